@@ -133,20 +133,20 @@ void client_ask_destroy(client_ask* ask) {
     free(ask);
 }
 
-static void fail(question* one, uint64_t now_us, const char* why) {
+static void fail_question(question* one, uint64_t now_us, const char* why) {
     one->answer.has_answer = false;
     one->is_known = true;
     one->next_us = now_us + CLIENT_ASK_EVERY_MS * UINT64_C(1000);
     (void)base_text_copy(one->answer.why, sizeof one->answer.why, why);
 }
 
-static void begin(client_ask* ask, uint32_t index, uint64_t now_us) {
+static void begin_question(client_ask* ask, uint32_t index, uint64_t now_us) {
     question* one = &ask->questions[index];
     switch ((lookup_state)atomic_load(&ask->lookup->states[index])) {
     case LOOKUP_WAITS:
         return;
     case LOOKUP_FAILED:
-        fail(one, now_us, "no such host");
+        fail_question(one, now_us, "no such host");
         one->next_us = UINT64_MAX;
         return;
     case LOOKUP_FOUND:
@@ -154,7 +154,7 @@ static void begin(client_ask* ask, uint32_t index, uint64_t now_us) {
     }
     net_result result = client_program_open_transport(ask->program, 0, &one->transport);
     if (result != NET_OK) {
-        fail(one, now_us, net_result_text(result));
+        fail_question(one, now_us, net_result_text(result));
         return;
     }
     ask->asked_count++;
@@ -164,7 +164,7 @@ static void begin(client_ask* ask, uint32_t index, uint64_t now_us) {
     if (result == NET_OK) return;
     one->client = NULL;
     close_question(ask, one);
-    fail(one, now_us, net_result_text(result));
+    fail_question(one, now_us, net_result_text(result));
 }
 
 // The session of a question is over.
@@ -180,7 +180,7 @@ static void finish(client_ask* ask, question* one, uint64_t now_us) {
         (void)base_text_copy(answer->game, sizeof answer->game, game);
         one->next_us = now_us + CLIENT_ASK_EVERY_MS * UINT64_C(1000);
     } else {
-        fail(one, now_us, why[0] ? why : "no server answers");
+        fail_question(one, now_us, why[0] ? why : "no server answers");
     }
     close_question(ask, one);
 }
@@ -209,7 +209,7 @@ void client_ask_service(client_ask* ask, uint64_t now_us) {
         const uint32_t index = (ask->next + i) % count;
         question* one = &ask->questions[index];
         if (one->transport || now_us < one->next_us) continue;
-        begin(ask, index, now_us);
+        begin_question(ask, index, now_us);
         if (one->transport) ask->next = index + 1;
     }
     gather_sockets(ask);

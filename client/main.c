@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // shoal-client: one player in a window, many bots in one process, or the playback of a log.
 //
-// Wiring only: options, and which of the modes runs. Read run() first, then players.c.
+// Wiring only: options, and which of the modes runs. Read run_client() first, then players.c.
 #include "parts.h"
 
 #include "host/output.h"
@@ -47,7 +47,7 @@ static bool misses_part(const client_program* self) {
     return false;
 }
 
-static int run(client_program* self) {
+static int run_client(client_program* self) {
     if (misses_part(self)) return NET_EXIT_USAGE;
     if (self->config.replay)
         return self->parts->replay(&self->config, &self->reporter, &self->loop);
@@ -103,7 +103,7 @@ int main(int argc, char** argv) {
         } else {
             self->sentry = net_sentry_create(&(net_sentry_config){
                 .loop = &self->loop, .program = "shoal-client", .reporter = self->reporter});
-            code = run(self);
+            code = run_client(self);
             release(self);
         }
         break;

@@ -58,7 +58,7 @@ static bool idle(void* context) {
     return !on->is_leaving;
 }
 
-static void run(show* on) {
+static void run_window(show* on) {
     client_program* program = on->program;
     const client_feed_sources sources = {.client = show_player(on, 0)->client,
                                          .mirror = show_player(on, 0)->match,
@@ -147,7 +147,7 @@ static void show_end(show* on) {
 static int play_once(show* on) {
     int code = open_session(on);
     if (code == NET_EXIT_CLEAN) {
-        run(on);
+        run_window(on);
         show_close_line(on);
         if (on->program->wants_reload) {
             close_session(on);

@@ -16,7 +16,7 @@
 
 #define SOCKETS_MAX 8u
 
-static void fail(shoal_client* self, net_result result) {
+static void fail_client(shoal_client* self, net_result result) {
     BASE_ASSERT(result != NET_OK && self->end == SHOAL_END_NONE);
     if (!self->reports.text[0])
         base_report(&self->reporter, NULL, 0, "%s", net_result_text(result));
@@ -140,7 +140,7 @@ shoal_client* shoal_client_create(const shoal_client_options* options) {
         self->is_asking = !self->game[0];
         result = self->is_asking ? open_session(self) : open_game(self);
     }
-    if (result != NET_OK) fail(self, result);
+    if (result != NET_OK) fail_client(self, result);
     return self;
 }
 
@@ -189,7 +189,7 @@ static void hear_game(shoal_client* self) {
     self->is_asking = false;
     close_session(self);
     const net_result result = open_game(self);
-    if (result != NET_OK) fail(self, result);
+    if (result != NET_OK) fail_client(self, result);
 }
 
 static void keep_reason(shoal_client* self) {

@@ -104,7 +104,7 @@ static void note(web* self, net_result result) {
     state[WEB_CALL_COUNT] = self->drawing.call_count;
 }
 
-static void begin(web* self) {
+static void clear_answers(web* self) {
     base_bytes_clear(&self->answer);
     base_bytes_clear(&self->news);
 }
@@ -152,7 +152,7 @@ float* web_widths(web* self) {
 /// Find a picture of the game by the name that a call has. The answer is the file itself.
 WEB_EXPORT(picture) void web_picture(web* self, uint32_t place);
 void web_picture(web* self, uint32_t place) {
-    begin(self);
+    clear_answers(self);
     const uint32_t at = web_templates_count + place;
     if (at < web_files_count) base_json_text(&self->answer, web_files[at].name);
     note(self, NET_OK);
@@ -209,7 +209,7 @@ static net_result open_playback(web* self) {
 /// The page has more bytes, or files.
 WEB_EXPORT(feed) void web_feed(web* self);
 void web_feed(web* self) {
-    begin(self);
+    clear_answers(self);
     net_result result = self->failure;
     if (result == NET_OK && !self->reader) result = open_reader(self);
     if (result == NET_OK && self->reader && !self->playback) result = open_playback(self);
@@ -224,7 +224,7 @@ static net_result shown(net_result result) {
 
 WEB_EXPORT(seek) void web_seek(web* self, double tick);
 void web_seek(web* self, double tick) {
-    begin(self);
+    clear_answers(self);
     net_result result = self->failure;
     if (self->playback) result = shown(net_playback_seek(self->playback, tick));
     note(self, result);
@@ -233,7 +233,7 @@ void web_seek(web* self, double tick) {
 /// What is no number above 0 does nothing.
 WEB_EXPORT(advance) void web_advance(web* self, double ticks);
 void web_advance(web* self, double ticks) {
-    begin(self);
+    clear_answers(self);
     net_result result = self->failure;
     if (self->playback && ticks >= 0.0) result = shown(net_playback_advance(self->playback, ticks));
     note(self, result);
@@ -243,7 +243,7 @@ void web_advance(web* self, double ticks) {
 /// without inputs it draws everything.
 WEB_EXPORT(draw) void web_draw(web* self, uint32_t client, double pixels_per_unit);
 void web_draw(web* self, uint32_t client, double pixels_per_unit) {
-    begin(self);
+    clear_answers(self);
     net_draw draw = web_drawing_begin(&self->drawing);
     draw.pixels_per_unit = (float)pixels_per_unit;
     net_result result = self->failure;
@@ -270,7 +270,7 @@ static void put_handle(base_bytes* json, ecs_entity entity) {
 /// The header, as JSON.
 WEB_EXPORT(info) void web_info(web* self);
 void web_info(web* self) {
-    begin(self);
+    clear_answers(self);
     base_bytes* json = &self->answer;
     if (self->reader) {
         const net_log_info* info = net_log_reader_info(self->reader);
@@ -315,7 +315,7 @@ static const char* mark_name(const web* self, const net_playback_mark* mark) {
 /// The marks from this one on, as JSON.
 WEB_EXPORT(marks) void web_marks(web* self, uint32_t from);
 void web_marks(web* self, uint32_t from) {
-    begin(self);
+    clear_answers(self);
     uint32_t count = 0;
     const net_playback_mark* marks =
         self->playback ? net_playback_marks(self->playback, &count) : NULL;
@@ -338,7 +338,7 @@ void web_marks(web* self, uint32_t from) {
 /// Who plays at the shown moment, as JSON.
 WEB_EXPORT(players) void web_players(web* self);
 void web_players(web* self) {
-    begin(self);
+    clear_answers(self);
     uint32_t count = 0;
     const net_log_player* players =
         self->playback ? net_playback_players(self->playback, &count) : NULL;
@@ -364,7 +364,7 @@ static void put_line(void* context, const char* line) {
 /// The world at the shown moment as lines of a dump, or one entity of it.
 WEB_EXPORT(dump) void web_dump(web* self, uint32_t index, uint32_t generation);
 void web_dump(web* self, uint32_t index, uint32_t generation) {
-    begin(self);
+    clear_answers(self);
     net_match* match = self->playback ? net_playback_match(self->playback) : NULL;
     const ecs_world* world = match ? net_match_world(match) : NULL;
     const ecs_entity entity = ecs_entity_make(index, generation);
@@ -424,7 +424,7 @@ static void go_on(web_check* check, double ms) {
 WEB_EXPORT(verify) void web_verify(web* self, double ms);
 void web_verify(web* self, double ms) {
     web_check* check = &self->check;
-    begin(self);
+    clear_answers(self);
     if (!check->replay && check->result == NET_OK) check->result = begin_check(self);
     if (check->replay && check->result == NET_OK) go_on(check, ms);
     base_json_put(&self->answer,

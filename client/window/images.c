@@ -133,8 +133,8 @@ static SDL_Texture* decode(client_images* images, const char* name, const base_b
 }
 
 // @return NULL after a report.
-static SDL_Texture* load(client_images* images, client_image* image, const char* name,
-                         bool is_smooth) {
+static SDL_Texture* load_texture(client_images* images, client_image* image, const char* name,
+                                 bool is_smooth) {
     base_bytes file;
     base_bytes_init(&file, images->allocator);
     uint32_t width = 0, height = 0;
@@ -171,12 +171,12 @@ static uint64_t stamp_of(const client_images* images, const client_image* image)
 }
 
 // Load it for the first time or again.
-static void begin(client_images* images, client_image* image, const char* name) {
+static void begin_image(client_images* images, client_image* image, const char* name) {
     release(images, image);
     image->stamp = image->stamp_seen = stamp_of(images, image);
     image->width = image->height = SQUARES;
     image->has_sharp = false;
-    image->smooth = load(images, image, name, true);
+    image->smooth = load_texture(images, image, name, true);
     image->is_broken = !image->smooth;
 }
 
@@ -186,7 +186,8 @@ void client_images_look(client_images* images, uint64_t now_us) {
     for (uint32_t i = 0; i < images->count; i++) {
         client_image* image = &images->items[i];
         const uint64_t stamp = stamp_of(images, image);
-        if (stamp != image->stamp && stamp == image->stamp_seen) begin(images, image, image->name);
+        if (stamp != image->stamp && stamp == image->stamp_seen)
+            begin_image(images, image, image->name);
         image->stamp_seen = stamp;
     }
 }
@@ -203,7 +204,7 @@ const client_image* client_images_find(client_images* images, const char* name) 
         client_image* image = &images->items[images->count++];
         *image = (client_image){.name_hash = hash};
         (void)base_text_copy(image->name, sizeof image->name, name ? name : "");
-        begin(images, image, name);
+        begin_image(images, image, name);
         return image;
     }
     if (!images->is_full)
@@ -221,7 +222,7 @@ SDL_Texture* client_images_texture(client_images* images, const client_image* im
     if (!is_smooth && !found->has_sharp) {
         found->has_sharp = true;
         client_image same = *found; // a file that is another one by now waits for the next look
-        found->sharp = load(images, &same, found->name, false);
+        found->sharp = load_texture(images, &same, found->name, false);
         if (found->sharp && (same.width != found->width || same.height != found->height)) {
             images->pixels -= same.width * same.height;
             SDL_DestroyTexture(found->sharp);

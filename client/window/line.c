@@ -17,7 +17,7 @@ static uint32_t character_bytes(const char* at) {
 }
 
 // What does not fit is left out, by whole characters.
-static void add(client_line* line, const char* text) {
+static void add_text(client_line* line, const char* text) {
     for (uint32_t size; *text; text += size) {
         size = character_bytes(text);
         const bool is_control = (unsigned char)*text < 0x20 || *text == 0x7f;
@@ -51,7 +51,7 @@ client_line_result client_line_see(client_line* line, const client_event* event)
     BASE_ASSERT(line->is_open);
     switch (event->kind) {
     case CLIENT_EVENT_TEXT:
-        add(line, event->text);
+        add_text(line, event->text);
         return CLIENT_LINE_TAKEN;
     case CLIENT_EVENT_KEY_DOWN:
         return see_key(line, event);

@@ -95,14 +95,14 @@ const char* client_pads_name(const client_pads* pads, uint32_t pad) {
     return pad < CLIENT_PADS_MAX && pads->names[pad][0] ? pads->names[pad] : NULL;
 }
 
-static bool find(const client_pads* pads, SDL_JoystickID id, uint32_t* pad) {
+static bool find_pad(const client_pads* pads, SDL_JoystickID id, uint32_t* pad) {
     for (*pad = 0; *pad < CLIENT_PADS_MAX; ++*pad)
         if (pads->open[*pad] && pads->ids[*pad] == id) return true;
     return false;
 }
 
-static bool take(client_pads* pads, int device, uint32_t* pad) {
-    if (find(pads, SDL_JoystickGetDeviceInstanceID(device), pad))
+static bool open_pad(client_pads* pads, int device, uint32_t* pad) {
+    if (find_pad(pads, SDL_JoystickGetDeviceInstanceID(device), pad))
         return false; // it is here already
     const char* name = SDL_GameControllerNameForIndex(device);
     for (*pad = 0; *pad < CLIENT_PADS_MAX && pads->open[*pad];)
@@ -129,10 +129,10 @@ bool client_pads_translate(client_pads* pads, const SDL_Event* from, client_even
     switch (from->type) {
     case SDL_CONTROLLERDEVICEADDED:
         to->kind = CLIENT_EVENT_PAD_CAME;
-        return take(pads, from->cdevice.which, &to->pad);
+        return open_pad(pads, from->cdevice.which, &to->pad);
     case SDL_CONTROLLERDEVICEREMOVED:
         to->kind = CLIENT_EVENT_PAD_GONE;
-        if (!find(pads, from->cdevice.which, &to->pad)) return false;
+        if (!find_pad(pads, from->cdevice.which, &to->pad)) return false;
         SDL_GameControllerClose(pads->open[to->pad]);
         pads->open[to->pad] = NULL;
         return true;
@@ -148,12 +148,12 @@ bool client_pads_translate(client_pads* pads, const SDL_Event* from, client_even
         to->kind =
             from->type == SDL_CONTROLLERBUTTONDOWN ? CLIENT_EVENT_PAD_DOWN : CLIENT_EVENT_PAD_UP;
         to->key = -1 - (int32_t)from->cbutton.button;
-        return find(pads, from->cbutton.which, &to->pad);
+        return find_pad(pads, from->cbutton.which, &to->pad);
     case SDL_CONTROLLERAXISMOTION:
         to->kind = CLIENT_EVENT_PAD_AXIS;
         to->axis = from->caxis.axis;
         to->value = SDL_clamp((float)from->caxis.value / AXIS_FULL, -1.0f, 1.0f);
-        return to->axis < CLIENT_PAD_AXIS_COUNT && find(pads, from->caxis.which, &to->pad);
+        return to->axis < CLIENT_PAD_AXIS_COUNT && find_pad(pads, from->caxis.which, &to->pad);
     default:
         return false;
     }

@@ -106,14 +106,14 @@ bool client_panel_plot_box(const client_panel* panel, client_plot plot, float* x
     return true;
 }
 
-static void put(const net_draw* draw, float x, float y, float height, ecs_color color,
-                const char* text) {
+static void put_text(const net_draw* draw, float x, float y, float height, ecs_color color,
+                     const char* text) {
     draw->text(draw->context, x, y, height, color, text);
 }
 
 static void put_right(const net_draw* draw, float x, float y, float height, ecs_color color,
                       const char* text) {
-    put(draw, x - draw->text_width(draw->context, height, text), y, height, color, text);
+    put_text(draw, x - draw->text_width(draw->context, height, text), y, height, color, text);
 }
 
 static void draw_bars(const client_panel* panel, const net_draw* draw, client_plot plot) {
@@ -140,7 +140,7 @@ static void draw_tile(const client_panel* panel, const net_draw* draw, client_pl
     if (!tile_of(panel, plot, &x, &y)) return;
     draw->rect(draw->context, x, y, TILE_WIDTH, TILE_HEIGHT, (ecs_color){255, 255, 255, 12});
     draw->rect(draw->context, x, y, 2.0f, TILE_HEIGHT, style->color);
-    put(draw, x + 7.0f, y + 5.0f, 9.0f, soft, style->label);
+    put_text(draw, x + 7.0f, y + 5.0f, 9.0f, soft, style->label);
     float right = x + TILE_WIDTH - 7.0f;
     put_right(draw, right, y + 6.0f, 9.0f, soft, style->unit);
     float unit_width = draw->text_width(draw->context, 9.0f, style->unit);
@@ -152,7 +152,7 @@ static void draw_tile(const client_panel* panel, const net_draw* draw, client_pl
 
 static float section(const net_draw* draw, float x, float y, float width, const char* name,
                      const char* number) {
-    put(draw, x, y, 9.0f, soft, name);
+    put_text(draw, x, y, 9.0f, soft, name);
     if (number) put_right(draw, x + width, y, 9.0f, soft, number);
     draw->rect(draw->context, x, y + 12.0f, width, 1.0f, faint);
     return y + SECTION;
@@ -176,7 +176,7 @@ static float draw_parts(const client_panel* panel, const net_draw* draw, float y
     for (uint32_t i = 0; i < facts->part_count; i++) {
         const client_panel_part* part = &facts->parts[i];
         float bar = 110.0f * base_clamp(part->bytes_s / most, 0.0f, 1.0f);
-        put(draw, x, y, 10.0f, white, part->name);
+        put_text(draw, x, y, 10.0f, white, part->name);
         draw->rect(draw->context, x + 116.0f, y + 3.0f, 110.0f, 6.0f,
                    (ecs_color){255, 255, 255, 12});
         if (bar > 0.5f) {
@@ -193,7 +193,7 @@ static float draw_parts(const client_panel* panel, const net_draw* draw, float y
 static float number(const net_draw* draw, float x, float y, const char* name, uint64_t value) {
     char text[32];
     (void)base_text_format(text, sizeof text, "%" PRIu64, value);
-    put(draw, x, y, 10.0f, soft, name);
+    put_text(draw, x, y, 10.0f, soft, name);
     put_right(draw, x + LIST_WIDTH, y, 10.0f, white, text);
     return y + ROW;
 }
@@ -202,7 +202,7 @@ static float fraction(const net_draw* draw, float x, float y, const char* name, 
                       double value) {
     char text[32];
     (void)base_text_format(text, sizeof text, format, value);
-    put(draw, x, y, 10.0f, soft, name);
+    put_text(draw, x, y, 10.0f, soft, name);
     put_right(draw, x + LIST_WIDTH, y, 10.0f, white, text);
     return y + ROW;
 }
@@ -237,11 +237,11 @@ void client_panel_draw(const client_panel* panel, const net_draw* draw) {
     draw->rect(draw->context, left, top, 1.0f, CLIENT_PANEL_HEIGHT, edge);
     draw->rect(draw->context, left + CLIENT_PANEL_WIDTH - 1.0f, top, 1.0f, CLIENT_PANEL_HEIGHT,
                edge);
-    put(draw, left + MARGIN, top + 8.0f, 12.0f, white, panel->facts.title);
+    put_text(draw, left + MARGIN, top + 8.0f, 12.0f, white, panel->facts.title);
     (void)base_text_format(text, sizeof text, "tick %.0f", panel->facts.tick);
     put_right(draw, left + CLIENT_PANEL_WIDTH - MARGIN, top + 8.0f, 12.0f, soft, text);
-    put(draw, left + MARGIN, top + 27.0f, 11.0f, panel->facts.is_bad ? warning : soft,
-        panel->facts.advice);
+    put_text(draw, left + MARGIN, top + 27.0f, 11.0f, panel->facts.is_bad ? warning : soft,
+             panel->facts.advice);
     uint32_t shown = 0;
     for (uint32_t i = 0; i < CLIENT_PLOT_COUNT; i++) {
         draw_tile(panel, draw, (client_plot)i);

@@ -41,7 +41,7 @@ static bool is_at_end(const client_playback* self) {
 
 // Without --speed as fast as possible; only the end of a log that is still written is waited for.
 /// @return false when the user stopped it, or when it cannot continue.
-static bool run(client_playback* self) {
+static bool run_playback(client_playback* self) {
     const bool is_paced = self->config->speed > 0.0;
     double per_us = self->config->speed * net_log_reader_info(self->reader)->tick_rate_hz * 1e-6;
     uint64_t last_us = net_loop_now_us();
@@ -63,7 +63,7 @@ static bool run(client_playback* self) {
 static int play_headless(client_playback* self) {
     if (!client_playback_record(self, net_playback_seek(self->playback, self->config->at)))
         return NET_EXIT_RUNTIME;
-    bool is_whole = run(self);
+    bool is_whole = run_playback(self);
     const net_log_info* info =
         net_log_reader_info(self->reader); // --replay follow=opened another one
     self->has_result = true;

@@ -20,8 +20,8 @@ static const ecs_color accent = {92, 200, 255, 255};
 static const ecs_color warm = {255, 178, 92, 255};
 static const ecs_color bad = {255, 107, 107, 255};
 
-static void put(const net_draw* draw, float x, float y, float height, ecs_color color,
-                const char* text) {
+static void put_text(const net_draw* draw, float x, float y, float height, ecs_color color,
+                     const char* text) {
     draw->text(draw->context, x, y, height, color, text);
 }
 
@@ -46,10 +46,10 @@ static void put_middle(const net_draw* draw, float x, float y, float height, ecs
         width = draw->text_width(draw->context, height, cut) +
                 draw->text_width(draw->context, height, "...");
     }
-    put(draw, x - width * 0.5f, y, height, color, cut);
+    put_text(draw, x - width * 0.5f, y, height, color, cut);
     if (is_cut) {
         float dots = draw->text_width(draw->context, height, "...");
-        put(draw, x + width * 0.5f - dots, y, height, color, "...");
+        put_text(draw, x + width * 0.5f - dots, y, height, color, "...");
     }
 }
 
@@ -144,9 +144,9 @@ void client_screen_resuming(const net_draw* draw, float width, float height, dou
     spinner(draw, middle - CARD_WIDTH * 0.5f + 56.0f, top + 61.0f, 22.0f, warm, time_s);
     float x = middle - CARD_WIDTH * 0.5f + 104.0f;
     (void)base_text_format(text, sizeof text, "Connection lost %.0f s ago", quiet_s);
-    put(draw, x, top + 30.0f, 22.0f, white, text);
+    put_text(draw, x, top + 30.0f, 22.0f, white, text);
     (void)base_text_format(text, sizeof text, "trying again (%.0f s left)", left_s);
-    put(draw, x, top + 66.0f, 16.0f, soft, text);
+    put_text(draw, x, top + 66.0f, 16.0f, soft, text);
 }
 
 void client_screen_ended(const net_draw* draw, float width, float height, bool is_fault,
@@ -169,8 +169,8 @@ void client_screen_watching(const net_draw* draw, float width, float height, con
     draw->rect(draw->context, 0.0f, height - CLIENT_WATCHING_HEIGHT, width, CLIENT_WATCHING_HEIGHT,
                (ecs_color){6, 8, 20, 220});
     draw->rect(draw->context, x, y, 3.0f, 26.0f, accent);
-    put(draw, x + 14.0f, y + 5.0f, 15.0f, white, text);
-    if (gap > 0.0f) put(draw, x + 14.0f + text_wide + gap, y + 6.5f, 13.0f, soft, hint);
+    put_text(draw, x + 14.0f, y + 5.0f, 15.0f, white, text);
+    if (gap > 0.0f) put_text(draw, x + 14.0f + text_wide + gap, y + 6.5f, 13.0f, soft, hint);
 }
 
 // Write "Left,A" as "Left, A".
@@ -183,7 +183,7 @@ static void put_names(const net_draw* draw, float x, float y, float height, ecs_
         if (*at == ',' && at[1] != ' ') text[used++] = ' ';
     }
     text[used] = '\0';
-    put(draw, x, y, height, color, text);
+    put_text(draw, x, y, height, color, text);
 }
 
 // How large a card of this size is drawn: a small window has smaller letters, and nothing is cut.
@@ -201,20 +201,20 @@ void client_screen_help(const net_draw* draw, float width, float height, const c
     float x = (width - wide * size) * 0.5f, y = (height - tall * size) * 0.5f;
     card(draw, x, y, wide * size, tall * size, accent);
     x += 28.0f * size;
-    put(draw, x, y + 22.0f * size, 22.0f * size, white, title);
+    put_text(draw, x, y + 22.0f * size, 22.0f * size, white, title);
     float at = y + 64.0f * size;
     for (uint32_t i = 0; i < action_count; i++, at += row) {
         put_names(draw, x, at, letters, accent, actions[i].keys);
         if (has_pads) put_names(draw, x + 150.0f * size, at, letters, warm, actions[i].pads);
-        put(draw, x + help, at, letters, white,
-            actions[i].help ? actions[i].help : actions[i].name);
+        put_text(draw, x + help, at, letters, white,
+                 actions[i].help ? actions[i].help : actions[i].name);
     }
     draw->rect(draw->context, x, at + 4.0f * size, (wide - 56.0f) * size, 1.0f,
                (ecs_color){160, 174, 212, 60});
     at += 12.0f * size;
     for (uint32_t i = 0; i < row_count; i++, at += row) {
         put_names(draw, x, at, letters, accent, rows[i].keys);
-        put(draw, x + help, at, letters, white, rows[i].help);
+        put_text(draw, x + help, at, letters, white, rows[i].help);
     }
 }
 
@@ -230,25 +230,25 @@ void client_screen_bindings(const net_draw* draw, float width, float height,
     dim(draw, width, height, 110);
     card(draw, left, top, wide, tall * size, accent);
     const float x = left + 28.0f * size;
-    put(draw, x, top + 22.0f * size, 22.0f * size, white, "Keys and game controllers");
+    put_text(draw, x, top + 22.0f * size, 22.0f * size, white, "Keys and game controllers");
     float y = top + 64.0f * size;
     for (uint32_t i = 0; i < row_count; i++, y += row) {
         const bool is_chosen = i == chosen;
         if (is_chosen)
             draw->rect(draw->context, left + 14.0f * size, y - 3.0f * size, wide - 28.0f * size,
                        row, (ecs_color){50, 66, 120, 255});
-        put(draw, x, y, letters, white, rows[i].name);
+        put_text(draw, x, y, letters, white, rows[i].name);
         if (is_chosen && is_waiting) {
-            put(draw, x + 150.0f * size, y, letters, warm, "...");
+            put_text(draw, x + 150.0f * size, y, letters, warm, "...");
         } else {
             put_names(draw, x + 150.0f * size, y, letters, rows[i].is_key_shared ? bad : accent,
                       rows[i].keys);
             put_names(draw, x + 330.0f * size, y, letters, rows[i].is_pad_shared ? bad : warm,
                       rows[i].pads);
         }
-        if (rows[i].conflict) put(draw, x + 540.0f * size, y, letters, bad, rows[i].conflict);
+        if (rows[i].conflict) put_text(draw, x + 540.0f * size, y, letters, bad, rows[i].conflict);
     }
-    put(draw, x, y + 14.0f * size, 13.0f * size, soft, hint);
+    put_text(draw, x, y + 14.0f * size, 13.0f * size, soft, hint);
 }
 
 // ---- the legend ----
@@ -312,16 +312,16 @@ static uint32_t lay_legend(const net_draw* draw, float width, float top, const n
         }
         const float y = top + (float)row * LEGEND_ROW;
         if (part > 0.0f) {
-            put(draw, x, y, LEGEND_LETTERS, fade(accent, part), entry.key);
-            put(draw, x + entry.key_width, y, LEGEND_LETTERS, fade(warm, part), entry.pad);
-            put(draw, x + entry.key_width + entry.pad_width, y, LEGEND_LETTERS, fade(white, part),
-                entry.name);
+            put_text(draw, x, y, LEGEND_LETTERS, fade(accent, part), entry.key);
+            put_text(draw, x + entry.key_width, y, LEGEND_LETTERS, fade(warm, part), entry.pad);
+            put_text(draw, x + entry.key_width + entry.pad_width, y, LEGEND_LETTERS,
+                     fade(white, part), entry.name);
         }
         x += entry.width;
     }
     if (part > 0.0f)
-        put(draw, width - LEGEND_EDGE - more_width, top + (float)row * LEGEND_ROW, LEGEND_LETTERS,
-            fade(soft, part), more);
+        put_text(draw, width - LEGEND_EDGE - more_width, top + (float)row * LEGEND_ROW,
+                 LEGEND_LETTERS, fade(soft, part), more);
     return row + 1;
 }
 
@@ -354,13 +354,13 @@ void client_screen_faults(const net_draw* draw, float width, const char* const* 
     const float wide = base_clamp(width - 80.0f, 0.0f, 860.0f), x = (width - wide) * 0.5f;
     if (count == 0) return;
     card(draw, x, 44.0f, wide, 48.0f + 20.0f * (float)count, bad);
-    put(draw, x + 18.0f, 56.0f, 15.0f, bad, "Not built: the match goes on as it was");
+    put_text(draw, x + 18.0f, 56.0f, 15.0f, bad, "Not built: the match goes on as it was");
     for (uint32_t i = 0; i < count; i++) {
         char line[CLIENT_FAULT_BYTES];
         (void)base_text_copy(line, sizeof line, lines[i]);
         while (line[0] && draw->text_width(draw->context, 13.0f, line) > wide - 36.0f)
             line[last_character(line)] = '\0';
-        put(draw, x + 18.0f, 80.0f + 20.0f * (float)i, 13.0f, white, line);
+        put_text(draw, x + 18.0f, 80.0f + 20.0f * (float)i, 13.0f, white, line);
     }
 }
 
@@ -368,7 +368,7 @@ void client_screen_tag(const net_draw* draw, float x, float y, const char* text,
     if (!(part > 0.0f)) return;
     const float wide = draw->text_width(draw->context, 13.0f, text) + 16.0f;
     draw->rect(draw->context, x, y, wide, 20.0f, fade((ecs_color){14, 19, 38, 225}, part));
-    put(draw, x + 8.0f, y + 3.0f, 13.0f, fade(warm, part), text);
+    put_text(draw, x + 8.0f, y + 3.0f, 13.0f, fade(warm, part), text);
 }
 
 void client_screen_line(const net_draw* draw, float width, float height, const char* text,
@@ -382,9 +382,9 @@ void client_screen_line(const net_draw* draw, float width, float height, const c
         do
             text++;
         while (((unsigned char)*text & 0xc0) == 0x80);
-    put(draw, left + 12.0f, y + 6.0f, 16.0f, white, text);
+    put_text(draw, left + 12.0f, y + 6.0f, 16.0f, white, text);
     const float end = left + 12.0f + draw->text_width(draw->context, 16.0f, text);
     if (time_s - (double)(int64_t)time_s < 0.6)
         draw->rect(draw->context, end + 1.0f, y + 5.0f, 2.0f, 18.0f, accent);
-    put(draw, left + 12.0f, y + 30.0f, 11.0f, soft, hint);
+    put_text(draw, left + 12.0f, y + 30.0f, 11.0f, soft, hint);
 }

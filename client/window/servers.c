@@ -65,8 +65,8 @@ static float width_of(const net_draw* draw, float height, const char* text) {
 }
 
 // Cut at a whole character, with dots.
-static void put(const net_draw* draw, float x, float y, float height, ecs_color color,
-                const char* text, float width_max) {
+static void put_text(const net_draw* draw, float x, float y, float height, ecs_color color,
+                     const char* text, float width_max) {
     char cut[160];
     (void)base_text_copy(cut, sizeof cut, text ? text : "");
     size_t size = strlen(cut);
@@ -95,14 +95,14 @@ static void draw_row(const net_draw* draw, const card* at, float y, const client
         draw->rect(draw->context, at->x, y, at->width, ROW, (ecs_color){44, 62, 110, 200});
         draw->rect(draw->context, at->x, y, 4.0f, ROW, accent);
     }
-    put(draw, left, y + 6.0f, 17.0f, white, row->name, at->game - left - 12.0f);
-    put(draw, left, y + 27.0f, 12.0f, soft, row->address, at->game - left - 12.0f);
+    put_text(draw, left, y + 6.0f, 17.0f, white, row->name, at->game - left - 12.0f);
+    put_text(draw, left, y + 27.0f, 12.0f, soft, row->address, at->game - left - 12.0f);
     if (row->note) {
-        put(draw, at->game, y + 14.0f, 14.0f, row->is_fault ? warm : soft, row->note,
-            at->ping - at->game);
+        put_text(draw, at->game, y + 14.0f, 14.0f, row->is_fault ? warm : soft, row->note,
+                 at->ping - at->game);
         return;
     }
-    put(draw, at->game, y + 13.0f, 16.0f, white, row->game, at->players - at->game - 100.0f);
+    put_text(draw, at->game, y + 13.0f, 16.0f, white, row->game, at->players - at->game - 100.0f);
     put_right(draw, at->players, y + 13.0f, 16.0f, white, row->players);
     put_right(draw, at->ping, y + 13.0f, 16.0f, white, row->ping);
 }
@@ -139,5 +139,6 @@ void client_servers_draw(const net_draw* draw, float width, float height,
     for (uint32_t i = first; i < count && i < first + shown; i++)
         draw_row(draw, &at, at.y + HEAD + (float)(i - first) * ROW, &rows[i], i == chosen);
     draw_bar(draw, &at, first, shown, count);
-    put(draw, at.x + INSET, at.y + at.height - 30.0f, 14.0f, accent, hint, at.width - 2 * INSET);
+    put_text(draw, at.x + INSET, at.y + at.height - 30.0f, 14.0f, accent, hint,
+             at.width - 2 * INSET);
 }

@@ -44,7 +44,7 @@ static bool read_sound(const client_sound* sound, const char* name, base_bytes* 
     return false;
 }
 
-static void refuse(const client_sound* sound, const char* name) {
+static void refuse_sound(const client_sound* sound, const char* name) {
     base_report(sound->reporter, name, 0, "is not heard: %s; save the file again", Mix_GetError());
 }
 
@@ -54,7 +54,7 @@ static void load_chunk(client_sound* sound, uint32_t row) {
     base_bytes_init(&bytes, sound->allocator);
     if (read_sound(sound, name, &bytes)) {
         sound->chunks[row] = Mix_LoadWAV_RW(SDL_RWFromConstMem(bytes.data, (int)bytes.size), 1);
-        if (!sound->chunks[row]) refuse(sound, name);
+        if (!sound->chunks[row]) refuse_sound(sound, name);
     }
     base_bytes_deinit(&bytes);
 }
@@ -64,7 +64,7 @@ static void load_music(client_sound* sound) {
     if (!name || !read_sound(sound, name, &sound->music_bytes)) return;
     SDL_RWops* file = SDL_RWFromConstMem(sound->music_bytes.data, (int)sound->music_bytes.size);
     sound->music = Mix_LoadMUS_RW(file, 1);
-    if (!sound->music || Mix_PlayMusic(sound->music, -1) != 0) refuse(sound, name);
+    if (!sound->music || Mix_PlayMusic(sound->music, -1) != 0) refuse_sound(sound, name);
 }
 
 // Without a display no person listens; a driver that is asked for is opened all the same.

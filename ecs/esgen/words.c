@@ -37,8 +37,8 @@ bool esgen_word_is_annotation(const esgen_word* word) {
     return word->kind == ESGEN_IDENTIFIER && word->size > 3 && memcmp(word->text, "ES_", 3) == 0;
 }
 
-static bool push(esgen_words* words, esgen_word_kind kind, uint32_t line, const char* text,
-                 const char* end) {
+static bool push_word(esgen_words* words, esgen_word_kind kind, uint32_t line, const char* text,
+                      const char* end) {
     if (!BASE_ARRAY_RESERVE(NULL, words->items, words->capacity, words->count + 1)) return false;
     words->items[words->count++] = (esgen_word){kind, line, text, (uint32_t)(end - text)};
     return true;
@@ -172,7 +172,8 @@ static bool read_directive(cursor* c, esgen_words* words, const char* file,
             if (!skip_comment(c, file, reporter)) return false;
         } else if ((*first == '"' || *first == '\'') && skip_quoted(c)) {
             bool is_taken = is_include && *first == '"';
-            if (is_taken && !push(words, ESGEN_INCLUDE, line, first + 1, c->at - 1)) return false;
+            if (is_taken && !push_word(words, ESGEN_INCLUDE, line, first + 1, c->at - 1))
+                return false;
             is_include = false;
         } else {
             c->at++;
@@ -189,7 +190,7 @@ static bool read_quoted(cursor* c, esgen_words* words, const char* file,
         base_report(reporter, file, line, "this text never ends");
         return false;
     }
-    return push(words, ESGEN_STRING, line, first, c->at);
+    return push_word(words, ESGEN_STRING, line, first, c->at);
 }
 
 static bool read_word(cursor* c, esgen_words* words) {
@@ -197,15 +198,15 @@ static bool read_word(cursor* c, esgen_words* words) {
     if (is_letter(*first)) {
         while (c->at < c->end && (is_letter(*c->at) || is_digit(*c->at)))
             c->at++;
-        return push(words, ESGEN_IDENTIFIER, c->line, first, c->at);
+        return push_word(words, ESGEN_IDENTIFIER, c->line, first, c->at);
     }
     if (is_digit(*first)) {
         while (c->at < c->end && (is_letter(*c->at) || is_digit(*c->at) || *c->at == '.'))
             c->at++;
-        return push(words, ESGEN_NUMBER, c->line, first, c->at);
+        return push_word(words, ESGEN_NUMBER, c->line, first, c->at);
     }
     c->at++;
-    return push(words, ESGEN_PUNCTUATION, c->line, first, c->at);
+    return push_word(words, ESGEN_PUNCTUATION, c->line, first, c->at);
 }
 
 // Go past a blank, a line end or a comment. @return false for a comment without end.
@@ -250,7 +251,7 @@ bool esgen_words_read(esgen_words* words, const char* file, const char* text, si
             is_right = read_word(&c, words);
         c.is_line_start = false;
     }
-    is_right = is_right && push(words, ESGEN_END, c.line, c.end, c.end);
+    is_right = is_right && push_word(words, ESGEN_END, c.line, c.end, c.end);
     if (!is_right) esgen_words_deinit(words);
     return is_right;
 }

@@ -279,7 +279,7 @@ static void discard(ecs_world* world, ecs_pending* pending) {
     ecs_handle_unload(world, entity);
 }
 
-static void fail(ecs_world* world, ecs_pending* pending, const ecs_resource* resource) {
+static void fail_entity(ecs_world* world, ecs_pending* pending, const ecs_resource* resource) {
     ecs_resource copy = *resource; // may be forgotten with the last who needed it
     ecs_entity entity = pending->entity;
     ecs_template_id template_id = pending->template_id;
@@ -416,7 +416,7 @@ uint32_t ecs_loading_poll(ecs_world* world) {
         const ecs_request* failed = NULL;
         ecs_request_state state = ecs_requests_state(world, pending, &failed);
         if (state == ECS_REQUEST_FAILED) {
-            fail(world, pending, &failed->resource);
+            fail_entity(world, pending, &failed->resource);
             continue;
         }
         bool is_done = state == ECS_REQUEST_READY && complete(world, pending);

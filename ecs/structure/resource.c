@@ -27,7 +27,8 @@ static bool is_same(const ecs_request* request, const ecs_resource* resource, ui
 }
 
 // Slot + 1; 0 when there is none.
-static uint32_t find(const ecs_loading* loading, const ecs_resource* resource, uint64_t hash) {
+static uint32_t find_resource(const ecs_loading* loading, const ecs_resource* resource,
+                              uint64_t hash) {
     if (!loading->chains) return 0;
     uint32_t at = loading->chains[hash % ECS_REQUEST_CHAINS];
     while (at != 0 && !is_same(&loading->requests[at - 1], resource, hash))
@@ -88,7 +89,7 @@ static ecs_result add_request(ecs_world* world, const ecs_resource* resource,
     BASE_ASSERT(is_ended(resource) && "a type names a resource without an end");
     if (resource->name[0] == 0) return ECS_OK; // a value that names nothing needs nothing
     uint64_t hash = hash_of(resource);
-    uint32_t at = find(loading, resource, hash);
+    uint32_t at = find_resource(loading, resource, hash);
     for (uint32_t i = 0; at != 0 && i < pending->request_count; i++)
         if (pending->requests[i] == at - 1) return ECS_OK;
     if (pending->request_count >= ECS_RESOURCE_REQUESTS_MAX) return ECS_ERR_FULL;
@@ -223,7 +224,7 @@ void ecs_requests_deinit(ecs_world* world) {
 }
 
 ecs_resource_state ecs_resource_find(const ecs_world* world, const ecs_resource* resource) {
-    uint32_t at = find(world->loading, resource, hash_of(resource));
+    uint32_t at = find_resource(world->loading, resource, hash_of(resource));
     if (at == 0) return ECS_RESOURCE_UNKNOWN;
     switch (world->loading->requests[at - 1].state) {
     case ECS_REQUEST_READY:
@@ -278,7 +279,7 @@ static ecs_result know(ecs_world* world, const ecs_resource* resource, bool is_r
     ecs_loading* loading = world->loading;
     const uint64_t hash = hash_of(resource);
     ecs_result result = ECS_OK;
-    uint32_t at = find(loading, resource, hash);
+    uint32_t at = find_resource(loading, resource, hash);
     if (at == 0) at = make(world, resource, hash, &result);
     if (at == 0) return result;
     ecs_request* request = &loading->requests[at - 1];
@@ -323,7 +324,7 @@ void ecs_requests_validate(const ecs_world* world) {
         const ecs_request* request = &loading->requests[i];
         if (request->state == ECS_REQUEST_FREE) continue;
         references += request->references;
-        BASE_ASSERT(find(loading, &request->resource, request->hash) == i + 1);
+        BASE_ASSERT(find_resource(loading, &request->resource, request->hash) == i + 1);
         BASE_ASSERT(request->references > 0 || request->state == ECS_REQUEST_READY ||
                     request->state == ECS_REQUEST_FAILED);
     }

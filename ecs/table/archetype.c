@@ -67,7 +67,7 @@ static bool is_same(const ecs_archetype* archetype, const column_list* list) {
     return true;
 }
 
-static ecs_archetype* find(const ecs_storage* storage, const column_list* list) {
+static ecs_archetype* find_archetype(const ecs_storage* storage, const column_list* list) {
     uint32_t cursor = 0, id;
     while ((id = base_table_next(&storage->archetype_ids, list->hash, &cursor)) != BASE_TABLE_NONE)
         if (is_same(storage->archetypes[id], list)) return storage->archetypes[id];
@@ -143,7 +143,7 @@ static ecs_result find_or_make(ecs_world* world, const ecs_template* made_from,
     ecs_storage* storage = world->storage;
     column_list list;
     list_columns(world, made_from, &list);
-    *found = find(storage, &list);
+    *found = find_archetype(storage, &list);
     if (*found) return ECS_OK;
     if (storage->archetype_count == ECS_ARCHETYPES_MAX) return ECS_ERR_FULL;
     if (!base_table_reserve(&storage->archetype_ids, world->allocator,

@@ -240,7 +240,7 @@ typedef struct text_parser {
     bool is_over; ///< a limit is reached or memory ran out: no more statements
 } text_parser;
 
-static void fail(text_parser* parser, uint32_t line, const char* message, const char* detail) {
+static void fail_line(text_parser* parser, uint32_t line, const char* message, const char* detail) {
     base_report(parser->reporter, parser->text->file, line, message, detail);
     if (parser->result == ECS_OK) parser->result = ECS_ERR_SYNTAX;
 }
@@ -343,7 +343,8 @@ static bool read_type(text_parser* parser, ecs_text_node* node) {
     node->type = string_end(parser, type);
     if (parser->is_over) return false;
     if (strings->data[type] != 0) return true;
-    fail(parser, cursor->line, "'%s:' needs a type", ecs_text_string(parser->text, node->name));
+    fail_line(parser, cursor->line, "'%s:' needs a type",
+              ecs_text_string(parser->text, node->name));
     return false;
 }
 
@@ -378,7 +379,7 @@ static void read_parameter(text_parser* parser, ecs_text_node* node) {
     parser->cursor.at++;
     const char* name = ecs_text_string(parser->text, node->name);
     if (*ecs_text_string(parser->text, node->type) == '\0') {
-        fail(parser, node->line, "parameter '%s' needs a type, as in name:type=value", name);
+        fail_line(parser, node->line, "parameter '%s' needs a type, as in name:type=value", name);
         text_recover(&parser->cursor);
         return;
     }
@@ -397,8 +398,8 @@ static void read_parameter(text_parser* parser, ecs_text_node* node) {
     bool is_apart = strchr("; }\n\t\r/", behind) != NULL || before == ' ' || before == '\t' ||
                     before == '\r' || before == '/';
     if (behind == '\0' || !is_apart) {
-        fail(parser, cursor->line, "the value of '%s' does not end here: quote it or add a ;",
-             ecs_text_string(parser->text, node->name));
+        fail_line(parser, cursor->line, "the value of '%s' does not end here: quote it or add a ;",
+                  ecs_text_string(parser->text, node->name));
         text_recover(&parser->cursor);
         return;
     }
@@ -411,7 +412,7 @@ static void read_statement(text_parser* parser) {
     if (!count_item(parser)) return;
     char first = *cursor->at;
     if (first == '{') {
-        fail(parser, node.line, "a block needs a name%s", "");
+        fail_line(parser, node.line, "a block needs a name%s", "");
         cursor->at++;
         open_block(parser, node);
         return;
@@ -420,7 +421,7 @@ static void read_statement(text_parser* parser) {
         char shown[8] = {first};
         if ((unsigned char)first < 0x20 || (unsigned char)first >= 0x7F)
             (void)base_text_format(shown, sizeof shown, "\\x%02x", (unsigned char)first);
-        fail(parser, node.line, "a name was expected here, not '%s'", shown);
+        fail_line(parser, node.line, "a name was expected here, not '%s'", shown);
         cursor->at++;
         text_recover(cursor);
     } else if (read_head(parser, &node)) {
@@ -437,8 +438,8 @@ static void read_statement(text_parser* parser) {
             return;
         } else {
             *cursor = head_end;
-            fail(parser, node.line, "'%s' needs '=' and a value, or a block in { }",
-                 ecs_text_string(parser->text, node.name));
+            fail_line(parser, node.line, "'%s' needs '=' and a value, or a block in { }",
+                      ecs_text_string(parser->text, node.name));
             text_recover(cursor);
         }
     } else if (!parser->is_over) {
@@ -467,15 +468,15 @@ static void read_file(text_parser* parser) {
             if (parser->depth > 0)
                 parser->text->nodes[parser->open[parser->depth--]].end = offset_of(parser);
             else if (count_item(parser))
-                fail(parser, cursor->line, "this } closes no block%s", "");
+                fail_line(parser, cursor->line, "this } closes no block%s", "");
         } else {
             read_statement(parser);
         }
     }
     for (uint32_t depth = parser->is_over ? 0 : parser->depth; depth > 0; depth--) {
         const ecs_text_node* node = &parser->text->nodes[parser->open[depth]];
-        fail(parser, node->line, "block '%s' is never closed: } is missing",
-             ecs_text_string(parser->text, node->name));
+        fail_line(parser, node->line, "block '%s' is never closed: } is missing",
+                  ecs_text_string(parser->text, node->name));
     }
 }
 

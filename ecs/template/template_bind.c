@@ -82,7 +82,7 @@ static bool read_boxed_text(child_pass* pass, const ecs_text_node* node, ecs_ele
     return false;
 }
 
-static void refuse(child_pass* pass, const ecs_text_node* node, ecs_result result) {
+static void refuse_child(child_pass* pass, const ecs_text_node* node, ecs_result result) {
     ecs_bind_pass* binder = pass->binder;
     if (result == ECS_ERR_MEMORY) {
         ecs_template_set_fail(binder->set, result);
@@ -118,7 +118,7 @@ static void* add_item(child_pass* pass, const ecs_text_node* node, ecs_container
     }
     ecs_result result = ecs_container_insert(allocator, body, index, name, type, value);
     if (result == ECS_OK) return ecs_container_item(body, index);
-    refuse(pass, node, result);
+    refuse_child(pass, node, result);
     return NULL;
 }
 

@@ -187,7 +187,7 @@ typedef struct pack_walk {
     ecs_result result;
 } pack_walk;
 
-static void fail(pack_walk* walk, ecs_result result) {
+static void fail_pack(pack_walk* walk, ecs_result result) {
     BASE_ASSERT(result != ECS_OK);
     if (walk->result == ECS_OK || result == ECS_ERR_MEMORY) walk->result = result;
 }
@@ -239,12 +239,12 @@ static void open_file(pack_walk* walk, const char* path, const char* from, uint3
     if (walk->file_count == ECS_TEXT_FILES_MAX) {
         base_report(walk->reporter, from, line, "more than %u files of templates",
                     ECS_TEXT_FILES_MAX);
-        fail(walk, ECS_ERR_FULL);
+        fail_pack(walk, ECS_ERR_FULL);
         return;
     }
     pack_file* file = add_file(walk, path);
     if (!file) {
-        fail(walk, ECS_ERR_MEMORY);
+        fail_pack(walk, ECS_ERR_MEMORY);
         return;
     }
     ecs_result result = walk->source->read(walk->source->context, path, &file->text);
@@ -261,7 +261,7 @@ static void open_file(pack_walk* walk, const char* path, const char* from, uint3
             base_report(walk->reporter, shown, 1,
                         "more than %u parameters and blocks, or %u blocks inside one another",
                         ECS_TEXT_ITEMS_MAX, ECS_TEXT_DEPTH_MAX);
-            fail(walk, result);
+            fail_pack(walk, result);
             return;
         }
     } else if (result == ECS_OK) {
@@ -271,7 +271,7 @@ static void open_file(pack_walk* walk, const char* path, const char* from, uint3
     if (result == ECS_OK && walk->bytes > ECS_TEXT_PACK_BYTES_MAX) {
         base_report(walk->reporter, from ? from : shown, line, "more than %u bytes of templates",
                     ECS_TEXT_PACK_BYTES_MAX);
-        fail(walk, ECS_ERR_FULL);
+        fail_pack(walk, ECS_ERR_FULL);
     } else if (result == ECS_OK) {
         file->import_next = next_import(&file->tree, file->tree.nodes[0].child_first);
         walk->open[walk->open_count++] = walk->file_count - 1;
@@ -279,14 +279,15 @@ static void open_file(pack_walk* walk, const char* path, const char* from, uint3
         // The file does not exist. The caller reports that, unless the import is optional.
         release_file(walk->allocator, walk->files[--walk->file_count]);
     } else if (result == ECS_ERR_MEMORY) {
-        fail(walk, result);
+        fail_pack(walk, result);
     } else {
         const char* why = result == ECS_ERR_UNKNOWN ? "is not there"
                           : result == ECS_ERR_FULL  ? "is longer than a file of templates may be"
                                                     : "cannot be read";
         base_report(walk->reporter, from ? from : shown, from ? line : 0, "%s%s%s %s",
                     from ? "import: '" : "it", from ? shown : "", from ? "'" : "", why);
-        fail(walk, result == ECS_ERR_UNKNOWN || result == ECS_ERR_FULL ? result : ECS_ERR_SYNTAX);
+        fail_pack(walk,
+                  result == ECS_ERR_UNKNOWN || result == ECS_ERR_FULL ? result : ECS_ERR_SYNTAX);
     }
 }
 
@@ -332,18 +333,18 @@ static void queue_matches(pack_walk* walk, pack_file* file, const char* path, co
         result = walk->source->list(walk->source->context, folder, add_name, queue);
     if (queue->has_failed) result = ECS_ERR_MEMORY;
     if (result == ECS_ERR_MEMORY) {
-        fail(walk, result);
+        fail_pack(walk, result);
     } else if (queue->is_full) {
         base_report(walk->reporter, shown, line,
                     "import: '%s' looks at more than %u names, or all imports at more than %u",
                     path, ECS_TEXT_LISTED_MAX, ECS_TEXT_IMPORTS_MAX);
-        fail(walk, ECS_ERR_FULL);
+        fail_pack(walk, ECS_ERR_FULL);
     } else if (result != ECS_OK && result != ECS_ERR_UNKNOWN) {
         base_report(walk->reporter, shown, line, "import: the folder of '%s' cannot be read", path);
-        fail(walk, ECS_ERR_SYNTAX);
+        fail_pack(walk, ECS_ERR_SYNTAX);
     } else if (queue->count == first && !is_optional) {
         base_report(walk->reporter, shown, line, "import: no file matches '%s'", path);
-        fail(walk, ECS_ERR_UNKNOWN);
+        fail_pack(walk, ECS_ERR_UNKNOWN);
     }
     if (walk->result != ECS_OK || queue->count == first) return;
     qsort(queue->items[first], queue->count - first, sizeof *queue->items, compare_names);
@@ -369,7 +370,7 @@ static void follow_import(pack_walk* walk, pack_file* file) {
     if (++walk->queue.work > ECS_TEXT_IMPORTS_MAX) {
         base_report(walk->reporter, shown, node->line, "more than %u imports",
                     ECS_TEXT_IMPORTS_MAX);
-        fail(walk, ECS_ERR_FULL);
+        fail_pack(walk, ECS_ERR_FULL);
         return;
     }
     const char* fault = strcmp(ecs_text_string(tree, node->type), "t") != 0
@@ -377,7 +378,7 @@ static void follow_import(pack_walk* walk, pack_file* file) {
                             : ecs_text_path_resolve(walk->source, file->path, wanted, path);
     if (fault) {
         base_report(walk->reporter, shown, node->line, "import: '%.200s' %s", wanted, fault);
-        fail(walk, ECS_ERR_SYNTAX);
+        fail_pack(walk, ECS_ERR_SYNTAX);
     } else if (strpbrk(path, "*?")) {
         queue_matches(walk, file, path, shown, node->line, is_optional);
     } else {

@@ -259,9 +259,9 @@ typedef struct checked {
     const ecs_type* type;
 } checked;
 
-static void refuse(const checked* one, const char* format, ...) BASE_PRINTF(2, 3);
+static void refuse_component(const checked* one, const char* format, ...) BASE_PRINTF(2, 3);
 
-static void refuse(const checked* one, const char* format, ...) {
+static void refuse_component(const checked* one, const char* format, ...) {
     char message[BASE_REPORT_BYTES_MAX];
     va_list arguments;
     va_start(arguments, format);
@@ -279,13 +279,14 @@ static bool is_replicated(const checked* one) {
 static void check_interpolated(const checked* one) {
     if (!(one->slot->flags & ECS_COMPONENT_INTERPOLATED)) {
         if (one->own->has_teleport && one->own->teleport > 0)
-            refuse(one, "_teleport without _interpolate");
+            refuse_component(one, "_teleport without _interpolate");
         return;
     }
     if (!is_replicated(one))
-        refuse(one, "_interpolate without _replicate");
+        refuse_component(one, "_interpolate without _replicate");
     else if (!is_all_real(one->type))
-        refuse(one, "a %s cannot be interpolated, it is not all real numbers", one->type->name);
+        refuse_component(one, "a %s cannot be interpolated, it is not all real numbers",
+                         one->type->name);
 }
 
 static void check_rotation(const checked* one) {
@@ -294,18 +295,19 @@ static void check_rotation(const checked* one) {
     for (uint32_t i = 0; i < one->type->field_count; i++)
         is_four = is_four && one->type->fields[i].kind == ECS_FIELD_F32;
     if (!is_four)
-        refuse(one, "a %s is no rotation, that is a p4 or four floats", one->type->name);
+        refuse_component(one, "a %s is no rotation, that is a p4 or four floats", one->type->name);
     else if (!is_replicated(one) && !one->set->is_alone)
-        refuse(one, "_rotation without _replicate");
+        refuse_component(one, "_rotation without _replicate");
     else if (!one->slot->is_quantised && !one->set->is_alone)
-        refuse(one, "_rotation without _bits");
+        refuse_component(one, "_rotation without _bits");
 }
 
 static void check_integral(const checked* one, const ecs_template_fold* fold) {
     const char* wanted = one->slot->integral;
     if (!wanted || !*wanted) return;
     if (!is_replicated(one)) {
-        if (one->own->integral && !one->set->is_alone) refuse(one, "_integral without _replicate");
+        if (one->own->integral && !one->set->is_alone)
+            refuse_component(one, "_integral without _replicate");
         return;
     }
     const ecs_template_slot* rate = NULL;
@@ -315,22 +317,23 @@ static void check_integral(const checked* one, const ecs_template_fold* fold) {
             rate = &fold->slots[i];
     }
     if (rate == one->slot) {
-        refuse(one, "_integral names the component itself");
+        refuse_component(one, "_integral names the component itself");
         return;
     }
     if (!rate) {
         if (!one->set->is_alone)
-            refuse(one, "_integral: '%s' has no component '%.80s'", one->draft->name, wanted);
+            refuse_component(one, "_integral: '%s' has no component '%.80s'", one->draft->name,
+                             wanted);
         return;
     }
     const ecs_type* type =
         ecs_type_get(one->set->world, ecs_template_set_component_type(one->set, rate->component));
     if (!is_all_real(one->type) || !is_all_real(type) ||
         count_elements(one->type) != count_elements(type))
-        refuse(one, "_integral: a %s is not the change of a %s per second", type->name,
-               one->type->name);
+        refuse_component(one, "_integral: a %s is not the change of a %s per second", type->name,
+                         one->type->name);
     else if (!(rate->flags & ECS_COMPONENT_REPLICATED) && !one->set->is_alone)
-        refuse(one, "_integral: '%s' is not replicated", wanted);
+        refuse_component(one, "_integral: '%s' is not replicated", wanted);
 }
 
 // Check the words of a component that depend on other words or components.
@@ -349,7 +352,7 @@ static void template_check_words(ecs_template_set* set, const ecs_draft* draft,
         check_rotation(&one);
         check_integral(&one, fold);
         if (own->visible && !is_replicated(&one) && !set->is_alone)
-            refuse(&one, "_visible without _replicate");
+            refuse_component(&one, "_visible without _replicate");
     }
 }
 

@@ -35,7 +35,7 @@ static const char* const kind_words[ECS_FIELD_KIND_COUNT] = {
     [ECS_FIELD_F32] = "r",   [ECS_FIELD_F64] = "r",   [ECS_FIELD_ENTITY] = "eid",
 };
 
-static bool refuse(char* message, const char* what, const char* text) {
+static bool refuse_value(char* message, const char* what, const char* text) {
     (void)base_text_format(message, ECS_VALUE_MESSAGE_BYTES, "'%.80s' %s", text, what);
     return false;
 }
@@ -70,13 +70,13 @@ static bool read_signed(const char* text, ecs_field_kind kind, void* target, cha
     int64_t value;
     uint64_t bits;
     if (!read_hex_signed(text, kind, &value) && !base_text_parse_i64(text, &value))
-        return refuse(message, read_hex(text, &bits) ? "is out of range" : "is no whole number",
-                      text);
+        return refuse_value(message,
+                            read_hex(text, &bits) ? "is out of range" : "is no whole number", text);
     int64_t high = kind == ECS_FIELD_I8    ? INT8_MAX
                    : kind == ECS_FIELD_I16 ? INT16_MAX
                    : kind == ECS_FIELD_I32 ? INT32_MAX
                                            : INT64_MAX;
-    if (value > high || value < -high - 1) return refuse(message, "is out of range", text);
+    if (value > high || value < -high - 1) return refuse_value(message, "is out of range", text);
     int8_t i8 = (int8_t)value;
     int16_t i16 = (int16_t)value;
     int32_t i32 = (int32_t)value;
@@ -91,9 +91,10 @@ static bool read_signed(const char* text, ecs_field_kind kind, void* target, cha
 static bool read_unsigned(const char* text, ecs_field_kind kind, void* target, char* message) {
     uint64_t value;
     if (!read_hex(text, &value) && !base_text_parse_u64(text, &value))
-        return refuse(message, "is no whole number from 0 up", text);
+        return refuse_value(message, "is no whole number from 0 up", text);
     uint32_t bytes = ecs_field_kind_bytes(kind);
-    if (bytes < 8 && value >> (8 * bytes) != 0) return refuse(message, "is out of range", text);
+    if (bytes < 8 && value >> (8 * bytes) != 0)
+        return refuse_value(message, "is out of range", text);
     uint8_t u8 = (uint8_t)value;
     uint16_t u16 = (uint16_t)value;
     uint32_t u32 = (uint32_t)value;
@@ -108,12 +109,13 @@ static bool read_unsigned(const char* text, ecs_field_kind kind, void* target, c
 static bool read_real(const char* text, ecs_field_kind kind, void* target, char* message) {
     double value;
     if (!base_text_parse_f64(text, &value) || !isfinite(value))
-        return refuse(message, "is no number", text);
+        return refuse_value(message, "is no number", text);
     if (kind == ECS_FIELD_F64) {
         memcpy(target, &value, sizeof value);
         return true;
     }
-    if (fabs(value) > (double)3.402823466e38f) return refuse(message, "is out of range", text);
+    if (fabs(value) > (double)3.402823466e38f)
+        return refuse_value(message, "is out of range", text);
     float single = (float)value;
     memcpy(target, &single, sizeof single);
     return true;
@@ -123,9 +125,9 @@ static bool read_entity(const char* text, const ecs_world* world, void* target, 
     ecs_entity entity = ECS_ENTITY_NONE;
     const bool is_none = strcmp(text, "0") == 0 || strcmp(text, "none") == 0;
     if (!is_none && !world)
-        return refuse(message, "names an entity: a default can only be 0 or none", text);
+        return refuse_value(message, "names an entity: a default can only be 0 or none", text);
     if (!is_none && (!ecs_entity_parse(text, &entity) || !ecs_is_alive(world, entity)))
-        return refuse(message, "is no living entity: INDEX:GENERATION, or none", text);
+        return refuse_value(message, "is no living entity: INDEX:GENERATION, or none", text);
     memcpy(target, &entity, sizeof entity);
     return true;
 }
@@ -136,7 +138,7 @@ static bool read_element(const char* text, ecs_field_kind kind, const ecs_world*
     case ECS_FIELD_BOOL: {
         bool value;
         if (!ecs_text_read_bool(text, &value))
-            return refuse(message, "is neither yes nor no", text);
+            return refuse_value(message, "is neither yes nor no", text);
         memcpy(target, &value, 1);
         return true;
     }
@@ -258,7 +260,7 @@ bool ecs_text_read_builtin(const ecs_type* type, const ecs_type_context* context
     if (type->id == ECS_BUILTIN_TAG) {
         bool is_there;
         if (ecs_text_read_bool(text, &is_there) && is_there) return true;
-        return refuse(message, "is no value of a tag: it is there (yes) or left out", text);
+        return refuse_value(message, "is no value of a tag: it is there (yes) or left out", text);
     }
     uint32_t needed = 0;
     for (uint32_t i = 0; i < type->field_count; i++)

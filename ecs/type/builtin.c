@@ -147,7 +147,7 @@ static bool replicate_compare(const ecs_type_context* context, void* shadow, con
     return true;
 }
 
-static void write(const void* value, base_bytes* bytes) {
+static void write_container(const void* value, base_bytes* bytes) {
     ecs_container_write(ecs_container_body_of(value), bytes);
 }
 
@@ -204,7 +204,7 @@ CONTAINERS(FUNCTIONS)
         .equal = equal,                                                                            \
         .assign = assign,                                                                          \
         .replicate_compare = replicate_compare,                                                    \
-        .write = write,                                                                            \
+        .write = write_container,                                                                  \
         .read = read_##name,                                                                       \
         .version = version,                                                                        \
     },

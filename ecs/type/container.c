@@ -482,7 +482,7 @@ typedef struct body_reader {
     uint32_t weight; ///< of everything read so far
 } body_reader;
 
-static bool fail(body_reader* in) {
+static bool fail_body(body_reader* in) {
     in->bytes->failed = true;
     return false;
 }
@@ -496,7 +496,7 @@ static const uint8_t* read_name(body_reader* in, const ecs_container_body* body,
     if (length > 0 && length < ECS_CONTAINER_NAME_BYTES_MAX)
         name = base_reader_skip(in->bytes, (size_t)length);
     if (!name || memchr(name, 0, (size_t)length)) {
-        (void)fail(in);
+        (void)fail_body(in);
         return NULL;
     }
     *size = (uint32_t)length;
@@ -505,7 +505,7 @@ static const uint8_t* read_name(body_reader* in, const ecs_container_body* body,
     uint32_t shared = last->name_bytes < *size ? last->name_bytes : *size;
     int order = memcmp(last->name, name, shared);
     if (order < 0 || (order == 0 && last->name_bytes < *size)) return name;
-    (void)fail(in);
+    (void)fail_body(in);
     return NULL;
 }
 
@@ -539,7 +539,7 @@ static bool read_item(body_reader* in, ecs_container_body* body, uint32_t depth)
     uint32_t type = body->type - ECS_ELEMENT_LIST;
     if (!ecs_element_is_list(body->type)) {
         type = base_reader_u8(in->bytes);
-        if (!ecs_element_is_type(type)) return fail(in);
+        if (!ecs_element_is_type(type)) return fail_body(in);
         in->weight += 1 + name_bytes;
     }
     ecs_element made;
@@ -554,7 +554,7 @@ static bool read_item(body_reader* in, ecs_container_body* body, uint32_t depth)
     }
     if (in->weight > ECS_CONTAINER_BYTES_MAX || (name && !copy)) {
         ecs_element_unmake(in->allocator, (ecs_element_type)type, &made.as);
-        return in->weight > ECS_CONTAINER_BYTES_MAX ? fail(in) : false;
+        return in->weight > ECS_CONTAINER_BYTES_MAX ? fail_body(in) : false;
     }
     if (body->type == ECS_ELEMENT_ARRAY) {
         ((ecs_element*)body->items)[index].type = (ecs_element_type)type;
@@ -573,7 +573,7 @@ static ecs_container_body* read_body(body_reader* in, ecs_element_type type, uin
     uint64_t count = base_reader_varint(in->bytes);
     if (in->bytes->failed || depth > ECS_CONTAINER_DEPTH_MAX || count > ECS_CONTAINER_COUNT_MAX ||
         count > base_reader_left(in->bytes)) {
-        (void)fail(in);
+        (void)fail_body(in);
         return NULL;
     }
     ecs_container_body* body = container_body_create(in->allocator, type);

@@ -271,8 +271,8 @@ static uint64_t layout_hash_of(const ecs_type* type) {
     return hash;
 }
 
-static ecs_result refuse(const base_reporter* reporter, const ecs_type_desc* desc,
-                         const char* fault) {
+static ecs_result refuse_type(const base_reporter* reporter, const ecs_type_desc* desc,
+                              const char* fault) {
     base_report(reporter, NULL, 0, "type '%.80s' is refused: %s", desc->name, fault);
     return ECS_ERR_TYPE;
 }
@@ -312,7 +312,7 @@ ecs_result ecs_type_add(ecs_world* world, const ecs_type_desc* desc, uint32_t fl
         if (!fields) return ECS_ERR_MEMORY;
         if (!are_apart(fields, desc, &is_dense)) {
             release_fields(world->allocator, fields, desc->field_count);
-            return refuse(reporter, desc, "two fields overlap");
+            return refuse_type(reporter, desc, "two fields overlap");
         }
     }
     ecs_box* box = NULL;
@@ -348,7 +348,7 @@ ecs_result ecs_type_register_as(ecs_world* world, const ecs_type_desc* desc, uin
     if (id) *id = ECS_TYPE_NONE;
     if (world->is_sealed) return ECS_ERR_SEALED;
     const char* fault = desc_fault(desc, flags);
-    if (fault) return refuse(reporter, desc, fault);
+    if (fault) return refuse_type(reporter, desc, fault);
     if (ecs_type_find(world, desc->name) != ECS_TYPE_NONE) return ECS_ERR_DUPLICATE;
     if (world->types->type_count == ECS_TYPES_MAX) return ECS_FULL(world, ECS_TYPES_MAX);
     return ecs_type_add(world, desc, flags, reporter, id);

@@ -11,11 +11,11 @@
 #include "cubes.es.h"
 
 ES_SYSTEMS(fall, camera, view);
-ES_GAME("Cubes", CUBES_VIEW_WIDTH, CUBES_VIEW_HEIGHT, .start = start,
+ES_GAME("Cubes", CUBES_VIEW_WIDTH, CUBES_VIEW_HEIGHT, .start = start_match,
         .player_join = cubes_player_join, .bot_think = cubes_bot_think,
         .human_input = cubes_human_input, .predict = net_predict_own);
 
-static void start(ecs_world* world, cubes_game* game, const net_game_start* start) {
+static void start_match(ecs_world* world, cubes_game* game, const net_game_start* start) {
     (void)start;
     for (uint32_t i = 0; i < game->settings.cubes; i++) {
         const cubes_spawn spawn = {.seed = base_rng_u32(ecs_world_rng(world)) | 1u,

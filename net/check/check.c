@@ -457,7 +457,7 @@ typedef struct payload {
 
 static const double values[] = {1, 2, 7, 100, -1, 0.25, 0.5, 3000, -50, 0};
 
-static void put(const ecs_field* field, uint32_t element, double value, payload* target) {
+static void put_element(const ecs_field* field, uint32_t element, double value, payload* target) {
     uint8_t* at = target->bytes + field->offset + element * ecs_field_kind_bytes(field->kind);
     ecs_number number = {.kind = ECS_FIELD_F64, .real = value};
     const ecs_entity entity = ecs_entity_make((uint32_t)fabs(value) + 1, 1);
@@ -497,7 +497,7 @@ static void check_field(net_checker* self, uint32_t message, const ecs_event_des
     if (!go_round(self, message, base, &arrived)) return;
     for (uint32_t i = 0; i < BASE_COUNT(values); i++) {
         payload sent = *base, got;
-        put(field, element, values[i], &sent);
+        put_element(field, element, values[i], &sent);
         if (memcmp(&sent, base, sizeof sent) == 0 || !go_round(self, message, &sent, &got))
             continue;
         accepted++;
@@ -525,7 +525,7 @@ static bool find_base(const net_checker* self, uint32_t message, const ecs_event
         memset(base, 0, sizeof *base);
         for (uint32_t i = 0; i < event->field_count; i++)
             for (uint32_t k = 0; k < event->fields[i].count; k++)
-                put(&event->fields[i], k, values[v], base);
+                put_element(&event->fields[i], k, values[v], base);
         if (go_round(self, message, base, &got)) return true;
     }
     return false;
@@ -627,7 +627,8 @@ static net_result make_world(net_checker* self, net_role role, net_match** match
     return net_match_create(&config, self->config->reporter, match);
 }
 
-static net_result open(net_checker* self, const net_check_config* config, net_match* server) {
+static net_result open_checker(net_checker* self, const net_check_config* config,
+                               net_match* server) {
     BASE_ASSERT(config && config->module && config->bots <= NET_CHECK_BOTS_MAX);
     *self = (net_checker){.config = config,
                           .allocator = config->allocator,
@@ -656,7 +657,7 @@ static void check_all_declared(net_checker* self) {
     check_messages(self);
 }
 
-static void close(net_checker* self) {
+static void close_checker(net_checker* self) {
     net_match_destroy(self->predict);
     net_match_destroy(self->view);
 }
@@ -665,9 +666,9 @@ net_result net_check_declared(const net_check_config* config, net_match* match,
                               net_check_result* result) {
     BASE_ASSERT(match && result);
     net_checker self;
-    net_result code = open(&self, config, match);
+    net_result code = open_checker(&self, config, match);
     if (code == NET_OK) check_all_declared(&self);
-    close(&self);
+    close_checker(&self);
     *result = self.result;
     return code;
 }
@@ -675,11 +676,11 @@ net_result net_check_declared(const net_check_config* config, net_match* match,
 net_result net_check_play(const net_check_config* config, net_check_result* result) {
     BASE_ASSERT(config->log_file && result);
     net_checker self;
-    net_result code = open(&self, config, NULL);
+    net_result code = open_checker(&self, config, NULL);
     if (code == NET_OK) check_all_declared(&self);
     if (code == NET_OK) check_sounds(&self);
     if (code == NET_OK) code = net_check_match(&self);
-    close(&self);
+    close_checker(&self);
     net_match_destroy(self.server);
     *result = self.result;
     return code;

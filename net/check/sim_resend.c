@@ -162,7 +162,7 @@ static bool step(void* context, const net_tick_inputs* begin) {
     return true;
 }
 
-static void run(resend* self, ecs_tick last, net_log_resend_fn each, void* context) {
+static void run_resend(resend* self, ecs_tick last, net_log_resend_fn each, void* context) {
     for (ecs_tick tick = 1; tick <= last; tick++) {
         if (!read_tick(self, tick)) break;
         net_sim_match_step(self->match);
@@ -214,7 +214,7 @@ net_result net_log_resend(net_log_reader* reader, const net_module* module,
     if (result == NET_OK) result = open_match(&self, module, allocator, last);
     if (result == NET_OK) {
         self.cursor = net_log_cursor_begin(self.ahead);
-        run(&self, last, each, context);
+        run_resend(&self, last, each, context);
         result = self.failure;
         result_out->sent = net_sim_match_get_sent(self.match);
         if (result == NET_OK && result_out->diverged_tick > 0) result = NET_ERR_DIVERGED;

@@ -57,7 +57,7 @@ static uint32_t find_place(const net_bans* bans, const net_ban* ban) {
     return search.low;
 }
 
-static const net_ban* find(const net_bans* bans, const net_ban* ban) {
+static const net_ban* find_ban(const net_bans* bans, const net_ban* ban) {
     uint32_t place = find_place(bans, ban);
     bool is_there = place < bans->count && net_bans_compare(&bans->items[place].ban, ban) == 0;
     return is_there ? &bans->items[place].ban : NULL;
@@ -132,7 +132,7 @@ const net_ban* net_bans_find_address(const net_bans* bans, const net_address* ad
         if (bans->lengths[bits] == 0) continue;
         asked.bits = bits;
         cut_prefix(asked.ip, bits);
-        const net_ban* found = find(bans, &asked);
+        const net_ban* found = find_ban(bans, &asked);
         if (found) return found;
     }
     return NULL;
@@ -141,7 +141,7 @@ const net_ban* net_bans_find_address(const net_bans* bans, const net_address* ad
 static const net_ban* find_number(const net_bans* bans, net_ban_kind kind, uint64_t id) {
     if (!bans || id == 0) return NULL;
     const net_ban asked = {.kind = kind, .id = id};
-    return find(bans, &asked);
+    return find_ban(bans, &asked);
 }
 
 const net_ban* net_bans_find_player(const net_bans* bans, uint64_t player) {

@@ -149,7 +149,7 @@ typedef struct reading {
     uint32_t count, capacity, faults;
 } reading;
 
-static net_result push(reading* of, const net_ban* ban, bool is_of_file) {
+static net_result push_ban(reading* of, const net_ban* ban, bool is_of_file) {
     // Twice the limit: doubles go at the end.
     if (of->count == 2 * NET_BANS_MAX) return NET_ERR_FULL;
     if (!base_array_reserve(of->allocator, (void**)&of->items, &of->capacity, of->count + 1,
@@ -185,7 +185,7 @@ static net_result read_lines(reading* of, const char* text, size_t size, const c
         }
         net_result result = net_ban_parse(line, &ban, fault, sizeof fault);
         if (result == NET_ERR_MALFORMED) report_fault(of, file, number + 1, fault, reporter);
-        if (result == NET_OK) result = push(of, &ban, true);
+        if (result == NET_OK) result = push_ban(of, &ban, true);
         if (result == NET_ERR_MEMORY || result == NET_ERR_FULL) return result;
     }
     return of->faults ? NET_ERR_MALFORMED : NET_OK;
@@ -214,7 +214,7 @@ net_result net_bans_read(net_bans* bans, const char* text, size_t size, const ch
     reading of = {.allocator = bans->allocator};
     net_result result = NET_OK;
     for (uint32_t i = 0; i < bans->count && result == NET_OK; i++)
-        if (!bans->items[i].is_of_file) result = push(&of, &bans->items[i].ban, false);
+        if (!bans->items[i].is_of_file) result = push_ban(&of, &bans->items[i].ban, false);
     if (result == NET_OK) result = read_lines(&of, text, size, file, reporter);
     if (result == NET_OK) sort_and_unite(&of);
     if (result == NET_OK && of.count > NET_BANS_MAX) result = NET_ERR_FULL;

@@ -24,7 +24,7 @@ struct net_worker {
     bool must_end;
 };
 
-static void* run(void* context) {
+static void* run_worker(void* context) {
     net_worker* worker = context;
     (void)base_float_mode_set();
     pthread_mutex_lock(&worker->mutex);
@@ -63,7 +63,7 @@ net_worker* net_worker_create(const base_allocator* allocator, void (*work)(void
     if (pthread_mutex_init(&worker->mutex, NULL) != 0) goto no_mutex;
     if (!make_condition(&worker->begin)) goto no_begin;
     if (!make_condition(&worker->done)) goto no_done;
-    if (pthread_create(&worker->thread, NULL, run, worker) == 0) return worker;
+    if (pthread_create(&worker->thread, NULL, run_worker, worker) == 0) return worker;
     pthread_cond_destroy(&worker->done);
 no_done:
     pthread_cond_destroy(&worker->begin);

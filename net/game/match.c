@@ -257,8 +257,8 @@ net_draw net_match_draw_nothing(net_match* match) {
 
 // ---- create and destroy ----
 
-static net_result fail(const ecs_world* world, const base_reporter* reporter, const char* what,
-                       ecs_result result) {
+static net_result fail_world(const ecs_world* world, const base_reporter* reporter,
+                             const char* what, ecs_result result) {
     uint32_t max = 0;
     const char* limit = world && result == ECS_ERR_FULL ? ecs_world_full(world, &max) : NULL;
     if (result == ECS_ERR_MEMORY) return NET_ERR_MEMORY;
@@ -299,24 +299,24 @@ static net_result create_world(net_match* match, const base_reporter* reporter) 
     if (match->config.replicated_index_max)
         config.limits.replicated_index_max = match->config.replicated_index_max;
     ecs_result result = ecs_world_create(&config, &match->world);
-    return result ? fail(match->world, reporter, "the world", result) : NET_OK;
+    return result ? fail_world(match->world, reporter, "the world", result) : NET_OK;
 }
 
 static net_result register_game(net_match* match, const base_reporter* reporter) {
     const net_module* module = match->config.module;
     ecs_result result = match->game->register_types(match->world, reporter);
-    if (result) return fail(match->world, reporter, "the module's types", result);
+    if (result) return fail_world(match->world, reporter, "the module's types", result);
     net_template_reporter texts = {reporter, module->templates_file};
     const base_reporter text_reporter = net_template_reporter_make(&texts);
     result = ecs_template_load_pack(match->world, module->pack, module->pack_bytes, &text_reporter);
-    if (result) return fail(match->world, reporter, module->templates_file, result);
+    if (result) return fail_world(match->world, reporter, module->templates_file, result);
     result = match->game->register_systems(match->world, &match->context, reporter);
-    if (result) return fail(match->world, reporter, "the module's systems", result);
+    if (result) return fail_world(match->world, reporter, "the module's systems", result);
     net_result heard = net_sounds_create(&match->memory.allocator, match->game, match->world,
                                          match->config.has_render, reporter, &match->sounds);
     if (heard) return heard;
     result = ecs_world_seal(match->world, reporter);
-    return result ? fail(match->world, reporter, "the module's systems", result) : NET_OK;
+    return result ? fail_world(match->world, reporter, "the module's systems", result) : NET_OK;
 }
 
 net_result net_match_create(const net_match_config* config, const base_reporter* reporter,
@@ -643,7 +643,7 @@ net_result net_match_create_from(const net_match* from, const net_module* module
     const ecs_result taken = ecs_world_take_over(match->world, from->world, reporter);
     result = taken == ECS_OK
                  ? take_players(match, from)
-                 : fail(match->world, reporter, "the match cannot go on with it", taken);
+                 : fail_world(match->world, reporter, "the match cannot go on with it", taken);
     if (result == NET_OK && match->memory.is_lacking) result = NET_ERR_MEMORY;
     if (result != NET_OK) {
         net_match_destroy(match);

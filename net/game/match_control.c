@@ -20,7 +20,7 @@ typedef struct control {
     const base_reporter* reporter;
 } control;
 
-static net_result refuse(const control* self, const char* text) {
+static net_result refuse_control(const control* self, const char* text) {
     base_report(self->reporter, NULL, 0, "%s", text);
     return NET_ERR_MALFORMED;
 }
@@ -34,12 +34,13 @@ static bool take_text(const control* self, uint32_t index, char* target, size_t 
     return true;
 }
 
-static net_result set(const control* self) {
+static net_result change_setting(const control* self) {
     net_match* match = self->match;
     char text[256];
     if (!match->game->settings_changed)
-        return refuse(self, "this game takes its settings at the start only");
-    if (!take_text(self, 0, text, sizeof text)) return refuse(self, "KEY=VALUE is too long");
+        return refuse_control(self, "this game takes its settings at the start only");
+    if (!take_text(self, 0, text, sizeof text))
+        return refuse_control(self, "KEY=VALUE is too long");
     net_match_config config = match->config;
     const net_result result = net_match_setting_apply(&config, text, self->reporter);
     if (result != NET_OK) return NET_ERR_MALFORMED;
@@ -50,7 +51,7 @@ static net_result set(const control* self) {
     return NET_OK;
 }
 
-static net_result put(const control* self) {
+static net_result put_value(const control* self) {
     enum {
         VALUE_BYTES = ECS_STRING_BYTES_MAX + 2
     }; // one that is too long is refused by its length
@@ -58,9 +59,11 @@ static net_result put(const control* self) {
     ecs_entity entity;
     if (!take_text(self, 0, entity_text, sizeof entity_text) ||
         !ecs_entity_parse(entity_text, &entity))
-        return refuse(self, "an entity is INDEX:GENERATION, as 12:1");
-    if (!take_text(self, 1, path, sizeof path)) return refuse(self, "the component is no name");
-    if (!take_text(self, 2, value, sizeof value)) return refuse(self, "the value is too long");
+        return refuse_control(self, "an entity is INDEX:GENERATION, as 12:1");
+    if (!take_text(self, 1, path, sizeof path))
+        return refuse_control(self, "the component is no name");
+    if (!take_text(self, 2, value, sizeof value))
+        return refuse_control(self, "the value is too long");
     const ecs_result result =
         ecs_put(self->match->world, entity, path, value, self->is_trial, self->reporter);
     if (result == ECS_ERR_MEMORY) return NET_ERR_MEMORY;
@@ -79,10 +82,10 @@ static net_result say(const control* self) {
     net_match* match = self->match;
     char text[NET_LINE_BYTES_MAX];
     if (!match->game->operator_said)
-        return refuse(self, "this game does not hear what an operator says");
+        return refuse_control(self, "this game does not hear what an operator says");
     if (!take_text(self, 0, text, sizeof text))
-        return refuse(self, "the line is longer than a player may type");
-    if (!is_line(text)) return refuse(self, "the line has characters that cannot be shown");
+        return refuse_control(self, "the line is longer than a player may type");
+    if (!is_line(text)) return refuse_control(self, "the line has characters that cannot be shown");
     ecs_running_call("operator_said");
     if (!self->is_trial) match->game->operator_said(match->world, match->context, text);
     ecs_running_call(NULL);
@@ -92,8 +95,9 @@ static net_result say(const control* self) {
 // The timeline of a playback shows it; to the match it is nothing.
 static net_result mark(const control* self) {
     char name[NET_MARK_BYTES];
-    if (!take_text(self, 0, name, sizeof name)) return refuse(self, "the name is too long");
-    return is_line(name) ? NET_OK : refuse(self, "the name has characters that cannot be shown");
+    if (!take_text(self, 0, name, sizeof name)) return refuse_control(self, "the name is too long");
+    return is_line(name) ? NET_OK
+                         : refuse_control(self, "the name has characters that cannot be shown");
 }
 
 net_result net_match_control(net_match* match, const char* verb,
@@ -104,12 +108,14 @@ net_result net_match_control(net_match* match, const char* verb,
         const char* name;
         uint32_t count;
         net_result (*run)(const control* self);
-    } verbs[] = {{"set", 1, set}, {"put", 3, put}, {"say", 1, say}, {"mark", 1, mark}};
+    } verbs[] = {
+        {"set", 1, change_setting}, {"put", 3, put_value}, {"say", 1, say}, {"mark", 1, mark}};
     const control self = {match, arguments, is_trial, reporter};
     BASE_ASSERT(match->config.role == NET_ROLE_SERVER && match->joining == 0);
     for (uint32_t i = 0; i < BASE_COUNT(verbs); i++) {
         if (strcmp(verbs[i].name, verb) != 0) continue;
-        if (count != verbs[i].count) return refuse(&self, "it has another number of arguments");
+        if (count != verbs[i].count)
+            return refuse_control(&self, "it has another number of arguments");
         const net_result result = verbs[i].run(&self);
         return !is_trial && match->memory.is_lacking ? NET_ERR_MEMORY : result;
     }

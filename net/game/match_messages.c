@@ -245,9 +245,9 @@ static net_result pack(const net_match* match, net_match_reader* reader, uint32_
     return *size > 0 || proto_encoded_bytes(reader->scratch) == 0 ? NET_OK : NET_ERR_FULL;
 }
 
-static net_result take(const net_match* match, net_match_reader* reader, uint32_t message,
-                       const void* data, size_t size, size_t size_max, uint8_t* target,
-                       size_t* target_size) {
+static net_result accept_message(const net_match* match, net_match_reader* reader, uint32_t message,
+                                 const void* data, size_t size, size_t size_max, uint8_t* target,
+                                 size_t* target_size) {
     payload unpacked;
     *target_size = 0;
     if (!unpack(match, reader, message, data, size, size_max, &unpacked)) return NET_ERR_MALFORMED;
@@ -263,8 +263,8 @@ static net_result take(const net_match* match, net_match_reader* reader, uint32_
 net_result net_match_input_take(const net_match* match, net_match_reader* reader, const void* data,
                                 size_t size, uint8_t target[NET_INPUT_BYTES_MAX],
                                 size_t* target_size) {
-    return take(match, reader, match->input_message, data, size, NET_INPUT_BYTES_MAX, target,
-                target_size);
+    return accept_message(match, reader, match->input_message, data, size, NET_INPUT_BYTES_MAX,
+                          target, target_size);
 }
 
 net_result net_match_event_take(const net_match* match, net_match_reader* reader, uint32_t message,
@@ -272,8 +272,8 @@ net_result net_match_event_take(const net_match* match, net_match_reader* reader
                                 uint8_t target[NET_EVENT_PAYLOAD_BYTES_MAX], size_t* target_size) {
     *target_size = 0;
     if (!is_kind(match, message, NET_MESSAGE_TO_SERVER)) return NET_ERR_MALFORMED;
-    return take(match, reader, message, data, size, NET_EVENT_PAYLOAD_BYTES_MAX, target,
-                target_size);
+    return accept_message(match, reader, message, data, size, NET_EVENT_PAYLOAD_BYTES_MAX, target,
+                          target_size);
 }
 
 // ---- posting ----

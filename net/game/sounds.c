@@ -53,7 +53,8 @@ static void note(const ecs_stage* stage, const ecs_event* event, const ecs_rows*
     }
 }
 
-static net_result refuse(const base_reporter* reporter, ecs_world* world, const net_sound* sound) {
+static net_result refuse_sound(const base_reporter* reporter, ecs_world* world,
+                               const net_sound* sound) {
     char hint[BASE_HINT_BYTES];
     base_nearest nearest = base_nearest_begin(sound->event);
     for (uint32_t type = 1; type <= ecs_event_count(world); type++)
@@ -104,7 +105,7 @@ net_result net_sounds_create(const base_allocator* allocator, const net_game_mod
     for (uint32_t i = 0; i < game->sound_count; i++) {
         const net_sound* sound = &game->sounds[i];
         if (ecs_event_find(world, sound->event) == ECS_EVENT_NONE)
-            return refuse(reporter, world, sound);
+            return refuse_sound(reporter, world, sound);
         if (sound->reach > 0.0f && !(game->interest && game->interest->position))
             return refuse_reach(reporter, sound);
     }

@@ -100,7 +100,7 @@ static void put_bytes(line* to, const char* text, size_t size) {
         to->text[to->size++] = text[i];
 }
 
-static void put(line* to, const char* text) {
+static void put_text(line* to, const char* text) {
     put_bytes(to, text, strlen(text));
 }
 
@@ -110,9 +110,9 @@ static size_t end_line(line* to) {
     BASE_ASSERT(to->capacity > sizeof cut);
     if (to->size + 2 > to->capacity) {
         to->size = to->capacity - sizeof cut;
-        put(to, cut);
+        put_text(to, cut);
     } else {
-        put(to, "\n");
+        put_text(to, "\n");
     }
     to->text[to->size] = 0;
     return to->size;
@@ -126,31 +126,31 @@ static void put_number(line* to, uint64_t number) {
         digits[--at] = (char)('0' + number % 10);
         number /= 10;
     } while (number > 0);
-    put(to, digits + at);
+    put_text(to, digits + at);
 }
 
 static void put_where(line* to, const ecs_where* where) {
     if (!where->stage) {
-        put(to, " in ");
-        put(to, where->system);
+        put_text(to, " in ");
+        put_text(to, where->system);
         return;
     }
-    put(to, " in tick ");
+    put_text(to, " in tick ");
     put_number(to, where->tick);
     if (strcmp(where->stage, "act") != 0) {
-        put(to, ", stage ");
-        put(to, where->stage);
+        put_text(to, ", stage ");
+        put_text(to, where->stage);
     }
     if (!where->system) {
-        put(to, ", commands");
+        put_text(to, ", commands");
         return;
     }
-    put(to, ", system ");
-    put(to, where->system);
+    put_text(to, ", system ");
+    put_text(to, where->system);
     if (where->entity == ECS_ENTITY_NONE) return;
-    put(to, ", rows from entity ");
+    put_text(to, ", rows from entity ");
     put_number(to, ecs_entity_index(where->entity));
-    put(to, ":");
+    put_text(to, ":");
     put_number(to, ecs_entity_generation(where->entity));
 }
 
@@ -158,20 +158,20 @@ static void put_where(line* to, const ecs_where* where) {
 static void put_word(line* to, const char* word) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                 "-_=+,./:@%";
-    put(to, " ");
+    put_text(to, " ");
     if (*word && strspn(word, plain) == strlen(word)) {
-        put(to, word);
+        put_text(to, word);
         return;
     }
-    put(to, "'");
+    put_text(to, "'");
     for (size_t part; *word; word += part) {
         part = strcspn(word, "'");
         put_bytes(to, word, part);
         if (!word[part]) continue;
-        put(to, "'\\''"); // no quotes have a quote
+        put_text(to, "'\\''"); // no quotes have a quote
         part++;
     }
-    put(to, "'");
+    put_text(to, "'");
 }
 
 // From the word at `offset` on.
@@ -180,27 +180,28 @@ static void put_words(line* to, const words* all, size_t offset) {
         put_word(to, all->text + offset);
         offset += strlen(all->text + offset) + 1;
     }
-    if (all->is_cut) put(to, " (cut)");
+    if (all->is_cut) put_text(to, " (cut)");
 }
 
 // The log knows a game's name, and not its file.
 static void put_log(line* to, const net_sentry* sentry) {
     put_word(to, sentry->log_file);
     if (!sentry->game[0]) return;
-    put(to, " --game");
+    put_text(to, " --game");
     put_word(to, sentry->game);
 }
 
 static void put_again(line* to, const net_sentry* sentry) {
     if (sentry->config.program) {
-        put(to, "\nThis runs it again: ");
-        put(to, sentry->config.program);
+        put_text(to, "\nThis runs it again: ");
+        put_text(to, sentry->config.program);
         put_words(to, &sentry->command, strlen(sentry->command.text) + 1); // behind the program
         if (access(sentry->log_file, F_OK) != 0) return; // none, or it has not begun
-        put(to, "\nIts log stays: ");
-        put(to, sentry->log_file);
+        put_text(to, "\nIts log stays: ");
+        put_text(to, sentry->log_file);
     } else if (sentry->log_file[0]) {
-        put(to,
+        put_text(
+            to,
             "\nThe log has its inputs. This runs it again: shoal-replay verify --through-crash");
         put_log(to, sentry);
     }
@@ -211,11 +212,11 @@ static void put_again(line* to, const net_sentry* sentry) {
 static size_t write_report(const net_sentry* sentry, const char* what, const ecs_where* where,
                            char* text, size_t text_bytes) {
     line to = {text, 0, text_bytes};
-    put(&to, what);
+    put_text(&to, what);
     if (where)
         put_where(&to, where);
     else
-        put(&to, ", outside of systems");
+        put_text(&to, ", outside of systems");
     put_again(&to, sentry);
     return end_line(&to);
 }
@@ -230,17 +231,17 @@ static void write_text(int file, const char* text, size_t size) {
 static void put_recent(line* to, const net_sentry* sentry, uint64_t tick) {
     const uint64_t recent = sentry->config.recent_ticks;
     if (!sentry->log_file[0] || recent == 0) return;
-    put(to, "again: shoal-replay verify --through-crash");
+    put_text(to, "again: shoal-replay verify --through-crash");
     if (tick > recent) {
-        put(to, " --from ");
+        put_text(to, " --from ");
         put_number(to, tick - recent);
     }
     put_log(to, sentry);
     if (sentry->go_on.bytes > 0) {
-        put(to, "\ngo on:");
+        put_text(to, "\ngo on:");
         put_words(to, &sentry->go_on, 0);
     }
-    put(to, "\n");
+    put_text(to, "\n");
 }
 
 // What may go wrong stands at the end: the lines of the program, then the stack.
@@ -253,23 +254,23 @@ static void write_crash_file(const net_sentry* sentry, const char* what, const e
     if (file < 0) return;
     char text[REPORT_BYTES];
     line to = {text, 0, sizeof text};
-    put(&to, "build: ");
-    put(&to, net_build_id());
-    put(&to, "\nunix time: ");
+    put_text(&to, "build: ");
+    put_text(&to, net_build_id());
+    put_text(&to, "\nunix time: ");
     put_number(&to, net_loop_unix_ms() / 1000);
-    put(&to, "\nfolder:");
+    put_text(&to, "\nfolder:");
     put_word(&to, sentry->folder);
-    put(&to, "\ncommand:");
+    put_text(&to, "\ncommand:");
     put_words(&to, &sentry->command, 0);
-    put(&to, "\n");
-    put(&to, what);
+    put_text(&to, "\n");
+    put_text(&to, what);
     if (where)
         put_where(&to, where);
     else
-        put(&to, ", outside of systems");
-    put(&to, "\n");
+        put_text(&to, ", outside of systems");
+    put_text(&to, "\n");
     put_recent(&to, sentry, where ? where->tick : 0);
-    put(&to, "\nlast lines (time, ticks done, level, layer):");
+    put_text(&to, "\nlast lines (time, ticks done, level, layer):");
     write_text(file, text, end_line(&to));
     if (sentry->config.write_tail) sentry->config.write_tail(sentry->config.tail_context, file);
     static const char stack[] = "\nstack (addr2line -Cfie FILE +0xOFFSET names the line):\n";
@@ -448,7 +449,7 @@ static void* watch(void* context) {
     return NULL;
 }
 
-static bool start(net_sentry* sentry) {
+static bool start_sentry(net_sentry* sentry) {
     sentry->end = eventfd(0, EFD_CLOEXEC);
     if (sentry->end < 0) return false;
     sigset_t all, before;
@@ -502,7 +503,7 @@ net_sentry* net_sentry_create(const net_sentry_config* config) {
     }
     sentry->config.log_file = sentry->config.game_file = sentry->config.go_on = NULL;
     sentry->config.crash_file = NULL;
-    if (!start(sentry)) {
+    if (!start_sentry(sentry)) {
         base_release(NULL, sentry, sizeof *sentry);
         return NULL;
     }

@@ -80,7 +80,7 @@ static uint8_t* columns_idle(net_log_columns* columns) {
     return columns->rest;
 }
 
-static void begin(net_log_columns* columns, const net_log_block* block) {
+static void begin_block(net_log_columns* columns, const net_log_block* block) {
     net_log_model_begin(&columns->models, sizeof columns->models);
     net_log_inputs_begin(&columns->inputs);
     columns->kind = KIND_RAW;
@@ -189,7 +189,7 @@ const uint8_t* net_log_columns_write(net_log_columns* columns, const net_log_blo
                                      const uint8_t* payload, uint32_t payload_bytes,
                                      uint8_t* scratch, uint32_t* size) {
     BASE_ASSERT(payload_bytes <= NET_LOG_BLOCK_BYTES_MAX);
-    begin(columns, block);
+    begin_block(columns, block);
     *size = write_block(columns, payload, payload_bytes);
     if (*size == 0) return NULL;
     net_log_block read = *block;
@@ -265,7 +265,7 @@ static void read_record(net_log_columns* self, base_reader* rest, proto_pb_write
 bool net_log_columns_read(net_log_columns* columns, const net_log_block* block, const uint8_t* data,
                           size_t size, uint8_t* target) {
     BASE_ASSERT(block->unpacked_bytes <= NET_LOG_BLOCK_BYTES_MAX);
-    begin(columns, block);
+    begin_block(columns, block);
     base_reader rest = base_reader_make(data, size);
     const uint64_t code_bytes = base_reader_varint(&rest);
     if (rest.failed || code_bytes > base_reader_left(&rest)) return false;
@@ -293,12 +293,12 @@ enum {
 static const uint8_t magic[8] = {'S', 'H', 'O', 'A', 'L', 'L', 'O', 'G'};
 static const uint8_t sync_bytes[8] = {0xF5, 0x53, 0x48, 0x4C, 0x42, 0x0D, 0x0A, 0xA7};
 
-static void put(uint8_t* target, uint64_t value, uint32_t bytes) {
+static void put_number(uint8_t* target, uint64_t value, uint32_t bytes) {
     for (uint32_t i = 0; i < bytes; i++)
         target[i] = (uint8_t)(value >> (8 * i));
 }
 
-static uint64_t take(const uint8_t* source, uint32_t bytes) {
+static uint64_t read_number(const uint8_t* source, uint32_t bytes) {
     uint64_t value = 0;
     for (uint32_t i = 0; i < bytes; i++)
         value |= (uint64_t)source[i] << (8 * i);
@@ -307,33 +307,33 @@ static uint64_t take(const uint8_t* source, uint32_t bytes) {
 
 void net_log_prologue_write(uint8_t target[NET_LOG_PROLOGUE_BYTES]) {
     memcpy(target, magic, sizeof magic);
-    put(target + 8, VERSION, 4);
-    put(target + 12, base_crc32c(0, target, 12), 4);
+    put_number(target + 8, VERSION, 4);
+    put_number(target + 12, base_crc32c(0, target, 12), 4);
 }
 
 net_result net_log_prologue_check(const uint8_t source[NET_LOG_PROLOGUE_BYTES], uint32_t* version) {
-    *version = (uint32_t)take(source + 8, 4);
+    *version = (uint32_t)read_number(source + 8, 4);
     if (memcmp(source, magic, sizeof magic) != 0) return NET_ERR_DAMAGED;
-    if (take(source + 12, 4) != base_crc32c(0, source, 12)) return NET_ERR_DAMAGED;
+    if (read_number(source + 12, 4) != base_crc32c(0, source, 12)) return NET_ERR_DAMAGED;
     return *version == VERSION ? NET_OK : NET_ERR_MALFORMED;
 }
 
 void net_log_block_header_write(const net_log_block* block,
                                 uint8_t target[NET_LOG_BLOCK_HEADER_BYTES]) {
     memcpy(target, sync_bytes, sizeof sync_bytes);
-    put(target + 8, BLOCK_VERSION, 1);
-    put(target + 9, block->flags, 1);
-    put(target + 10, block->type, 2);
-    put(target + 12, block->stored_bytes, 4);
-    put(target + 16, block->unpacked_bytes, 4);
-    put(target + 20, block->record_count, 4);
-    put(target + 24, block->ordinal, 8);
-    put(target + 32, block->first_record, 8);
-    put(target + 40, block->first_tick, 8);
-    put(target + 48, block->last_tick, 8);
-    put(target + 56, block->identity, 8);
-    put(target + 64, block->stored_crc, 4);
-    put(target + HEADER_CRC_AT, base_crc32c(0, target, HEADER_CRC_AT), 4);
+    put_number(target + 8, BLOCK_VERSION, 1);
+    put_number(target + 9, block->flags, 1);
+    put_number(target + 10, block->type, 2);
+    put_number(target + 12, block->stored_bytes, 4);
+    put_number(target + 16, block->unpacked_bytes, 4);
+    put_number(target + 20, block->record_count, 4);
+    put_number(target + 24, block->ordinal, 8);
+    put_number(target + 32, block->first_record, 8);
+    put_number(target + 40, block->first_tick, 8);
+    put_number(target + 48, block->last_tick, 8);
+    put_number(target + 56, block->identity, 8);
+    put_number(target + 64, block->stored_crc, 4);
+    put_number(target + HEADER_CRC_AT, base_crc32c(0, target, HEADER_CRC_AT), 4);
 }
 
 static bool is_ratio_right(uint64_t stored_bytes, uint64_t unpacked_bytes) {
@@ -344,19 +344,20 @@ bool net_log_block_header_read(net_log_block* block,
                                const uint8_t source[NET_LOG_BLOCK_HEADER_BYTES]) {
     if (memcmp(source, sync_bytes, sizeof sync_bytes) != 0 || source[8] != BLOCK_VERSION)
         return false;
-    if (take(source + HEADER_CRC_AT, 4) != base_crc32c(0, source, HEADER_CRC_AT)) return false;
+    if (read_number(source + HEADER_CRC_AT, 4) != base_crc32c(0, source, HEADER_CRC_AT))
+        return false;
     *block = (net_log_block){
         .flags = source[9],
-        .type = (uint16_t)take(source + 10, 2),
-        .stored_bytes = (uint32_t)take(source + 12, 4),
-        .unpacked_bytes = (uint32_t)take(source + 16, 4),
-        .record_count = (uint32_t)take(source + 20, 4),
-        .ordinal = take(source + 24, 8),
-        .first_record = take(source + 32, 8),
-        .first_tick = take(source + 40, 8),
-        .last_tick = take(source + 48, 8),
-        .identity = take(source + 56, 8),
-        .stored_crc = (uint32_t)take(source + 64, 4),
+        .type = (uint16_t)read_number(source + 10, 2),
+        .stored_bytes = (uint32_t)read_number(source + 12, 4),
+        .unpacked_bytes = (uint32_t)read_number(source + 16, 4),
+        .record_count = (uint32_t)read_number(source + 20, 4),
+        .ordinal = read_number(source + 24, 8),
+        .first_record = read_number(source + 32, 8),
+        .first_tick = read_number(source + 40, 8),
+        .last_tick = read_number(source + 48, 8),
+        .identity = read_number(source + 56, 8),
+        .stored_crc = (uint32_t)read_number(source + 64, 4),
     };
     if (block->stored_bytes < 1 || block->stored_bytes > NET_LOG_BLOCK_BYTES_MAX) return false;
     if (block->unpacked_bytes < 1 || block->unpacked_bytes > NET_LOG_BLOCK_BYTES_MAX) return false;

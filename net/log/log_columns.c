@@ -35,7 +35,7 @@ enum {
 
 // ---- bytes ----
 
-static void put(net_log_range* range, uint8_t byte) {
+static void put_byte(net_log_range* range, uint8_t byte) {
     if (range->size == range->capacity) {
         range->failed = true;
         return;
@@ -48,7 +48,7 @@ static void shift_low(net_log_range* range) {
     const uint8_t carry = (uint8_t)(range->low >> 32);
     if ((uint32_t)range->low < 0xFF000000u || carry || range->held_count == 0) {
         for (; range->held_count > 0; range->held_count--) {
-            put(range, (uint8_t)(range->held + carry));
+            put_byte(range, (uint8_t)(range->held + carry));
             range->held = 0xFF;
         }
         range->held = (uint8_t)(range->low >> 24);
@@ -57,7 +57,7 @@ static void shift_low(net_log_range* range) {
     range->low = (range->low & 0x00FFFFFF) << 8;
 }
 
-static uint8_t take(net_log_range* range) {
+static uint8_t read_byte(net_log_range* range) {
     const size_t at = range->size++;
     return at < range->capacity ? range->source[at] : 0;
 }
@@ -66,7 +66,7 @@ static void normalise(net_log_range* range) {
     while (range->range < TOP) {
         range->range <<= 8;
         if (range->is_reading)
-            range->code = range->code << 8 | take(range);
+            range->code = range->code << 8 | read_byte(range);
         else
             shift_low(range);
     }
@@ -80,7 +80,7 @@ void net_log_range_read(net_log_range* range, const uint8_t* source, size_t size
     *range = (net_log_range){
         .is_reading = true, .source = source, .capacity = size, .range = UINT32_MAX};
     for (uint32_t i = 0; i < START_BYTES; i++)
-        range->code = range->code << 8 | take(range);
+        range->code = range->code << 8 | read_byte(range);
 }
 
 bool net_log_range_end(net_log_range* range) {

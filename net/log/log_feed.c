@@ -102,7 +102,7 @@ void net_log_file_feed_begin(net_log_file_feed* self, ecs_tick tick) {
 
 // ---- the walk
 
-static net_log_feed_state fail(const net_log_file_feed* self, const char* text) {
+static net_log_feed_state fail_feed(const net_log_file_feed* self, const char* text) {
     base_report(&self->reporter, self->file, 0, "behind tick %" PRIu64 ": %s", self->order.last_end,
                 text);
     return NET_LOG_FEED_FAILED;
@@ -140,7 +140,7 @@ static bool is_old(net_log_file_feed* self, const net_log_record* record) {
 }
 
 // The next record that a run needs.
-static bool take(net_log_file_feed* self, net_log_record* record) {
+static bool next_record(net_log_file_feed* self, net_log_record* record) {
     while (net_log_cursor_next(self->reader, &self->cursor, record)) {
         if (self->cursor.resumed > self->order.last_end) return true;
         if (net_log_kinds[record->kind].is_streamed && !is_old(self, record)) return true;
@@ -150,27 +150,28 @@ static bool take(net_log_file_feed* self, net_log_record* record) {
 
 static net_log_feed_state next(void* context, net_log_record* record) {
     net_log_file_feed* self = context;
-    bool is_there = take(self, record);
+    bool is_there = next_record(self, record);
     if (!is_there && !self->order.is_closed && self->is_live) {
         if (net_log_reader_follow(self->reader) != NET_OK)
-            return fail(self, net_result_text(NET_ERR_MEMORY));
-        is_there = take(self, record);
+            return fail_feed(self, net_result_text(NET_ERR_MEMORY));
+        is_there = next_record(self, record);
         // Only now: what was written before the lock was freed is read.
         if (!is_there && !self->cursor.has_failed && net_log_reader_lock(self->reader)) {
             net_log_reader_unlock(self->reader);
             const net_result result = open_again(self);
-            if (result == NET_ERR_MEMORY) return fail(self, net_result_text(result));
+            if (result == NET_ERR_MEMORY) return fail_feed(self, net_result_text(result));
             if (result == NET_ERR_CLOSED) self->is_live = false;
-            is_there = result == NET_OK && take(self, record);
+            is_there = result == NET_OK && next_record(self, record);
         }
     }
-    if (self->cursor.has_failed) return fail(self, "the log changed while it was read");
+    if (self->cursor.has_failed) return fail_feed(self, "the log changed while it was read");
     if (!is_there)
         return self->is_live && !self->order.is_closed ? NET_LOG_FEED_NOTHING : NET_LOG_FEED_END;
     if (self->cursor.resumed > self->order.last_end)
-        return fail(self, "ticks are missing in the log: start again, at a keyframe behind them");
+        return fail_feed(self,
+                         "ticks are missing in the log: start again, at a keyframe behind them");
     if (!net_log_order_add(&self->order, record))
-        return fail(self, "the log has a record that cannot stand there");
+        return fail_feed(self, "the log has a record that cannot stand there");
     self->taken = record->kind == NET_LOG_KIND_END ? 0 : self->taken + 1;
     return NET_LOG_FEED_RECORD;
 }

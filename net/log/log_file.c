@@ -348,7 +348,7 @@ static void step_back(void) {
     (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + LATER);
 }
 
-static void* run(void* context) {
+static void* run_writer(void* context) {
     net_log_file* file = context;
     step_back();
     pthread_mutex_lock(&file->mutex);
@@ -479,7 +479,7 @@ static net_result start_thread(net_log_file* file, const base_reporter* reporter
     sigfillset(&all);
     sigdelset(&all, SIGBUS); // the guard of the queue answers it on the thread that caused it
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&file->thread, NULL, run, file);
+    int error = pthread_create(&file->thread, NULL, run_writer, file);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     file->has_thread = error == 0;
     if (error == 0) return NET_OK;

@@ -281,7 +281,7 @@ enum { HEADER_SEARCH_BYTES_MAX = 64 << 20 };
 
 // ---- the start ----
 
-static net_result refuse(const net_log_reader* reader, const char* text) {
+static net_result refuse_log(const net_log_reader* reader, const char* text) {
     base_report(&reader->reporter, reader->file, 0, "%s", text);
     return NET_ERR_DAMAGED;
 }
@@ -346,7 +346,7 @@ static net_result find_header(net_log_reader* reader, const char* why) {
         if (is_header) result = take_header(reader, offset, &block);
         offset = net_log_pass_block(reader, offset, &block);
     }
-    if (result != NET_OK) return result == NET_ERR_DAMAGED ? refuse(reader, why) : result;
+    if (result != NET_OK) return result == NET_ERR_DAMAGED ? refuse_log(reader, why) : result;
     // The copy in front of a first keyframe of a part says so itself.
     base_report(&reader->reporter, reader->file, 0,
                 "damaged: its first bytes; the copy of the header further on is used");
@@ -361,7 +361,7 @@ static net_result read_start(net_log_reader* reader) {
     net_log_block block;
     if (reader->set.bytes < sizeof prologue || reader->set.files[0].bytes < sizeof prologue ||
         !net_log_set_read(&reader->set, 0, prologue, sizeof prologue))
-        return refuse(reader, "too short for an event log");
+        return refuse_log(reader, "too short for an event log");
     net_result result = net_log_prologue_check(prologue, &version);
     if (result == NET_ERR_MALFORMED && version > 0)
         return refuse_version(reader, (net_log_demand){.version = version});

@@ -60,7 +60,7 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct sigaction before;
 static _Atomic uintptr_t page_bytes;
 
-static guard* find(uintptr_t at) {
+static guard* find_guard(uintptr_t at) {
     for (uint32_t i = 0; i < NET_LOG_GUARDS_MAX; i++)
         if (at < atomic_load(&guards[i].end) && at >= atomic_load(&guards[i].begin))
             return &guards[i];
@@ -70,7 +70,7 @@ static guard* find(uintptr_t at) {
 bool net_log_queue_answer(const void* address) {
     int error = errno;
     uintptr_t size = atomic_load(&page_bytes), page = (uintptr_t)address & ~(size - 1);
-    guard* lost = find((uintptr_t)address);
+    guard* lost = find_guard((uintptr_t)address);
     // The page of the file is gone; the same address becomes private memory.
     bool is_answered = lost && mmap((void*)page, size, PROT_READ | PROT_WRITE,
                                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
@@ -79,7 +79,7 @@ bool net_log_queue_answer(const void* address) {
     return is_answered;
 }
 
-static void handle(int number, siginfo_t* info, void* context) {
+static void handle_fault(int number, siginfo_t* info, void* context) {
     (void)context;
     // Back to what was there before: the access is repeated and fails as without a guard.
     if (!net_log_queue_answer(info->si_addr)) (void)sigaction(number, &before, NULL);
@@ -87,11 +87,12 @@ static void handle(int number, siginfo_t* info, void* context) {
 
 // Another part of the program may have put its own handler there since the last time.
 static bool install(void) {
-    struct sigaction now, action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_NODEFER};
+    struct sigaction now,
+        action = {.sa_sigaction = handle_fault, .sa_flags = SA_SIGINFO | SA_NODEFER};
     sigemptyset(&action.sa_mask);
     atomic_store(&page_bytes, (uintptr_t)sysconf(_SC_PAGESIZE));
     if (sigaction(SIGBUS, NULL, &now) != 0) return false;
-    if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == handle) return true;
+    if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == handle_fault) return true;
     before = now;
     return sigaction(SIGBUS, &action, NULL) == 0;
 }
@@ -117,14 +118,14 @@ static bool guard_add(void* memory, size_t bytes) {
 // Before the range is unmapped. Unknown ranges are ignored.
 static void guard_remove(void* memory) {
     pthread_mutex_lock(&mutex);
-    guard* found = find((uintptr_t)memory);
+    guard* found = find_guard((uintptr_t)memory);
     if (found) atomic_store(&found->end, 0);
     pthread_mutex_unlock(&mutex);
 }
 
 // Was a page of the guarded range lost?
 static bool guard_is_lost(const void* memory) {
-    const guard* found = find((uintptr_t)memory);
+    const guard* found = find_guard((uintptr_t)memory);
     return found && atomic_load(&found->is_lost);
 }
 
@@ -305,18 +306,18 @@ static void write_head(uint8_t* memory, uint64_t identity, uint64_t ring_bytes) 
     memset(memory + COMPLEMENT_AT, 0xFF, sizeof(uint64_t));
 }
 
-static uint64_t load(const uint8_t* place) {
+static uint64_t load_number(const uint8_t* place) {
     uint64_t value;
     memcpy(&value, place, sizeof value);
     return value;
 }
 
-static void store(uint8_t* place, uint64_t value) {
+static void store_number(uint8_t* place, uint64_t value) {
     __atomic_store_n((uint64_t*)(void*)place, value, __ATOMIC_RELEASE);
 }
 
-static net_result fail(net_log_queue* queue, const char* what, int error,
-                       const base_reporter* reporter) {
+static net_result fail_queue(net_log_queue* queue, const char* what, int error,
+                             const base_reporter* reporter) {
     base_report(reporter, queue->file, 0, "%s: %s", what, strerror(error));
     net_log_queue_destroy(queue, false);
     errno = error;
@@ -343,7 +344,7 @@ static net_result create_file(net_log_queue* queue, const char* log_file,
     int error = EINTR;
     while (error == EINTR)
         error = posix_fallocate(queue->fd, 0, (off_t)queue->memory_bytes);
-    return error == 0 ? NET_OK : fail(queue, "no room for the queue", error, reporter);
+    return error == 0 ? NET_OK : fail_queue(queue, "no room for the queue", error, reporter);
 }
 
 net_result net_log_queue_create(net_log_queue* queue, const char* log_file, uint64_t identity,
@@ -355,10 +356,10 @@ net_result net_log_queue_create(net_log_queue* queue, const char* log_file, uint
     int of_memory = log_file ? 0 : MAP_ANONYMOUS;
     void* memory = mmap(NULL, queue->memory_bytes, PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_POPULATE | of_memory, queue->fd, 0);
-    if (memory == MAP_FAILED) return fail(queue, "cannot be mapped", errno, reporter);
+    if (memory == MAP_FAILED) return fail_queue(queue, "cannot be mapped", errno, reporter);
     queue->memory = memory;
     if (!guard_add(memory, queue->memory_bytes))
-        return fail(queue, "too many logs in one process", ENFILE, reporter);
+        return fail_queue(queue, "too many logs in one process", ENFILE, reporter);
     queue->ring = base_spsc_init(queue->memory + PAGE_BYTES, ring_bytes, identity);
     write_head(queue->memory, identity, ring_bytes);
     return NET_OK;
@@ -392,8 +393,8 @@ bool net_log_queue_push(net_log_queue* queue, const void* data, uint32_t size, u
     if (!place) return false;
     memcpy(place, data, size);
     if (!base_spsc_commit(queue->ring, size)) return false;
-    store(queue->memory + PUSHED_AT, number);
-    store(queue->memory + COMPLEMENT_AT, ~number);
+    store_number(queue->memory + PUSHED_AT, number);
+    store_number(queue->memory + COMPLEMENT_AT, ~number);
     return true;
 }
 
@@ -401,8 +402,8 @@ void net_log_queue_validate(const net_log_queue* queue, uint64_t number) {
     BASE_ASSERT((queue->fd >= 0) == (queue->file[0] != 0)); // a log without a file has none
     BASE_ASSERT(queue->memory && queue->ring);
     const bool is_right = memcmp(queue->memory, magic, sizeof magic) == 0 &&
-                          load(queue->memory + PUSHED_AT) == number &&
-                          load(queue->memory + COMPLEMENT_AT) == ~number;
+                          load_number(queue->memory + PUSHED_AT) == number &&
+                          load_number(queue->memory + COMPLEMENT_AT) == ~number;
     BASE_ASSERT(is_right || net_log_queue_harm(queue)); // the pages go at any time
 }
 
@@ -451,14 +452,15 @@ static bool is_head_right(const net_log_queue_copy* copy, uint64_t identity) {
     memcpy(&crc, copy->memory + CRC_AT, sizeof crc);
     memcpy(&version, copy->memory + 8, sizeof version);
     return memcmp(copy->memory, magic, sizeof magic) == 0 && version == VERSION &&
-           crc == base_crc32c(0, copy->memory, CRC_AT) && load(copy->memory + 16) == identity;
+           crc == base_crc32c(0, copy->memory, CRC_AT) &&
+           load_number(copy->memory + 16) == identity;
 }
 
 // Append a record of the queue without its prefix. Total: it takes any bytes.
 static bool append(const uint8_t* data, uint32_t size, uint64_t number, base_bytes* records) {
     if (size <= NET_LOG_QUEUE_PREFIX_BYTES) return false;
     uint32_t record_bytes = size - NET_LOG_QUEUE_PREFIX_BYTES;
-    if (record_bytes > NET_LOG_RECORD_BYTES_MAX || load(data) != number) return false;
+    if (record_bytes > NET_LOG_RECORD_BYTES_MAX || load_number(data) != number) return false;
     base_bytes_write_varint(records, record_bytes);
     base_bytes_write(records, data + NET_LOG_QUEUE_PREFIX_BYTES, record_bytes);
     return !records->failed;
@@ -477,8 +479,8 @@ net_log_queue_state net_log_queue_take(net_log_queue_copy* copy, uint64_t identi
     if (!copy->exists) return NET_LOG_QUEUE_NONE;
     if (!copy->memory || !is_head_right(copy, identity))
         return lossy(copy->memory_bytes, "it is no queue, or another log's", lost_bytes, reason);
-    uint64_t pushed = load(copy->memory + PUSHED_AT);
-    uint64_t second = ~load(copy->memory + COMPLEMENT_AT);
+    uint64_t pushed = load_number(copy->memory + PUSHED_AT);
+    uint64_t second = ~load_number(copy->memory + COMPLEMENT_AT);
     if (pushed != second && pushed != second + 1)
         return lossy(copy->memory_bytes, "its count of records is damaged", lost_bytes, reason);
     if (pushed < next_number) return NET_LOG_QUEUE_WHOLE;
@@ -494,7 +496,7 @@ net_log_queue_state net_log_queue_take(net_log_queue_copy* copy, uint64_t identi
     bool damaged;
     const uint8_t* data;
     while ((data = base_spsc_next(ring, &cursor, &size, &damaged)) != NULL) {
-        if (size > NET_LOG_QUEUE_PREFIX_BYTES && load(data) < next_number) {
+        if (size > NET_LOG_QUEUE_PREFIX_BYTES && load_number(data) < next_number) {
             start = cursor;
             continue;
         }

@@ -85,7 +85,7 @@ typedef struct saving {
     net_log_keyframe keyframes[NET_LOG_RING_GROUPS_MAX];
 } saving;
 
-static bool put(saving* self, const uint8_t* data, size_t size) {
+static bool put_bytes(saving* self, const uint8_t* data, size_t size) {
     self->bytes += size;
     return net_log_file_put(self->log, self->fd, data, size);
 }
@@ -96,7 +96,7 @@ static bool put_packed(saving* self, const net_log_block* block, size_t size) {
     if (block->type != NET_LOG_BLOCK_HEADER) self->index.block_count++;
     if (block->type != NET_LOG_BLOCK_INDEX)
         net_log_chain_add(&self->index.chain, data, size, NULL, 0);
-    return put(self, data, size);
+    return put_bytes(self, data, size);
 }
 
 // Pack a payload as a block that has its numbers already.
@@ -153,7 +153,7 @@ static bool put_start(saving* self, const net_log_ring_group* group) {
     net_log_prologue_write(prologue);
     net_log_block block = {.type = NET_LOG_BLOCK_HEADER, .record_count = 1};
     self->index.block_count = 1;
-    if (!put(self, prologue, sizeof prologue) ||
+    if (!put_bytes(self, prologue, sizeof prologue) ||
         !put_payload(self, &block, net_log_file_put_header_as(self->log, is_part)))
         return false;
     (void)read_block(&self->log->ring, group->start, &block);

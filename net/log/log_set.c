@@ -49,7 +49,7 @@ static net_log_set_file file_of(const struct stat* status, uint32_t number) {
                               .inode = status->st_ino};
 }
 
-static bool add(net_log_set* set, net_log_set_file file) {
+static bool add_file(net_log_set* set, net_log_set_file file) {
     if (!BASE_ARRAY_RESERVE(set->allocator, set->files, set->capacity, set->count + 1))
         return false;
     file.base = set->bytes;
@@ -71,7 +71,7 @@ static bool add_segment(net_log_set* set, const net_log_set_file* last, uint64_t
     bool is_last = status.st_dev == last->device && status.st_ino == last->inode;
     bool is_ours = identity == 0 || other == 0 || other == identity;
     if (!S_ISREG(status.st_mode) || is_last || !is_ours) return true;
-    return add(set, file_of(&status, number));
+    return add_file(set, file_of(&status, number));
 }
 
 // The last file is open already: a segment that is closed now was it, or is in the list.
@@ -86,7 +86,7 @@ static net_result find_segments(net_log_set* set, const net_log_set_file* last) 
         if (last->number == 0 || numbers[i] < last->number)
             has_memory = add_segment(set, last, identity, numbers[i]);
     BASE_ARRAY_RELEASE(set->allocator, numbers, capacity);
-    return has_memory && add(set, *last) ? NET_OK : NET_ERR_MEMORY;
+    return has_memory && add_file(set, *last) ? NET_OK : NET_ERR_MEMORY;
 }
 
 net_result net_log_set_open(net_log_set* set, const base_allocator* allocator, const char* file,

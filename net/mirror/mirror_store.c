@@ -333,8 +333,8 @@ void net_packed_row_read(const proto_layout* layout, const uint8_t* packed, uint
 // An entity that changes its template keeps the values of components that it still has, as
 // ecs_recreate does.
 
-static net_mirror_value* find(const net_mirror* mirror, ecs_entity entity,
-                              ecs_component_id component) {
+static net_mirror_value* find_value(const net_mirror* mirror, ecs_entity entity,
+                                    ecs_component_id component) {
     for (uint32_t i = 0; i < mirror->value_count; i++)
         if (mirror->values[i].entity == entity && mirror->values[i].component == component)
             return &mirror->values[i];
@@ -368,7 +368,7 @@ net_result net_mirror_keep_value(net_mirror* mirror, ecs_entity entity, ecs_comp
     const net_mirror_slot* slot = net_mirror_find(mirror, entity);
     // A component that the entity lacks is no fault of the connection.
     if (!slot || !net_row_find_varsize(slot->incarnation.row_template, component)) return NET_OK;
-    net_mirror_value* value = find(mirror, entity, component);
+    net_mirror_value* value = find_value(mirror, entity, component);
     if (value) drop_value(mirror, value);
     if (!bytes) return NET_OK;
     const base_allocator* memory = &mirror->memory.allocator;
@@ -413,7 +413,7 @@ uint64_t net_mirror_row_changes(const net_mirror* mirror, ecs_entity entity) {
 const uint8_t* net_mirror_value_bytes(const net_mirror* mirror, ecs_entity entity,
                                       ecs_component_id component, uint32_t* size) {
     static const uint8_t nothing[1] = {0};
-    const net_mirror_value* value = find(mirror, entity, component);
+    const net_mirror_value* value = find_value(mirror, entity, component);
     *size = value ? value->size : 0;
     return !value ? NULL : value->size > 0 ? value->bytes : nothing;
 }
@@ -430,7 +430,7 @@ static const net_row_template* get_row(const void* context, ecs_entity entity, u
 
 static bool get_value(const void* context, ecs_entity entity, ecs_component_id component,
                       base_bytes* bytes) {
-    const net_mirror_value* value = find(context, entity, component);
+    const net_mirror_value* value = find_value(context, entity, component);
     if (value) base_bytes_write(bytes, value->bytes, value->size);
     return value != NULL;
 }

@@ -61,7 +61,7 @@ typedef struct decoder {
 // What lists and runs of a snapshot have in common: numbers, slots, rows.
 
 // Refuse the snapshot. @return false.
-static bool fail(decoder* d, net_result result) {
+static bool fail_snapshot(decoder* d, net_result result) {
     if (d->result == NET_OK) d->result = result;
     return false;
 }
@@ -69,23 +69,23 @@ static bool fail(decoder* d, net_result result) {
 // Did all reads so far find their bits? @return false: it is refused.
 static bool is_readable(decoder* d) {
     bool has_failed = d->reader->failed || (d->is_coded && *d->has_failed);
-    return has_failed ? fail(d, NET_ERR_MALFORMED) : true;
+    return has_failed ? fail_snapshot(d, NET_ERR_MALFORMED) : true;
 }
 
 // Refuse it: a base row is missing. `slot`: whose; NULL: of no slot. @return false.
 static bool miss_base(decoder* d, const net_mirror_slot* slot) {
     d->misses_base = true;
     d->is_overtaken = slot && slot->is_known && slot->tick >= d->tick;
-    return fail(d, NET_ERR_MALFORMED);
+    return fail_snapshot(d, NET_ERR_MALFORMED);
 }
 
 // In solo code: read a number of 0..most. Otherwise it is `value`, and recorded.
-static uint32_t take(decoder* d, uint32_t field, uint64_t situation, uint32_t value,
-                     uint32_t most) {
+static uint32_t read_number(decoder* d, uint32_t field, uint64_t situation, uint32_t value,
+                            uint32_t most) {
     if (!d->solo) return value;
     int64_t number = d->mirror->solo->number(d->solo, field, situation, value);
     if (number >= 0 && number <= most) return (uint32_t)number;
-    fail(d, NET_ERR_MALFORMED);
+    fail_snapshot(d, NET_ERR_MALFORMED);
     if (d->is_coded) *d->has_failed = true;
     return 0;
 }
@@ -101,19 +101,19 @@ static uint32_t read_bits(decoder* d, uint32_t count) {
 
 // Read the length of a list or run, in either code.
 static uint32_t read_count(decoder* d, uint32_t list, uint32_t order) {
-    return take(d, PROTO_NUMBER_COUNT, proto_number_situation(list, 0), read_golomb(d, order),
-                UINT32_MAX);
+    return read_number(d, PROTO_NUMBER_COUNT, proto_number_situation(list, 0),
+                       read_golomb(d, order), UINT32_MAX);
 }
 
 // Name a slot: each at most once in a snapshot. @return NULL: refused.
 static net_mirror_slot* name_slot(decoder* d, uint32_t number) {
     net_mirror_slot* slot = net_mirror_slot_at(d->mirror, number);
     if (!slot) {
-        fail(d, NET_ERR_MEMORY);
+        fail_snapshot(d, NET_ERR_MEMORY);
         return NULL;
     }
     if (slot->stamp == d->mirror->snapshot_number) {
-        fail(d, NET_ERR_MALFORMED);
+        fail_snapshot(d, NET_ERR_MALFORMED);
         return NULL;
     }
     slot->stamp = d->mirror->snapshot_number;
@@ -123,12 +123,12 @@ static net_mirror_slot* name_slot(decoder* d, uint32_t number) {
 // Read the next slot of a list or run. `next`: one behind the slot before. @return NULL: refused.
 static net_mirror_slot* read_slot(decoder* d, uint32_t list, uint32_t order, uint32_t* next,
                                   uint32_t* number) {
-    uint32_t gap = take(d, PROTO_NUMBER_GAP, proto_number_situation(list, 0), read_golomb(d, order),
-                        UINT32_MAX);
+    uint32_t gap = read_number(d, PROTO_NUMBER_GAP, proto_number_situation(list, 0),
+                               read_golomb(d, order), UINT32_MAX);
     if (!is_readable(d)) return NULL;
     uint32_t index_max = d->mirror->index_max;
     if (gap >= index_max || *next + gap >= index_max) {
-        fail(d, NET_ERR_MALFORMED);
+        fail_snapshot(d, NET_ERR_MALFORMED);
         return NULL;
     }
     *number = *next + gap;
@@ -142,7 +142,7 @@ static net_mirror_record* add_record(decoder* d, net_mirror_record record) {
     if (mirror->record_count == mirror->record_capacity &&
         !BASE_ARRAY_RESERVE(&mirror->memory.allocator, mirror->records, mirror->record_capacity,
                             mirror->record_count + 1)) {
-        fail(d, NET_ERR_MEMORY);
+        fail_snapshot(d, NET_ERR_MEMORY);
         return NULL;
     }
     mirror->records[mirror->record_count] = record;
@@ -153,7 +153,7 @@ static bool add_packed(decoder* d, const proto_layout* layout, const uint64_t* r
     net_mirror* mirror = d->mirror;
     if (!BASE_ARRAY_RESERVE(&mirror->memory.allocator, mirror->packed, mirror->packed_capacity,
                             mirror->packed_size + NET_PACKED_ROW_BYTES_MAX + NET_PACKED_ROW_SLACK))
-        return fail(d, NET_ERR_MEMORY);
+        return fail_snapshot(d, NET_ERR_MEMORY);
     mirror->packed_size += net_packed_row_write(layout, row, mirror->packed + mirror->packed_size);
     return true;
 }
@@ -177,7 +177,7 @@ static bool read_row(decoder* d, net_mirror_record record, const proto_row_base*
     net_mirror* mirror = d->mirror;
     const proto_layout* layout = &record.row_template->layout;
     uint32_t word_count = mirror->word_count + layout->field_count;
-    if (word_count > NET_SNAPSHOT_WORDS_MAX) return fail(d, NET_ERR_MALFORMED);
+    if (word_count > NET_SNAPSHOT_WORDS_MAX) return fail_snapshot(d, NET_ERR_MALFORMED);
     mirror->word_count = word_count;
     record.row_first = mirror->packed_size;
     if (!add_record(d, record)) return false;
@@ -209,7 +209,7 @@ static int64_t take_create(decoder* d, uint32_t what, int64_t value) {
     int64_t number = d->mirror->solo->number(d->solo, PROTO_NUMBER_CREATE,
                                              proto_number_situation(what, 0), value);
     if (number >= -(int64_t)UINT32_MAX && number <= UINT32_MAX) return number;
-    fail(d, NET_ERR_MALFORMED);
+    fail_snapshot(d, NET_ERR_MALFORMED);
     *d->has_failed = true;
     return 0;
 }
@@ -229,10 +229,10 @@ static bool read_handle(decoder* d, ecs_entity* handle) {
     if (!is_readable(d)) return false;
     if (index <= 0 || index > mirror->index_max || generation <= 0 ||
         generation > ECS_GENERATION_MAX)
-        return fail(d, NET_ERR_MALFORMED);
+        return fail_snapshot(d, NET_ERR_MALFORMED);
     net_mirror_index* known = net_mirror_index_at(mirror, (uint32_t)index);
-    if (!known) return fail(d, NET_ERR_MEMORY);
-    if (known->stamp == mirror->snapshot_number) return fail(d, NET_ERR_MALFORMED);
+    if (!known) return fail_snapshot(d, NET_ERR_MEMORY);
+    if (known->stamp == mirror->snapshot_number) return fail_snapshot(d, NET_ERR_MALFORMED);
     known->stamp = mirror->snapshot_number;
     d->index = (uint32_t)index;
     d->generation = (uint32_t)generation;
@@ -243,11 +243,11 @@ static bool read_handle(decoder* d, ecs_entity* handle) {
 static bool read_parts(decoder* d, uint16_t* parts, uint32_t* count) {
     enum { MORE_MAX = (1 << NET_SNAPSHOT_PARTS_BITS) - 1 };
     int64_t more = take_create(d, NET_NUMBER_CREATE_PARTS, read_bits(d, NET_SNAPSHOT_PARTS_BITS));
-    if (more < 0 || more > MORE_MAX) return fail(d, NET_ERR_MALFORMED);
+    if (more < 0 || more > MORE_MAX) return fail_snapshot(d, NET_ERR_MALFORMED);
     *count = (uint32_t)more + 1;
     for (uint32_t i = 0; i < *count; i++) {
         int64_t part = take_create(d, NET_NUMBER_CREATE_PART, read_bits(d, d->number_bits));
-        if (part < 0 || part > UINT16_MAX) return fail(d, NET_ERR_MALFORMED);
+        if (part < 0 || part > UINT16_MAX) return fail_snapshot(d, NET_ERR_MALFORMED);
         parts[i] = (uint16_t)part;
     }
     return is_readable(d);
@@ -258,13 +258,13 @@ static bool read_template(decoder* d) {
     uint16_t parts[1u << NET_SNAPSHOT_PARTS_BITS];
     uint32_t count = 0;
     int64_t other = take_create(d, NET_NUMBER_CREATE_OTHER, is_other);
-    if (other < 0 || other > 1) return fail(d, NET_ERR_MALFORMED);
+    if (other < 0 || other > 1) return fail_snapshot(d, NET_ERR_MALFORMED);
     is_other = other;
-    if (!is_other) return d->row_template ? is_readable(d) : fail(d, NET_ERR_MALFORMED);
+    if (!is_other) return d->row_template ? is_readable(d) : fail_snapshot(d, NET_ERR_MALFORMED);
     d->has_like = false;
     if (!read_parts(d, parts, &count)) return false;
     d->row_template = net_rows_compose(d->mirror->rows, parts, count);
-    return d->row_template ? true : fail(d, NET_ERR_MALFORMED);
+    return d->row_template ? true : fail_snapshot(d, NET_ERR_MALFORMED);
 }
 
 static bool read_create(decoder* d, uint32_t order, uint32_t* next) {
@@ -350,7 +350,7 @@ static bool read_third(decoder* d, const run_head* run, uint32_t number,
             !net_mirror_next_slot(run->third, &listed->at, &listed->next, &listed->number);
     bool is_listed = listed->next > 0 && listed->number == number;
     uint32_t about = (uint32_t)proto_number_situation(NET_NUMBER_RUN_NO_THIRD, is_listed);
-    if (take(d, PROTO_NUMBER_RUN, about, 0, 1)) return true;
+    if (read_number(d, PROTO_NUMBER_RUN, about, 0, 1)) return true;
     d->third_ticks = (uint32_t)(run->base_tick - run->third->tick);
     return find_row(incarnation, run->third->tick, d->base3) != NULL;
 }
@@ -373,7 +373,7 @@ static bool read_update(decoder* d, const run_head* run, uint32_t number, net_mi
     // Created elsewhere in this snapshot: it cannot be in two slots at one tick.
     if (net_mirror_index_of(mirror, ecs_entity_index(record.handle))->stamp ==
         mirror->snapshot_number)
-        return fail(d, NET_ERR_MALFORMED);
+        return fail_snapshot(d, NET_ERR_MALFORMED);
     proto_row_base base = {0};
     if (!find_bases(d, run, incarnation, &base, &record.base_tick) ||
         !read_third(d, run, number, incarnation, &base))
@@ -428,7 +428,8 @@ static bool read_absent(decoder* d, uint32_t number, uint32_t before) {
     const net_mirror* mirror = d->mirror;
     bool is_named = number < mirror->slots.count &&
                     net_mirror_slot_of(mirror, number)->stamp == mirror->snapshot_number;
-    return take(d, PROTO_NUMBER_ABSENT, proto_number_situation(is_named, before), is_absent, 1);
+    return read_number(d, PROTO_NUMBER_ABSENT, proto_number_situation(is_named, before), is_absent,
+                       1);
 }
 
 static bool read_listed_updates(decoder* d, const run_head* run) {
@@ -454,8 +455,8 @@ static bool read_listed_updates(decoder* d, const run_head* run) {
 
 // In solo code a run with second rows names the packet of its third ones.
 static bool read_third_packet(decoder* d, run_head* run) {
-    uint32_t back =
-        take(d, PROTO_NUMBER_RUN, NET_NUMBER_RUN_THIRD, 0, (1u << NET_SNAPSHOT_BACK_BITS) - 1);
+    uint32_t back = read_number(d, PROTO_NUMBER_RUN, NET_NUMBER_RUN_THIRD, 0,
+                                (1u << NET_SNAPSHOT_BACK_BITS) - 1);
     if (!is_readable(d)) return false;
     if (back == 0) return true;
     run->third = net_mirror_find_packet(d->mirror, (uint16_t)(d->seq - back));
@@ -464,24 +465,24 @@ static bool read_third_packet(decoder* d, run_head* run) {
     bool is_older =
         run->third->tick < second && run->base_tick - run->third->tick <= NET_NUMBER_THIRD_MAX;
     d->third_listed = (decode_cursor){0};
-    return is_older ? true : fail(d, NET_ERR_MALFORMED);
+    return is_older ? true : fail_snapshot(d, NET_ERR_MALFORMED);
 }
 
 static bool read_base2(decoder* d, run_head* run) {
-    run->base2_ticks = take(d, PROTO_NUMBER_RUN, NET_NUMBER_RUN_D,
-                            read_golomb(d, NET_SNAPSHOT_BASE2_ORDER), UINT32_MAX);
+    run->base2_ticks = read_number(d, PROTO_NUMBER_RUN, NET_NUMBER_RUN_D,
+                                   read_golomb(d, NET_SNAPSHOT_BASE2_ORDER), UINT32_MAX);
     if (!is_readable(d)) return false;
     bool is_fine = run->base2_ticks <= (run->is_settled ? 0 : NET_SNAPSHOT_BASE2_TICKS_MAX);
-    if (!is_fine) return fail(d, NET_ERR_MALFORMED);
+    if (!is_fine) return fail_snapshot(d, NET_ERR_MALFORMED);
     if (run->base2_ticks > run->base_tick) return miss_base(d, NULL);
     return run->base2_ticks == 0 || read_third_packet(d, run);
 }
 
 static bool read_age(decoder* d, run_head* run) {
-    uint32_t age = take(d, PROTO_NUMBER_RUN, NET_NUMBER_RUN_AGE,
-                        read_bits(d, NET_SNAPSHOT_AGE_BITS), NET_SNAPSHOT_AGE_SETTLED);
+    uint32_t age = read_number(d, PROTO_NUMBER_RUN, NET_NUMBER_RUN_AGE,
+                               read_bits(d, NET_SNAPSHOT_AGE_BITS), NET_SNAPSHOT_AGE_SETTLED);
     if (!is_readable(d)) return false;
-    if (age == 0) return fail(d, NET_ERR_MALFORMED);
+    if (age == 0) return fail_snapshot(d, NET_ERR_MALFORMED);
     if (age > d->tick) return miss_base(d, NULL);
     run->is_settled = age == NET_SNAPSHOT_AGE_SETTLED;
     run->base_tick = d->tick - age;
@@ -489,21 +490,22 @@ static bool read_age(decoder* d, run_head* run) {
 }
 
 static bool read_back(decoder* d, run_head* run) {
-    uint32_t back = take(d, PROTO_NUMBER_RUN, NET_NUMBER_RUN_BACK,
-                         read_bits(d, NET_SNAPSHOT_BACK_BITS), (1u << NET_SNAPSHOT_BACK_BITS) - 1);
+    uint32_t back =
+        read_number(d, PROTO_NUMBER_RUN, NET_NUMBER_RUN_BACK, read_bits(d, NET_SNAPSHOT_BACK_BITS),
+                    (1u << NET_SNAPSHOT_BACK_BITS) - 1);
     if (!is_readable(d)) return false;
-    if (back == 0) return fail(d, NET_ERR_MALFORMED);
+    if (back == 0) return fail_snapshot(d, NET_ERR_MALFORMED);
     run->packet = net_mirror_find_packet(d->mirror, (uint16_t)(d->seq - back));
     if (!run->packet) return miss_base(d, NULL);
     run->base_tick = run->packet->tick;
     if (run->base_tick > d->tick || d->tick - run->base_tick > UINT32_MAX)
-        return fail(d, NET_ERR_MALFORMED);
+        return fail_snapshot(d, NET_ERR_MALFORMED);
     return read_base2(d, run);
 }
 
 static bool read_run(decoder* d) {
-    uint32_t kind = take(d, PROTO_NUMBER_RUN, NET_NUMBER_RUN_KIND,
-                         read_bits(d, NET_SNAPSHOT_KIND_BITS), UINT8_MAX);
+    uint32_t kind = read_number(d, PROTO_NUMBER_RUN, NET_NUMBER_RUN_KIND,
+                                read_bits(d, NET_SNAPSHOT_KIND_BITS), UINT8_MAX);
     run_head run = {.kind = (net_snapshot_kind)kind};
     if (!is_readable(d)) return false;
     switch (run.kind) {
@@ -514,7 +516,7 @@ static bool read_run(decoder* d) {
     case NET_SNAPSHOT_BY_PACKET:
         return read_back(d, &run) && read_listed_updates(d, &run);
     }
-    return fail(d, NET_ERR_MALFORMED);
+    return fail_snapshot(d, NET_ERR_MALFORMED);
 }
 
 static bool read_all(decoder* d) {
@@ -527,10 +529,11 @@ static bool read_all(decoder* d) {
 }
 
 static bool read_padding(decoder* d) {
-    if (d->is_coded && d->mirror->solo->finish(d->solo) == 0) return fail(d, NET_ERR_MALFORMED);
+    if (d->is_coded && d->mirror->solo->finish(d->solo) == 0)
+        return fail_snapshot(d, NET_ERR_MALFORMED);
     uint64_t left = d->reader->size_bits - d->reader->offset_bits;
     if (left >= 8 || proto_bits_read(d->reader, (uint32_t)left) != 0)
-        return fail(d, NET_ERR_MALFORMED);
+        return fail_snapshot(d, NET_ERR_MALFORMED);
     return true;
 }
 
@@ -546,7 +549,7 @@ static bool read_solo_head(decoder* d) {
     case NET_SOLO_MALFORMED:
         break;
     }
-    return fail(d, NET_ERR_MALFORMED);
+    return fail_snapshot(d, NET_ERR_MALFORMED);
 }
 
 static void keep_samples(decoder* d) {

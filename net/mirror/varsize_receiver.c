@@ -174,8 +174,8 @@ static net_result keep(net_varsize_receiver* receiver, const net_varsize_message
 }
 
 // A message is checked completely before it changes anything.
-static net_result check(const net_varsize_receiver* receiver, const net_varsize_message* message,
-                        ecs_component_id component) {
+static net_result check_message(const net_varsize_receiver* receiver,
+                                const net_varsize_message* message, ecs_component_id component) {
     uint32_t index = ecs_entity_index(message->handle);
     if (component == ECS_COMPONENT_NONE || message->version == 0 || index < 1 ||
         index > receiver->config.index_max || ecs_entity_generation(message->handle) < 1)
@@ -189,7 +189,7 @@ net_result net_varsize_receiver_receive(net_varsize_receiver* receiver,
                                         const net_varsize_message* message) {
     BASE_ASSERT(message && (message->bytes || message->size == 0));
     ecs_component_id component = net_rows_varsize(receiver->config.rows, message->number);
-    net_result result = check(receiver, message, component);
+    net_result result = check_message(receiver, message, component);
     if (result == NET_ERR_MALFORMED) receiver->counters.malformed++;
     if (result != NET_OK) return result;
     receiver->counters.received++;

@@ -80,7 +80,7 @@ void net_predict_destroy(net_predict* predict) {
     base_release(allocator, predict, sizeof *predict);
 }
 
-static void stop(net_predict* predict) {
+static void stop_prediction(net_predict* predict) {
     predict->is_running = false;
     predict->seen_count = 0;
     for (uint32_t i = 0; i < NET_PREDICT_SLOTS; i++)
@@ -89,8 +89,8 @@ static void stop(net_predict* predict) {
 }
 
 // After a failure the own entities are shown as they arrive.
-static void fail(net_predict* predict, const char* text) {
-    stop(predict);
+static void fail_prediction(net_predict* predict, const char* text) {
+    stop_prediction(predict);
     if (!predict->has_failed) base_report(&predict->reporter, NULL, 0, "prediction: %s", text);
     predict->has_failed = true;
 }
@@ -105,14 +105,14 @@ void net_predict_begin(net_predict* predict, net_match* mirror) {
     predict->mirror_rows = NULL;
     if (net_rows_create(predict->allocator, net_match_world(mirror), NULL, &predict->mirror_rows) !=
         NET_OK)
-        fail(predict, "out of memory");
-    stop(predict);
+        fail_prediction(predict, "out of memory");
+    stop_prediction(predict);
 }
 
 void net_predict_player(net_predict* predict, ecs_entity player) {
     if (predict->player == player) return;
     predict->player = player;
-    stop(predict);
+    stop_prediction(predict);
 }
 
 // ---- rows ----
@@ -388,7 +388,7 @@ void net_predict_input(net_predict* predict, uint64_t now_us, uint32_t number, c
     predict->input_us = now_us;
     // Inputs run one after the other; beyond the bound they wait for a packet.
     if (!predict->is_running || number != predict->input_done + 1 || !has_room(predict)) return;
-    if (!run_input(predict, input)) fail(predict, "out of memory");
+    if (!run_input(predict, input)) fail_prediction(predict, "out of memory");
 }
 
 // ---- packets ----
@@ -443,7 +443,7 @@ static void correct(net_predict* predict, ecs_tick tick, uint32_t input_used, ui
     double off = 0;
     bool is_smooth = net_predict_shown_keep(&predict->shown, part);
     if (!restore(predict, tick, input_used, owed)) {
-        fail(predict, "its world cannot be restored");
+        fail_prediction(predict, "its world cannot be restored");
         return;
     }
     if (is_smooth && !net_predict_shown_correct(&predict->shown, part, &off)) off = 0;
@@ -472,7 +472,7 @@ void net_predict_state(net_predict* predict, ecs_tick tick, uint32_t input_used,
     if (predict->has_failed || !predict->mirror || tick < predict->tick_state) return;
     predict->tick_state = tick;
     if (!can_predict(predict, input_used)) {
-        stop(predict);
+        stop_prediction(predict);
         return;
     }
     // To restore a row that is older than the tick would be a step back.

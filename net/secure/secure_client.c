@@ -127,7 +127,7 @@ void net_secure_client_begin(net_secure_client* client, const net_secure_clock* 
         client->entropy.fill(client->entropy.context, client->random, sizeof client->random);
 }
 
-static void end(net_secure_client* client, net_secure_end reason) {
+static void end_session(net_secure_client* client, net_secure_end reason) {
     client->state = NET_SECURE_CLIENT_ENDED;
     client->end = reason;
     client->session = 0;
@@ -158,7 +158,8 @@ static bool has_asked_all(const net_secure_client* client) {
 }
 
 static void give_up(net_secure_client* client) {
-    end(client, client->answer != NET_SECURE_END_NONE ? client->answer : NET_SECURE_END_SILENT);
+    end_session(client,
+                client->answer != NET_SECURE_END_NONE ? client->answer : NET_SECURE_END_SILENT);
 }
 
 static size_t send_hello(net_secure_client* client, uint64_t now_us,
@@ -226,7 +227,7 @@ static void take_denial(net_secure_client* client, net_secure_credential* shown,
     shown->is_denied = true;
     client->answer = reason;
     if (!is_of_token || !(may_show(&client->resume) || may_show(&client->token)))
-        end(client, reason);
+        end_session(client, reason);
 }
 
 static void take_notice(net_secure_client* client, net_secure_end reason, uint32_t version) {
@@ -311,8 +312,8 @@ static void take_inside(net_secure_client* client, const net_secure_clock* clock
         answer->inner_size = size;
         answer->is_packet = type == NET_OUTER_STATE;
     } else if (type == NET_OUTER_CLOSE) {
-        end(client, size > 0 && inner[0] != NET_SECURE_END_NONE ? (net_secure_end)inner[0]
-                                                                : NET_SECURE_END_CLOSED);
+        end_session(client, size > 0 && inner[0] != NET_SECURE_END_NONE ? (net_secure_end)inner[0]
+                                                                        : NET_SECURE_END_CLOSED);
     } else if (type == NET_OUTER_PATH && size == NET_OUTER_PATH_BYTES - NET_SECURE_OVERHEAD_BYTES) {
         net_crypt_plain plain = {
             .type = NET_OUTER_PATH, .session = client->session, .bytes = inner, .size = size};
@@ -343,7 +344,7 @@ static void receive_inside(net_secure_client* client, const net_secure_clock* cl
         client->stats.counts[NET_SECURE_DATA_FORGED]++;
     } else {
         client->stats.counts[NET_SECURE_FORGERY_LIMIT]++;
-        end(client, NET_SECURE_END_NONE); // lost, not closed
+        end_session(client, NET_SECURE_END_NONE); // lost, not closed
     }
 }
 
@@ -470,6 +471,6 @@ size_t net_secure_client_close(net_secure_client* client, uint64_t now_us, uint8
         .type = NET_OUTER_CLOSE, .session = client->session, .bytes = &why, .size = sizeof why};
     *to = client->server;
     size_t size = net_crypt_seal(&client->sender, now_us, &plain, out);
-    end(client, NET_SECURE_END_CLOSED);
+    end_session(client, NET_SECURE_END_CLOSED);
     return size;
 }

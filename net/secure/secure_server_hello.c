@@ -30,7 +30,7 @@
 
 enum { TAG_AT = NET_TOKEN_SEALED_BYTES - 16, VERSION_AT = 1, RANDOM_AT = 2 };
 
-static bool refuse(net_secure_server* server, net_secure_count why) {
+static bool refuse_hello(net_secure_server* server, net_secure_count why) {
     net_secure_count_one(server, why);
     return false;
 }
@@ -46,12 +46,12 @@ static net_address_entry* entry_of(net_secure_server* server, uint64_t now_us,
 
 static bool may_ask(net_secure_server* server, uint64_t now_us, net_address_entry* entry) {
     if (entry && !net_budget_take(&entry->requests, net_secure_address_rate, now_us))
-        return refuse(server, NET_SECURE_ADDRESS_BUDGET);
+        return refuse_hello(server, NET_SECURE_ADDRESS_BUDGET);
     if (!net_budget_take(&server->requests, net_secure_request_rate, now_us))
-        return refuse(server, NET_SECURE_REQUEST_BUDGET);
+        return refuse_hello(server, NET_SECURE_REQUEST_BUDGET);
     if (!net_budget_has(&server->replies, net_secure_reply_rate, now_us) ||
         (entry && !net_budget_has(&entry->replies, net_secure_reply_one_rate, now_us)))
-        return refuse(server, NET_SECURE_REPLY_BUDGET);
+        return refuse_hello(server, NET_SECURE_REPLY_BUDGET);
     return true;
 }
 
@@ -63,8 +63,9 @@ static void take_reply(net_secure_server* server, uint64_t now_us, net_address_e
 // ---- what both have in common
 
 static bool is_ours(net_secure_server* server, const net_outer_hello* hello, const uint8_t* bytes) {
-    if (hello->head.protocol != server->protocol) return refuse(server, NET_SECURE_BAD_PROTOCOL);
-    if (!net_outer_hello_is_padded(bytes)) return refuse(server, NET_SECURE_BAD_PADDING);
+    if (hello->head.protocol != server->protocol)
+        return refuse_hello(server, NET_SECURE_BAD_PROTOCOL);
+    if (!net_outer_hello_is_padded(bytes)) return refuse_hello(server, NET_SECURE_BAD_PADDING);
     return true;
 }
 
@@ -75,11 +76,11 @@ static const uint8_t* key_of(net_secure_server* server, const net_address* from,
         bool is_accepted =
             server->keys.count == 0 && (server->allow_dev_key || net_address_is_private(from));
         if (is_accepted) return net_token_dev_key();
-        (void)refuse(server, NET_SECURE_KEY_REFUSED);
+        (void)refuse_hello(server, NET_SECURE_KEY_REFUSED);
         return NULL;
     }
     const net_key* key = net_key_ring_find(&server->keys, id);
-    if (!key) (void)refuse(server, NET_SECURE_KEY_UNKNOWN);
+    if (!key) (void)refuse_hello(server, NET_SECURE_KEY_UNKNOWN);
     return key ? key->bytes : NULL;
 }
 
@@ -99,16 +100,16 @@ static net_secure_end open_token(net_secure_server* server, const net_secure_clo
     const uint8_t* key = key_of(server, from, hello->head.key_id);
     if (!key) return NET_SECURE_END_TOKEN;
     if (!net_token_open(key, &hello->head, hello->sealed, token)) {
-        (void)refuse(server, NET_SECURE_TOKEN_FORGED);
+        (void)refuse_hello(server, NET_SECURE_TOKEN_FORGED);
         return NET_SECURE_END_TOKEN;
     }
     if (clock->unix_s > NET_SECURE_TOLERANCE_S &&
         clock->unix_s - NET_SECURE_TOLERANCE_S > hello->head.expiry_unix_s) {
-        (void)refuse(server, NET_SECURE_TOKEN_EXPIRED);
+        (void)refuse_hello(server, NET_SECURE_TOKEN_EXPIRED);
         return NET_SECURE_END_EXPIRED;
     }
     if (is_for_us(server, token)) return NET_SECURE_END_NONE;
-    (void)refuse(server, NET_SECURE_TOKEN_ELSEWHERE);
+    (void)refuse_hello(server, NET_SECURE_TOKEN_ELSEWHERE);
     return NET_SECURE_END_ELSEWHERE;
 }
 
@@ -127,7 +128,7 @@ static void deny_request(net_secure_server* server, uint64_t now_us, const net_a
                          const uint8_t client_random[NET_OUTER_RANDOM_BYTES], net_secure_end reason,
                          const uint8_t* server_key, net_secure_received* received) {
     if (!net_budget_take(&server->denials, net_secure_deny_rate, now_us)) {
-        (void)refuse(server, NET_SECURE_REPLY_BUDGET);
+        (void)refuse_hello(server, NET_SECURE_REPLY_BUDGET);
         return;
     }
     take_reply(server, now_us, entry_of(server, now_us, from));
@@ -180,7 +181,7 @@ static void take_request(net_secure_server* server, const net_secure_clock* cloc
         deny_request(server, clock->now_us, from, hello.client_random, no,
                      no == NET_SECURE_END_TOKEN ? NULL : token.server_key, received);
     } else if (no == NET_SECURE_END_NONE && use_of(server, from, &hello) == NET_TOKEN_USE_OTHER) {
-        (void)refuse(server, NET_SECURE_TOKEN_USED);
+        (void)refuse_hello(server, NET_SECURE_TOKEN_USED);
     } else if (no == NET_SECURE_END_NONE && server->is_standby) {
         deny_request(server, clock->now_us, from, hello.client_random, NET_SECURE_END_NOT_NOW,
                      token.server_key, received);
@@ -205,10 +206,10 @@ static void send_version(net_secure_server* server, uint64_t now_us, const net_a
 static bool may_respond(net_secure_server* server, uint64_t now_us, const net_address* from,
                         const net_outer_proof* proof) {
     if (net_spent_has(&server->spent, proof->cookie, proof->time_us))
-        return refuse(server, NET_SECURE_COOKIE_SPENT);
+        return refuse_hello(server, NET_SECURE_COOKIE_SPENT);
     net_address_entry* entry = entry_of(server, now_us, from);
     if (entry && !net_budget_take(&entry->responses, net_secure_address_rate, now_us))
-        return refuse(server, NET_SECURE_RESPONSE_BUDGET);
+        return refuse_hello(server, NET_SECURE_RESPONSE_BUDGET);
     return true;
 }
 
@@ -317,15 +318,16 @@ static bool is_genuine(net_secure_server* server, const uint8_t* bytes,
                        const net_outer_hello* hello, const net_outer_proof* proof,
                        const net_token_private* token) {
     if (!net_outer_response_is_signed(bytes, token->client_key))
-        return refuse(server, NET_SECURE_RESPONSE_FORGED);
+        return refuse_hello(server, NET_SECURE_RESPONSE_FORGED);
     if (is_old(server, origin_of(hello, token), proof->time_us))
-        return refuse(server, NET_SECURE_RESPONSE_OLD);
+        return refuse_hello(server, NET_SECURE_RESPONSE_OLD);
     return true;
 }
 
-static net_secure_session* begin(net_secure_server* server, const net_secure_clock* clock,
-                                 const net_address* from, const net_outer_hello* hello,
-                                 const net_outer_proof* proof, const net_token_private* token) {
+static net_secure_session* begin_session(net_secure_server* server, const net_secure_clock* clock,
+                                         const net_address* from, const net_outer_hello* hello,
+                                         const net_outer_proof* proof,
+                                         const net_token_private* token) {
     bool is_resumed = hello->head.key_id == NET_KEY_ID_RESUME;
     const uint8_t* tag = origin_of(hello, token);
     net_secure_session* old = find_by_origin(server, tag);
@@ -358,16 +360,16 @@ static net_secure_session* admit(net_secure_server* server, const net_secure_clo
     net_token_use use = use_of(server, from, hello);
     net_secure_session* begun = NULL;
     if (use == NET_TOKEN_USE_OTHER) {
-        (void)refuse(server, NET_SECURE_TOKEN_USED);
+        (void)refuse_hello(server, NET_SECURE_TOKEN_USED);
     } else if (use == NET_TOKEN_USE_FIRST &&
                !net_token_uses_add(server->uses, hello->sealed + TAG_AT, from,
                                    hello->head.expiry_unix_s, clock->unix_s)) {
-        (void)refuse(server, NET_SECURE_TOKENS_FULL);
+        (void)refuse_hello(server, NET_SECURE_TOKENS_FULL);
         deny(server, from, hello->client_random, NET_SECURE_END_FULL, token->server_key, received);
     } else {
-        begun = begin(server, clock, from, hello, proof, token);
+        begun = begin_session(server, clock, from, hello, proof, token);
         if (!begun) {
-            (void)refuse(server, NET_SECURE_SESSIONS_FULL);
+            (void)refuse_hello(server, NET_SECURE_SESSIONS_FULL);
             // Silence lets the client send its response again: soon there may be room.
             *is_waiting = !is_address_full(server, from) && net_secure_session_unopened(server);
             if (!*is_waiting)
@@ -390,7 +392,7 @@ static void take_response(net_secure_server* server, const net_secure_clock* clo
                               .server_random = proof.server_random,
                               .time_us = proof.time_us};
     if (!net_cookie_check(&server->cookies, &facts, clock->now_us, proof.cookie)) {
-        (void)refuse(server, NET_SECURE_COOKIE_FORGED);
+        (void)refuse_hello(server, NET_SECURE_COOKIE_FORGED);
         return;
     }
     net_secure_session* session = find_by_cookie(server, proof.cookie);

@@ -99,7 +99,7 @@ void net_token_uses_destroy(net_token_uses* uses) {
     base_release(uses->allocator, uses, sizeof *uses);
 }
 
-static const use* find(const net_token_uses* uses, uint64_t token) {
+static const use* find_use(const net_token_uses* uses, uint64_t token) {
     for (uint32_t i = uses->chains[token & uses->chain_mask]; i != NONE; i = uses->entries[i].next)
         if (uses->entries[i].token == token) return &uses->entries[i];
     return NULL;
@@ -107,7 +107,7 @@ static const use* find(const net_token_uses* uses, uint64_t token) {
 
 net_token_use net_token_uses_find(const net_token_uses* uses, const uint8_t tag[16],
                                   const net_address* from) {
-    const use* found = find(uses, hash(uses, tag));
+    const use* found = find_use(uses, hash(uses, tag));
     if (!found) return NET_TOKEN_USE_FIRST;
     return found->host == hash(uses, from->ip) ? NET_TOKEN_USE_AGAIN : NET_TOKEN_USE_OTHER;
 }

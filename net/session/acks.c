@@ -82,7 +82,7 @@ static uint64_t unheard(const net_ack_sender* send, uint16_t ack, uint64_t ack_b
     return ack_bits & ~(send->believed_bits << ahead | UINT64_C(1) << (ahead - 1));
 }
 
-static net_ack_packet* find(net_ack_sender* send, uint16_t seq) {
+static net_ack_packet* find_packet(net_ack_sender* send, uint16_t seq) {
     net_ack_packet* packet = &send->packets[seq & RING_MASK];
     return packet->state != NET_ACK_FREE && packet->seq == seq ? packet : NULL;
 }
@@ -101,8 +101,9 @@ static void measure(net_ack_sender* send, double sample_us) {
     send->srtt_us += error / 8;
 }
 
-static bool take(net_ack_sender* send, uint16_t seq, uint64_t now_us, net_ack_result* result) {
-    net_ack_packet* packet = find(send, seq);
+static bool acknowledge_packet(net_ack_sender* send, uint16_t seq, uint64_t now_us,
+                               net_ack_result* result) {
+    net_ack_packet* packet = find_packet(send, seq);
     if (!packet || packet->state == NET_ACK_ACKED) return false;
     if (packet->state == NET_ACK_LOST) {
         send->late++;
@@ -126,7 +127,7 @@ static uint32_t unsettled(net_ack_sender* send) {
     if (send->settled + count < send->count) send->settled = send->count - count;
     while (send->settled < send->count) {
         const net_ack_packet* packet =
-            find(send, (uint16_t)(send->next - (send->count - send->settled)));
+            find_packet(send, (uint16_t)(send->next - (send->count - send->settled)));
         if (packet && packet->state == NET_ACK_FLYING) break;
         send->settled++;
     }
@@ -155,7 +156,7 @@ static void lose_overtaken(net_ack_sender* send, net_ack_result* result) {
     uint32_t later = 0;
     uint32_t count = unsettled(send);
     for (uint32_t i = 1; i <= count; i++) {
-        net_ack_packet* packet = find(send, (uint16_t)(send->next - i));
+        net_ack_packet* packet = find_packet(send, (uint16_t)(send->next - i));
         if (!packet) break;
         if (packet->state == NET_ACK_ACKED)
             later++;
@@ -180,15 +181,15 @@ net_result net_ack_sender_receive(net_ack_sender* send, uint64_t now_us, uint16_
         send->forged++;
         return NET_ERR_MALFORMED;
     }
-    if (take(send, ack, now_us, result)) {
-        const net_ack_packet* packet = find(send, ack);
+    if (acknowledge_packet(send, ack, now_us, result)) {
+        const net_ack_packet* packet = find_packet(send, ack);
         measure(send, (double)age_us(packet, now_us) - (double)ack_delay_us);
         if (!send->has_ack || (uint16_t)(ack - send->newest_acked) < SEQ_HALF)
             send->newest_acked = ack;
         send->has_ack = true;
     }
     for (uint64_t bits = unheard(send, ack, ack_bits); bits; bits &= bits - 1)
-        (void)take(send, (uint16_t)(ack - 1 - __builtin_ctzll(bits)), now_us, result);
+        (void)acknowledge_packet(send, (uint16_t)(ack - 1 - __builtin_ctzll(bits)), now_us, result);
     send->believed_count = send->count;
     send->believed = ack;
     send->believed_bits = ack_bits;
@@ -203,7 +204,7 @@ void net_ack_sender_expire(net_ack_sender* send, uint64_t now_us, uint64_t tick_
     result->lost_count = 0;
     double limit_us = send->srtt_us + 4 * send->rttvar_us + 2 * (double)tick_us;
     for (uint32_t i = unsettled(send); i >= 1; i--) {
-        net_ack_packet* packet = find(send, (uint16_t)(send->next - i));
+        net_ack_packet* packet = find_packet(send, (uint16_t)(send->next - i));
         if (!packet || packet->state != NET_ACK_FLYING) continue;
         if ((double)age_us(packet, now_us) <= limit_us) break; // the following ones are younger
         declare_lost(send, packet, result);

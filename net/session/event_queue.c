@@ -71,8 +71,9 @@ static void drop_first(net_event_line* line) {
     if (--line->count == 0) line->first = line->end = 0;
 }
 
-static net_result push(net_event_outbox* outbox, bool is_reliable, uint32_t message, bool is_alone,
-                       ecs_tick tick, ecs_entity target, const void* payload, uint32_t size) {
+static net_result push_event(net_event_outbox* outbox, bool is_reliable, uint32_t message,
+                             bool is_alone, ecs_tick tick, ecs_entity target, const void* payload,
+                             uint32_t size) {
     if (size > NET_EVENT_PAYLOAD_BYTES_MAX) return NET_ERR_MALFORMED;
     if (is_reliable ? outbox->reliable.count == NET_EVENTS_RELIABLE_MAX
                     : outbox->unreliable_count == NET_EVENTS_UNRELIABLE_MAX) {
@@ -95,13 +96,13 @@ static net_result push(net_event_outbox* outbox, bool is_reliable, uint32_t mess
 net_result net_event_outbox_push(net_event_outbox* outbox, bool is_reliable, uint32_t message,
                                  ecs_tick tick, ecs_entity target, const void* payload,
                                  uint32_t size) {
-    return push(outbox, is_reliable, message, false, tick, target, payload, size);
+    return push_event(outbox, is_reliable, message, false, tick, target, payload, size);
 }
 
 net_result net_event_outbox_push_alone(net_event_outbox* outbox, bool is_reliable, uint32_t message,
                                        ecs_tick tick, ecs_entity target, const void* payload,
                                        uint32_t size) {
-    return push(outbox, is_reliable, message, true, tick, target, payload, size);
+    return push_event(outbox, is_reliable, message, true, tick, target, payload, size);
 }
 
 bool net_event_outbox_acked(net_event_outbox* outbox, uint32_t number) {

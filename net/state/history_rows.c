@@ -118,7 +118,7 @@ void net_history_add_classes(net_history* history, net_history_entity* entity, u
 // The position of the newest row whose tick is not above `tick`, which is not before the oldest.
 // Ticks are distinct, so n positions back a tick is at least n less. Where every tick has a row, as
 // for what moves, the first guess is the answer.
-static uint32_t find(const net_history_entity* entity, ecs_tick tick) {
+static uint32_t find_row(const net_history_entity* entity, ecs_tick tick) {
     uint32_t last = entity->count - 1u;
     if (tick >= entity->change_tick || last == 0) return last;
     uint64_t back = entity->change_tick - tick;
@@ -168,11 +168,11 @@ const uint32_t* net_history_row(const net_history_entity* entity, ecs_tick now, 
     uint32_t position;
     if (!entity->class_ticks || tick + entity->keep_ticks > now) {
         if (tick < entity->oldest_tick) return NULL; // forgotten, or memory had run out
-        position = find(entity, tick);
+        position = find_row(entity, tick);
     } else {
         ecs_tick limit = now + 1 - entity->keep_ticks; // all rows since then are there
         if (limit < entity->oldest_tick) return NULL;
-        position = find(entity, limit);
+        position = find_row(entity, limit);
         if (changed_at(entity, position, classes) > tick) return NULL;
     }
     const uint32_t* row = net_history_row_at(entity, position);

@@ -198,7 +198,7 @@ static size_t class_bytes(uint32_t number) {
     return (size_t)(5 + (number - 1) % 4) << (log2 - 2);
 }
 
-static void* take(net_pool* pool, uint32_t number) {
+static void* pop_block(net_pool* pool, uint32_t number) {
     void* block = pool->unused[number];
     memcpy(&pool->unused[number], block, sizeof block);
     pool->unused_count[number]--;
@@ -212,7 +212,7 @@ static void* pool_allocate(void* context, size_t size, size_t align) {
     BASE_ASSERT(align <= BASE_CACHE_LINE_BYTES);
     if (size > NET_POOL_BLOCK_BYTES_MAX) return base_allocate(pool->parent, size);
     uint32_t number = class_of(size);
-    return pool->unused[number] ? take(pool, number)
+    return pool->unused[number] ? pop_block(pool, number)
                                 : base_allocate(pool->parent, class_bytes(number));
 }
 
@@ -234,7 +234,7 @@ void net_pool_init(net_pool* pool, const base_allocator* parent) {
 
 static void give_back(net_pool* pool, uint32_t number, uint32_t count) {
     for (uint32_t i = 0; i < count && pool->unused[number]; i++)
-        base_release(pool->parent, take(pool, number), class_bytes(number));
+        base_release(pool->parent, pop_block(pool, number), class_bytes(number));
 }
 
 void net_pool_trim(net_pool* pool) {

@@ -254,8 +254,8 @@ static uint64_t us_from_ms(double ms) {
 }
 
 // @return the copied bytes; NULL when there is no slot.
-static uint8_t* put(net_link* link, uint64_t arrival_us, uint64_t tag, const void* bytes,
-                    size_t size) {
+static uint8_t* put_datagram(net_link* link, uint64_t arrival_us, uint64_t tag, const void* bytes,
+                             size_t size) {
     slot* taken = take_slot(link);
     if (!taken) {
         link->stats.overflowed++;
@@ -326,13 +326,13 @@ void net_link_push(net_link* link, uint64_t now_us, uint64_t tag, const void* by
         arrival_us += us_from_ms(1.0 + draws[3] * (config->jitter_ms + 9.0));
         link->stats.reordered++;
     }
-    uint8_t* copy = put(link, arrival_us, tag, bytes, size);
+    uint8_t* copy = put_datagram(link, arrival_us, tag, bytes, size);
     if (!copy) return;
     for (uint32_t i = 0; i < flips.count; i++)
         copy[flips.bits[i] / 8] ^= (uint8_t)(1u << flips.bits[i] % 8);
     link->stats.flipped += flips.count > 0;
     if (draws[4] * 100.0 >= config->duplicate_percent) return;
-    if (put(link, path_us + us_from_ms(draws[5] * config->jitter_ms), tag, bytes, size))
+    if (put_datagram(link, path_us + us_from_ms(draws[5] * config->jitter_ms), tag, bytes, size))
         link->stats.duplicated++;
 }
 

@@ -328,7 +328,8 @@ bool net_socket_virtual_bind(net_address* address) {
     return true;
 }
 
-static void put(net_socket_entry* to, const net_address* from, const void* bytes, size_t size) {
+static void put_datagram(net_socket_entry* to, const net_address* from, const void* bytes,
+                         size_t size) {
     // Longer than any link carries: it is refused for its size either way.
     if (size > NET_LINK_BYTES_MAX) size = NET_LINK_BYTES_MAX;
     net_link_push(to->wire, net_socket_now_us(), net_socket_tag(from), bytes, size);
@@ -374,7 +375,7 @@ void net_socket_virtual_send(net_socket_entry* from, const net_address* to, cons
     state->virtual_hash =
         base_hash64(bytes, size, base_hash64(head, sizeof head, state->virtual_hash));
     net_socket_entry* target = find_bound(to);
-    if (target) put(target, &source, bytes, size);
+    if (target) put_datagram(target, &source, bytes, size);
 }
 
 bool net_socket_virtual_receive(net_socket_entry* at, net_address* from, void* bytes,
@@ -393,7 +394,7 @@ bool net_socket_virtual_inject_from(const net_address* from, uint16_t to_port, c
     const net_address to = {.port = to_port};
     net_socket_entry* target = find_bound(&to);
     if (!target) return false;
-    put(target, from, bytes, size);
+    put_datagram(target, from, bytes, size);
     return true;
 }
 

@@ -61,7 +61,7 @@ static bool has_entries(const hold_lane* lane, uint32_t until, net_peer peer) {
     return false;
 }
 
-static bool push(hold* self, hold_lane* lane, const entry* head, const void* bytes) {
+static bool push_entry(hold* self, hold_lane* lane, const entry* head, const void* bytes) {
     const uint32_t stride = stride_of(head);
     const uint32_t room =
         head->channel == NET_CHANNEL_REALTIME ? NET_HOLD_PACKET_BYTES_MAX : NET_HOLD_BYTES_MAX;
@@ -123,7 +123,7 @@ static net_result hold_send(net_transport* transport, net_peer peer, net_channel
     if (size == 0 || size > NET_CONTROL_BYTES_MAX) return NET_ERR_FULL;
     const entry head = {
         .tick = self->tick, .peer = peer, .size = (uint32_t)size, .channel = channel};
-    return push(self, lane, &head, bytes) ? NET_OK : NET_ERR_FULL;
+    return push_entry(self, lane, &head, bytes) ? NET_OK : NET_ERR_FULL;
 }
 
 static void hold_disconnect(net_transport* transport, net_peer peer, uint32_t reason, bool now) {
@@ -133,7 +133,7 @@ static void hold_disconnect(net_transport* transport, net_peer peer, uint32_t re
     if (waits && !now) {
         const entry head = {
             .tick = self->tick, .peer = peer, .reason = reason, .channel = DISCONNECT};
-        if (push(self, lane, &head, NULL)) return;
+        if (push_entry(self, lane, &head, NULL)) return;
     }
     for (uint32_t at = 0; waits && at < lane->used; at += stride_of(entry_at(lane, at)))
         if (entry_at(lane, at)->peer == peer) entry_at(lane, at)->peer = 0;

@@ -199,8 +199,8 @@ static bool walk_message(walk* w, const ProtobufCMessageDescriptor* descriptor, 
     return true;
 }
 
-static bool check(const ProtobufCMessageDescriptor* descriptor, const void* data, size_t size,
-                  const ProtobufCFieldDescriptor** bad_text) {
+static bool check_message(const ProtobufCMessageDescriptor* descriptor, const void* data,
+                          size_t size, const ProtobufCFieldDescriptor** bad_text) {
     BASE_ASSERT(descriptor && (data || size == 0));
     *bad_text = NULL;
     if (size == 0) return true;
@@ -213,7 +213,7 @@ static bool check(const ProtobufCMessageDescriptor* descriptor, const void* data
 
 bool proto_wire_check(const ProtobufCMessageDescriptor* descriptor, const void* data, size_t size) {
     const ProtobufCFieldDescriptor* bad_text;
-    return check(descriptor, data, size, &bad_text);
+    return check_message(descriptor, data, size, &bad_text);
 }
 
 static void* arena_alloc(void* context, size_t size) {
@@ -269,7 +269,8 @@ const ProtobufCMessage* proto_codec_decode(proto_codec* codec,
     codec->allocator.allocator_data = codec;            // set here, so that a codec may be moved
     const ProtobufCMessage* message = NULL;
     codec->bad_text = NULL;
-    const bool is_right = size <= size_max && check(descriptor, data, size, &codec->bad_text);
+    const bool is_right =
+        size <= size_max && check_message(descriptor, data, size, &codec->bad_text);
     do {
         base_arena_reset(&codec->arena);
         codec->is_full = false;

@@ -528,8 +528,8 @@ static void write_head(row_encoder* e) {
 
 // ---- the row ----
 
-static bool begin(row_encoder* e, const proto_layout* layout, const proto_packed_base* against,
-                  const uint32_t* row, uint8_t* bytes) {
+static bool begin_row(row_encoder* e, const proto_layout* layout, const proto_packed_base* against,
+                      const uint32_t* row, uint8_t* bytes) {
     BASE_ASSERT(layout->bits_max > 0); // finished
     if (!layout->plan.is_made) return false;
     e->layout = layout;
@@ -611,7 +611,7 @@ static BASE_NOINLINE uint32_t encode_any(const proto_layout* layout,
                                          const proto_packed_base* against, const uint32_t* row,
                                          uint8_t* bytes) {
     row_encoder e;
-    if (!begin(&e, layout, against, row, bytes))
+    if (!begin_row(&e, layout, against, row, bytes))
         return encode_unpacked(layout, against, row, bytes);
     write_head(&e);
     if (e.ticks > 0 && layout->plan.is_driven) follow_sources(&e);

@@ -48,7 +48,7 @@ typedef struct plain_head {
     uint32_t warm[2]; // class * 256 + component * 2 + whether it is coded, rising; 0: none
 } plain_head;
 
-static inline plain_pen put(const plain_row* r, plain_pen p, uint64_t value, uint32_t count) {
+static inline plain_pen put_bits(const plain_row* r, plain_pen p, uint64_t value, uint32_t count) {
     p.bits |= value << (p.fill & 63);
     uint64_t end = p.fill + count;
     if ((p.fill ^ end) & ~UINT64_C(63)) {
@@ -60,7 +60,7 @@ static inline plain_pen put(const plain_row* r, plain_pen p, uint64_t value, uin
 }
 
 static inline plain_pen put_code(const plain_row* r, plain_pen p, uint32_t code) {
-    return put(r, p, code >> 4, code & 15);
+    return put_bits(r, p, code >> 4, code & 15);
 }
 
 // The same as proto_encoder_number. Sizes have 31 bits at most.
@@ -74,9 +74,10 @@ static inline plain_pen put_number(const plain_row* r, plain_pen p, const uint16
     uint32_t bits = 32u - r->plan->words[f].shift;
     bool is_whole = symbol >= ROW_SMALL_SYMBOLS && (whole & 15) + bits < (code & 15) + low + 1;
     if (is_whole || symbol == PROTO_NUMBER_WHOLE)
-        return put(r, p, whole >> 4 | (uint64_t)r->row[f] << (whole & 15), (whole & 15) + bits);
+        return put_bits(r, p, whole >> 4 | (uint64_t)r->row[f] << (whole & 15),
+                        (whole & 15) + bits);
     uint32_t rest = (size & ((1u << low) - 1)) << 1 | (uint32_t)(off < 0);
-    return put(r, p, code >> 4 | rest << (code & 15), (code & 15) + low + 1);
+    return put_bits(r, p, code >> 4 | rest << (code & 15), (code & 15) + low + 1);
 }
 
 // ---- what is coded ----
@@ -108,7 +109,7 @@ static inline void measure_word(const proto_layout_plan* plan, const proto_row_j
 }
 
 #ifdef __SSE2__
-static inline __m128i load(const void* words) {
+static inline __m128i load_words(const void* words) {
     return _mm_loadu_si128((const __m128i*)words);
 }
 
@@ -129,13 +130,14 @@ static inline void measure_four(const proto_layout_plan* plan, const proto_row_j
                                 uint32_t count, uint32_t f, plain_measure* measures) {
     enum { FRACTION = 32 - PROTO_PLAIN_LINE_BITS_MAX };
     const __m128d point = _mm_set1_pd(1.5 * (double)(UINT64_C(1) << (52 - FRACTION)) + 0.5);
-    const __m128i mask = load(plan->masks + f), top = _mm_sub_epi32(mask, _mm_srli_epi32(mask, 1));
-    const __m128i lines = load(plan->lines + f);
+    const __m128i mask = load_words(plan->masks + f),
+                  top = _mm_sub_epi32(mask, _mm_srli_epi32(mask, 1));
+    const __m128i lines = load_words(plan->lines + f);
     const __m128i line_mask = _mm_and_si128(mask, lines), line_top = _mm_and_si128(top, lines);
     for (uint32_t i = 0; i < count; i++) {
         const __m128d factor = _mm_set1_pd(jobs[i].times->factor);
-        __m128i base = load(jobs[i].base + f);
-        __m128i pace = _mm_sub_epi32(base, load(second_of(&jobs[i]) + f));
+        __m128i base = load_words(jobs[i].base + f);
+        __m128i pace = _mm_sub_epi32(base, load_words(second_of(&jobs[i]) + f));
         measures[i].moved |= zeros(pace) << f;
         pace = signed_of(pace, line_mask, line_top);
         __m128i sign = _mm_srai_epi32(pace, 31);
@@ -148,7 +150,7 @@ static inline void measure_four(const proto_layout_plan* plan, const proto_row_j
         __m128i way = _mm_castps_si128(
             _mm_shuffle_ps(_mm_castpd_ps(low), _mm_castpd_ps(high), _MM_SHUFFLE(2, 0, 2, 0)));
         base = _mm_add_epi32(base, _mm_srai_epi32(way, FRACTION));
-        __m128i off = signed_of(_mm_sub_epi32(load(jobs[i].row + f), base), mask, top);
+        __m128i off = signed_of(_mm_sub_epi32(load_words(jobs[i].row + f), base), mask, top);
         _mm_storeu_si128((__m128i*)(void*)(measures[i].off + f), off);
         measures[i].differ |= zeros(off) << f;
     }
@@ -229,7 +231,7 @@ static inline bool put_quiet(const plain_row* r, const plain_head* head, bool is
         *p = put_code(r, *p, r->tables->mask_first[count > 0 ? count - 1 : 0][mask]);
         return true;
     }
-    *p = put(r, *p, 0, head->warm[1] == 0 ? ROW_BARE_BITS : ROW_RESERVED_BITS + 1);
+    *p = put_bits(r, *p, 0, head->warm[1] == 0 ? ROW_BARE_BITS : ROW_RESERVED_BITS + 1);
     if (count > 1) *p = put_code(r, *p, r->tables->mask_other[count - 2][mask]);
     return true;
 }
@@ -273,7 +275,7 @@ static inline bool put_vector(const plain_row* r, plain_pen* p, const int32_t* o
         sum += (int32_t)small >> (PROTO_SMALL_CODE_BITS + PROTO_SMALL_LENGTH_BITS);
     }
     *surprise = sum;
-    *p = put(r, *p, codes, bits);
+    *p = put_bits(r, *p, codes, bits);
     return true;
 }
 

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# functions.sh: no function of the product is longer than 60 lines, from its first line to its closing brace.
+# functions.sh: no function of the product is longer than 60 lines, from its first line to its closing brace, and no static
+# function is named by a bare verb: a stack trace of "put <- put <- take" names no object. Rooms that still have such names
+# have a ceiling, which only falls.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 find ecs proto net server client games \( -name '*.c' -o -name '*.h' \) -print0 | sort -z | xargs -0 awk '
@@ -21,3 +23,16 @@ find ecs proto net server client games \( -name '*.c' -o -name '*.h' \) -print0 
         if (faults) { print "functions: " faults " faults"; exit 1 }
         print "functions: " functions " functions, none longer than " LINES_MAX " lines"
     }'
+
+verbs='add|begin|check|close|end|fail|find|get|handle|load|open|pop|push|put|read|refuse|run|set|start|stop|store|take|write'
+named='^(ecs|proto|games|client|net/(include|core|secure|transport|state|interest|game|session|mirror|present|client|log|check|host|playback))/'
+bare_max=55
+mapfile -t bare < <(grep -rnoE --include='*.[ch]' "^static [^;={}()]*\b($verbs)\(" ecs proto net server client games | sort | uniq)
+faults=$(printf '%s\n' "${bare[@]}" | grep -E "$named" || true)
+[ -z "$faults" ] || { echo "$faults"; echo "functions: a bare verb: name the object, as in put_text"; exit 1; }
+[ "${#bare[@]}" -le "$bare_max" ] || {
+    printf '%s\n' "${bare[@]}"
+    echo "functions: ${#bare[@]} bare verbs, at most $bare_max: name the object, as in put_text"
+    exit 1
+}
+echo "functions: ${#bare[@]} names of bare verbs, at most $bare_max"

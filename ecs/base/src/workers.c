@@ -109,7 +109,7 @@ static void wait_for_work(base_worker* worker) {
     atomic_store(&worker->is_asleep, false);
 }
 
-static void* run(void* argument) {
+static void* run_worker(void* argument) {
     base_worker* worker = argument;
     (void)base_float_mode_set();
     for (;;) {
@@ -142,7 +142,7 @@ static bool begin_thread(base_worker* worker, base_workers* workers, uint32_t nu
     worker->workers = workers;
     worker->number = number;
     if (sem_init(&worker->wake, 0, 0) != 0) return false;
-    if (pthread_create(&worker->thread, NULL, run, worker) == 0) return true;
+    if (pthread_create(&worker->thread, NULL, run_worker, worker) == 0) return true;
     sem_destroy(&worker->wake);
     return false;
 }

@@ -28,7 +28,7 @@ typedef struct tag_game {
 
 #include "tag1.es.h" // written from this file, in the build
 
-ES_GAME("Tag", WIDTH, HEIGHT, .start = start);
+ES_GAME("Tag", WIDTH, HEIGHT, .start = start_match);
 
 static ecs_vec2 random_place(ecs_world* world) {
     base_rng* rng = ecs_world_rng(world); // the only chance: a log gives the same match again
@@ -36,7 +36,7 @@ static ecs_vec2 random_place(ecs_world* world) {
     return (ecs_vec2){x, y};
 }
 
-static void start(ecs_world* world, tag_game* game, const net_game_start* begin) {
+static void start_match(ecs_world* world, tag_game* game, const net_game_start* begin) {
     (void)begin;
     for (uint32_t i = 0; i < RUNNERS; i++) {
         const ecs_vec2 pos = random_place(world);

@@ -29,7 +29,7 @@ typedef struct tag_game {
 
 #include "tag2.es.h" // written from this file, in the build
 
-ES_GAME("Tag", WIDTH, HEIGHT, .start = start);
+ES_GAME("Tag", WIDTH, HEIGHT, .start = start_match);
 
 static ecs_vec2 random_place(ecs_world* world, const tag_game* game) {
     base_rng* rng = ecs_world_rng(world); // the only chance: a log gives the same match again
@@ -37,7 +37,7 @@ static ecs_vec2 random_place(ecs_world* world, const tag_game* game) {
     return ecs_vec2_snap((ecs_vec2){x, y}, game->grid);
 }
 
-static void start(ecs_world* world, tag_game* game, const net_game_start* begin) {
+static void start_match(ecs_world* world, tag_game* game, const net_game_start* begin) {
     (void)begin;
     for (uint32_t i = 0; i < RUNNERS; i++) {
         const ecs_vec2 pos = random_place(world, game);

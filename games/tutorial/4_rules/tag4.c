@@ -79,7 +79,7 @@ typedef struct tag_look {
 
 #include "tag4.es.h" // written from this file, in the build
 
-ES_GAME("Tag", WIDTH, HEIGHT, .start = start, .player_join = player_join,
+ES_GAME("Tag", WIDTH, HEIGHT, .start = start_match, .player_join = player_join,
         .player_leave = player_leave, .bot_think = bot_think, .human_input = human_input,
         .predict = predict, .interest = &interest, .is_rewinding = true);
 
@@ -89,7 +89,7 @@ static ecs_vec2 random_place(ecs_world* world, const tag_game* game) {
     return ecs_vec2_snap((ecs_vec2){x, y}, game->grid);
 }
 
-static void start(ecs_world* world, tag_game* game, const net_game_start* begin) {
+static void start_match(ecs_world* world, tag_game* game, const net_game_start* begin) {
     (void)begin;
     for (uint32_t i = 0; i < TREES; i++) {
         const ecs_vec2 pos = random_place(world, game);

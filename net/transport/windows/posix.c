@@ -10,7 +10,7 @@
 #undef close
 
 // What the callers look for in errno.
-static int fail(void) {
+static int fail_call(void) {
     const int error = WSAGetLastError();
     errno = error == WSAEWOULDBLOCK ? EAGAIN
             : error == WSAENOTSOCK  ? ENOTSOCK
@@ -41,7 +41,7 @@ int recvmmsg(int descriptor, struct mmsghdr* messages, unsigned count, int flags
             break;
         }
     }
-    return got > 0 ? (int)got : fail();
+    return got > 0 ? (int)got : fail_call();
 }
 
 int sendmmsg(int descriptor, struct mmsghdr* messages, unsigned count, int flags) {
@@ -54,7 +54,7 @@ int sendmmsg(int descriptor, struct mmsghdr* messages, unsigned count, int flags
                    header->msg_namelen) < 0)
             break;
     }
-    return sent > 0 ? (int)sent : fail();
+    return sent > 0 ? (int)sent : fail_call();
 }
 
 int net_windows_fcntl(int descriptor, int command, ...) {
@@ -63,12 +63,12 @@ int net_windows_fcntl(int descriptor, int command, ...) {
     va_start(arguments, command);
     u_long is_nonblocking = (va_arg(arguments, int) & O_NONBLOCK) != 0;
     va_end(arguments);
-    return ioctlsocket((SOCKET)descriptor, FIONBIO, &is_nonblocking) == 0 ? 0 : fail();
+    return ioctlsocket((SOCKET)descriptor, FIONBIO, &is_nonblocking) == 0 ? 0 : fail_call();
 }
 
 int net_windows_close(int descriptor) {
     if (closesocket((SOCKET)descriptor) == 0) return 0;
-    return WSAGetLastError() == WSAENOTSOCK ? _close(descriptor) : fail();
+    return WSAGetLastError() == WSAENOTSOCK ? _close(descriptor) : fail_call();
 }
 
 ssize_t getrandom(void* bytes, size_t size, unsigned flags) {
