@@ -92,7 +92,7 @@ else()
     message(STATUS "Windows: no net and no client, ENet or libsodium is not there")
 endif()
 
-# Their unit tests, and the example of README.md, which has to print the same hashes.
+# Their unit tests, and the example of ecs/README.md, which has to print the same hashes.
 if(SHOAL_TESTS)
     add_library(cmocka STATIC ${SHOAL_FOREIGN}/src/cmocka.c)
     target_include_directories(cmocka SYSTEM PUBLIC ${SHOAL_FOREIGN}/include)

@@ -72,7 +72,7 @@ adapt() {
         s#^PATH=.*#PATH=\"\$PATH:$prefix/bin\"#; s#FILE\.slog#$log#; s#--debug ledger=FILE#--debug ledger=ledger.txt#; s#shoal-replay COMMAND#shoal-replay info#
         s#\[--no-import\] FILE\.\.\.#$prefix/lib/shoal/games/breakout.so#; s#(--stages|--game) GAME#\1 breakout#; s#--ticks [0-9]+#--ticks 10#; s# --shot-tick [0-9]+##" <<<"$1")
     case $text in
-    *shoal-server' new '* | *./play*) text+=' --ticks 10' ;;
+    *./play*) text+=' --ticks 10' ;;
     *--replay*) text+=' --at 10 --shot replay.png' ;;
     *shoal-client* | *bot.py' 127'*) [[ $text == *--ticks* ]] || text+=' --ticks 10' ;;
     *shoal-server' --game'*)
