@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The kernel keeps the pages of a shared mapping when a process dies, whatever kills it, so a
 // record that was pushed is not lost with the process. The pages are reserved on the disk
-// beforehand: a full disk is an error here and never a signal in the simulation. Pages that another
-// process takes away are guarded.
+// beforehand: a full disk is an error here and never a signal in the simulation. A SIGBUS
+// handler covers pages that another process truncates.
 //
 // The ring's head and tail are two plain numbers that no checksum covers. The number of the newest
 // record, kept twice, tells a reader whether it got all of them.

@@ -426,7 +426,7 @@ uint64_t net_log_file_ticks_lost(const net_log_file* file) {
     return file->ended_tick > there ? file->ended_tick - there : 0;
 }
 
-// The disk, or the folder, began or ceased to take nothing.
+// Writes to the disk, or to the folder, started or stopped failing.
 static bool take_trouble(net_log_file* file, char* text, size_t text_bytes) {
     char reason[NET_LOG_WHY_BYTES];
     int trouble = atomic_load_explicit(&file->trouble, memory_order_relaxed);

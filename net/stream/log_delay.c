@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Two queues: the records that are kept, and what is known about times.
 //
-// A heap of ticks that came at time t and ends with tick N says: tick T <= N was made at or before
-// T periods after t - N periods (its `origin`). A later heap says it of the same ticks too, and the
-// least origin is nearest to the truth: a heap that came late says nothing. But it is asked of
-// later heaps only, because a match that stood still in between is later by that. So what is kept
-// is a rising row of origins, each with the last tick that it is about: a new one removes those at
-// the end that are not less.
+// A batch that arrives at t and ends at tick N bounds earlier ticks: T was made no later than
+// t - (N - T) periods. Its `origin` is t - N periods. A later batch bounds the same ticks too, and
+// the least origin is the best bound: a batch that is late adds nothing. A tick uses the bounds of
+// later batches only, because a pause of the match delays all ticks after it. So the queue keeps
+// rising origins, each with the last tick that it bounds: a new one removes those at the end that
+// are not less.
 #include "stream/log_delay.h"
 
 #include "base/assert.h"
@@ -18,7 +18,7 @@ enum {
     KEEP_BYTES_LEAST = 1 << 12, // below it nothing is moved
 };
 
-// In front of each record that is kept.
+// Before each record that is kept.
 typedef struct kept {
     uint32_t size;
     uint32_t kind;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Two things that exist are put together: what follows a match (follow.h), and the stream.
+// A standby combines a match follower (follow.h) with the stream.
 //
 //     follow --- silence ---> claim ---> OWNED: the open tick, then the match is here
 //        ^                      |

@@ -235,9 +235,9 @@ void net_log_hurry(net_log_writer* writer);
 void net_log_wait_room(net_log_writer* writer);
 /// @return true once, after logging stopped because of a failure; `text` gets the reason.
 bool net_log_take_failure(net_log_writer* writer, char* text, size_t text_bytes);
-/// Ask until it returns false. @return true when the disk, or the folder of a new segment, began or
-/// ceased to take nothing, when ticks began or ceased to be left out, and when a closed segment is
-/// gone, once each; `text` says it.
+/// Ask until it returns false. @return true once per change: writes to the disk or to the folder of
+/// a new segment started or stopped failing, ticks started or stopped being dropped, a closed
+/// segment is gone. `text` describes it.
 bool net_log_take_notice(net_log_writer* writer, char* text, size_t text_bytes);
 /// A save of the last seconds: a whole log of its own.
 typedef struct net_log_saved {
