@@ -96,7 +96,7 @@ static float draw_legend(show* on, const net_draw* draw, float width, float heig
                                 on->pads != 0, part);
 }
 
-// The panel stands beside the field, where at least as much of the window is left for that.
+// The panel is beside the field, where at least as much of the window is left for that.
 static float panel_part(const show* on, float width) {
     const float wide = CLIENT_PANEL_LEFT + CLIENT_PANEL_WIDTH;
     return on->has_panel && width >= 2.0f * wide ? wide / width : 0.0f;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a person does who only watches: another player is chosen, and its name stands at the lower
+// What a person does who only watches: another player is chosen, and its name is at the lower
 // edge. The game gets no keys.
 #include "show.h"
 

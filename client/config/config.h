@@ -39,7 +39,7 @@ typedef struct client_config {
 
     const char* shot;    ///< NULL: none
     uint64_t shot_tick;  ///< 0: the last frame
-    uint64_t shot_every; ///< then a picture each so many ticks: FILE-0001.png...; 0: one alone
+    uint64_t shot_every; ///< then a picture every this many ticks: FILE-0001.png...; 0: one alone
     const char* size;    ///< as given; width and height hold its numbers
     uint32_t width, height;
     double fps; ///< frames per second; 0: the rate of the display

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Glyphs stand side by side on a shelf that is as high as its highest glyph. When a shelf is full,
+// Glyphs are side by side on a shelf that is as high as its highest glyph. When a shelf is full,
 // the next one begins below it. Discs and the white spot are on the first shelves and stay there.
 //
 // Each patch has an empty border of one pixel, so that filtering never reads its neighbour.

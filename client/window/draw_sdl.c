@@ -4,7 +4,7 @@
 // Upright edges lie on whole pixels: nothing is blurred, neighbours meet without a seam, and a
 // graphics card gives the same picture as the software renderer. Round and slanted edges fade over
 // one pixel: discs by their patch, lines by two strips whose alpha falls to 0. Letters are drawn at
-// the size in which they are shown, and they stand on whole pixels.
+// the size in which they are shown, and they are on whole pixels.
 #include "window/draw_sdl.h"
 
 #include "window/batch.h"

@@ -53,7 +53,7 @@ int32_t client_pad_input(const char* name) {
     if (has_side) word[length - 1] = '\0';
     SDL_GameControllerButton button = SDL_GameControllerGetButtonFromString(word);
     if (button != SDL_CONTROLLER_BUTTON_INVALID) return has_side ? 0 : -1 - (int32_t)button;
-    // SDL takes a side in front of an axis; here it stands behind.
+    // SDL takes a side before an axis; here it is after.
     if (word[0] == '-' || word[0] == '+') return 0;
     SDL_GameControllerAxis axis = SDL_GameControllerGetAxisFromString(word);
     if (axis == SDL_CONTROLLER_AXIS_INVALID || has_side == is_trigger((uint32_t)axis)) return 0;

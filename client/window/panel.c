@@ -3,7 +3,7 @@
 //
 // A plot is a row of bars with bright ends, the newest bar on the right. Bars are upright boxes,
 // which are cheap with every renderer and lie on whole pixels. Numbers are right aligned, so that
-// they stand below each other and do not move when their digits change.
+// they are below each other and do not move when their digits change.
 #include "window/panel.h"
 
 #include "base/assert.h"

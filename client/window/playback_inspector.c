@@ -61,7 +61,7 @@ typedef struct inspector_page {
     bool is_measured;
 } inspector_page;
 
-// The text behind " KEY=" up to the next space, or to the end for the last key.
+// The text after " KEY=" up to the next space, or to the end for the last key.
 static void copy_part(const char* line, const char* key, char* target, size_t bytes) {
     const char* place = strstr(line, key);
     const char* from = place ? place + strlen(key) : "";

@@ -125,7 +125,7 @@ static void change_speed(show* on, bool is_faster) {
     }
 }
 
-// The next client that has an entity at this moment, by its number; 0 behind the last.
+// The next client that has an entity at this moment, by its number; 0 after the last.
 static void follow_next(show* on) {
     uint32_t count, next = 0;
     const net_log_player* players = net_playback_players(on->self->playback, &count);

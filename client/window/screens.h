@@ -28,7 +28,7 @@ void client_screen_ended(const net_draw* draw, float width, float height, bool i
 void client_screen_faults(const net_draw* draw, float width, const char* const* lines,
                           uint32_t count);
 #define CLIENT_WATCHING_HEIGHT 36.0f
-/// A strip at the lower edge: one line, and behind it what the user can do.
+/// A strip at the lower edge: one line, and after it what the user can do.
 void client_screen_watching(const net_draw* draw, float width, float height, const char* text,
                             const char* hint);
 /// The background where there is no picture of the game.

@@ -190,7 +190,7 @@ int32_t client_window_key(const char* name) {
     // SDL has its own names for Enter and for the keys of the number block.
     if (key == SDLK_UNKNOWN && is_named(name, "Enter")) key = SDLK_RETURN;
     if (key == SDLK_UNKNOWN && is_named(name, "Esc")) key = SDLK_ESCAPE;
-    // Between names stand commas, and in files bars.
+    // Between names are commas, and in files bars.
     if (is_named(name, "Comma")) key = SDLK_COMMA;
     if (is_named(name, "Bar")) key = '|';
     return key;

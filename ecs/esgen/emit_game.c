@@ -479,7 +479,7 @@ static bool is_package(const char* name, const char* camel, size_t size) {
     return at == size;
 }
 
-// "Breakout__PadInput": the name is what stands behind the package, the descriptor is in lower case
+// "Breakout__PadInput": the name is what is after the package, the descriptor is in lower case
 // with '_' between words: breakout__pad_input__descriptor. A package keeps its own spelling.
 static void put_descriptor(base_bytes* out, const esgen_unit* unit, const char* message) {
     const char* inside = strstr(message, "__");

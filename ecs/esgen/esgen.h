@@ -159,7 +159,7 @@ typedef struct esgen_struct {
     esgen_name c_type;
     esgen_name name; ///< "" when it is the payload of events alone
     uint32_t line;
-    const char* file; ///< that it stands in
+    const char* file; ///< that it is in
     bool is_boxed;
     esgen_name request; ///< the function that names the resources of a value, "" without
     esgen_struct_event events[ESGEN_STRUCT_EVENTS_MAX];
@@ -214,7 +214,7 @@ typedef struct esgen_game {
     esgen_struct* settings; ///< NULL without
     esgen_action* actions;
     uint32_t action_count, action_capacity;
-    bool is_table; ///< ES_GAME stands in this file
+    bool is_table; ///< ES_GAME is in this file
     uint32_t line; ///< of ES_GAME; without it, of ES_SYSTEMS
     esgen_text title, width, height;
     esgen_list keys, values;          ///< ".start = f": "start" and "f"
@@ -267,7 +267,7 @@ const esgen_word* esgen_typedef_find(esgen_unit* unit, uint32_t line, const esge
                                      const esgen_word* end, const char* kind, const char* mark,
                                      esgen_name* name, const esgen_word** close);
 /// Read what begins with ES_STRUCT, ES_EVENT, ES_MESSAGE or ES_TYPE (types.c).
-/// @return the word behind it; `at` when nothing of it begins here.
+/// @return the word after it; `at` when nothing of it begins here.
 const esgen_word* esgen_type_read(esgen_unit* unit, const esgen_word* at, const esgen_word* end,
                                   bool is_near);
 /// Read ES_GAME(...) or ES_SYSTEMS(...) at file level (game.c).
@@ -288,7 +288,7 @@ bool esgen_words_join(const esgen_word* first, const esgen_word* end, char* targ
 /// Copy words as they are in the file, with one blank for blanks and comments. @return false when
 /// the text is too long.
 bool esgen_words_copy(const esgen_word* first, const esgen_word* end, char* target, size_t bytes);
-/// Are the words an expression that may stand between parentheses in C? Brackets match, and no word
+/// Are the words an expression that may be between parentheses in C? Brackets match, and no word
 /// ends it early.
 bool esgen_words_is_expression(const esgen_word* first, const esgen_word* end);
 /// Find the closing parenthesis of `open`. @return NULL when there is none before `end`.

@@ -322,7 +322,7 @@ static const esgen_word* read_actions(esgen_unit* unit, const esgen_word* at,
     return close;
 }
 
-// @return the word behind it; `at` when nothing of a game begins here.
+// @return the word after it; `at` when nothing of a game begins here.
 static const esgen_word* read_game(esgen_unit* unit, const esgen_word* at, const esgen_word* end,
                                    bool is_here) {
     if (esgen_word_is(at, "ES_GAME_CONTEXT") && esgen_word_is(at + 1, "("))
@@ -458,7 +458,7 @@ static bool has_query(const esgen_unit* unit, const esgen_slot* slot) {
     return false;
 }
 
-// Keep the head of a static function of the file: the table stands above its body.
+// Keep the head of a static function of the file: the table is above its body.
 static void find_head(const esgen_words* words, const char* name, esgen_head* head) {
     const esgen_word* end = words->items + words->count;
     const esgen_word* first = words->items;
@@ -480,7 +480,7 @@ static void find_head(const esgen_words* words, const char* name, esgen_head* he
     }
 }
 
-// FILE.es.h has the table: a variable that a value names stands above that include.
+// FILE.es.h has the table: a variable that a value names is above that include.
 static void check_order(esgen_unit* unit, const esgen_words* words, const char* key,
                         const char* value) {
     const char* name = value + (value[0] == '&');

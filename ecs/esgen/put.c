@@ -44,7 +44,7 @@ void esgen_put_line_end(base_bytes* out, const esgen_unit* unit) {
     uint32_t lines = 0;
     for (size_t i = 0; i < out->size; i++)
         lines += out->data[i] == '\n';
-    put_mark(out, unit->target, lines + 2); // the line behind the mark
+    put_mark(out, unit->target, lines + 2); // the line after the mark
 }
 
 void esgen_items_init(esgen_items* items) {

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Annotations before and behind a field: rounding on the wire, and its place in a message.
+// Annotations before and after a field: rounding on the wire, and its place in a message.
 //
 //     int32_t move ES_QUANT(-127, 1, 8) ES_CLAMP(-127, 127);
 //     ES_NAME(launch) bool is_launching;
@@ -121,7 +121,7 @@ static void report_misplaced(esgen_unit* unit, const esgen_word* mark) {
     }
 }
 
-// Read the annotations before and behind a field's declaration; [first, end) becomes the words
+// Read the annotations before and after a field's declaration; [first, end) becomes the words
 // between them. @return false after a fault.
 static bool mark_take(esgen_unit* unit, esgen_mark* mark, const esgen_word** first,
                       const esgen_word** end) {
@@ -529,7 +529,7 @@ const esgen_word* esgen_typedef_find(esgen_unit* unit, uint32_t line, const esge
     return NULL;
 }
 
-// Read a struct from its first annotation `at` on. @return the word behind it.
+// Read a struct from its first annotation `at` on. @return the word after it.
 static const esgen_word* read_struct(esgen_unit* unit, const esgen_word* at, const esgen_word* end,
                                      bool is_near) {
     esgen_struct* made = calloc(1, sizeof *made);

@@ -24,7 +24,7 @@
 // Values of recorded commands.
 //
 // Commands in a row that set the same components share a header, and their values lie in rows of
-// one shape behind it:
+// one shape after it:
 //
 //     | shape: pos at 0, hits at 12 | pos hits | pos hits | pos hits | ...
 //

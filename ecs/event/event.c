@@ -27,7 +27,7 @@
 // Event types: registration and look-up.
 //
 // A type is a copied description in a block of its own, so pointers to it stay valid. The core's
-// own types have the numbers behind the last that can be registered.
+// own types have the numbers after the last that can be registered.
 
 void ecs_events_deinit(ecs_world* world) {
     ecs_events* events = world->events;
@@ -409,7 +409,7 @@ void ecs_events_resolve(ecs_world* world) {
     }
 }
 
-// Cut a queue without an open run off behind its first `count` events.
+// Cut a queue without an open run off after its first `count` events.
 static void cut_queue(ecs_events* events, uint32_t count) {
     BASE_ASSERT(!events->open_kind && count < events->count);
     ecs_event_walk walk = {.at = events->head};

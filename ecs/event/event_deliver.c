@@ -385,7 +385,7 @@ static void deliver_run(ecs_world* world, ecs_stage* stage, const ecs_event_kind
 }
 
 // Until the next run begins, the queue's head stays where the run at hand begins: events that are
-// posted meanwhile are behind it. What is left of the last run gets a head in front of it.
+// posted meanwhile are after it. What is left of the last run gets a head before it.
 void ecs_events_deliver(ecs_world* world, const ecs_stage* stage, uint32_t count) {
     ecs_events* events = world->events;
     BASE_ASSERT(count <= ecs_events_count(events) && world->fast.stage_depth > 0 &&

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/// Core events are the types behind the last that can be registered.
+/// Core events are the types after the last that can be registered.
 enum {
     ECS_EVENT_CREATED = ECS_EVENT_TYPES_MAX + 1,
     ECS_EVENT_RECREATED,
@@ -24,8 +24,8 @@ enum {
     ECS_EVENT_RETIRED_MAX = 32, ///< each is twice as large as the one before
 };
 
-/// In front of each run of events of one type in the queue. Behind it lie the events, each a target
-/// and, right behind that, a payload:
+/// Before each run of events of one type in the queue. After it lie the events, each a target
+/// and, right after that, a payload:
 ///
 ///     | count, type | target payload | target payload | ... | count, type | target payload | ...
 typedef struct ecs_event_head {
@@ -47,10 +47,10 @@ typedef struct ecs_event_kind {
     ecs_type type;       ///< the payload as a type: canonical bytes, text
     const char* sender;  ///< system that sent some last; NULL: not known; written by any thread
     char name[ECS_NAME_BYTES_MAX];
-    ecs_field fields[]; ///< desc.field_count; their names lie behind them
+    ecs_field fields[]; ///< desc.field_count; their names lie after them
 } ecs_event_kind;
 
-/// Bytes of a type with so many fields.
+/// Bytes of a type with this many fields.
 static inline size_t ecs_event_kind_bytes(uint32_t field_count) {
     return sizeof(ecs_event_kind) + field_count * (sizeof(ecs_field) + ECS_NAME_BYTES_MAX);
 }

@@ -43,7 +43,7 @@ static uint32_t list_length(const ecs_membership_list* list) {
     return list->count - list->holes;
 }
 
-// Twice as much as needed: packing is done at most every so many steps as there are items.
+// Twice as much as needed: packing is done at most once in as many steps as there are items.
 static bool list_reserve(const ecs_world* world, ecs_membership_list* list, uint32_t length) {
     return BASE_ARRAY_RESERVE(world->allocator, list->items, list->capacity, length * 2);
 }

@@ -261,7 +261,7 @@ static __attribute__((noinline)) uint32_t redirect(const ecs_world* world, const
         record->template_id = template_id;
         old_places[i] = old;
         taken->entities[i] = entity;
-        // A span ends with its chunk: behind its last row comes row 0 of another id. Its count is
+        // A span ends with its chunk: after its last row comes row 0 of another id. Its count is
         // written once: each row would wait for the store of the one before.
         if (i == 0 || old != next || (old & ECS_ROW_MASK) == 0) {
             if (i > 0) taken->spans[spans - 1].count = i - begin;

@@ -137,7 +137,7 @@ void* ecs_pending_add_value(ecs_world* world, ecs_pending* pending, ecs_componen
 /// Note again what the values need; the next poll requests it. On an error the entity needs what it
 /// needed before.
 BASE_MUST_USE ecs_result ecs_pending_renew(ecs_world* world, ecs_pending* pending);
-/// In front of each parked payload.
+/// Before each parked payload.
 typedef struct ecs_parked_head {
     ecs_entity target;
     ecs_event_type type;

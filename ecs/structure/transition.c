@@ -2,7 +2,7 @@
 // Create and destroy rows, one at a time and many of one template; recreate.c moves them.
 //
 // Every operation has two halves. In the first anything may fail: names, indices, memory, copies of
-// values that own memory; it builds the new row's cells behind the rows that live and takes them
+// values that own memory; it builds the new row's cells after the rows that live and takes them
 // back on failure. The second half cannot fail: records, marks, and the lists of tracking. So an
 // error code means that nothing changed.
 //
@@ -213,7 +213,7 @@ static __attribute__((noinline)) ecs_result create_next(ecs_world* world,
         return refuse_inits(world, template_id, inits, init_count);
     result = ecs_runway_prepare(world, template_id);
     if (result != ECS_OK) return result;
-    if (world->storage->runway.left == 0) // behind its index the walk over freed ones begins again
+    if (world->storage->runway.left == 0) // after its index the walk over freed ones begins again
         return create_any(world, ECS_ENTITY_NONE, template_id, inits, init_count, entity);
     return ecs_structure_create(world, template_id, inits, init_count, entity);
 }

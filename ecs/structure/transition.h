@@ -38,7 +38,7 @@ typedef struct ecs_row_head {
 } ecs_row_head;
 /// Append entities with given handles, after ecs_storage_read_indices. Tracking does not list them.
 /// The caller fills values and shadows; where a type has functions, they are there with defaults.
-/// @return ECS_OK; otherwise those in front of the first that is refused are placed: ECS_ERR_TAKEN;
+/// @return ECS_OK; otherwise those before the first that is refused are placed: ECS_ERR_TAKEN;
 ///         ECS_ERR_STALE (a handle outside both ranges); ECS_ERR_FULL (chunks); ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_structure_place_rows(ecs_world* world, ecs_archetype* archetype,
                                                   const ecs_row_head* heads, uint32_t count);

@@ -261,7 +261,7 @@ static void push_behind(wave_graph* graph, uint32_t first, uint32_t later) {
     if (graph->waves[later] <= graph->waves[first]) graph->waves[later] = graph->waves[first] + 1;
 }
 
-// The declared edges of the node at `at`, to nodes behind it and from nodes before it. The order is
+// The declared edges of the node at `at`, to nodes after it and from nodes before it. The order is
 // sorted already, so no edge leads back.
 static void follow_names(wave_graph* graph, const ecs_system* system, uint32_t at) {
     for (uint32_t i = 0; i < system->after.count; i++) {
@@ -274,7 +274,7 @@ static void follow_names(wave_graph* graph, const ecs_system* system, uint32_t a
     }
 }
 
-// The node in front of `at` in an explicit order of any stage, when both are in this list.
+// The node before `at` in an explicit order of any stage, when both are in this list.
 static void follow_chains(wave_graph* graph, uint32_t at) {
     const ecs_systems* systems = graph->world->systems;
     const char* name = systems->list[graph->order->systems[at]]->name;

@@ -63,7 +63,7 @@ static uint32_t cut_mark(const ecs_world* world, const ecs_query_cache* cache) {
     return (uint32_t)rows;
 }
 
-// Where a cut begins: rows behind it follow entry after entry.
+// Where a cut begins: rows after it follow entry after entry.
 typedef struct row_cursor {
     const uintptr_t* entry;
     const uintptr_t* end;
@@ -107,7 +107,7 @@ static uint32_t cut_rows(const ecs_world* world, const ecs_query_cache* cache, u
     return count;
 }
 
-// The next run of rows; the cut begins behind it then. @return false at the end.
+// The next run of rows; the cut begins after it then. @return false at the end.
 static bool cut_next(const ecs_world* world, const ecs_query* query, ecs_cut* cut, cut_run* run) {
     const ecs_query_cache* cache = &query->cache;
     const uint32_t* counts = world->fast.chunk_counts;
@@ -138,8 +138,8 @@ static bool cut_next(const ecs_world* world, const ecs_query* query, ecs_cut* cu
 //
 // Ranges that run at the same time share no queue, so nothing waits and nothing depends on who was
 // first. A flush point takes the recorders in the order of systems and ranges: the events move to
-// the end of the world's queue as they are, bytes behind bytes, and the commands are applied from
-// where they lie. What handlers of core events record meanwhile goes to the same recorder, behind
+// the end of the world's queue as they are, bytes after bytes, and the commands are applied from
+// where they lie. What handlers of core events record meanwhile goes to the same recorder, after
 // its commands, and placeholders mean what that recorder gave out.
 //
 // Limits hold for each recorder, and once more for the world's queue of events when they move: what

@@ -8,7 +8,7 @@
 #include "table/query_cache.h"
 #include "type/world.h"
 
-/// Rows of a query, one behind the other in the order of walks.
+/// Rows of a query, one after the other in the order of walks.
 typedef struct ecs_cut {
     const uintptr_t* entry; ///< of the query's cache: where they begin
     uint32_t row;           ///< in that chunk

@@ -5,7 +5,7 @@
 // its events, stages and neighbours when the world is sealed. After that a stage is
 // an array of indices and an event type has an array of handlers.
 //
-// Systems that lack a tag are kept: their names may stand in the before and after of others, which
+// Systems that lack a tag are kept: their names may be in the before and after of others, which
 // is no error in a world without those tags.
 #include "base/assert.h"
 #include "base/hash.h"

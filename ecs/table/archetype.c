@@ -6,7 +6,7 @@
 // that a creation never looks at names or lists. Tracking is part of the identity, since a tracked
 // component has a shadow column: "pos" and "tracked pos" are two archetypes.
 //
-// An archetype is one block with its arrays behind it and lives until the world is cleared. They
+// An archetype is one block with its arrays after it and lives until the world is cleared. They
 // are numbered in order of making, and that order is the order of every walk: it is part of the
 // simulation.
 #include "table/storage.h"

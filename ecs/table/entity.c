@@ -197,7 +197,7 @@ uint32_t ecs_index_peek(const ecs_world* world, uint32_t range_number) {
     return index;
 }
 
-// The freed index `index` and those behind it in its word of bits, as the walk would choose them:
+// The freed index `index` and those after it in its word of bits, as the walk would choose them:
 // never used ones come first only where taking freed ones cannot change it, and enough stay free.
 static uint32_t take_freed(ecs_storage* storage, ecs_index_range* range, uint32_t index,
                            uint32_t count, ecs_entity* handles) {
@@ -455,7 +455,7 @@ __attribute__((noreturn, cold)) void ecs_detail_missing(const ecs_world* world, 
     base_assert_fail(text, __FILE__, __LINE__);
 }
 
-// Two waits per entity, one behind the other: for the record, then for the cell. So records are
+// Two waits per entity, one after the other: for the record, then for the cell. So records are
 // asked for well ahead, and cells as soon as their record has come: only their address is taken
 // here.
 void ecs_find_many(const ecs_world* world, ecs_component_id component, const ecs_entity* entities,

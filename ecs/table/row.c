@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Cells of whole rows: fill them, destroy them, spread one value over many rows.
 //
-// A row's cells are its values, and behind them one shadow for each tracked column. Plain defaults
+// A row's cells are its values, and after them one shadow for each tracked column. Plain defaults
 // are spread by copying a block that fits the first cache; types with functions are copied one by
 // one, and cells that were made are destroyed again when one copy fails.
 #include "table/row.h"

@@ -63,7 +63,7 @@ typedef struct ecs_archetype {
     uint32_t track_count; ///< tracked ones; their shadows are columns [column_count, + track_count)
     bool has_ops;         ///< some type has functions: no plain-memory path
     bool is_simple;       ///< it has none, and no tracked column
-    bool is_soiled;       ///< rows behind its count may not be zero
+    bool is_soiled;       ///< rows after its count may not be zero
     bool is_replicated;   ///< some template of it is; hint only
     ecs_template_id made_by;           ///< a template that makes it again
     uint32_t rows_max;                 ///< capacity of a full-grown chunk
@@ -167,7 +167,7 @@ static inline void ecs_chunk_mark_row(const ecs_chunk* chunk, uint32_t track, ui
     ecs_fast_mark(ecs_chunk_summary(chunk, track), row);
 }
 
-/// Make room for `count` more rows, in the tail chunk and in empty ones behind it.
+/// Make room for `count` more rows, in the tail chunk and in empty ones after it.
 /// @return ECS_OK; ECS_ERR_FULL (chunk ids); ECS_ERR_MEMORY. On failure no row is affected.
 BASE_MUST_USE ecs_result ecs_archetype_reserve(ecs_world* world, ecs_archetype* archetype,
                                                uint32_t count);
@@ -180,14 +180,14 @@ uint32_t ecs_chunk_append(ecs_world* world, ecs_chunk* chunk, uint32_t count);
 void ecs_chunk_retract(ecs_world* world, ecs_chunk* chunk, uint32_t count);
 /// Take a row out whose cells are no longer created: the archetype's last row fills the hole.
 void ecs_chunk_remove(ecs_world* world, ecs_chunk* chunk, uint32_t row);
-/// Rows behind its count no longer are zero: the next walk makes them so (ecs_storage_tidy).
+/// Rows after its count no longer are zero: the next walk makes them so (ecs_storage_tidy).
 static inline void ecs_archetype_soil(ecs_archetype* archetype, ecs_archetype** soiled) {
     if (archetype->is_soiled) return;
     archetype->is_soiled = true;
     archetype->soiled_next = *soiled;
     *soiled = archetype;
 }
-/// Before a walk: rows behind the counts are zero. Forgets the runway.
+/// Before a walk: rows after the counts are zero. Forgets the runway.
 void ecs_storage_tidy(ecs_world* world);
 /// Forget the runway (ecs_storage.runway). Its unused rows are like removed ones.
 void ecs_runway_close(ecs_world* world);
@@ -201,7 +201,7 @@ void ecs_archetype_drop_chunk(ecs_world* world, ecs_archetype* archetype);
 
 // The memory block of a chunk (chunk.c).
 
-#define ECS_CLEAN_ROWS 64u ///< rows are made zero so many at a time
+#define ECS_CLEAN_ROWS 64u ///< rows are made zero this many at a time
 
 /// Words of dirty bits for one tracked column.
 static inline uint32_t ecs_dirty_words(uint32_t capacity) {

@@ -6,7 +6,7 @@
 //             | name [":" type] "{" file "}"   a block; "name:type" may be quoted as a whole
 //
 // Open blocks are on a fixed stack; there is no recursion. After a fault the parser continues
-// behind the statement. A block with a faulty head gets the empty name, so that its braces still
+// after the statement. A block with a faulty head gets the empty name, so that its braces still
 // match and faults inside it are found in the same run.
 #include "template/datablock.h"
 
@@ -113,7 +113,7 @@ static int hex_digit(char c) {
     return -1;
 }
 
-// The cursor is behind the backslash. @return 0 for an unknown escape.
+// The cursor is after the backslash. @return 0 for an unknown escape.
 static uint8_t read_escape(text_cursor* cursor) {
     if (cursor->at == cursor->end) return 0;
     char c = *cursor->at++;
@@ -160,7 +160,7 @@ static text_fault text_read_quoted(text_cursor* cursor, base_bytes* strings) {
                 base_bytes_write_u8(strings, byte);
                 continue;
             }
-            // Continue behind the backslash, so that a quote there does not end the string.
+            // Continue after the backslash, so that a quote there does not end the string.
             cursor->at = escape;
             if (cursor->at < cursor->end && *cursor->at != '\n') cursor->at++;
             fault =
@@ -306,7 +306,7 @@ static uint32_t offset_of(const text_parser* parser) {
     return (uint32_t)(parser->cursor.at - parser->text->source);
 }
 
-// The cursor stands behind the {.
+// The cursor is after the {.
 static void open_block(text_parser* parser, ecs_text_node node) {
     node.is_block = true;
     node.begin = offset_of(parser) - 1;

@@ -20,7 +20,7 @@ typedef struct ecs_text_node {
     uint32_t child_first;
     uint32_t next; ///< sibling
     uint32_t line;
-    uint32_t begin, end; ///< a block's bytes in the source, from { to behind }
+    uint32_t begin, end; ///< a block's bytes in the source, from { to past }
     uint16_t child_count;
     bool is_block;
 } ecs_text_node;

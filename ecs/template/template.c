@@ -112,7 +112,7 @@ static ecs_template_row* make_row(ecs_template_set* set, const ecs_draft* draft,
     return row;
 }
 
-// Make rows behind the count of the registry, where they are not visible yet. @return how many were
+// Make rows after the count of the registry, where they are not visible yet. @return how many were
 // made.
 static uint32_t make_rows(ecs_template_set* set) {
     ecs_templates* templates = set->world->templates;

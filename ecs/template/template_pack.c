@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A pack: texts, one behind the other, each with its path. The imports are walked depth first. The
+// A pack: texts, one after the other, each with its path. The imports are walked depth first. The
 // walk has its own stack and no recursion, since a chain of imports may be as long as the limit.
 //
 //   pack = "SBLK" { varint path bytes, path, varint text bytes, text }

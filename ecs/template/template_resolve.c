@@ -217,7 +217,7 @@ void ecs_template_row_destroy(ecs_world* world, ecs_template_row* row) {
 
 // Checks of a template after its parents were merged: words that need other words (`_interpolate`
 // needs `_replicate`, which may be stated by name), types that fit, components that exist. Each
-// fault is reported where the word stands.
+// fault is reported where the word is.
 //
 // A text that is checked alone may have unknown parents. What a parent could state is then no
 // fault.

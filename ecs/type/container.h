@@ -93,7 +93,7 @@ ecs_container_body* ecs_container_open(const base_allocator* allocator, ecs_cont
                                        ecs_element_type type);
 /// May an item of this height and weight be added to the body?
 bool ecs_container_fits(const ecs_container_body* body, uint32_t height, int64_t weight);
-/// Insert a copy of `value` in front of `index`. `name` is for objects only and is copied. @return
+/// Insert a copy of `value` before `index`. `name` is for objects only and is copied. @return
 /// ECS_OK; ECS_ERR_TYPE; ECS_ERR_FULL; ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_container_insert(const base_allocator* allocator,
                                               ecs_container_body* body, uint32_t index,

@@ -234,7 +234,7 @@ static uint32_t field_end(const ecs_field* field) {
     return field->offset + field->count * ecs_field_kind_bytes(field->kind);
 }
 
-// Copy fields by rising offset, with their names behind them, in one block. @return NULL when
+// Copy fields by rising offset, with their names after them, in one block. @return NULL when
 // memory ran out.
 static ecs_field* copy_fields(const base_allocator* allocator, const ecs_type_desc* desc) {
     size_t bytes = desc->field_count * (sizeof(ecs_field) + ECS_NAME_BYTES_MAX);

@@ -55,7 +55,7 @@ void ecs_dump_entity(const ecs_world* world, ecs_entity entity, ecs_line_fn line
     }
 }
 
-// "archetype=0 rows=3 chunks=1 components=+hp,pos": a '+' in front of tracked ones.
+// "archetype=0 rows=3 chunks=1 components=+hp,pos": a '+' before tracked ones.
 static void dump_archetype(const ecs_world* world, const ecs_archetype* archetype, ecs_line_fn line,
                            void* context) {
     char text[LINE_BYTES];

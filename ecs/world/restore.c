@@ -27,7 +27,7 @@
 //
 // Archetypes are bound in their order, rows appended in theirs. Plain columns are skipped at first,
 // since their size is known, and read by all threads that there are (save.c). A fault in one
-// of them stands in front of whatever was found behind it, so it is reported first: the result is
+// of them is before whatever was found after it, so it is reported first: the result is
 // that of one thread. The state hash is not read but added up, so it can only be right.
 
 typedef ecs_restorer restorer;
@@ -129,7 +129,7 @@ static void fill_block(void* context, uint32_t item, uint32_t worker) {
     read_block(load, &load->blocks.items[item]);
 }
 
-// All blocks that wait: they stand in front of what is read next.
+// All blocks that wait: they are before what is read next.
 static ecs_result read_blocks(restorer* load) {
     ecs_save_blocks_run(&load->blocks, fill_block, load);
     return load->is_damaged ? ECS_ERR_MALFORMED : ECS_OK;
@@ -235,7 +235,7 @@ static ecs_result restorer_read_archetypes(ecs_restorer* load) {
     ecs_result result = ECS_OK;
     for (uint32_t i = 0; i < count && result == ECS_OK; i++)
         result = read_archetype(load, i);
-    const ecs_result waited = read_blocks(load); // in front of where the others failed
+    const ecs_result waited = read_blocks(load); // before where the others failed
     ecs_storage_settle_indices(load->world);
     return waited == ECS_OK ? result : waited;
 }

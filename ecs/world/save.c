@@ -12,7 +12,7 @@
 // shadow's value passes through the cell, the shadow is copied from it, and only then the newer
 // value is read. So shadows are copies of their values, as types with versions need.
 //
-// A save does not contain the registration; a hash of it stands in the head, and bytes of another
+// A save does not contain the registration; a hash of it is in the head, and bytes of another
 // registration are refused. Templates composed at run time are saved by their parts.
 //
 //     u32 magic, u32 version, u64 schema hash, u64 tick, u64 x 2 random state,

@@ -3,7 +3,7 @@
 //
 // Where to read on: client_session.c (phases, silence, resumption), client_control.c (greeting and
 // goodbye), client_receive.c (state packets), client_send.c (input packets), client_report.c
-// (figures). What a state packet does to the world stands in mirror/mirror.c.
+// (figures). What a state packet does to the world is in mirror/mirror.c.
 #include "net/client.h"
 
 #include "client/client_state.h"

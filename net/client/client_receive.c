@@ -2,7 +2,7 @@
 // What comes to a client: events of the connection, state packets and the game events in them.
 //
 // All of it is untrusted until it is decoded and checked. A packet that breaks the protocol is
-// counted, dropped and not acknowledged. What a snapshot does to the world stands in
+// counted, dropped and not acknowledged. What a snapshot does to the world is in
 // mirror/mirror.c.
 //
 // A state packet is handled in this order: its acknowledgement (valid even if the snapshot is not),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// What the files of a match share. match_control.c stands above match.c, and that above the
+/// What the files of a match share. match_control.c is above match.c, and that above the
 /// others.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What an operator does to a match that runs. A log has each control in front of its tick, and a
+// What an operator does to a match that runs. A log has each control before its tick, and a
 // re-run makes the same call, so this file depends on the match and the arguments alone.
 #include "game/match.h"
 

@@ -435,7 +435,7 @@ static void put_key(base_bytes* json, const char* key, const char* text) {
     base_json_text(json, text);
 }
 
-// A comma and a line in front of all items but the first.
+// A comma and a line before all items but the first.
 static void begin_item(base_bytes* json, uint32_t position) {
     base_json_put(json, "%s\n  {", position > 0 ? "," : "");
 }

@@ -35,7 +35,7 @@ static uint32_t load_word(const uint8_t* values, uint32_t i) {
     return word;
 }
 
-// What a word is when its values go on as they did. `alike`: states in front of `position` that are
+// What a word is when its values go on as they did. `alike`: states before `position` that are
 // of the same entity and template.
 typedef struct line {
     const uint8_t *last, *before; // NULL: there is none
@@ -129,7 +129,7 @@ static void save_part(void* context, uint32_t item, uint32_t worker) {
                after < capacity ? after : capacity, part);
 }
 
-// Parts into buffers of their own, then behind each other.
+// Parts into buffers of their own, then after each other.
 static void save_shared(net_rewind* rewind, const ecs_world* world, base_bytes* bytes,
                         base_workers* workers) {
     enum { PARTS = BASE_COUNT(rewind->parts) };
@@ -172,7 +172,7 @@ typedef struct restoring {
     base_reader* reader;
     ecs_entity handle; // of the state before
     uint32_t form;     // of it; NONE: the index was empty
-    uint32_t alike;    // states in front of the next that are of this entity and form
+    uint32_t alike;    // states before the next that are of this entity and form
 } restoring;
 
 static bool restore_other(restoring* self, uint32_t index) {

@@ -16,7 +16,7 @@
 // A data block has the records of about 15 ticks, and most of their bytes say nothing new: tags,
 // lengths, ticks that rise by one, inputs like the ones before. Those go through a range coder
 // (log_columns.c). What cannot be guessed - hashes, changes, which are coded already, events - is
-// stored behind it and left to zstd.
+// stored after it and left to zstd.
 //
 //     block   = varint bytes of the code, the code, the rest
 //
@@ -29,7 +29,7 @@ enum {
     FIELD_WORLD_HASH = 3,
     FIELD_HAS_WORLD_HASH = 4,
     FIELD_CHANGES = 5,
-    HEAD_BYTES_MAX = 10, // of the varint in front of the code
+    HEAD_BYTES_MAX = 10, // of the varint before the code
     KIND_BITS = 2,
     KIND_RAW = 0, // as net_log_kind: 1 begin, 2 end, 3 state
     KIND_STATE = 3,
@@ -100,7 +100,7 @@ static void write_span(net_log_columns* self, proto_pb_writer* rest, net_log_num
     write_bytes(rest, data, size);
 }
 
-// The items in front of the inputs.
+// The items before the inputs.
 static void write_begin(net_log_columns* self, const net_log_record* record,
                         proto_pb_writer* rest) {
     base_reader body = base_reader_make(record->body, record->body_bytes);

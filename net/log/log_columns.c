@@ -18,7 +18,7 @@
 // values of a column, so the first ones count most. A model's step is 2 / (2n + 5) after n bits,
 // which is nearly the share of ones so far, until it stays at 1/32.5.
 //
-// Bytes behind the end are 0: the writer ends with the number in its range that has the most zero
+// Bytes after the end are 0: the writer ends with the number in its range that has the most zero
 // bytes, and leaves them out.
 
 enum {
@@ -85,7 +85,7 @@ void net_log_range_read(net_log_range* range, const uint8_t* source, size_t size
 
 bool net_log_range_end(net_log_range* range) {
     if (range->is_reading) return !range->failed && range->size >= range->capacity;
-    // The number in [low, low + range) with the most zeros behind.
+    // The number in [low, low + range) with the most zeros after.
     for (uint32_t zeros = 32; zeros > 0; zeros--) {
         const uint64_t mask = (UINT64_C(1) << zeros) - 1, number = (range->low + mask) & ~mask;
         if (number - range->low >= range->range) continue;
@@ -157,7 +157,7 @@ static uint32_t length_of(uint64_t number) {
     return length;
 }
 
-// The model of the bit behind the bits `node` of a number; BITS_MODELS: none, both are as likely.
+// The model of the bit after the bits `node` of a number; BITS_MODELS: none, both are as likely.
 static uint32_t place_of_number(uint32_t length, uint64_t node) {
     if (length <= WHOLE_LENGTH) return (1u << (length - 1)) + (uint32_t)node;
     if (node >= PREFIX_NODES) return NET_LOG_BITS_MODELS;

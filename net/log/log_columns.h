@@ -34,12 +34,12 @@ typedef struct net_log_range {
     bool failed; ///< writing: it does not fit; reading: no writer writes this
     uint8_t* target;
     const uint8_t* source;
-    size_t size;     ///< written; reading: taken, with bytes behind the end
+    size_t size;     ///< written; reading: taken, with bytes after the end
     size_t capacity; ///< of target, or the bytes of source
     uint32_t range;
     uint32_t code; ///< reading
     uint64_t low;  ///< writing
-    uint8_t held;  ///< the byte in front of those that a carry may change
+    uint8_t held;  ///< the byte before those that a carry may change
     uint64_t held_count;
 } net_log_range;
 

@@ -2,7 +2,7 @@
 // A file that grows. Its reader goes on through new blocks as they come. Where it ends, the lock
 // says why: while the server has it, more will come. When it is free, the segment was closed and
 // the log goes on in a new file of the same name, or the server is dead: the log is opened again,
-// with what the queue saved, and the walk goes on behind the last record that was given.
+// with what the queue saved, and the walk goes on after the last record that was given.
 #include "log/log_feed.h"
 
 #include "base/assert.h"
@@ -20,7 +20,7 @@ struct net_log_file_feed {
     net_log_cursor cursor;
     base_bytes header;
     net_log_order order; // of what was given
-    uint32_t taken;      // records that were given behind the end of the last whole tick
+    uint32_t taken;      // records that were given after the end of the last whole tick
     uint32_t skip;       // of these, when the log was opened again
     bool is_live;
 };
@@ -108,7 +108,7 @@ static net_log_feed_state fail_feed(const net_log_file_feed* self, const char* t
     return NET_LOG_FEED_FAILED;
 }
 
-// The log is opened again, and the walk stands behind the last whole tick that was given.
+// The log is opened again, and the walk is after the last whole tick that was given.
 // @return NET_ERR_CLOSED: it is another log now, or is not there.
 static net_result open_again(net_log_file_feed* self) {
     net_log_reader* reader = NULL;

@@ -24,7 +24,7 @@ typedef struct net_log_feed {
 
 /// The log of a server of this machine, or of a folder that shows the files of another one. It is
 /// followed while the server writes it, from segment to segment; of a server that is dead it has
-/// what the queue saved. It ENDs behind the close, or where a dead server left it.
+/// what the queue saved. It ENDs after the close, or where a dead server left it.
 typedef struct net_log_file_feed net_log_file_feed;
 
 /// @return NET_OK; what net_log_reader_create returns (reported).
@@ -39,6 +39,6 @@ const net_log_feed* net_log_file_feed_get(const net_log_file_feed* feed);
 const net_log_info* net_log_file_feed_info(const net_log_file_feed* feed);
 /// Its log, to run up to a tick of it before the first record is taken.
 net_log_reader* net_log_file_feed_reader(net_log_file_feed* feed);
-/// Begin behind the keyframe of this tick (which must be one); 0: with tick 1. Before the first
+/// Begin after the keyframe of this tick (which must be one); 0: with tick 1. Before the first
 /// record is taken, and after the last use of the reader.
 void net_log_file_feed_begin(net_log_file_feed* feed, ecs_tick tick);

@@ -2,7 +2,7 @@
 // Two threads meet in the queue. The simulation's thread packs a record and pushes it, without a
 // lock. The log's thread wakes a few times per block, copies records into the block that it builds,
 // and gives their room in the queue back only after the block is in the file: at any moment every
-// record is in the file, in the queue, or in both. What that thread does stands first.
+// record is in the file, in the queue, or in both. The code of that thread is first.
 #include "log/log_file.h"
 
 #include "base/assert.h"
@@ -54,7 +54,7 @@ static void append_to_block(net_log_file* file, const uint8_t* record, uint32_t 
         block->first_tick = block->last_tick = tick;
     }
     block->record_count++;
-    // A close may come behind records of a tick that never came.
+    // A close may come after records of a tick that never came.
     if (tick < block->first_tick) block->first_tick = tick;
     if (tick > block->last_tick) block->last_tick = tick;
     file->payload_bytes += base_varint_put(file->payload + file->payload_bytes, size);
@@ -62,7 +62,7 @@ static void append_to_block(net_log_file* file, const uint8_t* record, uint32_t 
     file->payload_bytes += size;
 }
 
-// `cursor`: behind the record. @return false: the log waits or stopped; file->cursor says whether
+// `cursor`: after the record. @return false: the log waits or stopped; file->cursor says whether
 // the record was taken.
 static bool take_record(net_log_file* file, const uint8_t* data, uint32_t size, uint64_t cursor) {
     base_reader reader = base_reader_make(data, size);
@@ -82,7 +82,7 @@ static bool take_record(net_log_file* file, const uint8_t* data, uint32_t size, 
     append_to_block(file, data + NET_LOG_QUEUE_PREFIX_BYTES, record_bytes, number, tick);
     file->cursor = file->block_cursor = cursor;
     file->next_record = number + 1;
-    // Behind an end the state of the tick may follow.
+    // After an end the state of the tick may follow.
     bool is_last =
         kind == NET_LOG_KIND_END && !file->config.has_state && is_apart(file, tick + 1, tick);
     bool is_quiet = kind == NET_LOG_KIND_ALIVE && file->block.record_count % QUIET_RECORDS == 0;
@@ -111,7 +111,7 @@ static bool take_records(net_log_file* file) {
             return true;
         }
         if (!data) {
-            file->cursor = cursor; // behind fillers
+            file->cursor = cursor; // after fillers
             return true;
         }
         if (!take_record(file, data, size, cursor)) return false;
@@ -140,7 +140,7 @@ bool net_log_before_name(char* target, size_t target_bytes, const char* file) {
     return base_text_format(target, target_bytes, "%s.before", file);
 }
 
-// The segment that it goes on behind takes its name now: an earlier log of this name has moved.
+// The segment that it goes on after takes its name now: an earlier log of this name has moved.
 static net_result take_segment(const net_log_file* file, const base_reporter* reporter) {
     const net_log_file_config* config = &file->config;
     char before[4096], name[4096];
@@ -198,7 +198,7 @@ static bool end_waiting(net_log_file* file, bool all) {
     return !has_block(file) || net_log_file_write_block(file);
 }
 
-// While records are left out, the queue gets none. So a keyframe that was offered stands behind all
+// While records are left out, the queue gets none. So a keyframe that was offered is after all
 // records that it has, and no record comes that would make it due.
 static bool is_at_gap(const net_log_file* file) {
     uint32_t size;
@@ -247,7 +247,7 @@ void net_log_file_pump(net_log_file* file, bool all) {
         net_log_file_fail_errno(file, NET_LOG_WRITE_FAILED, file->wait_error);
     if (!goes_on && file->wait_error == 0) file->is_stopped = true;
     if (!has_block(file)) net_log_file_write_save(file, all);
-    // Fillers in front of the next record.
+    // Fillers before the next record.
     if (goes_on && !has_block(file)) base_spsc_pop_to(file->queue.ring, file->cursor);
     int trouble = file->wait_error != 0 ? file->wait_error : -file->segment_error;
     atomic_store_explicit(&file->trouble, trouble, memory_order_relaxed);
@@ -284,7 +284,7 @@ static int create_file(void* context, const char* file) {
     return base_file_create(file);
 }
 
-// A keyframe stands between two blocks.
+// A keyframe is between two blocks.
 static uint32_t keyframe_ticks(uint32_t tick_rate_hz, uint32_t block_ticks) {
     uint32_t ticks = tick_rate_hz * (NET_LOG_KEYFRAME_MS / 1000u);
     return (ticks + block_ticks - 1) / block_ticks * block_ticks;

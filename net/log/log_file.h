@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// The file behind a writer: records go into the queue on the simulation's thread, blocks into the
+/// The file after a writer: records go into the queue on the simulation's thread, blocks into the
 /// file on the log's thread. Knows nothing of matches.
 #pragma once
 
@@ -17,11 +17,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/// A block is written at the latest after so many milliseconds of ticks.
+/// A block is written at the latest after this many milliseconds of ticks.
 #define NET_LOG_BLOCK_MS_MAX 1000u
-/// Of a log that is followed, a block is so many times shorter,
+/// Of a log that is followed, a block is this many times shorter,
 #define NET_LOG_HURRY_PART 5u
-/// and so many of them are, after each net_log_hurry.
+/// and this many of them are, after each net_log_hurry.
 #define NET_LOG_HURRY_BLOCKS 10u
 /// A log is synced at the latest after so many milliseconds of ticks; a power cut loses no more.
 #define NET_LOG_SYNC_MS 1000u
@@ -54,12 +54,12 @@ typedef struct net_log_file_config {
     uint64_t segment_ticks; ///< of a segment; 0: no limit
     bool has_state;         ///< state records follow the end of a tick
     ecs_tick start_tick;    ///< 0; else the log is a later part: its first keyframe is of this tick
-    ecs_tick ring_ticks;    ///< the ring keeps so many (net_log_save); 0: there is no ring
+    ecs_tick ring_ticks;    ///< the ring keeps this many (net_log_save); 0: there is no ring
     uint64_t ring_memory_bytes; ///< of the ring's blocks
     bool is_in_memory;   ///< no file is written, and the queue has none: there is a ring only
     bool is_manual;      ///< no thread: net_log_file_pump does its work
     bool has_patience;   ///< a disk that is full at the start is waited for
-    net_log_place place; ///< with `segment`: it goes on behind FILE.before, which takes its name
+    net_log_place place; ///< with `segment`: it goes on after FILE.before, which takes its name
     const net_log_secret_key* sign_key; ///< signs each index; NULL: none is signed
     net_log_file_ops ops;
     net_log_tap tap;
@@ -75,7 +75,7 @@ BASE_MUST_USE net_result net_log_copy_segment(net_log_reader* reader, const char
                                               ecs_tick last, uint64_t features,
                                               const net_log_secret_key* sign_key,
                                               const base_reporter* reporter, net_log_place* place);
-/// The name of the segment that a log goes on behind, until FILE is there.
+/// The name of the segment that a log goes on after, until FILE is there.
 BASE_MUST_USE bool net_log_before_name(char* target, size_t target_bytes, const char* file);
 /// @return The configuration that net_log_writer_create uses.
 net_log_file_config net_log_file_config_default(const char* file, uint32_t tick_rate_hz);
@@ -194,12 +194,12 @@ typedef struct net_log_ring {
 BASE_MUST_USE bool net_log_ring_init(net_log_ring* ring, const base_allocator* allocator,
                                      uint64_t capacity, ecs_tick ticks_min);
 void net_log_ring_deinit(net_log_ring* ring);
-/// A keyframe of `tick` follows. Behind a gap nothing before it is of use, and it is dropped.
+/// A keyframe of `tick` follows. After a gap nothing before it is of use, and it is dropped.
 void net_log_ring_begin(net_log_ring* ring, ecs_tick tick);
 /// Copy a block, with its header.
 void net_log_ring_add(net_log_ring* ring, const net_log_block* block, const uint8_t* data,
                       size_t size);
-/// Forget what was added behind `head`: the file could not take all of it.
+/// Forget what was added after `head`: the file could not take all of it.
 void net_log_ring_undo(net_log_ring* ring, uint64_t head);
 /// The group with which a save of the newest ticks_min ticks begins. @return count: there is none.
 uint32_t net_log_ring_find(const net_log_ring* ring);
@@ -263,7 +263,7 @@ struct net_log_file {
     bool is_gone_reported;    // segment_gone
     int seen_trouble;         // while the simulation waited
     ecs_tick left_out_from;   // the first such tick
-    ecs_tick resumed_tick;    // the log goes on behind it: its own end record is left out too
+    ecs_tick resumed_tick;    // the log goes on after it: its own end record is left out too
     uint64_t keyframes_dropped, ticks_waited;
     uint64_t reported_failures, reported_unstored; // of the program for closed segments
     bool is_exchange_due;                          // the next keyframe is of another match
@@ -304,7 +304,7 @@ struct net_log_file {
     ecs_tick synced_tick;
     net_log_index index;                  // of this segment
     uint32_t header_age;                  // keyframes since the last copy of the header
-    ecs_tick segment_tick;                // the segment begins behind it
+    ecs_tick segment_tick;                // the segment begins after it
     uint32_t segment_first, segment_next; // closed ones that are there: first..next-1
     uint32_t segment_reported;            // the next one to run the command for
     bool is_last_due, is_last_reported;   // the command for FILE
@@ -345,12 +345,12 @@ bool net_log_file_may_wait(const net_log_file* file, int error);
 BASE_MUST_USE bool net_log_file_cut(net_log_file* file, uint64_t bytes);
 /// Sync a descriptor of this log, whatever signals come. @return false: it failed (errno).
 BASE_MUST_USE bool net_log_file_flush(net_log_file* file, int fd);
-/// Write bytes behind the last block. On a full disk the log begins to wait; other failures end it.
+/// Write bytes after the last block. On a full disk the log begins to wait; other failures end it.
 /// @return false: the file is as it was before.
 BASE_MUST_USE bool net_log_file_append(net_log_file* file, const uint8_t* data, size_t size);
 /// Is the file still the one of its name, and as long as it was written? A failure ends the log.
 BASE_MUST_USE bool net_log_file_is_own(net_log_file* file);
-/// Write the block of a payload behind the last one. On a full disk the log begins to wait, and the
+/// Write the block of a payload after the last one. On a full disk the log begins to wait, and the
 /// file is as it was before. @return false: nothing was written.
 BASE_MUST_USE bool net_log_file_put_block(net_log_file* file, net_log_block* block,
                                           const uint8_t* payload, uint32_t payload_bytes);
@@ -381,7 +381,7 @@ BASE_MUST_USE net_result net_log_file_init_segments(net_log_file* file, const vo
 uint32_t net_log_file_put_header(const net_log_file* file);
 /// As net_log_file_put_header, for a file that begins with a keyframe or not. @return its bytes.
 uint32_t net_log_file_put_header_as(const net_log_file* file, bool is_part);
-/// Write the index behind the last block; a failure costs nothing but speed.
+/// Write the index after the last block; a failure costs nothing but speed.
 void net_log_file_write_index(net_log_file* file);
 /// Are the closed segments that are there too many for the limits? Notes one that is gone.
 bool net_log_file_is_over_limits(net_log_file* file);

@@ -38,7 +38,7 @@ typedef struct scan {
     net_log_tail* tail;
     place places[PLACES_MAX]; // a ring
     uint64_t place_count;     // ever added
-    uint64_t place_first;     // those before it stand in front of blocks that were not looked at
+    uint64_t place_first;     // those before it stand before blocks that were not looked at
     uint64_t ordinal;         // of the next block
     place stray;              // the data block with the highest ordinal of those
     bool is_checking;         // each block on the way, instead of the last ones
@@ -200,7 +200,7 @@ static bool take_index(scan* self, const net_log_set_file* file, bool is_last) {
 
 // ---- the last whole block ----
 
-// A data block's records, or the tick of a keyframe, say where the log stands behind it.
+// A data block's records, or the tick of a keyframe, say where the log is after it.
 static bool take_state(net_log_reader* reader, const place* at, net_log_tail* tail) {
     const net_log_block* block = &at->block;
     if (block->type == NET_LOG_BLOCK_KEYFRAME) {
@@ -228,7 +228,7 @@ static bool take_place(scan* self, const place* at) {
     return has_state;
 }
 
-// The last blocks, as far as one that says where the log stands.
+// The last blocks, as far as one that says where the log is.
 static bool take_last(scan* self) {
     uint64_t oldest = self->place_first;
     if (self->place_count > oldest + PLACES_MAX) oldest = self->place_count - PLACES_MAX;
@@ -249,7 +249,7 @@ static void find_end(scan* self) {
                 walk(self, file->base + NET_LOG_PROLOGUE_BYTES, file->base + file->bytes);
         }
     }
-    // The log went as far as its newest block, wherever that stands.
+    // The log went as far as its newest block, wherever that is.
     const place* stray = &self->stray;
     if (stray->block.ordinal > 0 && stray->block.first_record >= self->tail->number &&
         net_log_read_payload(reader, stray->offset, &stray->block, reader->payload))
@@ -330,7 +330,7 @@ static bool is_header_block(const net_log_block* block) {
            block->record_count == 1 && block->first_tick == 0 && block->last_tick == 0;
 }
 
-// The start is damaged. A copy of the header stands in front of the first keyframe, and later.
+// The start is damaged. A copy of the header is before the first keyframe, and later.
 static net_result find_header(net_log_reader* reader, const char* why) {
     uint64_t end =
         reader->set.bytes < HEADER_SEARCH_BYTES_MAX ? reader->set.bytes : HEADER_SEARCH_BYTES_MAX;
@@ -347,7 +347,7 @@ static net_result find_header(net_log_reader* reader, const char* why) {
         offset = net_log_pass_block(reader, offset, &block);
     }
     if (result != NET_OK) return result == NET_ERR_DAMAGED ? refuse_log(reader, why) : result;
-    // The copy in front of a first keyframe of a part says so itself.
+    // The copy before a first keyframe of a part says so itself.
     base_report(&reader->reporter, reader->file, 0,
                 "damaged: its first bytes; the copy of the header further on is used");
     reader->info.is_damaged = true;
@@ -494,7 +494,7 @@ static void make_whole(net_log_reader* reader) {
         header->size -= NET_LOG_HEADER_PART_BYTES;
 }
 
-// Segments behind a reload are of another version of the game, and so a log of their own.
+// Segments after a reload are of another version of the game, and so a log of their own.
 static void begin_behind_reload(net_log_reader* reader) {
     net_log_block block;
     for (uint32_t i = reader->set.count; i-- > 1;) {
@@ -543,7 +543,7 @@ net_result net_log_reader_follow(net_log_reader* reader) {
                  .ordinal = reader->next_ordinal,
                  .is_checking = true,
                  .is_following = true};
-    // A cursor may stand in the payload.
+    // A cursor may be in the payload.
     uint8_t* payload = reader->payload;
     reader->payload = base_allocate(reader->allocator, NET_LOG_BLOCK_BYTES_MAX);
     self.lacks_memory = !reader->payload;

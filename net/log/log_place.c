@@ -62,7 +62,7 @@ uint64_t net_log_find_block(net_log_reader* reader, uint64_t offset, uint64_t en
                 return place < end ? place : end;
             at++;
         }
-        // Bytes of a sync may stand at the end of the piece, not at the end of the file.
+        // Bytes of a sync may be at the end of the piece, not at the end of the file.
         offset += size == left || size < 8 ? size : size - 7;
     }
     return end;
@@ -79,7 +79,7 @@ uint64_t net_log_pass_block(net_log_reader* reader, uint64_t offset, const net_l
     return is_whole ? end : offset + 1;
 }
 
-// How many of these ordinals rise, from `least` on, when those that stand wrong are left out?
+// How many of these ordinals rise, from `least` on, when those that are wrong are left out?
 static uint32_t count_rising(const uint64_t* ordinals, uint32_t count, uint64_t least) {
     uint64_t ends[AHEAD_BLOCKS]; // [n]: the lowest ordinal that ends n + 1 of them
     uint32_t most = 0;
@@ -94,7 +94,7 @@ static uint32_t count_rising(const uint64_t* ordinals, uint32_t count, uint64_t 
     return most;
 }
 
-// Blocks are missing in front of a block, or it stands too early. The blocks behind it know: more
+// Blocks are missing before a block, or it is too early. The blocks after it know: more
 // of them are in order with it, or without it.
 static bool is_jump_right(net_log_reader* reader, uint64_t offset, const net_log_block* block,
                           uint64_t ordinal) {

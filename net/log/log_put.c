@@ -61,7 +61,7 @@ static void copy_in(net_log_ring* ring, const uint8_t* data, size_t size) {
     ring->head += size;
 }
 
-// A group is of use as long as the one behind it begins too late.
+// A group is of use as long as the one after it begins too late.
 static bool is_too_old(const net_log_ring* ring) {
     return ring->count > 1 && ring->groups[1].tick + ring->ticks_min <= ring->last_tick;
 }
@@ -202,7 +202,7 @@ bool net_log_file_append(net_log_file* file, const uint8_t* data, size_t size) {
         return true;
     }
     int error = errno;
-    // What was written of it would stand between two blocks.
+    // What was written of it would be between two blocks.
     if (net_log_file_cut(file, net_log_file_bytes(file)) && net_log_file_may_wait(file, error)) {
         file->wait_error = error;
         file->wait_wakes = 0;

@@ -40,7 +40,7 @@
 
 // Guarded mappings: shared file memory that another process may cut short.
 //
-// The kernel answers an access behind the end of a mapped file with SIGBUS, and the process ends.
+// The kernel answers an access after the end of a mapped file with SIGBUS, and the process ends.
 // A guarded range gets an empty private page there instead, and remembers that it lost its file.
 // Signals have one handler per process, so this has the only global state of the log. A SIGBUS
 // anywhere else does what it did before.

@@ -53,7 +53,7 @@ bool net_log_file_chain(net_log_reader* reader, const net_log_set_file* file, ne
     return true;
 }
 
-// What a file is behind. Without the segment before, only the file knows it.
+// What a file continues from. Without the segment before, only the file knows it.
 typedef struct running {
     uint8_t total[NET_LOG_HASH_BYTES];
     bool is_known;
@@ -135,7 +135,7 @@ net_log_cursor net_log_reader_seek(net_log_reader* reader, ecs_tick tick,
 
 // ---- keyframes ----
 
-// Read one part; *offset moves behind it. `save` NULL: only check it.
+// Read one part; *offset moves past it. `save` NULL: only check it.
 static net_result read_part(net_log_reader* reader, ecs_tick tick, uint64_t* offset,
                             net_log_part* part, uint8_t* payload) {
     net_log_block block;
@@ -148,7 +148,7 @@ static net_result read_part(net_log_reader* reader, ecs_tick tick, uint64_t* off
     return NET_OK;
 }
 
-// All parts of a keyframe. `save` gets them, or NULL. *offset moves behind them.
+// All parts of a keyframe. `save` gets them, or NULL. *offset moves past them.
 static net_result read_parts(net_log_reader* reader, ecs_tick tick, uint64_t* offset,
                              uint8_t* payload, base_bytes* save) {
     net_log_part part;
@@ -337,7 +337,7 @@ static bool enter_data(net_log_reader* reader, net_log_cursor* cursor, uint64_t 
     return true;
 }
 
-// Go over the block or the bytes at the cursor. @return true: it stands in a block of records.
+// Go over the block or the bytes at the cursor. @return true: it is in a block of records.
 static bool pass(net_log_reader* reader, net_log_cursor* cursor) {
     uint64_t offset = cursor->offset;
     net_log_block block;
@@ -365,7 +365,7 @@ static bool pass(net_log_reader* reader, net_log_cursor* cursor) {
     return is_entered;
 }
 
-// Behind the last whole block: the queue has the records that follow it.
+// After the last whole block: the queue has the records that follow it.
 static bool enter_queue(net_log_reader* reader, net_log_cursor* cursor) {
     if (cursor->is_in_queue) return false;
     cursor->is_in_queue = true;

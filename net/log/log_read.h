@@ -123,8 +123,8 @@ struct net_log_reader {
     base_bytes header;
     bool is_part;        // it begins with a keyframe: ticks before it are elsewhere
     bool is_reload;      // its header was written by a reload
-    uint64_t data_start; // behind the header block
-    uint64_t good_end;   // behind the last whole block
+    uint64_t data_start; // after the header block
+    uint64_t good_end;   // after the last whole block
     net_log_keyframe* keyframes;
     uint32_t keyframe_capacity;
     uint64_t tail_number; // of the record that follows the last whole block
@@ -168,7 +168,7 @@ uint64_t net_log_find_block(net_log_reader* reader, uint64_t offset, uint64_t en
 /// and its bytes are not whole, some of them may be missing, and the next one begins inside of it.
 uint64_t net_log_pass_block(net_log_reader* reader, uint64_t offset, const net_log_block* block);
 /// Does a block of the log stand at its place, when `ordinal` is the next one there? One with a
-/// higher ordinal does when the blocks behind it agree.
+/// higher ordinal does when the blocks after it agree.
 BASE_MUST_USE bool net_log_is_in_order(net_log_reader* reader, uint64_t offset,
                                        const net_log_block* block, uint64_t ordinal);
 /// Is it the start of a file with a whole prologue?
@@ -185,5 +185,5 @@ const uint8_t* net_log_next_span(base_reader* bytes, size_t* size);
 /// it says.
 BASE_MUST_USE bool net_log_check_records(const net_log_block* block, const uint8_t* payload,
                                          net_log_order* order);
-/// The order in front of an unpacked data block, as its first record says.
+/// The order before an unpacked data block, as its first record says.
 net_log_order net_log_order_of(const net_log_block* block, const uint8_t* payload);

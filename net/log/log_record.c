@@ -4,7 +4,7 @@
 // in the bytes, so a walk is linear.
 //
 // Writing goes front to back into one buffer. The queue's prefix and the record's tag and length
-// lie in front of the body and are written when the body's length is known.
+// lie before the body and are written when the body's length is known.
 #include "log/log_record.h"
 
 #include "base/assert.h"

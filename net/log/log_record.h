@@ -103,7 +103,7 @@ bool net_log_argument_next(const net_log_record* record, size_t* offset,
 /// Copy an argument as text, as all controls of ours are. @return false: its bytes are none.
 bool net_log_argument_text(const net_match_argument* argument, char text[ECS_STRING_BYTES_MAX + 1]);
 
-/// Records of unknown kinds that may stand between two of known kinds: a later version may write
+/// Records of unknown kinds that may be between two of known kinds: a later version may write
 /// some, and a file of nothing else is no log.
 #define NET_LOG_OTHERS_MAX 1024u
 
@@ -119,7 +119,7 @@ typedef struct net_log_order {
 BASE_MUST_USE bool net_log_order_add(net_log_order* order, const net_log_record* record);
 
 /// A record while it is written. The memory holds the queue's prefix, the record's own tag and
-/// length, and the body; tag and length are written last, right in front of the body.
+/// length, and the body; tag and length are written last, right before the body.
 #define NET_LOG_QUEUE_PREFIX_BYTES 24u
 typedef struct net_log_draft {
     uint8_t* memory; ///< NET_LOG_DRAFT_BYTES
@@ -156,7 +156,7 @@ enum {
 
 /// Bits of Header.required_features.
 #define NET_LOG_FEATURE_VIEWS UINT64_C(1)    ///< Input.seen decides
-#define NET_LOG_FEATURE_SEGMENT UINT64_C(2)  ///< it begins with a keyframe, behind a later tick
+#define NET_LOG_FEATURE_SEGMENT UINT64_C(2)  ///< it begins with a keyframe, after a later tick
 #define NET_LOG_FEATURE_COLUMNS UINT64_C(4)  ///< its data blocks may have NET_LOG_FLAG_COLUMNS
 #define NET_LOG_FEATURE_CONTROLS UINT64_C(8) ///< it may have records of NET_LOG_KIND_CONTROL
 #define NET_LOG_FEATURE_RELOAD UINT64_C(16)  ///< the game is another version from here on

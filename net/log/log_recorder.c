@@ -52,7 +52,7 @@ struct net_log_recorder {
     net_replicator* replicator;
     net_repl_state* repl;
     uint16_t seq;
-    base_bytes out; // parts, each behind its length
+    base_bytes out; // parts, each after its length
     size_t part;    // offset of the one that is written
     uint8_t body[NET_SNAPSHOT_BYTES_MAX];
     uint64_t full_bytes;

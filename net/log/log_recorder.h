@@ -27,7 +27,7 @@
 #define NET_LOG_FORM_STATE 5u
 #define NET_LOG_STATE_FULL 1u ///< all that was before is forgotten; everything comes again
 #define NET_LOG_STATE_LAST 2u ///< no further part of the tick follows
-/// Behind form and flags a part is a row of items: varint kind, varint size, bytes.
+/// After form and flags a part is a row of items: varint kind, varint size, bytes.
 typedef enum net_log_state_item {
     NET_LOG_STATE_TEMPLATE = 1, ///< varint parts, their wire numbers (varints), SchemaTemplate
     NET_LOG_STATE_BODY = 2,     ///< the next body of WIRE.md, "State body"
@@ -74,7 +74,7 @@ void net_log_recorder_end(net_log_recorder* recorder,
 // Memory:  some kilobytes.
 // Threads: one thread at a time; a world's is that of the world.
 
-/// A tick's sums are about so many untracked values (Header.untracked_values).
+/// A tick's sums are about this many untracked values (Header.untracked_values).
 #define NET_LOG_UNTRACKED_VALUES 256u
 #define NET_LOG_SUM_MASK 0xffu
 
@@ -96,7 +96,7 @@ typedef struct net_log_sums {
 net_log_sums net_log_sums_begin(uint32_t untracked_values);
 /// Append those of a world that changed since the last call, all when they are not known.
 void net_log_sums_write(net_log_sums* sums, const ecs_world* world, proto_pb_writer* to);
-/// Read the sums of a tick's end. Behind missing ticks they are unknown until all come.
+/// Read the sums of a tick's end. After missing ticks they are unknown until all come.
 /// @return false: no writer writes this.
 bool net_log_sums_read(net_log_sums* sums, ecs_tick tick, const uint8_t* data, size_t size);
 /// The first component whose sum in this world is another one than the log's after the tick;

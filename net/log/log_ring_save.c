@@ -146,7 +146,7 @@ static bool read_end(saving* self) {
 }
 
 // A file that begins with a keyframe has the header twice, as each segment: in the ring another
-// block stands before the keyframe, so its ordinal is free.
+// block is before the keyframe, so its ordinal is free.
 static bool put_start(saving* self, const net_log_ring_group* group) {
     uint8_t prologue[NET_LOG_PROLOGUE_BYTES];
     const bool is_part = group->tick > 0;

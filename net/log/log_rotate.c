@@ -291,7 +291,7 @@ static void swap_headers(net_log_file* file) {
 // @return false: the log waits or stopped.
 static bool rotate(net_log_file* file, ecs_tick tick) {
     if (file->next_header.size == 0) return begin_segment(file, tick, false);
-    // No record of the game as it is now may stand behind a header of what it was.
+    // No record of the game as it is now may be after a header of what it was.
     const uint32_t segment = file->segment_next;
     swap_headers(file);
     if (!begin_segment(file, tick, true)) return false;
@@ -344,7 +344,7 @@ void net_log_file_run_commands(net_log_file* file, bool is_end) {
 
 enum {
     HEADER_COPY_EVERY = 6, // keyframes
-    QUEUE_PART_FREE = 4,   // left out records come back when so many parts of it are free but one
+    QUEUE_PART_FREE = 4,   // left out records come back when this many parts of it are free but one
 };
 
 // ---- on the simulation's thread ----
@@ -414,7 +414,7 @@ void net_log_file_end_keyframe(net_log_file* file, ecs_tick tick) {
     atomic_store_explicit(&file->is_offered, true, memory_order_release);
 }
 
-// Behind a gap the ticks are of no use until their keyframe is in the file.
+// After a gap the ticks are of no use until their keyframe is in the file.
 static bool is_resuming(const net_log_file* file) {
     return atomic_load_explicit(&file->is_offered, memory_order_acquire) &&
            file->save_tick == file->resumed_tick;
@@ -524,7 +524,7 @@ static bool put_parts(net_log_file* file) {
     return true;
 }
 
-// Once a minute the header stands in the log again: its first bytes may be damaged.
+// Once a minute the header is in the log again: its first bytes may be damaged.
 static bool put_header_copy(net_log_file* file) {
     if (file->header_age++ % HEADER_COPY_EVERY != 0) return true;
     net_log_block block = net_log_file_block_of(file, NET_LOG_BLOCK_HEADER_COPY, file->save_tick);

@@ -116,7 +116,7 @@ static uint32_t write_body(const net_log_index* index, uint8_t* target) {
 
 uint32_t net_log_index_write(const net_log_index* index, uint8_t* target) {
     if (index->keyframe_count > NET_LOG_INDEX_KEYFRAMES_MAX) return 0;
-    // The length in front of the body takes at most 5 bytes.
+    // The length before the body takes at most 5 bytes.
     uint32_t body_bytes = write_body(index, target + 5);
     uint32_t length_bytes = base_varint_put(target, body_bytes);
     memmove(target + length_bytes, target + 5, body_bytes);

@@ -32,7 +32,7 @@ BASE_MUST_USE net_result net_log_segment_list(const base_allocator* allocator, c
 // ---- the index ----
 
 // The index of a segment: where its keyframes are, its last data block, and its running hash. It
-// stands in the last block of a segment that was closed (type 4). Format: proto/LOG.md, "Index".
+// is in the last block of a segment that was closed (type 4). Format: proto/LOG.md, "Index".
 
 /// A segment with more keyframes has no index: a reader looks at the headers of its blocks.
 #define NET_LOG_INDEX_KEYFRAMES_MAX 8192u
@@ -48,7 +48,7 @@ typedef struct net_log_chain {
 } net_log_chain;
 
 typedef struct net_log_index {
-    uint64_t block_count;    ///< of the file in front of the index
+    uint64_t block_count;    ///< of the file before the index
     uint64_t last_data;      ///< offset of the last data block; 0: there is none
     uint32_t keyframe_count; ///< more than NET_LOG_INDEX_KEYFRAMES_MAX: the rest is not in the list
     bool has_chain;          ///< read: it has `before` and `total`
@@ -72,7 +72,7 @@ BASE_MUST_USE bool net_log_index_read(net_log_index* index, const uint8_t* paylo
 // Keyframes in blocks of type 3: a save of the match (net_match_save) after a tick, in one or more
 // parts. Format: proto/LOG.md, "Keyframes".
 
-/// A keyframe is written every so many milliseconds of ticks, rounded up to whole blocks.
+/// A keyframe is written every this many milliseconds of ticks, rounded up to whole blocks.
 #define NET_LOG_KEYFRAME_MS 10000u
 /// A longer save is not written; the log then has no keyframe there.
 #define NET_LOG_KEYFRAME_BYTES_MAX (64u << 20)

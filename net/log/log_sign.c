@@ -2,7 +2,7 @@
 // Signatures of a log: Ed25519 over the running hash at the end of each segment. A total stands for
 // all blocks up to its index, so one signature says the same of all of them.
 //
-// Checksums and the running hash can be computed again behind a change; a signature cannot.
+// Checksums and the running hash can be computed again after a change; a signature cannot.
 #include "base/assert.h"
 #include "base/text.h"
 #include "log/log_read.h"
@@ -18,7 +18,7 @@ _Static_assert(NET_LOG_SIGNATURE_BYTES == 1 + crypto_sign_BYTES, "a kind, and th
 
 enum { KIND_ED25519 = 1, SIGNED_BYTES = 16 + NET_LOG_HASH_BYTES };
 
-// The purpose stands in front, so that no signature of another use of the key is one of a log.
+// The purpose is in front, so that no signature of another use of the key is one of a log.
 static void write_signed(uint8_t target[SIGNED_BYTES], const uint8_t total[NET_LOG_HASH_BYTES]) {
     static const char purpose[16] = "shoal log total";
     memcpy(target, purpose, sizeof purpose);
@@ -111,7 +111,7 @@ bool net_log_public_key_parse(const char* text, size_t size, net_log_public_key*
 
 // Numbers of a file's blocks.
 typedef struct extent {
-    uint64_t first, next; // ordinals: of its first block behind the header, and behind its last one
+    uint64_t first, next; // ordinals: of its first block after the header, and after its last one
     ecs_tick last_tick;   // the last one that ends in it
 } extent;
 
@@ -131,7 +131,7 @@ static extent measure(net_log_reader* reader, const net_log_set_file* file, uint
         data = block;
         data_at = at;
     }
-    // What stands between two ticks has the tick after it, which may never have come.
+    // What is between two ticks has the tick after it, which may never have come.
     if (data_at > 0 && net_log_read_payload(reader, data_at, &data, reader->payload)) {
         net_log_order order = net_log_order_of(&data, reader->payload);
         (void)!net_log_check_records(&data, reader->payload, &order);

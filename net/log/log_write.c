@@ -188,7 +188,7 @@ static net_log_draft* begin_draft(net_log_writer* writer) {
     return draft;
 }
 
-// Behind its end, because nothing waits for it.
+// After its end, because nothing waits for it.
 static void append_state(void* context, const uint8_t* data, size_t size) {
     net_log_writer* writer = context;
     net_log_draft* draft = net_log_file_takes(writer->file) ? begin_draft(writer) : NULL;
@@ -323,7 +323,7 @@ static void append_results(net_log_writer* writer, net_match* match, net_log_dra
     net_log_file_end(writer->file, NET_LOG_KIND_END, writer->tick);
 }
 
-// Readers begin behind keyframes and full states. That of a very large world takes longer than a
+// Readers begin after keyframes and full states. That of a very large world takes longer than a
 // tick has, so it comes with segments only.
 static bool is_full_due(net_log_writer* writer) {
     const uint64_t segments = net_log_file_counters(writer->file).segments_closed;

@@ -97,7 +97,7 @@ typedef struct net_mirror net_mirror;
 BASE_MUST_USE net_result net_mirror_create(const net_mirror_config* config, net_mirror** mirror);
 /// The world's entities stay; references are released.
 void net_mirror_destroy(net_mirror* mirror);
-/// Read the snapshot of packet `seq` of tick `tick`. `snapshot` stands after the header and is read
+/// Read the snapshot of packet `seq` of tick `tick`. `snapshot` is after the header and is read
 /// to its end, padding included; NULL: the packet has none. Read every packet, also those without a
 /// snapshot: later ones may refer to it. `result` may be NULL.
 /// @return NET_OK: acknowledge the packet.

@@ -300,7 +300,7 @@ uint32_t net_packed_row_bytes(const proto_layout* layout) {
 
 uint32_t net_packed_row_write(const proto_layout* layout, const uint64_t* row, uint8_t* packed) {
     const uint8_t* first = packed;
-    for (uint32_t f = 0; f < layout->field_count; f++) { // what is behind a word is written later
+    for (uint32_t f = 0; f < layout->field_count; f++) { // what is after a word is written later
         base_store_le64(packed, row[f]);
         packed += layout->word_bytes[f];
     }

@@ -120,7 +120,7 @@ static net_mirror_slot* name_slot(decoder* d, uint32_t number) {
     return slot;
 }
 
-// Read the next slot of a list or run. `next`: one behind the slot before. @return NULL: refused.
+// Read the next slot of a list or run. `next`: one after the slot before. @return NULL: refused.
 static net_mirror_slot* read_slot(decoder* d, uint32_t list, uint32_t order, uint32_t* next,
                                   uint32_t* number) {
     uint32_t gap = read_number(d, PROTO_NUMBER_GAP, proto_number_situation(list, 0),

@@ -140,7 +140,7 @@ static bool write_records(net_log_watch* watch, const net_log_block* block, prot
         const net_log_kind kind = write_record(&record, to);
         if (kind == NET_LOG_KIND_OTHER) return false;
         proto_pb_write_end(to, begin, (uint32_t)kind);
-        // The length in front of it: a field without its tag.
+        // The length before it: a field without its tag.
         const size_t bytes = to->size - begin;
         const uint32_t head = base_varint_bytes(bytes);
         if (!proto_pb_extend(to, head)) return false;
@@ -237,7 +237,7 @@ static net_result read_block(net_log_watch* watch, int descriptor, uint64_t offs
     return NET_OK;
 }
 
-// The part's header, behind its prologue: *record is in watch->payload.
+// The part's header, after its prologue: *record is in watch->payload.
 static net_result read_header(net_log_watch* watch, int descriptor, net_log_block* block,
                               const uint8_t** record, size_t* size) {
     uint8_t prologue[NET_LOG_PROLOGUE_BYTES];

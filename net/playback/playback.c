@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The state of the log (net/log.h) stands at the tick after the shown moment; the view, which
+// The state of the log (net/log.h) is at the tick after the shown moment; the view, which
 // a presenter draws as it draws a client's, shows a moment between that tick and the one before.
 // What flows from one to the other: playback_feed.c, and events from the records of a tick's end.
 //
@@ -81,7 +81,7 @@ static bool is_set(const net_log_record* record) {
     return record->kind == NET_LOG_KIND_CONTROL && strcmp(record->verb, "set") == 0;
 }
 
-// The events of a tick come in front of its state. Those of another build may mean something else.
+// The events of a tick come before its state. Those of another build may mean something else.
 static void take_passed(void* context, const net_log_record* record) {
     net_playback* playback = context;
     if (is_set(record)) playback->set_tick = record->tick;

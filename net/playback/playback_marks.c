@@ -96,7 +96,7 @@ net_result net_playback_marks_read(net_playback_marks_list* list, net_log_reader
     net_log_record record;
     if (list->is_whole || !net_log_cursor_return(reader, cursor))
         return list->is_whole ? NET_OK : NET_ERR_DAMAGED;
-    // A piece ends behind the last record of a block.
+    // A piece ends after the last record of a block.
     while (cursor->blocks < limit || cursor->at < cursor->size) {
         const net_log_cursor before = *cursor;
         bool is_there = net_log_cursor_next(reader, cursor, &record);

@@ -5,7 +5,7 @@
 #include "log/log_read.h"
 #include "net/playback.h"
 
-/// Names are kept for so many joins; later players have no name.
+/// Names are kept for this many joins; later players have no name.
 #define NET_PLAYBACK_NAMES_MAX 16384u
 
 typedef struct net_playback_name {

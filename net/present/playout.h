@@ -47,7 +47,7 @@ typedef struct net_playout {
 /// Begin. `delay_ms_min`: the least delay; 0: only what is measured.
 void net_playout_init(net_playout* playout, uint32_t tick_rate_hz, double delay_ms_min);
 /// Note the arrival of a packet of `tick`; in any order, each once. A tick above NET_SCENE_TICK_MAX
-/// is ignored. `left_out`: so many ticks before it had no packet, which is not a loss.
+/// is ignored. `left_out`: this many ticks before it had no packet, which is not a loss.
 void net_playout_packet(net_playout* playout, uint64_t now_us, ecs_tick tick, uint32_t left_out);
 /// Advance to `now_us`. @return false before the first packet.
 bool net_playout_advance(net_playout* playout, uint64_t now_us);

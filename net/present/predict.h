@@ -19,7 +19,7 @@
 #include "net/client.h"
 
 #define NET_PREDICT_TICKS_MAX 64u ///< predicted ahead; further inputs wait for the server
-/// The whole world is restored at the latest after so many ticks, which brings in the changes of
+/// The whole world is restored at the latest after this many ticks, which brings in the changes of
 /// others.
 #define NET_PREDICT_REFRESH_TICKS 15u
 

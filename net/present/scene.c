@@ -212,7 +212,7 @@ void net_scene_event(net_scene* scene, const net_event_outbox_entry* event) {
     BASE_ASSERT(event && event->size <= sizeof event->payload);
     if (scene->broken != NET_OK) return;
     // A correct server sends no events of later ticks. Such an event would wait for ever, and
-    // others behind it.
+    // others after it.
     bool is_too_early = scene->has_packet && event->tick > scene->newest &&
                         event->tick - scene->newest > NET_SCENE_TICKS;
     if (is_too_early || scene->event_count == NET_SCENE_EVENTS_MAX) {
@@ -285,7 +285,7 @@ static event_fate post_event(net_scene* scene, net_event_inbox_entry* entry, ecs
     return result == NET_OK ? EVENT_POSTED : EVENT_DROPPED;
 }
 
-// Reliable events behind a reliable event that waits have to wait too.
+// Reliable events after a reliable event that waits have to wait too.
 static void post_events(net_scene* scene, ecs_tick tick) {
     bool is_held = false;
     uint32_t kept = 0;
@@ -366,4 +366,4 @@ const net_scene_counters* net_scene_get_counters(const net_scene* scene) {
     return &scene->counters;
 }
 
-// The ring puts the head of a sample in its place; the row is copied behind it there.
+// The ring puts the head of a sample in its place; the row is copied after it there.

@@ -33,7 +33,7 @@ void net_replay_add(net_replay* replay, uint64_t number);
 #define NET_CRYPT_REKEY_DATAGRAMS (UINT64_C(1) << 22)
 #define NET_CRYPT_REKEY_US UINT64_C(600000000)
 #define NET_CRYPT_OLD_KEY_US UINT64_C(5000000)
-/// Of one key: the bound of the AEAD (RFC 9001, 6.6). 10 Gbit/s carry so many in 77 minutes.
+/// Of one key: the bound of the AEAD (RFC 9001, 6.6). 10 Gbit/s carry this many in 77 minutes.
 #define NET_CRYPT_FORGED_MAX (UINT64_C(1) << 36)
 
 /// From whom to whom: part of the derivation of keys.
@@ -90,7 +90,7 @@ typedef struct net_crypt_plain {
 /// @return the size; 0 when all numbers are used: the session must end.
 size_t net_crypt_seal(net_crypt_sender* sender, uint64_t now_us, const net_crypt_plain* plain,
                       uint8_t* out);
-/// Bytes in front of the clear ones, by the first byte of a datagram.
+/// Bytes before the clear ones, by the first byte of a datagram.
 size_t net_crypt_head_bytes(uint8_t first);
 /// Open a datagram of this session in place: at least head + clear_size + 16 bytes (asserted).
 /// *inner points into `bytes`. *is_newest: no newer one came before.

@@ -109,7 +109,7 @@ typedef struct net_outer_resume {
 void net_outer_request_write(const net_outer_hello* hello, uint8_t bytes[NET_OUTER_HELLO_BYTES]);
 /// Read a REQUEST or RESPONSE of the right size, type and version.
 net_outer_hello net_outer_hello_read(const uint8_t bytes[NET_OUTER_HELLO_BYTES]);
-/// Are the bytes behind the fields zero?
+/// Are the bytes after the fields zero?
 bool net_outer_hello_is_padded(const uint8_t bytes[NET_OUTER_HELLO_BYTES]);
 
 /// Write a CHALLENGE; `client_random` of the request is covered by its tag.

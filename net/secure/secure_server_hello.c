@@ -20,7 +20,7 @@
 // overheard and sent first from elsewhere takes nothing away.
 //
 // A response that comes late, or is sent again by an attacker, must end no newer session and begin
-// none behind it: the times of cookies give the order. Of two with one time the first that comes
+// none after it: the times of cookies give the order. Of two with one time the first that comes
 // counts.
 #include "secure/secure_server_state.h"
 
@@ -192,7 +192,7 @@ static void take_request(net_secure_server* server, const net_secure_clock* cloc
     sodium_memzero(&token, sizeof token);
 }
 
-// Every version has its number in the second byte and the client's chance behind it.
+// Every version has its number in the second byte and the client's chance after it.
 static void send_version(net_secure_server* server, uint64_t now_us, const net_address* from,
                          const uint8_t* bytes, net_secure_received* received) {
     net_secure_count_one(server, NET_SECURE_BAD_VERSION);

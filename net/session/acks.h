@@ -43,7 +43,7 @@ typedef struct net_ack_sender {
     uint64_t last_ack_us;               ///< when a packet was newly acknowledged; before: the start
     uint64_t acked, lost, late, forged; ///< late: acknowledged after being declared lost
     uint64_t stale;   ///< acknowledgements of packets that are half the circle or more old
-    uint64_t settled; ///< the first so many packets do not fly any more
+    uint64_t settled; ///< of the first packets, this many do not fly any more
 } net_ack_sender;
 
 /// The packets whose state one call changed.

@@ -176,7 +176,7 @@ bool net_event_outbox_is_idle(const net_event_outbox* outbox) {
 //
 // An event may arrive before the record that creates its entity: both travel in packets that are
 // lost independently. So it waits here, for a bounded time. A waiting reliable event holds up those
-// behind it, because their order is kept. So it waits only for entities that can still come: what
+// after it, because their order is kept. So it waits only for entities that can still come: what
 // the mirror knows of an index since the event's tick shows whether an entity is gone.
 
 void net_event_inbox_init(net_event_inbox* inbox, const base_allocator* allocator) {
@@ -306,7 +306,7 @@ const net_event_outbox_entry* net_event_inbox_next(net_event_inbox* inbox, const
             i++;
             continue;
         }
-        // The entry moves behind the end of the queue. There it stays readable until the next call.
+        // The entry moves past the end of the queue. There it stays readable until the next call.
         net_event_inbox_entry taken = *entry;
         remove_entry(inbox, i);
         inbox->entries[inbox->count] = taken;
@@ -326,7 +326,7 @@ void net_event_inbox_age(net_event_inbox* inbox) {
     bool is_first_reliable = true;
     for (uint32_t i = 0; i < inbox->count; i++) {
         net_event_inbox_entry* entry = &inbox->entries[i];
-        // Events behind a dropped reliable one can be delivered before they are dropped themselves.
+        // Events after a dropped reliable one can be delivered before they are dropped themselves.
         bool may_drop = entry->event.number == 0 || is_first_reliable;
         if (entry->event.number != 0) is_first_reliable = false;
         if (++entry->waited_ticks > NET_EVENT_WAIT_TICKS_MAX && may_drop &&

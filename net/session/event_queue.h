@@ -146,5 +146,5 @@ const net_event_outbox_entry* net_event_inbox_next(net_event_inbox* inbox, const
 ///         the first.
 uint32_t net_event_inbox_done(const net_event_inbox* inbox);
 /// Once per tick: waiting events get older. Those beyond the limit are dropped and counted; of
-/// reliable ones at most one per call, so that net_event_inbox_next can take those behind it first.
+/// reliable ones at most one per call, so that net_event_inbox_next can take those after it first.
 void net_event_inbox_age(net_event_inbox* inbox);

@@ -22,9 +22,9 @@ typedef struct net_input_packet {
     bool is_whole; ///< numbers in all their bits
     uint16_t seq;
     bool has_ack;
-    uint16_t ack;          ///< newest StatePacket that was decoded
-    uint64_t ack_bits;     ///< bit i: packet ack - 1 - i was decoded too
-    uint32_t ack_reach;    ///< so many of them have news, at most 64; the others are 0 to a reader
+    uint16_t ack;       ///< newest StatePacket that was decoded
+    uint64_t ack_bits;  ///< bit i: packet ack - 1 - i was decoded too
+    uint32_t ack_reach; ///< this many of them have news, at most 64; the others are 0 to a reader
     uint32_t ack_delay_us; ///< from its arrival to this sending, in whole units
     bool has_event_ack;
     uint32_t event_ack;
@@ -51,7 +51,7 @@ typedef struct net_input_packet_store {
     uint8_t bytes[NET_INPUT_REDUNDANCY][NET_INPUT_BYTES_MAX];
 } net_input_packet_store;
 
-/// Bits of one more input in front of `newer` (NULL: it is the newest).
+/// Bits of one more input before `newer` (NULL: it is the newest).
 uint64_t net_input_packet_bits(const net_input_bytes* input, const net_input_bytes* newer);
 /// Append a packet, padded to whole bytes by the caller. Check writer->failed afterwards.
 void net_input_packet_write(proto_bit_writer* writer, const net_input_packet* packet);

@@ -31,7 +31,7 @@
 #define RATE_PER_TICK 0.02
 #define DEPTH_PART 0.1 // of a tick's report in the smoothed depth
 #define JITTER_PART 0.05
-#define PART_TICKS_MAX 32u // a report counts for the ticks without one before it, so many at most
+#define PART_TICKS_MAX 32u // a report counts for the ticks without one before it, this many at most
 #define RAISED_DECAY_S 15.0
 #define RAISE_US_MIN 250e3 // one burst of late inputs raises once
 #define RAISE_BELOW 0.5
@@ -72,7 +72,7 @@ static void raise(net_pace* pace, uint64_t now_us, uint32_t repeats) {
     pace->raised = clamp(pace->raised + 1.0, 0, NET_PACE_DEPTH_MAX);
 }
 
-// What is left of 1 after so many ticks have each taken their part.
+// What is left of 1 after this many ticks have each taken their part.
 static double part_of_ticks(double part, double ticks) {
     double left = 1.0;
     for (uint32_t i = 0; i < PART_TICKS_MAX && (double)i + 0.5 < ticks; i++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// The header in front of a snapshot: numbers, acknowledgements, what became of inputs, a checksum
+/// The header before a snapshot: numbers, acknowledgements, what became of inputs, a checksum
 /// probe. The standard is WIRE.md, "State".
 ///
 /// Plain structs. The reader accepts any bytes: it ends, and reports malformed ones.
@@ -65,7 +65,7 @@ void net_packet_header_deny_snapshot(proto_bit_writer* writer, uint64_t end_bits
 /// Bits of the probe, without the bit that tells whether there is one.
 uint64_t net_packet_header_probe_bits(const net_packet_header* header);
 /// Read a header.
-/// @return NET_OK (the reader stands at the snapshot or the padding); NET_ERR_MALFORMED (the bytes
+/// @return NET_OK (the reader is at the snapshot or the padding); NET_ERR_MALFORMED (the bytes
 ///         end in the header, a number is out of range, a tick is not whole while none is known, or
 ///         padding without a snapshot is not 0: drop the packet).
 BASE_MUST_USE net_result net_packet_header_read(proto_bit_reader* reader,

@@ -66,7 +66,7 @@ typedef struct net_rate {
 /// `bytes_max` is the configured limit, `requested` the client's (0: none), in bytes a second. Both
 /// count as NET_RATE_BYTES_MIN when they are below.
 void net_rate_init(net_rate* rate, uint64_t now_us, uint32_t bytes_max, uint32_t requested);
-/// It is known that so many bytes a second arrive: begin with them.
+/// It is known that this many bytes a second arrive: begin with them.
 void net_rate_go_on(net_rate* rate, uint32_t bytes);
 /// Add the tokens of the time that has passed. Call it before packets are sent.
 void net_rate_refill(net_rate* rate, uint64_t now_us);

@@ -63,7 +63,7 @@ static uint32_t hash_of(const char* name) {
     return (uint32_t)base_hash64(name, strlen(name), 0);
 }
 
-// Two players must not look the same: the later one gets its client number behind the name.
+// Two players must not look the same: the later one gets its client number after the name.
 static void give_name(net_roster* roster, uint32_t place, const char* requested) {
     net_roster_player* player = &roster->players[place];
     net_control_clean_name(player->name, requested);

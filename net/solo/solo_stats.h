@@ -29,7 +29,7 @@ typedef struct net_solo_packet {
     bool is_known;
 } net_solo_packet;
 
-/// The samples that came last. Those of a packet stand together, so a packet that would not fit at
+/// The samples that came last. Those of a packet are together, so a packet that would not fit at
 /// the end of the ring begins at its start. The ring is the owner's: `room` samples, a multiple of
 /// NET_SOLO_SAMPLES_MAX.
 typedef struct net_solo_packets {

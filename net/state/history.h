@@ -83,7 +83,7 @@ BASE_MUST_USE net_result net_history_step(net_history* history, const ecs_world*
                                           ecs_tick tick);
 ecs_tick net_history_tick(const net_history* history);       ///< of the last step
 uint64_t net_history_step_count(const net_history* history); ///< steps so far
-/// All rows are known for so many ticks: NET_ROW_HISTORY_MS at the tick rate.
+/// All rows are known for this many ticks: NET_ROW_HISTORY_MS at the tick rate.
 uint32_t net_history_keep_ticks(const net_history* history);
 uint32_t net_history_number_bits(const net_history* history); ///< net_rows_number_bits
 /// What the last step found, sorted by index; an index appears once (DESPAWNED only when no entity

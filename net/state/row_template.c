@@ -246,7 +246,7 @@ const char* net_row_template_fill(const net_rows* rows, const ecs_template* sour
     return NULL;
 }
 
-// The default row in both forms, one behind the other.
+// The default row in both forms, one after the other.
 size_t net_row_template_defaults_bytes(const net_row_template* row_template) {
     return (row_template->layout.field_count + 1) * sizeof *row_template->defaults +
            row_template->layout.packed_count * sizeof *row_template->packed_defaults;

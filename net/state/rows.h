@@ -190,5 +190,5 @@ void net_row_template_report(const net_rows* rows, const ecs_template* source, c
 /// Make the default rows of an entry that is filled. @return false: there is no memory.
 bool net_row_template_fill_defaults(const net_rows* rows, const ecs_template* source,
                                     net_row_template* row_template);
-/// Bytes of its default rows: both forms lie one behind the other.
+/// Bytes of its default rows: both forms lie one after the other.
 size_t net_row_template_defaults_bytes(const net_row_template* row_template);

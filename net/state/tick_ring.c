@@ -92,7 +92,7 @@ bool net_tick_ring_put(net_tick_ring* ring, const base_allocator* allocator, uin
     const bool is_newest = ring->count > 0 && tick > ring->newest;
     uint32_t below = is_newest ? ring->count - 1u : net_tick_ring_find(ring, tick);
     if (!is_newest && below != UINT32_MAX && net_tick_ring_tick(ring, below) == tick) return true;
-    // Too far from the newest one to have another entry before it, or behind it.
+    // Too far from the newest one to have another entry before it, or after it.
     if (ring->count > 0 && tick < ring->newest &&
         ring->newest - (tick < ring->oldest ? ring->oldest : tick) > UINT32_MAX)
         return true;

@@ -16,7 +16,7 @@
 #define NET_TICK_RING_ENTRIES_MAX 32768u ///< no limit is higher
 
 typedef struct net_tick_ring {
-    uint32_t* lows;          ///< low bits of `capacity` ticks, and behind them as many entries
+    uint32_t* lows;          ///< low bits of `capacity` ticks, and after them as many entries
     uint64_t oldest, newest; ///< ticks; unless it is empty
     uint32_t bytes_allocated;
     uint32_t stride_bytes;

@@ -91,7 +91,7 @@ static bool is_fragment_sound(const uint8_t* command, const net_filter_context* 
            read_u16(command + 6) <= total - offset;
 }
 
-// Bytes of payload behind the command; SIZE_MAX when the command is not one of ours.
+// Bytes of payload after the command; SIZE_MAX when the command is not one of ours.
 static size_t payload_size(const uint8_t* command, const net_filter_context* context) {
     bool is_acknowledged = command[0] & WANTS_ACKNOWLEDGE;
     uint8_t channel = command[1];

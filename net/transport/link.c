@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-// After so many steps the state has forgotten where it began; so a long silence costs no more.
+// After this many steps the state has forgotten where it began; so a long silence costs no more.
 #define BURST_STEPS_MAX UINT64_C(60000)
 
 enum { STREAM_BURSTS = 1, STREAM_FLIPS, STREAM_REBINDS };

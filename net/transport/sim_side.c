@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Resending without a protocol. A control message is cut into pieces
 // of one mtu. Pieces that the path loses are tried again after one round trip (RETRY_US_MIN at
-// least). The message arrives with its last piece, and never before the message in front of it.
+// least). The message arrives with its last piece, and never before the message before it.
 // Acknowledgements are not simulated: a lost one would only cost bytes. The attempts of a message
 // are computed when the receiver looks, for all the time that has passed, so a path that loses
 // everything costs nothing.

@@ -236,7 +236,7 @@ typedef struct head {
 
 enum { ALIGN = 8, LANES_MAX = 4096 };
 
-// The longest datagram, and behind it the head that sends the reader to the beginning.
+// The longest datagram, and after it the head that sends the reader to the beginning.
 #define ROOM (2 * (uint32_t)sizeof(head) + NET_SOCKET_OUTER_BYTES_MAX + ALIGN)
 
 static bool share_pipes(net_socket_entry* entry, uint32_t batch) {

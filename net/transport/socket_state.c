@@ -253,7 +253,7 @@ void net_socket_clock_pump(void) {
 }
 
 // A wire without a kernel. Sockets are numbers, a bound address is a
-// name on the wire, and every socket has a perfect link as its receive buffer. The clock stands
+// name on the wire, and every socket has a perfect link as its receive buffer. The clock is
 // still until a test advances it, so a run is a function of its seed. Datagrams of wrong sizes pass
 // unchanged: enet_socket.c checks them, and tests check that.
 

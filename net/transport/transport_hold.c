@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Messages wait as they were given, in front of ENet and of the encryption. Held below them, ENet's
+// Messages wait as they were given, before ENet and the encryption. Held below them, ENet's
 // acknowledgements would wait too, and clients would take the server for dead; and what is sealed
 // has a packet number, which is too old after a second.
 //
@@ -14,7 +14,7 @@
 typedef struct entry {
     uint64_t tick;
     net_peer peer;
-    uint32_t size;    // of the bytes behind it
+    uint32_t size;    // of the bytes after it
     uint32_t reason;  // of a disconnect
     uint32_t channel; // net_channel, or DISCONNECT
 } entry;

@@ -157,7 +157,7 @@ static inline void measure_four(const proto_layout_plan* plan, const proto_row_j
 }
 #endif
 
-// Measure the words of some rows. Bits behind the last word of a mask have no meaning.
+// Measure the words of some rows. Bits after the last word of a mask have no meaning.
 static inline void measure_all(const proto_layout* layout, const proto_row_job* jobs,
                                uint32_t count, plain_measure* measures) {
     const proto_layout_plan* plan = &layout->plan;
@@ -322,7 +322,7 @@ static PLAIN_INLINE plain_pen put_components(const plain_row* r, plain_pen p,
     return p;
 }
 
-// The components of a bare row that would begin with 00000, behind the mark. It is rare.
+// The components of a bare row that would begin with 00000, after the mark. It is rare.
 static BASE_NOINLINE plain_pen put_marked(const plain_row* r, const plain_head* head) {
     plain_pen p = put_components(r, (plain_pen){ROW_BARE, ROW_BARE_BITS}, head);
     base_store_le64(r->bytes + p.fill / 64 * 8, p.bits);

@@ -14,7 +14,7 @@
 enum {
     ROW_CODE_BITS_MAX = 12,
     ROW_RESERVED_BITS = 5,
-    ROW_BARE_BITS = 7, ///< in front of the first symbol of a bare row
+    ROW_BARE_BITS = 7, ///< before the first symbol of a bare row
     ROW_BARE = 1 << (ROW_BARE_BITS - 1),
     ROW_TICKS_MAX = 32, ///< a line is not continued further
     ROW_TICKS2_MAX = 255,

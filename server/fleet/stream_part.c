@@ -10,7 +10,7 @@
 typedef struct stream_part {
     server_stream* stream; // NULL: no --stream
     net_transport* hold;   // before the program's
-    net_address address;   // where players reach it, without --public
+    net_address address;   // where players reach it, without --listen public
 } stream_part;
 
 server_stream* server_stream_of(const server_program* program) {
@@ -26,7 +26,7 @@ static int make_stream(server_program* self) {
                                  &self->reporter, &sync))
         return NET_EXIT_USAGE;
     if (sync.is_on && !self->config.stream) {
-        base_report(&self->reporter, NULL, 0, "--stream-sync: there is no --stream");
+        base_report(&self->reporter, NULL, 0, "--stream sync: there is no --stream");
         return NET_EXIT_USAGE;
     }
     if (!self->config.stream) return NET_EXIT_CLEAN;

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 enum {
-    COMMANDS_S_MAX = 60, // for the programs of --log-on-close at the end
+    COMMANDS_S_MAX = 60, // for the programs of --log on-close at the end
     COMMANDS_LOOK_MS = 5,
 };
 
@@ -38,7 +38,7 @@ static int prepare(server_program* self) {
     const server_config* config = &self->config;
     if (!config->log_key) return NET_EXIT_CLEAN;
     if (!server_log_is_wanted(config)) {
-        base_report(&self->reporter, NULL, 0, "--log-key: there is no log to sign (--log none)");
+        base_report(&self->reporter, NULL, 0, "--log key: there is no log to sign (--log none)");
         return NET_EXIT_USAGE;
     }
     return net_host_forbid_core() &&

@@ -10,7 +10,7 @@ typedef struct server_log {
     net_log_writer* writer;   ///< NULL: no log
     net_log_reader* before;   ///< set by a part: it goes on with the match of this log
     net_log_tap tap;          ///< set by a part: it gets what the writer appends
-    net_log_secret_key key;   ///< with --log-key
+    net_log_secret_key key;   ///< with --log key
     net_log_counters counted; ///< once the writer is closed
     bool has_file;            ///< false with a writer: the last seconds in memory are all of it
     bool is_lacking;          ///< the disk took none: the exit code says so

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// What an operator asks of a running match, and reads about it: the page of --http, the socket of
-/// --control, the lines of --console, figures, the file of --ledger.
+/// --control, the lines of --console, figures, the file of --debug ledger.
 ///
 /// --console: verbs (inspect/verbs.h) as lines on stdin. The answer is a line of JSON on stdout, an
 /// error is reported; "status" prints the state as SIGUSR1 does. The end of stdin ends nothing.

@@ -181,7 +181,7 @@ void base_arena_reset(base_arena* arena) {
     if (arena->memory) forbid(arena->memory, arena->capacity);
 }
 
-// Two counters in front of another allocator.
+// Two counters around another allocator.
 
 static size_t counted(size_t size) {
     return (size + BASE_CACHE_LINE_BYTES - 1) & ~(size_t)(BASE_CACHE_LINE_BYTES - 1);

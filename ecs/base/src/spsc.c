@@ -146,7 +146,7 @@ static uint32_t load_crc(const uint8_t* record) {
     return load_size(record + sizeof(uint32_t));
 }
 
-// *cursor skips the fillers in front of a record.
+// *cursor skips the fillers before a record.
 const void* base_spsc_next(base_spsc* queue, uint64_t* cursor, uint32_t* size, bool* damaged) {
     uint64_t capacity = queue->capacity_bytes;
     uint64_t head = atomic_load_explicit(&queue->head, memory_order_acquire);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A hash table: open addressing with linear probing, at most half full. A pair lies at its home
-// slot or behind it, with no empty slot between. So an empty slot ends every search.
+// slot or after it, with no empty slot between. So an empty slot ends every search.
 //
 // Removal keeps this without tombstones: it moves later pairs of the run back into the hole, when
 // their home allows it (Knuth, TAOCP 6.4, algorithm R). So the table never needs a clean-up, and
@@ -144,7 +144,7 @@ bool base_table_remove(base_table* table, uint64_t key, uint32_t value) {
     for (uint32_t at = (hole + 1) & mask; slots[at].value != BASE_TABLE_NONE;
          at = (at + 1) & mask) {
         uint32_t steps = (at - base_table_home(table, slots[at].key)) & mask;
-        if (steps < ((at - hole) & mask)) continue; // its home lies behind the hole
+        if (steps < ((at - hole) & mask)) continue; // its home lies after the hole
         slots[hole] = slots[at];
         hole = at;
     }

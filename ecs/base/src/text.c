@@ -269,7 +269,7 @@ static int saturate(int64_t value) {
     return value < -EXPONENT_MAX ? -EXPONENT_MAX : (int)value;
 }
 
-// Read the digits of the mantissa, up to `end`. @return the place behind them; NULL when there is
+// Read the digits of the mantissa, up to `end`. @return the place after them; NULL when there is
 // no digit.
 static const char* read_mantissa(decimal* number, const char* text, const char* end) {
     bool has_digit = false, has_point = false, has_more = false;
@@ -303,7 +303,7 @@ static const char* read_mantissa(decimal* number, const char* text, const char* 
     return has_digit ? at : NULL;
 }
 
-// Read an exponent as "e-12", if there is one at `text`. @return the place behind it.
+// Read an exponent as "e-12", if there is one at `text`. @return the place after it.
 static const char* read_exponent(decimal* number, const char* text, const char* end) {
     const char* at = text;
     if (at == end || (*at != 'e' && *at != 'E')) return text;

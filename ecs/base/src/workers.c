@@ -64,7 +64,7 @@ struct base_workers {
     base_work_meter_fn meter;
     void* meter_context;
     _Atomic bool is_busy;
-    work_share* shares; ///< [count], behind the list
+    work_share* shares; ///< [count], after the list
     base_worker list[]; ///< count - 1; number is position + 1
 };
 

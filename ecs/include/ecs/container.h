@@ -104,14 +104,14 @@ void ecs_list_init(ecs_list* list, ecs_element_type element);
 /// The type of its elements, and their count.
 ecs_element_type ecs_list_element(const ecs_list* list);
 uint32_t ecs_list_count(const ecs_list* list);
-/// Get one element, borrowed; `index` is below the count (asserted). The elements behind it follow,
+/// Get one element, borrowed; `index` is below the count (asserted). The elements after it follow,
 /// as an array of the element's C type.
 const void* ecs_list_get(const ecs_list* list, uint32_t index);
 /// Replace one element. @return ECS_OK; ECS_ERR_MISSING (`index` is not below the count);
 /// ECS_ERR_FULL (a text is too long, or all texts are); ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_list_set(const base_allocator* allocator, ecs_list* list,
                                       uint32_t index, const void* value);
-/// Insert an element in front of `index`; with the count as index, behind the last.
+/// Insert an element before `index`; with the count as index, after the last.
 /// @return ECS_OK; ECS_ERR_MISSING (`index` is above the count); ECS_ERR_FULL (a limit above);
 ///         ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_list_insert(const base_allocator* allocator, ecs_list* list,

@@ -50,7 +50,7 @@
 #define ES_CONFINED ///< touches only its parameters and what ES_READS and ES_WRITES name (system.h)
 #define ES_READS(...)    ///< ES_CONFINED; further components by handle, or names of shared state
 #define ES_WRITES(...)   ///< the same, written
-#define ES_QUANTUM(rows) ///< ES_CONFINED; ranges of so many rows may run at the same time
+#define ES_QUANTUM(rows) ///< ES_CONFINED; ranges of this many rows may run at the same time
 #define ES_ON_ENTER(function) ///< ecs_system_desc.on_enter: a static function of the file
 #define ES_ON_LEAVE(function)
 #define ES_FIRST(function) ///< ecs_system_desc.first_update
@@ -67,7 +67,7 @@
 #define ES_TYPE(c_type, name) ///< C type of a type that is registered elsewhere
 #define ES_STRUCT(...) ///< before typedef struct x {...} x; : a component type; (Name, boxed)
 #define ES_EVENT(...)  ///< an event with it as payload; (name, exported): goes to clients
-/// Behind ES_EVENT: its protobuf message (Game__Hit, input|kept|reliable|late). The struct's fields
+/// After ES_EVENT: its protobuf message (Game__Hit, input|kept|reliable|late). The struct's fields
 /// have the names that protoc-c writes: in lower case, and `default_` for a word of C or C++.
 #define ES_MESSAGE(...)
 /// Behind ES_EVENT: its sound where pictures are shown: file in assets/, volume 0..1, how far it is
@@ -76,7 +76,7 @@
 #define ES_REGISTER_TYPES ///< this file registers its types and those of headers included by "name"
 #define ES_MESSAGES ///< this file gets EVENT_to_wire and EVENT_from_wire of each ES_MESSAGE there
 
-// Before or behind a field.
+// Before or after a field.
 #define ES_QUANT(min, step, bits) ///< how it is rounded for the wire (ecs_quant)
 #define ES_ANGLE(bits)            ///< ES_QUANT of an angle: [-pi, pi), wraps
 #define ES_CLAMP(min, max)        ///< a value of a message that is outside becomes the limit
@@ -88,7 +88,7 @@
 #define ES_GAME_CONTEXT(name) ///< the struct that holds its ids: shoal-esgen fills them
 #define ES_SETTINGS           ///< a struct of settings
 #define ES_ACTIONS            ///< an enum of actions
-// Behind fields and enumerators:
+// After fields and enumerators:
 #define ES_SETTING(value, min, max, help)
 #define ES_ACTION(name, keys, ...) ///< help, and inputs of a game controller: "DPLeft,LeftX-"
 #define ES_QUERY(terms)            ///< of an ecs_query*: what it reads: "pos:p2 ?hits:i !dead:tag"
@@ -96,7 +96,7 @@
 #define ES_VALUE(template_, component) ///< of any type: the template's default of it
 #define ES_STEP(template_, component)  ///< of a float, ecs_quant: its rounding
 // In the one file with its table, with a semicolon. FILE.es.h has the table, so what a value names
-// by & or as a macro (.interest = &rules) stands before #include "FILE.es.h". Functions do not.
+// by & or as a macro (.interest = &rules) is before #include "FILE.es.h". Functions do not.
 #define ES_GAME(...) struct es_declared    ///< title, view's width and height, .field = value...
 #define ES_SYSTEMS(...) struct es_declared ///< files with systems, in the order of a tick
 

@@ -39,7 +39,7 @@ typedef struct ecs_grid_area {
     uint32_t column_first, column_last, row, row_last;
 } ecs_grid_area;
 
-/// @return the bytes that a grid of so many squares and points needs.
+/// @return the bytes that a grid of this many squares and points needs.
 size_t ecs_grid_bytes(uint32_t columns, uint32_t rows, uint32_t capacity);
 /// A grid of columns * rows squares from (0, 0) on. `memory` is aligned for uint32_t and lives as
 /// long as the grid.

@@ -100,7 +100,7 @@ void ecs_inspect_follow(ecs_world* world, ecs_slip slip);
 /// NULL: another part of the game, as a handler of events.
 bool ecs_inspect_followed(const ecs_world* world, const char** system);
 
-/// Called behind each system that ran, and with `system` NULL behind the commands and events that
+/// Called after each system that ran, and with `system` NULL after the commands and events that
 /// follow it. Reads the world, and nothing else.
 typedef void (*ecs_after_fn)(void* context, const ecs_world* world, const char* system);
 /// From now on systems run one by one, with the same results, and `after` is called; NULL ends it.

@@ -57,7 +57,7 @@ typedef struct ecs_limits {
     uint32_t commands_queued_max;  ///< deferred structural changes waiting; 65,536
 } ecs_limits;
 
-/// The default values that stand above.
+/// The default values that are above.
 ecs_limits ecs_limits_default(void);
 
 BASE_C_END

@@ -30,7 +30,7 @@
 ///          runs without a loader, with ecs_loading_config.load, or with a loader whose polls
 ///          return recorded results, and begins with no remembered resources. Otherwise a replay
 ///          diverges.
-/// Threads: The world calls the loader on its own thread only. What the loader does behind `begin`
+/// Threads: The world calls the loader on its own thread only. What the loader does after `begin`
 ///          and `poll`, on threads of its own for example, is its own matter.
 #pragma once
 

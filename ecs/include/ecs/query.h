@@ -113,7 +113,7 @@ static inline bool ecs_query_next(ecs_query_iter* iter) {
 /// when there is none). O(archetypes that match), and no row is read.
 uint32_t ecs_query_count(ecs_world* world, ecs_query* query);
 ecs_entity ecs_query_first(ecs_world* world, ecs_query* query);
-/// Get the entity that a walk meets after `index` others: whose turn it is, one by chance. O(runs).
+/// Get the entity that a walk meets after `index` others: whose turn it is, one at random. O(runs).
 /// @return ECS_ENTITY_NONE when fewer match.
 ecs_entity ecs_query_nth(ecs_world* world, ecs_query* query, uint32_t index);
 /// Get the columns of one entity: iter->rows.count is 1. Needs no ecs_query_end.

@@ -6,8 +6,8 @@
 /// flush point follows. Structural changes are deferred to it.
 ///
 /// Waves: A system that is_confined touches nothing but what it declares. Seal puts the systems of
-/// a stage into waves: a system joins the first wave behind all those that it is ordered after, or
-/// conflicts with and that stand before it. The systems of a wave run as if at the same time, and
+/// a stage into waves: a system joins the first wave after all those that it is ordered after, or
+/// conflicts with and that are before it. The systems of a wave run as if at the same time, and
 /// one flush point follows. So a system sees the structure and the events of another only when it
 /// is `after` it, or conflicts with it. Systems that are not confined have a wave of their own.
 ///
@@ -114,7 +114,7 @@ BASE_MUST_USE ecs_result ecs_sync_point_register(ecs_world* world, const char* s
 /// world does not have is skipped. At seal, an unknown name is ECS_ERR_UNKNOWN and an order that
 /// contradicts another is ECS_ERR_CYCLE. Event handlers follow the order too. A later call replaces
 /// the list.
-/// @return ECS_OK; ECS_ERR_DUPLICATE (a name stands twice: reported); ECS_ERR_FULL (too many
+/// @return ECS_OK; ECS_ERR_DUPLICATE (a name appears twice: reported); ECS_ERR_FULL (too many
 ///         names); ECS_ERR_SEALED (call it earlier); ECS_ERR_MEMORY. On failure the old list stays.
 BASE_MUST_USE ecs_result ecs_order_set(ecs_world* world, const char* stage,
                                        const char* const* names, uint32_t count,

@@ -65,7 +65,7 @@ BASE_MUST_USE ecs_result ecs_template_load_files(ecs_world* world,
 /// One text of a pack; borrowed from it.
 typedef struct ecs_pack_text {
     char path[ECS_TEXT_PATH_BYTES_MAX];
-    const char* text; ///< no NUL behind it
+    const char* text; ///< no NUL after it
     size_t bytes;
 } ecs_pack_text;
 /// Walk the texts of a pack: begin with *offset = 0. The bytes may be foreign.

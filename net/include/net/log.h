@@ -74,7 +74,7 @@ typedef struct net_log_public_key {
     uint8_t bytes[NET_LOG_PUBLIC_KEY_BYTES];
 } net_log_public_key;
 
-/// Make a pair of keys by chance.
+/// Make a pair of keys at random.
 void net_log_key_make(net_log_secret_key* key, net_log_public_key* public_key);
 net_log_public_key net_log_key_public(const net_log_secret_key* key);
 void net_log_key_wipe(net_log_secret_key* key);
@@ -87,9 +87,9 @@ void net_log_public_key_print(const net_log_public_key* key, char text[NET_LOG_K
 BASE_MUST_USE bool net_log_key_parse(const char* text, size_t size, net_log_secret_key* key);
 BASE_MUST_USE bool net_log_public_key_parse(const char* text, size_t size, net_log_public_key* key);
 
-/// Gets each record (packed; borrowed for the call) behind its way into the queue, on the
+/// Gets each record (packed; borrowed for the call) after its way into the queue, on the
 /// simulation's thread, but those of states. Also those that the log leaves out because a disk is
-/// full, and those behind its failure.
+/// full, and those after its failure.
 typedef struct net_log_tap {
     /// `kind`: the record's field in Record (proto/log.proto).
     void (*record)(void* context, uint32_t kind, ecs_tick tick, const void* data, uint32_t size);
@@ -136,7 +136,7 @@ typedef struct net_log_counters {
     uint64_t segments_unstored;
     uint64_t keyframes;
     uint64_t keyframes_dropped; ///< too long, or the one before was not packed yet
-    /// Ticks that ended and are neither in the log nor wait for the disk. Those behind a gap, too,
+    /// Ticks that ended and are neither in the log nor wait for the disk. Those after a gap, too,
     /// until the keyframe with which the log goes on is written: then it falls by their number.
     uint64_t ticks_lost;
     uint64_t ticks_waited;    ///< that ended while the disk took nothing, or no new segment
@@ -172,7 +172,7 @@ uint64_t net_log_writer_identity(const net_log_writer* writer);
 /// NET_OK; NET_ERR_IO (the log is incomplete: net_log_take_failure has the reason, and FILE.queue
 /// has what FILE lacks).
 net_result net_log_writer_finish(net_log_writer* writer);
-/// Behind net_log_writer_finish: start net_log_segments.on_close where it was not yet. @return
+/// After net_log_writer_finish: start net_log_segments.on_close where it was not yet. @return
 /// whether one still runs. Without this call net_log_writer_destroy starts all at once.
 bool net_log_commands_go_on(net_log_writer* writer);
 /// net_log_writer_finish, remove FILE.queue unless that failed, and free. NULL does nothing.
@@ -184,12 +184,12 @@ net_result net_log_writer_destroy(net_log_writer* writer);
 void net_log_append_begin(net_log_writer* writer, const net_tick_inputs* inputs);
 /// Append what an operator does to the match before its next tick: the verb, of [a-z_], and
 /// arguments. Between ticks, of a log with has_controls. Do it to the match only when this returns
-/// NET_OK: a re-run does the same in front of the tick's leaves.
+/// NET_OK: a re-run does the same before the tick's leaves.
 /// @return NET_OK (also when logging stopped); NET_ERR_FULL (too long for a record).
 BASE_MUST_USE net_result net_log_append_control(net_log_writer* writer, const char* verb,
                                                 const net_match_argument* arguments,
                                                 uint32_t count);
-/// Append that the server lives. Within a tick, and behind the close, it does nothing.
+/// Append that the server lives. Within a tick, and after the close, it does nothing.
 void net_log_append_alive(net_log_writer* writer, net_idle reason);
 /// Append hashes, sums and server events of the tick: after the step, before ecs_changes_clear.
 void net_log_append_end(net_log_writer* writer, net_match* match);
@@ -198,7 +198,7 @@ void net_log_append_end(net_log_writer* writer, net_match* match);
 /// none. The history is read until the next append_begin, append_close or the writer's end.
 void net_log_append_end_rows(net_log_writer* writer, net_match* match,
                              const struct net_history* history);
-/// May net_log_exchange be called behind this tick? No while the keyframe before is not written.
+/// May net_log_exchange be called after this tick? No while the keyframe before is not written.
 bool net_log_may_exchange(const net_log_writer* writer);
 /// Another match goes on at the same tick (net_match_create_from), between net_log_append_end and
 /// net_log_append_begin; asserts net_log_may_exchange. The log goes on in a new segment, which
@@ -349,7 +349,7 @@ typedef struct net_log_signed {
     bool is_wrong;        ///< the first file that is not has one: of another key, or it was changed
     uint64_t first_block; ///< ordinal of the first block that is not signed
     ecs_tick last_tick;   ///< the last one that is; 0: none
-    uint8_t total[NET_LOG_HASH_BYTES]; ///< up to there; the part behind a reload builds on it
+    uint8_t total[NET_LOG_HASH_BYTES]; ///< up to there; the part after a reload builds on it
 } net_log_signed;
 /// Check the signatures of a log's files, from the first one on, up to one that is wrong. A walk of
 /// its own. `before`: found in the part before a reload; NULL: the log begins with its match.
@@ -479,7 +479,7 @@ BASE_MUST_USE net_result net_log_state_step(net_log_state* state);
 BASE_MUST_USE net_result net_log_state_seek(net_log_state* state, ecs_tick tick);
 /// The tick of the values; 0 before the first.
 ecs_tick net_log_state_tick(const net_log_state* state);
-/// Are the values those of this tick? They are not behind ticks or states that were lost, until a
+/// Are the values those of this tick? They are not after ticks or states that were lost, until a
 /// full state comes, nor in the newest tick of a server that was killed.
 bool net_log_state_is_whole(const net_log_state* state);
 
@@ -562,7 +562,7 @@ BASE_MUST_USE net_result net_log_replay_create_at(net_log_reader* reader, const 
                                                   ecs_tick tick, const base_reporter* reporter,
                                                   net_log_replay** replay);
 /// Go to the newest keyframe at or before `tick`, or to the start of the log, whichever is nearer;
-/// not when the replay already stands between it and `tick`. net_match_tick says where it stands;
+/// not when the replay already is between it and `tick`. net_match_tick says where it is;
 /// net_log_replay_step leads on from there. A keyframe that cannot be used is reported, and an
 /// earlier one is taken. The change list is empty then.
 /// @return NET_OK; NET_ERR_DAMAGED (reported: nothing at or before `tick` can be used; every later
@@ -573,7 +573,7 @@ void net_log_replay_destroy(net_log_replay* replay);
 /// Borrowed; lives as long as the replay.
 net_match* net_log_replay_match(net_log_replay* replay);
 /// Apply the records of the next tick and step. The match is then as the server's was before it
-/// cleared its change list; the next call clears that list. Behind damage it goes on at the next
+/// cleared its change list; the next call clears that list. After damage it goes on at the next
 /// keyframe (tick->lost_first).
 /// @return NET_OK; NET_ERR_CLOSED (the log has no further tick); NET_ERR_DAMAGED (reported: a
 ///         record that the match cannot take, or the file changed; every later call returns it
@@ -607,7 +607,7 @@ typedef struct net_verify_result {
     /// The log runs again, but a match that was restored after this tick does not: the game keeps
     /// state outside of its world. `log_value` is that of the run from the start. 0: not so.
     ecs_tick restored_tick;
-    char system[ECS_NAME_BYTES_MAX + 64];   ///< with restored_tick: behind which they differ first
+    char system[ECS_NAME_BYTES_MAX + 64];   ///< with restored_tick: after which they differ first
     char template_name[ECS_NAME_BYTES_MAX]; ///< of the entity; empty: not known
     uint64_t state_hash, world_hash;        ///< of this run after the last tick
 } net_verify_result;
@@ -627,8 +627,8 @@ BASE_MUST_USE net_result net_log_verify_from(net_log_reader* reader, const net_m
                                              void* context, const base_reporter* reporter,
                                              net_verify_result* result);
 /// After a verification that diverged: run that tick twice from the keyframe before it, look at all
-/// components behind each system, and write lines (server/README.md): behind which system two runs
-/// differ, or else which systems changed the component. A log has no state behind a system, so
+/// components after each system, and write lines (server/README.md): after which system two runs
+/// differ, or else which systems changed the component. A log has no state after a system, so
 /// nothing is compared with it there.
 /// @return NET_OK; NET_ERR_DAMAGED, NET_ERR_SCHEMA, NET_ERR_MODULE (reported: it cannot be run);
 ///         NET_ERR_MEMORY.

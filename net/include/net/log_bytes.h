@@ -27,7 +27,7 @@ BASE_MUST_USE bool net_log_is_written(const char* file);
 /// @return its descriptor, which the caller closes; -1: it is gone. *is_closed: nothing is added.
 BASE_MUST_USE int net_log_part_open(const char* file, uint32_t part, bool* is_closed);
 /// How many bytes from `from` on are whole blocks, at most `bytes_max` unless one block is longer.
-/// Behind damage, all that is there.
+/// After damage, all that is there.
 uint64_t net_log_part_whole(int descriptor, uint64_t from, uint64_t bytes_max);
 /// The name of the report of a crash beside a log: arena.crash for arena.slog. A new log of this
 /// name moves both away, to the same number. @return false: it gets too long.
@@ -67,7 +67,7 @@ BASE_MUST_USE net_result net_log_watch_create(const base_allocator* allocator,
                                               net_log_watch** watch);
 /// NULL does nothing.
 void net_log_watch_destroy(net_log_watch* watch);
-/// Read the header of a part: in front of steps that begin behind it.
+/// Read the header of a part: before steps that begin after it.
 /// @return NET_OK; NET_ERR_CLOSED (it is not there yet); NET_ERR_DAMAGED.
 BASE_MUST_USE net_result net_log_watch_begin(net_log_watch* watch, int descriptor);
 /// Append prologue and header for blocks from a keyframe on, which make a log with them: it is a

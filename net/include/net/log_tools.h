@@ -80,7 +80,7 @@ typedef struct net_log_copy_config {
 typedef struct net_log_copy_result {
     ecs_tick ticks, first_tick, last_tick; ///< whole ones of the copy
     ecs_tick unfinished_tick;              ///< has inputs and no end: left out; 0: none
-    ecs_tick next_tick;        ///< behind damage the source goes on with it; 0: it does not
+    ecs_tick next_tick;        ///< after damage the source goes on with it; 0: it does not
     uint64_t records_left_out; ///< of kinds that this version does not know
 } net_log_copy_result;
 

@@ -206,7 +206,7 @@ BASE_MUST_USE net_result net_match_create(const net_match_config* config,
 /// Destroy the match with its world. NULL does nothing.
 void net_match_destroy(net_match* match);
 
-/// Make a match of another version of the game that goes on where `from` stands: its config with
+/// Make a match of another version of the game that goes on where `from` is: its config with
 /// the settings that `module` has too, its tick, what lives in it (ecs_world_take_over), players
 /// and what was requested for them. The newest inputs, the past of lag compensation and what the
 /// module
@@ -281,7 +281,7 @@ const char* net_match_end_reason(const net_match* match);
 /// @return true: `name` is what it calls them; may be empty.
 bool net_match_take_save(net_match* match, char name[NET_SAVE_NAME_BYTES]);
 
-/// What an operator does to a match that runs. It stands in the log in front of its tick; server
+/// What an operator does to a match that runs. It is in the log before its tick; server
 /// and re-run do it by this one call, before the tick's leaves. Arguments are texts:
 ///     set KEY=VALUE             a setting (net_game_module.settings_changed)
 ///     put INDEX:GENERATION PATH VALUE  a value of an entity (ecs_put)

@@ -59,8 +59,8 @@ typedef struct net_server_config {
     uint32_t clients_max;    ///< 1..NET_CLIENTS_MAX; further clients are refused
     uint32_t spectators_max; ///< clients that only watch, besides; with clients_max at most
                              ///< NET_CLIENTS_MAX
-    uint32_t clients_min;    ///< hold the first tick until so many clients have joined
-    ecs_tick ticks_max;      ///< end the match after so many ticks; 0: never
+    uint32_t clients_min;    ///< hold the first tick until this many clients have joined
+    ecs_tick ticks_max;      ///< end the match after this many ticks; 0: never
     /// For the operator: clients that are away, come back or were dropped, and why. NULL: silent.
     const base_reporter* reporter;
     /// Source of the secrets that bring clients back. NULL: derived from the match's seed, so that
@@ -178,7 +178,7 @@ uint32_t net_server_enforce_bans(net_server* server);
 /// which may be empty. It may come again: ban it, too, to keep it away. Waits for the lanes.
 /// @return false: there is no such session.
 bool net_server_kick(net_server* server, uint32_t client, const char* reason);
-/// Do something to the match as its operator, in front of the next tick (net_match_control): what
+/// Do something to the match as its operator, before the next tick (net_match_control): what
 /// can be done is logged, then done. Clients take new settings by coming back, as after an
 /// exchange. While HOLDING or RUNNING, between ticks; the log has_controls. Waits for the lanes.
 /// @return NET_OK; NET_ERR_CLOSED (the match is over); NET_ERR_FULL (longer than a record);

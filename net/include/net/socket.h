@@ -117,7 +117,7 @@ void net_socket_get_stats(int descriptor, net_socket_stats* stats);
 /// Longest datagram on the wire: what every IPv6 path carries in one piece.
 #define NET_SOCKET_OUTER_BYTES_MAX 1232u
 
-/// What stands between the wire and ENet: it opens and seals datagrams. Its functions are called by
+/// What is between the wire and ENet: it opens and seals datagrams. Its functions are called by
 /// the thread that owns the host, and must not use ENet or the socket, except for
 /// net_socket_wire_send. ENet sees only the addresses that the guard gives.
 typedef struct net_socket_guard {

@@ -83,16 +83,16 @@ typedef struct net_broker {
 
 #define NET_STREAM_ADDRESSES_MAX 4u
 
-/// A place in a stream, behind a message.
+/// A place in a stream, after a message.
 typedef struct net_stream_position {
     uint64_t epoch;    ///< of the newest claim; 0: there is none
     uint64_t sequence; ///< of the message; 0: the stream is empty
-    uint64_t records;  ///< in front of this place; they are numbered from 1
+    uint64_t records;  ///< before this place; they are numbered from 1
 } net_stream_position;
 
 /// What a claim says: from here on one server writes, with this epoch.
 typedef struct net_stream_claim {
-    uint64_t writer; ///< drawn by chance: tells two claims of one epoch apart
+    uint64_t writer; ///< drawn at random: tells two claims of one epoch apart
     uint64_t key_id; ///< names the key of which secrets of players are made; 0: none
     net_address addresses[NET_STREAM_ADDRESSES_MAX]; ///< where players reach it
     uint32_t address_count;
@@ -104,7 +104,7 @@ typedef enum net_stream_found {
     NET_STREAM_FOUND_RECORD,
     NET_STREAM_FOUND_NOTHING, ///< not appended yet
     NET_STREAM_FOUND_LOST, ///< appended, and found nowhere. When that lasts (a log whose files are
-                           ///< renamed has it soon again) the stream ends in front of it
+                           ///< renamed has it soon again) the stream ends before it
 } net_stream_found;
 
 typedef struct net_stream_record {
@@ -135,7 +135,7 @@ typedef struct net_stream_tap_config {
     /// The match runs on another server: its log has these records, and the source gives nothing
     /// until net_stream_tap_begin.
     bool is_following;
-    /// Called behind each record for which the stream should wake. NULL: nothing is called.
+    /// Called after each record for which the stream should wake. NULL: nothing is called.
     void (*wake)(void* context);
     void* context;
 } net_stream_tap_config;
@@ -150,8 +150,8 @@ net_stream_source net_stream_tap_source(net_stream_tap* tap);
 /// Records that were appended so far. Any thread.
 uint64_t net_stream_tap_records(const net_stream_tap* tap);
 /// The log goes on with one before (net_log_options.before), and a stream has some of its records:
-/// go on behind the first `records` of the log, of which the last one is `last` (packed, as it
-/// stands in the stream). Before the match's next record.
+/// go on after the first `records` of the log, of which the last one is `last` (packed, as it
+/// is in the stream). Before the match's next record.
 /// @return NET_OK; NET_ERR_DIVERGED (reported: the log has not these records); NET_ERR_MEMORY, or
 ///         what net_log_reader_create returns (reported).
 BASE_MUST_USE net_result net_stream_tap_resume(net_stream_tap* tap, uint64_t records,
@@ -232,7 +232,7 @@ BASE_MUST_USE net_result net_stream_writer_create(const net_stream_writer_config
 /// NULL does nothing.
 void net_stream_writer_destroy(net_stream_writer* writer);
 /// Claim the stream as epoch `behind->epoch` + 1, right behind `behind`, which is where its
-/// follower stands. Its next record is behind->records + 1. `header` (borrowed until OWNED or
+/// follower is. Its next record is behind->records + 1. `header` (borrowed until OWNED or
 /// FENCED; at most NET_STREAM_HEADER_BYTES_MAX): the packed Header of the log, for a stream that is
 /// empty; NULL otherwise. In state IDLE or FENCED (asserted). Outcomes: OWNED; FENCED (the stream
 /// went on, or another one was faster); FAILED.
@@ -283,7 +283,7 @@ typedef struct net_stream_sync {
     uint64_t tick_us;  ///< between two ticks
     net_stream_safety safety;
     ecs_tick released; ///< what may leave: ticks up to this one (net_transport_hold_release)
-    ecs_tick unsafe;   ///< of UNSAFE, and behind it: the first tick that was not kept safe
+    ecs_tick unsafe;   ///< of UNSAFE, and after it: the first tick that was not kept safe
 
     bool waits;       ///< a tick is not stored
     uint64_t records; ///< that were stored
@@ -294,7 +294,7 @@ typedef struct net_stream_sync {
 } net_stream_sync;
 
 /// In each pass of the server's loop, before it runs a tick. `newest`: of the match; `first`: of
-/// those that this server ran for the stream, behind a takeover or a resumption. `is_over`: no tick
+/// those that this server ran for the stream, after a takeover or a resumption. `is_over`: no tick
 /// follows, so nothing stands still.
 void net_stream_sync_step(net_stream_sync* sync, const net_stream_status* status, ecs_tick newest,
                           ecs_tick first, bool is_over, uint64_t now_us);
@@ -319,12 +319,12 @@ typedef enum net_stream_next {
 #define NET_STREAM_PING_ANSWER_MS 150u
 
 typedef struct net_stream_follower_info {
-    /// Behind the newest message of which every record was taken by net_stream_follower_next.
+    /// After the newest message of which every record was taken by net_stream_follower_next.
     net_stream_position position;
     net_stream_claim claim; ///< the newest one
     bool is_claim_new;      ///< it took a match over, and no end and no alive came since
     ecs_tick tick;          ///< of the newest record that was taken
-    bool is_in_tick;        ///< behind a begin without its end
+    bool is_in_tick;        ///< after a begin without its end
     bool is_closed;
     bool is_waiting;      ///< nothing came since its server said that it waits for the broker
     uint64_t answered_us; ///< when the broker last answered; 0: never

@@ -339,7 +339,7 @@ typedef enum net_ban_kind { NET_BAN_ADDRESS, NET_BAN_PLAYER, NET_BAN_KEY } net_b
 typedef struct net_ban {
     net_ban_kind kind;
     uint32_t bits;  ///< ADDRESS: length of the prefix in `ip`, 0..128; an IPv4 /24 is 120
-    uint8_t ip[16]; ///< ADDRESS: as in net_address; zero behind the prefix
+    uint8_t ip[16]; ///< ADDRESS: as in net_address; zero after the prefix
     uint64_t id;    ///< PLAYER, KEY
     char reason[NET_BAN_REASON_BYTES_MAX]; ///< "": none is given; the banned client prints it
 } net_ban;

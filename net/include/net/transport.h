@@ -179,13 +179,13 @@ static inline bool net_transport_identity(const net_transport* transport, net_pe
 
 // ---- a transport that holds back ----
 
-/// In front of another transport: it keeps what its user sends until that may leave. So clients
+/// Around another transport: it keeps what its user sends until that may leave. So clients
 /// never know more of a match than those who would go on with it. Only messages and packets wait;
 /// the connections below live on, with their acknowledgements.
 ///
 /// The user says by ops->hold of which tick it sends. What is about a tick that was released goes
 /// through at once; the rest waits, in its order, until a flush of its lane after the release. A
-/// message that the other transport has no room for then waits on, and those behind it to the same
+/// message that the other transport has no room for then waits on, and those after it to the same
 /// peer. disconnect without `now` waits behind what the peer shall still get; with `now` that is
 /// dropped.
 ///
@@ -241,7 +241,7 @@ typedef struct net_link_config {
     double flip_percent;      ///< delivered with 1..NET_LINK_FLIPPED_BITS_MAX other bits
     double rate_kbit;         ///< 0: unlimited; else serialised at this rate (payload and 28 bytes
                               ///< of headers)
-    double queue_ms;          ///< what comes while the queue in front of the rate is longer than
+    double queue_ms;          ///< what comes while the queue before the rate is longer than
                               ///< this is lost, 1..10,000; 0: NET_LINK_QUEUE_MS_DEFAULT
     double mtu_bytes;         ///< longer UDP payloads vanish, 64..NET_LINK_BYTES_MAX; 0: none do
     double rebind_ms;         ///< net_link_rebind_is_due after this time, on average; 0: never
@@ -267,7 +267,7 @@ BASE_MUST_USE net_result net_link_config_parse(const char* text, const base_repo
 typedef struct net_link_stats {
     uint64_t sent;       ///< pushed
     uint64_t delivered;  ///< popped, twins included
-    uint64_t lost;       ///< by chance, in a burst or an outage, or longer than mtu_bytes
+    uint64_t lost;       ///< at random, in a burst or an outage, or longer than mtu_bytes
     uint64_t duplicated; ///< twins made
     uint64_t reordered;  ///< held back
     uint64_t flipped;    ///< given other bits

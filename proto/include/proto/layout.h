@@ -135,7 +135,7 @@ typedef struct proto_row_base {
 void proto_row_write(const proto_layout* layout, const proto_row_base* base, const uint64_t* row,
                      proto_bit_writer* writer, uint32_t* component_bits);
 /// A packed row: words of 32 bits, half of the memory. A field of more than 32 bits has two, the
-/// low one first; fields stay in order. packed_count is even: behind the last field may be a word
+/// low one first; fields stay in order. packed_count is even: after the last field may be a word
 /// of 0. Convert between both forms.
 void proto_row_pack(const proto_layout* layout, const uint64_t* row, uint32_t* packed);
 void proto_row_unpack(const proto_layout* layout, const uint32_t* packed, uint64_t* row);

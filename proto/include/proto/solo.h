@@ -73,7 +73,7 @@ enum { PROTO_SOLO_ALONG = PROTO_NUMBER_RUN + 1, PROTO_SOLO_OTHER, PROTO_SOLO_QUI
 /// A row without statistics: what it says to a coder, in order. One coder records it, others play
 /// it.
 typedef struct proto_solo_tape {
-    uint64_t words[PROTO_SOLO_TAPE_WORDS];     ///< samples; behind that of a long number its size
+    uint64_t words[PROTO_SOLO_TAPE_WORDS];     ///< samples; after that of a long number its size
     uint64_t guesses[PROTO_SOLO_TAPE_GUESSES]; ///< situations that decided between two guesses
     uint32_t word_count, guess_count;
     uint32_t taken; ///< a bit for each guess: the second one was likely

@@ -21,7 +21,7 @@
 
 /// Keep a function out of line. The `restrict` of its parameters holds then; inlining may lose it.
 #define BASE_NOINLINE __attribute__((noinline))
-/// Have a pointer ready in front of a loop: gcc would add up its parts again in every round.
+/// Have a pointer ready before a loop: gcc would add up its parts again in every round.
 #define BASE_KEEP_POINTER(pointer) __asm__("" : "+r"(pointer))
 
 /// Elements of an array (never of a pointer).
@@ -33,7 +33,7 @@
 #define BASE_CASE_TEXT(name, value, text) case name: return text;
 // clang-format on
 
-/// Headers are C for C++ too: what they declare stands between these two lines, includes stand
+/// Headers are C for C++ too: what they declare is between these two lines, includes are
 /// before. tests/cxx compiles each of them as C++17.
 #ifdef __cplusplus
 #define BASE_C_BEGIN extern "C" {

@@ -21,7 +21,7 @@ float base_atan2(float y, float x);
 /// Round half away from zero to a 64-bit integer, saturating; NaN gives 0.
 int64_t base_round_i64(double value);
 
-// These stand here because a game calls them for each of its entities in each tick: a call through
+// These are here because a game calls them for each of its entities in each tick: a call through
 // its library's table costs more than they do.
 
 /// The next whole number below, or the value itself.

@@ -18,7 +18,7 @@ BASE_C_BEGIN
 
 /// One search. Lives on the caller's stack.
 typedef struct base_search {
-    uint32_t low;    ///< elements in front of `low` lie before the place; the result at the end
+    uint32_t low;    ///< elements before `low` lie before the place; the result at the end
     uint32_t high;   ///< elements from `high` on do not lie before the place
     uint32_t middle; ///< the element to compare now; in [low, high)
 } base_search;

@@ -2,8 +2,8 @@
 /// Foreign text that a person is shown: names of players, sentences of a server, quotes in reports.
 ///
 /// Not shown: bytes that are no UTF-8; control characters, which a terminal obeys (C0, DEL, C1);
-/// characters that change the direction of what stands around them, or that cannot be seen (the
-/// list stands in report.c). With these, one name could look like another.
+/// characters that change the direction of what is around them, or that cannot be seen (the
+/// list is in report.c). With these, one name could look like another.
 #pragma once
 
 #include "base/macros.h"

@@ -48,14 +48,14 @@ uint8_t* base_spsc_reserve(base_spsc* queue, uint32_t size);
 /// @return false when they do not fit there: the memory was changed by another process.
 BASE_MUST_USE bool base_spsc_commit(base_spsc* queue, uint32_t size);
 /// Walk without popping: start with *cursor = base_spsc_tail. Each call borrows the record at the
-/// cursor, valid until it is popped, and moves the cursor behind it; *size is its length. Behind
+/// cursor, valid until it is popped, and moves the cursor past it; *size is its length. After
 /// the newest record the cursor skips what no record fills. Consumer's thread.
 /// @return NULL behind the newest record; NULL with *damaged set when the size or the checksum of
 ///         the record is wrong (after a crash, or in a foreign file): the queue ends there.
 const void* base_spsc_next(base_spsc* queue, uint64_t* cursor, uint32_t* size, bool* damaged);
 /// Bytes ever popped: where a walk begins.
 uint64_t base_spsc_tail(const base_spsc* queue);
-/// Drop all records in front of a cursor that base_spsc_next moved. Consumer's thread.
+/// Drop all records before a cursor that base_spsc_next moved. Consumer's thread.
 void base_spsc_pop_to(base_spsc* queue, uint64_t cursor);
 /// Bytes in use, with headers, padding and fillers. 0 once everything was popped. Any thread.
 uint64_t base_spsc_used(const base_spsc* queue);

@@ -30,7 +30,7 @@ typedef struct base_table_slot {
     uint32_t unused;
 } base_table_slot;
 
-/// Zeroed, it is an empty table. The fields are private; they stand here for the inline functions.
+/// Zeroed, it is an empty table. The fields are private; they are here for the inline functions.
 typedef struct base_table {
     base_table_slot* slots;
     uint32_t capacity; ///< slots: 0 or a power of two

@@ -32,7 +32,7 @@ char* base_text_cut_pair(char** rest, char** value);
 BASE_MUST_USE bool base_text_parse_i64(const char* text, int64_t* value);
 BASE_MUST_USE bool base_text_parse_u64(const char* text, uint64_t* value);
 BASE_MUST_USE bool base_text_parse_f64(const char* text, double* value);
-/// Read a number at the begin of [text, end), as strtod without a locale. *next is set behind the
+/// Read a number at the begin of [text, end), as strtod without a locale. *next is set after the
 /// number, or to `text` when there is none. The result is rounded correctly to the nearest double.
 double base_text_read_f64(const char* text, const char* end, const char** next);
 /// Find the candidate with the smallest edit distance to `word`. Of equal ones it is the first.

@@ -144,7 +144,7 @@ typedef struct ecs_words {
     uint32_t word[ECS_SLOT_WORDS_MAX]; ///< of which the first `count` are there
 } __attribute__((aligned(16))) ecs_words;
 
-/// Read so many words of a value.
+/// Read this many words of a value.
 static inline __attribute__((always_inline)) void ecs_words_load(uint32_t* word, const void* value,
                                                                  uint32_t count) {
     const uint8_t* from = (const uint8_t*)value; // no loop: gcc -O2 might keep it
@@ -173,7 +173,7 @@ static inline __attribute__((always_inline)) uint32_t ecs_words_of(size_t bytes)
     return bytes % 4 == 0 && bytes <= 4 * ECS_SLOT_WORDS_MAX ? (uint32_t)bytes / 4 : 0;
 }
 
-/// ecs_set of a value of so many words. @return as ecs_set: ECS_OK; ECS_ERR_STALE; ECS_ERR_MISSING;
+/// ecs_set of a value of this many words. @return as ecs_set: ECS_OK; ECS_ERR_STALE; ECS_ERR_MISSING;
 /// ECS_ERR_MEMORY.
 static inline __attribute__((always_inline)) ecs_result
 ecs_fast_set(ecs_world* world, ecs_entity entity, ecs_component_id component, const void* value,
