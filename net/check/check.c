@@ -531,7 +531,7 @@ static bool find_base(const net_checker* self, uint32_t message, const ecs_event
     return false;
 }
 
-// A text ends at its first zero, so that a change behind it is rightly lost.
+// A text ends at its first zero, so that a change after it is rightly lost.
 static bool has_text(const ProtobufCMessageDescriptor* descriptor) {
     for (unsigned i = 0; i < descriptor->n_fields; i++)
         if (descriptor->fields[i].type == PROTOBUF_C_TYPE_STRING) return true;

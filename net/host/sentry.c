@@ -195,7 +195,7 @@ static void put_again(line* to, const net_sentry* sentry) {
     if (sentry->config.program) {
         put_text(to, "\nThis runs it again: ");
         put_text(to, sentry->config.program);
-        put_words(to, &sentry->command, strlen(sentry->command.text) + 1); // behind the program
+        put_words(to, &sentry->command, strlen(sentry->command.text) + 1); // after the program
         if (access(sentry->log_file, F_OK) != 0) return; // none, or it has not begun
         put_text(to, "\nIts log stays: ");
         put_text(to, sentry->log_file);
@@ -244,10 +244,10 @@ static void put_recent(line* to, const net_sentry* sentry, uint64_t tick) {
     put_text(to, "\n");
 }
 
-// What may go wrong stands at the end: the lines of the program, then the stack.
+// What may go wrong is at the end: the lines of the program, then the stack.
 static void write_crash_file(const net_sentry* sentry, const char* what, const ecs_where* where) {
     if (!sentry->crash_file[0]) return;
-    // Behind a report of another log that was moved away without it.
+    // After a report of another log that was moved away without it.
     const int file =
         open(sentry->crash_file, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC,
              S_IRUSR | S_IWUSR);

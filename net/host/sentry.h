@@ -30,13 +30,13 @@ typedef struct net_sentry_config {
     const char* log_file; ///< copied; NULL: there is no log
     const char* program;  ///< borrowed: it runs again with its arguments; NULL: the log does
     base_reporter reporter;
-    const char* line_begin; ///< static, in front of each line of a crash on stderr; NULL: nothing
-    const char* line_end;   ///< static, behind it, and the line is escaped as JSON; NULL: nothing
+    const char* line_begin; ///< static, before each line of a crash on stderr; NULL: nothing
+    const char* line_end;   ///< static, after it, and the line is escaped as JSON; NULL: nothing
     const char* crash_file; ///< copied: where the report of a crash goes; NULL: nowhere
     const char* game_file;  ///< copied: the game is no name but this; NULL: the log has its name
     const char* go_on;      ///< copied: the words, each with its NUL, that go on with the match
     size_t go_on_bytes;     ///< 0: nothing goes on
-    uint64_t recent_ticks;  ///< its command runs so many ticks in front of the crash again
+    uint64_t recent_ticks;  ///< its command runs this many ticks before the crash again
     /// Does the program go on after a SIGBUS at this address? From the handler. NULL: it ends.
     bool (*answer)(const void* address);
     /// Append what the program said last. It is called from a signal handler. NULL: nothing.
