@@ -15,7 +15,7 @@ typedef struct client_servers_row {
     bool is_fault;                     ///< the note is a fault
 } client_servers_row;
 
-/// So many rows fit.
+/// This many rows fit.
 uint32_t client_servers_rows_max(float height);
 /// The row that is shown at this place, of `count` from `first` on; CLIENT_NO_ROW: none is.
 uint32_t client_servers_row_at(float width, float height, uint32_t first, uint32_t count, float x,

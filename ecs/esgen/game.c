@@ -65,7 +65,7 @@ static bool read_declarator(esgen_unit* unit, declarator* one, const esgen_word*
     one->open = at + 1;
     one->close = at + 1 < end ? esgen_words_match(at + 1, end) : NULL;
     if (one->close && one->close + 1 == end) return true;
-    esgen_fault(unit, at->line, "%s: behind a name stands one mark with (...)",
+    esgen_fault(unit, at->line, "%s: one mark with (...) may follow a name",
                 unit->game.context.text);
     return false;
 }
@@ -223,7 +223,7 @@ static const esgen_word* read_context(esgen_unit* unit, const esgen_word* at, co
     const esgen_word* open = NULL;
     if (esgen_name_read(unit, &game->name, at + 2, close))
         open = esgen_typedef_find(unit, at->line, close + 1, end, "struct",
-                                  "ES_GAME_CONTEXT stands", &game->context, &body_end);
+                                  "ES_GAME_CONTEXT belongs", &game->context, &body_end);
     if (!open) return close + 1;
     game->is_context_here = is_here;
     const esgen_word* first = open + 1;
@@ -254,7 +254,7 @@ static const esgen_word* read_settings(esgen_unit* unit, const esgen_word* at,
     made->line = at->line;
     const esgen_word* close;
     const esgen_word* open = esgen_typedef_find(unit, at->line, at + 1, end, "struct",
-                                                "ES_SETTINGS stands", &made->c_type, &close);
+                                                "ES_SETTINGS belongs", &made->c_type, &close);
     if (!open) return at + 1;
     esgen_fields_read(unit, made, open + 1, close);
     for (uint32_t i = 0; i < made->field_count; i++) {
@@ -307,8 +307,8 @@ static const esgen_word* read_actions(esgen_unit* unit, const esgen_word* at,
                                       const esgen_word* end) {
     esgen_name name;
     const esgen_word* close;
-    const esgen_word* open =
-        esgen_typedef_find(unit, at->line, at + 1, end, "enum", "ES_ACTIONS stands", &name, &close);
+    const esgen_word* open = esgen_typedef_find(unit, at->line, at + 1, end, "enum",
+                                                "ES_ACTIONS belongs", &name, &close);
     if (!open) return at + 1;
     const esgen_word* first = open + 1;
     uint32_t depth = 0;
@@ -495,7 +495,7 @@ static void check_order(esgen_unit* unit, const esgen_words* words, const char* 
         if (!include) return;
         if (!esgen_word_is(at + 1, "=") && !esgen_word_is(at + 1, "[")) continue;
         esgen_fault(unit, at->line,
-                    ".%s = %s: %s stands before the include of %.*s, which has the table", key,
+                    ".%s = %s: %s must be above the include of %.*s, which has the table", key,
                     value, name, (int)include->size, include->text);
         return;
     }

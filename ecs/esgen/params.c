@@ -465,6 +465,6 @@ void esgen_check(esgen_unit* unit, const esgen_function* function) {
     check_kind(unit, function);
     for (uint32_t i = 0; i < unit->function_count; i++) {
         if (strcmp(unit->functions[i].name.text, function->name.text) == 0)
-            esgen_fault(unit, function->line, "%s stands twice in this file", function->name.text);
+            esgen_fault(unit, function->line, "%s is twice in this file", function->name.text);
     }
 }

@@ -116,7 +116,7 @@ static const esgen_word* read_mark(esgen_unit* unit, esgen_mark* mark, const esg
 static void report_misplaced(esgen_unit* unit, const esgen_word* mark) {
     for (uint32_t i = 0; i < BASE_COUNT(forms); i++) {
         if (!esgen_word_is(mark, forms[i].name)) continue;
-        esgen_fault(unit, mark->line, "%s%s stands before or behind a field", forms[i].name,
+        esgen_fault(unit, mark->line, "%s%s belongs before or after a field", forms[i].name,
                     forms[i].arguments);
     }
 }
@@ -210,7 +210,7 @@ static void message_check(esgen_unit* unit, esgen_struct* target) {
         } else if (is_marked && !is_message) {
             esgen_fault(unit, field->line,
                         "%s.%s is marked for a message, but there is none: say ES_MESSAGE(type) "
-                        "behind ES_EVENT",
+                        "after ES_EVENT",
                         owner, field->name.text);
         } else if (is_message && !is_text && !mark->is_local &&
                    strcmp(field->count.text, "1") != 0) {
@@ -422,7 +422,7 @@ static bool read_message(esgen_unit* unit, esgen_struct* target, const esgen_wor
     esgen_struct_event* event =
         target->event_count ? &target->events[target->event_count - 1] : NULL;
     if (!event || event->message.text[0]) {
-        esgen_fault(unit, open->line, "ES_MESSAGE stands behind an ES_EVENT, which it is sent as");
+        esgen_fault(unit, open->line, "ES_MESSAGE belongs after an ES_EVENT, which it is sent as");
         return false;
     }
     if (close - open < 2 || open[1].kind != ESGEN_IDENTIFIER ||
@@ -453,7 +453,7 @@ static bool read_sound(esgen_unit* unit, esgen_struct* target, const esgen_word*
         target->event_count ? &target->events[target->event_count - 1] : NULL;
     if (!event || event->sound.text[0]) {
         esgen_fault(unit, open->line,
-                    "one ES_SOUND stands behind an ES_EVENT, which it is heard of");
+                    "one ES_SOUND belongs after an ES_EVENT, which it is heard of");
         return false;
     }
     uint32_t commas = 0;
@@ -559,7 +559,7 @@ static const esgen_word* read_struct(esgen_unit* unit, const esgen_word* at, con
     const esgen_word* close = NULL;
     const esgen_word* open =
         is_right ? esgen_typedef_find(unit, made->line, at, end, "struct",
-                                      "ES_STRUCT and ES_EVENT stand", &made->c_type, &close)
+                                      "ES_STRUCT and ES_EVENT belong", &made->c_type, &close)
                  : NULL;
     if (open) {
         esgen_type type = {made->c_type, made->name};

@@ -217,7 +217,7 @@ static void read_scattered(const ecs_fast* fast, uint32_t left, const handler_sp
     }
 }
 
-// The next events of a run of which so many are `left`, and the rows of their targets.
+// The next events of a run of which `left` remain, and the rows of their targets.
 static void read_block(const ecs_world* world, const ecs_event_kind* kind, const uint8_t* payloads,
                        uint32_t left, const handler_spot* spot, event_block* block) {
     const ecs_fast fast = world->fast;

@@ -43,7 +43,7 @@ typedef struct cut_run {
     void* columns[ECS_QUERY_TERMS_MAX]; // what rows.columns may point at
 } cut_run;
 
-// How many parts so many items have: one for each quantum, 1..ECS_RANGES_MAX.
+// How many parts that many items have: one for each quantum, 1..ECS_RANGES_MAX.
 static uint32_t cut_parts(uint32_t items, uint32_t quantum) {
     BASE_ASSERT(quantum > 0);
     const uint32_t parts = items / quantum;

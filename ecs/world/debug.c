@@ -149,7 +149,7 @@ void ecs_world_validate(const ecs_world* world) {
     BASE_ASSERT(ecs_world_state_hash_walk(world) == ecs_world_state_hash(world));
 }
 
-// A whole check costs as much as the world is large. It runs once in so many steps that a step pays
+// A whole check costs as much as the world is large. It runs once in enough steps that a step pays
 // for about this many rows and used indices.
 enum { UNITS_PER_STEP = 512 };
 

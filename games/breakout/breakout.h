@@ -135,7 +135,7 @@ typedef struct breakout_settings {
                                "speed of pads, units per second (the field is 1200 wide)");
     int32_t lives ES_SETTING(3.0, 1.0, 99.0, "lives at the start of a game");
     int32_t level ES_SETTING(1.0, 1.0, 99.0, "level at the start of a game");
-    int32_t brick_hits ES_SETTING(0.0, 0.0, 4.0, "so many more hits does each brick take");
+    int32_t brick_hits ES_SETTING(0.0, 0.0, 4.0, "each brick takes that many more hits");
 } breakout_settings;
 
 ES_ACTIONS

@@ -32,7 +32,7 @@ typedef struct net_secure_credential {
     uint8_t server_key[NET_KEY_BYTES];
 } net_secure_credential;
 
-/// Another server that would take the session over, as its challenge says.
+/// Another server that would accept the session, as its challenge says.
 typedef struct net_secure_offer {
     bool is_there, is_news;
     net_address server;
@@ -103,7 +103,7 @@ typedef struct net_secure_answer {
     uint8_t reply[NET_OUTER_HELLO_BYTES];
 } net_secure_answer;
 
-/// Take a datagram from the wire. It is decrypted in place.
+/// Receive a datagram from the wire. It is decrypted in place.
 void net_secure_client_receive(net_secure_client* client, const net_secure_clock* clock,
                                const net_address* from, uint8_t* bytes, size_t size,
                                net_secure_answer* answer);

@@ -75,7 +75,7 @@ typedef struct net_secure_received {
     uint8_t reply[NET_OUTER_ACCEPT_BYTES];
 } net_secure_received;
 
-/// Take a datagram from the wire. It is decrypted in place. What is wrong with it is counted.
+/// Receive a datagram from the wire. It is decrypted in place. What is wrong with it is counted.
 void net_secure_server_receive(net_secure_server* server, const net_secure_clock* clock,
                                const net_address* from, uint8_t* bytes, size_t size,
                                net_secure_received* received);

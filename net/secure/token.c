@@ -283,7 +283,7 @@ bool net_token_print(const net_token* token, char* text, size_t text_bytes) {
     return fits;
 }
 
-// libsodium 1.0.18 takes some bytes above 127 for letters of its alphabet.
+// libsodium 1.0.18 accepts some bytes above 127 as letters of its alphabet.
 static bool is_ascii(const char* text, size_t length) {
     for (size_t i = 0; i < length; i++)
         if ((uint8_t)text[i] > 127) return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// A budget in events a second with a burst, refilled by the clock that the caller gives. Its whole
+/// A budget in events a second with a burst, refilled by the clock that the caller passes. Its whole
 /// state is one time: when the bucket would be full again. Zero is a full bucket.
 #pragma once
 
@@ -24,7 +24,7 @@ static inline bool net_budget_has(const net_budget* budget, net_budget_rate rate
     return full_us + rate.every_us <= now_us + span_us;
 }
 
-/// Take one event. @return false when there is none; nothing changed then.
+/// Use up one event. @return false when there is none; nothing changed then.
 static inline bool net_budget_take(net_budget* budget, net_budget_rate rate, uint64_t now_us) {
     if (!net_budget_has(budget, rate, now_us)) return false;
     if (budget->full_us < now_us) budget->full_us = now_us;

@@ -138,13 +138,13 @@ net_event_fate net_event_inbox_find_fate(const net_event_inbox_entry* entry, con
 /// The event waited too long. With is_late it stops waiting for the entities in its payload.
 /// @return false: drop it.
 bool net_event_inbox_give_up(net_event_inbox_entry* entry);
-/// Take the next event that can be delivered to `world`. Events that are OVER are dropped and
+/// Pop the next event that can be delivered to `world`. Events that are OVER are dropped and
 /// counted. The order of reliable ones is kept. Borrowed until the next call. @return NULL when
 /// there is none now.
 const net_event_outbox_entry* net_event_inbox_next(net_event_inbox* inbox, const ecs_world* world);
-/// @return The newest reliable number up to which none waits: each was taken or dropped. 0 before
+/// @return The newest reliable number up to which none waits: each was popped or dropped. 0 before
 ///         the first.
 uint32_t net_event_inbox_done(const net_event_inbox* inbox);
 /// Once per tick: waiting events get older. Those beyond the limit are dropped and counted; of
-/// reliable ones at most one per call, so that net_event_inbox_next can take those after it first.
+/// reliable ones at most one per call, so that net_event_inbox_next can pop those after it first.
 void net_event_inbox_age(net_event_inbox* inbox);

@@ -265,7 +265,7 @@ net_result net_input_queue_push(net_input_queue* inputs, uint32_t number, const 
     }
     if (inputs->newest) inputs->missing += number - inputs->newest - 1;
     inputs->newest = number;
-    // No tick takes inputs: the match is paused, or it is over.
+    // No tick consumes inputs: the match is paused, or it is over.
     if (inputs->count == NET_INPUT_RING) skip(inputs);
     if (!reserve(inputs, size)) {
         inputs->refused++;

@@ -90,7 +90,7 @@ typedef struct net_input_queue {
     uint32_t used;   // newest number that a tick had, or that was settled or skipped; 0: none yet
     uint32_t owed;   // ticks that repeated `used` and were not paid for since
     uint32_t dry;    // ticks in a row without any input
-    bool is_started; // at least one input was taken
+    bool is_started; // at least one input was consumed
     bool is_resting;
     net_input last; // what is repeated
     uint64_t received;
@@ -113,7 +113,7 @@ void net_input_queue_deinit(net_input_queue* inputs);
 ///         NET_ERR_MALFORMED (longer than NET_INPUT_BYTES_MAX: a strike).
 net_result net_input_queue_push(net_input_queue* inputs, uint32_t number, const void* payload,
                                 uint32_t size, uint64_t seen);
-/// Take the input of this tick. After `repeat_ticks_max` (>= 1) ticks without any input the client
+/// Pop the input of this tick. After `repeat_ticks_max` (>= 1) ticks without any input the client
 /// rests. *entry is the input for NET_INPUT_NEXT, else NULL; borrowed until the next take.
 net_input_turn net_input_queue_take(net_input_queue* inputs, uint32_t repeat_ticks_max,
                                     const net_input** entry);

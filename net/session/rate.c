@@ -45,7 +45,7 @@ void net_meter_restart(net_meter* meter) {
 // The rate is changed once per round trip, at least every LOOK_US, and only when LOOK_PACKETS
 // packets were acknowledged or lost since: the loss of one in five packets proves nothing. Loss
 // above LOSS_PART, or a round trip of more than 1.5 times the smallest of the last windows and 20
-// ms (queues are filling), takes 15 %. A second without either gives 4 % if the rate held packets
+// ms (queues are filling), takes 15 %. A second without either adds 4 % if the rate held packets
 // back. Before the first cut the rate doubles every half second. A client begins low, because a
 // server that hundreds join in one tick sends all of them their first world.
 //
@@ -97,7 +97,7 @@ void net_rate_refill(net_rate* rate, uint64_t now_us) {
     measure_used(rate, seconds);
     double share = seconds * (rate->held > 0 && rate->held < rate->rate ? rate->held : rate->rate);
     rate->refill_us = now_us;
-    // A longer pause gives the bytes of one second at most.
+    // A longer pause adds the bytes of one second at most.
     if (share > rate->rate) share = rate->rate;
     double bucket = BUCKET_PACKETS * NET_RATE_PACKET_BYTES_MAX;
     if (share > bucket) bucket = share;
@@ -200,7 +200,7 @@ void net_rate_learn(net_rate* rate, uint64_t now_us, uint64_t acked, uint64_t lo
     }
     uint64_t period_us = rtt_us > LOOK_US ? rtt_us : LOOK_US;
     if (now_us - rate->looked_us < period_us) return;
-    // A late acknowledgement takes a loss back, perhaps one that was counted in an earlier look.
+    // A late acknowledgement revokes a loss, perhaps one that was counted in an earlier look.
     uint64_t lost_now = lost > rate->lost ? lost - rate->lost : 0;
     uint64_t known = acked - rate->acked + lost_now;
     bool is_lossy = known >= LOOK_PACKETS && (double)lost_now > LOSS_PART * (double)known;

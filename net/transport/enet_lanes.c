@@ -18,7 +18,7 @@
 // the trunk reads no further: the rest waits in the kernel, as with one host.
 //
 // Invariant: events of a lane lie in its list, with their packets, until next gave them out or the
-// next service began. When the user disconnects a peer, those of it are taken back.
+// next service began. When the user disconnects a peer, those of it are dropped.
 #include "transport/enet_lanes.h"
 
 #include "transport/enet_peers.h"
@@ -146,7 +146,7 @@ static void lanes_service(net_transport* transport, uint64_t now_us) {
     read_trunk(self);
 }
 
-// Take the events of a host with their packets. Without memory they wait in ENet.
+// Collect the events of a host with their packets. Without memory they wait in ENet.
 static void take_events(const enet_lanes* self, enet_lane* lane) {
     net_enet_transport* host = lane->host;
     const uint32_t number = (uint32_t)(lane - self->lanes);

@@ -78,7 +78,7 @@ typedef struct net_enet_transport {
     net_connect_gate* gate; ///< of a server
     ENetPacket* borrowed;
     bool is_read; ///< ENet found nothing more, and packets that came before are given out
-    bool is_lane; ///< the lane gives its packets out, not next()
+    bool is_lane; ///< the lane returns its packets, not next()
     /// Packets that came past ENet, in the order of arrival.
     net_enet_waiting* waiting;
     uint32_t waiting_count, waiting_capacity;
@@ -98,9 +98,9 @@ BASE_MUST_USE net_result net_enet_host_create(const net_enet_config* config,
 /// List at most `capacity` of the system's descriptors behind ENet's `descriptor`.
 /// @return how many.
 uint32_t net_enet_list_descriptors(int descriptor, int* descriptors, uint32_t capacity);
-/// Ask the kernel for buffers of NET_ENET_SOCKET_BYTES; it may give less.
+/// Ask the kernel for buffers of NET_ENET_SOCKET_BYTES; it may grant less.
 void net_enet_size_buffers(int descriptor);
-/// Begin a service of one host, which ends at `until_us`; then its next() gives the events.
+/// Begin a service of one host, which ends at `until_us`; then its next() returns the events.
 void net_enet_host_service(net_enet_transport* owner, uint64_t now_us, uint64_t until_us);
 /// Resolve "ADDR:PORT" or "ADDR:PORT,ADDR:PORT" into the plan, and check that a server with these
 /// keys may listen there. @return NET_OK, NET_ERR_ADDRESS, NET_ERR_REFUSED.
@@ -112,7 +112,7 @@ bool net_enet_is_host(const net_transport* transport);
 
 /// Once per service, for every peer: mtu, resend times, leaked accounts, and the watchdog.
 void net_enet_check_peers(net_enet_transport* owner, uint64_t now_us);
-/// Take a packet of the realtime channel, copied (net_enet_secure.take_packet).
+/// Receive a packet of the realtime channel, copied (net_enet_secure.take_packet).
 void net_enet_take_packet(void* owner, uint32_t host, uint16_t port, const uint8_t* bytes,
                           size_t size);
 /// The next packet whose connection is still the one it came from. Borrowed until the next service

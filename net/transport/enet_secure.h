@@ -78,7 +78,7 @@ BASE_MUST_USE net_result net_enet_secure_init_trunk(net_enet_secure* secure, int
 /// Stand between a lane and its ENet host, with the sessions of the trunk.
 void net_enet_secure_init_lane(net_enet_secure* secure, int descriptor,
                                const net_enet_secure* trunk);
-/// Take a datagram that the trunk received; a handshake is answered. @return the slot of the
+/// Accept a datagram that the trunk received; a handshake is answered. @return the slot of the
 /// session that it is for; UINT32_MAX: for none.
 uint32_t net_enet_secure_route(net_enet_secure* trunk, const net_address* from, uint8_t* bytes,
                                size_t size);

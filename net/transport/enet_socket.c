@@ -6,7 +6,7 @@
 //   enet_socket_send    -> [guard] -> socket_outer.c -> kernel or virtual wire
 //   enet_socket_receive <- [guard] <- socket_outer.c <- kernel or virtual wire
 //
-// ENet takes 0 from a receive for "no more datagrams" and a negative number for a failure of the
+// ENet reads 0 from a receive as "no more datagrams" and a negative number for a failure of the
 // whole host. So an empty datagram would end the drain, and a long one the service. Neither is ever
 // returned for a datagram: a refused datagram is counted and the next one is read. Errors of
 // the kernel when sending count as loss.

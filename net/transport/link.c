@@ -25,7 +25,7 @@ static bool is_off_or_in(double value, double low, double high) {
     return value == 0 || is_in(value, low, high);
 }
 
-// Whether a config is one that net_link_config_parse could give.
+// Whether a config is one that net_link_config_parse could return.
 static bool net_link_config_is_sound(const net_link_config* config) {
     return is_in(config->loss_percent, 0, 100) && is_in(config->duplicate_percent, 0, 100) &&
            is_in(config->reorder_percent, 0, 100) && is_in(config->flip_percent, 0, 100) &&

@@ -9,7 +9,7 @@
 //
 // service() looks after every peer once: mtu, resend times, leaked accounts, and the watchdog that
 // resets a peer that is neither free nor connected for too long. next() then steps ENet itself. It
-// gives one event at a time, whose packet lives until the next call of next() or service().
+// returns one event at a time, whose packet lives until the next call of next() or service().
 //
 // Why resend times are clamped: ENet doubles the wait of a command at every loss without an upper
 // bound, and gives up the connection after some losses of the same command. With 20 % loss that
@@ -480,7 +480,7 @@ static net_result listen_resolve(const net_enet_config* config, net_socket_plan*
 }
 
 // ENet calls abort by itself. With this its functions return NULL, and each caller in ENet and here
-// takes that for a loss: a reliable message that was not taken is sent again.
+// treats that as a loss: a reliable message that was not accepted is sent again.
 static void ENET_CALLBACK go_on_without_memory(void) {}
 
 net_result net_enet_plan_listen(const net_enet_config* config, net_socket_plan* plan) {

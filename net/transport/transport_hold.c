@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Messages wait as they were given, before ENet and the encryption. Held below them, ENet's
-// acknowledgements would wait too, and clients would take the server for dead; and what is sealed
+// acknowledgements would wait too, and clients would think the server dead; and what is sealed
 // has a packet number, which is too old after a second.
 //
-// What waits belongs to its lane: the lane's thread puts it there and takes it out, or the caller's
+// What waits belongs to its lane: the lane's thread adds and removes it, or the caller's
 // while no lane works. Only `released` and `bytes` are for all threads.
 #include "net/transport.h"
 
@@ -88,7 +88,7 @@ static bool give(const hold* self, const entry* at) {
            at->channel == NET_CHANNEL_REALTIME;
 }
 
-// Give what may leave; what stays moves to the front.
+// Send what may leave; what stays moves to the front.
 static void release_lane(hold* self, hold_lane* lane) {
     const uint64_t released = atomic_load_explicit(&self->released, memory_order_acquire);
     uint32_t kept = 0;

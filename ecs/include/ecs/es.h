@@ -70,7 +70,7 @@
 /// After ES_EVENT: its protobuf message (Game__Hit, input|kept|reliable|late). The struct's fields
 /// have the names that protoc-c writes: in lower case, and `default_` for a word of C or C++.
 #define ES_MESSAGE(...)
-/// Behind ES_EVENT: its sound where pictures are shown: file in assets/, volume 0..1, how far it is
+/// After ES_EVENT: its sound where pictures are shown: file in assets/, volume 0..1, how far it is
 /// heard (net_sound.reach): ES_SOUND("hit.wav", 0.8), ES_SOUND("hit.wav", 0.8, 70).
 #define ES_SOUND(...)
 #define ES_REGISTER_TYPES ///< this file registers its types and those of headers included by "name"

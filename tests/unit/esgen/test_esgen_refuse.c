@@ -36,7 +36,7 @@ CASE(functions_that_cannot_be_systems_are_refused) {
     refused(2, "static float\na_ecs_query(const float* f) {}",
             "a_ecs_query must return void, or bool: false ends the walk");
     refused(2, "static void a_es(void) {}\nstatic void a_es(void) {}",
-            "a_es stands twice in this file");
+            "a_es is twice in this file");
     refused(1, "static void a_es(pos)\n float* pos; {}",
             "a_es: write the parameters' types between the parentheses");
     refused(1, "static void a_es(pos) vec* pos; {}",
@@ -148,7 +148,7 @@ CASE(parameters_that_are_no_components_have_their_form) {
 CASE(structs_that_cannot_be_types_are_refused) {
     refused(1, "ES_TYPE(a) int x;", "ES_TYPE takes a C type and the name it is registered by");
     refused(2, "\nES_STRUCT(A)\nstruct a { int32_t x; };",
-            "ES_STRUCT and ES_EVENT stand before typedef struct name {...} name;");
+            "ES_STRUCT and ES_EVENT belong before typedef struct name {...} name;");
     refused(1, "ES_STRUCT() typedef struct a { int32_t x; } a;", "a name is missing here");
     refused(1, "ES_STRUCT typedef struct a { int32_t x; } a;", "ES_STRUCT needs (...)");
     refused(1, "ES_EVENT(a, exports) typedef struct a { int32_t x; } a;",
@@ -171,7 +171,7 @@ CASE(structs_that_cannot_be_types_are_refused) {
     refused(1, "ES_STRUCT(A) typedef struct a { float x ES_QUANT(1, 2); } a;",
             "ES_QUANT takes (min, step, bits)");
     refused(1, "ES_STRUCT(A) typedef struct a { float ES_QUANT(1, 2, 3) x; } a;",
-            "ES_QUANT(min, step, bits) stands before or behind a field");
+            "ES_QUANT(min, step, bits) belongs before or after a field");
 }
 
 CASE(marks_of_fields_stand_right) {
@@ -183,9 +183,9 @@ CASE(marks_of_fields_stand_right) {
     refused(1, MARKED("ES_RANGE([1, 2]) int32_t x;"), "ES_RANGE takes (min, max)");
     refused(1, MARKED("ES_NAME(a b) int32_t x;"), "ES_NAME takes (name)");
     refused(1, MARKED("ES_NAME(\"a\") int32_t x;"), "ES_NAME takes (name)");
-    refused(1, MARKED("int32_t ES_LOCAL x;"), "ES_LOCAL stands before or behind a field");
+    refused(1, MARKED("int32_t ES_LOCAL x;"), "ES_LOCAL belongs before or after a field");
     refused(2, MARKED("int32_t\nES_CLAMP(1, 2) x;"),
-            "ES_CLAMP(min, max) stands before or behind a field");
+            "ES_CLAMP(min, max) belongs before or after a field");
     refused(1, MARKED("int32_t x ES_CLAMPED(1, 2);"), "ES_CLAMPED is not understood here");
     refused(1, MARKED("int32_t x ES_CLAMP(1, 2) ES_RANGE(1, 2);"),
             "a field has one ES_CLAMP or one ES_RANGE");
@@ -206,7 +206,7 @@ CASE(marks_of_fields_stand_right) {
     refused(1, "ES_STRUCT(A) typedef struct a { char x[8]; } a;", text);
 #undef MARKED
     static const char none[] =
-        "a.x is marked for a message, but there is none: say ES_MESSAGE(type) behind ES_EVENT";
+        "a.x is marked for a message, but there is none: say ES_MESSAGE(type) after ES_EVENT";
     refused(1, "ES_EVENT(e) typedef struct a { int32_t x ES_CLAMP(1, 2); } a;", none);
     refused(1, "ES_STRUCT(A) typedef struct a { int32_t x ES_LOCAL; } a;", none);
     refused(1, "ES_STRUCT(A) typedef struct a { ES_NAME(y) int32_t x; } a;", none);
@@ -219,7 +219,7 @@ CASE(messages_belong_to_events) {
     refused(1, "ES_EVENT(e) ES_MESSAGE(game.Hit) typedef struct a { int32_t x; } a;", type);
     refused(1, "ES_EVENT(e) ES_MESSAGE typedef struct a { int32_t x; } a;",
             "ES_MESSAGE needs (...)");
-    static const char event[] = "ES_MESSAGE stands behind an ES_EVENT, which it is sent as";
+    static const char event[] = "ES_MESSAGE belongs after an ES_EVENT, which it is sent as";
     refused(1, "ES_MESSAGE(G__E) ES_EVENT(e) typedef struct a { int32_t x; } a;", event);
     refused(1, "ES_STRUCT(A) ES_MESSAGE(G__E) typedef struct a { int32_t x; } a;", event);
     refused(1, "ES_EVENT(e) ES_MESSAGE(G__E) ES_MESSAGE(G__F) typedef struct a { int32_t x; } a;",
@@ -325,7 +325,7 @@ CASE(wrong_sounds_are_refused) {
     refused(1, SOUND("ES_SOUND(\"a.wav\",)"), form);
     refused(1, SOUND("ES_SOUND(a.wav, 1)"), form);
     refused(1, SOUND("ES_SOUND(\"a.wav\", 1, 2, 3)"), form);
-    static const char place[] = "one ES_SOUND stands behind an ES_EVENT, which it is heard of";
+    static const char place[] = "one ES_SOUND belongs after an ES_EVENT, which it is heard of";
     refused(1, SOUND("ES_SOUND(\"a.wav\", 1) ES_SOUND(\"b.wav\", 1)"), place);
     refused(1, "ES_SOUND(\"a.wav\", 1) ES_EVENT(e) typedef struct a { int32_t x; } a;", place);
     refused(1, SOUND("ES_SOUND"), "ES_SOUND needs (...)");
@@ -357,7 +357,7 @@ CASE(games_that_are_not_whole_are_refused) {
             "a_es: no world of a game has the tag sever, did you mean server?: there are server, "
             "gameClient, predict and render");
     refused(1, "ES_GAME_CONTEXT(g) struct c { };",
-            "ES_GAME_CONTEXT stands before typedef struct name {...} name;");
+            "ES_GAME_CONTEXT belongs before typedef struct name {...} name;");
 }
 
 #define GAME_RULES GAME ", .interest = &rules, .start = start);\n"
@@ -365,7 +365,7 @@ CASE(games_that_are_not_whole_are_refused) {
 
 CASE(what_a_table_names_stands_before_its_include) {
     static const char said[] =
-        ".interest = &rules: rules stands before the include of x.es.h, which has the table";
+        ".interest = &rules: rules must be above the include of x.es.h, which has the table";
     refused(4, GAME_INCLUDE GAME_RULES "static const net_rules rules = {.size = 4};", said);
     refused(4, GAME_INCLUDE GAME_RULES "net_rules rules[1];", said);
     static const char* const sound[] = {

@@ -50,7 +50,7 @@ BASE_MUST_USE bool base_spsc_commit(base_spsc* queue, uint32_t size);
 /// Walk without popping: start with *cursor = base_spsc_tail. Each call borrows the record at the
 /// cursor, valid until it is popped, and moves the cursor past it; *size is its length. After
 /// the newest record the cursor skips what no record fills. Consumer's thread.
-/// @return NULL behind the newest record; NULL with *damaged set when the size or the checksum of
+/// @return NULL after the newest record; NULL with *damaged set when the size or the checksum of
 ///         the record is wrong (after a crash, or in a foreign file): the queue ends there.
 const void* base_spsc_next(base_spsc* queue, uint64_t* cursor, uint32_t* size, bool* damaged);
 /// Bytes ever popped: where a walk begins.

@@ -2,7 +2,7 @@
 /// What net/socket, net/core and net/game call of POSIX, on Winsock. The headers beside this one
 /// have the names that those files include, and all of them are this one.
 ///
-/// Sockets are int: Windows gives handles far below 2^31. A batch of datagrams is a loop, since
+/// Sockets are int: Windows returns handles far below 2^31. A batch of datagrams is a loop, since
 /// Winsock has no recvmmsg. Sockets are not blocking because ENet makes them so; MSG_DONTWAIT is
 /// nothing of its own here.
 #pragma once
@@ -78,7 +78,7 @@ struct cmsghdr {
 int recvmmsg(int descriptor, struct mmsghdr* messages, unsigned count, int flags,
              struct timespec* timeout);
 int sendmmsg(int descriptor, struct mmsghdr* messages, unsigned count, int flags);
-/// F_GETFL gives 0; F_SETFL knows O_NONBLOCK.
+/// F_GETFL returns 0; F_SETFL knows O_NONBLOCK.
 int net_windows_fcntl(int descriptor, int command, ...);
 /// A socket or a file.
 int net_windows_close(int descriptor);
