@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A part of a log gets its number while others read it: its server renames FILE to FILE.segN, then
-// creates FILE again. What was opened as FILE may thus be the part behind the one that was meant;
+// creates FILE again. What was opened as FILE may thus be the part after the one that was meant;
 // the name with the number, looked at once more, tells.
 #include "net/log_bytes.h"
 

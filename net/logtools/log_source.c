@@ -267,7 +267,7 @@ typedef struct side {
     net_log_cursor cursor;
     net_log_record record;
     bool has_record;
-    uint64_t controls; // a hash of those in front of the tick; 0: none
+    uint64_t controls; // a hash of those before the tick; 0: none
     net_log_source* source;
 } side;
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Which system makes a run differ from its log.
 //
-// A log has the state behind a tick, not behind a system. So three things can be said, and nothing
+// A log has the state after a tick, not after a system. So three things can be said, and nothing
 // more: which systems may write a component, by what they declare; which of them changed it in that
-// tick, in the run here; and, when two runs of the tick from the same keyframe differ, behind which
-// system they do. The last one is proof: both runs were equal in front of it.
+// tick, in the run here; and, when two runs of the tick from the same keyframe differ, after which
+// system they do. The last one is proof: both runs were equal before it.
 #include "base/assert.h"
 #include "base/hash.h"
 #include "base/text.h"
@@ -100,15 +100,15 @@ bool net_log_compare_worlds(const ecs_world* log, const ecs_world* run, const ch
 
 // Sums of a component's values by entity: equal worlds have equal sums.
 typedef struct moment {
-    char system[ECS_NAME_BYTES_MAX]; ///< empty: commands and events behind the one before
+    char system[ECS_NAME_BYTES_MAX]; ///< empty: commands and events after the one before
     uint64_t sums[ECS_COMPONENTS_MAX + 1];
 } moment;
 
 typedef struct trail {
-    moment* moments; ///< the first is in front of all systems
+    moment* moments; ///< the first is before all systems
     uint32_t count, capacity;
     bool lacks_memory;
-    uint64_t state_hash; ///< behind the tick
+    uint64_t state_hash; ///< after the tick
     bool is_the_logs;
 } trail;
 
@@ -191,7 +191,7 @@ static const char* differ(const ecs_world* world, const moment* a, const moment*
     return NULL;
 }
 
-// The first place in which two runs of the tick differ: behind which system, and in which
+// The first place in which two runs of the tick differ: after which system, and in which
 // component ("-": none, but other systems ran). @return false: none.
 static bool find_difference(const ecs_world* world, const trail runs[2], char* system,
                             size_t system_bytes, const char** component) {

@@ -104,7 +104,7 @@ net_result net_log_match_create(const base_allocator* allocator, const net_log_i
     return result;
 }
 
-// Behind a reload the templates are in the log.
+// After a reload the templates are in the log.
 static net_result take_templates(net_log_replay* replay, const net_module** module,
                                  const base_reporter* reporter) {
     size_t size, bytes;
@@ -190,7 +190,7 @@ static net_result fail(net_log_replay* replay, const char* text) {
     return NET_ERR_DAMAGED;
 }
 
-// What an operator did to the match in front of this tick.
+// What an operator did to the match before this tick.
 static net_result apply_control(net_log_replay* replay) {
     const net_log_record* record = &replay->record;
     net_match_argument arguments[NET_CONTROL_ARGUMENTS_MAX];

@@ -301,7 +301,7 @@ static inline uint64_t load_code(const uint8_t* data, uint32_t bits) {
     return bits < 64 ? word & ((UINT64_C(1) << bits) - 1) : word;
 }
 
-// Keep the bits of a row, which are at or behind the end of the arena.
+// Keep the bits of a row, which are at or after the end of the arena.
 static inline void keep(net_encoded_rows* encoded_rows, const uint8_t* code, uint32_t bits,
                         net_encoded_row* encoded) {
     BASE_ASSERT(bits <= NET_ROW_BYTES_MAX * 8);

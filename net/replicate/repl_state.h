@@ -5,8 +5,8 @@
 /// Schedule optimistically, encode pessimistically: an entity waits to be sent only after a new
 /// change or after the loss of the newest packet with it. When it is written, its bases are rows
 /// that this client acknowledged for this entity. A waiting entity is due once in an interval of 1
-/// to 64 ticks, which its weight and the budget set; due and late ones go first, by level. Creations
-/// and destructions have a reserved share, and the wait is bounded (repl_state_select.c).
+/// to 64 ticks, which its weight and the budget set; due and late ones go first, by level.
+/// Creations and destructions have a reserved share, and the wait is bounded (repl_state_select.c).
 ///
 /// Memory:  grows with the client's scope and the largest packet, then stays.
 /// Threads: one at a time for all replication states of a lane (replicator.h).

@@ -4,7 +4,7 @@
 // A row is coded against the newest row that this client acknowledged for the entity. That is the
 // newest acknowledged packet that carried the slot: one operation finds it for 64 slots. Among
 // them, the next older packet is the second base, when at least SHARING_MIN slots have the same.
-// A slot that certainly had no row in that packet's tick may stand in the same run. The few slots
+// A slot that certainly had no row in that packet's tick may be in the same run. The few slots
 // whose base left the window are handled one by one (`bases`), and so are those whose classes
 // changed lately.
 //
@@ -176,7 +176,7 @@ static inline void put_word(net_composer* c, uint32_t w, uint64_t with, uint64_t
     net_snapshot_writer_put(c->writer, w, with | without);
 }
 
-// Put the slots with this second base. `joins`: and those that may stand in the same run.
+// Put the slots with this second base. `joins`: and those that may be in the same run.
 // @return how many they are.
 static uint32_t put_second(net_composer* c, const base_group* group, uint32_t packet, bool joins) {
     const net_run_piece *piece = c->writer->pieces, *end = piece + group->piece_count;

@@ -63,7 +63,7 @@ static bool table_add(net_repl_state* repl, uint32_t index, uint32_t slot) {
     return true;
 }
 
-// Close the gap: an entry behind it that could not have its own place moves up.
+// Close the gap: an entry after it that could not have its own place moves up.
 static void table_remove(net_repl_state* repl, uint32_t index) {
     uint32_t mask = (1u << repl->table_bits) - 1, gap = table_place(repl, index);
     while (table_index(repl, gap) != index)

@@ -30,12 +30,12 @@
 enum {
     BACKS_MAX = 32,                                // packets that show the age of a slot
     SLACK_BITS = 64 * 16,                          // collected beyond what should fit
-    SLACK_SHARE = 32,                              // and one part of so many
+    SLACK_SHARE = 32,                              // and one part of this many
     URGENCIES = 1 << NET_REPL_STATE_WEIGHT_PLANES, // powers of two that weights are
     AGES = 4 * (NET_REPL_STATE_PHASE_PLANES + 1),  // four levels per doubling of an age
     AGAIN_LEVELS = 4,
     FAR_SLOTS = 1024,   // more of them are too many to look at one by one
-    OVERDUE_PHASES = 4, // then overdue ones are looked for every 1 << so many ticks
+    OVERDUE_PHASES = 4, // then overdue ones are looked for every 1 << this many ticks
     HALF_DUE = 4 * URGENCIES + AGES,
     DUE,
     LATE,
@@ -290,7 +290,7 @@ static uint32_t collect(collector* c, uint64_t need, uint64_t each, uint32_t* in
     return limit;
 }
 
-// Move overdue updates, which begin a list behind `count` others, before these. In every other
+// Move overdue updates, which begin a list after `count` others, before these. In every other
 // tick, so that neither of them starve.
 static void move_overdue(const collector* c, uint32_t* ranked, uint32_t count, uint32_t found) {
     uint32_t overdue = 0;

@@ -151,7 +151,7 @@ static BASE_NOINLINE uint64_t rare_gap_bits(uint32_t gap, uint32_t low) {
     return all_gap_bits(gap, low);
 }
 
-// Bits of the gaps of some words of a run, in all orders. *next: behind the slot before them.
+// Bits of the gaps of some words of a run, in all orders. *next: after the slot before them.
 static uint64_t sum_gaps(const net_snapshot_writer* writer, const net_run_word* at,
                          const net_run_word* end, uint32_t low, uint32_t* next) {
     const uint64_t* usual = writer->gap_bits[low < NET_USUAL_ORDERS ? low : 0];

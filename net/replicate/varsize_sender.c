@@ -10,7 +10,7 @@
 //
 // A destroyed entity keeps its places until every sender forgot them (spread), since senders name
 // values by place.
-// What each client sees and has stands further down.
+// What each client sees and has is further down.
 #include "replicate/varsize_sender.h"
 
 #include "base/assert.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// A budget in events a second with a burst, refilled by the clock that the caller passes. Its whole
-/// state is one time: when the bucket would be full again. Zero is a full bucket.
+/// A budget in events a second with a burst, refilled by the clock that the caller passes. Its
+/// whole state is one time: when the bucket would be full again. Zero is a full bucket.
 #pragma once
 
 #include "net/token.h"

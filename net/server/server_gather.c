@@ -80,7 +80,7 @@ static void gather_joins(net_server* server, net_tick_inputs* begin) {
         net_session_set_state(server, session, NET_SESSION_PLAYING, "joined");
         session->received_us = session->joined_us = server->now_us;
         BASE_ASSERT(session->client != 0 && !session->out.repl);
-        // The first places are the joined ones: each stands at or behind its place.
+        // The first places are the joined ones: each is at or after its place.
         server->joining[begin->join_count] = session;
         server->joins[begin->join_count++] = describe_player(session);
         server->counters.joins++;
@@ -241,7 +241,7 @@ void net_server_add_event(net_server* server, const ecs_event* event) {
     if (server->is_recalling && added->is_reliable) net_server_keep_event(server, added);
 }
 
-// Finding a slot by its index costs as much as looking at so many slots.
+// Finding a slot by its index costs as much as looking at this many slots.
 enum { SLOTS_PER_SEARCH = 12 };
 
 static uint32_t* chain_of(net_server_out* out, ecs_entity target) {

@@ -163,7 +163,7 @@ static bool take_events(net_server_lane* lane, net_session* session,
         const uint64_t full = session->inbox.full;
         if (net_event_inbox_push(&session->inbox, &event) != NET_OK)
             net_lane_drop(lane, NET_DROP_EVENT_FULL, 1);
-        // Our clients end their own session before they send so many.
+        // Our clients end their own session before they send this many.
         session->is_flooding = session->is_flooding || session->inbox.full != full;
     }
     return true;

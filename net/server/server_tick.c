@@ -359,7 +359,7 @@ static bool is_settled(const net_server* server) {
 
 // The world stands still; datagrams flow until each client has everything.
 static void settle(net_server* server) {
-    net_server_end_rebases(server); // in front of the goodbye: what a client still shows ends
+    net_server_end_rebases(server); // before the goodbye: what a client still shows ends
     if (is_settled(server) ||
         net_server_is_older(server, server->phase_us, server->settle_ms_max)) {
         net_server_say_goodbye(server);

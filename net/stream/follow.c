@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A tick of another server is run as one of this server: what entered it is given in place of what
 // sessions sent, so log, rows and packets are made by the same code. Then the hash of its end is
-// compared, which stands in the source and was not copied from there.
+// compared, which is in the source and was not copied from there.
 #include "stream/follow.h"
 
 #include "base/assert.h"

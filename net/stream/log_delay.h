@@ -3,9 +3,9 @@
 ///
 /// Records have no time of day. What is known is when they came, and that a server makes no tick
 /// sooner than its rate allows. So with tick N, which came at t, tick T before it was made at
-/// t - (N - T) ticks or earlier, and so it stands whatever came late or in heaps; the ticks come
+/// t - (N - T) ticks or earlier, however late or in batches they come; the ticks come
 /// out evenly, one per period. Of a match that began before the follower, old ticks are due at
-/// once. Behind a pause of the match the ticks after it have a time of their own.
+/// once. After a pause of the match the ticks after it have a time of their own.
 ///
 /// Shape:   the source is read ahead of what was given, AHEAD_S further than the delay, and kept.
 ///          A delay of a minute is about a megabyte of a match of 8 players.

@@ -13,7 +13,7 @@
 //
 // The log here has the records of the stream under numbers of its own, because it also says when
 // this server was alive without a tick. From the claim on its numbers are those of the stream. What
-// entered an open tick stands in the stream already; the log here has it again.
+// entered an open tick is in the stream already; the log here has it again.
 #include "stream/standby.h"
 
 #include "base/assert.h"
@@ -152,7 +152,7 @@ static net_standby_state claim(net_standby* self, net_server* server) {
     return NET_STANDBY_CLAIMS;
 }
 
-// The log here has what entered the open tick once more, in front of the stream's next record.
+// The log here has what entered the open tick once more, before the stream's next record.
 static bool pass_open(const net_standby* self, uint64_t records) {
     const net_stream_source own = net_stream_tap_source(self->tap);
     net_stream_record record;

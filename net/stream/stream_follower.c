@@ -313,7 +313,7 @@ uint64_t net_stream_follower_poll(net_stream_follower* self, uint64_t now_us) {
                                                                    : now_us + PING_US;
 }
 
-// The message is behind us with its last record.
+// The last record of the message was read: so was the message.
 static void end_message(net_stream_follower* self) {
     net_stream_position* position = &self->info.position;
     self->has_message = false;

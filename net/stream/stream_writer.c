@@ -110,7 +110,7 @@ static bool build(net_stream_writer* self, uint64_t now_us) {
     return true;
 }
 
-// What the broker takes may differ behind a restart. @return false: it takes too little.
+// What the broker takes may differ after a restart. @return false: it takes too little.
 static bool has_capacity(net_stream_writer* self, const net_broker_status* broker) {
     if (broker->payload_bytes_max == 0) return false;
     if (broker->payload_bytes_max < NET_BROKER_PAYLOAD_BYTES_MIN) {
@@ -214,7 +214,7 @@ static void take_less(net_stream_writer* self, uint64_t sequence, uint64_t now_u
     fail(self, text);
 }
 
-// Behind "wrong last sequence": whose message is the newest?
+// After "wrong last sequence": whose message is the newest?
 static void take_last(net_stream_writer* self, const net_broker_answer* answer, uint64_t now_us) {
     const uint64_t expected = self->status.acked.sequence;
     if (answer->code == NET_BROKER_REFUSED) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Each request to the SDK is a desired state and a flag: sent or not. A pass starts the requests
-// that are due and reads the answers; one that was not answered with 200 is due again a second later.
+// that are due and reads the answers; one that was not answered with 200 is due again a second
+// later.
 //
 // The watch is the thread of the connection. It ends when the SDK server restarts, and is cut when
 // another request gets no answer; its first line after that means that all may be forgotten on the

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// Requests to the SDK server of Agones, on this machine: what the state machine (agones.h) asks
-/// for and gets. Programs have libcurl behind it (rest.c), tests a list of answers.
+/// for and gets. Programs use libcurl for it (rest.c), tests a list of answers.
 ///
 /// Nothing here waits. Each slot has one request at a time.
 #pragma once

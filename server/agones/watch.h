@@ -11,7 +11,7 @@
 #define SERVER_WATCH_STANDBY_BYTES 256u ///< of the addresses of NET_STANDBYS_MAX servers
 #define SERVER_WATCH_FAULT_BYTES 256u
 
-/// Labels and annotations of an allocation. In labels and annotations alike; what stands in both
+/// Labels and annotations of an allocation. In labels and annotations alike; what is in both
 /// counts as the annotation says, whose values have no limits of their own.
 #define SERVER_WATCH_SETTING "shoal.dev/set-"  ///< before the name of a setting
 #define SERVER_WATCH_KEY_ID "shoal.dev/key-id" ///< number of the key whose tokens are let in

@@ -113,12 +113,12 @@ static bool is_known(const char* name, const base_reporter* reporter) {
 
 // ---- words and options ----
 
-// Words may look like numbers below zero; behind "--" all are words.
+// Words may look like numbers below zero; after "--" all are words.
 static bool is_option(const char* text) {
     return text[0] == '-' && (text[1] == '-' || isalpha((unsigned char)text[1]));
 }
 
-// The rest goes to the options, so that they may stand anywhere.
+// The rest goes to the options, so that they may be anywhere.
 static bool split(int argc, char** argv, char** options, int* option_count,
                   base_option_list* words) {
     bool is_ended = false;

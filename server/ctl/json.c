@@ -113,7 +113,7 @@ ctl_value ctl_json_find(ctl_value object, const char* key) {
     return (ctl_value){.at = NULL};
 }
 
-// What stands behind a backslash; \u gives characters of one unit, others become '?'.
+// What is after a backslash; \u gives characters of one unit, others become '?'.
 static size_t unescape(const char* at, size_t left, char* target) {
     static const char from[] = "nrtbf", to[] = "\n\r\t\b\f";
     uint32_t code = 0;

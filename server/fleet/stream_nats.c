@@ -121,7 +121,7 @@ static bool is_up(const server_nats* self) {
 
 // ---- the JSON of answers ----
 
-// The number behind "name": in an object of JetStream. @return false: there is none.
+// The number after "name": in an object of JetStream. @return false: there is none.
 static bool find_number(const char* json, const char* name, uint64_t* number) {
     const char* at = strstr(json, name);
     if (!at) return false;

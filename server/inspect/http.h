@@ -145,7 +145,7 @@ enum MHD_Result http_handle(void* inspect, struct MHD_Connection* connection, co
                             size_t* upload_bytes, void** request);
 // ---- respond.c
 
-/// From now on the visit has so many times its idle limit for what it owes.
+/// From now on the visit has this many times its idle limit for what it owes.
 void http_limit(http_visit* visit, uint32_t times);
 
 /// Add the headers that every response has; `type` NULL: JSON. @return false: no memory.

@@ -163,7 +163,7 @@ void server_orders_push(server_orders* self, uint32_t index) {
 uint32_t server_orders_pop(server_orders* self) {
     uint32_t index = pop(self->answered);
     if (index != UINT32_MAX) return index;
-    // What is pushed behind this read signals again; what was pushed before it is found here.
+    // What is pushed after this read signals again; what was pushed before it is found here.
     take_signal(self->descriptor);
     return pop(self->answered);
 }

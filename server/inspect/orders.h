@@ -23,14 +23,14 @@ typedef struct server_order {
     uint32_t argument_count;
     base_bytes values; ///< texts, each with its NUL
     server_right right;
-    bool is_question;     ///< set it behind server_order_begin
+    bool is_question;     ///< set it after server_order_begin
     server_answer answer; ///< its json is that of the order
     base_bytes json;
 } server_order;
 
 typedef struct server_orders server_orders;
 
-/// Make `count` orders, 1 to 256 (asserted), for a loop with so many ticks a second (0: none).
+/// Make `count` orders, 1 to 256 (asserted), for a loop with this many ticks a second (0: none).
 /// @return NULL: no memory.
 server_orders* server_orders_create(uint32_t count, uint64_t tick_rate_hz);
 /// Neither thread uses it any more. NULL does nothing.

@@ -10,7 +10,7 @@
 
 typedef struct parser {
     const char* text;
-    const char* at; ///< behind the token
+    const char* at; ///< after the token
     const char* token;
     size_t size;  ///< of the token; 0 at the end
     bool is_open; ///< a text without its last quote

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// What stands under a path. Pure.
+/// What is under a path. Pure.
 #pragma once
 
 #include "verbs.h"
@@ -27,7 +27,7 @@ typedef struct server_route {
     size_t id_bytes;
 } server_route;
 
-/// Find what stands under `path`, without its query.
+/// Find what is under `path`, without its query.
 server_route server_route_find(const char* path);
 
 /// A file of the page, in the program.

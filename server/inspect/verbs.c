@@ -48,7 +48,7 @@ typedef struct parameter {
     bool is_optional, takes_rest;
 } parameter;
 
-// Read the parameter at *line and move behind it. @return false at the end.
+// Read the parameter at *line and move past it. @return false at the end.
 static bool next_parameter(const char** line, parameter* found) {
     *line += strspn(*line, " ");
     size_t size = strcspn(*line, " ");

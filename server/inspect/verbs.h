@@ -59,7 +59,7 @@ typedef struct server_verb {
     const char* help; ///< one line
     server_right right;
     bool is_change;     ///< ordered, never asked: POST, no GET
-    uint32_t stream_hz; ///< 0: answered once. Else GET goes on with a new answer so many times a
+    uint32_t stream_hz; ///< 0: answered once. Else GET goes on with a new answer this many times a
                         ///< second; an argument "hz" of the verb sets another rate
     server_run_fn run;
 } server_verb;

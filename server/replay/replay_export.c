@@ -104,7 +104,7 @@ int server_replay_export(server_replay* self) {
 
 // ---- repair and slice ----
 //
-// Behind damage a log goes on at a keyframe; each part becomes a log of its own, FILE, FILE.2,
+// After damage a log goes on at a keyframe; each part becomes a log of its own, FILE, FILE.2,
 // FILE.3...
 
 enum { PARTS_MAX = 1000 };

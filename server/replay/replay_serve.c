@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // serve: the inspector's page for a log, without a match. The page has the log's bytes and the
-// game's code; from here it gets nothing but what stands in the header.
+// game's code; from here it gets nothing but what is in the header.
 #include "replay/replay.h"
 
 #include "inspect/inspect.h"

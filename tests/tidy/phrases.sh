@@ -33,12 +33,12 @@ while read -r lines words instead; do
     git diff -U0 HEAD~1 -- '*.[ch]' 2>/dev/null | grep -iwE "^\+.*(${words//_/ })"
     faults=1
 done <<'END'
-236 behind "after", where it is a time or an order
-16 in_front_of "before"
-67 stands "is"
-30 so_many "N", "that many"
+210 behind "after", where it is a time or an order
+10 in_front_of "before"
+57 stands "is"
+23 so_many "N", "that many"
 1 by_chance "at random"
-236 what_is name it
+241 what_is name it
 240 says "reports", "returns", "defines"
 END
 [ "$faults" = 0 ] || exit 1

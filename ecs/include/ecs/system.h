@@ -42,8 +42,8 @@ typedef void (*ecs_event_fn)(const ecs_stage* stage, const ecs_event* event, con
 /// A handler of events with a target that wants many at once. A row may be there several times.
 typedef void (*ecs_event_run_fn)(const ecs_stage* stage, const ecs_event_run* run);
 
-/// Gets the entities that started or stopped matching the terms of a system. Each appears once, in the
-/// order in which it happened. An entity that did both between two turns does not appear.
+/// Gets the entities that started or stopped matching the terms of a system. Each appears once, in
+/// the order in which it happened. An entity that did both between two turns does not appear.
 typedef void (*ecs_membership_fn)(const ecs_stage* stage, const ecs_entity* entities,
                                   uint32_t count);
 

@@ -173,8 +173,8 @@ static inline __attribute__((always_inline)) uint32_t ecs_words_of(size_t bytes)
     return bytes % 4 == 0 && bytes <= 4 * ECS_SLOT_WORDS_MAX ? (uint32_t)bytes / 4 : 0;
 }
 
-/// ecs_set of a value of this many words. @return as ecs_set: ECS_OK; ECS_ERR_STALE; ECS_ERR_MISSING;
-/// ECS_ERR_MEMORY.
+/// ecs_set of a value of this many words. @return as ecs_set: ECS_OK; ECS_ERR_STALE;
+/// ECS_ERR_MISSING; ECS_ERR_MEMORY.
 static inline __attribute__((always_inline)) ecs_result
 ecs_fast_set(ecs_world* world, ecs_entity entity, ecs_component_id component, const void* value,
              uint32_t count) {

@@ -139,8 +139,8 @@ ecs_detail_command_join_words(ecs_command_view* view, ecs_command_op op, ecs_ent
     return true;
 }
 
-/// One more event of the type of the last one, with this many words. @return false when it is not, or
-/// something is in the way.
+/// One more event of the type of the last one, with this many words. @return false when it is not,
+/// or something is in the way.
 static inline __attribute__((always_inline)) bool
 ecs_detail_event_join(ecs_event_view* view, ecs_entity target, uint16_t type, const uint32_t* word,
                       uint32_t count) {
