@@ -10,7 +10,7 @@
 
 typedef struct client_ask client_ask;
 
-/// What is known of one server.
+/// The last answer of one server.
 typedef struct client_answer {
     bool has_answer;                    ///< the newest question was answered; `why` otherwise
     char game[NET_GAME_NAME_BYTES_MAX]; ///< untrusted, but a plain name

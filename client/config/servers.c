@@ -23,7 +23,7 @@ bool client_is_address(const char* text) {
 bool client_place(const char* file, char* path, size_t path_bytes) {
     const char* config = getenv("XDG_CONFIG_HOME");
     const char* home = getenv("HOME");
-    // A relative path there is to be ignored, as the standard of these folders says.
+    // A relative path there is to be ignored, as the standard of these folders demands.
     if (config && config[0] == '/')
         return base_text_format(path, path_bytes, "%s/shoal/%s", config, file);
     return home && home[0] && base_text_format(path, path_bytes, "%s/.config/shoal/%s", home, file);

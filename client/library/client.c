@@ -255,7 +255,7 @@ int32_t shoal_client_end(const shoal_client* self) {
     return self ? self->end : SHOAL_END_FAILED;
 }
 
-// ---- what is known ----
+// ---- state of the session ----
 
 const char* shoal_client_text(const shoal_client* self) {
     return self ? self->reports.text : "";

@@ -31,7 +31,7 @@ struct shoal_world {
 typedef struct library_message {
     shoal_shape shape;
     ecs_event_type type;
-    _Alignas(16) uint8_t payload[ECS_EVENT_BYTES_MAX]; ///< of what is sent
+    _Alignas(16) uint8_t payload[ECS_EVENT_BYTES_MAX]; ///< of the message being sent
 } library_message;
 
 typedef struct library_event {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A playback and a re-run of the log that a page feeds. Numbers go to the page in `state`, texts as
-// JSON or lines in `answer`. A call that fails says so there and leaves the last picture.
+// JSON or lines in `answer`. A call that fails puts its error there and leaves the last picture.
 #include "web.h"
 
 #include "base/assert.h"
@@ -230,7 +230,7 @@ void web_seek(web* self, double tick) {
     note(self, result);
 }
 
-/// What is no number above 0 does nothing.
+/// A value that is no number above 0 does nothing.
 WEB_EXPORT(advance) void web_advance(web* self, double ticks);
 void web_advance(web* self, double ticks) {
     clear_answers(self);

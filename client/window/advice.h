@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// What is bad in a session, and what to do about it: one sentence for the head of the panel.
+/// The worst fault of a session, and its remedy: one sentence for the head of the panel.
 #pragma once
 
 #include <stdbool.h>

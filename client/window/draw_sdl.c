@@ -283,7 +283,7 @@ static void draw_triangles(void* context, const float* points, const ecs_color* 
 
 // ---- sprites ----
 
-// What is drawn of a picture, in its pixels.
+// The drawn part of a picture, in its pixels.
 typedef struct part {
     float left, top, width, height;
 } part;

@@ -32,7 +32,7 @@ typedef struct client_pads {
 } client_pads;
 
 /// `is_looking`: ask SDL to look for game controllers. Otherwise those that the process has anyway
-/// are taken. Without them a window works as well: what SDL says is reported.
+/// are taken. Without them a window works as well: SDL's message is reported.
 void client_pads_init(client_pads* pads, bool is_looking, const base_reporter* reporter);
 void client_pads_deinit(client_pads* pads);
 /// @return false: it is no event of a pad that has a number.

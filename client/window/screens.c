@@ -279,7 +279,7 @@ static void pick_name(const char* names, bool is_first, char* name, size_t bytes
 typedef struct legend_entry {
     char key[32], pad[32];
     const char* name;
-    float key_width, pad_width, width; ///< with what is between them
+    float key_width, pad_width, width; ///< with the gap between them
 } legend_entry;
 
 static legend_entry read_entry(const net_draw* draw, const net_action* action, bool has_pads) {

@@ -7,7 +7,7 @@
 
 #define CLIENT_NO_ROW UINT32_MAX
 
-/// A row; all texts are borrowed for the call, and what is too long for its column is cut.
+/// A row; all texts are borrowed for the call, and a text too long for its column is cut.
 typedef struct client_servers_row {
     const char *name, *address;
     const char *game, *players, *ping; ///< its answer

@@ -221,7 +221,7 @@ static bool has_below(const esgen_field* field) {
     return kind_of(field) != UNSIGNED || (strcmp(min, "0") != 0 && strcmp(min, "0u") != 0);
 }
 
-// A text in C that says what the limit is. Characters and strings in it would need escapes.
+// A text in C that names the limit. Characters and strings in it would need escapes.
 static void put_said(base_bytes* out, const esgen_text* limit) {
     bool is_plain = !strpbrk(limit->text, "\"\\");
     esgen_put(out, "%s", is_plain ? limit->text : "its limit");
@@ -479,7 +479,7 @@ static bool is_package(const char* name, const char* camel, size_t size) {
     return at == size;
 }
 
-// "Breakout__PadInput": the name is what is after the package, the descriptor is in lower case
+// "Breakout__PadInput": the name is the part after the package, the descriptor is in lower case
 // with '_' between words: breakout__pad_input__descriptor. A package keeps its own spelling.
 static void put_descriptor(base_bytes* out, const esgen_unit* unit, const char* message) {
     const char* inside = strstr(message, "__");

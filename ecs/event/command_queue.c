@@ -313,7 +313,7 @@ static void open_header(ecs_world* world, uint32_t key, bool has_values) {
     commands->view.key = has_values && any_has_handles(commands->open) ? 0 : key;
 }
 
-// What is queued may be saved, and a save names templates.
+// Queued commands may be saved, and a save names templates.
 static bool is_template(const ecs_world* world, ecs_command_op op, ecs_template_id template_id) {
     if (op != ECS_COMMAND_CREATE && op != ECS_COMMAND_RECREATE) return true;
     return template_id != ECS_TEMPLATE_NONE && template_id <= world->templates->count;

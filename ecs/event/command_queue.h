@@ -55,19 +55,19 @@ typedef struct ecs_commands {
     ecs_batch batch;
     ecs_entity* created; ///< placeholder ordinal - 1 -> handle, during a flush
     uint32_t created_capacity;
-    uint32_t system; ///< key of what is recorded now (ecs_commands_enter)
+    uint32_t system; ///< key of commands recorded now (ecs_commands_enter)
     uint32_t job;
     bool is_flushing;
 } ecs_commands;
 
 /// NULL for an unknown component.
 const ecs_type* ecs_command_type(const ecs_world* world, ecs_component_id component);
-/// Append a command without values, keyed by what is recorded now. NULL: full or out of memory.
+/// Append a command without values, with the key of now. NULL: full or out of memory.
 ecs_command* ecs_command_push(ecs_world* world, ecs_command_op op, ecs_entity target);
-/// What is recorded from now on belongs to this system and job.
+/// Commands recorded from now on belong to this system and job.
 void ecs_commands_enter(ecs_commands* commands, uint32_t system, uint32_t job);
 void ecs_commands_close(ecs_commands* commands); ///< no more commands join the last header
-void ecs_commands_clear(ecs_world* world);       ///< drop what is queued
+void ecs_commands_clear(ecs_world* world);       ///< drop all queued commands
 void ecs_commands_deinit(ecs_world* world);
 
 // Values (command_queue.c).

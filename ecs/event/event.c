@@ -9,7 +9,7 @@
 // block at the same offsets then, and the old one is given back afterwards.
 //
 // A payload is copied field by field where fields do not cover all of it: bytes between fields are
-// always zero, in the queue and in what is exported.
+// always zero, in the queue and in exported events.
 //
 // Invariants: head..ecs_events_tail holds exactly ecs_events_count events; unresolved_count of them
 // name placeholders, which is so only between posting and the next application of commands. The

@@ -166,7 +166,7 @@ static bool read_run(const ecs_fast* fast, event_block* block) {
     uint32_t strange = (record_of(fast, last)->place ^ place) >> ECS_ROW_BITS;
     ecs_record_page* const* pages = fast->pages;
     for (uint32_t i = 0; i < count && strange == 0; at += (size_t)stride * 8) {
-        // Eight at a time: what is strange is looked at seldom.
+        // Checked once per eight: a strange record is rare.
         const uint32_t some = count - i < 8 ? count - i : 8;
         for (uint32_t k = 0; k < some; k++) {
             const ecs_entity target = ecs_event_target(at + (size_t)stride * k);
@@ -385,7 +385,7 @@ static void deliver_run(ecs_world* world, ecs_stage* stage, const ecs_event_kind
 }
 
 // Until the next run begins, the queue's head stays where the run at hand begins: events that are
-// posted meanwhile are after it. What is left of the last run gets a head before it.
+// posted meanwhile are after it. The rest of the last run gets a head before it.
 void ecs_events_deliver(ecs_world* world, const ecs_stage* stage, uint32_t count) {
     ecs_events* events = world->events;
     BASE_ASSERT(count <= ecs_events_count(events) && world->fast.stage_depth > 0 &&

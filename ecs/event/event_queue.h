@@ -149,5 +149,5 @@ BASE_MUST_USE bool ecs_events_export(ecs_world* world, const ecs_event* event);
 void ecs_events_clear_exported(ecs_world* world);
 /// Forget what waits; exported events stay.
 void ecs_events_clear_queue(ecs_world* world);
-/// Forget what waits and what is exported (restore).
+/// Forget waiting and exported events (restore).
 void ecs_events_clear(ecs_world* world);

@@ -4,7 +4,7 @@
 // Commands under one header are alike, so they are tried as one run first: creations go through the
 // bulk path (transition.c), recreates and destroys column by column, values of one component into
 // their cells. The result is that of one by one. A run ends where a command would not simply
-// succeed; that one is applied alone, and says why.
+// succeed; that one is applied alone, and reports why.
 //
 // Off, in ns a command: destroys 11 -> 130 (destroy_batch_1m), recreates 5.6 -> 31
 // (add_batch_100k), creations 3.8 -> 14 (defer_flush_100k) and with values 4.7 -> 24

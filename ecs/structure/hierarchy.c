@@ -3,7 +3,7 @@
 //
 // The component's value is the truth and lists are derived from it. So no list is saved, hashed or
 // sent, and a value may be written in each way in which values are written. Tracking's marks say
-// what was written, and a list of news (table/entity.c) says what was created or recreated;
+// what was written, and a list of news (table/entity.c) has what was created or recreated;
 // catching up looks at those alone. It happens before children are read and before tracking drops
 // its marks.
 //

@@ -52,7 +52,7 @@ static bool build_cells(ecs_world* world, ecs_chunk* chunk, uint32_t row, const 
     return true;
 }
 
-// The second half: move what is kept, destroy the rest of the old row.
+// The second half: move the kept cells, destroy the rest of the old row.
 static void move_cells(ecs_world* world, ecs_chunk* chunk, uint32_t row, ecs_chunk* old,
                        uint32_t old_row, const move_plan* plan) {
     BASE_ASSERT(chunk != old || row != old_row);

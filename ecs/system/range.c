@@ -170,7 +170,7 @@ static world_queues put_queues(ecs_world* world, world_queues queues) {
     return before;
 }
 
-// Give all memory back; what is recorded is dropped.
+// Give all memory back; recorded commands are dropped.
 static void recorder_deinit(ecs_world* world, ecs_recorder* recorder) {
     world_queues before = put_queues(world, (world_queues){&recorder->commands, &recorder->events});
     ecs_batch_deinit(world);

@@ -515,7 +515,7 @@ void ecs_archetype_drop_chunk(ecs_world* world, ecs_archetype* archetype) {
 // The walk itself is inline (ecs/query.h) and reads the cache that query.c fills. A walk may read
 // past the count of a chunk and must find zeros there, so the storage is tidied first.
 
-// A system that says what it touches may walk no more than that.
+// A system that declares what it touches may walk no more than that.
 static void check_terms(const ecs_world* world, const ecs_query* query) {
     for (uint32_t i = 0; i < query->term_count; i++) {
         const ecs_access access = query->access[i];

@@ -20,7 +20,7 @@ typedef struct ecs_link {
     uint32_t last;
     uint32_t next; ///< siblings, rising; 0: none
     uint32_t previous;
-    uint32_t news_next; ///< in the list of what is to be looked at; 0: not in it
+    uint32_t news_next; ///< in the list of news; 0: not in it
     uint32_t stamp;     ///< of the last walk that came by
     uint32_t unused;
 } ecs_link;

@@ -13,7 +13,7 @@ typedef struct ecs_match {
     uint16_t* columns;    ///< by term, ECS_SLOT_NONE for none
 } ecs_match;
 
-/// What a term says of a component: the key of a group is a sorted list of these.
+/// What a term demands of a component: the key of a group is a sorted list of these.
 typedef enum ecs_want {
     ECS_WANT_ALL,  ///< must be there
     ECS_WANT_NONE, ///< must not
@@ -29,7 +29,7 @@ typedef struct ecs_group_term {
 
 /// All queries that ask for the same: which archetypes match, asked once each.
 typedef struct ecs_group {
-    bool is_only;        ///< nothing but what is named
+    bool is_only;        ///< the named components only
     bool is_hopeless;    ///< something that it must have exists nowhere: it never matches
     uint64_t needs;      ///< ecs_archetype.has of an archetype that may match; bound by seal
     ecs_query** queries; ///< that share it

@@ -82,7 +82,7 @@ static bool add_column(ecs_world* world, ecs_chunk* chunk, uint32_t track, uint6
     return true;
 }
 
-// List what is marked. @return about how many rows; UINT64_MAX when memory ran out.
+// List the marked rows. @return about how many rows; UINT64_MAX when memory ran out.
 static uint64_t gather(ecs_world* world) {
     const ecs_storage* storage = world->storage;
     uint64_t rows = 0;
@@ -189,7 +189,7 @@ static void take_lane(ecs_world* world, ecs_track_lane* lane) {
     world->counters.changes_lost += append(world, &tracker->noticed, &lane->own.noticed);
 }
 
-// Lanes of about as many rows. The last one takes what is left: items may have no rows. @return how
+// Lanes of about as many rows. The last one gets the rest: items may have no rows. @return how
 // many there are.
 static uint32_t divide(ecs_tracker* tracker, uint64_t rows, uint32_t lane_max) {
     uint32_t count = 0;

@@ -132,7 +132,7 @@ BASE_MUST_USE ecs_result ecs_template_set_read_pack(ecs_template_set* set, const
 // Paths of the files that templates import: pure functions on text.
 /// Turn `import`, as written in the file `from`, into a path of the source. It is relative to the
 /// folder of `from`, or begins with a root ("%name/..."; "#..." is the source's own folder).
-/// @return NULL and the path; else a constant text that says what is wrong.
+/// @return NULL and the path; else a constant text that names the fault.
 BASE_MUST_USE const char* ecs_text_path_resolve(const ecs_template_source* source, const char* from,
                                                 const char* import,
                                                 char path[ECS_TEXT_PATH_BYTES_MAX]);

@@ -129,7 +129,7 @@ static void fill_block(void* context, uint32_t item, uint32_t worker) {
     read_block(load, &load->blocks.items[item]);
 }
 
-// All blocks that wait: they are before what is read next.
+// All blocks that wait: they come before the next block.
 static ecs_result read_blocks(restorer* load) {
     ecs_save_blocks_run(&load->blocks, fill_block, load);
     return load->is_damaged ? ECS_ERR_MALFORMED : ECS_OK;

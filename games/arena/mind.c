@@ -16,7 +16,7 @@
 #define SHOOT 22.0f
 #define KEEP_AWAY 9.0f ///< from an enemy
 #define ARRIVED 6.0f
-#define NEAR 0.5f ///< no direction to what is nearer
+#define NEAR 0.5f ///< no direction to anything nearer
 #define GOAL_S 25.0f
 #define RAID_S 70.0f // enough to cross the map
 #define RELOAD_S 1.2f

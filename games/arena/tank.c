@@ -18,7 +18,7 @@
 #define TURN_RATE 2.0f ///< radians per second
 #define AIMED 0.1f     ///< radians
 #define RELOAD_S 0.5f
-#define NEAR 0.5f ///< no direction to what is nearer
+#define NEAR 0.5f ///< no direction to anything nearer
 
 // ---- create and destroy ----
 

@@ -7,7 +7,7 @@
 //
 // A steady tick allocates nothing here; joins may grow the table of players.
 // Left to others: who
-// may join, when inputs are due, what is logged (server/, session/, log/).
+// may join, when inputs are due, the contents of a log (server/, session/, log/).
 #include "game/match.h"
 
 #include "interest/interest_rules.h"

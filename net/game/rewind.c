@@ -445,7 +445,7 @@ static bool take_moved(const moving* self, net_tick_ring* ring) {
     return true;
 }
 
-// Words of the set. What is done leaves it.
+// Words of the set. A finished word leaves it.
 static void take_words(void* context, uint32_t item, uint32_t worker) {
     (void)worker;
     const moving* self = context;

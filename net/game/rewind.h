@@ -41,11 +41,11 @@ BASE_MUST_USE net_result net_rewind_step(net_rewind* rewind, const ecs_world* wo
 
 /// @return The present: the tick of the last step; 0 before the first.
 ecs_tick net_rewind_tick(const net_rewind* rewind);
-/// @return A moment, in ticks * 256, moved into what is kept.
+/// @return A moment, in ticks * 256, moved into the kept time.
 uint64_t net_rewind_clamp(const net_rewind* rewind, uint64_t moment);
-/// Get a component's value, interpolated, at a moment, which is moved into what is kept. A fraction
-/// outside of 0..1 is its nearest end, NaN is 0. `value` has the type's memory form; only its
-/// fields are written.
+/// Get a component's value, interpolated, at a moment, which is moved into the kept time. A
+/// fraction outside of 0..1 is its nearest end, NaN is 0. `value` has the type's memory form; only
+/// its fields are written.
 /// @return false: the entity did not exist then, or the component is not kept.
 bool net_rewind_get(const net_rewind* rewind, ecs_tick tick, float fraction, ecs_entity entity,
                     ecs_component_id component, void* value);

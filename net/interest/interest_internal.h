@@ -23,7 +23,7 @@ typedef enum net_interest_list {
     NET_INTEREST_LIST_GROUPED, ///< clients of its groups see the entity
 } net_interest_list;
 
-/// What is known of an index, in one cache line. Its position is in the grid.
+/// The state of an index, in one cache line. Its position is in the grid.
 typedef struct net_interest_place {
     const net_row_template* row_template; ///< NULL: no replicated entity is here
     net_interest_facts facts;

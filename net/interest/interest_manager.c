@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is known of entities and clients: the copies that interest is computed from.
+// The state of entities and clients: the copies that interest is computed from.
 //
 // Only net_interest_step looks at the world, and only where something changed: at entities that
 // spawned and despawned (by the history's events), and at components that the rules name (by the

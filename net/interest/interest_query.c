@@ -21,7 +21,7 @@
 
 #define MEMBERS_AHEAD 8u // members whose traits are prefetched: they lie far from each other
 
-// ---- finding what is in ----
+// ---- finding members ----
 
 static void mark_verdicts(const net_interest* interest, net_interest_scratch* scratch,
                           const net_interest_client* client) {
@@ -121,7 +121,7 @@ static uint32_t compare_members(const net_interest* interest, net_interest_scrat
     const uint32_t player = net_interest_player_index(interest, client);
     const net_interest_client eye = *client; // a copy, which no store changes
     const float leave = net_interest_leave_radius(eye.radius);
-    // The module may refuse what is near.
+    // The module may refuse near entities.
     const float kept2 = net_interest_is_asking(interest) ? -1.0f : leave * leave;
     uint32_t* const looked = scratch->changed; // changed ones take the place of those looked at
     const uint32_t looked_count = list_changed(interest, members, count, since, looked);

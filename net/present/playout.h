@@ -44,7 +44,7 @@ typedef struct net_playout {
     uint64_t shown_us;
 } net_playout;
 
-/// Begin. `delay_ms_min`: the least delay; 0: only what is measured.
+/// Begin. `delay_ms_min`: the least delay; 0: the measured delay alone.
 void net_playout_init(net_playout* playout, uint32_t tick_rate_hz, double delay_ms_min);
 /// Note the arrival of a packet of `tick`; in any order, each once. A tick above NET_SCENE_TICK_MAX
 /// is ignored. `left_out`: this many ticks before it had no packet, which is not a loss.

@@ -263,7 +263,7 @@ static net_predict_slot* slot_at(net_predict* predict, ecs_tick tick) {
     return &predict->slots[tick % NET_PREDICT_SLOTS];
 }
 
-// The world is at a new tick: get what is shown and remember its rows.
+// The world is at a new tick: get the shown values and remember their rows.
 static bool remember_tick(net_predict* predict) {
     BASE_ASSERT(predict->tick > 0);
     ecs_world* world = net_match_world(predict->match);

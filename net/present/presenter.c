@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The presenter: a clock (playout.c), what is shown at its moment (scene.c), and over it the own
-// entities as predicted (predict.c).
+// The presenter: a clock (playout.c), the entities shown at its moment (scene.c), and over it the
+// own entities as predicted (predict.c).
 //
 // The scene knows nothing of prediction. Each frame the presenter names the entities that it wrote
 // over; the scene puts them back where they are interpolated, and the predicted values are blended

@@ -166,7 +166,7 @@ BASE_MUST_USE net_result net_scene_place(net_scene* scene, uint32_t index, doubl
 /// Release the memory of a slot that shows nothing.
 void net_scene_slot_release(net_scene* scene, net_scene_slot* slot);
 
-/// What is known of one replicated index, by rising tick: its rows, and ticks at which it was
+/// The history of one replicated index, by rising tick: its rows, and ticks at which it was
 /// empty. The rows are of any incarnation, so they differ in length: entries are as long as the
 /// longest. A tick_ring.h of at most NET_SCENE_SAMPLES_MAX entries; a zeroed one is empty.
 

@@ -72,7 +72,7 @@ static void raise(net_pace* pace, uint64_t now_us, uint32_t repeats) {
     pace->raised = clamp(pace->raised + 1.0, 0, NET_PACE_DEPTH_MAX);
 }
 
-// What is left of 1 after this many ticks have each taken their part.
+// The rest of 1 after this many ticks have each taken their part.
 static double part_of_ticks(double part, double ticks) {
     double left = 1.0;
     for (uint32_t i = 0; i < PART_TICKS_MAX && (double)i + 0.5 < ticks; i++)
@@ -163,7 +163,7 @@ uint64_t net_pace_next_us(const net_pace* pace) {
 //           more, and nothing is posted until the next input comes.
 //
 // The client reads in the StatePacket of tick T: input_used is `used` after T; input_repeats is
-// what is owed after T; input_depth is the number of inputs that still wait.
+// the ticks owed after T; input_depth is the number of inputs that still wait.
 //
 // Invariants: numbers rise strictly from `first`; `newest` is the newest number that came; used
 // <= newest; owed > 0 only while no input waits.

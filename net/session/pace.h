@@ -92,7 +92,7 @@ typedef struct net_input_queue {
     uint32_t dry;    // ticks in a row without any input
     bool is_started; // at least one input was consumed
     bool is_resting;
-    net_input last; // what is repeated
+    net_input last; // the one that is repeated
     uint64_t received;
     uint64_t duplicate; // known already: repeated by redundancy
     uint64_t missing;   // numbers that never came in time

@@ -64,7 +64,7 @@ void net_meter_restart(net_meter* meter) {
 #define START_RAISE 2.0     // before the first cut, every LOOK_US
 #define WINDOW_US 30000000u // the smallest round trip is that of one or two of these
 #define BUCKET_PACKETS 2.0
-#define USED_S 2.0       // what is used is a mean of about so long
+#define USED_S 2.0       // the used rate is a mean over about this time
 #define HOLD_US 5000000u // after the beginning
 #define HOLD_MAX_US 6000000u
 #define HOLD_BYTES_MIN 4000.0

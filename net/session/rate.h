@@ -58,7 +58,7 @@ typedef struct net_rate {
     double used;      ///< bytes a second that were sent lately
     double taken;     ///< bytes since `used` was measured
     uint64_t late_us; ///< since when acknowledgements are late; 0: they are not
-    uint64_t hold_us; ///< before this time nothing is held: what is used is not known yet
+    uint64_t hold_us; ///< before this time nothing is held: the used rate is not known yet
     double held;      ///< while acknowledgements are late: bytes a second; 0: they are not
     uint64_t paid;    ///< bytes of the transport's count that tokens paid for
 } net_rate;

@@ -188,7 +188,7 @@ static bool measure(history_parts* self, const ecs_changes* changes) {
                               changes->changed_count);
 }
 
-// Stable; what is not followed is left out.
+// Stable; entities that are not followed are left out.
 static void sort(history_parts* self, const ecs_changes* changes) {
     net_history* history = self->history;
     memset(self->ends, 0, sizeof self->ends);

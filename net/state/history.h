@@ -74,7 +74,7 @@ typedef struct net_history_counters {
 BASE_MUST_USE net_result net_history_create(const base_allocator* allocator, net_rows* rows,
                                             uint32_t index_max, net_history** history);
 void net_history_destroy(net_history* history);
-/// Let workers (borrowed; NULL: none) help in steps with many changes. What is kept is the same.
+/// Let workers (borrowed; NULL: none) help in steps with many changes. The rows are the same.
 void net_history_set_workers(net_history* history, base_workers* workers);
 /// Read what ecs_changes lists. Call it once after each world step, before ecs_changes_clear, with
 /// rising ticks (asserted). The first call reads the whole world.

@@ -104,7 +104,7 @@ bool net_varsize_sender_ack(net_varsize_sender* sender, uint64_t version);
 /// this was the newest. @return false for a version that was never sent (forged).
 bool net_varsize_sender_lost(net_varsize_sender* sender, ecs_entity entity, uint32_t number,
                              uint64_t version);
-/// The connection was lost: what is in flight is sent again, as new versions.
+/// The connection was lost: values in flight are sent again, as new versions.
 void net_varsize_sender_resume(net_varsize_sender* sender);
 /// Does the newest value of a component wait to be sent, and is one in flight?
 void net_varsize_sender_explain(const net_varsize_sender* sender, ecs_entity entity,

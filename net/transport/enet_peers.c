@@ -189,7 +189,7 @@ int net_enet_intercept(ENetHost* host, ENetEvent* event) {
 
 // A flood must not hold up the tick: what comes is read and handed out for a limited time, and no
 // longer than until the tick is due. The socket layer asks the clock while it reads, the transport
-// at each call of ENet. What is not read stays in the kernel's buffer, what ENet has read stays in
+// at each call of ENet. Unread datagrams stay in the kernel's buffer, those that ENet has read in
 // its queues. In virtual time two counts are the bounds, so that a run is a function of its seed.
 
 #pragma weak net_socket_budget_set

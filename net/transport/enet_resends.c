@@ -35,7 +35,7 @@ static void look_at(outstanding* all, const ENetOutgoingCommand* command, uint32
     all->has_oldest = true;
 }
 
-// A list of ENet in which what is sent again is before what is sent for the first time.
+// A list of ENet in which resent commands are before new ones.
 static void look_through(outstanding* all, ENetList* list, uint32_t looked_ms) {
     for (ENetListIterator at = enet_list_begin(list); at != enet_list_end(list);
          at = enet_list_next(at)) {

@@ -280,7 +280,7 @@ void net_socket_virtual_advance(uint64_t now_us) {
     state->virtual_us = now_us;
 }
 
-// Does a socket bound to `bound` hear what is sent to `to`? [::] hears both families.
+// Does a socket bound to `bound` hear datagrams to `to`? [::] hears both families.
 static bool hears(const net_address* bound, const net_address* to) {
     if (bound->port == 0 || bound->port != to->port) return false;
     if (net_address_is_wildcard(bound))

@@ -31,7 +31,7 @@ typedef struct hold {
     net_transport_ops ops;
     const base_allocator* allocator;
     net_transport* other;
-    uint64_t tick; // of what is sent now
+    uint64_t tick; // of the message sent now
     _Atomic uint64_t released;
     _Atomic uint64_t bytes;
     hold_lane lanes[NET_LANES_MAX];

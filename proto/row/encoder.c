@@ -345,7 +345,7 @@ static void write_rotation(row_encoder* e, uint32_t c) {
 
 // ---- encoder ----
 
-// ---- what is coded ----
+// ---- which components are coded ----
 
 // Keep the words of a component less what the straight line through the bases gives.
 // @return the steps between the bases, summed over the words.

@@ -28,7 +28,7 @@ typedef struct plain_pen {
 // What the words of a row say, with those of its bases.
 typedef struct plain_measure {
     uint32_t moved;                        // a bit per word that differs between the bases
-    uint32_t differ;                       // a bit per word that is not what is expected
+    uint32_t differ;                       // a bit per word that differs from the expected one
     int32_t off[PROTO_PLAIN_WORDS_MAX];    // words less expected words
     uint32_t steps[PROTO_PLAIN_WORDS_MAX]; // between the bases, without sign; 0 of mixed components
 } plain_measure;
@@ -42,7 +42,7 @@ typedef struct plain_row {
     int8_t scales[PROTO_PLAIN_COMPONENTS_MAX];
 } plain_row;
 
-// What is coded; a bit per component.
+// The coded components, a bit each.
 typedef struct plain_head {
     uint32_t coded, live, quiet;
     uint32_t warm[2]; // class * 256 + component * 2 + whether it is coded, rising; 0: none
@@ -80,7 +80,7 @@ static inline plain_pen put_number(const plain_row* r, plain_pen p, const uint16
     return put_bits(r, p, code >> 4 | rest << (code & 15), (code & 15) + low + 1);
 }
 
-// ---- what is coded ----
+// ---- which components are coded ----
 
 // Only the last ones are warm. One that must make way becomes quiet.
 static inline void add_warm(plain_head* head, uint32_t c, uint32_t class_, bool is_coded) {

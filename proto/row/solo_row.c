@@ -229,7 +229,7 @@ static uint64_t distance(const solo_row* r, uint32_t c, const uint64_t* a, const
     return sum;
 }
 
-// The words of a component by the third row. @return false: it says nothing of it.
+// The words of a component by the third row. @return false: it has no motion of it.
 static bool guess_by_third(const solo_row* r, uint32_t c, uint64_t* words) {
     const row_coder* coder = &r->coder;
     const proto_row_component* component = &coder->layout->components[c];

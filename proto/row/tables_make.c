@@ -140,7 +140,7 @@ const char* proto_tables_read(const char* text, uint8_t lengths[PROTO_TABLES_LEN
     return NULL;
 }
 
-// ---- what is made of the codes ----
+// ---- tables from the codes ----
 
 // The code of one small difference, as the coder of row.c writes it.
 static uint32_t small_code(const proto_tables* tables, uint32_t scale, int32_t difference) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // file.c for Windows. Rights come from the folder there, and a link needs rights that users do not
-// have, so creating and emptying is what is left.
+// have, so only creating and emptying are left.
 #include "base/file.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Strings in fixed buffers: always terminated, and the result says whether a text was cut. A cut is
+// Strings in fixed buffers: always terminated, and the result is whether a text was cut. A cut is
 // between two characters: half a character is no text, and no peer takes it.
 #include "base/assert.h"
 #include "base/text.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Workers: counters give out items, a state per worker says who takes part.
+// Workers: counters give out items, a state per worker tells whether it takes part.
 //
 // Each thread has a share of the items, neighbours of each other, and a counter that gives them
 // out. A thread that has done its own share helps with the others. So a thread mostly gets the

@@ -12,7 +12,7 @@
 /// context) and, with ES_REGISTER_TYPES, FILE_register_types(world, reporter), with ES_MESSAGES the
 /// converters of messages, with ES_GAME the whole table of a game.
 ///
-/// The name of a function says what it is:
+/// The name of a function defines its kind:
 ///     *_es                  a system of a stage ("act" unless ES_STAGE says another): per entity
 ///     *_es_event_handler    a handler of ES_ON_EVENT's events
 ///     *_ecs_query           the body of a query: NAME_create(world, &query) before seal, then
@@ -43,7 +43,7 @@
 #define ES_REQUIRE(...) ///< further components without a parameter: name:type
 #define ES_REQUIRE_NOT(...)
 #define ES_REQUIRE_ANY(...) ///< at least one of these: name:type
-#define ES_ONLY             ///< entities with nothing but what is named
+#define ES_ONLY             ///< entities with the named components only
 #define ES_ON_EVENT(...)    ///< names of events
 #define ES_TRACK(...)       ///< a handler that is called when one of these components changed
 #define ES_EVERY(ticks)     ///< an interval system

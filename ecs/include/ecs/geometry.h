@@ -121,7 +121,7 @@ float ecs_fold(float value, float low, float high);
 /// The first touch of something that moves.
 typedef struct ecs_touch {
     float t;         ///< part of the way, 0..1
-    ecs_vec2 normal; ///< of length 1, away from what is touched
+    ecs_vec2 normal; ///< of length 1, away from the touched shape
 } ecs_touch;
 
 /// A moving circle and a resting rectangle.

@@ -34,7 +34,7 @@ typedef struct ecs_grid {
     uint32_t* squares;        ///< of each point
 } ecs_grid;
 
-/// What is left of a search.
+/// The rest of a search.
 typedef struct ecs_grid_area {
     uint32_t column_first, column_last, row, row_last;
 } ecs_grid_area;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /// Templates: the only way to create an entity. A template comes from datablock text
-/// (ecs/DATABLOCK.md) and says components, defaults, tracking, replication, tags and quantisation.
-/// Templates inherit from parents and can be composed: "a+b+c". A text is checked as a whole.
+/// (ecs/DATABLOCK.md) and defines components, defaults, tracking, replication, tags and
+/// quantisation. Templates inherit from parents and can be composed: "a+b+c". A text is
+/// checked as a whole.
 #pragma once
 
 #include "base/report.h"

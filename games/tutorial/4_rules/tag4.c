@@ -55,7 +55,7 @@ typedef struct tag_game {
     float grid ES_STEP(runner, pos);   // the _step of pos, said in the datablock
     const net_game_services* services; // what players saw; NULL on a client
     uint32_t tick_rate_hz;
-    char news[64]; // what the picture says; the simulation never reads it
+    char news[64]; // a line of the picture; the simulation never reads it
 } tag_game;
 
 typedef struct tag_goal {

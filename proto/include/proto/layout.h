@@ -124,7 +124,7 @@ void proto_row_write_component(const proto_layout* layout, uint32_t component, c
 typedef struct proto_row_base {
     const uint64_t* base;  ///< the template's default row when the reader has no row
     const uint64_t* base2; ///< an older row; NULL: none
-    uint32_t ticks;        ///< from base to the row; 0: unknown, then base is what is expected
+    uint32_t ticks;        ///< from base to the row; 0: unknown, then base is expected
     uint32_t ticks2;       ///< from base2 to base, at least 1 when there is a base2
 } proto_row_base;
 

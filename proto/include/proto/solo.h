@@ -70,7 +70,7 @@ typedef struct proto_solo_near {
 /// Further numbers of a body. Their situations are small numbers.
 enum { PROTO_SOLO_ALONG = PROTO_NUMBER_RUN + 1, PROTO_SOLO_OTHER, PROTO_SOLO_QUIET };
 
-/// A row without statistics: what it says to a coder, in order. One coder records it, others play
+/// A row without statistics: what it tells a coder, in order. One coder records it, others play
 /// it.
 typedef struct proto_solo_tape {
     uint64_t words[PROTO_SOLO_TAPE_WORDS];     ///< samples; after that of a long number its size
@@ -105,7 +105,7 @@ typedef struct proto_solo_coder {
     uint32_t sample_count, sample_capacity;
     proto_solo_near near[PROTO_SOLO_NEAR];
     uint32_t near_count;
-    proto_solo_tape* tape;  ///< what is coded now is recorded there; NULL: nothing is
+    proto_solo_tape* tape;  ///< records each coded row; NULL: none is recorded
     proto_solo_mark* marks; ///< [component] of the row that is read; NULL: not wanted
 } proto_solo_coder;
 

@@ -13,7 +13,7 @@ void base_json_put(base_bytes* json, const char* format, ...) BASE_PRINTF(2, 3);
 void base_json_text(base_bytes* json, const char* text);
 /// Append bytes as a string of hexadecimal digits.
 void base_json_hex(base_bytes* json, const void* data, size_t size);
-/// Append a number that reads back as the same double; what is no number becomes null.
+/// Append a number that reads back as the same double; NaN and infinity become null.
 void base_json_f64(base_bytes* json, double value);
 
 BASE_C_END
