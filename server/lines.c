@@ -361,7 +361,7 @@ bool server_lines_get(server_lines* lines, uint64_t number, server_line* line) {
 
 // ---- from a signal handler ----
 
-static char* put(char* to, const char* text) {
+static char* put_line(char* to, const char* text) {
     while (*text)
         *to++ = *text++;
     return to;
@@ -381,15 +381,15 @@ static char* put_number(char* to, uint64_t number, uint32_t digits_least) {
 static size_t put_tail_line(char* text, const server_line* line) {
     const uint64_t seconds = line->unix_ms / 1000;
     char* to = put_number(text, seconds / 3600 % 24, 2);
-    to = put_number(put(to, ":"), seconds / 60 % 60, 2);
-    to = put_number(put(to, ":"), seconds % 60, 2);
-    to = put_number(put(to, "."), line->unix_ms % 1000, 3);
-    to = put_number(put(to, " "), line->tick, 1);
-    to = put(put(to, " "), level_names[line->level]);
-    to = put(put(put(to, " "), layer_names[line->layer]), ": ");
-    if (line->file[0]) to = put(put(to, line->file), line->line ? ":" : ": ");
-    if (line->line) to = put(put_number(to, line->line, 1), ": ");
-    to = put(put(to, line->message), "\n");
+    to = put_number(put_line(to, ":"), seconds / 60 % 60, 2);
+    to = put_number(put_line(to, ":"), seconds % 60, 2);
+    to = put_number(put_line(to, "."), line->unix_ms % 1000, 3);
+    to = put_number(put_line(to, " "), line->tick, 1);
+    to = put_line(put_line(to, " "), level_names[line->level]);
+    to = put_line(put_line(put_line(to, " "), layer_names[line->layer]), ": ");
+    if (line->file[0]) to = put_line(put_line(to, line->file), line->line ? ":" : ": ");
+    if (line->line) to = put_line(put_number(to, line->line, 1), ": ");
+    to = put_line(put_line(to, line->message), "\n");
     return (size_t)(to - text);
 }
 

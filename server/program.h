@@ -25,12 +25,12 @@ typedef enum server_phase {
     SERVER_PREPARE, ///< before the module: options are checked, a match that is elsewhere is found
     SERVER_MATCH,   ///< the module is there: who has a match makes it, else the core does
     SERVER_BOUND,   ///< the port is bound, and keys are still in memory
-    SERVER_LISTENING, ///< before the server: `outer`, `observer`, `ticks` and the like are set here at last
-    SERVER_OPENED, ///< the server is there
-    SERVER_READY,  ///< the `ready` line is out
-    SERVER_REPORT, ///< the match has ended: files, and the log's end
-    SERVER_STOP,   ///< what reads the server closes
-    SERVER_CLOSE,  ///< server and match are gone, the transport is there
+    SERVER_LISTENING, ///< before the server: what it gets of parts is set here at last
+    SERVER_OPENED,    ///< the server is there
+    SERVER_READY,     ///< the `ready` line is out
+    SERVER_REPORT,    ///< the match has ended: files, and the log's end
+    SERVER_STOP,      ///< what reads the server closes
+    SERVER_CLOSE,     ///< server and match are gone, the transport is there
     SERVER_PHASE_COUNT
 } server_phase;
 

@@ -5,7 +5,6 @@
 
 #include "base/assert.h"
 #include "host/output.h"
-#include "net/explain.h"
 #include "net/transport.h"
 
 #include <inttypes.h>

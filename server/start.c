@@ -85,7 +85,7 @@ static void end_parts(server_program* self) {
 
 // ---- the steps
 
-static int run(server_program* self) {
+static int run_matches(server_program* self) {
     int code = server_program_open(self);
     if (code == NET_EXIT_CLEAN && !self->is_over) {
         server_program_run(self);
@@ -101,7 +101,7 @@ static int open_loop_and_run(server_program* self) {
         base_report(&self->reporter, NULL, 0, "signals: %s", strerror(errno));
         return NET_EXIT_RUNTIME;
     }
-    const int code = run(self);
+    const int code = run_matches(self);
     server_program_close(self);
     return code;
 }

@@ -11,7 +11,7 @@
 
 #include "base/assert.h"
 
-static void take(void* context, const net_piece* piece) {
+static void add_piece(void* context, const net_piece* piece) {
     net_explain_lane* lane = context;
     const net_explain* explain = net_explain_of(lane->server);
     const bool is_missed =
@@ -30,7 +30,7 @@ static bool is_wanted(const net_explain_lane* lane) {
 static void count(net_explain_lane* lane, const char* what, net_cost cause, uint64_t bits) {
     const net_piece piece = {
         .bits = (uint32_t)bits, .cause = cause, .what = what, .place = NET_PIECE_NO_COMPONENT};
-    net_piece_add(&(net_piece_sink){lane, take}, &piece);
+    net_piece_add(&(net_piece_sink){lane, add_piece}, &piece);
 }
 
 static bool open_tap(void* context) {
@@ -77,7 +77,8 @@ static void take_snapshot(void* context, net_repl_state* repl, const proto_bit_w
     net_explain* explain = net_explain_of(context);
     net_explain_lane* lane = &explain->lanes[repl->lane];
     if (!is_wanted(lane)) return;
-    const bool is_solo = net_pieces_read(repl, output, first_bit, &(net_piece_sink){lane, take});
+    const bool is_solo =
+        net_pieces_read(repl, output, first_bit, &(net_piece_sink){lane, add_piece});
     if (lane->is_captured) explain->capture->is_solo = is_solo;
 }
 
@@ -115,7 +116,7 @@ static void take_message(void* context, net_session* session, ecs_entity entity,
                              .number = session->lane,
                              .session = session,
                              .account = net_account_of(context, session)};
-    take(&lane, &piece);
+    add_piece(&lane, &piece);
 }
 
 static void turn(void* context) {

@@ -34,7 +34,7 @@ typedef struct copy {
     net_log_place* place; // the log goes on behind it; NULL: it is closed
 } copy;
 
-static net_result fail(const copy* self) {
+static net_result fail_copy(const copy* self) {
     char text[256];
     if (net_log_file_take_failure(self->file, text, sizeof text))
         base_report(self->reporter, self->config->output, 0, "%s", text);
@@ -100,7 +100,7 @@ static net_result begin_file(copy* self, const net_log_keyframe* start) {
 static net_result append(copy* self, net_log_kind kind, ecs_tick tick, const void* body,
                          size_t size) {
     net_log_draft* draft = net_log_file_begin(self->file);
-    if (!draft) return fail(self);
+    if (!draft) return fail_copy(self);
     BASE_ASSERT(size <= draft->body.capacity);
     if (size > 0) memcpy(draft->body.data, body, size);
     draft->body.size = size;
@@ -208,7 +208,7 @@ static net_result append_close(copy* self) {
 
 static net_result end_file(copy* self) {
     net_result result = self->place ? NET_OK : append_close(self);
-    if (result == NET_OK && net_log_file_finish(self->file) != NET_OK) result = fail(self);
+    if (result == NET_OK && net_log_file_finish(self->file) != NET_OK) result = fail_copy(self);
     if (result != NET_OK || !self->place) return result;
     net_log_file* file = self->file;
     file->has_close = true; // as good as that: nothing is missing, and so there is no queue
@@ -247,7 +247,7 @@ static net_result copy_block(copy* self, uint64_t at, const net_log_block* block
     const uint64_t offset = net_log_file_bytes(file);
     if (!net_log_file_append(file, header, sizeof header) ||
         !net_log_file_append(file, reader->stored, block->stored_bytes))
-        return fail(self);
+        return fail_copy(self);
     if (block->type != NET_LOG_BLOCK_INDEX)
         net_log_chain_add(&file->index.chain, header, sizeof header, reader->stored,
                           block->stored_bytes);

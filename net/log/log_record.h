@@ -74,7 +74,7 @@ typedef struct net_log_kind_row {
     net_log_stage stage;
     bool is_copied;         ///< into a slice and a repaired log
     bool is_run;            ///< a match that runs again takes it
-    bool is_streamed;       ///< to who follows a match
+    bool is_streamed;       ///< to those that follow a match
     net_log_kind shown_as;  ///< what spectators get of it; OTHER: no writer of ours writes it
     uint32_t shown_fields;  ///< bits: the fields of its body that they get
     uint32_t counts_offset; ///< in net_log_stats: its count, then its bytes

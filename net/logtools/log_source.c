@@ -169,7 +169,7 @@ const char* net_log_source_template(const net_log_source* source, ecs_entity ent
     return ecs_entity_template_name(source->world, entity);
 }
 
-static const void* find(const net_log_source* source, ecs_entity entity, uint32_t position) {
+static const void* find_row(const net_log_source* source, ecs_entity entity, uint32_t position) {
     BASE_ASSERT(position < source->component_count);
     return ecs_find(source->world, entity, (ecs_component_id)(position + 1));
 }
@@ -185,7 +185,7 @@ static bool has_state(const net_log_source* source, ecs_entity entity, uint32_t 
 
 bool net_log_source_has(const net_log_source* source, ecs_entity entity, uint32_t position) {
     if (source->state) return has_state(source, entity, position);
-    return find(source, entity, position) != NULL;
+    return find_row(source, entity, position) != NULL;
 }
 
 void net_log_source_read(const net_log_source* source, ecs_entity entity, uint32_t position,
@@ -197,7 +197,7 @@ void net_log_source_read(const net_log_source* source, ecs_entity entity, uint32
         return;
     }
     const ecs_type* type = type_at(source, position);
-    const void* cell = find(source, entity, position);
+    const void* cell = find_row(source, entity, position);
     BASE_ASSERT(cell && !source->components[position].is_varsize);
     const uint8_t* object = ecs_type_object(type, cell);
     for (uint32_t i = 0; i < type->field_count; i++) {
@@ -225,7 +225,7 @@ void net_log_source_text(const net_log_source* source, ecs_entity entity, uint32
         put_bytes(source, entity, position, text, text_bytes);
         return;
     }
-    const void* cell = find(source, entity, position);
+    const void* cell = find_row(source, entity, position);
     BASE_ASSERT(cell && text_bytes > 0);
     (void)ecs_type_format(type_at(source, position), cell, text, text_bytes);
 }

@@ -127,7 +127,7 @@ static void sum(const ecs_world* world, uint64_t sums[ECS_COMPONENTS_MAX + 1]) {
     }
 }
 
-static void take(void* context, const ecs_world* world, const char* system) {
+static void note_writer(void* context, const ecs_world* world, const char* system) {
     trail* self = context;
     if (self->lacks_memory ||
         !BASE_ARRAY_RESERVE(NULL, self->moments, self->capacity, self->count + 1)) {
@@ -152,7 +152,7 @@ static net_result run_tick(net_log_replay* replay, ecs_tick tick, trail* self) {
     net_log_tick at = {0};
     while (result == NET_OK && net_match_tick(match) < tick) {
         const bool is_it = net_match_tick(match) + 1 == tick;
-        if (is_it) ecs_inspect_after(world, take, self);
+        if (is_it) ecs_inspect_after(world, note_writer, self);
         result = net_log_replay_step(replay, &at);
         if (is_it) ecs_inspect_after(world, NULL, NULL);
     }

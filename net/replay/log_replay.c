@@ -183,7 +183,7 @@ const char* net_log_replay_difference(const net_log_replay* replay) {
     return replay->difference;
 }
 
-static net_result fail(net_log_replay* replay, const char* text) {
+static net_result fail_replay(net_log_replay* replay, const char* text) {
     replay->has_failed = true;
     base_report(&replay->reporter, net_log_reader_file(replay->reader), 0, "tick %" PRIu64 ": %s",
                 replay->record.tick, text);
@@ -205,7 +205,7 @@ static net_result apply_control(net_log_replay* replay) {
     if (result == NET_OK || result == NET_ERR_MEMORY) return result;
     (void)base_text_format(text, sizeof text, "the control '%s' %s", record->verb,
                            result == NET_ERR_UNKNOWN ? "is not known here" : "cannot be done here");
-    return fail(replay, text);
+    return fail_replay(replay, text);
 }
 
 // A large tick has several; each is applied before the reader goes on, which keeps its bytes.
@@ -214,7 +214,7 @@ static net_result apply_begin(net_log_replay* replay) {
     const net_result result =
         net_log_entering_add(&replay->entering, replay->match, &replay->record);
     if (result == NET_ERR_MALFORMED)
-        return fail(replay, "it has a record that this game does not take");
+        return fail_replay(replay, "it has a record that this game does not take");
     if (result == NET_OK) net_match_apply(replay->match, &replay->entering.begin);
     return result;
 }
@@ -287,12 +287,12 @@ net_result net_log_replay_step(net_log_replay* replay, net_log_tick* tick) {
         has_begin = has_begin || is_begin;
         tick->tick = record->tick;
     }
-    if (replay->cursor.has_failed) return fail(replay, "the file changed while it was read");
+    if (replay->cursor.has_failed) return fail_replay(replay, "the file changed while it was read");
     if (!has_begin) return NET_ERR_CLOSED;
     net_match_step(replay->match);
     replay->has_stepped = true;
     if (net_match_lacks_memory(replay->match)) {
-        (void)!fail(replay, "out of memory");
+        (void)!fail_replay(replay, "out of memory");
         return NET_ERR_MEMORY;
     }
     tick->has_end = record->kind == NET_LOG_KIND_END;
@@ -460,7 +460,7 @@ static net_result step_to(net_log_run* run, ecs_tick tick) {
     return result == NET_ERR_CLOSED ? NET_ERR_DAMAGED : result;
 }
 
-static net_result begin(net_log_run* run) {
+static net_result begin_replay(net_log_run* run) {
     net_match* match = net_log_replay_match(run->replay);
     net_rows* rows = net_schema_rows(net_match_schema(match));
     const uint32_t index_max = ecs_world_limits(net_match_world(match))->replicated_index_max;
@@ -479,7 +479,7 @@ net_result net_log_run_to(net_log_run* run, ecs_tick tick,
     BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     BASE_ASSERT(tick > 0 && part);
     net_result result = step_to(run, tick);
-    if (result == NET_OK && !run->history) result = begin(run);
+    if (result == NET_OK && !run->history) result = begin_replay(run);
     const ecs_world* world = net_match_world(net_log_replay_match(run->replay));
     if (result == NET_OK) result = net_history_step(run->history, world, tick);
     if (result != NET_OK) {

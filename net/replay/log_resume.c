@@ -80,7 +80,7 @@ static bool is_same(const resumption* self, const net_log_tick* tick) {
 }
 
 // Whether players may lose the ticks behind `right` is for a person to decide. @return as run.
-static net_result refuse(const resumption* self, ecs_tick right, net_result result) {
+static net_result refuse_log(const resumption* self, ecs_tick right, net_result result) {
     const char* file = net_log_reader_file(self->reader);
     char why[128] = "", remedy[96] = "";
     if (result == NET_ERR_CLOSED)
@@ -100,7 +100,7 @@ static net_result refuse(const resumption* self, ecs_tick right, net_result resu
     return result == NET_ERR_CLOSED ? NET_ERR_UNKNOWN : result;
 }
 
-static net_result run(const resumption* self, void (*each)(void* context), void* context) {
+static net_result run_log(const resumption* self, void (*each)(void* context), void* context) {
     const net_match* match = net_log_replay_match(self->replay);
     ecs_tick right = net_match_tick(match); // the newest one that the run proved
     net_result result = NET_OK;
@@ -112,7 +112,7 @@ static net_result run(const resumption* self, void (*each)(void* context), void*
         if (result == NET_OK) right = net_match_tick(match);
         if (each) each(context);
     }
-    return result == NET_OK || result == NET_ERR_MEMORY ? result : refuse(self, right, result);
+    return result == NET_OK || result == NET_ERR_MEMORY ? result : refuse_log(self, right, result);
 }
 
 net_result net_log_resume(net_log_reader* reader, const net_module* module, ecs_tick tick,
@@ -124,7 +124,7 @@ net_result net_log_resume(net_log_reader* reader, const net_module* module, ecs_
     net_result result = check_log(&self, module);
     if (result == NET_OK)
         result = net_log_replay_create_at(reader, module, self.tick, reporter, &self.replay);
-    if (result == NET_OK) result = run(&self, each, context);
+    if (result == NET_OK) result = run_log(&self, each, context);
     if (result == NET_OK) {
         char name[NET_SAVE_NAME_BYTES];
         *match = net_log_replay_take(self.replay);

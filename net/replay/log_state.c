@@ -59,7 +59,8 @@ struct net_log_state {
     bool is_out_of_memory;
 };
 
-static net_result refuse(net_log_reader* reader, const base_reporter* reporter, net_result result) {
+static net_result refuse_log(net_log_reader* reader, const base_reporter* reporter,
+                             net_result result) {
     const char* file = net_log_reader_file(reader);
     if (result == NET_ERR_UNKNOWN)
         base_report(reporter, file, 0,
@@ -97,7 +98,7 @@ net_result net_log_state_create_run(net_log_reader* reader, const net_module* mo
     if (result == NET_OK && !has_values && !module) result = NET_ERR_UNKNOWN;
     if (result != NET_OK) {
         net_log_state_destroy(state);
-        return refuse(reader, reporter, result);
+        return refuse_log(reader, reporter, result);
     }
     state->module = net_log_reader_info(reader)->is_seen ? NULL : module;
     // Without a run there is nothing to see.
@@ -370,7 +371,7 @@ net_result net_log_state_take(net_log_state* state, const net_log_record* record
 
 // ---- ticks ----
 
-static net_result fail(net_log_state* state, ecs_tick tick, net_result result) {
+static net_result fail_state(net_log_state* state, ecs_tick tick, net_result result) {
     state->has_failed = true;
     base_report(&state->reporter, net_log_reader_file(state->reader), 0, "tick %" PRIu64 ": %s",
                 tick, result == NET_ERR_MEMORY ? "out of memory" : "its state cannot be read");
@@ -406,7 +407,7 @@ static net_result step(net_log_state* state) {
     while (net_log_cursor_next(state->reader, &state->cursor, &record)) {
         const bool was_pending = state->is_pending;
         net_result result = net_log_state_take(state, &record, state->cursor.resumed != 0);
-        if (result != NET_OK) return fail(state, record.tick, result);
+        if (result != NET_OK) return fail_state(state, record.tick, result);
         if (net_log_state_is_last(&record) && was_pending) return NET_OK;
         // The tick has no state: it was lost, or comes behind what is still in the queue.
         const bool is_over = record.kind == NET_LOG_KIND_BEGIN || record.kind == NET_LOG_KIND_CLOSE;
@@ -596,7 +597,8 @@ const net_log_component* net_log_state_find_component(const net_log_state* state
 // ---- entities ----
 
 // `row` may be NULL. @return NULL: there is no such entity.
-static const net_log_template* find(const net_log_state* state, ecs_entity entity, uint64_t* row) {
+static const net_log_template* find_template(const net_log_state* state, ecs_entity entity,
+                                             uint64_t* row) {
     const net_row_template* found = net_log_state_row(state, entity, row);
     return found ? net_log_schema_template(state->schema, found) : NULL;
 }
@@ -618,13 +620,13 @@ uint32_t net_log_state_entity_count(const net_log_state* state) {
 }
 
 const char* net_log_state_template(const net_log_state* state, ecs_entity entity) {
-    const net_log_template* found = find(state, entity, NULL);
+    const net_log_template* found = find_template(state, entity, NULL);
     return found ? found->name : NULL;
 }
 
 const net_log_component* net_log_state_template_component(const net_log_state* state,
                                                           ecs_entity entity, uint32_t position) {
-    const net_log_template* found = find(state, entity, NULL);
+    const net_log_template* found = find_template(state, entity, NULL);
     return found && position < found->component_count ? found->components[position] : NULL;
 }
 
@@ -640,7 +642,7 @@ bool net_log_state_read(const net_log_state* state, ecs_entity entity,
     BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     BASE_ASSERT(component && values);
     uint64_t words[PROTO_ROW_FIELDS_MAX];
-    const net_log_template* found = find(state, entity, words);
+    const net_log_template* found = find_template(state, entity, words);
     const uint32_t place = found ? find_place(found, component) : UINT8_MAX;
     if (place == UINT8_MAX) return false;
     const proto_layout* layout = &found->row->layout;

@@ -348,8 +348,8 @@ static net_result keep_middle(const verification* verify) {
     return net_match_save(verify->match, &kept->save);
 }
 
-static net_result run(verification* verify, ecs_tick until, net_verify_tick_fn each,
-                      void* context) {
+static net_result run_log(verification* verify, ecs_tick until, net_verify_tick_fn each,
+                          void* context) {
     ecs_tick last_whole = net_log_reader_info(verify->reader)->last_tick;
     ecs_tick last = until > 0 ? until : last_whole;
     ecs_world* world = net_match_world(verify->match);
@@ -420,7 +420,7 @@ static net_result verify_restored(net_log_reader* reader, const net_module* modu
     if (result == NET_OK) result = net_log_replay_enter(verify.replay, from->tick, &from->save);
     if (result == NET_OK) {
         verify.match = net_log_replay_match(verify.replay);
-        result = run(&verify, until, NULL, NULL);
+        result = run_log(&verify, until, NULL, NULL);
     }
     net_log_replay_destroy(verify.replay);
     if (result == NET_ERR_CLOSED) return NET_OK; // the tick has no end in the log
@@ -457,7 +457,7 @@ net_result net_log_verify_from(net_log_reader* reader, const net_module* module,
                  : net_log_replay_create(reader, module, reporter, &verify.replay);
     if (result == NET_OK) {
         verify.match = net_log_replay_match(verify.replay);
-        result = run(&verify, until, each, context);
+        result = run_log(&verify, until, each, context);
     }
     if (result == NET_ERR_DIVERGED && result_out->entity == ECS_ENTITY_NONE)
         find_more(&verify, module);

@@ -182,8 +182,8 @@ static bool put_place(net_encoded_rows* encoded_rows, const net_encoded_row_key*
 }
 
 // *encoded from a cell of a home. @return false when that has no row.
-static bool take(const net_encoded_rows* encoded_rows, uint32_t home, uint32_t cell,
-                 net_encoded_row* encoded) {
+static bool take_entry(const net_encoded_rows* encoded_rows, uint32_t home, uint32_t cell,
+                       net_encoded_row* encoded) {
     if (encoded_rows->homes[home].stamp != encoded_rows->stamp) return false;
     uint64_t word = encoded_rows->homes[home].cells[cell];
     if (word == 0) return false;
@@ -194,13 +194,13 @@ static bool take(const net_encoded_rows* encoded_rows, uint32_t home, uint32_t c
 }
 
 // Find a row. `wanted`: CELL_NONE when no kind of rows has its number.
-static bool find(net_encoded_rows* encoded_rows, const net_encoded_row_key* key, uint32_t wanted,
-                 net_encoded_row* encoded) {
+static bool find_entry(net_encoded_rows* encoded_rows, const net_encoded_row_key* key,
+                       uint32_t wanted, net_encoded_row* encoded) {
     BASE_ASSERT(key->index < encoded_rows->home_count);
     const net_encoded_row_kind* kind =
         wanted != CELL_NONE ? net_encoded_rows_kind(encoded_rows, wanted) : NULL;
     if (kind && kind->cell != NET_ENCODED_ROW_CELL_NONE)
-        return take(encoded_rows, key->index, kind->cell, encoded);
+        return take_entry(encoded_rows, key->index, kind->cell, encoded);
     const net_encoded_row_place* place =
         encoded_rows->place_count > 0 ? find_place(encoded_rows, key) : NULL;
     if (place) *encoded = place->encoded;
@@ -208,8 +208,9 @@ static bool find(net_encoded_rows* encoded_rows, const net_encoded_row_key* key,
 }
 
 // Keep an encoded row for those that ask later.
-static net_encoded_row_result put(net_encoded_rows* encoded_rows, const net_encoded_row_key* key,
-                                  uint32_t wanted, const net_encoded_row* encoded) {
+static net_encoded_row_result put_entry(net_encoded_rows* encoded_rows,
+                                        const net_encoded_row_key* key, uint32_t wanted,
+                                        const net_encoded_row* encoded) {
     if (encoded_rows->is_solo) return NET_ENCODED_ROW_OK;
     if (wanted == NET_ENCODED_ROW_UNUSUAL) wanted = cell_key(encoded_rows, key);
     if (wanted != CELL_NONE) {
@@ -431,7 +432,7 @@ static void encode_wishes(net_encoded_rows* encoded_rows, net_encoded_row_wish* 
 static net_encoded_row_result make(net_encoded_rows* encoded_rows, const net_encoded_row_key* key,
                                    uint32_t wanted, net_encoded_row* encoded) {
     net_encoded_row_result result = encode(encoded_rows, key, encoded);
-    return result == NET_ENCODED_ROW_OK ? put(encoded_rows, key, wanted, encoded) : result;
+    return result == NET_ENCODED_ROW_OK ? put_entry(encoded_rows, key, wanted, encoded) : result;
 }
 
 void net_encoded_rows_make_many(net_encoded_rows* encoded_rows, net_encoded_row_wish* wishes,
@@ -440,7 +441,7 @@ void net_encoded_rows_make_many(net_encoded_rows* encoded_rows, net_encoded_row_
     for (uint32_t i = 0; i < count; i++) {
         net_encoded_row_wish* wish = &wishes[i];
         if (wish->result == NET_ENCODED_ROW_OK)
-            wish->result = put(encoded_rows, &wish->key, wish->wanted, &wish->encoded);
+            wish->result = put_entry(encoded_rows, &wish->key, wish->wanted, &wish->encoded);
     }
 }
 
@@ -448,7 +449,7 @@ bool net_encoded_rows_find_wanted(net_encoded_rows* encoded_rows, uint32_t wante
                                   const net_encoded_row_key* key, net_encoded_row* encoded) {
     if (encoded_rows->is_solo) return false;
     if (wanted == NET_ENCODED_ROW_UNUSUAL) wanted = cell_key(encoded_rows, key);
-    bool is_found = find(encoded_rows, key, wanted, encoded);
+    bool is_found = find_entry(encoded_rows, key, wanted, encoded);
     encoded_rows->shared += is_found;
     return is_found;
 }

@@ -107,7 +107,7 @@ static inline uint64_t find_alike(const net_repl_state* repl, uint32_t w, uint64
     return of;
 }
 
-static inline void add(collector* c, uint32_t w, uint64_t slots, uint32_t level) {
+static inline void add_candidate(collector* c, uint32_t w, uint64_t slots, uint32_t level) {
     if (!slots) return;
     c->writer->alike[c->count++] = (net_alike){slots, w, level};
     c->counts[level] += net_word_count(slots);
@@ -143,17 +143,17 @@ static void add_aged(collector* c, uint32_t w, uint64_t slots, uint32_t urgency,
     if (!c->is_lifecycle && age >> interval) {
         uint64_t again = slots & net_set(c->repl, NET_SET_AGAIN)[w];
         uint32_t level = LATE + log2_quarters(age >> interval);
-        add(c, w, again, level + AGAIN_LEVELS);
-        add(c, w, slots & ~again, level);
+        add_candidate(c, w, again, level + AGAIN_LEVELS);
+        add_candidate(c, w, slots & ~again, level);
         return;
     }
     if (!c->is_lifecycle) {
-        add(c, w, slots & phases[interval], DUE);
+        add_candidate(c, w, slots & phases[interval], DUE);
         slots &= ~phases[interval];
-        add(c, w, slots & phases[interval - 1], HALF_DUE);
+        add_candidate(c, w, slots & phases[interval - 1], HALF_DUE);
         slots &= ~phases[interval - 1];
     }
-    add(c, w, slots, 4 * urgency + log2_quarters(age));
+    add_candidate(c, w, slots, 4 * urgency + log2_quarters(age));
 }
 
 // Sort slots of a word: by age as the recent packets show it, the rest one by one.
@@ -175,7 +175,7 @@ static void split_word(collector* c, uint32_t w, uint64_t left, const uint64_t* 
         uint64_t slot = left & (0 - left);
         uint32_t wait = c->now - repl->since[w * 64 + base_bit_lowest(left)];
         if (wait >= NET_REPL_STATE_OVERDUE_TICKS) {
-            add(c, w, slot, overdue_level(wait));
+            add_candidate(c, w, slot, overdue_level(wait));
             continue;
         }
         (void)find_alike(repl, w, left, &urgency);
@@ -190,14 +190,14 @@ static void add_phases(collector* c, uint32_t w, uint64_t left, const uint64_t* 
         uint32_t wait = c->now - since[base_bit_lowest(due)];
         if (wait < NET_REPL_STATE_OVERDUE_TICKS) continue;
         left &= ~(due & (0 - due));
-        add(c, w, due & (0 - due), overdue_level(wait));
+        add_candidate(c, w, due & (0 - due), overdue_level(wait));
     }
     uint64_t alike;
     for (uint32_t urgency; left; left &= ~alike) {
         alike = find_alike(c->repl, w, left, &urgency);
         uint64_t slots = alike;
         for (uint32_t i = NET_REPL_STATE_PHASE_PLANES + 1; i-- > 0 && slots;) {
-            add(c, w, slots & phases[i], urgency + i);
+            add_candidate(c, w, slots & phases[i], urgency + i);
             slots &= ~phases[i];
         }
     }

@@ -39,7 +39,7 @@ static bool has(const uint64_t* set, uint32_t slot) {
     return set[slot >> 6] >> (slot & 63) & 1;
 }
 
-static void add(uint64_t* set, uint32_t slot) {
+static void add_record(uint64_t* set, uint32_t slot) {
     set[slot >> 6] |= UINT64_C(1) << (slot & 63);
 }
 
@@ -86,7 +86,7 @@ static bool add_unit(filler* f, uint32_t slot, uint32_t* count) {
         writer->order[(*count)++] = other;
     }
     for (uint32_t i = first; i < *count; i++)
-        add(f->chosen, writer->order[i]);
+        add_record(f->chosen, writer->order[i]);
     if (*count > first) writer->order[first] |= UNIT_FIRST;
     return true;
 }
@@ -119,7 +119,7 @@ static bool choose_units(filler* f, const uint32_t* from, uint32_t from_count) {
         uint32_t* order = writer->order;
         uint64_t* chosen = f->chosen;
         for (; count < from_count; count++) {
-            add(chosen, from[count]);
+            add_record(chosen, from[count]);
             order[count] = from[count] | UNIT_FIRST;
         }
     } else {
@@ -158,7 +158,7 @@ static void choose_unit(filler* f, uint32_t first, uint32_t end, bool is_chosen)
     for (uint32_t i = first; i < end; i++) {
         uint32_t slot = f->writer->order[i] & ~UNIT_FIRST;
         if (is_chosen)
-            add(f->chosen, slot);
+            add_record(f->chosen, slot);
         else
             f->chosen[slot >> 6] &= ~(UINT64_C(1) << (slot & 63));
     }

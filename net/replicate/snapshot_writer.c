@@ -296,7 +296,7 @@ enum {
     SHORT_BITS = PUT_BITS_MAX - GAP_BITS_MAX, // of a row that is put together with its gap
 };
 
-static inline void put(pen* p, uint64_t value, uint32_t count) {
+static inline void put_bits(pen* p, uint64_t value, uint32_t count) {
     uint64_t word = p->word | value << p->fill;
     base_store_le64(p->out, word);
     uint32_t fill = p->fill + count, bytes = fill >> 3;
@@ -306,17 +306,17 @@ static inline void put(pen* p, uint64_t value, uint32_t count) {
 }
 
 static inline void put_golomb(pen* p, uint32_t value, uint32_t order) {
-    put(p, net_golomb_code(value, order), net_golomb_bits(value, order));
+    put_bits(p, net_golomb_code(value, order), net_golomb_bits(value, order));
 }
 
 static inline void put_word(pen* p, uint64_t value, uint32_t count) {
     enum { HALF = 32 };
     if (count > PUT_BITS_MAX) {
-        put(p, value & UINT32_MAX, HALF);
+        put_bits(p, value & UINT32_MAX, HALF);
         value >>= HALF;
         count -= HALF;
     }
-    put(p, value, count);
+    put_bits(p, value, count);
 }
 
 // By value: a pen without an address stays in registers.
@@ -332,7 +332,7 @@ static BASE_NOINLINE pen put_long(pen p, const uint8_t* arena, uint64_t cell) {
 static inline void put_cell(pen* p, const uint8_t* arena, uint64_t cell) {
     uint32_t bits = (uint32_t)(cell >> NET_ENCODED_ROW_INLINE_BITS);
     if (bits != NET_ENCODED_ROW_LONG)
-        put(p, net_encoded_cell_code(cell), bits);
+        put_bits(p, net_encoded_cell_code(cell), bits);
     else
         *p = put_long(*p, arena, cell);
 }
@@ -346,7 +346,7 @@ static void write_destroys(const net_snapshot_writer* writer, pen* p) {
     const net_record_group* run = &writer->runs[NET_RUN_DESTROY];
     put_golomb(p, run->count, NET_SNAPSHOT_LIST_ORDER);
     if (run->count == 0) return;
-    put(p, run->order, NET_SNAPSHOT_ORDER_BITS);
+    put_bits(p, run->order, NET_SNAPSHOT_ORDER_BITS);
     uint32_t next = 0;
     for (net_run_cursor at = net_run_begin(writer, run); net_run_next(&at);)
         write_gap(p, run->order, at.slot, &next);
@@ -355,10 +355,10 @@ static void write_destroys(const net_snapshot_writer* writer, pen* p) {
 static void write_handle(const net_snapshot_writer* writer, const net_create_state* state,
                          ecs_entity handle, pen* p) {
     uint32_t index = ecs_entity_index(handle), generation = ecs_entity_generation(handle);
-    put(p, index == state->index_next, 1);
-    if (index != state->index_next) put(p, index, writer->index_bits);
-    put(p, generation == 1, 1);
-    if (generation != 1) put(p, generation, ECS_GENERATION_BITS);
+    put_bits(p, index == state->index_next, 1);
+    if (index != state->index_next) put_bits(p, index, writer->index_bits);
+    put_bits(p, generation == 1, 1);
+    if (generation != 1) put_bits(p, generation, ECS_GENERATION_BITS);
 }
 
 static void write_creates(const net_snapshot_writer* writer, const net_encoded_rows* encoded_rows,
@@ -366,7 +366,7 @@ static void write_creates(const net_snapshot_writer* writer, const net_encoded_r
     const net_record_group* run = &writer->runs[NET_RUN_CREATE];
     put_golomb(p, run->count, NET_SNAPSHOT_LIST_ORDER);
     if (run->count == 0) return;
-    put(p, run->order, NET_SNAPSHOT_ORDER_BITS);
+    put_bits(p, run->order, NET_SNAPSHOT_ORDER_BITS);
     uint32_t next = 0;
     net_create_state state = {.index_next = 1};
     for (net_run_cursor at = net_run_begin(writer, run); net_run_next(&at);) {
@@ -374,11 +374,11 @@ static void write_creates(const net_snapshot_writer* writer, const net_encoded_r
         const net_row_template* row_template = net_template_of(encoded_rows->history, handle);
         write_gap(p, run->order, at.slot, &next);
         write_handle(writer, &state, handle, p);
-        put(p, row_template == state.row_template, 1);
+        put_bits(p, row_template == state.row_template, 1);
         if (row_template != state.row_template) {
-            put(p, row_template->part_count - 1u, NET_SNAPSHOT_PARTS_BITS);
+            put_bits(p, row_template->part_count - 1u, NET_SNAPSHOT_PARTS_BITS);
             for (uint32_t k = 0; k < row_template->part_count; k++)
-                put(p, row_template->parts[k], writer->number_bits);
+                put_bits(p, row_template->parts[k], writer->number_bits);
         }
         put_cell(p, encoded_rows->arena, writer->cells[at.slot]);
         state = (net_create_state){ecs_entity_index(handle) + 1, row_template};
@@ -401,7 +401,7 @@ static void write_listed(const net_snapshot_writer* writer, const uint8_t* arena
             if (present >> bit & 1)
                 put_cell(&local, arena, writer->cells[w * 64 + bit]);
             else
-                put(&local, absent_code, absent_bits);
+                put_bits(&local, absent_code, absent_bits);
         }
     }
     BASE_ASSERT(at == end && !unlisted);
@@ -425,8 +425,9 @@ static void write_gaps(const net_snapshot_writer* writer, const uint8_t* arena,
             uint32_t row_bits = (uint32_t)(cell >> NET_ENCODED_ROW_INLINE_BITS);
             if (gap < usual_end && row_bits <= SHORT_BITS) {
                 uint32_t gap_bits = usual[gap] >> 16;
-                put(&local, (usual[gap] & UINT16_MAX) | net_encoded_cell_code(cell) << gap_bits,
-                    gap_bits + row_bits);
+                put_bits(&local,
+                         (usual[gap] & UINT16_MAX) | net_encoded_cell_code(cell) << gap_bits,
+                         gap_bits + row_bits);
                 continue;
             }
             put_golomb(&local, gap, order);
@@ -438,19 +439,19 @@ static void write_gaps(const net_snapshot_writer* writer, const uint8_t* arena,
 
 static void write_run(const net_snapshot_writer* writer, const uint8_t* arena,
                       const net_record_group* run, pen* p) {
-    put(p, run->kind, NET_SNAPSHOT_KIND_BITS);
+    put_bits(p, run->kind, NET_SNAPSHOT_KIND_BITS);
     if (run->kind == NET_SNAPSHOT_BY_PACKET) {
-        put(p, run->back, NET_SNAPSHOT_BACK_BITS);
+        put_bits(p, run->back, NET_SNAPSHOT_BACK_BITS);
         put_golomb(p, run->d, NET_SNAPSHOT_BASE2_ORDER);
         write_listed(writer, arena, run, p);
         return;
     }
     if (run->kind == NET_SNAPSHOT_BY_AGE) {
-        put(p, run->age, NET_SNAPSHOT_AGE_BITS);
+        put_bits(p, run->age, NET_SNAPSHOT_AGE_BITS);
         put_golomb(p, run->d, NET_SNAPSHOT_BASE2_ORDER);
     }
     put_golomb(p, run->count - 1, NET_SNAPSHOT_RUN_ORDER);
-    put(p, run->order, NET_SNAPSHOT_ORDER_BITS);
+    put_bits(p, run->order, NET_SNAPSHOT_ORDER_BITS);
     write_gaps(writer, arena, run, p);
 }
 

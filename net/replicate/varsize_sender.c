@@ -94,7 +94,7 @@ static uint32_t add_value(net_varsize_source* source, ecs_entity entity,
     return at;
 }
 
-static bool store(net_varsize_source* source, net_varsize_value* value) {
+static bool store_value(net_varsize_source* source, net_varsize_value* value) {
     uint32_t size = (uint32_t)source->scratch.size;
     if (!BASE_ARRAY_RESERVE(source->allocator, value->bytes, value->capacity, size)) return false;
     memcpy(value->bytes, source->scratch.data, size);
@@ -131,7 +131,7 @@ static bool take_value(net_varsize_source* source, const ecs_world* world, uint3
                     (value->size == size && memcmp(value->bytes, source->scratch.data, size) == 0));
     value->is_default = is_default;
     if (is_same) return true;
-    if (!is_default && !store(source, value)) return false;
+    if (!is_default && !store_value(source, value)) return false;
     if (++source->stamp_last == NET_VARSIZE_SENT_UNKNOWN) source->stamp_last = 1;
     value->stamp = source->stamp_last;
     return mark_changed(source, at);

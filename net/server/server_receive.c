@@ -40,8 +40,8 @@ static void send_refused(net_server* server, net_session* session,
     net_session_set_state(server, session, NET_SESSION_CLOSING, "refused");
 }
 
-static void refuse(net_server* server, net_session* session, Shoal__Wire__RefusedReason reason,
-                   const char* text) {
+static void refuse_client(net_server* server, net_session* session,
+                          Shoal__Wire__RefusedReason reason, const char* text) {
     send_refused(server, session, reason, text);
     server->counters.refusals++;
     server->counters.refused[reason]++;
@@ -67,25 +67,25 @@ static void answer_question(net_server* server, net_session* session, const char
 static void accept_or_refuse(net_server* server, net_session* session) {
     if (server->phase == NET_SERVER_SETTLING || server->phase == NET_SERVER_LEAVING ||
         server->phase == NET_SERVER_ENDED) {
-        refuse(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_ENDED,
-               "the match has ended: come to the next one");
+        refuse_client(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_ENDED,
+                      "the match has ended: come to the next one");
         return;
     }
     net_session* same = net_server_find_same(server, session);
     if (!same && server->refusal[0]) {
-        refuse(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_ENDED, server->refusal);
+        refuse_client(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_ENDED, server->refusal);
         return;
     }
     net_refusal refusal = {.reason = SHOAL__WIRE__REFUSED_REASON__REFUSED_NONE};
     net_server_check_join(server, session, same != NULL, &refusal);
     if (refusal.reason != SHOAL__WIRE__REFUSED_REASON__REFUSED_NONE) {
-        refuse(server, session, refusal.reason, refusal.text);
+        refuse_client(server, session, refusal.reason, refusal.text);
         return;
     }
     if (same && net_session_take_place(server, same, session)) return;
     if (!net_session_accept(server, session)) {
-        refuse(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_FULL,
-               "the server is out of memory: try later");
+        refuse_client(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_FULL,
+                      "the server is out of memory: try later");
     }
 }
 
@@ -98,22 +98,22 @@ static void resume_or_refuse(net_server* server, net_session* session,
                             ? net_server_find_secret(server, secret->data, &is_elsewhere)
                             : NULL;
     if (is_elsewhere) {
-        refuse(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_GONE,
-               "you joined elsewhere: this session is over");
+        refuse_client(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_GONE,
+                      "you joined elsewhere: this session is over");
         return;
     }
     if (away && !net_session_may_resume(server, away)) {
         net_server_drop(server, NET_DROP_RESUME_FLOOD, 1);
-        refuse(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_FULL,
-               "the session was resumed too often: try again in some seconds");
+        refuse_client(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_FULL,
+                      "the session was resumed too often: try again in some seconds");
         return;
     }
     if (away) {
         net_session_resume(server, away, session);
         return;
     }
-    refuse(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_GONE,
-           "that session is over: join again");
+    refuse_client(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_GONE,
+                  "that session is over: join again");
 }
 
 static void take_hello(net_server* server, net_session* session, const Shoal__Wire__Hello* hello) {
@@ -123,14 +123,14 @@ static void take_hello(net_server* server, net_session* session, const Shoal__Wi
         base_text_format(text, sizeof text,
                          "this server speaks protocol %u, the client %u: use the same version",
                          NET_PROTOCOL_VERSION, hello->protocol);
-        refuse(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_PROTOCOL, text);
+        refuse_client(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_PROTOCOL, text);
         return;
     }
     const char* game = net_match_get_config(server->config.match)->module->game->name;
     if (strcmp(hello->game, game) != 0) {
         base_text_format(text, sizeof text, "this server runs the game %s", game);
         if (hello->game[0])
-            refuse(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_GAME, text);
+            refuse_client(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_GAME, text);
         else
             answer_question(server, session, text);
         return;
@@ -138,7 +138,7 @@ static void take_hello(net_server* server, net_session* session, const Shoal__Wi
     net_refusal refusal = {.reason = SHOAL__WIRE__REFUSED_REASON__REFUSED_NONE};
     net_server_check_ban(server, session, &refusal);
     if (refusal.reason != SHOAL__WIRE__REFUSED_REASON__REFUSED_NONE) {
-        refuse(server, session, refusal.reason, refusal.text);
+        refuse_client(server, session, refusal.reason, refusal.text);
         return;
     }
     net_control_clean_name(session->name, hello->name);
@@ -185,7 +185,7 @@ static void take_answer(net_server* server, net_session* session,
         }
         base_release(server->allocator, items, ITEMS_MAX * sizeof *items);
     }
-    refuse(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_SCHEMA, text);
+    refuse_client(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_SCHEMA, text);
 }
 
 static void take_control(net_server* server, net_session* session, const uint8_t* bytes,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// What the core calls of solo code (SOLO.md), which is a part: a table of functions that server and
-/// client get in their config. The sender codes a snapshot again that shared code composed; the
+/// What the core calls of solo code (SOLO.md), which is a part: a table of functions that server
+/// and client get in their config. The sender codes a snapshot again that shared code composed; the
 /// receiver reads such a snapshot, and records the numbers of one in shared code.
 #pragma once
 

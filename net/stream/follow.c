@@ -232,7 +232,7 @@ net_follow_report net_follow_get_report(const net_follow* self, uint64_t now_us)
 
 // ---- a tick
 
-static net_follow_state fail(net_follow* self, ecs_tick tick, const char* text) {
+static net_follow_state fail_follow(net_follow* self, ecs_tick tick, const char* text) {
     base_report(&self->reporter, self->config.file, 0, "tick %" PRIu64 ": %s", tick, text);
     return self->end = NET_FOLLOW_FAILED;
 }
@@ -251,7 +251,7 @@ static net_follow_state do_controls(net_follow* self, net_server* server) {
         char text[NET_CONTROL_VERB_BYTES_MAX + 64];
         (void)base_text_format(text, sizeof text, "the control '%s' cannot be done here",
                                record->verb);
-        return fail(self, record->tick, text);
+        return fail_follow(self, record->tick, text);
     }
     self->control_count = 0;
     return NET_FOLLOW_RAN;
@@ -264,8 +264,8 @@ static bool is_same(net_match* match, const net_log_record* end) {
     return hash == 0 || hash == end->world_hash; // 0: no memory to compute it
 }
 
-static net_follow_state run(net_follow* self, net_server* server, uint64_t now_us,
-                            const net_log_record* end) {
+static net_follow_state run_tick(net_follow* self, net_server* server, uint64_t now_us,
+                                 const net_log_record* end) {
     const net_follow_state state = do_controls(self, server);
     if (state != NET_FOLLOW_RAN) return state;
     net_server_follow(server, now_us, &self->entering.begin);
@@ -280,14 +280,14 @@ static net_follow_state run(net_follow* self, net_server* server, uint64_t now_u
 
 static net_follow_state take_begin(net_follow* self, const net_log_record* record) {
     if (record->tick != net_match_tick(self->match) + 1)
-        return fail(self, record->tick, "it does not follow the tick before");
+        return fail_follow(self, record->tick, "it does not follow the tick before");
     if (self->entering.begin.tick != record->tick)
         net_log_entering_clear(&self->entering, record->tick);
     const net_result result = net_log_entering_add(&self->entering, self->match, record);
     if (result == NET_OK) return NET_FOLLOW_RAN;
-    return fail(self, record->tick,
-                result == NET_ERR_MEMORY ? net_result_text(result)
-                                         : "it has a record that this game does not take");
+    return fail_follow(self, record->tick,
+                       result == NET_ERR_MEMORY ? net_result_text(result)
+                                                : "it has a record that this game does not take");
 }
 
 static net_follow_state take_record(net_follow* self, const net_log_record* record) {
@@ -295,7 +295,7 @@ static net_follow_state take_record(net_follow* self, const net_log_record* reco
     if (record->kind == NET_LOG_KIND_BEGIN) return take_begin(self, record);
     if (record->kind != NET_LOG_KIND_CONTROL) return NET_FOLLOW_RAN;
     if (self->control_count == CONTROLS_MAX)
-        return fail(self, record->tick, "it has more controls than one tick can have");
+        return fail_follow(self, record->tick, "it has more controls than one tick can have");
     self->controls[self->control_count++] = *record;
     return NET_FOLLOW_RAN;
 }
@@ -325,11 +325,11 @@ net_follow_state net_follow_run(net_follow* self, net_server* server, uint64_t n
     BASE_ASSERT(self->match);
     if (self->end != NET_FOLLOW_WAITS) return self->end;
     if (net_log_delay_poll(self->delay, now_us) != NET_OK)
-        return fail(self, 0, net_result_text(NET_ERR_MEMORY));
+        return fail_follow(self, 0, net_result_text(NET_ERR_MEMORY));
     if (self->stream) report_relay(self, now_us);
     while ((state = feed->next(feed->context, &record)) == NET_LOG_FEED_RECORD) {
         if (self->begin > 0 && record.tick <= self->begin) continue;
-        if (record.kind == NET_LOG_KIND_END) return run(self, server, now_us, &record);
+        if (record.kind == NET_LOG_KIND_END) return run_tick(self, server, now_us, &record);
         if (take_record(self, &record) != NET_FOLLOW_RAN) return self->end;
     }
     return end_of(self, state);

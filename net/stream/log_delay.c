@@ -127,7 +127,7 @@ static void drop_origins(net_log_delay* delay) {
 }
 
 // @return false when memory ran out: the record is lost, and the feed ends before it.
-static bool take(net_log_delay* delay, const net_log_record* record) {
+static bool take_record(net_log_delay* delay, const net_log_record* record) {
     net_log_delay_report* report = &delay->report;
     report->came_us = delay->now_us;
     report->alive = record->kind == NET_LOG_KIND_ALIVE ? record->reason : 0;
@@ -155,7 +155,7 @@ net_result net_log_delay_poll(net_log_delay* delay, uint64_t now_us) {
         if (state == NET_LOG_FEED_NOTHING) break;
         if (state != NET_LOG_FEED_RECORD)
             delay->report.state = state;
-        else if (!take(delay, &record))
+        else if (!take_record(delay, &record))
             delay->report.state = NET_LOG_FEED_FAILED;
     }
     if (delay->whole > before) add_origin(delay, delay->whole);

@@ -111,7 +111,7 @@ void net_standby_open(net_standby* self, net_stream_tap* tap, net_stream_writer*
 
 // ---- the claim ----
 
-static net_standby_state fail(net_standby* self, const char* text) {
+static net_standby_state fail_standby(net_standby* self, const char* text) {
     base_report(&self->reporter, self->config.name, 0, "%s", text);
     return self->end = NET_STANDBY_FAILED;
 }
@@ -173,7 +173,7 @@ static net_standby_state take_over(net_standby* self, net_server* server) {
     const net_result result = net_follow_take_over(self->follow, server, self->now_us);
     if (result != NET_OK && result != NET_ERR_FULL) return self->end = NET_STANDBY_FAILED;
     if (!pass_open(self, records))
-        return fail(self, "the stream has a part of a tick: the match cannot go on in it");
+        return fail_standby(self, "the stream has a part of a tick: the match cannot go on in it");
     if (was_paused) net_server_pause_after(server, 0);
     return self->end = NET_STANDBY_HAS;
 }
@@ -203,7 +203,7 @@ static net_standby_state await_claim(net_standby* self, net_server* server) {
         net_stream_follower_restart_silence(self->follower);
         return NET_STANDBY_WAITS;
     case NET_STREAM_FAILED:
-        return fail(self, status->text);
+        return fail_standby(self, status->text);
     default:
         return NET_STANDBY_CLAIMS;
     }

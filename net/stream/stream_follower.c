@@ -55,7 +55,7 @@ struct net_stream_follower {
     uint64_t late_us;   // when the first of the late ones in a row was asked; 0: the newest was not
 };
 
-static void fail(net_stream_follower* self, const char* text) {
+static void fail_follower(net_stream_follower* self, const char* text) {
     self->has_failed = true;
     self->has_message = false;
     (void)base_text_copy(self->info.text, sizeof self->info.text, text);
@@ -65,7 +65,7 @@ static void fail_at(net_stream_follower* self, const char* what) {
     char text[sizeof self->info.text];
     (void)base_text_format(text, sizeof text, "message %" PRIu64 " of the stream %s",
                            self->info.position.sequence + 1, what);
-    fail(self, text);
+    fail_follower(self, text);
 }
 
 static void count_no_silence(net_stream_follower* self) {
@@ -86,7 +86,7 @@ static void take_claim(net_stream_follower* self) {
     if (info->position.epoch == 0)
         base_bytes_write(&self->header, frame->header, frame->header_bytes);
     if (self->header.failed) {
-        fail(self, "there is no memory for the header");
+        fail_follower(self, "there is no memory for the header");
         return;
     }
     info->claim = frame->claim;
@@ -174,7 +174,7 @@ static void take_later(net_stream_follower* self, const net_broker_answer* answe
 static void take_read(net_stream_follower* self, const net_broker_answer* answer, uint64_t now_us) {
     const uint64_t next = self->info.position.sequence + 1;
     if (answer->code == NET_BROKER_REFUSED) {
-        fail(self, answer->text);
+        fail_follower(self, answer->text);
     } else if (answer->code != NET_BROKER_MESSAGE) {
         read_later(self, now_us);
     } else if (answer->sequence == next) {
@@ -230,7 +230,7 @@ static void take_ping(net_stream_follower* self, const net_broker_answer* answer
     net_stream_follower_info* info = &self->info;
     self->ping_request = 0;
     if (answer->code == NET_BROKER_REFUSED) {
-        fail(self, answer->text);
+        fail_follower(self, answer->text);
         return;
     }
     if (answer->code != NET_BROKER_DONE) {

@@ -58,8 +58,8 @@ static void step(place* at, ecs_tick tick) {
 
 // ---- the simulation's thread ----
 
-static bool push(net_stream_tap* self, uint32_t kind, ecs_tick tick, const void* data,
-                 uint32_t size) {
+static bool push_record(net_stream_tap* self, uint32_t kind, ecs_tick tick, const void* data,
+                        uint32_t size) {
     uint8_t* to = base_spsc_reserve(self->ring, PREFIX_BYTES + size);
     if (!to) return false;
     base_store_le64(to, self->counted);
@@ -79,7 +79,7 @@ static void take_record(void* context, uint32_t kind, ecs_tick tick, const void*
     if (self->is_following) return;
     self->counted++;
     if (!self->is_leaving_out || base_spsc_used(self->ring) == 0)
-        self->is_leaving_out = !push(self, kind, tick, data, size);
+        self->is_leaving_out = !push_record(self, kind, tick, data, size);
     atomic_store_explicit(&self->records, self->counted, memory_order_release);
     // What an operator did goes with the tick that it belongs to.
     if (self->config.wake && kind != NET_LOG_KIND_CONTROL) self->config.wake(self->config.context);
@@ -210,8 +210,8 @@ net_stream_source net_stream_tap_source(net_stream_tap* tap) {
 
 // ---- a log that goes on ----
 
-static net_result refuse(const net_stream_tap* self, const base_reporter* reporter,
-                         const char* why) {
+static net_result refuse_records(const net_stream_tap* self, const base_reporter* reporter,
+                                 const char* why) {
     base_report(reporter, self->config.log_file, 0, "the stream is not that of this log: %s", why);
     return NET_ERR_DIVERGED;
 }
@@ -235,11 +235,12 @@ net_result net_stream_tap_resume(net_stream_tap* self, uint64_t records, const v
     const bool has_all = self->walk.resumed == 0 && !self->walk.has_failed;
     close_reader(self);
     atomic_store_explicit(&self->records, self->counted, memory_order_release);
-    if (!has_all) return refuse(self, reporter, "ticks are missing in the log");
+    if (!has_all) return refuse_records(self, reporter, "ticks are missing in the log");
     if (self->counted < records)
-        return refuse(self, reporter,
-                      "it has more than the log: another server, or a standby, went on with it");
-    if (!is_same) return refuse(self, reporter, "its last record is another one");
+        return refuse_records(
+            self, reporter,
+            "it has more than the log: another server, or a standby, went on with it");
+    if (!is_same) return refuse_records(self, reporter, "its last record is another one");
     return NET_OK;
 }
 

@@ -55,7 +55,7 @@ struct net_stream_writer {
     uint64_t missing_since_us; // the next record, from the log; 0: it is there, or was not appended
 };
 
-static void fail(net_stream_writer* self, const char* text) {
+static void fail_writer(net_stream_writer* self, const char* text) {
     self->status.state = NET_STREAM_FAILED;
     (void)base_text_copy(self->status.text, sizeof self->status.text, text);
 }
@@ -79,7 +79,7 @@ static void take_missing(net_stream_writer* self, uint64_t now_us) {
     if (self->missing_since_us == 0) self->missing_since_us = now_us;
     self->due_us = now_us + MISSING_AGAIN_US;
     if (now_us - self->missing_since_us >= MISSING_US)
-        fail(self, "the log has not all of the match: the stream ends");
+        fail_writer(self, "the log has not all of the match: the stream ends");
 }
 
 // Records that are there, as many as fit. @return false: there is none.
@@ -119,12 +119,12 @@ static bool has_capacity(net_stream_writer* self, const net_broker_status* broke
                                "the broker takes messages of %" PRIu32
                                " bytes, and a record may need %u: raise its max_payload",
                                broker->payload_bytes_max, NET_BROKER_PAYLOAD_BYTES_MIN);
-        fail(self, text);
+        fail_writer(self, text);
         return false;
     }
     const size_t room = broker->payload_bytes_max - NET_STREAM_BROKER_HEAD_BYTES;
     if (self->has_message && self->message.size > room) {
-        fail(self, "the broker takes shorter messages than before: the stream ends");
+        fail_writer(self, "the broker takes shorter messages than before: the stream ends");
         return false;
     }
     self->message.capacity =
@@ -211,14 +211,14 @@ static void take_less(net_stream_writer* self, uint64_t sequence, uint64_t now_u
                            "the broker lost messages that it had acknowledged (it has %" PRIu64
                            " of %" PRIu64 "): the stream ends",
                            sequence, self->status.acked.sequence);
-    fail(self, text);
+    fail_writer(self, text);
 }
 
 // After "wrong last sequence": whose message is the newest?
 static void take_last(net_stream_writer* self, const net_broker_answer* answer, uint64_t now_us) {
     const uint64_t expected = self->status.acked.sequence;
     if (answer->code == NET_BROKER_REFUSED) {
-        fail(self, answer->text);
+        fail_writer(self, answer->text);
     } else if (answer->code != NET_BROKER_DONE) {
         ask_later(self, NET_STREAM_AWAY, now_us + UNREADY_US);
     } else if (answer->end < expected) {
@@ -233,7 +233,8 @@ static void take_last(net_stream_writer* self, const net_broker_answer* answer, 
     } else {
         net_stream_frame frame;
         if (!net_stream_frame_read(&frame, answer->data, answer->size))
-            fail(self, "its newest message has another form: no server of this version wrote it");
+            fail_writer(self,
+                        "its newest message has another form: no server of this version wrote it");
         else if (answer->sequence == expected + 1 && is_own(self, &frame))
             take_stored(self, answer->sequence, now_us);
         else
@@ -248,7 +249,7 @@ static void take_appended(net_stream_writer* self, const net_broker_answer* answ
         if (answer->sequence == self->status.acked.sequence + 1)
             take_stored(self, answer->sequence, now_us);
         else
-            fail(self, "the broker numbers messages in another way: the stream ends");
+            fail_writer(self, "the broker numbers messages in another way: the stream ends");
         return;
     case NET_BROKER_WRONG_LAST:
         self->must_ask_last = true;
@@ -266,7 +267,7 @@ static void take_appended(net_stream_writer* self, const net_broker_answer* answ
         ask_later(self, NET_STREAM_FULL, now_us + FULL_US);
         return;
     case NET_BROKER_REFUSED:
-        fail(self, answer->text);
+        fail_writer(self, answer->text);
         return;
     default:
         ask_later(self, NET_STREAM_AWAY, now_us + UNREADY_US);

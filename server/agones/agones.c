@@ -280,8 +280,8 @@ static bool is_due(const server_agones* self, server_rest_slot which, uint64_t n
     return !self->slots[which].is_busy && now_us >= self->slots[which].next_us;
 }
 
-static void begin(server_agones* self, server_rest_slot which, const char* method, const char* path,
-                  const char* body, uint64_t next_us) {
+static void begin_request(server_agones* self, server_rest_slot which, const char* method,
+                          const char* path, const char* body, uint64_t next_us) {
     self->slots[which].is_busy = true;
     self->slots[which].next_us = next_us;
     self->rest.begin(self->rest.context, which, method, path, body);
@@ -292,8 +292,8 @@ static void begin_life(server_agones* self, uint64_t now_us) {
         return;
     self->was_asked = self->is_asked;
     self->is_asked = true;
-    begin(self, SERVER_REST_LIFE, "POST", self->goal == GOAL_READY ? "/ready" : "/shutdown", "{}",
-          now_us);
+    begin_request(self, SERVER_REST_LIFE, "POST", self->goal == GOAL_READY ? "/ready" : "/shutdown",
+                  "{}", now_us);
 }
 
 static void begin_counter(server_agones* self, uint64_t now_us, uint32_t players,
@@ -303,8 +303,8 @@ static void begin_counter(server_agones* self, uint64_t now_us, uint32_t players
     (void)base_text_format(body, sizeof body, "{\"count\":\"%u\",\"capacity\":\"%u\"}", players,
                            players_max);
     self->telling = players;
-    begin(self, SERVER_REST_COUNTER, "PATCH", "/v1beta1/counters/" SERVER_AGONES_COUNTER, body,
-          now_us + SERVER_AGONES_COUNTER_MS * UINT64_C(1000));
+    begin_request(self, SERVER_REST_COUNTER, "PATCH", "/v1beta1/counters/" SERVER_AGONES_COUNTER,
+                  body, now_us + SERVER_AGONES_COUNTER_MS * UINT64_C(1000));
 }
 
 static void begin_annotation(server_agones* self, uint64_t now_us) {
@@ -321,8 +321,8 @@ static void begin_annotation(server_agones* self, uint64_t now_us) {
     base_bytes_write_u8(&body, 0);
     if (!body.failed && body.size <= SERVER_REST_BODY_BYTES) {
         self->saying = it;
-        begin(self, SERVER_REST_ANNOTATION, "PUT", "/metadata/annotation", (const char*)body.data,
-              now_us);
+        begin_request(self, SERVER_REST_ANNOTATION, "PUT", "/metadata/annotation",
+                      (const char*)body.data, now_us);
     }
     base_bytes_deinit(&body);
 }
@@ -333,8 +333,8 @@ static void begin_watch(server_agones* self, uint64_t now_us) {
     self->was_answered = self->is_answered;
     self->is_skipping = false;
     base_bytes_clear(&self->line);
-    begin(self, SERVER_REST_WATCH, "GET", "/watch/gameserver", NULL,
-          now_us + SERVER_AGONES_AGAIN_MS * UINT64_C(1000));
+    begin_request(self, SERVER_REST_WATCH, "GET", "/watch/gameserver", NULL,
+                  now_us + SERVER_AGONES_AGAIN_MS * UINT64_C(1000));
 }
 
 void server_agones_pass(server_agones* self, uint64_t now_us, uint32_t players,
@@ -350,8 +350,8 @@ void server_agones_pass(server_agones* self, uint64_t now_us, uint32_t players,
             take_end(self, &event, now_us);
     }
     if (is_due(self, SERVER_REST_HEALTH, now_us))
-        begin(self, SERVER_REST_HEALTH, "POST", "/health", "{}",
-              now_us + SERVER_AGONES_HEALTH_MS * UINT64_C(1000));
+        begin_request(self, SERVER_REST_HEALTH, "POST", "/health", "{}",
+                      now_us + SERVER_AGONES_HEALTH_MS * UINT64_C(1000));
     begin_watch(self, now_us);
     begin_life(self, now_us);
     begin_counter(self, now_us, players, players_max);

@@ -68,8 +68,8 @@ static void set_up(rest* self, server_rest_slot slot) {
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, self);
 }
 
-static void begin(void* context, server_rest_slot slot, const char* method, const char* path,
-                  const char* body) {
+static void begin_transfer(void* context, server_rest_slot slot, const char* method,
+                           const char* path, const char* body) {
     rest* self = context;
     request* it = &self->requests[slot];
     BASE_ASSERT(slot < SERVER_REST_SLOTS && !it->is_running);
@@ -148,7 +148,7 @@ static void destroy(void* context) {
 
 bool server_rest_open(uint16_t port, server_rest* ops) {
     rest* self = calloc(1, sizeof *self);
-    *ops = (server_rest){self, begin, cancel, poll, next, destroy};
+    *ops = (server_rest){self, begin_transfer, cancel, poll, next, destroy};
     if (!self || curl_global_init(CURL_GLOBAL_NOTHING) != CURLE_OK) {
         free(self);
         return false;

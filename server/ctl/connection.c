@@ -12,7 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-static int refuse(const base_reporter* reporter, const char* path, const char* what) {
+static int refuse_address(const base_reporter* reporter, const char* path, const char* what) {
     base_report(reporter, NULL, 0, "cannot reach a server at %s: %s", path, what);
     return NET_EXIT_CONNECT;
 }
@@ -23,11 +23,11 @@ int ctl_connect(ctl_connection* self, const char* path, const base_reporter* rep
     *self = (ctl_connection){.descriptor = -1, .reporter = reporter};
     base_bytes_init(&self->answer, NULL);
     if (!base_text_copy(address.sun_path, sizeof address.sun_path, path))
-        return refuse(reporter, path, "the path is longer than 107 bytes");
+        return refuse_address(reporter, path, "the path is longer than 107 bytes");
     self->descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (self->descriptor < 0 ||
         connect(self->descriptor, (const struct sockaddr*)&address, sizeof address) != 0)
-        return refuse(reporter, path, strerror(errno));
+        return refuse_address(reporter, path, strerror(errno));
     (void)setsockopt(self->descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     (void)setsockopt(self->descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     return NET_EXIT_CLEAN;
@@ -38,7 +38,7 @@ void ctl_close(ctl_connection* self) {
     base_bytes_deinit(&self->answer);
 }
 
-static bool fail(const ctl_connection* self, const char* what) {
+static bool fail_connection(const ctl_connection* self, const char* what) {
     base_report(self->reporter, NULL, 0, "%s", what);
     return false;
 }
@@ -59,16 +59,16 @@ bool ctl_ask(ctl_connection* self, const char* line, ctl_value* object) {
     BASE_ASSERT(!strchr(line, '\n'));
     base_bytes_clear(&self->answer);
     if (!send_all(self, line, strlen(line)) || !send_all(self, "\n", 1))
-        return fail(self, "the server hung up");
+        return fail_connection(self, "the server hung up");
     do {
         const ssize_t size = recv(self->descriptor, piece, sizeof piece, 0);
         if (size < 0 && errno == EINTR) continue;
-        if (size < 0) return fail(self, "the server does not answer");
-        if (size == 0) return fail(self, "the server hung up");
+        if (size < 0) return fail_connection(self, "the server does not answer");
+        if (size == 0) return fail_connection(self, "the server hung up");
         base_bytes_write(&self->answer, piece, (size_t)size);
         if (self->answer.failed || self->answer.size > CTL_ANSWER_BYTES_MAX)
-            return fail(self, "the answer is too long");
+            return fail_connection(self, "the answer is too long");
     } while (self->answer.size == 0 || self->answer.data[self->answer.size - 1] != '\n');
     *object = ctl_json_check((const char*)self->answer.data, self->answer.size);
-    return ctl_is_object(*object) || fail(self, "the answer is no JSON object");
+    return ctl_is_object(*object) || fail_connection(self, "the answer is no JSON object");
 }

@@ -21,7 +21,7 @@ static void skip_blanks(reader* from) {
         from->at++;
 }
 
-static bool take(reader* from, char c) {
+static bool take_token(reader* from, char c) {
     skip_blanks(from);
     if (from->at == from->end || *from->at != c) return false;
     from->at++;
@@ -29,7 +29,7 @@ static bool take(reader* from, char c) {
 }
 
 static bool check_string(reader* from) {
-    if (!take(from, '"')) return false;
+    if (!take_token(from, '"')) return false;
     while (from->at < from->end && *from->at != '"') {
         if ((unsigned char)*from->at < 0x20) return false;
         from->at += *from->at == '\\' ? 2 : 1;
@@ -52,12 +52,12 @@ static bool check_value(reader* from, uint32_t depth);
 static bool check_container(reader* from, char end, bool has_keys, uint32_t depth) {
     if (depth == CTL_JSON_DEPTH_MAX) return false;
     from->at++;
-    if (take(from, end)) return true;
+    if (take_token(from, end)) return true;
     do {
-        if (has_keys && (!check_string(from) || !take(from, ':'))) return false;
+        if (has_keys && (!check_string(from) || !take_token(from, ':'))) return false;
         if (!check_value(from, depth + 1)) return false;
-    } while (take(from, ','));
-    return take(from, end);
+    } while (take_token(from, ','));
+    return take_token(from, end);
 }
 
 static bool check_value(reader* from, uint32_t depth) {
@@ -90,13 +90,13 @@ bool ctl_json_next(ctl_value container, size_t* offset, ctl_value* key, ctl_valu
     BASE_ASSERT(container.at && (container.at[0] == '{' || container.at[0] == '['));
     reader from = {container.at + (*offset ? *offset : 1), container.at + container.size};
     if (key) *key = (ctl_value){.at = NULL};
-    (void)take(&from, ',');
+    (void)take_token(&from, ',');
     skip_blanks(&from);
     if (*from.at == ']' || *from.at == '}') return false;
     if (container.at[0] == '{') {
         const ctl_value name = take_value(&from);
         if (key) *key = name;
-        (void)take(&from, ':');
+        (void)take_token(&from, ':');
     }
     *value = take_value(&from);
     *offset = (size_t)(from.at - container.at);

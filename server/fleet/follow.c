@@ -146,7 +146,7 @@ static uint64_t wake_us(const server_program* self) {
 
 // ---- the end
 
-static void end(server_program* self, uint64_t now_us) {
+static void end_follow(server_program* self, uint64_t now_us) {
     static const char* const why[] = {
         [NET_FOLLOW_ENDED] = "",
         [NET_FOLLOW_LOST] = "the server of the match is gone",
@@ -190,7 +190,7 @@ static bool run_tick(server_program* self, uint64_t now_us) {
         if (state == NET_FOLLOW_RAN) return true;
         if (state != NET_FOLLOW_WAITS) {
             follow->end = state;
-            end(self, now_us);
+            end_follow(self, now_us);
         }
     }
     net_server_tick(self->server, now_us);

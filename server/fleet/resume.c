@@ -24,7 +24,7 @@ static server_resume* resume_of(const server_program* program) {
     return server_program_state(program, &server_part_resume);
 }
 
-static int refuse(const server_program* self, const char* text) {
+static int refuse_log(const server_program* self, const char* text) {
     base_report(&self->reporter, NULL, 0, "%s", text);
     return NET_EXIT_USAGE;
 }
@@ -54,9 +54,10 @@ static int open_log(server_program* self) {
     server_resume* resume = resume_of(self);
     const char* file = self->config.resume;
     if (!file)
-        return self->config.resume_at ? refuse(self, "--at needs --resume LOG") : NET_EXIT_CLEAN;
+        return self->config.resume_at ? refuse_log(self, "--at needs --resume LOG")
+                                      : NET_EXIT_CLEAN;
     if (self->config.settings.count > 0)
-        return refuse(self, "--set: a match that goes on has the settings of its log");
+        return refuse_log(self, "--set: a match that goes on has the settings of its log");
     const net_result result = net_log_reader_create(NULL, file, &self->reporter, &log->before);
     if (!log->before) return net_exit_of_replay(result);
     const net_log_info* info = net_log_reader_info(log->before);

@@ -34,7 +34,7 @@ server_standby* server_standby_of(const server_program* program) {
     return server_program_state(program, &server_part_standby);
 }
 
-static int refuse(const server_program* self, const char* text) {
+static int refuse_options(const server_program* self, const char* text) {
     base_report(&self->reporter, NULL, 0, "%s", text);
     return NET_EXIT_USAGE;
 }
@@ -42,16 +42,19 @@ static int refuse(const server_program* self, const char* text) {
 static int check_options(const server_program* self) {
     const server_config* config = &self->config;
     if (config->resume || config->stream)
-        return refuse(self, "--standby: neither --resume nor --stream goes with it: it goes on "
-                            "with the match and the stream of another server");
+        return refuse_options(self,
+                              "--standby: neither --resume nor --stream goes with it: it goes on "
+                              "with the match and the stream of another server");
     if (config->settings.count > 0)
-        return refuse(self, "--set: a match that goes on has the settings of its server");
+        return refuse_options(self, "--set: a match that goes on has the settings of its server");
     if (config->log && strcmp(config->log, "none") == 0)
-        return refuse(self, "--standby: it needs a log, which goes on with the match (not --log "
-                            "none)");
+        return refuse_options(self,
+                              "--standby: it needs a log, which goes on with the match (not --log "
+                              "none)");
     if ((!config->key_file && !getenv(NET_HOST_KEYS_VARIABLE)) || config->allow_dev_key)
-        return refuse(self, "--standby: it needs the --key-file of the match's server, and no "
-                            "built-in key: players prove by it who they are");
+        return refuse_options(self,
+                              "--standby: it needs the --key-file of the match's server, and no "
+                              "built-in key: players prove by it who they are");
     return NET_EXIT_CLEAN;
 }
 
@@ -190,7 +193,7 @@ static void take_over(server_program* self, uint64_t now_us) {
     say_taken(self, silent_us);
 }
 
-static void end(server_program* self, uint64_t now_us) {
+static void end_standby(server_program* self, uint64_t now_us) {
     self->ticks = &server_follow_ticks; // which keep the sessions
     if (server_standby_of(self)->state == NET_STANDBY_ENDED)
         base_report(&self->reporter, NULL, 0, "note: the match ended at tick %" PRIu64,
@@ -210,7 +213,7 @@ static bool run_tick(server_program* self, uint64_t now_us) {
             take_over(self, now_us);
             return false;
         }
-        if (standby->state > NET_STANDBY_HAS) end(self, now_us);
+        if (standby->state > NET_STANDBY_HAS) end_standby(self, now_us);
     }
     net_server_tick(self->server, now_us);
     return false;

@@ -99,7 +99,7 @@ static void share(server_stream* self) {
         (void)eventfd_write(self->stored, 1);
 }
 
-static void* run(void* context) {
+static void* run_stream(void* context) {
     server_stream* self = context;
     while (!atomic_load(&self->is_stopping)) {
         const bool has_writer = atomic_load(&self->has_writer);
@@ -116,7 +116,7 @@ static bool start_thread(server_stream* self) {
     sigfillset(&all);
     sigdelset(&all, SIGBUS); // the guard of the log's queue
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int error = pthread_create(&self->thread, NULL, run, self);
+    const int error = pthread_create(&self->thread, NULL, run_stream, self);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     self->has_thread = error == 0;
     if (error != 0)

@@ -164,7 +164,7 @@ static void connect_once(server_connection* self) {
     }
 }
 
-static void* run(void* context) {
+static void* run_connection(void* context) {
     server_connection* self = context;
     pthread_mutex_lock(&self->mutex);
     do {
@@ -185,7 +185,7 @@ static bool start_thread(server_connection* self) {
     sigfillset(&all);
     sigdelset(&all, SIGBUS); // the guard of the log's queue
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    const bool has_thread = pthread_create(&thread, NULL, run, self) == 0;
+    const bool has_thread = pthread_create(&thread, NULL, run_connection, self) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (has_thread) (void)pthread_detach(thread); // it may wait for a broker when all is closed
     return has_thread;

@@ -299,7 +299,7 @@ static bool read_message(server_nats* self, natsMsg* message, net_broker_answer*
     return answer->sequence > 0 || is_report;
 }
 
-static bool take(void* context, net_broker_answer* answer) {
+static bool take_stored(void* context, net_broker_answer* answer) {
     server_nats* self = context;
     for (;;) {
         natsMsg_Destroy(self->taken);
@@ -649,7 +649,7 @@ net_broker server_nats_broker(server_nats* nats) {
                         .last = last,
                         .read = read_from,
                         .report = report,
-                        .take = take};
+                        .take = take_stored};
 }
 
 uint64_t server_nats_identity(const server_nats* nats) {

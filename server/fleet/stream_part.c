@@ -97,7 +97,7 @@ static int report(server_program* self) {
     return NET_EXIT_CLEAN;
 }
 
-static int stop(server_program* self) {
+static int stop_stream(server_program* self) {
     server_stream_destroy(server_stream_of(self)); // the log's tap
     return NET_EXIT_CLEAN;
 }
@@ -114,7 +114,7 @@ const server_part server_part_stream = {
     .at = {[SERVER_LISTENING] = make_stream,
            [SERVER_OPENED] = begin_stream,
            [SERVER_REPORT] = report,
-           [SERVER_STOP] = stop,
+           [SERVER_STOP] = stop_stream,
            [SERVER_CLOSE] = close_hold},
     .say = say,
     .pass = pass,

@@ -23,7 +23,7 @@ static bool is_too_deep(const char* text, size_t size) {
     return false;
 }
 
-static bool add(server_order* order, const char* name, const json_t* value) {
+static bool add_word(server_order* order, const char* name, const json_t* value) {
     if (json_is_null(value)) return true;
     if (json_is_string(value))
         return server_order_add(order, name, strlen(name), json_string_value(value),
@@ -46,7 +46,7 @@ const char* server_body_read(const char* text, size_t size, server_order* order)
     const char* name;
     json_t* value;
     if (!error) json_object_foreach(root, name, value) {
-            if (!add(order, name, value))
+            if (!add_word(order, name, value))
                 error = "there are too many arguments, or one is too long";
         }
     json_decref(root);

@@ -47,7 +47,8 @@ struct server_control {
 
 // ---- opening ----
 
-static int refuse(const base_reporter* reporter, const char* path, const char* what, int code) {
+static int refuse_socket(const base_reporter* reporter, const char* path, const char* what,
+                         int code) {
     base_report(reporter, NULL, 0, "--control %s: %s", path, what);
     return code;
 }
@@ -93,7 +94,8 @@ static bool listen_at(server_control* self) {
 int server_control_open(const char* path, const base_reporter* reporter, server_control** control) {
     *control = NULL;
     server_control* self = base_allocate_zero(NULL, sizeof *self);
-    if (!self) return refuse(reporter, path, net_result_text(NET_ERR_MEMORY), NET_EXIT_RUNTIME);
+    if (!self)
+        return refuse_socket(reporter, path, net_result_text(NET_ERR_MEMORY), NET_EXIT_RUNTIME);
     const char* fault = NULL;
     self->listener = -1;
     self->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -103,11 +105,11 @@ int server_control_open(const char* path, const base_reporter* reporter, server_
     int code = NET_EXIT_CLEAN;
     if (path[0] == '\0' ||
         !base_text_copy(self->address.sun_path, sizeof self->address.sun_path, path))
-        code = refuse(reporter, path, "a socket's path has 1 to 107 bytes", NET_EXIT_USAGE);
+        code = refuse_socket(reporter, path, "a socket's path has 1 to 107 bytes", NET_EXIT_USAGE);
     else if (!make_room(&self->address, &fault))
-        code = refuse(reporter, path, fault, NET_EXIT_BIND);
+        code = refuse_socket(reporter, path, fault, NET_EXIT_BIND);
     else if (!listen_at(self))
-        code = refuse(reporter, path, strerror(errno), NET_EXIT_BIND);
+        code = refuse_socket(reporter, path, strerror(errno), NET_EXIT_BIND);
     if (code == NET_EXIT_CLEAN)
         *control = self;
     else

@@ -220,7 +220,7 @@ static int listen_at(server_inspect* self) {
     return fd;
 }
 
-static bool start(server_inspect* self, int listener) {
+static bool start_daemon(server_inspect* self, int listener) {
     self->daemon = MHD_start_daemon(
         MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, http_handle, self,
         MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_CONNECTION_LIMIT, HTTP_VISITS_MAX,
@@ -272,7 +272,7 @@ int server_inspect_open(const server_inspect_config* config, server_inspect** in
         if (self->stop < 0 || !self->orders) {
             close(listener);
             code = report_memory(config);
-        } else if (!start(self, listener)) {
+        } else if (!start_daemon(self, listener)) {
             code = report_memory(config);
         }
     }

@@ -144,13 +144,13 @@ void server_metrics_pass(server_metrics* self, const server_subject* subject, ui
 
 // ---- lines
 
-static void begin(base_bytes* text, const char* name, const char* type, const char* help) {
+static void begin_metric(base_bytes* text, const char* name, const char* type, const char* help) {
     base_json_put(text, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
 static void put_count(base_bytes* text, const char* name, const char* type, const char* help,
                       uint64_t value) {
-    begin(text, name, type, help);
+    begin_metric(text, name, type, help);
     base_json_put(text, "%s %" PRIu64 "\n", name, value);
 }
 
@@ -160,7 +160,7 @@ static void put_millionths(base_bytes* text, uint64_t value) {
 
 static void put_seconds(base_bytes* text, const char* name, const char* type, const char* help,
                         uint64_t us) {
-    begin(text, name, type, help);
+    begin_metric(text, name, type, help);
     base_json_put(text, "%s ", name);
     put_millionths(text, us);
     base_json_put(text, "\n");
@@ -209,7 +209,7 @@ static void put_histogram(base_bytes* text, const char* name, const char* labels
 
 static void put_build(base_bytes* text, const server_subject* subject) {
     const net_match_config* config = net_match_get_config(subject->match);
-    begin(text, "shoal_build_info", "gauge", "Version of the server, its game and schema.");
+    begin_metric(text, "shoal_build_info", "gauge", "Version of the server, its game and schema.");
     base_json_put(text, "shoal_build_info{version=\"");
     put_label(text, net_build_id());
     base_json_put(text, "\",game=\"");
@@ -221,8 +221,8 @@ static void put_build(base_bytes* text, const server_subject* subject) {
 static void put_ticks(const server_metrics* self, base_bytes* text, const server_subject* subject,
                       const server_request* request) {
     static const char name[] = "shoal_tick_duration_seconds";
-    begin(text, name, "histogram",
-          "Time of a tick: all of it (part=tick), and its parts on the loop's thread.");
+    begin_metric(text, name, "histogram",
+                 "Time of a tick: all of it (part=tick), and its parts on the loop's thread.");
     put_histogram(text, name, "part=\"tick\",", &self->tick);
     for (uint32_t i = 0; i < NET_PART_COUNT; i++) {
         char labels[64];
@@ -245,16 +245,17 @@ static void put_ticks(const server_metrics* self, base_bytes* text, const server
 }
 
 static void put_clients(base_bytes* text, const net_server_counters* counters) {
-    begin(text, "shoal_clients", "gauge", "Clients that are in the match now.");
+    begin_metric(text, "shoal_clients", "gauge", "Clients that are in the match now.");
     put_labelled(text, "shoal_clients", "kind", "player", counters->clients);
     put_labelled(text, "shoal_clients", "kind", "spectator", counters->spectators);
     put_count(text, "shoal_joins_total", "counter", "Clients that came in.", counters->joins);
-    begin(text, "shoal_leaves_total", "counter", "Clients that are gone, by the reason.");
+    begin_metric(text, "shoal_leaves_total", "counter", "Clients that are gone, by the reason.");
     for (uint32_t i = NET_END_NONE + 1; i < NET_END_COUNT; i++)
         if (i != NET_END_DIFFERS) // a client's word: no session ends with it here
             put_labelled(text, "shoal_leaves_total", "reason", net_end_name((net_end)i),
                          counters->ended[i]);
-    begin(text, "shoal_refusals_total", "counter", "Clients that were refused, by the reason.");
+    begin_metric(text, "shoal_refusals_total", "counter",
+                 "Clients that were refused, by the reason.");
     for (uint32_t i = 1; i < NET_REFUSAL_COUNT; i++)
         put_labelled(text, "shoal_refusals_total", "reason", net_refusal_name(i),
                      counters->refused[i]);
@@ -265,7 +266,7 @@ static void put_clients(base_bytes* text, const net_server_counters* counters) {
 static void put_entities(const server_metrics* self, base_bytes* text, const ecs_world* world) {
     static const char name[] = "shoal_entities";
     const uint32_t count = ecs_template_count(world);
-    begin(text, name, "gauge", "Entities by template, counted about once a second.");
+    begin_metric(text, name, "gauge", "Entities by template, counted about once a second.");
     for (uint32_t id = 1; id <= count && id <= SERVER_METRICS_TEMPLATES_MAX; id++)
         put_labelled(text, name, "template", ecs_template_get(world, (ecs_template_id)id)->name,
                      self->counted.of[id]);
@@ -279,7 +280,8 @@ static void put_traffic(server_metrics* self, base_bytes* text, const server_sub
     net_transport_stats stats;
     subject->transport->ops->stats(subject->transport, &stats);
     const uint64_t named = counters->state_bytes + counters->control_bytes;
-    begin(text, sent, "counter", "UDP payload: state packets, control messages, and the rest.");
+    begin_metric(text, sent, "counter",
+                 "UDP payload: state packets, control messages, and the rest.");
     put_labelled(text, sent, "kind", "state", counters->state_bytes);
     put_labelled(text, sent, "kind", "control", counters->control_bytes);
     // Packets count when they are made, and may wait to be sent: a counter must not fall then.
@@ -294,7 +296,7 @@ static void put_dropped(base_bytes* text, net_server* server) {
     static const char name[] = "shoal_dropped_total";
     uint64_t dropped[NET_DROP_COUNT];
     net_server_dropped(server, dropped);
-    begin(text, name, "counter", "What had no effect, by the reason (net/result.h).");
+    begin_metric(text, name, "counter", "What had no effect, by the reason (net/result.h).");
     for (uint32_t i = 0; i < NET_DROP_COUNT; i++)
         put_labelled(text, name, "reason", net_drop_name((net_drop)i), dropped[i]);
 }
@@ -421,7 +423,7 @@ static void put_http(base_bytes* text, const server_subject* subject) {
     const server_inspect_counts* counts = &subject->http;
     put_count(text, "shoal_http_connections", "gauge", "Connections to the inspector.",
               counts->connections);
-    begin(text, name, "counter", "Answers of the inspector, by status.");
+    begin_metric(text, name, "counter", "Answers of the inspector, by status.");
     for (uint32_t i = 2; i < BASE_COUNT(classes); i++)
         put_labelled(text, name, "status", classes[i], counts->responses[i]);
     put_count(text, "shoal_http_frames_lost_total", "counter",
@@ -442,11 +444,12 @@ void server_metrics_write(server_metrics* self, const server_subject* subject,
     const net_server_counters* counters = net_server_get_counters(subject->server);
     put_clients(text, counters);
     put_traffic(self, text, subject, counters);
-    begin(text, "shoal_client_rtt_seconds", "histogram",
-          "Round trip times: each player counts about once a second.");
+    begin_metric(text, "shoal_client_rtt_seconds", "histogram",
+                 "Round trip times: each player counts about once a second.");
     put_histogram(text, "shoal_client_rtt_seconds", "", &self->rtt);
-    begin(text, "shoal_client_loss_ratio", "histogram",
-          "Share of lost state packets since the last look: each player about once a second.");
+    begin_metric(
+        text, "shoal_client_loss_ratio", "histogram",
+        "Share of lost state packets since the last look: each player about once a second.");
     put_histogram(text, "shoal_client_loss_ratio", "", &self->loss);
     put_log(text, subject);
     put_follow(text, subject);

@@ -116,7 +116,7 @@ bool server_order_add(server_order* order, const char* name, size_t name_bytes, 
            is_utf8((const char*)order->values.data + order->value_offsets[at]);
 }
 
-static void push(base_spsc* queue, uint32_t index) {
+static void push_order(base_spsc* queue, uint32_t index) {
     uint8_t* place = base_spsc_reserve(queue, sizeof index);
     BASE_ASSERT(place); // there are more places than orders
     memcpy(place, &index, sizeof index);
@@ -125,7 +125,7 @@ static void push(base_spsc* queue, uint32_t index) {
     (void)is_in;
 }
 
-static uint32_t pop(base_spsc* queue) {
+static uint32_t pop_order(base_spsc* queue) {
     uint64_t cursor = base_spsc_tail(queue);
     uint32_t size, index;
     bool is_damaged = false;
@@ -156,16 +156,16 @@ static void take_signal(int descriptor) {
 
 void server_orders_push(server_orders* self, uint32_t index) {
     BASE_ASSERT(index < self->count);
-    push(self->asked, index);
+    push_order(self->asked, index);
     wake_in(self->asks, 0);
 }
 
 uint32_t server_orders_pop(server_orders* self) {
-    uint32_t index = pop(self->answered);
+    uint32_t index = pop_order(self->answered);
     if (index != UINT32_MAX) return index;
     // What is pushed after this read signals again; what was pushed before it is found here.
     take_signal(self->descriptor);
-    return pop(self->answered);
+    return pop_order(self->answered);
 }
 
 int server_orders_asks(const server_orders* self) {
@@ -206,10 +206,10 @@ void server_orders_run(server_orders* self, server_run_fn run, server_subject* s
     uint64_t at_us = now_us;
     const uint64_t until_us = now_us + self->left_us;
     while (at_us + SERVER_ORDERS_LEFT_US_MIN <= until_us) {
-        const uint32_t index = pop(self->asked);
+        const uint32_t index = pop_order(self->asked);
         if (index == UINT32_MAX) break;
         self->cuts += answer(&self->list[index], run, subject, until_us);
-        push(self->answered, index);
+        push_order(self->answered, index);
         has_run = true;
         at_us = net_loop_now_us();
     }

@@ -14,7 +14,7 @@ void http_limit(http_visit* visit, uint32_t times) {
     visit->until_us = net_loop_now_us() + times * visit->idle_us;
 }
 
-static bool add(struct MHD_Response* response, const char* name, const char* value) {
+static bool add_header(struct MHD_Response* response, const char* name, const char* value) {
     return MHD_add_response_header(response, name, value) == MHD_YES;
 }
 
@@ -28,10 +28,11 @@ static bool add_headers(struct MHD_Response* response, const char* type, const c
         {"Referrer-Policy", "no-referrer"},
         {"Cross-Origin-Resource-Policy", "same-origin"},
     };
-    bool is_whole = add(response, MHD_HTTP_HEADER_CONTENT_TYPE, type ? type : "application/json") &&
-                    add(response, MHD_HTTP_HEADER_CACHE_CONTROL, cache);
+    bool is_whole =
+        add_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type ? type : "application/json") &&
+        add_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, cache);
     for (uint32_t i = 0; i < BASE_COUNT(headers); i++)
-        is_whole = is_whole && add(response, headers[i][0], headers[i][1]);
+        is_whole = is_whole && add_header(response, headers[i][0], headers[i][1]);
     return is_whole;
 }
 
@@ -55,8 +56,8 @@ enum MHD_Result http_respond(http_visit* visit, int status, const char* type,
     if (!response) return MHD_NO;
     bool is_whole = http_add_headers(response, type);
     // What comes after it may be the rest of what another reads as its body.
-    if (visit->is_malformed) is_whole = is_whole && add(response, "Connection", "close");
-    if (status == 401) is_whole = is_whole && add(response, "WWW-Authenticate", "Bearer");
+    if (visit->is_malformed) is_whole = is_whole && add_header(response, "Connection", "close");
+    if (status == 401) is_whole = is_whole && add_header(response, "WWW-Authenticate", "Bearer");
     return queue(visit, status, response, is_whole);
 }
 
@@ -83,9 +84,10 @@ enum MHD_Result http_respond_kept(http_visit* visit, const char* type, const cha
     }
     if (!response) return MHD_NO;
     const bool is_whole =
-        add_headers(response, type, "no-cache") && add(response, MHD_HTTP_HEADER_ETAG, tag) &&
-        add(response, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ACCEPT_ENCODING) &&
-        (!is_packed || is_known || add(response, MHD_HTTP_HEADER_CONTENT_ENCODING, "gzip"));
+        add_headers(response, type, "no-cache") &&
+        add_header(response, MHD_HTTP_HEADER_ETAG, tag) &&
+        add_header(response, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ACCEPT_ENCODING) &&
+        (!is_packed || is_known || add_header(response, MHD_HTTP_HEADER_CONTENT_ENCODING, "gzip"));
     return queue(visit, is_known ? 304 : 200, response, is_whole);
 }
 

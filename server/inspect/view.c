@@ -12,7 +12,7 @@
 
 // ---- JSON ----
 
-static void begin(base_bytes* json, const char* key) {
+static void begin_object(base_bytes* json, const char* key) {
     const char last = json->size > 0 ? (char)json->data[json->size - 1] : '{';
     if (!strchr("{[: \n", last)) base_bytes_write_u8(json, ',');
     if (!key) return;
@@ -21,7 +21,7 @@ static void begin(base_bytes* json, const char* key) {
 }
 
 void view_open(base_bytes* json, const char* key, char bracket) {
-    begin(json, key);
+    begin_object(json, key);
     base_bytes_write_u8(json, (uint8_t)bracket);
 }
 
@@ -30,27 +30,27 @@ void view_close(base_bytes* json, char bracket) {
 }
 
 void view_text(base_bytes* json, const char* key, const char* text) {
-    begin(json, key);
+    begin_object(json, key);
     base_json_text(json, text);
 }
 
 void view_bool(base_bytes* json, const char* key, bool value) {
-    begin(json, key);
+    begin_object(json, key);
     base_bytes_write(json, value ? "true" : "false", value ? 4 : 5);
 }
 
 void view_u32(base_bytes* json, const char* key, uint32_t value) {
-    begin(json, key);
+    begin_object(json, key);
     base_json_put(json, "%" PRIu32, value);
 }
 
 void view_u64(base_bytes* json, const char* key, uint64_t value) {
-    begin(json, key);
+    begin_object(json, key);
     base_json_put(json, "\"%" PRIu64 "\"", value);
 }
 
 void view_f64(base_bytes* json, const char* key, double value) {
-    begin(json, key);
+    begin_object(json, key);
     if (!(value > -1e12 && value < 1e12)) {
         base_json_f64(json, value);
         return;
@@ -62,7 +62,7 @@ void view_f64(base_bytes* json, const char* key, double value) {
 }
 
 void view_number(base_bytes* json, const char* key, double value) {
-    begin(json, key);
+    begin_object(json, key);
     base_json_f64(json, value);
 }
 
@@ -75,7 +75,7 @@ static void put_entity(base_bytes* json, ecs_entity entity) {
 }
 
 void view_entity(base_bytes* json, const char* key, ecs_entity entity) {
-    begin(json, key);
+    begin_object(json, key);
     put_entity(json, entity);
 }
 
@@ -87,7 +87,7 @@ void view_tick(base_bytes* json, const server_subject* subject, const server_req
 
 void view_element(base_bytes* json, const char* key, ecs_field_kind kind, const void* element) {
     const ecs_number number = ecs_number_get(kind, element);
-    begin(json, key);
+    begin_object(json, key);
     switch (kind) {
     case ECS_FIELD_BOOL:
         base_json_put(json, number.natural ? "true" : "false");
@@ -146,7 +146,7 @@ void view_value(base_bytes* json, const char* key, const ecs_world* world, ecs_c
                 const void* value) {
     const ecs_type* type = ecs_type_get(world, ecs_component_get(world, id)->type);
     if (!value) {
-        begin(json, key);
+        begin_object(json, key);
         base_json_put(json, "null");
     } else if (type->size == 0) {
         view_bool(json, key, true); // a tag

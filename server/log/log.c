@@ -223,7 +223,7 @@ static int end_log(server_program* self) {
 }
 
 // It reads the server's rows.
-static int stop(server_program* self) {
+static int stop_log(server_program* self) {
     server_log* log = server_log_of(self);
     if (log->writer) (void)!net_log_writer_destroy(log->writer);
     log->writer = NULL;
@@ -237,7 +237,7 @@ const server_part server_part_log = {
     .at = {[SERVER_PREPARE] = prepare,
            [SERVER_LISTENING] = open_log,
            [SERVER_REPORT] = end_log,
-           [SERVER_STOP] = stop},
+           [SERVER_STOP] = stop_log},
     .say = say,
     .sentry = give_sentry,
     .pass = pass,

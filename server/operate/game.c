@@ -5,7 +5,7 @@
 #include "host/output.h"
 #include "host/reload.h"
 
-static int check(server_program* self) {
+static int check_game(server_program* self) {
     const base_reporter* game = server_program_layer(self, SERVER_LAYER_GAME);
     return net_exit_report_setup(net_host_check_game(self->match, game), game);
 }
@@ -18,4 +18,4 @@ static void reload(server_program* self) {
 }
 
 const server_part server_part_game = {
-    .name = "game", .at = {[SERVER_BOUND] = check}, .reload = reload};
+    .name = "game", .at = {[SERVER_BOUND] = check_game}, .reload = reload};

@@ -250,7 +250,7 @@ static int report(server_program* self) {
                : NET_EXIT_RUNTIME;
 }
 
-static int stop(server_program* self) {
+static int stop_operator(server_program* self) {
     server_operator* operator= operator_of(self);
     server_inspect_close(operator->inspect);
     server_control_close(operator->control);
@@ -266,7 +266,7 @@ const server_part server_part_operator = {
     .at = {[SERVER_LISTENING] = give_tap,
            [SERVER_OPENED] = open_all,
            [SERVER_REPORT] = report,
-           [SERVER_STOP] = stop},
+           [SERVER_STOP] = stop_operator},
     .say = say,
     .pass = pass,
     .received = received,

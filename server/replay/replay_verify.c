@@ -378,7 +378,7 @@ static int compare_names(const void* a, const void* b) {
     return strcmp(((const folder_log*)a)->name, ((const folder_log*)b)->name);
 }
 
-static int fail(const folder* self, const char* what) {
+static int fail_verify(const folder* self, const char* what) {
     base_report(&self->self->reporter, self->self->file, 0, "%s: %s", what, strerror(errno));
     return NET_EXIT_RUNTIME;
 }
@@ -386,7 +386,7 @@ static int fail(const folder* self, const char* what) {
 static int list_logs(folder* self) {
     const base_reporter* reporter = &self->self->reporter;
     DIR* entries = opendir(self->self->file);
-    if (!entries) return fail(self, "cannot be opened");
+    if (!entries) return fail_verify(self, "cannot be opened");
     int code = NET_EXIT_CLEAN;
     for (struct dirent* entry; code == NET_EXIT_CLEAN && (entry = readdir(entries)) != NULL;) {
         if (!is_log(entry->d_name)) continue;
@@ -424,7 +424,7 @@ static int verify_one(folder* self, const folder_log* log) {
     return code;
 }
 
-static bool begin(folder* self, folder_log* log) {
+static bool begin_runs(folder* self, folder_log* log) {
     BASE_ASSERT(log == &self->logs[self->begun] && self->begun < self->count);
     int ends[2];
     if (pipe(ends) != 0) return false;
@@ -494,8 +494,9 @@ static int verify_all(folder* self) {
     const uint32_t most = asked > 0 ? (uint32_t)asked : base_workers_default(BASE_WORKERS_MAX) + 1;
     while (self->printed < self->count) {
         while (self->running < most && self->begun < self->count)
-            if (!begin(self, &self->logs[self->begun])) return fail(self, "no process for a log");
-        if (!wait_one(self)) return fail(self, "cannot wait for a log");
+            if (!begin_runs(self, &self->logs[self->begun]))
+                return fail_verify(self, "no process for a log");
+        if (!wait_one(self)) return fail_verify(self, "cannot wait for a log");
         while (self->printed < self->count && self->logs[self->printed].has_ended)
             print_one(self, &self->logs[self->printed++]);
     }

@@ -134,7 +134,7 @@ static bool is_in_range(const base_option* option, double value) {
 
 // Report a fault of an option, or of a key after the name of its option: "log: keep needs ...".
 BASE_PRINTF(3, 4)
-static bool refuse(const source* from, const base_option* option, const char* format, ...) {
+static bool refuse_option(const source* from, const base_option* option, const char* format, ...) {
     char text[LINE_BYTES_MAX];
     va_list arguments;
     va_start(arguments, format);
@@ -148,14 +148,14 @@ static bool refuse(const source* from, const base_option* option, const char* fo
 static bool refuse_number(const source* from, const base_option* option, const char* expected,
                           const char* value) {
     if (option->min == 0 && option->max == 0)
-        return refuse(from, option, "needs %s, not '%s'", expected, value);
-    return refuse(from, option, "needs %s from %.15g to %.15g, not '%s'", expected, option->min,
-                  option->max, value);
+        return refuse_option(from, option, "needs %s, not '%s'", expected, value);
+    return refuse_option(from, option, "needs %s from %.15g to %.15g, not '%s'", expected,
+                         option->min, option->max, value);
 }
 
 static bool refuse_range(const source* from, const base_option* option, const char* value) {
-    return refuse(from, option, "is outside of %.15g to %.15g: '%s'", option->min, option->max,
-                  value);
+    return refuse_option(from, option, "is outside of %.15g to %.15g: '%s'", option->min,
+                         option->max, value);
 }
 
 static bool add_to_list(source* from, const base_option* option, const char* value) {
@@ -169,7 +169,8 @@ static bool add_to_list(source* from, const base_option* option, const char* val
         list->count = 0;
     }
     if (list->count == BASE_COUNT(list->values))
-        return refuse(from, option, "is given more than %zu times", BASE_COUNT(list->values));
+        return refuse_option(from, option, "is given more than %zu times",
+                             BASE_COUNT(list->values));
     list->values[list->count++] = value;
     return true;
 }
@@ -182,8 +183,8 @@ static bool apply_word(const source* from, const base_option* option, const char
         *(uint32_t*)base_option_value(from->options, option) = i;
         return true;
     }
-    return refuse(from, option, "needs %.*s, not '%s'", (int)strcspn(option->value, ","),
-                  option->value, value);
+    return refuse_option(from, option, "needs %.*s, not '%s'", (int)strcspn(option->value, ","),
+                         option->value, value);
 }
 
 static bool apply_value(source* from, const base_option* option, const char* value) {
@@ -193,7 +194,7 @@ static bool apply_value(source* from, const base_option* option, const char* val
     switch (option->kind) {
     case BASE_OPTION_FLAG:
         if (parse_flag(value, target)) return true;
-        return refuse(from, option, "needs true or false, not '%s'", value);
+        return refuse_option(from, option, "needs true or false, not '%s'", value);
     case BASE_OPTION_TEXT:
         *(const char**)target = value;
         return true;
@@ -246,8 +247,9 @@ static bool apply_key(source* from, const base_option* option, const base_option
         index += before->count;
     if (sources) sources[index] = (uint8_t)from->kind;
     from->keyed = option;
-    const bool is_right = text ? apply_value(from, key, text)
-                               : refuse(from, key, "needs a value: %s=%s", key->name, key->value);
+    const bool is_right =
+        text ? apply_value(from, key, text)
+             : refuse_option(from, key, "needs a value: %s=%s", key->name, key->value);
     from->keyed = NULL;
     return is_right;
 }
@@ -257,7 +259,7 @@ static bool apply_with_keys(source* from, const base_option* option, const base_
                             const char* value) {
     const size_t size = strlen(value) + 1;
     const size_t left = from->options->config_text_bytes - *from->text_used;
-    if (size > left) return refuse(from, option, "is longer than %zu bytes", left);
+    if (size > left) return refuse_option(from, option, "is longer than %zu bytes", left);
     char* rest = memcpy(from->options->config_text + *from->text_used, value, size);
     *from->text_used += size;
     for (bool is_first = true; rest; is_first = false) {
