@@ -57,14 +57,17 @@ int server_replay_stats(server_replay* self) {
     self->has_result = true;
     uint64_t packed = 0;
 #define PUT_KIND(NAME, kind)                                                                       \
-    printf(#kind " records=%" PRIu64 " bytes=%" PRIu64 "\n", stats.kind##s, stats.kind##_bytes);   \
+    printf(#kind " records=%" PRIu64 " bytes=%" PRIu64, stats.kind##s, stats.kind##_bytes);        \
+    if (NET_LOG_KIND_##NAME == NET_LOG_KIND_END)                                                   \
+        printf(" changes_bytes=%" PRIu64, stats.changes_bytes);                                    \
+    printf("\n");                                                                                  \
     packed += stats.kind##_bytes;
     NET_LOG_KIND_LIST(PUT_KIND)
 #undef PUT_KIND
-    printf("items changes_bytes=%" PRIu64 " joins=%" PRIu64 " leaves=%" PRIu64 " inputs=%" PRIu64
-           " input_repeats=%" PRIu64 " client_events=%" PRIu64 " server_events=%" PRIu64 "\n",
-           stats.changes_bytes, stats.joins, stats.leaves, stats.inputs, stats.input_repeats,
-           stats.client_events, stats.server_events);
+    printf("items joins=%" PRIu64 " leaves=%" PRIu64 " inputs=%" PRIu64 " input_repeats=%" PRIu64
+           " client_events=%" PRIu64 " server_events=%" PRIu64 "\n",
+           stats.joins, stats.leaves, stats.inputs, stats.input_repeats, stats.client_events,
+           stats.server_events);
     double minutes = (double)info->last_tick / info->tick_rate_hz / 60.0;
     printf("total ticks=%" PRIu64 " file_bytes=%" PRIu64 " record_bytes=%" PRIu64
            " bytes_per_minute=%.0f\n",

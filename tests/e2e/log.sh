@@ -145,7 +145,7 @@ case_a_log_of_inputs_has_no_values() {
     [ "$(wc -c <inputs.slog)" -lt "$(wc -c <state.slog)" ] || fail "the log of inputs is not smaller"
     run bad shoal-server --game breakout --listen 127.0.0.1:0 --ticks 1 --log x.slog,content=values
     [ "$code" = 2 ] || fail "--log content=values ended with $code"
-    says bad.err 'log-content needs state\|inputs, not .values.'
+    says bad.err 'log: content needs state\|inputs, not .values.'
 }
 
 has_saved() { compgen -G "$1" >/dev/null; }

@@ -93,7 +93,7 @@ PYTHON
     await "the crash" has_ended server
     wait "${pids[server]}" 2>/dev/null || unset "pids[server]"
     says a.crash "^command: .*--stream nats://127.0.0.1:$port "
-    says a.crash "^go on: .*--stream=nats://127.0.0.1:$port "
+    says a.crash "^go on: .*--stream=nats://127.0.0.1:$port( |$)"
     kill -TERM "${pids[standby]}"
     ends_with 0 standby
     kill -TERM "${pids[relay]}"

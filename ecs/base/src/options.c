@@ -254,27 +254,37 @@ static bool apply_key(source* from, const base_option* option, const base_option
     return is_right;
 }
 
-// "FILE,keep=3": a value, unless the first part is a key too, and keys.
+// "keep=3", or a word of small letters: of a URL, which lists hosts, only a flag.
+static bool is_key(const base_option_keys* keys, const char* value, const char* word,
+                   const char* text) {
+    const base_option* key = find_row(keys->keys, keys->count, word, strlen(word));
+    const bool is_word = word[strspn(word, "abcdefghijklmnopqrstuvwxyz-")] == '\0';
+    const bool is_list = word == value || strstr(value, "://");
+    return text || !is_list ? is_word : key && key->kind == BASE_OPTION_FLAG;
+}
+
+// "FILE,keep=3": a value, which may have commas and may be missing, and keys.
 static bool apply_with_keys(source* from, const base_option* option, const base_option_keys* keys,
                             const char* value) {
     const size_t size = strlen(value) + 1;
     const size_t left = from->options->config_text_bytes - *from->text_used;
     if (size > left) return refuse_option(from, option, "is longer than %zu bytes", left);
-    char* rest = memcpy(from->options->config_text + *from->text_used, value, size);
+    char* copy = memcpy(from->options->config_text + *from->text_used, value, size);
     *from->text_used += size;
-    for (bool is_first = true; rest; is_first = false) {
+    bool has_value = false, has_keys = option->kind == BASE_OPTION_KEYS;
+    for (char* rest = copy; rest;) {
         char* text;
         char* word = base_text_cut_pair(&rest, &text);
-        const base_option* key = find_row(keys->keys, keys->count, word, strlen(word));
-        const bool is_key = text ? word[strspn(word, "abcdefghijklmnopqrstuvwxyz-")] == '\0'
-                                 : key && key->kind == BASE_OPTION_FLAG;
-        const bool is_value = is_first && !is_key && option->kind != BASE_OPTION_KEYS;
-        if (is_value && text) text[-1] = '=';
-        if (!(is_value ? apply_value(from, option, word)
-                       : apply_key(from, option, keys, word, text)))
-            return false;
+        has_keys = has_keys || is_key(keys, copy, word, text);
+        if (has_keys) {
+            if (!apply_key(from, option, keys, word, text)) return false;
+            continue;
+        }
+        has_value = true;
+        if (word > copy) word[-1] = ',';
+        if (text) text[-1] = '=';
     }
-    return true;
+    return !has_value || apply_value(from, option, copy);
 }
 
 static bool apply(source* from, const base_option* option, const char* value) {

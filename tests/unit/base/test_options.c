@@ -188,6 +188,14 @@ PROGRAM_CASE(an_option_has_a_value_and_keys) {
     assert_string_equal(value, "/a=b.slog");
     assert_int_equal(p->sources[9], BASE_OPTION_BY_COMMAND_LINE);
     assert_int_equal(p->sources[12], BASE_OPTION_BY_COMMAND_LINE);
+    run(p, "--log a,b-1.slog,keep=3");
+    assert_string_equal(p->log, "a,b-1.slog");
+    run(p, "--log tcp://b:1,c,d:2/?e=f,kept");
+    assert_string_equal(p->log, "tcp://b:1,c,d:2/?e=f");
+    assert_true(p->is_kept);
+    expect_error("--log a.slog,kep",
+                 "prog: error: log has no key 'kep', did you mean 'keep'? (keep=N, "
+                 "kept, set=TEXT...)");
     run(p, "--log b.slog --log keep=3 --log kept=no");
     assert_string_equal(p->log, "b.slog");
     assert_int_equal(p->keep, 3);
