@@ -51,7 +51,8 @@ file(GLOB sources ${PROJECT_SOURCE_DIR}/net/core/end.c ${PROJECT_SOURCE_DIR}/net
      ${PROJECT_SOURCE_DIR}/net/state/*.c ${PROJECT_SOURCE_DIR}/net/interest/*.c ${PROJECT_SOURCE_DIR}/net/game/*.c
      ${PROJECT_SOURCE_DIR}/net/session/event_queue.c ${PROJECT_SOURCE_DIR}/net/session/roster.c
      ${PROJECT_SOURCE_DIR}/net/replicate/*.c
-     ${PROJECT_SOURCE_DIR}/net/mirror/*.c ${PROJECT_SOURCE_DIR}/net/present/*.c ${PROJECT_SOURCE_DIR}/net/log/*.c)
+     ${PROJECT_SOURCE_DIR}/net/mirror/*.c ${PROJECT_SOURCE_DIR}/net/present/*.c ${PROJECT_SOURCE_DIR}/net/log/*.c
+     ${PROJECT_SOURCE_DIR}/net/replay/*.c ${PROJECT_SOURCE_DIR}/net/logtools/*.c ${PROJECT_SOURCE_DIR}/net/playback/*.c)
 list(FILTER sources EXCLUDE REGEX "/(module_check|log_set|log_queue|log_sign)\\.c$")
 file(GLOB web ${PROJECT_SOURCE_DIR}/client/web/*.c)
 add_library(shoal_net STATIC ${sources})

@@ -6,7 +6,7 @@
 #include "client/client_state.h"
 
 #include "mirror/mirror.h"
-#include "present/presenter.h"
+#include "client/presenter_face.h"
 #include "session/control.h"
 #include "state/rows.h"
 #include "state/varsize.h"
@@ -147,7 +147,8 @@ static net_result open_varsize(net_client* client, uint32_t index_max) {
 
 static bool next_lost(net_client* client, net_varsize_lost* lost) {
     if (net_varsize_receiver_next_evicted(client->varsize, lost)) return true;
-    return client->config.presenter && net_presenter_next_evicted(client->config.presenter, lost);
+    return client->config.presenter && net_presenter_face_of(client->config.presenter)
+                                           ->next_evicted(client->config.presenter, lost);
 }
 
 static void send_ack(net_client* client, const net_varsize_lost* lost, uint32_t lost_count) {
@@ -202,7 +203,8 @@ static void receive_varsize(net_client* client, const Shoal__Wire__VarsizeValue*
         return;
     }
     if (result == NET_OK && client->config.presenter)
-        net_presenter_varsize(client->config.presenter, &message);
+        net_presenter_face_of(client->config.presenter)
+            ->varsize(client->config.presenter, &message);
     if (result != NET_OK) {
         net_client_overrun(client, result);
         return;
@@ -411,10 +413,9 @@ static void receive_welcome(net_client* client, const Shoal__Wire__Welcome* welc
         .trace_context = client,
         .solo = welcome->is_solo ? client->config.solo : NULL,
     };
-    if (client->config.presenter) {
-        net_presenter_begin(client->config.presenter, client->config.match);
-        config.sink = net_presenter_sink(client->config.presenter);
-    }
+    net_presenter* presenter = client->config.presenter;
+    if (presenter)
+        config.sink = net_presenter_face_of(presenter)->begin(presenter, client->config.match);
     if (net_mirror_create(&config, &client->mirror) != NET_OK ||
         open_varsize(client, index_max) != NET_OK) {
         net_client_overrun(client, NET_ERR_MEMORY);

@@ -15,7 +15,7 @@
 #include "client/client_state.h"
 
 #include "mirror/mirror.h"
-#include "present/presenter.h"
+#include "client/presenter_face.h"
 #include "session/packet_header.h"
 #include "state/varsize.h"
 
@@ -41,7 +41,8 @@ static void deliver_event(net_client* client, const net_event_outbox_entry* even
             client->player = assigned->entity;
             client->is_player_known = true;
             if (client->config.presenter)
-                net_presenter_player(client->config.presenter, client->player);
+                net_presenter_face_of(client->config.presenter)
+                    ->player(client->config.presenter, client->player);
         } else {
             net_client_malformed(client);
         }
@@ -83,7 +84,8 @@ static void receive_game_event(net_client* client, const Shoal__Wire__GameEvent*
         client->event_tick = event->tick;
     }
     if (!client->config.presenter) return;
-    net_presenter_event(client->config.presenter, &client->inbox.entries[count].event);
+    net_presenter_face_of(client->config.presenter)
+        ->event(client->config.presenter, &client->inbox.entries[count].event);
 }
 
 // Ticks between the previous newest packet and this one for which the server sent no packet, by the
@@ -111,8 +113,9 @@ static void show_packet(net_client* client, const net_packet_header* header) {
     ecs_tick row_tick;
     bool has_player_row = net_mirror_entity_tick(client->mirror, client->player, &row_tick) &&
                           row_tick + header->player_age >= header->tick;
-    net_presenter_packet(client->config.presenter, client->now_us, header->tick, left_out,
-                         header->input_used, header->input_repeats, has_player_row);
+    net_presenter_face_of(client->config.presenter)
+        ->packet(client->config.presenter, client->now_us, header->tick, left_out,
+                 header->input_used, header->input_repeats, has_player_row);
 }
 
 static void report_difference(net_client* client, const net_mirror_difference* difference) {

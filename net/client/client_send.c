@@ -4,7 +4,7 @@
 #include "client/client_state.h"
 
 #include "mirror/mirror.h"
-#include "present/presenter.h"
+#include "client/presenter_face.h"
 #include "session/packet_header.h"
 
 #include "ecs/debug.h"
@@ -60,7 +60,7 @@ void net_client_make_input(net_client* client) {
     net_presenter* presenter = client->config.presenter;
     if (client->config.input) {
         // A bot sees the mirror; a person sees the world that the presenter shows.
-        if (presenter) net_presenter_look(presenter, &player);
+        if (presenter) net_presenter_face_of(presenter)->look(presenter, &player);
         client->config.input(client->config.input_context, &player, client->input_payload);
     } else if (game->bot_think && !client->config.is_thin) {
         ecs_running_call("bot_think");
@@ -71,7 +71,7 @@ void net_client_make_input(net_client* client) {
     input->number = client->input_number;
     // Without a presenter the player saw the newest tick of the mirror.
     input->seen = !game->is_rewinding ? 0
-                  : presenter         ? net_presenter_shown(presenter)
+                  : presenter         ? net_presenter_face_of(presenter)->shown(presenter)
                                       : net_mirror_tick(client->mirror) * 256;
     size_t size;
     // An input that is too long is replaced by an empty one (size 0); its number is used up.
@@ -82,7 +82,8 @@ void net_client_make_input(net_client* client) {
     }
     input->size = (uint32_t)size;
     if (presenter)
-        net_presenter_input(presenter, client->now_us, input->number, input->payload, input->size);
+        net_presenter_face_of(presenter)->input(presenter, client->now_us, input->number,
+                                                input->payload, input->size);
 }
 
 // Handles of the entities to request now. @return how many.

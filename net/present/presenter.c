@@ -24,6 +24,7 @@
 #define VALUE_BYTES_MAX (PROTO_ROW_FIELDS_MAX * 8u)
 
 struct net_presenter {
+    const net_presenter_face* face; // first
     const base_allocator* allocator;
     base_reporter reporter;
     net_match* match; // the view
@@ -40,12 +41,94 @@ struct net_presenter {
     uint64_t frames;
 };
 
+// ---- what the client feeds ----
+
+static void feed_row(void* context, ecs_entity entity, const net_row_template* entry, ecs_tick tick,
+                     const uint64_t* row) {
+    net_presenter* presenter = context;
+    net_scene_row(presenter->scene, entity, entry, tick, row);
+}
+
+static void feed_gone(void* context, ecs_entity entity, ecs_tick tick) {
+    net_presenter* presenter = context;
+    net_scene_gone(presenter->scene, entity, tick);
+}
+
+static net_mirror_sink begin_match(net_presenter* presenter, net_match* mirror) {
+    BASE_ASSERT(mirror && net_match_get_config(mirror)->role == NET_ROLE_MIRROR);
+    const net_match_config* config = net_match_get_config(mirror);
+    net_match_mirror_start(presenter->match, config->tick_rate_hz, config->settings,
+                           config->module->game->setting_count);
+    net_playout_init(&presenter->playout, config->tick_rate_hz, presenter->delay_ms_min);
+    if (presenter->predict) net_predict_begin(presenter->predict, mirror);
+    presenter->is_begun = true;
+    return (net_mirror_sink){.context = presenter, .row = feed_row, .gone = feed_gone};
+}
+
+static void note_packet(net_presenter* presenter, uint64_t now_us, ecs_tick tick, uint32_t left_out,
+                        uint32_t input_used, uint32_t input_repeats, bool has_player_row) {
+    if (!presenter->is_begun || tick > NET_SCENE_TICK_MAX) return;
+    if (presenter->tick_first == 0) presenter->tick_first = tick;
+    net_scene_packet(presenter->scene, tick);
+    net_playout_packet(&presenter->playout, now_us, tick, left_out);
+    if (presenter->predict)
+        net_predict_state(presenter->predict, tick, input_used, input_repeats, has_player_row);
+}
+
+static void add_event(net_presenter* presenter, const net_event_outbox_entry* event) {
+    net_scene_event(presenter->scene, event);
+}
+
+static void add_varsize(net_presenter* presenter, const net_varsize_message* message) {
+    // The scene remembers a failure; net_presenter_frame reports it.
+    (void)net_scene_varsize(presenter->scene, message);
+}
+
+static bool next_evicted(net_presenter* presenter, net_varsize_lost* lost) {
+    return net_scene_next_evicted(presenter->scene, lost);
+}
+
+static void set_player(net_presenter* presenter, ecs_entity player) {
+    if (presenter->predict) net_predict_player(presenter->predict, player);
+}
+
+static void predict_input(net_presenter* presenter, uint64_t now_us, uint32_t number,
+                          const void* payload, size_t size) {
+    if (presenter->predict && presenter->is_begun)
+        net_predict_input(presenter->predict, now_us, number, payload, size);
+}
+
+static void look_at_predicted(net_presenter* presenter, net_player_context* player) {
+    BASE_ASSERT(player);
+    if (!presenter->predict || net_predict_tick(presenter->predict) == 0) return;
+    net_match* predicted = net_predict_match(presenter->predict);
+    player->world = net_match_world(predicted);
+    player->context = net_match_context(predicted);
+}
+
+static uint64_t shown_moment(const net_presenter* presenter) {
+    return (uint64_t)(net_presenter_tick(presenter) * 256.0);
+}
+
+static const net_presenter_face presenter_face = {
+    .begin = begin_match,
+    .packet = note_packet,
+    .event = add_event,
+    .varsize = add_varsize,
+    .next_evicted = next_evicted,
+    .player = set_player,
+    .input = predict_input,
+    .look = look_at_predicted,
+    .shown = shown_moment,
+};
+
 net_result net_presenter_create(const net_presenter_config* config, const base_reporter* reporter,
                                 net_presenter** presenter) {
     BASE_ASSERT(config && config->module && presenter);
     *presenter = NULL;
     net_presenter* made = base_allocate_zero(config->allocator, sizeof *made);
     if (!made) return NET_ERR_MEMORY;
+    made->face = &presenter_face;
     made->allocator = config->allocator;
     if (reporter) made->reporter = *reporter;
     made->delay_ms_min = config->delay_ms_min;
@@ -74,79 +157,6 @@ void net_presenter_destroy(net_presenter* presenter) {
     net_scene_destroy(presenter->scene);
     net_match_destroy(presenter->match);
     base_release(presenter->allocator, presenter, sizeof *presenter);
-}
-
-// ---- what the client feeds ----
-
-void net_presenter_begin(net_presenter* presenter, net_match* mirror) {
-    BASE_ASSERT(mirror && net_match_get_config(mirror)->role == NET_ROLE_MIRROR);
-    const net_match_config* config = net_match_get_config(mirror);
-    net_match_mirror_start(presenter->match, config->tick_rate_hz, config->settings,
-                           config->module->game->setting_count);
-    net_playout_init(&presenter->playout, config->tick_rate_hz, presenter->delay_ms_min);
-    if (presenter->predict) net_predict_begin(presenter->predict, mirror);
-    presenter->is_begun = true;
-}
-
-static void feed_row(void* context, ecs_entity entity, const net_row_template* entry, ecs_tick tick,
-                     const uint64_t* row) {
-    net_presenter* presenter = context;
-    net_scene_row(presenter->scene, entity, entry, tick, row);
-}
-
-static void feed_gone(void* context, ecs_entity entity, ecs_tick tick) {
-    net_presenter* presenter = context;
-    net_scene_gone(presenter->scene, entity, tick);
-}
-
-net_mirror_sink net_presenter_sink(net_presenter* presenter) {
-    return (net_mirror_sink){.context = presenter, .row = feed_row, .gone = feed_gone};
-}
-
-void net_presenter_packet(net_presenter* presenter, uint64_t now_us, ecs_tick tick,
-                          uint32_t left_out, uint32_t input_used, uint32_t input_repeats,
-                          bool has_player_row) {
-    if (!presenter->is_begun || tick > NET_SCENE_TICK_MAX) return;
-    if (presenter->tick_first == 0) presenter->tick_first = tick;
-    net_scene_packet(presenter->scene, tick);
-    net_playout_packet(&presenter->playout, now_us, tick, left_out);
-    if (presenter->predict)
-        net_predict_state(presenter->predict, tick, input_used, input_repeats, has_player_row);
-}
-
-void net_presenter_event(net_presenter* presenter, const net_event_outbox_entry* event) {
-    net_scene_event(presenter->scene, event);
-}
-
-void net_presenter_varsize(net_presenter* presenter, const net_varsize_message* message) {
-    // The scene remembers a failure; net_presenter_frame reports it.
-    (void)net_scene_varsize(presenter->scene, message);
-}
-
-bool net_presenter_next_evicted(net_presenter* presenter, net_varsize_lost* lost) {
-    return net_scene_next_evicted(presenter->scene, lost);
-}
-
-void net_presenter_player(net_presenter* presenter, ecs_entity player) {
-    if (presenter->predict) net_predict_player(presenter->predict, player);
-}
-
-void net_presenter_input(net_presenter* presenter, uint64_t now_us, uint32_t number,
-                         const void* payload, size_t size) {
-    if (presenter->predict && presenter->is_begun)
-        net_predict_input(presenter->predict, now_us, number, payload, size);
-}
-
-void net_presenter_look(net_presenter* presenter, net_player_context* player) {
-    BASE_ASSERT(player);
-    if (!presenter->predict || net_predict_tick(presenter->predict) == 0) return;
-    net_match* predicted = net_predict_match(presenter->predict);
-    player->world = net_match_world(predicted);
-    player->context = net_match_context(predicted);
-}
-
-uint64_t net_presenter_shown(const net_presenter* presenter) {
-    return (uint64_t)(net_presenter_tick(presenter) * 256.0);
 }
 
 // ---- frames ----

@@ -1,8 +1,9 @@
 # SHOAL_PARTS -> SHOAL_PART_NAME of each part, with what it needs; SHOAL_PART_ALL.
 # A row: the part, and the parts that it needs. A part comes after those.
-set(shoal_part_rows solo explain log replay:log logtools:replay playback:replay stream:replay check:log
+set(shoal_part_rows solo explain present simulate log replay:log logtools:replay playback:replay,present stream:replay
+    check:log,present,simulate
     commands:check operate:stream,logtools,explain fleet:operate,stream
-    list local:check window:playback,list library:log,solo web)
+    list local:check window:playback,list library:log,solo,present web)
 set(shoal_wanted ${SHOAL_PARTS})
 set(SHOAL_PART_ALL FALSE)
 if(SHOAL_PARTS STREQUAL "all")
@@ -11,6 +12,9 @@ if(SHOAL_PARTS STREQUAL "all")
     set(SHOAL_PART_ALL TRUE)
 elseif(SHOAL_PARTS STREQUAL "none")
     set(shoal_wanted "")
+endif()
+if(SHOAL_TESTS) # they play on it
+    list(APPEND shoal_wanted simulate)
 endif()
 list(REVERSE shoal_part_rows)
 foreach(row ${shoal_part_rows})

@@ -19,7 +19,7 @@ tac "$work/all_headers.inc" >"$work/reverse.cc"
 "$compiler" "${flags[@]}" -fsyntax-only "$work/reverse.cc"
 
 # What the libraries define and a header names.
-archives=("$build"/lib/libshoal_{net,proto,ecs,base}.a)
+archives=("$build"/lib/libshoal_{check,stream,playback,logtools,replay,explain,present,simulate,log,solo,core,proto,ecs,base}.a)
 (cd "$root" && find "${folders[@]}" -name '*.h' -exec cat {} +) | grep -oE '\b(base|ecs|proto|net)_[a-z0-9_]+ *\(' |
     tr -d ' (' | sort -u >"$work/named"
 objects=("$build"/net/CMakeFiles/shoal_socket.dir/transport/*.o)
@@ -27,6 +27,6 @@ nm -g --defined-only "${archives[@]}" "${objects[@]}" 2>/dev/null | awk 'NF == 3
 comm -12 "$work/named" "$work/defined" | sed 's|.*|    reinterpret_cast<const void*>(\&&),|' >"$work/functions.inc"
 [ "$(wc -l <"$work/functions.inc")" -gt 400 ] || { echo "cxx: only $(wc -l <"$work/functions.inc") functions"; exit 2; }
 
-"$compiler" "${flags[@]}" "$root/tests/cxx/world.cc" -o "$work/world" "${objects[@]}" "${archives[@]}" \
+"$compiler" "${flags[@]}" "$root/tests/cxx/world.cc" -o "$work/world" "${objects[@]}" -Wl,--start-group "${archives[@]}" -Wl,--end-group \
     $(pkg-config --libs libprotobuf-c libenet libzstd libsodium) -ldl -pthread
 "$work/world"

@@ -164,10 +164,10 @@ LINE_CASE(nothing_is_shown_before_the_first_packet, false, .delay_ms = 100) {
     run(f, 0.15);
     assert_int_equal(f->frames, 0);
     assert_true(net_presenter_tick(f->presenter) == 0);
-    assert_int_equal(net_presenter_shown(f->presenter), 0);
+    assert_int_equal(net_presenter_face_of(f->presenter)->shown(f->presenter), 0);
     run(f, 1);
     assert_true(f->frames > 0);
-    assert_int_equal(net_presenter_shown(f->presenter),
+    assert_int_equal(net_presenter_face_of(f->presenter)->shown(f->presenter),
                      (uint64_t)(net_presenter_tick(f->presenter) * 256));
 }
 
@@ -324,9 +324,9 @@ LINE_CASE(a_smallest_delay_is_kept, false, .delay_ms = 10) {
     net_presenter_config config = {.module = f->module, .delay_ms_min = 200};
     net_presenter* presenter;
     assert_ok(net_presenter_create(&config, NULL, &presenter));
-    net_presenter_begin(presenter, f->mirror);
+    (void)net_presenter_face_of(presenter)->begin(presenter, f->mirror);
     for (uint64_t i = 1; i < 600; i++) {
-        net_presenter_packet(presenter, i * TICK_US, i, 0, 0, 0, false);
+        net_presenter_face_of(presenter)->packet(presenter, i * TICK_US, i, 0, 0, 0, false);
         // The moments before the first packet have nothing to show.
         if (net_presenter_frame(presenter, i * TICK_US))
             assert_true(net_presenter_tick(presenter) >= 1);

@@ -16,7 +16,7 @@
 // only after SIM_GONE_US_MAX (sim_side.c), later than any rule of the session layer.
 #include "net/transport.h"
 
-#include "transport/sim_side.h"
+#include "simulate/sim_side.h"
 
 #include "base/assert.h"
 

@@ -5,7 +5,7 @@
 // Acknowledgements are not simulated: a lost one would only cost bytes. The attempts of a message
 // are computed when the receiver looks, for all the time that has passed, so a path that loses
 // everything costs nothing.
-#include "transport/sim_side.h"
+#include "simulate/sim_side.h"
 
 #include "net/limits.h"
 
