@@ -83,8 +83,8 @@ def ready_line(name):
 
 def serve(name, program, *options):
     """Start a program with an inspector. What its ready line says."""
-    start(name, f"{build}/bin/{program}", *options, "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0",
-          "--http-token-file", "tokens")
+    start(name, f"{build}/bin/{program}", *options, "--listen", "127.0.0.1:0", "--http",
+          "127.0.0.1:0,token-file=tokens")
     return wait_for(f"ready line of {name}", lambda: ready_line(name))
 
 
