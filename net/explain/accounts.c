@@ -5,7 +5,7 @@
 // the transport. The transport's own total minus that is what the transport added.
 #include "explain/explain.h"
 
-#define GONE_MAX 4096u ///< of the first so many clients; further ones count in `rest`
+#define GONE_MAX 4096u ///< clients with an account of their own; later ones count in `rest`
 
 static size_t account_bytes(const net_server* server) {
     return net_explain_of(server)->component_count * NET_COST_COUNT * sizeof(uint64_t);

@@ -17,7 +17,7 @@ typedef struct net_tally {
     uint64_t* clients;                      ///< [place of a session]
     uint32_t* numbers;                      ///< [place] the client that it was
     uint32_t* entities;                     ///< [index]; NULL: not counted
-    uint32_t entity_end;                    ///< behind the highest index with bits
+    uint32_t entity_end;                    ///< one past the highest index with bits
 } net_tally;
 
 /// What is counted now, by lane, and the seconds before.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The ledger: what is counted of sent bits while an operator asks, and the answers.
+// The ledger: counts of sent bits while an operator asks, and the answers.
 //
 // Each lane counts into numbers of its own. When a second is over, at the hand-over, they are added
 // into that second's and begin at 0 again. What the transport adds is its own total minus ours; a
@@ -33,7 +33,7 @@ static bool open_tally(const net_server* server, const net_ledger* ledger, net_t
     uint8_t* memory = base_allocate_zero(server->allocator, tally_bytes(ledger));
     if (!memory) return false;
     tally->components = (uint64_t(*)[NET_COST_COUNT])(void*)memory;
-    tally->templates = (uint64_t*)(void*)tally->components + // behind the last component
+    tally->templates = (uint64_t*)(void*)tally->components + // after the last component
                        (size_t)ledger->component_count * NET_COST_COUNT;
     tally->clients = tally->templates + ledger->template_count;
     tally->numbers = (uint32_t*)(void*)(memory + wide_bytes(ledger));

@@ -91,7 +91,8 @@ static bool make_parts(net_server* server, net_capture* capture) {
     for (uint32_t i = 0; i < capture->piece_count; i++) {
         char text[VALUE_BYTES_MAX];
         write_value(server, &capture->pieces[i], text, sizeof text);
-        capture->parts[i].first_bit = (uint32_t)texts->size; // for now: where its text is
+        // The texts may move while they grow: their places stay here until all are made.
+        capture->parts[i].first_bit = (uint32_t)texts->size;
         base_bytes_write(texts, text, strlen(text) + 1);
     }
     if (texts->failed) return false;

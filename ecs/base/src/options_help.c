@@ -282,7 +282,7 @@ static void join_program(const base_options* options, char joint, char* target, 
         if (*at == ' ' || (joint == '_' && *at == '-')) *at = joint;
 }
 
-// The next word of the usage; *at moves behind it. @return false at the end.
+// The next word of the usage; *at moves past it. @return false at the end.
 static bool next_word(const char** at, char word[WORD_BYTES_MAX]) {
     size_t size = 0;
     while (**at == ' ' || **at == '|')
