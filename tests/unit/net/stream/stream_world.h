@@ -91,3 +91,36 @@ static inline net_stream_writer* make_writer(const net_broker* broker, made_scri
 }
 
 static const net_stream_position the_start = {.epoch = 0};
+
+/// A broker and a script of records, with who writes them or who follows.
+typedef struct stream_stage {
+    broker_sim* sim;
+    net_broker broker; ///< of the one who writes
+    made_script script;
+    net_stream_writer* writer;
+    const net_stream_status* status; ///< its
+    net_stream_follower* follower;
+    const net_stream_follower_info* info; ///< its
+    uint64_t now_us;
+    uint64_t request, sent, got; ///< what was put for the follower, and what it has
+} stream_stage;
+
+static inline void stage_open(stream_stage* self) {
+    *self = (stream_stage){.sim = broker_sim_create(1), .now_us = 1000 * MS};
+    self->broker = broker_sim_connect(self->sim);
+    script_begin(&self->script, 11, 1, (net_log_order){0});
+}
+
+static inline void stage_open_writer(stream_stage* self) {
+    stage_open(self);
+    self->writer = make_writer(&self->broker, &self->script);
+    self->status = net_stream_writer_status(self->writer);
+    broker_sim_run(self->sim, self->now_us);
+}
+
+static inline void stage_close(stream_stage* self) {
+    net_stream_writer_destroy(self->writer);
+    net_stream_follower_destroy(self->follower);
+    script_end(&self->script);
+    broker_sim_destroy(self->sim);
+}

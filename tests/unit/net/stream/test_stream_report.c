@@ -69,23 +69,16 @@ CASE(a_follower_gets_the_place_of_one_that_is_gone) {
 }
 
 // Accounts decide from whom they come.
-CASE(a_writer_counts_what_it_refused) {
-    broker_sim* sim = broker_sim_create(1);
-    const net_broker broker = broker_sim_connect(sim), other = broker_sim_connect(sim);
-    made_script script;
-    script_begin(&script, 11, 1, (net_log_order){0});
-    net_stream_writer* writer = make_writer(&broker, &script);
-    const net_stream_status* status = net_stream_writer_status(writer);
-    net_stream_writer_claim(writer, &the_start, "header", 6);
-    for (uint64_t now_us = MS; now_us < 40 * MS; now_us += MS) {
-        if (now_us == 20 * MS) other.report(other.context, "no report", 9);
-        broker_sim_run(sim, now_us);
-        (void)net_stream_writer_poll(writer, now_us);
+CASE_WITH(stream_stage, self, stage_open_writer(self), stage_close(self),
+          a_writer_counts_what_it_refused) {
+    const net_broker other = broker_sim_connect(self->sim);
+    net_stream_writer_claim(self->writer, &the_start, "header", 6);
+    for (uint32_t i = 0; i < 40; i++) {
+        if (i == 20) other.report(other.context, "no report", 9);
+        broker_sim_run(self->sim, self->now_us += MS);
+        (void)net_stream_writer_poll(self->writer, self->now_us);
     }
-    assert_int_equal(status->state, NET_STREAM_OWNED);
-    assert_int_equal(status->reports_refused, 1);
-    assert_int_equal(status->standbys + status->relays, 0);
-    net_stream_writer_destroy(writer);
-    script_end(&script);
-    broker_sim_destroy(sim);
+    assert_int_equal(self->status->state, NET_STREAM_OWNED);
+    assert_int_equal(self->status->reports_refused, 1);
+    assert_int_equal(self->status->standbys + self->status->relays, 0);
 }
