@@ -15,6 +15,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,8 +63,26 @@ static inline void files_close(const log_files* files) {
     assert_int_equal(rmdir(files->folder), 0);
 }
 
+/// The name of a file, in memory that holds it until sixteen more were made.
+__attribute__((format(printf, 1, 2))) static inline const char* file_name(const char* format, ...) {
+    static char names[16][192];
+    static uint32_t count;
+    char* name = names[count++ % BASE_COUNT(names)];
+    va_list values;
+    va_start(values, format);
+    const int size = vsnprintf(name, sizeof names[0], format, values);
+    va_end(values);
+    assert_true(size > 0 && (size_t)size < sizeof names[0]);
+    return name;
+}
+
 /// A case with a folder of its own for logs: `files`.
 #define FILES_CASE(name) CASE_WITH(log_files, files, files_open(files), files_close(files), name)
+
+/// That of a closed segment of a log.
+static inline const char* file_segment(const char* log, uint32_t number) {
+    return file_name("%s.seg%04u", log, number);
+}
 
 static inline bool file_exists(const char* name) {
     return access(name, F_OK) == 0;
@@ -96,6 +115,13 @@ static inline void file_replace(const char* name, const uint8_t* data, size_t si
     assert_int_equal(pwrite(fd, data, size, 0), (ssize_t)size);
     assert_int_equal(ftruncate(fd, (off_t)size), 0);
     close(fd);
+}
+
+static inline void file_copy(const char* from, const char* to) {
+    size_t size;
+    uint8_t* data = file_read(from, &size);
+    file_write(to, data, size);
+    free(data);
 }
 
 /// Change one byte in place. Rewriting the whole file costs a disk flush on some file systems.
@@ -134,6 +160,12 @@ static inline net_result files_create(const net_log_file_config* config, net_log
     uint8_t header[256];
     size_t size = files_header(header, sizeof header);
     return net_log_file_create(config, header, size, NULL, file);
+}
+
+static inline net_log_file* files_start(const net_log_file_config* config) {
+    net_log_file* file;
+    assert_ok(files_create(config, &file));
+    return file;
 }
 
 /// Write the records of a made-up tick. @return false once logging stopped.
@@ -194,6 +226,21 @@ static inline void files_keyed_tick(net_log_file* file, ecs_tick tick, size_t sa
         net_log_file_end_keyframe(file, tick);
     }
     (void)files_end(file, tick);
+}
+
+/// Ticks with saves of so many bytes, each written before the next one.
+static inline void files_ticks(net_log_file* file, ecs_tick first, ecs_tick last,
+                               size_t save_bytes) {
+    for (ecs_tick tick = first; tick <= last; tick++) {
+        files_keyed_tick(file, tick, save_bytes);
+        net_log_file_pump(file, false);
+    }
+}
+
+/// A log that ends with its tick `last` is whole.
+static inline void files_close_log(net_log_file* file, ecs_tick last) {
+    files_end_log(file, last);
+    assert_ok(net_log_file_destroy(file));
 }
 
 typedef struct log_written {
@@ -278,10 +325,40 @@ static inline net_log_file_config disk_config(net_log_file_config config, log_di
     return config;
 }
 
+/// On a disk without faults, with a keyframe after each `every` ticks.
+static inline net_log_file_config files_config_keyed(const log_files* files, uint32_t every) {
+    static log_disk sound;
+    net_log_file_config config = disk_config(files_config(files), &sound);
+    config.keyframe_ticks = every;
+    config.ring_bytes = 65536;
+    return config;
+}
+
 static inline net_log_reader* files_reader(const char* log) {
     net_log_reader* reader;
     assert_ok(net_log_reader_create(NULL, log, NULL, &reader));
     return reader;
+}
+
+/// A log that is not whole, or none: it is opened with this result and report. NULL: no reader.
+static inline net_log_reader* files_reader_of(const char* log, net_result result, const char* why) {
+    base_report_first first = {.count = 0};
+    const base_reporter reporter = base_reporter_first(&first);
+    net_log_reader* reader;
+    assert_int_equal(net_log_reader_create(NULL, log, &reporter, &reader), result);
+    if (why && !strstr(first.text, why)) fail_msg("\"%s\" is not in \"%s\"", why, first.text);
+    return reader;
+}
+
+/// What a log says once all of it was read.
+static inline net_log_info files_expect_verdict(const char* log, const char* verdict) {
+    net_log_reader* reader;
+    (void)!net_log_reader_create(NULL, log, NULL, &reader);
+    assert_non_null(reader);
+    assert_string_equal(net_log_reader_verdict(reader), verdict);
+    const net_log_info info = *net_log_reader_info(reader);
+    net_log_reader_destroy(reader);
+    return info;
 }
 
 /// What the reader got from a file. Equal sums mean equal records.
@@ -294,44 +371,138 @@ typedef struct log_sum {
     uint64_t hash;
     uint64_t prefix[64]; ///< [i]: the hash after i records
     uint64_t ends;       ///< of ticks
+    bool has[64];        ///< the end of this tick
     ecs_tick last_end;
     bool is_prefix;   ///< of ticks, from the first one
     bool has_foreign; ///< an end whose hash files_end() did not write, or in another order
 } log_sum;
 
-static inline log_sum files_read(const char* log) {
-    log_sum sum = {.is_prefix = true};
+static inline void sum_add(log_sum* self, const net_log_record* record, ecs_tick resumed) {
+    const uint64_t hash = base_hash64(record->body, record->body_bytes, (uint64_t)record->kind);
+    self->hash = base_hash64_mix(self->hash, hash);
+    if (++self->records < BASE_COUNT(self->prefix)) self->prefix[self->records] = self->hash;
+    if (resumed > 0) assert_int_equal(record->tick, resumed + (record->kind != NET_LOG_KIND_CLOSE));
+    if (record->kind != NET_LOG_KIND_END) return;
+    self->has_foreign |= record->tick <= self->last_end;
+    self->has_foreign |= record->state_hash != base_hash64(&record->tick, sizeof record->tick, 0);
+    self->is_prefix &= record->tick == self->last_end + 1;
+    if (record->tick < BASE_COUNT(self->has)) self->has[record->tick] = true;
+    self->last_end = record->tick;
+    self->ends++;
+}
+
+/// Walk through all of a log.
+static inline log_sum sum_of(net_log_reader* reader, net_result result) {
+    log_sum sum = {.result = result, .has_reader = true, .is_prefix = true};
     bool has_gap = false;
-    net_log_reader* reader;
-    sum.result = net_log_reader_create(NULL, log, NULL, &reader);
-    sum.has_reader = reader != NULL;
-    if (!reader) return sum;
-    sum.info = *net_log_reader_info(reader);
     net_log_cursor cursor = net_log_cursor_begin(reader);
     net_log_record record;
     while (net_log_cursor_next(reader, &cursor, &record)) {
-        sum.records++;
-        uint64_t hash = base_hash64(record.body, record.body_bytes, (uint64_t)record.kind);
-        sum.hash = base_hash64_mix(sum.hash, hash);
-        if (sum.records < BASE_COUNT(sum.prefix)) sum.prefix[sum.records] = sum.hash;
+        sum_add(&sum, &record, cursor.resumed);
         has_gap = has_gap || cursor.resumed > 0;
         sum.records_first += !has_gap;
-        if (record.kind != NET_LOG_KIND_END) continue;
-        sum.has_foreign |= record.tick <= sum.last_end;
-        sum.has_foreign |= record.state_hash != base_hash64(&record.tick, sizeof record.tick, 0);
-        sum.is_prefix &= record.tick == sum.last_end + 1;
-        sum.last_end = record.tick;
-        sum.ends++;
     }
     assert_false(cursor.has_failed);
     // A walk finds damage that opening does not look for.
     sum.info = *net_log_reader_info(reader);
     if (sum.info.is_damaged) sum.result = NET_ERR_DAMAGED;
+    return sum;
+}
+
+static inline log_sum files_walk(const char* log, bool is_twice) {
+    net_log_reader* reader;
+    const net_result result = net_log_reader_create(NULL, log, NULL, &reader);
+    if (!reader) return (log_sum){.result = result, .is_prefix = true};
+    const log_sum sum = sum_of(reader, result);
+    if (is_twice) { // it finds the same and counts nothing twice
+        const log_sum again = sum_of(reader, result);
+        assert_int_equal(again.hash, sum.hash);
+        assert_memory_equal(&again.info, &sum.info, sizeof sum.info);
+    }
     net_log_reader_destroy(reader);
+    return sum;
+}
+
+static inline log_sum files_read(const char* log) {
+    return files_walk(log, false);
+}
+
+/// The same of a log in which only files_tick() wrote, or nothing.
+static inline log_sum files_read_own(const char* log) {
+    const log_sum sum = files_read(log);
+    assert_false(sum.has_foreign);
+    return sum;
+}
+
+/// The same with keyframes, and the walk goes on behind these alone.
+static inline log_sum files_read_keyed(const char* log, ecs_tick every) {
+    const log_sum sum = files_walk(log, true);
+    assert_false(sum.has_foreign);
+    for (uint32_t tick = 2; tick < BASE_COUNT(sum.has); tick++)
+        if (sum.has[tick] && !sum.has[tick - 1]) assert_int_equal(tick % every, 1);
     return sum;
 }
 
 /// Does the reader say that something is missing or wrong?
 static inline bool sum_is_reported(const log_sum* sum) {
     return sum->result != NET_OK || (sum->info.is_cut && sum->info.lost_bytes > 0);
+}
+
+/// Step to the next block of a log in memory; `*at` is 0 at first. @return false: there is none.
+static inline bool log_block_next(const uint8_t* log, size_t size, size_t* at,
+                                  net_log_block* block) {
+    if (*at == 0)
+        *at = NET_LOG_PROLOGUE_BYTES;
+    else
+        *at += NET_LOG_BLOCK_HEADER_BYTES + block->stored_bytes;
+    if (*at >= size) return false;
+    assert_true(net_log_block_header_read(block, log + *at));
+    return true;
+}
+
+/// Where block `ordinal` is, from 0.
+static inline size_t log_block_at(const uint8_t* log, size_t size, uint32_t ordinal,
+                                  net_log_block* block) {
+    size_t at = 0;
+    for (uint32_t i = 0; i <= ordinal; i++)
+        assert_true(log_block_next(log, size, &at, block));
+    return at;
+}
+
+/// What becomes of a block in a copy of a log.
+typedef enum record_act { RECORD_KEEP, RECORD_CHANGE, RECORD_DROP } record_act;
+
+/// Looks at a block and may change its records, which are in `payload`.
+typedef record_act record_forger(void* context, uint32_t number, const net_log_block* block,
+                                 uint8_t* payload);
+
+/// Write a copy of a log with the blocks that the forger makes of its own: right checksums, any
+/// content. `to` may be the log itself.
+static inline void log_forge(const char* from, const char* to, record_forger* forger,
+                             void* context) {
+    size_t size, at = 0;
+    uint8_t* log = file_read(from, &size);
+    uint8_t* payload = calloc(1, NET_LOG_BLOCK_BYTES_MAX);
+    net_log_packer packer;
+    net_log_block block;
+    base_bytes bytes;
+    base_bytes_init(&bytes, NULL);
+    assert_true(payload && net_log_packer_init(&packer, NULL));
+    base_bytes_write(&bytes, log, NET_LOG_PROLOGUE_BYTES);
+    for (uint32_t number = 0; log_block_next(log, size, &at, &block); number++) {
+        net_log_block copy = block;
+        assert_true(net_log_block_unpack(&block, log + at + NET_LOG_BLOCK_HEADER_BYTES,
+                                         packer.columns, payload));
+        const record_act act = forger(context, number, &block, payload);
+        if (act == RECORD_KEEP)
+            base_bytes_write(&bytes, log + at, NET_LOG_BLOCK_HEADER_BYTES + block.stored_bytes);
+        if (act == RECORD_CHANGE)
+            base_bytes_write(&bytes, packer.stored,
+                             net_log_packer_pack(&packer, &copy, payload, block.unpacked_bytes));
+    }
+    file_write(to, bytes.data, bytes.size);
+    net_log_packer_deinit(&packer);
+    base_bytes_deinit(&bytes);
+    free(payload);
+    free(log);
 }

@@ -20,12 +20,6 @@ static log_written write_on(const net_log_file_config* config) {
     return files_write(config, TICKS, 800);
 }
 
-static log_sum read_all(const char* log) {
-    log_sum self = files_read(log);
-    assert_false(self.has_foreign);
-    return self;
-}
-
 // Of logs in one file, and in segments.
 static uint64_t segment_ticks(uint32_t round) {
     return round % 2 == 0 ? 0 : 2 * EVERY;
@@ -46,7 +40,7 @@ CASE(a_disk_that_is_full_for_a_while_costs_nothing) {
             // behind them.
             bool is_end = k + 4 > with.writes;
             if (!is_end) assert_string_equal(got.failure, "");
-            log_sum self = read_all(files.log);
+            log_sum self = files_read_own(files.log);
             assert_true(self.is_prefix);
             if (got.finished == NET_OK) {
                 assert_int_equal(self.ends, TICKS);
@@ -71,7 +65,7 @@ CASE(a_disk_that_is_full_for_long_costs_the_ticks_that_found_no_room) {
             net_log_file_config config = keyed_config(&files, &with);
             config.ring_bytes = 1024; // six ticks
             log_written got = write_on(&config);
-            log_sum self = read_all(files.log);
+            log_sum self = files_read_own(files.log);
             if (got.finished == NET_OK) {
                 assert_int_equal(self.ends + got.counters.ticks_lost, TICKS);
                 assert_int_equal(self.info.lost_ticks, got.counters.ticks_lost);
@@ -103,20 +97,17 @@ static void limit_files(rlim_t bytes) {
 FILES_CASE(a_limit_of_file_size_that_is_raised_again_costs_nothing) {
     net_log_file_config config = files_config(files);
     config.keyframe_ticks = EVERY;
-    net_log_file* file;
-    assert_ok(files_create(&config, &file));
+    net_log_file* file = files_start(&config);
     for (ecs_tick tick = 1; tick <= TICKS; tick++) {
         char text[256];
         if (tick == 12) limit_files(net_log_file_bytes(file) + 100); // a part of a block is written
         if (tick == 27) limit_files(RLIM_INFINITY);
-        files_keyed_tick(file, tick, 800);
-        net_log_file_pump(file, false);
+        files_ticks(file, tick, tick, 800);
         if (net_log_file_take_notice(file, text, sizeof text))
             assert_non_null(
                 strstr(text, tick < 27 ? "the limit of file size" : "takes the log again"));
     }
-    files_end_log(file, TICKS);
-    assert_ok(net_log_file_destroy(file));
+    files_close_log(file, TICKS);
     const log_sum self = files_read(files->log);
     assert_int_equal(self.ends, TICKS);
     assert_true(self.info.is_closed && !sum_is_reported(&self));
@@ -126,16 +117,12 @@ FILES_CASE(a_log_begins_when_a_limit_of_file_size_is_raised) {
     net_log_file_config config = files_config(files);
     config.keyframe_ticks = EVERY;
     config.has_patience = true;
-    net_log_file* file;
     limit_files(1000);
-    assert_ok(files_create(&config, &file));
-    for (ecs_tick tick = 1; tick <= TICKS; tick++) {
-        if (tick == 22) limit_files(RLIM_INFINITY);
-        files_keyed_tick(file, tick, 800);
-        net_log_file_pump(file, false);
-    }
-    files_end_log(file, TICKS);
-    assert_ok(net_log_file_destroy(file));
+    net_log_file* file = files_start(&config);
+    files_ticks(file, 1, 21, 800);
+    limit_files(RLIM_INFINITY);
+    files_ticks(file, 22, TICKS, 800);
+    files_close_log(file, TICKS);
     const log_sum self = files_read(files->log);
     assert_true(self.info.is_closed && self.ends > 0 && self.last_end == TICKS);
 }
@@ -158,7 +145,7 @@ CASE(a_broken_disk_ends_the_log_and_says_so_at_every_call) {
             if (got.created != NET_OK) {
                 assert_int_equal(got.created, NET_ERR_DISK);
             } else {
-                log_sum self = read_all(files.log);
+                log_sum self = files_read_own(files.log);
                 assert_true(self.is_prefix);
                 // Only the index, or a new segment that could not be made, may fail in silence.
                 if (got.finished == NET_OK)
@@ -171,24 +158,6 @@ CASE(a_broken_disk_ends_the_log_and_says_so_at_every_call) {
             files_close(&files);
         }
     }
-}
-
-CASE(short_writes_give_the_same_file) {
-    uint8_t* data[2];
-    size_t size[2];
-    for (uint32_t i = 0; i < 2; i++) {
-        log_files files;
-        files_open(&files);
-        log_disk with = {.fail_write = i, .fail_for = UINT32_MAX};
-        net_log_file_config config = keyed_config(&files, &with);
-        assert_ok(write_on(&config).finished);
-        data[i] = file_read(files.log, &size[i]);
-        files_close(&files);
-    }
-    assert_int_equal(size[0], size[1]);
-    assert_memory_equal(data[0], data[1], size[0]);
-    free(data[0]);
-    free(data[1]);
 }
 
 // ---- power ----
@@ -404,18 +373,14 @@ static void write_cut(const log_files* files, uint32_t at, base_rng* rng, uint8_
     const folder names = cut_names(at, rng);
     files_clear(files);
     for (uint32_t i = 0; i < names.count; i++) {
-        char name[256], first[256];
         uint32_t same = 0;
         while (names.files[same] != names.files[i])
             same++;
-        snprintf(name, sizeof name, "%s/%s", files->folder, names.names[i]);
-        snprintf(first, sizeof first, "%s/%s", files->folder, names.names[same]);
-        if (same < i) {
-            assert_int_equal(link(first, name), 0);
-            continue;
-        }
-        size_t size = cut_file(names.files[i], &disk_journal.calls[at], rng, image);
-        file_write(name, image, size);
+        const char* name = file_name("%s/%s", files->folder, names.names[i]);
+        if (same < i)
+            assert_int_equal(link(file_name("%s/%s", files->folder, names.names[same]), name), 0);
+        else
+            file_write(name, image, cut_file(names.files[i], &disk_journal.calls[at], rng, image));
     }
 }
 
@@ -438,7 +403,7 @@ static void cut_power(uint64_t ticks_of_segment, uint32_t points) {
     for (uint32_t i = 0; i < points; i++) {
         uint32_t at = base_rng_below(&rng, self->call_count);
         write_cut(&files, at, &rng, image);
-        log_sum got = read_all(files.log);
+        log_sum got = files_read_own(files.log);
         assert_true(got.records_first >= self->calls[at].records);
         assert_true(got.records <= RECORDS);
         cut += got.records < RECORDS;

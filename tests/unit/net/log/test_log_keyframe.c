@@ -1,27 +1,42 @@
 // SPDX-License-Identifier: MIT
 // Keyframes and the index: what a reader gets of them, and what of a log that was cut,
 // changed or shuffled. The saves are made-up bytes.
-#include "log_keyed.h"
+#include "log_files.h"
+
+enum { TICKS = 60, EVERY = 10, BLOCK = 5 }; // a keyframe at 10, 20, ... 60
+
+/// A whole log with keyframes, on the disk and in memory.
+typedef struct keyed {
+    log_files files;
+    uint8_t* bytes;
+    size_t size;
+} keyed;
+
+static void keyed_open(keyed* self, size_t save_bytes) {
+    files_open(&self->files);
+    const net_log_file_config config = files_config_keyed(&self->files, EVERY);
+    assert_ok(files_write(&config, TICKS, save_bytes).finished);
+    self->bytes = file_read(self->files.log, &self->size);
+}
+
+static void keyed_close(keyed* self) {
+    free(self->bytes);
+    files_close(&self->files);
+}
+
+#define KEYED_CASE(name, save_bytes)                                                               \
+    CASE_WITH(keyed, self, keyed_open(self, save_bytes), keyed_close(self), name)
 
 // ---- the running hash ----
 
-// Change a block as a person does who knows the format: its checksums are right.
-static void forge_block_of(const char* name, net_log_block_type type) {
-    size_t size, at = NET_LOG_PROLOGUE_BYTES;
-    uint8_t* bytes = file_read(name, &size);
-    net_log_block block;
-    for (;; at += NET_LOG_BLOCK_HEADER_BYTES + block.stored_bytes) {
-        assert_true(at < size && net_log_block_header_read(&block, bytes + at));
-        if (block.type == type && block.flags == 0) break;
-    }
-    uint8_t* stored = bytes + at + NET_LOG_BLOCK_HEADER_BYTES;
-    stored[block.stored_bytes - 1] ^= 1;
-    uint32_t crc = base_crc32c(0, stored, block.stored_bytes);
-    memcpy(bytes + at + 64, &crc, sizeof crc);
-    crc = base_crc32c(0, bytes + at, 68);
-    memcpy(bytes + at + 68, &crc, sizeof crc);
-    file_write(name, bytes, size);
-    free(bytes);
+// As a person does who knows the format: its checksums are right.
+static record_act change_keyframe(void* context, uint32_t number, const net_log_block* block,
+                                  uint8_t* payload) {
+    (void)context;
+    (void)number;
+    if (block->type != NET_LOG_BLOCK_KEYFRAME) return RECORD_KEEP;
+    payload[block->unpacked_bytes - 1] ^= 1;
+    return RECORD_CHANGE;
 }
 
 static void expect_hash(const char* log, bool is_hashed, const char* verdict) {
@@ -37,54 +52,44 @@ static void expect_hash(const char* log, bool is_hashed, const char* verdict) {
 }
 
 FILES_CASE(a_changed_block_with_right_checksums_is_found) {
-    net_log_file_config config = keyed_config(files);
-    (void)write_keyed(&config, 24, 100);
+    net_log_file_config config = files_config_keyed(files, EVERY);
+    assert_ok(files_write(&config, 24, 100).finished);
     expect_hash(files->log, true, "whole");
-    forge_block_of(files->log, NET_LOG_BLOCK_KEYFRAME);
+    log_forge(files->log, files->log, change_keyframe, NULL);
     expect_hash(files->log, false, "damaged");
     // A log without a keyframe has an index with its hash all the same.
     (void)unlink(files->log);
-    (void)write_keyed(&config, 4, 100);
+    assert_ok(files_write(&config, 4, 100).finished);
     expect_hash(files->log, true, "whole");
     // One that was not closed has none.
-    net_log_file* file;
     (void)unlink(files->log);
-    assert_ok(files_create(&config, &file));
-    for (ecs_tick tick = 1; tick <= 12; tick++)
-        files_keyed_tick(file, tick, 100);
-    net_log_file_pump(file, false);
+    net_log_file* file = files_start(&config);
+    files_ticks(file, 1, 12, 100);
     expect_hash(files->log, false, "cut");
-    files_end_log(file, 12);
-    assert_ok(net_log_file_destroy(file));
+    files_close_log(file, 12);
 }
 
 CASE(an_exchanged_segment_is_found_and_a_missing_start_is_not_held_against_it) {
     log_files one, other;
-    char first[128], second[128], foreign[128];
     files_open(&one);
     files_open(&other);
-    net_log_file_config config = keyed_config(&one);
+    net_log_file_config config = files_config_keyed(&one, EVERY);
     config.segment_ticks = 2 * EVERY;
-    (void)write_keyed(&config, TICKS, 100);
+    assert_ok(files_write(&config, TICKS, 100).finished);
     config.file = other.log;
-    (void)write_keyed(&config, TICKS, 101); // of the same identity, with other saves
-    assert_true(net_log_segment_name(first, sizeof first, one.log, 1));
-    assert_true(net_log_segment_name(second, sizeof second, one.log, 2));
-    assert_true(net_log_segment_name(foreign, sizeof foreign, other.log, 2));
+    assert_ok(files_write(&config, TICKS, 101).finished); // of the same identity, with other saves
+    const char *first = file_segment(one.log, 1), *second = file_segment(one.log, 2),
+               *aside = file_name("%s.aside", one.log);
     expect_hash(one.log, true, "whole");
     expect_hash(second, true, "whole"); // alone, too
-    size_t size, exchanged_bytes;
-    uint8_t* bytes = file_read(second, &size);
-    uint8_t* exchanged = file_read(foreign, &exchanged_bytes);
-    file_write(second, exchanged, exchanged_bytes);
+    assert_int_equal(rename(second, aside), 0);
+    file_copy(file_segment(other.log, 2), second);
     expect_hash(one.log, false, "damaged");
     expect_hash(second, true, "whole"); // alone it looks right
-    file_write(second, bytes, size);
+    assert_int_equal(rename(aside, second), 0);
     expect_hash(one.log, true, "whole");
     assert_int_equal(unlink(first), 0); // as a budget does
     expect_hash(one.log, true, "whole");
-    free(exchanged);
-    free(bytes);
     files_close(&one);
     files_close(&other);
 }
@@ -133,10 +138,11 @@ CASE(a_keyframe_has_the_bytes_that_were_saved) {
     for (uint32_t i = 0; i < BASE_COUNT(sizes); i++) {
         log_files files;
         files_open(&files);
-        net_log_file_config config = keyed_config(&files);
-        net_log_counters counters = write_keyed(&config, 24, sizes[i]);
-        assert_int_equal(counters.keyframes, 2);
-        assert_int_equal(counters.keyframes_dropped, 0);
+        net_log_file_config config = files_config_keyed(&files, EVERY);
+        const log_written written = files_write(&config, 24, sizes[i]);
+        assert_ok(written.finished);
+        assert_int_equal(written.counters.keyframes, 2);
+        assert_int_equal(written.counters.keyframes_dropped, 0);
         net_log_reader* reader = files_reader(files.log);
         uint32_t count;
         const net_log_keyframe* keyframes = net_log_reader_keyframes(reader, &count);
@@ -154,7 +160,7 @@ CASE(a_keyframe_has_the_bytes_that_were_saved) {
             base_bytes_deinit(&wanted);
         }
         net_log_reader_destroy(reader);
-        assert_int_equal(read_keyed(files.log).ticks, 24);
+        assert_int_equal(files_read_keyed(files.log, EVERY).ends, 24);
         files_close(&files);
     }
 }
@@ -183,8 +189,8 @@ CASE(a_save_that_is_too_long_is_no_keyframe) {
 }
 
 FILES_CASE(a_seek_begins_behind_the_newest_keyframe_before_it) {
-    net_log_file_config config = keyed_config(files);
-    (void)write_keyed(&config, TICKS, 50);
+    net_log_file_config config = files_config_keyed(files, EVERY);
+    assert_ok(files_write(&config, TICKS, 50).finished);
     net_log_reader* reader = files_reader(files->log);
     for (ecs_tick tick = 0; tick <= TICKS + 1; tick++) {
         const net_log_keyframe* keyframe;
@@ -197,7 +203,7 @@ FILES_CASE(a_seek_begins_behind_the_newest_keyframe_before_it) {
         // Behind the last keyframe the close record follows.
         assert_int_equal(record.tick, first < TICKS ? first + 1 : TICKS);
     }
-    assert_int_equal(walk(reader, net_log_cursor_begin(reader)).ticks, TICKS);
+    assert_int_equal(sum_of(reader, NET_OK).ends, TICKS);
     net_log_reader_destroy(reader);
 }
 
@@ -206,11 +212,10 @@ KEYED_CASE(the_index_says_what_the_headers_of_blocks_say, 50) {
     net_log_reader* with = files_reader(self->files.log);
     size_t index = 0;
     net_log_block block;
-    for (size_t at = 0; next_block(self, &at, &block);)
+    for (size_t at = 0; log_block_next(self->bytes, self->size, &at, &block);)
         index = block.type == NET_LOG_BLOCK_INDEX ? at : 0;
     assert_true(index > 0);
-    char cut[112];
-    snprintf(cut, sizeof cut, "%s.cut", self->files.log);
+    const char* cut = file_name("%s.cut", self->files.log);
     file_write(cut, self->bytes, index);
     net_log_reader* without = files_reader(cut);
     uint32_t count, other;
@@ -228,12 +233,12 @@ KEYED_CASE(the_index_says_what_the_headers_of_blocks_say, 50) {
 }
 
 // Of a log with one place of damage: what is lost lies between that place and the next keyframe.
-static void expect_goes_on(const seen* self) {
+static void expect_goes_on(const log_sum* self) {
     ecs_tick first = 1;
     while (first <= TICKS && self->has[first])
         first++;
     if (first > TICKS) return;
-    assert_true(self->is_told);
+    assert_true(sum_is_reported(self));
     ecs_tick next = first;
     while (next <= TICKS && !self->has[next])
         next++;
@@ -241,7 +246,7 @@ static void expect_goes_on(const seen* self) {
     assert_true(next - first <= EVERY);
     for (; next <= TICKS; next++)
         assert_true(self->has[next]);
-    if (!self->info.is_cut) assert_int_equal(self->info.lost_ticks, TICKS - self->ticks);
+    if (!self->info.is_cut) assert_int_equal(self->info.lost_ticks, TICKS - self->ends);
 }
 
 KEYED_CASE(a_changed_byte_costs_at_most_the_ticks_up_to_the_next_keyframe, 40) {
@@ -251,9 +256,9 @@ KEYED_CASE(a_changed_byte_costs_at_most_the_ticks_up_to_the_next_keyframe, 40) {
     for (size_t i = 0; i < self->size; i += test_step(i)) {
         uint8_t mask = masks[changed++ % BASE_COUNT(masks)];
         file_poke(self->files.log, i, self->bytes[i] ^ mask);
-        seen got = read_keyed(self->files.log);
+        log_sum got = files_read_keyed(self->files.log, EVERY);
         expect_goes_on(&got);
-        lossy += got.ticks < TICKS;
+        lossy += got.ends < TICKS;
         file_poke(self->files.log, i, self->bytes[i]);
     }
     print_message("%u bytes changed, %u of them cost ticks\n", changed, lossy);
@@ -262,17 +267,16 @@ KEYED_CASE(a_changed_byte_costs_at_most_the_ticks_up_to_the_next_keyframe, 40) {
 
 KEYED_CASE(a_log_with_keyframes_cut_at_any_byte_opens_to_its_last_whole_block, 40) {
     size_t size = self->size;
-    uint32_t ticks = TICKS;
+    uint64_t ticks = TICKS;
     for (; size > 0; size -= test_step(size)) {
         assert_int_equal(truncate(self->files.log, (off_t)(size - 1)), 0);
-        seen got = read_keyed(self->files.log);
+        log_sum got = files_read_keyed(self->files.log, EVERY);
         // Without its index a log is slower to open, and whole.
-        assert_true(got.is_told || (got.ticks == TICKS && got.info.is_closed));
-        assert_true(got.ticks <= ticks);
-        for (ecs_tick tick = 1; tick <= got.ticks; tick++)
-            assert_true(got.has[tick]);
-        assert_int_equal(got.ticks % BLOCK, 0);
-        ticks = got.ticks;
+        assert_true(sum_is_reported(&got) || (got.ends == TICKS && got.info.is_closed));
+        assert_true(got.ends <= ticks);
+        assert_true(got.is_prefix);
+        assert_int_equal(got.ends % BLOCK, 0);
+        ticks = got.ends;
     }
     assert_int_equal(ticks, 0);
 }
@@ -282,7 +286,7 @@ KEYED_CASE(shuffled_blocks_are_told, 40) {
     size_t places[64];
     uint32_t count = 0;
     net_log_block block;
-    for (size_t at = 0; next_block(self, &at, &block);)
+    for (size_t at = 0; log_block_next(self->bytes, self->size, &at, &block);)
         places[count++] = at;
     places[count] = self->size;
     base_rng rng = base_rng_make(15, 3);
@@ -302,9 +306,9 @@ KEYED_CASE(shuffled_blocks_are_told, 40) {
             wanted++;
         }
         file_replace(self->files.log, made.data, made.size);
-        seen got = read_keyed(self->files.log);
-        if (is_whole) assert_int_equal(got.ticks, TICKS);
-        if (got.ticks < TICKS) assert_true(got.is_told || got.info.last_tick < TICKS);
+        log_sum got = files_read_keyed(self->files.log, EVERY);
+        if (is_whole) assert_int_equal(got.ends, TICKS);
+        if (got.ends < TICKS) assert_true(sum_is_reported(&got) || got.info.last_tick < TICKS);
         base_bytes_deinit(&made);
     }
 }
@@ -315,24 +319,23 @@ KEYED_CASE(a_damaged_start_costs_nothing_but_itself, 40) {
     size_t start = NET_LOG_PROLOGUE_BYTES + NET_LOG_BLOCK_HEADER_BYTES + block.stored_bytes;
     memset(self->bytes, 0, start);
     file_write(self->files.log, self->bytes, self->size);
-    net_log_reader* reader;
-    assert_int_equal(net_log_reader_create(NULL, self->files.log, NULL, &reader), NET_ERR_DAMAGED);
-    assert_non_null(reader);
+    net_log_reader* reader = files_reader_of(self->files.log, NET_ERR_DAMAGED, NULL);
     assert_string_equal(net_log_reader_info(reader)->game, "pong");
-    assert_int_equal(walk(reader, net_log_cursor_begin(reader)).ticks, TICKS);
+    assert_int_equal(sum_of(reader, NET_OK).ends, TICKS);
     net_log_reader_destroy(reader);
     // A sector with the first ticks in it costs those too.
     memset(self->bytes, 0, 512);
     file_write(self->files.log, self->bytes, self->size);
-    seen got = read_keyed(self->files.log);
-    assert_true(got.is_told);
-    assert_int_equal(got.ticks, TICKS - EVERY);
+    log_sum got = files_read_keyed(self->files.log, EVERY);
+    assert_true(sum_is_reported(&got));
+    assert_int_equal(got.ends, TICKS - EVERY);
 }
 
 // A block of records is lost up to the next keyframe; the others were read already.
 KEYED_CASE(a_missing_byte_costs_no_other_block, 40) {
     net_log_block block;
-    for (size_t at = 0; next_block(self, &at, &block) && block.type != NET_LOG_BLOCK_INDEX;) {
+    for (size_t at = 0; log_block_next(self->bytes, self->size, &at, &block) &&
+                        block.type != NET_LOG_BLOCK_INDEX;) {
         const bool is_data = block.type == NET_LOG_BLOCK_DATA && block.first_tick < block.last_tick;
         uint8_t* copy = malloc(self->size);
         const size_t hole = at + NET_LOG_BLOCK_HEADER_BYTES + block.stored_bytes / 2;
@@ -340,10 +343,10 @@ KEYED_CASE(a_missing_byte_costs_no_other_block, 40) {
         memcpy(copy + hole, self->bytes + hole + 1, self->size - hole - 1);
         file_write(self->files.log, copy, self->size - 1);
         free(copy);
-        const seen got = read_keyed(self->files.log);
+        const log_sum got = files_read_keyed(self->files.log, EVERY);
         const ecs_tick lost = is_data ? EVERY - (block.first_tick - 1) % EVERY : 0;
-        assert_true(got.is_told);
-        assert_int_equal(got.ticks, TICKS - lost);
+        assert_true(sum_is_reported(&got));
+        assert_int_equal(got.ends, TICKS - lost);
         assert_int_equal(got.info.lost_ticks, lost);
     }
 }

@@ -26,32 +26,35 @@ FILES_CASE(a_whole_log_is_closed_and_has_no_queue) {
     assert_int_equal(sum.info.block_count, 6);
 }
 
+// The timing of the thread has no effect on the file, and neither has a disk that writes in pieces.
 CASE(equal_ticks_give_equal_files) {
-    uint8_t* data[2];
-    size_t size[2];
-    for (int i = 0; i < 2; i++) {
-        log_files files;
-        files_open(&files);
-        net_log_file_config config = files_config(&files);
-        config.is_manual = i == 0; // the timing of the thread has no effect on the file
-        assert_ok(files_write(&config, TICKS, 0).finished);
-        data[i] = file_read(files.log, &size[i]);
-        files_close(&files);
+    for (int is_in_pieces = 0; is_in_pieces < 2; is_in_pieces++) {
+        uint8_t* data[2];
+        size_t size[2];
+        for (int i = 0; i < 2; i++) {
+            log_files files;
+            files_open(&files);
+            log_disk pieces = {.fail_write = 1, .fail_for = UINT32_MAX};
+            net_log_file_config config = files_config(&files);
+            config.keyframe_ticks = is_in_pieces ? 10 : 0;
+            config.is_manual = i == 0 || is_in_pieces;
+            if (i == 1 && is_in_pieces) config = disk_config(config, &pieces);
+            assert_ok(files_write(&config, TICKS, 800).finished);
+            data[i] = file_read(files.log, &size[i]);
+            files_close(&files);
+        }
+        assert_int_equal(size[0], size[1]);
+        assert_memory_equal(data[0], data[1], size[0]);
+        free(data[0]);
+        free(data[1]);
     }
-    assert_int_equal(size[0], size[1]);
-    assert_memory_equal(data[0], data[1], size[0]);
-    free(data[0]);
-    free(data[1]);
 }
 
 FILES_CASE(records_leave_the_queue_only_when_their_block_is_written) {
-    net_log_file* file;
     net_log_file_config config = files_config(files);
-    assert_ok(files_create(&config, &file));
+    net_log_file* file = files_start(&config);
     uint64_t start = net_log_file_bytes(file);
-    for (ecs_tick tick = 1; tick <= 4; tick++)
-        files_tick(file, tick);
-    net_log_file_pump(file, false);
+    files_ticks(file, 1, 4, 0);
     assert_int_equal(net_log_file_bytes(file), start);
     log_sum sum = files_read(files->log);
     assert_int_equal(sum.info.queue_records, 8);
@@ -77,20 +80,17 @@ FILES_CASE(records_leave_the_queue_only_when_their_block_is_written) {
 
 // 5 ticks are a block, 1 is one of a log that is followed.
 FILES_CASE(a_log_that_is_followed_has_short_blocks_and_the_same_records) {
-    net_log_file* file;
     net_log_file_config config = files_config(files);
-    assert_ok(files_create(&config, &file));
+    net_log_file* file = files_start(&config);
     net_log_file_hurry(file);
     uint32_t written = 0;
     for (ecs_tick tick = 1; tick <= TICKS; tick++) {
         const uint64_t before = net_log_file_bytes(file);
-        files_tick(file, tick);
-        net_log_file_pump(file, false);
+        files_ticks(file, tick, tick, 0);
         written += net_log_file_bytes(file) > before;
     }
     assert_int_equal(written, NET_LOG_HURRY_BLOCKS + (TICKS - NET_LOG_HURRY_BLOCKS) / 5);
-    files_end_log(file, TICKS);
-    assert_ok(net_log_file_destroy(file));
+    files_close_log(file, TICKS);
     log_sum sum = files_read(files->log);
     assert_ok(sum.result);
     assert_true(sum.info.is_closed);
@@ -99,9 +99,8 @@ FILES_CASE(a_log_that_is_followed_has_short_blocks_and_the_same_records) {
 }
 
 FILES_CASE(a_full_queue_stops_the_log_and_nothing_else) {
-    net_log_file* file;
     net_log_file_config config = files_config(files);
-    assert_ok(files_create(&config, &file));
+    net_log_file* file = files_start(&config);
     ecs_tick tick = 0;
     char text[256];
     while (!net_log_file_take_failure(file, text, sizeof text))
@@ -166,49 +165,41 @@ CASE(short_writes_and_signals_are_gone_on_with) {
     check_fault(EINTR, 2, false);
 }
 
-FILES_CASE(an_earlier_log_is_kept_aside) {
-    char old[128];
-    snprintf(old, sizeof old, "%s.1", files->log);
+FILES_CASE(a_log_that_is_being_written_stays_where_it_is) {
     net_log_file_config config = files_config(files);
-    file_write(files->log, (const uint8_t*)"", 0); // an empty file is not a log
-    assert_ok(files_write(&config, TICKS, 0).finished);
-    assert_false(file_exists(old));
-    assert_ok(files_write(&config, TICKS, 0).finished);
-    assert_int_equal(files_read(old).records, RECORDS);
-    assert_int_equal(files_read(files->log).records, RECORDS);
-    net_log_file* first;
-    net_log_file* second;
-    assert_ok(files_create(&config, &first));
-    // The first log already writes this file.
+    net_log_file *file = files_start(&config), *second;
+    files_tick(file, 1);
     assert_int_equal(files_create(&config, &second), NET_ERR_IO);
-    assert_ok(net_log_file_destroy(first));
-    config.file = "/nowhere/at/all";
-    assert_int_equal(files_create(&config, &first), NET_ERR_IO);
-    config.file = "/dev/null";
-    assert_int_equal(files_create(&config, &first), NET_ERR_IO);
+    files_tick(file, 2);
+    assert_ok(net_log_file_destroy(file));
+    assert_int_equal(files_read_own(files->log).records, 4);
+    // Now the file is an old log.
+    assert_ok(net_log_file_destroy(files_start(&config)));
+    assert_int_equal(files_read(file_name("%s.1", files->log)).records, 4);
+    static const char* const nowhere[] = {"/nowhere/at/all", "/dev/null"};
+    for (uint32_t i = 0; i < BASE_COUNT(nowhere); i++) {
+        config.file = nowhere[i];
+        assert_int_equal(files_create(&config, &file), NET_ERR_IO);
+    }
 }
 
 // A server that is started again after each crash must not eat the log of a crash.
 FILES_CASE(every_start_with_one_name_keeps_all_earlier_logs) {
-    char name[128];
     net_log_file_config config = files_config(files);
+    file_write(files->log, (const uint8_t*)"", 0); // an empty file is not a log
     for (int i = 0; i < 4; i++)
         assert_ok(files_write(&config, TICKS, 0).finished);
-    for (int i = 1; i <= 3; i++) {
-        snprintf(name, sizeof name, "%s.%d", files->log, i);
-        assert_int_equal(files_read(name).records, RECORDS);
-    }
+    assert_int_equal(files_read(files->log).records, RECORDS);
+    for (int i = 1; i <= 3; i++)
+        assert_int_equal(files_read(file_name("%s.%d", files->log, i)).records, RECORDS);
+    assert_false(file_exists(file_name("%s.4", files->log)));
     // An old one was deleted, and others have similar names: numbers only rise.
-    snprintf(name, sizeof name, "%s.2", files->log);
-    unlink(name);
+    unlink(file_name("%s.2", files->log));
     static const char* const others[] = {".7", ".8x", ".9.gz", ".queue", ".12.queue"};
-    for (uint32_t i = 0; i < BASE_COUNT(others); i++) {
-        snprintf(name, sizeof name, "%s%s", files->log, others[i]);
-        file_write(name, (const uint8_t*)"x", 1);
-    }
+    for (uint32_t i = 0; i < BASE_COUNT(others); i++)
+        file_write(file_name("%s%s", files->log, others[i]), (const uint8_t*)"x", 1);
     assert_ok(files_write(&config, TICKS, 0).finished);
-    snprintf(name, sizeof name, "%s.13", files->log);
-    assert_int_equal(files_read(name).records, RECORDS);
+    assert_int_equal(files_read(file_name("%s.13", files->log)).records, RECORDS);
 }
 
 typedef enum harm { HARM_DELETED, HARM_CUT, HARM_QUEUE_CUT, HARM_COUNT } harm;
@@ -220,9 +211,8 @@ CASE(files_that_are_taken_away_end_the_log_with_a_reason) {
         for (int is_late = 0; is_late < 2; is_late++) {
             log_files files;
             files_open(&files);
-            net_log_file* file;
             net_log_file_config config = files_config(&files);
-            assert_ok(files_create(&config, &file));
+            net_log_file* file = files_start(&config);
             files_tick(file, 1);
             if (is_late) net_log_file_pump(file, true);
             if (what == HARM_DELETED) assert_int_equal(unlink(files.log), 0);
@@ -283,8 +273,8 @@ static mode_t rights_of(const char* name) {
 }
 
 FILES_CASE(a_link_in_place_of_a_file_of_the_log_overwrites_nothing) {
-    char victim[128];
-    snprintf(victim, sizeof victim, "%s/victim", files->folder);
+    const char *victim = file_name("%s/victim", files->folder),
+               *nothing = file_name("%s/nothing", files->folder);
     file_write(victim, (const uint8_t*)"kept", 4);
     net_log_file_config config = files_config(files);
     net_log_file* file;
@@ -307,8 +297,6 @@ FILES_CASE(a_link_in_place_of_a_file_of_the_log_overwrites_nothing) {
     unlink(files->log);
     assert_int_equal(symlink("nothing", files->log), 0);
     assert_int_equal(files_create(&config, &file), NET_ERR_IO);
-    char nothing[128];
-    snprintf(nothing, sizeof nothing, "%s/nothing", files->folder);
     assert_false(file_exists(nothing));
     umask(before);
     size_t size;
@@ -434,18 +422,16 @@ static void files_alive(net_log_file* file, ecs_tick tick) {
 
 // The queue holds about 150 of them: a server may wait for days.
 FILES_CASE(a_log_without_ticks_does_not_fill_its_queue) {
-    net_log_file* file;
     net_log_file_config config = files_config(files);
     config.sync_ticks = 0;
-    assert_ok(files_create(&config, &file));
+    net_log_file* file = files_start(&config);
     for (uint32_t i = 0; i < 1000; i++)
         files_alive(file, 1);
     for (ecs_tick tick = 1; tick <= 5; tick++) // a block
         files_tick(file, tick);
     for (uint32_t i = 0; i < 3 * 64; i++)
         files_alive(file, 6);
-    files_end_log(file, 5);
-    assert_ok(net_log_file_destroy(file));
+    files_close_log(file, 5);
     log_sum sum = files_read(files->log);
     assert_ok(sum.result);
     assert_true(sum.info.is_closed && sum.info.last_tick == 5);
@@ -453,44 +439,22 @@ FILES_CASE(a_log_without_ticks_does_not_fill_its_queue) {
 }
 
 FILES_CASE(the_thread_writes_what_a_busy_simulation_pushes) {
-    net_log_file* file;
     net_log_file_config config = files_config(files);
     config.is_manual = false;
-    assert_ok(files_create(&config, &file));
+    net_log_file* file = files_start(&config);
     for (ecs_tick tick = 1; tick <= 2000; tick++) {
         files_tick(file, tick);
         net_log_file_wait_room(file);
     }
-    files_end_log(file, 2000);
-    assert_ok(net_log_file_destroy(file));
+    files_close_log(file, 2000);
     log_sum sum = files_read(files->log);
     assert_ok(sum.result);
     assert_int_equal(sum.records, 4001);
     assert_false(sum.info.is_cut);
 }
 
-FILES_CASE(a_log_that_is_being_written_stays_where_it_is) {
-    net_log_file *file, *second;
-    net_log_file_config config = files_config(files);
-    assert_ok(files_create(&config, &file));
-    files_tick(file, 1);
-    assert_int_equal(files_create(&config, &second), NET_ERR_IO);
-    files_tick(file, 2);
-    assert_ok(net_log_file_destroy(file));
-    log_sum sum = files_read(files->log);
-    assert_ok(sum.result);
-    assert_int_equal(sum.records, 4);
-    // Now the file is an old log.
-    assert_ok(files_create(&config, &second));
-    assert_ok(net_log_file_destroy(second));
-    char old[128];
-    snprintf(old, sizeof old, "%s.1", files->log);
-    assert_int_equal(files_read(old).records, 4);
-}
-
 // A program that may write the file of the queue can put a valid record there.
 FILES_CASE(a_record_that_no_writer_pushes_ends_the_log_and_reaches_no_block) {
-    net_log_file* file;
     net_log_file_config config = files_config(files);
     config.ring_bytes = NET_LOG_QUEUE_BYTES;
     const uint32_t sizes[] = {NET_LOG_QUEUE_PREFIX_BYTES,
@@ -499,7 +463,7 @@ FILES_CASE(a_record_that_no_writer_pushes_ends_the_log_and_reaches_no_block) {
     uint8_t* forged = calloc(1, NET_LOG_QUEUE_BYTES / 2);
     assert_non_null(forged);
     for (uint32_t i = 0; i < BASE_COUNT(sizes); i++) {
-        assert_ok(files_create(&config, &file));
+        net_log_file* file = files_start(&config);
         files_tick(file, 1);
         int fd = open(files->queue, O_RDWR);
         assert_true(fd >= 0);

@@ -169,44 +169,9 @@ static inline net_log_reader* record_read(const playback_record* self) {
 #define PLAYED_CASE(name, ticks)                                                                   \
     CASE_MADE(playback_record, record, record_make(ticks), record_free(record), name)
 
-/// What becomes of a block in a copy of a log.
-typedef enum record_act { RECORD_KEEP, RECORD_CHANGE, RECORD_DROP } record_act;
-
-/// Looks at a block and may change its records, which are in `payload`.
-typedef record_act record_forger(void* context, uint32_t number, const net_log_block* block,
-                                 uint8_t* payload);
-
-/// Write a copy of the log with the blocks that the forger makes of its own: right checksums, any
-/// content.
 static inline void record_forge(const playback_record* self, const char* file,
                                 record_forger* forger, void* context) {
-    size_t size;
-    uint8_t* log = file_read(self->files.log, &size);
-    uint8_t* payload = calloc(1, NET_LOG_BLOCK_BYTES_MAX);
-    net_log_packer packer;
-    base_bytes bytes;
-    base_bytes_init(&bytes, NULL);
-    assert_true(payload && net_log_packer_init(&packer, NULL));
-    base_bytes_write(&bytes, log, NET_LOG_PROLOGUE_BYTES);
-    uint32_t number = 0;
-    for (size_t at = NET_LOG_PROLOGUE_BYTES; at < size; number++) {
-        net_log_block block;
-        assert_true(net_log_block_header_read(&block, log + at));
-        const size_t here = NET_LOG_BLOCK_HEADER_BYTES + block.stored_bytes;
-        assert_true(net_log_block_unpack(&block, log + at + NET_LOG_BLOCK_HEADER_BYTES,
-                                         packer.columns, payload));
-        const record_act act = forger(context, number, &block, payload);
-        if (act == RECORD_KEEP) base_bytes_write(&bytes, log + at, here);
-        if (act == RECORD_CHANGE)
-            base_bytes_write(&bytes, packer.stored,
-                             net_log_packer_pack(&packer, &block, payload, block.unpacked_bytes));
-        at += here;
-    }
-    file_write(file, bytes.data, bytes.size);
-    net_log_packer_deinit(&packer);
-    base_bytes_deinit(&bytes);
-    free(payload);
-    free(log);
+    log_forge(self->files.log, file, forger, context);
 }
 
 /// Make a forged log a playback, and look at some moments. `counts`: refused and shown.
