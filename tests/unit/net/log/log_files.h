@@ -12,6 +12,10 @@
 #include "log/log_queue.h"
 #include "log/log_read.h"
 
+#include "ecs/change.h"
+#include "net/log.h"
+#include "net/match.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -338,6 +342,16 @@ static inline net_log_reader* files_reader(const char* log) {
     net_log_reader* reader;
     assert_ok(net_log_reader_create(NULL, log, NULL, &reader));
     return reader;
+}
+
+/// A tick of a match, and all of it in its log.
+static inline void files_match_tick(net_log_writer* writer, net_match* match,
+                                    const net_tick_inputs* begin) {
+    net_log_append_begin(writer, begin);
+    net_match_apply(match, begin);
+    net_match_step(match);
+    net_log_append_end(writer, match);
+    ecs_changes_clear(net_match_world(match));
 }
 
 /// A log that is not whole, or none: it is opened with this result and report. NULL: no reader.

@@ -323,13 +323,13 @@ PLAYED_CASE(what_cannot_go_on_is_refused_with_the_reason, TICKS) {
 }
 
 CASE(a_run_that_differs_from_its_log_does_not_go_on) {
-    playback_record* record = record_make_with(100, NET_LOG_CONTENT_STATE, 0, 50);
+    playback_record* record = record_make_as((record_wanted){.ticks = 100, .end_tick = 50});
     is_refused(
         record, record->files.log, NULL, 0, NET_ERR_DIVERGED,
         "differs from the log in tick 50: shoal-replay verify says more; the match can go on "
         "from tick 49: --at 49");
     joined of;
-    record->end_tick = 0;
+    record->wanted.end_tick = 0;
     go_on(record, record->files.log, 49, 30, "b.slog", &of);
     is_one_match(record, &of, 1, 79);
     record_free(record);

@@ -2,11 +2,15 @@
 // Spectators' records of logs of breakout with bots, and the bytes of a log for a reader elsewhere.
 #define _GNU_SOURCE // memmem
 
-#include "log_play.h"
+#include "playback/playback_record.h"
 
 #include "base/rng.h"
 #include "logtools/log_source.h"
 #include "net/log_bytes.h"
+
+#define IDENTITY_AT 56u // in a block's header
+// A match with keyframes, ids of players, and an order of its operator.
+#define PRIVATE_CASE(name) READ_CASE(name, .ticks = 650, .seed = 4711, .is_private = true)
 
 static net_result watch_log(const char* file, uint64_t tick_max, base_bytes* record) {
     net_log_watch* watch;
@@ -27,24 +31,17 @@ static net_result watch_log(const char* file, uint64_t tick_max, base_bytes* rec
     return result;
 }
 
+static record_act keep_payload(void* context, uint32_t number, const net_log_block* block,
+                               uint8_t* payload) {
+    (void)number;
+    base_bytes_write(context, payload, block->unpacked_bytes);
+    return RECORD_DROP;
+}
+
 // All records of all blocks, unpacked.
-static void unpack_log(const uint8_t* bytes, size_t size, base_bytes* records) {
-    net_log_packer packer;
-    size_t at = NET_LOG_PROLOGUE_BYTES;
-    assert_true(net_log_packer_init(&packer, NULL));
+static void unpack_log(const char* log, base_bytes* records) {
     base_bytes_init(records, NULL);
-    while (at < size) {
-        net_log_block block;
-        assert_true(net_log_block_header_read(&block, bytes + at));
-        at += NET_LOG_BLOCK_HEADER_BYTES;
-        uint8_t* target = malloc(NET_LOG_BLOCK_BYTES_MAX);
-        assert_non_null(target);
-        assert_true(net_log_block_unpack(&block, bytes + at, packer.columns, target));
-        base_bytes_write(records, target, block.unpacked_bytes);
-        free(target);
-        at += block.stored_bytes;
-    }
-    net_log_packer_deinit(&packer);
+    log_forge(log, file_name("%s.none", log), keep_payload, records);
 }
 
 static bool has_bytes(const base_bytes* records, const void* bytes, size_t size) {
@@ -54,8 +51,8 @@ static bool has_bytes(const base_bytes* records, const void* bytes, size_t size)
 // @return does any of it have one of the things that are not for spectators?
 static bool is_private(const base_bytes* records) {
     uint8_t id[10];
-    const uint32_t id_bytes = base_varint_put(id, PLAYER_ID);
-    return has_bytes(records, user_data, sizeof user_data - 1) ||
+    const uint32_t id_bytes = base_varint_put(id, RECORD_PLAYER_ID);
+    return has_bytes(records, record_user_data, sizeof record_user_data - 1) ||
            has_bytes(records, id, id_bytes) || has_bytes(records, "secret-order", 12);
 }
 
@@ -88,14 +85,12 @@ static void same_states(net_log_reader* log, net_log_reader* record) {
     net_log_state_destroy(seen);
 }
 
-CASE_WITH(play, self, make_private_log(self), play_close(self),
-          a_spectator_gets_what_is_seen_and_nothing_else) {
+PRIVATE_CASE(a_spectator_gets_what_is_seen_and_nothing_else) {
     base_bytes record, records, of_log;
     net_log_stats stats, of_record;
-    char name[128];
     size_t size;
+    const char* name = file_name("%s/seen.slog", self->files.folder);
     assert_int_equal(watch_log(self->files.log, UINT64_MAX, &record), NET_ERR_CLOSED);
-    snprintf(name, sizeof name, "%s/seen.slog", self->files.folder);
     file_write(name, record.data, record.size);
     net_log_reader* reader = files_reader(name);
     const net_log_info *info = net_log_reader_info(reader),
@@ -108,7 +103,7 @@ CASE_WITH(play, self, make_private_log(self), play_close(self),
     assert_ok(net_log_read_stats(self->reader, &stats));
     assert_ok(net_log_read_stats(reader, &of_record));
     assert_int_equal(of_record.ends, stats.ends);
-    assert_true(stats.joins == BOTS && stats.inputs > 0 && stats.controls == 1);
+    assert_true(stats.joins == 3 && stats.inputs > 0 && stats.controls == 1);
     assert_true(of_record.joins == 0 && of_record.inputs == 0 && of_record.controls == 0);
     assert_int_equal(of_record.server_events, stats.server_events);
     uint32_t keyframes, places;
@@ -117,8 +112,8 @@ CASE_WITH(play, self, make_private_log(self), play_close(self),
     assert_true(keyframes == 1 && places == 1);
     // The search finds these things where they are.
     uint8_t* log = file_read(self->files.log, &size);
-    unpack_log(log, size, &of_log);
-    unpack_log(record.data, record.size, &records);
+    unpack_log(self->files.log, &of_log);
+    unpack_log(name, &records);
     assert_true(is_private(&of_log));
     assert_false(is_private(&records));
     assert_false(has_bytes(&record, log + NET_LOG_PROLOGUE_BYTES + IDENTITY_AT, 8));
@@ -168,19 +163,17 @@ static void begin_late(const char* file, bool is_record, base_bytes* log) {
     close(descriptor);
 }
 
-CASE_WITH(play, self, make_private_log(self), play_close(self),
-          a_late_reader_begins_at_the_newest_keyframe) {
+PRIVATE_CASE(a_late_reader_begins_at_the_newest_keyframe) {
     uint32_t count;
     const net_log_keyframe* newest = net_log_reader_keyframes(self->reader, &count);
     assert_int_equal(count, 1);
     for (uint32_t is_record = 0; is_record < 2; is_record++) {
         base_bytes log, records;
-        char name[128];
+        const char* name = file_name("%s/late.slog", self->files.folder);
         begin_late(self->files.log, is_record, &log);
-        unpack_log(log.data, log.size, &records);
-        if (is_record) assert_false(is_private(&records));
-        snprintf(name, sizeof name, "%s/late.slog", self->files.folder);
         file_write(name, log.data, log.size);
+        unpack_log(name, &records);
+        if (is_record) assert_false(is_private(&records));
         net_log_reader* reader = files_reader(name);
         const net_log_info* info = net_log_reader_info(reader);
         assert_int_equal(info->is_seen, is_record);
@@ -194,7 +187,7 @@ CASE_WITH(play, self, make_private_log(self), play_close(self),
     }
 }
 
-PLAY_CASE(a_spectators_record_stays_behind_the_match, 7, "ann") {
+READ_CASE(a_spectators_record_stays_behind_the_match, .ticks = 90) {
     base_bytes all, early;
     assert_int_equal(watch_log(self->files.log, UINT64_MAX, &all), NET_ERR_CLOSED);
     const uint32_t rate = net_log_reader_info(self->reader)->tick_rate_hz;
@@ -208,12 +201,11 @@ PLAY_CASE(a_spectators_record_stays_behind_the_match, 7, "ann") {
     base_bytes_deinit(&all);
 }
 
-PLAY_CASE(a_spectators_record_ends_at_damage_and_waits_at_a_cut, 7, "ann") {
+READ_CASE(a_spectators_record_ends_at_damage_and_waits_at_a_cut, .ticks = 90) {
     base_bytes all, some;
     size_t size;
     uint8_t* log = file_read(self->files.log, &size);
-    char name[128];
-    snprintf(name, sizeof name, "%s/part.slog", self->files.folder);
+    const char* name = file_name("%s/part.slog", self->files.folder);
     assert_int_equal(watch_log(self->files.log, UINT64_MAX, &all), NET_ERR_CLOSED);
     for (size_t cut = 0; cut < size; cut += 1 + size / 60) {
         file_write(name, log, cut);
@@ -235,7 +227,7 @@ PLAY_CASE(a_spectators_record_ends_at_damage_and_waits_at_a_cut, 7, "ann") {
     free(log);
 }
 
-PLAY_CASE(whole_blocks_of_a_log_are_found, 7, "ann") {
+READ_CASE(whole_blocks_of_a_log_are_found, .ticks = 90) {
     bool is_closed;
     struct stat status;
     const int file = net_log_part_open(self->files.log, 1, &is_closed);
@@ -260,28 +252,22 @@ PLAY_CASE(whole_blocks_of_a_log_are_found, 7, "ann") {
     assert_int_equal(net_log_part_open("/dev/shm/none.slog", 1, &is_closed), -1);
 }
 
-CASE(parts_of_a_log_are_found_by_their_numbers) {
-    log_files files;
+FILES_CASE(parts_of_a_log_are_found_by_their_numbers) {
     net_log_parts parts;
-    char name[128];
     bool is_closed;
-    files_open_fast(&files);
-    assert_false(net_log_parts_find(files.log, &parts));
-    file_write(files.log, (const uint8_t*)"c", 1);
-    assert_true(net_log_parts_find(files.log, &parts));
+    assert_false(net_log_parts_find(files->log, &parts));
+    file_write(files->log, (const uint8_t*)"c", 1);
+    assert_true(net_log_parts_find(files->log, &parts));
     assert_true(parts.first == 1 && parts.newest == 1);
-    for (uint32_t i = 3; i <= 4; i++) { // the first two were deleted
-        snprintf(name, sizeof name, "%s.seg%04u", files.log, i);
-        file_write(name, (const uint8_t*)"b", 1);
-    }
-    assert_true(net_log_parts_find(files.log, &parts));
+    for (uint32_t i = 3; i <= 4; i++) // the first two were deleted
+        file_write(file_segment(files->log, i), (const uint8_t*)"b", 1);
+    assert_true(net_log_parts_find(files->log, &parts));
     assert_true(parts.first == 3 && parts.newest == 5);
     for (uint32_t i = 1; i <= 6; i++) {
-        const int file = net_log_part_open(files.log, i, &is_closed);
+        const int file = net_log_part_open(files->log, i, &is_closed);
         assert_int_equal(file >= 0, i >= 3 && i <= 5);
         if (file < 0) continue;
         assert_int_equal(is_closed, i < 5);
         close(file);
     }
-    files_close(&files);
 }

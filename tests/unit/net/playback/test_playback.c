@@ -126,13 +126,16 @@ static net_playback* show_play(show* self) {
 #define SHOW_CASE(name, record)                                                                    \
     CASE_WITH(show, self, show_open(self, record), show_close(self), name)
 
+#define INPUTS_RECORD(tick_count)                                                                  \
+    record_make_as((record_wanted){.ticks = tick_count, .content = NET_LOG_CONTENT_INPUTS})
+
 /// A log of states, and one of inputs: what comes from a run of the match is no other thing.
 #define BOTH_CASE(name)                                                                            \
     static void name##_in(show* self);                                                             \
     SHOW_CASE(name, record_make(TICKS)) {                                                          \
         name##_in(self);                                                                           \
     }                                                                                              \
-    SHOW_CASE(name##_of_inputs, record_make_with(TICKS, NET_LOG_CONTENT_INPUTS, 0, 0)) {           \
+    SHOW_CASE(name##_of_inputs, INPUTS_RECORD(TICKS)) {                                            \
         name##_in(self);                                                                           \
     }                                                                                              \
     static void name##_in(show* self)
@@ -339,7 +342,7 @@ static void damage_tick(const show* self, ecs_tick tick) {
         assert_true(net_log_cursor_next(reader, &cursor, &at));
     while (at.tick < tick);
     uint64_t place = cursor.block + NET_LOG_BLOCK_HEADER_BYTES + 9;
-    (void)net_log_reader_seek(reader, self->record->ticks, &keyframe);
+    (void)net_log_reader_seek(reader, self->record->wanted.ticks, &keyframe);
     assert_non_null(keyframe);
     net_log_reader_destroy(reader);
     size_t size;
@@ -369,7 +372,8 @@ BOTH_CASE(a_log_damaged_inside_is_shown_on_from_the_next_keyframe) {
 
 // A log of inputs, with correct checksums and, in tick 201, an event that no client may send.
 SHOW_CASE(a_log_that_the_game_does_not_take_is_shown_as_far_as_it_goes,
-          record_make_with(300, NET_LOG_CONTENT_INPUTS, 201, 0)) {
+          record_make_as((record_wanted){
+              .ticks = 300, .content = NET_LOG_CONTENT_INPUTS, .bad_tick = 201})) {
     net_playback* playback = show_play(self);
     assert_int_equal(net_playback_tick_last(playback), 300);
     assert_int_equal(net_playback_seek(playback, 250.5), NET_ERR_DAMAGED);
@@ -423,8 +427,7 @@ SHOW_CASE(a_log_with_states_is_shown_by_another_build_of_the_game, record_make(T
     assert_true(picture(playback).calls > 100);
 }
 
-SHOW_CASE(a_log_of_inputs_diverges_once_and_goes_on,
-          record_make_with(TICKS, NET_LOG_CONTENT_INPUTS, 0, 0)) {
+SHOW_CASE(a_log_of_inputs_diverges_once_and_goes_on, INPUTS_RECORD(TICKS)) {
     self->changed = wrap_changed("vel:p2=330,-550", "vel:p2=330,-551");
     net_playback* playback = show_play_by(self, self->changed);
     uint32_t reports = self->first.count; // the report about the other build
@@ -442,7 +445,7 @@ SHOW_CASE(a_log_of_inputs_diverges_once_and_goes_on,
 
 // A full state, in the tick behind a keyframe, does not name what ended in its tick.
 SHOW_CASE(what_ends_in_the_tick_of_a_full_state_goes,
-          record_make_with(620, NET_LOG_CONTENT_STATE, 0, 601)) {
+          record_make_as((record_wanted){.ticks = 620, .end_tick = 601})) {
     net_playback* playback = show_play(self);
     assert_ok(net_playback_seek(playback, 599.0));
     for (uint32_t tick = 600; tick <= 605; tick++) {
@@ -475,7 +478,8 @@ static double ball_speed(net_playback* playback) {
 }
 
 static playback_record* record_make_slow(uint32_t ticks, ecs_tick set_tick, uint32_t tick_rate_hz) {
-    return record_make_set(ticks, NET_LOG_CONTENT_STATE, 0, 0, set_tick, tick_rate_hz);
+    return record_make_as(
+        (record_wanted){.ticks = ticks, .set_tick = set_tick, .tick_rate_hz = tick_rate_hz});
 }
 
 SHOW_CASE(a_setting_holds_from_its_tick_on, record_make_slow(200, 90, 60)) {
@@ -697,7 +701,7 @@ static record_act set_lives(void* context, uint32_t number, const net_log_block*
 }
 
 // The value fits the header's text and not the game.
-SHOW_CASE(a_setting_out_of_range_is_refused, record_make_with(60, NET_LOG_CONTENT_INPUTS, 0, 0)) {
+SHOW_CASE(a_setting_out_of_range_is_refused, INPUTS_RECORD(60)) {
     bool is_found = false;
     record_forge(self->record, self->record->files.log, set_lives, &is_found);
     assert_true(is_found);
