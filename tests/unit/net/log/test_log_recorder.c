@@ -19,7 +19,7 @@
 
 static _Atomic bool is_full; // the disk
 
-enum { BOTS = 6, INDICES = 1 << 20 };
+enum { BOTS = 6, INDICES = 1 << 20, LEAVE_TICK = 70, LATE_TICK = 200 };
 
 typedef struct bot {
     base_rng rng;
@@ -87,30 +87,32 @@ static uint32_t think(play* self, uint32_t i) {
     return (uint32_t)size;
 }
 
+// Bot 2 leaves, and the last one joins late.
 static void play_tick(play* self) {
+    static const net_tick_leave leave = {2, 3};
     const ecs_tick tick = net_match_tick(self->match) + 1;
     net_game_player joins[BOTS];
     net_tick_input inputs[BOTS];
     char names[BOTS][NET_PLAYER_NAME_BYTES_MAX];
-    net_tick_inputs begin = {.tick = tick, .joins = joins, .inputs = inputs};
-    for (uint32_t i = 0; i < BOTS && tick == 1; i++) {
+    net_tick_inputs begin = {.tick = tick,
+                             .joins = joins,
+                             .inputs = inputs,
+                             .leaves = &leave,
+                             .leave_count = tick == LEAVE_TICK};
+    for (uint32_t i = 0; i < BOTS; i++) {
+        const ecs_tick join_tick = i + 1 == BOTS ? LATE_TICK : 1;
         snprintf(names[i], sizeof names[i], "bot %u", i);
-        joins[begin.join_count++] =
-            (net_game_player){.client = i + 1, .name = names[i], .is_bot = true};
-    }
-    for (uint32_t i = 0; i < BOTS && tick > 1; i++) {
-        const uint32_t size = think(self, i);
+        if (tick == join_tick)
+            joins[begin.join_count++] =
+                (net_game_player){.client = i + 1, .name = names[i], .is_bot = true};
+        if (tick <= join_tick || (i == 1 && tick >= LEAVE_TICK)) continue;
         inputs[begin.input_count++] = (net_tick_input){.client = i + 1,
                                                        .number = (uint32_t)tick,
                                                        .payload = self->bots[i].input,
-                                                       .size = size,
+                                                       .size = think(self, i),
                                                        .seen = (tick - 1) * 256};
     }
-    net_log_append_begin(self->writer, &begin);
-    net_match_apply(self->match, &begin);
-    net_match_step(self->match);
-    net_log_append_end(self->writer, self->match);
-    ecs_changes_clear(net_match_world(self->match));
+    files_match_tick(self->writer, self->match, &begin);
     if (!is_full) net_log_wait_room(self->writer);
 }
 
@@ -150,16 +152,14 @@ static void follow(const net_log_state* state, followed* self) {
 
 static void compare_all(const char* game, uint32_t ticks) {
     play* self = play_open(game);
-    net_log_reader *a, *b;
     net_log_state* state;
     net_log_replay* replay;
     net_log_tick tick;
-    uint32_t seen = 0;
+    uint32_t seen = 0, full = 0, count;
     followed* known = calloc(1, sizeof *known);
     assert_non_null(known);
     play_record(self, ticks);
-    a = files_reader(self->files.log);
-    b = files_reader(self->files.log);
+    net_log_reader *a = files_reader(self->files.log), *b = files_reader(self->files.log);
     assert_ok(net_log_state_create(b, NULL, &state));
     assert_ok(net_log_replay_create(a, self->module, NULL, &replay));
     for (; net_log_replay_step(replay, &tick) == NET_OK; seen++) {
@@ -170,9 +170,21 @@ static void compare_all(const char* game, uint32_t ticks) {
             fail_msg("%s tick %u: %s.%s %s", game, (unsigned)tick.tick, result.component,
                      result.field, result.note);
         follow(state, known);
+        full += net_log_state_is_full(state);
+        (void)net_log_state_touches(state, &count);
+        assert_true(count > 0 || seen > 0);
     }
     assert_int_equal(seen, ticks);
+    assert_int_equal(full, 1 + (ticks - 1) / 300); // the first tick, and each 5 s
     assert_int_equal(net_log_state_step(state), NET_ERR_CLOSED);
+    // The same by seeking, forwards and back: from a keyframe on it has the same values.
+    static const ecs_tick wishes[] = {40, 9999};
+    for (uint32_t i = 0; i < BASE_COUNT(wishes); i++) {
+        assert_ok(net_log_state_seek(state, wishes[i]));
+        assert_int_equal(net_log_state_tick(state), wishes[i] < ticks ? wishes[i] : ticks);
+    }
+    assert_true(net_log_state_is_whole(state));
+    assert_false(net_log_compare(state, net_log_replay_match(replay), &(net_verify_result){0}));
     print_message("%s: %u entities\n", game, net_log_state_entity_count(state));
     free(known);
     net_log_replay_destroy(replay);
