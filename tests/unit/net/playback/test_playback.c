@@ -23,23 +23,23 @@ static void add(void* context, const void* data, size_t size) {
     on->calls++;
 }
 
+// The kind of a shape with its numbers, and its colour.
+static void add_shape(void* context, const float shape[6], ecs_color color) {
+    add(context, shape, 6 * sizeof *shape);
+    add(context, &color, sizeof color);
+}
+
 static void add_rect(void* context, float x, float y, float w, float h, ecs_color color) {
-    float shape[] = {1, x, y, w, h, 0};
-    memcpy(&shape[5], &color, sizeof color);
-    add(context, shape, sizeof shape);
+    add_shape(context, (float[6]){1, x, y, w, h}, color);
 }
 
 static void add_circle(void* context, float x, float y, float radius, ecs_color color) {
-    float shape[] = {2, x, y, radius, 0};
-    memcpy(&shape[4], &color, sizeof color);
-    add(context, shape, sizeof shape);
+    add_shape(context, (float[6]){2, x, y, radius}, color);
 }
 
 static void add_line(void* context, float x0, float y0, float x1, float y1, float width,
                      ecs_color color) {
-    float shape[] = {3, x0, y0, x1, y1, width, 0};
-    memcpy(&shape[6], &color, sizeof color);
-    add(context, shape, sizeof shape);
+    add_shape(context, (float[6]){3, x0, y0, x1, y1, width}, color);
 }
 
 static void add_triangles(void* context, const float* points, const ecs_color* colors,
@@ -94,13 +94,14 @@ typedef struct show {
     playback_record* record;
     net_log_reader* reader;
     net_playback* playback;
-    net_module* changed;     ///< the game of another build, or NULL
+    net_game_module game;    ///< that of another build, and
+    net_module* changed;     ///< its module, or NULL
     base_report_first first; ///< what the playback reports
     base_reporter reporter;
 } show;
 
 static void show_open(show* self, playback_record* record) {
-    *self = (show){.record = record};
+    *self = (show){.record = record, .game = *breakout_module()};
     self->reporter = base_reporter_first(&self->first);
 }
 
@@ -121,6 +122,21 @@ static net_playback* show_play_by(show* self, const net_module* module) {
 
 static net_playback* show_play(show* self) {
     return show_play_by(self, self->record->table.module);
+}
+
+// The module of another build: the first `from` of its templates is `to`, of the same length.
+static void show_wrap(show* self, const char* from, const char* to) {
+    char* text = table_read_file(BREAKOUT_BLK);
+    char* place = strstr(text, from);
+    assert_true(place && strlen(from) == strlen(to));
+    memcpy(place, to, strlen(to));
+    assert_ok(net_module_wrap(&self->game, text, "x.blk", NULL, &self->changed));
+    free(text);
+}
+
+static net_playback* show_other(show* self, const char* from, const char* to) {
+    show_wrap(self, from, to);
+    return show_play_by(self, self->changed);
 }
 
 #define SHOW_CASE(name, record)                                                                    \
@@ -232,8 +248,7 @@ BOTH_CASE(a_log_that_grows_shows_what_it_shows_when_it_is_whole) {
     const net_playback_mark* whole_marks = net_playback_marks(whole, &whole_count);
     size_t log_bytes;
     uint8_t* log = file_read(self->record->files.log, &log_bytes);
-    char file[256];
-    snprintf(file, sizeof file, "%s/grows", self->record->files.folder);
+    const char* file = file_name("%s/grows", self->record->files.folder);
     net_log_reader* reader = NULL;
     net_playback* playback = NULL;
     uint32_t tick = 0, lasts = 0;
@@ -291,22 +306,31 @@ SHOW_CASE(marks_and_names_are_those_of_the_log, record_make(TICKS)) {
     net_playback* playback = show_play(self);
     uint32_t count, events = 0;
     const net_playback_mark* marks = net_playback_marks(playback, &count);
-    assert_int_equal(marks[0].tick, 1);
-    assert_int_equal(marks[0].kind, NET_PLAYBACK_JOIN);
+    assert_true(marks[0].tick == 1 && marks[0].kind == NET_PLAYBACK_JOIN);
     for (uint32_t i = 0; i < count; i++)
         events += marks[i].kind == NET_PLAYBACK_EVENT;
     assert_true(events >= self->record->table.lives_lost + self->record->table.levels_cleared &&
                 events > 0);
-    assert_string_equal(net_playback_player_name(playback, 2), "bob"); // this client left long ago
     assert_ok(net_playback_seek(playback, TICKS));
-    assert_string_equal(net_playback_player_name(playback, 2), "bob");
+    assert_string_equal(net_playback_player_name(playback, 2), "bob"); // this client left long ago
     assert_null(net_playback_player_name(playback, 77));
 }
 
-SHOW_CASE(a_log_cut_short_is_shown_to_its_last_whole_tick, record_make(300)) {
+static off_t half_of_log(const show* self) {
     struct stat status;
     assert_int_equal(stat(self->record->files.log, &status), 0);
-    assert_int_equal(truncate(self->record->files.log, status.st_size / 2), 0);
+    return status.st_size / 2;
+}
+
+static void change_byte(const show* self, size_t place) {
+    size_t size;
+    uint8_t* bytes = file_read(self->record->files.log, &size);
+    file_poke(self->record->files.log, place, bytes[place] ^ 0x40);
+    free(bytes);
+}
+
+SHOW_CASE(a_log_cut_short_is_shown_to_its_last_whole_tick, record_make(300)) {
+    assert_int_equal(truncate(self->record->files.log, half_of_log(self)), 0);
     net_playback* playback = show_play(self);
     assert_true(net_log_reader_info(self->reader)->is_cut);
     ecs_tick last = net_log_reader_info(self->reader)->last_tick;
@@ -316,12 +340,7 @@ SHOW_CASE(a_log_cut_short_is_shown_to_its_last_whole_tick, record_make(300)) {
 }
 
 SHOW_CASE(a_log_damaged_inside_is_shown_up_to_the_damage, record_make(300)) {
-    struct stat status;
-    assert_int_equal(stat(self->record->files.log, &status), 0);
-    size_t middle = (size_t)status.st_size / 2, size;
-    uint8_t* bytes = file_read(self->record->files.log, &size);
-    file_poke(self->record->files.log, middle, (uint8_t)(bytes[middle] ^ 0x40));
-    free(bytes);
+    change_byte(self, (size_t)half_of_log(self));
     net_playback* playback = show_play(self);
     assert_true(net_log_reader_info(self->reader)->is_damaged); // the marks came across it
     assert_int_equal(net_playback_seek(playback, 300.0), NET_ERR_DAMAGED);
@@ -345,10 +364,7 @@ static void damage_tick(const show* self, ecs_tick tick) {
     (void)net_log_reader_seek(reader, self->record->wanted.ticks, &keyframe);
     assert_non_null(keyframe);
     net_log_reader_destroy(reader);
-    size_t size;
-    uint8_t* bytes = file_read(self->record->files.log, &size);
-    file_poke(self->record->files.log, place, bytes[place] ^ 0x40);
-    free(bytes);
+    change_byte(self, place);
 }
 
 // Keyframes are at 600 and 1200, and a changed byte is in front of the first.
@@ -405,22 +421,9 @@ SHOW_CASE(a_log_without_a_tick_shows_nothing_and_does_no_harm, record_make(0)) {
     assert_int_equal(count, 0);
 }
 
-static net_module* wrap_changed(const char* from, const char* to) {
-    char* text = table_read_file(BREAKOUT_BLK);
-    char* place = strstr(text, from);
-    assert_non_null(place);
-    assert_int_equal(strlen(from), strlen(to));
-    memcpy(place, to, strlen(to));
-    net_module* module;
-    assert_ok(net_module_wrap(breakout_module(), text, "x.blk", NULL, &module));
-    free(text);
-    return module;
-}
-
 // What is shown is the match of the log, whatever the game here would do.
 SHOW_CASE(a_log_with_states_is_shown_by_another_build_of_the_game, record_make(TICKS)) {
-    self->changed = wrap_changed("vel:p2=330,-550", "vel:p2=330,-551");
-    net_playback* playback = show_play_by(self, self->changed);
+    net_playback* playback = show_other(self, "vel:p2=330,-550", "vel:p2=330,-551");
     assert_seeks(self, 600.0);
     assert_ok(net_playback_advance(playback, 300.0));
     assert_shows(self, 900.0);
@@ -428,8 +431,7 @@ SHOW_CASE(a_log_with_states_is_shown_by_another_build_of_the_game, record_make(T
 }
 
 SHOW_CASE(a_log_of_inputs_diverges_once_and_goes_on, INPUTS_RECORD(TICKS)) {
-    self->changed = wrap_changed("vel:p2=330,-550", "vel:p2=330,-551");
-    net_playback* playback = show_play_by(self, self->changed);
+    net_playback* playback = show_other(self, "vel:p2=330,-550", "vel:p2=330,-551");
     uint32_t reports = self->first.count; // the report about the other build
     assert_int_equal(net_playback_seek(playback, 600.0), NET_ERR_DIVERGED);
     assert_int_equal(self->first.count, reports + 1);
@@ -455,11 +457,8 @@ SHOW_CASE(what_ends_in_the_tick_of_a_full_state_goes,
 }
 
 BOTH_CASE(another_game_is_refused) {
-    net_game_module game = *breakout_module();
-    game.name = "brokeout";
-    char* text = table_read_file(BREAKOUT_BLK);
-    assert_ok(net_module_wrap(&game, text, "x.blk", NULL, &self->changed));
-    free(text);
+    self->game.name = "brokeout";
+    show_wrap(self, "", "");
     self->reader = record_read(self->record);
     assert_int_equal(net_playback_create(self->reader, self->changed, NULL, &self->playback),
                      NET_ERR_SCHEMA);
@@ -483,16 +482,16 @@ static playback_record* record_make_slow(uint32_t ticks, ecs_tick set_tick, uint
 }
 
 SHOW_CASE(a_setting_holds_from_its_tick_on, record_make_slow(200, 90, 60)) {
+    static const struct {
+        double wish; // a seek; 0: play on
+        double advance, speed;
+    } rows[] = {{1.0, 0, 1.8}, {150.0, 0, 1.25}, {80.0, 0, 1.8}, {0, 9.0, 1.8}, {0, 1.0, 1.25}};
     net_playback* playback = show_play(self);
-    assert_true(ball_speed(playback) == 1.8);
-    assert_ok(net_playback_seek(playback, 150.0));
-    assert_true(ball_speed(playback) == 1.25);
-    assert_ok(net_playback_seek(playback, 80.0));
-    assert_true(ball_speed(playback) == 1.8);
-    assert_ok(net_playback_advance(playback, 9.0));
-    assert_true(ball_speed(playback) == 1.8);
-    assert_ok(net_playback_advance(playback, 1.0));
-    assert_true(ball_speed(playback) == 1.25);
+    for (uint32_t i = 0; i < BASE_COUNT(rows); i++) {
+        if (rows[i].wish > 0) assert_ok(net_playback_seek(playback, rows[i].wish));
+        assert_ok(net_playback_advance(playback, rows[i].advance));
+        assert_true(ball_speed(playback) == rows[i].speed);
+    }
     assert_shows(self, 90);
 }
 
@@ -507,14 +506,13 @@ SHOW_CASE(a_first_seek_reads_no_more_of_a_longer_log, record_make_slow(700, 90, 
 }
 
 SHOW_CASE(a_setting_from_before_a_slice_holds_in_it, record_make_slow(120, 90, 1)) {
-    char name[128];
-    snprintf(name, sizeof name, "%s/slice.slog", self->record->files.folder);
+    const char* name = file_name("%s/slice.slog", self->record->files.folder);
     net_log_reader* whole = record_read(self->record);
     net_log_copy_result copied;
     const net_log_copy_config config = {.output = name, .first = 105};
     assert_ok(net_log_copy(whole, &config, NULL, &copied));
     net_log_reader_destroy(whole);
-    assert_ok(net_log_reader_create(NULL, name, NULL, &self->reader));
+    self->reader = files_reader(name);
     assert_true(ball_speed(show_play(self)) == 1.25);
     assert_ok(net_playback_seek(self->playback, 110.0));
     assert_true(ball_speed(self->playback) == 1.25);
@@ -550,12 +548,8 @@ static shown look_as(net_playback* playback, uint32_t client) {
 
 BOTH_CASE(a_client_is_shown_what_it_has_and_a_spectator_everything) {
     static const net_interest_rules rules = {.size_bytes = sizeof rules, .relevance = hide_bricks};
-    net_game_module game = *breakout_module();
-    game.interest = &rules;
-    char* text = table_read_file(BREAKOUT_BLK);
-    assert_ok(net_module_wrap(&game, text, "x.blk", NULL, &self->changed));
-    free(text);
-    net_playback* playback = show_play_by(self, self->changed);
+    self->game.interest = &rules;
+    net_playback* playback = show_other(self, "", "");
     assert_ok(net_playback_seek(playback, 600.0));
     const shown all = look_as(playback, 0), first = look_as(playback, 1);
     assert_true(net_playback_tick(playback) == 600.0);
@@ -576,81 +570,27 @@ BOTH_CASE(a_client_is_shown_what_it_has_and_a_spectator_everything) {
     assert_int_equal(look_as(playback, 0).hash, all.hash);
 }
 
-// ---- a log of the stage ----
-
-typedef struct film {
-    log_files files;
-    net_module* module;
-    net_match* match;
+FILES_CASE(a_game_that_draws_nothing_is_filmed) {
+    net_module* module = stage_module();
+    net_match* match = stage_match(module, NET_ROLE_SERVER, NULL);
     net_log_writer* writer;
-    net_log_reader* reader;
     net_playback* playback;
-} film;
-
-static void film_open(film* self) {
-    *self = (film){.module = stage_module()};
-    files_open(&self->files);
-    self->match = stage_match(self->module, NET_ROLE_SERVER, NULL);
-    assert_ok(
-        net_log_writer_create(NULL, self->files.log, self->match, "test", 1, NULL, &self->writer));
-}
-
-// End the writing.
-static void film_show(film* self) {
-    assert_ok(net_log_writer_destroy(self->writer));
-    assert_ok(net_log_reader_create(NULL, self->files.log, test_reporter(), &self->reader));
-    assert_ok(net_playback_create(self->reader, self->module, test_reporter(), &self->playback));
-}
-
-static void film_close(film* self) {
-    net_playback_destroy(self->playback);
-    net_log_reader_destroy(self->reader);
-    net_match_destroy(self->match);
-    net_module_close(self->module);
-    files_close(&self->files);
-}
-
-#define FILM_CASE(name) CASE_WITH(film, self, film_open(self), film_close(self), name)
-
-FILM_CASE(a_game_that_draws_nothing_is_filmed) {
-    for (ecs_tick tick = 1; tick <= 200; tick++) {
-        const net_tick_inputs begin = {.tick = tick};
-        net_log_append_begin(self->writer, &begin);
-        net_match_step(self->match);
-        net_log_append_end(self->writer, self->match);
-        net_log_wait_room(self->writer);
-        ecs_changes_clear(net_match_world(self->match));
-    }
-    net_log_append_close(self->writer, self->match);
-    film_show(self);
-    assert_ok(net_playback_seek(self->playback, 150.5));
     const net_draw draw = {.size_bytes = sizeof draw};
-    net_playback_draw(self->playback, &draw);
-    assert_true(net_playback_tick(self->playback) == 150.5);
-    assert_int_equal(net_playback_diverged(self->playback), 0);
-}
-
-// The log has the tick in which the server crashed only in part. No client saw what this tick
-// brought.
-FILM_CASE(marks_end_with_the_last_whole_tick) {
-    static const net_game_player joins[] = {{.client = 1, .name = "ann"},
-                                            {.client = 2, .name = "bob"}};
-    for (ecs_tick tick = 1; tick <= 2; tick++) {
-        const net_tick_inputs begin = {.tick = tick, .joins = &joins[tick - 1], .join_count = 1};
-        net_log_append_begin(self->writer, &begin);
-        if (tick == 2) break;
-        net_match_join(self->match, &joins[0]);
-        net_match_step(self->match);
-        net_log_append_end(self->writer, self->match);
-        ecs_changes_clear(net_match_world(self->match));
-    }
-    film_show(self);
-    assert_true(net_playback_tick_last(self->playback) == 1);
-    uint32_t count;
-    const net_playback_mark* marks = net_playback_marks(self->playback, &count);
-    assert_int_equal(count, 1);
-    assert_int_equal(marks[0].client, 1);
-    assert_null(net_playback_player_name(self->playback, 2));
+    assert_ok(net_log_writer_create(NULL, files->log, match, "test", 1, NULL, &writer));
+    for (ecs_tick tick = 1; tick <= 200; tick++)
+        files_match_tick(writer, match, &(net_tick_inputs){.tick = tick});
+    net_log_append_close(writer, match);
+    assert_ok(net_log_writer_destroy(writer));
+    net_log_reader* reader = files_reader(files->log);
+    assert_ok(net_playback_create(reader, module, test_reporter(), &playback));
+    assert_ok(net_playback_seek(playback, 150.5));
+    net_playback_draw(playback, &draw);
+    assert_true(net_playback_tick(playback) == 150.5);
+    assert_int_equal(net_playback_diverged(playback), 0);
+    net_playback_destroy(playback);
+    net_log_reader_destroy(reader);
+    net_match_destroy(match);
+    net_module_close(module);
 }
 
 // ---- forged logs: right checksums, any content ----

@@ -72,8 +72,9 @@ static record_act forge(void* context, uint32_t number, const net_log_block* blo
     return is_lost ? RECORD_DROP : RECORD_KEEP;
 }
 
+/// A record whose header is another one's, shown.
 typedef struct watch {
-    char file[128];
+    playback_record* record;
     net_log_reader* reader;
     net_playback* playback;
     char told[8192];
@@ -87,43 +88,48 @@ static void keep(void* context, const char* file, uint32_t line, const char* mes
     snprintf(self->told + length, sizeof self->told - length, "%s\n", message);
 }
 
-static void watch_open(watch* self, const playback_record* record, const edit* edits,
-                       uint32_t edit_count, uint32_t lost_from) {
-    self->told[0] = 0;
-    snprintf(self->file, sizeof self->file, "%s/forged", record->files.folder);
-    record_forge(record, self->file, forge, &(forgery){edits, edit_count, lost_from});
+static void watch_open(watch* self, forgery by) {
+    *self = (watch){.record = record_make(TICKS)};
+    const char* file = file_name("%s/forged", self->record->files.folder);
+    record_forge(self->record, file, forge, &by);
     const base_reporter reporter = {.report = keep, .context = self};
-    (void)!net_log_reader_create(NULL, self->file, NULL, &self->reader);
+    (void)!net_log_reader_create(NULL, file, NULL, &self->reader);
     assert_non_null(self->reader);
-    assert_ok(net_playback_create(self->reader, record->table.module, &reporter, &self->playback));
+    assert_ok(
+        net_playback_create(self->reader, self->record->table.module, &reporter, &self->playback));
     assert_int_equal(net_playback_clamped(self->playback), 0);
 }
 
 static void watch_close(watch* self) {
     net_playback_destroy(self->playback);
     net_log_reader_destroy(self->reader);
+    record_free(self->record);
 }
 
-PLAYED_CASE(its_values_are_those_of_the_match, TICKS) {
-    watch self;
-    watch_open(&self, record, NULL, 0, 0);
-    assert_int_equal(net_playback_tick_last(self.playback), TICKS);
+#define WATCH_CASE(name, ...)                                                                      \
+    CASE_WITH(watch, self, watch_open(self, (forgery){__VA_ARGS__}), watch_close(self), name)
+
+static void assert_watched(const watch* self, uint32_t tick) {
+    assert_true(net_playback_tick(self->playback) == tick);
+    assert_true(record_scope(net_playback_match(self->playback)) == self->record->scope_hash[tick]);
+}
+
+WATCH_CASE(its_values_are_those_of_the_match, .edits = NULL) {
+    assert_int_equal(net_playback_tick_last(self->playback), TICKS);
     base_rng rng = test_rng(SEED, 1);
     for (uint32_t i = 0; i < 30; i++) {
         const uint32_t tick = 1 + base_rng_below(&rng, TICKS);
-        assert_ok(net_playback_seek(self.playback, tick));
-        assert_true(net_playback_tick(self.playback) == tick);
-        assert_true(record_scope(net_playback_match(self.playback)) == record->scope_hash[tick]);
+        assert_ok(net_playback_seek(self->playback, tick));
+        assert_watched(self, tick);
         // And as it plays on from there.
         uint32_t on = tick + base_rng_below(&rng, 20);
         if (on > TICKS) on = TICKS;
-        assert_ok(net_playback_advance(self.playback, on - tick));
-        assert_true(record_scope(net_playback_match(self.playback)) == record->scope_hash[on]);
+        assert_ok(net_playback_advance(self->playback, on - tick));
+        assert_watched(self, on);
     }
-    assert_int_equal(net_playback_clamped(self.playback), 0);
-    assert_int_equal(net_playback_diverged(self.playback), 0);
-    assert_string_equal(net_playback_player_name(self.playback, 1), "ann");
-    watch_close(&self);
+    assert_int_equal(net_playback_clamped(self->playback), 0);
+    assert_int_equal(net_playback_diverged(self->playback), 0);
+    assert_string_equal(net_playback_player_name(self->playback, 1), "ann");
 }
 
 static uint32_t count_lines(const char* text, const char* of) {
@@ -133,17 +139,17 @@ static uint32_t count_lines(const char* text, const char* of) {
     return count;
 }
 
-PLAYED_CASE(what_has_no_name_here_is_left_out_and_said_once, TICKS) {
-    static const edit edits[] = {{"rectSize", "rectSizf"}, {"breakout_ball", "breakout_bals"}};
-    watch self;
-    watch_open(&self, record, edits, BASE_COUNT(edits), 0);
+static const edit renames[] = {{"rectSize", "rectSizf"}, {"breakout_ball", "breakout_bals"}};
+
+WATCH_CASE(what_has_no_name_here_is_left_out_and_said_once, .edits = renames,
+           .edit_count = BASE_COUNT(renames)) {
     for (uint32_t i = 0; i < 3; i++)
-        assert_ok(net_playback_seek(self.playback, 100.0 + 50.0 * i));
-    assert_int_equal(count_lines(self.told, "component rectSizf of the log is not here"), 1);
-    assert_int_equal(count_lines(self.told, "template breakout_bals of the log is not here"), 1);
-    assert_int_equal(count_lines(self.told, "component rectSize of template breakout_pad "), 1);
+        assert_ok(net_playback_seek(self->playback, 100.0 + 50.0 * i));
+    assert_int_equal(count_lines(self->told, "component rectSizf of the log is not here"), 1);
+    assert_int_equal(count_lines(self->told, "template breakout_bals of the log is not here"), 1);
+    assert_int_equal(count_lines(self->told, "component rectSize of template breakout_pad "), 1);
     // The pads are there, at their default width; the balls are not.
-    ecs_world* world = net_match_world(net_playback_match(self.playback));
+    ecs_world* world = net_match_world(net_playback_match(self->playback));
     const ecs_template_id pad = ecs_template_find(world, "breakout_pad");
     const ecs_component_id size = ecs_component_find(world, "rectSize");
     const ecs_component_id vel = ecs_component_find(world, "vel");
@@ -156,26 +162,22 @@ PLAYED_CASE(what_has_no_name_here_is_left_out_and_said_once, TICKS) {
                             2 * sizeof(float));
     }
     assert_true(pads >= 1);
-    watch_close(&self);
 }
 
 // The values behind it are unknown until all come again: what was known stays.
-PLAYED_CASE(damage_does_not_end_it, TICKS) {
-    watch self;
-    watch_open(&self, record, NULL, 0, 300);
-    assert_ok(net_playback_seek(self.playback, 250.0));
+WATCH_CASE(damage_does_not_end_it, .lost_from = 300) {
+    assert_ok(net_playback_seek(self->playback, 250.0));
     double before = 250.0;
-    while (net_playback_tick(self.playback) < 650.0) {
-        assert_ok(net_playback_advance(self.playback, 1.0));
-        assert_true(net_playback_tick(self.playback) > before);
-        before = net_playback_tick(self.playback);
-        assert_non_null(net_playback_match(self.playback));
+    while (net_playback_tick(self->playback) < 650.0) {
+        assert_ok(net_playback_advance(self->playback, 1.0));
+        assert_true(net_playback_tick(self->playback) > before);
+        before = net_playback_tick(self->playback);
+        assert_non_null(net_playback_match(self->playback));
     }
     for (uint32_t tick = 20; tick < 300; tick += 60) {
-        assert_ok(net_playback_seek(self.playback, tick));
-        assert_true(record_scope(net_playback_match(self.playback)) == record->scope_hash[tick]);
+        assert_ok(net_playback_seek(self->playback, tick));
+        assert_watched(self, tick);
     }
-    watch_close(&self);
 }
 
 typedef struct mutation {

@@ -14,10 +14,9 @@ static void read_marks(net_playback_marks_list* list, net_log_reader* reader,
         assert_ok(net_playback_marks_read(list, reader, game, blocks));
 }
 
-PLAYED_CASE(marks_are_joins_leaves_and_reliable_events_in_order, TICKS) {
-    net_log_reader* reader = record_read(record);
+READ_CASE(marks_are_joins_leaves_and_reliable_events_in_order, .ticks = TICKS) {
     net_playback_marks_list list;
-    read_marks(&list, reader, breakout_module(), 3);
+    read_marks(&list, self->reader, breakout_module(), 3);
     uint32_t joins = 0, leaves = 0, events = 0;
     for (uint32_t i = 0; i < list.mark_count; i++) {
         const net_playback_mark* mark = &list.marks[i];
@@ -34,7 +33,7 @@ PLAYED_CASE(marks_are_joins_leaves_and_reliable_events_in_order, TICKS) {
     }
     assert_int_equal(joins, 3);
     assert_int_equal(leaves, 1);
-    uint32_t told = record->table.levels_cleared + record->table.lives_lost;
+    uint32_t told = self->table.levels_cleared + self->table.lives_lost;
     print_message("%u events\n", told);
     assert_true(told > 0 && events >= told);
     assert_string_equal(net_playback_marks_name(&list, 1), "ann");
@@ -43,20 +42,18 @@ PLAYED_CASE(marks_are_joins_leaves_and_reliable_events_in_order, TICKS) {
     assert_null(net_playback_marks_name(&list, 4));
     assert_null(net_playback_marks_name(&list, 0));
     net_log_record close;
-    assert_true(net_log_reader_close(reader, &close));
+    assert_true(net_log_reader_close(self->reader, &close));
     assert_int_equal(close.kind, NET_LOG_KIND_CLOSE);
-    assert_true(close.state_hash == record->state_hash[TICKS]);
+    assert_true(close.state_hash == self->state_hash[TICKS]);
     net_playback_marks_deinit(&list);
-    net_log_reader_destroy(reader);
 }
 
 // A forged log: many joins in one tick, with events that the playback reports and events that it
 // does not report.
 static void write_many(const log_files* files, uint32_t joins) {
     net_log_file_config config = files_config(files);
-    net_log_file* file;
     config.ring_bytes = 1u << 20;
-    assert_ok(files_create(&config, &file));
+    net_log_file* file = files_start(&config);
     net_log_draft* draft = net_log_file_begin(file);
     assert_non_null(draft);
     proto_pb_write_number(&draft->body, 1, 1);
@@ -90,16 +87,13 @@ CASE(marks_are_bounded_and_foreign_numbers_are_left_out) {
         log_files files;
         files_open(&files);
         write_many(&files, joins[i]);
-        net_log_reader* reader;
-        assert_ok(net_log_reader_create(NULL, files.log, NULL, &reader));
+        net_log_reader* reader = files_reader(files.log);
         net_playback_marks_list list;
         read_marks(&list, reader, game, UINT32_MAX);
         uint32_t all = joins[i] + told;
         assert_int_equal(list.mark_count,
                          all < NET_PLAYBACK_MARKS_MAX ? all : NET_PLAYBACK_MARKS_MAX);
-        char name[16];
-        snprintf(name, sizeof name, "p%u", joins[i]);
-        assert_string_equal(net_playback_marks_name(&list, joins[i]), name);
+        assert_string_equal(net_playback_marks_name(&list, joins[i]), file_name("p%u", joins[i]));
         assert_null(net_playback_marks_name(&list, joins[i] + 1));
         net_playback_marks_deinit(&list);
         net_log_reader_destroy(reader);
@@ -108,14 +102,10 @@ CASE(marks_are_bounded_and_foreign_numbers_are_left_out) {
 }
 
 // A block may end within a tick: its marks come when the tick is whole, and once.
-CASE(a_tick_that_is_not_whole_yet_has_its_marks_later) {
-    log_files files;
-    files_open(&files);
-    net_log_file_config config = files_config(&files);
-    net_log_file* file;
-    char copy[256];
-    size_t bytes;
-    assert_ok(files_create(&config, &file));
+FILES_CASE(a_tick_that_is_not_whole_yet_has_its_marks_later) {
+    const net_log_file_config config = files_config(files);
+    const char* copy = file_name("%s/copy", files->folder);
+    net_log_file* file = files_start(&config);
     files_tick(file, 1);
     net_log_draft* draft = net_log_file_begin(file);
     assert_non_null(draft);
@@ -124,21 +114,15 @@ CASE(a_tick_that_is_not_whole_yet_has_its_marks_later) {
         draft, &(net_log_item){.kind = NET_LOG_ITEM_JOIN, .client = 2, .name = "bob"}));
     net_log_file_end(file, NET_LOG_KIND_BEGIN, 2);
     net_log_file_pump(file, true);
-    snprintf(copy, sizeof copy, "%s/copy", files.folder);
-    uint8_t* log = file_read(files.log, &bytes);
-    file_write(copy, log, bytes);
-    free(log);
-    net_log_reader* reader;
-    assert_ok(net_log_reader_create(NULL, copy, NULL, &reader));
+    file_copy(files->log, copy);
+    net_log_reader* reader = files_reader(copy);
     net_playback_marks_list list;
     read_marks(&list, reader, breakout_module(), UINT32_MAX);
     assert_int_equal(list.mark_count, 1); // ann's
+    assert_null(net_playback_marks_name(&list, 2));
     assert_true(files_end(file, 2));
-    files_end_log(file, 2);
-    assert_ok(net_log_file_destroy(file));
-    log = file_read(files.log, &bytes);
-    file_write(copy, log, bytes);
-    free(log);
+    files_close_log(file, 2);
+    file_copy(files->log, copy);
     assert_ok(net_log_reader_follow(reader));
     for (uint32_t i = 0; i < 2; i++) {
         list.is_whole = false;
@@ -148,5 +132,4 @@ CASE(a_tick_that_is_not_whole_yet_has_its_marks_later) {
     }
     net_playback_marks_deinit(&list);
     net_log_reader_destroy(reader);
-    files_close(&files);
 }
