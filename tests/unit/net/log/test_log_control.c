@@ -1,19 +1,11 @@
 // SPDX-License-Identifier: MIT
 // What an operator does to a match that runs: it is logged in front of its tick, and a re-run does
 // the same from the start and from any keyframe.
-#include "match_made.h"
-#include "breakout_table.h"
-#include "log/log_files.h"
-
-#include "ecs/change.h"
-#include "ecs/save.h"
-#include "net/log_tools.h"
-#include "net/match.h"
-#include "net/playback.h"
+#include "playback/playback_record.h"
 
 #include <math.h>
 
-enum { TICKS = 1290, BOTS = 3, ORDER_BYTES = 64 };
+enum { TICKS = 1290, ORDER_BYTES = 64 };
 
 // Breakout hears no operator: this one adds what was said to its number of lives.
 static void hear(ecs_world* world, void* context, const char* text) {
@@ -23,41 +15,28 @@ static void hear(ecs_world* world, void* context, const char* text) {
 }
 
 typedef struct operated {
-    log_files files;
+    playback_record* record;
     net_game_module game;
-    net_module* module;
-    net_match* match;
-    table_bot bots[BOTS];
-    net_log_writer* writer;
     base_rng rng;
     uint32_t done, refused; ///< controls
     uint32_t marks;         ///< of done
     ecs_tick lie_tick;      ///< from here on the next control is logged as another; 0: none is
     ecs_tick lied_tick;
-    uint64_t world_hash[TICKS + 1];
 } operated;
 
 static void open_match(operated* self) {
-    memset(self, 0, sizeof *self);
-    files_open_fast(&self->files);
-    self->game = *breakout_module();
-    self->game.operator_said = hear;
-    char* text = table_read_file(BREAKOUT_BLK);
-    assert_ok(net_module_wrap(&self->game, text, "breakout.blk", test_reporter(), &self->module));
-    free(text);
-    self->match = match_made(self->module, (match_wanted){.seed = 5});
     net_log_options options = net_log_options_default();
     options.has_controls = true;
-    assert_ok(net_log_writer_create_as(NULL, self->files.log, &options, self->match, "test", 1234,
-                                       NULL, &self->writer));
-    self->rng = test_rng(27, 1);
+    *self = (operated){.game = *breakout_module(), .rng = test_rng(27, 1)};
+    self->game.operator_said = hear;
+    self->record =
+        record_begin((record_wanted){.game = &self->game, .seed = 5, .options = &options});
 }
 
+// Cases that do not end their log end it here.
 static void close_all(operated* self) {
-    if (self->writer) assert_ok(net_log_writer_destroy(self->writer));
-    net_match_destroy(self->match);
-    net_module_close(self->module);
-    files_close(&self->files);
+    if (!self->record->reader) record_end(self->record);
+    record_free(self->record);
 }
 
 #define OPERATED_CASE(name) CASE_WITH(operated, self, open_match(self), close_all(self), name)
@@ -68,19 +47,21 @@ static net_result order(operated* self, const char* verb, const char* const* tex
     net_match_argument arguments[3];
     for (uint32_t i = 0; i < count; i++)
         arguments[i] = (net_match_argument){texts[i], strlen(texts[i])};
-    net_result result = net_match_control(self->match, verb, arguments, count, true, NULL);
+    net_result result =
+        net_match_control(self->record->table.match, verb, arguments, count, true, NULL);
     self->done += result == NET_OK;
     self->refused += result != NET_OK;
     if (result != NET_OK) return result;
     if (self->lie_tick > 0 && self->lied_tick == 0 && count == 3 && strcmp(texts[1], "hits") == 0 &&
-        net_match_tick(self->match) >= self->lie_tick) {
-        self->lied_tick = net_match_tick(self->match) + 1;
+        net_match_tick(self->record->table.match) >= self->lie_tick) {
+        self->lied_tick = net_match_tick(self->record->table.match) + 1;
         const net_match_argument other[] = {arguments[0], arguments[1], {"4", 1}};
-        assert_ok(net_log_append_control(self->writer, verb, other, count));
-    } else if (self->writer) {
-        assert_ok(net_log_append_control(self->writer, verb, arguments, count));
+        assert_ok(net_log_append_control(self->record->writer, verb, other, count));
+    } else {
+        assert_ok(net_log_append_control(self->record->writer, verb, arguments, count));
     }
-    assert_ok(net_match_control(self->match, verb, arguments, count, false, test_reporter()));
+    assert_ok(net_match_control(self->record->table.match, verb, arguments, count, false,
+                                test_reporter()));
     return NET_OK;
 }
 
@@ -121,57 +102,16 @@ static void order_any(operated* self) {
     }
 }
 
-static size_t think(operated* self, table_bot* bot, uint8_t* packed) {
-    breakout_input input = {0};
-    const net_player_context view = table_bot_view(self->match, bot);
-    breakout_bot_think(&view, &input);
-    size_t size;
-    assert_ok(net_match_pack(self->match, net_match_input_message(self->match), &input, packed,
-                             NET_INPUT_BYTES_MAX, &size));
-    return size;
-}
-
-static void play_tick(operated* self) {
-    net_game_player joins[BOTS];
-    uint8_t packed[BOTS][NET_INPUT_BYTES_MAX];
-    net_tick_input inputs[BOTS];
-    net_tick_inputs begin = {
-        .tick = net_match_tick(self->match) + 1, .joins = joins, .inputs = inputs};
-    for (uint32_t i = 0; i < BOTS; i++) {
-        table_bot* bot = &self->bots[i];
-        if (begin.tick > 1)
-            inputs[begin.input_count++] =
-                (net_tick_input){.client = bot->client,
-                                 .number = (uint32_t)begin.tick,
-                                 .payload = packed[i],
-                                 .size = (uint32_t)think(self, bot, packed[i])};
-        else
-            joins[begin.join_count++] =
-                (net_game_player){.client = i + 1, .name = "bot", .is_bot = true};
-    }
-    net_log_append_begin(self->writer, &begin);
-    for (uint32_t i = 0; i < begin.join_count; i++)
-        table_bot_join(self->match, &self->bots[i], i + 1);
-    for (uint32_t i = 0; i < begin.input_count; i++)
-        net_match_input(self->match, inputs[i].client, inputs[i].payload, inputs[i].size);
-    net_match_step(self->match);
-    net_log_append_end(self->writer, self->match);
-    ecs_changes_clear(net_match_world(self->match));
-    self->world_hash[begin.tick] = ecs_world_hash(net_match_world(self->match));
-}
-
 static void play(operated* self, uint32_t ticks) {
     for (uint32_t i = 0; i < ticks; i++) {
         if (base_rng_below(&self->rng, 4) == 0) order_any(self);
-        play_tick(self);
+        record_tick(self->record);
     }
 }
 
 static net_log_reader* end(operated* self) {
-    net_log_append_close(self->writer, self->match);
-    assert_ok(net_log_writer_destroy(self->writer));
-    self->writer = NULL;
-    return files_reader(self->files.log);
+    record_end(self->record);
+    return self->record->reader = record_read(self->record);
 }
 
 OPERATED_CASE(a_log_with_controls_runs_again_from_the_start_and_from_any_keyframe) {
@@ -185,11 +125,12 @@ OPERATED_CASE(a_log_with_controls_runs_again_from_the_start_and_from_any_keyfram
     assert_ok(net_log_read_stats(reader, &stats));
     assert_int_equal(stats.controls, self->done);
     net_verify_result verified;
-    assert_ok(net_log_verify(reader, self->module, 0, NULL, NULL, test_reporter(), &verified));
+    assert_ok(net_log_verify(reader, self->record->table.module, 0, NULL, NULL, test_reporter(),
+                             &verified));
     assert_int_equal(verified.ticks, TICKS);
     // Settings are in no world: keyframes have them.
     net_log_replay* replay;
-    assert_ok(net_log_replay_create(reader, self->module, test_reporter(), &replay));
+    assert_ok(net_log_replay_create(reader, self->record->table.module, test_reporter(), &replay));
     for (uint32_t i = 0; i < 12; i++) {
         const ecs_tick tick = i < 2 ? 600 * (i + 1) : 1 + base_rng_below(&self->rng, TICKS - 1);
         assert_ok(net_log_replay_seek(replay, tick));
@@ -197,14 +138,15 @@ OPERATED_CASE(a_log_with_controls_runs_again_from_the_start_and_from_any_keyfram
         net_log_tick at;
         while (net_match_tick(match) < tick)
             assert_ok(net_log_replay_step(replay, &at));
-        assert_true(ecs_world_hash(net_match_world(match)) == self->world_hash[tick]);
+        assert_true(ecs_world_hash(net_match_world(match)) == self->record->world_hash[tick]);
         for (uint32_t more = 0; more < 20 && net_log_replay_step(replay, &at) == NET_OK; more++)
-            assert_true(ecs_world_hash(net_match_world(match)) == self->world_hash[at.tick]);
+            assert_true(ecs_world_hash(net_match_world(match)) ==
+                        self->record->world_hash[at.tick]);
     }
     net_log_replay_destroy(replay);
     net_playback* playback;
     uint32_t count, named = 0;
-    assert_ok(net_playback_create(reader, self->module, test_reporter(), &playback));
+    assert_ok(net_playback_create(reader, self->record->table.module, test_reporter(), &playback));
     const net_playback_mark* marks = net_playback_marks(playback, &count);
     for (uint32_t i = 0; i < count; i++) {
         if (marks[i].kind != NET_PLAYBACK_NAMED) continue;
@@ -213,7 +155,6 @@ OPERATED_CASE(a_log_with_controls_runs_again_from_the_start_and_from_any_keyfram
     }
     assert_true(named == self->marks && named > 10);
     net_playback_destroy(playback);
-    net_log_reader_destroy(reader);
 }
 
 OPERATED_CASE(a_control_that_is_not_what_was_done_is_found) {
@@ -222,13 +163,13 @@ OPERATED_CASE(a_control_that_is_not_what_was_done_is_found) {
     assert_true(self->lied_tick > 200);
     net_log_reader* reader = end(self);
     net_verify_result verified;
-    assert_int_equal(net_log_verify(reader, self->module, 0, NULL, NULL, NULL, &verified),
-                     NET_ERR_DIVERGED);
+    assert_int_equal(
+        net_log_verify(reader, self->record->table.module, 0, NULL, NULL, NULL, &verified),
+        NET_ERR_DIVERGED);
     assert_int_equal(verified.diverged_tick, self->lied_tick);
     assert_string_equal(verified.component, "hits");
     assert_string_equal(verified.log_value, "3");
     assert_string_equal(verified.value, "4");
-    net_log_reader_destroy(reader);
 }
 
 static void keep_line(void* context, const char* line) {
@@ -242,19 +183,17 @@ OPERATED_CASE(a_difference_between_two_logs_may_be_a_control) {
     for (uint32_t i = 0; i < 60; i++) {
         if (i % 20 == 7) assert_ok(order_one(self, "mark", "a"));
         if (i % 20 == 7) assert_ok(order_one(&other, "mark", i == 47 ? "b" : "a"));
-        play_tick(self);
-        play_tick(&other);
+        record_tick(self->record);
+        record_tick(other.record);
     }
     net_log_reader *a = end(self), *b = end(&other);
     net_log_diff_result result;
     char line[128] = "";
-    assert_ok(net_log_diff(a, b, self->module, 5, keep_line, line, NULL, &result));
+    assert_ok(net_log_diff(a, b, self->record->table.module, 5, keep_line, line, NULL, &result));
     assert_int_equal(result.differences, 1);
     assert_int_equal(result.input_tick, 48);
     assert_int_equal(result.state_tick, 0);
     assert_string_equal(line, "differs what=control tick=48");
-    net_log_reader_destroy(a);
-    net_log_reader_destroy(b);
     close_all(&other);
 }
 
@@ -283,7 +222,7 @@ OPERATED_CASE(what_cannot_be_done_is_refused_with_a_sentence) {
         {"mark", {"0123456789012345678901234567890a"}, NET_ERR_MALFORMED, "too long"},
         {"say", {"\xff"}, NET_ERR_MALFORMED, "cannot be shown"},
     };
-    const uint64_t before = ecs_world_hash(net_match_world(self->match));
+    const uint64_t before = ecs_world_hash(net_match_world(self->record->table.match));
     for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {
         net_match_argument arguments[4];
         uint32_t count = 0;
@@ -293,8 +232,8 @@ OPERATED_CASE(what_cannot_be_done_is_refused_with_a_sentence) {
         for (int is_trial = 0; is_trial < 2; is_trial++) {
             base_report_first first = {.count = 0};
             const base_reporter reporter = base_reporter_first(&first);
-            assert_int_equal(net_match_control(self->match, cases[i].verb, arguments, count,
-                                               is_trial, &reporter),
+            assert_int_equal(net_match_control(self->record->table.match, cases[i].verb, arguments,
+                                               count, is_trial, &reporter),
                              cases[i].result);
             if (!strstr(first.text, cases[i].message)) print_error("%s\n", first.text);
             assert_non_null(strstr(first.text, cases[i].message));
@@ -303,33 +242,29 @@ OPERATED_CASE(what_cannot_be_done_is_refused_with_a_sentence) {
     char line[NET_LINE_BYTES_MAX + 1];
     memset(line, 'x', sizeof line);
     for (size_t size = NET_LINE_BYTES_MAX - 2; size <= NET_LINE_BYTES_MAX; size++)
-        assert_int_equal(
-            net_match_control(self->match, "say", &(net_match_argument){line, size}, 1, true, NULL),
-            size < NET_LINE_BYTES_MAX ? NET_OK : NET_ERR_MALFORMED);
-    assert_true(ecs_world_hash(net_match_world(self->match)) == before);
+        assert_int_equal(net_match_control(self->record->table.match, "say",
+                                           &(net_match_argument){line, size}, 1, true, NULL),
+                         size < NET_LINE_BYTES_MAX ? NET_OK : NET_ERR_MALFORMED);
+    assert_true(ecs_world_hash(net_match_world(self->record->table.match)) == before);
 }
 
 // As modules of earlier builds have none.
 CASE(a_game_without_these_functions_refuses_them) {
     net_game_module game = *breakout_module();
     game.settings_changed = NULL;
-    char* text = table_read_file(BREAKOUT_BLK);
-    net_module* module;
-    assert_ok(net_module_wrap(&game, text, "breakout.blk", test_reporter(), &module));
-    free(text);
-    net_match* match = match_made(module, (match_wanted){0});
+    playback_record* record = record_make_as((record_wanted){.game = &game});
     static const char* const cases[][3] = {{"set", "lives=3", "at the start only"},
                                            {"say", "hello", "does not hear"}};
     for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {
         base_report_first first = {.count = 0};
         const base_reporter reporter = base_reporter_first(&first);
         const net_match_argument argument = {cases[i][1], strlen(cases[i][1])};
-        assert_int_equal(net_match_control(match, cases[i][0], &argument, 1, true, &reporter),
-                         NET_ERR_MALFORMED);
+        assert_int_equal(
+            net_match_control(record->table.match, cases[i][0], &argument, 1, true, &reporter),
+            NET_ERR_MALFORMED);
         assert_non_null(strstr(first.text, cases[i][2]));
     }
-    net_match_destroy(match);
-    net_module_close(module);
+    record_free(record);
 }
 
 // The bytes of a log may be foreign. What is refused leaves the match as it was.
@@ -355,12 +290,13 @@ OPERATED_CASE(hostile_arguments_do_no_harm) {
                     (uint8_t)base_rng_u64(&self->rng);
             arguments[k] = (net_match_argument){bytes[k], size};
         }
-        const uint64_t before = ecs_world_hash(net_match_world(self->match));
-        const net_result result =
-            net_match_control(self->match, verbs[i % 3], arguments, count, false, NULL);
+        const uint64_t before = ecs_world_hash(net_match_world(self->record->table.match));
+        const net_result result = net_match_control(self->record->table.match, verbs[i % 3],
+                                                    arguments, count, false, NULL);
         assert_true(result == NET_OK || result == NET_ERR_MALFORMED);
         done += result == NET_OK;
-        if (result != NET_OK) assert_true(ecs_world_hash(net_match_world(self->match)) == before);
+        if (result != NET_OK)
+            assert_true(ecs_world_hash(net_match_world(self->record->table.match)) == before);
     }
     assert_true(done > 10);
 }
@@ -371,28 +307,31 @@ OPERATED_CASE(settings_go_with_a_save_and_come_back_with_it) {
     base_bytes plain, other;
     base_bytes_init(&plain, NULL);
     base_bytes_init(&other, NULL);
-    const breakout_game* game = net_match_context(self->match);
-    assert_ok(net_match_save(self->match, &plain));
+    const breakout_game* game = net_match_context(self->record->table.match);
+    assert_ok(net_match_save(self->record->table.match, &plain));
     assert_ok(order_one(self, "set", "ball_speed=1.5"));
     assert_true(game->settings.ball_speed == 1.5f);
-    assert_ok(net_match_save(self->match, &other));
+    assert_ok(net_match_save(self->record->table.match, &other));
     // Without a change they are in no save: such a log is as it was.
     assert_int_equal(other.size, plain.size + 4 + 8 * BREAKOUT_SETTING_COUNT);
-    assert_ok(net_match_restore(self->match, plain.data, plain.size));
-    assert_true(game->settings.ball_speed == 1.0f);
-    assert_ok(net_match_restore(self->match, other.data, other.size));
+    assert_ok(net_match_restore(self->record->table.match, plain.data, plain.size));
+    assert_true(game->settings.ball_speed == 1.8f);
+    assert_ok(net_match_restore(self->record->table.match, other.data, other.size));
     assert_true(game->settings.ball_speed == 1.5f);
-    assert_true(net_match_get_config(self->match)->settings[0] == 1.5);
+    assert_true(net_match_get_config(self->record->table.match)->settings[0] == 1.5);
     for (size_t size = 0; size < 64; size++)
-        assert_int_equal(net_match_restore(self->match, other.data, size), NET_ERR_MALFORMED);
+        assert_int_equal(net_match_restore(self->record->table.match, other.data, size),
+                         NET_ERR_MALFORMED);
     static const double wrong[] = {0.0, 2.5, (double)NAN};
     for (uint32_t i = 0; i < BASE_COUNT(wrong); i++) {
         memcpy(other.data + 12, &wrong[i], sizeof wrong[i]);
-        assert_int_equal(net_match_restore(self->match, other.data, other.size), NET_ERR_MALFORMED);
+        assert_int_equal(net_match_restore(self->record->table.match, other.data, other.size),
+                         NET_ERR_MALFORMED);
     }
     other.data[8]++; // another number of settings
-    assert_int_equal(net_match_restore(self->match, other.data, other.size), NET_ERR_MALFORMED);
-    assert_ok(net_match_restore(self->match, plain.data, plain.size));
+    assert_int_equal(net_match_restore(self->record->table.match, other.data, other.size),
+                     NET_ERR_MALFORMED);
+    assert_ok(net_match_restore(self->record->table.match, plain.data, plain.size));
     base_bytes_deinit(&plain);
     base_bytes_deinit(&other);
 }

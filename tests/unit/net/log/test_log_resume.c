@@ -229,12 +229,7 @@ PLAYED_CASE(what_cannot_go_on_is_refused_with_the_reason, TICKS) {
     record_forge(record, other, record_other_row_code, NULL);
     is_refused(record, other, NULL, 0, NET_ERR_VERSION,
                "its values are in row code 4, and this build writes 5: go on with build test");
-    net_module* module;
-    char* text = table_read_file(BREAKOUT_BLK);
-    char whole[16384];
-    (void)snprintf(whole, sizeof whole, "%s\nlamp { }\n", text);
-    free(text);
-    assert_ok(net_module_wrap(breakout_module(), whole, "breakout.blk", NULL, &module));
+    net_module* module = record_module(breakout_module(), "lamp { }\n");
     is_refused(record, log, module, 0, NET_ERR_SCHEMA, "another one than the log's");
     net_module_close(module);
 }

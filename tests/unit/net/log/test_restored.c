@@ -2,14 +2,8 @@
 // A game that keeps state outside of its world runs again from the start, and not from a tick in
 // the middle: verification restores a match there and names what goes another way. And values that
 // lie in a box.
-#include "match_made.h"
 #include "boxed_hull.h"
-#include "breakout_table.h"
-#include "log/log_files.h"
-
-#include "ecs/change.h"
-#include "net/log_tools.h"
-#include "net/match.h"
+#include "playback/playback_record.h"
 
 enum { TICKS = 640 }; // with a keyframe, behind tick 600
 
@@ -75,60 +69,30 @@ static void galley_start(ecs_world* world, void* context, const net_game_start* 
 }
 
 typedef struct voyage {
-    log_files files;
+    playback_record* record;
     net_game_module game;
-    net_module* module;
-    net_log_reader* reader;
     net_verify_result result;
 } voyage;
 
-static void record(voyage* self) {
-    net_log_writer* writer;
-    net_match* match = match_made(self->module, (match_wanted){0});
-    assert_ok(net_log_writer_create(NULL, self->files.log, match, "test", 1, NULL, &writer));
-    for (ecs_tick tick = 1; tick <= TICKS; tick++) {
-        net_log_append_begin(writer, &(net_tick_inputs){.tick = tick});
-        net_match_step(match);
-        net_log_append_end(writer, match);
-        ecs_changes_clear(net_match_world(match));
-    }
-    net_log_append_close(writer, match);
-    assert_ok(net_log_writer_destroy(writer));
-    net_match_destroy(match);
-}
-
 static void open_voyage(voyage* self, outside what) {
-    char* text = table_read_file(BREAKOUT_BLK);
-    char whole[16384];
-    memset(self, 0, sizeof *self);
-    files_open_fast(&self->files);
-    assert_true((size_t)snprintf(whole, sizeof whole,
-                                 "%s\nbuoy { \"crew:u32\"{ _track:b=yes } }\n"
-                                 "galley { \"hull:hull\"{ _track:b=yes } \"lamp:u32\"{ } }\n",
-                                 text) < sizeof whole);
-    free(text);
-    self->game = *breakout_module();
+    *self = (voyage){.game = *breakout_module()};
     self->game.register_types = galley_types;
     self->game.register_systems = galley_systems;
     self->game.start = galley_start;
-    assert_ok(net_module_wrap(&self->game, whole, "breakout.blk", test_reporter(), &self->module));
     the_outside = what;
-    record(self);
-    self->reader = files_reader(self->files.log);
-}
-
-static void close_voyage(voyage* self) {
-    net_log_reader_destroy(self->reader);
-    net_module_close(self->module);
-    files_close(&self->files);
+    self->record = record_make_read(
+        (record_wanted){.ticks = TICKS,
+                        .game = &self->game,
+                        .templates = "buoy { \"crew:u32\"{ _track:b=yes } }\n"
+                                     "galley { \"hull:hull\"{ _track:b=yes } \"lamp:u32\"{ } }\n"});
 }
 
 #define VOYAGE_CASE(name, what)                                                                    \
-    CASE_WITH(voyage, self, open_voyage(self, what), close_voyage(self), name)
+    CASE_WITH(voyage, self, open_voyage(self, what), record_free(self->record), name)
 
 static net_result verify(voyage* self) {
-    return net_log_verify(self->reader, self->module, 0, NULL, NULL, test_reporter(),
-                          &self->result);
+    return net_log_verify(self->record->reader, self->record->table.module, 0, NULL, NULL,
+                          test_reporter(), &self->result);
 }
 
 static void keep_line(void* context, const char* line) {
@@ -144,46 +108,43 @@ VOYAGE_CASE(a_difference_in_a_box_is_named_by_its_field, OUTSIDE_NOTHING) {
     assert_string_equal(self->result.field, "shots");
     assert_string_equal(self->result.log_value, "{crew=600;shots=0}");
     assert_true(self->result.entity != ECS_ENTITY_NONE);
-    assert_ok(net_log_by_system(self->reader, self->module, &self->result, keep_line, line, NULL));
+    assert_ok(net_log_by_system(self->record->reader, self->record->table.module, &self->result,
+                                keep_line, line, NULL));
     assert_string_equal(line, "by_system two_runs=differ behind=sail_es component=hull");
 }
 
 // In the middle the first run has counted to 301, and the match that is restored there to 0.
-static void expect_outside(voyage* self, ecs_tick tick, const char* component, const char* field) {
-    assert_int_equal(verify(self), NET_ERR_DIVERGED);
-    print_message(
-        "tick=%u component=%s entity=%u field=%s log=%s run=%s template=%s system=%s\n%s\n",
-        (unsigned)self->result.diverged_tick, self->result.component, self->result.entity,
-        self->result.field, self->result.log_value, self->result.value, self->result.template_name,
-        self->result.system, self->result.note);
-    assert_int_equal(self->result.ticks, TICKS);
-    assert_int_equal(self->result.restored_tick, 301);
-    assert_int_equal(self->result.diverged_tick, tick);
-    assert_string_equal(self->result.component, component);
-    assert_string_equal(self->result.field, field);
-    assert_non_null(strstr(self->result.note, "keeps state outside of its world"));
-    assert_non_null(strstr(self->result.note, "keep it in a component"));
-}
-
-VOYAGE_CASE(a_counter_in_the_context_is_named_with_what_it_changed, OUTSIDE_CONTEXT) {
-    expect_outside(self, 400, "hull", "shots");
-    assert_string_equal(self->result.log_value, "{crew=400;shots=4}");
-    assert_string_equal(self->result.value, "{crew=400;shots=3}");
-    assert_string_equal(self->result.template_name, "galley");
-    assert_string_equal(self->result.system, "sail_es");
-}
-
-VOYAGE_CASE(so_is_one_that_changes_what_nothing_tracks, OUTSIDE_HIDDEN) {
-    expect_outside(self, 400, "lamp", "value");
-    assert_string_equal(self->result.template_name, "galley");
-    assert_string_equal(self->result.system, "sail_es");
-}
-
-VOYAGE_CASE(so_is_one_that_makes_entities, OUTSIDE_BORN) {
-    expect_outside(self, 400, "crew", "entity");
-    assert_string_equal(self->result.log_value, "lives");
-    assert_string_equal(self->result.template_name, "buoy");
-    assert_string_equal(self->result.system, "commands_and_events_behind:sail_es");
+CASE(state_outside_of_the_world_is_named_with_what_it_changed) {
+    static const struct {
+        outside what;
+        const char *component, *field, *log_value, *value, *template_name, *system; // NULL: any
+    } rows[] = {
+        {OUTSIDE_CONTEXT, "hull", "shots", "{crew=400;shots=4}", "{crew=400;shots=3}", "galley",
+         "sail_es"},
+        {OUTSIDE_HIDDEN, "lamp", "value", NULL, NULL, "galley", "sail_es"},
+        {OUTSIDE_BORN, "crew", "entity", "lives", NULL, "buoy",
+         "commands_and_events_behind:sail_es"},
+    };
+    for (uint32_t i = 0; i < BASE_COUNT(rows); i++) {
+        voyage of;
+        const net_verify_result* got = &of.result;
+        open_voyage(&of, rows[i].what);
+        assert_int_equal(verify(&of), NET_ERR_DIVERGED);
+        print_message("component=%s field=%s log=%s run=%s\n%s\n", got->component, got->field,
+                      got->log_value, got->value, got->note);
+        assert_int_equal(got->ticks, TICKS);
+        assert_int_equal(got->restored_tick, 301);
+        assert_int_equal(got->diverged_tick, 400);
+        assert_string_equal(got->component, rows[i].component);
+        assert_string_equal(got->field, rows[i].field);
+        if (rows[i].log_value) assert_string_equal(got->log_value, rows[i].log_value);
+        if (rows[i].value) assert_string_equal(got->value, rows[i].value);
+        assert_string_equal(got->template_name, rows[i].template_name);
+        assert_string_equal(got->system, rows[i].system);
+        assert_non_null(strstr(got->note, "keeps state outside of its world"));
+        assert_non_null(strstr(got->note, "keep it in a component"));
+        record_free(of.record);
+    }
 }
 
 VOYAGE_CASE(what_is_computed_again_when_it_is_missing_is_no_fault, OUTSIDE_CACHE) {

@@ -21,6 +21,8 @@ typedef struct record_wanted {
     uint64_t seed;                  ///< 0: 99
     const char* name;               ///< of client 1; NULL: ann
     const net_log_options* options; ///< NULL: the usual ones
+    const net_game_module* game;    ///< NULL: breakout
+    const char* templates;          ///< more of them, or NULL
     net_log_content content;
     uint32_t tick_rate_hz; ///< 0: the game's
     bool is_private;       ///< players have ids and data, and tick 31 has an order in front of it
@@ -146,26 +148,47 @@ static inline void record_end(playback_record* self) {
     assert_ok(net_log_writer_destroy(self->writer));
 }
 
-/// A log in which no tick is yet.
-static inline playback_record* record_begin(record_wanted wanted) {
+/// The module of a game that has breakout's templates and more.
+static inline net_module* record_module(const net_game_module* game, const char* templates) {
+    net_module* module;
+    char *text = table_read_file(BREAKOUT_BLK), whole[16384];
+    assert_true((size_t)snprintf(whole, sizeof whole, "%s\n%s", text, templates) < sizeof whole);
+    free(text);
+    assert_ok(net_module_wrap(game, whole, "breakout.blk", test_reporter(), &module));
+    return module;
+}
+
+static inline void record_open_table(table* self, const record_wanted* wanted) {
     // Few lives and fast balls: the match loses lives and clears levels within seconds.
     static const char* const settings[] = {"ball_speed=1.8", "lives=3"};
+    self->module = record_module(wanted->game ? wanted->game : breakout_module(),
+                                 wanted->templates ? wanted->templates : "");
+    net_match_config config = net_match_config_default(self->module);
+    config.seed = wanted->seed ? wanted->seed : 99;
+    config.role = NET_ROLE_SERVER;
+    if (wanted->tick_rate_hz > 0) config.tick_rate_hz = wanted->tick_rate_hz;
+    for (uint32_t i = 0; i < BASE_COUNT(settings); i++)
+        assert_ok(net_match_setting_apply(&config, settings[i], test_reporter()));
+    assert_ok(net_match_create(&config, test_reporter(), &self->match));
+    for (uint32_t i = 0; i < RECORD_BOTS; i++) {
+        self->bots[i].client = i + 1;
+        self->bots[i].rng = base_rng_make(i + 1, 7);
+    }
+}
+
+/// A log in which no tick is yet.
+static inline playback_record* record_begin(record_wanted wanted) {
     playback_record* self = calloc(1, sizeof *self);
     assert_non_null(self);
     self->wanted = wanted;
     assert_true(wanted.ticks <= RECORD_TICKS_MAX);
     files_open_fast(&self->files);
-    table_open_at(&self->table, settings, BASE_COUNT(settings), wanted.seed ? wanted.seed : 99,
-                  NET_ROLE_SERVER, false, wanted.tick_rate_hz);
-    for (uint32_t i = 0; i < RECORD_BOTS; i++) {
-        self->table.bots[i].client = i + 1;
-        self->table.bots[i].rng = base_rng_make(i + 1, 7);
-    }
+    record_open_table(&self->table, &wanted);
     self->state_hash[0] = ecs_world_state_hash(net_match_world(self->table.match));
     self->world_hash[0] = ecs_world_hash(net_match_world(self->table.match));
     net_log_options options = wanted.options ? *wanted.options : net_log_options_default();
     options.content = wanted.content;
-    options.has_controls = wanted.set_tick > 0 || wanted.is_private;
+    options.has_controls = options.has_controls || wanted.set_tick > 0 || wanted.is_private;
     record_write(self, self->files.log, &options);
     return self;
 }
