@@ -20,32 +20,6 @@ enum { LINE_BYTES = 4096, PAGE_BLOCK_BYTES_MAX = 1000 };
 
 // ---- the range code ----
 
-CASE(every_number_reads_back) {
-    enum { COUNT = 4000 };
-    static uint8_t code[COUNT * 16];
-    static uint64_t numbers[COUNT];
-    static net_log_number_models models;
-    base_rng rng = base_rng_make(SEED, 1);
-    for (uint32_t i = 0; i < COUNT; i++) {
-        const uint32_t length = i < 65 ? i : base_rng_below(&rng, 65);
-        const uint64_t all = base_rng_u64(&rng) | UINT64_C(1) << 63;
-        numbers[i] = length == 0 ? 0 : all >> (64 - length);
-    }
-    numbers[65] = UINT64_MAX;
-    net_log_range range;
-    net_log_range_write(&range, code, sizeof code);
-    net_log_model_begin(&models, sizeof models);
-    for (uint32_t i = 0; i < COUNT; i++)
-        (void)net_log_range_number(&range, &models, numbers[i]);
-    assert_true(net_log_range_end(&range));
-    const size_t size = range.size;
-    net_log_range_read(&range, code, size);
-    net_log_model_begin(&models, sizeof models);
-    for (uint32_t i = 0; i < COUNT; i++)
-        assert_int_equal(net_log_range_number(&range, &models, 0), numbers[i]);
-    assert_true(net_log_range_end(&range));
-}
-
 // Runs of likely bits and of unlikely ones: carries run through bytes of FF.
 CASE(every_run_of_bits_reads_back) {
     enum { COUNT = 20000, ROUNDS = 40 };
@@ -80,16 +54,6 @@ CASE(a_code_without_room_fails) {
     net_log_range_write(&range, code, sizeof code);
     (void)net_log_range_number(&range, &models, UINT64_MAX);
     assert_false(net_log_range_end(&range));
-}
-
-CASE(differences_fold_and_unfold) {
-    static const uint64_t steps[] = {0, 1, 2, 1000, UINT64_C(1) << 62, UINT64_C(1) << 63};
-    for (uint32_t i = 0; i < BASE_COUNT(steps); i++) {
-        assert_int_equal(net_log_unfold(net_log_fold(steps[i])), steps[i]);
-        assert_int_equal(net_log_unfold(net_log_fold(0 - steps[i])), 0 - steps[i]);
-    }
-    assert_int_equal(net_log_fold(0 - UINT64_C(1)), 1);
-    assert_int_equal(net_log_fold(1), 2);
 }
 
 // ---- blocks ----

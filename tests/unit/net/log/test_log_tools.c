@@ -89,34 +89,6 @@ READ_CASE(a_range_of_ticks_is_exported, .ticks = TICKS) {
     assert_int_equal(export_all(self, &config, &exported), NET_ERR_UNKNOWN);
 }
 
-// The values of the last tick are those of the world that wrote the log.
-READ_CASE(exported_values_are_those_of_the_match, .ticks = TICKS) {
-    net_log_exported exported;
-    const net_log_export_config config = {.components = "pos", .first = TICKS, .last = TICKS};
-    assert_ok(export_all(self, &config, &exported));
-    ecs_world* world = net_match_world(self->table.match);
-    const ecs_component_id pos = ecs_component_find(world, "pos");
-    uint32_t found = 0;
-    for (ecs_entity at = ecs_entity_next(world, ECS_ENTITY_NONE); at != ECS_ENTITY_NONE;
-         at = ecs_entity_next(world, at)) {
-        const ecs_vec2* value = ecs_find(world, at, pos);
-        if (!value) continue;
-        char entity[64], x[NET_LOG_NUMBER_BYTES], row[256];
-        snprintf(entity, sizeof entity, "\"entity\":\"%u:%u\"", ecs_entity_index(at),
-                 ecs_entity_generation(at));
-        const char* line = strstr(out.text, entity);
-        assert_non_null(line);
-        net_log_source_number(&(ecs_number){.kind = ECS_FIELD_F32, .real = (double)value->x}, x);
-        snprintf(row, sizeof row, "\"pos\":{\"x\":%s,", x);
-        const char* end = strchr(line, '\n');
-        const char* cell = strstr(line, row);
-        assert_true(cell && cell < end);
-        found++;
-    }
-    assert_true(found > 10);
-    assert_int_equal(exported.rows, found);
-}
-
 // Values that are replicated exactly are the same in the log and in a run of it.
 READ_CASE(without_the_game_values_come_from_the_log, .ticks = TICKS) {
     static lines run;

@@ -20,19 +20,6 @@ static uint8_t* schema_hash_in(uint8_t* payload, size_t size) {
     return payload + reader.offset - sizeof(uint64_t);
 }
 
-// Numbers before it may have the byte that is its tag.
-PLAYED_CASE(the_schema_hash_of_a_header_is_found_whatever_its_identity, TICKS) {
-    const uint64_t hash = net_schema_hash(net_match_schema(record->table.match));
-    const uint64_t tags = (FIELD_SCHEMA_HASH << 3 | 1) * UINT64_C(0x0101010101010101);
-    bool has_values = true;
-    base_bytes bytes;
-    base_bytes_init(&bytes, NULL);
-    base_bytes_write_u8(&bytes, 0); // in place of the length
-    assert_ok(net_log_header_write(&bytes, record->table.match, "test", 1, tags, &has_values));
-    assert_memory_equal(schema_hash_in(bytes.data, bytes.size), &hash, sizeof hash);
-    base_bytes_deinit(&bytes);
-}
-
 typedef struct edit {
     const char *from, *to; ///< of one length; "" changes the hash of the schema alone
 } edit;

@@ -28,12 +28,17 @@ static void run(stream_stage* self, uint64_t us) {
     }
 }
 
-static void put(stream_stage* self, const void* data, size_t size) {
+// Nobody takes it yet.
+static void append(stream_stage* self, const void* data, size_t size) {
     char id[NET_BROKER_ID_BYTES];
     snprintf(id, sizeof id, "%llu", (unsigned long long)self->request);
     const net_broker_append append = {
         .data = data, .size = size, .expected = broker_sim_count(self->sim), .id = id};
     self->broker.append(self->broker.context, ++self->request, &append);
+}
+
+static void put(stream_stage* self, const void* data, size_t size) {
+    append(self, data, size);
     run(self, 3 * MS);
 }
 
@@ -46,14 +51,19 @@ static void put_claim(stream_stage* self, uint64_t epoch, uint64_t number, const
 }
 
 // What the script has and no message has yet.
-static void put_records(stream_stage* self, uint64_t epoch, uint64_t number) {
+static void append_records(stream_stage* self, uint64_t epoch, uint64_t number) {
     static uint8_t memory[1u << 16];
     proto_pb_writer message = {.data = memory, .capacity = sizeof memory};
     net_stream_frame_begin(&message, epoch, number);
     for (; self->sent < self->script.count; self->sent++)
         assert_true(net_stream_frame_add(&message, self->script.records[self->sent].data,
                                          self->script.records[self->sent].size));
-    put(self, memory, message.size);
+    append(self, memory, message.size);
+}
+
+static void put_records(stream_stage* self, uint64_t epoch, uint64_t number) {
+    append_records(self, epoch, number);
+    run(self, 3 * MS);
 }
 
 static void put_tick(stream_stage* self, uint64_t epoch) {
@@ -326,20 +336,9 @@ STAGE_CASE(a_feed_gives_all_that_came) {
     assert_int_equal(feed.header_bytes, 6);
     assert_int_equal(feed.next(feed.context, &record), NET_LOG_FEED_NOTHING);
     const uint64_t count = 3;
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
         script_tick(&self->script);
-    uint8_t memory[256];
-    for (uint32_t i = 0; i < count; i++) { // messages that nothing takes yet
-        proto_pb_writer message = {.data = memory, .capacity = sizeof memory};
-        net_stream_frame_begin(&message, 1, 2 * i + 1);
-        for (uint32_t k = 2 * i; k < 2 * i + 2; k++)
-            assert_true(net_stream_frame_add(&message, self->script.records[k].data,
-                                             self->script.records[k].size));
-        char id[8];
-        snprintf(id, sizeof id, "m%u", i);
-        const net_broker_append append = {
-            .data = memory, .size = message.size, .expected = i + 1, .id = id};
-        self->broker.append(self->broker.context, 100 + i, &append);
+        append_records(self, 1, 2 * i + 1);
         broker_sim_run(self->sim, self->now_us += 2 * MS);
     }
     for (uint32_t i = 0; i < 2 * count; i++) {

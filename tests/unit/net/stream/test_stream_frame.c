@@ -56,17 +56,6 @@ CASE(records_of_a_message_come_out_as_they_went_in) {
         net_stream_frame_next(&frame, &offset, &(net_log_record){0}, &(const uint8_t*){0}));
 }
 
-CASE(the_end_of_a_tick_goes_without_its_sums) {
-    uint8_t with[256], without[256], written[256];
-    const uint32_t size = make_record(with, NET_LOG_KIND_END, 9, true);
-    const uint32_t expected = make_record(without, NET_LOG_KIND_END, 9, false);
-    assert_int_equal(net_stream_record_write(NET_LOG_KIND_END, with, size, written), expected);
-    assert_memory_equal(written, without, expected);
-    const uint32_t begin = make_record(with, NET_LOG_KIND_BEGIN, 9, false);
-    assert_int_equal(net_stream_record_write(NET_LOG_KIND_BEGIN, with, begin, written), begin);
-    assert_memory_equal(written, with, begin);
-}
-
 CASE(a_claim_has_its_addresses_and_message_1_the_header) {
     const net_stream_claim claim = a_claim();
     proto_pb_writer message = {.data = memory, .capacity = sizeof memory};

@@ -111,30 +111,29 @@ static void has_all(log_stage* self) {
     assert_int_equal(net_stream_tap_records(self->tap), self->truth.count);
 }
 
-LOG_CASE(records_that_wait_come_out_in_order, 0, 0, 0) {
-    add_ticks(self, 20);
-    has_all(self);
-    add_alive(self);
-    add_ticks(self, 3);
-    files_end_log(self->log, self->tick);
-    has_all(self);
-}
-
-LOG_CASE(what_found_no_room_comes_from_the_log_and_its_queue, 1024, 0, 0) {
-    add_ticks(self, 103); // blocks of 5 ticks: the last ticks are in the queue alone
-    has_all(self);
-    add_alive(self);
-    add_alive(self);
-    add_ticks(self, 100);
-    has_all(self);
-}
-
-LOG_CASE(what_found_no_room_comes_from_segments_too, 1024, 10, 1500) {
-    add_ticks(self, 25);
-    (void)take(self, 7);
-    add_ticks(self, 100);
-    assert_true(net_log_file_counters(self->log).segments_closed >= 3);
-    has_all(self);
+CASE(records_that_wait_or_found_no_room_come_out_in_order) {
+    static const struct {
+        uint64_t waiting_bytes;
+        uint32_t keyframe_ticks;
+        uint64_t segment_bytes, segments;
+    } rows[] = {{0, 0, 0, 0},
+                {1024, 0, 0, 0}, // from the log and its queue: blocks have 5 ticks
+                {1024, 10, 1500, 3}};
+    for (uint32_t i = 0; i < BASE_COUNT(rows); i++) {
+        log_stage of, *self = &of;
+        open_log(self, rows[i].waiting_bytes, rows[i].keyframe_ticks, rows[i].segment_bytes);
+        add_ticks(self, 25);
+        (void)take(self, 7);
+        add_ticks(self, 78);
+        has_all(self);
+        add_alive(self);
+        add_alive(self);
+        add_ticks(self, 100);
+        files_end_log(self->log, self->tick);
+        has_all(self);
+        assert_true(net_log_file_counters(self->log).segments_closed >= rows[i].segments);
+        close_log(self);
+    }
 }
 
 LOG_CASE(ticks_whose_segment_was_deleted_are_lost_and_said_to_be, 1024, 10, 1500) {

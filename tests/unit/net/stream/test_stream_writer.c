@@ -115,35 +115,29 @@ OWNED_CASE(a_wrong_last_sequence_that_was_our_own_message_goes_on) {
     assert_int_equal(self->status->acked_tick, 2);
 }
 
-OWNED_CASE(a_full_broker_is_asked_until_it_has_room) {
-    broker_sim_set_room(self->sim, 1);
-    ticks(self, 1);
-    run(self, 1500 * MS);
-    assert_int_equal(self->status->trouble, NET_STREAM_FULL);
-    ticks(self, 20);
-    broker_sim_set_room(self->sim, UINT64_MAX);
-    run(self, 1500 * MS);
-    assert_int_equal(self->status->trouble, NET_STREAM_WELL);
-    assert_int_equal(self->status->acked_tick, 21);
-}
-
-// Of NATS 2.9 with an account's limit: the number is gone, the message is not there.
-OWNED_CASE(a_broker_that_counts_what_it_refused_gets_the_rest_when_it_has_room) {
-    broker_sim_set_counts_refused(self->sim);
-    broker_sim_set_room(self->sim, 1);
-    ticks(self, 1);
-    run(self, 15000 * MS);
-    assert_int_equal(self->status->state, NET_STREAM_OWNED);
-    assert_int_equal(self->status->trouble, NET_STREAM_FULL);
-    ticks(self, 20);
-    broker_sim_set_room(self->sim, UINT64_MAX);
-    run(self, 500 * MS);
-    assert_int_equal(self->status->trouble, NET_STREAM_WELL);
-    assert_int_equal(self->status->acked_tick, 21);
-    intrude(self, 2);
-    ticks(self, 1);
-    run(self, 100 * MS);
-    assert_int_equal(self->status->state, NET_STREAM_FENCED);
+// Of NATS 2.9 with an account's limit a broker counts what it refused: the number is gone, the
+// message is not there.
+CASE(a_full_broker_is_asked_until_it_has_room) {
+    for (uint32_t counts_refused = 0; counts_refused < 2; counts_refused++) {
+        stream_stage of, *self = &of;
+        open_owned(self);
+        if (counts_refused) broker_sim_set_counts_refused(self->sim);
+        broker_sim_set_room(self->sim, 1);
+        ticks(self, 1);
+        run(self, (counts_refused ? 15000 : 1500) * MS);
+        assert_int_equal(self->status->state, NET_STREAM_OWNED);
+        assert_int_equal(self->status->trouble, NET_STREAM_FULL);
+        ticks(self, 20);
+        broker_sim_set_room(self->sim, UINT64_MAX);
+        run(self, (counts_refused ? 500 : 1500) * MS);
+        assert_int_equal(self->status->trouble, NET_STREAM_WELL);
+        assert_int_equal(self->status->acked_tick, 21);
+        intrude(self, 2);
+        ticks(self, 1);
+        run(self, 100 * MS);
+        assert_int_equal(self->status->state, NET_STREAM_FENCED);
+        stage_close(self);
+    }
 }
 
 STAGE_CASE(a_new_match_waits_for_room_too) {
