@@ -132,12 +132,7 @@ void net_accounts_close(net_server* server);
 /// Set what the client has of explanation->entity and what waits; also is_in_scope and entered. Not
 /// while its lane works.
 void net_repl_state_explain(net_repl_state* repl, net_explanation* explanation);
-/// The definition of interest, for proofs: from the world itself, without copies, grids and lists;
-/// only the hysteresis is remembered. @return classes of the entity for the client; 0: not in scope
-/// (beyond the radius; within the margin membership decides).
-uint32_t net_interest_find_classes(net_interest* interest, const ecs_world* world, uint32_t client,
-                                   ecs_entity entity, bool is_member);
 /// Set what the rules say of explanation->entity for explanation->client, which is there: from the
-/// world, as net_interest_find_classes. `is_in_scope` and `entered` are set.
+/// world itself. `is_in_scope` and `entered` are set.
 void net_interest_explain(const net_interest* interest, const ecs_world* world,
                           net_explanation* explanation);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Who may see what, by definition: the rules straight from the world, without grids, lists and
-// copies. It proves queries in tests, and says why a client has an entity or not.
+// Why a client has an entity or not, by definition: the rules straight from the world, without
+// grids and copies.
 #include "explain/explain.h"
 #include "interest/interest_internal.h"
 
@@ -14,8 +14,6 @@
 typedef struct decision {
     bool is_asked; // near enough, or visible at any distance
     bool is_in;
-    uint32_t more; // classes that the module adds
-    uint32_t band;
 } decision;
 
 // One entity by itself, without those that travel with it.
@@ -29,7 +27,6 @@ static decision decide_one(const net_interest* interest, const ecs_world* world,
     decided.is_in = net_interest_is_far_in(client, entity, facts) ||
                     net_interest_is_near(client, facts, at, is_member ? leave : client->radius);
     decided.is_asked = decided.is_in || net_interest_is_near(client, facts, at, leave);
-    decided.band = net_interest_band_of(client, facts, at);
     return decided;
 }
 
@@ -38,32 +35,8 @@ static void ask(const net_interest* interest, const ecs_world* world,
     if (!decided->is_asked || !net_interest_is_asking(interest)) return;
     net_interest_verdict verdict =
         net_interest_ask(interest, world, client, ecs_entity_index(entity), entity);
-    decided->more = verdict.classes;
     if (verdict.relevance == NET_RELEVANT_ALWAYS) decided->is_in = true;
     if (verdict.relevance == NET_RELEVANT_NEVER) decided->is_in = decided->is_asked = false;
-}
-
-// Is one of the entities that travel together in scope? When one is near enough to ask about, all
-// are.
-static decision decide_together(net_interest* interest, const ecs_world* world,
-                                const net_interest_client* client, uint32_t key, bool is_member) {
-    decision all = {0};
-    for (uint32_t pass = 0; pass < 2; pass++) {
-        ecs_entity other = ecs_entity_next(world, ECS_ENTITY_NONE);
-        for (; other != ECS_ENTITY_NONE; other = ecs_entity_next(world, other)) {
-            if (ecs_entity_index(other) > interest->config.index_max) break;
-            if (!net_rows_find(interest->config.rows, ecs_entity_template(world, other))) continue;
-            net_interest_facts facts;
-            decision decided = decide_one(interest, world, client, other, is_member, &facts);
-            if (facts.together != key) continue;
-            all.is_asked = all.is_asked || decided.is_asked;
-            if (pass == 0) continue;
-            decided.is_asked = all.is_asked;
-            ask(interest, world, client, other, &decided);
-            all.is_in = all.is_in || decided.is_in;
-        }
-    }
-    return all;
 }
 
 // The client with the team and the place that its player has now.
@@ -76,28 +49,6 @@ static net_interest_client see_now(const net_interest* interest, const ecs_world
         net_interest_position_read(&interest->rules, world, client.player, client.at))
         client.has_at = true;
     return client;
-}
-
-uint32_t net_interest_find_classes(net_interest* interest, const ecs_world* world, uint32_t number,
-                                   ecs_entity entity, bool is_member) {
-    const net_interest_client* found = net_interest_find(interest, number);
-    const net_row_template* row_template =
-        net_rows_find(interest->config.rows, ecs_entity_template(world, entity));
-    if (!found || !row_template) return 0;
-    const net_interest_client client = see_now(interest, world, found);
-    net_interest_facts facts;
-    decision decided = decide_one(interest, world, &client, entity, is_member, &facts);
-    if (facts.together) {
-        decision all = decide_together(interest, world, &client, facts.together, is_member);
-        decided.is_asked = decided.is_asked || all.is_asked;
-        decided.is_in = decided.is_in || all.is_in;
-    }
-    ask(interest, world, &client, entity, &decided);
-    if (!decided.is_in) return 0;
-    net_interest_traits traits = net_interest_get_traits(row_template, &facts);
-    return net_interest_describe(&client, ecs_entity_index(entity), entity == client.player,
-                                 &traits, decided.band, decided.more)
-        .classes;
 }
 
 // ---- explained ----
@@ -123,20 +74,25 @@ static bool is_young(const net_interest* interest, const net_interest_client* cl
            out->entered > client->revoked;
 }
 
-// What the rules and the game say of those that travel with it.
+// What the rules and the game say of those that travel with it. When the game is asked about one,
+// it is asked about all.
 static decision decide_with(const net_interest* interest, const ecs_world* world,
-                            const net_interest_client* client, uint32_t key,
+                            const net_interest_client* client, uint32_t key, bool is_asked,
                             const net_explanation* out) {
-    decision all = {0};
-    uint32_t index = key ? net_interest_lists_first(&interest->together, key) : 0;
-    for (; index; index = interest->together.nexts[index]) {
-        const ecs_entity other = interest->places[index].handle;
-        if (other == out->entity || !ecs_is_alive(world, other)) continue;
-        net_interest_facts facts;
-        decision decided = decide_one(interest, world, client, other, out->is_in_scope, &facts);
-        all.is_asked = all.is_asked || decided.is_asked;
-        ask(interest, world, client, other, &decided);
-        all.is_in = all.is_in || decided.is_in;
+    decision all = {.is_asked = is_asked};
+    const uint32_t first = key ? net_interest_lists_first(&interest->together, key) : 0;
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        for (uint32_t index = first; index; index = interest->together.nexts[index]) {
+            const ecs_entity other = interest->places[index].handle;
+            if (other == out->entity || !ecs_is_alive(world, other)) continue;
+            net_interest_facts facts;
+            decision decided = decide_one(interest, world, client, other, out->is_in_scope, &facts);
+            all.is_asked = all.is_asked || decided.is_asked;
+            if (pass == 0) continue;
+            decided.is_asked = all.is_asked;
+            ask(interest, world, client, other, &decided);
+            all.is_in = all.is_in || decided.is_in;
+        }
     }
     return all;
 }
@@ -222,10 +178,10 @@ void net_interest_explain(const net_interest* interest, const ecs_world* world,
         answer_if(out->is_in_scope && facts.has_position, is_young(interest, &client, out));
     const decision own =
         decide_one(interest, world, &client, out->entity, out->is_in_scope, &facts);
-    const decision others = decide_with(interest, world, &client, facts.together, out);
+    const decision others =
+        decide_with(interest, world, &client, facts.together, own.is_asked, out);
     answers[NET_RULE_TOGETHER] = answer_if(facts.together != 0, others.is_in);
-    answers[NET_RULE_RELEVANCE] =
-        answer_relevance(interest, world, &client, own.is_asked || others.is_asked, out);
+    answers[NET_RULE_RELEVANCE] = answer_relevance(interest, world, &client, others.is_asked, out);
     out->rule = find_rule(answers);
     if ((answers[out->rule] == NET_RULE_SHOWS) != out->is_in_scope)
         out->turn_ticks = turn_ticks(interest, found);

@@ -14,10 +14,9 @@ enum {
     ASK_PACKET_TICKS = 16, // of one client, then of the next
 };
 
-static const char* explain_fault(const scenario* self, const net_session* session,
-                                 ecs_entity entity, const net_explanation* out) {
+static const char* explain_fault(const net_session* session, ecs_entity entity,
+                                 const net_explanation* out) {
     net_repl_state* view = session->out.repl;
-    const ecs_world* world = net_match_world(self->match);
     uint32_t classes = 0;
     if (out->is_in_scope != net_repl_state_sees(view, entity, &classes)) return "scope";
     if (out->classes != classes) return "classes";
@@ -25,9 +24,6 @@ static const char* explain_fault(const scenario* self, const net_session* sessio
     if (out->rank > out->waiting || (out->rank > 0 && !out->waits)) return "rank";
     const net_rule_answer answer = out->answers[out->rule];
     if (answer != NET_RULE_SHOWS && answer != NET_RULE_HIDES) return "rule without an answer";
-    const bool should = net_interest_find_classes(self->server->interest, world, session->client,
-                                                  entity, out->is_in_scope) != 0;
-    if (out->rule != NET_RULE_STAY && (answer == NET_RULE_SHOWS) != should) return "rule";
     if ((out->turn_ticks > 0) == ((answer == NET_RULE_SHOWS) == out->is_in_scope)) return "turn";
     if (out->turn_ticks > NET_INTEREST_EVERY_TICKS) return "turn too late";
     if (out->rule == NET_RULE_RANGE && answer == NET_RULE_HIDES && out->has_viewpoint &&
@@ -52,7 +48,7 @@ static void check_explained(scenario* self, const net_session* session, ecs_enti
         return;
     }
     self->result.explained++;
-    const char* fault = explain_fault(self, session, entity, &out);
+    const char* fault = explain_fault(session, entity, &out);
     if (!fault) return;
     scenario_fail(self,
                   "explain check: client %" PRIu32 ", entity %" PRIu32 ":%" PRIu32

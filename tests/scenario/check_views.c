@@ -8,15 +8,13 @@
 // starvation  no entity waits longer than all waiting data takes at this rate, plus the ticks after
 // which the
 //             oldest goes first
-// scope       scope and classes are those of the definition, at the latest after the client's
-// interest was
-//             computed and the times for staying have passed
+// scope       scope and classes are those that the server explains, at the latest after the
+//             client's interest was computed and the times for staying have passed
 #include "internal.h"
 
 #include "base/hash.h"
 #include "session/rate.h"
-#include "explain/explain.h"
-#include "interest/interest_manager.h"
+#include "scope_explained.h"
 #include "replicate/repl_state.h"
 
 #include <inttypes.h>
@@ -256,21 +254,16 @@ static void check_starvation(scenario* self, watched* seen, const net_session* s
 static void check_scope(scenario* self, watched* seen) {
     const net_repl_state* view = seen->view;
     const ecs_world* world = net_match_world(self->match);
-    const swarm_context* context = net_match_context(self->match);
     net_rows* table = self->server->rows;
     for (ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE); entity != ECS_ENTITY_NONE;
          entity = ecs_entity_next(world, entity)) {
         const net_row_template* entry = net_rows_find(table, ecs_entity_template(world, entity));
         uint32_t index = ecs_entity_index(entity);
         if (!entry || index >= INDEX_MAX) continue;
-        // Entities that are visible through a group would need a walk each. The unit tests of
-        // interest compare them.
-        if (context->is_wild && *(const uint32_t*)ecs_get(world, entity, context->together))
-            continue;
         uint32_t has = 0;
         bool is_member = net_repl_state_sees(view, entity, &has);
-        uint32_t should = net_interest_find_classes(self->server->interest, world, seen->client,
-                                                    entity, is_member);
+        uint32_t should =
+            scope_explained(self->server->interest, world, seen->client, entity, is_member);
         self->result.interest_checked++;
         uint32_t uses = (uint32_t)entry->class_mask | entry->varsize_mask;
         if ((has & uses) == (should & uses) && is_member == (should != 0)) {
@@ -289,7 +282,7 @@ static void check_scope(scenario* self, watched* seen) {
         if (seen->mismatches[index] <= most) continue;
         scenario_fail(self,
                       "scope check: client %" PRIu32 " sees classes %" PRIx32 " of entity %" PRIu32
-                      ", by definition %" PRIx32,
+                      ", as explained %" PRIx32,
                       seen->client, has, index, should);
     }
 }

@@ -13,8 +13,7 @@
 #include "state/history.h"
 #include "net/match.h"
 #include "state/schema.h"
-#include "explain/explain.h"
-#include "interest/interest_manager.h"
+#include "scope_explained.h"
 
 static const char interest_text[] =
     "dot { \"at:p2\"{ _track:b=yes } \"hp:i\"{ _replicate:b=yes } }\n"
@@ -253,8 +252,8 @@ static inline void interest_expect_checked(interest_table* t) {
         ecs_entity entity = ecs_entity_next(t->world, ECS_ENTITY_NONE);
         for (; entity != ECS_ENTITY_NONE; entity = ecs_entity_next(t->world, entity)) {
             uint32_t classes = interest_classes(t, c, entity);
-            uint32_t checked = net_interest_find_classes(t->interest, t->world, c, entity,
-                                                         interest_sees(t, c, entity));
+            uint32_t checked =
+                scope_explained(t->interest, t->world, c, entity, interest_sees(t, c, entity));
             if (classes != checked)
                 print_error("client %u entity %u: has %x, checked %x\n", c, entity, classes,
                             checked);

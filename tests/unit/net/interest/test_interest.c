@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "interest_world.h"
-#include "interest/interest_internal.h"
 
 enum {
     PUBLIC = 1u << NET_CLASS_PUBLIC,
@@ -627,7 +626,6 @@ PLAYER_CASE(clients_that_are_not_there_are_ignored) {
     net_interest_answer answer;
     assert_true(net_interest_query(t->interest, 7, NULL, 0, &answer));
     assert_int_equal(answer.enter_count + answer.leave_count + answer.changed_count, 0);
-    assert_int_equal(net_interest_find_classes(t->interest, t->world, 7, 1, false), 0);
     assert_int_equal(net_interest_find_class(t->interest, "public"), NET_CLASS_PUBLIC);
     assert_int_equal(net_interest_find_class(t->interest, "team"), NET_CLASS_TEAM);
     assert_int_equal(net_interest_find_class(t->interest, "agents"), 3);
