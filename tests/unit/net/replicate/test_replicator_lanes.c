@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Lanes of a replicator: the same packets for any number of lanes, whichever thread works for which
-// lane, with the real interest manager.
+// A world in which entities enter and leave the sight of clients, with the real interest manager:
+// the same packets for any number of lanes, whichever thread works for which lane, and no memory
+// for them in a steady tick.
+#include "scarce.h"
+
 #include "repl_world.h"
 #include "replicate/replicator.h"
 
@@ -16,7 +19,8 @@ enum {
     TICKS = 160,
     LAG = 4,
     LANES_MAX = 4,
-    BYTES = 1160
+    BYTES = 1160,
+    INDEX_MAX = 2000, // indices are used again late
 };
 
 typedef struct lane_client {
@@ -34,6 +38,7 @@ typedef struct lane_world {
     lane_client clients[CLIENTS];
     ecs_tick tick;
     uint32_t lanes;
+    bool is_threaded;
 } lane_world;
 
 typedef struct lane_job {
@@ -41,22 +46,26 @@ typedef struct lane_job {
     uint32_t lane;
 } lane_job;
 
-static void open_world(lane_world* w, uint32_t lanes) {
+static void open_world(lane_world* w, uint32_t lanes, const base_allocator* allocator) {
     static const net_interest_rules rules = {
         .size_bytes = sizeof rules, .position = "pos", .radius = 60};
     memset(w, 0, sizeof *w);
-    repl_open(&w->server, false, 1000);
+    repl_open(&w->server, false, INDEX_MAX);
     for (uint32_t i = 0; i < ENTITIES; i++)
         w->entities[i] = repl_create(&w->server, w->server.mover);
-    const net_interest_config interest = {.rules = &rules,
+    const net_interest_config interest = {.allocator = allocator,
+                                          .rules = &rules,
                                           .world = w->server.world,
                                           .rows = w->server.rows,
-                                          .index_max = 1000,
+                                          .index_max = INDEX_MAX,
                                           .tick_rate_hz = 30,
                                           .lanes = lanes};
     assert_ok(net_interest_create(&interest, test_reporter(), &w->interest));
-    const net_replicator_config config = {
-        .rows = w->server.rows, .index_max = 1000, .interest = w->interest, .lanes = lanes};
+    const net_replicator_config config = {.allocator = allocator,
+                                          .rows = w->server.rows,
+                                          .index_max = INDEX_MAX,
+                                          .interest = w->interest,
+                                          .lanes = lanes};
     assert_ok(net_replicator_create(&config, &w->replicator));
     w->lanes = lanes ? lanes : 1;
     for (uint32_t c = 0; c < CLIENTS; c++) {
@@ -117,30 +126,33 @@ static void* run_lane(void* context) {
     return NULL;
 }
 
+static void step_world(lane_world* w) {
+    ecs_step step = {.tick = ++w->tick, .dt = 0.5f};
+    move_all(w);
+    ecs_world_step(w->server.world, &step);
+    assert_ok(net_replicator_step(w->replicator, w->server.world, w->tick));
+    ecs_changes_clear(w->server.world);
+    net_replicator_publish_begin(w->replicator);
+    pthread_t threads[LANES_MAX];
+    lane_job jobs[LANES_MAX];
+    for (uint32_t k = 0; k < w->lanes; k++) {
+        jobs[k] = (lane_job){w, k};
+        if (w->is_threaded)
+            assert_int_equal(pthread_create(&threads[k], NULL, run_lane, &jobs[k]), 0);
+        else
+            (void)run_lane(&jobs[k]);
+    }
+    for (uint32_t k = 0; k < w->lanes && w->is_threaded; k++)
+        assert_int_equal(pthread_join(threads[k], NULL), 0);
+}
+
 // Run a match and hash all packets.
 static uint64_t run_match(uint32_t lanes, bool is_threaded) {
     static lane_world w;
-    open_world(&w, lanes);
-    for (uint32_t i = 0; i < TICKS; i++) {
-        ecs_step step = {.tick = ++w.tick, .dt = 0.5f};
-        move_all(&w);
-        ecs_world_step(w.server.world, &step);
-        assert_ok(net_replicator_step(w.replicator, w.server.world, w.tick));
-        ecs_changes_clear(w.server.world);
-        net_replicator_publish_begin(w.replicator);
-        pthread_t threads[LANES_MAX];
-        lane_job jobs[LANES_MAX];
-        uint32_t count = w.lanes;
-        for (uint32_t k = 0; k < count; k++) {
-            jobs[k] = (lane_job){&w, k};
-            if (is_threaded)
-                assert_int_equal(pthread_create(&threads[k], NULL, run_lane, &jobs[k]), 0);
-            else
-                (void)run_lane(&jobs[k]);
-        }
-        for (uint32_t k = 0; k < count && is_threaded; k++)
-            assert_int_equal(pthread_join(threads[k], NULL), 0);
-    }
+    open_world(&w, lanes, NULL);
+    w.is_threaded = is_threaded;
+    for (uint32_t i = 0; i < TICKS; i++)
+        step_world(&w);
     uint64_t hash = 0;
     for (uint32_t c = 0; c < CLIENTS; c++) {
         assert_false(w.clients[c].has_failed);
@@ -158,4 +170,30 @@ CASE(packets_are_the_same_for_any_number_of_lanes) {
         assert_true(run_match(lanes, false) == hash);
         assert_true(run_match(lanes, true) == hash);
     }
+}
+
+CASE(views_of_a_moving_world_allocate_nothing) {
+    enum { WARM_TICKS = 6000, STEADY_TICKS = 600 };
+    if (test_is_short()) skip();
+    static lane_world w;
+    scarce_memory memory;
+    scarce_init(&memory, 0, false);
+    open_world(&w, 0, &memory.allocator);
+    for (uint32_t i = 0; i < WARM_TICKS; i++)
+        step_world(&w);
+    uint64_t allocations = memory.calls, creates = 0, destroys = 0, lost = 0;
+    for (uint32_t i = 0; i < STEADY_TICKS; i++) {
+        step_world(&w);
+        if (memory.calls != allocations) print_error("in tick %u\n", i);
+        assert_int_equal(memory.calls, allocations);
+    }
+    for (uint32_t c = 0; c < CLIENTS; c++) {
+        const net_repl_state_counters* counters = net_repl_state_get_counters(w.clients[c].repl);
+        creates += counters->records_create;
+        destroys += counters->records_destroy;
+        lost += counters->packets_lost;
+    }
+    assert_true(creates > 10 * ENTITIES && destroys > 10 * ENTITIES && lost > CLIENTS * 20);
+    close_world(&w);
+    assert_int_equal(memory.bytes, 0);
 }
