@@ -3,16 +3,10 @@
 /// a client are kept in the same way as a repl_state keeps them.
 #pragma once
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "test.h"
+#include "schema_made.h"
 
 #include "base/rng.h"
 #include "state/history.h"
-#include "net/match.h"
-#include "state/schema.h"
 #include "scope_explained.h"
 
 static const char interest_text[] =
@@ -68,23 +62,13 @@ static inline net_interest_rules interest_rules(void) {
                                 .together = "whole"};
 }
 
-static inline ecs_world* interest_world(const char* text) {
-    ecs_world_config config = ecs_world_config_default();
-    config.limits.replicated_index_max = SCOPES_INDEX_MAX - 1;
-    ecs_world* world;
-    assert_ok(ecs_world_create(&config, &world));
-    assert_ok(ecs_template_load(world, "s.blk", text, strlen(text), test_reporter()));
-    assert_ok(ecs_world_seal(world, test_reporter()));
-    return world;
-}
-
 /// Open with these rules (NULL: none). Only the interest uses `allocator`.
 static inline void interest_open_with(interest_table* t, const char* text,
                                       const net_interest_rules* rules, void* context,
                                       const base_allocator* allocator) {
     memset(t, 0, sizeof *t);
-    t->world = interest_world(text);
-    assert_ok(net_schema_create(NULL, t->world, NULL, 0, test_reporter(), &t->schema));
+    const schema_wanted wanted = {.index_max = SCOPES_INDEX_MAX - 1};
+    t->schema = schema_made(text, wanted, &t->world);
     t->rows = net_schema_rows(t->schema);
     assert_ok(net_history_create(NULL, t->rows, SCOPES_INDEX_MAX - 1, &t->history));
     if (rules) t->rules = *rules;
@@ -114,8 +98,7 @@ static inline void interest_open(interest_table* t, const net_interest_rules* ru
 static inline void interest_close(interest_table* t) {
     net_interest_destroy(t->interest);
     net_history_destroy(t->history);
-    net_schema_destroy(t->schema);
-    ecs_world_destroy(t->world);
+    schema_unmake(t->schema, t->world);
     free(t->members);
 }
 

@@ -11,9 +11,8 @@ static const char rules_text[] =
     "free { \"loose:p2\"{} }\n";
 
 static void expect_refused(net_interest_rules rules, const char* message) {
-    ecs_world* world = interest_world(rules_text);
-    net_schema* schema;
-    assert_ok(net_schema_create(NULL, world, NULL, 0, NULL, &schema));
+    ecs_world* world;
+    net_schema* schema = schema_made(rules_text, (schema_wanted){0}, &world);
     base_report_first report;
     base_reporter reporter = base_reporter_first(&report);
     rules.size_bytes = sizeof rules;
@@ -33,8 +32,7 @@ static void expect_refused(net_interest_rules rules, const char* message) {
         assert_ok(result);
     }
     net_interest_destroy(interest);
-    net_schema_destroy(schema);
-    ecs_world_destroy(world);
+    schema_unmake(schema, world);
 }
 
 CASE(rules_that_cannot_hold_are_refused) {
@@ -53,7 +51,7 @@ CASE(rules_that_cannot_hold_are_refused) {
                    "error: interest: position: a r is not 2 or 3 floats");
     expect_refused(
         (net_interest_rules){.position = "loose", .radius = 1},
-        "s.blk:1: error: interest: position: component 'loose' of 'a' needs _track:b=yes");
+        "test.blk:1: error: interest: position: component 'loose' of 'a' needs _track:b=yes");
     expect_refused((net_interest_rules){.radius = 1}, "error: interest: radius without position");
     expect_refused((net_interest_rules){.position = "at", .radius = -1},
                    "error: interest: radius is not from 0 to 1e9");

@@ -3,17 +3,12 @@
 /// with its mirror. Both use the same templates.
 #pragma once
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "test.h"
+#include "ecs_parts.h"
+#include "schema_made.h"
 
 #include "state/history.h"
 #include "mirror/mirror.h"
-#include "net/match.h"
 #include "state/rows.h"
-#include "state/schema.h"
 #include "replicate/repl_state.h"
 
 typedef struct repl_body {
@@ -99,29 +94,16 @@ typedef struct repl_side {
 static inline void repl_open_with(repl_side* side, bool is_mirror, uint32_t index_max,
                                   const char* more) {
     memset(side, 0, sizeof *side);
-    ecs_world_config config = ecs_world_config_default();
-    config.is_mirror = is_mirror;
-    config.limits.replicated_index_max = index_max;
+    ecs_type_desc mesh = TYPE_OF("repl_mesh", repl_mesh, repl_mesh_fields);
+    mesh.ops = &repl_mesh_ops;
+    const ecs_type_desc types[] = {TYPE_OF("repl_body", repl_body, repl_body_fields), mesh};
+    const schema_wanted wanted = {.is_mirror = is_mirror,
+                                  .index_max = index_max,
+                                  .types = types,
+                                  .type_count = BASE_COUNT(types),
+                                  .more = more};
     side->index_max = index_max;
-    assert_ok(ecs_world_create(&config, &side->world));
-    ecs_type_desc body = {.name = "repl_body",
-                          .size = sizeof(repl_body),
-                          .align = _Alignof(repl_body),
-                          .fields = repl_body_fields,
-                          .field_count = BASE_COUNT(repl_body_fields)};
-    assert_ok(ecs_type_register(side->world, &body, NULL));
-    ecs_type_desc mesh = {.name = "repl_mesh",
-                          .size = sizeof(repl_mesh),
-                          .align = _Alignof(repl_mesh),
-                          .fields = repl_mesh_fields,
-                          .field_count = 1,
-                          .ops = &repl_mesh_ops};
-    assert_ok(ecs_type_register(side->world, &mesh, NULL));
-    base_reporter reporter = base_reporter_stderr();
-    assert_ok(ecs_template_load(side->world, "repl.blk", repl_text, strlen(repl_text), &reporter));
-    if (more) assert_ok(ecs_template_load(side->world, "more.blk", more, strlen(more), &reporter));
-    assert_ok(ecs_world_seal(side->world, &reporter));
-    assert_ok(net_schema_create(NULL, side->world, NULL, 0, &reporter, &side->schema));
+    side->schema = schema_made(repl_text, wanted, &side->world);
     side->rows = net_schema_rows(side->schema);
     side->mover = ecs_template_find(side->world, "mover");
     side->holder = ecs_template_find(side->world, "holder");
@@ -146,8 +128,7 @@ static inline void repl_open(repl_side* side, bool is_mirror, uint32_t index_max
 }
 
 static inline void repl_close(repl_side* side) {
-    net_schema_destroy(side->schema);
-    ecs_world_destroy(side->world);
+    schema_unmake(side->schema, side->world);
 }
 
 static inline ecs_entity repl_create(repl_side* side, ecs_template_id template_id) {
@@ -177,5 +158,5 @@ static inline void repl_step(repl_side* side, net_history* history, ecs_tick tic
 }
 
 static inline uint64_t repl_scope(repl_side* side) {
-    return net_world_digest_walk(side->schema, side->world, NULL, NULL).hash;
+    return schema_digest(side->schema, side->world);
 }

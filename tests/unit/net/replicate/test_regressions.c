@@ -274,23 +274,16 @@ typedef struct pair {
 
 static uint64_t hash_of_fields(const ecs_field fields[2]) {
     static const char text[] = "thing { \"pair:pair\"{ _replicate:b=yes; } }\n";
-    base_reporter reporter = base_reporter_stderr();
-    ecs_world_config config = ecs_world_config_default();
-    ecs_world* world;
-    net_schema* schema;
-    assert_ok(ecs_world_create(&config, &world));
-    const ecs_type_desc desc = {.name = "pair",
+    const ecs_type_desc type = {.name = "pair",
                                 .size = sizeof(pair),
                                 .align = _Alignof(pair),
                                 .fields = fields,
                                 .field_count = 2};
-    assert_ok(ecs_type_register(world, &desc, NULL));
-    assert_ok(ecs_template_load(world, "pair.blk", text, strlen(text), &reporter));
-    assert_ok(ecs_world_seal(world, &reporter));
-    assert_ok(net_schema_create(NULL, world, NULL, 0, &reporter, &schema));
+    ecs_world* world;
+    net_schema* schema =
+        schema_made(text, (schema_wanted){.types = &type, .type_count = 1}, &world);
     uint64_t hash = net_schema_hash(schema);
-    net_schema_destroy(schema);
-    ecs_world_destroy(world);
+    schema_unmake(schema, world);
     return hash;
 }
 

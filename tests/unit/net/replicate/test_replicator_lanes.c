@@ -126,7 +126,7 @@ static void* run_lane(void* context) {
     return NULL;
 }
 
-static void step_world(lane_world* w) {
+static void step_match(lane_world* w) {
     ecs_step step = {.tick = ++w->tick, .dt = 0.5f};
     move_all(w);
     ecs_world_step(w->server.world, &step);
@@ -152,7 +152,7 @@ static uint64_t run_match(uint32_t lanes, bool is_threaded) {
     open_world(&w, lanes, NULL);
     w.is_threaded = is_threaded;
     for (uint32_t i = 0; i < TICKS; i++)
-        step_world(&w);
+        step_match(&w);
     uint64_t hash = 0;
     for (uint32_t c = 0; c < CLIENTS; c++) {
         assert_false(w.clients[c].has_failed);
@@ -180,10 +180,10 @@ CASE(views_of_a_moving_world_allocate_nothing) {
     scarce_init(&memory, 0, false);
     open_world(&w, 0, &memory.allocator);
     for (uint32_t i = 0; i < WARM_TICKS; i++)
-        step_world(&w);
+        step_match(&w);
     uint64_t allocations = memory.calls, creates = 0, destroys = 0, lost = 0;
     for (uint32_t i = 0; i < STEADY_TICKS; i++) {
-        step_world(&w);
+        step_match(&w);
         if (memory.calls != allocations) print_error("in tick %u\n", i);
         assert_int_equal(memory.calls, allocations);
     }

@@ -42,7 +42,7 @@ static void close(fixture* at) {
 
 // Step the server by one tick, after a test changed its world.
 static void step(fixture* at) {
-    step_world(&at->server, at->values, ++at->tick);
+    varsize_step(&at->server, at->values, ++at->tick);
 }
 
 static void publish(fixture* at) {
@@ -351,9 +351,8 @@ VALUES_CASE(values_up_to_the_limit_travel_and_longer_ones_are_the_default) {
     const ecs_list* there = ecs_get(at->mirror.side.world, shelf, at->mirror.side.bytes);
     assert_int_equal(ecs_list_count(there), 0);
     // Both loops give the same result.
-    assert_true(
-        net_world_digest_walk(at->server.schema, at->server.world, NULL, NULL).hash ==
-        net_world_digest_walk(at->mirror.side.schema, at->mirror.side.world, NULL, NULL).hash);
+    assert_true(schema_digest(at->server.schema, at->server.world) ==
+                schema_digest(at->mirror.side.schema, at->mirror.side.world));
 }
 
 VALUES_CASE(no_more_bytes_are_under_way_than_the_limit_and_nobody_starves) {
@@ -602,14 +601,10 @@ PAGE_CASE(references_inside_keep_their_handles_and_hold_nobody) {
 }
 
 CASE(a_game_without_large_components_costs_nothing) {
-    ecs_world_config config = ecs_world_config_default();
-    ecs_world* world;
-    assert_ok(ecs_world_create(&config, &world));
     const char* text = "rock { \"hp:i\"{ _replicate:b=yes } name:t=\"own\" }\n";
-    assert_ok(ecs_template_load(world, "x.blk", text, strlen(text), NULL));
-    assert_ok(ecs_world_seal(world, NULL));
-    net_rows* rows;
-    assert_ok(net_rows_create(NULL, world, NULL, &rows));
+    ecs_world* world;
+    net_schema* schema = schema_made(text, (schema_wanted){0}, &world);
+    net_rows* rows = net_schema_rows(schema);
     assert_int_equal(net_rows_varsize_count(rows), 0);
     net_varsize_source* values;
     net_varsize_sender* repl;
@@ -625,8 +620,7 @@ CASE(a_game_without_large_components_costs_nothing) {
     assert_int_equal(net_varsize_source_get_counters(values)->values, 0);
     net_varsize_sender_destroy(repl);
     net_varsize_source_destroy(values);
-    net_rows_destroy(rows);
-    ecs_world_destroy(world);
+    schema_unmake(schema, world);
 }
 
 static void keep_line(void* context, const char* line) {
@@ -653,8 +647,8 @@ SIDE_CASE(dumps_show_large_values_and_hashes_cover_them) {
         assert_non_null(at = strstr(at, names[i]));
     base_bytes_deinit(&text);
     varsize_set_text(side, page, side->title, "two Words");
-    assert_true(net_world_digest_walk(side->schema, side->world, NULL, NULL).hash != before.hash);
+    assert_true(schema_digest(side->schema, side->world) != before.hash);
     varsize_set_text(side, page, side->title, "two words");
     varsize_set_text(side, page, side->diary, "unreported");
-    assert_true(net_world_digest_walk(side->schema, side->world, NULL, NULL).hash == before.hash);
+    assert_true(schema_digest(side->schema, side->world) == before.hash);
 }

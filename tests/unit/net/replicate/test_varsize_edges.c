@@ -2,7 +2,7 @@
 // Large values when something is missing: memory, resources, functions of a type.
 #include "varsize_world.h"
 
-#include "scarce.h"
+#include "ecs_parts.h"
 
 #include <stdio.h>
 
@@ -118,7 +118,7 @@ CASE(a_steady_match_of_large_values_allocates_nothing) {
     uint64_t calls = 0;
     for (ecs_tick tick = 1; tick <= 100; tick++) {
         varsize_set_text(&side, page, side.title, tick % 2 ? "of one length" : "one of length");
-        step_world(&side, values, tick);
+        varsize_step(&side, values, tick);
         if (tick % 10 == 1) net_varsize_sender_enter(repl, page, EVERYTHING, tick);
         if (tick % 10 == 0) net_varsize_sender_leave(repl, page);
         net_varsize_sender_publish(repl, 10000, varsize_send, &channel);
@@ -180,21 +180,11 @@ static uint32_t slow_poll(void* context, ecs_loaded* loaded, uint32_t capacity) 
     return 1;
 }
 
-static ecs_world* make_world(const char* text, const ecs_type_ops* ops) {
-    ecs_world_config config = ecs_world_config_default();
-    config.is_mirror = true;
-    ecs_world* world;
-    assert_ok(ecs_world_create(&config, &world));
-    const ecs_type_desc type = {.name = "mesh",
-                                .size = sizeof(mesh),
-                                .align = _Alignof(mesh),
-                                .fields = mesh_fields,
-                                .field_count = 1,
-                                .ops = ops};
-    assert_ok(ecs_type_register(world, &type, NULL));
-    assert_ok(ecs_template_load(world, "x.blk", text, strlen(text), test_reporter()));
-    assert_ok(ecs_world_seal(world, test_reporter()));
-    return world;
+static net_schema* make_world(const char* text, ecs_world** world) {
+    ecs_type_desc type = TYPE_OF("mesh", mesh, mesh_fields);
+    type.ops = &mesh_ops;
+    const schema_wanted wanted = {.is_mirror = true, .types = &type, .type_count = 1};
+    return schema_made(text, wanted, world);
 }
 
 static bool find_first_tick(void* context, uint32_t index, ecs_entity* handle, ecs_tick* tick) {
@@ -205,11 +195,12 @@ static bool find_first_tick(void* context, uint32_t index, ecs_entity* handle, e
 }
 
 CASE(a_value_for_an_entity_that_loads_is_what_it_begins_with) {
-    ecs_world* world = make_world("model { mesh:mesh{ id:u32=1 } \"name:t\"{ _replicate:b=yes } }\n"
-                                  "other { \"hp:i\"{ _replicate:b=yes } }",
-                                  &mesh_ops);
-    net_rows* rows;
-    assert_ok(net_rows_create(NULL, world, NULL, &rows));
+    ecs_world* world;
+    net_schema* schema =
+        make_world("model { mesh:mesh{ id:u32=1 } \"name:t\"{ _replicate:b=yes } }\n"
+                   "other { \"hp:i\"{ _replicate:b=yes } }",
+                   &world);
+    net_rows* rows = net_schema_rows(schema);
     slow loader = {0};
     const ecs_loader functions = {&loader, slow_begin, slow_poll, NULL};
     ecs_loading_set(world, &(ecs_loading_config){.loader = &functions});
@@ -240,18 +231,17 @@ CASE(a_value_for_an_entity_that_loads_is_what_it_begins_with) {
     assert_ok(net_varsize_receiver_receive(client, &message));
     assert_int_equal(net_varsize_receiver_get_counters(client)->dropped, 2);
     net_varsize_receiver_destroy(client);
-    net_rows_destroy(rows);
-    ecs_world_destroy(world);
+    schema_unmake(schema, world);
 }
 
 // ---- types ----
 
 // A type with its own functions is encoded by its fields when the type gives no other encoding.
 CASE(a_module_s_own_type_with_functions_travels_whole) {
-    ecs_world* world =
-        make_world("thing { \"form:mesh\"{ _replicate:b=yes; id:u32=3 } }", &mesh_ops);
-    net_rows* rows;
-    assert_ok(net_rows_create(NULL, world, NULL, &rows));
+    ecs_world* world;
+    net_schema* schema =
+        make_world("thing { \"form:mesh\"{ _replicate:b=yes; id:u32=3 } }", &world);
+    net_rows* rows = net_schema_rows(schema);
     assert_int_equal(net_rows_varsize_count(rows), 1);
     ecs_component_id form = net_rows_varsize(rows, 0);
     ecs_entity thing = ecs_entity_make(1, 1);
@@ -265,8 +255,7 @@ CASE(a_module_s_own_type_with_functions_travels_whole) {
     assert_int_equal(((const mesh*)ecs_get(world, thing, form))->id, 5);
     assert_ok(net_varsize_apply(world, rows, thing, form, NULL, 0));
     assert_int_equal(((const mesh*)ecs_get(world, thing, form))->id, 3);
-    net_rows_destroy(rows);
-    ecs_world_destroy(world);
+    schema_unmake(schema, world);
 }
 
 CASE(what_cannot_be_read_back_is_refused_where_it_stands) {
@@ -305,9 +294,9 @@ static size_t read_hex(const char* text, uint8_t* bytes, size_t capacity) {
 static void check_vector(const char* type, const char* hex, const char* shown) {
     char text[128];
     assert_true(base_text_format(text, sizeof text, "v { \"x:%s\"{ _replicate:b=yes } }", type));
-    ecs_world* world = make_world(text, &mesh_ops);
-    net_rows* rows;
-    assert_ok(net_rows_create(NULL, world, NULL, &rows));
+    ecs_world* world;
+    net_schema* schema = make_world(text, &world);
+    net_rows* rows = net_schema_rows(schema);
     ecs_component_id x = net_rows_varsize(rows, 0);
     uint8_t bytes[256];
     size_t size = read_hex(hex, bytes, sizeof bytes);
@@ -329,8 +318,7 @@ static void check_vector(const char* type, const char* hex, const char* shown) {
         assert_memory_equal(again.data, bytes, size);
         base_bytes_deinit(&again);
     }
-    net_rows_destroy(rows);
-    ecs_world_destroy(world);
+    schema_unmake(schema, world);
 }
 
 CASE(values_are_written_and_refused_as_the_page_says) {

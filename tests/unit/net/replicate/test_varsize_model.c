@@ -186,7 +186,7 @@ static void lose_connection(model_client* client) {
 }
 
 static void run_tick(model* m, bool is_lossy) {
-    step_world(&m->server, m->values, ++m->tick);
+    varsize_step(&m->server, m->values, ++m->tick);
     for (uint32_t c = 0; c < CLIENTS; c++) {
         model_client* client = &m->clients[c];
         change_scope(m, client, !is_lossy);

@@ -3,14 +3,9 @@
 /// client's world with what it received. A table of records replaces the state packets.
 #pragma once
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "test.h"
+#include "schema_made.h"
 
 #include "state/varsize.h"
-#include "net/match.h"
-#include "state/schema.h"
 
 #define EVERYTHING 0xffffu
 #define PUBLIC_ONLY 1u
@@ -39,19 +34,10 @@ typedef struct varsize_side {
     ecs_component_id hp, title, route, notes, secret, diary, bytes;
 } varsize_side;
 
-static inline void varsize_side_open_with(varsize_side* side, bool is_mirror,
-                                          const base_allocator* allocator) {
+static inline void varsize_side_open(varsize_side* side, bool is_mirror) {
     memset(side, 0, sizeof *side);
-    base_reporter reporter = base_reporter_stderr();
-    ecs_world_config config = ecs_world_config_default();
-    config.is_mirror = is_mirror;
-    config.limits.replicated_index_max = LARGE_INDEX_MAX;
-    config.allocator = allocator;
-    assert_ok(ecs_world_create(&config, &side->world));
-    assert_ok(
-        ecs_template_load(side->world, "large.blk", varsize_text, strlen(varsize_text), &reporter));
-    assert_ok(ecs_world_seal(side->world, &reporter));
-    assert_ok(net_schema_create(NULL, side->world, NULL, 0, &reporter, &side->schema));
+    const schema_wanted wanted = {.is_mirror = is_mirror, .index_max = LARGE_INDEX_MAX};
+    side->schema = schema_made(varsize_text, wanted, &side->world);
     side->rows = net_schema_rows(side->schema);
     side->page = ecs_template_find(side->world, "page");
     side->sheet = ecs_template_find(side->world, "sheet");
@@ -68,13 +54,8 @@ static inline void varsize_side_open_with(varsize_side* side, bool is_mirror,
     side->bytes = ecs_component_find(side->world, "bytes");
 }
 
-static inline void varsize_side_open(varsize_side* side, bool is_mirror) {
-    varsize_side_open_with(side, is_mirror, NULL);
-}
-
 static inline void varsize_side_close(varsize_side* side) {
-    net_schema_destroy(side->schema);
-    ecs_world_destroy(side->world);
+    schema_unmake(side->schema, side->world);
 }
 
 static inline ecs_entity varsize_create(varsize_side* side, ecs_template_id template_id) {
@@ -209,7 +190,7 @@ static inline void varsize_channel_drop(varsize_channel* channel, uint32_t count
 }
 
 /// Step the server's world by one tick, and find what the tick changed in the values.
-static inline void step_world(varsize_side* side, net_varsize_source* values, ecs_tick tick) {
+static inline void varsize_step(varsize_side* side, net_varsize_source* values, ecs_tick tick) {
     ecs_step step = {.tick = tick, .dt = 1.0f / 60.0f};
     ecs_world_step(side->world, &step);
     assert_ok(net_varsize_source_step(values, side->world, tick));

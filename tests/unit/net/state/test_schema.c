@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "scarce.h"
-#include "test.h"
+#include "schema_made.h"
 
-#include "base/text.h"
 #include "samples.pb-c.h"
-#include "state/schema.h"
-
-#include <string.h>
 
 static const char base_text[] =
     "brick { \"pos:p2\"{ _replicate:b=yes; _min:r=0; _max:r=100; _step:r=0.5; value:p2=3,4 }\n"
@@ -17,32 +13,33 @@ static const char base_text[] =
     "        \"score:i\"{ _replicate:b=yes } }\n"
     "lamp { light:r=1 }\n";
 
-static ecs_world* open_world_with(const char* text, const base_allocator* allocator) {
-    ecs_world_config config = ecs_world_config_default();
-    config.allocator = allocator;
+static const net_message messages[] = {
+    {.name = "Move", .descriptor = &sample__leaf__descriptor, .kind = NET_MESSAGE_INPUT},
+    {.name = "BrickHit",
+     .descriptor = &sample__note__descriptor,
+     .kind = NET_MESSAGE_TO_CLIENTS,
+     .is_reliable = true},
+};
+
+typedef struct side {
     ecs_world* world;
-    assert_ok(ecs_world_create(&config, &world));
-    assert_ok(ecs_template_load(world, "test.blk", text, strlen(text), test_reporter()));
-    assert_ok(ecs_world_seal(world, test_reporter()));
-    return world;
-}
-
-static ecs_world* open_world(const char* text) {
-    return open_world_with(text, NULL);
-}
-
-static net_schema* open_schema(ecs_world* world, const net_message* messages, uint32_t count) {
     net_schema* schema;
-    assert_ok(net_schema_create(NULL, world, messages, count, test_reporter(), &schema));
-    return schema;
+} side;
+
+static void open_side(side* at, const char* text, uint32_t message_count) {
+    at->schema = schema_made(
+        text, (schema_wanted){.messages = messages, .message_count = message_count}, &at->world);
 }
+
+#define SIDE_CASE(name, text, message_count)                                                       \
+    CASE_WITH(side, at, open_side(at, text, message_count), schema_unmake(at->schema, at->world),  \
+              name)
 
 static uint64_t hash_of(const char* text) {
-    ecs_world* world = open_world(text);
-    net_schema* schema = open_schema(world, NULL, 0);
+    ecs_world* world;
+    net_schema* schema = schema_made(text, (schema_wanted){0}, &world);
     uint64_t hash = net_schema_hash(schema);
-    net_schema_destroy(schema);
-    ecs_world_destroy(world);
+    schema_unmake(schema, world);
     return hash;
 }
 
@@ -56,38 +53,25 @@ static uint64_t hash_with(const char* old, const char* new) {
     return hash_of(text);
 }
 
-static const net_message messages[] = {
-    {.name = "Move", .descriptor = &sample__leaf__descriptor, .kind = NET_MESSAGE_INPUT},
-    {.name = "BrickHit",
-     .descriptor = &sample__note__descriptor,
-     .kind = NET_MESSAGE_TO_CLIENTS,
-     .is_reliable = true},
-};
-
-CASE(items_are_named_and_sorted) {
+SIDE_CASE(items_are_named_and_sorted, base_text, 2) {
     static const char* const expected[] = {
         "component hits", "component pos", "component score", "message BrickHit",
         "message Move",   "template ball", "template board",  "template brick",
     };
-    ecs_world* world = open_world(base_text);
-    net_schema* schema = open_schema(world, messages, 2);
     uint32_t count;
-    const net_schema_item* items = net_schema_items(schema, &count);
+    const net_schema_item* items = net_schema_items(at->schema, &count);
     assert_int_equal(count, BASE_COUNT(expected));
     for (uint32_t i = 0; i < count; i++)
         assert_string_equal(items[i].name, expected[i]);
-    net_schema_destroy(schema);
-    ecs_world_destroy(world);
 }
 
 static bool hides(const char* more) {
     char text[2048];
     assert_true(base_text_format(text, sizeof text, "%s%s", base_text, more));
-    ecs_world* world = open_world(text);
-    net_schema* schema = open_schema(world, NULL, 0);
+    ecs_world* world;
+    net_schema* schema = schema_made(text, (schema_wanted){0}, &world);
     const bool result = net_schema_hides(schema);
-    net_schema_destroy(schema);
-    ecs_world_destroy(world);
+    schema_unmake(schema, world);
     return result;
 }
 
@@ -100,12 +84,18 @@ CASE(a_schema_knows_whether_a_component_is_for_some_clients_only) {
     assert_true(hides("mage { \"spell:t\"{ _replicate:b=yes; _visible:t=team } }\n"));
 }
 
-CASE(the_order_of_loading_and_what_is_private_do_not_matter) {
+CASE(the_order_of_loading_and_what_is_private_or_shown_do_not_matter) {
     uint64_t hash = hash_of(base_text);
     assert_true(hash_of(base_text) == hash);
-    assert_true(hash_with("secret:i=7", "secret:i=8") == hash);
-    assert_true(hash_with("secret:i=7", "") == hash);
-    assert_true(hash_with("lamp { light:r=1 }\n", "") == hash);
+    static const char* const changes[][2] = {
+        {"secret:i=7", "secret:i=8"},
+        {"secret:i=7", ""},
+        {"lamp { light:r=1 }\n", ""},
+        {"value:p2=3,4", "value:p2=3.2,4"}, // below half a step
+        {"_step:r=0.5;", "_step:r=0.5; _interpolate:b=yes; _teleport:r=9;"},
+    };
+    for (size_t i = 0; i < BASE_COUNT(changes); i++)
+        assert_true(hash_with(changes[i][0], changes[i][1]) == hash);
     char text[2048] = "ball { \"pos:p2\"{ _replicate:b=yes; value:p2=1,2 } }\n";
     const char* ball = strstr(base_text, "ball {");
     const char* board = strstr(base_text, "board {");
@@ -139,19 +129,7 @@ CASE(what_the_wire_means_matters) {
     }
 }
 
-CASE(a_value_below_half_a_step_is_the_same_default) {
-    assert_true(hash_with("value:p2=3,4", "value:p2=3.2,4") == hash_of(base_text));
-}
-
-CASE(how_values_are_shown_does_not_matter) {
-    const char* shown = "_step:r=0.5; _interpolate:b=yes; _teleport:r=9;";
-    assert_true(hash_with("_step:r=0.5;", shown) == hash_of(base_text));
-}
-
-#define WORLD_CASE(name, text)                                                                     \
-    CASE_MADE(ecs_world, world, open_world(text), ecs_world_destroy(world), name)
-
-WORLD_CASE(messages_matter_with_their_order, base_text) {
+SIDE_CASE(messages_matter_with_their_order, base_text, 2) {
     uint64_t hashes[7];
     net_message table[2] = {messages[0], messages[1]};
     for (int i = 0; i < 7; i++) {
@@ -161,7 +139,8 @@ WORLD_CASE(messages_matter_with_their_order, base_text) {
         if (i == 3) table[1].is_reliable = false;
         if (i == 4) table[1].kind = NET_MESSAGE_TO_SERVER;
         if (i == 5) table[1].name = "PadHit";
-        net_schema* schema = open_schema(world, table, i == 6 ? 1 : 2);
+        net_schema* schema;
+        assert_ok(net_schema_create(NULL, at->world, table, i == 6 ? 1 : 2, NULL, &schema));
         hashes[i] = net_schema_hash(schema);
         for (int k = 0; k < i; k++)
             assert_true(hashes[i] != hashes[k]);
@@ -169,58 +148,50 @@ WORLD_CASE(messages_matter_with_their_order, base_text) {
     }
 }
 
-CASE(the_first_difference_is_named) {
-    ecs_world* world = open_world(base_text);
-    net_schema* schema = open_schema(world, messages, 2);
+SIDE_CASE(the_first_difference_is_named, base_text, 2) {
     uint32_t count;
-    const net_schema_item* items = net_schema_items(schema, &count);
+    const net_schema_item* items = net_schema_items(at->schema, &count);
     net_schema_item other[16];
     char text[128];
     memcpy(other, items, count * sizeof *items);
-    assert_false(net_schema_difference(schema, other, count, text, sizeof text));
+    assert_false(net_schema_difference(at->schema, other, count, text, sizeof text));
     other[5].hash++;
-    assert_true(net_schema_difference(schema, other, count, text, sizeof text));
+    assert_true(net_schema_difference(at->schema, other, count, text, sizeof text));
     assert_string_equal(text, "\"template ball\" differs");
     memcpy(other, items, count * sizeof *items);
     memmove(other, other + 1, (count - 1) * sizeof *other);
-    assert_true(net_schema_difference(schema, other, count - 1, text, sizeof text));
+    assert_true(net_schema_difference(at->schema, other, count - 1, text, sizeof text));
     assert_string_equal(text, "\"component hits\" is missing on the client");
     memcpy(other, items, count * sizeof *items);
     strcpy(other[count].name, "template zoo\x1b[31m");
-    assert_true(net_schema_difference(schema, other, count + 1, text, sizeof text));
+    assert_true(net_schema_difference(at->schema, other, count + 1, text, sizeof text));
     assert_string_equal(text, "\"template zoo[31m\" is missing on the server");
-    assert_true(net_schema_difference(schema, NULL, 0, text, sizeof text));
+    assert_true(net_schema_difference(at->schema, NULL, 0, text, sizeof text));
     assert_string_equal(text, "\"component hits\" is missing on the client");
-    net_schema_destroy(schema);
-    ecs_world_destroy(world);
 }
 
-CASE(numbers_and_default_rows_come_from_the_same_table) {
-    ecs_world* world = open_world(base_text);
-    net_schema* schema = open_schema(world, NULL, 0);
-    net_rows* rows = net_schema_rows(schema);
+SIDE_CASE(numbers_and_default_rows_come_from_the_same_table, base_text, 0) {
+    net_rows* rows = net_schema_rows(at->schema);
     assert_int_equal(net_rows_number_count(rows), 3);
     const net_row_template* brick = net_rows_by_number(rows, 2);
-    assert_string_equal(ecs_template_get(world, brick->id)->name, "brick");
+    assert_string_equal(ecs_template_get(at->world, brick->id)->name, "brick");
     assert_int_equal(brick->layout.field_count, 3);
     assert_int_equal(brick->defaults[0], 2); // hits
     assert_int_equal(brick->defaults[1], 6); // pos.x = 3 in halves
     assert_int_equal(brick->defaults[2], 8);
-    net_schema_destroy(schema);
-    ecs_world_destroy(world);
 }
 
-CASE(worlds_with_the_same_templates_share_a_schema) {
-    ecs_world *world = open_world(base_text), *other = open_world(base_text);
-    net_schema *schema = open_schema(world, NULL, 0), *shared;
-    net_rows* rows = net_schema_rows(schema);
+SIDE_CASE(worlds_with_the_same_templates_share_a_schema, base_text, 0) {
+    ecs_world* other = schema_world(base_text, (schema_wanted){0});
+    net_schema* shared;
+    net_rows* rows = net_schema_rows(at->schema);
     // A composition of the first world is none of the other one.
     assert_non_null(net_rows_compose(rows, (const uint16_t[]){0, 2}, 2));
-    assert_ok(net_schema_create_like(NULL, other, schema, &shared));
+    assert_ok(net_schema_create_like(NULL, other, at->schema, &shared));
     net_rows* like = net_schema_rows(shared);
-    assert_true(net_schema_hash(shared) == net_schema_hash(schema));
+    assert_true(net_schema_hash(shared) == net_schema_hash(at->schema));
     uint32_t count, shared_count;
-    assert_ptr_equal(net_schema_items(shared, &shared_count), net_schema_items(schema, &count));
+    assert_ptr_equal(net_schema_items(shared, &shared_count), net_schema_items(at->schema, &count));
     assert_int_equal(shared_count, count);
     for (uint32_t i = 0; i < net_rows_number_count(rows); i++) {
         const net_row_template* loaded = net_rows_by_number(rows, i);
@@ -238,66 +209,51 @@ CASE(worlds_with_the_same_templates_share_a_schema) {
     assert_ptr_equal(net_rows_find(like, composed->id), composed);
     assert_ptr_not_equal(net_rows_compose(rows, parts, 2), composed);
     assert_true(net_rows_compose(rows, parts, 2)->id != composed->id);
-    net_schema_destroy(shared);
-    ecs_world_destroy(other);
+    schema_unmake(shared, other);
     assert_non_null(net_rows_by_number(rows, 0)->defaults);
-    net_schema_destroy(schema);
-    ecs_world_destroy(world);
 }
 
+// `part` of the message; NULL: it is not refused.
 static void check_refused(ecs_world* world, const net_message* table, uint32_t count,
                           const char* part) {
     base_report_first keeper = {0};
     base_reporter reporter = base_reporter_first(&keeper);
     net_schema* schema;
     assert_int_equal(net_schema_create(NULL, world, table, count, &reporter, &schema),
-                     NET_ERR_SCHEMA);
-    assert_null(schema);
-    if (!strstr(keeper.text, part)) fail_msg("expected: %s\nsaid: %s", part, keeper.text);
-}
-
-static void check_refused_big(uint32_t components, const char* type, const char* part) {
-    char text[16384] = "big {\n";
-    for (uint32_t i = 0; i < components; i++) {
-        char line[128];
-        assert_true(
-            base_text_format(line, sizeof line, "\"c%u:%s\"{ _replicate:b=yes }\n", i, type));
-        strcat(text, line);
-    }
-    strcat(text, "}\n");
-    ecs_world* world = open_world(text);
-    check_refused(world, NULL, 0, part);
-    ecs_world_destroy(world);
+                     part ? NET_ERR_SCHEMA : NET_OK);
+    assert_int_equal(schema == NULL, part != NULL);
+    if (part && !strstr(keeper.text, part)) fail_msg("expected: %s\nsaid: %s", part, keeper.text);
+    net_schema_destroy(schema);
 }
 
 CASE(what_cannot_be_sent_is_refused_by_name) {
-    check_refused_big(60, "m",
-                      "template big cannot be replicated: too many replicated fields: 720, at most "
-                      "256; component c28 does not fit");
-    check_refused_big(65, "i",
-                      "template big cannot be replicated: too many replicated components: 65, at "
-                      "most 64; component c9 does not fit");
-    check_refused_big(33, "t",
-                      "template big cannot be replicated: too many values of any length: 33, at "
-                      "most 32; component c9 does not fit");
-}
-
-CASE(varsize_components_count_up_to_their_limit) {
-    for (int count = (int)NET_ROW_VARSIZE_MAX - 1; count <= (int)NET_ROW_VARSIZE_MAX + 1; count++) {
-        char text[4096] = "big {\n";
-        for (int i = 0; i < count; i++) {
-            char line[64];
-            assert_true(base_text_format(line, sizeof line, "\"t%d:t\"{ _replicate:b=yes }\n", i));
-            strcat(text, line);
+    static const struct {
+        uint32_t components;
+        const char *type, *part;
+    } rows[] = {
+        {60, "m",
+         "template big cannot be replicated: too many replicated fields: 720, at most 256; "
+         "component c28 does not fit"},
+        {64, "i", NULL},
+        {65, "i",
+         "template big cannot be replicated: too many replicated components: 65, at most 64; "
+         "component c9 does not fit"},
+        {NET_ROW_VARSIZE_MAX - 1, "t", NULL},
+        {NET_ROW_VARSIZE_MAX, "t", NULL},
+        {NET_ROW_VARSIZE_MAX + 1, "t",
+         "template big cannot be replicated: too many values of any length: 33, at most 32; "
+         "component c9 does not fit"},
+    };
+    for (uint32_t k = 0; k < BASE_COUNT(rows); k++) {
+        char text[16384] = "big {\n";
+        for (uint32_t i = 0; i < rows[k].components; i++) {
+            const size_t used = strlen(text);
+            assert_true(base_text_format(text + used, sizeof text - used,
+                                         "\"c%u:%s\"{ _replicate:b=yes }\n", i, rows[k].type));
         }
         strcat(text, "}\n");
-        ecs_world* world = open_world(text);
-        if (count > (int)NET_ROW_VARSIZE_MAX) {
-            check_refused(world, NULL, 0, "big");
-        } else {
-            net_schema* schema = open_schema(world, NULL, 0);
-            net_schema_destroy(schema);
-        }
+        ecs_world* world = schema_world(text, (schema_wanted){0});
+        check_refused(world, NULL, 0, rows[k].part);
         ecs_world_destroy(world);
     }
 }
@@ -324,30 +280,29 @@ CASE(varsize_components_and_their_defaults_matter) {
                 hash_of("o { \"x:object\"{ _replicate:b=yes; a:u32=1 } }"));
 }
 
-WORLD_CASE(messages_that_cannot_be_are_refused_by_name, base_text) {
+SIDE_CASE(messages_that_cannot_be_are_refused_by_name, base_text, 2) {
     net_message table[2] = {messages[0], messages[1]};
     table[1].descriptor = &sample__nest__descriptor;
-    check_refused(world, table, 2, "BrickHit");
+    check_refused(at->world, table, 2, "BrickHit");
     table[1] = messages[0];
-    check_refused(world, table, 2, "Move");
+    check_refused(at->world, table, 2, "Move");
     char name[ECS_NAME_BYTES_MAX + 1];
     memset(name, 'n', sizeof name - 1);
     name[sizeof name - 1] = 0;
     table[1].name = name;
-    check_refused(world, table, 2, "longer");
+    check_refused(at->world, table, 2, "longer");
     name[sizeof name - 2] = 0; // one byte less fits
-    net_schema* schema = open_schema(world, table, 2);
-    net_schema_destroy(schema);
+    check_refused(at->world, table, 2, NULL);
 }
 
-WORLD_CASE(running_out_of_memory_leaves_nothing_behind, base_text) {
+SIDE_CASE(running_out_of_memory_leaves_nothing_behind, base_text, 2) {
     net_result result = NET_ERR_MEMORY;
     uint32_t allocations = 0;
     for (; result != NET_OK; allocations++) {
         scarce_memory memory;
         scarce_init(&memory, allocations + 1, true);
         net_schema* schema;
-        result = net_schema_create(&memory.allocator, world, messages, 2, NULL, &schema);
+        result = net_schema_create(&memory.allocator, at->world, messages, 2, NULL, &schema);
         assert_true(result == NET_OK || result == NET_ERR_MEMORY);
         assert_true((result == NET_OK) == (schema != NULL));
         net_schema_destroy(schema);
@@ -364,10 +319,8 @@ static const char moving_text[] =
     "  \"vel:p2\"{ _replicate:b=yes; _min:r=-64; _max:r=63.96875; _step:r=0.03125 }\n"
     "}\n";
 
-CASE(rotations_and_integrals_are_rows) {
-    ecs_world* world = open_world(moving_text);
-    net_schema* schema = open_schema(world, NULL, 0);
-    net_rows* rows = net_schema_rows(schema);
+SIDE_CASE(rotations_and_integrals_are_rows, moving_text, 0) {
+    net_rows* rows = net_schema_rows(at->schema);
     const net_row_template* entry = net_rows_by_number(rows, 0);
     assert_int_equal(entry->layout.field_count, 8);
     assert_true(entry->layout.components[1].is_rotation);
@@ -377,6 +330,4 @@ CASE(rotations_and_integrals_are_rows) {
     net_rows_set_tick_rate(rows, 60);
     assert_true(entry->layout.components[0].is_driven);
     assert_int_equal(entry->layout.components[0].integral, 3);
-    net_schema_destroy(schema);
-    ecs_world_destroy(world);
 }

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "test.h"
+#include "schema_made.h"
 
 #include "base/bytes.h"
-#include "net/match.h"
-#include "state/schema.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 static const char text[] =
     "ball { \"pos:p2\"{ _replicate:b=yes; _min:r=-100; _max:r=1000; _step:r=0.5; value:p2=6,7 }\n"
@@ -30,15 +25,8 @@ typedef struct scope_side {
 
 static scope_side open_side(bool is_mirror) {
     scope_side side;
-    base_reporter reporter = base_reporter_stderr();
-    ecs_world_config config = ecs_world_config_default();
-    config.limits.replicated_index_max = 3000;
-    config.limits.local_entities_max = 3000;
-    config.is_mirror = is_mirror;
-    assert_ok(ecs_world_create(&config, &side.world));
-    assert_ok(ecs_template_load(side.world, "t.blk", text, sizeof text - 1, &reporter));
-    assert_ok(ecs_world_seal(side.world, &reporter));
-    assert_ok(net_schema_create(NULL, side.world, NULL, 0, &reporter, &side.schema));
+    const schema_wanted wanted = {.is_mirror = is_mirror, .index_max = 3000};
+    side.schema = schema_made(text, wanted, &side.world);
     side.pos = ecs_component_find(side.world, "pos");
     side.aim = ecs_component_find(side.world, "aim");
     side.hidden = ecs_component_find(side.world, "hidden");
@@ -47,8 +35,7 @@ static scope_side open_side(bool is_mirror) {
 }
 
 static void close_side(scope_side* side) {
-    net_schema_destroy(side->schema);
-    ecs_world_destroy(side->world);
+    schema_unmake(side->schema, side->world);
 }
 
 static ecs_entity add(scope_side* side, const char* name) {

@@ -43,17 +43,14 @@ static char* page_read(void) {
 
 // The templates of the page are in its first block.
 static void open_client(session* s, const char* page, uint32_t index_max) {
-    ecs_world_config config = ecs_world_config_default();
-    config.is_mirror = true;
-    config.limits.replicated_index_max = index_max;
-    assert_ok(ecs_world_create(&config, &s->world));
-    const char* text = strstr(page, "```blk\n");
-    assert_non_null(text);
-    text += strlen("```blk\n");
-    const size_t size = (size_t)(strstr(text, "```") - text);
-    assert_ok(ecs_template_load(s->world, "VECTORS.md", text, size, test_reporter()));
-    assert_ok(ecs_world_seal(s->world, test_reporter()));
-    assert_ok(net_schema_create(NULL, s->world, NULL, 0, test_reporter(), &s->schema));
+    char text[LINE_BYTES_MAX];
+    const char* first = strstr(page, "```blk\n");
+    assert_non_null(first);
+    first += strlen("```blk\n");
+    assert_true(
+        base_text_format(text, sizeof text, "%.*s", (int)(strstr(first, "```") - first), first));
+    const schema_wanted wanted = {.is_mirror = true, .index_max = index_max};
+    s->schema = schema_made(text, wanted, &s->world);
     net_rows* rows = net_schema_rows(s->schema);
     net_rows_set_tick_rate(rows, TICK_RATE_HZ);
     net_mirror_config mirror = {.world = s->world,
@@ -65,8 +62,7 @@ static void open_client(session* s, const char* page, uint32_t index_max) {
 
 static void close_client(session* s) {
     net_mirror_destroy(s->mirror);
-    net_schema_destroy(s->schema);
-    ecs_world_destroy(s->world);
+    schema_unmake(s->schema, s->world);
 }
 
 static net_result read_state(session* s, const uint8_t* state, size_t size,
