@@ -15,6 +15,10 @@ static const ecs_entity ball = (1u << ECS_INDEX_BITS) | 7u;
 static const ecs_entity ball_reborn = (2u << ECS_INDEX_BITS) | 7u;
 static const ecs_entity other = (1u << ECS_INDEX_BITS) | 9u;
 
+/// Rows of a mover, one tick after the other: the words of hp and pos.
+static const uint64_t words[6][3] = {{100, 8, 9},   {101, 20, 9},  {102, 20, 30},
+                                     {103, 40, 50}, {104, 50, 60}, {105, 60, 70}};
+
 /// Templates with predicted movement (an integral and a rotation), and one whose row has no words.
 static const char mirror_text[] =
     "flyer {\n"
@@ -118,6 +122,12 @@ static inline net_result mirror_create_at(mirror_side* m, ecs_tick tick, uint32_
     return mirror_read(m, tick);
 }
 
+/// `ball` is in this slot since this tick.
+static inline void mirror_open_with_ball(mirror_side* m, ecs_tick tick, uint32_t slot) {
+    mirror_open(m);
+    assert_ok(mirror_create_at(m, tick, slot, ball, m->mover, words[0]));
+}
+
 static inline net_result mirror_destroy_at(mirror_side* m, ecs_tick tick, uint32_t slot) {
     mirror_begin(m);
     pen_only_destroy(&m->pen, slot);
@@ -129,16 +139,26 @@ static inline void mirror_begin_run(mirror_side* m) {
     pen_updates(&m->pen, 1);
 }
 
-/// An update of one slot against the row of tick `tick` - `age`.
+/// An update of one slot against the row of tick `tick` - `age`, and that of `age2` ticks before.
+static inline net_result mirror_run_at(mirror_side* m, ecs_tick tick, uint32_t slot,
+                                       const net_row_template* entry, uint32_t age, uint32_t age2,
+                                       const uint64_t* base, const uint64_t* base2,
+                                       const uint64_t* row) {
+    const proto_row_base bases = {.base = base,
+                                  .base2 = base2,
+                                  .ticks = age == NET_SNAPSHOT_AGE_SETTLED ? 0 : age,
+                                  .ticks2 = base2 ? age2 : 0};
+    mirror_begin_run(m);
+    pen_run_age(&m->pen, age, age2, 1);
+    pen_slot(&m->pen, slot);
+    pen_row(&m->pen, entry, bases, row);
+    return mirror_read(m, tick);
+}
+
 static inline net_result mirror_update_at(mirror_side* m, ecs_tick tick, uint32_t slot,
                                           const net_row_template* entry, uint32_t age,
                                           const uint64_t* base, const uint64_t* row) {
-    mirror_begin_run(m);
-    pen_run_age(&m->pen, age, 0, 1);
-    pen_slot(&m->pen, slot);
-    uint32_t ticks = age == NET_SNAPSHOT_AGE_SETTLED ? 0 : age;
-    pen_row(&m->pen, entry, (proto_row_base){.base = base, .ticks = ticks}, row);
-    return mirror_read(m, tick);
+    return mirror_run_at(m, tick, slot, entry, age, 0, base, NULL, row);
 }
 
 static inline net_result mirror_absolute_at(mirror_side* m, ecs_tick tick, uint32_t slot,
@@ -160,3 +180,5 @@ static inline void mirror_expect(const mirror_side* m, ecs_entity entity,
 }
 
 #define MIRROR_CASE(name) CASE_WITH(mirror_side, m, mirror_open(m), mirror_close(m), name)
+#define BALL_CASE(name, tick, slot)                                                                \
+    CASE_WITH(mirror_side, m, mirror_open_with_ball(m, tick, slot), mirror_close(m), name)

@@ -3,28 +3,14 @@
 
 #include "mirror_world.h"
 
-#include "base/rng.h"
-
-static const uint64_t rows[6][3] = {{100, 8, 9},   {101, 20, 9},  {102, 20, 30},
-                                    {103, 40, 50}, {104, 50, 60}, {105, 60, 70}};
-
-// `ball` is in slot 0 since tick 1.
-static void open_with_ball(mirror_side* m) {
-    mirror_open(m);
-    assert_ok(mirror_create_at(m, 1, 0, ball, m->mover, rows[0]));
-}
-
-#define BALL_CASE(name) CASE_WITH(mirror_side, m, open_with_ball(m), mirror_close(m), name)
-
-MIRROR_CASE(an_entity_is_made_changed_and_destroyed) {
-    assert_ok(mirror_create_at(m, 1, 3, ball, m->mover, rows[0]));
-    mirror_expect(m, ball, m->mover, rows[0]);
+BALL_CASE(an_entity_is_made_changed_and_destroyed, 1, 3) {
+    mirror_expect(m, ball, m->mover, words[0]);
     // A value that is not replicated comes from the client's own template.
     assert_int_equal(*(const int32_t*)ecs_get(m->side.world, ball, m->side.secret), 7);
-    assert_ok(mirror_update_at(m, 4, 3, m->mover, 3, rows[0], rows[1]));
-    mirror_expect(m, ball, m->mover, rows[1]);
-    assert_ok(mirror_absolute_at(m, 5, 3, m->mover, rows[2]));
-    mirror_expect(m, ball, m->mover, rows[2]);
+    assert_ok(mirror_update_at(m, 4, 3, m->mover, 3, words[0], words[1]));
+    mirror_expect(m, ball, m->mover, words[1]);
+    assert_ok(mirror_absolute_at(m, 5, 3, m->mover, words[2]));
+    mirror_expect(m, ball, m->mover, words[2]);
     assert_ok(mirror_destroy_at(m, 6, 3));
     assert_false(ecs_is_alive(m->side.world, ball));
     assert_int_equal(m->ends, 1);
@@ -36,11 +22,11 @@ MIRROR_CASE(an_entity_is_made_changed_and_destroyed) {
     assert_int_equal(mirror_counters(m)->destroys, 1);
 }
 
-BALL_CASE(each_applied_row_is_traced_with_its_hash) {
+BALL_CASE(each_applied_row_is_traced_with_its_hash, 1, 0) {
     assert_int_equal(m->traced, 1);
     assert_int_equal(m->traced_entity, ball);
     assert_int_equal(m->traced_tick, 1);
-    assert_true(m->traced_hash == net_row_hash(m->mover, rows[0]));
+    assert_true(m->traced_hash == net_row_hash(m->mover, words[0]));
     assert_int_equal(m->rows, 1);
     ecs_tick tick;
     assert_true(net_mirror_entity_tick(m->mirror, ball, &tick));
@@ -49,24 +35,17 @@ BALL_CASE(each_applied_row_is_traced_with_its_hash) {
     assert_false(net_mirror_entity_tick(m->mirror, ECS_ENTITY_NONE, &tick));
 }
 
-MIRROR_CASE(two_bases_and_their_ticks_are_those_of_the_writer) {
-    assert_ok(mirror_create_at(m, 10, 0, ball, m->mover, rows[0]));
-    assert_ok(mirror_update_at(m, 12, 0, m->mover, 2, rows[0], rows[1]));
-    mirror_begin_run(m);
-    pen_run_age(&m->pen, 3, 2, 1);
-    pen_slot(&m->pen, 0);
-    proto_row_base base = {.base = rows[1], .base2 = rows[0], .ticks = 3, .ticks2 = 2};
-    pen_row(&m->pen, m->mover, base, rows[2]);
-    assert_ok(mirror_read(m, 15));
-    mirror_expect(m, ball, m->mover, rows[2]);
+BALL_CASE(two_bases_and_their_ticks_are_those_of_the_writer, 10, 0) {
+    assert_ok(mirror_update_at(m, 12, 0, m->mover, 2, words[0], words[1]));
+    assert_ok(mirror_run_at(m, 15, 0, m->mover, 3, 2, words[1], words[0], words[2]));
+    mirror_expect(m, ball, m->mover, words[2]);
 }
 
-MIRROR_CASE(a_settled_base_is_the_newest_row_that_is_old_enough) {
-    assert_ok(mirror_create_at(m, 10, 0, ball, m->mover, rows[0]));
-    assert_ok(mirror_update_at(m, 12, 0, m->mover, 2, rows[0], rows[1]));
-    assert_ok(mirror_absolute_at(m, 500, 0, m->mover, rows[3]));
-    assert_ok(mirror_update_at(m, 600, 0, m->mover, 255, rows[1], rows[2]));
-    mirror_expect(m, ball, m->mover, rows[2]);
+BALL_CASE(a_settled_base_is_the_newest_row_that_is_old_enough, 10, 0) {
+    assert_ok(mirror_update_at(m, 12, 0, m->mover, 2, words[0], words[1]));
+    assert_ok(mirror_absolute_at(m, 500, 0, m->mover, words[3]));
+    assert_ok(mirror_update_at(m, 600, 0, m->mover, 255, words[1], words[2]));
+    mirror_expect(m, ball, m->mover, words[2]);
 }
 
 // Packet 20 has creates and updates. One of its entities is absent later, and another run names one
@@ -77,55 +56,55 @@ MIRROR_CASE(the_rows_of_another_packet_are_bases_without_being_named) {
     pen_list(&m->pen, 0);
     pen_list(&m->pen, 4);
     for (uint32_t i = 0; i < 4; i++)
-        pen_create(&m->pen, slots[i], ecs_entity_make(i + 1, 1), m->mover, rows[i]);
+        pen_create(&m->pen, slots[i], ecs_entity_make(i + 1, 1), m->mover, words[i]);
     pen_runs(&m->pen, 0);
     assert_ok(pen_read(&m->pen, m->mirror, 65534, 20, NULL));
     mirror_begin(m);
     pen_updates(&m->pen, 2);
     pen_run_packet(&m->pen, 4, 0);
-    pen_row(&m->pen, m->mover, (proto_row_base){.base = rows[0], .ticks = 5}, rows[4]);
+    pen_row(&m->pen, m->mover, (proto_row_base){.base = words[0], .ticks = 5}, words[4]);
     pen_absent(&m->pen);
     pen_absent(&m->pen);
-    pen_row(&m->pen, m->mover, (proto_row_base){.base = rows[3], .ticks = 5}, rows[5]);
-    pen_absolute(&m->pen, 5, m->mover, rows[3]);
+    pen_row(&m->pen, m->mover, (proto_row_base){.base = words[3], .ticks = 5}, words[5]);
+    pen_absolute(&m->pen, 5, m->mover, words[3]);
     assert_ok(pen_read(&m->pen, m->mirror, 2, 25, NULL));
-    mirror_expect(m, ecs_entity_make(1, 1), m->mover, rows[4]);
-    mirror_expect(m, ecs_entity_make(2, 1), m->mover, rows[3]);
-    mirror_expect(m, ecs_entity_make(3, 1), m->mover, rows[2]);
-    mirror_expect(m, ecs_entity_make(4, 1), m->mover, rows[5]);
+    mirror_expect(m, ecs_entity_make(1, 1), m->mover, words[4]);
+    mirror_expect(m, ecs_entity_make(2, 1), m->mover, words[3]);
+    mirror_expect(m, ecs_entity_make(3, 1), m->mover, words[2]);
+    mirror_expect(m, ecs_entity_make(4, 1), m->mover, words[5]);
     // The list of the second packet lacks the absent entity. It has slots 0, 5 and 1999, and two of
     // them come from two rows.
     mirror_begin_run(m);
     pen_run_packet(&m->pen, 1, 5);
-    proto_row_base base = {.base = rows[4], .base2 = rows[0], .ticks = 1, .ticks2 = 5};
-    pen_row(&m->pen, m->mover, base, rows[5]);
-    base = (proto_row_base){.base = rows[3], .base2 = rows[1], .ticks = 1, .ticks2 = 5};
-    pen_row(&m->pen, m->mover, base, rows[0]);
+    proto_row_base base = {.base = words[4], .base2 = words[0], .ticks = 1, .ticks2 = 5};
+    pen_row(&m->pen, m->mover, base, words[5]);
+    base = (proto_row_base){.base = words[3], .base2 = words[1], .ticks = 1, .ticks2 = 5};
+    pen_row(&m->pen, m->mover, base, words[0]);
     pen_absent(&m->pen);
     assert_ok(pen_read(&m->pen, m->mirror, 3, 26, NULL));
-    mirror_expect(m, ecs_entity_make(1, 1), m->mover, rows[5]);
-    mirror_expect(m, ecs_entity_make(2, 1), m->mover, rows[0]);
+    mirror_expect(m, ecs_entity_make(1, 1), m->mover, words[5]);
+    mirror_expect(m, ecs_entity_make(2, 1), m->mover, words[0]);
 }
 
-BALL_CASE(two_packets_of_one_tick_share_its_rows) {
-    assert_ok(mirror_create_at(m, 2, 1, other, m->mover, rows[0]));
+BALL_CASE(two_packets_of_one_tick_share_its_rows, 1, 0) {
+    assert_ok(mirror_create_at(m, 2, 1, other, m->mover, words[0]));
     for (uint16_t seq = 10; seq < 12; seq++) {
         mirror_begin_run(m);
-        pen_absolute(&m->pen, seq - 10u, m->mover, rows[1]);
+        pen_absolute(&m->pen, seq - 10u, m->mover, words[1]);
         assert_ok(pen_read(&m->pen, m->mirror, seq, 5, NULL));
     }
     // A third packet of the same tick repeats the first entity. It brings no change, and its base
     // is itself.
     mirror_begin_run(m);
     pen_run_packet(&m->pen, 2, 0);
-    pen_row(&m->pen, m->mover, (proto_row_base){.base = rows[1]}, rows[1]);
+    pen_row(&m->pen, m->mover, (proto_row_base){.base = words[1]}, words[1]);
     net_mirror_result result;
     assert_ok(pen_read(&m->pen, m->mirror, 12, 5, &result));
     assert_int_equal(result.stale, 1);
-    mirror_expect(m, ball, m->mover, rows[1]);
+    mirror_expect(m, ball, m->mover, words[1]);
 }
 
-BALL_CASE(a_packet_without_a_body_is_remembered_too) {
+BALL_CASE(a_packet_without_a_body_is_remembered_too, 1, 0) {
     assert_ok(net_mirror_read(m->mirror, 2, 9, NULL, NULL));
     assert_int_equal(net_mirror_tick(m->mirror), 9);
     mirror_begin_run(m);
@@ -157,170 +136,147 @@ MIRROR_CASE(lists_are_remembered_for_so_many_packets) {
         assert_null(net_mirror_find_packet(m->mirror, (uint16_t)(seq + 30000 + i)));
 }
 
-BALL_CASE(a_doubled_packet_changes_nothing) {
-    assert_ok(mirror_create_at(m, 1, 0, ball, m->mover, rows[0]));
+BALL_CASE(a_doubled_packet_changes_nothing, 1, 0) {
+    assert_ok(mirror_create_at(m, 1, 0, ball, m->mover, words[0]));
     assert_int_equal(m->traced, 1);
     assert_int_equal(mirror_counters(m)->stale_records, 1);
     assert_non_null(net_mirror_find_packet(m->mirror, 1));
 }
 
-BALL_CASE(a_late_row_is_kept_as_a_base_and_not_applied) {
-    assert_ok(mirror_update_at(m, 3, 0, m->mover, 2, rows[0], rows[3]));
-    assert_ok(mirror_update_at(m, 2, 0, m->mover, 1, rows[0], rows[2]));
+BALL_CASE(a_late_row_is_kept_as_a_base_and_not_applied, 1, 0) {
+    assert_ok(mirror_update_at(m, 3, 0, m->mover, 2, words[0], words[3]));
+    assert_ok(mirror_update_at(m, 2, 0, m->mover, 1, words[0], words[2]));
     assert_int_equal(mirror_counters(m)->stale_records, 1);
     assert_int_equal(m->rows, 3); // the sink asks for it
     assert_int_equal(m->traced, 2);
-    mirror_expect(m, ball, m->mover, rows[3]);
+    mirror_expect(m, ball, m->mover, words[3]);
     // The server knows only the late packet as acknowledged, and uses it as the base.
-    assert_ok(mirror_update_at(m, 4, 0, m->mover, 2, rows[2], rows[4]));
-    mirror_expect(m, ball, m->mover, rows[4]);
+    assert_ok(mirror_update_at(m, 4, 0, m->mover, 2, words[2], words[4]));
+    mirror_expect(m, ball, m->mover, words[4]);
 }
 
-BALL_CASE(a_late_packet_without_its_base_is_stale_and_nothing_of_it_happens) {
-    assert_ok(mirror_create_at(m, 2, 1, other, m->mover, rows[0]));
+BALL_CASE(a_late_packet_without_its_base_is_stale_and_nothing_of_it_happens, 1, 0) {
+    assert_ok(mirror_create_at(m, 2, 1, other, m->mover, words[0]));
     assert_ok(mirror_destroy_at(m, 5, 1));
     mirror_begin_run(m);
     pen_run_age(&m->pen, 2, 0, 2);
     for (uint32_t slot = 0; slot < 2; slot++) {
         pen_slot(&m->pen, slot);
-        pen_row(&m->pen, m->mover, (proto_row_base){.base = rows[0], .ticks = 2}, rows[1]);
+        pen_row(&m->pen, m->mover, (proto_row_base){.base = words[0], .ticks = 2}, words[1]);
     }
     assert_int_equal(mirror_read(m, 4), NET_ERR_STALE);
     assert_int_equal(mirror_counters(m)->stale, 1);
     assert_int_equal(mirror_counters(m)->missing_bases, 1);
-    mirror_expect(m, ball, m->mover, rows[0]);
+    mirror_expect(m, ball, m->mover, words[0]);
     assert_null(net_mirror_find_packet(m->mirror, 4));
 }
 
-MIRROR_CASE(who_has_no_second_row_is_coded_without_one) {
-    assert_ok(mirror_create_at(m, 3, 0, ball, m->mover, rows[0]));
-    mirror_begin_run(m);
-    pen_run_age(&m->pen, 2, 1, 1); // there is no row of tick 2
-    pen_slot(&m->pen, 0);
-    pen_row(&m->pen, m->mover, (proto_row_base){.base = rows[0], .ticks = 2}, rows[1]);
-    assert_ok(mirror_read(m, 5));
-    mirror_expect(m, ball, m->mover, rows[1]);
+BALL_CASE(who_has_no_second_row_is_coded_without_one, 3, 0) {
+    // There is no row of tick 2.
+    assert_ok(mirror_run_at(m, 5, 0, m->mover, 2, 1, words[0], NULL, words[1]));
+    mirror_expect(m, ball, m->mover, words[1]);
 }
 
 // The row existed when the packet was written. A client that decodes without this row gets another
 // row.
-MIRROR_CASE(a_second_row_that_was_forgotten_is_missed) {
-    assert_ok(mirror_create_at(m, 3, 0, ball, m->mover, rows[0]));
+BALL_CASE(a_second_row_that_was_forgotten_is_missed, 3, 0) {
     for (ecs_tick tick = 4; tick <= 30; tick++)
-        assert_ok(mirror_absolute_at(m, tick, 0, m->mover, rows[tick % 6]));
-    assert_ok(mirror_update_at(m, 40, 0, m->mover, 12, rows[28 % 6], rows[1]));
-    mirror_begin_run(m);
-    pen_run_age(&m->pen, 4, 27 - 12, 1); // the oldest row that is kept
-    pen_slot(&m->pen, 0);
-    proto_row_base two = {
-        .base = rows[27 % 6], .base2 = rows[12 % 6], .ticks = 4, .ticks2 = 27 - 12};
-    pen_row(&m->pen, m->mover, two, rows[2]);
-    assert_ok(mirror_read(m, 31));
-    // The mirror drops all rows up to tick 11, whether they arrived or not.
-    for (uint32_t second = 2; second < 12; second += 3) {
-        mirror_begin_run(m);
-        pen_run_age(&m->pen, 4, 27 - second, 1);
-        pen_slot(&m->pen, 0);
-        proto_row_base base = {
-            .base = rows[27 % 6], .base2 = rows[second % 6], .ticks = 4, .ticks2 = 27 - second};
-        pen_row(&m->pen, m->mover, base, rows[2]);
-        assert_int_equal(mirror_read(m, 31), NET_ERR_STALE);
-    }
+        assert_ok(mirror_absolute_at(m, tick, 0, m->mover, words[tick % 6]));
+    assert_ok(mirror_update_at(m, 40, 0, m->mover, 12, words[28 % 6], words[1]));
+    // The oldest row that is kept. The mirror drops all rows up to tick 11, whether they arrived or
+    // not.
+    const uint64_t* base = words[27 % 6];
+    assert_ok(mirror_run_at(m, 31, 0, m->mover, 4, 27 - 12, base, words[12 % 6], words[2]));
+    for (uint32_t at = 2; at < 12; at += 3)
+        assert_int_equal(
+            mirror_run_at(m, 31, 0, m->mover, 4, 27 - at, base, words[at % 6], words[2]),
+            NET_ERR_STALE);
     // A new incarnation has not dropped any row.
     assert_ok(mirror_destroy_at(m, 50, 0));
-    assert_ok(mirror_create_at(m, 51, 0, other, m->mover, rows[0]));
-    mirror_begin_run(m);
-    pen_run_age(&m->pen, 2, 45, 1);
-    pen_slot(&m->pen, 0);
-    pen_row(&m->pen, m->mover, (proto_row_base){.base = rows[0], .ticks = 2}, rows[1]);
-    assert_ok(mirror_read(m, 53));
-    mirror_expect(m, other, m->mover, rows[1]);
+    assert_ok(mirror_create_at(m, 51, 0, other, m->mover, words[0]));
+    assert_ok(mirror_run_at(m, 53, 0, m->mover, 2, 45, words[0], NULL, words[1]));
+    mirror_expect(m, other, m->mover, words[1]);
 }
 
-MIRROR_CASE(a_newest_packet_without_its_base_is_malformed) {
-    assert_ok(mirror_create_at(m, 3, 0, ball, m->mover, rows[0]));
-    assert_int_equal(mirror_update_at(m, 5, 0, m->mover, 1, rows[0], rows[1]), NET_ERR_MALFORMED);
-    assert_int_equal(mirror_update_at(m, 5, 1, m->mover, 2, rows[0], rows[1]), NET_ERR_MALFORMED);
-    assert_int_equal(mirror_update_at(m, 5, 0, m->mover, 255, rows[0], rows[1]), NET_ERR_MALFORMED);
+BALL_CASE(a_newest_packet_without_its_base_is_malformed, 3, 0) {
+    assert_int_equal(mirror_update_at(m, 5, 0, m->mover, 1, words[0], words[1]), NET_ERR_MALFORMED);
+    assert_int_equal(mirror_update_at(m, 5, 1, m->mover, 2, words[0], words[1]), NET_ERR_MALFORMED);
+    assert_int_equal(mirror_update_at(m, 5, 0, m->mover, 255, words[0], words[1]),
+                     NET_ERR_MALFORMED);
     mirror_begin_run(m);
     pen_run_packet(&m->pen, 1, 0); // that packet is also unknown
     assert_int_equal(mirror_read(m, 5), NET_ERR_MALFORMED);
     assert_int_equal(mirror_counters(m)->missing_bases, 4);
     assert_int_equal(mirror_counters(m)->malformed, 4);
-    mirror_expect(m, ball, m->mover, rows[0]);
+    mirror_expect(m, ball, m->mover, words[0]);
 }
 
 // This is true in the newest packet too: another packet of its tick has moved the slot on.
-MIRROR_CASE(a_slot_that_has_moved_on_makes_a_packet_stale) {
-    assert_ok(mirror_create_at(m, 3, 0, ball, m->mover, rows[0]));
+BALL_CASE(a_slot_that_has_moved_on_makes_a_packet_stale, 3, 0) {
     assert_ok(mirror_destroy_at(m, 5, 0));
-    assert_int_equal(mirror_update_at(m, 5, 0, m->mover, 2, rows[0], rows[1]), NET_ERR_STALE);
+    assert_int_equal(mirror_update_at(m, 5, 0, m->mover, 2, words[0], words[1]), NET_ERR_STALE);
 }
 
 MIRROR_CASE(a_late_create_after_a_newer_destroy_is_ignored) {
     assert_ok(mirror_destroy_at(m, 5, 0));
-    assert_ok(mirror_create_at(m, 4, 0, ball, m->mover, rows[0]));
-    assert_ok(mirror_create_at(m, 5, 0, ball, m->mover, rows[0]));
+    assert_ok(mirror_create_at(m, 4, 0, ball, m->mover, words[0]));
+    assert_ok(mirror_create_at(m, 5, 0, ball, m->mover, words[0]));
     assert_int_equal(ecs_world_entity_count(m->side.world), 0);
     assert_int_equal(m->traced, 0);
     assert_int_equal(m->rows, 0);
-    assert_ok(mirror_create_at(m, 6, 0, ball, m->mover, rows[0]));
-    mirror_expect(m, ball, m->mover, rows[0]);
+    assert_ok(mirror_create_at(m, 6, 0, ball, m->mover, words[0]));
+    mirror_expect(m, ball, m->mover, words[0]);
 }
 
-MIRROR_CASE(a_slot_is_used_again_for_another_entity) {
-    assert_ok(mirror_create_at(m, 1, 4, ball, m->mover, rows[0]));
+BALL_CASE(a_slot_is_used_again_for_another_entity, 1, 4) {
     assert_ok(mirror_destroy_at(m, 3, 4));
     assert_ok(mirror_create_at(m, 6, 4, other, m->extra, m->extra->defaults));
     assert_false(ecs_is_alive(m->side.world, ball));
     mirror_expect(m, other, m->extra, m->extra->defaults);
     // Late records of the previous incarnation are no bases for the current one.
-    assert_ok(mirror_create_at(m, 2, 4, ball, m->mover, rows[1]));
-    assert_ok(mirror_update_at(m, 2, 4, m->mover, 1, rows[0], rows[1]));
+    assert_ok(mirror_create_at(m, 2, 4, ball, m->mover, words[1]));
+    assert_ok(mirror_update_at(m, 2, 4, m->mover, 1, words[0], words[1]));
     mirror_expect(m, other, m->extra, m->extra->defaults);
     assert_int_equal(mirror_counters(m)->evicted, 0);
 }
 
-MIRROR_CASE(a_newer_generation_in_another_slot_ends_the_former_life) {
-    assert_ok(mirror_create_at(m, 1, 4, ball, m->mover, rows[0]));
-    assert_ok(mirror_create_at(m, 5, 2, ball_reborn, m->mover, rows[1]));
+BALL_CASE(a_newer_generation_in_another_slot_ends_the_former_life, 1, 4) {
+    assert_ok(mirror_create_at(m, 5, 2, ball_reborn, m->mover, words[1]));
     assert_false(ecs_is_alive(m->side.world, ball));
-    mirror_expect(m, ball_reborn, m->mover, rows[1]);
+    mirror_expect(m, ball_reborn, m->mover, words[1]);
     assert_int_equal(mirror_counters(m)->evicted, 1);
     assert_int_equal(m->ends, 0); // the new row shows the change
     // A late create of the previous incarnation: in a slot that it never had, and in its own slot.
-    assert_ok(mirror_create_at(m, 3, 9, ball, m->mover, rows[2]));
-    assert_ok(mirror_create_at(m, 4, 4, ball, m->mover, rows[2]));
-    assert_ok(mirror_update_at(m, 4, 4, m->mover, 3, rows[0], rows[2]));
+    assert_ok(mirror_create_at(m, 3, 9, ball, m->mover, words[2]));
+    assert_ok(mirror_create_at(m, 4, 4, ball, m->mover, words[2]));
+    assert_ok(mirror_update_at(m, 4, 4, m->mover, 3, words[0], words[2]));
     // The slot was left at tick 5. Another packet of that tick may still treat the entity as alive
     // there.
-    assert_int_equal(mirror_update_at(m, 5, 4, m->mover, 4, rows[0], rows[2]), NET_ERR_STALE);
+    assert_int_equal(mirror_update_at(m, 5, 4, m->mover, 4, words[0], words[2]), NET_ERR_STALE);
     // The destroy arrives at last, and then again.
     assert_ok(mirror_destroy_at(m, 4, 4));
     assert_ok(mirror_destroy_at(m, 6, 4));
-    mirror_expect(m, ball_reborn, m->mover, rows[1]);
-    assert_ok(mirror_update_at(m, 7, 2, m->mover, 2, rows[1], rows[2]));
-    mirror_expect(m, ball_reborn, m->mover, rows[2]);
+    mirror_expect(m, ball_reborn, m->mover, words[1]);
+    assert_ok(mirror_update_at(m, 7, 2, m->mover, 2, words[1], words[2]));
+    mirror_expect(m, ball_reborn, m->mover, words[2]);
 }
 
-MIRROR_CASE(an_index_may_end_and_begin_in_one_body) {
-    assert_ok(mirror_create_at(m, 1, 4, ball, m->mover, rows[0]));
+BALL_CASE(an_index_may_end_and_begin_in_one_body, 1, 4) {
     mirror_begin(m);
     pen_destroys(&m->pen, 1, &(uint32_t){4});
     pen_list(&m->pen, 1);
-    pen_create(&m->pen, 2, ball_reborn, m->mover, rows[1]);
+    pen_create(&m->pen, 2, ball_reborn, m->mover, words[1]);
     pen_runs(&m->pen, 0);
     assert_ok(mirror_read(m, 5));
     assert_false(ecs_is_alive(m->side.world, ball));
-    mirror_expect(m, ball_reborn, m->mover, rows[1]);
+    mirror_expect(m, ball_reborn, m->mover, words[1]);
     assert_int_equal(mirror_counters(m)->evicted, 0);
 }
 
-MIRROR_CASE(an_entity_goes_on_in_another_slot) {
-    assert_ok(mirror_create_at(m, 1, 4, ball, m->mover, rows[0]));
+BALL_CASE(an_entity_goes_on_in_another_slot, 1, 4) {
     *(int32_t*)ecs_get_mut(m->side.world, ball, m->side.secret) = 8;
-    assert_ok(mirror_create_at(m, 5, 2, ball, m->mover, rows[1]));
-    mirror_expect(m, ball, m->mover, rows[1]);
+    assert_ok(mirror_create_at(m, 5, 2, ball, m->mover, words[1]));
+    mirror_expect(m, ball, m->mover, words[1]);
     // It is the same entity, so the values that belong to the client stay.
     assert_int_equal(*(const int32_t*)ecs_get(m->side.world, ball, m->side.secret), 8);
     assert_int_equal(mirror_counters(m)->moved, 1);
@@ -336,19 +292,18 @@ MIRROR_CASE(an_entity_goes_on_in_another_slot) {
     assert_int_equal(ecs_world_entity_count(m->side.world), 0);
 }
 
-MIRROR_CASE(a_create_where_another_lives_ends_that_one) {
-    assert_ok(mirror_create_at(m, 1, 4, ball, m->mover, rows[0]));
-    assert_ok(mirror_create_at(m, 2, 5, other, m->mover, rows[0]));
+BALL_CASE(a_create_where_another_lives_ends_that_one, 1, 4) {
+    assert_ok(mirror_create_at(m, 2, 5, other, m->mover, words[0]));
     // Both changes in one packet: `other` moves to the slot where `ball` was.
-    assert_ok(mirror_create_at(m, 3, 4, other, m->mover, rows[1]));
+    assert_ok(mirror_create_at(m, 3, 4, other, m->mover, words[1]));
     assert_false(ecs_is_alive(m->side.world, ball));
-    mirror_expect(m, other, m->mover, rows[1]);
+    mirror_expect(m, other, m->mover, words[1]);
     assert_int_equal(m->ends, 1); // no other record shows that it was destroyed
     assert_int_equal(mirror_counters(m)->evicted, 1);
     assert_int_equal(mirror_counters(m)->moved, 1);
     // Each index may be used again, in the free slots.
-    assert_ok(mirror_create_at(m, 4, 5, ball_reborn, m->mover, rows[2]));
-    mirror_expect(m, ball_reborn, m->mover, rows[2]);
+    assert_ok(mirror_create_at(m, 4, 5, ball_reborn, m->mover, words[2]));
+    mirror_expect(m, ball_reborn, m->mover, words[2]);
 }
 
 MIRROR_CASE(generations_wrap) {
@@ -356,86 +311,57 @@ MIRROR_CASE(generations_wrap) {
     for (ecs_tick tick = 1; tick <= 8; tick++) {
         ecs_entity handle = ecs_entity_make(7, generation);
         uint32_t slot = (uint32_t)tick % 3;
-        assert_ok(mirror_create_at(m, tick, slot, handle, m->mover, rows[tick % 6]));
-        mirror_expect(m, handle, m->mover, rows[tick % 6]);
+        assert_ok(mirror_create_at(m, tick, slot, handle, m->mover, words[tick % 6]));
+        mirror_expect(m, handle, m->mover, words[tick % 6]);
         assert_int_equal(ecs_world_entity_count(m->side.world), 1);
         generation = generation == ECS_GENERATION_MAX ? 1 : generation + 1;
     }
 }
 
-BALL_CASE(a_change_of_template_begins_another_life) {
+BALL_CASE(a_change_of_template_begins_another_life, 1, 0) {
     assert_ok(mirror_create_at(m, 3, 0, ball, m->extra, m->extra->defaults));
     mirror_expect(m, ball, m->extra, m->extra->defaults);
     assert_int_equal(mirror_counters(m)->recreates, 1);
-    assert_ok(mirror_update_at(m, 2, 0, m->mover, 1, rows[0], rows[1]));
+    assert_ok(mirror_update_at(m, 2, 0, m->mover, 1, words[0], words[1]));
     // An older create of the current incarnation is a base for it. A create of the previous
     // incarnation is not.
     assert_ok(mirror_create_at(m, 2, 0, ball, m->extra, m->extra->defaults));
-    assert_int_equal(mirror_update_at(m, 2, 0, m->mover, 1, rows[0], rows[1]), NET_ERR_STALE);
+    assert_int_equal(mirror_update_at(m, 2, 0, m->mover, 1, words[0], words[1]), NET_ERR_STALE);
     assert_ok(mirror_create_at(m, 1, 0, ball, m->extra, m->extra->defaults));
     assert_int_equal(m->rows, 3);
 }
 
 MIRROR_CASE(an_older_create_makes_a_life_begin_earlier) {
-    assert_ok(mirror_create_at(m, 3, 0, ball, m->mover, rows[2]));
-    assert_int_equal(mirror_update_at(m, 2, 0, m->mover, 1, rows[0], rows[1]), NET_ERR_STALE);
-    assert_ok(mirror_create_at(m, 1, 0, ball, m->mover, rows[0]));
-    assert_ok(mirror_update_at(m, 2, 0, m->mover, 1, rows[0], rows[1]));
-    mirror_expect(m, ball, m->mover, rows[2]);
+    assert_ok(mirror_create_at(m, 3, 0, ball, m->mover, words[2]));
+    assert_int_equal(mirror_update_at(m, 2, 0, m->mover, 1, words[0], words[1]), NET_ERR_STALE);
+    assert_ok(mirror_create_at(m, 1, 0, ball, m->mover, words[0]));
+    assert_ok(mirror_update_at(m, 2, 0, m->mover, 1, words[0], words[1]));
+    mirror_expect(m, ball, m->mover, words[2]);
 }
 
-BALL_CASE(rows_are_forgotten_when_their_bases_are) {
+BALL_CASE(rows_are_forgotten_when_their_bases_are, 1, 0) {
     for (ecs_tick tick = 2; tick <= 60; tick++)
-        assert_ok(mirror_absolute_at(m, tick, 0, m->mover, rows[tick % 6]));
+        assert_ok(mirror_absolute_at(m, tick, 0, m->mover, words[tick % 6]));
     // Absolute rows and creates do not drop other rows.
-    assert_ok(mirror_update_at(m, 61, 0, m->mover, 60, rows[0], rows[1]));
+    assert_ok(mirror_update_at(m, 61, 0, m->mover, 60, words[0], words[1]));
     // The older of both counts, and 16 ticks more.
-    mirror_begin_run(m);
-    pen_run_age(&m->pen, 12, 10, 1);
-    pen_slot(&m->pen, 0);
-    proto_row_base base = {.base = rows[50 % 6], .base2 = rows[40 % 6], .ticks = 12, .ticks2 = 10};
-    pen_row(&m->pen, m->mover, base, rows[2]);
-    assert_ok(mirror_read(m, 62));
-    assert_ok(mirror_update_at(m, 63, 0, m->mover, 63 - 24, rows[24 % 6], rows[3]));
-    assert_int_equal(mirror_update_at(m, 64, 0, m->mover, 64 - 7, rows[7 % 6], rows[3]),
+    assert_ok(mirror_run_at(m, 62, 0, m->mover, 12, 10, words[50 % 6], words[40 % 6], words[2]));
+    assert_ok(mirror_update_at(m, 63, 0, m->mover, 63 - 24, words[24 % 6], words[3]));
+    assert_int_equal(mirror_update_at(m, 64, 0, m->mover, 64 - 7, words[7 % 6], words[3]),
                      NET_ERR_MALFORMED);
 }
 
-CASE(rows_are_found_by_tick_however_they_lie) {
-    base_rng rng = test_rng(5, 0);
-    net_tick_ring ring = {0};
-    for (uint32_t round = 0; round < 500; round++) {
-        net_tick_ring_reset(&ring, sizeof(uint64_t));
-        uint64_t tick = base_rng_below(&rng, 20);
-        uint32_t step_max = 1 + base_rng_below(&rng, 4) * (round % 7);
-        uint32_t count = base_rng_below(&rng, 90), dropped = base_rng_below(&rng, 8);
-        for (uint32_t i = 0; i < count; i++) {
-            assert_true(
-                net_tick_ring_put(&ring, NULL, NET_ROW_HISTORY_MAX, tick, &tick, sizeof tick));
-            tick += 1 + base_rng_below(&rng, step_max);
-        }
-        if (dropped < ring.count) net_tick_ring_drop(&ring, dropped);
-        for (uint64_t wanted = 0; wanted < tick + 3; wanted++) {
-            uint32_t found = UINT32_MAX;
-            for (uint32_t i = 0; i < ring.count; i++)
-                if (net_tick_ring_tick(&ring, i) <= wanted) found = i;
-            assert_int_equal(net_tick_ring_find(&ring, wanted), found);
-        }
-    }
-    net_tick_ring_deinit(&ring, NULL);
-}
-
 MIRROR_CASE(bits_are_accounted_for_to_the_last) {
-    assert_ok(mirror_create_at(m, 1, 0, ball, m->mover, rows[1]));
+    assert_ok(mirror_create_at(m, 1, 0, ball, m->mover, words[1]));
     uint64_t written = m->pen.bits.size_bits;
-    assert_ok(mirror_update_at(m, 2, 0, m->mover, 1, rows[1], rows[4]));
+    assert_ok(mirror_update_at(m, 2, 0, m->mover, 1, words[1], words[4]));
     written += m->pen.bits.size_bits;
     // A refused packet counts for no entity.
-    assert_int_equal(mirror_update_at(m, 3, 0, m->mover, 3, rows[1], rows[5]), NET_ERR_MALFORMED);
+    assert_int_equal(mirror_update_at(m, 3, 0, m->mover, 3, words[1], words[5]), NET_ERR_MALFORMED);
     mirror_begin_run(m);
     pen_run_age(&m->pen, 2, 0, 2);
     pen_slot(&m->pen, 0);
-    pen_row(&m->pen, m->mover, (proto_row_base){.base = rows[1], .ticks = 2}, rows[5]);
+    pen_row(&m->pen, m->mover, (proto_row_base){.base = words[1], .ticks = 2}, words[5]);
     assert_int_equal(mirror_read(m, 3), NET_ERR_MALFORMED);
     const net_mirror_counters* counters = mirror_counters(m);
     assert_int_equal(counters->body_bits, written);
@@ -447,7 +373,7 @@ MIRROR_CASE(bits_are_accounted_for_to_the_last) {
     assert_int_equal(counters->head_bits + of_components, written);
 }
 
-BALL_CASE(validating_finds_an_index_without_its_slot) {
+BALL_CASE(validating_finds_an_index_without_its_slot, 1, 0) {
     net_mirror_validate(m->mirror);
     net_mirror_index_of(m->mirror, ecs_entity_index(ball))->slot_next = 0;
     expect_assert_failure(net_mirror_validate(m->mirror));

@@ -5,17 +5,14 @@
 #include "mirror_world.h"
 #include "net/solo.h"
 
-static const uint64_t rows[4][3] = {{100, 8, 9}, {101, 20, 9}, {102, 20, 30}, {103, 40, 50}};
-
 // `ball` is in slot 3 since tick 100, `other` in slot 5.
 static void open_rebased(mirror_side* m) {
-    mirror_open(m);
-    assert_ok(mirror_create_at(m, 100, 3, ball, m->mover, rows[0]));
-    assert_ok(mirror_create_at(m, 101, 5, other, m->mover, rows[1]));
+    mirror_open_with_ball(m, 100, 3);
+    assert_ok(mirror_create_at(m, 101, 5, other, m->mover, words[1]));
     ecs_changes_clear(m->side.world);
     assert_ok(net_mirror_rebase(m->mirror, NULL));
     net_mirror_validate(m->mirror);
-    mirror_expect(m, ball, m->mover, rows[0]);
+    mirror_expect(m, ball, m->mover, words[0]);
 }
 
 #define REBASED_CASE(name) CASE_WITH(mirror_side, m, open_rebased(m), mirror_close(m), name)
@@ -28,14 +25,14 @@ static void expect_changes(const mirror_side* m, uint32_t destroyed, uint32_t cr
 }
 
 REBASED_CASE(entities_go_on_in_other_slots_at_an_earlier_tick) {
-    assert_ok(mirror_create_at(m, 50, 5, ball, m->mover, rows[2])); // where `other` was
-    mirror_expect(m, ball, m->mover, rows[2]);
-    mirror_expect(m, other, m->mover, rows[1]);
+    assert_ok(mirror_create_at(m, 50, 5, ball, m->mover, words[2])); // where `other` was
+    mirror_expect(m, ball, m->mover, words[2]);
+    mirror_expect(m, other, m->mover, words[1]);
     assert_int_equal(net_mirror_tick(m->mirror), 50);
-    assert_ok(mirror_create_at(m, 51, 3, other, m->mover, rows[3]));
-    assert_ok(mirror_update_at(m, 52, 5, m->mover, 2, rows[2], rows[1]));
-    mirror_expect(m, ball, m->mover, rows[1]);
-    mirror_expect(m, other, m->mover, rows[3]);
+    assert_ok(mirror_create_at(m, 51, 3, other, m->mover, words[3]));
+    assert_ok(mirror_update_at(m, 52, 5, m->mover, 2, words[2], words[1]));
+    mirror_expect(m, ball, m->mover, words[1]);
+    mirror_expect(m, other, m->mover, words[3]);
     assert_int_equal(net_mirror_end_rebase(m->mirror, 52), 0);
     net_mirror_validate(m->mirror);
     expect_changes(m, 0, 0);
@@ -44,16 +41,16 @@ REBASED_CASE(entities_go_on_in_other_slots_at_an_earlier_tick) {
 }
 
 REBASED_CASE(an_entity_goes_on_in_its_own_slot_and_with_another_template) {
-    assert_ok(mirror_create_at(m, 50, 3, ball, m->mover, rows[2]));
-    assert_ok(mirror_create_at(m, 51, 5, other, m->extra, rows[3]));
-    mirror_expect(m, ball, m->mover, rows[2]);
+    assert_ok(mirror_create_at(m, 50, 3, ball, m->mover, words[2]));
+    assert_ok(mirror_create_at(m, 51, 5, other, m->extra, words[3]));
+    mirror_expect(m, ball, m->mover, words[2]);
     assert_true(ecs_is_alive(m->side.world, other));
     assert_int_equal(ecs_entity_template(m->side.world, other), m->extra->id);
     expect_changes(m, 0, 0);
 }
 
 REBASED_CASE(what_does_not_come_again_is_gone_at_the_end) {
-    assert_ok(mirror_create_at(m, 110, 0, ball, m->mover, rows[2]));
+    assert_ok(mirror_create_at(m, 110, 0, ball, m->mover, words[2]));
     assert_int_equal(net_mirror_end_rebase(m->mirror, 110), 1);
     assert_false(ecs_is_alive(m->side.world, other));
     assert_true(m->ends == 1 && m->sunk_entity == other && m->sunk_tick == 110);
@@ -67,11 +64,11 @@ REBASED_CASE(what_does_not_come_again_is_gone_at_the_end) {
 
 // Slots of before mean nothing to the new server.
 REBASED_CASE(no_record_but_a_create_is_about_an_entity_of_before) {
-    assert_int_equal(mirror_update_at(m, 110, 3, m->mover, 10, rows[0], rows[2]),
+    assert_int_equal(mirror_update_at(m, 110, 3, m->mover, 10, words[0], words[2]),
                      NET_ERR_MALFORMED);
-    assert_int_equal(mirror_absolute_at(m, 111, 3, m->mover, rows[2]), NET_ERR_MALFORMED);
+    assert_int_equal(mirror_absolute_at(m, 111, 3, m->mover, words[2]), NET_ERR_MALFORMED);
     assert_ok(mirror_destroy_at(m, 112, 3)); // of an entity that never came
-    mirror_expect(m, ball, m->mover, rows[0]);
+    mirror_expect(m, ball, m->mover, words[0]);
     assert_int_equal(m->ends, 0);
     ecs_entity handle;
     ecs_tick tick;
@@ -81,30 +78,30 @@ REBASED_CASE(no_record_but_a_create_is_about_an_entity_of_before) {
     assert_int_equal(net_mirror_check_probe(m->mirror, 5, 101, 0, &found), NET_MIRROR_UNKNOWN);
     net_mirror_validate(m->mirror);
     // The create that was destroyed is late.
-    assert_ok(mirror_create_at(m, 111, 3, ball_reborn, m->mover, rows[2]));
+    assert_ok(mirror_create_at(m, 111, 3, ball_reborn, m->mover, words[2]));
     assert_false(ecs_is_alive(m->side.world, ball_reborn));
 }
 
 REBASED_CASE(another_generation_replaces_an_entity_of_before) {
-    assert_ok(mirror_create_at(m, 110, 1, ball_reborn, m->mover, rows[2]));
+    assert_ok(mirror_create_at(m, 110, 1, ball_reborn, m->mover, words[2]));
     assert_false(ecs_is_alive(m->side.world, ball));
-    mirror_expect(m, ball_reborn, m->mover, rows[2]);
+    mirror_expect(m, ball_reborn, m->mover, words[2]);
     assert_int_equal(net_mirror_end_rebase(m->mirror, 110), 1); // `other`
 }
 
 // `ball` moves from slot 3 to slot 5 at tick 111; what was sent for slot 3 before is no older news.
 REBASED_CASE(a_slot_that_an_entity_of_before_left_is_new) {
-    assert_ok(mirror_create_at(m, 111, 5, ball, m->mover, rows[2]));
-    assert_ok(mirror_create_at(m, 110, 3, other, m->mover, rows[3]));
-    mirror_expect(m, other, m->mover, rows[3]);
+    assert_ok(mirror_create_at(m, 111, 5, ball, m->mover, words[2]));
+    assert_ok(mirror_create_at(m, 110, 3, other, m->mover, words[3]));
+    mirror_expect(m, other, m->mover, words[3]);
     assert_int_equal(mirror_counters(m)->stale_records, 0);
 }
 
 REBASED_CASE(a_session_may_be_rebased_again_and_again) {
     for (ecs_tick tick = 110; tick < 400; tick += 10) {
         assert_ok(
-            mirror_create_at(m, tick, (uint32_t)tick % 7, ball, m->mover, rows[tick / 10 % 4]));
-        mirror_expect(m, ball, m->mover, rows[tick / 10 % 4]);
+            mirror_create_at(m, tick, (uint32_t)tick % 7, ball, m->mover, words[tick / 10 % 4]));
+        mirror_expect(m, ball, m->mover, words[tick / 10 % 4]);
         assert_ok(net_mirror_rebase(m->mirror, NULL));
         net_mirror_validate(m->mirror);
     }
@@ -113,25 +110,22 @@ REBASED_CASE(a_session_may_be_rebased_again_and_again) {
 }
 
 // Each slot of the old server, in the reverse order: every entity moves, some twice.
-CASE(a_full_mirror_is_rebased_in_any_order) {
+MIRROR_CASE(a_full_mirror_is_rebased_in_any_order) {
     enum { COUNT = 300 };
-    mirror_side m;
-    mirror_open(&m);
     for (uint32_t i = 0; i < COUNT; i++)
-        assert_ok(mirror_create_at(&m, 100 + i, i, ecs_entity_make(i + 1, 1), m.mover, rows[0]));
-    ecs_changes_clear(m.side.world);
-    assert_ok(net_mirror_rebase(m.mirror, NULL));
+        assert_ok(mirror_create_at(m, 100 + i, i, ecs_entity_make(i + 1, 1), m->mover, words[0]));
+    ecs_changes_clear(m->side.world);
+    assert_ok(net_mirror_rebase(m->mirror, NULL));
     for (uint32_t i = 0; i < COUNT; i++) {
         const uint32_t index = i % 2 ? COUNT - i / 2 : i / 2 + 1;
-        assert_ok(mirror_create_at(&m, 500 + i, i, ecs_entity_make(index, 1), m.mover, rows[1]));
-        if (i % 50 == 0) net_mirror_validate(m.mirror);
+        assert_ok(mirror_create_at(m, 500 + i, i, ecs_entity_make(index, 1), m->mover, words[1]));
+        if (i % 50 == 0) net_mirror_validate(m->mirror);
     }
-    net_mirror_validate(m.mirror);
-    assert_int_equal(net_mirror_end_rebase(m.mirror, 900), 0);
-    expect_changes(&m, 0, 0);
+    net_mirror_validate(m->mirror);
+    assert_int_equal(net_mirror_end_rebase(m->mirror, 900), 0);
+    expect_changes(m, 0, 0);
     for (uint32_t i = 1; i <= COUNT; i++)
-        mirror_expect(&m, ecs_entity_make(i, 1), m.mover, rows[1]);
-    mirror_close(&m);
+        mirror_expect(m, ecs_entity_make(i, 1), m->mover, words[1]);
 }
 
 // Solo statistics begin again, or are not needed any more.
@@ -139,6 +133,6 @@ REBASED_CASE(the_code_of_packets_may_be_another_one) {
     assert_ok(net_mirror_rebase(m->mirror, &net_solo_part));
     assert_ok(net_mirror_rebase(m->mirror, &net_solo_part));
     assert_ok(net_mirror_rebase(m->mirror, NULL));
-    assert_ok(mirror_create_at(m, 110, 1, ball, m->mover, rows[2]));
-    mirror_expect(m, ball, m->mover, rows[2]);
+    assert_ok(mirror_create_at(m, 110, 1, ball, m->mover, words[2]));
+    mirror_expect(m, ball, m->mover, words[2]);
 }

@@ -8,16 +8,7 @@
 
 #include "base/rng.h"
 
-static const uint64_t rows[3][3] = {{100, 8, 9}, {101, 20, 9}, {102, 20, 30}};
-
 enum { TICK = 300, SEQ = 101 }; // of the refused bodies
-
-// `ball` is in slot 3 since tick 100, packet 100.
-static void open_with_ball(mirror_side* m) {
-    mirror_open(m);
-    assert_ok(mirror_create_at(m, 100, 3, ball, m->mover, rows[0]));
-    mirror_begin(m);
-}
 
 static void expect_refused(mirror_side* m) {
     uint64_t before = repl_scope(&m->side);
@@ -32,9 +23,8 @@ static void expect_refused(mirror_side* m) {
     mirror_begin(m);
 }
 
-#define BALL_CASE(name) CASE_WITH(mirror_side, m, open_with_ball(m), mirror_close(m), name)
-
-BALL_CASE(impossible_slots_are_refused) {
+BALL_CASE(impossible_slots_are_refused, 100, 3) {
+    mirror_begin(m);
     static const uint32_t bad[] = {MIRROR_INDEX_MAX, MIRROR_INDEX_MAX + 1, UINT32_MAX - 8};
     for (uint32_t i = 0; i < BASE_COUNT(bad); i++) {
         pen_only_destroy(&m->pen, bad[i]);
@@ -50,19 +40,19 @@ BALL_CASE(impossible_slots_are_refused) {
     // and lists it.
     pen_destroys(&m->pen, 1, &(uint32_t){5});
     pen_list(&m->pen, 1);
-    pen_create(&m->pen, 5, other, m->mover, rows[0]);
+    pen_create(&m->pen, 5, other, m->mover, words[0]);
     pen_runs(&m->pen, 0);
     expect_refused(m);
     pen_list(&m->pen, 0);
     pen_list(&m->pen, 1);
-    pen_create(&m->pen, 3, ball, m->mover, rows[0]);
+    pen_create(&m->pen, 3, ball, m->mover, words[0]);
     pen_runs(&m->pen, 1);
-    pen_absolute(&m->pen, 3, m->mover, rows[1]);
+    pen_absolute(&m->pen, 3, m->mover, words[1]);
     expect_refused(m);
     for (uint32_t is_listed = 0; is_listed < 2; is_listed++) {
         pen_updates(&m->pen, 2);
-        pen_absolute(&m->pen, 3, m->mover, rows[1]);
-        proto_row_base base = {.base = is_listed ? rows[0] : NULL,
+        pen_absolute(&m->pen, 3, m->mover, words[1]);
+        proto_row_base base = {.base = is_listed ? words[0] : NULL,
                                .ticks = is_listed ? TICK - 100 : 0};
         if (is_listed) {
             pen_run_packet(&m->pen, SEQ - 100, 0);
@@ -70,60 +60,61 @@ BALL_CASE(impossible_slots_are_refused) {
             pen_run_absolute(&m->pen, 1);
             pen_slot(&m->pen, 3);
         }
-        pen_row(&m->pen, m->mover, base, rows[1]);
+        pen_row(&m->pen, m->mover, base, words[1]);
         expect_refused(m);
     }
     mirror_begin_run(m); // the slot before the previous one
     pen_run_absolute(&m->pen, 2);
     pen_slot(&m->pen, 3);
-    pen_row(&m->pen, m->mover, (proto_row_base){0}, rows[1]);
+    pen_row(&m->pen, m->mover, (proto_row_base){0}, words[1]);
     proto_bits_write_golomb(&m->pen.bits, UINT32_MAX - 1, 3);
     expect_refused(m);
     // The last possible slot.
-    assert_ok(mirror_create_at(m, TICK, MIRROR_INDEX_MAX - 1, other, m->mover, rows[0]));
+    assert_ok(mirror_create_at(m, TICK, MIRROR_INDEX_MAX - 1, other, m->mover, words[0]));
 }
 
-BALL_CASE(impossible_creates_are_refused) {
+BALL_CASE(impossible_creates_are_refused, 100, 3) {
+    mirror_begin(m);
     static const uint32_t bad[] = {0, MIRROR_INDEX_MAX + 1, 2047};
     for (uint32_t i = 0; i < BASE_COUNT(bad); i++) {
-        pen_only_create(&m->pen, 5, ecs_entity_make(bad[i], 1), m->mover, rows[0]);
+        pen_only_create(&m->pen, 5, ecs_entity_make(bad[i], 1), m->mover, words[0]);
         expect_refused(m);
     }
     pen_list(&m->pen, 0); // the slot after the last one
     pen_list(&m->pen, 2);
-    pen_create(&m->pen, 5, ecs_entity_make(MIRROR_INDEX_MAX, 1), m->mover, rows[0]);
-    pen_create(&m->pen, 6, ecs_entity_make(MIRROR_INDEX_MAX + 1, 1), m->mover, rows[0]);
+    pen_create(&m->pen, 5, ecs_entity_make(MIRROR_INDEX_MAX, 1), m->mover, words[0]);
+    pen_create(&m->pen, 6, ecs_entity_make(MIRROR_INDEX_MAX + 1, 1), m->mover, words[0]);
     pen_runs(&m->pen, 0);
     expect_refused(m);
-    pen_only_create(&m->pen, 5, ecs_entity_make(9, 0), m->mover, rows[0]); // generation 0
+    pen_only_create(&m->pen, 5, ecs_entity_make(9, 0), m->mover, words[0]); // generation 0
     expect_refused(m);
     pen_list(&m->pen, 0); // one index in two slots
     pen_list(&m->pen, 2);
-    pen_create(&m->pen, 5, ecs_entity_make(9, 1), m->mover, rows[0]);
-    pen_create(&m->pen, 6, ecs_entity_make(9, 2), m->mover, rows[0]);
+    pen_create(&m->pen, 5, ecs_entity_make(9, 1), m->mover, words[0]);
+    pen_create(&m->pen, 6, ecs_entity_make(9, 2), m->mover, words[0]);
     pen_runs(&m->pen, 0);
     expect_refused(m);
     pen_list(&m->pen, 0); // created in one slot and updated in another
     pen_list(&m->pen, 1);
-    pen_create(&m->pen, 5, ball, m->mover, rows[0]);
+    pen_create(&m->pen, 5, ball, m->mover, words[0]);
     pen_runs(&m->pen, 1);
-    pen_absolute(&m->pen, 3, m->mover, rows[1]);
+    pen_absolute(&m->pen, 3, m->mover, words[1]);
     expect_refused(m);
     // "the same template as the previous create", but there is no previous create
     pen_list(&m->pen, 0);
     pen_list(&m->pen, 1);
     m->pen.entry = m->mover;
-    pen_create(&m->pen, 5, other, m->mover, rows[0]);
+    pen_create(&m->pen, 5, other, m->mover, words[0]);
     pen_runs(&m->pen, 0);
     expect_refused(m);
     // A number that no template has, and parts that do not compose.
     for (uint32_t parts = 1; parts <= 2; parts++) {
         pen_list(&m->pen, 0);
         pen_list(&m->pen, 1);
-        net_row_template strange = {.part_count = (uint16_t)parts, .defaults = rows[0]};
+        net_row_template strange = {.part_count = (uint16_t)parts, .defaults = words[0]};
         strange.parts[parts - 1] = (uint16_t)net_rows_number_count(m->side.rows);
         strange.layout = m->mover->layout;
-        pen_create(&m->pen, 5, other, &strange, rows[0]);
+        pen_create(&m->pen, 5, other, &strange, words[0]);
         pen_runs(&m->pen, 0);
         expect_refused(m);
     }
@@ -138,46 +129,41 @@ BALL_CASE(impossible_creates_are_refused) {
     pen_put(&m->pen, 0, 1);
     pen_put(&m->pen, 0, NET_SNAPSHOT_PARTS_BITS);
     pen_put(&m->pen, m->mover->parts[0], m->pen.number_bits);
-    pen_row(&m->pen, m->mover, (proto_row_base){0}, rows[1]);
+    pen_row(&m->pen, m->mover, (proto_row_base){0}, words[1]);
     pen_runs(&m->pen, 0);
     assert_ok(mirror_read(m, TICK));
-    mirror_expect(m, ecs_entity_make(1, 1), m->mover, rows[1]);
+    mirror_expect(m, ecs_entity_make(1, 1), m->mover, words[1]);
 }
 
 // A run that is complete but for its second row, which a settled row does not have.
-BALL_CASE(a_settled_row_has_one_base) {
-    for (uint32_t i = 0; i < 2; i++) {
-        const uint32_t base2 = 1 - i;
-        mirror_begin_run(m);
-        pen_run_age(&m->pen, NET_SNAPSHOT_AGE_SETTLED, base2, 1);
-        pen_slot(&m->pen, 3);
-        pen_row(&m->pen, m->mover, (proto_row_base){.base = rows[0]}, rows[1]);
-        assert_int_equal(pen_read(&m->pen, m->mirror, SEQ, TICK + 400, NULL),
-                         base2 ? NET_ERR_MALFORMED : NET_OK);
-    }
+BALL_CASE(a_settled_row_has_one_base, 100, 3) {
+    const uint32_t age = NET_SNAPSHOT_AGE_SETTLED;
+    assert_int_equal(mirror_run_at(m, TICK + 400, 3, m->mover, age, 1, words[0], NULL, words[1]),
+                     NET_ERR_MALFORMED);
+    assert_ok(mirror_run_at(m, TICK + 400, 3, m->mover, age, 0, words[0], NULL, words[1]));
 }
 
-BALL_CASE(impossible_runs_are_refused) {
+BALL_CASE(impossible_runs_are_refused, 100, 3) {
+    mirror_begin(m);
     mirror_begin_run(m); // kind 3
     pen_put(&m->pen, 3, NET_SNAPSHOT_KIND_BITS);
     expect_refused(m);
-    mirror_begin_run(m); // age 0
-    pen_run_age(&m->pen, 0, 0, 1);
-    expect_refused(m);
-    mirror_begin_run(m); // a second row 256 ticks before
-    pen_run_age(&m->pen, 200, 256, 1);
-    expect_refused(m);
-    mirror_begin_run(m); // a second row of a settled entity
-    pen_run_age(&m->pen, 255, 1, 1);
-    expect_refused(m);
+    static const uint32_t ages[][2] = {
+        {0, 0},     // of itself
+        {200, 256}, // a second row 256 ticks before
+        {255, 1},   // a second row of a settled entity
+        {254, 255}, // a second row from before the first tick
+    };
+    for (uint32_t i = 0; i < BASE_COUNT(ages); i++) {
+        mirror_begin_run(m);
+        pen_run_age(&m->pen, ages[i][0], ages[i][1], 1);
+        expect_refused(m);
+    }
     mirror_begin_run(m); // back 0: itself
     pen_run_packet(&m->pen, 0, 0);
     expect_refused(m);
     mirror_begin_run(m); // an absolute update of an empty slot
-    pen_absolute(&m->pen, 4, m->mover, rows[1]);
-    expect_refused(m);
-    mirror_begin_run(m); // a second row from before the first tick
-    pen_run_age(&m->pen, 254, 255, 1);
+    pen_absolute(&m->pen, 4, m->mover, words[1]);
     expect_refused(m);
     // More entries than there are bits.
     mirror_begin_run(m);
@@ -192,7 +178,8 @@ BALL_CASE(impossible_runs_are_refused) {
     expect_refused(m);
 }
 
-BALL_CASE(a_base_packet_of_a_later_tick_is_refused) {
+BALL_CASE(a_base_packet_of_a_later_tick_is_refused, 100, 3) {
+    mirror_begin(m);
     assert_ok(net_mirror_read(m->mirror, 101, 500, NULL, NULL));
     assert_ok(net_mirror_read(m->mirror, 102, UINT64_C(1) << 40, NULL, NULL));
     mirror_begin_run(m);
@@ -207,7 +194,7 @@ BALL_CASE(a_base_packet_of_a_later_tick_is_refused) {
 
 MIRROR_CASE(a_body_ends_where_its_records_end) {
     mirror_begin(m);
-    pen_only_create(&m->pen, 0, other, m->mover, rows[2]);
+    pen_only_create(&m->pen, 0, other, m->mover, words[2]);
     size_t size = proto_bit_writer_bytes(&m->pen.bits);
     for (size_t cut = 0; cut <= size + 1; cut++) {
         if (cut == size) continue;
@@ -227,7 +214,7 @@ MIRROR_CASE(a_body_ends_where_its_records_end) {
     assert_int_equal(net_mirror_read(m->mirror, 1, 1, &reader, NULL), NET_ERR_MALFORMED);
     assert_int_equal(ecs_world_entity_count(m->side.world), 0);
     assert_ok(mirror_read(m, 1));
-    mirror_expect(m, other, m->mover, rows[2]);
+    mirror_expect(m, other, m->mover, words[2]);
 }
 
 // A body may begin at any bit of a byte, because a header is before it.
@@ -235,12 +222,12 @@ MIRROR_CASE(a_body_begins_at_any_bit) {
     for (uint32_t shift = 0; shift < 8; shift++) {
         mirror_begin(m);
         pen_put(&m->pen, 0, shift);
-        pen_only_create(&m->pen, 0, ball, m->mover, rows[shift % 3]);
+        pen_only_create(&m->pen, 0, ball, m->mover, words[shift % 3]);
         proto_bit_reader reader =
             proto_bit_reader_make(m->pen.bytes, proto_bit_writer_bytes(&m->pen.bits));
         (void)proto_bits_read(&reader, shift);
         assert_ok(net_mirror_read(m->mirror, (uint16_t)shift, shift, &reader, NULL));
-        mirror_expect(m, ball, m->mover, rows[shift % 3]);
+        mirror_expect(m, ball, m->mover, words[shift % 3]);
     }
 }
 
@@ -269,11 +256,11 @@ CASE(the_range_that_was_told_is_the_width_of_an_index) {
             pen_put(&m.pen, 1, 1);
             pen_put(&m.pen, 0, 1 + NET_SNAPSHOT_PARTS_BITS);
             pen_put(&m.pen, m.mover->parts[0], m.pen.number_bits);
-            pen_row(&m.pen, m.mover, (proto_row_base){0}, rows[0]);
+            pen_row(&m.pen, m.mover, (proto_row_base){0}, words[0]);
             pen_runs(&m.pen, 0);
             assert_int_equal(mirror_read(&m, 1 + beyond), beyond ? NET_ERR_MALFORMED : NET_OK);
         }
-        mirror_expect(&m, ecs_entity_make(last, 1), m.mover, rows[0]);
+        mirror_expect(&m, ecs_entity_make(last, 1), m.mover, words[0]);
         mirror_close(&m);
     }
 }
@@ -283,7 +270,7 @@ CASE(any_bytes_leave_a_whole_world) {
     mirror_side m;
     mirror_open(&m);
     for (uint32_t i = 0; i < 30; i++)
-        assert_ok(mirror_create_at(&m, i, i, ecs_entity_make(i + 1, 1), m.mover, rows[0]));
+        assert_ok(mirror_create_at(&m, i, i, ecs_entity_make(i + 1, 1), m.mover, words[0]));
     ecs_tick tick = 30;
     uint32_t read = 0;
     for (uint32_t round = 0; round < 40000; round++) {

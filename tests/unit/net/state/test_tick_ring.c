@@ -111,7 +111,10 @@ static void assert_twin(const net_tick_ring* ring, const twin* of) {
         memcpy(&entry, net_tick_ring_entry(ring, i), sizeof entry);
         assert_int_equal(net_tick_ring_tick(ring, i), of->ticks[i]);
         assert_int_equal(entry, of->ticks[i]);
+        assert_int_equal(net_tick_ring_find(ring, of->ticks[i]), i);
+        assert_int_equal(net_tick_ring_find(ring, of->ticks[i] - 1), i - 1);
     }
+    assert_int_equal(net_tick_ring_find(ring, UINT64_MAX), of->count - 1);
 }
 
 CASE(a_ring_holds_what_a_list_holds) {
