@@ -213,10 +213,14 @@ static inline void interest_step(interest_table* t) {
         if (t->has_client[c] && net_interest_is_due(t->interest, c)) interest_take_query(t, c);
 }
 
+static inline void interest_steps(interest_table* t, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        interest_step(t);
+}
+
 /// Run enough ticks to compute the interest of every client once.
 static inline void interest_round(interest_table* t) {
-    for (uint32_t i = 0; i < NET_INTEREST_EVERY_TICKS; i++)
-        interest_step(t);
+    interest_steps(t, NET_INTEREST_EVERY_TICKS);
 }
 
 static inline bool interest_sees(interest_table* t, uint32_t client, ecs_entity entity) {
