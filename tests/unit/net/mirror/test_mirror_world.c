@@ -170,45 +170,12 @@ BALL_CASE(components_that_nothing_changed_are_not_written, 1, 0) {
 
 // ---- resources ----
 
-// A loader that accepts every request. The test finishes the requests.
-typedef struct slow_loader {
-    ecs_loader loader;
-    uint32_t ticket, begun, cancelled;
-    bool is_done, is_loaded;
-} slow_loader;
-
-static ecs_load_answer slow_begin(void* context, uint32_t ticket, const ecs_resource* resource) {
-    slow_loader* slow = context;
-    assert_string_equal(resource->name, "cube");
-    slow->ticket = ticket;
-    slow->begun++;
-    return ECS_LOAD_BEGUN;
-}
-
-static uint32_t slow_poll(void* context, ecs_loaded* loaded, uint32_t capacity) {
-    slow_loader* slow = context;
-    if (!slow->is_done || capacity == 0) return 0;
-    slow->is_done = false;
-    loaded[0] = (ecs_loaded){.ticket = slow->ticket, .is_loaded = slow->is_loaded};
-    return 1;
-}
-
-static void slow_cancel(void* context, uint32_t ticket) {
-    slow_loader* slow = context;
-    slow->cancelled += ticket == slow->ticket;
-}
-
-static void load_slowly(mirror_side* m, slow_loader* slow) {
-    *slow = (slow_loader){.loader = {slow, slow_begin, slow_poll, slow_cancel}};
-    ecs_loading_set(m->side.world, &(ecs_loading_config){.loader = &slow->loader});
-}
-
 static const uint64_t places[5][2] = {{1, 2}, {3, 4}, {5, 6}, {7, 8}, {9, 10}};
 
 // The components are mesh (not replicated) and pos.
 MIRROR_CASE(an_entity_that_waits_for_resources_follows_the_server) {
     slow_loader slow;
-    load_slowly(m, &slow);
+    load_slowly(m->side.world, &slow);
     ecs_world* world = m->side.world;
     assert_int_equal(m->model->layout.field_count, 2);
     assert_ok(mirror_create_at(m, 1, 0, ball, m->model, places[0]));
@@ -227,7 +194,7 @@ MIRROR_CASE(an_entity_that_waits_for_resources_follows_the_server) {
     assert_ok(mirror_update_at(m, 4, 6, m->model, 1, places[2], places[3]));
     mirror_expect(m, ball, m->model, places[3]);
     // An entity that changes to a template without resources is complete at once.
-    load_slowly(m, &slow); // nothing is known any more
+    load_slowly(m->side.world, &slow); // nothing is known any more
     assert_ok(mirror_create_at(m, 5, 0, other, m->model, places[0]));
     assert_int_equal(ecs_state(world, other), ECS_STATE_LOADING);
     assert_ok(mirror_create_at(m, 6, 0, other, m->mover, words[0]));
@@ -237,7 +204,7 @@ MIRROR_CASE(an_entity_that_waits_for_resources_follows_the_server) {
 
 MIRROR_CASE(one_that_cannot_be_loaded_is_not_shown_and_harms_nobody) {
     slow_loader slow;
-    load_slowly(m, &slow);
+    load_slowly(m->side.world, &slow);
     ecs_world* world = m->side.world;
     assert_ok(mirror_create_at(m, 1, 0, ball, m->model, places[0]));
     slow.is_done = true;
@@ -250,7 +217,7 @@ MIRROR_CASE(one_that_cannot_be_loaded_is_not_shown_and_harms_nobody) {
     assert_int_equal(sample(m, 0, 5, m->model, places[4], NULL), NET_MIRROR_UNKNOWN);
     assert_ok(mirror_destroy_at(m, 6, 0));
     // The server destroys the entity while it loads.
-    load_slowly(m, &slow); // nothing is known any more
+    load_slowly(m->side.world, &slow); // nothing is known any more
     assert_ok(mirror_create_at(m, 7, 0, ball, m->model, places[0]));
     assert_int_equal(ecs_state(world, ball), ECS_STATE_LOADING);
     assert_ok(mirror_destroy_at(m, 8, 0));

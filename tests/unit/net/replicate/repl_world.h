@@ -54,6 +54,40 @@ static inline uint32_t repl_mesh_request(const void* value, ecs_resource* resour
 static const ecs_type_ops repl_mesh_ops = {
     .create = repl_mesh_create, .destroy = repl_mesh_destroy, .request = repl_mesh_request};
 
+/// A loader that accepts every request. The test finishes the requests.
+typedef struct slow_loader {
+    ecs_loader loader;
+    uint32_t ticket, begun, cancelled;
+    bool is_done, is_loaded;
+} slow_loader;
+
+static inline ecs_load_answer slow_begin(void* context, uint32_t ticket,
+                                         const ecs_resource* resource) {
+    slow_loader* slow = context;
+    assert_string_equal(resource->name, "cube");
+    slow->ticket = ticket;
+    slow->begun++;
+    return ECS_LOAD_BEGUN;
+}
+
+static inline uint32_t slow_poll(void* context, ecs_loaded* loaded, uint32_t capacity) {
+    slow_loader* slow = context;
+    if (!slow->is_done || capacity == 0) return 0;
+    slow->is_done = false;
+    loaded[0] = (ecs_loaded){.ticket = slow->ticket, .is_loaded = slow->is_loaded};
+    return 1;
+}
+
+static inline void slow_cancel(void* context, uint32_t ticket) {
+    slow_loader* slow = context;
+    slow->cancelled += ticket == slow->ticket;
+}
+
+static inline void load_slowly(ecs_world* world, slow_loader* slow) {
+    *slow = (slow_loader){.loader = {slow, slow_begin, slow_poll, slow_cancel}};
+    ecs_loading_set(world, &(ecs_loading_config){.loader = &slow->loader});
+}
+
 static const char repl_text[] =
     "mover {\n"
     "  \"pos:p2\" { _replicate:b=yes; _min:r=-1024; _max:r=1024; _step:r=0.0625; value:p2=1,2 }\n"

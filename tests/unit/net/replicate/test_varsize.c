@@ -49,6 +49,17 @@ static void publish(fixture* at) {
     net_varsize_sender_publish(at->repl, 100000, varsize_send, &at->channel);
 }
 
+// @return how many messages wait in the channel after a publish, and after a step too.
+static uint32_t published(fixture* at) {
+    publish(at);
+    return at->channel.count;
+}
+
+static uint32_t stepped(fixture* at) {
+    step(at);
+    return published(at);
+}
+
 static net_result receive(fixture* at, const varsize_copy* copy) {
     return net_varsize_receiver_receive(at->mirror.client, &copy->message);
 }
@@ -80,6 +91,10 @@ static void report(fixture* at, ecs_entity entity, ecs_template_id template_id) 
 
 static const char* title(const fixture* at, ecs_entity entity) {
     return varsize_get_text(&at->mirror.side, entity, at->mirror.side.title);
+}
+
+static void set_title(fixture* at, ecs_entity entity, const char* text) {
+    varsize_set_text(&at->server, entity, at->server.title, text);
 }
 
 // Add an entity that both sides have.
@@ -122,20 +137,16 @@ SIDE_CASE(components_that_own_memory_are_numbered_by_name_and_no_part_of_the_row
 
 PAGE_CASE(a_value_that_is_its_templates_default_is_not_sent) {
     varsize_set_text(&at->server, page, at->server.diary, "the page's secret");
-    step(at);
-    publish(at);
-    assert_int_equal(at->channel.count, 0);
-    varsize_set_text(&at->server, page, at->server.title, "one");
+    assert_int_equal(stepped(at), 0);
+    set_title(at, page, "one");
     // The value changes back within the tick.
-    varsize_set_text(&at->server, page, at->server.title, "blank");
-    step(at);
-    publish(at);
-    assert_int_equal(at->channel.count, 0);
+    set_title(at, page, "blank");
+    assert_int_equal(stepped(at), 0);
     assert_true(net_varsize_sender_is_settled(at->repl));
 }
 
 PAGE_CASE(a_change_arrives_and_one_that_reverts_it_too) {
-    varsize_set_text(&at->server, page, at->server.title, "one");
+    set_title(at, page, "one");
     ecs_list* route = ecs_get_mut(at->server.world, page, at->server.route);
     assert_ok(ecs_list_push(ecs_world_allocator(at->server.world), route, &(ecs_vec2){5, 6}));
     exchange(at);
@@ -143,10 +154,8 @@ PAGE_CASE(a_change_arrives_and_one_that_reverts_it_too) {
     const ecs_list* there = ecs_get(at->mirror.side.world, page, at->mirror.side.route);
     assert_int_equal(ecs_list_count(there), 2);
     assert_true(((const ecs_vec2*)ecs_list_get(there, 1))->y == 6);
-    varsize_set_text(&at->server, page, at->server.title, "blank");
-    step(at);
-    publish(at);
-    assert_int_equal(at->channel.count, 1);
+    set_title(at, page, "blank");
+    assert_int_equal(stepped(at), 1);
     assert_true(at->channel.copies[0]->message.is_default);
     assert_int_equal(at->channel.copies[0]->message.size, 0);
     deliver(at);
@@ -156,31 +165,27 @@ PAGE_CASE(a_change_arrives_and_one_that_reverts_it_too) {
 PAGE_CASE(what_changes_while_a_version_is_under_way_is_sent_once_and_newest) {
     const char* const texts[] = {"a", "b", "c", "d"};
     for (uint32_t i = 0; i < 4; i++) {
-        varsize_set_text(&at->server, page, at->server.title, texts[i]);
-        step(at);
-        publish(at);
-        assert_int_equal(at->channel.count, 1);
+        set_title(at, page, texts[i]);
+        assert_int_equal(stepped(at), 1);
     }
     assert_false(net_varsize_sender_is_settled(at->repl));
     deliver(at);
     assert_string_equal(title(at, page), "a");
-    publish(at);
-    assert_int_equal(at->channel.count, 1);
+    assert_int_equal(published(at), 1);
     deliver(at);
     assert_string_equal(title(at, page), "d");
-    publish(at);
-    assert_int_equal(at->channel.count, 0);
+    assert_int_equal(published(at), 0);
     assert_true(net_varsize_sender_is_settled(at->repl));
 }
 
 VALUES_CASE(a_value_waits_for_its_entity_and_the_newest_of_them_is_applied) {
     ecs_entity page = varsize_create(&at->server, at->server.page);
-    varsize_set_text(&at->server, page, at->server.title, "early");
+    set_title(at, page, "early");
     step(at);
     enter(at, page, EVERYTHING);
     publish(at);
     deliver(at);
-    varsize_set_text(&at->server, page, at->server.title, "later");
+    set_title(at, page, "later");
     exchange(at);
     assert_int_equal(net_varsize_receiver_waiting(at->mirror.client), 1);
     report(at, page, at->server.page);
@@ -190,7 +195,7 @@ VALUES_CASE(a_value_waits_for_its_entity_and_the_newest_of_them_is_applied) {
 
 VALUES_CASE(a_value_for_an_entity_that_is_gone_is_dropped) {
     ecs_entity page = varsize_create(&at->server, at->server.page);
-    varsize_set_text(&at->server, page, at->server.title, "late");
+    set_title(at, page, "late");
     step(at);
     enter(at, page, EVERYTHING);
     publish(at);
@@ -205,7 +210,7 @@ VALUES_CASE(a_value_for_an_entity_that_is_gone_is_dropped) {
 
 // The reason for `since`: the value overtakes the destroy of the previous incarnation.
 PAGE_CASE(a_value_for_the_next_life_in_scope_is_not_lost_to_the_one_before) {
-    varsize_set_text(&at->server, page, at->server.title, "first");
+    set_title(at, page, "first");
     exchange(at);
     net_varsize_sender_leave(at->repl, page);
     ecs_tick left = ++at->tick;
@@ -226,16 +231,13 @@ PAGE_CASE(a_value_for_the_next_life_in_scope_is_not_lost_to_the_one_before) {
 }
 
 PAGE_CASE(who_comes_back_into_scope_is_told_also_of_the_default) {
-    varsize_set_text(&at->server, page, at->server.title, "first");
+    set_title(at, page, "first");
     exchange(at);
     net_varsize_sender_leave(at->repl, page);
-    varsize_set_text(&at->server, page, at->server.title, "blank");
-    step(at);
-    publish(at);
-    assert_int_equal(at->channel.count, 0); // no client sees it
+    set_title(at, page, "blank");
+    assert_int_equal(stepped(at), 0); // no client sees it
     enter(at, page, EVERYTHING);
-    publish(at);
-    assert_int_equal(at->channel.count, 1);
+    assert_int_equal(published(at), 1);
     assert_true(at->channel.copies[0]->message.is_default);
     report(at, page, at->server.page); // it never left the scope of the client
     deliver(at);
@@ -246,8 +248,7 @@ PAGE_CASE(a_new_template_with_another_default_is_told_to_all_who_have_the_entity
     assert_ok(ecs_recreate(at->server.world, page, at->server.page_cover, NULL, 0));
     step(at);
     // "blank" is the current value, but a client that gets the entity now starts with "cover"
-    publish(at);
-    assert_int_equal(at->channel.count, 1);
+    assert_int_equal(published(at), 1);
     assert_false(at->channel.copies[0]->message.is_default);
     assert_int_equal(at->channel.copies[0]->message.since, at->tick);
     deliver(at);
@@ -256,14 +257,12 @@ PAGE_CASE(a_new_template_with_another_default_is_told_to_all_who_have_the_entity
 }
 
 PAGE_CASE(a_component_that_went_and_came_back_is_told) {
-    varsize_set_text(&at->server, page, at->server.title, "first");
+    set_title(at, page, "first");
     exchange(at);
     assert_ok(ecs_recreate(at->server.world, page, at->server.sheet, NULL, 0));
     exchange(at);
     assert_ok(ecs_recreate(at->server.world, page, at->server.page, NULL, 0));
-    step(at);
-    publish(at);
-    assert_int_equal(at->channel.count, 4); // all large values of the page
+    assert_int_equal(stepped(at), 4); // all large values of the page
     deliver(at);
     // The record is in a packet that is still under way.
     assert_string_equal(title(at, page), "first");
@@ -279,9 +278,7 @@ VALUES_CASE(who_loses_a_class_gets_the_default_and_who_gains_it_the_value) {
     const base_allocator* allocator = ecs_world_allocator(at->server.world);
     ecs_object* secret = ecs_get_mut(at->server.world, page, at->server.secret);
     assert_ok(ecs_object_set(allocator, secret, "level", ECS_ELEMENT_I, &(int32_t){9}));
-    step(at);
-    publish(at);
-    assert_int_equal(at->channel.count, 0);
+    assert_int_equal(stepped(at), 0);
     net_varsize_sender_reclass(at->repl, page, PUBLIC_ONLY | 1u << NET_CLASS_OWNER);
     exchange(at);
     const ecs_object* there = ecs_get(at->mirror.side.world, page, at->mirror.side.secret);
@@ -308,7 +305,7 @@ CASE(what_a_client_does_not_see_does_not_move_a_bit) {
                 assert_ok(ecs_recreate(at->server.world, other, at->server.page_cover, NULL, 0));
             char text[16];
             (void)snprintf(text, sizeof text, "round %d", round);
-            varsize_set_text(&at->server, page, at->server.title, text);
+            set_title(at, page, text);
             step(at);
             if (round == 0) enter(at, page, PUBLIC_ONLY);
             publish(at);
@@ -334,9 +331,7 @@ VALUES_CASE(values_up_to_the_limit_travel_and_longer_ones_are_the_default) {
     const uint32_t sizes[] = {NET_VARSIZE_BYTES_MAX - 1, NET_VARSIZE_BYTES_MAX};
     for (uint32_t i = 0; i < 2; i++) {
         varsize_set_size(&at->server, shelf, sizes[i], 7);
-        step(at);
-        publish(at);
-        assert_int_equal(at->channel.count, 1);
+        assert_int_equal(stepped(at), 1);
         assert_int_equal(at->channel.copies[0]->message.size, sizes[i]);
         deliver(at);
         const ecs_list* there = ecs_get(at->mirror.side.world, shelf, at->mirror.side.bytes);
@@ -384,14 +379,11 @@ VALUES_CASE(no_more_bytes_are_under_way_than_the_limit_and_nobody_starves) {
 VALUES_CASE(the_number_of_versions_under_way_is_limited) {
     for (uint32_t i = 0; i < NET_VARSIZE_FLIGHT_MAX + 5; i++) {
         ecs_entity page = add(at, at->server.page);
-        varsize_set_text(&at->server, page, at->server.title, "x");
+        set_title(at, page, "x");
     }
-    step(at);
-    publish(at);
-    assert_int_equal(at->channel.count, NET_VARSIZE_FLIGHT_MAX);
+    assert_int_equal(stepped(at), NET_VARSIZE_FLIGHT_MAX);
     deliver(at);
-    publish(at);
-    assert_int_equal(at->channel.count, 5);
+    assert_int_equal(published(at), 5);
 }
 
 VALUES_CASE(an_allowance_is_kept_to_within_one_value) {
@@ -413,8 +405,7 @@ VALUES_CASE(an_allowance_is_kept_to_within_one_value) {
     net_varsize_sender_publish(at->repl, 100000, varsize_send, &at->channel);
     assert_int_equal(at->channel.count, 2);
     at->channel.room = UINT32_MAX;
-    publish(at);
-    assert_int_equal(at->channel.count, 8);
+    assert_int_equal(published(at), 8);
 }
 
 typedef struct picky {
@@ -434,7 +425,7 @@ VALUES_CASE(a_value_whose_entity_is_not_there_yet_lets_others_go_first) {
     ecs_entity pages[3];
     for (uint32_t i = 0; i < 3; i++) {
         pages[i] = add(at, at->server.page);
-        varsize_set_text(&at->server, pages[i], at->server.title, "x");
+        set_title(at, pages[i], "x");
     }
     step(at);
     picky p = {.at = at, .refused = pages[0]};
@@ -443,29 +434,27 @@ VALUES_CASE(a_value_whose_entity_is_not_there_yet_lets_others_go_first) {
     assert_true(p.asked <= 5);
     deliver(at);
     assert_false(net_varsize_sender_is_settled(at->repl));
-    publish(at);
-    assert_int_equal(at->channel.count, 1);
+    assert_int_equal(published(at), 1);
     deliver(at);
     assert_true(net_varsize_sender_is_settled(at->repl));
 }
 
 PAGE_CASE(after_a_lost_connection_what_was_under_way_is_sent_as_a_new_version) {
-    varsize_set_text(&at->server, page, at->server.title, "one");
+    set_title(at, page, "one");
     step(at);
     publish(at);
     varsize_copy old = *at->channel.copies[0];
     old.message.bytes = old.bytes;
     varsize_channel_drop(&at->channel, 1);
     net_varsize_sender_resume(at->repl);
-    publish(at);
-    assert_int_equal(at->channel.count, 1);
+    assert_int_equal(published(at), 1);
     assert_true(at->channel.copies[0]->message.version > old.message.version);
     deliver(at);
     // The acknowledgement is late and does no harm.
     assert_true(net_varsize_sender_ack(at->repl, old.message.version));
     assert_true(net_varsize_sender_is_settled(at->repl));
     assert_string_equal(title(at, page), "one");
-    varsize_set_text(&at->server, page, at->server.title, "two");
+    set_title(at, page, "two");
     exchange(at);
     // The message is stale: acknowledged, no other effect.
     assert_ok(receive(at, &old));
@@ -474,7 +463,7 @@ PAGE_CASE(after_a_lost_connection_what_was_under_way_is_sent_as_a_new_version) {
 }
 
 PAGE_CASE(versions_that_were_never_sent_are_forged) {
-    varsize_set_text(&at->server, page, at->server.title, "one");
+    set_title(at, page, "one");
     exchange(at);
     uint32_t number = varsize_number(&at->server, at->server.title);
     assert_false(net_varsize_sender_ack(at->repl, 0));
@@ -500,7 +489,7 @@ CASE(when_too_many_wait_the_oldest_give_way_and_come_again) {
         ecs_entity pages[ROOM + 1];
         for (uint32_t i = 0; i < count; i++) {
             pages[i] = varsize_create(&at.server, at.server.page);
-            varsize_set_text(&at.server, pages[i], at.server.title, "kept");
+            set_title(&at, pages[i], "kept");
         }
         step(&at);
         for (uint32_t i = 0; i < count; i++)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Large values when something is missing: memory, resources, functions of a type.
+#include "repl_world.h"
 #include "varsize_world.h"
-
-#include "ecs_parts.h"
 
 #include <stdio.h>
 
@@ -136,53 +135,9 @@ CASE(a_steady_match_of_large_values_allocates_nothing) {
 
 // ---- resources ----
 
-typedef struct mesh {
-    uint32_t id;
-} mesh;
-
-static const ecs_field mesh_fields[] = {{.name = "id", .kind = ECS_FIELD_U32, .count = 1}};
-
-static void mesh_create(const ecs_type_context* context, void* value) {
-    (void)context;
-    memset(value, 0, sizeof(mesh));
-}
-
-static void mesh_destroy(const ecs_type_context* context, void* value) {
-    (void)context;
-    (void)value;
-}
-
-static uint32_t mesh_request(const void* value, ecs_resource* resources, uint32_t capacity) {
-    (void)value;
-    if (capacity > 0) memcpy(resources[0].name, "cube", sizeof "cube");
-    return 1;
-}
-
-static const ecs_type_ops mesh_ops = {
-    .create = mesh_create, .destroy = mesh_destroy, .request = mesh_request};
-
-typedef struct slow {
-    uint32_t ticket;
-    bool is_done;
-} slow;
-
-static ecs_load_answer slow_begin(void* context, uint32_t ticket, const ecs_resource* resource) {
-    (void)resource;
-    ((slow*)context)->ticket = ticket;
-    return ECS_LOAD_BEGUN;
-}
-
-static uint32_t slow_poll(void* context, ecs_loaded* loaded, uint32_t capacity) {
-    slow* loader = context;
-    if (!loader->is_done || capacity == 0) return 0;
-    loader->is_done = false;
-    loaded[0] = (ecs_loaded){.ticket = loader->ticket, .is_loaded = true};
-    return 1;
-}
-
 static net_schema* make_world(const char* text, ecs_world** world) {
-    ecs_type_desc type = TYPE_OF("mesh", mesh, mesh_fields);
-    type.ops = &mesh_ops;
+    ecs_type_desc type = TYPE_OF("mesh", repl_mesh, repl_mesh_fields);
+    type.ops = &repl_mesh_ops;
     const schema_wanted wanted = {.is_mirror = true, .types = &type, .type_count = 1};
     return schema_made(text, wanted, world);
 }
@@ -201,9 +156,8 @@ CASE(a_value_for_an_entity_that_loads_is_what_it_begins_with) {
                    "other { \"hp:i\"{ _replicate:b=yes } }",
                    &world);
     net_rows* rows = net_schema_rows(schema);
-    slow loader = {0};
-    const ecs_loader functions = {&loader, slow_begin, slow_poll, NULL};
-    ecs_loading_set(world, &(ecs_loading_config){.loader = &functions});
+    slow_loader loader;
+    load_slowly(world, &loader);
     ecs_entity model = ecs_entity_make(7, 1);
     assert_ok(ecs_create_at(world, model, ecs_template_find(world, "model"), NULL, 0));
     assert_true(ecs_loading_is_pending(world, model));
@@ -216,7 +170,7 @@ CASE(a_value_for_an_entity_that_loads_is_what_it_begins_with) {
         .handle = model, .version = 1, .since = 1, .bytes = text, .size = sizeof text};
     assert_ok(net_varsize_receiver_receive(client, &message));
     assert_int_equal(net_varsize_receiver_get_counters(client)->applied, 1);
-    loader.is_done = true;
+    loader.is_done = loader.is_loaded = true;
     assert_int_equal(ecs_loading_poll(world), 1);
     ecs_component_id name = ecs_component_find(world, "name");
     assert_string_equal(ecs_string_text(ecs_get(world, model, name)), "cube");
@@ -252,27 +206,22 @@ CASE(a_module_s_own_type_with_functions_travels_whole) {
     assert_ok(net_varsize_check(world, form, five, 4));
     assert_int_equal(net_varsize_check(world, form, five, 3), NET_ERR_MALFORMED);
     assert_ok(net_varsize_apply(world, rows, thing, form, five, 4));
-    assert_int_equal(((const mesh*)ecs_get(world, thing, form))->id, 5);
+    assert_int_equal(((const repl_mesh*)ecs_get(world, thing, form))->id, 5);
     assert_ok(net_varsize_apply(world, rows, thing, form, NULL, 0));
-    assert_int_equal(((const mesh*)ecs_get(world, thing, form))->id, 3);
+    assert_int_equal(((const repl_mesh*)ecs_get(world, thing, form))->id, 3);
     schema_unmake(schema, world);
 }
 
 CASE(what_cannot_be_read_back_is_refused_where_it_stands) {
-    const ecs_type_ops ops = {.create = mesh_create, .destroy = mesh_destroy};
+    const ecs_type_ops ops = {.create = repl_mesh_create, .destroy = repl_mesh_destroy};
     ecs_world* world;
     ecs_world_config config = ecs_world_config_default();
     assert_ok(ecs_world_create(&config, &world));
-    const ecs_type_desc type = {
-        .name = "mesh", .size = sizeof(mesh), .align = _Alignof(mesh), .ops = &ops};
+    ecs_type_desc type = TYPE_OF("boxed", repl_mesh, repl_mesh_fields);
+    assert_ok(ecs_type_register_as(world, &type, ECS_TYPE_BOXED, NULL, NULL));
+    type = (ecs_type_desc){
+        .name = "mesh", .size = sizeof(repl_mesh), .align = _Alignof(repl_mesh), .ops = &ops};
     assert_ok(ecs_type_register(world, &type, NULL));
-    assert_ok(ecs_type_register_as(world,
-                                   &(ecs_type_desc){.name = "boxed",
-                                                    .size = sizeof(mesh),
-                                                    .align = _Alignof(mesh),
-                                                    .fields = mesh_fields,
-                                                    .field_count = 1},
-                                   ECS_TYPE_BOXED, NULL, NULL));
     static const char* const texts[] = {"a { \"x:mesh\"{ _replicate:b=yes } }",
                                         "a { \"x:boxed\"{ _replicate:b=yes } }"};
     for (uint32_t i = 0; i < BASE_COUNT(texts); i++)
