@@ -375,7 +375,11 @@ BALL_CASE(a_view_made_between_step_and_publish_is_told_nothing_twice) {
 
 VIEW_WITH_CASE(what_the_client_asks_for_again_is_sent_absolutely, .is_taken_apart = true) {
     ecs_entity ball = repl_create(&w->server, w->server.mover);
+    view_step(w);
+    assert_true(net_repl_state_resync(w->clients[0].repl, ball)); // its create is absolute anyway
     view_exchange(w);
+    assert_int_equal(view_counters(w)->records_create, 1);
+    assert_int_equal(view_counters(w)->resyncs, 0);
     assert_false(net_repl_state_resync(w->clients[0].repl, ecs_entity_make(77, 1)));
     assert_false(net_repl_state_resync(
         w->clients[0].repl,
@@ -445,6 +449,10 @@ VIEW_WITH_CASE(classes_that_are_not_seen_have_their_defaults, .client_count = 2)
     (void)view_write(w, 1);
     view_ack(w, 0);
     view_ack(w, 1);
+    // A class that no component has is nothing new.
+    view_scope(w, 0, agent)->classes = 1 | 1 << 3;
+    view_step(w);
+    assert_false(net_repl_state_has_pending(w->clients[0].repl));
     // The class is granted and taken away again.
     view_scope(w, 0, agent)->classes = 1 | 1 << 2;
     view_scope(w, 1, agent)->classes = 1;
