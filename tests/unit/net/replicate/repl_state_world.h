@@ -32,6 +32,7 @@ typedef struct view_world {
     uint32_t client_count;
     bool has_solo_code;
     view_client clients[VIEW_CLIENTS_MAX];
+    net_repl_state* repl; ///< of the first client
 } view_world;
 
 typedef struct view_options {
@@ -48,6 +49,7 @@ static inline void view_join(view_world* w, uint32_t number) {
     repl_open_with(&c->side, true, VIEW_INDEX_MAX, repl_class_text);
     assert_true(net_interest_add_client(w->interest, number));
     assert_ok(net_repl_state_create(w->replicator, number, &c->repl));
+    if (number == 0) w->repl = c->repl;
     if (w->has_solo_code) assert_ok(net_repl_state_use_solo(c->repl));
     net_mirror_config config = {.world = c->side.world,
                                 .rows = c->side.rows,
@@ -114,6 +116,12 @@ static inline void view_step(view_world* w) {
     net_replicator_publish(w->replicator);
 }
 
+/// Move an entity, and step.
+static inline void view_move(view_world* w, ecs_entity entity, float x, float y) {
+    repl_move(&w->server, entity, x, y);
+    view_step(w);
+}
+
 static inline void view_write_room(view_world* w, uint32_t number, net_repl_state_room room) {
     view_client* c = &w->clients[number];
     memset(c->body, 0, sizeof c->body);
@@ -129,6 +137,18 @@ static inline uint16_t view_write(view_world* w, uint32_t number) {
     view_write_room(
         w, number, (net_repl_state_room){.hard = VIEW_BODY_BYTES * 8, .soft = VIEW_BODY_BYTES * 8});
     return (uint16_t)(w->clients[number].seq - 1);
+}
+
+/// Write a packet. @return how many records it has.
+static inline uint32_t view_records(view_world* w, uint32_t number) {
+    (void)view_write(w, number);
+    return w->clients[number].records;
+}
+
+/// Step, and write a packet for the first client. @return its sequence number.
+static inline uint16_t view_tell(view_world* w) {
+    view_step(w);
+    return view_write(w, 0);
 }
 
 /// Deliver the last written packet to the client.
@@ -147,17 +167,38 @@ static inline void view_ack(view_world* w, uint32_t number) {
         net_repl_state_acked(w->clients[number].repl, (uint16_t)(w->clients[number].seq - 1)));
 }
 
+/// Write, deliver, acknowledge.
+static inline void view_send(view_world* w, uint32_t number) {
+    (void)view_write(w, number);
+    view_ack(w, number);
+}
+
+/// The same for the first client, with room for this many bits.
+static inline void view_send_room(view_world* w, uint32_t hard, uint32_t soft) {
+    view_write_room(w, 0, (net_repl_state_room){.hard = hard, .soft = soft});
+    view_ack(w, 0);
+}
+
 /// Step, write, deliver, acknowledge.
 static inline void view_exchange(view_world* w) {
     view_step(w);
-    for (uint32_t i = 0; i < w->client_count; i++) {
-        (void)view_write(w, i);
-        view_ack(w, i);
-    }
+    for (uint32_t i = 0; i < w->client_count; i++)
+        view_send(w, i);
+}
+
+static inline void view_exchanges(view_world* w, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        view_exchange(w);
+}
+
+/// Move an entity, and exchange.
+static inline void view_carry(view_world* w, ecs_entity entity, float x, float y) {
+    repl_move(&w->server, entity, x, y);
+    view_exchange(w);
 }
 
 static inline const net_repl_state_counters* view_counters(const view_world* w) {
-    return net_repl_state_get_counters(w->clients[0].repl);
+    return net_repl_state_get_counters(w->repl);
 }
 
 static inline fake_scope* view_scope(view_world* w, uint32_t number, ecs_entity entity) {

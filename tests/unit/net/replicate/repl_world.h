@@ -171,6 +171,12 @@ static inline ecs_entity repl_create(repl_side* side, ecs_template_id template_i
     return entity;
 }
 
+static inline void repl_create_many(repl_side* side, ecs_template_id template_id,
+                                    ecs_entity* entities, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        entities[i] = repl_create(side, template_id);
+}
+
 static inline void repl_destroy(repl_side* side, ecs_entity entity) {
     assert_ok(ecs_destroy(side->world, entity));
 }

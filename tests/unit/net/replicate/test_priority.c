@@ -15,11 +15,9 @@ typedef struct crowd {
 static void open_crowd(crowd* c, uint32_t count) {
     view_open(&c->w);
     c->count = count;
-    for (uint32_t i = 0; i < count; i++)
-        c->entities[i] = repl_create(&c->w.server, c->w.server.mover);
-    for (uint32_t i = 0; i < 40; i++)
-        view_exchange(&c->w);
-    assert_true(net_repl_state_is_settled(c->w.clients[0].repl));
+    repl_create_many(&c->w.server, c->w.server.mover, c->entities, count);
+    view_exchanges(&c->w, 40);
+    assert_true(net_repl_state_is_settled(c->w.repl));
 }
 
 static void move_all(crowd* c, base_rng* rng) {
@@ -34,8 +32,7 @@ static ecs_tick client_tick(crowd* c, uint32_t i) {
 }
 
 static void send(crowd* c, uint32_t bits) {
-    view_write_room(&c->w, 0, (net_repl_state_room){.hard = 9376, .soft = bits});
-    view_ack(&c->w, 0);
+    view_send_room(&c->w, 9376, bits);
 }
 
 #define CROWD_CASE(name, count) CASE_WITH(crowd, c, open_crowd(c, count), view_close(&c->w), name)
@@ -60,7 +57,7 @@ CROWD_CASE(without_room_nothing_is_written_and_all_keeps_waiting, 10) {
     view_write_room(&c->w, 0, (net_repl_state_room){.hard = 0, .soft = 0});
     assert_int_equal(c->w.clients[0].records, 0);
     view_ack(&c->w, 0);
-    assert_true(net_repl_state_has_pending(c->w.clients[0].repl));
+    assert_true(net_repl_state_has_pending(c->w.repl));
     view_exchange(&c->w);
     assert_true(view_is_equal(&c->w, 0));
 }
@@ -171,8 +168,7 @@ CROWD_CASE(creates_and_destroys_have_their_share_beside_urgent_changes, 200) {
         send(c, 1000);
     }
     ecs_entity made[100];
-    for (uint32_t i = 0; i < 100; i++)
-        made[i] = repl_create(&c->w.server, c->w.server.mover);
+    repl_create_many(&c->w.server, c->w.server.mover, made, 100);
     for (uint32_t i = 0; i < 100; i++)
         view_scope(&c->w, 0, made[i])->weight = 1;
     uint64_t creates = view_counters(&c->w)->records_create;
@@ -201,14 +197,12 @@ CROWD_CASE(a_change_while_waiting_makes_more_urgent, 60) {
     // All entities wait. Half of them change again and again.
     move_all(c, &rng);
     view_step(&c->w);
-    view_write_room(&c->w, 0, (net_repl_state_room){.hard = 0, .soft = 0});
-    view_ack(&c->w, 0);
+    view_send_room(&c->w, 0, 0);
     for (uint32_t tick = 0; tick < 10; tick++) {
         for (uint32_t i = 0; i < 60; i += 2)
             repl_move(&c->w.server, c->entities[i], base_rng_float(&rng) * 900, 3);
         view_step(&c->w);
-        view_write_room(&c->w, 0, (net_repl_state_room){.hard = 0, .soft = 0});
-        view_ack(&c->w, 0);
+        view_send_room(&c->w, 0, 0);
     }
     view_step(&c->w);
     send(c, 700);
@@ -229,8 +223,7 @@ CROWD_CASE(priority_saturates_and_waits_on, 20) {
     for (uint32_t tick = 0; tick < 500; tick++) {
         move_all(c, &rng);
         view_step(&c->w);
-        view_write_room(&c->w, 0, (net_repl_state_room){.hard = 0, .soft = 0});
-        view_ack(&c->w, 0);
+        view_send_room(&c->w, 0, 0);
     }
     view_exchange(&c->w);
     assert_true(view_is_equal(&c->w, 0));

@@ -7,82 +7,69 @@
 
 VIEW_CASE(nothing_waiting_gives_no_body) {
     view_step(w);
-    assert_false(net_repl_state_has_pending(w->clients[0].repl));
-    (void)view_write(w, 0);
-    assert_int_equal(w->clients[0].records, 0);
-    assert_true(net_repl_state_is_settled(w->clients[0].repl));
+    assert_false(net_repl_state_has_pending(w->repl));
+    assert_int_equal(view_records(w, 0), 0);
+    assert_true(net_repl_state_is_settled(w->repl));
 }
 
 VIEW_CASE(only_the_loss_of_the_newest_send_makes_it_wait_again) {
-    net_repl_state* repl = w->clients[0].repl;
     ecs_entity ball = repl_create(&w->server, w->server.mover);
     view_exchange(w);
-    repl_move(&w->server, ball, 3, 3);
-    view_step(w);
+    view_move(w, ball, 3, 3);
     uint16_t old = view_write(w, 0);
-    repl_move(&w->server, ball, 4, 4);
-    view_step(w);
+    view_move(w, ball, 4, 4);
     uint16_t newest = view_write(w, 0);
-    assert_true(net_repl_state_lost(repl, old));
-    assert_false(net_repl_state_has_pending(repl));
-    assert_true(net_repl_state_lost(repl, newest));
-    assert_true(net_repl_state_has_pending(repl));
-    assert_true(net_repl_state_lost(repl, newest)); // a second call changes nothing
+    assert_true(net_repl_state_lost(w->repl, old));
+    assert_false(net_repl_state_has_pending(w->repl));
+    assert_true(net_repl_state_lost(w->repl, newest));
+    assert_true(net_repl_state_has_pending(w->repl));
+    assert_true(net_repl_state_lost(w->repl, newest)); // a second call changes nothing
     // A late acknowledgement arrives after all: nothing is missing any more.
-    assert_true(net_repl_state_acked(repl, newest));
-    assert_true(net_repl_state_is_settled(repl));
+    assert_true(net_repl_state_acked(w->repl, newest));
+    assert_true(net_repl_state_is_settled(w->repl));
     view_step(w);
-    (void)view_write(w, 0);
-    assert_int_equal(w->clients[0].records, 0);
-    assert_false(net_repl_state_has_pending(repl));
+    assert_int_equal(view_records(w, 0), 0);
+    assert_false(net_repl_state_has_pending(w->repl));
 }
 
 VIEW_CASE(a_late_acknowledgement_does_not_hide_a_change) {
-    net_repl_state* repl = w->clients[0].repl;
     ecs_entity ball = repl_create(&w->server, w->server.mover);
-    view_step(w);
-    uint16_t first = view_write(w, 0);
-    assert_true(net_repl_state_lost(repl, first));
-    repl_move(&w->server, ball, 7, 7);
-    view_step(w);
-    assert_true(net_repl_state_acked(repl, first));
-    assert_true(net_repl_state_has_pending(repl));
-    assert_false(net_repl_state_is_settled(repl));
-    (void)view_write(w, 0);
-    assert_int_equal(w->clients[0].records, 1);
+    uint16_t first = view_tell(w);
+    assert_true(net_repl_state_lost(w->repl, first));
+    view_move(w, ball, 7, 7);
+    assert_true(net_repl_state_acked(w->repl, first));
+    assert_true(net_repl_state_has_pending(w->repl));
+    assert_false(net_repl_state_is_settled(w->repl));
+    assert_int_equal(view_records(w, 0), 1);
 }
 
 VIEW_CASE(acknowledgements_are_idempotent_and_forged_ones_refused) {
-    net_repl_state* repl = w->clients[0].repl;
-    assert_false(net_repl_state_acked(repl, 5));
+    assert_false(net_repl_state_acked(w->repl, 5));
     (void)repl_create(&w->server, w->server.mover);
     view_exchange(w);
     net_repl_state_counters before = *view_counters(w);
-    assert_true(net_repl_state_acked(repl, 65534));
-    assert_true(net_repl_state_lost(repl, 65534)); // the packet is acknowledged, so this is no loss
+    assert_true(net_repl_state_acked(w->repl, 65534));
+    assert_true(
+        net_repl_state_lost(w->repl, 65534)); // the packet is acknowledged, so this is no loss
     assert_memory_equal(&before, view_counters(w), sizeof before);
-    assert_false(net_repl_state_acked(repl, w->clients[0].seq));
-    assert_false(net_repl_state_acked(repl, 65533));
-    assert_false(net_repl_state_lost(repl, 30000));
+    assert_false(net_repl_state_acked(w->repl, w->clients[0].seq));
+    assert_false(net_repl_state_acked(w->repl, 65533));
+    assert_false(net_repl_state_lost(w->repl, 30000));
 }
 
 BALL_CASE(an_entity_that_slept_long_wakes_with_a_settled_base) {
     view_exchange(w);
     for (uint32_t i = 1; i < NET_BASE_AGE_MAX; i++)
         view_exchange(w);
-    repl_move(&w->server, ball, 2, 2);
-    view_exchange(w); // age 254
+    view_carry(w, ball, 2, 2); // age 254
     assert_int_equal(view_counters(w)->records_update, 1);
     assert_int_equal(view_counters(w)->records_settled, 0);
     for (uint32_t i = 1; i < NET_BASE_AGE_MAX + 1; i++)
         view_exchange(w);
-    repl_move(&w->server, ball, 3, 3);
-    view_exchange(w); // age 255
+    view_carry(w, ball, 3, 3); // age 255
     assert_int_equal(view_counters(w)->records_settled, 1);
-    for (uint32_t i = 0; i < 1000; i++)
-        view_exchange(w);
-    repl_move(&w->server, ball, 4, 4);
-    view_exchange(w);
+    view_exchanges(w, 1000);
+    view_carry(w, ball, 4, 4);
     assert_int_equal(view_counters(w)->records_settled, 2);
     assert_int_equal(view_counters(w)->records_absolute, 0);
     assert_true(view_is_equal(w, 0));
@@ -90,47 +77,39 @@ BALL_CASE(an_entity_that_slept_long_wakes_with_a_settled_base) {
 
 BALL_CASE(a_settled_base_is_not_used_when_something_was_sent_since) {
     view_exchange(w);
-    repl_move(&w->server, ball, 2, 2);
-    view_step(w);
+    view_move(w, ball, 2, 2);
     (void)view_write(w, 0); // it arrives but is not acknowledged
     assert_ok(view_deliver(w, 0));
     for (uint32_t i = 0; i < 200; i++) {
-        view_step(w);
-        (void)view_write(w, 0);
+        (void)view_tell(w);
     }
     for (uint32_t i = 0; i < 100; i++)
         view_step(w);
-    repl_move(&w->server, ball, 3, 3);
-    view_exchange(w);
+    view_carry(w, ball, 3, 3);
     assert_int_equal(view_counters(w)->records_settled, 0);
     assert_int_equal(view_counters(w)->records_absolute, 1);
     assert_true(view_is_equal(w, 0));
 }
 
 VIEW_CASE(an_entity_in_63_unacknowledged_packets_is_held_back) {
-    net_repl_state* repl = w->clients[0].repl;
     ecs_entity ball = repl_create(&w->server, w->server.mover);
     view_exchange(w);
     uint16_t first = w->clients[0].seq;
     for (uint32_t i = 1; i <= 63; i++) {
-        repl_move(&w->server, ball, (float)i, 5);
-        view_step(w);
-        (void)view_write(w, 0);
-        assert_int_equal(w->clients[0].records, 1);
+        view_move(w, ball, (float)i, 5);
+        assert_int_equal(view_records(w, 0), 1);
         assert_ok(view_deliver(w, 0));
     }
     assert_int_equal(view_counters(w)->records_absolute, 0);
     for (uint32_t i = 1; i <= 3; i++) {
-        repl_move(&w->server, ball, (float)i, 6);
-        view_step(w);
-        (void)view_write(w, 0);
-        assert_int_equal(w->clients[0].records, 0);
+        view_move(w, ball, (float)i, 6);
+        assert_int_equal(view_records(w, 0), 0);
         assert_ok(view_deliver(w, 0));
         assert_int_equal(view_counters(w)->held_back, i);
     }
-    assert_true(net_repl_state_has_pending(repl));
+    assert_true(net_repl_state_has_pending(w->repl));
     // One packet counts as lost and makes room. The base is more than 63 packets old.
-    assert_true(net_repl_state_lost(repl, first));
+    assert_true(net_repl_state_lost(w->repl, first));
     view_exchange(w);
     assert_int_equal(view_counters(w)->records_absolute, 1);
     assert_true(view_is_equal(w, 0));
@@ -139,16 +118,14 @@ VIEW_CASE(an_entity_in_63_unacknowledged_packets_is_held_back) {
 VIEW_CASE(a_full_packet_ring_takes_its_oldest_as_lost) {
     (void)repl_create(&w->server, w->server.mover);
     for (uint32_t i = 0; i < NET_PACKETS_IN_FLIGHT_MAX; i++) {
-        view_step(w);
-        (void)view_write(w, 0);
+        (void)view_tell(w);
         assert_int_equal(view_counters(w)->records_create, 1);
     }
-    view_step(w);
-    (void)view_write(w, 0);
+    (void)view_tell(w);
     assert_int_equal(view_counters(w)->records_create, 2);
     assert_int_equal(view_counters(w)->packets_lost, 1);
     // The packet is forgotten; the acknowledgement is not forged.
-    assert_false(net_repl_state_acked(w->clients[0].repl, 65534));
+    assert_false(net_repl_state_acked(w->repl, 65534));
 }
 
 // Packets whose samples the client keeps after the oldest one that an epoch names.
@@ -160,17 +137,15 @@ static bool ends_solo(uint32_t back) {
     view_world w;
     view_open(&w);
     ecs_entity ball = repl_create(&w.server, w.server.mover);
-    net_repl_state* repl = w.clients[0].repl;
-    assert_ok(net_repl_state_use_solo(repl));
+    assert_ok(net_repl_state_use_solo(w.repl));
     for (uint32_t i = 0; i <= back + 2; i++) {
-        repl_move(&w.server, ball, (float)i, 0);
-        view_step(&w);
+        view_move(&w, ball, (float)i, 0);
         const uint16_t seq = view_write(&w, 0);
         assert_true(w.clients[0].records > 0);
         if (i == 0 || i == back)
-            assert_true(net_repl_state_acked(repl, seq));
+            assert_true(net_repl_state_acked(w.repl, seq));
         else
-            assert_true(net_repl_state_lost(repl, seq));
+            assert_true(net_repl_state_lost(w.repl, seq));
     }
     const uint64_t stopped = view_counters(&w)->solo_stopped;
     view_close(&w);
@@ -186,13 +161,12 @@ CASE(solo_code_ends_when_the_client_may_have_forgotten_what_an_epoch_names) {
 BALL_CASE(a_destroy_is_repeated_until_acknowledged) {
     view_exchange(w);
     repl_destroy(&w->server, ball);
-    view_step(w);
-    uint16_t first = view_write(w, 0);
-    assert_true(net_repl_state_lost(w->clients[0].repl, first));
-    assert_false(net_repl_state_is_settled(w->clients[0].repl));
+    uint16_t first = view_tell(w);
+    assert_true(net_repl_state_lost(w->repl, first));
+    assert_false(net_repl_state_is_settled(w->repl));
     view_exchange(w);
     assert_int_equal(view_counters(w)->records_destroy, 2);
-    assert_true(net_repl_state_is_settled(w->clients[0].repl));
+    assert_true(net_repl_state_is_settled(w->repl));
     assert_int_equal(ecs_world_entity_count(w->clients[0].side.world), 0);
 }
 
@@ -201,7 +175,7 @@ BALL_CASE(what_was_never_sent_is_never_destroyed) {
     repl_destroy(&w->server, ball);
     view_exchange(w);
     assert_int_equal(view_counters(w)->records_destroy + view_counters(w)->records_create, 0);
-    assert_true(net_repl_state_is_settled(w->clients[0].repl));
+    assert_true(net_repl_state_is_settled(w->repl));
 }
 
 BALL_CASE(a_recreation_is_sent_like_a_create_with_the_same_handle) {
@@ -221,7 +195,7 @@ static uint64_t sampled_slots(view_world* w) {
     for (uint32_t i = 0; i < 64; i++) {
         uint32_t slot, age;
         uint64_t hash;
-        assert_true(net_repl_state_probe(w->clients[0].repl, &slot, &age, &hash));
+        assert_true(net_repl_state_probe(w->repl, &slot, &age, &hash));
         assert_in_range(slot, 0, 63);
         slots |= UINT64_C(1) << slot;
     }
@@ -229,46 +203,42 @@ static uint64_t sampled_slots(view_world* w) {
 }
 
 VIEW_CASE(a_slot_waits_for_the_acknowledged_destroy_before_another_takes_it) {
-    net_repl_state* repl = w->clients[0].repl;
     ecs_entity balls[3];
-    for (uint32_t i = 0; i < 3; i++)
-        balls[i] = repl_create(&w->server, w->server.mover);
+    repl_create_many(&w->server, w->server.mover, balls, 3);
     view_exchange(w);
     assert_int_equal(sampled_slots(w), 7);
     repl_destroy(&w->server, balls[1]);
-    view_step(w);
-    uint16_t destroy = view_write(w, 0);
+    uint16_t destroy = view_tell(w);
     assert_ok(view_deliver(w, 0));
     ecs_entity second = repl_create(&w->server, w->server.mover);
     view_exchange(w);
     assert_int_equal(sampled_slots(w), 1 | 4 | 8); // slot 1 still belongs to the destroyed entity
-    assert_true(net_repl_state_acked(repl, destroy));
+    assert_true(net_repl_state_acked(w->repl, destroy));
     ecs_entity third = repl_create(&w->server, w->server.holder);
     view_exchange(w);
     assert_int_equal(sampled_slots(w), 1 | 2 | 4 | 8);
-    assert_true(net_repl_state_sees(repl, second, NULL) && net_repl_state_sees(repl, third, NULL));
-    assert_false(net_repl_state_sees(repl, balls[1], NULL));
+    assert_true(net_repl_state_sees(w->repl, second, NULL) &&
+                net_repl_state_sees(w->repl, third, NULL));
+    assert_false(net_repl_state_sees(w->repl, balls[1], NULL));
     assert_true(view_is_equal(w, 0));
 }
 
 BALL_CASE(who_comes_back_before_the_destroy_arrived_goes_on_in_its_slot) {
     view_exchange(w);
     view_scope(w, 0, ball)->is_hidden = true;
-    view_step(w);
-    uint16_t destroy = view_write(w, 0); // the destroy is on its way
+    uint16_t destroy = view_tell(w); // the destroy is on its way
     assert_int_equal(view_counters(w)->records_destroy, 1);
-    assert_false(net_repl_state_sees(w->clients[0].repl, ball, NULL));
+    assert_false(net_repl_state_sees(w->repl, ball, NULL));
     view_scope(w, 0, ball)->is_hidden = false;
-    repl_move(&w->server, ball, 8, 8);
-    view_exchange(w);
+    view_carry(w, ball, 8, 8);
     uint32_t slot, age;
     uint64_t hash;
-    assert_true(net_repl_state_probe(w->clients[0].repl, &slot, &age, &hash));
+    assert_true(net_repl_state_probe(w->repl, &slot, &age, &hash));
     assert_int_equal(slot, 0);
     assert_int_equal(view_counters(w)->records_create, 2);
     // The acknowledgement is from before the reset: no effect.
-    assert_true(net_repl_state_acked(w->clients[0].repl, destroy));
-    assert_true(net_repl_state_sees(w->clients[0].repl, ball, NULL));
+    assert_true(net_repl_state_acked(w->repl, destroy));
+    assert_true(net_repl_state_sees(w->repl, ball, NULL));
     assert_true(view_is_equal(w, 0));
 }
 
@@ -279,33 +249,29 @@ CASE(who_was_still_shares_a_run_with_who_moves) {
     view_world w;
     view_open_with(&w, (view_options){.first_seq = 1});
     ecs_entity balls[MANY];
-    for (uint32_t i = 0; i < MANY; i++)
-        balls[i] = repl_create(&w.server, w.server.mover);
+    repl_create_many(&w.server, w.server.mover, balls, MANY);
     for (uint32_t tick = 1; tick < 300; tick++) {
         for (uint32_t i = 0; i < MANY; i++) {
             bool moves = i < 6 || (tick + i) % (2 + i % 3) != 0;
             if (moves) repl_move(&w.server, balls[i], (float)(tick * (i + 1) % 900), (float)tick);
         }
         if (tick % 40 == 0) repl_become(&w.server, balls[tick / 40 % MANY], w.server.mover_extra);
-        view_step(&w);
-        (void)view_write(&w, 0);
+        (void)view_tell(&w);
         if (tick % 17 != 0) assert_ok(view_deliver(&w, 0));
         if (tick > LAG)
-            assert_true((tick - LAG) % 17
-                            ? net_repl_state_acked(w.clients[0].repl, (uint16_t)(tick - LAG))
-                            : net_repl_state_lost(w.clients[0].repl, (uint16_t)(tick - LAG)));
+            assert_true((tick - LAG) % 17 ? net_repl_state_acked(w.repl, (uint16_t)(tick - LAG))
+                                          : net_repl_state_lost(w.repl, (uint16_t)(tick - LAG)));
         ecs_entity first = balls[0];
         ecs_tick at;
         if (tick % 17 != 0) assert_true(net_mirror_entity_tick(w.clients[0].mirror, first, &at));
     }
     for (uint32_t i = 0; i < 5; i++) {
-        view_step(&w);
-        uint16_t seq = view_write(&w, 0);
+        uint16_t seq = view_tell(&w);
         assert_ok(view_deliver(&w, 0));
         for (uint16_t k = (uint16_t)(seq - LAG - 2); k != (uint16_t)(seq + 1); k++)
-            (void)(k % 17 && net_repl_state_acked(w.clients[0].repl, k));
+            (void)(k % 17 && net_repl_state_acked(w.repl, k));
         for (uint16_t k = (uint16_t)(seq - LAG - 2); k != (uint16_t)(seq + 1); k++)
-            (void)net_repl_state_lost(w.clients[0].repl, k);
+            (void)net_repl_state_lost(w.repl, k);
     }
     assert_true(view_is_equal(&w, 0));
     assert_int_equal(net_mirror_get_counters(w.clients[0].mirror)->malformed, 0);
@@ -314,12 +280,10 @@ CASE(who_was_still_shares_a_run_with_who_moves) {
 
 VIEW_CASE(everything_gets_through_a_small_packet) {
     ecs_entity entities[100];
-    for (uint32_t i = 0; i < 100; i++)
-        entities[i] = repl_create(&w->server, w->server.mover);
+    repl_create_many(&w->server, w->server.mover, entities, 100);
     for (uint32_t round = 0; round < 200; round++) {
         for (uint32_t i = 0; i < 10; i++) // some entity changes in each tick
-            repl_move(&w->server, entities[i], (float)round, 1);
-        view_step(w);
+            view_move(w, entities[i], (float)round, 1);
         view_write_room(w, 0, (net_repl_state_room){.hard = 40 * 8, .soft = 40 * 8});
         assert_true(w->clients[0].records > 0);
         view_ack(w, 0);
@@ -337,9 +301,8 @@ VIEW_CASE(a_body_fills_its_room_to_the_bit_and_never_more) {
         if (bits > 800) assert_in_range(w->clients[0].bits, bits - 160, bits);
         view_ack(w, 0);
     }
-    while (net_repl_state_has_pending(w->clients[0].repl)) {
-        (void)view_write(w, 0);
-        view_ack(w, 0);
+    while (net_repl_state_has_pending(w->repl)) {
+        view_send(w, 0);
     }
     assert_true(view_is_equal(w, 0));
 }
@@ -350,8 +313,7 @@ VIEW_CASE(a_view_that_joins_late_gets_everything) {
     view_exchange(w);
     view_join(w, 1);
     w->client_count = 2;
-    (void)view_write(w, 1);
-    assert_int_equal(w->clients[1].records, 5);
+    assert_int_equal(view_records(w, 1), 5);
     view_ack(w, 1);
     assert_true(view_is_equal(w, 1));
     view_exchange(w); // events of the step before its creation are not new to it
@@ -366,8 +328,7 @@ BALL_CASE(a_view_made_between_step_and_publish_is_told_nothing_twice) {
     view_join(w, 1);
     w->client_count = 2;
     net_replicator_publish(w->replicator);
-    (void)view_write(w, 1);
-    assert_int_equal(w->clients[1].records, 1);
+    assert_int_equal(view_records(w, 1), 1);
     view_ack(w, 1);
     assert_true(net_repl_state_sees(w->clients[1].repl, ball, NULL));
     assert_true(view_is_equal(w, 1));
@@ -376,40 +337,37 @@ BALL_CASE(a_view_made_between_step_and_publish_is_told_nothing_twice) {
 VIEW_WITH_CASE(what_the_client_asks_for_again_is_sent_absolutely, .is_taken_apart = true) {
     ecs_entity ball = repl_create(&w->server, w->server.mover);
     view_step(w);
-    assert_true(net_repl_state_resync(w->clients[0].repl, ball)); // its create is absolute anyway
+    assert_true(net_repl_state_resync(w->repl, ball)); // its create is absolute anyway
     view_exchange(w);
     assert_int_equal(view_counters(w)->records_create, 1);
     assert_int_equal(view_counters(w)->resyncs, 0);
-    assert_false(net_repl_state_resync(w->clients[0].repl, ecs_entity_make(77, 1)));
+    assert_false(net_repl_state_resync(w->repl, ecs_entity_make(77, 1)));
     assert_false(net_repl_state_resync(
-        w->clients[0].repl,
-        ecs_entity_make(ecs_entity_index(ball), ecs_entity_generation(ball) + 1)));
-    assert_true(net_repl_state_resync(w->clients[0].repl, ball));
-    assert_false(net_repl_state_is_settled(w->clients[0].repl));
+        w->repl, ecs_entity_make(ecs_entity_index(ball), ecs_entity_generation(ball) + 1)));
+    assert_true(net_repl_state_resync(w->repl, ball));
+    assert_false(net_repl_state_is_settled(w->repl));
     view_exchange(w);
     assert_int_equal(view_counters(w)->resyncs, 1);
     assert_int_equal(view_counters(w)->records_absolute, 1);
-    assert_true(net_repl_state_is_settled(w->clients[0].repl));
+    assert_true(net_repl_state_is_settled(w->repl));
     view_exchange(w);
     assert_int_equal(view_counters(w)->resyncs, 1);
     assert_true(view_is_equal(w, 0));
 }
 
 VIEW_CASE(a_sample_is_the_row_that_the_client_has) {
-    net_repl_state* repl = w->clients[0].repl;
     uint32_t slot, age;
     uint64_t hash;
-    assert_false(net_repl_state_probe(repl, &slot, &age, &hash));
+    assert_false(net_repl_state_probe(w->repl, &slot, &age, &hash));
     ecs_entity ball = repl_create(&w->server, w->server.mover);
     (void)repl_create(&w->server, w->server.holder);
-    view_step(w);
-    (void)view_write(w, 0);
-    assert_false(net_repl_state_probe(repl, &slot, &age, &hash)); // not acknowledged
+    (void)view_tell(w);
+    assert_false(net_repl_state_probe(w->repl, &slot, &age, &hash)); // not acknowledged
     view_ack(w, 0);
     view_exchange(w);
     uint32_t seen = 0;
     for (uint32_t i = 0; i < 4; i++) {
-        assert_true(net_repl_state_probe(repl, &slot, &age, &hash));
+        assert_true(net_repl_state_probe(w->repl, &slot, &age, &hash));
         assert_int_equal(age, 1);
         assert_int_equal(
             net_mirror_check_probe(w->clients[0].mirror, slot, w->tick - age, (uint16_t)hash, NULL),
@@ -418,11 +376,10 @@ VIEW_CASE(a_sample_is_the_row_that_the_client_has) {
     }
     assert_int_equal(seen, 3); // one after the other
     // A newer row is on its way, so it is not certain which of both rows the client has.
-    repl_move(&w->server, ball, 30, 30);
-    view_step(w);
+    view_move(w, ball, 30, 30);
     (void)view_write(w, 0);
     for (uint32_t i = 0; i < 3; i++) {
-        assert_true(net_repl_state_probe(repl, &slot, &age, &hash));
+        assert_true(net_repl_state_probe(w->repl, &slot, &age, &hash));
         assert_int_equal(slot, 1);
     }
 }
@@ -442,8 +399,8 @@ VIEW_WITH_CASE(classes_that_are_not_seen_have_their_defaults, .client_count = 2)
     // A change that the client may not see is no change for it.
     view_set(w, agent, w->ammo, 11);
     view_step(w);
-    assert_false(net_repl_state_has_pending(w->clients[0].repl));
-    assert_true(net_repl_state_is_settled(w->clients[0].repl));
+    assert_false(net_repl_state_has_pending(w->repl));
+    assert_true(net_repl_state_is_settled(w->repl));
     assert_true(net_repl_state_has_pending(w->clients[1].repl));
     (void)view_write(w, 0);
     (void)view_write(w, 1);
@@ -452,7 +409,7 @@ VIEW_WITH_CASE(classes_that_are_not_seen_have_their_defaults, .client_count = 2)
     // A class that no component has is nothing new.
     view_scope(w, 0, agent)->classes = 1 | 1 << 3;
     view_step(w);
-    assert_false(net_repl_state_has_pending(w->clients[0].repl));
+    assert_false(net_repl_state_has_pending(w->repl));
     // The class is granted and taken away again.
     view_scope(w, 0, agent)->classes = 1 | 1 << 2;
     view_scope(w, 1, agent)->classes = 1;
@@ -461,7 +418,7 @@ VIEW_WITH_CASE(classes_that_are_not_seen_have_their_defaults, .client_count = 2)
     assert_int_equal(view_client_value(w, 0, agent, "ammo"), 30);
     assert_int_equal(view_client_value(w, 1, agent, "ammo"), 30);
     view_exchange(w);
-    assert_true(net_repl_state_is_settled(w->clients[0].repl));
+    assert_true(net_repl_state_is_settled(w->repl));
 }
 
 // Write the first packet after a public change. The client lost the right to see `plan` long ago,
@@ -472,8 +429,7 @@ static void write_after_a_revocation(uint32_t hidden_changes, uint8_t body[VIEW_
     view_world w;
     view_open(&w);
     ecs_entity agents[AGENTS];
-    for (uint32_t i = 0; i < AGENTS; i++)
-        agents[i] = repl_create(&w.server, w.agent);
+    repl_create_many(&w.server, w.agent, agents, AGENTS);
     for (int32_t tick = 0; tick < 4; tick++) {
         for (uint32_t i = 0; i < AGENTS; i++) {
             view_scope(&w, 0, agents[i])->classes = tick < 3 ? 1 | 1 << 2 : 1;
@@ -504,8 +460,7 @@ CASE(how_often_a_hidden_value_changed_moves_no_bit) {
 }
 
 VIEW_CASE(sequence_numbers_rise_by_one) {
-    view_step(w);
-    (void)view_write(w, 0);
+    (void)view_tell(w);
     w->clients[0].seq = 7;
     expect_assert_failure((void)view_write(w, 0));
 }
@@ -527,7 +482,7 @@ VIEW_WITH_CASE(the_pieces_of_a_body_have_all_its_bits, .is_taken_apart = true) {
             sum += w->bits[i];
         assert_true(sum - before == w->clients[0].bits);
         if (tick % 5 == 4)
-            assert_true(net_repl_state_lost(w->clients[0].repl, seq));
+            assert_true(net_repl_state_lost(w->repl, seq));
         else
             view_ack(w, 0);
     }
@@ -567,8 +522,7 @@ CASE(a_steady_tick_allocates_nothing) {
         view_step(&w);
         (void)view_write(&w, 0);
         assert_ok(view_deliver(&w, 0));
-        if (tick > LAG)
-            assert_true(net_repl_state_acked(w.clients[0].repl, (uint16_t)(tick - LAG)));
+        if (tick > LAG) assert_true(net_repl_state_acked(w.repl, (uint16_t)(tick - LAG)));
         if (tick == WARM_TICKS) warm = memory.calls;
     }
     assert_true(warm > 0);
@@ -581,17 +535,16 @@ CASE(who_has_the_row_of_a_tick_is_not_sent_it_again) {
         view_world w;
         view_open(&w);
         (void)repl_create(&w.server, w.server.mover);
-        view_step(&w);
-        uint16_t first = view_write(&w, 0);
+        uint16_t first = view_tell(&w);
         assert_ok(view_deliver(&w, 0));
-        assert_true(net_repl_state_lost(w.clients[0].repl, first));
+        assert_true(net_repl_state_lost(w.repl, first));
         uint16_t second = view_write(&w, 0); // in the same tick
         assert_int_equal(w.clients[0].records, 1);
-        if (order == 0) assert_true(net_repl_state_lost(w.clients[0].repl, second));
-        assert_true(net_repl_state_acked(w.clients[0].repl, first));
-        if (order == 1) assert_true(net_repl_state_lost(w.clients[0].repl, second));
-        assert_false(net_repl_state_has_pending(w.clients[0].repl));
-        assert_true(net_repl_state_is_settled(w.clients[0].repl));
+        if (order == 0) assert_true(net_repl_state_lost(w.repl, second));
+        assert_true(net_repl_state_acked(w.repl, first));
+        if (order == 1) assert_true(net_repl_state_lost(w.repl, second));
+        assert_false(net_repl_state_has_pending(w.repl));
+        assert_true(net_repl_state_is_settled(w.repl));
         view_close(&w);
     }
 }
@@ -609,24 +562,21 @@ static void move_all(view_world* w, const ecs_entity* movers, uint32_t count) {
 static void check_widening(view_world* w) {
     enum { MOVERS = 12, ACKED = 60, UNHEARD = 40 };
     ecs_entity movers[MOVERS];
-    for (uint32_t i = 0; i < MOVERS; i++)
-        movers[i] = repl_create(&w->server, w->server.mover);
+    repl_create_many(&w->server, w->server.mover, movers, MOVERS);
     for (uint32_t i = 0; i < ACKED; i++) {
         move_all(w, movers, MOVERS);
-        (void)view_write(w, 0);
-        view_ack(w, 0);
+        view_send(w, 0);
     }
-    const net_repl_state* repl = w->clients[0].repl;
-    const uint32_t window = repl->window;
+    const uint32_t window = w->repl->window;
     for (uint32_t i = 0; i < UNHEARD; i++) {
         move_all(w, movers, MOVERS);
         (void)view_write(w, 0);
         assert_ok(view_deliver(w, 0));
-        for (uint32_t back = 1; back <= net_repl_state_backs(repl); back++)
-            assert_int_equal(net_words_count(net_repl_listed(repl, back), repl->word_count),
+        for (uint32_t back = 1; back <= net_repl_state_backs(w->repl); back++)
+            assert_int_equal(net_words_count(net_repl_listed(w->repl, back), w->repl->word_count),
                              MOVERS);
     }
-    assert_true(repl->window >= 2 * window && view_is_equal(w, 0));
+    assert_true(w->repl->window >= 2 * window && view_is_equal(w, 0));
 }
 
 VIEW_CASE(a_window_that_grows_has_no_sets_of_packets_that_had_left_it) {

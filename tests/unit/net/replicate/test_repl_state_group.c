@@ -40,8 +40,7 @@ static float x_of(convoy* c, ecs_entity entity) {
 CONVOY_CASE(members_come_in_one_packet) {
     view_step(&c->w);
     for (uint32_t i = 0; i < 60 && tick_of(c, c->parts[0]) == 0; i++) {
-        view_write_room(&c->w, 0, (net_repl_state_room){.hard = 500, .soft = 500});
-        view_ack(&c->w, 0);
+        view_send_room(&c->w, 500, 500);
         for (uint32_t k = 1; k < PARTS; k++)
             assert_int_equal(tick_of(c, c->parts[k]), tick_of(c, c->parts[0]));
     }
@@ -52,8 +51,7 @@ CONVOY_CASE(members_come_in_one_packet) {
 CONVOY_CASE(members_are_never_seen_at_two_ticks) {
     for (uint32_t i = 0; i < PARTS; i++)
         repl_move(&c->w.server, c->parts[i], 1, 1);
-    for (uint32_t i = 0; i < 10; i++)
-        view_exchange(&c->w);
+    view_exchanges(&c->w, 10);
     base_rng rng = base_rng_make(11, 1);
     uint64_t seen = 0;
     for (uint32_t tick = 0; tick < 500; tick++) {
@@ -66,8 +64,7 @@ CONVOY_CASE(members_are_never_seen_at_two_ticks) {
         view_step(&c->w);
         view_write_room(&c->w, 0, (net_repl_state_room){.hard = 600, .soft = 600});
         if (base_rng_chance(&rng, 0.4)) {
-            assert_true(
-                net_repl_state_lost(c->w.clients[0].repl, (uint16_t)(c->w.clients[0].seq - 1)));
+            assert_true(net_repl_state_lost(c->w.repl, (uint16_t)(c->w.clients[0].seq - 1)));
             continue;
         }
         view_ack(&c->w, 0);
@@ -81,25 +78,20 @@ CONVOY_CASE(members_are_never_seen_at_two_ticks) {
 // One part changes while a packet with all parts is lost, but the server does not know it yet. The
 // server sends all parts again.
 CONVOY_CASE(what_may_be_lost_goes_with_the_one_that_changed) {
-    for (uint32_t i = 0; i < 10; i++)
-        view_exchange(&c->w);
+    view_exchanges(&c->w, 10);
     for (uint32_t i = 0; i < PARTS; i++)
         repl_move(&c->w.server, c->parts[i], 5, 5);
     view_step(&c->w);
     (void)view_write(&c->w, 0); // never arrives
     assert_int_equal(c->w.clients[0].records, PARTS);
-    repl_move(&c->w.server, c->parts[2], 6, 6);
-    view_step(&c->w);
-    (void)view_write(&c->w, 0);
-    assert_int_equal(c->w.clients[0].records, PARTS);
+    view_move(&c->w, c->parts[2], 6, 6);
+    assert_int_equal(view_records(&c->w, 0), PARTS);
     view_ack(&c->w, 0);
     for (uint32_t i = 0; i < PARTS; i++)
         assert_true(x_of(c, c->parts[i]) == (i == 2 ? 6.0f : 5.0f));
     // The server does not send a part that is known to be up to date.
-    repl_move(&c->w.server, c->parts[1], 7, 7);
-    view_step(&c->w);
-    (void)view_write(&c->w, 0);
-    assert_int_equal(c->w.clients[0].records, 1);
+    view_move(&c->w, c->parts[1], 7, 7);
+    assert_int_equal(view_records(&c->w, 0), 1);
 }
 
 CONVOY_CASE(a_group_larger_than_a_packet_is_split_and_counted) {
@@ -107,8 +99,7 @@ CONVOY_CASE(a_group_larger_than_a_packet_is_split_and_counted) {
         view_scope(&c->w, 0, c->others[i])->group = 9;
     for (uint32_t i = 0; i < 200 && ecs_world_entity_count(c->w.clients[0].side.world) < 44; i++) {
         view_step(&c->w);
-        view_write_room(&c->w, 0, (net_repl_state_room){.hard = 600, .soft = 600});
-        view_ack(&c->w, 0);
+        view_send_room(&c->w, 600, 600);
     }
     assert_int_equal(ecs_world_entity_count(c->w.clients[0].side.world), 44);
     assert_true(view_counters(&c->w)->groups_split > 0);
@@ -140,8 +131,7 @@ static uint32_t alive_parts(convoy* c) {
 // They leave the scope or die, in packets that may be lost and have room for one record.
 static void check_leaving(convoy* c, bool are_destroyed) {
     base_rng rng = base_rng_make(12, 1);
-    for (uint32_t i = 0; i < 10; i++)
-        view_exchange(&c->w);
+    view_exchanges(&c->w, 10);
     assert_int_equal(alive_parts(c), PARTS);
     for (uint32_t i = 0; i < PARTS; i++)
         if (are_destroyed)
@@ -154,8 +144,7 @@ static void check_leaving(convoy* c, bool are_destroyed) {
         view_step(&c->w);
         view_write_room(&c->w, 0, (net_repl_state_room){.hard = 600, .soft = 1});
         if (base_rng_chance(&rng, 0.4))
-            assert_true(
-                net_repl_state_lost(c->w.clients[0].repl, (uint16_t)(c->w.clients[0].seq - 1)));
+            assert_true(net_repl_state_lost(c->w.repl, (uint16_t)(c->w.clients[0].seq - 1)));
         else
             view_ack(&c->w, 0);
         assert_true(alive_parts(c) == 0 || alive_parts(c) == PARTS);
@@ -172,8 +161,7 @@ CONVOY_CASE(members_that_die_together_go_in_one_packet) {
 }
 
 CONVOY_CASE(members_may_join_and_leave_a_group) {
-    for (uint32_t i = 0; i < 5; i++)
-        view_exchange(&c->w);
+    view_exchanges(&c->w, 5);
     view_scope(&c->w, 0, c->parts[0])->group = 0;
     view_scope(&c->w, 0, c->parts[1])->group = 4;
     view_scope(&c->w, 0, c->others[0])->group = 9;
@@ -183,6 +171,6 @@ CONVOY_CASE(members_may_join_and_leave_a_group) {
     repl_destroy(&c->w.server, c->parts[3]);
     view_exchange(&c->w);
     view_exchange(&c->w);
-    assert_true(net_repl_state_is_settled(c->w.clients[0].repl));
+    assert_true(net_repl_state_is_settled(c->w.repl));
     assert_true(view_is_equal(&c->w, 0));
 }

@@ -33,8 +33,7 @@ static uint64_t run_twin(uint64_t seed, twin_options options, uint64_t* shared) 
         for (uint32_t c = 0; c < 2; c++)
             view_scope(&w, c, agents[i])->classes = (uint16_t)(1 | (c == i % 2) << 1);
     }
-    for (uint32_t i = 0; i < options.movers; i++)
-        movers[i] = repl_create(&w.server, w.server.mover);
+    repl_create_many(&w.server, w.server.mover, movers, options.movers);
     uint64_t hash = seed;
     for (uint32_t tick = 1; tick <= TICKS; tick++) {
         for (uint32_t i = 0; i < AGENTS; i++) {
@@ -118,20 +117,18 @@ VIEW_WITH_CASE(what_comes_into_scope_is_created_and_what_leaves_is_destroyed, .c
     assert_false(ecs_is_alive(w->clients[0].side.world, b));
     assert_true(ecs_is_alive(w->clients[1].side.world, b));
     // A change of an entity out of scope causes no data.
-    repl_move(&w->server, b, 9, 9);
-    view_step(w);
-    assert_false(net_repl_state_has_pending(w->clients[0].repl));
+    view_move(w, b, 9, 9);
+    assert_false(net_repl_state_has_pending(w->repl));
     assert_true(net_repl_state_has_pending(w->clients[1].repl));
     view_scope(w, 0, a)->is_hidden = true;
     view_scope(w, 0, b)->is_hidden = false;
     for (uint32_t i = 0; i < 2; i++) {
-        (void)view_write(w, i);
-        view_ack(w, i);
+        view_send(w, i);
     }
     view_exchange(w);
     assert_false(ecs_is_alive(w->clients[0].side.world, a));
     assert_true(ecs_is_alive(w->clients[0].side.world, b));
-    assert_true(net_repl_state_is_settled(w->clients[0].repl));
+    assert_true(net_repl_state_is_settled(w->repl));
 }
 
 VIEW_CASE(an_index_that_dies_and_comes_back_in_one_step_goes_on_in_its_slot) {
@@ -152,8 +149,8 @@ VIEW_CASE(an_index_that_dies_and_comes_back_in_one_step_goes_on_in_its_slot) {
     assert_int_equal(view_counters(w)->records_destroy, 0);
     assert_true(ecs_is_alive(w->clients[0].side.world, again));
     assert_false(ecs_is_alive(w->clients[0].side.world, first));
-    assert_true(net_repl_state_sees(w->clients[0].repl, again, NULL));
-    assert_false(net_repl_state_sees(w->clients[0].repl, first, NULL));
+    assert_true(net_repl_state_sees(w->repl, again, NULL));
+    assert_false(net_repl_state_sees(w->repl, first, NULL));
     assert_true(view_is_equal(w, 0));
 }
 
@@ -164,19 +161,16 @@ CASE(few_changes_and_a_crowd_of_them_tell_the_same) {
     view_world w;
     view_open_with(&w, (view_options){.client_count = 2});
     ecs_entity movers[MOVERS];
-    for (uint32_t i = 0; i < MOVERS; i++)
-        movers[i] = repl_create(&w.server, w.server.mover);
+    repl_create_many(&w.server, w.server.mover, movers, MOVERS);
     for (uint32_t i = 0; i < MOVERS; i += 2)
         view_scope(&w, 0, movers[i])->is_hidden = true;
-    for (uint32_t i = 0; i < 5; i++)
-        view_exchange(&w);
+    view_exchanges(&w, 5);
     for (uint32_t changed = 1; changed <= MOVERS; changed += 9) {
         for (uint32_t i = 0; i < changed; i++)
             repl_move(&w.server, movers[i], (float)changed, (float)(i + changed));
         view_step(&w);
         for (uint32_t c = 0; c < 2; c++) {
-            (void)view_write(&w, c);
-            assert_int_equal(w.clients[c].records, c == 0 ? changed / 2 : changed);
+            assert_int_equal(view_records(&w, c), c == 0 ? changed / 2 : changed);
             view_ack(&w, c);
         }
     }
@@ -186,24 +180,21 @@ CASE(few_changes_and_a_crowd_of_them_tell_the_same) {
 VIEW_WITH_CASE(an_idle_world_waits_for_nobody, .client_count = 2) {
     for (uint32_t i = 0; i < 50; i++)
         (void)repl_create(&w->server, w->server.mover);
-    for (uint32_t i = 0; i < 5; i++)
-        view_exchange(w);
+    view_exchanges(w, 5);
     for (uint32_t i = 0; i < 20; i++) {
         view_exchange(w);
         assert_int_equal(w->clients[0].records + w->clients[1].records, 0);
-        assert_true(net_repl_state_is_settled(w->clients[0].repl));
+        assert_true(net_repl_state_is_settled(w->repl));
     }
 }
 
 VIEW_WITH_CASE(a_client_that_leaves_takes_its_slots_along, .client_count = 2) {
     ecs_entity ball = repl_create(&w->server, w->server.mover);
     view_exchange(w);
-    net_repl_state_destroy(w->clients[0].repl);
+    net_repl_state_destroy(w->repl);
     net_interest_remove_client(w->interest, 0);
-    repl_move(&w->server, ball, 3, 4);
-    view_step(w);
-    (void)view_write(w, 1);
-    view_ack(w, 1);
+    view_move(w, ball, 3, 4);
+    view_send(w, 1);
     assert_true(view_is_equal(w, 1));
     // Another entity with the same index.
     net_mirror_destroy(w->clients[0].mirror);
@@ -280,24 +271,23 @@ CASE(running_out_of_memory_breaks_a_view_and_nothing_else) {
 BALL_CASE(validating_finds_sets_and_slots_that_disagree) {
     view_step(w);
     net_replicator_validate(w->replicator);
-    net_repl_state* repl = w->clients[0].repl;
-    repl->pending_count++;
+    w->repl->pending_count++;
     expect_assert_failure(net_replicator_validate(w->replicator));
-    repl->pending_count--;
-    repl->flying++;
+    w->repl->pending_count--;
+    w->repl->flying++;
     expect_assert_failure(net_replicator_validate(w->replicator));
-    repl->flying--;
-    net_set_add(repl, NET_SET_LIVE, 0); // no create was acknowledged
+    w->repl->flying--;
+    net_set_add(w->repl, NET_SET_LIVE, 0); // no create was acknowledged
     expect_assert_failure(net_replicator_validate(w->replicator));
-    net_set_remove(repl, NET_SET_LIVE, 0);
-    net_set_add(repl, NET_SET_GOING, 0);
+    net_set_remove(w->repl, NET_SET_LIVE, 0);
+    net_set_add(w->repl, NET_SET_GOING, 0);
     expect_assert_failure(net_replicator_validate(w->replicator));
-    net_set_remove(repl, NET_SET_GOING, 0);
-    net_set_add(repl, NET_SET_REPEAT, 1); // a slot without an entity
+    net_set_remove(w->repl, NET_SET_GOING, 0);
+    net_set_add(w->repl, NET_SET_REPEAT, 1); // a slot without an entity
     expect_assert_failure(net_replicator_validate(w->replicator));
-    net_set_remove(repl, NET_SET_REPEAT, 1);
-    repl->handles[0] = ecs_entity_make(ecs_entity_index(ball) + 1, 1);
+    net_set_remove(w->repl, NET_SET_REPEAT, 1);
+    w->repl->handles[0] = ecs_entity_make(ecs_entity_index(ball) + 1, 1);
     expect_assert_failure(net_replicator_validate(w->replicator));
-    repl->handles[0] = ball;
+    w->repl->handles[0] = ball;
     net_replicator_validate(w->replicator);
 }

@@ -51,8 +51,7 @@ static void open_world(lane_world* w, uint32_t lanes, const base_allocator* allo
         .size_bytes = sizeof rules, .position = "pos", .radius = 60};
     memset(w, 0, sizeof *w);
     repl_open(&w->server, false, INDEX_MAX);
-    for (uint32_t i = 0; i < ENTITIES; i++)
-        w->entities[i] = repl_create(&w->server, w->server.mover);
+    repl_create_many(&w->server, w->server.mover, w->entities, ENTITIES);
     const net_interest_config interest = {.allocator = allocator,
                                           .rules = &rules,
                                           .world = w->server.world,
