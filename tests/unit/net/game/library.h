@@ -223,7 +223,7 @@ static inline bool library_note_from_wire(const ProtobufCMessage* message, void*
     return true;
 }
 
-static inline net_game_module library_module(void) {
+static inline const net_game_module* library_module_get(void) {
     static const net_message MESSAGES[] = {
         {.name = "Steer",
          .descriptor = &swarm__steer__descriptor,
@@ -247,7 +247,7 @@ static inline net_game_module library_module(void) {
                                              .radius = 60,
                                              .always = "always",
                                              .owner = "owner"};
-    return (net_game_module){
+    static const net_game_module MODULE = {
         .contract_version = NET_GAME_CONTRACT_VERSION,
         .size_bytes = sizeof(net_game_module),
         .core_version = ECS_CORE_VERSION,
@@ -268,4 +268,5 @@ static inline net_game_module library_module(void) {
         .player_leave = library_leave,
         .interest = &RULES,
     };
+    return &MODULE;
 }

@@ -1,31 +1,34 @@
 // SPDX-License-Identifier: MIT
 /// Shared code for the session tests: a server with the test game, clients, and raw clients. They
-/// talk over the simulated network in virtual time. The memory is counted.
+/// talk in virtual time, over the simulated network or by ENet over the virtual wire. The memory is
+/// counted.
 #pragma once
 
-#include <stdio.h>
-#include <string.h>
-
-#include "test.h"
+#include "log/log_files.h"
 #include "match_made.h"
 
 #include "raw_client.h"
 #include "scarce.h"
 #include "swarm.h"
 
+#include "ecs/save.h"
 #include "net/client.h"
 #include "net/explain.h"
-#include "net/transport.h"
 #include "net/log.h"
-#include "net/match.h"
 #include "net/server.h"
 #include "net/solo.h"
+#include "net/transport.h"
+#include "transport/socket_state.h"
 
 #define TABLE_TICK_US 16667u
 #ifndef TABLE_SEATS
 #define TABLE_SEATS 6u
 #endif
 #define TICKS_PER_SECOND 60u
+#define TABLE_ADDRESS "127.0.0.1:7777"
+
+static const net_link_config QUIET_LINK = {.delay_ms = 5};
+static const net_link_config DEAD_LINK = {.loss_percent = 100, .delay_ms = 5};
 
 /// One client of this project (not a raw client).
 typedef struct table_seat {
@@ -39,10 +42,15 @@ typedef struct table_config {
     uint64_t seed;
     uint32_t clients_max, clients_min; ///< 0: TABLE_SEATS and 0
     uint32_t spectators_max;
+    uint32_t seats, steps; ///< clients that sit down at once, and steps before the case begins
+    const net_link_config* link; ///< of these clients; NULL: QUIET_LINK
     ecs_tick ticks_max;
     double quiet;                ///< a setting of the test game; 0: nothing ever changes
     const net_game_module* game; ///< NULL: the test game unchanged
     const char* templates;       ///< NULL: the templates of the test game
+    ecs_system_fn act;           ///< runs in the stage "act" of the server too; NULL: none
+    void (*start)(ecs_world* world, void* context,
+                  const net_game_start* start); ///< NULL: the game's
     uint32_t send_divisor, rate_bytes_max;
     net_secret_fn secret; ///< NULL: chance
     bool is_threaded;
@@ -53,9 +61,10 @@ typedef struct table_config {
     uint64_t (*clock_us)(void); ///< NULL: no part of a tick is measured
     net_coder coder;
     uint32_t clients_per_address_max;
-    net_bans* bans;
-    const char* log_file; ///< NULL: the server writes no log
-    bool is_log_manual;   ///< it takes controls, and the case pumps it
+    net_bans* bans;     ///< the table's own
+    bool has_log;       ///< in a folder of its own
+    bool is_log_manual; ///< it takes controls, and the case pumps it
+    uint64_t log_identity;
     uint32_t log_segment_s;
     /// server_trace: for the server; seat_trace: for every client.
     net_trace_fn server_trace, seat_trace;
@@ -63,6 +72,11 @@ typedef struct table_config {
     void* seat_trace_context;
     net_transport* (*wrap)(
         net_transport* transport); ///< replaces the transport of the server; NULL: no replacement
+    bool is_enet;                  ///< the server is at TABLE_ADDRESS
+    net_security security;         ///< of ENet
+    uint32_t peers_per_address_max;
+    net_server_step_fn step; ///< context: the table
+    bool is_following;
 } table_config;
 
 /// What a side printed, a line each. It is kept up to its room and counted beyond.
@@ -77,6 +91,8 @@ typedef struct table {
     table_config config;
     table_said said, seats_said; ///< of the server, and of all clients
     scarce_memory memory;
+    log_files files;
+    net_game_module game;
     net_module* module;
     net_match* match;
     net_sim* sim;
@@ -107,109 +123,187 @@ static inline uint32_t table_heard(const table_said* said, const char* words) {
     return count;
 }
 
-static inline void table_open(table* at, table_config config) {
+static ecs_system_fn table_act; ///< of the table that was opened last
+
+static inline ecs_result table_register(ecs_world* world, void** context,
+                                        const base_reporter* reporter) {
+    static const char* const SERVER[] = {"server"};
+    ecs_result result = swarm_module_get()->register_systems(world, context, reporter);
+    const ecs_system_desc desc = {.name = "act_es",
+                                  .stage = "act",
+                                  .run = table_act,
+                                  .tags = SERVER,
+                                  .tag_count = 1,
+                                  .context = *context};
+    return result == ECS_OK ? ecs_system_register(world, &desc) : result;
+}
+
+/// All but the match and its server.
+static inline void table_prepare(table* at, table_config config) {
     memset(at, 0, sizeof *at);
     at->said.reporter = (base_reporter){table_say, &at->said};
     at->seats_said.reporter = (base_reporter){table_say, &at->seats_said};
     scarce_init(&at->memory, 0, false);
     at->config = config;
-    base_reporter reporter = base_reporter_stderr();
-    assert_ok(net_module_wrap(config.game ? config.game : swarm_module_get(),
-                              config.templates ? config.templates : swarm_templates(), "swarm.blk",
-                              &reporter, &at->module));
-    at->match = match_made(at->module, (match_wanted){.allocator = &at->memory.allocator,
-                                                      .seed = config.seed,
-                                                      .setting = &config.quiet});
-    assert_ok(net_sim_create(NULL, config.seed, &at->sim));
-    assert_ok(net_sim_server(at->sim, 4 * TABLE_SEATS, &at->transport));
-    if (config.lanes) net_sim_lanes_set(at->transport, config.lanes);
-    net_log_options log = net_log_options_default();
-    log.is_manual = log.has_controls = true;
-    log.segments.seconds_max = config.log_segment_s;
-    if (config.is_log_manual)
-        assert_ok(net_log_writer_create_as(NULL, config.log_file, &log, at->match, "test", 0,
-                                           &reporter, &at->log));
-    else if (config.log_file)
-        assert_ok(net_log_writer_create(NULL, config.log_file, at->match, "test", 0, &reporter,
-                                        &at->log));
+    at->now_us = 1000000;
+    at->game = config.game ? *config.game : *swarm_module_get();
+    if (config.act) at->game.register_systems = table_register;
+    if (config.act) table_act = config.act;
+    if (config.start) at->game.start = config.start;
+    assert_ok(net_module_wrap(&at->game, config.templates ? config.templates : swarm_templates(),
+                              "swarm.blk", test_reporter(), &at->module));
+    if (config.has_log) files_open_fast(&at->files);
+    if (!config.is_enet) return;
+    net_socket_virtual_set(true, config.seed);
+    assert_ok(net_socket_link_set(NULL));
+    net_socket_virtual_advance(at->now_us);
+}
+
+/// Listen at this address, and be a server of the match. @return it.
+static inline net_server* table_serve_at(table* at, const char* listen) {
+    const table_config* config = &at->config;
+    const net_enet_config enet = {.listen = listen,
+                                  .peers_max = 4 * TABLE_SEATS,
+                                  .peers_per_address_max = config->peers_per_address_max,
+                                  .security = config->security};
+    if (config->is_enet)
+        assert_ok(net_transport_enet_create(&enet, &at->transport));
+    else
+        assert_ok(net_sim_server(at->sim, 4 * TABLE_SEATS, &at->transport));
+    if (config->lanes) net_sim_lanes_set(at->transport, config->lanes);
     net_server_config server = {
         .allocator = &at->memory.allocator,
         .match = at->match,
-        .transport = config.wrap ? config.wrap(at->transport) : at->transport,
+        .transport = config->wrap ? config->wrap(at->transport) : at->transport,
         .observer = net_log_observer(at->log),
-        .clients_per_address_max = config.clients_per_address_max,
-        .bans = config.bans,
-        .clients_max = config.clients_max ? config.clients_max : TABLE_SEATS,
-        .clients_min = config.clients_min,
-        .spectators_max = config.spectators_max,
-        .coder = config.coder,
-        .solo = config.has_no_solo ? NULL : &net_solo_part,
-        .ticks_max = config.ticks_max,
+        .clients_per_address_max = config->clients_per_address_max,
+        .bans = config->bans,
+        .clients_max = config->clients_max ? config->clients_max : TABLE_SEATS,
+        .clients_min = config->clients_min,
+        .spectators_max = config->spectators_max,
+        .coder = config->coder,
+        .solo = config->has_no_solo ? NULL : &net_solo_part,
+        .ticks_max = config->ticks_max,
         .reporter = &at->said.reporter,
-        .send_divisor = config.send_divisor,
-        .secret = config.secret,
-        .rate_bytes_max = config.rate_bytes_max,
-        .is_threaded = config.is_threaded,
-        .tap = config.has_accounts ? &net_account_tap : &net_explain_tap,
-        .session_trace = config.server_trace,
-        .session_trace_context = config.server_trace_context,
-        .clock_us = config.clock_us,
+        .send_divisor = config->send_divisor,
+        .secret = config->secret,
+        .rate_bytes_max = config->rate_bytes_max,
+        .is_threaded = config->is_threaded,
+        .tap = config->has_accounts ? &net_account_tap : &net_explain_tap,
+        .session_trace = config->server_trace,
+        .session_trace_context = config->server_trace_context,
+        .clock_us = config->clock_us,
+        .step = config->step,
+        .step_context = at,
+        .is_following = config->is_following,
     };
     assert_ok(net_server_create(&server, &at->server));
-    at->now_us = 1000000;
+    return at->server;
+}
+
+/// Begin the log of the match, and serve it.
+static inline void table_serve(table* at) {
+    net_log_options log = net_log_options_default();
+    log.is_manual = log.has_controls = at->config.is_log_manual;
+    log.identity = at->config.log_identity;
+    log.segments.seconds_max = at->config.log_segment_s;
+    if (at->config.has_log)
+        assert_ok(net_log_writer_create_as(NULL, at->files.log, &log, at->match, "test", 0,
+                                           test_reporter(), &at->log));
+    if (!at->config.is_enet) assert_ok(net_sim_create(NULL, at->config.seed, &at->sim));
+    (void)table_serve_at(at, TABLE_ADDRESS);
+}
+
+/// End the server; the clients stay.
+static inline void table_stop(table* at) {
+    net_server_destroy(at->server);
+    if (at->transport) at->transport->ops->destroy(at->transport);
+    at->server = NULL;
+    at->transport = NULL;
+}
+
+/// Give a seat that has a transport a client; `module` NULL: one that asks for the server's game.
+static inline void seat_meet(table_seat* seat, const net_module* module, net_client_config client) {
+    client.allocator = &seat->memory.allocator;
+    client.transport = seat->transport;
+    if (module)
+        seat->match =
+            match_made(module, (match_wanted){.allocator = client.allocator, .is_mirror = true});
+    client.match = seat->match;
+    assert_ok(net_client_create(&client, &seat->client));
+}
+
+/// Take its client away; the transport stays.
+static inline void seat_part(table_seat* seat) {
+    net_client_destroy(seat->client);
+    net_match_destroy(seat->match);
+    seat->client = NULL;
+    seat->match = NULL;
+    assert_int_equal(seat->memory.bytes, 0);
+}
+
+static inline void seat_close(table_seat* seat) {
+    seat_part(seat);
+    seat->transport->ops->destroy(seat->transport);
+}
+
+static inline void seats_step(table_seat* seats, uint32_t count, uint64_t now_us) {
+    for (uint32_t i = 0; i < count && seats[i].client; i++) {
+        net_client_service(seats[i].client, now_us);
+        net_client_tick(seats[i].client, now_us);
+    }
+}
+
+/// How the next client is made that sits down.
+static inline net_client_config table_client(const table* at, const char* name) {
+    return (net_client_config){
+        .address = TABLE_ADDRESS,
+        .name = name,
+        .solo = at->config.has_solo ? &net_solo_part : NULL,
+        .is_bot = true,
+        .reporter = &at->seats_said.reporter,
+        .seed = at->seat_count + 1,
+        .session_trace = at->config.seat_trace,
+        .session_trace_context = at->config.seat_trace_context,
+    };
 }
 
 /// Add a client with its own module. It begins to connect with the next step.
 static inline table_seat* table_sit_in(table* at, const net_module* module,
-                                       const net_link_config* link, const char* name,
-                                       bool is_spectator) {
-    static const net_link_config QUIET = {.delay_ms = 5};
+                                       const net_link_config* link, net_client_config client) {
     assert_true(at->seat_count < TABLE_SEATS);
     table_seat* seat = &at->seats[at->seat_count++];
     scarce_init(&seat->memory, 0, false);
-    if (module) {
-        seat->match = match_made(
-            module, (match_wanted){.allocator = &seat->memory.allocator, .is_mirror = true});
-    }
-    assert_ok(net_sim_client(at->sim, link ? link : &QUIET, &seat->transport));
-    net_client_config client = {
-        .allocator = &seat->memory.allocator,
-        .match = seat->match,
-        .transport = seat->transport,
-        .address = "sim",
-        .name = name,
-        .solo = at->config.has_solo ? &net_solo_part : NULL,
-        .is_bot = !is_spectator,
-        .is_spectator = is_spectator,
-        .reporter = &at->seats_said.reporter,
-        .seed = at->seat_count,
-        .session_trace = at->config.seat_trace,
-        .session_trace_context = at->config.seat_trace_context,
-    };
-    assert_ok(net_client_create(&client, &seat->client));
+    const net_enet_config enet = {.peers_max = 1};
+    if (at->config.is_enet)
+        assert_ok(net_transport_enet_create(&enet, &seat->transport));
+    else
+        assert_ok(net_sim_client(at->sim, link ? link : &QUIET_LINK, &seat->transport));
+    seat_meet(seat, module, client);
     return seat;
 }
 
-static inline table_seat* table_sit_as(table* at, const net_module* module,
-                                       const net_link_config* link, const char* name) {
-    return table_sit_in(at, module, link, name, false);
+static inline table_seat* table_sit_as(table* at, const net_link_config* link, const char* name) {
+    return table_sit_in(at, at->module, link, table_client(at, name));
 }
 
 static inline table_seat* table_watch(table* at, const net_link_config* link) {
-    return table_sit_in(at, at->module, link, "watcher", true);
+    net_client_config client = table_client(at, "watcher");
+    client.is_bot = false;
+    client.is_spectator = true;
+    return table_sit_in(at, at->module, link, client);
 }
 
 static inline table_seat* table_sit(table* at, const net_link_config* link) {
-    return table_sit_as(at, at->module, link, "member");
+    return table_sit_as(at, link, "member");
 }
 
 /// Add a raw client.
 static inline raw_client* table_raw_client(table* at) {
-    static const net_link_config QUIET = {.delay_ms = 5};
     assert_true(at->raw_client_count < TABLE_SEATS);
     raw_client* raw = &at->raw_clients[at->raw_client_count++];
     net_transport* transport = NULL;
-    assert_ok(net_sim_client(at->sim, &QUIET, &transport));
+    assert_ok(net_sim_client(at->sim, &QUIET_LINK, &transport));
     raw_client_open(raw, transport);
     return raw;
 }
@@ -220,22 +314,37 @@ static inline void table_wait_sent(table* at) {
     (void)net_server_wait_sent(at->server, UINT64_MAX);
 }
 
-static inline void table_step(table* at) {
+/// A step in which the server runs so many ticks.
+static inline void table_step_by(table* at, uint32_t ticks) {
     at->now_us += TABLE_TICK_US;
-    net_server_service(at->server, at->now_us);
-    net_server_tick(at->server, at->now_us);
-    table_wait_sent(at);
-    for (uint32_t i = 0; i < at->seat_count; i++) {
-        net_client_service(at->seats[i].client, at->now_us);
-        net_client_tick(at->seats[i].client, at->now_us);
-    }
+    if (at->config.is_enet) net_socket_virtual_advance(at->now_us);
+    if (at->server) net_server_service(at->server, at->now_us);
+    for (uint32_t i = 0; i < ticks && at->server; i++)
+        net_server_tick(at->server, at->now_us);
+    if (at->server) table_wait_sent(at);
+    seats_step(at->seats, at->seat_count, at->now_us);
     for (uint32_t i = 0; i < at->raw_client_count; i++)
         raw_client_service(&at->raw_clients[i], at->now_us);
+}
+
+static inline void table_step(table* at) {
+    table_step_by(at, 1);
 }
 
 static inline void table_run(table* at, uint32_t ticks) {
     for (uint32_t i = 0; i < ticks; i++)
         table_step(at);
+}
+
+static inline void table_open(table* at, table_config config) {
+    table_prepare(at, config);
+    at->match = match_made(at->module, (match_wanted){.allocator = &at->memory.allocator,
+                                                      .seed = config.seed,
+                                                      .setting = &config.quiet});
+    table_serve(at);
+    for (uint32_t i = 0; i < config.seats; i++)
+        (void)table_sit(at, config.link);
+    table_run(at, config.steps);
 }
 
 static inline uint64_t table_schema(const table* at) {
@@ -249,15 +358,48 @@ static inline bool table_connect(table* at, raw_client* raw) {
     return raw->is_connected;
 }
 
-/// Add a raw client that joined with a valid hello.
+static inline void table_hello(const table* at, raw_client* raw, const char* name) {
+    raw_client_hello(raw, NET_PROTOCOL_VERSION, table_schema(at), at->game.name, name);
+}
+
+/// Let a raw client connect, and join by a valid hello. @return is it welcome?
+static inline bool table_join(table* at, raw_client* raw, const char* name) {
+    if (!table_connect(at, raw)) return false;
+    table_hello(at, raw, name);
+    for (uint32_t i = 0; i < 20 && raw->states == 0 && !raw->is_refused && !raw->is_gone; i++)
+        table_step(at);
+    return raw->is_welcome;
+}
+
+/// Add a raw client that joined.
 static inline raw_client* table_guest(table* at) {
     raw_client* raw = table_raw_client(at);
-    (void)table_connect(at, raw);
-    raw_client_hello(raw, NET_PROTOCOL_VERSION, table_schema(at), "swarm", "guest");
-    for (uint32_t i = 0; i < 20 && raw->states == 0; i++)
-        table_step(at);
-    assert_true(raw->is_welcome);
+    assert_true(table_join(at, raw, "guest"));
     return raw;
+}
+
+/// Let a raw client connect, and go on with the session of this secret, if it can.
+static inline raw_client* table_resume(table* at, raw_client* raw, const void* secret,
+                                       size_t size) {
+    (void)table_connect(at, raw);
+    raw_client_hello_again(raw, table_schema(at), at->game.name, secret, size);
+    table_run(at, 10);
+    return raw;
+}
+
+/// The connection of a raw client ends; `reason` 0: it is lost.
+static inline void table_cut(raw_client* raw, uint32_t reason) {
+    raw->transport->ops->disconnect(raw->transport, raw->peer, reason, true);
+}
+
+/// So many steps in which raw clients that joined send what honest clients send.
+static inline void table_run_politely(table* at, uint32_t ticks) {
+    for (uint32_t tick = 0; tick < ticks; tick++, table_step(at))
+        for (uint32_t i = 0; i < at->raw_client_count; i++) {
+            raw_client* raw = &at->raw_clients[i];
+            if (raw->is_welcome && !raw->is_gone)
+                raw_client_inputs(raw, raw_client_packet(raw), 0, 0, NULL, 0);
+        }
 }
 
 /// Let a raw client forget its last connection, so that it connects once more.
@@ -278,21 +420,35 @@ static inline void table_run_out(table* at, uint32_t ticks) {
     }
 }
 
-static inline const net_peer_report* table_report(const table* at, uint32_t client) {
-    for (uint32_t i = 0; i < net_server_report_count(at->server); i++) {
-        const net_peer_report* report = net_server_report(at->server, i);
-        if (report->client == client) return report;
-    }
+/// The server's report of a client; there must be one.
+static inline const net_peer_report* server_report_of(const net_server* server, uint32_t client) {
+    for (uint32_t i = 0; i < net_server_report_count(server); i++)
+        if (net_server_report(server, i)->client == client) return net_server_report(server, i);
     fail_msg("no report of client %u", client);
     return NULL;
 }
 
-/// Every client of ours ended with a goodbye, and what it has is what the server gave it.
-static inline void table_agrees(const table* at) {
-    for (uint32_t i = 0; i < at->seat_count; i++) {
-        net_client_report report = net_client_get_report(at->seats[i].client);
+static inline const net_peer_report* table_report(const table* at, uint32_t client) {
+    return server_report_of(at->server, client);
+}
+
+static inline bool seat_plays(const table_seat* seat) {
+    return net_client_get_phase(seat->client) == NET_CLIENT_PLAYING;
+}
+
+/// All clients play.
+static inline void table_plays(const table* at) {
+    for (uint32_t i = 0; i < at->seat_count; i++)
+        if (!seat_plays(&at->seats[i])) fail_msg("seat %u does not play", i);
+}
+
+/// The match ended. These clients did with a goodbye, and what they have is what the server gave
+/// them.
+static inline void seats_agree(const net_server* server, const table_seat* seats, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        net_client_report report = net_client_get_report(seats[i].client);
         assert_int_equal(report.end, NET_CLIENT_END_GOODBYE);
-        const net_peer_report* peer = table_report(at, report.client);
+        const net_peer_report* peer = server_report_of(server, report.client);
         assert_int_equal(peer->end, NET_END_GOODBYE);
         assert_true(peer->is_caught_up);
         assert_int_equal(peer->tick, report.tick);
@@ -302,7 +458,22 @@ static inline void table_agrees(const table* at) {
         assert_int_equal(report.loading, 0);
         assert_int_equal(report.bad_transitions, 0);
         assert_int_equal(report.packets_malformed, 0);
+        assert_false(report.differs);
     }
+}
+
+static inline void table_agrees(const table* at) {
+    seats_agree(at->server, at->seats, at->seat_count);
+}
+
+/// Run until all clients have ended, at most `ticks`: they have what the server has.
+static inline void table_ends(table* at, uint32_t ticks) {
+    table_run_out(at, ticks);
+    table_agrees(at);
+}
+
+static inline const net_server_counters* table_counters(const table* at) {
+    return net_server_get_counters(at->server);
 }
 
 /// What the server dropped so far for this reason.
@@ -312,40 +483,42 @@ static inline uint64_t table_dropped(const table* at, net_drop reason) {
     return dropped[reason];
 }
 
+static inline void table_end_log(table* at) {
+    if (!at->log) return;
+    net_log_append_close(at->log, at->match);
+    assert_ok(net_log_writer_destroy(at->log));
+    at->log = NULL;
+}
+
+/// End the log of the match: it runs again to the state of the match.
+static inline net_verify_result table_verify(table* at) {
+    net_verify_result result;
+    table_end_log(at);
+    net_log_reader* reader = files_reader(at->files.log);
+    assert_ok(net_log_verify(reader, at->module, 0, NULL, NULL, &at->said.reporter, &result));
+    assert_true(net_log_reader_info(reader)->is_closed);
+    assert_true(result.state_hash == ecs_world_state_hash(net_match_world(at->match)));
+    net_log_reader_destroy(reader);
+    return result;
+}
+
 static inline void table_close(table* at) {
-    for (uint32_t i = 0; i < at->seat_count; i++) {
-        table_seat* seat = &at->seats[i];
-        net_client_destroy(seat->client);
-        seat->transport->ops->destroy(seat->transport);
-        if (seat->match) net_match_destroy(seat->match);
-        assert_int_equal(seat->memory.bytes, 0);
-    }
+    for (uint32_t i = 0; i < at->seat_count; i++)
+        seat_close(&at->seats[i]);
     for (uint32_t i = 0; i < at->raw_client_count; i++) {
         raw_client_close(&at->raw_clients[i]);
         at->raw_clients[i].transport->ops->destroy(at->raw_clients[i].transport);
     }
     if (at->log) assert_ok(net_log_writer_destroy(at->log));
-    net_server_destroy(at->server);
-    at->transport->ops->destroy(at->transport);
+    table_stop(at);
     net_sim_destroy(at->sim);
     net_match_destroy(at->match);
     net_module_close(at->module);
+    net_bans_destroy(at->config.bans);
+    if (at->config.is_enet) assert_ok(net_socket_link_set(NULL));
+    if (at->config.is_enet) net_socket_virtual_set(false, 0);
+    if (at->config.has_log) files_close(&at->files);
     assert_int_equal(at->memory.bytes, 0);
-}
-
-/// Register the systems of the test game, and one more that the server runs in the stage "act".
-static inline ecs_result table_register(ecs_world* world, void** context,
-                                        const base_reporter* reporter, const char* name,
-                                        ecs_system_fn run) {
-    static const char* const SERVER[] = {"server"};
-    ecs_result result = swarm_module_get()->register_systems(world, context, reporter);
-    const ecs_system_desc desc = {.name = name,
-                                  .stage = "act",
-                                  .run = run,
-                                  .tags = SERVER,
-                                  .tag_count = 1,
-                                  .context = *context};
-    return result == ECS_OK ? ecs_system_register(world, &desc) : result;
 }
 
 /// Let some calls of a transport pass through others: tap->ops is a copy to change, tap->below has
@@ -368,3 +541,24 @@ static inline void table_tap_set(table_tap* tap, net_transport* transport) {
 #define GUEST_CASE(name, ...)                                                                      \
     CASE_GIVEN(table, at, table_open(at, (table_config){__VA_ARGS__}), table_close(at),            \
                raw_client*, raw, table_guest(at), name)
+
+/// A case for each row: it is run `count` times, with a table and the number of the row: `i`.
+#define TABLE_ROWS(name, i, count, ...)                                                            \
+    static void name##_row(table* at, uint32_t i);                                                 \
+    CASE(name) {                                                                                   \
+        static table of;                                                                           \
+        for (uint32_t i = 0; i < (count); i++) {                                                   \
+            printf("row %u\n", i);                                                                 \
+            table_open(&of, (table_config){__VA_ARGS__});                                          \
+            name##_row(&of, (i));                                                                  \
+            table_close(&of);                                                                      \
+        }                                                                                          \
+    }                                                                                              \
+    static void name##_row(table* at, __attribute__((unused)) uint32_t i)
+/// The same with a raw client that joined.
+#define GUEST_ROWS(name, i, count, ...)                                                            \
+    static void name##_guest(table* at, raw_client* raw, uint32_t i);                              \
+    TABLE_ROWS(name, i, count, __VA_ARGS__) {                                                      \
+        name##_guest(at, table_guest(at), i);                                                      \
+    }                                                                                              \
+    static void name##_guest(table* at, raw_client* raw, uint32_t i)

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A client records what it sees on a bad line; who watches the record sees the same, tick by tick.
 #include "game/library.h"
-#include "log/log_files.h"
 #include "session_table.h"
 
-#include "net/log.h"
 #include "net/playback.h"
-#include "net/match.h"
 
 enum { TICKS_MAX = 2048 };
 
@@ -48,48 +45,33 @@ static bool record_step(void* context) {
     return true;
 }
 
-static void sit_and_record(table* at, recording* self, const net_link_config* link) {
-    table_seat* seat = self->seat = table_sit(at, link);
-    net_client_destroy(seat->client);
-    const net_client_config config = {.allocator = &seat->memory.allocator,
-                                      .match = seat->match,
-                                      .transport = seat->transport,
-                                      .address = "sim",
-                                      .name = "looker",
-                                      .seed = 1,
-                                      .stepped = record_step,
-                                      .stepped_context = self};
-    assert_ok(net_client_create(&config, &seat->client));
-}
-
-FILES_CASE(who_watches_a_record_sees_what_the_client_saw) {
+TABLE_CASE(who_watches_a_record_sees_what_the_client_saw, .seed = 12, .quiet = 400,
+           .ticks_max = 900, .game = library_module_get(), .templates = LIBRARY_TEXT, .steps = 100,
+           .has_log = true) {
     static const net_link_config poor = {
         .loss_percent = 10, .delay_ms = 60, .jitter_ms = 30, .duplicate_percent = 2, .seed = 4};
-    static net_game_module game;
     static recording self;
-    table at;
-    game = library_module();
-    table_open(
-        &at,
-        (table_config){
-            .seed = 12, .quiet = 400, .ticks_max = 900, .game = &game, .templates = LIBRARY_TEXT});
-    self = (recording){.file = files->log};
-    table_run(&at, 100);
-    sit_and_record(&at, &self, &poor);
-    table_run(&at, 1200);
+    char file[128];
+    snprintf(file, sizeof file, "%s/seen.slog", at->files.folder);
+    self = (recording){.file = file, .seat = at->seats};
+    net_client_config looker = table_client(at, "looker");
+    looker.stepped = record_step;
+    looker.stepped_context = &self;
+    (void)table_sit_in(at, at->module, &poor, looker);
+    table_run(at, 1200);
     assert_true(self.first > 90 && self.last > self.first + 600 && self.last < TICKS_MAX);
     assert_true(self.kept > 0);
     assert_ok(net_log_writer_destroy(self.writer));
     base_reporter reporter = base_reporter_stderr();
     net_log_reader* reader;
     net_playback* playback;
-    assert_ok(net_log_reader_create(NULL, files->log, &reporter, &reader));
+    assert_ok(net_log_reader_create(NULL, file, &reporter, &reader));
     const net_log_info* info = net_log_reader_info(reader);
     assert_true(info->is_seen && info->is_closed && !info->is_cut);
     assert_int_equal(info->first_tick, self.first);
     assert_int_equal(info->last_tick, self.last);
     assert_string_equal(net_log_reader_verdict(reader), "whole");
-    assert_ok(net_playback_create(reader, at.module, &reporter, &playback));
+    assert_ok(net_playback_create(reader, at->module, &reporter, &playback));
     for (ecs_tick tick = self.first; tick <= self.last; tick++) {
         assert_ok(tick % 97 == 0 ? net_playback_seek(playback, (double)tick)
                                  : net_playback_advance(playback, tick == self.first ? 0.0 : 1.0));
@@ -103,9 +85,8 @@ FILES_CASE(who_watches_a_record_sees_what_the_client_saw) {
     base_report_first first = {.count = 0};
     reporter = base_reporter_first(&first);
     net_verify_result result;
-    assert_int_equal(net_log_verify(reader, at.module, 0, NULL, NULL, &reporter, &result),
+    assert_int_equal(net_log_verify(reader, at->module, 0, NULL, NULL, &reporter, &result),
                      NET_ERR_UNKNOWN);
     assert_non_null(strstr(first.text, "Watch it: shoal-client --replay"));
     net_log_reader_destroy(reader);
-    table_close(&at);
 }

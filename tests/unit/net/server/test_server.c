@@ -2,9 +2,6 @@
 // The server with honest clients: greeting, refusals, the phases of a match, and bad networks.
 #include "session_table.h"
 
-static const net_link_config QUIET_LINK = {.delay_ms = 5};
-static const net_link_config DEAD_LINK = {.loss_percent = 100, .delay_ms = 5};
-
 // ---- greeting and refusals
 
 static raw_client* greet(table* at, uint32_t protocol, uint64_t schema, const char* game) {
@@ -24,31 +21,22 @@ TABLE_CASE(a_welcome_names_the_rate_and_the_range_of_the_running_world, .seed = 
     assert_int_equal(raw->replicated_index_max, ecs_limits_default().replicated_index_max);
 }
 
-TABLE_CASE(another_protocol_is_refused_with_both_versions, .seed = 1) {
-    raw_client* raw = greet(at, NET_PROTOCOL_VERSION + 1, table_schema(at), "swarm");
-    assert_true(raw->is_refused);
-    assert_int_equal(raw->refused_reason, SHOAL__WIRE__REFUSED_REASON__REFUSED_PROTOCOL);
-    assert_non_null(strstr(raw->refused_text, "protocol 5"));
-    assert_non_null(strstr(raw->refused_text, "client 6"));
-    assert_true(raw->is_gone);
-    assert_false(raw->is_welcome);
-    assert_int_equal(net_server_get_counters(at->server)->refusals, 1);
+TABLE_ROWS(another_protocol_or_game_is_refused_with_the_name_of_ours, is_game, 2, .seed = 1) {
+    raw_client* raw = greet(at, NET_PROTOCOL_VERSION + !is_game, table_schema(at),
+                            is_game ? "breakout" : "swarm");
+    assert_true(raw->is_refused && raw->is_gone && !raw->is_welcome);
+    assert_int_equal(table_counters(at)->refusals, 1);
+    assert_int_equal(raw->refused_reason, is_game ? SHOAL__WIRE__REFUSED_REASON__REFUSED_GAME
+                                                  : SHOAL__WIRE__REFUSED_REASON__REFUSED_PROTOCOL);
+    if (is_game) assert_string_equal(raw->refused_game, "swarm");
+    if (!is_game) assert_non_null(strstr(raw->refused_text, "protocol 5"));
+    if (!is_game) assert_non_null(strstr(raw->refused_text, "client 6"));
 }
 
-TABLE_CASE(another_game_is_refused_with_the_name_of_ours, .seed = 1) {
-    raw_client* raw = greet(at, NET_PROTOCOL_VERSION, table_schema(at), "breakout");
-    assert_true(raw->is_refused);
-    assert_int_equal(raw->refused_reason, SHOAL__WIRE__REFUSED_REASON__REFUSED_GAME);
-    assert_string_equal(raw->refused_game, "swarm");
-    assert_int_equal(net_server_get_counters(at->server)->refusals, 1);
-    assert_true(raw->is_gone);
-}
-
-TABLE_CASE(a_client_that_names_no_game_learns_it, .seed = 1, .spectators_max = 3) {
-    (void)table_sit(at, NULL);
+TABLE_CASE(a_client_that_names_no_game_learns_it, .seed = 1, .spectators_max = 3, .seats = 1) {
     (void)table_watch(at, NULL);
     table_run(at, 30);
-    table_seat* seat = table_sit_as(at, NULL, NULL, "asker");
+    table_seat* seat = table_sit_in(at, NULL, NULL, table_client(at, "asker"));
     table_run(at, 30);
     char text[256];
     assert_int_equal(net_client_get_phase(seat->client), NET_CLIENT_ENDED);
@@ -56,7 +44,7 @@ TABLE_CASE(a_client_that_names_no_game_learns_it, .seed = 1, .spectators_max = 3
     assert_int_equal(net_client_refusal(seat->client, text, sizeof text),
                      SHOAL__WIRE__REFUSED_REASON__REFUSED_GAME);
     assert_string_equal(net_client_refusal_game(seat->client), "swarm");
-    assert_int_equal(net_server_get_counters(at->server)->refusals, 0); // it was a question
+    assert_int_equal(table_counters(at)->refusals, 0); // it was a question
     assert_non_null(strstr(text, "swarm"));
     net_server_info info;
     assert_true(net_client_server_info(seat->client, &info));
@@ -71,57 +59,39 @@ TABLE_CASE(a_client_that_names_no_game_learns_it, .seed = 1, .spectators_max = 3
     assert_int_equal(report.tick, 0);
 }
 
-// Wrap the test game with changed templates: one text is replaced by another, of the same length or
-// not.
-static net_module* wrap_variant(const char* text, const char* replacement, char* buffer,
-                                size_t buffer_bytes) {
-    const char* all = swarm_templates();
-    const char* found = strstr(all, text);
-    assert_non_null(found);
-    int length = snprintf(buffer, buffer_bytes, "%.*s%s%s", (int)(found - all), all, replacement,
-                          found + strlen(text));
-    assert_true(length > 0 && (size_t)length < buffer_bytes);
-    net_module* module = NULL;
-    assert_ok(net_module_wrap(swarm_module_get(), buffer, "variant.blk", test_reporter(), &module));
-    return module;
-}
+// A text of the templates is replaced by another one. avatar inherits them and is the first template.
+static const struct {
+    const char *text, *replacement, *says;
+} OTHER_TEMPLATES[] = {
+    {"value:u8=100", "value:u8=101", "\"template avatar\" differs"},
+    {"value:r=0.5", "value:r=0.75", "\"template burning\" differs"},
+    {"\"heat:r\"{ _replicate:b=yes; value:r=0.5 }", "\"heat:u8\"{ _replicate:b=yes; value:u8=5 }",
+     "\"component heat\" differs"},
+    {"_step:r=0.0625", "_step:r=0.125", "\"template avatar\" differs"},
+    {"clock {", "aaa { \"hp:u8\"{ _replicate:b=yes; value:u8=1 } }\nclock {",
+     "\"template aaa\" is missing on the server"},
+};
 
-static void check_schema_refusal(const char* text, const char* replacement, const char* says) {
-    char buffer[4096];
-    table at;
-    table_open(&at, (table_config){.seed = 1});
-    net_module* variant = wrap_variant(text, replacement, buffer, sizeof buffer);
-    table_seat* seat = table_sit_as(&at, variant, NULL, "variant");
-    table_run(&at, 40);
-    char sentence[256];
+TABLE_ROWS(a_template_that_differs_is_refused_by_its_name, i, BASE_COUNT(OTHER_TEMPLATES),
+           .seed = 1) {
+    const char *all = swarm_templates(), *found = strstr(all, OTHER_TEMPLATES[i].text);
+    char buffer[4096], sentence[256];
+    assert_non_null(found);
+    assert_true(base_text_format(buffer, sizeof buffer, "%.*s%s%s", (int)(found - all), all,
+                                 OTHER_TEMPLATES[i].replacement,
+                                 found + strlen(OTHER_TEMPLATES[i].text)));
+    net_module* variant = NULL;
+    assert_ok(
+        net_module_wrap(swarm_module_get(), buffer, "variant.blk", test_reporter(), &variant));
+    table_seat* seat = table_sit_in(at, variant, NULL, table_client(at, "variant"));
+    table_run(at, 40);
     assert_int_equal(net_client_get_end(seat->client), NET_CLIENT_END_REFUSED);
     assert_int_equal(net_client_refusal(seat->client, sentence, sizeof sentence),
                      SHOAL__WIRE__REFUSED_REASON__REFUSED_SCHEMA);
-    if (!strstr(sentence, says)) fail_msg("\"%s\" does not say \"%s\"", sentence, says);
-    assert_int_equal(net_client_get_phase(seat->client), NET_CLIENT_ENDED);
-    table_close(&at);
+    if (!strstr(sentence, OTHER_TEMPLATES[i].says)) fail_msg("%s", sentence);
+    seat_part(seat);
+    seat->client = NULL;
     net_module_close(variant);
-}
-
-CASE(a_template_with_another_default_is_refused_by_its_name) {
-    // avatar inherits it and is the first template.
-    check_schema_refusal("value:u8=100", "value:u8=101", "\"template avatar\" differs");
-    check_schema_refusal("value:r=0.5", "value:r=0.75", "\"template burning\" differs");
-}
-
-CASE(a_component_of_another_type_is_refused_by_its_name) {
-    check_schema_refusal("\"heat:r\"{ _replicate:b=yes; value:r=0.5 }",
-                         "\"heat:u8\"{ _replicate:b=yes; value:u8=5 }",
-                         "\"component heat\" differs");
-}
-
-CASE(a_template_with_another_quantum_is_refused_by_its_name) {
-    check_schema_refusal("_step:r=0.0625", "_step:r=0.125", "\"template avatar\" differs");
-}
-
-CASE(a_template_that_one_side_lacks_is_refused_by_its_name) {
-    check_schema_refusal("clock {", "aaa { \"hp:u8\"{ _replicate:b=yes; value:u8=1 } }\nclock {",
-                         "\"template aaa\" is missing on the server");
 }
 
 TABLE_CASE(whatever_a_client_answers_its_schema_stays_refused, .seed = 1) {
@@ -136,10 +106,8 @@ TABLE_CASE(whatever_a_client_answers_its_schema_stays_refused, .seed = 1) {
     assert_false(raw->is_welcome);
 }
 
-TABLE_CASE(one_more_than_clients_max_is_refused_as_full, .seed = 1, .clients_max = 2) {
-    table_sit(at, NULL);
-    table_sit(at, NULL);
-    table_run(at, 20);
+TABLE_CASE(one_more_than_clients_max_is_refused_as_full, .seed = 1, .clients_max = 2, .seats = 2,
+           .steps = 20) {
     table_seat* third = table_sit(at, NULL);
     table_run(at, 30);
     char text[256];
@@ -152,7 +120,7 @@ TABLE_CASE(one_more_than_clients_max_is_refused_as_full, .seed = 1, .clients_max
     table_seat* fourth = table_sit(at, NULL);
     table_run(at, 20);
     assert_int_equal(net_client_get_phase(fourth->client), NET_CLIENT_PLAYING);
-    assert_int_equal(net_server_get_counters(at->server)->clients_peak, 2);
+    assert_int_equal(table_counters(at)->clients_peak, 2);
 }
 
 TABLE_CASE(whoever_comes_after_the_end_is_told_so, .seed = 1, .ticks_max = 30, .quiet = 1e9) {
@@ -182,68 +150,13 @@ TABLE_CASE(a_connection_that_says_nothing_is_ended_after_five_seconds, .seed = 1
     table_run(at, 20);
     assert_true(mute->is_gone);
     assert_true(asked->is_gone);
-    assert_int_equal(net_server_get_counters(at->server)->drops, 0);
-}
-
-TABLE_CASE(clients_that_only_connect_leave_room_for_players, .seed = 1, .clients_max = 2) {
-    for (uint32_t i = 0; i < TABLE_SEATS; i++)
-        (void)table_raw_client(at);
-    table_run(at, 10);
-    table_sit(at, NULL);
-    table_sit(at, NULL);
-    table_run(at, 20);
-    assert_int_equal(net_client_get_phase(at->seats[0].client), NET_CLIENT_PLAYING);
-    assert_int_equal(net_client_get_phase(at->seats[1].client), NET_CLIENT_PLAYING);
-}
-
-// ---- names
-
-static void check_name(const char* wish, const char* name) {
-    // The name is in no world. The report of a drop shows it.
-    table at;
-    table_open(&at, (table_config){.seed = 1});
-    raw_client* raw = table_raw_client(&at);
-    table_run(&at, 6);
-    raw_client_hello(raw, NET_PROTOCOL_VERSION, table_schema(&at), "swarm", wish);
-    table_run(&at, 6);
-    assert_true(raw->is_welcome);
-    for (uint32_t i = 0; i < 3; i++)
-        raw_client_garbage(raw, NET_CHANNEL_CONTROL);
-    table_run(&at, 6);
-    char expected[64];
-    (void)snprintf(expected, sizeof expected, "client 1 \"%s\" ", name);
-    if (table_heard(&at.said, expected) == 0)
-        fail_msg("\"%s\" is not in \"%s\"", expected, at.said.text);
-    table_close(&at);
-}
-
-CASE(names_of_players_are_printable_bounded_and_never_empty) {
-    check_name("Ada", "Ada");
-    check_name("", "player");
-    check_name("   ", "player");
-    check_name("\x01\x1b\x7f", "player");
-    check_name("A\x1b[2Jb\n\x7f"
-               "c",
-               "A[2Jbc");
-    check_name("\x01\xC3\xA9", "\xC3\xA9"); // the rest of the name is whole
-    check_name("x\xC2\x85y", "xy");         // a C1 control character
-    check_name("123456789012345678901234567890", "123456789012345678901234567890");
-    check_name("1234567890123456789012345678901", "1234567890123456789012345678901");
-    check_name("12345678901234567890123456789012", "1234567890123456789012345678901");
-    check_name("12345678901234567890123456789\xC3\xA9", "12345678901234567890123456789\xC3\xA9");
-    check_name("12345678901234567890123456789\xC3\xA9z", "12345678901234567890123456789\xC3\xA9");
-    check_name("123456789012345678901234567890\xC3\xA9", "123456789012345678901234567890");
-    check_name("1234567890123456789012345678\xF0\x9F\x90\x9F", "1234567890123456789012345678");
-    check_name("123456789012345678901234567\xF0\x9F\x90\x9F",
-               "123456789012345678901234567\xF0\x9F\x90\x9F");
+    assert_int_equal(table_counters(at)->drops, 0);
 }
 
 // ---- the phases of a match
 
-TABLE_CASE(clients_min_holds_the_first_tick, .seed = 1, .clients_min = 3) {
-    table_sit(at, NULL);
-    table_sit(at, NULL);
-    table_run(at, 120);
+TABLE_CASE(clients_min_holds_the_first_tick, .seed = 1, .clients_min = 3, .seats = 2,
+           .steps = 120) {
     assert_int_equal(net_server_get_phase(at->server), NET_SERVER_HOLDING);
     assert_int_equal(net_match_tick(at->match), 0);
     assert_int_equal(net_client_get_phase(at->seats[0].client), NET_CLIENT_PLAYING);
@@ -251,7 +164,7 @@ TABLE_CASE(clients_min_holds_the_first_tick, .seed = 1, .clients_min = 3) {
     table_run(at, 20);
     assert_int_equal(net_server_get_phase(at->server), NET_SERVER_RUNNING);
     assert_true(net_match_tick(at->match) > 0);
-    assert_int_equal(net_server_get_counters(at->server)->joins, 3);
+    assert_int_equal(table_counters(at)->joins, 3);
     for (uint32_t i = 0; i < 3; i++)
         assert_true(net_client_player(at->seats[i].client) != ECS_ENTITY_NONE);
     // A client that leaves does not stop the match again.
@@ -261,15 +174,14 @@ TABLE_CASE(clients_min_holds_the_first_tick, .seed = 1, .clients_min = 3) {
     assert_int_equal(net_match_tick(at->match), before + 10);
 }
 
-TABLE_CASE(clients_wait_longer_than_a_silence_for_the_first_tick, .seed = 1, .clients_min = 2) {
-    table_sit(at, NULL);
-    table_run(at, 40 * TICKS_PER_SECOND);
+TABLE_CASE(clients_wait_longer_than_a_silence_for_the_first_tick, .seed = 1, .clients_min = 2,
+           .seats = 1, .steps = 40 * TICKS_PER_SECOND) {
     assert_int_equal(net_client_get_phase(at->seats[0].client), NET_CLIENT_PLAYING);
     table_sit(at, NULL);
     table_run(at, 60);
     assert_int_equal(net_client_get_phase(at->seats[0].client), NET_CLIENT_PLAYING);
     assert_true(net_client_get_report(at->seats[0].client).tick > 0);
-    assert_int_equal(net_server_get_counters(at->server)->drops, 0);
+    assert_int_equal(table_counters(at)->drops, 0);
 }
 
 TABLE_CASE(ticks_max_settles_and_says_goodbye_with_equal_hashes, .seed = 2, .ticks_max = 200,
@@ -284,35 +196,26 @@ TABLE_CASE(ticks_max_settles_and_says_goodbye_with_equal_hashes, .seed = 2, .tic
     table_agrees(at);
 }
 
-CASE(a_stop_ends_orderly_in_every_phase) {
-    for (uint32_t clients_min = 1; clients_min <= 3; clients_min += 2) {
-        table at;
-        table_open(&at, (table_config){.seed = 2, .clients_min = clients_min, .quiet = 1e9});
-        table_sit(&at, NULL);
-        table_sit(&at, NULL);
-        (void)table_raw_client(&at);
-        table_run(&at, 60);
-        net_server_stop(at.server, at.now_us);
-        net_server_stop(at.server, at.now_us);
-        assert_int_equal(net_server_get_phase(at.server), NET_SERVER_LEAVING);
-        table_run_out(&at, 60);
-        assert_int_equal(net_server_get_phase(at.server), NET_SERVER_ENDED);
-        for (uint32_t i = 0; i < 2; i++) {
-            assert_int_equal(net_client_get_end(at.seats[i].client), NET_CLIENT_END_GOODBYE);
-            assert_int_equal(net_server_report(at.server, i)->end, NET_END_GOODBYE);
-        }
-        assert_true(at.raw_clients[0].is_gone);
-        assert_int_equal(net_server_get_counters(at.server)->clients, 0);
-        assert_int_equal(net_server_get_counters(at.server)->drops, 0);
-        net_server_stop(at.server, at.now_us);
-        assert_int_equal(net_server_get_phase(at.server), NET_SERVER_ENDED);
-        table_close(&at);
+TABLE_ROWS(a_stop_ends_orderly_in_every_phase, is_held, 2, .seed = 2, .quiet = 1e9, .seats = 2,
+           .clients_min = is_held ? 3 : 1) {
+    (void)table_raw_client(at);
+    table_run(at, 60);
+    net_server_stop(at->server, at->now_us);
+    net_server_stop(at->server, at->now_us);
+    assert_int_equal(net_server_get_phase(at->server), NET_SERVER_LEAVING);
+    table_run_out(at, 60);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(net_client_get_end(at->seats[i].client), NET_CLIENT_END_GOODBYE);
+        assert_int_equal(net_server_report(at->server, i)->end, NET_END_GOODBYE);
     }
+    assert_true(at->raw_clients[0].is_gone);
+    assert_int_equal(table_counters(at)->clients, 0);
+    assert_int_equal(table_counters(at)->drops, 0);
+    net_server_stop(at->server, at->now_us);
+    assert_int_equal(net_server_get_phase(at->server), NET_SERVER_ENDED);
 }
 
-TABLE_CASE(a_stop_does_not_wait_for_ever, .seed = 2) {
-    table_sit(at, NULL);
-    table_run(at, 60);
+TABLE_CASE(a_stop_does_not_wait_for_ever, .seed = 2, .seats = 1, .steps = 60) {
     net_sim_link_set(at->seats[0].transport, &DEAD_LINK);
     net_server_stop(at->server, at->now_us);
     table_run(at, 110);
@@ -325,10 +228,7 @@ TABLE_CASE(a_stop_does_not_wait_for_ever, .seed = 2) {
     assert_false(table_report(at, 1)->is_caught_up);
 }
 
-TABLE_CASE(a_second_stop_waits_for_no_answer, .seed = 2) {
-    table_sit(at, NULL);
-    table_sit(at, NULL);
-    table_run(at, 60);
+TABLE_CASE(a_second_stop_waits_for_no_answer, .seed = 2, .seats = 2, .steps = 60) {
     net_sim_link_set(at->seats[0].transport, &DEAD_LINK);
     net_server_stop(at->server, at->now_us);
     table_run(at, 6);
@@ -341,76 +241,36 @@ TABLE_CASE(a_second_stop_waits_for_no_answer, .seed = 2) {
 }
 
 // The clock of a virtual machine that was asleep, of both sides at once.
-CASE(a_clock_that_jumps_by_a_second_ends_nothing) {
-    for (uint32_t i = 0; i < 2; i++) {
-        table at;
-        table_open(&at, (table_config){.seed = 2});
-        table_sit(&at, NULL);
-        table_sit(&at, NULL);
-        table_run(&at, 60);
-        ecs_tick before = net_match_tick(at.match);
-        at.now_us += i == 0 ? 1000000 : 20000000;
-        table_run(&at, 5 * TICKS_PER_SECOND);
-        assert_int_equal(net_match_tick(at.match), before + 5 * TICKS_PER_SECOND);
-        assert_int_equal(net_server_get_counters(at.server)->clients, 2);
-        assert_int_equal(net_server_get_counters(at.server)->drops, 0);
-        for (uint32_t seat = 0; seat < 2; seat++)
-            assert_int_equal(net_client_get_phase(at.seats[seat].client), NET_CLIENT_PLAYING);
-        table_close(&at);
-    }
+TABLE_ROWS(a_clock_that_jumps_by_a_second_ends_nothing, i, 2, .seed = 2, .seats = 2, .steps = 60) {
+    ecs_tick before = net_match_tick(at->match);
+    at->now_us += i == 0 ? 1000000 : 20000000;
+    table_run(at, 5 * TICKS_PER_SECOND);
+    assert_int_equal(net_match_tick(at->match), before + 5 * TICKS_PER_SECOND);
+    assert_int_equal(table_counters(at)->clients, 2);
+    assert_int_equal(table_counters(at)->drops, 0);
+    table_plays(at);
 }
 
-CASE(after_a_clock_that_jumps_by_an_hour_clients_can_join) {
-    static const uint64_t jumps_us[] = {UINT64_C(40000000), UINT64_C(3600000000)};
-    for (uint32_t i = 0; i < BASE_COUNT(jumps_us); i++) {
-        table at;
-        table_open(&at, (table_config){.seed = 2});
-        table_sit(&at, NULL);
-        table_run(&at, 60);
-        at.now_us += jumps_us[i];
-        table_run(&at, TICKS_PER_SECOND);
-        table_sit(&at, NULL);
-        table_run(&at, 2 * TICKS_PER_SECOND);
-        assert_int_equal(net_client_get_phase(at.seats[1].client), NET_CLIENT_PLAYING);
-        assert_int_equal(net_server_get_phase(at.server), NET_SERVER_RUNNING);
-        table_close(&at);
-    }
+TABLE_ROWS(after_a_clock_that_jumps_by_an_hour_clients_can_join, i, 2, .seed = 2, .seats = 1,
+           .steps = 60) {
+    at->now_us += i == 0 ? UINT64_C(40000000) : UINT64_C(3600000000);
+    table_run(at, TICKS_PER_SECOND);
+    table_sit(at, NULL);
+    table_run(at, 2 * TICKS_PER_SECOND);
+    assert_true(seat_plays(&at->seats[1]));
+    assert_int_equal(net_server_get_phase(at->server), NET_SERVER_RUNNING);
 }
 
 // As SIGSTOP does it: one side stands still, the other goes on.
-TABLE_CASE(twenty_seconds_without_the_server_end_nothing, .seed = 2) {
-    table_sit(at, NULL);
-    table_sit(at, NULL);
-    table_run(at, 60);
+TABLE_CASE(twenty_seconds_without_the_server_end_nothing, .seed = 2, .seats = 2, .steps = 60) {
     for (uint32_t i = 0; i < 20 * TICKS_PER_SECOND; i++) {
         at->now_us += TABLE_TICK_US;
-        for (uint32_t seat = 0; seat < 2; seat++) {
-            net_client_service(at->seats[seat].client, at->now_us);
-            net_client_tick(at->seats[seat].client, at->now_us);
-        }
+        seats_step(at->seats, 2, at->now_us);
     }
     table_run(at, 5 * TICKS_PER_SECOND);
-    assert_int_equal(net_server_get_counters(at->server)->clients, 2);
-    assert_int_equal(net_server_get_counters(at->server)->drops, 0);
-    for (uint32_t seat = 0; seat < 2; seat++)
-        assert_int_equal(net_client_get_phase(at->seats[seat].client), NET_CLIENT_PLAYING);
-}
-
-TABLE_CASE(a_client_that_leaves_takes_its_player_along, .seed = 2) {
-    table_sit(at, NULL);
-    table_sit(at, NULL);
-    table_run(at, 30);
-    uint32_t before = ecs_world_entity_count(net_match_world(at->match));
-    net_client_leave(at->seats[0].client, at->now_us);
-    table_run(at, 10);
-    assert_int_equal(net_client_get_end(at->seats[0].client), NET_CLIENT_END_LEFT);
-    assert_int_equal(net_client_get_phase(at->seats[0].client), NET_CLIENT_ENDED);
-    assert_int_equal(table_report(at, 1)->end, NET_END_LEFT);
-    assert_int_equal(ecs_world_entity_count(net_match_world(at->match)), before - 1);
-    assert_int_equal(net_match_player(at->match, 1), ECS_ENTITY_NONE);
-    const net_server_counters* counters = net_server_get_counters(at->server);
-    assert_int_equal(counters->clients, 1);
-    assert_int_equal(counters->drops, 0);
+    assert_int_equal(table_counters(at)->clients, 2);
+    assert_int_equal(table_counters(at)->drops, 0);
+    table_plays(at);
 }
 
 TABLE_CASE(whoever_comes_again_has_a_new_number_and_no_ghost, .seed = 2, .ticks_max = 400) {
@@ -420,8 +280,13 @@ TABLE_CASE(whoever_comes_again_has_a_new_number_and_no_ghost, .seed = 2, .ticks_
         assert_int_equal(net_client_get_report(seat->client).client, i + 1);
         uint32_t entities = ecs_world_entity_count(net_match_world(at->match));
         assert_int_equal(entities, 12 + 1 + 1); // the first motes, the clock, one avatar
-        if (i + 1 < TABLE_SEATS) net_client_leave(seat->client, at->now_us);
+        if (i + 1 == TABLE_SEATS) break;
+        net_client_leave(seat->client, at->now_us);
         table_run(at, 10);
+        assert_int_equal(net_client_get_end(seat->client), NET_CLIENT_END_LEFT);
+        assert_int_equal(table_report(at, i + 1)->end, NET_END_LEFT);
+        assert_int_equal(net_match_player(at->match, i + 1), ECS_ENTITY_NONE);
+        assert_int_equal(table_counters(at)->clients + table_counters(at)->drops, 0);
     }
     table_run_out(at, 1000);
     net_client_report report = net_client_get_report(at->seats[TABLE_SEATS - 1].client);
@@ -440,33 +305,14 @@ TABLE_CASE(a_client_that_leaves_while_greeting_is_gone_at_once, .seed = 2) {
             assert_int_equal(net_client_get_end(seat->client), NET_CLIENT_END_LEFT);
         table_run(at, 20);
         assert_int_equal(net_client_get_end(seat->client), NET_CLIENT_END_LEFT);
-        assert_int_equal(net_server_get_counters(at->server)->clients, 0);
+        assert_int_equal(table_counters(at)->clients, 0);
     }
 }
 
 // ---- bad networks
 
-TABLE_CASE(ten_seconds_of_darkness_keep_the_session, .seed = 4, .ticks_max = 20 * TICKS_PER_SECOND,
-           .quiet = 1e9) {
-    table_sit(at, NULL);
-    table_sit(at, NULL);
-    table_run(at, 120);
-    net_sim_link_set(at->seats[0].transport, &DEAD_LINK);
-    table_run(at, 10 * TICKS_PER_SECOND);
-    ecs_tick dark = net_client_get_report(at->seats[0].client).tick;
-    assert_true(dark < 130);
-    net_sim_link_set(at->seats[0].transport, &QUIET_LINK);
-    table_run(at, 60);
-    assert_true(net_client_get_report(at->seats[0].client).tick + 10 > net_match_tick(at->match));
-    table_run_out(at, 2000);
-    table_agrees(at);
-    assert_int_equal(net_server_get_counters(at->server)->drops, 0);
-}
-
-TABLE_CASE(thirty_one_seconds_of_darkness_end_it_on_both_sides, .seed = 4, .quiet = 600) {
-    table_sit(at, NULL);
-    table_sit(at, NULL);
-    table_run(at, 120);
+TABLE_CASE(thirty_one_seconds_of_darkness_end_it_on_both_sides, .seed = 4, .quiet = 600, .seats = 2,
+           .steps = 120) {
     net_sim_link_set(at->seats[0].transport, &DEAD_LINK);
     table_run(at, 29 * TICKS_PER_SECOND);
     assert_int_equal(table_report(at, 1)->end, NET_END_NONE);
@@ -476,74 +322,23 @@ TABLE_CASE(thirty_one_seconds_of_darkness_end_it_on_both_sides, .seed = 4, .quie
     assert_int_equal(net_client_get_phase(at->seats[0].client), NET_CLIENT_ENDED);
     assert_int_equal(net_client_get_end(at->seats[0].client), NET_CLIENT_END_LOST);
     assert_int_equal(net_match_player(at->match, 1), ECS_ENTITY_NONE);
-    assert_int_equal(net_server_get_counters(at->server)->drops, 1);
+    assert_int_equal(table_counters(at)->drops, 1);
     assert_int_equal(net_client_get_phase(at->seats[1].client), NET_CLIENT_PLAYING);
-}
-
-TABLE_CASE(twins_and_latecomers_are_taken_once, .seed = 5, .ticks_max = 300, .quiet = 250) {
-    const net_link_config twisted = {
-        .delay_ms = 30, .jitter_ms = 60, .duplicate_percent = 50, .reorder_percent = 50, .seed = 9};
-    for (uint32_t i = 0; i < 3; i++)
-        table_sit(at, &twisted);
-    for (uint32_t step = 0; step < 200; step++) {
-        table_step(at);
-        for (uint32_t i = 0; i < 3; i++) {
-            net_client* client = at->seats[i].client;
-            uint32_t shout = step / 10 + 1;
-            if (step % 10 == 9 && step >= 50) {
-                shout -= 5;
-                assert_ok(net_client_send_event(client, 4, &shout));
-            }
-        }
-    }
-    table_run_out(at, 2000);
-    table_agrees(at);
-    assert_int_equal(((swarm_context*)net_match_context(at->match))->shout_faults, 0);
-    for (uint32_t i = 0; i < 3; i++) {
-        const swarm_context* context = net_match_context(at->seats[i].match);
-        assert_int_equal(context->ping_faults, 0);
-        assert_true(context->pings > 5);
-        assert_int_equal(net_client_get_report(at->seats[i].client).packets_malformed, 0);
-    }
-    assert_int_equal(net_server_get_counters(at->server)->dropped[NET_DROP_MALFORMED], 0);
-}
-
-static uint64_t play(uint64_t seed) {
-    const net_link_config bad = {.loss_percent = 10, .delay_ms = 40, .jitter_ms = 30, .seed = seed};
-    table at;
-    table_open(&at, (table_config){.seed = seed, .ticks_max = 120, .quiet = 1e9});
-    for (uint32_t i = 0; i < 3; i++)
-        table_sit(&at, &bad);
-    table_run_out(&at, 1500);
-    table_agrees(&at);
-    uint64_t hash = net_sim_datagram_hash(at.sim);
-    table_close(&at);
-    return hash;
-}
-
-CASE(the_same_seed_sends_the_same_datagrams) {
-    uint64_t hash = play(6);
-    assert_true(hash == play(6));
-    assert_true(hash != play(7));
 }
 
 // ---- memory
 
-TABLE_CASE(steady_ticks_allocate_nothing_on_either_side, .seed = 8, .quiet = 60) {
-    table_sit(at, NULL);
-    table_sit(at, NULL);
-    table_run(at, 120);
-    uint64_t server = at->memory.calls;
-    uint64_t clients[2] = {at->seats[0].memory.calls, at->seats[1].memory.calls};
-    uint64_t states = net_server_get_counters(at->server)->state_packets;
+TABLE_ROWS(steady_ticks_allocate_nothing_on_either_side, is_threaded, 2, .seed = 8, .quiet = 60,
+           .seats = 2, .steps = 120, .is_threaded = is_threaded, .has_accounts = is_threaded) {
+    uint64_t calls[] = {at->memory.calls, at->seats[0].memory.calls, at->seats[1].memory.calls};
+    uint64_t states = table_counters(at)->state_packets;
     table_run(at, 600);
-    assert_int_equal(at->memory.calls, server);
-    for (uint32_t i = 0; i < 2; i++) {
-        assert_int_equal(at->seats[i].memory.calls, clients[i]);
-        assert_int_equal(net_client_get_phase(at->seats[i].client), NET_CLIENT_PLAYING);
-    }
+    assert_int_equal(at->memory.calls, calls[0]);
+    assert_int_equal(at->seats[0].memory.calls, calls[1]);
+    assert_int_equal(at->seats[1].memory.calls, calls[2]);
+    table_plays(at);
     // Nothing changes: the server sends ten packets a second to each client.
-    assert_in_range(net_server_get_counters(at->server)->state_packets - states, 195, 220);
+    assert_in_range(table_counters(at)->state_packets - states, 195, 220);
 }
 
 // ---- what an operator reads
@@ -554,28 +349,21 @@ static uint64_t fake_clock(void) {
     return fake_us += 7;
 }
 
-TABLE_CASE(parts_of_a_tick_are_measured_with_the_clock_of_the_caller, .seed = 9,
-           .clock_us = fake_clock) {
+TABLE_ROWS(parts_of_a_tick_are_measured_with_the_clock_of_the_caller_if_any, has_clock, 2,
+           .seed = 9, .clock_us = has_clock ? fake_clock : NULL) {
     const uint64_t* us = net_server_get_times(at->server);
     table_step(at);
     for (uint32_t i = 0; i < NET_PART_COUNT; i++)
-        assert_int_equal(us[i], 7);
+        assert_int_equal(us[i], has_clock ? 7 : 0);
     assert_string_equal(net_part_name(NET_PART_GATHER), "gather");
     assert_string_equal(net_part_name(NET_PART_SEND), "send");
-}
-
-TABLE_CASE(nothing_is_measured_without_a_clock, .seed = 9) {
-    fake_us = 0;
-    table_step(at);
-    assert_int_equal(net_server_get_times(at->server)[NET_PART_STEP], 0);
-    assert_int_equal(fake_us, 0);
 }
 
 TABLE_CASE(who_is_here_can_be_read, .seed = 10, .quiet = 1e9, .spectators_max = 1,
            .rate_bytes_max = 8000) {
     static const net_link_config BAD = {.loss_percent = 20, .delay_ms = 40, .seed = 3};
-    (void)table_sit_as(at, at->module, NULL, "near");
-    (void)table_sit_as(at, at->module, &BAD, "far");
+    (void)table_sit_as(at, NULL, "near");
+    (void)table_sit_as(at, &BAD, "far");
     (void)table_watch(at, NULL);
     table_run(at, 300);
     net_live_peer near, far, peer;

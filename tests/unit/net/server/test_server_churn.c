@@ -21,7 +21,7 @@ static bool come_and_go(table* at, raw_client* raw, bool* has_asked, bool may_jo
     } else if (raw->states > 0) {
         // An orderly goodbye, a lost connection that is closed at once, or a fault.
         if (kind % 3 == 0) raw_client_goodbye(raw);
-        if (kind % 3 == 1) raw->transport->ops->disconnect(raw->transport, raw->peer, 2, true);
+        if (kind % 3 == 1) table_cut(raw, 2);
         if (kind % 3 == 1) table_again(raw);
         *has_asked = *has_asked && kind % 3 != 1;
         for (uint32_t i = 0; kind % 3 == 2 && i < 3; i++)
@@ -29,7 +29,7 @@ static bool come_and_go(table* at, raw_client* raw, bool* has_asked, bool may_jo
         raw->states = 0;
     } else if (raw->is_connected && !*has_asked && may_join) {
         *has_asked = true;
-        raw_client_hello(raw, NET_PROTOCOL_VERSION, table_schema(at), "swarm", "guest");
+        table_hello(at, raw, "guest");
         return true;
     }
     return false;
@@ -47,7 +47,7 @@ static void run_crowd(table* at, uint32_t joins) {
     uint64_t credit = 0, asked = 0;
     uint32_t kind = 0;
     bool has_asked[CROWD] = {false};
-    while (net_server_get_counters(at->server)->joins < joins) {
+    while (table_counters(at)->joins < joins) {
         credit += JOINS_PER_SECOND;
         for (uint32_t i = 0; i < CROWD; i++) {
             bool may_join = credit >= TICKS_PER_SECOND;
@@ -66,45 +66,40 @@ static void let_all_leave(table* at) {
         if (at->raw_clients[i].is_welcome) raw_client_goodbye(&at->raw_clients[i]);
     table_run(at, 6 * TICKS_PER_SECOND);
     for (uint32_t i = 0; i < CROWD; i++)
-        if (at->raw_clients[i].peer)
-            at->raw_clients[i].transport->ops->disconnect(at->raw_clients[i].transport,
-                                                          at->raw_clients[i].peer, 2, true);
+        if (at->raw_clients[i].peer) table_cut(&at->raw_clients[i], 2);
     table_run(at, 6);
     for (uint32_t i = 0; i < CROWD; i++)
         table_again(&at->raw_clients[i]);
 }
 
-CASE(sixty_thousand_joins_and_leaves_leak_nothing) {
+TABLE_CASE(sixty_thousand_joins_and_leaves_leak_nothing, .seed = 4, .clients_max = CROWD) {
     const uint32_t joins = test_scaled(60000, 1500), warm = 3000;
-    static table at;
-    table_open(&at, (table_config){.seed = 4, .clients_max = CROWD});
     for (uint32_t i = 0; i < CROWD; i++)
-        (void)table_raw_client(&at);
-    uint32_t entities = ecs_world_entity_count(net_match_world(at.match));
-    run_crowd(&at, warm);
-    let_all_leave(&at);
-    int64_t before = memory_of(&at);
-    uint64_t begin_us = at.now_us;
-    run_crowd(&at, joins + warm);
-    double seconds = (double)(at.now_us - begin_us) * 1e-6;
-    let_all_leave(&at);
-    int64_t after = memory_of(&at);
+        (void)table_raw_client(at);
+    uint32_t entities = ecs_world_entity_count(net_match_world(at->match));
+    run_crowd(at, warm);
+    let_all_leave(at);
+    int64_t before = memory_of(at);
+    uint64_t begin_us = at->now_us;
+    run_crowd(at, joins + warm);
+    double seconds = (double)(at->now_us - begin_us) * 1e-6;
+    let_all_leave(at);
+    int64_t after = memory_of(at);
     print_message("%u joins in %.0f s, memory %lld -> %lld bytes\n", joins, seconds,
                   (long long)before, (long long)after);
     assert_in_range((uint64_t)seconds, joins / JOINS_PER_SECOND, joins / JOINS_PER_SECOND * 5 / 4);
     assert_true(llabs((long long)(after - before)) <= 64 * 1024);
-    assert_int_equal(ecs_world_entity_count(net_match_world(at.match)), entities);
-    assert_int_equal(net_server_get_counters(at.server)->clients, 0);
+    assert_int_equal(ecs_world_entity_count(net_match_world(at->match)), entities);
+    assert_int_equal(table_counters(at)->clients, 0);
     // Each place is free: a full house joins at once.
     for (uint32_t i = 0; i < 10; i++)
-        table_step(&at);
+        table_step(at);
     for (uint32_t i = 0; i < CROWD; i++)
-        raw_client_hello(&at.raw_clients[i], NET_PROTOCOL_VERSION, table_schema(&at), "swarm", "x");
-    table_run(&at, 10);
+        table_hello(at, &at->raw_clients[i], "x");
+    table_run(at, 10);
     for (uint32_t i = 0; i < CROWD; i++)
-        assert_true(at.raw_clients[i].is_welcome);
-    assert_int_equal(net_server_get_counters(at.server)->clients, CROWD);
-    table_close(&at);
+        assert_true(at->raw_clients[i].is_welcome);
+    assert_int_equal(table_counters(at)->clients, CROWD);
 }
 
 // ---- the work of a tick
@@ -128,9 +123,8 @@ CASE(a_crowd_has_its_first_states_within_known_ticks) {
             (void)table_raw_client(&at);
         table_run(&at, 10);
         for (uint32_t i = 0; i < count; i++)
-            raw_client_hello(&at.raw_clients[i], NET_PROTOCOL_VERSION, table_schema(&at), "swarm",
-                             "x");
-        const net_server_counters* counters = net_server_get_counters(at.server);
+            table_hello(&at, &at.raw_clients[i], "x");
+        const net_server_counters* counters = table_counters(&at);
         while (counters->joins == 0)
             table_step(&at);
         for (uint32_t joined = 0; joined < count; table_step(&at)) {
@@ -165,7 +159,7 @@ static void open_large(table* at) {
         (void)table_raw_client(at);
     table_run(at, 10);
     for (uint32_t i = 0; i < CROWD; i++)
-        raw_client_hello(&at->raw_clients[i], NET_PROTOCOL_VERSION, table_schema(at), "swarm", "x");
+        table_hello(at, &at->raw_clients[i], "x");
 }
 
 // Clients with a replication state; they are the ones that joined first.
@@ -190,7 +184,7 @@ CASE(scopes_of_a_large_world_wait_for_their_turn) {
     enum { PER_TICK = NET_WORK_PER_TICK / ENTITIES, FIRST = NET_WORK_BURST / ENTITIES };
     static table at;
     open_large(&at);
-    const net_server_counters* counters = net_server_get_counters(at.server);
+    const net_server_counters* counters = table_counters(&at);
     while (counters->joins == 0)
         table_step(&at);
     assert_int_equal(counters->joins, CROWD);
@@ -218,7 +212,7 @@ CASE(scopes_of_a_large_world_wait_for_their_turn) {
 CASE(who_waits_for_a_scope_may_leave) {
     static table at;
     open_large(&at);
-    const net_server_counters* counters = net_server_get_counters(at.server);
+    const net_server_counters* counters = table_counters(&at);
     while (counters->joins == 0)
         table_step(&at);
     for (uint32_t i = 0; i < CROWD; i++) {
@@ -226,7 +220,7 @@ CASE(who_waits_for_a_scope_may_leave) {
         if (i % 2 == 0)
             raw_client_goodbye(raw);
         else
-            raw->transport->ops->disconnect(raw->transport, raw->peer, 1, true);
+            table_cut(raw, 1);
     }
     table_run(&at, 30);
     assert_int_equal(counters->clients, 0);
@@ -236,7 +230,7 @@ CASE(who_waits_for_a_scope_may_leave) {
         table_again(&at.raw_clients[i]);
     table_run(&at, 10);
     for (uint32_t i = 0; i < CROWD; i++)
-        raw_client_hello(&at.raw_clients[i], NET_PROTOCOL_VERSION, table_schema(&at), "swarm", "x");
+        table_hello(&at, &at.raw_clients[i], "x");
     table_run(&at, 60);
     assert_int_equal(counters->clients, CROWD);
     assert_int_equal(count_admitted(&at), CROWD);
@@ -248,7 +242,7 @@ CASE(who_waits_for_a_scope_may_leave) {
 CASE(what_leavers_leave_is_destroyed_over_ticks) {
     static table at;
     open_large(&at);
-    const net_server_counters* counters = net_server_get_counters(at.server);
+    const net_server_counters* counters = table_counters(&at);
     for (uint32_t ticks = 0; count_admitted(&at) < CROWD && ticks < 200; ticks++)
         table_step(&at);
     table_run(&at, 20);

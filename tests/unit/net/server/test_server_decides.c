@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a module decides: a player is refused, another one dropped, the match ends. The log of it
 // runs again, where no server takes the decisions.
-#include "server/session_table.h"
-
-#include "log/log_files.h"
-#include "net/log.h"
+#include "session_table.h"
 
 static const net_game_services* services; // of the server's match, or of the replay's
 static uint32_t drop_calls;
@@ -37,102 +34,84 @@ static void decide(const ecs_stage* stage, const ecs_rows* rows) {
     if (stage->tick == 120) services->end_match(services->context, "blue wins");
 }
 
-static ecs_result register_systems(ecs_world* world, void** context,
-                                   const base_reporter* reporter) {
-    return table_register(world, context, reporter, "decide", decide);
-}
-
-FILES_CASE(a_game_refuses_drops_and_ends_with_reasons) {
-    net_game_module game = *swarm_module_get();
-    game.start = start;
+static const net_game_module* deciding(void) {
+    static net_game_module game;
+    game = *swarm_module_get();
     game.player_join = join;
     game.player_leave = leave;
-    game.register_systems = register_systems;
-    table at;
-    table_open(&at, (table_config){.seed = 1, .quiet = 1e9, .game = &game, .log_file = files->log});
+    return &game;
+}
+
+TABLE_CASE(a_game_refuses_drops_and_ends_with_reasons, .seed = 1, .quiet = 1e9, .game = deciding(),
+           .act = decide, .start = start, .has_log = true) {
     for (uint32_t i = 0; i < 3; i++) {
-        (void)table_sit(&at, NULL);
-        table_run(&at, 10);
+        (void)table_sit(at, NULL);
+        table_run(at, 10);
     }
-    table_run_out(&at, 3000);
-    assert_int_equal(net_server_get_phase(at.server), NET_SERVER_ENDED);
-    assert_int_equal(net_match_tick(at.match), 120);
+    table_run_out(at, 3000);
+    assert_int_equal(net_server_get_phase(at->server), NET_SERVER_ENDED);
+    assert_int_equal(net_match_tick(at->match), 120);
     // The first sees the end, with its reason.
-    net_client_report first = net_client_get_report(at.seats[0].client);
+    net_client_report first = net_client_get_report(at->seats[0].client);
     assert_int_equal(first.end, NET_CLIENT_END_GOODBYE);
     assert_int_equal(first.tick, 120);
-    assert_true(table_report(&at, 1)->scope.hash == first.scope.hash);
-    assert_int_equal(table_report(&at, 1)->end, NET_END_GOODBYE);
+    assert_true(table_report(at, 1)->scope.hash == first.scope.hash);
+    assert_int_equal(table_report(at, 1)->end, NET_END_GOODBYE);
     // The second was refused, the third dropped.
     char text[256];
-    assert_int_equal(net_client_get_end(at.seats[1].client), NET_CLIENT_END_REFUSED);
-    assert_int_equal(net_client_refusal(at.seats[1].client, text, sizeof text),
+    assert_int_equal(net_client_get_end(at->seats[1].client), NET_CLIENT_END_REFUSED);
+    assert_int_equal(net_client_refusal(at->seats[1].client, text, sizeof text),
                      NET_REFUSAL_BY_GAME);
     assert_string_equal(text, "two is a crowd");
-    assert_int_equal(table_report(&at, 2)->end, NET_END_REFUSED);
-    assert_int_equal(net_client_get_end(at.seats[2].client), NET_CLIENT_END_LOST);
-    assert_int_equal(table_report(&at, 3)->end, NET_END_GAME);
+    assert_int_equal(table_report(at, 2)->end, NET_END_REFUSED);
+    assert_int_equal(net_client_get_end(at->seats[2].client), NET_CLIENT_END_LOST);
+    assert_int_equal(table_report(at, 3)->end, NET_END_GAME);
     static const char* const lines[] = {
         "client 2 \"member (2)\" dropped: the game refused it: two is a crowd\n",
         "client 3 \"member (2)\" dropped: the game dropped it: a name that [31mglows\n",
         "note: the game ended the match: red wins\n",
     };
     for (uint32_t i = 0; i < BASE_COUNT(lines); i++)
-        if (table_heard(&at.said, lines[i]) == 0)
-            fail_msg("not said: %s in:\n%s", lines[i], at.said.text);
-    assert_true(table_heard(&at.seats_said,
+        if (table_heard(&at->said, lines[i]) == 0)
+            fail_msg("not said: %s in:\n%s", lines[i], at->said.text);
+    assert_true(table_heard(&at->seats_said,
                             "connection lost: the server ended the session: the game "
                             "dropped it: a name that [31mglows\n") > 0);
     static const char* const never[] = {"blue wins", "said too late", "unknown"};
     for (uint32_t i = 0; i < BASE_COUNT(never); i++)
-        assert_int_equal(table_heard(&at.said, never[i]) + table_heard(&at.seats_said, never[i]),
+        assert_int_equal(table_heard(&at->said, never[i]) + table_heard(&at->seats_said, never[i]),
                          0);
-    const uint64_t state_hash = ecs_world_state_hash(net_match_world(at.match));
-    net_log_append_close(at.log, at.match);
-    assert_ok(net_log_writer_finish(at.log));
-    net_log_reader* reader = files_reader(files->log);
-    net_verify_result verified;
     drop_calls = 0;
-    assert_ok(net_log_verify(reader, at.module, 0, NULL, NULL, &at.said.reporter, &verified));
-    assert_int_equal(verified.ticks, 120);
+    assert_int_equal(table_verify(at).ticks, 120);
     assert_int_equal(drop_calls, 1);
-    assert_true(verified.state_hash == state_hash);
-    net_log_reader_destroy(reader);
-    table_close(&at);
 }
 
-CASE(a_reason_may_be_missing_or_too_long) {
-    net_game_module game = *swarm_module_get();
-    game.start = start;
-    table at;
-    table_open(&at, (table_config){.seed = 1, .quiet = 1e9, .game = &game});
-    (void)table_sit(&at, NULL);
-    table_run(&at, 30);
-    assert_null(net_match_end_reason(at.match));
+TABLE_CASE(a_reason_may_be_missing_or_too_long, .seed = 1, .quiet = 1e9, .start = start, .seats = 1,
+           .steps = 30) {
+    assert_null(net_match_end_reason(at->match));
     net_match_dropped dropped;
-    assert_false(net_match_take_dropped(at.match, &dropped));
+    assert_false(net_match_take_dropped(at->match, &dropped));
     char longest[NET_END_TEXT_BYTES + 2];
     memset(longest, 'a', sizeof longest);
     longest[NET_END_TEXT_BYTES + 1] = 0;
     services->drop_player(services->context, 1, longest);
-    assert_true(net_match_take_dropped(at.match, &dropped));
+    assert_true(net_match_take_dropped(at->match, &dropped));
     assert_int_equal(dropped.client, 1);
     assert_false(dropped.is_refused);
     assert_int_equal(strlen(dropped.reason), NET_END_TEXT_BYTES - 1);
-    assert_false(net_match_take_dropped(at.match, &dropped));
+    assert_false(net_match_take_dropped(at->match, &dropped));
     services->end_match(services->context, NULL);
-    assert_string_equal(net_match_end_reason(at.match), "");
-    table_run_out(&at, 2000);
-    assert_int_equal(net_server_get_phase(at.server), NET_SERVER_ENDED);
-    assert_int_equal(net_client_get_end(at.seats[0].client), NET_CLIENT_END_GOODBYE);
-    table_close(&at);
+    assert_string_equal(net_match_end_reason(at->match), "");
+    table_run_out(at, 2000);
+    assert_int_equal(net_server_get_phase(at->server), NET_SERVER_ENDED);
+    assert_int_equal(net_client_get_end(at->seats[0].client), NET_CLIENT_END_GOODBYE);
 }
 
 // ---- a match that stands still
 
-TABLE_CASE(a_match_that_stands_still_keeps_its_players_who_read_why, .seed = 1) {
-    table_seat* seat = table_sit(at, NULL);
-    table_run(at, 60);
+TABLE_CASE(a_match_that_stands_still_keeps_its_players_who_read_why, .seed = 1, .seats = 1,
+           .steps = 60) {
+    table_seat* seat = at->seats;
     assert_null(net_client_still(seat->client));
     net_server_stand_still(at->server, "the disk \x1b[31mis full");
     const ecs_tick tick = net_match_tick(at->match);
@@ -153,9 +132,8 @@ TABLE_CASE(a_match_that_stands_still_keeps_its_players_who_read_why, .seed = 1) 
     assert_true(net_client_tick_newest(late->client) > tick);
 }
 
-TABLE_CASE(a_match_that_stands_still_can_be_ended, .seed = 1) {
-    table_seat* seat = table_sit(at, NULL);
-    table_run(at, 60);
+TABLE_CASE(a_match_that_stands_still_can_be_ended, .seed = 1, .seats = 1, .steps = 60) {
+    table_seat* seat = at->seats;
     net_server_stand_still(at->server, "why");
     table_run(at, 60);
     net_server_stop(at->server, at->now_us);

@@ -2,8 +2,6 @@
 // A player who joins a second time: the second session takes the place of the first.
 #include "session_table.h"
 
-#include "log/log_files.h"
-
 #include "net/token.h"
 
 static raw_client* guest_of(table* at, uint64_t player, uint32_t key) {
@@ -13,83 +11,59 @@ static raw_client* guest_of(table* at, uint64_t player, uint32_t key) {
     return raw;
 }
 
-static void greet(table* at, raw_client* raw) {
-    raw_client_hello(raw, NET_PROTOCOL_VERSION, table_schema(at), "swarm", "someone");
-}
-
 static bool joins(table* at, raw_client* raw) {
-    greet(at, raw);
-    for (uint32_t i = 0; i < 20 && raw->states == 0 && !raw->is_refused; i++)
-        table_step(at);
-    return raw->states > 0;
-}
-
-static void resumes(table* at, raw_client* raw, const uint8_t* secret) {
-    raw_client_hello_again(raw, table_schema(at), "swarm", secret, NET_RESUME_BYTES);
-    table_run(at, 10);
+    return table_join(at, raw, "someone");
 }
 
 // Alive, or with a connection that is lost: a full server has a place for whom it knows.
-CASE(a_second_session_takes_the_place_and_the_entity_of_the_first) {
-    for (uint32_t is_lost = 0; is_lost < 2; is_lost++) {
-        table at;
-        table_open(&at, (table_config){.seed = 1, .clients_max = 1, .quiet = 1e9});
-        raw_client* first = guest_of(&at, 77, 3);
-        assert_true(joins(&at, first));
-        const ecs_entity entity = net_match_player(at.match, first->client);
-        if (is_lost) first->transport->ops->disconnect(first->transport, first->peer, 0, true);
-        table_run(&at, 5);
-        raw_client* second = guest_of(&at, 77, 3);
-        assert_true(joins(&at, second));
-        assert_true(!second->is_resumed && second->client == first->client);
-        assert_int_equal(net_match_player(at.match, second->client), entity);
-        assert_int_equal(first->has_goodbye, !is_lost);
-        if (!is_lost) assert_int_equal(first->goodbye_reason, NET_END_ELSEWHERE);
-        const net_server_counters* counters = net_server_get_counters(at.server);
-        assert_int_equal(counters->joins, 1);
-        assert_int_equal(counters->clients, 1);
-        table_close(&at);
-    }
+TABLE_ROWS(a_second_session_takes_the_place_and_the_entity_of_the_first, is_lost, 2, .seed = 1,
+           .clients_max = 1, .quiet = 1e9) {
+    raw_client* first = guest_of(at, 77, 3);
+    assert_true(joins(at, first));
+    const ecs_entity entity = net_match_player(at->match, first->client);
+    if (is_lost) table_cut(first, 0);
+    table_run(at, 5);
+    raw_client* second = guest_of(at, 77, 3);
+    assert_true(joins(at, second));
+    assert_true(!second->is_resumed && second->client == first->client);
+    assert_int_equal(net_match_player(at->match, second->client), entity);
+    assert_int_equal(first->has_goodbye, !is_lost);
+    if (!is_lost) assert_int_equal(first->goodbye_reason, NET_END_ELSEWHERE);
+    const net_server_counters* counters = table_counters(at);
+    assert_int_equal(counters->joins, 1);
+    assert_int_equal(counters->clients, 1);
 }
 
+static const struct {
+    uint64_t player;
+    uint32_t key;
+} PAIRS[][2] = {{{77, 0}, {77, 0}}, {{0, 3}, {0, 3}}, {{77, 3}, {77, 4}}, {{77, 3}, {78, 3}}};
 // Neither with the built-in key, where a client names itself, nor with the key of another back end.
-CASE(who_is_not_certainly_the_same_takes_nothing) {
-    static const struct {
-        uint64_t player;
-        uint32_t key;
-    } CASES[][2] = {{{77, 0}, {77, 0}}, {{0, 3}, {0, 3}}, {{77, 3}, {77, 4}}, {{77, 3}, {78, 3}}};
-    for (uint32_t i = 0; i < BASE_COUNT(CASES); i++) {
-        table at;
-        table_open(&at, (table_config){.seed = 2, .quiet = 1e9});
-        raw_client* raw[2];
-        for (uint32_t k = 0; k < 2; k++) {
-            raw[k] = guest_of(&at, CASES[i][k].player, CASES[i][k].key);
-            assert_true(joins(&at, raw[k]));
-        }
-        table_run(&at, 10);
-        assert_false(raw[0]->is_gone);
-        assert_int_equal(net_server_get_counters(at.server)->joins, 2);
-        table_close(&at);
+TABLE_ROWS(who_is_not_certainly_the_same_takes_nothing, i, BASE_COUNT(PAIRS), .seed = 2,
+           .quiet = 1e9) {
+    raw_client* raw[2];
+    for (uint32_t k = 0; k < 2; k++) {
+        raw[k] = guest_of(at, PAIRS[i][k].player, PAIRS[i][k].key);
+        assert_true(joins(at, raw[k]));
     }
+    table_run(at, 10);
+    assert_false(raw[0]->is_gone);
+    assert_int_equal(table_counters(at)->joins, 2);
 }
 
 // Both greet before the next tick, or one tick after the other, or while the first has no rows yet.
-CASE(of_two_that_greet_together_the_second_plays) {
-    for (uint32_t ticks = 0; ticks < 6; ticks++) {
-        table at;
-        table_open(&at, (table_config){.seed = 3, .clients_max = 1, .quiet = 1e9});
-        raw_client* first = guest_of(&at, 77, 3);
-        raw_client* second = guest_of(&at, 77, 3);
-        greet(&at, first);
-        table_run(&at, ticks);
-        assert_true(joins(&at, second));
-        table_run(&at, 10);
-        assert_true(first->has_goodbye);
-        assert_int_equal(first->goodbye_reason, NET_END_ELSEWHERE);
-        assert_int_equal(net_server_get_counters(at.server)->clients, 1);
-        assert_true(net_match_player(at.match, second->client) != ECS_ENTITY_NONE);
-        table_close(&at);
-    }
+TABLE_ROWS(of_two_that_greet_together_the_second_plays, ticks, 6, .seed = 3, .clients_max = 1,
+           .quiet = 1e9) {
+    raw_client* first = guest_of(at, 77, 3);
+    raw_client* second = guest_of(at, 77, 3);
+    table_hello(at, first, "someone");
+    table_run(at, ticks);
+    assert_true(joins(at, second));
+    table_run(at, 10);
+    assert_true(first->has_goodbye);
+    assert_int_equal(first->goodbye_reason, NET_END_ELSEWHERE);
+    assert_int_equal(table_counters(at)->clients, 1);
+    assert_true(net_match_player(at->match, second->client) != ECS_ENTITY_NONE);
 }
 
 static void write_number(void* context, uint32_t client, void* bytes, size_t size) {
@@ -98,31 +72,26 @@ static void write_number(void* context, uint32_t client, void* bytes, size_t siz
 }
 
 // Its line was dead, so it does not know; also with secrets that a key makes, always the same ones.
-CASE(the_first_does_not_come_back_by_its_secret) {
-    for (uint32_t is_made = 0; is_made < 2; is_made++) {
-        table at;
-        table_open(
-            &at, (table_config){.seed = 4, .quiet = 1e9, .secret = is_made ? write_number : NULL});
-        raw_client* first = guest_of(&at, 77, 3);
-        assert_true(joins(&at, first));
-        first->transport->ops->disconnect(first->transport, first->peer, 0, true);
-        raw_client* second = guest_of(&at, 77, 3);
-        assert_true(joins(&at, second));
-        raw_client* late = guest_of(&at, 77, 3);
-        resumes(&at, late, first->resume);
-        assert_true(late->is_refused && !late->is_welcome);
-        assert_int_equal(late->refused_reason, SHOAL__WIRE__REFUSED_REASON__REFUSED_GONE);
-        assert_string_equal(late->refused_text, "you joined elsewhere: this session is over");
-        assert_false(second->is_gone);
-        // The second does.
-        raw_client_inputs(second, raw_client_packet(second), 1, 1, "", 0);
-        table_run(&at, 5);
-        second->transport->ops->disconnect(second->transport, second->peer, 0, true);
-        raw_client* back = guest_of(&at, 77, 3);
-        resumes(&at, back, second->resume);
-        assert_true(back->is_resumed && back->client == first->client);
-        table_close(&at);
-    }
+TABLE_ROWS(the_first_does_not_come_back_by_its_secret, is_made, 2, .seed = 4, .quiet = 1e9,
+           .secret = is_made ? write_number : NULL) {
+    raw_client* first = guest_of(at, 77, 3);
+    assert_true(joins(at, first));
+    table_cut(first, 0);
+    raw_client* second = guest_of(at, 77, 3);
+    assert_true(joins(at, second));
+    raw_client* late = guest_of(at, 77, 3);
+    (void)table_resume(at, late, first->resume, NET_RESUME_BYTES);
+    assert_true(late->is_refused && !late->is_welcome);
+    assert_int_equal(late->refused_reason, SHOAL__WIRE__REFUSED_REASON__REFUSED_GONE);
+    assert_string_equal(late->refused_text, "you joined elsewhere: this session is over");
+    assert_false(second->is_gone);
+    // The second does.
+    raw_client_inputs(second, raw_client_packet(second), 1, 1, "", 0);
+    table_run(at, 5);
+    table_cut(second, 0);
+    raw_client* back = guest_of(at, 77, 3);
+    (void)table_resume(at, back, second->resume, NET_RESUME_BYTES);
+    assert_true(back->is_resumed && back->client == first->client);
 }
 
 // It has acknowledged nothing yet, which is no sign of a lifeless member: it has just come.
@@ -154,31 +123,17 @@ static table_seat* sit_as_77(table* at) {
 }
 
 // The match knows nothing of it: one player joined, and its inputs begin again with number 1.
-CASE_WITH(log_files, files, files_open(files), files_close(files), such_a_log_runs_again) {
-    table at;
-    table_open(&at, (table_config){.seed = 6, .quiet = 1, .log_file = files->log});
-    table_seat* first = sit_as_77(&at);
-    table_seat* second = sit_as_77(&at);
-    table_run(&at, 60);
+TABLE_CASE(such_a_log_runs_again, .seed = 6, .quiet = 1, .has_log = true) {
+    table_seat* first = sit_as_77(at);
+    table_seat* second = sit_as_77(at);
+    table_run(at, 60);
     assert_int_equal(net_client_get_end(first->client), NET_CLIENT_END_LOST);
     assert_int_equal(net_client_number(second->client), net_client_number(first->client));
     assert_int_equal(
-        table_heard(&at.seats_said, "the server ended the session: it joined elsewhere"), 1);
-    assert_int_equal(table_heard(&at.said, "note: client 1 \"member\" joined elsewhere\n"), 1);
-    const uint64_t state_hash = ecs_world_state_hash(net_match_world(at.match));
-    net_log_append_close(at.log, at.match);
-    assert_ok(net_log_writer_finish(at.log));
-    net_log_reader* reader = files_reader(files->log);
-    net_verify_result verified;
-    assert_ok(net_log_verify(reader, at.module, 0, NULL, NULL, &at.said.reporter, &verified));
-    assert_true(verified.state_hash == state_hash);
-    net_log_reader_destroy(reader);
-    // What it sees is what the server has.
-    net_server_stop(at.server, at.now_us);
-    table_run_out(&at, 600);
-    const net_client_report report = net_client_get_report(second->client);
-    assert_int_equal(report.end, NET_CLIENT_END_GOODBYE);
-    assert_true(table_report(&at, report.client)->scope.hash == report.scope.hash);
-    assert_int_equal(report.packets_malformed, 0);
-    table_close(&at);
+        table_heard(&at->seats_said, "the server ended the session: it joined elsewhere"), 1);
+    assert_int_equal(table_heard(&at->said, "note: client 1 \"member\" joined elsewhere\n"), 1);
+    net_server_stop(at->server, at->now_us);
+    table_run_out(at, 600);
+    (void)table_verify(at);
+    seats_agree(at->server, second, 1);
 }

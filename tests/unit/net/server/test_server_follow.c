@@ -2,19 +2,14 @@
 // A match runs on one server, and again on another one that follows its log while it grows:
 // spectators there see what it had.
 #include "net/log_tools.h"
-#include "log/log_files.h"
 #include "session_table.h"
 
-#include "base/hash.h"
-#include "ecs/save.h"
 #include "log/log_feed.h"
 #include "stream/follow.h"
 
 enum { TICKS_MAX = 4096, DELAY_S = 2 };
 
 typedef struct relay {
-    log_files files;
-    char own_log[128];
     table match; ///< the server of the match
     table shown; ///< what follows it
     net_follow* follow;
@@ -30,45 +25,27 @@ static uint64_t digest_of(table* at) {
 
 static void open_match(relay* self, table_config config) {
     memset(self, 0, sizeof *self);
-    files_open_fast(&self->files);
-    snprintf(self->own_log, sizeof self->own_log, "%s/own.slog", self->files.folder);
-    config.log_file = self->files.log;
-    config.is_log_manual = true;
+    config.has_log = config.is_log_manual = true;
     table_open(&self->match, config);
 }
 
-// Follow it with this game.
-static void open_shown(relay* self, uint64_t delay_s, bool is_whole, const net_game_module* game,
-                       uint32_t spectators) {
+static void open_shown(relay* self, bool is_whole, table_config shown) {
     table* at = &self->shown;
-    at->said.reporter = (base_reporter){table_say, &at->said};
-    at->seats_said.reporter = (base_reporter){table_say, &at->seats_said};
+    shown.seed = 77;
+    shown.has_log = shown.is_log_manual = shown.is_following = true;
+    table_prepare(at, shown);
     at->now_us = self->match.now_us;
-    assert_ok(net_module_wrap(game ? game : swarm_module_get(), swarm_templates(), "swarm.blk",
-                              test_reporter(), &at->module));
-    const net_follow_config config = {.file = self->files.log,
+    const char* log = self->match.files.log;
+    const net_follow_config config = {.file = log,
                                       .feed = self->feed ? net_log_file_feed_get(self->feed) : NULL,
-                                      .begin_file = self->feed ? self->files.log : NULL,
-                                      .delay_us = delay_s * UINT64_C(1000000),
+                                      .begin_file = self->feed ? log : NULL,
+                                      .delay_us = DELAY_S * UINT64_C(1000000),
                                       .is_whole = is_whole,
                                       .reporter = &at->said.reporter};
     assert_ok(net_follow_create(&config, &self->follow));
     assert_ok(net_follow_make_match(self->follow, at->module, &at->match));
-    net_log_options log = net_log_options_default();
-    log.identity = net_follow_info(self->follow)->identity;
-    log.has_controls = log.is_manual = true;
-    assert_ok(net_log_writer_create_as(NULL, self->own_log, &log, at->match, "test", 0,
-                                       test_reporter(), &at->log));
-    assert_ok(net_sim_create(NULL, 77, &at->sim));
-    assert_ok(net_sim_server(at->sim, 4 * TABLE_SEATS, &at->transport));
-    const net_server_config server = {.match = at->match,
-                                      .transport = at->transport,
-                                      .observer = net_log_observer(at->log),
-                                      .clients_max = 1,
-                                      .spectators_max = spectators,
-                                      .is_following = true,
-                                      .reporter = &at->said.reporter};
-    assert_ok(net_server_create(&server, &at->server));
+    at->config.log_identity = net_follow_info(self->follow)->identity;
+    table_serve(at);
 }
 
 static void close_all(relay* self) {
@@ -78,7 +55,6 @@ static void close_all(relay* self) {
     }
     net_log_file_feed_destroy(self->feed);
     table_close(&self->match);
-    files_close(&self->files);
 }
 
 #define RELAY_CASE(name, ...)                                                                      \
@@ -108,10 +84,7 @@ static void step_shown(relay* self) {
     }
     if (self->state == NET_FOLLOW_ENDED && is_open) net_server_stop(at->server, at->now_us);
     net_server_tick(at->server, at->now_us);
-    for (uint32_t i = 0; i < at->seat_count; i++) {
-        net_client_service(at->seats[i].client, at->now_us);
-        net_client_tick(at->seats[i].client, at->now_us);
-    }
+    seats_step(at->seats, at->seat_count, at->now_us);
 }
 
 static void run_both(relay* self, uint32_t ticks) {
@@ -130,9 +103,7 @@ static void end_both(relay* self) {
         net_log_pump(self->match.log);
         if (self->follow) step_shown(self);
     }
-    net_log_append_close(self->match.log, self->match.match);
-    assert_ok(net_log_writer_destroy(self->match.log));
-    self->match.log = NULL;
+    table_end_log(&self->match);
     for (uint32_t i = 0; i < 600 + DELAY_S * 60; i++) {
         if (net_server_get_phase(self->shown.server) == NET_SERVER_ENDED) break;
         step_shown(self);
@@ -141,26 +112,15 @@ static void end_both(relay* self) {
         step_shown(self);
     assert_int_equal(self->state, NET_FOLLOW_ENDED);
     assert_int_equal(net_match_tick(self->shown.match), net_match_tick(self->match.match));
-    net_log_append_close(self->shown.log, self->shown.match);
-    assert_ok(net_log_writer_destroy(self->shown.log));
-    self->shown.log = NULL;
-}
-
-static void verifies(const relay* self) {
-    net_log_reader* reader = NULL;
-    net_verify_result result;
-    assert_ok(net_log_reader_create(NULL, self->own_log, test_reporter(), &reader));
-    assert_ok(net_log_verify(reader, self->shown.module, 0, NULL, NULL, test_reporter(), &result));
+    const net_verify_result result = table_verify(&self->shown);
     assert_true(result.state_hash == ecs_world_state_hash(net_match_world(self->match.match)));
-    assert_true(net_log_reader_info(reader)->is_closed);
-    net_log_reader_destroy(reader);
 }
 
 RELAY_CASE(spectators_elsewhere_see_each_tick_of_the_match, .seed = 3) {
     const net_link_config bad = {.delay_ms = 40, .jitter_ms = 20, .loss_percent = 5, .seed = 9};
     (void)table_sit(&self->match, &bad);
     run_both(self, 60);
-    open_shown(self, DELAY_S, true, NULL, 3);
+    open_shown(self, true, (table_config){.spectators_max = 3});
     table_seat* near_ = table_watch(&self->shown, NULL);
     table_seat* far_ = table_watch(&self->shown, &bad);
     run_both(self, 240);
@@ -181,7 +141,6 @@ RELAY_CASE(spectators_elsewhere_see_each_tick_of_the_match, .seed = 3) {
     assert_true(one.scope.hash == self->hashes[one.tick]);
     assert_true(other.scope.hash == self->hashes[other.tick]);
     assert_true(one.client >= NET_SPECTATOR_FIRST && one.scope.entities > 0);
-    verifies(self);
 }
 
 static void no_line(void* context, const char* line) {
@@ -193,18 +152,16 @@ static void no_line(void* context, const char* line) {
 RELAY_CASE(the_log_of_what_follows_is_that_of_the_match, .seed = 4) {
     (void)table_sit(&self->match, NULL);
     run_both(self, 30);
-    open_shown(self, DELAY_S, true, NULL, 1);
+    open_shown(self, true, (table_config){.spectators_max = 1});
     (void)table_watch(&self->shown, NULL);
     run_both(self, 200);
     const net_match_argument name = {.data = "here", .size = 4};
     assert_ok(net_server_control(self->match.server, "mark", &name, 1, test_reporter()));
     run_both(self, 200);
     end_both(self);
-    verifies(self);
-    net_log_reader *a = NULL, *b = NULL;
+    net_log_reader* a = files_reader(self->match.files.log);
+    net_log_reader* b = files_reader(self->shown.files.log);
     net_log_diff_result result;
-    assert_ok(net_log_reader_create(NULL, self->files.log, test_reporter(), &a));
-    assert_ok(net_log_reader_create(NULL, self->own_log, test_reporter(), &b));
     assert_true(net_log_reader_info(a)->identity == net_log_reader_info(b)->identity);
     assert_ok(net_log_diff(a, b, self->shown.module, 10, no_line, NULL, test_reporter(), &result));
     assert_int_equal(result.input_tick, 0);
@@ -224,7 +181,7 @@ RELAY_CASE(the_log_of_what_follows_is_that_of_the_match, .seed = 4) {
 RELAY_CASE(a_late_follower_begins_at_a_keyframe, .seed = 5, .spectators_max = 1) {
     (void)table_sit(&self->match, NULL);
     run_both(self, 1500);
-    open_shown(self, DELAY_S, false, NULL, 1);
+    open_shown(self, false, (table_config){.spectators_max = 1});
     const ecs_tick begin = net_match_tick(self->shown.match);
     assert_in_range(begin, 600, 1500 - DELAY_S * 60);
     table_seat* seat = table_watch(&self->shown, NULL);
@@ -235,15 +192,14 @@ RELAY_CASE(a_late_follower_begins_at_a_keyframe, .seed = 5, .spectators_max = 1)
     assert_string_equal(net_client_player_name(seat->client, 1), "member");
     end_both(self);
     assert_int_equal(self->ran, net_match_tick(self->match.match) - begin);
-    verifies(self);
 }
 
 // As of a stream, which has no keyframes: its records come from the first one on.
 RELAY_CASE(a_follower_of_records_begins_at_a_keyframe_of_a_log, .seed = 5, .spectators_max = 1) {
     (void)table_sit(&self->match, NULL);
     run_both(self, 1000);
-    assert_ok(net_log_file_feed_create(NULL, self->files.log, test_reporter(), &self->feed));
-    open_shown(self, DELAY_S, false, NULL, 1);
+    assert_ok(net_log_file_feed_create(NULL, self->match.files.log, test_reporter(), &self->feed));
+    open_shown(self, false, (table_config){.spectators_max = 1});
     const ecs_tick begin = net_match_tick(self->shown.match);
     assert_int_equal(begin, 600);
     (void)table_watch(&self->shown, NULL);
@@ -260,10 +216,10 @@ RELAY_CASE(a_keyframe_of_another_match_is_refused, .seed = 5, .spectators_max = 
     run_both(&other, 60);
     net_follow* follow = NULL;
     net_match* match = NULL;
-    assert_ok(net_log_file_feed_create(NULL, self->files.log, test_reporter(), &self->feed));
+    assert_ok(net_log_file_feed_create(NULL, self->match.files.log, test_reporter(), &self->feed));
     const net_follow_config config = {.file = "stream",
                                       .feed = net_log_file_feed_get(self->feed),
-                                      .begin_file = other.files.log,
+                                      .begin_file = other.match.files.log,
                                       .reporter = &self->match.said.reporter};
     assert_ok(net_follow_create(&config, &follow));
     assert_int_equal(net_follow_make_match(follow, self->match.module, &match), NET_ERR_DIVERGED);
@@ -278,20 +234,19 @@ RELAY_CASE(a_follower_goes_on_from_segment_to_segment, .seed = 8, .log_segment_s
     char segment[128];
     (void)table_sit(&self->match, NULL);
     run_both(self, 300);
-    open_shown(self, DELAY_S, true, NULL, 1);
+    open_shown(self, true, (table_config){.spectators_max = 1});
     (void)table_watch(&self->shown, NULL);
     run_both(self, 1700);
-    snprintf(segment, sizeof segment, "%s.seg0002", self->files.log);
+    snprintf(segment, sizeof segment, "%s.seg0002", self->match.files.log);
     assert_int_equal(access(segment, F_OK), 0);
     end_both(self);
     assert_int_equal(self->ran, net_match_tick(self->match.match));
-    verifies(self);
 }
 
 RELAY_CASE(nobody_plays_where_a_match_is_shown, .seed = 6) {
     char text[256];
     run_both(self, 30);
-    open_shown(self, DELAY_S, true, NULL, 1);
+    open_shown(self, true, (table_config){.spectators_max = 1});
     table_seat* seat = table_sit(&self->shown, NULL);
     run_both(self, 60);
     assert_int_equal(net_client_get_end(seat->client), NET_CLIENT_END_REFUSED);
@@ -306,23 +261,15 @@ static void disturb(const ecs_stage* stage, const ecs_rows* rows) {
     (void)ecs_command_create(stage->world, ecs_template_find(stage->world, "mote"), NULL, 0);
 }
 
-static ecs_result register_disturbed(ecs_world* world, void** context,
-                                     const base_reporter* reporter) {
-    return table_register(world, context, reporter, "disturb", disturb);
-}
-
 RELAY_CASE(a_run_that_is_not_the_match_ends_with_the_tick, .seed = 7) {
-    net_game_module game = *swarm_module_get();
-    game.register_systems = register_disturbed;
     (void)table_sit(&self->match, NULL);
     run_both(self, 400);
-    open_shown(self, DELAY_S, true, &game, 1);
+    open_shown(self, true, (table_config){.act = disturb, .spectators_max = 1});
     for (uint32_t i = 0; i < 99; i++)
         assert_int_equal(net_follow_run(self->follow, self->shown.server, self->shown.now_us),
                          NET_FOLLOW_RAN);
-    assert_int_equal(net_follow_run(self->follow, self->shown.server, self->shown.now_us),
-                     NET_FOLLOW_DIVERGED);
+    for (uint32_t i = 0; i < 2; i++)
+        assert_int_equal(net_follow_run(self->follow, self->shown.server, self->shown.now_us),
+                         NET_FOLLOW_DIVERGED);
     assert_int_equal(table_heard(&self->shown.said, "differs from the match in tick 100"), 1);
-    assert_int_equal(net_follow_run(self->follow, self->shown.server, self->shown.now_us),
-                     NET_FOLLOW_DIVERGED);
 }

@@ -115,7 +115,7 @@ static void misbehave(table* at, raw_client* raw, way how, uint32_t tick) {
         break;
     case GREETS_AGAIN:
         send_polite(raw, tick);
-        raw_client_hello(raw, NET_PROTOCOL_VERSION, table_schema(at), "swarm", "again");
+        table_hello(at, raw, "again");
         break;
     case NEVER_READS:
         packet = raw_client_packet(raw);
@@ -142,7 +142,7 @@ static void come_and_go(table* at, raw_client* raw) {
         raw_client_goodbye(raw);
     } else if (raw->is_connected && !raw->is_asked) {
         raw->is_asked = true;
-        raw_client_hello(raw, NET_PROTOCOL_VERSION, table_schema(at), "swarm", "x");
+        table_hello(at, raw, "x");
     }
 }
 
@@ -152,12 +152,11 @@ static work run(way how) {
     table_open(&at, (table_config){.seed = 12,
                                    .quiet = 1e9,
                                    .clients_per_address_max = NET_ADDRESS_CLIENTS_DEFAULT,
+                                   .seats = 2,
+                                   .steps = 60,
                                    .ticks_max = (SECONDS + 4) * TICKS_PER_SECOND,
                                    .server_trace = count_work,
                                    .server_trace_context = &of});
-    table_sit(&at, NULL);
-    table_sit(&at, NULL);
-    table_run(&at, 60);
     raw_client* raw = table_guest(&at);
     of.member = raw->client;
     of.decoded = of.packets_for_all = of.bytes_for_all = 0;
@@ -171,9 +170,8 @@ static work run(way how) {
         if (of.gone_tick == 0 && table_report(&at, of.member)->end != NET_END_NONE)
             of.gone_tick = tick + 1;
     }
-    of.joins = net_server_get_counters(at.server)->joins;
-    table_run_out(&at, 2000);
-    table_agrees(&at);
+    of.joins = table_counters(&at)->joins;
+    table_ends(&at, 2000);
     for (uint32_t i = 0; i < 2; i++) {
         net_client_report report = net_client_get_report(at.seats[i].client);
         assert_true(report.loss_percent < 0.001);
@@ -239,10 +237,8 @@ TABLE_CASE(resends_are_charged_to_the_rate_of_their_client, .seed = 8, .quiet = 
     raw_client* light = table_guest(at);
     uint64_t bytes[2] = {heavy->state_bytes, light->state_bytes};
     for (uint32_t tick = 0; tick < 10 * TICKS_PER_SECOND; tick++) {
-        raw_client_inputs(heavy, raw_client_packet(heavy), 0, 0, NULL, 0);
-        raw_client_inputs(light, raw_client_packet(light), 0, 0, NULL, 0);
         resent_bytes += 5000; // 300 KB a second: more than the highest rate
-        table_step(at);
+        table_run_politely(at, 1);
     }
     bytes[0] = heavy->state_bytes - bytes[0];
     bytes[1] = light->state_bytes - bytes[1];

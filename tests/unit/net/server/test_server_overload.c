@@ -21,16 +21,18 @@ static void set_late_ms(table* at, double late_ms) {
 }
 
 static uint64_t run_seconds(table* at, uint32_t seconds) {
-    const uint64_t before = net_server_get_counters(at->server)->state_bytes;
+    const uint64_t before = table_counters(at)->state_bytes;
     table_run(at, seconds * TICKS_PER_SECOND);
-    return net_server_get_counters(at->server)->state_bytes - before;
+    return table_counters(at)->state_bytes - before;
 }
 
-static void open(table* at, ecs_tick ticks_max) {
-    table_open(at, (table_config){.seed = 3, .quiet = 1e9, .ticks_max = ticks_max});
-    for (uint32_t i = 0; i < SEATS; i++)
-        table_sit(at, &GOOD);
-    (void)run_seconds(at, WARM_S);
+static table_config late_match(ecs_tick ticks_max) {
+    return (table_config){.seed = 3,
+                          .quiet = 1e9,
+                          .ticks_max = ticks_max,
+                          .seats = SEATS,
+                          .steps = WARM_S * TICKS_PER_SECOND,
+                          .link = &GOOD};
 }
 
 typedef struct bytes {
@@ -39,7 +41,7 @@ typedef struct bytes {
 
 static bytes play(table* at, double late_ms) {
     bytes sent;
-    open(at, 0);
+    table_open(at, late_match(0));
     sent.before = run_seconds(at, LATE_S);
     set_late_ms(at, late_ms);
     sent.late = run_seconds(at, LATE_S);
@@ -59,8 +61,8 @@ CASE(late_acknowledgements_make_no_more_traffic) {
     const bytes sent = play(&at, 500);
     assert_true(sent.late <= sent.before);
     assert_in_range(sent.after, usual.after - usual.after / 10, usual.after + usual.after / 10);
+    table_plays(&at);
     for (uint32_t i = 0; i < SEATS; i++) {
-        assert_int_equal(net_client_get_phase(at.seats[i].client), NET_CLIENT_PLAYING);
         const ecs_tick newest = net_client_tick_newest(at.seats[i].client);
         assert_true(newest + TICKS_PER_SECOND / 5 >= net_match_tick(at.match));
     }
@@ -69,7 +71,7 @@ CASE(late_acknowledgements_make_no_more_traffic) {
 
 CASE(a_match_that_ends_under_overload_says_goodbye_to_all_that_are_there) {
     table at;
-    open(&at, WARM_S * TICKS_PER_SECOND);
+    table_open(&at, late_match(WARM_S * TICKS_PER_SECOND));
     set_late_ms(&at, 2000);
     table_run(&at, 25 * TICKS_PER_SECOND);
     assert_int_equal(net_server_get_phase(at.server), NET_SERVER_ENDED);
@@ -99,64 +101,39 @@ CASE(solo_code_has_room_for_the_first_clients_and_for_a_budget_of_rows) {
     assert_false(net_solo_has_room(24, 12, most * 24 / 25)); // half of them cost it
 }
 
-CASE(more_clients_get_solo_code_when_those_that_have_it_cost_little) {
-    table at;
-    table_open(
-        &at, (table_config){.seed = 3, .quiet = 1e9, .clients_max = TABLE_SEATS, .has_solo = true});
-    for (uint32_t i = 0; i <= NET_SOLO_CLIENTS_LEAST; i++)
-        table_sit(&at, &GOOD);
-    (void)run_seconds(&at, 4);
-    assert_int_equal(count_solo(&at), NET_SOLO_CLIENTS_LEAST);
-    table_sit(&at, &GOOD);
-    (void)run_seconds(&at, 1);
-    assert_int_equal(count_solo(&at), NET_SOLO_CLIENTS_LEAST + 1);
-    assert_in_range(net_server_solo_rows_per_s(at.server), 1, NET_SOLO_ROWS_PER_S_MAX / 2);
-    at.server->solo_rows *= 1000;
-    table_sit(&at, &GOOD);
-    (void)run_seconds(&at, 1);
-    assert_int_equal(count_solo(&at), NET_SOLO_CLIENTS_LEAST + 1);
-    table_close(&at);
+TABLE_CASE(more_clients_get_solo_code_when_those_that_have_it_cost_little, .seed = 3, .quiet = 1e9,
+           .clients_max = TABLE_SEATS, .has_solo = true, .seats = NET_SOLO_CLIENTS_LEAST + 1,
+           .steps = 4 * TICKS_PER_SECOND, .link = &GOOD) {
+    assert_int_equal(count_solo(at), NET_SOLO_CLIENTS_LEAST);
+    table_sit(at, &GOOD);
+    (void)run_seconds(at, 1);
+    assert_int_equal(count_solo(at), NET_SOLO_CLIENTS_LEAST + 1);
+    assert_in_range(net_server_solo_rows_per_s(at->server), 1, NET_SOLO_ROWS_PER_S_MAX / 2);
+    at->server->solo_rows *= 1000;
+    table_sit(at, &GOOD);
+    (void)run_seconds(at, 1);
+    assert_int_equal(count_solo(at), NET_SOLO_CLIENTS_LEAST + 1);
 }
 
-static void check_shared(table_config config) {
-    table at;
-    config.seed = 3;
-    config.quiet = 1e9;
-    config.coder = NET_CODER_SOLO;
-    table_open(&at, config);
-    for (uint32_t i = 0; i < SEATS; i++)
-        table_sit(&at, &GOOD);
-    (void)run_seconds(&at, 2);
-    assert_int_equal(count_solo(&at), 0);
-    for (uint32_t i = 0; i < SEATS; i++) {
-        assert_int_equal(net_client_get_phase(at.seats[i].client), NET_CLIENT_PLAYING);
-        assert_in_range(net_match_tick(at.seats[i].match), TICKS_PER_SECOND, UINT32_MAX);
-    }
-    table_close(&at);
+// 0: the server has no solo code, and its clients have it; 1: the other way around.
+TABLE_ROWS(where_a_side_has_no_solo_code_clients_get_shared_code, i, 2, .seed = 3, .quiet = 1e9,
+           .coder = NET_CODER_SOLO, .has_solo = i == 0, .has_no_solo = i == 0, .seats = SEATS,
+           .steps = 2 * TICKS_PER_SECOND, .link = &GOOD) {
+    assert_int_equal(count_solo(at), 0);
+    table_plays(at);
+    for (uint32_t k = 0; k < SEATS; k++)
+        assert_in_range(net_match_tick(at->seats[k].match), TICKS_PER_SECOND, UINT32_MAX);
 }
 
-CASE(a_server_without_solo_code_sends_shared_code_to_clients_that_have_it) {
-    check_shared((table_config){.has_solo = true, .has_no_solo = true});
-}
-
-CASE(a_client_without_solo_code_gets_shared_code_of_a_server_that_has_it) {
-    check_shared((table_config){0});
-}
-
-CASE(clients_whose_acknowledgements_come_too_late_for_solo_code_are_counted) {
-    table at;
-    table_open(&at, (table_config){.seed = 3, .quiet = 1e9, .has_solo = true});
-    for (uint32_t i = 0; i < SEATS; i++)
-        table_sit(&at, &GOOD);
-    (void)run_seconds(&at, WARM_S);
-    assert_int_equal(net_server_get_counters(at.server)->solo_stopped, 0);
-    set_late_ms(&at, 2500);
-    (void)run_seconds(&at, WARM_S);
-    assert_int_equal(net_server_get_counters(at.server)->solo_stopped, SEATS);
-    assert_int_equal(table_heard(&at.said, "too long for solo code"), 1);
-    set_late_ms(&at, 0);
-    (void)run_seconds(&at, BACK_S);
-    for (uint32_t i = 0; i < SEATS; i++)
-        assert_int_equal(net_client_get_phase(at.seats[i].client), NET_CLIENT_PLAYING);
-    table_close(&at);
+TABLE_CASE(clients_whose_acknowledgements_come_too_late_for_solo_code_are_counted, .seed = 3,
+           .quiet = 1e9, .has_solo = true, .seats = SEATS, .steps = WARM_S * TICKS_PER_SECOND,
+           .link = &GOOD) {
+    assert_int_equal(table_counters(at)->solo_stopped, 0);
+    set_late_ms(at, 2500);
+    (void)run_seconds(at, WARM_S);
+    assert_int_equal(table_counters(at)->solo_stopped, SEATS);
+    assert_int_equal(table_heard(&at->said, "too long for solo code"), 1);
+    set_late_ms(at, 0);
+    (void)run_seconds(at, BACK_S);
+    table_plays(at);
 }

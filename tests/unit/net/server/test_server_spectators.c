@@ -3,8 +3,6 @@
 // the same with and without them.
 #include "session_table.h"
 
-#include "base/hash.h"
-
 // Near the edge of sight, what a client had before decides: so two scopes are equal without it.
 #define RULES_ALL (SWARM_RULES_END - 1)
 #define RULES_SHARP (RULES_ALL & ~SWARM_RADIUS)
@@ -18,8 +16,7 @@ static const char* refusal_of(const table_seat* seat, char text[256]) {
 }
 
 static bool is_in(const table_seat* seat) {
-    return net_client_get_phase(seat->client) == NET_CLIENT_PLAYING &&
-           net_client_tick_newest(seat->client) > 0;
+    return seat_plays(seat) && net_client_tick_newest(seat->client) > 0;
 }
 
 // ---- places
@@ -36,7 +33,7 @@ TABLE_CASE(spectators_have_places_beside_those_of_players, .seed = 1, .clients_m
     assert_int_equal(net_client_number(first->client), NET_SPECTATOR_FIRST);
     assert_int_equal(net_client_number(second->client), NET_SPECTATOR_FIRST + 1);
     assert_int_equal(net_client_number(player->client), 1);
-    const net_server_counters* counters = net_server_get_counters(at->server);
+    const net_server_counters* counters = table_counters(at);
     assert_int_equal(counters->spectators, 2);
     assert_int_equal(counters->clients, 1);
     table_seat* third = table_watch(at, NULL);
@@ -96,10 +93,9 @@ TABLE_CASE(a_match_does_not_begin_for_a_spectator, .seed = 1, .clients_min = 1,
 
 // ---- what they see
 
-static void open_wild(table* at, swarm_wild* wild, uint32_t rules, table_config config) {
-    config.game = swarm_wild_make(wild, rules);
-    config.templates = swarm_wild_templates();
-    table_open(at, config);
+static const net_game_module* wild(uint32_t rules) {
+    static swarm_wild made;
+    return swarm_wild_make(&made, rules);
 }
 
 // The world of the spectator is that of the player. (In a match at rest packets are seldom.)
@@ -115,50 +111,43 @@ static void check_equal(table* at, const table_seat* spectator, const table_seat
 }
 
 // Rules of each kind: groups, owners, teams, company, the module's own answer.
-CASE(a_spectator_sees_what_the_player_sees_that_it_watches) {
-    table at;
-    swarm_wild wild;
-    open_wild(&at, &wild, RULES_SHARP,
-              (table_config){.seed = 3, .quiet = 400, .spectators_max = 2});
-    table_seat* one = table_sit(&at, NULL);
-    table_run(&at, 10);
-    table_seat* two = table_sit(&at, NULL);
-    table_run(&at, 60);
-    table_seat* watcher = table_watch(&at, NULL);
-    table_run(&at, 60);
+TABLE_CASE(a_spectator_sees_what_the_player_sees_that_it_watches, .seed = 3, .quiet = 400,
+           .spectators_max = 2, .game = wild(RULES_SHARP), .templates = swarm_wild_templates(),
+           .seats = 1, .steps = 10) {
+    table_seat* one = at->seats;
+    table_seat* two = table_sit(at, NULL);
+    table_run(at, 60);
+    table_seat* watcher = table_watch(at, NULL);
+    table_run(at, 60);
     assert_int_equal(net_client_watched(watcher->client), 1); // the first of the roster
     assert_int_equal(net_client_player(watcher->client), net_client_player(one->client));
-    table_run(&at, 700);
-    check_equal(&at, watcher, one);
+    table_run(at, 700);
+    check_equal(at, watcher, one);
     net_client_watch(watcher->client, 2);
-    table_run(&at, 120);
-    check_equal(&at, watcher, two);
+    table_run(at, 120);
+    check_equal(at, watcher, two);
     const net_client_report first = net_client_get_report(one->client);
     assert_true(first.scope.hash != net_client_get_report(two->client).scope.hash);
     // Who leaves is not watched any more: the next one is.
-    net_client_leave(two->client, at.now_us);
-    table_run(&at, 120);
-    check_equal(&at, watcher, one);
-    net_client_leave(one->client, at.now_us);
-    table_run(&at, 60);
+    net_client_leave(two->client, at->now_us);
+    table_run(at, 120);
+    check_equal(at, watcher, one);
+    net_client_leave(one->client, at->now_us);
+    table_run(at, 60);
     assert_int_equal(net_client_player(watcher->client), ECS_ENTITY_NONE);
     assert_true(is_in(watcher));
-    table_close(&at);
 }
 
 // The module is asked about players only, so one that watches none gets nothing.
-CASE(a_spectator_of_nobody_sees_nothing_that_the_module_decides) {
-    table at;
-    swarm_wild wild;
-    open_wild(&at, &wild, RULES_ALL, (table_config){.seed = 3, .quiet = 400, .spectators_max = 1});
-    table_seat* watcher = table_watch(&at, NULL);
-    table_run(&at, 120);
+TABLE_CASE(a_spectator_of_nobody_sees_nothing_that_the_module_decides, .seed = 3, .quiet = 400,
+           .spectators_max = 1, .game = wild(RULES_ALL), .templates = swarm_wild_templates()) {
+    table_seat* watcher = table_watch(at, NULL);
+    table_run(at, 120);
     assert_true(is_in(watcher));
     assert_int_equal(net_client_get_report(watcher->client).scope.entities, 0);
-    (void)table_sit(&at, NULL);
-    table_run(&at, 120);
+    (void)table_sit(at, NULL);
+    table_run(at, 120);
     assert_true(net_client_get_report(watcher->client).scope.entities > 0);
-    table_close(&at);
 }
 
 TABLE_CASE(another_player_is_watched_four_times_a_second_at_most, .seed = 1, .quiet = 1e9,
@@ -184,12 +173,8 @@ TABLE_CASE(another_player_is_watched_four_times_a_second_at_most, .seed = 1, .qu
 
 static raw_client* watching_guest(table* at) {
     raw_client* raw = table_raw_client(at);
-    (void)table_connect(at, raw);
     raw->is_spectator = true;
-    raw_client_hello(raw, NET_PROTOCOL_VERSION, table_schema(at), "swarm", "guest");
-    for (uint32_t i = 0; i < 20 && raw->states == 0; i++)
-        table_step(at);
-    assert_true(raw->is_welcome);
+    assert_true(table_join(at, raw, "guest"));
     return raw;
 }
 
@@ -246,76 +231,13 @@ TABLE_CASE(a_spectator_is_in_no_roster, .seed = 1, .spectators_max = 1) {
 
 // ---- the match
 
-typedef struct history {
-    uint64_t states, sent; // hashes of all ticks, and of what players received
-} history;
-
-static void hash_received(void* context, const net_trace_event* event) {
-    history* to = context;
-    if (event->kind != NET_TRACE_RECEIVED || event->client >= NET_SPECTATOR_FIRST ||
-        event->client == 0)
-        return;
-    const uint64_t words[] = {event->now_us, event->client, event->number, event->bytes};
-    to->sent = base_hash64(words, sizeof words, to->sent);
-}
-
-static const net_link_config ROUGH = {.loss_percent = 8, .delay_ms = 40, .jitter_ms = 20};
-
-// Three players on a bad line, and three clients that would watch: there are places, or none.
-static history play(uint32_t spectators, bool is_solo, table* at) {
-    history all = {0};
-    swarm_wild wild;
-    open_wild(at, &wild, RULES_ALL,
-              (table_config){.seed = 7,
-                             .quiet = 500,
-                             .ticks_max = 600,
-                             .spectators_max = spectators,
-                             .has_solo = true,
-                             .coder = is_solo ? NET_CODER_SOLO : NET_CODER_AUTO,
-                             .seat_trace = hash_received,
-                             .seat_trace_context = &all});
-    table_seat* watchers[3] = {NULL};
-    for (uint32_t tick = 0; tick < 600; tick++) {
-        if (tick == 0 || tick == 30 || tick == 200) (void)table_sit(at, &ROUGH);
-        if (tick == 20 || tick == 90 || tick == 210) watchers[tick / 90] = table_watch(at, &ROUGH);
-        if (tick == 300 && spectators > 0) net_client_watch(watchers[0]->client, 2);
-        if (tick == 350 && spectators > 0) net_client_leave(watchers[1]->client, at->now_us);
-        table_step(at);
-        const uint64_t state = ecs_world_state_hash(net_match_world(at->match));
-        all.states = base_hash64_mix(all.states, state);
-    }
-    const history whole = all; // at its end a match waits for spectators too, a little
-    table_run_out(at, 1000);
-    for (uint32_t i = 0; i < 3 && spectators > 0; i++) {
-        const net_client_report report = net_client_get_report(watchers[i]->client);
-        const net_peer_report* peer = table_report(at, report.client);
-        assert_int_equal(report.end, i == 1 ? NET_CLIENT_END_LEFT : NET_CLIENT_END_GOODBYE);
-        if (i == 1) continue;
-        assert_int_equal(report.tick, 600);
-        assert_int_equal(peer->tick, 600);
-        assert_true(peer->scope.hash == report.scope.hash);
-    }
-    table_close(at);
-    return whole;
-}
-
-CASE(a_match_and_what_its_players_receive_are_the_same_with_and_without_spectators) {
-    table at;
-    for (uint32_t i = 0; i < 2; i++) {
-        const history without = play(0, i, &at), with = play(3, i, &at);
-        assert_true(without.states == with.states);
-        assert_true(without.sent == with.sent);
-    }
-}
-
 // It waits for players as long as it takes, up to NET_SETTLE_MS_MAX.
 TABLE_CASE(at_its_end_a_match_waits_for_spectators_1500_ms, .seed = 1, .quiet = 1e9,
            .ticks_max = 60, .spectators_max = 1) {
-    static const net_link_config CUT = {.loss_percent = 100};
     (void)table_sit(at, NULL);
     table_seat* watcher = table_watch(at, NULL);
     table_run(at, 59);
-    net_sim_link_set(watcher->transport, &CUT);
+    net_sim_link_set(watcher->transport, &DEAD_LINK);
     table_run(at, 1 + NET_STOP_MS_MAX * TICKS_PER_SECOND / 1000 - 10);
     assert_int_equal(net_match_tick(at->match), 60);
     assert_int_equal(net_server_get_phase(at->server), NET_SERVER_SETTLING);
@@ -325,19 +247,18 @@ TABLE_CASE(at_its_end_a_match_waits_for_spectators_1500_ms, .seed = 1, .quiet = 
 
 TABLE_CASE(a_spectator_resumes_as_the_same_and_watches_on, .seed = 1, .quiet = 1e9,
            .spectators_max = 1) {
-    static const net_link_config CUT = {.loss_percent = 100}, WHOLE = {.delay_ms = 5};
     (void)table_sit(at, NULL);
     table_seat* two = table_sit(at, NULL);
     table_seat* watcher = table_watch(at, NULL);
     table_run(at, 60);
     net_client_watch(watcher->client, 2);
     table_run(at, 30);
-    net_sim_link_set(watcher->transport, &CUT);
+    net_sim_link_set(watcher->transport, &DEAD_LINK);
     table_run(at, 5 * TICKS_PER_SECOND);
-    net_sim_link_set(watcher->transport, &WHOLE);
+    net_sim_link_set(watcher->transport, &QUIET_LINK);
     table_run(at, 5 * TICKS_PER_SECOND);
     assert_true(is_in(watcher));
-    assert_int_equal(net_server_get_counters(at->server)->resumes, 1);
+    assert_int_equal(table_counters(at)->resumes, 1);
     assert_int_equal(net_client_number(watcher->client), NET_SPECTATOR_FIRST);
     assert_int_equal(net_client_watched(watcher->client), 2);
     assert_int_equal(net_client_player(watcher->client), net_client_player(two->client));

@@ -52,26 +52,21 @@ static uint32_t count_packets(const tracer* kept, net_trace_kind kind, const cha
 
 static tracer server, client;
 
-static void traced_open(table* at, uint64_t seed) {
-    server = client = (tracer){.state_count = 0};
-    table_open(at, (table_config){.seed = seed,
-                                  .quiet = 1e9,
-                                  .server_trace = record,
-                                  .server_trace_context = &server,
-                                  .seat_trace = record,
-                                  .seat_trace_context = &client});
+static tracer* cleared(tracer* kept) {
+    *kept = (tracer){.state_count = 0};
+    return kept;
 }
 
-#define TRACED_CASE(name, seed) CASE_WITH(table, at, traced_open(at, seed), table_close(at), name)
+#define TRACED                                                                                     \
+    .quiet = 1e9, .server_trace = record, .server_trace_context = cleared(&server),                \
+    .seat_trace = record, .seat_trace_context = cleared(&client)
 
-TRACED_CASE(a_session_is_seen_from_its_first_connection_to_its_end, 5) {
-    static const net_link_config DEAD = {.loss_percent = 100};
-    static const net_link_config QUIET = {.delay_ms = 5};
-    table_seat* seat = table_sit(at, NULL);
-    table_run(at, 120);
-    net_sim_link_set(seat->transport, &DEAD);
+TABLE_CASE(a_session_is_seen_from_its_first_connection_to_its_end, .seed = 5, TRACED, .seats = 1,
+           .steps = 120) {
+    table_seat* seat = at->seats;
+    net_sim_link_set(seat->transport, &DEAD_LINK);
     table_run(at, 6 * TICKS_PER_SECOND);
-    net_sim_link_set(seat->transport, &QUIET);
+    net_sim_link_set(seat->transport, &QUIET_LINK);
     table_run(at, 60);
     assert_int_equal(net_client_get_phase(seat->client), NET_CLIENT_PLAYING);
     net_client_leave(seat->client, at->now_us);
@@ -99,9 +94,7 @@ TRACED_CASE(a_session_is_seen_from_its_first_connection_to_its_end, 5) {
     check_states(&client, CLIENT_STATES, BASE_COUNT(CLIENT_STATES));
 }
 
-TRACED_CASE(every_packet_is_seen_on_both_sides, 6) {
-    (void)table_sit(at, NULL);
-    table_run(at, 200);
+TABLE_CASE(every_packet_is_seen_on_both_sides, .seed = 6, TRACED, .seats = 1, .steps = 200) {
     assert_int_equal(count_packets(&client, NET_TRACE_SENT, "hello"), 1);
     assert_int_equal(count_packets(&server, NET_TRACE_RECEIVED, "hello"), 1);
     assert_int_equal(count_packets(&server, NET_TRACE_SENT, "welcome"), 1);
@@ -110,7 +103,7 @@ TRACED_CASE(every_packet_is_seen_on_both_sides, 6) {
     assert_true(count_packets(&client, NET_TRACE_SENT, "input") > 100);
     net_server_service(at->server, at->now_us);
     assert_int_equal(count_packets(&server, NET_TRACE_SENT, "state"),
-                     net_server_get_counters(at->server)->state_packets);
+                     table_counters(at)->state_packets);
     uint64_t bytes = 0;
     uint32_t number = 0;
     for (uint32_t i = 0; i < server.packet_count; i++) {
@@ -120,13 +113,12 @@ TRACED_CASE(every_packet_is_seen_on_both_sides, 6) {
         assert_int_equal(one->client, 1);
         bytes += one->bytes;
     }
-    assert_int_equal(bytes, net_server_get_counters(at->server)->state_bytes);
+    assert_int_equal(bytes, table_counters(at)->state_bytes);
     // With a delay of 5 ms and no loss, every packet arrives.
     assert_true(count_packets(&client, NET_TRACE_RECEIVED, "state") + 2 >= number);
 }
 
-TRACED_CASE(bytes_that_are_no_message_are_traced_as_malformed, 7) {
-    raw_client* raw = table_guest(at);
+GUEST_CASE(bytes_that_are_no_message_are_traced_as_malformed, .seed = 7, TRACED) {
     raw_client_garbage(raw, NET_CHANNEL_CONTROL);
     raw_client_garbage(raw, NET_CHANNEL_REALTIME);
     table_run(at, 10);

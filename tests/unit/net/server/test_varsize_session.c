@@ -2,32 +2,16 @@
 // Large values in whole sessions: a game with many of them, lossy lines, broken connections,
 // changing interest and classes, what the client shows, and the match run again from its log. Also
 // events that name entities.
-#include "match_made.h"
 #include "game/library.h"
-#include "log/log_files.h"
 #include "session_table.h"
 
-#include "ecs/save.h"
-#include "net/log.h"
+#include "ecs/change.h"
 #include "net/playback.h"
-#include "net/match.h"
-#include "net/client.h"
 
-static const net_link_config DEAD_LINK = {.loss_percent = 100};
 static const net_link_config POOR_LINK = {
     .loss_percent = 10, .delay_ms = 60, .jitter_ms = 30, .duplicate_percent = 2, .seed = 4};
 
-static void open_library(table* at, table_config config) {
-    static net_game_module game; // exists longer than the table
-    game = library_module();
-    config.game = &game;
-    config.templates = LIBRARY_TEXT;
-    if (config.quiet == 0) config.quiet = 4e9;
-    table_open(at, config);
-}
-
-#define LIBRARY_CASE(name, ...)                                                                    \
-    CASE_WITH(table, at, open_library(at, (table_config){__VA_ARGS__}), table_close(at), name)
+#define LIBRARY .game = library_module_get(), .templates = LIBRARY_TEXT
 
 static void check_agreement(table* at) {
     table_agrees(at);
@@ -45,42 +29,73 @@ static const library* library_of(net_match* match) {
     return net_match_context(match);
 }
 
-CASE(clients_agree_with_the_server_about_values_of_any_length) {
-    for (uint64_t seed = 1; seed <= 6; seed++) {
-        table at;
-        open_library(&at, (table_config){.seed = seed,
-                                         .ticks_max = 600,
-                                         .is_threaded = seed % 2 == 0,
-                                         .has_accounts = seed % 3 == 0});
-        for (uint32_t i = 0; i < 4; i++)
-            table_sit(&at, i % 2 ? &POOR_LINK : NULL);
-        table_run_out(&at, 3000);
-        check_agreement(&at);
-        table_close(&at);
-    }
+TABLE_ROWS(clients_agree_with_the_server_about_values_of_any_length, i, 6, LIBRARY, .seed = i + 1,
+           .quiet = 4e9, .ticks_max = 600, .is_threaded = i % 2 == 1, .has_accounts = i % 3 == 2) {
+    for (uint32_t k = 0; k < 4; k++)
+        table_sit(at, k % 2 ? &POOR_LINK : NULL);
+    table_run_out(at, 3000);
+    check_agreement(at);
 }
 
-CASE(what_is_under_way_when_a_connection_breaks_arrives_after_it_is_back) {
-    for (uint64_t seed = 1; seed <= 4; seed++) {
-        table at;
-        open_library(&at, (table_config){.seed = seed, .ticks_max = 1200});
-        table_sit(&at, NULL);
-        table_sit(&at, &POOR_LINK);
-        table_run(&at, 200 + 7 * (uint32_t)seed);
-        net_sim_link_set(at.seats[seed % 2].transport, &DEAD_LINK);
-        table_run(&at, 300);
-        net_sim_link_set(at.seats[seed % 2].transport, &POOR_LINK);
-        table_run_out(&at, 5000);
-        assert_true(net_server_get_counters(at.server)->resumes >= 1);
-        check_agreement(&at);
-        table_close(&at);
-    }
+TABLE_ROWS(what_is_under_way_when_a_connection_breaks_arrives_after_it_is_back, i, 4, LIBRARY,
+           .seed = i + 1, .quiet = 4e9, .ticks_max = 1200, .seats = 1) {
+    table_sit(at, &POOR_LINK);
+    table_run(at, 207 + 7 * i);
+    net_sim_link_set(at->seats[(i + 1) % 2].transport, &DEAD_LINK);
+    table_run(at, 300);
+    net_sim_link_set(at->seats[(i + 1) % 2].transport, &POOR_LINK);
+    table_run_out(at, 5000);
+    assert_true(table_counters(at)->resumes >= 1);
+    check_agreement(at);
 }
+
+// ---- over ENet ----
+
+enum { ENET_TICKS = 900, WRITTEN_TICK = 60 };
+
+// Write three texts: 1 + 3 * (1 + 2 + 3996) = 11,998 bytes.
+static uint32_t write_long_notes(table* at) {
+    static char text[3996];
+    memset(text, 'n', sizeof text);
+    const library* game = net_match_context(at->match);
+    ecs_world* world = net_match_world(at->match);
+    const base_allocator* allocator = ecs_world_allocator(world);
+    uint32_t count = 0;
+    for (ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE); entity != ECS_ENTITY_NONE;
+         entity = ecs_entity_next(world, entity)) {
+        ecs_array* notes = ecs_find_mut(world, entity, game->notes);
+        if (!notes) continue;
+        ecs_array_clear(allocator, notes);
+        for (uint32_t i = 0; i < 3; i++) {
+            text[0] = (char)('a' + count++ % 26);
+            assert_ok(ecs_array_push_text(allocator, notes, text, sizeof text));
+        }
+    }
+    return count / 3;
+}
+
+// The longest ones: fragments on the reliable channel, sent by the net half of the server, through
+// the filter of datagrams, over a line with loss.
+TABLE_ROWS(the_longest_values_cross_a_line_that_loses, is_lossy, 2, LIBRARY, .seed = 4,
+           .quiet = WRITTEN_TICK, .ticks_max = ENET_TICKS, .is_enet = true, .seats = 2) {
+    const net_link_config line = {.loss_percent = is_lossy ? 5 : 0, .delay_ms = 20, .seed = 3};
+    assert_ok(net_socket_link_set(&line));
+    for (uint32_t i = 0; i < 3 * ENET_TICKS; i++) {
+        table_step(at);
+        if (net_match_tick(at->match) == WRITTEN_TICK && i < 2 * WRITTEN_TICK)
+            assert_int_equal(write_long_notes(at), LIBRARY_PAGES);
+    }
+    assert_int_equal(table_dropped(at, NET_DROP_VARSIZE_LONG), 0);
+    table_agrees(at);
+    for (uint32_t i = 0; i < 2; i++) // at least four values
+        assert_true(net_client_get_report(at->seats[i].client).scope.bytes > 40000);
+}
+
+// ---- events ----
 
 // A client gets events about a page only while it has the page.
-LIBRARY_CASE(an_event_is_heard_with_the_page_it_names_or_not_at_all, .seed = 9, .ticks_max = 900) {
-    for (uint32_t i = 0; i < 3; i++)
-        table_sit(at, &POOR_LINK);
+TABLE_CASE(an_event_is_heard_with_the_page_it_names_or_not_at_all, LIBRARY, .seed = 9, .quiet = 4e9,
+           .ticks_max = 900, .seats = 3, .link = &POOR_LINK) {
     table_run_out(at, 4000);
     for (uint32_t i = 0; i < 3; i++) {
         const library* heard = library_of(at->seats[i].match);
@@ -90,47 +105,38 @@ LIBRARY_CASE(an_event_is_heard_with_the_page_it_names_or_not_at_all, .seed = 9, 
     check_agreement(at);
 }
 
-// A marked event goes to all clients at once. No client waits for a page that is out of sight.
-CASE(an_event_that_may_come_late_is_heard_by_all) {
+static const net_game_module* late_library(void) {
     static net_game_module game;
     static net_message messages[2];
-    game = library_module();
+    game = *library_module_get();
     memcpy(messages, game.messages, sizeof messages);
     messages[1].is_delivered_late = true;
     game.messages = messages;
-    table at;
-    table_open(
-        &at,
-        (table_config){
-            .seed = 9, .ticks_max = 900, .quiet = 700, .game = &game, .templates = LIBRARY_TEXT});
-    for (uint32_t i = 0; i < 3; i++)
-        table_sit(&at, &POOR_LINK);
-    table_run(&at, 60);
+    return &game;
+}
+
+// A marked event goes to all clients at once. No client waits for a page that is out of sight.
+TABLE_CASE(an_event_that_may_come_late_is_heard_by_all, .seed = 9, .ticks_max = 900, .quiet = 700,
+           .game = late_library(), .templates = LIBRARY_TEXT, .seats = 3, .steps = 60,
+           .link = &POOR_LINK) {
     uint32_t before[3];
     for (uint32_t i = 0; i < 3; i++)
-        before[i] = library_of(at.seats[i].match)->heard;
-    uint32_t told = library_of(at.match)->told;
-    table_run_out(&at, 4000);
-    told = library_of(at.match)->told - told;
+        before[i] = library_of(at->seats[i].match)->heard;
+    uint32_t told = library_of(at->match)->told;
+    table_run_out(at, 4000);
+    told = library_of(at->match)->told - told;
     assert_true(told > 10);
     for (uint32_t i = 0; i < 3; i++) {
-        const library* heard = library_of(at.seats[i].match);
+        const library* heard = library_of(at->seats[i].match);
         // Events that were under way when the count began are added.
         assert_true(heard->heard - before[i] >= told && heard->heard - before[i] <= told + 3);
         assert_true(heard->heard > heard->heard_there);
     }
-    check_agreement(&at);
-    table_close(&at);
+    check_agreement(at);
 }
 
-LIBRARY_CASE(acknowledgements_of_what_was_never_sent_end_a_session, .seed = 3) {
-    raw_client* raw = table_raw_client(at);
-    for (uint32_t i = 0; i < 20 && !raw->is_connected; i++)
-        table_step(at);
-    raw_client_hello(raw, NET_PROTOCOL_VERSION, table_schema(at), "library", "guest");
-    for (uint32_t i = 0; i < 20 && raw->states == 0; i++)
-        table_step(at);
-    assert_true(raw->is_welcome);
+GUEST_CASE(acknowledgements_of_what_was_never_sent_end_a_session, LIBRARY, .seed = 3,
+           .quiet = 4e9) {
     uint64_t version = UINT64_MAX;
     Shoal__Wire__VarsizeAck ack = SHOAL__WIRE__VARSIZE_ACK__INIT;
     ack.n_versions = 1;
@@ -165,73 +171,44 @@ static uint32_t count_equal_titles(net_match* truth, net_match* shown, uint32_t*
     return equal;
 }
 
-CASE(what_is_shown_has_the_mirrors_values) {
-    table at;
-    open_library(&at, (table_config){.seed = 12, .quiet = 400});
-    net_presenter_config config = {.module = at.module, .is_predicting = true};
+TABLE_CASE(what_is_shown_has_the_mirrors_values, LIBRARY, .seed = 12, .quiet = 400) {
+    net_presenter_config config = {.module = at->module, .is_predicting = true};
     net_presenter* presenter;
+    net_client_config looker = table_client(at, "looker");
     assert_ok(net_presenter_create(&config, test_reporter(), &presenter));
-    table_seat* seat = table_sit(&at, &POOR_LINK);
-    net_client_destroy(seat->client);
-    net_client_config client = {.allocator = &seat->memory.allocator,
-                                .match = seat->match,
-                                .transport = seat->transport,
-                                .address = "sim",
-                                .name = "looker",
-                                .presenter = presenter,
-                                .seed = 1};
-    assert_ok(net_client_create(&client, &seat->client));
+    looker.presenter = presenter;
+    table_seat* seat = table_sit_in(at, at->module, &POOR_LINK, looker);
     for (uint32_t i = 0; i < 700; i++) {
-        table_step(&at);
-        (void)net_presenter_frame(presenter, at.now_us);
+        table_step(at);
+        (void)net_presenter_frame(presenter, at->now_us);
     }
-    uint32_t count;
-    uint32_t equal = count_equal_titles(at.match, seat->match, &count);
-    assert_true(count >= 3);
-    assert_int_equal(equal, count);
-    uint32_t mirrored = count;
-    equal = count_equal_titles(at.match, net_presenter_match(presenter), &count);
-    assert_int_equal(equal, count);
+    uint32_t count, mirrored;
+    uint32_t equal = count_equal_titles(at->match, seat->match, &mirrored);
+    assert_true(mirrored >= 3);
+    assert_int_equal(equal, mirrored);
+    equal = count_equal_titles(at->match, net_presenter_match(presenter), &count);
+    assert_int_equal(equal, mirrored);
     assert_int_equal(count, mirrored);
-    table_close(&at);
+    seat_part(seat);
     net_presenter_destroy(presenter);
 }
 
 // ---- logs ----
 
-FILES_CASE(a_log_of_large_values_is_verified_and_shown) {
-    enum { TICKS = 500 };
-    net_game_module game = library_module();
-    base_reporter reporter = base_reporter_stderr();
-    net_module* module;
-    assert_ok(net_module_wrap(&game, LIBRARY_TEXT, "library.blk", &reporter, &module));
-    net_match* match = match_made(module, (match_wanted){.seed = 77});
-    net_log_writer* writer;
-    assert_ok(net_log_writer_create(NULL, files->log, match, "test", 1, NULL, &writer));
-    for (uint32_t t = 1; t <= TICKS; t++) {
-        net_tick_inputs begin = {.tick = t};
-        net_log_append_begin(writer, &begin);
-        net_match_step(match);
-        net_log_append_end(writer, match);
-        ecs_changes_clear(net_match_world(match));
-    }
-    net_log_append_close(writer, match);
-    assert_ok(net_log_writer_destroy(writer));
-    net_log_reader* reader;
-    assert_ok(net_log_reader_create(NULL, files->log, &reporter, &reader));
-    net_verify_result result;
-    assert_ok(net_log_verify(reader, module, 0, NULL, NULL, NULL, &result));
-    assert_int_equal(result.ticks, TICKS);
-    assert_true(result.world_hash == ecs_world_hash(net_match_world(match)));
-    net_playback* playback;
-    assert_ok(net_playback_create(reader, module, &reporter, &playback));
+TABLE_CASE(a_log_of_large_values_is_verified_and_shown, LIBRARY, .seed = 77, .quiet = 4e9,
+           .ticks_max = 500, .has_log = true) {
+    table_run_out(at, 600);
+    const net_verify_result result = table_verify(at);
+    assert_int_equal(result.ticks, 500);
+    assert_true(result.world_hash == ecs_world_hash(net_match_world(at->match)));
     // By seeking, and as it plays: a title changes in a tick in which no row of its page does.
-    net_log_reader* other;
+    net_log_reader *reader = files_reader(at->files.log), *other = files_reader(at->files.log);
+    net_playback* playback;
     net_log_replay* replay;
     net_log_tick tick;
-    assert_ok(net_log_reader_create(NULL, files->log, NULL, &other));
-    assert_ok(net_log_replay_create(other, module, NULL, &replay));
-    for (uint32_t t = 1; t <= TICKS; t++) {
+    assert_ok(net_playback_create(reader, at->module, test_reporter(), &playback));
+    assert_ok(net_log_replay_create(other, at->module, NULL, &replay));
+    for (uint32_t t = 1; t <= result.ticks; t++) {
         uint32_t count;
         assert_ok(net_log_replay_step(replay, &tick));
         assert_ok(t % 130 == 0 ? net_playback_seek(playback, t)
@@ -245,6 +222,4 @@ FILES_CASE(a_log_of_large_values_is_verified_and_shown) {
     net_log_reader_destroy(other);
     net_playback_destroy(playback);
     net_log_reader_destroy(reader);
-    net_match_destroy(match);
-    net_module_close(module);
 }

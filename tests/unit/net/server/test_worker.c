@@ -93,25 +93,8 @@ static void take_account(void* context, const net_ledger_line* line) {
     hash_line(&made->account_hash, line);
 }
 
-// Run several ticks without receiving between them. Then the systems of the next tick run while the
-// lanes build the datagrams of the previous tick.
-static void step(table* at, uint32_t ticks) {
-    at->now_us += TABLE_TICK_US;
-    net_server_service(at->server, at->now_us);
-    for (uint32_t i = 0; i < ticks; i++)
-        net_server_tick(at->server, at->now_us);
-    table_wait_sent(at);
-    for (uint32_t i = 0; i < at->seat_count; i++) {
-        net_client_service(at->seats[i].client, at->now_us);
-        net_client_tick(at->seats[i].client, at->now_us);
-    }
-    for (uint32_t i = 0; i < at->raw_client_count; i++)
-        raw_client_service(&at->raw_clients[i], at->now_us);
-}
-
 // `lanes` 0: no thread.
 static outcome play(uint64_t seed, uint32_t lanes, uint32_t divisor) {
-    static const net_link_config DEAD = {.loss_percent = 100};
     const net_link_config bad = {
         .loss_percent = 8, .delay_ms = 35, .jitter_ms = 25, .duplicate_percent = 2, .seed = seed};
     base_rng rng = base_rng_make(seed, 5);
@@ -131,25 +114,24 @@ static outcome play(uint64_t seed, uint32_t lanes, uint32_t divisor) {
     for (uint32_t i = 0; i < 4000 && net_server_get_phase(at.server) != NET_SERVER_ENDED; i++) {
         if (i == 60) table_sit(&at, &bad);
         if (i == 90) raw = table_raw_client(&at);
-        if (raw && raw->is_connected && !raw->is_welcome && i < 110)
-            raw_client_hello(raw, NET_PROTOCOL_VERSION, table_schema(&at), "swarm", "raw");
+        if (raw && raw->is_connected && !raw->is_welcome && i < 110) table_hello(&at, raw, "raw");
         if (raw && raw->is_welcome && !raw->is_gone && i > 150 && i % 40 == 0)
             raw_client_garbage(raw, NET_CHANNEL_REALTIME);
         if (i == 200) net_client_leave(at.seats[1].client, at.now_us);
-        if (i == 230) net_sim_link_set(at.seats[0].transport, &DEAD);
+        if (i == 230) net_sim_link_set(at.seats[0].transport, &DEAD_LINK);
         if (i == 480) net_sim_link_set(at.seats[0].transport, &bad);
         net_ledger_span span;
         if (i % 64 == 0)
             assert_true(net_server_ledger(at.server, (net_ledger_by)(i / 64 % NET_LEDGER_BY_COUNT),
                                           UINT32_MAX, hash_line, &ledger_hash, &span));
-        step(&at, base_rng_chance(&rng, 0.3) ? (uint32_t)base_rng_range(&rng, 0, 3) : 1);
+        table_step_by(&at, base_rng_chance(&rng, 0.3) ? (uint32_t)base_rng_range(&rng, 0, 3) : 1);
     }
     assert_int_equal(net_server_get_phase(at.server), NET_SERVER_ENDED);
     outcome made;
     memset(&made, 0, sizeof made);
     made.ledger_hash = ledger_hash;
     net_server_dropped(at.server, made.dropped);
-    made.counters = *net_server_get_counters(at.server);
+    made.counters = *table_counters(&at);
     made.report_count = net_server_report_count(at.server);
     for (uint32_t i = 0; i < made.report_count && i < 16; i++)
         made.reports[i] = *net_server_report(at.server, i);
@@ -239,6 +221,9 @@ static void gate_flush(net_transport* transport) {
 }
 
 static net_transport* gate_wrap(net_transport* transport) {
+    memset(&the_gate, 0, sizeof the_gate);
+    pthread_mutex_init(&the_gate.mutex, NULL);
+    pthread_cond_init(&the_gate.stepped, NULL);
     table_tap_set(&the_gate.tap, transport);
     the_gate.tap.ops.flush = gate_flush;
     the_gate.owner = pthread_self();
@@ -254,46 +239,28 @@ static void gate_es(const ecs_stage* stage, const ecs_rows* rows) {
     pthread_mutex_unlock(&the_gate.mutex);
 }
 
-static ecs_result register_gate(ecs_world* world, void** context, const base_reporter* reporter) {
-    return table_register(world, context, reporter, "gate_es", gate_es);
-}
-
-CASE(the_next_tick_runs_while_datagrams_of_the_last_are_on_their_way_out) {
-    memset(&the_gate, 0, sizeof the_gate);
-    pthread_mutex_init(&the_gate.mutex, NULL);
-    pthread_cond_init(&the_gate.stepped, NULL);
-    net_game_module game = *swarm_module_get();
-    game.register_systems = register_gate;
-    table at;
-    table_open(&at,
-               (table_config){
-                   .seed = 3, .quiet = 1e9, .game = &game, .is_threaded = true, .wrap = gate_wrap});
-    table_sit(&at, NULL);
-    table_sit(&at, NULL);
-    table_run(&at, 60);
+TABLE_CASE(the_next_tick_runs_while_datagrams_of_the_last_are_on_their_way_out, .seed = 3,
+           .quiet = 1e9, .act = gate_es, .is_threaded = true, .wrap = gate_wrap, .seats = 2,
+           .steps = 60) {
     for (uint32_t i = 0; i < 50; i++) {
-        at.now_us += TABLE_TICK_US;
-        net_server_service(at.server, at.now_us);
+        at->now_us += TABLE_TICK_US;
+        net_server_service(at->server, at->now_us);
         pthread_mutex_lock(&the_gate.mutex);
         the_gate.is_armed =
             true; // in the first of the two ticks: wait until the systems of the second tick run
         the_gate.wanted = the_gate.steps + 2;
         pthread_mutex_unlock(&the_gate.mutex);
-        net_server_tick(at.server, at.now_us);
-        assert_false(net_server_wait_sent(at.server, 0));
-        net_server_tick(at.server, at.now_us);
-        table_wait_sent(&at);
-        table_step(&at);
+        net_server_tick(at->server, at->now_us);
+        assert_false(net_server_wait_sent(at->server, 0));
+        net_server_tick(at->server, at->now_us);
+        table_wait_sent(at);
+        table_step(at);
     }
     assert_int_equal(the_gate.met, 50);
     assert_false(the_gate.is_late);
-    for (uint32_t i = 0; i < 2; i++) {
-        assert_int_equal(net_client_get_phase(at.seats[i].client), NET_CLIENT_PLAYING);
-        assert_int_equal(net_client_get_report(at.seats[i].client).packets_malformed, 0);
-    }
-    table_close(&at);
-    pthread_mutex_destroy(&the_gate.mutex);
-    pthread_cond_destroy(&the_gate.stepped);
+    table_plays(at);
+    for (uint32_t i = 0; i < 2; i++)
+        assert_int_equal(net_client_get_report(at->seats[i].client).packets_malformed, 0);
 }
 
 // ---- hosts that compute with floats otherwise
@@ -345,14 +312,4 @@ CASE(a_server_and_its_threads_round_to_the_nearest_whatever_their_host_does) {
         assert_true(the_look.services >= 60 && the_look.flushes >= 60);
         assert_int_equal(the_look.others, 0);
     }
-}
-
-TABLE_CASE(steady_ticks_on_two_threads_allocate_nothing, .seed = 8, .quiet = 60,
-           .is_threaded = true, .has_accounts = true) {
-    table_sit(at, NULL);
-    table_sit(at, NULL);
-    table_run(at, 120);
-    uint64_t server = at->memory.calls;
-    table_run(at, 300);
-    assert_int_equal(at->memory.calls, server);
 }

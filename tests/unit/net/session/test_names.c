@@ -33,6 +33,26 @@ CASE(what_turns_or_hides_text_is_left_out) {
     }
 }
 
+CASE(a_name_has_31_bytes_of_whole_characters_at_most) {
+    static const char LONGEST[] = "1234567890123456789012345678901";
+    static const struct {
+        const char *requested, *name;
+    } ROWS[] = {
+        {LONGEST, LONGEST},
+        {LONGEST + 1, LONGEST + 1},
+        {"12345678901234567890123456789012", LONGEST},
+        {"12345678901234567890123456789\xC3\xA9", "12345678901234567890123456789\xC3\xA9"},
+        {"12345678901234567890123456789\xC3\xA9z", "12345678901234567890123456789\xC3\xA9"},
+        {"123456789012345678901234567890\xC3\xA9", "123456789012345678901234567890"},
+        {"1234567890123456789012345678\xF0\x9F\x90\x9F", "1234567890123456789012345678"},
+        {"123456789012345678901234567\xF0\x9F\x90\x9F",
+         "123456789012345678901234567\xF0\x9F\x90\x9F"},
+        {"A\x1b[2Jb\n", "A[2Jb"},
+    };
+    for (uint32_t i = 0; i < BASE_COUNT(ROWS); i++)
+        assert_string_equal(clean(ROWS[i].requested), ROWS[i].name);
+}
+
 CASE(spaces_of_every_kind_are_one_plain_space_between_words) {
     assert_string_equal(clean("  Ada   Byron  "), "Ada Byron");
     assert_string_equal(clean("Ada\u00A0\u2003\u3000Byron\u00A0"), "Ada Byron");
