@@ -3,15 +3,10 @@
 /// others stand by. They die or sleep at any moment.
 #pragma once
 
-#include "match_made.h"
-#include "enet_room.h"
-#include "log/log_files.h"
 #include "broker_sim.h"
-#include "swarm.h"
+#include "session_table.h"
 
 #include "base/rng.h"
-#include "ecs/save.h"
-#include "log/log_read.h"
 #include "stream/standby.h"
 
 enum { SEATS = 8, NODES = 3, TAKEOVER_MS = 300, BROKER_MS = 5, PORT = 7777, IDENTITY = 77 };
@@ -48,7 +43,7 @@ typedef struct fleet {
     net_module* module;
     base_rng rng;
     node nodes[NODES];
-    room_seat seats[SEATS];
+    table_seat seats[SEATS];
     char homes[SEATS][128]; // the server that a seat talks to, or all of them
     uint64_t now_us;
     uint64_t gap_us, tick_us; // the longest time without a tick, and when the newest one was
@@ -124,7 +119,7 @@ static inline void make_writer(fleet* self, node* at) {
     const net_stream_writer_config config = {.broker = broker_sim_connect(self->broker),
                                              .source = net_stream_tap_source(at->tap),
                                              .claim = {.writer = 100 + at->number},
-                                             .tick_us = ROOM_TICK_US};
+                                             .tick_us = TABLE_TICK_US};
     assert_ok(net_stream_writer_create(&config, &at->writer));
 }
 
@@ -136,8 +131,7 @@ static inline void open_first(fleet* self, uint32_t tick_rate_hz) {
     open_server(self, at, self->ring.count > 0 ? IDENTITY : 0);
     net_log_pump(at->log);
     make_writer(self, at);
-    net_log_reader* reader = NULL;
-    assert_ok(net_log_reader_create(NULL, at->log_file, test_reporter(), &reader));
+    net_log_reader* reader = files_reader(at->log_file);
     size_t size;
     const uint8_t* header = net_log_reader_header(reader, &size);
     net_stream_writer_claim(at->writer, &(net_stream_position){.epoch = 0}, header, size);
@@ -188,48 +182,30 @@ static inline void kill_node(node* at) {
 // ---- clients ----
 
 static inline void sit(fleet* self, uint32_t index, const uint8_t* secret) {
-    room_seat* seat = &self->seats[index];
-    seat->match = match_made(self->module, (match_wanted){.is_mirror = true});
-    const net_client_config client = {.match = seat->match,
-                                      .transport = seat->transport,
-                                      .address = self->homes[index],
-                                      .name = "member",
-                                      .is_bot = true,
-                                      .seed = index + 1,
-                                      .trace = self->trace,
-                                      .trace_context = &self->eyes[index],
-                                      .secret = secret};
-    assert_ok(net_client_create(&client, &seat->client));
-}
-
-static inline void make_line(fleet* self, uint32_t index) {
-    const net_token_claims claims = {.player_id = index + 1, .expiry_unix_s = UINT64_C(1) << 40};
-    net_token token;
-    net_enet_config enet = {.peers_max = 1};
-    if (self->ring.count > 0) {
-        assert_ok(net_token_make(&self->ring.keys[0], &claims, net_entropy_system(), &token));
-        enet.security.token = &token;
-    }
-    assert_ok(net_transport_enet_create(&enet, &self->seats[index].transport));
+    seat_meet(&self->seats[index], self->module,
+              (net_client_config){.address = self->homes[index],
+                                  .name = "member",
+                                  .is_bot = true,
+                                  .seed = index + 1,
+                                  .trace = self->trace,
+                                  .trace_context = &self->eyes[index],
+                                  .secret = secret});
 }
 
 // What a program does when its server is gone: to the one that has the match now.
 static inline void move_seat(fleet* self, uint32_t index, const node* to) {
-    room_seat* seat = &self->seats[index];
+    table_seat* seat = &self->seats[index];
     uint8_t secret[NET_RESUME_BYTES];
     make_secret(NULL, net_client_number(seat->client), secret, sizeof secret);
-    net_client_destroy(seat->client);
-    net_match_destroy(seat->match);
-    seat->transport->ops->destroy(seat->transport);
-    assert_ok(net_transport_enet_create(&(net_enet_config){.peers_max = 1}, &seat->transport));
+    seat_close(seat);
+    seat->transport = seat_line(NULL, 0);
     address_of(self->homes[index], to->number);
     sit(self, index, secret);
 }
 
 static inline bool is_in(const fleet* self, uint32_t index) {
-    const net_client* client = self->seats[index].client;
-    return net_client_get_phase(client) == NET_CLIENT_PLAYING &&
-           net_client_player(client) != ECS_ENTITY_NONE;
+    return seat_plays(&self->seats[index]) &&
+           net_client_player(self->seats[index].client) != ECS_ENTITY_NONE;
 }
 
 static inline uint32_t count_in(const fleet* self) {
@@ -288,16 +264,13 @@ static inline void live(fleet* self, node* at, bool is_tick) {
 
 static inline void step(fleet* self) {
     for (uint32_t i = 0; i < 3; i++) { // the broker is faster than ticks
-        self->now_us += ROOM_TICK_US / 3;
+        self->now_us += TABLE_TICK_US / 3;
         net_socket_virtual_advance(self->now_us);
         broker_sim_run(self->broker, self->now_us);
         for (uint32_t k = 0; k < NODES; k++)
             live(self, &self->nodes[k], i == 0);
     }
-    for (uint32_t i = 0; i < SEATS && self->seats[i].client; i++) {
-        net_client_service(self->seats[i].client, self->now_us);
-        net_client_tick(self->seats[i].client, self->now_us);
-    }
+    seats_step(self->seats, SEATS, self->now_us);
 }
 
 static inline void run(fleet* self, uint32_t steps) {
@@ -353,11 +326,8 @@ static inline void open_fleet(fleet* self, uint64_t seed) {
 }
 
 static inline void close_fleet(fleet* self) {
-    for (uint32_t i = 0; i < SEATS && self->seats[i].client; i++) {
-        net_client_destroy(self->seats[i].client);
-        self->seats[i].transport->ops->destroy(self->seats[i].transport);
-        net_match_destroy(self->seats[i].match);
-    }
+    for (uint32_t i = 0; i < SEATS && self->seats[i].client; i++)
+        seat_close(&self->seats[i]);
     for (uint32_t i = 0; i < NODES; i++)
         kill_node(&self->nodes[i]);
     broker_sim_destroy(self->broker);
@@ -375,7 +345,8 @@ static inline void seat_all(fleet* self, uint32_t seats) {
             address_of(self->homes[i] + strlen(self->homes[i]), k);
         }
         self->eyes[i] = (fleet_eye){self, i};
-        make_line(self, i);
+        scarce_init(&self->seats[i].memory, 0, false);
+        self->seats[i].transport = seat_line(&self->ring, i + 1);
         sit(self, i, NULL);
     }
     await_seats(self, seats);
@@ -393,12 +364,6 @@ static inline void ends_well(fleet* self, node* at, uint32_t seats) {
     net_log_append_close(at->log, at->match);
     assert_ok(net_log_writer_destroy(at->log));
     at->log = NULL;
-    net_log_reader* reader = NULL;
-    net_verify_result result;
-    assert_ok(net_log_reader_create(NULL, at->log_file, test_reporter(), &reader));
-    assert_ok(net_log_verify(reader, self->module, 0, NULL, NULL, test_reporter(), &result));
-    assert_true(result.state_hash == ecs_world_state_hash(net_match_world(at->match)));
-    assert_int_equal(result.ticks, net_match_tick(at->match));
-    assert_true(net_log_reader_info(reader)->is_closed);
-    net_log_reader_destroy(reader);
+    assert_int_equal(log_verify(at->log_file, self->module, at->match).ticks,
+                     net_match_tick(at->match));
 }

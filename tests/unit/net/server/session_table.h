@@ -17,6 +17,7 @@
 #include "net/log.h"
 #include "net/server.h"
 #include "net/solo.h"
+#include "net/token.h"
 #include "net/transport.h"
 #include "transport/socket_state.h"
 
@@ -222,6 +223,20 @@ static inline void table_stop(table* at) {
     at->transport = NULL;
 }
 
+/// The transport of a client by ENet. With keys it has a token, which names this player.
+static inline net_transport* seat_line(const net_key_ring* keys, uint64_t player) {
+    const net_token_claims claims = {.player_id = player, .expiry_unix_s = UINT64_C(1) << 40};
+    net_enet_config enet = {.peers_max = 1};
+    net_transport* made = NULL;
+    net_token token;
+    if (keys && keys->count > 0) {
+        assert_ok(net_token_make(&keys->keys[0], &claims, net_entropy_system(), &token));
+        enet.security.token = &token;
+    }
+    assert_ok(net_transport_enet_create(&enet, &made));
+    return made;
+}
+
 /// Give a seat that has a transport a client; `module` NULL: one that asks for the server's game.
 static inline void seat_meet(table_seat* seat, const net_module* module, net_client_config client) {
     client.allocator = &seat->memory.allocator;
@@ -274,9 +289,8 @@ static inline table_seat* table_sit_in(table* at, const net_module* module,
     assert_true(at->seat_count < TABLE_SEATS);
     table_seat* seat = &at->seats[at->seat_count++];
     scarce_init(&seat->memory, 0, false);
-    const net_enet_config enet = {.peers_max = 1};
     if (at->config.is_enet)
-        assert_ok(net_transport_enet_create(&enet, &seat->transport));
+        seat->transport = seat_line(at->config.security.keys, at->seat_count);
     else
         assert_ok(net_sim_client(at->sim, link ? link : &QUIET_LINK, &seat->transport));
     seat_meet(seat, module, client);
@@ -490,16 +504,22 @@ static inline void table_end_log(table* at) {
     at->log = NULL;
 }
 
-/// End the log of the match: it runs again to the state of the match.
-static inline net_verify_result table_verify(table* at) {
+/// The log in this file is closed, and runs again to the state of the match.
+static inline net_verify_result log_verify(const char* file, const net_module* module,
+                                           net_match* match) {
     net_verify_result result;
-    table_end_log(at);
-    net_log_reader* reader = files_reader(at->files.log);
-    assert_ok(net_log_verify(reader, at->module, 0, NULL, NULL, &at->said.reporter, &result));
+    net_log_reader* reader = files_reader(file);
+    assert_ok(net_log_verify(reader, module, 0, NULL, NULL, test_reporter(), &result));
     assert_true(net_log_reader_info(reader)->is_closed);
-    assert_true(result.state_hash == ecs_world_state_hash(net_match_world(at->match)));
+    assert_true(result.state_hash == ecs_world_state_hash(net_match_world(match)));
     net_log_reader_destroy(reader);
     return result;
+}
+
+/// End the log of the match: it runs again.
+static inline net_verify_result table_verify(table* at) {
+    table_end_log(at);
+    return log_verify(at->files.log, at->module, at->match);
 }
 
 static inline void table_close(table* at) {

@@ -150,11 +150,10 @@ static void cause_trouble(story* self) {
 
 // What a program does when its client has seen more than a rebase takes back.
 static void begin_again(story* self, uint32_t index) {
-    room_seat* seat = &self->fleet.seats[index];
+    table_seat* seat = &self->fleet.seats[index];
     uint8_t secret[NET_RESUME_BYTES];
     assert_true(net_client_take_secret(seat->client, secret));
-    net_client_destroy(seat->client);
-    net_match_destroy(seat->match);
+    seat_part(seat);
     sit(&self->fleet, index, secret);
     self->again++;
 }
@@ -212,9 +211,8 @@ static void check_rows(story* self, const node* last) {
                     (unsigned long long)row->tick, (unsigned long long)row->hash);
     }
     assert_int_equal(fclose(out), 0);
-    net_log_reader* reader = NULL;
+    net_log_reader* reader = files_reader(last->log_file);
     uint64_t rows = 0;
-    assert_ok(net_log_reader_create(NULL, last->log_file, test_reporter(), &reader));
     assert_ok(net_log_check_trace(reader, all->module, file, test_reporter(), &rows));
     assert_true(rows > 1000);
     net_log_reader_destroy(reader);

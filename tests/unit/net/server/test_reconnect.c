@@ -2,9 +2,8 @@
 // Sessions that outlive their connections, on ENet: the real transport over the virtual wire, in
 // virtual time. The test cuts and restores the line in every phase of the attempts to connect
 // again.
-#include "enet_room.h"
-
-#include "swarm.h"
+#define TABLE_SEATS 3u
+#include "session_table.h"
 
 #include "secure/secure_server_state.h"
 #include "transport/enet_peers.h"
@@ -14,41 +13,32 @@
 #include <arpa/inet.h>
 #include <enet/enet.h>
 
-enum { SEATS = ROOM_SEATS, STEP_MS = 50, BACK_MS_MAX = 6000 };
+enum { STEP_MS = 50, BACK_MS_MAX = 6000 };
 
-static void open_room(room* at, uint64_t seed, uint32_t seats, uint32_t per_address_max) {
-    room_open(at, (room_config){.game = swarm_module_get(),
-                                .templates = swarm_templates(),
-                                .seed = seed,
-                                .quiet = 1e9, // the world does not change
-                                .seats = seats,
-                                .per_address_max = per_address_max});
-}
+// The world does not change.
+#define ENET .is_enet = true, .quiet = 1e9
 
-#define ROOM_CASE(name, ...) CASE_WITH(room, at, open_room(at, __VA_ARGS__), room_close(at), name)
-
-static void room_run_ms(room* at, uint32_t ms) {
+static void run_ms(table* at, uint32_t ms) {
     for (uint64_t end_us = at->now_us + ms * UINT64_C(1000); at->now_us < end_us;)
-        room_step(at);
+        table_step(at);
 }
 
 // Whether all clients play and have the server's current state.
-static bool are_all_in(const room* at) {
-    for (uint32_t i = 0; i < SEATS && at->seats[i].client; i++) {
+static bool are_all_in(const table* at) {
+    for (uint32_t i = 0; i < at->seat_count; i++) {
         const net_client* client = at->seats[i].client;
-        if (net_client_get_phase(client) != NET_CLIENT_PLAYING ||
-            net_client_tick_newest(client) + 60 < net_match_tick(at->match) ||
-            net_client_tick_newest(client) == 0)
+        if (!seat_plays(&at->seats[i]) || net_client_tick_newest(client) == 0 ||
+            net_client_tick_newest(client) + 60 < net_match_tick(at->match))
             return false;
     }
     return true;
 }
 
 // Run until all clients play. @return the milliseconds, or more than `limit_ms`.
-static uint32_t room_wait_ms(room* at, uint32_t limit_ms) {
+static uint32_t wait_ms(table* at, uint32_t limit_ms) {
     uint64_t begin_us = at->now_us;
     while (!are_all_in(at) && at->now_us - begin_us <= limit_ms * UINT64_C(1000))
-        room_step(at);
+        table_step(at);
     return (uint32_t)((at->now_us - begin_us) / 1000);
 }
 
@@ -73,17 +63,17 @@ typedef struct line {
 
 // Run one outage. @return the milliseconds until all clients are back.
 static uint32_t outage(const line* of, uint32_t outage_ms, uint64_t seed) {
-    room at;
-    open_room(&at, seed, SEATS, 0);
+    table at;
+    table_open(&at, (table_config){ENET, .seed = seed, .seats = TABLE_SEATS});
     line_set(0, of->delay_ms, of->jitter_ms, seed);
-    assert_true(room_wait_ms(&at, 5000) <= 5000);
+    assert_true(wait_ms(&at, 5000) <= 5000);
     line_set(of->loss, of->delay_ms, of->jitter_ms, seed);
-    room_run_ms(&at, 500);
+    run_ms(&at, 500);
     line_cut();
-    room_run_ms(&at, outage_ms);
+    run_ms(&at, outage_ms);
     line_set(of->loss, of->delay_ms, of->jitter_ms, seed + 1000000);
-    uint32_t ms = room_wait_ms(&at, 30000);
-    room_close(&at);
+    uint32_t ms = wait_ms(&at, 30000);
+    table_close(&at);
     return ms;
 }
 
@@ -109,43 +99,39 @@ CASE(whenever_the_line_is_back_so_is_everybody) {
 }
 
 // The place of an address belongs to the old connection until the new connection asks for it.
-ROOM_CASE(who_comes_back_has_room_where_an_address_has_one_connection, 5, 1, 1) {
-    assert_true(room_wait_ms(at, 1000) <= 1000);
+TABLE_CASE(who_comes_back_has_room_where_an_address_has_one_connection, ENET, .seed = 5, .seats = 1,
+           .peers_per_address_max = 1) {
+    assert_true(wait_ms(at, 1000) <= 1000);
     line_cut();
-    room_run_ms(at, 5000);
+    run_ms(at, 5000);
     assert_int_equal(net_client_get_phase(at->seats[0].client), NET_CLIENT_RESUMING);
     assert_ok(net_socket_link_set(NULL));
-    assert_true(room_wait_ms(at, 1000) <= 1000);
+    assert_true(wait_ms(at, 1000) <= 1000);
     net_client_report report = net_client_get_report(at->seats[0].client);
     assert_int_equal(report.client, 1);
-    assert_int_equal(net_server_get_counters(at->server)->resumes, 1);
-    assert_int_equal(net_server_get_counters(at->server)->joins, 1);
+    assert_int_equal(table_counters(at)->resumes, 1);
+    assert_int_equal(table_counters(at)->joins, 1);
 }
 
 // A new line under the old address: whatever part of the greeting was lost, client and server
 // repeat it.
-CASE(a_line_that_dies_again_and_again_is_survived) {
-    for (uint32_t ms = 0; ms < 600; ms += STEP_MS) {
-        room at;
-        open_room(&at, 1 + ms, 1, 0);
-        line_set(0, 75, 10, 1 + ms);
-        assert_true(room_wait_ms(&at, 2000) <= 2000);
-        for (uint32_t i = 0; i < 3; i++) {
-            line_cut();
-            room_run_ms(&at, 4000);
-            line_set(5, 75, 10, 1 + ms + i);
-            room_run_ms(&at, ms); // some time between the first attempt and the roster
-        }
-        assert_true(room_wait_ms(&at, BACK_MS_MAX) <= BACK_MS_MAX);
-        room_run_ms(&at, 1000);
-        assert_true(are_all_in(&at));
-        assert_int_equal(net_server_get_counters(at.server)->joins, 1);
-        assert_int_equal(net_server_get_counters(at.server)->dropped[NET_DROP_MALFORMED], 0);
-        uint64_t dropped[NET_DROP_COUNT];
-        net_server_dropped(at.server, dropped);
-        assert_int_equal(dropped[NET_DROP_ACK_FORGED], 0);
-        room_close(&at);
+TABLE_ROWS(a_line_that_dies_again_and_again_is_survived, i, 12, ENET, .seed = 1 + i * STEP_MS,
+           .seats = 1) {
+    const uint32_t ms = i * STEP_MS;
+    line_set(0, 75, 10, 1 + ms);
+    assert_true(wait_ms(at, 2000) <= 2000);
+    for (uint32_t k = 0; k < 3; k++) {
+        line_cut();
+        run_ms(at, 4000);
+        line_set(5, 75, 10, 1 + ms + k);
+        run_ms(at, ms); // some time between the first attempt and the roster
     }
+    assert_true(wait_ms(at, BACK_MS_MAX) <= BACK_MS_MAX);
+    run_ms(at, 1000);
+    assert_true(are_all_in(at));
+    assert_int_equal(table_counters(at)->joins, 1);
+    assert_int_equal(table_counters(at)->dropped[NET_DROP_MALFORMED], 0);
+    assert_int_equal(table_dropped(at, NET_DROP_ACK_FORGED), 0);
 }
 
 // ---- forged datagrams
@@ -167,36 +153,31 @@ static void forge(uint32_t session, uint16_t from_port, uint16_t to_port) {
 }
 
 // So many forged datagrams came that the key of one direction opens nothing more.
-CASE(a_session_whose_key_is_worn_ends_as_after_silence) {
-    for (int is_client = 0; is_client < 2; is_client++) {
-        room at;
-        open_room(&at, 9, 1, 0);
-        assert_true(room_wait_ms(&at, 1000) <= 1000);
-        net_enet_secure* secure = secure_of(at.seats[0].transport);
-        const uint32_t session = secure->client.session;
-        net_crypt_receiver* receiver = &secure->client.receiver;
-        if (!is_client)
-            receiver = &net_secure_session_find(secure_of(at.transport)->server, session)->receiver;
-        net_address bound[NET_SOCKET_ADDRESSES_MAX];
-        assert_int_equal(net_socket_addresses(secure->descriptor, bound), 1);
-        receiver->key.forged = NET_CRYPT_FORGED_MAX;
-        forge(session, is_client ? 7777 : bound[0].port, is_client ? bound[0].port : 7777);
-        room_run_ms(&at, BACK_MS_MAX);
-        assert_true(are_all_in(&at));
-        assert_int_not_equal(secure->client.session, session);
-        assert_int_equal(net_server_get_counters(at.server)->resumes, 1);
-        assert_int_equal(net_server_get_counters(at.server)->joins, 1);
-        room_close(&at);
-    }
+TABLE_ROWS(a_session_whose_key_is_worn_ends_as_after_silence, is_client, 2, ENET, .seed = 9,
+           .seats = 1) {
+    assert_true(wait_ms(at, 1000) <= 1000);
+    net_enet_secure* secure = secure_of(at->seats[0].transport);
+    const uint32_t session = secure->client.session;
+    net_crypt_receiver* receiver = &secure->client.receiver;
+    if (!is_client)
+        receiver = &net_secure_session_find(secure_of(at->transport)->server, session)->receiver;
+    net_address bound[NET_SOCKET_ADDRESSES_MAX];
+    assert_int_equal(net_socket_addresses(secure->descriptor, bound), 1);
+    receiver->key.forged = NET_CRYPT_FORGED_MAX;
+    forge(session, is_client ? 7777 : bound[0].port, is_client ? bound[0].port : 7777);
+    run_ms(at, BACK_MS_MAX);
+    assert_true(are_all_in(at));
+    assert_int_not_equal(secure->client.session, session);
+    assert_int_equal(table_counters(at)->resumes, 1);
+    assert_int_equal(table_counters(at)->joins, 1);
 }
 
 // A server that ends says so below ENet: its clients try to come back at once, and not after a
 // silence of three seconds.
-ROOM_CASE(a_server_that_is_gone_is_noticed_at_once, 7, SEATS, 0) {
-    assert_true(room_wait_ms(at, 1000) <= 1000);
-    room_stop(at);
-    for (uint32_t i = 0; i < 3; i++)
-        room_step(at);
-    for (uint32_t k = 0; k < SEATS; k++)
+TABLE_CASE(a_server_that_is_gone_is_noticed_at_once, ENET, .seed = 7, .seats = TABLE_SEATS) {
+    assert_true(wait_ms(at, 1000) <= 1000);
+    table_stop(at);
+    table_run(at, 3);
+    for (uint32_t k = 0; k < TABLE_SEATS; k++)
         assert_int_equal(net_client_get_phase(at->seats[k].client), NET_CLIENT_RESUMING);
 }

@@ -13,10 +13,7 @@ typedef struct relay {
     fleet fleet;
     net_broker broker;
     net_follow* follow;
-    net_match* match;
-    net_sim* sim;
-    net_transport* transport;
-    net_server* server;
+    table shown;
 } relay;
 
 static uint64_t clock_now_us; // of the fleet
@@ -42,15 +39,10 @@ static void open_relay(relay* self) {
         broker_sim_run(fleet_of->broker, fleet_of->now_us);
     }
     assert_ok(result);
-    assert_ok(net_follow_make_match(self->follow, fleet_of->module, &self->match));
-    assert_ok(net_sim_create(NULL, 77, &self->sim));
-    assert_ok(net_sim_server(self->sim, 1, &self->transport));
-    const net_server_config server = {.match = self->match,
-                                      .transport = self->transport,
-                                      .clients_max = 1,
-                                      .spectators_max = 1,
-                                      .is_following = true};
-    assert_ok(net_server_create(&server, &self->server));
+    table_prepare(&self->shown,
+                  (table_config){.seed = 77, .spectators_max = 1, .is_following = true});
+    assert_ok(net_follow_make_match(self->follow, self->shown.module, &self->shown.match));
+    table_serve(&self->shown);
 }
 
 static void open_match(relay* self) {
@@ -60,10 +52,7 @@ static void open_match(relay* self) {
 }
 
 static void close_relay(relay* self) {
-    net_server_destroy(self->server);
-    self->transport->ops->destroy(self->transport);
-    net_sim_destroy(self->sim);
-    net_match_destroy(self->match);
+    table_close(&self->shown);
     net_follow_destroy(self->follow);
     close_fleet(&self->fleet);
 }
@@ -77,7 +66,8 @@ static void follow(relay* self, uint32_t steps, uint32_t ticks_max) {
         step(&self->fleet);
         clock_now_us = self->fleet.now_us;
         for (uint32_t k = 0; k < ticks_max; k++)
-            if (net_follow_run(self->follow, self->server, clock_now_us) != NET_FOLLOW_RAN) break;
+            if (net_follow_run(self->follow, self->shown.server, clock_now_us) != NET_FOLLOW_RAN)
+                break;
     }
 }
 
@@ -91,7 +81,8 @@ static uint32_t behind_ms(const relay* self) {
 
 // What it really is, beyond the delay.
 static uint32_t truth_ms(const relay* self) {
-    const ecs_tick ticks = net_match_tick(self->fleet.nodes[0].match) - net_match_tick(self->match);
+    const ecs_tick ticks =
+        net_match_tick(self->fleet.nodes[0].match) - net_match_tick(self->shown.match);
     return ticks > DELAY_S * 60 ? (uint32_t)(ticks - DELAY_S * 60) * 1000 / 60 : 0;
 }
 

@@ -59,7 +59,7 @@ TABLE_CASE(a_client_that_names_no_game_learns_it, .seed = 1, .spectators_max = 3
     assert_int_equal(report.tick, 0);
 }
 
-// A text of the templates is replaced by another one. avatar inherits them and is the first template.
+// A text of the templates is replaced by another one. avatar inherits them and is the first.
 static const struct {
     const char *text, *replacement, *says;
 } OTHER_TEMPLATES[] = {

@@ -356,23 +356,11 @@ static void disturb(const ecs_stage* stage, const ecs_rows* rows) {
         (void)ecs_command_create(stage->world, ecs_template_find(stage->world, "mote"), NULL, 0);
 }
 
-static ecs_result register_disturbed(ecs_world* world, void** context,
-                                     const base_reporter* reporter) {
-    static const char* const SERVER[] = {"server"};
-    const ecs_result result = swarm_module_get()->register_systems(world, context, reporter);
-    const ecs_system_desc desc = {.name = "disturb",
-                                  .stage = "act",
-                                  .run = disturb,
-                                  .tags = SERVER,
-                                  .tag_count = 1,
-                                  .context = *context};
-    return result == ECS_OK ? ecs_system_register(world, &desc) : result;
-}
-
 FLEET_CASE(a_standby_that_differs_says_the_tick_and_never_claims, 9) {
     net_game_module game = *swarm_module_get();
     net_module* module = self->module;
-    game.register_systems = register_disturbed;
+    game.register_systems = table_register;
+    table_act = disturb;
     assert_ok(
         net_module_wrap(&game, swarm_templates(), "swarm.blk", test_reporter(), &self->module));
     node* second = open_standby(self, 1);

@@ -2,24 +2,22 @@
 // A server dies or sleeps, and another one, which ran the same inputs, goes on with the match at
 // another address. On ENet over the virtual wire, in virtual time: the outer layer, ENet and both
 // sides of sessions are those of the programs.
-#include "match_made.h"
-#include "enet_room.h"
+#define TABLE_SEATS 3u
+#include "session_table.h"
 
 #include "client/client_state.h"
 #include "server/server_state.h"
-#include "swarm.h"
-
-#include "net/log.h"
-#include "net/solo.h"
 
 #include <stdlib.h>
 
 enum {
-    SEATS = ROOM_SEATS,
+    SEATS = TABLE_SEATS,
     GRACE_US = 300000, ///< of silence, until the other server takes over
     SHOUTS = 4,        ///< the message
     HANDLES_MAX = 4096,
 };
+
+#define NEXT_ADDRESS "127.0.0.1:7778"
 
 typedef struct takeover_config {
     uint64_t seed;
@@ -40,8 +38,8 @@ typedef struct seat_watch {
 } seat_watch;
 
 typedef struct takeover {
+    table room; ///< with the server that clients should be at; the first field
     takeover_config config;
-    room room; ///< with the server that clients should be at
     swarm_wild wild;
     net_presenter* view; ///< of the first seat
     net_key_ring ring;
@@ -65,25 +63,12 @@ static void make_secret(void* context, uint32_t client, void* bytes, size_t size
 
 // A net_server_step_fn: the tick runs at both servers.
 static bool run_both(void* context, const net_tick_inputs* begin) {
-    takeover* at = context;
+    takeover* at = (takeover*)(table*)context;
     net_match_apply(at->old_match, begin);
     net_match_step(at->old_match);
     if (begin->tick + at->config.lost_ticks > at->die_tick) return true;
     at->begin = *begin; // its lists are the server's, until the next tick
     return true;
-}
-
-static net_match* make_match(takeover* at) {
-    return match_made(at->room.module,
-                      (match_wanted){.seed = at->config.seed, .setting = &(double){1e9}});
-}
-
-static net_transport* make_transport(takeover* at, const char* address) {
-    net_transport* made = NULL;
-    const net_enet_config config = {
-        .listen = address, .peers_max = SEATS + 8, .security = {.keys = &at->ring, .identity = 5}};
-    assert_ok(net_transport_enet_create(&config, &made));
-    return made;
 }
 
 static bool watch_entities(void* context) {
@@ -105,73 +90,68 @@ static bool watch_entities(void* context) {
     return true;
 }
 
+// The first client is shown to a person, the second has solo code, the third is thin.
 static void sit(takeover* at, uint32_t index) {
-    room_seat* made = &at->room.seats[index];
     seat_watch* watch = &at->watches[index];
     *watch = (seat_watch){.stage = at, .index = index};
-    made->match = match_made(at->room.module, (match_wanted){.is_mirror = true});
-    const net_token_claims claims = {.player_id = index + 1, .expiry_unix_s = UINT64_C(1) << 40};
-    net_token token;
-    assert_ok(net_token_make(&at->ring.keys[0], &claims, net_entropy_system(), &token));
-    const net_enet_config transport = {.peers_max = 1, .security = {.token = &token}};
-    assert_ok(net_transport_enet_create(&transport, &made->transport));
     const net_presenter_config view = {.module = at->room.module, .is_predicting = true};
     if (index == 0) assert_ok(net_presenter_create(&view, test_reporter(), &at->view));
-    const net_client_config client = {.match = made->match,
-                                      .presenter = index == 0 ? at->view : NULL,
-                                      .transport = made->transport,
-                                      .address = "127.0.0.1:7777",
-                                      .name = "member",
-                                      .is_bot = true,
-                                      .seed = index + 1,
-                                      .solo = index == 1 ? &net_solo_part : NULL,
-                                      .is_thin = index == 2,
-                                      .stepped = index == 2 ? NULL : watch_entities,
-                                      .stepped_context = watch};
-    assert_ok(net_client_create(&client, &made->client));
+    net_client_config client = table_client(&at->room, "member");
+    client.presenter = index == 0 ? at->view : NULL;
+    client.solo = index == 1 ? &net_solo_part : NULL;
+    client.is_thin = index == 2;
+    client.stepped = index == 2 ? NULL : watch_entities;
+    client.stepped_context = watch;
+    (void)table_sit_in(&at->room, at->room.module, NULL, client);
+}
+
+// The other server stands by with its own match, at another address.
+static void open_next(takeover* at) {
+    table* house = &at->room;
+    net_server* server = house->server;
+    net_transport* transport = house->transport;
+    house->match = at->next_match = match_made(
+        house->module, (match_wanted){.seed = at->config.seed, .setting = &(double){1e9}});
+    house->config.step = NULL;
+    house->config.clients_min = 0;
+    house->config.is_following = house->config.has_no_solo = true;
+    at->next = table_serve_at(house, NEXT_ADDRESS);
+    at->next_transport = house->transport;
+    net_transport_enet_standby_set(at->next_transport, true);
+    house->match = at->old_match;
+    house->server = server;
+    house->transport = transport;
+}
+
+static void set_line(takeover* at, uint64_t seed) {
+    const net_link_config line = {
+        .loss_percent = at->config.loss / 2, .delay_ms = at->config.delay_ms / 2, .seed = seed};
+    assert_ok(net_socket_link_set(&line)); // a datagram passes two links
 }
 
 static void takeover_open(takeover* at, takeover_config config) {
     memset(at, 0, sizeof *at);
     at->config = config;
     at->die_tick = UINT64_MAX / 2;
-    room* house = &at->room;
-    net_socket_virtual_set(true, config.seed);
-    const net_link_config line = {
-        .loss_percent = config.loss / 2, .delay_ms = config.delay_ms / 2, .seed = config.seed};
-    assert_ok(net_socket_link_set(&line)); // a datagram passes two links
-    house->now_us = 1000000;
-    net_socket_virtual_advance(house->now_us);
-    const bool is_plain = config.rules == UINT32_MAX;
-    const net_game_module* game =
-        is_plain ? swarm_module_get() : swarm_wild_make(&at->wild, config.rules);
-    assert_ok(net_module_wrap(game, is_plain ? swarm_templates() : swarm_wild_templates(),
-                              "swarm.blk", test_reporter(), &house->module));
-    at->old_match = house->match = make_match(at);
-    at->next_match = make_match(at);
     net_key_make(7, net_entropy_system(), &at->ring.keys[0]);
     at->ring.count = 1;
-    house->transport = make_transport(at, "127.0.0.1:7777");
-    at->next_transport = make_transport(at, "127.0.0.1:7778");
-    net_transport_enet_standby_set(at->next_transport, true);
-    const net_server_config server = {.match = house->match,
-                                      .solo = &net_solo_part,
-                                      .transport = house->transport,
-                                      .clients_max = SEATS,
-                                      .clients_min = SEATS,
-                                      .secret = make_secret,
-                                      .step = run_both,
-                                      .step_context = at};
-    assert_ok(net_server_create(&server, &house->server));
+    const bool is_plain = config.rules == UINT32_MAX;
+    table_open(&at->room,
+               (table_config){.seed = config.seed,
+                              .quiet = 1e9,
+                              .game = is_plain ? NULL : swarm_wild_make(&at->wild, config.rules),
+                              .templates = is_plain ? NULL : swarm_wild_templates(),
+                              .is_enet = true,
+                              .security = {.keys = &at->ring, .identity = 5},
+                              .clients_min = SEATS,
+                              .secret = make_secret,
+                              .step = run_both});
+    set_line(at, config.seed);
+    at->old_match = at->room.match;
+    open_next(at);
     net_address other;
-    assert_ok(net_address_parse("127.0.0.1:7778", &other));
-    net_server_set_standbys(house->server, &other, 1);
-    const net_server_config next = {.match = at->next_match,
-                                    .transport = at->next_transport,
-                                    .clients_max = SEATS,
-                                    .secret = make_secret,
-                                    .is_following = true};
-    assert_ok(net_server_create(&next, &at->next));
+    assert_ok(net_address_parse(NEXT_ADDRESS, &other));
+    net_server_set_standbys(at->room.server, &other, 1);
     for (uint32_t i = 0; i < SEATS; i++)
         sit(at, i);
 }
@@ -189,7 +169,7 @@ static void takeover_close(takeover* at) {
     if (!at->has_taken_over) at->next_transport->ops->destroy(at->next_transport);
     if (at->room.match != at->old_match) net_match_destroy(at->old_match);
     if (at->room.match != at->next_match) net_match_destroy(at->next_match);
-    room_close(&at->room);
+    table_close(&at->room);
     net_presenter_destroy(at->view);
 }
 
@@ -197,9 +177,8 @@ static void shout(takeover* at) {
     for (uint32_t i = 0; i < 2; i++) { // a thin client sends none
         net_client* client = at->room.seats[i].client;
         seat_watch* watch = &at->watches[i];
-        if (net_client_get_phase(client) != NET_CLIENT_PLAYING ||
-            net_client_player(client) == ECS_ENTITY_NONE ||
-            (at->room.now_us / ROOM_TICK_US + i) % 7 != 0)
+        if (!seat_plays(&at->room.seats[i]) || net_client_player(client) == ECS_ENTITY_NONE ||
+            (at->room.now_us / TABLE_TICK_US + i) % 7 != 0)
             continue;
         const uint32_t number = watch->shouts + 1;
         if (net_client_send_event(client, SHOUTS, &number) == NET_OK) watch->shouts++;
@@ -207,7 +186,7 @@ static void shout(takeover* at) {
 }
 
 static void step(takeover* at) {
-    room_step(&at->room);
+    table_step(&at->room);
     (void)net_presenter_frame(at->view, at->room.now_us);
     if (!at->has_taken_over) net_server_service(at->next, at->room.now_us);
     if (!at->has_taken_over && at->begin.tick)
@@ -239,7 +218,7 @@ static void note_entities(takeover* at) {
 
 // The last tick of the server was the one before this.
 static void die(takeover* at) {
-    room* house = &at->room;
+    table* house = &at->room;
     note_entities(at);
     at->died_us = house->now_us;
     at->old = house->server;
@@ -249,14 +228,11 @@ static void die(takeover* at) {
     if (at->config.is_sleeping) return;
     assert_ok(net_socket_link_set(&(net_link_config){.loss_percent = 100})); // no farewell
     close_old(at);
-    const net_link_config line = {.loss_percent = at->config.loss / 2,
-                                  .delay_ms = at->config.delay_ms / 2,
-                                  .seed = at->config.seed + 1};
-    assert_ok(net_socket_link_set(&line));
+    set_line(at, at->config.seed + 1);
 }
 
 static void take_over(takeover* at) {
-    room* house = &at->room;
+    table* house = &at->room;
     net_transport_enet_standby_set(at->next_transport, false);
     at->has_taken_over = true;
     assert_ok(net_server_take_over(at->next, house->now_us));
@@ -268,8 +244,8 @@ static void take_over(takeover* at) {
 static bool are_playing(const takeover* at) {
     for (uint32_t i = 0; i < SEATS; i++) {
         const net_client* client = at->room.seats[i].client;
-        if (net_client_get_phase(client) != NET_CLIENT_PLAYING ||
-            net_client_player(client) == ECS_ENTITY_NONE || !client->has_played)
+        if (!seat_plays(&at->room.seats[i]) || net_client_player(client) == ECS_ENTITY_NONE ||
+            !client->has_played)
             return false;
     }
     return true;
@@ -297,7 +273,7 @@ static void wake_old(takeover* at) {
 }
 
 static void expect_equal_worlds(takeover* at) {
-    room* house = &at->room;
+    table* house = &at->room;
     net_server_stop(house->server, house->now_us);
     for (uint32_t i = 0; i < 240 && net_server_get_phase(house->server) != NET_SERVER_ENDED; i++)
         step(at);
@@ -335,7 +311,7 @@ static void run_takeover(takeover_config config, uint64_t* slowest_us) {
     base_rng rng = base_rng_make(config.seed, 3);
     run_us(&at, 500000 + base_rng_below(&rng, 500000));
     at.die_tick = net_match_tick(at.room.match) + config.lost_ticks;
-    run_us(&at, config.lost_ticks * (uint64_t)ROOM_TICK_US);
+    run_us(&at, config.lost_ticks * (uint64_t)TABLE_TICK_US);
     die(&at);
     run_us(&at, config.is_late ? 4000000 : GRACE_US);
     take_over(&at);
@@ -409,7 +385,7 @@ CASE(a_client_of_many_lost_ticks_starts_again) {
         (takeover_config){.seed = 8, .rules = UINT32_MAX, .lost_ticks = NET_REBASE_TICKS_MAX + 60});
     await_all(&at, false);
     at.die_tick = net_match_tick(at.room.match) + at.config.lost_ticks;
-    run_us(&at, at.config.lost_ticks * (uint64_t)ROOM_TICK_US);
+    run_us(&at, at.config.lost_ticks * (uint64_t)TABLE_TICK_US);
     die(&at);
     run_us(&at, GRACE_US);
     take_over(&at);
