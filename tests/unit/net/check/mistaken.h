@@ -87,6 +87,14 @@ typedef enum mistake {
 static mistake the_mistake;
 static uint32_t calls_outside; // MISTAKE_OUTSIDE
 
+static bool is(mistake which) {
+    return the_mistake == which;
+}
+
+static bool is_one_of(mistake first, mistake last) {
+    return the_mistake >= first && the_mistake <= last;
+}
+
 typedef struct paddle_game {
     ecs_component_id pos, steer, glow;
     ecs_template_id paddle;
@@ -98,36 +106,23 @@ typedef struct steer_event {
     int32_t dx, dy;
 } steer_event;
 
+#define POS "\"pos:p2\"{ _replicate:b=yes; _min:r=-64; _max:r=63; _step:r=0.0625 }"
+#define TRACKED "{ _track:b=yes }"
+#define PADDLE(steer, glow) "paddle { " POS "\n \"steer:r\"" steer " \"glow:r\"" glow " }\n"
 #define OF_CLASS(name)                                                                             \
-    "paddle { \"pos:p2\"{ _replicate:b=yes; _min:r=-64; _max:r=63; _step:r=0.0625 }\n"             \
-    " \"steer:r\"{ _track:b=yes } \"glow:r\"{ _track:b=yes; _replicate:b=yes; _visible:t=owner "   \
-    "}\n"                                                                                          \
-    " \"own:u32\"{ _track:b=yes } }\n"                                                             \
-    "bird { \"at:p2\"{ _track:b=yes }\n"                                                           \
-    " \"wing:r\"{ _replicate:b=yes; _visible:t=" name " } }\n"
+    PADDLE(TRACKED, "{ _track:b=yes; _replicate:b=yes; _visible:t=owner }\n \"own:u32\"" TRACKED)  \
+    "bird { \"at:p2\"" TRACKED "\n \"wing:r\"{ _replicate:b=yes; _visible:t=" name " } }\n"
 
 static const char* mistaken_templates(void) {
-    if (the_mistake == MISTAKE_UNSENT_BOX)
-        return "paddle { \"pos:p2\"{ _replicate:b=yes; _min:r=-64; _max:r=63; _step:r=0.0625 }\n"
-               " \"steer:r\"{ _track:b=yes } \"glow:r\"{} \"hull:hull\"{ _track:b=yes } }\n";
-    if (the_mistake == MISTAKE_JOIN)
-        return "paddle { \"pos:p2\"{ _replicate:b=yes; _min:r=-64; _max:r=63; _step:r=0.0625 }\n"
-               " \"steer:r\"{ _track:b=yes } \"glow:r\"{ _track:b=yes } }\n"
-               "bird { \"pos:p2\"{ _replicate:b=yes; _min:r=-64; _max:r=63; _step:r=0.0625 } }\n";
-    if (the_mistake == MISTAKE_INITS || the_mistake == MISTAKE_JOIN_INITS ||
-        the_mistake == MISTAKE_NO_ROWS || the_mistake == MISTAKE_LATE_ROW)
-        return "paddle { \"pos:p2\"{ _replicate:b=yes; _min:r=-64; _max:r=63; _step:r=0.0625 }\n"
-               " \"steer:r\"{ _track:b=yes } \"glow:r\"{ _track:b=yes } }\n"
-               "bird { wing:r=1 }\n";
-    if (the_mistake >= MISTAKE_CLASS && the_mistake <= MISTAKE_BLIND)
-        return the_mistake <= MISTAKE_CLASS_ODD ? OF_CLASS("ownr")
-               : the_mistake == MISTAKE_TEAM    ? OF_CLASS("team")
-                                                : OF_CLASS("owner");
-    return the_mistake == MISTAKE_UNTRACKED_INPUT
-               ? "paddle { \"pos:p2\"{ _replicate:b=yes; _min:r=-64; _max:r=63; _step:r=0.0625 }\n"
-                 " \"steer:r\"{} \"glow:r\"{} }\n"
-               : "paddle { \"pos:p2\"{ _replicate:b=yes; _min:r=-64; _max:r=63; _step:r=0.0625 }\n"
-                 " \"steer:r\"{ _track:b=yes } \"glow:r\"{ _track:b=yes } }\n";
+    if (is(MISTAKE_UNSENT_BOX)) return PADDLE(TRACKED, "{} \"hull:hull\"" TRACKED);
+    if (is(MISTAKE_UNTRACKED_INPUT)) return PADDLE("{}", "{}");
+    if (is(MISTAKE_JOIN)) return PADDLE(TRACKED, TRACKED) "bird { " POS " }\n";
+    if (is(MISTAKE_INITS) || is(MISTAKE_JOIN_INITS) || is(MISTAKE_NO_ROWS) || is(MISTAKE_LATE_ROW))
+        return PADDLE(TRACKED, TRACKED) "bird { wing:r=1 }\n";
+    if (is_one_of(MISTAKE_CLASS, MISTAKE_CLASS_ODD)) return OF_CLASS("ownr");
+    if (is(MISTAKE_TEAM)) return OF_CLASS("team");
+    if (is_one_of(MISTAKE_OWNER, MISTAKE_BLIND)) return OF_CLASS("owner");
+    return PADDLE(TRACKED, TRACKED);
 }
 
 // ---- messages ----
@@ -136,7 +131,7 @@ static void steer_to_wire(const void* payload, ProtobufCMessage* message) {
     Swarm__Steer* to = (Swarm__Steer*)message;
     const steer_event* from = payload;
     to->dx = from->dx;
-    if (the_mistake != MISTAKE_LOST_FIELD) to->dy = from->dy;
+    if (!is(MISTAKE_LOST_FIELD)) to->dy = from->dy;
 }
 
 static int32_t clamp_steer(int32_t value) {
@@ -146,7 +141,7 @@ static int32_t clamp_steer(int32_t value) {
 static bool steer_from_wire(const ProtobufCMessage* message, void* payload) {
     const Swarm__Steer* from = (const Swarm__Steer*)message;
     steer_event* to = payload;
-    const bool is_swapped = the_mistake == MISTAKE_SWAPPED_FIELD;
+    const bool is_swapped = is(MISTAKE_SWAPPED_FIELD);
     to->dx = clamp_steer(is_swapped ? from->dy : from->dx);
     to->dy = clamp_steer(is_swapped ? from->dx : from->dy);
     return true;
@@ -190,7 +185,7 @@ static ecs_result mistaken_types(ecs_world* world, const base_reporter* reporter
         {.name = "boom", .size = 4, .fields = numbers, .field_count = 1},
     };
     if (hull_register(world, reporter) != ECS_OK) return ECS_ERR_MEMORY;
-    const bool has_boom = the_mistake == MISTAKE_UNUSED_EVENT || the_mistake == MISTAKE_NO_EVENT;
+    const bool has_boom = is(MISTAKE_UNUSED_EVENT) || is(MISTAKE_NO_EVENT);
     const uint32_t count = has_boom ? BASE_COUNT(events) : BASE_COUNT(events) - 1;
     for (uint32_t i = 0; i < count; i++) {
         ecs_event_type type;
@@ -221,14 +216,14 @@ static float fly(float x, float by) {
 
 static void move(const ecs_stage* stage, const ecs_rows* rows) {
     const bool is_predicted = ecs_world_has_tag(stage->world, "predict");
-    const float speed = the_mistake == MISTAKE_PREDICTION && is_predicted ? 0.5f
-                        : the_mistake == MISTAKE_ROUGH                    ? 0.13f
-                                                                          : 0.125f;
+    const float speed = is(MISTAKE_PREDICTION) && is_predicted ? 0.5f
+                        : is(MISTAKE_ROUGH)                    ? 0.13f
+                                                               : 0.125f;
     ecs_vec2* pos = rows->columns[0];
     float* steer = rows->columns[1]; // declared as read
     for (uint32_t i = 0; i < rows->count; i++) {
         pos[i].x = fly(pos[i].x, steer[i] * speed);
-        if (the_mistake == MISTAKE_CONST) steer[i] *= 0.5f;
+        if (is(MISTAKE_CONST)) steer[i] *= 0.5f;
     }
 }
 
@@ -248,7 +243,7 @@ static void say(const ecs_stage* stage, const ecs_rows* rows) {
     const uint32_t number = 50;
     const ecs_entity brief = ecs_command_create(stage->world, game->paddle, NULL, 0);
     (void)ecs_event_send(stage->world, brief, game->goal, &number);
-    if (the_mistake == MISTAKE_GONE) (void)ecs_command_destroy(stage->world, brief);
+    if (is(MISTAKE_GONE)) (void)ecs_command_destroy(stage->world, brief);
 }
 
 static void end_newest(ecs_world* world) {
@@ -265,40 +260,36 @@ static void rule(const ecs_stage* stage, const ecs_rows* rows) {
     const ecs_entity last = last_paddle(stage->world, game);
     if (last == ECS_ENTITY_NONE) return;
     ecs_vec2* pos = ecs_get_mut(stage->world, last, game->pos);
-    if (the_mistake == MISTAKE_RANGE && stage->tick == 50) pos->y = 400.0f;
-    if (the_mistake == MISTAKE_NAN && stage->tick == 50) pos->y -= pos->y / 0.0f * 0.0f;
-    if (the_mistake == MISTAKE_INFINITE && stage->tick == 50) pos->y = 1.0f / 0.0f;
-    if (the_mistake == MISTAKE_CONTEXT) pos->y = (float)(++game->count / 50u);
-    if (the_mistake == MISTAKE_OUTSIDE) pos->y = (float)(++calls_outside % 50u);
+    if (is(MISTAKE_RANGE) && stage->tick == 50) pos->y = 400.0f;
+    if (is(MISTAKE_NAN) && stage->tick == 50) pos->y -= pos->y / 0.0f * 0.0f;
+    if (is(MISTAKE_INFINITE) && stage->tick == 50) pos->y = 1.0f / 0.0f;
+    if (is(MISTAKE_CONTEXT)) pos->y = (float)(++game->count / 50u);
+    if (is(MISTAKE_OUTSIDE)) pos->y = (float)(++calls_outside % 50u);
     const float warm = 0.5f;
-    for (uint32_t i = 0; the_mistake == MISTAKE_INITS && i < 1 + stage->tick % 2; i++)
+    for (uint32_t i = 0; is(MISTAKE_INITS) && i < 1 + stage->tick % 2; i++)
         (void)!ecs_command_create(stage->world, ecs_template_find(stage->world, "bird"),
                                   ECS_INITS({game->glow, &warm}));
-    if (the_mistake == MISTAKE_RESPAWN && stage->tick == 41)
-        (void)ecs_command_destroy(stage->world, last);
-    if (the_mistake == MISTAKE_LATE_ROW && stage->tick == 290)
+    if (is(MISTAKE_RESPAWN) && stage->tick == 41) (void)ecs_command_destroy(stage->world, last);
+    if (is(MISTAKE_LATE_ROW) && stage->tick == 290)
         (void)!ecs_command_create(stage->world, ecs_template_find(stage->world, "bird"), NULL, 0);
-    if (the_mistake == MISTAKE_SLIP_LATE && stage->tick == NET_CHECK_TICKS_DEFAULT)
+    if (is(MISTAKE_SLIP_LATE) && stage->tick == NET_CHECK_TICKS_DEFAULT)
         *(float*)(uintptr_t)ecs_get(stage->world, last, game->glow) += 0.5f;
-    if ((the_mistake == MISTAKE_SLIP && stage->tick >= 30) ||
-        (the_mistake == MISTAKE_SLIP_ONCE && stage->tick == 30))
+    if ((is(MISTAKE_SLIP) && stage->tick >= 30) || (is(MISTAKE_SLIP_ONCE) && stage->tick == 30))
         *(float*)(uintptr_t)ecs_get(stage->world, last, game->glow) += 0.5f;
-    if (the_mistake == MISTAKE_UNSENT_HANDLE)
-        *(float*)ecs_get_mut(stage->world, last, game->glow) = 0.5f;
+    if (is(MISTAKE_UNSENT_HANDLE)) *(float*)ecs_get_mut(stage->world, last, game->glow) = 0.5f;
     const ecs_component_id box = ecs_component_find(stage->world, "hull");
-    if (the_mistake == MISTAKE_UNSENT_BOX)
-        (*(hull**)ecs_get_mut(stage->world, last, box))->shots = 7;
+    if (is(MISTAKE_UNSENT_BOX)) (*(hull**)ecs_get_mut(stage->world, last, box))->shots = 7;
     const uint32_t number = (uint32_t)stage->tick;
-    if (the_mistake == MISTAKE_REFUSED && stage->tick == 50) {
+    if (is(MISTAKE_REFUSED) && stage->tick == 50) {
         const ecs_event_type kick = ecs_event_find(stage->world, "kick");
         while (ecs_event_broadcast(stage->world, kick, &number))
             ;
         while (ecs_command_destroy(stage->world, ecs_entity_make(77, 1)))
             ;
     }
-    for (uint32_t i = 0; the_mistake == MISTAKE_FLOOD && i < 200; i++)
+    for (uint32_t i = 0; is(MISTAKE_FLOOD) && i < 200; i++)
         (void)ecs_event_send(stage->world, last, game->goal, &number);
-    if (the_mistake == MISTAKE_GONE_AFTER && stage->tick == 50) end_newest(stage->world);
+    if (is(MISTAKE_GONE_AFTER) && stage->tick == 50) end_newest(stage->world);
     if (stage->tick % 40 == 0) (void)ecs_event_send(stage->world, last, game->goal, &number);
 }
 
@@ -327,13 +318,12 @@ static void draw_astray(const net_draw* to) {
 static void draw(const ecs_stage* stage, const ecs_rows* rows) {
     (void)rows;
     const paddle_game* game = stage->context;
-    if (the_mistake == MISTAKE_STRAY) draw_astray(stage->user);
-    if (the_mistake == MISTAKE_SPRITE)
-        net_draw_sprite(stage->user, (net_sprite){.image = "sihp.png"});
-    if (the_mistake == MISTAKE_SHEET)
+    if (is(MISTAKE_STRAY)) draw_astray(stage->user);
+    if (is(MISTAKE_SPRITE)) net_draw_sprite(stage->user, (net_sprite){.image = "sihp.png"});
+    if (is(MISTAKE_SHEET))
         net_draw_sprite(stage->user, (net_sprite){.image = "sheet.png", .columns = 4, .rows = 2});
     const ecs_entity entity = ecs_entity_next(stage->world, ECS_ENTITY_NONE);
-    if (the_mistake != MISTAKE_PICTURE || !ecs_is_alive(stage->world, entity)) return;
+    if (!is(MISTAKE_PICTURE) || !ecs_is_alive(stage->world, entity)) return;
     ((ecs_vec2*)ecs_get_mut(stage->world, entity, game->pos))->y = 7.0f;
 }
 
@@ -351,141 +341,99 @@ static void tidy_up(const ecs_stage* stage, const ecs_rows* rows) {
         pos[i].y = 9.0f;
 }
 
-static ecs_result add(ecs_world* world, const char* tag, ecs_system_desc desc) {
-    desc.tags = &tag;
-    desc.tag_count = 1;
-    return ecs_system_register(world, &desc);
+static ecs_system_desc runs(const char* name, const char* stage, ecs_system_fn run,
+                            const ecs_term* terms, uint32_t term_count) {
+    return (ecs_system_desc){name, stage, .run = run, .terms = terms, .term_count = term_count};
 }
 
-static ecs_result add_fly(ecs_world* world) {
-    static const char* const booms[] = {"boom"};
-    static const ecs_term wing_terms[] = {{"wing", "r", ECS_WRITE}};
-    if (the_mistake == MISTAKE_NO_EVENT)
-        return add(
-            world, "server",
-            (ecs_system_desc){
-                .name = "boom_es", .events = booms, .event_count = 1, .on_event = on_nothing});
-    if (the_mistake != MISTAKE_NO_ROWS && the_mistake != MISTAKE_LATE_ROW) return ECS_OK;
-    return add(
-        world, "server",
-        (ecs_system_desc){
-            .name = "fly_es", .stage = "act", .run = heat, .terms = wing_terms, .term_count = 1});
+static ecs_system_desc hears(const char* name, const char* const* events, uint32_t event_count) {
+    return (ecs_system_desc){name, .events = events, .event_count = event_count,
+                             .on_event = on_nothing};
+}
+
+static ecs_system_desc drawing(void) {
+    static const ecs_term glow[] = {{"glow", "r", ECS_READ}, {"glwo", "r", ECS_OPTIONAL_READ}};
+    static const ecs_term excluding[] = {{"glow", "r", ECS_READ}, {"glwo", "r", ECS_REQUIRE_NOT}};
+    static const ecs_term box = {"hull", "hull", ECS_READ}, odd = {"poss", "p2", ECS_READ};
+    const bool has_two = is(MISTAKE_UNKNOWN_OPTIONAL) || is(MISTAKE_UNKNOWN_EXCLUDED);
+    const ecs_term* terms = is(MISTAKE_UNSENT_BOX)         ? &box
+                            : is(MISTAKE_UNKNOWN_TERM)     ? &odd
+                            : is(MISTAKE_UNKNOWN_EXCLUDED) ? excluding
+                                                           : glow;
+    return runs("draw_es", is(MISTAKE_STRAY) ? "act" : "render", draw, terms, 1 + has_two);
+}
+
+static ecs_system_desc steering(void) {
+    static const char* const steers[] = {"steer"};
+    static const ecs_term steer[] = {{"steer", "r", ECS_WRITE}};
+    ecs_system_desc made = hears("steer_es", steers, 1);
+    made.on_event = on_steer;
+    made.terms = steer;
+    made.term_count = 1;
+    return made;
+}
+
+static ecs_system_desc moving(void) {
+    static const char* const after[] = {"move_se"};
+    static const ecs_term terms[] = {{"pos", "p2", ECS_WRITE}, {"steer", "r", ECS_READ}};
+    ecs_system_desc made = runs("move_es", "act", move, terms, 2);
+    made.after = after;
+    made.after_count = is(MISTAKE_UNKNOWN_ORDER);
+    return made;
 }
 
 static ecs_result mistaken_systems(ecs_world* world, void** context,
                                    const base_reporter* reporter) {
-    static const char* const steers[] = {"steer"};
     static const char* const kicks[] = {"line", "kick"};
     static const char* const goals[] = {"goal"};
     static const char* const strange[] = {"gaol"};
-    static const char* const behind[] = {"move_se"};
-    static const ecs_term steer_terms[] = {{"steer", "r", ECS_WRITE}};
-    static const ecs_term move_terms[] = {{"pos", "p2", ECS_WRITE}, {"steer", "r", ECS_READ}};
-    static const ecs_term glow_terms[] = {{"glow", "r", ECS_READ}};
-    static const ecs_term heat_terms[] = {{"glow", "r", ECS_WRITE}};
-    static const ecs_term pos_terms[] = {{"pos", "p2", ECS_WRITE}};
-    static const ecs_term optional_terms[] = {{"glow", "r", ECS_READ},
-                                              {"glwo", "r", ECS_OPTIONAL_READ}};
-    static const ecs_term excluding_terms[] = {{"glow", "r", ECS_READ},
-                                               {"glwo", "r", ECS_REQUIRE_NOT}};
-    static const ecs_term box_terms[] = {{"hull", "hull", ECS_READ}};
-    static const ecs_term odd_terms[] = {{"poss", "p2", ECS_READ}};
+    static const char* const booms[] = {"boom"};
+    static const ecs_term glow[] = {{"glow", "r", ECS_WRITE}}, wing[] = {{"wing", "r", ECS_WRITE}};
+    static const ecs_term pos[] = {{"pos", "p2", ECS_WRITE}};
     paddle_game* game = ecs_world_context(world, sizeof *game);
     if (!game) return ECS_ERR_MEMORY;
     *context = game;
     ecs_need need = {.world = world, .reporter = reporter, .place = "paddle"};
     game->pos = ecs_component_need(&need, "pos");
     game->steer = ecs_component_need(&need, "steer");
-    game->glow = ecs_component_need(&need, the_mistake == MISTAKE_UNKNOWN_NEED ? "glwo" : "glow");
+    game->glow = ecs_component_need(&need, is(MISTAKE_UNKNOWN_NEED) ? "glwo" : "glow");
     game->paddle = ecs_template_need(&need, "paddle");
     game->goal = ecs_event_need(&need, "goal");
-    const bool is_server = the_mistake != MISTAKE_NO_INPUT;
-    const bool is_predicted = the_mistake != MISTAKE_NO_PREDICT;
     ecs_result result = ecs_need_result(&need);
-    const ecs_system_desc steer = {.name = "steer_es",
-                                   .events = steers,
-                                   .event_count = 1,
-                                   .on_event = on_steer,
-                                   .terms = steer_terms,
-                                   .term_count = 1};
-    ecs_system_desc move_es = {
-        .name = "move_es", .stage = "act", .run = move, .terms = move_terms, .term_count = 2};
-    if (the_mistake == MISTAKE_UNKNOWN_ORDER) {
-        move_es.after = behind;
-        move_es.after_count = 1;
+    const bool is_late = is(MISTAKE_NO_ROWS) || is(MISTAKE_LATE_ROW);
+    const struct {
+        bool is_there;
+        const char* tag;
+        ecs_system_desc system;
+    } all[] = {
+        {true,
+         is(MISTAKE_NO_INPUT)     ? "predict"
+         : is(MISTAKE_NO_PREDICT) ? "server"
+                                  : "server|predict",
+         steering()},
+        {true, "server|predict", moving()},
+        {true, "server", hears("kick_es", kicks, is(MISTAKE_NO_KICK) ? 1 : 2)},
+        {!is(MISTAKE_NO_GOAL), "gameClient",
+         hears("goal_es", is(MISTAKE_UNKNOWN_EVENT) ? strange : goals, 1)},
+        {is(MISTAKE_UNSENT), "server", runs("heat_es", "act", heat, glow, 1)},
+        {is(MISTAKE_UNPREDICTED), "server", runs("drift_es", "act", drift, pos, 1)},
+        {is(MISTAKE_CLIENT), "gameClient", runs("tidy_es", "act", tidy_up, pos, 1)},
+        {is_one_of(MISTAKE_GONE, MISTAKE_GONE_AFTER), "server",
+         runs("say_es", "act", say, NULL, 0)},
+        {true, "server", runs("rule_es", "act", rule, NULL, 0)},
+        {is(MISTAKE_UNKNOWN_TAG), "sever", runs("lost_es", "act", draw, NULL, 0)},
+        {is(MISTAKE_UNKNOWN_STAGE), "server", runs("late_es", "act2", draw, NULL, 0)},
+        {is(MISTAKE_NO_EVENT), "server", hears("boom_es", booms, 1)},
+        {is_late, "server", runs("fly_es", "act", heat, wing, 1)},
+        {true, "render", drawing()},
+    };
+    for (size_t i = 0; i < BASE_COUNT(all) && result == ECS_OK; i++) {
+        ecs_system_desc system = all[i].system;
+        system.tags = &all[i].tag;
+        system.tag_count = 1;
+        system.context = game;
+        if (all[i].is_there) result = ecs_system_register(world, &system);
     }
-    if (result == ECS_OK && (is_server || is_predicted))
-        result = add(world,
-                     !is_server      ? "predict"
-                     : !is_predicted ? "server"
-                                     : "server|predict",
-                     steer);
-    if (result == ECS_OK) result = add(world, "server|predict", move_es);
-    if (result == ECS_OK)
-        result = add(world, "server",
-                     (ecs_system_desc){.name = "kick_es",
-                                       .events = kicks,
-                                       .event_count = the_mistake == MISTAKE_NO_KICK ? 1 : 2,
-                                       .on_event = on_nothing});
-    if (result == ECS_OK && the_mistake != MISTAKE_NO_GOAL)
-        result =
-            add(world, "gameClient",
-                (ecs_system_desc){.name = "goal_es",
-                                  .events = the_mistake == MISTAKE_UNKNOWN_EVENT ? strange : goals,
-                                  .event_count = 1,
-                                  .on_event = on_nothing});
-    if (result == ECS_OK && the_mistake == MISTAKE_UNSENT)
-        result = add(world, "server",
-                     (ecs_system_desc){.name = "heat_es",
-                                       .stage = "act",
-                                       .run = heat,
-                                       .terms = heat_terms,
-                                       .term_count = 1});
-    if (result == ECS_OK && the_mistake == MISTAKE_UNPREDICTED)
-        result = add(world, "server",
-                     (ecs_system_desc){.name = "drift_es",
-                                       .stage = "act",
-                                       .run = drift,
-                                       .terms = pos_terms,
-                                       .term_count = 1});
-    if (result == ECS_OK && the_mistake == MISTAKE_CLIENT)
-        result = add(world, "gameClient",
-                     (ecs_system_desc){.name = "tidy_es",
-                                       .stage = "act",
-                                       .run = tidy_up,
-                                       .terms = pos_terms,
-                                       .term_count = 1});
-    if (result == ECS_OK && (the_mistake == MISTAKE_GONE || the_mistake == MISTAKE_GONE_AFTER))
-        result =
-            add(world, "server",
-                (ecs_system_desc){.name = "say_es", .stage = "act", .run = say, .context = game});
-    if (result == ECS_OK)
-        result =
-            add(world, "server",
-                (ecs_system_desc){.name = "rule_es", .stage = "act", .run = rule, .context = game});
-    if (result == ECS_OK && the_mistake == MISTAKE_UNKNOWN_TAG)
-        result =
-            add(world, "sever", (ecs_system_desc){.name = "lost_es", .stage = "act", .run = draw});
-    if (result == ECS_OK && the_mistake == MISTAKE_UNKNOWN_STAGE)
-        result = add(world, "server",
-                     (ecs_system_desc){.name = "late_es", .stage = "act2", .run = draw});
-    if (result == ECS_OK) result = add_fly(world);
-    const bool is_optional = the_mistake == MISTAKE_UNKNOWN_OPTIONAL;
-    const bool is_excluding = the_mistake == MISTAKE_UNKNOWN_EXCLUDED;
-    const bool is_odd = the_mistake == MISTAKE_UNKNOWN_TERM;
-    const bool is_boxed = the_mistake == MISTAKE_UNSENT_BOX;
-    if (result == ECS_OK)
-        result = add(world, "render",
-                     (ecs_system_desc){.name = "draw_es",
-                                       .stage = the_mistake == MISTAKE_STRAY ? "act" : "render",
-                                       .run = draw,
-                                       .terms = is_boxed       ? box_terms
-                                                : is_odd       ? odd_terms
-                                                : is_optional  ? optional_terms
-                                                : is_excluding ? excluding_terms
-                                                               : glow_terms,
-                                       .term_count = is_optional || is_excluding ? 2 : 1,
-                                       .context = game});
     return result;
 }
 
@@ -500,11 +448,10 @@ static ecs_entity mistaken_join(ecs_world* world, void* context, const net_game_
     (void)player;
     ecs_entity made = ECS_ENTITY_NONE;
     const ecs_template_id bird = ecs_template_find(world, "bird");
-    (void)!ecs_create(world, the_mistake == MISTAKE_JOIN ? bird : game->paddle, NULL, 0, &made);
+    (void)!ecs_create(world, is(MISTAKE_JOIN) ? bird : game->paddle, NULL, 0, &made);
     const float warm = 0.5f;
-    if (the_mistake == MISTAKE_JOIN_INITS)
-        return ecs_try_create(world, bird, ECS_INITS({game->glow, &warm}));
-    if (the_mistake == MISTAKE_NO_PLAYER) return ECS_ENTITY_NONE;
+    if (is(MISTAKE_JOIN_INITS)) return ecs_try_create(world, bird, ECS_INITS({game->glow, &warm}));
+    if (is(MISTAKE_NO_PLAYER)) return ECS_ENTITY_NONE;
     return made;
 }
 
@@ -519,13 +466,13 @@ static void mistaken_think(const net_player_context* player, void* input) {
     const paddle_game* game = player->context;
     const uint32_t number = 3;
     if (player->input_number == 30) (void)player->send(player->sender, 2, &number);
-    if (the_mistake == MISTAKE_BOT && ecs_is_alive(player->world, player->player))
+    if (is(MISTAKE_BOT) && ecs_is_alive(player->world, player->player))
         ((ecs_vec2*)ecs_get_mut(player->world, player->player, game->pos))->y += 1.0f;
 }
 
 static void mistaken_text(const net_player_context* player, const char* text) {
     line_event line = {.text = ""};
-    if (the_mistake == MISTAKE_HALF_TEXT)
+    if (is(MISTAKE_HALF_TEXT))
         memcpy(line.text, text, sizeof line.text - 1);
     else
         (void)base_text_copy(line.text, sizeof line.text, text);
@@ -553,14 +500,14 @@ static uint32_t mistaken_classes(const net_interest_question* question) {
 static const net_interest_rules* mistaken_interest(void) {
     static net_interest_rules rules;
     rules = (net_interest_rules){.size_bytes = sizeof rules};
-    if (the_mistake == MISTAKE_CLASS_ODD) rules.classes = mistaken_classes;
-    if (the_mistake == MISTAKE_OWNERLESS) rules.owner = "own";
-    if (the_mistake == MISTAKE_ALWAYS || the_mistake == MISTAKE_BLIND) {
-        rules.position = the_mistake == MISTAKE_BLIND ? "at" : "pos";
+    if (is(MISTAKE_CLASS_ODD)) rules.classes = mistaken_classes;
+    if (is(MISTAKE_OWNERLESS)) rules.owner = "own";
+    if (is(MISTAKE_ALWAYS) || is(MISTAKE_BLIND)) {
+        rules.position = is(MISTAKE_BLIND) ? "at" : "pos";
         rules.radius = 1.0f;
         rules.classes = mistaken_classes;
     }
-    if (the_mistake == MISTAKE_ALWAYS) rules.relevance = mistaken_relevance;
+    if (is(MISTAKE_ALWAYS)) rules.relevance = mistaken_relevance;
     return the_mistake > MISTAKE_CLASS && the_mistake <= MISTAKE_BLIND ? &rules : NULL;
 }
 
@@ -603,16 +550,13 @@ static const net_game_module* mistaken_module(void) {
         .actions = actions,
         .action_bytes = sizeof(net_action),
     };
-    module.sounds = the_mistake == MISTAKE_SOUND_EVENT ? sounds + 1 : sounds;
-    module.sound_count = the_mistake == MISTAKE_NO_SOUND || the_mistake == MISTAKE_SOUND_EVENT;
+    module.sounds = is(MISTAKE_SOUND_EVENT) ? sounds + 1 : sounds;
+    module.sound_count = is(MISTAKE_NO_SOUND) || is(MISTAKE_SOUND_EVENT);
     module.sound_bytes = sizeof(net_sound);
-    module.music = the_mistake == MISTAKE_NO_MUSIC ? "song.ogg" : NULL;
+    module.music = is(MISTAKE_NO_MUSIC) ? "song.ogg" : NULL;
     module.interest = mistaken_interest();
     module.action_count = 1;
-    if (the_mistake == MISTAKE_ONE_KEY || the_mistake == MISTAKE_ONE_BUTTON)
-        module.action_count = 2;
-    module.actions = the_mistake == MISTAKE_ONE_BUTTON ? actions + 1
-                     : the_mistake == MISTAKE_KEY_NAME ? odd
-                                                       : actions;
+    if (is(MISTAKE_ONE_KEY) || is(MISTAKE_ONE_BUTTON)) module.action_count = 2;
+    module.actions = is(MISTAKE_ONE_BUTTON) ? actions + 1 : is(MISTAKE_KEY_NAME) ? odd : actions;
     return &module;
 }
