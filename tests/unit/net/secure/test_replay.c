@@ -73,32 +73,9 @@ CASE(the_same_holds_at_the_edges_of_32_and_48_and_63_bits) {
     run_against_twin((UINT64_C(1) << 63) - 20000, 13);
 }
 
-CASE(the_edges_of_the_window_are_exact) {
-    net_replay window = {0};
-    assert_false(net_replay_is_new(&window, 0));
-    net_replay_add(&window, 1);
-    assert_false(net_replay_is_new(&window, 1));
-    net_replay_add(&window, NET_REPLAY_BITS);
-    assert_false(net_replay_is_new(&window, 1));
-    assert_true(net_replay_is_new(&window, 2));
-    net_replay_add(&window, NET_REPLAY_BITS + 1);
-    assert_false(net_replay_is_new(&window, 1));
-    assert_true(net_replay_is_new(&window, 2));
-    net_replay_add(&window, NET_REPLAY_BITS + 2);
-    assert_false(net_replay_is_new(&window, 2));
-    assert_true(net_replay_is_new(&window, 3));
-    // A step of a whole window forgets nothing that matters and keeps nothing that does not.
-    net_replay_add(&window, 5000);
-    net_replay_add(&window, 5000 + NET_REPLAY_BITS - 1);
-    assert_false(net_replay_is_new(&window, 5000));
-    net_replay_add(&window, 10000);
-    net_replay_add(&window, 10000 + NET_REPLAY_BITS);
-    assert_false(net_replay_is_new(&window, 10000));
-    assert_true(net_replay_is_new(&window, 10001));
-}
-
 CASE(the_last_number_of_a_session_is_accepted_once) {
     net_replay window = {0};
+    assert_false(net_replay_is_new(&window, 0));
     net_replay_add(&window, NET_CRYPT_NUMBER_LAST - 1);
     assert_true(net_replay_is_new(&window, NET_CRYPT_NUMBER_LAST));
     net_replay_add(&window, NET_CRYPT_NUMBER_LAST);

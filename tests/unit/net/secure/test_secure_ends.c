@@ -5,46 +5,29 @@
 
 enum { PLACES = 4 };
 
-typedef struct guest {
-    net_token token;
-    net_secure_client client;
-    net_address address;
-} guest;
-
-// A client with a token and an address of its own. `made` must not move.
-static void guest_init(secure_world* at, guest* made, uint32_t number) {
-    char text[32];
-    made->token = make_token(at, number);
-    snprintf(text, sizeof text, "203.0.113.%u:5000", number);
-    made->address = address_of(text);
-    net_security security = {.entropy = &at->from.entropy, .token = &made->token};
-    net_secure_client_init(&made->client, &security);
-    begin_client(at, &made->client);
-}
-
-static net_secure_client_state guest_serve(secure_world* at, guest* of) {
-    serve_client(at, &of->client, &of->address);
-    return of->client.state;
+static void stranger_init(secure_world* at, guest* made, uint8_t number) {
+    player_init(at, made, number);
+    made->address.ip[15] = number;
+    begin_client(at, made);
 }
 
 // Clients that open a session and say nothing inside of it, one after the other.
 static void fill(secure_world* at, guest guests[PLACES], uint64_t apart_us) {
-    for (uint32_t i = 0; i < PLACES; i++) {
-        guest_init(at, &guests[i], i + 1);
-        assert_int_equal(guest_serve(at, &guests[i]), NET_SECURE_CLIENT_OPEN);
+    for (uint8_t i = 0; i < PLACES; i++) {
+        stranger_init(at, &guests[i], i + 1);
+        assert_int_equal(serve_client(at, &guests[i]), NET_SECURE_CLIENT_OPEN);
         at->clock.now_us += apart_us;
     }
     assert_int_equal(net_secure_server_count(at->server), PLACES);
 }
 
 // The client takes the CLOSE that the server sent last, which went to its address.
-static net_secure_end take_close(secure_world* at, net_secure_client* client,
-                                 const net_address* address) {
+static net_secure_end take_close(secure_world* at, guest* of) {
     assert_int_equal(at->closed.size, NET_OUTER_CLOSE_BYTES);
-    assert_true(net_address_equal(&at->closed.to, address));
-    (void)to_client(at, client, at->closed.bytes, at->closed.size);
-    assert_int_equal(client->state, NET_SECURE_CLIENT_ENDED);
-    return client->end;
+    assert_true(net_address_equal(&at->closed.to, &of->address));
+    (void)to_client(at, of, at->closed.bytes, at->closed.size);
+    assert_int_equal(of->client.state, NET_SECURE_CLIENT_ENDED);
+    return of->client.end;
 }
 
 // ---- places
@@ -53,31 +36,27 @@ WORLD_CASE(a_newcomer_takes_the_place_of_the_oldest_session_that_was_never_held)
     guest idle[PLACES], newcomer;
     fill(at, idle, 100000);
     pass_us(at, NET_SECURE_OPENING_US);
-    guest_init(at, &newcomer, 9);
-    assert_int_equal(guest_serve(at, &newcomer), NET_SECURE_CLIENT_OPEN);
+    stranger_init(at, &newcomer, 9);
+    assert_int_equal(serve_client(at, &newcomer), NET_SECURE_CLIENT_OPEN);
     assert_int_equal(net_secure_server_count(at->server), PLACES);
     assert_int_equal(count_of(at, NET_SECURE_UNOPENED), 1);
     assert_int_equal(at->closed.count, 1);
-    assert_int_equal(take_close(at, &idle[0].client, &idle[0].address), NET_SECURE_END_FULL);
+    assert_int_equal(take_close(at, &idle[0]), NET_SECURE_END_FULL);
 }
 
 // Two honest clients in one moment: the second one waits, and the first one plays.
 WORLD_CASE(newcomers_of_one_moment_do_not_end_each_other) {
     guest first[PLACES], second;
     fill(at, first, 0);
-    guest_init(at, &second, 9);
+    stranger_init(at, &second, 9);
     const uint64_t begin_us = at->clock.now_us;
-    while (at->clock.now_us + 1000 < begin_us + NET_SECURE_OPENING_US) {
-        assert_int_equal(guest_serve(at, &second), NET_SECURE_CLIENT_PROVING);
-        pass_us(at, 10000);
-    }
+    for (; at->clock.now_us + 1000 < begin_us + NET_SECURE_OPENING_US; pass_us(at, 10000))
+        assert_int_equal(serve_client(at, &second), NET_SECURE_CLIENT_PROVING);
     assert_int_equal(at->closed.count, 0);
     assert_true(count_of(at, NET_SECURE_SESSIONS_FULL) >= 3); // its response came again and again
     // None of them opened anything: a moment later one gives its place.
-    for (int i = 0; i < 30 && second.client.state != NET_SECURE_CLIENT_OPEN; i++) {
-        (void)guest_serve(at, &second);
+    for (int i = 0; i < 30 && serve_client(at, &second) != NET_SECURE_CLIENT_OPEN; i++)
         pass_us(at, 10000);
-    }
     assert_int_equal(second.client.state, NET_SECURE_CLIENT_OPEN);
     assert_int_equal(at->closed.count, 1);
 }
@@ -87,10 +66,13 @@ WORLD_CASE(a_session_that_was_held_keeps_its_place) {
     fill(at, held, 0);
     hold_all(at);
     pass_us(at, NET_SECURE_OPENING_US);
-    guest_init(at, &newcomer, 9);
-    assert_int_equal(guest_serve(at, &newcomer), NET_SECURE_CLIENT_ENDED); // at once
+    stranger_init(at, &newcomer, 9);
+    assert_int_equal(serve_client(at, &newcomer), NET_SECURE_CLIENT_ENDED); // at once
     assert_int_equal(newcomer.client.end, NET_SECURE_END_FULL);
     assert_int_equal(at->closed.count, 0);
+    assert_int_equal(count_of(at, NET_SECURE_SESSIONS_FULL), 1);
+    pass_us(at, NET_SECURE_LINGER_US);
+    connect_client(at, &newcomer);
 }
 
 // While anyone renews sessions that are never opened, each newcomer gets in.
@@ -98,19 +80,18 @@ WORLD_CASE(sessions_that_are_renewed_and_never_opened_keep_no_newcomer_out) {
     enum { NEWCOMERS = 20, IDLE = 3 * PLACES };
     static guest idle[IDLE];
     uint32_t waited_ms_max = 0;
-    for (uint32_t i = 0; i < IDLE; i++)
-        guest_init(at, &idle[i], i + 1);
-    for (uint32_t n = 0; n < NEWCOMERS; n++) {
+    for (uint8_t i = 0; i < IDLE; i++)
+        stranger_init(at, &idle[i], i + 1);
+    for (uint8_t n = 0; n < NEWCOMERS; n++) {
         guest newcomer;
-        guest_init(at, &newcomer, 100 + n);
+        stranger_init(at, &newcomer, 100 + n);
         uint32_t ms = 0;
         for (; ms < 4000 && newcomer.client.state != NET_SECURE_CLIENT_OPEN; ms += 10) {
             for (uint32_t i = 0; i < IDLE; i++) {
-                if (idle[i].client.state == NET_SECURE_CLIENT_ENDED)
-                    begin_client(at, &idle[i].client);
-                (void)guest_serve(at, &idle[i]);
+                if (idle[i].client.state == NET_SECURE_CLIENT_ENDED) begin_client(at, &idle[i]);
+                (void)serve_client(at, &idle[i]);
             }
-            (void)guest_serve(at, &newcomer);
+            (void)serve_client(at, &newcomer);
             pass_us(at, 10000);
         }
         assert_int_equal(newcomer.client.state, NET_SECURE_CLIENT_OPEN);
@@ -133,18 +114,16 @@ static void end_lingering(secure_world* at) {
 
 static void end_silent(secure_world* at) {
     for (uint64_t us = 0; us <= NET_SECURE_SILENT_US; us += 1000000) {
-        hold_all(at);
+        assert_true(hold(at) || us >= NET_SECURE_SILENT_US);
         pass_us(at, 1000000);
     }
 }
 
 static void end_replaced(secure_world* at) {
-    net_security security = {.entropy = &at->from.entropy, .token = &at->token};
-    net_address again = at->client_address;
-    net_secure_client second;
-    again.port++;
-    net_secure_client_init(&second, &security);
-    connect_client(at, &second, &again);
+    guest second;
+    again_init(at, &second);
+    second.address.port++;
+    connect_client(at, &second);
 }
 
 static void end_stopped(secure_world* at) {
@@ -166,33 +145,18 @@ CASE(a_client_that_is_served_no_more_gets_a_close) {
     };
     for (size_t i = 0; i < BASE_COUNT(CASES); i++) {
         secure_world at;
-        world_init(&at);
+        world_begin(&at, (net_security){0}, true, PLACES);
         connect_world(&at);
         CASES[i].end(&at);
         if (count_of(&at, CASES[i].count) != 1 || at.closed.count != 1 ||
-            take_close(&at, &at.client, &at.client_address) != CASES[i].reason)
+            take_close(&at, &at.me) != CASES[i].reason)
             fail_msg("%s: %u closes, reason %u", CASES[i].what, at.closed.count,
-                     (unsigned)at.client.end);
+                     (unsigned)at.me.client.end);
         world_deinit(&at);
     }
 }
 
-WORLD_CASE(a_client_that_closed_gets_no_close) {
-    uint8_t out[DATAGRAM_BYTES_MAX];
-    net_address to;
-    connect_world(at);
-    size_t size = net_secure_client_close(&at->client, at->clock.now_us, out, &to);
-    assert_int_equal(to_server(at, &at->client_address, out, size), 0);
-    net_secure_server_stop(at->server, at->clock.now_us);
-    assert_int_equal(at->closed.count, 0);
-}
-
 // ---- reasons
-
-static void ring_change(secure_world* at) {
-    net_key_make(KEY_ID, &at->from.entropy, &at->ring.keys[0]);
-    net_secure_server_keys_set(at->server, &at->ring);
-}
 
 CASE(a_signed_reason_ends_the_attempt_at_once) {
     for (int is_elsewhere = 0; is_elsewhere < 2; is_elsewhere++) {
@@ -203,13 +167,10 @@ CASE(a_signed_reason_ends_the_attempt_at_once) {
         claims.addresses[0] = address_of(is_elsewhere ? "198.51.100.2:7777" : "198.51.100.1:7777");
         net_token token;
         assert_ok(net_token_make(&at.ring.keys[0], &claims, &at.from.entropy, &token));
-        net_security security = {.entropy = &at.from.entropy, .token = &token};
-        net_secure_client_init(&at.client, &security);
+        guest_init(&at, &at.me, &token, "203.0.113.9:5000");
         if (!is_elsewhere) at.clock.unix_s += 51;
-        begin_client(&at, &at.client);
-        serve_client(&at, &at.client, &at.client_address);
-        assert_int_equal(at.client.state, NET_SECURE_CLIENT_ENDED);
-        assert_int_equal(at.client.end,
+        assert_int_equal(try_client(&at, &at.me), NET_SECURE_CLIENT_ENDED);
+        assert_int_equal(at.me.client.end,
                          is_elsewhere ? NET_SECURE_END_ELSEWHERE : NET_SECURE_END_EXPIRED);
         assert_int_equal(at.client_bytes, NET_OUTER_HELLO_BYTES);
         assert_int_equal(at.server_bytes, NET_OUTER_DENY_BYTES);
@@ -221,33 +182,32 @@ CASE(a_reason_without_a_signature_is_told_at_once_and_ends_nothing) {
     for (int has_token = 0; has_token < 2; has_token++) {
         const net_secure_end reason = has_token ? NET_SECURE_END_TOKEN : NET_SECURE_END_NO_TOKEN;
         secure_world at;
-        world_init(&at);
-        if (!has_token) {
-            net_security security = {.entropy = &at.from.entropy};
-            net_secure_client_init(&at.client, &security);
-        }
+        net_secure_client* client = &at.me.client;
+        world_begin(&at, (net_security){0}, true, PLACES);
         const net_key_ring ring = at.ring;
-        if (has_token) ring_change(&at);
-        begin_client(&at, &at.client);
-        serve_client(&at, &at.client, &at.client_address);
+        if (has_token) {
+            net_key_make(KEY_ID, &at.from.entropy, &at.ring.keys[0]);
+            net_secure_server_keys_set(at.server, &at.ring);
+        } else {
+            guest_init(&at, &at.me, NULL, "203.0.113.9:5000");
+        }
+        (void)try_client(&at, &at.me);
         assert_int_equal(at.server_bytes, NET_OUTER_NOTICE_BYTES);
-        assert_int_equal(net_secure_client_take_notice(&at.client), reason);
-        assert_int_equal(net_secure_client_take_notice(&at.client), NET_SECURE_END_NONE); // once
+        assert_int_equal(net_secure_client_take_notice(client), reason);
+        assert_int_equal(net_secure_client_take_notice(client), NET_SECURE_END_NONE); // once
         const uint64_t begin_us = at.clock.now_us;
-        for (; at.client.state == NET_SECURE_CLIENT_ASKING; pass_us(&at, 10000))
-            serve_client(&at, &at.client, &at.client_address);
-        assert_int_equal(at.client.end, reason);
+        while (serve_client(&at, &at.me) == NET_SECURE_CLIENT_ASKING)
+            pass_us(&at, 10000);
+        assert_int_equal(client->end, reason);
         assert_true(at.clock.now_us - begin_us >= NET_SECURE_ANSWER_US_MAX);
-        assert_int_equal(net_secure_client_take_notice(&at.client), NET_SECURE_END_NONE);
+        assert_int_equal(net_secure_client_take_notice(client), NET_SECURE_END_NONE);
         // A server that reads its keys again lets the client in, in the same attempt.
-        begin_client(&at, &at.client);
-        serve_client(&at, &at.client, &at.client_address);
-        assert_int_equal(net_secure_client_take_notice(&at.client), reason);
+        (void)try_client(&at, &at.me);
+        assert_int_equal(net_secure_client_take_notice(client), reason);
         net_secure_server_keys_set(at.server, has_token ? &ring : NULL);
         pass_us(&at, NET_SECURE_RESEND_US);
-        at.client_address = address_of("127.0.0.1:5000"); // where the built-in key counts
-        serve_client(&at, &at.client, &at.client_address);
-        assert_int_equal(at.client.state, NET_SECURE_CLIENT_OPEN);
+        at.me.address = address_of("127.0.0.1:5000"); // where the built-in key counts
+        assert_int_equal(serve_client(&at, &at.me), NET_SECURE_CLIENT_OPEN);
         world_deinit(&at);
     }
 }
@@ -258,50 +218,41 @@ WORLD_CASE(an_expired_token_is_no_end_of_a_resume_token) {
     uint8_t resume[NET_OUTER_HELLO_BYTES], token[NET_OUTER_HELLO_BYTES];
     connect_world(at);
     at->clock.unix_s += 51;
-    begin_client(at, &at->client);
-    assert_int_equal(next_hello(at, &at->client, resume), NET_OUTER_HELLO_BYTES);
+    request_of(at, &at->me, resume);
     pass_us(at, NET_SECURE_RESEND_US);
-    assert_int_equal(next_hello(at, &at->client, token), NET_OUTER_HELLO_BYTES);
+    assert_int_equal(next_hello(at, &at->me, token), NET_OUTER_HELLO_BYTES);
     assert_int_equal(token[18], KEY_ID);
-    (void)to_server(at, &at->client_address, token, sizeof token);
-    assert_int_equal(at->received.reply_size, NET_OUTER_DENY_BYTES);
-    (void)take_reply(at);
-    assert_int_equal(at->client.state, NET_SECURE_CLIENT_ASKING);
+    assert_int_equal(give(at, token), NET_OUTER_DENY_BYTES);
+    (void)take_reply(at, &at->me);
+    assert_int_equal(at->me.client.state, NET_SECURE_CLIENT_ASKING);
     for (int i = 0; i < 3; i++) { // from now on it shows the resume token alone
         pass_us(at, NET_SECURE_RESEND_US_MAX);
-        assert_int_equal(next_hello(at, &at->client, token), NET_OUTER_HELLO_BYTES);
+        assert_int_equal(next_hello(at, &at->me, token), NET_OUTER_HELLO_BYTES);
         assert_int_equal(token[18], NET_KEY_ID_RESUME);
     }
-    carry(at, &at->client, &at->client_address, resume, sizeof resume);
-    assert_int_equal(at->client.state, NET_SECURE_CLIENT_OPEN);
+    assert_int_equal(carry(at, &at->me, resume, sizeof resume), NET_SECURE_CLIENT_OPEN);
 }
 
 // Who overheard a request may show it to another server that has the key, and send that answer on.
 WORLD_CASE(a_reason_about_a_token_counts_before_the_challenge_only) {
-    uint8_t request[NET_OUTER_HELLO_BYTES], deny[NET_OUTER_DENY_BYTES];
-    begin_client(at, &at->client);
-    (void)next_hello(at, &at->client, request);
-    (void)to_server(at, &at->client_address, request, sizeof request);
-    (void)take_reply(at);
-    const net_secure_answer kept = at->answer;
+    uint8_t response[NET_OUTER_HELLO_BYTES], deny[NET_OUTER_DENY_BYTES];
+    response_of(at, &at->me, response);
     for (int reason = NET_SECURE_END_EXPIRED; reason <= NET_SECURE_END_ELSEWHERE; reason++) {
-        size_t size = net_outer_deny_write((net_secure_end)reason, at->client.random,
-                                           at->token.server_key, deny);
-        (void)to_client(at, &at->client, deny, size);
-        assert_int_equal(at->client.state, NET_SECURE_CLIENT_PROVING);
+        size_t size = net_outer_deny_write((net_secure_end)reason, at->me.client.random,
+                                           at->me.token.server_key, deny);
+        (void)to_client(at, &at->me, deny, size);
+        assert_int_equal(at->me.client.state, NET_SECURE_CLIENT_PROVING);
     }
-    carry(at, &at->client, &at->client_address, kept.reply, kept.reply_size);
-    assert_int_equal(at->client.state, NET_SECURE_CLIENT_OPEN);
+    assert_int_equal(carry(at, &at->me, response, sizeof response), NET_SECURE_CLIENT_OPEN);
 }
 
 // Wrong tokens and other versions get 500 answers a second, and sound ones theirs beside them.
 WORLD_CASE(a_flood_of_wrong_tokens_takes_no_challenge_away) {
     enum { SECONDS = 2, PER_MS = 8 };
     uint8_t sound[NET_OUTER_HELLO_BYTES], wrong[NET_OUTER_HELLO_BYTES];
-    uint64_t challenges = 0, asked = 0, got = 0, denied = 0;
+    uint64_t challenges = 0, denied = 0;
     net_address from = address_of("10.0.0.1:5");
-    begin_client(at, &at->client);
-    (void)next_hello(at, &at->client, sound);
+    request_of(at, &at->me, sound);
     memcpy(wrong, sound, sizeof wrong);
     wrong[100] ^= 1;
     for (uint32_t ms = 0; ms < SECONDS * 1000; ms++) {
@@ -310,17 +261,12 @@ WORLD_CASE(a_flood_of_wrong_tokens_takes_no_challenge_away) {
             memcpy(from.ip + 12, &(uint32_t){0x01000000 + ms * PER_MS + i}, 4);
             wrong[1] = i % 2 ? NET_SECURE_VERSION : NET_SECURE_VERSION + 1;
             size_t size = to_server(at, &from, wrong, sizeof wrong);
-            asked += sizeof wrong;
-            got += size;
             denied += size > 0;
             assert_true(size <= NET_OUTER_NOTICE_BYTES);
         }
         memcpy(from.ip + 12, &(uint32_t){0x02000000 + ms}, 4);
         challenges += to_server(at, &from, sound, sizeof sound) == NET_OUTER_CHALLENGE_BYTES;
     }
-    printf("%llu of %u challenges, %llu said no, %.5f of the bytes\n",
-           (unsigned long long)challenges, SECONDS * 1000, (unsigned long long)denied,
-           (double)got / (double)asked);
     assert_int_equal(challenges, SECONDS * 1000);
     assert_in_range(denied, 500 * SECONDS, 500 * SECONDS + 100);
 }

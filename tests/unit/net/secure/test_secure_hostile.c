@@ -42,8 +42,7 @@ WORLD_CASE(a_victim_gets_few_bytes_and_ten_answers_a_second) {
     uint8_t out[NET_OUTER_HELLO_BYTES];
     net_address victim = address_of("192.0.2.99:80");
     uint64_t asked = 0, got = 0, answers = 0;
-    begin_client(at, &at->client);
-    (void)next_hello(at, &at->client, out);
+    request_of(at, &at->me, out);
     const uint32_t seconds = 10;
     for (uint32_t i = 0; i < seconds * 2000; i++) {
         pass_us(at, 500);
@@ -65,8 +64,7 @@ WORLD_CASE(a_blind_handshake_ends_with_its_first_answer) {
     uint8_t out[NET_OUTER_HELLO_BYTES];
     base_rng rng = base_rng_make(42, 0);
     net_address victim = address_of("192.0.2.99:80");
-    begin_client(at, &at->client);
-    (void)next_hello(at, &at->client, out);
+    request_of(at, &at->me, out);
     assert_int_equal(to_server(at, &victim, out, sizeof out), NET_OUTER_CHALLENGE_BYTES);
     net_outer_hello hello = net_outer_hello_read(out);
     for (uint32_t i = 0; i < test_scaled(100000, 10000); i++) {
@@ -74,7 +72,7 @@ WORLD_CASE(a_blind_handshake_ends_with_its_first_answer) {
         for (size_t k = 0; k < sizeof guess.cookie; k++)
             guess.cookie[k] = (uint8_t)base_rng_u32(&rng);
         uint8_t response[NET_OUTER_HELLO_BYTES];
-        net_outer_response_write(&hello, &guess, at->token.client_key, response);
+        net_outer_response_write(&hello, &guess, at->me.token.client_key, response);
         assert_int_equal(to_server(at, &victim, response, sizeof response), 0);
     }
     assert_int_equal(at->server_bytes, NET_OUTER_CHALLENGE_BYTES);
@@ -85,8 +83,7 @@ WORLD_CASE(a_blind_handshake_ends_with_its_first_answer) {
 WORLD_CASE(a_flood_of_requests_stays_within_its_budgets) {
     uint8_t out[NET_OUTER_HELLO_BYTES], copy[DATAGRAM_BYTES_MAX];
     base_rng rng = base_rng_make(43, 0);
-    begin_client(at, &at->client);
-    (void)next_hello(at, &at->client, out);
+    request_of(at, &at->me, out);
     enum { PER_MS = 200 };
     const uint32_t ms = 2000;
     for (uint32_t i = 0; i < ms * PER_MS; i++) {
@@ -107,8 +104,7 @@ WORLD_CASE(a_flood_of_requests_stays_within_its_budgets) {
 WORLD_CASE(one_address_has_ten_requests_a_second_and_loopback_has_no_limit) {
     uint8_t out[NET_OUTER_HELLO_BYTES];
     net_address far = address_of("203.0.113.9:1"), near = address_of("127.0.0.1:1");
-    begin_client(at, &at->client);
-    (void)next_hello(at, &at->client, out);
+    request_of(at, &at->me, out);
     for (uint32_t i = 0; i < 100; i++) {
         far.port++;
         (void)to_server(at, &far, out, sizeof out);
@@ -123,15 +119,15 @@ WORLD_CASE(one_address_has_ten_requests_a_second_and_loopback_has_no_limit) {
 // Row 5 and 6: every kind of forgery by an attacker who saw all datagrams of a session.
 WORLD_CASE(a_million_forgeries_against_a_live_session_change_nothing) {
     base_rng rng = base_rng_make(44, 0);
-    uint8_t seen[DATAGRAM_BYTES_MAX], forged[DATAGRAM_BYTES_MAX], out[DATAGRAM_BYTES_MAX];
+    uint8_t seen[DATAGRAM_BYTES_MAX], forged[DATAGRAM_BYTES_MAX];
     connect_world(at);
     printf("seed 44\n");
     static const uint8_t plain[48] = {0};
-    size_t size = seal_from_client(at, plain, sizeof plain, seen);
-    uint32_t runs = test_scaled(1000000, 100000), delivered = 0;
+    size_t size = seal_by(at, &at->me, plain, sizeof plain, seen);
+    uint32_t runs = test_scaled(2 << 20, 100000), delivered = 0;
     for (uint32_t i = 0; i < runs; i++) {
         size_t forged_size = size;
-        net_address from = base_rng_below(&rng, 2) ? at->client_address : made_up(&rng);
+        net_address from = base_rng_below(&rng, 2) ? at->me.address : made_up(&rng);
         memcpy(forged, seen, size);
         switch (base_rng_below(&rng, 5)) {
         case 0: // one bit
@@ -159,45 +155,16 @@ WORLD_CASE(a_million_forgeries_against_a_live_session_change_nothing) {
         if (at->received.inner_size + at->received.reply_size > 0) fail_msg("forgery %u", i);
         if (i % 50000 != 0) continue;
         pass_us(at, 1000);
-        assert_true(net_secure_server_hold(at->server, at->clock.now_us, at->peer));
-        size_t own = seal_from_client(at, "alive", 5, out);
-        (void)to_server(at, &at->client_address, out, own);
-        delivered += at->received.inner_size == 5;
+        assert_true(hold(at));
+        delivered += is_heard(at, &at->me);
     }
     assert_int_equal(delivered, (runs + 49999) / 50000);
     assert_int_equal(net_secure_server_count(at->server), 1);
     assert_int_equal(count_of(at, NET_SECURE_MOVED), 0);
-    (void)to_server(at, &at->client_address, seen, size); // the true one still counts
+    // No number of them ends a session, as 2^20 did once.
+    if (!test_is_short()) assert_true(count_of(at, NET_SECURE_DATA_FORGED) > 1 << 20);
+    (void)to_server(at, &at->me.address, seen, size); // the true one still counts
     assert_int_equal(at->received.inner_size, sizeof plain);
-    (void)to_server(at, &at->client_address, seen, size);
+    (void)to_server(at, &at->me.address, seen, size);
     assert_int_equal(at->received.inner_size, 0); // once
-}
-
-// Row 6: loss, order and doubling of a wire; each datagram is delivered once or not at all.
-WORLD_CASE(a_wire_that_doubles_and_reorders_delivers_each_once) {
-    enum { HELD = 64 };
-    static uint8_t held[HELD][DATAGRAM_BYTES_MAX];
-    static uint8_t count[20000];
-    size_t sizes[HELD] = {0};
-    base_rng rng = base_rng_make(45, 0);
-    connect_world(at);
-    for (uint32_t i = 0; i < BASE_COUNT(count) + HELD; i++) {
-        uint32_t slot = base_rng_below(&rng, HELD), copies = 1 + base_rng_below(&rng, 3);
-        pass_us(at, 5000);
-        assert_true(net_secure_server_hold(at->server, at->clock.now_us, at->peer));
-        for (uint32_t k = 0; sizes[slot] > 0 && k < copies; k++) {
-            (void)to_server(at, &at->client_address, held[slot], sizes[slot]);
-            if (at->received.inner_size == 0) continue;
-            uint32_t number;
-            memcpy(&number, at->inner, sizeof number);
-            count[number]++;
-        }
-        sizes[slot] = i < BASE_COUNT(count) ? seal_from_client(at, &i, sizeof i, held[slot]) : 0;
-    }
-    uint32_t delivered = 0;
-    for (uint32_t i = 0; i < BASE_COUNT(count); i++) {
-        assert_in_range(count[i], 0, 1);
-        delivered += count[i];
-    }
-    assert_true(delivered > BASE_COUNT(count) * 9 / 10);
 }

@@ -8,68 +8,44 @@ typedef struct response {
 } response;
 
 // An attempt of a client up to its response, which does not arrive.
-static response respond(secure_world* at, net_secure_client* client, const net_address* from) {
+static response respond(secure_world* at, guest* client) {
     response made;
-    begin_client(at, client);
-    assert_int_equal(next_hello(at, client, made.bytes), sizeof made.bytes);
-    assert_int_equal(to_server(at, from, made.bytes, sizeof made.bytes), NET_OUTER_CHALLENGE_BYTES);
-    assert_int_equal(to_client(at, client, at->received.reply, at->received.reply_size),
-                     sizeof made.bytes);
-    memcpy(made.bytes, at->answer.reply, sizeof made.bytes);
+    response_of(at, client, made.bytes);
     return made;
 }
 
-// @return the size of what the server answers.
-static size_t give(secure_world* at, const net_address* from, const response* sent) {
-    return to_server(at, from, sent->bytes, sizeof sent->bytes);
+static void give_and_open(secure_world* at, guest* client, const response* sent) {
+    assert_int_equal(carry(at, client, sent->bytes, sizeof sent->bytes), NET_SECURE_CLIENT_OPEN);
 }
 
-static void give_and_open(secure_world* at, net_secure_client* client, const net_address* from,
-                          const response* sent) {
-    carry(at, client, from, sent->bytes, sizeof sent->bytes);
-    assert_int_equal(client->state, NET_SECURE_CLIENT_OPEN);
-}
-
-static bool is_heard(secure_world* at, net_secure_client* client, const net_address* from) {
+static void leave(secure_world* at, guest* client) {
     uint8_t out[DATAGRAM_BYTES_MAX];
-    net_address to;
-    size_t size = net_secure_client_send(client, at->clock.now_us, "alive", 5, out, &to);
-    (void)to_server(at, from, out, size);
-    return at->received.inner_size == 5;
-}
-
-static void leave(secure_world* at, net_secure_client* client, const net_address* from) {
-    uint8_t out[DATAGRAM_BYTES_MAX];
-    net_address to;
     const uint32_t before = net_secure_server_count(at->server);
-    size_t size = net_secure_client_close(client, at->clock.now_us, out, &to);
-    (void)to_server(at, from, out, size);
+    (void)to_server(at, &client->address, out, close_client(at, client, out));
     assert_int_equal(net_secure_server_count(at->server), before - 1);
 }
 
 // Another player comes and goes.
 static void visit(secure_world* at, uint32_t number) {
-    net_token token = make_token(at, 1000 + number);
-    net_security security = {.entropy = &at->from.entropy, .token = &token};
-    net_secure_client client;
-    net_address from = address_of("127.0.0.1:1"); // without budgets of one address
-    from.port = (uint16_t)(1 + number);
-    net_secure_client_init(&client, &security);
-    connect_client(at, &client, &from);
-    leave(at, &client, &from);
+    guest client;
+    player_init(at, &client, 1000 + number);
+    client.address = address_of("127.0.0.1:1"); // without budgets of one address
+    client.address.port = (uint16_t)(1 + number);
+    connect_client(at, &client);
+    leave(at, &client);
 }
 
 WORLD_CASE(an_old_response_ends_no_newer_session) {
-    net_secure_client second;
-    response old = respond(at, &at->client, &at->client_address);
-    give_and_open(at, &at->client, &at->client_address, &old);
+    guest second;
+    response old = respond(at, &at->me);
+    give_and_open(at, &at->me, &old);
     pass_us(at, 1000000);
-    net_secure_client_init(&second, &at->client_security);
-    connect_client(at, &second, &at->client_address);
+    again_init(at, &second);
+    connect_client(at, &second);
     for (uint32_t i = 0; i < 12; i++) {
         pass_us(at, 250000);
-        assert_int_equal(give(at, &at->client_address, &old), 0);
-        assert_true(is_heard(at, &second, &at->client_address));
+        assert_int_equal(give(at, old.bytes), 0);
+        assert_true(is_heard(at, &second));
     }
     assert_int_equal(net_secure_server_count(at->server), 1);
     assert_int_equal(count_of(at, NET_SECURE_ACCEPTED), 2);
@@ -80,34 +56,32 @@ WORLD_CASE(an_old_response_ends_no_newer_session) {
 
 // Without an attacker: the first response takes a longer way than the whole second attempt.
 WORLD_CASE(a_response_that_was_overtaken_has_no_effect) {
-    net_secure_client second;
-    response late = respond(at, &at->client, &at->client_address);
-    net_secure_client_init(&second, &at->client_security);
-    connect_client(at, &second, &at->client_address);
-    assert_int_equal(give(at, &at->client_address, &late), 0);
-    assert_true(is_heard(at, &second, &at->client_address));
+    guest second;
+    response late = respond(at, &at->me);
+    again_init(at, &second);
+    connect_client(at, &second);
+    assert_int_equal(give(at, late.bytes), 0);
+    assert_true(is_heard(at, &second));
     assert_int_equal(count_of(at, NET_SECURE_ACCEPTED), 1);
     assert_int_equal(count_of(at, NET_SECURE_RESPONSE_OLD), 1);
     // The same with the resume token, which has another tag than the token.
-    late = respond(at, &second, &at->client_address);
-    net_secure_client_deinit(&second);
-    net_secure_client_init(&second, &at->client_security);
-    connect_client(at, &second, &at->client_address);
-    assert_int_equal(give(at, &at->client_address, &late), 0);
-    assert_true(is_heard(at, &second, &at->client_address));
+    late = respond(at, &second);
+    again_init(at, &second);
+    connect_client(at, &second);
+    assert_int_equal(give(at, late.bytes), 0);
+    assert_true(is_heard(at, &second));
     assert_int_equal(count_of(at, NET_SECURE_RESUMED), 0);
 }
 
 WORLD_CASE(a_response_takes_no_place_after_its_player_has_left) {
-    net_secure_client second;
-    response first = respond(at, &at->client, &at->client_address);
-    net_secure_client_init(&second, &at->client_security);
-    response newest = respond(at, &second, &at->client_address);
-    give_and_open(at, &second, &at->client_address, &newest);
-    leave(at, &second, &at->client_address);
+    guest second;
+    response first = respond(at, &at->me);
+    again_init(at, &second);
+    response newest = respond(at, &second);
+    give_and_open(at, &second, &newest);
+    leave(at, &second);
     for (uint32_t i = 0; i < 10; i++) { // others take its slot, and leave
-        assert_int_equal(give(at, &at->client_address, &first), 0);
-        assert_int_equal(give(at, &at->client_address, &newest), 0);
+        assert_int_equal(give(at, first.bytes) + give(at, newest.bytes), 0);
         assert_int_equal(net_secure_server_count(at->server), 0);
         visit(at, i);
         pass_us(at, 900000);
@@ -115,43 +89,40 @@ WORLD_CASE(a_response_takes_no_place_after_its_player_has_left) {
     assert_int_equal(count_of(at, NET_SECURE_RESPONSE_OLD), 2);
     assert_int_equal(count_of(at, NET_SECURE_COOKIE_SPENT), 18);
     pass_us(at, 1100000); // now the cookies are too old
-    assert_int_equal(give(at, &at->client_address, &first), 0);
-    assert_int_equal(give(at, &at->client_address, &newest), 0);
+    assert_int_equal(give(at, first.bytes) + give(at, newest.bytes), 0);
     assert_int_equal(count_of(at, NET_SECURE_COOKIE_FORGED), 2);
-    connect_client(at, &at->client, &at->client_address); // the player comes back
+    connect_client(at, &at->me); // the player comes back
 }
 
-CASE_WITH(secure_world, at, world_begin(at, (net_security){0}, true, 1), world_deinit(at),
-          a_session_that_was_replaced_leaves_nothing_behind) {
-    net_secure_client second;
-    response first = respond(at, &at->client, &at->client_address);
-    give_and_open(at, &at->client, &at->client_address, &first);
-    net_secure_client_init(&second, &at->client_security);
-    response newest = respond(at, &second, &at->client_address);
-    give_and_open(at, &second, &at->client_address, &newest); // in the same slot
-    leave(at, &second, &at->client_address);
+WORLD_CASE_FOR(a_session_that_was_replaced_leaves_nothing_behind, 1) {
+    guest second;
+    response first = respond(at, &at->me);
+    give_and_open(at, &at->me, &first);
+    again_init(at, &second);
+    response newest = respond(at, &second);
+    give_and_open(at, &second, &newest); // in the same slot
+    leave(at, &second);
     visit(at, 1);
-    assert_int_equal(give(at, &at->client_address, &first), 0);
-    assert_int_equal(give(at, &at->client_address, &newest), 0);
+    assert_int_equal(give(at, first.bytes) + give(at, newest.bytes), 0);
     assert_int_equal(net_secure_server_count(at->server), 0);
 }
 
 CASE(of_two_cookies_with_one_time_the_first_that_comes_counts) {
     for (int i = 0; i < 2; i++) {
         secure_world at;
-        net_secure_client clients[2];
+        guest clients[2];
         response sent[2];
-        world_init(&at);
+        world_begin(&at, (net_security){0}, true, 4);
         for (int k = 0; k < 2; k++) {
             at.clock.now_us = 2000000;
-            net_secure_client_init(&clients[k], &at.client_security);
-            sent[k] = respond(&at, &clients[k], &at.client_address);
+            again_init(&at, &clients[k]);
+            sent[k] = respond(&at, &clients[k]);
         }
-        give_and_open(&at, &clients[i], &at.client_address, &sent[i]);
-        assert_int_equal(give(&at, &at.client_address, &sent[!i]), 0);
-        assert_true(is_heard(&at, &clients[i], &at.client_address));
-        leave(&at, &clients[i], &at.client_address);
-        assert_int_equal(give(&at, &at.client_address, &sent[!i]), 0);
+        give_and_open(&at, &clients[i], &sent[i]);
+        assert_int_equal(give(&at, sent[!i].bytes), 0);
+        assert_true(is_heard(&at, &clients[i]));
+        leave(&at, &clients[i]);
+        assert_int_equal(give(&at, sent[!i].bytes), 0);
         assert_int_equal(count_of(&at, NET_SECURE_RESPONSE_OLD), 1);
         assert_int_equal(count_of(&at, NET_SECURE_COOKIE_SPENT), 1);
         world_deinit(&at);
@@ -159,74 +130,69 @@ CASE(of_two_cookies_with_one_time_the_first_that_comes_counts) {
 }
 
 // What the server cannot remember it does not accept: all cookies of before count no more.
-CASE_WITH(secure_world, at, world_begin(at, (net_security){0}, true, 2), world_deinit(at),
-          a_full_memory_ends_all_cookies_and_no_session) {
-    net_secure_client member, honest;
-    net_token token = make_token(at, 43);
-    net_security security = {.entropy = &at->from.entropy, .token = &token};
-    net_secure_client_init(&member, &security);
-    connect_client(at, &member, &at->client_address);
-    response old = respond(at, &at->client, &at->client_address);
-    give_and_open(at, &at->client, &at->client_address, &old);
-    leave(at, &at->client, &at->client_address);
-    assert_int_equal(give(at, &at->client_address, &old), 0); // one is remembered: its cookie
+WORLD_CASE_FOR(a_full_memory_ends_all_cookies_and_no_session, 2) {
+    guest member, honest;
+    player_init(at, &member, 43);
+    connect_client(at, &member);
+    response old = respond(at, &at->me);
+    give_and_open(at, &at->me, &old);
+    leave(at, &at->me);
+    assert_int_equal(give(at, old.bytes), 0); // one is remembered: its cookie
     // A visit adds the one before, whose slot it takes.
     for (uint32_t count = 2; count <= NET_SPENT_MAX; count++) {
         pass_us(at, 500);
         visit(at, count);
         if (count < NET_SPENT_MAX - 1) continue;
-        assert_int_equal(give(at, &at->client_address, &old), 0); // at max - 1 and at max
+        assert_int_equal(give(at, old.bytes), 0); // at max - 1 and at max
         assert_int_equal(count_of(at, NET_SECURE_SPENT_FULL), 0);
     }
     assert_int_equal(count_of(at, NET_SECURE_COOKIE_SPENT), 2);
-    token = make_token(at, 44);
-    net_secure_client_init(&honest, &security);
-    response honest_one = respond(at, &honest, &at->client_address);
+    player_init(at, &honest, 44);
+    response honest_one = respond(at, &honest);
     visit(at, NET_SPENT_MAX + 1);
     assert_int_equal(count_of(at, NET_SECURE_SPENT_FULL), 1);
-    assert_int_equal(give(at, &at->client_address, &old), 0);
+    assert_int_equal(give(at, old.bytes), 0);
     assert_int_equal(count_of(at, NET_SECURE_COOKIE_FORGED), 1);
-    assert_true(is_heard(at, &member, &at->client_address));
+    assert_true(is_heard(at, &member));
     // An honest client that was answered just before gives up after 5 s, and comes in when it tries
     // again.
-    assert_int_equal(give(at, &at->client_address, &honest_one), 0);
+    assert_int_equal(give(at, honest_one.bytes), 0);
     for (uint32_t i = 0; i < 21; i++) {
         pass_us(at, 250000);
-        serve_client(at, &honest, &at->client_address);
+        (void)serve_client(at, &honest);
     }
-    assert_int_equal(honest.end, NET_SECURE_END_SILENT);
-    connect_client(at, &honest, &at->client_address);
+    assert_int_equal(honest.client.end, NET_SECURE_END_SILENT);
+    connect_client(at, &honest);
 }
 
 // ---- what a response may cost
 
 WORLD_CASE(a_wrong_signature_spends_its_cookie) {
-    net_address from = address_of("127.0.0.1:9"); // without budgets of one address
+    at->me.address = address_of("127.0.0.1:9"); // without budgets of one address
     for (uint32_t attempt = 1; attempt <= 100; attempt++) {
-        response sent = respond(at, &at->client, &from);
+        response sent = respond(at, &at->me);
         for (uint32_t i = 0; i < 50; i++) {
             sent.bytes[sizeof sent.bytes - 1]++; // another one each time
-            assert_int_equal(give(at, &from, &sent), 0);
+            assert_int_equal(give(at, sent.bytes), 0);
         }
         assert_int_equal(count_of(at, NET_SECURE_RESPONSE_FORGED), attempt);
         sent.bytes[sizeof sent.bytes - 1] -= 50;
-        assert_int_equal(give(at, &from, &sent), 0); // the right one, too late
+        assert_int_equal(give(at, sent.bytes), 0); // the right one, too late
         assert_int_equal(count_of(at, NET_SECURE_COOKIE_SPENT), attempt * 50);
         pass_us(at, 1000);
     }
     assert_int_equal(net_secure_server_count(at->server), 0);
-    connect_client(at, &at->client, &from); // the next attempt has a cookie of its own
+    connect_client(at, &at->me); // the next attempt has a cookie of its own
 }
 
 WORLD_CASE(a_response_with_a_token_of_another_host_spends_its_cookie) {
-    net_secure_client second;
-    net_address elsewhere = address_of("203.0.113.10:5000");
-    net_secure_client_init(&second, &at->client_security);
-    response first = respond(at, &at->client, &at->client_address);
-    response sent = respond(at, &second, &elsewhere); // the token was not used yet
-    give_and_open(at, &at->client, &at->client_address, &first);
+    guest second;
+    guest_init(at, &second, &at->me.token, "203.0.113.10:5000");
+    response first = respond(at, &at->me);
+    response sent = respond(at, &second); // the token was not used yet
+    give_and_open(at, &at->me, &first);
     for (uint32_t i = 0; i < 50; i++)
-        assert_int_equal(give(at, &elsewhere, &sent), 0);
+        assert_int_equal(to_server(at, &second.address, sent.bytes, sizeof sent.bytes), 0);
     assert_int_equal(count_of(at, NET_SECURE_TOKEN_USED), 1);
     assert_int_equal(count_of(at, NET_SECURE_COOKIE_SPENT), 49);
 }
@@ -242,19 +208,18 @@ CASE(an_address_has_ten_responses_a_second) {
     };
     for (size_t i = 0; i < BASE_COUNT(cases); i++) {
         secure_world at;
+        guest member;
         world_begin(&at, (net_security){0}, true, 1);
-        net_token token = make_token(&at, 43);
-        net_security security = {.entropy = &at.from.entropy, .token = &token};
-        net_secure_client member;
-        net_address elsewhere = address_of("203.0.113.10:5000"), from = address_of(cases[i].from);
-        net_secure_client_init(&member, &security);
-        connect_client(&at, &member, &elsewhere);
+        player_init(&at, &member, 43);
+        member.address = address_of("203.0.113.10:5000");
+        at.me.address = address_of(cases[i].from);
+        connect_client(&at, &member);
         hold_all(&at);
-        response sent = respond(&at, &at.client, &from); // genuine, and the server is full
+        response sent = respond(&at, &at.me); // genuine, and the server is full
         uint32_t answers[2] = {0};
         for (uint32_t k = 0; k < 200; k++) {
             if (k == 100) pass_us(&at, 1000000);
-            answers[k / 100] += give(&at, &from, &sent) == NET_OUTER_DENY_BYTES;
+            answers[k / 100] += give(&at, sent.bytes) == NET_OUTER_DENY_BYTES;
         }
         assert_int_equal(answers[0], cases[i].at_once);
         assert_int_equal(answers[1], cases[i].after_a_second);

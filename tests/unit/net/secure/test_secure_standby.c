@@ -19,20 +19,21 @@ static void pair_deinit(pair* at) {
     world_deinit(&at->second);
 }
 
-#define PAIR_CASE(name) CASE_WITH(pair, at, pair_init(at), pair_deinit(at), name)
+/// `first` is the world of the client's server.
+#define PAIR_CASE(name)                                                                            \
+    CASE_GIVEN(pair, at, pair_init(at), pair_deinit(at), secure_world*, first, &at->first, name)
 
 // The client of the first server asks the second one. @return whether that one offers.
 static bool ask(pair* at) {
-    secure_world* first = &at->first;
     secure_world* second = &at->second;
+    guest* me = &at->first.me;
     uint8_t out[NET_OUTER_HELLO_BYTES];
-    const size_t size = net_secure_client_ask(&first->client, &second->server_address, out);
+    const size_t size = net_secure_client_ask(&me->client, &second->server_address, out);
     assert_int_equal(size, sizeof out);
-    second->clock = first->clock;
-    if (to_server(second, &first->client_address, out, size) == 0) return false;
-    (void)to_client(second, &first->client, second->received.reply, second->received.reply_size);
-    assert_int_equal(second->answer.reply_size + second->answer.inner_size, 0);
-    return net_secure_client_take_offer(&first->client);
+    second->clock = at->first.clock;
+    if (to_server(second, &me->address, out, size) == 0) return false;
+    assert_int_equal(take_reply(second, me) + second->answer.inner_size, 0);
+    return net_secure_client_take_offer(&me->client);
 }
 
 // The client begins again, at either server.
@@ -40,122 +41,108 @@ static void begin_at_both(pair* at) {
     const net_address both[] = {at->first.server_address, at->second.server_address};
     at->first.clock.now_us++;
     at->second.clock = at->first.clock;
-    net_secure_client_begin(&at->first.client, &at->first.clock, both, 2);
+    net_secure_client_begin(&at->first.me.client, &at->first.clock, both, 2);
 }
 
 WORLD_CASE(not_now_ends_no_attempt) {
     net_secure_server_set_standby(at->server, true);
-    begin_client(at, &at->client);
-    serve_client(at, &at->client, &at->client_address);
+    assert_int_equal(try_client(at, &at->me), NET_SECURE_CLIENT_ASKING);
     assert_int_equal(at->server_bytes, NET_OUTER_DENY_BYTES);
-    assert_int_equal(at->client.state, NET_SECURE_CLIENT_ASKING);
-    assert_int_equal(net_secure_client_take_notice(&at->client), NET_SECURE_END_NONE);
+    assert_int_equal(net_secure_client_take_notice(&at->me.client), NET_SECURE_END_NONE);
     net_secure_server_set_standby(at->server, false);
     pass_us(at, NET_SECURE_RESEND_US);
-    serve_client(at, &at->client, &at->client_address);
-    assert_int_equal(at->client.state, NET_SECURE_CLIENT_OPEN);
+    assert_int_equal(serve_client(at, &at->me), NET_SECURE_CLIENT_OPEN);
     // One that stands by for ever is the reason when no other answers.
     net_secure_server_set_standby(at->server, true);
-    for (begin_client(at, &at->client); at->client.state == NET_SECURE_CLIENT_ASKING;
-         pass_us(at, 10000))
-        serve_client(at, &at->client, &at->client_address);
-    assert_int_equal(at->client.end, NET_SECURE_END_NOT_NOW);
+    begin_client(at, &at->me);
+    while (serve_client(at, &at->me) == NET_SECURE_CLIENT_ASKING)
+        pass_us(at, 10000);
+    assert_int_equal(at->me.client.end, NET_SECURE_END_NOT_NOW);
     assert_string_equal(net_secure_end_text(12), net_secure_end_text(NET_SECURE_END_NOT_NOW));
 }
 
 // A challenge of before it stood by.
 WORLD_CASE(who_stands_by_takes_no_response) {
     uint8_t out[NET_OUTER_HELLO_BYTES];
-    begin_client(at, &at->client);
-    (void)to_server(at, &at->client_address, out, next_hello(at, &at->client, out));
-    (void)take_reply(at);
+    response_of(at, &at->me, out);
     net_secure_server_set_standby(at->server, true);
-    assert_int_equal(take_answer(at), 0);
+    assert_int_equal(give(at, out), 0);
     assert_int_equal(net_secure_server_count(at->server), 0);
 }
 
 PAIR_CASE(another_server_takes_the_session_over_when_it_is_asked) {
-    secure_world* first = &at->first;
+    net_secure_client* client = &first->me.client;
     assert_false(ask(at));
-    assert_int_equal(first->client.stats.counts[NET_SECURE_DENIED], 1);
-    assert_null(net_secure_client_offer(&first->client, &first->clock));
+    assert_int_equal(client->stats.counts[NET_SECURE_DENIED], 1);
+    assert_null(net_secure_client_offer(client, &first->clock));
     net_secure_server_set_standby(at->second.server, false);
     assert_true(ask(at));
-    assert_false(net_secure_client_take_offer(&first->client)); // once
-    // The session goes on meanwhile.
-    (void)say(first, &first->client_address, "still here", 10);
-    assert_int_equal(first->inner_size, 10);
+    assert_false(net_secure_client_take_offer(client)); // once
+    assert_true(is_heard(first, &first->me));           // the session goes on meanwhile
     begin_at_both(at);
-    assert_int_equal(first->client.state, NET_SECURE_CLIENT_PROVING);
-    serve_client(&at->second, &first->client, &first->client_address);
-    assert_int_equal(first->client.state, NET_SECURE_CLIENT_OPEN);
+    assert_int_equal(client->state, NET_SECURE_CLIENT_PROVING);
+    assert_int_equal(serve_client(&at->second, &first->me), NET_SECURE_CLIENT_OPEN);
     assert_int_equal(count_of(&at->second, NET_SECURE_RESUMED), 1);
     // What the first one still sends is of no session of the client.
-    uint8_t late[NET_OUTER_CLOSE_BYTES];
-    net_address to;
-    const size_t size = net_secure_server_close(first->server, first->clock.now_us, first->peer,
-                                                NET_SECURE_END_CLOSED, late, &to);
-    (void)to_client(first, &first->client, late, size);
-    assert_int_equal(first->client.state, NET_SECURE_CLIENT_OPEN);
-    assert_int_equal(first->client.stats.counts[NET_SECURE_OTHER_ADDRESS], 1);
+    uint8_t late[DATAGRAM_BYTES_MAX];
+    (void)to_client(first, &first->me, late, seal_from_server(first, late));
+    assert_int_equal(first->answer.inner_size, 0);
+    assert_int_equal(client->state, NET_SECURE_CLIENT_OPEN);
+    assert_int_equal(client->stats.counts[NET_SECURE_OTHER_ADDRESS], 1);
 }
 
 PAIR_CASE(an_offer_counts_for_its_server_and_for_a_moment) {
-    secure_world* first = &at->first;
     net_secure_server_set_standby(at->second.server, false);
     assert_true(ask(at));
-    begin_client(first, &first->client); // without the address of that one
-    assert_int_equal(first->client.state, NET_SECURE_CLIENT_ASKING);
-    serve_client(first, &first->client, &first->client_address);
-    assert_int_equal(first->client.state, NET_SECURE_CLIENT_OPEN);
+    begin_client(first, &first->me); // without the address of that one
+    assert_int_equal(first->me.client.state, NET_SECURE_CLIENT_ASKING);
+    assert_int_equal(serve_client(first, &first->me), NET_SECURE_CLIENT_OPEN);
     assert_true(ask(at));
     pass_us(first, NET_SECURE_OFFER_US_MAX + 1);
-    assert_null(net_secure_client_offer(&first->client, &first->clock));
+    assert_null(net_secure_client_offer(&first->me.client, &first->clock));
     begin_at_both(at);
-    assert_int_equal(first->client.state, NET_SECURE_CLIENT_ASKING);
+    assert_int_equal(first->me.client.state, NET_SECURE_CLIENT_ASKING);
 }
 
 PAIR_CASE(only_a_challenge_of_a_server_that_was_asked_is_an_offer) {
-    secure_world* first = &at->first;
     secure_world* second = &at->second;
-    uint8_t out[DATAGRAM_BYTES_MAX], bad[DATAGRAM_BYTES_MAX];
+    guest* me = &first->me;
+    uint8_t out[DATAGRAM_BYTES_MAX];
     net_secure_server_set_standby(second->server, false);
-    const size_t size = net_secure_client_ask(&first->client, &second->server_address, out);
+    const size_t size = net_secure_client_ask(&me->client, &second->server_address, out);
     second->clock = first->clock;
-    const size_t reply = to_server(second, &first->client_address, out, size);
+    const size_t reply = to_server(second, &me->address, out, size);
     assert_int_equal(reply, NET_OUTER_CHALLENGE_BYTES);
-    for (size_t i = 0; i < reply; i++) { // any bit
-        memcpy(bad, second->received.reply, reply);
-        bad[i] ^= 0x10;
-        (void)to_client(second, &first->client, bad, reply);
+    for (size_t i = 0; i < reply; i++) { // any bit, any length
+        second->received.reply[i] ^= 0x10;
+        (void)to_client(second, me, second->received.reply, reply);
+        second->received.reply[i] ^= 0x10;
+        (void)to_client(second, me, second->received.reply, i);
     }
-    for (size_t i = 0; i < reply; i++) // any length
-        (void)to_client(second, &first->client, second->received.reply, i);
     const net_address real = second->server_address;
     second->server_address = address_of("198.51.100.3:7777"); // not asked
-    (void)to_client(second, &first->client, second->received.reply, reply);
-    assert_false(net_secure_client_take_offer(&first->client));
-    assert_int_equal(first->client.state, NET_SECURE_CLIENT_OPEN);
+    (void)take_reply(second, me);
+    assert_false(net_secure_client_take_offer(&me->client));
+    assert_int_equal(me->client.state, NET_SECURE_CLIENT_OPEN);
     second->server_address = real;
-    (void)to_client(second, &first->client, second->received.reply, reply);
-    assert_true(net_secure_client_take_offer(&first->client));
+    (void)take_reply(second, me);
+    assert_true(net_secure_client_take_offer(&me->client));
 }
 
 // A further one takes the place of the oldest; the server of the session is none.
 PAIR_CASE(few_servers_are_asked_at_a_time) {
-    secure_world* first = &at->first;
+    net_secure_client* client = &first->me.client;
     uint8_t out[NET_OUTER_HELLO_BYTES];
-    assert_int_equal(net_secure_client_ask(&first->client, &first->server_address, out), 0);
-    assert_int_equal(first->client.asked_count, 0);
+    assert_int_equal(net_secure_client_ask(client, &first->server_address, out), 0);
+    assert_int_equal(client->asked_count, 0);
     for (uint16_t i = 0; i <= NET_STANDBYS_MAX; i++) {
         net_address other = at->second.server_address;
         other.port = (uint16_t)(other.port + i);
-        assert_int_equal(net_secure_client_ask(&first->client, &other, out), sizeof out);
-        assert_int_equal(net_secure_client_ask(&first->client, &other, out), sizeof out); // again
+        for (int again = 0; again < 2; again++)
+            assert_int_equal(net_secure_client_ask(client, &other, out), sizeof out);
     }
-    assert_int_equal(first->client.asked_count, NET_STANDBYS_MAX);
-    assert_int_equal(first->client.asked[0].port, at->second.server_address.port + 1);
-    begin_client(first, &first->client);
-    assert_int_equal(net_secure_client_ask(&first->client, &at->second.server_address, out),
-                     0); // no session
+    assert_int_equal(client->asked_count, NET_STANDBYS_MAX);
+    assert_int_equal(client->asked[0].port, at->second.server_address.port + 1);
+    begin_client(first, &first->me); // no session
+    assert_int_equal(net_secure_client_ask(client, &at->second.server_address, out), 0);
 }

@@ -35,19 +35,6 @@ static bool has(const memory* at, uint32_t number, uint64_t time_us) {
     return net_spent_has(&at->spent, name, time_us);
 }
 
-MEMORY_CASE(cookies_of_a_name_are_spent_up_to_a_time) {
-    assert_false(has(at, 1, 0));
-    assert_true(add(at, 2000, 1, 1000));
-    assert_true(has(at, 1, 999));
-    assert_true(has(at, 1, 1000));
-    assert_false(has(at, 1, 1001));
-    assert_false(has(at, 2, 1000));
-    assert_true(add(at, 2000, 1, 1500)); // later
-    assert_true(add(at, 2000, 1, 500));  // and earlier, which changes nothing
-    assert_true(has(at, 1, 1500));
-    assert_false(has(at, 1, 1501));
-}
-
 MEMORY_CASE(it_holds_so_many_names_and_no_more) {
     for (uint32_t i = 0; i < NET_SPENT_MAX - 1; i++)
         assert_true(add(at, i, i, i));

@@ -80,7 +80,7 @@ CHANCE_CASE(the_text_of_a_token_gives_the_same_token, 2) {
 WORLD_CASE(a_text_that_was_cut_or_changed_is_no_token) {
     char text[NET_TOKEN_TEXT_BYTES], changed[NET_TOKEN_TEXT_BYTES + 4];
     net_token read = {.key_id = 99};
-    assert_true(net_token_print(&at->token, text, sizeof text));
+    assert_true(net_token_print(&at->me.token, text, sizeof text));
     size_t length = strlen(text);
     for (size_t cut = 0; cut < length; cut++) {
         memcpy(changed, text, cut);
@@ -109,7 +109,7 @@ WORLD_CASE(no_changed_token_opens) {
     base_rng rng = base_rng_make(20, 0);
     uint32_t runs = test_scaled(10000, 2000);
     for (uint32_t i = 0; i < runs; i++) {
-        net_token changed = at->token;
+        net_token changed = at->me.token;
         net_token_private opened;
         uint8_t key[NET_KEY_BYTES], mask = (uint8_t)(1u << base_rng_below(&rng, 8));
         memcpy(key, at->ring.keys[0].bytes, sizeof key);
@@ -136,13 +136,13 @@ WORLD_CASE(no_changed_token_opens) {
         assert_false(net_token_open(key, &head, changed.sealed, &opened));
     }
     net_token_private opened;
-    net_token_head head = head_of(&at->token);
-    assert_true(net_token_open(at->ring.keys[0].bytes, &head, at->token.sealed, &opened));
+    net_token_head head = head_of(&at->me.token);
+    assert_true(net_token_open(at->ring.keys[0].bytes, &head, at->me.token.sealed, &opened));
 }
 
 WORLD_CASE(a_back_end_that_seals_nonsense_is_refused) {
     net_token_private opened = {.player_id = 1}, read;
-    net_token_head head = head_of(&at->token);
+    net_token_head head = head_of(&at->me.token);
     uint8_t sealed[NET_TOKEN_SEALED_BYTES];
     opened.address_count = NET_TOKEN_ADDRESSES_MAX;
     net_token_seal(at->ring.keys[0].bytes, &head, &opened, sealed);
