@@ -104,27 +104,42 @@ static void copy_file(const char* from, const char* to) {
     assert_int_equal(fclose(out), 0);
 }
 
-CASE(a_module_needs_its_own_name_and_its_templates) {
-    char dir[] = "/tmp/shoal_module_XXXXXX";
-    assert_non_null(mkdtemp(dir));
-    char so[64], blk[64];
-    snprintf(so, sizeof so, "%s/other.so", dir);
-    snprintf(blk, sizeof blk, "%s/other.blk", dir);
-    copy_file(GAMES_DIR "/breakout.so", so);
-    refuse_file(so, NULL, NET_ERR_MODULE, "other.blk");
-    copy_file(GAMES_DIR "/breakout.blk", blk);
-    refuse_file(so, NULL, NET_ERR_MODULE, "calls itself breakout");
+// A folder of its own with breakout under a name.
+typedef struct pack {
+    char folder[32], so[64], blk[64];
+} pack;
+
+static void pack_open(pack* made, const char* name) {
+    strcpy(made->folder, "/tmp/shoal_module_XXXXXX");
+    assert_non_null(mkdtemp(made->folder));
+    snprintf(made->so, sizeof made->so, "%s/%s.so", made->folder, name);
+    snprintf(made->blk, sizeof made->blk, "%s/%s.blk", made->folder, name);
+    copy_file(GAMES_DIR "/breakout.so", made->so);
+    copy_file(GAMES_DIR "/breakout.blk", made->blk);
+}
+
+static void pack_close(const pack* old) {
+    unlink(old->so);
+    unlink(old->blk);
+    assert_int_equal(rmdir(old->folder), 0);
+}
+
+#define PACK_CASE(name, pack_name)                                                                 \
+    CASE_WITH(pack, at, pack_open(at, pack_name), pack_close(at), name)
+
+PACK_CASE(a_module_needs_its_own_name_and_its_templates, "other") {
+    unlink(at->blk);
+    refuse_file(at->so, NULL, NET_ERR_MODULE, "other.blk");
+    copy_file(GAMES_DIR "/breakout.blk", at->blk);
+    refuse_file(at->so, NULL, NET_ERR_MODULE, "calls itself breakout");
     // A NUL would hide the rest of the text.
-    FILE* out = fopen(blk, "wb");
+    FILE* out = fopen(at->blk, "wb");
     assert_int_equal(fwrite("a{}\0b{}", 1, 7, out), 7);
     fclose(out);
-    refuse_file(so, NULL, NET_ERR_MODULE, "is not a text");
-    copy_file(blk, so);
-    copy_file(GAMES_DIR "/breakout.blk", blk);
-    refuse_file(so, NULL, NET_ERR_MODULE, "");
-    unlink(so);
-    unlink(blk);
-    rmdir(dir);
+    refuse_file(at->so, NULL, NET_ERR_MODULE, "is not a text");
+    copy_file(at->blk, at->so);
+    copy_file(GAMES_DIR "/breakout.blk", at->blk);
+    refuse_file(at->so, NULL, NET_ERR_MODULE, "");
 }
 
 static void append(const char* file, const void* data, size_t size) {
@@ -134,45 +149,35 @@ static void append(const char* file, const void* data, size_t size) {
 }
 
 // The same library with other templates; then another library, beside the old one.
-CASE(a_module_is_opened_again_when_its_files_changed) {
-    char dir[] = "/tmp/shoal_module_XXXXXX";
-    assert_non_null(mkdtemp(dir));
-    char so[64], blk[64];
-    snprintf(so, sizeof so, "%s/breakout.so", dir);
-    snprintf(blk, sizeof blk, "%s/breakout.blk", dir);
-    copy_file(GAMES_DIR "/breakout.so", so);
-    copy_file(GAMES_DIR "/breakout.blk", blk);
+PACK_CASE(a_module_is_opened_again_when_its_files_changed, "breakout") {
     keeper k;
     keep(&k);
     net_module *first = NULL, *second = NULL, *third = NULL, *none = NULL;
-    assert_ok(net_module_open(so, NULL, &k.reporter, &first));
+    assert_ok(net_module_open(at->so, NULL, &k.reporter, &first));
     assert_ok(net_module_reopen(first, &k.reporter, &none));
     assert_null(none);
-    append(blk, "\nlamp { }\n", 10);
+    append(at->blk, "\nlamp { }\n", 10);
     assert_ok(net_module_reopen(first, &k.reporter, &second));
     assert_non_null(strstr(second->templates, "lamp { }"));
     assert_true(second->library == first->library);
-    unlink(so);
-    copy_file(GAMES_DIR "/breakout.so", so);
-    append(so, "", 1); // other bytes, the same code
+    unlink(at->so);
+    copy_file(GAMES_DIR "/breakout.so", at->so);
+    append(at->so, "", 1); // other bytes, the same code
     assert_ok(net_module_reopen(second, &k.reporter, &third));
     assert_true(third->library != first->library);
     assert_true(third->game->start != first->game->start);
     net_module_close(first);
-    append(blk, "\nlamp2 { }\n", 11);
+    append(at->blk, "\nlamp2 { }\n", 11);
     assert_ok(net_module_reopen(third, &k.reporter, &first)); // of one that is a copy
     assert_int_equal(k.first.count, 0);
-    append(so, "x", 1);
-    FILE* out = fopen(so, "wb"); // no library
+    append(at->so, "x", 1);
+    FILE* out = fopen(at->so, "wb"); // no library
     assert_int_equal(fclose(out), 0);
     assert_int_equal(net_module_reopen(third, &k.reporter, &none), NET_ERR_MODULE);
     assert_null(none);
     net_module_close(first);
     net_module_close(second);
     net_module_close(third);
-    unlink(so);
-    unlink(blk);
-    rmdir(dir);
 }
 
 // @return whether the module opens; otherwise the report says `part`.
@@ -188,62 +193,41 @@ static bool opens(const char* file, const char* part) {
     return false;
 }
 
-CASE(what_all_users_may_write_is_not_run) {
-    char dir[] = "/tmp/shoal_module_XXXXXX", own[] = "/tmp/shoal_module_XXXXXX";
-    assert_non_null(mkdtemp(dir));
-    assert_non_null(mkdtemp(own));
-    char so[64], blk[64], link_so[64], link_blk[64], wanted[128];
-    snprintf(so, sizeof so, "%s/breakout.so", dir);
-    snprintf(blk, sizeof blk, "%s/breakout.blk", dir);
-    snprintf(link_so, sizeof link_so, "%s/breakout.so", own);
-    snprintf(link_blk, sizeof link_blk, "%s/breakout.blk", own);
-    copy_file(GAMES_DIR "/breakout.so", so);
-    copy_file(GAMES_DIR "/breakout.blk", blk);
-    copy_file(blk, link_blk);
-    assert_int_equal(symlink(so, link_so), 0);
-    assert_int_equal(chmod(dir, 0775), 0); // a group is not all users
-    assert_int_equal(chmod(so, 0664), 0);
-    assert_true(opens(so, ""));
-    assert_true(opens(link_so, ""));
-    assert_int_equal(chmod(so, 0646), 0);
-    snprintf(wanted, sizeof wanted, "%s: error: all users may write it", so);
-    assert_false(opens(so, wanted));
-    assert_false(opens(link_so, "chmod o-w"));
-    assert_int_equal(chmod(so, 0644), 0);
-    assert_int_equal(chmod(dir, 0757), 0);
-    snprintf(wanted, sizeof wanted, "chmod o-w %s", dir);
-    assert_false(opens(so, wanted));
-    assert_false(opens(link_so, wanted));
-    assert_int_equal(chmod(dir, 01777), 0); // as /tmp itself
-    assert_false(opens(so, "put the game into a folder of its own"));
-    assert_int_equal(chmod(dir, 0755), 0);
-    assert_int_equal(chmod(own, 0777), 0);
-    assert_false(opens(link_so, own));
-    assert_true(opens(so, ""));
-    unlink(so);
-    unlink(blk);
-    unlink(link_so);
-    unlink(link_blk);
-    rmdir(dir);
-    rmdir(own);
+PACK_CASE(what_all_users_may_write_is_not_run, "breakout") {
+    pack link;
+    char wanted[128];
+    pack_open(&link, "breakout");
+    unlink(link.so);
+    assert_int_equal(symlink(at->so, link.so), 0);
+    assert_int_equal(chmod(at->folder, 0775), 0); // a group is not all users
+    assert_int_equal(chmod(at->so, 0664), 0);
+    assert_true(opens(at->so, ""));
+    assert_true(opens(link.so, ""));
+    assert_int_equal(chmod(at->so, 0646), 0);
+    snprintf(wanted, sizeof wanted, "%s: error: all users may write it", at->so);
+    assert_false(opens(at->so, wanted));
+    assert_false(opens(link.so, "chmod o-w"));
+    assert_int_equal(chmod(at->so, 0644), 0);
+    assert_int_equal(chmod(at->folder, 0757), 0);
+    snprintf(wanted, sizeof wanted, "chmod o-w %s", at->folder);
+    assert_false(opens(at->so, wanted));
+    assert_false(opens(link.so, wanted));
+    assert_int_equal(chmod(at->folder, 01777), 0); // as /tmp itself
+    assert_false(opens(at->so, "put the game into a folder of its own"));
+    assert_int_equal(chmod(at->folder, 0755), 0);
+    assert_int_equal(chmod(link.folder, 0777), 0);
+    assert_false(opens(link.so, link.folder));
+    assert_true(opens(at->so, ""));
+    pack_close(&link);
 }
 
-CASE(folders_and_pipes_are_no_modules) {
-    char dir[] = "/tmp/shoal_module_XXXXXX";
-    assert_non_null(mkdtemp(dir));
-    char folder[64], pipe[64];
-    snprintf(folder, sizeof folder, "%s/folder.so", dir);
-    snprintf(pipe, sizeof pipe, "%s/pipe.so", dir);
-    assert_int_equal(mkdir(folder, 0700), 0);
-    assert_int_equal(mkfifo(pipe, 0600), 0);
-    const char* const files[] = {folder, pipe};
-    for (uint32_t i = 0; i < BASE_COUNT(files); i++) {
-        refuse_file(files[i], NULL, NET_ERR_MODULE, "is no plain file");
-        refuse_check(files[i], NET_ERR_IO, "");
+PACK_CASE(folders_and_pipes_are_no_modules, "breakout") {
+    for (uint32_t is_pipe = 0; is_pipe < 2; is_pipe++) {
+        assert_int_equal(remove(at->so), 0);
+        assert_int_equal(is_pipe ? mkfifo(at->so, 0600) : mkdir(at->so, 0700), 0);
+        refuse_file(at->so, NULL, NET_ERR_MODULE, "is no plain file");
+        refuse_check(at->so, NET_ERR_IO, "");
     }
-    rmdir(folder);
-    unlink(pipe);
-    rmdir(dir);
 }
 
 // ---- pictures and sounds ----
@@ -456,110 +440,88 @@ CASE(message_tables_are_checked) {
     REFUSE_MESSAGE("message LifeLost: no protobuf descriptor", messages[4].descriptor = NULL);
     REFUSE_MESSAGE("message LifeLost: no event", messages[4].event = NULL);
     REFUSE_MESSAGE("a message has no name", messages[4].name = "");
-    REFUSE_MESSAGE("the message table is too long", table.message_count = NET_MESSAGES_MAX + 1);
     REFUSE_MESSAGE("the message table is missing", table.messages = NULL);
 }
 
-CASE(the_longest_message_table_is_accepted) {
-    net_message messages[NET_MESSAGES_MAX];
-    char names[NET_MESSAGES_MAX][8];
-    for (uint32_t i = 0; i < NET_MESSAGES_MAX; i++) {
-        messages[i] = breakout_module()
-                          ->messages[i == 0 ? BREAKOUT_MESSAGE_PAD_INPUT : BREAKOUT_MESSAGE_CHEER];
-        snprintf(names[i], sizeof names[i], "M%u", i);
+// A table with as many elements as are allowed, one fewer and one more.
+static void expect_limit(net_game_module* table, uint32_t* count, uint32_t most, const char* why) {
+    keeper k;
+    for (*count = most - 1; *count <= most; ++*count)
+        assert_ok(wrap(table, &k));
+    refuse(table, why);
+}
+
+CASE(tables_have_limits) {
+    static char names[NET_MESSAGES_MAX + NET_SETTINGS_MAX + NET_SOUNDS_MAX][8];
+    net_message messages[NET_MESSAGES_MAX + 1];
+    net_setting settings[NET_SETTINGS_MAX + 1];
+    net_sound sounds[NET_SOUNDS_MAX + 1];
+    net_action actions[NET_ACTIONS_MAX + 1];
+    for (uint32_t i = 0; i < BASE_COUNT(names); i++)
+        (void)base_text_format(names[i], sizeof names[i], "e%u", i);
+    for (uint32_t i = 0; i < BASE_COUNT(messages); i++) {
+        messages[i] = breakout_module()->messages[i ? BREAKOUT_MESSAGE_CHEER : 0];
         messages[i].name = messages[i].event = names[i];
     }
-    net_game_module table = *breakout_module();
-    table.messages = messages;
-    table.message_count = NET_MESSAGES_MAX;
-    keeper k;
-    assert_ok(wrap(&table, &k));
-    table.message_count = NET_MESSAGES_MAX - 1;
-    assert_ok(wrap(&table, &k));
-}
-
-CASE(settings_are_checked) {
-    net_setting settings[NET_SETTINGS_MAX + 1] = {{"speed", 1.0, 0.0, 2.0, "help"}};
-    net_game_module table = *breakout_module();
-    table.settings = settings;
-    table.setting_count = 1;
-    keeper k;
-    assert_ok(wrap(&table, &k));
-    settings[0].value_default = 3.0;
-    refuse(&table, "setting speed: default out of min..max");
-    settings[0].value_default = (double)NAN;
-    refuse(&table, "setting speed: default out of min..max");
-    settings[0].value_default = 1.0;
-    settings[0].key = "Speed";
-    refuse(&table, "setting Speed: a key is");
-    settings[0].key = "speed";
-    settings[1] = settings[0];
-    table.setting_count = 2;
-    refuse(&table, "setting speed is listed twice");
-    table.setting_count = NET_SETTINGS_MAX + 1;
-    refuse(&table, "the settings table is too long");
-}
-
-CASE(sound_tables_are_checked) {
-    static char events[NET_SOUNDS_MAX + 1][8];
-    net_sound sounds[NET_SOUNDS_MAX + 1];
-    for (uint32_t i = 0; i < BASE_COUNT(sounds); i++) {
-        (void)base_text_format(events[i], sizeof events[i], "e%u", i);
-        sounds[i] = (net_sound){events[i], "a/hit.wav", 1.0f, 0.0f};
-    }
-    net_game_module table = *breakout_module();
-    table.sounds = sounds;
-    keeper k;
-    for (uint32_t count = NET_SOUNDS_MAX - 1; count <= NET_SOUNDS_MAX; count++) {
-        table.sound_count = count;
-        assert_ok(wrap(&table, &k));
-    }
-    table.sound_count = NET_SOUNDS_MAX + 1;
-    refuse(&table, "the sound table is too long");
-    table.sound_count = 2;
-    sounds[1].event = "e0";
-    refuse(&table, "event e0 has two sounds: keep one");
-    table.sound_count = 1;
-#define REFUSE_SOUND(why, change)                                                                  \
-    do {                                                                                           \
-        sounds[0] = (net_sound){"e0", "hit.ogg", 0.0f, 1.0f};                                      \
-        assert_ok(wrap(&table, &k));                                                               \
-        change;                                                                                    \
-        refuse(&table, why);                                                                       \
-    } while (false)
-    REFUSE_SOUND("a sound has no event", sounds[0].event = "");
-    REFUSE_SOUND("its file is no name", sounds[0].file = NULL);
-    REFUSE_SOUND("its file is no name", sounds[0].file = "../hit.wav");
-    REFUSE_SOUND("its file is no name", sounds[0].file = "hit.mp3");
-    REFUSE_SOUND("its file is no name", sounds[0].file = ".wav");
-    REFUSE_SOUND("its volume is not within 0..1", sounds[0].volume = 1.01f);
-    REFUSE_SOUND("its volume is not within 0..1", sounds[0].volume = NAN);
-    REFUSE_SOUND("its reach is no distance", sounds[0].reach = -1.0f);
-    REFUSE_SOUND("its reach is no distance", sounds[0].reach = NAN);
-    REFUSE_SOUND("the music song is no name of", table.music = "song");
-    table.music = "song.ogg";
-    REFUSE_SOUND("the volume of the music song.ogg", table.music_volume = -0.1f);
-#undef REFUSE_SOUND
-}
-
-CASE(action_tables_are_checked) {
-    net_action actions[NET_ACTIONS_MAX + 1];
+    for (uint32_t i = 0; i < BASE_COUNT(settings); i++)
+        settings[i] = (net_setting){names[i], 1.0, 0.0, 2.0, "help"};
+    for (uint32_t i = 0; i < BASE_COUNT(sounds); i++)
+        sounds[i] = (net_sound){names[i], "a/hit.wav", 1.0f, 0.0f};
     for (uint32_t i = 0; i < BASE_COUNT(actions); i++)
         actions[i] = (net_action){"left", "Left", "help", "DPLeft"};
     net_game_module table = *breakout_module();
+    table.messages = messages;
+    table.settings = settings;
+    table.sounds = sounds;
     table.actions = actions;
-    keeper k;
-    for (uint32_t count = NET_ACTIONS_MAX - 1; count <= NET_ACTIONS_MAX; count++) {
-        table.action_count = count;
-        assert_ok(wrap(&table, &k));
-    }
-    table.action_count = NET_ACTIONS_MAX + 1;
-    refuse(&table, "the action table is too long");
-    table.action_count = 1;
-    actions[0].name = "";
-    refuse(&table, "an action has no name");
-    table.actions = NULL;
-    refuse(&table, "the action table is missing");
+    table.setting_count = table.sound_count = table.action_count = 1;
+    expect_limit(&table, &table.message_count, NET_MESSAGES_MAX, "the message table is too long");
+    table.message_count = 1;
+    expect_limit(&table, &table.setting_count, NET_SETTINGS_MAX, "the settings table is too long");
+    table.setting_count = 1;
+    expect_limit(&table, &table.sound_count, NET_SOUNDS_MAX, "the sound table is too long");
+    table.sound_count = 1;
+    expect_limit(&table, &table.action_count, NET_ACTIONS_MAX, "the action table is too long");
+}
+
+// The same with two settings, a sound and an action.
+#define REFUSE_PARTS(why, ...)                                                                     \
+    do {                                                                                           \
+        net_setting settings[] = {{"speed", 1.0, 0.0, 2.0, "help"}, {"size", 1.0, 0.0, 2.0, ""}};  \
+        net_sound sounds[] = {{"e0", "hit.ogg", 0.0f, 1.0f}, {"e1", "hit.ogg", 0.0f, 1.0f}};       \
+        net_action actions[] = {{"left", "Left", "help", "DPLeft"}};                               \
+        net_game_module table = *breakout_module();                                                \
+        table.settings = settings;                                                                 \
+        table.sounds = sounds;                                                                     \
+        table.actions = actions;                                                                   \
+        table.setting_count = table.sound_count = 2;                                               \
+        table.action_count = 1;                                                                    \
+        keeper k;                                                                                  \
+        assert_ok(wrap(&table, &k));                                                               \
+        __VA_ARGS__;                                                                               \
+        refuse(&table, why);                                                                       \
+    } while (false)
+
+CASE(settings_sounds_and_actions_are_checked) {
+    REFUSE_PARTS("setting speed: default out of min..max", settings[0].value_default = 3.0);
+    REFUSE_PARTS("setting speed: default out of min..max", settings[0].value_default = (double)NAN);
+    REFUSE_PARTS("setting Speed: a key is", settings[0].key = "Speed");
+    REFUSE_PARTS("setting speed is listed twice", settings[1].key = "speed");
+    REFUSE_PARTS("event e0 has two sounds: keep one", sounds[1].event = "e0");
+    REFUSE_PARTS("a sound has no event", sounds[0].event = "");
+    REFUSE_PARTS("its file is no name", sounds[0].file = NULL);
+    REFUSE_PARTS("its file is no name", sounds[0].file = "../hit.wav");
+    REFUSE_PARTS("its file is no name", sounds[0].file = "hit.mp3");
+    REFUSE_PARTS("its file is no name", sounds[0].file = ".wav");
+    REFUSE_PARTS("its volume is not within 0..1", sounds[0].volume = 1.01f);
+    REFUSE_PARTS("its volume is not within 0..1", sounds[0].volume = NAN);
+    REFUSE_PARTS("its reach is no distance", sounds[0].reach = -1.0f);
+    REFUSE_PARTS("its reach is no distance", sounds[0].reach = NAN);
+    REFUSE_PARTS("the music song is no name of", table.music = "song");
+    REFUSE_PARTS("the volume of the music song.ogg", table.music = "song.ogg",
+                 table.music_volume = -0.1f);
+    REFUSE_PARTS("an action has no name", actions[0].name = "");
+    REFUSE_PARTS("the action table is missing", table.actions = NULL);
 }
 
 // ---- elements of another length ----

@@ -338,35 +338,6 @@ CASE(the_past_is_the_same_on_any_number_of_threads) { // B10
 
 // ---- limits ----
 
-CASE(the_past_ends_500_ms_ago_at_every_rate) {
-    static const uint32_t rates[] = {1, 30, 60, 240};
-    for (uint32_t i = 0; i < BASE_COUNT(rates); i++) {
-        place at;
-        open(&at, rates[i], 100);
-        ecs_entity one = create(&at, at.mover);
-        for (uint32_t t = 1; t <= 500; t++) {
-            move(&at, one, (float)t, 0);
-            step(&at);
-        }
-        float oldest = 500.0f - (float)rates[i] / 2; // 499.5 ms at 1 Hz
-        ecs_tick tick = (ecs_tick)oldest;
-        float part = oldest - (float)tick;
-        assert_x(&at, tick, part, one, oldest);
-        assert_x(&at, tick - 1, part, one, oldest);
-        assert_x(&at, tick + 1, part, one, oldest + 1 < 500 ? oldest + 1 : 500);
-        assert_x(&at, tick, part / 2, one, oldest);
-        assert_x(&at, 0, 0, one, oldest);
-        assert_x(&at, 500, 0, one, 500);
-        assert_x(&at, 499, 0.75f, one, 499.75f);
-        assert_x(&at, 501, 0, one, 500);
-        assert_x(&at, 500, 0.5f, one, 500);
-        assert_x(&at, UINT64_MAX, 1, one, 500);
-        assert_true(net_rewind_clamp(at.rewind, 0) == (uint64_t)(oldest * 256));
-        assert_true(net_rewind_clamp(at.rewind, UINT64_MAX) == 500 * 256);
-        shut(&at);
-    }
-}
-
 PLACE_CASE(a_fraction_that_is_none_is_its_nearest_end, 60, 100) {
     ecs_entity one = create(at, at->mover);
     for (uint32_t t = 1; t <= 100; t++) {
@@ -396,75 +367,6 @@ PLACE_CASE(before_the_first_step_nothing_is_known, 60, 100) {
     assert_absent(at, 1, 0, ECS_INDEX_MAX);
 }
 
-// ---- incarnations ----
-
-PLACE_CASE(the_dead_answer_for_when_they_lived_and_nobody_else_does, 60, 1) {
-    ecs_entity first = create(at, at->mover);
-    move(at, first, 5, 0);
-    step(at);
-    step(at); // tick 2
-    assert_ok(ecs_destroy(at->world, first));
-    ecs_entity second = ECS_ENTITY_NONE;
-    for (uint32_t i = 0; i < 3; i++)
-        step(at); // tick 5: the index is empty since tick 3
-    second = create(at, at->mover);
-    move(at, second, 9, 0);
-    step(at); // tick 6
-    assert_int_equal(ecs_entity_index(first), ecs_entity_index(second));
-    assert_int_not_equal(first, second);
-    assert_x(at, 1, 0, first, 5);
-    assert_x(at, 2, 0.99f, first, 5);
-    assert_absent(at, 3, 0, first);
-    assert_absent(at, 6, 0, first);
-    assert_absent(at, 2, 0, second);
-    assert_absent(at, 5, 0.99f, second);
-    assert_x(at, 6, 0, second, 9);
-    for (uint32_t i = 0; i < 30; i++)
-        step(at);
-    assert_absent(at, 2, 0, first); // out of reach: the entity is destroyed at the oldest moment
-    assert_x(at, 2, 0, second, 9);
-}
-
-PLACE_CASE(a_life_within_one_tick_is_none_and_the_next_begins_there, 60, 1) {
-    ecs_entity first = create(at, at->mover);
-    step(at);
-    assert_ok(ecs_destroy(at->world, first));
-    ecs_entity flash = create(at, at->mover);
-    assert_ok(ecs_destroy(at->world, flash));
-    ecs_entity second = create(at, at->mover_spinner);
-    move(at, second, 7, 0);
-    step(at);
-    assert_x(at, 1, 0.9f, first, 1);
-    assert_absent(at, 2, 0, first);
-    assert_absent(at, 2, 0, flash);
-    assert_x(at, 2, 0, second, 7);
-    assert_absent(at, 1, 0.9f, second);
-}
-
-PLACE_CASE(another_template_is_no_movement_unless_clients_see_none, 60, 10) {
-    ecs_entity one = create(at, at->mover);
-    float spin;
-    step(at);
-    assert_ok(ecs_recreate(at->world, one, at->mover_spinner, NULL, 0));
-    move(at, one, 3, 0);
-    step(at); // 2
-    assert_x(at, 1, 0.5f, one, 1);
-    assert_x(at, 2, 0, one, 3);
-    assert_false(net_rewind_get(at->rewind, 1, 0.5f, one, at->spin, &spin));
-    assert_true(net_rewind_get(at->rewind, 2, 0, one, at->spin, &spin));
-    assert_true(spin == 3);
-    assert_ok(ecs_recreate(at->world, one, at->mover, NULL, 0));
-    step(at); // 3
-    assert_ok(ecs_recreate(at->world, one, at->mover_local, NULL, 0));
-    move(at, one, 5, 0);
-    step(at); // 4: clients still see a mover
-    assert_x(at, 3, 0.5f, one, 4);
-    assert_ok(ecs_recreate(at->world, one, at->plain, NULL, 0));
-    step(at); // 5: nothing of it is kept
-    assert_absent(at, 5, 0, one);
-    assert_x(at, 4, 0.5f, one, 5);
-}
-
 // ---- movement ----
 
 PLACE_CASE(a_jump_holds_the_older_value_until_its_tick, 60, 10) {
@@ -483,18 +385,6 @@ PLACE_CASE(a_jump_holds_the_older_value_until_its_tick, 60, 10) {
     // Its template has no `_teleport`.
     assert_true(net_rewind_get(at->rewind, 3, 0.5f, one, at->aim, &aim));
     assert_true(aim > 2400 && aim < 2600);
-}
-
-PLACE_CASE(what_rests_and_then_moves_does_not_creep_and_is_rounded, 60, 10) {
-    ecs_entity one = create(at, at->mover);
-    move(at, one, 1.02f, 0); // rounds to 1
-    for (uint32_t i = 0; i < 20; i++)
-        step(at);
-    move(at, one, 3.04f, 0); // rounds to 3.0625
-    step(at);
-    assert_x(at, 5, 0.5f, one, 1);
-    assert_x(at, 19, 0.9f, one, 1);
-    assert_x(at, 20, 0.5f, one, 1 + 2.0625f / 2);
 }
 
 PLACE_CASE(a_steady_world_takes_no_memory_and_a_resting_one_hardly_any, 240, 100) {
