@@ -171,42 +171,27 @@ BANS_CASE(bans_come_and_go_by_calls, "player 1 file\nplayer 2 file\n") {
     assert_int_equal(net_bans_count(bans), 2);
 }
 
-typedef struct screen {
-    uint32_t lines, number;
-    char file[32], text[BASE_REPORT_BYTES_MAX];
-} screen;
-
-static void print_line(void* context, const char* file, uint32_t line, const char* message) {
-    screen* on = context;
-    if (on->lines++ > 0) return;
-    on->number = line;
-    (void)base_text_copy(on->file, sizeof on->file, file);
-    (void)base_text_copy(on->text, sizeof on->text, message);
-}
-
 BANS_CASE(a_fault_in_any_line_keeps_the_old_list, "player 1 old\n") {
-    screen on = {0};
-    const base_reporter reporter = {print_line, &on};
+    base_report_first on = {.count = 0};
+    const base_reporter reporter = base_reporter_first(&on);
     const char text[] = "player 2\n\n# fine\nplayer two\nkey 4\n";
     assert_int_equal(net_bans_read(bans, text, strlen(text), "bans.txt", &reporter),
                      NET_ERR_MALFORMED);
-    assert_int_equal(on.lines, 1);
-    assert_int_equal(on.number, 4);
-    assert_string_equal(on.file, "bans.txt");
-    assert_non_null(strstr(on.text, "\"two\" is no number of a player"));
+    assert_int_equal(on.count, 1);
+    assert_non_null(strstr(on.text, "bans.txt:4: error: \"two\" is no number of a player"));
     assert_int_equal(net_bans_count(bans), 1);
     assert_string_equal(net_bans_find_player(bans, 1)->reason, "old");
     // Bytes that are no text, and more faults than are reported.
-    on = (screen){0};
+    on = (base_report_first){.count = 0};
     assert_int_equal(net_bans_read(bans, "player\0 3\n", 10, "b", &reporter), NET_ERR_MALFORMED);
     assert_non_null(strstr(on.text, "NUL"));
     char many[4096];
     memset(many, 'x', sizeof many);
     for (size_t i = 1; i < sizeof many; i += 2)
         many[i] = '\n';
-    on = (screen){0};
+    on = (base_report_first){.count = 0};
     assert_int_equal(net_bans_read(bans, many, sizeof many, "b", &reporter), NET_ERR_MALFORMED);
-    assert_int_equal(on.lines, NET_BAN_FAULTS_REPORTED_MAX + 1);
+    assert_int_equal(on.count, NET_BAN_FAULTS_REPORTED_MAX + 1);
     assert_int_equal(net_bans_count(bans), 1);
 }
 
@@ -217,8 +202,8 @@ CASE(a_file_is_read_again_or_kept) {
     close(descriptor);
     net_bans* bans = NULL;
     assert_ok(net_bans_create(NULL, &bans));
-    screen on = {0};
-    const base_reporter reporter = {print_line, &on};
+    base_report_first on = {.count = 0};
+    const base_reporter reporter = base_reporter_first(&on);
     static const struct {
         const char* text;
         net_result result;
@@ -236,9 +221,9 @@ CASE(a_file_is_read_again_or_kept) {
         assert_int_equal(net_bans_count(bans), STEPS[i].count);
     }
     assert_int_equal(unlink(name), 0);
-    on = (screen){0};
+    on = (base_report_first){.count = 0};
     assert_int_equal(net_bans_load(bans, name, &reporter), NET_ERR_IO);
-    assert_int_equal(on.lines, 1);
+    assert_int_equal(on.count, 1);
     assert_int_equal(net_bans_count(bans), 1);
     assert_int_equal(net_bans_load(bans, "/tmp", &reporter), NET_ERR_IO);
     net_bans_destroy(bans);
@@ -252,8 +237,8 @@ CASE(the_list_has_a_limit) {
     for (uint32_t i = 0; i <= NET_BANS_MAX; i++)
         (void)snprintf(text + i * line_bytes, line_bytes + 1, "player %05u\n", i + 1);
     net_bans* bans = NULL;
-    screen on = {0};
-    const base_reporter reporter = {print_line, &on};
+    base_report_first on = {.count = 0};
+    const base_reporter reporter = base_reporter_first(&on);
     assert_ok(net_bans_create(NULL, &bans));
     assert_ok(net_bans_read(bans, text, size - 2 * line_bytes, "b", &reporter));
     net_ban ban = {.kind = NET_BAN_KEY, .id = 1};
@@ -262,7 +247,7 @@ CASE(the_list_has_a_limit) {
     assert_int_equal(net_bans_add(bans, &ban), NET_ERR_FULL);
     assert_int_equal(net_bans_count(bans), NET_BANS_MAX);
     assert_int_equal(net_bans_read(bans, text, size - line_bytes, "b", &reporter), NET_ERR_FULL);
-    assert_int_equal(on.lines, 1);
+    assert_int_equal(on.count, 1);
     assert_int_equal(net_bans_count(bans), NET_BANS_MAX);
     assert_non_null(net_bans_find_player(bans, NET_BANS_MAX - 1));
     ban.id = 1;

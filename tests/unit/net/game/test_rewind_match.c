@@ -329,17 +329,6 @@ HALL_CASE(a_restored_match_remembers_what_was_where, true) {
     base_bytes_deinit(&save);
 }
 
-HALL_CASE(a_steady_match_takes_no_memory, true) {
-    for (uint32_t i = 1; i <= PLAYERS; i++)
-        net_match_join(at->match, &(net_game_player){.client = i, .name = "x", .is_bot = true});
-    // test_rewind.c covers created and destroyed entities.
-    ((gallery*)net_match_context(at->match))->is_calm = true;
-    play_on(at->match, 1, 200, NULL);
-    uint64_t before = at->memory.calls;
-    play_on(at->match, 2, 2000, NULL);
-    assert_int_equal(at->memory.calls, before);
-}
-
 // ---- a server ----
 
 typedef struct booth {

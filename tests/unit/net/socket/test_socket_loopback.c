@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Sockets of the kernel: IPv6, both families on one and on two sockets, batches. A machine
-// without IPv6 is said on stdout, and its cases are skipped by name.
+// Sockets of the kernel: IPv6, both families on one and on two sockets, batches, a bad network. A
+// machine without IPv6 is said on stdout, and its cases are skipped by name.
 #include "transport/enet_peers.h"
 #include "transport/loopback_world.h"
 
+#include <arpa/inet.h>
 #include <enet/enet.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -91,6 +92,69 @@ CASE(an_address_of_nobody_cannot_be_bound) {
     net_result result = net_transport_enet_create(&config, &made);
     assert_int_equal(result, NET_ERR_BIND);
     assert_null(made);
+}
+
+static uint16_t port_of(net_transport* transport) {
+    net_address bound[NET_SOCKET_ADDRESSES_MAX];
+    assert_int_equal(net_socket_addresses(socket_of(transport), bound), 1);
+    return bound[0].port;
+}
+
+static void loopback_open(world* at) {
+    char address[32];
+    world_make(at, "127.0.0.1:0");
+    assert_true(net_transport_enet_address(at->server, address, sizeof address));
+    world_connect(at, address);
+}
+
+#define LOOPBACK_CASE(name) CASE_WITH(world, at, loopback_open(at), world_deinit(at), name)
+
+static void send_both(world* at, uint32_t number) {
+    net_transport* client = at->client;
+    assert_ok(
+        client->ops->send(client, at->at_client, NET_CHANNEL_CONTROL, &number, sizeof number));
+    assert_ok(
+        client->ops->send(client, at->at_client, NET_CHANNEL_REALTIME, &number, sizeof number));
+}
+
+LOOPBACK_CASE(empty_and_oversized_datagrams_do_not_stop_the_drain) {
+    int foreign = socket(AF_INET, SOCK_DGRAM, 0);
+    assert_true(foreign >= 0);
+    struct sockaddr_in to = {.sin_family = AF_INET,
+                             .sin_port = htons(port_of(at->server)),
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    static const uint8_t bytes[5000];
+    for (uint32_t i = 0; i < 20; i++) {
+        (void)sendto(foreign, bytes, 0, 0, (struct sockaddr*)&to, sizeof to);
+        (void)sendto(foreign, bytes, sizeof bytes, 0, (struct sockaddr*)&to, sizeof to);
+    }
+    send_both(at, 1);
+    at->client->ops->flush(at->client);
+    step_until(at, 1, 1);
+    net_transport_stats stats;
+    at->server->ops->stats(at->server, &stats);
+    assert_int_equal(at->realtime, 1);
+    assert_int_equal(stats.dropped_empty, 20);
+    assert_int_equal(stats.dropped_oversized, 20);
+    assert_int_equal(stats.service_errors, 0);
+    close(foreign);
+}
+
+LOOPBACK_CASE(the_bad_network_plays_on_real_sockets) {
+    net_link_config link = {.loss_percent = 30, .delay_ms = 2, .seed = 1};
+    assert_ok(net_socket_link_set(&link));
+    for (uint32_t i = 0; i < MESSAGES; i++) {
+        send_both(at, i);
+        at->client->ops->flush(at->client);
+        step(at);
+    }
+    step_until(at, MESSAGES, 0);
+    assert_int_equal(at->control, MESSAGES);
+    assert_true(at->realtime < MESSAGES);
+    net_transport_stats stats;
+    at->client->ops->stats(at->client, &stats);
+    assert_true(stats.sim_dropped > 0);
+    assert_ok(net_socket_link_set(NULL));
 }
 
 // One call brings and takes many datagrams.
