@@ -127,48 +127,29 @@ CASE(one_address_of_a_name_is_ipv4_where_there_is_one) {
 
 // Loopback, private, wildcard, multicast.
 CASE(kinds_of_hosts_are_told_apart) {
-    static const char* const rows[][2] = {{"127.0.0.1:1", "lp"},
-                                          {"127.255.255.255:1", "lp"},
-                                          {"128.0.0.1:1", ""},
-                                          {"[::1]:1", "lp"},
-                                          {"[::2]:1", ""},
-                                          {"0.0.0.0:1", "w"},
-                                          {"[::]:1", "w"},
-                                          {"10.0.0.0:1", "p"},
-                                          {"10.255.255.255:1", "p"},
-                                          {"9.255.255.255:1", ""},
-                                          {"11.0.0.0:1", ""},
-                                          {"172.15.255.255:1", ""},
-                                          {"172.16.0.0:1", "p"},
-                                          {"172.31.255.255:1", "p"},
-                                          {"172.32.0.0:1", ""},
-                                          {"192.168.0.0:1", "p"},
-                                          {"192.169.0.0:1", ""},
-                                          {"169.254.3.4:1", "p"},
-                                          {"169.253.3.4:1", ""},
-                                          {"[fe80::1]:1", "p"},
-                                          {"[febf::1]:1", "p"},
-                                          {"[fec0::1]:1", ""},
-                                          {"[fc00::1]:1", "p"},
-                                          {"[fdff::1]:1", "p"},
-                                          {"[fe00::1]:1", ""},
-                                          {"[fbff::1]:1", ""},
-                                          {"[2001:db8::1]:1", ""},
-                                          {"[::ffff:10.0.0.1]:1", "p"},
-                                          {"[::ffff:127.0.0.1]:1", "lp"},
-                                          {"224.0.0.1:1", "m"},
-                                          {"239.255.255.255:1", "m"},
-                                          {"255.255.255.255:1", "m"},
-                                          {"[ff02::1]:1", "m"},
-                                          {"223.255.255.255:1", ""},
-                                          {"240.0.0.1:1", ""}};
+    static const struct {
+        const char *kinds, *texts;
+    } rows[] = {
+        {"lp", "127.0.0.1:1 127.255.255.255:1 [::1]:1 [::ffff:127.0.0.1]:1"},
+        {"", "128.0.0.1:1 [::2]:1 9.255.255.255:1 11.0.0.0:1 172.15.255.255:1 172.32.0.0:1 "
+             "192.169.0.0:1 169.253.3.4:1 [fec0::1]:1 [fe00::1]:1 [fbff::1]:1 [2001:db8::1]:1 "
+             "223.255.255.255:1 240.0.0.1:1"},
+        {"w", "0.0.0.0:1 [::]:1"},
+        {"p", "10.0.0.0:1 10.255.255.255:1 172.16.0.0:1 172.31.255.255:1 192.168.0.0:1 "
+              "169.254.3.4:1 [fe80::1]:1 [febf::1]:1 [fc00::1]:1 [fdff::1]:1 [::ffff:10.0.0.1]:1"},
+        {"m", "224.0.0.1:1 239.255.255.255:1 255.255.255.255:1 [ff02::1]:1"},
+    };
     for (size_t i = 0; i < BASE_COUNT(rows); i++) {
-        const net_address address = parsed(rows[i][0]);
-        char kinds[5] = "";
-        if (net_address_is_loopback(&address)) strcat(kinds, "l");
-        if (net_address_is_private(&address)) strcat(kinds, "p");
-        if (net_address_is_wildcard(&address)) strcat(kinds, "w");
-        if (net_address_is_multicast(&address)) strcat(kinds, "m");
-        if (strcmp(kinds, rows[i][1]) != 0) fail_msg("%s: %s", rows[i][0], kinds);
+        char text[64];
+        int used = 0;
+        for (const char* at = rows[i].texts; sscanf(at, "%63s%n", text, &used) == 1; at += used) {
+            const net_address address = parsed(text);
+            char kinds[5] = "";
+            if (net_address_is_loopback(&address)) strcat(kinds, "l");
+            if (net_address_is_private(&address)) strcat(kinds, "p");
+            if (net_address_is_wildcard(&address)) strcat(kinds, "w");
+            if (net_address_is_multicast(&address)) strcat(kinds, "m");
+            if (strcmp(kinds, rows[i].kinds) != 0) fail_msg("%s: %s", text, kinds);
+        }
     }
 }
