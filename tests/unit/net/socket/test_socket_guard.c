@@ -6,19 +6,15 @@ enum { FOREIGN = 3 };
 
 static void listen_init(world* made, const char* listen) {
     world_init(made, 4);
-    made->server->ops->destroy(made->server);
-    net_enet_config config = {
-        .listen = listen, .peers_max = 4, .security = {.allow_dev_key = true}};
-    assert_ok(net_transport_enet_create(&config, &made->server));
+    world_serve(made, (net_enet_config){
+                          .listen = listen, .peers_max = 4, .security = {.allow_dev_key = true}});
 }
 
 #define LISTEN_CASE(name, listen)                                                                  \
     CASE_WITH(world, at, listen_init(at, listen), world_deinit(at), name)
 
 static bool connect_to(world* at, int index, const char* target) {
-    net_peer peer = 0;
-    if (!at->clients[index]) at->clients[index] = client_make();
-    assert_ok(at->clients[index]->ops->connect(at->clients[index], target, &peer));
+    (void)world_begin_connect(at, index, target);
     run_ms(at, 1000);
     return at->at_clients[index].connects > 0;
 }

@@ -91,22 +91,42 @@ static inline net_transport* client_make(void) {
     return made;
 }
 
-static inline void world_init(world* made, uint32_t peers_max) {
+/// The world gets another server.
+static inline void world_serve(world* at, net_enet_config config) {
+    if (at->server) at->server->ops->destroy(at->server);
+    if (!config.listen) config.listen = "127.0.0.1:7777";
+    assert_ok(net_transport_enet_create(&config, &at->server));
+}
+
+static inline void world_init_seeded(world* made, net_enet_config config, uint64_t seed) {
     memset(made, 0, sizeof *made);
-    net_socket_virtual_set(true, 1);
+    net_socket_virtual_set(true, seed);
     assert_ok(net_socket_link_set(NULL));
     made->now_us = 1000000;
     net_socket_virtual_advance(made->now_us);
-    const net_enet_config config = {.listen = "127.0.0.1:7777",
-                                    .peers_max = peers_max,
-                                    .lanes = WORLD_LANES < peers_max ? WORLD_LANES : peers_max};
-    assert_ok(net_transport_enet_create(&config, &made->server));
+    world_serve(made, config);
+}
+
+static inline void world_init(world* made, uint32_t peers_max) {
+    const uint32_t lanes = WORLD_LANES < peers_max ? WORLD_LANES : peers_max;
+    world_init_seeded(made, (net_enet_config){.peers_max = peers_max, .lanes = lanes}, 1);
+}
+
+/// A client begins to connect, a new one where there is none.
+static inline net_peer world_begin_connect(world* at, int index, const char* address) {
+    net_peer peer = 0;
+    if (!at->clients[index]) at->clients[index] = client_make();
+    assert_ok(at->clients[index]->ops->connect(at->clients[index], address, &peer));
+    return peer;
+}
+
+static inline void world_remove_client(world* at, int index) {
+    at->clients[index]->ops->destroy(at->clients[index]);
+    at->clients[index] = NULL;
 }
 
 static inline net_peer world_connect(world* at, int index) {
-    net_peer peer = 0;
-    at->clients[index] = client_make();
-    assert_ok(at->clients[index]->ops->connect(at->clients[index], "127.0.0.1:7777", &peer));
+    const net_peer peer = world_begin_connect(at, index, "127.0.0.1:7777");
     for (int i = 0; i < 300 && at->at_clients[index].connects == 0; i++)
         run_tick(at);
     assert_int_equal(at->at_clients[index].connected, peer);
@@ -116,7 +136,7 @@ static inline net_peer world_connect(world* at, int index) {
 
 static inline void world_deinit(world* old) {
     for (int i = 0; i < CLIENTS_MAX; i++)
-        if (old->clients[i]) old->clients[i]->ops->destroy(old->clients[i]);
+        if (old->clients[i]) world_remove_client(old, i);
     if (old->server) old->server->ops->destroy(old->server);
     assert_ok(net_socket_link_set(NULL));
     net_socket_virtual_set(false, 0);
@@ -172,6 +192,12 @@ static inline void world_open_session(world* at, int index) {
 
 // ---- raw datagrams
 
+static inline uint16_t port_of(net_transport* transport) {
+    ENetAddress bound;
+    assert_int_equal(enet_socket_get_address(host_of(transport)->socket, &bound), 0);
+    return bound.port;
+}
+
 static inline void inject_from(uint32_t host, uint16_t port, const raw* datagram) {
     assert_true(net_socket_virtual_inject(host, port, PORT, datagram->bytes, datagram->size));
 }
@@ -191,12 +217,10 @@ static inline void inject_as_client(const world* at, int index, const raw* datag
     net_transport* client = at->clients[index];
     raw sealed;
     net_address to;
-    ENetAddress bound;
-    assert_int_equal(enet_socket_get_address(host_of(client)->socket, &bound), 0);
     sealed.size = net_secure_client_send(&secure_of(client)->client, at->now_us, datagram->bytes,
                                          datagram->size, sealed.bytes, &to);
     assert_true(sealed.size > 0);
-    inject_from(htonl(INADDR_LOOPBACK), bound.port, &sealed);
+    inject_from(htonl(INADDR_LOOPBACK), port_of(client), &sealed);
 }
 
 static inline void inject_as_first_client(const world* at, const raw* datagram) {

@@ -58,8 +58,7 @@ WORLD_CASE(a_reused_slot_has_a_new_peer_and_the_old_one_is_closed, 1) {
     net_peer old_client = world_connect(at, 0), old_server = at->at_server.connected;
     at->clients[0]->ops->disconnect(at->clients[0], old_client, 0, true);
     run_ms(at, 100);
-    net_peer peer = 0;
-    assert_ok(at->clients[0]->ops->connect(at->clients[0], "127.0.0.1:7777", &peer));
+    net_peer peer = world_begin_connect(at, 0, "127.0.0.1:7777");
     run_ms(at, 200);
     assert_int_equal(at->at_server.connects, 2);
     assert_int_not_equal(peer, old_client);
@@ -83,8 +82,7 @@ CASE(the_first_address_of_a_name_that_answers_is_the_server) {
         world_init(&at, 1);
         const net_enet_config config = {.peers_max = 1, .resolver = &names};
         assert_ok(net_transport_enet_create(&config, &at.clients[0]));
-        net_peer peer = 0;
-        assert_ok(at.clients[0]->ops->connect(at.clients[0], CASES[i].address, &peer));
+        const net_peer peer = world_begin_connect(&at, 0, CASES[i].address);
         run_ms(&at, CASES[i].ms_min);
         assert_int_equal(at.at_server.connects, 0);
         run_ms(&at, CASES[i].ms_max - CASES[i].ms_min);
@@ -95,9 +93,7 @@ CASE(the_first_address_of_a_name_that_answers_is_the_server) {
 }
 
 WORLD_CASE(a_connect_that_nobody_answers_ends_after_five_seconds, 1) {
-    at->clients[0] = client_make();
-    net_peer peer = 0;
-    assert_ok(at->clients[0]->ops->connect(at->clients[0], "127.0.0.1:9", &peer));
+    net_peer peer = world_begin_connect(at, 0, "127.0.0.1:9");
     run_ms(at, NET_CONNECT_MS_MAX - 50);
     assert_int_equal(at->at_clients[0].disconnects, 0);
     run_ms(at, 100);
@@ -142,10 +138,8 @@ WORLD_CASE(a_connection_that_a_server_dropped_is_closed_when_the_line_is_back, 4
 
 WORLD_CASE(a_client_without_a_token_learns_at_once_that_it_needs_one, 4) {
     const net_key_ring ring = {.keys = {{.id = 1}}, .count = 1};
-    net_peer peer = 0;
     net_transport_enet_keys_set(at->server, &ring);
-    at->clients[0] = client_make();
-    assert_ok(at->clients[0]->ops->connect(at->clients[0], "127.0.0.1:7777", &peer));
+    (void)world_begin_connect(at, 0, "127.0.0.1:7777");
     run_ms(at, 100);
     assert_int_equal(at->at_clients[0].disconnects, 0);
     assert_int_equal(at->at_clients[0].notices, 1);
@@ -158,18 +152,9 @@ WORLD_CASE(a_client_without_a_token_learns_at_once_that_it_needs_one, 4) {
 
 static uint64_t run_of(uint64_t seed) {
     world at;
-    world_init(&at, 4);
-    for (int i = 0; i < CLIENTS_MAX; i++)
-        if (at.clients[i]) at.clients[i]->ops->destroy(at.clients[i]);
-    at.server->ops->destroy(at.server);
-    net_socket_virtual_set(true, seed);
-    memset(&at, 0, sizeof at);
-    at.now_us = 1000000;
-    net_socket_virtual_advance(at.now_us);
+    world_init_seeded(&at, (net_enet_config){.peers_max = 4}, seed);
     net_link_config link = {.loss_percent = 10, .delay_ms = 30, .jitter_ms = 20, .seed = seed};
     assert_ok(net_socket_link_set(&link));
-    net_enet_config config = {.listen = "127.0.0.1:7777", .peers_max = 4};
-    assert_ok(net_transport_enet_create(&config, &at.server));
     net_peer peer = world_connect(&at, 0);
     for (uint32_t i = 0; i < 300; i++) {
         (void)send_number(at.clients[0], peer, NET_CHANNEL_REALTIME, i);
@@ -265,8 +250,7 @@ WORLD_CASE(the_wrap_of_the_millisecond_clock_is_not_noticed, 4) {
 
 WORLD_CASE(a_peer_that_vanishes_is_given_up_within_a_minute, 4) {
     world_connect(at, 0);
-    at->clients[0]->ops->destroy(at->clients[0]);
-    at->clients[0] = NULL;
+    world_remove_client(at, 0);
     run_ms(at, 30000);
     // The silence rule of the session layer applies first.
     assert_int_equal(at->at_server.disconnects, 0);
@@ -331,7 +315,7 @@ WORLD_CASE(a_queue_has_a_limit_and_is_freed_with_its_peer, 4) {
     at->server->ops->disconnect(at->server, peer, 0, true);
     assert_ok(net_socket_link_set(NULL));
     run_ms(at, 100);
-    at->clients[0]->ops->destroy(at->clients[0]);
+    world_remove_client(at, 0);
     memset(&at->at_clients[0], 0, sizeof at->at_clients[0]);
     world_connect(at, 0); // the same slot, and its account is zero again
     for (uint32_t i = 0; i < queued; i++)
@@ -350,54 +334,43 @@ static net_result create_and_destroy(const net_enet_config* config) {
 
 CASE(addresses_and_limits_are_checked) {
     static const struct {
-        const char* listen;
         uint32_t peers_max;
         bool allow_dev_key;
         net_result result;
-    } cases[] = {
-        {"127.0.0.1:7000", 0, false, NET_ERR_FULL},
-        {"127.0.0.1:7000", 1, false, NET_OK},
-        {"127.0.0.1:7000", NET_CLIENTS_MAX - 1, false, NET_OK},
-        {"127.0.0.1:7000", NET_CLIENTS_MAX, false, NET_OK},
-        {"127.0.0.1:7000", NET_CLIENTS_MAX + 1, false, NET_ERR_FULL},
-        {"six.first:7000", 1, false, NET_OK},
-        {"public:7000", 1, false, NET_ERR_REFUSED},
-        {"unknown:7000", 1, false, NET_ERR_ADDRESS},
-        {"127.9.9.9:7000", 1, false, NET_OK},
-        {"0.0.0.0:7000", 1, false, NET_ERR_REFUSED},
-        {"10.0.0.1:7000", 1, false, NET_OK},
-        {"192.0.2.1:7000", 1, false, NET_ERR_REFUSED},
-        {"192.0.2.1:7000", 1, true, NET_OK},
-        {"0.0.0.0:7000", 1, true, NET_OK},
-        {"127.0.0.1", 1, false, NET_ERR_ADDRESS},
-        {":7000", 1, false, NET_ERR_ADDRESS},
-        {"127.0.0.1:", 1, false, NET_ERR_ADDRESS},
-        {"127.0.0.1:65535", 1, false, NET_OK},
-        {"127.0.0.1:65536", 1, false, NET_ERR_ADDRESS},
-        {"127.0.0.1:7x", 1, false, NET_ERR_ADDRESS},
-        {"[::1]:7000", 1, false, NET_OK},
-        {"::1:7000", 1, false, NET_ERR_ADDRESS},
-        {"[::]:7000", 1, false, NET_ERR_REFUSED},
-        {"[::]:7000", 1, true, NET_OK},
-        {"127.0.0.1:7000,[::1]:7000", 1, false, NET_OK},
-        {"127.0.0.1:7000,[::]:7000", 1, false, NET_ERR_REFUSED},
-        {"127.0.0.1:7000,127.0.0.1:7001", 1, false, NET_ERR_ADDRESS},
-        {"[::1]:7000,[::1]:7001", 1, false, NET_ERR_ADDRESS},
-        {"127.0.0.1:7000,", 1, false, NET_ERR_ADDRESS},
-        {",127.0.0.1:7000", 1, false, NET_ERR_ADDRESS},
-        {"127.0.0.1:7000,[::1]:7000,[::1]:7001", 1, false, NET_ERR_ADDRESS},
-        {"", 1, false, NET_ERR_ADDRESS},
+        const char* listen; // several, with spaces between
+    } rows[] = {
+        {0, false, NET_ERR_FULL, "127.0.0.1:7000"},
+        {1, false, NET_OK,
+         "127.0.0.1:7000 six.first:7000 127.9.9.9:7000 10.0.0.1:7000 127.0.0.1:65535 [::1]:7000 "
+         "127.0.0.1:7000,[::1]:7000"},
+        {NET_CLIENTS_MAX - 1, false, NET_OK, "127.0.0.1:7000"},
+        {NET_CLIENTS_MAX, false, NET_OK, "127.0.0.1:7000"},
+        {NET_CLIENTS_MAX + 1, false, NET_ERR_FULL, "127.0.0.1:7000"},
+        {1, false, NET_ERR_REFUSED,
+         "public:7000 0.0.0.0:7000 192.0.2.1:7000 [::]:7000 127.0.0.1:7000,[::]:7000"},
+        {1, false, NET_ERR_ADDRESS,
+         "unknown:7000 127.0.0.1 :7000 127.0.0.1: 127.0.0.1:65536 127.0.0.1:7x ::1:7000 "
+         "127.0.0.1:7000,127.0.0.1:7001 [::1]:7000,[::1]:7001 127.0.0.1:7000, ,127.0.0.1:7000 "
+         "127.0.0.1:7000,[::1]:7000,[::1]:7001"},
+        {1, true, NET_OK, "192.0.2.1:7000 0.0.0.0:7000 [::]:7000"},
     };
     net_socket_virtual_set(true, 1);
-    for (size_t i = 0; i < BASE_COUNT(cases); i++) {
-        net_enet_config config = {.listen = cases[i].listen,
-                                  .peers_max = cases[i].peers_max,
-                                  .resolver = &names,
-                                  .security = {.allow_dev_key = cases[i].allow_dev_key}};
-        net_result result = create_and_destroy(&config);
-        if (result != cases[i].result)
-            fail_msg("%s, %u peers: %d", cases[i].listen, cases[i].peers_max, (int)result);
+    for (size_t i = 0; i < BASE_COUNT(rows); i++) {
+        char listen[64];
+        int used = 0;
+        for (const char* at = rows[i].listen; sscanf(at, "%63s%n", listen, &used) == 1;
+             at += used) {
+            const net_enet_config config = {.listen = listen,
+                                            .peers_max = rows[i].peers_max,
+                                            .resolver = &names,
+                                            .security = {.allow_dev_key = rows[i].allow_dev_key}};
+            const net_result result = create_and_destroy(&config);
+            if (result != rows[i].result)
+                fail_msg("%s, %u peers: %d", listen, config.peers_max, (int)result);
+        }
     }
+    const net_enet_config nowhere = {.listen = "", .peers_max = 1};
+    assert_int_equal(create_and_destroy(&nowhere), NET_ERR_ADDRESS);
     net_transport* client = client_make();
     net_peer peer = 1;
     assert_int_equal(client->ops->connect(client, "nowhere", &peer), NET_ERR_ADDRESS);

@@ -27,12 +27,17 @@ WORLD_CASE(empty_and_oversized_datagrams_do_not_stop_the_drain, 4) {
     assert_int_equal(stats.service_errors + stats.dropped_malformed, 0);
 }
 
+static raw noise_for_enet(void) { // for a peer that does not exist: ENet ignores it
+    raw noise = raw_begin(0x8003);
+    raw_add(&noise, 0x85, 0xFF, 1, "");
+    return noise;
+}
+
 // security 4.1: one ENet service reads 256 datagrams; without a loop the rest would wait for the
 // next tick
 WORLD_CASE(a_burst_is_drained_within_one_service, 4) {
     net_peer peer = world_connect(at, 0);
-    raw noise = raw_begin(0x8003); // for a peer that does not exist: ENet ignores it
-    raw_add(&noise, 0x85, 0xFF, 1, "");
+    raw noise = noise_for_enet();
     for (int i = 0; i < 3000; i++)
         inject(&noise);
     assert_ok(send_number(at->clients[0], peer, NET_CHANNEL_REALTIME, 1));
@@ -51,23 +56,14 @@ static uint64_t slow_clock(void* context) {
 
 static void world_init_timed(world* made, uint32_t service_us_max) {
     clock_us = 1000000;
-    world_init(made, 4);
-    made->server->ops->destroy(made->server);
-    net_enet_config config = {.listen = "127.0.0.1:7777",
-                              .peers_max = 4,
-                              .service_us_max = service_us_max,
-                              .wall_us = slow_clock};
-    assert_ok(net_transport_enet_create(&config, &made->server));
+    world_init_seeded(
+        made,
+        (net_enet_config){.peers_max = 4, .service_us_max = service_us_max, .wall_us = slow_clock},
+        1);
 }
 
 #define TIMED_CASE(name, service_us_max)                                                           \
     CASE_WITH(world, at, world_init_timed(at, service_us_max), world_deinit(at), name)
-
-static raw noise_for_enet(void) { // for a peer that does not exist: ENet ignores it
-    raw noise = raw_begin(0x8003);
-    raw_add(&noise, 0x85, 0xFF, 1, "");
-    return noise;
-}
 
 // issue 11, found by attack 1: a service has a budget of wall-clock time, and the rest waits
 TIMED_CASE(a_flood_is_read_for_four_milliseconds_and_the_rest_waits, 0) {
@@ -150,23 +146,20 @@ TIMED_CASE(events_count_in_the_budget_of_a_service, 1000) {
 }
 
 // Virtual time asks no clock: the counts of datagrams and of calls are the only bounds.
-CASE(in_virtual_time_a_service_is_bounded_by_counts) {
+WORLD_CASE(in_virtual_time_a_service_is_bounded_by_counts, 4) {
     enum { WIRE_MAX = 4096, FLOOD = 5 * WIRE_MAX, DATAGRAMS_MAX = 4 * WIRE_MAX };
     if (WORLD_LANES > 1) skip(); // a trunk reads in service(), not in next()
-    world at;
-    world_init(&at, 4);
     raw noise = noise_for_enet();
     net_transport_event event;
-    at.server->ops->service(at.server, at.now_us);
+    at->server->ops->service(at->server, at->now_us);
     for (int i = 0; i < FLOOD; i++) { // the wire holds less than one service may read
         inject(&noise);
-        if (i % WIRE_MAX == WIRE_MAX - 1) assert_false(at.server->ops->next(at.server, &event));
+        if (i % WIRE_MAX == WIRE_MAX - 1) assert_false(at->server->ops->next(at->server, &event));
     }
-    assert_int_equal(stats_of(at.server).recv_datagrams, DATAGRAMS_MAX);
-    assert_int_equal(stats_of(at.server).services_cut, 0);
-    run_tick(&at);
-    assert_int_equal(stats_of(at.server).recv_datagrams, FLOOD);
-    world_deinit(&at);
+    assert_int_equal(stats_of(at->server).recv_datagrams, DATAGRAMS_MAX);
+    assert_int_equal(stats_of(at->server).services_cut, 0);
+    run_tick(at);
+    assert_int_equal(stats_of(at->server).recv_datagrams, FLOOD);
 }
 
 // security 4.1, "duplicate walk": 7.7 s in one call
@@ -220,24 +213,21 @@ WORLD_CASE(datagrams_from_port_zero_never_reach_enet, 4) {
 }
 
 // platform: the server accepts the client's mtu up to 4096; 255 channels cost 20 KB
-CASE(a_connect_with_a_large_mtu_or_many_channels_is_clamped) {
+WORLD_CASE(a_connect_with_a_large_mtu_or_many_channels_is_clamped, 8) {
     static const uint32_t mtus[] = {576, 1400, 4096, UINT32_MAX};
     if (WORLD_LANES > 1) skip(); // it looks into one host
-    world at;
-    world_init(&at, 8);
     for (uint32_t i = 0; i < BASE_COUNT(mtus); i++) {
-        world_open_session(&at, (int)i);
+        world_open_session(at, (int)i);
         raw connect = raw_connect(mtus[i], 255, i + 1);
-        inject_as_client(&at, (int)i, &connect);
+        inject_as_client(at, (int)i, &connect);
     }
-    run_ms(&at, 50);
+    run_ms(at, 50);
     for (uint32_t i = 0; i < BASE_COUNT(mtus); i++) {
-        const ENetPeer* peer = &host_of(at.server)->peers[i];
+        const ENetPeer* peer = &host_of(at->server)->peers[i];
         assert_int_equal(peer->state, ENET_PEER_STATE_ACKNOWLEDGING_CONNECT);
         assert_int_equal(peer->mtu, NET_MTU_BYTES);
         assert_int_equal(peer->channelCount, 2);
     }
-    world_deinit(&at);
 }
 
 WORLD_CASE(every_peer_starts_with_our_mtu, 8) {
@@ -288,7 +278,7 @@ WORLD_CASE(a_lone_connect_of_a_member_holds_its_slot_for_five_seconds, 1) {
     // The layer above never learned of the peer.
     assert_int_equal(at->at_server.connects + at->at_server.disconnects, 0);
     run_ms(at, 3000); // its session ends
-    at->clients[0]->ops->destroy(at->clients[0]);
+    world_remove_client(at, 0);
     world_connect(at, 0);
 }
 
@@ -352,13 +342,12 @@ WORLD_CASE(a_leaked_account_of_waiting_data_is_repaired, 1) {
 // security 0.1: a sender that knew address, peer and session could end a connection of plain ENet
 WORLD_CASE(a_forged_disconnect_has_no_effect, 4) {
     world_connect(at, 0);
-    ENetAddress bound;
-    assert_int_equal(enet_socket_get_address(host_of(at->clients[0])->socket, &bound), 0);
     for (uint32_t session = 0; session < 4; session++) {
         raw forged = raw_begin(session << 12);
         raw_add(&forged, 0x44, 0xFF, 0, "4", 0);
         inject(&forged);
-        inject_from(htonl(INADDR_LOOPBACK), bound.port, &forged); // from the client's own port
+        inject_from(htonl(INADDR_LOOPBACK), port_of(at->clients[0]),
+                    &forged); // from the client's own port
     }
     run_ms(at, 100);
     assert_int_equal(at->at_server.disconnects, 0);
@@ -409,18 +398,14 @@ WORLD_CASE(what_no_sender_of_ours_writes_never_reaches_enet, 4) {
 }
 
 WORLD_CASE(a_client_cannot_be_connected_to, 1) {
-    at->clients[0] = client_make();
-    net_peer peer = 0;
-    assert_ok(at->clients[0]->ops->connect(at->clients[0], "127.0.0.1:9", &peer));
+    net_peer peer = world_begin_connect(at, 0, "127.0.0.1:9");
     run_ms(at, 50); // its socket has a port now
     at->clients[0]->ops->disconnect(at->clients[0], peer, 0, true);
-    ENetAddress bound;
-    assert_int_equal(enet_socket_get_address(host_of(at->clients[0])->socket, &bound), 0);
     raw connect = raw_connect(1200, 2, 7);
     const uint32_t hosts[] = {foreign_host(), htonl(INADDR_LOOPBACK)};
     for (size_t i = 0; i < BASE_COUNT(hosts); i++)
-        assert_true(
-            net_socket_virtual_inject(hosts[i], 9, bound.port, connect.bytes, connect.size));
+        assert_true(net_socket_virtual_inject(hosts[i], 9, port_of(at->clients[0]), connect.bytes,
+                                              connect.size));
     run_ms(at, 50);
     assert_int_equal(first_peer(at->clients[0])->state, ENET_PEER_STATE_DISCONNECTED);
     assert_int_equal(secure_count(at->clients[0], NET_SECURE_OTHER_ADDRESS), 1);
@@ -429,22 +414,17 @@ WORLD_CASE(a_client_cannot_be_connected_to, 1) {
 }
 
 WORLD_CASE(connections_per_address_have_an_optional_limit, 4) {
-    at->server->ops->destroy(at->server);
-    net_enet_config config = {
-        .listen = "127.0.0.1:7777", .peers_max = 4, .peers_per_address_max = 2};
-    assert_ok(net_transport_enet_create(&config, &at->server));
+    world_serve(at, (net_enet_config){.peers_max = 4, .peers_per_address_max = 2});
     for (int i = 0; i < 2; i++)
         world_connect(at, i);
-    net_peer peer = 0;
-    at->clients[2] = client_make();
-    assert_ok(at->clients[2]->ops->connect(at->clients[2], "127.0.0.1:7777", &peer));
+    (void)world_begin_connect(at, 2, "127.0.0.1:7777");
     run_ms(at, 100);
     assert_int_equal(at->at_clients[2].disconnects, 1);
     assert_int_equal(at->at_clients[2].reason, NET_TRANSPORT_SECURE + NET_SECURE_END_FULL);
     assert_int_equal(at->at_server.connects, 2);
     at->clients[0]->ops->disconnect(at->clients[0], at->at_clients[0].connected, 0, true);
     run_ms(at, 2500);
-    assert_ok(at->clients[2]->ops->connect(at->clients[2], "127.0.0.1:7777", &peer));
+    (void)world_begin_connect(at, 2, "127.0.0.1:7777");
     run_ms(at, 200);
     assert_int_equal(at->at_clients[2].connects, 1);
 }
@@ -452,14 +432,14 @@ WORLD_CASE(connections_per_address_have_an_optional_limit, 4) {
 // A client that was silent comes back with its resume token: one connection remains.
 WORLD_CASE(a_client_that_comes_back_ends_its_old_connection, 2) {
     for (int i = 0; i < 5; i++) {
-        net_peer old = at->at_server.connected, peer = 0;
+        net_peer old = at->at_server.connected;
         if (i == 0) {
             world_connect(at, 0);
             continue;
         }
         enet_peer_reset(first_peer(at->clients[0])); // without a word
         run_tick(at);
-        assert_ok(at->clients[0]->ops->connect(at->clients[0], "127.0.0.1:7777", &peer));
+        (void)world_begin_connect(at, 0, "127.0.0.1:7777");
         run_ms(at, 200);
         assert_int_equal(at->at_server.connects, i + 1);
         assert_int_equal(at->at_server.disconnects, i);
@@ -476,12 +456,8 @@ WORLD_CASE(a_client_that_comes_back_ends_its_old_connection, 2) {
 }
 
 WORLD_CASE(a_client_believes_nothing_that_is_not_sealed, 1) {
-    net_peer peer = 0;
-    at->clients[0] = client_make();
-    assert_ok(at->clients[0]->ops->connect(at->clients[0], "127.0.0.1:9", &peer));
+    (void)world_begin_connect(at, 0, "127.0.0.1:9");
     run_ms(at, 50); // its socket has a port now
-    ENetAddress bound;
-    assert_int_equal(enet_socket_get_address(host_of(at->clients[0])->socket, &bound), 0);
     raw said[3] = {raw_begin(0x8000), raw_begin(0), {.bytes = {NET_OUTER_DENY, 9}}};
     raw_add(&said[0], 0x83, 0xFF, 1, "4444444444", 0, 1200, 1200, 1200, 1200, 1200, 1200, 1200,
             1200,
@@ -489,8 +465,8 @@ WORLD_CASE(a_client_believes_nothing_that_is_not_sealed, 1) {
     raw_add(&said[1], 0x44, 0xFF, 1, "4", 3); // disconnect
     said[2].size = NET_OUTER_DENY_BYTES;
     for (uint32_t i = 0; i < BASE_COUNT(said); i++) {
-        assert_true(net_socket_virtual_inject(htonl(INADDR_LOOPBACK), 9, bound.port, said[i].bytes,
-                                              said[i].size));
+        assert_true(net_socket_virtual_inject(htonl(INADDR_LOOPBACK), 9, port_of(at->clients[0]),
+                                              said[i].bytes, said[i].size));
         run_ms(at, 50);
         assert_int_equal(first_peer(at->clients[0])->state, ENET_PEER_STATE_DISCONNECTED);
         assert_int_equal(at->at_clients[0].disconnects, 0);
@@ -550,32 +526,29 @@ WORLD_CASE(who_never_acknowledges_gets_little_and_is_gone_after_ten_seconds, 2) 
     assert_true(stats_of(at->server).sent_bytes - after < 1000);
 }
 
-CASE(datagrams_of_a_banned_address_are_dropped_unread) {
-    world at;
-    world_init(&at, 2);
-    at.server->ops->destroy(at.server);
+WORLD_CASE(datagrams_of_a_banned_address_are_dropped_unread, 2) {
     net_bans* bans = NULL;
     assert_ok(net_bans_create(NULL, &bans));
-    const net_enet_config config = {.listen = "127.0.0.1:7777", .peers_max = 2, .bans = bans};
-    assert_ok(net_transport_enet_create(&config, &at.server));
-    (void)world_connect(&at, 0);
+    world_serve(at, (net_enet_config){.peers_max = 2, .bans = bans});
+    (void)world_connect(at, 0);
     net_peer_identity identity;
-    assert_true(net_transport_identity(at.server, at.at_server.connected, &identity));
+    assert_true(net_transport_identity(at->server, at->at_server.connected, &identity));
     const net_ban ban = net_ban_of_address(&identity.address, NULL);
     assert_ok(net_bans_add(bans, &ban));
     for (uint32_t i = 0; i < 60; i++) {
-        (void)send_number(at.clients[0], at.at_clients[0].connected, NET_CHANNEL_REALTIME, i);
-        run_tick(&at);
+        (void)send_number(at->clients[0], at->at_clients[0].connected, NET_CHANNEL_REALTIME, i);
+        run_tick(at);
     }
-    run_ms(&at, 100);
-    assert_int_equal(at.at_server.realtime_count, 0);
-    assert_true(stats_of(at.server).dropped_banned >= 60);
+    run_ms(at, 100);
+    assert_int_equal(at->at_server.realtime_count, 0);
+    assert_true(stats_of(at->server).dropped_banned >= 60);
     // Back at once: the list may change at any time between services.
     assert_true(net_bans_remove(bans, &ban));
-    (void)send_number(at.clients[0], at.at_clients[0].connected, NET_CHANNEL_REALTIME, 0);
-    run_ms(&at, 100);
-    assert_int_equal(at.at_server.realtime_count, 1);
-    world_deinit(&at);
+    (void)send_number(at->clients[0], at->at_clients[0].connected, NET_CHANNEL_REALTIME, 0);
+    run_ms(at, 100);
+    assert_int_equal(at->at_server.realtime_count, 1);
+    at->server->ops->destroy(at->server);
+    at->server = NULL;
     net_bans_destroy(bans);
 }
 
