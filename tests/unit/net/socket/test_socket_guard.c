@@ -98,10 +98,10 @@ CASE(servers_listen_on_one_or_two_families) {
 LISTEN_CASE(many_hosts_of_ipv6_keep_their_names_on_a_delayed_wire, "[::]:7777") {
     net_link_config slow = {.delay_ms = 50};
     assert_ok(net_socket_link_set(&slow));
-    for (int i = 0; i < CLIENTS_MAX; i++)
+    for (int i = 0; i < 4; i++)
         assert_true(connect_to(at, i, i % 2 == 0 ? "[::1]:7777" : "127.0.0.1:7777"));
-    assert_int_equal(at->at_server.connects, CLIENTS_MAX);
-    assert_int_equal(secure_count(at->server, NET_SECURE_ACCEPTED), CLIENTS_MAX);
+    assert_int_equal(at->at_server.connects, 4);
+    assert_int_equal(secure_count(at->server, NET_SECURE_ACCEPTED), 4);
 }
 
 LISTEN_CASE(a_delayed_wire_says_while_it_holds_something, "[::1]:7777") {

@@ -23,7 +23,7 @@
 #define WORLD_LANES 1
 #endif
 
-enum { PORT = 7777, STRANGER_PORT = 666, TICK_US = 16667, CLIENTS_MAX = 4 };
+enum { PORT = 7777, STRANGER_PORT = 666, TICK_US = 16667, CLIENTS_MAX = 12 };
 
 typedef struct inbox {
     net_peer connected, disconnected;

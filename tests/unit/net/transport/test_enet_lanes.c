@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <time.h>
 
-enum { MEMBERS = 12, PATIENCE_MS = 100000 };
+enum { MEMBERS = CLIENTS_MAX, PATIENCE_MS = 100000 };
 
 // ---- the ring of a lane
 
@@ -83,21 +83,20 @@ CASE(a_lane_gives_datagrams_in_order_and_refuses_when_full) {
 // ---- many members
 
 typedef struct house {
-    net_transport* server;
-    net_transport* clients[MEMBERS];
+    world of;
     net_peer peers[MEMBERS]; // of the server's side, by the number that a member sent
+    net_peer to_server[MEMBERS];
     uint32_t received[MEMBERS];
     uint32_t connects, disconnects;
-    uint64_t now_us;
 } house;
 
 static void serve(house* at, bool with_work) {
     net_transport_event event;
-    const net_transport_ops* ops = at->server->ops;
-    ops->service(at->server, at->now_us);
-    for (uint32_t lane = 0; with_work && lane < net_transport_lanes(at->server); lane++)
-        ops->work(at->server, net_transport_lanes(at->server) - 1 - lane);
-    while (ops->next(at->server, &event)) {
+    const net_transport_ops* ops = at->of.server->ops;
+    ops->service(at->of.server, at->of.now_us);
+    for (uint32_t lane = 0; with_work && lane < net_transport_lanes(at->of.server); lane++)
+        ops->work(at->of.server, net_transport_lanes(at->of.server) - 1 - lane);
+    while (ops->next(at->of.server, &event)) {
         at->connects += event.kind == NET_TRANSPORT_CONNECTED;
         at->disconnects += event.kind == NET_TRANSPORT_DISCONNECTED;
         if (event.kind != NET_TRANSPORT_RECEIVED) continue;
@@ -108,49 +107,37 @@ static void serve(house* at, bool with_work) {
         at->peers[member] = event.peer;
         at->received[member]++;
     }
-    ops->flush(at->server);
+    ops->flush(at->of.server);
 }
 
-static void pass(house* at, uint32_t ticks, bool with_work, inbox* inboxes) {
+static void pass(house* at, uint32_t ticks, bool with_work) {
     for (uint32_t i = 0; i < ticks; i++) {
-        at->now_us += TICK_US;
-        net_socket_virtual_advance(at->now_us);
+        at->of.now_us += TICK_US;
+        net_socket_virtual_advance(at->of.now_us);
         serve(at, with_work);
         for (uint32_t k = 0; k < MEMBERS; k++)
-            if (at->clients[k]) drain(at->clients[k], at->now_us, &inboxes[k]);
+            if (at->of.clients[k]) drain(at->of.clients[k], at->of.now_us, &at->of.at_clients[k]);
     }
 }
 
 static void open_house(house* at, uint32_t lanes) {
     memset(at, 0, sizeof *at);
-    net_socket_virtual_set(true, 1);
-    assert_ok(net_socket_link_set(NULL));
-    at->now_us = 1000000;
-    net_socket_virtual_advance(at->now_us);
-    const net_enet_config config = {
-        .listen = "127.0.0.1:7777", .peers_max = MEMBERS, .lanes = lanes};
-    assert_ok(net_transport_enet_create(&config, &at->server));
-    assert_int_equal(net_transport_lanes(at->server), lanes ? lanes : 1);
+    world_init_seeded(&at->of, (net_enet_config){.peers_max = MEMBERS, .lanes = lanes}, 1);
+    assert_int_equal(net_transport_lanes(at->of.server), lanes ? lanes : 1);
 }
 
-static void close_house(house* at) {
-    for (uint32_t i = 0; i < MEMBERS; i++)
-        if (at->clients[i]) at->clients[i]->ops->destroy(at->clients[i]);
-    at->server->ops->destroy(at->server);
-    net_socket_virtual_set(false, 0);
-}
+#define HOUSE_CASE(name, lanes)                                                                    \
+    CASE_WITH(house, at, open_house(at, lanes), world_deinit(&at->of), name)
 
-#define HOUSE_CASE(name, lanes) CASE_WITH(house, at, open_house(at, lanes), close_house(at), name)
-
-static void sit(house* at, inbox* inboxes, net_peer* to_server) {
-    for (uint32_t i = 0; i < MEMBERS; i++) {
-        at->clients[i] = client_make();
-        assert_ok(at->clients[i]->ops->connect(at->clients[i], "127.0.0.1:7777", &to_server[i]));
-        pass(at, 6, i % 2 == 0, inboxes);
-        assert_int_equal(inboxes[i].connects, 1);
-        assert_ok(send_number(at->clients[i], to_server[i], NET_CHANNEL_CONTROL, i));
+static void sit(house* at) {
+    for (int i = 0; i < MEMBERS; i++) {
+        at->to_server[i] = world_begin_connect(&at->of, i, "127.0.0.1:7777");
+        pass(at, 6, i % 2 == 0);
+        assert_int_equal(at->of.at_clients[i].connects, 1);
+        assert_ok(
+            send_number(at->of.clients[i], at->to_server[i], NET_CHANNEL_CONTROL, (uint32_t)i));
     }
-    pass(at, 10, true, inboxes);
+    pass(at, 10, true);
     assert_int_equal(at->connects, MEMBERS);
 }
 
@@ -158,80 +145,75 @@ CASE(members_are_spread_over_lanes_and_each_talks_to_its_own) {
     static const uint32_t lanes[] = {2, 3, 5, NET_LANES_MAX};
     for (size_t l = 0; l < BASE_COUNT(lanes); l++) {
         house at;
-        inbox inboxes[MEMBERS] = {{0}};
-        net_peer to_server[MEMBERS];
         uint32_t count[NET_LANES_MAX] = {0};
         open_house(&at, lanes[l]);
-        sit(&at, inboxes, to_server);
+        sit(&at);
         for (uint32_t i = 0; i < MEMBERS; i++) {
             assert_int_equal(at.received[i], 1);
-            count[net_transport_lane(at.server, at.peers[i])]++;
+            count[net_transport_lane(at.of.server, at.peers[i])]++;
             for (uint32_t k = 0; k < i; k++)
                 assert_int_not_equal(at.peers[i] & (NET_PEER_SLOTS - 1),
                                      at.peers[k] & (NET_PEER_SLOTS - 1));
             // An answer reaches the member that asked.
             for (uint32_t n = 0; n < 3 + i; n++)
-                assert_ok(send_number(at.server, at.peers[i], NET_CHANNEL_REALTIME, n));
+                assert_ok(send_number(at.of.server, at.peers[i], NET_CHANNEL_REALTIME, n));
             net_peer_identity identity;
-            assert_true(net_transport_identity(at.server, at.peers[i], &identity));
+            assert_true(net_transport_identity(at.of.server, at.peers[i], &identity));
         }
         for (uint32_t lane = 0; lane < lanes[l]; lane++) {
             assert_in_range(count[lane], MEMBERS / lanes[l], MEMBERS / lanes[l] + 1);
-            at.server->ops->flush_lane(at.server, lane);
+            at.of.server->ops->flush_lane(at.of.server, lane);
         }
-        pass(&at, 5, true, inboxes);
+        pass(&at, 5, true);
         for (uint32_t i = 0; i < MEMBERS; i++) {
-            assert_int_equal(inboxes[i].realtime_count, 3 + i);
-            assert_true(at.server->ops->peer_sent_bytes(at.server, at.peers[i]) > 0);
+            assert_int_equal(at.of.at_clients[i].realtime_count, 3 + i);
+            assert_true(at.of.server->ops->peer_sent_bytes(at.of.server, at.peers[i]) > 0);
         }
-        net_transport_stats stats = stats_of(at.server);
+        net_transport_stats stats = stats_of(at.of.server);
         assert_int_equal(stats.recv_reliable_bytes, MEMBERS * sizeof(uint32_t));
         assert_int_equal(stats.service_errors + stats.dropped_malformed + stats.socket_errors, 0);
-        assert_int_equal(secure_count(at.server, NET_SECURE_ACCEPTED), MEMBERS);
-        close_house(&at);
+        assert_int_equal(secure_count(at.of.server, NET_SECURE_ACCEPTED), MEMBERS);
+        world_deinit(&at.of);
     }
 }
 
 HOUSE_CASE(a_client_that_moves_stays_in_its_lane, 3) {
-    inbox inboxes[MEMBERS] = {{0}};
-    net_peer to_server[MEMBERS];
-    sit(at, inboxes, to_server);
+    sit(at);
     for (uint32_t i = 0; i < MEMBERS; i++) {
         const net_peer before = at->peers[i];
-        net_socket_virtual_rebind(net_socket_entry_find((int)host_of(at->clients[i])->socket));
-        assert_ok(send_number(at->clients[i], to_server[i], NET_CHANNEL_CONTROL, i));
-        pass(at, 20, true, inboxes);
+        net_socket_virtual_rebind(net_socket_entry_find((int)host_of(at->of.clients[i])->socket));
+        assert_ok(send_number(at->of.clients[i], at->to_server[i], NET_CHANNEL_CONTROL, i));
+        pass(at, 20, true);
         assert_int_equal(at->received[i], 2);
         assert_int_equal(at->peers[i], before);
     }
-    assert_int_equal(secure_count(at->server, NET_SECURE_MOVED), MEMBERS);
+    assert_int_equal(secure_count(at->of.server, NET_SECURE_MOVED), MEMBERS);
     assert_int_equal(at->disconnects, 0);
 }
 
 HOUSE_CASE(who_leaves_makes_room_in_its_lane, 4) {
-    inbox inboxes[MEMBERS] = {{0}};
-    net_peer to_server[MEMBERS];
-    sit(at, inboxes, to_server);
+    sit(at);
     // All of one lane leave; who comes then gets their places, since all others are taken.
     uint32_t left = 0;
     for (uint32_t i = 0; i < MEMBERS; i++) {
-        if (net_transport_lane(at->server, at->peers[i]) != 2) continue;
-        at->clients[i]->ops->disconnect(at->clients[i], to_server[i], 1, true);
+        if (net_transport_lane(at->of.server, at->peers[i]) != 2) continue;
+        at->of.clients[i]->ops->disconnect(at->of.clients[i], at->to_server[i], 1, true);
         left++;
     }
     assert_int_equal(left, MEMBERS / 4);
-    pass(at, 200, true, inboxes);
+    pass(at, 200, true);
     assert_int_equal(at->disconnects, left);
     for (uint32_t i = 0; i < MEMBERS; i++) {
-        if (net_transport_lane(at->server, at->peers[i]) != 2) continue;
+        if (net_transport_lane(at->of.server, at->peers[i]) != 2) continue;
         const net_peer before = at->peers[i];
-        assert_ok(at->clients[i]->ops->connect(at->clients[i], "127.0.0.1:7777", &to_server[i]));
-        pass(at, 30, true, inboxes);
-        assert_int_equal(inboxes[i].connects, 2);
-        assert_ok(send_number(at->clients[i], to_server[i], NET_CHANNEL_CONTROL, i));
-        pass(at, 5, true, inboxes);
+        assert_ok(at->of.clients[i]->ops->connect(at->of.clients[i], "127.0.0.1:7777",
+                                                  &at->to_server[i]));
+        pass(at, 30, true);
+        assert_int_equal(at->of.at_clients[i].connects, 2);
+        assert_ok(send_number(at->of.clients[i], at->to_server[i], NET_CHANNEL_CONTROL, i));
+        pass(at, 5, true);
         assert_int_not_equal(at->peers[i], before);
-        assert_int_equal(net_transport_lane(at->server, at->peers[i]), 2);
+        assert_int_equal(net_transport_lane(at->of.server, at->peers[i]), 2);
     }
     assert_int_equal(at->connects, MEMBERS + left);
 }
@@ -240,66 +222,62 @@ HOUSE_CASE(who_leaves_makes_room_in_its_lane, 4) {
 CASE(a_disconnected_peer_has_no_more_events) {
     for (int is_now = 0; is_now < 2; is_now++) {
         house at;
-        inbox inboxes[MEMBERS] = {{0}};
-        net_peer to_server[MEMBERS];
         open_house(&at, 2);
-        sit(&at, inboxes, to_server);
+        sit(&at);
         for (uint32_t i = 0; i < MEMBERS; i++)
             for (uint32_t n = 0; n < 4; n++)
-                (void)send_number(at.clients[i], to_server[i], NET_CHANNEL_REALTIME, i);
+                (void)send_number(at.of.clients[i], at.to_server[i], NET_CHANNEL_REALTIME, i);
         for (uint32_t i = 0; i < MEMBERS; i++)
-            at.clients[i]->ops->flush(at.clients[i]);
-        const net_transport_ops* ops = at.server->ops;
+            at.of.clients[i]->ops->flush(at.of.clients[i]);
+        const net_transport_ops* ops = at.of.server->ops;
         net_transport_event event;
-        at.now_us += TICK_US;
-        net_socket_virtual_advance(at.now_us);
-        ops->service(at.server, at.now_us);
-        assert_in_range(at.server->waiting, MEMBERS, 4 * MEMBERS);
-        ops->work(at.server, 1);
+        at.of.now_us += TICK_US;
+        net_socket_virtual_advance(at.of.now_us);
+        ops->service(at.of.server, at.of.now_us);
+        assert_in_range(at.of.server->waiting, MEMBERS, 4 * MEMBERS);
+        ops->work(at.of.server, 1);
         net_peer gone = 0;
         uint32_t others = 0;
-        while (ops->next(at.server, &event)) {
+        while (ops->next(at.of.server, &event)) {
             assert_int_equal(event.kind, NET_TRANSPORT_RECEIVED);
             assert_int_not_equal(event.peer, gone);
             others++;
             if (gone) continue;
             gone = event.peer;
-            ops->disconnect(at.server, gone, 7, is_now);
+            ops->disconnect(at.of.server, gone, 7, is_now);
         }
         assert_int_equal(others, 4 * MEMBERS - 3);
-        assert_int_equal(send_number(at.server, gone, NET_CHANNEL_REALTIME, 0), NET_ERR_CLOSED);
-        pass(&at, 30, true, inboxes);
+        assert_int_equal(send_number(at.of.server, gone, NET_CHANNEL_REALTIME, 0), NET_ERR_CLOSED);
+        pass(&at, 30, true);
         assert_int_equal(at.disconnects, is_now ? 0 : 1);
-        close_house(&at);
+        world_deinit(&at.of);
     }
 }
 
 // A member floods its own lane: the others are served, and no service reads without bound.
 HOUSE_CASE(a_flood_of_one_member_fills_one_lane, 3) {
-    inbox inboxes[MEMBERS] = {{0}};
-    net_peer to_server[MEMBERS];
-    sit(at, inboxes, to_server);
-    const net_transport_stats before = stats_of(at->server);
+    sit(at);
+    const net_transport_stats before = stats_of(at->of.server);
     uint8_t forged[NET_SOCKET_OUTER_BYTES_MAX] = {0};
     raw sealed = {.size = 0};
     net_address to;
     // A true head with a wrong end: it is routed, and found to be forged in the lane.
-    sealed.size = net_secure_client_send(&secure_of(at->clients[0])->client, at->now_us, forged,
-                                         1100, sealed.bytes, &to);
+    sealed.size = net_secure_client_send(&secure_of(at->of.clients[0])->client, at->of.now_us,
+                                         forged, 1100, sealed.bytes, &to);
     assert_true(sealed.size > 1000);
     sealed.bytes[sealed.size - 1] ^= 1;
     for (uint32_t i = 0; i < 4000; i++)
         inject_from(htonl(INADDR_LOOPBACK), (uint16_t)(1000 + i), &sealed);
     for (uint32_t i = 1; i < MEMBERS; i++)
-        assert_ok(send_number(at->clients[i], to_server[i], NET_CHANNEL_CONTROL, i));
-    at->now_us += TICK_US;
-    net_socket_virtual_advance(at->now_us);
+        assert_ok(send_number(at->of.clients[i], at->to_server[i], NET_CHANNEL_CONTROL, i));
+    at->of.now_us += TICK_US;
+    net_socket_virtual_advance(at->of.now_us);
     serve(at, true);
     // What a ring holds, and not more.
-    const uint64_t read = stats_of(at->server).recv_datagrams - before.recv_datagrams;
+    const uint64_t read = stats_of(at->of.server).recv_datagrams - before.recv_datagrams;
     assert_in_range(read, 500, NET_SOCKET_LANE_BYTES / sealed.size + 1);
-    pass(at, 40, true, inboxes);
-    assert_in_range(secure_count(at->server, NET_SECURE_DATA_FORGED), 3900, 4000);
+    pass(at, 40, true);
+    assert_in_range(secure_count(at->of.server, NET_SECURE_DATA_FORGED), 3900, 4000);
     for (uint32_t i = 1; i < MEMBERS; i++)
         assert_int_equal(at->received[i], 2);
     assert_int_equal(at->disconnects, 0);
@@ -362,9 +340,9 @@ static void* run_lane(void* context) {
 static void run_lanes(house* at, bool is_sending) {
     pthread_t threads[NET_LANES_MAX];
     lane_thread lanes[NET_LANES_MAX];
-    const uint32_t count = net_transport_lanes(at->server);
+    const uint32_t count = net_transport_lanes(at->of.server);
     for (uint32_t i = 0; i < count; i++) {
-        lanes[i] = (lane_thread){at->server, at->peers, i, is_sending};
+        lanes[i] = (lane_thread){at->of.server, at->peers, i, is_sending};
         assert_int_equal(pthread_create(&threads[i], NULL, run_lane, &lanes[i]), 0);
     }
     for (uint32_t i = 0; i < count; i++)
@@ -378,24 +356,20 @@ static uint64_t wall_us(void) {
 }
 
 CASE(lanes_work_at_the_same_time) {
-    house at = {.now_us = 0};
-    inbox inboxes[MEMBERS] = {{0}};
-    net_peer to_server[MEMBERS] = {0};
-    const net_enet_config config = {.listen = "127.0.0.1:0", .peers_max = MEMBERS, .lanes = 4};
-    assert_ok(net_transport_enet_create(&config, &at.server));
+    house at = {.connects = 0};
+    world_serve(&at.of,
+                (net_enet_config){.listen = "127.0.0.1:0", .peers_max = MEMBERS, .lanes = 4});
     char address[NET_ENET_ADDRESS_TEXT_BYTES];
-    assert_true(net_transport_enet_address(at.server, address, sizeof address));
-    for (uint32_t i = 0; i < MEMBERS; i++) {
-        at.clients[i] = client_make();
-        assert_ok(at.clients[i]->ops->connect(at.clients[i], address, &to_server[i]));
-    }
+    assert_true(net_transport_enet_address(at.of.server, address, sizeof address));
+    for (int i = 0; i < MEMBERS; i++)
+        at.to_server[i] = world_begin_connect(&at.of, i, address);
     const uint64_t end_us = wall_us() + PATIENCE_MS * UINT64_C(1000);
     uint32_t least = 0;
     while (least < 40 && wall_us() < end_us) {
         net_transport_event event;
-        at.server->ops->service(at.server, wall_us());
+        at.of.server->ops->service(at.of.server, wall_us());
         run_lanes(&at, false);
-        while (at.server->ops->next(at.server, &event)) {
+        while (at.of.server->ops->next(at.of.server, &event)) {
             if (event.kind != NET_TRANSPORT_RECEIVED) continue;
             uint32_t member;
             memcpy(&member, event.bytes, sizeof member);
@@ -404,15 +378,16 @@ CASE(lanes_work_at_the_same_time) {
         run_lanes(&at, true);
         least = UINT32_MAX;
         for (uint32_t i = 0; i < MEMBERS; i++) {
-            drain(at.clients[i], wall_us(), &inboxes[i]);
-            if (inboxes[i].connects > 0)
-                (void)send_number(at.clients[i], to_server[i], NET_CHANNEL_REALTIME, i);
-            at.clients[i]->ops->flush(at.clients[i]);
-            if (inboxes[i].realtime_count < least) least = inboxes[i].realtime_count;
+            drain(at.of.clients[i], wall_us(), &at.of.at_clients[i]);
+            if (at.of.at_clients[i].connects > 0)
+                (void)send_number(at.of.clients[i], at.to_server[i], NET_CHANNEL_REALTIME, i);
+            at.of.clients[i]->ops->flush(at.of.clients[i]);
+            if (at.of.at_clients[i].realtime_count < least)
+                least = at.of.at_clients[i].realtime_count;
         }
     }
     assert_true(least >= 40);
     for (uint32_t i = 0; i < MEMBERS; i++)
-        assert_int_equal(inboxes[i].disconnects, 0);
-    close_house(&at);
+        assert_int_equal(at.of.at_clients[i].disconnects, 0);
+    world_deinit(&at.of);
 }
