@@ -131,24 +131,6 @@ CASE(angles_survive_the_way_through_an_input) {
 
 // ---- prediction ----
 
-// Copy what replication brings: the living entities with their replicated values.
-static void copy(table* t, net_match* ahead) {
-    ecs_world* from = table_world(t);
-    ecs_world* to = net_match_world(ahead);
-    for (ecs_entity entity = ecs_entity_next(from, ECS_ENTITY_NONE); entity != ECS_ENTITY_NONE;
-         entity = ecs_entity_next(from, entity)) {
-        ecs_template_id id = ecs_entity_template(from, entity);
-        const ecs_template* template_ = ecs_template_get(from, id);
-        if (!template_->is_replicated) continue;
-        if (!ecs_is_alive(to, entity)) assert_ok(ecs_create_at(to, entity, id, NULL, 0));
-        for (uint32_t k = 0; k < template_->component_count; k++) {
-            const ecs_template_component* part = &template_->components[k];
-            if (!(part->flags & ECS_COMPONENT_REPLICATED)) continue;
-            assert_ok(ecs_set(to, entity, part->component, ecs_get(from, entity, part->component)));
-        }
-    }
-}
-
 static void step_ahead(net_match* ahead, ecs_entity player, const arena_input* input,
                        ecs_tick tick) {
     ecs_world* world = net_match_world(ahead);
@@ -159,17 +141,12 @@ static void step_ahead(net_match* ahead, ecs_entity player, const arena_input* i
     ecs_changes_clear(world);
 }
 
-ARENA_CASE(a_prediction_moves_and_shoots_as_the_server_does, 3, false,
-           SETTINGS("agents=0", "pickups=0", "tanks=0")) {
-    net_match_join(t->match, &(net_game_player){.client = 1, .name = "own"});
+ARENA_CASE(a_prediction_moves_and_shoots_as_the_server_does, 3, false, ARENA_EMPTY) {
+    table_join(t, 1, "own");
     arena_game* game = table_game(t);
-    net_match_config config = *net_match_get_config(t->match);
-    config.role = NET_ROLE_PREDICT;
-    net_match* ahead;
-    assert_ok(net_match_create(&config, NULL, &ahead));
-    net_match_mirror_start(ahead, config.tick_rate_hz, config.settings, ARENA_SETTING_COUNT);
+    net_match* ahead = table_ahead(t);
     ecs_entity player = net_match_player(t->match, 1);
-    copy(t, ahead);
+    table_replicate(t, ahead);
     base_rng rng = base_rng_make(9, 9);
     arena_input input = {0};
     for (uint32_t i = 0; i < 3000; i++) {
@@ -196,7 +173,7 @@ ARENA_CASE(a_prediction_moves_and_shoots_as_the_server_does, 3, false,
                          1);
         assert_int_equal(shown[0].entity, player);
         if (i % 300 == 299) ((arena_gun*)table_of(t, 1, game->gun))->ammo = 90;
-        if (i % 300 == 299) copy(t, ahead);
+        if (i % 300 == 299) table_replicate(t, ahead);
     }
     net_match_destroy(ahead);
 }
@@ -246,9 +223,9 @@ ARENA_CASE(a_spectator_sees_the_whole_map, 3, true, NULL) {
     assert_true(r.shapes - r.rects > 2000);
 }
 
-ARENA_CASE(news_names_who_did_what, 3, true, SETTINGS("agents=0", "pickups=0", "tanks=0")) {
+ARENA_CASE(news_names_who_did_what, 3, true, ARENA_EMPTY) {
     static recorder r;
-    net_match_join(t->match, &(net_game_player){.client = 1, .name = "Ada"});
+    table_join(t, 1, "Ada");
     arena_game* game = table_game(t);
     const arena_killed killed = {.killer_client = 1, .killer_team = 1, .victim_team = 3};
     const arena_flag_moved moved = {.team = 2, .by_team = 4, .what = ARENA_FLAG_IS_CAPTURED};
@@ -289,8 +266,8 @@ static float loudness(table* t, ecs_entity player, float away) {
     return 0.0f;
 }
 
-ARENA_CASE(a_sound_fades_with_the_distance, 3, true, SETTINGS("agents=0", "pickups=0", "tanks=0")) {
-    net_match_join(t->match, &(net_game_player){.client = 1, .name = "Ada"});
+ARENA_CASE(a_sound_fades_with_the_distance, 3, true, ARENA_EMPTY) {
+    table_join(t, 1, "Ada");
     table_steps(t, 2);
     const ecs_entity player = net_match_player(t->match, 1);
     assert_float_equal(loudness(t, player, 5.0f), 0.7f * 0.93f * 0.93f, 0.02f);
@@ -305,8 +282,7 @@ ARENA_CASE(a_sound_fades_with_the_distance, 3, true, SETTINGS("agents=0", "picku
     assert_float_equal(heard[0].volume, 0.7f, 1e-3f); // no target: nothing fades
 }
 
-ARENA_CASE(a_burst_of_events_is_heard_in_part, 3, true,
-           SETTINGS("agents=0", "pickups=0", "tanks=0")) {
+ARENA_CASE(a_burst_of_events_is_heard_in_part, 3, true, ARENA_EMPTY) {
     const net_heard* heard;
     for (uint32_t count = NET_HEARD_MAX - 1; count <= NET_HEARD_MAX + 1; count++) {
         for (uint32_t i = 0; i < count; i++)

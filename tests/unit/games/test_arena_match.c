@@ -5,7 +5,6 @@
 #include "arena_table.h"
 
 #include "base/math.h"
-#include "net/match.h"
 
 #include <time.h>
 
@@ -23,13 +22,11 @@ static ecs_vec2 open_place(void) {
     }
 }
 
-static const char* const nobody_else[] = {"agents=0", "pickups=0", "tanks=0", NULL};
-
 // Clients 1 and 2 are in teams 1 and 2, with a distance of 20 units.
 static void open_duel(table* t) {
-    table_open(t, nobody_else, 5, NET_ROLE_SERVER, false);
-    net_match_join(t->match, &(net_game_player){.client = 1, .name = "left"});
-    net_match_join(t->match, &(net_game_player){.client = 2, .name = "right"});
+    table_open(t, ARENA_EMPTY, 5, NET_ROLE_SERVER, false);
+    table_join(t, 1, "left");
+    table_join(t, 2, "right");
     ecs_vec2 place = open_place();
     table_put(t, 1, place.x, place.y);
     table_put(t, 2, place.x + 20.0f, place.y);
@@ -50,28 +47,29 @@ static uint32_t shots_in_flight(table* t) {
     return ecs_query_count(table_world(t), table_game(t)->shots);
 }
 
+// Client 1 shoots once.
+static void shoot(table* t) {
+    table_input(t, 1, &(arena_input){.is_firing = true});
+    table_step(t);
+    table_input(t, 1, &(arena_input){0});
+}
+
 DUEL_CASE(a_shot_flies_strikes_and_is_gone) {
-    const arena_input fire = {.is_firing = true}, rest = {0};
-    table_input(at, 1, &fire);
-    table_step(at);
+    shoot(at);
     assert_int_equal(shots_in_flight(at), 1);
     assert_int_equal(((const arena_gun*)table_of(at, 1, table_game(at)->gun))->ammo, 39);
-    table_input(at, 1, &rest);
     table_steps(at, 20);
     assert_int_equal(shots_in_flight(at), 0);
     assert_int_equal(health_of(at, 2), ARENA_HEALTH - ARENA_SHOT_DAMAGE);
     assert_int_equal(at->events[ARENA_MESSAGE_HIT], 1);
-    assert_int_equal(at->last_hit.client, 1);
-    assert_int_equal(at->last_hit.amount, ARENA_SHOT_DAMAGE);
-    assert_false(at->last_hit.is_fatal);
+    assert_int_equal(TABLE_LAST(at, arena_hit, ARENA_MESSAGE_HIT).client, 1);
+    assert_int_equal(TABLE_LAST(at, arena_hit, ARENA_MESSAGE_HIT).amount, ARENA_SHOT_DAMAGE);
+    assert_false(TABLE_LAST(at, arena_hit, ARENA_MESSAGE_HIT).is_fatal);
 }
 
 DUEL_CASE(a_shot_passes_its_own_team_and_ends_in_time) {
     *(uint8_t*)table_of(at, 2, table_game(at)->team) = 1;
-    const arena_input fire = {.is_firing = true}, rest = {0};
-    table_input(at, 1, &fire);
-    table_step(at);
-    table_input(at, 1, &rest);
+    shoot(at);
     table_steps(at, 30);
     assert_int_equal(shots_in_flight(at), 0);
     assert_int_equal(health_of(at, 2), ARENA_HEALTH);
@@ -80,7 +78,7 @@ DUEL_CASE(a_shot_passes_its_own_team_and_ends_in_time) {
 
 ARENA_CASE(no_more_shots_fly_than_the_setting_says, 5, false,
            SETTINGS("agents=0", "pickups=0", "tanks=0", "shots=1")) {
-    net_match_join(t->match, &(net_game_player){.client = 1, .name = "left"});
+    table_join(t, 1, "left");
     const arena_input fire = {.is_firing = true, .aim = 512};
     for (uint32_t i = 0; i < 60; i++) {
         table_input(t, 1, &fire);
@@ -93,18 +91,15 @@ DUEL_CASE(who_is_killed_waits_as_a_ghost_and_comes_back) {
     arena_game* game = table_game(at);
     ecs_entity victim = net_match_player(at->match, 2);
     *(uint8_t*)table_of(at, 2, game->health) = 10;
-    const arena_input fire = {.is_firing = true}, rest = {0};
-    table_input(at, 1, &fire);
-    table_step(at);
-    table_input(at, 1, &rest);
+    shoot(at);
     uint32_t ticks = 0;
     while (at->events[ARENA_MESSAGE_KILLED] == 0 && ticks++ < 60)
         table_step(at);
     assert_int_equal(at->events[ARENA_MESSAGE_KILLED], 1);
-    assert_int_equal(at->last_kill.victim, victim);
-    assert_int_equal(at->last_kill.victim_client, 2);
-    assert_int_equal(at->last_kill.killer_client, 1);
-    assert_true(at->last_hit.is_fatal);
+    assert_int_equal(TABLE_LAST(at, arena_killed, ARENA_MESSAGE_KILLED).victim, victim);
+    assert_int_equal(TABLE_LAST(at, arena_killed, ARENA_MESSAGE_KILLED).victim_client, 2);
+    assert_int_equal(TABLE_LAST(at, arena_killed, ARENA_MESSAGE_KILLED).killer_client, 1);
+    assert_true(TABLE_LAST(at, arena_hit, ARENA_MESSAGE_HIT).is_fatal);
     assert_int_equal(entry_of(at, 1)->kills, 1);
     assert_int_equal(entry_of(at, 2)->deaths, 1);
     assert_int_equal(arena_find_score(table_world(at), game, 1)->kills, 1);
@@ -128,7 +123,8 @@ DUEL_CASE(a_ray_strikes_at_once_and_not_through_rocks) {
     table_step(at);
     assert_int_equal(health_of(at, 2), ARENA_HEALTH - ARENA_RAY_DAMAGE);
     assert_int_equal(at->events[ARENA_MESSAGE_RAY], 1);
-    assert_int_equal(at->last_ray.target, net_match_player(at->match, 2));
+    assert_int_equal(TABLE_LAST(at, arena_ray, ARENA_MESSAGE_RAY).target,
+                     net_match_player(at->match, 2));
     // A second shot within the second: the gun is not ready.
     table_input(at, 1, &ray);
     table_steps(at, 10);
@@ -140,7 +136,7 @@ DUEL_CASE(a_ray_strikes_at_once_and_not_through_rocks) {
     table_put(at, 2, arena_snap(rock.x + rock.radius + 4.0f), rock.y);
     table_steps(at, 60);
     assert_true(at->events[ARENA_MESSAGE_RAY] >= 2);
-    assert_int_equal(at->last_ray.target, ECS_ENTITY_NONE);
+    assert_int_equal(TABLE_LAST(at, arena_ray, ARENA_MESSAGE_RAY).target, ECS_ENTITY_NONE);
     assert_int_equal(health_of(at, 2), ARENA_HEALTH - ARENA_RAY_DAMAGE);
 }
 
@@ -164,9 +160,7 @@ CASE(a_ray_strikes_what_its_shooter_saw) {
         const arena_input ray = {.is_raying = true,
                                  .aim = arena_aim_of(old.x - own->x, old.y - own->y)};
         uint8_t packed[NET_INPUT_BYTES_MAX];
-        size_t size;
-        uint32_t message = net_match_input_message(t.match);
-        assert_ok(net_match_pack(t.match, message, &ray, packed, sizeof packed, &size));
+        size_t size = table_pack_input(t.match, &ray, packed);
         net_match_input_seen(t.match, 1, packed, size, has_view ? seen * 256 : 0);
         table_input(&t, 2, &run);
         table_step(&t);
@@ -250,7 +244,8 @@ CASE_WITH(table, t, open_duel(t), table_close(t), a_flag_goes_with_its_carrier_a
     assert_int_equal(flag_of(t, 2, &flag)->state, ARENA_FLAG_CARRIED);
     assert_int_equal(flag_of(t, 2, NULL)->carrier, net_match_player(t->match, 1));
     assert_int_equal(*(uint32_t*)table_of(t, 1, game->together), 2);
-    assert_int_equal(t->last_flag.what, ARENA_FLAG_IS_TAKEN);
+    assert_int_equal(TABLE_LAST(t, arena_flag_moved, ARENA_MESSAGE_FLAG_MOVED).what,
+                     ARENA_FLAG_IS_TAKEN);
     const arena_input go = {.move_y = 127};
     table_input(t, 1, &go);
     for (uint32_t i = 0; i < 30; i++) {
@@ -264,7 +259,8 @@ CASE_WITH(table, t, open_duel(t), table_close(t), a_flag_goes_with_its_carrier_a
     base = arena_map_base(1);
     table_put(t, 1, base.x + 4.0f, base.y);
     table_step(t);
-    assert_int_equal(t->last_flag.what, ARENA_FLAG_IS_CAPTURED);
+    assert_int_equal(TABLE_LAST(t, arena_flag_moved, ARENA_MESSAGE_FLAG_MOVED).what,
+                     ARENA_FLAG_IS_CAPTURED);
     assert_int_equal(flag_of(t, 2, NULL)->state, ARENA_FLAG_HOME);
     assert_int_equal(*(uint32_t*)table_of(t, 1, game->together), 0);
     assert_int_equal(arena_points(arena_find_score(table_world(t), game, 1)), ARENA_CAPTURE_POINTS);
@@ -282,11 +278,13 @@ DUEL_CASE(a_flag_lies_where_its_carrier_died_or_left_until_it_is_brought_back) {
     *(uint8_t*)table_of(at, 1, game->health) = 0;
     table_step(at);
     assert_int_equal(flag_of(at, 2, NULL)->state, ARENA_FLAG_DROPPED);
-    assert_int_equal(at->last_flag.what, ARENA_FLAG_IS_DROPPED);
+    assert_int_equal(TABLE_LAST(at, arena_flag_moved, ARENA_MESSAGE_FLAG_MOVED).what,
+                     ARENA_FLAG_IS_DROPPED);
     table_put(at, 2, place.x + 1.0f, place.y);
     table_step(at);
     assert_int_equal(flag_of(at, 2, NULL)->state, ARENA_FLAG_HOME);
-    assert_int_equal(at->last_flag.what, ARENA_FLAG_IS_BACK);
+    assert_int_equal(TABLE_LAST(at, arena_flag_moved, ARENA_MESSAGE_FLAG_MOVED).what,
+                     ARENA_FLAG_IS_BACK);
     base = arena_map_stand(1);
     table_put(at, 2, base.x, base.y);
     table_step(at);
@@ -300,14 +298,8 @@ DUEL_CASE(a_flag_lies_where_its_carrier_died_or_left_until_it_is_brought_back) {
 
 DUEL_CASE(a_call_lights_the_beacon_of_the_team) {
     arena_game* game = table_game(at);
-    const arena_rally rally = {0};
-    uint8_t packed[16];
-    size_t size;
-    uint32_t message = ARENA_MESSAGE_RALLY + 1;
     for (uint32_t i = 0; i < 2; i++) {
-        assert_ok(net_match_pack(at->match, message, &rally, packed, sizeof packed, &size));
-        assert_ok(net_match_event_check(at->match, message, packed, size));
-        net_match_client_event(at->match, 1, message, packed, size);
+        assert_ok(table_send(at, 1, ARENA_MESSAGE_RALLY, &(arena_rally){0}));
         table_steps(at, 2);
         assert_int_equal(ecs_query_count(table_world(at), game->beacons), 1); // the beacon moves
     }
@@ -317,16 +309,16 @@ DUEL_CASE(a_call_lights_the_beacon_of_the_team) {
     assert_int_equal(ecs_query_count(table_world(at), game->beacons), 0);
 }
 
-ARENA_CASE(players_spread_over_the_teams_and_take_their_rows_with_them, 5, false, nobody_else) {
+ARENA_CASE(players_spread_over_the_teams_and_take_their_rows_with_them, 5, false, ARENA_EMPTY) {
     for (uint32_t client = 1; client <= 8; client++)
-        net_match_join(t->match, &(net_game_player){.client = client, .name = "player"});
+        table_join(t, client, "player");
     for (uint32_t client = 1; client <= 8; client++)
         assert_int_equal(*(uint8_t*)table_of(t, client, table_game(t)->team),
                          (client - 1) % ARENA_TEAMS + 1);
     assert_int_equal(ecs_query_count(table_world(t), table_game(t)->entries), 8);
     net_match_leave(t->match, 3);
     assert_int_equal(ecs_query_count(table_world(t), table_game(t)->entries), 7);
-    net_match_join(t->match, &(net_game_player){.client = 9, .name = "player"});
+    table_join(t, 9, "player");
     assert_int_equal(*(uint8_t*)table_of(t, 9, table_game(t)->team), 3);
 }
 
@@ -440,39 +432,6 @@ ARENA_CASE(a_thousand_soldiers_and_200_players_fight_for_300_ticks, 42, false, N
     assert_in_range(ecs_query_count(world, game->soldiers), 900, 1000);
 }
 
-static void run_busy(table* t, uint32_t ticks, uint64_t* hashes) {
-    for (uint32_t i = 0; i < ticks; i++) {
-        if (i == 0) table_join_bots(t, 8);
-        if (i == 100) table_join_bots(t, 8);
-        if (i == 200) {
-            net_match_leave(t->match, 16);
-            t->bot_count--;
-        }
-        table_step(t);
-        hashes[i] = ecs_world_state_hash(table_world(t));
-    }
-}
-
-CASE(two_runs_have_the_same_hash_in_every_tick) {
-    enum { TICKS = 400 };
-    static uint64_t first[TICKS], second[TICKS];
-    static const char* const some[] = {"agents=400", NULL};
-    table t;
-    table_open(&t, some, 77, NET_ROLE_SERVER, false);
-    run_busy(&t, TICKS, first);
-    uint64_t world_first = ecs_world_hash(table_world(&t));
-    table_close(&t);
-    table_open(&t, some, 77, NET_ROLE_SERVER, false);
-    run_busy(&t, TICKS, second);
-    assert_memory_equal(first, second, sizeof first);
-    assert_true(ecs_world_hash(table_world(&t)) == world_first);
-    table_close(&t);
-    table_open(&t, some, 78, NET_ROLE_SERVER, false);
-    run_busy(&t, TICKS, second);
-    assert_memory_not_equal(first, second, sizeof first);
-    table_close(&t);
-}
-
 // The match has only soldiers. The record of what players saw is beside the world and not part of
 // it.
 CASE(a_restored_world_has_the_same_future) {
@@ -507,25 +466,11 @@ ARENA_CASE(a_known_match_comes_to_a_known_end, 7, false, SETTINGS("agents=300"))
     assert_true(hash == ARENA_KNOWN_HASH);
 }
 
-// B10: soldiers think, walk and shoot on several threads.
+static void open_busy(table* t, uint64_t seed) {
+    table_open(t, SETTINGS("agents=1500"), seed, NET_ROLE_SERVER, false);
+}
+
+// Soldiers think, walk and shoot on several threads.
 CASE(a_match_is_the_same_on_any_number_of_threads) {
-    enum { TICKS = 150 };
-    static uint64_t hashes[TICKS];
-    static const uint32_t threads[] = {1, 2, 3, 8};
-    for (uint32_t k = 0; k < BASE_COUNT(threads); k++) {
-        base_workers* workers = base_workers_create(NULL, threads[k]);
-        table t;
-        table_open(&t, SETTINGS("agents=1500"), 5, NET_ROLE_SERVER, false);
-        table_join_bots(&t, 20);
-        net_match_set_workers(t.match, workers);
-        for (uint32_t i = 0; i < TICKS; i++) {
-            table_step(&t);
-            const uint64_t hash = ecs_world_hash(table_world(&t));
-            if (k == 0) hashes[i] = hash;
-            assert_true(hash == hashes[i]);
-        }
-        assert_true(t.events[ARENA_MESSAGE_HIT] > 0);
-        table_close(&t);
-        base_workers_destroy(workers);
-    }
+    table_expect_same_runs(open_busy);
 }

@@ -78,8 +78,8 @@ ARENA_CASE(a_turret_is_destroyed_with_its_tank, 5, false, two_tanks) {
 ARENA_CASE(a_turret_turns_to_an_enemy_and_shoots, 5, false, two_tanks) {
     arena_game* game = table_game(t);
     ecs_world* world = table_world(t);
-    net_match_join(t->match, &(net_game_player){.client = 1, .name = "red"});
-    net_match_join(t->match, &(net_game_player){.client = 2, .name = "blue"});
+    table_join(t, 1, "red");
+    table_join(t, 2, "blue");
     tank_list list = find_tanks(t);
     assert_int_equal(*(const uint8_t*)ecs_get(world, list.tanks[0], game->team), 1);
     const arena_input rest = {0};
@@ -91,7 +91,8 @@ ARENA_CASE(a_turret_turns_to_an_enemy_and_shoots, 5, false, two_tanks) {
         table_step(t);
     }
     assert_true(t->events[ARENA_MESSAGE_HIT] > 0);
-    assert_int_equal(t->last_hit.client, 0); // a tank belongs to no client
+    assert_int_equal(TABLE_LAST(t, arena_hit, ARENA_MESSAGE_HIT).client,
+                     0); // a tank belongs to no client
     assert_true(*(const uint8_t*)table_of(t, 2, game->health) < ARENA_HEALTH);
 }
 

@@ -8,8 +8,8 @@ static const char* const empty_map[] = {"agents=0", "pickups=0", "tanks=0", "rou
 
 static void open_pair(table* t) {
     table_open(t, empty_map, 5, NET_ROLE_SERVER, false);
-    net_match_join(t->match, &(net_game_player){.client = 1, .name = "Ann"});
-    net_match_join(t->match, &(net_game_player){.client = 2, .name = "Bob"});
+    table_join(t, 1, "Ann");
+    table_join(t, 2, "Bob");
 }
 
 #define PAIR_CASE(name) CASE_WITH(table, at, open_pair(at), table_close(at), name)

@@ -25,7 +25,7 @@ static bool take_cheer(void* sender, uint32_t message, const void* payload) {
 static void open_human(human* h) {
     memset(h, 0, sizeof *h);
     table_open(&h->t, NULL, 0, 1, NET_ROLE_SERVER, false);
-    net_match_join(h->t.match, &(net_game_player){.client = 1, .name = "human"});
+    table_join(&h->t, 1, "human");
     h->view = (net_player_context){.size_bytes = sizeof h->view,
                                    .world = net_match_world(h->t.match),
                                    .context = net_match_context(h->t.match),
@@ -131,15 +131,14 @@ HUMAN_CASE(a_number_key_cheers_once_per_press) {
 }
 
 CASE(a_landing_is_folded_at_the_side_walls) {
-    ecs_vec2 pos = {600.0f, 350.0f};
-    assert_float_equal(breakout_landing_x(pos, (ecs_vec2){100.0f, 100.0f}, 5.0f, 750.0f), 1000.0f,
-                       0.01f);
-    // 600 + 800 = 1400 is 205 beyond the wall at 1195.
-    assert_float_equal(breakout_landing_x(pos, (ecs_vec2){200.0f, 100.0f}, 5.0f, 750.0f), 990.0f,
-                       0.01f);
-    assert_float_equal(breakout_landing_x(pos, (ecs_vec2){-200.0f, 100.0f}, 5.0f, 750.0f), 210.0f,
-                       0.01f);
-    // The ball bounces on both walls.
-    assert_float_equal(breakout_landing_x(pos, (ecs_vec2){500.0f, 100.0f}, 5.0f, 750.0f), 220.0f,
-                       0.05f);
+    static const float rows[][3] = {
+        {100.0f, 1000.0f, 0.01f},
+        {200.0f, 990.0f, 0.01f}, // 600 + 800 = 1400 is 205 beyond the wall at 1195
+        {-200.0f, 210.0f, 0.01f},
+        {500.0f, 220.0f, 0.05f}, // it bounces on both walls
+    };
+    for (uint32_t i = 0; i < BASE_COUNT(rows); i++)
+        assert_float_equal(breakout_landing_x((ecs_vec2){600.0f, 350.0f},
+                                              (ecs_vec2){rows[i][0], 100.0f}, 5.0f, 750.0f),
+                           rows[i][1], rows[i][2]);
 }

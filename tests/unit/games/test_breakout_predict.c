@@ -15,10 +15,7 @@ typedef struct pair {
 
 static void open_pair(pair* p, const char* const* settings, uint32_t setting_count) {
     table_open(&p->server, settings, setting_count, 21, NET_ROLE_SERVER, false);
-    net_match_config config = *net_match_get_config(p->server.match);
-    config.role = NET_ROLE_PREDICT;
-    assert_ok(net_match_create(&config, NULL, &p->ahead));
-    net_match_mirror_start(p->ahead, config.tick_rate_hz, config.settings, BREAKOUT_SETTING_COUNT);
+    p->ahead = table_ahead(&p->server);
 }
 
 static void close_pair(pair* p) {
@@ -28,44 +25,18 @@ static void close_pair(pair* p) {
 
 #define PAIR_CASE(name, ...) CASE_WITH(pair, at, open_pair(at, __VA_ARGS__), close_pair(at), name)
 
-// Copy what replication brings: the living entities with their replicated values. The copy does not
-// quantise, since pads and balls are already on the grid of the wire (assert_on_grid).
+// Pads and balls are already on the grid of the wire (assert_on_grid).
 static void copy(pair* p) {
-    ecs_world* from = net_match_world(p->server.match);
-    ecs_world* to = net_match_world(p->ahead);
-    breakout_game* game = table_game(&p->server);
-    ecs_query* const queries[] = {game->matches, game->bricks, game->pads, game->balls};
-    for (uint32_t q = 0; q < BASE_COUNT(queries); q++) {
-        ecs_query_iter it = ecs_query_begin(from, queries[q]);
-        while (ecs_query_next(&it)) {
-            for (uint32_t i = 0; i < it.rows.count; i++) {
-                ecs_entity entity = it.rows.entities[i];
-                ecs_template_id id = ecs_entity_template(from, entity);
-                if (!ecs_is_alive(to, entity)) assert_ok(ecs_create_at(to, entity, id, NULL, 0));
-                const ecs_template* template_ = ecs_template_get(from, id);
-                for (uint32_t k = 0; k < template_->component_count; k++) {
-                    const ecs_template_component* part = &template_->components[k];
-                    if (!(part->flags & ECS_COMPONENT_REPLICATED)) continue;
-                    ecs_type_id type = ecs_component_get(from, part->component)->type;
-                    memcpy(ecs_get_mut(to, entity, part->component),
-                           ecs_get(from, entity, part->component), ecs_type_get(from, type)->size);
-                }
-            }
-        }
-    }
+    table_replicate(&p->server, p->ahead);
 }
 
 static void join(pair* p) {
-    net_match_join(p->server.match, &(net_game_player){.client = 1, .name = "own"});
+    table_join(&p->server, 1, "own");
     p->player = net_match_player(p->server.match, 1);
 }
 
 static void step_server(pair* p, int32_t move, bool is_launching) {
-    breakout_input input = {move, is_launching};
-    uint8_t packed[16];
-    size_t size;
-    assert_ok(net_match_pack(p->server.match, 1, &input, packed, sizeof packed, &size));
-    net_match_input(p->server.match, 1, packed, size);
+    table_input(&p->server, 1, &(breakout_input){move, is_launching});
     table_step(&p->server);
 }
 
@@ -84,7 +55,7 @@ static void step_both(pair* p, int32_t move, bool is_launching) {
 }
 
 static void assert_same(pair* p, ecs_entity entity, ecs_component_id component, size_t size) {
-    const void* truth = ecs_get(net_match_world(p->server.match), entity, component);
+    const void* truth = ecs_get(table_world(&p->server), entity, component);
     const void* guess = ecs_get(net_match_world(p->ahead), entity, component);
     assert_memory_equal(truth, guess, size);
 }
@@ -93,7 +64,7 @@ static void assert_same_ball(pair* p, ecs_entity ball) {
     const breakout_game* game = table_game(&p->server);
     assert_same(p, ball, game->pos, sizeof(ecs_vec2));
     assert_same(p, ball, game->vel, sizeof(ecs_vec2));
-    const breakout_owner* truth = ecs_get(net_match_world(p->server.match), ball, game->owner);
+    const breakout_owner* truth = ecs_get(table_world(&p->server), ball, game->owner);
     const breakout_owner* guess = ecs_get(net_match_world(p->ahead), ball, game->owner);
     assert_int_equal(truth->pad, guess->pad);
     assert_int_equal(truth->is_held, guess->is_held);
@@ -109,7 +80,7 @@ PAIR_CASE(the_own_pad_and_the_ball_it_holds_are_where_the_server_has_them, NULL,
     step_server(at, 0, false);
     copy(at);
     const breakout_game* game = table_game(&at->server);
-    ecs_entity ball = ecs_query_first(net_match_world(at->server.match), game->balls);
+    ecs_entity ball = ecs_query_first(table_world(&at->server), game->balls);
     base_rng rng = base_rng_make(3, 3);
     // The ball is held for 1.5 s. Then it starts by itself, in both worlds at once.
     uint32_t held = 0;
@@ -118,32 +89,33 @@ PAIR_CASE(the_own_pad_and_the_ball_it_holds_are_where_the_server_has_them, NULL,
         assert_same(at, at->player, game->pos, sizeof(ecs_vec2));
         assert_same(at, at->player, game->rect_size, sizeof(ecs_vec2));
         assert_same_ball(at, ball);
-        const breakout_owner* owner = ecs_get(net_match_world(at->server.match), ball, game->owner);
-        held += owner->is_held;
+        held +=
+            ((const breakout_owner*)ecs_get(table_world(&at->server), ball, game->owner))->is_held;
     }
     assert_int_equal(held, 90); // and one tick before the copy
 }
 
 PAIR_CASE(a_ball_is_let_go_at_once_and_flies_the_same_way,
-          (const char* const[]){"pad_speed=600", "ball_speed=1.5"}, 2) {
+          SETTINGS("pad_speed=600", "ball_speed=1.5"), 2) {
     join(at);
     for (uint32_t i = 0; i < 20; i++)
         step_server(at, 0, false);
     copy(at);
     const breakout_game* game = table_game(&at->server);
-    ecs_world* world = net_match_world(at->server.match);
+    ecs_world* world = table_world(&at->server);
     ecs_entity ball = ecs_query_first(world, game->balls);
     step_both(at, 30, true);
     assert_false(((const breakout_owner*)ecs_get(world, ball, game->owner))->is_held);
     base_rng rng = base_rng_make(5, 5);
     uint32_t ticks = 0;
     // Run far beyond the first brick: the prediction also reflects the ball there.
-    while (ticks < 600 && at->server.brick_hits < 3 && ecs_is_alive(world, ball)) {
+    while (ticks < 600 && at->server.events[BREAKOUT_MESSAGE_BRICK_HIT] < 3 &&
+           ecs_is_alive(world, ball)) {
         step_both(at, some_move(&rng, ticks), false);
         if (ecs_is_alive(world, ball)) assert_same_ball(at, ball);
         ticks++;
     }
-    assert_true(at->server.brick_hits > 0);
+    assert_true(at->server.events[BREAKOUT_MESSAGE_BRICK_HIT] > 0);
 }
 
 static void assert_on_grid(const ecs_vec2* value) {
@@ -153,7 +125,7 @@ static void assert_on_grid(const ecs_vec2* value) {
 
 // Destroy what replication would destroy: balls that were lost, and bricks that are rubble.
 static void bury(pair* p) {
-    ecs_world* truth = net_match_world(p->server.match);
+    ecs_world* truth = table_world(&p->server);
     ecs_world* ahead = net_match_world(p->ahead);
     breakout_game* game = net_match_context(p->ahead);
     ecs_query* const queries[] = {game->balls, game->bricks};
@@ -177,7 +149,7 @@ CASE_WITH(pair, p, open_pair(p, NULL, 0), close_pair(p),
           with_fresh_rows_twice_a_second_no_tick_of_a_long_match_differs) {
     join(p);
     const breakout_game* game = table_game(&p->server);
-    ecs_world* world = net_match_world(p->server.match);
+    ecs_world* world = table_world(&p->server);
     base_rng rng = base_rng_make(4, 4);
     uint32_t compared = 0, bounces = 0;
     for (uint32_t i = 0; i < 3000; i++) {
@@ -231,8 +203,8 @@ PAIR_CASE(nothing_but_flying_happens_ahead, NULL, 0) {
         const ecs_entity* bricks = it.rows.entities;
         for (uint32_t i = 0; i < it.rows.count; i++) {
             const int32_t* hits = it.rows.columns[2];
-            const int32_t* truth = ecs_get(net_match_world(at->server.match), bricks[i],
-                                           table_game(&at->server)->hits);
+            const int32_t* truth =
+                ecs_get(table_world(&at->server), bricks[i], table_game(&at->server)->hits);
             struck += hits[i] < *truth;
         }
     }
@@ -264,8 +236,7 @@ static float weight_at(pair* p, ecs_vec2 pos, ecs_vec2 vel) {
     return entities[1].weight;
 }
 
-PAIR_CASE(balls_near_the_own_pad_are_shown_as_predicted, (const char* const[]){"pad_speed=300"},
-          1) {
+PAIR_CASE(balls_near_the_own_pad_are_shown_as_predicted, SETTINGS("pad_speed=300"), 1) {
     join(at);
     step_server(at, 0, false);
     copy(at);

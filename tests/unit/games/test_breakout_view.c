@@ -17,6 +17,14 @@ static void render(table* t, recorder* r, ecs_entity player) {
     render_at(t, r, player, (double)net_match_tick(t->match), 1.0f / 60.0f);
 }
 
+// Ticks, each with its picture.
+static void show(table* t, recorder* r, uint32_t ticks, ecs_entity player) {
+    for (uint32_t i = 0; i < ticks; i++) {
+        table_step(t);
+        render(t, r, player);
+    }
+}
+
 static uint32_t primitives(const recorder* r) {
     return r->rects + r->circles + r->lines + r->points / 3 + r->texts;
 }
@@ -30,17 +38,12 @@ static uint32_t sparks_alight(table* t) {
     return count;
 }
 
-CASE(the_picture_shows_bricks_pads_balls_names_and_the_score) {
-    table t;
-    // Server and picture are in one world, so both sets of systems exist.
-    table_open(&t, NULL, 0, 1, NET_ROLE_SERVER, true);
-    table_join_bots(&t, 2);
+// Server and picture are in one world, so both sets of systems exist.
+BREAKOUT_CASE(the_picture_shows_bricks_pads_balls_names_and_the_score, 1, true) {
+    table_join_bots(t, 2);
     recorder r;
-    for (uint32_t i = 0; i < 600; i++) {
-        table_step(&t);
-        render(&t, &r, net_match_player(t.match, 1));
-    }
-    const breakout_match* match = table_match(&t);
+    show(t, &r, 600, net_match_player(t->match, 1));
+    const breakout_match* match = table_match(t);
     assert_true(r.points >= 3u * (2u * (uint32_t)match->bricks + 2u));
     assert_true(r.rects >= 4u * (uint32_t)match->bricks);
     assert_true(r.circles >= 5);
@@ -52,13 +55,12 @@ CASE(the_picture_shows_bricks_pads_balls_names_and_the_score) {
     snprintf(score, sizeof score, "%06d", match->score);
     assert_true(recorder_has_text(&r, score));
     assert_true(r.low_x > -40.0f && r.high_x < 1240.0f && r.low_y > -40.0f && r.high_y < 840.0f);
-    table_close(&t);
 }
 
 BREAKOUT_CASE(a_brick_hit_strikes_sparks, 1, true) {
     table_join_bots(t, 1);
     recorder r;
-    while (t->brick_hits == 0)
+    while (t->events[BREAKOUT_MESSAGE_BRICK_HIT] == 0)
         table_step(t);
     table_step(t); // the view gets the broadcast
     assert_true(sparks_alight(t) >= 6);
@@ -72,12 +74,12 @@ BREAKOUT_CASE(a_brick_hit_strikes_sparks, 1, true) {
     assert_false(recorder_has_text(&r, "+10"));
 }
 
-BREAKOUT_CASE_WITH(the_end_of_a_game_is_announced, (const char* const[]){"lives=1", "ball_speed=2"},
-                   2, 3, NET_ROLE_SERVER, true) {
-    net_match_join(t->match, &(net_game_player){.client = 1, .name = "statue"});
-    for (uint32_t i = 0; i < 100000 && t->lives_lost == 0; i++)
+BREAKOUT_CASE_WITH(the_end_of_a_game_is_announced, SETTINGS("lives=1", "ball_speed=2"), 2, 3,
+                   NET_ROLE_SERVER, true) {
+    table_join(t, 1, "statue");
+    for (uint32_t i = 0; i < 100000 && t->events[BREAKOUT_MESSAGE_LIFE_LOST] == 0; i++)
         table_step(t);
-    assert_int_equal(t->lives_lost, 1);
+    assert_int_equal(t->events[BREAKOUT_MESSAGE_LIFE_LOST], 1);
     recorder r;
     render(t, &r, ECS_ENTITY_NONE);
     assert_true(recorder_has_text(&r, "GAME OVER"));
@@ -158,7 +160,7 @@ CASE(a_trail_is_as_long_at_any_frame_rate) {
 BREAKOUT_CASE(a_jump_in_time_clears_what_the_picture_remembers, 1, true) {
     table_join_bots(t, 1);
     recorder r;
-    while (t->brick_hits == 0) {
+    while (t->events[BREAKOUT_MESSAGE_BRICK_HIT] == 0) {
         table_step(t);
         render(t, &r, ECS_ENTITY_NONE);
     }
@@ -202,30 +204,19 @@ BREAKOUT_CASE(a_pad_flashes_when_a_ball_turns_on_it, 2, true) {
 }
 
 BREAKOUT_CASE(a_cheer_stands_over_its_pad_for_a_moment, 12, true) {
-    net_match_join(t->match, &(net_game_player){.client = 1, .name = "fan"});
+    table_join(t, 1, "fan");
     table_step(t);
-    uint8_t packed[64];
-    breakout_cheer cheer = {.emote = 2};
-    size_t size;
-    assert_ok(
-        net_match_pack(t->match, BREAKOUT_MESSAGE_CHEER + 1, &cheer, packed, sizeof packed, &size));
-    net_match_client_event(t->match, 1, BREAKOUT_MESSAGE_CHEER + 1, packed, size);
+    assert_ok(table_send(t, 1, BREAKOUT_MESSAGE_CHEER, &(breakout_cheer){.emote = 2}));
     recorder r;
-    for (uint32_t i = 0; i < 3; i++) {
-        table_step(t);
-        render(t, &r, ECS_ENTITY_NONE);
-    }
+    show(t, &r, 3, ECS_ENTITY_NONE);
     assert_true(recorder_has_text(&r, "wow!"));
-    for (uint32_t i = 0; i < 120; i++) {
-        table_step(t);
-        render(t, &r, ECS_ENTITY_NONE);
-    }
+    show(t, &r, 120, ECS_ENTITY_NONE);
     assert_false(recorder_has_text(&r, "wow!"));
 }
 
 BREAKOUT_CASE(the_list_names_the_best_and_oneself, 12, true) {
     for (uint32_t i = 1; i <= 20; i++)
-        net_match_join(t->match, &(net_game_player){.client = i, .name = "player"});
+        table_join(t, i, "player");
     table_step(t);
     ecs_world* world = net_match_world(t->match);
     for (uint32_t i = 1; i <= 20; i++) {
@@ -247,16 +238,12 @@ CASE_WITH(table, t, table_open(t, NULL, 0, 1, NET_ROLE_SERVER, true), table_clos
     table_step(t);
     render(t, &r, ECS_ENTITY_NONE);
     assert_true(recorder_has_text(&r, "48 bricks"));
-    for (uint32_t i = 0; i < 130; i++) {
-        table_step(t);
-        render(t, &r, ECS_ENTITY_NONE);
-    }
+    show(t, &r, 130, ECS_ENTITY_NONE);
     assert_false(recorder_has_text(&r, "48 bricks"));
     table_close(t);
     // A client that joins later gets no hint about what all clients see.
     table_open(t, NULL, 0, 1, NET_ROLE_SERVER, true);
-    for (uint32_t i = 0; i < 130; i++)
-        table_step(t);
+    table_steps(t, 130);
     render(t, &r, ECS_ENTITY_NONE);
     assert_false(recorder_has_text(&r, "48 bricks"));
 }

@@ -28,24 +28,24 @@ static recorder render(net_match* match, ecs_entity player, double tick) {
     return r;
 }
 
-CUBES_CASE(the_picture_shows_the_cubes_from_outside_inside_and_below, true, 1, NULL) {
+CUBES_CASE(the_picture_shows_the_cubes_from_outside_inside_and_below, 1, true, NULL) {
     static const float pitches[] = {0.3f, -1.45f, 1.45f, 0.0f};
     static const float distances[] = {230.0f, 8.0f, 400.0f, 90.0f};
-    net_match_join(t->match, &(net_game_player){.client = 1, .name = "Ada"});
-    net_match_join(t->match, &(net_game_player){.client = 2, .name = "Bob"});
-    run(t->match, 300);
+    table_join(t, 1, "Ada");
+    table_join(t, 2, "Bob");
+    table_steps(t, 300);
     for (uint32_t i = 0; i < BASE_COUNT(pitches) * BASE_COUNT(distances); i++) {
         const cubes_orbit orbit = {(float)i * 0.39f - 3.1f, pitches[i % 4], distances[i / 4]};
         ecs_entity camera = net_match_player(t->match, 1);
-        assert_ok(ecs_set(t->world, camera, t->game->orbit, &orbit));
+        assert_ok(ecs_set(table_world(t), camera, table_game(t)->orbit, &orbit));
         recorder r = render(t->match, camera, 300.5);
         assert_true(r.points >= 6 * 100);
-        assert_true(r.points <= 18 * t->game->view->drawn_count + 3);
+        assert_true(r.points <= 18 * table_game(t)->view->drawn_count + 3);
         assert_int_equal(r.rects, 45);
         assert_true(r.texts >= 2);
-        assert_true(t->game->view->drawn_count <= t->game->view->item_count);
+        assert_true(table_game(t)->view->drawn_count <= table_game(t)->view->item_count);
         // The nearest cube is first. The painter walks the list backwards.
-        const cubes_view* view = t->game->view;
+        const cubes_view* view = table_game(t)->view;
         for (uint32_t k = 1; k < view->drawn_count; k++) {
             float step =
                 view->items[view->visible[k]].at.z - view->items[view->visible[k - 1]].at.z;
@@ -56,8 +56,8 @@ CUBES_CASE(the_picture_shows_the_cubes_from_outside_inside_and_below, true, 1, N
     assert_true(render(t->match, ECS_ENTITY_NONE, 300.5).points > 1000);
 }
 
-CUBES_CASE(drawing_changes_nothing_that_counts, true, 1, "cubes=500") {
-    run(t->match, 100);
+CUBES_CASE(drawing_changes_nothing_that_counts, 1, true, SETTINGS("cubes=500")) {
+    table_steps(t, 100);
     uint64_t motion = motion_hash(t->match);
     uint64_t world = ecs_world_hash(net_match_world(t->match));
     recorder first = render(t->match, ECS_ENTITY_NONE, 100.25);

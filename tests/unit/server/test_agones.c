@@ -101,67 +101,61 @@ static void hear(sidecar* self, const char* line) {
     META "\"annotations\":{\"agones.dev/last-allocated\":\"" time                                  \
          "\"}},\"status\":{\"state\":\"Allocated\"}}}\n"
 
-CASE(ready_is_asked_each_second_until_the_answer_is_200) {
-    sidecar at;
-    begin_sidecar(&at);
-    run(&at, 100, 0);
-    assert_int_equal(at.asked[SERVER_REST_LIFE], 0); // not before the program says so
-    at.status[SERVER_REST_LIFE] = 0;
-    server_agones_ask_ready(at.agones);
-    run(&at, 1500, 0);
-    assert_int_equal(at.asked[SERVER_REST_LIFE], 2);
-    at.status[SERVER_REST_LIFE] = 500;
-    run(&at, 2000, 0);
-    assert_int_equal(at.asked[SERVER_REST_LIFE], 4);
-    assert_false(server_agones_is_answered(at.agones));
-    assert_string_equal(at.reported.text,
+#define AGONES_CASE(name)                                                                          \
+    CASE_WITH(sidecar, at, begin_sidecar(at), server_agones_destroy(at->agones), name)
+
+AGONES_CASE(ready_is_asked_each_second_until_the_answer_is_200) {
+    run(at, 100, 0);
+    assert_int_equal(at->asked[SERVER_REST_LIFE], 0); // not before the program says so
+    at->status[SERVER_REST_LIFE] = 0;
+    server_agones_ask_ready(at->agones);
+    run(at, 1500, 0);
+    assert_int_equal(at->asked[SERVER_REST_LIFE], 2);
+    at->status[SERVER_REST_LIFE] = 500;
+    run(at, 2000, 0);
+    assert_int_equal(at->asked[SERVER_REST_LIFE], 4);
+    assert_false(server_agones_is_answered(at->agones));
+    assert_string_equal(at->reported.text,
                         "warning: agones: POST /ready: no answer; it is tried again");
-    assert_int_equal(at.reported.count, 1); // said once
-    at.status[SERVER_REST_LIFE] = 200;
-    run(&at, 5000, 0);
-    assert_int_equal(at.asked[SERVER_REST_LIFE], 5);
-    assert_string_equal(at.last[SERVER_REST_LIFE], "POST /ready {}");
-    assert_true(server_agones_is_answered(at.agones));
-    server_agones_destroy(at.agones);
+    assert_int_equal(at->reported.count, 1); // said once
+    at->status[SERVER_REST_LIFE] = 200;
+    run(at, 5000, 0);
+    assert_int_equal(at->asked[SERVER_REST_LIFE], 5);
+    assert_string_equal(at->last[SERVER_REST_LIFE], "POST /ready {}");
+    assert_true(server_agones_is_answered(at->agones));
 }
 
-CASE(a_sign_of_life_goes_out_every_two_seconds_while_the_loop_passes) {
-    sidecar at;
-    begin_sidecar(&at);
-    run(&at, 10000, 0);
-    assert_int_equal(at.asked[SERVER_REST_HEALTH], 5);
-    assert_string_equal(at.last[SERVER_REST_HEALTH], "POST /health {}");
-    at.now_us += 60000000; // the loop stands still
-    assert_int_equal(at.asked[SERVER_REST_HEALTH], 5);
-    run(&at, 10, 0);
-    assert_int_equal(at.asked[SERVER_REST_HEALTH], 6);
-    server_agones_destroy(at.agones);
+AGONES_CASE(a_sign_of_life_goes_out_every_two_seconds_while_the_loop_passes) {
+    run(at, 10000, 0);
+    assert_int_equal(at->asked[SERVER_REST_HEALTH], 5);
+    assert_string_equal(at->last[SERVER_REST_HEALTH], "POST /health {}");
+    at->now_us += 60000000; // the loop stands still
+    assert_int_equal(at->asked[SERVER_REST_HEALTH], 5);
+    run(at, 10, 0);
+    assert_int_equal(at->asked[SERVER_REST_HEALTH], 6);
 }
 
-CASE(lines_of_the_watch_come_in_pieces) {
-    sidecar at;
-    begin_sidecar(&at);
-    server_agones_ask_ready(at.agones);
-    run(&at, 100, 0);
-    hear(&at, IS("Ready") "\n" META "\"labels\":{\"shoal.dev/set-lives\":\"7\",");
-    hear(&at, "\"shoal.dev/set-level\":\"2\",\"app\":\"x\"},\"annotations\":{\"shoal.dev/set-"
-              "lives\":\"-8\",\"shoal.dev/key-id\":\"3\"}},\"status\":{\"state\":\"Alloc");
-    run(&at, 10, 0);
-    assert_null(server_agones_allocation(at.agones));
-    hear(&at, "ated\",\"address\":\"2001:db8::1\",\"ports\":[{\"port\":7001}]}}}\n");
-    run(&at, 20, 0);
-    const server_watch_state* allocation = server_agones_allocation(at.agones);
+AGONES_CASE(lines_of_the_watch_come_in_pieces) {
+    server_agones_ask_ready(at->agones);
+    run(at, 100, 0);
+    hear(at, IS("Ready") "\n" META "\"labels\":{\"shoal.dev/set-lives\":\"7\",");
+    hear(at, "\"shoal.dev/set-level\":\"2\",\"app\":\"x\"},\"annotations\":{\"shoal.dev/set-"
+             "lives\":\"-8\",\"shoal.dev/key-id\":\"3\"}},\"status\":{\"state\":\"Alloc");
+    run(at, 10, 0);
+    assert_null(server_agones_allocation(at->agones));
+    hear(at, "ated\",\"address\":\"2001:db8::1\",\"ports\":[{\"port\":7001}]}}}\n");
+    run(at, 20, 0);
+    const server_watch_state* allocation = server_agones_allocation(at->agones);
     assert_non_null(allocation);
     assert_int_equal(allocation->setting_count, 2);
     assert_string_equal(allocation->settings[0], "lives=-8"); // an annotation wins
     assert_string_equal(allocation->settings[1], "level=2");
     assert_int_equal(allocation->key_id, 3);
     assert_string_equal(allocation->fault, "");
-    assert_string_equal(at.last[SERVER_REST_ANNOTATION],
+    assert_string_equal(at->last[SERVER_REST_ANNOTATION],
                         "PUT /metadata/annotation "
                         "{\"key\":\"shoal-public\",\"value\":\"[2001:db8::1]:7001\"}");
-    assert_int_equal(server_agones_get_counts(at.agones).lines, 2);
-    server_agones_destroy(at.agones);
+    assert_int_equal(server_agones_get_counts(at->agones).lines, 2);
 }
 
 CASE(what_an_allocation_asks_for_and_cannot_be_is_its_fault) {
@@ -201,23 +195,20 @@ CASE(what_an_allocation_asks_for_and_cannot_be_is_its_fault) {
     assert_true(state.fault[0] != '\0');
 }
 
-CASE(where_standbys_are_is_heard_in_any_state) {
-    sidecar at;
-    begin_sidecar(&at);
-    run(&at, 100, 0);
-    assert_string_equal(server_agones_standby_at(at.agones), "");
-    hear(&at, META "\"labels\":{\"shoal.dev/standby-of\":\"e0ffe1c8cafe0276\"},\"annotations\":{"
-                   "\"shoal.dev/standby-at\":\"192.0.2.1:7,[::1]:8\"}},\"status\":{\"state\":"
-                   "\"Allocated\"}}}\n");
-    run(&at, 10, 0);
-    assert_string_equal(server_agones_standby_at(at.agones), "192.0.2.1:7,[::1]:8");
-    hear(&at, "what is no line\n");
-    run(&at, 10, 0);
-    assert_string_equal(server_agones_standby_at(at.agones), "192.0.2.1:7,[::1]:8");
-    hear(&at, IS("Allocated") "\n");
-    run(&at, 10, 0);
-    assert_string_equal(server_agones_standby_at(at.agones), "");
-    server_agones_destroy(at.agones);
+AGONES_CASE(where_standbys_are_is_heard_in_any_state) {
+    run(at, 100, 0);
+    assert_string_equal(server_agones_standby_at(at->agones), "");
+    hear(at, META "\"labels\":{\"shoal.dev/standby-of\":\"e0ffe1c8cafe0276\"},\"annotations\":{"
+                  "\"shoal.dev/standby-at\":\"192.0.2.1:7,[::1]:8\"}},\"status\":{\"state\":"
+                  "\"Allocated\"}}}\n");
+    run(at, 10, 0);
+    assert_string_equal(server_agones_standby_at(at->agones), "192.0.2.1:7,[::1]:8");
+    hear(at, "what is no line\n");
+    run(at, 10, 0);
+    assert_string_equal(server_agones_standby_at(at->agones), "192.0.2.1:7,[::1]:8");
+    hear(at, IS("Allocated") "\n");
+    run(at, 10, 0);
+    assert_string_equal(server_agones_standby_at(at->agones), "");
     server_watch_state state;
     static const char line[] =
         META "\"annotations\":{\"shoal.dev/standby-of\":\"e0ffe1c8cafe0276\"}},"
@@ -226,205 +217,175 @@ CASE(where_standbys_are_is_heard_in_any_state) {
     assert_true(state.standby_of == 0xe0ffe1c8cafe0276 && state.fault[0] == '\0');
 }
 
-CASE(what_is_no_line_of_the_watch_is_counted_and_said_once) {
+AGONES_CASE(what_is_no_line_of_the_watch_is_counted_and_said_once) {
     static const char* const lines[] = {"{\"error\":{\"code\":14}}\n", "\"Allocated\"\n", "[\n",
                                         META "},\"status\":{\"state\":7}}}\n", "\xff\xfe\n"};
-    sidecar at;
-    begin_sidecar(&at);
-    server_agones_ask_ready(at.agones);
-    run(&at, 100, 0);
+    server_agones_ask_ready(at->agones);
+    run(at, 100, 0);
     for (uint32_t i = 0; i < BASE_COUNT(lines); i++)
-        hear(&at, lines[i]);
-    run(&at, 20, 0);
-    assert_int_equal(server_agones_get_counts(at.agones).lines_refused, BASE_COUNT(lines));
-    assert_int_equal(server_agones_get_counts(at.agones).lines, 0);
-    assert_int_equal(at.reported.count, 1);
-    hear(&at, ALLOCATED_AT("1"));
-    run(&at, 20, 0);
-    assert_non_null(server_agones_allocation(at.agones));
-    server_agones_destroy(at.agones);
+        hear(at, lines[i]);
+    run(at, 20, 0);
+    assert_int_equal(server_agones_get_counts(at->agones).lines_refused, BASE_COUNT(lines));
+    assert_int_equal(server_agones_get_counts(at->agones).lines, 0);
+    assert_int_equal(at->reported.count, 1);
+    hear(at, ALLOCATED_AT("1"));
+    run(at, 20, 0);
+    assert_non_null(server_agones_allocation(at->agones));
 }
 
-CASE(a_line_that_is_too_long_is_left_out_and_the_next_one_is_heard) {
-    sidecar at;
-    begin_sidecar(&at);
-    server_agones_ask_ready(at.agones);
-    run(&at, 100, 0);
+AGONES_CASE(a_line_that_is_too_long_is_left_out_and_the_next_one_is_heard) {
+    server_agones_ask_ready(at->agones);
+    run(at, 100, 0);
     static char piece[SERVER_WATCH_LINE_BYTES_MAX / 2 + 1];
     memset(piece, ' ', sizeof piece - 1);
     for (uint32_t i = 0; i < 2; i++) // as long as one may be
-        hear(&at, piece);
-    hear(&at, "\n");
+        hear(at, piece);
+    hear(at, "\n");
     for (uint32_t i = 0; i < 3; i++)
-        hear(&at, piece);
-    hear(&at, "\n");
-    hear(&at, ALLOCATED_AT("1"));
-    run(&at, 20, 0);
-    assert_int_equal(server_agones_get_counts(at.agones).lines_refused, 2);
-    assert_non_null(server_agones_allocation(at.agones));
-    server_agones_destroy(at.agones);
+        hear(at, piece);
+    hear(at, "\n");
+    hear(at, ALLOCATED_AT("1"));
+    run(at, 20, 0);
+    assert_int_equal(server_agones_get_counts(at->agones).lines_refused, 2);
+    assert_non_null(server_agones_allocation(at->agones));
 }
 
-CASE(an_allocation_of_before_is_not_taken_for_a_new_one) {
-    sidecar at;
-    begin_sidecar(&at);
-    hear(&at, IS("Allocated")); // nothing was asked for yet
-    run(&at, 100, 0);
-    server_agones_ask_ready(at.agones);
-    assert_null(server_agones_allocation(at.agones));
-    run(&at, 20, 0);
-    hear(&at, ALLOCATED_AT("1"));
-    run(&at, 20, 0);
-    assert_non_null(server_agones_allocation(at.agones));
-    server_agones_ask_ready(at.agones); // the match is over
-    hear(&at, ALLOCATED_AT("1"));
-    run(&at, 20, 0);
-    assert_null(server_agones_allocation(at.agones));
-    hear(&at, ALLOCATED_AT("2")); // the line between was lost
-    run(&at, 20, 0);
-    assert_string_equal(server_agones_allocation(at.agones)->allocated_at, "2");
-    server_agones_ask_ready(at.agones);
-    run(&at, 20, 0);
-    hear(&at, ALLOCATED_AT("2"));
-    hear(&at, IS("Ready"));
-    hear(&at, ALLOCATED_AT("2")); // a clock that stands still
-    run(&at, 20, 0);
-    assert_non_null(server_agones_allocation(at.agones));
-    assert_int_equal(at.asked[SERVER_REST_LIFE], 3);
-    server_agones_destroy(at.agones);
+AGONES_CASE(an_allocation_of_before_is_not_taken_for_a_new_one) {
+    hear(at, IS("Allocated")); // nothing was asked for yet
+    run(at, 100, 0);
+    server_agones_ask_ready(at->agones);
+    assert_null(server_agones_allocation(at->agones));
+    run(at, 20, 0);
+    hear(at, ALLOCATED_AT("1"));
+    run(at, 20, 0);
+    assert_non_null(server_agones_allocation(at->agones));
+    server_agones_ask_ready(at->agones); // the match is over
+    hear(at, ALLOCATED_AT("1"));
+    run(at, 20, 0);
+    assert_null(server_agones_allocation(at->agones));
+    hear(at, ALLOCATED_AT("2")); // the line between was lost
+    run(at, 20, 0);
+    assert_string_equal(server_agones_allocation(at->agones)->allocated_at, "2");
+    server_agones_ask_ready(at->agones);
+    run(at, 20, 0);
+    hear(at, ALLOCATED_AT("2"));
+    hear(at, IS("Ready"));
+    hear(at, ALLOCATED_AT("2")); // a clock that stands still
+    run(at, 20, 0);
+    assert_non_null(server_agones_allocation(at->agones));
+    assert_int_equal(at->asked[SERVER_REST_LIFE], 3);
 }
 
-CASE(a_ready_whose_answer_is_lost_is_not_asked_again_once_the_watch_shows_it) {
-    sidecar at;
-    begin_sidecar(&at);
-    at.is_silent[SERVER_REST_LIFE] = true;
-    server_agones_ask_ready(at.agones);
-    run(&at, 100, 0);
-    hear(&at, IS("Ready"));
-    hear(&at, ALLOCATED_AT("1"));
-    run(&at, 20, 0);
-    assert_non_null(server_agones_allocation(at.agones));
-    at.is_silent[SERVER_REST_LIFE] = false;
-    at.status[SERVER_REST_LIFE] = 0;
-    run(&at, 5000, 0);
-    assert_int_equal(at.asked[SERVER_REST_LIFE], 1);
-    server_agones_destroy(at.agones);
+AGONES_CASE(a_ready_whose_answer_is_lost_is_not_asked_again_once_the_watch_shows_it) {
+    at->is_silent[SERVER_REST_LIFE] = true;
+    server_agones_ask_ready(at->agones);
+    run(at, 100, 0);
+    hear(at, IS("Ready"));
+    hear(at, ALLOCATED_AT("1"));
+    run(at, 20, 0);
+    assert_non_null(server_agones_allocation(at->agones));
+    at->is_silent[SERVER_REST_LIFE] = false;
+    at->status[SERVER_REST_LIFE] = 0;
+    run(at, 5000, 0);
+    assert_int_equal(at->asked[SERVER_REST_LIFE], 1);
 }
 
 // In its local mode the SDK server says Ready from the start.
-CASE(a_ready_that_never_got_there_is_asked_again_whatever_the_watch_shows) {
-    sidecar at;
-    begin_sidecar(&at);
-    at.status[SERVER_REST_LIFE] = 0;
-    at.is_down = true;
-    server_agones_ask_ready(at.agones);
-    run(&at, 100, 0);
-    hear(&at, IS("Ready"));
-    run(&at, 20, 0);
-    assert_false(server_agones_is_answered(at.agones));
-    at.status[SERVER_REST_LIFE] = 500;
-    run(&at, 1000, 0);
-    hear(&at, IS("Ready"));
-    run(&at, 20, 0);
-    assert_false(server_agones_is_answered(at.agones));
-    at.status[SERVER_REST_LIFE] = 200;
-    run(&at, 1000, 0);
-    assert_int_equal(at.asked[SERVER_REST_LIFE], 3);
-    assert_true(server_agones_is_answered(at.agones));
-    server_agones_destroy(at.agones);
+AGONES_CASE(a_ready_that_never_got_there_is_asked_again_whatever_the_watch_shows) {
+    at->status[SERVER_REST_LIFE] = 0;
+    at->is_down = true;
+    server_agones_ask_ready(at->agones);
+    run(at, 100, 0);
+    hear(at, IS("Ready"));
+    run(at, 20, 0);
+    assert_false(server_agones_is_answered(at->agones));
+    at->status[SERVER_REST_LIFE] = 500;
+    run(at, 1000, 0);
+    hear(at, IS("Ready"));
+    run(at, 20, 0);
+    assert_false(server_agones_is_answered(at->agones));
+    at->status[SERVER_REST_LIFE] = 200;
+    run(at, 1000, 0);
+    assert_int_equal(at->asked[SERVER_REST_LIFE], 3);
+    assert_true(server_agones_is_answered(at->agones));
 }
 
-CASE(an_sdk_server_that_forgot_is_told_again) {
-    sidecar at;
-    begin_sidecar(&at);
-    server_agones_annotate(at.agones, SERVER_AGONES_PUBLIC, "203.0.113.5:7000");
-    server_agones_ask_ready(at.agones);
-    hear(&at, IS("Scheduled"));
-    run(&at, 3000, 4);
-    assert_int_equal(at.asked[SERVER_REST_LIFE], 1);
-    const uint32_t counters = at.asked[SERVER_REST_COUNTER];
-    const uint32_t annotations = at.asked[SERVER_REST_ANNOTATION];
-    at.is_watch_over = true;
-    at.status[SERVER_REST_WATCH] = 0;
-    run(&at, 2000, 4);
-    assert_int_equal(at.asked[SERVER_REST_WATCH], 2);
-    assert_int_equal(at.asked[SERVER_REST_COUNTER], counters);
-    hear(&at, IS("Scheduled")); // ready was lost with it
-    run(&at, 3000, 4);
-    assert_int_equal(at.asked[SERVER_REST_LIFE], 2);
-    assert_int_equal(at.asked[SERVER_REST_COUNTER], counters + 1);
-    assert_int_equal(at.asked[SERVER_REST_ANNOTATION], annotations + 1);
-    server_agones_destroy(at.agones);
+AGONES_CASE(an_sdk_server_that_forgot_is_told_again) {
+    server_agones_annotate(at->agones, SERVER_AGONES_PUBLIC, "203.0.113.5:7000");
+    server_agones_ask_ready(at->agones);
+    hear(at, IS("Scheduled"));
+    run(at, 3000, 4);
+    assert_int_equal(at->asked[SERVER_REST_LIFE], 1);
+    const uint32_t counters = at->asked[SERVER_REST_COUNTER];
+    const uint32_t annotations = at->asked[SERVER_REST_ANNOTATION];
+    at->is_watch_over = true;
+    at->status[SERVER_REST_WATCH] = 0;
+    run(at, 2000, 4);
+    assert_int_equal(at->asked[SERVER_REST_WATCH], 2);
+    assert_int_equal(at->asked[SERVER_REST_COUNTER], counters);
+    hear(at, IS("Scheduled")); // ready was lost with it
+    run(at, 3000, 4);
+    assert_int_equal(at->asked[SERVER_REST_LIFE], 2);
+    assert_int_equal(at->asked[SERVER_REST_COUNTER], counters + 1);
+    assert_int_equal(at->asked[SERVER_REST_ANNOTATION], annotations + 1);
 }
 
-CASE(a_request_without_an_answer_opens_the_watch_again) {
-    sidecar at;
-    begin_sidecar(&at);
-    run(&at, 3000, 0);
-    assert_int_equal(at.asked[SERVER_REST_WATCH], 1);
-    at.status[SERVER_REST_HEALTH] = 0;
-    run(&at, 2000, 0);
-    at.status[SERVER_REST_HEALTH] = 200;
-    assert_true(at.asked[SERVER_REST_WATCH] > 1 && at.asked[SERVER_REST_WATCH] <= 4);
-    at.status[SERVER_REST_HEALTH] = 500; // an answer: the connection is sound
-    const uint32_t watches = at.asked[SERVER_REST_WATCH];
-    run(&at, 5000, 0);
-    assert_int_equal(at.asked[SERVER_REST_WATCH], watches);
-    server_agones_destroy(at.agones);
+AGONES_CASE(a_request_without_an_answer_opens_the_watch_again) {
+    run(at, 3000, 0);
+    assert_int_equal(at->asked[SERVER_REST_WATCH], 1);
+    at->status[SERVER_REST_HEALTH] = 0;
+    run(at, 2000, 0);
+    at->status[SERVER_REST_HEALTH] = 200;
+    assert_true(at->asked[SERVER_REST_WATCH] > 1 && at->asked[SERVER_REST_WATCH] <= 4);
+    at->status[SERVER_REST_HEALTH] = 500; // an answer: the connection is sound
+    const uint32_t watches = at->asked[SERVER_REST_WATCH];
+    run(at, 5000, 0);
+    assert_int_equal(at->asked[SERVER_REST_WATCH], watches);
 }
 
-CASE(players_are_told_once_a_second_and_as_text) {
-    sidecar at;
-    begin_sidecar(&at);
-    run(&at, 10, 0);
-    assert_string_equal(at.last[SERVER_REST_COUNTER],
+AGONES_CASE(players_are_told_once_a_second_and_as_text) {
+    run(at, 10, 0);
+    assert_string_equal(at->last[SERVER_REST_COUNTER],
                         "PATCH /v1beta1/counters/players {\"count\":\"0\",\"capacity\":\"8\"}");
     for (uint32_t i = 0; i < 100; i++) // one comes and goes all the time
-        run(&at, 50, i % 8 + 1);
-    assert_in_range(at.asked[SERVER_REST_COUNTER], 5, 7);
-    run(&at, 2000, 3);
-    assert_string_equal(at.last[SERVER_REST_COUNTER],
+        run(at, 50, i % 8 + 1);
+    assert_in_range(at->asked[SERVER_REST_COUNTER], 5, 7);
+    run(at, 2000, 3);
+    assert_string_equal(at->last[SERVER_REST_COUNTER],
                         "PATCH /v1beta1/counters/players {\"count\":\"3\",\"capacity\":\"8\"}");
-    const uint32_t asked = at.asked[SERVER_REST_COUNTER];
-    run(&at, 5000, 3);
-    assert_int_equal(at.asked[SERVER_REST_COUNTER], asked);
+    const uint32_t asked = at->asked[SERVER_REST_COUNTER];
+    run(at, 5000, 3);
+    assert_int_equal(at->asked[SERVER_REST_COUNTER], asked);
     // A fleet without this counter is asked now and then.
-    at.status[SERVER_REST_COUNTER] = 404;
-    run(&at, 25000, 4);
-    assert_int_equal(at.asked[SERVER_REST_COUNTER], asked + 3);
-    server_agones_destroy(at.agones);
+    at->status[SERVER_REST_COUNTER] = 404;
+    run(at, 25000, 4);
+    assert_int_equal(at->asked[SERVER_REST_COUNTER], asked + 3);
 }
 
-CASE(an_annotation_that_changes_on_its_way_is_said_again) {
-    sidecar at;
-    begin_sidecar(&at);
-    at.is_silent[SERVER_REST_ANNOTATION] = true;
-    server_agones_annotate(at.agones, SERVER_AGONES_IDENTITY, "1");
-    run(&at, 100, 0);
-    server_agones_annotate(at.agones, SERVER_AGONES_IDENTITY, "\"2\"");
-    at.is_silent[SERVER_REST_ANNOTATION] = false;
-    run(&at, 100, 0);
-    assert_int_equal(at.asked[SERVER_REST_ANNOTATION], 2);
-    assert_string_equal(at.last[SERVER_REST_ANNOTATION],
+AGONES_CASE(an_annotation_that_changes_on_its_way_is_said_again) {
+    at->is_silent[SERVER_REST_ANNOTATION] = true;
+    server_agones_annotate(at->agones, SERVER_AGONES_IDENTITY, "1");
+    run(at, 100, 0);
+    server_agones_annotate(at->agones, SERVER_AGONES_IDENTITY, "\"2\"");
+    at->is_silent[SERVER_REST_ANNOTATION] = false;
+    run(at, 100, 0);
+    assert_int_equal(at->asked[SERVER_REST_ANNOTATION], 2);
+    assert_string_equal(at->last[SERVER_REST_ANNOTATION],
                         "PUT /metadata/annotation "
                         "{\"key\":\"shoal-identity\",\"value\":\"\\\"2\\\"\"}");
-    server_agones_destroy(at.agones);
 }
 
-CASE(a_shutdown_is_asked_until_it_is_answered) {
-    sidecar at;
-    begin_sidecar(&at);
-    server_agones_ask_ready(at.agones);
-    at.is_silent[SERVER_REST_LIFE] = true;
-    run(&at, 100, 0);
-    server_agones_ask_shutdown(at.agones); // ready is still on its way
-    at.is_silent[SERVER_REST_LIFE] = false;
-    at.status[SERVER_REST_LIFE] = 0;
-    run(&at, 1500, 0);
-    at.status[SERVER_REST_LIFE] = 200;
-    run(&at, 5000, 0);
-    assert_int_equal(at.asked[SERVER_REST_LIFE], 4);
-    assert_string_equal(at.last[SERVER_REST_LIFE], "POST /shutdown {}");
-    assert_true(server_agones_is_answered(at.agones));
-    server_agones_destroy(at.agones);
+AGONES_CASE(a_shutdown_is_asked_until_it_is_answered) {
+    server_agones_ask_ready(at->agones);
+    at->is_silent[SERVER_REST_LIFE] = true;
+    run(at, 100, 0);
+    server_agones_ask_shutdown(at->agones); // ready is still on its way
+    at->is_silent[SERVER_REST_LIFE] = false;
+    at->status[SERVER_REST_LIFE] = 0;
+    run(at, 1500, 0);
+    at->status[SERVER_REST_LIFE] = 200;
+    run(at, 5000, 0);
+    assert_int_equal(at->asked[SERVER_REST_LIFE], 4);
+    assert_string_equal(at->last[SERVER_REST_LIFE], "POST /shutdown {}");
+    assert_true(server_agones_is_answered(at->agones));
 }

@@ -2,8 +2,6 @@
 // Each answer of the inspector: its fields, its errors, who may see what, bits, times and lines.
 #include "viewer.h"
 
-#include "inspect/metrics.h"
-
 #include <inttypes.h>
 
 // ---- each answer has what API.md says
@@ -107,11 +105,8 @@ VIEW_CASE(each_answer_has_what_its_page_says, .seed = 1, .quiet = 1e9, .spectato
     for (uint32_t i = 0; i < BASE_COUNT(ANSWERS); i++) {
         char handle[32];
         const expected* it = &ANSWERS[i];
-        assert_int_equal(ask(self, SERVER_OPERATOR, it->verb, it->name,
-                             player_of(self, it->value, handle), it->second,
-                             player_of(self, it->second_value, handle), NULL),
-                         200);
-        (void)read_answer(self);
+        answers(self, SERVER_OPERATOR, it->verb, it->name, player_of(self, it->value, handle),
+                it->second, player_of(self, it->second_value, handle), NULL);
         char paths[2048];
         assert_in_range(snprintf(paths, sizeof paths, "%s", it->paths), 1, sizeof paths - 1);
         for (char* path = strtok(paths, " "); path; path = strtok(NULL, " "))
@@ -262,8 +257,7 @@ VIEW_CASE(a_reader_sees_what_is_replicated, .seed = 1, .quiet = 1e9) {
     (void)ask(self, SERVER_READER, "query", "q", "steered, shouts", NULL); // only tracked
     (void)read_answer(self);
     assert_int_equal(json_array_size(need(self, "rows")), 0);
-    assert_int_equal(ask(self, SERVER_READER, "query", "q", "pos, ?shouts", NULL), 200);
-    (void)read_answer(self);
+    answers(self, SERVER_READER, "query", "q", "pos, ?shouts", NULL);
     assert_true(json_array_size(need(self, "rows")) > 5);
     assert_int_equal(ask(self, SERVER_READER, "templates", NULL), 200);
     assert_false(says(self, "\"shouts\""));
@@ -290,8 +284,7 @@ static void check_what_a_reader_gets(viewer* self, bool may_see, ecs_tick tick) 
     };
     for (uint32_t i = 0; i < BASE_COUNT(rows); i++) {
         char paths[256];
-        assert_int_equal(ask(self, SERVER_READER, rows[i].verb, NULL), 200);
-        (void)read_answer(self);
+        answers(self, SERVER_READER, rows[i].verb, NULL);
         (void)snprintf(paths, sizeof paths, "%s", rows[i].paths);
         for (char* path = strtok(paths, " "); path; path = strtok(NULL, " "))
             if ((get(self->root, path) != NULL) != may_see) fail_msg("%s.%s", rows[i].verb, path);
@@ -303,8 +296,7 @@ static void check_what_a_reader_gets(viewer* self, bool may_see, ecs_tick tick) 
     for (uint32_t i = 0; i < BASE_COUNT(ways); i++)
         assert_int_equal(ask(self, SERVER_READER, "ledger", "by", ways[i], NULL),
                          may_see || i >= 4 ? 200 : 403);
-    assert_int_equal(ask(self, SERVER_READER, "clients", "id", "1", NULL), 200);
-    (void)read_answer(self);
+    answers(self, SERVER_READER, "clients", "id", "1", NULL);
     assert_int_equal(get(self->root, "player") != NULL, may_see);
     assert_int_equal(get(self->root, "sent_tick") != NULL, may_see);
     assert_int_equal(ask(self, SERVER_READER, "metrics", NULL), 200);
@@ -338,7 +330,6 @@ VIEW_CASE(a_reader_who_watches_later_gets_nothing_of_now, .seed = 1, .quiet = 1e
     check_what_a_reader_gets(self, false, tick - 60);
     self->subject.reader_delay_s = 30;
     check_what_a_reader_gets(self, false, 0);
-    server_metrics_destroy(self->subject.metrics);
 }
 
 static bool has_metric(viewer* self, const char* name) {
@@ -369,7 +360,6 @@ VIEW_CASE(a_program_has_the_metrics_that_say_something_about_it, .seed = 1, .qui
     assert_false(has_metric(self, "stream_up") || has_metric(self, "stream_protected"));
     assert_false(has_metric(self, "standbys") || has_metric(self, "tick_lag_seconds"));
     assert_false(has_metric(self, "relay_behind_seconds"));
-    server_metrics_destroy(self->subject.metrics);
 }
 
 // A transport that is a number alone.
@@ -406,7 +396,6 @@ VIEW_CASE(no_counter_falls_while_packets_wait_to_be_sent, .seed = 1, .quiet = 1e
     assert_true(has_carried(self, 100));
     wire.sent_bytes = packet_bytes(self) + 150;
     assert_true(has_carried(self, 150));
-    server_metrics_destroy(self->subject.metrics);
 }
 
 // The newest tick is long ago.
@@ -417,7 +406,6 @@ VIEW_CASE(a_match_that_is_paused_is_not_late, .seed = 1, .quiet = 1e9) {
     assert_true(has_metric(self, "tick_lag_seconds") && says(self, "lag_seconds 0.200000"));
     self->subject.is_paused = true;
     assert_true(has_metric(self, "tick_lag_seconds") && says(self, "lag_seconds 0.000000"));
-    server_metrics_destroy(self->subject.metrics);
 }
 
 CASE(a_reader_looks_into_no_game_that_hides_things) {
@@ -436,7 +424,6 @@ CASE(a_reader_looks_into_no_game_that_hides_things) {
     assert_int_equal(ask(&self, SERVER_OPERATOR, "why", "id", "1", "entity", "1:1", NULL), 200);
     open_metrics(&self);
     check_what_a_reader_gets(&self, false, net_match_tick(self.table.match));
-    server_metrics_destroy(self.subject.metrics);
     close_view(&self);
 }
 
@@ -448,16 +435,14 @@ VIEW_CASE(bits_are_counted_from_the_first_question_on, .seed = 2, .quiet = 1e9) 
     (void)table_sit(&self->table, NULL);
     (void)table_sit(&self->table, NULL);
     play(self, 60);
-    assert_int_equal(ask(self, SERVER_OPERATOR, "ledger", NULL), 200);
-    (void)read_answer(self);
+    answers(self, SERVER_OPERATOR, "ledger", NULL);
     assert_int_equal((int)number_at(self, "seconds"), 0);
     assert_int_equal(ask(self, SERVER_OPERATOR, "ledger", "by", "entity", NULL), 200);
     play(self, 60 + 200);
     for (uint32_t i = 0; i < BASE_COUNT(ways); i++) {
         double share = 0;
         uint64_t bits = 0;
-        assert_int_equal(ask(self, SERVER_OPERATOR, "ledger", "by", ways[i], NULL), 200);
-        (void)read_answer(self);
+        answers(self, SERVER_OPERATOR, "ledger", "by", ways[i], NULL);
         assert_string_equal(text_at(self, "by"), ways[i]);
         assert_in_range((int)number_at(self, "seconds"), 3, 4);
         json_t* lines = need(self, "lines");
@@ -481,8 +466,7 @@ VIEW_CASE(a_packet_is_taken_apart_without_gaps, .seed = 2, .quiet = 1e9) {
     play(self, 60);
     assert_int_equal(ask(self, SERVER_OPERATOR, "packet", "client", "1", NULL), 404);
     play(self, 20);
-    assert_int_equal(ask(self, SERVER_OPERATOR, "packet", "client", "1", NULL), 200);
-    (void)read_answer(self);
+    answers(self, SERVER_OPERATOR, "packet", "client", "1", NULL);
     json_t* parts = need(self, "parts");
     double end = 0;
     assert_true(json_array_size(parts) > 5);
@@ -507,8 +491,7 @@ VIEW_CASE(times_of_the_last_minute_are_known, .seed = 2, .quiet = 1) {
     server_meter* meter = self->subject.meter;
     for (uint32_t i = 0; i < 60 * 60; i++)
         server_meter_tick(meter, i < 1800 ? 50000 : 1000, parts);
-    assert_int_equal(ask(self, SERVER_OPERATOR, "status", NULL), 200);
-    (void)read_answer(self);
+    answers(self, SERVER_OPERATOR, "status", NULL);
     assert_in_range((uint32_t)number_at(self, "parts.0.max_us"), 50000, 52000);
     assert_string_equal(text_at(self, "parts.2.name"), "step");
     assert_in_range((uint32_t)number_at(self, "parts.2.p50_us"), 900, 930);
@@ -516,8 +499,7 @@ VIEW_CASE(times_of_the_last_minute_are_known, .seed = 2, .quiet = 1) {
     assert_non_null(strstr(text_at(self, "warnings.0.figure"), "of 16.7 ms"));
     for (uint32_t i = 0; i < 1800; i++) // the slow ones are older than a minute then
         server_meter_tick(meter, 1000, parts);
-    assert_int_equal(ask(self, SERVER_OPERATOR, "status", NULL), 200);
-    (void)read_answer(self);
+    answers(self, SERVER_OPERATOR, "status", NULL);
     assert_in_range((uint32_t)number_at(self, "parts.0.max_us"), 1000, 1040);
     assert_in_range((uint32_t)(number_at(self, "parts.2.share") * 1000), 899, 901);
     assert_int_equal(json_array_size(need(self, "warnings")), 0);
@@ -540,8 +522,7 @@ VIEW_CASE(a_stream_that_waits_or_ended_says_why, .seed = 2, .quiet = 1) {
     for (uint32_t i = 0; i < BASE_COUNT(rows); i++) {
         counts.status.state = rows[i].state;
         counts.status.trouble = rows[i].trouble;
-        assert_int_equal(ask(self, SERVER_READER, "status", NULL), 200);
-        (void)read_answer(self);
+        answers(self, SERVER_READER, "status", NULL);
         assert_int_equal(json_array_size(need(self, "warnings")), rows[i].text != NULL);
         if (rows[i].text) assert_non_null(strstr(text_at(self, "warnings.0.text"), rows[i].text));
         if (rows[i].text)
@@ -554,7 +535,6 @@ VIEW_CASE(a_stream_that_waits_or_ended_says_why, .seed = 2, .quiet = 1) {
     assert_int_equal(ask(self, SERVER_READER, "metrics", NULL), 200);
     assert_true(says(self, "\nshoal_stream_ack_seconds_total 2.500000\n"));
     assert_true(says(self, "\nshoal_ticks_given_up_total 12\n"));
-    server_metrics_destroy(self->subject.metrics);
     self->subject.stream = NULL;
 }
 
@@ -567,8 +547,7 @@ VIEW_CASE(a_log_that_the_disk_refused_is_missed, .seed = 2, .quiet = 1) {
     for (uint32_t lacks = 0; lacks < 2; lacks++) {
         char line[64];
         self->subject.lacks_log = lacks;
-        assert_int_equal(ask(self, SERVER_READER, "status", NULL), 200);
-        (void)read_answer(self);
+        answers(self, SERVER_READER, "status", NULL);
         assert_int_equal(json_array_size(need(self, "warnings")), lacks);
         if (lacks) assert_string_equal(text_at(self, "warnings.0.of"), "log");
         snprintf(line, sizeof line, "\nshoal_log_ticks_lost %u\n",
@@ -577,7 +556,6 @@ VIEW_CASE(a_log_that_the_disk_refused_is_missed, .seed = 2, .quiet = 1) {
         base_bytes_write(&self->json, "", 1);
         assert_int_equal(strstr((const char*)self->json.data, line) != NULL, lacks);
     }
-    server_metrics_destroy(self->subject.metrics);
     self->subject.log = log;
 }
 
@@ -626,24 +604,20 @@ VIEW_CASE(lines_are_read_once_and_by_level, .seed = 2, .quiet = 1) {
     base_report(net, NULL, 0, "note: one");
     base_report(log, NULL, 0, "warning: two");
     base_report(net, NULL, 0, "three");
-    assert_int_equal(ask(self, SERVER_OPERATOR, "log", "level", "warning", NULL), 200);
-    (void)read_answer(self);
+    answers(self, SERVER_OPERATOR, "log", "level", "warning", NULL);
     assert_int_equal(json_array_size(need(self, "lines")), 2);
     assert_string_equal(text_at(self, "lines.0.text"), "two");
     assert_string_equal(text_at(self, "lines.0.layer"), "log");
-    assert_int_equal(ask(self, SERVER_OPERATOR, "log", "layer", "net", "limit", "1", NULL), 200);
-    (void)read_answer(self);
+    answers(self, SERVER_OPERATOR, "log", "layer", "net", "limit", "1", NULL);
     assert_string_equal(text_at(self, "lines.0.text"), "one");
     assert_true(is_true_at(self, "cut"));
     char after[24];
     snprintf(after, sizeof after, "%s", text_at(self, "next"));
-    assert_int_equal(ask(self, SERVER_OPERATOR, "log", "layer", "net", "after", after, NULL), 200);
-    (void)read_answer(self);
+    answers(self, SERVER_OPERATOR, "log", "layer", "net", "after", after, NULL);
     assert_string_equal(text_at(self, "lines.0.text"), "three");
     assert_false(is_true_at(self, "cut"));
     snprintf(after, sizeof after, "%s", text_at(self, "next"));
-    assert_int_equal(ask(self, SERVER_OPERATOR, "log", "after", after, NULL), 200);
-    (void)read_answer(self);
+    answers(self, SERVER_OPERATOR, "log", "after", after, NULL);
     assert_int_equal(json_array_size(need(self, "lines")), 0);
     assert_string_equal(text_at(self, "next"), after);
 }

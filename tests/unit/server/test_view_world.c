@@ -58,13 +58,11 @@ VIEW_CASE(values_are_those_of_the_world, .seed = 3, .quiet = 1e9) {
     assert_true((float)number_at(self, "rows.0.values.0.1") == pos->y);
     const uint8_t* hp = ecs_get(world, player, swarm->hp);
     assert_true(number_at(self, "rows.0.values.1") == *hp);
-    assert_int_equal(ask(self, SERVER_OPERATOR, "entities", "id", handle, NULL), 200);
-    (void)read_answer(self);
+    answers(self, SERVER_OPERATOR, "entities", "id", handle, NULL);
     assert_string_equal(text_at(self, "template"), "avatar");
     assert_string_equal(text_at(self, "parent"), "none");
     handle[strcspn(handle, ":")] = '\0'; // the generation that lives
-    assert_int_equal(ask(self, SERVER_OPERATOR, "entities", "id", handle, NULL), 200);
-    (void)read_answer(self);
+    answers(self, SERVER_OPERATOR, "entities", "id", handle, NULL);
     assert_string_equal(text_at(self, "template"), "avatar");
 }
 
@@ -85,9 +83,7 @@ VIEW_CASE(an_answer_that_takes_too_long_is_cut_and_goes_on, .seed = 1, .quiet = 
     ecs_entity last = ECS_ENTITY_NONE;
     const uint32_t all = ecs_world_entity_count(net_match_world(self->table.match));
     for (bool is_cut = true; is_cut; asks++) {
-        assert_int_equal(ask(self, SERVER_OPERATOR, "query", "limit", "1000", "after", after, NULL),
-                         200);
-        (void)read_answer(self);
+        answers(self, SERVER_OPERATOR, "query", "limit", "1000", "after", after, NULL);
         const uint32_t count = (uint32_t)json_array_size(need(self, "rows"));
         assert_in_range(count, 1, 64);
         rows += count;
@@ -99,13 +95,11 @@ VIEW_CASE(an_answer_that_takes_too_long_is_cut_and_goes_on, .seed = 1, .quiet = 
     }
     assert_int_equal(rows, all);
     assert_in_range(asks, CROWD / 64, CROWD / 60);
-    assert_int_equal(ask(self, SERVER_OPERATOR, "query", "q", "!pos", NULL), 200);
-    (void)read_answer(self); // also one that finds nothing
+    answers(self, SERVER_OPERATOR, "query", "q", "!pos", NULL); // also one that finds nothing
     assert_true(is_true_at(self, "cut"));
     // With time, the limit cuts.
     self->until_us = UINT64_MAX;
-    assert_int_equal(ask(self, SERVER_OPERATOR, "query", "limit", "1000", NULL), 200);
-    (void)read_answer(self);
+    answers(self, SERVER_OPERATOR, "query", "limit", "1000", NULL);
     assert_int_equal(json_array_size(need(self, "rows")), 1000);
     assert_true(is_true_at(self, "cut"));
 }
@@ -117,16 +111,14 @@ VIEW_CASE(lists_without_time_have_an_element_and_a_cursor, .seed = 1, .quiet = 1
     play(self, 60);
     for (uint32_t i = 0; i < BASE_COUNT(lists); i++) {
         self->until_us = UINT64_MAX;
-        assert_int_equal(ask(self, SERVER_OPERATOR, lists[i], NULL), 200);
-        (void)read_answer(self);
+        answers(self, SERVER_OPERATOR, lists[i], NULL);
         const size_t all = json_array_size(need(self, lists[i]));
         assert_false(is_true_at(self, "cut"));
         self->until_us = 0;
         char after[16] = "0";
         size_t found = 0;
         for (bool is_cut = true; is_cut; found++) {
-            assert_int_equal(ask(self, SERVER_OPERATOR, lists[i], "after", after, NULL), 200);
-            (void)read_answer(self);
+            answers(self, SERVER_OPERATOR, lists[i], "after", after, NULL);
             assert_int_equal(json_array_size(need(self, lists[i])), 1);
             is_cut = is_true_at(self, "cut");
             if (is_cut) snprintf(after, sizeof after, "%s", text_at(self, "next"));
@@ -141,8 +133,7 @@ VIEW_CASE(a_large_world_is_counted_in_several_answers, .seed = 1, .quiet = 1) {
     self->until_us = 0;
     uint32_t asks = 1;
     for (;; asks++) {
-        assert_int_equal(ask(self, SERVER_OPERATOR, "status", NULL), 200);
-        (void)read_answer(self);
+        answers(self, SERVER_OPERATOR, "status", NULL);
         if (!is_true_at(self, "templates_cut")) break;
     }
     assert_in_range(asks, 20, CROWD / 256 + 2);

@@ -6,6 +6,7 @@
 #define TABLE_SEATS 4u
 #include "server/session_table.h"
 
+#include "inspect/metrics.h"
 #include "inspect/verbs.h"
 
 #include "ecs/inspect.h"
@@ -83,24 +84,30 @@ static inline void open_view(viewer* self, table_config config) {
 static inline void close_view(viewer* self) {
     json_decref(self->root);
     server_meter_destroy(self->subject.meter);
+    server_metrics_destroy(self->subject.metrics);
     server_lines_destroy(self->subject.lines);
     base_bytes_deinit(&self->json);
     table_close(&self->table);
 }
 
-/// Ask a verb: names and values of its arguments, NULL at the end.
-static inline int ask(viewer* self, server_right right, const char* verb, ...) {
+static inline int ask_list(viewer* self, server_right right, const char* verb, va_list arguments) {
     server_request request = {.verb = verb, .right = right, .until_us = self->until_us};
-    va_list arguments;
-    va_start(arguments, verb);
     for (const char* name; (name = va_arg(arguments, const char*)) != NULL;) {
         request.names[request.argument_count] = name;
         request.values[request.argument_count++] = va_arg(arguments, const char*);
     }
-    va_end(arguments);
     server_verb_run(&self->subject, &request, &self->answer);
     assert_false(self->json.failed);
     return self->answer.status;
+}
+
+/// Ask a verb: names and values of its arguments, NULL at the end.
+static inline int ask(viewer* self, server_right right, const char* verb, ...) {
+    va_list arguments;
+    va_start(arguments, verb);
+    const int status = ask_list(self, right, verb, arguments);
+    va_end(arguments);
+    return status;
 }
 
 static inline json_t* read_answer(viewer* self) {
@@ -111,6 +118,15 @@ static inline json_t* read_answer(viewer* self) {
         fail_msg("%s at %d: %.*s", error.text, error.position, (int)self->json.size,
                  (const char*)self->json.data);
     return self->root;
+}
+
+/// Ask a verb that answers, and read the answer.
+static inline void answers(viewer* self, server_right right, const char* verb, ...) {
+    va_list arguments;
+    va_start(arguments, verb);
+    assert_int_equal(ask_list(self, right, verb, arguments), 200);
+    va_end(arguments);
+    (void)read_answer(self);
 }
 
 /// What stands at a path, "clients.0.name"; NULL: nothing.

@@ -199,11 +199,11 @@ CASE(steady_ticks_allocate_nothing) {
     const breakout_match* match = table_match(&t);
     assert_true(match->bricks > 0 && match->bricks <= 15);
     uint64_t calls = m.calls;
-    uint32_t hits = t.brick_hits;
-    uint32_t cleared = t.levels_cleared;
-    for (uint32_t i = 0; i < 1200 && t.levels_cleared == cleared; i++)
+    uint32_t hits = t.events[BREAKOUT_MESSAGE_BRICK_HIT];
+    uint32_t cleared = t.events[BREAKOUT_MESSAGE_LEVEL_CLEARED];
+    for (uint32_t i = 0; i < 1200 && t.events[BREAKOUT_MESSAGE_LEVEL_CLEARED] == cleared; i++)
         table_step(&t);
-    assert_true(t.brick_hits > hits);
+    assert_true(t.events[BREAKOUT_MESSAGE_BRICK_HIT] > hits);
     assert_int_equal(m.calls, calls);
     table_close(&t);
     assert_true(m.bytes == 0);
