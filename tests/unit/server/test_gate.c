@@ -27,53 +27,70 @@ static server_knock knock(void) {
     return (server_knock){.host = "192.0.2.7:7780", .from = address("198.51.100.1:4000")};
 }
 
-static int knocks_with(server_gate* gate, const char* authorization, uint64_t now_us) {
-    server_knock it = knock();
-    it.authorization = authorization;
-    return server_gate_check(gate, &it, now_us).status;
+// A gate, and who knocks at it.
+typedef struct door {
+    server_gate gate;
+    server_knock it;
+} door;
+
+static void open_door(door* at) {
+    open_gate(&at->gate);
+    at->it = knock();
 }
 
-CASE(a_token_gives_its_right_and_none_gives_none) {
-    server_gate gate;
-    server_knock it = knock();
-    open_gate(&gate);
-    assert_int_equal(server_gate_check(&gate, &it, 0).status, 401);
-    it.is_open = true;
-    assert_int_equal(server_gate_check(&gate, &it, 0).status, 200);
-    it.is_open = false;
-    it.authorization = "Bearer reader-0123456789";
-    server_welcome welcome = server_gate_check(&gate, &it, 0);
+#define DOOR_CASE(name) CASE_WITH(door, at, open_door(at), (void)0, name)
+
+static int knocks(door* at, uint64_t now_us) {
+    return server_gate_check(&at->gate, &at->it, now_us).status;
+}
+
+static int knocks_with(door* at, const char* authorization, uint64_t now_us) {
+    door other = {.gate = at->gate, .it = knock()};
+    other.it.authorization = authorization;
+    const int status = knocks(&other, now_us);
+    at->gate = other.gate;
+    return status;
+}
+
+// With each of these words in its place, the gate says the same.
+static void knock_each(door* at, const char** word, const char* const* words, uint32_t count,
+                       int status) {
+    for (uint32_t i = 0; i < count; i++) {
+        *word = words[i];
+        if (knocks(at, 0) != status) fail_msg("'%s' is not %d", words[i], status);
+    }
+}
+
+DOOR_CASE(a_token_gives_its_right_and_none_gives_none) {
+    assert_int_equal(knocks(at, 0), 401);
+    at->it.is_open = true;
+    assert_int_equal(knocks(at, 0), 200);
+    at->it.is_open = false;
+    at->it.authorization = "Bearer reader-0123456789";
+    server_welcome welcome = server_gate_check(&at->gate, &at->it, 0);
     assert_int_equal(welcome.status, 200);
     assert_int_equal(welcome.right, SERVER_READER);
-    it.authorization = "bearer operator-0123456789";
-    welcome = server_gate_check(&gate, &it, 0);
+    at->it.authorization = "bearer operator-0123456789";
+    welcome = server_gate_check(&at->gate, &at->it, 0);
     assert_int_equal(welcome.status, 200);
     assert_int_equal(welcome.right, SERVER_OPERATOR);
-    server_gate_deinit(&gate);
-    assert_int_equal(server_gate_check(&gate, &it, 0).status, 401);
+    server_gate_deinit(&at->gate);
+    assert_int_equal(knocks(at, 0), 401);
 }
 
-CASE(a_reader_posts_nothing_and_a_post_is_json) {
-    server_gate gate;
-    server_knock it = knock();
-    open_gate(&gate);
-    it.is_post = true;
-    it.authorization = "Bearer operator-0123456789";
-    assert_int_equal(server_gate_check(&gate, &it, 0).status, 400);
+DOOR_CASE(a_reader_posts_nothing_and_a_post_is_json) {
+    at->it.is_post = true;
+    at->it.authorization = "Bearer operator-0123456789";
+    assert_int_equal(knocks(at, 0), 400);
     static const char* const types[] = {"text/plain", "application/jsonx", "", "application/js"};
-    for (uint32_t i = 0; i < BASE_COUNT(types); i++) {
-        it.content_type = types[i];
-        assert_int_equal(server_gate_check(&gate, &it, 0).status, 400);
-    }
-    it.content_type = "Application/JSON; charset=utf-8";
-    assert_int_equal(server_gate_check(&gate, &it, 0).status, 200);
-    it.authorization = "Bearer reader-0123456789";
-    assert_int_equal(server_gate_check(&gate, &it, 0).status, 403);
+    knock_each(at, &at->it.content_type, types, BASE_COUNT(types), 400);
+    at->it.content_type = "Application/JSON; charset=utf-8";
+    assert_int_equal(knocks(at, 0), 200);
+    at->it.authorization = "Bearer reader-0123456789";
+    assert_int_equal(knocks(at, 0), 403);
 }
 
-CASE(five_wrong_tokens_close_the_gate_for_wrong_ones_for_a_minute) {
-    server_gate gate;
-    open_gate(&gate);
+DOOR_CASE(five_wrong_tokens_close_the_gate_for_wrong_ones_for_a_minute) {
     static const char* const wrong[] = {
         "Bearer reader-012345678",   // a part of it
         "Bearer reader-01234567890", // one byte more
@@ -82,64 +99,52 @@ CASE(five_wrong_tokens_close_the_gate_for_wrong_ones_for_a_minute) {
         "",
     };
     for (uint32_t i = 0; i < SERVER_GATE_WRONG_MAX; i++)
-        assert_int_equal(knocks_with(&gate, wrong[i], i * SECOND_US), 401);
-    assert_int_equal(knocks_with(&gate, wrong[0], 10 * SECOND_US), 429);
-    assert_int_equal(knocks_with(&gate, wrong[0], 60 * SECOND_US - 1), 429);
+        assert_int_equal(knocks_with(at, wrong[i], i * SECOND_US), 401);
+    assert_int_equal(knocks_with(at, wrong[0], 10 * SECOND_US), 429);
+    assert_int_equal(knocks_with(at, wrong[0], 60 * SECOND_US - 1), 429);
     // Behind a proxy all have the address of him who guesses.
-    assert_int_equal(knocks_with(&gate, "Bearer reader-0123456789", 60 * SECOND_US - 1), 200);
-    assert_int_equal(knocks_with(&gate, "Bearer operator-0123456789", 60 * SECOND_US - 1), 200);
+    assert_int_equal(knocks_with(at, "Bearer reader-0123456789", 60 * SECOND_US - 1), 200);
+    assert_int_equal(knocks_with(at, "Bearer operator-0123456789", 60 * SECOND_US - 1), 200);
     // Another minute has begun: five more.
     for (uint32_t i = 0; i < SERVER_GATE_WRONG_MAX; i++)
-        assert_int_equal(knocks_with(&gate, wrong[0], 61 * SECOND_US), 401);
-    assert_int_equal(knocks_with(&gate, wrong[0], 62 * SECOND_US), 429);
+        assert_int_equal(knocks_with(at, wrong[0], 61 * SECOND_US), 401);
+    assert_int_equal(knocks_with(at, wrong[0], 62 * SECOND_US), 429);
 }
 
-CASE(wrong_tokens_of_one_address_do_not_close_the_gate_for_others) {
-    server_gate gate;
-    server_knock it = knock();
-    open_gate(&gate);
-    it.authorization = "Bearer wrong";
-    it.from = address("[2001:db8:1:2::1]:5");
+DOOR_CASE(wrong_tokens_of_one_address_do_not_close_the_gate_for_others) {
+    at->it.authorization = "Bearer wrong";
+    at->it.from = address("[2001:db8:1:2::1]:5");
     for (uint32_t i = 0; i < SERVER_GATE_WRONG_MAX; i++)
-        assert_int_equal(server_gate_check(&gate, &it, 0).status, 401);
-    it.from = address("[2001:db8:1:2:3::9]:6"); // the same /64
-    assert_int_equal(server_gate_check(&gate, &it, 0).status, 429);
-    it.from = address("[2001:db8:1:3::1]:5");
-    assert_int_equal(server_gate_check(&gate, &it, 0).status, 401);
-    assert_int_equal(knocks_with(&gate, "Bearer reader-0123456789", 0), 200);
+        assert_int_equal(knocks(at, 0), 401);
+    at->it.from = address("[2001:db8:1:2:3::9]:6"); // the same /64
+    assert_int_equal(knocks(at, 0), 429);
+    at->it.from = address("[2001:db8:1:3::1]:5");
+    assert_int_equal(knocks(at, 0), 401);
+    assert_int_equal(knocks_with(at, "Bearer reader-0123456789", 0), 200);
 }
 
-CASE(of_too_many_addresses_the_quietest_is_forgotten) {
-    server_gate gate;
-    server_knock it = knock();
-    open_gate(&gate);
-    it.authorization = "Bearer wrong";
+DOOR_CASE(of_too_many_addresses_the_quietest_is_forgotten) {
+    at->it.authorization = "Bearer wrong";
     for (uint32_t i = 0; i < SERVER_GATE_ADDRESSES_MAX; i++) {
-        it.from.ip[15] = (uint8_t)i;
+        at->it.from.ip[15] = (uint8_t)i;
         for (uint32_t k = 0; k < SERVER_GATE_WRONG_MAX; k++)
-            assert_int_equal(server_gate_check(&gate, &it, i).status, 401);
+            assert_int_equal(knocks(at, i), 401);
     }
-    it.from.ip[14]++; // one more takes the place of number 0
-    assert_int_equal(server_gate_check(&gate, &it, SERVER_GATE_ADDRESSES_MAX).status, 401);
-    it.from.ip[14]--;
-    it.from.ip[15] = 1;
-    assert_int_equal(server_gate_check(&gate, &it, SERVER_GATE_ADDRESSES_MAX).status, 429);
-    it.from.ip[15] = 0;
-    assert_int_equal(server_gate_check(&gate, &it, SERVER_GATE_ADDRESSES_MAX).status, 401);
+    at->it.from.ip[14]++; // one more takes the place of number 0
+    assert_int_equal(knocks(at, SERVER_GATE_ADDRESSES_MAX), 401);
+    at->it.from.ip[14]--;
+    at->it.from.ip[15] = 1;
+    assert_int_equal(knocks(at, SERVER_GATE_ADDRESSES_MAX), 429);
+    at->it.from.ip[15] = 0;
+    assert_int_equal(knocks(at, SERVER_GATE_ADDRESSES_MAX), 401);
 }
 
-CASE(a_host_is_loopback_its_own_address_or_one_that_the_operator_named) {
-    server_gate gate;
-    server_knock it = knock();
-    open_gate(&gate);
-    it.is_open = true;
+DOOR_CASE(a_host_is_loopback_its_own_address_or_one_that_the_operator_named) {
+    at->it.is_open = true;
     static const char* const good[] = {"192.0.2.7",    "192.0.2.7:1",       "127.0.0.1",
                                        "127.8.9.1:80", "[::1]:7780",        "[::1]",
                                        "localhost:9",  "SHOAL.example:443", "shoal.example"};
-    for (uint32_t i = 0; i < BASE_COUNT(good); i++) {
-        it.host = good[i];
-        assert_int_equal(server_gate_check(&gate, &it, 0).status, 200);
-    }
+    knock_each(at, &at->it.host, good, BASE_COUNT(good), 200);
     char long_name[SERVER_HOST_BYTES_MAX + 2];
     memset(long_name, 'a', sizeof long_name);
     long_name[sizeof long_name - 1] = 0;
@@ -159,20 +164,14 @@ CASE(a_host_is_loopback_its_own_address_or_one_that_the_operator_named) {
 
                                "localhost.evil",
                                long_name};
-    for (uint32_t i = 0; i < BASE_COUNT(bad); i++) {
-        it.host = bad[i];
-        assert_int_equal(server_gate_check(&gate, &it, 0).status, 403);
-    }
+    knock_each(at, &at->it.host, bad, BASE_COUNT(bad), 403);
 }
 
-CASE(an_origin_is_that_of_the_page_itself) {
-    server_gate gate;
-    server_knock it = knock();
-    open_gate(&gate);
-    it.is_open = true;
-    it.host = "shoal.example";
-    it.origin = "https://shoal.example"; // TLS ends in front of us
-    assert_int_equal(server_gate_check(&gate, &it, 0).status, 200);
+DOOR_CASE(an_origin_is_that_of_the_page_itself) {
+    at->it.is_open = true;
+    at->it.host = "shoal.example";
+    at->it.origin = "https://shoal.example"; // TLS ends in front of us
+    assert_int_equal(knocks(at, 0), 200);
     static const char* const bad[] = {"null",
                                       "http://evil.example",
                                       "shoal.example",
@@ -180,10 +179,7 @@ CASE(an_origin_is_that_of_the_page_itself) {
                                       "file://shoal.example",
                                       "http://shoal.example/",
                                       ""};
-    for (uint32_t i = 0; i < BASE_COUNT(bad); i++) {
-        it.origin = bad[i];
-        assert_int_equal(server_gate_check(&gate, &it, 0).status, 403);
-    }
+    knock_each(at, &at->it.origin, bad, BASE_COUNT(bad), 403);
 }
 
 static bool reads(const char* content) {
@@ -360,43 +356,44 @@ typedef struct asked {
     server_answer answer;
 } asked;
 
+static void open_asked(asked* it) {
+    *it = (asked){0};
+    it->answer.json = &it->json;
+}
+
+#define ASKED_CASE(name) CASE_WITH(asked, it, open_asked(it), base_bytes_deinit(&it->json), name)
+
 static const char* text_of(asked* it) {
     base_bytes_write_u8(&it->json, 0);
     return (const char*)it->json.data;
 }
 
-CASE(a_request_is_checked_by_the_row_of_its_verb) {
+static int runs(asked* it, const server_request* request) {
     server_subject subject = {0};
-    asked it = {0};
-    it.answer.json = &it.json;
+    server_verb_run(&subject, request, &it->answer);
+    return it->answer.status;
+}
+
+ASKED_CASE(a_request_is_checked_by_the_row_of_its_verb) {
     server_request request = {.verb = "end", .right = SERVER_READER};
-    server_verb_run(&subject, &request, &it.answer);
-    assert_int_equal(it.answer.status, 403);
+    assert_int_equal(runs(it, &request), 403);
     request.right = SERVER_OPERATOR;
     request.is_question = true;
-    server_verb_run(&subject, &request, &it.answer);
-    assert_int_equal(it.answer.status, 405);
+    assert_int_equal(runs(it, &request), 405);
     request.is_question = false;
-    server_verb_run(&subject, &request, &it.answer);
-    assert_int_equal(it.answer.status, 409); // there is no match
+    assert_int_equal(runs(it, &request), 409); // there is no match
     request.names[0] = "why";
     request.values[0] = "";
     request.argument_count = 1;
-    server_verb_run(&subject, &request, &it.answer);
-    assert_int_equal(it.answer.status, 400);
-    assert_string_equal(text_of(&it), "{\"error\":\"end has no argument 'why'\"}");
+    assert_int_equal(runs(it, &request), 400);
+    assert_string_equal(text_of(it), "{\"error\":\"end has no argument 'why'\"}");
     request.verb = "stauts";
-    server_verb_run(&subject, &request, &it.answer);
-    assert_int_equal(it.answer.status, 404);
-    assert_string_equal(text_of(&it),
+    assert_int_equal(runs(it, &request), 404);
+    assert_string_equal(text_of(it),
                         "{\"error\":\"there is no 'stauts', did you mean 'status'?\"}");
-    base_bytes_deinit(&it.json);
 }
 
-CASE(each_verb_has_a_row_that_can_be_read) {
-    server_subject subject = {0};
-    asked it = {0};
-    it.answer.json = &it.json;
+ASKED_CASE(each_verb_has_a_row_that_can_be_read) {
     assert_true(server_verb_count() >= 2);
     for (uint32_t i = 0; i < server_verb_count(); i++) {
         const server_verb* verb = server_verb_at(i);
@@ -410,23 +407,18 @@ CASE(each_verb_has_a_row_that_can_be_read) {
                                   .argument_count = 1,
                                   .names = {"?"},
                                   .values = {""}};
-        server_verb_run(&subject, &request, &it.answer);
-        assert_int_equal(it.answer.status, 400);
+        assert_int_equal(runs(it, &request), 400);
     }
-    base_bytes_deinit(&it.json);
 }
 
-CASE(a_line_of_a_person_becomes_a_request) {
-    asked it = {0};
-    it.answer.json = &it.json;
+ASKED_CASE(a_line_of_a_person_becomes_a_request) {
     server_request request = {.right = SERVER_OPERATOR};
     char good[] = "  status  ", unknown[] = "kik 3", more[] = "status now";
-    assert_true(server_request_read(&request, good, &it.answer));
+    assert_true(server_request_read(&request, good, &it->answer));
     assert_string_equal(request.verb, "status");
     assert_int_equal(request.argument_count, 0);
-    assert_false(server_request_read(&request, unknown, &it.answer));
-    assert_int_equal(it.answer.status, 404);
-    assert_false(server_request_read(&request, more, &it.answer));
-    assert_int_equal(it.answer.status, 400);
-    base_bytes_deinit(&it.json);
+    assert_false(server_request_read(&request, unknown, &it->answer));
+    assert_int_equal(it->answer.status, 404);
+    assert_false(server_request_read(&request, more, &it->answer));
+    assert_int_equal(it->answer.status, 400);
 }

@@ -139,6 +139,22 @@ static bool reads(fixture* self, int fd, const char* text) {
     return false;
 }
 
+// The text comes at last; then the connection is closed here.
+static void ends_with(fixture* self, int fd, const char* text) {
+    assert_true(reads(self, fd, text));
+    close(fd);
+}
+
+static void all_end_with(fixture* self, const int* fds, uint32_t count, const char* text) {
+    for (uint32_t i = 0; i < count; i++)
+        ends_with(self, fds[i], text);
+}
+
+static void close_all(const int* fds, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        close(fds[i]);
+}
+
 INSPECT_CASE(a_question_waits_for_a_pass_of_the_loop) {
     const int fd = get(self, "/api/v1/query?q=a&limit=3");
     self->is_stuck = true;
@@ -149,8 +165,7 @@ INSPECT_CASE(a_question_waits_for_a_pass_of_the_loop) {
     self->is_stuck = false;
     assert_true(reads(self, fd, "<1 query 2>"));
     say(fd, "GET /api/v1/again HTTP/1.1\r\nHost: localhost\r\n\r\n"); // the connection goes on
-    assert_true(reads(self, fd, "<2 again 0>"));
-    close(fd);
+    ends_with(self, fd, "<2 again 0>");
 }
 
 // However many passes the loop makes, a tick loses 200 us and the rest of one answer.
@@ -171,10 +186,7 @@ PATIENT_CASE(answers_have_their_share_of_a_tick_and_no_more) {
     }
     assert_true(net_loop_now_us() - begin_us >= (ASKS / 2 - 2) * PERIOD_US);
     self->is_stuck = false;
-    for (uint32_t i = 0; i < ASKS; i++) {
-        assert_true(reads(self, fds[i], "query 0>"));
-        close(fds[i]);
-    }
+    all_end_with(self, fds, ASKS, "query 0>");
 }
 
 INSPECT_CASE(readers_of_one_stream_share_its_answers) {
@@ -191,8 +203,7 @@ INSPECT_CASE(readers_of_one_stream_share_its_answers) {
     const uint64_t periods = (net_loop_now_us() - begin_us) / 20000;
     assert_true(self->answers - before >= 4);
     assert_true(self->answers - before <= periods + 2); // not eight times as many
-    for (uint32_t i = 0; i < BASE_COUNT(fds); i++)
-        close(fds[i]);
+    close_all(fds, BASE_COUNT(fds));
 }
 
 // The number of the first whole frame behind what was read before.
@@ -243,8 +254,7 @@ INSPECT_CASE(a_reader_that_sleeps_is_closed) {
         server_inspect_pass(self->inspect, true);
         (void)poll(NULL, 0, 1);
     }
-    assert_true(reads(self, fd, NULL));
-    close(fd);
+    ends_with(self, fd, NULL);
 }
 
 INSPECT_CASE(half_a_request_is_closed_however_it_drips) {
@@ -273,18 +283,15 @@ INSPECT_CASE(a_request_that_is_too_long_is_refused) {
     say(fd, "GET /api/v1/query?q=");
     (void)!send(fd, line, sizeof line - 1, MSG_NOSIGNAL);
     (void)!send(fd, " HTTP/1.1\r\n\r\n", 13, MSG_NOSIGNAL);
-    assert_true(reads(self, fd, "HTTP/1.1 4"));
-    close(fd);
+    ends_with(self, fd, "HTTP/1.1 4");
     fd = dial(self);
     say(fd, "POST /api/v1/end HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
             "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n");
-    assert_true(reads(self, fd, "HTTP/1.1 400"));
-    close(fd);
+    ends_with(self, fd, "HTTP/1.1 400");
     fd = dial(self);
     say(fd, "POST /api/v1/end HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
             "Content-Length: 65537\r\n\r\n");
-    assert_true(reads(self, fd, "HTTP/1.1 413"));
-    close(fd);
+    ends_with(self, fd, "HTTP/1.1 413");
     assert_int_equal(self->answers, 0);
 }
 
@@ -314,9 +321,7 @@ INSPECT_CASE(a_request_that_can_be_read_in_two_ways_is_refused) {
     for (uint32_t i = 0; i < BASE_COUNT(requests); i++)
         is_refused(self, requests[i]);
     assert_int_equal(self->answers, 0);
-    const int fd = get(self, "/healthz"); // which needs no Host that is ours
-    assert_true(reads(self, fd, "HTTP/1.1 200"));
-    close(fd);
+    ends_with(self, get(self, "/healthz"), "HTTP/1.1 200"); // which needs no Host that is ours
 }
 
 PATIENT_CASE(the_sixty_fifth_connection_reads_that_there_are_too_many) {
@@ -329,11 +334,8 @@ PATIENT_CASE(the_sixty_fifth_connection_reads_that_there_are_too_many) {
     for (uint32_t i = 0; i < 20; i++) { // more than there are spare places
         const int fd = get(self, "/api/v1/query");
         assert_true(reads(self, fd, "too many connections"));
-        const int health = get(self, "/healthz"), ready = get(self, "/readyz");
-        assert_true(reads(self, health, "HTTP/1.1 200"));
-        assert_true(reads(self, ready, "HTTP/1.1 "));
-        close(health);
-        close(ready);
+        ends_with(self, get(self, "/healthz"), "HTTP/1.1 200");
+        ends_with(self, get(self, "/readyz"), "HTTP/1.1 ");
         close(fd);
     }
     self->is_stuck = false;
@@ -345,10 +347,8 @@ PATIENT_CASE(the_sixty_fifth_connection_reads_that_there_are_too_many) {
         assert_true(reads(self, later[i], "query 0>"));
     }
     assert_true(reads(self, fds[0], NULL));
-    for (uint32_t i = 0; i < BASE_COUNT(later); i++)
-        close(later[i]);
-    for (uint32_t i = 0; i < CONNECTIONS_MAX; i++)
-        close(fds[i]);
+    close_all(later, BASE_COUNT(later));
+    close_all(fds, CONNECTIONS_MAX);
 }
 
 PATIENT_CASE(silence_holds_no_place) {
@@ -358,14 +358,10 @@ PATIENT_CASE(silence_holds_no_place) {
         fds[i] = dial(self);
         if (i % 2) say(fds[i], "GET / HTTP/1.1\r\nX-Drip: ");
         if (i % 16 != 15) continue;
-        const int health = get(self, "/healthz"), asked = get(self, "/api/v1/query");
-        assert_true(reads(self, health, "HTTP/1.1 200"));
-        assert_true(reads(self, asked, "query 0>"));
-        close(health);
-        close(asked);
+        ends_with(self, get(self, "/healthz"), "HTTP/1.1 200");
+        ends_with(self, get(self, "/api/v1/query"), "query 0>");
     }
-    for (uint32_t i = 0; i < SILENT; i++)
-        close(fds[i]);
+    close_all(fds, SILENT);
 }
 
 // An address of this machine that is not loopback.
@@ -411,16 +407,10 @@ CASE(an_address_has_half_of_the_places) {
     assert_int_equal(pump(self, fds[ADDRESS_MAX - 1], &byte, 1), -1);
     int fd = dial(self);
     say(fd, ask);
-    assert_true(reads(self, fd, "too many connections"));
-    close(fd);
-    fd = get(self, "/healthz");
-    assert_true(reads(self, fd, "HTTP/1.1 200"));
-    close(fd);
+    ends_with(self, fd, "too many connections");
+    ends_with(self, get(self, "/healthz"), "HTTP/1.1 200");
     self->is_stuck = false;
-    for (uint32_t i = 0; i < ADDRESS_MAX; i++) {
-        assert_true(reads(self, fds[i], "query 0>"));
-        close(fds[i]);
-    }
+    all_end_with(self, fds, ADDRESS_MAX, "query 0>");
     close_fixture(self);
 }
 
@@ -431,11 +421,8 @@ INSPECT_CASE(streams_leave_room_for_questions) {
         fds[i] = get(self, "/api/v1/stream");
         assert_true(reads(self, fds[i], i < STREAMS_MAX ? "stream 0>" : "too many streams"));
     }
-    const int fd = get(self, "/api/v1/query");
-    assert_true(reads(self, fd, "query 0>"));
-    close(fd);
-    for (uint32_t i = 0; i <= STREAMS_MAX; i++)
-        close(fds[i]);
+    ends_with(self, get(self, "/api/v1/query"), "query 0>");
+    close_all(fds, STREAMS_MAX + 1);
 }
 
 INSPECT_CASE(there_are_sixteen_different_streams) {
@@ -446,8 +433,7 @@ INSPECT_CASE(there_are_sixteen_different_streams) {
         fds[i] = get(self, path);
         assert_true(reads(self, fds[i], i < 16 ? "stream 1>" : "too many streams"));
     }
-    for (uint32_t i = 0; i < BASE_COUNT(fds); i++)
-        close(fds[i]);
+    close_all(fds, BASE_COUNT(fds));
 }
 
 static int get_as(const fixture* self, const char* token, const char* path) {
@@ -483,27 +469,18 @@ CASE(readers_share_streams_and_leave_some_to_operators) {
         fds[count] = get_as(self, operator, path);
         assert_true(reads(self, fds[count++], i < 4 ? "stream 1>" : "too many streams"));
     }
-    for (uint32_t i = 0; i < count; i++)
-        close(fds[i]);
+    close_all(fds, count);
     close_fixture(self);
 }
 
 INSPECT_CASE(a_loop_that_does_not_come_round_is_not_healthy) {
-    int fd = get(self, "/healthz");
-    assert_true(reads(self, fd, "HTTP/1.1 200"));
-    close(fd);
-    fd = get(self, "/readyz");
-    assert_true(reads(self, fd, "HTTP/1.1 200"));
-    close(fd);
+    ends_with(self, get(self, "/healthz"), "HTTP/1.1 200");
+    ends_with(self, get(self, "/readyz"), "HTTP/1.1 200");
     server_inspect_pass(self->inspect, false);
     self->is_stuck = true;
-    fd = get(self, "/readyz");
-    assert_true(reads(self, fd, "HTTP/1.1 503"));
-    close(fd);
+    ends_with(self, get(self, "/readyz"), "HTTP/1.1 503");
     (void)poll(NULL, 0, 2000);
-    fd = get(self, "/healthz");
-    assert_true(reads(self, fd, "HTTP/1.1 503"));
-    close(fd);
+    ends_with(self, get(self, "/healthz"), "HTTP/1.1 503");
 }
 
 INSPECT_CASE(the_end_closes_questions_and_streams) {

@@ -19,91 +19,93 @@ static int set_stderr(int descriptor) {
     return before;
 }
 
-static FILE* begin_lines(int* before) {
-    FILE* file = tmpfile();
-    assert_non_null(file);
-    *before = set_stderr(fileno(file));
-    return file;
-}
-
-static void end_lines(FILE* file, int before) {
-    close(set_stderr(before));
-    close(before);
-    fclose(file);
-}
-
-CASE(the_ring_keeps_the_newest_lines) {
+typedef struct spoken {
+    FILE* file;
     int before;
-    FILE* file = begin_lines(&before);
-    server_lines* lines = server_lines_create();
-    assert_non_null(lines);
-    const base_reporter* net = server_lines_reporter(lines, SERVER_LAYER_NET);
-    uint64_t first, end;
+    server_lines* lines;
     server_line line;
-    server_lines_range(lines, &first, &end);
+} spoken;
+
+static void begin_lines(spoken* at) {
+    at->file = tmpfile();
+    assert_non_null(at->file);
+    at->before = set_stderr(fileno(at->file));
+    at->lines = server_lines_create();
+    assert_non_null(at->lines);
+}
+
+static void end_lines(spoken* at) {
+    close(set_stderr(at->before));
+    close(at->before);
+    fclose(at->file);
+    server_lines_destroy(at->lines);
+}
+
+#define LINES_CASE(name) CASE_WITH(spoken, at, begin_lines(at), end_lines(at), name)
+
+// The line of this number, which is there.
+static const server_line* line_of(spoken* at, uint64_t number) {
+    assert_true(server_lines_get(at->lines, number, &at->line));
+    return &at->line;
+}
+
+LINES_CASE(the_ring_keeps_the_newest_lines) {
+    const base_reporter* net = server_lines_reporter(at->lines, SERVER_LAYER_NET);
+    uint64_t first, end;
+    server_lines_range(at->lines, &first, &end);
     assert_true(first == 1 && end == 1);
-    assert_false(server_lines_get(lines, 1, &line));
+    assert_false(server_lines_get(at->lines, 1, &at->line));
     for (uint32_t i = 1; i <= SERVER_LINES_MAX + 1; i++) {
-        server_lines_set_tick(lines, 10 * i);
+        server_lines_set_tick(at->lines, 10 * i);
         base_report(net, NULL, 0, "note: number %u", i);
-        server_lines_range(lines, &first, &end);
+        server_lines_range(at->lines, &first, &end);
         assert_true(end == i + 1 && first == (i <= SERVER_LINES_MAX ? 1 : 2));
     }
-    end_lines(file, before);
-    assert_false(server_lines_get(lines, 0, &line));
-    assert_false(server_lines_get(lines, 1, &line)); // gave way
-    assert_true(server_lines_get(lines, 2, &line));
-    assert_true(line.number == 2 && line.tick == 20 && line.level == SERVER_LEVEL_INFO);
-    assert_true(line.layer == SERVER_LAYER_NET && line.file[0] == 0 && line.line == 0);
-    assert_string_equal(line.message, "number 2");
-    assert_true(server_lines_get(lines, SERVER_LINES_MAX + 1, &line));
-    assert_false(server_lines_get(lines, SERVER_LINES_MAX + 2, &line)); // not yet
-    server_lines_destroy(lines);
+    assert_false(server_lines_get(at->lines, 0, &at->line));
+    assert_false(server_lines_get(at->lines, 1, &at->line)); // gave way
+    (void)line_of(at, 2);
+    assert_true(at->line.number == 2 && at->line.tick == 20 && at->line.level == SERVER_LEVEL_INFO);
+    assert_true(at->line.layer == SERVER_LAYER_NET && at->line.file[0] == 0 && at->line.line == 0);
+    assert_string_equal(at->line.message, "number 2");
+    (void)line_of(at, SERVER_LINES_MAX + 1);
+    assert_false(server_lines_get(at->lines, SERVER_LINES_MAX + 2, &at->line)); // not yet
 }
 
-CASE(a_line_has_its_level_its_place_and_the_end_of_a_long_file) {
-    int before;
-    FILE* file = begin_lines(&before);
-    server_lines* lines = server_lines_create();
-    const base_reporter* game = server_lines_reporter(lines, SERVER_LAYER_GAME);
+LINES_CASE(a_line_has_its_level_its_place_and_the_end_of_a_long_file) {
+    const base_reporter* game = server_lines_reporter(at->lines, SERVER_LAYER_GAME);
     char name[SERVER_LINE_FILE_BYTES + 1];
     memset(name, 'x', sizeof name);
     name[SERVER_LINE_FILE_BYTES] = 0;
     base_report(game, name + 1, 7, "broken");
     base_report(game, name, 0, "warning: odd");
     base_report(game, NULL, 0, "debug: hidden");
-    end_lines(file, before);
-    server_line line;
-    assert_true(server_lines_get(lines, 1, &line));
-    assert_true(line.level == SERVER_LEVEL_ERROR && line.line == 7);
-    assert_string_equal(line.file, name + 1);
-    assert_true(server_lines_get(lines, 2, &line));
-    assert_true(line.level == SERVER_LEVEL_WARNING);
-    assert_string_equal(line.file, name + 1); // one byte too long: its first one is gone
-    assert_string_equal(line.message, "odd");
-    assert_false(server_lines_get(lines, 3, &line));
-    server_lines_destroy(lines);
+    (void)line_of(at, 1);
+    assert_true(at->line.level == SERVER_LEVEL_ERROR && at->line.line == 7);
+    assert_string_equal(at->line.file, name + 1);
+    (void)line_of(at, 2);
+    assert_true(at->line.level == SERVER_LEVEL_WARNING);
+    assert_string_equal(at->line.file, name + 1); // one byte too long: its first one is gone
+    assert_string_equal(at->line.message, "odd");
+    assert_false(server_lines_get(at->lines, 3, &at->line));
 }
 
 CASE(words_are_as_the_reporter_of_stderr_prints_them) {
     static const char* const messages[] = {"a fault", "warning: odd", "note: fine"};
     char text[2][512] = {{0}};
     for (uint32_t turn = 0; turn < 2; turn++) {
-        int before;
-        FILE* file = begin_lines(&before);
-        server_lines* lines = server_lines_create();
+        spoken at;
+        begin_lines(&at);
         const base_reporter plain = base_reporter_stderr();
         const base_reporter* to =
-            turn == 0 ? &plain : server_lines_reporter(lines, SERVER_LAYER_SERVER);
+            turn == 0 ? &plain : server_lines_reporter(at.lines, SERVER_LAYER_SERVER);
         for (uint32_t i = 0; i < 3; i++) {
             base_report(to, NULL, 0, "%s", messages[i]);
             base_report(to, "a.blk", 0, "%s", messages[i]);
             base_report(to, "a.blk", 3, "%s", messages[i]);
         }
-        rewind(file);
-        assert_true(fread(text[turn], 1, sizeof text[turn] - 1, file) > 100);
-        end_lines(file, before);
-        server_lines_destroy(lines);
+        rewind(at.file);
+        assert_true(fread(text[turn], 1, sizeof text[turn] - 1, at.file) > 100);
+        end_lines(&at);
     }
     assert_string_equal(text[0], text[1]);
 }
@@ -145,15 +147,11 @@ CASE(a_full_pipe_loses_lines_and_says_how_many) {
     close(ends[1]);
 }
 
-CASE(the_tail_of_a_crash_has_the_newest_lines_in_order) {
-    int before;
-    FILE* file = begin_lines(&before);
-    server_lines* lines = server_lines_create();
+LINES_CASE(the_tail_of_a_crash_has_the_newest_lines_in_order) {
     for (uint32_t i = 1; i <= SERVER_LINES_TAIL_MAX + 1; i++)
-        base_report(server_lines_reporter(lines, SERVER_LAYER_LOG), "a.slog", i, "note: %u", i);
+        base_report(server_lines_reporter(at->lines, SERVER_LAYER_LOG), "a.slog", i, "note: %u", i);
     FILE* tail = tmpfile();
-    server_lines_write_tail(lines, fileno(tail));
-    end_lines(file, before);
+    server_lines_write_tail(at->lines, fileno(tail));
     rewind(tail);
     char text[256];
     for (uint32_t i = 2; i <= SERVER_LINES_TAIL_MAX + 1; i++) {
@@ -165,7 +163,6 @@ CASE(the_tail_of_a_crash_has_the_newest_lines_in_order) {
     }
     assert_null(fgets(text, sizeof text, tail));
     fclose(tail);
-    server_lines_destroy(lines);
 }
 
 CASE(an_observation_that_equals_a_bound_is_below_it) {
