@@ -171,11 +171,6 @@ CASE(a_system_that_gets_nothing_but_columns_is_confined) { // B10
         assert_true(esgen_is_confined(&result.unit.functions[0]) == cases[i].is_confined);
         text_close(&result);
     }
-    esgen_text_result result;
-    text_open(&result, "ES_READS(pos, a.b) ES_WRITES(grid) static void f_es(float* r) {}");
-    assert_string_equal(result.unit.functions[0].reads.items[1].text, "a.b");
-    assert_string_equal(result.unit.functions[0].writes.items[0].text, "grid");
-    text_close(&result);
 }
 
 TEXT_CASE(annotations_say_what_they_say) {
@@ -183,6 +178,7 @@ TEXT_CASE(annotations_say_what_they_say) {
               "ES_STAGE(render) ES_TAG(server | predict, \"two\" \"parts\") ES_BEFORE(a_es, b_es)\n"
               "ES_AFTER(c_es) ES_REQUIRE(brick.pos:ip2, path:list<r>) ES_REQUIRE_NOT(dead:tag)\n"
               "ES_REQUIRE_ANY(x:i, y:r) ES_ONLY ES_SPAN ES_EVERY(120) ES_QUANTUM(ROWS)\n"
+              "ES_READS(pos, a.b) ES_WRITES(grid)\n"
               "ES_ON_ENTER(in) ES_ON_LEAVE(out) ES_FIRST(one)\n"
               "static void f_es(uint32_t count, float* r) {}\n"
               "ES_TRACK(pos, vel) ES_ON_EVENT(on_appear)\n"
@@ -201,6 +197,8 @@ TEXT_CASE(annotations_say_what_they_say) {
     assert_string_equal(f->any.items[1].text, "y:r");
     assert_string_equal(f->every.text, "120");
     assert_string_equal(f->quantum.text, "ROWS");
+    assert_string_equal(f->reads.items[1].text, "a.b");
+    assert_string_equal(f->writes.items[0].text, "grid");
     assert_string_equal(f->enter.text, "in");
     assert_string_equal(f->leave.text, "out");
     assert_string_equal(f->first_update.text, "one");

@@ -10,8 +10,7 @@
 
 static char* read_text(const char* path) {
     char* text = text_file_read(path);
-    if (!text) print_error("%s cannot be read\n", path);
-    assert_non_null(text);
+    if (!text) fail_msg("%s cannot be read", path);
     return text;
 }
 
@@ -65,6 +64,11 @@ static char* write_text(const char* text) {
     base_bytes_deinit(&out);
     text_close(&result);
     return copy;
+}
+
+static void expect_texts(const char* text, const char* const* wanted, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        if (!strstr(text, wanted[i])) fail_msg("%s\nlacks %s\n", text, wanted[i]);
 }
 
 CASE(lines_end_at_100_columns) {
@@ -166,10 +170,7 @@ CASE(a_game_gets_its_whole_table) {
         "return \"a is outside of 0..7\";",
         "const net_game_module* g_module(void) {",
     };
-    for (uint32_t i = 0; i < BASE_COUNT(wanted); i++) {
-        if (!strstr(text, wanted[i])) print_error("missing: %s\n", wanted[i]);
-        assert_non_null(strstr(text, wanted[i]));
-    }
+    expect_texts(text, wanted, BASE_COUNT(wanted));
     assert_null(strstr(text, "other"));
     assert_null(strstr(text, "send_go"));
     free(text);
@@ -225,8 +226,7 @@ CASE(the_manual_shows_what_is_compiled) {
         assert_non_null(end);
         *end = '\0';
         bool is_compiled = strstr(source, at) || strstr(header, at) || strstr(game, at);
-        if (!is_compiled) print_error("not compiled:\n%s", at);
-        assert_true(is_compiled);
+        if (!is_compiled) fail_msg("not compiled:\n%s", at);
         at = end + 1;
         count++;
     }
@@ -252,8 +252,7 @@ CASE(the_header_has_a_line_for_each_kind_of_function_and_parameter) {
     for (uint32_t i = 0; i < BASE_COUNT(lines); i++) {
         char line[64];
         assert_true(base_text_format(line, sizeof line, "\n///     %s ", lines[i]));
-        if (!strstr(header, line)) print_error("es.h has no line of %s\n", lines[i]);
-        assert_non_null(strstr(header, line));
+        if (!strstr(header, line)) fail_msg("es.h has no line of %s", lines[i]);
     }
     free(header);
 }
@@ -272,10 +271,7 @@ CASE(sounds_of_events_become_a_table) {
         "        .sound_bytes = sizeof(net_sound),\n",
         "        .music = \"a.ogg\",\n",
     };
-    for (uint32_t i = 0; i < BASE_COUNT(wanted); i++) {
-        if (!strstr(text, wanted[i])) print_error("%s\nlacks %s\n", text, wanted[i]);
-        assert_non_null(strstr(text, wanted[i]));
-    }
+    expect_texts(text, wanted, BASE_COUNT(wanted));
     free(text);
 }
 
@@ -292,9 +288,6 @@ CASE(an_input_that_is_kept_gets_its_handler) {
         "    static const ecs_term terms[] = {{\"input\", \"Go\", ECS_WRITE}};\n",
         "    if (!result) result = g_register_input(world);\n",
     };
-    for (uint32_t i = 0; i < BASE_COUNT(wanted); i++) {
-        if (!strstr(text, wanted[i])) print_error("%s\nlacks %s\n", text, wanted[i]);
-        assert_non_null(strstr(text, wanted[i]));
-    }
+    expect_texts(text, wanted, BASE_COUNT(wanted));
     free(text);
 }
