@@ -8,6 +8,7 @@ spectators of a relay are thin clients of one process, on the same machine. CPU 
 so other programs on the machine change it by their caches only; ticks are timed by the clock, and wait for a core.
 """
 import argparse
+import contextlib
 import os
 import re
 import signal
@@ -22,10 +23,36 @@ HZ = os.sysconf("SC_CLK_TCK")
 processes = []
 
 
-def start(binary, name, folder, *arguments):
+def parse(description, **defaults):
+    """The build, and an option for each default."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build")
+    for name, default in defaults.items():
+        kind = {"action": "store_true"} if default is False else {"type": type(default or ""), "default": default}
+        parser.add_argument("--" + name.replace("_", "-"), **kind)
+    options = parser.parse_args()
+    options.binary = lambda name: os.path.join(os.path.abspath(options.build), "bin", name)
+    return options
+
+
+@contextlib.contextmanager
+def work_folder():
+    """A folder, and no program that outlives it."""
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            yield folder
+        finally:
+            for process in processes:
+                if process.poll() is None:
+                    process.kill()
+                    process.wait()
+            processes.clear()
+
+
+def start(binary, name, folder, *arguments, before=None):
     out = open(os.path.join(folder, name + ".out"), "w+")
     err = open(os.path.join(folder, name + ".err"), "w+")
-    process = subprocess.Popen([binary, *map(str, arguments)], stdout=out, stderr=err, cwd=folder)
+    process = subprocess.Popen([binary, *map(str, arguments)], stdout=out, stderr=err, cwd=folder, preexec_fn=before)
     process.name, process.out = name, out.name
     processes.append(process)
     return process
@@ -107,29 +134,15 @@ def is_ready(process):
 
 
 def end(process):
-    process.send_signal(signal.SIGTERM)
+    if process.poll() is None:
+        process.send_signal(signal.SIGTERM)
     process.wait(60)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("build")
-    parser.add_argument("--game", default="arena")
-    parser.add_argument("--bots", type=int, default=8)
-    parser.add_argument("--relays", type=int, default=10)
-    parser.add_argument("--share", type=int, default=20)
-    parser.add_argument("--spectators", type=int, default=1000)
-    parser.add_argument("--seconds", type=float, default=15)
-    parser.add_argument("--tick-rate", type=int, default=30)
-    options = parser.parse_args()
-    binary = lambda name: os.path.join(os.path.abspath(options.build), "bin", name)
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            run(options, binary, folder)
-        finally:
-            for process in processes:
-                if process.poll() is None:
-                    process.kill()
+    options = parse(__doc__, game="arena", bots=8, relays=10, share=20, spectators=1000, seconds=15.0, tick_rate=30)
+    with work_folder() as folder:
+        run(options, options.binary, folder)
 
 
 def relay(options, binary, folder, name, spectators):

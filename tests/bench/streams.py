@@ -6,16 +6,14 @@ What a stream costs the server of a match, as lines of key=value: without one, w
 late, with one whose broker stands still for 5 s meanwhile; with --stream-sync those again, with datagrams that wait for it.
 The broker is Debian's nats-server on the same machine. A row is a match of its own; CPU and ticks as relays.py says.
 """
-import argparse
 import os
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 
-from relays import end, measure, metrics, processes, ready, show, start, value
+from relays import end, measure, metrics, parse, processes, ready, show, start, value, work_folder
 
 SLOW_MS, STALL_S = 200, 5
 slow_line = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../e2e/slow.py")
@@ -50,16 +48,15 @@ def stall(broker, after_s):
 
 
 def run(options, what, folder, more, is_slow=False, is_stalled=False):
-    binary = lambda name: os.path.join(os.path.abspath(options.build), "bin", name)
     address = []
     if what != "off":
         broker, port = start_broker(folder)
         port = start_slow_line(folder, port) if is_slow else port
         address = ["--stream", f"nats://127.0.0.1:{port}"]
-    server = start(binary("shoal-server"), "server", folder, "--game", options.game, "--listen", "127.0.0.1:0",
+    server = start(options.binary("shoal-server"), "server", folder, "--game", options.game, "--listen", "127.0.0.1:0",
                    "--tick-rate", options.tick_rate, "--log", "match.slog", "--http", "127.0.0.1:0", "--min-clients",
                    options.bots, *address, *more)
-    start(binary("shoal-client"), "players", folder, ready(server), "--headless", "--bots", options.bots)
+    start(options.binary("shoal-client"), "players", folder, ready(server), "--headless", "--bots", options.bots)
     time.sleep(4)
     if is_stalled:
         stall(broker, 1)
@@ -77,27 +74,13 @@ def run(options, what, folder, more, is_slow=False, is_stalled=False):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("build")
-    parser.add_argument("--game", default="arena")
-    parser.add_argument("--bots", type=int, default=8)
-    parser.add_argument("--seconds", type=float, default=15)
-    parser.add_argument("--tick-rate", type=int, default=60)
-    parser.add_argument("--stream-sync")
-    options = parser.parse_args()
+    options = parse(__doc__, game="arena", bots=8, seconds=15.0, tick_rate=60, stream_sync=None)
     rows = [("off", [], {}), ("on", [], {}), ("slow", [], {"is_slow": True}), ("stalled", [], {"is_stalled": True})]
     if options.stream_sync:
         rows += [(what, ["--stream-sync", options.stream_sync], how) for what, _, how in rows[1:]]
     for what, more, how in rows:
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                run(options, what, folder, more, **how)
-            finally:
-                for process in processes:
-                    if process.poll() is None:
-                        process.kill()
-                        process.wait()
-                processes.clear()
+        with work_folder() as folder:
+            run(options, what, folder, more, **how)
 
 
 main()

@@ -7,59 +7,29 @@ with three viewers (the streams and polls of the page), with 32 readers of 1 kB/
 other work on the machine comes and goes; a figure is the median of the rounds. Then a scrape of /metrics with so many thin
 clients: ms and bytes.
 """
-import argparse
 import os
 import re
-import signal
 import socket
 import statistics
-import subprocess
 import sys
-import tempfile
 import threading
 import time
 import urllib.request
 from urllib.parse import urlsplit
 
+from relays import end, parse, ready, start as start_program, value, work_folder
+
 VIEWERS, SLOW, SLOW_BYTES_S, SCRAPES = 3, 32, 1000, 50
-processes = []
 
 
-def prefer(options, program):
+def prefer():
     """On a machine with other work the server's threads go first, else its ticks are those of the others."""
-    if program == "shoal-server" and options.realtime:
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
 
 
 def start(options, program, name, *arguments):
-    out = open(os.path.join(options.folder, name + ".out"), "w+")
-    err = open(os.path.join(options.folder, name + ".err"), "w+")
-    binary = os.path.join(os.path.abspath(options.build), "bin", program)
-    process = subprocess.Popen([binary, *map(str, arguments)], stdout=out, stderr=err, cwd=options.folder,
-                               preexec_fn=lambda: prefer(options, program))
-    process.name, process.out = name, out.name
-    processes.append(process)
-    return process
-
-
-def value(process, key):
-    found = re.findall(rf"(?:^| ){key}=(\S+)", open(process.out).read(), re.M)
-    return found[-1] if found else None
-
-
-def await_value(process, key):
-    ends = time.monotonic() + 60
-    while not value(process, key):
-        if process.poll() is not None or time.monotonic() > ends:
-            sys.exit(f"{process.name} has no {key}: {open(process.out[:-3] + 'err').read()}")
-        time.sleep(0.05)
-    return value(process, key)
-
-
-def end(process):
-    if process.poll() is None:
-        process.send_signal(signal.SIGTERM)
-    process.wait(60)
+    before = prefer if program == "shoal-server" and options.realtime else None
+    return start_program(options.binary(program), name, options.folder, *arguments, before=before)
 
 
 def get(url, path):
@@ -122,7 +92,7 @@ def phase(options, what):
     http = [] if what == "off" else ["--http", "127.0.0.1:0"]
     server = start(options, "shoal-server", "server", "--game", options.game, "--listen", "127.0.0.1:0", "--log", "none",
                    "--tick-rate", 30, "--seed", 1, "--min-clients", options.bots, *http)
-    clients = start(options, "shoal-client", "players", await_value(server, "listen"), "--headless", "--bots", options.bots)
+    clients = start(options, "shoal-client", "players", ready(server), "--headless", "--bots", options.bots)
     time.sleep(1)
     readers = Readers()
     for _ in range(VIEWERS if what == "viewers" else 0):
@@ -157,7 +127,7 @@ def ticks(options):
 def scrapes(options):
     server = start(options, "shoal-server", "server", "--game", options.game, "--listen", "127.0.0.1:0", "--log", "none",
                    "--tick-rate", 10, "--max-clients", options.clients, "--http", "127.0.0.1:0")
-    clients = start(options, "shoal-client", "crowd", await_value(server, "listen"), "--headless", "--bots-thin", options.clients)
+    clients = start(options, "shoal-client", "crowd", ready(server), "--headless", "--bots-thin", options.clients)
     url, ends = value(server, "http"), time.monotonic() + 180
     count = 0
     while count < options.clients and time.monotonic() < ends:
@@ -176,24 +146,11 @@ def scrapes(options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("build")
-    parser.add_argument("--game", default="arena")
-    parser.add_argument("--bots", type=int, default=8)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=10)
-    parser.add_argument("--clients", type=int, default=1000)
-    parser.add_argument("--realtime", action="store_true", help="the server goes before other programs (root)")
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as options.folder:
-        try:
-            ticks(options)
-            scrapes(options)
-        finally:
-            for process in processes:
-                if process.poll() is None:
-                    process.kill()
-            print("load " + " ".join(f"{each:.1f}" for each in os.getloadavg()))
+    options = parse(__doc__, game="arena", bots=8, rounds=3, seconds=10.0, clients=1000, realtime=False)
+    with work_folder() as options.folder:
+        ticks(options)
+        scrapes(options)
+        print("load " + " ".join(f"{each:.1f}" for each in os.getloadavg()))
 
 
 main()

@@ -62,9 +62,8 @@ breakout() {
 
 # host GAME [OPTION...]
 host() {
-    start server shoal-server --game "$1" --listen 127.0.0.1:0 --ticks "$(scaled 600 300)" --min-clients 2 --log none \
+    start_ready server shoal-server --game "$1" --listen 127.0.0.1:0 --ticks "$(scaled 600 300)" --min-clients 2 --log none \
         "${@:2}"
-    await "ready line of server" is_ready_or_gone server
     address=$(sed -n "s/^ready listen=\([^ ]*\) game=$1 .*/\1/p" server.out)
     [ -n "$address" ] || fail "no ready line of $1"
 }
@@ -164,8 +163,7 @@ case_another_schema_is_refused_by_name() {
         >conformance.out 2>conformance.err || code=$?
     [ "$code" = 1 ] || fail "refused with exit code $code"
     says conformance.err '^refused: the game files differ: "component at" '
-    kill -TERM "${pids[server]}"
-    ends_with 0 server
+    stop server
 }
 
 # Allowed are only its own headers, generated code, libc, ENet, libsodium, protobuf-c and XXH3.

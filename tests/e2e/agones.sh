@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # shoal-server as one of a fleet of Agones, with a stand-in for its SDK server (sdk.py), or the real one.
-here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=lib.sh
-. "$here/lib.sh"
+. "$(dirname "$0")/lib.sh"
 umask 077 # for files of keys and tokens
 # shellcheck source=broker.sh
 . "$here/broker.sh"
@@ -66,8 +65,7 @@ case_an_allocation_becomes_a_match_with_its_settings_and_its_key() {
     run client shoal-client "$address" --bots 2 --token-file token.out
     hears 'POST /shutdown {} 200'
     ! has_ended server || fail "it does not wait for the signal"
-    kill -TERM "${pids[server]}"
-    ends_with 0 server
+    stop server
     verifies a.slog server
     run info shoal-replay info a.slog
     says info.out '^set=lives=7$'
@@ -86,8 +84,7 @@ case_a_server_is_used_again_for_the_next_match() {
     await "second ready" has_lines sdk.out '^POST /ready {} 200$' 2
     tell allocate shoal.dev/set-lives=8
     await "third ready" has_lines sdk.out '^POST /ready {} 200$' 3
-    kill -TERM "${pids[server]}"
-    ends_with 0 server
+    stop server
     [ "$(grep -c '^ready ' server.out)" = 2 ] || fail "not two ready lines"
     [ "$(grep -c '^done ticks=10 ' server.out)" = 2 ] || fail "not two matches"
     says server.err '^note: agones: ends without a match$'
@@ -110,8 +107,7 @@ case_an_sdk_server_that_hangs_and_restarts_does_not_touch_the_match() {
     hears 'POST /ready {} 200'
     tell allocate x=y
     allocated
-    start client shoal-client "$address" --headless --bots 1 --trace trace.txt
-    await "a player" is_playing trace.txt
+    join client trace.txt --headless --bots 1
     hears 'PATCH /v1beta1/counters/players {"count":"1","capacity":"64"} 200'
     tell hang
     await "a warning" has_said server.err '^warning: agones: POST /health: no answer; it is tried again$'
@@ -146,15 +142,13 @@ case_the_last_part_of_a_log_is_stored_before_the_server_is_shut_down() {
     echo go >stored
     hears 'POST /shutdown {} 200'
     [ "$(cat ended)" = a.slog ] || fail "the program has not ended"
-    kill "${pids[server]}"
-    ends_with 0 server
+    stop server
     # A signal ends the wait.
     rm begun
     unset AGONES_SDK_HTTP_PORT
     start impatient shoal-server --game breakout --listen 127.0.0.1:0 --ticks 1 --log b.slog,on-close=./slow
     await "the program" [ -e begun ]
-    kill "${pids[impatient]}"
-    ends_with 0 impatient
+    stop impatient
     says impatient.err '^./slow: warning: it still stores the log, and is not waited for'
     echo go >stored
     end_sdk
@@ -187,8 +181,7 @@ case_a_match_without_players_ends_by_itself() {
     tell allocate x=y
     hears 'POST /shutdown {} 200'
     says server.err '^note: no player for 1 s: the match ends$'
-    kill -TERM "${pids[server]}"
-    ends_with 0 server
+    stop server
     # Where there is no Agones, too.
     unset AGONES_SDK_HTTP_PORT
     serve server --log none --exit-when-empty 1
@@ -214,11 +207,9 @@ KUBECTL
     local allocate=$here/../../scripts/package/agones/allocate
     PATH=$PWD/path:$bin:$PATH SHOAL_PLAYER=7 "$allocate" set-lives=5 set-ball_speed=0.5 >two.txt 2>two.err || fail "$(cat two.err)"
     sed 1d two.txt >tokens.txt
-    run client shoal-client "$(head -n 1 two.txt)" --bots 2 --token-file tokens.txt
-    [ "$code" = 0 ] || fail "the players ended with $code"
+    run_to 0 client shoal-client "$(head -n 1 two.txt)" --bots 2 --token-file tokens.txt
     hears 'POST /shutdown {} 200'
-    kill -TERM "${pids[server]}"
-    ends_with 0 server
+    stop server
     verifies a.slog server
     run info shoal-replay info a.slog
     says info.out '^set=ball_speed=0.5$'
@@ -267,13 +258,11 @@ case_a_standby_is_allocated_for_a_match_that_runs_and_goes_on_with_it() {
     run token shoal-server token --key-file keys --server "$first" --server "$address" --player 1 --count 2
     start clients shoal-client "$first" --bots 2 --token-file token.out --trace trace.txt
     await "updates" has_rows trace.txt 30
-    kill -KILL "${pids[server]}"
-    ends_with 137 server
+    slay server
     await "the takeover" has_taken standby
     await "both players" are_back standby
     await "that they play on" has_rows trace.txt $(($(wc -l <trace.txt) + 60))
-    kill "${pids[standby]}"
-    ends_with 0 standby
+    stop standby
     ends_with 0 clients
     are_equal 2 standby clients
     verifies b.slog standby
@@ -282,7 +271,6 @@ case_a_standby_is_allocated_for_a_match_that_runs_and_goes_on_with_it() {
     [ "$(grep -c '^POST /health {} 200$' sdk2.out)" -ge 1 ] || fail "no sign of life"
     local sdk
     for sdk in sdk2 sdk; do end_sdk; done # the second one has a copy of what feeds the first
-    kill_broker
 }
 
 case_a_standby_that_waits_for_its_match_shows_life_and_ends() {
@@ -295,8 +283,7 @@ case_a_standby_that_waits_for_its_match_shows_life_and_ends() {
     tell allocate shoal.dev/standby-of=00000000cafe0276
     await "a warning" has_said standby.err "waits for the match's stream: NATS: stream not found\$"
     await "signs of life" has_lines sdk.out '^POST /health {} 200$' $(($(grep -c '^POST /health' sdk.out) + 2))
-    kill "${pids[standby]}"
-    ends_with 0 standby
+    stop standby
     [ ! -s standby.out ] || fail "it says that it is ready"
     # What is no identity, and what is no standby.
     local ready=1 option
@@ -311,7 +298,6 @@ case_a_standby_that_waits_for_its_match_shows_life_and_ends() {
         says standby.err '^error: shoal.dev/standby-of: (cafe is no identity of a match|this server stands by for none.*)$'
     done
     end_sdk
-    kill_broker
 }
 
 # ports N: so many free ones.
@@ -347,8 +333,7 @@ urllib.request.urlopen(urllib.request.Request(sys.argv[1], b"{}", {"Content-Type
     run client shoal-client "$address" --bots 2
     await "shutdown" has_said sdk.out 'Shutdown request has been received'
     await "its answer" has_said server.err '^note: agones: shut down, waits for the signal$'
-    kill -TERM "${pids[server]}"
-    ends_with 0 server
+    stop server
     says sdk.out 'Health Ping Received'
     says sdk.out 'shoal-identity'
     ! grep -q 'warning: agones: .*HTTP' server.err || fail "a request was refused"
@@ -361,19 +346,15 @@ urllib.request.urlopen(urllib.request.Request(sys.argv[1], b"{}", {"Content-Type
 
 case_options_of_a_fleet_that_do_not_fit_are_refused() {
     export AGONES_SDK_HTTP_PORT=70000
-    run server shoal-server --game breakout --log none
-    [ "$code" = 2 ] || fail "exit code $code"
+    run_to 2 server shoal-server --game breakout --log none
     says server.err '^error: AGONES_SDK_HTTP_PORT: "70000" is no port$'
     serve server --log none --agones off --ticks 1
     ends_with 0 server
     unset AGONES_SDK_HTTP_PORT
-    run server shoal-server --game breakout --log none --agones-reuse
-    [ "$code" = 2 ] || fail "exit code $code"
-    run server shoal-server --resume a.slog --agones on --agones-reuse
-    [ "$code" = 2 ] || fail "exit code $code"
+    run_to 2 server shoal-server --game breakout --log none --agones-reuse
+    run_to 2 server shoal-server --resume a.slog --agones on --agones-reuse
     says server.err '^error: --agones-reuse: a match goes on once \(--resume\)$'
-    run server shoal-server --standby nats://127.0.0.1 --key-file keys --agones on --agones-reuse
-    [ "$code" = 2 ] || fail "exit code $code"
+    run_to 2 server shoal-server --standby nats://127.0.0.1 --key-file keys --agones on --agones-reuse
     says server.err '^error: --agones-reuse: a server stands by once \(--standby\)$'
 }
 

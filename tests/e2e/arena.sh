@@ -8,8 +8,7 @@ ticks=$(scaled 300 120)
 
 # serve_arena [option...]: start the server; $address gets its address.
 serve_arena() {
-    start server shoal-server --game arena --listen 127.0.0.1:0 --tick-rate 30 --ticks "$ticks" --log arena.slog "$@"
-    await "ready line" is_ready_or_gone server
+    start_ready server shoal-server --game arena --listen 127.0.0.1:0 --tick-rate 30 --ticks "$ticks" --log arena.slog "$@"
     address=$(sed -n 's/^ready listen=\([^ ]*\) game=arena .*/\1/p' server.out)
     [ -n "$address" ] || fail "no ready line as it should be"
 }
@@ -19,9 +18,8 @@ play() {
     local bots=$1
     shift
     serve_arena --min-clients "$bots" "$@"
-    run client shoal-client "$address" --headless --bots "$((bots - ${thin_bots:-0}))" \
+    run_to 0 client shoal-client "$address" --headless --bots "$((bots - ${thin_bots:-0}))" \
         --bots-thin "${thin_bots:-0}" ${client_net:+--net "$client_net"}
-    [ "$code" = 0 ] || fail "the clients ended with $code"
     ends_with 0 server
     are_equal "$bots" server client
     is_closed arena.slog
@@ -46,11 +44,9 @@ case_a_bad_line_changes_nothing_of_what_is_seen() {
 case_any_number_of_threads_gives_the_same_match() {
     local threads
     for threads in 1 2 3 8; do
-        run server shoal-server --game arena --fast --ticks 90 --listen 127.0.0.1:0 --threads "$threads" \
+        run_to 0 server shoal-server --game arena --fast --ticks 90 --listen 127.0.0.1:0 --threads "$threads" \
             --set agents=2000 --log "a$threads.slog"
-        [ "$code" = 0 ] || fail "the server with $threads threads ended with $code"
-        run verify shoal-replay verify a1.slog --threads "$threads"
-        [ "$code" = 0 ] || fail "verify with $threads threads ended with $code"
+        run_to 0 verify shoal-replay verify a1.slog --threads "$threads"
         [ "$threads" != 1 ] || cp verify.out wanted.txt
         cmp -s verify.out wanted.txt || fail "verify with $threads threads differs"
         run verify shoal-replay verify "a$threads.slog" --threads 1
@@ -59,8 +55,7 @@ case_any_number_of_threads_gives_the_same_match() {
 }
 
 case_the_stages_of_arena_are_explained() {
-    run stages shoal-server check --stages arena
-    [ "$code" = 0 ] || fail "check --stages ended with $code"
+    run_to 0 stages shoal-server check --stages arena
     says stages.out '^wave=[0-9]+ system=think_es runs=in_ranges quantum=128$'
     says stages.out '^wave=[0-9]+ system=see_es runs=in_loops quantum=512$'
     says stages.out '^apart=see_es,think_es because=order$'
@@ -68,12 +63,10 @@ case_the_stages_of_arena_are_explained() {
 }
 
 case_the_module_of_arena_is_checked() {
-    run check shoal-server check "$games/arena.blk"
-    [ "$code" = 0 ] || fail "check of the templates ended with $code"
+    run_to 0 check shoal-server check "$games/arena.blk"
     # Sanitizers add writable globals.
     [ -z "${SHOAL_E2E_SLOW:-}" ] || return 0
-    run check shoal-server check "$games/arena.so" "$games/arena.blk"
-    [ "$code" = 0 ] || fail "check ended with $code"
+    run_to 0 check shoal-server check "$games/arena.so" "$games/arena.blk"
     says check.out '^ok files=2 '
 }
 

@@ -18,6 +18,12 @@ broker() {
     port=$(sed -E 's/.*:([0-9]+)".*/\1/' ports/*)
     nats=nats://127.0.0.1:$port
 }
+# streams NAME [option...]: a match that is streamed; $stream and $address get where.
+streams() {
+    start_ready "$1" shoal-server --game breakout --listen 127.0.0.1:0 --stream "nats://127.0.0.1:$port/?hours=72" "${@:2}"
+    stream=$(value stream "$1.out")
+    address=$(value listen "$1.out")
+}
 # ask_broker SUBJECT TEXT
 ask_broker() {
     exec 3<>"/dev/tcp/127.0.0.1/$port"
@@ -26,12 +32,7 @@ ask_broker() {
     exec 3>&-
 }
 has_port() { grep -qs ':[0-9]*"' ports/*; }
-kill_broker() { # [NAME]
-    local name=${1:-broker}
-    kill -KILL "${pids[$name]}"
-    wait "${pids[$name]}" 2>/dev/null || true
-    unset "pids[$name]"
-}
+kill_broker() { drop "${1:-broker}"; } # [NAME]
 is_possible() { command -v nats-server >/dev/null && [ -x "$build/test/follow_stream" ]; }
 is_here() {
     is_possible && return 0

@@ -13,8 +13,7 @@ for folder in "$@"; do others+=("$(cd "$folder" && pwd)") || exit 2; done
 
 cd "$work"
 serve server --min-clients 6 --ticks 900 --log match.slog
-run client shoal-client "$address" --bots 6 --trace trace.txt
-[ "$code" = 0 ] || fail "the client ended with $code"
+run_to 0 client shoal-client "$address" --bots 6 --trace trace.txt
 ends_with 0 server
 verifies match.slog server
 cp verify.out wanted.txt
@@ -22,7 +21,6 @@ for folder in "${others[@]}"; do
     bin=$folder/bin
     verifies match.slog
     cmp -s verify.out wanted.txt || fail "$folder runs the log to other hashes"
-    run trace shoal-replay check-trace match.slog trace.txt
-    [ "$code" = 0 ] || fail "check-trace of $folder ended with $code"
+    run_to 0 trace shoal-replay check-trace match.slog trace.txt
     echo "passed: $folder $(cat verify.out)"
 done

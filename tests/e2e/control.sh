@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: MIT
 # What an operator does to a match that runs, through the control socket (--control).
 # shellcheck source=lib.sh
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/lib.sh"
+. "$(dirname "$0")/lib.sh"
 
 # asks LINE...: each line and its answer, in asks.out
 asks() { printf '%s\n' "$@" | python3 "$here/control.py" socket lines >asks.out 2>asks.err || fail "control.py"; }
@@ -22,8 +21,7 @@ case_a_control_socket_hears_lines_in_pieces() {
     says asks.out '^put .*--allow-edits'
     says asks.out '^mark here -> .*"done": "mark"'
     says asks.out '^say hello -> .*does not hear'
-    run second shoal-server --game breakout --listen 127.0.0.1:0 --log none --control socket
-    [ "$code" = 3 ] || fail "a second server ended with $code"
+    run_to 3 second shoal-server --game breakout --listen 127.0.0.1:0 --log none --control socket
     says second.err 'control socket: another server listens there'
     # What a killed server leaves is replaced; another file is not.
     kill -KILL "${pids[server]}"
@@ -32,11 +30,9 @@ case_a_control_socket_hears_lines_in_pieces() {
     serve server --log none --control socket
     ends
     echo text >socket
-    run second shoal-server --game breakout --listen 127.0.0.1:0 --log none --control socket
-    [ "$code" = 3 ] || fail "a second server ended with $code"
+    run_to 3 second shoal-server --game breakout --listen 127.0.0.1:0 --log none --control socket
     says second.err 'there is a file that is no socket'
-    run long shoal-server --game breakout --listen 127.0.0.1:0 --log none --control "$(printf '%0108d' 7)"
-    [ "$code" = 2 ] || fail "a long path ended with $code"
+    run_to 2 long shoal-server --game breakout --listen 127.0.0.1:0 --log none --control "$(printf '%0108d' 7)"
 }
 
 case_an_answer_of_the_socket_does_not_wait_for_a_tick() {
@@ -62,8 +58,7 @@ case_a_match_with_twenty_orders_by_chance_runs_again() {
     # Another server goes on in the middle, with what was ordered up to there.
     local ticks
     ticks=$(value ticks done.txt)
-    run again shoal-server --resume a.slog --at $((ticks / 2)) --listen 127.0.0.1:0 --log b.slog --fast --ticks $((ticks + 60))
-    [ "$code" = 0 ] || fail "the resumed match ended with $code"
+    run_to 0 again shoal-server --resume a.slog --at $((ticks / 2)) --listen 127.0.0.1:0 --log b.slog --fast --ticks $((ticks + 60))
     verifies b.slog again
     run stats shoal-replay stats a.slog
     says stats.out "^control records=$(value done random.out) "
@@ -85,9 +80,8 @@ has_ticks() {
 
 case_each_order_is_seen_in_the_match() {
     : >bans.txt
-    start server shoal-server --game arena --listen 127.0.0.1:0 --tick-rate 120 --set agents=20 --min-clients 2 \
+    start_ready server shoal-server --game arena --listen 127.0.0.1:0 --tick-rate 120 --set agents=20 --min-clients 2 \
         --log a.slog --log-ring 5 --control socket --allow-edits --bans bans.txt
-    await "ready line" is_ready_or_gone server
     start client shoal-client "$(value listen server.out)" --headless --bots 2
     await "two players" has_clients 2
     asks pause status
@@ -132,16 +126,10 @@ case_each_order_is_seen_in_the_match() {
 }
 
 # ctl CODE [word...]
-ctl() {
-    local wanted=$1
-    shift
-    run ctl shoal-ctl --socket socket "$@"
-    [ "$code" = "$wanted" ] || fail "shoal-ctl $* ended with $code, not $wanted"
-}
+ctl() { run_to "$1" ctl shoal-ctl --socket socket "${@:2}"; }
 
 case_shoal_ctl_asks_steers_and_shows_a_table() {
-    start server shoal-server --game arena --listen 127.0.0.1:0 --set agents=20 --log none --control socket --allow-edits
-    await "ready line" is_ready_or_gone server
+    start_ready server shoal-server --game arena --listen 127.0.0.1:0 --set agents=20 --log none --control socket --allow-edits
     start client shoal-client "$(value listen server.out)" --headless --bots 2
     is_playing_by_ctl() { ctl 0 clients && [ "$(grep -c 'player .*playing\|bot .*playing' ctl.out)" = 2 ]; }
     await "two players" is_playing_by_ctl
@@ -174,11 +162,9 @@ case_shoal_ctl_asks_steers_and_shows_a_table() {
         echo "left out: top in a terminal: there is no /dev/pts"
     fi
     # What needs no server
-    run ctl shoal-ctl stauts
-    [ "$code" = 2 ] || fail "a wrong verb ended with $code"
+    run_to 2 ctl shoal-ctl stauts
     says ctl.err "there is no verb 'stauts', did you mean 'status'\?"
-    run ctl shoal-ctl status
-    [ "$code" = 2 ] || fail "no socket ended with $code"
+    run_to 2 ctl shoal-ctl status
     says ctl.err 'SHOAL_SOCKET'
     ctl 2 say $'two\nlines'
     ctl 2 say "$(printf '%08190d' 7)"

@@ -31,8 +31,7 @@ says_where() {
 
 # Its inputs are in the log: the same tick fails in the same way.
 fails_again() {
-    run verify shoal-replay verify a.slog --game "$crash"
-    [ "$code" = 0 ] || fail "the ticks before it do not verify: $code"
+    run_to 0 verify shoal-replay verify a.slog --game "$crash"
     says verify.out '^verified ticks=29 '
     start again shoal-replay verify --through-crash a.slog --game "$crash"
     dies again
@@ -111,8 +110,7 @@ case_a_crash_leaves_a_report_beside_its_log() {
     ! grep -q 'is left out' on.err || fail "it has options that do nothing"
     says "$report" ' --key-file=server.key .*--max-clients=7|--max-clients=7 .*--key-file=server.key'
     says "$report" ' --listen=public=127.0.0.1:9 --listen=public=127.0.0.2:9( |$)'
-    run verify shoal-replay verify --from 900 "it's/a.slog" --game "$crash"
-    [ "$code" = 0 ] || fail "the ticks before it do not verify: $code"
+    run_to 0 verify shoal-replay verify --from 900 "it's/a.slog" --game "$crash"
     local ticks
     ticks=$(value ticks verify.out)
     [ "$ticks" -ge 600 ] && [ "$ticks" -lt 1499 ] || fail "it ran $ticks ticks"
@@ -192,8 +190,7 @@ case_a_tick_that_never_comes_back_says_where_and_ends_by_a_second_signal() {
     kill -TERM "${pids[server]}"
     await "an answer" has_said server.err 'ends when the tick comes back; a second signal'
     kill -TERM "${pids[server]}"
-    ended server
-    [ "$code" = 1 ] || fail "the server ended with $code"
+    ends_with 1 server
     says server.err 'in the middle of a tick'
     run verify shoal-replay verify a.slog --game "$crash"
     says verify.out '^verified ticks=29 '
@@ -205,8 +202,7 @@ case_a_slow_tick_is_reported_and_the_match_goes_on() {
     kill -USR1 "${pids[server]}"
     kill -INT "${pids[server]}"
     touch go_on
-    ended server
-    [ "$code" = 0 ] || fail "the server ended with $code"
+    ends_with 0 server
     says server.err '^note: status tick=' # no signal is lost in the meantime
     is_closed a.slog
 }
@@ -316,8 +312,7 @@ case_a_picture_that_never_comes_back_is_named() {
 case_a_slow_picture_does_not_slow_a_local_match() {
     needs_window || return 0
     fails_in_client 22 "${picture[@]}"
-    ended client
-    [ "$code" = 0 ] || fail "the client ended with $code"
+    ends_with 0 client
     [ -e go_on ] || fail "the picture did not wait"
 }
 
@@ -333,19 +328,17 @@ case_a_local_server_that_never_comes_back_ends_by_signals() {
     says client.err 'the server of --local ended in the middle of a tick'
 }
 
-# plays HOW TICKS [client option...]: a whole match of the game with two bots.
+# plays CODE HOW TICKS: a whole match of the game with two bots.
 plays() {
-    start server shoal-server --game "$crash" --listen 127.0.0.1:0 --tick-rate 60 --log a.slog \
-        --set "how=$1" --set at=30 --ticks "$2" --min-clients 2
-    await "the ready line" is_ready_or_gone server
+    start_ready server shoal-server --game "$crash" --listen 127.0.0.1:0 --tick-rate 60 --log a.slog \
+        --set "how=$2" --set at=30 --ticks "$3" --min-clients 2
     address=$(sed -n 's/^ready listen=\([^ ]*\) .*/\1/p' server.out)
     export SHOAL_MODULE_PATH=${crash%/*}
-    run client shoal-client "$address" --game crash --bots 2
+    run_to "$1" client shoal-client "$address" --game crash --bots 2
 }
 
 case_worlds_that_differ_are_named_by_both_sides() {
-    plays 5 60
-    [ "$code" = 8 ] || fail "the clients ended with $code"
+    plays 8 5 60
     says client.err 'client [12]: our world differs from the server.s in tick 60: entity 1:1 \(thing\), component health$'
     ends_with 8 server
     says server.err 'client [12] ".*": its world differs in tick 60: entity 1:1 \(thing\), component health$'
@@ -354,8 +347,7 @@ case_worlds_that_differ_are_named_by_both_sides() {
 
 case_a_value_that_is_not_tracked_when_written_is_named_by_the_server() {
     [ -n "${SHOAL_E2E_SLOW:-}" ] && return # there it is an assertion
-    plays 11 60
-    [ "$code" = 8 ] || fail "the clients ended with $code"
+    plays 8 11 60
     says client.err 'differs from the server.s in tick 60, though we have all as it was sent: the game wrote a value past'
     ends_with 8 server
     says server.err 'warning: component health of entity 1:1 \(thing\) was written past its tracking by '
@@ -363,8 +355,7 @@ case_a_value_that_is_not_tracked_when_written_is_named_by_the_server() {
 }
 
 case_a_game_ends_the_match_with_a_reason() {
-    plays 6 600
-    [ "$code" = 0 ] || fail "the clients ended with $code"
+    plays 0 6 600
     says client.err '^note: the game ended the match: red wins$'
     ends_with 0 server
     says server.err '^note: the game ended the match: red wins$'
@@ -373,8 +364,7 @@ case_a_game_ends_the_match_with_a_reason() {
 }
 
 case_a_game_refuses_a_player_with_a_reason() {
-    plays 7 60
-    [ "$code" = 6 ] || fail "the refused client ended with $code"
+    plays 6 7 60
     says client.err 'refused: two is a crowd$'
     ends_with 0 server
     says server.err 'client 2 ".*" dropped: the game refused it: two is a crowd$'
@@ -383,8 +373,7 @@ case_a_game_refuses_a_player_with_a_reason() {
 }
 
 case_a_game_drops_a_player_with_a_reason() {
-    plays 8 60
-    [ "$code" = 1 ] || fail "the dropped client ended with $code"
+    plays 1 8 60
     says client.err 'connection lost: the server ended the session: the game dropped it: it slept$'
     ends_with 0 server
     says server.out '^peer id=1 .* end=game$'
@@ -395,10 +384,8 @@ case_verify_finds_in_a_second_process_what_the_first_does_not() {
     [ -n "${SHOAL_E2E_SLOW:-}" ] && return # a sanitizer fills memory in its own way
     run server shoal-server --game "$crash" --listen 127.0.0.1:0 --log a.slog --set how=9 --set at=20 \
         --ticks 30 --fast
-    run once shoal-replay verify --once a.slog --game "$crash"
-    [ "$code" = 0 ] || fail "the first process ended with $code"
-    run verify shoal-replay verify a.slog --game "$crash"
-    [ "$code" = 5 ] || fail "verify ended with $code"
+    run_to 0 once shoal-replay verify --once a.slog --game "$crash"
+    run_to 5 verify shoal-replay verify a.slog --game "$crash"
     says verify.out '^diverged tick=20 component=health entity=1:1 field=value log=100 run=190$'
     says verify.err 'a.slog: .*runs again here, but not in a second process'
     ! has_said verify.out '^verified' || fail "it is verified all the same"
@@ -407,16 +394,14 @@ case_verify_finds_in_a_second_process_what_the_first_does_not() {
 case_state_in_the_context_is_found_by_verify_and_by_check() {
     local outside='the game keeps state outside of its world'
     run server shoal-server --game "$crash" --listen 127.0.0.1:0 --log a.slog --set how=14 --ticks 130 --fast
-    run verify shoal-replay verify a.slog --game "$crash"
-    [ "$code" = 5 ] || fail "verify ended with $code"
+    run_to 5 verify shoal-replay verify a.slog --game "$crash"
     says verify.out '^diverged tick=100 component=health entity=1:1 field=value log=102 run=101$'
     says verify.out '^restored tick=61 template=thing behind=fail_on_purpose$'
     says verify.out "^note: the log runs again, .*$outside .*; keep it in a component$"
     ! has_said verify.out '^verified' || fail "it is verified all the same"
     [ -n "${SHOAL_E2E_SLOW:-}" ] && return # a sanitizer gives a game globals, which check refuses
     export TMPDIR=$PWD # of check's log
-    run check shoal-server check --strict --set how=14 "$crash"
-    [ "$code" = 2 ] || fail "check ended with $code"
+    run_to 2 check shoal-server check --strict --set how=14 "$crash"
     says check.err "component health of template thing .* first behind fail_on_purpose: $outside .*; keep it in a component$"
 }
 

@@ -8,16 +8,14 @@ ticks=$(scaled 600 240)
 
 # serve_cubes [option...]: start the server; $address gets its address.
 serve_cubes() {
-    start server shoal-server --game cubes --listen 127.0.0.1:0 --ticks "$ticks" --log cubes.slog "$@"
-    await "ready line" is_ready_or_gone server
+    start_ready server shoal-server --game cubes --listen 127.0.0.1:0 --ticks "$ticks" --log cubes.slog "$@"
     address=$(sed -n 's/^ready listen=\([^ ]*\) game=cubes .*/\1/p' server.out)
     [ -n "$address" ] || fail "no ready line as it should be"
 }
 
 play() {
     serve_cubes --min-clients 2 --dump-world server.txt "$@"
-    run client shoal-client "$address" --headless --bots 2 --dump-world client.txt
-    [ "$code" = 0 ] || fail "the clients ended with $code"
+    run_to 0 client shoal-client "$address" --headless --bots 2 --dump-world client.txt
     ends_with 0 server
     are_equal 2 server client
     cmp server.txt client.txt || fail "the dumps differ"
@@ -42,12 +40,10 @@ case_other_data_lets_the_cameras_fall() {
 }
 
 case_the_module_of_cubes_is_checked() {
-    run check shoal-server check "$games/cubes.blk"
-    [ "$code" = 0 ] || fail "check of the templates ended with $code"
+    run_to 0 check shoal-server check "$games/cubes.blk"
     # Sanitizers add writable globals.
     [ -z "${SHOAL_E2E_SLOW:-}" ] || return 0
-    run check shoal-server check "$games/cubes.so" "$games/cubes.blk"
-    [ "$code" = 0 ] || fail "check ended with $code"
+    run_to 0 check shoal-server check "$games/cubes.so" "$games/cubes.blk"
     says check.out '^ok files=2 '
 }
 

@@ -25,8 +25,7 @@ end_with_a_frozen_client() {
     ends_with 0 client
     says client.out ' end=goodbye$'
     is_closed a.slog
-    kill -KILL "${pids[frozen]}"
-    ends_with 137 frozen
+    slay frozen
 }
 
 # The server promises 2 s by its own clock, which unit tests hold it to; the rest is for a busy machine. It took 6.5 s.
@@ -71,13 +70,10 @@ case_descriptors_run_out_at_the_start() {
 case_descriptors_run_out_in_a_match() {
     # Looking for leaks at the end needs descriptors.
     ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0" serve server --min-clients 1 --log a.slog
-    start first shoal-client "$address" --bots 1 --trace first.txt
-    await "update" is_playing first.txt
+    join first first.txt --bots 1
     prlimit --pid "${pids[server]}" --nofile=3:3
-    start second shoal-client "$address" --bots 2 --trace second.txt
-    await "update" is_playing second.txt
-    kill -TERM "${pids[server]}"
-    ends_with 0 server
+    join second second.txt --bots 2
+    stop server
     ended first
     ended second
     is_closed a.slog
@@ -90,8 +86,7 @@ plays_or_ended() { is_playing "$1" || has_ended many || has_ended server; }
 case_memory_runs_out_in_a_match() {
     [ -z "${SHOAL_E2E_SLOW:-}" ] || return 0 # sanitizers need address space of their own
     serve server --max-clients 64 --log a.slog
-    start first shoal-client "$address" --bots 1 --trace first.txt
-    await "update" is_playing first.txt
+    join first first.txt --bots 1
     local kb
     kb=$(awk '/^VmSize/ { print $2 }' "/proc/${pids[server]}/status")
     prlimit --pid "${pids[server]}" --as=$((kb * 1024)):$((kb * 1024))
@@ -104,15 +99,13 @@ case_memory_runs_out_in_a_match() {
     says server.out '^done ticks='
     ended first
     ended many
-    run info shoal-replay info a.slog
-    [ "$code" = 0 ] || fail "its log is damaged"
+    run_to 0 info shoal-replay info a.slog
 }
 
 # The log's file may not grow any more, as on a full disk: the match is played to its end.
 case_a_full_disk_ends_the_log_and_not_the_match() {
     serve server --min-clients 1 --ticks 240 --log a.slog
-    start client shoal-client "$address" --bots 1 --trace trace.txt
-    await "update" is_playing trace.txt
+    join client trace.txt --bots 1
     prlimit --pid "${pids[server]}" --fsize="$(stat -c %s a.slog)"
     ends_with 1 server
     ends_with 0 client
@@ -120,8 +113,7 @@ case_a_full_disk_ends_the_log_and_not_the_match() {
     says server.out '^done ticks=240 '
     [ "$(grep -c 'the disk takes nothing: the limit of file size is reached' server.err)" = 1 ] || fail "not one line"
     says server.err 'the log ends early'
-    run verify shoal-replay verify a.slog
-    [ "$code" = 0 ] || fail "what the log has is not right"
+    run_to 0 verify shoal-replay verify a.slog
 }
 
 # loses_what_is_counted SERVER LOG: the log has each tick of the match but those that the done line counts, and says
@@ -222,8 +214,7 @@ case_a_kill_on_a_full_disk_loses_what_was_counted() {
         [ "$((RANDOM % 3))" = 0 ] || fill_disk
         await "a status line" grep -q ' status tick=' server.err
         sleep "$((RANDOM % 6)).$((RANDOM % 10))"
-        kill -KILL "${pids[server]}"
-        ends_with 137 server
+        slay server
         status=$(grep ' status tick=' server.err | tail -n 1)
         tick=$(value tick <<<"$status") lost=$(value log_ticks_lost <<<"$status")
         run info shoal-replay info disk/a.slog
@@ -241,16 +232,14 @@ case_a_stopped_server_keeps_its_clients() {
     local seconds=5
     [ "${scale%%.*}" -lt 10 ] || seconds=20
     serve server --min-clients 2 --log none
-    start client shoal-client "$address" --bots 2 --trace trace.txt
-    await "update" is_playing trace.txt
+    join client trace.txt --bots 2
     kill -STOP "${pids[server]}"
     sleep "$seconds"
     local rows
     rows=$(wc -l <trace.txt)
     kill -CONT "${pids[server]}"
     await "updates again" has_rows trace.txt $((rows + 60))
-    kill -TERM "${pids[server]}"
-    ends_with 0 server
+    stop server
     [ "$(grep -c '^peer id=[12] .* end=goodbye$' server.out)" = 2 ] || fail "peer lines"
     ends_with 0 client
     are_equal 2 server client
@@ -258,16 +247,13 @@ case_a_stopped_server_keeps_its_clients() {
 
 case_a_second_server_takes_nothing_from_the_first() {
     serve first --log a.slog
-    run second shoal-server --game breakout --listen "$address" --log b.slog
-    [ "$code" = 3 ] || fail "the second one ended with $code"
+    run_to 3 second shoal-server --game breakout --listen "$address" --log b.slog
     [ "$(wc -l <second.err)" = 1 ] || fail "not one line"
     [ ! -e b.slog ] || fail "it left a file"
-    run second shoal-server --game breakout --listen 127.0.0.1:0 --log a.slog
-    [ "$code" = 1 ] || fail "the second one ended with $code"
+    run_to 1 second shoal-server --game breakout --listen 127.0.0.1:0 --log a.slog
     says second.err '^error: .*|a.slog: error: another server writes this log$'
     [ "$(wc -l <second.err)" = 1 ] || fail "not one line"
-    kill -TERM "${pids[first]}"
-    ends_with 0 first
+    stop first
     is_closed a.slog
 }
 

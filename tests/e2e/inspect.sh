@@ -2,15 +2,13 @@
 # SPDX-License-Identifier: MIT
 # The inspector of a running match (--http), by its interface: inspect.py asks it.
 # shellcheck source=lib.sh
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/lib.sh"
+. "$(dirname "$0")/lib.sh"
 # shellcheck source=broker.sh
 . "$here/broker.sh"
 
 # serves [option...]: a server of breakout with an inspector; $url is the inspector's.
 serves() {
-    start server shoal-server --game breakout --listen 127.0.0.1:0 --log none --http 127.0.0.1:0 "$@"
-    await "ready line" is_ready_or_gone server
+    start_ready server shoal-server --game breakout --listen 127.0.0.1:0 --log none --http 127.0.0.1:0 "$@"
     url=$(value http server.out)
     [ -n "$url" ] || fail "the ready line names no inspector"
 }
@@ -37,8 +35,7 @@ case_browsers_keep_the_code_of_the_game() {
     copy_games lib/games
     head -c 50000 "$here/inspect.py" >lib/web/breakout.wasm # any bytes
     gzip -9 -n -k lib/web/breakout.wasm
-    start server shoal-server --game lib/games/breakout.so --listen 127.0.0.1:0 --log none --http 127.0.0.1:0
-    await "ready line" is_ready_or_gone server
+    start_ready server shoal-server --game lib/games/breakout.so --listen 127.0.0.1:0 --log none --http 127.0.0.1:0
     url=$(value http server.out)
     asks game breakout
     ends_by_post
@@ -48,8 +45,7 @@ case_readers_look_and_operators_change() {
     tokens
     serves --http-token-file tokens
     asks tokens "$reader" "$operator"
-    kill -TERM "${pids[server]}"
-    ends_with 0 server
+    stop server
 }
 
 # Each line is checked, and each query of the dashboard and the alerts has its metric.
@@ -90,13 +86,11 @@ case_a_server_counts_who_would_take_over_its_match() {
     await "that it hangs" has_followers 0 1
     kill -CONT "${pids[standby]}"
     await "that it goes on" has_followers 1 1
-    kill -KILL "${pids[standby]}"
-    ends_with 137 standby
+    slay standby
     await "that it is gone" has_followers 0 1
     ends_by_post
     kill "${pids[relay]}"
     ended relay
-    kill_broker
 }
 
 case_an_answer_does_not_wait_for_a_tick() {
@@ -140,8 +134,7 @@ case_readers_get_a_spectators_record_and_never_the_log() {
     serves --log a.slog --http-token-file tokens --min-clients 1
     run bots shoal-client "$(value listen server.out)" --headless --bots 2 --ticks 200
     asks logs "$reader" "$operator"
-    kill -TERM "${pids[server]}"
-    ends_with 0 server
+    stop server
     cmp -n "$(stat -c %s copy.slog)" copy.slog a.slog || fail "the operator's bytes are not the log's"
     run log shoal-replay stats copy.slog
     says log.out 'inputs=[1-9]'
@@ -218,8 +211,7 @@ case_a_log_is_live_as_long_as_its_server_lives() {
     url=$(value http page.out)
     asks live true
     asks status_grows 60
-    kill -KILL "${pids[server]}"
-    ends_with 137 server
+    slay server
     asks live false
     start later shoal-replay serve a.slog --http 127.0.0.1:0
     await "ready line of serve" has_said later.out '^ready http='
@@ -235,12 +227,10 @@ case_a_game_that_hides_something_is_watched_later_or_not_at_all() {
     tokens
     serves --game arena --set agents=20 --http-token-file tokens --log a.slog
     asks hides "$reader"
-    kill -TERM "${pids[server]}"
-    ends_with 0 server
+    stop server
     serves --game arena --set agents=20 --http-token-file tokens --log b.slog --http delay=2
     asks late "$reader" "$operator"
-    kill -TERM "${pids[server]}"
-    ends_with 0 server
+    stop server
 }
 
 case_readers_of_a_served_log_wait_until_it_is_closed() {
@@ -251,8 +241,7 @@ case_readers_of_a_served_log_wait_until_it_is_closed() {
     await "ready line of serve" has_said page.out '^ready http='
     url=$(value http page.out)
     asks hidden_while_live "$reader"
-    kill -TERM "${pids[server]}"
-    ends_with 0 server
+    stop server
     asks seen_when_closed "$reader"
     kill -INT "${pids[page]}"
     ends_with 0 page
@@ -262,17 +251,13 @@ case_a_server_without_a_log_has_nothing_to_watch() {
     tokens
     serves --http-token-file tokens --http delay=5
     asks none "$reader"
-    kill -TERM "${pids[server]}"
-    ends_with 0 server
+    stop server
 }
 
 # refused CODE REGEX [option...]
 refused() {
-    local wanted=$1 regex=$2
-    shift 2
-    run refused shoal-server --game breakout --listen 127.0.0.1:0 --log none --ticks 1 --fast "$@"
-    [ "$code" = "$wanted" ] || fail "$* ended with $code, not $wanted"
-    says refused.err "$regex"
+    run_to "$1" refused shoal-server --game breakout --listen 127.0.0.1:0 --log none --ticks 1 --fast "${@:3}"
+    says refused.err "$2"
 }
 
 case_an_inspector_that_cannot_be_served_says_why() {

@@ -17,6 +17,7 @@
 # (deadline_s).
 set -euo pipefail
 
+here=${here:-$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)}
 build=$(cd "$1" && pwd)
 bin=$build/bin
 games=$build/lib/shoal/games
@@ -124,6 +125,22 @@ run() {
     ended "$1"
 }
 
+# run_to CODE NAME PROGRAM [argument...]: run it, and it ends with CODE.
+run_to() {
+    run "${@:2}"
+    [ "$code" = "$1" ] || fail "$2 ended with $code, not $1: ${*:3}"
+}
+
+# stop NAME: a signal ends it, and it ends well.
+stop() { kill "${pids[$1]}" && ends_with 0 "$1"; }
+slay() { kill -KILL "${pids[$1]}" && ends_with 137 "$1"; }
+
+drop() { # NAME: of whose end nothing is said
+    kill -KILL "${pids[$1]}"
+    wait "${pids[$1]}" 2>/dev/null || true
+    unset "pids[$1]"
+}
+
 reports_nothing() {
     if grep -qE 'Sanitizer|runtime error:|assertion failed' "$1.err" || [ "$code" = 99 ] ||
         { [ "$code" -ge 128 ] && [ "$code" != 137 ]; }; then
@@ -131,17 +148,34 @@ reports_nothing() {
     fi
 }
 
+# start_ready NAME PROGRAM [argument...]: start it, and wait for its ready line or its end.
+start_ready() {
+    start "$@"
+    await "ready line of $1" is_ready_or_gone "$1"
+}
 is_ready_or_gone() { has_said "$1.out" '^ready ' || has_ended "$1"; }
 
 # serve NAME [option...]: start a server of breakout on a free port; $address gets its address.
 serve() {
     local name=$1
     shift
-    start "$name" shoal-server --game breakout --listen 127.0.0.1:0 "$@"
-    await "ready line of $name" is_ready_or_gone "$name"
+    start_ready "$name" shoal-server --game breakout --listen 127.0.0.1:0 "$@"
     address=$(sed -n 's/^ready listen=\([^ ]*\) game=breakout tick_rate=[0-9]* schema=[0-9a-f]\{16\}\( http=.*\)\{0,1\}$/\1/p' \
         "$name.out")
     [ -n "$address" ] || fail "$name prints no ready line as it should be"
+}
+
+# join NAME TRACE [option...]: a client of $address, until it applies updates.
+join() {
+    start "$1" shoal-client "$address" --trace "$2" "${@:3}"
+    await "update of $1" is_playing "$2"
+}
+
+# match_of BOTS TICKS LOG [server option...]: a whole match, of "server" and "client".
+match_of() {
+    serve server --min-clients "$1" --ticks "$2" --log "${@:3}"
+    run_to 0 client shoal-client "$address" --bots "$1"
+    ends_with 0 server
 }
 
 # has_lines FILE PATTERN N: so many lines match, or more: a late look may find more.
@@ -187,8 +221,7 @@ are_equal() {
 
 # verifies LOG [SERVER]: a re-run of LOG must end as in the server's done line.
 verifies() {
-    run verify shoal-replay verify "$1"
-    [ "$code" = 0 ] || fail "verify of $1 ended with $code"
+    run_to 0 verify shoal-replay verify "$1"
     local hashes='state_hash=[0-9a-f]{16} world_hash=[0-9a-f]{16}'
     says verify.out "^verified ticks=[0-9]+ $hashes tail=(whole|cut) lost_bytes=[0-9]+( again_ticks=3600)?( first_tick=[0-9]+)?\$"
     [ $# = 1 ] && return 0
@@ -242,14 +275,16 @@ take_seed() {
     echo "SHOAL_E2E_SEED=$SHOAL_E2E_SEED"
 }
 
-# run_cases BUILD [CASE]: a script calls this in its last line. It ends with 77 when each of them was left out.
+# run_cases BUILD [CASE]: a script calls this in its last line. It ends with 77 when each of them was left out, as all are
+# where $needs skips. Brokers end with their case.
 run_cases() {
-    local name skipped code=77
+    local name one skipped code=77
     for name in ${2:-$(declare -F | sed -n 's/^declare -f \(case_.*\)/\1/p')}; do
         mkdir "$work/$name"
         cd "$work/$name"
         skipped=0
-        "$name"
+        if "${needs:-true}"; then "$name"; fi
+        for one in "${!pids[@]}"; do [[ $one != broker* ]] || drop "$one"; done
         [ ${#pids[@]} = 0 ] || fail "$name leaves programs: ${!pids[*]}"
         [ $skipped != 0 ] || { code=0 && echo "passed: ${name//_/ }"; }
     done

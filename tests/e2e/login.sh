@@ -14,9 +14,8 @@ with_login() { echo "nats://shoal:$password@${1#nats://}"; }
 # all_start: server, standby and relay of one match, with the password. $stream gets the match's address.
 all_start() {
     "$bin/shoal-server" keygen server.key >keygen.out
-    start server shoal-server --game breakout --listen 127.0.0.1:0 --key-file server.key --log a.slog \
+    start_ready server shoal-server --game breakout --listen 127.0.0.1:0 --key-file server.key --log a.slog \
         --stream "$(with_login "$nats")" --control server.socket --http 127.0.0.1:0
-    await "ready line of server" is_ready_or_gone server
     stream=$(value stream server.out)
     start standby shoal-server --standby "$(with_login "$stream")" --key-file server.key --listen 127.0.0.1:0 \
         --log b.slog --control standby.socket
@@ -35,8 +34,7 @@ all_end() {
     kill -KILL "${pids[server]}"
     ended server
     await "the takeover" has_said standby.out '^takeover epoch=2 '
-    kill -TERM "${pids[standby]}"
-    ends_with 0 standby
+    stop standby
     ends_with 0 relay
     verifies b.slog standby
     verifies c.slog standby
@@ -47,7 +45,6 @@ has_refused() { [ "$(grep -ch 'authentication error' broker.err)" -ge "$1" ]; }
 case_a_login_that_is_refused_is_tried_again() {
     local refused='no connection to 127.0.0.1:[0-9]*: Authorization Violation$'
     local back="^note: the stream.s broker is back"
-    is_here || return 0
     login=wrong broker -1
     all_start
     all_say "$refused" 1
@@ -64,7 +61,6 @@ case_a_login_that_is_refused_is_tried_again() {
     all_say "$back" 2
     [ "$(grep -c "$refused" server.err)" = 2 ] || fail "the server says the same reason again"
     all_end
-    kill_broker
 }
 
 # ask_all NAME: all that its inspector and its control socket say.
@@ -76,7 +72,6 @@ ask_all() {
 }
 case_a_password_of_the_broker_is_shown_nowhere() {
     local name
-    is_here || return 0
     login=$password broker -1
     all_start
     all_follow
@@ -94,10 +89,8 @@ PYTHON
     wait "${pids[server]}" 2>/dev/null || unset "pids[server]"
     says a.crash "^command: .*--stream nats://127.0.0.1:$port "
     says a.crash "^go on: .*--stream=nats://127.0.0.1:$port( |$)"
-    kill -TERM "${pids[standby]}"
-    ends_with 0 standby
-    kill -TERM "${pids[relay]}"
-    ends_with 0 relay
+    stop standby
+    stop relay
     run first shoal-server --game breakout --stream "http://shoal:$password@127.0.0.1"
     run second shoal-server --game breakout --streem "nats://shoal:$password@127.0.0.1"
     run third shoal-server --standby "nats://shoal:$password@127.0.0.1" --key-file server.key
@@ -107,4 +100,5 @@ PYTHON
     ! grep -rFl -e "$password" -e "${password#pass-}" . >leaks.out || fail "the password is in $(tr '\n' ' ' <leaks.out)"
 }
 
+needs=is_here
 run_cases "$@"

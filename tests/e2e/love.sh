@@ -26,8 +26,7 @@ case_love_draws_plays_and_sounds() {
     pids[Xvfb]=$!
     await "display" test -s display.txt
     export DISPLAY=:$(<display.txt) SHOAL_LIBRARY=$build/lib/libshoal_client.so.1 PYTHONDONTWRITEBYTECODE=1
-    start server shoal-server --game arena --listen 127.0.0.1:0 --min-clients 1 --tick-rate 60 --set agents=300 --log match.slog
-    await "ready line of server" is_ready_or_gone server
+    start_ready server shoal-server --game arena --listen 127.0.0.1:0 --min-clients 1 --tick-rate 60 --set agents=300 --log match.slog
     : >love.out
     HOME=$PWD ALSOFT_DRIVERS=null love "$root/client/examples/love" "$(value listen server.out)" name=Ada fps=30 \
         shot=shot.png >love.out 2>love.err &

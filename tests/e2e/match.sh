@@ -9,8 +9,7 @@ ticks=$(scaled 1200 240)
 # play [client option...]: checks that hold on any network.
 play() {
     serve server --min-clients 8 --ticks "$ticks" --log match.slog --dump-world server.txt
-    run client shoal-client "$address" --headless --bots 8 --dump-world client.txt --trace trace.txt "$@"
-    [ "$code" = 0 ] || fail "the clients ended with $code"
+    run_to 0 client shoal-client "$address" --headless --bots 8 --dump-world client.txt --trace trace.txt "$@"
     ends_with 0 server
     are_equal 8 server client
     [ "$(grep -c "^peer .* tick=$ticks .* end=goodbye$" server.out)" = 8 ] || fail "peer lines"
@@ -25,8 +24,7 @@ play() {
     is_closed match.slog
     verifies match.slog server
     says verify.out 'tail=whole lost_bytes=0'
-    run check shoal-replay check-trace match.slog trace.txt
-    [ "$code" = 0 ] || fail "check-trace ended with $code"
+    run_to 0 check shoal-replay check-trace match.slog trace.txt
     says check.out '^checked rows=[1-9]'
     [ ! -e match.slog.queue ] || fail "a closed log leaves its queue"
 }
@@ -43,16 +41,12 @@ case_eight_bots_see_one_match_over_a_bad_network() {
     # A false trace must be refused.
     sed '$ s/row=\(.*\)\(.\)$/row=\2\1/' trace.txt >lie.txt
     cmp -s trace.txt lie.txt && return 0
-    run lie shoal-replay check-trace match.slog lie.txt
-    [ "$code" = 5 ] || fail "a false trace is accepted: $code"
+    run_to 5 lie shoal-replay check-trace match.slog lie.txt
     says lie.err "lie.txt:$(wc -l <lie.txt): error: "
 }
 
 case_the_ledger_says_where_every_bit_went() {
-    serve server --min-clients 2 --ticks "$(scaled 300 120)" --log none --debug ledger=ledger.txt
-    run client shoal-client "$address" --bots 2
-    [ "$code" = 0 ] || fail "the clients ended with $code"
-    ends_with 0 server
+    match_of 2 "$(scaled 300 120)" none --debug ledger=ledger.txt
     are_equal 2 server client
     says ledger.txt '^ledger client=\* component=pos cause=create bits=[1-9][0-9]* share=0\.[0-9]{4}$'
     says ledger.txt '^ledger client=2 component=- cause=header bits='
@@ -68,8 +62,7 @@ case_the_ledger_says_where_every_bit_went() {
 case_few_bytes_at_few_ticks_without_a_thread_are_enough() {
     serve server --min-clients 3 --ticks "$(scaled 600 240)" --log none --rate-max 8000 --send-divisor 4 \
         --tune net-threads=0
-    run client shoal-client "$address" --bots 3 --tune rate-max=9000 --net loss=5,delay=40
-    [ "$code" = 0 ] || fail "the clients ended with $code"
+    run_to 0 client shoal-client "$address" --bots 3 --tune rate-max=9000 --net loss=5,delay=40
     ends_with 0 server
     are_equal 3 server client
 }
@@ -80,8 +73,7 @@ case_solo_code_takes_fewer_bits_for_the_same_worlds() {
     local -A bits
     for coder in shared solo auto; do
         serve $coder --min-clients 2 --ticks 120 --log none --tune coder=$coder --debug ledger=$coder.txt
-        run client shoal-client "$address" --bots 2
-        [ "$code" = 0 ] || fail "the clients of $coder ended with $code"
+        run_to 0 client shoal-client "$address" --bots 2
         ends_with 0 $coder
         are_equal 2 $coder client
         bits[$coder]=$(sed -nE 's/^ledger client=\* component=pos cause=change bits=([0-9]+) .*/\1/p' $coder.txt)
@@ -89,27 +81,21 @@ case_solo_code_takes_fewer_bits_for_the_same_worlds() {
     for coder in solo auto; do
         [ "${bits[$coder]}" -lt "${bits[shared]}" ] || fail "$coder: ${bits[$coder]} bits, shared: ${bits[shared]}"
     done
-    run bad shoal-server --game breakout --listen 127.0.0.1:0 --ticks 1 --log none --tune coder=sol
-    [ "$code" = 2 ] || fail "--tune coder=sol ended with $code"
+    run_to 2 bad shoal-server --game breakout --listen 127.0.0.1:0 --ticks 1 --log none --tune coder=sol
     says bad.err "coder needs auto\|shared\|solo, not 'sol'"
 }
 
 case_players_are_divided_among_threads() {
     serve server --min-clients 6 --ticks "$(scaled 300 120)" --log match.slog --tune net-threads=3
-    run client shoal-client "$address" --bots 6 --net loss=5,delay=20
-    [ "$code" = 0 ] || fail "the clients ended with $code"
+    run_to 0 client shoal-client "$address" --bots 6 --net loss=5,delay=20
     ends_with 0 server
     are_equal 6 server client
-    run verify shoal-replay verify match.slog
-    [ "$code" = 0 ] || fail "the log cannot be run again: $code"
+    run_to 0 verify shoal-replay verify match.slog
 }
 
 # Both directions: datagrams of the server are lost too.
 case_the_server_can_have_a_bad_network() {
-    serve server --min-clients 2 --ticks "$(scaled 300 120)" --log none --net loss=10,delay=30,seed=3
-    run client shoal-client "$address" --bots 2
-    [ "$code" = 0 ] || fail "the clients ended with $code"
-    ends_with 0 server
+    match_of 2 "$(scaled 300 120)" none --net loss=10,delay=30,seed=3
     are_equal 2 server client
 }
 
@@ -119,8 +105,7 @@ case_spectators_see_a_match_and_are_no_part_of_it() {
     start watchers shoal-client "$address" --spectate --bots 2 --bots-thin 1 --net loss=5,delay=20 \
         --debug trace-session=watchers.txt
     await "welcome of all spectators" has_lines watchers.txt 'to=playing' 3
-    run client shoal-client "$address" --bots 2
-    [ "$code" = 0 ] || fail "the clients ended with $code"
+    run_to 0 client shoal-client "$address" --bots 2
     ends_with 0 watchers
     ends_with 0 server
     are_equal 5 server client watchers
@@ -129,24 +114,18 @@ case_spectators_see_a_match_and_are_no_part_of_it() {
     run stats shoal-replay stats match.slog
     says stats.out ' joins=2 leaves=0 '
     # A game in which players do not see everything has no places for them by default.
-    start arena shoal-server --game arena --listen 127.0.0.1:0 --log none
-    await "ready line" is_ready_or_gone arena
-    run refused shoal-client "$(value listen arena.out)" --spectate
-    [ "$code" = 6 ] || fail "the spectator of arena ended with $code"
+    start_ready arena shoal-server --game arena --listen 127.0.0.1:0 --log none
+    run_to 6 refused shoal-client "$(value listen arena.out)" --spectate
     says refused.err 'refused: this server takes no spectators \(its option: --spectators N\)'
-    kill -TERM "${pids[arena]}"
-    ends_with 0 arena
+    stop arena
 }
 
 case_clients_join_and_leave_in_the_middle() {
     serve server --min-clients 2 --ticks "$(scaled 600 360)" --log match.slog
-    start first shoal-client "$address" --bots 2 --trace first.txt
-    await "update of the first clients" is_playing first.txt
-    run second shoal-client "$address" --bots 1 --ticks 30 --name guest
-    [ "$code" = 0 ] || fail "who leaves ends with $code"
+    join first first.txt --bots 2
+    run_to 0 second shoal-client "$address" --bots 1 --ticks 30 --name guest
     says second.out '^client id=3 .* end=left$'
-    run third shoal-client "$address" --bots 2 # it plays to the end
-    [ "$code" = 0 ] || fail "who joins late ends with $code"
+    run_to 0 third shoal-client "$address" --bots 2 # it plays to the end
     ends_with 0 first
     ends_with 0 server
     says server.out '^peer id=3 .* end=left$'

@@ -7,19 +7,15 @@
 # refused CODE REGEX PROGRAM [argument...]: it must end with CODE, print the reason on stderr and
 # nothing on stdout.
 refused() {
-    local wanted=$1 regex=$2
-    shift 2
-    run refused "$@"
-    [ "$code" = "$wanted" ] || fail "$* ended with $code, not $wanted"
-    says refused.err "$regex"
-    [ ! -s refused.out ] || fail "$* prints results"
+    run_to "$1" refused "${@:3}"
+    says refused.err "$2"
+    [ ! -s refused.out ] || fail "${*:3} prints results"
 }
 
 case_help_fits_a_screen() {
     local program name
     for program in shoal-server shoal-client shoal-replay shoal-ctl shoal-relay; do
-        run help "$program" --help
-        [ "$code" = 0 ] || fail "--help of $program ended with $code"
+        run_to 0 help "$program" --help
         awk -v p="$program" 'length > 100 { print p ": line " NR " has " length " columns"; bad = 1 }
             END { if (NR > 24 || NR < 5) { print p ": " NR " lines"; bad = 1 } exit bad }' help.out ||
             fail "--help of $program is no screen"
@@ -39,8 +35,7 @@ case_help_fits_a_screen() {
 case_the_schema_of_a_game_is_json() {
     local game hash
     for game in breakout arena cubes; do
-        run schema shoal-server schema --game "$game"
-        [ "$code" = 0 ] || fail "schema of $game ended with $code"
+        run_to 0 schema shoal-server schema --game "$game"
         python3 -c 'import json, sys
 schema = json.load(sys.stdin)
 names = {item["name"] for item in schema["items"]}
@@ -104,8 +99,7 @@ case_code_that_all_users_may_write_is_not_run() {
     SHOAL_MODULE_PATH=$PWD/other refused 2 'breakout.so: error: all users may write it' \
         shoal-client 127.0.0.1:1 --game breakout
     chmod o-w other/breakout.so
-    start server shoal-server --game other/breakout.so --listen 127.0.0.1:0 --ticks 1 --log none
-    ends_with 0 server
+    run_to 0 server shoal-server --game other/breakout.so --listen 127.0.0.1:0 --ticks 1 --log none
 }
 
 case_an_unknown_setting_names_the_nearest() {
@@ -125,13 +119,11 @@ case_a_missing_or_malformed_address_is_usage() {
 case_a_server_has_at_most_4095_clients() {
     local clients
     for clients in 4094 4095; do
-        run server shoal-server --game breakout --listen 127.0.0.1:0 --max-clients $clients --ticks 1 --fast --log none
-        [ "$code" = 0 ] || fail "$clients clients end with $code"
+        run_to 0 server shoal-server --game breakout --listen 127.0.0.1:0 --max-clients $clients --ticks 1 --fast --log none
     done
     for clients in 4 5; do
-        run server shoal-server --game breakout --listen 127.0.0.1:0 --max-clients 4090 --spectators $clients \
+        run_to 0 server shoal-server --game breakout --listen 127.0.0.1:0 --max-clients 4090 --spectators $clients \
             --ticks 1 --fast --log none
-        [ "$code" = 0 ] || fail "4090 clients and $clients spectators end with $code"
     done
     refused 2 'max-clients 4090 and --spectators 6 are more than the 4095 connections' \
         shoal-server --game breakout --max-clients 4090 --spectators 6
@@ -144,8 +136,7 @@ case_a_server_has_at_most_4095_clients() {
 case_a_public_address_needs_keys() {
     refused 2 'key' shoal-server --game breakout --listen 0.0.0.0:0
     [ -z "$(ls ./*.slog 2>/dev/null)" ] || fail "a refused server leaves a log"
-    start server shoal-server --game breakout --listen 0.0.0.0:0 --allow-dev-key --log none --ticks 3
-    ends_with 0 server
+    run_to 0 server shoal-server --game breakout --listen 0.0.0.0:0 --allow-dev-key --log none --ticks 3
     says server.out '^ready listen=0.0.0.0:[1-9]'
 }
 
@@ -153,8 +144,7 @@ case_a_port_in_use_ends_with_3() {
     serve server --log none
     refused 3 "cannot bind $address" shoal-server --game breakout --listen "$address"
     [ -z "$(ls ./*.slog 2>/dev/null)" ] || fail "a refused server leaves a log"
-    kill -TERM "${pids[server]}"
-    ends_with 0 server
+    stop server
 }
 
 case_a_damaged_template_file_is_named_with_its_line() {
@@ -173,11 +163,9 @@ case_a_damaged_template_file_is_named_with_its_line() {
 case_check_accepts_what_is_right() {
     # A sanitizer adds globals to a module, and check refuses them correctly.
     if [ -z "${SHOAL_E2E_SLOW:-}" ]; then
-        run check shoal-server check "$games/breakout.so"
-        [ "$code" = 0 ] || fail "check of breakout ended with $code"
+        run_to 0 check shoal-server check "$games/breakout.so"
         says check.out '^ok files=1 templates=[1-9][0-9]* components=[1-9][0-9]*$'
-        run check shoal-server check --bots 3 --ticks 60 --set lives=1 "$games/breakout.so"
-        [ "$code" = 0 ] || fail "check of breakout with three bots ended with $code"
+        run_to 0 check shoal-server check --bots 3 --ticks 60 --set lives=1 "$games/breakout.so"
         refused 2 'has no setting "lifes", did you mean "lives"' shoal-server check --set lifes=1 "$games/breakout.so"
     fi
     echo 'stone { pos:p2 = 1,2 weight:r = 3 }' >stone.blk
@@ -189,12 +177,10 @@ case_check_accepts_what_is_right() {
 case_check_plays_a_module_and_warns() {
     local crash=$build/test/crash/crash.so warning="message Input: no system of the server handles its event crash_input"
     [ -n "${SHOAL_E2E_SLOW:-}" ] && return # as above
-    run check shoal-server check "$crash"
-    [ "$code" = 0 ] || fail "check of crash ended with $code"
+    run_to 0 check shoal-server check "$crash"
     says check.out '^ok files=1 templates=[1-9][0-9]* components=[1-9][0-9]* warnings=1$'
     says check.err "crash.so: warning: $warning: what clients send has no effect$"
-    run strict shoal-server check --strict "$crash"
-    [ "$code" = 2 ] || fail "check --strict of crash ended with $code"
+    run_to 2 strict shoal-server check --strict "$crash"
     run play shoal-server --game "$crash" --set at=5 --listen 127.0.0.1:0 --ticks 2 --fast
     says play.err "crash: warning: $warning"
     says play.err '^note: 1 warnings about the game; shoal-server check FILE.so plays it and says more$'
@@ -250,12 +236,10 @@ case_a_game_is_reloaded_on_request() {
     mv other.so breakout.so
     kill -HUP "${pids[server]}"
     await "the players" has_lines server.err ' is back after ' 4
-    kill -TERM "${pids[server]}"
-    ends_with 0 server
+    stop server
     ends_with 0 players
     cp "$games/breakout.so" .
-    run verify shoal-replay verify match.slog --game ./breakout.so
-    [ "$code" = 0 ] || fail "verify ended with $code"
+    run_to 0 verify shoal-replay verify match.slog --game ./breakout.so
     says verify.out "^verified ticks=$(sed -n 's/^done ticks=\([0-9]*\) .*/\1/p' server.out) "
     run info shoal-replay info match.slog
     says info.out '^before=match.slog.seg0002$'
@@ -288,8 +272,7 @@ case_the_environment_gives_options() {
 
 case_a_file_gives_options() {
     printf '# a match\ngame = breakout\nticks = 7\nlog = none\nset = level=2\nset = lives=5\n' >match.conf
-    run server shoal-server --config match.conf --listen 127.0.0.1:0
-    [ "$code" = 0 ] || fail "the server ended with $code"
+    run_to 0 server shoal-server --config match.conf --listen 127.0.0.1:0
     says server.out '^done ticks=7 .* log=none$'
     SHOAL_TICKS=8 run server shoal-server --config match.conf --listen 127.0.0.1:0
     says server.out '^done ticks=8 '
@@ -322,8 +305,7 @@ case_a_log_that_cannot_be_written_ends_with_1() {
     refused 1 'nowhere/a.slog' shoal-server --game breakout --listen 127.0.0.1:0 --log nowhere/a.slog
     # A limit on the size of files is no signal. It may be raised, so the match waits for that as for a full disk.
     ulimit -S -f 100
-    run limited shoal-server --game breakout --listen 127.0.0.1:0 --ticks 30 --log a.slog
-    [ "$code" = 1 ] || fail "it ended with $code"
+    run_to 1 limited shoal-server --game breakout --listen 127.0.0.1:0 --ticks 30 --log a.slog
     says limited.err 'a.slog.queue: error: no room for the queue: File too large'
     says limited.err 'a.slog: error: the log ends early: it has no end record'
     ulimit -S -f "$(ulimit -H -f)"
@@ -381,11 +363,9 @@ case_replay_refuses_what_is_no_log() {
     ends_with 0 server
     refused 2 'braekout' shoal-replay verify a.slog --game braekout
     refused 2 'ends at tick 5' shoal-replay show a.slog --tick 6
-    run dump shoal-replay dump a.slog
-    [ "$code" = 0 ] || fail "dump ended with $code"
+    run_to 0 dump shoal-replay dump a.slog
     [ "$(grep -cv '^{.*}$' dump.out)" = 0 ] || fail "dump prints more than objects"
-    run show shoal-replay show a.slog --tick 3 --entity 1
-    [ "$code" = 0 ] || fail "show ended with $code"
+    run_to 0 show shoal-replay show a.slog --tick 3 --entity 1
     says show.out '^tick=3 entities='
 }
 

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: MIT
 # shoal-client plays a log without a window: its end, exit codes, and which logs it accepts.
 # shellcheck source=lib.sh
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/lib.sh"
+. "$(dirname "$0")/lib.sh"
 
 # record LOG TICKS [option...]: record a short match of two bots.
 record() {
@@ -15,8 +14,7 @@ record() {
 # replays LOG: play it to its end, which is that of verify.
 replays() {
     verifies "$1"
-    run replay shoal-client --replay "$@" --headless
-    [ "$code" = 0 ] || fail "the replay of $1 ended with $code"
+    run_to 0 replay shoal-client --replay "$@" --headless
     says replay.out "^watched ticks=$(value ticks verify.out) clamped=0 tail=$(value tail verify.out) lost_bytes=$(value lost_bytes verify.out)\$"
 }
 
@@ -36,8 +34,7 @@ case_a_log_that_is_still_written_is_followed() {
     serve server --min-clients 2 --ticks 300 --log a.slog
     start client shoal-client "$address" --bots 2
     await log test -s a.slog
-    run replay shoal-client --replay a.slog --headless --replay follow=1 --speed 4
-    [ "$code" = 0 ] || fail "the playback ended with $code"
+    run_to 0 replay shoal-client --replay a.slog --headless --replay follow=1 --speed 4
     ends_with 0 client
     ends_with 0 server
     says replay.out '^watched ticks=300 .* tail=whole lost_bytes=0$'
@@ -45,8 +42,7 @@ case_a_log_that_is_still_written_is_followed() {
     serve second --min-clients 2 --ticks 150 --log b.slog
     start client shoal-client "$address" --bots 2
     await log test -s b.slog
-    run replay shoal-client --replay b.slog --headless --replay follow=1
-    [ "$code" = 0 ] || fail "the fast playback ended with $code"
+    run_to 0 replay shoal-client --replay b.slog --headless --replay follow=1
     ends_with 0 client
     ends_with 0 second
     says replay.out '^watched ticks=150 .* tail=whole lost_bytes=0$'
@@ -66,10 +62,8 @@ case_a_damaged_log_replays_on_behind_the_damage() {
     record a.slog 720
     local middle=$(($(stat -c %s a.slog) / 2))
     printf 'DAMAGED' | dd of=a.slog bs=1 seek=$middle conv=notrunc status=none
-    run verify shoal-replay verify a.slog
-    [ "$code" = 1 ] || fail "verify ended with $code"
-    run replay shoal-client --replay a.slog --headless
-    [ "$code" = 1 ] || fail "the replay ended with $code"
+    run_to 1 verify shoal-replay verify a.slog
+    run_to 1 replay shoal-client --replay a.slog --headless
     says replay.err 'damaged: ticks [0-9]*\.\.600 are missing'
     says replay.out '^watched ticks=720 .* tail=damaged '
     [ "$(value ticks verify.out)" -ge 400 ] || fail "damage of one block cost more than 10 s"
@@ -83,15 +77,12 @@ case_a_replay_with_another_build_of_the_game_diverges() {
     record b.slog 240
     copy_games other
     change other/breakout.blk 's/^ball {\(.*\)vel:p2=330,-550 /ball {\1vel:p2=330,-550.00006103515625 /'
-    SHOAL_MODULE_PATH=$PWD/other run verify shoal-replay verify a.slog
-    [ "$code" = 5 ] || fail "verify ended with $code"
-    SHOAL_MODULE_PATH=$PWD/other run replay shoal-client --replay a.slog
-    [ "$code" = 5 ] || fail "the replay ended with $code"
+    SHOAL_MODULE_PATH=$PWD/other run_to 5 verify shoal-replay verify a.slog
+    SHOAL_MODULE_PATH=$PWD/other run_to 5 replay shoal-client --replay a.slog
     [ "$(value tick verify.out)" = "$(sed -n 's/^diverged tick=//p' replay.out)" ] ||
         fail "they diverge in different ticks"
     ! has_said replay.out '^watched ' || fail "a run that diverged is no replay of the log"
-    SHOAL_MODULE_PATH=$PWD/other run replay shoal-client --replay b.slog
-    [ "$code" = 0 ] || fail "watching ended with $code"
+    SHOAL_MODULE_PATH=$PWD/other run_to 0 replay shoal-client --replay b.slog
     says replay.out '^watched ticks=240 clamped=0 tail=whole lost_bytes=0$'
 }
 
@@ -106,16 +97,14 @@ case_a_log_of_another_schema_is_watched_from_its_values() {
     record a.slog 240
     copy_games other
     change_schema other/breakout.blk
-    SHOAL_MODULE_PATH=$PWD/other run watch shoal-client --replay a.slog --headless --at 100
-    [ "$code" = 0 ] || fail "watching ended with $code"
+    SHOAL_MODULE_PATH=$PWD/other run_to 0 watch shoal-client --replay a.slog --headless --at 100
     says watch.out '^watched ticks=240 clamped=0 tail=whole lost_bytes=0$'
     says watch.err "the game's schema is not the log's: component spin is only here"
     says watch.err 'warning: component spin of template breakout_ball is not in the log and has its default$'
     says watch.err 'warning: component color of template breakout_pad is not replicated here and is left out$'
     # And the other way round: a log of that build, watched with this one.
     SHOAL_MODULE_PATH=$PWD/other record b.slog 240
-    run watch shoal-client --replay b.slog --headless
-    [ "$code" = 0 ] || fail "watching the other way ended with $code"
+    run_to 0 watch shoal-client --replay b.slog --headless
     says watch.out '^watched ticks=240 clamped=0 tail=whole lost_bytes=0$'
     says watch.err 'warning: component spin of the log is not here and is left out$'
 }
@@ -125,8 +114,7 @@ case_what_does_not_fit_here_is_clamped_and_counted() {
     record a.slog 240
     copy_games other
     change other/breakout.blk '/^breakout_pad {/,/^}/ s/_max:r=1919.9375; _step:r=0.0625/_max:r=383.9375; _step:r=0.0625/'
-    SHOAL_MODULE_PATH=$PWD/other run watch shoal-client --replay a.slog --headless
-    [ "$code" = 0 ] || fail "watching ended with $code"
+    SHOAL_MODULE_PATH=$PWD/other run_to 0 watch shoal-client --replay a.slog --headless
     says watch.err 'template breakout_pad, component pos: its number of bits is another one in the log'
     says watch.out '^watched ticks=240 clamped=[1-9][0-9]* tail=whole lost_bytes=0$'
 }
@@ -135,19 +123,15 @@ case_what_does_not_fit_here_is_clamped_and_counted() {
 case_a_client_records_what_it_saw() {
     serve server --min-clients 2 --ticks 480 --log a.slog
     start other shoal-client "$address" --bots 1
-    run client shoal-client "$address" --bots 1 --record seen.slog --net bad
-    [ "$code" = 0 ] || fail "the client ended with $code"
+    run_to 0 client shoal-client "$address" --bots 1 --record seen.slog --net bad
     ends_with 0 other
     ends_with 0 server
-    run replay shoal-client --replay seen.slog --headless
-    [ "$code" = 0 ] || fail "watching ended with $code"
+    run_to 0 replay shoal-client --replay seen.slog --headless
     says replay.out '^watched ticks=(47[0-9]|480) clamped=0 tail=whole lost_bytes=0$'
-    run replay shoal-client --replay seen.slog --headless --at 450
-    [ "$code" = 0 ] || fail "watching from the middle ended with $code"
+    run_to 0 replay shoal-client --replay seen.slog --headless --at 450
     run info shoal-replay info seen.slog
     says info.out '^recorded_by=client$'
-    run verify shoal-replay verify seen.slog
-    [ "$code" = 2 ] || fail "verify ended with $code"
+    run_to 2 verify shoal-replay verify seen.slog
     says verify.err 'a client recorded what it saw: .* cannot run again. Watch it: shoal-client --replay seen.slog$'
     # Bricks do not move: those that it saw are those of the match.
     run values shoal-replay export a.slog --components pos --from 1 --to 1 --output all.jsonl
@@ -157,8 +141,7 @@ case_a_client_records_what_it_saw() {
     [ "$(wc -l <seen.txt)" -ge 10 ] || fail "the record has no bricks"
     [ -z "$(comm -23 seen.txt all.txt)" ] || fail "the record has other bricks"
     serve server --min-clients 1 --ticks 90 --log none
-    run client shoal-client "$address" --bots 1 --record nowhere/seen.slog
-    [ "$code" = 1 ] || fail "a record that cannot be written ended with $code"
+    run_to 1 client shoal-client "$address" --bots 1 --record nowhere/seen.slog
     says client.err 'nowhere/seen.slog'
     ends_with 0 server
     run refused shoal-client 127.0.0.1:1 --bots-thin 1 --record seen.slog
@@ -169,8 +152,7 @@ case_a_client_records_what_it_saw() {
 case_logs_of_version_1_are_refused_by_name() {
     local log
     for log in "$here"/../unit/net/log/logs/*.slog; do
-        run film shoal-client --replay "$log" --headless
-        [ "$code" = 4 ] || fail "$log ended with $code"
+        run_to 4 film shoal-client --replay "$log" --headless
         says film.err 'this log is of version 1, which this build does not read: .* 76a02b2f'
     done
 }
@@ -192,8 +174,7 @@ case_what_is_no_log_is_refused() {
 2 --replay text.slog --speed -1
 END
     record a.slog 20
-    run refused shoal-client --replay a.slog --game tennis
-    [ "$code" = 2 ] || fail "another game ended with $code"
+    run_to 2 refused shoal-client --replay a.slog --game tennis
     says refused.err tennis
 }
 

@@ -14,8 +14,7 @@ record() { # LOG TICKS
 shot() { # FILE LOG [option...]
     local file=$1
     shift
-    run shot shoal-client --replay "$@" --shot "$file"
-    [ "$code" = 0 ] || fail "the shot $file ended with $code"
+    run_to 0 shot shoal-client --replay "$@" --shot "$file"
     [ "$(head -c 8 "$file" | od -An -tx1 | tr -d ' ')" = 89504e470d0a1a0a ] || fail "$file is no PNG"
 }
 
@@ -59,15 +58,13 @@ case_two_shots_of_one_tick_are_the_same_bytes() {
 
 case_a_picture_that_cannot_be_written_is_an_error() {
     record a.slog 30
-    run shot shoal-client --replay a.slog --shot nowhere/a.png
-    [ "$code" = 1 ] || fail "the shot ended with $code"
+    run_to 1 shot shoal-client --replay a.slog --shot nowhere/a.png
     says shot.err 'nowhere/a\.png'
 }
 
 case_a_window_that_nobody_sees_plays_to_the_end() {
     record a.slog 240
-    run play shoal-client --replay a.slog --render --speed 16
-    [ "$code" = 0 ] || fail "it ended with $code"
+    run_to 0 play shoal-client --replay a.slog --render --speed 16
     says play.out '^frames n=[0-9]+ '
     [ "$(value n play.out)" -ge 5 ] || fail "it drew hardly anything"
 }

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: MIT
 # A relay shows the match of a server, from the log that this one writes: real programs of both.
 # shellcheck source=lib.sh
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/lib.sh"
+. "$(dirname "$0")/lib.sh"
 umask 077 # for files of keys and tokens
 # shellcheck source=broker.sh
 . "$here/broker.sh"
@@ -12,8 +11,7 @@ umask 077 # for files of keys and tokens
 relays() {
     local name=$1
     shift
-    start "$name" shoal-relay "$@" --listen 127.0.0.1:0
-    await "ready line of $name" is_ready_or_gone "$name"
+    start_ready "$name" shoal-relay "$@" --listen 127.0.0.1:0
     shown=$(value listen "$name.out")
     [ -n "$shown" ] || fail "$name prints no ready line"
 }
@@ -21,8 +19,7 @@ has_header() { [ -s a.slog ] && [ "$(stat -c %s a.slog)" -gt 500 ]; }
 # A match with one player: a.slog grows. $address is the server's.
 plays() {
     serve server --log a.slog --min-clients 1 "$@"
-    start player shoal-client "$address" --bots 1 --trace trace.txt
-    await "a player" is_playing trace.txt
+    join player trace.txt --bots 1
     await "a block of the log" has_header
 }
 
@@ -32,8 +29,7 @@ case_spectators_of_a_relay_see_the_match_of_a_server() {
     relays relay a.slog --delay 0 --record own.slog --http 127.0.0.1:0 --control control
     start one shoal-client "$shown" --headless --spectate --trace one.txt
     start two shoal-client "$shown" --headless --spectate --trace two.txt --net loss=5,delay=20,seed=3
-    run guest shoal-client "$shown" --headless --bots 1
-    [ "$code" = 6 ] || fail "a player got into the relay ($code)"
+    run_to 6 guest shoal-client "$shown" --headless --bots 1
     says guest.err 'shows the match of another one: watch it \(--spectate\), or play there$'
     await "spectators" has_rows one.txt 50
     await "spectators" has_rows two.txt 50
@@ -53,8 +49,7 @@ PYTHON
     run ctl shoal-ctl --socket control say hello
     [ "$code" != 0 ] || fail "the relay changes the match"
     says ctl.err 'the match of another server is shown here'
-    kill -TERM "${pids[server]}"
-    ends_with 0 server
+    stop server
     ends_with 0 player
     ends_with 0 relay
     ends_with 0 one
@@ -84,20 +79,11 @@ case_a_relay_says_that_its_server_is_gone() {
     [ "$(value ticks verify.out)" = "$(value ticks relay.out)" ] || fail "the relay did not show all that the log has"
 }
 
-# streams NAME [option...]: a match with a player; $stream gets the address of its stream.
-streams() {
-    local name=$1
-    shift
-    start "$name" shoal-server --game breakout --listen 127.0.0.1:0 --stream "nats://127.0.0.1:$port" --min-clients 1 "$@"
-    await "ready line of $name" is_ready_or_gone "$name"
-    stream=$(value stream "$name.out")
-}
-
 # From the first message on; the broker dies and comes back meanwhile.
 case_a_relay_follows_a_stream() {
     is_here || return 0
     broker -1
-    streams server --log a.slog
+    streams server --min-clients 1 --log a.slog
     start player shoal-client "$(value listen server.out)" --bots 1
     relays relay "$stream" --delay 0 --record own.slog
     start one shoal-client "$shown" --headless --spectate --trace one.txt
@@ -105,37 +91,33 @@ case_a_relay_follows_a_stream() {
     kill_broker
     broker "$port"
     await "more of the match" has_rows one.txt $(($(wc -l <one.txt) + 40))
-    kill -TERM "${pids[server]}"
-    ends_with 0 server
+    stop server
     ends_with 0 player
     ends_with 0 relay
     ends_with 0 one
     are_equal 1 relay one
     verifies own.slog server
-    kill_broker
 }
 
 case_a_relay_that_gets_no_reader_says_why() {
     is_here || return 0
     broker -1 '' 'accounts { A { jetstream: { max_mem: 1MB, max_file: 9MB, max_consumers: 1 }, users: [ {user: a, password: a} ] } }
 no_auth_user: a'
-    streams server --log a.slog
+    streams server --min-clients 1 --log a.slog
     relays relay "$stream" --delay 0 --record none
     start second shoal-relay "$stream" --listen 127.0.0.1:0 --record none
     await "why it waits" has_said second.err "warning: waits for the match's stream: NATS: maximum consumers limit reached\$"
     kill "${pids[second]}"
     ended second
-    kill "${pids[server]}"
-    ends_with 0 server
+    stop server
     ends_with 0 relay
-    kill_broker
 }
 
 case_a_relay_goes_on_with_the_standby_of_its_match() {
     is_here || return 0
     broker -1
     (umask 077 && "$bin/shoal-server" keygen server.key >keygen.out)
-    streams first --log a.slog --key-file server.key
+    streams first --min-clients 1 --log a.slog --key-file server.key
     "$bin/shoal-server" token --key-file server.key --server "$(value listen first.out)" --player 1 >token
     start player shoal-client "$(value listen first.out)" --bots 1 --token-file token --trace trace.txt
     start second shoal-server --standby "$stream" --key-file server.key --listen 127.0.0.1:0 --log joined.slog
@@ -147,15 +129,13 @@ case_a_relay_goes_on_with_the_standby_of_its_match() {
     ended first
     await "the takeover" has_said second.out '^takeover epoch='
     await "more of the match" has_rows one.txt $(($(wc -l <one.txt) + 40))
-    kill -TERM "${pids[second]}"
-    ends_with 0 second
+    stop second
     ends_with 0 relay
     ends_with 0 one
     are_equal 1 relay one
     verifies own.slog second
     kill -KILL "${pids[player]}"
     ended player
-    kill_broker
 }
 
 is_ready_for() { python3 "$here/inspect.py" "$(value http relay.out)" health "$1" >health.out 2>health.err; }
@@ -163,40 +143,32 @@ is_ready_for() { python3 "$here/inspect.py" "$(value http relay.out)" health "$1
 case_a_relay_is_ready_near_the_end_of_its_stream_alone() {
     is_here || return 0
     broker -1
-    streams server --log a.slog
+    streams server --min-clients 1 --log a.slog
     start player shoal-client "$(value listen server.out)" --bots 1
     relays relay "$stream" --delay 0 --record none --http 127.0.0.1:0
     await "a relay that is ready" is_ready_for 200
     kill -STOP "${pids[broker]}"
     await "a relay that is not ready" is_ready_for 503
-    run guest shoal-client "$shown" --headless --spectate
-    [ "$code" = 6 ] || fail "a relay that is behind let a spectator in ($code)"
+    run_to 6 guest shoal-client "$shown" --headless --spectate
     says guest.err 'this relay is behind the match and catches up: try again soon'
     await "a word about the broker" has_said relay.err 'nothing comes behind tick [0-9]+: its broker does not answer$'
     kill -CONT "${pids[broker]}"
     await "a relay that is ready again" is_ready_for 200
     await "the end of it" has_said relay.err '^note: caught up at tick'
-    kill -TERM "${pids[server]}"
-    ends_with 0 server
+    stop server
     ends_with 0 player
     ends_with 0 relay
-    kill_broker
 }
 
 case_what_a_relay_cannot_do_it_says() {
-    run none shoal-relay
-    [ "$code" = 2 ] || fail "a relay without a log ended with $code"
+    run_to 2 none shoal-relay
     says none.err 'name the log or the stream of the match'
-    run two shoal-relay a.slog b.slog
-    [ "$code" = 2 ] || fail "a relay of two logs ended with $code"
-    run missing shoal-relay missing.slog
-    [ "$code" = 1 ] || fail "a relay without its file ended with $code"
+    run_to 2 two shoal-relay a.slog b.slog
+    run_to 1 missing shoal-relay missing.slog
     run made shoal-server --game arena --listen 127.0.0.1:0 --log a.slog --fast --ticks 60
-    run live shoal-relay a.slog --delay 0 --record none --listen 127.0.0.1:0 --whole --spectators 4
-    [ "$code" = 2 ] || fail "what a game hides is shown live"
+    run_to 2 live shoal-relay a.slog --delay 0 --record none --listen 127.0.0.1:0 --whole --spectators 4
     says live.err 'this game hides things from players'
-    run late shoal-relay a.slog --delay 1 --record none --listen 127.0.0.1:0
-    [ "$code" = 0 ] || fail "a relay of a match that is over ended with $code"
+    run_to 0 late shoal-relay a.slog --delay 1 --record none --listen 127.0.0.1:0
     says late.out '^done ticks=60 '
 }
 

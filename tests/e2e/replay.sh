@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The commands of shoal-replay, on small logs of real bots that shoal-bench makes in virtual time.
 # shellcheck source=lib.sh
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/lib.sh"
+. "$(dirname "$0")/lib.sh"
 
 line=loss=5,delay=40,jitter=10,seed=3
 
@@ -14,18 +13,12 @@ has_bench() { [ -x "$bin/shoal-bench" ]; }
 make_log() { # 604 ticks
     local file=$1
     shift
-    SHOAL_MODULE_PATH=$games run make shoal-bench --make-log breakout --clients 3 --hours 0.0028 \
+    SHOAL_MODULE_PATH=$games run_to 0 make shoal-bench --make-log breakout --clients 3 --hours 0.0028 \
         --net $line --output "$file" "$@"
-    [ "$code" = 0 ] || fail "--make-log ended with $code"
 }
 
 # replay CODE COMMAND...: a command that ends with CODE; its output is in replay.out.
-replay() {
-    local wanted=$1
-    shift
-    run replay shoal-replay "$@"
-    [ "$code" = "$wanted" ] || fail "shoal-replay $* ended with $code, not $wanted"
-}
+replay() { run_to "$1" replay shoal-replay "${@:2}"; }
 
 case_a_log_sends_its_datagrams_again() {
     has_bench || return 0
@@ -56,9 +49,7 @@ case_a_log_is_made_without_a_network() {
 }
 
 case_a_real_servers_log_is_sent_again_too() {
-    serve server --min-clients 2 --ticks 120 --log a.slog
-    run client shoal-client "$address" --bots 2
-    ends_with 0 server
+    match_of 2 120 a.slog
     replay 0 datagrams a.slog
     says replay.out '^datagrams ticks=120 clients=2 sent=[1-9]'
 }
@@ -190,24 +181,19 @@ case_exports_refuse_what_is_not_there() {
 
 # The page of a client's record has the bytes that a spectator may have, and ends when it is asked to.
 case_serve_shows_what_a_client_recorded() {
-    start server shoal-server --game breakout --listen 127.0.0.1:0 --ticks 240 --log none
-    await "ready line of server" is_ready_or_gone server
-    run client shoal-client "$(value listen server.out)" --bots 1 --record seen.slog
-    [ "$code" = 0 ] || fail "the client ended with $code"
+    start_ready server shoal-server --game breakout --listen 127.0.0.1:0 --ticks 240 --log none
+    run_to 0 client shoal-client "$(value listen server.out)" --bots 1 --record seen.slog
     ends_with 0 server
-    start serve shoal-replay serve seen.slog --http 127.0.0.1:0
-    await "ready line of serve" is_ready_or_gone serve
+    start_ready serve shoal-replay serve seen.slog --http 127.0.0.1:0
     says serve.out '^ready http=http://[^ ]* game=breakout$'
     python3 "$here/inspect.py" "$(value http serve.out)" recorded >page.out 2>page.err ||
         fail "the page answers something else"
     for file in seen got; do
-        run $file shoal-client --replay $file.slog --headless
-        [ "$code" = 0 ] || fail "watching $file.slog ended with $code"
+        run_to 0 $file shoal-client --replay $file.slog --headless
     done
     [ "$(value ticks got.out)" -ge 230 ] && [ "$(value ticks got.out)" = "$(value ticks seen.out)" ] ||
         fail "the page's bytes are another record"
-    kill -TERM "${pids[serve]}"
-    ends_with 0 serve
+    stop serve
 }
 
 # A client has what the rules show it: of arena a part, of breakout all but what is local.
@@ -265,8 +251,7 @@ case_a_damaged_or_cut_log_becomes_whole_ones() {
 # is_whole_log FILE TICKS: it verifies, and nothing is missing.
 is_whole_log() {
     is_closed "$1"
-    run verify shoal-replay verify "$1"
-    [ "$code" = 0 ] || fail "verify of $1 ended with $code"
+    run_to 0 verify shoal-replay verify "$1"
     says verify.out "^verified ticks=$2 .* tail=whole lost_bytes=0( first_tick=[1-9][0-9]+)?\$"
 }
 
@@ -290,8 +275,7 @@ case_a_slice_runs_from_its_keyframe() {
     says replay.out 'first_tick=601 last_tick=800 '
     replay 0 slice a.slog --to 50 --output start.slog
     is_whole_log start.slog 50
-    run film shoal-client --replay clip.slog --headless --speed 64
-    [ "$code" = 0 ] || fail "the clip cannot be watched: $code"
+    run_to 0 film shoal-client --replay clip.slog --headless --speed 64
     replay 2 slice a.slog --from 9 --to 8 --output no.slog
     replay 2 slice a.slog --from 1502 --output no.slog
     says replay.err 'the log ends at tick 1501'
@@ -320,10 +304,8 @@ case_a_slice_is_compared_with_its_log_by_tick() {
 
 case_the_log_of_a_killed_server_is_repaired_with_its_queue() {
     serve server --min-clients 1 --log a.slog
-    start client shoal-client "$address" --bots 1 --trace rows.txt
-    await "updates" is_playing rows.txt
-    kill -KILL "${pids[server]}"
-    ends_with 137 server
+    join client rows.txt --bots 1
+    slay server
     ended client
     verifies a.slog
     local ticks

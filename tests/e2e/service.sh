@@ -38,8 +38,7 @@ case_a_manager_hears_of_each_state() {
     kill -HUP "${pids[server]}"
     await "the reload" has_said manager.out '^RELOADING=1\|MONOTONIC_USEC=[1-9][0-9]{6,}$'
     await "its end" has_lines manager.out '^READY=1$' 2
-    kill -TERM "${pids[server]}"
-    ends_with 0 server
+    stop server
     ended client
     ends_with 0 manager
     [ "$(grep -c '^STOPPING=1$' manager.out)" = 1 ] || fail "the end is not said once"
@@ -76,12 +75,10 @@ case_a_watchdog_of_another_process_gets_nothing() {
 case_a_server_that_drains_lets_its_players_finish() {
     manager manager "$PWD/notify.sock"
     NOTIFY_SOCKET=$PWD/notify.sock serve server --min-clients 1 --tune drain-s=600 --log a.slog
-    start client shoal-client "$address" --bots 1 --trace trace.txt
-    await "a player" is_playing trace.txt
+    join client trace.txt --bots 1
     kill -TERM "${pids[server]}"
     await "the drain" has_said server.err '^note: draining: no new players; .* for 600 s at most$'
-    run late shoal-client "$address" --bots 1
-    [ "$code" = 6 ] || fail "a late client ended with $code"
+    run_to 6 late shoal-client "$address" --bots 1
     says late.err 'refused: this server ends after the match: play on another one$'
     says server.err '^note: a client from .* was refused: this server ends after the match'
     kill -TERM "${pids[client]}"
@@ -97,10 +94,8 @@ case_a_server_that_drains_lets_its_players_finish() {
 
 case_a_drain_ends_when_its_time_is_over() {
     serve server --min-clients 1 --tune drain-s=1 --log none
-    start client shoal-client "$address" --bots 1 --trace trace.txt
-    await "a player" is_playing trace.txt
-    kill -TERM "${pids[server]}"
-    ends_with 0 server
+    join client trace.txt --bots 1
+    stop server
     ends_with 0 client
     says server.err '^note: drained: 1 players are left$'
     says client.out '^client id=1 .* end=goodbye$'
@@ -108,12 +103,10 @@ case_a_drain_ends_when_its_time_is_over() {
 
 case_a_second_signal_ends_a_drain() {
     serve server --min-clients 1 --tune drain-s=600 --log none
-    start client shoal-client "$address" --bots 1 --trace trace.txt
-    await "a player" is_playing trace.txt
+    join client trace.txt --bots 1
     kill -TERM "${pids[server]}"
     await "the drain" has_said server.err '^note: draining'
-    kill -TERM "${pids[server]}"
-    ends_with 0 server
+    stop server
     ends_with 0 client
     ! grep -q drained server.err || fail "it waited"
 }
@@ -123,8 +116,7 @@ case_a_start_that_takes_long_asks_for_time() {
     serve server --ticks 100 --fast --log a.slog
     ends_with 0 server
     manager resumed "$PWD/resumed.sock"
-    NOTIFY_SOCKET=$PWD/resumed.sock run server shoal-server --resume a.slog --listen 127.0.0.1:0 --ticks 120 --fast --log b.slog
-    [ "$code" = 0 ] || fail "the match did not go on"
+    NOTIFY_SOCKET=$PWD/resumed.sock run_to 0 server shoal-server --resume a.slog --listen 127.0.0.1:0 --ticks 120 --fast --log b.slog
     ends_with 0 resumed
     [ "$(grep -m 1 -oE '^(EXTEND_TIMEOUT_USEC|READY)' resumed.out)" = EXTEND_TIMEOUT_USEC ] || fail "it asks too late"
     (umask 077 && "$bin/shoal-server" keygen server.key >keygen.out)
@@ -141,8 +133,7 @@ case_a_start_that_takes_long_asks_for_time() {
         skip "a build without libnats-dev"
         return 0
     fi
-    kill "${pids[server]}"
-    ends_with 0 server
+    stop server
     kill "${pids[manager]}"
     wait "${pids[manager]}" || true
     unset 'pids[manager]'
@@ -217,16 +208,12 @@ case_lines_below_the_level_are_not_printed() {
 }
 
 case_a_level_of_no_name_is_refused() {
-    run server shoal-server --game breakout --lines level=loud
-    [ "$code" = 2 ] || fail "exit code $code"
+    run_to 2 server shoal-server --game breakout --lines level=loud
     says server.err '^error: --lines level=loud: there is no such level: error\|warning\|info\|debug$'
-    run server shoal-server --game breakout --lines level=sound=info
-    [ "$code" = 2 ] || fail "exit code $code"
+    run_to 2 server shoal-server --game breakout --lines level=sound=info
     says server.err '^error: --lines level=sound=info: there is no such layer: server\|game\|net\|log\|http$'
-    run server shoal-server --game breakout --lines xml
-    [ "$code" = 2 ] || fail "exit code $code"
-    run server shoal-server --game breakout --tune drain-s=86401
-    [ "$code" = 2 ] || fail "exit code $code"
+    run_to 2 server shoal-server --game breakout --lines xml
+    run_to 2 server shoal-server --game breakout --tune drain-s=86401
 }
 
 run_cases "$@"

@@ -7,8 +7,7 @@
 # ends_orderly SIGNAL: a signal ends the match.
 ends_orderly() {
     serve server --min-clients 2 --log a.slog
-    start client shoal-client "$address" --bots 2 --trace trace.txt
-    await "update" is_playing trace.txt
+    join client trace.txt --bots 2
     kill "-$1" "${pids[server]}"
     ends_with 0 server
     ends_with 0 client
@@ -28,8 +27,7 @@ case_sigterm_on_a_bad_network_leaves_no_false_pair() {
     start client shoal-client "$address" --bots 6 --trace trace.txt \
         --net loss=25,delay=15,jitter=10
     await "updates" has_rows trace.txt 60
-    kill -TERM "${pids[server]}"
-    ends_with 0 server
+    stop server
     ended client
     local pairs
     pairs=$(join <(pairs_of client mirror_hash <client.out) <(pairs_of peer scope_hash <server.out))
@@ -71,8 +69,7 @@ case_sigterm_ends_a_server_that_holds() {
     serve server --min-clients 2 --log a.slog
     start client shoal-client "$address" --bots 1
     sleep 0.5 # no line reports the client's arrival, and the result does not depend on it
-    kill -TERM "${pids[server]}"
-    ends_with 0 server
+    stop server
     says server.out '^done ticks=0 '
     verifies a.slog server
     ended client
@@ -82,13 +79,11 @@ case_sigterm_ends_a_server_that_holds() {
 # leaves SIGNAL: a signal ends a client.
 leaves() {
     serve server --min-clients 1 --log none
-    start client shoal-client "$address" --bots 1 --trace trace.txt
-    await "update" is_playing trace.txt
+    join client trace.txt --bots 1
     kill "-$1" "${pids[client]}"
     ends_with 0 client
     says client.out '^client id=1 .* end=left$'
-    kill -TERM "${pids[server]}"
-    ends_with 0 server
+    stop server
     says server.out '^peer id=1 .* end=left$'
 }
 
@@ -98,13 +93,10 @@ case_a_client_leaves_on_sigterm() { leaves TERM; }
 # No answer can say so: a server answers nothing that is shorter than its own answers.
 case_a_line_that_drops_long_datagrams_is_a_likely_reason() {
     serve server --log none
-    start narrow shoal-client "$address" --bots 1 --net mtu=1199
-    ends_with 6 narrow
+    run_to 6 narrow shoal-client "$address" --bots 1 --net mtu=1199
     says narrow.err "error: $address: no server answers: .*datagrams of 1,200 bytes"
-    start wide shoal-client "$address" --bots 1 --ticks 10 --net mtu=1252
-    ends_with 0 wide
-    kill -TERM "${pids[server]}"
-    ends_with 0 server
+    run_to 0 wide shoal-client "$address" --bots 1 --ticks 10 --net mtu=1252
+    stop server
 }
 
 # No program listens (the system refuses the datagram), or one listens and does not answer.
@@ -128,44 +120,35 @@ case_nobody_answers_within_five_seconds() {
     says closed.err "error: $closed: no server answers"
     says closed-named.err "error: $closed: no server answers"
     kill -CONT "${pids[server]}"
-    kill -TERM "${pids[server]}"
-    ends_with 0 server
+    stop server
 }
 
 case_a_full_server_refuses() {
     serve server --max-clients 1 --log none
-    start first shoal-client "$address" --bots 1 --trace first.txt
-    await "update" is_playing first.txt
-    run second shoal-client "$address" --game breakout --bots 1
-    [ "$code" = 6 ] || fail "the second ended with $code"
+    join first first.txt --bots 1
+    run_to 6 second shoal-client "$address" --game breakout --bots 1
     says second.err 'refused: the server is full'
     kill -INT "${pids[first]}"
     ends_with 0 first
     # The place of the client is free again.
-    run third shoal-client "$address" --bots 1 --ticks 3
-    [ "$code" = 0 ] || fail "the third ended with $code"
-    kill -TERM "${pids[server]}"
-    ends_with 0 server
+    run_to 0 third shoal-client "$address" --bots 1 --ticks 3
+    stop server
 }
 
 case_another_schema_is_refused_with_what_differs() {
     copy_games other
     change other/breakout.blk '/^breakout_brick/,/^}/ s/_max:r=2047/_max:r=4095/'
     serve server --log none
-    SHOAL_MODULE_PATH=$PWD/other run client shoal-client "$address" --bots 1
-    [ "$code" = 4 ] || fail "the client ended with $code"
+    SHOAL_MODULE_PATH=$PWD/other run_to 4 client shoal-client "$address" --bots 1
     says client.err 'refused: the game files differ: .*breakout_brick'
-    kill -TERM "${pids[server]}"
-    ends_with 0 server
+    stop server
 }
 
 # The session that asks for the game's name ends first, the bot's own last. Both acknowledge the end.
 case_a_bot_on_a_slow_line_leaves_no_session_behind() {
     serve server --min-clients 1 --log none --debug trace-session=trace.txt
-    run client shoal-client "$address" --bots 1 --ticks 3 --net delay=40
-    [ "$code" = 0 ] || fail "the client ended with $code"
-    kill -TERM "${pids[server]}"
-    ends_with 0 server
+    run_to 0 client shoal-client "$address" --bots 1 --ticks 3 --net delay=40
+    stop server
     [ "$(grep -c ' to=free reason=disconnected$' trace.txt)" = 2 ] || fail "trace.txt"
 }
 
@@ -173,8 +156,7 @@ case_a_bot_on_a_slow_line_leaves_no_session_behind() {
 case_a_client_comes_back_after_a_black_out() {
     serve server --min-clients 2 --ticks 1080 --log a.slog
     start other shoal-client "$address" --bots 1
-    start dark shoal-client "$address" --name dark --bots 1 --net delay=20,outage_at=3000,outage_for=10000
-    ends_with 0 dark
+    run_to 0 dark shoal-client "$address" --name dark --bots 1 --net delay=20,outage_at=3000,outage_for=10000
     ends_with 0 other
     ends_with 0 server
     reports_back dark.err
@@ -192,22 +174,19 @@ reports_back() { says "$1" '^note: connection lost: nothing received for [3-9]\.
 
 case_names_are_resolved() {
     serve server --min-clients 1 --ticks 30 --log none
-    run client shoal-client "localhost:${address##*:}" --bots 1
-    [ "$code" = 0 ] || fail "the client ended with $code"
+    run_to 0 client shoal-client "localhost:${address##*:}" --bots 1
     ends_with 0 server
     are_equal 1 server client
 }
 
 case_a_client_that_stands_still_makes_the_server_end_with_7() {
     serve server --min-clients 1 --ticks 240 --log none
-    start client shoal-client "$address" --bots 1 --trace trace.txt
-    await "update" is_playing trace.txt
+    join client trace.txt --bots 1
     kill -STOP "${pids[client]}"
     ends_with 7 server
     says server.out '^peer id=1 .* end=goodbye$'
     says server.out '^done ticks=240 '
-    kill -KILL "${pids[client]}"
-    ends_with 137 client
+    slay client
 }
 
 run_cases "$@"

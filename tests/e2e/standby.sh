@@ -4,8 +4,7 @@
 #
 #     tests/e2e/standby.sh BUILD --drill 20 [--brokers 3] [--stream-sync MS]    the drill, so many times, with its figures
 # shellcheck source=lib.sh
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/lib.sh"
+. "$(dirname "$0")/lib.sh"
 umask 077 # for files of keys and tokens
 # shellcheck source=broker.sh
 . "$here/broker.sh"
@@ -39,8 +38,7 @@ key() { (umask 077 && "$bin/shoal-server" keygen server.key >keygen.out); }
 primary() {
     local name=$1 game=$2
     shift 2
-    start "$name" shoal-server --game "$game" --listen "${listen:-127.0.0.1:0}" --key-file server.key --stream "$nats" "$@"
-    await "ready line of $name" is_ready_or_gone "$name"
+    start_ready "$name" shoal-server --game "$game" --listen "${listen:-127.0.0.1:0}" --key-file server.key --stream "$nats" "$@"
     stream=$(value stream "$name.out")
     address=$(value listen "$name.out")
 }
@@ -59,11 +57,9 @@ has_taken() { has_said "$1.out" '^takeover epoch='; }
 
 # A free port, for a standby that a server names before it is there.
 free_port() {
-    start probe shoal-server --game breakout --listen 127.0.0.1:0 --log none
-    await "ready line of probe" is_ready_or_gone probe
+    start_ready probe shoal-server --game breakout --listen 127.0.0.1:0 --log none
     free=$(value listen probe.out)
-    kill "${pids[probe]}"
-    ends_with 0 probe
+    stop probe
 }
 
 # watch NAME: $eyes gets the file to which clients write what they apply; NAME.seen says when.
@@ -86,6 +82,14 @@ seat() {
     await "update" is_playing "$watch.seen"
 }
 are_all_back() { has_lines "$1.err" '^note: client [1-8] "bot-[1-8]" is back after ' "$bots"; }
+# ends_equal SERVER WATCH: the match ends, and its players have the server's world.
+ends_equal() {
+    rest 0.3
+    stop "$1"
+    ends_with 0 clients
+    ends_with 0 "$2"
+    are_equal "$bots" "$1" clients
+}
 now_us() { echo "${EPOCHREALTIME/./}"; }
 # percentile PERCENT NUMBER...
 percentile() {
@@ -105,16 +109,10 @@ survives() { # NUMBER
     seat "seen$1" --net loss=5
     rest "$((RANDOM % 2)).$((RANDOM % 900 + 100))"
     killed_us=$(now_us)
-    kill -KILL "${pids[first$1]}"
-    ends_with 137 "first$1"
+    slay "first$1"
     await "the takeover" has_taken "second$1"
     await "all players" are_all_back "second$1"
-    rest 0.3
-    kill "${pids[second$1]}"
-    ends_with 0 "second$1"
-    ends_with 0 clients
-    ends_with 0 "seen$1"
-    are_equal $bots "second$1" clients
+    ends_equal "second$1" "seen$1"
     ! grep '^note: refused.* token_forged=' "second$1.err" || fail "a resume token of the first server opens nothing"
     says "second$1.out" "^takeover epoch=2 tick=[0-9]+ players=$bots silent_ms=[0-9]+\$"
     verifies "joined$1.slog" "second$1"
@@ -132,7 +130,6 @@ survives() { # NUMBER
 # Ticks that were lost are those that a player had seen.
 case_players_go_on_at_a_standby_when_their_server_dies() {
     local i all_spans=() all_lost=()
-    is_here || return 0
     take_seed
     key
     cp -p server.key rotated.key
@@ -144,16 +141,9 @@ case_players_go_on_at_a_standby_when_their_server_dies() {
         "gap_ms_p95=$(percentile 95 "${all_spans[@]}") gap_ms_max=$(percentile 100 "${all_spans[@]}")" \
         "ticks_lost_p50=$(percentile 50 "${all_lost[@]}") ticks_lost_max=$(percentile 100 "${all_lost[@]}")" \
         "resumed=$((takeovers * bots)) of $((takeovers * bots)), each hash equal, each joined log one match"
-    end_brokers
 }
 start_brokers() {
     if [ "$brokers" = 3 ]; then brokers3; else broker -1; fi
-}
-end_brokers() {
-    local name
-    for name in "${!pids[@]}"; do
-        case $name in broker*) kill_broker "$name" ;; esac
-    done
 }
 
 case_the_match_goes_on_at_a_standby_with_three_brokers() {
@@ -162,7 +152,6 @@ case_the_match_goes_on_at_a_standby_with_three_brokers() {
 }
 
 case_players_find_a_standby_that_came_later() {
-    is_here || return 0
     local bots=2
     key
     broker -1
@@ -170,27 +159,17 @@ case_players_find_a_standby_that_came_later() {
     primary first breakout --min-clients $bots --log a.slog --control socket
     seat seen
     standby second --listen "$free" --log b.slog --max-clients 2
-    run ctl shoal-ctl --socket socket standbys "10.0.0.2,$free"
-    [ "$code" = 1 ] || fail "it ended with $code"
+    run_to 1 ctl shoal-ctl --socket socket standbys "10.0.0.2,$free"
     says ctl.err "'10.0.0.2,$free': at most 4 addresses of the form"
-    run ctl shoal-ctl --socket socket standbys "$free"
-    [ "$code" = 0 ] || fail "it ended with $code"
+    run_to 0 ctl shoal-ctl --socket socket standbys "$free"
     says first.err "^note: operator: standbys $free\$"
     rest 0.3 # it is on its way to them
-    kill -KILL "${pids[first]}"
-    ends_with 137 first
+    slay first
     await "all players" are_all_back second
-    rest 0.3
-    kill "${pids[second]}"
-    ends_with 0 second
-    ends_with 0 clients
-    ends_with 0 seen
-    are_equal $bots second clients
-    kill_broker
+    ends_equal second seen
 }
 
 case_a_standby_that_is_too_small_for_the_players_says_so() {
-    is_here || return 0
     local bots=2
     key
     broker -1
@@ -200,20 +179,16 @@ case_a_standby_that_is_too_small_for_the_players_says_so() {
     ! grep 'is less than the' second.err || fail "there is no player yet"
     seat seen
     await "a warning" has_said second.err '^warning: --max-clients 1 is less than the 2 players of the match: not all could come back here$'
-    kill "${pids[second]}"
-    ends_with 0 second
+    stop second
     [ "$(grep -c 'is less than the' second.err)" = 1 ] || fail "it says it again"
-    kill "${pids[first]}"
-    ends_with 0 first
+    stop first
     ended clients
     ends_with 0 seen
-    kill_broker
 }
 
 # With players: none of them applies what it sends when it wakes. SHOAL_E2E_SLEEP_S=30 for a long sleep.
 case_a_server_that_slept_stops_and_says_who_has_its_match() {
     local woke_us falls
-    is_here || return 0
     bots=2
     key
     broker -1
@@ -231,17 +206,11 @@ case_a_server_that_slept_stops_and_says_who_has_its_match() {
     kill -CONT "${pids[first]}"
     ends_with 9 first
     says first.err '^error: fenced by epoch 2: another server goes on with this match'
-    rest 0.3
-    kill "${pids[second]}"
-    ends_with 0 second
-    ends_with 0 clients
-    ends_with 0 seen
-    are_equal $bots second clients
+    ends_equal second seen
     verifies b.slog second
     falls=$(awk -v woke="$woke_us" '$1 >= woke { lines++; if ($3 <= newest[$2]) falls++ } { newest[$2] = $3 }
         END { print lines ? falls + 0 : "no line" }' seen.seen)
     [ "$falls" = 0 ] || fail "clients applied what a server sent that had lost the match: $falls"
-    kill_broker
 }
 
 # shadow [SERVER-OPTION...]: a match with two players, and a standby; $seen has rows.
@@ -257,8 +226,7 @@ plays_on() { await "more of the match" has_rows seen.seen $(($(wc -l <seen.seen)
 # The first server has its match to the end, and the standby all of it.
 has_kept_its_match() {
     has_taken second && fail "the standby took the match of a server that lived"
-    kill "${pids[first]}"
-    ends_with 0 first
+    stop first
     ends_with 0 second
     ends_with 0 clients
     ends_with 0 seen
@@ -270,7 +238,6 @@ has_kept_its_match() {
 # Seconds pass until the others have a leader.
 case_a_broker_of_three_that_dies_moves_no_match() {
     local leader
-    is_here || return 0
     brokers3
     shadow
     leader=$(ask_brokers leader)
@@ -279,12 +246,10 @@ case_a_broker_of_three_that_dies_moves_no_match() {
     await "another leader" has_said first.err '^note: the stream.s broker is back; [1-9][0-9]* records come late$'
     plays_on 120
     has_kept_its_match
-    end_brokers
 }
 
 # Its answers come 200 ms late. Then it stands still (SHOAL_E2E_STALL_S=5), and the match does not.
 case_a_slow_broker_and_one_that_stands_still_move_no_match() {
-    is_here || return 0
     broker -1
     python3 "$here/slow.py" "$port" 200 >slow.out 2>slow.err {silence}<&- &
     pids[slow]=$!
@@ -299,15 +264,11 @@ case_a_slow_broker_and_one_that_stands_still_move_no_match() {
     kill -CONT "${pids[broker]}"
     plays_on 120
     has_kept_its_match
-    kill "${pids[slow]}"
-    wait "${pids[slow]}" 2>/dev/null || true
-    unset 'pids[slow]'
-    kill_broker
+    drop slow
 }
 
 # There is no room for the stack of one when it claims.
 case_a_standby_begins_no_thread_when_it_takes_over() {
-    is_here || return 0
     local kb
     key
     broker -1
@@ -315,37 +276,30 @@ case_a_standby_begins_no_thread_when_it_takes_over() {
     standby second --listen 127.0.0.1:0 --log b.slog
     kb=$(sed -n 's/^VmSize:[^0-9]*\([0-9]*\) kB$/\1/p' "/proc/${pids[second]}/status")
     prlimit --pid "${pids[second]}" --as=$(((kb + 4096) * 1024))
-    kill -KILL "${pids[first]}"
-    ends_with 137 first
+    slay first
     await "the takeover" has_taken second
     rest 0.3
-    kill "${pids[second]}"
-    ends_with 0 second
+    stop second
     ! grep -E 'no thread|the stream lacks' second.err || fail "nothing writes the stream"
     verifies b.slog second
-    kill_broker
 }
 
 # A listener without a word in the broker's place: each try to connect to it takes the library 2 s. Within one of them the
 # inspector answers ten times, with rests between.
 case_a_standby_answers_while_its_broker_is_silent() {
-    is_here || return 0
     key
     broker -1
     primary first breakout --log a.slog
     standby second --listen 127.0.0.1:0 --log b.slog --http 127.0.0.1:0
     kill_broker
-    kill -KILL "${pids[first]}"
-    ends_with 137 first
+    slay first
     python3 "$here/silent.py" "$port" "$(value http second.out)" >silent.out 2>silent.err {silence}<&- &
     pids[silent]=$!
     ends_with 0 silent
-    kill "${pids[second]}"
-    ends_with 0 second
+    stop second
 }
 
 case_inputs_that_crash_the_game_crash_one_standby_only() {
-    is_here || return 0
     local crash=$build/test/crash/crash.so name
     key
     broker -1
@@ -357,63 +311,48 @@ case_inputs_that_crash_the_game_crash_one_standby_only() {
         has_ended $name || break
     done
     await "its words" has_said $name.err 'tick 180 ended two servers: the match does not go on here'
-    kill "${pids[$name]}"
-    ends_with 0 $name
+    stop $name
     for name in "${!pids[@]}"; do
         [ "$name" = broker ] && continue
         wait "${pids[$name]}" 2>/dev/null || true
         says "$name.err" 'assertion failed: .*as the test wants'
         unset "pids[$name]"
     done
-    kill_broker
 }
 is_one_left() { has_ended second || has_ended third; }
 
 case_a_standby_without_the_key_of_the_match_refuses() {
-    is_here || return 0
     key
     (umask 077 && "$bin/shoal-server" keygen other.key >keygen.out)
     broker -1
     primary first breakout --log a.slog
-    run second shoal-server --standby "$stream" --key-file other.key --listen 127.0.0.1:0 --log b.slog
-    [ "$code" = 2 ] || fail "it ended with $code"
+    run_to 2 second shoal-server --standby "$stream" --key-file other.key --listen 127.0.0.1:0 --log b.slog
     says second.err '^other.key: error: it lacks the key of the match.s server: no player could come back here$'
-    kill "${pids[first]}"
-    ends_with 0 first
-    start first shoal-server --game breakout --listen 127.0.0.1:0 --log c.slog --stream "nats://127.0.0.1:$port"
-    await "ready line of first" is_ready_or_gone first
-    run second shoal-server --standby "$(value stream first.out)" --key-file other.key --listen 127.0.0.1:0 --log b.slog
-    [ "$code" = 2 ] || fail "it ended with $code"
+    stop first
+    start_ready first shoal-server --game breakout --listen 127.0.0.1:0 --log c.slog --stream "nats://127.0.0.1:$port"
+    run_to 2 second shoal-server --standby "$(value stream first.out)" --key-file other.key --listen 127.0.0.1:0 --log b.slog
     says second.err 'error: the match.s server has no --key-file: no player could come back here$'
-    kill "${pids[first]}"
-    ends_with 0 first
-    kill_broker
+    stop first
 }
 
 # As when the match is older than its stream keeps.
 case_who_comes_to_a_stream_without_its_begin_reads_why() {
-    is_here || return 0
     key
     broker -1
     primary first breakout --log a.slog
     ask_broker "\$JS.API.STREAM.MSG.DELETE.${stream##*/}" '{"seq":1,"no_erase":true}'
-    run second shoal-server --standby "$stream" --key-file server.key --listen 127.0.0.1:0 --log b.slog
-    [ "$code" = 1 ] || fail "it ended with $code"
+    run_to 1 second shoal-server --standby "$stream" --key-file server.key --listen 127.0.0.1:0 --log b.slog
     says second.err 'error: message 1 of the stream is gone, the broker keeps what is after 1: who begins now cannot follow this match'
-    run relay shoal-relay "$stream" --listen 127.0.0.1:0 --record none
-    [ "$code" = 1 ] || fail "it ended with $code"
+    run_to 1 relay shoal-relay "$stream" --listen 127.0.0.1:0 --record none
     says relay.err 'error: message 1 of the stream is gone'
-    kill "${pids[first]}"
-    ends_with 0 first
-    kill_broker
+    stop first
 }
 
 # refuses TEXT OPTION...
 refuses() {
     local text=$1
     shift
-    run refused shoal-server --standby nats://127.0.0.1:1/SHOAL_0123456789abcdef "$@"
-    [ "$code" = 2 ] || fail "it ended with $code"
+    run_to 2 refused shoal-server --standby nats://127.0.0.1:1/SHOAL_0123456789abcdef "$@"
     says refused.err "$text"
 }
 case_a_standby_refuses_what_cannot_go_on_with_a_match() {
@@ -425,4 +364,5 @@ case_a_standby_refuses_what_cannot_go_on_with_a_match() {
     refuses '^error: --set: a match that goes on has the settings of its server$' --key-file server.key --set lives=4
 }
 
+needs=is_here
 run_cases "$@"

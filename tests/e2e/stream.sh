@@ -6,15 +6,6 @@
 # shellcheck source=broker.sh
 . "$(dirname "$0")/broker.sh"
 
-# stream_match NAME [option...]: a match that is streamed; $stream gets the address.
-stream_match() {
-    local name=$1
-    shift
-    start "$name" shoal-server --game breakout --listen 127.0.0.1:0 --stream "nats://127.0.0.1:$port/?hours=72" "$@"
-    await "ready line of $name" is_ready_or_gone "$name"
-    stream=$(value stream "$name.out")
-    address=$(value listen "$name.out")
-}
 # is_same LOG EPOCH: the stream has the records of the log.
 is_same() {
     local code=0
@@ -24,9 +15,8 @@ is_same() {
 }
 
 case_a_stream_has_the_records_of_the_log_whatever_the_broker_did() {
-    is_here || return 0
     broker -1
-    stream_match server --log a.slog --min-clients 1
+    streams server --log a.slog --min-clients 1
     start client shoal-client "$address" --bots 2
     rest 0.3
     kill -STOP "${pids[broker]}"
@@ -37,45 +27,37 @@ case_a_stream_has_the_records_of_the_log_whatever_the_broker_did() {
     await "the broker's end" has_said server.err '^warning: the stream.s broker is away, the match goes on: no connection to 127.0.0.1:'
     broker "$port"
     await "the broker" has_said server.err '^note: the stream.s broker is back; [1-9][0-9]* records come late$'
-    kill -TERM "${pids[server]}"
-    ends_with 0 server
+    stop server
     ended client
     is_same a.slog 1
     says "$(echo store/jetstream/*/streams/SHOAL_*/meta.inf)" '"max_age":259200000000000,'
     verifies a.slog server
-    kill_broker
 }
 
 case_a_broker_that_is_full_gets_the_rest_when_it_has_room() {
-    is_here || return 0
     broker -1 'max_file: 12KB'
-    stream_match server --log a.slog
+    streams server --log a.slog
     await "a full broker" has_said server.err '^warning: the stream.s broker is full, the match goes on: make room there \(NATS: .+\)$'
     kill_broker
     broker "$port"
     await "the broker" has_said server.err '^note: the stream.s broker is back; [1-9][0-9]* records come late$'
-    kill -TERM "${pids[server]}"
-    ends_with 0 server
+    stop server
     is_same a.slog 1
-    kill_broker
 }
 
 # It gives numbers to what it refused; nothing of the match is missing for that.
 case_a_stream_goes_on_when_its_account_has_room() {
-    is_here || return 0
     broker -1 '' 'accounts { A { jetstream: { max_mem: 1MB, max_file: 60000 }, users: [ {user: a, password: a} ] } }
 no_auth_user: a'
     ask_broker "\$JS.API.STREAM.CREATE.BALLAST" '{"name":"BALLAST","subjects":["ballast"],"storage":"file","num_replicas":1}'
     ask_broker ballast "$(printf '%040000d' 0)"
-    stream_match server --log a.slog
+    streams server --log a.slog
     await "a full account" has_said server.err '^warning: the stream.s broker is full, the match goes on: make room there \(NATS: resource limits exceeded for account\)$'
     rest 0.5
     ask_broker "\$JS.API.STREAM.PURGE.BALLAST" ''
     await "the broker" has_said server.err '^note: the stream.s broker is back; [1-9][0-9]* records come late$'
-    kill -TERM "${pids[server]}"
-    ends_with 0 server
+    stop server
     is_same a.slog 1
-    kill_broker
 }
 
 # trace_tick FILE: the newest tick that a client applied.
@@ -85,9 +67,8 @@ knows_more() { [ "$(trace_tick "$1")" -gt "$2" ]; }
 
 # A broker of a busy machine takes more than 150 ms to answer: the match would stand still before its time.
 case_clients_know_only_what_the_stream_has() {
-    is_here || return 0
     broker -1
-    stream_match server --log a.slog --min-clients 2 --stream-sync 1000
+    streams server --log a.slog --min-clients 2 --stream-sync 1000
     start client shoal-client "$address" --bots 2 --trace trace.txt
     await "ticks" has_said trace.txt 'tick=60 '
     kill -STOP "${pids[broker]}"
@@ -100,43 +81,37 @@ case_clients_know_only_what_the_stream_has() {
     still=$(sed -nE 's/.*stands still behind tick ([0-9]+):.*/\1/p' server.err | head -n 1)
     [ "$seen" -lt "$still" ] || fail "a client knows tick $seen, the newest one when the match stood still was $still"
     await "ticks behind it" knows_more trace.txt "$still"
-    kill -TERM "${pids[server]}"
-    ends_with 0 server
+    stop server
     ended client
     is_same a.slog 1
     verifies a.slog server
-    kill_broker
 }
 
 case_a_match_may_go_on_without_its_stream() {
-    is_here || return 0
     broker -1
-    stream_match server --log a.slog --min-clients 1 --stream-sync 50,go
+    streams server --log a.slog --min-clients 1 --stream-sync 50,go
     start client shoal-client "$address" --bots 1
     await "a player" has_said server.err 'joined from'
     kill_broker
     await "a match that goes on" has_said server.err '^warning: the match goes on, and a takeover loses its ticks from [0-9]+ on: the stream takes none$'
     broker "$port"
     await "safety" has_said server.err '^note: the match is safe again; a takeover would have lost ticks from [0-9]+ to [0-9]+$'
-    kill -TERM "${pids[server]}"
-    ends_with 0 server
+    stop server
     ended client
     ! grep -q 'stands still' server.err || fail "it stood still"
     is_same a.slog 1
-    kill_broker
 }
 
 case_a_server_that_lost_the_stream_stops_and_says_why() {
-    is_here || return 0
     broker -1
-    stream_match first --log a.slog
+    streams first --log a.slog
     local try
     for try in 1 2 3 4 5; do
         rest 0.3
         kill -STOP "${pids[first]}"
         mkdir "copy$try"
         cp a.slog a.slog.queue "copy$try"
-        stream_match second --resume "copy$try/a.slog" --log b.slog
+        streams second --resume "copy$try/a.slog" --log b.slog
         # It stopped within a tick, and the stream has the begin of it.
         grep -q 'it has more than the log' second.err || break
         ended second
@@ -147,28 +122,22 @@ case_a_server_that_lost_the_stream_stops_and_says_why() {
     ends_with 9 first
     says first.err '^error: fenced by epoch 2: another server goes on with this match'
     grep -q '^done ' first.out && fail "the first server had an end as usual"
-    kill -TERM "${pids[second]}"
-    ends_with 0 second
+    stop second
     is_same b.slog 2
-    kill_broker
 }
 
 case_a_stream_goes_on_only_with_the_log_that_it_has() {
-    is_here || return 0
     broker -1
-    stream_match first --log a.slog --ticks 30 --fast
+    streams first --log a.slog --ticks 30 --fast
     ends_with 0 first
-    run again shoal-server --resume a.slog --log b.slog --listen 127.0.0.1:0 --stream "nats://127.0.0.1:$port"
-    [ "$code" = 1 ] || fail "it ended with $code"
+    run_to 1 again shoal-server --resume a.slog --log b.slog --listen 127.0.0.1:0 --stream "nats://127.0.0.1:$port"
     says again.err '^error: the stream of this match has its end: go on without --stream$'
-    kill_broker
 }
 
 case_without_a_broker_the_match_goes_on() {
-    is_here || return 0
     broker -1
     kill_broker
-    stream_match server --log a.slog --ticks 60
+    streams server --log a.slog --ticks 60
     ends_with 0 server
     says server.err '^warning: the stream.s broker is away, the match goes on: no connection to 127.0.0.1:'
     says server.err '^warning: the stream lacks the last [0-9]+ records: its broker is away$'
@@ -176,22 +145,17 @@ case_without_a_broker_the_match_goes_on() {
 }
 
 case_a_stream_needs_a_log_and_an_address() {
-    run none shoal-server --game breakout --listen 127.0.0.1:0 --log none --stream nats://127.0.0.1:1
-    [ "$code" = 2 ] || fail "it ended with $code"
+    run_to 2 none shoal-server --game breakout --listen 127.0.0.1:0 --log none --stream nats://127.0.0.1:1
     says none.err '^error: --stream: it needs a log, which is its source \(not --log none\)$'
-    is_here || return 0
-    run address shoal-server --game breakout --listen 127.0.0.1:0 --log a.slog --stream http://127.0.0.1
-    [ "$code" = 2 ] || fail "it ended with $code"
+    run_to 2 address shoal-server --game breakout --listen 127.0.0.1:0 --log a.slog --stream http://127.0.0.1
     says address.err "^error: the stream's address is nats://HOST"
 }
 
 case_a_broker_with_short_messages_is_refused_at_the_start() {
-    is_here || return 0
     payload=65536 broker -1
-    run server shoal-server --game breakout --listen 127.0.0.1:0 --log a.slog --stream "nats://127.0.0.1:$port"
-    [ "$code" = 1 ] || fail "it ended with $code"
+    run_to 1 server shoal-server --game breakout --listen 127.0.0.1:0 --log a.slog --stream "nats://127.0.0.1:$port"
     says server.err '^error: --stream: the broker takes messages of 65536 bytes, and a record may need 528384: raise its max_payload$'
-    kill_broker
 }
 
+needs=is_here
 run_cases "$@"

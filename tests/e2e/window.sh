@@ -51,8 +51,7 @@ frames_line='^frames n=[1-9][0-9]* frame_us_p50=[1-9][0-9]* frame_us_p99=[1-9][0
 
 case_a_bot_is_looked_at_without_a_display() {
     serve server --min-clients 1 --log none
-    run client shoal-client "$address" --render --bots 1 --shot a.png --shot-tick 60 --shot every=20 --ticks 120
-    [ "$code" = 0 ] || fail "the client ended with $code"
+    run_to 0 client shoal-client "$address" --render --bots 1 --shot a.png --shot-tick 60 --shot every=20 --ticks 120
     says client.out '^client id=1 .* end=left$'
     says client.out "$frames_line"
     # On a busy machine an event may come twice; that is a note.
@@ -63,29 +62,25 @@ case_a_bot_is_looked_at_without_a_display() {
     local last=$(value tick client.out)
     [ ! -e a.png ] && [ ! -e "$(printf 'a-%04d.png' $((last / 20)))" ] || fail "more pictures than ticks"
     [ ! -e a-0001.png.part ] || fail "a part of the picture is left"
-    kill -TERM "${pids[server]}"
-    ends_with 0 server
+    stop server
 }
 
 case_pixels_where_bricks_are_have_the_bricks_colours() {
     local size
     for size in 960x540 400x700; do
         serve server --min-clients 1 --log none --set level=2
-        run client shoal-client "$address" --render --bots 1 --shot "$size.png" --window size=$size --ticks 90 \
+        run_to 0 client shoal-client "$address" --render --bots 1 --shot "$size.png" --window size=$size --ticks 90 \
             --dump-world world.txt
-        [ "$code" = 0 ] || fail "the client ended with $code"
         has_size $size.png $size
         shows_bricks $size.png world.txt ${size%x*} ${size#*x}
-        kill -TERM "${pids[server]}"
-        ends_with 0 server
+        stop server
     done
 }
 
 case_a_looked_at_world_is_the_servers() {
     serve server --min-clients 3 --ticks 200 --log a.slog
-    run client shoal-client "$address" --render --bots 3 --window panel --shot a.png --window size=640x360 \
+    run_to 0 client shoal-client "$address" --render --bots 3 --window panel --shot a.png --window size=640x360 \
         --net loss=5,delay=20,jitter=10
-    [ "$code" = 0 ] || fail "the client ended with $code"
     ends_with 0 server
     are_equal 3 server client
     has_size a.png 640x360
@@ -94,21 +89,18 @@ case_a_looked_at_world_is_the_servers() {
 
 case_fullscreen_shows_the_game_between_bars() {
     serve server --min-clients 1 --ticks 60 --log none
-    run client shoal-client "$address" --render --window fullscreen --bots 1 --shot a.png --window size=640x360
-    [ "$code" = 0 ] || fail "the client ended with $code"
+    run_to 0 client shoal-client "$address" --render --window fullscreen --bots 1 --shot a.png --window size=640x360
     ends_with 0 server
     # The display of the dummy driver. The view of 3:2 leaves bars above and below.
     has_size a.png 1024x768
     [ "$(printf '2 2\n1000 766\n' | "$bin/shoal-pixels" a.png | tail -n +2 | sort -u)" = "6 8 16" ] || fail "no dark bars"
-    run refused shoal-client 127.0.0.1:1 --window fullscreen
-    [ "$code" = 2 ] || fail "--window fullscreen without a window ended with $code"
+    run_to 2 refused shoal-client 127.0.0.1:1 --window fullscreen
     says refused.err 'fullscreen needs --render or --shot'
 }
 
 case_a_human_without_hands_plays_along() {
     serve server --min-clients 1 --ticks 60 --log none
-    run client shoal-client "$address" --render --name Ada
-    [ "$code" = 0 ] || fail "the client ended with $code"
+    run_to 0 client shoal-client "$address" --render --name Ada
     ends_with 0 server
     are_equal 1 server client
     says client.err '^note: there is no display, so this window is not shown '
@@ -118,8 +110,7 @@ case_people_share_a_window() {
     serve server --min-clients 4 --ticks 60 --log none
     mkdir keys
     printf 'left = Left\nright = Nowhere\n' >keys/breakout.keys # a damaged file of keys is no obstacle
-    run client shoal-client "$address" --render --name Ada --window players=4 --shot a.png --window config-dir=keys
-    [ "$code" = 0 ] || fail "the client ended with $code"
+    run_to 0 client shoal-client "$address" --render --name Ada --window players=4 --shot a.png --window config-dir=keys
     ends_with 0 server
     are_equal 4 server client
     says client.err 'keys/breakout.keys:2: error: no such key; the keys of the game stay as they were'
@@ -149,9 +140,8 @@ case_each_person_has_a_game_controller() {
     has_pads || return 0
     for try in 1 2 3 4; do # a person who left a moment sooner is not in the other's last world
         LD_PRELOAD=./virtual_pads.so VIRTUAL_PADS="left right" \
-            run client shoal-client --game breakout --local --window players=2 --window size=480x270 --ticks 100 --shot a.png \
+            run_to 0 client shoal-client --game breakout --local --window players=2 --window size=480x270 --ticks 100 --shot a.png \
             --dump-world world.txt
-        [ "$code" = 0 ] || fail "the client ended with $code"
         [ -n "$(place_of 1)" ] && [ -n "$(place_of 2)" ] && break
         echo "again: $try"
     done
@@ -163,8 +153,7 @@ case_each_person_has_a_game_controller() {
 case_start_on_a_game_controller_brings_one_more_person() {
     has_pads || return 0
     LD_PRELOAD=./virtual_pads.so VIRTUAL_PADS="start" \
-        run client shoal-client --game breakout --local --bots 1 --window size=480x270 --ticks 40 --shot a.png
-    [ "$code" = 0 ] || fail "the client ended with $code"
+        run_to 0 client shoal-client --game breakout --local --bots 1 --window size=480x270 --ticks 40 --shot a.png
     says client.err 'client 2 "bot-2" joined'
     says client.err 'client 3 "player-2" joined'
     [ "$(grep -c '^client id=' client.out)" = 3 ] || fail "there are not three clients"
@@ -172,40 +161,31 @@ case_start_on_a_game_controller_brings_one_more_person() {
 
 case_a_tick_that_is_not_reached_gives_no_picture() {
     serve server --min-clients 1 --log none
-    run client shoal-client "$address" --render --bots 1 --shot a.png --shot-tick 100000 --ticks 30
-    [ "$code" = 1 ] || fail "the client ended with $code, not 1"
+    run_to 1 client shoal-client "$address" --render --bots 1 --shot a.png --shot-tick 100000 --ticks 30
     says client.err 'a.png: .*no picture: tick 100000 was not shown'
     says client.out '^client id=1 .* end=left$'
     [ ! -e a.png ] || fail "there is a picture"
-    run client shoal-client "$address" --render --bots 1 --shot nowhere/a.png --ticks 30
-    [ "$code" = 1 ] || fail "the client ended with $code, not 1"
+    run_to 1 client shoal-client "$address" --render --bots 1 --shot nowhere/a.png --ticks 30
     says client.err 'nowhere/a.png: .*cannot be written'
-    kill -TERM "${pids[server]}"
-    ends_with 0 server
+    stop server
 }
 
 case_a_window_ends_as_a_headless_client_does() {
     serve server --min-clients 1 --max-clients 1 --log none
-    start first shoal-client "$address" --render --bots 1 --trace first.txt
-    await "update" is_playing first.txt
-    run second shoal-client "$address" --game breakout --render --bots 1
-    [ "$code" = 6 ] || fail "the second ended with $code"
+    join first first.txt --render --bots 1
+    run_to 6 second shoal-client "$address" --game breakout --render --bots 1
     says second.err 'refused: the server is full'
-    kill -TERM "${pids[first]}"
-    ends_with 0 first
+    stop first
     says first.out '^client id=1 .* end=left$'
-    kill -TERM "${pids[server]}"
-    ends_with 0 server
-    run gone shoal-client 127.0.0.1:1 --render
-    [ "$code" = 6 ] || fail "without a server it ended with $code"
+    stop server
+    run_to 6 gone shoal-client 127.0.0.1:1 --render
     says gone.err 'error: 127.0.0.1:1: no server answers'
 }
 
 case_a_black_out_is_survived_in_the_window() {
     serve server --min-clients 1 --ticks 540 --log none
-    run client shoal-client "$address" --render --bots 1 --window panel --shot a.png --shot-tick 500 \
+    run_to 0 client shoal-client "$address" --render --bots 1 --window panel --shot a.png --shot-tick 500 \
         --net outage_at=1500,outage_for=4500
-    [ "$code" = 0 ] || fail "the client ended with $code"
     ends_with 0 server
     says client.err 'connection lost: nothing received for [3-9]\.[0-9] s, trying again'
     says client.err 'back after [4-9]\.[0-9] s as client 1'
@@ -214,8 +194,7 @@ case_a_black_out_is_survived_in_the_window() {
 }
 
 case_the_window_shows_whom_a_spectator_watches() {
-    run client shoal-client --game breakout --local --bots 2 --spectate --shot a.png --shot-tick 60 --ticks 90
-    [ "$code" = 0 ] || fail "the spectator ended with $code"
+    run_to 0 client shoal-client --game breakout --local --bots 2 --spectate --shot a.png --shot-tick 60 --ticks 90
     says client.out '^client id=2147483648 .* end=left$'
     has_size a.png 960x540
     # The strip at the lower edge, in its colour, and above it the game.
@@ -228,35 +207,28 @@ case_a_list_of_servers_is_asked_and_shown() {
     start watcher shoal-client "$address" --spectate
     await "spectator" has_said server.err 'spectator 2147483648 "spectator" joined'
     printf '# at home\nLiving room %s\nNo name no-such-host.invalid:1\n' "$address" >list
-    run list shoal-client --list --servers list
-    [ "$code" = 0 ] || fail "the list ended with $code"
+    run_to 0 list shoal-client --list --servers list
     says list.out "^server name=\"Living room\" address=$address game=breakout players=0 players_max=5 spectators=1 \
 spectators_max=2 ping_ms=[0-9]+\.[0-9]\$"
     says list.out '^server name="No name" address=no-such-host.invalid:1 error="no such host"$'
     mkdir -p shoal
     cp list shoal/servers
-    XDG_CONFIG_HOME=$PWD run picture shoal-client --shot list.png
-    [ "$code" = 0 ] || fail "the picture of the list ended with $code"
+    XDG_CONFIG_HOME=$PWD run_to 0 picture shoal-client --shot list.png
     has_size list.png 960x540
     sed -n 3p list >shoal/servers
-    XDG_CONFIG_HOME=$PWD run lonely shoal-client --list
-    [ "$code" = 6 ] || fail "a list without an answer ended with $code"
+    XDG_CONFIG_HOME=$PWD run_to 6 lonely shoal-client --list
     echo 'no address' >shoal/servers
-    XDG_CONFIG_HOME=$PWD run wrong shoal-client --render
-    [ "$code" = 2 ] || fail "a list with a fault ended with $code"
+    XDG_CONFIG_HOME=$PWD run_to 2 wrong shoal-client --render
     says wrong.err 'shoal/servers:1: error: the last word is no address: write HOST:PORT'
-    kill -TERM "${pids[watcher]}"
-    ends_with 0 watcher
-    kill -TERM "${pids[server]}"
-    ends_with 0 server
+    stop watcher
+    stop server
 }
 
 case_options_that_do_not_fit_are_refused() {
     local options
     while read -r options; do
         # shellcheck disable=SC2086
-        run refused shoal-client 127.0.0.1:1 --game breakout $options
-        [ "$code" = 2 ] || fail "$options ended with $code, not 2"
+        run_to 2 refused shoal-client 127.0.0.1:1 --game breakout $options
         [ -s refused.err ] || fail "$options: no word why"
     done <<'OPTIONS'
 --headless --render
@@ -286,9 +258,8 @@ OPTIONS
 # heard [OPTION...]: a bot of arena in a window, heard by SDL's disk driver. Prints the loudest sample.
 heard() {
     rm -f heard.raw
-    SDL_AUDIODRIVER=disk SDL_DISKAUDIOFILE=heard.raw run client shoal-client --game arena --local --bots 4 --render \
+    SDL_AUDIODRIVER=disk SDL_DISKAUDIOFILE=heard.raw run_to 0 client shoal-client --game arena --local --bots 4 --render \
         --window size=128x72 --window fps=30 --ticks 150 "$@"
-    [ "$code" = 0 ] || fail "the client ended with $code"
     [ ! -f heard.raw ] || od -An -v -td2 -w2 heard.raw | awk '{ v = $1 < 0 ? -$1 : $1; if (v > top) top = v } END { print top + 0 }'
 }
 
@@ -299,8 +270,7 @@ case_events_are_heard_and_a_volume_of_none_is_silent() {
     [ "${loudest:-0}" -gt 500 ] || fail "the loudest sample is '$loudest'"
     loudest=$(heard --window volume=0 --ticks 20)
     [ -z "$loudest" ] || fail "--window volume=0 opens a device"
-    SDL_AUDIODRIVER=nothing run client shoal-client --game breakout --local --bots 1 --render --window size=128x72 --ticks 20
-    [ "$code" = 0 ] || fail "without a device the client ended with $code"
+    SDL_AUDIODRIVER=nothing run_to 0 client shoal-client --game breakout --local --bots 1 --render --window size=128x72 --ticks 20
     says client.err 'no sound: '
 }
 
