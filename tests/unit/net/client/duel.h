@@ -114,6 +114,38 @@ static inline void duel_welcome(duel* at) {
     assert_int_equal(net_client_get_phase(at->client), NET_CLIENT_PLAYING);
 }
 
+static inline void duel_expect_phase(const duel* at, net_client_phase phase) {
+    assert_int_equal(net_client_get_phase(at->client), phase);
+}
+
+/// What a client needs to come back.
+static const uint8_t DUEL_SECRET[NET_RESUME_BYTES] = {7, 1, 4, 1, 5, 9, 2, 6,
+                                                      5, 3, 5, 8, 9, 7, 9, 3};
+
+static inline Shoal__Wire__Welcome duel_secret_welcome(void) {
+    Shoal__Wire__Welcome welcome = SHOAL__WIRE__WELCOME__INIT;
+    welcome.client = 3;
+    welcome.tick_rate_hz = 60;
+    welcome.resume = (ProtobufCBinaryData){sizeof DUEL_SECRET, (uint8_t*)(uintptr_t)DUEL_SECRET};
+    return welcome;
+}
+
+// Send one valid packet without changes, so that the client goes on.
+static inline void duel_send_nothing_new(duel* at, uint64_t tick) {
+    raw_server_send_state(&at->server, raw_server_packet(&at->server, tick));
+}
+
+/// It plays tick 1.
+static inline void duel_play(duel* at, Shoal__Wire__Welcome welcome) {
+    duel_run(at, 6);
+    raw_server_welcome_as(&at->server, welcome);
+    duel_run(at, 3);
+    duel_send_nothing_new(at, 1);
+    duel_run(at, 3);
+    duel_expect_phase(at, NET_CLIENT_PLAYING);
+    assert_int_equal(net_client_get_report(at->client).tick, 1);
+}
+
 static inline void duel_open_welcomed(duel* at) {
     duel_open(at);
     duel_welcome(at);
@@ -148,8 +180,3 @@ static inline void duel_send_roster(duel* at, uint32_t first, uint32_t count, co
 /// Cases with a duel: from its first packet, and from the welcome on.
 #define DUEL_CASE(name) CASE_WITH(duel, at, duel_open(at), duel_close(at), name)
 #define WELCOMED_CASE(name) CASE_WITH(duel, at, duel_open_welcomed(at), duel_close(at), name)
-
-// Send one valid packet without changes, so that the client goes on.
-static inline void duel_send_nothing_new(duel* at, uint64_t tick) {
-    raw_server_send_state(&at->server, raw_server_packet(&at->server, tick));
-}

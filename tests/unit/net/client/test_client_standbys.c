@@ -7,8 +7,6 @@
 
 #include <stdlib.h>
 
-static const uint8_t SECRET[NET_RESUME_BYTES] = {1};
-
 // A transport of the client that notes what is asked.
 typedef struct asking {
     duel duel;
@@ -81,17 +79,9 @@ static void asking_open(asking* at) {
     at->ops.next = next;
     at->ops.connect = connect;
     at->duel.here->ops = &at->ops;
-    duel_run(&at->duel, 6);
-    Shoal__Wire__Welcome welcome = SHOAL__WIRE__WELCOME__INIT;
-    welcome.client = 3;
-    welcome.tick_rate_hz = 60;
-    welcome.resume = (ProtobufCBinaryData){sizeof SECRET, (uint8_t*)(uintptr_t)SECRET};
+    Shoal__Wire__Welcome welcome = duel_secret_welcome();
     welcome.standbys = list_of(TEXTS, 2);
-    raw_server_welcome_as(&at->duel.server, welcome);
-    duel_run(&at->duel, 3);
-    duel_send_nothing_new(&at->duel, 1);
-    duel_run(&at->duel, 2);
-    assert_int_equal(net_client_get_phase(at->duel.client), NET_CLIENT_PLAYING);
+    duel_play(&at->duel, welcome);
     assert_int_equal(faults_of(at), 0);
 }
 
@@ -113,7 +103,7 @@ ASKING_CASE(after_400_ms_of_silence_others_are_asked_again_and_again) {
     assert_true(net_address_equal(&at->last[1], &second));
     duel_run(&at->duel, 60);
     assert_true(at->asks >= 8 && at->asks <= 11);
-    assert_int_equal(net_client_get_phase(at->duel.client), NET_CLIENT_PLAYING);
+    duel_expect_phase(&at->duel, NET_CLIENT_PLAYING);
     // The server is back: nothing was lost.
     const uint32_t asks = at->asks;
     duel_send_nothing_new(&at->duel, 2);
@@ -133,17 +123,17 @@ ASKING_CASE(a_server_that_falls_silent_again_and_again_lets_it_ask_once_a_second
 ASKING_CASE(who_is_found_gets_the_session) {
     at->is_found = true;
     duel_run(&at->duel, 1);
-    assert_int_equal(net_client_get_phase(at->duel.client), NET_CLIENT_RESUMING);
+    duel_expect_phase(&at->duel, NET_CLIENT_RESUMING);
     assert_string_equal(at->address, "10.1.2.3:7777,[fd00::1]:7778,sim");
     at->is_found = true; // a second one finds no open session
     duel_run(&at->duel, 1);
-    assert_int_equal(net_client_get_phase(at->duel.client), NET_CLIENT_RESUMING);
+    duel_expect_phase(&at->duel, NET_CLIENT_RESUMING);
 }
 
 // As before without standbys; with them all that are known may have the session.
 ASKING_CASE(after_three_seconds_it_connects_to_any_of_them) {
     duel_run(&at->duel, 185);
-    assert_int_equal(net_client_get_phase(at->duel.client), NET_CLIENT_RESUMING);
+    duel_expect_phase(&at->duel, NET_CLIENT_RESUMING);
     assert_string_equal(at->address, "10.1.2.3:7777,[fd00::1]:7778,sim");
 }
 

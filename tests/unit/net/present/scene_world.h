@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scarce.h"
-#include "test.h"
+#include "ecs_parts.h"
 
 #include "present/scene.h"
 
@@ -47,19 +46,14 @@ static bool stage_from_wire(const ProtobufCMessage* message, void* payload) {
 
 static ecs_result stage_types(ecs_world* world, const base_reporter* reporter) {
     (void)reporter;
-    static const ecs_field fields[] = {{.name = "number", .kind = ECS_FIELD_U32, .count = 1}};
+    static const ecs_field fields[] = {FIELD_OF(stage_event, number, U32, 1)};
     static const char* const names[] = {"stage_input", "stage_sent"};
-    for (uint32_t i = 0; i < 2; i++) {
-        ecs_event_desc desc = {.name = names[i],
-                               .size = sizeof(stage_event),
-                               .fields = fields,
-                               .field_count = 1,
-                               .is_exported = true};
-        ecs_event_type type;
-        ecs_result result = ecs_event_register(world, &desc, &type);
-        if (result != ECS_OK) return result;
+    ecs_result result = ECS_OK;
+    for (uint32_t i = 0; i < 2 && result == ECS_OK; i++) {
+        const ecs_event_desc desc = {names[i], sizeof(stage_event), fields, 1, true};
+        result = ecs_event_register(world, &desc, &(ecs_event_type){0});
     }
-    return ECS_OK;
+    return result;
 }
 
 static void stage_act(const ecs_stage* stage, const ecs_rows* rows) {
@@ -93,38 +87,17 @@ static ecs_result stage_systems(ecs_world* world, void** context, const base_rep
     stage_log* log = ecs_world_context(world, sizeof *log);
     if (!log) return ECS_ERR_MEMORY;
     *context = log;
-    static const char* const tags[] = {"gameClient"};
-    static const char* const events[] = {"stage_sent"};
-    ecs_system_desc act = {.name = "stage_act",
-                           .stage = "act",
-                           .run = stage_act,
-                           .tags = tags,
-                           .tag_count = 1,
-                           .context = log};
-    ecs_system_desc hear = {.name = "stage_hear",
-                            .events = events,
-                            .event_count = 1,
-                            .on_event = stage_hear,
-                            .tags = tags,
-                            .tag_count = 1,
-                            .context = log};
-    ecs_result result = ecs_system_register(world, &act);
-    if (result == ECS_OK) result = ecs_system_register(world, &hear);
-    static const char* const inputs[] = {"stage_input"};
+    ecs_result result = system_try(world, .name = "stage_act", .stage = "act", .run = stage_act,
+                                   TAGS("gameClient"), .context = log);
+    if (result == ECS_OK)
+        result = system_try(world, .name = "stage_hear", EVENTS("stage_sent"),
+                            .on_event = stage_hear, TAGS("gameClient"), .context = log);
     static const char* const roles[] = {"server", "predict"};
     static const char* const names[] = {"stage_walk", "stage_walk_ahead"};
-    static const ecs_term terms[] = {{.component = "pos", .type = "p2", .access = ECS_WRITE}};
-    for (uint32_t i = 0; i < 2 && result == ECS_OK; i++) {
-        ecs_system_desc walk = {.name = names[i],
-                                .events = inputs,
-                                .event_count = 1,
-                                .on_event = stage_walk,
-                                .terms = terms,
-                                .term_count = 1,
-                                .tags = &roles[i],
-                                .tag_count = 1};
-        result = ecs_system_register(world, &walk);
-    }
+    for (uint32_t i = 0; i < 2 && result == ECS_OK; i++)
+        result = system_try(world, .name = names[i], EVENTS("stage_input"), .on_event = stage_walk,
+                            TERMS({.component = "pos", .type = "p2", .access = ECS_WRITE}),
+                            TAGS(roles[i]));
     return result;
 }
 

@@ -5,7 +5,6 @@
 
 #include "base/rng.h"
 
-#include <stdio.h>
 #include <string.h>
 
 // A server with 60 Hz and packets with delay; frames at 144 Hz. Times are in microseconds.
@@ -138,9 +137,6 @@ LINE_CASE(the_delay_covers_jitter_and_stays_small, 2) {
     run(l, 5);
     forget_frames(l);
     run(l, 120);
-    printf("    jitter 30 ms: delay up to %.1f ms, %u of %u frames ahead of samples, rate "
-           "%.3f..%.3f\n",
-           l->delay_max, l->ahead, l->frames, l->rate_min, l->rate_max);
     assert_true(l->delay_max < 30 + 17 + 5);
     assert_true(l->ahead * 100 < l->frames);
     assert_true(l->rate_min >= 0.949 && l->rate_max <= 1.051);
@@ -153,8 +149,6 @@ LINE_CASE(lost_packets_are_waited_for_as_long_as_runs_are_likely, 3) {
     run(l, 5);
     forget_frames(l);
     run(l, 120);
-    printf("    loss 10 %%: delay up to %.1f ms, %u of %u frames ahead of samples\n", l->delay_max,
-           l->ahead, l->frames);
     assert_true(l->delay_max < 5 * 17);
     assert_true(l->ahead * 100 < l->frames);
     assert_int_equal(l->backwards, 0);
@@ -204,7 +198,6 @@ LINE_CASE(the_delay_is_bounded_on_the_worst_of_lines, 7) {
     l->jitter_us = 900000;
     l->loss = 0.5;
     run(l, 60);
-    printf("    jitter 900 ms, loss 50 %%: delay up to %.1f ms\n", l->delay_max);
     assert_true(l->delay_max <= NET_DELAY_MS_MAX + 0.001);
     assert_int_equal(l->backwards, 0);
     // A line that becomes fast at once.
@@ -228,8 +221,6 @@ CASE(clocks_that_run_apart_do_not_drift_in_an_hour) {
         forget_frames(&l);
         run(&l, 3600);
         double drift_ms = ((double)l.tick - l.shown - first) * tick_us / 1000;
-        printf("    %+.0f ppm for 1 h: drift %.2f ms, delay up to %.1f ms\n", ppm[i], drift_ms,
-               l.delay_max);
         assert_true(drift_ms > -10 && drift_ms < 10);
         assert_true(l.delay_max < 17 + 5 + 5);
         assert_true(l.rate_min >= 0.949 && l.rate_max <= 1.051);

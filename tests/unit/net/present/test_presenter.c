@@ -143,15 +143,10 @@ static void forget_frames(fixture* f) {
     f->error_max = 0;
 }
 
-static void print(const fixture* f, const char* line) {
+static net_presenter_meter meter_of(const fixture* f) {
     net_presenter_meter meter;
     net_presenter_get_meter(f->presenter, &meter);
-    printf("    %s: error up to %.2f units, delay %.1f ms, %llu stalls (%llu ms), %llu of %llu "
-           "samples "
-           "late\n",
-           line, f->error_max, meter.delay_ms, (unsigned long long)meter.stalls,
-           (unsigned long long)meter.stalled_ms, (unsigned long long)meter.samples_late,
-           (unsigned long long)meter.samples);
+    return meter;
 }
 
 /// A case with such a line: LINE_CASE(name, is_predicting, .delay_ms = 10).
@@ -175,12 +170,10 @@ LINE_CASE(on_a_steady_line_every_frame_is_on_the_servers_path, false, .delay_ms 
     run(f, 3);
     forget_frames(f);
     run(f, 30);
-    print(f, "50 ms");
     assert_true(f->frames > 4000);
     assert_true(f->error_max < quantum);
     assert_int_equal(f->backwards, 0);
-    net_presenter_meter meter;
-    net_presenter_get_meter(f->presenter, &meter);
+    const net_presenter_meter meter = meter_of(f);
     assert_true(meter.delay_ms < 35);
     assert_int_equal(meter.teleports, 0);
     assert_int_equal(meter.stalls, 0);
@@ -191,10 +184,8 @@ LINE_CASE(jitter_and_loss_are_played_out, false, .delay_ms = 50, .jitter_ms = 30
     run(f, 5);
     forget_frames(f);
     run(f, 60);
-    print(f, "50 ms, jitter 30 ms, loss 5 %");
     assert_int_equal(f->backwards, 0);
-    net_presenter_meter meter;
-    net_presenter_get_meter(f->presenter, &meter);
+    const net_presenter_meter meter = meter_of(f);
     assert_true(meter.delay_ms < 110);
     assert_int_equal(meter.teleports, 0);
 }
@@ -239,11 +230,7 @@ CASE(the_own_entity_is_shown_ahead_by_its_inputs) {
             double off = (double)f.inputs - view_x(&f, player);
             if (off > behind) behind = off;
         }
-        net_presenter_meter meter;
-        net_presenter_get_meter(f.presenter, &meter);
-        printf("    %s: at most %.1f inputs behind, lead %.0f ms, %llu corrections seen\n",
-               predicting ? "predicted" : "interpolated", behind, meter.lead_ms,
-               (unsigned long long)meter.corrections_seen);
+        const net_presenter_meter meter = meter_of(&f);
         if (predicting) {
             assert_true(behind < 4);
             assert_true(meter.lead_ms > 150);
@@ -260,64 +247,67 @@ CASE(the_own_entity_is_shown_ahead_by_its_inputs) {
     }
 }
 
-static bool predict_drift(net_predict_shown* shown, ecs_world* world, ecs_entity loose, float x,
-                          bool is_correction) {
+typedef struct drifting {
+    net_module* module;
+    stage_side side;
+    ecs_entity loose;
+    ecs_component_id drift;
+    net_predict_shown shown;
+} drifting;
+
+static void open_drifting(drifting* d) {
+    d->module = stage_module();
+    stage_side_open(&d->side, d->module);
+    d->drift = ecs_component_find(d->side.world, "drift");
+    d->loose = ecs_try_create(d->side.world, ecs_template_find(d->side.world, "loose"), NULL, 0);
+    net_predict_shown_init(&d->shown, NULL);
+}
+
+static void close_drifting(drifting* d) {
+    net_predict_shown_deinit(&d->shown);
+    stage_side_close(&d->side);
+    net_module_close(d->module);
+}
+
+#define DRIFT_CASE(name) CASE_WITH(drifting, d, open_drifting(d), close_drifting(d), name)
+
+static void predict_drift(drifting* d, float x, bool is_correction) {
     double off;
-    ecs_component_id drift = ecs_component_find(world, "drift");
-    bool is_kept = !is_correction || net_predict_shown_keep(shown, 1);
+    ecs_world* world = d->side.world;
     const ecs_vec2 value = {x, 0};
-    assert_ok(ecs_set(world, loose, drift, &value));
-    shown->entities[0] = (net_predicted){loose, 1};
-    shown->entity_count = 1;
-    return is_kept && net_predict_shown_tick(shown, world) &&
-           (!is_correction || net_predict_shown_correct(shown, 1, &off));
+    if (is_correction) assert_true(net_predict_shown_keep(&d->shown, 1));
+    assert_ok(ecs_set(world, d->loose, d->drift, &value));
+    d->shown.entities[0] = (net_predicted){d->loose, 1};
+    d->shown.entity_count = 1;
+    assert_true(net_predict_shown_tick(&d->shown, world));
+    if (is_correction) assert_true(net_predict_shown_correct(&d->shown, 1, &off));
+}
+
+static float shown_drift(drifting* d, double part) {
+    ecs_vec2 value;
+    assert_true(
+        net_predict_shown_value(&d->shown, d->side.world, d->loose, d->drift, part, &value));
+    return value.x;
 }
 
 // A correction from or to a NaN leaves no error that would never fade.
-CASE(a_prediction_that_was_no_number_resyncs) {
-    net_module* module = stage_module();
-    stage_side side;
-    stage_side_open(&side, module);
-    ecs_entity loose;
-    ecs_component_id drift = ecs_component_find(side.world, "drift");
-    assert_ok(ecs_create(side.world, ecs_template_find(side.world, "loose"), NULL, 0, &loose));
+DRIFT_CASE(a_prediction_that_was_no_number_resyncs) {
     static const float odd[] = {NAN, INFINITY, -INFINITY};
     for (uint32_t i = 0; i < BASE_COUNT(odd); i++) {
-        net_predict_shown shown;
-        net_predict_shown_init(&shown, NULL);
-        assert_true(predict_drift(&shown, side.world, loose, 4, false));
-        assert_true(predict_drift(&shown, side.world, loose, odd[i], true));
-        assert_true(predict_drift(&shown, side.world, loose, 6, true));
-        assert_true(predict_drift(&shown, side.world, loose, 7, false));
-        ecs_vec2 value;
-        assert_true(net_predict_shown_value(&shown, side.world, loose, drift, 1, &value));
-        assert_true(value.x == 7);
-        net_predict_shown_deinit(&shown);
+        predict_drift(d, 4, false);
+        predict_drift(d, odd[i], true);
+        predict_drift(d, 6, true);
+        predict_drift(d, 7, false);
+        assert_true(shown_drift(d, 1) == 7);
     }
-    stage_side_close(&side);
-    net_module_close(module);
 }
 
-CASE(a_predicted_step_beyond_the_teleport_distance_is_a_jump) {
-    net_module* module = stage_module();
-    stage_side side;
-    stage_side_open(&side, module);
-    ecs_entity loose;
-    ecs_component_id drift = ecs_component_find(side.world, "drift");
-    assert_ok(ecs_create(side.world, ecs_template_find(side.world, "loose"), NULL, 0, &loose));
-    net_predict_shown shown;
-    net_predict_shown_init(&shown, NULL);
-    ecs_vec2 value;
-    assert_true(predict_drift(&shown, side.world, loose, 0, false));
-    assert_true(predict_drift(&shown, side.world, loose, 50, false)); // as far as allowed
-    assert_true(net_predict_shown_value(&shown, side.world, loose, drift, 0.5, &value));
-    assert_true(value.x == 25);
-    assert_true(predict_drift(&shown, side.world, loose, 101, false));
-    assert_true(net_predict_shown_value(&shown, side.world, loose, drift, 0.5, &value));
-    assert_true(value.x == 101);
-    net_predict_shown_deinit(&shown);
-    stage_side_close(&side);
-    net_module_close(module);
+DRIFT_CASE(a_predicted_step_beyond_the_teleport_distance_is_a_jump) {
+    predict_drift(d, 0, false);
+    predict_drift(d, 50, false); // as far as allowed
+    assert_true(shown_drift(d, 0.5) == 25);
+    predict_drift(d, 101, false);
+    assert_true(shown_drift(d, 0.5) == 101);
 }
 
 LINE_CASE(a_smallest_delay_is_kept, false, .delay_ms = 10) {
