@@ -325,10 +325,10 @@ static void compare(model* m) {
 static void run_script(uint64_t seed) {
     model* m = calloc(1, sizeof(*m));
     m->rng = base_rng_make(seed, 0);
-    ecs_world_config config = ecs_world_config_default();
-    config.limits.replicated_index_max = 64;
-    config.limits.local_entities_max = 512;
-    load_open(&m->fixture, &config);
+    load_begin(&m->fixture);
+    m->fixture.config.limits.replicated_index_max = 64;
+    m->fixture.config.limits.local_entities_max = 512;
+    load_open_begun(&m->fixture);
     system_add(m->fixture.world, .name = "watch", EVENTS("EntityCreated", "EntityDestroyed"),
                .on_event = record, .context = m);
     load_seal(&m->fixture);

@@ -6,7 +6,7 @@
 // Some have no rows of their own: they share a loop over those of a query, and send what its parts
 // found, in the order of parts.
 // Every tick must have the hash that one thread gives, commands and events included.
-#include "system/live_world.h"
+#include "sample_world.h"
 
 #include "base/workers.h"
 
@@ -50,7 +50,7 @@ typedef struct random_system {
 } random_system;
 
 struct model {
-    live fixture;
+    store fixture;
     ecs_component_id components[FIELDS];
     ecs_entity entities[ENTITIES];
     random_system systems[SYSTEMS_MAX];
@@ -79,19 +79,19 @@ static uint32_t look(const void* value, uint32_t field) {
 
 static void record(const random_system* self, const ecs_stage* stage, ecs_entity entity,
                    base_rng* rng) {
-    const live* fixture = &self->owner->fixture;
+    const store* fixture = &self->owner->fixture;
     ecs_world* world = stage->world;
     const uint32_t roll = base_rng_below(rng, 12);
     if (roll == 0 && (self->mood & 1)) (void)ecs_command_destroy(world, entity);
     if (roll == 1 && (self->mood & 2)) {
         const ecs_entity made = ecs_command_create(world, fixture->thing, NULL, 0);
-        (void)ecs_event_send(world, made, fixture->hit, &(live_hit){made, 1});
+        (void)ecs_event_send(world, made, fixture->hit, &(store_hit){made, 1});
     }
     if (roll == 2 && (self->mood & 4))
         (void)ecs_command_recreate(world, entity, fixture->solid, NULL, 0);
     if (roll < 4 && (self->mood & 8))
         (void)ecs_event_send(world, any_entity(self->owner, rng), fixture->hit,
-                             &(live_hit){entity, (int32_t)roll});
+                             &(store_hit){entity, (int32_t)roll});
 }
 
 static bool is_write(ecs_access access) {
@@ -166,14 +166,14 @@ static void run_loop(const ecs_stage* stage, const ecs_rows* rows) {
     base_rng rng = ecs_stage_rng(stage, ECS_ENTITY_NONE);
     for (uint32_t i = 0; i < parts; i++) {
         const ecs_entity target = any_entity(self->owner, &rng);
-        const live_hit hit = {target, (int32_t)(self->found[i] % 1000)};
+        const store_hit hit = {target, (int32_t)(self->found[i] % 1000)};
         (void)ecs_event_send(stage->world, target, self->owner->fixture.hit, &hit);
         record(self, stage, target, &rng);
     }
 }
 
 static void take_hit(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
-    live_hit hit;
+    store_hit hit;
     (void)stage;
     memcpy(&hit, event->payload, sizeof hit);
     *(int32_t*)rows->columns[0] += hit.amount + (int32_t)(hit.from % 3);
@@ -250,7 +250,7 @@ static void add_system(model* self, base_rng* rng) {
 static void model_open(model* self, uint32_t seed) {
     base_rng rng = base_rng_make(seed, 5);
     memset(self, 0, sizeof *self);
-    live_open(&self->fixture, NULL);
+    store_open(&self->fixture);
     ecs_world* world = self->fixture.world;
     for (uint32_t i = 0; i < FIELDS; i++)
         self->components[i] = ecs_component_find(world, fields[i].name);
@@ -259,11 +259,11 @@ static void model_open(model* self, uint32_t seed) {
         add_system(self, &rng);
     system_add(world, .name = "take", .on_event = take_hit, EVENTS("hit"),
                TERMS({"hp", "i", ECS_WRITE}));
-    live_seal(&self->fixture);
+    store_seal(&self->fixture);
     const ecs_template_id kinds[] = {self->fixture.thing, self->fixture.named, self->fixture.solid};
     for (uint32_t i = 0; i < ENTITIES; i++)
         self->entities[i] =
-            live_create(&self->fixture, kinds[base_rng_below(&rng, BASE_COUNT(kinds))]);
+            store_create(&self->fixture, kinds[base_rng_below(&rng, BASE_COUNT(kinds))]);
 }
 
 // @return how many systems ran beside another one, in ranges or in loops.
@@ -288,7 +288,7 @@ static uint32_t play(uint32_t seed, base_workers* workers, uint64_t* hashes) {
     }
     ecs_world_validate(world);
     const uint32_t parallel = count_parallel(world);
-    live_close(&self.fixture);
+    store_close(&self.fixture);
     return parallel;
 }
 

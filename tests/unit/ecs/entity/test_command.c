@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Structural changes recorded now and applied later.
-#include "table/store_world.h"
+#include "sample_world.h"
 
 #include "base/bytes.h"
 
@@ -66,24 +66,19 @@ STORE_CASE(runs_of_creations_get_handles_in_the_order_of_recording) {
                            0.0f);
 }
 
-CASE(the_queue_has_a_limit) {
-    ecs_world_config config = ecs_world_config_default();
-    config.limits.commands_queued_max = 3;
-    store fixture;
-    store_make(&fixture, &config);
-    ecs_world* world = fixture.world;
+STORE_WITH_CASE(the_queue_has_a_limit, at->config.limits.commands_queued_max = 3) {
+    ecs_world* world = at->world;
     ecs_vec2 value = {0, 0};
-    assert_int_not_equal(ecs_command_create(world, fixture.ball, NULL, 0), ECS_ENTITY_NONE);
-    assert_int_not_equal(ecs_command_create(world, fixture.ball, NULL, 0), ECS_ENTITY_NONE);
-    assert_int_not_equal(ecs_command_create(world, fixture.ball, NULL, 0), ECS_ENTITY_NONE);
-    assert_int_equal(ecs_command_create(world, fixture.ball, NULL, 0), ECS_ENTITY_NONE);
+    assert_int_not_equal(ecs_command_create(world, at->ball, NULL, 0), ECS_ENTITY_NONE);
+    assert_int_not_equal(ecs_command_create(world, at->ball, NULL, 0), ECS_ENTITY_NONE);
+    assert_int_not_equal(ecs_command_create(world, at->ball, NULL, 0), ECS_ENTITY_NONE);
+    assert_int_equal(ecs_command_create(world, at->ball, NULL, 0), ECS_ENTITY_NONE);
     assert_false(ecs_command_destroy(world, 1));
-    assert_false(ecs_command_recreate(world, 1, fixture.ball, NULL, 0));
-    assert_false(ecs_command_set(world, 1, fixture.pos, &value));
+    assert_false(ecs_command_recreate(world, 1, at->ball, NULL, 0));
+    assert_false(ecs_command_set(world, 1, at->pos, &value));
     assert_int_equal(ecs_world_counters(world)->commands_refused, 4);
     ecs_command_flush(world);
     assert_int_equal(ecs_world_entity_count(world), 3);
-    store_close(&fixture);
 }
 
 STORE_CASE(mistakes_are_counted_and_skipped) { // S4.8
@@ -107,55 +102,39 @@ STORE_CASE(mistakes_are_counted_and_skipped) { // S4.8
     assert_int_equal(ecs_world_entity_count(world), 1);
 }
 
-CASE(a_run_that_does_not_fit_is_done_as_far_as_it_goes) {
-    ecs_world_config config = ecs_world_config_default();
-    config.limits.local_entities_max = 3;
-    store fixture;
-    store_make(&fixture, &config);
+STORE_WITH_CASE(a_run_that_does_not_fit_is_done_as_far_as_it_goes,
+                at->config.limits.local_entities_max = 3) {
     for (uint32_t i = 0; i < 5; i++)
-        (void)ecs_command_create(fixture.world, fixture.ball, NULL, 0);
-    ecs_command_flush(fixture.world);
-    assert_int_equal(ecs_world_entity_count(fixture.world), 3);
-    assert_int_equal(ecs_world_counters(fixture.world)->commands_refused, 2);
-    store_close(&fixture);
+        (void)ecs_command_create(at->world, at->ball, NULL, 0);
+    ecs_command_flush(at->world);
+    assert_int_equal(ecs_world_entity_count(at->world), 3);
+    assert_int_equal(ecs_world_counters(at->world)->commands_refused, 2);
 }
 
-CASE(texts_are_copied_and_given_back) {
-    scarce_memory memory;
-    ecs_world_config config = scarce_world(&memory);
-    store fixture;
-    store_make(&fixture, &config);
-    ecs_world* world = fixture.world;
+// Also those of commands that are queued when the world ends.
+STORE_CASE(texts_are_copied_and_given_back) {
     char text[] = "written in a command";
     ecs_string string = {.data = text, .size = (uint32_t)strlen(text)};
-    ecs_init init = {fixture.title, &string};
-    ecs_entity sign = ecs_command_create(world, fixture.sign, &init, 1);
-    assert_true(ecs_command_set(world, sign, fixture.title, &string));
+    ecs_init init = {at->title, &string};
+    ecs_entity sign = ecs_command_create(at->world, at->sign, &init, 1);
+    assert_true(ecs_command_set(at->world, sign, at->title, &string));
     text[0] = 'X';
-    ecs_command_flush(world);
-    const ecs_string* title = ecs_get(world, ecs_entity_make(65536, 1), fixture.title);
+    ecs_command_flush(at->world);
+    const ecs_string* title = ecs_get(at->world, ecs_entity_make(65536, 1), at->title);
     assert_string_equal(ecs_string_text(title), "written in a command");
-    assert_int_not_equal(ecs_command_create(world, fixture.sign, &init, 1), ECS_ENTITY_NONE);
-    store_close(&fixture); // one command is still queued
-    assert_int_equal(memory.bytes, 0);
+    assert_int_not_equal(ecs_command_create(at->world, at->sign, &init, 1), ECS_ENTITY_NONE);
 }
 
-CASE(a_steady_queue_allocates_nothing) {
-    scarce_memory memory;
-    ecs_world_config config = scarce_world(&memory);
+STORE_WITH_CASE(a_steady_queue_allocates_nothing, at->config.limits.local_entities_max = 6000) {
     // The world uses new indices first, so records stop growing after every index was used once.
-    config.limits.local_entities_max = 6000;
-    store fixture;
-    store_make(&fixture, &config);
-    ecs_world* world = fixture.world;
+    ecs_world* world = at->world;
     uint64_t calls = 0;
     for (uint32_t round = 0; round < 8; round++) {
-        if (round == 4) calls = memory.calls;
+        if (round == 4) calls = at->memory.calls;
         for (uint32_t i = 0; i < 2000; i++) {
             ecs_vec2 value = {1, 2};
-            ecs_init init = {fixture.pos, &value};
-            assert_int_not_equal(ecs_command_create(world, fixture.ball, &init, 1),
-                                 ECS_ENTITY_NONE);
+            ecs_init init = {at->pos, &value};
+            assert_int_not_equal(ecs_command_create(world, at->ball, &init, 1), ECS_ENTITY_NONE);
         }
         ecs_command_flush(world);
         for (ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE); entity != ECS_ENTITY_NONE;
@@ -164,8 +143,7 @@ CASE(a_steady_queue_allocates_nothing) {
         ecs_command_flush(world);
         ecs_changes_clear(world);
     }
-    assert_int_equal(memory.calls, calls);
-    store_close(&fixture);
+    assert_int_equal(at->memory.calls, calls);
 }
 
 STORE_CASE(a_flush_inside_a_stage_is_left_to_its_flush_points) {
@@ -178,15 +156,14 @@ STORE_CASE(a_flush_inside_a_stage_is_left_to_its_flush_points) {
     assert_int_equal(ecs_world_entity_count(world), 1);
 }
 
-CASE_WITH(store, fixture, store_make(fixture, NULL), store_close(fixture),
-          a_queue_comes_back_from_its_bytes_and_damage_is_refused) {
-    ecs_world* world = fixture->world;
+STORE_CASE(a_queue_comes_back_from_its_bytes_and_damage_is_refused) {
+    ecs_world* world = at->world;
     ecs_string string = {.data = (char[]){"saved"}, .size = 5};
     ecs_vec2 pos = {3, 4};
-    ecs_init inits[] = {{fixture->title, &string}, {fixture->pos, &pos}};
-    ecs_entity sign = ecs_command_create(world, fixture->sign, inits, 2);
-    assert_true(ecs_command_recreate(world, sign, fixture->poster, NULL, 0));
-    assert_true(ecs_command_set(world, sign, fixture->pos, &pos));
+    ecs_init inits[] = {{at->title, &string}, {at->pos, &pos}};
+    ecs_entity sign = ecs_command_create(world, at->sign, inits, 2);
+    assert_true(ecs_command_recreate(world, sign, at->poster, NULL, 0));
+    assert_true(ecs_command_set(world, sign, at->pos, &pos));
     assert_true(ecs_command_destroy(world, ecs_entity_make(1, 1)));
     base_bytes bytes;
     base_bytes_init(&bytes, NULL);
@@ -197,12 +174,12 @@ CASE_WITH(store, fixture, store_make(fixture, NULL), store_close(fixture),
         base_reader reader = base_reader_make(bytes.data, size);
         assert_int_equal(ecs_commands_read(world, &reader), ECS_ERR_MALFORMED);
     }
-    for (size_t at = 0; at < bytes.size; at++) {
+    for (size_t i = 0; i < bytes.size; i++) {
         ecs_commands_clear(world);
-        bytes.data[at] ^= 0xff;
+        bytes.data[i] ^= 0xff;
         base_reader reader = base_reader_make(bytes.data, bytes.size);
         (void)!ecs_commands_read(world, &reader); // it must not fail in any other way
-        bytes.data[at] ^= 0xff;
+        bytes.data[i] ^= 0xff;
     }
     ecs_commands_clear(world);
     base_reader reader = base_reader_make(bytes.data, bytes.size);
@@ -323,8 +300,8 @@ CASE(runs_leave_the_rows_that_one_by_one_would_leave) {
         printf("seed %u\n", (unsigned)seed);
         base_rng rng = base_rng_make(seed, 0);
         store a, b;
-        store_make(&a, NULL);
-        store_make(&b, NULL);
+        store_make(&a);
+        store_make(&b);
         fill_twice(&a, &b, &rng, seed % 6 == 0 ? COUNT_MAX : 700);
         for (uint32_t round = 0; round < 60; round++) {
             uint32_t count = list_rows(b.world, entities);

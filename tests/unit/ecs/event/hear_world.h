@@ -3,7 +3,7 @@
 /// of index 4.
 #pragma once
 
-#include "table/store_world.h"
+#include "sample_world.h"
 
 typedef struct hearing hearing;
 
@@ -73,12 +73,20 @@ static inline void hear_step(hearing* all) {
 static const char* const hear_all_events[] = {"EntityCreated", "EntityRecreated", "on_appear",
                                               "on_disappear", "EntityDestroyed"};
 
-static inline void hear_open(hearing* all, const ecs_world_config* config) {
+static inline void hear_begin(hearing* all) {
     all->text[0] = '\0';
     all->own = (ear){all, ""};
-    store_open(&all->store, config);
+    store_begin(&all->store);
 }
 
-/// A case that hears; its store is not sealed yet.
-#define HEAR_CASE(name)                                                                            \
-    CASE_WITH(hearing, all, hear_open(all, NULL), store_close(&all->store), name)
+static inline void hear_open(hearing* all) {
+    hear_begin(all);
+    assert_ok(store_try_open(&all->store));
+}
+
+/// A case that hears; its store is not sealed yet. The same with a changed config.
+#define HEAR_CASE(name) CASE_WITH(hearing, all, hear_open(all), store_close(&all->store), name)
+#define HEAR_WITH_CASE(name, ...)                                                                  \
+    CASE_WITH(hearing, all,                                                                        \
+              (hear_begin(all), __VA_ARGS__, assert_ok(store_try_open(&all->store))),              \
+              store_close(&all->store), name)

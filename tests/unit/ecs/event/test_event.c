@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "system/live_world.h"
+#include "sample_world.h"
 
 static void on_hit(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
-    live* fixture = stage->context;
-    const live_hit* hit = event->payload;
+    store* fixture = stage->context;
+    const store_hit* hit = event->payload;
     char text[64];
     (void)snprintf(text, sizeof(text), "[%d@%u x%u]", hit->amount, ecs_entity_index(event->target),
                    rows->count);
-    live_mark(fixture, text);
+    store_mark(fixture, text);
     if (rows->count > 0 && event->target != ECS_ENTITY_NONE) {
         int32_t* hp = rows->columns[0];
         hp[0] -= hit->amount;
@@ -18,212 +18,188 @@ static void on_hit(const ecs_stage* stage, const ecs_event* event, const ecs_row
 static const char* hit_events[] = {"hit"};
 static const ecs_term hp_terms[] = {{"hp", "i", ECS_WRITE}};
 
-static void open_with_handler(live* fixture, const ecs_world_config* config) {
-    live_open(fixture, config);
+static void open_with_handler(store* fixture) {
+    store_open(fixture);
     system_add(fixture->world, .name = "hit_handler", .events = hit_events, .event_count = 1,
                .on_event = on_hit, .terms = hp_terms, .term_count = 1, .context = fixture);
 }
 
-#define HANDLER_CASE(name) CASE_WITH(live, at, open_with_handler(at, NULL), live_close(at), name)
+#define HANDLER_CASE(name) CASE_WITH(store, at, open_with_handler(at), store_close(at), name)
 
-static void send_hit(live* fixture, ecs_entity target, int32_t amount) {
-    live_hit hit = {ECS_ENTITY_NONE, amount};
+static void send_hit(store* fixture, ecs_entity target, int32_t amount) {
+    store_hit hit = {ECS_ENTITY_NONE, amount};
     assert_true(ecs_event_send(fixture->world, target, fixture->hit, &hit));
 }
 
-HANDLER_CASE(a_unicast_event_reaches_the_row_of_its_target) { // S5.5
-    live_seal(at);
-    (void)live_create(at, at->thing);
-    ecs_entity second = live_create(at, at->thing);
-    send_hit(at, second, 30);
-    assert_string_equal(at->trace, ""); // the event is deferred
-    live_step(at);
-    assert_string_equal(at->trace, "[30@2 x1]");
-    assert_int_equal(*(const int32_t*)ecs_get(at->world, second, at->hp), 70);
-}
-
 HANDLER_CASE(a_target_without_the_components_is_skipped) { // S5.17
-    live_seal(at);
-    send_hit(at, live_create(at, at->named), 1);
-    live_step(at);
+    store_seal(at);
+    send_hit(at, store_create(at, at->named), 1);
+    store_step(at);
     assert_string_equal(at->trace, "");
     assert_int_equal(ecs_world_counters(at->world)->events_delivered, 1);
 }
 
 HANDLER_CASE(a_dead_target_drops_the_event_and_is_counted) {
-    live_seal(at);
-    ecs_entity entity = live_create(at, at->thing);
+    store_seal(at);
+    ecs_entity entity = store_create(at, at->thing);
     send_hit(at, entity, 1);
     send_hit(at, ECS_ENTITY_NONE, 1);
     assert_ok(ecs_destroy(at->world, entity));
-    live_step(at);
+    store_step(at);
     assert_string_equal(at->trace, "");
     assert_int_equal(ecs_world_counters(at->world)->stale_handles, 2);
     assert_int_equal(ecs_world_counters(at->world)->events_delivered, 0);
 }
 
 HANDLER_CASE(a_broadcast_walks_all_rows_in_one_call_per_chunk) { // S5.5
-    live_seal(at);
+    store_seal(at);
     for (uint32_t i = 0; i < 3; i++)
-        (void)live_create(at, at->thing);
-    (void)live_create(at, at->solid);
-    live_hit hit = {ECS_ENTITY_NONE, 4};
+        (void)store_create(at, at->thing);
+    (void)store_create(at, at->solid);
+    store_hit hit = {ECS_ENTITY_NONE, 4};
     assert_true(ecs_event_broadcast(at->world, at->hit, &hit));
-    live_step(at);
+    store_step(at);
     assert_string_equal(at->trace, "[4@0 x3][4@0 x1]");
 }
 
-HANDLER_CASE(the_order_of_posting_is_the_order_of_delivery) { // S5.11
-    live_seal(at);
-    ecs_entity a = live_create(at, at->thing);
-    ecs_entity b = live_create(at, at->thing);
+HANDLER_CASE(the_order_of_posting_is_the_order_of_delivery) { // S5.5 S5.11
+    store_seal(at);
+    ecs_entity a = store_create(at, at->thing);
+    ecs_entity b = store_create(at, at->thing);
     send_hit(at, b, 1);
     send_hit(at, a, 2);
     send_hit(at, b, 3);
-    live_step(at);
+    assert_string_equal(at->trace, ""); // events are deferred
+    store_step(at);
     assert_string_equal(at->trace, "[1@2 x1][2@1 x1][3@2 x1]");
+    assert_int_equal(store_int(at, b, at->hp), 96);
 }
 
 static void on_first(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
     (void)event;
     assert_int_equal(rows->count, 0);
-    live_mark(stage->context, "1");
+    store_mark(stage->context, "1");
 }
 
 static void on_second(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
     (void)event, (void)rows;
-    live_mark(stage->context, "2");
+    store_mark(stage->context, "2");
 }
 
-LIVE_OPEN_CASE(handlers_run_in_their_order) { // S5.12
+STORE_OPEN_CASE(handlers_run_in_their_order) { // S5.12
     const char* events[] = {"ping", "hit", "ping"};
     system_add(at->world, .name = "second", .events = events, .event_count = 1,
                .on_event = on_second, .context = at);
     system_add(at->world, .name = "first", .events = events, .event_count = 3, .on_event = on_first,
                BEFORE("second"), .context = at);
-    live_seal(at);
+    store_seal(at);
     assert_true(ecs_event_broadcast(at->world, at->ping, NULL));
-    live_step(at);
+    store_step(at);
     assert_string_equal(at->trace, "12");
 }
 
 static void on_chain(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
     (void)rows;
-    live* fixture = stage->context;
-    const live_hit* hit = event->payload;
+    store* fixture = stage->context;
+    const store_hit* hit = event->payload;
     char text[32];
     (void)snprintf(text, sizeof(text), "%d,", hit->amount);
-    live_mark(fixture, text);
+    store_mark(fixture, text);
     if (hit->amount > 0) {
-        live_hit next = {ECS_ENTITY_NONE, hit->amount - 1};
+        store_hit next = {ECS_ENTITY_NONE, hit->amount - 1};
         assert_true(ecs_event_broadcast(stage->world, fixture->hit, &next));
     }
 }
 
-static void open_chain(live* fixture, const ecs_world_config* config) {
-    live_open(fixture, config);
+static void open_chain(store* fixture) {
+    assert_ok(store_try_open(fixture));
     system_add(fixture->world, .name = "chain", .events = hit_events, .event_count = 1,
                .on_event = on_chain, .context = fixture);
-    live_seal(fixture);
+    store_seal(fixture);
 }
 
-CASE_WITH(live, fixture, open_chain(fixture, NULL), live_close(fixture),
-          events_posted_by_handlers_come_in_the_same_flush) { // S5.11
-    live_hit hit = {ECS_ENTITY_NONE, 3};
-    assert_true(ecs_event_broadcast(fixture->world, fixture->hit, &hit));
-    live_step(fixture);
-    assert_string_equal(fixture->trace, "3,2,1,0,");
-    assert_int_equal(ecs_world_counters(fixture->world)->events_deferred, 0);
+#define CHAIN_CASE(name, ...)                                                                      \
+    CASE_WITH(store, at, (store_begin(at), __VA_ARGS__, open_chain(at)), store_close(at), name)
+
+CHAIN_CASE(the_budget_defers_the_rest_to_the_next_flush,
+           at->config.limits.events_per_flush_max = 2) { // S5.11
+    store_hit hit = {ECS_ENTITY_NONE, 4};
+    assert_true(ecs_event_broadcast(at->world, at->hit, &hit));
+    store_step(at);
+    assert_string_equal(at->trace, "4,3,");
+    assert_int_equal(ecs_world_counters(at->world)->events_deferred, 1);
+    store_step(at);
+    assert_string_equal(at->trace, "4,3,2,1,");
+    store_step(at);
+    assert_string_equal(at->trace, "4,3,2,1,0,");
+    assert_int_equal(ecs_world_counters(at->world)->events_deferred, 2);
 }
 
-CASE(the_budget_defers_the_rest_to_the_next_flush) { // S5.11
-    ecs_world_config config = ecs_world_config_default();
-    config.limits.events_per_flush_max = 2;
-    live fixture;
-    open_chain(&fixture, &config);
-    live_hit hit = {ECS_ENTITY_NONE, 4};
-    assert_true(ecs_event_broadcast(fixture.world, fixture.hit, &hit));
-    live_step(&fixture);
-    assert_string_equal(fixture.trace, "4,3,");
-    assert_int_equal(ecs_world_counters(fixture.world)->events_deferred, 1);
-    live_step(&fixture);
-    assert_string_equal(fixture.trace, "4,3,2,1,");
-    live_step(&fixture);
-    assert_string_equal(fixture.trace, "4,3,2,1,0,");
-    assert_int_equal(ecs_world_counters(fixture.world)->events_deferred, 2);
-    live_close(&fixture);
-}
-
-CASE(a_full_queue_refuses_and_counts) { // S5.11
-    ecs_world_config config = ecs_world_config_default();
-    config.limits.events_queued_max = 3;
-    live fixture;
-    open_chain(&fixture, &config);
+CHAIN_CASE(a_full_queue_refuses_and_counts, at->config.limits.events_queued_max = 3) { // S5.11
     for (uint32_t i = 1; i <= 4; i++)
-        assert_int_equal(ecs_event_broadcast(fixture.world, fixture.ping, NULL), i <= 3);
-    assert_int_equal(ecs_world_counters(fixture.world)->events_refused, 1);
-    live_step(&fixture);
-    assert_true(ecs_event_broadcast(fixture.world, fixture.ping, NULL));
-    live_close(&fixture);
+        assert_int_equal(ecs_event_broadcast(at->world, at->ping, NULL), i <= 3);
+    assert_int_equal(ecs_world_counters(at->world)->events_refused, 1);
+    store_step(at);
+    assert_true(ecs_event_broadcast(at->world, at->ping, NULL));
 }
 
 static void run_spawn(const ecs_stage* stage, const ecs_rows* rows) {
     (void)rows;
-    live* fixture = stage->context;
+    store* fixture = stage->context;
     ecs_entity placeholder = ecs_command_create(stage->world, fixture->thing, NULL, 0);
-    live_hit hit = {placeholder, 9};
+    store_hit hit = {placeholder, 9};
     assert_true(ecs_event_send(stage->world, placeholder, fixture->hit, &hit));
 }
 
 HANDLER_CASE(a_placeholder_becomes_the_created_entity) {
     system_add(at->world, .name = "spawn", .stage = "act", .run = run_spawn, .context = at);
-    live_seal(at);
-    live_step(at);
+    store_seal(at);
+    store_step(at);
     assert_string_equal(at->trace, "[9@1 x1]");
     ecs_changes changes = ecs_changes_get(at->world);
     assert_int_equal(changes.created_count, 1);
     assert_int_equal(changes.event_count, 1);
-    const live_hit* hit = changes.events[0].payload;
+    const store_hit* hit = changes.events[0].payload;
     assert_int_equal(changes.events[0].target, changes.created[0]);
     assert_int_equal(hit->from, changes.created[0]);
     assert_int_equal(*(const int32_t*)ecs_get(at->world, hit->from, at->hp), 91);
 }
 
 HANDLER_CASE(exported_events_are_listed_until_cleared) {
-    live_seal(at);
-    ecs_entity entity = live_create(at, at->thing);
+    store_seal(at);
+    ecs_entity entity = store_create(at, at->thing);
     for (int32_t i = 0; i < 1000; i++) {
         send_hit(at, entity, i);
         assert_true(ecs_event_broadcast(at->world, at->ping, NULL));
     }
     at->trace[0] = '\0';
-    live_step(at);
+    store_step(at);
     ecs_changes changes = ecs_changes_get(at->world);
     assert_int_equal(changes.event_count, 1000);
     for (int32_t i = 0; i < 1000; i++) {
-        const live_hit* hit = changes.events[i].payload;
+        const store_hit* hit = changes.events[i].payload;
         assert_int_equal(hit->amount, i);
         assert_int_equal(changes.events[i].type, at->hit);
-        assert_int_equal(changes.events[i].size, sizeof(live_hit));
+        assert_int_equal(changes.events[i].size, sizeof(store_hit));
     }
     ecs_world_validate(at->world);
     ecs_changes_clear(at->world);
     assert_int_equal(ecs_changes_get(at->world).event_count, 0);
 }
 
-LIVE_OPEN_CASE(registration_checks_names_sizes_and_fields) {
+STORE_OPEN_CASE(registration_checks_names_sizes_and_fields) {
     ecs_event_type type = ECS_EVENT_NONE;
     ecs_event_desc desc = {"hit", 0, NULL, 0, false};
     assert_int_equal(ecs_event_register(at->world, &desc, &type), ECS_ERR_DUPLICATE);
-    desc = (ecs_event_desc){"big", ECS_EVENT_BYTES_MAX + 1, live_hit_fields, 2, false};
+    desc = (ecs_event_desc){"big", ECS_EVENT_BYTES_MAX + 1, store_hit_fields, 2, false};
     assert_int_equal(ecs_event_register(at->world, &desc, &type), ECS_ERR_FULL);
     desc.size = ECS_EVENT_BYTES_MAX;
     assert_ok(ecs_event_register(at->world, &desc, &type));
     desc = (ecs_event_desc){"opaque", 4, NULL, 0, false};
     assert_int_equal(ecs_event_register(at->world, &desc, &type), ECS_ERR_TYPE);
-    desc = (ecs_event_desc){"short", 7, live_hit_fields, 2, false};
+    desc = (ecs_event_desc){"short", 7, store_hit_fields, 2, false};
     assert_int_equal(ecs_event_register(at->world, &desc, &type), ECS_ERR_TYPE);
-    ecs_field twice[] = {live_hit_fields[0], live_hit_fields[0]};
+    ecs_field twice[] = {store_hit_fields[0], store_hit_fields[0]};
     desc = (ecs_event_desc){"twice", 8, twice, 2, false};
     assert_int_equal(ecs_event_register(at->world, &desc, &type), ECS_ERR_TYPE);
     uint32_t count = ecs_event_count(at->world);
@@ -239,16 +215,16 @@ LIVE_OPEN_CASE(registration_checks_names_sizes_and_fields) {
     assert_string_equal(ecs_event_get(at->world, at->hit)->name, "hit");
     assert_null(ecs_event_get(at->world, ECS_EVENT_NONE));
     assert_null(ecs_event_get(at->world, 2 * ECS_EVENT_TYPES_MAX));
-    live_seal(at);
+    store_seal(at);
     assert_int_equal(ecs_event_register(at->world, &desc, &type), ECS_ERR_SEALED);
 }
 
-LIVE_OPEN_CASE(a_handler_of_an_unknown_event_is_reported) {
+STORE_OPEN_CASE(a_handler_of_an_unknown_event_is_reported) {
     system_add(at->world, .name = "lost", EVENTS("phantom"), .on_event = on_first);
     seal_refused(at->world, ECS_ERR_UNKNOWN, "phantom");
 }
 
-LIVE_CASE(an_unregistered_type_asserts) {
+STORE_CASE(an_unregistered_type_asserts) {
     expect_assert_failure((void)!ecs_event_broadcast(at->world, ECS_EVENT_NONE, NULL));
     expect_assert_failure((void)!ecs_event_broadcast(at->world, 99, NULL));
     expect_assert_failure((void)!ecs_event_broadcast(at->world, at->hit, NULL));
@@ -256,46 +232,47 @@ LIVE_CASE(an_unregistered_type_asserts) {
 
 // Check that every column is the cell of the target, or NULL where the target has none.
 static void check_cells(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
-    live* fixture = stage->context;
+    store* fixture = stage->context;
     const ecs_component_id components[] = {fixture->hp, fixture->team, fixture->vel};
     assert_int_equal(rows->count, 1);
     assert_int_equal(rows->entities[0], event->target);
     for (uint32_t i = 0; i < BASE_COUNT(components); i++)
         assert_ptr_equal(rows->columns[i], ecs_find(fixture->world, event->target, components[i]));
-    live_mark(fixture, "h");
+    store_mark(fixture, "h");
 }
 
 static void count_links(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
-    const live_hit* hit = event->payload;
+    const store_hit* hit = event->payload;
     ecs_entity* link = rows->columns[0];
     assert_int_equal(rows->entities[0], event->target);
     *link += (ecs_entity)hit->amount;
-    live_mark(stage->context, "l");
+    store_mark(stage->context, "l");
 }
 
-LIVE_OPEN_CASE(handlers_get_the_cells_of_each_target_in_turn) {
+STORE_OPEN_CASE(handlers_get_the_cells_of_each_target_in_turn) {
     static const ecs_term cells[] = {
         {"hp", "i", ECS_READ}, {"team", NULL, ECS_OPTIONAL_READ}, {"vel", NULL, ECS_OPTIONAL_READ}};
-    static const ecs_term links[] = {{"link", "eid", ECS_WRITE}};
+    static const ecs_term links[] = {{"leader", "eid", ECS_WRITE}};
     system_add(at->world, .name = "cells", .events = hit_events, .event_count = 1,
                .on_event = check_cells, .terms = cells, .term_count = 3, .context = at);
     system_add(at->world, .name = "links", .events = hit_events, .event_count = 1,
                .on_event = count_links, .terms = links, .term_count = 1, .context = at);
-    live_seal(at);
+    store_seal(at);
     ecs_entity things[3], solids[3], markers[3];
     for (uint32_t i = 0; i < 3; i++) {
-        things[i] = live_create(at, at->thing);
-        solids[i] = live_create(at, at->solid);
-        markers[i] = live_create(at, at->marker);
+        things[i] = store_create(at, at->thing);
+        solids[i] = store_create(at, at->solid);
+        markers[i] = store_create(at, at->marker);
     }
     const ecs_entity targets[] = {things[0], things[2],  things[1],  solids[1],
                                   solids[0], things[1],  markers[2], markers[0],
                                   solids[2], markers[2], markers[2], things[0]};
     for (uint32_t i = 0; i < BASE_COUNT(targets); i++)
         send_hit(at, targets[i], 1);
-    live_step(at);
+    store_step(at);
     assert_string_equal(at->trace, "hhhhhhllhllh");
     const ecs_entity expected[] = {1, 0, 3};
     for (uint32_t i = 0; i < 3; i++)
-        assert_int_equal(*(const ecs_entity*)ecs_get(at->world, markers[i], at->link), expected[i]);
+        assert_int_equal(*(const ecs_entity*)ecs_get(at->world, markers[i], at->leader),
+                         expected[i]);
 }

@@ -121,27 +121,20 @@ HEAR_CASE(structure_in_member_calls_is_deferred_to_the_end_of_the_turn) { // S4.
     hear_expect(all, "-0 ");
 }
 
-CASE(a_system_whose_turn_never_comes_holds_no_more_than_there_is) { // S4.5
-    scarce_memory memory;
-    hearing heard;
-    hearing* all = &heard;
-    ecs_world_config config = scarce_world(&memory);
-    hear_open(all, &config);
+HEAR_CASE(a_system_whose_turn_never_comes_holds_no_more_than_there_is) { // S4.5
     ecs_system_desc desc = member_system(&all->own);
     desc.stage = "never";
-    assert_ok(ecs_system_register(all->store.world, &desc));
-    store_seal(&all->store);
+    seal_with(all, &desc);
     ecs_entity balls[50] = {0};
     uint64_t settled = 0;
     for (uint32_t i = 0; i < 8000; i++) {
         if (balls[i % 50] != 0) assert_ok(ecs_destroy(all->store.world, balls[i % 50]));
         balls[i % 50] = store_create(&all->store, all->store.ball);
         ecs_changes_clear(all->store.world);
-        if (i == 4000) settled = memory.calls;
+        if (i == 4000) settled = all->store.memory.calls;
     }
-    assert_int_equal(memory.calls, settled);
+    assert_int_equal(all->store.memory.calls, settled);
     ecs_world_validate(all->store.world);
-    store_close(&all->store);
 }
 
 HEAR_CASE(a_save_knows_who_was_told) { // S4.5
@@ -167,9 +160,8 @@ HEAR_CASE(a_save_knows_who_was_told) { // S4.5
 
     // Copy the world once by rows, and once by a save.
     hearing other;
-    hear_open(&other, NULL);
-    const ear other_own = {&other, ""};
-    desc.context = (void*)&other_own;
+    hear_open(&other);
+    desc.context = &other.own;
     seal_with(&other, &desc);
     store_create(&other.store, other.store.ball);
     hear_step(&other);
@@ -184,7 +176,7 @@ HEAR_CASE(a_save_knows_who_was_told) { // S4.5
 
 HEAR_CASE(a_world_that_becomes_another_hears_the_difference) { // S4.5
     store plain;
-    store_make(&plain, NULL);
+    store_make(&plain);
     store_create(&plain, plain.ball);
     store_create(&plain, plain.rock);
     store_create(&plain, plain.ball);
@@ -245,40 +237,30 @@ HEAR_CASE(member_calls_need_terms_and_a_stage) { // S4.5
     store_seal(&all->store);
 }
 
-CASE(memory_that_runs_out_in_a_restore_empties_the_world) { // S4.5
-    scarce_memory memory;
-    scarce_init(&memory, 0, true);
-    hearing all;
-    hear_open(&all, NULL);
-    ecs_system_desc desc = member_system(&all.own);
-    seal_with(&all, &desc);
-    assert_ok(ecs_create_many(all.store.world, all.store.ball, 100, NULL));
-    hear_step(&all);
-    assert_ok(ecs_create_many(all.store.world, all.store.ball, 100, NULL));
-    base_bytes bytes = world_saved(all.store.world);
-    store_close(&all.store);
+HEAR_CASE(memory_that_runs_out_in_a_restore_empties_the_world) { // S4.5
+    ecs_system_desc desc = member_system(&all->own);
+    seal_with(all, &desc);
+    assert_ok(ecs_create_many(all->store.world, all->store.ball, 100, NULL));
+    hear_step(all);
+    assert_ok(ecs_create_many(all->store.world, all->store.ball, 100, NULL));
+    base_bytes bytes = world_saved(all->store.world);
+    desc.on_enter = NULL;
+    desc.first_update = NULL;
     bool is_done = false;
-    for (uint64_t fail_at = 1; !is_done; fail_at++) {
-        hearing small = {.text = ""};
-        const ear small_own = {&small, ""};
-        desc.context = (void*)&small_own;
-        desc.on_enter = desc.on_leave = desc.first_update = NULL;
-        desc.on_leave = on_leave;
-        ecs_world_config config = ecs_world_config_default();
-        config.allocator = &memory.allocator;
-        memory.fail_at = 0;
-        store_open(&small.store, &config);
-        assert_ok(ecs_system_register(small.store.world, &desc));
-        store_seal(&small.store);
+    for (uint64_t left = 0; !is_done; left++) {
+        hearing small;
+        hear_open(&small);
+        desc.context = &small.own;
+        seal_with(&small, &desc);
         store_create(&small.store, small.store.ball);
-        memory.fail_at = memory.calls + fail_at;
+        scarce_leave(&small.store.memory, left);
         ecs_result result = ecs_world_restore(small.store.world, bytes.data, bytes.size);
         is_done = result == ECS_OK;
         assert_true(is_done || result == ECS_ERR_MEMORY);
         assert_int_equal(ecs_world_entity_count(small.store.world), is_done ? 200 : 0);
+        small.store.memory.fail_at = 0;
         ecs_world_validate(small.store.world);
         store_close(&small.store);
-        assert_int_equal(memory.bytes, 0);
     }
     base_bytes_deinit(&bytes);
 }

@@ -143,7 +143,7 @@ LOAD_CASE(a_cycle_that_was_written_is_cut) {
     assert_int_equal(ecs_hierarchy_parent(world, a), ECS_ENTITY_NONE);
 }
 
-CASE_WITH(load, fixture, load_make(fixture, NULL), load_close(fixture), walks_know_who_is_below) {
+CASE_WITH(load, fixture, load_make(fixture), load_close(fixture), walks_know_who_is_below) {
     ecs_world* world = fixture->world;
     ecs_entity root = load_child(fixture, fixture->limb, ECS_ENTITY_NONE);
     ecs_entity a = load_child(fixture, fixture->limb, root);
@@ -215,7 +215,8 @@ static void apply_net(load* fixture, ecs_entity handle, ecs_entity parent) {
 }
 
 // P13 on a mirror
-LOAD_MIRROR_CASE(on_a_mirror_a_child_may_come_first_and_nothing_cascades) {
+LOAD_WITH_CASE(on_a_mirror_a_child_may_come_first_and_nothing_cascades,
+               at->config.is_mirror = true) {
     ecs_world* world = at->world;
     ecs_entity parent = ecs_entity_make(9, 2), child = ecs_entity_make(5, 1);
     apply_net(at, child, parent);
@@ -271,7 +272,7 @@ LOAD_OPEN_CASE(a_composite_is_complete_when_nothing_below_it_loads) {
     assert_int_equal(ecs_hierarchy_parent(world, below), leaf);
     assert_int_equal(ecs_hierarchy_parent(world, leaf), root);
     // Destroying a family also destroys its members that still load.
-    ecs_loading_set(world, &at->config); // nothing is known any more
+    ecs_loading_set(world, &at->loading); // nothing is known any more
     ecs_entity waiting = load_child(at, at->tree, below);
     ecs_entity under = load_child(at, at->limb, waiting);
     assert_true(ecs_command_destroy(world, root));
@@ -317,26 +318,21 @@ LOADS_CASE(a_restored_world_has_the_same_families) {
     base_bytes_deinit(&bytes);
 }
 
-CASE(steady_families_ask_for_no_memory) {
-    scarce_memory memory;
-    ecs_world_config config = scarce_world(&memory);
-    load fixture;
-    load_make(&fixture, &config);
+LOAD_CASE(steady_families_ask_for_no_memory) {
     uint64_t calls = 0;
     for (uint32_t tick = 0; tick < 200; tick++) {
-        ecs_entity root = load_child(&fixture, fixture.limb, ECS_ENTITY_NONE);
+        ecs_entity root = load_child(at, at->limb, ECS_ENTITY_NONE);
         ecs_entity previous = root;
         for (uint32_t i = 0; i < 10; i++)
-            previous = load_child(&fixture, fixture.limb, i % 3 ? previous : root);
-        assert_true(ecs_is_complete(fixture.world, root));
-        assert_true(ecs_command_destroy(fixture.world, root));
-        load_step(&fixture);
-        ecs_changes_clear(fixture.world);
-        if (tick == 150) calls = memory.calls;
+            previous = load_child(at, at->limb, i % 3 ? previous : root);
+        assert_true(ecs_is_complete(at->world, root));
+        assert_true(ecs_command_destroy(at->world, root));
+        load_step(at);
+        ecs_changes_clear(at->world);
+        if (tick == 150) calls = at->memory.calls;
     }
-    assert_int_equal(memory.calls, calls);
-    assert_int_equal(ecs_world_entity_count(fixture.world), 0);
-    load_close(&fixture);
+    assert_int_equal(at->memory.calls, calls);
+    assert_int_equal(ecs_world_entity_count(at->world), 0);
 }
 
 static ecs_result run_family_script(load* fixture) {
@@ -357,17 +353,14 @@ static ecs_result run_family_script(load* fixture) {
 CASE(families_answer_every_failed_allocation) {
     bool is_done = false;
     for (uint64_t n = 1; !is_done; n++) {
-        scarce_memory memory;
-        ecs_world_config config = scarce_world(&memory);
         load fixture;
-        load_open(&fixture, &config);
-        memory.fail_at = memory.calls + n;
+        load_open(&fixture);
+        fixture.memory.fail_at = fixture.memory.calls + n;
         ecs_result result = load_try_seal(&fixture);
         if (result == ECS_OK) result = run_family_script(&fixture);
         is_done = result == ECS_OK;
         assert_true(is_done || result == ECS_ERR_MEMORY);
-        memory.fail_at = 0;
+        fixture.memory.fail_at = 0;
         load_close(&fixture);
-        assert_int_equal(memory.bytes, 0);
     }
 }

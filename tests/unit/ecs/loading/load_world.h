@@ -78,8 +78,8 @@ typedef struct load_manual {
     uint32_t done_count;
 } load_manual;
 
-static inline ecs_load_answer load_begin(void* context, uint32_t ticket,
-                                         const ecs_resource* resource) {
+static inline ecs_load_answer load_ask(void* context, uint32_t ticket,
+                                       const ecs_resource* resource) {
     load_manual* manual = context;
     manual->begun++;
     if (manual->answer != ECS_LOAD_BEGUN) return manual->answer;
@@ -131,76 +131,88 @@ static inline bool load_finish(load_manual* manual, uint32_t id, bool is_loaded)
     return false;
 }
 
+/// In the order of the members of a load.
+static const char* const load_templates[] = {"prop", "sign", "shared", "king",
+                                             "limb", "tree", "net",    "plain"};
+
 typedef struct load {
     ecs_world* world;
-    ecs_template_id prop, sign, shared, king, limb, tree, net, plain;
+    scarce_memory memory;    ///< of the world
+    ecs_world_config config; ///< of the world; may be changed between load_begin and load_open
+    union {
+        struct {
+            ecs_template_id prop, sign, shared, king, limb, tree, net, plain;
+        };
+        ecs_template_id templates[BASE_COUNT(load_templates)];
+    };
     ecs_component_id mesh, hp, title, parent;
     ecs_event_type hit;
-    ecs_loading_config config;
+    ecs_loading_config loading;
     base_report_first report;
     load_manual* manual;
 } load;
 
-/// @return the first error. The fixture owns world and loader in all cases.
-static inline ecs_result load_try_open(load* fixture, const ecs_world_config* config) {
+/// Memory, and the config of a world.
+static inline void load_begin(load* fixture) {
     memset(fixture, 0, sizeof(*fixture));
-    fixture->manual = calloc(1, sizeof(load_manual));
-    fixture->manual->answer = ECS_LOAD_BEGUN;
-    fixture->manual->loader = (ecs_loader){fixture->manual, load_begin, load_poll, load_cancel};
-    ecs_result result = ecs_world_create(config, &fixture->world);
-    if (result != ECS_OK) return result;
-    ecs_world* world = fixture->world;
+    fixture->config = scarce_world(&fixture->memory);
+}
+
+/// The fixture owns world and loader.
+static inline void load_open_begun(load* fixture) {
     static const ecs_field amount[] = {{.name = "amount", .kind = ECS_FIELD_I32, .count = 1}};
     ecs_event_desc hit = {"hit", sizeof(int32_t), amount, 1, false};
-    result = ecs_type_register(world, &load_mesh_desc, NULL);
-    if (result == ECS_OK)
-        result =
-            ecs_template_load(world, "load.blk", load_text, strlen(load_text), test_reporter());
-    if (result == ECS_OK) result = ecs_event_register(world, &hit, &fixture->hit);
-    return result;
+    fixture->manual = calloc(1, sizeof(load_manual));
+    fixture->manual->answer = ECS_LOAD_BEGUN;
+    fixture->manual->loader = (ecs_loader){fixture->manual, load_ask, load_poll, load_cancel};
+    assert_ok(ecs_world_create(&fixture->config, &fixture->world));
+    assert_ok(ecs_type_register(fixture->world, &load_mesh_desc, NULL));
+    assert_ok(ecs_template_load(fixture->world, "load.blk", load_text, strlen(load_text),
+                                test_reporter()));
+    assert_ok(ecs_event_register(fixture->world, &hit, &fixture->hit));
+}
+
+static inline void load_open(load* fixture) {
+    load_begin(fixture);
+    load_open_begun(fixture);
 }
 
 static inline ecs_result load_try_seal(load* fixture) {
     ecs_world* world = fixture->world;
     ecs_result result = ecs_world_seal(world, NULL);
     if (result != ECS_OK) return result;
-    fixture->prop = ecs_template_find(world, "prop");
-    fixture->sign = ecs_template_find(world, "sign");
-    fixture->shared = ecs_template_find(world, "shared");
-    fixture->king = ecs_template_find(world, "king");
-    fixture->limb = ecs_template_find(world, "limb");
-    fixture->tree = ecs_template_find(world, "tree");
-    fixture->net = ecs_template_find(world, "net");
-    fixture->plain = ecs_template_find(world, "plain");
+    for (uint32_t i = 0; i < BASE_COUNT(load_templates); i++)
+        fixture->templates[i] = ecs_template_find(world, load_templates[i]);
     fixture->mesh = ecs_component_find(world, "mesh");
     fixture->hp = ecs_component_find(world, "hp");
     fixture->title = ecs_component_find(world, "title");
     fixture->parent = ecs_component_find(world, ECS_PARENT_NAME);
-    fixture->config = (ecs_loading_config){.loader = &fixture->manual->loader,
-                                           .reporter = base_reporter_first(&fixture->report)};
+    fixture->loading = (ecs_loading_config){.loader = &fixture->manual->loader,
+                                            .reporter = base_reporter_first(&fixture->report)};
     return result;
 }
 
 /// Seal the world with the manual loader.
 static inline void load_seal(load* fixture) {
     assert_ok(load_try_seal(fixture));
-    ecs_loading_set(fixture->world, &fixture->config);
+    ecs_loading_set(fixture->world, &fixture->loading);
 }
 
-static inline void load_open(load* fixture, const ecs_world_config* given) {
-    ecs_world_config config = given ? *given : ecs_world_config_default();
-    assert_ok(load_try_open(fixture, &config));
-}
-
-static inline void load_make(load* fixture, const ecs_world_config* given) {
-    load_open(fixture, given);
+static inline void load_make_begun(load* fixture) {
+    load_open_begun(fixture);
     load_seal(fixture);
+}
+
+static inline void load_make(load* fixture) {
+    load_begin(fixture);
+    load_make_begun(fixture);
 }
 
 static inline void load_close(load* fixture) {
     if (fixture->world && fixture->world->is_sealed) ecs_world_validate(fixture->world);
     ecs_world_destroy(fixture->world);
     free(fixture->manual);
+    assert_int_equal(fixture->memory.bytes, 0);
 }
 
 static inline ecs_result load_try_create(load* fixture, ecs_template_id template_id, uint32_t id,
@@ -234,17 +246,14 @@ static inline void load_step(load* fixture) {
     step_world(fixture->world);
 }
 
-/// A case with such a world; one whose world is not sealed yet.
-#define LOAD_CASE(name) CASE_WITH(load, at, load_make(at, NULL), load_close(at), name)
-#define LOAD_OPEN_CASE(name) CASE_WITH(load, at, load_open(at, NULL), load_close(at), name)
-
-static inline void load_make_mirror(load* fixture) {
-    ecs_world_config config = ecs_world_config_default();
-    config.is_mirror = true;
-    load_make(fixture, &config);
-}
-
-#define LOAD_MIRROR_CASE(name) CASE_WITH(load, at, load_make_mirror(at), load_close(at), name)
+/// A case with such a world; one whose world is not sealed yet; the same with a changed config:
+/// LOAD_WITH_CASE(name, at->config.is_mirror = true).
+#define LOAD_CASE(name) CASE_WITH(load, at, load_make(at), load_close(at), name)
+#define LOAD_OPEN_CASE(name) CASE_WITH(load, at, load_open(at), load_close(at), name)
+#define LOAD_WITH_CASE(name, ...)                                                                  \
+    CASE_WITH(load, at, (load_begin(at), __VA_ARGS__, load_make_begun(at)), load_close(at), name)
+#define LOAD_OPEN_WITH_CASE(name, ...)                                                             \
+    CASE_WITH(load, at, (load_begin(at), __VA_ARGS__, load_open_begun(at)), load_close(at), name)
 
 /// Two such worlds.
 typedef struct loads {
@@ -252,8 +261,8 @@ typedef struct loads {
 } loads;
 
 static inline void loads_make(loads* at) {
-    load_make(&at->a, NULL);
-    load_make(&at->b, NULL);
+    load_make(&at->a);
+    load_make(&at->b);
 }
 
 static inline void loads_close(loads* at) {

@@ -79,8 +79,8 @@ LOAD_OPEN_CASE(entities_are_created_in_the_order_of_asking) {
 }
 
 LOAD_CASE(where_order_is_kept_nobody_overtakes) {
-    at->config.keep_order = true;
-    ecs_loading_set(at->world, &at->config);
+    at->loading.keep_order = true;
+    ecs_loading_set(at->world, &at->loading);
     ecs_entity first = load_create(at, at->prop, 1);
     ecs_entity second = load_create(at, at->prop, 2);
     assert_int_equal(load_arrive(at, 2), 0);
@@ -124,9 +124,9 @@ static void record_failure(void* context, ecs_entity entity, ecs_template_id tem
 // S5.22: a failure is reported
 LOAD_CASE(a_failure_is_told_and_the_handle_goes_back) {
     failure_log log = {.world = at->world};
-    at->config.failed = record_failure;
-    at->config.failed_context = &log;
-    ecs_loading_set(at->world, &at->config);
+    at->loading.failed = record_failure;
+    at->loading.failed_context = &log;
+    ecs_loading_set(at->world, &at->loading);
     ecs_entity lost = load_create(at, at->prop, 1);
     ecs_entity held = load_create(at, at->prop, 2);
     assert_ok(ecs_handle_retain(at->world, held));
@@ -226,37 +226,31 @@ static void record_hit(const ecs_stage* stage, const ecs_event* event, const ecs
     log->amounts[log->count++] = *(const int32_t*)event->payload;
 }
 
-CASE(events_wait_with_it_up_to_the_limit) {
-    load fixture;
+LOAD_OPEN_WITH_CASE(events_wait_with_it_up_to_the_limit, at->config.limits.events_queued_max = 4) {
     hit_log log = {.count = 0};
-    ecs_world_config config = ecs_world_config_default();
-    config.limits.events_queued_max = 4;
-    load_open(&fixture, &config);
-    system_add(fixture.world, .name = "watch", EVENTS("hit"), .on_event = record_hit,
-               .context = &log);
-    load_seal(&fixture);
-    ecs_world* world = fixture.world;
+    system_add(at->world, .name = "watch", EVENTS("hit"), .on_event = record_hit, .context = &log);
+    load_seal(at);
+    ecs_world* world = at->world;
     const ecs_counters* counters = ecs_world_counters(world);
-    ecs_entity entity = load_create(&fixture, fixture.prop, 1);
+    ecs_entity entity = load_create(at, at->prop, 1);
     for (int32_t i = 1; i <= 5; i++) { // max - 1, max, max + 1
-        assert_true(ecs_event_send(world, entity, fixture.hit, &i));
-        load_step(&fixture);
+        assert_true(ecs_event_send(world, entity, at->hit, &i));
+        load_step(at);
         assert_int_equal(counters->events_parked, i < 5 ? i : 4);
         assert_int_equal(counters->events_refused, i < 5 ? 0 : 1);
     }
     assert_int_equal(log.count, 0);
     assert_int_equal(counters->stale_handles, 0);
-    assert_int_equal(load_arrive(&fixture, 1), 1);
-    load_step(&fixture);
+    assert_int_equal(load_arrive(at, 1), 1);
+    load_step(at);
     assert_int_equal(log.count, 4);
     for (uint32_t i = 0; i < 4; i++)
         assert_int_equal(log.amounts[i], i + 1);
-    ecs_entity lost = load_create(&fixture, fixture.prop, 2);
-    assert_true(ecs_event_send(world, lost, fixture.hit, &(int32_t){9}));
-    load_step(&fixture);
+    ecs_entity lost = load_create(at, at->prop, 2);
+    assert_true(ecs_event_send(world, lost, at->hit, &(int32_t){9}));
+    load_step(at);
     assert_ok(ecs_destroy(world, lost));
     assert_int_equal(counters->stale_handles, 1);
-    load_close(&fixture);
 }
 
 // A single handler with terms gets its events in runs. Waiting events are among events for living
@@ -306,22 +300,18 @@ LOAD_CASE(many_at_once_wait_as_one_by_one) {
     assert_int_equal(load_arrive(at, 1), 90);
 }
 
-CASE(more_than_the_limit_of_waiting_entities_is_refused) {
-    load fixture;
-    ecs_world_config config = ecs_world_config_default();
-    config.limits.commands_queued_max = 3;
-    load_make(&fixture, &config);
+LOAD_WITH_CASE(more_than_the_limit_of_waiting_entities_is_refused,
+               at->config.limits.commands_queued_max = 3) {
     ecs_entity many[4];
-    assert_int_equal(ecs_create_many(fixture.world, fixture.prop, 4, many), ECS_ERR_FULL);
-    assert_int_equal(ecs_loading_count(fixture.world), 0);
+    assert_int_equal(ecs_create_many(at->world, at->prop, 4, many), ECS_ERR_FULL);
+    assert_int_equal(ecs_loading_count(at->world), 0);
     ecs_entity entity = ECS_ENTITY_NONE;
     for (uint32_t i = 1; i <= 4; i++) {
-        assert_int_equal(load_try_create(&fixture, fixture.prop, i, 1, &entity),
+        assert_int_equal(load_try_create(at, at->prop, i, 1, &entity),
                          i <= 3 ? ECS_OK : ECS_ERR_FULL);
     }
     // One for the group of four, one for the fourth entity here.
-    assert_int_equal(fixture.manual->cancelled, 2);
-    load_close(&fixture);
+    assert_int_equal(at->manual->cancelled, 2);
 }
 
 LOAD_CASE(limits_of_resources_hold) {
@@ -350,7 +340,7 @@ LOAD_CASE(errors_of_a_creation_leave_nothing_behind) {
     ecs_world_validate(at->world);
 }
 
-LOAD_MIRROR_CASE(a_mirrors_entity_waits_at_its_handle) {
+LOAD_WITH_CASE(a_mirrors_entity_waits_at_its_handle, at->config.is_mirror = true) {
     ecs_world* world = at->world;
     ecs_entity handle = ecs_entity_make(7, 3);
     assert_ok(ecs_handle_load(world, handle));
@@ -369,7 +359,7 @@ LOAD_MIRROR_CASE(a_mirrors_entity_waits_at_its_handle) {
 
 CASE(clearing_changing_and_ending_cancel) {
     load fixture;
-    load_make(&fixture, NULL);
+    load_make(&fixture);
     ecs_world* world = fixture.world;
     ecs_entity entity = load_create(&fixture, fixture.prop, 1);
     ecs_world_clear(world);
@@ -378,9 +368,9 @@ CASE(clearing_changing_and_ending_cancel) {
     entity = load_create(&fixture, fixture.prop, 1);
     load_manual* other = calloc(1, sizeof(*other));
     other->answer = ECS_LOAD_BEGUN;
-    other->loader = (ecs_loader){other, load_begin, load_poll, NULL};
-    fixture.config.loader = &other->loader;
-    ecs_loading_set(world, &fixture.config);
+    other->loader = (ecs_loader){other, load_ask, load_poll, NULL};
+    fixture.loading.loader = &other->loader;
+    ecs_loading_set(world, &fixture.loading);
     assert_int_equal(fixture.manual->cancelled, 2);
     assert_int_equal(ecs_loading_poll(world), 0);
     assert_int_equal(other->begun, 1);
@@ -388,8 +378,8 @@ CASE(clearing_changing_and_ending_cancel) {
     assert_int_equal(state_of(&fixture, entity), ECS_STATE_LOADING);
     assert_int_equal(ecs_loading_poll(world), 1);
     assert_int_equal(state_of(&fixture, entity), ECS_STATE_CREATED);
-    fixture.config.loader = &fixture.manual->loader;
-    ecs_loading_set(world, &fixture.config);
+    fixture.loading.loader = &fixture.manual->loader;
+    ecs_loading_set(world, &fixture.loading);
     (void)load_create(&fixture, fixture.prop, 9);
     ecs_world_validate(world);
     ecs_world_destroy(world);
@@ -405,7 +395,7 @@ static void poll_in_a_stage(const ecs_stage* stage, const ecs_rows* rows) {
 
 CASE(polling_inside_of_a_stage_asserts) {
     load fixture;
-    load_open(&fixture, NULL);
+    load_open(&fixture);
     system_add(fixture.world, .name = "poll", .stage = "act", .run = poll_in_a_stage);
     load_seal(&fixture);
     expect_assert_failure(load_step(&fixture));
@@ -522,7 +512,7 @@ LOADS_CASE(damaged_saves_are_refused_and_leave_an_empty_world) {
 static ecs_result run_script(load* fixture) {
     ecs_world* world = fixture->world;
     ecs_entity entity = ECS_ENTITY_NONE, second = ECS_ENTITY_NONE;
-    ecs_loading_set(world, &fixture->config);
+    ecs_loading_set(world, &fixture->loading);
     ecs_result result = load_try_create(fixture, fixture->sign, 1, 3, &entity);
     if (result != ECS_OK) return result;
     assert_int_equal(ecs_state(world, entity), ECS_STATE_LOADING);
@@ -548,21 +538,18 @@ static ecs_result run_script(load* fixture) {
 CASE(every_failed_allocation_is_an_answer) {
     bool is_done = false;
     for (uint64_t n = 1; !is_done; n++) {
-        scarce_memory memory;
-        ecs_world_config config = scarce_world(&memory);
         load fixture;
-        load_make(&fixture, &config);
-        memory.fail_at = memory.calls + n;
+        load_make(&fixture);
+        fixture.memory.fail_at = fixture.memory.calls + n;
         ecs_result result = run_script(&fixture);
         is_done = result == ECS_OK;
         assert_true(is_done || result == ECS_ERR_MEMORY);
-        memory.fail_at = 0;
+        fixture.memory.fail_at = 0;
         ecs_loading_validate(fixture.world);
         // The waiting entities become alive when there is memory again.
         ecs_loading_set(fixture.world, NULL);
         uint32_t waiting = ecs_loading_count(fixture.world);
         assert_int_equal(ecs_loading_poll(fixture.world), waiting);
         load_close(&fixture);
-        assert_int_equal(memory.bytes, 0);
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Validating builds: a system that changes what it never asked to write is named. In other builds
 // these systems run unseen.
-#include "live_world.h"
+#include "sample_world.h"
 
 #include "ecs/inspect.h"
 #include "system/declared.h"
@@ -20,7 +20,7 @@ typedef enum way {
 } way;
 
 typedef struct intruder {
-    live fixture;
+    store fixture;
     way way;
     ecs_entity other;
     ecs_query* query;
@@ -35,7 +35,7 @@ static void keep_fault(const char* condition, const char* file, int line) {
 
 static void run_intruder(const ecs_stage* stage, const ecs_rows* rows) {
     intruder* self = stage->context;
-    const live* fixture = &self->fixture;
+    const store* fixture = &self->fixture;
     ecs_world* world = stage->world;
     ecs_vec2* pos = rows->columns[0];
     const ecs_component_id score = fixture->score;
@@ -80,14 +80,14 @@ static void run_intruder(const ecs_stage* stage, const ecs_rows* rows) {
 static void open(intruder* self, way chosen) {
     static const ecs_term of_query[] = {{"score", "i", ECS_WRITE}};
     *self = (intruder){.way = chosen};
-    live_open(&self->fixture, NULL);
+    store_open(&self->fixture);
     ecs_world* world = self->fixture.world;
     assert_ok(ecs_query_create(world, of_query, 1, &self->query));
     system_add(world, .name = "intruder", .stage = "act", .run = run_intruder,
                TERMS({"pos", "p2", ECS_WRITE}), .context = self);
-    live_seal(&self->fixture);
-    (void)live_create(&self->fixture, self->fixture.thing);
-    self->other = live_create(&self->fixture, self->fixture.named);
+    store_seal(&self->fixture);
+    (void)store_create(&self->fixture, self->fixture.thing);
+    self->other = store_create(&self->fixture, self->fixture.named);
 }
 
 static void step(intruder* self, ecs_tick tick) {
@@ -111,7 +111,7 @@ CASE(what_is_written_unasked_is_named) { // B10
         } else {
             step(&self, 1);
         }
-        live_close(&self.fixture);
+        store_close(&self.fixture);
     }
 }
 
@@ -137,7 +137,7 @@ CASE(a_check_is_told_once) {
         assert_string_equal(fault,
                             "system intruder writes through const or past a column into score");
     ecs_inspect_writes(self.fixture.world, NULL);
-    live_close(&self.fixture);
+    store_close(&self.fixture);
 }
 
 CASE(one_tick_of_eight_is_guarded) {
@@ -150,5 +150,5 @@ CASE(one_tick_of_eight_is_guarded) {
     step(&self, 2);
     assert_int_equal(*(const int32_t*)ecs_get(self.fixture.world, self.other, self.fixture.score),
                      9);
-    live_close(&self.fixture);
+    store_close(&self.fixture);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A world gives the same bits on a thread whose host rounds otherwise, or flushes small numbers.
-#include "live_world.h"
+#include "sample_world.h"
 
 #include "base/workers.h"
 #include "ecs/save.h"
@@ -19,7 +19,7 @@ static void halve(const ecs_stage* stage, const ecs_rows* rows) {
 
 static void ping(const ecs_stage* stage, const ecs_rows* rows) {
     (void)rows;
-    (void)ecs_event_broadcast(stage->world, ((const live*)stage->context)->ping, NULL);
+    (void)ecs_event_broadcast(stage->world, ((const store*)stage->context)->ping, NULL);
 }
 
 static void hear(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
@@ -33,11 +33,11 @@ static uint64_t run(base_float_mode host, uint32_t threads) {
     static const char* const pings[] = {"ping"};
     static const char thirds[] = "third { \"pos:p2\" { _track:b=yes; value:p2=0.3333,0.7 } }\n";
     float sum = 1.0f;
-    live at;
+    store at;
     base_float_mode_restore(&host);
     base_workers* workers = threads ? base_workers_create(NULL, threads) : NULL;
     if (workers) base_workers_set_eager(workers);
-    live_open(&at, NULL);
+    store_open(&at);
     assert_ok(ecs_template_load(at.world, "thirds.blk", thirds, strlen(thirds), test_reporter()));
     const ecs_system_desc systems[] = {
         {.name = "halve",
@@ -52,17 +52,17 @@ static uint64_t run(base_float_mode host, uint32_t threads) {
     };
     for (uint32_t i = 0; i < BASE_COUNT(systems); i++)
         assert_ok(ecs_system_register(at.world, &systems[i]));
-    live_seal(&at);
+    store_seal(&at);
     ecs_world_set_workers(at.world, workers);
     const ecs_template_id third = ecs_template_find(at.world, "third");
     for (uint32_t i = 0; i < ROWS; i++)
-        (void)live_create(&at, i % 2 ? third : at.thing);
+        (void)store_create(&at, i % 2 ? third : at.thing);
     for (ecs_tick tick = 1; tick <= TICKS; tick++)
         ecs_world_step(at.world, &(ecs_step){.tick = tick, .dt = 0.01f});
     const uint64_t hash = base_hash64_mix(ecs_world_state_hash(at.world), (uint64_t)(sum * 64.0f));
     ecs_world_set_workers(at.world, NULL);
     base_workers_destroy(workers);
-    live_close(&at);
+    store_close(&at);
     assert_true(float_hosts_end(host));
     return hash;
 }

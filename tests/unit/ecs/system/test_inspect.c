@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "live_world.h"
+#include "sample_world.h"
 #include "template/data_world.h"
 
 #include "ecs/inspect.h"
@@ -30,37 +30,38 @@ static void save_line(void* context, const char* file, uint32_t line, const char
 }
 
 typedef struct inspected {
-    live live;
+    store store;
     ecs_event_type kick;
 } inspected;
 
 static void open(inspected* self, ecs_system_fn run) {
-    live_open(&self->live, NULL);
-    assert_ok(ecs_event_register(self->live.world, &(ecs_event_desc){.name = "kick"}, &self->kick));
-    system_add(self->live.world, .name = "move", .stage = "act", .run = run, .terms = move_terms,
+    store_open(&self->store);
+    assert_ok(
+        ecs_event_register(self->store.world, &(ecs_event_desc){.name = "kick"}, &self->kick));
+    system_add(self->store.world, .name = "move", .stage = "act", .run = run, .terms = move_terms,
                .term_count = 2);
-    system_add(self->live.world, .name = "look", .stage = "act", .run = live_idle,
+    system_add(self->store.world, .name = "look", .stage = "act", .run = store_idle,
                .terms = other_terms, .term_count = 2, .is_confined = true, READS("vel"));
-    system_add(self->live.world, .name = "absent", .stage = "act", .run = live_idle,
+    system_add(self->store.world, .name = "absent", .stage = "act", .run = store_idle,
                .terms = move_terms, .term_count = 2, TAGS("elsewhere"));
-    system_add(self->live.world, .name = "kicked", EVENTS("kick"), .on_event = on_kick);
-    live_seal(&self->live);
+    system_add(self->store.world, .name = "kicked", EVENTS("kick"), .on_event = on_kick);
+    store_seal(&self->store);
 }
 
 #define INSPECTED_CASE(name, run)                                                                  \
-    CASE_WITH(inspected, self, open(self, run), live_close(&self->live), name)
+    CASE_WITH(inspected, self, open(self, run), store_close(&self->store), name)
 
-INSPECTED_CASE(users_and_handlers_are_found_by_what_they_declare, live_idle) {
-    const ecs_world* world = self->live.world;
+INSPECTED_CASE(users_and_handlers_are_found_by_what_they_declare, store_idle) {
+    const ecs_world* world = self->store.world;
     ecs_user user = {0};
     assert_true(ecs_inspect_handler(world, self->kick, &user));
     assert_string_equal(user.name, "kicked");
     assert_false(ecs_inspect_handler(world, self->kick, &user));
     user = (ecs_user){0};
-    assert_true(ecs_inspect_user(world, self->live.pos, ECS_USE_WRITE, &user));
+    assert_true(ecs_inspect_user(world, self->store.pos, ECS_USE_WRITE, &user));
     assert_string_equal(user.name, "move");
-    assert_false(ecs_inspect_user(world, self->live.pos, ECS_USE_WRITE, &user));
-    const ecs_component_id vel = ecs_component_find(self->live.world, "vel");
+    assert_false(ecs_inspect_user(world, self->store.pos, ECS_USE_WRITE, &user));
+    const ecs_component_id vel = ecs_component_find(self->store.world, "vel");
     user = (ecs_user){0};
     assert_true(ecs_inspect_user(world, vel, ECS_USE_READ, &user));
     assert_string_equal(user.name, "move");
@@ -78,10 +79,10 @@ INSPECTED_CASE(users_and_handlers_are_found_by_what_they_declare, live_idle) {
         assert_int_equal(is_present, i != 2);
     }
     assert_false(ecs_inspect_system(world, &user, &is_present));
-    assert_true(ecs_inspect_matches(world, "move", self->live.thing));
-    assert_false(ecs_inspect_matches(world, "look", self->live.thing));
-    assert_false(ecs_inspect_matches(world, "kicked", self->live.thing));
-    assert_false(ecs_inspect_matches(world, "unknown", self->live.thing));
+    assert_true(ecs_inspect_matches(world, "move", self->store.thing));
+    assert_false(ecs_inspect_matches(world, "look", self->store.thing));
+    assert_false(ecs_inspect_matches(world, "kicked", self->store.thing));
+    assert_false(ecs_inspect_matches(world, "unknown", self->store.thing));
     assert_false(ecs_inspect_matches(world, "move", ECS_TEMPLATE_NONE));
 }
 
@@ -97,16 +98,16 @@ static void run_slow(const ecs_stage* stage, const ecs_rows* rows) {
 }
 
 INSPECTED_CASE(times_rows_and_uses_of_systems_are_known_while_they_are_asked_for, run_slow) {
-    ecs_world* world = self->live.world;
+    ecs_world* world = self->store.world;
     ecs_system_times times;
     for (uint32_t i = 0; i < 3; i++)
-        (void)live_create(&self->live, self->live.thing);
-    live_step(&self->live);
+        (void)store_create(&self->store, self->store.thing);
+    store_step(&self->store);
     assert_true(ecs_inspect_system_times(world, 0, 0, &times));
     assert_int_equal(times.ticks + times.rows + times.ns, 0);
     ecs_inspect_times(world, fake_clock);
-    live_step(&self->live);
-    live_step(&self->live);
+    store_step(&self->store);
+    store_step(&self->store);
     assert_true(ecs_inspect_system_times(world, 0, 0, &times));
     assert_int_equal(times.ticks, 2);
     assert_int_equal(times.rows, 6);
@@ -118,7 +119,7 @@ INSPECTED_CASE(times_rows_and_uses_of_systems_are_known_while_they_are_asked_for
     assert_false(ecs_inspect_system_times(world, 0, 2, &times));
     assert_false(ecs_inspect_system_times(world, 1, 0, &times));
     ecs_inspect_times(world, NULL);
-    live_step(&self->live);
+    store_step(&self->store);
     assert_true(ecs_inspect_system_times(world, 0, 0, &times));
     assert_int_equal(times.ticks, 0);
 
@@ -138,18 +139,18 @@ INSPECTED_CASE(times_rows_and_uses_of_systems_are_known_while_they_are_asked_for
 }
 
 INSPECTED_CASE(a_write_through_const_is_told_once, run_sly) {
-    (void)live_create(&self->live, self->live.thing);
+    (void)store_create(&self->store, self->store.thing);
     const base_reporter reporter = {save_line, NULL};
     lines = 0;
-    if (!BASE_VALIDATE_ON) live_step(&self->live); // there it is an assertion
+    if (!BASE_VALIDATE_ON) store_step(&self->store); // there it is an assertion
     assert_int_equal(lines, 0);
-    ecs_inspect_writes(self->live.world, &reporter);
-    live_step(&self->live);
-    live_step(&self->live);
+    ecs_inspect_writes(self->store.world, &reporter);
+    store_step(&self->store);
+    store_step(&self->store);
     assert_int_equal(lines, 1);
     assert_string_equal(said, "system move declares that it only reads vel, and writes it");
-    ecs_inspect_writes(self->live.world, NULL);
-    if (!BASE_VALIDATE_ON) live_step(&self->live);
+    ecs_inspect_writes(self->store.world, NULL);
+    if (!BASE_VALIDATE_ON) store_step(&self->store);
     assert_int_equal(lines, 1);
 }
 
@@ -162,22 +163,22 @@ static void run_by_handle(const ecs_stage* stage, const ecs_rows* rows) {
 CASE(a_write_by_handle_is_no_write_through_const) {
     static const ecs_term terms[] = {{"pos", "p2", ECS_READ}};
     const base_reporter reporter = {save_line, NULL};
-    live at;
-    live_open(&at, NULL);
+    store at;
+    store_open(&at);
     system_add(at.world, .name = "hit", .stage = "act", .run = run_by_handle, .terms = terms,
                .term_count = 1);
-    live_seal(&at);
-    const ecs_entity thing = live_create(&at, at.thing);
+    store_seal(&at);
+    const ecs_entity thing = store_create(&at, at.thing);
     lines = 0;
     ecs_inspect_writes(at.world, &reporter);
-    live_step(&at);
-    live_step(&at);
+    store_step(&at);
+    store_step(&at);
     ((ecs_vec2*)ecs_get_mut(at.world, thing, at.pos))->x =
         8.0f; // its row is marked before the step
-    live_step(&at);
+    store_step(&at);
     assert_int_equal(lines, 0);
     ecs_inspect_writes(at.world, NULL);
-    live_close(&at);
+    store_close(&at);
 }
 
 // As a game that casts a const away.
@@ -185,34 +186,34 @@ static void* cast(const void* value) {
     return (void*)(uintptr_t)value;
 }
 
-INSPECTED_CASE(a_value_that_was_written_past_tracking_is_found, live_idle) {
-    ecs_world* world = self->live.world;
-    const ecs_entity first = live_create(&self->live, self->live.thing);
-    const ecs_entity solid = live_create(&self->live, self->live.solid);
-    const ecs_entity named = live_create(&self->live, self->live.named);
-    live_step(&self->live);
+INSPECTED_CASE(a_value_that_was_written_past_tracking_is_found, store_idle) {
+    ecs_world* world = self->store.world;
+    const ecs_entity first = store_create(&self->store, self->store.thing);
+    const ecs_entity solid = store_create(&self->store, self->store.solid);
+    const ecs_entity named = store_create(&self->store, self->store.named);
+    store_step(&self->store);
     assert_int_equal(ecs_inspect_slips(world, UINT32_MAX).entity, ECS_ENTITY_NONE);
-    ((ecs_vec2*)ecs_get_mut(world, first, self->live.pos))->x = 8.0f;    // tracked
-    ((ecs_vec2*)cast(ecs_get(world, first, self->live.vel)))->x = 8.0f;  // never tracked
-    ((uint8_t*)cast(ecs_get(world, solid, self->live.body)))[1] ^= 0xff; // padding
-    live_set_text(&self->live, named, self->live.title, "another");      // marked
+    ((ecs_vec2*)ecs_get_mut(world, first, self->store.pos))->x = 8.0f;    // tracked
+    ((ecs_vec2*)cast(ecs_get(world, first, self->store.vel)))->x = 8.0f;  // never tracked
+    ((uint8_t*)cast(ecs_get(world, solid, self->store.body)))[1] ^= 0xff; // padding
+    store_set_text(&self->store, named, self->store.title, "another");    // marked
     assert_int_equal(ecs_inspect_slips(world, UINT32_MAX).entity, ECS_ENTITY_NONE);
-    live_step(&self->live);
+    store_step(&self->store);
     assert_int_equal(ecs_inspect_slips(world, UINT32_MAX).entity, ECS_ENTITY_NONE);
     // No step from here on: in a validating build it is an assertion.
-    *(int32_t*)cast(ecs_get(world, solid, self->live.hp)) = 6;
+    *(int32_t*)cast(ecs_get(world, solid, self->store.hp)) = 6;
     const uint64_t hash = ecs_world_hash(world);
     const ecs_slip found = ecs_inspect_slips(world, UINT32_MAX);
     assert_int_equal(found.entity, solid);
-    assert_int_equal(found.component, self->live.hp);
+    assert_int_equal(found.component, self->store.hp);
     assert_true(ecs_world_hash(world) == hash);
     // A row a call: all of them come round.
     uint32_t times = 0;
     for (uint32_t i = 0; i < 100; i++)
         times += ecs_inspect_slips(world, 1).entity == solid;
     assert_true(times >= 2 && times < 50);
-    *(int32_t*)ecs_get_mut(world, solid, self->live.hp) = 7;
-    live_step(&self->live);
+    *(int32_t*)ecs_get_mut(world, solid, self->store.hp) = 7;
+    store_step(&self->store);
     assert_int_equal(ecs_inspect_slips(world, UINT32_MAX).entity, ECS_ENTITY_NONE);
 }
 
@@ -223,43 +224,43 @@ static void run_slip(const ecs_stage* stage, const ecs_rows* rows) {
 }
 
 INSPECTED_CASE(who_writes_past_tracking_is_found, run_slip) {
-    ecs_world* world = self->live.world;
+    ecs_world* world = self->store.world;
     const char* system = NULL;
     if (BASE_VALIDATE_ON) return; // there it is an assertion
-    const ecs_slip slip = {live_create(&self->live, self->live.thing), self->live.hp};
+    const ecs_slip slip = {store_create(&self->store, self->store.thing), self->store.hp};
     ecs_inspect_follow(world, slip);
     for (uint32_t i = 0; i < 3; i++)
-        live_step(&self->live);
+        store_step(&self->store);
     assert_false(ecs_inspect_followed(world, &system));
     *(int32_t*)ecs_get_mut(world, slip.entity, slip.component) = 50; // as it should be
-    live_step(&self->live); // marked, so that the write of tick 4 is found by the compare
+    store_step(&self->store); // marked, so that the write of tick 4 is found by the compare
     assert_int_equal(ecs_inspect_slips(world, UINT32_MAX).entity, ECS_ENTITY_NONE);
     for (uint32_t i = 0; i < 4; i++)
-        live_step(&self->live);
+        store_step(&self->store);
     assert_true(ecs_inspect_followed(world, &system));
     assert_string_equal(system, "move");
     ecs_inspect_follow(world, (ecs_slip){ECS_ENTITY_NONE, ECS_COMPONENT_NONE});
     for (uint32_t i = 0; i < 8; i++)
-        live_step(&self->live);
+        store_step(&self->store);
     assert_false(ecs_inspect_followed(world, &system));
     assert_ok(ecs_destroy(world, slip.entity));
     ecs_inspect_follow(world, slip);
-    live_step(&self->live);
+    store_step(&self->store);
     assert_false(ecs_inspect_followed(world, &system));
 }
 
-INSPECTED_CASE(who_never_had_a_row_or_an_event_is_found, live_idle) {
+INSPECTED_CASE(who_never_had_a_row_or_an_event_is_found, store_idle) {
     const base_reporter reporter = {save_line, NULL};
-    ecs_world* world = self->live.world;
+    ecs_world* world = self->store.world;
     bool has_had = true;
-    (void)live_create(&self->live, self->live.thing);
-    live_step(&self->live); // before ecs_inspect_writes it does not count
+    (void)store_create(&self->store, self->store.thing);
+    store_step(&self->store); // before ecs_inspect_writes it does not count
     ecs_user user = {0};
     assert_true(ecs_inspect_rows(world, &user, &has_had));
     assert_string_equal(user.name, "move");
     assert_false(has_had);
     ecs_inspect_writes(world, &reporter);
-    live_step(&self->live);
+    store_step(&self->store);
     user = (ecs_user){0};
     assert_true(ecs_inspect_rows(world, &user, &has_had));
     assert_true(has_had);
@@ -271,7 +272,7 @@ INSPECTED_CASE(who_never_had_a_row_or_an_event_is_found, live_idle) {
     assert_false(has_had);
     assert_false(ecs_inspect_rows(world, &user, &has_had));
     assert_true(ecs_event_broadcast(world, self->kick, NULL));
-    live_step(&self->live);
+    store_step(&self->store);
     user.next--;
     assert_true(ecs_inspect_rows(world, &user, &has_had));
     assert_string_equal(user.name, "kicked");
@@ -279,13 +280,13 @@ INSPECTED_CASE(who_never_had_a_row_or_an_event_is_found, live_idle) {
     ecs_inspect_writes(world, NULL);
 }
 
-INSPECTED_CASE(names_that_are_needed_are_found_or_named, live_idle) {
+INSPECTED_CASE(names_that_are_needed_are_found_or_named, store_idle) {
     const base_reporter reporter = {save_line, NULL};
-    ecs_need need = {.world = self->live.world, .reporter = &reporter, .place = "pong"};
+    ecs_need need = {.world = self->store.world, .reporter = &reporter, .place = "pong"};
     lines = 0;
-    assert_int_equal(ecs_component_need(&need, "pos"), self->live.pos);
+    assert_int_equal(ecs_component_need(&need, "pos"), self->store.pos);
     assert_int_equal(ecs_event_need(&need, "kick"), self->kick);
-    assert_int_equal(ecs_template_need(&need, "thing"), self->live.thing);
+    assert_int_equal(ecs_template_need(&need, "thing"), self->store.thing);
     assert_ok(ecs_need_result(&need));
     assert_int_equal(lines, 0);
     assert_int_equal(ecs_component_need(&need, "vle"), ECS_COMPONENT_NONE);

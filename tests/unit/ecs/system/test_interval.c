@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // S3.3, S5.13, S5.14: how often a system runs, where it exists, and into how many rows per call it
 // may be cut.
-#include "live_world.h"
+#include "sample_world.h"
 
 static void count_turn(const ecs_stage* stage, const ecs_rows* rows) {
     (void)rows;
     char text[24];
     (void)snprintf(text, sizeof(text), "%llu ", (unsigned long long)stage->tick);
-    live_mark(stage->context, text);
+    store_mark(stage->context, text);
 }
 
 static void resync(const ecs_stage* stage, const ecs_rows* rows) {
@@ -17,15 +17,15 @@ static void resync(const ecs_stage* stage, const ecs_rows* rows) {
         hp[i]++;
 }
 
-LIVE_OPEN_CASE(an_interval_system_runs_when_the_tick_divides) { // S3.3
+STORE_OPEN_CASE(an_interval_system_runs_when_the_tick_divides) { // S3.3
     system_add(at->world, .name = "seldom", .stage = "act", .run = count_turn, .every_ticks = 120,
                .context = at);
     system_add(at->world, .name = "regenerate", .stage = "act", .run = resync, .every_ticks = 120,
                TERMS({"hp", "i", ECS_WRITE}));
-    live_seal(at);
-    ecs_entity entity = live_create(at, at->thing);
+    store_seal(at);
+    ecs_entity entity = store_create(at, at->thing);
     for (uint32_t i = 0; i < 361; i++)
-        live_step(at);
+        store_step(at);
     assert_string_equal(at->trace, "120 240 360 ");
     assert_int_equal(*(const int32_t*)ecs_get(at->world, entity, at->hp), 103);
     ecs_system_info info;
@@ -38,33 +38,33 @@ LIVE_OPEN_CASE(an_interval_system_runs_when_the_tick_divides) { // S3.3
 
 CASE(none_and_one_are_each_tick) { // S3.3
     for (uint32_t every = 0; every < 2; every++) {
-        live fixture;
-        live_open(&fixture, NULL);
+        store fixture;
+        store_open(&fixture);
         system_add(fixture.world, .name = "often", .stage = "act", .run = count_turn,
                    .every_ticks = every, .quantum = 64 * every, .context = &fixture);
-        live_seal(&fixture);
-        live_step(&fixture);
-        live_step(&fixture);
+        store_seal(&fixture);
+        store_step(&fixture);
+        store_step(&fixture);
         assert_string_equal(fixture.trace, "1 2 ");
         ecs_system_info info;
         assert_true(ecs_stage_system_info(fixture.world, 0, 0, &info));
         assert_int_equal(info.every_ticks, 1);
         assert_int_equal(info.quantum, 64 * every); // S5.14
-        live_close(&fixture);
+        store_close(&fixture);
     }
 }
 
 static bool exists_with(const char* world_tag, const char* const* tags, uint32_t count) {
-    ecs_world_config config = ecs_world_config_default();
-    config.tags = &world_tag;
-    config.tag_count = world_tag != NULL;
-    live fixture;
-    live_open(&fixture, &config);
+    store fixture;
+    store_begin(&fixture);
+    fixture.config.tags = &world_tag;
+    fixture.config.tag_count = world_tag != NULL;
+    assert_ok(store_try_open(&fixture));
     system_add(fixture.world, .name = "s", .stage = "act", .run = resync, .tags = tags,
                .tag_count = count);
-    live_seal(&fixture);
+    store_seal(&fixture);
     bool is_there = ecs_stage_system_name(fixture.world, 0, 0) != NULL;
-    live_close(&fixture);
+    store_close(&fixture);
     return is_there;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "live_world.h"
+#include "sample_world.h"
 
-static ecs_result add(live* fixture, const char* name, const char* before, const char* after) {
-    ecs_system_desc desc = {.name = name, .stage = "act", .run = live_idle};
+static ecs_result add(store* fixture, const char* name, const char* before, const char* after) {
+    ecs_system_desc desc = {.name = name, .stage = "act", .run = store_idle};
     desc.before = &before;
     desc.before_count = before != NULL;
     desc.after = &after;
@@ -10,51 +10,51 @@ static ecs_result add(live* fixture, const char* name, const char* before, const
     return ecs_system_register(fixture->world, &desc);
 }
 
-static void expect_order(live* fixture, const char* expected) {
+static void expect_order(store* fixture, const char* expected) {
     char text[64] = "";
     for (uint32_t i = 0; ecs_stage_system_name(fixture->world, 0, i) != NULL; i++)
         strcat(text, ecs_stage_system_name(fixture->world, 0, i));
     assert_string_equal(text, expected);
 }
 
-LIVE_OPEN_CASE(systems_without_constraints_run_in_order_of_registration) { // S5.12
+STORE_OPEN_CASE(systems_without_constraints_run_in_order_of_registration) { // S5.12
     assert_ok(add(at, "c", NULL, NULL));
     assert_ok(add(at, "a", NULL, NULL));
     assert_ok(add(at, "b", NULL, NULL));
-    live_seal(at);
+    store_seal(at);
     expect_order(at, "cab");
     assert_null(ecs_stage_system_name(at->world, 0, 3));
     assert_null(ecs_stage_system_name(at->world, 9, 0));
 }
 
-LIVE_OPEN_CASE(before_and_after_move_as_little_as_they_must) { // S5.12
+STORE_OPEN_CASE(before_and_after_move_as_little_as_they_must) { // S5.12
     assert_ok(add(at, "a", NULL, "d"));
     assert_ok(add(at, "b", NULL, NULL));
     assert_ok(add(at, "c", NULL, NULL));
     assert_ok(add(at, "d", "b", NULL));
-    live_seal(at);
+    store_seal(at);
     expect_order(at, "cdab");
 }
 
-LIVE_OPEN_CASE(the_same_constraint_told_twice_is_one) {
+STORE_OPEN_CASE(the_same_constraint_told_twice_is_one) {
     assert_ok(add(at, "a", NULL, "b"));
     assert_ok(add(at, "b", "a", NULL));
-    live_seal(at);
+    store_seal(at);
     expect_order(at, "ba");
 }
 
-static ecs_result seal_reported(live* fixture, base_report_first* report) {
+static ecs_result seal_reported(store* fixture, base_report_first* report) {
     memset(report, 0, sizeof(*report));
     base_reporter reporter = base_reporter_first(report);
     return ecs_world_seal(fixture->world, &reporter);
 }
 
-LIVE_OPEN_CASE(an_unknown_name_in_after_is_reported) {
+STORE_OPEN_CASE(an_unknown_name_in_after_is_reported) {
     assert_ok(add(at, "a", NULL, "ghost"));
     seal_refused(at->world, ECS_ERR_UNKNOWN, "ghost");
 }
 
-LIVE_OPEN_CASE(a_cycle_is_reported_with_its_names) { // S5.12
+STORE_OPEN_CASE(a_cycle_is_reported_with_its_names) { // S5.12
     assert_ok(add(at, "outside", NULL, "late"));
     assert_ok(add(at, "early", NULL, "late"));
     assert_ok(add(at, "middle", NULL, "early"));
@@ -67,28 +67,25 @@ LIVE_OPEN_CASE(a_cycle_is_reported_with_its_names) { // S5.12
     assert_null(strstr(report.text, "outside"));
 }
 
-LIVE_OPEN_CASE(a_system_after_itself_is_a_cycle) {
+STORE_OPEN_CASE(a_system_after_itself_is_a_cycle) {
     assert_ok(add(at, "self", NULL, "self"));
     seal_refused(at->world, ECS_ERR_CYCLE, "self after self");
 }
 
-CASE(names_of_systems_that_tags_left_out_are_ignored) { // S5.12 S5.13
-    const char* tags[] = {"server"};
-    ecs_world_config config = ecs_world_config_default();
-    config.tags = tags;
-    config.tag_count = 1;
-    live fixture;
-    live_open(&fixture, &config);
+static const char* const server_tag[] = {"server"};
+
+STORE_OPEN_WITH_CASE(names_of_systems_that_tags_left_out_are_ignored,
+                     at->config.tags = server_tag,
+                     at->config.tag_count = 1) { // S5.12 S5.13
     const char* render[] = {"render"};
     ecs_system_desc drawn = {
-        .name = "draw", .stage = "act", .run = live_idle, .tags = render, .tag_count = 1};
-    assert_ok(ecs_system_register(fixture.world, &drawn));
-    assert_int_equal(ecs_system_register(fixture.world, &drawn), ECS_ERR_DUPLICATE);
-    assert_ok(add(&fixture, "a", "draw", "draw"));
-    system_add(fixture.world, .name = "kept", .stage = "act", .run = live_idle, TAGS("server"));
-    live_seal(&fixture);
-    expect_order(&fixture, "akept");
-    live_close(&fixture);
+        .name = "draw", .stage = "act", .run = store_idle, .tags = render, .tag_count = 1};
+    assert_ok(ecs_system_register(at->world, &drawn));
+    assert_int_equal(ecs_system_register(at->world, &drawn), ECS_ERR_DUPLICATE);
+    assert_ok(add(at, "a", "draw", "draw"));
+    system_add(at->world, .name = "kept", .stage = "act", .run = store_idle, TAGS("server"));
+    store_seal(at);
+    expect_order(at, "akept");
 }
 
 // A sorted order keeps all constraints. When the sort refuses them, they have a cycle.
@@ -100,8 +97,8 @@ CASE(random_constraints_hold_or_form_a_cycle) { // S5.12
         char names[COUNT][8];
         for (uint32_t i = 0; i < COUNT; i++)
             (void)snprintf(names[i], sizeof(names[i]), "s%u", i);
-        live fixture;
-        live_open(&fixture, NULL);
+        store fixture;
+        store_open(&fixture);
         for (uint32_t i = 0; i < COUNT; i++) {
             uint32_t other = base_rng_below(&rng, COUNT);
             bool is_used = base_rng_chance(&rng, 0.6) && other != i;
@@ -127,18 +124,18 @@ CASE(random_constraints_hold_or_form_a_cycle) { // S5.12
         for (uint32_t i = 0; i < COUNT && !has_cycle; i++)
             for (uint32_t j = 0; j < COUNT; j++)
                 assert_true(!follows[i][j] || place[j] < place[i]);
-        live_close(&fixture);
+        store_close(&fixture);
     }
 }
 
-static ecs_result order(live* fixture, const char* const* names, uint32_t count,
+static ecs_result order(store* fixture, const char* const* names, uint32_t count,
                         base_report_first* report) {
     memset(report, 0, sizeof(*report));
     base_reporter reporter = base_reporter_first(report);
     return ecs_order_set(fixture->world, "act", names, count, &reporter);
 }
 
-LIVE_OPEN_CASE(systems_stand_before_or_after_a_sync_point) { // S5.12
+STORE_OPEN_CASE(systems_stand_before_or_after_a_sync_point) { // S5.12
     assert_ok(add(at, "a", NULL, "point"));
     assert_ok(add(at, "b", "point", NULL));
     assert_ok(ecs_sync_point_register(at->world, "act", "point"));
@@ -146,16 +143,16 @@ LIVE_OPEN_CASE(systems_stand_before_or_after_a_sync_point) { // S5.12
     assert_int_equal(ecs_sync_point_register(at->world, "act", "a"), ECS_ERR_DUPLICATE);
     assert_int_equal(add(at, "point", NULL, NULL), ECS_ERR_DUPLICATE);
     assert_ok(add(at, "c", "point", NULL));
-    live_seal(at);
+    store_seal(at);
     expect_order(at, "bcpointa");
     ecs_system_info info;
     assert_true(ecs_stage_system_info(at->world, 0, 2, &info));
     assert_true(info.is_sync_point);
-    live_step(at); // it runs no system there
+    store_step(at); // it runs no system there
     assert_int_equal(ecs_sync_point_register(at->world, "act", "late"), ECS_ERR_SEALED);
 }
 
-LIVE_OPEN_CASE(an_explicit_order_chains_its_names_and_moves_nobody_else) { // S5.12
+STORE_OPEN_CASE(an_explicit_order_chains_its_names_and_moves_nobody_else) { // S5.12
     static const char* const first[] = {"a", "b"};
     static const char* const names[] = {"d", "p", "b", "a"};
     base_report_first report;
@@ -165,12 +162,12 @@ LIVE_OPEN_CASE(an_explicit_order_chains_its_names_and_moves_nobody_else) { // S5
         assert_ok(add(at, all[i], NULL, NULL));
     assert_ok(ecs_sync_point_register(at->world, "act", "p"));
     assert_ok(order(at, names, 4, &report)); // it replaces the first list
-    live_seal(at);
+    store_seal(at);
     expect_order(at, "cdepba");
     assert_int_equal(order(at, names, 4, &report), ECS_ERR_SEALED);
 }
 
-LIVE_OPEN_CASE(an_order_that_is_wrong_is_refused_by_name) { // S5.12
+STORE_OPEN_CASE(an_order_that_is_wrong_is_refused_by_name) { // S5.12
     static const char* const twice[] = {"a", "b", "a"};
     static const char* const names[] = {"a", "b"};
     static const char* const ghost[] = {"a", "ghost"};
@@ -193,10 +190,10 @@ LIVE_OPEN_CASE(an_order_that_is_wrong_is_refused_by_name) { // S5.12
 
 static void mark_event(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
     (void)event, (void)rows;
-    live_mark(stage->user, stage->context);
+    store_mark(stage->user, stage->context);
 }
 
-LIVE_OPEN_CASE(handlers_of_events_follow_the_order_too) { // S5.12 S5.11
+STORE_OPEN_CASE(handlers_of_events_follow_the_order_too) { // S5.12 S5.11
     static const char* const names[] = {"3", "p", "1"};
     for (uint32_t i = 0; i < 3; i++) {
         static const char* const systems[] = {"1", "2", "3"};
@@ -206,14 +203,14 @@ LIVE_OPEN_CASE(handlers_of_events_follow_the_order_too) { // S5.12 S5.11
     assert_ok(ecs_sync_point_register(at->world, "act", "p"));
     base_report_first report;
     assert_ok(order(at, names, 3, &report));
-    live_seal(at);
+    store_seal(at);
     assert_true(ecs_event_broadcast(at->world, at->ping, NULL));
     ecs_step step = {.tick = 1, .dt = 1, .user = at};
     ecs_world_step(at->world, &step);
     assert_string_equal(at->trace, "231");
 }
 
-LIVE_OPEN_CASE(as_many_systems_as_the_limit_says) { // S5.12
+STORE_OPEN_CASE(as_many_systems_as_the_limit_says) { // S5.12
     char name[16];
     for (uint32_t i = 0; i < ECS_SYSTEMS_MAX; i++) {
         (void)snprintf(name, sizeof(name), "p%u", i);

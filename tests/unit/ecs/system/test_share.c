@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Loops that a system shares: which parts there are, that each item has one, what parts may not do.
-#include "live_world.h"
+#include "sample_world.h"
 
 #include "base/workers.h"
 
@@ -44,8 +44,8 @@ static uint64_t share_items(uint32_t count, uint32_t parts, uint32_t threads, bo
     static items all;
     memset(&all, 0, sizeof all);
     all.count = count;
-    live fixture;
-    live_open(&fixture, NULL);
+    store fixture;
+    store_open(&fixture);
     ecs_system_desc desc = {.name = "share",
                             .stage = "act",
                             .run = run_items,
@@ -58,20 +58,20 @@ static uint64_t share_items(uint32_t count, uint32_t parts, uint32_t threads, bo
     desc.name = "beside";
     desc.context = &none;
     if (has_neighbour) assert_ok(ecs_system_register(fixture.world, &desc));
-    live_seal(&fixture);
+    store_seal(&fixture);
     ecs_system_info info;
     assert_true(ecs_stage_system_info(fixture.world, 0, 0, &info));
     assert_true(info.may_share && !info.may_cut);
     assert_int_equal(ecs_world_threads_max(fixture.world), BASE_WORKERS_MAX);
     base_workers* workers = threads ? base_workers_create(NULL, threads) : NULL;
     ecs_world_set_workers(fixture.world, workers);
-    live_step(&fixture);
+    store_step(&fixture);
     assert_int_equal(all.parts, parts);
     for (uint32_t i = 0; i < ITEMS_MAX; i++)
         assert_int_equal(all.seen[i], i < count);
     ecs_world_set_workers(fixture.world, NULL);
     base_workers_destroy(workers);
-    live_close(&fixture);
+    store_close(&fixture);
     return all.sum;
 }
 
@@ -110,7 +110,7 @@ static void move_rows(const ecs_stage* stage, void* context, const ecs_part* par
     walkers* all = context;
     ecs_vec2* pos = part->rows.columns[0];
     const int32_t* hp = part->rows.columns[1];
-    const live* fixture = stage->user;
+    const store* fixture = stage->user;
     assert_true((uintptr_t)pos % BASE_CACHE_LINE_BYTES == 0);
     for (uint32_t i = 0; i < part->rows.count; i++) {
         const ecs_entity entity = part->rows.entities[i];
@@ -139,16 +139,16 @@ static uint64_t walk_rows(uint32_t things, uint32_t parts, uint32_t threads) {
     static const ecs_term terms[] = {
         {"pos", "p2", ECS_WRITE}, {"hp", "i", ECS_READ}, {"title", "t", ECS_OPTIONAL_READ}};
     static walkers all;
-    live fixture;
-    live_open(&fixture, NULL);
+    store fixture;
+    store_open(&fixture);
     assert_ok(ecs_query_create(fixture.world, terms, 3, &all.query));
     system_add(fixture.world, .name = "walk", .stage = "act", .run = run_walk, .context = &all,
                .quantum = QUANTUM, .is_confined = true, READS("hp", "title"), WRITES("pos"));
-    live_seal(&fixture);
+    store_seal(&fixture);
     const ecs_template_id parts_of[] = {fixture.thing, fixture.named};
     const ecs_template_id both = ecs_template_compose(fixture.world, parts_of, 2);
     for (uint32_t i = 0; i < things; i++) { // two archetypes, several chunks
-        const ecs_entity made = live_create(&fixture, i % 3 == 0 ? both : fixture.thing);
+        const ecs_entity made = store_create(&fixture, i % 3 == 0 ? both : fixture.thing);
         const int32_t hp = (int32_t)i;
         assert_ok(ecs_set(fixture.world, made, fixture.hp, &hp));
     }
@@ -166,7 +166,7 @@ static uint64_t walk_rows(uint32_t things, uint32_t parts, uint32_t threads) {
     ecs_world_validate(fixture.world);
     ecs_world_set_workers(fixture.world, NULL);
     base_workers_destroy(workers);
-    live_close(&fixture);
+    store_close(&fixture);
     return hash;
 }
 
@@ -201,7 +201,7 @@ typedef enum way {
 } way;
 
 typedef struct trespass {
-    live fixture;
+    store fixture;
     ecs_query *query, *inner;
     ecs_entity entity;
     way way;
@@ -217,7 +217,7 @@ static void keep_fault(const char* condition, const char* file, int line) {
 
 static void run_part(const ecs_stage* stage, void* context, const ecs_part* part) {
     trespass* self = context;
-    const live* fixture = &self->fixture;
+    const store* fixture = &self->fixture;
     ecs_world* world = stage->world;
     const int32_t nine = 9;
     switch (self->way) {
@@ -228,7 +228,7 @@ static void run_part(const ecs_stage* stage, void* context, const ecs_part* part
         (void)ecs_command_create(world, fixture->thing, NULL, 0);
         break;
     case WAY_EVENT:
-        (void)ecs_event_send(world, self->entity, fixture->hit, &(live_hit){self->entity, 1});
+        (void)ecs_event_send(world, self->entity, fixture->hit, &(store_hit){self->entity, 1});
         break;
     case WAY_BROADCAST:
         (void)ecs_event_broadcast(world, fixture->ping, NULL);
@@ -290,16 +290,16 @@ CASE(what_parts_may_not_do_is_asserted) { // B10
         if (k >= WAY_CHECKED && k < WAY_ALLOWED && !BASE_VALIDATE_ON) continue;
         memset(&self, 0, sizeof self);
         self.way = k;
-        live* fixture = &self.fixture;
-        live_open(fixture, NULL);
+        store* fixture = &self.fixture;
+        store_open(fixture);
         assert_ok(ecs_query_create(fixture->world, terms, 2, &self.query));
         assert_ok(ecs_query_create(fixture->world, inner, 1, &self.inner));
         system_add(fixture->world, .name = "trespass", .stage = "act", .run = run_trespass,
                    .context = &self, .quantum = 1, .is_confined = true, READS("vel", "score"),
                    WRITES("pos", "score"));
-        live_seal(fixture);
-        (void)live_create(fixture, fixture->thing);
-        self.entity = live_create(fixture, fixture->named);
+        store_seal(fixture);
+        (void)store_create(fixture, fixture->thing);
+        self.entity = store_create(fixture, fixture->named);
         const ecs_step step = {.tick = 2, .dt = 1.0f}; // no sums of columns are taken in this one
         fault[0] = '\0';
         if (k == WAY_ALLOWED) {
@@ -311,7 +311,7 @@ CASE(what_parts_may_not_do_is_asserted) { // B10
             base_assert_handler_set(test_assert_handler);
             if (faults[k]) assert_non_null(strstr(fault, faults[k]));
         }
-        live_close(fixture);
+        store_close(fixture);
     }
 }
 
@@ -320,9 +320,9 @@ static void run_without_quantum(const ecs_stage* stage, const ecs_rows* rows) {
     (void)ecs_stage_share(stage, 10, count_items, NULL);
 }
 
-LIVE_OPEN_CASE(a_loop_needs_a_system_with_a_quantum) {
+STORE_OPEN_CASE(a_loop_needs_a_system_with_a_quantum) {
     system_add(at->world, .name = "share", .stage = "act", .run = run_without_quantum);
-    live_seal(at);
+    store_seal(at);
     base_assert_handler_set(keep_fault);
     const ecs_stage outside = {.world = at->world};
     expect_assert_failure((void)ecs_stage_share(&outside, 10, count_items, NULL));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// A tick that does the same as the ticks before it allocates no memory and looks up no names.
-#include "live_world.h"
+#include "sample_world.h"
 
 static void run_move(const ecs_stage* stage, const ecs_rows* rows) {
     ecs_vec2* pos = rows->columns[0];
@@ -12,11 +12,11 @@ static void run_move(const ecs_stage* stage, const ecs_rows* rows) {
 // In each tick the system destroys some entities, creates as many, and lets living entities hit
 // each other.
 static void run_churn(const ecs_stage* stage, const ecs_rows* rows) {
-    live* fixture = stage->context;
+    store* fixture = stage->context;
     base_rng* rng = ecs_world_rng(stage->world);
     for (uint32_t i = 0; i < 8 && i < rows->count; i++) {
         ecs_entity victim = rows->entities[base_rng_below(rng, rows->count)];
-        live_hit hit = {rows->entities[0], 3};
+        store_hit hit = {rows->entities[0], 3};
         assert_true(ecs_event_send(stage->world, victim, fixture->hit, &hit));
     }
     ecs_entity gone = rows->entities[base_rng_below(rng, rows->count)];
@@ -24,71 +24,61 @@ static void run_churn(const ecs_stage* stage, const ecs_rows* rows) {
     ecs_vec2 pos = {9, 9};
     ecs_init init = {fixture->pos, &pos};
     ecs_entity born = ecs_command_create(stage->world, fixture->thing, &init, 1);
-    live_hit hit = {born, 1};
+    store_hit hit = {born, 1};
     assert_true(ecs_event_send(stage->world, born, fixture->hit, &hit));
     assert_true(ecs_event_broadcast(stage->world, fixture->ping, NULL));
 }
 
 static void on_hit(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
-    const live_hit* hit = event->payload;
-    int32_t* hp = ecs_find_mut(stage->world, rows->entities[0], ((live*)stage->context)->hp);
+    const store_hit* hit = event->payload;
+    int32_t* hp = ecs_find_mut(stage->world, rows->entities[0], ((store*)stage->context)->hp);
     *hp -= hit->amount;
 }
 
 // S2.4, S5.21
-CASE(a_steady_tick_allocates_nothing_and_looks_up_no_name) {
-    scarce_memory memory;
-    ecs_world_config config = scarce_world(&memory);
-    live fixture;
-    live_open(&fixture, &config);
-    system_add(fixture.world, .name = "move", .stage = "act", .run = run_move,
+STORE_OPEN_CASE(a_steady_tick_allocates_nothing_and_looks_up_no_name) {
+    system_add(at->world, .name = "move", .stage = "act", .run = run_move,
                TERMS({"pos", "p2", ECS_WRITE}, {"vel", "p2", ECS_READ}));
-    system_add(fixture.world, .name = "churn", .stage = "act", .run = run_churn,
-               TERMS({"pos", "p2", ECS_READ}, {"hp", "i", ECS_READ}), .context = &fixture);
-    system_add(fixture.world, .name = "hurt", EVENTS("hit"), .on_event = on_hit,
-               TERMS({"pos", "p2", ECS_READ}, {"hp", "i", ECS_READ}), .context = &fixture);
-    live_seal(&fixture);
-    assert_ok(ecs_create_many(fixture.world, fixture.thing, 3000, NULL));
+    system_add(at->world, .name = "churn", .stage = "act", .run = run_churn,
+               TERMS({"pos", "p2", ECS_READ}, {"hp", "i", ECS_READ}), .context = at);
+    system_add(at->world, .name = "hurt", EVENTS("hit"), .on_event = on_hit,
+               TERMS({"pos", "p2", ECS_READ}, {"hp", "i", ECS_READ}), .context = at);
+    store_seal(at);
+    assert_ok(ecs_create_many(at->world, at->thing, 3000, NULL));
     uint64_t hashes = 0;
     for (uint32_t i = 0; i < 200; i++) {
-        live_step(&fixture);
-        hashes += ecs_world_hash(fixture.world);
-        ecs_changes_clear(fixture.world);
+        store_step(at);
+        hashes += ecs_world_hash(at->world);
+        ecs_changes_clear(at->world);
     }
-    uint64_t allocations = memory.calls;
-    uint64_t lookups = ecs_world_counters(fixture.world)->name_lookups;
+    uint64_t allocations = at->memory.calls;
+    uint64_t lookups = ecs_world_counters(at->world)->name_lookups;
     for (uint32_t i = 0; i < 200; i++) {
-        live_step(&fixture);
-        hashes += ecs_world_hash(fixture.world);
-        assert_true(ecs_changes_get(fixture.world).changed_count >= 2900);
+        store_step(at);
+        hashes += ecs_world_hash(at->world);
+        assert_true(ecs_changes_get(at->world).changed_count >= 2900);
         // An entity that is hit may be destroyed in the same flush, before the event is delivered.
-        assert_in_range(ecs_changes_get(fixture.world).event_count, 1, 9);
-        ecs_changes_clear(fixture.world);
+        assert_in_range(ecs_changes_get(at->world).event_count, 1, 9);
+        ecs_changes_clear(at->world);
     }
-    assert_int_equal(memory.calls, allocations);
-    assert_int_equal(ecs_world_counters(fixture.world)->name_lookups, lookups);
+    assert_int_equal(at->memory.calls, allocations);
+    assert_int_equal(ecs_world_counters(at->world)->name_lookups, lookups);
     assert_true(hashes != 0);
-    ecs_world_validate(fixture.world);
-    live_close(&fixture);
-    assert_int_equal(memory.bytes, 0);
+    ecs_world_validate(at->world);
 }
 
 // Many more entities are created and destroyed than there are indices in use at one time. The walk
 // over freed indices comes around again and again, and no new page of records is allocated.
-CASE(ten_thousand_creations_and_deaths_allocate_nothing) {
+STORE_CASE(ten_thousand_creations_and_deaths_allocate_nothing) {
     enum { ALIVE = 2000, WARM = 12000, CHURN = 10000, PER_TICK = 100 };
-    scarce_memory memory;
-    ecs_world_config config = scarce_world(&memory);
-    live fixture;
-    live_make(&fixture, &config);
-    ecs_world* world = fixture.world;
-    const ecs_template_id templates[] = {fixture.thing, fixture.solid};
+    ecs_world* world = at->world;
+    const ecs_template_id templates[] = {at->thing, at->solid};
     for (uint32_t t = 0; t < BASE_COUNT(templates); t++) {
         static ecs_entity ring[ALIVE];
         assert_ok(ecs_create_many(world, templates[t], ALIVE, ring));
         uint64_t allocations = 0;
         for (uint32_t i = 0; i < WARM + CHURN; i++) {
-            if (i == WARM) allocations = memory.calls;
+            if (i == WARM) allocations = at->memory.calls;
             ecs_entity* one = &ring[i % ALIVE];
             assert_ok(ecs_destroy(world, *one));
             // Single creations and whole series take their indices in the same way.
@@ -97,12 +87,10 @@ CASE(ten_thousand_creations_and_deaths_allocate_nothing) {
             else
                 assert_ok(ecs_create_many(world, templates[t], 1, one));
             if (i % PER_TICK != PER_TICK - 1) continue;
-            live_step(&fixture);
+            store_step(at);
             ecs_changes_clear(world);
         }
-        assert_int_equal(memory.calls, allocations);
+        assert_int_equal(at->memory.calls, allocations);
     }
     ecs_world_validate(world);
-    live_close(&fixture);
-    assert_int_equal(memory.bytes, 0);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "live_world.h"
+#include "sample_world.h"
 
 static void run_move(const ecs_stage* stage, const ecs_rows* rows) {
     ecs_vec2* pos = rows->columns[0];
@@ -13,38 +13,38 @@ static void run_move(const ecs_stage* stage, const ecs_rows* rows) {
 static const ecs_term move_terms[] = {{"pos", "p2", ECS_WRITE}, {"vel", "p2", ECS_READ}};
 
 // S2.4
-LIVE_OPEN_CASE(a_system_runs_over_the_columns_it_asks_for) { // S5.5
+STORE_OPEN_CASE(a_system_runs_over_the_columns_it_asks_for) { // S5.5
     system_add(at->world, .name = "move", .stage = "act", .run = run_move, .terms = move_terms,
                .term_count = 2);
-    live_seal(at);
-    ecs_entity entity = live_create(at, at->thing);
-    (void)live_create(at, at->named);
-    live_step(at);
+    store_seal(at);
+    ecs_entity entity = store_create(at, at->thing);
+    (void)store_create(at, at->named);
+    store_step(at);
     const ecs_vec2* pos = ecs_get(at->world, entity, at->pos);
     assert_true(pos->x == 2.5f && pos->y == 4.0f);
     assert_int_equal(ecs_world_tick(at->world), 1);
 }
 
 static void run_count(const ecs_stage* stage, const ecs_rows* rows) {
-    live* fixture = stage->context;
+    store* fixture = stage->context;
     char text[64];
     (void)snprintf(text, sizeof(text), "[%u%s]", rows->count, stage->user != NULL ? "u" : "");
-    live_mark(fixture, text);
+    store_mark(fixture, text);
 }
 
-LIVE_OPEN_CASE(a_system_without_terms_is_called_once_with_no_rows) {
+STORE_OPEN_CASE(a_system_without_terms_is_called_once_with_no_rows) {
     system_add(at->world, .name = "count", .stage = "act", .run = run_count, .context = at);
-    live_seal(at);
-    live_step(at);
+    store_seal(at);
+    store_step(at);
     assert_string_equal(at->trace, "[0]");
 }
 
-LIVE_OPEN_CASE(a_stage_runs_its_own_systems_only_and_does_not_track) {
+STORE_OPEN_CASE(a_stage_runs_its_own_systems_only_and_does_not_track) {
     system_add(at->world, .name = "draw", .stage = "render", .run = run_count, .context = at);
     system_add(at->world, .name = "move", .stage = "late", .run = run_move, .terms = move_terms,
                .term_count = 2);
-    live_seal(at);
-    (void)live_create(at, at->thing);
+    store_seal(at);
+    (void)store_create(at, at->thing);
     ecs_changes_clear(at->world);
     assert_int_equal(ecs_stage_find(at->world, "act"), 0);
     assert_int_equal(ecs_stage_find(at->world, "sound"), UINT32_MAX);
@@ -55,39 +55,39 @@ LIVE_OPEN_CASE(a_stage_runs_its_own_systems_only_and_does_not_track) {
     ecs_world_run_stage(at->world, ecs_stage_find(at->world, "late"), &step);
     assert_int_equal(ecs_changes_get(at->world).changed_count, 0);
     assert_true(ecs_world_state_hash(at->world) == hash);
-    live_step(at);
+    store_step(at);
     assert_int_equal(ecs_changes_get(at->world).changed_count, 1);
 }
 
 static void run_spawn(const ecs_stage* stage, const ecs_rows* rows) {
     (void)rows;
-    live* fixture = stage->context;
+    store* fixture = stage->context;
     ecs_entity placeholder = ecs_command_create(stage->world, fixture->named, NULL, 0);
     assert_true(ecs_entity_is_placeholder(placeholder));
 }
 
-LIVE_OPEN_CASE(structure_is_applied_between_systems) { // S5.10
+STORE_OPEN_CASE(structure_is_applied_between_systems) { // S5.10
     system_add(at->world, .name = "spawn", .stage = "act", .run = run_spawn, .context = at);
     system_add(at->world, .name = "count", .stage = "act", .run = run_count, .context = at,
                TERMS({"title", "t", ECS_READ}));
-    live_seal(at);
-    live_step(at);
-    live_step(at);
+    store_seal(at);
+    store_step(at);
+    store_step(at);
     assert_string_equal(at->trace, "[1][2]");
 }
 
-LIVE_CASE(registration_after_seal_is_refused) {
+STORE_CASE(registration_after_seal_is_refused) {
     assert_int_equal(system_try(at->world, .name = "late", .stage = "act", .run = run_count),
                      ECS_ERR_SEALED);
 }
 
-LIVE_OPEN_CASE(a_second_system_of_a_name_is_refused) {
+STORE_OPEN_CASE(a_second_system_of_a_name_is_refused) {
     ecs_system_desc desc = {.name = "twin", .stage = "act", .run = run_count};
     assert_ok(ecs_system_register(at->world, &desc));
     assert_int_equal(ecs_system_register(at->world, &desc), ECS_ERR_DUPLICATE);
 }
 
-LIVE_OPEN_CASE(stages_and_systems_are_limited) {
+STORE_OPEN_CASE(stages_and_systems_are_limited) {
     char name[32];
     char stage[32];
     for (uint32_t i = 1; i <= ECS_STAGES_MAX; i++) {
@@ -114,54 +114,49 @@ static void run_step_again(const ecs_stage* stage, const ecs_rows* rows) {
     (void)rows;
     ecs_step step = {.tick = 5, .dt = 1};
     expect_assert_failure(ecs_world_step(stage->world, &step));
-    live* fixture = stage->context;
-    live_mark(fixture, "refused");
+    store* fixture = stage->context;
+    store_mark(fixture, "refused");
 }
 
-LIVE_OPEN_CASE(a_step_inside_a_step_asserts) {
+STORE_OPEN_CASE(a_step_inside_a_step_asserts) {
     system_add(at->world, .name = "again", .stage = "act", .run = run_step_again, .context = at);
-    live_seal(at);
-    live_step(at);
+    store_seal(at);
+    store_step(at);
     assert_string_equal(at->trace, "refused");
 }
 
-LIVE_OPEN_CASE(a_step_before_seal_asserts) {
+STORE_OPEN_CASE(a_step_before_seal_asserts) {
     ecs_step step = {.tick = 1, .dt = 1};
     expect_assert_failure(ecs_world_step(at->world, &step));
 }
 
-CASE(running_out_of_memory_registers_nothing) {
-    scarce_memory memory;
-    ecs_world_config config = scarce_world(&memory);
-    live fixture;
-    live_open(&fixture, &config);
+STORE_OPEN_CASE(running_out_of_memory_registers_nothing) {
     ecs_event_desc event = {"extra", 0, NULL, 0, false};
     ecs_result results[2] = {ECS_ERR_MEMORY, ECS_ERR_MEMORY};
     for (uint32_t granted = 0; results[0] != ECS_OK || results[1] != ECS_OK; granted++) {
         assert_true(granted < 100);
-        scarce_leave(&memory, granted);
+        scarce_leave(&at->memory, granted);
         if (results[0] != ECS_OK)
-            results[0] = system_try(fixture.world, .name = "move", .stage = "act", .run = run_move,
+            results[0] = system_try(at->world, .name = "move", .stage = "act", .run = run_move,
                                     .terms = move_terms, .term_count = 2);
-        scarce_leave(&memory, granted);
-        if (results[1] != ECS_OK) results[1] = ecs_event_register(fixture.world, &event, NULL);
-        memory.fail_at = 0;
+        scarce_leave(&at->memory, granted);
+        if (results[1] != ECS_OK) results[1] = ecs_event_register(at->world, &event, NULL);
+        at->memory.fail_at = 0;
         assert_true(results[0] == ECS_OK || results[0] == ECS_ERR_MEMORY);
         assert_true(results[1] == ECS_OK || results[1] == ECS_ERR_MEMORY);
         assert_true(granted > 0 || results[0] == ECS_ERR_MEMORY);
     }
-    // Sealing may also run out of memory. The caller may try it again.
+    // Sealing may also run out of at->memory. The caller may try it again.
     ecs_result sealed = ECS_ERR_MEMORY;
     for (uint32_t granted = 0; sealed != ECS_OK; granted++) {
         assert_true(granted < 100);
-        scarce_leave(&memory, granted);
-        sealed = ecs_world_seal(fixture.world, NULL);
-        memory.fail_at = 0;
+        scarce_leave(&at->memory, granted);
+        sealed = ecs_world_seal(at->world, NULL);
+        at->memory.fail_at = 0;
         assert_true(sealed == ECS_OK || sealed == ECS_ERR_MEMORY);
     }
-    assert_string_equal(ecs_stage_system_name(fixture.world, 0, 0), "move");
-    assert_null(ecs_stage_system_name(fixture.world, 0, 1));
-    live_close(&fixture);
+    assert_string_equal(ecs_stage_system_name(at->world, 0, 0), "move");
+    assert_null(ecs_stage_system_name(at->world, 0, 1));
 }
 
 static void on_where(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
@@ -170,7 +165,7 @@ static void on_where(const ecs_stage* stage, const ecs_event* event, const ecs_r
     if (ecs_running_where(ecs_running_here(), &where)) *(ecs_where*)stage->context = where;
 }
 
-LIVE_OPEN_CASE(a_limit_that_is_reached_has_a_name_and_a_size) {
+STORE_OPEN_CASE(a_limit_that_is_reached_has_a_name_and_a_size) {
     char name[32];
     uint32_t max = 0;
     assert_null(ecs_world_full(at->world, &max));
@@ -183,7 +178,7 @@ LIVE_OPEN_CASE(a_limit_that_is_reached_has_a_name_and_a_size) {
     assert_int_equal(max, ECS_SYSTEMS_MAX);
 }
 
-LIVE_OPEN_CASE(a_handler_that_runs_is_where_its_stage_is) {
+STORE_OPEN_CASE(a_handler_that_runs_is_where_its_stage_is) {
     static const char* const events[] = {"kick", "shout", "EntityCreated"};
     ecs_where found[3] = {0};
     ecs_event_type kick, shout;
@@ -195,13 +190,13 @@ LIVE_OPEN_CASE(a_handler_that_runs_is_where_its_stage_is) {
                .on_event = on_where, .context = &found[1]);
     system_add(at->world, .name = "made", .events = events + 2, .event_count = 1,
                .on_event = on_where, .context = &found[2]);
-    live_seal(at);
-    const ecs_entity entity = live_create(at, at->thing);
+    store_seal(at);
+    const ecs_entity entity = store_create(at, at->thing);
     assert_true(ecs_event_send(at->world, entity, kick, NULL));
     assert_true(ecs_event_broadcast(at->world, shout, NULL));
     const ecs_entity made = ecs_command_create(at->world, at->thing, NULL, 0);
     assert_int_not_equal(made, ECS_ENTITY_NONE);
-    live_step(at);
+    store_step(at);
     assert_string_equal(found[0].system, "kicked");
     assert_int_equal(found[0].entity, entity);
     assert_string_equal(found[1].system, "heard");
@@ -216,16 +211,16 @@ static void run_where(const ecs_stage* stage, const ecs_rows* rows) {
     assert_true(rows->count == 0 || found->entity == rows->entities[0]);
 }
 
-LIVE_OPEN_CASE(a_running_stage_says_where_it_is) {
+STORE_OPEN_CASE(a_running_stage_says_where_it_is) {
     ecs_where by_rows = {0}, by_call = {0}, none;
     system_add(at->world, .name = "rows", .stage = "act", .run = run_where, .terms = move_terms,
                .term_count = 2, .context = &by_rows);
     system_add(at->world, .name = "call", .stage = "act", .run = run_where, AFTER("rows"),
                .context = &by_call);
-    live_seal(at);
-    ecs_entity entity = live_create(at, at->thing);
+    store_seal(at);
+    ecs_entity entity = store_create(at, at->thing);
     assert_false(ecs_running_where(ecs_running_here(), &none));
-    live_step(at);
+    store_step(at);
     assert_string_equal(by_rows.system, "rows");
     assert_string_equal(by_rows.stage, "act");
     assert_int_equal(by_rows.entity, entity);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "live_world.h"
+#include "sample_world.h"
 
 #include "base/workers.h"
 
@@ -12,17 +12,17 @@ static const ecs_term read_vel[] = {{"vel", "p2", ECS_READ}};
 static ecs_system_desc confined(const char* name, const ecs_term* term) {
     return (ecs_system_desc){.name = name,
                              .stage = "act",
-                             .run = live_idle,
+                             .run = store_idle,
                              .terms = term,
                              .term_count = term ? 1 : 0,
                              .is_confined = true};
 }
 
-static void add(live* fixture, const ecs_system_desc* desc) {
+static void add(store* fixture, const ecs_system_desc* desc) {
     assert_ok(ecs_system_register(fixture->world, desc));
 }
 
-static void add_each(live* fixture, const ecs_system_desc* descs, size_t count) {
+static void add_each(store* fixture, const ecs_system_desc* descs, size_t count) {
     for (size_t i = 0; i < count; i++)
         add(fixture, &descs[i]);
 }
@@ -32,7 +32,7 @@ static void add_each(live* fixture, const ecs_system_desc* descs, size_t count) 
              BASE_COUNT(((const ecs_system_desc[]){__VA_ARGS__})))
 
 // The waves as text: systems of one wave stand together.
-static void expect_waves(live* fixture, const char* expected) {
+static void expect_waves(store* fixture, const char* expected) {
     char text[512] = "";
     uint32_t wave = 0;
     ecs_system_info info;
@@ -48,7 +48,7 @@ static void expect_waves(live* fixture, const char* expected) {
     assert_string_equal(text, expected);
 }
 
-LIVE_OPEN_CASE(systems_that_conflict_run_one_after_the_other) { // B10
+STORE_OPEN_CASE(systems_that_conflict_run_one_after_the_other) { // B10
     const ecs_system_desc systems[] = {
         confined("a", write_pos), confined("b", read_pos), confined("c", write_hp),
         confined("d", read_pos),  confined("e", write_hp), confined("f", read_vel),
@@ -56,16 +56,16 @@ LIVE_OPEN_CASE(systems_that_conflict_run_one_after_the_other) { // B10
     };
     for (uint32_t i = 0; i < BASE_COUNT(systems); i++)
         add(at, &systems[i]);
-    live_seal(at);
+    store_seal(at);
     expect_waves(at, "a c f h, b d e, g");
 }
 
-LIVE_OPEN_CASE(a_system_that_declares_nothing_runs_alone) {
-    const ecs_system_desc rules = {.name = "rules", .stage = "act", .run = live_idle};
+STORE_OPEN_CASE(a_system_that_declares_nothing_runs_alone) {
+    const ecs_system_desc rules = {.name = "rules", .stage = "act", .run = store_idle};
     const ecs_system_desc a = confined("a", write_pos), b = confined("b", write_hp),
                           c = confined("c", read_vel);
     add_all(at, a, rules, b, c);
-    live_seal(at);
+    store_seal(at);
     expect_waves(at, "a, rules, b c");
     ecs_conflict found = ecs_stage_conflict(at->world, 0, 0, 1);
     assert_int_equal(found.kind, ECS_CONFLICT_UNCONFINED);
@@ -74,7 +74,7 @@ LIVE_OPEN_CASE(a_system_that_declares_nothing_runs_alone) {
     assert_int_equal(ecs_stage_conflict(at->world, 0, 2, 9).kind, ECS_CONFLICT_NONE);
 }
 
-LIVE_OPEN_CASE(a_declared_order_separates_systems) {
+STORE_OPEN_CASE(a_declared_order_separates_systems) {
     static const char* const after_c[] = {"c"};
     static const char* const after_point[] = {"point"};
     static const char* const order[] = {"y", "x"};
@@ -89,7 +89,7 @@ LIVE_OPEN_CASE(a_declared_order_separates_systems) {
     assert_ok(ecs_sync_point_register(at->world, "act", "point"));
     add_all(at, b, c, x, y);
     assert_ok(ecs_order_set(at->world, "act", order, 2, NULL));
-    live_seal(at);
+    store_seal(at);
     expect_waves(at, "point c y, a b x");
     for (uint32_t i = 0; i < 6; i++) {
         for (uint32_t k = 0; k < 6; k++) {
@@ -104,7 +104,7 @@ LIVE_OPEN_CASE(a_declared_order_separates_systems) {
     }
 }
 
-LIVE_OPEN_CASE(what_is_touched_by_handle_conflicts_too) {
+STORE_OPEN_CASE(what_is_touched_by_handle_conflicts_too) {
     static const char* const pos[] = {"pos"};
     static const char* const grid[] = {"grid"};
     ecs_system_desc a = confined("a", write_pos), b = confined("b", read_vel),
@@ -121,7 +121,7 @@ LIVE_OPEN_CASE(what_is_touched_by_handle_conflicts_too) {
     d.writes = pos;
     d.write_count = 1;
     add_all(at, a, b, c, d);
-    live_seal(at);
+    store_seal(at);
     expect_waves(at, "a, b, c d");
     ecs_conflict found = ecs_stage_conflict(at->world, 0, 0, 1);
     assert_int_equal(found.kind, ECS_CONFLICT_ACCESS);
@@ -141,20 +141,20 @@ LIVE_OPEN_CASE(what_is_touched_by_handle_conflicts_too) {
     }
 }
 
-LIVE_OPEN_CASE(rows_that_exclude_each_other_do_not_conflict) {
+STORE_OPEN_CASE(rows_that_exclude_each_other_do_not_conflict) {
     static const ecs_term with[] = {{"pos", "p2", ECS_WRITE}, {"hp", "i", ECS_REQUIRE}};
     static const ecs_term without[] = {{"pos", "p2", ECS_WRITE}, {"hp", "i", ECS_REQUIRE_NOT}};
     ecs_system_desc a = confined("a", with), b = confined("b", without), c = confined("c", with);
     a.term_count = b.term_count = c.term_count = 2;
     add_all(at, a, b, c);
-    live_seal(at);
+    store_seal(at);
     expect_waves(at, "a b, c");
 }
 
 CASE(shared_names_are_limited) {
     for (uint32_t count = ECS_SHARED_NAMES_MAX - 1; count <= ECS_SHARED_NAMES_MAX + 1; count++) {
-        live fixture;
-        live_open(&fixture, NULL);
+        store fixture;
+        store_open(&fixture);
         char names[ECS_SHARED_NAMES_MAX + 1][16];
         const char* list[ECS_SHARED_NAMES_MAX + 1];
         for (uint32_t i = 0; i < count; i++) {
@@ -167,7 +167,7 @@ CASE(shared_names_are_limited) {
         add(&fixture, &a);
         assert_int_equal(ecs_world_seal(fixture.world, NULL),
                          count <= ECS_SHARED_NAMES_MAX ? ECS_OK : ECS_ERR_FULL);
-        live_close(&fixture);
+        store_close(&fixture);
     }
 }
 
@@ -176,7 +176,7 @@ CASE(shared_names_are_limited) {
 enum { QUANTUM = 100 };
 
 typedef struct calls {
-    live* fixture;
+    store* fixture;
     uint32_t seen[4096]; ///< by place in the walk: how often it was called for
 } calls;
 
@@ -194,16 +194,16 @@ static void run_ranges(const ecs_stage* stage, const ecs_rows* rows) {
         pos[i].x = (float)hp[i];
     }
     (void)ecs_event_send(stage->world, rows->entities[0], all->fixture->hit,
-                         &(live_hit){.amount = (int32_t)rows->count});
+                         &(store_hit){.amount = (int32_t)rows->count});
 }
 
 static void record_range(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
     (void)rows;
-    live_hit hit;
+    store_hit hit;
     memcpy(&hit, event->payload, sizeof hit);
     char text[32];
     (void)snprintf(text, sizeof(text), "%d ", hit.amount);
-    live_mark(((calls*)stage->context)->fixture, text);
+    store_mark(((calls*)stage->context)->fixture, text);
 }
 
 static const ecs_term range_terms[] = {
@@ -211,8 +211,8 @@ static const ecs_term range_terms[] = {
 
 static void count_ranges(uint32_t entities, uint32_t threads, const char* expected) {
     static calls all;
-    live fixture;
-    live_open(&fixture, NULL);
+    store fixture;
+    store_open(&fixture);
     memset(&all, 0, sizeof all);
     all.fixture = &fixture;
     ecs_system_desc desc = confined("ranges", range_terms);
@@ -223,11 +223,11 @@ static void count_ranges(uint32_t entities, uint32_t threads, const char* expect
     add(&fixture, &desc);
     system_add(fixture.world, .name = "note", .on_event = record_range, EVENTS("hit"),
                .context = &all);
-    live_seal(&fixture);
+    store_seal(&fixture);
     base_workers* workers = base_workers_create(NULL, threads);
     ecs_world_set_workers(fixture.world, workers);
     for (uint32_t i = 0; i < entities; i++) {
-        ecs_entity entity = live_create(&fixture, fixture.thing);
+        ecs_entity entity = store_create(&fixture, fixture.thing);
         const int32_t hp = (int32_t)ecs_entity_index(entity);
         assert_ok(ecs_set(fixture.world, entity, fixture.hp, &hp));
     }
@@ -247,7 +247,7 @@ static void count_ranges(uint32_t entities, uint32_t threads, const char* expect
     assert_int_equal(ecs_changes_get(fixture.world).changed_count, 0);
     ecs_world_set_workers(fixture.world, NULL);
     base_workers_destroy(workers);
-    live_close(&fixture);
+    store_close(&fixture);
 }
 
 CASE(rows_are_cut_at_whole_lines) { // S5.14
@@ -265,13 +265,13 @@ CASE(rows_are_cut_at_whole_lines) { // S5.14
 // ---- the same bits ----
 
 typedef struct brood {
-    live* fixture;
+    store* fixture;
 } brood;
 
 // Each row makes an entity, names it in a second command and in events, and draws numbers.
 static void run_brood(const ecs_stage* stage, const ecs_rows* rows) {
     const brood* all = stage->context;
-    live* fixture = all->fixture;
+    store* fixture = all->fixture;
     int32_t* hp = rows->columns[0];
     for (uint32_t i = 0; i < rows->count; i++) {
         base_rng rng = ecs_stage_rng(stage, rows->entities[i]);
@@ -279,12 +279,12 @@ static void run_brood(const ecs_stage* stage, const ecs_rows* rows) {
         hp[i] += (int32_t)roll;
         if (roll == 0) (void)ecs_command_destroy(stage->world, rows->entities[i]);
         if (roll > 2) continue;
-        const ecs_init inits[] = {{fixture->link, &rows->entities[i]}};
+        const ecs_init inits[] = {{fixture->leader, &rows->entities[i]}};
         const ecs_entity made =
             ecs_command_create(stage->world, fixture->marker, inits, BASE_COUNT(inits));
         assert_true(ecs_entity_is_placeholder(made));
-        (void)ecs_command_set(stage->world, made, fixture->link, &made);
-        (void)ecs_event_send(stage->world, made, fixture->hit, &(live_hit){made, (int32_t)roll});
+        (void)ecs_command_set(stage->world, made, fixture->leader, &made);
+        (void)ecs_event_send(stage->world, made, fixture->hit, &(store_hit){made, (int32_t)roll});
     }
 }
 
@@ -300,7 +300,7 @@ static void run_drift(const ecs_stage* stage, const ecs_rows* rows) {
 }
 
 static void take_hit(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
-    live_hit hit;
+    store_hit hit;
     memcpy(&hit, event->payload, sizeof hit);
     assert_int_equal(hit.from, event->target); // both are the handle of the same placeholder
     *(ecs_entity*)rows->columns[0] = rows->entities[0];
@@ -311,9 +311,9 @@ static void take_hit(const ecs_stage* stage, const ecs_event* event, const ecs_r
 static uint64_t hash_after(uint32_t threads, uint64_t* hashes, uint32_t ticks) {
     static const ecs_term hp[] = {{"hp", "i", ECS_WRITE}};
     static const ecs_term pos[] = {{"pos", "p2", ECS_WRITE}};
-    static const ecs_term link[] = {{"link", "eid", ECS_WRITE}};
-    live fixture;
-    live_open(&fixture, NULL);
+    static const ecs_term link[] = {{"leader", "eid", ECS_WRITE}};
+    store fixture;
+    store_open(&fixture);
     brood all = {&fixture};
     ecs_system_desc breed = confined("breed", hp), drift = confined("drift", pos);
     breed.run = run_brood;
@@ -326,11 +326,11 @@ static uint64_t hash_after(uint32_t threads, uint64_t* hashes, uint32_t ticks) {
     add(&fixture, &drift);
     system_add(fixture.world, .name = "take", .on_event = take_hit, EVENTS("hit"), .terms = link,
                .term_count = 1);
-    live_seal(&fixture);
+    store_seal(&fixture);
     base_workers* workers = threads ? base_workers_create(NULL, threads) : NULL;
     ecs_world_set_workers(fixture.world, workers);
     for (uint32_t i = 0; i < 700; i++)
-        (void)live_create(&fixture, i % 3 == 0 ? fixture.solid : fixture.thing);
+        (void)store_create(&fixture, i % 3 == 0 ? fixture.solid : fixture.thing);
     for (uint32_t tick = 1; tick <= ticks; tick++) {
         ecs_world_step(fixture.world, &(ecs_step){.tick = tick, .dt = 0.5f});
         ecs_changes_clear(fixture.world);
@@ -341,7 +341,7 @@ static uint64_t hash_after(uint32_t threads, uint64_t* hashes, uint32_t ticks) {
     uint64_t applied = ecs_world_counters(fixture.world)->commands_applied;
     ecs_world_set_workers(fixture.world, NULL);
     base_workers_destroy(workers);
-    live_close(&fixture);
+    store_close(&fixture);
     return applied;
 }
 
@@ -363,19 +363,19 @@ static void run_ask(const ecs_stage* stage, const ecs_rows* rows) {
     base_rng again = ecs_stage_rng(stage, 7);
     assert_true(base_rng_u64(&own) != base_rng_u64(&other));
     assert_true(other.stream == again.stream);
-    live* fixture = stage->context;
+    store* fixture = stage->context;
     char text[32];
     (void)snprintf(text, sizeof(text), "%u ", base_rng_u32(&again));
-    live_mark(fixture, text);
+    store_mark(fixture, text);
 }
 
-LIVE_OPEN_CASE(chance_belongs_to_tick_system_and_entity) {
+STORE_OPEN_CASE(chance_belongs_to_tick_system_and_entity) {
     ecs_system_desc a = confined("a", NULL), b = confined("b", NULL);
     a.run = b.run = run_ask;
     a.context = b.context = at;
     add(at, &a);
     add(at, &b);
-    live_seal(at);
+    store_seal(at);
     ecs_world_step(at->world, &(ecs_step){.tick = 1, .dt = 1.0f});
     ecs_world_step(at->world, &(ecs_step){.tick = 2, .dt = 1.0f});
     unsigned numbers[4];
@@ -396,7 +396,7 @@ static void keep_fault(const char* condition, const char* file, int line) {
 }
 
 typedef struct trespass {
-    live* fixture;
+    store* fixture;
     ecs_query* query;
     ecs_entity entity;
     uint32_t way;
@@ -404,7 +404,7 @@ typedef struct trespass {
 
 static void run_trespass(const ecs_stage* stage, const ecs_rows* rows) {
     const trespass* self = stage->context;
-    const live* fixture = self->fixture;
+    const store* fixture = self->fixture;
     const int32_t hp = 3;
     switch (self->way) {
     case 0:
@@ -445,8 +445,8 @@ CASE(what_is_not_declared_is_found_by_name) { // B10
     };
     // Alone on the world, and in a wave on a view of it.
     for (uint32_t k = 0; k < 2 * BASE_COUNT(faults) && BASE_VALIDATE_ON; k++) {
-        live fixture;
-        live_open(&fixture, NULL);
+        store fixture;
+        store_open(&fixture);
         trespass self = {.fixture = &fixture, .way = k / 2};
         assert_ok(ecs_query_create(fixture.world, of_query, 2, &self.query));
         ecs_system_desc desc = confined("trespass", read_pos), other = confined("other", read_pos);
@@ -457,9 +457,9 @@ CASE(what_is_not_declared_is_found_by_name) { // B10
         desc.read_count = desc.write_count = 1;
         add(&fixture, &desc);
         if (k % 2 == 1) add(&fixture, &other);
-        live_seal(&fixture);
-        (void)live_create(&fixture, fixture.thing);
-        self.entity = live_create(&fixture, fixture.named);
+        store_seal(&fixture);
+        (void)store_create(&fixture, fixture.thing);
+        self.entity = store_create(&fixture, fixture.named);
         const ecs_step step = {.tick = 1, .dt = 1.0f};
         if (faults[k / 2]) {
             base_assert_handler_set(keep_fault);
@@ -469,11 +469,11 @@ CASE(what_is_not_declared_is_found_by_name) { // B10
         } else {
             ecs_world_step(fixture.world, &step);
         }
-        live_close(&fixture);
+        store_close(&fixture);
     }
 }
 
-LIVE_OPEN_CASE(misuse_is_asserted) {
+STORE_OPEN_CASE(misuse_is_asserted) {
     static const char* const pos[] = {"pos"};
     ecs_system_desc desc = confined("a", NULL);
     desc.is_confined = false;

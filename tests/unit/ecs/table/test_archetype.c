@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Archetypes and chunks: which templates share an archetype, the layout of columns, dense rows,
 // zero tails.
-#include "store_world.h"
+#include "sample_world.h"
 
 static const ecs_archetype* archetype_of(const store* fixture, ecs_entity entity) {
     const ecs_storage* storage = fixture->world->storage;
@@ -66,14 +66,11 @@ STORE_CASE(a_chunk_doubles_up_to_its_limit_and_then_another_is_appended) {
     }
 }
 
-CASE(a_wide_row_makes_smaller_chunks) {
-    store fixture;
-    ecs_world_config config = ecs_world_config_default();
-    store_open(&fixture, &config);
+STORE_OPEN_CASE(a_wide_row_makes_smaller_chunks) {
     ecs_field field = {.name = "bytes", .kind = ECS_FIELD_U8, .count = 60000};
     ecs_type_desc type = {
         .name = "huge", .size = 60000, .align = 1, .fields = &field, .field_count = 1};
-    assert_ok(ecs_type_register(fixture.world, &type, NULL));
+    assert_ok(ecs_type_register(at->world, &type, NULL));
     static char text[8192];
     size_t used = 0;
     used += (size_t)snprintf(text + used, sizeof text - used, "some { ");
@@ -83,16 +80,15 @@ CASE(a_wide_row_makes_smaller_chunks) {
     for (int i = 0; i < 20; i++)
         used += (size_t)snprintf(text + used, sizeof text - used, "\"h%d:huge\" { }\n", i);
     used += (size_t)snprintf(text + used, sizeof text - used, "}\n");
-    assert_ok(ecs_template_load(fixture.world, "wide.blk", text, used, test_reporter()));
-    store_seal(&fixture);
-    ecs_template_id some = ecs_template_find(fixture.world, "some");
-    assert_ok(ecs_create_many(fixture.world, some, 100, NULL));
-    assert_int_equal(fixture.world->storage->archetypes[0]->rows_max, 64);
-    assert_int_equal(fixture.world->storage->archetypes[0]->chunk_count, 2);
+    assert_ok(ecs_template_load(at->world, "wide.blk", text, used, test_reporter()));
+    store_seal(at);
+    ecs_template_id some = ecs_template_find(at->world, "some");
+    assert_ok(ecs_create_many(at->world, some, 100, NULL));
+    assert_int_equal(at->world->storage->archetypes[0]->rows_max, 64);
+    assert_int_equal(at->world->storage->archetypes[0]->chunk_count, 2);
     ecs_entity entity = ECS_ENTITY_NONE;
-    ecs_template_id much = ecs_template_find(fixture.world, "much");
-    assert_int_equal(ecs_create(fixture.world, much, NULL, 0, &entity), ECS_ERR_FULL);
-    store_close(&fixture);
+    ecs_template_id much = ecs_template_find(at->world, "much");
+    assert_int_equal(ecs_create(at->world, much, NULL, 0, &entity), ECS_ERR_FULL);
 }
 
 // S1.2

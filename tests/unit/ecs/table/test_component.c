@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Creating, changing and reading single entities.
-#include "store_world.h"
+#include "sample_world.h"
 
 STORE_CASE(a_new_entity_has_its_templates_defaults) {
     ecs_entity ball = store_create(at, at->ball);
@@ -131,19 +131,15 @@ STORE_CASE(recreate_within_an_archetype_changes_the_template_alone) {
     assert_int_equal(ecs_recreate(world, second, at->orb, NULL, 0), ECS_ERR_STALE);
 }
 
-CASE(texts_live_through_moves_copies_and_deaths) {
-    store fixture;
-    scarce_memory memory;
-    ecs_world_config config = scarce_world(&memory);
-    store_make(&fixture, &config);
-    ecs_world* world = fixture.world;
+STORE_CASE(texts_live_through_moves_copies_and_deaths) {
+    ecs_world* world = at->world;
     enum { COUNT = 100 };
     ecs_entity entities[COUNT];
-    assert_ok(ecs_create_many(world, fixture.sign, COUNT, entities));
+    assert_ok(ecs_create_many(world, at->sign, COUNT, entities));
     for (uint32_t i = 0; i < COUNT; i++) {
         char text[64];
         int size = snprintf(text, sizeof text, "number %u of the rather long texts", i);
-        ecs_string* title = ecs_get_mut(world, entities[i], fixture.title);
+        ecs_string* title = ecs_get_mut(world, entities[i], at->title);
         assert_true(ecs_string_set(ecs_world_allocator(world), title, text, (uint32_t)size));
     }
     for (uint32_t i = 0; i < COUNT; i += 3)
@@ -156,17 +152,15 @@ CASE(texts_live_through_moves_copies_and_deaths) {
         if (i % 3 == 0) continue;
         char text[64];
         (void)snprintf(text, sizeof text, "number %u of the rather long texts", i);
-        const ecs_string* title = ecs_get(world, entities[i], fixture.title);
+        const ecs_string* title = ecs_get(world, entities[i], at->title);
         assert_string_equal(ecs_string_text(title), text);
     }
     for (uint32_t i = 1; i < COUNT; i += 3)
-        assert_ok(ecs_recreate(world, entities[i], fixture.ball, NULL, 0));
+        assert_ok(ecs_recreate(world, entities[i], at->ball, NULL, 0));
     ecs_string text = {.data = (char[]){"given"}, .size = 5};
-    assert_ok(ecs_set(world, entities[2], fixture.title, &text));
-    const ecs_string* title = ecs_get(world, entities[2], fixture.title);
+    assert_ok(ecs_set(world, entities[2], at->title, &text));
+    const ecs_string* title = ecs_get(world, entities[2], at->title);
     assert_string_equal(ecs_string_text(title), "given");
-    store_close(&fixture);
-    assert_int_equal(memory.bytes, 0);
 }
 
 // S5.16
@@ -239,18 +233,13 @@ STORE_OPEN_CASE(series_of_one_template_leave_no_trace_behind_the_rows) {
     }
 }
 
-CASE(too_many_at_once_change_nothing) {
-    ecs_world_config config = ecs_world_config_default();
-    config.limits.replicated_index_max = 10;
-    config.limits.local_entities_max = 5;
-    store fixture;
-    store_make(&fixture, &config);
-    assert_int_equal(ecs_create_many(fixture.world, fixture.ball, 6, NULL), ECS_ERR_FULL);
-    assert_int_equal(ecs_world_entity_count(fixture.world), 0);
-    assert_ok(ecs_create_many(fixture.world, fixture.ball, 4, NULL));
-    assert_ok(ecs_create_many(fixture.world, fixture.ball, 1, NULL));
-    assert_int_equal(ecs_create_many(fixture.world, fixture.ball, 1, NULL), ECS_ERR_FULL);
-    store_close(&fixture);
+STORE_WITH_CASE(too_many_at_once_change_nothing, at->config.limits.replicated_index_max = 10,
+                at->config.limits.local_entities_max = 5) {
+    assert_int_equal(ecs_create_many(at->world, at->ball, 6, NULL), ECS_ERR_FULL);
+    assert_int_equal(ecs_world_entity_count(at->world), 0);
+    assert_ok(ecs_create_many(at->world, at->ball, 4, NULL));
+    assert_ok(ecs_create_many(at->world, at->ball, 1, NULL));
+    assert_int_equal(ecs_create_many(at->world, at->ball, 1, NULL), ECS_ERR_FULL);
 }
 
 STORE_CASE(structure_does_not_change_inside_a_stage) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Handles: indices, generations, ranges, states.
-#include "store_world.h"
+#include "sample_world.h"
 
 // S2.1
 STORE_CASE(a_new_handle_lives_and_a_destroyed_one_is_stale) {
@@ -44,27 +44,21 @@ STORE_CASE(a_local_entity_never_turns_into_a_replicated_one) {
     assert_int_equal(ecs_entity_template(at->world, ball), at->ball);
 }
 
-static void make_mirror(store* fixture) {
-    ecs_world_config config = ecs_world_config_default();
-    config.is_mirror = true;
-    store_make(fixture, &config);
-}
-
-#define MIRROR_CASE(name) CASE_WITH(store, at, make_mirror(at), store_close(at), name)
+#define MIRROR_CASE(name) STORE_WITH_CASE(name, at->config.is_mirror = true)
 
 MIRROR_CASE(a_mirror_makes_replicated_templates_local) {
     assert_int_equal(ecs_entity_index(store_create(at, at->pad)), 65536);
 }
 
-// Make a world with `count` local indices.
-static void make_small(store* fixture, uint32_t count) {
-    ecs_world_config config = ecs_world_config_default();
-    config.limits.replicated_index_max = 1;
-    config.limits.local_entities_max = count;
-    store_make(fixture, &config);
+/// Begin a store of `count` local indices.
+static void begin_small(store* fixture, uint32_t count) {
+    store_begin(fixture);
+    fixture->config.limits.replicated_index_max = 1;
+    fixture->config.limits.local_entities_max = count;
 }
 
-#define SMALL_CASE(name, count) CASE_WITH(store, at, make_small(at, count), store_close(at), name)
+#define SMALL_CASE(name, count)                                                                    \
+    CASE_WITH(store, at, (begin_small(at, count), store_make_begun(at)), store_close(at), name)
 
 // S1.1
 SMALL_CASE(creating_past_the_limit_is_an_error, 3) {
@@ -245,28 +239,24 @@ STORE_CASE(many_held_handles_survive_growth_and_removal) {
     memset(references, 0, sizeof references);
 }
 
-CASE(ranges_that_share_a_word_of_free_bits_keep_to_their_own) {
+STORE_WITH_CASE(ranges_that_share_a_word_of_free_bits_keep_to_their_own,
+                at->config.limits.replicated_index_max = 5000) {
     enum { LAST = 5000, KEPT = 5, LOCAL = 100 };
     static ecs_entity replicated[LAST], local[LOCAL];
-    ecs_world_config config = ecs_world_config_default();
-    config.limits.replicated_index_max = LAST;
-    store fixture;
-    store_make(&fixture, &config);
-    ecs_world* world = fixture.world;
-    assert_ok(ecs_create_many(world, fixture.pad, LAST, replicated));
-    assert_ok(ecs_create_many(world, fixture.ball, LOCAL, local));
+    ecs_world* world = at->world;
+    assert_ok(ecs_create_many(world, at->pad, LAST, replicated));
+    assert_ok(ecs_create_many(world, at->ball, LOCAL, local));
     for (uint32_t i = 0; i < LOCAL; i++)
         assert_ok(ecs_destroy(world, local[i]));
     // Two rounds bring the walk to the last word. All indices of that word are alive.
     for (uint32_t i = 0; i < LAST - KEPT; i++)
         assert_ok(ecs_destroy(world, replicated[i]));
     const uint32_t round = LAST - KEPT - ECS_FREE_INDICES_MIN + 1;
-    assert_ok(ecs_create_many(world, fixture.pad, round, replicated));
+    assert_ok(ecs_create_many(world, at->pad, round, replicated));
     for (uint32_t i = 0; i < round; i++)
         assert_ok(ecs_destroy(world, replicated[i]));
     for (uint32_t i = 0; i < ECS_FREE_INDICES_MIN + 100; i++)
-        assert_in_range(ecs_entity_index(store_create(&fixture, fixture.pad)), 1, LAST);
-    store_close(&fixture);
+        assert_in_range(ecs_entity_index(store_create(at, at->pad)), 1, LAST);
 }
 
 CASE(many_at_once_get_the_handles_that_single_creations_would_get) {
@@ -274,11 +264,12 @@ CASE(many_at_once_get_the_handles_that_single_creations_would_get) {
     static ecs_entity handles[COUNT];
     printf("seed 7\n");
     base_rng rng = base_rng_make(7, 0);
-    ecs_world_config config = ecs_world_config_default();
-    config.limits.replicated_index_max = 5000;
     store at_once, singly;
-    store_make(&at_once, &config);
-    store_make(&singly, &config);
+    store_begin(&at_once);
+    store_begin(&singly);
+    at_once.config.limits.replicated_index_max = singly.config.limits.replicated_index_max = 5000;
+    store_make_begun(&at_once);
+    store_make_begun(&singly);
     for (uint32_t round = 0; round < ROUNDS; round++) {
         ecs_template_id kind = base_rng_below(&rng, 2) ? at_once.pad : at_once.ball;
         uint32_t range = kind == at_once.pad ? 0 : 1;
@@ -304,8 +295,10 @@ CASE(a_series_takes_what_dies_meanwhile_in_its_turn) {
     static ecs_entity rocks[COUNT];
     base_rng rng = test_rng(21, 0);
     store series, singly;
-    make_small(&series, COUNT);
-    make_small(&singly, COUNT);
+    begin_small(&series, COUNT);
+    begin_small(&singly, COUNT);
+    store_make_begun(&series);
+    store_make_begun(&singly);
     for (uint32_t round = 0; round < ROUNDS; round++) {
         const uint32_t begin = ecs_index_available(series.world, 1) / 2;
         for (uint32_t i = 0; i < begin; i++) {
@@ -341,19 +334,16 @@ CASE(a_series_takes_what_dies_meanwhile_in_its_turn) {
 CASE(so_many_as_are_promised_die_without_memory) {
     const uint32_t ready = ECS_DEATHS_READY;
     for (uint32_t count = ready - 1; count <= ready + 1; count++) {
-        scarce_memory memory;
-        ecs_world_config config = scarce_world(&memory);
-        config.limits.local_entities_max = ready + 1;
         store fixture;
-        store_make(&fixture, &config);
+        begin_small(&fixture, ready + 1);
+        store_make_begun(&fixture);
         assert_ok(ecs_create_many(fixture.world, fixture.nothing, count, NULL));
         ecs_changes_clear(fixture.world);
-        if (count <= ready) memory.fail_at = memory.calls + 1;
+        if (count <= ready) scarce_leave(&fixture.memory, 0);
         ecs_entity entity = ECS_ENTITY_NONE;
         while ((entity = ecs_entity_next(fixture.world, entity)) != ECS_ENTITY_NONE)
             assert_ok(ecs_destroy(fixture.world, entity));
         assert_int_equal(ecs_changes_get(fixture.world).destroyed_count, count);
-        memory.fail_at = 0;
         store_close(&fixture);
     }
 }

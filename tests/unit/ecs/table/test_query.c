@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Queries: matching, caches, walks, marks, binding at seal.
-#include "store_world.h"
+#include "sample_world.h"
 
 STORE_OPEN_CASE(a_query_matches_by_required_and_excluded_components) { // S1.3 S4.4 S5.17
     ecs_query* moving = store_query(at, {"pos", "p2", ECS_READ}, {"vel", "p2", ECS_READ});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "system/live_world.h"
+#include "sample_world.h"
 
 #include "base/workers.h"
 
@@ -35,23 +35,23 @@ enum { TICKS = 6, ENTITIES = 9000 };
 
 static outcome run_ticks(uint32_t threads) {
     outcome found = {0};
-    live fixture;
-    live_open(&fixture, NULL);
+    store fixture;
+    store_open(&fixture);
     system_add(fixture.world, .name = "change", .stage = "act", .run = run_change,
                .terms = change_terms, .term_count = 3);
     system_add(fixture.world, .name = "count", .on_event = count_change, TRACK("hp"),
                .context = &found.events);
-    live_seal(&fixture);
+    store_seal(&fixture);
     base_workers* workers = threads ? base_workers_create(NULL, threads) : NULL;
     ecs_world_set_workers(fixture.world, workers);
     const ecs_template_id kinds[] = {fixture.thing, fixture.solid, fixture.named};
     static ecs_entity entities[ENTITIES];
     for (uint32_t i = 0; i < ENTITIES; i++)
-        entities[i] = live_create(&fixture, kinds[i % 3]);
+        entities[i] = store_create(&fixture, kinds[i % 3]);
     for (uint32_t tick = 1; tick <= TICKS; tick++) {
         // By handle, and a type that is no plain data.
         for (uint32_t i = tick; i < ENTITIES; i += 37) {
-            live_body* body = ecs_find_mut(fixture.world, entities[i], fixture.body);
+            store_body* body = ecs_find_mut(fixture.world, entities[i], fixture.body);
             if (body) body->mass += (float)(i % 2);
         }
         ecs_world_step(fixture.world, &(ecs_step){.tick = tick, .dt = 1.0f});
@@ -71,7 +71,7 @@ static outcome run_ticks(uint32_t threads) {
     ecs_world_validate(fixture.world);
     ecs_world_set_workers(fixture.world, NULL);
     base_workers_destroy(workers);
-    live_close(&fixture);
+    store_close(&fixture);
     return found;
 }
 

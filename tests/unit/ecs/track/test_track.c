@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "system/live_world.h"
+#include "sample_world.h"
 
-static void rest(live* fixture) {
-    live_step(fixture);
+static void rest(store* fixture) {
+    store_step(fixture);
     ecs_changes_clear(fixture->world);
 }
 
-static void check_hash(live* fixture) {
+static void check_hash(store* fixture) {
     ecs_world* world = fixture->world;
     assert_true(ecs_world_state_hash(world) == ecs_world_state_hash_walk(world));
     uint64_t sum = 0;
@@ -22,8 +22,8 @@ static void check_hash(live* fixture) {
     ecs_world_validate(world);
 }
 
-LIVE_CASE(a_set_value_is_listed_once) {
-    ecs_entity entity = live_create(at, at->thing);
+STORE_CASE(a_set_value_is_listed_once) {
+    ecs_entity entity = store_create(at, at->thing);
     rest(at);
     uint64_t before = ecs_world_state_hash(at->world);
     ecs_vec2 pos = {5, 6};
@@ -32,7 +32,7 @@ LIVE_CASE(a_set_value_is_listed_once) {
     assert_ok(ecs_set(at->world, entity, at->pos, &pos));
     assert_true(ecs_world_state_hash(at->world) == before); // as of the last step
     assert_true(ecs_world_state_hash_walk(at->world) == before);
-    live_step(at);
+    store_step(at);
     ecs_changes changes = ecs_changes_get(at->world);
     assert_int_equal(changes.changed_count, 1);
     assert_int_equal(changes.changed[0].entity, entity);
@@ -42,39 +42,39 @@ LIVE_CASE(a_set_value_is_listed_once) {
 }
 
 // S5.8
-LIVE_CASE(a_write_that_changes_nothing_is_not_listed) {
-    ecs_entity thing = live_create(at, at->thing);
-    ecs_entity named = live_create(at, at->named);
+STORE_CASE(a_write_that_changes_nothing_is_not_listed) {
+    ecs_entity thing = store_create(at, at->thing);
+    ecs_entity named = store_create(at, at->named);
     rest(at);
     uint64_t compared = ecs_world_counters(at->world)->rows_compared;
     (void)ecs_get_mut(at->world, thing, at->pos);
-    live_set_text(at, named, at->title, "any_name");
-    live_set_text(at, named, at->title, "absent");
-    live_step(at);
+    store_set_text(at, named, at->title, "any_name");
+    store_set_text(at, named, at->title, "absent");
+    store_step(at);
     assert_int_equal(ecs_changes_get(at->world).changed_count, 0);
     assert_int_equal(ecs_world_counters(at->world)->rows_compared, compared + 2);
-    live_step(at);
+    store_step(at);
     assert_int_equal(ecs_world_counters(at->world)->rows_compared, compared + 2);
     check_hash(at);
 }
 
-LIVE_CASE(untracked_components_are_neither_listed_nor_hashed) {
-    ecs_entity entity = live_create(at, at->thing);
+STORE_CASE(untracked_components_are_neither_listed_nor_hashed) {
+    ecs_entity entity = store_create(at, at->thing);
     rest(at);
     uint64_t before = ecs_world_state_hash(at->world);
     ecs_vec2 vel = {-1, -1};
     assert_ok(ecs_set(at->world, entity, at->vel, &vel));
-    live_step(at);
+    store_step(at);
     assert_int_equal(ecs_changes_get(at->world).changed_count, 0);
     assert_true(ecs_world_state_hash(at->world) == before);
     assert_true(ecs_component_hash(at->world, entity, at->vel) == 0);
 }
 
-LIVE_CASE(a_created_entity_is_not_in_changed) {
-    ecs_entity entity = live_create(at, at->thing);
+STORE_CASE(a_created_entity_is_not_in_changed) {
+    ecs_entity entity = store_create(at, at->thing);
     int32_t hp = 1;
     assert_ok(ecs_set(at->world, entity, at->hp, &hp));
-    live_step(at);
+    store_step(at);
     ecs_changes changes = ecs_changes_get(at->world);
     assert_int_equal(changes.created_count, 1);
     assert_int_equal(changes.changed_count, 0);
@@ -82,13 +82,13 @@ LIVE_CASE(a_created_entity_is_not_in_changed) {
     ecs_changes_clear(at->world);
     hp = 2;
     assert_ok(ecs_set(at->world, entity, at->hp, &hp));
-    live_step(at);
+    store_step(at);
     assert_int_equal(ecs_changes_get(at->world).changed_count, 1);
 }
 
-LIVE_CASE(destroying_takes_the_hash_away) {
+STORE_CASE(destroying_takes_the_hash_away) {
     uint64_t empty = ecs_world_state_hash(at->world);
-    ecs_entity entity = live_create(at, at->solid);
+    ecs_entity entity = store_create(at, at->solid);
     int32_t hp = 1;
     assert_ok(ecs_set(at->world, entity, at->hp, &hp));
     assert_ok(ecs_destroy(at->world, entity));
@@ -97,71 +97,66 @@ LIVE_CASE(destroying_takes_the_hash_away) {
     assert_int_equal(changes.created_count, 1);
     assert_int_equal(changes.destroyed_count, 1);
     assert_int_equal(changes.destroyed[0], entity);
-    live_step(at);
+    store_step(at);
     check_hash(at);
 }
 
-LIVE_CASE(padding_does_not_count_and_values_do) {
-    ecs_entity entity = live_create(at, at->solid);
+STORE_CASE(padding_does_not_count_and_values_do) {
+    ecs_entity entity = store_create(at, at->solid);
     rest(at);
-    live_body* body = ecs_get_mut(at->world, entity, at->body);
+    store_body* body = ecs_get_mut(at->world, entity, at->body);
     memset(body, 0xff, sizeof(*body));
     body->kind = 0;
     body->mass = 0;
-    live_step(at);
+    store_step(at);
     assert_int_equal(ecs_changes_get(at->world).changed_count, 0);
     body = ecs_get_mut(at->world, entity, at->body);
     body->mass = -0.0f; // a different value at full precision
-    live_step(at);
+    store_step(at);
     assert_int_equal(ecs_changes_get(at->world).changed_count, 1);
     check_hash(at);
 }
 
-LIVE_CASE(not_a_number_equals_any_other_payload_of_it) {
-    ecs_entity entity = live_create(at, at->thing);
+STORE_CASE(not_a_number_equals_any_other_payload_of_it) {
+    ecs_entity entity = store_create(at, at->thing);
     uint32_t bits[2] = {0x7fc00000u, 0x7fc00000u};
     assert_ok(ecs_set(at->world, entity, at->pos, bits));
     rest(at);
     bits[0] = 0xffc12345u;
     assert_ok(ecs_set(at->world, entity, at->pos, bits));
-    live_step(at);
+    store_step(at);
     assert_int_equal(ecs_changes_get(at->world).changed_count, 0);
     check_hash(at);
 }
 
-LIVE_CASE(a_changed_text_is_listed) {
-    ecs_entity entity = live_create(at, at->named);
+STORE_CASE(a_changed_text_is_listed) {
+    ecs_entity entity = store_create(at, at->named);
     rest(at);
-    live_set_text(at, entity, at->title, "any_name");
-    live_step(at);
+    store_set_text(at, entity, at->title, "any_name");
+    store_step(at);
     ecs_changes changes = ecs_changes_get(at->world);
     assert_int_equal(changes.changed_count, 1);
     assert_int_equal(changes.changed[0].component, at->title);
     check_hash(at);
 }
 
-CASE(a_text_that_no_memory_was_left_for_is_compared_again) {
-    scarce_memory memory;
-    ecs_world_config config = scarce_world(&memory);
-    live fixture;
-    live_make(&fixture, &config);
-    ecs_entity entity = live_create(&fixture, fixture.named);
-    rest(&fixture);
-    live_set_text(&fixture, entity, fixture.title, "first");
-    rest(&fixture); // the list of changes has room now
-    live_set_text(&fixture, entity, fixture.title, "second");
-    uint64_t told = ecs_world_state_hash(fixture.world);
-    scarce_leave(&memory, 0);
-    live_step(&fixture);
-    memory.fail_at = 0;
-    assert_int_equal(ecs_world_state_hash(fixture.world), told);
-    check_hash(&fixture);
-    ecs_changes_clear(fixture.world);
-    live_step(&fixture);
-    assert_int_not_equal(ecs_world_state_hash(fixture.world), told);
-    assert_int_equal(ecs_changes_get(fixture.world).changed_count, 1);
-    check_hash(&fixture);
-    live_close(&fixture);
+STORE_CASE(a_text_that_no_memory_was_left_for_is_compared_again) {
+    ecs_entity entity = store_create(at, at->named);
+    rest(at);
+    store_set_text(at, entity, at->title, "first");
+    rest(at); // the list of changes has room now
+    store_set_text(at, entity, at->title, "second");
+    uint64_t told = ecs_world_state_hash(at->world);
+    scarce_leave(&at->memory, 0);
+    store_step(at);
+    at->memory.fail_at = 0;
+    assert_int_equal(ecs_world_state_hash(at->world), told);
+    check_hash(at);
+    ecs_changes_clear(at->world);
+    store_step(at);
+    assert_int_not_equal(ecs_world_state_hash(at->world), told);
+    assert_int_equal(ecs_changes_get(at->world).changed_count, 1);
+    check_hash(at);
 }
 
 static void run_bump(const ecs_stage* stage, const ecs_rows* rows) {
@@ -174,15 +169,15 @@ static void run_bump(const ecs_stage* stage, const ecs_rows* rows) {
 // Sizes around blocks of 64 bytes, and rows of one byte: the test compares every tail length.
 CASE(a_written_column_lists_exactly_the_rows_that_differ) {
     for (uint32_t count = 1; count < 200; count += 9) {
-        live fixture;
-        live_open(&fixture, NULL);
+        store fixture;
+        store_open(&fixture);
         system_add(fixture.world, .name = "bump", .stage = "act", .run = run_bump,
                    TERMS({"team", "u8", ECS_WRITE}));
-        live_seal(&fixture);
+        store_seal(&fixture);
         ecs_entity entities[200];
         assert_ok(ecs_create_many(fixture.world, fixture.solid, count, entities));
         rest(&fixture);
-        live_step(&fixture);
+        store_step(&fixture);
         ecs_changes changes = ecs_changes_get(fixture.world);
         uint32_t expected = 0;
         for (uint32_t i = 0; i < count; i++) {
@@ -195,12 +190,12 @@ CASE(a_written_column_lists_exactly_the_rows_that_differ) {
         }
         assert_int_equal(changes.changed_count, expected);
         check_hash(&fixture);
-        live_close(&fixture);
+        store_close(&fixture);
     }
 }
 
-LIVE_CASE(recreate_is_listed_and_keeps_the_hash_right) {
-    ecs_entity entity = live_create(at, at->thing);
+STORE_CASE(recreate_is_listed_and_keeps_the_hash_right) {
+    ecs_entity entity = store_create(at, at->thing);
     rest(at);
     ecs_template_id both = ecs_template_find(at->world, "thing+named");
     assert_ok(ecs_recreate(at->world, entity, both, NULL, 0));

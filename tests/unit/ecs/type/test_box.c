@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /// Boxed types (S5.4): the column has a pointer, and the object has an address that never changes.
 /// The type has a pool of objects and resets a returned object (S4.6).
-#include "table/store_world.h"
+#include "sample_world.h"
 
 #include "type/type_registry.h"
 
@@ -296,7 +296,7 @@ CASE(flags_that_make_no_sense_are_refused) {
 
 /// Run everything that copies an object. Memory runs out at call `n`. @return whether no call
 /// failed.
-static bool live_a_little(fleet* f, uint64_t n) {
+static bool store_a_little(fleet* f, uint64_t n) {
     char name[8] = "Argo";
     ship other = {.crew = 2, .name = name};
     ship* pointer = &other;
@@ -342,7 +342,7 @@ CASE(memory_may_run_out_at_any_allocation) {
         for (bool is_whole = false; !is_whole; n++) {
             scarce_init(&f.memory, 0, true);
             assert_true(open_fleet(&f, all[k], all[k] == NULL));
-            is_whole = live_a_little(&f, n);
+            is_whole = store_a_little(&f, n);
             close_fleet(&f);
         }
         assert_in_range(n, 4, 200);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// Lists, arrays and objects (S2.5, S5.6), and their versions in replicateCompare (S5.8).
-#include "table/store_world.h"
+#include "sample_world.h"
 
 #include "base/hash.h"
 #include "type/container.h"

@@ -2,7 +2,7 @@
 /// Lists, arrays and objects in datablocks (S5.2, S5.6) and in the columns of a world (S2.5, S5.8).
 #include "template/data_world.h"
 
-#include "table/store_world.h"
+#include "sample_world.h"
 
 static const char nested_text[] =
     "hero {\n"

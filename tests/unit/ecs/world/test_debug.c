@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "system/live_world.h"
+#include "sample_world.h"
 
 typedef struct lines {
     char text[8192];
@@ -13,18 +13,18 @@ static void keep_line(void* context, const char* line) {
     kept->count++;
 }
 
-LIVE_CASE(an_entity_is_dumped_with_a_line_per_component) {
+STORE_CASE(an_entity_is_dumped_with_a_line_per_component) {
     lines kept = {0};
-    ecs_entity entity = live_create(at, at->thing);
+    ecs_entity entity = store_create(at, at->thing);
     ecs_dump_entity(at->world, entity, keep_line, &kept);
     assert_string_equal(kept.text, "entity=1:1 template=thing component=hp type=i value=100\n"
                                    "entity=1:1 template=thing component=pos type=p2 value=1,2\n"
                                    "entity=1:1 template=thing component=vel type=p2 value=3,4\n");
 }
 
-LIVE_CASE(empty_and_dead_entities_have_a_line_too) {
+STORE_CASE(empty_and_dead_entities_have_a_line_too) {
     lines kept = {0};
-    ecs_entity entity = live_create(at, at->nothing);
+    ecs_entity entity = store_create(at, at->nothing);
     ecs_dump_entity(at->world, entity, keep_line, &kept);
     assert_non_null(strstr(kept.text, "template=empty\n"));
     assert_int_equal(kept.count, 1);
@@ -34,10 +34,10 @@ LIVE_CASE(empty_and_dead_entities_have_a_line_too) {
     assert_non_null(strstr(kept.text, "dead\n"));
 }
 
-LIVE_CASE(a_world_is_dumped_by_rising_index) {
-    (void)live_create(at, at->thing);
-    (void)live_create(at, at->solid);
-    (void)live_create(at, at->thing);
+STORE_CASE(a_world_is_dumped_by_rising_index) {
+    (void)store_create(at, at->thing);
+    (void)store_create(at, at->solid);
+    (void)store_create(at, at->thing);
     lines kept = {0};
     ecs_dump_world(at->world, false, keep_line, &kept);
     assert_int_equal(kept.count, 9);
@@ -49,20 +49,20 @@ LIVE_CASE(a_world_is_dumped_by_rising_index) {
     assert_null(strstr(kept.text, "+vel"));
 }
 
-LIVE_CASE(a_long_text_is_dumped_whole) {
-    ecs_entity entity = live_create(at, at->named);
+STORE_CASE(a_long_text_is_dumped_whole) {
+    ecs_entity entity = store_create(at, at->named);
     char text[2001];
     memset(text, 'x', sizeof(text));
     text[2000] = '\0';
-    live_set_text(at, entity, at->title, text);
+    store_set_text(at, entity, at->title, text);
     lines kept = {0};
     ecs_dump_entity(at->world, entity, keep_line, &kept);
     assert_non_null(strstr(kept.text, text));
 }
 
-LIVE_CASE(a_write_that_nobody_marked_is_found) {
-    ecs_entity entity = live_create(at, at->thing);
-    live_step(at);
+STORE_CASE(a_write_that_nobody_marked_is_found) {
+    ecs_entity entity = store_create(at, at->thing);
+    store_step(at);
     ecs_world_validate(at->world);
     // This write breaks the const rule.
     int32_t* hp = (int32_t*)ecs_get(at->world, entity, at->hp);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-#include "system/live_world.h"
+#include "sample_world.h"
 
 // A system that uses random numbers, structure, events and the order of rows.
 static void run_wander(const ecs_stage* stage, const ecs_rows* rows) {
-    live* fixture = stage->context;
+    store* fixture = stage->context;
     base_rng* rng = ecs_world_rng(stage->world);
     ecs_vec2* pos = rows->columns[0];
     const ecs_vec2* vel = rows->columns[1];
     for (uint32_t i = 0; i < rows->count; i++) {
         pos[i].x += vel[i].x * base_rng_float(rng);
         if (base_rng_below(rng, 16) == 0) {
-            live_hit hit = {rows->entities[i], 40};
+            store_hit hit = {rows->entities[i], 40};
             (void)ecs_event_send(stage->world, rows->entities[base_rng_below(rng, rows->count)],
                                  fixture->hit, &hit);
         }
@@ -20,36 +20,31 @@ static void run_wander(const ecs_stage* stage, const ecs_rows* rows) {
 }
 
 static void on_hit(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
-    const live_hit* hit = event->payload;
+    const store_hit* hit = event->payload;
     int32_t* hp = rows->columns[0];
     hp[0] -= hit->amount;
     if (hp[0] <= 0) (void)ecs_command_destroy(stage->world, rows->entities[0]);
 }
 
-static void open_wandering_with(live* fixture, const base_allocator* allocator) {
-    ecs_world_config config = ecs_world_config_default();
-    config.limits.events_per_flush_max = 3;
-    config.limits.replicated_index_max = 4000; // validation visits all indices
-    config.limits.local_entities_max = 4000;
-    config.seed = 11;
-    config.allocator = allocator;
-    live_open(fixture, &config);
+static void open_wandering(store* fixture) {
+    store_begin(fixture);
+    fixture->config.limits.events_per_flush_max = 3;
+    fixture->config.limits.replicated_index_max = 4000; // validation visits all indices
+    fixture->config.limits.local_entities_max = 4000;
+    fixture->config.seed = 11;
+    assert_ok(store_try_open(fixture));
     system_add(fixture->world, .name = "wander", .stage = "act", .run = run_wander,
                TERMS({"pos", "p2", ECS_WRITE}, {"vel", "p2", ECS_READ}), .context = fixture);
     system_add(fixture->world, .name = "hurt", EVENTS("hit"), .on_event = on_hit,
                TERMS({"hp", "i", ECS_WRITE}), .context = fixture);
-    live_seal(fixture);
+    store_seal(fixture);
 }
 
-static void open_wandering(live* fixture) {
-    open_wandering_with(fixture, NULL);
-}
-
-#define WANDERING_CASE(name) CASE_WITH(live, at, open_wandering(at), live_close(at), name)
+#define WANDERING_CASE(name) CASE_WITH(store, at, open_wandering(at), store_close(at), name)
 
 // Two worlds that wander alike.
 typedef struct twins {
-    live a, b;
+    store a, b;
 } twins;
 
 static void twins_open(twins* at) {
@@ -58,160 +53,50 @@ static void twins_open(twins* at) {
 }
 
 static void twins_close(twins* at) {
-    live_close(&at->a);
-    live_close(&at->b);
+    store_close(&at->a);
+    store_close(&at->b);
 }
 
 #define TWINS_CASE(name) CASE_WITH(twins, at, twins_open(at), twins_close(at), name)
 
 // Fill the world. @return the entity with a text.
-static ecs_entity populate(live* fixture) {
+static ecs_entity populate(store* fixture) {
     assert_ok(ecs_create_many(fixture->world, fixture->thing, 40, NULL));
-    ecs_entity named = live_create(fixture, fixture->named);
-    live_set_text(fixture, named, fixture->title, "any_name");
-    (void)live_create(fixture, fixture->solid);
-    ecs_entity both = live_create(fixture, ecs_template_find(fixture->world, "solid+named"));
-    live_set_text(fixture, both, fixture->title, "");
-    (void)live_create(fixture, fixture->nothing);
-    (void)live_create(fixture, fixture->marker);
+    ecs_entity named = store_create(fixture, fixture->named);
+    store_set_text(fixture, named, fixture->title, "any_name");
+    (void)store_create(fixture, fixture->solid);
+    ecs_entity both = store_create(fixture, ecs_template_find(fixture->world, "solid+named"));
+    store_set_text(fixture, both, fixture->title, "");
+    (void)store_create(fixture, fixture->nothing);
+    (void)store_create(fixture, fixture->marker);
     return named;
 }
 
-static base_bytes save(live* fixture) {
-    base_bytes bytes = world_saved(fixture->world);
-    return bytes;
-}
-
-static void check_same(live* a, live* b) {
+static void check_same(store* a, store* b) {
     assert_true(ecs_world_hash(a->world) == ecs_world_hash(b->world));
     assert_true(ecs_world_state_hash(a->world) == ecs_world_state_hash(b->world));
     assert_int_equal(ecs_world_entity_count(a->world), ecs_world_entity_count(b->world));
 }
 
-TWINS_CASE(a_restored_world_has_the_same_future) {
-    (void)populate(&at->a);
-    for (uint32_t i = 0; i < 20; i++)
-        live_step(&at->a);
-    base_bytes bytes = save(&at->a);
-    assert_ok(ecs_world_restore(at->b.world, bytes.data, bytes.size));
-    ecs_world_validate(at->b.world);
-    assert_int_equal(ecs_world_tick(at->b.world), 20);
-    for (uint32_t i = 0; i < 50; i++) {
-        check_same(&at->a, &at->b);
-        ecs_changes_clear(at->a.world);
-        ecs_changes_clear(at->b.world);
-        live_step(&at->a);
-        live_step(&at->b);
-        ecs_changes x = ecs_changes_get(at->a.world);
-        ecs_changes y = ecs_changes_get(at->b.world);
-        assert_int_equal(x.changed_count, y.changed_count);
-        assert_int_equal(x.event_count, y.event_count);
-        assert_memory_equal(x.changed, y.changed, x.changed_count * sizeof(ecs_change));
-    }
-    base_bytes again = save(&at->a);
-    base_bytes other = save(&at->b);
-    assert_int_equal(again.size, other.size);
-    assert_memory_equal(again.data, other.data, again.size);
-    base_bytes_deinit(&again);
-    base_bytes_deinit(&other);
-    base_bytes_deinit(&bytes);
-}
-
-WANDERING_CASE(going_back_in_the_same_world_repeats_the_future) {
-    (void)populate(at);
-    for (uint32_t i = 0; i < 5; i++)
-        live_step(at);
-    base_bytes bytes = save(at);
-    uint64_t hashes[10];
-    for (uint32_t i = 0; i < 10; i++) {
-        live_step(at);
-        hashes[i] = ecs_world_hash(at->world);
-    }
-    assert_ok(ecs_world_restore(at->world, bytes.data, bytes.size));
-    for (uint32_t i = 0; i < 10; i++) {
-        live_step(at);
-        assert_true(hashes[i] == ecs_world_hash(at->world));
-    }
-    base_bytes_deinit(&bytes);
-}
-
-TWINS_CASE(what_waits_survives) {
-    ecs_entity named = populate(&at->a);
-    live_step(&at->a);
-    ecs_entity first = ecs_entity_next(at->a.world, ECS_ENTITY_NONE);
-    // A world with: a sent value and a newer one, for plain data and for text; commands; events on
-    // placeholders; handles with references.
-    int32_t hp = 77;
-    assert_ok(ecs_set(at->a.world, first, at->a.hp, &hp));
-    live_set_text(&at->a, named, at->a.title, "nobod?");
-    live_hit hit = {first, 1};
-    assert_true(ecs_event_send(at->a.world, first, at->a.hit, &hit));
-    ecs_entity placeholder = ecs_command_create(at->a.world, at->a.thing, NULL, 0);
-    hit.from = placeholder;
-    assert_true(ecs_event_send(at->a.world, placeholder, at->a.hit, &hit));
-    assert_true(ecs_event_broadcast(at->a.world, at->a.ping, NULL));
-    ecs_entity later = ecs_entity_make(600, 4);
-    assert_ok(ecs_handle_retain(at->a.world, later));
-    base_bytes bytes = save(&at->a);
-    assert_ok(ecs_world_restore(at->b.world, bytes.data, bytes.size));
-    check_same(&at->a, &at->b);
-    assert_int_equal(ecs_command_count(at->b.world), 1);
-    assert_int_equal(ecs_state(at->b.world, later), ECS_STATE_ALLOCATED);
-    ecs_world_validate(at->b.world);
-    ecs_changes_clear(at->a.world);
-    for (uint32_t i = 0; i < 4; i++) {
-        live_step(&at->a);
-        live_step(&at->b);
-        check_same(&at->a, &at->b);
-    }
-    assert_int_equal(ecs_changes_get(at->a.world).changed_count,
-                     ecs_changes_get(at->b.world).changed_count);
-    assert_string_equal(ecs_string_text(ecs_get(at->b.world, named, at->b.title)), "nobod?");
-    base_bytes_deinit(&bytes);
-}
-
-TWINS_CASE(a_restored_text_that_was_not_told_yet_is_told) {
-    ecs_entity entity = live_create(&at->a, at->a.named);
-    live_step(&at->a);
-    live_set_text(&at->a, entity, at->a.title, "new");
-    base_bytes bytes = save(&at->a);
-    assert_ok(ecs_world_restore(at->b.world, bytes.data, bytes.size));
-    live_step(&at->b);
-    ecs_changes changes = ecs_changes_get(at->b.world);
-    assert_int_equal(changes.changed_count, 1);
-    assert_int_equal(changes.changed[0].component, at->b.title);
-    ecs_world_validate(at->b.world);
-    base_bytes_deinit(&bytes);
-}
-
-WANDERING_CASE(the_change_list_is_cleared) {
-    (void)populate(at);
-    base_bytes bytes = save(at);
-    assert_ok(ecs_world_restore(at->world, bytes.data, bytes.size));
-    ecs_changes changes = ecs_changes_get(at->world);
-    assert_int_equal(changes.created_count + changes.destroyed_count + changes.changed_count, 0);
-    base_bytes_deinit(&bytes);
-}
-
-CASE(another_registration_is_refused) {
-    live a;
-    live b;
-    open_wandering(&a);
-    live_open(&b, NULL);
+WANDERING_CASE(another_registration_is_refused) {
+    store b;
+    store_open(&b);
     ecs_event_desc extra = {"extra", 0, NULL, 0, false};
     assert_ok(ecs_event_register(b.world, &extra, NULL));
-    live_seal(&b);
-    (void)populate(&a);
-    base_bytes bytes = save(&a);
+    store_seal(&b);
+    (void)populate(at);
+    base_bytes bytes = world_saved(at->world);
     assert_int_equal(ecs_world_restore(b.world, bytes.data, bytes.size), ECS_ERR_MALFORMED);
     assert_int_equal(ecs_world_entity_count(b.world), 0);
+    store_create(&b, b.ball);
+    assert_int_equal(ecs_world_copy(b.world, at->world), ECS_ERR_MALFORMED);
+    assert_int_equal(ecs_world_entity_count(b.world), 0);
     base_bytes_deinit(&bytes);
-    live_close(&a);
-    live_close(&b);
+    store_close(&b);
 }
 
 // The same type, event and template; another compiler leaves `gap` more bytes between the fields.
-static void open_spread(live* fixture, uint32_t gap) {
+static void open_spread(store* fixture, uint32_t gap) {
     const ecs_field fields[] = {
         {.name = "mark", .offset = 0, .kind = ECS_FIELD_U32, .count = 1},
         {.name = "way", .offset = 4 + gap, .kind = ECS_FIELD_F32, .count = 2},
@@ -222,40 +107,40 @@ static void open_spread(live* fixture, uint32_t gap) {
     type.field_count = 2;
     ecs_event_desc event = {"sighted", size, fields, 2, true};
     static const char text[] = "seen {\n  \"spot:probe\" { _track:b=yes; }\n}\n";
-    live_open(fixture, NULL);
+    store_open(fixture);
     assert_ok(ecs_type_register(fixture->world, &type, NULL));
     assert_ok(ecs_event_register(fixture->world, &event, NULL));
     assert_ok(ecs_template_load(fixture->world, "seen.blk", text, strlen(text), test_reporter()));
-    live_seal(fixture);
+    store_seal(fixture);
 }
 
 CASE(a_save_of_a_machine_with_other_sizes_is_the_same) {
-    live a;
-    live b;
+    store a;
+    store b;
     open_spread(&a, 0);
     open_spread(&b, 4);
-    ecs_entity entity = live_create(&a, ecs_template_find(a.world, "seen"));
+    ecs_entity entity = store_create(&a, ecs_template_find(a.world, "seen"));
     const ecs_component_id spot = ecs_component_find(a.world, "spot");
     *(uint32_t*)ecs_get_mut(a.world, entity, spot) = 9;
-    live_step(&a);
-    base_bytes bytes = save(&a);
+    store_step(&a);
+    base_bytes bytes = world_saved(a.world);
     assert_ok(ecs_world_restore(b.world, bytes.data, bytes.size));
     check_same(&a, &b);
     assert_int_equal(*(const uint32_t*)ecs_get(b.world, entity, spot), 9);
-    base_bytes again = save(&b);
+    base_bytes again = world_saved(b.world);
     assert_int_equal(again.size, bytes.size);
     assert_memory_equal(again.data, bytes.data, bytes.size);
     base_bytes_deinit(&again);
     base_bytes_deinit(&bytes);
-    live_close(&a);
-    live_close(&b);
+    store_close(&a);
+    store_close(&b);
 }
 
-static void check_usable(live* fixture) {
+static void check_usable(store* fixture) {
     ecs_world_validate(fixture->world);
-    live_step(fixture);
-    ecs_entity entity = live_create(fixture, fixture->thing);
-    live_step(fixture);
+    store_step(fixture);
+    ecs_entity entity = store_create(fixture, fixture->thing);
+    store_step(fixture);
     assert_true(ecs_is_alive(fixture->world, entity));
     ecs_world_validate(fixture->world);
 }
@@ -263,8 +148,8 @@ static void check_usable(live* fixture) {
 TWINS_CASE(every_cut_is_refused_and_leaves_an_empty_world) {
     (void)populate(&at->a);
     for (uint32_t i = 0; i < 5; i++)
-        live_step(&at->a);
-    base_bytes bytes = save(&at->a);
+        store_step(&at->a);
+    base_bytes bytes = world_saved(at->a.world);
     for (size_t size = 0; size < bytes.size; size += 1 + size / 64) {
         // In its own block, so that a sanitizer sees a read past its end.
         uint8_t* cut = malloc(size + 1);
@@ -317,12 +202,12 @@ TWINS_CASE(a_world_that_composed_in_another_order_has_the_same_future) {
     ecs_entity queued = ecs_command_create(at->a.world, composed, NULL, 0);
     assert_true(ecs_entity_is_placeholder(queued));
     for (uint32_t i = 0; i < 5; i++) {
-        base_bytes bytes = save(&at->a);
+        base_bytes bytes = world_saved(at->a.world);
         assert_ok(ecs_world_restore(at->b.world, bytes.data, bytes.size));
         ecs_world_validate(at->b.world);
         base_bytes_deinit(&bytes);
-        live_step(&at->a);
-        live_step(&at->b);
+        store_step(&at->a);
+        store_step(&at->b);
         assert_true(ecs_world_state_hash(at->a.world) == ecs_world_state_hash(at->b.world));
         ecs_entity entity = ECS_ENTITY_NONE;
         while ((entity = ecs_entity_next(at->a.world, entity)) != ECS_ENTITY_NONE) {
@@ -337,10 +222,10 @@ TWINS_CASE(a_world_that_composed_in_another_order_has_the_same_future) {
 TWINS_CASE(damaged_bytes_never_break_the_world) {
     base_rng rng = test_rng(77, 1);
     (void)populate(&at->a);
-    live_step(&at->a);
+    store_step(&at->a);
     (void)ecs_command_create(at->a.world, at->a.thing, NULL, 0);
     (void)ecs_event_broadcast(at->a.world, at->a.ping, NULL);
-    base_bytes bytes = save(&at->a);
+    base_bytes bytes = world_saved(at->a.world);
     // Magic, version and schema: changes behind them reach all of the reader.
     const size_t head = 16;
     for (uint32_t round = 0; round < 4000; round++) {
@@ -356,7 +241,7 @@ TWINS_CASE(damaged_bytes_never_break_the_world) {
         free(copy);
         if (result != ECS_OK) assert_int_equal(ecs_world_entity_count(at->b.world), 0);
         ecs_world_validate(at->b.world);
-        live_step(&at->b);
+        store_step(&at->b);
         ecs_world_validate(at->b.world);
     }
     assert_ok(ecs_world_restore(at->b.world, bytes.data, bytes.size));
@@ -367,7 +252,7 @@ TWINS_CASE(damaged_bytes_never_break_the_world) {
 
 WANDERING_CASE(the_world_hash_sees_what_the_state_hash_does_not) {
     (void)populate(at);
-    live_step(at);
+    store_step(at);
     ecs_entity first = ecs_entity_next(at->world, ECS_ENTITY_NONE);
     uint64_t state_hash = ecs_world_state_hash(at->world);
     uint64_t hashes[4];
@@ -395,24 +280,19 @@ WANDERING_CASE(running_out_of_memory_while_saving_is_reported) {
     base_bytes_deinit(&bytes);
 }
 
-CASE(running_out_of_memory_while_restoring_empties_the_world) {
-    scarce_memory memory;
-    scarce_init(&memory, 0, true);
-    live a;
-    open_wandering(&a);
-    (void)populate(&a);
-    live_step(&a);
-    (void)ecs_command_create(a.world, a.thing, NULL, 0);
-    base_bytes bytes = save(&a);
-    uint32_t refused = 0;
-    for (uint32_t granted = 0; granted < 200; granted++) {
-        live b;
-        open_wandering_with(&b, &memory.allocator);
-        scarce_leave(&memory, granted);
-        ecs_result result = ecs_world_restore(b.world, bytes.data, bytes.size);
-        memory.fail_at = 0;
+WANDERING_CASE(running_out_of_memory_while_restoring_empties_the_world) {
+    (void)populate(at);
+    store_step(at);
+    (void)ecs_command_create(at->world, at->thing, NULL, 0);
+    base_bytes bytes = world_saved(at->world);
+    uint32_t granted = 0;
+    for (ecs_result result = ECS_ERR_MEMORY; result != ECS_OK; granted++) {
+        store b;
+        open_wandering(&b);
+        scarce_leave(&b.memory, granted);
+        result = ecs_world_restore(b.world, bytes.data, bytes.size);
+        b.memory.fail_at = 0;
         if (result != ECS_OK) {
-            refused++;
             // The composition of a template reports missing memory and a reached limit with the
             // same code.
             assert_true(result == ECS_ERR_MEMORY || result == ECS_ERR_FULL);
@@ -420,21 +300,18 @@ CASE(running_out_of_memory_while_restoring_empties_the_world) {
             check_usable(&b);
             assert_ok(ecs_world_restore(b.world, bytes.data, bytes.size));
         }
-        check_same(&a, &b);
-        live_close(&b);
-        if (result == ECS_OK) break;
-        assert_int_not_equal(granted, 199);
+        check_same(at, &b);
+        store_close(&b);
     }
-    assert_true(refused > 5);
+    assert_in_range(granted, 7, 199);
     base_bytes_deinit(&bytes);
-    live_close(&a);
 }
 
 // Both ways to copy give what save and restore give, and the copy has the same future.
 TWINS_CASE(a_copy_is_what_save_and_restore_give) {
     (void)populate(&at->a);
     for (uint32_t round = 0; round < 30; round++) {
-        live_step(&at->a);
+        store_step(&at->a);
         if (round % 3 == 0) ecs_changes_clear(at->a.world);
         assert_ok(ecs_world_copy(at->b.world, at->a.world));
         ecs_world_validate(at->b.world);
@@ -443,73 +320,53 @@ TWINS_CASE(a_copy_is_what_save_and_restore_give) {
         assert_int_equal(ecs_changes_get(at->b.world).changed_count, 0);
         // The copy runs ahead. The next round replaces it by a new copy.
         for (uint32_t i = 0; i < round % 5; i++)
-            live_step(&at->b);
+            store_step(&at->b);
     }
     assert_ok(ecs_world_copy(at->b.world, at->a.world));
     for (uint32_t i = 0; i < 20; i++) {
-        live_step(&at->a);
-        live_step(&at->b);
+        store_step(&at->a);
+        store_step(&at->b);
         check_same(&at->a, &at->b);
     }
 }
 
 CASE(a_copy_of_the_same_rows_allocates_nothing) {
-    scarce_memory memory;
-    live a;
-    live b;
-    ecs_world_config config = scarce_world(&memory);
-    live_make(&a, &config);
-    live_make(&b, &config);
+    store a, b;
+    store_make(&a);
+    store_make(&b);
     assert_ok(ecs_create_many(a.world, a.thing, 700, NULL));
-    ecs_entity named = live_create(&a, a.named);
-    live_set_text(&a, named, a.title, "any_name");
-    live_step(&a);
+    ecs_entity named = store_create(&a, a.named);
+    store_set_text(&a, named, a.title, "any_name");
+    store_step(&a);
     assert_ok(ecs_world_copy(b.world, a.world));
     check_same(&a, &b);
     for (uint32_t round = 0; round < 10; round++) {
         ecs_entity entity = ecs_entity_next(a.world, ECS_ENTITY_NONE);
         for (uint32_t i = 0; i < 100; i++, entity = ecs_entity_next(a.world, entity))
             ((ecs_vec2*)ecs_get_mut(a.world, entity, a.pos))->x += 1.0f;
-        if (round % 2 == 0) live_step(&a);
-        uint64_t before = memory.calls;
+        if (round % 2 == 0) store_step(&a);
+        uint64_t before = b.memory.calls;
         assert_ok(ecs_world_copy(b.world, a.world));
-        assert_int_equal(memory.calls, before);
+        assert_int_equal(b.memory.calls, before);
         check_same(&a, &b);
         ecs_world_validate(b.world);
     }
-    live_close(&a);
-    live_close(&b);
-}
-
-CASE(a_copy_with_another_registration_is_refused_and_empty) {
-    live a;
-    live b;
-    open_wandering(&a);
-    ecs_world_config config = ecs_world_config_default();
-    live_open(&b, &config);
-    ecs_event_desc more = {"more", 0, NULL, 0, false};
-    ecs_event_type type;
-    assert_ok(ecs_event_register(b.world, &more, &type));
-    live_seal(&b);
-    (void)populate(&a);
-    assert_int_equal(ecs_world_copy(b.world, a.world), ECS_ERR_MALFORMED);
-    assert_int_equal(ecs_world_entity_count(b.world), 0);
-    live_close(&a);
-    live_close(&b);
+    store_close(&a);
+    store_close(&b);
 }
 
 // ---- sums of what is not tracked ----
 
 enum { SUM_ENTITIES = 100 };
 
-static void sum_turn(const live* fixture, ecs_tick tick, uint32_t values_max, uint64_t* sums) {
+static void sum_turn(const store* fixture, ecs_tick tick, uint32_t values_max, uint64_t* sums) {
     ecs_world_untracked_sums(fixture->world, tick, values_max, sums);
     assert_true(sums[fixture->pos] == 0 && sums[fixture->hp] == 0); // tracked
     assert_true(sums[fixture->note] == 0);                          // owns memory
 }
 
 // All turns together see each value once, whatever their number.
-LIVE_CASE(untracked_sums_see_each_value_in_its_turn) {
+STORE_CASE(untracked_sums_see_each_value_in_its_turn) {
     static const uint32_t limits[] = {1, 7, SUM_ENTITIES - 1, SUM_ENTITIES, SUM_ENTITIES + 1};
     uint64_t all[ECS_COMPONENTS_MAX + 1], sums[ECS_COMPONENTS_MAX + 1];
     ecs_entity things[SUM_ENTITIES];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Saves that workers fill in, and restores that they read: what one thread does, with any number.
-#include "system/live_world.h"
+#include "sample_world.h"
 
 #include "base/workers.h"
 
@@ -17,30 +17,28 @@ static const ecs_field lamp_fields[] = {
 };
 
 typedef struct house {
-    live fixture;
+    store fixture;
     ecs_template_id lit;
     ecs_component_id lamp;
 } house;
 
-static void open_house(house* self, const base_allocator* allocator) {
+static void open_house(house* self) {
     static const char text[] = "lit { \"lamp:lamp\" { _track:b=yes; } \"mark:tag\" "
                                "{ _track:b=yes; } }\n";
-    ecs_world_config config = ecs_world_config_default();
-    config.allocator = allocator;
-    live_open(&self->fixture, &config);
+    store_open(&self->fixture);
     ecs_world* world = self->fixture.world;
     const ecs_type_desc type = {
         "lamp", sizeof(lamp), _Alignof(lamp), lamp_fields, BASE_COUNT(lamp_fields), NULL};
     assert_ok(ecs_type_register(world, &type, NULL));
     assert_ok(ecs_template_load(world, "lit.blk", text, strlen(text), test_reporter()));
-    live_seal(&self->fixture);
+    store_seal(&self->fixture);
     self->lit = ecs_template_find(world, "lit");
     self->lamp = ecs_component_find(world, "lamp");
 }
 
 // Rows of all kinds in chunks of several blocks; some values are newer than their shadows.
 static void fill_house(house* self) {
-    live* fixture = &self->fixture;
+    store* fixture = &self->fixture;
     ecs_world* world = fixture->world;
     enum { THINGS = 5000 };
     static ecs_entity things[THINGS];
@@ -50,13 +48,13 @@ static void fill_house(house* self) {
         assert_ok(ecs_set(world, things[i], fixture->pos, &pos));
     }
     for (uint32_t i = 0; i < 300; i++) {
-        const ecs_entity named = live_create(fixture, fixture->named);
-        if (i % 3 == 0) live_set_text(fixture, named, fixture->title, "Ada");
-        (void)live_create(fixture, i % 2 == 0 ? fixture->solid : fixture->marker);
+        const ecs_entity named = store_create(fixture, fixture->named);
+        if (i % 3 == 0) store_set_text(fixture, named, fixture->title, "Ada");
+        (void)store_create(fixture, i % 2 == 0 ? fixture->solid : fixture->marker);
         const lamp value = {i % 2 == 0, (float)i};
-        assert_ok(ecs_set(world, live_create(fixture, self->lit), self->lamp, &value));
+        assert_ok(ecs_set(world, store_create(fixture, self->lit), self->lamp, &value));
     }
-    live_step(fixture);
+    store_step(fixture);
     for (uint32_t i = 0; i < THINGS; i += 1000) {
         const int32_t hp = (int32_t)i;
         assert_ok(ecs_set(world, things[i], fixture->hp, &hp));
@@ -99,8 +97,8 @@ static void expect_save(house* self, const base_bytes* expected) {
 
 CASE(any_number_of_threads_saves_and_restores_the_same) { // B10
     static house a, b;
-    open_house(&a, NULL);
-    open_house(&b, NULL);
+    open_house(&a);
+    open_house(&b);
     fill_house(&a);
     base_bytes expected = save(&a);
     const uint64_t hash = ecs_world_hash(a.fixture.world);
@@ -118,30 +116,30 @@ CASE(any_number_of_threads_saves_and_restores_the_same) { // B10
         drop_workers(&b, workers);
     }
     base_bytes_deinit(&expected);
-    live_close(&a.fixture);
-    live_close(&b.fixture);
+    store_close(&a.fixture);
+    store_close(&b.fixture);
 }
 
 CASE(few_entities_are_saved_by_one_thread) {
     static house a;
-    open_house(&a, NULL);
+    open_house(&a);
     base_workers* workers = base_workers_create(NULL, 2);
     ecs_world_set_workers(a.fixture.world, workers);
-    (void)live_create(&a.fixture, a.fixture.thing);
+    (void)store_create(&a.fixture, a.fixture.thing);
     base_bytes expected = save(&a);
     drop_workers(&a, workers);
     expect_save(&a, &expected);
     base_bytes_deinit(&expected);
-    live_close(&a.fixture);
+    store_close(&a.fixture);
 }
 
 // A mistake of a game, which a save must not hide.
 CASE(a_value_that_was_written_past_tracking_is_in_the_save) {
     static house a, b;
-    open_house(&a, NULL);
-    open_house(&b, NULL);
+    open_house(&a);
+    open_house(&b);
     fill_house(&a);
-    live_step(&a.fixture);
+    store_step(&a.fixture);
     const ecs_entity entity = ecs_entity_make(3001, 1);
     ecs_vec2* pos = (ecs_vec2*)(uintptr_t)ecs_get(a.fixture.world, entity, a.fixture.pos);
     pos->x = 4711.0f;
@@ -155,15 +153,15 @@ CASE(a_value_that_was_written_past_tracking_is_in_the_save) {
     assert_true(pos->x == 4711.0f);
     drop_workers(&b, workers);
     base_bytes_deinit(&expected);
-    live_close(&a.fixture);
-    live_close(&b.fixture);
+    store_close(&a.fixture);
+    store_close(&b.fixture);
 }
 
 CASE(damage_is_found_by_any_number_of_threads) { // B10
     static house a, b, c;
-    open_house(&a, NULL);
-    open_house(&b, NULL);
-    open_house(&c, NULL);
+    open_house(&a);
+    open_house(&b);
+    open_house(&c);
     fill_house(&a);
     base_bytes bytes = save(&a);
     base_workers* workers = use_workers(&b, 3);
@@ -191,61 +189,57 @@ CASE(damage_is_found_by_any_number_of_threads) { // B10
     assert_true(refused > rounds / 5 && refused < rounds);
     drop_workers(&b, workers);
     base_bytes_deinit(&bytes);
-    live_close(&a.fixture);
-    live_close(&b.fixture);
-    live_close(&c.fixture);
+    store_close(&a.fixture);
+    store_close(&b.fixture);
+    store_close(&c.fixture);
 }
 
 // Fresh pages cost more than all else.
 CASE(a_restore_uses_the_blocks_that_the_world_had) {
     static house a;
-    scarce_memory own;
-    scarce_init(&own, 0, true);
-    open_house(&a, &own.allocator);
+    scarce_memory* own = &a.fixture.memory;
+    open_house(&a);
     fill_house(&a);
     base_bytes expected = save(&a);
-    assert_true(own.size_max > 128 << 10);
+    assert_true(own->size_max > 128 << 10);
     assert_ok(restore(&a, &expected)); // as many rows in each block as fit
-    const int64_t out = own.bytes;
-    own.size_max = 0;
+    const int64_t out = own->bytes;
+    own->size_max = 0;
     assert_ok(restore(&a, &expected));
-    assert_true(own.size_max < 64 << 10);
-    assert_int_equal(own.bytes, out);
+    assert_true(own->size_max < 64 << 10);
+    assert_int_equal(own->bytes, out);
     expect_save(&a, &expected);
     expected.size -= 40;
     assert_int_equal(restore(&a, &expected), ECS_ERR_MALFORMED);
-    assert_true(own.bytes < out / 2);
+    assert_true(own->bytes < out / 2);
     base_bytes_deinit(&expected);
-    live_close(&a.fixture);
-    assert_int_equal(own.bytes, 0);
+    store_close(&a.fixture);
 }
 
 CASE(without_memory_nothing_is_half) {
     static house a, b;
-    scarce_memory own;
-    scarce_init(&own, 0, true);
-    open_house(&a, NULL);
-    open_house(&b, &own.allocator);
+    open_house(&a);
+    open_house(&b);
     fill_house(&a);
     base_bytes expected = save(&a);
     base_workers* workers = use_workers(&b, 2);
     ecs_result result = ECS_ERR_MEMORY;
     for (uint32_t calls = 0; result != ECS_OK; calls = calls + 1 + calls / 16) {
         if (calls % 2 == 0) assert_ok(restore(&b, &expected)); // blocks to keep
-        scarce_leave(&own, calls);
+        scarce_leave(&b.fixture.memory, calls);
         result = restore(&b, &expected);
         assert_true(result == ECS_OK || result == ECS_ERR_MEMORY);
-        own.fail_at = 0;
+        b.fixture.memory.fail_at = 0;
         assert_true(result == ECS_OK || ecs_world_entity_count(b.fixture.world) == 0);
         ecs_world_validate(b.fixture.world);
     }
     for (uint32_t calls = 0; calls < 8; calls++) { // blocks that find no room are filled at once
-        scarce_leave(&own, calls);
+        scarce_leave(&b.fixture.memory, calls);
         expect_save(&b, &expected);
     }
-    own.fail_at = 0;
+    b.fixture.memory.fail_at = 0;
     drop_workers(&b, workers);
     base_bytes_deinit(&expected);
-    live_close(&a.fixture);
-    live_close(&b.fixture);
+    store_close(&a.fixture);
+    store_close(&b.fixture);
 }

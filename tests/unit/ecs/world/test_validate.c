@@ -9,7 +9,7 @@ typedef struct damage {
 
 // Make a valid world with a family of two.
 static void damage_make(damage* at) {
-    load_make(&at->fixture, NULL);
+    load_make(&at->fixture);
     ecs_world* world = at->fixture.world;
     at->parent = load_child(&at->fixture, at->fixture.limb, ECS_ENTITY_NONE);
     at->child = load_child(&at->fixture, at->fixture.limb, at->parent);

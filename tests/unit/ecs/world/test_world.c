@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The world as a whole: limits, tags, contexts, seal, and every allocation that can fail.
-#include "table/store_world.h"
+#include "sample_world.h"
 
 #include "base/bytes.h"
 
@@ -96,8 +96,8 @@ STORE_CASE(a_world_is_sealed_once) {
 CASE(two_worlds_do_not_know_each_other) {
     store first;
     store second;
-    store_make(&first, NULL);
-    store_make(&second, NULL);
+    store_make(&first);
+    store_make(&second);
     ecs_entity entity = store_create(&first, first.ball);
     assert_false(ecs_is_alive(second.world, entity));
     ecs_world_count_bad_transition(first.world);
@@ -131,12 +131,11 @@ STORE_CASE(a_cleared_storage_is_as_new_and_numbers_from_the_start) {
     assert_int_equal(store_create(at, at->ball), first);
 }
 
-CASE_WITH(store, fixture, store_make(fixture, NULL), store_close(fixture),
-          indices_come_back_from_their_bytes) {
-    ecs_world* world = fixture->world;
+STORE_CASE(indices_come_back_from_their_bytes) {
+    ecs_world* world = at->world;
     enum { COUNT = 3000 };
     static ecs_entity entities[COUNT];
-    assert_ok(ecs_create_many(world, fixture->ball, COUNT, entities));
+    assert_ok(ecs_create_many(world, at->ball, COUNT, entities));
     assert_ok(ecs_handle_retain(world, entities[1]));
     assert_ok(ecs_handle_load(world, ecs_entity_make(5, 2)));
     for (uint32_t i = 0; i < COUNT; i += 2)
@@ -144,45 +143,45 @@ CASE_WITH(store, fixture, store_make(fixture, NULL), store_close(fixture),
     base_bytes bytes;
     base_bytes_init(&bytes, NULL);
     ecs_storage_write_indices(world, &bytes);
-    ecs_entity next = store_create(fixture, fixture->ball);
+    ecs_entity next = store_create(at, at->ball);
     ecs_storage_clear(world);
     base_reader reader = base_reader_make(bytes.data, bytes.size);
     assert_ok(ecs_storage_read_indices(world, &reader));
     assert_int_equal(base_reader_left(&reader), 0);
     ecs_binding* binding = NULL;
-    assert_ok(ecs_storage_bind(world, fixture->ball, &binding));
+    assert_ok(ecs_storage_bind(world, at->ball, &binding));
     ecs_archetype* archetype = binding->archetype;
     static ecs_row_head heads[COUNT / 2];
     for (uint32_t i = 1; i < COUNT; i += 2)
-        heads[i / 2] = (ecs_row_head){entities[i], fixture->ball};
+        heads[i / 2] = (ecs_row_head){entities[i], at->ball};
     assert_ok(ecs_structure_place_rows(world, archetype, heads, COUNT / 2));
     assert_int_equal(ecs_structure_place_rows(world, archetype, heads, 1), ECS_ERR_TAKEN);
-    const ecs_row_head none = {ECS_ENTITY_NONE, fixture->ball};
+    const ecs_row_head none = {ECS_ENTITY_NONE, at->ball};
     assert_int_equal(ecs_structure_place_rows(world, archetype, &none, 1), ECS_ERR_STALE);
     assert_int_equal(ecs_world_entity_count(world), COUNT / 2);
     ecs_storage_settle_indices(world);
     ecs_storage_validate(world);
     assert_int_equal(ecs_state(world, ecs_entity_make(5, 2)), ECS_STATE_LOADING);
-    assert_int_equal(store_create(fixture, fixture->ball), next);
+    assert_int_equal(store_create(at, at->ball), next);
     for (size_t size = 0; size < bytes.size; size += size < 64 ? 1 : 97) {
         ecs_storage_clear(world);
         reader = base_reader_make(bytes.data, size);
         assert_int_equal(ecs_storage_read_indices(world, &reader), ECS_ERR_MALFORMED);
     }
-    for (size_t at = 0; at < bytes.size; at += at < 64 ? 1 : 97) {
+    for (size_t i = 0; i < bytes.size; i += i < 64 ? 1 : 97) {
         ecs_storage_clear(world);
-        bytes.data[at] ^= 0x81;
+        bytes.data[i] ^= 0x81;
         reader = base_reader_make(bytes.data, bytes.size);
         (void)!ecs_storage_read_indices(world, &reader); // it must not fail in any other way
         ecs_storage_clear(world);
-        bytes.data[at] ^= 0x81;
+        bytes.data[i] ^= 0x81;
     }
     base_bytes_deinit(&bytes);
 }
 
 // Run everything that allocates. @return the first error.
-static ecs_result live_a_life(store* fixture, const ecs_world_config* config) {
-    ecs_result result = store_try_open(fixture, config);
+static ecs_result live_a_life(store* fixture) {
+    ecs_result result = store_try_open(fixture);
     if (result != ECS_OK) return result;
     ecs_world* world = fixture->world;
     const ecs_term terms[] = {{"pos", "p2", ECS_WRITE}};
@@ -217,23 +216,16 @@ static ecs_result live_a_life(store* fixture, const ecs_world_config* config) {
 }
 
 CASE(every_allocation_may_fail) {
-    scarce_memory memory;
-    uint64_t calls = 0;
     bool is_done = false;
     for (uint64_t n = 1; !is_done; n++) {
-        scarce_init(&memory, 0, true);
-        memory.fail_at = n;
-        ecs_world_config config = ecs_world_config_default();
-        config.allocator = &memory.allocator;
         store fixture;
-        ecs_result result = live_a_life(&fixture, &config);
-        is_done = memory.calls < n;
-        calls = memory.calls;
-        if (fixture.world && fixture.world->is_sealed && n % 16 == 0)
-            ecs_storage_validate(fixture.world);
-        ecs_world_destroy(fixture.world);
-        assert_int_equal(memory.bytes, 0);
+        store_begin(&fixture);
+        fixture.memory.fail_at = n;
+        ecs_result result = live_a_life(&fixture);
+        is_done = fixture.memory.calls < n;
+        if (fixture.world && n % 16 != 0)
+            fixture.world->is_sealed = false; // to be closed without a look at it
+        store_close(&fixture);
         assert_int_equal(result, is_done ? ECS_OK : ECS_ERR_MEMORY);
     }
-    print_message("%u allocations\n", (unsigned)calls);
 }
