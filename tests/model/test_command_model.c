@@ -146,12 +146,12 @@ static void run_drift(const ecs_stage* stage, const ecs_rows* rows) {
         if (ecs_entity_index(rows->entities[i]) % 3 == 0) pos[i].x += 1;
 }
 
-static ecs_world* make_world(memory* from, bool is_mirror) {
+static ecs_world* make_world(memory* from, bool is_mirror, uint32_t indices) {
     ecs_world_config config = ecs_world_config_default();
     config.allocator = &from->allocator;
     config.is_mirror = is_mirror;
     config.limits.replicated_index_max = INDICES;
-    config.limits.local_entities_max = INDICES;
+    config.limits.local_entities_max = indices;
     config.limits.commands_queued_max = ORDERS_MAX;
     ecs_world* world = NULL;
     assert_ok(ecs_world_create(&config, &world));
@@ -233,6 +233,7 @@ typedef struct model {
     memory from[2];
     ecs_world* world[2]; // [0] records, [1] acts at once
     bool is_mirror;
+    uint32_t indices; // of local entities
     base_rng rng;
     ecs_entity handles[HANDLES_MAX]; // some of destroyed entities
     uint32_t handle_count;
@@ -431,22 +432,36 @@ static void reopen(model* m) {
     assert_ok(ecs_world_save(m->world[0], &bytes));
     if (base_rng_below(&m->rng, 2) == 0) {
         ecs_world_destroy(m->world[0]);
-        m->world[0] = make_world(&m->from[0], m->is_mirror);
+        m->world[0] = make_world(&m->from[0], m->is_mirror, m->indices);
     }
     assert_ok(ecs_world_restore(m->world[0], bytes.data, bytes.size));
     assert_true(ecs_world_hash(m->world[0]) == hash);
     base_bytes_deinit(&bytes);
 }
 
+// Two kinds of rows, each a little more than a chunk, so that changes of the newest empty the second
+// chunk; these are in the order of their rows.
+static void fill(model* m) {
+    static ecs_entity made[ECS_CHUNK_ROWS_MAX + 60];
+    for (uint32_t kind = 0; kind < 2; kind++) {
+        for (uint32_t w = 0; w < 2; w++)
+            assert_ok(ecs_create_many(m->world[w], shapes[kind], BASE_COUNT(made), made));
+        for (uint32_t i = BASE_COUNT(made) - 500; i < BASE_COUNT(made); i++)
+            m->handles[m->handle_count++] = made[i];
+    }
+}
+
 static void open_model(model* m, uint64_t seed, uint32_t script) {
     memset(m, 0, sizeof *m);
     m->rng = base_rng_make(seed, script);
     m->is_mirror = base_rng_below(&m->rng, 3) == 0;
+    m->indices = script % 6 == 5 ? 3 * ECS_CHUNK_ROWS_MAX : INDICES;
     for (uint32_t w = 0; w < 2; w++) {
         m->from[w] = (memory){.allocator = {memory_allocate, memory_release, &m->from[w]},
                               .rng = base_rng_make(seed + w, script)};
-        m->world[w] = make_world(&m->from[w], m->is_mirror);
+        m->world[w] = make_world(&m->from[w], m->is_mirror, m->indices);
     }
+    if (m->indices > INDICES) fill(m);
 }
 
 static void close_model(model* m) {

@@ -9,7 +9,8 @@
 #include "model_scripts.h"
 
 enum {
-    KINDS = 6, // components c0 (tracked) to c5
+    KINDS = 6, // components c0 (tracked), c40, c80...: of several words of a mask
+    SPREAD = 40,
     SHAPES = 14,
     LISTENERS = 7,
     WATCHERS = 4,
@@ -145,18 +146,19 @@ static void on_leave(const ecs_stage* stage, const ecs_entity* entities, uint32_
         log_real(own->model, own->number, 'o', entities[i]);
 }
 
-static const char* const kind_names[KINDS] = {"c0", "c1", "c2", "c3", "c4", "c5"};
+static const char* const kind_names[KINDS] = {"c0", "c40", "c80", "c120", "c160", "c200"};
 
 static void fill_matcher(model* m, matcher* match) {
-    static const ecs_access accesses[] = {ECS_READ,    ECS_REQUIRE_NOT,   ECS_ANY,  ECS_ANY,
-                                          ECS_REQUIRE, ECS_OPTIONAL_READ, ECS_WRITE};
+    static const ecs_access accesses[] = {ECS_READ,  ECS_REQUIRE_NOT,   ECS_ANY,
+                                          ECS_ANY,   ECS_REQUIRE,       ECS_OPTIONAL_READ,
+                                          ECS_WRITE, ECS_OPTIONAL_WRITE};
     match->count = 0;
     uint32_t count = 1 + base_rng_below(&m->rng, TERMS);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t kind = base_rng_below(&m->rng, KINDS);
         match->kinds[match->count] = kind;
         match->terms[match->count++] =
-            (ecs_term){kind_names[kind], "i", accesses[base_rng_below(&m->rng, 7)]};
+            (ecs_term){kind_names[kind], "i", accesses[base_rng_below(&m->rng, 8)]};
     }
     if (base_rng_below(&m->rng, 5) == 0)
         match->terms[match->count++] = (ecs_term){NULL, NULL, ECS_ONLY};
@@ -167,20 +169,19 @@ static ecs_world* make_world(model* m) {
     config.limits.local_entities_max = ENTITIES * 2;
     ecs_world* world = NULL;
     assert_ok(ecs_world_create(&config, &world));
-    char text[4096];
+    static char text[16384];
     size_t used = 0;
+    for (uint32_t k = 0; k <= SPREAD * (KINDS - 1); k++) // all components, in the order of numbers
+        used += (size_t)snprintf(text + used, sizeof text - used, "k%u { c%u:i=0\n }\n", k, k);
     for (uint32_t s = 0; s < SHAPES; s++) {
         used += (size_t)snprintf(text + used, sizeof text - used, "s%u {\n", s);
         for (uint32_t k = 0; k < KINDS; k++)
             if (m->has[s][k])
-                used += (size_t)snprintf(text + used, sizeof text - used,
-                                         " \"c%u:i\" { %svalue:i=0 }\n", k,
-                                         k == 0 ? "_track:b=yes; " : "");
+                used +=
+                    (size_t)snprintf(text + used, sizeof text - used, " \"%s:i\" { %svalue:i=0 }\n",
+                                     kind_names[k], k == 0 ? "_track:b=yes; " : "");
         used += (size_t)snprintf(text + used, sizeof text - used, "}\n");
     }
-    // All components exist, also those that no shape has.
-    for (uint32_t k = 0; k < KINDS; k++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "k%u { c%u:i=0\n }\n", k, k);
     assert_ok(ecs_template_load(world, "core.blk", text, used, test_reporter()));
     for (uint32_t i = 0; i <= LISTENERS; i++) {
         part* own = i < LISTENERS ? &m->listeners[i] : &m->reactor;

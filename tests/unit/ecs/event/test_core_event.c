@@ -6,30 +6,6 @@
 static const ecs_term with_pos[] = {{"pos", "p2", ECS_READ}};
 static const ecs_term with_radius[] = {{"radius", "r", ECS_READ}};
 
-HEAR_CASE(an_entity_is_told_of_when_it_comes_moves_and_goes) { // S5.18
-    const ear ball = {all, "ball"}, pos = {all, "pos"};
-    hear(all, &pos, hear_all_events, 5, with_pos, 1);
-    hear(all, &ball, hear_all_events, 5, with_radius, 1);
-    store_seal(&all->store);
-    ecs_world* world = all->store.world;
-    uint32_t first = world->limits.replicated_index_max + 1;
-    ecs_entity entity = store_create(&all->store, all->store.ball);
-    assert_int_equal(ecs_entity_index(entity), first);
-    hear_expect(all, "pos+65536 ball+65536 pos>65536 ball>65536 ");
-    assert_ok(ecs_recreate(world, entity, all->store.rock, NULL, 0));
-    hear_expect(all, "ball<65536 pos*65536 ");
-    assert_ok(ecs_recreate(world, entity, all->store.rock, NULL, 0));
-    hear_expect(all, ""); // the same template: no event
-    assert_ok(ecs_recreate(world, entity, all->store.orb, NULL, 0));
-    hear_expect(all, "pos*65536 ball*65536 ball>65536 ");
-    assert_ok(ecs_recreate(world, entity, all->store.ball, NULL, 0));
-    hear_expect(all, "pos*65536 ball*65536 "); // another template of the same components
-    assert_ok(ecs_destroy(world, entity));
-    hear_expect(all, "pos<65536 ball<65536 pos-65536 ball-65536 ");
-    store_create(&all->store, all->store.nothing);
-    hear_expect(all, "");
-}
-
 HEAR_CASE(a_handler_without_terms_hears_of_everybody_once) { // S5.18
     const ear any = {all, "any"};
     hear(all, &any, hear_all_events, 5, NULL, 0);
@@ -65,39 +41,6 @@ HEAR_CASE(values_are_there_right_after_a_birth_and_right_before_a_death) { // S5
     assert_ok(ecs_recreate(world, entity, all->store.mover, &init, 1));
     assert_ok(ecs_destroy(world, entity));
     hear_expect(all, "pos*43 pos>43 pos<43 pos-43 ");
-}
-
-// Write the number of living entities. It shows that the events of a batch are delivered one at a
-// time.
-static void count_living(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
-    (void)rows;
-    const ear* own = stage->context;
-    hear_mark(own->hearing, "", hear_letter(stage->world, event->type),
-              ecs_world_entity_count(stage->world));
-}
-
-HEAR_CASE(many_at_once_are_told_one_by_one) { // S5.10 S5.18
-    const ear pos = {all, "pos"};
-    hear_by(all, &pos, count_living, hear_all_events, 5, with_pos, 1);
-    store_seal(&all->store);
-    ecs_world* world = all->store.world;
-    ecs_entity many[6];
-    assert_ok(ecs_create_many(world, all->store.ball, 6, many));
-    hear_expect(all, "+1 >1 +2 >2 +3 >3 +4 >4 +5 >5 +6 >6 ");
-    for (uint32_t i = 0; i < 6; i++)
-        assert_true(ecs_command_recreate(world, many[i], all->store.fast, NULL, 0));
-    ecs_command_flush(world);
-    hear_expect(all, "<6 <6 <6 <6 <6 <6 ");
-    for (uint32_t i = 0; i < 6; i++)
-        assert_true(ecs_command_recreate(world, many[i], all->store.rock, NULL, 0));
-    for (uint32_t i = 0; i < 6; i++)
-        assert_true(ecs_command_destroy(world, many[i]));
-    for (uint32_t i = 0; i < 3; i++)
-        assert_int_not_equal(ecs_command_create(world, all->store.ball, NULL, 0), 0);
-    ecs_command_flush(world);
-    hear_expect(all, "*6 >6 *6 >6 *6 >6 *6 >6 *6 >6 *6 >6 "
-                     "<6 -6 <5 -5 <4 -4 <3 -3 <2 -2 <1 -1 +1 >1 +2 >2 +3 >3 ");
-    ecs_world_validate(world);
 }
 
 // Each creation of a ball records commands: create a rock, create a link to it, destroy the ball.

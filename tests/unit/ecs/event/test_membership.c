@@ -47,27 +47,6 @@ static void seal_with(hearing* all, const ecs_system_desc* desc) {
     store_seal(&all->store);
 }
 
-HEAR_CASE(members_are_told_when_the_turn_comes_not_at_once) { // S4.5 S1.5
-    ecs_system_desc desc = member_system(&all->own);
-    seal_with(all, &desc);
-    ecs_world* world = all->store.world;
-    ecs_entity a = store_create(&all->store, all->store.ball);
-    ecs_entity b = store_create(&all->store, all->store.rock);
-    hear_expect(all, "");
-    hear_step(all);
-    hear_expect(all, "+0 10 .0 ");
-    hear_step(all);
-    hear_expect(all, ".0 "); // only once
-    assert_ok(ecs_recreate(world, b, all->store.orb, NULL, 0));
-    assert_ok(ecs_recreate(world, a, all->store.orb, NULL, 0)); // it stays a member
-    hear_step(all);
-    hear_expect(all, "+1 .0 .1 ");
-    assert_ok(ecs_destroy(world, a));
-    assert_ok(ecs_recreate(world, b, all->store.rock, NULL, 0));
-    hear_step(all);
-    hear_expect(all, "-0 -1 ");
-}
-
 HEAR_CASE(the_first_update_comes_once_even_with_nobody) { // S4.5
     ecs_system_desc desc = member_system(&all->own);
     seal_with(all, &desc);
@@ -76,49 +55,6 @@ HEAR_CASE(the_first_update_comes_once_even_with_nobody) { // S4.5
     store_create(&all->store, all->store.ball);
     hear_step(all);
     hear_expect(all, "+0 .0 ");
-}
-
-HEAR_CASE(who_comes_and_goes_between_turns_is_not_told) { // S4.5
-    ecs_system_desc desc = member_system(&all->own);
-    desc.every_ticks = 3;
-    seal_with(all, &desc);
-    ecs_world* world = all->store.world;
-    ecs_entity kept = store_create(&all->store, all->store.ball);
-    for (uint32_t i = 0; i < 3; i++)
-        hear_step(all);
-    hear_expect(all, "+0 10 .0 "); // the system runs first in tick 3
-    ecs_entity brief = store_create(&all->store, all->store.ball);
-    hear_step(all);
-    assert_ok(ecs_destroy(world, brief));
-    assert_ok(ecs_recreate(world, kept, all->store.rock, NULL, 0));
-    hear_step(all);
-    assert_ok(ecs_recreate(world, kept, all->store.ball, NULL, 0));
-    ecs_entity last = store_create(&all->store, all->store.ball);
-    hear_step(all);
-    hear_expect(all, "+2 .0 .2 ");
-    assert_ok(ecs_destroy(world, last));
-    for (uint32_t i = 0; i < 3; i++)
-        hear_step(all);
-    hear_expect(all, "-2 .0 ");
-}
-
-static void command_in_enter(const ecs_stage* stage, const ecs_entity* entities, uint32_t count) {
-    mark_all(stage, '+', entities, count);
-    for (uint32_t i = 0; i < count; i++)
-        assert_true(ecs_command_destroy(stage->world, entities[i]));
-}
-
-HEAR_CASE(structure_in_member_calls_is_deferred_to_the_end_of_the_turn) { // S4.5
-    ecs_system_desc desc = member_system(&all->own);
-    desc.on_enter = command_in_enter;
-    desc.first_update = NULL;
-    seal_with(all, &desc);
-    store_create(&all->store, all->store.ball);
-    hear_step(all);
-    hear_expect(all, "+0 .0 ");
-    assert_int_equal(ecs_world_entity_count(all->store.world), 0);
-    hear_step(all);
-    hear_expect(all, "-0 ");
 }
 
 HEAR_CASE(a_system_whose_turn_never_comes_holds_no_more_than_there_is) { // S4.5
@@ -135,43 +71,6 @@ HEAR_CASE(a_system_whose_turn_never_comes_holds_no_more_than_there_is) { // S4.5
     }
     assert_int_equal(all->store.memory.calls, settled);
     ecs_world_validate(all->store.world);
-}
-
-HEAR_CASE(a_save_knows_who_was_told) { // S4.5
-    ecs_system_desc desc = member_system(&all->own);
-    seal_with(all, &desc);
-    ecs_world* world = all->store.world;
-    ecs_entity told = store_create(&all->store, all->store.ball);
-    ecs_entity gone = store_create(&all->store, all->store.ball);
-    hear_step(all);
-    hear_expect(all, "+0 +1 10 11 .0 .1 ");
-    store_create(&all->store, all->store.ball);
-    assert_ok(ecs_destroy(world, gone));
-    uint64_t hash = ecs_world_hash(world);
-    base_bytes bytes = world_saved(world);
-    hear_step(all);
-    hear_expect(all, "-1 +2 .0 .2 ");
-    assert_ok(ecs_destroy(world, told));
-    assert_ok(ecs_world_restore(world, bytes.data, bytes.size));
-    assert_true(ecs_world_hash(world) == hash);
-    ecs_world_validate(world);
-    hear_step(all);
-    hear_expect(all, "-1 +2 .0 .2 "); // both worlds have the same future
-
-    // Copy the world once by rows, and once by a save.
-    hearing other;
-    hear_open(&other);
-    desc.context = &other.own;
-    seal_with(&other, &desc);
-    store_create(&other.store, other.store.ball);
-    hear_step(&other);
-    hear_expect(&other, "+0 10 .0 ");
-    assert_ok(ecs_world_copy(other.store.world, world));
-    assert_true(ecs_world_hash(other.store.world) == ecs_world_hash(world));
-    hear_step(&other);
-    hear_expect(&other, ".0 .2 ");
-    base_bytes_deinit(&bytes);
-    store_close(&other.store);
 }
 
 HEAR_CASE(a_world_that_becomes_another_hears_the_difference) { // S4.5

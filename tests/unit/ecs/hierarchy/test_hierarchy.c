@@ -18,29 +18,6 @@ static void expect_children(load* fixture, ecs_entity parent, const ecs_entity* 
     assert_int_equal(ecs_hierarchy_count(fixture->world, parent), count);
 }
 
-// P13
-LOAD_CASE(children_rise_by_index_however_they_came) {
-    ecs_entity root = load_child(at, at->limb, ECS_ENTITY_NONE);
-    ecs_entity other = ECS_ENTITY_NONE;
-    assert_ok(ecs_create(at->world, at->plain, NULL, 0, &other));
-    ecs_entity c[4];
-    for (uint32_t i = 0; i < 4; i++)
-        c[i] = load_child(at, at->limb, ECS_ENTITY_NONE);
-    const uint32_t order[] = {2, 0, 3, 1};
-    for (uint32_t i = 0; i < 4; i++)
-        assert_ok(ecs_hierarchy_set_parent(at->world, c[order[i]], root));
-    expect_children(at, root, c, 4);
-    assert_int_equal(ecs_hierarchy_parent(at->world, c[2]), root);
-    // Move a child to a parent that cannot have a parent itself, and back to no parent.
-    assert_ok(ecs_hierarchy_set_parent(at->world, c[1], other));
-    assert_ok(ecs_hierarchy_set_parent(at->world, c[0], ECS_ENTITY_NONE));
-    expect_children(at, root, c + 2, 2);
-    expect_children(at, other, c + 1, 1);
-    assert_int_equal(ecs_hierarchy_parent(at->world, c[0]), ECS_ENTITY_NONE);
-    load_step(at);
-    expect_children(at, root, c + 2, 2);
-}
-
 LOAD_CASE(each_error_of_setting_a_parent) {
     ecs_world* world = at->world;
     ecs_entity root = load_child(at, at->limb, ECS_ENTITY_NONE);
@@ -80,29 +57,6 @@ CASE(a_parent_of_another_type_is_refused_by_seal) {
     ecs_world* world = world_of("a { ecs.parent:i=1 }\n");
     seal_refused(world, ECS_ERR_TYPE, "must be eid");
     ecs_world_destroy(world);
-}
-
-// P13, S5.10: depth first, siblings in order, in one flush
-LOAD_OPEN_CASE(a_parents_death_is_that_of_its_children_first) {
-    load_log log = {.count = 0};
-    load_watch(at, "EntityDestroyed", &log);
-    load_seal(at);
-    ecs_entity root = load_child(at, at->limb, ECS_ENTITY_NONE);
-    ecs_entity a = load_child(at, at->limb, root);
-    ecs_entity b = load_child(at, at->limb, root);
-    ecs_entity aa = load_child(at, at->limb, a);
-    ecs_entity ba = load_child(at, at->limb, b);
-    ecs_entity ab = load_child(at, at->limb, a);
-    ecs_entity foreign = load_child(at, at->limb, ECS_ENTITY_NONE);
-    assert_true(ecs_command_destroy(at->world, root));
-    assert_true(ecs_command_destroy(at->world, ba)); // the entity is destroyed by then
-    ecs_command_flush(at->world);
-    const ecs_entity order[] = {aa, ab, a, ba, b, root};
-    assert_int_equal(log.count, 6);
-    assert_memory_equal(log.entities, order, sizeof(order));
-    assert_int_equal(ecs_world_entity_count(at->world), 1);
-    assert_true(ecs_is_alive(at->world, foreign));
-    assert_int_equal(ecs_world_counters(at->world)->stale_handles, 1);
 }
 
 LOAD_CASE(a_batch_of_deaths_takes_families_along) {
@@ -168,19 +122,6 @@ CASE_WITH(load, fixture, load_make(fixture), load_close(fixture), walks_know_who
     assert_int_equal(ecs_hierarchy_root(world, 4711), ECS_ENTITY_NONE);
 }
 
-LOAD_CASE(a_recreation_without_the_component_leaves_the_family) {
-    ecs_world* world = at->world;
-    ecs_entity root = load_child(at, at->limb, ECS_ENTITY_NONE);
-    ecs_entity a = load_child(at, at->limb, root);
-    assert_ok(ecs_recreate(world, a, at->plain, NULL, 0));
-    expect_children(at, root, NULL, 0);
-    assert_ok(ecs_recreate(world, a, at->limb, &(ecs_init){at->parent, &root}, 1));
-    expect_children(at, root, &a, 1);
-    assert_ok(ecs_recreate(world, a, at->plain, NULL, 0));
-    assert_ok(ecs_destroy(world, root));
-    assert_true(ecs_is_alive(world, a));
-}
-
 static void adopt_all(const ecs_stage* stage, const ecs_rows* rows) {
     ecs_entity* parents = rows->columns[0];
     ecs_entity keeper = *(const ecs_entity*)stage->context;
@@ -244,48 +185,6 @@ LOAD_WITH_CASE(on_a_mirror_a_child_may_come_first_and_nothing_cascades,
     assert_ok(ecs_destroy(world, child));
     assert_true(ecs_is_alive(world, parent));
     assert_int_equal(ecs_hierarchy_parent(world, parent), ECS_ENTITY_NONE);
-}
-
-// S5.15
-LOAD_OPEN_CASE(a_composite_is_complete_when_nothing_below_it_loads) {
-    load_log log = {.count = 0};
-    load_watch(at, "EntityDestroyed", &log);
-    load_seal(at);
-    ecs_world* world = at->world;
-    ecs_entity root = load_child(at, at->limb, ECS_ENTITY_NONE);
-    ecs_entity limb = load_child(at, at->limb, root);
-    assert_true(ecs_is_complete(world, root));
-    ecs_entity leaf = load_child(at, at->tree, limb);
-    ecs_entity below = load_child(at, at->limb, leaf);
-    assert_int_equal(ecs_state(world, leaf), ECS_STATE_LOADING);
-    assert_false(ecs_is_complete(world, root));
-    assert_false(ecs_is_complete(world, limb));
-    assert_false(ecs_is_complete(world, leaf));
-    assert_true(ecs_is_complete(world, below));
-    assert_int_equal(ecs_hierarchy_set_parent(world, limb, below), ECS_ERR_CYCLE);
-    assert_int_equal(ecs_hierarchy_set_parent(world, leaf, below), ECS_ERR_CYCLE);
-    assert_ok(ecs_hierarchy_set_parent(world, leaf, root));
-    assert_true(ecs_is_complete(world, limb));
-    assert_true(load_finish(at->manual, 1, true));
-    assert_int_equal(ecs_loading_poll(world), 1);
-    assert_true(ecs_is_complete(world, root));
-    assert_int_equal(ecs_hierarchy_parent(world, below), leaf);
-    assert_int_equal(ecs_hierarchy_parent(world, leaf), root);
-    // Destroying a family also destroys its members that still load.
-    ecs_loading_set(world, &at->loading); // nothing is known any more
-    ecs_entity waiting = load_child(at, at->tree, below);
-    ecs_entity under = load_child(at, at->limb, waiting);
-    assert_true(ecs_command_destroy(world, root));
-    ecs_command_flush(world);
-    const ecs_entity order[] = {limb, under, below, leaf, root};
-    assert_memory_equal(log.entities, order, sizeof(order));
-    assert_int_equal(ecs_world_entity_count(world), 0);
-    assert_int_equal(ecs_loading_count(world), 0);
-    // A root that loads.
-    waiting = load_child(at, at->tree, ECS_ENTITY_NONE);
-    under = load_child(at, at->limb, waiting);
-    assert_ok(ecs_destroy(world, waiting));
-    assert_false(ecs_is_alive(world, under));
 }
 
 LOAD_CASE(a_cycle_of_those_that_load_ends_too) {

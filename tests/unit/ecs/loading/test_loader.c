@@ -62,22 +62,6 @@ LOAD_CASE(nothing_named_is_nothing_needed) {
     assert_int_equal(at->manual->begun, 0);
 }
 
-LOAD_OPEN_CASE(entities_are_created_in_the_order_of_asking) {
-    load_log log = {.count = 0};
-    load_watch(at, "EntityCreated", &log);
-    load_seal(at);
-    ecs_entity first = load_create(at, at->prop, 1);
-    ecs_entity second = load_create(at, at->prop, 2);
-    ecs_entity third = load_create(at, at->prop, 3);
-    assert_true(load_finish(at->manual, 3, true));
-    assert_int_equal(load_arrive(at, 1), 2);
-    assert_int_equal(load_arrive(at, 2), 1);
-    assert_int_equal(log.count, 3);
-    assert_int_equal(log.entities[0], first);
-    assert_int_equal(log.entities[1], third);
-    assert_int_equal(log.entities[2], second);
-}
-
 LOAD_CASE(where_order_is_kept_nobody_overtakes) {
     at->loading.keep_order = true;
     ecs_loading_set(at->world, &at->loading);

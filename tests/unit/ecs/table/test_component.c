@@ -2,15 +2,6 @@
 // Creating, changing and reading single entities.
 #include "sample_world.h"
 
-STORE_CASE(a_new_entity_has_its_templates_defaults) {
-    ecs_entity ball = store_create(at, at->ball);
-    assert_float_equal(store_vec2(at, ball, at->pos).y, 2.0f, 0.0f);
-    assert_float_equal(store_vec2(at, ball, at->vel).x, 3.0f, 0.0f);
-    assert_float_equal(*(const float*)ecs_get(at->world, ball, at->radius), 5.0f, 0.0f);
-    assert_string_equal(ecs_entity_template_name(at->world, ball), "ball");
-    assert_int_equal(ecs_entity_template(at->world, ball), at->ball);
-}
-
 // S5.1
 STORE_CASE(inits_override_defaults_and_the_last_of_two_wins) {
     ecs_vec2 first = {10, 11};
@@ -94,25 +85,6 @@ STORE_CASE(a_value_of_known_size_is_set_as_any_other) {
     assert_int_equal(ecs_fast_set(world, mover, at->hp, value, 1), ECS_ERR_MISSING);
     assert_ok(ecs_destroy(world, mover));
     assert_int_equal(ecs_fast_set(world, mover, at->pos, value, 2), ECS_ERR_STALE);
-}
-
-// S5.7
-STORE_CASE(recreate_keeps_what_both_have_adds_and_removes) {
-    ecs_world* world = at->world;
-    ecs_entity entity = store_create(at, at->ball);
-    store_set_pos(at, entity, 42.0f);
-    assert_ok(ecs_recreate(world, entity, at->rock, NULL, 0));
-    assert_float_equal(store_vec2(at, entity, at->pos).x, 42.0f, 0.0f);
-    assert_int_equal(*(const int32_t*)ecs_get(world, entity, at->hp), 9);
-    assert_null(ecs_find(world, entity, at->vel));
-    ecs_template_id fast = ecs_template_find(world, "ball+fast");
-    ecs_vec2 vel = {-1, -2};
-    ecs_init init = {at->vel, &vel};
-    assert_ok(ecs_recreate(world, entity, fast, &init, 1));
-    assert_string_equal(ecs_entity_template_name(world, entity), "ball+fast");
-    assert_float_equal(store_vec2(at, entity, at->pos).x, 42.0f, 0.0f);
-    assert_float_equal(store_vec2(at, entity, at->vel).x, -1.0f, 0.0f);
-    assert_true(ecs_is_alive(world, entity));
 }
 
 // S5.7

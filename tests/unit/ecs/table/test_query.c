@@ -2,28 +2,6 @@
 // Queries: matching, caches, walks, marks, binding at seal.
 #include "sample_world.h"
 
-STORE_OPEN_CASE(a_query_matches_by_required_and_excluded_components) { // S1.3 S4.4 S5.17
-    ecs_query* moving = store_query(at, {"pos", "p2", ECS_READ}, {"vel", "p2", ECS_READ});
-    ecs_query* standing = store_query(at, {"pos", "p2", ECS_READ}, {"vel", "p2", ECS_REQUIRE_NOT});
-    ecs_query* any = store_query(at, {"pos", "p2", ECS_REQUIRE}, {"hp", "i", ECS_OPTIONAL_READ});
-    ecs_query* all = make_query(at, NULL, 0);
-    store_seal(at);
-    ecs_world* world = at->world;
-    store_create(at, at->nothing);
-    ecs_entity ball = store_create(at, at->ball);
-    store_create(at, at->mover);
-    ecs_entity rock = store_create(at, at->rock);
-    assert_int_equal(ecs_query_count(world, moving), 2);
-    assert_int_equal(ecs_query_count(world, standing), 1);
-    assert_int_equal(ecs_query_count(world, any), 3);
-    assert_int_equal(ecs_query_count(world, all), 4);
-    assert_int_equal(ecs_query_first(world, standing), rock);
-    assert_int_equal(ecs_query_first(world, moving), ball);
-    assert_ok(ecs_destroy(world, rock));
-    assert_int_equal(ecs_query_first(world, standing), ECS_ENTITY_NONE);
-    assert_int_equal(ecs_query_count(world, standing), 0);
-}
-
 STORE_OPEN_CASE(a_walk_sees_rows_and_columns_in_a_fixed_order) { // S3.2 S5.17
     ecs_query* query = store_query(at, {"pos", "p2", ECS_READ}, {"vel", "p2", ECS_REQUIRE},
                                    {"hp", "i", ECS_OPTIONAL_READ});

@@ -1,22 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "sample_world.h"
 
-STORE_CASE(structure_is_listed_in_order) {
-    ecs_entity a = store_create(at, at->named);
-    ecs_entity b = store_create(at, at->thing);
-    ecs_entity c = store_create(at, at->named);
-    assert_ok(ecs_destroy(at->world, c));
-    assert_ok(ecs_destroy(at->world, a));
-    ecs_changes changes = ecs_changes_get(at->world);
-    assert_int_equal(changes.created_count, 3);
-    assert_int_equal(changes.created[0], a);
-    assert_int_equal(changes.created[1], b);
-    assert_int_equal(changes.created[2], c);
-    assert_int_equal(changes.destroyed_count, 2);
-    assert_int_equal(changes.destroyed[0], c);
-    assert_int_equal(changes.destroyed[1], a);
-}
-
 STORE_CASE(changes_are_in_order_of_archetype_component_and_row) {
     ecs_entity things[3];
     assert_ok(ecs_create_many(at->world, at->thing, 3, things));
@@ -53,47 +37,6 @@ STORE_CASE(the_list_gathers_until_it_is_cleared) {
     assert_int_equal(changes.created_count + changes.destroyed_count + changes.recreated_count +
                          changes.changed_count + changes.event_count,
                      0);
-}
-
-STORE_CASE(a_new_entity_in_a_reused_list_is_not_confused_with_a_dead_one) {
-    ecs_entity first = store_create(at, at->thing);
-    ecs_changes_clear(at->world);
-    assert_ok(ecs_destroy(at->world, first));
-    ecs_entity second = store_create(at, at->thing);
-    assert_int_not_equal(first, second);
-    int32_t hp = 2;
-    assert_ok(ecs_set(at->world, second, at->hp, &hp));
-    store_step(at);
-    assert_int_equal(ecs_changes_get(at->world).changed_count, 0);
-    ecs_world_validate(at->world);
-}
-
-CASE(the_state_hash_does_not_depend_on_the_order_of_rows) {
-    store a;
-    store b;
-    store_open(&a);
-    store_open(&b);
-    store_seal(&a);
-    store_seal(&b);
-    ecs_entity left[3];
-    ecs_entity right[3];
-    assert_ok(ecs_create_many(a.world, a.thing, 3, left));
-    assert_ok(ecs_create_many(b.world, b.thing, 3, right));
-    // Removing a middle row moves the last row into the hole. The rows of a are 1 3, the rows of b
-    // are 1 2.
-    assert_ok(ecs_destroy(a.world, left[1]));
-    assert_ok(ecs_destroy(b.world, right[1]));
-    assert_true(ecs_world_state_hash(a.world) == ecs_world_state_hash(b.world));
-    int32_t hp = 4;
-    assert_ok(ecs_set(a.world, left[0], a.hp, &hp));
-    assert_ok(ecs_set(a.world, left[2], a.hp, &hp));
-    assert_ok(ecs_set(b.world, right[2], b.hp, &hp));
-    assert_ok(ecs_set(b.world, right[0], b.hp, &hp));
-    store_step(&a);
-    store_step(&b);
-    assert_true(ecs_world_state_hash(a.world) == ecs_world_state_hash(b.world));
-    store_close(&a);
-    store_close(&b);
 }
 
 STORE_CASE(a_dead_entity_or_an_unknown_component_has_no_hash) {

@@ -177,18 +177,6 @@ DATA_CASE(size_align_and_functions_are_checked) {
     assert_ok(ecs_type_register(world, &desc, NULL));
 }
 
-DATA_CASE(the_size_limit_of_a_type_is_tested_at_its_edge) {
-    char name[16];
-    for (uint32_t size = ECS_TYPE_BYTES_MAX - 1; size <= ECS_TYPE_BYTES_MAX + 1; size++) {
-        ecs_field field = {.name = "bytes", .kind = ECS_FIELD_U8, .count = size};
-        (void)snprintf(name, sizeof name, "big%u", size);
-        ecs_type_desc desc = {
-            .name = name, .size = size, .align = 1, .fields = &field, .field_count = 1};
-        assert_int_equal(ecs_type_register(world, &desc, NULL),
-                         size <= ECS_TYPE_BYTES_MAX ? ECS_OK : ECS_ERR_TYPE);
-    }
-}
-
 DATA_CASE(the_field_limit_is_tested_at_its_edge) {
     static char names[ECS_FIELDS_MAX + 1][8];
     ecs_field fields[ECS_FIELDS_MAX + 1];

@@ -61,87 +61,9 @@ static void set_int(ecs_world* world, ecs_entity entity, const char* name, int32
     assert_ok(ecs_set(world, entity, ecs_component_find(world, name), &value));
 }
 
-static const char* text_of(ecs_world* world, ecs_entity entity, const char* name) {
-    return ecs_string_text(ecs_find(world, entity, ecs_component_find(world, name)));
-}
-
 static const char first_text[] = "a { \"x:i\"{ _track:b=yes; value:i=1 } y:i=2 s:t=\"one\" }\n"
                                  "b { _extends:t=a; z:i=3 }\n"
                                  "c { w:i=4; \"l:list<i>\"{ v:i=1 } }\n";
-
-CASE(values_follow_their_default_until_they_are_written) {
-    ecs_world* world = sealed_world(NULL, first_text);
-    ecs_entity plain = make(world, "a"), child = make(world, "b"), other = make(world, "c");
-    ecs_entity both = make(world, "a+c"), written = make(world, "a");
-    set_int(world, written, "x", 7);
-    set_int(world, child, "y", 8);
-    ecs_step step = {.tick = 1, .dt = 0.1f};
-    ecs_world_step(world, &step);
-    ecs_changes_clear(world);
-    go_on(&world, "new { _extends:t=a; w:i=9 }\n"
-                  "c { w:i=4; \"l:list<i>\"{ v:i=5; v:i=6 } }\n"
-                  "a { \"x:i\"{ _track:b=yes; value:i=10 } y:i=20 s:t=\"two\" }\n"
-                  "b { _extends:t=a; z:i=3 }");
-    assert_int_equal(int_of(world, plain, "x"), 10);
-    assert_int_equal(int_of(world, plain, "y"), 20);
-    assert_string_equal(text_of(world, plain, "s"), "two");
-    assert_int_equal(int_of(world, written, "x"), 7);
-    assert_int_equal(int_of(world, written, "y"), 20);
-    assert_int_equal(int_of(world, child, "x"), 10);
-    assert_int_equal(int_of(world, child, "y"), 8);
-    assert_int_equal(int_of(world, child, "z"), 3);
-    assert_int_equal(int_of(world, both, "x"), 10);
-    assert_int_equal(int_of(world, other, "w"), 4);
-    assert_int_equal(ecs_world_tick(world), 1);
-    assert_int_equal(int_of(world, make(world, "a+c"), "y"), 20);
-    assert_int_equal(int_of(world, make(world, "new"), "x"), 10);
-    assert_true(ecs_world_state_hash(world) == ecs_world_state_hash_walk(world));
-    ecs_world_destroy(world);
-}
-
-CASE(entities_get_and_lose_components_with_their_template) {
-    ecs_world* world = sealed_world(NULL, first_text);
-    ecs_entity entities[40];
-    for (uint32_t i = 0; i < 40; i++) {
-        entities[i] = make(world, i % 4 == 0 ? "b" : i % 4 == 1 ? "a" : i % 4 == 2 ? "a+c" : "c");
-        if (i % 3 == 0 && i % 4 != 3) set_int(world, entities[i], "x", (int32_t)(100 + i));
-    }
-    // a and b change places, so that rows leave and enter the same archetypes.
-    static const char second[] =
-        "a { \"x:i\"{ _track:b=yes; value:i=1 } y:i=2 s:t=\"two\" z:i=30 }\n"
-        "b { \"x:i\"{ _track:b=yes; value:i=5 } y:i=2 s:t=\"one\" }\n"
-        "c { w:i=4; \"l:list<i>\"{ v:i=1 } s:t=three }\n";
-    go_on(&world, second);
-    for (uint32_t i = 0; i < 40; i++) {
-        bool is_b = i % 4 == 0, is_a = i % 4 == 1, is_both = i % 4 == 2;
-        assert_true(ecs_is_alive(world, entities[i]));
-        int32_t x = i % 3 == 0 ? (int32_t)(100 + i) : is_b ? 5 : 1;
-        assert_int_equal(int_of(world, entities[i], "x"), i % 4 == 3 ? INT32_MIN : x);
-        assert_int_equal(int_of(world, entities[i], "z"), is_a || is_both ? 30 : INT32_MIN);
-        assert_string_equal(text_of(world, entities[i], "s"), is_a   ? "two"
-                                                              : is_b ? "one"
-                                                                     : "three");
-        assert_int_equal(int_of(world, entities[i], "w"), is_b || is_a ? INT32_MIN : 4);
-    }
-    ecs_step step = {.tick = 1, .dt = 0.1f};
-    ecs_world_step(world, &step);
-    ecs_storage_validate(world);
-    // Load the first text again. A save of the world is the same after a restore.
-    go_on(&world, first_text);
-    base_bytes save, again;
-    base_bytes_init(&save, NULL);
-    base_bytes_init(&again, NULL);
-    assert_ok(ecs_world_save(world, &save));
-    ecs_world* twin = sealed_world(NULL, first_text);
-    assert_ok(ecs_world_restore(twin, save.data, save.size));
-    assert_ok(ecs_world_save(twin, &again));
-    assert_int_equal(save.size, again.size);
-    assert_memory_equal(save.data, again.data, save.size);
-    base_bytes_deinit(&save);
-    base_bytes_deinit(&again);
-    ecs_world_destroy(twin);
-    ecs_world_destroy(world);
-}
 
 typedef struct old_body {
     float mass;
