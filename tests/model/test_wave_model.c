@@ -293,7 +293,7 @@ static uint32_t play(uint32_t seed, base_workers* workers, uint64_t* hashes) {
 }
 
 CASE(random_systems_give_the_bits_of_one_thread) { // B10
-    static const uint32_t threads[] = {2, 3, 8};
+    static const uint32_t threads[] = {1, 2, 3, 8, 64};
     base_workers* workers[BASE_COUNT(threads)];
     uint64_t expected[TICKS], hashes[TICKS];
     uint32_t parallel = 0;

@@ -19,26 +19,6 @@ static uint32_t upper(uint32_t count, uint32_t key) {
     return search.low;
 }
 
-CASE(an_empty_sequence_compares_nothing) {
-    base_search search = base_search_begin(0);
-    assert_false(base_search_next(&search));
-    assert_int_equal(search.low, 0);
-}
-
-CASE(less_than_finds_the_first_equal_element) {
-    assert_int_equal(lower(6, 3), 1);
-    assert_int_equal(lower(6, 7), 4);
-    assert_int_equal(lower(6, 0), 0);
-    assert_int_equal(lower(6, 10), 6);
-}
-
-CASE(not_more_than_finds_the_first_larger_element) {
-    assert_int_equal(upper(6, 3), 4);
-    assert_int_equal(upper(6, 2), 1);
-    assert_int_equal(upper(6, 1), 0);
-    assert_int_equal(upper(6, 9), 6);
-}
-
 CASE(it_agrees_with_a_walk_for_every_length_and_key) {
     for (uint32_t count = 0; count <= BASE_COUNT(numbers); count++) {
         for (uint32_t key = 0; key <= 10; key++) {

@@ -12,19 +12,6 @@ static void run_move(const ecs_stage* stage, const ecs_rows* rows) {
 
 static const ecs_term move_terms[] = {{"pos", "p2", ECS_WRITE}, {"vel", "p2", ECS_READ}};
 
-// S2.4
-STORE_OPEN_CASE(a_system_runs_over_the_columns_it_asks_for) { // S5.5
-    system_add(at->world, .name = "move", .stage = "act", .run = run_move, .terms = move_terms,
-               .term_count = 2);
-    store_seal(at);
-    ecs_entity entity = store_create(at, at->thing);
-    (void)store_create(at, at->named);
-    store_step(at);
-    const ecs_vec2* pos = ecs_get(at->world, entity, at->pos);
-    assert_true(pos->x == 2.5f && pos->y == 4.0f);
-    assert_int_equal(ecs_world_tick(at->world), 1);
-}
-
 static void run_count(const ecs_stage* stage, const ecs_rows* rows) {
     store* fixture = stage->context;
     char text[64];
@@ -59,32 +46,9 @@ STORE_OPEN_CASE(a_stage_runs_its_own_systems_only_and_does_not_track) {
     assert_int_equal(ecs_changes_get(at->world).changed_count, 1);
 }
 
-static void run_spawn(const ecs_stage* stage, const ecs_rows* rows) {
-    (void)rows;
-    store* fixture = stage->context;
-    ecs_entity placeholder = ecs_command_create(stage->world, fixture->named, NULL, 0);
-    assert_true(ecs_entity_is_placeholder(placeholder));
-}
-
-STORE_OPEN_CASE(structure_is_applied_between_systems) { // S5.10
-    system_add(at->world, .name = "spawn", .stage = "act", .run = run_spawn, .context = at);
-    system_add(at->world, .name = "count", .stage = "act", .run = run_count, .context = at,
-               TERMS({"title", "t", ECS_READ}));
-    store_seal(at);
-    store_step(at);
-    store_step(at);
-    assert_string_equal(at->trace, "[1][2]");
-}
-
 STORE_CASE(registration_after_seal_is_refused) {
     assert_int_equal(system_try(at->world, .name = "late", .stage = "act", .run = run_count),
                      ECS_ERR_SEALED);
-}
-
-STORE_OPEN_CASE(a_second_system_of_a_name_is_refused) {
-    ecs_system_desc desc = {.name = "twin", .stage = "act", .run = run_count};
-    assert_ok(ecs_system_register(at->world, &desc));
-    assert_int_equal(ecs_system_register(at->world, &desc), ECS_ERR_DUPLICATE);
 }
 
 STORE_OPEN_CASE(stages_and_systems_are_limited) {

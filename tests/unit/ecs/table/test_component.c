@@ -44,16 +44,6 @@ STORE_CASE(find_is_null_where_get_asserts) {
     expect_assert_failure((void)ecs_get_mut(world, ECS_ENTITY_NONE, at->pos));
 }
 
-STORE_CASE(set_copies_and_tells_what_is_wrong) {
-    ecs_entity ball = store_create(at, at->ball);
-    ecs_vec2 value = {8, 9};
-    assert_ok(ecs_set(at->world, ball, at->pos, &value));
-    assert_float_equal(store_vec2(at, ball, at->pos).y, 9.0f, 0.0f);
-    assert_int_equal(ecs_set(at->world, ball, at->hp, &value), ECS_ERR_MISSING);
-    assert_ok(ecs_destroy(at->world, ball));
-    assert_int_equal(ecs_set(at->world, ball, at->pos, &value), ECS_ERR_STALE);
-}
-
 STORE_CASE(writers_mark_the_row_and_readers_do_not) {
     ecs_entity mover = store_create(at, at->mover);
     const ecs_chunk* chunk = at->world->storage->archetypes[0]->chunks[0];
@@ -87,75 +77,12 @@ STORE_CASE(a_value_of_known_size_is_set_as_any_other) {
     assert_int_equal(ecs_fast_set(world, mover, at->pos, value, 2), ECS_ERR_STALE);
 }
 
-// S5.7
-STORE_CASE(recreate_within_an_archetype_changes_the_template_alone) {
-    ecs_world* world = at->world;
-    ecs_entity first = store_create(at, at->ball);
-    ecs_entity second = store_create(at, at->ball);
-    store_set_pos(at, first, 3.0f);
-    uint32_t place = ecs_record_find(world->storage, first)->place;
-    assert_ok(ecs_recreate(world, first, at->orb, NULL, 0));
-    assert_string_equal(ecs_entity_template_name(world, first), "orb");
-    assert_float_equal(store_vec2(at, first, at->pos).x, 3.0f, 0.0f);
-    assert_int_equal(ecs_record_find(world->storage, first)->place, place);
-    assert_ok(ecs_recreate(world, first, at->orb, NULL, 0));
-    assert_ok(ecs_destroy(world, second));
-    assert_int_equal(ecs_recreate(world, second, at->orb, NULL, 0), ECS_ERR_STALE);
-}
-
-STORE_CASE(texts_live_through_moves_copies_and_deaths) {
-    ecs_world* world = at->world;
-    enum { COUNT = 100 };
-    ecs_entity entities[COUNT];
-    assert_ok(ecs_create_many(world, at->sign, COUNT, entities));
-    for (uint32_t i = 0; i < COUNT; i++) {
-        char text[64];
-        int size = snprintf(text, sizeof text, "number %u of the rather long texts", i);
-        ecs_string* title = ecs_get_mut(world, entities[i], at->title);
-        assert_true(ecs_string_set(ecs_world_allocator(world), title, text, (uint32_t)size));
-    }
-    for (uint32_t i = 0; i < COUNT; i += 3)
-        assert_ok(ecs_destroy(world, entities[i]));
-    ecs_template_id both = ecs_template_find(world, "sign+poster");
-    for (uint32_t i = 1; i < COUNT; i += 3)
-        assert_ok(ecs_recreate(world, entities[i], both, NULL, 0));
-    ecs_storage_validate(world);
-    for (uint32_t i = 1; i < COUNT; i++) {
-        if (i % 3 == 0) continue;
-        char text[64];
-        (void)snprintf(text, sizeof text, "number %u of the rather long texts", i);
-        const ecs_string* title = ecs_get(world, entities[i], at->title);
-        assert_string_equal(ecs_string_text(title), text);
-    }
-    for (uint32_t i = 1; i < COUNT; i += 3)
-        assert_ok(ecs_recreate(world, entities[i], at->ball, NULL, 0));
-    ecs_string text = {.data = (char[]){"given"}, .size = 5};
-    assert_ok(ecs_set(world, entities[2], at->title, &text));
-    const ecs_string* title = ecs_get(world, entities[2], at->title);
-    assert_string_equal(ecs_string_text(title), "given");
-}
-
 // S5.16
 STORE_CASE(an_entity_without_components_is_called_empty) {
     ecs_entity entity = store_create(at, at->nothing);
     assert_string_equal(ecs_entity_template_name(at->world, entity), "empty");
     assert_null(ecs_entity_template_name(at->world, ECS_ENTITY_NONE));
     assert_int_equal(ecs_entity_template(at->world, ECS_ENTITY_NONE), ECS_TEMPLATE_NONE);
-}
-
-STORE_CASE(many_are_made_at_once_like_one_by_one) {
-    ecs_world* world = at->world;
-    enum { COUNT = 2 * ECS_CHUNK_ROWS_MAX + 5 };
-    ecs_entity* entities = malloc(COUNT * sizeof *entities);
-    store_create(at, at->mover);
-    assert_ok(ecs_create_many(world, at->mover, 0, NULL));
-    assert_ok(ecs_create_many(world, at->mover, COUNT, entities));
-    for (uint32_t i = 0; i < COUNT; i++) {
-        assert_int_equal(ecs_entity_index(entities[i]), 65537 + i);
-        assert_float_equal(store_vec2(at, entities[i], at->vel).y, 4.0f, 0.0f);
-    }
-    assert_int_equal(ecs_world_entity_count(world), COUNT + 1);
-    free(entities);
 }
 
 STORE_OPEN_CASE(series_of_one_template_leave_no_trace_behind_the_rows) {

@@ -38,39 +38,6 @@ CASE(the_length_limit_of_strings_is_tested_at_its_edge) {
     ecs_string_clear(NULL, &string);
 }
 
-DATA_CASE(a_shadow_of_a_string_sees_every_change_once) {
-    const ecs_type* type = type_of(world, "t");
-    ecs_string value = {0};
-    ecs_string shadow;
-    assert_true(ecs_string_set(NULL, &value, "one", 3));
-    assert_true(ecs_value_copy(type, &heap, &shadow, &value));
-    assert_false(ecs_value_compare(type, &heap, &shadow, &value));
-    assert_true(ecs_string_set(NULL, &value, "two", 3));
-    assert_true(ecs_value_compare(type, &heap, &shadow, &value));
-    assert_string_equal(ecs_string_text(&shadow), "two");
-    assert_false(ecs_value_compare(type, &heap, &shadow, &value));
-    // The text changes back: the versions differ, the text does not.
-    assert_true(ecs_string_set(NULL, &value, "six", 3));
-    assert_true(ecs_string_set(NULL, &value, "two", 3));
-    assert_false(ecs_value_compare(type, &heap, &shadow, &value));
-    assert_int_equal(shadow.version, value.version);
-    ecs_value_destroy(type, &heap, &shadow);
-    ecs_value_destroy(type, &heap, &value);
-}
-
-DATA_CASE(reading_a_string_twice_keeps_a_pending_change_visible) {
-    const ecs_type* type = type_of(world, "t");
-    ecs_string value = {0};
-    ecs_string shadow = {0};
-    base_reader first = base_reader_make("\3one", 4);
-    base_reader second = base_reader_make("\3two", 4);
-    assert_true(ecs_type_read(type, &heap, &shadow, &first));
-    assert_true(ecs_type_read(type, &heap, &value, &second));
-    assert_true(ecs_value_compare(type, &heap, &shadow, &value));
-    ecs_value_destroy(type, &heap, &shadow);
-    ecs_value_destroy(type, &heap, &value);
-}
-
 DATA_CASE(every_built_in_value_is_written_and_read_back) {
     base_rng rng = test_rng(7, 0);
     for (ecs_type_id id = 1; id <= ecs_type_count(world); id++) {
@@ -102,22 +69,6 @@ DATA_CASE(every_built_in_value_is_written_and_read_back) {
             base_bytes_deinit(&bytes);
         }
     }
-}
-
-DATA_CASE(padding_is_never_seen) {
-    const ecs_type* type = type_of(world, "RigidBody");
-    data_body a;
-    data_body b;
-    memset(&a, 0x00, sizeof a);
-    memset(&b, 0xEE, sizeof b);
-    for (uint32_t i = 0; i < type->field_count; i++) {
-        const ecs_field* field = &type->fields[i];
-        memset((uint8_t*)&b + field->offset, 0,
-               (size_t)field->count * ecs_field_kind_bytes(field->kind));
-    }
-    assert_true(ecs_type_equal(type, &a, &b));
-    assert_true(ecs_type_hash(type, &a, 1) == ecs_type_hash(type, &b, 1));
-    assert_true(ecs_type_hash(type, &a, 1) != ecs_type_hash(type, &a, 2));
 }
 
 DATA_CASE(nan_is_one_value_and_zero_keeps_its_sign) {
@@ -185,46 +136,6 @@ DATA_CASE(a_type_larger_than_the_buffer_hashes_its_canonical_bytes_too) {
     ecs_type_write(type, value, &bytes);
     assert_true(ecs_type_hash(type, value, 3) == base_hash64(bytes.data, bytes.size, 3));
     base_bytes_deinit(&bytes);
-}
-
-static int counted_creates;
-
-static void counted_create(const ecs_type_context* context, void* value) {
-    (void)context;
-    counted_creates++;
-    *(uint64_t*)value = 0;
-}
-
-static void counted_destroy(const ecs_type_context* context, void* value) {
-    (void)context;
-    counted_creates--;
-    *(uint64_t*)value = UINT64_MAX;
-}
-
-DATA_CASE(a_type_with_create_and_destroy_alone_works) {
-    static const ecs_type_ops ops = {.create = counted_create, .destroy = counted_destroy};
-    static const ecs_field field = {.name = "n", .kind = ECS_FIELD_U64, .count = 1};
-    ecs_type_desc desc = {
-        .name = "counted", .size = 8, .align = 8, .fields = &field, .field_count = 1, .ops = &ops};
-    ecs_type_id id;
-    assert_ok(ecs_type_register(world, &desc, &id));
-    const ecs_type* type = ecs_type_get(world, id);
-    uint64_t a;
-    uint64_t b;
-    assert_true(ecs_value_create(type, &heap, &a));
-    a = 5;
-    assert_true(ecs_value_copy(type, &heap, &b, &a));
-    assert_int_equal(b, 5);
-    a = 6;
-    assert_true(ecs_value_compare(type, &heap, &b, &a));
-    assert_false(ecs_value_compare(type, &heap, &b, &a));
-    assert_int_equal(b, 6);
-    uint64_t c;
-    ecs_value_move(type, &heap, &c, &b);
-    assert_int_equal(counted_creates, 2);
-    ecs_value_destroy(type, &heap, &a);
-    ecs_value_destroy(type, &heap, &c);
-    assert_int_equal(counted_creates, 0);
 }
 
 static void expect_text(ecs_world* world, const char* type, const void* value, const char* text) {
