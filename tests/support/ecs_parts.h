@@ -75,6 +75,14 @@ static inline base_bytes world_saved(ecs_world* world) {
     return bytes;
 }
 
+/// A save of the world has these bytes.
+static inline void world_expect_saved(ecs_world* world, const base_bytes* expected) {
+    base_bytes bytes = world_saved(world);
+    assert_int_equal(bytes.size, expected->size);
+    assert_memory_equal(bytes.data, expected->data, bytes.size);
+    base_bytes_deinit(&bytes);
+}
+
 /// Sealing ends with this result, and these words are reported.
 static inline void seal_refused(ecs_world* world, ecs_result expected, const char* words) {
     base_report_first report;

@@ -20,12 +20,14 @@ typedef struct house {
     store fixture;
     ecs_template_id lit;
     ecs_component_id lamp;
+    base_workers* workers;
 } house;
 
 static void open_house(house* self) {
     static const char text[] = "lit { \"lamp:lamp\" { _track:b=yes; } \"mark:tag\" "
                                "{ _track:b=yes; } }\n";
     store_open(&self->fixture);
+    self->workers = NULL;
     ecs_world* world = self->fixture.world;
     const ecs_type_desc type = {
         "lamp", sizeof(lamp), _Alignof(lamp), lamp_fields, BASE_COUNT(lamp_fields), NULL};
@@ -62,17 +64,18 @@ static void fill_house(house* self) {
     }
 }
 
-static base_workers* use_workers(house* self, uint32_t threads) {
-    base_workers* workers = base_workers_create(NULL, threads);
-    assert_non_null(workers);
-    base_workers_set_eager(workers);
-    ecs_world_set_workers(self->fixture.world, workers);
-    return workers;
+// Workers that take every block, however small; 0: none.
+static void use_workers(house* self, uint32_t threads) {
+    ecs_world_set_workers(self->fixture.world, NULL);
+    base_workers_destroy(self->workers);
+    self->workers = threads ? base_workers_create(NULL, threads) : NULL;
+    if (threads) base_workers_set_eager(self->workers);
+    ecs_world_set_workers(self->fixture.world, self->workers);
 }
 
-static void drop_workers(house* self, base_workers* workers) {
-    ecs_world_set_workers(self->fixture.world, NULL);
-    base_workers_destroy(workers);
+static void close_house(house* self) {
+    use_workers(self, 0);
+    store_close(&self->fixture);
 }
 
 // The save behind three other bytes.
@@ -95,151 +98,128 @@ static void expect_save(house* self, const base_bytes* expected) {
     base_bytes_deinit(&bytes);
 }
 
-CASE(any_number_of_threads_saves_and_restores_the_same) { // B10
-    static house a, b;
-    open_house(&a);
-    open_house(&b);
-    fill_house(&a);
-    base_bytes expected = save(&a);
-    const uint64_t hash = ecs_world_hash(a.fixture.world);
-    const uint64_t state_hash = ecs_world_state_hash(a.fixture.world);
-    for (uint32_t i = 0; i < BASE_COUNT(thread_counts); i++) {
-        base_workers* workers = use_workers(&a, thread_counts[i]);
-        expect_save(&a, &expected);
-        drop_workers(&a, workers);
-        workers = use_workers(&b, thread_counts[i]);
-        assert_ok(restore(&b, &expected));
-        assert_true(ecs_world_hash(b.fixture.world) == hash);
-        assert_true(ecs_world_state_hash(b.fixture.world) == state_hash);
-        assert_true(ecs_world_state_hash_walk(b.fixture.world) == state_hash);
-        ecs_world_validate(b.fixture.world);
-        drop_workers(&b, workers);
-    }
-    base_bytes_deinit(&expected);
-    store_close(&a.fixture);
-    store_close(&b.fixture);
+static void expect_equal(const house* a, const house* b) {
+    assert_true(ecs_world_hash(a->fixture.world) == ecs_world_hash(b->fixture.world));
+    assert_true(ecs_world_state_hash(a->fixture.world) == ecs_world_state_hash(b->fixture.world));
 }
 
-CASE(few_entities_are_saved_by_one_thread) {
-    static house a;
-    open_house(&a);
-    base_workers* workers = base_workers_create(NULL, 2);
-    ecs_world_set_workers(a.fixture.world, workers);
-    (void)store_create(&a.fixture, a.fixture.thing);
-    base_bytes expected = save(&a);
-    drop_workers(&a, workers);
-    expect_save(&a, &expected);
+// A house that is full, the save of it, and two that are empty.
+typedef struct town {
+    house a, b, c;
+    base_bytes expected;
+} town;
+
+static void open_town(town* at) {
+    open_house(&at->a);
+    open_house(&at->b);
+    open_house(&at->c);
+    fill_house(&at->a);
+    at->expected = save(&at->a);
+}
+
+static void close_town(town* at) {
+    base_bytes_deinit(&at->expected);
+    close_house(&at->a);
+    close_house(&at->b);
+    close_house(&at->c);
+}
+
+#define TOWN_CASE(name) CASE_WITH(town, at, open_town(at), close_town(at), name)
+
+TOWN_CASE(any_number_of_threads_saves_and_restores_the_same) { // B10
+    ecs_world* world = at->b.fixture.world;
+    for (uint32_t i = 0; i < BASE_COUNT(thread_counts); i++) {
+        use_workers(&at->a, thread_counts[i]);
+        expect_save(&at->a, &at->expected);
+        use_workers(&at->b, thread_counts[i]);
+        assert_ok(restore(&at->b, &at->expected));
+        expect_equal(&at->a, &at->b);
+        assert_true(ecs_world_state_hash_walk(world) == ecs_world_state_hash(world));
+        ecs_world_validate(world);
+    }
+}
+
+TOWN_CASE(few_entities_are_saved_by_one_thread) {
+    at->b.workers = base_workers_create(NULL, 2);
+    ecs_world_set_workers(at->b.fixture.world, at->b.workers);
+    (void)store_create(&at->b.fixture, at->b.fixture.thing);
+    base_bytes expected = save(&at->b);
+    use_workers(&at->b, 0);
+    expect_save(&at->b, &expected);
     base_bytes_deinit(&expected);
-    store_close(&a.fixture);
 }
 
 // A mistake of a game, which a save must not hide.
-CASE(a_value_that_was_written_past_tracking_is_in_the_save) {
-    static house a, b;
-    open_house(&a);
-    open_house(&b);
-    fill_house(&a);
-    store_step(&a.fixture);
+TOWN_CASE(a_value_that_was_written_past_tracking_is_in_the_save) {
+    const store *a = &at->a.fixture, *b = &at->b.fixture;
+    store_step(&at->a.fixture);
     const ecs_entity entity = ecs_entity_make(3001, 1);
-    ecs_vec2* pos = (ecs_vec2*)(uintptr_t)ecs_get(a.fixture.world, entity, a.fixture.pos);
-    pos->x = 4711.0f;
-    base_bytes expected = save(&a);
-    base_workers* workers = use_workers(&a, 2);
-    expect_save(&a, &expected);
-    drop_workers(&a, workers);
-    workers = use_workers(&b, 2);
-    assert_ok(restore(&b, &expected));
-    pos = ecs_get_mut(b.fixture.world, entity, b.fixture.pos);
-    assert_true(pos->x == 4711.0f);
-    drop_workers(&b, workers);
+    ((ecs_vec2*)(uintptr_t)ecs_get(a->world, entity, a->pos))->x = 4711.0f;
+    base_bytes expected = save(&at->a);
+    use_workers(&at->a, 2);
+    expect_save(&at->a, &expected);
+    use_workers(&at->b, 2);
+    assert_ok(restore(&at->b, &expected));
+    assert_true(store_vec2(b, entity, b->pos).x == 4711.0f);
     base_bytes_deinit(&expected);
-    store_close(&a.fixture);
-    store_close(&b.fixture);
 }
 
-CASE(damage_is_found_by_any_number_of_threads) { // B10
-    static house a, b, c;
-    open_house(&a);
-    open_house(&b);
-    open_house(&c);
-    fill_house(&a);
-    base_bytes bytes = save(&a);
-    base_workers* workers = use_workers(&b, 3);
+TOWN_CASE(damage_is_found_by_any_number_of_threads) { // B10
+    base_bytes* bytes = &at->expected;
+    use_workers(&at->b, 3);
     base_rng rng = base_rng_make(31, 1);
     uint32_t refused = 0;
     const uint32_t rounds = test_scaled(120, 30);
     for (uint32_t i = 0; i < rounds; i++) {
         // At the end lie the lamps, whose bools have two values.
-        const size_t size = bytes.size - 3, tail = 300 * (4 + 2 + 5);
+        const size_t size = bytes->size - 3, tail = 300 * (4 + 2 + 5);
         const size_t behind = i % 2 == 0 ? size - 60 : tail;
-        const size_t at = size - 1 - base_rng_below(&rng, (uint32_t)behind);
-        uint8_t* place = &bytes.data[3 + at];
+        uint8_t* place = &bytes->data[3 + size - 1 - base_rng_below(&rng, (uint32_t)behind)];
         const uint8_t before = *place;
         *place = (uint8_t)base_rng_u32(&rng);
         const size_t cut = i % 5 == 0 ? 1 + base_rng_below(&rng, 1000) : 0;
-        bytes.size -= cut;
-        const ecs_result result = restore(&c, &bytes);
-        assert_int_equal(restore(&b, &bytes), result);
-        assert_true(ecs_world_hash(b.fixture.world) == ecs_world_hash(c.fixture.world));
-        assert_true(ecs_world_state_hash(b.fixture.world) == ecs_world_state_hash(c.fixture.world));
+        bytes->size -= cut;
+        const ecs_result result = restore(&at->c, bytes);
+        assert_int_equal(restore(&at->b, bytes), result);
+        expect_equal(&at->b, &at->c);
         refused += result != ECS_OK;
-        bytes.size += cut;
+        bytes->size += cut;
         *place = before;
     }
     assert_true(refused > rounds / 5 && refused < rounds);
-    drop_workers(&b, workers);
-    base_bytes_deinit(&bytes);
-    store_close(&a.fixture);
-    store_close(&b.fixture);
-    store_close(&c.fixture);
 }
 
 // Fresh pages cost more than all else.
-CASE(a_restore_uses_the_blocks_that_the_world_had) {
-    static house a;
-    scarce_memory* own = &a.fixture.memory;
-    open_house(&a);
-    fill_house(&a);
-    base_bytes expected = save(&a);
+TOWN_CASE(a_restore_uses_the_blocks_that_the_world_had) {
+    scarce_memory* own = &at->a.fixture.memory;
     assert_true(own->size_max > 128 << 10);
-    assert_ok(restore(&a, &expected)); // as many rows in each block as fit
+    assert_ok(restore(&at->a, &at->expected)); // as many rows in each block as fit
     const int64_t out = own->bytes;
     own->size_max = 0;
-    assert_ok(restore(&a, &expected));
+    assert_ok(restore(&at->a, &at->expected));
     assert_true(own->size_max < 64 << 10);
     assert_int_equal(own->bytes, out);
-    expect_save(&a, &expected);
-    expected.size -= 40;
-    assert_int_equal(restore(&a, &expected), ECS_ERR_MALFORMED);
+    expect_save(&at->a, &at->expected);
+    at->expected.size -= 40;
+    assert_int_equal(restore(&at->a, &at->expected), ECS_ERR_MALFORMED);
     assert_true(own->bytes < out / 2);
-    base_bytes_deinit(&expected);
-    store_close(&a.fixture);
 }
 
-CASE(without_memory_nothing_is_half) {
-    static house a, b;
-    open_house(&a);
-    open_house(&b);
-    fill_house(&a);
-    base_bytes expected = save(&a);
-    base_workers* workers = use_workers(&b, 2);
+TOWN_CASE(without_memory_nothing_is_half) {
+    scarce_memory* own = &at->b.fixture.memory;
+    use_workers(&at->b, 2);
     ecs_result result = ECS_ERR_MEMORY;
     for (uint32_t calls = 0; result != ECS_OK; calls = calls + 1 + calls / 16) {
-        if (calls % 2 == 0) assert_ok(restore(&b, &expected)); // blocks to keep
-        scarce_leave(&b.fixture.memory, calls);
-        result = restore(&b, &expected);
+        if (calls % 2 == 0) assert_ok(restore(&at->b, &at->expected)); // blocks to keep
+        scarce_leave(own, calls);
+        result = restore(&at->b, &at->expected);
         assert_true(result == ECS_OK || result == ECS_ERR_MEMORY);
-        b.fixture.memory.fail_at = 0;
-        assert_true(result == ECS_OK || ecs_world_entity_count(b.fixture.world) == 0);
-        ecs_world_validate(b.fixture.world);
+        own->fail_at = 0;
+        assert_true(result == ECS_OK || ecs_world_entity_count(at->b.fixture.world) == 0);
+        ecs_world_validate(at->b.fixture.world);
     }
     for (uint32_t calls = 0; calls < 8; calls++) { // blocks that find no room are filled at once
-        scarce_leave(&b.fixture.memory, calls);
-        expect_save(&b, &expected);
+        scarce_leave(own, calls);
+        expect_save(&at->b, &at->expected);
     }
-    b.fixture.memory.fail_at = 0;
-    drop_workers(&b, workers);
-    base_bytes_deinit(&expected);
-    store_close(&a.fixture);
-    store_close(&b.fixture);
 }
