@@ -1,179 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Rows coded against one and two older rows: a model with random layouts and random movement, and
 // edge cases.
-#include "test.h"
+#include "rows.h"
 
-#include "proto/layout.h"
-#include "proto/solo.h"
-#include "row/row_coder.h"
-
-enum { WORDS_MAX = 72, BYTES_MAX = 1024, ROUNDS = 400, STEPS = 12, SPEED_NONE = 2048 };
-
-// Make a layout from a text: a word per component, a letter per field.
-//   b bool, x exact float, X exact double, q 16-bit float, p 3-bit float, i exact i32, l exact i64,
-//   u u8 from 1, e entity,
-//   f, g, h floats of 22, 23 and 24 bits,
-//   n 9-bit integer; "r" alone is a rotation of 9 bits, "R" one of 15; a word beginning with 'v' is
-//   a velocity of 12-bit floats, one with 's' a position of 16-bit floats that is the integral of
-//   the component before it.
-static void add_field(proto_layout* layout, char letter) {
-    proto_row_field* field = &layout->fields[layout->field_count++];
-    field->offset_bytes = 8u * layout->components[layout->component_count - 1].field_count++;
-    proto_quant* quant = &field->quant;
-    bool is_made = letter == 'b'   ? proto_quant_make(quant, PROTO_BOOL, 0, 0, 0)
-                   : letter == 'x' ? proto_quant_make(quant, PROTO_F32, 0, 0, 0)
-                   : letter == 'X' ? proto_quant_make(quant, PROTO_F64, 0, 0, 0)
-                   : letter == 'q' ? proto_quant_make(quant, PROTO_F32, 16, -3.3, 0.01)
-                   : letter == 'f' ? proto_quant_make(quant, PROTO_F64, 22, 0, 1)
-                   : letter == 'g' ? proto_quant_make(quant, PROTO_F64, 23, 0, 1)
-                   : letter == 'h' ? proto_quant_make(quant, PROTO_F64, 24, 0, 1)
-                   : letter == 'p' ? proto_quant_make(quant, PROTO_F32, 3, 0, 1)
-                   : letter == 'v' ? proto_quant_make(quant, PROTO_F32, 12, -64, 1.0 / 32)
-                   : letter == 's' ? proto_quant_make(quant, PROTO_F32, 16, 0, 1.0 / 128)
-                   : letter == 'i' ? proto_quant_make(quant, PROTO_I32, 0, 0, 0)
-                   : letter == 'l' ? proto_quant_make(quant, PROTO_I64, 0, 0, 0)
-                   : letter == 'u' ? proto_quant_make(quant, PROTO_U8, 8, 1, 1)
-                   : letter == 'n' ? proto_quant_make(quant, PROTO_I16, 9, -9, 1)
-                   : letter == 'w' ? proto_quant_make(quant, PROTO_U8, 2, 0, 1)
-                   : letter == 'r' ? proto_quant_make(quant, PROTO_U16, 9, 0, 1)
-                   : letter == 'R' ? proto_quant_make(quant, PROTO_U16, 15, 0, 1)
-                                   : proto_quant_make(quant, PROTO_ENTITY, 0, 0, 0);
-    assert_true(is_made);
-}
-
-static void build(proto_layout* layout, const char* text, uint32_t tick_rate_hz) {
-    memset(layout, 0, sizeof *layout);
-    layout->tick_rate_hz = tick_rate_hz;
-    for (const char* at = text; *at; at++) {
-        if (*at == ' ') continue;
-        if (at == text || at[-1] == ' ') {
-            layout->components[layout->component_count++] = (proto_row_component){
-                .key = layout->component_count + 1, .field_first = (uint16_t)layout->field_count};
-        }
-        proto_row_component* own = &layout->components[layout->component_count - 1];
-        own->is_rotation = *at == 'r' || *at == 'R';
-        if (own->is_rotation) add_field(layout, 'w');
-        for (uint32_t i = 0; own->is_rotation && i < 2; i++)
-            add_field(layout, *at);
-        add_field(layout, *at);
-        if (*at == 's') own->integral = (uint8_t)(layout->component_count - 1);
-        if (!own->is_rotation) continue;
-        proto_row_field* fields = &layout->fields[own->field_first];
-        for (uint32_t i = 1; i < PROTO_ROTATION_WORDS; i++)
-            fields[i].quant.q_max = (*at == 'r' ? 510 : 32766);
-    }
-    proto_layout_finish(layout);
-}
-
-static const char* const texts[] = {
-    "q",
-    "qq",
-    "qqq",
-    "qqqq",
-    "p",
-    "r",
-    "R",
-    "vv ss",
-    "vvv sss",
-    "v s",
-    "b",
-    "e",
-    "i",
-    "u",
-    "x",
-    "X",
-    "b r qqq",
-    "u q b",
-    "u n q u",
-    "vv ss b",
-    "q q q q q",
-    "qq qq",
-    "bb ii ee",
-    "u vv ss q u",
-    "b b b b b b b b b b b b b b b b b b b b b",
-    "qlxXuebn",
-    "qqqqqqqqqqqqqqqqqqqq",
-    "q vv ss r u u e b qq qq",
-    "v s u q vv ss n",
-    "r qqq vvvv ssss b u",
-    // Plain ones, and the limits of these: 4 fields, 16 components, 32 words, 23 bits.
-    "f fff gg",
-    "g u ggg",
-    "h u ggg",
-    "q u qqq u",
-    "qqq uu b bbbb qq n i u",
-    "qqqq q bbbb",
-    "qqqqq q bbbb",
-    "q u q b q n q i q u q u q u u",
-    "q u q b q n q i q u q u q u q u",
-    "q u q b q n q i q u q u q u q u u",
-    "qqqq qqqq qqqq bbbb qqqq uuuu qqqq qqq",
-    "qqqq qqqq qqqq bbbb qqqq uuuu qqqq qqqq",
-    "qqqq qqqq qqqq bbbb qqqq uuuu qqqq qqqq u",
-    // 63, 64 and 65 fields: the encoder has a plan for PROTO_ROW_PLANNED_MAX
-    "qqqqqqqqqq uuuuuuuuuu r vv ss bbbbbbbbbb i e x n q qqq qqqqqqqqqq uuuuuuuuuu",
-    "qqqqqqqqqq uuuuuuuuuu r vv ss bbbbbbbbbb i e x n q qqq qqqqqqqqqq uuuuuuuuuuu",
-    "qqqqqqqqqq uuuuuuuuuu r vv ss bbbbbbbbbb i e x n q qqq qqqqqqqqqq uuuuuuuuuuuu",
-};
-
-_Static_assert(PROTO_ROW_PLANNED_MAX == 64, "the texts above are at this limit");
-_Static_assert(PROTO_PLAIN_COMPONENTS_MAX == 16 && PROTO_PLAIN_WORDS_MAX == 32 &&
-                   PROTO_PLAIN_LINE_BITS_MAX == 23,
-               "and at these");
-
-static uint64_t all_bits(const proto_quant* quant) {
-    return quant->bits == 64 ? UINT64_MAX : (UINT64_C(1) << quant->bits) - 1;
-}
-
-static void random_rotation(const proto_layout* layout, uint32_t c, base_rng* rng, uint64_t* row) {
-    double memory[4];
-    for (uint32_t i = 0; i < 4; i++) {
-        float part = (float)base_rng_u32(rng) / 2147483648.0f - 1.0f;
-        memcpy((uint8_t*)memory + 8 * i, &part, sizeof part);
-    }
-    proto_row_read_component(layout, c, memory, row);
-}
-
-// Make the next row of an entity: moving values continue, resting ones sometimes jump.
-static void step_row(const proto_layout* layout, base_rng* rng, const uint64_t* before,
-                     int32_t* pace, uint64_t* row) {
-    for (uint32_t c = 0; c < layout->component_count; c++) {
-        const proto_row_component* own = &layout->components[c];
-        bool is_stirred = base_rng_chance(rng, 0.4);
-        for (uint32_t i = 0; i < own->field_count; i++) {
-            uint32_t f = own->field_first + i;
-            const proto_quant* quant = &layout->fields[f].quant;
-            if (base_rng_chance(rng, 0.05)) pace[f] = (int32_t)base_rng_below(rng, 200) - 100;
-            if (base_rng_chance(rng, 0.1)) pace[f] = 0;
-            uint64_t word = before[f] + (uint64_t)(int64_t)pace[f];
-            if (is_stirred && base_rng_chance(rng, 0.5)) word += base_rng_below(rng, 7) - 3;
-            if (base_rng_chance(rng, 0.02)) word = base_rng_u64(rng);
-            if (own->is_source && base_rng_chance(rng, 0.15)) word = SPEED_NONE;
-            if (own->is_source && base_rng_chance(rng, 0.1))
-                word = SPEED_NONE - 4 + base_rng_below(rng, 9);
-            row[f] = proto_quant_canonical(quant, word & all_bits(quant));
-        }
-        if (!own->is_rotation) continue;
-        memcpy(row + own->field_first, before + own->field_first, 4 * sizeof *row);
-        if (base_rng_chance(rng, 0.1)) {
-            random_rotation(layout, c, rng, row);
-        } else if (is_stirred) {
-            double memory[4];
-            proto_row_write_component(layout, c, before, memory);
-            float part;
-            memcpy(&part, memory, sizeof part);
-            part += 0.05f;
-            memcpy(memory, &part, sizeof part);
-            proto_row_read_component(layout, c, memory, row);
-        }
-    }
-}
-
-static bool are_all(const uint8_t* bytes, size_t first, size_t end, uint8_t value) {
-    for (; first < end; first++)
-        if (bytes[first] != value) return false;
-    return true;
-}
+enum { ROUNDS = 400 };
 
 // The encoder of packed rows is another program: it must write the same bits.
 static void check_encoder(const proto_layout* layout, const proto_row_base* against,
@@ -264,15 +94,8 @@ CASE(rows_survive_coding_against_any_bases) {
         layout.tick_rate_hz = rates[t % BASE_COUNT(rates)];
         proto_layout_finish(&layout);
         for (uint32_t round = 0; round < rounds; round++) {
-            uint64_t rows[STEPS][WORDS_MAX] = {{0}};
-            int32_t pace[WORDS_MAX] = {0};
-            for (uint32_t c = 0; c < layout.component_count; c++)
-                if (layout.components[c].is_rotation) random_rotation(&layout, c, &rng, rows[0]);
-            for (uint32_t f = 0; f < layout.field_count; f++)
-                if (layout.fields[f].quant.kind == PROTO_U8 && layout.fields[f].quant.bits == 8)
-                    rows[0][f] = 9;
-            for (uint32_t i = 1; i < STEPS; i++)
-                step_row(&layout, &rng, rows[i - 1], pace, rows[i]);
+            uint64_t rows[STEPS][WORDS_MAX];
+            random_rows(&layout, &rng, rows);
             for (uint32_t i = 0; i < STEPS; i++)
                 check_many(&layout, rows, &rng);
             for (uint32_t i = 0; i < STEPS; i++) {
@@ -324,158 +147,6 @@ CASE(lines_are_exact_at_all_distances) {
     }
 }
 
-// ---- solo code ----
-
-enum { SOLO_BODY = 8, SOLO_ROUNDS = 3, SOLO_SAMPLES = 1024, SOLO_BYTES = 1 << 14 };
-
-typedef struct solo_side {
-    proto_solo_model model;
-    proto_solo_coder coder;
-    proto_solo_sample samples[SOLO_SAMPLES];
-} solo_side;
-
-static solo_side* solo_sides(void) {
-    solo_side* sides = malloc(3 * sizeof *sides);
-    assert_non_null(sides);
-    for (uint32_t i = 0; i < 3; i++)
-        proto_solo_model_reset(&sides[i].model);
-    return sides;
-}
-
-// Write a body of rows, read it, and take samples of it without reading. All train with it.
-static size_t check_solo_body(solo_side* sides, const proto_layout* layout,
-                              uint64_t (*rows)[WORDS_MAX], base_rng* rng) {
-    static uint8_t bytes[SOLO_BYTES];
-    proto_row_base bases[SOLO_BODY];
-    proto_solo_third thirds[SOLO_BODY];
-    uint64_t back[WORDS_MAX];
-    proto_solo_begin_write(&sides[0].coder, &sides[0].model, bytes, sizeof bytes, sides[0].samples,
-                           SOLO_SAMPLES);
-    for (uint32_t i = 0; i < SOLO_BODY; i++) {
-        uint32_t of = base_rng_below(rng, STEPS), old = base_rng_below(rng, STEPS);
-        bases[i] = (proto_row_base){.base = rows[of], .ticks = base_rng_below(rng, 40)};
-        if (base_rng_chance(rng, 0.7)) {
-            bases[i].base2 = rows[old];
-            bases[i].ticks2 = 1 + base_rng_below(rng, 3);
-        }
-        thirds[i] = (proto_solo_third){.row = rows[base_rng_below(rng, STEPS)]};
-        if (base_rng_chance(rng, 0.8)) thirds[i].ticks = base_rng_below(rng, 20);
-        proto_solo_row(&sides[0].coder, i % 2, layout, &bases[i], i % 4 ? &thirds[i] : NULL,
-                       rows[STEPS - 1 - i % STEPS]);
-    }
-    size_t size = proto_solo_end(&sides[0].coder);
-    assert_true(size > 0 || layout->field_count <= 2);
-    if (size == 0) return 0;
-    proto_solo_begin_read(&sides[1].coder, &sides[1].model, bytes, size, sides[1].samples,
-                          SOLO_SAMPLES);
-    proto_solo_begin_sample(&sides[2].coder, &sides[2].model, sides[2].samples, SOLO_SAMPLES);
-    for (uint32_t i = 0; i < SOLO_BODY; i++) {
-        uint64_t* row = rows[STEPS - 1 - i % STEPS];
-        memset(back, 0xee, sizeof back);
-        proto_solo_row(&sides[1].coder, i % 2, layout, &bases[i], i % 4 ? &thirds[i] : NULL, back);
-        assert_memory_equal(back, row, layout->field_count * sizeof *row);
-        proto_solo_row(&sides[2].coder, i % 2, layout, &bases[i], i % 4 ? &thirds[i] : NULL, row);
-    }
-    assert_int_equal(proto_solo_end(&sides[1].coder), size);
-    for (uint32_t i = 0; i < 3; i++) {
-        uint32_t count = sides[i].coder.sample_count;
-        assert_int_equal(count, sides[0].coder.sample_count);
-        assert_memory_equal(sides[i].samples, sides[0].samples, count * sizeof(proto_solo_sample));
-        proto_solo_train(&sides[i].model, sides[i].samples, count);
-    }
-    return size;
-}
-
-CASE(rows_survive_solo_code) {
-    base_rng rng = test_rng(48, 1);
-    static proto_layout layout;
-    solo_side* sides = solo_sides();
-    uint64_t sum = 0;
-    for (size_t t = 0; t < BASE_COUNT(texts); t++) {
-        build(&layout, texts[t], 60);
-        for (uint32_t round = 0; round < SOLO_ROUNDS; round++) {
-            uint64_t rows[STEPS][WORDS_MAX] = {{0}};
-            int32_t pace[WORDS_MAX] = {0};
-            for (uint32_t c = 0; c < layout.component_count; c++)
-                if (layout.components[c].is_rotation) random_rotation(&layout, c, &rng, rows[0]);
-            for (uint32_t f = 0; f < layout.field_count; f++)
-                rows[0][f] = proto_quant_canonical(&layout.fields[f].quant, rows[0][f]);
-            for (uint32_t i = 1; i < STEPS; i++)
-                step_row(&layout, &rng, rows[i - 1], pace, rows[i]);
-            sum += check_solo_body(sides, &layout, rows, &rng);
-        }
-    }
-    assert_memory_equal(&sides[0].model, &sides[1].model, sizeof sides[0].model);
-    assert_memory_equal(&sides[0].model, &sides[2].model, sizeof sides[0].model);
-    assert_true(sum > 1000);
-    free(sides);
-}
-
-// What always repeats costs nearly nothing once it was learned; a surprise stays readable.
-CASE(solo_code_learns_what_repeats) {
-    solo_side* sides = solo_sides();
-    uint8_t bytes[256];
-    size_t sizes[2] = {0};
-    for (uint32_t round = 0; round < 60; round++) {
-        proto_solo_begin_write(&sides[0].coder, &sides[0].model, bytes, sizeof bytes,
-                               sides[0].samples, SOLO_SAMPLES);
-        for (uint32_t i = 0; i < 20; i++)
-            (void)proto_solo_number(&sides[0].coder, PROTO_NUMBER_RUN, i % 2, i % 2 ? -70000 : 9);
-        sizes[round > 0] = proto_solo_end(&sides[0].coder);
-        proto_solo_train(&sides[0].model, sides[0].samples, sides[0].coder.sample_count);
-    }
-    assert_true(sizes[0] > 40 && sizes[1] < sizes[0] / 2); // low bits are never learned
-    static const int64_t odd[] = {0, 1, -1, INT64_MAX, INT64_MIN, -12345678901, 15, 16, 17};
-    proto_solo_begin_write(&sides[0].coder, &sides[0].model, bytes, sizeof bytes, sides[0].samples,
-                           SOLO_SAMPLES);
-    for (uint32_t i = 0; i < BASE_COUNT(odd); i++)
-        (void)proto_solo_number(&sides[0].coder, PROTO_NUMBER_RUN, 1, odd[i]);
-    size_t size = proto_solo_end(&sides[0].coder);
-    sides[1].model = sides[0].model;
-    proto_solo_begin_read(&sides[1].coder, &sides[1].model, bytes, size, sides[1].samples, 3);
-    for (uint32_t i = 0; i < BASE_COUNT(odd); i++)
-        assert_true(proto_solo_number(&sides[1].coder, PROTO_NUMBER_RUN, 1, 77) == odd[i]);
-    assert_int_equal(proto_solo_end(&sides[1].coder), size);
-    assert_int_equal(sides[1].coder.sample_count, 3); // there was no room for more
-    free(sides);
-}
-
-CASE(solo_code_is_bounded) {
-    solo_side* sides = solo_sides();
-    proto_solo_coder* coder = &sides[0].coder;
-    uint8_t bytes[SOLO_BYTES];
-    memset(bytes, 0x5a, sizeof bytes);
-    // A reader takes so many numbers and no more, whatever is left to read.
-    proto_solo_begin_read(coder, &sides[0].model, bytes, sizeof bytes, sides[0].samples, 0);
-    for (uint32_t i = 0; i < PROTO_SOLO_NUMBERS_MAX; i++)
-        (void)proto_solo_number(coder, PROTO_NUMBER_RUN, 0, 0);
-    assert_false(coder->failed);
-    (void)proto_solo_number(coder, PROTO_NUMBER_RUN, 0, 0);
-    assert_true(coder->failed);
-    assert_int_equal(proto_solo_end(coder), 0);
-    // Bytes left over, no bytes, and a last byte of 0 are refused.
-    proto_solo_begin_read(coder, &sides[0].model, bytes, 64, sides[0].samples, 0);
-    (void)proto_solo_number(coder, PROTO_NUMBER_RUN, 0, 0);
-    assert_int_equal(proto_solo_end(coder), 0);
-    proto_solo_begin_read(coder, &sides[0].model, bytes, 0, sides[0].samples, 0);
-    assert_true(coder->failed);
-    bytes[63] = 0;
-    proto_solo_begin_read(coder, &sides[0].model, bytes, 64, sides[0].samples, 0);
-    assert_true(coder->failed);
-    // A writer without room fails and writes nothing beyond it, whatever it carries.
-    uint64_t wide = UINT64_MAX >> 1;
-    for (size_t room = 0; room < 40; room++) {
-        memset(bytes, 0xee, sizeof bytes);
-        proto_solo_begin_write(coder, &sides[0].model, bytes, room, sides[0].samples, 0);
-        for (uint32_t i = 0; i < 5; i++)
-            (void)proto_solo_number(coder, PROTO_NUMBER_RUN, 0, (int64_t)(wide - i));
-        size_t size = proto_solo_end(coder);
-        assert_true(size <= room);
-        assert_true(are_all(bytes, room, sizeof bytes, 0xee));
-    }
-    free(sides);
-}
-
 CASE(wild_rows_stay_below_the_bound) {
     base_rng rng = test_rng(42, 1);
     static proto_layout layout;
@@ -507,11 +178,8 @@ CASE(any_bits_give_a_canonical_row_or_a_failed_reader) {
     for (size_t t = 0; t < BASE_COUNT(texts); t++) {
         build(&layout, texts[t], 60);
         for (uint32_t round = 0; round < test_scaled(2000, 200); round++) {
-            uint64_t rows[2][WORDS_MAX] = {{0}}, row[WORDS_MAX];
-            int32_t pace[WORDS_MAX] = {0};
-            for (uint32_t c = 0; c < layout.component_count; c++)
-                if (layout.components[c].is_rotation) random_rotation(&layout, c, &rng, rows[0]);
-            step_row(&layout, &rng, rows[0], pace, rows[1]);
+            uint64_t rows[STEPS][WORDS_MAX], row[WORDS_MAX];
+            random_rows(&layout, &rng, rows);
             uint8_t data[64];
             size_t size = base_rng_below(&rng, sizeof data + 1);
             for (size_t i = 0; i < size; i++)
@@ -660,4 +328,137 @@ CASE(an_integral_that_does_not_fit_is_an_ordinary_component) {
     assert_false(layout.components[1].is_driven);
     build(&layout, "ii ss", 60); // a source of whole numbers
     assert_false(layout.components[1].is_driven);
+}
+
+// ---- against one row ----
+
+static void encode(const proto_layout* layout, const uint64_t* base, const uint64_t* row,
+                   proto_bit_writer* writer) {
+    proto_row_base against = {.base = base};
+    proto_row_write(layout, &against, row, writer, NULL);
+}
+
+static void decode(const proto_layout* layout, const uint64_t* base, uint64_t* row,
+                   proto_bit_reader* reader) {
+    proto_row_base against = {.base = base};
+    proto_row_read(layout, &against, row, reader, NULL);
+}
+
+CASE(an_equal_row_takes_a_few_bits) {
+    static proto_layout layout;
+    build(&layout, "qq i bbb", 0);
+    uint64_t base[6] = {1, 2, 3, 0, 1, 0};
+    uint8_t data[64];
+    proto_bit_writer writer = proto_bit_writer_make(data, sizeof data);
+    encode(&layout, base, base, &writer);
+    assert_true(writer.size_bits <= 5);
+}
+
+CASE(a_value_of_a_game_takes_little_more_than_a_byte) {
+    static proto_layout layout;
+    build(&layout, "qq i bbb u", 0);
+    uint64_t base[7] = {30000, 30000, 100, 0, 1, 0, 7};
+    static const struct {
+        uint32_t field;
+        uint64_t value;
+        uint32_t bits_max;
+    } steps[] = {{2, 90, 12}, {2, 99, 8}, {3, 1, 8}, {6, 8, 8}, {6, 4, 10}};
+    for (size_t i = 0; i < BASE_COUNT(steps); i++) {
+        uint64_t row[7];
+        memcpy(row, base, sizeof row);
+        row[steps[i].field] = steps[i].value;
+        uint8_t data[64];
+        proto_bit_writer writer = proto_bit_writer_make(data, sizeof data);
+        encode(&layout, base, row, &writer);
+        assert_in_range(writer.size_bits, 1, steps[i].bits_max);
+    }
+}
+
+CASE(differences_wrap_around_the_width) {
+    static proto_layout layout;
+    build(&layout, "i", 0);
+    uint64_t base[1] = {0xffffffff}, row[1] = {2}, back[1];
+    uint8_t data[16];
+    proto_bit_writer writer = proto_bit_writer_make(data, sizeof data);
+    encode(&layout, base, row, &writer);
+    assert_true(writer.size_bits < 16);
+    proto_bit_reader reader = proto_bit_reader_make(data, sizeof data);
+    decode(&layout, base, back, &reader);
+    assert_true(back[0] == 2);
+}
+
+CASE(truncated_rows_fail) {
+    static proto_layout layout;
+    build(&layout, "qq l", 0);
+    uint64_t base[3] = {1, 2, 3}, row[3] = {50000, 40000, UINT64_MAX / 3}, back[3];
+    uint8_t data[32];
+    proto_bit_writer writer = proto_bit_writer_make(data, sizeof data);
+    encode(&layout, base, row, &writer);
+    for (size_t size = 0; size < proto_bit_writer_bytes(&writer); size++) {
+        proto_bit_reader reader = proto_bit_reader_make(data, size);
+        decode(&layout, base, back, &reader);
+        assert_true(reader.failed);
+    }
+}
+
+CASE(components_pass_through_memory) {
+    static proto_layout layout;
+    build(&layout, "b qi", 0);
+    struct {
+        float position;
+        uint32_t gap;
+        int32_t score;
+        uint32_t tail;
+    } value = {1.234f, 0xdddddddd, -7, 0xeeeeeeee};
+    uint64_t row[3] = {1, 0, 0};
+    proto_row_read_component(&layout, 1, &value, row);
+    assert_int_equal(row[0], 1);
+    assert_int_equal(row[1], 453);
+    assert_true(row[2] == 0xfffffff9);
+    value.position = 0;
+    value.score = 0;
+    proto_row_write_component(&layout, 1, row, &value);
+    assert_int_equal(value.score, -7);
+    assert_true(value.position > 1.229f && value.position < 1.231f);
+    assert_true(value.gap == 0xdddddddd && value.tail == 0xeeeeeeee);
+    expect_assert_failure(proto_row_read_component(&layout, 2, &value, row));
+}
+
+CASE(components_without_fields_take_nothing) {
+    static proto_layout layout;
+    memset(&layout, 0, sizeof layout);
+    layout.component_count = PROTO_ROW_COMPONENTS_MAX;
+    proto_layout_finish(&layout);
+    uint8_t data[8];
+    proto_bit_writer writer = proto_bit_writer_make(data, sizeof data);
+    uint64_t none = 0;
+    encode(&layout, &none, &none, &writer);
+    assert_false(writer.failed);
+    assert_int_equal(writer.size_bits, 2);
+    layout.component_count++;
+    expect_assert_failure(proto_layout_finish(&layout));
+}
+
+CASE(every_field_of_a_full_row_works) {
+    static proto_layout layout;
+    memset(&layout, 0, sizeof layout);
+    static uint64_t base[PROTO_ROW_FIELDS_MAX], row[PROTO_ROW_FIELDS_MAX],
+        back[PROTO_ROW_FIELDS_MAX];
+    layout.field_count = PROTO_ROW_FIELDS_MAX;
+    layout.component_count = PROTO_ROW_COMPONENTS_MAX;
+    for (uint16_t c = 0; c < PROTO_ROW_COMPONENTS_MAX; c++)
+        layout.components[c] =
+            (proto_row_component){.key = c, .field_first = (uint16_t)(c * 4), .field_count = 4};
+    for (uint32_t f = 0; f < PROTO_ROW_FIELDS_MAX; f++) {
+        assert_true(proto_quant_make(&layout.fields[f].quant, PROTO_U64, 0, 0, 0));
+        row[f] = UINT64_MAX - f * UINT64_C(0x123456789abcdef);
+    }
+    proto_layout_finish(&layout);
+    static uint8_t data[PROTO_ROW_FIELDS_MAX * 10];
+    proto_bit_writer writer = proto_bit_writer_make(data, sizeof data);
+    encode(&layout, base, row, &writer);
+    assert_true(writer.size_bits <= layout.bits_max);
+    proto_bit_reader reader = proto_bit_reader_make(data, sizeof data);
+    decode(&layout, base, back, &reader);
+    assert_memory_equal(back, row, sizeof row);
 }

@@ -129,21 +129,28 @@ static void read_words(const char* text, uint32_t count, uint64_t* words) {
     }
 }
 
+// What a line says of a row: its layout, and against what it is coded. @return the row.
+static const uint64_t* read_row(const char* line, proto_layout* layout, proto_row_base* against) {
+    static uint64_t base[WORDS_MAX], base2[WORDS_MAX], row[WORDS_MAX];
+    char text[BITS_MAX];
+    read_layout(find_value(line, "layout", text, sizeof text), layout);
+    read_words(find_value(line, "base", text, sizeof text), layout->field_count, base);
+    read_words(find_value(line, "row", text, sizeof text), layout->field_count, row);
+    *against = (proto_row_base){.base = base};
+    if (strstr(line, " h=")) against->ticks = (uint32_t)number(line, "h");
+    if (!strstr(line, " d=")) return row;
+    against->ticks2 = (uint32_t)number(line, "d");
+    read_words(find_value(line, "base2", text, sizeof text), layout->field_count, base2);
+    against->base2 = base2;
+    return row;
+}
+
 static void check_row(const char* line) {
     static proto_layout layout;
-    char text[BITS_MAX];
-    uint64_t base[WORDS_MAX], base2[WORDS_MAX], row[WORDS_MAX], back[WORDS_MAX];
+    proto_row_base against;
+    uint64_t back[WORDS_MAX];
     uint8_t data[BITS_MAX / 8];
-    read_layout(find_value(line, "layout", text, sizeof text), &layout);
-    read_words(find_value(line, "base", text, sizeof text), layout.field_count, base);
-    read_words(find_value(line, "row", text, sizeof text), layout.field_count, row);
-    proto_row_base against = {.base = base};
-    if (strstr(line, " h=")) against.ticks = (uint32_t)number(line, "h");
-    if (strstr(line, " d=")) {
-        against.ticks2 = (uint32_t)number(line, "d");
-        read_words(find_value(line, "base2", text, sizeof text), layout.field_count, base2);
-        against.base2 = base2;
-    }
+    const uint64_t* row = read_row(line, &layout, &against);
     proto_bit_writer writer = proto_bit_writer_make(data, sizeof data);
     proto_row_write(&layout, &against, row, &writer, NULL);
     check_bits(line, &writer);
@@ -167,19 +174,12 @@ static void check_solo(const char* line) {
     static proto_solo_model model;
     static proto_solo_coder coder;
     char text[BITS_MAX], hex[BITS_MAX] = "";
-    uint64_t base[WORDS_MAX], base2[WORDS_MAX], base3[WORDS_MAX], row[WORDS_MAX], back[WORDS_MAX];
+    uint64_t base3[WORDS_MAX], copy[WORDS_MAX], back[WORDS_MAX];
     proto_solo_sample samples[SAMPLES];
     uint8_t data[BITS_MAX / 2];
-    read_layout(find_value(line, "layout", text, sizeof text), &layout);
-    read_words(find_value(line, "base", text, sizeof text), layout.field_count, base);
-    read_words(find_value(line, "row", text, sizeof text), layout.field_count, row);
-    proto_row_base against = {.base = base};
-    if (strstr(line, " h=")) against.ticks = (uint32_t)number(line, "h");
-    if (strstr(line, " d=")) {
-        against.ticks2 = (uint32_t)number(line, "d");
-        read_words(find_value(line, "base2", text, sizeof text), layout.field_count, base2);
-        against.base2 = base2;
-    }
+    proto_row_base against;
+    const uint64_t* row = read_row(line, &layout, &against);
+    memcpy(copy, row, sizeof copy); // a reader writes where a writer reads
     proto_solo_third third = {.row = base3};
     bool has_third = strstr(line, " base3=") != NULL;
     if (has_third) {
@@ -192,7 +192,7 @@ static void check_solo(const char* line) {
         if (i > 0) proto_solo_train(&model, samples, coder.sample_count);
         proto_solo_begin_write(&coder, &model, data, sizeof data, samples, SAMPLES);
         for (uint32_t k = 0; k < rows; k++)
-            proto_solo_row(&coder, 0, &layout, &against, has_third ? &third : NULL, row);
+            proto_solo_row(&coder, 0, &layout, &against, has_third ? &third : NULL, copy);
         assert_in_range(coder.sample_count, 1, SAMPLES - 1);
         if (i < times) (void)proto_solo_end(&coder);
     }
