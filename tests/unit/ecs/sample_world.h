@@ -99,17 +99,17 @@ static inline ecs_result store_try_open(store* fixture) {
     return result;
 }
 
-static inline ecs_result store_try_seal(store* fixture) {
-    ecs_result result = ecs_world_seal(fixture->world, NULL);
+/// Find the templates and components of a sealed world.
+static inline void store_name(store* fixture) {
     for (uint32_t i = 0; i < BASE_COUNT(store_templates); i++)
         fixture->templates[i] = ecs_template_find(fixture->world, store_templates[i]);
     for (uint32_t i = 0; i < BASE_COUNT(store_components); i++)
         fixture->components[i] = ecs_component_find(fixture->world, store_components[i]);
-    return result;
 }
 
 static inline void store_seal(store* fixture) {
-    assert_ok(store_try_seal(fixture));
+    assert_ok(ecs_world_seal(fixture->world, NULL));
+    store_name(fixture);
 }
 
 /// Of a store that has begun.

@@ -65,27 +65,6 @@ STORE_CASE(texts_are_copied_and_given_back) {
     assert_int_not_equal(ecs_command_create(at->world, at->sign, &init, 1), ECS_ENTITY_NONE);
 }
 
-STORE_WITH_CASE(a_steady_queue_allocates_nothing, at->config.limits.local_entities_max = 6000) {
-    // The world uses new indices first, so records stop growing after every index was used once.
-    ecs_world* world = at->world;
-    uint64_t calls = 0;
-    for (uint32_t round = 0; round < 8; round++) {
-        if (round == 4) calls = at->memory.calls;
-        for (uint32_t i = 0; i < 2000; i++) {
-            ecs_vec2 value = {1, 2};
-            ecs_init init = {at->pos, &value};
-            assert_int_not_equal(ecs_command_create(world, at->ball, &init, 1), ECS_ENTITY_NONE);
-        }
-        ecs_command_flush(world);
-        for (ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE); entity != ECS_ENTITY_NONE;
-             entity = ecs_entity_next(world, entity))
-            assert_true(ecs_command_destroy(world, entity));
-        ecs_command_flush(world);
-        ecs_changes_clear(world);
-    }
-    assert_int_equal(at->memory.calls, calls);
-}
-
 STORE_CASE(a_flush_inside_a_stage_is_left_to_its_flush_points) {
     ecs_world* world = at->world;
     (void)ecs_command_create(world, at->ball, NULL, 0);

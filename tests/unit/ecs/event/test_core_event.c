@@ -218,67 +218,6 @@ HEAR_WITH_CASE(a_mirror_is_told_as_well, all->store.config.is_mirror = true) { /
 
 // Memory
 
-static void on_nothing(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
-    (void)stage, (void)event, (void)rows;
-}
-
-static void on_members(const ecs_stage* stage, const ecs_entity* entities, uint32_t count) {
-    (void)stage, (void)entities, (void)count;
-}
-
-static ecs_result register_both(ecs_world* world) {
-    ecs_result result =
-        system_try(world, .name = "hears", .events = hear_all_events, .event_count = 5,
-                   .on_event = on_nothing, .terms = with_radius, .term_count = 1, TRACK("pos"));
-    if (result == ECS_OK)
-        result = system_try(world, .name = "members", .stage = "act", .on_enter = on_members,
-                            .terms = with_radius, .term_count = 1);
-    if (result == ECS_OK) result = ecs_sync_point_register(world, "act", "point");
-    static const char* const order[] = {"point", "members"};
-    return result == ECS_OK ? ecs_order_set(world, "act", order, 2, NULL) : result;
-}
-
-// Make structure and changes while allocations fail. A failed call leaves the world unchanged.
-// @return whether no call failed.
-static bool live_with_failures(uint64_t left) {
-    store at;
-    store_open(&at);
-    scarce_leave(&at.memory, left);
-    ecs_result result = register_both(at.world);
-    if (result == ECS_OK) result = store_try_seal(&at);
-    ecs_entity made[3] = {0};
-    const ecs_template_id path[] = {at.ball, at.poster, at.sign, at.orb};
-    for (uint32_t i = 0; i < 3 && result == ECS_OK; i++) {
-        result = ecs_create(at.world, i == 2 ? at.poster : at.ball, NULL, 0, &made[i]);
-        assert_int_equal(ecs_world_entity_count(at.world), i + (result == ECS_OK));
-    }
-    if (result == ECS_OK) result = ecs_create_many(at.world, at.ball, 20, NULL);
-    for (uint32_t i = 0; i < 4 && result == ECS_OK; i++) {
-        ecs_template_id before = ecs_entity_template(at.world, made[0]);
-        result = ecs_recreate(at.world, made[0], path[i], NULL, 0);
-        assert_int_equal(ecs_entity_template(at.world, made[0]),
-                         result == ECS_OK ? path[i] : before);
-    }
-    if (at.world->is_sealed) {
-        ecs_world_validate(at.world);
-        for (uint32_t i = 0; i < 3; i++)
-            if (made[i] != ECS_ENTITY_NONE)
-                assert_ok(ecs_destroy(at.world, made[i])); // needs no memory
-        store_step(&at);
-        ecs_world_validate(at.world);
-    }
-    assert_true(result == ECS_OK || result == ECS_ERR_MEMORY);
-    store_close(&at);
-    return result == ECS_OK;
-}
-
-CASE(running_out_of_memory_anywhere_leaves_a_world_that_holds) { // S5.18
-    uint64_t left = 0;
-    while (!live_with_failures(left))
-        left++;
-    assert_true(left > 30);
-}
-
 CASE(a_move_that_fails_tells_that_they_appear_again) { // S5.18
     uint32_t taken_back = 0;
     bool is_done = false;
@@ -306,22 +245,4 @@ CASE(a_move_that_fails_tells_that_they_appear_again) { // S5.18
         store_close(&all.store);
     }
     assert_true(taken_back > 0);
-}
-
-STORE_OPEN_CASE(telling_asks_for_no_memory_in_a_steady_tick) { // S5.18 S4.6
-    assert_ok(register_both(at->world));
-    store_seal(at);
-    ecs_entity balls[64] = {0};
-    uint64_t settled = 0;
-    for (uint32_t tick = 1; tick <= 200; tick++) {
-        for (uint32_t i = 0; i < 64; i++) {
-            if (balls[i] != ECS_ENTITY_NONE) assert_ok(ecs_destroy(at->world, balls[i]));
-            balls[i] = store_create(at, i % 2 ? at->ball : at->mover);
-            assert_ok(ecs_recreate(at->world, balls[i], at->orb, NULL, 0));
-        }
-        store_step(at);
-        ecs_changes_clear(at->world);
-        if (tick == 100) settled = at->memory.calls;
-    }
-    assert_int_equal(at->memory.calls, settled);
 }

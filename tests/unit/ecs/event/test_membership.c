@@ -135,31 +135,3 @@ HEAR_CASE(member_calls_need_terms_and_a_stage) { // S4.5
     expect_assert_failure((void)!ecs_system_register(all->store.world, &desc));
     store_seal(&all->store);
 }
-
-HEAR_CASE(memory_that_runs_out_in_a_restore_empties_the_world) { // S4.5
-    ecs_system_desc desc = member_system(&all->own);
-    seal_with(all, &desc);
-    assert_ok(ecs_create_many(all->store.world, all->store.ball, 100, NULL));
-    hear_step(all);
-    assert_ok(ecs_create_many(all->store.world, all->store.ball, 100, NULL));
-    base_bytes bytes = world_saved(all->store.world);
-    desc.on_enter = NULL;
-    desc.first_update = NULL;
-    bool is_done = false;
-    for (uint64_t left = 0; !is_done; left++) {
-        hearing small;
-        hear_open(&small);
-        desc.context = &small.own;
-        seal_with(&small, &desc);
-        store_create(&small.store, small.store.ball);
-        scarce_leave(&small.store.memory, left);
-        ecs_result result = ecs_world_restore(small.store.world, bytes.data, bytes.size);
-        is_done = result == ECS_OK;
-        assert_true(is_done || result == ECS_ERR_MEMORY);
-        assert_int_equal(ecs_world_entity_count(small.store.world), is_done ? 200 : 0);
-        small.store.memory.fail_at = 0;
-        ecs_world_validate(small.store.world);
-        store_close(&small.store);
-    }
-    base_bytes_deinit(&bytes);
-}

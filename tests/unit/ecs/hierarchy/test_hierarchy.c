@@ -63,31 +63,6 @@ LOAD_CASE(a_batch_of_deaths_takes_families_along) {
     assert_int_equal(ecs_world_entity_count(at->world), 0);
 }
 
-LOAD_CASE(a_cycle_that_was_written_is_cut) {
-    ecs_world* world = at->world;
-    ecs_entity a = load_child(at, at->limb, ECS_ENTITY_NONE);
-    ecs_entity b = load_child(at, at->limb, a);
-    ecs_entity c = load_child(at, at->limb, b);
-    ecs_entity tail = load_child(at, at->limb, c);
-    // A swap of parents has a state that looks like a cycle but is none.
-    set_raw(at, b, ECS_ENTITY_NONE);
-    set_raw(at, a, b);
-    assert_int_equal(ecs_hierarchy_parent(world, a), b);
-    assert_int_equal(ecs_world_counters(world)->parents_cut, 0);
-    set_raw(at, b, c);
-    assert_int_equal(ecs_hierarchy_parent(world, b), ECS_ENTITY_NONE);
-    assert_int_equal(ecs_hierarchy_parent(world, c), ECS_ENTITY_NONE);
-    assert_int_equal(ecs_hierarchy_parent(world, a), b); // `a` is not on the cycle
-    assert_int_equal(ecs_hierarchy_parent(world, tail), c);
-    assert_int_equal(ecs_world_counters(world)->parents_cut, 2);
-    assert_int_equal(*(const ecs_entity*)ecs_get(world, b, at->parent), ECS_ENTITY_NONE);
-    set_raw(at, a, a);
-    assert_int_equal(ecs_hierarchy_parent(world, a), ECS_ENTITY_NONE);
-    assert_int_equal(ecs_world_counters(world)->parents_cut, 3);
-    set_raw(at, a, ecs_entity_make(ECS_INDEX_MAX, 1)); // this world has no such index
-    assert_int_equal(ecs_hierarchy_parent(world, a), ECS_ENTITY_NONE);
-}
-
 CASE_WITH(load, fixture, load_make(fixture), load_close(fixture), walks_know_who_is_below) {
     ecs_world* world = fixture->world;
     ecs_entity root = load_child(fixture, fixture->limb, ECS_ENTITY_NONE);
@@ -176,18 +151,6 @@ LOAD_WITH_CASE(on_a_mirror_a_child_may_come_first_and_nothing_cascades,
     assert_ok(ecs_destroy(world, child));
     assert_true(ecs_is_alive(world, parent));
     assert_int_equal(ecs_hierarchy_parent(world, parent), ECS_ENTITY_NONE);
-}
-
-LOAD_CASE(a_cycle_of_those_that_load_ends_too) {
-    ecs_world* world = at->world;
-    ecs_entity a = load_child(at, at->tree, ECS_ENTITY_NONE);
-    ecs_entity b = load_child(at, at->tree, a);
-    ecs_entity c = load_child(at, at->limb, b);
-    set_raw(at, a, b);
-    assert_true(ecs_is_complete(world, c));
-    assert_ok(ecs_destroy(world, b));
-    assert_int_equal(ecs_loading_count(world), 0);
-    assert_false(ecs_is_alive(world, c));
 }
 
 LOADS_CASE(a_restored_world_has_the_same_families) {

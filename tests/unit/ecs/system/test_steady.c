@@ -35,7 +35,17 @@ static void on_hit(const ecs_stage* stage, const ecs_event* event, const ecs_row
     *hp -= hit->amount;
 }
 
-// S2.4, S5.21
+static void on_change(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
+    (void)event, (void)rows;
+    ++*(uint64_t*)stage->context;
+}
+
+static void on_member(const ecs_stage* stage, const ecs_entity* entities, uint32_t count) {
+    (void)entities;
+    *(uint64_t*)stage->context += count;
+}
+
+// S2.4, S4.6, S5.18, S5.21
 STORE_OPEN_CASE(a_steady_tick_allocates_nothing_and_looks_up_no_name) {
     system_add(at->world, .name = "move", .stage = "act", .run = run_move,
                TERMS({"pos", "p2", ECS_WRITE}, {"vel", "p2", ECS_READ}));
@@ -43,6 +53,11 @@ STORE_OPEN_CASE(a_steady_tick_allocates_nothing_and_looks_up_no_name) {
                TERMS({"pos", "p2", ECS_READ}, {"hp", "i", ECS_READ}), .context = at);
     system_add(at->world, .name = "hurt", EVENTS("hit"), .on_event = on_hit,
                TERMS({"pos", "p2", ECS_READ}, {"hp", "i", ECS_READ}), .context = at);
+    uint64_t told = 0, members = 0;
+    system_add(at->world, .name = "hear", .on_event = on_change, TRACK("hp"), .context = &told,
+               EVENTS("EntityCreated", "EntityDestroyed", "on_appear"));
+    system_add(at->world, .name = "meet", .stage = "act", .on_enter = on_member,
+               .on_leave = on_member, TERMS({"hp", "i", ECS_READ}), .context = &members);
     store_seal(at);
     assert_ok(ecs_create_many(at->world, at->thing, 3000, NULL));
     uint64_t hashes = 0;
@@ -63,7 +78,7 @@ STORE_OPEN_CASE(a_steady_tick_allocates_nothing_and_looks_up_no_name) {
     }
     assert_int_equal(at->memory.calls, allocations);
     assert_int_equal(ecs_world_counters(at->world)->name_lookups, lookups);
-    assert_true(hashes != 0);
+    assert_true(hashes != 0 && told > 400 && members > 3400);
     ecs_world_validate(at->world);
 }
 

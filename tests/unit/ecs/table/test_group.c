@@ -65,28 +65,3 @@ STORE_OPEN_CASE(only_stands_without_a_name) { // S4.2
     expect_assert_failure((void)!ecs_query_create(at->world, named, 1, &query));
     store_seal(at);
 }
-
-CASE(groups_that_cannot_be_made_change_nothing) { // S4.3
-    bool is_done = false;
-    for (uint64_t left = 0; !is_done; left++) {
-        store fixture;
-        store_open(&fixture);
-        scarce_leave(&fixture.memory, left);
-        const ecs_term terms[] = {
-            {"pos", "p2", ECS_READ}, {"hp", "i", ECS_ANY}, {"vel", "p2", ECS_ANY}};
-        ecs_query* query = NULL;
-        ecs_result result = ecs_query_create(fixture.world, terms, 3, &query);
-        fixture.memory.fail_at = 0;
-        if (result != ECS_OK) assert_int_equal(fixture.world->storage->query_count, 0);
-        store_seal(&fixture);
-        scarce_leave(&fixture.memory, left);
-        ecs_entity entity = ECS_ENTITY_NONE;
-        ecs_result made = ecs_create(fixture.world, fixture.ball, NULL, 0, &entity);
-        is_done = result == ECS_OK && made == ECS_OK;
-        fixture.memory.fail_at = 0;
-        ecs_world_validate(fixture.world);
-        store_create(&fixture, fixture.ball);
-        ecs_world_validate(fixture.world);
-        store_close(&fixture);
-    }
-}

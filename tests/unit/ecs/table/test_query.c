@@ -30,30 +30,6 @@ STORE_OPEN_CASE(a_walk_sees_rows_and_columns_in_a_fixed_order) { // S3.2 S5.17
     assert_int_equal(world->fast.walk_depth, 0);
 }
 
-STORE_OPEN_CASE(caches_follow_chunks_of_older_archetypes) { // S4.3 S1.5
-    ecs_query* query = store_query(at, {"pos", "p2", ECS_WRITE});
-    store_seal(at);
-    ecs_world* world = at->world;
-    enum { COUNT = 2 * ECS_CHUNK_ROWS_MAX + 1 };
-    ecs_entity* entities = malloc(COUNT * sizeof *entities);
-    store_create(at, at->ball);
-    store_create(at, at->rock);
-    ecs_storage_validate(world);
-    assert_ok(ecs_create_many(world, at->ball, COUNT, entities));
-    ecs_storage_validate(world);
-    assert_int_equal(query->cache.entry_count, 4);
-    uint32_t total = 0;
-    ecs_query_iter iter = ecs_query_begin(world, query);
-    while (ecs_query_next(&iter))
-        total += iter.rows.count;
-    assert_int_equal(total, COUNT + 2);
-    for (uint32_t i = COUNT; i-- > 0;)
-        assert_ok(ecs_destroy(world, entities[i]));
-    ecs_storage_validate(world);
-    assert_int_equal(ecs_query_count(world, query), 2);
-    free(entities);
-}
-
 STORE_OPEN_CASE(a_write_walk_marks_the_chunks_it_opens) {
     ecs_query* writer = store_query(at, {"pos", "p2", ECS_WRITE}, {"hp", "i", ECS_OPTIONAL_WRITE});
     ecs_query* reader = store_query(at, {"pos", "p2", ECS_READ});

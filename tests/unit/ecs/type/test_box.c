@@ -289,8 +289,7 @@ static bool store_a_little(fleet* f, uint64_t n) {
     if (a) is_whole = ecs_command_set(f->world, a, f->hull, &pointer) && is_whole;
     f->memory.fail_at = 0;
     ecs_command_flush(f->world);
-    ecs_step step = {.tick = 1, .dt = 1};
-    ecs_world_step(f->world, &step);
+    step_world(f->world);
     ecs_world_validate(f->world);
     base_bytes bytes = world_saved(f->world);
     uint64_t hash = ecs_world_hash(f->world);

@@ -59,15 +59,3 @@ STORE_CASE(a_long_text_is_dumped_whole) {
     ecs_dump_entity(at->world, entity, keep_line, &kept);
     assert_non_null(strstr(kept.text, text));
 }
-
-STORE_CASE(a_write_that_nobody_marked_is_found) {
-    ecs_entity entity = store_create(at, at->thing);
-    store_step(at);
-    ecs_world_validate(at->world);
-    // This write breaks the const rule.
-    int32_t* hp = (int32_t*)ecs_get(at->world, entity, at->hp);
-    *hp = 1;
-    expect_assert_failure(ecs_world_validate(at->world));
-    *hp = 100;
-    ecs_world_validate(at->world);
-}
