@@ -15,12 +15,12 @@ typedef struct bench_pair {
 
 /// What both sides of a row do.
 typedef struct bench_job {
-    /// Memory of bench_allocate is released behind it. NULL: the fixture has nothing else.
-    void (*destroy)(void* fixture);
     bench_pair prepare; ///< runs before each measurement of a side and is not measured; may be NULL
     bench_pair run;     ///< .best NULL: no twin, no ratio
     /// Check that both sides did the same, after the last round. NULL: nothing to compare.
     bool (*is_equal)(void* fixture);
+    /// Memory of bench_allocate is released behind it. NULL: the fixture has nothing else.
+    void (*destroy)(void* fixture);
     /// Measures and prints the whole line; replaces everything above.
     void (*print)(const bench_row* row, uint32_t rounds);
 } bench_job;
@@ -63,17 +63,13 @@ bench_rows bench_rows_batch(void);
 bench_rows bench_rows_deaths(void);
 bench_rows bench_rows_command(void);
 bench_rows bench_rows_change(void);
-bench_rows bench_rows_growth(void);
 bench_rows bench_rows_event(void);
 bench_rows bench_rows_memory(void);
 bench_rows bench_rows_net_tick(void);
-bench_rows bench_rows_net_socket(void);
 bench_rows bench_rows_net_secure(void);
 bench_rows bench_rows_repl(void);
 bench_rows bench_rows_repl_server(void);
 bench_rows bench_rows_join(void);
-bench_rows bench_rows_repl_memory(void);
-bench_rows bench_rows_repl_track(void);
 bench_rows bench_rows_parallel(void);
 bench_rows bench_rows_log(void);
 
@@ -95,12 +91,5 @@ void bench_shuffle(uint32_t* numbers, uint32_t count);
 double bench_now_ns(void);
 /// Get the median; sorts the values.
 double bench_median(double* values, uint32_t count);
-/// A counting allocator over the heap. It must not move while it is used.
-typedef struct bench_counting {
-    base_allocator allocator;
-    size_t live_bytes;
-    uint64_t allocations;
-} bench_counting;
-void bench_counting_init(bench_counting* counting);
 /// Keep a result from being optimised away.
 void bench_keep(double value);

@@ -78,10 +78,6 @@ uint32_t bench_repl_index_max(const bench_repl_config* config) {
     return config->entities + (config->births_per_s ? UNUSED_INDICES_OF_BIRTHS : UNUSED_INDICES);
 }
 
-static uint32_t rate_hz(const bench_repl* self) {
-    return self->config.rate_hz ? self->config.rate_hz : BENCH_REPL_TICK_RATE_HZ;
-}
-
 // ---- the world
 
 static void set(bench_repl* self, uint32_t i, ecs_component_id component, const void* value) {
@@ -174,7 +170,7 @@ static void move(bench_repl* self, uint32_t i) {
 // Some entities that are no players die, and as many are born elsewhere.
 static void replace_some(bench_repl* self) {
     const bench_repl_config* config = &self->config;
-    uint32_t count = config->clients * config->births_per_s / rate_hz(self);
+    uint32_t count = config->clients * config->births_per_s / BENCH_REPL_TICK_RATE_HZ;
     for (uint32_t n = 0; n < count; n++) {
         uint32_t i =
             config->clients + base_rng_below(&self->births, config->entities - config->clients);
@@ -193,7 +189,7 @@ static void step_world(bench_repl* self) {
             move(self, i);
     }
     if (self->dirty_percent > 0) replace_some(self);
-    const ecs_step step = {.tick = ++self->tick, .dt = 1.0f / (float)rate_hz(self)};
+    const ecs_step step = {.tick = ++self->tick, .dt = 1.0f / (float)BENCH_REPL_TICK_RATE_HZ};
     ecs_world_step(self->world, &step);
 }
 
@@ -203,9 +199,7 @@ static void open_client(bench_repl* self, uint32_t number) {
     bench_repl_client* client = &self->clients[number];
     client->rng = base_rng_make(number + 1, 11);
     const bench_repl_config* config = &self->config;
-    client->lag = config->lag_span ? config->lag_ticks + number % config->lag_span
-                                   : LAG_TICKS + number % LAG_SPAN;
-    bench_require(client->lag + 1 < FLYING_MAX, "lag");
+    client->lag = LAG_TICKS + number % LAG_SPAN;
     net_ack_sender_init(&client->sent, 0, 0);
     net_ack_receiver_init(&client->received);
     if (number < config->verified) {
@@ -213,8 +207,7 @@ static void open_client(bench_repl* self, uint32_t number) {
         bench_repl_world(config, true, &client->world, &client->schema);
         const net_mirror_config mirror = {.world = client->world,
                                           .rows = net_schema_rows(client->schema),
-                                          .index_max = index_max,
-                                          .solo = config->is_solo ? &net_solo_part : NULL};
+                                          .index_max = index_max};
         bench_ok(net_mirror_create(&mirror, &client->mirror), "mirror");
         for (uint32_t i = 0; i < FLYING_MAX; i++)
             client->flying[i].body = bench_allocate(BENCH_REPL_HARD_BYTES);
@@ -222,7 +215,6 @@ static void open_client(bench_repl* self, uint32_t number) {
     bench_require(net_interest_add_client(self->interest, number + 1), "scopes");
     net_interest_set_player(self->interest, number + 1, self->entities[number % config->entities]);
     bench_ok(net_repl_state_create(self->replicator, number + 1, &client->view), "view");
-    if (config->is_solo) bench_ok(net_repl_state_use_solo(client->view), "solo");
 }
 
 static void close_client(bench_repl_client* client) {
@@ -284,7 +276,7 @@ static void write_packet(bench_repl* self, bench_repl_client* client, uint64_t n
     packet->tick = self->tick;
     packet->due = self->tick + client->lag + base_rng_below(&client->rng, 2);
     packet->seq = seq;
-    packet->is_lost = base_rng_below(&client->rng, 100) < LOSS_PERCENT || self->is_stalled;
+    packet->is_lost = base_rng_below(&client->rng, 100) < LOSS_PERCENT;
     packet->size = (uint32_t)proto_bit_writer_bytes(&writer);
     if (client->mirror) memcpy(packet->body, body, packet->size);
 }
@@ -302,16 +294,14 @@ void bench_repl_init(bench_repl* self, const bench_repl_config* config) {
                                       .position = "pos",
                                       .radius = RADIUS,
                                       .team = config->has_teams ? "team" : NULL};
-    const net_interest_config interest = {.allocator = config->allocator,
-                                          .rules = config->visible ? &rules : NULL,
+    const net_interest_config interest = {.rules = config->visible ? &rules : NULL,
                                           .world = self->world,
                                           .rows = net_schema_rows(self->schema),
                                           .index_max = index_max,
-                                          .tick_rate_hz = rate_hz(self)};
+                                          .tick_rate_hz = BENCH_REPL_TICK_RATE_HZ};
     base_reporter reporter = base_reporter_stderr();
     bench_ok(net_interest_create(&interest, &reporter, &self->interest), "scopes");
-    const net_replicator_config replicator = {.allocator = config->allocator,
-                                              .rows = net_schema_rows(self->schema),
+    const net_replicator_config replicator = {.rows = net_schema_rows(self->schema),
                                               .index_max = index_max,
                                               .interest = self->interest,
                                               .solo = &net_solo_part};
@@ -336,10 +326,10 @@ void bench_repl_deinit(bench_repl* self) {
 void bench_repl_serve(bench_repl* self) {
     bench_repl_figures* figures = &self->figures;
     uint32_t count = self->config.clients;
-    uint64_t now_us = self->tick * 1000000 / rate_hz(self);
+    uint64_t now_us = self->tick * 1000000 / BENCH_REPL_TICK_RATE_HZ;
     double acks_ns = bench_now_ns();
     for (uint32_t i = 0; i < count; i++)
-        acknowledge(&self->clients[i], now_us, 1000000 / rate_hz(self));
+        acknowledge(&self->clients[i], now_us, 1000000 / BENCH_REPL_TICK_RATE_HZ);
     double publish_ns = bench_now_ns();
     net_replicator_publish_begin(self->replicator);
     net_replicator_publish_lane_begin(self->replicator, 0);

@@ -19,22 +19,15 @@
 #define BENCH_REPL_TICK_RATE_HZ 30u
 
 typedef struct bench_repl_config {
-    const base_allocator* allocator; ///< of replicator, views and interest
     uint32_t entities;
     uint32_t clients;
     uint32_t dirty_percent; ///< of the entities move in a tick
     uint32_t visible;       ///< entities in the radius, on average; 0: all clients see everything
     uint32_t verified;      ///< number of clients that decode into worlds of their own
-    uint32_t rate_hz;       ///< ticks a second; 0: BENCH_REPL_TICK_RATE_HZ
-    /// A packet takes lag_ticks to lag_ticks + lag_span ticks; a client's packets differ by one
-    /// tick at most. 0 and 0: 2 to 7.
-    uint32_t lag_ticks, lag_span;
-    uint32_t soft_bytes;         ///< limit of a packet's body; 0: BENCH_REPL_SOFT_BYTES
-    uint32_t births_per_s;       ///< for each client so many entities die and are born in a second
+    uint32_t soft_bytes;    ///< limit of a packet's body; 0: BENCH_REPL_SOFT_BYTES
+    uint32_t births_per_s;  ///< for each client so many entities die and are born in a second
     uint32_t change_every_ticks; ///< every entity stands still and changes a number so often
-    bool is_busy; ///< clients join the world as it changes; nothing settles before the measurement
-    bool has_teams; ///< two teams; health and state are seen by the own one
-    bool is_solo;   ///< clients get solo code
+    bool has_teams;              ///< two teams; health and state are seen by the own one
 } bench_repl_config;
 
 /// Times of the ticks since bench_repl_clear.
@@ -64,7 +57,6 @@ typedef struct bench_repl {
     base_rng births;
     ecs_tick tick;
     uint32_t dirty_percent; ///< may be changed between ticks
-    bool is_stalled;        ///< nothing that is sent now arrives
     bench_repl_figures figures;
     net_repl_state_counters counted; ///< at bench_repl_clear, of all clients
 } bench_repl;

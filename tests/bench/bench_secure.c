@@ -8,12 +8,12 @@
 
 enum { KEY_ID = 7, TOKEN_LIFE_S = 45, UNIX_S = 1800000000, ANSWER_US = 1000 };
 
-void bench_secure_create(bench_secure* secure, uint32_t sessions_max, uint32_t count) {
+void bench_secure_create(bench_secure* secure, uint32_t count) {
     net_key_make(KEY_ID, net_entropy_system(), &secure->ring.keys[0]);
     secure->ring.count = 1;
     secure->clock = (net_secure_clock){.now_us = 1000000, .unix_s = UNIX_S};
     net_secure_server_config config = {
-        .sessions_max = sessions_max,
+        .sessions_max = count,
         .security = {.keys = &secure->ring, .entropy = net_entropy_system()},
         .now_us = secure->clock.now_us};
     bench_ok(net_secure_server_create(&config, &secure->server), "secure server");

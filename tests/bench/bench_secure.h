@@ -27,8 +27,8 @@ typedef struct bench_secure {
     net_secure_received received[BENCH_SECURE_BATCH];
 } bench_secure;
 
-/// A server with `sessions_max` places, and `count` clients that have not connected.
-void bench_secure_create(bench_secure* secure, uint32_t sessions_max, uint32_t count);
+/// A server with `count` places, and as many clients that have not connected.
+void bench_secure_create(bench_secure* secure, uint32_t count);
 void bench_secure_destroy(bench_secure* secure);
 /// Connect the clients first..first + count - 1, each with a new token. count is at most
 /// BENCH_SECURE_BATCH. *all_ns, *server_ns: CPU time of both ends, and of the server alone.

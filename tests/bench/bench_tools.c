@@ -60,27 +60,6 @@ void bench_shuffle(uint32_t* numbers, uint32_t count) {
     }
 }
 
-static void* count_allocate(void* context, size_t size, size_t align) {
-    bench_counting* self = context;
-    const base_allocator* heap = base_allocator_heap();
-    void* memory = heap->allocate(heap->context, size, align);
-    if (!memory) return NULL;
-    self->live_bytes += size;
-    self->allocations++;
-    return memory;
-}
-
-static void count_release(void* context, void* memory, size_t size) {
-    bench_counting* self = context;
-    const base_allocator* heap = base_allocator_heap();
-    self->live_bytes -= size;
-    heap->release(heap->context, memory, size);
-}
-
-void bench_counting_init(bench_counting* counting) {
-    *counting = (bench_counting){.allocator = {count_allocate, count_release, counting}};
-}
-
 void bench_keep(double value) {
     volatile double kept = value;
     (void)kept;

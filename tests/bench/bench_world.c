@@ -68,7 +68,7 @@ static void register_systems(bench_world* self, const bench_world_config* config
          .events = damage_events,
          .event_count = 1,
          .on_event = take_damage,
-         .on_events = config->has_single_damage ? NULL : take_damages,
+         .on_events = take_damages,
          .terms = damage_terms,
          .term_count = 1},
         {.name = "upkeep",
@@ -81,13 +81,6 @@ static void register_systems(bench_world* self, const bench_world_config* config
     for (uint32_t i = 0; i < BASE_COUNT(systems); i++) {
         if (!is_wanted[i]) continue;
         bench_ok(ecs_system_register(self->world, &systems[i]), systems[i].name);
-    }
-    for (uint32_t i = 1; config->has_damage && i < config->damage_handlers; i++) {
-        char name[16];
-        ecs_system_desc more = systems[2];
-        base_text_format(name, sizeof name, "damage_%u", i);
-        more.name = name;
-        bench_ok(ecs_system_register(self->world, &more), name);
     }
     if (config->has_move_es) bench_ok(bench_register_generated(self->world), "move_es");
     bench_ok(ecs_query_create(self->world, move_terms, 2, &self->movers), "query");

@@ -33,13 +33,11 @@ typedef struct bench_world_config {
     uint32_t entities_max;
     uint32_t events_max;
     uint32_t commands_max;
-    bool has_move;            ///< system pos += vel * dt in stage "act"
-    bool has_move_es;         ///< the same, written by shoal-esgen (move_es.c)
-    bool has_touch;           ///< system that walks "place" for writing and writes nothing
-    bool has_damage;          ///< handler of "damage" on "hits", which takes runs
-    bool has_single_damage;   ///< it takes one event at a time
-    uint32_t damage_handlers; ///< how many such handlers; 0: one
-    const char* templates;    ///< more templates; may be NULL
+    bool has_move;         ///< system pos += vel * dt in stage "act"
+    bool has_move_es;      ///< the same, written by shoal-esgen (move_es.c)
+    bool has_touch;        ///< system that walks "place" for writing and writes nothing
+    bool has_damage;       ///< handler of "damage" on "hits", which takes runs
+    const char* templates; ///< more templates; may be NULL
 } bench_world_config;
 
 /// Create everything. On failure the program ends with a message.

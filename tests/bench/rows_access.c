@@ -140,22 +140,14 @@ static bool is_equal(void* memory) {
 }
 
 bench_rows bench_rows_access(void) {
-    static const bench_job get = {.destroy = bench_world_destroy,
-                                  .prepare.shoal = upkeep,
-                                  .run = {run_get_shoal, run_get_best},
-                                  .is_equal = is_equal};
-    static const bench_job get_many = {.destroy = bench_world_destroy,
-                                       .prepare.shoal = upkeep,
-                                       .run = {run_get_many_shoal, run_get_best},
-                                       .is_equal = is_equal};
-    static const bench_job set = {.destroy = bench_world_destroy,
-                                  .prepare.shoal = upkeep,
-                                  .run = {run_set_shoal, run_set_best},
-                                  .is_equal = is_equal};
-    static const bench_job alive = {.destroy = bench_world_destroy,
-                                    .prepare.shoal = upkeep,
-                                    .run = {run_alive_shoal, run_alive_best},
-                                    .is_equal = is_equal};
+    static const bench_job get = {
+        {upkeep, NULL}, {run_get_shoal, run_get_best}, is_equal, bench_world_destroy, NULL};
+    static const bench_job get_many = {
+        {upkeep, NULL}, {run_get_many_shoal, run_get_best}, is_equal, bench_world_destroy, NULL};
+    static const bench_job set = {
+        {upkeep, NULL}, {run_set_shoal, run_set_best}, is_equal, bench_world_destroy, NULL};
+    static const bench_job alive = {
+        {upkeep, NULL}, {run_alive_shoal, run_alive_best}, is_equal, bench_world_destroy, NULL};
     static const char unit[] = "ns_per_access";
     static const bench_row rows[] = {
         {"get_seq_1m", unit, COUNT, 1, 2, false, create_seq, &get, NULL},

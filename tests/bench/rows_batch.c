@@ -132,10 +132,11 @@ static bool is_wide_equal(void* memory) {
 }
 
 bench_rows bench_rows_batch(void) {
-    static const bench_job add = {.destroy = bench_world_destroy,
-                                  .prepare = {remove_wide_shoal, remove_wide_best},
-                                  .run = {add_wide_shoal, add_wide_best},
-                                  .is_equal = is_wide_equal};
+    static const bench_job add = {{remove_wide_shoal, remove_wide_best},
+                                  {add_wide_shoal, add_wide_best},
+                                  is_wide_equal,
+                                  bench_world_destroy,
+                                  NULL};
     static const char unit[] = "ns_per_entity";
     static const bench_row rows[] = {
         {"add_batch_wide_30k", unit, WIDE_COUNT, 1, 1, false, create_wide, &add, NULL},

@@ -150,20 +150,20 @@ static bool is_equal(void* memory) {
 }
 
 bench_rows bench_rows_change(void) {
-    static const bench_job compare = {.destroy = bench_world_destroy,
-                                      .run = {run_compare_shoal, run_compare_best},
-                                      .is_equal = is_equal};
-    static const bench_job set = {.destroy = bench_world_destroy,
-                                  .prepare = {run_find_shoal, run_find_best},
-                                  .run = {run_set_shoal, run_set_best},
-                                  .is_equal = is_equal};
-    static const bench_job find = {.destroy = bench_world_destroy,
-                                   .prepare = {run_set_shoal, run_set_best},
-                                   .run = {run_find_shoal, run_find_best},
-                                   .is_equal = is_equal};
-    static const bench_job frame = {.destroy = bench_world_destroy,
-                                    .run = {run_frame_shoal, run_frame_best},
-                                    .is_equal = is_equal};
+    static const bench_job compare = {
+        {NULL, NULL}, {run_compare_shoal, run_compare_best}, is_equal, bench_world_destroy, NULL};
+    static const bench_job set = {{run_find_shoal, run_find_best},
+                                  {run_set_shoal, run_set_best},
+                                  is_equal,
+                                  bench_world_destroy,
+                                  NULL};
+    static const bench_job find = {{run_set_shoal, run_set_best},
+                                   {run_find_shoal, run_find_best},
+                                   is_equal,
+                                   bench_world_destroy,
+                                   NULL};
+    static const bench_job frame = {
+        {NULL, NULL}, {run_frame_shoal, run_frame_best}, is_equal, bench_world_destroy, NULL};
     static const char unit[] = "ns_per_change";
     static const bench_row rows[] = {
         {"change_set", unit, CHANGED, 1, 1, false, create_still, &set, NULL},

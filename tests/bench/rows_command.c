@@ -5,8 +5,6 @@
 #include "bench_best.h"
 #include "bench_world.h"
 
-#include "base/hash.h"
-
 #include <string.h>
 
 #define COUNT 100000u
@@ -19,8 +17,7 @@ typedef struct fixture {
     uint32_t* commands;
     ecs_vec3 *given_pos, *given_vel;
     best_handles handles;
-    ecs_vec3 *pos, *vel; ///< vel: the shadow of a tracked pos
-    uint64_t hash;       ///< of the tracked values
+    ecs_vec3 *pos, *vel;
 } fixture;
 
 static void* create(void) {
@@ -98,7 +95,8 @@ static __attribute__((noinline)) void flush_best(void* memory) {
     self->command_count = 0;
 }
 
-static bool are_rows_equal(const fixture* self) {
+static bool are_rows_equal(void* memory) {
+    const fixture* self = memory;
     uint32_t row = 0;
     ecs_query_iter it = ecs_query_begin(self->shoal.world, self->shoal.movers);
     while (ecs_query_next(&it)) {
@@ -165,74 +163,24 @@ static __attribute__((noinline)) void set_best(void* memory) {
     }
 }
 
-static bool is_set_equal(void* memory) {
-    return are_rows_equal(memory);
-}
-
-// ---- creations with a tracked value ----
-
-static void clear_tracked_shoal(void* memory) {
-    fixture* self = memory;
-    bench_world_clear(&self->shoal, self->shoal.marks);
-}
-
-static void clear_tracked_best(void* memory) {
-    fixture* self = memory;
-    clear_best(self);
-    self->hash = 0;
-}
-
-static void create_tracked_shoal(void* memory) {
-    fixture* self = memory;
-    const bench_world* shoal = &self->shoal;
-    for (uint32_t i = 0; i < COUNT; i++) {
-        const ecs_vec3 place = {(float)i, 2.0f, 3.0f};
-        const ecs_init init = {shoal->place, &place};
-        (void)ecs_command_create(shoal->world, shoal->marked, &init, 1);
-    }
-    ecs_command_flush(shoal->world);
-}
-
-// It keeps what tracking keeps: a shadow, and the sum of hashes of (entity, value).
-static __attribute__((noinline)) void create_tracked_best(void* memory) {
-    fixture* self = memory;
-    for (uint32_t i = 0; i < COUNT; i++)
-        self->given_pos[i] = (ecs_vec3){(float)i, 2.0f, 3.0f};
-    for (uint32_t i = 0; i < COUNT; i++) {
-        const uint32_t row = self->handles.count, handle = best_handle_make(&self->handles);
-        if (!handle) return;
-        self->pos[row] = self->vel[row] = self->given_pos[i];
-        self->hash += base_hash64(&self->given_pos[i], sizeof(ecs_vec3), handle);
-    }
-}
-
-static bool is_tracked_equal(void* memory) {
-    fixture* self = memory;
-    return ecs_query_count(self->shoal.world, self->shoal.marks) == self->handles.count &&
-           ecs_world_counters(self->shoal.world)->commands_refused == 0;
-}
-
 bench_rows bench_rows_command(void) {
-    static const bench_job record = {.destroy = bench_world_destroy,
-                                     .prepare = {clear_shoal, clear_best},
-                                     .run = {record_shoal, record_best},
-                                     .is_equal = is_created_equal};
-    static const bench_job flush = {.destroy = bench_world_destroy,
-                                    .prepare = {clear_and_record_shoal, clear_and_record_best},
-                                    .run = {flush_shoal, flush_best},
-                                    .is_equal = is_created_equal};
+    static const bench_job record = {{clear_shoal, clear_best},
+                                     {record_shoal, record_best},
+                                     is_created_equal,
+                                     bench_world_destroy,
+                                     NULL};
+    static const bench_job flush = {{clear_and_record_shoal, clear_and_record_best},
+                                    {flush_shoal, flush_best},
+                                    is_created_equal,
+                                    bench_world_destroy,
+                                    NULL};
     static const bench_job set = {
-        .destroy = bench_world_destroy, .run = {set_shoal, set_best}, .is_equal = is_set_equal};
-    static const bench_job tracked = {.destroy = bench_world_destroy,
-                                      .prepare = {clear_tracked_shoal, clear_tracked_best},
-                                      .run = {create_tracked_shoal, create_tracked_best},
-                                      .is_equal = is_tracked_equal};
+        {NULL, NULL}, {set_shoal, set_best}, are_rows_equal, bench_world_destroy, NULL};
     static const char unit[] = "ns_per_entity";
     static const bench_row rows[] = {
         {"defer_record_values_100k", unit, COUNT, 1, 1, false, create, &record, NULL},
         {"defer_flush_values_100k", unit, COUNT, 1, 1, false, create, &flush, NULL},
         {"defer_set_random_100k", unit, COUNT, 1, 1, false, create_movers, &set, NULL},
-        {"defer_tracked_100k", unit, COUNT, 1, 1, false, create, &tracked, NULL},
     };
     return (bench_rows){rows, BASE_COUNT(rows)};
 }

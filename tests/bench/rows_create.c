@@ -332,28 +332,31 @@ static bool is_small_equal(void* fixture) {
 }
 
 bench_rows bench_rows_create(void) {
-    static const bench_job single = {.destroy = destroy_wide,
-                                     .prepare = {clear_wide_shoal, clear_wide_best},
-                                     .run = {run_single_shoal, run_single_best},
-                                     .is_equal = is_wide_equal};
-    static const bench_job bulk = {.destroy = destroy_wide,
-                                   .prepare = {clear_wide_shoal, clear_wide_best},
-                                   .run = {run_bulk_shoal, run_bulk_best},
-                                   .is_equal = is_wide_equal};
-    static const bench_job fresh = {.destroy = destroy_wide,
-                                    .prepare = {renew_shoal, renew_best},
-                                    .run = {run_single_shoal, run_single_best},
-                                    .is_equal = is_wide_equal};
-    static const bench_job create = {
-        .destroy = bench_world_destroy,
-        .prepare = {prepare_small_create_shoal, prepare_small_create_best},
-        .run = {run_small_create_shoal, run_small_create_best},
-        .is_equal = is_small_equal};
-    static const bench_job destroy = {
-        .destroy = bench_world_destroy,
-        .prepare = {prepare_small_destroy_shoal, run_small_create_best},
-        .run = {run_small_destroy_shoal, run_small_destroy_best},
-        .is_equal = is_small_equal};
+    static const bench_job single = {{clear_wide_shoal, clear_wide_best},
+                                     {run_single_shoal, run_single_best},
+                                     is_wide_equal,
+                                     destroy_wide,
+                                     NULL};
+    static const bench_job bulk = {{clear_wide_shoal, clear_wide_best},
+                                   {run_bulk_shoal, run_bulk_best},
+                                   is_wide_equal,
+                                   destroy_wide,
+                                   NULL};
+    static const bench_job fresh = {{renew_shoal, renew_best},
+                                    {run_single_shoal, run_single_best},
+                                    is_wide_equal,
+                                    destroy_wide,
+                                    NULL};
+    static const bench_job create = {{prepare_small_create_shoal, prepare_small_create_best},
+                                     {run_small_create_shoal, run_small_create_best},
+                                     is_small_equal,
+                                     bench_world_destroy,
+                                     NULL};
+    static const bench_job destroy = {{prepare_small_destroy_shoal, run_small_create_best},
+                                      {run_small_destroy_shoal, run_small_destroy_best},
+                                      is_small_equal,
+                                      bench_world_destroy,
+                                      NULL};
     static const char unit[] = "ns_per_entity";
     static const bench_row rows[] = {
         {"create_single_30k", unit, WIDE_COUNT, 1, 1, false, create_wide, &single, NULL},
@@ -389,10 +392,11 @@ static bool is_dead_equal(void* fixture) {
 }
 
 bench_rows bench_rows_deaths(void) {
-    static const bench_job deaths = {.destroy = bench_world_destroy,
-                                     .prepare = {prepare_deaths_shoal, run_small_create_best},
-                                     .run = {run_deaths_shoal, run_small_destroy_best},
-                                     .is_equal = is_dead_equal};
+    static const bench_job deaths = {{prepare_deaths_shoal, run_small_create_best},
+                                     {run_deaths_shoal, run_small_destroy_best},
+                                     is_dead_equal,
+                                     bench_world_destroy,
+                                     NULL};
     static const bench_row rows[] = {
         {"destroy_batch_1m", "ns_per_entity", SMALL_COUNT, 1, 1, false, create_deaths, &deaths,
          NULL},

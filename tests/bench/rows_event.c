@@ -20,7 +20,6 @@ typedef struct fixture {
     uint32_t *targets, *payloads;
     uint32_t queued;
     uint32_t* order; ///< targets of the twin when they are shuffled
-    uint32_t handlers;
 } fixture;
 
 // Targets in random order, the same for both.
@@ -38,16 +37,11 @@ static void shuffle(fixture* self) {
     self->order = best;
 }
 
-// `handlers` of 0: one that takes runs.
-static void* create(bool is_shuffled, uint32_t handlers) {
-    const bench_world_config config = {.entities_max = 1u << 21,
-                                       .events_max = COUNT,
-                                       .has_damage = true,
-                                       .has_single_damage = handlers > 0,
-                                       .damage_handlers = handlers};
+static void* create(bool is_shuffled) {
+    const bench_world_config config = {
+        .entities_max = 1u << 21, .events_max = COUNT, .has_damage = true};
     fixture* self = bench_allocate(sizeof *self);
     bench_world_init(&self->shoal, &config);
-    self->handlers = handlers > 0 ? handlers : 1;
     self->target = ecs_template_find(self->shoal.world, "target");
     self->entities = bench_allocate(COUNT * sizeof *self->entities);
     self->hits = bench_allocate(COUNT * sizeof *self->hits);
@@ -62,10 +56,8 @@ static void* create(bool is_shuffled, uint32_t handlers) {
     return self;
 }
 
-BENCH_CREATE(create_seq, create(false, 0))
-BENCH_CREATE(create_random, create(true, 0))
-BENCH_CREATE(create_each, create(false, 1))
-BENCH_CREATE(create_handlers, create(true, 4))
+BENCH_CREATE(create_seq, create(false))
+BENCH_CREATE(create_random, create(true))
 
 static void run_post_shoal(void* memory) {
     fixture* self = memory;
@@ -97,22 +89,6 @@ static __attribute__((noinline)) void run_drain_best(void* memory) {
     self->queued = 0;
 }
 
-// Handlers of which the compiler does not know that they do the same.
-static __attribute__((noinline)) void take_best(int32_t* hits, int32_t damage) {
-    *hits += damage;
-    __asm__ volatile("" ::: "memory");
-}
-
-static __attribute__((noinline)) void run_drain_handlers_best(void* memory) {
-    fixture* self = memory;
-    for (uint32_t i = 0; i < self->queued; i++) {
-        uint32_t row = best_handle_row(&self->handles, self->targets[i]);
-        for (uint32_t k = 0; row != UINT32_MAX && k < self->handlers; k++)
-            take_best(&self->hits[row], (int32_t)self->payloads[i]);
-    }
-    self->queued = 0;
-}
-
 // Posted and handled within one step: the cost of an event from post to handler.
 static void run_immediate_shoal(void* memory) {
     run_post_shoal(memory);
@@ -129,7 +105,7 @@ static __attribute__((noinline)) void run_immediate_best(void* memory) {
 
 static bool is_equal(void* memory) {
     fixture* self = memory;
-    if (self->queued) run_drain_handlers_best(self);
+    if (self->queued) run_drain_best(self);
     bench_world_step(&self->shoal);
     for (uint32_t i = 0; i < COUNT; i++) {
         const int32_t* hits = ecs_get(self->shoal.world, self->entities[i], self->shoal.hits);
@@ -140,29 +116,27 @@ static bool is_equal(void* memory) {
 }
 
 bench_rows bench_rows_event(void) {
-    static const bench_job post = {.destroy = bench_world_destroy,
-                                   .prepare = {run_drain_shoal, run_drain_best},
-                                   .run = {run_post_shoal, run_post_best},
-                                   .is_equal = is_equal};
-    static const bench_job drain = {.destroy = bench_world_destroy,
-                                    .prepare = {run_post_shoal, run_post_best},
-                                    .run = {run_drain_shoal, run_drain_best},
-                                    .is_equal = is_equal};
-    static const bench_job handlers = {.destroy = bench_world_destroy,
-                                       .prepare = {run_post_shoal, run_post_best},
-                                       .run = {run_drain_shoal, run_drain_handlers_best},
-                                       .is_equal = is_equal};
-    static const bench_job immediate = {.destroy = bench_world_destroy,
-                                        .run = {run_immediate_shoal, run_immediate_best},
-                                        .is_equal = is_equal};
+    static const bench_job post = {{run_drain_shoal, run_drain_best},
+                                   {run_post_shoal, run_post_best},
+                                   is_equal,
+                                   bench_world_destroy,
+                                   NULL};
+    static const bench_job drain = {{run_post_shoal, run_post_best},
+                                    {run_drain_shoal, run_drain_best},
+                                    is_equal,
+                                    bench_world_destroy,
+                                    NULL};
+    static const bench_job immediate = {{NULL, NULL},
+                                        {run_immediate_shoal, run_immediate_best},
+                                        is_equal,
+                                        bench_world_destroy,
+                                        NULL};
     static const char unit[] = "ns_per_event";
     static const bench_row rows[] = {
         {"event_post_1m", unit, COUNT, 1, 1, false, create_seq, &post, NULL},
         {"event_drain_1m", unit, COUNT, 1, 1, false, create_seq, &drain, NULL},
         {"event_immediate_1m", unit, COUNT, 1, 1, false, create_random, &immediate, NULL},
         {"event_drain_random_1m", unit, COUNT, 1, 1, false, create_random, &drain, NULL},
-        {"event_drain_each_1m", unit, COUNT, 1, 1, false, create_each, &drain, NULL},
-        {"event_drain_4_handlers_1m", unit, COUNT, 1, 1, false, create_handlers, &handlers, NULL},
     };
     return (bench_rows){rows, BASE_COUNT(rows)};
 }

@@ -7,7 +7,6 @@
 #include "bench.h"
 #include "make_log.h"
 
-#include "arena.h"
 #include "flock.h"
 #include "ecs/change.h"
 #include "ecs/save.h"
@@ -34,7 +33,6 @@ enum {
     CAPTURE_WARM_TICKS = 120,
     CAPTURE_TICKS = 600,
     CAPTURE_PLAYERS = 1000, // and FLOCK_MOVERS
-    BLK_BYTES = 1 << 16,
 };
 
 typedef struct long_log {
@@ -201,15 +199,6 @@ static void print_verify(const bench_row* row, uint32_t rounds) {
     close_log(&self);
 }
 
-static double bytes_per_minute(void) {
-    long_log self;
-    open_log(&self, "arena");
-    const net_log_info* info = net_log_reader_info(self.reader);
-    double bytes = (double)info->file_bytes / minutes_of(info);
-    close_log(&self);
-    return bytes;
-}
-
 // ---- writing ----
 
 // What the log adds to a tick on the simulation's thread. As in a server, the history is the
@@ -228,16 +217,16 @@ typedef struct capture_match {
     char folder[64], name[128];
 } capture_match;
 
-static void open_capture(capture_match* self, net_module* module, const char* setting) {
+static void open_capture(capture_match* self) {
     base_reporter reporter = base_reporter_stderr();
-    self->module = module;
+    bench_ok(net_module_wrap(flock_module_get(), flock_templates(), "flock.blk", &reporter,
+                             &self->module),
+             "module");
     strcpy(self->folder, "/tmp/shoal-bench-XXXXXX");
     bench_require(mkdtemp(self->folder) != NULL, "a folder for the log");
     snprintf(self->name, sizeof self->name, "%s/a.slog", self->folder);
-    net_match_config config = net_match_config_default(module);
-    config.role = NET_ROLE_SERVER;
-    bench_require((!setting || net_match_setting_apply(&config, setting, &reporter) == NET_OK) &&
-                      net_match_create(&config, &reporter, &self->match) == NET_OK &&
+    net_match_config config = net_match_config_default(self->module);
+    bench_require(net_match_create(&config, &reporter, &self->match) == NET_OK &&
                       net_log_writer_create(NULL, self->name, self->match, "bench", 0, &reporter,
                                             &self->log) == NET_OK,
                   "match");
@@ -278,20 +267,22 @@ static void capture_tick(capture_match* self, const net_tick_inputs* begin, capt
     net_log_wait_room(self->log);
 }
 
-static void print_captured(const bench_row* row, capture_match* self, uint32_t players) {
+static void print_capture(const bench_row* row, uint32_t rounds) {
+    (void)rounds;
+    capture_match self = {0};
     captured warm = {0}, sum = {0};
-    net_game_player* joins = bench_allocate((players + 1) * sizeof *joins);
-    for (uint32_t i = 0; i < players; i++)
+    static net_game_player joins[CAPTURE_PLAYERS];
+    open_capture(&self);
+    for (uint32_t i = 0; i < CAPTURE_PLAYERS; i++)
         joins[i] = (net_game_player){.client = i + 1, .name = "flock", .is_bot = true};
-    net_tick_inputs begin = {.joins = joins, .join_count = players};
+    net_tick_inputs begin = {.joins = joins, .join_count = CAPTURE_PLAYERS};
     for (uint32_t i = 0; i < CAPTURE_WARM_TICKS + CAPTURE_TICKS; i++) {
-        begin.tick = net_match_tick(self->match) + 1;
-        capture_tick(self, &begin, i < CAPTURE_WARM_TICKS ? &warm : &sum);
+        begin.tick = net_match_tick(self.match) + 1;
+        capture_tick(&self, &begin, i < CAPTURE_WARM_TICKS ? &warm : &sum);
         begin.join_count = 0;
     }
-    bench_release(joins);
-    bench_ok(net_log_writer_finish(self->log), "log");
-    net_log_counters counters = net_log_get_counters(self->log);
+    bench_ok(net_log_writer_finish(self.log), "log");
+    net_log_counters counters = net_log_get_counters(self.log);
     printf("bench=%s unit=%s shoal=%.4g rounds=%d us=%.1f longest_us=%.0f tick_us=%.0f"
            " entities=%.0f changes=%.0f bytes_per_tick=%.0f keyframes=%" PRIu64 "\n",
            row->name, row->unit, 100 * sum.log_ns / sum.tick_ns, CAPTURE_TICKS,
@@ -299,34 +290,6 @@ static void print_captured(const bench_row* row, capture_match* self, uint32_t p
            sum.tick_ns / CAPTURE_TICKS / 1000, (double)sum.entities / CAPTURE_TICKS,
            (double)sum.changed / CAPTURE_TICKS,
            (double)counters.bytes / (CAPTURE_TICKS + CAPTURE_WARM_TICKS), counters.keyframes);
-}
-
-static void print_capture(const bench_row* row, uint32_t rounds) {
-    (void)rounds;
-    base_reporter reporter = base_reporter_stderr();
-    net_module* module;
-    capture_match self = {0};
-    bench_ok(
-        net_module_wrap(flock_module_get(), flock_templates(), "flock.blk", &reporter, &module),
-        "module");
-    open_capture(&self, module, NULL);
-    print_captured(row, &self, CAPTURE_PLAYERS);
-    close_capture(&self);
-}
-
-static void print_capture_arena(const bench_row* row, uint32_t rounds) {
-    (void)rounds;
-    static char text[BLK_BYTES];
-    base_reporter reporter = base_reporter_stderr();
-    net_module* module;
-    capture_match self = {0};
-    FILE* stream = fopen(BENCH_ARENA_BLK, "rb");
-    bench_require(stream != NULL, BENCH_ARENA_BLK);
-    text[fread(text, 1, sizeof text - 1, stream)] = '\0';
-    fclose(stream);
-    bench_ok(net_module_wrap(arena_module(), text, "arena.blk", &reporter, &module), "module");
-    open_capture(&self, module, NULL);
-    print_captured(row, &self, 0);
     close_capture(&self);
 }
 
@@ -335,14 +298,11 @@ bench_rows bench_rows_log(void) {
     static const bench_job open_crashed = {.print = print_open};
     static const bench_job verify = {.print = print_verify};
     static const bench_job capture = {.print = print_capture};
-    static const bench_job capture_arena = {.print = print_capture_arena};
     static const bench_row rows[] = {
         {"log_capture", "percent_of_tick", 1, 1, 1, false, NULL, &capture, NULL},
-        {"log_capture_arena", "percent_of_tick", 1, 1, 1, false, NULL, &capture_arena, NULL},
         {"log_seek_1h", "ms", 1, 1, 1, false, NULL, &seek, NULL},
         {"log_verify_breakout", "ms", 1, 1, 1, false, NULL, &verify, NULL},
         {"log_open_crashed", "ms", 1, 1, 1, false, NULL, &open_crashed, NULL},
-        {"log_bytes", "bytes_per_minute", 1, 1, 1, false, NULL, NULL, bytes_per_minute},
     };
     return (bench_rows){rows, BASE_COUNT(rows)};
 }

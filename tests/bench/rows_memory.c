@@ -3,21 +3,24 @@
 // created them, with spare room of growing tables, divided by their number.
 #include "bench_world.h"
 
+#include "scarce.h"
+
 #define COUNT 1000000u
 
 static double bytes_per_entity(void) {
-    bench_counting count;
-    bench_counting_init(&count);
-    const bench_world_config config = {.allocator = &count.allocator, .entities_max = COUNT + 1024};
+    static scarce_memory memory;
+    scarce_init(&memory, 0, false);
+    const bench_world_config config = {.allocator = &memory.allocator,
+                                       .entities_max = COUNT + 1024};
     bench_world world;
     bench_world_init(&world, &config);
-    size_t before = count.live_bytes;
+    const int64_t before = memory.bytes;
     for (uint32_t i = 0; i < COUNT; i++) {
         ecs_entity entity;
         bench_ok(ecs_create(world.world, world.mover, NULL, 0, &entity), "create");
         if (i % 4096 == 0) ecs_changes_clear(world.world);
     }
-    double bytes = (double)(count.live_bytes - before) / COUNT;
+    double bytes = (double)(memory.bytes - before) / COUNT;
     bench_world_deinit(&world);
     return bytes;
 }

@@ -219,14 +219,7 @@ bench_rows bench_rows_net_tick(void) {
         {"net_tick_256", unit, 256, 1000, 8, false, NULL, &job, NULL},
         {"net_tick_1000", unit, 1000, 1000, 4, false, NULL, &job, NULL},
         {"net_tick_1000_lanes2", unit, 1000, 1000, 4, false, NULL, &job, NULL},
-        {"net_tick_1000_lanes4", unit, 1000, 1000, 4, false, NULL, &job, NULL},
         {"net_tick_2000", unit, 2000, 1000, 4, false, NULL, &job, NULL},
-        {"net_tick_2000_lanes2", unit, 2000, 1000, 4, false, NULL, &job, NULL},
-        {"net_tick_2000_lanes4", unit, 2000, 1000, 4, false, NULL, &job, NULL},
-        {"net_tick_4095", unit, 4095, 1000, 2, false, NULL, &job, NULL},
-        {"net_tick_4095_lanes2", unit, 4095, 1000, 2, false, NULL, &job, NULL},
-        {"net_tick_4095_lanes4", unit, 4095, 1000, 2, false, NULL, &job, NULL},
-        {"net_tick_4095_lanes7", unit, 4095, 1000, 2, false, NULL, &job, NULL},
     };
     return (bench_rows){rows, BASE_COUNT(rows)};
 }

@@ -35,7 +35,7 @@ typedef struct rig {
 
 // ---- worlds ----
 
-static void open_match(rig* self, const net_game_module* game, const char* file, net_role role,
+static void open_match(rig* self, const net_game_module* game, const char* file,
                        const char* setting) {
     static char text[BLK_BYTES];
     FILE* stream = fopen(file, "rb");
@@ -45,18 +45,17 @@ static void open_match(rig* self, const net_game_module* game, const char* file,
     base_reporter reporter = base_reporter_stderr();
     bench_ok(net_module_wrap(game, text, file, &reporter, &self->module), "module");
     net_match_config config = net_match_config_default(self->module);
-    config.role = role;
-    if (setting) bench_ok(net_match_setting_apply(&config, setting, &reporter), setting);
+    bench_ok(net_match_setting_apply(&config, setting, &reporter), setting);
     bench_ok(net_match_create(&config, &reporter, &self->match), "match");
     self->world = net_match_world(self->match);
 }
 
 static void open_cubes(rig* self) {
-    open_match(self, cubes_module(), BENCH_CUBES_BLK, NET_ROLE_SERVER, "cubes=10000");
+    open_match(self, cubes_module(), BENCH_CUBES_BLK, "cubes=10000");
 }
 
 static void open_arena(rig* self) {
-    open_match(self, arena_module(), BENCH_ARENA_BLK, NET_ROLE_SERVER, "agents=4000");
+    open_match(self, arena_module(), BENCH_ARENA_BLK, "agents=4000");
 }
 
 static void open_replicated(rig* self) {
@@ -64,20 +63,6 @@ static void open_replicated(rig* self) {
     net_rows* rows = net_schema_rows(net_match_schema(self->match));
     const uint32_t index_max = ecs_world_limits(self->world)->replicated_index_max;
     bench_ok(net_history_create(NULL, rows, index_max, &self->history), "history");
-}
-
-// Sixteen own players ahead of the server, as a client predicts them.
-static void open_prediction(rig* self) {
-    open_match(self, arena_module(), BENCH_ARENA_BLK, NET_ROLE_PREDICT, NULL);
-    const arena_game* game = net_match_context(self->match);
-    for (uint32_t i = 1; i <= 16; i++) {
-        const ecs_vec2 pos = arena_map_base((uint8_t)(i % ARENA_TEAMS + 1));
-        const arena_input input = {.move_x = 100, .move_y = (int32_t)i - 8};
-        const ecs_init inits[] = {{game->pos, &pos}, {game->input, &input}};
-        bench_ok(ecs_create_at(self->world, ecs_entity_make(i, 1), game->player_template, inits,
-                               BASE_COUNT(inits)),
-                 "player");
-    }
 }
 
 static const char fall_text[] = "cube {\n"
@@ -102,7 +87,8 @@ static void fall(const ecs_stage* stage, const ecs_rows* rows) {
 }
 
 // The rule of cubes for entities that are not replicated, of which there may be a million.
-static void open_falling(rig* self, uint32_t count) {
+static void open_million(rig* self) {
+    const uint32_t count = 1000000;
     static const ecs_term terms[] = {
         {"pos", "p3", ECS_WRITE}, {"vel", "p3", ECS_WRITE}, {"force", "p3", ECS_READ}};
     base_reporter reporter = base_reporter_stderr();
@@ -122,14 +108,6 @@ static void open_falling(rig* self, uint32_t count) {
     bench_ok(ecs_world_seal(self->world, &reporter), "seal");
     const ecs_template_id cube = ecs_template_find(self->world, "cube");
     bench_ok(ecs_create_many(self->world, cube, count, NULL), "cubes");
-}
-
-static void open_million(rig* self) {
-    open_falling(self, 1000000);
-}
-
-static void open_hundred(rig* self) {
-    open_falling(self, 100);
 }
 
 static void close_rig(rig* self) {
@@ -237,8 +215,6 @@ static const parallel_case cases[] = {
     {"parallel_world_save_1m", open_million, 4, 1, world_save_us, 0},
     {"parallel_world_restore_4000", open_arena, 16, 1, world_restore_us, 0},
     {"parallel_world_restore_1m", open_million, 2, 1, world_restore_us, 0},
-    {"parallel_predict_16", open_prediction, 512, 64, step_us, 0},
-    {"parallel_fall_100", open_hundred, 2048, 64, step_us, 0},
 };
 
 typedef struct shared_time {

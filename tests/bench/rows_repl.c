@@ -11,8 +11,7 @@
 #define VERIFIED 4u
 #define VERIFY_TICKS 40u
 #define WARM_TICKS 100u
-#define BUSY_TICKS (5 * BENCH_REPL_TICK_RATE_HZ) // from the joins on
-#define ROUND_TICKS 8u                           // a multiple of NET_INTEREST_EVERY_TICKS
+#define ROUND_TICKS 8u // a multiple of NET_INTEREST_EVERY_TICKS
 
 typedef struct named_world {
     const char* name;
@@ -27,55 +26,12 @@ static const named_world worlds[] = {
     {"repl_crowd_1000", {.entities = 1000, .clients = 1000, .dirty_percent = 100}},
     {"repl_idle", {.entities = 10000, .clients = 1000, .visible = 150}},
     {"repl_100k", {.entities = 100000, .clients = 1000, .dirty_percent = 20, .visible = 150}},
-    {"repl_classes",
-     {.entities = 10000, .clients = 1000, .dirty_percent = 20, .visible = 150, .has_teams = true}},
-    {"repl_churn",
-     {.entities = 10000, .clients = 1000, .dirty_percent = 20, .visible = 150, .births_per_s = 3}},
-    {"repl_60hz",
-     {.entities = 10000,
-      .clients = 1000,
-      .dirty_percent = 20,
-      .visible = 150,
-      .rate_hz = 60,
-      .lag_ticks = 4,
-      .lag_span = 10}},
-    {"repl_budget",
-     {.entities = 10000, .clients = 1000, .dirty_percent = 100, .visible = 300, .soft_bytes = 400}},
-    {"repl_crowd_100", {.entities = 100, .clients = 100, .dirty_percent = 100}},
     {"repl_forest_10k",
      {.entities = 10000,
       .clients = 100,
       .dirty_percent = 100,
       .change_every_ticks = BENCH_REPL_TICK_RATE_HZ}},
-    {"repl_forest_join_30",
-     {.entities = 10000,
-      .clients = 20,
-      .dirty_percent = 100,
-      .change_every_ticks = 30,
-      .is_busy = true}},
-    {"repl_forest_join_45",
-     {.entities = 10000,
-      .clients = 20,
-      .dirty_percent = 100,
-      .change_every_ticks = 45,
-      .is_busy = true}},
-    {"repl_forest_join_60",
-     {.entities = 10000,
-      .clients = 20,
-      .dirty_percent = 100,
-      .change_every_ticks = 60,
-      .is_busy = true}},
-    {"repl_2000x20k", {.entities = 20000, .clients = 2000, .dirty_percent = 20, .visible = 150}},
 };
-
-static bench_repl_config find_config(const char* name) {
-    uint32_t i = 0;
-    while (strcmp(worlds[i].name, name) != 0)
-        i++;
-    bench_repl_config config = worlds[i].config;
-    config.verified = VERIFIED;
-    return config;
-}
 
 typedef struct samples {
     double net[BENCH_ROUNDS_MAX], sim[BENCH_ROUNDS_MAX];
@@ -106,10 +62,14 @@ static void settle(bench_repl* world) {
 static void print(const bench_row* row, uint32_t rounds) {
     bench_repl world;
     samples* taken = bench_allocate(sizeof *taken);
-    const bench_repl_config config = find_config(row->name);
+    uint32_t at = 0;
+    while (strcmp(worlds[at].name, row->name) != 0)
+        at++;
+    bench_repl_config config = worlds[at].config;
+    config.verified = VERIFIED;
     bench_repl_init(&world, &config);
-    if (!config.is_busy) settle(&world);
-    for (uint32_t i = 0; i < (config.is_busy ? BUSY_TICKS : WARM_TICKS); i++)
+    settle(&world);
+    for (uint32_t i = 0; i < WARM_TICKS; i++)
         bench_repl_tick(&world);
     bench_repl_clear(&world);
     for (uint32_t round = 0; round < rounds; round++) {
@@ -127,28 +87,10 @@ static void print(const bench_row* row, uint32_t rounds) {
     bench_repl_deinit(&world);
 }
 
-#define ROW(name)                                                                                  \
-    { name, "us_per_tick", 1, 1000, 1, false, NULL, &job, NULL }
-
 bench_rows bench_rows_repl(void) {
     static const bench_job job = {.print = print};
-    static const bench_row rows[] = {
-        ROW("repl_1000x10k_dirty20"),
-        ROW("repl_1000x10k_dirty100"),
-        ROW("repl_crowd_1000"),
-        ROW("repl_idle"),
-        ROW("repl_100k"),
-        ROW("repl_classes"),
-        ROW("repl_churn"),
-        ROW("repl_60hz"),
-        ROW("repl_budget"),
-        ROW("repl_crowd_100"),
-        ROW("repl_forest_10k"),
-        ROW("repl_forest_join_30"),
-        ROW("repl_forest_join_45"),
-        ROW("repl_forest_join_60"),
-        ROW("repl_2000x20k"),
-    };
-    _Static_assert(BASE_COUNT(rows) == BASE_COUNT(worlds), "a row for each world");
+    static bench_row rows[BASE_COUNT(worlds)];
+    for (uint32_t i = 0; i < BASE_COUNT(worlds); i++)
+        rows[i] = (bench_row){.name = worlds[i].name, .unit = "us_per_tick", .job = &job};
     return (bench_rows){rows, BASE_COUNT(rows)};
 }

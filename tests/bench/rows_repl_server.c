@@ -5,9 +5,6 @@
 // A few clients are real ones, whose worlds are compared before the clock runs. The others read
 // headers, acknowledge, and send inputs (support/raw_client.h). Clients and network are not timed,
 // except what the server's calls of its transport cost.
-//
-// Row server_join_200: 200 more clients join such a server in one tick. Its time is the longest
-// tick, with all that was received before it, from the hellos until all have a state packet.
 #include "bench.h"
 #include "flock.h"
 #include "flock.pb-c.h"
@@ -31,7 +28,6 @@
 #define SETTLE_TICKS 300u
 #define COMPARE_EVERY 10u
 #define WARM_TICKS 60u
-#define LATE_CLIENTS 200u
 #define ROUND_TICKS 8u // a multiple of NET_INTEREST_EVERY_TICKS
 
 typedef struct thin_client {
@@ -52,10 +48,9 @@ typedef struct fixture {
     net_match* match;
     net_sim* sim;
     net_transport* transport;
-    net_transport* lines[CLIENTS + LATE_CLIENTS]; // of clients; the real ones are the first
+    net_transport* lines[CLIENTS]; // of clients; the real ones are the first
     real_client reals[REAL_CLIENTS];
-    thin_client thins[CLIENTS + LATE_CLIENTS - REAL_CLIENTS];
-    uint32_t count; // of clients
+    thin_client thins[CLIENTS - REAL_CLIENTS];
     net_server* server;
     uint64_t now_us, ticks;
     double service_ns, tick_ns;
@@ -70,10 +65,10 @@ static void open_server(fixture* self) {
     match.tick_rate_hz = TICK_RATE_HZ;
     bench_ok(net_match_create(&match, &reporter, &self->match), "match");
     bench_ok(net_sim_create(NULL, 1, &self->sim), "network");
-    bench_ok(net_sim_server(self->sim, CLIENTS + LATE_CLIENTS, &self->transport), "network");
+    bench_ok(net_sim_server(self->sim, CLIENTS, &self->transport), "network");
     const net_server_config server = {.match = self->match,
                                       .transport = self->transport,
-                                      .clients_max = CLIENTS + LATE_CLIENTS,
+                                      .clients_max = CLIENTS,
                                       .clients_min = CLIENTS};
     bench_ok(net_server_create(&server, &self->server), "server");
 }
@@ -140,13 +135,12 @@ static void run_tick(fixture* self) {
         if (net_client_get_phase(self->reals[i].client) == NET_CLIENT_PLAYING)
             net_client_tick(self->reals[i].client, self->now_us);
     }
-    for (uint32_t i = 0; i < self->count - REAL_CLIENTS; i++)
+    for (uint32_t i = 0; i < CLIENTS - REAL_CLIENTS; i++)
         run_thin(self, &self->thins[i]);
 }
 
 static void open_all(fixture* self) {
     open_server(self);
-    self->count = CLIENTS;
     for (uint32_t i = 0; i < CLIENTS; i++)
         open_line(self, i);
     for (uint32_t i = 0; i < REAL_CLIENTS; i++)
@@ -160,12 +154,12 @@ static void open_all(fixture* self) {
 }
 
 static void close_all(fixture* self) {
-    for (uint32_t i = 0; i < self->count - REAL_CLIENTS; i++)
+    for (uint32_t i = 0; i < CLIENTS - REAL_CLIENTS; i++)
         raw_client_close(&self->thins[i].raw);
     for (uint32_t i = 0; i < REAL_CLIENTS; i++)
         net_client_destroy(self->reals[i].client);
     net_server_destroy(self->server);
-    for (uint32_t i = 0; i < self->count; i++)
+    for (uint32_t i = 0; i < CLIENTS; i++)
         self->lines[i]->ops->destroy(self->lines[i]);
     for (uint32_t i = 0; i < REAL_CLIENTS; i++)
         net_match_destroy(self->reals[i].match);
@@ -248,59 +242,10 @@ static void print(const bench_row* row, uint32_t rounds) {
     close_all(self);
 }
 
-// The longest tick until each late client has a state packet.
-static double run_until_joined(fixture* self, uint32_t* ticks) {
-    double longest_us = 0;
-    uint32_t ready = 0;
-    for (*ticks = 0; ready < LATE_CLIENTS; ++*ticks) {
-        bench_require(*ticks < SETTLE_TICKS, "server_join_200: clients cannot join");
-        double before_ns = self->service_ns + self->tick_ns;
-        run_tick(self);
-        double spent_us = (self->service_ns + self->tick_ns - before_ns) / 1000;
-        if (spent_us > longest_us) longest_us = spent_us;
-        ready = 0;
-        for (uint32_t i = CLIENTS; i < self->count; i++)
-            ready += self->thins[i - REAL_CLIENTS].raw.states > 0;
-    }
-    return longest_us;
-}
-
-static void print_join(const bench_row* row, uint32_t rounds) {
-    (void)rounds;
-    fixture* self = bench_allocate(sizeof *self);
-    double plain[WARM_TICKS];
-    open_all(self);
-    for (uint32_t i = 0; i < VERIFY_TICKS + WARM_TICKS; i++) {
-        double before_ns = self->service_ns + self->tick_ns;
-        run_tick(self);
-        plain[i % WARM_TICKS] = (self->service_ns + self->tick_ns - before_ns) / 1000;
-    }
-    const uint64_t joins = net_server_get_counters(self->server)->joins;
-    for (uint32_t i = CLIENTS; i < CLIENTS + LATE_CLIENTS; i++) {
-        const net_link_config link = {.delay_ms = 20, .seed = i + 1};
-        bench_ok(net_sim_client(self->sim, &link, &self->lines[i]), "a line");
-        open_thin(self, i - REAL_CLIENTS);
-    }
-    self->count = CLIENTS + LATE_CLIENTS;
-    uint32_t ticks;
-    const double longest_us = run_until_joined(self, &ticks);
-    bench_require(net_server_get_counters(self->server)->joins == joins + LATE_CLIENTS, "joins");
-    double last = 0;
-    for (uint32_t i = 0; i < WARM_TICKS; i++)
-        if (plain[i] > last) last = plain[i];
-    printf("bench=%s unit=%s shoal=%.4g rounds=1 plain_us=%.4g plain_max_us=%.4g ticks=%u"
-           " waited=%llu period_us=%u\n",
-           row->name, row->unit, longest_us, bench_median(plain, WARM_TICKS), last, ticks,
-           (unsigned long long)net_server_get_counters(self->server)->joins_waited,
-           1000000 / TICK_RATE_HZ);
-    close_all(self);
-}
-
 bench_rows bench_rows_repl_server(void) {
-    static const bench_job job = {.print = print}, join = {.print = print_join};
+    static const bench_job job = {.print = print};
     static const bench_row rows[] = {
         {"repl_server", "us_per_tick", 1, 1000, 1, false, NULL, &job, NULL},
-        {"server_join_200", "us", 1, 1000, 1, false, NULL, &join, NULL},
     };
     return (bench_rows){rows, BASE_COUNT(rows)};
 }

@@ -202,30 +202,36 @@ static bool is_created_equal(void* memory) {
 }
 
 bench_rows bench_rows_structure(void) {
-    static const bench_job add = {.destroy = bench_world_destroy,
-                                  .prepare = {remove_shoal, remove_best},
-                                  .run = {add_shoal, add_best},
-                                  .is_equal = is_moved_equal};
-    static const bench_job remove = {.destroy = bench_world_destroy,
-                                     .prepare = {add_shoal, add_best},
-                                     .run = {remove_shoal, remove_best},
-                                     .is_equal = is_moved_equal};
-    static const bench_job add_batch = {.destroy = bench_world_destroy,
-                                        .prepare = {remove_shoal, remove_best},
-                                        .run = {add_command, add_best},
-                                        .is_equal = is_moved_equal};
-    static const bench_job remove_batch = {.destroy = bench_world_destroy,
-                                           .prepare = {add_shoal, add_best},
-                                           .run = {remove_command, remove_best},
-                                           .is_equal = is_moved_equal};
-    static const bench_job record = {.destroy = bench_world_destroy,
-                                     .prepare = {clear_shoal, clear_best},
-                                     .run = {record_shoal, record_best},
-                                     .is_equal = is_created_equal};
-    static const bench_job flush = {.destroy = bench_world_destroy,
-                                    .prepare = {clear_and_record_shoal, clear_and_record_best},
-                                    .run = {flush_shoal, flush_best},
-                                    .is_equal = is_created_equal};
+    static const bench_job add = {{remove_shoal, remove_best},
+                                  {add_shoal, add_best},
+                                  is_moved_equal,
+                                  bench_world_destroy,
+                                  NULL};
+    static const bench_job remove = {{add_shoal, add_best},
+                                     {remove_shoal, remove_best},
+                                     is_moved_equal,
+                                     bench_world_destroy,
+                                     NULL};
+    static const bench_job add_batch = {{remove_shoal, remove_best},
+                                        {add_command, add_best},
+                                        is_moved_equal,
+                                        bench_world_destroy,
+                                        NULL};
+    static const bench_job remove_batch = {{add_shoal, add_best},
+                                           {remove_command, remove_best},
+                                           is_moved_equal,
+                                           bench_world_destroy,
+                                           NULL};
+    static const bench_job record = {{clear_shoal, clear_best},
+                                     {record_shoal, record_best},
+                                     is_created_equal,
+                                     bench_world_destroy,
+                                     NULL};
+    static const bench_job flush = {{clear_and_record_shoal, clear_and_record_best},
+                                    {flush_shoal, flush_best},
+                                    is_created_equal,
+                                    bench_world_destroy,
+                                    NULL};
     static const char unit[] = "ns_per_entity";
     static const bench_row rows[] = {
         {"add_100k", unit, COUNT, 1, 1, false, create_movers, &add, NULL},

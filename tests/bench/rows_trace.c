@@ -3,14 +3,13 @@
 #include "bench.h"
 
 #include "worlds/stream.h"
-#include "worlds/trace_file.h"
 
 #include <stdio.h>
 
 void bench_trace(const char* path, uint32_t base, uint32_t stride) {
     trace* of = bench_allocate(sizeof *of);
     trace_read(of, path);
-    stream_result got = stream_run(of, base, stride, &(stream_wishes){.has_solo = true});
+    stream_result got = stream_run(of, base, stride, false);
     double per_packet = (double)got.bytes / (double)got.packets;
     printf("bench=trace_%s_base%u", of->name, (unsigned)base);
     if (stride > 1) printf("_stride%u", (unsigned)stride);

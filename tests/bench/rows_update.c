@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 
+#include <stdio.h>
 #include <string.h>
 
 typedef struct update_fixture {
@@ -80,31 +81,17 @@ typedef struct query_fixture {
     best_block blocks[ARCHETYPES];
 } query_fixture;
 
-static void append(char* text, size_t* used, const char* format, uint32_t number) {
-    // %u stands in each format once at most.
-    const char* mark = strstr(format, "%u");
-    size_t head = mark ? (size_t)(mark - format) : strlen(format);
-    memcpy(text + *used, format, head);
-    *used += head;
-    if (!mark) return;
-    base_text_format(text + *used, 16, "%u", number);
-    *used += strlen(text + *used);
-    size_t tail = strlen(mark + 2);
-    memcpy(text + *used, mark + 2, tail);
-    *used += tail;
-}
-
 // Eight tags, each there or not: 256 archetypes that all have pos and vel.
 static void* create_query(uint32_t rows) {
     query_fixture* self = bench_allocate(sizeof *self);
     char* text = bench_allocate(ARCHETYPES * 256);
     size_t used = 0;
     for (uint32_t i = 0; i < ARCHETYPES; i++) {
-        append(text, &used, "t%u { _extends:t=mover\n", i);
+        used += (size_t)sprintf(text + used, "t%u { _extends:t=mover\n", i);
         for (uint32_t bit = 0; bit < 8; bit++) {
-            if (i >> bit & 1) append(text, &used, " \"g%u:tag\"{}\n", bit);
+            if (i >> bit & 1) used += (size_t)sprintf(text + used, " \"g%u:tag\"{}\n", bit);
         }
-        append(text, &used, "}\n", 0);
+        used += (size_t)sprintf(text + used, "}\n");
     }
     const bench_world_config config = {.templates = text};
     bench_world_init(&self->shoal, &config);
@@ -156,13 +143,13 @@ static bool is_query_equal(void* fixture) {
 }
 
 bench_rows bench_rows_update(void) {
-    static const bench_job update = {.destroy = bench_world_destroy,
-                                     .prepare = {prepare_update_shoal, run_update_best},
-                                     .run = {run_update_shoal, run_update_best},
-                                     .is_equal = is_update_equal};
-    static const bench_job query = {.destroy = bench_world_destroy,
-                                    .run = {run_query_shoal, run_query_best},
-                                    .is_equal = is_query_equal};
+    static const bench_job update = {{prepare_update_shoal, run_update_best},
+                                     {run_update_shoal, run_update_best},
+                                     is_update_equal,
+                                     bench_world_destroy,
+                                     NULL};
+    static const bench_job query = {
+        {NULL, NULL}, {run_query_shoal, run_query_best}, is_query_equal, bench_world_destroy, NULL};
     static const char entity[] = "ns_per_entity";
     static const bench_row rows[] = {
         {"update_hot_30k", entity, 30000, 1, 1000, false, create_30k, &update, NULL},

@@ -10,40 +10,103 @@
 //
 // A row is sent when it changed since the base packet, also when it changed back. Its second base
 // row is that of the packet before the base packet, if that packet had one.
-#include "stream_internal.h"
+#include "stream.h"
+
+#include "adaptive.h"
+
+#include "../bench.h"
+
+#include "proto/bits.h"
+#include "proto/solo.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+typedef struct stream_solo stream_solo;
+
+enum {
+    BODY_BYTES_MAX = 1 << 18,
+    SLOTS_MAX = 4096,
+    INDEX_MAX = 4095,
+    INDEX_BITS = 12,
+    LIVES_MAX = 1 << 20,
+    RING_FRAMES = 64, // number of frames whose rows are kept
+    FIELDS_MAX = TRACE_FIELDS_MAX,
+    AGE_SETTLED = 255,
+    ORDER_MAX = 15,
+    ABSENT_BITS = 6,
+    PARTS_BITS = 3, // number of parts of a template
+    KIND_AGE = 1,
+    KIND_PACKET = 2,
+};
+
+// One incarnation of an entity. Ticks are frames; 0 is before the first packet.
+typedef struct life {
+    uint32_t place; // in the trace
+    uint32_t born, died, changed;
+    uint32_t slot, index, generation;
+} life;
+
+typedef struct record {
+    uint32_t slot, age;
+} record;
+
+typedef struct stream {
+    const trace* of;
+    uint32_t base, stride; // in packets, in frames
+    uint32_t tick;
+    life* lives;
+    uint32_t life_count;
+    uint32_t* at_place; // [place of the trace]: current incarnation + 1
+    uint32_t* at_slot;  // [slot]: incarnation + 1, until its end was acknowledged
+    uint32_t* told;     // [tick][slot]: incarnation + 1 whose row the packet had
+    uint32_t slot_cursor;
+    uint32_t index_cursor;             // the world also gives out indices in a circle
+    uint32_t* index_lives;             // [index]: number of incarnations
+    bool* index_used;                  // [index]
+    uint64_t* ring;                    // [frame % RING_FRAMES][place][field]
+    uint32_t *create, *destroy, *list; // slots of this packet, rising
+    uint32_t create_count, destroy_count, list_count;
+    uint32_t* base_slots; // of the base packet, rising
+    uint32_t base_count;
+    record* aged; // by group, then slot
+    uint32_t aged_count;
+    uint8_t body[BODY_BYTES_MAX];
+    stream_result result;
+    adaptive* reference;   // NULL: not wanted
+    double reference_bits; // of this packet, less those of the row code
+    stream_solo* solo;
+} stream;
 
 static uint32_t* sent_of(const stream* s, uint32_t tick) {
     return s->told + (size_t)tick * SLOTS_MAX;
 }
 
-life* stream_life(const stream* s, uint32_t slot) {
+static life* life_of(const stream* s, uint32_t slot) {
     return &s->lives[s->at_slot[slot] - 1];
 }
 
 // Check whether the packet of `tick` had a row of the slot's current incarnation.
-bool stream_has_row(const stream* s, uint32_t tick, uint32_t slot) {
+static bool has_row(const stream* s, uint32_t tick, uint32_t slot) {
     return tick < s->of->frames && s->at_slot[slot] != 0 &&
            sent_of(s, tick)[slot] == s->at_slot[slot];
 }
 
-bool stream_is_listed(const stream* s, uint32_t tick, uint32_t slot) {
+static bool is_listed(const stream* s, uint32_t tick, uint32_t slot) {
     return tick < s->of->frames && sent_of(s, tick)[slot] != 0;
 }
 
-const proto_layout* stream_layout(const stream* s, uint32_t slot) {
-    return trace_layout(s->of, s->tick, stream_life(s, slot)->place);
+static const proto_layout* layout_of(const stream* s, uint32_t slot) {
+    return trace_layout(s->of, s->tick, life_of(s, slot)->place);
 }
 
-uint32_t stream_acked_tick(const stream* s) {
+static uint32_t acked_tick(const stream* s) {
     uint32_t lag = s->base * s->stride;
     return s->tick > lag ? s->tick - lag : 0;
 }
 
-const uint64_t* stream_row(const stream* s, uint32_t tick, uint32_t slot, uint64_t* scratch) {
-    uint32_t place = stream_life(s, slot)->place;
+static const uint64_t* row_of(const stream* s, uint32_t tick, uint32_t slot, uint64_t* scratch) {
+    uint32_t place = life_of(s, slot)->place;
     if (s->tick - tick < RING_FRAMES)
         return s->ring + ((size_t)(tick % RING_FRAMES) * s->of->places + place) * FIELDS_MAX;
     trace_row(s->of, tick, place, scratch);
@@ -91,9 +154,9 @@ static void follow_place(stream* s, uint32_t place) {
 // ---- the content of a packet ----
 
 // Get the newest tick up to `tick` with a row of the slot's incarnation.
-uint32_t stream_newest_row(const stream* s, uint32_t slot, uint32_t tick) {
+static uint32_t newest_row(const stream* s, uint32_t slot, uint32_t tick) {
     tick -= tick % s->stride; // only these ticks have packets
-    while (!stream_has_row(s, tick, slot)) {
+    while (!has_row(s, tick, slot)) {
         bench_require(tick >= s->stride, "an update has a base");
         tick -= s->stride;
     }
@@ -102,8 +165,8 @@ uint32_t stream_newest_row(const stream* s, uint32_t slot, uint32_t tick) {
 
 static void gather_slot(stream* s, uint32_t slot) {
     if (s->at_slot[slot] == 0) return;
-    uint32_t acked = stream_acked_tick(s);
-    const life* own = stream_life(s, slot);
+    uint32_t acked = acked_tick(s);
+    const life* own = life_of(s, slot);
     if (own->died) {
         if (own->died > acked) {
             s->destroy[s->destroy_count++] = slot;
@@ -117,10 +180,10 @@ static void gather_slot(stream* s, uint32_t slot) {
     sent_of(s, s->tick)[slot] = s->at_slot[slot];
     if (own->born > acked) {
         s->create[s->create_count++] = slot;
-    } else if (stream_has_row(s, acked, slot)) {
+    } else if (has_row(s, acked, slot)) {
         s->list[s->list_count++] = slot;
     } else {
-        uint32_t age = s->tick - stream_newest_row(s, slot, acked);
+        uint32_t age = s->tick - newest_row(s, slot, acked);
         s->aged[s->aged_count++] = (record){slot, age < AGE_SETTLED ? age : AGE_SETTLED};
     }
 }
@@ -131,7 +194,7 @@ static int compare_records(const void* a, const void* b) {
     return (x->slot > y->slot) - (x->slot < y->slot);
 }
 
-uint32_t stream_group_size(const stream* s, uint32_t first) {
+static uint32_t group_size(const stream* s, uint32_t first) {
     uint32_t count = 1;
     while (first + count < s->aged_count && s->aged[first + count].age == s->aged[first].age)
         count++;
@@ -147,7 +210,7 @@ static void gather(stream* s) {
     qsort(s->aged, s->aged_count, sizeof *s->aged, compare_records);
     s->base_count = 0;
     for (uint32_t slot = 0; slot < SLOTS_MAX; slot++)
-        if (sent_of(s, stream_acked_tick(s))[slot] != 0) s->base_slots[s->base_count++] = slot;
+        if (sent_of(s, acked_tick(s))[slot] != 0) s->base_slots[s->base_count++] = slot;
     uint64_t* rows = s->ring + (size_t)(s->tick % RING_FRAMES) * s->of->places * FIELDS_MAX;
     for (uint32_t place = 0; place < s->of->places; place++)
         if (s->at_place[place]) trace_row(s->of, s->tick, place, rows + place * FIELDS_MAX);
@@ -178,205 +241,320 @@ static uint32_t best_order(const void* slots, size_t bytes, uint32_t count) {
     return best;
 }
 
-static void put_row(stream* s, uint32_t slot, const proto_row_base* against,
-                    proto_bit_writer* writer) {
-    const uint64_t* row = stream_row(s, s->tick, slot, NULL);
-    const proto_layout* layout = stream_layout(s, slot);
-    uint64_t before = writer->size_bits;
-    proto_row_write(layout, against, row, writer, NULL);
-    if (!s->reference) return;
-    uint32_t template_ = trace_template(s->of, s->tick, stream_life(s, slot)->place);
-    s->reference_bits += adaptive_row(s->reference, template_, layout, against, row) -
-                         (double)(writer->size_bits - before);
+// A body that is written, or read again and compared with what was written. The reader knows the
+// rows of earlier packets: they were compared with the trace on arrival.
+typedef struct pen {
+    stream* s;
+    proto_bit_writer writer;
+    proto_bit_reader reader;
+    bool is_reading;
+} pen;
+
+static void put(pen* to, uint64_t value, uint32_t bits) {
+    if (to->is_reading)
+        bench_require(proto_bits_read(&to->reader, bits) == value, "a number that was read");
+    else
+        proto_bits_write(&to->writer, value, bits);
 }
 
-proto_row_base stream_bases(const stream* s, uint32_t slot, uint32_t base_tick, uint32_t d,
-                            uint64_t scratch[2][FIELDS_MAX]) {
-    proto_row_base against = {.base = stream_row(s, base_tick, slot, scratch[0])};
+static void put_golomb(pen* to, uint32_t value, uint32_t order) {
+    if (to->is_reading)
+        bench_require(proto_bits_read_golomb(&to->reader, order) == value, "a gap that was read");
+    else
+        proto_bits_write_golomb(&to->writer, value, order);
+}
+
+static void put_row(pen* to, uint32_t slot, const proto_row_base* against) {
+    stream* s = to->s;
+    const uint64_t* row = row_of(s, s->tick, slot, NULL);
+    const proto_layout* layout = layout_of(s, slot);
+    if (to->is_reading) {
+        uint64_t got[FIELDS_MAX];
+        proto_row_read(layout, against, got, &to->reader, NULL);
+        bench_require(!to->reader.failed &&
+                          memcmp(got, row, layout->field_count * sizeof *got) == 0,
+                      "a row that was read differs from what was written");
+        return;
+    }
+    uint64_t before = to->writer.size_bits;
+    proto_row_write(layout, against, row, &to->writer, NULL);
+    if (!s->reference) return;
+    uint32_t template_ = trace_template(s->of, s->tick, life_of(s, slot)->place);
+    s->reference_bits += adaptive_row(s->reference, template_, layout, against, row) -
+                         (double)(to->writer.size_bits - before);
+}
+
+static proto_row_base bases_of(const stream* s, uint32_t slot, uint32_t base_tick, uint32_t d,
+                               uint64_t scratch[2][FIELDS_MAX]) {
+    proto_row_base against = {.base = row_of(s, base_tick, slot, scratch[0])};
     if (s->tick - base_tick < AGE_SETTLED) against.ticks = s->tick - base_tick;
-    if (d > 0 && stream_has_row(s, base_tick - d, slot)) {
-        against.base2 = stream_row(s, base_tick - d, slot, scratch[1]);
+    if (d > 0 && has_row(s, base_tick - d, slot)) {
+        against.base2 = row_of(s, base_tick - d, slot, scratch[1]);
         against.ticks2 = d;
     }
     return against;
 }
 
-static void write_row(stream* s, uint32_t slot, uint32_t base_tick, uint32_t d,
-                      proto_bit_writer* writer) {
+static void put_update(pen* to, uint32_t slot, uint32_t base_tick, uint32_t d) {
     uint64_t scratch[2][FIELDS_MAX];
-    proto_row_base against = stream_bases(s, slot, base_tick, d, scratch);
-    put_row(s, slot, &against, writer);
+    bench_require(has_row(to->s, base_tick, slot), "a base row was never sent");
+    proto_row_base against = bases_of(to->s, slot, base_tick, d, scratch);
+    put_row(to, slot, &against);
 }
 
-// The bits of a template's number.
-static uint32_t template_bits(const stream* s) {
-    return s->of->template_count > 2 ? 2 : 1;
-}
-
-static void write_creates(stream* s, proto_bit_writer* writer) {
-    proto_bits_write_golomb(writer, s->create_count, 0);
+static void put_creates(pen* to) {
+    const stream* s = to->s;
+    put_golomb(to, s->create_count, 0);
     if (s->create_count == 0) return;
     uint32_t order = best_order(s->create, sizeof *s->create, s->create_count), next = 0;
     uint32_t index = 0, template_ = UINT32_MAX;
-    proto_bits_write(writer, order, 4);
+    const uint32_t template_bits = s->of->template_count > 2 ? 2 : 1;
+    put(to, order, 4);
     for (uint32_t i = 0; i < s->create_count; i++) {
         uint32_t slot = s->create[i];
-        const life* own = stream_life(s, slot);
-        proto_bits_write_golomb(writer, slot - next, order);
+        const life* own = life_of(s, slot);
+        put_golomb(to, slot - next, order);
         next = slot + 1;
-        proto_bits_write(writer, own->index == index + 1, 1);
-        if (own->index != index + 1) proto_bits_write(writer, own->index, INDEX_BITS);
+        put(to, own->index == index + 1, 1);
+        if (own->index != index + 1) put(to, own->index, INDEX_BITS);
         index = own->index;
-        proto_bits_write(writer, own->generation == 1, 1);
-        if (own->generation != 1) proto_bits_write(writer, own->generation, 10);
+        put(to, own->generation == 1, 1);
+        if (own->generation != 1) put(to, own->generation, 10);
         uint32_t what = trace_template(s->of, s->tick, own->place);
-        proto_bits_write(writer, what == template_, 1);
-        if (what != template_)
-            proto_bits_write(writer, (uint64_t)what << PARTS_BITS, PARTS_BITS + template_bits(s));
+        put(to, what == template_, 1);
+        if (what != template_) put(to, (uint64_t)what << PARTS_BITS, PARTS_BITS + template_bits);
         template_ = what;
-        proto_row_base against = {.base = s->of->defaults[what]};
-        put_row(s, slot, &against, writer);
+        put_row(to, slot, &(proto_row_base){.base = s->of->defaults[what]});
     }
 }
 
-static void write_list(stream* s, proto_bit_writer* writer) {
-    proto_bits_write(writer, KIND_PACKET, 2);
-    proto_bits_write(writer, s->base, 6);
-    proto_bits_write_golomb(writer, s->stride, 2);
-    for (uint32_t i = 0, n = 0; i < s->base_count; i++) {
-        bool is_absent = n == s->list_count || s->list[n] != s->base_slots[i];
-        if (s->reference) s->reference_bits += adaptive_absent(s->reference, is_absent);
-        if (!is_absent) {
-            write_row(s, s->list[n++], stream_acked_tick(s), s->stride, writer);
-        } else {
-            proto_row_write_absent(writer);
-            s->reference_bits -= ABSENT_BITS;
-        }
+static bool put_absent(pen* to, bool is_absent) {
+    stream* s = to->s;
+    if (to->is_reading) {
+        bench_require(proto_row_read_absent(&to->reader) == is_absent, "an absent row");
+        return is_absent;
     }
+    if (s->reference) s->reference_bits += adaptive_absent(s->reference, is_absent);
+    if (is_absent) proto_row_write_absent(&to->writer);
+    if (is_absent) s->reference_bits -= ABSENT_BITS;
+    return is_absent;
 }
 
-static void write_aged(stream* s, uint32_t first, uint32_t count, proto_bit_writer* writer) {
+static void put_list(pen* to) {
+    const stream* s = to->s;
+    put(to, KIND_PACKET, 2);
+    put(to, s->base, 6);
+    put_golomb(to, s->stride, 2);
+    for (uint32_t i = 0, n = 0; i < s->base_count; i++)
+        if (!put_absent(to, n == s->list_count || s->list[n] != s->base_slots[i]))
+            put_update(to, s->list[n++], acked_tick(s), s->stride);
+}
+
+static void put_aged(pen* to, uint32_t first, uint32_t count) {
+    const stream* s = to->s;
     const record* group = &s->aged[first];
     uint32_t order = best_order(&group->slot, sizeof *group, count), next = 0;
-    proto_bits_write(writer, KIND_AGE, 2);
-    proto_bits_write(writer, group->age, 8);
+    put(to, KIND_AGE, 2);
+    put(to, group->age, 8);
     uint32_t d = group->age < AGE_SETTLED ? s->stride : 0;
-    proto_bits_write_golomb(writer, d, 2);
-    proto_bits_write_golomb(writer, count - 1, 1);
-    proto_bits_write(writer, order, 4);
+    put_golomb(to, d, 2);
+    put_golomb(to, count - 1, 1);
+    put(to, order, 4);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t slot = group[i].slot;
-        proto_bits_write_golomb(writer, slot - next, order);
+        put_golomb(to, slot - next, order);
         next = slot + 1;
         uint32_t tick = s->tick - group->age;
-        if (group->age == AGE_SETTLED) tick = stream_newest_row(s, slot, tick);
-        write_row(s, slot, tick, d, writer);
+        if (group->age == AGE_SETTLED) tick = newest_row(s, slot, tick);
+        put_update(to, slot, tick, d);
     }
 }
 
-static size_t write_body(stream* s) {
-    proto_bit_writer writer = proto_bit_writer_make(s->body, sizeof s->body);
-    proto_bits_write_golomb(&writer, s->destroy_count, 0);
+static void put_body(pen* to) {
+    const stream* s = to->s;
+    put_golomb(to, s->destroy_count, 0);
     if (s->destroy_count > 0) {
         uint32_t order = best_order(s->destroy, sizeof *s->destroy, s->destroy_count), next = 0;
-        proto_bits_write(&writer, order, 4);
+        put(to, order, 4);
         for (uint32_t i = 0; i < s->destroy_count; i++) {
-            proto_bits_write_golomb(&writer, s->destroy[i] - next, order);
+            put_golomb(to, s->destroy[i] - next, order);
             next = s->destroy[i] + 1;
         }
     }
-    write_creates(s, &writer);
+    put_creates(to);
     uint32_t runs = s->list_count > 0;
-    for (uint32_t i = 0; i < s->aged_count; i += stream_group_size(s, i))
+    for (uint32_t i = 0; i < s->aged_count; i += group_size(s, i))
         runs++;
-    proto_bits_write_golomb(&writer, runs, 0);
-    if (s->list_count > 0) write_list(s, &writer);
-    for (uint32_t i = 0; i < s->aged_count; i += stream_group_size(s, i))
-        write_aged(s, i, stream_group_size(s, i), &writer);
-    bench_require(!writer.failed, "a body is too long");
-    return proto_bit_writer_bytes(&writer);
+    put_golomb(to, runs, 0);
+    if (s->list_count > 0) put_list(to);
+    for (uint32_t i = 0; i < s->aged_count; i += group_size(s, i))
+        put_aged(to, i, group_size(s, i));
 }
 
-// ---- the reader ----
-
-// The reader knows the rows of earlier packets. They were compared with the trace on arrival.
-static void check_row(const stream* s, uint32_t slot, const proto_row_base* against,
-                      proto_bit_reader* reader) {
-    uint64_t row[FIELDS_MAX];
-    proto_row_read(stream_layout(s, slot), against, row, reader, NULL);
-    bool is_same = memcmp(row, stream_row(s, s->tick, slot, NULL),
-                          stream_layout(s, slot)->field_count * sizeof *row) == 0;
-    bench_require(!reader->failed && is_same, "a row that was read differs from what was written");
+// @return its bytes; *ns: the time of writing.
+static size_t write_body(stream* s, double* ns) {
+    pen to = {.s = s};
+    double begin_ns = bench_now_ns();
+    to.writer = proto_bit_writer_make(s->body, sizeof s->body);
+    put_body(&to);
+    *ns = bench_now_ns() - begin_ns;
+    bench_require(!to.writer.failed, "a body is too long");
+    const size_t bytes = proto_bit_writer_bytes(&to.writer);
+    to.is_reading = true;
+    to.reader = proto_bit_reader_make(s->body, bytes);
+    put_body(&to);
+    bench_require(!to.reader.failed && (to.reader.offset_bits + 7) / 8 == bytes,
+                  "the end of a body");
+    return bytes;
 }
 
-static void read_update(const stream* s, uint32_t slot, uint32_t base_tick, uint32_t d,
-                        proto_bit_reader* reader) {
+// ---- the same packet in solo code ----
+
+enum { SOLO_SAMPLES = 1 << 16, SOLO_AHEAD = 32, THIRD_MIN = 5 /* as the server */ };
+
+struct stream_solo {
+    proto_solo_model model;
+    proto_solo_coder coder;
+    proto_solo_sample* samples[SOLO_AHEAD]; // of the newest packets
+    uint32_t counts[SOLO_AHEAD];
+    proto_solo_sample* read_samples;
+    uint8_t body[BODY_BYTES_MAX];
+    uint32_t packets;
+};
+
+static stream_solo* solo_create(void) {
+    stream_solo* made = bench_allocate(sizeof *made);
+    proto_solo_model_reset(&made->model);
+    for (uint32_t i = 0; i < SOLO_AHEAD; i++)
+        made->samples[i] = bench_allocate(SOLO_SAMPLES * sizeof *made->samples[i]);
+    made->read_samples = bench_allocate(SOLO_SAMPLES * sizeof *made->read_samples);
+    return made;
+}
+
+static void solo_destroy(stream_solo* solo) {
+    for (uint32_t i = 0; i < SOLO_AHEAD; i++)
+        bench_release(solo->samples[i]);
+    bench_release(solo->read_samples);
+    bench_release(solo);
+}
+
+static void solo_row(stream* s, proto_solo_coder* coder, uint32_t slot,
+                     const proto_row_base* against, const proto_solo_third* third) {
+    uint64_t row[FIELDS_MAX] = {0};
+    const uint64_t* real = row_of(s, s->tick, slot, NULL);
+    const proto_layout* layout = layout_of(s, slot);
+    if (coder->mode == PROTO_SOLO_WRITE) memcpy(row, real, layout->field_count * sizeof *row);
+    proto_solo_row(coder, trace_template(s->of, s->tick, life_of(s, slot)->place), layout, against,
+                   third, row);
+    bench_require(memcmp(row, real, layout->field_count * sizeof *row) == 0, "a solo row");
+}
+
+static uint32_t solo_number(proto_solo_coder* coder, uint32_t field, uint64_t situation,
+                            uint32_t value) {
+    uint32_t got = (uint32_t)proto_solo_number(coder, field, situation, value);
+    bench_require(got == value, "a solo number");
+    return got;
+}
+
+static void solo_update(stream* s, proto_solo_coder* coder, uint32_t slot, uint32_t base_tick,
+                        uint32_t d) {
     uint64_t scratch[2][FIELDS_MAX];
-    bench_require(slot < SLOTS_MAX && stream_has_row(s, base_tick, slot),
-                  "a base row was never sent");
-    proto_row_base against = stream_bases(s, slot, base_tick, d, scratch);
-    check_row(s, slot, &against, reader);
+    proto_row_base against = bases_of(s, slot, base_tick, d, scratch);
+    uint64_t words[FIELDS_MAX];
+    proto_solo_third third = {.ticks = d + THIRD_MIN * s->stride};
+    if (against.base2) {
+        bool has_third = base_tick > third.ticks && has_row(s, base_tick - third.ticks, slot);
+        if (has_third) third.row = row_of(s, base_tick - third.ticks, slot, words);
+        bool was_listed = base_tick > third.ticks && is_listed(s, base_tick - third.ticks, slot);
+        solo_number(coder, PROTO_NUMBER_RUN, proto_number_situation(5, was_listed), has_third);
+    }
+    solo_row(s, coder, slot, &against, third.row ? &third : NULL);
 }
 
-static void read_creates(const stream* s, proto_bit_reader* reader) {
-    uint32_t count = proto_bits_read_golomb(reader, 0);
-    bench_require(count == s->create_count, "the number of creates");
-    uint32_t order = count > 0 ? (uint32_t)proto_bits_read(reader, 4) : 0, slot = UINT32_MAX;
+static bool is_named(const stream* s, uint32_t slot) {
+    for (uint32_t i = 0; i < s->destroy_count; i++)
+        if (s->destroy[i] == slot) return true;
+    for (uint32_t i = 0; i < s->create_count; i++)
+        if (s->create[i] == slot) return true;
+    return false;
+}
+
+static void solo_body(stream* s, proto_solo_coder* coder) {
+    uint32_t next = 0;
+    solo_number(coder, PROTO_NUMBER_COUNT, 0, s->destroy_count);
+    for (uint32_t i = 0; i < s->destroy_count; i++) {
+        solo_number(coder, PROTO_NUMBER_GAP, 0, s->destroy[i] - next);
+        next = s->destroy[i] + 1;
+    }
+    solo_number(coder, PROTO_NUMBER_COUNT, 1, s->create_count);
     uint32_t index = 0, template_ = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        slot += 1 + proto_bits_read_golomb(reader, order);
-        index =
-            proto_bits_read(reader, 1) ? index + 1 : (uint32_t)proto_bits_read(reader, INDEX_BITS);
-        uint32_t generation =
-            proto_bits_read(reader, 1) ? 1 : (uint32_t)proto_bits_read(reader, 10);
-        if (!proto_bits_read(reader, 1))
-            template_ =
-                (uint32_t)proto_bits_read(reader, PARTS_BITS + template_bits(s)) >> PARTS_BITS;
-        const life* own = stream_life(s, s->create[i]);
-        bench_require(slot == s->create[i] && index == own->index &&
-                          generation == own->generation &&
-                          template_ == trace_template(s->of, s->tick, own->place),
-                      "a create");
-        proto_row_base against = {.base = s->of->defaults[template_]};
-        check_row(s, slot, &against, reader);
+    next = 0;
+    for (uint32_t i = 0; i < s->create_count; i++) {
+        uint32_t slot = s->create[i];
+        const life* own = life_of(s, slot);
+        solo_number(coder, PROTO_NUMBER_GAP, 2, slot - next);
+        next = slot + 1;
+        (void)proto_solo_number(coder, PROTO_NUMBER_CREATE, 0, (int64_t)own->index - index - 1);
+        index = own->index;
+        solo_number(coder, PROTO_NUMBER_CREATE, 1, own->generation);
+        uint32_t what = trace_template(s->of, s->tick, own->place);
+        solo_number(coder, PROTO_NUMBER_CREATE, 2 + template_, what);
+        // The create before, of the same template.
+        proto_solo_third like = {.row = NULL};
+        if (i > 0 && what == template_) like.row = row_of(s, s->tick, s->create[i - 1], NULL);
+        template_ = what;
+        proto_row_base against = {.base = s->of->defaults[what]};
+        solo_row(s, coder, slot, &against, like.row ? &like : NULL);
+    }
+    uint32_t was = 0;
+    for (uint32_t i = 0, n = 0; i < s->base_count; i++) {
+        bool is_absent = n == s->list_count || s->list[n] != s->base_slots[i];
+        was = was << 1 | is_absent;
+        solo_number(coder, PROTO_NUMBER_ABSENT,
+                    proto_number_situation(is_named(s, s->base_slots[i]), was >> 1), is_absent);
+        if (is_absent) continue;
+        solo_update(s, coder, s->list[n++], acked_tick(s), s->stride);
+    }
+    solo_number(coder, PROTO_NUMBER_COUNT, 2, s->aged_count);
+    for (uint32_t i = 0; i < s->aged_count; i += group_size(s, i)) {
+        const record* group = &s->aged[i];
+        uint32_t count = group_size(s, i);
+        solo_number(coder, PROTO_NUMBER_RUN, 0, group->age);
+        solo_number(coder, PROTO_NUMBER_COUNT, 3, count);
+        next = 0;
+        for (uint32_t k = 0; k < count; k++) {
+            uint32_t slot = group[k].slot;
+            solo_number(coder, PROTO_NUMBER_GAP, 1, slot - next);
+            next = slot + 1;
+            uint32_t tick = s->tick - group->age;
+            if (group->age == AGE_SETTLED) tick = newest_row(s, slot, tick);
+            solo_update(s, coder, slot, tick, group->age < AGE_SETTLED ? s->stride : 0);
+        }
     }
 }
 
-static void read_run(const stream* s, proto_bit_reader* reader) {
-    uint64_t kind = proto_bits_read(reader, 2);
-    uint32_t what = (uint32_t)proto_bits_read(reader, kind == KIND_PACKET ? 6 : 8);
-    uint32_t d = proto_bits_read_golomb(reader, 2);
-    if (kind == KIND_PACKET) {
-        uint32_t tick = s->tick - what * s->stride;
-        for (uint32_t slot = 0; slot < SLOTS_MAX; slot++)
-            if (sent_of(s, tick)[slot] != 0 && !proto_row_read_absent(reader))
-                read_update(s, slot, tick, d, reader);
-        return;
+static size_t solo_packet(stream* s) {
+    stream_solo* o = s->solo;
+    uint32_t at = o->packets % SOLO_AHEAD;
+    bench_require(s->base < SOLO_AHEAD, "the base is too old");
+    if (o->packets > s->base) { // the packet `base` back was acknowledged
+        uint32_t acked = (o->packets - s->base - 1) % SOLO_AHEAD;
+        proto_solo_train(&o->model, o->samples[acked], o->counts[acked]);
     }
-    uint32_t count = 1 + proto_bits_read_golomb(reader, 1);
-    uint32_t order = (uint32_t)proto_bits_read(reader, 4), slot = UINT32_MAX;
-    for (uint32_t i = 0; i < count && !reader->failed; i++) {
-        slot += 1 + proto_bits_read_golomb(reader, order);
-        bench_require(slot < SLOTS_MAX, "a slot is out of range");
-        uint32_t tick = s->tick - what;
-        if (what == AGE_SETTLED) tick = stream_newest_row(s, slot, tick);
-        read_update(s, slot, tick, d, reader);
-    }
-}
-
-static void read_body(const stream* s, size_t bytes) {
-    proto_bit_reader reader = proto_bit_reader_make(s->body, bytes);
-    uint32_t count = proto_bits_read_golomb(&reader, 0);
-    uint32_t order = count > 0 ? (uint32_t)proto_bits_read(&reader, 4) : 0, slot = UINT32_MAX;
-    for (uint32_t i = 0; i < count; i++) {
-        slot += 1 + proto_bits_read_golomb(&reader, order);
-        bench_require(i < s->destroy_count && slot == s->destroy[i], "a destroy");
-    }
-    read_creates(s, &reader);
-    uint32_t runs = proto_bits_read_golomb(&reader, 0);
-    for (uint32_t i = 0; i < runs; i++)
-        read_run(s, &reader);
-    bench_require(!reader.failed && (reader.offset_bits + 7) / 8 == bytes, "the end of a body");
+    proto_solo_coder* coder = &o->coder;
+    proto_solo_begin_write(coder, &o->model, o->body, sizeof o->body, o->samples[at], SOLO_SAMPLES);
+    solo_body(s, coder);
+    uint32_t written = o->counts[at] = coder->sample_count;
+    size_t bytes = proto_solo_end(coder);
+    bench_require(bytes > 0, "a solo body is written");
+    proto_solo_begin_read(coder, &o->model, o->body, bytes, o->read_samples, SOLO_SAMPLES);
+    solo_body(s, coder);
+    bench_require(proto_solo_end(coder) == bytes && coder->sample_count == written &&
+                      memcmp(o->read_samples, o->samples[at], written * sizeof *o->read_samples) ==
+                          0,
+                  "a solo body that was read differs from what was written");
+    o->packets++;
+    return bytes;
 }
 
 // ---- the packets ----
@@ -395,11 +573,12 @@ static void open(stream* s, const trace* of, uint32_t base, uint32_t stride) {
     s->list = bench_allocate(SLOTS_MAX * sizeof *s->list);
     s->base_slots = bench_allocate(SLOTS_MAX * sizeof *s->base_slots);
     s->aged = bench_allocate(SLOTS_MAX * sizeof *s->aged);
+    s->solo = solo_create();
 }
 
 static void release(stream* s) {
     if (s->reference) adaptive_destroy(s->reference);
-    if (s->solo) stream_solo_destroy(s->solo);
+    solo_destroy(s->solo);
     void* owned[] = {s->lives,      s->at_place, s->at_slot, s->told,    s->index_lives,
                      s->index_used, s->ring,     s->create,  s->destroy, s->list,
                      s->base_slots, s->aged,     s};
@@ -410,30 +589,26 @@ static void release(stream* s) {
 static double raw_bytes(const stream* s) {
     uint64_t bits = 0;
     for (uint32_t slot = 0; slot < SLOTS_MAX; slot++) {
-        if (s->at_slot[slot] == 0 || stream_life(s, slot)->died) continue;
-        const proto_layout* layout = stream_layout(s, slot);
+        if (s->at_slot[slot] == 0 || life_of(s, slot)->died) continue;
+        const proto_layout* layout = layout_of(s, slot);
         for (uint32_t f = 0; f < layout->field_count; f++)
             bits += layout->fields[f].quant.bits;
     }
     return (double)bits / 8;
 }
 
-stream_result stream_run(const trace* of, uint32_t base, uint32_t stride,
-                         const stream_wishes* wishes) {
+stream_result stream_run(const trace* of, uint32_t base, uint32_t stride, bool has_reference) {
     stream* s = bench_allocate(sizeof *s);
     open(s, of, base, stride);
-    if (wishes && wishes->has_reference) s->reference = adaptive_create();
-    if (wishes && wishes->has_solo) s->solo = stream_solo_create();
+    if (has_reference) s->reference = adaptive_create();
     uint32_t warm = 2 * base + 2;
     for (s->tick = stride; s->tick < of->frames; s->tick += stride) {
         uint64_t rows = s->result.rows;
         gather(s);
         s->reference_bits = 0;
-        double begin_ns = bench_now_ns();
-        size_t bytes = write_body(s);
-        double ns = bench_now_ns() - begin_ns;
-        read_body(s, bytes);
-        size_t solo_bytes = s->solo ? stream_solo_packet(s) : 0;
+        double ns;
+        size_t bytes = write_body(s, &ns);
+        size_t solo_bytes = solo_packet(s);
         if (warm > 0) {
             warm--;
             s->result.rows = rows;

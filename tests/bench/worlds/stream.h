@@ -8,19 +8,13 @@
 /// already.
 typedef struct stream_result {
     uint64_t packets, rows, bytes;
-    uint64_t solo_bytes;    ///< in solo code, if wished
-    double ns;              ///< of writing
-    double raw_bytes;       ///< of all rows in all packets, without any coding
-    double reference_bytes; ///< with an adaptive coder for the rows (adaptive.h), if wished
+    uint64_t solo_bytes; ///< in solo code
+    double ns;           ///< of writing
+    double raw_bytes;    ///< of all rows in all packets, without any coding
+    double
+        reference_bytes; ///< with an adaptive coder for the rows (adaptive.h), with has_reference
 } stream_result;
 
-/// What else a stream should find out.
-typedef struct stream_wishes {
-    bool has_reference;
-    bool has_solo;
-} stream_wishes;
-
 /// Write each packet (every `stride` frames), read it again and compare. The base of a packet is
-/// the packet `base` packets before. `wishes` NULL: none.
-stream_result stream_run(const trace* of, uint32_t base, uint32_t stride,
-                         const stream_wishes* wishes);
+/// the packet `base` packets before.
+stream_result stream_run(const trace* of, uint32_t base, uint32_t stride, bool has_reference);

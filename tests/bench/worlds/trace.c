@@ -21,7 +21,7 @@ proto_layout* trace_add_template(trace* made) {
     return layout;
 }
 
-proto_row_component* trace_add_component(proto_layout* layout) {
+static proto_row_component* add_component(proto_layout* layout) {
     proto_row_component* made = &layout->components[layout->component_count++];
     *made = (proto_row_component){.key = layout->component_count,
                                   .field_first = (uint16_t)layout->field_count};
@@ -42,13 +42,18 @@ void trace_add_fields(proto_layout* layout, uint32_t count, proto_kind kind, uin
 
 proto_row_component* trace_add_reals(proto_layout* layout, uint32_t count, uint32_t bits,
                                      double min, double step) {
-    proto_row_component* made = trace_add_component(layout);
+    proto_row_component* made = add_component(layout);
     trace_add_fields(layout, count, PROTO_F32, bits, min, step);
     return made;
 }
 
+void trace_add_words(proto_layout* layout, uint32_t count, proto_kind kind, uint32_t bits) {
+    (void)add_component(layout);
+    trace_add_fields(layout, count, kind, bits, 0, bits > 0 ? 1 : 0);
+}
+
 void trace_add_rotation(proto_layout* layout, uint32_t bits) {
-    trace_add_component(layout)->is_rotation = true;
+    add_component(layout)->is_rotation = true;
     trace_add_fields(layout, 1, PROTO_U8, 2, 0, 1);
     trace_add_fields(layout, 3, PROTO_U16, bits, 0, 1);
     for (uint32_t i = 1; i < 4; i++)

@@ -26,14 +26,14 @@ typedef struct trace {
 void trace_begin(trace* made, const char* name, uint32_t rate_hz);
 /// Add a template. Fill its components in the order of their names, then call trace_finish.
 proto_layout* trace_add_template(trace* made);
-/// Add a component without fields. @return it, for `integral`.
-proto_row_component* trace_add_component(proto_layout* layout);
 /// Add `count` fields to the last component. `bits` 0: exact.
 void trace_add_fields(proto_layout* layout, uint32_t count, proto_kind kind, uint32_t bits,
                       double min, double step);
-/// Add a component with `count` quantised reals.
+/// Add a component with `count` quantised reals. @return it, for `integral`.
 proto_row_component* trace_add_reals(proto_layout* layout, uint32_t count, uint32_t bits,
                                      double min, double step);
+/// Add a component with `count` whole numbers, or exact ones.
+void trace_add_words(proto_layout* layout, uint32_t count, proto_kind kind, uint32_t bits);
 void trace_add_rotation(proto_layout* layout, uint32_t bits);
 /// End the templates, and reserve the rows of all frames. Default rows are those of zeros until
 /// trace_set_default.
@@ -52,3 +52,6 @@ uint32_t trace_template(const trace* of, uint32_t frame, uint32_t place);
 const proto_layout* trace_layout(const trace* of, uint32_t frame, uint32_t place);
 void trace_row(const trace* of, uint32_t frame, uint32_t place, uint64_t* row);
 bool trace_differs(const trace* of, uint32_t frame, uint32_t other, uint32_t place);
+
+/// Read a recorded world (.q, .q.zst). On failure the program ends with a message.
+void trace_read(trace* made, const char* path);

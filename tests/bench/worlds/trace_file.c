@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Rows of recorded worlds, as a game would declare them: positions and headings with their steps,
 // the velocity as the source of the position, an orientation as a rotation, and whole numbers.
-#include "trace_file.h"
+#include "trace.h"
 
 #include "../bench.h"
 
@@ -45,28 +45,23 @@ static uint8_t* read_whole(const char* path, size_t* size) {
 
 static void describe_cubes(trace* made) {
     proto_layout* layout = trace_add_template(made);
-    (void)trace_add_component(layout); // interacting
-    trace_add_fields(layout, 1, PROTO_BOOL, 0, 0, 0);
-    trace_add_component(layout)->is_rotation = true;
-    trace_add_fields(layout, 1, PROTO_U8, 2, 0, 1);
-    trace_add_fields(layout, 3, PROTO_U16, 9, 0, 1); // the file uses all 512 words
-    trace_add_reals(layout, 2, 18, -256, 1.0 / 512); // position
+    trace_add_words(layout, 1, PROTO_BOOL, 0); // interacting
+    trace_add_rotation(layout, 9);
+    for (uint32_t i = 1; i < 4; i++)
+        layout->fields[layout->field_count - i].quant.q_max = 511; // the file uses all 512 words
+    trace_add_reals(layout, 2, 18, -256, 1.0 / 512);               // position
     trace_add_fields(layout, 1, PROTO_F32, 14, 0, 1.0 / 512);
 }
 
 static void describe_arena(trace* made) {
     for (uint32_t t = 0; t < 2; t++) {
         proto_layout* layout = trace_add_template(made);
-        (void)trace_add_component(layout); // ammo
-        trace_add_fields(layout, 1, PROTO_U8, 0, 0, 0);
-        (void)trace_add_component(layout); // flags
-        trace_add_fields(layout, 1, PROTO_U8, 2, 0, 1);
-        trace_add_reals(layout, 1, 10, 0, 0.0061359231515425649); // heading
-        (void)trace_add_component(layout);                        // health
-        trace_add_fields(layout, 1, PROTO_U8, 0, 0, 0);
+        trace_add_words(layout, 1, PROTO_U8, 0);                    // ammo
+        trace_add_words(layout, 1, PROTO_U8, 2);                    // flags
+        trace_add_reals(layout, 1, 10, 0, 0.0061359231515425649);   // heading
+        trace_add_words(layout, 1, PROTO_U8, 0);                    // health
         trace_add_reals(layout, 2, 16, 0, 1.0 / 128)->integral = 7; // position
-        (void)trace_add_component(layout);                          // team
-        trace_add_fields(layout, 1, PROTO_U8, 1, 0, 1);
+        trace_add_words(layout, 1, PROTO_U8, 1);                    // team
         trace_add_reals(layout, 2, 12, -SPEED_OFFSET / 32.0, 1.0 / 32);
     }
 }

@@ -71,14 +71,14 @@ void world_rotate(world_rotation* rotation, const double velocity[3], double ste
 
 const world_kind* world_kinds(uint32_t* count) {
     static const world_kind kinds[] = {
-        {"vehicles", world_vehicles},   {"crowd", world_crowd},
-        {"flock", world_flock},         {"units", world_units},
-        {"platforms", world_platforms}, {"projectiles", world_projectiles},
-        {"turrets", world_turrets},     {"shooters", world_shooters},
-        {"arena", world_arena},         {"cubes", world_cubes},
-        {"spinners", world_spinners},   {"avatars", world_avatars},
-        {"inventory", world_inventory}, {"pickups", world_pickups},
-        {"exact", world_exact},
+        {"vehicles", 30, world_vehicles},   {"crowd", 20, world_crowd},
+        {"flock", 30, world_flock},         {"units", 20, world_units},
+        {"platforms", 60, world_platforms}, {"projectiles", 60, world_projectiles},
+        {"turrets", 30, world_turrets},     {"shooters", 60, world_shooters},
+        {"arena", 60, world_arena},         {"cubes", 60, world_cubes},
+        {"spinners", 20, world_spinners},   {"avatars", 30, world_avatars},
+        {"inventory", 20, world_inventory}, {"pickups", 30, world_pickups},
+        {"exact", 30, world_exact},
     };
     *count = BASE_COUNT(kinds);
     return kinds;
@@ -86,5 +86,6 @@ const world_kind* world_kinds(uint32_t* count) {
 
 void world_make(trace* made, const world_kind* kind, uint64_t seed) {
     world_random random = {seed * UINT64_C(0xd1342543de82ef95) + 1};
+    trace_begin(made, kind->name, kind->rate_hz);
     kind->make(made, &random);
 }

@@ -46,6 +46,7 @@ void world_rotate(world_rotation* rotation, const double velocity[3], double ste
 
 typedef struct world_kind {
     const char* name;
+    uint32_t rate_hz;
     void (*make)(trace* made, world_random* random);
 } world_kind;
 

@@ -8,13 +8,11 @@ enum { CUBES = 300, ROCKS = 200, AVATARS = 40 };
 
 // Cubes on a floor that a ball pushes: they roll, slide, jump, come to rest. No velocity is sent.
 void world_cubes(trace* made, world_random* random) {
-    trace_begin(made, "cubes", 60);
     proto_layout* cube = trace_add_template(made);
-    (void)trace_add_component(cube); // touched
-    trace_add_fields(cube, 1, PROTO_BOOL, 0, 0, 0);
+    trace_add_words(cube, 1, PROTO_BOOL, 0); // touched
     trace_add_rotation(cube, 9);
     trace_add_reals(cube, 3, 18, -256, 1.0 / 512);
-    trace_finish(made, CUBES, WORLD_SECONDS * 60);
+    trace_finish(made, CUBES, WORLD_SECONDS * made->rate_hz);
     world_mover all[CUBES] = {{0}};
     world_rotation turned[CUBES];
     double spin[CUBES][3] = {{0}}, touched[CUBES] = {0}, step = 1.0 / 60, angle = 0;
@@ -68,11 +66,10 @@ void world_cubes(trace* made, world_random* random) {
 
 // Debris: it drifts and turns evenly, sometimes something hits it.
 void world_spinners(trace* made, world_random* random) {
-    trace_begin(made, "spinners", 20);
     proto_layout* rock = trace_add_template(made);
     trace_add_reals(rock, 3, 18, -512, 1.0 / 256);
     trace_add_rotation(rock, 11);
-    trace_finish(made, ROCKS, WORLD_SECONDS * 20);
+    trace_finish(made, ROCKS, WORLD_SECONDS * made->rate_hz);
     world_mover all[ROCKS] = {{0}};
     world_rotation turned[ROCKS];
     double spin[ROCKS][3], step = 1.0 / 20;
@@ -102,15 +99,13 @@ void world_spinners(trace* made, world_random* random) {
 
 // Heads and hands of people in a room, tracked with noise; each has a rotation of 12 bits.
 void world_avatars(trace* made, world_random* random) {
-    trace_begin(made, "avatars", 30);
     proto_layout* avatar = trace_add_template(made);
     trace_add_rotation(avatar, 12);                  // hand
     trace_add_reals(avatar, 3, 13, -4, 1.0 / 1024);  // hand
     trace_add_rotation(avatar, 11);                  // head
     trace_add_reals(avatar, 3, 15, -16, 1.0 / 1024); // head
-    (void)trace_add_component(avatar);               // voice
-    trace_add_fields(avatar, 1, PROTO_U8, 4, 0, 1);
-    trace_finish(made, AVATARS, WORLD_SECONDS * 30);
+    trace_add_words(avatar, 1, PROTO_U8, 4);         // voice
+    trace_finish(made, AVATARS, WORLD_SECONDS * made->rate_hz);
     world_mover all[AVATARS] = {{0}};
     double hand[AVATARS][3] = {{0}}, goal[AVATARS][4] = {{0}}, pose[AVATARS][4] = {{0}};
     for (uint32_t frame = 0; frame < made->frames; frame++) {

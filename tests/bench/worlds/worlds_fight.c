@@ -16,16 +16,14 @@ enum {
 
 // Ships that shoot: bullets on straight lines, mortar shells under gravity, rockets that turn.
 void world_projectiles(trace* made, world_random* random) {
-    trace_begin(made, "projectiles", 60);
     proto_layout* shot = trace_add_template(made);
-    (void)trace_add_component(shot); // owner
-    trace_add_fields(shot, 1, PROTO_ENTITY, 0, 0, 0);
+    trace_add_words(shot, 1, PROTO_ENTITY, 0);                   // owner
     trace_add_reals(shot, 3, 16, -256, 1.0 / 128)->integral = 3; // position
     trace_add_reals(shot, 3, 14, -128, 1.0 / 64);                // velocity
     proto_layout* ship = trace_add_template(made);
     trace_add_reals(ship, 2, 16, -256, 1.0 / 128)->integral = 2;
     trace_add_reals(ship, 2, 12, -32, 1.0 / 64);
-    trace_finish(made, SHOTS, WORLD_SECONDS * 60);
+    trace_finish(made, SHOTS, WORLD_SECONDS * made->rate_hz);
     world_mover all[SHOTS] = {{0}};
     uint32_t owner[SHOTS] = {0}, lives = SHOTS;
     double left[SHOTS] = {0}, step = 1.0 / 60;
@@ -76,19 +74,15 @@ void world_projectiles(trace* made, world_random* random) {
 
 // Turrets that stand, look for a target, follow it and shoot; the targets move.
 void world_turrets(trace* made, world_random* random) {
-    trace_begin(made, "turrets", 30);
     proto_layout* turret = trace_add_template(made);
     trace_add_reals(turret, 2, 10, -M_PI, 2 * M_PI / 1023); // aim
-    (void)trace_add_component(turret);                      // ammunition
-    trace_add_fields(turret, 1, PROTO_U16, 0, 0, 0);
-    trace_add_reals(turret, 1, 7, 0, 1.0 / 100); // heat
-    (void)trace_add_component(turret);           // target
-    trace_add_fields(turret, 1, PROTO_ENTITY, 0, 0, 0);
+    trace_add_words(turret, 1, PROTO_U16, 0);               // ammunition
+    trace_add_reals(turret, 1, 7, 0, 1.0 / 100);            // heat
+    trace_add_words(turret, 1, PROTO_ENTITY, 0);            // target
     proto_layout* runner = trace_add_template(made);
-    (void)trace_add_component(runner); // health
-    trace_add_fields(runner, 1, PROTO_U8, 7, 0, 1);
+    trace_add_words(runner, 1, PROTO_U8, 7); // health
     trace_add_reals(runner, 2, 14, 0, 1.0 / 32);
-    trace_finish(made, TURRETS + TARGETS, WORLD_SECONDS * 30);
+    trace_finish(made, TURRETS + TARGETS, WORLD_SECONDS * made->rate_hz);
     world_mover all[TURRETS + TARGETS] = {{0}};
     double heat[TURRETS] = {0}, ammo[TURRETS], health[TARGETS];
     uint32_t target[TURRETS] = {0};
@@ -142,20 +136,15 @@ void world_turrets(trace* made, world_random* random) {
 
 // Two teams in first person: they strafe, jump, look around by hand, shoot, die and come again.
 void world_shooters(trace* made, world_random* random) {
-    trace_begin(made, "shooters", 60);
     proto_layout* player = trace_add_template(made);
-    (void)trace_add_component(player); // ammunition
-    trace_add_fields(player, 1, PROTO_U8, 0, 0, 0);
-    (void)trace_add_component(player); // armour and health
-    trace_add_fields(player, 2, PROTO_U8, 7, 0, 1);
+    trace_add_words(player, 1, PROTO_U8, 0);                       // ammunition
+    trace_add_words(player, 2, PROTO_U8, 7);                       // armour and health
     trace_add_reals(player, 2, 12, 0, 2 * M_PI / 4096);            // look
     trace_add_reals(player, 3, 17, -512, 1.0 / 128)->integral = 6; // position
-    (void)trace_add_component(player);                             // state
-    trace_add_fields(player, 1, PROTO_U8, 4, 0, 1);
-    trace_add_reals(player, 3, 12, -32, 1.0 / 64); // velocity
-    (void)trace_add_component(player);             // weapon
-    trace_add_fields(player, 1, PROTO_U8, 3, 0, 1);
-    trace_finish(made, SHOOTERS, WORLD_SECONDS * 60);
+    trace_add_words(player, 1, PROTO_U8, 4);                       // state
+    trace_add_reals(player, 3, 12, -32, 1.0 / 64);                 // velocity
+    trace_add_words(player, 1, PROTO_U8, 3);                       // weapon
+    trace_finish(made, SHOOTERS, WORLD_SECONDS * made->rate_hz);
     world_mover all[SHOOTERS] = {{0}};
     double keys[SHOOTERS][2] = {{0}}, look[SHOOTERS][2] = {{0}}, health[SHOOTERS], armour[SHOOTERS];
     double ammo[SHOOTERS], weapon[SHOOTERS] = {0}, step = 1.0 / 60;
@@ -219,18 +208,15 @@ void world_shooters(trace* made, world_random* random) {
 
 // From above: agents walk with inertia, aim at each other, shoot bullets that fly straight.
 void world_arena(trace* made, world_random* random) {
-    trace_begin(made, "arena", 60);
     for (uint32_t t = 0; t < 2; t++) {
         proto_layout* layout = trace_add_template(made);
-        (void)trace_add_component(layout); // ammunition
-        trace_add_fields(layout, 1, PROTO_U8, 0, 0, 0);
+        trace_add_words(layout, 1, PROTO_U8, 0);            // ammunition
         trace_add_reals(layout, 1, 10, 0, 2 * M_PI / 1024); // heading
-        (void)trace_add_component(layout);                  // health
-        trace_add_fields(layout, 1, PROTO_U8, 0, 0, 0);
+        trace_add_words(layout, 1, PROTO_U8, 0);            // health
         trace_add_reals(layout, 2, 15, 0, 1.0 / 64)->integral = 5;
         trace_add_reals(layout, 2, 11, -32, 1.0 / 32);
     }
-    trace_finish(made, AGENTS + BULLETS, WORLD_SECONDS * 60);
+    trace_finish(made, AGENTS + BULLETS, WORLD_SECONDS * made->rate_hz);
     trace_set_default(made, 0, (double[]){20, 0, 100, 0, 0, 0, 0});
     trace_set_default(made, 1, (double[]){0, 0, 1, 0, 0, 0, 0});
     world_mover all[AGENTS + BULLETS] = {{0}};

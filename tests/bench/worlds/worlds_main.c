@@ -7,7 +7,6 @@
 #include "base/options.h"
 
 #include "stream.h"
-#include "trace_file.h"
 #include "worlds.h"
 
 #include <stdio.h>
@@ -18,8 +17,7 @@ static double per_packet(double bytes, const stream_result* result) {
 }
 
 static void measure(const trace* of, uint32_t base) {
-    const stream_wishes wishes = {.has_reference = true, .has_solo = true};
-    stream_result result = stream_run(of, base, 1, &wishes);
+    stream_result result = stream_run(of, base, 1, true);
     printf("world=%s base=%u rows=%.1f shared=%.1f adaptive=%.1f solo=%.1f\n", of->name,
            (unsigned)base, per_packet((double)result.rows, &result),
            per_packet((double)result.bytes, &result), per_packet(result.reference_bytes, &result),

@@ -9,16 +9,14 @@ enum { CARS = 120, PEOPLE = 400, BIRDS = 300, UNITS = 500, LIFTS = 150 };
 // Cars on roads: a rotation about the vertical axis with a little roll, a velocity whose integral
 // is the position, the engine.
 void world_vehicles(trace* made, world_random* random) {
-    trace_begin(made, "vehicles", 30);
     proto_layout* car = trace_add_template(made);
-    (void)trace_add_component(car); // gear
-    trace_add_fields(car, 1, PROTO_U8, 3, 0, 1);
+    trace_add_words(car, 1, PROTO_U8, 3);                        // gear
     trace_add_reals(car, 3, 18, -1024, 1.0 / 128)->integral = 5; // position
     trace_add_rotation(car, 10);
     trace_add_reals(car, 1, 8, 0, 1.0 / 255);   // rpm
     trace_add_reals(car, 3, 13, -64, 1.0 / 64); // velocity
     trace_add_reals(car, 1, 7, -0.64, 0.01);    // wheel
-    trace_finish(made, CARS, WORLD_SECONDS * 30);
+    trace_finish(made, CARS, WORLD_SECONDS * made->rate_hz);
     world_mover cars[CARS] = {{0}};
     double wheel[CARS] = {0}, target[CARS] = {0}, step = 1.0 / 30;
     for (uint32_t frame = 0; frame < made->frames; frame++) {
@@ -59,13 +57,11 @@ void world_vehicles(trace* made, world_random* random) {
 
 // People who walk from place to place, with pauses: a position without a velocity, a heading.
 void world_crowd(trace* made, world_random* random) {
-    trace_begin(made, "crowd", 20);
     proto_layout* person = trace_add_template(made);
-    (void)trace_add_component(person); // animation
-    trace_add_fields(person, 1, PROTO_U8, 4, 0, 1);
+    trace_add_words(person, 1, PROTO_U8, 4);          // animation
     trace_add_reals(person, 1, 8, 0, 2 * M_PI / 256); // heading
     trace_add_reals(person, 2, 15, 0, 1.0 / 64);
-    trace_finish(made, PEOPLE, WORLD_SECONDS * 20);
+    trace_finish(made, PEOPLE, WORLD_SECONDS * made->rate_hz);
     world_mover people[PEOPLE] = {{0}};
     for (uint32_t frame = 0; frame < made->frames; frame++) {
         for (uint32_t i = 0; i < PEOPLE; i++) {
@@ -97,11 +93,10 @@ void world_crowd(trace* made, world_random* random) {
 
 // Birds: a velocity in space that turns all the time, its integral.
 void world_flock(trace* made, world_random* random) {
-    trace_begin(made, "flock", 30);
     proto_layout* bird = trace_add_template(made);
     trace_add_reals(bird, 3, 16, -512, 1.0 / 64)->integral = 2;
     trace_add_reals(bird, 3, 11, -32, 1.0 / 32);
-    trace_finish(made, BIRDS, WORLD_SECONDS * 30);
+    trace_finish(made, BIRDS, WORLD_SECONDS * made->rate_hz);
     world_mover birds[BIRDS] = {{0}};
     double home[3] = {0}, step = 1.0 / 30;
     for (uint32_t frame = 0; frame < made->frames; frame++) {
@@ -143,18 +138,14 @@ void world_flock(trace* made, world_random* random) {
 
 // Armies: groups that go straight to a place, mostly stand there, work and are hurt.
 void world_units(trace* made, world_random* random) {
-    trace_begin(made, "units", 20);
     proto_layout* unit = trace_add_template(made);
     trace_add_reals(unit, 1, 6, 0, 2 * M_PI / 64); // heading
-    (void)trace_add_component(unit);               // health
-    trace_add_fields(unit, 1, PROTO_U16, 0, 0, 0);
-    (void)trace_add_component(unit); // order
-    trace_add_fields(unit, 1, PROTO_U8, 3, 0, 1);
-    trace_add_reals(unit, 2, 14, 0, 1.0 / 16); // position
-    trace_add_reals(unit, 1, 7, 0, 1.0 / 100); // work
-    (void)trace_add_component(unit);           // target
-    trace_add_fields(unit, 1, PROTO_ENTITY, 0, 0, 0);
-    trace_finish(made, UNITS, WORLD_SECONDS * 20);
+    trace_add_words(unit, 1, PROTO_U16, 0);        // health
+    trace_add_words(unit, 1, PROTO_U8, 3);         // order
+    trace_add_reals(unit, 2, 14, 0, 1.0 / 16);     // position
+    trace_add_reals(unit, 1, 7, 0, 1.0 / 100);     // work
+    trace_add_words(unit, 1, PROTO_ENTITY, 0);     // target
+    trace_finish(made, UNITS, WORLD_SECONDS * made->rate_hz);
     world_mover units[UNITS] = {{0}};
     double goals[25][2], work[UNITS] = {0}, health[UNITS], target[UNITS] = {0};
     for (uint32_t frame = 0; frame < made->frames; frame++) {
@@ -196,15 +187,13 @@ void world_units(trace* made, world_random* random) {
 
 // Lifts and platforms: one number that goes there and back, doors, a lamp.
 void world_platforms(trace* made, world_random* random) {
-    trace_begin(made, "platforms", 60);
     proto_layout* lift = trace_add_template(made);
     trace_add_reals(lift, 1, 8, 0, 1.0 / 255); // door
     trace_add_reals(lift, 1, 12, 0, 1.0 / 64); // height
-    (void)trace_add_component(lift);           // lamp
-    trace_add_fields(lift, 1, PROTO_BOOL, 0, 0, 0);
+    trace_add_words(lift, 1, PROTO_BOOL, 0);   // lamp
     proto_layout* plate = trace_add_template(made);
     trace_add_reals(plate, 3, 16, -256, 1.0 / 128);
-    trace_finish(made, LIFTS, WORLD_SECONDS * 60);
+    trace_finish(made, LIFTS, WORLD_SECONDS * made->rate_hz);
     double height[LIFTS] = {0}, goal[LIFTS] = {0}, door[LIFTS] = {0}, phase[LIFTS], way[LIFTS];
     for (uint32_t frame = 0; frame < made->frames; frame++) {
         for (uint32_t i = 0; i < LIFTS; i++) {

@@ -8,21 +8,15 @@ enum { OWNERS = 200, ITEMS = 150, EATERS = 50, BALLS = 100 };
 
 // Characters of a role-playing game: many whole numbers, few of them change at a time.
 void world_inventory(trace* made, world_random* random) {
-    trace_begin(made, "inventory", 20);
     proto_layout* owner = trace_add_template(made);
-    (void)trace_add_component(owner); // bag: a kind and a count per place
-    trace_add_fields(owner, 12, PROTO_U8, 0, 0, 0);
-    (void)trace_add_component(owner); // buffs
-    trace_add_fields(owner, 4, PROTO_BOOL, 0, 0, 0);
-    (void)trace_add_component(owner); // gold
-    trace_add_fields(owner, 1, PROTO_I32, 0, 0, 0);
-    (void)trace_add_component(owner); // health, mana
-    trace_add_fields(owner, 2, PROTO_U16, 0, 0, 0);
+    trace_add_words(owner, 12, PROTO_U8, 0);    // bag: a kind and a count per place
+    trace_add_words(owner, 4, PROTO_BOOL, 0);   // buffs
+    trace_add_words(owner, 1, PROTO_I32, 0);    // gold
+    trace_add_words(owner, 2, PROTO_U16, 0);    // health, mana
     trace_add_reals(owner, 2, 15, 0, 1.0 / 64); // position
-    (void)trace_add_component(owner);           // target
-    trace_add_fields(owner, 1, PROTO_ENTITY, 0, 0, 0);
+    trace_add_words(owner, 1, PROTO_ENTITY, 0); // target
     trace_add_reals(owner, 1, 7, 0, 1.0 / 100); // use
-    trace_finish(made, OWNERS, WORLD_SECONDS * 20);
+    trace_finish(made, OWNERS, WORLD_SECONDS * made->rate_hz);
     world_mover all[OWNERS] = {{0}};
     double values[OWNERS][23] = {{0}};
     for (uint32_t frame = 0; frame < made->frames; frame++) {
@@ -67,22 +61,16 @@ void world_inventory(trace* made, world_random* random) {
 
 // Things that lie there, are taken and come again; those who take them.
 void world_pickups(trace* made, world_random* random) {
-    trace_begin(made, "pickups", 30);
     proto_layout* item = trace_add_template(made);
-    (void)trace_add_component(item); // kind
-    trace_add_fields(item, 1, PROTO_U8, 3, 0, 1);
+    trace_add_words(item, 1, PROTO_U8, 3);       // kind
     trace_add_reals(item, 3, 14, -64, 1.0 / 64); // position
-    (void)trace_add_component(item);             // seconds
-    trace_add_fields(item, 1, PROTO_U8, 5, 0, 1);
-    (void)trace_add_component(item); // taken
-    trace_add_fields(item, 1, PROTO_BOOL, 0, 0, 0);
+    trace_add_words(item, 1, PROTO_U8, 5);       // seconds
+    trace_add_words(item, 1, PROTO_BOOL, 0);     // taken
     proto_layout* eater = trace_add_template(made);
-    (void)trace_add_component(eater); // health
-    trace_add_fields(eater, 1, PROTO_U8, 7, 0, 1);
+    trace_add_words(eater, 1, PROTO_U8, 7); // health
     trace_add_reals(eater, 3, 14, -64, 1.0 / 64);
-    (void)trace_add_component(eater); // score
-    trace_add_fields(eater, 1, PROTO_U16, 0, 0, 0);
-    trace_finish(made, ITEMS + EATERS, WORLD_SECONDS * 30);
+    trace_add_words(eater, 1, PROTO_U16, 0); // score
+    trace_finish(made, ITEMS + EATERS, WORLD_SECONDS * made->rate_hz);
     world_mover all[ITEMS + EATERS] = {{0}};
     double left[ITEMS] = {0}, health[EATERS], score[EATERS] = {0};
     uint32_t lives = 0;
@@ -126,15 +114,11 @@ void world_pickups(trace* made, world_random* random) {
 
 // A game that declares no steps: floats and whole numbers as they are.
 void world_exact(trace* made, world_random* random) {
-    trace_begin(made, "exact", 30);
     proto_layout* ball = trace_add_template(made);
-    (void)trace_add_component(ball); // position
-    trace_add_fields(ball, 2, PROTO_F32, 0, 0, 0);
-    (void)trace_add_component(ball); // score
-    trace_add_fields(ball, 1, PROTO_I32, 0, 0, 0);
-    (void)trace_add_component(ball); // velocity
-    trace_add_fields(ball, 2, PROTO_F32, 0, 0, 0);
-    trace_finish(made, BALLS, WORLD_SECONDS * 30);
+    trace_add_words(ball, 2, PROTO_F32, 0); // position
+    trace_add_words(ball, 1, PROTO_I32, 0); // score
+    trace_add_words(ball, 2, PROTO_F32, 0); // velocity
+    trace_finish(made, BALLS, WORLD_SECONDS * made->rate_hz);
     world_mover all[BALLS] = {{0}};
     double score[BALLS] = {0};
     for (uint32_t frame = 0; frame < made->frames; frame++) {
