@@ -49,15 +49,16 @@ typedef struct sum {
     uint32_t jumps, unexplained;
 } sum;
 
-// A client's transport. The network has one clock for all and does not see the client's clock.
+// The ops of a client's transport. The network has one clock for all and does not see the client's.
 typedef struct wire {
-    net_transport base; // first
-    net_transport* inner;
+    net_transport_ops ops; // first
+    const net_transport_ops* inner;
     const uint64_t* now_us;
 } wire;
 
 typedef struct member {
     net_match* match;
+    net_transport* transport;
     wire wire;
     net_presenter* presenter;
     net_client* client;
@@ -102,50 +103,11 @@ static uint64_t client_us(const feel* self) {
 
 // ---- the network's clock ----
 
-static net_transport* inner_of(const net_transport* transport) {
-    return ((const wire*)transport)->inner;
-}
 static void wire_service(net_transport* transport, uint64_t now_us) {
+    const wire* self = (const wire*)transport->ops;
     (void)now_us;
-    inner_of(transport)->ops->service(inner_of(transport), *((wire*)transport)->now_us);
+    self->inner->service(transport, *self->now_us);
 }
-static bool wire_next(net_transport* transport, net_transport_event* event) {
-    return inner_of(transport)->ops->next(inner_of(transport), event);
-}
-static net_result wire_send(net_transport* transport, net_peer peer, net_channel channel,
-                            const void* bytes, size_t size) {
-    return inner_of(transport)->ops->send(inner_of(transport), peer, channel, bytes, size);
-}
-static net_result wire_connect(net_transport* transport, const char* address, net_peer* peer) {
-    return inner_of(transport)->ops->connect(inner_of(transport), address, peer);
-}
-static void wire_disconnect(net_transport* transport, net_peer peer, uint32_t reason, bool now) {
-    inner_of(transport)->ops->disconnect(inner_of(transport), peer, reason, now);
-}
-static void wire_flush(net_transport* transport) {
-    inner_of(transport)->ops->flush(inner_of(transport));
-}
-static void wire_stats(const net_transport* transport, net_transport_stats* stats) {
-    inner_of(transport)->ops->stats(inner_of(transport), stats);
-}
-static uint32_t wire_sockets(const net_transport* transport, int* descriptors, uint32_t capacity) {
-    return inner_of(transport)->ops->sockets(inner_of(transport), descriptors, capacity);
-}
-static void wire_destroy(net_transport* transport) {
-    inner_of(transport)->ops->destroy(inner_of(transport));
-}
-
-static const net_transport_ops wire_ops = {
-    .service = wire_service,
-    .next = wire_next,
-    .send = wire_send,
-    .connect = wire_connect,
-    .disconnect = wire_disconnect,
-    .flush = wire_flush,
-    .stats = wire_stats,
-    .sockets = wire_sockets,
-    .destroy = wire_destroy,
-};
 
 // ---- the script ----
 
@@ -214,9 +176,10 @@ static bool open_member(feel* self, uint32_t index) {
         .jitter_ms = self->config.jitter_ms,
         .seed = self->config.seed * 10 + index,
     };
-    if (net_sim_client(self->sim, &link, &one->wire.inner) != NET_OK) return false;
-    one->wire.base.ops = &wire_ops;
-    one->wire.now_us = &self->now_us;
+    if (net_sim_client(self->sim, &link, &one->transport) != NET_OK) return false;
+    one->wire = (wire){*one->transport->ops, one->transport->ops, &self->now_us};
+    one->wire.ops.service = wire_service;
+    one->transport->ops = &one->wire.ops;
     if (index != BOT) {
         const net_presenter_config presenter = {.module = self->module,
                                                 .is_predicting = index == PLAYER};
@@ -225,7 +188,7 @@ static bool open_member(feel* self, uint32_t index) {
     static const char* const names[MEMBERS] = {"player", "watcher", "bot"};
     const net_client_config client = {
         .match = one->match,
-        .transport = &one->wire.base,
+        .transport = one->transport,
         .address = "sim",
         .name = names[index],
         .is_bot = index != PLAYER,
@@ -242,7 +205,7 @@ static void close_all(feel* self) {
         member* one = &self->members[i];
         if (one->client) net_client_destroy(one->client);
         if (one->presenter) net_presenter_destroy(one->presenter);
-        if (one->wire.inner) wire_destroy(&one->wire.base);
+        if (one->transport) one->transport->ops->destroy(one->transport);
         if (one->match) net_match_destroy(one->match);
     }
     if (self->server) net_server_destroy(self->server);

@@ -28,20 +28,9 @@
 
 // ---- the tap
 
+// The ops of the simulated network, of which `send` counts first.
 static scenario* self_of(const net_transport* transport) {
-    return (scenario*)((uintptr_t)transport - offsetof(scenario, tap));
-}
-
-static net_transport* real(const net_transport* transport) {
-    return self_of(transport)->transport;
-}
-
-static void tap_service(net_transport* transport, uint64_t now_us) {
-    real(transport)->ops->service(real(transport), now_us);
-}
-
-static bool tap_next(net_transport* transport, net_transport_event* event) {
-    return real(transport)->ops->next(real(transport), event);
+    return (scenario*)((uintptr_t)transport->ops - offsetof(scenario, tap));
 }
 
 static net_result tap_send(net_transport* transport, net_peer peer, net_channel channel,
@@ -61,49 +50,17 @@ static net_result tap_send(net_transport* transport, net_peer peer, net_channel 
         if (session->client < NET_SPECTATOR_FIRST)
             (void)__atomic_fetch_add(&self->result.players_hash, hash, __ATOMIC_RELAXED);
     }
-    net_result result = real(transport)->ops->send(real(transport), peer, channel, bytes, size);
+    net_result result = self->tapped->send(transport, peer, channel, bytes, size);
     if (result == NET_OK || channel == NET_CHANNEL_REALTIME)
         (void)__atomic_fetch_add(&self->sent_bits, 8 * size, __ATOMIC_RELAXED); // by lanes
     return result;
 }
 
-static net_result tap_connect(net_transport* transport, const char* address, net_peer* peer) {
-    return real(transport)->ops->connect(real(transport), address, peer);
-}
-
-static void tap_disconnect(net_transport* transport, net_peer peer, uint32_t reason, bool now) {
-    real(transport)->ops->disconnect(real(transport), peer, reason, now);
-}
-
-static void tap_flush(net_transport* transport) {
-    real(transport)->ops->flush(real(transport));
-}
-
-static void tap_stats(const net_transport* transport, net_transport_stats* stats) {
-    real(transport)->ops->stats(real(transport), stats);
-}
-
-static uint32_t tap_sockets(const net_transport* transport, int* descriptors, uint32_t capacity) {
-    return real(transport)->ops->sockets(real(transport), descriptors, capacity);
-}
-
-static void tap_destroy(net_transport* transport) {
-    (void)transport; // the owner destroys the real transport
-}
-
 void open_tap(scenario* self) {
-    static const net_transport_ops ops = {
-        .service = tap_service,
-        .next = tap_next,
-        .send = tap_send,
-        .connect = tap_connect,
-        .disconnect = tap_disconnect,
-        .flush = tap_flush,
-        .stats = tap_stats,
-        .sockets = tap_sockets,
-        .destroy = tap_destroy,
-    };
-    self->tap = (net_transport){.ops = &ops, .lanes = self->transport->lanes};
+    self->tapped = self->transport->ops;
+    self->tap = *self->tapped;
+    self->tap.send = tap_send;
+    self->transport->ops = &self->tap;
 }
 
 void free_watched(scenario* self) {

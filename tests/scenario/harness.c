@@ -56,7 +56,7 @@ static bool open_server(scenario* self) {
     open_tap(self);
     net_server_config server = {
         .match = self->match,
-        .transport = &self->tap,
+        .transport = self->transport,
         .solo = &net_solo_part,
         .clients_max = SCENARIO_CLIENTS_MAX,
         .spectators_max = config->spectator_places,

@@ -98,8 +98,9 @@ typedef struct scenario {
     base_workers* workers;
     net_match* match;
     net_sim* sim;
-    net_transport* transport; ///< the simulated network
-    net_transport tap;        ///< the server's transport: it counts, then forwards
+    net_transport* transport;        ///< the simulated network
+    net_transport_ops tap;           ///< its ops, which count first
+    const net_transport_ops* tapped; ///< its own
     net_server* server;
     member members[MEMBERS_MAX]; ///< the players, then the spectators
     watched* watched[NUMBERS_MAX];
