@@ -9,6 +9,8 @@
 //   3  the first byte is the number of ticks that pass
 //   4  the client sends the bytes on channel 0, 5: on channel 1
 //   6  the server sends a goodbye to all clients
+//   7  ENet commands of the connected client, sealed by it, four bytes each: kind, channel, distance
+//      of the sequence number from the one that the server expects, length of the payload
 //
 // Invariants for any input: the host never fails, no event names a missing peer, messages keep
 // their limits, and after a quiet time every slot is free or connected and has nothing in its
@@ -83,37 +85,109 @@ static void begin(session* at) {
     FUZZ_CHECK(at->known[0] != 0);
 }
 
-static void inject_as_client(const session* at, const uint8_t* bytes, size_t size, bool is_raw) {
-    const ENetHost* host = net_transport_enet_host(at->server);
-    const ENetPeer* peer = &host->peers[0];
-    uint8_t copy[256];
-    memcpy(copy, bytes, size);
-    if (!is_raw && size >= 2) { // the two flags stay; session and peer become those of the client
-        copy[0] = (uint8_t)((copy[0] & 0xC0) | peer->incomingSessionID << 4);
-        copy[1] = 0;
-    }
-    uint8_t sealed[sizeof copy + NET_SECURE_OVERHEAD_BYTES];
+static void inject_sealed(const session* at, const uint8_t* bytes, size_t size) {
+    uint8_t sealed[NET_DATAGRAM_BYTES_MAX];
     net_enet_secure* secure = &((net_enet_transport*)at->client)->secure;
     ENetAddress bound;
     net_address to;
     const ENetHost* client = net_transport_enet_host(at->client);
     FUZZ_CHECK(enet_socket_get_address(client->socket, &bound) == 0);
     size_t sealed_size =
-        net_secure_client_send(&secure->client, at->now_us, copy, size, sealed, &to);
+        net_secure_client_send(&secure->client, at->now_us, bytes, size, sealed, &to);
     if (sealed_size == 0) return; // the session has ended
     (void)net_socket_virtual_inject(htonl(INADDR_LOOPBACK), bound.port, PORT, sealed, sealed_size);
 }
 
+static const ENetPeer* peer_of_client(const session* at) {
+    return &((const ENetHost*)net_transport_enet_host(at->server))->peers[0];
+}
+
+static void inject_as_client(const session* at, const uint8_t* bytes, size_t size, bool is_raw) {
+    uint8_t copy[256];
+    memcpy(copy, bytes, size);
+    if (!is_raw && size >= 2) { // the two flags stay; session and peer become those of the client
+        copy[0] = (uint8_t)((copy[0] & 0xC0) | peer_of_client(at)->incomingSessionID << 4);
+        copy[1] = 0;
+    }
+    inject_sealed(at, copy, size);
+}
+
+static void put_u16(uint8_t* to, uint32_t value) {
+    to[0] = (uint8_t)(value >> 8);
+    to[1] = (uint8_t)value;
+}
+
+// Header of a datagram of this peer. @return its bytes.
+static size_t put_header(uint8_t* to, const ENetPeer* peer, uint32_t flags) {
+    put_u16(to, (uint32_t)peer->incomingSessionID << ENET_PROTOCOL_HEADER_SESSION_SHIFT |
+                    (flags & ENET_PROTOCOL_HEADER_FLAG_MASK) | peer->incomingPeerID);
+    if (!(flags & ENET_PROTOCOL_HEADER_FLAG_SENT_TIME)) return 2;
+    put_u16(to + 2, flags);
+    return 4;
+}
+
+// Append one command. @return its bytes.
+static size_t put_command(uint8_t* to, const ENetPeer* peer, const uint8_t* four) {
+    const uint32_t kind = four[0] % ENET_PROTOCOL_COMMAND_COUNT;
+    const uint32_t channel = four[1] % 4 == 3 ? 0xFF : four[1] % 4;
+    const bool is_known = channel < peer->channelCount;
+    const uint32_t expected = is_known ? peer->channels[channel].incomingReliableSequenceNumber + 1u
+                                       : peer->outgoingReliableSequenceNumber;
+    const size_t size = enet_protocol_command_size((enet_uint8)kind);
+    memset(to, four[3], size);
+    to[0] = (uint8_t)(kind | (four[0] & 0xC0));
+    to[1] = (uint8_t)channel;
+    put_u16(to + 2, expected + four[2] - 128u);
+    size_t payload = 0;
+    switch (kind) {
+    case ENET_PROTOCOL_COMMAND_SEND_RELIABLE:
+        payload = four[3];
+        put_u16(to + 4, (uint32_t)payload);
+        break;
+    case ENET_PROTOCOL_COMMAND_SEND_UNRELIABLE:
+    case ENET_PROTOCOL_COMMAND_SEND_UNSEQUENCED:
+        payload = four[3];
+        put_u16(to + 4, four[2]);
+        put_u16(to + 6, (uint32_t)payload);
+        break;
+    case ENET_PROTOCOL_COMMAND_SEND_FRAGMENT:
+    case ENET_PROTOCOL_COMMAND_SEND_UNRELIABLE_FRAGMENT:
+        payload = four[3] / 4u;
+        put_u16(to + 4, expected); // start
+        put_u16(to + 6, (uint32_t)payload);
+        memset(to + 8, 0, 16);
+        to[11] = (uint8_t)(1 + four[3] % 16); // of so many fragments
+        to[15] = (uint8_t)(four[2] % 16);     // this one
+        put_u16(to + 18, (1u + four[3] % 16u) * (uint32_t)payload);
+        put_u16(to + 22, (four[2] % 16u) * (uint32_t)payload);
+        break;
+    default:
+        break;
+    }
+    memset(to + size, four[1], payload);
+    return size + payload;
+}
+
+static void inject_commands(const session* at, const uint8_t* bytes, size_t size) {
+    uint8_t datagram[NET_MTU_BYTES];
+    const ENetPeer* peer = peer_of_client(at);
+    if (size < 1) return;
+    size_t used = put_header(datagram, peer, (uint32_t)bytes[0] << 8);
+    for (size_t i = 1; i + 4 <= size && used + 300 < sizeof datagram; i += 4)
+        used += put_command(datagram + used, peer, bytes + i);
+    inject_sealed(at, datagram, used);
+}
+
 static void run_record(session* at, uint8_t operation, const uint8_t* bytes, size_t size,
                        uint32_t number) {
-    switch (operation % 7) {
+    switch (operation % 8) {
     case 0:
         (void)net_socket_virtual_inject(htonl(0x0A000001), (uint16_t)(1000 + number % 3), PORT,
                                         bytes, size);
         break;
     case 1:
     case 2:
-        inject_as_client(at, bytes, size, operation % 7 == 2);
+        inject_as_client(at, bytes, size, operation % 8 == 2);
         break;
     case 3:
         for (uint32_t i = 0; size > 0 && i < bytes[0] % 32u; i++)
@@ -122,12 +196,15 @@ static void run_record(session* at, uint8_t operation, const uint8_t* bytes, siz
     case 4:
     case 5:
         (void)at->client->ops->send(at->client, at->client_peer,
-                                    operation % 7 == 4 ? NET_CHANNEL_CONTROL : NET_CHANNEL_REALTIME,
+                                    operation % 8 == 4 ? NET_CHANNEL_CONTROL : NET_CHANNEL_REALTIME,
                                     bytes, size);
         break;
-    default:
+    case 6:
         for (uint32_t i = 0; i < PEERS; i++)
             if (at->known[i]) at->server->ops->disconnect(at->server, at->known[i], number, false);
+        break;
+    default:
+        inject_commands(at, bytes, size);
         break;
     }
 }
