@@ -102,8 +102,6 @@ int main(int argc, char** argv) {
         {"match", FIELD(match.game), "GAME",
          "measure the wire of a match of full bots instead, in virtual time", 0, 0},
         {"seconds", FIELD(seconds), "S", "of --match: that are measured", 1, 36000},
-        {"causes", FIELD(match.has_causes), NULL, "of --match: bytes by cause, both directions", 0,
-         0},
         {"coder", FIELD(match.coder), "auto|shared|solo", "of --match", 0, 0},
         {"clients", FIELD(clients), "N", "of --make-log (at most 64), --match: bots", 1,
          BENCH_MATCH_CLIENTS_MAX},
@@ -147,12 +145,12 @@ int main(int argc, char** argv) {
         return 0;
     }
     const bench_rows groups[] = {
-        bench_rows_update(),      bench_rows_create(),   bench_rows_access(),
-        bench_rows_structure(),   bench_rows_batch(),    bench_rows_deaths(),
-        bench_rows_command(),     bench_rows_change(),   bench_rows_event(),
-        bench_rows_memory(),      bench_rows_net_tick(), bench_rows_repl(),
-        bench_rows_join(),        bench_rows_parallel(), bench_rows_net_secure(),
-        bench_rows_repl_server(), bench_rows_log(),
+        bench_rows_update(),    bench_rows_create(),     bench_rows_access(),
+        bench_rows_structure(), bench_rows_deaths(),     bench_rows_command(),
+        bench_rows_change(),    bench_rows_event(),      bench_rows_memory(),
+        bench_rows_net_tick(),  bench_rows_repl(),       bench_rows_join(),
+        bench_rows_parallel(),  bench_rows_net_secure(), bench_rows_repl_server(),
+        bench_rows_log(),
     };
     static samples taken;
     uint32_t found = 0;

@@ -3,8 +3,6 @@
 // at their sockets each SERVICE_US, as programs do that wake when something comes.
 #include "bench_match.h"
 
-#include "match_causes.h"
-
 #include "scarce.h"
 #include "../profiles/house.h"
 
@@ -54,12 +52,11 @@ static void play(uint32_t seconds) {
         house_step(&room);
 }
 
-static bool join_all(const net_link_pair* line, bool has_causes) {
+static bool join_all(const net_link_pair* line) {
     const uint64_t end_us = room.now_us + UINT64_C(1000000) * JOIN_S_MAX;
     for (uint32_t i = 0; i < room.config.guests; i++) {
         if (!house_sit(&room, i)) return false;
         house_line_set(&room, i, line);
-        if (has_causes) match_causes_watch(room.guests[i].transport);
         if (i % 4 == 3) house_step(&room);
     }
     while (!house_is_full(&room) && room.now_us < end_us)
@@ -67,12 +64,7 @@ static bool join_all(const net_link_pair* line, bool has_causes) {
     return house_is_full(&room);
 }
 
-typedef struct causes {
-    match_causes down, up;
-} causes;
-
-static void print(const bench_match_config* config, const figures* begin, const causes* before,
-                  int64_t bytes) {
+static void print(const bench_match_config* config, const figures* begin, int64_t bytes) {
     const figures end = read_figures();
     const double all = (double)config->seconds * config->clients;
     const uint64_t rows = end.rows - begin->rows;
@@ -84,10 +76,6 @@ static void print(const bench_match_config* config, const figures* begin, const 
            (double)(end.up_bytes - begin->up_bytes) / all, (double)rows / all,
            rows ? 100.0 * (double)(end.absolute - begin->absolute) / (double)rows : 0.0,
            (double)(end.server_us - begin->server_us) / ticks, bytes / (int64_t)config->clients);
-    if (config->has_causes)
-        match_causes_print(&before->down, &before->up, all,
-                           (double)(end.down_bytes - begin->down_bytes) / all,
-                           (double)(end.up_bytes - begin->up_bytes) / all);
 }
 
 static bool read_coder(const char* name, net_coder* coder) {
@@ -120,16 +108,13 @@ int bench_match(const bench_match_config* config) {
                                 : NET_TICK_RATE_HZ_DEFAULT;
     plan.services = 1000000u / plan.tick_rate_hz / SERVICE_US;
     bool is_right = house_open(&room, &plan, NULL);
-    if (is_right && config->has_causes) match_causes_open(room.transport);
     const int64_t empty_bytes = memory.bytes;
-    is_right = is_right && join_all(&line, config->has_causes);
+    is_right = is_right && join_all(&line);
     if (is_right) {
         play(WARM_S);
         const figures begin = read_figures();
-        causes before;
-        match_causes_read(&before.down, &before.up);
         play(config->seconds);
-        print(config, &begin, &before, memory.bytes - empty_bytes);
+        print(config, &begin, memory.bytes - empty_bytes);
     } else {
         base_report(&reporter, NULL, 0, "--match: not all clients came in");
     }

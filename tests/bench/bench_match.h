@@ -15,7 +15,6 @@ typedef struct bench_match_config {
     uint32_t seconds;      ///< that are measured, after the joins
     uint32_t tick_rate_hz; ///< 0: the game's
     uint64_t seed;
-    bool has_causes; ///< print bytes by cause too
 } bench_match_config;
 
 /// Play and print the line. @return the program's exit code.

@@ -6,7 +6,6 @@
 #include "bench.h"
 
 #include "base/alloc.h"
-#include "ecs/value.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -29,18 +28,8 @@ double parallel_now_us(void) {
 }
 
 static void fall(const hand* self, uint32_t first, uint32_t end) {
-    ecs_vec3* restrict pos = self->pos;
-    ecs_vec3* restrict vel = self->vel;
-    const ecs_vec3* restrict force = self->force;
-    const float dt = 0.015625f;
-    for (uint32_t i = first; i < end; i++) {
-        pos[i].x += vel[i].x * dt;
-        pos[i].y += vel[i].y * dt;
-        pos[i].z += vel[i].z * dt;
-        vel[i].x += force[i].x * dt;
-        vel[i].y += force[i].y * dt;
-        vel[i].z += force[i].z * dt;
-    }
+    parallel_fall(self->pos + first, self->vel + first, self->force + first, end - first,
+                  0.015625f);
 }
 
 // Look until it is another number. A processor that is taken away gets other work done meanwhile.

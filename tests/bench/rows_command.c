@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Commands with values: creations that give two of their components, and new values of a component
-// for entities in random order. The twin keeps arrays of what it wants, and applies them in one
-// loop.
+// Commands: creations with nothing but defaults, creations that give two of their components, and
+// new values of a component for entities in random order. The twin keeps arrays of what it wants,
+// and applies them in one loop.
 #include "bench_best.h"
 #include "bench_world.h"
 
@@ -69,6 +69,30 @@ static __attribute__((noinline)) void record_best(void* memory) {
     }
 }
 
+static void record_plain_shoal(void* memory) {
+    fixture* self = memory;
+    for (uint32_t i = 0; i < COUNT; i++)
+        (void)ecs_command_create(self->shoal.world, self->shoal.mover, NULL, 0);
+}
+
+static __attribute__((noinline)) void record_plain_best(void* memory) {
+    fixture* self = memory;
+    for (uint32_t i = 0; i < COUNT; i++) {
+        if (self->command_count == COUNT) return;
+        self->commands[self->command_count++] = self->shoal.mover;
+    }
+}
+
+static void clear_and_record_plain_shoal(void* memory) {
+    clear_shoal(memory);
+    record_plain_shoal(memory);
+}
+
+static void clear_and_record_plain_best(void* memory) {
+    clear_best(memory);
+    record_plain_best(memory);
+}
+
 static void clear_and_record_shoal(void* memory) {
     clear_shoal(memory);
     record_shoal(memory);
@@ -95,6 +119,21 @@ static __attribute__((noinline)) void flush_best(void* memory) {
     self->command_count = 0;
 }
 
+static __attribute__((noinline)) void flush_plain_best(void* memory) {
+    fixture* self = memory;
+    const uint32_t first = self->handles.count;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < self->command_count; i++)
+        if (self->commands[i] == self->shoal.mover) count++;
+    for (uint32_t i = 0; i < count; i++)
+        (void)best_handle_make(&self->handles);
+    for (uint32_t i = 0; i < count; i++)
+        self->pos[first + i] = (ecs_vec3){1.0f, 2.0f, 3.0f};
+    for (uint32_t i = 0; i < count; i++)
+        self->vel[first + i] = (ecs_vec3){1.0f, -2.0f, 0.5f};
+    self->command_count = 0;
+}
+
 static bool are_rows_equal(void* memory) {
     const fixture* self = memory;
     uint32_t row = 0;
@@ -116,6 +155,13 @@ static bool is_created_equal(void* memory) {
     fixture* self = memory;
     ecs_command_flush(self->shoal.world);
     if (self->command_count) flush_best(self);
+    return are_rows_equal(self);
+}
+
+static bool is_created_plain_equal(void* memory) {
+    fixture* self = memory;
+    ecs_command_flush(self->shoal.world);
+    if (self->command_count) flush_plain_best(self);
     return are_rows_equal(self);
 }
 
@@ -164,6 +210,17 @@ static __attribute__((noinline)) void set_best(void* memory) {
 }
 
 bench_rows bench_rows_command(void) {
+    static const bench_job record_plain = {{clear_shoal, clear_best},
+                                           {record_plain_shoal, record_plain_best},
+                                           is_created_plain_equal,
+                                           bench_world_destroy,
+                                           NULL};
+    static const bench_job flush_plain = {
+        {clear_and_record_plain_shoal, clear_and_record_plain_best},
+        {flush_shoal, flush_plain_best},
+        is_created_plain_equal,
+        bench_world_destroy,
+        NULL};
     static const bench_job record = {{clear_shoal, clear_best},
                                      {record_shoal, record_best},
                                      is_created_equal,
@@ -178,6 +235,8 @@ bench_rows bench_rows_command(void) {
         {NULL, NULL}, {set_shoal, set_best}, are_rows_equal, bench_world_destroy, NULL};
     static const char unit[] = "ns_per_entity";
     static const bench_row rows[] = {
+        {"defer_record_100k", unit, COUNT, 1, 1, false, create, &record_plain, NULL},
+        {"defer_flush_100k", unit, COUNT, 1, 1, false, create, &flush_plain, NULL},
         {"defer_record_values_100k", unit, COUNT, 1, 1, false, create, &record, NULL},
         {"defer_flush_values_100k", unit, COUNT, 1, 1, false, create, &flush, NULL},
         {"defer_set_random_100k", unit, COUNT, 1, 1, false, create_movers, &set, NULL},

@@ -72,18 +72,7 @@ static const char fall_text[] = "cube {\n"
                                 "}\n";
 
 static void fall(const ecs_stage* stage, const ecs_rows* rows) {
-    ecs_vec3* restrict pos = rows->columns[0];
-    ecs_vec3* restrict vel = rows->columns[1];
-    const ecs_vec3* restrict force = rows->columns[2];
-    const float dt = stage->dt;
-    for (uint32_t i = 0; i < rows->count; i++) {
-        pos[i].x += vel[i].x * dt;
-        pos[i].y += vel[i].y * dt;
-        pos[i].z += vel[i].z * dt;
-        vel[i].x += force[i].x * dt;
-        vel[i].y += force[i].y * dt;
-        vel[i].z += force[i].z * dt;
-    }
+    parallel_fall(rows->columns[0], rows->columns[1], rows->columns[2], rows->count, stage->dt);
 }
 
 // The rule of cubes for entities that are not replicated, of which there may be a million.
@@ -149,26 +138,23 @@ static void play_first(rig* self) {
     if (self->tick == 0) (void)step_us(self, self->match ? SAVE_TICK : 1);
 }
 
-// A save, as keyframes of logs are.
-static double save_us(rig* self, uint32_t saves) {
+// The world alone as bytes, or the whole match, as keyframes of logs are.
+static double save_all_us(rig* self, uint32_t saves, bool is_match) {
     play_first(self);
     const double begin = parallel_now_us();
     for (uint32_t i = 0; i < saves; i++) {
         base_bytes_clear(&self->bytes);
-        bench_ok(net_match_save(self->match, &self->bytes), "save");
+        bench_ok(is_match ? (int)net_match_save(self->match, &self->bytes)
+                          : (int)ecs_world_save(self->world, &self->bytes),
+                 "save");
     }
     return (parallel_now_us() - begin) / saves;
 }
-
-// The whole world as bytes, and back.
+static double save_us(rig* self, uint32_t saves) {
+    return save_all_us(self, saves, true);
+}
 static double world_save_us(rig* self, uint32_t saves) {
-    play_first(self);
-    const double begin = parallel_now_us();
-    for (uint32_t i = 0; i < saves; i++) {
-        base_bytes_clear(&self->bytes);
-        bench_ok(ecs_world_save(self->world, &self->bytes), "save");
-    }
-    return (parallel_now_us() - begin) / saves;
+    return save_all_us(self, saves, false);
 }
 
 static double world_restore_us(rig* self, uint32_t times) {
