@@ -10,7 +10,7 @@
 #include "bench_match.h"
 #include "make_log.h"
 
-#include "base/options.h"
+#include "tool_options.h"
 #include "net/limits.h"
 
 #include <stdio.h>
@@ -115,17 +115,10 @@ int main(int argc, char** argv) {
         {"net", FIELD(made.net), "SPEC",
          "of --make-log, --match: line of each bot, as of shoal-server", 0, 0},
     };
-    const base_options options = {
-        .program = "shoal-bench",
-        .usage = "[options]",
-        .about = "Measures Shoal beside C written by hand; see tests/bench/README.md.",
-        .options = table,
-        .count = BASE_COUNT(table),
-        .values = &self,
-    };
-    base_reporter reporter = base_reporter_stderr();
-    base_options_result read = base_options_read(&options, argc, argv, NULL, &reporter);
-    if (read != BASE_OPTIONS_OK) return read == BASE_OPTIONS_HELP ? 0 : 2;
+    const tool about = {"shoal-bench", "[options]",
+                        "Measures Shoal beside C written by hand; see tests/bench/README.md."};
+    const int code = tool_options_read(about, table, &self, argc, argv, NULL);
+    if (code >= 0) return code;
     const uint32_t clients = (uint32_t)self.clients, rate_hz = (uint32_t)self.tick_rate_hz;
     if (self.match.game) {
         self.match.clients = clients;
@@ -168,6 +161,7 @@ int main(int argc, char** argv) {
         }
     }
     if (found > 0) return 0;
+    const base_reporter reporter = base_reporter_stderr();
     base_report(&reporter, NULL, 0, "no row '%s': see shoal-bench --list", self.filter);
     return 2;
 }

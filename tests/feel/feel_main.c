@@ -6,7 +6,7 @@
 //   apart
 #include "feel.h"
 
-#include "base/options.h"
+#include "tool_options.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -111,18 +111,11 @@ int main(int argc, char** argv) {
         {"hours", FIELD(hours), "H", "one long match instead", 0, 0},
         {"seed", FIELD(seed), "N", "of match, network and player", 0, 0},
     };
-    const base_options description = {
-        .program = "feel",
-        .usage = "BREAKOUT.blk [options]",
-        .about = "How a match feels on bad lines, in virtual time.",
-        .options = table,
-        .count = BASE_COUNT(table),
-        .values = &options,
-    };
     base_option_list words = {0};
-    base_reporter reporter = base_reporter_stderr();
-    base_options_result read = base_options_read(&description, argc, argv, &words, &reporter);
-    if (read != BASE_OPTIONS_OK) return read == BASE_OPTIONS_HELP ? 0 : 2;
+    const tool about = {"feel", "BREAKOUT.blk [options]",
+                        "How a match feels on bad lines, in virtual time."};
+    const int code = tool_options_read(about, table, &options, argc, argv, &words);
+    if (code >= 0) return code;
     if (words.count != 1) return 2;
     bool is_right = options.hours > 0 ? run_long(&options, words.values[0])
                                       : run_table(&options, words.values[0]);

@@ -11,7 +11,7 @@
 #include "text_file.h"
 
 #include "base/assert.h"
-#include "base/options.h"
+#include "tool_options.h"
 #include "ecs/ecs.h"
 #include "net/client.h"
 #include "net/transport.h"
@@ -203,18 +203,11 @@ int main(int argc, char** argv) {
         {"solo", FIELD(is_solo), NULL, "code the packets of each client solo", 0, 0},
         {"seed", FIELD(seed), "N", "of match, network and bots", 0, 0},
     };
-    const base_options description = {
-        .program = "memory_clients",
-        .usage = "ARENA.blk [options]",
-        .about = "Bytes of the clients of a match, in virtual time.",
-        .options = table,
-        .count = BASE_COUNT(table),
-        .values = &self,
-    };
     base_option_list words = {0};
-    base_reporter reporter = base_reporter_stderr();
-    base_options_result read = base_options_read(&description, argc, argv, &words, &reporter);
-    if (read != BASE_OPTIONS_OK) return read == BASE_OPTIONS_HELP ? 0 : 2;
+    const tool about = {"memory_clients", "ARENA.blk [options]",
+                        "Bytes of the clients of a match, in virtual time."};
+    const int code = tool_options_read(about, table, &self, argc, argv, &words);
+    if (code >= 0) return code;
     if (words.count != 1) return 2;
     const uint32_t full = (uint32_t)self.full, all = (uint32_t)(self.full + self.thin);
     bool is_right = open_server(&self, words.values[0]);

@@ -9,7 +9,7 @@
 // compiler and level of optimization. SHOAL_TEST_SCALE multiplies the seconds.
 #include "run.h"
 
-#include "base/options.h"
+#include "tool_options.h"
 #include "base/text.h"
 
 #include <inttypes.h>
@@ -92,7 +92,8 @@ static bool run_one(const options* given, const profile* of, const char* program
 
 #define FIELD(name) BASE_OPTION_FIELD(options, name)
 
-static bool read_options(int argc, char** argv, options* given, int* code) {
+// @return as tool_options_read.
+static int read_options(int argc, char** argv, options* given) {
     const base_option table[] = {
         {"profile", FIELD(name), "P0..P15", "only this one", 0, 0},
         {"seconds", FIELD(seconds), "S", "on the profile's line", 0, 0},
@@ -103,22 +104,13 @@ static bool read_options(int argc, char** argv, options* given, int* code) {
         {"table", FIELD(is_table), NULL, "print all figures", 0, 0},
         {"hashes", FIELD(has_hashes), NULL, "print hashes", 0, 0},
     };
-    const base_options description = {
-        .program = "profiles",
-        .usage = "[options]",
-        .about = "The sixteen lines on which Shoal must play, in virtual time.",
-        .options = table,
-        .count = BASE_COUNT(table),
-        .values = given,
-    };
     base_option_list words = {0};
-    base_reporter reporter = base_reporter_stderr();
-    base_options_result result = base_options_read(&description, argc, argv, &words, &reporter);
-    *code = result == BASE_OPTIONS_HELP ? 0 : 2;
-    if (result != BASE_OPTIONS_OK) return false;
-    if (words.count == 0 && (!given->name || profile_find(given->name))) return true;
+    const tool about = {"profiles", "[options]",
+                        "The sixteen lines on which Shoal must play, in virtual time."};
+    const int code = tool_options_read(about, table, given, argc, argv, &words);
+    if (code >= 0 || (words.count == 0 && (!given->name || profile_find(given->name)))) return code;
     fprintf(stderr, "no such profile: P0 to P15\n");
-    return false;
+    return 2;
 }
 
 // A sanitizer's build runs a short time, a night a long one.
@@ -134,8 +126,8 @@ static void scale_seconds(options* given) {
 int main(int argc, char** argv) {
     setvbuf(stdout, NULL, _IOLBF, 0);
     options given = {.seconds = 30, .again = 0, .guests = 16, .seed = 1};
-    int code = 0;
-    if (!read_options(argc, argv, &given, &code)) return code;
+    const int code = read_options(argc, argv, &given);
+    if (code >= 0) return code;
     scale_seconds(&given);
     bool is_right = true;
     double cpu_s = 0;

@@ -15,7 +15,7 @@
 #include "watch.h"
 
 #include "base/assert.h"
-#include "base/options.h"
+#include "tool_options.h"
 #include "server/server_state.h"
 #include "transport/socket_state.h"
 
@@ -232,18 +232,11 @@ int main(int argc, char** argv) {
         {"seed", FIELD(seed), "N", "of match, lines and guests", 0, 0},
         {"table", FIELD(is_table), NULL, "print a line for each look at memory", 0, 0},
     };
-    const base_options description = {
-        .program = "soak",
-        .usage = "[options]",
-        .about = "Hours of a match with everything between game and wire, in virtual time.",
-        .options = table,
-        .count = BASE_COUNT(table),
-        .values = &self,
-    };
     base_option_list words = {0};
-    base_reporter reporter = base_reporter_stderr();
-    base_options_result result = base_options_read(&description, argc, argv, &words, &reporter);
-    if (result != BASE_OPTIONS_OK) return result == BASE_OPTIONS_HELP ? 0 : 2;
+    const tool about = {"soak", "[options]",
+                        "Hours of a match with everything between game and wire, in virtual time."};
+    const int code = tool_options_read(about, table, &self, argc, argv, &words);
+    if (code >= 0) return code;
     if (open_house(&self)) {
         play(&self);
         if (!self.watch.failure[0]) check_memory(&self);

@@ -4,7 +4,7 @@
 // Exit codes: 0, 1 (a trace cannot be read, or a world is not read as it was written), 2 (usage).
 #include "../bench.h"
 
-#include "base/options.h"
+#include "tool_options.h"
 
 #include "stream.h"
 #include "worlds.h"
@@ -59,17 +59,11 @@ int main(int argc, char** argv) {
         {"file", FIELD(file), "FILE", "a recorded world instead (.q, .q.zst)", 0, 0},
         {"seed", FIELD(seed), "N", "of the worlds", 1, UINT32_MAX},
     };
-    const base_options options = {
-        .program = "shoal-worlds",
-        .usage = "[options]",
-        .about = "Prints the bytes of generated worlds in row code; see tests/bench/worlds.",
-        .options = table,
-        .count = BASE_COUNT(table),
-        .values = &self,
-    };
-    base_reporter reporter = base_reporter_stderr();
-    base_options_result read = base_options_read(&options, argc, argv, NULL, &reporter);
-    if (read != BASE_OPTIONS_OK) return read == BASE_OPTIONS_HELP ? 0 : 2;
+    const tool about = {
+        "shoal-worlds", "[options]",
+        "Prints the bytes of generated worlds in row code; see tests/bench/worlds."};
+    const int code = tool_options_read(about, table, &self, argc, argv, NULL);
+    if (code >= 0) return code;
     if (self.file) {
         measure_file(self.file);
         return 0;
@@ -86,6 +80,7 @@ int main(int argc, char** argv) {
         }
     }
     if (found > 0) return 0;
+    const base_reporter reporter = base_reporter_stderr();
     base_report(&reporter, NULL, 0, "no kind '%s': see shoal-worlds --list", self.only);
     return 2;
 }
