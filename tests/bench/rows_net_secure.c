@@ -5,28 +5,172 @@
 // The datagrams of 100 clients come in turn. The clock is virtual, and goes fast enough that no
 // budget refuses anything.
 #include "bench.h"
-#include "bench_secure.h"
+#include "secure/secure_client.h"
+#include "secure/secure_server.h"
 
 #include <sodium.h>
 
 #include <stdio.h>
 #include <string.h>
 
+// ---- a server of the outer layer and clients with public addresses, joined by function calls
+
+enum {
+    SECURE_BATCH = 64, // clients that connect at a time: no budget of the server is reached
+    SECURE_ROOM = NET_OUTER_HELLO_BYTES + 64, // bytes for any datagram
+};
+
+typedef struct secure_client {
+    net_secure_client end;
+    net_address address;
+    net_secure_peer peer; // how the server calls it
+} secure_client;
+
+typedef struct secure_ends {
+    net_key_ring ring;
+    net_secure_clock clock; // virtual
+    net_address server_address;
+    net_secure_server* server;
+    secure_client* clients;
+    uint32_t count;
+    uint8_t datagrams[SECURE_BATCH][SECURE_ROOM];
+    net_secure_received received[SECURE_BATCH];
+} secure_ends;
+
+enum { KEY_ID = 7, TOKEN_LIFE_S = 45, UNIX_S = 1800000000, ANSWER_US = 1000 };
+
+static void create_secure(secure_ends* secure, uint32_t count) {
+    net_key_make(KEY_ID, net_entropy_system(), &secure->ring.keys[0]);
+    secure->ring.count = 1;
+    secure->clock = (net_secure_clock){.now_us = 1000000, .unix_s = UNIX_S};
+    net_secure_server_config config = {
+        .sessions_max = count,
+        .security = {.keys = &secure->ring, .entropy = net_entropy_system()},
+        .now_us = secure->clock.now_us};
+    bench_ok(net_secure_server_create(&config, &secure->server), "secure server");
+    bench_ok(net_address_parse("198.51.100.1:7777", &secure->server_address), "address");
+    secure->clients = bench_allocate(count * sizeof *secure->clients);
+    secure->count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        char text[32];
+        snprintf(text, sizeof text, "203.0.%u.%u:5000", i >> 8 & 255, i & 255);
+        bench_ok(net_address_parse(text, &secure->clients[i].address), "address");
+    }
+}
+
+static void destroy_secure(secure_ends* secure) {
+    for (uint32_t i = 0; i < secure->count; i++)
+        net_secure_client_deinit(&secure->clients[i].end);
+    net_secure_server_destroy(secure->server);
+    bench_release(secure->clients);
+}
+
+// What a back end does before a client may come.
+static void give_token(secure_ends* secure, secure_client* client) {
+    const net_token_claims claims = {.player_id = (uint64_t)(client - secure->clients) + 1,
+                                     .expiry_unix_s = secure->clock.unix_s + TOKEN_LIFE_S};
+    net_token token;
+    net_security security = {.entropy = net_entropy_system(), .token = &token};
+    bench_ok(net_token_make(&secure->ring.keys[0], &claims, security.entropy, &token), "token");
+    net_secure_client_init(&client->end, &security);
+}
+
+// @return the CPU time.
+static double serve(secure_ends* secure, uint32_t first, uint32_t count) {
+    double begin_ns = bench_now_ns();
+    for (uint32_t i = 0; i < count; i++)
+        net_secure_server_receive(secure->server, &secure->clock,
+                                  &secure->clients[first + i].address, secure->datagrams[i],
+                                  NET_OUTER_HELLO_BYTES, &secure->received[i]);
+    return bench_now_ns() - begin_ns;
+}
+
+// The clients take what the server answered; what they answer is in `datagrams`.
+static void answer(secure_ends* secure, uint32_t first, uint32_t count) {
+    net_secure_answer got;
+    for (uint32_t i = 0; i < count; i++) {
+        net_secure_received* received = &secure->received[i];
+        net_secure_client_receive(&secure->clients[first + i].end, &secure->clock,
+                                  &secure->server_address, received->reply, received->reply_size,
+                                  &got);
+        memcpy(secure->datagrams[i], got.reply, got.reply_size);
+    }
+}
+
+// The server's name of a session is known with the first datagram in it.
+static void greet(secure_ends* secure, secure_client* client) {
+    net_secure_received received;
+    net_address to;
+    size_t size = net_secure_client_send(&client->end, secure->clock.now_us, "hello", 5,
+                                         secure->datagrams[0], &to);
+    net_secure_server_receive(secure->server, &secure->clock, &client->address,
+                              secure->datagrams[0], size, &received);
+    bench_require(received.inner_size == 5, "a client did not connect");
+    client->peer = received.peer;
+}
+
+static void connect_clients(secure_ends* secure, uint32_t first, uint32_t count, double* all_ns,
+                            double* server_ns) {
+    bench_require(count <= SECURE_BATCH, "batch");
+    secure->clock.now_us += 1000000;
+    secure->clock.unix_s++;
+    for (uint32_t i = 0; i < count; i++)
+        give_token(secure, &secure->clients[first + i]);
+    double begin_ns = bench_now_ns();
+    for (uint32_t i = 0; i < count; i++) {
+        net_secure_client* end = &secure->clients[first + i].end;
+        net_address to;
+        net_secure_client_begin(end, &secure->clock, &secure->server_address, 1);
+        (void)net_secure_client_service(end, &secure->clock, secure->datagrams[i], &to);
+    }
+    *server_ns = serve(secure, first, count);
+    secure->clock.now_us += ANSWER_US;
+    answer(secure, first, count);
+    *server_ns += serve(secure, first, count);
+    answer(secure, first, count);
+    *all_ns = bench_now_ns() - begin_ns;
+    for (uint32_t i = 0; i < count; i++)
+        greet(secure, &secure->clients[first + i]);
+}
+
+static void close_clients(secure_ends* secure, uint32_t first, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        secure_client* client = &secure->clients[first + i];
+        net_secure_received received;
+        net_address to;
+        size_t size =
+            net_secure_client_close(&client->end, secure->clock.now_us, secure->datagrams[0], &to);
+        net_secure_server_receive(secure->server, &secure->clock, &client->address,
+                                  secure->datagrams[0], size, &received);
+    }
+}
+
+static void connect_all(secure_ends* secure) {
+    double all_ns, server_ns;
+    for (uint32_t i = 0; i < secure->count; i += SECURE_BATCH) {
+        uint32_t left = secure->count - i;
+        connect_clients(secure, i, left < SECURE_BATCH ? left : SECURE_BATCH, &all_ns, &server_ns);
+    }
+    bench_require(net_secure_server_count(secure->server) == secure->count, "sessions");
+}
+
+// ---- the datagrams of a tick
+
 enum { CLIENTS = 100, BYTES = 1200, RUN_US = 1000000, TICKS_PER_SECOND = 60 };
 
 typedef struct fixture {
     uint64_t number;              // of the twin
     uint64_t sum_shoal, sum_best; // bytes that came through
-    uint8_t key[NET_KEY_BYTES], plain[BENCH_SECURE_ROOM], out[BENCH_SECURE_ROOM];
-    uint8_t datagrams[CLIENTS][BENCH_SECURE_ROOM], twins[CLIENTS][BENCH_SECURE_ROOM];
-    bench_secure secure;
+    uint8_t key[NET_KEY_BYTES], plain[SECURE_ROOM], out[SECURE_ROOM];
+    uint8_t datagrams[CLIENTS][SECURE_ROOM], twins[CLIENTS][SECURE_ROOM];
+    secure_ends secure;
 } fixture;
 
 // ---- Shoal
 
 static void prepare_shoal(void* memory) {
     fixture* self = memory;
-    bench_secure* secure = &self->secure;
+    secure_ends* secure = &self->secure;
     net_address to;
     secure->clock.now_us += RUN_US;
     for (uint32_t i = 0; i < CLIENTS; i++)
@@ -36,7 +180,7 @@ static void prepare_shoal(void* memory) {
 
 static void run_shoal(void* memory) {
     fixture* self = memory;
-    bench_secure* secure = &self->secure;
+    secure_ends* secure = &self->secure;
     net_secure_received received;
     net_address to;
     for (uint32_t i = 0; i < CLIENTS; i++) {
@@ -95,13 +239,13 @@ static void* create(void) {
     fixture* self = bench_allocate(sizeof *self);
     randombytes_buf(self->key, sizeof self->key);
     randombytes_buf(self->plain, sizeof self->plain);
-    bench_secure_create(&self->secure, CLIENTS);
-    bench_secure_connect_all(&self->secure);
+    create_secure(&self->secure, CLIENTS);
+    connect_all(&self->secure);
     return self;
 }
 
 static void destroy(void* memory) {
-    bench_secure_destroy(&((fixture*)memory)->secure);
+    destroy_secure(&((fixture*)memory)->secure);
 }
 
 static bool is_equal(void* memory) {
@@ -112,22 +256,22 @@ static bool is_equal(void* memory) {
 // Clients connect and leave.
 static void print_handshake(const bench_row* row, uint32_t rounds) {
     double all_us[BENCH_ROUNDS_MAX], server_us[BENCH_ROUNDS_MAX];
-    bench_secure* secure = bench_allocate(sizeof *secure);
-    bench_secure_create(secure, BENCH_SECURE_BATCH);
-    bench_secure_connect_all(secure);
+    secure_ends* secure = bench_allocate(sizeof *secure);
+    create_secure(secure, SECURE_BATCH);
+    connect_all(secure);
     for (uint32_t i = 0; i < BENCH_ROUNDS_WARM + rounds; i++) {
         double all_ns, server_ns;
         uint32_t at = i < BENCH_ROUNDS_WARM ? 0 : i - BENCH_ROUNDS_WARM;
-        bench_secure_close(secure, 0, BENCH_SECURE_BATCH);
-        bench_secure_connect(secure, 0, BENCH_SECURE_BATCH, &all_ns, &server_ns);
-        all_us[at] = all_ns / row->unit_ns / BENCH_SECURE_BATCH;
-        server_us[at] = server_ns / row->unit_ns / BENCH_SECURE_BATCH;
+        close_clients(secure, 0, SECURE_BATCH);
+        connect_clients(secure, 0, SECURE_BATCH, &all_ns, &server_ns);
+        all_us[at] = all_ns / row->unit_ns / SECURE_BATCH;
+        server_us[at] = server_ns / row->unit_ns / SECURE_BATCH;
     }
     double all = bench_median(all_us, rounds), server = bench_median(server_us, rounds);
     printf("bench=%s unit=%s shoal=%.4g rounds=%u server_us=%.4g per_second=%.0f"
            " server_per_second=%.0f\n",
            row->name, row->unit, all, rounds, server, 1e6 / all, 1e6 / server);
-    bench_secure_destroy(secure);
+    destroy_secure(secure);
 }
 
 bench_rows bench_rows_net_secure(void) {

@@ -9,7 +9,8 @@
 //
 // A tick has two steps. First the swarm reads and sends, which is not measured. Then the server
 // finds all datagrams there and works without waiting. Ticks of both servers alternate.
-#include "bench_child.h"
+#define _GNU_SOURCE
+#include "bench.h"
 #include "bench_enet.h"
 
 #include "core/worker.h"
@@ -18,9 +19,75 @@
 #include "net/socket.h"
 #include "net/transport.h"
 
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+// ---- the other processes
+
+typedef struct child_process {
+    pid_t process;
+    int line;
+} child_process;
+
+extern char** environ;
+
+// The directory of this program.
+static void find_program(const char* name, char* path, size_t capacity) {
+    ssize_t size = readlink("/proc/self/exe", path, capacity - 1);
+    bench_require(size > 0, "/proc/self/exe");
+    path[size] = 0;
+    char* base = strrchr(path, '/') + 1;
+    size_t room = capacity - (size_t)(base - path);
+    bench_require(snprintf(base, room, "%s", name) < (int)room, "path of the program is too long");
+}
+
+static void child_start(child_process* child, const char* const* arguments) {
+    char path[1024];
+    find_program(arguments[0], path, sizeof path);
+    signal(SIGPIPE, SIG_IGN);
+    int ends[2];
+    bench_require(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0, "socketpair");
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDIN_FILENO);
+    int result = posix_spawn(&child->process, path, &actions, NULL,
+                             (char* const*)(uintptr_t)arguments, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    bench_require(result == 0, path);
+    close(ends[1]);
+    child->line = ends[0];
+}
+
+static void child_stop(child_process* child) {
+    close(child->line);
+    waitpid(child->process, NULL, 0);
+}
+
+static void child_send(const child_process* child, char command) {
+    bench_require(write(child->line, &command, 1) == 1, "a process of the benchmark ended early");
+}
+
+static void child_hear(const child_process* child, void* answer, size_t size) {
+    for (size_t had = 0; had < size;) {
+        ssize_t got = read(child->line, (char*)answer + had, size - had);
+        bench_require(got > 0, "a process of the benchmark ended early");
+        had += (size_t)got;
+    }
+}
+
+static bool child_has_answer(const child_process* child) {
+    struct pollfd line = {.fd = child->line, .events = POLLIN};
+    return poll(&line, 1, 0) == 1;
+}
+
+// ---- the rows
 
 #define PEERS_MAX NET_CLIENTS_MAX
 
@@ -38,9 +105,9 @@ struct fixture {
     net_transport* transport;
     net_peer peers[PEERS_MAX];
     uint32_t peer_count;
-    bench_child server;               // bare ENet
-    bench_child swarm, swarm_of_bare; // clients of ours and of the bare server
-    uint64_t received, received_bare; // in all ticks
+    child_process server;               // bare ENet
+    child_process swarm, swarm_of_bare; // clients of ours and of the bare server
+    uint64_t received, received_bare;   // in all ticks
     uint64_t ticks;
     lane lanes[NET_LANES_MAX];
     uint32_t lane_count;
@@ -51,16 +118,16 @@ struct fixture {
 static void open_bare(fixture* self, uint32_t peers) {
     char text[16], connected;
     snprintf(text, sizeof text, "%u", peers);
-    bench_child_start(&self->server, (const char*[]){"shoal-bench-enet", "server", text, NULL});
+    child_start(&self->server, (const char*[]){"shoal-bench-enet", "server", text, NULL});
     uint16_t port;
-    bench_child_hear(&self->server, &port, sizeof port);
+    child_hear(&self->server, &port, sizeof port);
     snprintf(text, sizeof text, "%u", port);
-    bench_child_send(&self->server, BENCH_ENET_CONNECT);
+    child_send(&self->server, BENCH_ENET_CONNECT);
     char count[16];
     snprintf(count, sizeof count, "%u", peers);
-    bench_child_start(&self->swarm_of_bare,
-                      (const char*[]){"shoal-bench-enet", "swarm", text, count, NULL});
-    bench_child_hear(&self->swarm_of_bare, &connected, 1);
+    child_start(&self->swarm_of_bare,
+                (const char*[]){"shoal-bench-enet", "swarm", text, count, NULL});
+    child_hear(&self->swarm_of_bare, &connected, 1);
 }
 
 static void send_of_lane(const fixture* self, uint32_t number) {
@@ -127,9 +194,9 @@ static void open_ours(fixture* self, uint32_t peers, uint32_t lanes) {
     bench_require(net_transport_enet_address(self->transport, address, sizeof address), "address");
     char count[16];
     snprintf(count, sizeof count, "%u", peers);
-    bench_child_start(&self->swarm,
-                      (const char*[]){"shoal-bench-swarm", strchr(address, ':') + 1, count, NULL});
-    while (self->peer_count < peers || !bench_child_has_answer(&self->swarm)) {
+    child_start(&self->swarm,
+                (const char*[]){"shoal-bench-swarm", strchr(address, ':') + 1, count, NULL});
+    while (self->peer_count < peers || !child_has_answer(&self->swarm)) {
         net_transport_event event;
         ops->service(self->transport, net_loop_now_us());
         while (ops->next(self->transport, &event)) {
@@ -139,13 +206,13 @@ static void open_ours(fixture* self, uint32_t peers, uint32_t lanes) {
         ops->flush(self->transport);
     }
     char connected;
-    bench_child_hear(&self->swarm, &connected, 1);
+    child_hear(&self->swarm, &connected, 1);
 }
 
 static double tick_ours(fixture* self) {
     bench_enet_answer answer;
-    bench_child_send(&self->swarm, BENCH_ENET_TICK);
-    bench_child_hear(&self->swarm, &answer, sizeof answer);
+    child_send(&self->swarm, BENCH_ENET_TICK);
+    child_hear(&self->swarm, &answer, sizeof answer);
     const net_transport_ops* ops = self->transport->ops;
     net_transport_event event;
     double begin_ns = bench_now_ns();
@@ -162,10 +229,10 @@ static double tick_ours(fixture* self) {
 
 static double tick_bare(fixture* self) {
     bench_enet_answer answer;
-    bench_child_send(&self->swarm_of_bare, BENCH_ENET_TICK);
-    bench_child_hear(&self->swarm_of_bare, &answer, sizeof answer);
-    bench_child_send(&self->server, BENCH_ENET_TICK);
-    bench_child_hear(&self->server, &answer, sizeof answer);
+    child_send(&self->swarm_of_bare, BENCH_ENET_TICK);
+    child_hear(&self->swarm_of_bare, &answer, sizeof answer);
+    child_send(&self->server, BENCH_ENET_TICK);
+    child_hear(&self->server, &answer, sizeof answer);
     self->received_bare += answer.received;
     return answer.spent_ns;
 }
@@ -206,9 +273,9 @@ static void print(const bench_row* row, uint32_t rounds) {
     for (uint32_t i = 0; i < self->lane_count; i++)
         net_worker_destroy(self->lanes[i].worker);
     self->transport->ops->destroy(self->transport);
-    bench_child_stop(&self->swarm);
-    bench_child_stop(&self->server);
-    bench_child_stop(&self->swarm_of_bare);
+    child_stop(&self->swarm);
+    child_stop(&self->server);
+    child_stop(&self->swarm_of_bare);
 }
 
 bench_rows bench_rows_net_tick(void) {

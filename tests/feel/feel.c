@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: MIT
-// One match in virtual time, measured frame by frame. Read feel_run() first.
+// How a match feels on a bad line, measured in virtual time, frame by frame: breakout, a scripted
+// player who predicts, a watcher who only interpolates, a bot who keeps the ball in play. It prints
+// a table, and checks counters that must hold in every row of it. Read run() first.
 //
-// The clock advances in steps of a millisecond. The server ticks by its own clock, each client by
-// its own (which may run fast), and frames are drawn at frame_hz. After each frame the shown
-// positions are compared with those of the server at the shown moment. Between the server's ticks
-// they lie on a straight line.
-#include "feel.h"
+//   feel BREAKOUT.blk [--seconds S] [--seed N] [--frame-hz F]
+//                                       the table: round trips by losses
+//   feel BREAKOUT.blk --hours H         one long match with clocks 200 ppm apart
+//
+// Everything follows from the seed. The clock advances in steps of a millisecond. The server ticks
+// by its own clock, each client by its own (which may run fast), and frames are drawn at frame_hz.
+// After each frame the shown positions are compared with those of the server at the shown moment.
+// Between the server's ticks they lie on a straight line. Pixels are those of a window 960 wide:
+// 1.25 units of the field each.
 #include "text_file.h"
+#include "tool_options.h"
 
 #include "base/assert.h"
 #include "base/math.h"
@@ -16,10 +23,53 @@
 #include "net/match.h"
 #include "net/server.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define FEEL_UNITS_PER_PIXEL 1.25
+#define FEEL_JUMP_PX 8.0
+
+typedef struct feel_config {
+    uint64_t seed;
+    double rtt_ms; // both ways together, without jitter
+    double loss_percent;
+    double jitter_ms; // each way
+    double frame_hz;
+    double seconds;
+    double clock_ppm; // how much faster the clients' clocks run than the server's
+    const char* blk;  // path of the game's templates
+} feel_config;
+
+// Of one kind of thing that is shown, against where the server had it at the shown moment.
+typedef struct feel_path {
+    uint64_t frames;
+    double rms_px, max_px;
+    uint32_t jumps; // from one frame to the next, by more than FEEL_JUMP_PX beyond its own movement
+    // Jumps longer than any movement, without a gap and without a jump of the server.
+    uint32_t unexplained;
+} feel_path;
+
+typedef struct feel_result {
+    bool is_played; // all clients joined and stayed
+    uint32_t presses;
+    double delay_frames_mean; // from a press to the first frame in which the pad moves
+    uint32_t delay_frames_max;
+    double corrections_per_minute; // corrections of more than a pixel
+    double correction_px_max;
+    double rollbacks_per_minute;
+    feel_path ball, pad; // as the watcher sees them
+    uint64_t stalls, stalled_ms, teleports;
+    double view_delay_ms, lead_ms;
+    uint64_t inputs, inputs_missing, inputs_late, inputs_repeated;
+    double depth_mean;
+    uint32_t depth_max;
+    // Spread of the difference between the player's ticks and the server's, after the first
+    // seconds.
+    double drift_ticks;
+} feel_result;
 
 #define STEP_US 1000u
 #define TICK_HZ 60.0
@@ -442,7 +492,7 @@ static void finish(feel* self) {
     }
 }
 
-feel_result feel_run(const feel_config* config) {
+static feel_result run(const feel_config* config) {
     feel* self = calloc(1, sizeof *self);
     BASE_ASSERT(self);
     self->config = *config;
@@ -474,4 +524,116 @@ feel_result feel_run(const feel_config* config) {
     feel_result result = self->result;
     free(self);
     return result;
+}
+
+// ---- the program ----
+
+typedef struct feel_options {
+    double seconds, frame_hz, hours, jitter_ms;
+    uint64_t seed;
+} feel_options;
+
+static void print_head(const feel_config* config) {
+    printf("seed=%" PRIu64 " jitter_ms=%g frame_hz=%g seconds=%g; pixels of a window 960 wide\n",
+           config->seed, config->jitter_ms, config->frame_hz, config->seconds);
+    printf(" rtt loss | own pad: frames corrections  max | ball shown: rms   max jumps | pad: rms  "
+           " max"
+           " jumps | stalls    ms  delay  lead | inputs  missing late repeats depth drift\n"
+           "  ms    %% |    mean max   >1px/min   px |          px    px       |       px    px"
+           "       |              ms    ms |                             mean ticks\n");
+}
+
+static void print_row(const feel_config* config, const feel_result* r) {
+    printf("%4.0f %4.0f |    %4.2f %3" PRIu32 "     %6.2f %5.1f |       %5.2f %5.1f %5" PRIu32
+           " |    %5.2f %5.1f %5" PRIu32 " | %6" PRIu64 " %5" PRIu64 " %6.1f %5.1f | %6" PRIu64
+           " %8" PRIu64 " %4" PRIu64 " %7" PRIu64 " %5.2f %5.1f\n",
+           config->rtt_ms, config->loss_percent, r->delay_frames_mean, r->delay_frames_max,
+           r->corrections_per_minute, r->correction_px_max, r->ball.rms_px, r->ball.max_px,
+           r->ball.jumps, r->pad.rms_px, r->pad.max_px, r->pad.jumps, r->stalls, r->stalled_ms,
+           r->view_delay_ms, r->lead_ms, r->inputs, r->inputs_missing, r->inputs_late,
+           r->inputs_repeated, r->depth_mean, r->drift_ticks);
+}
+
+static bool expect(bool is_so, const feel_config* config, const char* what) {
+    if (!is_so) {
+        printf("FAILED: rtt %g loss %g seed %" PRIu64 ": %s\n", config->rtt_ms,
+               config->loss_percent, config->seed, what);
+    }
+    return is_so;
+}
+
+// Only counters are checked. They hold on every machine; timings do not.
+static bool check(const feel_config* config, const feel_result* r) {
+    bool is_right = expect(r->is_played, config, "a client did not play to the end");
+    is_right &= expect(r->presses > 0, config, "the script never pressed a key");
+    is_right &= expect(r->inputs_missing == 0, config, "inputs were lost for good");
+    is_right &= expect(r->ball.frames > 0 && r->pad.frames > 0, config, "nothing was shown");
+    is_right &= expect(r->ball.unexplained == 0 && r->pad.unexplained == 0, config,
+                       "something teleported without cause");
+    is_right &= expect(r->drift_ticks < 60.0, config, "the clocks drift apart");
+    return is_right;
+}
+
+static bool run_table(const feel_options* options, const char* blk) {
+    static const double rtts_ms[] = {20, 100, 200, 300};
+    static const double losses[] = {0, 5, 10};
+    bool is_right = true;
+    feel_config config = {
+        .seed = options->seed,
+        .jitter_ms = options->jitter_ms,
+        .frame_hz = options->frame_hz,
+        .seconds = options->seconds,
+        .blk = blk,
+    };
+    print_head(&config);
+    for (uint32_t i = 0; i < BASE_COUNT(rtts_ms); i++) {
+        for (uint32_t k = 0; k < BASE_COUNT(losses); k++) {
+            config.rtt_ms = rtts_ms[i];
+            config.loss_percent = losses[k];
+            feel_result result = run(&config);
+            print_row(&config, &result);
+            fflush(stdout);
+            is_right &= check(&config, &result);
+        }
+    }
+    return is_right;
+}
+
+static bool run_long(const feel_options* options, const char* blk) {
+    const feel_config config = {
+        .seed = options->seed,
+        .rtt_ms = 100,
+        .loss_percent = 5,
+        .jitter_ms = options->jitter_ms,
+        .frame_hz = options->frame_hz,
+        .seconds = options->hours * 3600.0,
+        .clock_ppm = 200,
+        .blk = blk,
+    };
+    print_head(&config);
+    feel_result result = run(&config);
+    print_row(&config, &result);
+    return check(&config, &result);
+}
+
+#define FIELD(name) BASE_OPTION_FIELD(feel_options, name)
+
+int main(int argc, char** argv) {
+    feel_options options = {.seconds = 60, .frame_hz = 60, .jitter_ms = 30, .seed = 1};
+    const base_option table[] = {
+        {"seconds", FIELD(seconds), "S", "of each match", 0, 0},
+        {"frame-hz", FIELD(frame_hz), "F", "frames per second", 0, 0},
+        {"jitter", FIELD(jitter_ms), "MS", "each way", 0, 0},
+        {"hours", FIELD(hours), "H", "one long match instead", 0, 0},
+        {"seed", FIELD(seed), "N", "of match, network and player", 0, 0},
+    };
+    base_option_list words = {0};
+    const tool about = {"feel", "BREAKOUT.blk [options]",
+                        "How a match feels on bad lines, in virtual time."};
+    const int code = tool_options_read(about, table, &options, argc, argv, &words);
+    if (code >= 0) return code;
+    if (words.count != 1) return 2;
+    bool is_right = options.hours > 0 ? run_long(&options, words.values[0])
+                                      : run_table(&options, words.values[0]);
+    return is_right ? 0 : 1;
 }
