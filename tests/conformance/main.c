@@ -23,20 +23,20 @@ static int usage(void) {
 }
 
 static bool parse_option(play_options* options, const char* name, const char* text) {
-    uint32_t value = (uint32_t)strtoul(text, NULL, 10);
-    if (strcmp(name, "--loss") == 0)
-        options->loss_percent = value;
-    else if (strcmp(name, "--seed") == 0)
-        options->seed = value;
-    else if (strcmp(name, "--corrupt") == 0)
-        options->corrupt_ticks = value;
-    else if (strcmp(name, "--rate") == 0)
-        options->rate_bytes_max = value;
-    else if (strcmp(name, "--solo") == 0)
-        options->has_solo = value;
-    else
-        return false;
-    return true;
+    const struct {
+        const char* name;
+        uint32_t* value;
+    } all[] = {{"--loss", &options->loss_percent},
+               {"--seed", &options->seed},
+               {"--corrupt", &options->corrupt_ticks},
+               {"--rate", &options->rate_bytes_max},
+               {"--solo", &options->has_solo}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (strcmp(name, all[i].name) == 0) {
+            *all[i].value = (uint32_t)strtoul(text, NULL, 10);
+            return true;
+        }
+    return false;
 }
 
 int main(int argc, char** argv) {

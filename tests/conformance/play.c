@@ -4,9 +4,12 @@
 // One loop receives from ENet and sends an InputPacket once per tick. It ends when the connection
 // does, which both sides close after the server's goodbye. Options make it drop datagrams on
 // purpose, and change words of its mirror to see them resynced.
-#include "play.h"
-
+#include "games.h"
 #include "outer.h"
+
+#include "wire.pb-c.h"
+
+#include <enet/enet.h>
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,22 +17,592 @@
 #include <string.h>
 #include <time.h>
 
+enum {
+    CONTROL = 0,
+    REALTIME = 1,
+    PACKET_BYTES_MAX = 1172,
+    INPUTS_KEPT = 8,
+    INPUT_BYTES_MAX = 64,
+    EVENTS_MAX = 512,
+    EVENT_BYTES_MAX = 512,
+    MESSAGES_MAX = 16,
+    RESYNCS_MAX = 4,
+    VALUES_MAX = 1024, // that wait
+};
+
+typedef struct held_event {
+    uint32_t number, message, target;
+    uint64_t tick;
+    bool is_alone;
+    uint32_t waited; // ticks of this client since it arrived
+    size_t size;
+    uint8_t payload[EVENT_BYTES_MAX];
+} held_event;
+
+// A variable-size value whose entity is not yet as it needs it.
+typedef struct waiting_value {
+    uint32_t entity, component;
+    uint64_t since;
+    size_t size;
+    uint8_t* bytes;
+} waiting_value;
+
+typedef struct play_counts {
+    uint32_t packets, decoded, without_base, doubled, malformed; // state packets
+    uint32_t encoded, unequal; // packets encoded again: to equal bytes, to others
+    uint64_t bytes;
+    uint32_t lost_in, lost_out;      // dropped on purpose
+    uint32_t events, events_dropped; // delivered; dropped
+    uint32_t own;                    // events that answer an event of this client
+    uint32_t probes, differing, corrupted, resynced;
+    uint32_t controls;
+    uint32_t values, values_dropped; // variable-size: applied, of entities that are gone
+} play_counts;
+
+typedef struct game_client {
+    const play_options* options;
+    const game_tables* game;
+    ENetHost* host;
+    ENetPeer* peer;
+    cf_schema* schema;
+    cf_mirror* mirror;     // NULL before Welcome
+    bool is_solo;          // bodies begin with the head of solo code
+    bool has_equal_schema; // our hash equals that of the server
+    uint32_t id;
+    uint32_t tick_rate_hz;
+    bool is_over; // disconnected
+    bool has_goodbye;
+    uint64_t goodbye_tick;
+    uint32_t goodbye_reason;
+    uint64_t chance;
+    // what is acknowledged
+    bool has_received;
+    uint16_t newest_seq;
+    uint64_t received_bits; // bit i: newest - 1 - i
+    double newest_arrival_s;
+    uint32_t event_number; // newest reliable one taken
+    // what is sent
+    uint16_t seq, acked_seq; // acked_seq: newest that the server acknowledged
+    bool has_acked;
+    uint32_t entity;
+    uint32_t input_number; // of the newest; 0: none
+    uint32_t input_ack;
+    uint32_t input_depth;
+    uint8_t inputs[INPUTS_KEPT][INPUT_BYTES_MAX];
+    size_t input_sizes[INPUTS_KEPT]; // by number mod INPUTS_KEPT
+    bool is_event_acked;
+    uint32_t resyncs[RESYNCS_MAX], resync_count; // handles for the next packet
+    uint32_t corrupted_slot; // slot + 1 of the changed row; 0: none, or it was resynced
+    bool is_found;           // a probe found it
+    uint32_t ticks;
+    held_event* held; // EVENTS_MAX, in order
+    uint32_t held_count;
+    waiting_value* waiting; // VALUES_MAX, in order
+    uint32_t waiting_count;
+    uint64_t value_version; // newest that arrived
+    play_counts counts;
+} game_client;
+
 enum { SILENCE_S = 90, FAULTS_PRINTED = 5, CORRUPT_FROM_TICK = 60 };
 
-double now_s(void) {
+static double now_s(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-void fault(game_client* client, const char* what) {
+static void fault(game_client* client, const char* what) {
     if (client->counts.malformed++ < FAULTS_PRINTED) fprintf(stderr, "fault: %s\n", what);
 }
 
-bool is_lost(game_client* client) {
+// @return true: drop the next datagram on purpose.
+static bool is_lost(game_client* client) {
     client->chance = client->chance * 6364136223846793005u + 1442695040888963407u;
     return (client->chance >> 33) % 100 < client->options->loss_percent;
 }
+
+// ---- packets to the server
+
+// All messages of the oneof are pointers in a union.
+static void send_control(game_client* client, Shoal__Wire__ClientControl__KindCase kind,
+                         void* content) {
+    uint8_t bytes[16384];
+    Shoal__Wire__ClientControl message = SHOAL__WIRE__CLIENT_CONTROL__INIT;
+    message.kind_case = kind;
+    message.hello = content;
+    size_t size = shoal__wire__client_control__pack(&message, bytes);
+    ENetPacket* packet = enet_packet_create(bytes, size, ENET_PACKET_FLAG_RELIABLE);
+    if (enet_peer_send(client->peer, CONTROL, packet) != 0) enet_packet_destroy(packet);
+}
+
+static void send_hello(game_client* client) {
+    char game[32] = "breakout", name[] = "conformance";
+    if (client->game->root) strncpy(game, client->game->name, sizeof game - 1);
+    Shoal__Wire__Hello hello = SHOAL__WIRE__HELLO__INIT;
+    hello.protocol = 5;
+    hello.schema_hash = schema_hash(client->schema);
+    hello.game = game;
+    hello.name = name;
+    hello.is_bot = 1;
+    hello.has_solo = client->options->has_solo != 0;
+    hello.rate_bytes_max = client->options->rate_bytes_max;
+    send_control(client, SHOAL__WIRE__CLIENT_CONTROL__KIND_HELLO, &hello);
+}
+
+static void answer_schema_question(game_client* client) {
+    Shoal__Wire__SchemaItem items[64];
+    Shoal__Wire__SchemaItem* list[64];
+    Shoal__Wire__SchemaAnswer answer = SHOAL__WIRE__SCHEMA_ANSWER__INIT;
+    answer.n_items = schema_item_count(client->schema);
+    answer.items = list;
+    for (uint32_t i = 0; i < answer.n_items; i++) {
+        shoal__wire__schema_item__init(&items[i]);
+        items[i].name = (char*)(uintptr_t)schema_item_name(client->schema, i);
+        (void)schema_item(client->schema, items[i].name, &items[i].hash);
+        list[i] = &items[i];
+    }
+    send_control(client, SHOAL__WIRE__CLIENT_CONTROL__KIND_SCHEMA_ANSWER, &answer);
+}
+
+static void acknowledge_value(game_client* client, uint64_t version) {
+    Shoal__Wire__VarsizeAck ack = SHOAL__WIRE__VARSIZE_ACK__INIT;
+    ack.n_versions = 1;
+    ack.versions = &version;
+    send_control(client, SHOAL__WIRE__CLIENT_CONTROL__KIND_VARSIZE_ACK, &ack);
+}
+
+// The last message of this kind. @return NULL: there is none.
+static const message_row* find_message(const game_tables* game, uint64_t kind) {
+    const message_row* found = NULL;
+    for (uint32_t m = 0; m < game->message_count; m++)
+        if (game->messages[m].kind == kind) found = &game->messages[m];
+    return found;
+}
+
+static void make_input(game_client* client) {
+    uint32_t number = ++client->input_number, slot = number % INPUTS_KEPT;
+    const message_row* input = find_message(client->game, 0);
+    client->input_sizes[slot] = message_make(input, number, client->inputs[slot]);
+}
+
+static void write_whole(bit_stream* bits, const uint8_t* bytes, size_t size) {
+    golomb_write(bits, 3, (uint32_t)size);
+    for (size_t i = 0; i < size; i++)
+        bits_write(bits, bytes[i], 8);
+}
+
+// An input in front of a newer one. This client always writes those that differ whole.
+static void write_older(bit_stream* bits, const game_client* client, uint32_t number) {
+    uint32_t slot = number % INPUTS_KEPT, newer = (number + 1) % INPUTS_KEPT;
+    size_t size = client->input_sizes[slot];
+    bool is_same = size == client->input_sizes[newer] &&
+                   memcmp(client->inputs[slot], client->inputs[newer], size) == 0;
+    bits_write(bits, is_same, 1);
+    if (is_same) return;
+    bool is_as_long = size == client->input_sizes[newer];
+    bits_write(bits, is_as_long, 1);
+    if (!is_as_long) write_whole(bits, client->inputs[slot], size);
+    for (size_t i = 0; is_as_long && i < size; i++) {
+        bool differs = client->inputs[slot][i] != client->inputs[newer][i];
+        bits_write(bits, differs, 1);
+        if (differs) bits_write(bits, client->inputs[slot][i], 8);
+    }
+}
+
+static void write_inputs(bit_stream* bits, game_client* client, bool is_whole) {
+    if (client->entity) make_input(client);
+    uint32_t newest = client->input_number, slot = newest % INPUTS_KEPT;
+    uint32_t count = newest < INPUTS_KEPT ? newest : INPUTS_KEPT;
+    bits_write(bits, count, 4);
+    if (count == 0) return;
+    bits_write(bits, is_whole ? newest : newest % 1024, is_whole ? 32 : 10);
+    bits_write(bits, 0, 1); // no moment
+    write_whole(bits, client->inputs[slot], client->input_sizes[slot]);
+    for (uint32_t i = 1; i < count; i++)
+        write_older(bits, client, newest - i);
+}
+
+static void write_input(bit_stream* bits, game_client* client) {
+    uint16_t seq = ++client->seq; // the first is 1
+    bool is_whole = !client->has_acked || (uint16_t)(seq - client->acked_seq) > 256;
+    bits_write(bits, is_whole, 1);
+    bits_write(bits, is_whole ? seq : seq % 1024, is_whole ? 16 : 10);
+    bits_write(bits, client->has_received, 1);
+    if (client->has_received) {
+        double delay_s = now_s() - client->newest_arrival_s;
+        bits_write(bits, is_whole ? client->newest_seq : client->newest_seq % 4096,
+                   is_whole ? 16 : 12);
+        golomb_write(bits, 3, (uint32_t)(delay_s * 1e6) / 512);
+        golomb_write(bits, 3, 64);
+        bits_write(bits, client->received_bits, 64);
+    }
+    bits_write(bits, 1, 1);
+    bits_write(bits, client->event_number & 65535, 16);
+    bits_write(bits, client->resync_count > 0, 1);
+    if (client->resync_count > 0) bits_write(bits, client->resync_count - 1, 2);
+    for (uint32_t i = 0; i < client->resync_count; i++)
+        bits_write(bits, client->resyncs[i], 32);
+    write_inputs(bits, client, is_whole);
+}
+
+static void send_inputs(game_client* client) {
+    Shoal__Wire__InputPacket message = SHOAL__WIRE__INPUT_PACKET__INIT;
+    uint8_t input[PACKET_BYTES_MAX] = {0};
+    bit_stream bits = bits_over(input, sizeof input);
+    write_input(&bits, client);
+    message.input = (ProtobufCBinaryData){(bits.at + 7) / 8, input};
+
+    uint8_t payload[INPUT_BYTES_MAX], bytes[PACKET_BYTES_MAX];
+    Shoal__Wire__GameEvent event = SHOAL__WIRE__GAME_EVENT__INIT;
+    Shoal__Wire__GameEvent* events[] = {&event};
+    event.number = 1;
+    const message_row* row = find_message(client->game, 1);
+    if (row) event.message = (uint32_t)(row - client->game->messages) + 1;
+    if (row) event.payload = (ProtobufCBinaryData){message_make(row, 0, payload), payload};
+    message.n_events = row && client->input_number > 30 && !client->is_event_acked;
+    message.events = events;
+    size_t size = shoal__wire__input_packet__pack(&message, bytes);
+    client->resync_count = 0;
+    if (is_lost(client)) {
+        client->counts.lost_out++;
+        return;
+    }
+    outer_send_packet(client->host->socket, bytes, size);
+}
+
+// ---- VARSIZE.md: values that come on the reliable channel, maybe before the record they need
+
+static void drop(game_client* client, uint32_t position) {
+    free(client->waiting[position].bytes);
+    client->waiting_count--;
+    memmove(client->waiting + position, client->waiting + position + 1,
+            (client->waiting_count - position) * sizeof *client->waiting);
+}
+
+static void release_values(game_client* client) {
+    for (uint32_t i = 0; i < client->waiting_count;) {
+        const waiting_value* value = &client->waiting[i];
+        value_fate fate = mirror_value(client->mirror, value->entity, value->component,
+                                       value->since, value->bytes, value->size);
+        client->counts.values += fate == VALUE_APPLIED;
+        client->counts.values_dropped += fate == VALUE_DROPPED;
+        if (fate == VALUE_WAITS)
+            i++;
+        else
+            drop(client, i);
+    }
+}
+
+// Are these the bytes of such a value, and the only ones that it has?
+static bool is_value(const char* type, const uint8_t* bytes, size_t size) {
+    cf_varsize* value = varsize_read(type, bytes, size);
+    if (!value) return false;
+    uint8_t* again = malloc(size + 1);
+    if (!again) abort();
+    bool is_same = varsize_write(value, again) == size && memcmp(again, bytes, size) == 0;
+    free(again);
+    varsize_destroy(value);
+    return is_same;
+}
+
+static void take_value(game_client* client, const Shoal__Wire__VarsizeValue* message) {
+    static const uint8_t empty[1] = {0}; // the default of all that our games have
+    const varsize_row* row = schema_varsize(client->schema, message->component);
+    const uint8_t* bytes = message->is_default ? empty : message->value.data;
+    size_t size = message->is_default ? sizeof empty : message->value.len;
+    bool is_right = client->mirror && row && message->entity && message->version > 0 &&
+                    !(message->is_default && message->value.len) && size > 0 && size <= 12000;
+    if (!is_right || !is_value(row->type, bytes, size)) {
+        fault(client, "a variable-size value that cannot be");
+        return;
+    }
+    acknowledge_value(client, message->version);
+    if (message->version <= client->value_version) return;
+    client->value_version = message->version;
+    for (uint32_t i = 0; i < client->waiting_count; i++)
+        if (client->waiting[i].entity == message->entity &&
+            client->waiting[i].component == message->component)
+            drop(client, i--);
+    if (client->waiting_count == VALUES_MAX) {
+        fault(client, "more variable-size values that wait than the page says");
+        return;
+    }
+    waiting_value* value = &client->waiting[client->waiting_count++];
+    *value = (waiting_value){message->entity, message->component, message->since, size, NULL};
+    value->bytes = malloc(size);
+    if (!value->bytes) abort();
+    memcpy(value->bytes, bytes, size);
+    release_values(client);
+}
+
+// ---- WIRE.md, "Game events": reliable events in order, and each event when its entities are there
+
+enum { HOLD_TICKS = 120 };
+
+static void receive_event(game_client* client, const Shoal__Wire__GameEvent* event) {
+    if (event->number != 0 && event->number != client->event_number + 1) return; // it arrives again
+    bool is_known = event->message <= client->game->message_count;
+    if (!is_known || event->payload.len > EVENT_BYTES_MAX) {
+        fault(client, "an impossible event");
+        return;
+    }
+    const message_row* row =
+        event->message > 0 ? &client->game->messages[event->message - 1] : NULL;
+    if ((row && row->kind != 2) || (event->number != 0) != (!row || row->is_reliable)) {
+        fault(client, "an event in the wrong direction or way");
+        return;
+    }
+    if (client->held_count == EVENTS_MAX) return; // a reliable one arrives again
+    if (event->number != 0) client->event_number = event->number;
+    held_event* held = &client->held[client->held_count++];
+    *held = (held_event){.number = event->number,
+                         .message = event->message,
+                         .target = event->target,
+                         .tick = event->tick,
+                         .is_alone = event->is_alone,
+                         .size = event->payload.len};
+    if (event->payload.len > 0) memcpy(held->payload, event->payload.data, event->payload.len);
+}
+
+static void deliver_assigned(game_client* client, const held_event* event) {
+    Shoal__Wire__PlayerAssigned* assigned =
+        shoal__wire__player_assigned__unpack(NULL, event->size, event->payload);
+    if (!assigned) {
+        fault(client, "a PlayerAssigned that cannot be read");
+        return;
+    }
+    client->entity = assigned->entity;
+    shoal__wire__player_assigned__free_unpacked(assigned, NULL);
+}
+
+static entity_state worse(entity_state a, entity_state b) {
+    return a > b ? a : b;
+}
+
+// The server's answer to an event of this client.
+static bool is_own(const game_client* client, const message_row* row, const held_event* event) {
+    uint64_t who;
+    return strcmp(row->name, "Cheered") == 0 &&
+           message_read(row, event->payload, event->size, "client", &who) && who == client->id;
+}
+
+static entity_state state_of(game_client* client, held_event* event) {
+    bool is_late = ++event->waited > HOLD_TICKS;
+    entity_state target = ENTITY_HERE, named = ENTITY_HERE;
+    if (event->target) target = mirror_find(client->mirror, event->target, event->tick);
+    if (target == ENTITY_TO_COME && is_late) target = ENTITY_GONE;
+    if (event->message == 0 || target == ENTITY_GONE) return target;
+    const message_row* row = &client->game->messages[event->message - 1];
+    for (const json* at = row->entities; at && !event->is_alone; at = at->next) {
+        uint64_t handle;
+        if (strcmp(json_text(at, "kind"), "entity") != 0) continue;
+        if (!message_read(row, event->payload, event->size, json_text(at, "name"), &handle)) {
+            fault(client, "an event that cannot be read");
+            return ENTITY_GONE;
+        }
+        if (handle)
+            named = worse(named, mirror_find(client->mirror, (uint32_t)handle, event->tick));
+    }
+    if (named == ENTITY_TO_COME && is_late) named = ENTITY_GONE;
+    if (named == ENTITY_GONE && row->is_without) named = ENTITY_HERE;
+    entity_state state = worse(target, named);
+    client->counts.own += state == ENTITY_HERE && is_own(client, row, event);
+    return state;
+}
+
+static void release_events(game_client* client) {
+    uint32_t kept = 0;
+    bool is_waiting = false; // a reliable event waits
+    for (uint32_t i = 0; i < client->held_count; i++) {
+        held_event* event = &client->held[i];
+        bool is_behind = event->number != 0 && is_waiting;
+        entity_state state = is_behind ? ENTITY_TO_COME : state_of(client, event);
+        if (state == ENTITY_TO_COME) {
+            is_waiting |= event->number != 0;
+            if (kept != i) client->held[kept] = *event;
+            kept++;
+            continue;
+        }
+        client->counts.events += state == ENTITY_HERE;
+        client->counts.events_dropped += state == ENTITY_GONE;
+        if (state == ENTITY_HERE && event->message == 0) deliver_assigned(client, event);
+    }
+    client->held_count = kept;
+}
+
+// ---- packets from the server: each state packet is decoded and encoded again; the bytes must be
+// equal
+
+static void receive_welcome(game_client* client, const Shoal__Wire__Welcome* welcome) {
+    if (client->mirror || welcome->tick_rate_hz == 0 || welcome->replicated_index_max >= 1 << 22) {
+        fault(client, "an impossible welcome");
+        return;
+    }
+    client->id = welcome->client;
+    client->tick_rate_hz = welcome->tick_rate_hz;
+    schema_set_rate(client->schema, welcome->tick_rate_hz);
+    client->mirror = mirror_create(client->schema, welcome->replicated_index_max);
+    client->is_solo = welcome->is_solo;
+    if (client->is_solo) mirror_use_solo(client->mirror);
+}
+
+static void receive_goodbye(game_client* client, const Shoal__Wire__Goodbye* goodbye) {
+    client->has_goodbye = true;
+    client->goodbye_tick = goodbye->tick;
+    client->goodbye_reason = goodbye->reason;
+    enet_peer_disconnect_later(client->peer, 0);
+}
+
+static void receive_control(game_client* client, const ENetPacket* packet) {
+    Shoal__Wire__ServerControl* message =
+        shoal__wire__server_control__unpack(NULL, packet->dataLength, packet->data);
+    if (!message) {
+        fault(client, "a control message that cannot be read");
+        return;
+    }
+    client->counts.controls++;
+    switch (message->kind_case) {
+    case SHOAL__WIRE__SERVER_CONTROL__KIND_WELCOME:
+        receive_welcome(client, message->welcome);
+        break;
+    case SHOAL__WIRE__SERVER_CONTROL__KIND_SCHEMA_QUESTION:
+        answer_schema_question(client);
+        break;
+    case SHOAL__WIRE__SERVER_CONTROL__KIND_REFUSED:
+        fprintf(stderr, "refused: %s\n",
+                message->refused->text); // the server closes the connection then
+        break;
+    case SHOAL__WIRE__SERVER_CONTROL__KIND_GOODBYE:
+        receive_goodbye(client, message->goodbye);
+        break;
+    case SHOAL__WIRE__SERVER_CONTROL__KIND_VARSIZE:
+        take_value(client, message->varsize);
+        break;
+    default:
+        break; // the roster, or a message of a later version
+    }
+    shoal__wire__server_control__free_unpacked(message, NULL);
+}
+
+static bool was_received(const game_client* client, uint16_t seq) {
+    uint16_t behind = (uint16_t)(client->newest_seq - seq);
+    if (!client->has_received || behind > 32767) return false;
+    return behind == 0 || (behind <= 64 && (client->received_bits >> (behind - 1) & 1));
+}
+
+static void record_received(game_client* client, uint16_t seq) {
+    uint16_t ahead = (uint16_t)(seq - client->newest_seq);
+    uint16_t behind = (uint16_t)(client->newest_seq - seq);
+    if (!client->has_received || (ahead > 0 && ahead <= 32767)) {
+        uint64_t before = client->has_received ? UINT64_C(1) : 0;
+        client->received_bits = (ahead < 64 ? client->received_bits << ahead : 0) |
+                                (ahead > 0 && ahead <= 64 ? before << (ahead - 1) : 0);
+        client->has_received = true;
+        client->newest_seq = seq;
+        client->newest_arrival_s = now_s();
+    } else if (behind > 0 && behind <= 64) {
+        client->received_bits |= UINT64_C(1) << (behind - 1);
+    }
+}
+
+static void compare_probe(game_client* client, const cf_header* header) {
+    probe_result result = mirror_compare_probe(client->mirror, header);
+    uint32_t handle = header->has_probe ? mirror_handle(client->mirror, header->probe_slot) : 0;
+    bool is_corrupted = header->has_probe && client->corrupted_slot == header->probe_slot + 1;
+    client->counts.probes += result == PROBE_EQUAL;
+    if (result != PROBE_DIFFERS) return;
+    client->counts.differing++;
+    if (is_corrupted)
+        client->is_found = true;
+    else
+        fault(client, "a probe differs that should be equal");
+    if (client->resync_count < RESYNCS_MAX) client->resyncs[client->resync_count++] = handle;
+}
+
+static void use_header(game_client* client, const cf_header* header) {
+    if (header->has_ack) {
+        client->has_acked = true;
+        client->acked_seq = header->ack;
+    }
+    if (header->has_input && header->input_used + header->input_depth >= client->input_ack) {
+        client->input_ack = header->input_used + header->input_depth;
+        client->input_depth = header->input_depth;
+    }
+    if (header->has_event_ack && header->event_ack >= 1) client->is_event_acked = true;
+}
+
+// Encode the packet again from what was read: the state by the page, the message around it by
+// Protocol Buffers.
+static void compare_again(game_client* client, Shoal__Wire__StatePacket* packet, uint8_t* state,
+                          const bit_stream* again, const ENetPacket* received) {
+    uint8_t bytes[PACKET_BYTES_MAX];
+    packet->state.data = state;
+    packet->state.len = (again->at + 7) / 8;
+    bool is_equal = !again->failed &&
+                    shoal__wire__state_packet__get_packed_size(packet) == received->dataLength &&
+                    shoal__wire__state_packet__pack(packet, bytes) == received->dataLength &&
+                    memcmp(bytes, received->data, received->dataLength) == 0;
+    client->counts.encoded += is_equal;
+    client->counts.unequal += !is_equal;
+    if (!is_equal) fault(client, "a packet that encodes to other bytes");
+}
+
+static void receive_body(game_client* client, Shoal__Wire__StatePacket* packet,
+                         const ENetPacket* received) {
+    bit_stream bits = bits_over(packet->state.data, packet->state.len);
+    uint8_t state[PACKET_BYTES_MAX] = {0};
+    bit_stream again = bits_over(state, sizeof state);
+    cf_known known = {
+        .input = client->input_number, .event = 1, .seq = client->newest_seq, .sent = client->seq};
+    cf_header header;
+    known.has_tick = mirror_tick(client->mirror, &known.tick);
+    if (!header_read(&bits, &known, &header)) {
+        fault(client, "a header that cannot be read");
+        return;
+    }
+    if (was_received(client, header.seq)) {
+        client->counts.doubled++;
+        return;
+    }
+    header_write(&again, &header);
+    body_result result = mirror_apply(client->mirror, header.seq, header.tick,
+                                      header.has_body ? &bits : NULL, &again);
+    if (result == BODY_WITHOUT_BASE) client->counts.without_base++;
+    if (result == BODY_MALFORMED) fault(client, "a body that cannot be read");
+    if (result != BODY_DECODED) return;
+    client->counts.decoded++;
+    release_values(client);
+    if (client->corrupted_slot && mirror_is_equal(client->mirror, client->corrupted_slot - 1)) {
+        client->counts.resynced += client->is_found; // otherwise a change replaced it
+        client->is_found = false;
+        client->corrupted_slot = 0;
+    }
+    compare_probe(client, &header);
+    record_received(client, header.seq);
+    use_header(client, &header);
+    for (size_t i = 0; i < packet->n_events; i++)
+        receive_event(client, packet->events[i]);
+    uint8_t* data = packet->state.data;
+    if (!client->is_solo) compare_again(client, packet, state, &again, received);
+    packet->state.data = data; // Protocol Buffers frees it
+}
+
+static void receive_state(game_client* client, const ENetPacket* received) {
+    if (!client->mirror) return;
+    Shoal__Wire__StatePacket* packet = NULL;
+    client->counts.packets++;
+    client->counts.bytes += received->dataLength;
+    if (received->dataLength <= PACKET_BYTES_MAX)
+        packet = shoal__wire__state_packet__unpack(NULL, received->dataLength, received->data);
+    if (!packet) {
+        fault(client, "a state packet that cannot be read");
+        return;
+    }
+    receive_body(client, packet, received);
+    shoal__wire__state_packet__free_unpacked(packet, NULL);
+}
+
+// ---- the loop
 
 // ENet calls this for every datagram before it looks at it. 1 drops the datagram.
 static int ENET_CALLBACK intercept(ENetHost* host, ENetEvent* event) {

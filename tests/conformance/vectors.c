@@ -183,55 +183,56 @@ static bool is_middle(const char* line, const cf_layout* layout, const cf_bases*
     return strncmp(place, middle, strlen(middle)) == 0;
 }
 
-static bool check_row(page_state* page, const char* line) {
-    static cf_layout layout;
-    char text[LINE_BYTES_MAX];
-    uint64_t base[WORDS_MAX] = {0}, base2[WORDS_MAX] = {0}, row[WORDS_MAX] = {0};
-    uint64_t back[WORDS_MAX] = {0};
+// What a line says of a row: its layout, the rows that it is against, and its bits.
+typedef struct row_line {
+    cf_layout layout;
+    uint64_t base[WORDS_MAX], base2[WORDS_MAX];
+    cf_bases bases;
     uint8_t data[256];
-    vector_layout(value_of(line, "layout", text, sizeof text), &layout);
-    layout_finish(&layout, page->tables, 60);
-    read_words(value_of(line, "base", text, sizeof text), base);
-    read_words(value_of(line, "base2", text, sizeof text), base2);
-    bool has_base2 = text[0] != 0;
+    bit_stream bits;
+} row_line;
+
+static void read_row_line(const page_state* page, const char* line, row_line* row) {
+    char text[LINE_BYTES_MAX];
+    *row = (row_line){.bases = {.base = row->base,
+                                .ticks = (uint32_t)number_of(line, "h"),
+                                .ticks2 = (uint32_t)number_of(line, "d")}};
+    vector_layout(value_of(line, "layout", text, sizeof text), &row->layout);
+    layout_finish(&row->layout, page->tables, 60);
+    read_words(value_of(line, "base", text, sizeof text), row->base);
+    read_words(value_of(line, "base2", text, sizeof text), row->base2);
+    if (text[0]) row->bases.base2 = row->base2;
+    row->bits = bits_over(row->data, sizeof row->data);
+}
+
+static bool check_row(page_state* page, const char* line) {
+    static row_line of;
+    char text[LINE_BYTES_MAX];
+    uint64_t row[WORDS_MAX] = {0}, back[WORDS_MAX] = {0};
+    read_row_line(page, line, &of);
     read_words(value_of(line, "row", text, sizeof text), row);
-    bit_stream bits = bits_over(data, sizeof data);
-    cf_bases bases = {.base = base,
-                      .base2 = has_base2 ? base2 : NULL,
-                      .ticks = (uint32_t)number_of(line, "h"),
-                      .ticks2 = (uint32_t)number_of(line, "d")};
     bool is_written_otherwise = strncmp(line, "row_read ", strlen("row_read ")) == 0;
     if (page->is_reading || is_written_otherwise) {
-        bits_of(line, &bits);
+        bits_of(line, &of.bits);
     } else {
-        row_write(&layout, &bases, row, &bits);
-        if (!are_bits(line, &bits)) return false;
+        row_write(&of.layout, &of.bases, row, &of.bits);
+        if (!are_bits(line, &of.bits)) return false;
     }
-    if (!page->is_reading && !is_middle(line, &layout, &bases, row)) return false;
-    bit_stream reader = bits_over(data, sizeof data);
-    row_read(&layout, &bases, back, &reader);
-    return memcmp(back, row, sizeof row) == 0 && reader.at == bits.at && !reader.failed;
+    if (!page->is_reading && !is_middle(line, &of.layout, &of.bases, row)) return false;
+    bit_stream reader = bits_over(of.data, sizeof of.data);
+    row_read(&of.layout, &of.bases, back, &reader);
+    return memcmp(back, row, sizeof row) == 0 && reader.at == of.bits.at && !reader.failed;
 }
 
 // The bits are no row.
 static bool check_no_row(page_state* page, const char* line) {
-    static cf_layout layout;
-    char text[LINE_BYTES_MAX];
-    uint64_t base[WORDS_MAX] = {0}, base2[WORDS_MAX] = {0}, back[WORDS_MAX];
-    uint8_t data[256];
-    vector_layout(value_of(line, "layout", text, sizeof text), &layout);
-    layout_finish(&layout, page->tables, 60);
-    read_words(value_of(line, "base", text, sizeof text), base);
-    read_words(value_of(line, "base2", text, sizeof text), base2);
-    cf_bases bases = {.base = base,
-                      .base2 = text[0] ? base2 : NULL,
-                      .ticks = (uint32_t)number_of(line, "h"),
-                      .ticks2 = (uint32_t)number_of(line, "d")};
-    bit_stream bits = bits_over(data, sizeof data);
-    bits_of(line, &bits);
-    bit_stream reader = bits_over(data, (bits.at + 7) / 8);
-    reader.size_bits = bits.at;
-    row_read(&layout, &bases, back, &reader);
+    static row_line of;
+    uint64_t back[WORDS_MAX];
+    read_row_line(page, line, &of);
+    bits_of(line, &of.bits);
+    bit_stream reader = bits_over(of.data, (of.bits.at + 7) / 8);
+    reader.size_bits = of.bits.at;
+    row_read(&of.layout, &of.bases, back, &reader);
     return reader.failed;
 }
 
@@ -404,43 +405,32 @@ static bool has_all_of_solo(const cf_mirror* mirror) {
            counts.recreates && counts.late;
 }
 
-static void solo_rows(const char* line, const cf_layout* layout, solo_body* body, uint64_t* row) {
+static void solo_rows(const char* line, const row_line* of, solo_body* body, uint64_t* row) {
     char text[LINE_BYTES_MAX];
-    uint64_t base[WORDS_MAX] = {0}, base2[WORDS_MAX] = {0}, base3[WORDS_MAX] = {0};
-    read_words(value_of(line, "base", text, sizeof text), base);
+    uint64_t base3[WORDS_MAX] = {0};
     read_words(value_of(line, "base3", text, sizeof text), base3);
-    bool has_base3 = text[0] != 0;
-    read_words(value_of(line, "base2", text, sizeof text), base2);
-    cf_bases bases = {.base = base,
-                      .base2 = text[0] ? base2 : NULL,
-                      .ticks = (uint32_t)number_of(line, "h"),
-                      .ticks2 = (uint32_t)number_of(line, "d")};
     for (double left = number_of(line, "rows"); left > 0; left--)
-        solo_row(body, 0, layout, &bases, has_base3 ? base3 : NULL, (uint32_t)number_of(line, "d3"),
-                 row);
+        solo_row(body, 0, &of->layout, &of->bases, text[0] ? base3 : NULL,
+                 (uint32_t)number_of(line, "d3"), row);
 }
 
 static bool check_solo(page_state* page, const char* line) {
-    static cf_layout layout;
+    static row_line of;
     char text[LINE_BYTES_MAX];
     uint64_t row[WORDS_MAX] = {0}, back[WORDS_MAX] = {0};
-    uint8_t bytes[256];
-    size_t size = 0;
-    vector_layout(value_of(line, "layout", text, sizeof text), &layout);
-    layout_finish(&layout, page->tables, 60);
+    read_row_line(page, line, &of);
     read_words(value_of(line, "row", text, sizeof text), row);
-    for (const char* at = value_of(line, "hex", text, sizeof text); at[0] && at[1]; at += 2)
-        bytes[size++] = (uint8_t)strtoul((char[]){at[0], at[1], 0}, NULL, 16);
+    size_t size = read_hex(value_of(line, "hex", text, sizeof text), of.data, sizeof of.data);
     solo_body* body = calloc(1, sizeof *body);
     if (!body) abort();
     body->statistics = solo_statistics_create();
     for (double left = number_of(line, "times"); left > 0; left--) {
         solo_begin(body, NULL, 0);
-        solo_rows(line, &layout, body, row);
+        solo_rows(line, &of, body, row);
         solo_train(body->statistics, body->samples, body->sample_count);
     }
-    solo_begin(body, bytes, size);
-    solo_rows(line, &layout, body, back);
+    solo_begin(body, of.data, size);
+    solo_rows(line, &of, body, back);
     bool is_equal = solo_end(body) && memcmp(row, back, sizeof row) == 0 && are_samples(line, body);
     free(body->statistics);
     free(body);

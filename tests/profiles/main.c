@@ -24,8 +24,8 @@
 
 // ---- one run of a profile
 
-// Guests come on a line that is only long, it becomes the profile's, then the world stands still and
-// the line becomes good again. Then all must hold the server's world.
+// Guests come on a line that is only long, it becomes the profile's, then the world stands still
+// and the line becomes good again. Then all must hold the server's world.
 
 typedef struct run_config {
     const profile* profile;
