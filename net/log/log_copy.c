@@ -76,6 +76,7 @@ static net_result create_file(copy* self, ecs_tick start) {
     config.sync_ticks = UINT32_MAX;
     config.start_tick = start;
     config.is_manual = true;
+    if (self->config->ops) config.ops = *self->config->ops;
     config.sign_key = self->sign_key;
     config.has_state = true; // perhaps; then blocks are cut where they are in the source
     base_bytes header;
@@ -209,6 +210,7 @@ static net_result append_close(copy* self) {
 static net_result end_file(copy* self) {
     net_result result = self->place ? NET_OK : append_close(self);
     if (result == NET_OK && net_log_file_finish(self->file) != NET_OK) result = fail_copy(self);
+    self->result->bytes = net_log_file_bytes(self->file);
     if (result != NET_OK || !self->place) return result;
     net_log_file* file = self->file;
     file->has_close = true; // as good as that: nothing is missing, and so there is no queue

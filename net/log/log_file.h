@@ -160,8 +160,8 @@ BASE_MUST_USE net_result net_log_writer_create_with(const net_log_file_config* c
 
 // The last seconds of a log in memory: copies of its blocks, from a keyframe on.
 //
-// The blocks are those of the file, byte for byte. So what is saved of them is a later segment of
-// the log (proto/LOG.md, "Segments"), and no second form of it is ever coded.
+// The blocks are those of the file, byte for byte. So a save is a copy of them as of a later segment
+// of the log (proto/LOG.md, "Segments").
 //
 // Shape:   a group of blocks begins with a keyframe, or with the log. Whole groups are dropped,
 //          the oldest first: when they are older than `ticks_min`, and when there is no room.
@@ -182,8 +182,7 @@ typedef struct net_log_ring {
     uint64_t capacity;
     ecs_tick ticks_min;
     uint64_t head;      ///< bytes ever added
-    uint64_t last_data; ///< start of the newest data block
-    uint64_t data_end;  ///< its end; 0: there is none
+    uint64_t data_end;  ///< end of the newest data block; 0: there is none
     ecs_tick last_tick; ///< of that block
     uint32_t count;     ///< 0: blocks are dropped until a group begins
     net_log_ring_group groups[NET_LOG_RING_GROUPS_MAX]; ///< by rising start
@@ -203,8 +202,8 @@ void net_log_ring_add(net_log_ring* ring, const net_log_block* block, const uint
 void net_log_ring_undo(net_log_ring* ring, uint64_t head);
 /// The group with which a save of the newest ticks_min ticks begins. @return count: there is none.
 uint32_t net_log_ring_find(const net_log_ring* ring);
-/// Copy bytes out.
-void net_log_ring_read(const net_log_ring* ring, uint64_t at, void* target, size_t size);
+/// Bytes at a place, as far as they lie in one piece, which *size is then.
+const uint8_t* net_log_ring_at(const net_log_ring* ring, uint64_t at, size_t* size);
 /// Check groups and places (asserts).
 void net_log_ring_validate(const net_log_ring* ring);
 
@@ -379,8 +378,9 @@ BASE_MUST_USE net_result net_log_file_init_segments(net_log_file* file, const vo
                                                     size_t header_bytes);
 /// Put the header of this segment into file->payload, as the only record. @return its bytes.
 uint32_t net_log_file_put_header(const net_log_file* file);
-/// As net_log_file_put_header, for a file that begins with a keyframe or not. @return its bytes.
-uint32_t net_log_file_put_header_as(const net_log_file* file, bool is_part);
+/// Write prologue and header block of a file of this log, which begins with a keyframe or not, to a
+/// descriptor. The block lies in the packer then. @return their bytes; 0: it failed (errno).
+BASE_MUST_USE size_t net_log_file_put_start(net_log_file* file, int fd, bool is_part);
 /// Write the index after the last block; a failure costs nothing but speed.
 void net_log_file_write_index(net_log_file* file);
 /// Are the closed segments that are there too many for the limits? Notes one that is gone.

@@ -68,15 +68,12 @@ static bool is_too_old(const net_log_ring* ring) {
 
 void net_log_ring_add(net_log_ring* ring, const net_log_block* block, const uint8_t* data,
                       size_t size) {
-    // A save has a header and an index of its own.
-    if (block->type == NET_LOG_BLOCK_HEADER || block->type == NET_LOG_BLOCK_INDEX) return;
+    if (block->type == NET_LOG_BLOCK_HEADER) return; // a save has its own
     while (ring->count > 0 && ring->head + size - ring->groups[0].start > ring->capacity)
         drop_oldest(ring);
     if (ring->count == 0) return;
-    uint64_t start = ring->head;
     copy_in(ring, data, size);
     if (block->type != NET_LOG_BLOCK_DATA) return;
-    ring->last_data = start;
     ring->data_end = ring->head;
     ring->last_tick = block->last_tick;
     while (is_too_old(ring))
@@ -101,21 +98,11 @@ uint32_t net_log_ring_find(const net_log_ring* ring) {
     return found;
 }
 
-// Bytes at a place, as far as they lie in one piece. @return the piece; *size is at most `size`.
-static const uint8_t* net_log_ring_at(const net_log_ring* ring, uint64_t at, size_t* size) {
+const uint8_t* net_log_ring_at(const net_log_ring* ring, uint64_t at, size_t* size) {
     BASE_ASSERT(ring->count > 0 && at >= ring->groups[0].start && at + *size <= ring->head);
     uint64_t place = at % ring->capacity;
     if (*size > ring->capacity - place) *size = (size_t)(ring->capacity - place);
     return ring->memory + place;
-}
-
-void net_log_ring_read(const net_log_ring* ring, uint64_t at, void* target, size_t size) {
-    for (size_t done = 0; done < size;) {
-        size_t piece = size - done;
-        const uint8_t* data = net_log_ring_at(ring, at + done, &piece);
-        memcpy((uint8_t*)target + done, data, piece);
-        done += piece;
-    }
 }
 
 void net_log_ring_validate(const net_log_ring* ring) {

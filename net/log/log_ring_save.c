@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 // A save of the ring: a file of its own, which is a later segment of the log.
 //
-//     prologue, header, blocks of the ring from a keyframe on, a close record, index
-//
 // The log's thread writes it between two blocks, as it syncs: what the match appends meanwhile
-// waits in the queue. A save that fails costs nothing but itself. The file has its name only when
-// it is whole.
+// waits in the queue. The blocks of the ring go behind a header into a file beside it, which is the
+// log as a crash would leave it, and what is whole of that is copied (log_copy.c). A save that
+// fails costs nothing but itself. The file has its name only when it is whole.
 //
 // One slot is enough for the way there and back: the simulation's thread fills it and sets ASKED,
 // the log's thread sets DONE.
@@ -13,7 +12,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "log/log_file.h"
-#include "log/log_segment.h"
+#include "log/log_read.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -71,165 +70,42 @@ bool net_log_file_take_saved(net_log_file* file, net_log_saved* saved) {
 
 // ---- on the log's thread ----
 
-// What is written of a save.
-typedef struct saving {
-    net_log_file* log;
-    int fd;
-    uint64_t bytes;
-    uint64_t ordinal;   // of the next block: the indexes of closed segments are left out
-    net_log_block last; // data block of the ring
-    ecs_tick tick;      // the last whole one
-    uint64_t state_hash;
-    bool has_close;
-    net_log_index index;
-    net_log_keyframe keyframes[NET_LOG_RING_GROUPS_MAX];
-} saving;
-
-static bool put_bytes(saving* self, const uint8_t* data, size_t size) {
-    self->bytes += size;
-    return net_log_file_put(self->log, self->fd, data, size);
-}
-
-// What the packer holds of a block.
-static bool put_packed(saving* self, const net_log_block* block, size_t size) {
-    const uint8_t* data = self->log->packer.stored;
-    if (block->type != NET_LOG_BLOCK_HEADER) self->index.block_count++;
-    if (block->type != NET_LOG_BLOCK_INDEX)
-        net_log_chain_add(&self->index.chain, data, size, NULL, 0);
-    return put_bytes(self, data, size);
-}
-
-// Pack a payload as a block that has its numbers already.
-static bool put_payload(saving* self, net_log_block* block, uint32_t payload_bytes) {
-    net_log_packer* packer = &self->log->packer;
-    block->flags = 0;
-    block->identity = self->log->config.identity;
-    size_t size = net_log_packer_pack(packer, block, self->log->payload, payload_bytes);
-    return put_packed(self, block, size);
-}
-
-// Read the header of the block at a place. What lies here, this process packed.
-static size_t read_block(const net_log_ring* ring, uint64_t at, net_log_block* block) {
-    uint8_t header[NET_LOG_BLOCK_HEADER_BYTES];
-    net_log_ring_read(ring, at, header, sizeof header);
-    bool is_whole = net_log_block_header_read(block, header);
-    BASE_ASSERT(is_whole);
-    return NET_LOG_BLOCK_HEADER_BYTES + block->stored_bytes;
-}
-
-// The last record of the newest data block. @return false: the block ends within a tick.
-static bool read_end(saving* self) {
-    net_log_file* log = self->log;
+// The ring from a group on as a log that was cut. @return 0; else an errno.
+static int write_blocks(net_log_file* log, uint32_t group, const char* name) {
     const net_log_ring* ring = &log->ring;
-    size_t size = read_block(ring, ring->last_data, &self->last);
-    net_log_ring_read(ring, ring->last_data, log->packer.stored, size);
-    bool is_whole =
-        net_log_block_unpack(&self->last, log->packer.stored + NET_LOG_BLOCK_HEADER_BYTES,
-                             log->packer.columns, log->payload);
-    BASE_ASSERT(is_whole);
-    base_reader bytes = base_reader_make(log->payload, self->last.unpacked_bytes);
-    net_log_record record = {.kind = NET_LOG_KIND_OTHER}, next;
-    self->tick = UINT64_MAX;
-    while (base_reader_left(&bytes) > 0) {
-        size_t record_bytes = (size_t)base_reader_varint(&bytes);
-        const uint8_t* data = base_reader_skip(&bytes, record_bytes);
-        is_whole = data && net_log_record_read(&next, data, record_bytes);
-        BASE_ASSERT(is_whole);
-        if (net_log_kinds[next.kind].stage == NET_LOG_BETWEEN) continue;
-        record = next;
-        if (record.kind != NET_LOG_KIND_END && record.kind != NET_LOG_KIND_CLOSE) continue;
-        self->tick = record.tick;
-        self->state_hash = record.state_hash;
+    const net_log_ring_group* first = &ring->groups[group];
+    (void)unlink(name); // what a crash left
+    const int fd = base_file_create(name);
+    if (fd < 0) return errno;
+    bool is_put = net_log_file_put_start(log, fd, first->tick > 0) > 0;
+    size_t size = 0;
+    for (uint64_t at = first->start; is_put && at < ring->data_end; at += size) {
+        size = (size_t)(ring->data_end - at);
+        const uint8_t* data = net_log_ring_at(ring, at, &size);
+        is_put = net_log_file_put(log, fd, data, size);
     }
-    self->has_close = record.kind == NET_LOG_KIND_CLOSE;
-    return self->tick == record.tick && record.kind != NET_LOG_KIND_BEGIN;
+    const int error = is_put ? 0 : errno;
+    close(fd);
+    return error;
 }
 
-// A file that begins with a keyframe has the header twice, as each segment: in the ring another
-// block is before the keyframe, so its ordinal is free.
-static bool put_start(saving* self, const net_log_ring_group* group) {
-    uint8_t prologue[NET_LOG_PROLOGUE_BYTES];
-    const bool is_part = group->tick > 0;
-    net_log_prologue_write(prologue);
-    net_log_block block = {.type = NET_LOG_BLOCK_HEADER, .record_count = 1};
-    self->index.block_count = 1;
-    if (!put_bytes(self, prologue, sizeof prologue) ||
-        !put_payload(self, &block, net_log_file_put_header_as(self->log, is_part)))
-        return false;
-    (void)read_block(&self->log->ring, group->start, &block);
-    self->ordinal = block.ordinal;
-    if (!is_part) return true;
-    block.type = NET_LOG_BLOCK_HEADER_COPY;
-    block.ordinal--;
-    return put_payload(self, &block, net_log_file_put_header_as(self->log, is_part));
+static void keep_text(void* context, const char* file, uint32_t line, const char* text) {
+    net_log_saved* saved = context;
+    (void)file, (void)line;
+    (void)base_text_copy(saved->failure, sizeof saved->failure, text);
 }
 
-static bool put_stored(saving* self, const net_log_block* block, uint64_t at, size_t size) {
-    uint8_t* stored = self->log->packer.stored;
-    net_log_ring_read(&self->log->ring, at, stored, size);
-    net_log_block_header_write(block, stored);
-    return put_packed(self, block, size);
-}
-
-// A copy of the header says what the header of this file says.
-static bool put_blocks(saving* self, uint32_t group) {
-    const net_log_ring* ring = &self->log->ring;
-    const bool is_part = ring->groups[group].tick > 0;
-    bool is_put = true;
-    for (uint64_t at = ring->groups[group].start; is_put && at < ring->data_end;) {
-        net_log_block block;
-        size_t size = read_block(ring, at, &block);
-        block.ordinal = self->ordinal++;
-        while (group < ring->count && ring->groups[group].start < at)
-            group++;
-        if (group < ring->count && ring->groups[group].start == at && ring->groups[group].tick > 0)
-            net_log_index_add(&self->index, block.first_tick, self->bytes);
-        if (block.type == NET_LOG_BLOCK_DATA) self->index.last_data = self->bytes;
-        is_put = block.type == NET_LOG_BLOCK_HEADER_COPY
-                     ? put_payload(self, &block, net_log_file_put_header_as(self->log, is_part))
-                     : put_stored(self, &block, at, size);
-        at += size;
-    }
-    return is_put;
-}
-
-static bool put_close(saving* self) {
-    if (self->has_close) return true;
-    uint8_t memory[64];
-    proto_pb_writer body = {.data = memory, .capacity = sizeof memory};
-    proto_pb_write_number(&body, 1, self->tick);
-    proto_pb_write_fixed64(&body, 2, self->state_hash);
-    proto_pb_writer record = {.data = self->log->payload + 1, .capacity = sizeof memory};
-    proto_pb_write_bytes(&record, NET_LOG_KIND_CLOSE, memory, body.size);
-    BASE_ASSERT(!body.failed && !record.failed && record.size < 128);
-    self->log->payload[0] = (uint8_t)record.size; // as varint
-    net_log_block block = {.type = NET_LOG_BLOCK_DATA,
-                           .record_count = 1,
-                           .ordinal = self->ordinal++,
-                           .first_record = self->last.first_record + self->last.record_count,
-                           .first_tick = self->tick,
-                           .last_tick = self->tick};
-    self->index.last_data = self->bytes;
-    self->last = block;
-    return put_payload(self, &self->last, (uint32_t)record.size + 1);
-}
-
-static bool put_index(saving* self) {
-    net_log_chain_end(&self->index.chain);
-    uint32_t size = net_log_index_write(&self->index, self->log->payload);
-    net_log_block block = {.type = NET_LOG_BLOCK_INDEX,
-                           .record_count = 1,
-                           .ordinal = self->ordinal++,
-                           .first_record = self->last.first_record + self->last.record_count,
-                           .first_tick = self->tick,
-                           .last_tick = self->tick};
-    return put_payload(self, &block, size);
-}
-
-static bool put_all(saving* self, uint32_t group) {
-    net_log_file* log = self->log;
-    return put_start(self, &log->ring.groups[group]) && put_blocks(self, group) &&
-           put_close(self) && put_index(self) && net_log_file_flush(log, self->fd);
+// Allocators belong to the simulation's thread.
+static bool copy_blocks(net_log_file* log, const char* blocks, const char* part,
+                        net_log_copy_result* copied) {
+    const base_reporter reporter = {keep_text, &log->saved};
+    const net_log_copy_config config = {.output = part, .ops = &log->config.ops};
+    net_log_reader* reader;
+    (void)unlink(part);
+    bool is_copied = net_log_reader_create_live(NULL, blocks, &reporter, &reader) == NET_OK &&
+                     net_log_copy(reader, &config, &reporter, copied) == NET_OK;
+    net_log_reader_destroy(reader);
+    return is_copied;
 }
 
 // No file of the name is replaced. Some file systems have no second names for a file.
@@ -239,21 +115,6 @@ static bool give_name(const char* part, const char* name) {
     if (access(name, F_OK) != 0) return rename(part, name) == 0;
     errno = EEXIST;
     return false;
-}
-
-// @return 0; else an errno.
-static int write_file(saving* self, uint32_t group, const char* name) {
-    char part[sizeof self->log->saved.file + 8];
-    if (!base_text_format(part, sizeof part, "%s.part", name)) return ENAMETOOLONG;
-    (void)unlink(part); // what a crash left
-    self->fd = base_file_create(part);
-    if (self->fd < 0) return errno;
-    errno = 0;
-    int error = put_all(self, group) && give_name(part, name) ? 0 : errno;
-    close(self->fd);
-    (void)unlink(part);
-    if (error == 0) (void)!base_file_sync_folder(name);
-    return error;
 }
 
 static bool is_over_budget(const net_log_file* log, uint32_t group) {
@@ -268,32 +129,41 @@ static void say_failure(net_log_saved* saved, int error) {
     (void)base_text_format(saved->failure, sizeof saved->failure, "%s (errno %d)", reason, error);
 }
 
-// @return false: it has to wait for a block that ends with a tick.
-static bool save_ring(net_log_file* log, saving* self) {
+static void save_group(net_log_file* log, uint32_t group, net_log_copy_result* copied) {
     net_log_saved* saved = &log->saved;
-    const net_log_ring* ring = &log->ring;
-    const uint32_t group = net_log_ring_find(ring);
-    BASE_VALIDATE((net_log_ring_validate(ring), true));
-    if (group == ring->count) {
+    char blocks[sizeof saved->file + 8], part[sizeof blocks];
+    (void)base_text_format(blocks, sizeof blocks, "%s.blocks", saved->file);
+    (void)base_text_format(part, sizeof part, "%s.part", saved->file);
+    int error = write_blocks(log, group, blocks);
+    if (error == 0 && copy_blocks(log, blocks, part, copied) &&
+        copied->last_tick >= saved->last_tick && !give_name(part, saved->file))
+        error = errno;
+    (void)unlink(part);
+    (void)unlink(blocks);
+    if (error != 0) say_failure(saved, error);
+    (void)!base_file_sync_folder(saved->file);
+}
+
+// @return false: it has to wait for a block that ends with a tick.
+static bool save_ring(net_log_file* log) {
+    net_log_saved* saved = &log->saved;
+    net_log_copy_result copied = {0};
+    const uint32_t group = net_log_ring_find(&log->ring);
+    BASE_VALIDATE((net_log_ring_validate(&log->ring), true));
+    if (group == log->ring.count)
         (void)base_text_copy(saved->failure, sizeof saved->failure,
                              "the memory of the ring holds no keyframe with ticks behind it");
-        return true;
-    }
-    if (!read_end(self)) return false;
-    if (is_over_budget(log, group)) {
+    else if (is_over_budget(log, group))
         (void)base_text_copy(saved->failure, sizeof saved->failure,
                              "the budget of bytes is used up");
-        return true;
-    }
-    int error = write_file(self, group, saved->file);
-    if (error != 0) {
-        say_failure(saved, error);
-        return true;
-    }
-    saved->first_tick = ring->groups[group].tick + 1;
-    saved->last_tick = self->tick;
-    saved->bytes = self->bytes;
-    log->saved_bytes += self->bytes;
+    else
+        save_group(log, group, &copied);
+    if (saved->failure[0]) return true;
+    if (copied.last_tick < saved->last_tick) return false;
+    saved->first_tick = copied.first_tick;
+    saved->last_tick = copied.last_tick;
+    saved->bytes = copied.bytes;
+    log->saved_bytes += copied.bytes;
     return true;
 }
 
@@ -302,9 +172,7 @@ void net_log_file_write_save(net_log_file* log, bool is_end) {
     BASE_ASSERT(log->block.record_count == 0 || log->is_stopped);
     bool is_there = log->ring.data_end > 0 && log->ring.last_tick >= log->saved.last_tick;
     if (!is_there && !is_end && !log->is_stopped && log->ring.count > 0) return;
-    saving self = {.log = log, .fd = -1};
-    self.index.keyframes = self.keyframes;
-    if (!log->is_stopped && !save_ring(log, &self) && !is_end) return;
+    if (!log->is_stopped && !save_ring(log) && !is_end) return;
     bool is_whole = log->saved.bytes > 0;
     if (!is_whole && log->saved.failure[0] == 0)
         (void)base_text_copy(log->saved.failure, sizeof log->saved.failure,

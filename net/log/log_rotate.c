@@ -127,19 +127,27 @@ void net_log_file_write_index(net_log_file* file) {
 
 // ---- headers ----
 
-static uint32_t put_header(const net_log_file* file, size_t header_bytes) {
-    uint32_t length_bytes = base_varint_put(file->payload, header_bytes);
-    memcpy(file->payload + length_bytes, file->header.data, header_bytes);
-    return length_bytes + (uint32_t)header_bytes;
-}
-
-uint32_t net_log_file_put_header_as(const net_log_file* file, bool is_part) {
-    return put_header(file,
-                      is_part ? file->header.size : file->header.size - NET_LOG_HEADER_PART_BYTES);
+static uint32_t put_header(const net_log_file* file, bool is_part) {
+    const size_t size = is_part ? file->header.size : file->header.size - NET_LOG_HEADER_PART_BYTES;
+    uint32_t length_bytes = base_varint_put(file->payload, size);
+    memcpy(file->payload + length_bytes, file->header.data, size);
+    return length_bytes + (uint32_t)size;
 }
 
 uint32_t net_log_file_put_header(const net_log_file* file) {
-    return net_log_file_put_header_as(file, file->segment_next > 1 || file->config.start_tick > 0);
+    return put_header(file, file->segment_next > 1 || file->config.start_tick > 0);
+}
+
+size_t net_log_file_put_start(net_log_file* file, int fd, bool is_part) {
+    uint8_t prologue[NET_LOG_PROLOGUE_BYTES];
+    net_log_prologue_write(prologue);
+    net_log_block block = {
+        .type = NET_LOG_BLOCK_HEADER, .identity = file->config.identity, .record_count = 1};
+    const size_t size =
+        net_log_packer_pack(&file->packer, &block, file->payload, put_header(file, is_part));
+    const bool is_put = net_log_file_put(file, fd, prologue, sizeof prologue) &&
+                        net_log_file_put(file, fd, file->packer.stored, size);
+    return is_put ? sizeof prologue + size : 0;
 }
 
 // ---- the next segment ----
@@ -165,19 +173,12 @@ static int create_next(net_log_file* file, const char* name, uint64_t* size_out,
     (void)unlink(name); // what a crash left; the log of this name is ours
     int fd = file->config.ops.create(file->config.ops.context, name);
     if (fd < 0) return -1;
-    uint8_t prologue[NET_LOG_PROLOGUE_BYTES];
-    net_log_prologue_write(prologue);
-    net_log_block block = {
-        .type = NET_LOG_BLOCK_HEADER, .identity = file->config.identity, .record_count = 1};
-    const uint32_t payload_bytes = put_header(file, file->header.size);
-    size_t size = net_log_packer_pack(&file->packer, &block, file->payload, payload_bytes);
-    bool is_made = flock(fd, LOCK_EX | LOCK_NB) == 0 &&
-                   net_log_file_put(file, fd, prologue, sizeof prologue) &&
-                   net_log_file_put(file, fd, file->packer.stored, size) &&
-                   net_log_file_flush(file, fd);
-    *size_out = sizeof prologue + size;
+    const bool is_locked = flock(fd, LOCK_EX | LOCK_NB) == 0;
+    *size_out = is_locked ? net_log_file_put_start(file, fd, true) : 0;
+    const bool is_made = *size_out > 0 && net_log_file_flush(file, fd);
     *chain = (net_log_chain){.before = {0}};
-    net_log_chain_add(chain, file->packer.stored, size, NULL, 0);
+    if (is_made)
+        net_log_chain_add(chain, file->packer.stored, *size_out - NET_LOG_PROLOGUE_BYTES, NULL, 0);
     if (is_made) return fd;
     int error = errno;
     close(fd);

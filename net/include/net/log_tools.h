@@ -75,12 +75,14 @@ typedef struct net_log_copy_config {
     const char* output; ///< name of the new log; no file may have it
     ecs_tick first;     ///< begin with the newest keyframe before this tick; 0: with the first tick
     ecs_tick last;      ///< stop after this tick; 0: go on to the end
+    const net_log_file_ops* ops; ///< of the file; NULL: as the system does it
 } net_log_copy_config;
 
 typedef struct net_log_copy_result {
     ecs_tick ticks, first_tick, last_tick; ///< whole ones of the copy
     ecs_tick unfinished_tick;              ///< has inputs and no end: left out; 0: none
     ecs_tick next_tick;        ///< after damage the source goes on with it; 0: it does not
+    uint64_t bytes;            ///< of the file
     uint64_t records_left_out; ///< of kinds that this version does not know
 } net_log_copy_result;
 

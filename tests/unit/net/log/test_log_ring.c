@@ -68,7 +68,7 @@ static void ring_add(net_log_ring* ring, const twin_block* block) {
 static void expect_ring(const twin* self, const net_log_ring* ring) {
     uint64_t at = ring->count > 0 ? ring->groups[0].start : ring->head;
     uint32_t group = 0;
-    static uint8_t expected[2048], got[2048];
+    static uint8_t expected[2048];
     for (uint32_t i = self->first; i < self->count; i++) {
         const twin_block* block = &self->blocks[i];
         if (block->keyframe != UINT64_MAX) {
@@ -77,8 +77,11 @@ static void expect_ring(const twin* self, const net_log_ring* ring) {
             assert_int_equal(ring->groups[group++].tick, block->keyframe);
         }
         fill(expected, block->size, block->seed);
-        net_log_ring_read(ring, at, got, block->size);
-        assert_memory_equal(got, expected, block->size);
+        for (size_t done = 0, piece; done < block->size; done += piece) {
+            piece = block->size - done;
+            const uint8_t* data = net_log_ring_at(ring, at + done, &piece);
+            assert_memory_equal(data, expected + done, piece);
+        }
         at += block->size;
     }
     assert_int_equal(at, ring->head);
@@ -244,7 +247,7 @@ FILES_CASE(seconds_saved_while_no_tick_runs_end_with_a_tick) {
     assert_true(net_log_file_take_saved(file, &saved));
     assert_string_equal(saved.failure, "");
     assert_non_null(strstr(saved.file, "saved-20-pause"));
-    assert_int_equal(saved.last_tick, 25);
+    assert_int_equal(saved.last_tick, 20);
     expect_whole(&saved);
     files_end_log(file, 25);
     assert_ok(net_log_file_destroy(file));
@@ -270,8 +273,8 @@ FILES_CASE(a_save_without_its_first_sector_opens) {
 // The header of the header block is whole, what it says is not; neither are the copy of the header
 // and the first keyframe. The first ticks are lost, and the blocks that have them say which.
 FILES_CASE(a_save_without_its_first_keyframe_knows_where_it_began) {
-    net_log_file_config config = ring_config(files, 20);
-    net_log_saved saved = saved_at(&config, 90, 85, "");
+    net_log_file_config config = ring_config(files, 1500); // a copy of the header comes each minute
+    net_log_saved saved = saved_at(&config, 1990, 1985, "");
     size_t size;
     uint8_t* bytes = file_read(saved.file, &size);
     net_log_block block;
@@ -384,7 +387,7 @@ CASE(a_disk_that_fails_a_save_at_any_call_costs_the_save_alone) {
     for (uint32_t k = 1; k <= calls; k++) {
         log_files files;
         files_open(&files);
-        log_disk with = {.fail_call = k, .fail_for = 1, .error = ENOSPC, .spares_first = true};
+        log_disk with = {.fail_call = k, .fail_for = 1, .error = EIO, .spares_first = true};
         net_log_file_config config = disk_config(ring_config(&files, 15), &with);
         net_log_saved saved = saved_at(&config, 40, 30, "x");
         assert_true(saved.failure[0] != 0 && !file_exists(saved.file));
