@@ -75,18 +75,22 @@ static net_result open_file(net_follow* self) {
     return create_delay(self, net_log_file_feed_get(self->file), FILE_SLACK_US);
 }
 
-net_result net_follow_find(net_follow* self) {
+net_result net_follow_find(net_follow* self, uint64_t now_us) {
     size_t size;
     BASE_ASSERT(self->stream && !self->delay);
-    (void)net_stream_follower_poll(self->stream, self->config.clock_us());
+    (void)net_stream_follower_poll(self->stream, now_us);
     if (net_stream_follower_header(self->stream, &size)) {
-        self->stream_feed = net_stream_follower_feed(self->stream, self->config.clock_us);
+        self->stream_feed = net_stream_follower_feed(self->stream);
         return open_feed(self, &self->stream_feed, 0);
     }
     const char* text = net_stream_follower_get(self->stream)->text;
     if (!text[0]) return NET_ERR_FULL;
     base_report(&self->reporter, self->config.file, 0, "%s", text);
     return NET_ERR_DAMAGED;
+}
+
+net_stream_follower* net_follow_stream(net_follow* self) {
+    return self->stream;
 }
 
 net_result net_follow_create(const net_follow_config* config, net_follow** out) {
@@ -324,9 +328,10 @@ net_follow_state net_follow_run(net_follow* self, net_server* server, uint64_t n
     net_log_feed_state state;
     BASE_ASSERT(self->match);
     if (self->end != NET_FOLLOW_WAITS) return self->end;
+    if (self->stream) (void)net_stream_follower_poll(self->stream, now_us);
     if (net_log_delay_poll(self->delay, now_us) != NET_OK)
         return fail_follow(self, 0, net_result_text(NET_ERR_MEMORY));
-    if (self->stream) report_relay(self, now_us);
+    if (self->stream && self->config.who != 0) report_relay(self, now_us);
     while ((state = feed->next(feed->context, &record)) == NET_LOG_FEED_RECORD) {
         if (self->begin > 0 && record.tick <= self->begin) continue;
         if (record.kind == NET_LOG_KIND_END) return run_tick(self, server, now_us, &record);

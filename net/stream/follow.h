@@ -16,10 +16,9 @@ typedef struct net_follow_config {
     const char* file;         ///< the log, of a server that writes it or is gone; or its name
     const net_log_feed* feed; ///< records from its first one on, which outlives it; NULL: the file
     const net_broker* broker; ///< of a stream with these records; NULL: no stream. Outlives it
-    uint64_t who;             ///< with `broker`: the relay in its reports, drawn at random
-    uint64_t (*clock_us)(void); ///< with `broker`: the time of its polls
-    uint64_t delay_us;          ///< at most NET_FOLLOW_DELAY_S_MAX
-    bool is_whole;              ///< from tick 1 on; else from the newest keyframe that is due
+    uint64_t who; ///< with `broker`: the relay in its reports, drawn at random; 0: none are sent
+    uint64_t delay_us; ///< at most NET_FOLLOW_DELAY_S_MAX
+    bool is_whole;     ///< from tick 1 on; else from the newest keyframe that is due
     /// With `broker` or `feed`: a log of the match, whose newest keyframe that is due comes first;
     /// NULL: tick 1 does.
     const char* begin_file;
@@ -47,7 +46,9 @@ void net_follow_destroy(net_follow* follow);
 /// Has the first message of the stream come? Before any other call, of a follower with a broker.
 /// @return NET_ERR_FULL: ask again; NET_OK; NET_ERR_VERSION, NET_ERR_DAMAGED (reported: it is no
 ///         stream of a match); NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_follow_find(net_follow* follow);
+BASE_MUST_USE net_result net_follow_find(net_follow* follow, uint64_t now_us);
+/// The follower of the stream, of a follower with a broker. Borrowed.
+net_stream_follower* net_follow_stream(net_follow* follow);
 /// What its header says.
 const net_log_info* net_follow_info(const net_follow* follow);
 /// Make the match, at the tick with which it begins here. The caller owns it; the module outlives

@@ -24,82 +24,19 @@
 struct net_standby {
     net_standby_config config;
     base_reporter reporter;
-    net_stream_follower* follower;
-    net_stream_tap* tap;       // of the own log; both are the caller's
-    net_stream_writer* writer; // NULL: not open
-    net_log_feed feed;
-    net_follow* follow;    // NULL: not found
+    net_stream_follower* follower; // of `follow`
+    net_stream_tap* tap;           // of the own log; both are the caller's
+    net_stream_writer* writer;     // NULL: not open
+    net_follow* follow;
     net_standby_state end; // WAITS while nothing is decided
     uint64_t now_us;
     uint64_t compared;
     bool is_claiming;
     bool is_given_up;
     bool is_full; // the broker, of a claim: said
-
-    // Of the stream, behind the newest end: what entered the next tick.
-    uint32_t open_records;
-    bool has_open_tick;
 };
 
-// ---- records of the stream ----
-
-static void note(net_standby* self, const net_log_record* record) {
-    const bool is_begin = record->kind == NET_LOG_KIND_BEGIN;
-    if (record->kind == NET_LOG_KIND_END) {
-        self->open_records = 0;
-        self->has_open_tick = false;
-    }
-    self->open_records += is_begin || record->kind == NET_LOG_KIND_CONTROL;
-    self->has_open_tick = self->has_open_tick || is_begin;
-}
-
-static void report_text(net_standby* self) {
-    base_report(&self->reporter, self->config.name, 0, "%s",
-                net_stream_follower_get(self->follower)->text);
-}
-
-static net_log_feed_state give(void* context, net_log_record* record) {
-    net_standby* self = context;
-    const uint8_t* data;
-    uint32_t size;
-    net_stream_next next = net_stream_follower_next(self->follower, &data, &size);
-    if (next == NET_STREAM_NEXT_NOTHING) { // it holds one message
-        (void)net_stream_follower_poll(self->follower, self->now_us);
-        next = net_stream_follower_next(self->follower, &data, &size);
-    }
-    if (next == NET_STREAM_NEXT_END) return NET_LOG_FEED_END;
-    if (next == NET_STREAM_NEXT_NOTHING) return NET_LOG_FEED_NOTHING;
-    if (next == NET_STREAM_NEXT_FAILED) {
-        report_text(self);
-        return NET_LOG_FEED_FAILED;
-    }
-    const bool is_read = net_log_record_read(record, data, size);
-    BASE_ASSERT(is_read); // the follower checked it
-    note(self, record);
-    return NET_LOG_FEED_RECORD;
-}
-
-net_result net_standby_find(net_standby* self, uint64_t now_us) {
-    BASE_ASSERT(!self->follow);
-    self->now_us = now_us;
-    (void)net_stream_follower_poll(self->follower, now_us);
-    const net_stream_follower_info* info = net_stream_follower_get(self->follower);
-    self->feed.header = net_stream_follower_header(self->follower, &self->feed.header_bytes);
-    if (!self->feed.header && info->text[0] == '\0') return NET_ERR_FULL;
-    if (!self->feed.header) {
-        report_text(self);
-        return NET_ERR_DAMAGED;
-    }
-    const net_follow_config config = {.allocator = self->config.allocator,
-                                      .file = self->config.name,
-                                      .feed = &self->feed,
-                                      .is_whole = true,
-                                      .reporter = self->config.reporter};
-    return net_follow_create(&config, &self->follow);
-}
-
 net_follow* net_standby_follow(net_standby* self) {
-    BASE_ASSERT(self->follow);
     return self->follow;
 }
 
@@ -153,26 +90,27 @@ static net_standby_state claim(net_standby* self, net_server* server) {
 }
 
 // The log here has what entered the open tick once more, before the stream's next record.
-static bool pass_open(const net_standby* self, uint64_t records) {
+static bool pass_open(const net_standby* self, const net_stream_follower_info* info) {
+    const uint64_t records = info->position.records;
     const net_stream_source own = net_stream_tap_source(self->tap);
     net_stream_record record;
-    for (uint64_t number = records - self->open_records + 1; number <= records; number++)
+    for (uint64_t number = records - info->open_records + 1; number <= records; number++)
         if (own.next(own.context, number, &record) != NET_STREAM_FOUND_RECORD ||
             record.end_tick > 0)
             return false;
-    if (!self->has_open_tick) return true;
+    if (!info->is_in_tick) return true;
     return own.next(own.context, records + 1, &record) == NET_STREAM_FOUND_RECORD &&
            record.end_tick > 0;
 }
 
 static net_standby_state take_over(net_standby* self, net_server* server) {
-    const uint64_t records = net_stream_follower_get(self->follower)->position.records;
+    const net_stream_follower_info* info = net_stream_follower_get(self->follower);
     const bool was_paused =
         net_follow_get_report(self->follow, self->now_us).reason == NET_IDLE_PAUSED;
-    net_stream_tap_begin(self->tap, records - self->open_records);
+    net_stream_tap_begin(self->tap, info->position.records - info->open_records);
     const net_result result = net_follow_take_over(self->follow, server, self->now_us);
     if (result != NET_OK && result != NET_ERR_FULL) return self->end = NET_STANDBY_FAILED;
-    if (!pass_open(self, records))
+    if (!pass_open(self, info))
         return fail_standby(self, "the stream has a part of a tick: the match cannot go on in it");
     if (was_paused) net_server_pause_after(server, 0);
     return self->end = NET_STANDBY_HAS;
@@ -220,11 +158,10 @@ static void report_self(const net_standby* self) {
 }
 
 net_standby_state net_standby_run(net_standby* self, net_server* server, uint64_t now_us) {
-    BASE_ASSERT(self->follow && self->writer && server);
+    BASE_ASSERT(self->writer && server);
     if (self->end != NET_STANDBY_WAITS) return self->end;
     self->now_us = now_us;
     if (self->is_claiming) return await_claim(self, server);
-    (void)net_stream_follower_poll(self->follower, now_us);
     const net_follow_state state = net_follow_run(self->follow, server, now_us);
     if (state <= NET_FOLLOW_RAN) report_self(self);
     switch (state) {
@@ -268,13 +205,17 @@ net_result net_standby_create(const net_standby_config* config, net_standby** ou
     if (!self) return NET_ERR_MEMORY;
     self->config = *config;
     if (config->reporter) self->reporter = *config->reporter;
-    self->feed = (net_log_feed){.context = self, .next = give};
-    const net_result result =
-        net_stream_follower_create(config->allocator, &config->broker, &self->follower);
+    const net_follow_config follow = {.allocator = config->allocator,
+                                      .file = config->name,
+                                      .broker = &self->config.broker,
+                                      .is_whole = true,
+                                      .reporter = &self->reporter};
+    const net_result result = net_follow_create(&follow, &self->follow);
     if (result != NET_OK) {
         net_standby_destroy(self);
         return result;
     }
+    self->follower = net_follow_stream(self->follow);
     *out = self;
     return NET_OK;
 }
@@ -282,6 +223,5 @@ net_result net_standby_create(const net_standby_config* config, net_standby** ou
 void net_standby_destroy(net_standby* self) {
     if (!self) return;
     net_follow_destroy(self->follow);
-    net_stream_follower_destroy(self->follower);
     base_release(self->config.allocator, self, sizeof *self);
 }

@@ -37,10 +37,7 @@ BASE_MUST_USE net_result net_standby_create(const net_standby_config* config,
                                             net_standby** standby);
 /// NULL does nothing.
 void net_standby_destroy(net_standby* standby);
-/// Wait for the stream's first message. @return NET_ERR_FULL: it did not come yet; NET_OK: the
-/// match is known; as net_follow_create, and NET_ERR_DAMAGED for a stream that is none (reported).
-BASE_MUST_USE net_result net_standby_find(net_standby* standby, uint64_t now_us);
-/// The match that was found. Borrowed.
+/// What runs the match again: net_follow_find comes first. Borrowed.
 net_follow* net_standby_follow(net_standby* standby);
 /// What the match goes on with: the tap of this server's own log, which it has from tick 1 on, and
 /// a writer with the tap's source and a broker of its own. Both are borrowed, and not used by

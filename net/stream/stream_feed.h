@@ -6,7 +6,7 @@
 #include "net/stream.h"
 
 /// The header must be there (net_stream_follower_header, asserted). Each call of `next` polls the
-/// follower when it has no record, so a loop until NOTHING takes all that came. `clock_us` as for
-/// net_stream_follower_poll. Lives as long as the follower; FAILED is not reported: see
+/// follower when it has no record, at the time of the newest poll, so a loop until NOTHING takes all
+/// that came. Lives as long as the follower; FAILED is not reported: see
 /// net_stream_follower_info.text.
-net_log_feed net_stream_follower_feed(net_stream_follower* follower, uint64_t (*clock_us)(void));
+net_log_feed net_stream_follower_feed(net_stream_follower* follower);

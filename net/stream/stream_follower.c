@@ -31,7 +31,7 @@ struct net_stream_follower {
     base_bytes header;
     net_log_order order;
     bool has_failed;
-    uint64_t (*clock_us)(void); // of its feed
+    uint64_t now_us; // of the newest poll
 
     uint8_t* memory; // the message whose records are given
     net_stream_frame frame;
@@ -286,6 +286,7 @@ static void take_answers(net_stream_follower* self, uint64_t now_us) {
 
 uint64_t net_stream_follower_poll(net_stream_follower* self, uint64_t now_us) {
     if (self->has_failed || self->info.is_closed) return UINT64_MAX;
+    self->now_us = now_us;
     take_answers(self, now_us);
     if (self->has_failed) return UINT64_MAX;
     if (self->good_us > 0 && now_us > self->good_us + TOGETHER_US + PING_ANSWER_US)
@@ -338,6 +339,8 @@ net_stream_next net_stream_follower_next(net_stream_follower* self, const uint8_
     *size = record.size;
     if (record.kind == NET_LOG_KIND_END || record.kind == NET_LOG_KIND_ALIVE)
         info->is_claim_new = false;
+    info->open_records += record.kind == NET_LOG_KIND_BEGIN || record.kind == NET_LOG_KIND_CONTROL;
+    if (record.kind == NET_LOG_KIND_END) info->open_records = 0;
     info->tick = self->order.tick;
     info->is_in_tick = self->order.is_in_tick;
     info->is_closed = self->order.is_closed;
@@ -366,7 +369,7 @@ static net_log_feed_state next_of_feed(void* context, net_log_record* record) {
     uint32_t size;
     net_stream_next next = net_stream_follower_next(self, &data, &size);
     if (next == NET_STREAM_NEXT_NOTHING) {
-        (void)net_stream_follower_poll(self, self->clock_us());
+        (void)net_stream_follower_poll(self, self->now_us);
         next = net_stream_follower_next(self, &data, &size);
     }
     if (next == NET_STREAM_NEXT_FAILED) return NET_LOG_FEED_FAILED;
@@ -377,9 +380,8 @@ static net_log_feed_state next_of_feed(void* context, net_log_record* record) {
     return NET_LOG_FEED_RECORD;
 }
 
-net_log_feed net_stream_follower_feed(net_stream_follower* follower, uint64_t (*clock_us)(void)) {
-    BASE_ASSERT(follower->header.size > 0 && clock_us);
-    follower->clock_us = clock_us;
+net_log_feed net_stream_follower_feed(net_stream_follower* follower) {
+    BASE_ASSERT(follower->header.size > 0);
     return (net_log_feed){.context = follower,
                           .header = follower->header.data,
                           .header_bytes = follower->header.size,

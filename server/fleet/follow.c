@@ -57,7 +57,7 @@ static net_result find_match(server_program* self) {
     const uint64_t begin_us = net_loop_now_us();
     bool is_said = false;
     net_result result;
-    while ((result = net_follow_find(follow->source)) == NET_ERR_FULL) {
+    while ((result = net_follow_find(follow->source, net_loop_now_us())) == NET_ERR_FULL) {
         const uint64_t now_us = net_loop_now_us();
         server_program_keep(self);
         server_nats_say(follow->nats, &self->reporter, now_us);
@@ -105,7 +105,6 @@ static int open_source(server_program* self) {
     const net_follow_config source = {.file = has_broker ? follow->name : config->follow,
                                       .broker = has_broker ? &follow->broker : NULL,
                                       .who = who,
-                                      .clock_us = net_loop_now_us,
                                       .delay_us = config->follow_delay_s * UINT64_C(1000000),
                                       .is_whole = config->follows_whole,
                                       .begin_file = has_broker ? config->follow_begin : NULL,

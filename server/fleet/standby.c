@@ -72,7 +72,8 @@ static int find_match(server_program* self) {
     const uint64_t begin_us = net_loop_now_us();
     bool is_said = false;
     net_result result;
-    while ((result = net_standby_find(standby->standby, net_loop_now_us())) == NET_ERR_FULL) {
+    net_follow* follow = net_standby_follow(standby->standby);
+    while ((result = net_follow_find(follow, net_loop_now_us())) == NET_ERR_FULL) {
         const uint64_t now_us = net_loop_now_us();
         server_program_keep(self);
         server_nats_say(standby->nats, &self->reporter, now_us);

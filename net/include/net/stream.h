@@ -325,6 +325,7 @@ typedef struct net_stream_follower_info {
     bool is_claim_new;      ///< it took a match over, and no end and no alive came since
     ecs_tick tick;          ///< of the newest record that was taken
     bool is_in_tick;        ///< after a begin without its end
+    uint32_t open_records;  ///< that enter the tick after the newest end
     bool is_closed;
     bool is_waiting;      ///< nothing came since its server said that it waits for the broker
     uint64_t answered_us; ///< when the broker last answered; 0: never

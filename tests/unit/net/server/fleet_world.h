@@ -153,7 +153,8 @@ static inline node* open_standby(fleet* self, uint32_t number) {
                                        .reporter = &reporter};
     assert_ok(net_standby_create(&config, &at->standby));
     net_result result;
-    for (; (result = net_standby_find(at->standby, self->now_us)) == NET_ERR_FULL;
+    for (;
+         (result = net_follow_find(net_standby_follow(at->standby), self->now_us)) == NET_ERR_FULL;
          self->now_us += MS)
         broker_sim_run(self->broker, self->now_us);
     assert_ok(result);

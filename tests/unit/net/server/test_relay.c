@@ -18,23 +18,18 @@ typedef struct relay {
 
 static uint64_t clock_now_us; // of the fleet
 
-static uint64_t clock_us(void) {
-    return clock_now_us;
-}
-
 static void open_relay(relay* self) {
     fleet* fleet_of = &self->fleet;
     self->broker = broker_sim_connect(fleet_of->broker);
     const net_follow_config config = {.file = "the stream",
                                       .broker = &self->broker,
                                       .who = 1,
-                                      .clock_us = clock_us,
                                       .delay_us = DELAY_S * UINT64_C(1000000),
                                       .reporter = test_reporter()};
     net_result result;
     clock_now_us = fleet_of->now_us;
     assert_ok(net_follow_create(&config, &self->follow));
-    while ((result = net_follow_find(self->follow)) == NET_ERR_FULL) {
+    while ((result = net_follow_find(self->follow, clock_now_us)) == NET_ERR_FULL) {
         clock_now_us = fleet_of->now_us += MS;
         broker_sim_run(fleet_of->broker, fleet_of->now_us);
     }
