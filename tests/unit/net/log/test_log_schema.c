@@ -102,7 +102,7 @@ SCHEMA_CASE(a_changed_field_is_named_with_what_changed) {
     component->n_fields++;
     char* name = field->name;
     field->name = (char[]){"other"};
-    expect_difference(self, "other in the log");
+    expect_difference(self, "has field other only in the log");
     field->name = name;
     expect_difference(self, NULL);
 }
