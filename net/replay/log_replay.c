@@ -190,16 +190,28 @@ static net_result fail_replay(net_log_replay* replay, const char* text) {
     return NET_ERR_DAMAGED;
 }
 
-// What an operator did to the match before this tick.
-static net_result apply_control(net_log_replay* replay) {
-    const net_log_record* record = &replay->record;
-    net_match_argument arguments[NET_CONTROL_ARGUMENTS_MAX];
-    char text[NET_CONTROL_VERB_BYTES_MAX + 64];
+uint32_t net_log_arguments(const net_log_record* record,
+                           net_match_argument arguments[NET_CONTROL_ARGUMENTS_MAX]) {
     uint32_t count = 0;
     size_t offset = 0;
     while (count < NET_CONTROL_ARGUMENTS_MAX &&
            net_log_argument_next(record, &offset, &arguments[count]))
         count++;
+    return count;
+}
+
+bool net_log_is_same(const ecs_world* world, uint64_t state_hash, const uint64_t* world_hash) {
+    if (ecs_world_state_hash(world) != state_hash) return false;
+    const uint64_t hash = world_hash ? ecs_world_hash(world) : 0;
+    return hash == 0 || hash == *world_hash;
+}
+
+// What an operator did to the match before this tick.
+static net_result apply_control(net_log_replay* replay) {
+    const net_log_record* record = &replay->record;
+    net_match_argument arguments[NET_CONTROL_ARGUMENTS_MAX];
+    char text[NET_CONTROL_VERB_BYTES_MAX + 64];
+    const uint32_t count = net_log_arguments(record, arguments);
     const net_result result =
         net_match_control(replay->match, record->verb, arguments, count, false, &replay->reporter);
     if (result == NET_OK || result == NET_ERR_MEMORY) return result;
@@ -221,7 +233,6 @@ static net_result apply_begin(net_log_replay* replay) {
 
 // ---- keyframes ----
 
-// The match as a save has it, and who plays in it.
 // The match as the keyframe of `tick` has it.
 static net_result enter_keyframe(net_log_replay* replay, const net_log_keyframe* keyframe) {
     base_bytes save;
@@ -420,25 +431,19 @@ ecs_tick net_log_run_diverged(const net_log_run* run) {
     return run->diverged;
 }
 
-static void compare(net_log_run* run, ecs_tick tick, uint64_t state_hash, bool has_world_hash,
-                    uint64_t world_hash) {
+static void compare(net_log_run* run, const net_log_tick* at) {
     const ecs_world* world = net_match_world(net_log_replay_match(run->replay));
-    if (run->diverged > 0) return;
-    bool is_same = ecs_world_state_hash(world) == state_hash;
-    const uint64_t hash = is_same && has_world_hash ? ecs_world_hash(world) : 0;
-    if (hash != 0) is_same = hash == world_hash; // 0: no memory to compute it
-    if (is_same) return;
-    run->diverged = tick;
-    base_report(&run->reporter, run->file, 0,
-                "this run differs from the log from tick %" PRIu64 " on", tick);
-}
-
-static void compare_all(net_log_run* run, const net_log_tick* tick) {
     const net_log_record* close = &run->close;
-    if (tick->has_end)
-        compare(run, tick->tick, tick->state_hash, tick->has_world_hash, tick->world_hash);
-    if (close->kind == NET_LOG_KIND_CLOSE && close->tick == tick->tick)
-        compare(run, tick->tick, close->state_hash, close->has_world_hash, close->world_hash);
+    const bool is_last = close->kind == NET_LOG_KIND_CLOSE && close->tick == at->tick;
+    if (run->diverged > 0) return;
+    if ((!at->has_end ||
+         net_log_is_same(world, at->state_hash, at->has_world_hash ? &at->world_hash : NULL)) &&
+        (!is_last || net_log_is_same(world, close->state_hash,
+                                     close->has_world_hash ? &close->world_hash : NULL)))
+        return;
+    run->diverged = at->tick;
+    base_report(&run->reporter, run->file, 0,
+                "this run differs from the log from tick %" PRIu64 " on", at->tick);
 }
 
 // Step up to the tick; a run that differs from the log goes on as it went.
@@ -454,7 +459,7 @@ static net_result step_to(net_log_run* run, ecs_tick tick) {
     while (result == NET_OK && net_match_tick(match) < tick) {
         net_log_tick at;
         result = net_log_replay_step(run->replay, &at);
-        if (result == NET_OK) compare_all(run, &at);
+        if (result == NET_OK) compare(run, &at);
     }
     if (result == NET_OK && net_match_tick(match) != tick) result = NET_ERR_DAMAGED;
     return result == NET_ERR_CLOSED ? NET_ERR_DAMAGED : result;

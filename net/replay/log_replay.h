@@ -30,6 +30,12 @@ const char* net_log_replay_difference(const net_log_replay* replay);
 BASE_MUST_USE net_result net_log_replay_enter(net_log_replay* replay, ecs_tick tick,
                                               const base_bytes* save);
 
+/// Has this world the hashes of a log (`world_hash` NULL: it has none)? Without memory to compute
+/// that of the world the state hash alone tells.
+bool net_log_is_same(const ecs_world* world, uint64_t state_hash, const uint64_t* world_hash);
+/// The arguments of a CONTROL; borrowed from the record's bytes. @return how many.
+uint32_t net_log_arguments(const net_log_record* record,
+                           net_match_argument arguments[NET_CONTROL_ARGUMENTS_MAX]);
 /// Compare the values of component `name` (NULL: of all that are not tracked) of the entities that
 /// both worlds have. @return whether one differs: `result` has entity, component, field and values.
 bool net_log_compare_worlds(const ecs_world* log, const ecs_world* run, const char* name,

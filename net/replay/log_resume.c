@@ -72,13 +72,6 @@ static net_result check_log(resumption* self, const net_module* module) {
     return result == NET_OK ? check_tick(self) : result;
 }
 
-static bool is_same(const resumption* self, const net_log_tick* tick) {
-    const ecs_world* world = net_match_world(net_log_replay_match(self->replay));
-    if (tick->has_end && ecs_world_state_hash(world) != tick->state_hash) return false;
-    const uint64_t hash = tick->has_world_hash ? ecs_world_hash(world) : 0;
-    return hash == 0 || hash == tick->world_hash; // 0: no memory to compute it
-}
-
 // Whether players may lose the ticks behind `right` is for a person to decide. @return as run.
 static net_result refuse_log(const resumption* self, ecs_tick right, net_result result) {
     const char* file = net_log_reader_file(self->reader);
@@ -101,13 +94,16 @@ static net_result refuse_log(const resumption* self, ecs_tick right, net_result 
 }
 
 static net_result run_log(const resumption* self, void (*each)(void* context), void* context) {
-    const net_match* match = net_log_replay_match(self->replay);
+    net_match* match = net_log_replay_match(self->replay);
     ecs_tick right = net_match_tick(match); // the newest one that the run proved
     net_result result = NET_OK;
     while (result == NET_OK && right < self->tick) {
         net_log_tick tick;
         result = net_log_replay_step(self->replay, &tick);
-        if (result == NET_OK && !is_same(self, &tick)) result = NET_ERR_DIVERGED;
+        if (result == NET_OK && tick.has_end &&
+            !net_log_is_same(net_match_world(match), tick.state_hash,
+                             tick.has_world_hash ? &tick.world_hash : NULL))
+            result = NET_ERR_DIVERGED;
         if (result == NET_OK && net_match_tick(match) > self->tick) result = NET_ERR_CLOSED;
         if (result == NET_OK) right = net_match_tick(match);
         if (each) each(context);

@@ -637,6 +637,25 @@ static uint32_t find_place(const net_log_template* template_, const net_log_comp
     return UINT8_MAX;
 }
 
+void net_log_row_read(const net_row_template* row, uint32_t place, const uint64_t* words,
+                      ecs_number* values) {
+    const proto_layout* layout = &row->layout;
+    const proto_row_component* component = &layout->components[place];
+    if (component->is_rotation) {
+        float parts[PROTO_ROTATION_WORDS];
+        proto_row_write_component(layout, place, words, parts);
+        for (uint32_t i = 0; i < PROTO_ROTATION_WORDS; i++)
+            values[i] = ecs_number_get(ECS_FIELD_F32, &parts[i]);
+        return;
+    }
+    for (uint32_t i = 0; i < component->field_count; i++) {
+        uint64_t memory = 0;
+        const proto_quant* quant = &layout->fields[component->field_first + i].quant;
+        proto_dequantise(quant, words[component->field_first + i], &memory);
+        values[i] = ecs_number_get((ecs_field_kind)quant->kind, &memory);
+    }
+}
+
 bool net_log_state_read(const net_log_state* state, ecs_entity entity,
                         const net_log_component* component, ecs_number* values) {
     BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
@@ -645,21 +664,7 @@ bool net_log_state_read(const net_log_state* state, ecs_entity entity,
     const net_log_template* found = find_template(state, entity, words);
     const uint32_t place = found ? find_place(found, component) : UINT8_MAX;
     if (place == UINT8_MAX) return false;
-    const proto_layout* layout = &found->row->layout;
-    const proto_row_component* row = &layout->components[place];
-    if (row->is_rotation) {
-        float parts[PROTO_ROTATION_WORDS];
-        proto_row_write_component(layout, place, words, parts);
-        for (uint32_t i = 0; i < PROTO_ROTATION_WORDS; i++)
-            values[i] = ecs_number_get(ECS_FIELD_F32, &parts[i]);
-        return true;
-    }
-    for (uint32_t i = 0; i < row->field_count; i++) {
-        uint64_t memory = 0;
-        const proto_quant* quant = &layout->fields[row->field_first + i].quant;
-        proto_dequantise(quant, words[row->field_first + i], &memory);
-        values[i] = ecs_number_get((ecs_field_kind)quant->kind, &memory);
-    }
+    net_log_row_read(found->row, place, words, values);
     return true;
 }
 

@@ -17,6 +17,9 @@ bool net_log_state_is_last(const net_log_record* record);
 /// wanted). NULL: there is no such entity.
 const net_row_template* net_log_state_row(const net_log_state* state, ecs_entity entity,
                                           uint64_t* row);
+/// Read all elements of the component at a place of a row: `values` has room for them.
+void net_log_row_read(const net_row_template* row, uint32_t place, const uint64_t* words,
+                      ecs_number* values);
 /// Called with each control and with the end record of each tick, its events included, that is
 /// stepped over. A control may come with the tick before it.
 typedef void (*net_log_passed_fn)(void* context, const net_log_record* record);

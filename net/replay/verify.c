@@ -45,25 +45,6 @@ static bool report(const comparison* self, ecs_entity entity, const char* compon
     return true;
 }
 
-// The value of one word of a row of the world.
-static ecs_number value_here(const net_row_template* row_template,
-                             const proto_row_component* component, const uint64_t* row,
-                             uint32_t element) {
-    const proto_layout* layout = &row_template->layout;
-    if (component->is_rotation) {
-        float parts[PROTO_ROTATION_WORDS];
-        uint64_t words[PROTO_ROW_FIELDS_MAX];
-        memcpy(words, row, layout->field_count * sizeof *row);
-        // Offsets of a rotation are those of its memory: four floats.
-        proto_row_write_component(layout, (uint32_t)(component - layout->components), words, parts);
-        return ecs_number_get(ECS_FIELD_F32, &parts[element]);
-    }
-    const proto_quant* quant = &layout->fields[component->field_first + element].quant;
-    uint64_t memory = 0;
-    proto_dequantise(quant, row[component->field_first + element], &memory);
-    return ecs_number_get((ecs_field_kind)quant->kind, &memory);
-}
-
 static void name_field(const net_log_component* component, uint32_t element, char* name,
                        size_t name_bytes) {
     for (uint32_t i = 0; i < component->field_count; i++) {
@@ -84,18 +65,18 @@ static bool differ_in_fields(const comparison* self, ecs_entity entity,
                              const net_log_component* component,
                              const net_row_template* row_template, uint32_t place,
                              const uint64_t* row) {
-    ecs_number values[PROTO_ROW_FIELDS_MAX];
-    const proto_row_component* own = &row_template->layout.components[place];
-    if (component->value_count != own->field_count ||
+    ecs_number values[PROTO_ROW_FIELDS_MAX], here[PROTO_ROW_FIELDS_MAX];
+    const uint32_t count = row_template->layout.components[place].field_count;
+    if (component->value_count != count ||
         !net_log_state_read(self->state, entity, component, values))
         return report(self, entity, component->name, "it has other fields");
-    for (uint32_t i = 0; i < own->field_count; i++) {
-        ecs_number here = value_here(row_template, own, row, i);
-        if (ecs_number_equal(&here, &values[i])) continue;
+    net_log_row_read(row_template, place, row, here);
+    for (uint32_t i = 0; i < count; i++) {
+        if (ecs_number_equal(&here[i], &values[i])) continue;
         net_verify_result* result = self->result;
         name_field(component, i, result->field, sizeof result->field);
         ecs_number_text(&values[i], result->log_value, sizeof result->log_value);
-        ecs_number_text(&here, result->value, sizeof result->value);
+        ecs_number_text(&here[i], result->value, sizeof result->value);
         return report(self, entity, component->name, "");
     }
     return false;
@@ -126,16 +107,12 @@ static bool differ_in_component(const comparison* self, ecs_entity entity,
                                 const net_log_component* component,
                                 const net_row_template* row_template, const uint64_t* row) {
     const proto_layout* layout = &row_template->layout;
-    for (uint32_t i = 0; i < layout->component_count; i++) {
-        ecs_component_id id = (ecs_component_id)layout->components[i].key;
-        if (strcmp(ecs_component_get(self->world, id)->name, component->name) == 0)
+    const ecs_component_id id = ecs_component_find(self->world, component->name);
+    for (uint32_t i = 0; i < layout->component_count; i++)
+        if (id != ECS_COMPONENT_NONE && layout->components[i].key == id)
             return differ_in_fields(self, entity, component, row_template, i, row);
-    }
-    for (uint32_t i = 0; i < row_template->varsize_count; i++) {
-        ecs_component_id id = row_template->varsizes[i].component;
-        if (strcmp(ecs_component_get(self->world, id)->name, component->name) == 0)
-            return differ_in_bytes(self, entity, component, id);
-    }
+    if (id != ECS_COMPONENT_NONE && net_row_find_varsize(row_template, id))
+        return differ_in_bytes(self, entity, component, id);
     return report(self, entity, component->name, "only the log's entity has the component");
 }
 
@@ -529,43 +506,19 @@ typedef struct trace {
     uint32_t bad; // line that does not hold; 0 for none
 } trace;
 
-// Read "NAME=" at *text. false when it is not there.
-static bool take_key(const char** text, const char* name) {
-    size_t size = strlen(name);
-    while (**text == ' ')
-        (*text)++;
-    if (strncmp(*text, name, size) != 0 || (*text)[size] != '=') return false;
-    *text += size + 1;
-    return true;
-}
-
-static bool take_number(const char** text, int base, uint64_t* value) {
-    char* end;
-    bool is_digit =
-        (**text >= '0' && **text <= '9') ||
-        (base == 16 && ((**text >= 'a' && **text <= 'f') || (**text >= 'A' && **text <= 'F')));
-    if (!is_digit) return false;
-    errno = 0;
-    unsigned long long number = strtoull(*text, &end, base);
-    *value = number;
-    *text = end;
-    return errno == 0;
-}
-
 static bool read_row(const char* text, trace_row* row) {
-    uint64_t client, index, generation;
-    bool is_right = take_key(&text, "client") && take_number(&text, 10, &client) &&
-                    take_key(&text, "entity") && take_number(&text, 10, &index) && *text++ == ':' &&
-                    take_number(&text, 10, &generation) && take_key(&text, "tick") &&
-                    take_number(&text, 10, &row->tick) && take_key(&text, "row") &&
-                    take_number(&text, 16, &row->hash);
-    if (!is_right || client > UINT32_MAX || index > ECS_INDEX_MAX) return false;
-    if (generation > ECS_GENERATION_MAX) return false;
-    row->client = (uint32_t)client;
-    row->entity = ecs_entity_make((uint32_t)index, (uint32_t)generation);
-    while (*text == ' ' || *text == '\r' || *text == '\n')
-        text++;
-    return *text == 0;
+    uint32_t index, generation;
+    int size = 0;
+    errno = 0;
+    const int count = sscanf(text,
+                             "client=%" SCNu32 " entity=%" SCNu32 ":%" SCNu32 " tick=%" SCNu64
+                             " row=%" SCNx64 " %n",
+                             &row->client, &index, &generation, &row->tick, &row->hash, &size);
+    if (count != 5 || errno != 0 || text[size] != 0 || index > ECS_INDEX_MAX ||
+        generation > ECS_GENERATION_MAX)
+        return false;
+    row->entity = ecs_entity_make(index, generation);
+    return true;
 }
 
 static net_result read_lines(trace* self, FILE* file) {
@@ -602,28 +555,29 @@ static net_result read_file(trace* self) {
     return result;
 }
 
-static int compare_u64(uint64_t a, uint64_t b) {
-    return (a > b) - (a < b);
+// By what comes first, then by entity, then as in the file.
+static int compare_rows(uint64_t left_first, const trace_row* left, uint64_t right_first,
+                        const trace_row* right) {
+    const uint64_t a[] = {left_first, left->entity, left->line};
+    const uint64_t b[] = {right_first, right->entity, right->line};
+    uint32_t i = 0;
+    while (i < 2 && a[i] == b[i])
+        i++;
+    return (a[i] > b[i]) - (a[i] < b[i]);
 }
 
-static int compare_by_entity(const void* a, const void* b) {
-    const trace_row* left = a;
-    const trace_row* right = b;
-    int order = compare_u64(left->client, right->client);
-    if (order == 0) order = compare_u64(left->entity, right->entity);
-    return order != 0 ? order : compare_u64(left->line, right->line);
+static int compare_by_client(const void* a, const void* b) {
+    const trace_row *left = a, *right = b;
+    return compare_rows(left->client, left, right->client, right);
 }
 
 static int compare_by_tick(const void* a, const void* b) {
-    const trace_row* left = a;
-    const trace_row* right = b;
-    int order = compare_u64(left->tick, right->tick);
-    if (order == 0) order = compare_u64(left->entity, right->entity);
-    return order != 0 ? order : compare_u64(left->line, right->line);
+    const trace_row *left = a, *right = b;
+    return compare_rows(left->tick, left, right->tick, right);
 }
 
 static bool do_ticks_rise(trace* self) {
-    if (self->count > 0) qsort(self->rows, self->count, sizeof *self->rows, compare_by_entity);
+    if (self->count > 0) qsort(self->rows, self->count, sizeof *self->rows, compare_by_client);
     for (uint32_t i = 1; i < self->count; i++) {
         const trace_row* before = &self->rows[i - 1];
         const trace_row* row = &self->rows[i];

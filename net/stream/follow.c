@@ -245,11 +245,7 @@ static net_follow_state do_controls(net_follow* self, net_server* server) {
     for (uint32_t i = 0; i < self->control_count; i++) {
         const net_log_record* record = &self->controls[i];
         net_match_argument arguments[NET_CONTROL_ARGUMENTS_MAX];
-        uint32_t count = 0;
-        size_t offset = 0;
-        while (count < NET_CONTROL_ARGUMENTS_MAX &&
-               net_log_argument_next(record, &offset, &arguments[count]))
-            count++;
+        const uint32_t count = net_log_arguments(record, arguments);
         if (net_server_control(server, record->verb, arguments, count, &self->reporter) == NET_OK)
             continue;
         char text[NET_CONTROL_VERB_BYTES_MAX + 64];
@@ -261,20 +257,15 @@ static net_follow_state do_controls(net_follow* self, net_server* server) {
     return NET_FOLLOW_RAN;
 }
 
-static bool is_same(net_match* match, const net_log_record* end) {
-    const ecs_world* world = net_match_world(match);
-    if (ecs_world_state_hash(world) != end->state_hash) return false;
-    const uint64_t hash = end->has_world_hash ? ecs_world_hash(world) : 0;
-    return hash == 0 || hash == end->world_hash; // 0: no memory to compute it
-}
-
 static net_follow_state run_tick(net_follow* self, net_server* server, uint64_t now_us,
                                  const net_log_record* end) {
     const net_follow_state state = do_controls(self, server);
     if (state != NET_FOLLOW_RAN) return state;
     net_server_follow(server, now_us, &self->entering.begin);
     if (net_server_has_failed(server)) return self->end = NET_FOLLOW_FAILED;
-    if (is_same(self->match, end)) return NET_FOLLOW_RAN;
+    if (net_log_is_same(net_match_world(self->match), end->state_hash,
+                        end->has_world_hash ? &end->world_hash : NULL))
+        return NET_FOLLOW_RAN;
     base_report(&self->reporter, self->config.file, 0,
                 "the run here differs from the match in tick %" PRIu64
                 ": shoal-replay verify of its server's log, run here, names component and entity",
