@@ -430,11 +430,6 @@ net_result net_match_pack(net_match* match, uint32_t message, const void* data, 
 // The schema of a game as JSON, for clients in other languages: what WIRE.md takes from "the game's
 // own files". One line per type, template, message, setting and item.
 
-static void put_key(base_bytes* json, const char* key, const char* text) {
-    base_json_put(json, "\"%s\":", key);
-    base_json_text(json, text);
-}
-
 // A comma and a line before all items but the first.
 static void begin_item(base_bytes* json, uint32_t position) {
     base_json_put(json, "%s\n  {", position > 0 ? "," : "");
@@ -444,7 +439,7 @@ static void put_fields(base_bytes* json, const ecs_field* fields, uint32_t count
     base_json_put(json, "\"fields\":[");
     for (uint32_t f = 0; f < count; f++) {
         base_json_put(json, "%s{", f > 0 ? "," : "");
-        put_key(json, "name", fields[f].name);
+        base_json_put_text(json, "\"name\":", fields[f].name);
         base_json_put(json, ",\"kind\":\"%s\",\"number\":%d,\"count\":%u}",
                       ecs_field_kind_name((uint32_t)fields[f].kind), (int)fields[f].kind,
                       fields[f].count);
@@ -479,13 +474,11 @@ static void put_component(base_bytes* json, const ecs_world* world, const net_ro
     const ecs_component* known = ecs_component_get(world, id);
     const ecs_template_component* declared =
         ecs_template_find_component(ecs_template_get(world, row->id), id);
-    put_key(json, "name", known->name);
-    base_json_put(json, ",");
-    put_key(json, "type", ecs_type_get(world, known->type)->name);
-    base_json_put(json, ",\"rotation\":%s,", declared->is_rotation ? "true" : "false");
-    put_key(json, "integral_of", declared->integral ? declared->integral : "");
-    base_json_put(json, ",");
-    put_key(json, "visible", declared->visible ? declared->visible : "public");
+    base_json_put_text(json, "\"name\":", known->name);
+    base_json_put_text(json, ",\"type\":", ecs_type_get(world, known->type)->name);
+    base_json_put(json, ",\"rotation\":%s", declared->is_rotation ? "true" : "false");
+    base_json_put_text(json, ",\"integral_of\":", declared->integral ? declared->integral : "");
+    base_json_put_text(json, ",\"visible\":", declared->visible ? declared->visible : "public");
     base_json_put(json, ",\"states_default\":%s,\"states_words\":%s",
                   declared->states_value ? "true" : "false",
                   declared->states_quant ? "true" : "false");
@@ -499,9 +492,8 @@ static void put_varsize(base_bytes* json, const ecs_world* world, const net_row_
     base_bytes value;
     base_bytes_init(&value, json->allocator);
     net_varsize_write_default(world, row, varsize->component, &value);
-    put_key(json, "name", known->name);
-    base_json_put(json, ",");
-    put_key(json, "type", ecs_type_get(world, known->type)->name);
+    base_json_put_text(json, "\"name\":", known->name);
+    base_json_put_text(json, ",\"type\":", ecs_type_get(world, known->type)->name);
     base_json_put(json, ",\"number\":%u,\"default\":", varsize->number);
     base_json_hex(json, value.data, value.size);
     json->failed |= value.failed;
@@ -511,7 +503,7 @@ static void put_varsize(base_bytes* json, const ecs_world* world, const net_row_
 static void put_template(base_bytes* json, const ecs_world* world, const net_row_template* row,
                          uint32_t number) {
     const ecs_template* source = ecs_template_get(world, row->id);
-    put_key(json, "name", source->name);
+    base_json_put_text(json, "\"name\":", source->name);
     base_json_put(json, ",\"number\":%u,\"singleton\":%s,\"components\":[", number,
                   source->is_singleton ? "true" : "false");
     for (uint32_t c = 0; c < row->layout.component_count; c++) {
@@ -545,7 +537,7 @@ static void put_types(base_bytes* json, const net_match* match) {
     base_json_put(json, "\"types\":[");
     for (uint32_t id = 1; (type = ecs_type_get(match->world, (ecs_type_id)id)) != NULL; id++) {
         begin_item(json, id - 1);
-        put_key(json, "name", type->name);
+        base_json_put_text(json, "\"name\":", type->name);
         base_json_put(json, ",");
         put_fields(json, type->fields, type->field_count);
         base_json_put(json, "}");
@@ -563,12 +555,11 @@ static const char* wire_type_name(ProtobufCType type) {
 }
 
 static void put_enum(base_bytes* json, const ProtobufCEnumDescriptor* values) {
-    base_json_put(json, ",");
-    put_key(json, "of", values->short_name);
+    base_json_put_text(json, ",\"of\":", values->short_name);
     base_json_put(json, ",\"values\":[");
     for (uint32_t i = 0; i < values->n_values; i++) {
         base_json_put(json, "%s{", i > 0 ? "," : "");
-        put_key(json, "name", values->values[i].name);
+        base_json_put_text(json, "\"name\":", values->values[i].name);
         base_json_put(json, ",\"number\":%d}", values->values[i].value);
     }
     base_json_put(json, "]");
@@ -581,16 +572,14 @@ static void put_protobuf(base_bytes* json, const ProtobufCMessageDescriptor* mes
     for (uint32_t i = 0; i < message->n_fields; i++) {
         const ProtobufCFieldDescriptor* field = &message->fields[i];
         base_json_put(json, "%s{", i > 0 ? "," : "");
-        put_key(json, "name", field->name);
-        base_json_put(json, ",\"id\":%u,", field->id);
-        put_key(json, "type", wire_type_name(field->type));
-        base_json_put(json, ",");
-        put_key(json, "label", labels[field->label]);
+        base_json_put_text(json, "\"name\":", field->name);
+        base_json_put(json, ",\"id\":%u", field->id);
+        base_json_put_text(json, ",\"type\":", wire_type_name(field->type));
+        base_json_put_text(json, ",\"label\":", labels[field->label]);
         if (field->type == PROTOBUF_C_TYPE_ENUM) put_enum(json, field->descriptor);
         if (field->type == PROTOBUF_C_TYPE_MESSAGE) {
             const ProtobufCMessageDescriptor* inner = field->descriptor;
-            base_json_put(json, ",");
-            put_key(json, "of", inner->short_name);
+            base_json_put_text(json, ",\"of\":", inner->short_name);
             base_json_put(json, ",");
             put_protobuf(json, inner);
         }
@@ -606,11 +595,11 @@ static void put_messages(base_bytes* json, const net_match* match) {
         const net_message* message = &match->game->messages[m];
         const ecs_event_desc* event = ecs_event_get(match->world, match->events[m]);
         begin_item(json, m);
-        put_key(json, "name", message->name);
-        base_json_put(json, ",\"number\":%u,\"kind\":\"%s\",\"reliable\":%s,\"alone\":%s,", m + 1,
+        base_json_put_text(json, "\"name\":", message->name);
+        base_json_put(json, ",\"number\":%u,\"kind\":\"%s\",\"reliable\":%s,\"alone\":%s", m + 1,
                       kinds[message->kind], message->is_reliable ? "true" : "false",
                       message->is_delivered_late ? "true" : "false");
-        put_key(json, "protobuf", message->descriptor->name);
+        base_json_put_text(json, ",\"protobuf\":", message->descriptor->name);
         base_json_put(json, ",\"descriptor\":\"%016" PRIx64 "\",",
                       proto_descriptor_hash(message->descriptor));
         put_protobuf(json, message->descriptor);
@@ -626,15 +615,14 @@ static void put_settings(base_bytes* json, const net_game_module* game) {
     for (uint32_t i = 0; i < game->setting_count; i++) {
         const net_setting* setting = &game->settings[i];
         begin_item(json, i);
-        put_key(json, "key", setting->key);
+        base_json_put_text(json, "\"key\":", setting->key);
         base_json_put(json, ",\"default\":");
         base_json_f64(json, setting->value_default);
         base_json_put(json, ",\"min\":");
         base_json_f64(json, setting->min);
         base_json_put(json, ",\"max\":");
         base_json_f64(json, setting->max);
-        base_json_put(json, ",");
-        put_key(json, "help", setting->help ? setting->help : "");
+        base_json_put_text(json, ",\"help\":", setting->help ? setting->help : "");
         base_json_put(json, "}");
     }
     base_json_put(json, "\n]");
@@ -646,7 +634,7 @@ static void put_items(base_bytes* json, const net_schema* schema) {
     base_json_put(json, "\"items\":[");
     for (uint32_t i = 0; i < count; i++) {
         begin_item(json, i);
-        put_key(json, "name", items[i].name);
+        base_json_put_text(json, "\"name\":", items[i].name);
         base_json_put(json, ",\"hash\":\"%016" PRIx64 "\"}", items[i].hash);
     }
     base_json_put(json, "\n]");
@@ -654,7 +642,7 @@ static void put_items(base_bytes* json, const net_schema* schema) {
 
 net_result net_match_print_schema(const net_match* match, base_bytes* json) {
     base_json_put(json, "{");
-    put_key(json, "game", match->game->name);
+    base_json_put_text(json, "\"game\":", match->game->name);
     base_json_put(json, ",\"protocol\":%u,\"schema_hash\":\"%016" PRIx64 "\",\n",
                   NET_PROTOCOL_VERSION, net_schema_hash(match->schema));
     put_types(json, match);

@@ -14,7 +14,6 @@
 #include "proto/codec.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -52,27 +51,10 @@ static bool json_end(net_log_json* self, ecs_line_fn line, void* context) {
     return true;
 }
 
-// Append as it is; at most 255 bytes.
-static void json_put(net_log_json* self, const char* format, ...) {
-    char text[256];
-    va_list arguments;
-    va_start(arguments, format);
-    int size = vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    if (size > 0) base_bytes_write(&self->text, text, strlen(text));
-}
-
-static void json_text(net_log_json* self, const char* text) {
-    base_json_text(&self->text, text);
-}
-
 // Append "INDEX:GENERATION" with quotes.
 static void json_entity(net_log_json* self, ecs_entity entity) {
-    json_put(self, "\"%u:%u\"", ecs_entity_index(entity), ecs_entity_generation(entity));
-}
-
-static void json_hex(net_log_json* self, const uint8_t* data, size_t size) {
-    base_json_hex(&self->text, data, size);
+    base_json_put(&self->text, "\"%u:%u\"", ecs_entity_index(entity),
+                  ecs_entity_generation(entity));
 }
 
 // Position of the message in the module's table; UINT32_MAX for none.
@@ -96,52 +78,52 @@ static void net_log_json_payload(net_log_json* self, const net_log_item* item) {
     const net_message* message = message_of(self, item);
     const ProtobufCMessage* decoded = NULL;
     if (message) {
-        json_put(self, ",\"name\":");
-        json_text(self, message->name);
+        base_json_put_text(&self->text, ",\"name\":", message->name);
         decoded = proto_codec_decode(&self->codec, message->descriptor, item->payload,
                                      item->payload_bytes, NET_EVENT_PAYLOAD_BYTES_MAX);
     }
     if (decoded) {
-        json_put(self, ",\"value\":");
+        base_json_put(&self->text, ",\"value\":");
         proto_json(decoded, &self->text);
         if (!self->has_payloads) return;
     }
-    json_put(self, ",\"payload\":");
-    json_hex(self, item->payload, item->payload_bytes);
+    base_json_put(&self->text, ",\"payload\":");
+    base_json_hex(&self->text, item->payload, item->payload_bytes);
 }
 
 // Append a whole item as an object.
 static void json_item(net_log_json* self, const net_log_item* item) {
-    json_put(self, "{");
-    if (item->kind != NET_LOG_ITEM_SERVER_EVENT) json_put(self, "\"client\":%u", item->client);
+    base_json_put(&self->text, "{");
+    if (item->kind != NET_LOG_ITEM_SERVER_EVENT)
+        base_json_put(&self->text, "\"client\":%u", item->client);
     switch (item->kind) {
     case NET_LOG_ITEM_LEAVE:
-        json_put(self, ",\"reason\":%u", item->reason);
+        base_json_put(&self->text, ",\"reason\":%u", item->reason);
         break;
     case NET_LOG_ITEM_JOIN:
-        json_put(self, ",\"name\":");
-        json_text(self, item->name);
-        json_put(self, ",\"is_bot\":%s", item->is_bot ? "true" : "false");
-        if (item->player_id != 0) json_put(self, ",\"player_id\":%" PRIu64, item->player_id);
+        base_json_put_text(&self->text, ",\"name\":", item->name);
+        base_json_put(&self->text, ",\"is_bot\":%s", item->is_bot ? "true" : "false");
+        if (item->player_id != 0)
+            base_json_put(&self->text, ",\"player_id\":%" PRIu64, item->player_id);
         if (item->payload_bytes > 0) {
-            json_put(self, ",\"user_data\":");
-            json_hex(self, item->payload, item->payload_bytes);
+            base_json_put(&self->text, ",\"user_data\":");
+            base_json_hex(&self->text, item->payload, item->payload_bytes);
         }
         break;
     case NET_LOG_ITEM_INPUT:
-        json_put(self, ",\"number\":%u", item->number);
-        if (item->seen > 0) json_put(self, ",\"view\":%" PRIu64, item->seen);
-        if (item->is_repeat) json_put(self, ",\"is_repeat\":true");
+        base_json_put(&self->text, ",\"number\":%u", item->number);
+        if (item->seen > 0) base_json_put(&self->text, ",\"view\":%" PRIu64, item->seen);
+        if (item->is_repeat) base_json_put(&self->text, ",\"is_repeat\":true");
         if (!item->is_repeat) net_log_json_payload(self, item);
         break;
     default:
-        if (item->kind == NET_LOG_ITEM_EVENT) json_put(self, ",");
-        if (item->number > 0) json_put(self, "\"number\":%u,", item->number);
-        json_put(self, "\"message\":%u,\"target\":", item->message);
+        if (item->kind == NET_LOG_ITEM_EVENT) base_json_put(&self->text, ",");
+        if (item->number > 0) base_json_put(&self->text, "\"number\":%u,", item->number);
+        base_json_put(&self->text, "\"message\":%u,\"target\":", item->message);
         json_entity(self, item->target);
         net_log_json_payload(self, item);
     }
-    json_put(self, "}");
+    base_json_put(&self->text, "}");
 }
 
 // ---- a whole log ----
@@ -158,54 +140,54 @@ typedef struct dump {
 static void put_items(dump* self, const net_log_record* record, net_log_item_kind kind,
                       const char* name) {
     if (record->item_count[kind] == 0) return;
-    json_put(&self->json, ",\"%s\":[", name);
+    base_json_put(&self->json.text, ",\"%s\":[", name);
     size_t offset = 0;
     net_log_item item;
     for (bool is_first = true; net_log_item_next(record, kind, &offset, &item); is_first = false) {
-        if (!is_first) json_put(&self->json, ",");
+        if (!is_first) base_json_put(&self->json.text, ",");
         json_item(&self->json, &item);
     }
-    json_put(&self->json, "]");
+    base_json_put(&self->json.text, "]");
 }
 
 static void put_hashes(dump* self, const net_log_record* record) {
-    json_put(&self->json, ",\"state_hash\":\"%016" PRIx64 "\"", record->state_hash);
+    base_json_put(&self->json.text, ",\"state_hash\":\"%016" PRIx64 "\"", record->state_hash);
     if (record->has_world_hash)
-        json_put(&self->json, ",\"world_hash\":\"%016" PRIx64 "\"", record->world_hash);
+        base_json_put(&self->json.text, ",\"world_hash\":\"%016" PRIx64 "\"", record->world_hash);
 }
 
 // Bytes that are no text are hexadecimal digits.
 static void put_argument(net_log_json* json, const net_match_argument* argument) {
     char text[ECS_STRING_BYTES_MAX + 1];
     if (net_log_argument_text(argument, text))
-        json_text(json, text);
+        base_json_text(&json->text, text);
     else
-        json_hex(json, argument->data, argument->size);
+        base_json_hex(&json->text, argument->data, argument->size);
 }
 
 static void put_control(net_log_json* json, const net_log_record* record) {
-    json_put(json, ",\"verb\":\"%s\",\"arguments\":[", record->verb);
+    base_json_put(&json->text, ",\"verb\":\"%s\",\"arguments\":[", record->verb);
     size_t offset = 0;
     net_match_argument argument;
     for (bool is_first = true; net_log_argument_next(record, &offset, &argument);
          is_first = false) {
-        if (!is_first) json_put(json, ",");
+        if (!is_first) base_json_put(&json->text, ",");
         put_argument(json, &argument);
     }
-    json_put(json, "]");
+    base_json_put(&json->text, "]");
 }
 
 // Records of kinds that this version does not know: one line for all that stand together.
 static bool put_others(dump* self, uint64_t* count, uint64_t* bytes) {
-    json_put(&self->json, "{\"other\":{\"records\":%" PRIu64 ",\"bytes\":%" PRIu64 "}}", *count,
-             *bytes);
+    base_json_put(&self->json.text, "{\"other\":{\"records\":%" PRIu64 ",\"bytes\":%" PRIu64 "}}",
+                  *count, *bytes);
     *count = *bytes = 0;
     return json_end(&self->json, self->line, self->context);
 }
 
 static void put_record(dump* self, const net_log_record* record) {
-    json_put(&self->json, "{\"%s\":{\"tick\":%" PRIu64, net_log_kinds[record->kind].word,
-             record->tick);
+    base_json_put(&self->json.text, "{\"%s\":{\"tick\":%" PRIu64, net_log_kinds[record->kind].word,
+                  record->tick);
     if (record->kind == NET_LOG_KIND_BEGIN) {
         put_items(self, record, NET_LOG_ITEM_LEAVE, "leaves");
         put_items(self, record, NET_LOG_ITEM_JOIN, "joins");
@@ -215,37 +197,37 @@ static void put_record(dump* self, const net_log_record* record) {
         put_hashes(self, record);
         put_items(self, record, NET_LOG_ITEM_SERVER_EVENT, "events");
         if (record->events_left_out > 0)
-            json_put(&self->json, ",\"events_left_out\":%u", record->events_left_out);
+            base_json_put(&self->json.text, ",\"events_left_out\":%u", record->events_left_out);
     } else if (record->kind == NET_LOG_KIND_CLOSE) {
         put_hashes(self, record);
     } else if (record->kind == NET_LOG_KIND_CONTROL) {
         put_control(&self->json, record);
     } else if (record->kind == NET_LOG_KIND_ALIVE) {
-        json_put(&self->json, ",\"reason\":%u", record->reason);
+        base_json_put(&self->json.text, ",\"reason\":%u", record->reason);
     } else {
-        json_put(&self->json, ",\"bytes\":%u", record->changes_bytes);
+        base_json_put(&self->json.text, ",\"bytes\":%u", record->changes_bytes);
     }
-    json_put(&self->json, "}}");
+    base_json_put(&self->json.text, "}}");
 }
 
 static void put_header(net_log_json* json, const net_log_reader* reader) {
     const net_log_info* info = net_log_reader_info(reader);
-    json_put(json, "{\"header\":{\"game\":");
-    json_text(json, info->game);
-    json_put(json, ",\"build\":");
-    json_text(json, info->build);
-    json_put(json,
-             ",\"identity\":\"%016" PRIx64 "\",\"content_hash\":\"%016" PRIx64
-             "\",\"schema_hash\":\"%016" PRIx64 "\"",
-             info->identity, info->content_hash, info->schema_hash);
-    json_put(json, ",\"seed\":%" PRIu64 ",\"tick_rate_hz\":%u,\"replicated_index_max\":%u",
-             info->seed, info->tick_rate_hz, info->replicated_index_max);
-    json_put(json, ",\"started_unix_ms\":%" PRIu64 ",\"settings\":[", info->started_unix_ms);
+    base_json_put_text(&json->text, "{\"header\":{\"game\":", info->game);
+    base_json_put_text(&json->text, ",\"build\":", info->build);
+    base_json_put(&json->text,
+                  ",\"identity\":\"%016" PRIx64 "\",\"content_hash\":\"%016" PRIx64
+                  "\",\"schema_hash\":\"%016" PRIx64 "\"",
+                  info->identity, info->content_hash, info->schema_hash);
+    base_json_put(&json->text,
+                  ",\"seed\":%" PRIu64 ",\"tick_rate_hz\":%u,\"replicated_index_max\":%u",
+                  info->seed, info->tick_rate_hz, info->replicated_index_max);
+    base_json_put(&json->text, ",\"started_unix_ms\":%" PRIu64 ",\"settings\":[",
+                  info->started_unix_ms);
     for (uint32_t i = 0; i < info->setting_count; i++) {
-        if (i > 0) json_put(json, ",");
-        json_text(json, info->settings[i]);
+        if (i > 0) base_json_put(&json->text, ",");
+        base_json_text(&json->text, info->settings[i]);
     }
-    json_put(json, "]}}");
+    base_json_put(&json->text, "]}}");
 }
 
 static net_result walk_records(dump* self) {
@@ -329,18 +311,17 @@ static net_result choose(export* self) {
 }
 
 static void put_shape(export* self, const net_log_component* component) {
-    json_put(&self->row, "{\"name\":");
-    json_text(&self->row, component->name);
-    json_put(&self->row, ",\"is_varsize\":%s,\"fields\":[",
-             component->is_varsize ? "true" : "false");
+    base_json_put_text(&self->row.text, "{\"name\":", component->name);
+    base_json_put(&self->row.text, ",\"is_varsize\":%s,\"fields\":[",
+                  component->is_varsize ? "true" : "false");
     for (uint32_t f = 0; f < component->field_count; f++) {
         const net_log_field* field = &component->fields[f];
-        json_put(&self->row, "%s{\"name\":", f > 0 ? "," : "");
-        json_text(&self->row, field->name);
-        json_put(&self->row, ",\"kind\":\"%s\",\"count\":%u}", ecs_field_kind_name(field->kind),
-                 field->count);
+        base_json_put(&self->row.text, "%s{\"name\":", f > 0 ? "," : "");
+        base_json_text(&self->row.text, field->name);
+        base_json_put(&self->row.text, ",\"kind\":\"%s\",\"count\":%u}",
+                      ecs_field_kind_name(field->kind), field->count);
     }
-    json_put(&self->row, "]}");
+    base_json_put(&self->row.text, "]}");
 }
 
 // Where entities are, as on the inspector's map.
@@ -352,9 +333,10 @@ static void put_place(export* self) {
                                 rules ? rules->position : NULL,
                                 net_log_source_is_replicated(self->source, i));
     if (place.rank == 0) return;
-    json_put(&self->row, ",\"place\":{\"component\":");
-    json_text(&self->row, net_log_source_component(self->source, place.component - 1)->name);
-    json_put(&self->row, ",\"first\":%u,\"count\":%u}", place.part.first, place.part.count);
+    base_json_put_text(&self->row.text, ",\"place\":{\"component\":",
+                       net_log_source_component(self->source, place.component - 1)->name);
+    base_json_put(&self->row.text, ",\"first\":%u,\"count\":%u}", place.part.first,
+                  place.part.count);
 }
 
 // What programs need to know before the lines: the log's header, the schema of its game, and the
@@ -365,21 +347,21 @@ static bool write_head(export* self) {
     if (!json_end(row, self->line, self->context)) return false;
     const net_match* match = net_log_source_match(self->source);
     if (match) {
-        json_put(row, "{\"schema\":");
+        base_json_put(&row->text, "{\"schema\":");
         if (net_match_print_schema(match, &row->text) != NET_OK) return false;
         for (size_t i = 0; i < row->text.size; i++)
             if (row->text.data[i] == '\n') row->text.data[i] = ' ';
-        json_put(row, "}");
+        base_json_put(&row->text, "}");
         if (!json_end(row, self->line, self->context)) return false;
     }
-    json_put(row, "{\"components\":[");
+    base_json_put(&row->text, "{\"components\":[");
     for (uint32_t i = 0; i < self->chosen_count; i++) {
-        if (i > 0) json_put(row, ",");
+        if (i > 0) base_json_put(&row->text, ",");
         put_shape(self, net_log_source_component(self->source, self->chosen[i]));
     }
-    json_put(row, "]");
+    base_json_put(&row->text, "]");
     put_place(self);
-    json_put(row, "}");
+    base_json_put(&row->text, "}");
     return json_end(row, self->line, self->context);
 }
 
@@ -387,34 +369,34 @@ static void put_json_fields(export* self, const net_log_component* component) {
     const ecs_number* value = self->values;
     const bool is_alone = component->field_count == 1;
     char number[NET_LOG_NUMBER_BYTES];
-    if (!is_alone) json_put(&self->row, "{");
+    if (!is_alone) base_json_put(&self->row.text, "{");
     for (uint32_t f = 0; f < component->field_count; f++) {
         const net_log_field* field = &component->fields[f];
-        if (f > 0) json_put(&self->row, ",");
+        if (f > 0) base_json_put(&self->row.text, ",");
         if (!is_alone) {
-            json_text(&self->row, field->name);
-            json_put(&self->row, ":");
+            base_json_text(&self->row.text, field->name);
+            base_json_put(&self->row.text, ":");
         }
-        if (field->count > 1) json_put(&self->row, "[");
+        if (field->count > 1) base_json_put(&self->row.text, "[");
         for (uint32_t k = 0; k < field->count; k++) {
             net_log_source_number(value++, number);
-            json_put(&self->row, "%s%s", k > 0 ? "," : "", number);
+            base_json_put(&self->row.text, "%s%s", k > 0 ? "," : "", number);
         }
-        if (field->count > 1) json_put(&self->row, "]");
+        if (field->count > 1) base_json_put(&self->row.text, "]");
     }
-    if (!is_alone) json_put(&self->row, "}");
+    if (!is_alone) base_json_put(&self->row.text, "}");
 }
 
 static void put_json_component(export* self, ecs_entity entity, uint32_t position) {
     const net_log_component* component = net_log_source_component(self->source, position);
-    json_put(&self->row, ",");
-    json_text(&self->row, component->name);
-    json_put(&self->row, ":");
+    base_json_put(&self->row.text, ",");
+    base_json_text(&self->row.text, component->name);
+    base_json_put(&self->row.text, ":");
     if (component->is_varsize) {
         net_log_source_text(self->source, entity, position, self->text, TEXT_BYTES_MAX);
-        json_text(&self->row, self->text);
+        base_json_text(&self->row.text, self->text);
     } else if (component->value_count == 0) {
-        json_put(&self->row, "true"); // a tag
+        base_json_put(&self->row.text, "true"); // a tag
     } else {
         net_log_source_read(self->source, entity, position, self->values);
         put_json_fields(self, component);
@@ -426,14 +408,14 @@ static bool write_entity(export* self, ecs_tick tick, ecs_entity entity) {
     for (uint32_t i = 0; i < self->chosen_count && !has_any; i++)
         has_any = net_log_source_has(self->source, entity, self->chosen[i]);
     if (!has_any) return true;
-    json_put(&self->row, "{\"tick\":%" PRIu64 ",\"entity\":", tick);
+    base_json_put(&self->row.text, "{\"tick\":%" PRIu64 ",\"entity\":", tick);
     json_entity(&self->row, entity);
-    json_put(&self->row, ",\"template\":");
-    json_text(&self->row, net_log_source_template(self->source, entity));
+    base_json_put_text(&self->row.text,
+                       ",\"template\":", net_log_source_template(self->source, entity));
     for (uint32_t i = 0; i < self->chosen_count; i++)
         if (net_log_source_has(self->source, entity, self->chosen[i]))
             put_json_component(self, entity, self->chosen[i]);
-    json_put(&self->row, "}");
+    base_json_put(&self->row.text, "}");
     return end_row(self);
 }
 
@@ -470,18 +452,10 @@ static net_result write_values(export* self) {
 
 // ---- inputs and events
 
-static const char* const item_names[NET_LOG_ITEM_KINDS] = {
-    [NET_LOG_ITEM_LEAVE] = "leave",
-    [NET_LOG_ITEM_JOIN] = "join",
-    [NET_LOG_ITEM_EVENT] = "client_event",
-    [NET_LOG_ITEM_INPUT] = "input",
-    [NET_LOG_ITEM_SERVER_EVENT] = "server_event",
-};
-
 static bool write_item(export* self, ecs_tick tick, const net_log_item* item) {
-    json_put(&self->row, "{\"tick\":%" PRIu64 ",", tick);
+    base_json_put(&self->row.text, "{\"tick\":%" PRIu64 ",", tick);
     if (self->config->what != NET_LOG_EXPORT_INPUTS)
-        json_put(&self->row, "\"kind\":\"%s\",", item_names[item->kind]);
+        base_json_put(&self->row.text, "\"kind\":\"%s\",", net_log_item_words[item->kind]);
     const size_t brace = self->row.text.size;
     json_item(&self->row, item);
     if (!self->row.text.failed) // an object's brace: its fields go on behind those above
@@ -505,9 +479,9 @@ static net_result write_items_of(export* self, const net_log_record* record) {
 }
 
 static net_result write_control(export* self, const net_log_record* record) {
-    json_put(&self->row, "{\"tick\":%" PRIu64 ",\"kind\":\"control\"", record->tick);
+    base_json_put(&self->row.text, "{\"tick\":%" PRIu64 ",\"kind\":\"control\"", record->tick);
     put_control(&self->row, record);
-    json_put(&self->row, "}");
+    base_json_put(&self->row.text, "}");
     return end_row(self) ? NET_OK : NET_ERR_MEMORY;
 }
 

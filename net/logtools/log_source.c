@@ -266,7 +266,6 @@ typedef struct side {
     const net_log_info* info;
     net_log_cursor cursor;
     net_log_record record;
-    bool has_record;
     uint64_t controls; // a hash of those before the tick; 0: none
     net_log_source* source;
 } side;
@@ -341,21 +340,21 @@ static bool is_same_item(const net_log_item* a, const net_log_item* b) {
            memcmp(a->payload, b->payload, a->payload_bytes) == 0;
 }
 
-static const char* const kind_names[NET_LOG_ITEM_KINDS] = {
+const char* const net_log_item_words[NET_LOG_ITEM_KINDS] = {
     [NET_LOG_ITEM_LEAVE] = "leave",
     [NET_LOG_ITEM_JOIN] = "join",
     [NET_LOG_ITEM_EVENT] = "client_event",
     [NET_LOG_ITEM_INPUT] = "input",
+    [NET_LOG_ITEM_SERVER_EVENT] = "server_event",
 };
 
-// @return false when something else entered the tick: told.
-static bool compare_begins(diff* self) {
+static void compare_begins(diff* self) {
     const net_log_record* a = &self->a.record;
     const net_log_record* b = &self->b.record;
     if (self->a.controls != self->b.controls) {
         report(self, "differs what=control tick=%" PRIu64, a->tick);
         self->result->input_tick = a->tick;
-        return false;
+        return;
     }
     for (net_log_item_kind kind = NET_LOG_ITEM_LEAVE; kind <= NET_LOG_ITEM_INPUT; kind++) {
         size_t at_a = 0, at_b = 0;
@@ -366,26 +365,24 @@ static bool compare_begins(diff* self) {
             if (!is_a && !is_b) break;
             if (is_a && is_b && is_same_item(&of_a, &of_b)) continue;
             const uint32_t client = is_a ? of_a.client : of_b.client;
-            report(self, "differs what=%s tick=%" PRIu64 " client=%u", kind_names[kind], a->tick,
-                   client);
+            report(self, "differs what=%s tick=%" PRIu64 " client=%u", net_log_item_words[kind],
+                   a->tick, client);
             self->result->input_tick = a->tick;
-            return false;
+            return;
         }
     }
-    return true;
 }
 
 // The next begin or end.
 static bool read_next(side* of) {
     const net_log_record* record = &of->record;
-    do {
-        if (record->kind == NET_LOG_KIND_END) of->controls = 0;
-        of->has_record = net_log_cursor_next(of->reader, &of->cursor, &of->record);
-        if (of->has_record && record->kind == NET_LOG_KIND_CONTROL)
+    if (record->kind == NET_LOG_KIND_END) of->controls = 0;
+    while (net_log_cursor_next(of->reader, &of->cursor, &of->record)) {
+        if (record->kind == NET_LOG_KIND_BEGIN || record->kind == NET_LOG_KIND_END) return true;
+        if (record->kind == NET_LOG_KIND_CONTROL)
             of->controls = base_hash64(record->body, record->body_bytes, of->controls) | 1;
-    } while (of->has_record && of->record.kind != NET_LOG_KIND_BEGIN &&
-             of->record.kind != NET_LOG_KIND_END);
-    return of->has_record;
+    }
+    return false;
 }
 
 // The next records of a tick that both logs have: a slice begins later, and ticks may be lost.
@@ -414,7 +411,7 @@ static net_result compare_records(diff* self) {
         const net_log_record* a = &self->a.record;
         const net_log_record* b = &self->b.record;
         if (a->kind == NET_LOG_KIND_BEGIN) {
-            if (result->input_tick == 0) (void)!compare_begins(self);
+            if (result->input_tick == 0) compare_begins(self);
             continue;
         }
         if (a->state_hash == b->state_hash) {
@@ -576,21 +573,14 @@ net_result net_log_source_choose(const net_log_source* source, const net_log_rea
         if (!names || is_named(names, net_log_source_component(source, i)->name))
             chosen[(*chosen_count)++] = i;
     char name[ECS_NAME_BYTES_MAX];
-    for (const char* at = names; at;) { // each must be one
-        const char* end = strchr(at, ',');
-        size_t size = end ? (size_t)(end - at) : strlen(at);
+    for (const char *at = names, *end; at; at = end ? end + 1 : NULL) { // each must be one
         bool is_known = false;
-        if (size < sizeof name) {
-            memcpy(name, at, size);
-            name[size] = 0;
-            for (uint32_t i = 0; i < *chosen_count; i++)
-                is_known = is_known ||
-                           strcmp(net_log_source_component(source, chosen[i])->name, name) == 0;
-        } else {
-            (void)base_text_copy(name, sizeof name, "...");
-        }
+        end = strchr(at, ',');
+        base_text_format(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);
+        for (uint32_t i = 0; i < *chosen_count; i++)
+            is_known =
+                is_known || strcmp(net_log_source_component(source, chosen[i])->name, name) == 0;
         if (!is_known) return refuse_component(source, reader, name, reporter);
-        at = end ? end + 1 : NULL;
     }
     return NET_OK;
 }

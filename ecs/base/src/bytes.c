@@ -174,6 +174,11 @@ void base_json_text(base_bytes* json, const char* text) {
     base_bytes_write(json, "\"", 1);
 }
 
+void base_json_put_text(base_bytes* json, const char* before, const char* text) {
+    base_json_put(json, "%s", before);
+    base_json_text(json, text);
+}
+
 void base_json_hex(base_bytes* json, const void* data, size_t size) {
     base_json_put(json, "\"");
     for (size_t i = 0; i < size; i++)
