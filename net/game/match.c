@@ -41,6 +41,8 @@ net_interest_requests* net_match_interest_requests(net_match* match) {
 static ecs_tick seen(void* context, uint32_t client, float* fraction) {
     const net_match* match = context;
     const net_player* player = net_match_find_player(match, client);
+    *fraction = 0.0f;
+    if (!match->rewind) return ecs_world_tick(match->world); // every player saw the present
     ecs_tick present = net_rewind_tick(match->rewind);
     uint64_t moment = present * 256;
     if (player && player->has_seen) moment = player->seen + (present - player->seen_tick) * 256;
@@ -52,21 +54,7 @@ static ecs_tick seen(void* context, uint32_t client, float* fraction) {
 static bool rewind_value(void* context, ecs_tick tick, float fraction, ecs_entity entity,
                          ecs_component_id component, void* value) {
     const net_match* match = context;
-    return net_rewind_get(match->rewind, tick, fraction, entity, component, value);
-}
-
-// Without is_rewinding nothing is kept: every player saw the present.
-static ecs_tick seen_present(void* context, uint32_t client, float* fraction) {
-    const net_match* match = context;
-    (void)client;
-    *fraction = 0.0f;
-    return ecs_world_tick(match->world);
-}
-
-static bool rewind_nothing(void* context, ecs_tick tick, float fraction, ecs_entity entity,
-                           ecs_component_id component, void* value) {
-    (void)context, (void)tick, (void)fraction, (void)entity, (void)component, (void)value;
-    return false;
+    return match->rewind && net_rewind_get(match->rewind, tick, fraction, entity, component, value);
 }
 
 // ---- interest ----
@@ -165,11 +153,10 @@ static net_result init_services(net_match* match, const base_reporter* reporter)
     net_result result = net_bound_rules_bind(match->world, match->game->interest, reporter, &rules);
     if (result != NET_OK) return NET_ERR_MODULE;
     if (match->config.role != NET_ROLE_SERVER) return NET_OK;
-    bool is_rewinding = match->game->is_rewinding;
     match->services = (net_game_services){.size_bytes = sizeof match->services,
                                           .context = match,
-                                          .seen = is_rewinding ? seen : seen_present,
-                                          .rewind = is_rewinding ? rewind_value : rewind_nothing,
+                                          .seen = seen,
+                                          .rewind = rewind_value,
                                           .set_groups = set_groups,
                                           .set_viewpoint = set_viewpoint,
                                           .refresh_scope = refresh_scope,
@@ -177,7 +164,7 @@ static net_result init_services(net_match* match, const base_reporter* reporter)
                                           .end_match = end_match,
                                           .drop_player = drop_player,
                                           .save_log = save_log};
-    if (!is_rewinding) return NET_OK;
+    if (!match->game->is_rewinding) return NET_OK;
     return net_rewind_create(&match->memory.allocator, net_schema_rows(match->schema), match->world,
                              match->config.tick_rate_hz, &match->rewind);
 }
@@ -416,13 +403,8 @@ void net_match_mirror_start(net_match* match, uint32_t tick_rate_hz, const doubl
     for (uint32_t i = 0; i < setting_count && i < match->game->setting_count; i++)
         match->config.settings[i] = settings[i];
     if (!match->game->mirror_start) return;
-    const net_game_start start = {
-        .size_bytes = sizeof start,
-        .tick_rate_hz = tick_rate_hz,
-        .dt = match->dt,
-        .settings = match->config.settings,
-        .setting_count = match->game->setting_count,
-    };
+    net_game_start start = net_match_start(match);
+    start.services = NULL;
     ecs_running_call("mirror_start");
     match->game->mirror_start(match->world, match->context, &start);
     ecs_running_call(NULL);

@@ -181,12 +181,16 @@ static bool is_kind(const net_match* match, uint32_t message, net_message_kind k
     return is_number(match, message) && match->game->messages[message - 1].kind == kind;
 }
 
+static size_t bytes_max(const net_match* match, uint32_t message) {
+    return message == match->input_message ? NET_INPUT_BYTES_MAX : NET_EVENT_PAYLOAD_BYTES_MAX;
+}
+
 // From a packed message to the event's struct. false: not a message, or the module refuses it.
 static bool unpack(const net_match* match, net_match_reader* reader, uint32_t message,
-                   const void* data, size_t size, size_t size_max, payload* target) {
+                   const void* data, size_t size, payload* target) {
     const net_message* known = &match->game->messages[message - 1];
-    const ProtobufCMessage* unpacked =
-        proto_codec_decode(&reader->codec, known->descriptor, data, size, size_max);
+    const ProtobufCMessage* unpacked = proto_codec_decode(&reader->codec, known->descriptor, data,
+                                                          size, bytes_max(match, message));
     memset(target, 0, sizeof *target);
     const char* outer = ecs_running_call("from_wire");
     const bool is_right = unpacked && known->from_wire(unpacked, target->bytes);
@@ -203,32 +207,23 @@ static bool unpack(const net_match* match, net_match_reader* reader, uint32_t me
     return false;
 }
 
-static bool unpack_input(net_match* match, const void* data, size_t size, payload* target) {
-    return unpack(match, &match->reader, match->input_message, data, size, NET_INPUT_BYTES_MAX,
-                  target);
-}
-
-static bool unpack_event(net_match* match, uint32_t message, const void* data, size_t size,
-                         payload* target) {
-    return unpack(match, &match->reader, message, data, size, NET_EVENT_PAYLOAD_BYTES_MAX, target);
-}
-
 bool net_match_unpack(net_match* match, uint32_t message, const void* data, size_t size,
                       void* target) {
     BASE_ASSERT(is_number(match, message));
-    return unpack(match, &match->reader, message, data, size, NET_EVENT_PAYLOAD_BYTES_MAX, target);
+    return unpack(match, &match->reader, message, data, size, target);
 }
 
 net_result net_match_input_check(net_match* match, const void* data, size_t size) {
     payload target;
-    return unpack_input(match, data, size, &target) ? NET_OK : NET_ERR_MALFORMED;
+    return net_match_unpack(match, match->input_message, data, size, &target) ? NET_OK
+                                                                              : NET_ERR_MALFORMED;
 }
 
 net_result net_match_event_check(net_match* match, uint32_t message, const void* data,
                                  size_t size) {
     payload target;
     bool is_right = is_kind(match, message, NET_MESSAGE_TO_SERVER) &&
-                    unpack_event(match, message, data, size, &target);
+                    net_match_unpack(match, message, data, size, &target);
     return is_right ? NET_OK : NET_ERR_MALFORMED;
 }
 
@@ -246,25 +241,24 @@ static net_result pack(const net_match* match, net_match_reader* reader, uint32_
 }
 
 static net_result accept_message(const net_match* match, net_match_reader* reader, uint32_t message,
-                                 const void* data, size_t size, size_t size_max, uint8_t* target,
+                                 const void* data, size_t size, uint8_t* target,
                                  size_t* target_size) {
     payload unpacked;
     *target_size = 0;
-    if (!unpack(match, reader, message, data, size, size_max, &unpacked)) return NET_ERR_MALFORMED;
-    if (pack(match, reader, message, unpacked.bytes, target, size_max, target_size) != NET_OK)
+    if (!unpack(match, reader, message, data, size, &unpacked) ||
+        pack(match, reader, message, unpacked.bytes, target, bytes_max(match, message),
+             target_size) != NET_OK)
         return NET_ERR_MALFORMED;
     if (*target_size == size && (size == 0 || memcmp(target, data, size) == 0)) return NET_OK;
     // The match asserts later that it can unpack it.
-    return unpack(match, reader, message, target, *target_size, size_max, &unpacked)
-               ? NET_OK
-               : NET_ERR_MALFORMED;
+    return unpack(match, reader, message, target, *target_size, &unpacked) ? NET_OK
+                                                                           : NET_ERR_MALFORMED;
 }
 
 net_result net_match_input_take(const net_match* match, net_match_reader* reader, const void* data,
                                 size_t size, uint8_t target[NET_INPUT_BYTES_MAX],
                                 size_t* target_size) {
-    return accept_message(match, reader, match->input_message, data, size, NET_INPUT_BYTES_MAX,
-                          target, target_size);
+    return accept_message(match, reader, match->input_message, data, size, target, target_size);
 }
 
 net_result net_match_event_take(const net_match* match, net_match_reader* reader, uint32_t message,
@@ -272,8 +266,7 @@ net_result net_match_event_take(const net_match* match, net_match_reader* reader
                                 uint8_t target[NET_EVENT_PAYLOAD_BYTES_MAX], size_t* target_size) {
     *target_size = 0;
     if (!is_kind(match, message, NET_MESSAGE_TO_SERVER)) return NET_ERR_MALFORMED;
-    return accept_message(match, reader, message, data, size, NET_EVENT_PAYLOAD_BYTES_MAX, target,
-                          target_size);
+    return accept_message(match, reader, message, data, size, target, target_size);
 }
 
 // ---- posting ----
@@ -298,7 +291,7 @@ void net_match_input_seen(net_match* match, uint32_t client, const void* data, s
     if (data) {
         keep_seen(match, player, seen);
         payload target;
-        bool is_right = unpack_input(match, data, size, &target);
+        bool is_right = net_match_unpack(match, match->input_message, data, size, &target);
         BASE_ASSERT(is_right); // net_match_input_check accepted it
         memcpy(player->input, target.bytes, sizeof player->input);
         player->has_input = true;
@@ -320,7 +313,7 @@ net_rewind_stats net_match_get_rewind_stats(const net_match* match) {
 void net_match_predict_input(net_match* match, ecs_entity entity, const void* data, size_t size) {
     BASE_ASSERT(match->config.role == NET_ROLE_PREDICT);
     payload target;
-    if (!unpack_input(match, data, size, &target)) return;
+    if (!net_match_unpack(match, match->input_message, data, size, &target)) return;
     if (!ecs_is_alive(match->world, entity)) return;
     (void)ecs_event_send(match->world, entity, match->events[match->input_message - 1],
                          target.bytes);
@@ -330,7 +323,7 @@ void net_match_client_event(net_match* match, uint32_t client, uint32_t message,
                             size_t size) {
     BASE_ASSERT(is_kind(match, message, NET_MESSAGE_TO_SERVER));
     payload target;
-    bool is_right = unpack_event(match, message, data, size, &target);
+    bool is_right = net_match_unpack(match, message, data, size, &target);
     BASE_ASSERT(is_right); // net_match_event_check accepted it
     ecs_entity entity = net_match_player(match, client);
     if (entity == ECS_ENTITY_NONE) return;
@@ -374,7 +367,7 @@ net_result net_match_server_event(net_match* match, uint32_t message, ecs_entity
     payload unpacked;
     if (!is_kind(match, message, NET_MESSAGE_TO_CLIENTS)) return NET_ERR_MALFORMED;
     if (ecs_entity_is_placeholder(target)) return NET_ERR_MALFORMED;
-    if (!unpack_event(match, message, data, size, &unpacked)) return NET_ERR_MALFORMED;
+    if (!net_match_unpack(match, message, data, size, &unpacked)) return NET_ERR_MALFORMED;
     ecs_event_type type = match->events[message - 1];
     bool has_room = target == ECS_ENTITY_NONE
                         ? ecs_event_broadcast(match->world, type, unpacked.bytes)
@@ -415,7 +408,7 @@ uint32_t net_match_entities_of(const net_match* match, uint32_t message, const v
 uint32_t net_match_entities_of_packed(net_match* match, uint32_t message, const void* data,
                                       size_t size, ecs_entity* entities) {
     payload unpacked;
-    if (!is_number(match, message) || !unpack_event(match, message, data, size, &unpacked))
+    if (!is_number(match, message) || !net_match_unpack(match, message, data, size, &unpacked))
         return 0;
     return net_match_entities_of(match, message, unpacked.bytes, entities);
 }

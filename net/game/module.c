@@ -203,20 +203,19 @@ static bool copy_array(check* check_, const array* array_) {
 
 static void copy_arrays(check* check_, net_module_table* copy) {
     net_game_module* game = &copy->game;
-    const array messages = {
-        "message",           game->messages, game->message_count,   NET_MESSAGES_MAX,
-        game->message_bytes, copy->messages, sizeof *copy->messages};
-    const array settings = {
-        "settings",          game->settings, game->setting_count,   NET_SETTINGS_MAX,
-        game->setting_bytes, copy->settings, sizeof *copy->settings};
-    const array actions = {"action",           game->actions, game->action_count,   NET_ACTIONS_MAX,
-                           game->action_bytes, copy->actions, sizeof *copy->actions};
-    const array sounds = {"sound",           game->sounds, game->sound_count,   NET_SOUNDS_MAX,
-                          game->sound_bytes, copy->sounds, sizeof *copy->sounds};
-    bool has_messages = copy_array(check_, &messages);
-    bool has_settings = copy_array(check_, &settings);
-    bool has_actions = copy_array(check_, &actions);
-    bool has_sounds = copy_array(check_, &sounds);
+    const array arrays[] = {{"message", game->messages, game->message_count, NET_MESSAGES_MAX,
+                             game->message_bytes, copy->messages, sizeof *copy->messages},
+                            {"settings", game->settings, game->setting_count, NET_SETTINGS_MAX,
+                             game->setting_bytes, copy->settings, sizeof *copy->settings},
+                            {"action", game->actions, game->action_count, NET_ACTIONS_MAX,
+                             game->action_bytes, copy->actions, sizeof *copy->actions},
+                            {"sound", game->sounds, game->sound_count, NET_SOUNDS_MAX,
+                             game->sound_bytes, copy->sounds, sizeof *copy->sounds}};
+    static void (*const checks[])(check*, const net_game_module*) = {check_messages, check_settings,
+                                                                     check_actions, check_sounds};
+    bool is_copied[BASE_COUNT(arrays)];
+    for (uint32_t i = 0; i < BASE_COUNT(arrays); i++)
+        is_copied[i] = copy_array(check_, &arrays[i]);
     game->messages = copy->messages;
     game->settings = copy->settings;
     game->actions = copy->actions;
@@ -225,10 +224,8 @@ static void copy_arrays(check* check_, net_module_table* copy) {
     game->setting_bytes = sizeof *copy->settings;
     game->action_bytes = sizeof *copy->actions;
     game->sound_bytes = sizeof *copy->sounds;
-    if (has_messages) check_messages(check_, game);
-    if (has_settings) check_settings(check_, game);
-    if (has_actions) check_actions(check_, game);
-    if (has_sounds) check_sounds(check_, game);
+    for (uint32_t i = 0; i < BASE_COUNT(arrays); i++)
+        if (is_copied[i]) checks[i](check_, game);
     check_music(check_, game);
 }
 
@@ -436,6 +433,13 @@ static void destroy_box(module_box* box) {
     base_release(NULL, box, sizeof *box);
 }
 
+// @return `result`; with NET_OK *module is that of the box.
+static net_result give_box(module_box* box, net_result result, net_module** module) {
+    *module = result == NET_OK ? &box->module : NULL;
+    if (result != NET_OK) destroy_box(box);
+    return result;
+}
+
 // A zero byte in a text would hide the rest of it.
 static net_result check_texts(const module_box* box, const base_reporter* reporter) {
     size_t offset = 0;
@@ -574,12 +578,7 @@ net_result net_module_open(const char* name_or_file, const char* search_path,
     if (!box) return NET_ERR_MEMORY;
     net_result result = locate(name_or_file, search_path, reporter, box->file, sizeof box->file);
     if (!result) result = open_file(box, NULL, reporter);
-    if (result) {
-        destroy_box(box);
-        return result;
-    }
-    *module = &box->module;
-    return NET_OK;
+    return give_box(box, result, module);
 }
 
 // A box begins with its module.
@@ -616,15 +615,10 @@ net_result net_module_reopen_pack(const net_module* module, const void* pack, si
     if (!result) result = copy_templates(box);
     if (!result)
         result = net_module_table_check(old->module.game, old->file, reporter, &box->table);
-    if (result) {
-        destroy_box(box);
-        return result;
-    }
     box->module.content_hash = base_hash64_mix(old->code_hash, base_hash64(pack, bytes, 0));
     box->module.workers = module->workers;
-    name_assets(box);
-    *next = &box->module;
-    return NET_OK;
+    if (!result) name_assets(box);
+    return give_box(box, result, next);
 }
 
 net_result net_module_wrap(const net_game_module* game, const char* templates,
@@ -647,13 +641,8 @@ net_result net_module_wrap(const net_game_module* game, const char* templates,
                                                    base_hash64(templates, size, 0));
         result = !fits ? NET_ERR_MODULE : box->pack.failed ? NET_ERR_MEMORY : copy_templates(box);
     }
-    if (result) {
-        destroy_box(box);
-        return result;
-    }
-    name_assets(box);
-    *module = &box->module;
-    return NET_OK;
+    if (!result) name_assets(box);
+    return give_box(box, result, module);
 }
 
 void net_module_close(net_module* module) {
