@@ -212,13 +212,6 @@ bool net_rewind_get(const net_rewind* rewind, ecs_tick tick, float fraction, ecs
     return true;
 }
 
-size_t net_rewind_bytes(const net_rewind* rewind) {
-    size_t bytes = rewind->ring_capacity * sizeof *rewind->rings;
-    for (uint32_t i = 0; i < rewind->ring_capacity; i++)
-        bytes += rewind->rings[i].bytes_allocated;
-    return bytes;
-}
-
 // Values are kept as the server had them and rounded when a module asks: a tick costs a few copies,
 // and most of the past is never asked for.
 //

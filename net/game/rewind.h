@@ -57,8 +57,6 @@ void net_rewind_save(net_rewind* rewind, const ecs_world* world, base_bytes* byt
 /// bytes), NET_ERR_MEMORY: it is empty then.
 BASE_MUST_USE net_result net_rewind_restore(net_rewind* rewind, ecs_world* world,
                                             base_reader* reader);
-/// Bytes of all rings, for tests.
-size_t net_rewind_bytes(const net_rewind* rewind);
 /// Check all rings (asserts). BASE_VALIDATE builds do it in each step.
 void net_rewind_validate(const net_rewind* rewind);
 

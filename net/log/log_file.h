@@ -144,18 +144,6 @@ bool net_log_file_commands_go_on(net_log_file* file);
 /// its memory.
 net_result net_log_file_destroy(net_log_file* file);
 
-// ---- a writer for tests ----
-
-// Creating a writer with a special configuration, for tests: small queues, no thread, faulty
-// files.
-
-/// As net_log_writer_create; file and identity of the config are filled in.
-BASE_MUST_USE net_result net_log_writer_create_with(const net_log_file_config* config,
-                                                    const net_match* match, const char* file,
-                                                    const char* build, uint64_t now_unix_ms,
-                                                    const base_reporter* reporter,
-                                                    net_log_writer** writer);
-
 // ---- the last seconds ----
 
 // The last seconds of a log in memory: copies of its blocks, from a keyframe on.

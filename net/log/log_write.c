@@ -97,16 +97,18 @@ static net_result copy_before(net_log_file_config* with, const net_log_options* 
     return result;
 }
 
-static net_result create(const net_log_file_config* config, const net_match* match,
-                         const char* file, const char* build, uint64_t now_unix_ms,
-                         const net_log_options* options, const base_reporter* reporter,
-                         net_log_writer** writer_out) {
+net_result net_log_writer_create_as(const base_allocator* allocator, const char* file,
+                                    const net_log_options* options, const net_match* match,
+                                    const char* build, uint64_t now_unix_ms,
+                                    const base_reporter* reporter, net_log_writer** writer_out) {
     const bool goes_on = options->before != NULL;
+    const uint32_t rate = net_match_get_config(match)->tick_rate_hz;
     BASE_ASSERT(match && file);
     BASE_ASSERT((net_match_tick(match) > 0) == (options->is_seen || goes_on) || options->identity);
     *writer_out = NULL;
-    net_log_file_config with = *config;
-    with.file = file;
+    net_log_file_config with = net_log_file_config_default(file, rate);
+    with.allocator = allocator;
+    net_log_file_config_apply(&with, options, rate);
     if (net_match_tick(match) > 0) with.start_tick = net_match_tick(match) - options->is_seen;
     with.identity = goes_on             ? net_log_reader_info(options->before)->identity
                     : options->identity ? options->identity
@@ -122,7 +124,6 @@ static net_result create(const net_log_file_config* config, const net_match* mat
     (void)base_text_copy(writer->build, sizeof writer->build, build ? build : "");
     writer->tick = with.start_tick;
     writer->is_seen = options->is_seen;
-    const uint32_t rate = net_match_get_config(match)->tick_rate_hz;
     writer->keyframe_ticks = with.keyframe_ticks;
     writer->full_ticks = rate * FULL_MS / 1000u;
     base_bytes header;
@@ -150,36 +151,12 @@ static net_result create(const net_log_file_config* config, const net_match* mat
     return NET_OK;
 }
 
-net_result net_log_writer_create_with(const net_log_file_config* config, const net_match* match,
-                                      const char* file, const char* build, uint64_t now_unix_ms,
-                                      const base_reporter* reporter, net_log_writer** writer) {
-    const net_log_options options = {
-        .content = NET_LOG_CONTENT_STATE,
-    };
-    return create(config, match, file, build, now_unix_ms, &options, reporter, writer);
-}
-
 net_result net_log_writer_create(const base_allocator* allocator, const char* file,
                                  const net_match* match, const char* build, uint64_t now_unix_ms,
                                  const base_reporter* reporter, net_log_writer** writer) {
     const net_log_options options = net_log_options_default();
     return net_log_writer_create_as(allocator, file, &options, match, build, now_unix_ms, reporter,
                                     writer);
-}
-
-net_result net_log_writer_create_as(const base_allocator* allocator, const char* file,
-                                    const net_log_options* options, const net_match* match,
-                                    const char* build, uint64_t now_unix_ms,
-                                    const base_reporter* reporter, net_log_writer** writer) {
-    uint32_t tick_rate_hz = net_match_get_config(match)->tick_rate_hz;
-    net_log_file_config config = net_log_file_config_default(file, tick_rate_hz);
-    config.allocator = allocator;
-    net_log_file_config_apply(&config, options, tick_rate_hz);
-    return create(&config, match, file, build, now_unix_ms, options, reporter, writer);
-}
-
-uint64_t net_log_writer_identity(const net_log_writer* writer) {
-    return writer->identity;
 }
 
 static net_log_draft* begin_draft(net_log_writer* writer) {

@@ -585,15 +585,6 @@ const net_log_component* net_log_state_component(const net_log_state* state, uin
     return net_log_schema_component(state->schema, position);
 }
 
-const net_log_component* net_log_state_find_component(const net_log_state* state,
-                                                      const char* name) {
-    BASE_ASSERT(name);
-    for (uint32_t i = 0; i < net_log_state_component_count(state); i++)
-        if (strcmp(net_log_state_component(state, i)->name, name) == 0)
-            return net_log_state_component(state, i);
-    return NULL;
-}
-
 // ---- entities ----
 
 // `row` may be NULL. @return NULL: there is no such entity.
@@ -610,13 +601,6 @@ const net_row_template* net_log_state_row(const net_log_state* state, ecs_entity
 
 ecs_entity net_log_state_next(const net_log_state* state, ecs_entity before) {
     return state->mirror ? net_mirror_next(state->mirror, before) : ECS_ENTITY_NONE;
-}
-
-uint32_t net_log_state_entity_count(const net_log_state* state) {
-    uint32_t count = 0;
-    for (ecs_entity at = ECS_ENTITY_NONE; (at = net_log_state_next(state, at)) != ECS_ENTITY_NONE;)
-        count++;
-    return count;
 }
 
 const char* net_log_state_template(const net_log_state* state, ecs_entity entity) {

@@ -165,8 +165,6 @@ BASE_MUST_USE net_result net_log_writer_create_as(const base_allocator* allocato
                                                   uint64_t now_unix_ms,
                                                   const base_reporter* reporter,
                                                   net_log_writer** writer);
-/// @return the log's identity: no other log has it.
-uint64_t net_log_writer_identity(const net_log_writer* writer);
 /// Write all queued records to the disk, and a close record when net_log_append_close did not.
 /// Nothing may be appended afterwards. A disk that takes nothing for 5 s is given up. @return
 /// NET_OK; NET_ERR_IO (the log is incomplete: net_log_take_failure has the reason, and FILE.queue
@@ -490,12 +488,9 @@ bool net_log_state_is_full(const net_log_state* state);
 /// The components of the schema that have values, by rising id.
 uint32_t net_log_state_component_count(const net_log_state* state);
 const net_log_component* net_log_state_component(const net_log_state* state, uint32_t position);
-/// @return NULL when the log has no such component.
-const net_log_component* net_log_state_find_component(const net_log_state* state, const char* name);
 
 /// The living entity with the next higher index; begin with ECS_ENTITY_NONE, which also ends.
 ecs_entity net_log_state_next(const net_log_state* state, ecs_entity before);
-uint32_t net_log_state_entity_count(const net_log_state* state);
 /// @return The name of the template ("arena_player+boost"), borrowed; NULL: no such entity.
 const char* net_log_state_template(const net_log_state* state, ecs_entity entity);
 /// The components of the entity's template that have values, in order of name.

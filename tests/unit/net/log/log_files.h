@@ -172,6 +172,13 @@ static inline net_log_file* files_start(const net_log_file_config* config) {
     return file;
 }
 
+static inline uint32_t files_entities(const net_log_state* state) {
+    uint32_t count = 0;
+    for (ecs_entity at = ECS_ENTITY_NONE; (at = net_log_state_next(state, at)) != ECS_ENTITY_NONE;)
+        count++;
+    return count;
+}
+
 /// Write the records of a made-up tick. @return false once logging stopped.
 static inline bool files_begin(net_log_file* file, ecs_tick tick) {
     net_log_draft* draft = net_log_file_begin(file);

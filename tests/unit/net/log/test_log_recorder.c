@@ -185,7 +185,7 @@ static void compare_all(const char* game, uint32_t ticks) {
     }
     assert_true(net_log_state_is_whole(state));
     assert_false(net_log_compare(state, net_log_replay_match(replay), &(net_verify_result){0}));
-    print_message("%s: %u entities\n", game, net_log_state_entity_count(state));
+    print_message("%s: %u entities\n", game, files_entities(state));
     free(known);
     net_log_replay_destroy(replay);
     net_log_state_destroy(state);
@@ -297,13 +297,11 @@ static void play_until(play* self, const char* words) {
 // Behind the ticks that a full disk costs, the first tick has a full state; of those in front of
 // them the last one may have none.
 PLAY_CASE(behind_a_full_disk_the_state_is_full, "breakout") {
-    net_log_file_config config = net_log_file_config_default(self->files.log, 60);
-    config.ring_bytes = 1 << 17;
-    config.ops.write = write_unless_full;
-    config.ops.sync = sync_nothing;
+    const net_log_options options = {.waiting_bytes = 1 << 17,
+                                     .ops = {.write = write_unless_full, .sync = sync_nothing}};
     is_full = false;
-    assert_ok(net_log_writer_create_with(&config, self->match, self->files.log, "test", 1, NULL,
-                                         &self->writer));
+    assert_ok(net_log_writer_create_as(NULL, self->files.log, &options, self->match, "test", 1,
+                                       NULL, &self->writer));
     for (uint32_t i = 0; i < 200; i++)
         play_tick(self);
     is_full = true;

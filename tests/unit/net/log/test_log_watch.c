@@ -64,7 +64,7 @@ static void same_states(net_log_reader* log, net_log_reader* record) {
     while (net_log_state_step(whole) == NET_OK) {
         assert_ok(net_log_state_step(seen));
         assert_int_equal(net_log_state_tick(seen), net_log_state_tick(whole));
-        assert_int_equal(net_log_state_entity_count(seen), net_log_state_entity_count(whole));
+        assert_int_equal(files_entities(seen), files_entities(whole));
         ecs_entity entity = ECS_ENTITY_NONE;
         while ((entity = net_log_state_next(whole, entity)) != ECS_ENTITY_NONE) {
             for (uint32_t i = 0; i < net_log_state_component_count(whole); i++) {

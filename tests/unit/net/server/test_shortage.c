@@ -74,12 +74,10 @@ static int sync_nothing(void* context, int fd) {
 }
 
 static net_result open_log(world* at) {
-    net_log_file_config config = net_log_file_config_default(log_file, 60);
-    config.allocator = &at->memory[PART_SERVER].allocator;
-    config.ring_bytes = LOG_RING_BYTES;
-    config.is_manual = true;
-    config.ops.sync = sync_nothing;
-    return net_log_writer_create_with(&config, at->match, log_file, "test", 1, NULL, &at->log);
+    const net_log_options options = {
+        .waiting_bytes = LOG_RING_BYTES, .is_manual = true, .ops.sync = sync_nothing};
+    return net_log_writer_create_as(&at->memory[PART_SERVER].allocator, log_file, &options,
+                                    at->match, "test", 1, NULL, &at->log);
 }
 
 static net_result open_server(world* at) {
