@@ -255,11 +255,7 @@ static void read_record(net_log_columns* self, base_reader* rest, proto_pb_write
             read_end(self, kind == NET_LOG_KIND_END, rest, to);
         proto_pb_write_end(to, mark, kind == KIND_STATE ? NET_LOG_KIND_STATE : kind);
     }
-    // The length goes in front.
-    const size_t size = to->size - mark, length_bytes = base_varint_bytes(size);
-    if (!proto_pb_extend(to, length_bytes)) return;
-    memmove(to->data + mark + length_bytes, to->data + mark, size);
-    base_varint_put(to->data + mark, size);
+    net_log_frame_record(to, mark);
 }
 
 bool net_log_columns_read(net_log_columns* columns, const net_log_block* block, const uint8_t* data,

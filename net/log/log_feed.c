@@ -36,7 +36,7 @@ static net_result open_reader(net_log_file_feed* self, const base_reporter* repo
         return NET_OK;
     }
     net_log_reader_destroy(*out);
-    result = net_log_reader_create_live(self->allocator, self->file, reporter, out);
+    result = net_log_reader_create_to(self->allocator, self->file, NET_LOG_LIVE, reporter, out);
     return *out ? NET_OK : result;
 }
 

@@ -306,10 +306,9 @@ static net_result refuse_version(const net_log_reader* reader, net_log_demand de
 // Take the Header out of a header block or a copy of it.
 static net_result take_header(net_log_reader* reader, uint64_t offset, const net_log_block* block) {
     if (!net_log_read_payload(reader, offset, block, reader->payload)) return NET_ERR_DAMAGED;
-    base_reader bytes = base_reader_make(reader->payload, block->unpacked_bytes);
     size_t size;
-    const uint8_t* header = net_log_next_span(&bytes, &size);
-    if (!header || base_reader_left(&bytes) > 0) return NET_ERR_DAMAGED;
+    const uint8_t* header = net_log_only_span(reader->payload, block->unpacked_bytes, &size);
+    if (!header) return NET_ERR_DAMAGED;
     net_log_demand demand;
     net_log_info info = {0};
     net_result result = net_log_header_read(&info, header, size, &demand);
@@ -571,8 +570,10 @@ net_result net_log_reader_create(const base_allocator* allocator, const char* fi
     return net_log_reader_create_to(allocator, file, 0, reporter, reader);
 }
 
-static net_result create(const base_allocator* allocator, const char* file, uint32_t last_segment,
-                         bool is_live, const base_reporter* reporter, net_log_reader** reader_out) {
+net_result net_log_reader_create_to(const base_allocator* allocator, const char* file,
+                                    uint32_t last_segment, const base_reporter* reporter,
+                                    net_log_reader** reader_out) {
+    const bool is_live = last_segment == NET_LOG_LIVE;
     BASE_ASSERT(file && reader_out);
     *reader_out = NULL;
     net_log_reader* reader = base_allocate_zero(allocator, sizeof *reader);
@@ -588,10 +589,9 @@ static net_result create(const base_allocator* allocator, const char* file, uint
     net_log_queue_copy copy = {0};
     net_result result = NET_ERR_MEMORY;
     if (reader->stored && reader->payload)
-        result =
-            last_segment == 0 && !is_live ? net_log_queue_load(&copy, allocator, file) : NET_OK;
+        result = last_segment == 0 ? net_log_queue_load(&copy, allocator, file) : NET_OK;
     if (result == NET_OK)
-        result = net_log_set_open(&reader->set, allocator, reader->file, last_segment,
+        result = net_log_set_open(&reader->set, allocator, reader->file, is_live ? 0 : last_segment,
                                   &reader->reporter);
     if (result == NET_OK) result = open_log(reader, &copy, is_live);
     net_log_queue_unload(&copy);
@@ -602,17 +602,6 @@ static net_result create(const base_allocator* allocator, const char* file, uint
     }
     *reader_out = reader;
     return result;
-}
-
-net_result net_log_reader_create_to(const base_allocator* allocator, const char* file,
-                                    uint32_t last_segment, const base_reporter* reporter,
-                                    net_log_reader** reader) {
-    return create(allocator, file, last_segment, false, reporter, reader);
-}
-
-net_result net_log_reader_create_live(const base_allocator* allocator, const char* file,
-                                      const base_reporter* reporter, net_log_reader** reader) {
-    return create(allocator, file, 0, true, reporter, reader);
 }
 
 void net_log_reader_destroy(net_log_reader* reader) {

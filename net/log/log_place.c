@@ -133,6 +133,12 @@ const uint8_t* net_log_next_span(base_reader* bytes, size_t* size) {
     return base_reader_skip(bytes, *size);
 }
 
+const uint8_t* net_log_only_span(const uint8_t* payload, size_t payload_bytes, size_t* size) {
+    base_reader bytes = base_reader_make(payload, payload_bytes);
+    const uint8_t* data = net_log_next_span(&bytes, size);
+    return base_reader_left(&bytes) == 0 ? data : NULL;
+}
+
 bool net_log_check_records(const net_log_block* block, const uint8_t* payload,
                            net_log_order* order) {
     base_reader bytes = base_reader_make(payload, block->unpacked_bytes);

@@ -287,9 +287,8 @@ static bool is_head(net_log_reader* reader, uint64_t offset, const net_log_block
         offset - base != NET_LOG_PROLOGUE_BYTES ||
         !net_log_read_payload(reader, offset, block, reader->payload))
         return false;
-    base_reader bytes = base_reader_make(reader->payload, block->unpacked_bytes);
     size_t size;
-    const uint8_t* header = net_log_next_span(&bytes, &size);
+    const uint8_t* header = net_log_only_span(reader->payload, block->unpacked_bytes, &size);
     const bool is_part = base > 0 || reader->is_part;
     return header &&
            is_part == ((net_log_header_features(header, size) & NET_LOG_FEATURE_SEGMENT) != 0);

@@ -181,6 +181,8 @@ BASE_MUST_USE bool net_log_file_chain(net_log_reader* reader, const net_log_set_
                                       struct net_log_index* index, struct net_log_chain* chain);
 /// Get the next (varint length, bytes) of a payload. NULL for what no writer writes.
 const uint8_t* net_log_next_span(base_reader* bytes, size_t* size);
+/// The one record of a payload. NULL for what no writer writes.
+const uint8_t* net_log_only_span(const uint8_t* payload, size_t payload_bytes, size_t* size);
 /// Check an unpacked data block: its records are decoded, in order, as many and of the ticks that
 /// it says.
 BASE_MUST_USE bool net_log_check_records(const net_log_block* block, const uint8_t* payload,

@@ -426,6 +426,13 @@ uint8_t* net_log_draft_end(net_log_draft* draft, net_log_kind kind, uint64_t num
     return record - NET_LOG_QUEUE_PREFIX_BYTES;
 }
 
+void net_log_frame_record(proto_pb_writer* to, size_t begin) {
+    const size_t size = to->size - begin, head = base_varint_bytes(size);
+    if (!proto_pb_extend(to, head)) return;
+    memmove(to->data + begin + head, to->data + begin, size);
+    base_varint_put(to->data + begin, size);
+}
+
 // ---- the header record ----
 
 // The header is written once and read once. It names everything by number that the records use, so

@@ -138,6 +138,9 @@ BASE_MUST_USE bool net_log_draft_item(net_log_draft* draft, const net_log_item* 
 uint8_t* net_log_draft_end(net_log_draft* draft, net_log_kind kind, uint64_t number, ecs_tick tick,
                            uint32_t* size);
 
+/// A record was written from `begin` on: its length goes before it, as blocks have it.
+void net_log_frame_record(proto_pb_writer* to, size_t begin);
+
 // ---- the header record ----
 
 // The header record: game, settings and schema of a log.

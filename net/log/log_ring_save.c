@@ -102,8 +102,9 @@ static bool copy_blocks(net_log_file* log, const char* blocks, const char* part,
     const net_log_copy_config config = {.output = part, .ops = &log->config.ops};
     net_log_reader* reader;
     (void)unlink(part);
-    bool is_copied = net_log_reader_create_live(NULL, blocks, &reporter, &reader) == NET_OK &&
-                     net_log_copy(reader, &config, &reporter, copied) == NET_OK;
+    bool is_copied =
+        net_log_reader_create_to(NULL, blocks, NET_LOG_LIVE, &reporter, &reader) == NET_OK &&
+        net_log_copy(reader, &config, &reporter, copied) == NET_OK;
     net_log_reader_destroy(reader);
     return is_copied;
 }

@@ -4,6 +4,7 @@
 // counts for the template with which it was created.
 #include "base/assert.h"
 #include "base/hash.h"
+#include "base/search.h"
 #include "base/text.h"
 #include "log/log_read.h"
 #include "log/log_record.h"
@@ -32,31 +33,31 @@ typedef struct tally_rows {
     uint32_t count, capacity;
 } tally_rows;
 
+// The entity that is at an index; none: NONE.
+typedef struct living {
+    ecs_entity handle;
+    uint64_t template_; // its key
+} living;
+
 typedef struct tally {
     net_log_reader* reader;
     const base_allocator* allocator;
     const uint8_t* header;
     size_t header_bytes;
     tally_rows components, templates, clients;
-    uint64_t* template_of; // by index of entity: key of its template
-    uint32_t template_capacity;
-    net_log_state* state;  // NULL: the log has no values
-    ecs_entity* handle_of; // by index: the entity that is there
-    uint32_t handle_capacity;
+    net_log_state* state; // NULL: the log has no values
+    living* living;       // by index of entity
+    uint32_t living_capacity;
     uint64_t ticks_without_detail; // without values
     bool lacks_memory;
 } tally;
 
 // The row of a key; a new one is zero and has no name. NULL: too many, or no memory.
 static tally_row* get_row(tally* self, tally_rows* rows, uint64_t key) {
-    uint32_t low = 0, high = rows->count;
-    while (low < high) {
-        const uint32_t middle = (low + high) / 2;
-        if (rows->rows[middle].key < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    base_search search = base_search_begin(rows->count);
+    while (base_search_next(&search))
+        base_search_step(&search, rows->rows[search.middle].key < key);
+    const uint32_t low = search.low;
     if (low < rows->count && rows->rows[low].key == key) return &rows->rows[low];
     if (rows->count == ROWS_MAX) return NULL;
     if (!BASE_ARRAY_RESERVE(self->allocator, rows->rows, rows->capacity, rows->count + 1)) {
@@ -80,17 +81,6 @@ static tally_row* get_component(tally* self, uint32_t id) {
     return row;
 }
 
-static bool remember(tally* self, ecs_entity entity, uint64_t key) {
-    const uint32_t index = ecs_entity_index(entity);
-    if (!BASE_ARRAY_RESERVE(self->allocator, self->template_of, self->template_capacity,
-                            index + 1)) {
-        self->lacks_memory = true;
-        return false;
-    }
-    self->template_of[index] = key;
-    return true;
-}
-
 static tally_row* get_named_template(tally* self, const char* name) {
     tally_row* row = get_row(self, &self->templates, base_hash64_text(name));
     if (row && !row->name[0]) (void)base_text_copy(row->name, sizeof row->name, name);
@@ -98,10 +88,10 @@ static tally_row* get_named_template(tally* self, const char* name) {
 }
 
 static void add_end(tally* self, uint32_t index) {
-    if (index >= self->handle_capacity || self->handle_of[index] == ECS_ENTITY_NONE) return;
-    tally_row* row = get_row(self, &self->templates, self->template_of[index]);
+    if (index >= self->living_capacity || self->living[index].handle == ECS_ENTITY_NONE) return;
+    tally_row* row = get_row(self, &self->templates, self->living[index].template_);
     if (row) row->counts[DESTROYED]++;
-    self->handle_of[index] = ECS_ENTITY_NONE;
+    self->living[index].handle = ECS_ENTITY_NONE;
 }
 
 // An entity that is there as a whole; it may have been there before.
@@ -109,17 +99,16 @@ static void add_whole(tally* self, ecs_entity entity) {
     const uint32_t index = ecs_entity_index(entity);
     tally_row* row = get_named_template(self, net_log_state_template(self->state, entity));
     if (!row ||
-        !BASE_ARRAY_RESERVE(self->allocator, self->handle_of, self->handle_capacity, index + 1)) {
+        !BASE_ARRAY_RESERVE(self->allocator, self->living, self->living_capacity, index + 1)) {
         self->lacks_memory = true;
         return;
     }
-    const uint64_t key = row->key;
-    bool is_there = self->handle_of[index] == entity;
-    if (is_there && self->template_of[index] == key) return;
+    const living here = {entity, row->key}, before = self->living[index];
+    const bool is_there = before.handle == entity;
+    if (is_there && before.template_ == here.template_) return;
     row->counts[is_there ? RECREATED : CREATED]++;
     if (!is_there) add_end(self, index);
-    self->handle_of[index] = entity;
-    (void)!remember(self, entity, key);
+    self->living[index] = here;
 }
 
 static void add_touch(tally* self, const net_log_touch* touch) {
@@ -144,9 +133,8 @@ static bool add_state(tally* self, const net_log_record* record, bool is_resumed
     const net_log_touch* touches = net_log_state_touches(self->state, &count);
     for (uint32_t i = 0; i < count; i++)
         add_touch(self, &touches[i]);
-    for (uint32_t i = 0; net_log_state_is_full(self->state) && i < self->handle_capacity; i++)
-        if (self->handle_of[i] && !net_log_state_template(self->state, self->handle_of[i]))
-            add_end(self, i);
+    for (uint32_t i = 0; net_log_state_is_full(self->state) && i < self->living_capacity; i++)
+        if (!net_log_state_template(self->state, self->living[i].handle)) add_end(self, i);
     return true;
 }
 
@@ -241,10 +229,6 @@ static void write_clients(tally* self, ecs_line_fn line, void* context) {
     }
 }
 
-static void release_rows(const tally* self, tally_rows* rows) {
-    if (rows->rows) base_release(self->allocator, rows->rows, rows->capacity * sizeof *rows->rows);
-}
-
 net_result net_log_tally(net_log_reader* reader, ecs_line_fn line, void* context) {
     BASE_ASSERT(reader && line);
     tally self = {.reader = reader, .allocator = net_log_reader_allocator(reader)};
@@ -268,11 +252,10 @@ net_result net_log_tally(net_log_reader* reader, ecs_line_fn line, void* context
         snprintf(text, sizeof text, "without_detail ticks=%" PRIu64, self.ticks_without_detail);
         if (self.ticks_without_detail > 0) line(context, text);
     }
-    release_rows(&self, &self.components);
-    release_rows(&self, &self.templates);
-    release_rows(&self, &self.clients);
-    BASE_ARRAY_RELEASE(self.allocator, self.template_of, self.template_capacity);
-    BASE_ARRAY_RELEASE(self.allocator, self.handle_of, self.handle_capacity);
+    BASE_ARRAY_RELEASE(self.allocator, self.components.rows, self.components.capacity);
+    BASE_ARRAY_RELEASE(self.allocator, self.templates.rows, self.templates.capacity);
+    BASE_ARRAY_RELEASE(self.allocator, self.clients.rows, self.clients.capacity);
+    BASE_ARRAY_RELEASE(self.allocator, self.living, self.living_capacity);
     net_log_state_destroy(self.state);
     return result;
 }

@@ -11,6 +11,7 @@
 
 #include "base/hash.h"
 #include "log/log_block.h"
+#include "log/log_read.h"
 #include "log/log_record.h"
 #include "log/log_segment.h"
 #include "proto/pb_wire.h"
@@ -132,20 +133,15 @@ static bool write_records(net_log_watch* watch, const net_log_block* block, prot
     base_reader reader = base_reader_make(watch->payload, block->unpacked_bytes);
     for (uint32_t i = 0; i < block->record_count; i++) {
         net_log_record record;
-        const uint64_t size = base_reader_varint(&reader);
-        if (size > base_reader_left(&reader)) return false;
-        const uint8_t* data = base_reader_skip(&reader, (size_t)size);
-        if (!data || !net_log_record_read(&record, data, (size_t)size)) return false;
+        size_t size;
+        const uint8_t* data = net_log_next_span(&reader, &size);
+        if (!data || !net_log_record_read(&record, data, size)) return false;
         const size_t begin = to->size;
         const net_log_kind kind = write_record(&record, to);
         if (kind == NET_LOG_KIND_OTHER) return false;
         proto_pb_write_end(to, begin, (uint32_t)kind);
-        // The length before it: a field without its tag.
-        const size_t bytes = to->size - begin;
-        const uint32_t head = base_varint_bytes(bytes);
-        if (!proto_pb_extend(to, head)) return false;
-        memmove(to->data + begin + head, to->data + begin, bytes);
-        base_varint_put(to->data + begin, bytes);
+        net_log_frame_record(to, begin);
+        if (to->failed) return false;
     }
     return base_reader_left(&reader) == 0 && !reader.failed;
 }
@@ -154,15 +150,6 @@ static void put_record(proto_pb_writer* to, const uint8_t* data, size_t size) {
     proto_pb_write_varint(to, size);
     uint8_t* place = proto_pb_extend(to, size);
     if (place && size > 0) memcpy(place, data, size);
-}
-
-// The one record of a block that is no data block. @return NULL: no writer writes it.
-static const uint8_t* single_record(const net_log_watch* watch, const net_log_block* block,
-                                    size_t* size) {
-    base_reader reader = base_reader_make(watch->payload, block->unpacked_bytes);
-    *size = (size_t)base_reader_varint(&reader);
-    return *size > 0 && *size == base_reader_left(&reader) ? base_reader_skip(&reader, *size)
-                                                           : NULL;
 }
 
 static bool write_keyframe(net_log_watch* watch, net_log_block* block, proto_pb_writer* to) {
@@ -191,7 +178,7 @@ static bool write_block(net_log_watch* watch, net_log_block* block, proto_pb_wri
     case NET_LOG_BLOCK_HEADER_COPY: {
         uint8_t* memory = watch->stored; // unpacked by now
         proto_pb_writer header = {.data = memory, .capacity = NET_LOG_RECORD_BYTES_MAX};
-        record = single_record(watch, block, &size);
+        record = net_log_only_span(watch->payload, block->unpacked_bytes, &size);
         if (!record || !write_header(watch, record, size, 0, &header)) return false;
         put_record(to, memory, header.size);
         return true;
@@ -248,8 +235,8 @@ static net_result read_header(net_log_watch* watch, int descriptor, net_log_bloc
     if (block->type != NET_LOG_BLOCK_HEADER ||
         !net_log_block_unpack(block, watch->stored, watch->packer.columns, watch->payload))
         return NET_ERR_DAMAGED;
-    *record = single_record(watch, block, size);
-    return *record && *size <= NET_LOG_RECORD_BYTES_MAX ? NET_OK : NET_ERR_DAMAGED;
+    *record = net_log_only_span(watch->payload, block->unpacked_bytes, size);
+    return *record ? NET_OK : NET_ERR_DAMAGED;
 }
 
 net_result net_log_watch_head(net_log_watch* watch, int descriptor, bool is_record,
@@ -263,6 +250,7 @@ net_result net_log_watch_head(net_log_watch* watch, int descriptor, bool is_reco
     proto_pb_writer to = {.data = watch->target, .capacity = NET_LOG_BLOCK_BYTES_MAX};
     if (!write_header(watch, record, size, NET_LOG_FEATURE_SEGMENT, &header))
         return NET_ERR_DAMAGED;
+    if (!out) return NET_OK;
     if (is_record) {
         block.identity = identity_of(block.identity);
     } else { // all of it; features of both fields count
@@ -278,16 +266,6 @@ net_result net_log_watch_head(net_log_watch* watch, int descriptor, bool is_reco
     const size_t bytes = net_log_packer_pack(&watch->packer, &block, to.data, (uint32_t)to.size);
     base_bytes_write(out, watch->packer.stored, bytes);
     return out->failed ? NET_ERR_MEMORY : NET_OK;
-}
-
-net_result net_log_watch_begin(net_log_watch* watch, int descriptor) {
-    net_log_block block;
-    const uint8_t* record;
-    size_t size;
-    const net_result result = read_header(watch, descriptor, &block, &record, &size);
-    if (result != NET_OK) return result;
-    proto_pb_writer header = {.data = watch->target, .capacity = NET_LOG_BLOCK_BYTES_MAX};
-    return write_header(watch, record, size, 0, &header) ? NET_OK : NET_ERR_DAMAGED;
 }
 
 net_result net_log_watch_step(net_log_watch* watch, int descriptor, ecs_tick tick_max,

@@ -197,7 +197,7 @@ static bool fill_piece(server_inspect* self, http_piece* piece, int source) {
     const ecs_tick tick_max = tick_max_of(self, true);
     base_bytes_clear(&piece->bytes);
     if (!self->watch && net_log_watch_create(NULL, &self->watch) != NET_OK) return false;
-    net_result result = net_log_watch_begin(self->watch, source);
+    net_result result = net_log_watch_head(self->watch, source, true, NULL);
     while (result == NET_OK && piece->bytes.size < PIECE_BYTES)
         result = has_time(self) ? net_log_watch_step(self->watch, source, tick_max, &piece->next,
                                                      &piece->bytes)

@@ -61,7 +61,8 @@ static bool open_live(server_replay* self) {
     net_log_reader* live;
     if (net_log_reader_info(self->reader)->is_closed || !net_log_is_written(self->file))
         return false;
-    if (net_log_reader_create_live(NULL, self->file, &self->reporter, &live) != NET_OK) return true;
+    if (net_log_reader_create_to(NULL, self->file, NET_LOG_LIVE, &self->reporter, &live) != NET_OK)
+        return true;
     net_log_reader_destroy(self->reader);
     self->reader = live;
     return true;

@@ -301,6 +301,7 @@ typedef struct net_log_info {
     char settings[NET_SETTINGS_MAX][64]; ///< "key=value"
 } net_log_info;
 
+#define NET_LOG_LIVE UINT32_MAX
 /// Open a log. A torn tail is not an error (is_cut). The caller owns the reader; what `reporter`
 /// borrows must outlive it.
 /// @return NET_OK; NET_ERR_IO (reported); NET_ERR_MEMORY; NET_ERR_VERSION (reported: a later
@@ -310,7 +311,8 @@ typedef struct net_log_info {
 BASE_MUST_USE net_result net_log_reader_create(const base_allocator* allocator, const char* file,
                                                const base_reporter* reporter,
                                                net_log_reader** reader);
-/// The part of a log that ends with a closed segment; 0: with FILE. A log is opened from the last
+/// The part of a log that ends with a closed segment; 0: with FILE; NET_LOG_LIVE: with FILE, whose
+/// server lives: what its queue has comes with the next blocks. A log is opened from the last
 /// reload of its game on; net_log_info.segment_before leads to what is before.
 /// @return NET_OK; NET_ERR_IO (reported); NET_ERR_MEMORY; NET_ERR_VERSION, NET_ERR_DAMAGED (as for
 ///         net_log_reader_create).
@@ -323,10 +325,6 @@ BASE_MUST_USE net_result net_log_reader_create_to(const base_allocator* allocato
 /// A closed segment, and a log with records out of FILE.queue, do not grow: open them again.
 /// @return NET_OK, also when nothing is new; NET_ERR_MEMORY (call it again).
 BASE_MUST_USE net_result net_log_reader_follow(net_log_reader* reader);
-/// Of a log whose server lives: what its queue has comes with the next blocks.
-BASE_MUST_USE net_result net_log_reader_create_live(const base_allocator* allocator,
-                                                    const char* file, const base_reporter* reporter,
-                                                    net_log_reader** reader);
 /// Destroy a reader. NULL does nothing.
 void net_log_reader_destroy(net_log_reader* reader);
 /// Borrowed; lives as long as the reader.
