@@ -27,16 +27,12 @@ net_match_config net_match_config_default(const net_module* module) {
 
 static net_result refuse_key(const net_game_module* game, const char* key,
                              const base_reporter* reporter) {
-    const char* keys[NET_SETTINGS_MAX];
+    base_nearest nearest = base_nearest_begin(key);
     for (uint32_t i = 0; i < game->setting_count; i++)
-        keys[i] = game->settings[i].key;
-    const char* nearest = base_text_nearest(key, keys, game->setting_count);
-    if (nearest) {
-        base_report(reporter, NULL, 0, "%s has no setting \"%s\", did you mean \"%s\"?", game->name,
-                    key, nearest);
-    } else {
-        base_report(reporter, NULL, 0, "%s has no setting \"%s\"", game->name, key);
-    }
+        base_nearest_offer(&nearest, game->settings[i].key);
+    base_report(reporter, NULL, 0, "%s has no setting \"%s\"%s%s%s", game->name, key,
+                nearest.found ? ", did you mean \"" : "", nearest.found ? nearest.found : "",
+                nearest.found ? "\"?" : "");
     return NET_ERR_UNKNOWN;
 }
 

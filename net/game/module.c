@@ -302,7 +302,6 @@ static net_result net_module_table_check(const net_game_module* table, const cha
 // below their folder. The hashes of this pack and of the library give the content hash in logs.
 
 #define PATH_BYTES_MAX 1024u
-#define NAMES_MAX 64u
 
 // Owns everything that net_module points to.
 typedef struct module_box {
@@ -327,30 +326,28 @@ static const char* next_folder(const char* path, char* folder, size_t folder_byt
     return path + length + (path[length] == ':' ? 1 : 0);
 }
 
-// The nearest name of a module in the path, for "did you mean".
+// The nearest name of a module in the path, for "did you mean". It is in `kept`; NULL: none is near.
 static const char* nearest_name(const char* name, const char* search_path,
-                                char (*names)[NET_GAME_NAME_BYTES_MAX]) {
-    const char* pointers[NAMES_MAX];
-    uint32_t count = 0;
-    char folder[PATH_BYTES_MAX];
+                                char kept[NET_GAME_NAME_BYTES_MAX]) {
+    char folder[PATH_BYTES_MAX], found[NET_GAME_NAME_BYTES_MAX];
+    base_nearest nearest = base_nearest_begin(name);
     const char* rest = search_path ? search_path : "";
     while ((rest = next_folder(rest, folder, sizeof folder))) {
         DIR* dir = folder[0] ? opendir(folder) : NULL;
-        if (!dir) continue;
-        for (struct dirent* entry = readdir(dir); entry && count < NAMES_MAX;
-             entry = readdir(dir)) {
-            size_t length = strlen(entry->d_name);
-            if (length < 4 || length - 3 >= NET_GAME_NAME_BYTES_MAX) continue;
-            if (strcmp(entry->d_name + length - 3, ".so") != 0) continue;
-            memcpy(names[count], entry->d_name, length - 3);
-            names[count][length - 3] = '\0';
-            if (!net_module_name_is_valid(names[count])) continue;
-            pointers[count] = names[count];
-            count++;
+        for (const struct dirent* entry; dir && (entry = readdir(dir));) {
+            const size_t length = strlen(entry->d_name);
+            if (length < 4 || strcmp(entry->d_name + length - 3, ".so") != 0 ||
+                !base_text_format(found, sizeof found, "%.*s", (int)length - 3, entry->d_name) ||
+                !net_module_name_is_valid(found))
+                continue;
+            base_nearest_offer(&nearest, found);
+            if (nearest.found != found) continue;
+            memcpy(kept, found, sizeof found);
+            nearest.found = kept;
         }
-        closedir(dir);
+        if (dir) closedir(dir);
     }
-    return base_text_nearest(name, pointers, count);
+    return nearest.found;
 }
 
 static net_result find_file(const char* name, const char* search_path,
@@ -364,8 +361,8 @@ static net_result find_file(const char* name, const char* search_path,
             if (access(file, R_OK) == 0) return NET_OK;
         }
     }
-    char names[NAMES_MAX][NET_GAME_NAME_BYTES_MAX];
-    const char* nearest = nearest_name(name, search_path, names);
+    char kept[NET_GAME_NAME_BYTES_MAX];
+    const char* nearest = nearest_name(name, search_path, kept);
     if (nearest) {
         base_report(reporter, NULL, 0, "no game \"%.64s\" in the module path, did you mean \"%s\"?",
                     name, nearest);

@@ -91,11 +91,7 @@ static void record_other_log(scan* self, uint64_t offset, const net_log_block* b
 static void walk(scan* self, uint64_t offset, uint64_t end) {
     net_log_reader* reader = self->reader;
     net_log_block block;
-    while (offset < end) {
-        if (!net_log_read_block(reader, offset, &block)) {
-            offset = net_log_find_block(reader, offset + 1, end);
-            continue;
-        }
+    while (net_log_next_block(reader, &offset, end, &block)) {
         if (block.identity == reader->info.identity)
             add_block(self, offset, &block);
         else
@@ -334,13 +330,9 @@ static net_result find_header(net_log_reader* reader, const char* why) {
     uint64_t end =
         reader->set.bytes < HEADER_SEARCH_BYTES_MAX ? reader->set.bytes : HEADER_SEARCH_BYTES_MAX;
     net_log_block block;
-    uint64_t offset = net_log_find_block(reader, 0, end);
+    uint64_t offset = 0;
     net_result result = NET_ERR_DAMAGED;
-    while (offset < end && result == NET_ERR_DAMAGED) {
-        if (!net_log_read_block(reader, offset, &block)) {
-            offset = net_log_find_block(reader, offset + 1, end);
-            continue;
-        }
+    while (result == NET_ERR_DAMAGED && net_log_next_block(reader, &offset, end, &block)) {
         bool is_header = block.type == NET_LOG_BLOCK_HEADER_COPY || is_header_block(&block);
         if (is_header) result = take_header(reader, offset, &block);
         offset = net_log_pass_block(reader, offset, &block);
@@ -434,11 +426,7 @@ static net_result merge_queue(net_log_reader* reader, net_log_tail* tail,
 static ecs_tick begin_of_blocks(net_log_reader* reader) {
     const uint64_t end = reader->set.bytes;
     net_log_block block;
-    for (uint64_t offset = reader->data_start; offset < end;) {
-        if (!net_log_read_block(reader, offset, &block)) {
-            offset = net_log_find_block(reader, offset + 1, end);
-            continue;
-        }
+    for (uint64_t offset = reader->data_start; net_log_next_block(reader, &offset, end, &block);) {
         if (block.identity == reader->info.identity && block.type != NET_LOG_BLOCK_HEADER &&
             block.type != NET_LOG_BLOCK_INDEX)
             return block.first_tick + (block.type != NET_LOG_BLOCK_DATA);

@@ -68,6 +68,13 @@ uint64_t net_log_find_block(net_log_reader* reader, uint64_t offset, uint64_t en
     return end;
 }
 
+bool net_log_next_block(net_log_reader* reader, uint64_t* offset, uint64_t end,
+                        net_log_block* block) {
+    while (*offset < end && !net_log_read_block(reader, *offset, block))
+        *offset = net_log_find_block(reader, *offset + 1, end);
+    return *offset < end;
+}
+
 uint64_t net_log_pass_block(net_log_reader* reader, uint64_t offset, const net_log_block* block) {
     const uint64_t end = net_log_block_end(offset, block);
     const net_log_set_file* file = net_log_set_at(&reader->set, offset);
@@ -105,11 +112,7 @@ static bool is_jump_right(net_log_reader* reader, uint64_t offset, const net_log
     uint32_t count = 0;
     net_log_block next;
     offset = net_log_pass_block(reader, offset, block);
-    while (count < AHEAD_BLOCKS && offset < end) {
-        if (!net_log_read_block(reader, offset, &next)) {
-            offset = net_log_find_block(reader, offset + 1, end);
-            continue;
-        }
+    while (count < AHEAD_BLOCKS && net_log_next_block(reader, &offset, end, &next)) {
         offset = net_log_pass_block(reader, offset, &next);
         if (next.identity == block->identity && next.type != NET_LOG_BLOCK_HEADER)
             ordinals[count++] = next.ordinal;

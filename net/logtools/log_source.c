@@ -552,16 +552,12 @@ static bool is_named(const char* names, const char* name) {
 
 static net_result refuse_component(const net_log_source* source, const net_log_reader* reader,
                                    const char* name, const base_reporter* reporter) {
-    const uint32_t count = net_log_source_component_count(source);
-    const base_allocator* allocator = net_log_reader_allocator(reader);
-    const char** names = base_allocate(allocator, (count + 1) * sizeof *names);
-    if (!names) return NET_ERR_MEMORY;
-    for (uint32_t i = 0; i < count; i++)
-        names[i] = net_log_source_component(source, i)->name;
-    const char* nearest = base_text_nearest(name, names, count);
-    base_report(reporter, net_log_reader_file(reader), 0, "there is no component \"%s\"%s%s", name,
-                nearest ? ", did you mean " : "", nearest ? nearest : "");
-    base_release(allocator, (void*)names, (count + 1) * sizeof *names);
+    char hint[BASE_HINT_BYTES];
+    base_nearest nearest = base_nearest_begin(name);
+    for (uint32_t i = 0; i < net_log_source_component_count(source); i++)
+        base_nearest_offer(&nearest, net_log_source_component(source, i)->name);
+    base_report(reporter, net_log_reader_file(reader), 0, "there is no component \"%s\"%s", name,
+                base_nearest_hint(&nearest, hint));
     return NET_ERR_UNKNOWN;
 }
 
