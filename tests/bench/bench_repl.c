@@ -207,7 +207,8 @@ static void open_client(bench_repl* self, uint32_t number) {
         bench_repl_world(config, true, &client->world, &client->schema);
         const net_mirror_config mirror = {.world = client->world,
                                           .rows = net_schema_rows(client->schema),
-                                          .index_max = index_max};
+                                          .index_max = index_max,
+                                          .solo = config->is_solo ? &net_solo_part : NULL};
         bench_ok(net_mirror_create(&mirror, &client->mirror), "mirror");
         for (uint32_t i = 0; i < FLYING_MAX; i++)
             client->flying[i].body = bench_allocate(BENCH_REPL_HARD_BYTES);
@@ -215,6 +216,7 @@ static void open_client(bench_repl* self, uint32_t number) {
     bench_require(net_interest_add_client(self->interest, number + 1), "scopes");
     net_interest_set_player(self->interest, number + 1, self->entities[number % config->entities]);
     bench_ok(net_repl_state_create(self->replicator, number + 1, &client->view), "view");
+    if (config->is_solo) bench_ok(net_repl_state_use_solo(client->view), "solo");
 }
 
 static void close_client(bench_repl_client* client) {
@@ -276,7 +278,7 @@ static void write_packet(bench_repl* self, bench_repl_client* client, uint64_t n
     packet->tick = self->tick;
     packet->due = self->tick + client->lag + base_rng_below(&client->rng, 2);
     packet->seq = seq;
-    packet->is_lost = base_rng_below(&client->rng, 100) < LOSS_PERCENT;
+    packet->is_lost = base_rng_below(&client->rng, 100) < LOSS_PERCENT || self->is_stalled;
     packet->size = (uint32_t)proto_bit_writer_bytes(&writer);
     if (client->mirror) memcpy(packet->body, body, packet->size);
 }

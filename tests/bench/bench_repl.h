@@ -29,6 +29,7 @@ typedef struct bench_repl_config {
     uint32_t change_every_ticks; ///< every entity stands still and changes a number so often
     bool is_busy; ///< clients join the world as it changes; nothing settles before the measurement
     bool has_teams; ///< two teams; health and state are seen by the own one
+    bool is_solo;   ///< clients get solo code
 } bench_repl_config;
 
 /// Times of the ticks since bench_repl_clear.
@@ -58,6 +59,7 @@ typedef struct bench_repl {
     base_rng births;
     ecs_tick tick;
     uint32_t dirty_percent; ///< may be changed between ticks
+    bool is_stalled;        ///< nothing that is sent now arrives
     bench_repl_figures figures;
     net_repl_state_counters counted; ///< at bench_repl_clear, of all clients
 } bench_repl;
