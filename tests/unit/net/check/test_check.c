@@ -7,7 +7,7 @@
 #include "net/match.h"
 
 typedef struct expectation {
-    mistake mistake;
+    const char* mistake;
     uint32_t warnings_max;
     ecs_tick ticks; // 0: the game is refused
     const char* says;
@@ -27,7 +27,7 @@ static void save_line(void* context, const char* file, uint32_t line, const char
 }
 
 // `asked`: bots, ticks and settings.
-static net_result check_as(mistake planted, net_check_config asked, net_check_result* result) {
+static net_result check_as(const char* planted, net_check_config asked, net_check_result* result) {
     const base_reporter reporter = {save_line, NULL};
     log_files files;
     net_module* module = NULL;
@@ -47,7 +47,7 @@ static net_result check_as(mistake planted, net_check_config asked, net_check_re
     return code;
 }
 
-static net_result check(mistake planted, net_check_result* result) {
+static net_result check(const char* planted, net_check_result* result) {
     return check_as(planted, (net_check_config){0}, result);
 }
 
@@ -56,13 +56,13 @@ static void expect(const expectation* of) {
     const net_result code = check(of->mistake, &result);
     if (code != (of->ticks ? NET_OK : NET_ERR_MODULE) || !strstr(said, of->says) ||
         result.warnings > of->warnings_max || result.ticks != of->ticks)
-        fail_msg("mistake %d, %u ticks: expected: %s\nsaid: %s", of->mistake,
-                 (unsigned)result.ticks, of->says, said);
+        fail_msg("%s, %u ticks: expected: %s\nsaid: %s", of->mistake, (unsigned)result.ticks,
+                 of->says, said);
 }
 
 CASE(a_game_without_mistakes_gets_no_line) {
     net_check_result result;
-    assert_ok(check(MISTAKE_NONE, &result));
+    assert_ok(check("none", &result));
     assert_string_equal(said, "");
     assert_int_equal(result.warnings, 0);
     assert_int_equal(result.ticks, NET_CHECK_TICKS_DEFAULT);
@@ -80,181 +80,180 @@ CASE(a_game_without_mistakes_gets_no_line) {
 
 static const expectation expected[] = {
     // what is not sent or handled
-    {MISTAKE_ONE_KEY, 1, ALL,
+    {"one key", 1, ALL,
      "warning: actions hop and left have the same key A: one press does both; give one of them "
      "another key"},
-    {MISTAKE_ONE_BUTTON, 1, ALL,
+    {"one button", 1, ALL,
      "warning: actions left and duck have the same input of a game controller a: one press does "
      "both; give one of them another input of a game controller"},
-    {MISTAKE_NO_SOUND, 1, ALL,
+    {"no sound", 1, ALL,
      "goal.wav: is missing: put goal.wav into the folder assets beside the game's sources, and "
      "build the game again"},
-    {MISTAKE_NO_MUSIC, 1, ALL, "song.ogg: is missing: put song.ogg into the folder assets"},
-    {MISTAKE_UNKNOWN_TAG, 1, ALL,
-     "warning: system lost_es never runs: no world has all of its tags"},
-    {MISTAKE_UNKNOWN_STAGE, 1, ALL,
+    {"no music", 1, ALL, "song.ogg: is missing: put song.ogg into the folder assets"},
+    {"unknown tag", 1, ALL, "warning: system lost_es never runs: no world has all of its tags"},
+    {"unknown stage", 1, ALL,
      "warning: system late_es never runs: no program runs the stage act2 here"},
-    {MISTAKE_UNKNOWN_OPTIONAL, 1, ALL,
+    {"unknown optional", 1, ALL,
      "warning: system draw_es asks for an optional component glwo, which no template has: correct "
      "the name, or add it to a template, did you mean 'glow'?"},
-    {MISTAKE_UNKNOWN_EXCLUDED, 1, ALL,
+    {"unknown excluded", 1, ALL,
      "warning: system draw_es excludes component glwo, which no template has: correct the name, or "
      "add it to a template, did you mean 'glow'?"},
-    {MISTAKE_UNSENT, 1, ALL,
+    {"unsent by terms", 1, ALL,
      "warning: component glow of template paddle: system draw_es of the client reads it, system "
      "heat_es of the server writes it, and it is not replicated: clients see the template's value; "
      "add _replicate:b=yes, or, if draw_es is for the server alone, ES_TAG(server)"},
-    {MISTAKE_UNSENT_HANDLE, 1, ALL,
+    {"unsent by handle", 1, ALL,
      "warning: component glow of template paddle: system draw_es of the client reads it, and it is "
      "not replicated: on the server it is 0.5, on a client 0 (entity 2:1); add _replicate:b=yes"},
-    {MISTAKE_UNSENT_BOX, 1, ALL,
+    {"unsent in a box", 1, ALL,
      "it is not replicated: on the server it is {crew=1;shots=7}, on a client {crew=1;shots=0} "
      "(entity 2:1); add _replicate:b=yes"},
-    {MISTAKE_NO_KICK, 1, ALL,
+    {"no system takes kicks", 1, ALL,
      "warning: message Kick: no system of the server handles its event kick"},
-    {MISTAKE_UNUSED_EVENT, 1, ALL,
+    {"unused event", 1, ALL,
      "warning: event boom: no system handles it and no message carries it: to send it has no "
      "effect; add a handler with ES_ON_EVENT(boom), or ES_MESSAGE"},
-    {MISTAKE_NO_GOAL, 1, ALL,
+    {"no client takes goals", 1, ALL,
      "warning: message Goal: no system of a client handles its event goal"},
-    {MISTAKE_UNTRACKED_INPUT, 1, ALL,
+    {"untracked input", 1, ALL,
      "warning: component steer of template paddle: system steer_es writes inputs into it, but it "
      "is not tracked, so a log cannot tell where a re-run differs: add _track:b=yes"},
     // the prediction, which handles it, differs then
-    {MISTAKE_NO_INPUT, 2, ALL,
+    {"no system takes inputs", 2, ALL,
      "warning: message Steer: no system of the server handles its event steer: what clients send "
      "has no effect"},
     // inputs that only the server takes are unsent values too
-    {MISTAKE_NO_PREDICT, 3, ALL,
+    {"no prediction takes inputs", 3, ALL,
      "warning: prediction: no system with the tag predict handles the input event steer"},
-    {MISTAKE_KEY_NAME, 2, ALL,
+    {"key name", 2, ALL,
      "warning: action hop: 'Spcae' is no key: correct the name, did you mean 'Space'?\n"},
-    {MISTAKE_KEY_NAME, 2, ALL,
+    {"key name", 2, ALL,
      "warning: action hop: 'DPLfet' is no input of a game controller: correct the name, did you "
      "mean 'DPLeft'?\n"},
     // values that do not come back, or cannot be sent
-    {MISTAKE_LOST_FIELD, 1, ALL,
+    {"lost field", 1, ALL,
      "warning: message Steer: field dy of steer does not come back from the wire: see its to_wire "
      "and from_wire"},
-    {MISTAKE_RANGE, 1, ALL,
+    {"out of range", 1, ALL,
      "warning: component pos of template paddle: field y is 400 in tick 50 (entity 2:1), outside "
      "of its range -64..63.9375: clients get the limit"},
-    {MISTAKE_NAN, 1, ALL,
+    {"not a number", 1, ALL,
      "warning: component pos of template paddle: field y is not a number in tick 50 (entity 2:1)"},
-    {MISTAKE_INFINITE, 1, ALL,
+    {"infinite", 1, ALL,
      "warning: component pos of template paddle: field y is infinite in tick 50 (entity 2:1)"},
     // who writes what it may not
-    {MISTAKE_CONST, 1, ALL,
+    {"a const is written", 1, ALL,
      "warning: system move_es declares that it only reads steer, and writes it"},
-    {MISTAKE_BOT, 1, ALL, "warning: bot_think writes component pos of paddle (entity "},
-    {MISTAKE_PICTURE, 1, ALL,
+    {"a bot writes", 1, ALL, "warning: bot_think writes component pos of paddle (entity "},
+    {"a picture writes", 1, ALL,
      "warning: a system of stage render writes component pos of paddle (entity 1:1), which the "
      "server sends: only the server may"},
-    {MISTAKE_CLIENT, 1, ALL,
+    {"a client writes", 1, ALL,
      "warning: a system of the client writes what the server sends: entity "},
-    {MISTAKE_CLIENT, 1, ALL,
+    {"a client writes", 1, ALL,
      "requested again; system tidy_es of the client writes it, and only the server may: "
      "ES_TAG(server)\n"},
     // The game's last system writes, so nothing opens the value for writing after it.
-    {MISTAKE_SLIP, 1, ALL,
+    {"slip", 1, ALL,
      "warning: component glow of entity 2:1 (paddle) was written past its tracking by system "
      "rule_es, in tick 31: clients and the log do not have it; write it by a column that is not "
      "const or by ecs_get_mut, and keep no pointers to values\n"},
-    {MISTAKE_SLIP_ONCE, 1, ALL,
+    {"slip once", 1, ALL,
      "was written past its tracking by a part of the game that is not known, in tick 120: "},
-    {MISTAKE_SLIP_LATE, 1, ALL,
+    {"slip late", 1, ALL,
      "warning: component glow of entity 2:1 (paddle) was written past its tracking by a part of "
      "the game that is not known, in tick 120: "},
     // pictures
-    {MISTAKE_STRAY, 1, ALL,
+    {"a picture in act", 1, ALL,
      "warning: system draw_es draws in stage act, where there is no picture: add ES_STAGE(render)"},
-    {MISTAKE_SPRITE, 1, ALL,
+    {"a sprite without a file", 1, ALL,
      "sihp.png: is missing: put sihp.png into the folder assets beside the game's sources, and "
      "build the game again"},
     // what decides differently
-    {MISTAKE_PREDICTION, 1, ALL,
+    {"a prediction of another speed", 1, ALL,
      "warning: prediction: component pos differs from the server's in "},
-    {MISTAKE_UNPREDICTED, 1, ALL,
+    {"an unpredicted system", 1, ALL,
      " rows: system drift_es of the server writes it and is not in the prediction: ES_TAG(server | "
      "predict)\n"},
-    {MISTAKE_ROUGH, 1, ALL,
+    {"rough positions", 1, ALL,
      "warning: prediction: system move_es leaves component pos between the steps that are sent of "
      "it, so the server goes on from other numbers than clients: end with ecs_vec2_snap or "
      "ecs_snap, whose step is a field of the context: float grid ES_STEP(paddle, pos)\n"},
-    {MISTAKE_OUTSIDE, 2, ALL,
+    {"a number outside decides", 2, ALL,
      "warning: the log does not run again: tick 1 differs in component pos of entity 2:1: "
      "something besides inputs and the world's chance decides"},
-    {MISTAKE_CONTEXT, 1, ALL,
+    {"a context decides", 1, ALL,
      "warning: a match that is restored behind tick 61 differs in tick 62 in component pos of "
      "template paddle (entity 2:1, field y: -1.625,1, restored -1.625,0), first behind rule_es: "
      "the game keeps state outside of its world (in its context or in a static variable), and no "
      "keyframe has it; keep it in a component\n"},
     // unknown names
-    {MISTAKE_UNKNOWN_TERM, 1, 0,
+    {"unknown term", 1, 0,
      "of draw_es: no template or module has a component 'poss', did you mean 'pos'?"},
-    {MISTAKE_UNKNOWN_EVENT, 1, 0,
+    {"unknown event", 1, 0,
      "system 'goal_es' handles event 'gaol', which is not registered, did you mean 'goal'?"},
-    {MISTAKE_UNKNOWN_ORDER, 1, 0,
+    {"unknown order", 1, 0,
      "system 'move_es' runs after 'move_se', which is not registered, did you mean 'move_es'?"},
-    {MISTAKE_SOUND_EVENT, 1, 0,
+    {"sound event", 1, 0,
      "the sound goal.wav is of event gaol, which the game does not register: correct the name, did "
      "you mean 'goal'?"},
-    {MISTAKE_UNKNOWN_NEED, 1, 0, "paddle: there is no component 'glwo', did you mean 'glow'?"},
+    {"unknown need", 1, 0, "paddle: there is no component 'glwo', did you mean 'glow'?"},
     // a player's entity that is of no use
-    {MISTAKE_JOIN, 1, LONG,
+    {"a bird for a player", 1, LONG,
      "warning: player_join returns an entity of template bird, which lacks what system steer_es "
      "asks for: input steer has no effect; add its components to the template\n"},
-    {MISTAKE_NO_PLAYER, 1, LONG,
+    {"no player", 1, LONG,
      "warning: player_join returned no entity for any player: input steer has no effect, system "
      "steer_es asks for its row; return what ecs_try_create gives\n"},
     // what a world or a client refuses
-    {MISTAKE_INITS, 1, ALL, INITS_SAYS},
-    {MISTAKE_REFUSED, 2, ALL,
+    {"an odd creation", 1, ALL, INITS_SAYS},
+    {"more than a tick takes", 2, ALL,
      "warning: 1 creations or other commands were refused, the world has 2 entities: it is full, "
      "or the queue of a tick is; destroy what is no longer needed\n"},
-    {MISTAKE_REFUSED, 2, ALL,
+    {"more than a tick takes", 2, ALL,
      "warning: 1 events were refused: the queue of a tick is full; send fewer\n"},
-    {MISTAKE_GONE, 1, ALL, GONE_SAYS},
-    {MISTAKE_GONE_AFTER, 1, ALL, GONE_SAYS},
-    {MISTAKE_FLOOD, 1, LONG,
+    {"an event of the dying", 1, ALL, GONE_SAYS},
+    {"an event before the death", 1, ALL, GONE_SAYS},
+    {"more than a client takes", 1, LONG,
      "warning: client 1 \"Bot 1\" dropped: the game sends too many events: 256 wait for it, and "
      "one more Goal has no room; last sent by system rule_es: send fewer, or not reliably\n"},
-    {MISTAKE_HALF_TEXT, 1, ALL,
+    {"half text", 1, ALL,
      "warning: client 1 \"Bot 1\" dropped: it broke the protocol: Line: text is no UTF-8, it may "
      "be cut inside a character\n"},
     // and so no player has an entity
-    {MISTAKE_JOIN_INITS, 2, LONG, INITS_SAYS},
+    {"an odd creation for a player", 2, LONG, INITS_SAYS},
     // what no client ever gets
-    {MISTAKE_CLASS, 1, ALL,
+    {"class of nobody", 1, ALL,
      "paddle.blk:5: warning: component wing of template bird: no client gets the class ownr of its "
      "_visible: correct the name, or return its services->class_bit from .classes of the game's "
      "interest rules, did you mean 'owner'?\n"},
-    {MISTAKE_CLASS_ODD, 1, ALL,
+    {"class of other classes", 1, ALL,
      "paddle.blk:5: warning: component wing of template bird: no client gets the class ownr of its "
      "_visible: correct the name"},
-    {MISTAKE_OWNER, 1, ALL,
+    {"class of no owners", 1, ALL,
      "paddle.blk:5: warning: component wing of template bird: no client gets the class owner of "
      "its _visible: name the component with the client's number by .owner of the game's interest "
      "rules\n"},
-    {MISTAKE_OWNERLESS, 1, ALL,
+    {"class of a template without owner", 1, ALL,
      "no client gets the class owner of its _visible: add component own, which .owner of the "
      "game's interest rules names, to the template\n"},
-    {MISTAKE_TEAM, 1, ALL,
+    {"class of no teams", 1, ALL,
      "no client gets the class team of its _visible: name the component with the team by .team of "
      "the game's interest rules\n"},
-    {MISTAKE_ALWAYS, 1, ALL,
+    {"class always too far", 1, ALL,
      "warning: relevance returns NET_RELEVANT_ALWAYS for a paddle beyond the radius, where it is "
      "not asked, so clients do not get it: name a tag of it by .always, or a component by .groups, "
      "of the game's interest rules"},
-    {MISTAKE_BLIND, 1, ALL,
+    {"class without a position", 1, ALL,
      "warning: a client sees nothing by distance: its player's paddle has no component at, the "
      "position of the game's interest rules: add it, or call services->set_viewpoint\n"},
 };
 
 CASE(each_mistake_is_named_by_one_line) {
     for (size_t i = 0; i < BASE_COUNT(expected); i++) {
-        const mistake planted = expected[i].mistake;
-        if (BASE_VALIDATE_ON && planted >= MISTAKE_SLIP && planted <= MISTAKE_SLIP_LATE)
+        const char* planted = expected[i].mistake;
+        if (BASE_VALIDATE_ON && strncmp(planted, "slip", 4) == 0)
             continue; // there the step asserts it
         expect(&expected[i]);
     }
@@ -262,7 +261,7 @@ CASE(each_mistake_is_named_by_one_line) {
 
 CASE(fields_that_change_places_are_both_named) {
     net_check_result result;
-    assert_ok(check(MISTAKE_SWAPPED_FIELD, &result));
+    assert_ok(check("swapped field", &result));
     assert_non_null(strstr(said, "field dx of steer does not come back from the wire, it changes "
                                  "dy"));
     assert_non_null(strstr(said, "field dy of steer does not come back from the wire, it changes "
@@ -282,7 +281,7 @@ CASE(frames_that_a_sheet_does_not_have_are_named) {
     assert_int_equal(fwrite(sheet, 1, sizeof sheet, file), sizeof sheet);
     assert_int_equal(fclose(file), 0);
     static const expectation frames = {
-        MISTAKE_SHEET, 1, ALL,
+        "a sheet of odd frames", 1, ALL,
         "warning: sheet.png has 190 x 64 pixels, which are no 4 x 2 frames of one "
         "size: correct columns and rows, or the picture"};
     expect(&frames);
@@ -292,45 +291,45 @@ CASE(frames_that_a_sheet_does_not_have_are_named) {
 
 CASE(a_system_without_rows_and_a_handler_without_events_are_named) {
     net_check_result result;
-    assert_ok(check(MISTAKE_NO_ROWS, &result));
+    assert_ok(check("no rows", &result));
     assert_string_equal(said, "note: fly_es never had a row: what it does was not checked\n");
     assert_int_equal(result.warnings, 0);
     assert_int_equal(result.ticks, NET_CHECK_TICKS_MAX);
-    assert_ok(check(MISTAKE_NO_EVENT, &result));
+    assert_ok(check("no event", &result));
     assert_string_equal(said, "note: boom_es never had an event: what it does was not checked\n");
     assert_int_equal(result.warnings, 0);
     assert_int_equal(result.ticks, NET_CHECK_TICKS_MAX);
-    assert_ok(check(MISTAKE_LATE_ROW, &result));
+    assert_ok(check("late row", &result));
     assert_string_equal(said, "");
     assert_int_equal(result.ticks, 300); // the next look after the bird of tick 290
-    assert_ok(check_as(MISTAKE_LATE_ROW, (net_check_config){.ticks = 280}, &result));
+    assert_ok(check_as("late row", (net_check_config){.ticks = 280}, &result));
     assert_string_equal(said, "note: fly_es never had a row: what it does was not checked\n");
     assert_int_equal(result.ticks, 280);
 }
 
 CASE(a_player_who_never_gets_another_entity_is_named) {
     static const expectation respawn = {
-        MISTAKE_RESPAWN, 1, 660,
+        "a player lost for good", 1, 660,
         "warning: a player has had no entity for 10 s: its paddle was "
         "destroyed in tick 41, and a player never gets another; keep the "
         "entity of player_join, and set it back to respawn\n"};
     expect(&respawn);
     net_check_result result;
-    assert_ok(check_as(MISTAKE_RESPAWN, (net_check_config){.ticks = 200}, &result));
+    assert_ok(check_as("a player lost for good", (net_check_config){.ticks = 200}, &result));
     assert_int_equal(result.warnings, 0); // it may come back yet
 }
 
 CASE(bots_ticks_and_settings_are_the_callers) {
     static const char* const settings[] = {"speed=2"};
     net_check_result two, result;
-    assert_ok(check_as(MISTAKE_NONE, (net_check_config){.ticks = 30}, &two));
+    assert_ok(check_as("none", (net_check_config){.ticks = 30}, &two));
     assert_int_equal(two.ticks, 30);
-    assert_ok(check_as(MISTAKE_NONE, (net_check_config){.ticks = 30, .bots = 5}, &result));
+    assert_ok(check_as("none", (net_check_config){.ticks = 30, .bots = 5}, &result));
     assert_int_equal(result.warnings, 0);
     assert_int_equal(result.ticks, 30);
     assert_true(result.datagrams > 2 * two.datagrams);
     const net_check_config set = {.settings = settings, .setting_count = 1};
-    assert_int_equal(check_as(MISTAKE_NONE, set, &result), NET_ERR_UNKNOWN);
+    assert_int_equal(check_as("none", set, &result), NET_ERR_UNKNOWN);
     assert_non_null(strstr(said, "paddle has no setting \"speed\""));
 }
 
@@ -339,7 +338,7 @@ CASE(declarations_alone_are_checked_without_a_step) {
     net_module* module = NULL;
     net_match* match = NULL;
     net_check_result result;
-    the_mistake = MISTAKE_NO_KICK;
+    the_mistake = "no system takes kicks";
     said[0] = '\0';
     assert_ok(
         net_module_wrap(mistaken_module(), mistaken_templates(), "paddle.blk", &reporter, &module));
