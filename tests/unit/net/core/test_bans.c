@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "test.h"
+#include "hear.h"
 
 #include "net/token.h"
 #include "scarce.h"
@@ -172,38 +172,30 @@ BANS_CASE(bans_come_and_go_by_calls, "player 1 file\nplayer 2 file\n") {
 }
 
 BANS_CASE(a_fault_in_any_line_keeps_the_old_list, "player 1 old\n") {
-    base_report_first on = {.count = 0};
-    const base_reporter reporter = base_reporter_first(&on);
     const char text[] = "player 2\n\n# fine\nplayer two\nkey 4\n";
-    assert_int_equal(net_bans_read(bans, text, strlen(text), "bans.txt", &reporter),
+    assert_int_equal(net_bans_read(bans, text, strlen(text), "bans.txt", hear()),
                      NET_ERR_MALFORMED);
-    assert_int_equal(on.count, 1);
-    assert_non_null(strstr(on.text, "bans.txt:4: error: \"two\" is no number of a player"));
+    assert_int_equal(said.count, 1);
+    assert_said("bans.txt:4: error: \"two\" is no number of a player");
     assert_int_equal(net_bans_count(bans), 1);
     assert_string_equal(net_bans_find_player(bans, 1)->reason, "old");
     // Bytes that are no text, and more faults than are reported.
-    on = (base_report_first){.count = 0};
-    assert_int_equal(net_bans_read(bans, "player\0 3\n", 10, "b", &reporter), NET_ERR_MALFORMED);
-    assert_non_null(strstr(on.text, "NUL"));
+    assert_int_equal(net_bans_read(bans, "player\0 3\n", 10, "b", hear()), NET_ERR_MALFORMED);
+    assert_said("NUL");
     char many[4096];
     memset(many, 'x', sizeof many);
     for (size_t i = 1; i < sizeof many; i += 2)
         many[i] = '\n';
-    on = (base_report_first){.count = 0};
-    assert_int_equal(net_bans_read(bans, many, sizeof many, "b", &reporter), NET_ERR_MALFORMED);
-    assert_int_equal(on.count, NET_BAN_FAULTS_REPORTED_MAX + 1);
+    assert_int_equal(net_bans_read(bans, many, sizeof many, "b", hear()), NET_ERR_MALFORMED);
+    assert_int_equal(said.count, NET_BAN_FAULTS_REPORTED_MAX + 1);
     assert_int_equal(net_bans_count(bans), 1);
 }
 
-CASE(a_file_is_read_again_or_kept) {
+BANS_CASE(a_file_is_read_again_or_kept, "") {
     char name[] = "/tmp/shoal-bans-XXXXXX";
     int descriptor = mkstemp(name);
     assert_true(descriptor >= 0);
     close(descriptor);
-    net_bans* bans = NULL;
-    assert_ok(net_bans_create(NULL, &bans));
-    base_report_first on = {.count = 0};
-    const base_reporter reporter = base_reporter_first(&on);
     static const struct {
         const char* text;
         net_result result;
@@ -217,44 +209,38 @@ CASE(a_file_is_read_again_or_kept) {
         assert_non_null(file);
         assert_true(fputs(STEPS[i].text, file) >= 0);
         assert_int_equal(fclose(file), 0);
-        assert_int_equal(net_bans_load(bans, name, &reporter), STEPS[i].result);
+        assert_int_equal(net_bans_load(bans, name, hear()), STEPS[i].result);
         assert_int_equal(net_bans_count(bans), STEPS[i].count);
     }
     assert_int_equal(unlink(name), 0);
-    on = (base_report_first){.count = 0};
-    assert_int_equal(net_bans_load(bans, name, &reporter), NET_ERR_IO);
-    assert_int_equal(on.count, 1);
+    assert_int_equal(net_bans_load(bans, name, hear()), NET_ERR_IO);
+    assert_int_equal(said.count, 1);
     assert_int_equal(net_bans_count(bans), 1);
-    assert_int_equal(net_bans_load(bans, "/tmp", &reporter), NET_ERR_IO);
-    net_bans_destroy(bans);
+    assert_int_equal(net_bans_load(bans, "/tmp", hear()), NET_ERR_IO);
 }
 
-CASE(the_list_has_a_limit) {
+BANS_CASE(the_list_has_a_limit, "") {
     const size_t line_bytes = 13;
     size_t size = (NET_BANS_MAX + 1) * line_bytes;
     char* text = malloc(size + 1);
     assert_non_null(text);
     for (uint32_t i = 0; i <= NET_BANS_MAX; i++)
         (void)snprintf(text + i * line_bytes, line_bytes + 1, "player %05u\n", i + 1);
-    net_bans* bans = NULL;
-    base_report_first on = {.count = 0};
-    const base_reporter reporter = base_reporter_first(&on);
-    assert_ok(net_bans_create(NULL, &bans));
-    assert_ok(net_bans_read(bans, text, size - 2 * line_bytes, "b", &reporter));
+    const base_reporter* reporter = hear();
+    assert_ok(net_bans_read(bans, text, size - 2 * line_bytes, "b", reporter));
     net_ban ban = {.kind = NET_BAN_KEY, .id = 1};
     assert_ok(net_bans_add(bans, &ban)); // the last one
     ban.id = 2;
     assert_int_equal(net_bans_add(bans, &ban), NET_ERR_FULL);
     assert_int_equal(net_bans_count(bans), NET_BANS_MAX);
-    assert_int_equal(net_bans_read(bans, text, size - line_bytes, "b", &reporter), NET_ERR_FULL);
-    assert_int_equal(on.count, 1);
+    assert_int_equal(net_bans_read(bans, text, size - line_bytes, "b", reporter), NET_ERR_FULL);
+    assert_int_equal(said.count, 1);
     assert_int_equal(net_bans_count(bans), NET_BANS_MAX);
     assert_non_null(net_bans_find_player(bans, NET_BANS_MAX - 1));
     ban.id = 1;
     assert_true(net_bans_remove(bans, &ban));
-    assert_ok(net_bans_read(bans, text, size - line_bytes, "b", &reporter));
-    assert_int_equal(net_bans_read(bans, text, size, "b", &reporter), NET_ERR_FULL);
-    net_bans_destroy(bans);
+    assert_ok(net_bans_read(bans, text, size - line_bytes, "b", reporter));
+    assert_int_equal(net_bans_read(bans, text, size, "b", reporter), NET_ERR_FULL);
     free(text);
 }
 

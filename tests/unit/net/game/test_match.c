@@ -4,6 +4,7 @@
 
 #include "match_made.h"
 #include "breakout_table.h"
+#include "hear.h"
 
 #include "ecs/change.h"
 #include "ecs/save.h"
@@ -40,16 +41,12 @@ MODULE_CASE(settings_are_applied_within_their_range) {
                                         "lives=",    "lives=3x",  "lives",
                                         "=3",        "",          "lives=inf"};
     for (uint32_t i = 0; i < BASE_COUNT(wrong); i++) {
-        base_report_first first = {.count = 0};
-        base_reporter reporter = base_reporter_first(&first);
-        assert_int_equal(net_match_setting_apply(&config, wrong[i], &reporter), NET_ERR_MALFORMED);
-        assert_int_equal(first.count, 1);
+        assert_int_equal(net_match_setting_apply(&config, wrong[i], hear()), NET_ERR_MALFORMED);
+        assert_int_equal(said.count, 1);
     }
     assert_true(config.settings[BREAKOUT_SETTING_LIVES] == 99.0);
-    base_report_first first = {.count = 0};
-    base_reporter reporter = base_reporter_first(&first);
-    assert_int_equal(net_match_setting_apply(&config, "live=3", &reporter), NET_ERR_UNKNOWN);
-    assert_non_null(strstr(first.text, "did you mean \"lives\""));
+    assert_int_equal(net_match_setting_apply(&config, "live=3", hear()), NET_ERR_UNKNOWN);
+    assert_said("did you mean \"lives\"");
 }
 
 // ---- create ----
@@ -58,12 +55,10 @@ MODULE_CASE(settings_are_applied_within_their_range) {
 static void try_create(const net_game_module* game, const char* templates, const char* why) {
     net_module* module = wrap(game, templates);
     net_match_config config = net_match_config_default(module);
-    base_report_first first = {.count = 0};
-    base_reporter reporter = base_reporter_first(&first);
     net_match* match;
-    net_result result = net_match_create(&config, &reporter, &match);
-    if (result != (why ? NET_ERR_MODULE : NET_OK) || (why && !strstr(first.text, why)))
-        fail_msg("%d: \"%s\" lacks \"%s\"", (int)result, first.text, why);
+    net_result result = net_match_create(&config, hear(), &match);
+    if (result != (why ? NET_ERR_MODULE : NET_OK) || (why && !strstr(said.text, why)))
+        fail_msg("%d: \"%s\" lacks \"%s\"", (int)result, said.text, why);
     net_match_destroy(match);
     net_module_close(module);
 }
@@ -506,12 +501,10 @@ MODULE_CASE(a_match_goes_on_with_another_module) {
     net_match_destroy(made);
     net_module_close(next);
     // A game that cannot go on says why.
-    base_report_first first = {.count = 0};
-    base_reporter reporter = base_reporter_first(&first);
     next = wrap(breakout_module(), "nothing { }");
-    assert_int_equal(net_match_create_from(match, next, &reporter, &made), NET_ERR_MODULE);
+    assert_int_equal(net_match_create_from(match, next, hear(), &made), NET_ERR_MODULE);
     assert_null(made);
-    assert_true(first.count > 0);
+    assert_true(said.count > 0);
     net_match_step(match);
     free(text);
     net_match_destroy(match);

@@ -3,6 +3,7 @@
 
 #include "match_made.h"
 #include "breakout_table.h"
+#include "hear.h"
 
 #include "game/match.h"
 #include "net/match.h"
@@ -194,15 +195,13 @@ CASE(what_was_asked_is_in_a_save_and_new_after_a_restore) {
 static void expect_refused(net_interest_rules rules, net_role role, const char* message) {
     net_game_module game = scope_module(&rules);
     net_module* module;
-    base_report_first first;
-    base_reporter reporter = base_reporter_first(&first);
     assert_ok(net_module_wrap(&game, scope_text, "s.blk", NULL, &module));
     net_match_config config = net_match_config_default(module);
     config.role = role;
     net_match* match;
-    assert_int_equal(net_match_create(&config, &reporter, &match), NET_ERR_MODULE);
-    if (!strstr(first.text, message)) print_error("%s\n", first.text);
-    assert_non_null(strstr(first.text, message));
+    assert_int_equal(net_match_create(&config, hear(), &match), NET_ERR_MODULE);
+    if (!strstr(said.text, message)) print_error("%s\n", said.text);
+    assert_said(message);
     net_module_close(module);
 }
 
@@ -223,11 +222,9 @@ CASE(rules_of_another_length_are_refused) {
     for (uint32_t i = 0; i < 2; i++) {
         rules.size_bytes = i == 0 ? 8 : sizeof rules + 8;
         net_module* module;
-        base_report_first first;
-        base_reporter reporter = base_reporter_first(&first);
-        assert_int_equal(net_module_wrap(&game, scope_text, "s.blk", &reporter, &module),
+        assert_int_equal(net_module_wrap(&game, scope_text, "s.blk", hear(), &module),
                          NET_ERR_MODULE);
-        assert_non_null(strstr(first.text, "its interest rules have "));
+        assert_said("its interest rules have ");
     }
     // A module compiled before rules existed has no rules.
     game.size_bytes = offsetof(net_game_module, interest);

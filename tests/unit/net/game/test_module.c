@@ -2,7 +2,7 @@
 // Opening modules by name and by file, refusing files that are no modules, and reading module files
 // as untrusted input.
 
-#include "test.h"
+#include "hear.h"
 
 #include "base/rng.h"
 #include "base/text.h"
@@ -19,46 +19,26 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-typedef struct keeper {
-    base_report_first first;
-    base_reporter reporter;
-} keeper;
-
-static void keep(keeper* k) {
-    memset(k, 0, sizeof *k);
-    k->reporter = base_reporter_first(&k->first);
-}
-
-static void assert_reported(const keeper* k, const char* part) {
-    if (!strstr(k->first.text, part)) print_error("\"%s\" lacks \"%s\"\n", k->first.text, part);
-    assert_non_null(strstr(k->first.text, part));
-}
-
 // Opening this file ends with this result, and the report has these words.
 static void refuse_file(const char* name, const char* path, net_result result, const char* why) {
-    keeper k;
-    keep(&k);
     net_module* module;
-    assert_int_equal(net_module_open(name, path, &k.reporter, &module), result);
+    assert_int_equal(net_module_open(name, path, hear(), &module), result);
     assert_null(module);
-    assert_reported(&k, why);
+    assert_said(why);
 }
 
 static void refuse_check(const char* file, net_result result, const char* why) {
-    keeper k;
-    keep(&k);
-    assert_int_equal(net_module_check(file, &k.reporter), result);
-    assert_reported(&k, why);
+    assert_int_equal(net_module_check(file, hear()), result);
+    assert_said(why);
 }
 
 // ---- opening ----
 
-#define KEEPER_CASE(name) CASE_WITH(keeper, k, keep(k), (void)0, name)
-
 // S2.3
-KEEPER_CASE(a_name_is_found_in_the_search_path) {
+CASE(a_name_is_found_in_the_search_path) {
+    const base_reporter* reporter = hear();
     net_module* module;
-    assert_ok(net_module_open("breakout", "/nowhere::" GAMES_DIR, &k->reporter, &module));
+    assert_ok(net_module_open("breakout", "/nowhere::" GAMES_DIR, reporter, &module));
     assert_string_equal(module->game->name, "breakout");
     assert_int_equal(module->game->message_count, BREAKOUT_MESSAGE_COUNT);
     assert_non_null(strstr(module->templates, "breakout_brick"));
@@ -67,10 +47,10 @@ KEEPER_CASE(a_name_is_found_in_the_search_path) {
     assert_true(module->content_hash != 0);
     uint64_t hash = module->content_hash;
     net_module_close(module);
-    assert_ok(net_module_open(GAMES_DIR "/breakout.so", NULL, &k->reporter, &module));
+    assert_ok(net_module_open(GAMES_DIR "/breakout.so", NULL, reporter, &module));
     assert_true(module->content_hash == hash);
     net_module_close(module);
-    assert_int_equal(k->first.count, 0);
+    assert_int_equal(said.count, 0);
 }
 
 CASE(an_unknown_name_is_answered_with_the_nearest) {
@@ -150,30 +130,29 @@ static void append(const char* file, const void* data, size_t size) {
 
 // The same library with other templates; then another library, beside the old one.
 PACK_CASE(a_module_is_opened_again_when_its_files_changed, "breakout") {
-    keeper k;
-    keep(&k);
+    const base_reporter* reporter = hear();
     net_module *first = NULL, *second = NULL, *third = NULL, *none = NULL;
-    assert_ok(net_module_open(at->so, NULL, &k.reporter, &first));
-    assert_ok(net_module_reopen(first, &k.reporter, &none));
+    assert_ok(net_module_open(at->so, NULL, reporter, &first));
+    assert_ok(net_module_reopen(first, reporter, &none));
     assert_null(none);
     append(at->blk, "\nlamp { }\n", 10);
-    assert_ok(net_module_reopen(first, &k.reporter, &second));
+    assert_ok(net_module_reopen(first, reporter, &second));
     assert_non_null(strstr(second->templates, "lamp { }"));
     assert_true(second->library == first->library);
     unlink(at->so);
     copy_file(GAMES_DIR "/breakout.so", at->so);
     append(at->so, "", 1); // other bytes, the same code
-    assert_ok(net_module_reopen(second, &k.reporter, &third));
+    assert_ok(net_module_reopen(second, reporter, &third));
     assert_true(third->library != first->library);
     assert_true(third->game->start != first->game->start);
     net_module_close(first);
     append(at->blk, "\nlamp2 { }\n", 11);
-    assert_ok(net_module_reopen(third, &k.reporter, &first)); // of one that is a copy
-    assert_int_equal(k.first.count, 0);
+    assert_ok(net_module_reopen(third, reporter, &first)); // of one that is a copy
+    assert_int_equal(said.count, 0);
     append(at->so, "x", 1);
     FILE* out = fopen(at->so, "wb"); // no library
     assert_int_equal(fclose(out), 0);
-    assert_int_equal(net_module_reopen(third, &k.reporter, &none), NET_ERR_MODULE);
+    assert_int_equal(net_module_reopen(third, reporter, &none), NET_ERR_MODULE);
     assert_null(none);
     net_module_close(first);
     net_module_close(second);
@@ -182,14 +161,12 @@ PACK_CASE(a_module_is_opened_again_when_its_files_changed, "breakout") {
 
 // @return whether the module opens; otherwise the report says `part`.
 static bool opens(const char* file, const char* part) {
-    keeper k;
-    keep(&k);
     net_module* module;
-    net_result result = net_module_open(file, NULL, &k.reporter, &module);
+    net_result result = net_module_open(file, NULL, hear(), &module);
     net_module_close(module);
     if (result == NET_OK) return true;
     assert_int_equal(result, NET_ERR_MODULE);
-    assert_reported(&k, part);
+    assert_said(part);
     return false;
 }
 
@@ -253,13 +230,11 @@ CASE(a_name_of_a_picture_has_a_checked_form) {
 // Reading it ends with this result, this text, and this size.
 static void read_asset(const char* folder, const char* name, net_result result, const char* why,
                        size_t size) {
-    keeper k;
-    keep(&k);
     base_bytes bytes;
     base_bytes_init(&bytes, NULL);
-    assert_int_equal(net_asset_read(folder, name, &k.reporter, &bytes), result);
-    assert_reported(&k, why);
-    assert_int_equal(k.first.count, result != NET_OK);
+    assert_int_equal(net_asset_read(folder, name, hear(), &bytes), result);
+    assert_said(why);
+    assert_int_equal(said.count, result != NET_OK);
     if (!result) assert_int_equal(bytes.size, size);
     base_bytes_deinit(&bytes);
 }
@@ -305,17 +280,16 @@ CASE(a_picture_is_read_from_the_games_folder_alone) {
 }
 
 CASE(a_module_names_the_folder_of_its_pictures) {
-    keeper k;
-    keep(&k);
+    const base_reporter* reporter = hear();
     net_module* module;
-    assert_ok(net_module_open("breakout", GAMES_DIR, &k.reporter, &module));
+    assert_ok(net_module_open("breakout", GAMES_DIR, reporter, &module));
     assert_string_equal(module->asset_folder, GAMES_DIR "/breakout");
     net_module* next;
-    assert_ok(net_module_reopen_pack(module, module->pack, module->pack_bytes, &k.reporter, &next));
+    assert_ok(net_module_reopen_pack(module, module->pack, module->pack_bytes, reporter, &next));
     assert_string_equal(next->asset_folder, GAMES_DIR "/breakout");
     net_module_close(next);
     net_module_close(module);
-    assert_ok(net_module_wrap(breakout_module(), "a{}", "a.blk", &k.reporter, &module));
+    assert_ok(net_module_wrap(breakout_module(), "a{}", "a.blk", reporter, &module));
     assert_string_equal(module->asset_folder, "breakout");
     net_module_close(module);
 }
@@ -334,18 +308,16 @@ CASE(files_without_symbol_or_with_another_contract_are_refused) {
 
 // ---- tables ----
 
-static net_result wrap(const net_game_module* table, keeper* k) {
-    keep(k);
+static net_result wrap(const net_game_module* table) {
     net_module* module;
-    net_result result = net_module_wrap(table, "a{}", "a.blk", &k->reporter, &module);
+    net_result result = net_module_wrap(table, "a{}", "a.blk", hear(), &module);
     if (!result) net_module_close(module);
     return result;
 }
 
 static void refuse(const net_game_module* table, const char* why) {
-    keeper k;
-    assert_int_equal(wrap(table, &k), NET_ERR_MODULE);
-    assert_reported(&k, why);
+    assert_int_equal(wrap(table), NET_ERR_MODULE);
+    assert_said(why);
 }
 
 // The table of breakout with a change is refused, and this is said.
@@ -368,8 +340,7 @@ static void refuse(const net_game_module* table, const char* why) {
     } while (false)
 
 CASE(each_function_that_drives_a_match_is_required) {
-    keeper k;
-    assert_ok(wrap(breakout_module(), &k));
+    assert_ok(wrap(breakout_module()));
     REFUSE("register_types is missing", table.register_types = NULL);
     REFUSE("register_systems is missing", table.register_systems = NULL);
     REFUSE("start is missing", table.start = NULL);
@@ -381,7 +352,7 @@ CASE(each_function_that_drives_a_match_is_required) {
     table.bot_think = NULL;
     table.human_input = NULL;
     table.cursor = NET_CURSOR_COUNT - 1;
-    assert_ok(wrap(&table, &k)); // a game may have no bots and no humans
+    assert_ok(wrap(&table)); // a game may have no bots and no humans
 }
 
 /// Write the message "built against core 3, this program has core 2: rebuild the module".
@@ -395,14 +366,12 @@ static const char* other_core(char* text, size_t text_bytes, uint32_t core) {
 
 CASE(a_module_for_another_core_is_told_to_rebuild) {
     char text[128];
-    keeper k;
-    keep(&k);
     net_module* module;
-    assert_int_equal(net_module_open(SAMPLES_DIR "/sample_core.so", NULL, &k.reporter, &module),
+    assert_int_equal(net_module_open(SAMPLES_DIR "/sample_core.so", NULL, hear(), &module),
                      NET_ERR_MODULE);
     assert_null(module);
-    assert_reported(&k, other_core(text, sizeof text, ECS_CORE_VERSION + 1));
-    assert_int_equal(k.first.count, 1);
+    assert_said(other_core(text, sizeof text, ECS_CORE_VERSION + 1));
+    assert_int_equal(said.count, 1);
     net_game_module table = *breakout_module();
     table.core_version = ECS_CORE_VERSION - 1;
     refuse(&table, other_core(text, sizeof text, ECS_CORE_VERSION - 1));
@@ -445,9 +414,8 @@ CASE(message_tables_are_checked) {
 
 // A table with as many elements as are allowed, one fewer and one more.
 static void expect_limit(net_game_module* table, uint32_t* count, uint32_t most, const char* why) {
-    keeper k;
     for (*count = most - 1; *count <= most; ++*count)
-        assert_ok(wrap(table, &k));
+        assert_ok(wrap(table));
     refuse(table, why);
 }
 
@@ -496,8 +464,7 @@ CASE(tables_have_limits) {
         table.actions = actions;                                                                   \
         table.setting_count = table.sound_count = 2;                                               \
         table.action_count = 1;                                                                    \
-        keeper k;                                                                                  \
-        assert_ok(wrap(&table, &k));                                                               \
+        assert_ok(wrap(&table));                                                                   \
         __VA_ARGS__;                                                                               \
         refuse(&table, why);                                                                       \
     } while (false)
@@ -544,10 +511,8 @@ CASE(shorter_elements_read_as_zero_behind_their_end) {
     table.action_bytes = sizeof actions[0];
     assert_true(table.setting_bytes < sizeof(net_setting));
     assert_true(table.action_bytes < sizeof(net_action));
-    keeper k;
-    keep(&k);
     net_module* module;
-    assert_ok(net_module_wrap(&table, "a{}", "a.blk", &k.reporter, &module));
+    assert_ok(net_module_wrap(&table, "a{}", "a.blk", hear(), &module));
     const net_game_module* game = module->game;
     assert_ptr_not_equal(game->settings, table.settings);
     assert_string_equal(game->settings[1].key, "size");
@@ -591,13 +556,12 @@ CASE(an_element_size_of_zero_is_refused_unless_there_are_none) {
     REFUSE("an element of its action table has 0 bytes", table.action_bytes = 0);
     REFUSE("an element of its action table has 31 bytes",
            table.action_bytes = sizeof(net_action) - 1); // this size would cut a pointer in two
-    keeper k;
     net_game_module table = *breakout_module();
     table.settings = NULL;
     table.actions = NULL;
     table.setting_count = table.setting_bytes = 0;
     table.action_count = table.action_bytes = 0;
-    assert_ok(wrap(&table, &k));
+    assert_ok(wrap(&table));
 }
 
 // ---- module files ----
@@ -606,12 +570,10 @@ CASE(a_proper_module_passes_the_check) {
 #ifdef TEST_SANITIZED
     skip(); // sanitizers add their own writable tables to each module
 #else
-    keeper k;
-    keep(&k);
-    net_result result = net_module_check(GAMES_DIR "/breakout.so", &k.reporter);
-    if (result) print_error("%s\n", k.first.text);
+    net_result result = net_module_check(GAMES_DIR "/breakout.so", hear());
+    if (result) print_error("%s\n", said.text);
     assert_ok(result);
-    assert_int_equal(k.first.count, 0);
+    assert_int_equal(said.count, 0);
 #endif
 }
 
@@ -658,16 +620,14 @@ CASE(start_up_code_of_fast_math_is_named_and_its_setting_undone) {
 }
 
 CASE(other_files_are_no_modules) {
-    keeper k;
     refuse_check("/nowhere/x.so", NET_ERR_IO, "");
     refuse_check(GAMES_DIR "/breakout.blk", NET_ERR_MODULE, "is no shared object");
     refuse_check(SAMPLES_DIR "/sample_symbol.so", NET_ERR_MODULE, "");
     refuse_check(SAMPLES_DIR "/sample_version.so", NET_ERR_MODULE, "");
-    keep(&k);
-    assert_int_equal(net_module_check(SAMPLES_DIR "/sample_core.so", &k.reporter), NET_ERR_MODULE);
+    assert_int_equal(net_module_check(SAMPLES_DIR "/sample_core.so", hear()), NET_ERR_MODULE);
 #ifndef TEST_SANITIZED
     char text[128];
-    assert_reported(&k, other_core(text, sizeof text, ECS_CORE_VERSION + 1));
+    assert_said(other_core(text, sizeof text, ECS_CORE_VERSION + 1));
 #endif
 }
 

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "test.h"
+#include "hear.h"
 
 #include "host/output.h"
 #include "host/setup.h"
@@ -62,21 +62,18 @@ CASE(a_file_at_its_size_limit_is_an_error_and_no_signal) {
 }
 
 CASE(an_unknown_game_is_reported) {
-    base_report_first first;
-    base_reporter reporter = base_reporter_first(&first);
     net_module* module = NULL;
-    assert_int_equal(net_host_open_module("no_such_game", &reporter, &module), NET_ERR_UNKNOWN);
-    assert_non_null(strstr(first.text, "no_such_game"));
+    assert_int_equal(net_host_open_module("no_such_game", hear(), &module), NET_ERR_UNKNOWN);
+    assert_said("no_such_game");
     assert_null(module);
 }
 
 CASE(a_wrong_network_spec_is_reported_and_none_is_right) {
-    base_report_first first;
-    base_reporter reporter = base_reporter_first(&first);
-    assert_true(net_host_simulate_network(NULL, &reporter));
-    assert_int_equal(first.count, 0);
-    assert_false(net_host_simulate_network("loss=lots", &reporter));
-    assert_int_equal(first.count, 1);
+    const base_reporter* reporter = hear();
+    assert_true(net_host_simulate_network(NULL, reporter));
+    assert_int_equal(said.count, 0);
+    assert_false(net_host_simulate_network("loss=lots", reporter));
+    assert_int_equal(said.count, 1);
 }
 
 static bool write_two_lines(void* context, void* file) {
@@ -95,44 +92,36 @@ CASE(a_file_gets_the_lines_that_were_written) {
     char path[] = "/tmp/shoal-host-XXXXXX", text[32] = {0};
     int descriptor = mkstemp(path);
     assert_true(descriptor >= 0);
-    base_report_first first;
-    base_reporter reporter = base_reporter_first(&first);
-    assert_true(net_host_write_file(path, write_two_lines, "one", &reporter));
+    assert_true(net_host_write_file(path, write_two_lines, "one", hear()));
     assert_int_equal(read(descriptor, text, sizeof text - 1), 8);
     assert_string_equal(text, "one\ntwo\n");
-    assert_int_equal(first.count, 0);
+    assert_int_equal(said.count, 0);
     close(descriptor);
     unlink(path);
 }
 
 CASE(a_file_that_cannot_be_written_is_reported) {
-    base_report_first first;
-    base_reporter reporter = base_reporter_first(&first);
-    assert_false(net_host_write_file("/no/such/folder/file", write_two_lines, "one", &reporter));
-    assert_string_equal(first.text, "/no/such/folder/file: error: No such file or directory");
-    reporter = base_reporter_first(&first);
-    assert_false(net_host_write_file("/dev/full", write_two_lines, "one", &reporter));
-    assert_string_equal(first.text, "/dev/full: error: cannot be written: No space left on device");
-    reporter = base_reporter_first(&first);
-    assert_false(net_host_write_file("/dev/null", write_half, NULL, &reporter));
-    assert_string_equal(first.text,
+    assert_false(net_host_write_file("/no/such/folder/file", write_two_lines, "one", hear()));
+    assert_string_equal(said.text, "/no/such/folder/file: error: No such file or directory");
+    assert_false(net_host_write_file("/dev/full", write_two_lines, "one", hear()));
+    assert_string_equal(said.text, "/dev/full: error: cannot be written: No space left on device");
+    assert_false(net_host_write_file("/dev/null", write_half, NULL, hear()));
+    assert_string_equal(said.text,
                         "/dev/null: error: cannot be written: its content is not complete");
 }
 
 CASE(results_that_could_not_be_written_are_no_success) {
     static const char* const names[] = {"/dev/null", "/dev/full"};
     for (int i = 0; i < 2; i++) {
-        base_report_first first;
-        base_reporter reporter = base_reporter_first(&first);
+        const base_reporter* reporter = hear();
         FILE* file = fopen(names[i], "w");
         assert_non_null(file);
         (void)setvbuf(file, NULL, _IOLBF, BUFSIZ);
         net_host_write_line(file, "one");
-        assert_int_equal(net_exit_of_results(NET_EXIT_CLEAN, file, &reporter),
+        assert_int_equal(net_exit_of_results(NET_EXIT_CLEAN, file, reporter),
                          i == 0 ? NET_EXIT_CLEAN : NET_EXIT_RUNTIME);
-        assert_int_equal(first.count, i);
-        assert_int_equal(net_exit_of_results(NET_EXIT_DIVERGED, file, &reporter),
-                         NET_EXIT_DIVERGED);
+        assert_int_equal(said.count, i);
+        assert_int_equal(net_exit_of_results(NET_EXIT_DIVERGED, file, reporter), NET_EXIT_DIVERGED);
         fclose(file);
     }
 }
@@ -143,17 +132,14 @@ CASE(a_link_is_not_followed_when_a_file_is_written) {
     assert_int_equal(write(descriptor, "kept", 4), 4);
     snprintf(name, sizeof name, "%s.link", victim);
     assert_int_equal(symlink(victim, name), 0);
-    base_report_first first;
-    base_reporter reporter = base_reporter_first(&first);
-    assert_false(net_host_write_file(name, write_two_lines, "one", &reporter));
-    assert_non_null(strstr(first.text, "it is a link"));
-    reporter = base_reporter_first(&first);
+    assert_false(net_host_write_file(name, write_two_lines, "one", hear()));
+    assert_said("it is a link");
     void* file = NULL;
-    assert_false(net_host_open_file(name, &reporter, &file));
+    assert_false(net_host_open_file(name, hear(), &file));
     assert_null(file);
-    assert_int_equal(first.count, 1);
+    assert_int_equal(said.count, 1);
     unlink(name);
-    assert_true(net_host_open_file(name, &reporter, &file));
+    assert_true(net_host_open_file(name, NULL, &file));
     fclose(file);
     struct stat status;
     assert_int_equal(lstat(name, &status), 0);
@@ -168,17 +154,15 @@ CASE(a_link_is_not_followed_when_a_file_is_written) {
 CASE(dropped_data_is_one_line_or_none) {
     uint64_t dropped[NET_DROP_COUNT] = {0};
     net_transport_stats stats = {0};
-    base_report_first first;
-    base_reporter reporter = base_reporter_first(&first);
-    net_host_report_dropped(dropped, &stats, &reporter);
-    net_host_report_dropped(dropped, NULL, &reporter);
-    assert_int_equal(first.count, 0);
+    const base_reporter* reporter = hear();
+    net_host_report_dropped(dropped, &stats, reporter);
+    net_host_report_dropped(dropped, NULL, reporter);
+    assert_int_equal(said.count, 0);
     dropped[NET_DROP_FLOOD] = 3;
     stats.dropped_empty = 2;
     stats.sim_dropped = 5;
-    net_host_report_dropped(dropped, &stats, &reporter);
-    assert_string_equal(first.text, "note: dropped flood=3 socket_empty=2 network=5");
-    reporter = base_reporter_first(&first);
-    net_host_report_dropped(dropped, NULL, &reporter);
-    assert_string_equal(first.text, "note: dropped flood=3");
+    net_host_report_dropped(dropped, &stats, reporter);
+    assert_string_equal(said.text, "note: dropped flood=3 socket_empty=2 network=5");
+    net_host_report_dropped(dropped, NULL, hear());
+    assert_string_equal(said.text, "note: dropped flood=3");
 }

@@ -6,39 +6,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "test.h"
+#include "hear.h"
 
 #include "host/keys.h"
 
 #define KEYS_FILE "test_keys.key"
 #define TOKENS_FILE "test_keys.tokens"
 
-typedef struct heard {
-    char text[512];
-    uint32_t line;
-    base_reporter reporter;
-} heard;
-
-static void hear(void* context, const char* file, uint32_t line, const char* message) {
-    heard* last = context;
-    (void)file;
-    last->line = line;
-    snprintf(last->text, sizeof last->text, "%s", message);
-}
-
-static void heard_open(heard* last) {
-    memset(last, 0, sizeof *last);
-    last->reporter = (base_reporter){.report = hear, .context = last};
+static void no_files(void) {
     (void)unlink(KEYS_FILE);
     (void)unlink(TOKENS_FILE);
 }
 
-static void heard_close(void) {
-    (void)unlink(KEYS_FILE);
-    (void)unlink(TOKENS_FILE);
-}
-
-#define HEARD_CASE(name) CASE_WITH(heard, last, heard_open(last), heard_close(), name)
+#define KEYS_CASE(name) CASE_WITH(net_key_ring, keys, no_files(), no_files(), name)
 
 static void make_ring(net_key_ring* keys, uint32_t count) {
     *keys = (net_key_ring){.count = count};
@@ -62,71 +42,70 @@ static void token_text(char text[NET_TOKEN_TEXT_BYTES], uint64_t player) {
     assert_true(net_token_print(&token, text, NET_TOKEN_TEXT_BYTES));
 }
 
-HEARD_CASE(keys_come_back_from_their_file_and_only_the_owner_may_read_it) {
-    net_key_ring keys, again;
-    make_ring(&keys, 3);
-    assert_true(net_host_save_keys(KEYS_FILE, &keys, true, &last->reporter));
+KEYS_CASE(keys_come_back_from_their_file_and_only_the_owner_may_read_it) {
+    net_key_ring again;
+    make_ring(keys, 3);
+    assert_true(net_host_save_keys(KEYS_FILE, keys, true, hear()));
     struct stat status;
     assert_int_equal(stat(KEYS_FILE, &status), 0);
     assert_int_equal(status.st_mode & 0777, 0600);
-    assert_true(net_host_load_keys(KEYS_FILE, &again, &last->reporter));
+    assert_true(net_host_load_keys(KEYS_FILE, &again, hear()));
     assert_int_equal(again.count, 3);
     for (uint32_t i = 0; i < 3; i++)
-        assert_true(net_key_equal(&keys.keys[i], &again.keys[i]));
-    assert_string_equal(last->text, "");
+        assert_true(net_key_equal(&keys->keys[i], &again.keys[i]));
+    assert_string_equal(said.text, "");
 }
 
-HEARD_CASE(a_key_file_is_not_overwritten_but_replaced_when_asked) {
-    net_key_ring keys, other, again;
-    make_ring(&keys, 1);
+KEYS_CASE(a_key_file_is_not_overwritten_but_replaced_when_asked) {
+    net_key_ring other, again;
+    make_ring(keys, 1);
     make_ring(&other, 2);
-    assert_true(net_host_save_keys(KEYS_FILE, &keys, true, &last->reporter));
-    assert_false(net_host_save_keys(KEYS_FILE, &other, true, &last->reporter));
+    assert_true(net_host_save_keys(KEYS_FILE, keys, true, hear()));
+    assert_false(net_host_save_keys(KEYS_FILE, &other, true, hear()));
     assert_non_null(
-        strstr(last->text, "cannot be created: File exists: it has keys; --rotate puts"));
-    assert_true(net_host_load_keys(KEYS_FILE, &again, &last->reporter));
+        strstr(said.text, "cannot be created: File exists: it has keys; --rotate puts"));
+    assert_true(net_host_load_keys(KEYS_FILE, &again, hear()));
     assert_int_equal(again.count, 1);
-    assert_true(net_host_save_keys(KEYS_FILE, &other, false, &last->reporter));
-    assert_true(net_host_load_keys(KEYS_FILE, &again, &last->reporter));
+    assert_true(net_host_save_keys(KEYS_FILE, &other, false, hear()));
+    assert_true(net_host_load_keys(KEYS_FILE, &again, hear()));
     assert_int_equal(again.count, 2);
 }
 
-HEARD_CASE(a_folder_that_does_not_exist_is_reported) {
-    net_key_ring keys;
+KEYS_CASE(a_folder_that_does_not_exist_is_reported) {
     net_host_tokens tokens;
-    make_ring(&keys, 1);
-    assert_false(net_host_save_keys("no/such/folder", &keys, true, &last->reporter));
-    assert_non_null(strstr(last->text, "cannot be created"));
-    assert_false(net_host_load_keys("no/such/folder", &keys, &last->reporter));
-    assert_int_equal(keys.count, 0);
-    assert_false(net_host_load_tokens("no/such/folder", &tokens, &last->reporter));
-    assert_non_null(strstr(last->text, "cannot be opened"));
+    make_ring(keys, 1);
+    assert_false(net_host_save_keys("no/such/folder", keys, true, hear()));
+    assert_said("cannot be created");
+    assert_false(net_host_load_keys("no/such/folder", keys, hear()));
+    assert_int_equal(keys->count, 0);
+    assert_false(net_host_load_tokens("no/such/folder", &tokens, hear()));
+    assert_said("cannot be opened");
 }
 
-HEARD_CASE(the_environment_gives_keys_once) {
-    net_key_ring keys, again;
-    make_ring(&keys, 1);
+KEYS_CASE(the_environment_gives_keys_once) {
+    net_key_ring again;
+    make_ring(keys, 1);
     char line[NET_KEY_TEXT_BYTES];
-    assert_true(net_key_print(&keys.keys[0], line, sizeof line));
+    assert_true(net_key_print(&keys->keys[0], line, sizeof line));
     assert_int_equal(setenv(NET_HOST_KEYS_VARIABLE, line, 1), 0);
-    assert_true(net_host_load_keys(NULL, &again, &last->reporter));
+    assert_true(net_host_load_keys(NULL, &again, hear()));
     assert_int_equal(again.count, 1);
-    assert_true(net_key_equal(&keys.keys[0], &again.keys[0]));
+    assert_true(net_key_equal(&keys->keys[0], &again.keys[0]));
     assert_null(getenv(NET_HOST_KEYS_VARIABLE));
-    assert_true(net_host_load_keys(NULL, &again, &last->reporter));
+    assert_true(net_host_load_keys(NULL, &again, hear()));
     assert_int_equal(again.count, 0);
 }
 
-HEARD_CASE(malformed_keys_are_reported_without_their_text) {
-    net_key_ring keys;
+KEYS_CASE(malformed_keys_are_reported_without_their_text) {
     assert_int_equal(setenv(NET_HOST_KEYS_VARIABLE, "1 secretsecret", 1), 0);
-    assert_false(net_host_load_keys(NULL, &keys, &last->reporter));
-    assert_int_equal(keys.count, 0);
-    assert_true(last->text[0] != '\0');
-    assert_null(strstr(last->text, "secretsecret"));
+    assert_false(net_host_load_keys(NULL, keys, hear()));
+    assert_int_equal(keys->count, 0);
+    assert_true(said.text[0] != '\0');
+    assert_null(strstr(said.text, "secretsecret"));
 }
 
-HEARD_CASE(tokens_come_one_a_line_and_blank_lines_do_not_count) {
+KEYS_CASE(tokens_come_one_a_line_and_blank_lines_do_not_count) {
+    (void)keys;
     char first[NET_TOKEN_TEXT_BYTES], second[NET_TOKEN_TEXT_BYTES];
     char file[2 * NET_TOKEN_TEXT_BYTES + 8];
     token_text(first, 1);
@@ -134,7 +113,7 @@ HEARD_CASE(tokens_come_one_a_line_and_blank_lines_do_not_count) {
     snprintf(file, sizeof file, "%s\n\n%s\n", first, second);
     write_text(TOKENS_FILE, file);
     net_host_tokens tokens;
-    assert_true(net_host_load_tokens(TOKENS_FILE, &tokens, &last->reporter));
+    assert_true(net_host_load_tokens(TOKENS_FILE, &tokens, hear()));
     assert_int_equal(tokens.count, 2);
     char again[NET_TOKEN_TEXT_BYTES];
     assert_true(net_token_print(&tokens.tokens[1], again, sizeof again));
@@ -143,43 +122,46 @@ HEARD_CASE(tokens_come_one_a_line_and_blank_lines_do_not_count) {
     assert_null(tokens.tokens);
 }
 
-HEARD_CASE(a_file_of_tokens_that_others_can_read_is_refused) {
+KEYS_CASE(a_file_of_tokens_that_others_can_read_is_refused) {
+    (void)keys;
     char text[NET_TOKEN_TEXT_BYTES];
     net_host_tokens tokens;
     token_text(text, 1);
     write_text(TOKENS_FILE, text);
     assert_int_equal(chmod(TOKENS_FILE, 0644), 0);
-    assert_false(net_host_load_tokens(TOKENS_FILE, &tokens, &last->reporter));
-    assert_non_null(strstr(last->text, "others can read this secret: run chmod 600 "));
+    assert_false(net_host_load_tokens(TOKENS_FILE, &tokens, hear()));
+    assert_said("others can read this secret: run chmod 600 ");
     assert_int_equal(chmod(TOKENS_FILE, 0600), 0);
-    assert_true(net_host_load_tokens(TOKENS_FILE, &tokens, &last->reporter));
+    assert_true(net_host_load_tokens(TOKENS_FILE, &tokens, hear()));
     net_host_wipe_tokens(&tokens);
 }
 
-HEARD_CASE(a_file_without_a_sound_token_is_refused) {
+KEYS_CASE(a_file_without_a_sound_token_is_refused) {
+    (void)keys;
     net_host_tokens tokens;
     write_text(TOKENS_FILE, "\n  \n");
-    assert_false(net_host_load_tokens(TOKENS_FILE, &tokens, &last->reporter));
-    assert_non_null(strstr(last->text, "has no token"));
+    assert_false(net_host_load_tokens(TOKENS_FILE, &tokens, hear()));
+    assert_said("has no token");
     char file[NET_TOKEN_TEXT_BYTES + 32];
     char text[NET_TOKEN_TEXT_BYTES];
     token_text(text, 1);
     snprintf(file, sizeof file, "%s\nnonsense\n", text);
     write_text(TOKENS_FILE, file);
-    assert_false(net_host_load_tokens(TOKENS_FILE, &tokens, &last->reporter));
-    assert_int_equal(last->line, 2);
+    assert_false(net_host_load_tokens(TOKENS_FILE, &tokens, hear()));
+    assert_said(":2: ");
     assert_int_equal(tokens.count, 0);
 }
 
-HEARD_CASE(a_token_comes_from_the_environment_once_and_none_is_no_fault) {
+KEYS_CASE(a_token_comes_from_the_environment_once_and_none_is_no_fault) {
+    (void)keys;
     net_host_tokens tokens;
     char text[NET_TOKEN_TEXT_BYTES];
     token_text(text, 7);
     assert_int_equal(setenv(NET_HOST_TOKEN_VARIABLE, text, 1), 0);
-    assert_true(net_host_load_tokens(NULL, &tokens, &last->reporter));
+    assert_true(net_host_load_tokens(NULL, &tokens, hear()));
     assert_int_equal(tokens.count, 1);
     net_host_wipe_tokens(&tokens);
     assert_null(getenv(NET_HOST_TOKEN_VARIABLE));
-    assert_true(net_host_load_tokens(NULL, &tokens, &last->reporter));
+    assert_true(net_host_load_tokens(NULL, &tokens, hear()));
     assert_int_equal(tokens.count, 0);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Files of secrets: which are refused, and what remains in memory.
-#include "test.h"
+#include "hear.h"
 
 #include "host/keys.h"
 
@@ -16,8 +16,6 @@ static net_host_secret secret;
 typedef struct key_file {
     char path[32];
     int descriptor;
-    base_report_first first;
-    base_reporter reporter;
 } key_file;
 
 static void file_open(key_file* file, size_t size) {
@@ -26,7 +24,6 @@ static void file_open(key_file* file, size_t size) {
     assert_true(file->descriptor >= 0);
     for (size_t i = 0; i < size; i++)
         assert_int_equal(write(file->descriptor, "K", 1), 1);
-    file->reporter = base_reporter_first(&file->first);
 }
 
 static void file_close(key_file* file) {
@@ -44,23 +41,22 @@ static void assert_wiped(void) {
 
 static void assert_refused(key_file* file, const char* why) {
     memset(&secret, 'x', sizeof secret);
-    assert_false(net_host_read_secret_file(file->path, &secret, &file->reporter));
-    assert_int_equal(file->first.count, 1);
-    assert_non_null(strstr(file->first.text, why));
-    assert_null(strstr(file->first.text, "KK"));
+    assert_false(net_host_read_secret_file(file->path, &secret, hear()));
+    assert_int_equal(said.count, 1);
+    assert_said(why);
+    assert_null(strstr(said.text, "KK"));
     assert_int_equal(secret.size, 0);
-    file->reporter = base_reporter_first(&file->first);
 }
 
 FILE_CASE(a_file_for_its_owner_alone_is_read_and_wiped, 64) {
-    assert_true(net_host_read_secret_file(file->path, &secret, &file->reporter));
+    assert_true(net_host_read_secret_file(file->path, &secret, hear()));
     assert_int_equal(secret.size, 64);
     assert_int_equal(secret.bytes[63], 'K');
-    assert_int_equal(file->first.count, 0);
+    assert_int_equal(said.count, 0);
     net_host_wipe_secret(&secret);
     assert_wiped();
     assert_int_equal(fchmod(file->descriptor, 0400), 0);
-    assert_true(net_host_read_secret_file(file->path, &secret, &file->reporter));
+    assert_true(net_host_read_secret_file(file->path, &secret, hear()));
     net_host_wipe_secret(&secret);
 }
 
@@ -81,7 +77,7 @@ FILE_CASE(a_credential_of_systemd_is_read, 64) {
     assert_int_equal(setenv("CREDENTIALS_DIRECTORY", "/tm", 1), 0);
     assert_refused(file, "chmod 600");
     assert_int_equal(setenv("CREDENTIALS_DIRECTORY", "/tmp", 1), 0);
-    assert_true(net_host_read_secret_file(file->path, &secret, &file->reporter));
+    assert_true(net_host_read_secret_file(file->path, &secret, hear()));
     net_host_wipe_secret(&secret);
     static const mode_t modes[] = {0444, 0460, 0404, 0450};
     for (size_t i = 0; i < BASE_COUNT(modes); i++) {
@@ -116,7 +112,7 @@ CASE(files_have_between_one_byte_and_the_limit) {
             assert_refused(&file, cases[i].why);
             assert_wiped();
         } else {
-            assert_true(net_host_read_secret_file(file.path, &secret, &file.reporter));
+            assert_true(net_host_read_secret_file(file.path, &secret, hear()));
             assert_int_equal(secret.size, cases[i].size);
         }
         file_close(&file);
@@ -125,7 +121,6 @@ CASE(files_have_between_one_byte_and_the_limit) {
 
 CASE(what_is_no_file_is_refused) {
     key_file file = {.path = "/tmp"};
-    file.reporter = base_reporter_first(&file.first);
     assert_refused(&file, "no plain file");
     strcpy(file.path, "/no/such/file");
     assert_refused(&file, "cannot be opened: No such file");

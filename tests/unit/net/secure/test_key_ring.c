@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include "secure_world.h"
 
-static net_result parse(const char* text, net_key_ring* ring, base_report_first* told) {
-    *told = (base_report_first){.count = 0};
-    const base_reporter reporter = base_reporter_first(told);
-    return net_key_ring_parse(ring, "keys", text, strlen(text), &reporter);
+#include "hear.h"
+
+static net_result parse(const char* text, net_key_ring* ring) {
+    return net_key_ring_parse(ring, "keys", text, strlen(text), hear());
 }
 
 // The report names the line, or the file alone.
-static void expect_line(const base_report_first* told, uint32_t line) {
+static void expect_line(uint32_t line) {
     char place[32] = "keys: error: ";
     if (line > 0) snprintf(place, sizeof place, "keys:%u: error: ", line);
-    assert_int_equal(told->count, 1);
-    assert_memory_equal(told->text, place, strlen(place));
+    assert_int_equal(said.count, 1);
+    assert_memory_equal(said.text, place, strlen(place));
 }
 
 #define HEX_A "00112233445566778899aabbccddeeff00112233445566778899AABBCCDDEEFF"
@@ -20,9 +20,8 @@ static void expect_line(const base_report_first* told, uint32_t line) {
 
 CASE(a_key_file_gives_the_current_key_first) {
     net_key_ring ring;
-    base_report_first told;
-    assert_ok(parse("# keys of the house\n\n 12\t" HEX_A "  # new\r\n3 " HEX_B, &ring, &told));
-    assert_int_equal(told.count, 0);
+    assert_ok(parse("# keys of the house\n\n 12\t" HEX_A "  # new\r\n3 " HEX_B, &ring));
+    assert_int_equal(said.count, 0);
     assert_int_equal(ring.count, 2);
     assert_int_equal(ring.keys[0].id, 12);
     assert_int_equal(ring.keys[0].bytes[1], 0x11);
@@ -57,10 +56,9 @@ CASE(a_faulty_key_file_names_the_line_and_no_key) {
     };
     for (size_t i = 0; i < BASE_COUNT(cases); i++) {
         net_key_ring ring;
-        base_report_first told;
-        assert_int_equal(parse(cases[i].text, &ring, &told), NET_ERR_TOKEN);
-        expect_line(&told, cases[i].line);
-        assert_null(strstr(told.text, "112233"));
+        assert_int_equal(parse(cases[i].text, &ring), NET_ERR_TOKEN);
+        expect_line(cases[i].line);
+        assert_null(strstr(said.text, "112233"));
         assert_int_equal(ring.count, 0);
     }
 }
@@ -69,11 +67,10 @@ CASE(a_ring_has_sixteen_keys_at_most) {
     char text[NET_KEY_TEXT_BYTES * (NET_KEYS_MAX + 1) + 1] = "";
     for (uint32_t count = 1; count <= NET_KEYS_MAX + 1; count++) {
         net_key_ring ring;
-        base_report_first told;
         size_t used = strlen(text);
         snprintf(text + used, sizeof text - used, "%u %s\n", (unsigned)count, HEX_A);
-        assert_int_equal(parse(text, &ring, &told), count > NET_KEYS_MAX ? NET_ERR_TOKEN : NET_OK);
-        if (count > NET_KEYS_MAX) expect_line(&told, count);
+        assert_int_equal(parse(text, &ring), count > NET_KEYS_MAX ? NET_ERR_TOKEN : NET_OK);
+        if (count > NET_KEYS_MAX) expect_line(count);
     }
 }
 
@@ -82,14 +79,13 @@ CASE(a_made_key_survives_its_text) {
     net_key first, second;
     char text[NET_KEY_TEXT_BYTES];
     net_key_ring ring;
-    base_report_first told;
     chance_init(&from, 5);
     net_key_make(254, &from.entropy, &first);
     net_key_make(254, &from.entropy, &second);
     assert_false(net_key_equal(&first, &second));
     assert_false(net_key_print(&first, text, sizeof text - 1));
     assert_true(net_key_print(&first, text, sizeof text));
-    assert_ok(parse(text, &ring, &told));
+    assert_ok(parse(text, &ring));
     assert_true(net_key_equal(&ring.keys[0], &first));
     second = first;
     second.id = 253;

@@ -2,7 +2,7 @@
 #include "net/transport.h"
 
 #include "scarce.h"
-#include "test.h"
+#include "hear.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -493,11 +493,9 @@ CASE(a_wrong_setting_is_answered_with_the_nearest_or_the_range) {
         char text[600];
         int used = 0;
         for (const char* at = rows[i].texts; sscanf(at, "%599s%n", text, &used) == 1; at += used) {
-            base_report_first first;
-            base_reporter reporter = base_reporter_first(&first);
             net_link_pair pair = {.up = {.loss_percent = 42}};
-            assert_int_equal(net_link_config_parse(text, &reporter, &pair), rows[i].result);
-            if (!strstr(first.text, rows[i].said)) fail_msg("%s: said \"%s\"", text, first.text);
+            assert_int_equal(net_link_config_parse(text, hear(), &pair), rows[i].result);
+            if (!strstr(said.text, rows[i].said)) fail_msg("%s: said \"%s\"", text, said.text);
             assert_true(pair.up.loss_percent == 42);
         }
     }
