@@ -78,6 +78,14 @@ static void close_match(scope_match* open) {
     net_module_close(open->module);
 }
 
+static const net_interest_request* take(const scope_match* open, uint32_t* count) {
+    return net_interest_requests_take(net_match_interest_requests(open->match), count);
+}
+
+static const net_interest_request* find(const scope_match* open, uint32_t client) {
+    return net_interest_requests_find(net_match_interest_requests(open->match), client);
+}
+
 #define SCOPE_CASE(name)                                                                           \
     CASE_WITH(scope_match, open, *open = open_match(&scope_rules), close_match(open), name)
 
@@ -103,7 +111,7 @@ CASE(services_answer_with_and_without_interest_rules) {
     net_match_join(open.match, &(net_game_player){.client = 1, .name = "ann"});
     open.services->set_groups(open.services->context, 1, 1);
     uint32_t count = 1;
-    (void)net_interest_requests_take(net_match_interest_requests(open.match), &count);
+    (void)take(&open, &count);
     assert_int_equal(count, 0);
     close_match(&open);
 }
@@ -112,7 +120,7 @@ SCOPE_CASE(what_is_asked_is_taken_once_and_kept) {
     const net_game_services* services = open->services;
     void* context = services->context;
     uint32_t count;
-    (void)net_interest_requests_take(net_match_interest_requests(open->match), &count);
+    (void)take(open, &count);
     assert_int_equal(count, 0);
     net_match_join(open->match, &(net_game_player){.client = 2, .name = "ann"});
     net_match_join(open->match, &(net_game_player){.client = 5, .name = "bob", .is_bot = true});
@@ -120,41 +128,39 @@ SCOPE_CASE(what_is_asked_is_taken_once_and_kept) {
     services->refresh_scope(context, 5);
     services->refresh_scope(context, 4); // there is no such client
     services->set_groups(context, 0, 1);
-    const net_interest_request* asked =
-        net_interest_requests_take(net_match_interest_requests(open->match), &count);
+    const net_interest_request* asked = take(open, &count);
     assert_int_equal(count, 2);
     assert_int_equal(asked[0].client, 2);
     assert_true(asked[0].groups == 4 && !asked[0].has_viewpoint && !asked[0].is_refreshed);
     assert_int_equal(asked[1].client, 5);
     assert_true(asked[1].groups == 32 && asked[1].has_viewpoint && asked[1].is_refreshed);
     assert_true(asked[1].position[2] == 3 && asked[1].radius == 40);
-    (void)net_interest_requests_take(net_match_interest_requests(open->match), &count);
+    (void)take(open, &count);
     assert_int_equal(count, 0);
     // Each call replaces the previous one: it gives all groups of the client.
     services->set_groups(context, 5, 1);
     services->set_groups(context, 5, UINT64_MAX);
-    asked = net_interest_requests_take(net_match_interest_requests(open->match), &count);
+    asked = take(open, &count);
     assert_int_equal(count, 1);
     assert_true(asked->groups == UINT64_MAX && asked->has_viewpoint && !asked->is_refreshed);
     services->set_viewpoint(context, 5, NULL, 9);
-    asked = net_interest_requests_take(net_match_interest_requests(open->match), &count);
+    asked = take(open, &count);
     assert_true(count == 1 && !asked->has_viewpoint && asked->radius == 0);
-    assert_true(net_interest_requests_find(net_match_interest_requests(open->match), 5)->groups ==
-                UINT64_MAX);
-    assert_null(net_interest_requests_find(net_match_interest_requests(open->match), 4));
+    assert_true(find(open, 5)->groups == UINT64_MAX);
+    assert_null(find(open, 4));
     net_match_leave(open->match, 5);
-    assert_null(net_interest_requests_find(net_match_interest_requests(open->match), 5));
+    assert_null(find(open, 5));
     // The call may still name the client that left; it has no effect.
     services->set_groups(context, 5, 3);
     net_match_join(open->match, &(net_game_player){.client = 6, .name = "cat"});
     services->set_groups(context, 5, 3);
-    asked = net_interest_requests_take(net_match_interest_requests(open->match), &count);
+    asked = take(open, &count);
     assert_int_equal(count, 1);
     assert_int_equal(asked->client, 6);
     // The highest number, of a client that left, plays no more than others.
     net_match_leave(open->match, 6);
     services->set_groups(context, 6, 3);
-    (void)net_interest_requests_take(net_match_interest_requests(open->match), &count);
+    (void)take(open, &count);
     assert_int_equal(count, 0);
 }
 
@@ -166,15 +172,14 @@ CASE(what_was_asked_is_in_a_save_and_new_after_a_restore) {
     services->set_viewpoint(services->context, 5, (float[]){1, 2, 3}, 40);
     services->refresh_scope(services->context, 5);
     uint32_t count;
-    (void)net_interest_requests_take(net_match_interest_requests(open.match), &count);
+    (void)take(&open, &count);
     base_bytes save, again;
     base_bytes_init(&save, NULL);
     base_bytes_init(&again, NULL);
     assert_ok(net_match_save(open.match, &save));
     net_match_join(other.match, &(net_game_player){.client = 3, .name = "old"});
     assert_ok(net_match_restore(other.match, save.data, save.size));
-    const net_interest_request* asked =
-        net_interest_requests_take(net_match_interest_requests(other.match), &count);
+    const net_interest_request* asked = take(&other, &count);
     assert_int_equal(count, 2);
     assert_true(asked[0].client == 2 && asked[0].groups == 4 && !asked[0].has_viewpoint);
     assert_true(asked[1].client == 5 && asked[1].groups == 32 && asked[1].has_viewpoint);
@@ -183,7 +188,7 @@ CASE(what_was_asked_is_in_a_save_and_new_after_a_restore) {
     assert_true(again.size == save.size && memcmp(again.data, save.data, save.size) == 0);
     for (size_t size = 0; size < save.size; size++) {
         assert_int_equal(net_match_restore(other.match, save.data, size), NET_ERR_MALFORMED);
-        (void)net_interest_requests_take(net_match_interest_requests(other.match), &count);
+        (void)take(&other, &count);
         assert_int_equal(count, 0);
     }
     base_bytes_deinit(&save);

@@ -140,15 +140,6 @@ WORLD_CASE(no_changed_token_opens) {
     assert_true(net_token_open(at->ring.keys[0].bytes, &head, at->me.token.sealed, &opened));
 }
 
-WORLD_CASE(a_back_end_that_seals_nonsense_is_refused) {
-    net_token_private opened = {.player_id = 1}, read;
-    net_token_head head = head_of(&at->me.token);
-    uint8_t sealed[NET_TOKEN_SEALED_BYTES];
-    opened.address_count = NET_TOKEN_ADDRESSES_MAX;
-    net_token_seal(at->ring.keys[0].bytes, &head, &opened, sealed);
-    assert_true(net_token_open(at->ring.keys[0].bytes, &head, sealed, &read));
-}
-
 CASE(a_token_of_the_built_in_key_says_so) {
     chance from;
     net_token token;

@@ -208,54 +208,35 @@ PIPE_CASE(refused_segments_go_out_one_by_one_and_are_not_tried_again, true, 64) 
     assert_int_equal(kernel()->stats.socket_errors, 0);
 }
 
-PIPE_CASE(a_call_that_sends_a_part_is_followed_by_another_one, false, 64) {
-    kernel()->answers[0] = 3;
-    kernel()->answers[1] = 2;
-    for (uint32_t i = 0; i < 10; i++)
-        send_one(at, 1, 50, (uint8_t)i);
-    flush(at);
-    assert_int_equal(kernel()->send_calls, 3);
-    expect_sent_in_order(10);
-}
-
-CASE(a_full_send_buffer_loses_the_rest_and_counts_it) {
-    static const int FULL[] = {EAGAIN, ENOBUFS};
-    for (size_t f = 0; f < BASE_COUNT(FULL); f++) {
+CASE(an_answer_of_the_kernel_decides_what_comes_after_it) {
+    static const struct {
+        const char* what;
+        int answers[2];
+        uint32_t count, sent, calls, errors, lost; // `lost`: the first one
+    } rows[] = {
+        {"a part is sent", {3, 2}, 10, 10, 3, 0, 10},
+        {"the buffer is full", {4, -EAGAIN}, 10, 4, 2, 6, 4},
+        {"no memory", {4, -ENOBUFS}, 10, 4, 2, 6, 4},
+        {"an address cannot be reached", {2, -EHOSTUNREACH}, 5, 4, 3, 1, 2},
+        {"it is interrupted", {-EINTR, -EINTR}, 1, 1, 3, 0, 1},
+    };
+    for (size_t r = 0; r < BASE_COUNT(rows); r++) {
         net_socket_pipe* at = pipe_open(true, 64);
-        kernel()->answers[0] = 4;
-        kernel()->answers[1] = -FULL[f];
-        for (uint32_t i = 0; i < 10; i++)
+        const fake_kernel* fake = kernel();
+        memcpy(kernel()->answers, rows[r].answers, sizeof rows[r].answers);
+        for (uint32_t i = 0; i < rows[r].count; i++)
             send_one(at, (uint16_t)(i + 1), 50, (uint8_t)i);
         flush(at);
-        assert_int_equal(kernel()->sent_count, 4);
-        assert_int_equal(kernel()->send_calls, 2);
-        assert_int_equal(kernel()->stats.socket_errors, 6);
+        if (fake->sent_count != rows[r].sent || fake->send_calls != rows[r].calls ||
+            fake->stats.socket_errors != rows[r].errors)
+            fail_msg("%s: %u sent, %u calls", rows[r].what, fake->sent_count, fake->send_calls);
+        for (uint32_t i = 0; i < fake->sent_count; i++)
+            assert_int_equal(fake->sent[i].first_byte, i + (i >= rows[r].lost));
         send_one(at, 1, 50, 0); // the next batch is a new try
         flush(at);
-        assert_int_equal(kernel()->sent_count, 5);
+        assert_int_equal(fake->sent_count, rows[r].sent + 1);
         pipe_close(at);
     }
-}
-
-PIPE_CASE(one_address_that_cannot_be_reached_loses_its_datagram_only, false, 64) {
-    kernel()->answers[0] = 2;
-    kernel()->answers[1] = -EHOSTUNREACH;
-    for (uint32_t i = 0; i < 5; i++)
-        send_one(at, (uint16_t)(i + 1), 50, (uint8_t)i);
-    flush(at);
-    static const uint8_t arrived[] = {0, 1, 3, 4};
-    assert_int_equal(kernel()->sent_count, BASE_COUNT(arrived));
-    for (uint32_t i = 0; i < BASE_COUNT(arrived); i++)
-        assert_int_equal(kernel()->sent[i].first_byte, arrived[i]);
-    assert_int_equal(kernel()->stats.socket_errors, 1);
-}
-
-PIPE_CASE(an_interrupted_call_is_made_again, false, 64) {
-    kernel()->answers[0] = kernel()->answers[1] = -EINTR;
-    send_one(at, 1, 50, 0);
-    flush(at);
-    assert_int_equal(kernel()->sent_count, 1);
-    assert_int_equal(kernel()->stats.socket_errors, 0);
 }
 
 CASE(a_send_that_always_fails_ends) {

@@ -170,20 +170,6 @@ LINK_CASE(a_datagram_beyond_the_largest_size_is_lost_and_counted, 0) {
     assert_int_equal(pop(link, 0, NULL), 0);
 }
 
-LINK_CASE(the_rate_spaces_datagrams_and_bounds_the_queue, .rate_kbit = 800) {
-    // 972 + 28 bytes of headers are 8,000 bits: 10 ms at 800 kbit/s.
-    static const uint8_t bytes[972] = {0};
-    for (uint32_t i = 0; i < 100; i++)
-        net_link_push(link, 0, i, bytes, sizeof bytes);
-    const net_link_stats* stats = net_link_get_stats(link);
-    assert_int_equal(stats->overflowed, 100 - 51); // 500 ms of queue, and the one being sent
-    for (uint32_t i = 1; i <= 51; i++) {
-        assert_int_equal(net_link_next_us(link), i * 10000);
-        assert_int_equal(pop(link, i * 10000, NULL), sizeof bytes);
-    }
-    assert_true(net_link_next_us(link) == UINT64_MAX);
-}
-
 LINK_CASE(a_borrowed_datagram_stays_the_first_until_it_is_popped, .delay_ms = 10) {
     uint32_t first = 1, second = 2;
     net_link_push(link, 50, first, &first, sizeof first);

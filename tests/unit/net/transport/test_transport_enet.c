@@ -103,15 +103,6 @@ WORLD_CASE(a_connect_that_nobody_answers_ends_after_five_seconds, 1) {
 
 // ---- what the outer layer tells
 
-// Sessions without a connection take all places; without keys anyone can have them.
-WORLD_CASE(a_newcomer_connects_where_all_sessions_are_idle, 3) {
-    for (int i = 0; i < 3; i++)
-        world_open_session(at, i);
-    world_connect(at, 3); // asserts it
-    assert_int_equal(at->at_server.connects, 1);
-    assert_int_equal(at->at_clients[3].disconnects, 0);
-}
-
 WORLD_CASE(a_server_that_is_gone_has_closed_its_connections, 4) {
     for (int i = 0; i < 3; i++)
         world_connect(at, i);

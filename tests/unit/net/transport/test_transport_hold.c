@@ -108,6 +108,12 @@ static void flush(world* at) {
     run_ms(at, 5);
 }
 
+// What is sent from now on is about tick 8, and what is about 7 is released.
+static void hold_tick_8(world* at) {
+    at->hold->ops->hold(at->hold, 8);
+    net_transport_hold_release(at->hold, 7);
+}
+
 #define HAS(client, ...)                                                                           \
     do {                                                                                           \
         const uint32_t wanted[] = {__VA_ARGS__};                                                   \
@@ -126,8 +132,7 @@ HOLD_CASE(what_is_released_goes_through_at_once) {
 }
 
 HOLD_CASE(what_is_about_a_later_tick_waits_until_a_flush_behind_its_release) {
-    net_transport_hold_release(at->hold, 7);
-    at->hold->ops->hold(at->hold, 8);
+    hold_tick_8(at);
     assert_ok(send_number(at, 0, NET_CHANNEL_CONTROL, 1));
     assert_ok(send_number(at, 1, NET_CHANNEL_REALTIME, 2));
     at->hold->ops->hold(at->hold, 9);
@@ -151,8 +156,7 @@ HOLD_CASE(what_is_about_a_later_tick_waits_until_a_flush_behind_its_release) {
 }
 
 HOLD_CASE(what_is_about_no_tick_passes_what_waits) {
-    net_transport_hold_release(at->hold, 7);
-    at->hold->ops->hold(at->hold, 8);
+    hold_tick_8(at);
     assert_ok(send_number(at, 0, NET_CHANNEL_CONTROL, 1));
     at->hold->ops->hold(at->hold, 0);
     assert_ok(send_number(at, 0, NET_CHANNEL_CONTROL, 2));
@@ -164,8 +168,7 @@ HOLD_CASE(what_is_about_no_tick_passes_what_waits) {
 }
 
 HOLD_CASE(a_release_may_be_taken_back) {
-    at->hold->ops->hold(at->hold, 8);
-    net_transport_hold_release(at->hold, 7);
+    hold_tick_8(at);
     assert_ok(send_number(at, 0, NET_CHANNEL_REALTIME, 1));
     net_transport_hold_release(at->hold, UINT64_MAX);
     net_transport_hold_release(at->hold, 7);
@@ -174,8 +177,7 @@ HOLD_CASE(a_release_may_be_taken_back) {
 }
 
 HOLD_CASE(a_message_without_room_waits_on_and_a_packet_is_lost) {
-    at->hold->ops->hold(at->hold, 8);
-    net_transport_hold_release(at->hold, 7);
+    hold_tick_8(at);
     assert_ok(send_number(at, 0, NET_CHANNEL_CONTROL, 1));
     assert_ok(send_number(at, 0, NET_CHANNEL_REALTIME, 2));
     assert_ok(send_number(at, 0, NET_CHANNEL_CONTROL, 3));
@@ -191,8 +193,7 @@ HOLD_CASE(a_message_without_room_waits_on_and_a_packet_is_lost) {
 }
 
 HOLD_CASE(a_disconnect_waits_behind_what_its_peer_shall_get) {
-    at->hold->ops->hold(at->hold, 8);
-    net_transport_hold_release(at->hold, 7);
+    hold_tick_8(at);
     assert_ok(send_number(at, 0, NET_CHANNEL_CONTROL, 1));
     at->hold->ops->disconnect(at->hold, at->peers[0], 5, false);
     at->hold->ops->disconnect(at->hold, at->peers[1], 6, false); // nothing waits for it
@@ -207,8 +208,7 @@ HOLD_CASE(a_disconnect_waits_behind_what_its_peer_shall_get) {
 }
 
 HOLD_CASE(a_disconnect_at_once_drops_what_waits) {
-    at->hold->ops->hold(at->hold, 8);
-    net_transport_hold_release(at->hold, 7);
+    hold_tick_8(at);
     assert_ok(send_number(at, 0, NET_CHANNEL_CONTROL, 1));
     at->hold->ops->disconnect(at->hold, at->peers[0], 5, true);
     flush(at);
@@ -221,8 +221,7 @@ HOLD_CASE(a_disconnect_at_once_drops_what_waits) {
 
 HOLD_CASE(a_lane_holds_so_many_bytes_and_refuses_the_next) {
     static uint8_t bytes[NET_STATE_BYTES_MAX];
-    at->hold->ops->hold(at->hold, 8);
-    net_transport_hold_release(at->hold, 7);
+    hold_tick_8(at);
     net_result result = NET_OK;
     while (result == NET_OK)
         result =
