@@ -53,7 +53,7 @@ static const char* mistaken_templates(void) {
     if (is("an odd creation") || is("an odd creation for a player") || is("no rows") ||
         is("late row"))
         return PADDLE(TRACKED, TRACKED) "bird { wing:r=1 }\n";
-    if (is("class of nobody") || is("class of other classes")) return OF_CLASS("ownr");
+    if (is("class unknown") || is("class of other classes")) return OF_CLASS("ownr");
     if (is("class of no teams")) return OF_CLASS("team");
     if (is_about("class")) return OF_CLASS("owner");
     return PADDLE(TRACKED, TRACKED);
@@ -444,7 +444,7 @@ static const net_interest_rules* mistaken_interest(void) {
         rules.classes = mistaken_classes;
     }
     if (is("class always too far")) rules.relevance = mistaken_relevance;
-    return is_about("class") && !is("class of nobody") ? &rules : NULL;
+    return is_about("class") && !is("class unknown") ? &rules : NULL;
 }
 
 static const net_game_module* mistaken_module(void) {

@@ -71,12 +71,12 @@ CASE(a_game_without_mistakes_gets_no_line) {
     assert_true(result.datagrams > 2 * NET_CHECK_TICKS_DEFAULT);
 }
 
-#define GONE_SAYS                                                                                  \
-    "warning: event goal of system say_es is about an entity that died in the same "               \
-    "tick: no client gets it; broadcast it, and mark it late if a field of it names the entity\n"
-#define INITS_SAYS                                                                                 \
-    "warning: a creation of bird gives it component glow, which the template lacks: no entity is " \
-    "made; add the component to the template\n"
+static const char gone_says[] =
+    "warning: event goal of system say_es is about an entity that died in the same tick: no client "
+    "gets it; broadcast it, and mark it late if a field of it names the entity\n";
+static const char inits_says[] =
+    "warning: a creation of bird gives it component glow, which the template lacks: no entity is "
+    "made; add the component to the template\n";
 
 static const expectation expected[] = {
     // what is not sent or handled
@@ -207,14 +207,14 @@ static const expectation expected[] = {
      "warning: player_join returned no entity for any player: input steer has no effect, system "
      "steer_es asks for its row; return what ecs_try_create gives\n"},
     // what a world or a client refuses
-    {"an odd creation", 1, ALL, INITS_SAYS},
+    {"an odd creation", 1, ALL, inits_says},
     {"more than a tick takes", 2, ALL,
      "warning: 1 creations or other commands were refused, the world has 2 entities: it is full, "
      "or the queue of a tick is; destroy what is no longer needed\n"},
     {"more than a tick takes", 2, ALL,
      "warning: 1 events were refused: the queue of a tick is full; send fewer\n"},
-    {"an event of the dying", 1, ALL, GONE_SAYS},
-    {"an event before the death", 1, ALL, GONE_SAYS},
+    {"an event of the dying", 1, ALL, gone_says},
+    {"an event before the death", 1, ALL, gone_says},
     {"more than a client takes", 1, LONG,
      "warning: client 1 \"Bot 1\" dropped: the game sends too many events: 256 wait for it, and "
      "one more Goal has no room; last sent by system rule_es: send fewer, or not reliably\n"},
@@ -222,9 +222,9 @@ static const expectation expected[] = {
      "warning: client 1 \"Bot 1\" dropped: it broke the protocol: Line: text is no UTF-8, it may "
      "be cut inside a character\n"},
     // and so no player has an entity
-    {"an odd creation for a player", 2, LONG, INITS_SAYS},
+    {"an odd creation for a player", 2, LONG, inits_says},
     // what no client ever gets
-    {"class of nobody", 1, ALL,
+    {"class unknown", 1, ALL,
      "paddle.blk:5: warning: component wing of template bird: no client gets the class ownr of its "
      "_visible: correct the name, or return its services->class_bit from .classes of the game's "
      "interest rules, did you mean 'owner'?\n"},
