@@ -165,19 +165,3 @@ CASE(the_page_has_the_vectors_of_the_code) {
         fail_msg("%u lines of the page, %u as above", found, equal);
     }
 }
-
-// What the page says in numbers.
-CASE(the_page_has_the_sizes_of_the_code) {
-    assert_int_equal(NET_OUTER_HELLO_BYTES, 1200);
-    assert_int_equal(NET_OUTER_CHALLENGE_BYTES, 89);
-    assert_int_equal(NET_OUTER_ACCEPT_BYTES, 651);
-    assert_int_equal(NET_OUTER_PATH_BYTES, 35);
-    assert_int_equal(NET_OUTER_CLOSE_BYTES, 28);
-    assert_int_equal(NET_OUTER_NOTICE_BYTES, 21);
-    assert_int_equal(NET_OUTER_DENY_BYTES, 37);
-    assert_int_equal(NET_SECURE_OVERHEAD_BYTES, 27);
-    assert_int_equal(NET_OUTER_INPUT_BYTES + NET_OUTER_TAG_BYTES, 21);
-    assert_int_equal(NET_OUTER_STATE_BYTES + NET_OUTER_TAG_BYTES, 19);
-    assert_int_equal(NET_SECURE_END_VERSION, 2);
-    assert_int_equal(NET_SECURE_END_FORGED, 6);
-}

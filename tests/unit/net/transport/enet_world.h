@@ -9,7 +9,7 @@
 #include "transport/enet_peers.h"
 
 #include "raw_datagram.h"
-#include "test.h"
+#include "inbox.h"
 
 #include "base/macros.h"
 
@@ -25,14 +25,6 @@
 
 enum { PORT = 7777, STRANGER_PORT = 666, TICK_US = 16667, CLIENTS_MAX = 12 };
 
-typedef struct inbox {
-    net_peer connected, disconnected;
-    uint32_t reason, connects, disconnects, notices;
-    uint32_t control_count, realtime_count, control_expected;
-    bool is_out_of_order;
-    size_t largest;
-} inbox;
-
 typedef struct world {
     net_transport* server;
     net_transport* clients[CLIENTS_MAX];
@@ -42,34 +34,6 @@ typedef struct world {
 
 static inline uint32_t foreign_host(void) {
     return htonl(0x0A000001);
-}
-
-static inline void drain(net_transport* transport, uint64_t now_us, inbox* into) {
-    net_transport_event event;
-    transport->ops->service(transport, now_us);
-    while (transport->ops->next(transport, &event)) {
-        if (event.kind == NET_TRANSPORT_CONNECTED) {
-            into->connected = event.peer;
-            into->connects++;
-        } else if (event.kind == NET_TRANSPORT_DISCONNECTED) {
-            into->disconnected = event.peer;
-            into->reason = event.reason;
-            into->disconnects++;
-        } else if (event.kind == NET_TRANSPORT_NOTICE) {
-            into->reason = event.reason;
-            into->notices++;
-        } else if (event.channel == NET_CHANNEL_CONTROL) {
-            uint32_t number = 0;
-            memcpy(&number, event.bytes, event.size < 4 ? event.size : 4);
-            into->is_out_of_order |= number != into->control_expected++;
-            into->control_count++;
-        } else {
-            into->realtime_count++;
-        }
-        if (event.kind == NET_TRANSPORT_RECEIVED && event.size > into->largest)
-            into->largest = event.size;
-    }
-    transport->ops->flush(transport);
 }
 
 static inline void run_tick(world* at) {
@@ -145,17 +109,6 @@ static inline void world_deinit(world* old) {
 /// A case with a server for so many clients.
 #define WORLD_CASE(name, peers_max)                                                                \
     CASE_WITH(world, at, world_init(at, peers_max), world_deinit(at), name)
-
-static inline net_result send_number(net_transport* from, net_peer peer, net_channel channel,
-                                     uint32_t number) {
-    return from->ops->send(from, peer, channel, &number, sizeof number);
-}
-
-static inline net_transport_stats stats_of(net_transport* transport) {
-    net_transport_stats stats;
-    transport->ops->stats(transport, &stats);
-    return stats;
-}
 
 static inline ENetHost* host_of(net_transport* transport) {
     return net_transport_enet_host(transport);
