@@ -48,6 +48,13 @@ static void close_hall(hall* at) {
 #define HALL_CASE(name, is_rewinding)                                                              \
     CASE_WITH(hall, at, open_hall(at, is_rewinding), close_hall(at), name)
 
+static net_result verify(const char* log, const net_module* module, net_verify_result* result) {
+    net_log_reader* reader = files_reader(log);
+    const net_result found = net_log_verify(reader, module, 0, NULL, NULL, NULL, result);
+    net_log_reader_destroy(reader);
+    return found;
+}
+
 static size_t pack_shot(net_match* match, int32_t column, uint8_t* packed) {
     const gallery_aim aim = {column, 0};
     size_t size;
@@ -227,12 +234,12 @@ TAPE_CASE(a_match_decided_by_what_players_saw_runs_again_to_the_same_bits, true)
         assert_true(hits_of(self->hall.match, i) > 50);
     net_rewind_stats views = net_match_get_rewind_stats(self->hall.match);
     assert_true(views.ahead > 5 && views.behind > 50 && views.inputs > 500);
-    net_log_reader* reader = files_reader(self->files.log);
     net_verify_result result;
-    assert_ok(net_log_verify(reader, self->hall.module, 0, NULL, NULL, NULL, &result));
+    assert_ok(verify(self->files.log, self->hall.module, &result));
     assert_int_equal(result.ticks, TICKS);
     assert_true(result.world_hash == ecs_world_hash(net_match_world(self->hall.match)));
     dump_count count = {0};
+    net_log_reader* reader = files_reader(self->files.log);
     assert_ok(net_log_dump(reader, self->hall.module, count_views, &count));
     assert_int_equal(count.views, views.inputs);
     assert_true(count.inputs > count.views);
@@ -240,13 +247,10 @@ TAPE_CASE(a_match_decided_by_what_players_saw_runs_again_to_the_same_bits, true)
 }
 
 TAPE_CASE(a_log_without_its_views_runs_another_way, false) {
-    net_log_reader* reader = files_reader(self->files.log);
     net_verify_result result;
-    assert_int_equal(net_log_verify(reader, self->hall.module, 0, NULL, NULL, NULL, &result),
-                     NET_ERR_DIVERGED);
+    assert_int_equal(verify(self->files.log, self->hall.module, &result), NET_ERR_DIVERGED);
     assert_true(result.diverged_tick < 60);
     assert_true(strcmp(result.component, "hits") == 0 || strcmp(result.component, "sum") == 0);
-    net_log_reader_destroy(reader);
 }
 
 static uint64_t features_of(const char* log) {
@@ -448,11 +452,9 @@ BOOTH_CASE(a_view_goes_with_its_input_from_the_packet_into_the_log) {
                         (unsigned long long)said[views[i].number]);
         assert_true(views[i].view == said[views[i].number]);
     }
-    net_log_reader* reader = files_reader(self->files.log);
     net_verify_result result;
-    assert_ok(net_log_verify(reader, self->hall.module, 0, NULL, NULL, NULL, &result));
+    assert_ok(verify(self->files.log, self->hall.module, &result));
     assert_true(result.ticks > 200);
-    net_log_reader_destroy(reader);
 }
 
 BOOTH_CASE(a_client_of_ours_says_what_its_mirror_showed) {

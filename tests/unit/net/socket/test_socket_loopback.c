@@ -2,15 +2,79 @@
 // Sockets of the kernel: IPv6, both families on one and on two sockets, batches, a bad network. A
 // machine without IPv6 is said on stdout, and its cases are skipped by name.
 #include "transport/enet_peers.h"
-#include "transport/loopback_world.h"
+#include "transport/inbox.h"
+
+#include "base/text.h"
+#include "net/socket.h"
 
 #include <arpa/inet.h>
 #include <enet/enet.h>
-#include <stdio.h>
+#include <poll.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { MESSAGES = 40 };
+enum { MESSAGES = 40, PATIENCE_MS = 100000 };
+
+typedef struct world {
+    net_transport *server, *client;
+    inbox at_server, at_client;
+} world;
+
+static uint64_t now_us(void) {
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000u + (uint64_t)now.tv_nsec / 1000u;
+}
+
+// Wait a millisecond at most for one of the two, and let both work.
+static void step(world* at) {
+    struct pollfd waits[2 * NET_SOCKET_ADDRESSES_MAX] = {{.fd = -1}};
+    uint32_t count = 0;
+    net_transport* const both[] = {at->server, at->client};
+    for (size_t i = 0; i < BASE_COUNT(both); i++) {
+        int descriptors[NET_SOCKET_ADDRESSES_MAX];
+        uint32_t found = both[i]->ops->sockets(both[i], descriptors, NET_SOCKET_ADDRESSES_MAX);
+        assert_in_range(found, 1, NET_SOCKET_ADDRESSES_MAX);
+        for (uint32_t k = 0; k < found; k++)
+            waits[count++] = (struct pollfd){.fd = descriptors[k], .events = POLLIN};
+    }
+    (void)poll(waits, count, 1);
+    drain(at->server, now_us(), &at->at_server);
+    drain(at->client, now_us(), &at->at_client);
+}
+
+// Step until the server has received so many messages, or for a long time.
+static void step_until(world* at, uint32_t control, uint32_t realtime) {
+    uint64_t end_us = now_us() + PATIENCE_MS * 1000u;
+    while ((at->at_server.control_count < control || at->at_server.realtime_count < realtime) &&
+           now_us() < end_us)
+        step(at);
+}
+
+static void world_make(world* made, const char* listen) {
+    memset(made, 0, sizeof *made);
+    net_enet_config server = {
+        .listen = listen, .peers_max = 4, .security = {.allow_dev_key = true}};
+    net_enet_config client = {.peers_max = 1};
+    assert_ok(net_transport_enet_create(&server, &made->server));
+    assert_ok(net_transport_enet_create(&client, &made->client));
+}
+
+static void world_connect(world* at, const char* address) {
+    net_peer peer = 0;
+    assert_ok(at->client->ops->connect(at->client, address, &peer));
+    uint64_t end_us = now_us() + PATIENCE_MS * 1000u;
+    while ((at->at_server.connects == 0 || at->at_client.connects == 0) && now_us() < end_us)
+        step(at);
+    assert_int_equal(at->at_client.connected, peer);
+    assert_int_not_equal(at->at_server.connected, 0);
+}
+
+static void world_deinit(world* old) {
+    old->client->ops->destroy(old->client);
+    old->server->ops->destroy(old->server);
+}
 
 static bool has_ipv6(void) {
     int probe = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -35,10 +99,10 @@ static void reach(const char* listen, uint32_t which, const char* host) {
     assert_true(base_text_format(target, sizeof target, "%s:%u", host, bound[which].port));
     world_connect(&at, target);
     for (uint32_t i = 0; i < MESSAGES; i++)
-        assert_ok(at.client->ops->send(at.client, at.at_client, NET_CHANNEL_CONTROL, target,
-                                       sizeof target));
+        assert_ok(at.client->ops->send(at.client, at.at_client.connected, NET_CHANNEL_CONTROL,
+                                       target, sizeof target));
     step_until(&at, MESSAGES, 0);
-    assert_int_equal(at.control, MESSAGES);
+    assert_int_equal(at.at_server.control_count, MESSAGES);
     net_socket_stats stats;
     net_socket_get_stats(socket_of(at.server), &stats);
     assert_int_equal(stats.socket_errors, 0);
@@ -110,11 +174,9 @@ static void loopback_open(world* at) {
 #define LOOPBACK_CASE(name) CASE_WITH(world, at, loopback_open(at), world_deinit(at), name)
 
 static void send_both(world* at, uint32_t number) {
-    net_transport* client = at->client;
-    assert_ok(
-        client->ops->send(client, at->at_client, NET_CHANNEL_CONTROL, &number, sizeof number));
-    assert_ok(
-        client->ops->send(client, at->at_client, NET_CHANNEL_REALTIME, &number, sizeof number));
+    const net_peer peer = at->at_client.connected;
+    assert_ok(send_number(at->client, peer, NET_CHANNEL_CONTROL, number));
+    assert_ok(send_number(at->client, peer, NET_CHANNEL_REALTIME, number));
 }
 
 LOOPBACK_CASE(empty_and_oversized_datagrams_do_not_stop_the_drain) {
@@ -131,9 +193,8 @@ LOOPBACK_CASE(empty_and_oversized_datagrams_do_not_stop_the_drain) {
     send_both(at, 1);
     at->client->ops->flush(at->client);
     step_until(at, 1, 1);
-    net_transport_stats stats;
-    at->server->ops->stats(at->server, &stats);
-    assert_int_equal(at->realtime, 1);
+    net_transport_stats stats = stats_of(at->server);
+    assert_int_equal(at->at_server.realtime_count, 1);
     assert_int_equal(stats.dropped_empty, 20);
     assert_int_equal(stats.dropped_oversized, 20);
     assert_int_equal(stats.service_errors, 0);
@@ -149,10 +210,9 @@ LOOPBACK_CASE(the_bad_network_plays_on_real_sockets) {
         step(at);
     }
     step_until(at, MESSAGES, 0);
-    assert_int_equal(at->control, MESSAGES);
-    assert_true(at->realtime < MESSAGES);
-    net_transport_stats stats;
-    at->client->ops->stats(at->client, &stats);
+    assert_int_equal(at->at_server.control_count, MESSAGES);
+    assert_true(at->at_server.realtime_count < MESSAGES);
+    net_transport_stats stats = stats_of(at->client);
     assert_true(stats.sim_dropped > 0);
     assert_ok(net_socket_link_set(NULL));
 }
@@ -180,7 +240,7 @@ CASE(datagrams_travel_in_batches) {
         world at = {.server = other};
         struct pollfd wait = {.fd = socket_of(other), .events = POLLIN};
         (void)poll(&wait, 1, 1);
-        drain(other, &at.at_server, &at);
+        drain(other, now_us(), &at.at_server);
         net_socket_get_stats(socket_of(other), &stats);
     }
     assert_int_equal(stats.recv_datagrams, COUNT);
