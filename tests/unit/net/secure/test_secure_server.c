@@ -25,17 +25,6 @@ WORLD_CASE(a_client_with_a_token_gets_a_session) {
     assert_int_equal(count_of(at, NET_SECURE_CHALLENGES), 1);
 }
 
-WORLD_CASE(the_largest_datagram_of_enet_fits) {
-    connect_world(at);
-    uint8_t bytes[1200], out[DATAGRAM_BYTES_MAX];
-    memset(bytes, 0x5A, sizeof bytes);
-    size_t size = seal_by(at, &at->me, bytes, sizeof bytes, out);
-    assert_int_equal(size, 1227);
-    (void)to_server(at, &at->me.address, out, size);
-    assert_int_equal(at->inner_size, sizeof bytes);
-    assert_memory_equal(at->inner, bytes, sizeof bytes);
-}
-
 // ---- who is not let in
 
 // What the first answer of the server to a request with a token is.
