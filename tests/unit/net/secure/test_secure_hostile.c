@@ -116,55 +116,19 @@ WORLD_CASE(one_address_has_ten_requests_a_second_and_loopback_has_no_limit) {
     assert_int_equal(count_of(at, NET_SECURE_REPLY_BUDGET), 10);
 }
 
-// Row 5 and 6: every kind of forgery by an attacker who saw all datagrams of a session.
-WORLD_CASE(a_million_forgeries_against_a_live_session_change_nothing) {
-    base_rng rng = base_rng_make(44, 0);
-    uint8_t seen[DATAGRAM_BYTES_MAX], forged[DATAGRAM_BYTES_MAX];
+// Row 5: fuzz_outer has every kind of forgery by an attacker who saw all datagrams of a session.
+WORLD_CASE(no_number_of_forgeries_ends_a_session) {
+    enum { FORGERIES = (1 << 20) + 2 };
+    uint8_t forged[DATAGRAM_BYTES_MAX];
+    net_address anywhere = address_of("192.0.2.66:6");
     connect_world(at);
-    printf("seed 44\n");
-    static const uint8_t plain[48] = {0};
-    size_t size = seal_by(at, &at->me, plain, sizeof plain, seen);
-    uint32_t runs = test_scaled(2 << 20, 100000), delivered = 0;
-    for (uint32_t i = 0; i < runs; i++) {
-        size_t forged_size = size;
-        net_address from = base_rng_below(&rng, 2) ? at->me.address : made_up(&rng);
-        memcpy(forged, seen, size);
-        switch (base_rng_below(&rng, 5)) {
-        case 0: // one bit
-            forged[base_rng_below(&rng, (uint32_t)size)] ^=
-                (uint8_t)(1u << base_rng_below(&rng, 8));
-            break;
-        case 1: // cut
-            forged_size = base_rng_below(&rng, (uint32_t)size);
-            break;
-        case 2: // longer
-            forged_size = size + 1 + base_rng_below(&rng, 100);
-            break;
-        case 3: // other numbers, old and new
-            for (int k = 5; k < 11; k++)
-                forged[k] = base_rng_below(&rng, 2) ? (uint8_t)base_rng_u32(&rng) : 0;
-            break;
-        default: // plain ENet: a disconnect for every peer and session
-            forged_size = 10;
-            forged[0] = (uint8_t)base_rng_u32(&rng);
-            forged[1] = (uint8_t)base_rng_u32(&rng);
-            memcpy(forged + 2, "\x44\xFF\0\0\0\0\0\0", 8);
-        }
-        if (forged_size == size && memcmp(forged, seen, size) == 0) continue;
-        (void)to_server(at, &from, forged, forged_size);
-        if (at->received.inner_size + at->received.reply_size > 0) fail_msg("forgery %u", i);
-        if (i % 50000 != 0) continue;
-        pass_us(at, 1000);
-        assert_true(hold(at));
-        delivered += is_heard(at, &at->me);
+    size_t size = seal_by(at, &at->me, "", 0, forged);
+    forged[size - 1] ^= 1;
+    for (uint32_t i = 0; i < FORGERIES; i++) {
+        (void)to_server(at, i % 2 ? &at->me.address : &anywhere, forged, size);
+        if (at->received.reply_size + at->received.inner_size > 0) fail_msg("forgery %u", i);
     }
-    assert_int_equal(delivered, (runs + 49999) / 50000);
-    assert_int_equal(net_secure_server_count(at->server), 1);
+    assert_int_equal(count_of(at, NET_SECURE_DATA_FORGED), FORGERIES);
+    assert_true(is_heard(at, &at->me));
     assert_int_equal(count_of(at, NET_SECURE_MOVED), 0);
-    // No number of them ends a session, as 2^20 did once.
-    if (!test_is_short()) assert_true(count_of(at, NET_SECURE_DATA_FORGED) > 1 << 20);
-    (void)to_server(at, &at->me.address, seen, size); // the true one still counts
-    assert_int_equal(at->received.inner_size, sizeof plain);
-    (void)to_server(at, &at->me.address, seen, size);
-    assert_int_equal(at->received.inner_size, 0); // once
 }

@@ -104,42 +104,6 @@ WORLD_CASE(a_text_that_was_cut_or_changed_is_no_token) {
     assert_int_equal(read.key_id, 99);
 }
 
-// security row 3: 10,000 mutated tokens
-WORLD_CASE(no_changed_token_opens) {
-    base_rng rng = base_rng_make(20, 0);
-    uint32_t runs = test_scaled(10000, 2000);
-    for (uint32_t i = 0; i < runs; i++) {
-        net_token changed = at->me.token;
-        net_token_private opened;
-        uint8_t key[NET_KEY_BYTES], mask = (uint8_t)(1u << base_rng_below(&rng, 8));
-        memcpy(key, at->ring.keys[0].bytes, sizeof key);
-        switch (base_rng_below(&rng, 6)) {
-        case 0:
-            changed.key_id ^= mask;
-            break;
-        case 1:
-            changed.protocol ^= UINT64_C(1) << base_rng_below(&rng, 64);
-            break;
-        case 2:
-            changed.expiry_unix_s ^= UINT64_C(1) << base_rng_below(&rng, 64);
-            break;
-        case 3:
-            changed.nonce[base_rng_below(&rng, sizeof changed.nonce)] ^= mask;
-            break;
-        case 4:
-            key[base_rng_below(&rng, sizeof key)] ^= mask;
-            break;
-        default:
-            changed.sealed[base_rng_below(&rng, sizeof changed.sealed)] ^= mask;
-        }
-        net_token_head head = head_of(&changed);
-        assert_false(net_token_open(key, &head, changed.sealed, &opened));
-    }
-    net_token_private opened;
-    net_token_head head = head_of(&at->me.token);
-    assert_true(net_token_open(at->ring.keys[0].bytes, &head, at->me.token.sealed, &opened));
-}
-
 CASE(a_token_of_the_built_in_key_says_so) {
     chance from;
     net_token token;
