@@ -79,62 +79,6 @@ WORLD_CASE(control_messages_arrive_all_and_in_order_on_a_bad_network, 2,
     assert_true(stats.sim_dropped > 0);
 }
 
-WORLD_CASE(a_goodbye_comes_after_everything_that_was_queued, 4,
-           (net_link_config){.loss_percent = 30, .delay_ms = 60}) {
-    world_connect(at);
-    for (uint32_t i = 0; i < 50; i++)
-        (void)send_number(at->server, at->at_server.connected, NET_CHANNEL_CONTROL, i);
-    at->server->ops->disconnect(at->server, at->at_server.connected, 9, false);
-    assert_int_equal(send_number(at->server, at->at_server.connected, NET_CHANNEL_CONTROL, 1),
-                     NET_ERR_CLOSED);
-    run_ms(at, 4000);
-    assert_int_equal(at->at_clients[0].control_count, 50);
-    assert_int_equal(at->at_clients[0].disconnects, 1);
-    assert_int_equal(at->at_clients[0].disconnected, at->at_clients[0].connected);
-    assert_int_equal(at->at_clients[0].reason, 9);
-    // The server knows that the client received the goodbye.
-    assert_int_equal(at->at_server.disconnects, 1);
-    assert_int_equal(at->at_server.reason, 0);
-}
-
-WORLD_CASE(a_goodbye_at_once_drops_the_queue_and_tells_in_one_datagram, 5,
-           (net_link_config){.delay_ms = 60}) {
-    world_connect(at);
-    net_peer peer = at->at_clients[0].connected;
-    (void)send_number(at->clients[0], peer, NET_CHANNEL_CONTROL, 1);
-    at->clients[0]->ops->disconnect(at->clients[0], peer, 5, true);
-    run_ms(at, 200);
-    assert_int_equal(at->at_server.control_count, 0);
-    assert_int_equal(at->at_server.disconnects, 1);
-    assert_int_equal(at->at_server.reason, 5);
-    assert_int_equal(at->at_clients[0].disconnects, 0);
-}
-
-WORLD_CASE(a_new_connection_has_a_new_peer_and_nothing_of_the_old_one, 6,
-           (net_link_config){.delay_ms = 100}) {
-    world_connect(at);
-    net_peer old_client = at->at_clients[0].connected, old_server = at->at_server.connected;
-    (void)send_number(at->server, old_server, NET_CHANNEL_REALTIME, 7);
-    (void)send_number(at->server, old_server, NET_CHANNEL_CONTROL, 7);
-    // The goodbye is lost: the server learns of the end from the new connection.
-    net_sim_link_set(at->clients[0], &(net_link_config){.loss_percent = 100});
-    at->clients[0]->ops->disconnect(at->clients[0], old_client, 0, true);
-    net_sim_link_set(at->clients[0], &(net_link_config){.delay_ms = 100});
-    net_peer peer = 0;
-    assert_ok(at->clients[0]->ops->connect(at->clients[0], "x:1", &peer));
-    run_ms(at, 500);
-    assert_int_not_equal(peer, old_client);
-    assert_int_equal(at->at_clients[0].connected, peer);
-    assert_int_equal(at->at_clients[0].realtime_count + at->at_clients[0].control_count, 0);
-    assert_int_equal(at->at_server.disconnected, old_server);
-    assert_int_equal(at->at_server.disconnects, 1);
-    assert_int_equal(at->at_server.connects, 2);
-    assert_int_not_equal(at->at_server.connected, old_server);
-    assert_int_equal(send_number(at->server, old_server, NET_CHANNEL_CONTROL, 1), NET_ERR_CLOSED);
-    assert_int_equal(send_number(at->clients[0], old_client, NET_CHANNEL_CONTROL, 1),
-                     NET_ERR_CLOSED);
-}
-
 WORLD_CASE(a_blackout_delays_control_messages_and_loses_datagrams, 7,
            (net_link_config){.delay_ms = 20}) {
     world_connect(at);
