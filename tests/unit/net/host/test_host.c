@@ -11,33 +11,26 @@
 #include "host/output.h"
 #include "host/setup.h"
 
-CASE(a_result_of_a_replay_has_the_documented_exit_code) {
-    assert_int_equal(net_exit_of_replay(NET_OK), 0);
-    assert_int_equal(net_exit_of_replay(NET_ERR_DAMAGED), 1);
-    assert_int_equal(net_exit_of_replay(NET_ERR_IO), 1);
-    assert_int_equal(net_exit_of_replay(NET_ERR_MEMORY), 1);
-    assert_int_equal(net_exit_of_replay(NET_ERR_UNKNOWN), 2);
-    assert_int_equal(net_exit_of_replay(NET_ERR_MODULE), 2);
-    assert_int_equal(net_exit_of_replay(NET_ERR_SCHEMA), 4);
-    assert_int_equal(net_exit_of_replay(NET_ERR_VERSION), 4);
-    assert_int_equal(net_exit_of_replay(NET_ERR_DIVERGED), 5);
-}
-
-CASE(setting_up_fails_by_configuration_or_by_memory) {
-    assert_int_equal(net_exit_of_setup(NET_OK), 0);
-    assert_int_equal(net_exit_of_setup(NET_ERR_MEMORY), 1);
-    assert_int_equal(net_exit_of_setup(NET_ERR_UNKNOWN), 2);
-    assert_int_equal(net_exit_of_setup(NET_ERR_IO), 2);
+// Setting up fails by configuration or by memory.
+CASE(results_have_the_documented_exit_codes) {
+    static const struct {
+        net_result result;
+        int of_replay, of_setup; // -1: it does not happen there
+    } rows[] = {{NET_OK, 0, 0},          {NET_ERR_DAMAGED, 1, -1}, {NET_ERR_IO, 1, 2},
+                {NET_ERR_MEMORY, 1, 1},  {NET_ERR_UNKNOWN, 2, 2},  {NET_ERR_MODULE, 2, -1},
+                {NET_ERR_SCHEMA, 4, -1}, {NET_ERR_VERSION, 4, -1}, {NET_ERR_DIVERGED, 5, -1}};
+    for (size_t i = 0; i < BASE_COUNT(rows); i++) {
+        assert_int_equal(net_exit_of_replay(rows[i].result), rows[i].of_replay);
+        if (rows[i].of_setup >= 0)
+            assert_int_equal(net_exit_of_setup(rows[i].result), rows[i].of_setup);
+    }
 }
 
 // The numbers are those of wire.proto.
 CASE(a_refusal_for_another_game_is_a_mismatch_and_a_full_server_is_not) {
-    assert_int_equal(net_exit_of_refusal(1), 4);
-    assert_int_equal(net_exit_of_refusal(2), 4);
-    assert_int_equal(net_exit_of_refusal(3), 4);
-    assert_int_equal(net_exit_of_refusal(4), 6);
-    assert_int_equal(net_exit_of_refusal(5), 6);
-    assert_int_equal(net_exit_of_refusal(4000000000u), 6);
+    static const uint32_t reasons[] = {1, 2, 3, 4, 5, 4000000000u};
+    for (size_t i = 0; i < BASE_COUNT(reasons); i++)
+        assert_int_equal(net_exit_of_refusal(reasons[i]), i < 3 ? 4 : 6);
 }
 
 CASE(the_build_id_names_version_and_commit_in_63_bytes) {

@@ -74,17 +74,6 @@ KEYS_CASE(a_key_file_is_not_overwritten_but_replaced_when_asked) {
     assert_int_equal(again.count, 2);
 }
 
-KEYS_CASE(a_folder_that_does_not_exist_is_reported) {
-    net_host_tokens tokens;
-    make_ring(keys, 1);
-    assert_false(net_host_save_keys("no/such/folder", keys, true, hear()));
-    assert_said("cannot be created");
-    assert_false(net_host_load_keys("no/such/folder", keys, hear()));
-    assert_int_equal(keys->count, 0);
-    assert_false(net_host_load_tokens("no/such/folder", &tokens, hear()));
-    assert_said("cannot be opened");
-}
-
 KEYS_CASE(the_environment_gives_keys_once) {
     net_key_ring again;
     make_ring(keys, 1);

@@ -171,9 +171,10 @@ CASE(the_built_in_key_counts_for_private_addresses_only) {
         const char* from;
         bool is_private;
     } cases[] = {
-        {"127.0.0.1:5", true},   {"192.168.1.7:5", true},    {"10.9.8.7:5", true},
-        {"[::1]:5", true},       {"[fd00::1]:5", true},      {"8.8.8.8:5", false},
-        {"172.32.0.1:5", false}, {"[2001:db8::1]:5", false},
+        {"192.168.1.7:5", true},
+        {"[::1]:5", true},
+        {"172.32.0.1:5", false},
+        {"[2001:db8::1]:5", false},
     };
     for (size_t i = 0; i < 2 * BASE_COUNT(cases); i++) {
         secure_world at;
