@@ -114,10 +114,12 @@ KEYS_CASE(tokens_come_one_a_line_and_blank_lines_do_not_count) {
     assert_null(tokens.tokens);
 }
 
-KEYS_CASE(a_file_of_tokens_that_others_can_read_is_refused) {
+KEYS_CASE(a_file_of_tokens_that_is_missing_or_others_can_read_is_refused) {
     (void)keys;
     char text[NET_TOKEN_TEXT_BYTES];
     net_host_tokens tokens;
+    assert_false(net_host_load_tokens("no/such/folder", &tokens, hear()));
+    assert_said("cannot be opened");
     token_text(text, 1);
     write_text(TOKENS_FILE, text);
     assert_int_equal(chmod(TOKENS_FILE, 0644), 0);
