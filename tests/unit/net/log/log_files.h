@@ -32,22 +32,13 @@ typedef struct log_files {
     char queue[112];
 } log_files;
 
-static inline void files_name(log_files* files) {
+/// In memory where that is possible: a disk takes its time for hundreds of files.
+static inline void files_open(log_files* files) {
+    bool has_memory = access("/dev/shm", W_OK) == 0;
+    strcpy(files->folder, has_memory ? "/dev/shm/shoal-log-XXXXXX" : "/tmp/shoal-log-XXXXXX");
     assert_non_null(mkdtemp(files->folder));
     snprintf(files->log, sizeof files->log, "%s/a.slog", files->folder);
     snprintf(files->queue, sizeof files->queue, "%s.queue", files->log);
-}
-
-static inline void files_open(log_files* files) {
-    strcpy(files->folder, "/tmp/shoal-log-XXXXXX");
-    files_name(files);
-}
-
-/// In memory where that is possible: a disk takes its time for hundreds of files.
-static inline void files_open_fast(log_files* files) {
-    bool has_memory = access("/dev/shm", W_OK) == 0;
-    strcpy(files->folder, has_memory ? "/dev/shm/shoal-log-XXXXXX" : "/tmp/shoal-log-XXXXXX");
-    files_name(files);
 }
 
 /// Remove all files in the folder.
@@ -114,11 +105,8 @@ static inline void file_write(const char* name, const uint8_t* data, size_t size
 
 /// Replace the content in place.
 static inline void file_replace(const char* name, const uint8_t* data, size_t size) {
-    int fd = open(name, O_WRONLY);
-    assert_true(fd >= 0);
-    assert_int_equal(pwrite(fd, data, size, 0), (ssize_t)size);
-    assert_int_equal(ftruncate(fd, (off_t)size), 0);
-    close(fd);
+    assert_int_equal(truncate(name, 0), 0);
+    file_write(name, data, size);
 }
 
 static inline void file_copy(const char* from, const char* to) {
@@ -359,6 +347,14 @@ static inline void files_match_tick(net_log_writer* writer, net_match* match,
     net_match_step(match);
     net_log_append_end(writer, match);
     ecs_changes_clear(net_match_world(match));
+}
+
+/// The log ended with an error, and is destroyed.
+static inline void files_expect_failure(net_log_file* file, const char* why) {
+    char failure[256];
+    assert_true(net_log_file_take_failure(file, failure, sizeof failure));
+    if (!strstr(failure, why)) fail_msg("\"%s\" is not in \"%s\"", why, failure);
+    assert_int_equal(net_log_file_destroy(file), NET_ERR_IO);
 }
 
 /// A log that is not whole, or none: it is opened with this result and report. NULL: no reader.

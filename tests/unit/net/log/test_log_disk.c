@@ -388,7 +388,7 @@ static void cut_power(uint64_t ticks_of_segment, uint32_t points) {
     log_files files;
     uint32_t cut = 0;
     journal* self = &disk_journal;
-    files_open_fast(&files);
+    files_open(&files);
     memset(self, 0, sizeof *self);
     self->is_on = true;
     net_log_file_config config = files_config(&files);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What differs between a log's schema and a match here: one sentence with the name.
 #include "breakout_table.h"
+#include "log/log_files.h"
 #include "log/log_record.h"
 #include "logtools/log_space.h"
 #include "scarce.h"
@@ -44,6 +45,20 @@ static void expect_difference(const fixture* self, const char* wanted) {
     free(packed);
 }
 
+static void expect_changed(const fixture* self, void* place, const void* value, size_t size,
+                           const char* wanted) {
+    uint8_t was[16];
+    assert_true(size <= sizeof was);
+    memcpy(was, place, size);
+    memcpy(place, value, size);
+    expect_difference(self, wanted);
+    memcpy(place, was, size);
+}
+
+// With another value in one place this differs.
+#define EXPECT_CHANGED(type, place, value, wanted)                                                 \
+    expect_changed(self, &(place), &(type){value}, sizeof(place), wanted)
+
 static Shoal__Log__SchemaComponent* first_with_fields(const fixture* self) {
     Shoal__Log__Schema* schema = self->log->schema;
     for (size_t i = 0; i < schema->n_components; i++)
@@ -64,14 +79,10 @@ SCHEMA_CASE(an_equal_schema_differs_in_nothing) {
 SCHEMA_CASE(an_order_of_loading_that_is_another_one_is_named) {
     Shoal__Log__SchemaTemplate* last = self->log->schema->templates[0];
     Shoal__Log__SchemaComponent* first = self->log->schema->components[0];
-    char wanted[256];
-    snprintf(wanted, sizeof wanted, "template %s is number %u here, %u in the log", last->name,
-             last->id, last->id + 700);
     last->id += 700;
-    expect_difference(self, wanted);
+    expect_difference(self, file_name("template %s is number %u here, %u in the log", last->name,
+                                      last->id - 700, last->id));
     const uint32_t id = first->id + 700;
-    snprintf(wanted, sizeof wanted, "component %s is number %u here, %u in the log", first->name,
-             first->id, id);
     for (size_t i = 0; i < self->log->schema->n_templates; i++) {
         Shoal__Log__SchemaTemplate* template_ = self->log->schema->templates[i];
         for (size_t k = 0; k < template_->n_components; k++)
@@ -79,31 +90,20 @@ SCHEMA_CASE(an_order_of_loading_that_is_another_one_is_named) {
                 template_->components[k]->component = id;
     }
     first->id = id;
-    expect_difference(self, wanted);
+    expect_difference(self, file_name("component %s is number %u here, %u in the log", first->name,
+                                      id - 700, id));
 }
 
 SCHEMA_CASE(a_changed_field_is_named_with_what_changed) {
     Shoal__Log__SchemaComponent* component = first_with_fields(self);
     Shoal__Log__SchemaField* field = component->fields[0];
-    char wanted[256];
-    field->bits++;
-    snprintf(wanted, sizeof wanted, "component %s, field %s: its bits is", component->name,
-             field->name);
-    expect_difference(self, wanted);
-    field->bits--;
-    field->step += 1.0;
-    expect_difference(self, "its step is");
-    field->step -= 1.0;
-    field->kind++;
-    expect_difference(self, "its kind is");
-    field->kind--;
-    component->n_fields--;
-    expect_difference(self, "only here");
-    component->n_fields++;
-    char* name = field->name;
-    field->name = (char[]){"other"};
-    expect_difference(self, "has field other only in the log");
-    field->name = name;
+    const char* wanted =
+        file_name("component %s, field %s: its bits is", component->name, field->name);
+    EXPECT_CHANGED(uint32_t, field->bits, field->bits + 1, wanted);
+    EXPECT_CHANGED(double, field->step, field->step + 1.0, "its step is");
+    EXPECT_CHANGED(uint32_t, field->kind, field->kind + 1, "its kind is");
+    EXPECT_CHANGED(size_t, component->n_fields, component->n_fields - 1, "only here");
+    EXPECT_CHANGED(char*, field->name, (char[]){"other"}, "has field other only in the log");
     expect_difference(self, NULL);
 }
 
@@ -114,23 +114,16 @@ SCHEMA_CASE(what_travels_of_a_template_is_named) {
         for (size_t k = 0; k < template_->n_components; k++) {
             Shoal__Log__SchemaTemplateComponent* component = template_->components[k];
             if (component->bits == 0) continue;
-            component->bits++;
-            expect_difference(
-                self, "template breakout_ball, component pos: its number of bits is another");
-            component->bits--;
-            component->step *= 2;
-            expect_difference(self, "template breakout_ball, component pos: its step is another");
-            component->step /= 2;
-            component->defaults.len--;
-            expect_difference(self, "component pos: its default is another one in the log");
-            component->defaults.len++;
-            component->flags ^= 4;
-            expect_difference(self, "template breakout_ball, component pos: its use is another");
-            component->flags ^= 4;
-            const size_t count = template_->n_components;
-            template_->n_components = k;
-            expect_difference(self, "template breakout_ball has component ");
-            template_->n_components = count;
+            EXPECT_CHANGED(uint32_t, component->bits, component->bits + 1,
+                           "template breakout_ball, component pos: its number of bits is another");
+            EXPECT_CHANGED(double, component->step, component->step * 2,
+                           "template breakout_ball, component pos: its step is another");
+            EXPECT_CHANGED(size_t, component->defaults.len, component->defaults.len - 1,
+                           "component pos: its default is another one in the log");
+            EXPECT_CHANGED(uint32_t, component->flags, component->flags ^ 4,
+                           "template breakout_ball, component pos: its use is another");
+            EXPECT_CHANGED(size_t, template_->n_components, k,
+                           "template breakout_ball has component ");
             return;
         }
     }
@@ -146,15 +139,11 @@ SCHEMA_CASE(a_missing_item_is_named_with_its_side) {
                  {&schema->n_templates, "template "},
                  {&schema->n_messages, "message "}};
     for (uint32_t i = 0; i < BASE_COUNT(lists); i++) {
-        *lists[i].count -= 1;
-        expect_difference(self, lists[i].word);
-        expect_difference(self, "is only here");
-        *lists[i].count += 1;
+        EXPECT_CHANGED(size_t, *lists[i].count, *lists[i].count - 1, lists[i].word);
+        EXPECT_CHANGED(size_t, *lists[i].count, *lists[i].count - 1, "is only here");
     }
-    char* name = schema->templates[0]->name;
-    schema->templates[0]->name = (char[]){"gone"};
-    expect_difference(self, "template gone is only in the log");
-    schema->templates[0]->name = name;
+    EXPECT_CHANGED(char*, schema->templates[0]->name, (char[]){"gone"},
+                   "template gone is only in the log");
 }
 
 // A schema that did not fit its block has no templates, or names alone.
@@ -163,9 +152,8 @@ SCHEMA_CASE(a_schema_that_was_shortened_is_compared_as_far_as_it_goes) {
     size_t templates = schema->n_templates;
     schema->n_templates = 0;
     expect_difference(self, NULL);
-    first_with_fields(self)->fields[0]->bits++;
-    expect_difference(self, "its bits");
-    first_with_fields(self)->fields[0]->bits--;
+    Shoal__Log__SchemaField* field = first_with_fields(self)->fields[0];
+    EXPECT_CHANGED(uint32_t, field->bits, field->bits + 1, "its bits");
     schema->n_templates = templates;
 }
 

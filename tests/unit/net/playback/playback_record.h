@@ -182,7 +182,7 @@ static inline playback_record* record_begin(record_wanted wanted) {
     assert_non_null(self);
     self->wanted = wanted;
     assert_true(wanted.ticks <= RECORD_TICKS_MAX);
-    files_open_fast(&self->files);
+    files_open(&self->files);
     record_open_table(&self->table, &wanted);
     self->state_hash[0] = ecs_world_state_hash(net_match_world(self->table.match));
     self->world_hash[0] = ecs_world_hash(net_match_world(self->table.match));

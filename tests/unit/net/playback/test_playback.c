@@ -169,9 +169,13 @@ static void assert_shows(const show* self, double tick) {
                     self->record->scope_hash[above(tick)]);
 }
 
-static void assert_seeks(const show* self, double tick) {
-    assert_ok(net_playback_seek(self->playback, tick));
+static void assert_seeks_to(const show* self, double wish, double tick) {
+    assert_ok(net_playback_seek(self->playback, wish));
     assert_shows(self, tick);
+}
+
+static void assert_seeks(const show* self, double tick) {
+    assert_seeks_to(self, tick, tick);
 }
 
 // ---- cases ----
@@ -293,12 +297,10 @@ BOTH_CASE(moments_are_clamped_to_the_log) {
         {TICKS, TICKS}, {TICKS + 0.25, TICKS}, {1e300, TICKS}, {-5.0, 1.0},
         {0.0, 1.0},     {0.75, 1.0},           {1.25, 1.25},   {TICKS - 0.25, TICKS - 0.25}};
     for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {
-        assert_ok(net_playback_seek(playback, cases[i].wish));
-        assert_shows(self, cases[i].shown);
+        assert_seeks_to(self, cases[i].wish, cases[i].shown);
     }
     double nan = strtod("nan", NULL);
-    assert_ok(net_playback_seek(playback, nan));
-    assert_shows(self, 1.0);
+    assert_seeks_to(self, nan, 1.0);
     expect_assert_failure((void)!net_playback_advance(playback, -1.0));
 }
 
@@ -329,26 +331,24 @@ static void change_byte(const show* self, size_t place) {
     free(bytes);
 }
 
-SHOW_CASE(a_log_cut_short_is_shown_to_its_last_whole_tick, record_make(300)) {
-    assert_int_equal(truncate(self->record->files.log, half_of_log(self)), 0);
-    net_playback* playback = show_play(self);
-    assert_true(net_log_reader_info(self->reader)->is_cut);
-    ecs_tick last = net_log_reader_info(self->reader)->last_tick;
-    assert_true(last > 10 && last < 300);
-    assert_ok(net_playback_seek(playback, 300.0));
-    assert_shows(self, (double)last);
-}
-
-SHOW_CASE(a_log_damaged_inside_is_shown_up_to_the_damage, record_make(300)) {
-    change_byte(self, (size_t)half_of_log(self));
-    net_playback* playback = show_play(self);
-    assert_true(net_log_reader_info(self->reader)->is_damaged); // the marks came across it
-    assert_int_equal(net_playback_seek(playback, 300.0), NET_ERR_DAMAGED);
-    ecs_tick last = net_playback_tick_last(playback);
-    assert_true(last > 10 && last < 300);
-    assert_shows(self, (double)last);
-    assert_ok(net_playback_seek(playback, 300.0));
-    assert_shows(self, (double)last);
+CASE(a_log_is_shown_to_its_last_whole_tick_before_a_cut_and_damage) {
+    for (uint32_t is_damaged = 0; is_damaged < 2; is_damaged++) {
+        show of, *self = &of;
+        show_open(self, record_make(300));
+        if (is_damaged)
+            change_byte(self, (size_t)half_of_log(self));
+        else
+            assert_int_equal(truncate(self->record->files.log, half_of_log(self)), 0);
+        net_playback* playback = show_play(self);
+        const net_log_info* info = net_log_reader_info(self->reader);
+        assert_true(is_damaged ? info->is_damaged : info->is_cut); // the marks came across it
+        assert_int_equal(net_playback_seek(playback, 300.0), is_damaged ? NET_ERR_DAMAGED : NET_OK);
+        const ecs_tick last = net_playback_tick_last(playback);
+        assert_true(last > 10 && last < 300);
+        assert_shows(self, (double)last);
+        assert_seeks_to(self, 300.0, (double)last);
+        show_close(self);
+    }
 }
 
 // Change a byte of a tick's block; a keyframe follows.
@@ -374,8 +374,7 @@ BOTH_CASE(a_log_damaged_inside_is_shown_on_from_the_next_keyframe) {
     // Behind it, in it, in front of it, and over it without a seek.
     const double ticks[] = {900.0, 450.0, 100.0, 1100.5, 620.0};
     for (uint32_t i = 0; i < BASE_COUNT(ticks); i++) {
-        assert_ok(net_playback_seek(playback, ticks[i]));
-        assert_shows(self, i == 1 ? 601.0 : ticks[i]);
+        assert_seeks_to(self, ticks[i], i == 1 ? 601.0 : ticks[i]);
     }
     assert_ok(net_playback_seek(playback, 220.0));
     assert_ok(net_playback_advance(playback, 60.0));
@@ -397,8 +396,7 @@ SHOW_CASE(a_log_that_the_game_does_not_take_is_shown_as_far_as_it_goes,
     assert_non_null(strstr(self->first.text, "tick 201"));
     assert_int_equal(net_playback_tick_last(playback), 200);
     assert_shows(self, 200.0);
-    assert_ok(net_playback_seek(playback, 250.5));
-    assert_shows(self, 200.0);
+    assert_seeks_to(self, 250.5, 200.0);
     assert_seeks(self, 30.0);
     // The same fault while the log plays.
     playback = show_play(self);
@@ -499,8 +497,7 @@ SHOW_CASE(a_setting_holds_from_its_tick_on, record_make_slow(200, 90, 60)) {
 SHOW_CASE(a_first_seek_reads_no_more_of_a_longer_log, record_make_slow(700, 90, 1)) {
     damage_tick(self, 500);
     net_playback* playback = show_play(self);
-    assert_ok(net_playback_seek(playback, 695.0));
-    assert_shows(self, 695);
+    assert_seeks_to(self, 695.0, 695);
     assert_true(ball_speed(playback) == 1.25);
     assert_false(net_log_reader_info(self->reader)->is_damaged); // no read came there
 }

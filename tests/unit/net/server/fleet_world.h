@@ -307,7 +307,7 @@ static inline void open_fleet_with(fleet* self, uint64_t seed, bool has_keys,
     net_key_make(7, net_entropy_system(), &self->ring.keys[0]);
     self->ring.count = has_keys;
     self->rng = base_rng_make(seed, 1);
-    files_open_fast(&self->files);
+    files_open(&self->files);
     net_socket_virtual_set(true, seed);
     assert_ok(net_socket_link_set(NULL));
     self->now_us = 1000000;

@@ -153,7 +153,7 @@ static inline void table_prepare(table* at, table_config config) {
     if (config.start) at->game.start = config.start;
     assert_ok(net_module_wrap(&at->game, config.templates ? config.templates : swarm_templates(),
                               "swarm.blk", test_reporter(), &at->module));
-    if (config.has_log) files_open_fast(&at->files);
+    if (config.has_log) files_open(&at->files);
     if (!config.is_enet) return;
     net_socket_virtual_set(true, config.seed);
     assert_ok(net_socket_link_set(NULL));

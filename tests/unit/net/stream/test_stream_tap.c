@@ -35,7 +35,7 @@ static void note(void* context, uint32_t kind, ecs_tick tick, const void* data, 
 static void open_log(log_stage* self, uint64_t waiting_bytes, uint32_t keyframe_ticks,
                      uint64_t segment_bytes) {
     *self = (log_stage){.number = 1};
-    files_open_fast(&self->files);
+    files_open(&self->files);
     base_bytes_init(&self->truth.bytes, NULL);
     const net_stream_tap_config config = {.log_file = self->files.log,
                                           .waiting_bytes = waiting_bytes};
