@@ -4,6 +4,7 @@
 
 #include "test.h"
 
+#include "base/hash.h"
 #include "base/math.h"
 #include "net/match.h"
 
@@ -12,14 +13,20 @@
 typedef struct recorder {
     uint32_t rects, circles, lines, points, texts, sprites;
     uint32_t shapes;                    ///< places that something was drawn at
+    uint64_t hash;                      ///< of all that was drawn
     float low_x, low_y, high_x, high_y; ///< their bounds
     char text[RECORDER_TEXTS_MAX][64];
 } recorder;
+
+static inline void recorder_add(recorder* r, const void* data, size_t size) {
+    r->hash = base_hash64(data, size, r->hash);
+}
 
 static inline void recorder_see(recorder* r, float x, float y) {
     // no NaN may reach the screen
     assert_true(x == x && y == y && base_abs(x) < 1e5f && base_abs(y) < 1e5f);
     r->shapes++;
+    recorder_add(r, (float[]){x, y}, 2 * sizeof x);
     if (x < r->low_x) r->low_x = x;
     if (y < r->low_y) r->low_y = y;
     if (x > r->high_x) r->high_x = x;
@@ -28,49 +35,53 @@ static inline void recorder_see(recorder* r, float x, float y) {
 
 static inline void recorder_rect(void* context, float x, float y, float width, float height,
                                  ecs_color color) {
-    (void)color;
     recorder* r = context;
     r->rects++;
     assert_true(width > 0.0f && height > 0.0f);
     recorder_see(r, x, y);
     recorder_see(r, x + width, y + height);
+    recorder_add(r, &color, sizeof color);
 }
 
 static inline void recorder_circle(void* context, float x, float y, float radius, ecs_color color) {
-    (void)color;
     recorder* r = context;
     r->circles++;
     assert_true(radius > 0.0f);
     recorder_see(r, x, y);
+    recorder_add(r, &radius, sizeof radius);
+    recorder_add(r, &color, sizeof color);
 }
 
 static inline void recorder_line(void* context, float x0, float y0, float x1, float y1, float width,
                                  ecs_color color) {
-    (void)color;
     recorder* r = context;
     r->lines++;
     assert_true(width > 0.0f);
     recorder_see(r, x0, y0);
     recorder_see(r, x1, y1);
+    recorder_add(r, &width, sizeof width);
+    recorder_add(r, &color, sizeof color);
 }
 
 static inline void recorder_triangles(void* context, const float* points, const ecs_color* colors,
                                       uint32_t count) {
-    (void)colors;
     recorder* r = context;
     assert_int_equal(count % 3, 0);
     r->points += count;
     for (uint32_t i = 0; i < count; i++)
         recorder_see(r, points[i * 2], points[i * 2 + 1]);
+    recorder_add(r, colors, count * sizeof *colors);
 }
 
 static inline void recorder_text(void* context, float x, float y, float height, ecs_color color,
                                  const char* text) {
-    (void)color;
     recorder* r = context;
     assert_true(height > 0.0f && text[0] != '\0');
     recorder_see(r, x, y);
     if (r->texts < RECORDER_TEXTS_MAX) snprintf(r->text[r->texts++], sizeof r->text[0], "%s", text);
+    recorder_add(r, &height, sizeof height);
+    recorder_add(r, &color, sizeof color);
+    recorder_add(r, text, strlen(text));
 }
 
 static inline float recorder_text_width(void* context, float height, const char* text) {

@@ -252,7 +252,7 @@ static inline record_act record_other_row_code(void* context, uint32_t number,
 
 /// Make a forged log a playback, and look at some moments. `counts`: refused and shown.
 static inline void record_show_forged(const playback_record* self, record_forger* forger,
-                                      void* context, const net_draw* draw, uint32_t counts[2]) {
+                                      void* context, uint32_t counts[2]) {
     const char* file = file_name("%s/forged", self->files.folder);
     net_log_reader* reader;
     net_playback* playback;
@@ -266,7 +266,7 @@ static inline void record_show_forged(const playback_record* self, record_forger
         (void)!net_playback_seek(playback, 40.0);
         (void)!net_playback_advance(playback, 3.5);
         (void)!net_playback_seek(playback, 2.0);
-        net_playback_draw(playback, draw);
+        net_playback_draw(playback, NULL);
     }
     net_playback_destroy(playback);
     net_log_reader_destroy(reader);

@@ -2,88 +2,25 @@
 // A log as a playback. The same moment gives the same picture for every way to reach it. The
 // picture of a tick shows what the server would have sent for it.
 #include "playback_record.h"
+#include "recorder.h"
 #include "present/scene_world.h"
-
-#include "base/hash.h"
 
 enum { TICKS = 1200, SEED = 20240608 };
 
-// ---- a picture as the hash of its calls ----
-
 typedef struct canvas {
-    uint64_t hash;
-    uint32_t calls;
-    bool has_ann;
-    const net_playback* playback; ///< has the names
+    recorder drawn; ///< the first member: it is the context of what draws
+    const net_playback* playback;
 } canvas;
 
-static void add(void* context, const void* data, size_t size) {
-    canvas* on = context;
-    on->hash = base_hash64(data, size, on->hash);
-    on->calls++;
-}
-
-// The kind of a shape with its numbers, and its colour.
-static void add_shape(void* context, const float shape[6], ecs_color color) {
-    add(context, shape, 6 * sizeof *shape);
-    add(context, &color, sizeof color);
-}
-
-static void add_rect(void* context, float x, float y, float w, float h, ecs_color color) {
-    add_shape(context, (float[6]){1, x, y, w, h}, color);
-}
-
-static void add_circle(void* context, float x, float y, float radius, ecs_color color) {
-    add_shape(context, (float[6]){2, x, y, radius}, color);
-}
-
-static void add_line(void* context, float x0, float y0, float x1, float y1, float width,
-                     ecs_color color) {
-    add_shape(context, (float[6]){3, x0, y0, x1, y1, width}, color);
-}
-
-static void add_triangles(void* context, const float* points, const ecs_color* colors,
-                          uint32_t count) {
-    add(context, points, count * 2 * sizeof *points);
-    add(context, colors, count * sizeof *colors);
-}
-
-static void add_text(void* context, float x, float y, float height, ecs_color color,
-                     const char* text) {
-    add_rect(context, x, y, height, 0, color);
-    add(context, text, strlen(text));
-    ((canvas*)context)->has_ann |= strcmp(text, "ann") == 0;
-}
-
-static float text_width(void* context, float height, const char* text) {
-    (void)context;
-    return height * 0.5f * (float)strlen(text);
-}
-
 static const char* player_name(void* context, uint32_t client) {
-    const net_playback* playback = ((const canvas*)context)->playback;
-    return playback ? net_playback_player_name(playback, client) : NULL;
-}
-
-static net_draw canvas_draw(canvas* on) {
-    return (net_draw){
-        .size_bytes = sizeof(net_draw),
-        .context = on,
-        .rect = add_rect,
-        .circle = add_circle,
-        .line = add_line,
-        .triangles = add_triangles,
-        .text = add_text,
-        .text_width = text_width,
-        .player_name = player_name,
-        .pixels_per_unit = 1.0f,
-        .time_s = 1e9, // the playback shows its own time
-    };
+    return net_playback_player_name(((const canvas*)context)->playback, client);
 }
 
 static canvas picture(net_playback* playback) {
     canvas on = {.playback = playback};
-    const net_draw draw = canvas_draw(&on);
+    net_draw draw = recorder_draw(&on.drawn, ECS_ENTITY_NONE, 0);
+    draw.player_name = player_name;
+    draw.time_s = 1e9; // the playback shows its own time
     net_playback_draw(playback, &draw);
     return on;
 }
@@ -195,9 +132,9 @@ BOTH_CASE(a_moment_is_the_same_picture_however_it_was_reached) {
         assert_seeks(self, moments[i].tick);
         moments[i].world = ecs_world_hash(net_match_world(net_playback_match(playback)));
         canvas on = picture(playback);
-        assert_true(on.calls > 100);
-        moments[i].picture = on.hash;
-        assert_true(picture(playback).hash == on.hash); // the same frame again
+        assert_true(on.drawn.shapes > 100);
+        moments[i].picture = on.drawn.hash;
+        assert_true(picture(playback).drawn.hash == on.drawn.hash); // the same frame again
     }
     net_playback* playback = show_play(self);
     for (uint32_t i = 0; i < VISITS; i++) {
@@ -210,7 +147,7 @@ BOTH_CASE(a_moment_is_the_same_picture_however_it_was_reached) {
         assert_seeks(self, moments[at].tick);
         assert_true(ecs_world_hash(net_match_world(net_playback_match(playback))) ==
                     moments[at].world);
-        assert_true(picture(playback).hash == moments[at].picture);
+        assert_true(picture(playback).drawn.hash == moments[at].picture);
     }
 }
 
@@ -225,10 +162,12 @@ BOTH_CASE(playing_shows_every_tick_as_the_server_had_it) {
         (void)picture(playback);
         assert_ok(net_playback_advance(playback, 0.5));
         assert_shows(self, tick);
-        if (tick == 500) assert_true(picture(playback).has_ann);
+        if (tick == 500)
+            assert_true(recorder_has_text(
+                &(canvas[]) { picture(playback) } -> drawn, "ann"));
         if (tick == RECORD_LEAVE - 1) assert_true(net_playback_player(playback, 2));
         if (tick == RECORD_LEAVE) assert_false(net_playback_player(playback, 2));
-        if (tick == 40) assert_true(picture(playback).hash != first.hash);
+        if (tick == 40) assert_true(picture(playback).drawn.hash != first.drawn.hash);
     }
     assert_ok(net_playback_advance(playback, 1000.0));
     assert_shows(self, TICKS);
@@ -246,7 +185,7 @@ BOTH_CASE(a_log_that_grows_shows_what_it_shows_when_it_is_whole) {
     uint64_t pictures[TICKS + 1];
     for (uint32_t tick = 1; tick <= TICKS; tick++) {
         assert_ok(net_playback_advance(whole, tick > 1));
-        pictures[tick] = picture(whole).hash;
+        pictures[tick] = picture(whole).drawn.hash;
     }
     uint32_t whole_count, count;
     const net_playback_mark* whole_marks = net_playback_marks(whole, &whole_count);
@@ -272,7 +211,7 @@ BOTH_CASE(a_log_that_grows_shows_what_it_shows_when_it_is_whole) {
         for (; tick < last; tick++) {
             if (tick > 0) assert_ok(net_playback_advance(playback, 1.0));
             assert_int_equal(net_playback_tick(playback), tick + 1);
-            assert_true(picture(playback).hash == pictures[tick + 1]);
+            assert_true(picture(playback).drawn.hash == pictures[tick + 1]);
         }
         assert_ok(net_playback_advance(playback, 5.0)); // it waits there
         assert_int_equal(net_playback_tick(playback), last);
@@ -425,7 +364,7 @@ SHOW_CASE(a_log_with_states_is_shown_by_another_build_of_the_game, record_make(T
     assert_seeks(self, 600.0);
     assert_ok(net_playback_advance(playback, 300.0));
     assert_shows(self, 900.0);
-    assert_true(picture(playback).calls > 100);
+    assert_true(picture(playback).drawn.shapes > 100);
 }
 
 SHOW_CASE(a_log_of_inputs_diverges_once_and_goes_on, INPUTS_RECORD(TICKS)) {
@@ -436,7 +375,7 @@ SHOW_CASE(a_log_of_inputs_diverges_once_and_goes_on, INPUTS_RECORD(TICKS)) {
     ecs_tick diverged = net_playback_diverged(playback);
     assert_true(diverged > 0 && diverged <= 600);
     assert_true(net_playback_tick(playback) == 600.0);
-    assert_true(picture(playback).calls > 100);
+    assert_true(picture(playback).drawn.shapes > 100);
     assert_ok(net_playback_seek(playback, 10.0));
     assert_ok(net_playback_seek(playback, TICKS));
     assert_int_equal(net_playback_diverged(playback), diverged);
@@ -535,7 +474,7 @@ typedef struct shown {
 static shown look_as(net_playback* playback, uint32_t client) {
     assert_ok(net_playback_see_as(playback, client));
     const canvas seen = picture(playback);
-    shown found = {.calls = seen.calls, .hash = seen.hash};
+    shown found = {.calls = seen.drawn.shapes, .hash = seen.drawn.hash};
     ecs_world* world = net_match_world(net_playback_match(playback));
     for (ecs_entity at = ECS_ENTITY_NONE; (at = ecs_entity_next(world, at)) != ECS_ENTITY_NONE;
          found.entities++)
@@ -614,14 +553,12 @@ static record_act change_block(void* context, uint32_t number, const net_log_blo
 }
 
 SHOW_CASE(a_forged_log_is_filmed_or_refused, record_make(60)) {
-    canvas on = {0};
-    const net_draw draw = canvas_draw(&on);
     forgery by = {.rng = test_rng(SEED, 2)};
     uint32_t counts[2] = {0, 0};
     for (uint32_t i = 0; i < 400; i++) {
         // Half of them have another header, the others another block of records.
         by.which = i % 2 ? 1 + base_rng_below(&by.rng, 3) : 0;
-        record_show_forged(self->record, change_block, &by, &draw, counts);
+        record_show_forged(self->record, change_block, &by, counts);
     }
     assert_true(counts[0] > 20 && counts[1] > 20);
 }

@@ -191,6 +191,6 @@ PLAYED_CASE(any_schema_is_watched_or_refused, TICKS) {
     mutation by = {.rng = test_rng(SEED, 2)};
     uint32_t counts[2] = {0, 0};
     for (; by.round < ROUNDS; by.round++)
-        record_show_forged(record, mutate, &by, NULL, counts);
+        record_show_forged(record, mutate, &by, counts);
     assert_true(counts[0] > 30 && counts[1] > 30);
 }
