@@ -188,13 +188,17 @@ static inline bool files_begin(net_log_file* file, ecs_tick tick) {
     return true;
 }
 
-static inline bool files_end(net_log_file* file, ecs_tick tick) {
+static inline bool files_end_as(net_log_file* file, net_log_kind kind, ecs_tick tick) {
     net_log_draft* draft = net_log_file_begin(file);
     if (!draft) return false;
     proto_pb_write_number(&draft->body, 1, tick);
     proto_pb_write_fixed64(&draft->body, 2, base_hash64(&tick, sizeof tick, 0));
-    net_log_file_end(file, NET_LOG_KIND_END, tick);
+    net_log_file_end(file, kind, tick);
     return true;
+}
+
+static inline bool files_end(net_log_file* file, ecs_tick tick) {
+    return files_end_as(file, NET_LOG_KIND_END, tick);
 }
 
 static inline void files_tick(net_log_file* file, ecs_tick tick) {
@@ -202,11 +206,7 @@ static inline void files_tick(net_log_file* file, ecs_tick tick) {
 }
 
 static inline void files_end_log(net_log_file* file, ecs_tick tick) {
-    net_log_draft* draft = net_log_file_begin(file);
-    if (!draft) return;
-    proto_pb_write_number(&draft->body, 1, tick);
-    proto_pb_write_fixed64(&draft->body, 2, base_hash64(&tick, sizeof tick, 0));
-    net_log_file_end(file, NET_LOG_KIND_CLOSE, tick);
+    (void)files_end_as(file, NET_LOG_KIND_CLOSE, tick);
 }
 
 /// The save of a tick: bytes that do not get smaller when they are packed.

@@ -16,6 +16,7 @@ static void hear(ecs_world* world, void* context, const char* text) {
 
 typedef struct operated {
     playback_record* record;
+    net_match* match; ///< its
     net_game_module game;
     base_rng rng;
     uint32_t done, refused; ///< controls
@@ -31,6 +32,7 @@ static void open_match(operated* self) {
     self->game.operator_said = hear;
     self->record =
         record_begin((record_wanted){.game = &self->game, .seed = 5, .options = &options});
+    self->match = self->record->table.match;
 }
 
 // Cases that do not end their log end it here.
@@ -47,21 +49,19 @@ static net_result order(operated* self, const char* verb, const char* const* tex
     net_match_argument arguments[3];
     for (uint32_t i = 0; i < count; i++)
         arguments[i] = (net_match_argument){texts[i], strlen(texts[i])};
-    net_result result =
-        net_match_control(self->record->table.match, verb, arguments, count, true, NULL);
+    net_result result = net_match_control(self->match, verb, arguments, count, true, NULL);
     self->done += result == NET_OK;
     self->refused += result != NET_OK;
     if (result != NET_OK) return result;
     if (self->lie_tick > 0 && self->lied_tick == 0 && count == 3 && strcmp(texts[1], "hits") == 0 &&
-        net_match_tick(self->record->table.match) >= self->lie_tick) {
-        self->lied_tick = net_match_tick(self->record->table.match) + 1;
+        net_match_tick(self->match) >= self->lie_tick) {
+        self->lied_tick = net_match_tick(self->match) + 1;
         const net_match_argument other[] = {arguments[0], arguments[1], {"4", 1}};
         assert_ok(net_log_append_control(self->record->writer, verb, other, count));
     } else {
         assert_ok(net_log_append_control(self->record->writer, verb, arguments, count));
     }
-    assert_ok(net_match_control(self->record->table.match, verb, arguments, count, false,
-                                test_reporter()));
+    assert_ok(net_match_control(self->match, verb, arguments, count, false, test_reporter()));
     return NET_OK;
 }
 
@@ -197,13 +197,31 @@ OPERATED_CASE(a_difference_between_two_logs_may_be_a_control) {
     close_all(&other);
 }
 
+typedef struct refusal {
+    const char* verb;
+    const char* arguments[4];
+    net_result result;
+    const char* message;
+} refusal;
+
+static void expect_refused(net_match* match, const refusal* wanted) {
+    net_match_argument arguments[4];
+    uint32_t count = 0;
+    for (; count < 4 && wanted->arguments[count]; count++)
+        arguments[count] =
+            (net_match_argument){wanted->arguments[count], strlen(wanted->arguments[count])};
+    for (int is_trial = 0; is_trial < 2; is_trial++) {
+        base_report_first first = {.count = 0};
+        const base_reporter reporter = base_reporter_first(&first);
+        assert_int_equal(
+            net_match_control(match, wanted->verb, arguments, count, is_trial, &reporter),
+            wanted->result);
+        if (!strstr(first.text, wanted->message)) fail_msg("%s", first.text);
+    }
+}
+
 OPERATED_CASE(what_cannot_be_done_is_refused_with_a_sentence) {
-    static const struct {
-        const char* verb;
-        const char* arguments[4];
-        net_result result;
-        const char* message;
-    } cases[] = {
+    static const refusal cases[] = {
         {"kill", {"1"}, NET_ERR_UNKNOWN, ""},
         {"", {"1"}, NET_ERR_UNKNOWN, ""},
         {"set", {NULL}, NET_ERR_MALFORMED, "another number of arguments"},
@@ -222,48 +240,27 @@ OPERATED_CASE(what_cannot_be_done_is_refused_with_a_sentence) {
         {"mark", {"0123456789012345678901234567890a"}, NET_ERR_MALFORMED, "too long"},
         {"say", {"\xff"}, NET_ERR_MALFORMED, "cannot be shown"},
     };
-    const uint64_t before = ecs_world_hash(net_match_world(self->record->table.match));
-    for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {
-        net_match_argument arguments[4];
-        uint32_t count = 0;
-        for (; count < 4 && cases[i].arguments[count]; count++)
-            arguments[count] =
-                (net_match_argument){cases[i].arguments[count], strlen(cases[i].arguments[count])};
-        for (int is_trial = 0; is_trial < 2; is_trial++) {
-            base_report_first first = {.count = 0};
-            const base_reporter reporter = base_reporter_first(&first);
-            assert_int_equal(net_match_control(self->record->table.match, cases[i].verb, arguments,
-                                               count, is_trial, &reporter),
-                             cases[i].result);
-            if (!strstr(first.text, cases[i].message)) print_error("%s\n", first.text);
-            assert_non_null(strstr(first.text, cases[i].message));
-        }
-    }
+    const uint64_t before = ecs_world_hash(net_match_world(self->match));
+    for (uint32_t i = 0; i < BASE_COUNT(cases); i++)
+        expect_refused(self->match, &cases[i]);
     char line[NET_LINE_BYTES_MAX + 1];
     memset(line, 'x', sizeof line);
     for (size_t size = NET_LINE_BYTES_MAX - 2; size <= NET_LINE_BYTES_MAX; size++)
-        assert_int_equal(net_match_control(self->record->table.match, "say",
-                                           &(net_match_argument){line, size}, 1, true, NULL),
-                         size < NET_LINE_BYTES_MAX ? NET_OK : NET_ERR_MALFORMED);
-    assert_true(ecs_world_hash(net_match_world(self->record->table.match)) == before);
+        assert_int_equal(
+            net_match_control(self->match, "say", &(net_match_argument){line, size}, 1, true, NULL),
+            size < NET_LINE_BYTES_MAX ? NET_OK : NET_ERR_MALFORMED);
+    assert_true(ecs_world_hash(net_match_world(self->match)) == before);
 }
 
 // As modules of earlier builds have none.
 CASE(a_game_without_these_functions_refuses_them) {
+    static const refusal cases[] = {{"set", {"lives=3"}, NET_ERR_MALFORMED, "at the start only"},
+                                    {"say", {"hello"}, NET_ERR_MALFORMED, "does not hear"}};
     net_game_module game = *breakout_module();
     game.settings_changed = NULL;
     playback_record* record = record_make_as((record_wanted){.game = &game});
-    static const char* const cases[][3] = {{"set", "lives=3", "at the start only"},
-                                           {"say", "hello", "does not hear"}};
-    for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {
-        base_report_first first = {.count = 0};
-        const base_reporter reporter = base_reporter_first(&first);
-        const net_match_argument argument = {cases[i][1], strlen(cases[i][1])};
-        assert_int_equal(
-            net_match_control(record->table.match, cases[i][0], &argument, 1, true, &reporter),
-            NET_ERR_MALFORMED);
-        assert_non_null(strstr(first.text, cases[i][2]));
-    }
+    for (uint32_t i = 0; i < BASE_COUNT(cases); i++)
+        expect_refused(record->table.match, &cases[i]);
     record_free(record);
 }
 
@@ -290,13 +287,12 @@ OPERATED_CASE(hostile_arguments_do_no_harm) {
                     (uint8_t)base_rng_u64(&self->rng);
             arguments[k] = (net_match_argument){bytes[k], size};
         }
-        const uint64_t before = ecs_world_hash(net_match_world(self->record->table.match));
-        const net_result result = net_match_control(self->record->table.match, verbs[i % 3],
-                                                    arguments, count, false, NULL);
+        const uint64_t before = ecs_world_hash(net_match_world(self->match));
+        const net_result result =
+            net_match_control(self->match, verbs[i % 3], arguments, count, false, NULL);
         assert_true(result == NET_OK || result == NET_ERR_MALFORMED);
         done += result == NET_OK;
-        if (result != NET_OK)
-            assert_true(ecs_world_hash(net_match_world(self->record->table.match)) == before);
+        if (result != NET_OK) assert_true(ecs_world_hash(net_match_world(self->match)) == before);
     }
     assert_true(done > 10);
 }
@@ -307,31 +303,28 @@ OPERATED_CASE(settings_go_with_a_save_and_come_back_with_it) {
     base_bytes plain, other;
     base_bytes_init(&plain, NULL);
     base_bytes_init(&other, NULL);
-    const breakout_game* game = net_match_context(self->record->table.match);
-    assert_ok(net_match_save(self->record->table.match, &plain));
+    const breakout_game* game = net_match_context(self->match);
+    assert_ok(net_match_save(self->match, &plain));
     assert_ok(order_one(self, "set", "ball_speed=1.5"));
     assert_true(game->settings.ball_speed == 1.5f);
-    assert_ok(net_match_save(self->record->table.match, &other));
+    assert_ok(net_match_save(self->match, &other));
     // Without a change they are in no save: such a log is as it was.
     assert_int_equal(other.size, plain.size + 4 + 8 * BREAKOUT_SETTING_COUNT);
-    assert_ok(net_match_restore(self->record->table.match, plain.data, plain.size));
+    assert_ok(net_match_restore(self->match, plain.data, plain.size));
     assert_true(game->settings.ball_speed == 1.8f);
-    assert_ok(net_match_restore(self->record->table.match, other.data, other.size));
+    assert_ok(net_match_restore(self->match, other.data, other.size));
     assert_true(game->settings.ball_speed == 1.5f);
-    assert_true(net_match_get_config(self->record->table.match)->settings[0] == 1.5);
+    assert_true(net_match_get_config(self->match)->settings[0] == 1.5);
     for (size_t size = 0; size < 64; size++)
-        assert_int_equal(net_match_restore(self->record->table.match, other.data, size),
-                         NET_ERR_MALFORMED);
+        assert_int_equal(net_match_restore(self->match, other.data, size), NET_ERR_MALFORMED);
     static const double wrong[] = {0.0, 2.5, (double)NAN};
     for (uint32_t i = 0; i < BASE_COUNT(wrong); i++) {
         memcpy(other.data + 12, &wrong[i], sizeof wrong[i]);
-        assert_int_equal(net_match_restore(self->record->table.match, other.data, other.size),
-                         NET_ERR_MALFORMED);
+        assert_int_equal(net_match_restore(self->match, other.data, other.size), NET_ERR_MALFORMED);
     }
     other.data[8]++; // another number of settings
-    assert_int_equal(net_match_restore(self->record->table.match, other.data, other.size),
-                     NET_ERR_MALFORMED);
-    assert_ok(net_match_restore(self->record->table.match, plain.data, plain.size));
+    assert_int_equal(net_match_restore(self->match, other.data, other.size), NET_ERR_MALFORMED);
+    assert_ok(net_match_restore(self->match, plain.data, plain.size));
     base_bytes_deinit(&plain);
     base_bytes_deinit(&other);
 }

@@ -20,6 +20,24 @@ static log_written write_on(const net_log_file_config* config) {
     return files_write(config, TICKS, 800);
 }
 
+/// A log on a disk with faults, and what is read of it.
+typedef struct attempt {
+    log_written got;
+    log_sum sum;
+} attempt;
+
+static attempt try_on(log_disk* with, uint64_t segment_ticks, uint64_t ring_bytes) {
+    log_files files;
+    files_open(&files);
+    net_log_file_config config = keyed_config(&files, with);
+    config.segment_ticks = segment_ticks;
+    if (ring_bytes > 0) config.ring_bytes = ring_bytes;
+    attempt self = {.got = write_on(&config)};
+    self.sum = files_read_own(files.log);
+    files_close(&files);
+    return self;
+}
+
 // Of logs in one file, and in segments.
 static uint64_t segment_ticks(uint32_t round) {
     return round % 2 == 0 ? 0 : 2 * EVERY;
@@ -30,26 +48,22 @@ CASE(a_disk_that_is_full_for_a_while_costs_nothing) {
     for (uint32_t round = 0; round < 2 * BASE_COUNT(wants); round++) {
         uint32_t calls = 60;
         for (uint32_t k = 3; k <= calls; k++) { // the first two are the start
-            log_files files;
-            files_open(&files);
             log_disk with = {.fail_write = k, .fail_for = 3, .error = wants[round / 2]};
-            net_log_file_config config = keyed_config(&files, &with);
-            config.segment_ticks = segment_ticks(round);
-            log_written got = write_on(&config);
+            const attempt tried = try_on(&with, segment_ticks(round), 0);
+            const log_written* got = &tried.got;
+            const log_sum* self = &tried.sum;
             // The last calls are those of the end: there is no later to try again. The index comes
             // behind them.
             bool is_end = k + 4 > with.writes;
-            if (!is_end) assert_string_equal(got.failure, "");
-            log_sum self = files_read_own(files.log);
-            assert_true(self.is_prefix);
-            if (got.finished == NET_OK) {
-                assert_int_equal(self.ends, TICKS);
-                assert_true(self.info.is_closed && !sum_is_reported(&self));
+            if (!is_end) assert_string_equal(got->failure, "");
+            assert_true(self->is_prefix);
+            if (got->finished == NET_OK) {
+                assert_int_equal(self->ends, TICKS);
+                assert_true(self->info.is_closed && !sum_is_reported(self));
             }
-            if (!is_end) assert_ok(got.finished);
-            assert_int_equal(got.counters.ticks_lost, 0);
+            if (!is_end) assert_ok(got->finished);
+            assert_int_equal(got->counters.ticks_lost, 0);
             calls = with.writes;
-            files_close(&files);
         }
         print_message("%u calls\n", calls);
     }
@@ -59,27 +73,21 @@ CASE(a_disk_that_is_full_for_long_costs_the_ticks_that_found_no_room) {
     uint32_t lossy = 0;
     for (uint32_t k = 3; k < 16; k++) {
         for (uint32_t calls = 5; calls <= 35; calls += 5) {
-            log_files files;
-            files_open(&files);
             log_disk with = {.fail_write = k, .fail_for = calls, .error = EDQUOT};
-            net_log_file_config config = keyed_config(&files, &with);
-            config.ring_bytes = 1024; // six ticks
-            log_written got = write_on(&config);
-            log_sum self = files_read_own(files.log);
-            if (got.finished == NET_OK) {
-                assert_int_equal(self.ends + got.counters.ticks_lost, TICKS);
-                assert_int_equal(self.info.lost_ticks, got.counters.ticks_lost);
-                assert_true(self.info.is_closed);
-                assert_int_equal(sum_is_reported(&self), got.counters.ticks_lost > 0);
-                assert_int_equal(got.notes, got.counters.ticks_lost > 0 ? 4 : 2);
-            } else {
-                assert_true(got.failure[0] != 0 && !self.info.is_closed);
+            const attempt tried = try_on(&with, 0, 1024); // six ticks
+            const log_written* got = &tried.got;
+            const uint64_t lost = got->counters.ticks_lost;
+            if (got->finished != NET_OK) {
+                assert_true(got->failure[0] != 0 && !tried.sum.info.is_closed);
+                continue;
             }
-            if (got.counters.ticks_lost > 0 && got.finished == NET_OK) {
-                assert_non_null(strstr(got.note, "the log goes on behind tick"));
-                lossy++;
-            }
-            files_close(&files);
+            assert_int_equal(tried.sum.ends + lost, TICKS);
+            assert_int_equal(tried.sum.info.lost_ticks, lost);
+            assert_true(tried.sum.info.is_closed);
+            assert_int_equal(sum_is_reported(&tried.sum), lost > 0);
+            assert_int_equal(got->notes, lost > 0 ? 4 : 2);
+            if (lost > 0) assert_non_null(strstr(got->note, "the log goes on behind tick"));
+            lossy += lost > 0;
         }
     }
     print_message("%u logs with ticks left out\n", lossy);
@@ -132,30 +140,23 @@ CASE(a_broken_disk_ends_the_log_and_says_so_at_every_call) {
         bool is_sync = round >= 2;
         uint32_t calls = 60;
         for (uint32_t k = 1; k <= calls; k++) {
-            log_files files;
-            files_open(&files);
             log_disk with = {.fail_write = is_sync ? 0 : k,
                              .fail_sync = is_sync ? k : 0,
                              .fail_for = UINT32_MAX,
                              .error = EIO};
-            net_log_file_config config = keyed_config(&files, &with);
-            config.segment_ticks = segment_ticks(round);
-            log_written got = write_on(&config);
+            const attempt tried = try_on(&with, segment_ticks(round), 0);
             assert_false(with.is_used_after);
-            if (got.created != NET_OK) {
-                assert_int_equal(got.created, NET_ERR_DISK);
-            } else {
-                log_sum self = files_read_own(files.log);
-                assert_true(self.is_prefix);
-                // Only the index, or a new segment that could not be made, may fail in silence.
-                if (got.finished == NET_OK)
-                    assert_int_equal(self.ends, TICKS);
-                else
-                    assert_true(got.failure[0] != 0);
-            }
             calls = is_sync ? with.syncs : with.writes;
-            if (k > calls) break;
-            files_close(&files);
+            if (tried.got.created != NET_OK) {
+                assert_int_equal(tried.got.created, NET_ERR_DISK);
+                continue;
+            }
+            assert_true(tried.sum.is_prefix);
+            // Only the index, or a new segment that could not be made, may fail in silence.
+            if (tried.got.finished == NET_OK)
+                assert_int_equal(tried.sum.ends, TICKS);
+            else
+                assert_true(tried.got.failure[0] != 0);
         }
     }
 }

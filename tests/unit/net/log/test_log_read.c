@@ -350,29 +350,23 @@ FORGE_CASE(a_dump_is_json_whatever_names_a_log_has) {
     net_log_reader_destroy(reader);
 }
 
-CASE(two_logs_in_one_file_are_damage) {
-    sample first, second;
-    sample_open(&first, false);
-    sample_open(&second, false);
+SAMPLE_CASE(two_logs_in_one_file_are_damage, false) {
     // The other log has an identity of its own.
     net_log_block block;
-    uint8_t* header = second.log + NET_LOG_PROLOGUE_BYTES;
-    assert_true(net_log_block_header_read(&block, header));
-    block.identity++;
-    net_log_block_header_write(&block, header);
     base_bytes both;
     base_bytes_init(&both, NULL);
-    base_bytes_write(&both, first.log, first.log_bytes);
-    base_bytes_write(&both, second.log, second.log_bytes);
-    file_write(first.files.log, both.data, both.size);
+    base_bytes_write(&both, self->log, self->log_bytes);
+    const size_t at = log_block_at(self->log, self->log_bytes, 0, &block);
+    block.identity++;
+    net_log_block_header_write(&block, self->log + at);
+    base_bytes_write(&both, self->log, self->log_bytes);
+    file_write(self->files.log, both.data, both.size);
     net_log_reader* reader =
-        files_reader_of(first.files.log, NET_ERR_DAMAGED, "another log begins");
+        files_reader_of(self->files.log, NET_ERR_DAMAGED, "another log begins");
     assert_true(net_log_reader_info(reader)->is_damaged);
     assert_true(net_log_reader_info(reader)->is_closed);
     net_log_reader_destroy(reader);
     base_bytes_deinit(&both);
-    sample_close(&second);
-    sample_close(&first);
 }
 
 SAMPLE_CASE(bytes_between_two_blocks_are_damage_without_a_lost_block, false) {

@@ -39,22 +39,23 @@ static void lose_answer(stream_stage* self) {
     broker_sim_set_faults(self->sim, &(broker_sim_faults){.delay_us_max = 100});
 }
 
-// Another user appends a claim.
+// Another user appends something.
+static void append_other(stream_stage* self, const void* data, size_t size) {
+    const net_broker other = broker_sim_connect(self->sim);
+    const uint64_t before = broker_sim_count(self->sim);
+    const net_broker_append append = {
+        .data = data, .size = size, .expected = before, .id = "other"};
+    other.append(other.context, 1, &append);
+    broker_sim_run(self->sim, self->now_us += 2 * MS);
+    assert_int_equal(broker_sim_count(self->sim), before + 1);
+}
+
 static void intrude(stream_stage* self, uint64_t epoch) {
-    net_broker other = broker_sim_connect(self->sim);
     uint8_t memory[256];
     proto_pb_writer message = {.data = memory, .capacity = sizeof memory};
     const net_stream_claim claim = {.writer = 99};
     net_stream_frame_claim(&message, epoch, 1 + self->status->acked.records, &claim, NULL, 0);
-    const net_broker_append append = {.data = memory,
-                                      .size = message.size,
-                                      .expected = broker_sim_count(self->sim),
-                                      .id = "other"};
-    other.append(other.context, 1, &append);
-    const uint64_t before = broker_sim_count(self->sim);
-    self->now_us += 2 * MS;
-    broker_sim_run(self->sim, self->now_us);
-    assert_int_equal(broker_sim_count(self->sim), before + 1);
+    append_other(self, memory, message.size);
 }
 
 OWNED_CASE(records_gather_while_an_answer_is_missing) {
@@ -115,23 +116,39 @@ OWNED_CASE(a_wrong_last_sequence_that_was_our_own_message_goes_on) {
     assert_int_equal(self->status->acked_tick, 2);
 }
 
-// Of NATS 2.9 with an account's limit a broker counts what it refused: the number is gone, the
-// message is not there.
-CASE(a_full_broker_is_asked_until_it_has_room) {
-    for (uint32_t counts_refused = 0; counts_refused < 2; counts_refused++) {
+typedef enum fault { FAULT_FULL, FAULT_FULL_COUNTED, FAULT_AWAY, FAULT_STALL } fault;
+
+CASE(a_broker_with_a_trouble_gets_the_rest_when_it_is_well) {
+    static const struct {
+        fault what;
+        uint64_t ms, after_ms; ///< in trouble, and until it has all
+        uint32_t ticks, more;
+        net_stream_trouble trouble;
+    } rows[] = {
+        {FAULT_FULL, 1500, 1500, 1, 20, NET_STREAM_FULL},
+        // Of NATS 2.9 with an account's limit: the number is gone, the message is not there.
+        {FAULT_FULL_COUNTED, 15000, 500, 1, 20, NET_STREAM_FULL},
+        {FAULT_AWAY, 2900, 300, 100, 0, NET_STREAM_AWAY},
+        {FAULT_STALL, 4900, 300, 1, 0, NET_STREAM_SLOW},
+    };
+    for (uint32_t i = 0; i < BASE_COUNT(rows); i++) {
         stream_stage of, *self = &of;
         open_owned(self);
-        if (counts_refused) broker_sim_set_counts_refused(self->sim);
-        broker_sim_set_room(self->sim, 1);
-        ticks(self, 1);
-        run(self, (counts_refused ? 15000 : 1500) * MS);
+        const uint64_t well_us = self->now_us + (rows[i].ms + 100) * MS;
+        if (rows[i].what == FAULT_FULL_COUNTED) broker_sim_set_counts_refused(self->sim);
+        if (rows[i].what <= FAULT_FULL_COUNTED) broker_sim_set_room(self->sim, 1);
+        if (rows[i].what == FAULT_AWAY) broker_sim_cut(self->sim, 0, well_us);
+        if (rows[i].what == FAULT_STALL) broker_sim_stall(self->sim, well_us);
+        ticks(self, rows[i].ticks);
+        run(self, rows[i].ms * MS);
         assert_int_equal(self->status->state, NET_STREAM_OWNED);
-        assert_int_equal(self->status->trouble, NET_STREAM_FULL);
-        ticks(self, 20);
+        assert_int_equal(self->status->trouble, rows[i].trouble);
+        ticks(self, rows[i].more);
         broker_sim_set_room(self->sim, UINT64_MAX);
-        run(self, (counts_refused ? 500 : 1500) * MS);
+        run(self, rows[i].after_ms * MS);
         assert_int_equal(self->status->trouble, NET_STREAM_WELL);
-        assert_int_equal(self->status->acked_tick, 21);
+        assert_int_equal(self->status->acked_tick, rows[i].ticks + rows[i].more);
+        if (rows[i].what == FAULT_STALL) assert_int_equal(broker_sim_count(self->sim), 2); // once
         intrude(self, 2);
         ticks(self, 1);
         run(self, 100 * MS);
@@ -153,35 +170,11 @@ STAGE_CASE(a_new_match_waits_for_room_too) {
 }
 
 OWNED_CASE(what_no_server_wrote_ends_the_stream_and_not_the_match) {
-    net_broker other = broker_sim_connect(self->sim);
-    const net_broker_append append = {
-        .data = (const uint8_t*)"hello", .size = 5, .expected = 1, .id = "other"};
-    other.append(other.context, 1, &append);
-    run(self, 5 * MS);
+    append_other(self, "hello", 5);
     ticks(self, 1);
     run(self, 50 * MS);
     assert_int_equal(self->status->state, NET_STREAM_FAILED);
     assert_non_null(strstr(self->status->text, "has another form"));
-}
-
-OWNED_CASE(a_broker_that_is_away_a_while_gets_the_rest_when_it_is_back) {
-    broker_sim_cut(self->sim, 0, self->now_us + 3000 * MS);
-    ticks(self, 100);
-    run(self, 2900 * MS);
-    assert_int_equal(self->status->trouble, NET_STREAM_AWAY);
-    run(self, 300 * MS);
-    assert_int_equal(self->status->trouble, NET_STREAM_WELL);
-    assert_int_equal(self->status->acked_tick, 100);
-}
-
-OWNED_CASE(a_broker_that_stalls_is_slow_and_stores_once) {
-    broker_sim_stall(self->sim, self->now_us + 5000 * MS);
-    ticks(self, 1);
-    run(self, 4900 * MS);
-    assert_int_equal(self->status->trouble, NET_STREAM_SLOW);
-    run(self, 300 * MS);
-    assert_int_equal(self->status->trouble, NET_STREAM_WELL);
-    assert_int_equal(broker_sim_count(self->sim), 2);
 }
 
 OWNED_CASE(another_epoch_in_the_stream_fences_the_writer) {
