@@ -290,66 +290,6 @@ static int journal_sync(void* context, int fd) {
     return 0;
 }
 
-/// The names of a folder.
-typedef struct folder {
-    char names[FILES_MAX][NAME_BYTES];
-    uint32_t files[FILES_MAX];
-    uint32_t count;
-} folder;
-
-static uint32_t find_name(const folder* self, const char* name) {
-    uint32_t i = 0;
-    while (i < self->count && strcmp(self->names[i], name) != 0)
-        i++;
-    return i;
-}
-
-static void remove_name(folder* self, const char* name) {
-    uint32_t i = find_name(self, name);
-    if (i == self->count) return;
-    self->count--;
-    memmove(self->names[i], self->names[self->count], NAME_BYTES);
-    self->files[i] = self->files[self->count];
-}
-
-static void set_name(folder* self, const char* name, uint32_t file) {
-    uint32_t i = find_name(self, name);
-    assert_true(i < FILES_MAX);
-    if (i == self->count) self->count++;
-    memcpy(self->names[i], name, NAME_BYTES);
-    self->files[i] = file;
-}
-
-static void change_names(folder* self, const call* made) {
-    uint32_t from = find_name(self, made->from);
-    bool has_from = from < self->count;
-    uint32_t file = made->change == NAME_CREATE ? made->file : has_from ? self->files[from] : 0;
-    if (made->change == NAME_UNLINK) remove_name(self, made->from);
-    if (made->change == NAME_CREATE) set_name(self, made->to, file);
-    // No name of the disk's is linked or renamed when its own making was lost.
-    if (made->change == NAME_LINK && has_from && find_name(self, made->to) == self->count)
-        set_name(self, made->to, file);
-    if (made->change != NAME_RENAME || !has_from) return;
-    remove_name(self, made->from);
-    set_name(self, made->to, file);
-}
-
-static folder cut_names(uint32_t at, base_rng* rng) {
-    folder self = {.count = 0};
-    uint32_t synced = at;
-    while (synced > 0 && !disk_journal.calls[synced].is_folder_sync)
-        synced--;
-    bool is_in_order = base_rng_below(rng, 2) == 0, is_over = false;
-    for (uint32_t i = 0; i <= at; i++) {
-        const call* made = &disk_journal.calls[i];
-        if (made->change == NAME_NONE) continue;
-        bool is_lost = i > synced && base_rng_below(rng, 2) == 0;
-        is_over = is_over || (is_lost && is_in_order); // a disk with a journal of names
-        if (!is_lost && !is_over) change_names(&self, made);
-    }
-    return self;
-}
-
 static size_t cut_file(uint32_t file, const call* at, base_rng* rng, uint8_t* image) {
     size_t size = at->sizes[file], safe = at->synced[file];
     if (size > 0) memcpy(image, disk_journal.bytes[file].data, size);
@@ -369,19 +309,33 @@ static size_t cut_file(uint32_t file, const call* at, base_rng* rng, uint8_t* im
     return length;
 }
 
-// Write what is left; two names of a file are links.
+static void change_name(const log_files* files, const call* made, uint8_t* image, size_t size) {
+    const char *from = file_name("%s/%s", files->folder, made->from),
+               *to = file_name("%s/%s", files->folder, made->to);
+    if (made->change == NAME_CREATE) file_write(to, image, size);
+    // No name of the disk's is linked or renamed when its own making was lost.
+    if (made->change == NAME_LINK) (void)!link(from, to);
+    if (made->change == NAME_RENAME) (void)!rename(from, to);
+    if (made->change == NAME_UNLINK) (void)!unlink(from);
+}
+
+// Do again what is not lost of the calls up to one.
 static void write_cut(const log_files* files, uint32_t at, base_rng* rng, uint8_t* image) {
-    const folder names = cut_names(at, rng);
+    uint32_t synced = at;
+    while (synced > 0 && !disk_journal.calls[synced].is_folder_sync)
+        synced--;
+    bool is_in_order = base_rng_below(rng, 2) == 0, is_over = false;
     files_clear(files);
-    for (uint32_t i = 0; i < names.count; i++) {
-        uint32_t same = 0;
-        while (names.files[same] != names.files[i])
-            same++;
-        const char* name = file_name("%s/%s", files->folder, names.names[i]);
-        if (same < i)
-            assert_int_equal(link(file_name("%s/%s", files->folder, names.names[same]), name), 0);
-        else
-            file_write(name, image, cut_file(names.files[i], &disk_journal.calls[at], rng, image));
+    for (uint32_t i = 0; i <= at; i++) {
+        const call* made = &disk_journal.calls[i];
+        if (made->change == NAME_NONE) continue;
+        bool is_lost = i > synced && base_rng_below(rng, 2) == 0;
+        is_over = is_over || (is_lost && is_in_order); // a disk with a journal of names
+        if (is_lost || is_over) continue;
+        size_t size = 0;
+        if (made->change == NAME_CREATE)
+            size = cut_file(made->file, &disk_journal.calls[at], rng, image);
+        change_name(files, made, image, size);
     }
 }
 
