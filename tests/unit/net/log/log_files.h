@@ -209,6 +209,15 @@ static inline void files_end_log(net_log_file* file, ecs_tick tick) {
     (void)files_end_as(file, NET_LOG_KIND_CLOSE, tick);
 }
 
+/// In front of `tick` the match does not run.
+static inline void files_alive(net_log_file* file, ecs_tick tick) {
+    net_log_draft* draft = net_log_file_begin(file);
+    assert_non_null(draft);
+    proto_pb_write_number(&draft->body, 1, tick);
+    proto_pb_write_number(&draft->body, 2, NET_IDLE_WAITING);
+    net_log_file_end(file, NET_LOG_KIND_ALIVE, tick);
+}
+
 /// The save of a tick: bytes that do not get smaller when they are packed.
 static inline void files_save(base_bytes* save, ecs_tick tick, size_t size) {
     base_rng rng = base_rng_make(tick, 5);

@@ -116,11 +116,15 @@ static void play_tick(play* self) {
     if (!is_full) net_log_wait_room(self->writer);
 }
 
+static void play_ticks(play* self, uint32_t ticks) {
+    for (uint32_t i = 0; i < ticks; i++)
+        play_tick(self);
+}
+
 static void play_record(play* self, uint32_t ticks) {
     assert_ok(net_log_writer_create(NULL, self->files.log, self->match, "test", 1, test_reporter(),
                                     &self->writer));
-    for (uint32_t i = 0; i < ticks; i++)
-        play_tick(self);
+    play_ticks(self, ticks);
     assert_ok(net_log_writer_destroy(self->writer));
 }
 
@@ -302,14 +306,12 @@ PLAY_CASE(behind_a_full_disk_the_state_is_full, "breakout") {
     is_full = false;
     assert_ok(net_log_writer_create_as(NULL, self->files.log, &options, self->match, "test", 1,
                                        NULL, &self->writer));
-    for (uint32_t i = 0; i < 200; i++)
-        play_tick(self);
+    play_ticks(self, 200);
     is_full = true;
     play_until(self, "are left out");
     is_full = false;
     play_until(self, "goes on behind");
-    for (uint32_t i = 0; i < 200; i++)
-        play_tick(self);
+    play_ticks(self, 200);
     assert_ok(net_log_writer_finish(self->writer));
     const uint64_t lost = net_log_get_counters(self->writer).ticks_lost;
     assert_ok(net_log_writer_destroy(self->writer));

@@ -272,30 +272,23 @@ static bool meddle(void* context, net_match* match) {
 }
 
 READ_CASE(what_the_log_has_no_values_of_is_found_in_the_next_keyframe, .ticks = KEYFRAME + 30) {
-    static const struct {
-        const char *component, *note;
-        ecs_tick diverged_tick;
-    } cases[] = {
-        // Nothing tracks the size of a brick: it is in the sums of what is not tracked.
-        {"rectSize", "its sum; values of the keyframe after tick 600", MEDDLE_TICK + 1},
-        // Tracked and not replicated: the component's sum of the next tick.
-        {"brick.pos", "its sum; values of the keyframe after tick 600", MEDDLE_TICK + 1},
-        // Replicated, and changed by less than a quantum.
-        {"pos", "its sum; values of the keyframe after tick 600", MEDDLE_TICK + 1},
-    };
-    for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {
+    // Nothing tracks the size of a brick: it is in the sums of what is not tracked. Its place is
+    // tracked and not replicated; `pos` is, and changes by less than a quantum. The component's sum
+    // of the next tick differs.
+    static const char* const components[] = {"rectSize", "brick.pos", "pos"};
+    for (uint32_t i = 0; i < BASE_COUNT(components); i++) {
         net_verify_result result;
-        meddler context = {.component = cases[i].component};
+        meddler context = {.component = components[i]};
         assert_int_equal(
             net_log_verify(self->reader, self->table.module, 0, meddle, &context, NULL, &result),
             NET_ERR_DIVERGED);
-        assert_int_equal(result.diverged_tick, cases[i].diverged_tick);
+        assert_int_equal(result.diverged_tick, MEDDLE_TICK + 1);
         assert_true(context.entity != ECS_ENTITY_NONE && result.entity == context.entity);
-        assert_string_equal(result.component, cases[i].component);
+        assert_string_equal(result.component, components[i]);
         assert_string_equal(result.field, "y");
         assert_string_equal(result.log_value, context.before);
         assert_string_equal(result.value, context.after);
-        assert_string_equal(result.note, cases[i].note);
+        assert_string_equal(result.note, "its sum; values of the keyframe after tick 600");
     }
 }
 

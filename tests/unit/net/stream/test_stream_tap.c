@@ -61,14 +61,6 @@ static void close_log(log_stage* self) {
     CASE_WITH(log_stage, self, open_log(self, waiting_bytes, keyframe_ticks, segment_bytes),       \
               close_log(self), name)
 
-static void add_alive(log_stage* self) {
-    net_log_draft* draft = net_log_file_begin(self->log);
-    assert_non_null(draft);
-    proto_pb_write_number(&draft->body, 1, self->tick + 1);
-    proto_pb_write_number(&draft->body, 2, NET_IDLE_PAUSED);
-    net_log_file_end(self->log, NET_LOG_KIND_ALIVE, self->tick + 1);
-}
-
 static void add_ticks(log_stage* self, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         files_keyed_tick(self->log, ++self->tick, 300);
@@ -126,8 +118,8 @@ CASE(records_that_wait_or_found_no_room_come_out_in_order) {
         (void)take(self, 7);
         add_ticks(self, 78);
         has_all(self);
-        add_alive(self);
-        add_alive(self);
+        files_alive(self->log, self->tick + 1);
+        files_alive(self->log, self->tick + 1);
         add_ticks(self, 100);
         files_end_log(self->log, self->tick);
         has_all(self);
@@ -163,7 +155,7 @@ CASE(any_pace_gives_all_records_once_and_in_order) {
         for (uint32_t i = 0; i < 60; i++) {
             add_ticks(&stage, base_rng_below(&rng, 8));
             for (uint32_t alive = base_rng_below(&rng, 6); alive > 4 && alive < 60; alive += 9)
-                add_alive(&stage);
+                files_alive(stage.log, stage.tick + 1);
             if (base_rng_below(&rng, 3) > 0) (void)take(&stage, base_rng_below(&rng, 30));
         }
         if (stage.number <= stage.truth.count) has_all(&stage);
