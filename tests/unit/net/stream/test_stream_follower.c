@@ -28,7 +28,7 @@ static void run(stream_stage* self, uint64_t us) {
     }
 }
 
-// Nobody takes it yet.
+// It waits at the broker.
 static void append(stream_stage* self, const void* data, size_t size) {
     char id[NET_BROKER_ID_BYTES];
     snprintf(id, sizeof id, "%llu", (unsigned long long)self->request);
