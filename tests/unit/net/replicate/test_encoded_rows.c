@@ -76,32 +76,48 @@ static void expect_code(const fixture* f, const net_encoded_row_key* key,
     assert_true((code_of(f, encoded) & mask) == (expected & mask));
 }
 
+// Get a row, which there is, and check it.
+static net_encoded_row get(fixture* f, net_encoded_row_key key) {
+    net_encoded_row encoded;
+    assert_int_equal(net_encoded_rows_get(&f->encoded_rows, &key, &encoded), NET_ENCODED_ROW_OK);
+    expect_code(f, &key, &encoded);
+    return encoded;
+}
+
+// Is the row known already? Then check it.
+static bool has(fixture* f, net_encoded_row_key key) {
+    net_encoded_row found;
+    if (!net_encoded_rows_find(&f->encoded_rows, &key, &found)) return false;
+    expect_code(f, &key, &found);
+    return true;
+}
+
 #define ROWS_CASE(name, ...) CASE_WITH(fixture, f, open(f, __VA_ARGS__), close_all(f), name)
 
 ROWS_CASE(a_code_is_made_once_and_found_again, false) {
     net_encoded_row_key key = key_of(f, 3, 1);
-    net_encoded_row made, found;
-    assert_false(net_encoded_rows_find(&f->encoded_rows, &key, &found));
-    assert_int_equal(net_encoded_rows_get(&f->encoded_rows, &key, &made), NET_ENCODED_ROW_OK);
-    expect_code(f, &key, &made);
-    assert_true(net_encoded_rows_find(&f->encoded_rows, &key, &found));
+    assert_false(has(f, key));
+    net_encoded_row made = get(f, key);
+    assert_true(has(f, key));
+    net_encoded_row found = get(f, key);
     assert_int_equal(found.bits, made.bits);
     assert_true(code_of(f, &found) == code_of(f, &made));
-    assert_int_equal(net_encoded_rows_get(&f->encoded_rows, &key, &found), NET_ENCODED_ROW_OK);
     assert_int_equal(f->encoded_rows.made, 1);
     assert_int_equal(f->encoded_rows.shared, 2);
 }
 
-// Ask so often for a kind of row, then begin the next publish of the same step.
-static void ask(fixture* f, uint32_t age, uint8_t d, uint32_t count) {
-    net_encoded_row_key key = key_of(f, age, d);
-    net_encoded_row ignored;
-    // The classes are known from the first row that was asked for.
-    assert_int_equal(net_encoded_rows_get(&f->encoded_rows, &key, &ignored), NET_ENCODED_ROW_OK);
+static void ask_key(fixture* f, net_encoded_row_key key, uint32_t count) {
     net_encoded_rows_ask(&f->encoded_rows, &key, net_encoded_rows_wanted(&f->encoded_rows, &key),
                          count);
 }
 
+// Ask so often for a kind of row. The classes are known from the first row that was asked for.
+static void ask(fixture* f, uint32_t age, uint8_t d, uint32_t count) {
+    (void)get(f, key_of(f, age, d));
+    ask_key(f, key_of(f, age, d), count);
+}
+
+// Begin the next publish of the same step.
 static void encode_ahead(fixture* f) {
     uint32_t count;
     const net_history_event* events = net_history_events(f->history, &count);
@@ -112,19 +128,14 @@ static void encode_ahead(fixture* f) {
 
 ROWS_CASE(what_is_asked_for_often_is_encoded_ahead, false) {
     for (uint32_t asked = 0; asked <= 3; asked++) {
-        net_encoded_row_key key = key_of(f, 3, 1);
-        net_encoded_row found;
         ask(f, 3, 1, asked);
         encode_ahead(f);
         // As often as entities changed, which is once.
-        assert_true(net_encoded_rows_find(&f->encoded_rows, &key, &found) == (asked >= 1));
-        if (asked >= 1) expect_code(f, &key, &found);
+        assert_true(has(f, key_of(f, 3, 1)) == (asked >= 1));
     }
     // Nothing was asked for since.
-    net_encoded_row_key key = key_of(f, 3, 1);
-    net_encoded_row found;
     encode_ahead(f);
-    assert_false(net_encoded_rows_find(&f->encoded_rows, &key, &found));
+    assert_false(has(f, key_of(f, 3, 1)));
 }
 
 ROWS_CASE(the_kinds_that_are_encoded_ahead_are_limited, false) {
@@ -132,27 +143,18 @@ ROWS_CASE(the_kinds_that_are_encoded_ahead_are_limited, false) {
     for (uint32_t age = 1; age <= NET_ENCODED_ROW_USUAL + 1; age++)
         ask(f, age, 1, age == 2 ? 3 : 10 + age % 3);
     encode_ahead(f);
-    for (uint32_t age = 1; age <= NET_ENCODED_ROW_USUAL + 1; age++) {
-        net_encoded_row_key key = key_of(f, age, 1);
-        net_encoded_row found;
-        assert_true(net_encoded_rows_find(&f->encoded_rows, &key, &found) == (age != 2));
-        if (age != 2) expect_code(f, &key, &found);
-    }
+    for (uint32_t age = 1; age <= NET_ENCODED_ROW_USUAL + 1; age++)
+        assert_true(has(f, key_of(f, age, 1)) == (age != 2));
     // Kinds beyond NET_ENCODED_ROW_ASKED are not counted.
     for (uint32_t i = 0; i <= NET_ENCODED_ROW_ASKED; i++) {
-        net_encoded_row_key key = key_of(f, 1 + i % 8, (uint8_t)(1 + i / 8));
-        net_encoded_rows_ask(&f->encoded_rows, &key,
-                             net_encoded_rows_wanted(&f->encoded_rows, &key),
-                             i + 1 < NET_ENCODED_ROW_ASKED ? 1 : 9);
+        ask_key(f, key_of(f, 1 + i % 8, (uint8_t)(1 + i / 8)),
+                i + 1 < NET_ENCODED_ROW_ASKED ? 1 : 9);
         assert_int_equal(f->encoded_rows.asked_count,
                          i < NET_ENCODED_ROW_ASKED ? i + 1 : NET_ENCODED_ROW_ASKED);
     }
     encode_ahead(f);
-    net_encoded_row_key last = key_of(f, 8, 4), over = key_of(f, 1, 5);
-    net_encoded_row found;
-    assert_true(net_encoded_rows_find(&f->encoded_rows, &last, &found));
-    expect_code(f, &last, &found);
-    assert_false(net_encoded_rows_find(&f->encoded_rows, &over, &found));
+    assert_true(has(f, key_of(f, 8, 4)));  // the last one
+    assert_false(has(f, key_of(f, 1, 5))); // one too many
 }
 
 ROWS_CASE(every_part_of_the_key_matters, false) {
@@ -160,12 +162,8 @@ ROWS_CASE(every_part_of_the_key_matters, false) {
                                   key_of(f, 3, 1), key_of(f, 3, 2), key_of(f, 3, 0)};
     keys[5].is_settled = true;
     for (uint32_t round = 0; round < 2; round++) {
-        for (uint32_t i = 0; i < BASE_COUNT(keys); i++) {
-            net_encoded_row encoded;
-            assert_int_equal(net_encoded_rows_get(&f->encoded_rows, &keys[i], &encoded),
-                             NET_ENCODED_ROW_OK);
-            expect_code(f, &keys[i], &encoded);
-        }
+        for (uint32_t i = 0; i < BASE_COUNT(keys); i++)
+            (void)get(f, keys[i]);
         assert_int_equal(f->encoded_rows.made, BASE_COUNT(keys));
     }
 }
@@ -174,12 +172,8 @@ ROWS_CASE(more_codes_than_an_entity_has_room_for_are_found_too, false) {
     assert_true(MANY > NET_ENCODED_ROW_CELLS);
     for (uint32_t round = 0; round < 2; round++) {
         for (uint32_t age = 1; age <= MANY; age++) {
-            net_encoded_row_key key = key_of(f, age, 1);
-            net_encoded_row encoded;
-            assert_true(net_encoded_rows_find(&f->encoded_rows, &key, &encoded) == (round == 1));
-            assert_int_equal(net_encoded_rows_get(&f->encoded_rows, &key, &encoded),
-                             NET_ENCODED_ROW_OK);
-            expect_code(f, &key, &encoded);
+            assert_true(has(f, key_of(f, age, 1)) == (round == 1));
+            (void)get(f, key_of(f, age, 1));
         }
     }
     assert_int_equal(f->encoded_rows.made, MANY);
@@ -210,24 +204,20 @@ ROWS_CASE(the_kinds_most_wanted_have_cells_in_the_next_tick, false) {
 }
 
 ROWS_CASE(a_tick_forgets_the_codes_of_the_one_before, false) {
-    net_encoded_row_key key = key_of(f, 3, 1);
-    net_encoded_row encoded;
-    assert_int_equal(net_encoded_rows_get(&f->encoded_rows, &key, &encoded), NET_ENCODED_ROW_OK);
+    (void)get(f, key_of(f, 3, 1));
     repl_move(&f->server, f->ball, 5, 5);
     repl_step(&f->server, f->history, 21);
     assert_true(net_encoded_rows_begin(&f->encoded_rows, 21));
-    assert_false(net_encoded_rows_find(&f->encoded_rows, &key, &encoded));
-    assert_int_equal(net_encoded_rows_get(&f->encoded_rows, &key, &encoded), NET_ENCODED_ROW_OK);
-    expect_code(f, &key, &encoded);
+    assert_false(has(f, key_of(f, 3, 1)));
+    (void)get(f, key_of(f, 3, 1));
     // This is also true when the stamps begin again.
     f->encoded_rows.stamp = UINT32_MAX;
     assert_true(net_encoded_rows_begin(&f->encoded_rows, 21));
-    assert_false(net_encoded_rows_find(&f->encoded_rows, &key, &encoded));
+    assert_false(has(f, key_of(f, 3, 1)));
 }
 
-enum { KEEP = NET_ROW_HISTORY_TICKS_MAX };
-
 ROWS_CASE(a_forgotten_base_is_said_to_be, false) {
+    enum { KEEP = NET_ROW_HISTORY_TICKS_MAX };
     for (uint32_t tick = 21; tick <= 20 + KEEP; tick++) {
         repl_move(&f->server, f->ball, (float)(tick % 900), 7);
         repl_step(&f->server, f->history, tick);
@@ -240,17 +230,13 @@ ROWS_CASE(a_forgotten_base_is_said_to_be, false) {
     key = key_of(f, KEEP - 1, 1);
     assert_int_equal(net_encoded_rows_get(&f->encoded_rows, &key, &encoded),
                      NET_ENCODED_ROW_NO_BASE2);
-    key = key_of(f, KEEP - 1, 0);
-    assert_int_equal(net_encoded_rows_get(&f->encoded_rows, &key, &encoded), NET_ENCODED_ROW_OK);
+    (void)get(f, key_of(f, KEEP - 1, 0));
 }
 
 ROWS_CASE(alone_nothing_is_shared, true) {
-    net_encoded_row_key key = key_of(f, 3, 1);
-    net_encoded_row encoded;
     for (uint32_t i = 0; i < 3; i++) {
-        assert_int_equal(net_encoded_rows_get(&f->encoded_rows, &key, &encoded),
-                         NET_ENCODED_ROW_OK);
-        assert_false(net_encoded_rows_find(&f->encoded_rows, &key, &encoded));
+        (void)get(f, key_of(f, 3, 1));
+        assert_false(has(f, key_of(f, 3, 1)));
     }
     assert_int_equal(f->encoded_rows.made, 3);
     assert_int_equal(f->encoded_rows.shared, 0);

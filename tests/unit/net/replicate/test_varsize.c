@@ -193,19 +193,27 @@ VALUES_CASE(a_value_waits_for_its_entity_and_the_newest_of_them_is_applied) {
     assert_string_equal(title(at, page), "later");
 }
 
+// It comes after the end of the entity, or waits for the entity until then.
 VALUES_CASE(a_value_for_an_entity_that_is_gone_is_dropped) {
-    ecs_entity page = varsize_create(&at->server, at->server.page);
-    set_title(at, page, "late");
-    step(at);
-    enter(at, page, EVERYTHING);
-    publish(at);
-    report(at, page, at->server.page);
-    at->tick++;
-    report(at, ECS_ENTITY_NONE, 0); // index 0 belongs to no entity
-    varsize_report(&at->mirror, ecs_entity_index(page), ECS_ENTITY_NONE, 0, at->tick);
-    deliver(at);
-    assert_int_equal(net_varsize_receiver_waiting(at->mirror.client), 0);
-    assert_int_equal(net_varsize_receiver_get_counters(at->mirror.client)->dropped, 1);
+    for (uint32_t is_early = 0; is_early < 2; is_early++) {
+        ecs_entity page = varsize_create(&at->server, at->server.page);
+        set_title(at, page, "late");
+        step(at);
+        enter(at, page, EVERYTHING);
+        publish(at);
+        if (is_early)
+            deliver(at);
+        else
+            report(at, page, at->server.page);
+        assert_int_equal(net_varsize_receiver_waiting(at->mirror.client), is_early);
+        at->tick++;
+        varsize_report(&at->mirror, ecs_entity_index(page), ECS_ENTITY_NONE, 0, at->tick);
+        report(at, ECS_ENTITY_NONE, 0); // index 0 belongs to no entity
+        deliver(at);
+        assert_int_equal(net_varsize_receiver_waiting(at->mirror.client), 0);
+        assert_int_equal(net_varsize_receiver_get_counters(at->mirror.client)->dropped,
+                         1 + is_early);
+    }
 }
 
 // The reason for `since`: the value overtakes the destroy of the previous incarnation.

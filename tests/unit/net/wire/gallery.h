@@ -4,11 +4,11 @@
 /// game.
 #pragma once
 
+#include "ecs_parts.h"
+
 #include "net/game.h"
 
 #include "swarm.pb-c.h"
-
-#include <string.h>
 
 typedef struct gallery {
     const net_game_services* services;
@@ -101,10 +101,6 @@ static inline ecs_result gallery_systems(ecs_world* world, void** out,
     (void)reporter;
     static const ecs_term DUCKS[] = {{"pos", "p2", ECS_WRITE}};
     static const ecs_term FIELDS[] = {{"last", "eid", ECS_READ}};
-    static const ecs_term GUNS[] = {
-        {"hits", "u32", ECS_WRITE}, {"sum", "u32", ECS_WRITE}, {"player_id", "u32", ECS_READ}};
-    static const char* const SERVER[] = {"server"};
-    static const char* const SHOOT[] = {"shoot"};
     gallery* self = ecs_world_context(world, sizeof *self);
     if (!self) return ECS_ERR_MEMORY;
     *out = self;
@@ -118,25 +114,15 @@ static inline ecs_result gallery_systems(ecs_world* world, void** out,
     self->field = ecs_template_find(world, "field");
     ecs_result result = ecs_query_create(world, DUCKS, 1, &self->ducks);
     if (result == ECS_OK) result = ecs_query_create(world, FIELDS, 1, &self->fields);
-    const ecs_system_desc systems[] = {
-        {.name = "gallery_fly",
-         .stage = "act",
-         .run = gallery_fly,
-         .tags = SERVER,
-         .tag_count = 1,
-         .context = self},
-        {.name = "gallery_shoot",
-         .events = SHOOT,
-         .event_count = 1,
-         .on_event = gallery_shoot,
-         .terms = GUNS,
-         .term_count = 3,
-         .tags = SERVER,
-         .tag_count = 1,
-         .context = self},
-    };
-    for (uint32_t i = 0; i < BASE_COUNT(systems) && result == ECS_OK; i++)
-        result = ecs_system_register(world, &systems[i]);
+    if (result == ECS_OK)
+        result = system_try(world, .name = "gallery_fly", .stage = "act", .run = gallery_fly,
+                            TAGS("server"), .context = self);
+    if (result == ECS_OK)
+        result =
+            system_try(world, .name = "gallery_shoot", EVENTS("shoot"), .on_event = gallery_shoot,
+                       TERMS({"hits", "u32", ECS_WRITE}, {"sum", "u32", ECS_WRITE},
+                             {"player_id", "u32", ECS_READ}),
+                       TAGS("server"), .context = self);
     return result;
 }
 
