@@ -14,7 +14,7 @@
 enum { AGENTS = 24, TICKS = 500, LAG = 5 };
 
 typedef struct twin_options {
-    bool is_solo, has_secrets, is_taken_apart;
+    bool is_solo, has_secrets;
     uint32_t movers;
 } twin_options;
 
@@ -22,10 +22,8 @@ typedef struct twin_options {
 // see.
 static uint64_t run_twin(uint64_t seed, twin_options options, uint64_t* shared) {
     view_world w;
-    view_open_with(&w, (view_options){.is_solo = options.is_solo,
-                                      .is_taken_apart = options.is_taken_apart,
-                                      .client_count = 2,
-                                      .first_seq = 1});
+    view_open_with(&w,
+                   (view_options){.is_solo = options.is_solo, .client_count = 2, .first_seq = 1});
     base_rng rng = base_rng_make(seed, 1), hidden = base_rng_make(seed, 2);
     ecs_entity agents[AGENTS], movers[200];
     for (uint32_t i = 0; i < AGENTS; i++) {
@@ -99,37 +97,7 @@ CASE(shared_rows_are_the_same_bits_as_rows_made_anew) {
     }
 }
 
-CASE(accounting_moves_no_bit) {
-    twin_options options = {.movers = 60};
-    uint64_t hash = run_twin(3, options, NULL);
-    options.is_taken_apart = true;
-    assert_true(run_twin(3, options, NULL) == hash);
-}
-
 // ---- interest ----
-
-VIEW_WITH_CASE(what_comes_into_scope_is_created_and_what_leaves_is_destroyed, .client_count = 2) {
-    ecs_entity a = repl_create(&w->server, w->server.mover);
-    ecs_entity b = repl_create(&w->server, w->server.mover);
-    view_scope(w, 0, b)->is_hidden = true;
-    view_exchange(w);
-    assert_true(ecs_is_alive(w->clients[0].side.world, a));
-    assert_false(ecs_is_alive(w->clients[0].side.world, b));
-    assert_true(ecs_is_alive(w->clients[1].side.world, b));
-    // A change of an entity out of scope causes no data.
-    view_move(w, b, 9, 9);
-    assert_false(net_repl_state_has_pending(w->repl));
-    assert_true(net_repl_state_has_pending(w->clients[1].repl));
-    view_scope(w, 0, a)->is_hidden = true;
-    view_scope(w, 0, b)->is_hidden = false;
-    for (uint32_t i = 0; i < 2; i++) {
-        view_send(w, i);
-    }
-    view_exchange(w);
-    assert_false(ecs_is_alive(w->clients[0].side.world, a));
-    assert_true(ecs_is_alive(w->clients[0].side.world, b));
-    assert_true(net_repl_state_is_settled(w->repl));
-}
 
 VIEW_CASE(an_index_that_dies_and_comes_back_in_one_step_goes_on_in_its_slot) {
     // Use up the indices until one of them returns within one step.

@@ -97,6 +97,12 @@ static void close_sides(scope_sides* at) {
     close_side(&at->client);
 }
 
+static ecs_entity add_both(scope_sides* at, const char* name) {
+    ecs_entity entity = add(&at->server, name);
+    add_at(&at->client, entity, name);
+    return entity;
+}
+
 #define SIDES_CASE(name) CASE_WITH(scope_sides, at, open_sides(at), close_sides(at), name)
 
 SIDES_CASE(both_sides_give_the_same_walk) {
@@ -114,8 +120,7 @@ SIDES_CASE(both_sides_give_the_same_walk) {
 }
 
 SIDES_CASE(differences_below_a_quantum_do_not_show) {
-    ecs_entity ball = add(&at->server, "ball");
-    add_at(&at->client, ball, "ball");
+    ecs_entity ball = add_both(at, "ball");
     set_pos(&at->server, ball, 6.1f, 7.2f);
     check_same(&at->server, &at->client, true);
     set_pos(&at->server, ball, 6.3f, 7.2f);
@@ -125,8 +130,7 @@ SIDES_CASE(differences_below_a_quantum_do_not_show) {
 }
 
 SIDES_CASE(what_is_not_replicated_does_not_show) {
-    ecs_entity ball = add(&at->server, "ball");
-    add_at(&at->client, ball, "ball");
+    ecs_entity ball = add_both(at, "ball");
     assert_ok(ecs_set(at->server.world, ball, at->server.hidden, &(int32_t){77}));
     (void)add(&at->server, "lamp");
     (void)add(&at->client, "ball"); // local: its index is above the replicated range
@@ -135,8 +139,7 @@ SIDES_CASE(what_is_not_replicated_does_not_show) {
 }
 
 SIDES_CASE(every_kind_of_difference_shows) {
-    ecs_entity ball = add(&at->server, "ball");
-    add_at(&at->client, ball, "ball");
+    ecs_entity ball = add_both(at, "ball");
     check_same(&at->server, &at->client, true);
     // full precision of exact fields, with the sign of zero
     assert_ok(ecs_set(at->server.world, ball, at->server.aim, &(float){0.0f}));
@@ -183,17 +186,21 @@ CASE(the_dump_names_entity_component_and_field) {
     close_side(&server);
 }
 
+static uint64_t row_hash(scope_side* side, ecs_entity entity) {
+    return net_world_digest_row_hash(side->schema, side->world, entity);
+}
+
 SIDES_CASE(a_row_has_a_hash_and_nothing_has_none) {
     ecs_entity ball = add(&at->server, "ball"), lamp = add(&at->server, "lamp");
     add_at(&at->client, ball, "ball");
-    uint64_t hash = net_world_digest_row_hash(at->server.schema, at->server.world, ball);
+    uint64_t hash = row_hash(&at->server, ball);
     assert_true(hash != 0);
-    assert_true(net_world_digest_row_hash(at->client.schema, at->client.world, ball) == hash);
+    assert_true(row_hash(&at->client, ball) == hash);
     set_pos(&at->server, ball, 50, 60);
-    assert_true(net_world_digest_row_hash(at->server.schema, at->server.world, ball) != hash);
-    assert_true(net_world_digest_row_hash(at->server.schema, at->server.world, lamp) == 0);
+    assert_true(row_hash(&at->server, ball) != hash);
+    assert_true(row_hash(&at->server, lamp) == 0);
     assert_ok(ecs_destroy(at->server.world, ball));
-    assert_true(net_world_digest_row_hash(at->server.schema, at->server.world, ball) == 0);
+    assert_true(row_hash(&at->server, ball) == 0);
 }
 
 // ---- what one client sees ----
@@ -208,60 +215,51 @@ static uint32_t classes_of(void* context, ecs_entity entity) {
     return entity == one->entity ? one->classes : 0;
 }
 
+static const char* const numbers[] = {"life", "mana", "plan", "oath"};
+
 static void set_number(scope_side* side, ecs_entity entity, const char* name, int32_t value) {
     assert_ok(ecs_set(side->world, entity, ecs_component_find(side->world, name), &value));
 }
 
+static net_world_digest walk_seen(scope_side* side, seen one) {
+    return net_world_digest_walk_seen(side->schema, side->world, classes_of, &one, NULL, NULL);
+}
+
 SIDES_CASE(what_a_client_may_not_see_is_walked_as_defaults) {
-    ecs_entity ball = add(&at->server, "ball"), wizard = add(&at->server, "wizard");
-    set_number(&at->server, wizard, "life", 1);
-    set_number(&at->server, wizard, "mana", 2);
-    set_number(&at->server, wizard, "plan", 3);
-    set_number(&at->server, wizard, "oath", 4);
-    add_at(&at->client, wizard, "wizard");
+    ecs_entity ball = add(&at->server, "ball"), wizard = add_both(at, "wizard");
+    for (int32_t i = 0; i < 4; i++)
+        set_number(&at->server, wizard, numbers[i], i + 1);
     set_number(&at->client, wizard, "life", 1);
     seen one = {.entity = wizard, .classes = 1u << NET_CLASS_PUBLIC};
-    net_world_digest scope = net_world_digest_walk_seen(at->server.schema, at->server.world,
-                                                        classes_of, &one, NULL, NULL);
-    assert_int_equal(scope.entities, 1);
-    assert_true(scope.hash == walk(&at->client).hash);
+    assert_int_equal(walk_seen(&at->server, one).entities, 1);
+    assert_true(walk_seen(&at->server, one).hash == walk(&at->client).hash);
     one.classes |= 1u << NET_CLASS_TEAM;
     set_number(&at->client, wizard, "plan", 3);
-    assert_true(net_world_digest_walk_seen(at->server.schema, at->server.world, classes_of, &one,
-                                           NULL, NULL)
-                    .hash == walk(&at->client).hash);
+    assert_true(walk_seen(&at->server, one).hash == walk(&at->client).hash);
     set_number(&at->client, wizard, "mana", 2);
-    assert_true(net_world_digest_walk_seen(at->server.schema, at->server.world, classes_of, &one,
-                                           NULL, NULL)
-                    .hash != walk(&at->client).hash);
+    assert_true(walk_seen(&at->server, one).hash != walk(&at->client).hash);
     one = (seen){.entity = ball, .classes = UINT32_MAX};
-    assert_int_equal(net_world_digest_walk_seen(at->server.schema, at->server.world, classes_of,
-                                                &one, NULL, NULL)
-                         .entities,
-                     1);
+    assert_int_equal(walk_seen(&at->server, one).entities, 1);
     one.entity = ECS_ENTITY_NONE;
-    assert_true(net_world_digest_walk_seen(at->server.schema, at->server.world, classes_of, &one,
-                                           NULL, NULL)
-                    .hash == net_world_digest_empty().hash);
+    assert_true(walk_seen(&at->server, one).hash == net_world_digest_empty().hash);
 }
 
 SIDES_CASE(a_row_is_known_under_any_choice_of_hidden_classes) {
     ecs_entity wizard = add(&at->server, "wizard"), ball = add(&at->server, "ball");
-    static const char* const names[] = {"life", "mana", "plan", "oath"};
     for (int32_t i = 0; i < 4; i++)
-        set_number(&at->server, wizard, names[i], i);
+        set_number(&at->server, wizard, numbers[i], i);
     for (uint32_t shown = 0; shown < 16; shown++) {
         add_at(&at->client, wizard, "wizard");
         for (int32_t i = 0; i < 4; i++)
-            if (shown >> i & 1) set_number(&at->client, wizard, names[i], i);
-        uint64_t hash = net_world_digest_row_hash(at->client.schema, at->client.world, wizard);
+            if (shown >> i & 1) set_number(&at->client, wizard, numbers[i], i);
+        uint64_t hash = row_hash(&at->client, wizard);
         bool has_public = shown & 1; // this class is never hidden
         assert_int_equal(
             net_world_digest_row_has_hash(at->server.schema, at->server.world, wizard, hash),
             has_public);
         assert_ok(ecs_destroy(at->client.world, wizard));
     }
-    uint64_t hash = net_world_digest_row_hash(at->server.schema, at->server.world, ball);
+    uint64_t hash = row_hash(&at->server, ball);
     assert_true(net_world_digest_row_has_hash(at->server.schema, at->server.world, ball, hash));
     assert_false(
         net_world_digest_row_has_hash(at->server.schema, at->server.world, ball, hash + 1));
