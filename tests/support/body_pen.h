@@ -120,18 +120,22 @@ static inline void pen_absolute(body_pen* pen, uint32_t slot, const net_row_temp
     pen_row(pen, entry, (proto_row_base){0}, row);
 }
 
+/// Begin a body that destroys nobody and creates so many.
+static inline void pen_creates(body_pen* pen, uint32_t count) {
+    pen_list(pen, 0);
+    pen_list(pen, count);
+}
+
 /// Begin a body that only updates.
 static inline void pen_updates(body_pen* pen, uint32_t runs) {
-    pen_list(pen, 0);
-    pen_list(pen, 0);
+    pen_creates(pen, 0);
     pen_runs(pen, runs);
 }
 
 /// A body that creates one entity.
 static inline void pen_only_create(body_pen* pen, uint32_t slot, ecs_entity handle,
                                    const net_row_template* entry, const uint64_t* row) {
-    pen_list(pen, 0);
-    pen_list(pen, 1);
+    pen_creates(pen, 1);
     pen_create(pen, slot, handle, entry, row);
     pen_runs(pen, 0);
 }

@@ -53,8 +53,7 @@ BALL_CASE(a_settled_base_is_the_newest_row_that_is_old_enough, 10, 0) {
 MIRROR_CASE(the_rows_of_another_packet_are_bases_without_being_named) {
     static const uint32_t slots[] = {0, 5, 130, 1999};
     mirror_begin(m);
-    pen_list(&m->pen, 0);
-    pen_list(&m->pen, 4);
+    pen_creates(&m->pen, 4);
     for (uint32_t i = 0; i < 4; i++)
         pen_create(&m->pen, slots[i], ecs_entity_make(i + 1, 1), m->mover, words[i]);
     pen_runs(&m->pen, 0);

@@ -55,8 +55,7 @@ ENDED_CASE(only_between_its_create_and_its_end_it_is_meant) {
 // that refers to the list arrives.
 MIRROR_CASE(a_list_may_name_who_is_gone) {
     mirror_begin(m);
-    pen_list(&m->pen, 0);
-    pen_list(&m->pen, 2);
+    pen_creates(&m->pen, 2);
     pen_create(&m->pen, 4, ball, m->mover, words[0]);
     pen_create(&m->pen, 6, other, m->mover, words[1]);
     pen_runs(&m->pen, 0);
@@ -128,8 +127,7 @@ KEPT_CASE(who_was_evicted_or_moved_is_known_too) {
 
 ENDED_CASE(an_index_that_a_packet_creates_is_not_updated_in_it) {
     mirror_begin(m);
-    pen_list(&m->pen, 0);
-    pen_list(&m->pen, 1);
+    pen_creates(&m->pen, 1);
     pen_create(&m->pen, 8, ball_reborn, m->mover, words[0]);
     pen_runs(&m->pen, 1);
     pen_absolute(&m->pen, 4, m->mover, words[1]);

@@ -43,8 +43,7 @@ BALL_CASE(impossible_slots_are_refused, 100, 3) {
     pen_create(&m->pen, 5, other, m->mover, words[0]);
     pen_runs(&m->pen, 0);
     expect_refused(m);
-    pen_list(&m->pen, 0);
-    pen_list(&m->pen, 1);
+    pen_creates(&m->pen, 1);
     pen_create(&m->pen, 3, ball, m->mover, words[0]);
     pen_runs(&m->pen, 1);
     pen_absolute(&m->pen, 3, m->mover, words[1]);
@@ -80,37 +79,32 @@ BALL_CASE(impossible_creates_are_refused, 100, 3) {
         pen_only_create(&m->pen, 5, ecs_entity_make(bad[i], 1), m->mover, words[0]);
         expect_refused(m);
     }
-    pen_list(&m->pen, 0); // the slot after the last one
-    pen_list(&m->pen, 2);
+    pen_creates(&m->pen, 2); // the slot after the last one
     pen_create(&m->pen, 5, ecs_entity_make(MIRROR_INDEX_MAX, 1), m->mover, words[0]);
     pen_create(&m->pen, 6, ecs_entity_make(MIRROR_INDEX_MAX + 1, 1), m->mover, words[0]);
     pen_runs(&m->pen, 0);
     expect_refused(m);
     pen_only_create(&m->pen, 5, ecs_entity_make(9, 0), m->mover, words[0]); // generation 0
     expect_refused(m);
-    pen_list(&m->pen, 0); // one index in two slots
-    pen_list(&m->pen, 2);
+    pen_creates(&m->pen, 2); // one index in two slots
     pen_create(&m->pen, 5, ecs_entity_make(9, 1), m->mover, words[0]);
     pen_create(&m->pen, 6, ecs_entity_make(9, 2), m->mover, words[0]);
     pen_runs(&m->pen, 0);
     expect_refused(m);
-    pen_list(&m->pen, 0); // created in one slot and updated in another
-    pen_list(&m->pen, 1);
+    pen_creates(&m->pen, 1); // created in one slot and updated in another
     pen_create(&m->pen, 5, ball, m->mover, words[0]);
     pen_runs(&m->pen, 1);
     pen_absolute(&m->pen, 3, m->mover, words[1]);
     expect_refused(m);
     // "the same template as the previous create", but there is no previous create
-    pen_list(&m->pen, 0);
-    pen_list(&m->pen, 1);
+    pen_creates(&m->pen, 1);
     m->pen.entry = m->mover;
     pen_create(&m->pen, 5, other, m->mover, words[0]);
     pen_runs(&m->pen, 0);
     expect_refused(m);
     // A number that no template has, and parts that do not compose.
     for (uint32_t parts = 1; parts <= 2; parts++) {
-        pen_list(&m->pen, 0);
-        pen_list(&m->pen, 1);
+        pen_creates(&m->pen, 1);
         net_row_template strange = {.part_count = (uint16_t)parts, .defaults = words[0]};
         strange.parts[parts - 1] = (uint16_t)net_rows_number_count(m->side.rows);
         strange.layout = m->mover->layout;
@@ -119,8 +113,7 @@ BALL_CASE(impossible_creates_are_refused, 100, 3) {
         expect_refused(m);
     }
     // The long forms have the same meaning as the short ones.
-    pen_list(&m->pen, 0);
-    pen_list(&m->pen, 1);
+    pen_creates(&m->pen, 1);
     pen_slot(&m->pen, 0);
     pen_put(&m->pen, 0, 1);
     pen_put(&m->pen, 1, m->pen.index_bits);
@@ -171,8 +164,7 @@ BALL_CASE(impossible_runs_are_refused, 100, 3) {
     expect_refused(m);
     pen_list(&m->pen, UINT32_MAX);
     expect_refused(m);
-    pen_list(&m->pen, 0);
-    pen_list(&m->pen, UINT32_MAX);
+    pen_creates(&m->pen, UINT32_MAX);
     expect_refused(m);
     pen_updates(&m->pen, UINT32_MAX);
     expect_refused(m);
@@ -248,8 +240,7 @@ CASE(the_range_that_was_told_is_the_width_of_an_index) {
         uint32_t last = told[i].index_max < MIRROR_INDEX_MAX ? told[i].index_max : MIRROR_INDEX_MAX;
         for (uint32_t beyond = 0; beyond < 2; beyond++) {
             pen_begin(&m.pen, told[i].index_max, m.side.rows);
-            pen_list(&m.pen, 0);
-            pen_list(&m.pen, 1);
+            pen_creates(&m.pen, 1);
             pen_slot(&m.pen, last - 1 + beyond);
             pen_put(&m.pen, 0, 1);
             pen_put(&m.pen, last, m.pen.index_bits);
@@ -305,8 +296,7 @@ MIRROR_CASE(a_liar_cannot_make_it_grow_beyond_its_limit) {
     for (ecs_tick tick = 1; tick < 5000 && result == NET_OK; tick++) {
         mirror_begin(m);
         m->pen.order = 0;
-        pen_list(&m->pen, 0);
-        pen_list(&m->pen, 100);
+        pen_creates(&m->pen, 100);
         for (uint32_t i = 0; i < 100; i++) {
             uint32_t slot = (uint32_t)(tick * 100 + i) % MIRROR_INDEX_MAX;
             if (i == 0) proto_bits_write_golomb(&m->pen.bits, slot, 0), m->pen.next = slot;

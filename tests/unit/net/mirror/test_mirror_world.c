@@ -233,8 +233,7 @@ static ecs_entity limb(uint32_t i) {
 
 static net_result limbs_at(mirror_side* m, ecs_tick tick, const uint32_t* parents) {
     mirror_begin(m);
-    pen_list(&m->pen, 0);
-    pen_list(&m->pen, 6);
+    pen_creates(&m->pen, 6);
     for (uint32_t i = 0; i < 6; i++) {
         uint64_t parent = parents[i] == i ? ECS_ENTITY_NONE : limb(parents[i]);
         pen_create(&m->pen, i, limb(i), m->limb, &parent);
