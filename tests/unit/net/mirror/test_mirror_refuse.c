@@ -241,13 +241,8 @@ CASE(the_range_that_was_told_is_the_width_of_an_index) {
         for (uint32_t beyond = 0; beyond < 2; beyond++) {
             pen_begin(&m.pen, told[i].index_max, m.side.rows);
             pen_creates(&m.pen, 1);
-            pen_slot(&m.pen, last - 1 + beyond);
-            pen_put(&m.pen, 0, 1);
-            pen_put(&m.pen, last, m.pen.index_bits);
-            pen_put(&m.pen, 1, 1);
-            pen_put(&m.pen, 0, 1 + NET_SNAPSHOT_PARTS_BITS);
-            pen_put(&m.pen, m.mover->parts[0], m.pen.number_bits);
-            pen_row(&m.pen, m.mover, (proto_row_base){0}, words[0]);
+            m.pen.index = last; // so that the index is written
+            pen_create(&m.pen, last - 1 + beyond, ecs_entity_make(last, 1), m.mover, words[0]);
             pen_runs(&m.pen, 0);
             assert_int_equal(mirror_read(&m, 1 + beyond), beyond ? NET_ERR_MALFORMED : NET_OK);
         }
@@ -299,17 +294,7 @@ MIRROR_CASE(a_liar_cannot_make_it_grow_beyond_its_limit) {
         pen_creates(&m->pen, 100);
         for (uint32_t i = 0; i < 100; i++) {
             uint32_t slot = (uint32_t)(tick * 100 + i) % MIRROR_INDEX_MAX;
-            if (i == 0) proto_bits_write_golomb(&m->pen.bits, slot, 0), m->pen.next = slot;
-            if (i > 0) pen_slot(&m->pen, slot);
-            m->pen.next = slot + 1;
-            pen_put(&m->pen, i > 0, 1);
-            if (i == 0) pen_put(&m->pen, slot + 1, m->pen.index_bits);
-            pen_put(&m->pen, 1, 1);
-            pen_put(&m->pen, i > 0, 1);
-            if (i == 0)
-                pen_put(&m->pen, (uint64_t)m->mover->parts[0] << NET_SNAPSHOT_PARTS_BITS,
-                        3 + m->pen.number_bits);
-            pen_row(&m->pen, m->mover, (proto_row_base){0}, m->mover->defaults);
+            pen_create(&m->pen, slot, ecs_entity_make(slot + 1, 1), m->mover, m->mover->defaults);
         }
         pen_runs(&m->pen, 0);
         result = mirror_read(m, tick);
