@@ -21,6 +21,11 @@ static void close_all(fixture* f) {
     repl_close(&f->server);
 }
 
+static void move_at(fixture* f, ecs_entity entity, ecs_tick tick, float x, float y) {
+    repl_move(&f->server, entity, x, y);
+    repl_step(&f->server, f->history, tick);
+}
+
 static void expect_events(const fixture* f, uint32_t count, ecs_entity handle,
                           net_history_kind kind) {
     uint32_t found;
@@ -61,20 +66,17 @@ BALL_CASE(the_first_step_takes_what_lives_already) {
 
 BALL_CASE(a_change_below_the_quantum_goes_no_further) {
     repl_step(&f->server, f->history, 1);
-    repl_move(&f->server, ball, 1.01f, 2.0f);
-    repl_step(&f->server, f->history, 2);
+    move_at(f, ball, 2, 1.01f, 2.0f);
     expect_events(f, 0, 0, 0);
     assert_int_equal(net_history_get_counters(f->history)->below_quantum, 1);
-    repl_move(&f->server, ball, 1.0625f, 2.0f);
-    repl_step(&f->server, f->history, 3);
+    move_at(f, ball, 3, 1.0625f, 2.0f);
     expect_events(f, 1, ball, NET_HISTORY_CHANGED);
 }
 
 BALL_CASE(a_value_that_is_set_and_restored_is_no_change) {
     repl_step(&f->server, f->history, 1);
     repl_move(&f->server, ball, 50, 60);
-    repl_move(&f->server, ball, 1, 2);
-    repl_step(&f->server, f->history, 2);
+    move_at(f, ball, 2, 1, 2);
     expect_events(f, 0, 0, 0);
 }
 
@@ -90,8 +92,7 @@ BALL_CASE(components_that_are_not_replicated_stay_at_home) {
 
 BALL_CASE(the_row_at_a_tick_is_the_newest_before_it) {
     repl_step(&f->server, f->history, 10);
-    repl_move(&f->server, ball, 5, 5);
-    repl_step(&f->server, f->history, 20);
+    move_at(f, ball, 20, 5, 5);
     assert_null(row_at(f, ball, 9, 1));
     assert_non_null(row_at(f, ball, 10, 1));
     assert_ptr_equal(row_at(f, ball, 10, 1), row_at(f, ball, 19, 1));
@@ -101,8 +102,7 @@ BALL_CASE(the_row_at_a_tick_is_the_newest_before_it) {
     assert_ptr_equal(row_at(f, ball, 20, 1), net_history_newest(entity_of(f, ball)));
     // What everyone may see is kept by count.
     assert_ptr_equal(row_at(f, ball, 10, 1), row_at(f, ball, 19, 1));
-    repl_move(&f->server, ball, 6, 6);
-    repl_step(&f->server, f->history, 1000001);
+    move_at(f, ball, 1000001, 6, 6);
     assert_non_null(row_at(f, ball, 20, 1));
     assert_ptr_not_equal(row_at(f, ball, 20, 1), net_history_newest(entity_of(f, ball)));
 }
@@ -113,8 +113,7 @@ static void expect_known_for(uint32_t tick_rate_hz, uint32_t keep_ticks) {
     if (tick_rate_hz) net_rows_set_tick_rate(f.server.rows, tick_rate_hz);
     ecs_entity ball = repl_create(&f.server, f.server.mover);
     for (uint32_t tick = 1; tick <= 3 * keep_ticks; tick++) {
-        repl_move(&f.server, ball, (float)tick, 0);
-        repl_step(&f.server, f.history, tick);
+        move_at(&f, ball, tick, (float)tick, 0);
         assert_int_equal(net_history_keep_ticks(f.history), keep_ticks);
         for (uint32_t age = 0; age <= keep_ticks && age < tick; age++)
             assert_true((row_at(&f, ball, tick - age, 1) != NULL) == (age < keep_ticks));
@@ -140,8 +139,7 @@ static void expect_known_by_count(uint32_t every, uint32_t count) {
     ecs_entity ball = repl_create(&f.server, f.server.mover);
     const uint32_t rows = 2 * count;
     for (uint32_t row = 1; row <= rows; row++) {
-        repl_move(&f.server, ball, (float)row, 0);
-        repl_step(&f.server, f.history, row * every);
+        move_at(&f, ball, row * every, (float)row, 0);
     }
     for (uint32_t back = 0; back < rows; back++)
         assert_true((row_at(&f, ball, (rows - back) * every, 1) != NULL) == (back < count));
@@ -161,8 +159,7 @@ HISTORY_CASE(a_moving_entity_takes_less_than_a_kilobyte) {
     net_rows_set_tick_rate(f->server.rows, 30);
     ecs_entity ball = repl_create(&f->server, f->server.mover);
     for (uint32_t tick = 1; tick <= 200; tick++) {
-        repl_move(&f->server, ball, (float)tick, 0);
-        repl_step(&f->server, f->history, tick);
+        move_at(f, ball, tick, (float)tick, 0);
     }
     const net_history_entity* entity = entity_of(f, ball);
     uint32_t words = entity->row_template->layout.packed_count;
@@ -366,8 +363,7 @@ CLASS_CASE(an_event_names_what_changed) {
     assert_int_equal(count, 1);
     assert_int_equal(events[0].classes, OWNER | TEAM);
     assert_int_equal(events[0].components, 1 | 2); // by name: ammo, plan, pos
-    repl_move(&c->f.server, c->agent, 50, 50);
-    repl_step(&c->f.server, c->f.history, 5);
+    move_at(&c->f, c->agent, 5, 50, 50);
     events = net_history_events(c->f.history, &count);
     assert_int_equal(events[0].classes, PUBLIC);
     assert_int_equal(events[0].components, 4);
@@ -497,8 +493,7 @@ CLASS_CASE(a_new_life_with_other_classes_forgets_the_former) {
 
 BALL_CASE(validating_finds_a_row_that_is_newer_than_the_change) {
     repl_step(&f->server, f->history, 1);
-    repl_move(&f->server, ball, 3, 3);
-    repl_step(&f->server, f->history, 2);
+    move_at(f, ball, 2, 3, 3);
     net_history_validate(f->history);
     const net_history_entity* entity = net_history_find(f->history, ecs_entity_index(ball));
     net_history_entity broken = *entity;
