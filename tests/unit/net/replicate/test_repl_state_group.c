@@ -37,17 +37,6 @@ static float x_of(convoy* c, ecs_entity entity) {
 
 #define CONVOY_CASE(name) CASE_WITH(convoy, c, open_convoy(c), view_close(&c->w), name)
 
-CONVOY_CASE(members_come_in_one_packet) {
-    view_step(&c->w);
-    for (uint32_t i = 0; i < 60 && tick_of(c, c->parts[0]) == 0; i++) {
-        view_send_room(&c->w, 500, 500);
-        for (uint32_t k = 1; k < PARTS; k++)
-            assert_int_equal(tick_of(c, c->parts[k]), tick_of(c, c->parts[0]));
-    }
-    assert_int_equal(tick_of(c, c->parts[0]), 1);
-    assert_int_equal(view_counters(&c->w)->groups_split, 0);
-}
-
 CONVOY_CASE(members_are_never_seen_at_two_ticks) {
     for (uint32_t i = 0; i < PARTS; i++)
         repl_move(&c->w.server, c->parts[i], 1, 1);
