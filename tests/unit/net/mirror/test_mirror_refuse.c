@@ -170,6 +170,19 @@ BALL_CASE(impossible_runs_are_refused, 100, 3) {
     expect_refused(m);
 }
 
+// Each would be read without its check: there is a row of the tick that it names.
+BALL_CASE(a_row_is_no_base_of_its_own_tick_and_none_is_older_than_the_match, 100, 3) {
+    assert_int_equal(mirror_run_at(m, 100, 3, m->mover, 0, 0, words[0], NULL, words[1]),
+                     NET_ERR_MALFORMED);
+    mirror_begin_run(m);
+    pen_run_packet(&m->pen, 0, 0); // the same packet again, with itself as a base
+    pen_row(&m->pen, m->mover, (proto_row_base){.base = words[0]}, words[1]);
+    assert_int_equal(mirror_read(m, 100), NET_ERR_MALFORMED);
+    assert_int_equal(mirror_run_at(m, 300, 3, m->mover, 200, 101, words[0], NULL, words[1]),
+                     NET_ERR_MALFORMED);
+    assert_ok(mirror_run_at(m, 300, 3, m->mover, 200, 100, words[0], NULL, words[1]));
+}
+
 BALL_CASE(a_base_packet_of_a_later_tick_is_refused, 100, 3) {
     mirror_begin(m);
     assert_ok(net_mirror_read(m->mirror, 101, 500, NULL, NULL));
