@@ -105,54 +105,6 @@ PLAYER_CASE(what_is_created_within_sight_is_seen_at_once) {
     assert_true(interest_sees(t, 1, t->player));
 }
 
-PLAYER_CASE(a_player_who_walks_takes_its_sight_along) {
-    ecs_entity here = interest_make(t, "dot", 0, 0), there = interest_make(t, "dot", 1000, 0);
-    interest_steps(t, 2 * SCOPES_HZ);
-    interest_move(t, t->player, 1000, 0);
-    interest_round(t);
-    assert_true(interest_sees(t, 1, there) && !interest_sees(t, 1, here));
-    assert_true(interest_sees(t, 1, t->player));
-    // After the destruction of its t->player a client keeps the last viewpoint.
-    assert_ok(ecs_destroy(t->world, t->player));
-    interest_round(t);
-    assert_true(interest_sees(t, 1, there));
-    ecs_entity late = interest_make(t, "dot", 1001, 0);
-    interest_step(t);
-    assert_true(interest_sees(t, 1, late));
-}
-
-PLAYER_CASE(a_tag_and_the_lack_of_a_position_make_it_seen_by_all) {
-    interest_join(t, 2, ECS_ENTITY_NONE); // a spectator without a viewpoint
-    ecs_entity sun = interest_make(t, "sun", 9000, 9000), flag = interest_make(t, "flag", 0, 0);
-    ecs_entity dot = interest_make(t, "dot", 0, 0);
-    interest_round(t);
-    for (uint32_t client = 1; client <= 2; client++)
-        assert_true(interest_sees(t, client, sun) && interest_sees(t, client, flag));
-    assert_true(interest_sees(t, 1, dot) && !interest_sees(t, 2, dot));
-    ecs_entity late = interest_make(t, "sun", -9000, 0);
-    interest_step(t);
-    assert_true(interest_sees(t, 2, late));
-}
-
-PLAYER_CASE(own_entities_are_seen_wherever_they_are_and_weigh_more) {
-    ecs_entity mine = interest_make(t, "unit", 5000, 0), other = interest_make(t, "unit", 1, 0);
-    interest_set(t, mine, t->mine, 1);
-    interest_set(t, other, t->mine, 2);
-    interest_step(t);
-    assert_int_equal(interest_classes(t, 1, mine), PUBLIC | OWNER);
-    assert_int_equal(interest_classes(t, 1, t->player), PUBLIC | OWNER);
-    assert_int_equal(interest_classes(t, 1, other), PUBLIC);
-    assert_int_equal(interest_member_of(t, 1, ecs_entity_index(t->player))->weight, 4 * 8 * 4);
-    assert_int_equal(interest_member_of(t, 1, ecs_entity_index(mine))->weight, 4 * 1 * 4);
-    assert_int_equal(interest_member_of(t, 1, ecs_entity_index(other))->weight, 4 * 8);
-    // An entity with a new owner leaves at once when distance does not keep it.
-    interest_set(t, mine, t->mine, 3);
-    interest_set(t, other, t->mine, 1);
-    interest_round(t);
-    assert_false(interest_sees(t, 1, mine));
-    assert_int_equal(interest_classes(t, 1, other), PUBLIC | OWNER);
-}
-
 PLAYER_CASE(weight_falls_in_four_bands_of_distance) {
     static const struct {
         float x;
@@ -165,26 +117,6 @@ PLAYER_CASE(weight_falls_in_four_bands_of_distance) {
         assert_int_equal(interest_member_of(t, 1, ecs_entity_index(dot))->weight, rows[i].weight);
     }
     assert_int_equal(interest_member_of(t, 1, ecs_entity_index(flag))->weight, 8);
-}
-
-PLAYER_CASE(a_team_sees_what_is_of_the_team) {
-    ecs_entity friend = interest_make(t, "unit", 10, 0), enemy = interest_make(t, "unit", 20, 0);
-    ecs_entity none = interest_make(t, "unit", 30, 0);
-    interest_set(t, t->player, t->side, 3);
-    interest_set(t, friend, t->side, 3);
-    interest_set(t, enemy, t->side, 4);
-    interest_step(t);
-    assert_int_equal(interest_classes(t, 1, friend), PUBLIC | TEAM);
-    assert_int_equal(interest_classes(t, 1, enemy), PUBLIC);
-    assert_int_equal(interest_classes(t, 1, none), PUBLIC);
-    interest_set(t, enemy, t->side, 3); // the enemy changes sides
-    interest_round(t);
-    assert_int_equal(interest_classes(t, 1, enemy), PUBLIC | TEAM);
-    // A t->player without a team does not share a team with other players without one.
-    interest_set(t, t->player, t->side, 0);
-    interest_round(t);
-    assert_int_equal(interest_classes(t, 1, friend), PUBLIC);
-    assert_int_equal(interest_classes(t, 1, none), PUBLIC);
 }
 
 PLAYER_CASE(groups_show_what_no_sight_reaches_and_are_taken_back_at_once) {
