@@ -4,6 +4,7 @@
 
 #include "test.h"
 
+#include "base/bytes.h"
 #include "net/match.h"
 #include "state/schema.h"
 
@@ -52,4 +53,18 @@ static inline void schema_unmake(net_schema* schema, ecs_world* world) {
 
 static inline uint64_t schema_digest(net_schema* schema, ecs_world* world) {
     return net_world_digest_walk(schema, world, NULL, NULL).hash;
+}
+
+static inline void schema_keep_line(void* context, const char* line) {
+    base_bytes_write(context, line, strlen(line));
+    base_bytes_write(context, "\n", 1);
+}
+
+/// The lines of a walk, as text. The caller frees it: base_bytes_deinit().
+static inline base_bytes schema_dump(net_schema* schema, ecs_world* world) {
+    base_bytes bytes;
+    base_bytes_init(&bytes, NULL);
+    (void)net_world_digest_walk(schema, world, schema_keep_line, &bytes);
+    base_bytes_write_u8(&bytes, 0);
+    return bytes;
 }

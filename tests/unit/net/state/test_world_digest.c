@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "schema_made.h"
 
-#include "base/bytes.h"
-
 static const char text[] =
     "ball { \"pos:p2\"{ _replicate:b=yes; _min:r=-100; _max:r=1000; _step:r=0.5; value:p2=6,7 }\n"
     "       \"aim:r\"{ _replicate:b=yes; value:r=0.1 }\n"
@@ -58,29 +56,14 @@ static net_world_digest walk(scope_side* side) {
     return net_world_digest_walk(side->schema, side->world, NULL, NULL);
 }
 
-static void keep_line(void* context, const char* line) {
-    base_bytes_write(context, line, strlen(line));
-    base_bytes_write(context, "\n", 1);
-}
-
-static char* dump(scope_side* side) {
-    base_bytes bytes;
-    base_bytes_init(&bytes, NULL);
-    (void)net_world_digest_walk(side->schema, side->world, keep_line, &bytes);
-    base_bytes_write_u8(&bytes, 0);
-    char* copy = strdup((char*)bytes.data);
-    base_bytes_deinit(&bytes);
-    return copy;
-}
-
 static void check_same(scope_side* server, scope_side* client, bool is_same) {
     net_world_digest a = walk(server), b = walk(client);
-    char* left = dump(server);
-    char* right = dump(client);
+    base_bytes left = schema_dump(server->schema, server->world);
+    base_bytes right = schema_dump(client->schema, client->world);
     assert_int_equal(a.hash == b.hash, is_same);
-    assert_int_equal(strcmp(left, right) == 0, is_same);
-    free(left);
-    free(right);
+    assert_int_equal(strcmp((char*)left.data, (char*)right.data) == 0, is_same);
+    base_bytes_deinit(&left);
+    base_bytes_deinit(&right);
 }
 
 typedef struct scope_sides {
@@ -177,12 +160,13 @@ CASE(the_dump_names_entity_component_and_field) {
     ecs_entity ball = add(&server, "ball"), crate = add(&server, "crate");
     set_pos(&server, ball, 600.2f, -99.8f);
     assert_ok(ecs_set(server.world, crate, server.owner, &ball));
-    char* lines = dump(&server);
-    assert_string_equal(lines, "entity=1:1 template=ball component=aim value=0.100000001\n"
-                               "entity=1:1 template=ball component=pos x=600 y=-100\n"
-                               "entity=2:1 template=crate component=hp value=-3\n"
-                               "entity=2:1 template=crate component=owner value=1:1\n");
-    free(lines);
+    base_bytes lines = schema_dump(server.schema, server.world);
+    assert_string_equal((char*)lines.data,
+                        "entity=1:1 template=ball component=aim value=0.100000001\n"
+                        "entity=1:1 template=ball component=pos x=600 y=-100\n"
+                        "entity=2:1 template=crate component=hp value=-3\n"
+                        "entity=2:1 template=crate component=owner value=1:1\n");
+    base_bytes_deinit(&lines);
     close_side(&server);
 }
 
