@@ -120,7 +120,7 @@ static inline void pen_absolute(body_pen* pen, uint32_t slot, const net_row_temp
     pen_row(pen, entry, (proto_row_base){0}, row);
 }
 
-/// Begin a body that destroys nobody and creates so many.
+/// Begin a body that creates `count` entities, and destroys none.
 static inline void pen_creates(body_pen* pen, uint32_t count) {
     pen_list(pen, 0);
     pen_list(pen, count);

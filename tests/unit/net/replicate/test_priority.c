@@ -112,7 +112,7 @@ CASE(equal_weights_are_sent_equally_often) {
             if (c.sends[i] > high) high = c.sends[i];
         }
         assert_true(low >= sizes[k].ticks / 8); // all that moves is sent within 5 ticks on average
-        // Of very many nobody is sent half as often as another.
+        // In the larger crowd none is sent half as often as another one.
         assert_true(c.count < MANY ? high <= low + low / 4 + 2 : high < 2 * low);
         view_close(&c.w);
     }

@@ -133,9 +133,9 @@ VIEW_WITH_CASE(from_room_to_room_means_one_destroy_and_one_create, .client_count
         uint32_t from = round % 2, to = 1 - from;
         assert_true(ecs_is_alive(client_world(w, from), entity));
         assert_false(ecs_is_alive(client_world(w, to), entity));
-        view_move(w, entity, (float)round, 3); // nothing to who does not see it
+        view_move(w, entity, (float)round, 3);
         assert_true(net_repl_state_has_pending(w->clients[from].repl));
-        assert_false(net_repl_state_has_pending(w->clients[to].repl));
+        assert_false(net_repl_state_has_pending(w->clients[to].repl)); // it does not see it
         view_scope(w, from, entity)->is_hidden = true;
         view_scope(w, to, entity)->is_hidden = false;
         uint64_t destroys = net_repl_state_get_counters(w->clients[from].repl)->records_destroy;
