@@ -353,8 +353,31 @@ static inline void seat_all(fleet* self, uint32_t seats) {
     await_seats(self, seats);
 }
 
-#define FLEET_CASE(name, seed)                                                                     \
-    CASE_WITH(fleet, self, open_fleet(self, seed), close_fleet(self), name)
+static inline void open_fleet_of(fleet* self, uint64_t seed, uint32_t standbys, uint32_t seats) {
+    open_fleet(self, seed);
+    for (uint32_t i = 1; i <= standbys; i++)
+        (void)open_standby(self, i);
+    if (seats > 0) seat_all(self, seats);
+}
+
+#define FLEET_NODE __attribute__((unused)) node*
+/// A case with a server that runs the match, so many that stand by, and players.
+#define FLEET_CASE(name, seed, standbys, seats)                                                    \
+    static void name##_of(fleet* self, node* first, node* second, node* third);                    \
+    CASE_WITH(fleet, self, open_fleet_of(self, seed, standbys, seats), close_fleet(self), name) {  \
+        name##_of(self, &self->nodes[0], &self->nodes[1], &self->nodes[2]);                        \
+    }                                                                                              \
+    static void name##_of(fleet* self, FLEET_NODE first, FLEET_NODE second, FLEET_NODE third)
+
+static inline void await_takeover(fleet* self, node* by, uint32_t steps, uint32_t seats) {
+    assert_ptr_equal(await_primary(self, steps), by);
+    await_seats(self, seats);
+}
+
+static inline void keeps_match(const node* first, const node* second) {
+    assert_int_equal(second->state, NET_STANDBY_WAITS);
+    assert_true(first->is_primary && !first->is_fenced);
+}
 
 // The match ends here: clients have what the server has, and its log is one match from tick 1 on.
 static inline void ends_well(fleet* self, node* at, uint32_t seats) {

@@ -3,14 +3,12 @@
 // die or sleep at any moment; clients come back with their secrets to the one that has the match.
 #include "fleet_world.h"
 
-FLEET_CASE(a_standby_goes_on_with_the_match_of_a_server_that_died, 1) {
-    node* second = open_standby(self, 1);
-    seat_all(self, 2);
+FLEET_CASE(a_standby_goes_on_with_the_match_of_a_server_that_died, 1, 1, 2) {
     run(self, 120);
-    const ecs_tick tick = net_match_tick(self->nodes[0].match);
+    const ecs_tick tick = net_match_tick(first->match);
     assert_in_range(tick - net_match_tick(second->match), 0, 2);
-    const ecs_entity player = net_match_player(self->nodes[0].match, 1);
-    kill_node(&self->nodes[0]);
+    const ecs_entity player = net_match_player(first->match, 1);
+    kill_node(first);
     assert_ptr_equal(await_primary(self, 60), second);
     assert_true(net_match_tick(second->match) + 2 >= tick);
     await_seats(self, 2);
@@ -23,11 +21,8 @@ FLEET_CASE(a_standby_goes_on_with_the_match_of_a_server_that_died, 1) {
 static void survives(uint64_t seed) {
     fleet fleet_of;
     fleet* self = &fleet_of;
-    open_fleet(self, seed);
+    open_fleet_of(self, seed, 2, SEATS);
     const net_link_config bad = {.delay_ms = 30, .jitter_ms = 10, .loss_percent = 5, .seed = seed};
-    (void)open_standby(self, 1);
-    (void)open_standby(self, 2);
-    seat_all(self, SEATS);
     assert_ok(net_socket_link_set(&bad));
     run(self, 30 + base_rng_below(&self->rng, 60));
     for (uint32_t i = 0; i < 2; i++) {
@@ -50,29 +45,25 @@ CASE(eight_players_survive_two_servers_at_random_moments) {
     }
 }
 
-FLEET_CASE(a_server_that_slept_writes_nothing_any_more, 2) {
-    node* second = open_standby(self, 1);
-    seat_all(self, 1);
-    self->nodes[0].asleep_until_us = self->now_us + 5000 * MS;
+FLEET_CASE(a_server_that_slept_writes_nothing_any_more, 2, 1, 1) {
+    first->asleep_until_us = self->now_us + 5000 * MS;
     run(self, 240);
     assert_ptr_equal(primary(self), second);
     await_seats(self, 1);
-    for (uint32_t i = 0; i < 300 && !self->nodes[0].is_fenced; i++)
+    for (uint32_t i = 0; i < 300 && !first->is_fenced; i++)
         step(self);
-    const net_stream_status* status = net_stream_writer_status(self->nodes[0].writer);
-    assert_true(self->nodes[0].is_fenced && status->fenced_by == 2);
+    const net_stream_status* status = net_stream_writer_status(first->writer);
+    assert_true(first->is_fenced && status->fenced_by == 2);
     run(self, 60);
     assert_int_equal(net_stream_writer_status(second->writer)->state, NET_STREAM_OWNED);
     ends_well(self, second, 1);
 }
 
-FLEET_CASE(a_server_that_waits_or_is_paused_keeps_its_match, 3) {
-    node* second = open_standby(self, 1);
-    net_server_pause_after(self->nodes[0].server, 0);
+FLEET_CASE(a_server_that_waits_or_is_paused_keeps_its_match, 3, 1, 0) {
+    net_server_pause_after(first->server, 0);
     run(self, 300);
-    assert_int_equal(second->state, NET_STANDBY_WAITS);
-    assert_true(self->nodes[0].is_primary && !self->nodes[0].is_fenced);
-    kill_node(&self->nodes[0]);
+    keeps_match(first, second);
+    kill_node(first);
     assert_ptr_equal(await_primary(self, 60), second);
     const ecs_tick tick = net_match_tick(second->match);
     run(self, 60);
@@ -83,90 +74,73 @@ FLEET_CASE(a_server_that_waits_or_is_paused_keeps_its_match, 3) {
     assert_true(net_match_tick(second->match) > tick);
 }
 
-FLEET_CASE(a_broker_that_stalls_moves_no_match, 4) {
-    node* second = open_standby(self, 1);
-    seat_all(self, 1);
+FLEET_CASE(a_broker_that_stalls_moves_no_match, 4, 1, 1) {
     broker_sim_stall(self->broker, self->now_us + 5000 * MS);
     run(self, 330);
-    assert_int_equal(second->state, NET_STANDBY_WAITS);
-    assert_true(self->nodes[0].is_primary && !self->nodes[0].is_fenced);
+    keeps_match(first, second);
     run(self, 60);
-    assert_true(net_match_tick(self->nodes[0].match) - net_match_tick(second->match) <= 2);
+    assert_true(net_match_tick(first->match) - net_match_tick(second->match) <= 2);
     broker_sim_restart(self->broker, self->now_us + 2000 * MS);
     run(self, 240);
-    assert_int_equal(second->state, NET_STANDBY_WAITS);
-    assert_true(self->nodes[0].is_primary && !self->nodes[0].is_fenced);
-    ends_well(self, &self->nodes[0], 1);
+    keeps_match(first, second);
+    ends_well(self, first, 1);
 }
 
 // To the server alone. Its messages come each 800 ms at last.
-FLEET_CASE(a_server_that_is_far_from_the_broker_keeps_its_match, 14) {
-    node* second = open_standby(self, 1);
-    seat_all(self, 1);
+FLEET_CASE(a_server_that_is_far_from_the_broker_keeps_its_match, 14, 1, 1) {
     for (uint32_t ms = 200; ms <= 400; ms += 200) {
         broker_sim_set_distance(self->broker, 0, ms * MS);
         run(self, 180);
     }
-    assert_int_equal(second->state, NET_STANDBY_WAITS);
-    assert_true(self->nodes[0].is_primary && !self->nodes[0].is_fenced);
-    kill_node(&self->nodes[0]);
-    assert_ptr_equal(await_primary(self, 90), second);
-    await_seats(self, 1);
+    keeps_match(first, second);
+    kill_node(first);
+    await_takeover(self, second, 90, 1);
     ends_well(self, second, 1);
 }
 
-FLEET_CASE(a_full_broker_moves_no_match, 15) {
-    node* second = open_standby(self, 1);
-    seat_all(self, 1);
+FLEET_CASE(a_full_broker_moves_no_match, 15, 1, 1) {
     broker_sim_set_counts_refused(self->broker);
     broker_sim_set_room(self->broker, 0);
     run(self, 330);
     assert_int_equal(second->state, NET_STANDBY_WAITS);
     broker_sim_set_room(self->broker, UINT64_MAX);
     run(self, 60);
-    assert_true(self->nodes[0].is_primary && !self->nodes[0].is_fenced);
-    assert_true(net_match_tick(self->nodes[0].match) - net_match_tick(second->match) <= 2);
+    keeps_match(first, second);
+    assert_true(net_match_tick(first->match) - net_match_tick(second->match) <= 2);
     broker_sim_set_room(self->broker, 0);
-    kill_node(&self->nodes[0]);
+    kill_node(first);
     run(self, 330);
     assert_null(primary(self));
     const char* once = strstr(self->said, "broker is full");
     assert_true(once && !strstr(once + 1, "broker is full"));
     broker_sim_set_room(self->broker, UINT64_MAX);
-    assert_ptr_equal(await_primary(self, 60), second);
-    await_seats(self, 1);
+    await_takeover(self, second, 60, 1);
     ends_well(self, second, 1);
 }
 
 // The server's own log has all of it.
-FLEET_CASE(without_a_broker_no_match_goes_on_elsewhere, 11) {
-    node* second = open_standby(self, 1);
-    seat_all(self, 1);
+FLEET_CASE(without_a_broker_no_match_goes_on_elsewhere, 11, 1, 1) {
     broker_sim_stall(self->broker, self->now_us + 60000 * MS);
-    kill_node(&self->nodes[0]);
+    kill_node(first);
     run(self, 300);
     assert_int_equal(second->state, NET_STANDBY_WAITS);
     assert_null(primary(self));
 }
 
-FLEET_CASE(of_a_network_in_two_parts_who_reaches_the_broker_has_the_match, 12) {
-    node* second = open_standby(self, 1);
-    seat_all(self, 1);
+FLEET_CASE(of_a_network_in_two_parts_who_reaches_the_broker_has_the_match, 12, 1, 1) {
     broker_sim_cut(self->broker, 0, self->now_us + 2000 * MS);
     run(self, 90);
-    assert_true(second->is_primary && self->nodes[0].is_primary); // it does not know yet
+    assert_true(second->is_primary && first->is_primary); // it does not know yet
     run(self, 240);
-    assert_true(self->nodes[0].is_fenced);
+    assert_true(first->is_fenced);
     await_seats(self, 1);
     ends_well(self, second, 1);
 }
 
-FLEET_CASE(a_standby_alone_keeps_nothing, 5) {
-    (void)open_standby(self, 1);
-    seat_all(self, 1);
-    kill_node(&self->nodes[1]);
+FLEET_CASE(a_standby_alone_keeps_nothing, 5, 1, 1) {
+    kill_node(second);
     run(self, 60);
-    ends_well(self, &self->nodes[0], 1);
+    ends_well(self, first, 1);
 }
 
 static uint32_t standbys_of(const node* at) {
@@ -174,9 +148,7 @@ static uint32_t standbys_of(const node* at) {
 }
 
 // What hangs, diverged or is far behind would take over late or never, and looks well to a broker.
-FLEET_CASE(standbys_that_could_take_over_now_count_and_no_others, 14) {
-    node* first = &self->nodes[0];
-    node* second = open_standby(self, 1);
+FLEET_CASE(standbys_that_could_take_over_now_count_and_no_others, 14, 1, 0) {
     run(self, 60);
     assert_int_equal(standbys_of(first), 1);
     (void)open_standby(self, 2);
@@ -193,31 +165,29 @@ FLEET_CASE(standbys_that_could_take_over_now_count_and_no_others, 14) {
     run(self, 130);
     assert_int_equal(standbys_of(first), 1);
     kill_node(first);
-    node* third = await_primary(self, 60);
+    third = await_primary(self, 60);
     assert_int_equal(standbys_of(third), 0);
 }
 
 // It knows each tick, and cannot claim: its broker is too far away.
-FLEET_CASE(a_standby_that_would_never_claim_does_not_count, 15) {
-    (void)open_standby(self, 1);
+FLEET_CASE(a_standby_that_would_never_claim_does_not_count, 15, 1, 0) {
     run(self, 60);
-    assert_int_equal(standbys_of(&self->nodes[0]), 1);
+    assert_int_equal(standbys_of(first), 1);
     broker_sim_set_faults(self->broker, &(broker_sim_faults){.delay_us_min = 100 * (uint32_t)MS,
                                                              .delay_us_max = 120 * (uint32_t)MS});
     run(self, 300);
-    assert_int_equal(standbys_of(&self->nodes[0]), 0);
+    assert_int_equal(standbys_of(first), 0);
 }
 
-FLEET_CASE(while_the_broker_takes_nothing_no_standby_counts, 16) {
-    (void)open_standby(self, 1);
+FLEET_CASE(while_the_broker_takes_nothing_no_standby_counts, 16, 1, 0) {
     run(self, 60);
     broker_sim_set_room(self->broker, broker_sim_count(self->broker));
     run(self, 10);
-    assert_int_equal(net_stream_writer_status(self->nodes[0].writer)->trouble, NET_STREAM_FULL);
-    assert_int_equal(standbys_of(&self->nodes[0]), 0);
+    assert_int_equal(net_stream_writer_status(first->writer)->trouble, NET_STREAM_FULL);
+    assert_int_equal(standbys_of(first), 0);
     broker_sim_set_room(self->broker, UINT64_MAX);
     run(self, 60);
-    assert_int_equal(standbys_of(&self->nodes[0]), 1);
+    assert_int_equal(standbys_of(first), 1);
 }
 
 // Between two ticks it says nothing for longer than takes a match over elsewhere.
@@ -231,36 +201,32 @@ CASE(a_server_of_two_ticks_a_second_keeps_its_match) {
         run(&self, 30);
         assert_int_equal(second->state, NET_STANDBY_WAITS);
     }
-    assert_true(first->is_primary && !first->is_fenced);
+    keeps_match(first, second);
     kill_node(first);
     assert_ptr_equal(await_primary(&self, 90), second);
     close_fleet(&self);
 }
 
 // It sees that the match ended, and ends too.
-FLEET_CASE(an_end_is_no_silence, 6) {
-    node* second = open_standby(self, 1);
-    seat_all(self, 1);
+FLEET_CASE(an_end_is_no_silence, 6, 1, 1) {
     run(self, 30);
-    net_server_stop(self->nodes[0].server, self->now_us);
-    while (net_server_get_phase(self->nodes[0].server) != NET_SERVER_ENDED)
+    net_server_stop(first->server, self->now_us);
+    while (net_server_get_phase(first->server) != NET_SERVER_ENDED)
         step(self);
-    net_log_append_close(self->nodes[0].log, self->nodes[0].match);
+    net_log_append_close(first->log, first->match);
     run(self, 60);
     assert_int_equal(second->state, NET_STANDBY_ENDED);
-    assert_true(net_match_tick(second->match) == net_match_tick(self->nodes[0].match));
+    assert_true(net_match_tick(second->match) == net_match_tick(first->match));
 }
 
 // A client that does not answer keeps it from its end.
-FLEET_CASE(a_server_that_dies_when_the_match_is_over_has_no_heir, 10) {
-    node* second = open_standby(self, 1);
-    seat_all(self, 1);
+FLEET_CASE(a_server_that_dies_when_the_match_is_over_has_no_heir, 10, 1, 1) {
     run(self, 30);
     assert_ok(net_socket_link_set(&(net_link_config){.loss_percent = 100}));
-    net_server_stop(self->nodes[0].server, self->now_us);
+    net_server_stop(first->server, self->now_us);
     run(self, 30);
-    assert_int_equal(net_server_get_phase(self->nodes[0].server), NET_SERVER_SETTLING);
-    kill_node(&self->nodes[0]);
+    assert_int_equal(net_server_get_phase(first->server), NET_SERVER_SETTLING);
+    kill_node(first);
     run(self, 60);
     assert_int_equal(second->state, NET_STANDBY_ENDED);
     assert_non_null(strstr(self->said, "the match was over when its server died"));
@@ -281,12 +247,22 @@ static void die_in_tick(fleet* self) {
     kill_node(first);
 }
 
-FLEET_CASE(a_tick_that_was_begun_is_run_by_the_next_server, 7) {
-    node* second = open_standby(self, 1);
-    node* third = open_standby(self, 2);
-    seat_all(self, 2);
+// Its claim is on the way; it dies in the tick that it is about to run.
+static void die_in_claim(fleet* self, node* at) {
+    while (at->state != NET_STANDBY_CLAIMS)
+        step(self);
+    (void)net_stream_writer_poll(at->writer, self->now_us);
+    for (uint32_t i = 0; i < 30; i++) {
+        self->now_us += MS;
+        broker_sim_run(self->broker, self->now_us);
+    }
+    kill_node(at);
+    run(self, 240);
+}
+
+FLEET_CASE(a_tick_that_was_begun_is_run_by_the_next_server, 7, 2, 2) {
     run(self, 30);
-    const ecs_tick tick = net_match_tick(self->nodes[0].match);
+    const ecs_tick tick = net_match_tick(first->match);
     third->asleep_until_us = self->now_us + 2000 * MS; // it follows later
     die_in_tick(self);
     assert_ptr_equal(await_primary(self, 60), second);
@@ -298,23 +274,11 @@ FLEET_CASE(a_tick_that_was_begun_is_run_by_the_next_server, 7) {
     ends_well(self, second, 2);
 }
 
-FLEET_CASE(a_tick_that_ended_two_servers_ends_no_third, 8) {
-    node* second = open_standby(self, 1);
-    node* third = open_standby(self, 2);
-    seat_all(self, 2);
+FLEET_CASE(a_tick_that_ended_two_servers_ends_no_third, 8, 2, 2) {
     run(self, 30);
     third->asleep_until_us = self->now_us + 1000 * MS;
     die_in_tick(self);
-    while (second->state != NET_STANDBY_CLAIMS)
-        step(self);
-    // Its claim is on the way; it dies in the tick that it is about to run.
-    (void)net_stream_writer_poll(second->writer, self->now_us);
-    for (uint32_t i = 0; i < 30; i++) {
-        self->now_us += MS;
-        broker_sim_run(self->broker, self->now_us);
-    }
-    kill_node(second);
-    run(self, 240);
+    die_in_claim(self, second);
     assert_int_equal(third->state, NET_STANDBY_WAITS);
     assert_true(net_standby_get_report(third->standby).is_given_up);
     assert_non_null(strstr(self->said, "ended two servers: the match does not go on here"));
@@ -324,22 +288,11 @@ FLEET_CASE(a_tick_that_ended_two_servers_ends_no_third, 8) {
 }
 
 // The crash of a server may be faster than what it sends.
-FLEET_CASE(a_begin_that_never_came_ends_no_third_server_either, 13) {
-    node* second = open_standby(self, 1);
-    node* third = open_standby(self, 2);
-    seat_all(self, 2);
+FLEET_CASE(a_begin_that_never_came_ends_no_third_server_either, 13, 2, 2) {
     run(self, 30);
     third->asleep_until_us = self->now_us + 1000 * MS;
-    kill_node(&self->nodes[0]);
-    while (second->state != NET_STANDBY_CLAIMS)
-        step(self);
-    (void)net_stream_writer_poll(second->writer, self->now_us);
-    for (uint32_t i = 0; i < 30; i++) {
-        self->now_us += MS;
-        broker_sim_run(self->broker, self->now_us);
-    }
-    kill_node(second);
-    run(self, 240);
+    kill_node(first);
+    die_in_claim(self, second);
     char text[64];
     snprintf(text, sizeof text, "tick %u ended two servers",
              (unsigned)net_match_tick(third->match) + 1);
@@ -356,14 +309,14 @@ static void disturb(const ecs_stage* stage, const ecs_rows* rows) {
         (void)ecs_command_create(stage->world, ecs_template_find(stage->world, "mote"), NULL, 0);
 }
 
-FLEET_CASE(a_standby_that_differs_says_the_tick_and_never_claims, 9) {
+FLEET_CASE(a_standby_that_differs_says_the_tick_and_never_claims, 9, 0, 0) {
     net_game_module game = *swarm_module_get();
     net_module* module = self->module;
     game.register_systems = table_register;
     table_act = disturb;
     assert_ok(
         net_module_wrap(&game, swarm_templates(), "swarm.blk", test_reporter(), &self->module));
-    node* second = open_standby(self, 1);
+    (void)open_standby(self, 1);
     net_module* other = self->module;
     self->module = module;
     seat_all(self, 1);
@@ -371,8 +324,8 @@ FLEET_CASE(a_standby_that_differs_says_the_tick_and_never_claims, 9) {
     assert_int_equal(second->state, NET_STANDBY_DIVERGED);
     assert_non_null(strstr(self->said, "the run here differs from the match in tick 100"));
     run(self, 130);
-    assert_int_equal(standbys_of(&self->nodes[0]), 0);
-    kill_node(&self->nodes[0]);
+    assert_int_equal(standbys_of(first), 0);
+    kill_node(first);
     run(self, 120);
     assert_null(primary(self));
     kill_node(second);
