@@ -14,7 +14,16 @@ typedef struct fixture {
     ecs_tick known_tick;     ///< 0: no record
 } fixture;
 
+static bool find_known(void* context, uint32_t index, ecs_entity* handle, ecs_tick* tick) {
+    (void)index;
+    const fixture* at = context;
+    *handle = at->known_handle;
+    *tick = at->known_tick;
+    return at->known_tick > 0;
+}
+
 static void open(fixture* at) {
+    memset(at, 0, sizeof *at);
     ecs_world_config config = ecs_world_config_default();
     assert_ok(ecs_world_create(&config, &at->world));
     const char* text = "stone { hp:i=1 }\n";
@@ -22,6 +31,8 @@ static void open(fixture* at) {
     assert_ok(ecs_world_seal(at->world, NULL));
     at->template_id = ecs_template_find(at->world, "stone");
     net_event_inbox_init(&at->box, NULL);
+    at->box.find_known = find_known;
+    at->box.find_known_context = at;
 }
 
 static void close(fixture* at) {
@@ -42,7 +53,8 @@ static ecs_entity make_dead(fixture* at) {
     return entity;
 }
 
-static net_result push(fixture* at, uint32_t number, uint32_t message, ecs_entity target) {
+static net_result push_naming(fixture* at, uint32_t number, uint32_t message, ecs_entity target,
+                              const ecs_entity* entities, uint32_t count, bool is_late) {
     Shoal__Wire__GameEvent event = SHOAL__WIRE__GAME_EVENT__INIT;
     uint8_t payload[2] = {(uint8_t)message, 5};
     event.number = number;
@@ -51,7 +63,14 @@ static net_result push(fixture* at, uint32_t number, uint32_t message, ecs_entit
     event.tick = 77;
     event.payload.data = payload;
     event.payload.len = sizeof payload;
-    return net_event_inbox_push(&at->box, &event);
+    net_event_needs needs = {.is_late = is_late, .count = count};
+    for (uint32_t i = 0; i < count; i++)
+        needs.entities[i] = entities[i];
+    return net_event_inbox_push_needs(&at->box, &event, &needs);
+}
+
+static net_result push(fixture* at, uint32_t number, uint32_t message, ecs_entity target) {
+    return push_naming(at, number, message, target, NULL, 0, false);
 }
 
 static uint32_t next(fixture* at) {
@@ -69,7 +88,6 @@ static void age(fixture* at, uint32_t ticks) {
 }
 
 #define INBOX_CASE(name) CASE_WITH(fixture, at, open(at), close(at), name)
-#define TELLING_CASE(name) CASE_WITH(fixture, at, open_knowing(at), close(at), name)
 
 INBOX_CASE(reliable_events_come_once_and_in_order) {
     assert_ok(push(at, 2, 12, 0)); // after a gap; the server will send it again
@@ -203,40 +221,7 @@ INBOX_CASE(without_memory_an_event_is_left_to_come_again) {
     assert_int_equal(next(at), 11);
 }
 
-// ---- events that name entities ----
-
-static bool find_known(void* context, uint32_t index, ecs_entity* handle, ecs_tick* tick) {
-    (void)index;
-    const fixture* at = context;
-    *handle = at->known_handle;
-    *tick = at->known_tick;
-    return at->known_tick > 0;
-}
-
-static void open_knowing(fixture* at) {
-    memset(at, 0, sizeof *at);
-    open(at);
-    at->box.find_known = find_known;
-    at->box.find_known_context = at;
-}
-
-static net_result push_naming(fixture* at, uint32_t number, uint32_t message, ecs_entity target,
-                              const ecs_entity* entities, uint32_t count, bool is_late) {
-    Shoal__Wire__GameEvent event = SHOAL__WIRE__GAME_EVENT__INIT;
-    uint8_t payload[2] = {(uint8_t)message, 5};
-    event.number = number;
-    event.message = message;
-    event.target = target;
-    event.tick = 77;
-    event.payload.data = payload;
-    event.payload.len = sizeof payload;
-    net_event_needs needs = {.is_late = is_late, .count = count};
-    for (uint32_t i = 0; i < count; i++)
-        needs.entities[i] = entities[i];
-    return net_event_inbox_push_needs(&at->box, &event, &needs);
-}
-
-TELLING_CASE(an_event_waits_for_all_that_it_names) {
+INBOX_CASE(an_event_waits_for_all_that_it_names) {
     ecs_entity names[NET_EVENT_ENTITIES_MAX];
     for (uint32_t i = 0; i < NET_EVENT_ENTITIES_MAX; i++)
         names[i] = make(at);
@@ -255,7 +240,7 @@ TELLING_CASE(an_event_waits_for_all_that_it_names) {
 CASE(an_event_about_who_is_gone_since_holds_up_nobody) {
     for (uint32_t is_named = 0; is_named < 2; is_named++) {
         fixture at;
-        open_knowing(&at);
+        open(&at);
         ecs_entity dead = make_dead(&at);
         if (is_named)
             assert_ok(push_naming(&at, 1, 11, 0, &dead, 1, false));
@@ -276,7 +261,7 @@ CASE(an_event_about_who_is_gone_since_holds_up_nobody) {
     }
 }
 
-TELLING_CASE(one_that_may_come_late_is_delivered_without_whom_it_names) {
+INBOX_CASE(one_that_may_come_late_is_delivered_without_whom_it_names) {
     ecs_entity dead = make_dead(at);
     ecs_entity living = make(at);
     assert_ok(push_naming(at, 1, 11, living, &dead, 1, true));
