@@ -174,6 +174,7 @@ void raw_client_hello(raw_client* raw, uint32_t protocol, uint64_t schema_hash, 
     hello.game = borrowed(game);
     hello.name = borrowed(name);
     hello.is_spectator = raw->is_spectator;
+    hello.rate_bytes_max = raw->rate_bytes_max;
     report(raw, SHOAL__WIRE__CLIENT_CONTROL__KIND_HELLO, &hello);
 }
 

@@ -47,9 +47,10 @@ typedef struct raw_client {
     uint32_t input_ack, input_depth, event_ack;
     uint64_t event_acks; ///< packets with an event_ack
 
-    bool is_spectator;     ///< in its Hello
-    uint16_t seq;          ///< of its newest input packet
-    uint32_t input_newest; ///< number in it, about
+    bool is_spectator;       ///< in its Hello
+    uint32_t rate_bytes_max; ///< in its Hello
+    uint16_t seq;            ///< of its newest input packet
+    uint32_t input_newest;   ///< number in it, about
 } raw_client;
 
 void raw_client_open(raw_client* raw, net_transport* transport);

@@ -183,14 +183,14 @@ static inline void kill_node(node* at) {
 // ---- clients ----
 
 static inline void sit(fleet* self, uint32_t index, const uint8_t* secret) {
-    seat_meet(&self->seats[index], self->module,
-              (net_client_config){.address = self->homes[index],
-                                  .name = "member",
-                                  .is_bot = true,
-                                  .seed = index + 1,
-                                  .trace = self->trace,
-                                  .trace_context = &self->eyes[index],
-                                  .secret = secret});
+    assert_ok(seat_meet(&self->seats[index], self->module,
+                        (net_client_config){.address = self->homes[index],
+                                            .name = "member",
+                                            .is_bot = true,
+                                            .seed = index + 1,
+                                            .trace = self->trace,
+                                            .trace_context = &self->eyes[index],
+                                            .secret = secret}));
 }
 
 // What a program does when its server is gone: to the one that has the match now.
@@ -199,7 +199,7 @@ static inline void move_seat(fleet* self, uint32_t index, const node* to) {
     uint8_t secret[NET_RESUME_BYTES];
     make_secret(NULL, net_client_number(seat->client), secret, sizeof secret);
     seat_close(seat);
-    seat->transport = seat_line(NULL, 0);
+    assert_ok(seat_line(NULL, NULL, 0, &seat->transport));
     address_of(self->homes[index], to->number);
     sit(self, index, secret);
 }
@@ -347,7 +347,7 @@ static inline void seat_all(fleet* self, uint32_t seats) {
         }
         self->eyes[i] = (fleet_eye){self, i};
         scarce_init(&self->seats[i].memory, 0, false);
-        self->seats[i].transport = seat_line(&self->ring, i + 1);
+        assert_ok(seat_line(NULL, &self->ring, i + 1, &self->seats[i].transport));
         sit(self, i, NULL);
     }
     await_seats(self, seats);

@@ -43,7 +43,8 @@ typedef struct table_config {
     uint64_t seed;
     uint32_t clients_max, clients_min; ///< 0: TABLE_SEATS and 0
     uint32_t spectators_max;
-    uint32_t seats, steps; ///< clients that sit down at once, and steps before the case begins
+    uint32_t seats, raws;        ///< clients that sit down at once, and raw ones that connect
+    uint32_t steps;              ///< before the case begins
     const net_link_config* link; ///< of these clients; NULL: QUIET_LINK
     ecs_tick ticks_max;
     double quiet;                ///< a setting of the test game; 0: nothing ever changes
@@ -75,6 +76,7 @@ typedef struct table_config {
         net_transport* transport); ///< replaces the transport of the server; NULL: no replacement
     bool is_enet;                  ///< the server is at TABLE_ADDRESS
     net_security security;         ///< of ENet
+    const base_allocator* wire;    ///< of ENet; NULL: the heap
     uint32_t peers_per_address_max;
     net_server_step_fn step; ///< context: the table
     bool is_following;
@@ -154,23 +156,24 @@ static inline void table_prepare(table* at, table_config config) {
     assert_ok(net_module_wrap(&at->game, config.templates ? config.templates : swarm_templates(),
                               "swarm.blk", test_reporter(), &at->module));
     if (config.has_log) files_open(&at->files);
+    if (!config.is_enet) assert_ok(net_sim_create(NULL, config.seed, &at->sim));
     if (!config.is_enet) return;
     net_socket_virtual_set(true, config.seed);
     assert_ok(net_socket_link_set(NULL));
     net_socket_virtual_advance(at->now_us);
 }
 
-/// Listen at this address, and be a server of the match. @return it.
-static inline net_server* table_serve_at(table* at, const char* listen) {
+/// Listen at this address, and be a server of the match. Each result is the first that is not OK.
+static inline net_result table_listen(table* at, const char* listen) {
     const table_config* config = &at->config;
-    const net_enet_config enet = {.listen = listen,
+    const net_enet_config enet = {.allocator = config->wire,
+                                  .listen = listen,
                                   .peers_max = 4 * TABLE_SEATS,
                                   .peers_per_address_max = config->peers_per_address_max,
                                   .security = config->security};
-    if (config->is_enet)
-        assert_ok(net_transport_enet_create(&enet, &at->transport));
-    else
-        assert_ok(net_sim_server(at->sim, 4 * TABLE_SEATS, &at->transport));
+    net_result result = config->is_enet ? net_transport_enet_create(&enet, &at->transport)
+                                        : net_sim_server(at->sim, 4 * TABLE_SEATS, &at->transport);
+    if (result != NET_OK) return result;
     if (config->lanes) net_sim_lanes_set(at->transport, config->lanes);
     net_server_config server = {
         .allocator = &at->memory.allocator,
@@ -198,8 +201,7 @@ static inline net_server* table_serve_at(table* at, const char* listen) {
         .step_context = at,
         .is_following = config->is_following,
     };
-    assert_ok(net_server_create(&server, &at->server));
-    return at->server;
+    return net_server_create(&server, &at->server);
 }
 
 /// Begin the log of the match, and serve it.
@@ -211,8 +213,7 @@ static inline void table_serve(table* at) {
     if (at->config.has_log)
         assert_ok(net_log_writer_create_as(NULL, at->files.log, &log, at->match, "test", 0,
                                            test_reporter(), &at->log));
-    if (!at->config.is_enet) assert_ok(net_sim_create(NULL, at->config.seed, &at->sim));
-    (void)table_serve_at(at, TABLE_ADDRESS);
+    assert_ok(table_listen(at, TABLE_ADDRESS));
 }
 
 /// End the server; the clients stay.
@@ -224,28 +225,32 @@ static inline void table_stop(table* at) {
 }
 
 /// The transport of a client by ENet. With keys it has a token, which names this player.
-static inline net_transport* seat_line(const net_key_ring* keys, uint64_t player) {
+static inline net_result seat_line(const base_allocator* allocator, const net_key_ring* keys,
+                                   uint64_t player, net_transport** made) {
     const net_token_claims claims = {.player_id = player, .expiry_unix_s = UINT64_C(1) << 40};
-    net_enet_config enet = {.peers_max = 1};
-    net_transport* made = NULL;
+    net_enet_config enet = {.allocator = allocator, .peers_max = 1};
     net_token token;
     if (keys && keys->count > 0) {
         assert_ok(net_token_make(&keys->keys[0], &claims, net_entropy_system(), &token));
         enet.security.token = &token;
     }
-    assert_ok(net_transport_enet_create(&enet, &made));
-    return made;
+    return net_transport_enet_create(&enet, made);
 }
 
 /// Give a seat that has a transport a client; `module` NULL: one that asks for the server's game.
-static inline void seat_meet(table_seat* seat, const net_module* module, net_client_config client) {
-    client.allocator = &seat->memory.allocator;
+static inline net_result seat_meet(table_seat* seat, const net_module* module,
+                                   net_client_config client) {
+    if (!client.allocator) client.allocator = &seat->memory.allocator;
     client.transport = seat->transport;
-    if (module)
-        seat->match =
-            match_made(module, (match_wanted){.allocator = client.allocator, .is_mirror = true});
+    net_result result = NET_OK;
+    if (module) {
+        net_match_config match = net_match_config_default(module);
+        match.allocator = client.allocator;
+        match.role = NET_ROLE_MIRROR;
+        result = net_match_create(&match, test_reporter(), &seat->match);
+    }
     client.match = seat->match;
-    assert_ok(net_client_create(&client, &seat->client));
+    return result == NET_OK ? net_client_create(&client, &seat->client) : result;
 }
 
 /// Take its client away; the transport stays.
@@ -259,11 +264,12 @@ static inline void seat_part(table_seat* seat) {
 
 static inline void seat_close(table_seat* seat) {
     seat_part(seat);
-    seat->transport->ops->destroy(seat->transport);
+    if (seat->transport) seat->transport->ops->destroy(seat->transport);
 }
 
 static inline void seats_step(table_seat* seats, uint32_t count, uint64_t now_us) {
-    for (uint32_t i = 0; i < count && seats[i].client; i++) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (!seats[i].client) continue;
         net_client_service(seats[i].client, now_us);
         net_client_tick(seats[i].client, now_us);
     }
@@ -283,17 +289,21 @@ static inline net_client_config table_client(const table* at, const char* name) 
     };
 }
 
+/// Give a seat its transport.
+static inline net_result table_line(table* at, table_seat* seat, const net_link_config* link) {
+    if (!at->config.is_enet)
+        return net_sim_client(at->sim, link ? link : &QUIET_LINK, &seat->transport);
+    return seat_line(at->config.wire, at->config.security.keys, at->seat_count, &seat->transport);
+}
+
 /// Add a client with its own module. It begins to connect with the next step.
 static inline table_seat* table_sit_in(table* at, const net_module* module,
                                        const net_link_config* link, net_client_config client) {
     assert_true(at->seat_count < TABLE_SEATS);
     table_seat* seat = &at->seats[at->seat_count++];
     scarce_init(&seat->memory, 0, false);
-    if (at->config.is_enet)
-        seat->transport = seat_line(at->config.security.keys, at->seat_count);
-    else
-        assert_ok(net_sim_client(at->sim, link ? link : &QUIET_LINK, &seat->transport));
-    seat_meet(seat, module, client);
+    assert_ok(table_line(at, seat, link));
+    assert_ok(seat_meet(seat, module, client));
     return seat;
 }
 
@@ -358,6 +368,8 @@ static inline void table_open(table* at, table_config config) {
     table_serve(at);
     for (uint32_t i = 0; i < config.seats; i++)
         (void)table_sit(at, config.link);
+    for (uint32_t i = 0; i < config.raws; i++)
+        (void)table_raw_client(at);
     table_run(at, config.steps);
 }
 
@@ -423,15 +435,18 @@ static inline void table_again(raw_client* raw) {
     raw->states = 0;
 }
 
-/// Run until all clients have ended, at most `ticks`.
+/// The server and all clients have ended.
+static inline bool table_is_over(const table* at) {
+    bool is_over = net_server_get_phase(at->server) == NET_SERVER_ENDED;
+    for (uint32_t i = 0; i < at->seat_count && is_over; i++)
+        is_over =
+            !at->seats[i].client || net_client_get_phase(at->seats[i].client) == NET_CLIENT_ENDED;
+    return is_over;
+}
+
 static inline void table_run_out(table* at, uint32_t ticks) {
-    for (uint32_t i = 0; i < ticks; i++) {
-        bool is_over = net_server_get_phase(at->server) == NET_SERVER_ENDED;
-        for (uint32_t k = 0; k < at->seat_count; k++)
-            is_over = is_over && net_client_get_phase(at->seats[k].client) == NET_CLIENT_ENDED;
-        if (is_over) return;
+    for (uint32_t i = 0; i < ticks && !table_is_over(at); i++)
         table_step(at);
-    }
 }
 
 /// The server's report of a client; there must be one.

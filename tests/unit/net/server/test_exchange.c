@@ -48,6 +48,16 @@ static void end_match(table* at) {
     table_run_out(at, 120);
 }
 
+// Each plays its own player.
+static void have_players(const table* at) {
+    for (uint32_t i = 0; i < 2; i++) {
+        const uint32_t number = net_client_number(at->seats[i].client);
+        assert_in_range(number, 1, 2);
+        assert_int_equal(net_client_player(at->seats[i].client),
+                         net_match_player(at->match, number));
+    }
+}
+
 static void open_stage(table* at, table_config config) {
     module_count = 0;
     config.quiet = 1e9;
@@ -98,7 +108,7 @@ static void come_back(table* at, uint32_t index, const net_module* module) {
     client.watched = net_client_watched(seat->client);
     client.secret = secret;
     seat_part(seat);
-    seat_meet(seat, module, client);
+    assert_ok(seat_meet(seat, module, client));
 }
 
 static void all_come_back(table* at, const net_module* module) {
@@ -115,13 +125,9 @@ STAGE_CASE(clients_come_back_with_number_and_player, .seed = 5) {
     assert_int_equal(net_match_player(at->match, 1), player);
     all_come_back(at, modules[0]);
     await_seats(at);
-    for (uint32_t i = 0; i < 2; i++) {
-        const uint32_t number = net_client_number(at->seats[i].client);
-        assert_true(number == 1 || number == 2);
-        assert_int_equal(net_client_player(at->seats[i].client),
-                         net_match_player(at->match, number));
+    have_players(at);
+    for (uint32_t i = 0; i < 2; i++)
         assert_string_equal(net_client_player_name(at->seats[i].client, 1), "member");
-    }
     assert_int_equal(table_counters(at)->joins, 2);
     assert_int_equal(table_counters(at)->drops, 0);
     // Their inputs arrive, and what they have is what the server has.
@@ -212,7 +218,7 @@ static void make_secret(void* context, uint32_t client, void* bytes, size_t size
 static void take_over(table* at, uint32_t clients_max) {
     table_stop(at);
     at->config.clients_max = clients_max;
-    (void)table_serve_at(at, TABLE_ADDRESS);
+    assert_ok(table_listen(at, TABLE_ADDRESS));
 }
 
 static void expect_players(table* at) {
@@ -239,11 +245,7 @@ STAGE_CASE(players_come_back_to_another_server_of_the_match, .seed = 5, .secret 
     assert_false(at->seats[1].client->is_rebased);
     assert_true(net_match_tick(at->match) > tick);
     assert_int_equal(net_match_player(at->match, 1), player);
-    for (uint32_t i = 0; i < 2; i++) {
-        const uint32_t number = net_client_number(at->seats[i].client);
-        assert_int_equal(net_client_player(at->seats[i].client),
-                         net_match_player(at->match, number));
-    }
+    have_players(at);
     table_run(at, 70); // a roster that was withheld
     assert_string_equal(net_client_player_name(at->seats[0].client, 2), "member (2)");
     // That they are bots only they say.
@@ -306,11 +308,9 @@ STAGE_CASE(clients_come_back_for_new_settings, .seed = 5) {
     assert_ok(control(at, "set", text));
     all_come_back(at, at->module);
     await_seats(at);
-    for (uint32_t i = 0; i < 2; i++) {
+    have_players(at);
+    for (uint32_t i = 0; i < 2; i++)
         assert_true(net_match_get_config(at->seats[i].match)->settings[0] == 1e8);
-        assert_int_equal(net_client_player(at->seats[i].client),
-                         net_match_player(at->match, net_client_number(at->seats[i].client)));
-    }
     assert_int_equal(table_counters(at)->joins, 2);
     assert_int_equal(table_counters(at)->drops, 0);
     end_match(at);

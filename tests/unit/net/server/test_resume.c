@@ -130,21 +130,6 @@ GUEST_CASE(who_leaves_by_word_has_left, .seed = 8, .quiet = 1e9) {
     assert_int_equal(again->refused_reason, SHOAL__WIRE__REFUSED_REASON__REFUSED_GONE);
 }
 
-static void write_number(void* context, uint32_t client, void* bytes, size_t size) {
-    (void)context;
-    memset(bytes, (int)client, size);
-}
-
-// The owner of a server's key makes the secret of a client without having met it.
-TABLE_CASE(secrets_may_be_those_of_the_caller, .seed = 9, .quiet = 1e9, .secret = write_number) {
-    for (uint32_t i = 1; i <= 2; i++) {
-        uint8_t expected[NET_RESUME_BYTES];
-        raw_client* raw = table_guest(at);
-        write_number(NULL, raw->client, expected, sizeof expected);
-        assert_memory_equal(raw->resume, expected, sizeof expected);
-    }
-}
-
 GUEST_CASE(wrong_secrets_of_any_length_are_refused, .seed = 9, .quiet = 1e9) {
     uint8_t secret[NET_RESUME_BYTES + 1];
     for (uint32_t wrong = 0; wrong < 5; wrong++) {

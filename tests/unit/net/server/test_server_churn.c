@@ -61,6 +61,19 @@ static void run_crowd(table* at, uint32_t joins) {
     }
 }
 
+static void greet(table* at) {
+    for (uint32_t i = 0; i < at->raw_client_count; i++)
+        table_hello(at, &at->raw_clients[i], "x");
+}
+
+// All greet. @return the counters, when the first ones joined.
+static const net_server_counters* greet_and_join(table* at) {
+    greet(at);
+    while (table_counters(at)->joins == 0)
+        table_step(at);
+    return table_counters(at);
+}
+
 static void let_all_leave(table* at) {
     for (uint32_t i = 0; i < CROWD; i++)
         if (at->raw_clients[i].is_welcome) raw_client_goodbye(&at->raw_clients[i]);
@@ -72,10 +85,9 @@ static void let_all_leave(table* at) {
         table_again(&at->raw_clients[i]);
 }
 
-TABLE_CASE(sixty_thousand_joins_and_leaves_leak_nothing, .seed = 4, .clients_max = CROWD) {
+TABLE_CASE(sixty_thousand_joins_and_leaves_leak_nothing, .seed = 4, .clients_max = CROWD,
+           .raws = CROWD) {
     const uint32_t joins = test_scaled(60000, 1500), warm = 3000;
-    for (uint32_t i = 0; i < CROWD; i++)
-        (void)table_raw_client(at);
     uint32_t entities = ecs_world_entity_count(net_match_world(at->match));
     run_crowd(at, warm);
     let_all_leave(at);
@@ -94,8 +106,7 @@ TABLE_CASE(sixty_thousand_joins_and_leaves_leak_nothing, .seed = 4, .clients_max
     // Each place is free: a full house joins at once.
     for (uint32_t i = 0; i < 10; i++)
         table_step(at);
-    for (uint32_t i = 0; i < CROWD; i++)
-        table_hello(at, &at->raw_clients[i], "x");
+    greet(at);
     table_run(at, 10);
     for (uint32_t i = 0; i < CROWD; i++)
         assert_true(at->raw_clients[i].is_welcome);
@@ -111,33 +122,23 @@ static uint32_t count_scopes(const table* at) {
     return count;
 }
 
+static const uint32_t CROWDS[] = {CROWD - 1, CROWD, CROWD + 1, TABLE_SEATS};
+
 // In a world that is not large each has its scope, and so its first packet, in the tick in which it
 // joins: the last of `count` clients in tick count / NET_JOINS_PER_TICK, rounded up.
-CASE(a_crowd_has_its_first_states_within_known_ticks) {
-    static const uint32_t COUNTS[] = {CROWD - 1, CROWD, CROWD + 1, TABLE_SEATS};
-    for (uint32_t k = 0; k < BASE_COUNT(COUNTS); k++) {
-        static table at;
-        const uint32_t count = COUNTS[k];
-        table_open(&at, (table_config){.seed = 6, .clients_max = TABLE_SEATS});
-        for (uint32_t i = 0; i < count; i++)
-            (void)table_raw_client(&at);
-        table_run(&at, 10);
-        for (uint32_t i = 0; i < count; i++)
-            table_hello(&at, &at.raw_clients[i], "x");
-        const net_server_counters* counters = table_counters(&at);
-        while (counters->joins == 0)
-            table_step(&at);
-        for (uint32_t joined = 0; joined < count; table_step(&at)) {
-            joined = joined + CROWD < count ? joined + CROWD : count;
-            assert_int_equal(counters->joins, joined);
-            assert_int_equal(count_scopes(&at), joined);
-        }
-        assert_int_equal(counters->joins_waited, count > CROWD ? count - CROWD : 0);
-        table_run(&at, 10);
-        for (uint32_t i = 0; i < count; i++)
-            assert_true(at.raw_clients[i].states > 0);
-        table_close(&at);
+TABLE_ROWS(a_crowd_has_its_first_states_within_known_ticks, i, BASE_COUNT(CROWDS), .seed = 6,
+           .clients_max = TABLE_SEATS, .raws = CROWDS[i], .steps = 10) {
+    const uint32_t count = CROWDS[i];
+    const net_server_counters* counters = greet_and_join(at);
+    for (uint32_t joined = 0; joined < count; table_step(at)) {
+        joined = joined + CROWD < count ? joined + CROWD : count;
+        assert_int_equal(counters->joins, joined);
+        assert_int_equal(count_scopes(at), joined);
     }
+    assert_int_equal(counters->joins_waited, count > CROWD ? count - CROWD : 0);
+    table_run(at, 10);
+    for (uint32_t k = 0; k < count; k++)
+        assert_true(at->raw_clients[k].states > 0);
 }
 
 #define ENTITIES 10000u
@@ -150,17 +151,7 @@ static void start_many(ecs_world* world, void* context_pointer, const net_game_s
         assert_ok(ecs_create(world, context->rock, NULL, 0, &entity));
 }
 
-static void open_large(table* at) {
-    static net_game_module game; // exists longer than the table
-    game = *swarm_module_get();
-    game.start = start_many;
-    table_open(at, (table_config){.seed = 5, .clients_max = CROWD, .game = &game});
-    for (uint32_t i = 0; i < CROWD; i++)
-        (void)table_raw_client(at);
-    table_run(at, 10);
-    for (uint32_t i = 0; i < CROWD; i++)
-        table_hello(at, &at->raw_clients[i], "x");
-}
+#define LARGE .seed = 5, .clients_max = CROWD, .start = start_many, .raws = CROWD, .steps = 10
 
 // Clients with a replication state; they are the ones that joined first.
 static uint32_t count_admitted(const table* at) {
@@ -180,88 +171,74 @@ static uint32_t count_admitted(const table* at) {
 }
 
 // All are players at once. Their scopes, 10,000 entities each, are gathered over ticks.
-CASE(scopes_of_a_large_world_wait_for_their_turn) {
+TABLE_CASE(scopes_of_a_large_world_wait_for_their_turn, LARGE) {
     enum { PER_TICK = NET_WORK_PER_TICK / ENTITIES, FIRST = NET_WORK_BURST / ENTITIES };
-    static table at;
-    open_large(&at);
-    const net_server_counters* counters = table_counters(&at);
-    while (counters->joins == 0)
-        table_step(&at);
+    const net_server_counters* counters = greet_and_join(at);
     assert_int_equal(counters->joins, CROWD);
     for (uint32_t client = 1; client <= CROWD; client++)
-        assert_true(net_match_player(at.match, client) != ECS_ENTITY_NONE);
-    uint32_t before = count_admitted(&at), ticks = 0;
+        assert_true(net_match_player(at->match, client) != ECS_ENTITY_NONE);
+    uint32_t before = count_admitted(at), ticks = 0;
     assert_in_range(before, FIRST - 1, FIRST);
     for (; before < CROWD && ticks < 200; ticks++) {
-        table_step(&at);
-        const uint32_t now = count_admitted(&at);
+        table_step(at);
+        const uint32_t now = count_admitted(at);
         assert_in_range(now - before, CROWD - before < PER_TICK ? 1 : PER_TICK - 1, PER_TICK);
         before = now;
     }
     assert_in_range(ticks, (CROWD - FIRST) / PER_TICK, (CROWD - FIRST) / PER_TICK + 2);
     const uint64_t waited = counters->joins_waited, least = (uint64_t)ticks * (CROWD - FIRST) / 2;
     assert_in_range(waited, least - CROWD, least + CROWD);
-    table_run(&at, 10);
+    table_run(at, 10);
     for (uint32_t i = 0; i < CROWD; i++)
-        assert_true(at.raw_clients[i].is_welcome && at.raw_clients[i].states > 0);
+        assert_true(at->raw_clients[i].is_welcome && at->raw_clients[i].states > 0);
     assert_int_equal(counters->joins_waited, waited);
-    table_close(&at);
 }
 
 // A client that waits loses its connection, or leaves: nothing of it stays.
-CASE(who_waits_for_a_scope_may_leave) {
-    static table at;
-    open_large(&at);
-    const net_server_counters* counters = table_counters(&at);
-    while (counters->joins == 0)
-        table_step(&at);
+TABLE_CASE(who_waits_for_a_scope_may_leave, LARGE) {
+    const net_server_counters* counters = greet_and_join(at);
     for (uint32_t i = 0; i < CROWD; i++) {
-        raw_client* raw = &at.raw_clients[i];
+        raw_client* raw = &at->raw_clients[i];
         if (i % 2 == 0)
             raw_client_goodbye(raw);
         else
             table_cut(raw, 1);
     }
-    table_run(&at, 30);
+    table_run(at, 30);
     assert_int_equal(counters->clients, 0);
     for (uint32_t client = 1; client <= CROWD; client++)
-        assert_true(net_match_player(at.match, client) == ECS_ENTITY_NONE);
+        assert_true(net_match_player(at->match, client) == ECS_ENTITY_NONE);
     for (uint32_t i = 0; i < CROWD; i++)
-        table_again(&at.raw_clients[i]);
-    table_run(&at, 10);
-    for (uint32_t i = 0; i < CROWD; i++)
-        table_hello(&at, &at.raw_clients[i], "x");
-    table_run(&at, 60);
+        table_again(&at->raw_clients[i]);
+    table_run(at, 10);
+    greet(at);
+    table_run(at, 60);
     assert_int_equal(counters->clients, CROWD);
-    assert_int_equal(count_admitted(&at), CROWD);
-    table_close(&at);
+    assert_int_equal(count_admitted(at), CROWD);
 }
 
 // All leave in one tick. What they leave behind is destroyed over ticks, and then its memory is
 // back.
-CASE(what_leavers_leave_is_destroyed_over_ticks) {
-    static table at;
-    open_large(&at);
-    const net_server_counters* counters = table_counters(&at);
-    for (uint32_t ticks = 0; count_admitted(&at) < CROWD && ticks < 200; ticks++)
-        table_step(&at);
-    table_run(&at, 20);
-    int64_t full = at.memory.bytes;
+TABLE_CASE(what_leavers_leave_is_destroyed_over_ticks, LARGE) {
+    const net_server_counters* counters = greet_and_join(at);
+    for (uint32_t ticks = 0; count_admitted(at) < CROWD && ticks < 200; ticks++)
+        table_step(at);
+    table_run(at, 20);
+    int64_t full = at->memory.bytes;
     for (uint32_t i = 0; i < CROWD; i++)
-        raw_client_goodbye(&at.raw_clients[i]);
+        raw_client_goodbye(&at->raw_clients[i]);
     uint32_t ticks = 0, steps = 0;
-    int64_t bytes = at.memory.bytes;
+    int64_t bytes = at->memory.bytes;
     for (; ticks < 100; ticks++) {
-        table_step(&at);
-        if (at.memory.bytes < bytes - 300000) steps++;
+        table_step(at);
+        if (at->memory.bytes < bytes - 300000) steps++;
         // Never more than two states in a tick: each has 10,000 entities.
-        assert_true(at.memory.bytes > bytes - 2 * (full / CROWD));
-        bytes = at.memory.bytes;
+        assert_true(at->memory.bytes > bytes - 2 * (full / CROWD));
+        bytes = at->memory.bytes;
     }
     print_message("%lld bytes with %u clients, %lld after them, in %u steps\n", (long long)full,
                   CROWD, (long long)bytes, steps);
     assert_in_range(steps, CROWD / 3, CROWD);
     assert_true(bytes < full / 2);
     assert_int_equal(counters->clients, 0);
-    table_close(&at);
 }

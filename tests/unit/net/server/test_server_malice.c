@@ -48,10 +48,6 @@ static void count_work(void* context, const net_trace_event* event) {
     }
 }
 
-static void send_polite(raw_client* raw, uint32_t tick) {
-    raw_client_inputs(raw, raw_client_packet(raw), tick + 1, 1, "", 0);
-}
-
 static void send_events(raw_client* raw) {
     uint8_t bytes[16];
     Swarm__Shout shout = SWARM__SHOUT__INIT;
@@ -78,60 +74,30 @@ static void send_events(raw_client* raw) {
 
 static void misbehave(table* at, raw_client* raw, way how, uint32_t tick) {
     static uint8_t large[NET_CONTROL_BYTES_MAX - 64];
-    uint32_t handles[4] = {1, 2, 3, 4};
-    net_input_packet packet;
-    switch (how) {
-    case NEVER_ACKS:
-        packet = raw_client_packet(raw);
-        packet.has_ack = false;
-        packet.event_ack = 0;
+    static const uint32_t handles[4] = {1, 2, 3, 4};
+    net_input_packet packet = raw_client_packet(raw);
+    if (how == NEVER_ACKS) packet.has_ack = false;
+    if (how == NEVER_READS) packet.ack = 0;
+    if (how == NEVER_READS) packet.ack_bits = 0;
+    if (how == NEVER_ACKS || how == NEVER_READS) packet.event_ack = 0;
+    if (how == FORGES_ACKS) packet.ack = (uint16_t)(packet.ack + 3000);
+    if (how != FLOODS_INPUTS && how != FLOODS_EVENTS && how != SENDS_GARBAGE)
         raw_client_inputs(raw, packet, tick + 1, 1, "", 0);
-        break;
-    case FORGES_ACKS:
+    if (how == GREETS_AGAIN) table_hello(at, raw, "again");
+    if (how == FLOODS_EVENTS) send_events(raw);
+    for (uint32_t i = 0; i < 4 && how == FLOODS_CONTROL; i++)
+        (void)raw_client_send_bytes(raw, NET_CHANNEL_CONTROL, large, sizeof large);
+    for (uint32_t i = 0; i < 100 && how == FLOODS_INPUTS; i++)
+        raw_client_inputs(raw, raw_client_packet(raw), (tick * 100 + i) * 8 % 4000000 + 1, 8, "",
+                          0);
+    for (uint32_t i = 0; i < 4 && how == FLOODS_RESYNCS; i++) {
         packet = raw_client_packet(raw);
-        packet.ack = (uint16_t)(packet.ack + 3000);
-        raw_client_inputs(raw, packet, tick + 1, 1, "", 0);
-        break;
-    case FLOODS_CONTROL:
-        send_polite(raw, tick);
-        for (uint32_t i = 0; i < 4; i++)
-            (void)raw_client_send_bytes(raw, NET_CHANNEL_CONTROL, large, sizeof large);
-        break;
-    case FLOODS_INPUTS:
-        for (uint32_t i = 0; i < 100; i++)
-            raw_client_inputs(raw, raw_client_packet(raw), (tick * 100 + i) * 8 % 4000000 + 1, 8,
-                              "", 0);
-        break;
-    case FLOODS_EVENTS:
-        send_events(raw);
-        break;
-    case FLOODS_RESYNCS:
-        for (uint32_t i = 0; i < 4; i++) {
-            packet = raw_client_packet(raw);
-            memcpy(packet.resyncs, handles, sizeof handles);
-            packet.resync_count = BASE_COUNT(handles);
-            raw_client_inputs(raw, packet, 0, 0, NULL, 0);
-        }
-        break;
-    case GREETS_AGAIN:
-        send_polite(raw, tick);
-        table_hello(at, raw, "again");
-        break;
-    case NEVER_READS:
-        packet = raw_client_packet(raw);
-        packet.ack = 0;
-        packet.ack_bits = 0;
-        packet.event_ack = 0;
-        raw_client_inputs(raw, packet, tick + 1, 1, "", 0);
-        break;
-    case SENDS_GARBAGE:
-        for (uint32_t i = 0; i < 20; i++)
-            raw_client_garbage(raw, i % 2 ? NET_CHANNEL_CONTROL : NET_CHANNEL_REALTIME);
-        break;
-    default:
-        send_polite(raw, tick);
-        break;
+        memcpy(packet.resyncs, handles, sizeof handles);
+        packet.resync_count = BASE_COUNT(handles);
+        raw_client_inputs(raw, packet, 0, 0, NULL, 0);
     }
+    for (uint32_t i = 0; i < 20 && how == SENDS_GARBAGE; i++)
+        raw_client_garbage(raw, i % 2 ? NET_CHANNEL_CONTROL : NET_CHANNEL_REALTIME);
 }
 
 // Joins, leaves at once and joins again, as fast as it can.

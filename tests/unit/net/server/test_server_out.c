@@ -316,24 +316,6 @@ TABLE_CASE(divisor_and_rate_have_limits, .seed = 1) {
 
 static swarm_context* the_storm;
 
-static void greet_with_wish(table* at, raw_client* raw, uint32_t rate_bytes_max) {
-    (void)table_connect(at, raw);
-    Shoal__Wire__Hello hello = SHOAL__WIRE__HELLO__INIT;
-    static char game[] = "swarm", name[] = "thrifty";
-    hello.protocol = NET_PROTOCOL_VERSION;
-    hello.schema_hash = table_schema(at);
-    hello.game = game;
-    hello.name = name;
-    hello.rate_bytes_max = rate_bytes_max;
-    Shoal__Wire__ClientControl control = SHOAL__WIRE__CLIENT_CONTROL__INIT;
-    control.kind_case = SHOAL__WIRE__CLIENT_CONTROL__KIND_HELLO;
-    control.hello = &hello;
-    (void)raw_client_send(raw, NET_CHANNEL_CONTROL, &control.base);
-    for (uint32_t i = 0; i < 20 && raw->states == 0; i++)
-        table_step(at);
-    assert_true(raw->is_welcome);
-}
-
 // Everything moves in each tick. This is more data than the least rate allows.
 static void storm_es(const ecs_stage* stage, const ecs_rows* rows) {
     (void)rows;
@@ -361,7 +343,9 @@ static const struct {
 TABLE_ROWS(nobody_is_sent_more_than_its_rate_and_a_little, i, BASE_COUNT(RATES), .seed = 1,
            .quiet = 1, .act = storm_es, .start = start_storm, .rate_bytes_max = RATES[i].ours,
            .wrap = weigh) {
-    greet_with_wish(at, table_raw_client(at), RATES[i].wish);
+    raw_client* raw = table_raw_client(at);
+    raw->rate_bytes_max = RATES[i].wish;
+    assert_true(table_join(at, raw, "thrifty"));
     table_run_politely(at, 60);
     the_scales.paid_bytes = 0;
     table_run_politely(at, 10 * TICKS_PER_SECOND);

@@ -115,7 +115,8 @@ static void open_next(takeover* at) {
     house->config.step = NULL;
     house->config.clients_min = 0;
     house->config.is_following = house->config.has_no_solo = true;
-    at->next = table_serve_at(house, NEXT_ADDRESS);
+    assert_ok(table_listen(house, NEXT_ADDRESS));
+    at->next = house->server;
     at->next_transport = house->transport;
     net_transport_enet_standby_set(at->next_transport, true);
     house->match = at->old_match;
