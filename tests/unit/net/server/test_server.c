@@ -106,23 +106,6 @@ TABLE_CASE(whatever_a_client_answers_its_schema_stays_refused, .seed = 1) {
     assert_false(raw->is_welcome);
 }
 
-TABLE_CASE(one_more_than_clients_max_is_refused_as_full, .seed = 1, .clients_max = 2, .seats = 2,
-           .steps = 20) {
-    table_seat* third = table_sit(at, NULL);
-    table_run(at, 30);
-    char text[256];
-    assert_int_equal(net_client_refusal(third->client, text, sizeof text),
-                     SHOAL__WIRE__REFUSED_REASON__REFUSED_FULL);
-    assert_non_null(strstr(text, "2 players"));
-    // The server gives a free seat to the next client.
-    net_client_leave(at->seats[0].client, at->now_us);
-    table_run(at, 20);
-    table_seat* fourth = table_sit(at, NULL);
-    table_run(at, 20);
-    assert_int_equal(net_client_get_phase(fourth->client), NET_CLIENT_PLAYING);
-    assert_int_equal(table_counters(at)->clients_peak, 2);
-}
-
 TABLE_CASE(whoever_comes_after_the_end_is_told_so, .seed = 1, .ticks_max = 30, .quiet = 1e9) {
     // No client acknowledges, so the server waits ten seconds at the end.
     table_seat* seat = table_sit(at, NULL);

@@ -36,6 +36,7 @@ TABLE_CASE(spectators_have_places_beside_those_of_players, .seed = 1, .clients_m
     const net_server_counters* counters = table_counters(at);
     assert_int_equal(counters->spectators, 2);
     assert_int_equal(counters->clients, 1);
+    assert_int_equal(counters->clients_peak, 1);
     table_seat* third = table_watch(at, NULL);
     table_seat* late = table_sit(at, NULL);
     table_run(at, 30);

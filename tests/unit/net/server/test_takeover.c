@@ -8,8 +8,6 @@
 #include "client/client_state.h"
 #include "server/server_state.h"
 
-#include <stdlib.h>
-
 enum {
     SEATS = TABLE_SEATS,
     GRACE_US = 300000, ///< of silence, until the other server takes over
@@ -404,29 +402,19 @@ CASE(a_late_takeover_finds_clients_that_connect) {
         NULL);
 }
 
-static int compare(const void* a, const void* b) {
-    const uint64_t *x = a, *y = b;
-    return *x < *y ? -1 : *x > *y;
-}
-
-// SHOAL_TEST_TAKEOVERS=1000 runs as many.
 CASE(at_five_percent_loss_all_come_back_each_time) {
-    const char* wanted = getenv("SHOAL_TEST_TAKEOVERS");
-    const uint32_t runs = wanted ? (uint32_t)strtoul(wanted, NULL, 10) : test_scaled(3, 1);
-    uint64_t* all_us = calloc((size_t)runs * SEATS, sizeof *all_us);
-    assert_non_null(all_us);
-    for (uint32_t i = 0; i < runs; i++)
+    uint64_t took_us[SEATS], slowest_us = 0;
+    const uint32_t runs = test_scaled(3, 1);
+    for (uint32_t i = 0; i < runs; i++) {
         run_takeover((takeover_config){.seed = 1000 + i,
                                        .delay_ms = 30,
                                        .loss = 5,
                                        .rules = i % 2 ? UINT32_MAX : i % SWARM_RULES_END,
                                        .is_sleeping = i % 3 == 0},
-                     all_us + (size_t)i * SEATS);
-    qsort(all_us, (size_t)runs * SEATS, sizeof *all_us, compare);
-    print_message(
-        "    %u takeovers: first packet after %u ms (median), %u ms (99 %%), %u ms (max)\n", runs,
-        (uint32_t)(all_us[runs * SEATS / 2] / 1000),
-        (uint32_t)(all_us[(size_t)runs * SEATS * 99 / 100] / 1000),
-        (uint32_t)(all_us[(size_t)runs * SEATS - 1] / 1000));
-    free(all_us);
+                     took_us);
+        for (uint32_t k = 0; k < SEATS; k++)
+            if (took_us[k] > slowest_us) slowest_us = took_us[k];
+    }
+    print_message("    %u takeovers: first packet after %u ms at most\n", runs,
+                  (uint32_t)(slowest_us / 1000));
 }

@@ -108,18 +108,6 @@ INBOX_CASE(reliable_events_come_once_and_in_order) {
     assert_int_equal(at->box.dropped, 0);
 }
 
-INBOX_CASE(an_event_waits_for_the_entity_it_is_about) {
-    ecs_entity dead = make_dead(at);
-    assert_ok(push(at, 1, 11, dead));
-    assert_int_equal(next(at), 0);
-    age(at, NET_EVENT_WAIT_TICKS_MAX);
-    assert_int_equal(at->box.count, 1);
-    // This test world never gives a handle twice, so change the target.
-    ecs_entity living = make(at);
-    at->box.entries[0].event.target = living;
-    assert_int_equal(next(at), 11);
-}
-
 INBOX_CASE(an_event_that_waited_in_vain_is_dropped_and_counted) {
     ecs_entity dead = make_dead(at);
     assert_ok(push(at, 1, 11, dead));
