@@ -40,12 +40,13 @@ typedef struct table_seat {
 } table_seat;
 
 typedef struct table_config {
+    net_server_config server; ///< what is not below; the table owns its bans; step_context: a table
     uint64_t seed;
     uint32_t clients_max, clients_min; ///< 0: TABLE_SEATS and 0
     uint32_t spectators_max;
-    uint32_t seats, raws;        ///< clients that sit down at once, and raw ones that connect
-    uint32_t steps;              ///< before the case begins
-    const net_link_config* link; ///< of these clients; NULL: QUIET_LINK
+    uint32_t seats, watchers, raws; ///< that sit down at once; raw ones only connect
+    uint32_t steps;                 ///< before the case begins
+    const net_link_config* link;    ///< of these clients; NULL: QUIET_LINK
     ecs_tick ticks_max;
     double quiet;                ///< a setting of the test game; 0: nothing ever changes
     const net_game_module* game; ///< NULL: the test game unchanged
@@ -53,24 +54,16 @@ typedef struct table_config {
     ecs_system_fn act;           ///< runs in the stage "act" of the server too; NULL: none
     void (*start)(ecs_world* world, void* context,
                   const net_game_start* start); ///< NULL: the game's
-    uint32_t send_divisor, rate_bytes_max;
-    net_secret_fn secret; ///< NULL: chance
     bool is_threaded;
     uint32_t lanes; ///< of the transport; 0: one
     bool has_accounts;
-    bool has_solo;              ///< of clients
-    bool has_no_solo;           ///< of the server
-    uint64_t (*clock_us)(void); ///< NULL: no part of a tick is measured
-    net_coder coder;
-    uint32_t clients_per_address_max;
-    net_bans* bans;     ///< the table's own
+    bool has_solo;      ///< of clients
+    bool has_no_solo;   ///< of the server
     bool has_log;       ///< in a folder of its own
     bool is_log_manual; ///< it takes controls, and the case pumps it
     uint64_t log_identity;
     uint32_t log_segment_s;
-    /// server_trace: for the server; seat_trace: for every client.
-    net_trace_fn server_trace, seat_trace;
-    void* server_trace_context;
+    net_trace_fn seat_trace; ///< of every client
     void* seat_trace_context;
     net_transport* (*wrap)(
         net_transport* transport); ///< replaces the transport of the server; NULL: no replacement
@@ -78,8 +71,6 @@ typedef struct table_config {
     net_security security;         ///< of ENet
     const base_allocator* wire;    ///< of ENet; NULL: the heap
     uint32_t peers_per_address_max;
-    net_server_step_fn step; ///< context: the table
-    bool is_following;
 } table_config;
 
 /// What a side printed, a line each. It is kept up to its room and counted beyond.
@@ -175,32 +166,20 @@ static inline net_result table_listen(table* at, const char* listen) {
                                         : net_sim_server(at->sim, 4 * TABLE_SEATS, &at->transport);
     if (result != NET_OK) return result;
     if (config->lanes) net_sim_lanes_set(at->transport, config->lanes);
-    net_server_config server = {
-        .allocator = &at->memory.allocator,
-        .match = at->match,
-        .transport = config->wrap ? config->wrap(at->transport) : at->transport,
-        .observer = net_log_observer(at->log),
-        .clients_per_address_max = config->clients_per_address_max,
-        .bans = config->bans,
-        .clients_max = config->clients_max ? config->clients_max : TABLE_SEATS,
-        .clients_min = config->clients_min,
-        .spectators_max = config->spectators_max,
-        .coder = config->coder,
-        .solo = config->has_no_solo ? NULL : &net_solo_part,
-        .ticks_max = config->ticks_max,
-        .reporter = &at->said.reporter,
-        .send_divisor = config->send_divisor,
-        .secret = config->secret,
-        .rate_bytes_max = config->rate_bytes_max,
-        .is_threaded = config->is_threaded,
-        .tap = config->has_accounts ? &net_account_tap : &net_explain_tap,
-        .session_trace = config->server_trace,
-        .session_trace_context = config->server_trace_context,
-        .clock_us = config->clock_us,
-        .step = config->step,
-        .step_context = at,
-        .is_following = config->is_following,
-    };
+    net_server_config server = config->server;
+    server.allocator = &at->memory.allocator;
+    server.match = at->match;
+    server.transport = config->wrap ? config->wrap(at->transport) : at->transport;
+    server.observer = net_log_observer(at->log);
+    server.clients_max = config->clients_max ? config->clients_max : TABLE_SEATS;
+    server.clients_min = config->clients_min;
+    server.spectators_max = config->spectators_max;
+    server.solo = config->has_no_solo ? NULL : &net_solo_part;
+    server.ticks_max = config->ticks_max;
+    server.reporter = &at->said.reporter;
+    server.is_threaded = config->is_threaded;
+    server.tap = config->has_accounts ? &net_account_tap : &net_explain_tap;
+    server.step_context = at;
     return net_server_create(&server, &at->server);
 }
 
@@ -368,9 +347,31 @@ static inline void table_open(table* at, table_config config) {
     table_serve(at);
     for (uint32_t i = 0; i < config.seats; i++)
         (void)table_sit(at, config.link);
+    for (uint32_t i = 0; i < config.watchers; i++)
+        (void)table_watch(at, config.link);
     for (uint32_t i = 0; i < config.raws; i++)
         (void)table_raw_client(at);
     table_run(at, config.steps);
+}
+
+/// A client sits down, and this many steps are run.
+static inline table_seat* table_sit_for(table* at, uint32_t steps) {
+    table_seat* seat = table_sit(at, NULL);
+    table_run(at, steps);
+    return seat;
+}
+
+/// A seat has this line, for so many steps and later.
+static inline void table_line_for(table* at, uint32_t seat, const net_link_config* link,
+                                  uint32_t steps) {
+    net_sim_link_set(at->seats[seat].transport, link);
+    table_run(at, steps);
+}
+
+/// After so many steps the server is in this phase.
+static inline void table_runs_to(table* at, uint32_t steps, net_server_phase phase) {
+    table_run(at, steps);
+    assert_int_equal(net_server_get_phase(at->server), phase);
 }
 
 static inline uint64_t table_schema(const table* at) {
@@ -549,7 +550,7 @@ static inline void table_close(table* at) {
     net_sim_destroy(at->sim);
     net_match_destroy(at->match);
     net_module_close(at->module);
-    net_bans_destroy(at->config.bans);
+    net_bans_destroy(at->config.server.bans);
     if (at->config.is_enet) assert_ok(net_socket_link_set(NULL));
     if (at->config.is_enet) net_socket_virtual_set(false, 0);
     if (at->config.has_log) files_close(&at->files);

@@ -58,6 +58,13 @@ static void have_players(const table* at) {
     }
 }
 
+static void are_back(table* at) {
+    await_seats(at);
+    have_players(at);
+    assert_int_equal(table_counters(at)->joins, 2);
+    assert_int_equal(table_counters(at)->drops, 0);
+}
+
 static void open_stage(table* at, table_config config) {
     module_count = 0;
     config.quiet = 1e9;
@@ -124,12 +131,9 @@ STAGE_CASE(clients_come_back_with_number_and_player, .seed = 5) {
     assert_true(net_match_tick(at->match) == tick);
     assert_int_equal(net_match_player(at->match, 1), player);
     all_come_back(at, modules[0]);
-    await_seats(at);
-    have_players(at);
+    are_back(at);
     for (uint32_t i = 0; i < 2; i++)
         assert_string_equal(net_client_player_name(at->seats[i].client, 1), "member");
-    assert_int_equal(table_counters(at)->joins, 2);
-    assert_int_equal(table_counters(at)->drops, 0);
     // Their inputs arrive, and what they have is what the server has.
     table_run(at, 60);
     assert_true(table_report(at, 1)->end == NET_END_NONE);
@@ -169,8 +173,7 @@ STAGE_CASE(a_client_that_was_away_starts_again_too, .seed = 5) {
     come_back(at, 0, modules[0]);
     await_end(at, 1, 600);
     come_back(at, 1, modules[0]);
-    await_seats(at);
-    assert_int_equal(table_counters(at)->joins, 2);
+    are_back(at);
 }
 
 STAGE_CASE(a_client_whose_game_does_not_fit_reads_why, .seed = 5) {
@@ -226,7 +229,8 @@ static void expect_players(table* at) {
         assert_ok(net_server_expect(at->server, i, at->now_us));
 }
 
-STAGE_CASE(players_come_back_to_another_server_of_the_match, .seed = 5, .secret = make_secret) {
+STAGE_CASE(players_come_back_to_another_server_of_the_match, .seed = 5,
+           .server.secret = make_secret) {
     const ecs_entity player = net_match_player(at->match, 1);
     const ecs_tick tick = net_match_tick(at->match);
     // The first one had taken its place from an earlier session: only its client knows that now.
@@ -255,8 +259,7 @@ STAGE_CASE(players_come_back_to_another_server_of_the_match, .seed = 5, .secret 
     const net_server_counters* counters = table_counters(at);
     assert_true(counters->joins == 0 && counters->drops == 0 && counters->clients == 2);
     // A third player is the next number, with a name of its own.
-    (void)table_sit(at, NULL);
-    table_run(at, 120);
+    (void)table_sit_for(at, 120);
     assert_int_equal(net_client_number(at->seats[2].client), 3);
     assert_string_equal(net_client_player_name(at->seats[0].client, 3), "member (3)");
     end_match(at);
@@ -264,7 +267,7 @@ STAGE_CASE(players_come_back_to_another_server_of_the_match, .seed = 5, .secret 
 }
 
 // A client that does not come leaves by a leave of the match.
-STAGE_CASE(who_does_not_come_leaves_after_the_usual_time, .seed = 5, .secret = make_secret) {
+STAGE_CASE(who_does_not_come_leaves_after_the_usual_time, .seed = 5, .server.secret = make_secret) {
     take_over(at, 2);
     expect_players(at);
     assert_int_equal(net_server_expect(at->server, 1, at->now_us), NET_ERR_FULL);
@@ -278,7 +281,7 @@ STAGE_CASE(who_does_not_come_leaves_after_the_usual_time, .seed = 5, .secret = m
     assert_ok(net_socket_link_set(NULL));
 }
 
-STAGE_CASE(without_memory_no_player_is_expected, .seed = 5, .secret = make_secret) {
+STAGE_CASE(without_memory_no_player_is_expected, .seed = 5, .server.secret = make_secret) {
     at->memory.is_lasting = true;
     for (uint64_t n = 1;; n++) {
         take_over(at, TABLE_SEATS);
@@ -307,12 +310,9 @@ STAGE_CASE(clients_come_back_for_new_settings, .seed = 5) {
     assert_true(is_in(at, 0)); // no client is disturbed
     assert_ok(control(at, "set", text));
     all_come_back(at, at->module);
-    await_seats(at);
-    have_players(at);
+    are_back(at);
     for (uint32_t i = 0; i < 2; i++)
         assert_true(net_match_get_config(at->seats[i].match)->settings[0] == 1e8);
-    assert_int_equal(table_counters(at)->joins, 2);
-    assert_int_equal(table_counters(at)->drops, 0);
     end_match(at);
     assert_int_equal(control(at, "set", text), NET_ERR_CLOSED);
     table_agrees(at);

@@ -35,7 +35,7 @@ static void open_relay(relay* self) {
     }
     assert_ok(result);
     table_prepare(&self->shown,
-                  (table_config){.seed = 77, .spectators_max = 1, .is_following = true});
+                  (table_config){.seed = 77, .spectators_max = 1, .server.is_following = true});
     assert_ok(net_follow_make_match(self->follow, self->shown.module, &self->shown.match));
     table_serve(&self->shown);
 }

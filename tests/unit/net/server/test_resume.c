@@ -20,12 +20,10 @@ TABLE_ROWS(ten_and_twenty_five_seconds_of_darkness_are_survived, i, 4, .seed = 1
     const uint32_t seconds = i % 2 ? 25 : 10;
     ecs_entity player = net_match_player(at->match, 1);
     assert_true(player != ECS_ENTITY_NONE);
-    net_sim_link_set(at->seats[0].transport, &DEAD_LINK);
-    table_run(at, 4 * TICKS_PER_SECOND);
+    table_line_for(at, 0, &DEAD_LINK, 4 * TICKS_PER_SECOND);
     assert_int_equal(net_client_get_phase(at->seats[0].client), NET_CLIENT_RESUMING);
     table_run(at, (seconds - 4) * TICKS_PER_SECOND);
-    net_sim_link_set(at->seats[0].transport, &QUIET_LINK);
-    table_run(at, 60);
+    table_line_for(at, 0, &QUIET_LINK, 60);
     assert_int_equal(net_client_get_phase(at->seats[0].client), NET_CLIENT_PLAYING);
     net_client_report report = net_client_get_report(at->seats[0].client);
     assert_int_equal(report.client, 1);
@@ -51,8 +49,7 @@ TABLE_ROWS(ten_and_twenty_five_seconds_of_darkness_are_survived, i, 4, .seed = 1
 // rest.
 TABLE_ROWS(the_end_of_the_match_comes_to_who_was_in_the_dark, is_long, 2, .seed = 3,
            .ticks_max = 5 * TICKS_PER_SECOND, .quiet = 1e9, .seats = 2, .steps = 120) {
-    net_sim_link_set(at->seats[0].transport, &DEAD_LINK);
-    table_run(at, (is_long ? 11 : 2) * TICKS_PER_SECOND);
+    table_line_for(at, 0, &DEAD_LINK, (is_long ? 11 : 2) * TICKS_PER_SECOND);
     assert_int_equal(net_server_get_phase(at->server),
                      is_long ? NET_SERVER_SETTLING : NET_SERVER_RUNNING);
     assert_int_equal(seat_plays(&at->seats[0]), !is_long);
@@ -66,16 +63,14 @@ TABLE_ROWS(the_end_of_the_match_comes_to_who_was_in_the_dark, is_long, 2, .seed 
 GUEST_CASE(who_was_away_for_long_does_not_hold_up_the_end, .seed = 19,
            .ticks_max = 14 * TICKS_PER_SECOND, .quiet = 1e9) {
     table_cut(raw, 0);
-    table_run(at, 16 * TICKS_PER_SECOND);
-    assert_int_equal(net_server_get_phase(at->server), NET_SERVER_ENDED);
+    table_runs_to(at, 16 * TICKS_PER_SECOND, NET_SERVER_ENDED);
 }
 
 // When the match ends, the server waits once more for a client that comes back, but not each time.
 // So no client can keep a server from ending.
 GUEST_CASE(coming_back_again_and_again_does_not_put_off_the_end, .seed = 20,
            .ticks_max = 2 * TICKS_PER_SECOND, .quiet = 1e9) {
-    table_run(at, 3 * TICKS_PER_SECOND);
-    assert_int_equal(net_server_get_phase(at->server), NET_SERVER_SETTLING);
+    table_runs_to(at, 3 * TICKS_PER_SECOND, NET_SERVER_SETTLING);
     for (uint32_t i = 0; i < 4; i++) {
         (void)table_resume(at, table_raw_client(at), raw->resume, NET_RESUME_BYTES);
         table_run(at, 6 * TICKS_PER_SECOND);
@@ -90,8 +85,7 @@ GUEST_CASE(a_stop_does_not_wait_for_who_is_away, .seed = 6, .quiet = 1e9) {
     table_run(at, 10);
     assert_int_equal(table_report(at, raw->client)->end, NET_END_NONE);
     net_server_stop(at->server, at->now_us);
-    table_run(at, 2 * TICKS_PER_SECOND + 5);
-    assert_int_equal(net_server_get_phase(at->server), NET_SERVER_ENDED);
+    table_runs_to(at, 2 * TICKS_PER_SECOND + 5, NET_SERVER_ENDED);
     assert_int_equal(table_report(at, raw->client)->end, NET_END_TIMEOUT);
 }
 
@@ -214,8 +208,7 @@ GUEST_CASE(coming_back_again_and_again_is_told_of_once_a_second, .seed = 20, .qu
     come_back(at, raw);
     come_back(at, raw);
     rosters = raw->rosters;
-    table_sit(at, NULL);
-    table_run(at, 2 * TICKS_PER_SECOND);
+    (void)table_sit_for(at, 2 * TICKS_PER_SECOND);
     assert_true(raw->rosters > rosters);
     assert_int_equal(raw->came_last, 3);
     assert_int_equal(net_client_get_phase(at->seats[0].client), NET_CLIENT_PLAYING);
@@ -243,8 +236,7 @@ TABLE_CASE(secrets_differ_and_come_from_the_given_source, .seed = 14, .quiet = 1
 GUEST_CASE(the_welcome_carries_all_settings, .seed = 15, .quiet = 77) {
     assert_int_equal(raw->setting_count, swarm_module_get()->setting_count);
     assert_true(raw->settings[0] == 77);
-    table_sit(at, NULL);
-    table_run(at, 20);
+    (void)table_sit_for(at, 20);
     assert_true(net_match_get_config(at->seats[0].match)->settings[0] == 77);
 }
 

@@ -108,15 +108,12 @@ TABLE_CASE(whatever_a_client_answers_its_schema_stays_refused, .seed = 1) {
 
 TABLE_CASE(whoever_comes_after_the_end_is_told_so, .seed = 1, .ticks_max = 30, .quiet = 1e9) {
     // No client acknowledges, so the server waits ten seconds at the end.
-    table_seat* seat = table_sit(at, NULL);
-    table_run(at, 25);
+    table_seat* seat = table_sit_for(at, 25);
     net_sim_link_set(seat->transport, &DEAD_LINK);
-    table_run(at, 20);
-    assert_int_equal(net_server_get_phase(at->server), NET_SERVER_SETTLING);
+    table_runs_to(at, 20, NET_SERVER_SETTLING);
     raw_client* raw = greet(at, NET_PROTOCOL_VERSION, table_schema(at), "swarm");
     assert_int_equal(raw->refused_reason, SHOAL__WIRE__REFUSED_REASON__REFUSED_ENDED);
-    table_run(at, 17 * TICKS_PER_SECOND);
-    assert_int_equal(net_server_get_phase(at->server), NET_SERVER_ENDED);
+    table_runs_to(at, 17 * TICKS_PER_SECOND, NET_SERVER_ENDED);
     assert_false(table_report(at, 1)->is_caught_up);
     raw = greet(at, NET_PROTOCOL_VERSION, table_schema(at), "swarm");
     assert_int_equal(raw->refused_reason, SHOAL__WIRE__REFUSED_REASON__REFUSED_ENDED);
@@ -145,8 +142,7 @@ TABLE_CASE(clients_min_holds_the_first_tick, .seed = 1, .clients_min = 3, .seats
     assert_int_equal(net_match_tick(at->match), 0);
     table_plays(at);
     assert_int_equal(table_counters(at)->drops, 0);
-    table_sit(at, NULL);
-    table_run(at, 20);
+    (void)table_sit_for(at, 20);
     assert_int_equal(net_server_get_phase(at->server), NET_SERVER_RUNNING);
     assert_true(net_match_tick(at->match) > 0);
     assert_int_equal(table_counters(at)->joins, 3);
@@ -181,10 +177,8 @@ TABLE_ROWS(a_stop_ends_orderly_in_every_phase, is_held, 2, .seed = 2, .quiet = 1
 TABLE_CASE(a_stop_does_not_wait_for_ever, .seed = 2, .seats = 1, .steps = 60) {
     net_sim_link_set(at->seats[0].transport, &DEAD_LINK);
     net_server_stop(at->server, at->now_us);
-    table_run(at, 110);
-    assert_int_equal(net_server_get_phase(at->server), NET_SERVER_LEAVING);
-    table_run(at, 2 * TICKS_PER_SECOND - 110);
-    assert_int_equal(net_server_get_phase(at->server), NET_SERVER_ENDED);
+    table_runs_to(at, 110, NET_SERVER_LEAVING);
+    table_runs_to(at, 2 * TICKS_PER_SECOND - 110, NET_SERVER_ENDED);
     // The report contains no claim about what the client holds.
     assert_int_equal(table_report(at, 1)->tick, 0);
     assert_int_equal(table_report(at, 1)->scope.entities, 0);
@@ -194,12 +188,10 @@ TABLE_CASE(a_stop_does_not_wait_for_ever, .seed = 2, .seats = 1, .steps = 60) {
 TABLE_CASE(a_second_stop_waits_for_no_answer, .seed = 2, .seats = 2, .steps = 60) {
     net_sim_link_set(at->seats[0].transport, &DEAD_LINK);
     net_server_stop(at->server, at->now_us);
-    table_run(at, 6);
-    assert_int_equal(net_server_get_phase(at->server), NET_SERVER_SETTLING);
+    table_runs_to(at, 6, NET_SERVER_SETTLING);
     net_server_stop(at->server, at->now_us);
     assert_int_equal(net_server_get_phase(at->server), NET_SERVER_LEAVING);
-    table_run(at, 8);
-    assert_int_equal(net_server_get_phase(at->server), NET_SERVER_ENDED);
+    table_runs_to(at, 8, NET_SERVER_ENDED);
     assert_int_equal(net_client_get_end(at->seats[1].client), NET_CLIENT_END_GOODBYE);
 }
 
@@ -218,8 +210,7 @@ TABLE_ROWS(after_a_clock_that_jumps_by_an_hour_clients_can_join, i, 2, .seed = 2
            .steps = 60) {
     at->now_us += i == 0 ? UINT64_C(40000000) : UINT64_C(3600000000);
     table_run(at, TICKS_PER_SECOND);
-    table_sit(at, NULL);
-    table_run(at, 2 * TICKS_PER_SECOND);
+    (void)table_sit_for(at, 2 * TICKS_PER_SECOND);
     assert_true(seat_plays(&at->seats[1]));
     assert_int_equal(net_server_get_phase(at->server), NET_SERVER_RUNNING);
 }
@@ -238,8 +229,7 @@ TABLE_CASE(twenty_seconds_without_the_server_end_nothing, .seed = 2, .seats = 2,
 
 TABLE_CASE(whoever_comes_again_has_a_new_number_and_no_ghost, .seed = 2, .ticks_max = 400) {
     for (uint32_t i = 0; i < TABLE_SEATS; i++) {
-        table_seat* seat = table_sit(at, NULL);
-        table_run(at, 25);
+        table_seat* seat = table_sit_for(at, 25);
         assert_int_equal(net_client_get_report(seat->client).client, i + 1);
         uint32_t entities = ecs_world_entity_count(net_match_world(at->match));
         assert_int_equal(entities, 12 + 1 + 1); // the first motes, the clock, one avatar
@@ -276,8 +266,7 @@ TABLE_CASE(a_client_that_leaves_while_greeting_is_gone_at_once, .seed = 2) {
 
 TABLE_CASE(thirty_one_seconds_of_darkness_end_it_on_both_sides, .seed = 4, .quiet = 600, .seats = 2,
            .steps = 120) {
-    net_sim_link_set(at->seats[0].transport, &DEAD_LINK);
-    table_run(at, 29 * TICKS_PER_SECOND);
+    table_line_for(at, 0, &DEAD_LINK, 29 * TICKS_PER_SECOND);
     assert_int_equal(table_report(at, 1)->end, NET_END_NONE);
     assert_int_equal(net_client_get_phase(at->seats[0].client), NET_CLIENT_RESUMING);
     table_run(at, 2 * TICKS_PER_SECOND);
@@ -313,7 +302,7 @@ static uint64_t fake_clock(void) {
 }
 
 TABLE_ROWS(parts_of_a_tick_are_measured_with_the_clock_of_the_caller_if_any, has_clock, 2,
-           .seed = 9, .clock_us = has_clock ? fake_clock : NULL) {
+           .seed = 9, .server.clock_us = has_clock ? fake_clock : NULL) {
     const uint64_t* us = net_server_get_times(at->server);
     table_step(at);
     for (uint32_t i = 0; i < NET_PART_COUNT; i++)
@@ -323,7 +312,7 @@ TABLE_ROWS(parts_of_a_tick_are_measured_with_the_clock_of_the_caller_if_any, has
 }
 
 TABLE_CASE(who_is_here_can_be_read, .seed = 10, .quiet = 1e9, .spectators_max = 1,
-           .rate_bytes_max = 8000) {
+           .server.rate_bytes_max = 8000) {
     static const net_link_config BAD = {.loss_percent = 20, .delay_ms = 40, .seed = 3};
     (void)table_sit_as(at, NULL, "near");
     (void)table_sit_as(at, &BAD, "far");
@@ -358,8 +347,7 @@ TABLE_CASE(who_is_here_can_be_read, .seed = 10, .quiet = 1e9, .spectators_max = 
 TABLE_CASE(what_waits_for_a_client_shows_its_age, .seed = 10, .quiet = 1e9) {
     static const net_link_config DEAF = {.loss_percent = 100, .delay_ms = 5};
     net_live_peer peer;
-    (void)table_sit(at, NULL);
-    table_run(at, 120);
+    (void)table_sit_for(at, 120);
     assert_true(net_server_find_client(at->server, 1, &peer));
     assert_true(peer.waiting_ticks <= 6);
     net_sim_link_set(at->seats[0].transport, &DEAF);

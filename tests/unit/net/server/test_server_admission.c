@@ -67,7 +67,7 @@ static const struct {
               {"::1", "::1", false}};
 
 TABLE_ROWS(an_address_has_so_many_places_and_loopback_any_number, i, BASE_COUNT(PLACES),
-           .seed = i + 1, .clients_per_address_max = 2) {
+           .seed = i + 1, .server.clients_per_address_max = 2) {
     assert_true(joins(at, guest_from(at, PLACES[i].one, 0)));
     assert_true(joins(at, guest_from(at, PLACES[i].one, 0)));
     raw_client* third = guest_from(at, PLACES[i].other, 0);
@@ -87,7 +87,7 @@ TABLE_ROWS(an_address_has_so_many_places_and_loopback_any_number, i, BASE_COUNT(
 // Connections that send no hello cost places of the transport: those of one address are closed at
 // once beyond its limit, and the house stays open for others.
 TABLE_CASE(silent_connections_of_one_address_do_not_shut_the_door, .seed = 2, .clients_max = 2,
-           .clients_per_address_max = 4) {
+           .server.clients_per_address_max = 4) {
     for (uint32_t i = 0; i < 9; i++)
         (void)table_connect(at, guest_from(at, "203.0.113.5", 0));
     assert_int_equal(table_dropped(at, NET_DROP_ADDRESS_FULL), 5);
@@ -115,7 +115,7 @@ TABLE_CASE(the_oldest_silent_connection_gives_its_slot, .seed = 3, .clients_max 
 // ---- pace
 
 TABLE_ROWS(a_player_opens_five_sessions_in_ten_seconds, kind, 2, .seed = 4,
-           .clients_per_address_max = 8) {
+           .server.clients_per_address_max = 8) {
     // By player from many addresses, by address without a player.
     raw_client* raw[2] = {guest_from(at, "203.0.113.5", kind ? 0 : 77),
                           guest_from(at, kind ? "203.0.113.5" : "198.51.100.1", kind ? 0 : 77)};
@@ -141,7 +141,7 @@ TABLE_ROWS(a_player_opens_five_sessions_in_ten_seconds, kind, 2, .seed = 4,
 }
 
 TABLE_CASE(a_client_that_names_itself_is_counted_by_its_address, .seed = 4,
-           .clients_per_address_max = 8) {
+           .server.clients_per_address_max = 8) {
     raw_client* raw = guest_from(at, "203.0.113.5", 0);
     for (uint32_t i = 0; i <= NET_SESSIONS_MAX; i++) {
         // Another name each time; the key 0 is the built-in one.
@@ -153,7 +153,8 @@ TABLE_CASE(a_client_that_names_itself_is_counted_by_its_address, .seed = 4,
     }
 }
 
-TABLE_CASE(who_broke_rules_waits_before_the_next_session, .seed = 5, .clients_per_address_max = 8) {
+TABLE_CASE(who_broke_rules_waits_before_the_next_session, .seed = 5,
+           .server.clients_per_address_max = 8) {
     raw_client* raw = guest_from(at, "203.0.113.5", 0);
     assert_true(joins(at, raw));
     table_run(at, 3);
@@ -238,7 +239,7 @@ static uint32_t ban(table* at, const char* text) {
 }
 
 TABLE_CASE(who_is_banned_is_refused_and_told_why, .seed = 8,
-           .bans = bans_of("address 203.0.113.0/24 flooded us\nplayer 666 cheated\nkey 9")) {
+           .server.bans = bans_of("address 203.0.113.0/24 flooded us\nplayer 666 cheated\nkey 9")) {
     raw_client* one = guest_from(at, "203.0.113.77", 5);
     assert_false(joins(at, one));
     assert_int_equal(one->refused_reason, SHOAL__WIRE__REFUSED_REASON__REFUSED_BANNED);
@@ -250,7 +251,8 @@ TABLE_CASE(who_is_banned_is_refused_and_told_why, .seed = 8,
     assert_int_equal(table_dropped(at, NET_DROP_BANNED), 2);
 }
 
-TABLE_CASE(a_ban_ends_the_sessions_that_it_meets, .seed = 9, .bans = bans_of(""), .quiet = 1e9) {
+TABLE_CASE(a_ban_ends_the_sessions_that_it_meets, .seed = 9, .server.bans = bans_of(""),
+           .quiet = 1e9) {
     raw_client* one = guest_from(at, "203.0.113.77", 5);
     raw_client* two = guest_from(at, "203.0.113.78", 6);
     raw_client* three = guest_from(at, "198.51.100.1", 7);
@@ -271,7 +273,7 @@ TABLE_CASE(a_ban_ends_the_sessions_that_it_meets, .seed = 9, .bans = bans_of("")
     assert_int_equal(one->refused_reason, SHOAL__WIRE__REFUSED_REASON__REFUSED_BANNED);
     // The list changed by itself: a file was read again.
     static const char text[] = "player 7 by the file";
-    assert_ok(net_bans_read(at->config.bans, text, strlen(text), "bans", NULL));
+    assert_ok(net_bans_read(at->config.server.bans, text, strlen(text), "bans", NULL));
     assert_int_equal(net_server_enforce_bans(at->server), 1);
     assert_int_equal(net_server_enforce_bans(at->server), 0);
 }
@@ -285,9 +287,9 @@ TABLE_CASE(a_server_without_a_list_says_so, .seed = 10) {
 }
 
 // A member prints why its session ended.
-TABLE_CASE(a_banned_client_prints_the_reason, .seed = 11, .bans = bans_of(""), .quiet = 1e9) {
-    table_seat* seat = table_sit(at, NULL);
-    table_run(at, 60);
+TABLE_CASE(a_banned_client_prints_the_reason, .seed = 11, .server.bans = bans_of(""),
+           .quiet = 1e9) {
+    table_seat* seat = table_sit_for(at, 60);
     assert_int_equal(net_client_get_phase(seat->client), NET_CLIENT_PLAYING);
     assert_int_equal(ban(at, "address 198.18.0.0/15 come back \xE2\x80\xAEnever"), 1);
     table_run(at, 30);

@@ -45,8 +45,7 @@ static const net_game_module* deciding(void) {
 TABLE_CASE(a_game_refuses_drops_and_ends_with_reasons, .seed = 1, .quiet = 1e9, .game = deciding(),
            .act = decide, .start = start, .has_log = true) {
     for (uint32_t i = 0; i < 3; i++) {
-        (void)table_sit(at, NULL);
-        table_run(at, 10);
+        (void)table_sit_for(at, 10);
     }
     table_run_out(at, 3000);
     assert_int_equal(net_server_get_phase(at->server), NET_SERVER_ENDED);
@@ -137,7 +136,6 @@ TABLE_CASE(a_match_that_stands_still_can_be_ended, .seed = 1, .seats = 1, .steps
     net_server_stand_still(at->server, "why");
     table_run(at, 60);
     net_server_stop(at->server, at->now_us);
-    table_run(at, 60);
-    assert_int_equal(net_server_get_phase(at->server), NET_SERVER_ENDED);
+    table_runs_to(at, 60, NET_SERVER_ENDED);
     assert_int_equal(net_client_get_end(seat->client), NET_CLIENT_END_GOODBYE);
 }

@@ -73,7 +73,7 @@ static void write_number(void* context, uint32_t client, void* bytes, size_t siz
 
 // Its line was dead, so it does not know; also with secrets that a key makes, always the same ones.
 TABLE_ROWS(the_first_does_not_come_back_by_its_secret, is_made, 2, .seed = 4, .quiet = 1e9,
-           .secret = is_made ? write_number : NULL) {
+           .server.secret = is_made ? write_number : NULL) {
     raw_client* first = guest_of(at, 77, 3);
     assert_true(joins(at, first));
     table_cut(first, 0);

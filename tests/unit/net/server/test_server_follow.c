@@ -32,7 +32,7 @@ static void open_match(relay* self, table_config config) {
 static void open_shown(relay* self, bool is_whole, table_config shown) {
     table* at = &self->shown;
     shown.seed = 77;
-    shown.has_log = shown.is_log_manual = shown.is_following = true;
+    shown.has_log = shown.is_log_manual = shown.server.is_following = true;
     table_prepare(at, shown);
     at->now_us = self->match.now_us;
     const char* log = self->match.files.log;

@@ -117,12 +117,12 @@ static work run(way how) {
     static table at;
     table_open(&at, (table_config){.seed = 12,
                                    .quiet = 1e9,
-                                   .clients_per_address_max = NET_ADDRESS_CLIENTS_DEFAULT,
+                                   .server.clients_per_address_max = NET_ADDRESS_CLIENTS_DEFAULT,
                                    .seats = 2,
                                    .steps = 60,
                                    .ticks_max = (SECONDS + 4) * TICKS_PER_SECOND,
-                                   .server_trace = count_work,
-                                   .server_trace_context = &of});
+                                   .server.session_trace = count_work,
+                                   .server.session_trace_context = &of});
     raw_client* raw = table_guest(&at);
     of.member = raw->client;
     of.decoded = of.packets_for_all = of.bytes_for_all = 0;

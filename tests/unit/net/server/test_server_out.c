@@ -171,8 +171,7 @@ static void keep_line(void* context, const net_ledger_line* line) {
 TABLE_CASE(entities_are_counted_only_while_somebody_asks_for_them, .seed = 1, .quiet = 4000) {
     net_ledger_span span, whole;
     listed all = {0}, most = {0};
-    table_sit(at, NULL);
-    table_run(at, 60);
+    (void)table_sit_for(at, 60);
     assert_true(net_server_ledger(at->server, NET_LEDGER_BOTH, 1, NULL, NULL, &span));
     table_run(at, 90);
     assert_null(net_explain_of(at->server)->ledger->entity_sums);
@@ -276,7 +275,7 @@ GUEST_CASE(the_fate_of_inputs_is_told_at_once, .seed = 1, .quiet = 1) {
 }
 
 TABLE_ROWS(a_divisor_gives_each_client_its_own_ticks, i, NET_SEND_DIVISOR_MAX, .seed = 5,
-           .quiet = 400, .ticks_max = 500, .send_divisor = i + 1, .seats = 1) {
+           .quiet = 400, .ticks_max = 500, .server.send_divisor = i + 1, .seats = 1) {
     const uint32_t divisor = i + 1;
     raw_client* a = table_guest(at);
     raw_client* b = table_guest(at);
@@ -311,25 +310,25 @@ TABLE_CASE(divisor_and_rate_have_limits, .seed = 1) {
 
 // ---- how much
 
-static swarm_context* the_storm;
-
-// Everything moves in each tick. This is more data than the least rate allows.
-static void storm_es(const ecs_stage* stage, const ecs_rows* rows) {
+// Everything moves in each tick: this is more data than the least rate allows, and a probe names an
+// older tick than the newest row.
+static void move_all(const ecs_stage* stage, const ecs_rows* rows) {
     (void)rows;
-    ecs_query_iter iter = ecs_query_begin(stage->world, the_storm->movers);
+    swarm_context* context = stage->context;
+    ecs_query_iter iter = ecs_query_begin(stage->world, context->movers);
     while (ecs_query_next(&iter)) {
         ecs_vec2* pos = iter.rows.columns[0];
         for (uint32_t i = 0; i < iter.rows.count; i++)
-            pos[i].x += (stage->tick + i) % 16 < 8 ? 1.0f : -1.0f;
+            pos[i].x = pos[i].x < 300 ? pos[i].x + 0.5f : -100;
     }
 }
 
 static void start_storm(ecs_world* world, void* context, const net_game_start* start) {
-    the_storm = context;
+    const swarm_context* game = context;
     swarm_module_get()->start(world, context, start);
     for (uint32_t i = 0; i < 200; i++) {
         ecs_entity mote;
-        (void)!ecs_create(world, the_storm->mote, NULL, 0, &mote);
+        (void)!ecs_create(world, game->mote, NULL, 0, &mote);
     }
 }
 
@@ -338,8 +337,8 @@ static const struct {
 } RATES[] = {{8000, 0, 8000}, {0, 8000, 8000}, {10000, 20000, 10000}, {0, 1, 8000}};
 
 TABLE_ROWS(nobody_is_sent_more_than_its_rate_and_a_little, i, BASE_COUNT(RATES), .seed = 1,
-           .quiet = 1, .act = storm_es, .start = start_storm, .rate_bytes_max = RATES[i].ours,
-           .wrap = weigh) {
+           .quiet = 1, .act = move_all, .start = start_storm,
+           .server.rate_bytes_max = RATES[i].ours, .wrap = weigh) {
     raw_client* raw = table_raw_client(at);
     raw->rate_bytes_max = RATES[i].wish;
     assert_true(table_join(at, raw, "thrifty"));
@@ -352,7 +351,7 @@ TABLE_ROWS(nobody_is_sent_more_than_its_rate_and_a_little, i, BASE_COUNT(RATES),
 }
 
 TABLE_CASE(a_client_at_the_least_rate_gets_everything_in_the_end, .seed = 2, .quiet = 500,
-           .ticks_max = 600, .rate_bytes_max = NET_RATE_BYTES_MIN, .seats = 1) {
+           .ticks_max = 600, .server.rate_bytes_max = NET_RATE_BYTES_MIN, .seats = 1) {
     table_ends(at, 3000);
     assert_int_equal(net_client_get_report(at->seats[0].client).tick, 600);
     assert_int_equal(((swarm_context*)net_match_context(at->seats[0].match))->ping_faults, 0);
@@ -473,18 +472,6 @@ TABLE_ROWS(a_convoy_larger_than_a_packet_is_said_once, is_small, 2, .seed = 1, .
 }
 
 // ---- checksums
-
-// Each avatar gets a row in each tick, so a probe names an older tick than its newest row.
-static void move_all(const ecs_stage* stage, const ecs_rows* rows) {
-    (void)rows;
-    swarm_context* context = stage->context;
-    ecs_query_iter iter = ecs_query_begin(stage->world, context->movers);
-    while (ecs_query_next(&iter)) {
-        ecs_vec2* pos = iter.rows.columns[0];
-        for (uint32_t i = 0; i < iter.rows.count; i++)
-            pos[i].x = pos[i].x < 300 ? pos[i].x + 0.5f : -100;
-    }
-}
 
 TABLE_CASE(what_changes_in_every_tick_is_healed_too, .seed = 1, .quiet = 100, .ticks_max = 2400,
            .act = move_all, .seats = 1, .steps = 200) {

@@ -117,8 +117,8 @@ TABLE_CASE(more_clients_get_solo_code_when_those_that_have_it_cost_little, .seed
 
 // 0: the server has no solo code, and its clients have it; 1: the other way around.
 TABLE_ROWS(where_a_side_has_no_solo_code_clients_get_shared_code, i, 2, .seed = 3, .quiet = 1e9,
-           .coder = NET_CODER_SOLO, .has_solo = i == 0, .has_no_solo = i == 0, .seats = SEATS,
-           .steps = 2 * TICKS_PER_SECOND, .link = &GOOD) {
+           .server.coder = NET_CODER_SOLO, .has_solo = i == 0, .has_no_solo = i == 0,
+           .seats = SEATS, .steps = 2 * TICKS_PER_SECOND, .link = &GOOD) {
     assert_int_equal(count_solo(at), 0);
     table_plays(at);
     for (uint32_t k = 0; k < SEATS; k++)

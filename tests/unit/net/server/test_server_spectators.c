@@ -27,8 +27,7 @@ TABLE_CASE(spectators_have_places_beside_those_of_players, .seed = 1, .clients_m
     table_seat* first = table_watch(at, NULL);
     table_run(at, 30);
     table_seat* second = table_watch(at, NULL);
-    table_seat* player = table_sit(at, NULL);
-    table_run(at, 30);
+    table_seat* player = table_sit_for(at, 30);
     assert_true(is_in(first) && is_in(second) && is_in(player));
     assert_int_equal(net_client_number(first->client), NET_SPECTATOR_FIRST);
     assert_int_equal(net_client_number(second->client), NET_SPECTATOR_FIRST + 1);
@@ -38,8 +37,7 @@ TABLE_CASE(spectators_have_places_beside_those_of_players, .seed = 1, .clients_m
     assert_int_equal(counters->clients, 1);
     assert_int_equal(counters->clients_peak, 1);
     table_seat* third = table_watch(at, NULL);
-    table_seat* late = table_sit(at, NULL);
-    table_run(at, 30);
+    table_seat* late = table_sit_for(at, 30);
     assert_string_equal(refusal_of(third, text), "the server is full (2 spectators): try later");
     assert_string_equal(refusal_of(late, text), "the server is full (1 players): try later");
     net_client_leave(first->client, at->now_us);
@@ -53,16 +51,14 @@ TABLE_CASE(spectators_have_places_beside_those_of_players, .seed = 1, .clients_m
     assert_int_equal(table_heard(&at->said, "spectator 2147483648 \"watcher\" left"), 1);
 }
 
-TABLE_CASE(without_places_for_them_spectators_are_told_so, .seed = 1) {
+TABLE_CASE(without_places_for_them_spectators_are_told_so, .seed = 1, .watchers = 1, .steps = 30) {
     char text[256];
-    table_seat* seat = table_watch(at, NULL);
-    table_run(at, 30);
-    assert_string_equal(refusal_of(seat, text),
+    assert_string_equal(refusal_of(at->seats, text),
                         "this server takes no spectators (its option: --spectators N)");
 }
 
 TABLE_CASE(spectators_of_an_address_are_counted_apart_from_its_players, .seed = 1,
-           .clients_per_address_max = 2, .spectators_max = 4) {
+           .server.clients_per_address_max = 2, .spectators_max = 4) {
     const net_peer_identity home = {.address = net_address_ipv4(0x057100cbu, 40000)};
     table_seat* seats[6];
     for (uint32_t i = 0; i < 6; i++) {
@@ -80,16 +76,13 @@ TABLE_CASE(spectators_of_an_address_are_counted_apart_from_its_players, .seed = 
     assert_true(is_in(seats[0]) && is_in(seats[2]));
 }
 
-TABLE_CASE(a_match_does_not_begin_for_a_spectator, .seed = 1, .clients_min = 1,
-           .spectators_max = 1) {
-    table_seat* seat = table_watch(at, NULL);
-    table_run(at, 60);
-    assert_int_equal(net_client_get_phase(seat->client), NET_CLIENT_PLAYING);
+TABLE_CASE(a_match_does_not_begin_for_a_spectator, .seed = 1, .clients_min = 1, .spectators_max = 1,
+           .watchers = 1, .steps = 60) {
+    table_plays(at);
     assert_int_equal(net_server_get_phase(at->server), NET_SERVER_HOLDING);
-    (void)table_sit(at, NULL);
-    table_run(at, 30);
+    (void)table_sit_for(at, 30);
     assert_int_equal(net_server_get_phase(at->server), NET_SERVER_RUNNING);
-    assert_true(is_in(seat));
+    assert_true(is_in(at->seats));
 }
 
 // ---- what they see
@@ -116,8 +109,7 @@ TABLE_CASE(a_spectator_sees_what_the_player_sees_that_it_watches, .seed = 3, .qu
            .spectators_max = 2, .game = wild(RULES_SHARP), .templates = swarm_wild_templates(),
            .seats = 1, .steps = 10) {
     table_seat* one = at->seats;
-    table_seat* two = table_sit(at, NULL);
-    table_run(at, 60);
+    table_seat* two = table_sit_for(at, 60);
     table_seat* watcher = table_watch(at, NULL);
     table_run(at, 60);
     assert_int_equal(net_client_watched(watcher->client), 1); // the first of the roster
@@ -141,21 +133,18 @@ TABLE_CASE(a_spectator_sees_what_the_player_sees_that_it_watches, .seed = 3, .qu
 
 // The module is asked about players only, so one that watches none gets nothing.
 TABLE_CASE(a_spectator_of_nobody_sees_nothing_that_the_module_decides, .seed = 3, .quiet = 400,
-           .spectators_max = 1, .game = wild(RULES_ALL), .templates = swarm_wild_templates()) {
-    table_seat* watcher = table_watch(at, NULL);
-    table_run(at, 120);
+           .spectators_max = 1, .game = wild(RULES_ALL), .templates = swarm_wild_templates(),
+           .watchers = 1, .steps = 120) {
+    table_seat* watcher = at->seats;
     assert_true(is_in(watcher));
     assert_int_equal(net_client_get_report(watcher->client).scope.entities, 0);
-    (void)table_sit(at, NULL);
-    table_run(at, 120);
+    (void)table_sit_for(at, 120);
     assert_true(net_client_get_report(watcher->client).scope.entities > 0);
 }
 
 TABLE_CASE(another_player_is_watched_four_times_a_second_at_most, .seed = 1, .quiet = 1e9,
-           .spectators_max = 1) {
-    table_seat* players[] = {table_sit(at, NULL), table_sit(at, NULL)};
-    table_seat* watcher = table_watch(at, NULL);
-    table_run(at, 60);
+           .spectators_max = 1, .seats = 2, .watchers = 1, .steps = 60) {
+    table_seat* watcher = &at->seats[2];
     uint32_t changes = 0;
     ecs_entity shown = net_client_player(watcher->client);
     for (uint32_t i = 0; i < 2 * TICKS_PER_SECOND; i++) {
@@ -167,7 +156,7 @@ TABLE_CASE(another_player_is_watched_four_times_a_second_at_most, .seed = 1, .qu
     assert_in_range(changes, 2, 8);
     net_client_watch(watcher->client, 2);
     table_run(at, 30); // NET_WATCH_MS_MIN and the line
-    assert_int_equal(net_client_player(watcher->client), net_client_player(players[1]->client));
+    assert_int_equal(net_client_player(watcher->client), net_client_player(at->seats[1].client));
 }
 
 // ---- what they may not do
@@ -220,8 +209,7 @@ WATCHER_CASE(a_spectator_may_want_to_watch_whoever_it_names) {
 
 TABLE_CASE(a_spectator_is_in_no_roster, .seed = 1, .spectators_max = 1) {
     table_seat* watcher = table_watch(at, NULL);
-    table_seat* player = table_sit(at, NULL);
-    table_run(at, 60);
+    table_seat* player = table_sit_for(at, 60);
     assert_int_equal(net_client_next_player(player->client, 0), 1);
     assert_int_equal(net_client_next_player(player->client, 1), 0);
     assert_int_equal(net_client_next_player(watcher->client, 0), 1);
@@ -234,30 +222,20 @@ TABLE_CASE(a_spectator_is_in_no_roster, .seed = 1, .spectators_max = 1) {
 
 // It waits for players as long as it takes, up to NET_SETTLE_MS_MAX.
 TABLE_CASE(at_its_end_a_match_waits_for_spectators_1500_ms, .seed = 1, .quiet = 1e9,
-           .ticks_max = 60, .spectators_max = 1) {
-    (void)table_sit(at, NULL);
-    table_seat* watcher = table_watch(at, NULL);
-    table_run(at, 59);
-    net_sim_link_set(watcher->transport, &DEAD_LINK);
-    table_run(at, 1 + NET_STOP_MS_MAX * TICKS_PER_SECOND / 1000 - 10);
+           .ticks_max = 60, .spectators_max = 1, .seats = 1, .watchers = 1, .steps = 59) {
+    table_line_for(at, 1, &DEAD_LINK, 1 + NET_STOP_MS_MAX * TICKS_PER_SECOND / 1000 - 10);
     assert_int_equal(net_match_tick(at->match), 60);
     assert_int_equal(net_server_get_phase(at->server), NET_SERVER_SETTLING);
-    table_run(at, 20);
-    assert_int_equal(net_server_get_phase(at->server), NET_SERVER_LEAVING);
+    table_runs_to(at, 20, NET_SERVER_LEAVING);
 }
 
 TABLE_CASE(a_spectator_resumes_as_the_same_and_watches_on, .seed = 1, .quiet = 1e9,
-           .spectators_max = 1) {
-    (void)table_sit(at, NULL);
-    table_seat* two = table_sit(at, NULL);
-    table_seat* watcher = table_watch(at, NULL);
-    table_run(at, 60);
+           .spectators_max = 1, .seats = 2, .watchers = 1, .steps = 60) {
+    table_seat *two = &at->seats[1], *watcher = &at->seats[2];
     net_client_watch(watcher->client, 2);
     table_run(at, 30);
-    net_sim_link_set(watcher->transport, &DEAD_LINK);
-    table_run(at, 5 * TICKS_PER_SECOND);
-    net_sim_link_set(watcher->transport, &QUIET_LINK);
-    table_run(at, 5 * TICKS_PER_SECOND);
+    table_line_for(at, 2, &DEAD_LINK, 5 * TICKS_PER_SECOND);
+    table_line_for(at, 2, &QUIET_LINK, 5 * TICKS_PER_SECOND);
     assert_true(is_in(watcher));
     assert_int_equal(table_counters(at)->resumes, 1);
     assert_int_equal(net_client_number(watcher->client), NET_SPECTATOR_FIRST);

@@ -58,8 +58,9 @@ static tracer* cleared(tracer* kept) {
 }
 
 #define TRACED                                                                                     \
-    .quiet = 1e9, .server_trace = record, .server_trace_context = cleared(&server),                \
-    .seat_trace = record, .seat_trace_context = cleared(&client)
+    .quiet = 1e9, .server.session_trace = record,                                                  \
+    .server.session_trace_context = cleared(&server), .seat_trace = record,                        \
+    .seat_trace_context = cleared(&client)
 
 TABLE_CASE(a_session_is_seen_from_its_first_connection_to_its_end, .seed = 5, TRACED, .seats = 1,
            .steps = 120) {

@@ -110,9 +110,9 @@ static void open_next(takeover* at) {
     net_transport* transport = house->transport;
     house->match = at->next_match = match_made(
         house->module, (match_wanted){.seed = at->config.seed, .setting = &(double){1e9}});
-    house->config.step = NULL;
+    house->config.server.step = NULL;
     house->config.clients_min = 0;
-    house->config.is_following = house->config.has_no_solo = true;
+    house->config.server.is_following = house->config.has_no_solo = true;
     assert_ok(table_listen(house, NEXT_ADDRESS));
     at->next = house->server;
     at->next_transport = house->transport;
@@ -143,8 +143,8 @@ static void takeover_open(takeover* at, takeover_config config) {
                               .is_enet = true,
                               .security = {.keys = &at->ring, .identity = 5},
                               .clients_min = SEATS,
-                              .secret = make_secret,
-                              .step = run_both});
+                              .server.secret = make_secret,
+                              .server.step = run_both});
     set_line(at, config.seed);
     at->old_match = at->room.match;
     open_next(at);
@@ -344,37 +344,24 @@ CASE(players_go_on_at_another_server) {
     }
 }
 
-CASE(values_of_variable_size_and_what_only_some_see_go_on) {
-    for (uint32_t rules = 0; rules < SWARM_RULES_END; rules += 21)
-        run_takeover(
-            (takeover_config){.seed = 2 + rules, .delay_ms = 30, .loss = 5, .rules = rules}, NULL);
-}
+#define TAKEOVER_ROWS(name, i, count, ...)                                                         \
+    CASE(name) {                                                                                   \
+        for (uint32_t i = 0; i < (count); i++)                                                     \
+            run_takeover((takeover_config){.delay_ms = 30, .loss = 5, __VA_ARGS__}, NULL);         \
+    }
 
-CASE(a_server_that_wakes_up_gets_no_client_back) {
-    run_takeover(
-        (takeover_config){
-            .seed = 3, .delay_ms = 30, .loss = 5, .rules = UINT32_MAX, .is_sleeping = true},
-        NULL);
-}
+TAKEOVER_ROWS(values_of_variable_size_and_what_only_some_see_go_on, i, SWARM_RULES_END / 21 + 1,
+              .seed = 2 + 21 * i, .rules = 21 * i)
 
-CASE(ticks_that_only_the_dead_server_had_do_no_harm) {
-    for (uint32_t lost = 1; lost <= 4; lost++)
-        run_takeover((takeover_config){.seed = 4 + lost,
-                                       .delay_ms = 30,
-                                       .loss = 5,
-                                       .rules = lost % 2 ? UINT32_MAX : 0,
-                                       .lost_ticks = lost},
-                     NULL);
-}
+TAKEOVER_ROWS(a_server_that_wakes_up_gets_no_client_back, i, 1, .seed = 3 + i, .rules = UINT32_MAX,
+              .is_sleeping = true)
+
+TAKEOVER_ROWS(ticks_that_only_the_dead_server_had_do_no_harm, i, 4, .seed = 5 + i,
+              .rules = i % 2 ? 0 : UINT32_MAX, .lost_ticks = i + 1)
 
 // What ended while a client was away leaves its world before the goodbye.
-CASE(a_match_that_ends_when_its_players_come_back_ends_with_equal_worlds) {
-    for (uint32_t seed = 20; seed < 26; seed++)
-        run_takeover(
-            (takeover_config){
-                .seed = seed, .delay_ms = 30, .loss = 5, .rules = UINT32_MAX, .is_short = true},
-            NULL);
-}
+TAKEOVER_ROWS(a_match_that_ends_when_its_players_come_back_ends_with_equal_worlds, i, 6,
+              .seed = 20 + i, .rules = UINT32_MAX, .is_short = true)
 
 // What it shows is too far ahead of the match.
 CASE(a_client_of_many_lost_ticks_starts_again) {
@@ -395,26 +382,8 @@ CASE(a_client_of_many_lost_ticks_starts_again) {
     takeover_close(&at);
 }
 
-CASE(a_late_takeover_finds_clients_that_connect) {
-    run_takeover(
-        (takeover_config){
-            .seed = 9, .delay_ms = 30, .loss = 5, .rules = UINT32_MAX, .is_late = true},
-        NULL);
-}
+TAKEOVER_ROWS(a_late_takeover_finds_clients_that_connect, i, 1, .seed = 9 + i, .rules = UINT32_MAX,
+              .is_late = true)
 
-CASE(at_five_percent_loss_all_come_back_each_time) {
-    uint64_t took_us[SEATS], slowest_us = 0;
-    const uint32_t runs = test_scaled(3, 1);
-    for (uint32_t i = 0; i < runs; i++) {
-        run_takeover((takeover_config){.seed = 1000 + i,
-                                       .delay_ms = 30,
-                                       .loss = 5,
-                                       .rules = i % 2 ? UINT32_MAX : i % SWARM_RULES_END,
-                                       .is_sleeping = i % 3 == 0},
-                     took_us);
-        for (uint32_t k = 0; k < SEATS; k++)
-            if (took_us[k] > slowest_us) slowest_us = took_us[k];
-    }
-    print_message("    %u takeovers: first packet after %u ms at most\n", runs,
-                  (uint32_t)(slowest_us / 1000));
-}
+TAKEOVER_ROWS(at_five_percent_loss_all_come_back_each_time, i, test_scaled(3, 1), .seed = 1000 + i,
+              .rules = i % 2 ? UINT32_MAX : i % SWARM_RULES_END, .is_sleeping = i % 3 == 0)

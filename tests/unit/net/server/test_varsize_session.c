@@ -41,8 +41,7 @@ TABLE_ROWS(what_is_under_way_when_a_connection_breaks_arrives_after_it_is_back, 
            .seed = i + 1, .quiet = 4e9, .ticks_max = 1200, .seats = 1) {
     table_sit(at, &POOR_LINK);
     table_run(at, 207 + 7 * i);
-    net_sim_link_set(at->seats[(i + 1) % 2].transport, &DEAD_LINK);
-    table_run(at, 300);
+    table_line_for(at, (i + 1) % 2, &DEAD_LINK, 300);
     net_sim_link_set(at->seats[(i + 1) % 2].transport, &POOR_LINK);
     table_run_out(at, 5000);
     assert_true(table_counters(at)->resumes >= 1);

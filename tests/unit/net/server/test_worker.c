@@ -88,7 +88,7 @@ static outcome play(uint64_t seed, uint32_t lanes, uint32_t divisor) {
     table_open(&at, (table_config){.seed = seed,
                                    .quiet = 1e9,
                                    .ticks_max = 900,
-                                   .send_divisor = divisor,
+                                   .server.send_divisor = divisor,
                                    .is_threaded = lanes > 0,
                                    .lanes = lanes,
                                    .has_accounts = true});
