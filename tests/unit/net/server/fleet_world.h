@@ -63,11 +63,6 @@ static inline void hear(void* context, const char* file, uint32_t line, const ch
     snprintf(self->said + used, sizeof self->said - used, "%s\n", text);
 }
 
-static inline void make_secret(void* context, uint32_t client, void* bytes, size_t size) {
-    (void)context;
-    memset(bytes, (int)(client * 7 & 0xff), size);
-}
-
 static inline void address_of(char text[32], uint32_t number) {
     snprintf(text, 32, "127.0.0.1:%u", PORT + number);
 }
@@ -108,7 +103,7 @@ static inline void open_server(fleet* self, node* at, uint64_t identity) {
                                       .transport = at->transport,
                                       .observer = net_log_observer(at->log),
                                       .clients_max = SEATS,
-                                      .secret = make_secret,
+                                      .secret = table_secret,
                                       .is_following = at->standby != NULL};
     assert_ok(net_server_create(&server, &at->server));
     if (self->ring.count > 0) name_standbys(at);
@@ -197,7 +192,7 @@ static inline void sit(fleet* self, uint32_t index, const uint8_t* secret) {
 static inline void move_seat(fleet* self, uint32_t index, const node* to) {
     table_seat* seat = &self->seats[index];
     uint8_t secret[NET_RESUME_BYTES];
-    make_secret(NULL, net_client_number(seat->client), secret, sizeof secret);
+    table_secret(NULL, net_client_number(seat->client), secret, sizeof secret);
     seat_close(seat);
     assert_ok(seat_line(NULL, NULL, 0, &seat->transport));
     address_of(self->homes[index], to->number);
@@ -322,10 +317,6 @@ static inline void open_fleet_with(fleet* self, uint64_t seed, bool has_keys,
     open_first(self, tick_rate_hz);
 }
 
-static inline void open_fleet(fleet* self, uint64_t seed) {
-    open_fleet_with(self, seed, false, NET_TICK_RATE_HZ_DEFAULT);
-}
-
 static inline void close_fleet(fleet* self) {
     for (uint32_t i = 0; i < SEATS && self->seats[i].client; i++)
         seat_close(&self->seats[i]);
@@ -354,7 +345,7 @@ static inline void seat_all(fleet* self, uint32_t seats) {
 }
 
 static inline void open_fleet_of(fleet* self, uint64_t seed, uint32_t standbys, uint32_t seats) {
-    open_fleet(self, seed);
+    open_fleet_with(self, seed, false, NET_TICK_RATE_HZ_DEFAULT);
     for (uint32_t i = 1; i <= standbys; i++)
         (void)open_standby(self, i);
     if (seats > 0) seat_all(self, seats);

@@ -462,6 +462,22 @@ static inline const net_peer_report* table_report(const table* at, uint32_t clie
     return server_report_of(at->server, client);
 }
 
+/// A client was refused for this reason (0: any), in these words.
+static inline void seat_refused(const table_seat* seat, uint32_t reason, const char* words) {
+    char text[256] = "";
+    assert_int_equal(net_client_get_end(seat->client), NET_CLIENT_END_REFUSED);
+    const uint32_t given = (uint32_t)net_client_refusal(seat->client, text, sizeof text);
+    if (reason) assert_int_equal(given, reason);
+    if (!strstr(text, words)) fail_msg("\"%s\" does not say \"%s\"", text, words);
+}
+
+/// The same of a raw client.
+static inline void raw_refused(const raw_client* raw, uint32_t reason, const char* words) {
+    assert_true(raw->is_refused && !raw->is_welcome);
+    assert_int_equal(raw->refused_reason, reason);
+    if (!strstr(raw->refused_text, words)) fail_msg("\"%s\"", raw->refused_text);
+}
+
 static inline bool seat_plays(const table_seat* seat) {
     return net_client_get_phase(seat->client) == NET_CLIENT_PLAYING;
 }
@@ -555,6 +571,12 @@ static inline void table_close(table* at) {
     if (at->config.is_enet) net_socket_virtual_set(false, 0);
     if (at->config.has_log) files_close(&at->files);
     assert_int_equal(at->memory.bytes, 0);
+}
+
+/// A secret that another server of the match makes too.
+static inline void table_secret(void* context, uint32_t client, void* bytes, size_t size) {
+    (void)context;
+    memset(bytes, (int)(client * 7 & 0xff), size);
 }
 
 /// Let some calls of a transport pass through others: tap->ops is a copy to change, tap->below has

@@ -180,10 +180,8 @@ STAGE_CASE(a_client_whose_game_does_not_fit_reads_why, .seed = 5) {
     exchange(at, "lamp { \"glow:u32\"{ _replicate:b=yes; value:u32=3 } }\n");
     all_come_back(at, at->module);
     table_run(at, 120);
-    char text[256];
-    assert_int_equal(net_client_get_end(at->seats[0].client), NET_CLIENT_END_REFUSED);
-    assert_int_not_equal(net_client_refusal(at->seats[0].client, text, sizeof text), 0);
-    assert_non_null(strstr(text, "the game files differ: \"component glow\" is missing"));
+    seat_refused(at->seats, SHOAL__WIRE__REFUSED_REASON__REFUSED_SCHEMA,
+                 "the game files differ: \"component glow\" is missing");
 }
 
 STAGE_CASE(without_memory_the_old_match_goes_on, .seed = 5) {
@@ -212,11 +210,6 @@ STAGE_CASE(a_server_that_accounts_its_bits_keeps_its_match, .seed = 5, .has_acco
 
 // ---- in another server ----
 
-static void make_secret(void* context, uint32_t client, void* bytes, size_t size) {
-    (void)context;
-    memset(bytes, (int)(client & 0xff), size);
-}
-
 // The process died; another one has the match, and the address.
 static void take_over(table* at, uint32_t clients_max) {
     table_stop(at);
@@ -230,7 +223,7 @@ static void expect_players(table* at) {
 }
 
 STAGE_CASE(players_come_back_to_another_server_of_the_match, .seed = 5,
-           .server.secret = make_secret) {
+           .server.secret = table_secret) {
     const ecs_entity player = net_match_player(at->match, 1);
     const ecs_tick tick = net_match_tick(at->match);
     // The first one had taken its place from an earlier session: only its client knows that now.
@@ -267,7 +260,8 @@ STAGE_CASE(players_come_back_to_another_server_of_the_match, .seed = 5,
 }
 
 // A client that does not come leaves by a leave of the match.
-STAGE_CASE(who_does_not_come_leaves_after_the_usual_time, .seed = 5, .server.secret = make_secret) {
+STAGE_CASE(who_does_not_come_leaves_after_the_usual_time, .seed = 5,
+           .server.secret = table_secret) {
     take_over(at, 2);
     expect_players(at);
     assert_int_equal(net_server_expect(at->server, 1, at->now_us), NET_ERR_FULL);
@@ -281,7 +275,7 @@ STAGE_CASE(who_does_not_come_leaves_after_the_usual_time, .seed = 5, .server.sec
     assert_ok(net_socket_link_set(NULL));
 }
 
-STAGE_CASE(without_memory_no_player_is_expected, .seed = 5, .server.secret = make_secret) {
+STAGE_CASE(without_memory_no_player_is_expected, .seed = 5, .server.secret = table_secret) {
     at->memory.is_lasting = true;
     for (uint64_t n = 1;; n++) {
         take_over(at, TABLE_SEATS);

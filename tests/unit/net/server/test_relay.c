@@ -42,7 +42,7 @@ static void open_relay(relay* self) {
 
 static void open_match(relay* self) {
     memset(self, 0, sizeof *self);
-    open_fleet(&self->fleet, 1);
+    open_fleet_of(&self->fleet, 1, 0, 0);
     run(&self->fleet, MATCH_STEPS);
 }
 
@@ -154,7 +154,7 @@ RELAY_CASE(a_relay_of_a_match_that_is_paused_is_not_behind) {
 // A standby is behind by what the stream has, also while that does not come.
 CASE(a_standby_that_runs_again_from_the_first_tick_lags) {
     fleet self;
-    open_fleet(&self, 1);
+    open_fleet_of(&self, 1, 0, 0);
     run(&self, 600);
     node* at = open_standby(&self, 1);
     broker_sim_faults slow = {

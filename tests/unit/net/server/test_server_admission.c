@@ -74,8 +74,7 @@ TABLE_ROWS(an_address_has_so_many_places_and_loopback_any_number, i, BASE_COUNT(
     assert_int_equal(joins(at, third), !PLACES[i].is_limited);
     assert_int_equal(table_dropped(at, NET_DROP_ADDRESS_FULL), PLACES[i].is_limited);
     if (PLACES[i].is_limited) {
-        assert_int_equal(third->refused_reason, SHOAL__WIRE__REFUSED_REASON__REFUSED_FULL);
-        assert_non_null(strstr(third->refused_text, "2 players of your address"));
+        raw_refused(third, SHOAL__WIRE__REFUSED_REASON__REFUSED_FULL, "2 players of your address");
         // A place that is left is free.
         leave(at, &at->raw_clients[0]);
         table_again(third);
@@ -242,8 +241,8 @@ TABLE_CASE(who_is_banned_is_refused_and_told_why, .seed = 8,
            .server.bans = bans_of("address 203.0.113.0/24 flooded us\nplayer 666 cheated\nkey 9")) {
     raw_client* one = guest_from(at, "203.0.113.77", 5);
     assert_false(joins(at, one));
-    assert_int_equal(one->refused_reason, SHOAL__WIRE__REFUSED_REASON__REFUSED_BANNED);
-    assert_string_equal(one->refused_text, "you are banned from this server: flooded us");
+    raw_refused(one, SHOAL__WIRE__REFUSED_REASON__REFUSED_BANNED,
+                "you are banned from this server: flooded us");
     raw_client* two = guest_from(at, "198.51.100.1", 666);
     assert_false(joins(at, two));
     assert_string_equal(two->refused_text, "you are banned from this server: cheated");

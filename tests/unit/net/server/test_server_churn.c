@@ -97,8 +97,6 @@ TABLE_CASE(sixty_thousand_joins_and_leaves_leak_nothing, .seed = 4, .clients_max
     double seconds = (double)(at->now_us - begin_us) * 1e-6;
     let_all_leave(at);
     int64_t after = memory_of(at);
-    print_message("%u joins in %.0f s, memory %lld -> %lld bytes\n", joins, seconds,
-                  (long long)before, (long long)after);
     assert_in_range((uint64_t)seconds, joins / JOINS_PER_SECOND, joins / JOINS_PER_SECOND * 5 / 4);
     assert_true(llabs((long long)(after - before)) <= 64 * 1024);
     assert_int_equal(ecs_world_entity_count(net_match_world(at->match)), entities);
@@ -236,8 +234,6 @@ TABLE_CASE(what_leavers_leave_is_destroyed_over_ticks, LARGE) {
         assert_true(at->memory.bytes > bytes - 2 * (full / CROWD));
         bytes = at->memory.bytes;
     }
-    print_message("%lld bytes with %u clients, %lld after them, in %u steps\n", (long long)full,
-                  CROWD, (long long)bytes, steps);
     assert_in_range(steps, CROWD / 3, CROWD);
     assert_true(bytes < full / 2);
     assert_int_equal(counters->clients, 0);

@@ -57,11 +57,7 @@ TABLE_CASE(a_game_refuses_drops_and_ends_with_reasons, .seed = 1, .quiet = 1e9, 
     assert_true(table_report(at, 1)->scope.hash == first.scope.hash);
     assert_int_equal(table_report(at, 1)->end, NET_END_GOODBYE);
     // The second was refused, the third dropped.
-    char text[256];
-    assert_int_equal(net_client_get_end(at->seats[1].client), NET_CLIENT_END_REFUSED);
-    assert_int_equal(net_client_refusal(at->seats[1].client, text, sizeof text),
-                     NET_REFUSAL_BY_GAME);
-    assert_string_equal(text, "two is a crowd");
+    seat_refused(&at->seats[1], NET_REFUSAL_BY_GAME, "two is a crowd");
     assert_int_equal(table_report(at, 2)->end, NET_END_REFUSED);
     assert_int_equal(net_client_get_end(at->seats[2].client), NET_CLIENT_END_LOST);
     assert_int_equal(table_report(at, 3)->end, NET_END_GAME);

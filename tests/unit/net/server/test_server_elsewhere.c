@@ -66,14 +66,9 @@ TABLE_ROWS(of_two_that_greet_together_the_second_plays, ticks, 6, .seed = 3, .cl
     assert_true(net_match_player(at->match, second->client) != ECS_ENTITY_NONE);
 }
 
-static void write_number(void* context, uint32_t client, void* bytes, size_t size) {
-    (void)context;
-    memset(bytes, (int)client, size);
-}
-
 // Its line was dead, so it does not know; also with secrets that a key makes, always the same ones.
 TABLE_ROWS(the_first_does_not_come_back_by_its_secret, is_made, 2, .seed = 4, .quiet = 1e9,
-           .server.secret = is_made ? write_number : NULL) {
+           .server.secret = is_made ? table_secret : NULL) {
     raw_client* first = guest_of(at, 77, 3);
     assert_true(joins(at, first));
     table_cut(first, 0);
@@ -81,9 +76,8 @@ TABLE_ROWS(the_first_does_not_come_back_by_its_secret, is_made, 2, .seed = 4, .q
     assert_true(joins(at, second));
     raw_client* late = guest_of(at, 77, 3);
     (void)table_resume(at, late, first->resume, NET_RESUME_BYTES);
-    assert_true(late->is_refused && !late->is_welcome);
-    assert_int_equal(late->refused_reason, SHOAL__WIRE__REFUSED_REASON__REFUSED_GONE);
-    assert_string_equal(late->refused_text, "you joined elsewhere: this session is over");
+    raw_refused(late, SHOAL__WIRE__REFUSED_REASON__REFUSED_GONE,
+                "you joined elsewhere: this session is over");
     assert_false(second->is_gone);
     // The second does.
     raw_client_inputs(second, raw_client_packet(second), 1, 1, "", 0);

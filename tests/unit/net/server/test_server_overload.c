@@ -48,9 +48,6 @@ static bytes play(table* at, double late_ms) {
     set_late_ms(at, 0);
     (void)run_seconds(at, BACK_S);
     sent.after = run_seconds(at, LATE_S);
-    printf("late_ms=%g before=%llu late=%llu after=%llu\n", late_ms,
-           (unsigned long long)sent.before, (unsigned long long)sent.late,
-           (unsigned long long)sent.after);
     return sent;
 }
 

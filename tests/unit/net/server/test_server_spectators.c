@@ -7,14 +7,6 @@
 #define RULES_ALL (SWARM_RULES_END - 1)
 #define RULES_SHARP (RULES_ALL & ~SWARM_RADIUS)
 
-static const char* refusal_of(const table_seat* seat, char text[256]) {
-    text[0] = 0;
-    assert_int_equal(net_client_get_end(seat->client), NET_CLIENT_END_REFUSED);
-    assert_int_equal(net_client_refusal(seat->client, text, 256),
-                     SHOAL__WIRE__REFUSED_REASON__REFUSED_FULL);
-    return text;
-}
-
 static bool is_in(const table_seat* seat) {
     return seat_plays(seat) && net_client_tick_newest(seat->client) > 0;
 }
@@ -23,7 +15,6 @@ static bool is_in(const table_seat* seat) {
 
 TABLE_CASE(spectators_have_places_beside_those_of_players, .seed = 1, .clients_max = 1,
            .spectators_max = 2) {
-    char text[256];
     table_seat* first = table_watch(at, NULL);
     table_run(at, 30);
     table_seat* second = table_watch(at, NULL);
@@ -38,8 +29,10 @@ TABLE_CASE(spectators_have_places_beside_those_of_players, .seed = 1, .clients_m
     assert_int_equal(counters->clients_peak, 1);
     table_seat* third = table_watch(at, NULL);
     table_seat* late = table_sit_for(at, 30);
-    assert_string_equal(refusal_of(third, text), "the server is full (2 spectators): try later");
-    assert_string_equal(refusal_of(late, text), "the server is full (1 players): try later");
+    seat_refused(third, SHOAL__WIRE__REFUSED_REASON__REFUSED_FULL,
+                 "the server is full (2 spectators): try later");
+    seat_refused(late, SHOAL__WIRE__REFUSED_REASON__REFUSED_FULL,
+                 "the server is full (1 players): try later");
     net_client_leave(first->client, at->now_us);
     table_run(at, 30);
     assert_int_equal(counters->spectators, 1);
@@ -52,9 +45,8 @@ TABLE_CASE(spectators_have_places_beside_those_of_players, .seed = 1, .clients_m
 }
 
 TABLE_CASE(without_places_for_them_spectators_are_told_so, .seed = 1, .watchers = 1, .steps = 30) {
-    char text[256];
-    assert_string_equal(refusal_of(at->seats, text),
-                        "this server takes no spectators (its option: --spectators N)");
+    seat_refused(at->seats, SHOAL__WIRE__REFUSED_REASON__REFUSED_FULL,
+                 "this server takes no spectators (its option: --spectators N)");
 }
 
 TABLE_CASE(spectators_of_an_address_are_counted_apart_from_its_players, .seed = 1,
@@ -67,10 +59,10 @@ TABLE_CASE(spectators_of_an_address_are_counted_apart_from_its_players, .seed = 
         table_run(at, 3 * TICKS_PER_SECOND); // their pace
         assert_int_equal(is_in(seats[i]), i < 4);
     }
-    char text[256];
-    assert_string_equal(refusal_of(seats[4], text),
-                        "2 spectators of your address are here already");
-    assert_string_equal(refusal_of(seats[5], text), "2 players of your address are here already");
+    seat_refused(seats[4], SHOAL__WIRE__REFUSED_REASON__REFUSED_FULL,
+                 "2 spectators of your address are here already");
+    seat_refused(seats[5], SHOAL__WIRE__REFUSED_REASON__REFUSED_FULL,
+                 "2 players of your address are here already");
     // More than NET_SILENCE_MS_MAX later they are still there.
     table_run(at, (NET_LIFE_INPUT_MS / 1000 + 2) * TICKS_PER_SECOND);
     assert_true(is_in(seats[0]) && is_in(seats[2]));

@@ -54,11 +54,6 @@ typedef struct takeover {
     seat_watch watches[SEATS];
 } takeover;
 
-static void make_secret(void* context, uint32_t client, void* bytes, size_t size) {
-    (void)context;
-    memset(bytes, (int)(client & 0xff), size);
-}
-
 // A net_server_step_fn: the tick runs at both servers.
 static bool run_both(void* context, const net_tick_inputs* begin) {
     takeover* at = (takeover*)(table*)context;
@@ -143,7 +138,7 @@ static void takeover_open(takeover* at, takeover_config config) {
                               .is_enet = true,
                               .security = {.keys = &at->ring, .identity = 5},
                               .clients_min = SEATS,
-                              .server.secret = make_secret,
+                              .server.secret = table_secret,
                               .server.step = run_both});
     set_line(at, config.seed);
     at->old_match = at->room.match;

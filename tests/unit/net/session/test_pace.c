@@ -152,8 +152,7 @@ CASE(the_depth_does_not_drift_over_an_hour) {
         run(l, 10);
         forget(l);
         run(l, 3600);
-        printf("%+.0f ppm: depth %.2f, at most %u; %u repeated, %u skipped\n", ppm[i], mean(l),
-               l->depth_max, (uint32_t)l->inputs.repeated, (uint32_t)l->inputs.skipped);
+        printf("%+.0f ppm\n", ppm[i]);
         assert_int_equal(l->inputs.repeated, 0);
         assert_int_equal(l->inputs.skipped, 0);
         assert_int_equal(l->inputs.missing, 0);
@@ -178,12 +177,8 @@ CASE(jitter_and_loss_deepen_the_ring_until_inputs_are_in_time) {
         run(l, 30);
         forget(l);
         run(l, 300);
+        printf("row %u\n", i);
         double percent = 100.0 * (double)l->inputs.repeated / (double)l->depth_ticks;
-        printf(
-            "way %3.0f ms, jitter %2.0f ms, loss %2.0f %%, every %u: depth %.2f (target %.2f), at "
-            "most %u; %.3f %% repeated, %u skipped\n",
-            CASES[i].way_us * 1e-3, CASES[i].jitter_us * 1e-3, CASES[i].loss * 100, l->every,
-            mean(l), l->pace.target, l->depth_max, percent, (uint32_t)l->inputs.skipped);
         assert_true(percent < 0.5);
         assert_int_equal(l->inputs.skipped, 0);
         assert_int_equal(l->inputs.missing, 0);
@@ -192,30 +187,23 @@ CASE(jitter_and_loss_deepen_the_ring_until_inputs_are_in_time) {
     }
 }
 
-CASE(a_server_without_news_starts_as_quickly) {
-    // The start is as quick: half a second of reports, one round trip.
-    line* l = line_open(0, 75e3, 5e3, 0);
-    l->every = 6;
-    run(l, 3);
-    forget(l);
-    run(l, 10);
-    assert_int_equal(l->inputs.repeated, 0);
-    line_close(l);
-}
-
+// Also the start with a server without news: half a second of reports, one round trip.
 CASE(the_start_and_a_stall_are_made_good_quickly) {
-    line* l = line_open(0, 75e3, 5e3, 0);
-    run(l, 2);
-    forget(l);
-    run(l, 5);
-    assert_int_equal(l->inputs.repeated, 0);
+    line* l = NULL;
+    for (int32_t every = 6; every >= 0; every -= 6) {
+        if (l) line_close(l);
+        l = line_open(0, 75e3, 5e3, 0);
+        l->every = (uint32_t)every;
+        run(l, every ? 3 : 2);
+        forget(l);
+        run(l, every ? 10 : 5);
+        assert_int_equal(l->inputs.repeated, 0);
+    }
     // The client's program stops for two seconds.
     l->stalled_until_us = l->now_us + 2e6;
     run(l, 2.0 + 1.5);
     forget(l);
     run(l, 30);
-    printf("after a stall: depth %.2f, %u repeated, %u late\n", mean(l),
-           (uint32_t)l->inputs.repeated, (uint32_t)l->inputs.late);
     assert_int_equal(l->inputs.repeated, 0);
     assert_int_equal(l->inputs.skipped, 0);
     line_close(l);

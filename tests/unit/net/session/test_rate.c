@@ -80,7 +80,14 @@ CASE(what_is_sent_never_exceeds_the_rate_by_more_than_bucket_and_a_packet) {
     }
 }
 
-#define RATE_CASE(name) CASE_WITH(net_rate, rate, net_rate_init(rate, 0, 256000, 0), (void)0, name)
+static struct { uint64_t now_us, acked, lost; } way; // so far, of the case
+
+static void open(net_rate* rate) {
+    net_rate_init(rate, 0, 256000, 0);
+    memset(&way, 0, sizeof way);
+}
+
+#define RATE_CASE(name) CASE_WITH(net_rate, rate, open(rate), (void)0, name)
 
 RATE_CASE(a_silence_fills_the_bucket_and_no_more) {
     while (net_rate_left(rate) > 0)
@@ -94,40 +101,36 @@ RATE_CASE(a_silence_fills_the_bucket_and_no_more) {
 }
 
 // Run `seconds` with this loss and these round trips. The client always wants to get more.
-static uint64_t drive(net_rate* rate, uint64_t now_us, double seconds, uint32_t loss_of_100,
-                      uint64_t rtt_us, uint64_t* acked, uint64_t* lost) {
-    uint64_t end_us = now_us + (uint64_t)(seconds * 1e6);
+static void drive(net_rate* rate, double seconds, uint32_t loss_of_100, uint64_t rtt_us) {
+    uint64_t end_us = way.now_us + (uint64_t)(seconds * 1e6);
     uint32_t turn = 0;
-    while (now_us < end_us) {
-        now_us += TICK_US;
+    while (way.now_us < end_us) {
+        way.now_us += TICK_US;
         for (uint32_t i = 0; i < 3; i++, turn++) {
             bool is_lost = turn % 100 * loss_of_100 / 100 != (turn % 100 + 1) * loss_of_100 / 100;
-            *(is_lost ? lost : acked) += 1;
+            *(is_lost ? &way.lost : &way.acked) += 1;
         }
         net_rate_short(rate);
-        net_rate_learn(rate, now_us, *acked, *lost, rtt_us);
+        net_rate_learn(rate, way.now_us, way.acked, way.lost, rtt_us);
     }
-    return now_us;
 }
 
 RATE_CASE(a_new_way_is_given_twice_as_much_each_half_second) {
-    uint64_t acked = 0, lost = 0;
-    uint64_t now_us = drive(rate, 0, 1.2, 0, 50000, &acked, &lost);
+    drive(rate, 1.2, 0, 50000);
     expect_near(rate->rate, NET_RATE_BYTES_START * 4.0);
-    drive(rate, now_us, 1.2, 0, 50000, &acked, &lost);
+    drive(rate, 1.2, 0, 50000);
     expect_near(rate->rate, 256000);
     assert_int_equal(rate->cuts, 0);
 }
 
 RATE_CASE(after_a_cut_a_clean_way_is_given_four_percent_per_second_up_to_the_limit) {
-    uint64_t acked = 0, lost = 0;
-    uint64_t now_us = drive(rate, 0, 0.6, 10, 50000, &acked, &lost);
+    drive(rate, 0.6, 10, 50000);
     assert_int_equal(rate->cuts, 1);
     double cut = rate->rate;
-    now_us = drive(rate, now_us, 10.5, 0, 50000, &acked, &lost);
+    drive(rate, 10.5, 0, 50000);
     assert_true(rate->rate > cut * 1.36 && rate->rate < cut * 1.49);
     assert_int_equal(rate->cuts, 1);
-    now_us = drive(rate, now_us, 60, 0, 50000, &acked, &lost);
+    drive(rate, 60, 0, 50000);
     expect_near(rate->rate, 256000);
 }
 
@@ -139,17 +142,15 @@ RATE_CASE(who_wants_no_more_is_given_no_more) {
 }
 
 RATE_CASE(loss_above_five_percent_takes_fifteen_down_to_the_least) {
-    uint64_t acked = 0, lost = 0;
-    uint64_t now_us = drive(rate, 0, 0.6, 10, 50000, &acked, &lost);
+    drive(rate, 0.6, 10, 50000);
     assert_int_equal(rate->cuts, 1);
     expect_near(rate->rate, NET_RATE_BYTES_START * 0.85);
-    drive(rate, now_us, 30, 10, 50000, &acked, &lost);
+    drive(rate, 30, 10, 50000);
     expect_near(rate->rate, NET_RATE_BYTES_MIN);
 }
 
 RATE_CASE(loss_of_three_percent_is_no_reason) {
-    uint64_t acked = 0, lost = 0;
-    drive(rate, 0, 60, 3, 50000, &acked, &lost);
+    drive(rate, 60, 3, 50000);
     expect_near(rate->rate, 256000);
 }
 
@@ -183,12 +184,11 @@ CASE(a_round_trip_that_grows_takes_fifteen) {
 }
 
 RATE_CASE(a_way_that_became_longer_for_good_is_believed_after_a_minute) {
-    uint64_t acked = 0, lost = 0;
-    uint64_t now_us = drive(rate, 0, 5, 0, 20000, &acked, &lost);
-    now_us = drive(rate, now_us, 65, 0, 200000, &acked, &lost);
+    drive(rate, 5, 0, 20000);
+    drive(rate, 65, 0, 200000);
     uint64_t cuts = rate->cuts;
     double before = rate->rate;
-    drive(rate, now_us, 10, 0, 200000, &acked, &lost);
+    drive(rate, 10, 0, 200000);
     assert_int_equal(rate->cuts, cuts);
     assert_true(rate->rate > before);
 }
