@@ -398,6 +398,10 @@ static inline bool table_join(table* at, raw_client* raw, const char* name) {
     return raw->is_welcome;
 }
 
+static inline bool raw_joins(table* at, raw_client* raw) {
+    return table_join(at, raw, "someone");
+}
+
 /// Add a raw client that joined.
 static inline raw_client* table_guest(table* at) {
     raw_client* raw = table_raw_client(at);

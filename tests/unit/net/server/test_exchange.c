@@ -8,8 +8,6 @@
 
 #include "base/text.h"
 
-#include <stdlib.h>
-
 static net_module* modules[4]; // by the exchanges
 static uint32_t module_count;
 

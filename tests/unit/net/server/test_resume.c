@@ -3,8 +3,6 @@
 // clients that use secrets.
 #include "session_table.h"
 
-#include "net/match.h"
-
 static void check_agreement(table* at) {
     table_agrees(at);
     assert_int_equal(table_counters(at)->drops, 0);

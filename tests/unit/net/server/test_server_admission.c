@@ -27,16 +27,6 @@ static raw_client* guest_from(table* at, const char* host, uint64_t player) {
     return raw;
 }
 
-static bool joins(table* at, raw_client* raw) {
-    return table_join(at, raw, "someone");
-}
-
-static void leave(table* at, raw_client* raw) {
-    raw_client_goodbye(raw);
-    table_run(at, 10);
-    table_again(raw);
-}
-
 static void run_s(table* at, uint32_t seconds) {
     table_run(at, seconds * TICKS_PER_SECOND);
 }
@@ -45,9 +35,9 @@ static void run_s(table* at, uint32_t seconds) {
 TABLE_CASE(a_match_without_numbers_refuses_players_and_takes_spectators, .seed = 1,
            .spectators_max = 1) {
     at->server->clients_named = NET_SPECTATOR_FIRST - 2;
-    assert_true(joins(at, guest_from(at, "203.0.113.5", 0)));
+    assert_true(raw_joins(at, guest_from(at, "203.0.113.5", 0)));
     raw_client* late = guest_from(at, "203.0.113.6", 0);
-    assert_false(joins(at, late));
+    assert_false(raw_joins(at, late));
     assert_true(late->is_refused);
     assert_non_null(table_watch(at, NULL));
     table_run(at, 60);
@@ -68,18 +58,19 @@ static const struct {
 
 TABLE_ROWS(an_address_has_so_many_places_and_loopback_any_number, i, BASE_COUNT(PLACES),
            .seed = i + 1, .server.clients_per_address_max = 2) {
-    assert_true(joins(at, guest_from(at, PLACES[i].one, 0)));
-    assert_true(joins(at, guest_from(at, PLACES[i].one, 0)));
+    assert_true(raw_joins(at, guest_from(at, PLACES[i].one, 0)));
+    assert_true(raw_joins(at, guest_from(at, PLACES[i].one, 0)));
     raw_client* third = guest_from(at, PLACES[i].other, 0);
-    assert_int_equal(joins(at, third), !PLACES[i].is_limited);
+    assert_int_equal(raw_joins(at, third), !PLACES[i].is_limited);
     assert_int_equal(table_dropped(at, NET_DROP_ADDRESS_FULL), PLACES[i].is_limited);
     if (PLACES[i].is_limited) {
         raw_refused(third, SHOAL__WIRE__REFUSED_REASON__REFUSED_FULL, "2 players of your address");
         // A place that is left is free.
-        leave(at, &at->raw_clients[0]);
+        raw_client_goodbye(&at->raw_clients[0]);
+        table_run(at, 10);
         table_again(third);
         run_s(at, 5);
-        assert_true(joins(at, third));
+        assert_true(raw_joins(at, third));
     }
 }
 
@@ -90,7 +81,7 @@ TABLE_CASE(silent_connections_of_one_address_do_not_shut_the_door, .seed = 2, .c
     for (uint32_t i = 0; i < 9; i++)
         (void)table_connect(at, guest_from(at, "203.0.113.5", 0));
     assert_int_equal(table_dropped(at, NET_DROP_ADDRESS_FULL), 5);
-    assert_true(joins(at, guest_from(at, "203.0.113.6", 0)));
+    assert_true(raw_joins(at, guest_from(at, "203.0.113.6", 0)));
 }
 
 // ---- from many addresses
@@ -105,7 +96,7 @@ TABLE_CASE(the_oldest_silent_connection_gives_its_slot, .seed = 3, .clients_max 
     assert_false(early->is_connected); // the others have a second for their hello
     table_run(at, 70);
     raw_client* late = table_raw_client(at);
-    assert_true(joins(at, late));
+    assert_true(raw_joins(at, late));
     assert_true(at->raw_clients[0].is_gone);
     assert_false(at->raw_clients[1].is_gone);
     assert_int_equal(table_dropped(at, NET_DROP_GREETING_LATE), 1);
@@ -121,7 +112,7 @@ TABLE_ROWS(a_player_opens_five_sessions_in_ten_seconds, kind, 2, .seed = 4,
     uint32_t joined = 0, refused = 0;
     for (uint32_t i = 0; i < 8; i++) {
         raw_client* one = raw[i % 2];
-        if (joins(at, one)) {
+        if (raw_joins(at, one)) {
             joined++;
             raw_client_goodbye(one);
         } else {
@@ -134,9 +125,9 @@ TABLE_ROWS(a_player_opens_five_sessions_in_ten_seconds, kind, 2, .seed = 4,
     assert_int_equal(joined, NET_SESSIONS_MAX);
     assert_int_equal(table_dropped(at, NET_DROP_JOIN_FLOOD), refused);
     // Another one is not concerned.
-    assert_true(joins(at, guest_from(at, "192.0.2.9", kind ? 0 : 78)));
+    assert_true(raw_joins(at, guest_from(at, "192.0.2.9", kind ? 0 : 78)));
     run_s(at, NET_SESSIONS_WINDOW_MS / NET_SESSIONS_MAX / 1000);
-    assert_true(joins(at, raw[0]));
+    assert_true(raw_joins(at, raw[0]));
 }
 
 TABLE_CASE(a_client_that_names_itself_is_counted_by_its_address, .seed = 4,
@@ -145,7 +136,7 @@ TABLE_CASE(a_client_that_names_itself_is_counted_by_its_address, .seed = 4,
     for (uint32_t i = 0; i <= NET_SESSIONS_MAX; i++) {
         // Another name each time; the key 0 is the built-in one.
         come_from(raw, "203.0.113.5", 1000 + i, 0);
-        assert_int_equal(joins(at, raw), i < NET_SESSIONS_MAX);
+        assert_int_equal(raw_joins(at, raw), i < NET_SESSIONS_MAX);
         raw_client_goodbye(raw);
         table_run(at, 4);
         table_again(raw);
@@ -155,7 +146,7 @@ TABLE_CASE(a_client_that_names_itself_is_counted_by_its_address, .seed = 4,
 TABLE_CASE(who_broke_rules_waits_before_the_next_session, .seed = 5,
            .server.clients_per_address_max = 8) {
     raw_client* raw = guest_from(at, "203.0.113.5", 0);
-    assert_true(joins(at, raw));
+    assert_true(raw_joins(at, raw));
     table_run(at, 3);
     for (uint32_t i = 0; i < 3; i++)
         raw_client_garbage(raw, NET_CHANNEL_CONTROL);
@@ -163,10 +154,10 @@ TABLE_CASE(who_broke_rules_waits_before_the_next_session, .seed = 5,
         table_step(at);
     assert_int_equal(table_report(at, raw->client)->end, NET_END_FAULT);
     table_again(raw);
-    assert_false(joins(at, raw));
+    assert_false(raw_joins(at, raw));
     run_s(at, 3);
     table_again(raw);
-    assert_true(joins(at, raw));
+    assert_true(raw_joins(at, raw));
 }
 
 // ---- members without life
@@ -198,12 +189,12 @@ TABLE_CASE(members_that_play_are_never_evicted, .seed = 7, .clients_max = MEMBER
         table_step(at);
         if (tick == 3 * TICKS_PER_SECOND) {
             raw_client* early = table_raw_client(at);
-            assert_false(joins(at, early));
+            assert_false(raw_joins(at, early));
             assert_non_null(strstr(early->refused_text, "the server is full"));
             early->is_connected = false;
         }
         if (tick % (5 * TICKS_PER_SECOND) != 0 || tick == 0) continue;
-        bool is_in = joins(at, table_raw_client(at));
+        bool is_in = raw_joins(at, table_raw_client(at));
         if (!is_in) {
             // Its raw client acts no further.
             at->raw_clients[at->raw_client_count - 1].is_connected = false;
@@ -240,13 +231,13 @@ static uint32_t ban(table* at, const char* text) {
 TABLE_CASE(who_is_banned_is_refused_and_told_why, .seed = 8,
            .server.bans = bans_of("address 203.0.113.0/24 flooded us\nplayer 666 cheated\nkey 9")) {
     raw_client* one = guest_from(at, "203.0.113.77", 5);
-    assert_false(joins(at, one));
+    assert_false(raw_joins(at, one));
     raw_refused(one, SHOAL__WIRE__REFUSED_REASON__REFUSED_BANNED,
                 "you are banned from this server: flooded us");
     raw_client* two = guest_from(at, "198.51.100.1", 666);
-    assert_false(joins(at, two));
+    assert_false(raw_joins(at, two));
     assert_string_equal(two->refused_text, "you are banned from this server: cheated");
-    assert_true(joins(at, guest_from(at, "198.51.100.1", 667)));
+    assert_true(raw_joins(at, guest_from(at, "198.51.100.1", 667)));
     assert_int_equal(table_dropped(at, NET_DROP_BANNED), 2);
 }
 
@@ -255,7 +246,7 @@ TABLE_CASE(a_ban_ends_the_sessions_that_it_meets, .seed = 9, .server.bans = bans
     raw_client* one = guest_from(at, "203.0.113.77", 5);
     raw_client* two = guest_from(at, "203.0.113.78", 6);
     raw_client* three = guest_from(at, "198.51.100.1", 7);
-    assert_true(joins(at, one) && joins(at, two) && joins(at, three));
+    assert_true(raw_joins(at, one) && raw_joins(at, two) && raw_joins(at, three));
     assert_int_equal(ban(at, "address 203.0.113.0/24 bad manners"), 2);
     table_run(at, 10);
     assert_true(one->is_gone && two->is_gone && !three->is_gone);

@@ -11,20 +11,16 @@ static raw_client* guest_of(table* at, uint64_t player, uint32_t key) {
     return raw;
 }
 
-static bool joins(table* at, raw_client* raw) {
-    return table_join(at, raw, "someone");
-}
-
 // Alive, or with a connection that is lost: a full server has a place for whom it knows.
 TABLE_ROWS(a_second_session_takes_the_place_and_the_entity_of_the_first, is_lost, 2, .seed = 1,
            .clients_max = 1, .quiet = 1e9) {
     raw_client* first = guest_of(at, 77, 3);
-    assert_true(joins(at, first));
+    assert_true(raw_joins(at, first));
     const ecs_entity entity = net_match_player(at->match, first->client);
     if (is_lost) table_cut(first, 0);
     table_run(at, 5);
     raw_client* second = guest_of(at, 77, 3);
-    assert_true(joins(at, second));
+    assert_true(raw_joins(at, second));
     assert_true(!second->is_resumed && second->client == first->client);
     assert_int_equal(net_match_player(at->match, second->client), entity);
     assert_int_equal(first->has_goodbye, !is_lost);
@@ -44,7 +40,7 @@ TABLE_ROWS(who_is_not_certainly_the_same_takes_nothing, i, BASE_COUNT(PAIRS), .s
     raw_client* raw[2];
     for (uint32_t k = 0; k < 2; k++) {
         raw[k] = guest_of(at, PAIRS[i][k].player, PAIRS[i][k].key);
-        assert_true(joins(at, raw[k]));
+        assert_true(raw_joins(at, raw[k]));
     }
     table_run(at, 10);
     assert_false(raw[0]->is_gone);
@@ -58,7 +54,7 @@ TABLE_ROWS(of_two_that_greet_together_the_second_plays, ticks, 6, .seed = 3, .cl
     raw_client* second = guest_of(at, 77, 3);
     table_hello(at, first, "someone");
     table_run(at, ticks);
-    assert_true(joins(at, second));
+    assert_true(raw_joins(at, second));
     table_run(at, 10);
     assert_true(first->has_goodbye);
     assert_int_equal(first->goodbye_reason, NET_END_ELSEWHERE);
@@ -70,10 +66,10 @@ TABLE_ROWS(of_two_that_greet_together_the_second_plays, ticks, 6, .seed = 3, .cl
 TABLE_ROWS(the_first_does_not_come_back_by_its_secret, is_made, 2, .seed = 4, .quiet = 1e9,
            .server.secret = is_made ? table_secret : NULL) {
     raw_client* first = guest_of(at, 77, 3);
-    assert_true(joins(at, first));
+    assert_true(raw_joins(at, first));
     table_cut(first, 0);
     raw_client* second = guest_of(at, 77, 3);
-    assert_true(joins(at, second));
+    assert_true(raw_joins(at, second));
     raw_client* late = guest_of(at, 77, 3);
     (void)table_resume(at, late, first->resume, NET_RESUME_BYTES);
     raw_refused(late, SHOAL__WIRE__REFUSED_REASON__REFUSED_GONE,
@@ -91,19 +87,19 @@ TABLE_ROWS(the_first_does_not_come_back_by_its_secret, is_made, 2, .seed = 4, .q
 // It has acknowledged nothing yet, which is no sign of a lifeless member: it has just come.
 TABLE_CASE(no_newcomer_gets_a_place_that_was_taken_just_now, .seed = 7, .clients_max = 1,
            .quiet = 1e9) {
-    assert_true(joins(at, guest_of(at, 77, 3)));
+    assert_true(raw_joins(at, guest_of(at, 77, 3)));
     table_run(at, NET_LIFE_SILENT_MS / 1000 * TICKS_PER_SECOND);
     raw_client* second = guest_of(at, 77, 3);
-    assert_true(joins(at, second));
-    assert_false(joins(at, guest_of(at, 78, 3)));
+    assert_true(raw_joins(at, second));
+    assert_false(raw_joins(at, guest_of(at, 78, 3)));
     assert_false(second->is_gone);
 }
 
 TABLE_CASE(places_are_taken_five_times_in_ten_seconds, .seed = 5, .clients_max = 1, .quiet = 1e9) {
     for (uint32_t i = 0; i < NET_SESSIONS_MAX; i++)
-        assert_true(joins(at, guest_of(at, 77, 3)));
+        assert_true(raw_joins(at, guest_of(at, 77, 3)));
     raw_client* late = guest_of(at, 77, 3);
-    assert_false(joins(at, late));
+    assert_false(raw_joins(at, late));
     assert_non_null(strstr(late->refused_text, "try again in"));
     assert_int_equal(table_dropped(at, NET_DROP_JOIN_FLOOD), 1);
 }
