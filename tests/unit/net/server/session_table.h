@@ -132,6 +132,13 @@ static inline ecs_result table_register(ecs_world* world, void** context,
     return result == ECS_OK ? ecs_system_register(world, &desc) : result;
 }
 
+/// A table_config.act: in tick 100 the match is another one.
+static inline void table_disturb(const ecs_stage* stage, const ecs_rows* rows) {
+    (void)rows;
+    if (stage->tick == 100)
+        (void)ecs_command_create(stage->world, ecs_template_find(stage->world, "mote"), NULL, 0);
+}
+
 /// All but the match and its server.
 static inline void table_prepare(table* at, table_config config) {
     memset(at, 0, sizeof *at);

@@ -248,16 +248,10 @@ RELAY_CASE(nobody_plays_where_a_match_is_shown, .seed = 6) {
     end_both(self);
 }
 
-static void disturb(const ecs_stage* stage, const ecs_rows* rows) {
-    (void)rows;
-    if (stage->tick != 100) return;
-    (void)ecs_command_create(stage->world, ecs_template_find(stage->world, "mote"), NULL, 0);
-}
-
 RELAY_CASE(a_run_that_is_not_the_match_ends_with_the_tick, .seed = 7) {
     (void)table_sit(&self->match, NULL);
     run_both(self, 400);
-    open_shown(self, true, (table_config){.act = disturb, .spectators_max = 1});
+    open_shown(self, true, (table_config){.act = table_disturb, .spectators_max = 1});
     for (uint32_t i = 0; i < 99; i++)
         assert_int_equal(net_follow_run(self->follow, self->shown.server, self->shown.now_us),
                          NET_FOLLOW_RAN);

@@ -303,17 +303,11 @@ FLEET_CASE(a_begin_that_never_came_ends_no_third_server_either, 13, 2, 2) {
 
 // ---- a run that differs ----
 
-static void disturb(const ecs_stage* stage, const ecs_rows* rows) {
-    (void)rows;
-    if (stage->tick == 100)
-        (void)ecs_command_create(stage->world, ecs_template_find(stage->world, "mote"), NULL, 0);
-}
-
 FLEET_CASE(a_standby_that_differs_says_the_tick_and_never_claims, 9, 0, 0) {
     net_game_module game = *swarm_module_get();
     net_module* module = self->module;
     game.register_systems = table_register;
-    table_act = disturb;
+    table_act = table_disturb;
     assert_ok(
         net_module_wrap(&game, swarm_templates(), "swarm.blk", test_reporter(), &self->module));
     (void)open_standby(self, 1);
