@@ -18,6 +18,11 @@ typedef struct picture {
 } picture;
 
 static const ecs_color picture_background = {10, 20, 30, 255};
+/// Colours of shapes.
+static const ecs_color red = {255, 0, 0, 255}, green = {0, 255, 0, 255}, blue = {0, 0, 255, 255};
+/// Colours of our own screens.
+static const ecs_color bright_text = {240, 244, 255, 255}, accent = {92, 200, 255, 255};
+static const ecs_color warm = {255, 178, 92, 255}, soft = {160, 174, 212, 255};
 
 static inline void picture_begin(picture* p) {
     client_draw_begin(p->draw, picture_background);
@@ -79,3 +84,17 @@ static inline uint32_t picture_drawn(const picture* p, int left, int top, int wi
     uint32_t all = (uint32_t)(width * height);
     return all - picture_count(p, left, top, width, height, picture_background, 0);
 }
+
+enum { WIDTH = 960, HEIGHT = 540 };
+
+/// A case with the picture of a screen.
+#define SCREEN_CASE(name)                                                                          \
+    CASE_WITH(picture, p, picture_open(p, WIDTH, HEIGHT, 1200.0f, 800.0f), picture_close(p), name)
+
+/// What is drawn anew: SHOWN(p, client_screen_help(&p->screen, ...)).
+#define SHOWN(p, call)                                                                             \
+    do {                                                                                           \
+        picture_begin(p);                                                                          \
+        call;                                                                                      \
+        client_draw_end((p)->draw);                                                                \
+    } while (0)

@@ -4,9 +4,6 @@
 
 #include <math.h>
 
-static const ecs_color red = {255, 0, 0, 255};
-static const ecs_color green = {0, 255, 0, 255};
-static const ecs_color blue = {0, 0, 255, 255};
 static const ecs_color white = {255, 255, 255, 255};
 
 #define PICTURE_CASE(name, ...)                                                                    \

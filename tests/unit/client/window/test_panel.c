@@ -106,50 +106,56 @@ static void fill(client_panel* panel) {
                                         .parts_bytes_s = 5000.0f};
 }
 
-// The value is zero half of the time, then three quarters of the scale.
-CASE(plots_stand_where_they_say_and_as_high_as_their_values) {
-    picture p;
+// A panel with its picture.
+typedef struct board {
     client_panel panel;
-    fill(&panel);
-    picture_open(&p, 960, 540, 0.0f, 0.0f);
-    client_panel_draw(&panel, &p.screen);
-    client_draw_end(p.draw);
+    picture p;
+} board;
+
+static void show_panel(board* b, uint32_t width, uint32_t height) {
+    picture_open(&b->p, width, height, 0.0f, 0.0f);
+    client_panel_draw(&b->panel, &b->p.screen);
+    client_draw_end(b->p.draw);
+}
+
+static void open_board(board* b) {
+    fill(&b->panel);
+    show_panel(b, WIDTH, HEIGHT);
+}
+
+#define BOARD_CASE(name) CASE_WITH(board, b, open_board(b), picture_close(&b->p), name)
+
+// The value is zero half of the time, then three quarters of the scale.
+BOARD_CASE(plots_stand_where_they_say_and_as_high_as_their_values) {
     for (uint32_t i = 0; i < CLIENT_PLOT_COUNT; i++) {
         float x = 0.0f, y = 0.0f, width = 0.0f, height = 0.0f;
-        assert_true(client_panel_plot_box(&panel, (client_plot)i, &x, &y, &width, &height));
+        assert_true(client_panel_plot_box(&b->panel, (client_plot)i, &x, &y, &width, &height));
         ecs_color color = client_panel_plot_color((client_plot)i);
         int top = (int)(y + height * 0.25f + 0.5f);
         int middle = (int)(x + width * 0.5f), right = (int)(x + width);
         // A bright line over the newer half: at the height of the value and not above.
-        uint32_t bright = picture_count(&p, middle + 2, top - 2, right - middle - 3, 4, color, 30);
+        uint32_t bright =
+            picture_count(&b->p, middle + 2, top - 2, right - middle - 3, 4, color, 30);
         assert_true(bright >= (uint32_t)(right - middle - 3));
-        assert_int_equal(picture_count(&p, (int)x, (int)y, (int)width, top - 3 - (int)y, color, 30),
-                         0);
+        assert_int_equal(
+            picture_count(&b->p, (int)x, (int)y, (int)width, top - 3 - (int)y, color, 30), 0);
         // The tinted bar is below the line. The older half has no bar at that height.
-        ecs_color bar = picture_pixel(&p, (middle + right) / 2, (int)(y + height * 0.6f));
-        ecs_color none = picture_pixel(&p, (int)x + 10, (int)(y + height * 0.6f));
+        ecs_color bar = picture_pixel(&b->p, (middle + right) / 2, (int)(y + height * 0.6f));
+        ecs_color none = picture_pixel(&b->p, (int)x + 10, (int)(y + height * 0.6f));
         assert_true(bar.r + bar.g + bar.b > none.r + none.g + none.b + 60);
     }
-    picture_close(&p);
 }
 
-CASE(the_panel_stays_within_its_box_and_is_readable) {
-    picture p;
-    client_panel panel;
-    fill(&panel);
-    picture_open(&p, 960, 540, 0.0f, 0.0f);
-    client_panel_draw(&panel, &p.screen);
-    client_draw_end(p.draw);
+BOARD_CASE(the_panel_stays_within_its_box_and_is_readable) {
     int left = (int)CLIENT_PANEL_LEFT, top = (int)CLIENT_PANEL_TOP;
     int width = (int)CLIENT_PANEL_WIDTH, height = (int)CLIENT_PANEL_HEIGHT;
-    assert_int_equal(picture_drawn(&p, 0, 0, 960, 540), width * height);
-    assert_int_equal(picture_drawn(&p, left, top, width, height), width * height);
+    assert_int_equal(picture_drawn(&b->p, 0, 0, 960, 540), width * height);
+    assert_int_equal(picture_drawn(&b->p, left, top, width, height), width * height);
     // Letters: bright pixels in the head, none at the margins.
-    const ecs_color white = {240, 244, 255, 255};
-    assert_true(picture_count(&p, left + 8, top + 4, 100, 20, white, 60) > 40);
-    assert_int_equal(picture_count(&p, left + 1, top + 2, 6, height - 4, white, 60), 0);
-    assert_int_equal(picture_count(&p, left + width - 7, top + 2, 6, height - 4, white, 60), 0);
-    picture_close(&p);
+    assert_true(picture_count(&b->p, left + 8, top + 4, 100, 20, bright_text, 60) > 40);
+    assert_int_equal(picture_count(&b->p, left + 1, top + 2, 6, height - 4, bright_text, 60), 0);
+    assert_int_equal(
+        picture_count(&b->p, left + width - 7, top + 2, 6, height - 4, bright_text, 60), 0);
 }
 
 CASE(plots_without_numbers_are_left_out) {
@@ -165,27 +171,21 @@ CASE(plots_without_numbers_are_left_out) {
     assert_true(client_panel_plot_box(&all, CLIENT_PLOT_RTT, &first_x, &first_y, &width, &height));
     assert_float_equal(x, first_x, 0.0f);
     assert_float_equal(y, first_y, 0.0f);
-    picture p;
-    picture_open(&p, 960, 540, 0.0f, 0.0f);
-    client_panel_draw(&panel, &p.screen);
-    client_draw_end(p.draw);
+    board b = {.panel = panel};
+    show_panel(&b, WIDTH, HEIGHT);
     assert_int_equal(
-        picture_count(&p, 0, 0, 960, 540, client_panel_plot_color(CLIENT_PLOT_RTT), 10), 0);
-    picture_close(&p);
+        picture_count(&b.p, 0, 0, WIDTH, HEIGHT, client_panel_plot_color(CLIENT_PLOT_RTT), 10), 0);
+    picture_close(&b.p);
 }
 
 CASE(the_same_numbers_give_the_same_picture) {
-    picture a, b;
-    client_panel panel;
-    fill(&panel);
-    picture_open(&a, 1280, 720, 0.0f, 0.0f);
-    picture_open(&b, 1280, 720, 0.0f, 0.0f);
-    client_panel_draw(&panel, &a.screen);
-    client_panel_draw(&panel, &b.screen);
-    client_draw_end(a.draw);
-    client_draw_end(b.draw);
-    assert_memory_equal(a.surface->pixels, b.surface->pixels,
-                        (size_t)a.surface->pitch * (size_t)a.surface->h);
-    picture_close(&a);
-    picture_close(&b);
+    board boards[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        fill(&boards[i].panel);
+        show_panel(&boards[i], 1280, 720);
+    }
+    const SDL_Surface *a = boards[0].p.surface, *b = boards[1].p.surface;
+    assert_memory_equal(a->pixels, b->pixels, (size_t)a->pitch * (size_t)a->h);
+    for (uint32_t i = 0; i < 2; i++)
+        picture_close(&boards[i].p);
 }

@@ -8,13 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define WIDTH 960
-#define HEIGHT 540
-
-static const ecs_color accent = {92, 200, 255, 255};
-static const ecs_color warm = {255, 178, 92, 255};
-static const ecs_color white = {240, 244, 255, 255};
-
 // ---- the file
 
 typedef struct heard {
@@ -161,12 +154,6 @@ CASE(the_users_own_list_has_its_place) {
 
 // ---- the picture
 
-static void open_picture(picture* p) {
-    picture_open(p, WIDTH, HEIGHT, 1200.0f, 800.0f);
-}
-
-#define PICTURE_CASE(name) CASE_WITH(picture, p, open_picture(p), picture_close(p), name)
-
 static void draw_rows(picture* p, uint32_t first, uint32_t count, uint32_t chosen) {
     client_servers_row rows[CLIENT_SERVERS_MAX];
     for (uint32_t i = 0; i < count; i++)
@@ -177,12 +164,11 @@ static void draw_rows(picture* p, uint32_t first, uint32_t count, uint32_t chose
                                        .ping = "21 ms",
                                        .note = i == 1 ? "no server answers" : NULL,
                                        .is_fault = i == 1};
-    picture_begin(p);
-    client_servers_draw(&p->screen, WIDTH, HEIGHT, rows, first, count, chosen, "Enter: play");
-    client_draw_end(p->draw);
+    SHOWN(p, client_servers_draw(&p->screen, WIDTH, HEIGHT, rows, first, count, chosen,
+                                 "Enter: play"));
 }
 
-PICTURE_CASE(each_server_has_a_row_and_the_chosen_one_a_mark) {
+SCREEN_CASE(each_server_has_a_row_and_the_chosen_one_a_mark) {
     draw_rows(p, 0, 3, 2);
     // The mark lies where a click on that row goes.
     const int mark_x = (WIDTH - 820) / 2 + 2;
@@ -193,13 +179,13 @@ PICTURE_CASE(each_server_has_a_row_and_the_chosen_one_a_mark) {
         rows_marked++;
     }
     assert_int_equal(rows_marked, 46);
-    assert_true(picture_count(p, 500, 100, 380, 46, white, 40) > 100); // its answer
-    assert_true(picture_count(p, 500, 148, 380, 46, warm, 40) > 100);  // why there is none
-    assert_int_equal(picture_count(p, 500, 148, 380, 46, white, 2), 0);
-    assert_int_equal(picture_count(p, 500, 242, 380, 100, white, 40), 0); // no fourth row
+    assert_true(picture_count(p, 500, 100, 380, 46, bright_text, 40) > 100); // its answer
+    assert_true(picture_count(p, 500, 148, 380, 46, warm, 40) > 100);        // why there is none
+    assert_int_equal(picture_count(p, 500, 148, 380, 46, bright_text, 2), 0);
+    assert_int_equal(picture_count(p, 500, 242, 380, 100, bright_text, 40), 0); // no fourth row
 }
 
-PICTURE_CASE(texts_that_are_too_long_stay_in_their_columns) {
+SCREEN_CASE(texts_that_are_too_long_stay_in_their_columns) {
     char wide[200];
     memset(wide, 'W', sizeof wide - 1);
     wide[sizeof wide - 1] = '\0';
@@ -207,24 +193,30 @@ PICTURE_CASE(texts_that_are_too_long_stay_in_their_columns) {
         .name = wide, .address = wide, .game = wide, .players = "1 / 4", .ping = "9 ms"};
     client_servers_draw(&p->screen, WIDTH, HEIGHT, &row, 0, 1, 0, wide);
     client_draw_end(p->draw);
-    assert_int_equal(picture_count(p, 892, 0, 68, HEIGHT, white, 40), 0);
-    assert_int_equal(picture_count(p, 500, 100, 10, 46, white, 40), 0); // before the game
-    assert_int_equal(picture_count(p, 678, 100, 50, 46, white, 40), 0); // before the players
+    assert_int_equal(picture_count(p, 892, 0, 68, HEIGHT, bright_text, 40), 0);
+    assert_int_equal(picture_count(p, 500, 100, 10, 46, bright_text, 40), 0); // before the game
+    assert_int_equal(picture_count(p, 678, 100, 50, 46, bright_text, 40), 0); // before the players
 }
 
 CASE(a_click_finds_its_row_and_nothing_beside_the_table) {
     const uint32_t shown = client_servers_rows_max(HEIGHT);
-    assert_in_range(shown, 7, 9);
-    assert_int_equal(client_servers_row_at(WIDTH, HEIGHT, 0, 64, 480, 101), CLIENT_NO_ROW);
-    assert_int_equal(client_servers_row_at(WIDTH, HEIGHT, 0, 64, 480, 102), 0);
-    assert_int_equal(client_servers_row_at(WIDTH, HEIGHT, 5, 64, 480, 102 + 46), 6);
-    assert_int_equal(client_servers_row_at(WIDTH, HEIGHT, 0, 1, 480, 102 + 46), CLIENT_NO_ROW);
-    assert_int_equal(client_servers_row_at(WIDTH, HEIGHT, 0, 64, 69, 120), CLIENT_NO_ROW);
-    assert_int_equal(client_servers_row_at(WIDTH, HEIGHT, 0, 64, 890, 120), CLIENT_NO_ROW);
     const float last = 102.0f + 46.0f * (float)shown;
-    assert_int_equal(client_servers_row_at(WIDTH, HEIGHT, 0, 64, 480, last - 1), shown - 1);
-    assert_int_equal(client_servers_row_at(WIDTH, HEIGHT, 0, 64, 480, last), CLIENT_NO_ROW);
+    assert_in_range(shown, 7, 9);
     assert_int_equal(client_servers_rows_max(64), 1); // the smallest window
+    const struct {
+        uint32_t first, count;
+        float x, y;
+        uint32_t row;
+    } rows[] = {
+        {0, 64, 480, 101, CLIENT_NO_ROW},  {0, 64, 480, 102, 0},
+        {5, 64, 480, 102 + 46, 6},         {0, 1, 480, 102 + 46, CLIENT_NO_ROW},
+        {0, 64, 69, 120, CLIENT_NO_ROW},   {0, 64, 890, 120, CLIENT_NO_ROW},
+        {0, 64, 480, last - 1, shown - 1}, {0, 64, 480, last, CLIENT_NO_ROW},
+    };
+    for (uint32_t i = 0; i < BASE_COUNT(rows); i++)
+        assert_int_equal(client_servers_row_at(WIDTH, HEIGHT, rows[i].first, rows[i].count,
+                                               rows[i].x, rows[i].y),
+                         rows[i].row);
 }
 
 CASE(a_long_list_is_scrolled_to_the_chosen_row) {
@@ -238,7 +230,7 @@ CASE(a_long_list_is_scrolled_to_the_chosen_row) {
     assert_int_equal(client_servers_scroll(HEIGHT, 3, 2, 1), 0); // the window grew
 }
 
-PICTURE_CASE(a_list_in_a_steady_window_allocates_nothing) {
+SCREEN_CASE(a_list_in_a_steady_window_allocates_nothing) {
     draw_rows(p, 0, 64, 0);
     const uint64_t calls = p->memory.calls;
     draw_rows(p, 10, 64, 12);

@@ -25,10 +25,25 @@ static client_window* open_window(double fps) {
     return window;
 }
 
-static void push_window(uint8_t what) {
-    SDL_Event event = {.type = SDL_WINDOWEVENT};
-    event.window.event = what;
+static void push(SDL_Event event) {
     assert_int_equal(SDL_PushEvent(&event), 1);
+}
+
+static void push_window(uint8_t what) {
+    push((SDL_Event){.window = {.type = SDL_WINDOWEVENT, .event = what}});
+}
+
+static void push_motion(int x, int y) {
+    push((SDL_Event){.motion = {.type = SDL_MOUSEMOTION, .x = x, .y = y}});
+}
+
+static void push_key(uint32_t type, int32_t key, uint16_t held, bool is_repeat) {
+    push((SDL_Event){
+        .key = {.type = type, .repeat = is_repeat, .keysym = {.sym = key, .mod = held}}});
+}
+
+static void push_button(uint32_t type, uint8_t button) {
+    push((SDL_Event){.button = {.type = type, .button = button}});
 }
 
 // Get the client event of a pushed event; `is_any` false: there is none. SDL ends a round of events
@@ -81,22 +96,15 @@ WINDOW_CASE(frames_come_at_the_wanted_rate_and_are_not_caught_up, 50.0) {
 }
 
 WINDOW_CASE(keys_and_buttons_become_events, 0.0) {
-    SDL_Event key = {.type = SDL_KEYDOWN};
-    key.key.keysym.sym = SDLK_F1;
-    key.key.repeat = 1;
-    assert_int_equal(SDL_PushEvent(&key), 1);
+    push_key(SDL_KEYDOWN, SDLK_F1, 0, true);
     client_event event = next(window, true);
     assert_int_equal(event.kind, CLIENT_EVENT_KEY_DOWN);
     assert_int_equal(event.key, client_window_key("F1"));
     assert_true(event.is_repeat);
-    key.type = SDL_KEYUP;
-    assert_int_equal(SDL_PushEvent(&key), 1);
+    push_key(SDL_KEYUP, SDLK_F1, 0, false);
     assert_int_equal(next(window, true).kind, CLIENT_EVENT_KEY_UP);
 
-    SDL_Event motion = {.type = SDL_MOUSEMOTION};
-    motion.motion.x = 300;
-    motion.motion.y = 100;
-    assert_int_equal(SDL_PushEvent(&motion), 1);
+    push_motion(300, 100);
     event = next(window, true);
     assert_int_equal(event.kind, CLIENT_EVENT_POINTER_MOVE);
     float x = 0.0f, y = 0.0f;
@@ -106,15 +114,11 @@ WINDOW_CASE(keys_and_buttons_become_events, 0.0) {
     assert_float_equal(x, 600.0f, 0.01f);
     assert_float_equal(y, 200.0f, 0.01f);
 
-    SDL_Event button = {.type = SDL_MOUSEBUTTONDOWN};
-    button.button.button = SDL_BUTTON_RIGHT;
-    assert_int_equal(SDL_PushEvent(&button), 1);
+    push_button(SDL_MOUSEBUTTONDOWN, SDL_BUTTON_RIGHT);
     (void)next(window, false);
-    button.button.button = SDL_BUTTON_LEFT;
-    assert_int_equal(SDL_PushEvent(&button), 1);
+    push_button(SDL_MOUSEBUTTONDOWN, SDL_BUTTON_LEFT);
     assert_int_equal(next(window, true).kind, CLIENT_EVENT_POINTER_DOWN);
-    button.type = SDL_MOUSEBUTTONUP;
-    assert_int_equal(SDL_PushEvent(&button), 1);
+    push_button(SDL_MOUSEBUTTONUP, SDL_BUTTON_LEFT);
     assert_int_equal(next(window, true).kind, CLIENT_EVENT_POINTER_UP);
 
     SDL_Event text = {.type = SDL_TEXTINPUT};
@@ -122,7 +126,7 @@ WINDOW_CASE(keys_and_buttons_become_events, 0.0) {
     assert_false(SDL_IsTextInputActive()); // SDL begins with it
     client_window_type(window, true);
     assert_true(SDL_IsTextInputActive());
-    assert_int_equal(SDL_PushEvent(&text), 1);
+    push(text);
     event = next(window, true);
     assert_int_equal(event.kind, CLIENT_EVENT_TEXT);
     assert_string_equal(event.text, "\xc3\xbc");
@@ -133,8 +137,7 @@ WINDOW_CASE(keys_and_buttons_become_events, 0.0) {
     assert_int_equal(next(window, true).kind, CLIENT_EVENT_POINTER_GONE);
     push_window(SDL_WINDOWEVENT_FOCUS_LOST);
     assert_int_equal(next(window, true).kind, CLIENT_EVENT_FOCUS_LOST);
-    SDL_Event quit = {.type = SDL_QUIT};
-    assert_int_equal(SDL_PushEvent(&quit), 1);
+    push((SDL_Event){.type = SDL_QUIT});
     assert_int_equal(next(window, true).kind, CLIENT_EVENT_CLOSE);
     (void)next(window, false);
 }
@@ -216,14 +219,6 @@ CASE_MADE(client_window, window, open_with_pads(), client_window_destroy(window)
 
 // ---- fullscreen, bars, cursors ----
 
-static void push_key(uint32_t type, int32_t key, uint16_t held, bool is_repeat) {
-    SDL_Event event = {.type = type};
-    event.key.keysym.sym = key;
-    event.key.keysym.mod = held;
-    event.key.repeat = is_repeat;
-    assert_int_equal(SDL_PushEvent(&event), 1);
-}
-
 // The one window; each has a new number.
 static SDL_Window* find_window(void) {
     SDL_Window* found = NULL;
@@ -303,10 +298,7 @@ WINDOW_CASE(the_pointer_is_right_between_bars, 0.0) {
     } places[] = {
         {100, 0, 0, 0}, {700, 400, 1200, 800}, {400, 200, 600, 400}, {50, 100, -100, 200}};
     for (uint32_t i = 0; i < BASE_COUNT(places); i++) {
-        SDL_Event motion = {.type = SDL_MOUSEMOTION};
-        motion.motion.x = places[i].at_x;
-        motion.motion.y = places[i].at_y;
-        assert_int_equal(SDL_PushEvent(&motion), 1);
+        push_motion(places[i].at_x, places[i].at_y);
         event = next(window, true);
         float x = 0.0f, y = 0.0f;
         client_window_to_canvas(window, CLIENT_CANVAS_VIEW, event.x, event.y, &x, &y);
