@@ -177,6 +177,12 @@ static inline void table_step(table* t) {
     ecs_changes_clear(table_world(t));
 }
 
+/// A client does this in the next tick.
+static inline void table_act(table* t, uint32_t client, const void* input) {
+    table_input(t, client, input);
+    table_step(t);
+}
+
 static inline void table_steps(table* t, uint32_t count) {
     for (uint32_t i = 0; i < count; i++)
         table_step(t);

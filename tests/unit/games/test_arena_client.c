@@ -157,8 +157,7 @@ ARENA_CASE(a_prediction_moves_and_shoots_as_the_server_does, 3, false, ARENA_EMP
             input.is_firing = base_rng_below(&rng, 2);
             input.is_raying = base_rng_below(&rng, 8) == 0;
         }
-        table_input(t, 1, &input);
-        table_step(t);
+        table_act(t, 1, &input);
         step_ahead(ahead, player, &input, net_match_tick(t->match));
         ecs_world* world = net_match_world(ahead);
         assert_memory_equal(ecs_get(world, player, game->pos), table_of(t, 1, game->pos),

@@ -49,8 +49,7 @@ static uint32_t shots_in_flight(table* t) {
 
 // Client 1 shoots once.
 static void shoot(table* t) {
-    table_input(t, 1, &(arena_input){.is_firing = true});
-    table_step(t);
+    table_act(t, 1, &(arena_input){.is_firing = true});
     table_input(t, 1, &(arena_input){0});
 }
 
@@ -81,8 +80,7 @@ ARENA_CASE(no_more_shots_fly_than_the_setting_says, 5, false,
     table_join(t, 1, "left");
     const arena_input fire = {.is_firing = true, .aim = 512};
     for (uint32_t i = 0; i < 60; i++) {
-        table_input(t, 1, &fire);
-        table_step(t);
+        table_act(t, 1, &fire);
         assert_true(shots_in_flight(t) <= 1);
     }
 }
@@ -119,8 +117,7 @@ DUEL_CASE(who_is_killed_waits_as_a_ghost_and_comes_back) {
 
 DUEL_CASE(a_ray_strikes_at_once_and_not_through_rocks) {
     const arena_input ray = {.is_raying = true};
-    table_input(at, 1, &ray);
-    table_step(at);
+    table_act(at, 1, &ray);
     assert_int_equal(health_of(at, 2), ARENA_HEALTH - ARENA_RAY_DAMAGE);
     assert_int_equal(at->events[ARENA_MESSAGE_RAY], 1);
     assert_int_equal(TABLE_LAST(at, arena_ray, ARENA_MESSAGE_RAY).target,
@@ -152,8 +149,7 @@ CASE(a_ray_strikes_what_its_shooter_saw) {
         ecs_vec2 old = {0};
         for (uint32_t i = 0; i < 20 + BEHIND; i++) {
             if (i == 20) old = *(const ecs_vec2*)table_of(&t, 2, game->pos);
-            table_input(&t, 2, &run);
-            table_step(&t);
+            table_act(&t, 2, &run);
         }
         ecs_tick seen = net_match_tick(t.match) - BEHIND;
         const ecs_vec2* own = table_of(&t, 1, game->pos);
@@ -162,8 +158,7 @@ CASE(a_ray_strikes_what_its_shooter_saw) {
         uint8_t packed[NET_INPUT_BYTES_MAX];
         size_t size = table_pack_input(t.match, &ray, packed);
         net_match_input_seen(t.match, 1, packed, size, has_view ? seen * 256 : 0);
-        table_input(&t, 2, &run);
-        table_step(&t);
+        table_act(&t, 2, &run);
         assert_int_equal(t.events[ARENA_MESSAGE_RAY], 1);
         assert_int_equal(health_of(&t, 2), ARENA_HEALTH - (has_view ? ARENA_RAY_DAMAGE : 0));
         table_close(&t);
@@ -209,8 +204,7 @@ DUEL_CASE(power_recreates_its_fighter_for_a_while) {
     assert_string_equal(ecs_entity_template_name(table_world(at), player), "arena_player+boost");
     assert_int_equal(health_of(at, 1), 77);
     const arena_input go = {.move_x = 127};
-    table_input(at, 1, &go);
-    table_step(at);
+    table_act(at, 1, &go);
     const ecs_vec2* vel = table_of(at, 1, game->vel);
     assert_float_equal(vel->x, ARENA_PLAYER_SPEED * ARENA_BOOST_FACTOR, 1.0f);
     table_steps(at, 8 * 30 + 4);
@@ -343,8 +337,7 @@ ARENA_CASE(a_round_ends_by_time_and_the_books_begin_anew, 5, false,
 DUEL_CASE(any_inputs_are_clamped) {
     arena_game* game = table_game(at);
     const arena_input wild = {.move_x = 2000000, .move_y = -2000000, .aim = UINT32_MAX};
-    table_input(at, 1, &wild);
-    table_step(at);
+    table_act(at, 1, &wild);
     const ecs_vec2* vel = table_of(at, 1, game->vel);
     assert_true(ecs_vec2_length(*vel) <= ARENA_PLAYER_SPEED + 1.0f);
     table_steps(at, 300);

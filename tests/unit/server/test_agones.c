@@ -95,6 +95,17 @@ static void hear(sidecar* self, const char* line) {
     self->lines[self->line_count++] = line;
 }
 
+static void hear_now(sidecar* self, const char* line) {
+    hear(self, line);
+    run(self, 20, 0);
+}
+
+// Nothing was asked before.
+static void get_ready(sidecar* self) {
+    server_agones_ask_ready(self->agones);
+    run(self, 100, 0);
+}
+
 #define META "{\"result\":{\"object_meta\":{"
 #define IS(state) META "},\"status\":{\"state\":\"" state "\"}}}\n"
 #define ALLOCATED_AT(time)                                                                         \
@@ -136,15 +147,12 @@ AGONES_CASE(a_sign_of_life_goes_out_every_two_seconds_while_the_loop_passes) {
 }
 
 AGONES_CASE(lines_of_the_watch_come_in_pieces) {
-    server_agones_ask_ready(at->agones);
-    run(at, 100, 0);
+    get_ready(at);
     hear(at, IS("Ready") "\n" META "\"labels\":{\"shoal.dev/set-lives\":\"7\",");
-    hear(at, "\"shoal.dev/set-level\":\"2\",\"app\":\"x\"},\"annotations\":{\"shoal.dev/set-"
-             "lives\":\"-8\",\"shoal.dev/key-id\":\"3\"}},\"status\":{\"state\":\"Alloc");
-    run(at, 10, 0);
+    hear_now(at, "\"shoal.dev/set-level\":\"2\",\"app\":\"x\"},\"annotations\":{\"shoal.dev/set-"
+                 "lives\":\"-8\",\"shoal.dev/key-id\":\"3\"}},\"status\":{\"state\":\"Alloc");
     assert_null(server_agones_allocation(at->agones));
-    hear(at, "ated\",\"address\":\"2001:db8::1\",\"ports\":[{\"port\":7001}]}}}\n");
-    run(at, 20, 0);
+    hear_now(at, "ated\",\"address\":\"2001:db8::1\",\"ports\":[{\"port\":7001}]}}}\n");
     const server_watch_state* allocation = server_agones_allocation(at->agones);
     assert_non_null(allocation);
     assert_int_equal(allocation->setting_count, 2);
@@ -198,16 +206,13 @@ CASE(what_an_allocation_asks_for_and_cannot_be_is_its_fault) {
 AGONES_CASE(where_standbys_are_is_heard_in_any_state) {
     run(at, 100, 0);
     assert_string_equal(server_agones_standby_at(at->agones), "");
-    hear(at, META "\"labels\":{\"shoal.dev/standby-of\":\"e0ffe1c8cafe0276\"},\"annotations\":{"
-                  "\"shoal.dev/standby-at\":\"192.0.2.1:7,[::1]:8\"}},\"status\":{\"state\":"
-                  "\"Allocated\"}}}\n");
-    run(at, 10, 0);
+    hear_now(at, META "\"labels\":{\"shoal.dev/standby-of\":\"e0ffe1c8cafe0276\"},\"annotations\":{"
+                      "\"shoal.dev/standby-at\":\"192.0.2.1:7,[::1]:8\"}},\"status\":{\"state\":"
+                      "\"Allocated\"}}}\n");
     assert_string_equal(server_agones_standby_at(at->agones), "192.0.2.1:7,[::1]:8");
-    hear(at, "what is no line\n");
-    run(at, 10, 0);
+    hear_now(at, "what is no line\n");
     assert_string_equal(server_agones_standby_at(at->agones), "192.0.2.1:7,[::1]:8");
-    hear(at, IS("Allocated") "\n");
-    run(at, 10, 0);
+    hear_now(at, IS("Allocated") "\n");
     assert_string_equal(server_agones_standby_at(at->agones), "");
     server_watch_state state;
     static const char line[] =
@@ -220,22 +225,18 @@ AGONES_CASE(where_standbys_are_is_heard_in_any_state) {
 AGONES_CASE(what_is_no_line_of_the_watch_is_counted_and_said_once) {
     static const char* const lines[] = {"{\"error\":{\"code\":14}}\n", "\"Allocated\"\n", "[\n",
                                         META "},\"status\":{\"state\":7}}}\n", "\xff\xfe\n"};
-    server_agones_ask_ready(at->agones);
-    run(at, 100, 0);
+    get_ready(at);
     for (uint32_t i = 0; i < BASE_COUNT(lines); i++)
-        hear(at, lines[i]);
-    run(at, 20, 0);
+        hear_now(at, lines[i]);
     assert_int_equal(server_agones_get_counts(at->agones).lines_refused, BASE_COUNT(lines));
     assert_int_equal(server_agones_get_counts(at->agones).lines, 0);
     assert_int_equal(at->reported.count, 1);
-    hear(at, ALLOCATED_AT("1"));
-    run(at, 20, 0);
+    hear_now(at, ALLOCATED_AT("1"));
     assert_non_null(server_agones_allocation(at->agones));
 }
 
 AGONES_CASE(a_line_that_is_too_long_is_left_out_and_the_next_one_is_heard) {
-    server_agones_ask_ready(at->agones);
-    run(at, 100, 0);
+    get_ready(at);
     static char piece[SERVER_WATCH_LINE_BYTES_MAX / 2 + 1];
     memset(piece, ' ', sizeof piece - 1);
     for (uint32_t i = 0; i < 2; i++) // as long as one may be
@@ -244,8 +245,7 @@ AGONES_CASE(a_line_that_is_too_long_is_left_out_and_the_next_one_is_heard) {
     for (uint32_t i = 0; i < 3; i++)
         hear(at, piece);
     hear(at, "\n");
-    hear(at, ALLOCATED_AT("1"));
-    run(at, 20, 0);
+    hear_now(at, ALLOCATED_AT("1"));
     assert_int_equal(server_agones_get_counts(at->agones).lines_refused, 2);
     assert_non_null(server_agones_allocation(at->agones));
 }
@@ -256,33 +256,27 @@ AGONES_CASE(an_allocation_of_before_is_not_taken_for_a_new_one) {
     server_agones_ask_ready(at->agones);
     assert_null(server_agones_allocation(at->agones));
     run(at, 20, 0);
-    hear(at, ALLOCATED_AT("1"));
-    run(at, 20, 0);
+    hear_now(at, ALLOCATED_AT("1"));
     assert_non_null(server_agones_allocation(at->agones));
     server_agones_ask_ready(at->agones); // the match is over
-    hear(at, ALLOCATED_AT("1"));
-    run(at, 20, 0);
+    hear_now(at, ALLOCATED_AT("1"));
     assert_null(server_agones_allocation(at->agones));
-    hear(at, ALLOCATED_AT("2")); // the line between was lost
-    run(at, 20, 0);
+    hear_now(at, ALLOCATED_AT("2")); // the line between was lost
     assert_string_equal(server_agones_allocation(at->agones)->allocated_at, "2");
     server_agones_ask_ready(at->agones);
     run(at, 20, 0);
     hear(at, ALLOCATED_AT("2"));
     hear(at, IS("Ready"));
-    hear(at, ALLOCATED_AT("2")); // a clock that stands still
-    run(at, 20, 0);
+    hear_now(at, ALLOCATED_AT("2")); // a clock that stands still
     assert_non_null(server_agones_allocation(at->agones));
     assert_int_equal(at->asked[SERVER_REST_LIFE], 3);
 }
 
 AGONES_CASE(a_ready_whose_answer_is_lost_is_not_asked_again_once_the_watch_shows_it) {
     at->is_silent[SERVER_REST_LIFE] = true;
-    server_agones_ask_ready(at->agones);
-    run(at, 100, 0);
+    get_ready(at);
     hear(at, IS("Ready"));
-    hear(at, ALLOCATED_AT("1"));
-    run(at, 20, 0);
+    hear_now(at, ALLOCATED_AT("1"));
     assert_non_null(server_agones_allocation(at->agones));
     at->is_silent[SERVER_REST_LIFE] = false;
     at->status[SERVER_REST_LIFE] = 0;
@@ -294,15 +288,12 @@ AGONES_CASE(a_ready_whose_answer_is_lost_is_not_asked_again_once_the_watch_shows
 AGONES_CASE(a_ready_that_never_got_there_is_asked_again_whatever_the_watch_shows) {
     at->status[SERVER_REST_LIFE] = 0;
     at->is_down = true;
-    server_agones_ask_ready(at->agones);
-    run(at, 100, 0);
-    hear(at, IS("Ready"));
-    run(at, 20, 0);
+    get_ready(at);
+    hear_now(at, IS("Ready"));
     assert_false(server_agones_is_answered(at->agones));
     at->status[SERVER_REST_LIFE] = 500;
     run(at, 1000, 0);
-    hear(at, IS("Ready"));
-    run(at, 20, 0);
+    hear_now(at, IS("Ready"));
     assert_false(server_agones_is_answered(at->agones));
     at->status[SERVER_REST_LIFE] = 200;
     run(at, 1000, 0);

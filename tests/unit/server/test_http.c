@@ -425,17 +425,6 @@ INSPECT_CASE(streams_leave_room_for_questions) {
     close_all(fds, STREAMS_MAX + 1);
 }
 
-INSPECT_CASE(there_are_sixteen_different_streams) {
-    int fds[17];
-    for (uint32_t i = 0; i < BASE_COUNT(fds); i++) {
-        char path[64];
-        assert_true(base_text_format(path, sizeof path, "/api/v1/stream?hz=%u", i + 1));
-        fds[i] = get(self, path);
-        assert_true(reads(self, fds[i], i < 16 ? "stream 1>" : "too many streams"));
-    }
-    close_all(fds, BASE_COUNT(fds));
-}
-
 static int get_as(const fixture* self, const char* token, const char* path) {
     char text[256];
     const int fd = dial(self);

@@ -192,9 +192,7 @@ VIEW_CASE(without_a_server_the_world_can_still_be_seen, .seed = 1, .quiet = 1e9)
 VIEW_CASE(answers_wait_for_the_threads_of_the_server, .seed = 4, .quiet = 1e9, .is_threaded = true,
           .lanes = 2) {
     static const char* const verbs[] = {"status", "clients", "systems", "ledger", "events"};
-    (void)table_sit(&self->table, NULL);
-    (void)table_sit(&self->table, NULL);
-    play(self, 60);
+    play_with(self, 2, 60);
     for (uint32_t i = 0; i < 100; i++) {
         table* at = &self->table;
         at->now_us += TABLE_TICK_US;
@@ -321,8 +319,7 @@ static void open_metrics(viewer* self) {
 }
 
 VIEW_CASE(a_reader_who_watches_later_gets_nothing_of_now, .seed = 1, .quiet = 1e9) {
-    (void)table_sit(&self->table, NULL);
-    play(self, 150);
+    play_with(self, 1, 150);
     open_metrics(self);
     const ecs_tick tick = net_match_tick(self->table.match);
     check_what_a_reader_gets(self, true, tick);
@@ -386,8 +383,7 @@ static bool has_carried(viewer* self, uint64_t bytes) {
 // A counter that falls is a restart to Prometheus.
 VIEW_CASE(no_counter_falls_while_packets_wait_to_be_sent, .seed = 1, .quiet = 1e9) {
     open_metrics(self);
-    (void)table_sit(&self->table, NULL);
-    play(self, 30);
+    play_with(self, 1, 30);
     number_transport wire = {{.ops = &number_ops}, packet_bytes(self) + 100};
     self->subject.transport = &wire.transport;
     assert_true(has_carried(self, 100));
@@ -432,9 +428,7 @@ CASE(a_reader_looks_into_no_game_that_hides_things) {
 VIEW_CASE(bits_are_counted_from_the_first_question_on, .seed = 2, .quiet = 1e9) {
     static const char* const ways[] = {"both",     "component", "cause",
                                        "template", "client",    "entity"};
-    (void)table_sit(&self->table, NULL);
-    (void)table_sit(&self->table, NULL);
-    play(self, 60);
+    play_with(self, 2, 60);
     answers(self, SERVER_OPERATOR, "ledger", NULL);
     assert_int_equal((int)number_at(self, "seconds"), 0);
     assert_int_equal(ask(self, SERVER_OPERATOR, "ledger", "by", "entity", NULL), 200);
@@ -462,8 +456,7 @@ VIEW_CASE(bits_are_counted_from_the_first_question_on, .seed = 2, .quiet = 1e9) 
 }
 
 VIEW_CASE(a_packet_is_taken_apart_without_gaps, .seed = 2, .quiet = 1e9) {
-    (void)table_sit(&self->table, NULL);
-    play(self, 60);
+    play_with(self, 1, 60);
     assert_int_equal(ask(self, SERVER_OPERATOR, "packet", "client", "1", NULL), 404);
     play(self, 20);
     answers(self, SERVER_OPERATOR, "packet", "client", "1", NULL);

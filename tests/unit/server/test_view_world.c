@@ -15,8 +15,7 @@ static uint32_t rows_of(viewer* self, const char* query) {
 VIEW_CASE(a_query_finds_what_it_says, .seed = 3, .quiet = 1e9) {
     const swarm_context* swarm = net_match_context(self->table.match);
     ecs_world* world = net_match_world(self->table.match);
-    (void)table_sit(&self->table, NULL);
-    play(self, 200);
+    play_with(self, 1, 200);
     uint32_t all = 0, with_pos = 0, weak = 0, left = 0, aimless = 0, motes = 0, no_hp = 0;
     for (ecs_entity at = 0; (at = ecs_entity_next(world, at)) != ECS_ENTITY_NONE; all++) {
         const ecs_vec2* pos = ecs_find(world, at, swarm->pos);
@@ -46,8 +45,7 @@ VIEW_CASE(a_query_finds_what_it_says, .seed = 3, .quiet = 1e9) {
 VIEW_CASE(values_are_those_of_the_world, .seed = 3, .quiet = 1e9) {
     const swarm_context* swarm = net_match_context(self->table.match);
     ecs_world* world = net_match_world(self->table.match);
-    (void)table_sit(&self->table, NULL);
-    play(self, 100);
+    play_with(self, 1, 100);
     (void)rows_of(self, "template=avatar, pos, hp, target");
     const ecs_entity player = net_match_player(self->table.match, 1);
     char handle[32];
@@ -106,9 +104,7 @@ VIEW_CASE(an_answer_that_takes_too_long_is_cut_and_goes_on, .seed = 1, .quiet = 
 
 VIEW_CASE(lists_without_time_have_an_element_and_a_cursor, .seed = 1, .quiet = 1e9) {
     static const char* const lists[] = {"templates", "components", "clients"};
-    (void)table_sit(&self->table, NULL);
-    (void)table_sit(&self->table, NULL);
-    play(self, 60);
+    play_with(self, 2, 60);
     for (uint32_t i = 0; i < BASE_COUNT(lists); i++) {
         self->until_us = UINT64_MAX;
         answers(self, SERVER_OPERATOR, lists[i], NULL);
@@ -153,8 +149,7 @@ static uint32_t u32_at(const viewer* self, size_t at) {
 VIEW_CASE(positions_are_those_of_the_world, .seed = 2, .quiet = 1e9) {
     const swarm_context* swarm = net_match_context(self->table.match);
     ecs_world* world = net_match_world(self->table.match);
-    (void)table_sit(&self->table, NULL);
-    play(self, 80);
+    play_with(self, 1, 80);
     const uint32_t all = rows_of(self, "pos");
     assert_int_equal(ask(self, SERVER_OPERATOR, "positions", NULL), 200);
     assert_string_equal(self->answer.type, "application/octet-stream");
@@ -196,8 +191,7 @@ VIEW_CASE(positions_of_a_large_world_come_round, .seed = 2, .quiet = 1) {
 }
 
 VIEW_CASE(events_are_lines_with_the_tick, .seed = 2, .quiet = 1e9) {
-    (void)table_sit(&self->table, NULL);
-    play(self, 80);
+    play_with(self, 1, 80);
     assert_int_equal(ask(self, SERVER_OPERATOR, "events", "of", "log,status", NULL), 200);
     assert_string_equal(self->answer.type, "text/event-stream");
     base_bytes_write_u8(&self->json, 0);

@@ -177,6 +177,13 @@ static inline void play(viewer* self, uint32_t ticks) {
     }
 }
 
+/// So many clients come and play.
+static inline void play_with(viewer* self, uint32_t clients, uint32_t ticks) {
+    for (uint32_t i = 0; i < clients; i++)
+        (void)table_sit(&self->table, NULL);
+    play(self, ticks);
+}
+
 /// Does the newest answer have these bytes?
 static inline bool says(const viewer* self, const char* words) {
     const size_t size = strlen(words);

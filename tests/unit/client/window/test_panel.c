@@ -177,15 +177,3 @@ CASE(plots_without_numbers_are_left_out) {
         picture_count(&b.p, 0, 0, WIDTH, HEIGHT, client_panel_plot_color(CLIENT_PLOT_RTT), 10), 0);
     picture_close(&b.p);
 }
-
-CASE(the_same_numbers_give_the_same_picture) {
-    board boards[2];
-    for (uint32_t i = 0; i < 2; i++) {
-        fill(&boards[i].panel);
-        show_panel(&boards[i], 1280, 720);
-    }
-    const SDL_Surface *a = boards[0].p.surface, *b = boards[1].p.surface;
-    assert_memory_equal(a->pixels, b->pixels, (size_t)a->pitch * (size_t)a->h);
-    for (uint32_t i = 0; i < 2; i++)
-        picture_close(&boards[i].p);
-}

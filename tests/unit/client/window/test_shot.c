@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Pictures as files, from a renderer in memory and from a window of SDL's dummy driver.
+// Pictures as files, from a renderer in memory.
 #include "window/shot.h"
-
-#include "window/window.h"
 
 #include "picture.h"
 
@@ -75,54 +73,6 @@ CASE(a_place_that_cannot_be_written_is_reported_and_left_clean) {
     assert_int_equal(access(part, F_OK), -1);
     assert_int_equal(rmdir(path), 0);
     picture_close(&p);
-}
-
-// A whole window, without a display.
-CASE(a_window_without_a_display_draws_and_shoots) {
-    static uint8_t shots[2][1u << 20];
-    size_t sizes[2];
-    for (uint32_t i = 0; i < 2; i++) {
-        const base_reporter reporter = base_reporter_stderr();
-        const client_window_config config = {.reporter = &reporter,
-                                             .title = "test",
-                                             .width = 480,
-                                             .height = 270,
-                                             .view_width = 1200.0f,
-                                             .view_height = 800.0f};
-        client_window* window = client_window_create(&config);
-        assert_non_null(window);
-        assert_false(client_window_is_interactive(window));
-        client_event event;
-        while (client_window_next_event(window, &event)) {
-        }
-        uint64_t now_us = 1000000;
-        for (uint32_t frame = 0; frame < 5; frame++) {
-            assert_true(client_window_frame_due_us(window) <= now_us + 20000);
-            now_us += 16667;
-            client_window_begin_frame(window, now_us);
-            net_draw draw = client_window_draw(window, CLIENT_CANVAS_VIEW);
-            assert_int_equal(draw.size_bytes, sizeof(net_draw));
-            assert_float_equal(draw.pixels_per_unit, 0.3375f, 0.001f);
-            assert_float_equal((float)draw.time_s, (float)frame * 0.016667f, 0.0001f);
-            assert_float_equal(draw.frame_dt_s, (frame ? 0.016667f : 0.0f), 0.0001f);
-            draw.rect(draw.context, 100.0f, 100.0f, 400.0f, 300.0f, (ecs_color){0, 200, 100, 255});
-            char path[128];
-            (void)base_text_format(path, sizeof path, "%s/w.png", folder);
-            assert_true(client_window_end_frame(window, frame == 4 ? path : NULL));
-        }
-        client_window_frames frames = client_window_get_frames(window);
-        assert_int_equal(frames.count, 5);
-        assert_true(frames.us_p50 <= frames.us_p99 && frames.us_p99 > 0);
-        float x = 0.0f, y = 0.0f;
-        client_window_to_canvas(window, CLIENT_CANVAS_VIEW, 240.0f, 135.0f, &x, &y);
-        assert_float_equal(x, 600.0f, 3.0f);
-        assert_float_equal(y, 400.0f, 3.0f);
-        client_window_destroy(window);
-        sizes[i] = read_file("w.png", shots[i], sizeof shots[i]);
-    }
-    assert_int_equal(sizes[0], sizes[1]);
-    assert_memory_equal(shots[0], shots[1], sizes[0]);
-    assert_int_equal(read_u32(shots[0] + 16), 480);
 }
 
 int main(void) {

@@ -274,15 +274,6 @@ WINDOW_CASE(fullscreen_comes_and_goes_by_key, 0.0) {
     assert_false(is_fullscreen());
 }
 
-CASE(a_window_begins_in_fullscreen) {
-    const client_window_config config = {
-        .title = "test", .width = 600, .height = 400, .is_fullscreen = true};
-    client_window* window = client_window_create(&config);
-    assert_non_null(window);
-    assert_true(is_fullscreen());
-    client_window_destroy(window);
-}
-
 // The view of 3:2 in a window of 2:1 has bars on its sides. The pointer is outside of the view
 // there.
 WINDOW_CASE(the_pointer_is_right_between_bars, 0.0) {

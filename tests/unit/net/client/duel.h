@@ -156,6 +156,27 @@ static inline void duel_expect_end(const duel* at, net_client_end end) {
     assert_int_equal(net_client_get_end(at->client), end);
 }
 
+/// So many ticks later it is in this phase, or has this end.
+static inline void duel_phase_after(duel* at, uint32_t ticks, net_client_phase phase) {
+    duel_run(at, ticks);
+    duel_expect_phase(at, phase);
+}
+
+static inline void duel_end_after(duel* at, uint32_t ticks, net_client_end end) {
+    duel_run(at, ticks);
+    duel_expect_end(at, end);
+}
+
+static inline void duel_open_as_welcomed(duel* at, duel_config config) {
+    duel_open_as(at, config);
+    duel_welcome(at);
+}
+
+static inline void duel_open_greeted(duel* at) {
+    duel_open(at);
+    duel_run(at, 6);
+}
+
 /// Send a roster of clients first..first + count - 1, all of one name.
 static inline void duel_send_roster(duel* at, uint32_t first, uint32_t count, const char* name) {
     enum { ENTRIES_MAX = 1024 };
@@ -177,6 +198,7 @@ static inline void duel_send_roster(duel* at, uint32_t first, uint32_t count, co
     assert_ok(raw_server_send(&at->server, NET_CHANNEL_CONTROL, &control.base));
 }
 
-/// Cases with a duel: from its first packet, and from the welcome on.
+/// Cases with a duel: from its first packet, from the hello, and from the welcome on.
+#define GREETED_CASE(name) CASE_WITH(duel, at, duel_open_greeted(at), duel_close(at), name)
 #define DUEL_CASE(name) CASE_WITH(duel, at, duel_open(at), duel_close(at), name)
 #define WELCOMED_CASE(name) CASE_WITH(duel, at, duel_open_welcomed(at), duel_close(at), name)

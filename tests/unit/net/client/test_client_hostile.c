@@ -22,8 +22,7 @@ static void expect_kept_below(const duel* at, size_t before, size_t limit) {
 
 // ---- 1, 2, 3: faults
 
-DUEL_CASE(one_schema_question_is_answered_per_connection) {
-    duel_run(at, 6);
+GREETED_CASE(one_schema_question_is_answered_per_connection) {
     const uint64_t before = sent_bytes(at);
     raw_server_ask(&at->server);
     duel_run(at, 3);
@@ -58,11 +57,9 @@ CASE(who_sends_faults_is_left_after_thirty_two) {
             (void)raw_server_send_bytes(&at.server, CHANNELS[c], noise, sizeof noise);
             duel_run(&at, 15);
         }
-        duel_run(&at, 2);
-        duel_expect_phase(&at, NET_CLIENT_PLAYING);
+        duel_phase_after(&at, 2, NET_CLIENT_PLAYING);
         (void)raw_server_send_bytes(&at.server, CHANNELS[c], noise, sizeof noise);
-        duel_run(&at, 3);
-        duel_expect_end(&at, NET_CLIENT_END_LOST);
+        duel_end_after(&at, 3, NET_CLIENT_END_LOST);
         assert_string_equal(at.last_line,
                             "connection lost: the server broke the protocol too often");
         assert_int_equal(at.lines, 1);
@@ -91,8 +88,7 @@ WELCOMED_CASE(who_does_nothing_right_is_left_after_ten_seconds) {
         duel_run(at, TICKS_PER_SECOND);
     }
     duel_expect_phase(at, NET_CLIENT_PLAYING);
-    duel_run(at, TICKS_PER_SECOND);
-    duel_expect_end(at, NET_CLIENT_END_LOST);
+    duel_end_after(at, TICKS_PER_SECOND, NET_CLIENT_END_LOST);
     assert_string_equal(at->last_line,
                         "connection lost: the server sent nothing but faults for 10 s");
 }
@@ -119,14 +115,12 @@ DUEL_CASE(a_server_that_ends_each_connection_is_not_called_faster_than_twice_a_s
 
 // ---- 5: what a person is shown
 
-DUEL_CASE(what_a_server_says_cannot_steer_a_terminal) {
-    duel_run(at, 6);
+GREETED_CASE(what_a_server_says_cannot_steer_a_terminal) {
     raw_server_refuse(&at->server, SHOAL__WIRE__REFUSED_REASON__REFUSED_GAME,
                       "\x1B]0;x\x07 full\xE2\x80\xAE\xC2\x9B"
                       "2J",
                       "../\x1B[2J\xE2\x80\xAEgame");
-    duel_run(at, 2 * TICKS_PER_SECOND);
-    duel_expect_end(at, NET_CLIENT_END_REFUSED);
+    duel_end_after(at, 2 * TICKS_PER_SECOND, NET_CLIENT_END_REFUSED);
     char text[64];
     (void)net_client_refusal(at->client, text, sizeof text);
     assert_string_equal(text, "]0;x full2J");
@@ -264,8 +258,7 @@ static void compositions_are_bounded(duel* at, uint32_t entities) {
 CASE(more_compositions_than_sane_end_the_session) {
     for (uint32_t view = 0; view < 2; view++) {
         duel at;
-        duel_open_as(&at, (duel_config){.templates = many_templates(2), .has_view = view});
-        duel_welcome(&at);
+        duel_open_as_welcomed(&at, (duel_config){.templates = many_templates(2), .has_view = view});
         compositions_are_bounded(&at, 30000);
         duel_close(&at);
     }
@@ -319,8 +312,7 @@ static void worlds_are_bounded(duel* at, bool is_told) {
 CASE(a_world_of_any_size_ends_at_the_limit_of_bytes) {
     for (uint32_t view = 0; view < 2; view++) {
         duel at;
-        duel_open_as(&at, (duel_config){.templates = many_templates(4), .has_view = view});
-        duel_welcome(&at);
+        duel_open_as_welcomed(&at, (duel_config){.templates = many_templates(4), .has_view = view});
         worlds_are_bounded(&at, true);
         duel_expect_end(&at, NET_CLIENT_END_LOST);
         assert_string_equal(at.last_line,
@@ -370,8 +362,8 @@ CASE(texts_without_entities_are_bounded) {
     static const uint32_t SIZES[] = {1, 4000};
     for (uint32_t i = 0; i < 2 * BASE_COUNT(SIZES); i++) {
         duel at;
-        duel_open_as(&at, (duel_config){.templates = many_templates(2), .has_view = i % 2});
-        duel_welcome(&at);
+        duel_open_as_welcomed(&at,
+                              (duel_config){.templates = many_templates(2), .has_view = i % 2});
         const size_t before = at.quota.used_bytes;
         const uint64_t sent = sent_bytes(&at);
         uint64_t version = 0, received = net_client_get_report(at.client).recv_bytes;
@@ -392,8 +384,7 @@ CASE(texts_without_entities_are_bounded) {
 CASE(events_without_entities_are_bounded) {
     for (uint32_t view = 0; view < 2; view++) {
         duel at;
-        duel_open_as(&at, (duel_config){.has_view = view});
-        duel_welcome(&at);
+        duel_open_as_welcomed(&at, (duel_config){.has_view = view});
         const size_t before = at.quota.used_bytes;
         static const uint8_t payload[] = {8, 1};
         for (uint32_t i = 0; i < 20000; i++) {
@@ -401,8 +392,7 @@ CASE(events_without_entities_are_bounded) {
                              ecs_entity_make(1 + i, 1), payload, sizeof payload);
             if (i % 100 == 0) duel_run(&at, 1);
         }
-        duel_run(&at, 3);
-        duel_expect_phase(&at, NET_CLIENT_PLAYING);
+        duel_phase_after(&at, 3, NET_CLIENT_PLAYING);
         expect_kept_below(&at, before, view ? 3 * MIB : MIB);
         duel_close(&at);
     }
@@ -426,8 +416,7 @@ CASE(no_tick_is_too_far_away) {
     for (uint32_t i = 0; i < BASE_COUNT(TICKS); i++) {
         for (uint32_t k = 0; k < BASE_COUNT(TICKS); k++) {
             duel at;
-            duel_open_as(&at, (duel_config){.has_view = true});
-            duel_welcome(&at);
+            duel_open_as_welcomed(&at, (duel_config){.has_view = true});
             const size_t before = at.quota.used_bytes;
             const uint64_t ticks[] = {TICKS[i], TICKS[k], TICKS[i] + 1, TICKS[k] - 1};
             for (uint32_t n = 0; n < 40; n++) {

@@ -122,18 +122,15 @@ ASKING_CASE(a_server_that_falls_silent_again_and_again_lets_it_ask_once_a_second
 
 ASKING_CASE(who_is_found_gets_the_session) {
     at->is_found = true;
-    duel_run(&at->duel, 1);
-    duel_expect_phase(&at->duel, NET_CLIENT_RESUMING);
+    duel_phase_after(&at->duel, 1, NET_CLIENT_RESUMING);
     assert_string_equal(at->address, "10.1.2.3:7777,[fd00::1]:7778,sim");
     at->is_found = true; // a second one finds no open session
-    duel_run(&at->duel, 1);
-    duel_expect_phase(&at->duel, NET_CLIENT_RESUMING);
+    duel_phase_after(&at->duel, 1, NET_CLIENT_RESUMING);
 }
 
 // As before without standbys; with them all that are known may have the session.
 ASKING_CASE(after_three_seconds_it_connects_to_any_of_them) {
-    duel_run(&at->duel, 185);
-    duel_expect_phase(&at->duel, NET_CLIENT_RESUMING);
+    duel_phase_after(&at->duel, 185, NET_CLIENT_RESUMING);
     assert_string_equal(at->address, "10.1.2.3:7777,[fd00::1]:7778,sim");
 }
 

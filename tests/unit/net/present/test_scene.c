@@ -54,6 +54,17 @@ static double shown(const fixture* f, ecs_entity entity) {
 
 #define assert_near(a, b) assert_true(fabs((double)(a) - (double)(b)) < 1e-4)
 
+// At that moment it is shown there: about, or to the bit.
+static void sees_near(fixture* f, double tick, ecs_entity entity, double x) {
+    show(f, tick);
+    assert_true(fabs(shown(f, entity) - x) < 1e-4);
+}
+
+static void sees(fixture* f, double tick, ecs_entity entity, double x) {
+    show(f, tick);
+    assert_true(shown(f, entity) == x);
+}
+
 static const net_scene_counters* counters(const fixture* f) {
     return net_scene_get_counters(f->scene);
 }
@@ -69,16 +80,11 @@ static const net_scene_counters* counters(const fixture* f) {
 MOVER_CASE(a_moving_entity_lies_between_its_samples) {
     for (ecs_tick t = 10; t <= 14; t++)
         at(f, t, mover, (float)(t - 10) * 8);
-    show(f, 10);
-    assert_near(shown(f, mover), 0);
-    show(f, 10.25);
-    assert_near(shown(f, mover), 2);
-    show(f, 11);
-    assert_true(shown(f, mover) == 8);
-    show(f, 13.5);
-    assert_near(shown(f, mover), 28);
-    show(f, 14);
-    assert_true(shown(f, mover) == 32);
+    sees_near(f, 10, mover, 0);
+    sees_near(f, 10.25, mover, 2);
+    sees(f, 11, mover, 8);
+    sees_near(f, 13.5, mover, 28);
+    sees(f, 14, mover, 32);
     assert_int_equal(counters(f)->stalls, 0);
     assert_int_equal(counters(f)->samples, 5);
     assert_int_equal(counters(f)->samples_late, 0);
@@ -101,25 +107,20 @@ MOVER_CASE(what_rests_and_then_moves_does_not_creep) {
     at(f, 21, mover, 24);
     show(f, 10);
     for (double t = 10.5; t <= 20; t += 0.5) {
-        show(f, t);
-        assert_true(shown(f, mover) == 16);
+        sees(f, t, mover, 16);
     }
-    show(f, 20.5);
-    assert_near(shown(f, mover), 20);
-    show(f, 21);
-    assert_true(shown(f, mover) == 24);
+    sees_near(f, 20.5, mover, 20);
+    sees(f, 21, mover, 24);
 }
 
 MOVER_CASE(a_lost_tick_is_a_longer_line) {
     at(f, 10, mover, 0);
     at(f, 11, mover, 8);
     at(f, 14, mover, 32); // packets 12 and 13 never came
-    show(f, 12.5);
-    assert_near(shown(f, mover), 20);
+    sees_near(f, 12.5, mover, 20);
     // One of them comes after all, without the entity: the entity was resting until then.
     net_scene_packet(f->scene, 13);
-    show(f, 12.75);
-    assert_true(shown(f, mover) == 8);
+    sees(f, 12.75, mover, 8);
 }
 
 // A ring remembers the received ticks. A tick that left the ring must not be confused with a tick
@@ -129,8 +130,7 @@ MOVER_CASE(packets_from_long_ago_say_nothing) {
     at(f, 2000, mover, 88);
     net_scene_packet(f->scene, 1995 - NET_SCENE_TICKS);
     show(f, 1990);
-    show(f, 1995);
-    assert_near(shown(f, mover), 48);
+    sees_near(f, 1995, mover, 48);
 }
 
 MOVER_CASE(a_tick_is_not_known_by_one_that_was_in_its_place_before) {
@@ -138,8 +138,7 @@ MOVER_CASE(a_tick_is_not_known_by_one_that_was_in_its_place_before) {
     at(f, 2025, mover, 0);
     at(f, 2035, mover, 80);
     show(f, 2025);
-    show(f, 2030);
-    assert_near(shown(f, mover), 40);
+    sees_near(f, 2030, mover, 40);
 }
 
 // However many ticks were lost, an interpolated movement takes at most the longest delay of the
@@ -148,12 +147,9 @@ MOVER_CASE(a_line_is_not_longer_than_the_longest_delay) {
     ecs_tick longest = (ecs_tick)(NET_DELAY_MS_MAX / 1000.0 / (double)net_match_dt(f->view) + 0.5);
     at(f, 10, mover, 0);
     at(f, 100, mover, 60);
-    show(f, (double)(100 - longest));
-    assert_near(shown(f, mover), 0);
-    show(f, 100 - (double)longest / 2);
-    assert_near(shown(f, mover), 30);
-    show(f, 100);
-    assert_near(shown(f, mover), 60);
+    sees_near(f, (double)(100 - longest), mover, 0);
+    sees_near(f, 100 - (double)longest / 2, mover, 30);
+    sees_near(f, 100, mover, 60);
 }
 
 MOVER_CASE(samples_may_come_in_any_order) {
@@ -161,14 +157,12 @@ MOVER_CASE(samples_may_come_in_any_order) {
     for (uint32_t i = 0; i < 5; i++)
         at(f, order[i], mover, (float)(order[i] - 10) * 8);
     for (double t = 10; t <= 14; t += 0.25) {
-        show(f, t);
-        assert_near(shown(f, mover), (t - 10) * 8);
+        sees_near(f, t, mover, (t - 10) * 8);
     }
     // A sample older than the shown moment is counted and changes nothing.
     at(f, 9, mover, -100);
     assert_int_equal(counters(f)->samples_late, 1);
-    show(f, 14);
-    assert_true(shown(f, mover) == 32);
+    sees(f, 14, mover, 32);
 }
 
 MOVER_CASE(a_late_sample_is_used_when_it_is_the_newest) {
@@ -177,8 +171,7 @@ MOVER_CASE(a_late_sample_is_used_when_it_is_the_newest) {
     at(f, 11, mover, 8);
     assert_int_equal(counters(f)->samples_late, 1);
     net_scene_packet(f->scene, 12);
-    show(f, 12.1);
-    assert_true(shown(f, mover) == 8);
+    sees(f, 12.1, mover, 8);
 }
 
 // ---- beyond the newest ----
@@ -196,14 +189,12 @@ MOVER_CASE(beyond_the_newest_sample_movement_fades_to_a_stop) {
         before = now;
     }
     assert_near(before, 16 + 8 * 3); // half of the way of 6 ticks at full speed
-    show(f, 40);
-    assert_near(shown(f, mover), before);
+    sees_near(f, 40, mover, before);
     assert_int_equal(counters(f)->stalls, 1);
     assert_near(counters(f)->stalled_ms, 28 * 1000.0 / 60);
     // A newer tick without the entity: it had stopped where it was.
     net_scene_packet(f->scene, 40);
-    show(f, 40);
-    assert_true(shown(f, mover) == 16);
+    sees(f, 40, mover, 16);
     assert_int_equal(counters(f)->stalls, 1);
 }
 
@@ -211,8 +202,7 @@ MOVER_CASE(what_rested_is_not_carried_on) {
     at(f, 10, mover, 0);
     at(f, 11, mover, 8);
     net_scene_packet(f->scene, 12);
-    show(f, 20);
-    assert_true(shown(f, mover) == 8);
+    sees(f, 20, mover, 8);
     assert_int_equal(counters(f)->stalls, 0);
 }
 
@@ -224,8 +214,7 @@ MOVER_CASE(a_life_begins_and_ends_at_its_tick) {
     net_scene_packet(f->scene, 14);
     show(f, 9.99);
     assert_false(ecs_is_alive(f->world, mover));
-    show(f, 10);
-    assert_true(shown(f, mover) == 8);
+    sees(f, 10, mover, 8);
     show(f, 13.99);
     assert_true(ecs_is_alive(f->world, mover));
     show(f, 14);
@@ -243,8 +232,7 @@ MOVER_CASE(a_new_generation_is_not_reached_by_a_movement) {
     ecs_entity next = ecs_entity_make(ecs_entity_index(mover), ecs_entity_generation(mover) + 1);
     net_scene_row(f->scene, next, entry, 14, row);
     net_scene_packet(f->scene, 14);
-    show(f, 13.9);
-    assert_true(shown(f, mover) == 0);
+    sees(f, 13.9, mover, 0);
     assert_false(ecs_is_alive(f->world, next));
     show(f, 14);
     assert_false(ecs_is_alive(f->world, mover));
@@ -257,15 +245,11 @@ MOVER_CASE(a_new_template_is_a_jump_of_the_same_entity) {
     at(f, 14, mover, 40);
     assert_ok(ecs_recreate(f->server.world, mover, f->server.mover_fast, NULL, 0));
     at(f, 16, mover, 48);
-    show(f, 13.9);
-    assert_true(shown(f, mover) == 0);
-    show(f, 14);
-    assert_true(shown(f, mover) == 40);
+    sees(f, 13.9, mover, 0);
+    sees(f, 14, mover, 40);
     assert_string_equal(ecs_entity_template_name(f->world, mover), "runner");
-    show(f, 15.9);
-    assert_true(shown(f, mover) == 40);
-    show(f, 16);
-    assert_true(shown(f, mover) == 48);
+    sees(f, 15.9, mover, 40);
+    sees(f, 16, mover, 48);
     assert_string_equal(ecs_entity_template_name(f->world, mover), "mover+fast");
     assert_int_equal(counters(f)->recreates, 2);
     assert_int_equal(counters(f)->creates, 1);
@@ -276,22 +260,17 @@ MOVER_CASE(a_step_beyond_the_teleport_distance_is_a_jump_at_its_tick) {
     at(f, 11, mover, 50);  // as far as allowed
     at(f, 12, mover, 101); // a distance of 51
     at(f, 14, mover, 201); // two ticks for a distance of 100
-    show(f, 10.5);
-    assert_near(shown(f, mover), 25);
-    show(f, 11.9);
-    assert_true(shown(f, mover) == 50);
+    sees_near(f, 10.5, mover, 25);
+    sees(f, 11.9, mover, 50);
     assert_int_equal(counters(f)->teleports, 0);
-    show(f, 12);
-    assert_true(shown(f, mover) == 101);
+    sees(f, 12, mover, 101);
     assert_int_equal(counters(f)->teleports, 1);
-    show(f, 13);
-    assert_near(shown(f, mover), 151);
+    sees_near(f, 13, mover, 151);
     show(f, 14);
     // The scene does not extrapolate after a jump.
     at(f, 15, mover, -200);
     show(f, 15);
-    show(f, 16);
-    assert_true(shown(f, mover) == -200);
+    sees(f, 16, mover, -200);
     assert_int_equal(counters(f)->teleports, 2);
     assert_int_equal(counters(f)->stalls, 0);
 }
@@ -476,11 +455,9 @@ MOVER_CASE(ticks_that_no_match_reaches_are_ignored) {
     assert_ok(net_scene_advance(f->scene, 1e300));
     assert_true(net_scene_tick(f->scene) == 0);
     at(f, NET_SCENE_TICK_MAX, mover, 24);
-    show(f, 11);
-    assert_true(shown(f, mover) == 8);
+    sees(f, 11, mover, 8);
     show(f, (double)NET_SCENE_TICK_MAX - 0.5);
-    show(f, (double)NET_SCENE_TICK_MAX);
-    assert_true(shown(f, mover) == 24);
+    sees(f, (double)NET_SCENE_TICK_MAX, mover, 24);
 }
 
 SCENE_CASE(no_number_is_no_moment) {
@@ -498,8 +475,7 @@ MOVER_CASE(what_was_written_over_is_put_back_when_touched) {
     ((ecs_vec2*)ecs_get_mut(f->world, mover, f->server.pos))->x = 77;
     net_scene_touch(f->scene, mover);
     net_scene_touch(f->scene, ecs_entity_make(1999, 3)); // there is no such entity
-    show(f, 11.5);
-    assert_true(shown(f, mover) == 8);
+    sees(f, 11.5, mover, 8);
 }
 
 MOVER_CASE(more_samples_than_are_kept_lose_the_oldest) {
@@ -511,8 +487,7 @@ MOVER_CASE(more_samples_than_are_kept_lose_the_oldest) {
     show(f, 5);
     assert_true(ecs_is_alive(f->world, mover));
     for (ecs_tick t = 60; t <= NET_SCENE_SAMPLES_MAX + 50; t++) {
-        show(f, (double)t);
-        assert_true(shown(f, mover) == (double)t);
+        sees(f, (double)t, mover, (double)t);
     }
 }
 
