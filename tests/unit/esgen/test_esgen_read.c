@@ -18,68 +18,17 @@ static void expect_found(const char* text, const char* names) {
     assert_string_equal(found, names);
 }
 
-CASE(a_file_without_systems_has_none) {
-    expect_found("", "");
-    expect_found("\n\n", "");
-    expect_found("// move_es(int a) {\n/* static void b_es(int) {} */\n", "");
-    expect_found("int main(void) { return 0; }", "");
-    expect_found("const char* text = \"static void a_es(void) {}\";", "");
-    expect_found("static const char quote = '\"', brace = '{', escaped = '\\'';", "");
+// "= a_es b_es": these.
+static void expect_names(const char* text, char* expected) {
+    char names[512];
+    expected[strlen(expected) - 1] = '\0';
+    (void)base_text_format(names, sizeof names, "%s%s", expected + 1 + (expected[1] == ' '),
+                           expected[1] ? " " : "");
+    expect_found(text, names);
 }
 
-CASE(suffixes_make_systems_handlers_and_queries) {
-    expect_found("static void a_es(void) {}\n"
-                 "ES_ON_EVENT(x) static void b_es_event_handler(void) {}\n"
-                 "static void c_ecs_query(const float* f) {}\n"
-                 "static void es(void) {}\nstatic void _es_not(void) {}\nvoid c_es_t(int x) {}\n",
-                 "a_es b_es_event_handler c_ecs_query ");
-}
-
-CASE(what_stands_around_a_function_does_not_matter) {
-    expect_found("static inline void a_es(void) {}\n"
-                 "__attribute__((unused, aligned(16))) static void b_es(void) {}\n"
-                 "static void __attribute__((noinline)) c_es(void) {}\n"
-                 "MACRO(1, (2)) static void d_es(void) {}\n"
-                 "SHOUTED static void e_es(void) {}\n"
-                 "enum { F = (1 + 2) };\n"
-                 "struct s { int (*call)(int); union { int x; float y; } u; };\n"
-                 "static int table[2] = { [0] = 3, [1] = (4) };\n"
-                 "static const struct s made[] = { { .call = (int (*)(int))0 } };\n"
-                 "typedef void (*made_es)(int);\n"
-                 "void (*chosen_es)(int) = 0;\n"
-                 "static void f_es(void)\n{ if (1) { } }\n",
-                 "a_es b_es c_es d_es e_es f_es ");
-}
-
-CASE(comments_may_stand_everywhere) {
-    expect_found("static /* { */ void /**/ a_es /* ( */ ( /* ) */ const float* /* x */ f // {\n"
-                 "  ) /* ; */ { /* } */ }\n"
-                 "// continued \\\n static void hidden_es(void) {}\n"
-                 "static void b_es(void) {}\n",
-                 "a_es b_es ");
-}
-
-CASE(declarations_are_not_systems) {
-    expect_found("static void a_es(const float* f);\n"
-                 "static void b_es(int) __attribute__((unused));\n"
-                 "extern void c_es(void), d_es(void);\n"
-                 "static void a_es(const float* f) {}\n",
-                 "a_es ");
-}
-
-CASE(bodies_are_not_looked_into) {
-    expect_found("static void a(void) { static void b_es(void); if (x) { c_es(1); } ES_WHAT(2); "
-                 "{{{}}} \"}\"; '}'; }\n"
-                 "static void d_es(void) {}\n",
-                 "d_es ");
-}
-
-CASE(both_branches_of_an_if_are_read_and_none_of_if_0) {
-    expect_found("#if A\nstatic void a_es(void) {}\n#else\nstatic void b_es(void) {}\n#endif\n"
-                 "#if 0\nstatic void c_es(void) {\ndon't \"\n#if 1\n#else\n#endif\n#endif\n"
-                 "#if 0 /* never */\n{\n#else\nstatic void d_es(void) {}\n#endif\n"
-                 "# if 0\n{\n# elif B\nstatic void e_es(void) {}\n# endif\n",
-                 "a_es b_es d_es e_es ");
+CASE(exactly_the_systems_of_a_file_are_found) {
+    each_text("found.txt", expect_names);
 }
 
 CASE(preprocessor_lines_are_left_out) {

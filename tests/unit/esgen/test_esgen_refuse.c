@@ -1,42 +1,24 @@
 // SPDX-License-Identifier: MIT
 // What is wrong is said in a sentence at the user's own line (S5.19), and limits are what they say.
 #include "esgen_text.h"
-#include "text_file.h"
 
-// In refused.txt a line "^2 ..." ends a text and has what is said of its line 2, "^ ..." of its line
-// 1; "^ -": nothing. A line "# ..." is a remark.
+// "2 ..." is said of line 2, " ..." of line 1; " -": nothing is.
+static void expect_refused(const char* text, char* expected) {
+    char wanted[BASE_REPORT_BYTES_MAX] = "";
+    const char* said = strchr(expected, ' ') + 1;
+    const uint32_t line = expected[0] == ' ' ? 1 : (uint32_t)atoi(expected);
+    expected[strlen(expected) - 1] = '\0';
+    if (strcmp(said, "-") != 0)
+        (void)base_text_format(wanted, sizeof wanted, "x.c:%u: error: %s", line, said);
+    esgen_text_result result;
+    text_open(&result, text);
+    if (strcmp(result.faults.text, wanted) != 0)
+        fail_msg("%ssaid:     %s\nexpected: %s", text, result.faults.text, wanted);
+    text_close(&result);
+}
+
 CASE(what_is_wrong_is_said_at_its_line) {
-    char* file = text_file_read(REFUSED_TEXTS);
-    assert_non_null(file);
-    char text[4096] = "", expected[BASE_REPORT_BYTES_MAX];
-    uint32_t count = 0, wrong = 0;
-    for (char *at = file, *end; (end = strchr(at, '\n')) != NULL; at = end + 1) {
-        *end = '\0';
-        if (strncmp(at, "# ", 2) == 0) continue;
-        if (at[0] != '^') {
-            const size_t size = strlen(text);
-            assert_true(base_text_format(text + size, sizeof text - size, "%s\n", at));
-            continue;
-        }
-        const uint32_t line = at[1] == ' ' ? 1 : (uint32_t)atoi(at + 1);
-        const char* said = strchr(at, ' ') + 1;
-        if (strcmp(said, "-") == 0)
-            expected[0] = '\0';
-        else
-            (void)base_text_format(expected, sizeof expected, "x.c:%u: error: %s", line, said);
-        esgen_text_result result;
-        text_open(&result, text);
-        if (strcmp(result.faults.text, expected) != 0) {
-            print_error("%ssaid:     %s\nexpected: %s\n", text, result.faults.text, expected);
-            wrong++;
-        }
-        text_close(&result);
-        text[0] = '\0';
-        count++;
-    }
-    free(file);
-    assert_int_equal(wrong, 0);
-    assert_true(count > 150);
+    each_text("refused.txt", expect_refused);
 }
 
 // `head`, then `item` with numbers from 0, between commas, then `tail`.
