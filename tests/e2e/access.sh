@@ -114,7 +114,7 @@ case_a_banned_player_reads_why_and_leaves_at_the_reload() {
     : >bans
     opens --log none --key-file server.key --bans bans
     make_token --player 7 >token
-    join guest guest.txt --headless --bots 1 --token-file token
+    enters guest guest.txt --headless --bots 1 --token-file token
     echo 'player 7 throws bricks' >bans
     reloads 'reloaded: bans=1'
     ended guest

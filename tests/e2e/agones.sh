@@ -107,7 +107,7 @@ case_an_sdk_server_that_hangs_and_restarts_does_not_touch_the_match() {
     hears 'POST /ready {} 200'
     tell allocate x=y
     allocated
-    join client trace.txt --headless --bots 1
+    enters client trace.txt --headless --bots 1
     hears 'PATCH /v1beta1/counters/players {"count":"1","capacity":"64"} 200'
     tell hang
     await "a warning" has_said server.err '^warning: agones: POST /health: no answer; it is tried again$'

@@ -70,9 +70,9 @@ case_descriptors_run_out_at_the_start() {
 case_descriptors_run_out_in_a_match() {
     # Looking for leaks at the end needs descriptors.
     ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0" serve server --min-clients 1 --log a.slog
-    join first first.txt --bots 1
+    enters first first.txt --bots 1
     prlimit --pid "${pids[server]}" --nofile=3:3
-    join second second.txt --bots 2
+    enters second second.txt --bots 2
     stop server
     ended first
     ended second
@@ -86,7 +86,7 @@ plays_or_ended() { is_playing "$1" || has_ended many || has_ended server; }
 case_memory_runs_out_in_a_match() {
     [ -z "${SHOAL_E2E_SLOW:-}" ] || return 0 # sanitizers need address space of their own
     serve server --max-clients 64 --log a.slog
-    join first first.txt --bots 1
+    enters first first.txt --bots 1
     local kb
     kb=$(awk '/^VmSize/ { print $2 }' "/proc/${pids[server]}/status")
     prlimit --pid "${pids[server]}" --as=$((kb * 1024)):$((kb * 1024))
@@ -105,7 +105,7 @@ case_memory_runs_out_in_a_match() {
 # The log's file may not grow any more, as on a full disk: the match is played to its end.
 case_a_full_disk_ends_the_log_and_not_the_match() {
     serve server --min-clients 1 --ticks 240 --log a.slog
-    join client trace.txt --bots 1
+    enters client trace.txt --bots 1
     prlimit --pid "${pids[server]}" --fsize="$(stat -c %s a.slog)"
     ends_with 1 server
     ends_with 0 client
@@ -232,7 +232,7 @@ case_a_stopped_server_keeps_its_clients() {
     local seconds=5
     [ "${scale%%.*}" -lt 10 ] || seconds=20
     serve server --min-clients 2 --log none
-    join client trace.txt --bots 2
+    enters client trace.txt --bots 2
     kill -STOP "${pids[server]}"
     sleep "$seconds"
     local rows

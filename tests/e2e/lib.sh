@@ -165,8 +165,8 @@ serve() {
     [ -n "$address" ] || fail "$name prints no ready line as it should be"
 }
 
-# join NAME TRACE [option...]: a client of $address, until it applies updates.
-join() {
+# enters NAME TRACE [option...]: a client of $address, until it applies updates.
+enters() {
     start "$1" shoal-client "$address" --trace "$2" "${@:3}"
     await "update of $1" is_playing "$2"
 }

@@ -278,7 +278,7 @@ resume_killed() { # NUMBER
     (umask 077 && for ((i = 1; i <= bots; i++)); do
         "$bin/shoal-server" token --key-file server.key --server "$address" --server 192.0.2.1:7777 --player $i
     done >tokens)
-    join clients trace.txt --bots $bots --token-file tokens
+    enters clients trace.txt --bots $bots --token-file tokens
     sleep "$((RANDOM % 2)).$((RANDOM % 900 + 100))"
     slay first
     start_ready second shoal-server --resume "first$1.slog" --listen "$address" --key-file server.key --log "joined$1.slog" \

@@ -122,7 +122,7 @@ case_spectators_see_a_match_and_are_no_part_of_it() {
 
 case_clients_join_and_leave_in_the_middle() {
     serve server --min-clients 2 --ticks "$(scaled 600 360)" --log match.slog
-    join first first.txt --bots 2
+    enters first first.txt --bots 2
     run_to 0 second shoal-client "$address" --bots 1 --ticks 30 --name guest
     says second.out '^client id=3 .* end=left$'
     run_to 0 third shoal-client "$address" --bots 2 # it plays to the end

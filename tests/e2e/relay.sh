@@ -19,7 +19,7 @@ has_header() { [ -s a.slog ] && [ "$(stat -c %s a.slog)" -gt 500 ]; }
 # A match with one player: a.slog grows. $address is the server's.
 plays() {
     serve server --log a.slog --min-clients 1 "$@"
-    join player trace.txt --bots 1
+    enters player trace.txt --bots 1
     await "a block of the log" has_header
 }
 

@@ -304,7 +304,7 @@ case_a_slice_is_compared_with_its_log_by_tick() {
 
 case_the_log_of_a_killed_server_is_repaired_with_its_queue() {
     serve server --min-clients 1 --log a.slog
-    join client rows.txt --bots 1
+    enters client rows.txt --bots 1
     slay server
     ended client
     verifies a.slog

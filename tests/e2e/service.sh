@@ -75,7 +75,7 @@ case_a_watchdog_of_another_process_gets_nothing() {
 case_a_server_that_drains_lets_its_players_finish() {
     manager manager "$PWD/notify.sock"
     NOTIFY_SOCKET=$PWD/notify.sock serve server --min-clients 1 --tune drain-s=600 --log a.slog
-    join client trace.txt --bots 1
+    enters client trace.txt --bots 1
     kill -TERM "${pids[server]}"
     await "the drain" has_said server.err '^note: draining: no new players; .* for 600 s at most$'
     run_to 6 late shoal-client "$address" --bots 1
@@ -94,7 +94,7 @@ case_a_server_that_drains_lets_its_players_finish() {
 
 case_a_drain_ends_when_its_time_is_over() {
     serve server --min-clients 1 --tune drain-s=1 --log none
-    join client trace.txt --bots 1
+    enters client trace.txt --bots 1
     stop server
     ends_with 0 client
     says server.err '^note: drained: 1 players are left$'
@@ -103,7 +103,7 @@ case_a_drain_ends_when_its_time_is_over() {
 
 case_a_second_signal_ends_a_drain() {
     serve server --min-clients 1 --tune drain-s=600 --log none
-    join client trace.txt --bots 1
+    enters client trace.txt --bots 1
     kill -TERM "${pids[server]}"
     await "the drain" has_said server.err '^note: draining'
     stop server

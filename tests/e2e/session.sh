@@ -7,7 +7,7 @@
 # ends_orderly SIGNAL: a signal ends the match.
 ends_orderly() {
     serve server --min-clients 2 --log a.slog
-    join client trace.txt --bots 2
+    enters client trace.txt --bots 2
     kill "-$1" "${pids[server]}"
     ends_with 0 server
     ends_with 0 client
@@ -79,7 +79,7 @@ case_sigterm_ends_a_server_that_holds() {
 # leaves SIGNAL: a signal ends a client.
 leaves() {
     serve server --min-clients 1 --log none
-    join client trace.txt --bots 1
+    enters client trace.txt --bots 1
     kill "-$1" "${pids[client]}"
     ends_with 0 client
     says client.out '^client id=1 .* end=left$'
@@ -125,7 +125,7 @@ case_nobody_answers_within_five_seconds() {
 
 case_a_full_server_refuses() {
     serve server --max-clients 1 --log none
-    join first first.txt --bots 1
+    enters first first.txt --bots 1
     run_to 6 second shoal-client "$address" --game breakout --bots 1
     says second.err 'refused: the server is full'
     kill -INT "${pids[first]}"
@@ -181,7 +181,7 @@ case_names_are_resolved() {
 
 case_a_client_that_stands_still_makes_the_server_end_with_7() {
     serve server --min-clients 1 --ticks 240 --log none
-    join client trace.txt --bots 1
+    enters client trace.txt --bots 1
     kill -STOP "${pids[client]}"
     ends_with 7 server
     says server.out '^peer id=1 .* end=goodbye$'

@@ -172,7 +172,7 @@ case_a_tick_that_is_not_reached_gives_no_picture() {
 
 case_a_window_ends_as_a_headless_client_does() {
     serve server --min-clients 1 --max-clients 1 --log none
-    join first first.txt --render --bots 1
+    enters first first.txt --render --bots 1
     run_to 6 second shoal-client "$address" --game breakout --render --bots 1
     says second.err 'refused: the server is full'
     stop first
