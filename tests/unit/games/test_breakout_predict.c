@@ -95,29 +95,6 @@ PAIR_CASE(the_own_pad_and_the_ball_it_holds_are_where_the_server_has_them, NULL,
     assert_int_equal(held, 90); // and one tick before the copy
 }
 
-PAIR_CASE(a_ball_is_let_go_at_once_and_flies_the_same_way,
-          SETTINGS("pad_speed=600", "ball_speed=1.5"), 2) {
-    join(at);
-    for (uint32_t i = 0; i < 20; i++)
-        step_server(at, 0, false);
-    copy(at);
-    const breakout_game* game = table_game(&at->server);
-    ecs_world* world = table_world(&at->server);
-    ecs_entity ball = ecs_query_first(world, game->balls);
-    step_both(at, 30, true);
-    assert_false(((const breakout_owner*)ecs_get(world, ball, game->owner))->is_held);
-    base_rng rng = base_rng_make(5, 5);
-    uint32_t ticks = 0;
-    // Run far beyond the first brick: the prediction also reflects the ball there.
-    while (ticks < 600 && at->server.events[BREAKOUT_MESSAGE_BRICK_HIT] < 3 &&
-           ecs_is_alive(world, ball)) {
-        step_both(at, some_move(&rng, ticks), false);
-        if (ecs_is_alive(world, ball)) assert_same_ball(at, ball);
-        ticks++;
-    }
-    assert_true(at->server.events[BREAKOUT_MESSAGE_BRICK_HIT] > 0);
-}
-
 static void assert_on_grid(const ecs_vec2* value) {
     assert_true(value->x * 16.0f == base_floor(value->x * 16.0f));
     assert_true(value->y * 16.0f == base_floor(value->y * 16.0f));
@@ -145,7 +122,7 @@ static void bury(pair* p) {
     }
 }
 
-CASE_WITH(pair, p, open_pair(p, NULL, 0), close_pair(p),
+CASE_WITH(pair, p, open_pair(p, SETTINGS("pad_speed=600", "ball_speed=1.5"), 2), close_pair(p),
           with_fresh_rows_twice_a_second_no_tick_of_a_long_match_differs) {
     join(p);
     const breakout_game* game = table_game(&p->server);

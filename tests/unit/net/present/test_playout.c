@@ -105,6 +105,13 @@ static void run(line* l, double seconds) {
         frame(l);
 }
 
+// What frames show after some seconds.
+static void measure(line* l, double warm, double seconds) {
+    run(l, warm);
+    forget_frames(l);
+    run(l, seconds);
+}
+
 #define PLAYOUT_CASE(name, ...)                                                                    \
     CASE_WITH(net_playout, playout, net_playout_init(playout, __VA_ARGS__), (void)0, name)
 
@@ -117,9 +124,7 @@ PLAYOUT_CASE(nothing_is_shown_before_the_first_packet, 60, 0) {
 #define LINE_CASE(name, seed) CASE_WITH(line, l, open(l, seed), (void)0, name)
 
 LINE_CASE(a_steady_line_is_shown_one_tick_late_at_the_servers_rate, 1) {
-    run(l, 20);
-    forget_frames(l);
-    run(l, 20);
+    measure(l, 20, 20);
     assert_true(l->rate_min > 0.999 && l->rate_max < 1.001);
     assert_true(l->delay_max > 16 && l->delay_max < 18);
     assert_int_equal(l->ahead, 0);
@@ -134,9 +139,7 @@ LINE_CASE(a_smallest_delay_is_kept, 1) {
 
 LINE_CASE(the_delay_covers_jitter_and_stays_small, 2) {
     l->jitter_us = 30000;
-    run(l, 5);
-    forget_frames(l);
-    run(l, 120);
+    measure(l, 5, 120);
     assert_true(l->delay_max < 30 + 17 + 5);
     assert_true(l->ahead * 100 < l->frames);
     assert_true(l->rate_min >= 0.949 && l->rate_max <= 1.051);
@@ -146,9 +149,7 @@ LINE_CASE(the_delay_covers_jitter_and_stays_small, 2) {
 
 LINE_CASE(lost_packets_are_waited_for_as_long_as_runs_are_likely, 3) {
     l->loss = 0.1;
-    run(l, 5);
-    forget_frames(l);
-    run(l, 120);
+    measure(l, 5, 120);
     assert_true(l->delay_max < 5 * 17);
     assert_true(l->ahead * 100 < l->frames);
     assert_int_equal(l->backwards, 0);

@@ -475,17 +475,6 @@ GAME_CASE(without_a_living_player_nothing_is_predicted, 3, 3, 0, 7) {
     assert_int_equal(net_predict_tick(g->predict), 0);
 }
 
-GAME_CASE(another_entity_is_predicted_when_the_player_gets_it, 3, 3, 0, 8) {
-    game_settle(g, 2);
-    net_predict_player(g->predict, ECS_ENTITY_NONE);
-    assert_int_equal(net_predict_tick(g->predict), 0);
-    game_run(g, 10);
-    assert_int_equal(net_predict_tick(g->predict), 0);
-    net_predict_player(g->predict, player_of(g));
-    game_run(g, 10);
-    assert_true(net_predict_tick(g->predict) > net_mirror_tick(g->mirror));
-}
-
 // The packet's row of the player is older than the tick. Going back to that row would be a step
 // back.
 GAME_CASE(a_packet_without_the_players_row_changes_nothing, 4, 4, 0, 8) {
