@@ -11,7 +11,7 @@ opens() {
     address=$(sed -n 's/^ready listen=\([^ ]*\) .*/\1/p' server.out)
     [ -n "$address" ] || fail "the server does not listen"
 }
-# joins CODE NAME [option...]: a bot plays some ticks, or is told why not.
+# joins CODE NAME [option...]: a bot plays some ticks, or is refused.
 joins() { run_to "$1" "$2" shoal-client "$address" --headless --bots 1 --ticks 20 "${@:3}"; }
 # reloads TEXT: the server reads its files again, and says this.
 reloads() {

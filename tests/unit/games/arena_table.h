@@ -17,7 +17,7 @@ static inline void table_open(table* t, const char* const* settings, uint64_t se
     CASE_WITH(table, t, table_open(t, __VA_ARGS__, seed, NET_ROLE_SERVER, has_render),             \
               table_close(t), name)
 
-/// Nobody but who joins.
+/// The settings of a match without soldiers, pickups and tanks.
 #define ARENA_EMPTY SETTINGS("agents=0", "pickups=0", "tanks=0")
 
 static inline arena_game* table_game(table* t) {

@@ -91,7 +91,7 @@ enum { WIDTH = 960, HEIGHT = 540 };
 #define SCREEN_CASE(name)                                                                          \
     CASE_WITH(picture, p, picture_open(p, WIDTH, HEIGHT, 1200.0f, 800.0f), picture_close(p), name)
 
-/// What is drawn anew: SHOWN(p, client_screen_help(&p->screen, ...)).
+/// Draw a new picture: SHOWN(p, client_screen_help(&p->screen, ...)).
 #define SHOWN(p, call)                                                                             \
     do {                                                                                           \
         picture_begin(p);                                                                          \

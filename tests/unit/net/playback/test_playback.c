@@ -250,7 +250,8 @@ SHOW_CASE(marks_and_names_are_those_of_the_log, record_make(TICKS)) {
     assert_true(marks[0].tick == 1 && marks[0].kind == NET_PLAYBACK_JOIN);
     for (uint32_t i = 0; i < count; i++)
         events += marks[i].kind == NET_PLAYBACK_EVENT;
-    assert_true(events >= self->record->table.events[BREAKOUT_MESSAGE_LIFE_LOST] + self->record->table.events[BREAKOUT_MESSAGE_LEVEL_CLEARED] &&
+    assert_true(events >= self->record->table.events[BREAKOUT_MESSAGE_LIFE_LOST] +
+                              self->record->table.events[BREAKOUT_MESSAGE_LEVEL_CLEARED] &&
                 events > 0);
     assert_ok(net_playback_seek(playback, TICKS));
     assert_string_equal(net_playback_player_name(playback, 2), "bob"); // this client left long ago
