@@ -100,6 +100,12 @@ static void hear_now(sidecar* self, const char* line) {
     run(self, 20, 0);
 }
 
+// After these ms it was asked so many times for that.
+static void asks(sidecar* self, uint32_t ms, server_rest_slot slot, uint32_t count) {
+    run(self, ms, 0);
+    assert_int_equal(self->asked[slot], count);
+}
+
 // Nothing was asked before.
 static void get_ready(sidecar* self) {
     server_agones_ask_ready(self->agones);
@@ -116,34 +122,28 @@ static void get_ready(sidecar* self) {
     CASE_WITH(sidecar, at, begin_sidecar(at), server_agones_destroy(at->agones), name)
 
 AGONES_CASE(ready_is_asked_each_second_until_the_answer_is_200) {
-    run(at, 100, 0);
-    assert_int_equal(at->asked[SERVER_REST_LIFE], 0); // not before the program says so
+    asks(at, 100, SERVER_REST_LIFE, 0); // not before the program says so
     at->status[SERVER_REST_LIFE] = 0;
     server_agones_ask_ready(at->agones);
-    run(at, 1500, 0);
-    assert_int_equal(at->asked[SERVER_REST_LIFE], 2);
+    asks(at, 1500, SERVER_REST_LIFE, 2);
     at->status[SERVER_REST_LIFE] = 500;
-    run(at, 2000, 0);
-    assert_int_equal(at->asked[SERVER_REST_LIFE], 4);
+    asks(at, 2000, SERVER_REST_LIFE, 4);
     assert_false(server_agones_is_answered(at->agones));
     assert_string_equal(at->reported.text,
                         "warning: agones: POST /ready: no answer; it is tried again");
     assert_int_equal(at->reported.count, 1); // said once
     at->status[SERVER_REST_LIFE] = 200;
-    run(at, 5000, 0);
-    assert_int_equal(at->asked[SERVER_REST_LIFE], 5);
+    asks(at, 5000, SERVER_REST_LIFE, 5);
     assert_string_equal(at->last[SERVER_REST_LIFE], "POST /ready {}");
     assert_true(server_agones_is_answered(at->agones));
 }
 
 AGONES_CASE(a_sign_of_life_goes_out_every_two_seconds_while_the_loop_passes) {
-    run(at, 10000, 0);
-    assert_int_equal(at->asked[SERVER_REST_HEALTH], 5);
+    asks(at, 10000, SERVER_REST_HEALTH, 5);
     assert_string_equal(at->last[SERVER_REST_HEALTH], "POST /health {}");
     at->now_us += 60000000; // the loop stands still
     assert_int_equal(at->asked[SERVER_REST_HEALTH], 5);
-    run(at, 10, 0);
-    assert_int_equal(at->asked[SERVER_REST_HEALTH], 6);
+    asks(at, 10, SERVER_REST_HEALTH, 6);
 }
 
 AGONES_CASE(lines_of_the_watch_come_in_pieces) {
@@ -280,8 +280,7 @@ AGONES_CASE(a_ready_whose_answer_is_lost_is_not_asked_again_once_the_watch_shows
     assert_non_null(server_agones_allocation(at->agones));
     at->is_silent[SERVER_REST_LIFE] = false;
     at->status[SERVER_REST_LIFE] = 0;
-    run(at, 5000, 0);
-    assert_int_equal(at->asked[SERVER_REST_LIFE], 1);
+    asks(at, 5000, SERVER_REST_LIFE, 1);
 }
 
 // In its local mode the SDK server says Ready from the start.
@@ -296,8 +295,7 @@ AGONES_CASE(a_ready_that_never_got_there_is_asked_again_whatever_the_watch_shows
     hear_now(at, IS("Ready"));
     assert_false(server_agones_is_answered(at->agones));
     at->status[SERVER_REST_LIFE] = 200;
-    run(at, 1000, 0);
-    assert_int_equal(at->asked[SERVER_REST_LIFE], 3);
+    asks(at, 1000, SERVER_REST_LIFE, 3);
     assert_true(server_agones_is_answered(at->agones));
 }
 
@@ -322,16 +320,14 @@ AGONES_CASE(an_sdk_server_that_forgot_is_told_again) {
 }
 
 AGONES_CASE(a_request_without_an_answer_opens_the_watch_again) {
-    run(at, 3000, 0);
-    assert_int_equal(at->asked[SERVER_REST_WATCH], 1);
+    asks(at, 3000, SERVER_REST_WATCH, 1);
     at->status[SERVER_REST_HEALTH] = 0;
     run(at, 2000, 0);
     at->status[SERVER_REST_HEALTH] = 200;
     assert_true(at->asked[SERVER_REST_WATCH] > 1 && at->asked[SERVER_REST_WATCH] <= 4);
     at->status[SERVER_REST_HEALTH] = 500; // an answer: the connection is sound
     const uint32_t watches = at->asked[SERVER_REST_WATCH];
-    run(at, 5000, 0);
-    assert_int_equal(at->asked[SERVER_REST_WATCH], watches);
+    asks(at, 5000, SERVER_REST_WATCH, watches);
 }
 
 AGONES_CASE(players_are_told_once_a_second_and_as_text) {
@@ -359,8 +355,7 @@ AGONES_CASE(an_annotation_that_changes_on_its_way_is_said_again) {
     run(at, 100, 0);
     server_agones_annotate(at->agones, SERVER_AGONES_IDENTITY, "\"2\"");
     at->is_silent[SERVER_REST_ANNOTATION] = false;
-    run(at, 100, 0);
-    assert_int_equal(at->asked[SERVER_REST_ANNOTATION], 2);
+    asks(at, 100, SERVER_REST_ANNOTATION, 2);
     assert_string_equal(at->last[SERVER_REST_ANNOTATION],
                         "PUT /metadata/annotation "
                         "{\"key\":\"shoal-identity\",\"value\":\"\\\"2\\\"\"}");
@@ -375,8 +370,7 @@ AGONES_CASE(a_shutdown_is_asked_until_it_is_answered) {
     at->status[SERVER_REST_LIFE] = 0;
     run(at, 1500, 0);
     at->status[SERVER_REST_LIFE] = 200;
-    run(at, 5000, 0);
-    assert_int_equal(at->asked[SERVER_REST_LIFE], 4);
+    asks(at, 5000, SERVER_REST_LIFE, 4);
     assert_string_equal(at->last[SERVER_REST_LIFE], "POST /shutdown {}");
     assert_true(server_agones_is_answered(at->agones));
 }
