@@ -334,6 +334,22 @@ WELCOMED_CASE(acknowledging_events_that_were_never_sent_is_counted) {
     assert_int_equal(at->server.event_newest, 1); // the client still sends it
 }
 
+WELCOMED_CASE(input_packets_wrap_and_keep_their_acknowledgements) {
+    send_player(at, 1, 77);
+    uint32_t wraps = 0;
+    uint16_t before = 0;
+    for (uint32_t tick = 1; tick <= 66000; tick++) {
+        duel_send_nothing_new(at, tick);
+        duel_run(at, 1);
+        if (at->server.input_seq < before) wraps++;
+        before = at->server.input_seq;
+    }
+    assert_int_equal(wraps, 1);
+    assert_int_equal(malformed(at), 0);
+    assert_true(net_client_get_report(at->client).rtt_ms > 0);
+    assert_true(net_client_get_report(at->client).rtt_ms < 100);
+}
+
 WELCOMED_CASE(leaving_says_goodbye) {
     net_client_leave(at->client, at->now_us);
     net_client_leave(at->client, at->now_us);
