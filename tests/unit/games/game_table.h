@@ -15,6 +15,11 @@
 /// A list of settings, such as SETTINGS("agents=10").
 #define SETTINGS(...) ((const char* const[]){__VA_ARGS__, NULL})
 
+/// Walk over the rows of a query: EACH_ROW(world, game->flags, it, i) has columns it.rows.columns.
+#define EACH_ROW(world, query, it, i)                                                              \
+    for (ecs_query_iter it = ecs_query_begin(world, query); ecs_query_next(&it);)                  \
+        for (uint32_t i = 0; i < it.rows.count; i++)
+
 typedef struct table_bot {
     uint32_t client;
     uint64_t input_number;

@@ -215,15 +215,12 @@ DUEL_CASE(power_recreates_its_fighter_for_a_while) {
 static const arena_flag* flag_of(table* t, uint8_t team, ecs_entity* entity) {
     arena_game* game = table_game(t);
     const arena_flag* found = NULL;
-    ecs_query_iter it = ecs_query_begin(table_world(t), game->flags);
-    while (ecs_query_next(&it)) {
+    EACH_ROW(table_world(t), game->flags, it, i) {
         const uint8_t* teams = it.rows.columns[1];
         const arena_flag* flags = it.rows.columns[2];
-        for (uint32_t i = 0; i < it.rows.count; i++) {
-            if (teams[i] != team) continue;
-            found = &flags[i];
-            if (entity) *entity = it.rows.entities[i];
-        }
+        if (teams[i] != team) continue;
+        found = &flags[i];
+        if (entity) *entity = it.rows.entities[i];
     }
     assert_non_null(found);
     return found;
@@ -352,17 +349,14 @@ static void assert_on_grid(table* t) {
     arena_game* game = table_game(t);
     ecs_query* const queries[] = {game->fighters, game->shots};
     for (uint32_t k = 0; k < BASE_COUNT(queries); k++) {
-        ecs_query_iter it = ecs_query_begin(table_world(t), queries[k]);
-        while (ecs_query_next(&it)) {
+        EACH_ROW(table_world(t), queries[k], it, i) {
             const ecs_vec2* pos = it.rows.columns[0];
             const ecs_vec2* vel = it.rows.columns[1];
-            for (uint32_t i = 0; i < it.rows.count; i++) {
-                assert_true(pos[i].x == arena_snap(pos[i].x) && pos[i].y == arena_snap(pos[i].y));
-                const float steps_x = vel[i].x / 0.9375f, steps_y = vel[i].y / 0.9375f;
-                assert_true(steps_x == base_floor(steps_x) && steps_y == base_floor(steps_y));
-                assert_true(pos[i].x >= 0.0f && pos[i].x < ARENA_SIZE);
-                assert_true(pos[i].y >= 0.0f && pos[i].y < ARENA_SIZE);
-            }
+            assert_true(pos[i].x == arena_snap(pos[i].x) && pos[i].y == arena_snap(pos[i].y));
+            const float steps_x = vel[i].x / 0.9375f, steps_y = vel[i].y / 0.9375f;
+            assert_true(steps_x == base_floor(steps_x) && steps_y == base_floor(steps_y));
+            assert_true(pos[i].x >= 0.0f && pos[i].x < ARENA_SIZE);
+            assert_true(pos[i].y >= 0.0f && pos[i].y < ARENA_SIZE);
         }
     }
 }
@@ -372,12 +366,10 @@ static uint32_t count_seen(table* t, ecs_vec2 from) {
     ecs_query* const queries[] = {game->fighters, game->shots, game->pickups};
     uint32_t seen = 0;
     for (uint32_t k = 0; k < BASE_COUNT(queries); k++) {
-        ecs_query_iter it = ecs_query_begin(table_world(t), queries[k]);
-        while (ecs_query_next(&it)) {
+        EACH_ROW(table_world(t), queries[k], it, i) {
             const ecs_vec2* pos = it.rows.columns[0];
-            for (uint32_t i = 0; i < it.rows.count; i++)
-                seen += ecs_vec2_length((ecs_vec2){pos[i].x - from.x, pos[i].y - from.y}) <=
-                        ARENA_SIGHT;
+            seen +=
+                ecs_vec2_length((ecs_vec2){pos[i].x - from.x, pos[i].y - from.y}) <= ARENA_SIGHT;
         }
     }
     return seen;

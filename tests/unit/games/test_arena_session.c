@@ -120,33 +120,30 @@ static void look_at_fighters(session* s, const seat* one, uint32_t without_power
     const uint8_t* own_team = ecs_find(world, player, game->team);
     if (!own_team) return;
     bool has_power = ecs_find(world, player, game->boost_tick) != NULL;
-    ecs_query_iter it = ecs_query_begin(world, game->fighters);
-    while (ecs_query_next(&it)) {
+    EACH_ROW(world, game->fighters, it, i) {
         const uint8_t* team = it.rows.columns[2];
         const uint8_t* health = it.rows.columns[4];
-        for (uint32_t i = 0; i < it.rows.count; i++) {
-            ecs_entity entity = it.rows.entities[i];
-            const arena_gun* gun = ecs_get(world, entity, game->gun);
-            const uint8_t* true_health = ecs_find(truth, entity, table_game(&s->t)->health);
-            const ecs_object* pack = ecs_find(world, entity, game->pack);
-            if (entity == player)
-                found->own_packs += pack && ecs_object_count(pack) > 0;
-            else if (pack)
-                assert_int_equal(ecs_object_count(pack), 0);
-            if (entity == player) {
-                found->own_guns += gun->ammo != 40;
-            } else {
-                assert_int_equal(gun->ammo, 40); // the value of the template
-                assert_int_equal(gun->ready_tick, 0);
-            }
-            if (team[i] == *own_team) {
-                found->comrades += health[i] != ARENA_HEALTH;
-                continue;
-            }
-            if (without_power >= 40) assert_int_equal(health[i], ARENA_HEALTH);
-            if (!has_power && true_health)
-                found->secrets += *true_health != ARENA_HEALTH && health[i] == ARENA_HEALTH;
+        ecs_entity entity = it.rows.entities[i];
+        const arena_gun* gun = ecs_get(world, entity, game->gun);
+        const uint8_t* true_health = ecs_find(truth, entity, table_game(&s->t)->health);
+        const ecs_object* pack = ecs_find(world, entity, game->pack);
+        if (entity == player)
+            found->own_packs += pack && ecs_object_count(pack) > 0;
+        else if (pack)
+            assert_int_equal(ecs_object_count(pack), 0);
+        if (entity == player) {
+            found->own_guns += gun->ammo != 40;
+        } else {
+            assert_int_equal(gun->ammo, 40); // the value of the template
+            assert_int_equal(gun->ready_tick, 0);
         }
+        if (team[i] == *own_team) {
+            found->comrades += health[i] != ARENA_HEALTH;
+            continue;
+        }
+        if (without_power >= 40) assert_int_equal(health[i], ARENA_HEALTH);
+        if (!has_power && true_health)
+            found->secrets += *true_health != ARENA_HEALTH && health[i] == ARENA_HEALTH;
     }
 }
 
@@ -162,35 +159,27 @@ static void look_at_the_rest(const seat* one, census* found) {
     found->walks++;
     assert_int_equal(ecs_query_count(world, game->scores), ARENA_TEAMS);
     assert_int_equal(ecs_query_count(world, game->matches), 1);
-    ecs_query_iter it = ecs_query_begin(world, game->entries);
-    while (ecs_query_next(&it)) {
+    EACH_ROW(world, game->entries, it, i) {
         const ecs_string* names = it.rows.columns[1];
-        for (uint32_t i = 0; i < it.rows.count; i++)
-            assert_memory_equal(ecs_string_text(&names[i]), "bot", 3); // "bot", "bot (2)"...
+        assert_memory_equal(ecs_string_text(&names[i]), "bot", 3); // "bot", "bot (2)"...
     }
-    it = ecs_query_begin(world, game->players);
-    while (ecs_query_next(&it)) {
+    EACH_ROW(world, game->players, it, i) {
         const uint8_t* team = it.rows.columns[1];
-        for (uint32_t i = 0; i < it.rows.count; i++) {
-            if (!ecs_find(world, it.rows.entities[i], game->wait_tick)) continue;
-            found->ghosts++;
-            assert_int_equal(team[i], *own_team);
-        }
+        if (!ecs_find(world, it.rows.entities[i], game->wait_tick)) continue;
+        found->ghosts++;
+        assert_int_equal(team[i], *own_team);
     }
     bool has_own_flag = false;
-    it = ecs_query_begin(world, game->flags);
-    while (ecs_query_next(&it)) {
+    EACH_ROW(world, game->flags, it, i) {
         const ecs_vec2* pos = it.rows.columns[0];
         const uint8_t* team = it.rows.columns[1];
         const arena_flag* flag = it.rows.columns[2];
-        for (uint32_t i = 0; i < it.rows.count; i++) {
-            has_own_flag |= team[i] == *own_team;
-            if (flag[i].state != ARENA_FLAG_CARRIED) continue;
-            // The client has both or none, at one tick.
-            const ecs_vec2* carrier = ecs_find(world, flag[i].carrier, game->pos);
-            assert_non_null(carrier);
-            assert_memory_equal(carrier, &pos[i], sizeof *carrier);
-        }
+        has_own_flag |= team[i] == *own_team;
+        if (flag[i].state != ARENA_FLAG_CARRIED) continue;
+        // The client has both or none, at one tick.
+        const ecs_vec2* carrier = ecs_find(world, flag[i].carrier, game->pos);
+        assert_non_null(carrier);
+        assert_memory_equal(carrier, &pos[i], sizeof *carrier);
     }
     assert_true(has_own_flag);
 }

@@ -168,14 +168,11 @@ BREAKOUT_CASE(sixty_four_players_share_the_line, 64, false) {
     table_join_bots(t, 64);
     for (uint32_t i = 0; i < 1800; i++) {
         table_step(t);
-        ecs_query_iter it = ecs_query_begin(table_world(t), table_game(t)->pads);
-        while (ecs_query_next(&it)) {
+        EACH_ROW(table_world(t), table_game(t)->pads, it, k) {
             const ecs_vec2* positions = it.rows.columns[0];
             const ecs_vec2* sizes = it.rows.columns[1];
-            for (uint32_t k = 0; k < it.rows.count; k++) {
-                assert_true(positions[k].x >= 0.0f && positions[k].x + sizes[k].x <= 1200.0f);
-                assert_true(positions[k].y == BREAKOUT_PAD_TOP && sizes[k].x == 40.0f);
-            }
+            assert_true(positions[k].x >= 0.0f && positions[k].x + sizes[k].x <= 1200.0f);
+            assert_true(positions[k].y == BREAKOUT_PAD_TOP && sizes[k].x == 40.0f);
         }
     }
     assert_int_equal(ecs_query_count(table_world(t), table_game(t)->pads), 64);

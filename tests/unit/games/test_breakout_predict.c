@@ -109,13 +109,10 @@ static void bury(pair* p) {
     static ecs_entity gone[BREAKOUT_COLUMNS * BREAKOUT_ROWS];
     for (uint32_t q = 0; q < BASE_COUNT(queries); q++) {
         uint32_t count = 0;
-        ecs_query_iter it = ecs_query_begin(ahead, queries[q]);
-        while (ecs_query_next(&it)) {
-            for (uint32_t i = 0; i < it.rows.count; i++) {
-                ecs_entity entity = it.rows.entities[i];
-                ecs_component_id mark = q == 0 ? game->vel : game->hits;
-                if (!ecs_find(truth, entity, mark)) gone[count++] = entity;
-            }
+        EACH_ROW(ahead, queries[q], it, i) {
+            ecs_entity entity = it.rows.entities[i];
+            ecs_component_id mark = q == 0 ? game->vel : game->hits;
+            if (!ecs_find(truth, entity, mark)) gone[count++] = entity;
         }
         while (count)
             assert_ok(ecs_destroy(ahead, gone[--count]));
@@ -175,15 +172,12 @@ PAIR_CASE(nothing_but_flying_happens_ahead, NULL, 0) {
                         sizeof before);
     assert_int_equal(((const breakout_player*)ecs_get(world, at->player, game->player))->score, 0);
     uint32_t struck = 0;
-    ecs_query_iter it = ecs_query_begin(world, game->bricks);
-    while (ecs_query_next(&it)) {
+    EACH_ROW(world, game->bricks, it, i) {
         const ecs_entity* bricks = it.rows.entities;
-        for (uint32_t i = 0; i < it.rows.count; i++) {
-            const int32_t* hits = it.rows.columns[2];
-            const int32_t* truth =
-                ecs_get(table_world(&at->server), bricks[i], table_game(&at->server)->hits);
-            struck += hits[i] < *truth;
-        }
+        const int32_t* hits = it.rows.columns[2];
+        const int32_t* truth =
+            ecs_get(table_world(&at->server), bricks[i], table_game(&at->server)->hits);
+        struck += hits[i] < *truth;
     }
     assert_true(struck > 0);
     const ecs_vec2* ball = ecs_get(world, ecs_query_first(world, game->balls), game->pos);

@@ -12,34 +12,30 @@ CUBES_CASE(s1_7_ten_thousand_cubes_begin_with_the_numbers_of_the_demo, 1, false,
     assert_int_equal(ecs_query_count(table_world(t), table_game(t)->cubes), 10000);
     float low = 200.0f, high = -200.0f;
     double force_sum = 0.0, scale_sum = 0.0;
-    ecs_query_iter it = ecs_query_begin(table_world(t), table_game(t)->cubes);
-    while (ecs_query_next(&it)) {
-        for (uint32_t i = 0; i < it.rows.count; i++) {
-            const cubes_transform* at =
-                ecs_get(table_world(t), it.rows.entities[i], table_game(t)->transform);
-            const cubes_body* body =
-                ecs_get(table_world(t), it.rows.entities[i], table_game(t)->body);
-            const cubes_gravity* gravity =
-                ecs_get(table_world(t), it.rows.entities[i], table_game(t)->gravity);
-            assert_true(is_within(at->position.x, -100.0f, 100.0f));
-            assert_true(is_within(at->position.y, -100.0f, 100.0f));
-            assert_true(is_within(at->position.z, -100.0f, 100.0f));
-            assert_true(is_within(at->rotation.x, 0.0f, 3.0f));
-            assert_true(is_within(at->rotation.y, 0.0f, 3.0f));
-            assert_true(is_within(at->rotation.z, 0.0f, 3.0f));
-            assert_true(is_within(at->scale.x, 3.0f, 5.0f));
-            assert_true(at->scale.x == at->scale.y && at->scale.x == at->scale.z);
-            assert_true(gravity->force.x == 0.0f && gravity->force.z == 0.0f);
-            assert_true(is_within(gravity->force.y, -10.0f, -1.0f));
-            assert_true(body->velocity.x == 0.0f && body->velocity.z == 0.0f);
-            assert_true(body->velocity.y == gravity->force.y * net_match_dt(t->match));
-            static const ecs_vec3 none = {0};
-            assert_memory_equal(&body->acceleration, &none, sizeof none);
-            low = at->position.x < low ? at->position.x : low;
-            high = at->position.x > high ? at->position.x : high;
-            force_sum += (double)gravity->force.y;
-            scale_sum += (double)at->scale.x;
-        }
+    EACH_ROW(table_world(t), table_game(t)->cubes, it, i) {
+        const cubes_transform* at =
+            ecs_get(table_world(t), it.rows.entities[i], table_game(t)->transform);
+        const cubes_body* body = ecs_get(table_world(t), it.rows.entities[i], table_game(t)->body);
+        const cubes_gravity* gravity =
+            ecs_get(table_world(t), it.rows.entities[i], table_game(t)->gravity);
+        assert_true(is_within(at->position.x, -100.0f, 100.0f));
+        assert_true(is_within(at->position.y, -100.0f, 100.0f));
+        assert_true(is_within(at->position.z, -100.0f, 100.0f));
+        assert_true(is_within(at->rotation.x, 0.0f, 3.0f));
+        assert_true(is_within(at->rotation.y, 0.0f, 3.0f));
+        assert_true(is_within(at->rotation.z, 0.0f, 3.0f));
+        assert_true(is_within(at->scale.x, 3.0f, 5.0f));
+        assert_true(at->scale.x == at->scale.y && at->scale.x == at->scale.z);
+        assert_true(gravity->force.x == 0.0f && gravity->force.z == 0.0f);
+        assert_true(is_within(gravity->force.y, -10.0f, -1.0f));
+        assert_true(body->velocity.x == 0.0f && body->velocity.z == 0.0f);
+        assert_true(body->velocity.y == gravity->force.y * net_match_dt(t->match));
+        static const ecs_vec3 none = {0};
+        assert_memory_equal(&body->acceleration, &none, sizeof none);
+        low = at->position.x < low ? at->position.x : low;
+        high = at->position.x > high ? at->position.x : high;
+        force_sum += (double)gravity->force.y;
+        scale_sum += (double)at->scale.x;
     }
     // The values use the whole range evenly.
     assert_true(low < -99.5f && high > 99.5f);
