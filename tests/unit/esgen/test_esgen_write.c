@@ -4,7 +4,6 @@
 // After a wanted change: shoal-esgen -o sample.expected sample.c, and read the difference.
 #include "esgen_text.h"
 
-#include "base/text.h"
 #include "ecs/es.h"
 
 static char* read_text(const char* path) {

@@ -12,10 +12,8 @@
 #include "net/log.h"
 #include "net/playback.h"
 #include "net/transport.h"
-#include "net/match.h"
 #include "net/server.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 #define SEATS 8u

@@ -3,7 +3,6 @@
 // bits.
 
 #include "breakout_table.h"
-#include "net/match.h"
 
 #define MINUTE_TICKS 3600u
 

@@ -3,8 +3,6 @@
 
 #include "breakout_table.h"
 
-#include <stddef.h>
-
 typedef struct human {
     table t;
     net_player_context view;

@@ -5,7 +5,6 @@
 #include "breakout_table.h"
 
 #include "base/math.h"
-#include "net/match.h"
 
 typedef struct pair {
     table server;

@@ -4,7 +4,6 @@
 
 #include "breakout_table.h"
 #include "recorder.h"
-#include "net/match.h"
 
 static void render_at(table* t, recorder* r, ecs_entity player, double tick, float frame_dt_s) {
     net_draw draw = recorder_draw(r, player, tick);

@@ -4,8 +4,6 @@
 
 #include "inspect/query.h"
 
-#include <string.h>
-
 static void expect_fault(const char* text, const char* fault) {
     server_query query;
     char said[SERVER_QUERY_FAULT_BYTES] = "";

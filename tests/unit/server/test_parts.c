@@ -5,9 +5,6 @@
 #include "host/output.h"
 #include "program.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static char turns[64];
 static int code_of_b;
 static bool b_is_over;

@@ -7,9 +7,6 @@
 #include "inspect/metrics.h"
 
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 // Lines go to stderr: to a file, while a case says some.

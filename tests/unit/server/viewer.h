@@ -14,7 +14,6 @@
 
 #include <arpa/inet.h>
 #include <jansson.h>
-#include <stdarg.h>
 
 /// A match that is looked at.
 typedef struct viewer {

@@ -7,7 +7,6 @@
 #include "test.h"
 
 #include <SDL.h>
-#include <string.h>
 
 typedef struct picture {
     scarce_memory memory; ///< counted, so that a test sees that a steady frame allocates nothing

@@ -3,16 +3,12 @@
 #include "window/controls.h"
 #include "window/line.h"
 
-#include "base/text.h"
-
 #include "test.h"
 
 #include "check/check.h"
 
 #include <SDL.h>
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { LEFT, RIGHT, FIRE };

@@ -3,8 +3,6 @@
 
 #include "test.h"
 
-#include <string.h>
-
 static base_report_first reports;
 
 static client_font* open_builtin(void) {

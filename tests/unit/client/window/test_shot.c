@@ -4,7 +4,6 @@
 
 #include "picture.h"
 
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

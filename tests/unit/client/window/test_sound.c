@@ -4,12 +4,7 @@
 
 #include "test.h"
 
-#include "base/text.h"
-
 #include <SDL.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define SECOND_BYTES (44100L * 2 * 2)

@@ -5,14 +5,11 @@
 #include "window/images.h"
 
 #include "base/math.h"
-#include "base/rng.h"
-#include "base/text.h"
 #include "net/draw.h"
 #include "net/limits.h"
 
 #include "stb_image_write.h"
 
-#include <stdio.h>
 #include <unistd.h>
 
 static const ecs_color white = {255, 255, 255, 255};

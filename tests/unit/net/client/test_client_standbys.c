@@ -5,8 +5,6 @@
 #include "client/client_state.h"
 #include "session/control.h"
 
-#include <stdlib.h>
-
 // A transport of the client that notes what is asked.
 typedef struct asking {
     duel duel;

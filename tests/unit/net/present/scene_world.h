@@ -3,10 +3,6 @@
 /// entity that sends events, and a server's world. The tests feed the rows of that world by hand.
 #pragma once
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "ecs_parts.h"
 
 #include "present/scene.h"

@@ -3,10 +3,6 @@
 
 #include "test.h"
 
-#include "base/rng.h"
-
-#include <string.h>
-
 // A server with 60 Hz and packets with delay; frames at 144 Hz. Times are in microseconds.
 typedef struct line {
     net_playout playout;

@@ -15,7 +15,6 @@
 #include "mirror/mirror.h"
 #include "present/predict.h"
 #include "replicate/repl_state.h"
-#include "net/match.h"
 
 #define TICK_US 16667u
 #define TICKS_MAX 4000u

@@ -9,7 +9,6 @@
 
 #include "net/client.h"
 #include "net/transport.h"
-#include "net/match.h"
 #include "net/server.h"
 
 #include <math.h>

@@ -6,7 +6,6 @@
 
 #include "scene_world.h"
 
-#include "base/rng.h"
 #include "state/history.h"
 #include "mirror/mirror.h"
 #include "replicate/repl_state.h"
