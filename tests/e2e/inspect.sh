@@ -218,8 +218,7 @@ case_a_log_is_live_as_long_as_its_server_lives() {
     url=$(value http later.out)
     asks live false
     kill -INT "${pids[page]}" "${pids[later]}"
-    ends_with 0 page
-    ends_with 0 later
+    ends_with 0 page later
 }
 
 # Arena has rules of interest: a spectator's record would have what players do not see.

@@ -113,10 +113,14 @@ ended() {
     reports_nothing "$1"
 }
 
-# ends_with CODE NAME
+# ends_with CODE NAME...: each of them.
 ends_with() {
-    ended "$2"
-    [ "$code" = "$1" ] || fail "$2 ended with $code, not $1"
+    local wanted=$1 name
+    shift
+    for name in "$@"; do
+        ended "$name"
+        [ "$code" = "$wanted" ] || fail "$name ended with $code, not $wanted"
+    done
 }
 
 # run NAME PROGRAM [argument...]: run it to its end; $code gets its exit code.
@@ -131,9 +135,18 @@ run_to() {
     [ "$code" = "$1" ] || fail "$2 ended with $code, not $1: ${*:3}"
 }
 
-# stop NAME: a signal ends it, and it ends well.
-stop() { kill "${pids[$1]}" && ends_with 0 "$1"; }
-slay() { kill -KILL "${pids[$1]}" && ends_with 137 "$1"; }
+# stop NAME...: a signal ends one after the other, and they end well.
+stop() {
+    local name
+    for name in "$@"; do
+        kill "${pids[$name]}"
+        ends_with 0 "$name"
+    done
+}
+slay() {
+    kill -KILL "${pids[$1]}"
+    ends_with 137 "$1"
+}
 
 drop() { # NAME: of whose end nothing is said
     kill -KILL "${pids[$1]}"

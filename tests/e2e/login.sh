@@ -89,8 +89,7 @@ PYTHON
     wait "${pids[server]}" 2>/dev/null || unset "pids[server]"
     says a.crash "^command: .*--stream nats://127.0.0.1:$port "
     says a.crash "^go on: .*--stream=nats://127.0.0.1:$port( |$)"
-    stop standby
-    stop relay
+    stop standby relay
     run first shoal-server --game breakout --stream "http://shoal:$password@127.0.0.1"
     run second shoal-server --game breakout --streem "nats://shoal:$password@127.0.0.1"
     run third shoal-server --standby "nats://shoal:$password@127.0.0.1" --key-file server.key

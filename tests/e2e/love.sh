@@ -36,8 +36,7 @@ case_love_draws_plays_and_sounds() {
     xdotool mousemove 640 100 keydown d mousedown 1 || fail "no hands"
     await "shot" has_fired
     kill -INT "${pids[server]}"
-    ends_with 0 love
-    ends_with 0 server
+    ends_with 0 love server
     kill "${pids[Xvfb]}"
     wait "${pids[Xvfb]}" || true
     unset "pids[Xvfb]"

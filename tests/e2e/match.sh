@@ -106,8 +106,7 @@ case_spectators_see_a_match_and_are_no_part_of_it() {
         --debug trace-session=watchers.txt
     await "welcome of all spectators" has_lines watchers.txt 'to=playing' 3
     run_to 0 client shoal-client "$address" --bots 2
-    ends_with 0 watchers
-    ends_with 0 server
+    ends_with 0 watchers server
     are_equal 5 server client watchers
     [ "$(grep -c '^peer id=214748364[89] .* end=goodbye$' server.out)" = 2 ] || fail "numbers of spectators"
     verifies match.slog server
@@ -126,8 +125,7 @@ case_clients_join_and_leave_in_the_middle() {
     run_to 0 second shoal-client "$address" --bots 1 --ticks 30 --name guest
     says second.out '^client id=3 .* end=left$'
     run_to 0 third shoal-client "$address" --bots 2 # it plays to the end
-    ends_with 0 first
-    ends_with 0 server
+    ends_with 0 first server
     says server.out '^peer id=3 .* end=left$'
     [ "$(grep -c 'end=goodbye$' third.out)" = 2 ] || fail "the late ones saw no goodbye"
     grep -v '^client id=3 ' second.out >kept.out || true

@@ -35,16 +35,14 @@ case_a_log_that_is_still_written_is_followed() {
     start client shoal-client "$address" --bots 2
     await log test -s a.slog
     run_to 0 replay shoal-client --replay a.slog --headless --replay follow=1 --speed 4
-    ends_with 0 client
-    ends_with 0 server
+    ends_with 0 client server
     says replay.out '^watched ticks=300 .* tail=whole lost_bytes=0$'
     # As fast as it goes, and then as the log grows.
     serve second --min-clients 2 --ticks 150 --log b.slog
     start client shoal-client "$address" --bots 2
     await log test -s b.slog
     run_to 0 replay shoal-client --replay b.slog --headless --replay follow=1
-    ends_with 0 client
-    ends_with 0 second
+    ends_with 0 client second
     says replay.out '^watched ticks=150 .* tail=whole lost_bytes=0$'
     run replay shoal-client 127.0.0.1:1 --replay follow=1
     [ "$code" = 2 ] && says replay.err 'follow is for --replay FILE'
@@ -124,8 +122,7 @@ case_a_client_records_what_it_saw() {
     serve server --min-clients 2 --ticks 480 --log a.slog
     start other shoal-client "$address" --bots 1
     run_to 0 client shoal-client "$address" --bots 1 --record seen.slog --net bad
-    ends_with 0 other
-    ends_with 0 server
+    ends_with 0 other server
     run_to 0 replay shoal-client --replay seen.slog --headless
     says replay.out '^watched ticks=(47[0-9]|480) clamped=0 tail=whole lost_bytes=0$'
     run_to 0 replay shoal-client --replay seen.slog --headless --at 450

@@ -50,10 +50,7 @@ PYTHON
     [ "$code" != 0 ] || fail "the relay changes the match"
     says ctl.err 'the match of another server is shown here'
     stop server
-    ends_with 0 player
-    ends_with 0 relay
-    ends_with 0 one
-    ends_with 0 two
+    ends_with 0 player relay one two
     are_equal 2 relay one two
     says relay.err "^a.slog: note: the match ended at tick $(value ticks server.out)\$"
     verifies own.slog server
@@ -92,9 +89,7 @@ case_a_relay_follows_a_stream() {
     broker "$port"
     await "more of the match" has_rows one.txt $(($(wc -l <one.txt) + 40))
     stop server
-    ends_with 0 player
-    ends_with 0 relay
-    ends_with 0 one
+    ends_with 0 player relay one
     are_equal 1 relay one
     verifies own.slog server
 }
@@ -130,8 +125,7 @@ case_a_relay_goes_on_with_the_standby_of_its_match() {
     await "the takeover" has_said second.out '^takeover epoch='
     await "more of the match" has_rows one.txt $(($(wc -l <one.txt) + 40))
     stop second
-    ends_with 0 relay
-    ends_with 0 one
+    ends_with 0 relay one
     are_equal 1 relay one
     verifies own.slog second
     kill -KILL "${pids[player]}"
@@ -156,8 +150,7 @@ case_a_relay_is_ready_near_the_end_of_its_stream_alone() {
     await "a relay that is ready again" is_ready_for 200
     await "the end of it" has_said relay.err '^note: caught up at tick'
     stop server
-    ends_with 0 player
-    ends_with 0 relay
+    ends_with 0 player relay
 }
 
 case_what_a_relay_cannot_do_it_says() {

@@ -48,8 +48,7 @@ case_a_manager_may_have_an_abstract_socket() {
     local socket=@shoal-test-$$-$RANDOM
     manager manager "$socket"
     NOTIFY_SOCKET=$socket serve server --ticks 5 --log none
-    ends_with 0 server
-    ends_with 0 manager
+    ends_with 0 server manager
     says manager.out '^READY=1$'
 }
 

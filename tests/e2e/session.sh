@@ -9,8 +9,7 @@ ends_orderly() {
     serve server --min-clients 2 --log a.slog
     enters client trace.txt --bots 2
     kill "-$1" "${pids[server]}"
-    ends_with 0 server
-    ends_with 0 client
+    ends_with 0 server client
     [ "$(grep -c '^peer id=[12] .* end=goodbye$' server.out)" = 2 ] || fail "peer lines"
     [ "$(grep -c '^client id=[12] .* end=goodbye$' client.out)" = 2 ] || fail "client lines"
     [[ $(tail -n 1 server.out) == "done ticks="* ]] || fail "the last line is not done"
@@ -157,8 +156,7 @@ case_a_client_comes_back_after_a_black_out() {
     serve server --min-clients 2 --ticks 1080 --log a.slog
     start other shoal-client "$address" --bots 1
     run_to 0 dark shoal-client "$address" --name dark --bots 1 --net delay=20,outage_at=3000,outage_for=10000
-    ends_with 0 other
-    ends_with 0 server
+    ends_with 0 other server
     reports_back dark.err
     local id
     id=$(value id dark.out)

@@ -86,8 +86,7 @@ are_all_back() { has_lines "$1.err" '^note: client [1-8] "bot-[1-8]" is back aft
 ends_equal() {
     rest 0.3
     stop "$1"
-    ends_with 0 clients
-    ends_with 0 "$2"
+    ends_with 0 clients "$2"
     are_equal "$bots" "$1" clients
 }
 now_us() { echo "${EPOCHREALTIME/./}"; }
@@ -227,9 +226,7 @@ plays_on() { await "more of the match" has_rows seen.seen $(($(wc -l <seen.seen)
 has_kept_its_match() {
     has_taken second && fail "the standby took the match of a server that lived"
     stop first
-    ends_with 0 second
-    ends_with 0 clients
-    ends_with 0 seen
+    ends_with 0 second clients seen
     are_equal $bots first clients
     verifies a.slog first
     verifies b.slog first

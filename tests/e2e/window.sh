@@ -220,8 +220,7 @@ spectators_max=2 ping_ms=[0-9]+\.[0-9]\$"
     echo 'no address' >shoal/servers
     XDG_CONFIG_HOME=$PWD run_to 2 wrong shoal-client --render
     says wrong.err 'shoal/servers:1: error: the last word is no address: write HOST:PORT'
-    stop watcher
-    stop server
+    stop watcher server
 }
 
 case_options_that_do_not_fit_are_refused() {
