@@ -11,7 +11,7 @@
 enum {
     KINDS = 6, // components c0 (tracked), c40, c80...: of several words of a mask
     SPREAD = 40,
-    SHAPES = 14,
+    SHAPES = 40,
     LISTENERS = 7,
     WATCHERS = 4,
     ENTITIES = 3000,

@@ -66,6 +66,9 @@ static inline void build(proto_layout* layout, const char* text, uint32_t tick_r
 }
 
 static const char* const texts[] = {
+    "",
+    "bbbbbbbb q",
+    "ll ll ll",
     "q",
     "qq",
     "qqq",
