@@ -101,7 +101,8 @@ static void check_info(checked* self) {
 
 // ---- commands ----
 
-static void check_verify(const checked* self) {
+static void check_verify(const checked* self, base_rng* rng) {
+    (void)rng;
     net_verify_result verified;
     assert_ok(
         net_log_verify(self->reader, self->twin->table.module, 0, NULL, NULL, NULL, &verified));
@@ -137,7 +138,8 @@ static void check_show(const checked* self, base_rng* rng) {
     net_log_replay_destroy(replay);
 }
 
-static void check_stats(const checked* self) {
+static void check_stats(const checked* self, base_rng* rng) {
+    (void)rng;
     net_log_stats stats;
     uint64_t ends = 0;
     assert_ok(net_log_read_stats(self->reader, &stats));
@@ -150,7 +152,8 @@ static void drop_line(void* context, const char* line) {
     (void)context, (void)line;
 }
 
-static void check_export(const checked* self) {
+static void check_export(const checked* self, base_rng* rng) {
+    (void)rng;
     const net_log_export_config config = {.what = NET_LOG_EXPORT_VALUES, .components = "pos"};
     net_log_exported exported;
     assert_ok(net_log_export(self->reader, self->twin->table.module, &config, drop_line, NULL, NULL,
@@ -159,7 +162,8 @@ static void check_export(const checked* self) {
     assert_int_equal(exported.diverged_tick, 0);
 }
 
-static void check_playback(const checked* self) {
+static void check_playback(const checked* self, base_rng* rng) {
+    (void)rng;
     net_playback* playback;
     if (self->ticks == 0) return;
     net_result result =
@@ -190,7 +194,8 @@ static ecs_tick check_copy(const checked* self, ecs_tick first, ecs_tick last, u
     return made.next_tick;
 }
 
-static void check_repair(const checked* self) {
+static void check_repair(const checked* self, base_rng* rng) {
+    (void)rng;
     uint64_t ticks = 0;
     ecs_tick next = 0;
     if (self->ticks == 0) return;
@@ -209,33 +214,8 @@ static void check_slice(const checked* self, base_rng* rng) {
     if (self->has[first]) (void)check_copy(self, first, last, &ticks);
 }
 
-enum { COMMANDS = 7 };
-
-static void check_command(checked* self, uint32_t which, base_rng* rng) {
-    switch (which) {
-    case 0:
-        check_verify(self);
-        break;
-    case 1:
-        check_show(self, rng);
-        break;
-    case 2:
-        check_stats(self);
-        break;
-    case 3:
-        check_export(self);
-        break;
-    case 4:
-        check_repair(self);
-        break;
-    case 5:
-        check_playback(self);
-        break;
-    default:
-        check_slice(self, rng);
-        break;
-    }
-}
+static void (*const commands[])(const checked* self, base_rng* rng) = {
+    check_verify, check_show, check_stats, check_export, check_repair, check_playback, check_slice};
 
 // A log that was harmed: whichever command reads it, it gets the same ticks and says the same.
 static void check_harmed(checked* self, base_rng* rng) {
@@ -243,11 +223,11 @@ static void check_harmed(checked* self, base_rng* rng) {
     const uint64_t span = info.last_tick > 0 ? info.last_tick - info.first_tick + 1 : 0;
     assert_int_equal(info.lost_ticks, span - self->ticks);
     assert_int_equal(self->is_whole, info.is_closed && !info.is_cut && !info.is_damaged);
-    for (uint32_t which = 0; which < COMMANDS; which++) {
+    for (uint32_t which = 0; which < BASE_COUNT(commands); which++) {
         net_log_reader_destroy(self->reader);
         (void)!net_log_reader_create(NULL, self->log->file, NULL, &self->reader);
         self->info = net_log_reader_info(self->reader);
-        check_command(self, which, rng);
+        commands[which](self, rng);
         (void)!net_log_reader_check(self->reader);
         assert_memory_equal(self->info, &info, sizeof info);
     }
@@ -277,7 +257,7 @@ void log_twin_check(const log_twin* twin, const twin_log* log, base_rng* rng) {
         assert_false(self.is_whole && self.ticks < kept && log->first_max == 1);
         check_harmed(&self, rng);
     } else if (rng) {
-        check_command(&self, base_rng_below(rng, COMMANDS), rng);
+        commands[base_rng_below(rng, BASE_COUNT(commands))](&self, rng);
     }
     net_log_reader_destroy(self.reader);
 }

@@ -26,3 +26,10 @@ static inline void model_scripts_read(model_scripts* scripts, uint32_t count_min
     scripts->first = (uint32_t)model_number(argc > 3 ? argv[3] : NULL, 0);
     print_message("seed %llu, %u scripts\n", (unsigned long long)scripts->seed, scripts->count);
 }
+
+/// The main of a model with `scripts`; a shorter run has at least `count_min`.
+#define MODEL_MAIN(count_min)                                                                      \
+    int main(int argc, char** argv) {                                                              \
+        model_scripts_read(&scripts, count_min, argc, argv);                                       \
+        return test_run();                                                                         \
+    }

@@ -2,8 +2,6 @@
 /// Random edits of nested values (S5.6) on the real values and on a simple twin: a tree of fixed
 /// arrays, searched from the front and copied as a whole. After every edit both must be equal.
 /// Shadows, copies, bytes and hashes are compared with it too (S5.8).
-/// Usage: test_child_model [scripts [seed]]; the environment variables MODEL_SCRIPTS and MODEL_SEED
-/// do the same.
 
 #include "model_scripts.h"
 
@@ -422,7 +420,4 @@ CASE(random_edits_agree_with_the_twin) {
     }
 }
 
-int main(int argc, char** argv) {
-    model_scripts_read(&scripts, 20, argc, argv);
-    return test_run();
-}
+MODEL_MAIN(20)

@@ -3,7 +3,6 @@
 /// each at once. After that both must be equal: handles, rows, values, lists, hashes. Types own
 /// memory or point into themselves, some components are tracked and some are not, placeholders are
 /// targets and values, handles are held, indices run out, and memory runs out.
-/// Usage: test_command_model [scripts [seed]].
 
 #include "ecs_parts.h"
 #include "model_scripts.h"
@@ -529,7 +528,4 @@ CASE(orders_without_memory_leave_a_whole_world) {
     }
 }
 
-int main(int argc, char** argv) {
-    model_scripts_read(&scripts, 20, argc, argv);
-    return test_run();
-}
+MODEL_MAIN(20)

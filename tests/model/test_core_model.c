@@ -2,8 +2,7 @@
 /// Random scripts on a world with subscribed systems, and on a twin that predicts their events:
 /// every core event in order, with the commands that handlers record; which entities enter and
 /// leave, and when; groups (S5.18, S5.10, S4.2 to S4.5, S1.5). Structure changes at once, in bulk,
-/// by command, by save and restore, and ends by clearing. Usage: test_core_model [scripts [seed]];
-/// the environment variables MODEL_SCRIPTS and MODEL_SEED do the same.
+/// by command, by save and restore, and ends by clearing.
 
 #include "ecs_parts.h"
 #include "model_scripts.h"
@@ -546,7 +545,4 @@ CASE(what_systems_hear_is_what_the_twin_predicts) { // S5.18 S5.10 S4.2 S4.5 S1.
     assert_true(heard > 200 * scripts.count); // scripts without events would prove nothing
 }
 
-int main(int argc, char** argv) {
-    model_scripts_read(&scripts, 5, argc, argv);
-    return test_run();
-}
+MODEL_MAIN(5)

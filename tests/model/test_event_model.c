@@ -3,7 +3,6 @@
 /// one at a time. Both must see the same events in the same order, and the worlds must stay equal.
 /// Targets live in several chunks and archetypes, are dead, are broadcasts, or come several times;
 /// handlers send events, so that the queue grows under them, and record commands.
-/// Usage: test_event_model [scripts [seed]].
 
 #include "ecs_parts.h"
 #include "model_scripts.h"
@@ -222,7 +221,4 @@ CASE(runs_are_events_in_their_order) {
                 in_runs > runs + runs / 8); // runs of several are what this test is about
 }
 
-int main(int argc, char** argv) {
-    model_scripts_read(&scripts, 10, argc, argv);
-    return test_run();
-}
+MODEL_MAIN(10)

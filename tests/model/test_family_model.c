@@ -360,7 +360,4 @@ CASE(random_scripts_do_what_the_twin_does) {
         run_script(scripts.seed + i);
 }
 
-int main(int argc, char** argv) {
-    model_scripts_read(&scripts, 20, argc, argv);
-    return test_run();
-}
+MODEL_MAIN(20)

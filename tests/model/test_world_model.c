@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /// Random scripts on the real world and on a twin of plain arrays. After every operation both must
 /// agree on the existing entities and their values, the change lists, the state hash, and the
-/// result of a restore. Usage: test_world_model [scripts [seed]]; the environment variables
-/// MODEL_SCRIPTS and MODEL_SEED do the same.
+/// result of a restore.
 
 #include "ecs_parts.h"
 #include "model_scripts.h"
@@ -51,54 +50,39 @@ struct model {
     model* root; // the model that handlers see; it outlives copies made for a restore
 };
 
-// The shapes of the twin, as in the text above.
+// The shapes of the twin, as in the text above: of two parts the later one gives the value.
 static void fill_shapes(model* m) {
     static const char* const names[SHAPES] = {
         "thing",   "named",      "solid",         "mark",        "bare",
         "nothing", "thing+mark", "named+solid",   "thing+named", "named+thing+mark",
         "bag",     "bag+thing",  "bag+mark+named"};
-    twin_value pos = {true, .as.vec = {1, 2}};
-    twin_value vel = {true, .as.vec = {3, 4}};
-    twin_value bare_vel = {true, .as.vec = {5, 6}};
-    twin_value hp = {true, .as.number = 30};
-    twin_value low_hp = {true, .as.number = 9};
-    twin_value title = {true, .as.text = "absent"};
-    twin_value body = {true, .as.body = {0, 0}};
-    twin_value team = {true, .as.team = 1};
-    twin_value path = {true, .as.path = {1, {7}}};
-    twin_value props = {true, .as.props = {{0, 1, 0}, 1, {0, 2, 0}}};
-    twin_value mark = {.has = true};
-    const twin_value defaults[SHAPES][TWIN_COMPONENTS] = {
-        {[TWIN_POS] = pos, [TWIN_VEL] = vel, [TWIN_HP] = hp},
-        {[TWIN_TITLE] = title, [TWIN_HP] = low_hp},
-        {[TWIN_BODY] = body, [TWIN_TEAM] = team},
-        {[TWIN_MARK] = mark},
-        {[TWIN_VEL] = bare_vel},
-        {[TWIN_POS] = {false}},
-        {[TWIN_POS] = pos, [TWIN_VEL] = vel, [TWIN_HP] = hp, [TWIN_MARK] = mark},
-        {[TWIN_TITLE] = title, [TWIN_HP] = low_hp, [TWIN_BODY] = body, [TWIN_TEAM] = team},
-        {[TWIN_POS] = pos, [TWIN_VEL] = vel, [TWIN_HP] = low_hp, [TWIN_TITLE] = title},
-        {[TWIN_POS] = pos,
-         [TWIN_VEL] = vel,
-         [TWIN_HP] = hp,
-         [TWIN_TITLE] = title,
-         [TWIN_MARK] = mark},
-        {[TWIN_PATH] = path, [TWIN_PROPS] = props},
-        {[TWIN_PATH] = path,
-         [TWIN_PROPS] = props,
-         [TWIN_POS] = pos,
-         [TWIN_VEL] = vel,
-         [TWIN_HP] = hp},
-        {[TWIN_PATH] = path,
-         [TWIN_PROPS] = props,
-         [TWIN_MARK] = mark,
-         [TWIN_TITLE] = title,
-         [TWIN_HP] = low_hp},
+    const struct {
+        const char* part;
+        uint32_t component;
+        twin_value value;
+    } values[] = {
+        {"thing", TWIN_POS, {true, .as.vec = {1, 2}}},
+        {"thing", TWIN_VEL, {true, .as.vec = {3, 4}}},
+        {"thing", TWIN_HP, {true, .as.number = 30}},
+        {"named", TWIN_TITLE, {true, .as.text = "absent"}},
+        {"named", TWIN_HP, {true, .as.number = 9}},
+        {"solid", TWIN_BODY, {true, .as.body = {0, 0}}},
+        {"solid", TWIN_TEAM, {true, .as.team = 1}},
+        {"bag", TWIN_PATH, {true, .as.path = {1, {7}}}},
+        {"bag", TWIN_PROPS, {true, .as.props = {{0, 1, 0}, 1, {0, 2, 0}}}},
+        {"mark", TWIN_MARK, {.has = true}},
+        {"bare", TWIN_VEL, {true, .as.vec = {5, 6}}},
     };
     for (uint32_t i = 0; i < SHAPES; i++) {
         m->shapes[i].name = names[i];
-        m->shapes[i].is_replicated = defaults[i][TWIN_POS].has;
-        memcpy(m->shapes[i].defaults, defaults[i], sizeof(defaults[i]));
+        for (const char* part = names[i]; *part; part += strspn(part, "+")) {
+            const size_t size = strcspn(part, "+");
+            for (uint32_t k = 0; k < BASE_COUNT(values); k++)
+                if (strlen(values[k].part) == size && strncmp(values[k].part, part, size) == 0)
+                    m->shapes[i].defaults[values[k].component] = values[k].value;
+            part += size;
+        }
+        m->shapes[i].is_replicated = m->shapes[i].defaults[TWIN_POS].has;
     }
 }
 
@@ -679,7 +663,4 @@ CASE(random_scripts_agree_with_the_twin) {
         run_script(scripts.seed, i);
 }
 
-int main(int argc, char** argv) {
-    model_scripts_read(&scripts, 20, argc, argv);
-    return test_run();
-}
+MODEL_MAIN(20)
