@@ -316,8 +316,7 @@ static const ecs_type_context heap = {NULL};
 /// Write the value, read it back, and compare its hash.
 static void check_bytes(const ecs_object* value) {
     const ecs_type* type = ecs_builtin_type(ECS_ELEMENT_OBJECT);
-    base_bytes bytes;
-    base_bytes_init(&bytes, NULL);
+    base_bytes bytes = {0};
     ecs_type_write(type, value, &bytes);
     assert_true(ecs_type_hash(type, value, 3) == base_hash64(bytes.data, bytes.size, 3));
     ecs_object back = {0};
@@ -326,8 +325,7 @@ static void check_bytes(const ecs_object* value) {
     assert_int_equal(base_reader_left(&reader), 0);
     assert_true(ecs_type_equal(type, &back, value));
     assert_int_equal(back.own.body->bytes, value->own.body ? value->own.body->bytes : 0);
-    base_bytes again;
-    base_bytes_init(&again, NULL);
+    base_bytes again = {0};
     ecs_type_write(type, &back, &again);
     assert_int_equal(again.size, bytes.size);
     assert_memory_equal(again.data, bytes.data, bytes.size);
@@ -359,6 +357,8 @@ static void check_shadow(model* m) {
     bool differs = !twin_equal(m->root, m->told);
     if (differs) assert_false(ecs_value_is_untouched(type, &m->shadow, &m->value));
     assert_int_equal(ecs_value_compare(type, &heap, &m->shadow, &m->value), differs);
+    if (m->shadow.own.body) // by its version
+        assert_true(ecs_value_is_untouched(type, &m->shadow, &m->value));
     twin_free(m->told);
     m->told = twin_copy(m->root);
     compare(m->told, &m->shadow);
@@ -378,6 +378,9 @@ static void check_copy(model* m) {
         assert_true(ecs_value_assign(type, &heap, &m->value, &moved));
         compare(m->root, &m->value);
     }
+    const uint64_t version = ecs_object_version(&m->value);
+    assert_true(ecs_value_assign(type, &heap, &m->value, &moved)); // the same: it is no change
+    assert_int_equal(ecs_object_version(&m->value), version);
     ecs_value_destroy(type, &heap, &moved);
 }
 

@@ -425,8 +425,7 @@ static void step(model* m) {
 
 // Save and restore the recording world, with its queued commands.
 static void reopen(model* m) {
-    base_bytes bytes;
-    base_bytes_init(&bytes, NULL);
+    base_bytes bytes = {0};
     uint64_t hash = ecs_world_hash(m->world[0]);
     assert_ok(ecs_world_save(m->world[0], &bytes));
     if (base_rng_below(&m->rng, 2) == 0) {

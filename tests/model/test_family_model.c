@@ -268,8 +268,7 @@ static void do_recreate(model* m) {
 }
 
 static void do_restore(model* m) {
-    base_bytes bytes;
-    base_bytes_init(&bytes, NULL);
+    base_bytes bytes = {0};
     ecs_world* world = m->fixture.world;
     uint64_t hash = ecs_world_hash(world);
     assert_ok(ecs_world_save(world, &bytes));

@@ -11,8 +11,7 @@ static const char* text_of(base_bytes* json) {
 }
 
 static void expect_text(const char* from, const char* expected) {
-    base_bytes json;
-    base_bytes_init(&json, NULL);
+    base_bytes json = {0};
     base_json_text(&json, from);
     assert_string_equal(text_of(&json), expected);
     base_bytes_deinit(&json);
@@ -30,8 +29,7 @@ CASE(texts_are_quoted_and_stay_valid) {
 }
 
 static void expect_number(double from, const char* expected) {
-    base_bytes json;
-    base_bytes_init(&json, NULL);
+    base_bytes json = {0};
     base_json_f64(&json, from);
     assert_string_equal(text_of(&json), expected);
     double read = 0;
@@ -49,8 +47,7 @@ CASE(numbers_read_back_as_they_were) {
 }
 
 CASE(bytes_are_hexadecimal) {
-    base_bytes json;
-    base_bytes_init(&json, NULL);
+    base_bytes json = {0};
     base_json_hex(&json, "\x00\xff\x10", 3);
     base_json_put(&json, ",%d", 7);
     assert_string_equal(text_of(&json), "\"00ff10\",7");

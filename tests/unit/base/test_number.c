@@ -159,20 +159,6 @@ CASE(random_texts_agree_with_strtod) {
     }
 }
 
-CASE(printed_doubles_come_back) {
-    base_rng rng = test_rng(23, 1);
-    for (int i = 0; i < 20000; i++) {
-        uint64_t bits = base_rng_u64(&rng);
-        double value, read;
-        memcpy(&value, &bits, sizeof value);
-        if (value - value != 0) continue;
-        char text[64];
-        snprintf(text, sizeof text, "%.17g", value);
-        assert_true(base_text_parse_f64(text, &read));
-        assert_true(bits_of(read) == bits);
-    }
-}
-
 CASE(very_long_texts_are_read) {
     enum { SIZE = 300000 };
     char* text = malloc(SIZE + 32);

@@ -67,6 +67,14 @@ static void expect_empty(base_spsc* queue) {
     assert_int_equal(base_spsc_used(queue), 0);
 }
 
+static void expect_damaged(base_spsc* queue) {
+    uint32_t size;
+    bool damaged;
+    assert_null(peek(queue, &size, &damaged));
+    assert_true(damaged);
+    assert_int_equal(size, 0);
+}
+
 QUEUE_CASE(a_walk_sees_all_records_before_one_of_them_is_popped) {
     uint8_t record[88];
     uint32_t size;
@@ -222,10 +230,7 @@ QUEUE_CASE(foreign_memory_must_look_like_a_queue) {
         atomic_store(&queue->head, ends[i][0]);
         atomic_store(&queue->tail, ends[i][1]);
         assert_null(base_spsc_open(queue, MEMORY));
-        uint32_t size;
-        bool damaged;
-        assert_null(peek(queue, &size, &damaged));
-        assert_true(damaged);
+        expect_damaged(queue);
         assert_false(push(queue, "x", 1));
         pop(queue);
     }
@@ -238,13 +243,8 @@ CASE(a_damaged_record_ends_the_queue) {
         assert_true(push(queue, "evil", 4));
         ((uint8_t*)queue)[BASE_SPSC_HEADER_BYTES + 16 + byte] ^= 0x10;
         expect_pop(queue, "good", 4);
-        uint32_t size;
-        bool damaged;
-        for (int i = 0; i < 2; i++) {
-            assert_null(peek(queue, &size, &damaged));
-            assert_true(damaged);
-            assert_int_equal(size, 0);
-        }
+        expect_damaged(queue);
+        expect_damaged(queue);
         destroy(queue);
     }
 }
@@ -255,10 +255,7 @@ QUEUE_CASE(a_record_of_an_older_lap_is_damage) {
     expect_pop(queue, "lap", 3);
     atomic_store(&queue->tail, CAPACITY);
     atomic_store(&queue->head, CAPACITY + 16);
-    uint32_t size;
-    bool damaged;
-    assert_null(peek(queue, &size, &damaged));
-    assert_true(damaged);
+    expect_damaged(queue);
 }
 
 // Random bytes in the ring, random ends: the sanitizer watches the block, which ends with the ring.

@@ -14,20 +14,6 @@ TABLE_CASE(a_zeroed_table_is_empty) {
     base_table_validate(table);
 }
 
-CASE(a_key_finds_its_value_and_no_other_key_does) {
-    base_table table = {0};
-    assert_true(base_table_reserve(&table, NULL, 3));
-    base_table_add(&table, 0, 0);
-    base_table_add(&table, UINT64_MAX, 5);
-    base_table_add(&table, UINT64_C(1) << 32, UINT32_MAX - 1);
-    assert_int_equal(base_table_find(&table, 0), 0);
-    assert_int_equal(base_table_find(&table, UINT64_MAX), 5);
-    assert_int_equal(base_table_find(&table, UINT64_C(1) << 32), UINT32_MAX - 1);
-    assert_int_equal(base_table_find(&table, 1), BASE_TABLE_NONE);
-    base_table_deinit(&table, NULL);
-    assert_int_equal(base_table_find(&table, 0), BASE_TABLE_NONE);
-}
-
 TABLE_CASE(a_key_with_several_values_gives_each_of_them_once) {
     assert_true(base_table_reserve(table, NULL, 4));
     for (uint32_t value = 0; value < 3; value++)

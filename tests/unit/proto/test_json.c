@@ -6,8 +6,7 @@
 #include "wire.pb-c.h"
 
 static void check(const ProtobufCMessage* message, const char* expected) {
-    base_bytes json;
-    base_bytes_init(&json, NULL);
+    base_bytes json = {0};
     proto_json(message, &json);
     base_bytes_write_u8(&json, 0);
     assert_string_equal((const char*)json.data, expected);
@@ -76,8 +75,7 @@ CASE(nesting_beyond_the_limit_is_null) {
         nests[i] = (Sample__Nest)SAMPLE__NEST__INIT;
         if (i) nests[i].inner = &nests[i - 1];
     }
-    base_bytes json;
-    base_bytes_init(&json, NULL);
+    base_bytes json = {0};
     proto_json(&nests[PROTO_DEPTH_MAX].base, &json);
     base_bytes_write_u8(&json, 0);
     assert_non_null(strstr((const char*)json.data, "{\"inner\":null,\"value\":0}"));

@@ -84,8 +84,7 @@ STORE_CASE(a_queue_comes_back_from_its_bytes_and_damage_is_refused) {
     assert_true(ecs_command_recreate(world, sign, at->poster, NULL, 0));
     assert_true(ecs_command_set(world, sign, at->pos, &pos));
     assert_true(ecs_command_destroy(world, ecs_entity_make(1, 1)));
-    base_bytes bytes;
-    base_bytes_init(&bytes, NULL);
+    base_bytes bytes = {0};
     ecs_commands_write(world, &bytes);
     assert_false(bytes.failed);
     for (size_t size = 0; size < bytes.size; size++) {
@@ -103,8 +102,7 @@ STORE_CASE(a_queue_comes_back_from_its_bytes_and_damage_is_refused) {
     ecs_commands_clear(world);
     base_reader reader = base_reader_make(bytes.data, bytes.size);
     assert_ok(ecs_commands_read(world, &reader));
-    base_bytes again;
-    base_bytes_init(&again, NULL);
+    base_bytes again = {0};
     ecs_commands_write(world, &again);
     assert_int_equal(again.size, bytes.size);
     assert_memory_equal(again.data, bytes.data, bytes.size);

@@ -432,9 +432,7 @@ LOADS_CASE(a_restored_world_waits_for_the_same) {
 // A creation happens at once or some ticks later, by what is known: a run that begins with a save
 // has to know the same, and no more.
 LOADS_CASE(a_save_of_resources_makes_the_same_known) {
-    base_bytes bytes, before;
-    base_bytes_init(&bytes, NULL);
-    base_bytes_init(&before, NULL);
+    base_bytes bytes = {0}, before = {0};
     ecs_resources_save(at->a.world, &before);
     at->a.manual->answer = ECS_LOAD_READY;
     (void)load_create(&at->a, at->a.prop, 1);

@@ -248,8 +248,7 @@ static ecs_result chain_read(void* context, const char* path, base_bytes* text) 
 static ecs_result pack_chain(chain files, base_report_first* report) {
     base_reporter reporter = base_reporter_first(report);
     const ecs_template_source source = {.context = &files, .read = chain_read};
-    base_bytes pack;
-    base_bytes_init(&pack, NULL);
+    base_bytes pack = {0};
     ecs_result result = ecs_template_pack(NULL, &source, "0.blk", &reporter, &pack);
     if (result != ECS_OK) assert_int_equal(pack.size, 0);
     base_bytes_deinit(&pack);
@@ -281,8 +280,7 @@ CASE(limits_of_a_pack_are_tested_at_their_edges) {
 }
 
 CASE(a_pack_of_damaged_bytes_is_refused) {
-    base_bytes pack;
-    base_bytes_init(&pack, NULL);
+    base_bytes pack = {0};
     ecs_pack_add(&pack, "a.blk", "a { x:i=1 }", 11);
     ecs_pack_add(&pack, "b.blk", "", 0);
     base_report_first report;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "data_world.h"
 
-#include "template/template_set.h"
-
 static const char games_text[] =
     "rect { pos:p2 = 0,0; rectSize:p2 = 0,0; color:c=255,255,255,255 }\n"
     "brick { _extends:t=\"rect\" brick.pos:ip2 = 0,0 }\n"
@@ -612,21 +610,6 @@ DATA_CASE(a_chain_of_parents_as_long_as_a_file_resolves) {
     (void)snprintf(text + size, sizeof text - size, "t%u{ x:i=7 }", count);
     data_load_ok(world, text);
     data_expect(world, "t0", "x", "7");
-}
-
-DATA_CASE(a_set_reads_files_that_name_one_another) {
-    ecs_template_set set;
-    ecs_template_set_init(&set, world, NULL);
-    static const char first[] = "child { _extends:t=base; y:i=1 }";
-    static const char second[] = "base { x:i=5 }";
-    ecs_template_set_read(&set, "first.blk", first, strlen(first));
-    ecs_template_set_read(&set, "second.blk", second, strlen(second));
-    assert_ok(ecs_template_set_resolve(&set));
-    assert_int_equal(ecs_template_count(world), 0);
-    assert_ok(ecs_template_set_commit(&set));
-    ecs_template_set_deinit(&set);
-    data_expect(world, "child", "x", "5");
-    assert_string_equal(data_template(world, "base")->file, "second.blk");
 }
 
 DATA_CASE(a_sealed_world_loads_nothing) {

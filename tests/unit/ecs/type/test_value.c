@@ -53,8 +53,7 @@ DATA_CASE(every_built_in_value_is_written_and_read_back) {
                     value[field->offset + b] =
                         (uint8_t)(base_rng_u32(&rng) & (field->kind == ECS_FIELD_BOOL ? 1 : 255));
             }
-            base_bytes bytes;
-            base_bytes_init(&bytes, NULL);
+            base_bytes bytes = {0};
             ecs_type_write(type, value, &bytes);
             assert_int_equal(bytes.size, ecs_type_canonical_bytes(type));
             base_reader reader = base_reader_make(bytes.data, bytes.size);
@@ -89,8 +88,7 @@ DATA_CASE(canonical_bytes_are_fixed) {
     // The same on every machine: a value, with its bytes and its hash as constants.
     ecs_ivec2 value = {1, -2};
     static const uint8_t expected[] = {1, 0, 0, 0, 0xFE, 0xFF, 0xFF, 0xFF};
-    base_bytes bytes;
-    base_bytes_init(&bytes, NULL);
+    base_bytes bytes = {0};
     ecs_type_write(type_of(world, "ip2"), &value, &bytes);
     ecs_string string = {0};
     assert_true(ecs_string_set(NULL, &string, "hi", 2));
@@ -131,8 +129,7 @@ DATA_CASE(a_type_larger_than_the_buffer_hashes_its_canonical_bytes_too) {
         value[i] = (uint8_t)(i * 7);
     memset(value + 1000, 0xFF, 8);
     memset(value + COUNT * 4, 0xFF, 8);
-    base_bytes bytes;
-    base_bytes_init(&bytes, NULL);
+    base_bytes bytes = {0};
     ecs_type_write(type, value, &bytes);
     assert_true(ecs_type_hash(type, value, 3) == base_hash64(bytes.data, bytes.size, 3));
     base_bytes_deinit(&bytes);

@@ -80,8 +80,7 @@ static void close_house(house* self) {
 
 // The save behind three other bytes.
 static base_bytes save(house* self) {
-    base_bytes bytes;
-    base_bytes_init(&bytes, NULL);
+    base_bytes bytes = {0};
     base_bytes_write(&bytes, "any", 3);
     assert_ok(ecs_world_save(self->fixture.world, &bytes));
     return bytes;

@@ -9,8 +9,7 @@
 #include "scarce.h"
 
 static base_bytes pack_text(const char* text) {
-    base_bytes pack;
-    base_bytes_init(&pack, NULL);
+    base_bytes pack = {0};
     ecs_pack_add(&pack, "r.blk", text, strlen(text));
     return pack;
 }

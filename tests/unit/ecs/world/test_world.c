@@ -140,8 +140,7 @@ STORE_CASE(indices_come_back_from_their_bytes) {
     assert_ok(ecs_handle_load(world, ecs_entity_make(5, 2)));
     for (uint32_t i = 0; i < COUNT; i += 2)
         assert_ok(ecs_destroy(world, entities[i]));
-    base_bytes bytes;
-    base_bytes_init(&bytes, NULL);
+    base_bytes bytes = {0};
     ecs_storage_write_indices(world, &bytes);
     ecs_entity next = store_create(at, at->ball);
     ecs_storage_clear(world);
