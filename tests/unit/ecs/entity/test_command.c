@@ -2,8 +2,6 @@
 // Structural changes recorded now and applied later.
 #include "sample_world.h"
 
-#include "base/bytes.h"
-
 STORE_WITH_CASE(the_queue_has_a_limit, at->config.limits.commands_queued_max = 3) {
     ecs_world* world = at->world;
     ecs_vec2 value = {0, 0};
@@ -73,41 +71,4 @@ STORE_CASE(a_flush_inside_a_stage_is_left_to_its_flush_points) {
     ecs_commands_apply(world);
     world->fast.stage_depth = 0;
     assert_int_equal(ecs_world_entity_count(world), 1);
-}
-
-STORE_CASE(a_queue_comes_back_from_its_bytes_and_damage_is_refused) {
-    ecs_world* world = at->world;
-    ecs_string string = {.data = (char[]){"saved"}, .size = 5};
-    ecs_vec2 pos = {3, 4};
-    ecs_init inits[] = {{at->title, &string}, {at->pos, &pos}};
-    ecs_entity sign = ecs_command_create(world, at->sign, inits, 2);
-    assert_true(ecs_command_recreate(world, sign, at->poster, NULL, 0));
-    assert_true(ecs_command_set(world, sign, at->pos, &pos));
-    assert_true(ecs_command_destroy(world, ecs_entity_make(1, 1)));
-    base_bytes bytes = {0};
-    ecs_commands_write(world, &bytes);
-    assert_false(bytes.failed);
-    for (size_t size = 0; size < bytes.size; size++) {
-        ecs_commands_clear(world);
-        base_reader reader = base_reader_make(bytes.data, size);
-        assert_int_equal(ecs_commands_read(world, &reader), ECS_ERR_MALFORMED);
-    }
-    for (size_t i = 0; i < bytes.size; i++) {
-        ecs_commands_clear(world);
-        bytes.data[i] ^= 0xff;
-        base_reader reader = base_reader_make(bytes.data, bytes.size);
-        (void)!ecs_commands_read(world, &reader); // it must not fail in any other way
-        bytes.data[i] ^= 0xff;
-    }
-    ecs_commands_clear(world);
-    base_reader reader = base_reader_make(bytes.data, bytes.size);
-    assert_ok(ecs_commands_read(world, &reader));
-    base_bytes again = {0};
-    ecs_commands_write(world, &again);
-    assert_int_equal(again.size, bytes.size);
-    assert_memory_equal(again.data, bytes.data, bytes.size);
-    ecs_command_flush(world);
-    assert_int_equal(ecs_world_entity_count(world), 1);
-    base_bytes_deinit(&bytes);
-    base_bytes_deinit(&again);
 }

@@ -97,35 +97,6 @@ HEAR_CASE(a_world_that_becomes_another_hears_the_difference) { // S4.5
     store_close(&plain);
 }
 
-HEAR_CASE(damaged_lists_are_refused_whatever_they_say) { // S4.5
-    ecs_system_desc desc = member_system(&all->own);
-    seal_with(all, &desc);
-    ecs_world* world = all->store.world;
-    ecs_entity gone = store_create(&all->store, all->store.ball);
-    hear_step(all);
-    store_create(&all->store, all->store.ball);
-    store_create(&all->store, all->store.orb);
-    assert_ok(ecs_destroy(world, gone));
-    base_bytes bytes = world_saved(world);
-    uint8_t* copy = malloc(bytes.size);
-    assert_non_null(copy);
-    uint32_t refused = 0;
-    for (uint32_t at = 1; at <= 24 && at < bytes.size; at++) {
-        for (uint32_t bit = 0; bit < 8; bit++) {
-            memcpy(copy, bytes.data, bytes.size);
-            copy[bytes.size - at] ^= (uint8_t)(1u << bit);
-            refused += ecs_world_restore(world, copy, bytes.size) != ECS_OK;
-            ecs_world_validate(world);
-        }
-        refused += ecs_world_restore(world, copy, bytes.size - at) != ECS_OK;
-        ecs_world_validate(world);
-    }
-    assert_true(refused > 100);
-    assert_ok(ecs_world_restore(world, bytes.data, bytes.size));
-    free(copy);
-    base_bytes_deinit(&bytes);
-}
-
 HEAR_CASE(member_calls_need_terms_and_a_stage) { // S4.5
     ecs_system_desc desc = member_system(&all->own);
     desc.term_count = 0;
