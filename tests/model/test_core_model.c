@@ -29,6 +29,7 @@ typedef struct note {
     uint32_t system;
     char letter;
     ecs_entity entity;
+    int32_t value; // of c0 at that time; 0: it has none
 } note;
 
 typedef struct order {
@@ -82,14 +83,14 @@ static const char letters[] = "+*><-";
 static const char* const hear_names[] = {"EntityCreated", "EntityRecreated", "on_appear",
                                          "on_disappear", "EntityDestroyed"};
 
-static void log_real(model* m, uint32_t system, char letter, ecs_entity entity) {
+static void log_real(model* m, uint32_t system, char letter, ecs_entity entity, int32_t value) {
     assert_true(m->real_count < LOG);
-    m->real[m->real_count++] = (note){system, letter, entity};
+    m->real[m->real_count++] = (note){system, letter, entity, value};
 }
 
-static void log_expected(model* m, uint32_t system, char letter, ecs_entity entity) {
+static void log_expected(model* m, uint32_t system, char letter, ecs_entity entity, int32_t value) {
     assert_true(m->expected_count < LOG);
-    m->expected[m->expected_count++] = (note){system, letter, entity};
+    m->expected[m->expected_count++] = (note){system, letter, entity, value};
 }
 
 // The command that the reactor records for a creation. The handle decides it, so both sides agree.
@@ -117,7 +118,9 @@ static void on_event(const ecs_stage* stage, const ecs_event* event, const ecs_r
         return;
     }
     assert_true(rows->count == 0 || rows->entities[0] == event->target);
-    log_real(own->model, own->number, letter_of(stage->world, event->type), event->target);
+    const int32_t* value = ecs_find(stage->world, event->target, own->model->c0);
+    log_real(own->model, own->number, letter_of(stage->world, event->type), event->target,
+             value ? *value : 0);
 }
 
 static void on_birth(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
@@ -134,7 +137,7 @@ static void on_birth(const ecs_stage* stage, const ecs_event* event, const ecs_r
 static void on_enter(const ecs_stage* stage, const ecs_entity* entities, uint32_t count) {
     part* own = stage->context;
     for (uint32_t i = 0; i < count; i++) {
-        log_real(own->model, own->number, 'i', entities[i]);
+        log_real(own->model, own->number, 'i', entities[i], 0);
         if (entities[i] % 16 == 5) assert_true(ecs_command_destroy(stage->world, entities[i]));
     }
 }
@@ -142,7 +145,7 @@ static void on_enter(const ecs_stage* stage, const ecs_entity* entities, uint32_
 static void on_leave(const ecs_stage* stage, const ecs_entity* entities, uint32_t count) {
     part* own = stage->context;
     for (uint32_t i = 0; i < count; i++)
-        log_real(own->model, own->number, 'o', entities[i]);
+        log_real(own->model, own->number, 'o', entities[i], 0);
 }
 
 static const char* const kind_names[KINDS] = {"c0", "c40", "c80", "c120", "c160", "c200"};
@@ -253,11 +256,12 @@ static bool fits(const model* m, const matcher* match, uint32_t shape) {
     return shape != SHAPES && matches(m, match, shape);
 }
 
-static void report(model* m, uint32_t event, ecs_entity entity, uint32_t is, uint32_t is_not) {
+static void report(model* m, uint32_t event, const twin* t, uint32_t is, uint32_t is_not) {
+    const ecs_entity entity = t->handle;
     for (uint32_t i = 0; i < LISTENERS; i++) {
         part* own = &m->listeners[i];
         if ((own->events >> event & 1) && fits(m, &own->match, is) && !fits(m, &own->match, is_not))
-            log_expected(m, own->number, letters[event], entity);
+            log_expected(m, own->number, letters[event], entity, t->value);
     }
     uint32_t shape;
     char op = event == 0 ? reaction(entity, &shape) : '\0';
@@ -265,9 +269,10 @@ static void report(model* m, uint32_t event, ecs_entity entity, uint32_t is, uin
 }
 
 static void change_shape(model* m, twin* t, uint32_t from, uint32_t to) {
-    report(m, 3, t->handle, from, to);
-    if (to == SHAPES) report(m, 4, t->handle, from, SHAPES);
+    report(m, 3, t, from, to);
+    if (to == SHAPES) report(m, 4, t, from, SHAPES);
     t->lives = to != SHAPES;
+    if (t->lives && !m->has[to][0]) t->value = 0;
     t->shape = to;
     for (uint32_t i = 0; i < WATCHERS; i++) {
         part* own = &m->watchers[i];
@@ -278,8 +283,8 @@ static void change_shape(model* m, twin* t, uint32_t from, uint32_t to) {
             own->out[own->out_count++] = t->handle;
     }
     if (to == SHAPES) return;
-    report(m, from == SHAPES ? 0 : 1, t->handle, to, SHAPES);
-    report(m, 2, t->handle, to, from);
+    report(m, from == SHAPES ? 0 : 1, t, to, SHAPES);
+    report(m, 2, t, to, from);
 }
 
 static twin* find(model* m, ecs_entity handle) {
@@ -297,9 +302,7 @@ static void twin_create(model* m, ecs_entity handle, uint32_t shape) {
 
 static void twin_recreate(model* m, twin* t, uint32_t shape) {
     if (t->shape == shape) return;
-    uint32_t from = t->shape;
-    if (!m->has[shape][0] || !m->has[from][0]) t->value = 0;
-    change_shape(m, t, from, shape);
+    change_shape(m, t, t->shape, shape);
     t->told = t->value;
 }
 
@@ -339,9 +342,9 @@ static void twin_step(model* m, ecs_tick tick) {
         part* own = &m->watchers[i];
         if (tick % own->every != 0) continue;
         for (uint32_t k = 0; k < own->out_count; k++)
-            log_expected(m, own->number, 'o', own->out[k]);
+            log_expected(m, own->number, 'o', own->out[k], 0);
         for (uint32_t k = 0; k < own->in_count; k++) {
-            log_expected(m, own->number, 'i', own->in[k]);
+            log_expected(m, own->number, 'i', own->in[k], 0);
             if (own->in[k] % 16 == 5) m->queue[m->queue_count++] = (order){'d', own->in[k], 0};
         }
         own->out_count = own->in_count = 0;
@@ -372,6 +375,7 @@ static void compare(model* m) {
         assert_int_equal(m->real[i].letter, m->expected[i].letter);
         assert_int_equal(m->real[i].system, m->expected[i].system);
         assert_int_equal(m->real[i].entity, m->expected[i].entity);
+        assert_int_equal(m->real[i].value, m->expected[i].value);
     }
     m->heard += m->real_count;
     m->real_count = m->expected_count = 0;

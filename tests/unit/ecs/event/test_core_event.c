@@ -16,33 +16,6 @@ HEAR_CASE(a_handler_without_terms_hears_of_everybody_once) { // S5.18
     hear_expect(all, "any+65536 any>65536 any*65536 any<65536 any-65536 ");
 }
 
-static void read_value(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
-    const ear* own = stage->context;
-    const ecs_vec2* pos = rows->columns[0];
-    hear_mark(own->hearing, own->name, hear_letter(stage->world, event->type), (uint32_t)pos->x);
-}
-
-HEAR_CASE(values_are_there_right_after_a_birth_and_right_before_a_death) { // S5.18
-    const ear pos = {all, "pos"};
-    hear_by(all, &pos, read_value, hear_all_events, 5, with_pos, 1);
-    store_seal(&all->store);
-    ecs_world* world = all->store.world;
-    ecs_vec2 value = {42, 0};
-    ecs_init init = {all->store.pos, &value};
-    ecs_entity entity = ECS_ENTITY_NONE;
-    assert_ok(ecs_create(world, all->store.mover, &init, 1, &entity));
-    hear_expect(all, "pos+42 pos>42 ");
-    value.x = 43;
-    assert_ok(ecs_set(world, entity, all->store.pos, &value));
-    assert_ok(ecs_recreate(world, entity, all->store.sign, NULL, 0));
-    hear_expect(all, "pos*43 ");
-    assert_ok(ecs_recreate(world, entity, all->store.fast, NULL, 0));
-    hear_expect(all, "pos<43 ");
-    assert_ok(ecs_recreate(world, entity, all->store.mover, &init, 1));
-    assert_ok(ecs_destroy(world, entity));
-    hear_expect(all, "pos*43 pos>43 pos<43 pos-43 ");
-}
-
 static void breed(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
     (void)rows;
     const ear* own = stage->context;

@@ -143,28 +143,6 @@ CHAIN_CASE(a_full_queue_refuses_and_counts, at->config.limits.events_queued_max 
     assert_true(ecs_event_broadcast(at->world, at->ping, NULL));
 }
 
-static void run_spawn(const ecs_stage* stage, const ecs_rows* rows) {
-    (void)rows;
-    store* fixture = stage->context;
-    ecs_entity placeholder = ecs_command_create(stage->world, fixture->thing, NULL, 0);
-    store_hit hit = {placeholder, 9};
-    assert_true(ecs_event_send(stage->world, placeholder, fixture->hit, &hit));
-}
-
-HANDLER_CASE(a_placeholder_becomes_the_created_entity) {
-    system_add(at->world, .name = "spawn", .stage = "act", .run = run_spawn, .context = at);
-    store_seal(at);
-    store_step(at);
-    assert_string_equal(at->trace, "[9@1 x1]");
-    ecs_changes changes = ecs_changes_get(at->world);
-    assert_int_equal(changes.created_count, 1);
-    assert_int_equal(changes.event_count, 1);
-    const store_hit* hit = changes.events[0].payload;
-    assert_int_equal(changes.events[0].target, changes.created[0]);
-    assert_int_equal(hit->from, changes.created[0]);
-    assert_int_equal(*(const int32_t*)ecs_get(at->world, hit->from, at->hp), 91);
-}
-
 HANDLER_CASE(exported_events_are_listed_until_cleared) {
     store_seal(at);
     ecs_entity entity = store_create(at, at->thing);
