@@ -16,14 +16,17 @@ static const char model_text[] =
     "looped { \"self:selfish\" { _track:b=yes; } ref:eid=0 }\n"
     "hidden { \"self:selfish\" { } \"body:padded\" { _track:b=yes; } }\n"
     "marked { \"mark:tag\" { _track:b=yes; } vel:p2=7,8 }\n"
+    "tall { hp:i=3 vel:p2=7,8 }\n"
+    "flat { hp:i=4 pos:p2=9,9 size:p3=1,2,3 }\n"
     "nothing { }\n";
 
 static const char* const shape_names[] = {
-    "dot",    "seen",    "sent",      "named",      "quiet",       "looped",        "hidden",
-    "marked", "nothing", "dot+named", "seen+quiet", "sent+looped", "looped+hidden", "dot+marked"};
+    "dot",        "seen",        "sent",          "named",     "quiet",   "looped",
+    "hidden",     "marked",      "tall",          "flat",      "nothing", "dot+named",
+    "seen+quiet", "sent+looped", "looped+hidden", "dot+marked"};
 static const char* const component_names[] = {"pos", "vel", "ref", "title", "self", "body", "mark"};
 enum { POS, VEL, REF, TITLE, SELF, BODY, MARK, COMPONENTS, SHAPES = BASE_COUNT(shape_names) };
-enum { INDICES = 1500, HANDLES_MAX = 4096, ORDERS_MAX = 220, TEXT_BYTES = 40 };
+enum { INDICES = 1500, HANDLES_MAX = 4096, ORDERS_MAX = 2000, TEXT_BYTES = 40 };
 
 typedef struct padded {
     uint8_t kind;
@@ -483,7 +486,7 @@ CASE(recorded_orders_do_what_orders_at_once_do) {
                 any_hold(m);
             for (uint32_t i = base_rng_below(&m->rng, 20); i > 0; i--)
                 any_given(m);
-            for (uint32_t i = base_rng_below(&m->rng, 8); i > 0; i--)
+            for (uint32_t i = base_rng_below(&m->rng, round % 8 == 7 ? 40 : 8); i > 0; i--)
                 order_some(m);
             bool is_reopened = base_rng_below(&m->rng, 12) == 0;
             if (is_reopened) reopen(m);

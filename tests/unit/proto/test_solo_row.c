@@ -4,7 +4,7 @@
 
 #include "proto/solo.h"
 
-enum { SOLO_BODY = 8, SOLO_ROUNDS = 3, SOLO_SAMPLES = 1024, SOLO_BYTES = 1 << 14 };
+enum { SOLO_BODY = 8, SOLO_ROUNDS = 5, SOLO_SAMPLES = 1024, SOLO_BYTES = 1 << 14 };
 
 typedef struct solo_side {
     proto_solo_model model;

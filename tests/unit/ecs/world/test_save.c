@@ -320,6 +320,29 @@ WANDERING_CASE(running_out_of_memory_while_restoring_empties_the_world) {
     base_bytes_deinit(&bytes);
 }
 
+// Both ways to copy give what save and restore give, and the copy has the same future.
+TWINS_CASE(a_copy_is_what_save_and_restore_give) {
+    (void)populate(&at->a);
+    for (uint32_t round = 0; round < 30; round++) {
+        store_step(&at->a);
+        if (round % 3 == 0) ecs_changes_clear(at->a.world);
+        assert_ok(ecs_world_copy(at->b.world, at->a.world));
+        ecs_world_validate(at->b.world);
+        check_same(&at->a, &at->b);
+        assert_true(ecs_world_state_hash_walk(at->b.world) == ecs_world_state_hash(at->b.world));
+        assert_int_equal(ecs_changes_get(at->b.world).changed_count, 0);
+        // The copy runs ahead. The next round replaces it by a new copy.
+        for (uint32_t i = 0; i < round % 5; i++)
+            store_step(&at->b);
+    }
+    assert_ok(ecs_world_copy(at->b.world, at->a.world));
+    for (uint32_t i = 0; i < 20; i++) {
+        store_step(&at->a);
+        store_step(&at->b);
+        check_same(&at->a, &at->b);
+    }
+}
+
 CASE(a_copy_of_the_same_rows_allocates_nothing) {
     store a, b;
     store_make(&a);
