@@ -98,17 +98,6 @@ QUEUE_CASE(a_walk_sees_all_records_before_one_of_them_is_popped) {
     }
 }
 
-QUEUE_CASE(records_come_out_in_order) {
-    expect_empty(queue);
-    pop(queue);
-    assert_true(push(queue, "one", 3));
-    assert_true(push(queue, "two+", 4));
-    assert_int_equal(base_spsc_used(queue), 32);
-    expect_pop(queue, "one", 3);
-    expect_pop(queue, "two+", 4);
-    expect_empty(queue);
-}
-
 QUEUE_CASE(a_full_queue_refuses_and_keeps_what_it_has) {
     char data[CAPACITY] = "full";
     int pushed = 0;

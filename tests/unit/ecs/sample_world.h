@@ -190,6 +190,21 @@ static inline void store_step(store* fixture) {
     step_world(fixture->world);
 }
 
+static char store_fault[512];
+
+static inline void store_keep_fault(const char* condition, const char* file, int line) {
+    (void)snprintf(store_fault, sizeof store_fault, "%s", condition);
+    mock_assert(0, condition, file, line);
+}
+
+/// A step of the world ends with an assertion, whose text is in store_fault.
+#define store_expect_fault(world, step)                                                            \
+    do {                                                                                           \
+        base_assert_handler_set(store_keep_fault);                                                 \
+        expect_assert_failure(ecs_world_step(world, step));                                        \
+        base_assert_handler_set(test_assert_handler);                                              \
+    } while (0)
+
 /// A case with a store; one whose store is not sealed yet; the same with a changed config:
 /// STORE_WITH_CASE(name, at->config.is_mirror = true).
 #define STORE_CASE(name) CASE_WITH(store, at, store_make(at), store_close(at), name)

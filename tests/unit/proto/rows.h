@@ -7,7 +7,7 @@
 #include "proto/layout.h"
 #include "row/row_coder.h"
 
-enum { WORDS_MAX = 72, BYTES_MAX = 1024, STEPS = 12, SPEED_NONE = 2048 };
+enum { WORDS_MAX = 72, BYTES_MAX = 1024, STEPS = 15, SPEED_NONE = 2048 };
 
 // Make a layout from a text: a word per component, a letter per field.
 //   b bool, x exact float, X exact double, q 16-bit float, p 3-bit float, i exact i32, l exact i64,
@@ -173,7 +173,7 @@ static inline void step_row(const proto_layout* layout, base_rng* rng, const uin
     }
 }
 
-// The rows of an entity, each made of the one before it.
+// The rows of an entity, each made of the one before it; the last three are of any words.
 static inline void random_rows(const proto_layout* layout, base_rng* rng,
                                uint64_t (*rows)[WORDS_MAX]) {
     int32_t pace[WORDS_MAX] = {0};
@@ -182,8 +182,17 @@ static inline void random_rows(const proto_layout* layout, base_rng* rng,
         if (layout->components[c].is_rotation) random_rotation(layout, c, rng, rows[0]);
     for (uint32_t f = 0; f < layout->field_count; f++)
         rows[0][f] = proto_quant_canonical(&layout->fields[f].quant, rows[0][f]);
-    for (uint32_t i = 1; i < STEPS; i++)
+    for (uint32_t i = 1; i < STEPS - 3; i++)
         step_row(layout, rng, rows[i - 1], pace, rows[i]);
+    for (uint32_t i = STEPS - 3; i < STEPS; i++) {
+        for (uint32_t f = 0; f < layout->field_count; f++) {
+            const uint64_t all = all_bits(&layout->fields[f].quant);
+            const uint64_t word = base_rng_chance(rng, 0.2) ? all >> 1 : base_rng_u64(rng);
+            rows[i][f] = proto_quant_canonical(&layout->fields[f].quant, word & all);
+        }
+        for (uint32_t c = 0; c < layout->component_count; c++)
+            if (layout->components[c].is_rotation) random_rotation(layout, c, rng, rows[i]);
+    }
 }
 
 static inline bool are_all(const uint8_t* bytes, size_t first, size_t end, uint8_t value) {

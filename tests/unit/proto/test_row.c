@@ -147,31 +147,6 @@ CASE(lines_are_exact_at_all_distances) {
     }
 }
 
-CASE(wild_rows_stay_below_the_bound) {
-    base_rng rng = test_rng(42, 1);
-    static proto_layout layout;
-    for (size_t t = 0; t < BASE_COUNT(texts); t++) {
-        build(&layout, texts[t], 60);
-        for (uint32_t round = 0; round < test_scaled(ROUNDS, 40); round++) {
-            uint64_t rows[3][WORDS_MAX];
-            for (uint32_t i = 0; i < 3; i++) {
-                for (uint32_t f = 0; f < layout.field_count; f++) {
-                    const proto_quant* quant = &layout.fields[f].quant;
-                    uint64_t word =
-                        base_rng_chance(&rng, 0.2) ? all_bits(quant) >> 1 : base_rng_u64(&rng);
-                    rows[i][f] = proto_quant_canonical(quant, word & all_bits(quant));
-                }
-                for (uint32_t c = 0; c < layout.component_count; c++)
-                    if (layout.components[c].is_rotation)
-                        random_rotation(&layout, c, &rng, rows[i]);
-            }
-            proto_row_base against = {rows[0], round % 4 ? rows[1] : NULL, round % 35,
-                                      1 + round % 3};
-            check_round_trip(&layout, &against, rows[2]);
-        }
-    }
-}
-
 CASE(any_bits_give_a_canonical_row_or_a_failed_reader) {
     base_rng rng = test_rng(43, 1);
     static proto_layout layout;

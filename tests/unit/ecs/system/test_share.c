@@ -208,13 +208,6 @@ typedef struct trespass {
     bool is_read; // of the allowed one
 } trespass;
 
-static char fault[512];
-
-static void keep_fault(const char* condition, const char* file, int line) {
-    (void)snprintf(fault, sizeof fault, "%s", condition);
-    mock_assert(0, condition, file, line);
-}
-
 static void run_part(const ecs_stage* stage, void* context, const ecs_part* part) {
     trespass* self = context;
     const store* fixture = &self->fixture;
@@ -301,15 +294,13 @@ CASE(what_parts_may_not_do_is_asserted) { // B10
         (void)store_create(fixture, fixture->thing);
         self.entity = store_create(fixture, fixture->named);
         const ecs_step step = {.tick = 2, .dt = 1.0f}; // no sums of columns are taken in this one
-        fault[0] = '\0';
+        store_fault[0] = '\0';
         if (k == WAY_ALLOWED) {
             ecs_world_step(fixture->world, &step);
             assert_true(self.is_read);
         } else {
-            base_assert_handler_set(keep_fault);
-            expect_assert_failure(ecs_world_step(fixture->world, &step));
-            base_assert_handler_set(test_assert_handler);
-            if (faults[k]) assert_non_null(strstr(fault, faults[k]));
+            store_expect_fault(fixture->world, &step);
+            if (faults[k]) assert_non_null(strstr(store_fault, faults[k]));
         }
         store_close(fixture);
     }
@@ -323,10 +314,8 @@ static void run_without_quantum(const ecs_stage* stage, const ecs_rows* rows) {
 STORE_OPEN_CASE(a_loop_needs_a_system_with_a_quantum) {
     system_add(at->world, .name = "share", .stage = "act", .run = run_without_quantum);
     store_seal(at);
-    base_assert_handler_set(keep_fault);
     const ecs_stage outside = {.world = at->world};
     expect_assert_failure((void)ecs_stage_share(&outside, 10, count_items, NULL));
-    expect_assert_failure(ecs_world_step(at->world, &(ecs_step){.tick = 1, .dt = 1.0f}));
-    base_assert_handler_set(test_assert_handler);
-    assert_non_null(strstr(fault, "a system that shares a loop declares a quantum"));
+    store_expect_fault(at->world, &((ecs_step){.tick = 1, .dt = 1.0f}));
+    assert_non_null(strstr(store_fault, "a system that shares a loop declares a quantum"));
 }

@@ -18,6 +18,12 @@ static ecs_system_desc confined(const char* name, const ecs_term* term) {
                              .is_confined = true};
 }
 
+#define CONFINED(name_, terms_, ...)                                                               \
+    (ecs_system_desc) {                                                                            \
+        .name = name_, .stage = "act", .run = store_idle, .terms = terms_,                         \
+        .term_count = BASE_COUNT(terms_), .is_confined = true, __VA_ARGS__                         \
+    }
+
 static void add(store* fixture, const ecs_system_desc* desc) {
     assert_ok(ecs_system_register(fixture->world, desc));
 }
@@ -75,19 +81,11 @@ STORE_OPEN_CASE(a_system_that_declares_nothing_runs_alone) {
 }
 
 STORE_OPEN_CASE(a_declared_order_separates_systems) {
-    static const char* const after_c[] = {"c"};
-    static const char* const after_point[] = {"point"};
     static const char* const order[] = {"y", "x"};
-    ecs_system_desc a = confined("a", write_pos), b = confined("b", write_hp),
-                    c = confined("c", read_vel), x = confined("x", read_vel),
-                    y = confined("y", read_vel);
-    a.after = after_point;
-    a.after_count = 1;
-    b.after = after_c;
-    b.after_count = 1;
-    add(at, &a);
+    add_all(at, CONFINED("a", write_pos, AFTER("point")));
     assert_ok(ecs_sync_point_register(at->world, "act", "point"));
-    add_all(at, b, c, x, y);
+    add_all(at, CONFINED("b", write_hp, AFTER("c")), confined("c", read_vel),
+            confined("x", read_vel), confined("y", read_vel));
     assert_ok(ecs_order_set(at->world, "act", order, 2, NULL));
     store_seal(at);
     expect_waves(at, "point c y, a b x");
@@ -105,22 +103,11 @@ STORE_OPEN_CASE(a_declared_order_separates_systems) {
 }
 
 STORE_OPEN_CASE(what_is_touched_by_handle_conflicts_too) {
-    static const char* const pos[] = {"pos"};
-    static const char* const grid[] = {"grid"};
-    ecs_system_desc a = confined("a", write_pos), b = confined("b", read_vel),
-                    c = confined("c", write_hp), d = confined("d", read_vel);
-    a.quantum = 1; // its rows alone: ranges
-    b.reads = pos;
-    b.read_count = 1;
-    b.writes = grid;
-    b.write_count = 1;
-    b.quantum = 1; // writes what all ranges share
-    c.reads = grid;
-    c.read_count = 1;
-    c.quantum = 1;
-    d.writes = pos;
-    d.write_count = 1;
-    add_all(at, a, b, c, d);
+    add_all(at, CONFINED("a", write_pos, .quantum = 1), // its rows alone: ranges
+            // Writes what all ranges share.
+            CONFINED("b", read_vel, READS("pos"), WRITES("grid"), .quantum = 1),
+            CONFINED("c", write_hp, READS("grid"), .quantum = 1),
+            CONFINED("d", read_vel, WRITES("pos")));
     store_seal(at);
     expect_waves(at, "a, b, c d");
     ecs_conflict found = ecs_stage_conflict(at->world, 0, 0, 1);
@@ -295,13 +282,6 @@ STORE_OPEN_CASE(chance_belongs_to_tick_system_and_entity) {
 
 // ---- validating builds: what is not declared is found ----
 
-static char fault[512];
-
-static void keep_fault(const char* condition, const char* file, int line) {
-    (void)snprintf(fault, sizeof fault, "%s", condition);
-    mock_assert(0, condition, file, line);
-}
-
 typedef struct trespass {
     store* fixture;
     ecs_query* query;
@@ -369,10 +349,8 @@ CASE(what_is_not_declared_is_found_by_name) { // B10
         self.entity = store_create(&fixture, fixture.named);
         const ecs_step step = {.tick = 1, .dt = 1.0f};
         if (faults[k / 2]) {
-            base_assert_handler_set(keep_fault);
-            expect_assert_failure(ecs_world_step(fixture.world, &step));
-            base_assert_handler_set(test_assert_handler);
-            assert_string_equal(fault, faults[k / 2]);
+            store_expect_fault(fixture.world, &step);
+            assert_string_equal(store_fault, faults[k / 2]);
         } else {
             ecs_world_step(fixture.world, &step);
         }
