@@ -79,7 +79,7 @@ static void add_keys(program* p) {
 }
 
 // Reads `line`, cut at spaces, as the command line. Text options borrow from the static copy.
-static void run(program* p, const char* line) {
+static void run_any(program* p, const char* line) {
     static char copy[512];
     char* argv[32] = {"prog"};
     int argc = 1;
@@ -92,9 +92,28 @@ static void run(program* p, const char* line) {
     p->result = base_options_read(&p->table, argc, argv, &p->words, &reporter);
 }
 
+static void run(program* p, const char* line) {
+    run_any(p, line);
+    assert_string_equal(p->report.text, "");
+    assert_int_equal(p->result, BASE_OPTIONS_OK);
+}
+
+// The same with a variable of the environment.
+static void run_in(program* p, const char* name, const char* value, const char* line) {
+    setenv(name, value, 1);
+    run_any(p, line);
+    unsetenv(name);
+}
+
+static void expect_shown(const program* p, uint32_t option, const char* expected) {
+    char value[64];
+    base_options_value(&p->table, &p->options[option], value, sizeof value);
+    assert_string_equal(value, expected);
+}
+
 static void expect_error(const char* line, const char* message) {
     program p;
-    run(&p, line);
+    run_any(&p, line);
     assert_int_equal(p.result, BASE_OPTIONS_ERROR);
     assert_string_equal(p.report.text, message);
     assert_int_equal(p.report.count, 1);
@@ -113,7 +132,7 @@ static void expect_config_error(const char* text, const char* message) {
     program p;
     write_config(path, text);
     snprintf(line, sizeof line, "--config %s", path);
-    run(&p, line);
+    run_any(&p, line);
     unlink(path);
     snprintf(expected, sizeof expected, "%s%s", path, message);
     assert_int_equal(p.result, BASE_OPTIONS_ERROR);
@@ -124,7 +143,6 @@ static void expect_config_error(const char* text, const char* message) {
 
 PROGRAM_CASE(no_arguments_leave_the_defaults) {
     run(p, "");
-    assert_int_equal(p->result, BASE_OPTIONS_OK);
     assert_int_equal(p->tick_rate, 60);
     assert_false(p->fast);
     assert_null(p->game);
@@ -134,7 +152,6 @@ PROGRAM_CASE(no_arguments_leave_the_defaults) {
 PROGRAM_CASE(every_kind_is_read_in_both_forms) {
     run(p, "one --fast --game cubes --tick-rate=30 --loss 2.5 --set a=1 two --set=b=2 --sync end "
            "-- --fast -");
-    assert_int_equal(p->result, BASE_OPTIONS_OK);
     assert_true(p->fast);
     assert_string_equal(p->game, "cubes");
     assert_int_equal(p->tick_rate, 30);
@@ -176,16 +193,13 @@ CASE(wrong_arguments_are_told) {
 
 PROGRAM_CASE(an_option_has_a_value_and_keys) {
     run(p, "--log /a=b.slog,keep=3,kept,set=net=debug,set=2 --tune file=f --set 3");
-    assert_string_equal(p->report.text, "");
     assert_string_equal(p->log, "/a=b.slog");
     assert_int_equal(p->keep, 3);
     assert_true(p->is_kept);
     assert_int_equal(p->sets.count, 3); // the key and the option are one list
     assert_string_equal(p->sets.values[0], "net=debug");
     assert_string_equal(p->file, "f");
-    char value[64];
-    base_options_value(&p->table, &p->options[7], value, sizeof value);
-    assert_string_equal(value, "/a=b.slog");
+    expect_shown(p, 7, "/a=b.slog");
     assert_int_equal(p->sources[9], BASE_OPTION_BY_COMMAND_LINE);
     assert_int_equal(p->sources[12], BASE_OPTION_BY_COMMAND_LINE);
     run(p, "--log a,b-1.slog,keep=3");
@@ -199,9 +213,7 @@ PROGRAM_CASE(an_option_has_a_value_and_keys) {
     run(p, "--log b.slog --log keep=3 --log kept=no");
     assert_string_equal(p->log, "b.slog");
     assert_int_equal(p->keep, 3);
-    setenv("SHOAL_LOG", "a.slog,keep=2", 1);
-    run(p, "--log kept");
-    unsetenv("SHOAL_LOG");
+    run_in(p, "SHOAL_LOG", "a.slog,keep=2", "--log kept");
     assert_string_equal(p->log, "a.slog");
     assert_int_equal(p->keep, 2);
     assert_true(p->is_kept);
@@ -277,9 +289,7 @@ PROGRAM_CASE(help_has_headings_and_keys) {
 
 PROGRAM_CASE(limits_belong_to_the_range) {
     run(p, "--tick-rate 1");
-    assert_int_equal(p->result, BASE_OPTIONS_OK);
     run(p, "--tick-rate 1000 --loss 0");
-    assert_int_equal(p->result, BASE_OPTIONS_OK);
     expect_error("--tick-rate 0", "prog: error: tick-rate is outside of 1 to 1000: '0'");
     expect_error("--tick-rate 1001", "prog: error: tick-rate is outside of 1 to 1000: '1001'");
 }
@@ -321,7 +331,6 @@ PROGRAM_CASE(the_command_line_beats_the_environment) {
     setenv("SHOAL_FAST", "1", 1);
     setenv("SHOAL_SET", "from=environment", 1);
     run(p, "--set a=1");
-    assert_int_equal(p->result, BASE_OPTIONS_OK);
     assert_int_equal(p->tick_rate, 20);
     assert_true(p->fast);
     assert_int_equal(p->sets.count, 1);
@@ -343,9 +352,7 @@ PROGRAM_CASE(the_environment_beats_the_config_file) {
     write_config(path, "# a comment\n\n  tick-rate = 10\r\nloss=1.5\ngame = big cubes  \n"
                        "fast = yes\nset = a=1\nset = b=2");
     snprintf(line, sizeof line, "--config=%s --loss 3", path);
-    setenv("SHOAL_FAST", "0", 1);
-    run(p, line);
-    unsetenv("SHOAL_FAST");
+    run_in(p, "SHOAL_FAST", "0", line);
     assert_int_equal(p->result, BASE_OPTIONS_OK);
     assert_int_equal(p->tick_rate, 10);
     assert_true(p->loss == 3);
@@ -357,28 +364,21 @@ PROGRAM_CASE(the_environment_beats_the_config_file) {
                                           "command line", "file", "default"};
     const char* const values[] = {"false", "big cubes", path, "10", "3", "a=1 b=2", "second"};
     for (uint32_t i = 0; i < 7; i++) {
-        char value[64];
-        base_options_value(&p->table, &p->options[i], value, sizeof value);
-        assert_string_equal(value, values[i]);
+        expect_shown(p, i, values[i]);
         assert_string_equal(base_option_source_name(p->sources[i]), sources[i]);
     }
     char cut[5];
     base_options_value(&p->table, &p->options[5], cut, sizeof cut);
     assert_string_equal(cut, "a=1 ");
-    setenv("SHOAL_CONFIG", path, 1);
-    run(p, "");
-    unsetenv("SHOAL_CONFIG");
+    run_in(p, "SHOAL_CONFIG", path, "");
     assert_int_equal(p->tick_rate, 10);
     unlink(path);
 }
 
 PROGRAM_CASE(a_value_is_shown_without_a_password) {
-    char value[32];
     run(p, "--game nats://me:right@host/X --set a=http://me:right@host --set b=2");
-    base_options_value(&p->table, &p->options[1], value, sizeof value);
-    assert_string_equal(value, "nats://host/X");
-    base_options_value(&p->table, &p->options[5], value, sizeof value);
-    assert_string_equal(value, "a=http://host b=2");
+    expect_shown(p, 1, "nats://host/X");
+    expect_shown(p, 5, "a=http://host b=2");
     assert_string_equal(p->game, "nats://me:right@host/X");
     expect_error("--gmae=nats://me:right@h",
                  "prog: error: unknown option --gmae, did you mean --game?");
@@ -489,13 +489,10 @@ CASE(many_options_fit_a_screen) {
 }
 
 PROGRAM_CASE(help_is_asked_for_before_anything_is_read) {
-    setenv("SHOAL_TICK_RATE", "wrong", 1);
-    run(p, "--fast --help --nonsense");
-    unsetenv("SHOAL_TICK_RATE");
+    run_in(p, "SHOAL_TICK_RATE", "wrong", "--fast --help --nonsense");
     assert_int_equal(p->result, BASE_OPTIONS_HELP);
     assert_false(p->fast);
     run(p, "--game --help");
-    assert_int_equal(p->result, BASE_OPTIONS_OK);
     assert_string_equal(p->game, "--help");
 }
 
