@@ -45,12 +45,15 @@ static const char store_text[] =
     "solid { \"body:store_body\" { _track:b=yes; }\n \"hp:i\" { _track:b=yes; value:i=5 }\n"
     "  \"team:u8\" { _track:b=yes; value:u8=1 }\n }\n"
     "marker { leader:eid=0; note:t=\"n\"; }\n"
+    "board { _singleton:b=yes; score:i=5\n }\n"
+    "table { score:i=7\n }\n"
+    "spot { \"pos:p2\" { _replicate:b=yes; value:p2=0,0 }\n _singleton:b=yes }\n"
     "nothing { }\n";
 
 /// In the order of the members of a store.
-static const char* const store_templates[] = {"ball",  "orb",   "mover",  "rock",   "fast",
-                                              "pad",   "sign",  "poster", "link",   "thing",
-                                              "named", "solid", "marker", "nothing"};
+static const char* const store_templates[] = {
+    "ball",  "orb",   "mover", "rock",   "fast",    "pad",   "sign",  "poster", "link",
+    "thing", "named", "solid", "marker", "nothing", "board", "table", "spot"};
 static const char* const store_components[] = {"pos",   "vel",    "radius", "hp",    "boost",
                                                "title", "title2", "target", "score", "body",
                                                "team",  "leader", "note"};
@@ -62,7 +65,7 @@ typedef struct store {
     union {
         struct {
             ecs_template_id ball, orb, mover, rock, fast, pad, sign;
-            ecs_template_id poster, link, thing, named, solid, marker, nothing;
+            ecs_template_id poster, link, thing, named, solid, marker, nothing, board, table, spot;
         };
         ecs_template_id templates[BASE_COUNT(store_templates)];
     };

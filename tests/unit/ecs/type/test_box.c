@@ -223,45 +223,40 @@ FLEET_CASE(without_a_reset_an_object_is_destroyed_and_its_place_reused, &ship_op
     assert_ptr_equal(hull_of(f, entity), hull);
 }
 
-CASE(a_relocatable_type_over_its_limit_is_refused_with_a_message) {
-    fleet f;
-    scarce_init(&f.memory, 0, true);
-    ecs_world_config config = ecs_world_config_default();
-    config.allocator = &f.memory.allocator;
-    assert_ok(ecs_world_create(&config, &f.world));
-    base_report_first first;
-    base_reporter reporter = base_reporter_first(&first);
+// Register bytes of a size at the edge of a limit.
+static ecs_result register_bytes(ecs_world* world, uint32_t size, uint32_t flags,
+                                 base_report_first* first) {
     char name[16];
-    for (uint32_t size = ECS_TYPE_BYTES_MAX - 1; size <= ECS_TYPE_BYTES_MAX + 1; size++) {
-        ecs_field field = {.name = "bytes", .kind = ECS_FIELD_U8, .count = size};
-        (void)snprintf(name, sizeof name, "big%u", size);
-        ecs_type_desc desc = {
-            .name = name, .size = size, .align = 1, .fields = &field, .field_count = 1};
-        ecs_result result = ecs_type_register_as(f.world, &desc, 0, &reporter, NULL);
-        assert_int_equal(result, size <= ECS_TYPE_BYTES_MAX ? ECS_OK : ECS_ERR_TYPE);
-        if (size <= ECS_TYPE_BYTES_MAX) continue;
-        assert_non_null(strstr(first.text, "type 'big65537' is refused: it is larger than 65536 "
-                                           "bytes: register it boxed"));
-        ecs_type_id id;
-        assert_ok(ecs_type_register_as(f.world, &desc, ECS_TYPE_BOXED, &reporter, &id));
-        assert_int_equal(ecs_type_get(f.world, id)->object_size, size);
-    }
-    for (uint32_t size = ECS_BOXED_BYTES_MAX - 1; size <= ECS_BOXED_BYTES_MAX + 1; size++) {
-        ecs_field field = {.name = "bytes", .kind = ECS_FIELD_U8, .count = size};
-        (void)snprintf(name, sizeof name, "vast%u", size);
-        ecs_type_desc desc = {
-            .name = name, .size = size, .align = 1, .fields = &field, .field_count = 1};
-        assert_int_equal(ecs_type_register_as(f.world, &desc, ECS_TYPE_BOXED, NULL, NULL),
-                         size <= ECS_BOXED_BYTES_MAX ? ECS_OK : ECS_ERR_TYPE);
-    }
-    ecs_world_destroy(f.world);
-    assert_int_equal(f.memory.bytes, 0);
+    const base_reporter reporter = base_reporter_first(first);
+    ecs_field field = {.name = "bytes", .kind = ECS_FIELD_U8, .count = size};
+    (void)snprintf(name, sizeof name, "%s%u", flags ? "boxed" : "big", size);
+    ecs_type_desc desc = {
+        .name = name, .size = size, .align = 1, .fields = &field, .field_count = 1};
+    ecs_type_id id = ECS_TYPE_NONE;
+    ecs_result result = ecs_type_register_as(world, &desc, flags, &reporter, &id);
+    if (result == ECS_OK) assert_int_equal(ecs_type_get(world, id)->object_size, size);
+    return result;
+}
+
+CASE(a_relocatable_type_over_its_limit_is_refused_with_a_message) {
+    static const struct {
+        uint32_t flags, size_max;
+    } rows[] = {{0, ECS_TYPE_BYTES_MAX}, {ECS_TYPE_BOXED, ECS_BOXED_BYTES_MAX}};
+    ecs_world* world = world_of("");
+    base_report_first first;
+    for (uint32_t i = 0; i < BASE_COUNT(rows); i++)
+        for (uint32_t size = rows[i].size_max - 1; size <= rows[i].size_max + 1; size++)
+            assert_int_equal(register_bytes(world, size, rows[i].flags, &first),
+                             size <= rows[i].size_max ? ECS_OK : ECS_ERR_TYPE);
+    assert_int_equal(register_bytes(world, ECS_TYPE_BYTES_MAX + 1, 0, &first), ECS_ERR_TYPE);
+    assert_non_null(strstr(first.text, "type 'big65537' is refused: it is larger than 65536 "
+                                       "bytes: register it boxed"));
+    assert_ok(register_bytes(world, ECS_TYPE_BYTES_MAX + 1, ECS_TYPE_BOXED, &first));
+    ecs_world_destroy(world);
 }
 
 CASE(flags_that_make_no_sense_are_refused) {
-    ecs_world_config config = ecs_world_config_default();
-    ecs_world* world;
-    assert_ok(ecs_world_create(&config, &world));
+    ecs_world* world = world_of("");
     ecs_type_desc desc = {
         .name = "ship", .size = sizeof(ship), .align = _Alignof(ship), .ops = &pooled_ops};
     assert_int_equal(ecs_type_register(world, &desc, NULL), ECS_ERR_TYPE); // reset needs a box

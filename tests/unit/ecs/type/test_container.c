@@ -351,32 +351,25 @@ CASE(damaged_bytes_are_refused) {
 }
 
 CASE(the_limits_hold_for_bytes_too) {
+    static const struct {
+        ecs_element_type element;
+        uint32_t bytes, count_max;
+    } rows[] = {{ECS_ELEMENT_U32, 4, ECS_CONTAINER_COUNT_MAX},
+                {ECS_ELEMENT_U64, 8, ECS_CONTAINER_BYTES_MAX / 8}};
     base_bytes bytes = {0};
-    uint8_t* zeros;
-    for (uint32_t count = ECS_CONTAINER_COUNT_MAX - 1; count <= ECS_CONTAINER_COUNT_MAX + 1;
-         count++) {
-        base_bytes_clear(&bytes);
-        base_bytes_write_varint(&bytes, count);
-        zeros = base_bytes_extend(&bytes, 4 * (size_t)count);
-        memset(zeros, 0, 4 * (size_t)count);
-        base_reader reader = base_reader_make(bytes.data, bytes.size);
-        ecs_container_body* body =
-            ecs_container_read(NULL, ecs_element_list_of(ECS_ELEMENT_U32), &reader);
-        assert_int_equal(body != NULL, count <= ECS_CONTAINER_COUNT_MAX);
-        assert_int_equal(reader.failed, body == NULL);
-        ecs_container_body_destroy(NULL, body);
-    }
-    // 8,192 numbers of 8 bytes are the most that fit.
-    for (uint32_t count = 8191; count <= 8193; count++) {
-        base_bytes_clear(&bytes);
-        base_bytes_write_varint(&bytes, count);
-        zeros = base_bytes_extend(&bytes, 8 * (size_t)count);
-        memset(zeros, 0, 8 * (size_t)count);
-        base_reader reader = base_reader_make(bytes.data, bytes.size);
-        ecs_container_body* body =
-            ecs_container_read(NULL, ecs_element_list_of(ECS_ELEMENT_U64), &reader);
-        assert_int_equal(body != NULL, count <= 8192);
-        ecs_container_body_destroy(NULL, body);
+    for (uint32_t i = 0; i < BASE_COUNT(rows); i++) {
+        for (uint32_t count = rows[i].count_max - 1; count <= rows[i].count_max + 1; count++) {
+            base_bytes_clear(&bytes);
+            base_bytes_write_varint(&bytes, count);
+            memset(base_bytes_extend(&bytes, (size_t)rows[i].bytes * count), 0,
+                   (size_t)rows[i].bytes * count);
+            base_reader reader = base_reader_make(bytes.data, bytes.size);
+            ecs_container_body* body =
+                ecs_container_read(NULL, ecs_element_list_of(rows[i].element), &reader);
+            assert_int_equal(body != NULL, count <= rows[i].count_max);
+            assert_int_equal(reader.failed, body == NULL);
+            ecs_container_body_destroy(NULL, body);
+        }
     }
     base_bytes_deinit(&bytes);
 }
