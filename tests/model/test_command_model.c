@@ -440,8 +440,8 @@ static void reopen(model* m) {
     base_bytes_deinit(&bytes);
 }
 
-// Two kinds of rows, each a little more than a chunk, so that changes of the newest empty the second
-// chunk; these are in the order of their rows.
+// Two kinds of rows, each a little more than a chunk: changes of the newest ones empty the
+// second chunk; these are in the order of their rows.
 static void fill(model* m) {
     static ecs_entity made[ECS_CHUNK_ROWS_MAX + 60];
     for (uint32_t kind = 0; kind < 2; kind++) {

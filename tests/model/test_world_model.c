@@ -277,7 +277,8 @@ static void compare_lists(const model* m) {
     for (uint32_t i = 0; i < changes.event_count; i++) {
         const twin_record* note = changes.events[i].payload;
         assert_false(ecs_entity_is_placeholder(note->from));
-        if (changes.events[i].target != ECS_ENTITY_NONE) // whoever it was sent to also by its name
+        // Each is sent to the entity that its payload names.
+        if (changes.events[i].target != ECS_ENTITY_NONE)
             assert_int_equal(note->from, changes.events[i].target);
     }
     // Compared as sets: the same number, and each entry of the twin is found at most once.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// The world of the ecs tests: types, templates and events of all kinds, and memory that is counted.
+/// The world of the ecs tests: types, templates and events of all kinds; its memory is counted.
 #pragma once
 
 #include "ecs_parts.h"
