@@ -511,19 +511,16 @@ static void run_script(model* m, uint64_t seed, uint32_t operations) {
     m->reactor = (part){.model = m, .events = 1, .number = LISTENERS + WATCHERS};
     m->world = make_world(m);
     for (uint32_t i = 0; i < operations && m->twin_count < ENTITIES - 200; i++) {
-        uint32_t dice = base_rng_below(&m->rng, 100);
-        if (dice < 20)
-            do_create(m);
-        else if (dice < 60)
-            do_one(m);
-        else if (dice < 75)
-            do_commands(m);
-        else if (dice < 95)
-            do_step(m);
-        else if (dice < 98)
-            do_restore(m);
-        else if (dice == 98)
-            do_clear(m);
+        static const struct {
+            uint32_t below; // of 100
+            void (*run)(model* m);
+        } kinds[] = {{20, do_create},  {60, do_one},   {75, do_commands}, {95, do_step},
+                     {98, do_restore}, {99, do_clear}, {100, take_made}};
+        const uint32_t dice = base_rng_below(&m->rng, 100);
+        uint32_t k = 0;
+        while (dice >= kinds[k].below)
+            k++;
+        kinds[k].run(m);
         ecs_changes_clear(m->world);
         compare(m);
         if (i % 16 == 0) ecs_world_validate(m->world);

@@ -131,8 +131,16 @@ static void run_go_on(const ecs_stage* stage, const ecs_rows* rows) {
 }
 
 static void on_hurt(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
+    const model* m = stage->context;
     const twin_record* note = event->payload;
     int32_t* hp = rows->columns[0];
+    if (event->target != ECS_ENTITY_NONE && rows->count > 0) { // the cells of the target
+        assert_ptr_equal(hp, ecs_find(stage->world, event->target, m->components[TWIN_HP]));
+        assert_ptr_equal(rows->columns[1],
+                         ecs_find(stage->world, event->target, m->components[TWIN_TITLE]));
+        assert_ptr_equal(rows->columns[2],
+                         ecs_find(stage->world, event->target, m->components[TWIN_VEL]));
+    }
     for (uint32_t i = 0; i < rows->count; i++) {
         hp[i] -= note->amount;
         if (event->target != ECS_ENTITY_NONE && hp[i] < 0)
@@ -164,7 +172,9 @@ static void register_systems(ecs_world* world, model* m) {
     system_add(world, .name = "go_on", .stage = "act", .run = run_go_on,
                TERMS({"path", "list<i>", ECS_WRITE}));
     system_add(world, .name = "hurt", EVENTS("hurt"), .on_event = on_hurt,
-               TERMS({"hp", "i", ECS_WRITE}));
+               TERMS({"hp", "i", ECS_WRITE}, {"title", NULL, ECS_OPTIONAL_READ},
+                     {"vel", NULL, ECS_OPTIONAL_READ}),
+               .context = m->root);
     system_add(world, .name = "spawn", EVENTS("spawn"), .on_event = on_spawn, .context = m->root);
     static const ecs_term terms[4][2] = {
         {{"pos", "p2", ECS_READ}, {"mark", "tag", ECS_REQUIRE_NOT}},

@@ -86,24 +86,17 @@ static void expect_field_refused(ecs_world* world, ecs_field field) {
 }
 
 DATA_CASE(fields_must_lie_inside_the_struct) {
-    ecs_field field = pair_fields[0];
-    field.offset = 8;
-    expect_field_refused(world, field);
-    field.offset = 2; // not aligned
-    expect_field_refused(world, field);
-    field.offset = 4;
-    field.count = 2;
-    expect_field_refused(world, field);
-    field.count = 0;
-    expect_field_refused(world, field);
-    field.count = UINT32_MAX;
-    expect_field_refused(world, field);
-    field = pair_fields[0];
-    field.kind = ECS_FIELD_KIND_COUNT;
-    expect_field_refused(world, field);
-    field = pair_fields[0];
-    field.name = "two words";
-    expect_field_refused(world, field);
+    const ecs_field wrong[] = {
+        {.name = "b", .offset = 8, .kind = ECS_FIELD_F32, .count = 1},
+        {.name = "b", .offset = 2, .kind = ECS_FIELD_F32, .count = 1}, // not aligned
+        {.name = "b", .offset = 4, .kind = ECS_FIELD_F32, .count = 2},
+        {.name = "b", .offset = 4, .kind = ECS_FIELD_F32, .count = 0},
+        {.name = "b", .offset = 4, .kind = ECS_FIELD_F32, .count = UINT32_MAX},
+        {.name = "b", .offset = 4, .kind = ECS_FIELD_KIND_COUNT, .count = 1},
+        {.name = "two words", .offset = 4, .kind = ECS_FIELD_F32, .count = 1},
+    };
+    for (uint32_t i = 0; i < BASE_COUNT(wrong); i++)
+        expect_field_refused(world, wrong[i]);
     ecs_field overlapping[] = {pair_fields[0], pair_fields[0]};
     overlapping[1].name = "other";
     expect_refused(world, pair_desc(overlapping, 2));
@@ -113,22 +106,18 @@ DATA_CASE(fields_must_lie_inside_the_struct) {
 }
 
 DATA_CASE(quantisation_of_a_field_is_checked) {
+    static const ecs_quant of_float[] = {{0, 1, 33}, {0, 0, 8}, {0, -1, 8}, {0, 1e38, 8}};
+    static const ecs_quant of_int[] = {{0, 2, 8}, {0.5, 1, 8}, {-2147483649.0, 1, 8}};
     ecs_field field = pair_fields[0];
-    field.quant = (ecs_quant){0, 1, 33};
-    expect_field_refused(world, field);
-    field.quant = (ecs_quant){0, 0, 8};
-    expect_field_refused(world, field);
-    field.quant = (ecs_quant){0, -1, 8};
-    expect_field_refused(world, field);
-    field.quant = (ecs_quant){0, 1e38, 8};
-    expect_field_refused(world, field);
-    field = pair_fields[1]; // I32
-    field.quant = (ecs_quant){0, 2, 8};
-    expect_field_refused(world, field);
-    field.quant = (ecs_quant){0.5, 1, 8};
-    expect_field_refused(world, field);
-    field.quant = (ecs_quant){-2147483649.0, 1, 8};
-    expect_field_refused(world, field);
+    for (uint32_t i = 0; i < BASE_COUNT(of_float); i++) {
+        field.quant = of_float[i];
+        expect_field_refused(world, field);
+    }
+    field = pair_fields[1];
+    for (uint32_t i = 0; i < BASE_COUNT(of_int); i++) {
+        field.quant = of_int[i];
+        expect_field_refused(world, field);
+    }
     field.quant = (ecs_quant){-2147483648.0, 1, 32};
     assert_true(ecs_quant_is_valid(&field.quant, ECS_FIELD_I32));
     assert_false(ecs_quant_is_valid(&field.quant, ECS_FIELD_I16));
