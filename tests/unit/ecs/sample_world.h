@@ -168,11 +168,6 @@ static inline void store_set_pos(store* fixture, ecs_entity entity, float x) {
     assert_ok(ecs_set(fixture->world, entity, fixture->pos, &value));
 }
 
-static inline void store_set_int(store* fixture, ecs_entity entity, ecs_component_id id,
-                                 int32_t value) {
-    assert_ok(ecs_set(fixture->world, entity, id, &value));
-}
-
 static inline void store_set_text(store* fixture, ecs_entity entity, ecs_component_id component,
                                   const char* text) {
     const ecs_string string = {.data = (char*)(uintptr_t)text, .size = (uint32_t)strlen(text)};

@@ -47,17 +47,11 @@ static inline void hear_event(const ecs_stage* stage, const ecs_event* event,
 }
 
 /// Register a handler of the named events, for entities that match the terms.
-static inline void hear_by(hearing* all, const ear* own, ecs_event_fn on_event,
-                           const char* const* events, uint32_t event_count, const ecs_term* terms,
-                           uint32_t term_count) {
-    system_add(all->store.world, .name = own->name, .events = events, .event_count = event_count,
-               .on_event = on_event, .terms = terms, .term_count = term_count,
-               .context = (void*)own);
-}
-
 static inline void hear(hearing* all, const ear* own, const char* const* events,
                         uint32_t event_count, const ecs_term* terms, uint32_t term_count) {
-    hear_by(all, own, hear_event, events, event_count, terms, term_count);
+    system_add(all->store.world, .name = own->name, .events = events, .event_count = event_count,
+               .on_event = hear_event, .terms = terms, .term_count = term_count,
+               .context = (void*)own);
 }
 
 static inline void hear_expect(hearing* all, const char* expected) {

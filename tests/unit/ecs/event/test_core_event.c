@@ -25,9 +25,8 @@ static void breed(const ecs_stage* stage, const ecs_event* event, const ecs_rows
 
 HEAR_WITH_CASE(a_birth_that_breeds_ends_at_the_limit_of_the_queue,
                all->store.config.limits.commands_queued_max = 40) { // S5.18
-    const ear ball = {all, "ball"};
-    static const char* const created[] = {"on_appear"};
-    hear_by(all, &ball, breed, created, 1, with_radius, 1);
+    system_add(all->store.world, .name = "ball", EVENTS("on_appear"), .on_event = breed,
+               TERMS({"radius", "r", ECS_READ}), .context = &all->own);
     store_seal(&all->store);
     assert_int_not_equal(ecs_command_create(all->store.world, all->store.ball, NULL, 0), 0);
     ecs_command_flush(all->store.world);

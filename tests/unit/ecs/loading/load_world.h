@@ -271,20 +271,3 @@ static inline void loads_close(loads* at) {
 }
 
 #define LOADS_CASE(name) CASE_WITH(loads, at, loads_make(at), loads_close(at), name)
-
-/// The targets of an event in their order.
-typedef struct load_log {
-    ecs_entity entities[256];
-    uint32_t count;
-} load_log;
-
-static inline void load_note(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
-    (void)rows;
-    load_log* log = stage->context;
-    log->entities[log->count++] = event->target;
-}
-
-static inline void load_watch(load* fixture, const char* event, load_log* log) {
-    system_add(fixture->world, .name = "watch", .events = &event, .event_count = 1,
-               .on_event = load_note, .context = log);
-}
