@@ -358,24 +358,21 @@ static void do_restart(script* s) {
 
 // ---- a script ----
 
+static void do_pump(script* s) {
+    log_twin_pump(&s->twin);
+}
+
 static void do_something(script* s) {
+    static const struct {
+        uint32_t below; // of 100
+        void (*run)(script* s);
+    } kinds[] = {{60, do_ticks}, {72, do_disk}, {75, do_lock},    {80, do_pump},
+                 {86, do_save},  {92, check},   {94, do_restart}, {100, do_damage}};
     const uint32_t dice = below(s, 100);
-    if (dice < 60)
-        do_ticks(s);
-    else if (dice < 72)
-        do_disk(s);
-    else if (dice < 75)
-        do_lock(s);
-    else if (dice < 80)
-        log_twin_pump(&s->twin);
-    else if (dice < 86)
-        do_save(s);
-    else if (dice < 92)
-        check(s);
-    else if (dice < 94)
-        do_restart(s);
-    else
-        do_damage(s);
+    uint32_t i = 0;
+    while (dice >= kinds[i].below)
+        i++;
+    kinds[i].run(s);
     take_saved(s);
 }
 
