@@ -33,8 +33,8 @@ READ_CASE(marks_are_joins_leaves_and_reliable_events_in_order, .ticks = TICKS) {
     }
     assert_int_equal(joins, 3);
     assert_int_equal(leaves, 1);
-    uint32_t told = record->table.events[BREAKOUT_MESSAGE_LEVEL_CLEARED] +
-                    record->table.events[BREAKOUT_MESSAGE_LIFE_LOST];
+    uint32_t told = self->table.events[BREAKOUT_MESSAGE_LEVEL_CLEARED] +
+                    self->table.events[BREAKOUT_MESSAGE_LIFE_LOST];
     print_message("%u events\n", told);
     assert_true(told > 0 && events >= told);
     assert_string_equal(net_playback_marks_name(&list, 1), "ann");
