@@ -9,27 +9,11 @@
 // Invariants for any input: nothing aborts; neither side ever sees a malformed message, because
 // both are ours; no more clients than places; after the end of the server every session is over;
 // every byte comes back.
-#include "fuzz.h"
+#include "match_stage.h"
 
-#include "swarm.h"
-
-#include "base/quota.h"
-#include "net/client.h"
 #include "net/explain.h"
-#include "net/transport.h"
-#include "net/match.h"
-#include "net/server.h"
 
-// A tick of the end is long: what waits for its time there waits for few of them.
-enum {
-    CLIENTS = 2,
-    TICK_US = 16667,
-    END_US = 200000,
-    RECORDS_MAX = 64,
-    TICKS_MAX = 20,
-    INDEX_MAX = 256,
-    END_TICKS_MAX = 500,
-};
+enum { CLIENTS = 2, END_TICKS_MAX = 500 };
 #define BYTES_MAX ((size_t)256 << 20)
 
 typedef struct seat {
@@ -56,17 +40,8 @@ static void open_seat(stage* at, seat* one) {
     static const net_link_config links[] = {
         {.delay_ms = 1},
         {.delay_ms = 60, .jitter_ms = 40, .loss_percent = 20, .reorder_percent = 5}};
-    net_match_config match = net_match_config_default(at->module);
-    match.replicated_index_max = INDEX_MAX;
-    match.allocator = &at->memory.allocator;
-    match.role = NET_ROLE_MIRROR;
-    match.like = at->like;
-    FUZZ_CHECK(net_match_create(&match, NULL, &one->match) == NET_OK);
-    const net_presenter_config view = {.allocator = &at->memory.allocator,
-                                       .module = at->module,
-                                       .replicated_index_max = INDEX_MAX,
-                                       .is_predicting = true};
-    if (at->config & 1) FUZZ_CHECK(net_presenter_create(&view, NULL, &one->presenter) == NET_OK);
+    one->match = stage_match(at->module, NET_ROLE_MIRROR, &at->memory.allocator, at->like);
+    if (at->config & 1) one->presenter = stage_presenter(at->module, &at->memory.allocator);
     FUZZ_CHECK(net_sim_client(at->sim, &links[at->config >> 1 & 1], &one->transport) == NET_OK);
     const net_client_config client = {.allocator = &at->memory.allocator,
                                       .match = one->match,
@@ -78,7 +53,7 @@ static void open_seat(stage* at, seat* one) {
     FUZZ_CHECK(net_client_create(&client, &one->client) == NET_OK);
 }
 
-static void close_seat(stage* at, seat* one) {
+static void close_seat(seat* one) {
     const net_client_report report = net_client_get_report(one->client);
     FUZZ_CHECK(report.packets_malformed == 0 && report.bad_transitions == 0);
     net_client_destroy(one->client);
@@ -86,17 +61,10 @@ static void close_seat(stage* at, seat* one) {
     net_match_destroy(one->match);
     one->transport->ops->destroy(one->transport);
     *one = (seat){0};
-    (void)at;
 }
 
 static void open_server(stage* at) {
-    net_match_config match = net_match_config_default(at->module);
-    match.replicated_index_max = INDEX_MAX;
-    match.allocator = &at->memory.allocator;
-    match.role = NET_ROLE_SERVER;
-    match.seed = 1;
-    match.settings[0] = 1e9;
-    FUZZ_CHECK(net_match_create(&match, NULL, &at->match) == NET_OK);
+    at->match = stage_match(at->module, NET_ROLE_SERVER, &at->memory.allocator, NULL);
     FUZZ_CHECK(net_sim_server(at->sim, 2 * CLIENTS, &at->transport) == NET_OK);
     const net_server_config server = {.allocator = &at->memory.allocator,
                                       .match = at->match,
@@ -112,15 +80,10 @@ static void open_server(stage* at) {
 static void begin(stage* at, uint8_t config) {
     *at = (stage){.config = config, .now_us = 1000000};
     base_quota_init(&at->memory, NULL, BYTES_MAX);
-    FUZZ_CHECK(net_module_wrap(swarm_module_get(), swarm_templates(), "swarm.blk", NULL,
-                               &at->module) == NET_OK);
+    at->module = stage_module();
     FUZZ_CHECK(net_sim_create(&at->memory.allocator, 1, &at->sim) == NET_OK);
     open_server(at);
-    net_match_config like = net_match_config_default(at->module);
-    like.allocator = &at->memory.allocator;
-    like.role = NET_ROLE_MIRROR;
-    like.replicated_index_max = INDEX_MAX;
-    FUZZ_CHECK(net_match_create(&like, NULL, &at->like) == NET_OK);
+    at->like = stage_match(at->module, NET_ROLE_MIRROR, &at->memory.allocator, NULL);
     for (uint32_t i = 0; i < CLIENTS; i++)
         open_seat(at, &at->seats[i]);
 }
@@ -190,7 +153,7 @@ static void run(stage* at, uint8_t operation, uint8_t argument) {
         break;
     case 8:
         if (argument < 64) break;
-        close_seat(at, one); // in any phase, without a word
+        close_seat(one); // in any phase, without a word
         open_seat(at, one);
         break;
     case 9:
@@ -201,7 +164,7 @@ static void run(stage* at, uint8_t operation, uint8_t argument) {
         break;
     default:
         for (uint32_t i = 0; i < argument % 8u; i++)
-            tick_all(at, TICK_US);
+            tick_all(at, STAGE_TICK_US);
         break;
     }
 }
@@ -210,7 +173,7 @@ static void end(stage* at) {
     net_server_stop(at->server, at->now_us);
     bool is_over = false;
     for (uint32_t left = END_TICKS_MAX; left > 0 && !is_over; left--) {
-        tick_all(at, END_US);
+        tick_all(at, STAGE_END_US);
         is_over = net_server_get_phase(at->server) == NET_SERVER_ENDED;
         for (uint32_t i = 0; i < CLIENTS; i++)
             is_over = is_over && net_client_get_phase(at->seats[i].client) == NET_CLIENT_ENDED;
@@ -219,7 +182,7 @@ static void end(stage* at) {
     FUZZ_CHECK(net_server_get_counters(at->server)->clients == 0);
     read_figures(at, &at->seats[0]);
     for (uint32_t i = 0; i < CLIENTS; i++)
-        close_seat(at, &at->seats[i]);
+        close_seat(&at->seats[i]);
     net_server_destroy(at->server);
     net_match_destroy(at->like);
     net_match_destroy(at->match);
@@ -232,7 +195,8 @@ static void end(stage* at) {
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     stage at;
     begin(&at, size > 0 ? data[0] : 0);
-    for (size_t i = 0; i < RECORDS_MAX && 2 * i + 3 <= size && at.ticks < TICKS_MAX; i++)
+    for (size_t i = 0; i < STAGE_RECORDS_MAX && 2 * i + 3 <= size && at.ticks < STAGE_TICKS_MAX;
+         i++)
         run(&at, data[2 * i + 1], data[2 * i + 2]);
     end(&at);
     return 0;

@@ -21,27 +21,12 @@
 //
 // Invariants for any input: nothing aborts, the server's counters add up, the honest client equals
 // the server at the end, the world of the attacked client is whole.
-#include "fuzz.h"
+#include "match_stage.h"
 
 #include "raw_client.h"
 #include "raw_server.h"
-#include "swarm.h"
 
-#include "base/quota.h"
-#include "net/client.h"
-#include "net/transport.h"
-#include "net/match.h"
-#include "net/server.h"
-
-// A tick of the end is long: what waits for its time there waits for few of them.
-enum {
-    TICK_US = 16667,
-    END_US = 200000,
-    RECORDS_MAX = 64,
-    TICKS_MAX = 20,
-    INDEX_MAX = 256,
-    END_TICKS_MAX = 300
-};
+enum { END_TICKS_MAX = 300 };
 
 typedef struct stage {
     net_module* module;
@@ -66,17 +51,9 @@ static const net_link_config LINK = {.delay_ms = 1};
 
 static void open_client(stage* at, bool has_view) {
     base_quota_init(&at->memory, NULL, CLIENT_BYTES_MAX);
-    net_match_config match = net_match_config_default(at->module);
-    match.replicated_index_max = INDEX_MAX;
-    match.allocator = &at->memory.allocator;
-    match.role = NET_ROLE_MIRROR;
-    FUZZ_CHECK(net_match_create(&match, NULL, &at->client_match) == NET_OK);
+    at->client_match = stage_match(at->module, NET_ROLE_MIRROR, &at->memory.allocator, NULL);
     FUZZ_CHECK(net_sim_client(at->sim, &LINK, &at->client_transport) == NET_OK);
-    const net_presenter_config view = {.allocator = &at->memory.allocator,
-                                       .module = at->module,
-                                       .replicated_index_max = INDEX_MAX,
-                                       .is_predicting = true};
-    if (has_view) FUZZ_CHECK(net_presenter_create(&view, NULL, &at->presenter) == NET_OK);
+    if (has_view) at->presenter = stage_presenter(at->module, &at->memory.allocator);
     const net_client_config client = {
         .allocator = &at->memory.allocator,
         .presenter = at->presenter,
@@ -92,12 +69,7 @@ static void open_client(stage* at, bool has_view) {
 }
 
 static void open_server(stage* at) {
-    net_match_config match = net_match_config_default(at->module);
-    match.replicated_index_max = INDEX_MAX;
-    match.role = NET_ROLE_SERVER;
-    match.seed = 1;
-    match.settings[0] = 1e9;
-    FUZZ_CHECK(net_match_create(&match, NULL, &at->server_match) == NET_OK);
+    at->server_match = stage_match(at->module, NET_ROLE_SERVER, NULL, NULL);
     const net_server_config server = {.match = at->server_match,
                                       .transport = at->server_transport,
                                       .clients_max = 2,
@@ -124,15 +96,14 @@ static void tick_after(stage* at, uint32_t us) {
 
 static void tick(stage* at) {
     at->ticks++;
-    tick_after(at, TICK_US);
+    tick_after(at, STAGE_TICK_US);
 }
 
 static void begin(stage* at, uint8_t mode) {
     const bool is_against_client = mode & 1, has_view = mode >> 1 & 1;
     *at = (stage){
         .is_against_client = is_against_client, .is_spectator = mode >> 2 & 1, .now_us = 1000000};
-    FUZZ_CHECK(net_module_wrap(swarm_module_get(), swarm_templates(), "swarm.blk", NULL,
-                               &at->module) == NET_OK);
+    at->module = stage_module();
     FUZZ_CHECK(net_sim_create(NULL, 1, &at->sim) == NET_OK);
     FUZZ_CHECK(net_sim_server(at->sim, 8, &at->server_transport) == NET_OK);
     if (is_against_client)
@@ -248,13 +219,13 @@ static void strike_client(stage* at, uint8_t operation, const uint8_t* bytes, si
         strike_welcome(at, bytes, size);
         break;
     case 3:
-        packet = raw_server_packet(from, at->now_us / TICK_US);
+        packet = raw_server_packet(from, at->now_us / STAGE_TICK_US);
         packet.body = bytes;
         packet.body_size = size;
         raw_server_send_state(from, packet);
         break;
     case 4:
-        packet = raw_server_packet(from, at->now_us / TICK_US);
+        packet = raw_server_packet(from, at->now_us / STAGE_TICK_US);
         if (size >= 2) {
             raw_server_event(from, packet, bytes[0], bytes[1], word(bytes, size, 1), bytes + 2,
                              size - 2);
@@ -290,7 +261,7 @@ static void run_record(stage* at, uint8_t operation, const uint8_t* bytes, size_
         else
             (void)raw_client_send_bytes(&at->intruder, channel, bytes, size);
     } else if (operation == 6) {
-        for (uint32_t i = 0; size > 0 && i < bytes[0] && at->ticks < TICKS_MAX; i++)
+        for (uint32_t i = 0; size > 0 && i < bytes[0] && at->ticks < STAGE_TICKS_MAX; i++)
             tick(at);
     } else if (at->is_against_client) {
         strike_client(at, operation, bytes, size);
@@ -305,7 +276,7 @@ static void check_server(stage* at) {
     uint32_t left = END_TICKS_MAX;
     while (left > 0 && (net_server_get_phase(at->server) != NET_SERVER_ENDED ||
                         net_client_get_phase(at->client) != NET_CLIENT_ENDED)) {
-        tick_after(at, END_US);
+        tick_after(at, STAGE_END_US);
         left--;
     }
     FUZZ_CHECK(left > 0);
@@ -328,7 +299,7 @@ static void check_client(stage* at) {
     net_client_leave(at->client, at->now_us);
     uint32_t left = END_TICKS_MAX;
     while (left > 0 && net_client_get_phase(at->client) != NET_CLIENT_ENDED) {
-        tick_after(at, END_US);
+        tick_after(at, STAGE_END_US);
         left--;
     }
     FUZZ_CHECK(left > 0);
@@ -339,8 +310,8 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     stage at;
     begin(&at, data[0]);
     uint32_t number = 0;
-    for (size_t offset = 1; size - offset >= 2 && number < RECORDS_MAX && at.ticks < TICKS_MAX;
-         number++) {
+    for (size_t offset = 1;
+         size - offset >= 2 && number < STAGE_RECORDS_MAX && at.ticks < STAGE_TICKS_MAX; number++) {
         size_t length = data[offset + 1];
         if (length > size - offset - 2) length = size - offset - 2;
         run_record(&at, data[offset], data + offset + 2, length);

@@ -47,7 +47,7 @@ static void check_explained(scenario* self, const net_session* session, ecs_enti
         scenario_fail(self, "explain check: client %" PRIu32 " is not known", session->client);
         return;
     }
-    self->result.explained++;
+    self->result.counts.explained++;
     const char* fault = explain_fault(session, entity, &out);
     if (!fault) return;
     scenario_fail(self,
@@ -112,7 +112,7 @@ static void check_ledger(scenario* self) {
     uint64_t of_seconds = 0;
     for (uint32_t i = 0; i < NET_LEDGER_SECONDS; i++)
         of_seconds += span.second_bits[i];
-    self->result.ledgers += sums.bits > 0;
+    self->result.counts.ledgers += sums.bits > 0;
     // The bits of clients that are gone are in no line.
     const bool is_whole = by == NET_LEDGER_CLIENT ? sums.bits <= span.bits : sums.bits == span.bits;
     if (!is_whole || sums.is_wrong || of_seconds != span.bits)
@@ -162,7 +162,7 @@ static const char* packet_fault(scenario* self, const net_packet* packet,
         is_open = is_open && part->depth == 0;
         if (!part->component) continue;
         char text[256];
-        self->result.values++;
+        self->result.counts.values++;
         if (find_value(self, view, part, text, sizeof text) && strcmp(text, part->value) != 0)
             return "another value";
     }

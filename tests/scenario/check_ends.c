@@ -45,7 +45,7 @@ static void check_session(scenario* self, member* one) {
     }
     net_client_meter meter;
     net_client_get_meter(one->client, &meter);
-    self->result.resumes += meter.resumes;
+    self->result.counts.resumes += meter.resumes;
     if (one->cut_client && report->end == NET_CLIENT_END_GOODBYE && meter.resumes == 0)
         scenario_fail(self, "session check: client %" PRIu32 " never noticed that its line was cut",
                       report->client);
@@ -60,7 +60,7 @@ static void check_session(scenario* self, member* one) {
         scenario_fail(self, "decode check: client %" PRIu32 " could not decode %" PRIu64 " packets",
                       report->client, report->packets_malformed);
     }
-    self->result.resyncs += report->resyncs_requested;
+    self->result.counts.resyncs += report->resyncs_requested;
     if (report->probes_differing && !one->is_corrupted) {
         scenario_fail(self,
                       "probe check: client %" PRIu32 " differs from %" PRIu64 " of %" PRIu64
@@ -87,7 +87,7 @@ static void check_text(scenario* self, member* one, ecs_entity entity, ecs_compo
     const ecs_string* has = ecs_find(net_match_world(one->match), entity, component);
     const ecs_string* real = ecs_find(net_match_world(self->match), entity, component);
     if (!has || !real) return; // the templates are compared by the scope hash
-    self->result.varsize_checked++;
+    self->result.counts.texts_checked++;
     const char* should = hidden ? hidden : ecs_string_text(real);
     if (strcmp(ecs_string_text(has), should) == 0) return;
     scenario_fail(self, "varsize check: client %" PRIu32 " has another %s of entity %" PRIu32,
@@ -148,21 +148,21 @@ static bool was_let_go(const scenario* self, uint32_t client) {
 void check_member(scenario* self, member* one) {
     one->report = net_client_get_report(one->client);
     const net_client_report* report = &one->report;
-    self->result.updates += report->updates;
+    self->result.counts.updates += report->updates;
     switch (report->end) {
     case NET_CLIENT_END_UNREACHABLE:
     case NET_CLIENT_END_REFUSED:
-        self->result.unreachable++;
+        self->result.counts.unreachable++;
         return;
     case NET_CLIENT_END_LEFT:
     case NET_CLIENT_END_GOODBYE:
-        self->result.sessions++;
-        self->result.spectators += report->client >= NET_SPECTATOR_FIRST;
+        self->result.counts.sessions++;
+        self->result.counts.spectators += report->client >= NET_SPECTATOR_FIRST;
         break;
     default:
         // A goodbye is repeated for five seconds. On the worst lines a client may never receive it.
         if (was_let_go(self, report->client) || report->client >= NET_SPECTATOR_FIRST) {
-            self->result.unheard++;
+            self->result.counts.unheard++;
             return;
         }
         scenario_fail(self, "session check: client %" PRIu32 " was lost", report->client);
@@ -172,7 +172,7 @@ void check_member(scenario* self, member* one) {
     if (report->end != NET_CLIENT_END_GOODBYE) return;
     if (report->tick == 0) {
         // It was welcomed in the last tick: the match ended before it joined.
-        self->result.unreachable++;
+        self->result.counts.unreachable++;
         return;
     }
     const net_peer_report* peer = find_report(self, report->client);
@@ -221,7 +221,7 @@ static void check_bandwidth(scenario* self) {
     self->transport->ops->stats(self->transport, &stats);
     bandwidth_sums sums = {0, 0};
     BASE_ASSERT(net_server_accounts(self->server, 0, sum_line, &sums));
-    self->result.bandwidth_bits += sums.bits;
+    self->result.counts.bandwidth_bits += sums.bits;
     if (sums.bits != 8 * stats.sent_bytes) {
         scenario_fail(self, "bandwidth check: %" PRIu64 " bits, %" PRIu64 " were sent", sums.bits,
                       8 * stats.sent_bytes);

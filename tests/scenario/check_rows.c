@@ -96,7 +96,7 @@ static uint64_t masked_hash(scenario* self, const row_record* row, uint32_t clas
     memcpy(words, row->words, row->entry->layout.field_count * sizeof *words);
     net_rows_mask(row->entry, classes, words);
     uint64_t hash = net_row_hash(row->entry, words);
-    self->result.rows_hidden += hash != row->hash;
+    self->result.counts.rows_hidden += hash != row->hash;
     return hash;
 }
 
@@ -135,7 +135,7 @@ void check_update(void* context, uint32_t client, ecs_entity entity, ecs_tick ti
     trace_target* target = context;
     scenario* self = target->self;
     member* one = target->one;
-    self->result.rows_checked++;
+    self->result.counts.rows_checked++;
     check_row(self, client, entity, tick, row_hash);
     uint32_t index = ecs_entity_index(entity);
     BASE_ASSERT(index < INDEX_MAX);
@@ -165,7 +165,7 @@ static void check_kin(scenario* self, member* one, uint32_t kin, uint64_t sum) {
     const uint32_t client = place_of(one->client->client);
     if (one->kins[kin] == sum) return;
     one->kins[kin] = sum;
-    self->result.kin_checked++;
+    self->result.counts.kin_checked++;
     if (sum == 0 || was_whole(self, client, kin, sum, one->client->tick_newest)) return;
     scenario_fail(self, "group check: client %" PRIu32 " has a part of kin %" PRIu32,
                   one->client->client, kin);
@@ -187,7 +187,7 @@ void check_groups(scenario* self, member* one) {
             uint32_t pact = *(const uint16_t*)ecs_get(world, entity, context->pact) + 1u;
             if (kin == 0 || kin >= KINS) continue;
             sums[kin] += base_hash64_mix(1, entity);
-            self->result.kin_checked += pacts[kin] != 0;
+            self->result.counts.kin_checked += pacts[kin] != 0;
             if (pacts[kin] == 0) pacts[kin] = pact;
             if (pacts[kin] == pact) continue;
             scenario_fail(self,

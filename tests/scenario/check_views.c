@@ -114,7 +114,7 @@ static void check_slot(scenario* self, watched* seen, uint32_t back, uint32_t sl
                       " again at tick %" PRIu64,
                       seen->client, ecs_entity_index(handle), note->tick, tick);
     }
-    self->result.records_checked++;
+    self->result.counts.records_checked++;
     *note = (sent_note){handle, tick, (uint16_t)(view->seq_next - back), classes, is_row, false};
 }
 
@@ -122,7 +122,7 @@ static void check_newest(scenario* self, watched* seen) {
     const net_repl_state* view = seen->view;
     bool is_resync = view->counters.resyncs != seen->resyncs;
     seen->resyncs = view->counters.resyncs;
-    self->result.solo += view->counters.packets_solo - seen->solo;
+    self->result.counts.solo += view->counters.packets_solo - seen->solo;
     seen->solo = view->counters.packets_solo;
     // An entity that was out of scope, or seen with other classes, starts again.
     for (uint32_t slot = 0; slot < view->slot_end && slot < INDEX_MAX; slot++) {
@@ -221,7 +221,7 @@ static void check_scope(scenario* self, watched* seen) {
         bool is_member = net_repl_state_sees(view, entity, &has);
         uint32_t should =
             scope_explained(self->server->interest, world, seen->client, entity, is_member);
-        self->result.interest_checked++;
+        self->result.counts.scopes_checked++;
         uint32_t uses = (uint32_t)entry->class_mask | entry->varsize_mask;
         if ((has & uses) == (should & uses) && is_member == (should != 0)) {
             seen->mismatches[index] = 0;

@@ -54,6 +54,28 @@ typedef struct scenario_config {
     bool is_salted;       ///< values that no client may see are different
 } scenario_config;
 
+/// What a run saw, so that a check that saw nothing is known.
+typedef struct scenario_counts {
+    uint64_t sessions; ///< that played
+    uint64_t updates;  ///< applied by all clients
+    uint64_t rows_checked;
+    uint64_t rows_hidden; ///< of these, rows with a value that the client may not see
+    uint64_t datagrams_lost;
+    uint64_t unreachable; ///< clients that could not connect: allowed on a bad line
+    uint64_t unheard;     ///< clients that missed the goodbye: allowed on a bad line
+    uint64_t resumes;     ///< sessions that were resumed
+    uint64_t records_checked, scopes_checked;
+    uint64_t kin_checked;   ///< groups that were seen as a whole
+    uint64_t texts_checked; ///< variable-size values
+    uint64_t resyncs, bandwidth_bits;
+    uint64_t secrets;    ///< worlds whose hidden values really differed
+    uint64_t solo;       ///< packets that clients read in solo code
+    uint64_t spectators; ///< of the sessions
+    uint64_t explained;  ///< answers of net_server_explain
+    uint64_t ledgers;    ///< answers of net_server_ledger with lines
+    uint64_t values;     ///< of components in packets that were taken apart
+} scenario_counts;
+
 typedef struct scenario_result {
     bool is_passed;
     char failure[256]; ///< the first check that did not hold
@@ -62,23 +84,8 @@ typedef struct scenario_result {
     uint64_t players_hash; ///< of the datagrams to all but spectators, until the end
     uint64_t state_hash;
     uint64_t worlds_hash; ///< with has_worlds: of all values of all worlds, tick after tick
-    uint64_t updates;     ///< applied by all clients
-    uint64_t rows_checked;
-    uint64_t rows_hidden; ///< of these, rows with a value that the client may not see
-    uint64_t datagrams_lost;
-    uint64_t varsize_checked; ///< texts compared
-    uint64_t explained;       ///< answers of net_server_explain
-    uint64_t ledgers;         ///< answers of net_server_ledger with lines
-    uint64_t values;          ///< of components in packets that were taken apart
-    uint64_t kin_checked;     ///< groups that were seen as a whole
-    uint64_t interest_checked, records_checked, resyncs, bandwidth_bits, starved_ticks_max;
-    uint32_t secrets;     ///< worlds whose hidden values really differed
-    uint32_t sessions;    ///< sessions that played
-    uint32_t spectators;  ///< of these, spectators
-    uint64_t solo;        ///< packets that clients read in solo code
-    uint32_t resumes;     ///< sessions that were resumed
-    uint32_t unheard;     ///< clients that missed the goodbye: allowed on a bad line
-    uint32_t unreachable; ///< clients that could not connect: allowed on a bad line
+    uint64_t starved_ticks_max;
+    scenario_counts counts;
 } scenario_result;
 
 /// A config drawn from a seed: up to 30 % loss, 300 ms delay, 100 ms jitter, 5 % duplicates and

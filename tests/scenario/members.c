@@ -157,6 +157,6 @@ void step_member(scenario* self, uint32_t index, uint32_t step, trace_target* ta
     check_member(self, one);
     net_transport_stats stats;
     one->transport->ops->stats(one->transport, &stats);
-    self->result.datagrams_lost += stats.sim_dropped;
+    self->result.counts.datagrams_lost += stats.sim_dropped;
     one->is_done = true;
 }
