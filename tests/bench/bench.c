@@ -38,10 +38,6 @@ static double time_side(const bench_row* row, void* fixture, uint8_t* cold, void
 }
 
 static void measure(const bench_row* row, uint32_t rounds, samples* taken) {
-    if (row->figure) {
-        printf("bench=%s unit=%s shoal=%.3g rounds=1\n", row->name, row->unit, row->figure());
-        return;
-    }
     const bench_job* job = row->job;
     if (job->print) {
         job->print(row, rounds);

@@ -34,8 +34,6 @@ struct bench_row {
     bool is_cold;          ///< stream BENCH_COLD_BYTES through the caches before each timing
     void* (*create)(void); ///< the fixture
     const bench_job* job;
-    /// A value that is no time (bytes); replaces everything above except name and unit.
-    double (*figure)(void);
 };
 
 #define BENCH_ROUNDS 9u

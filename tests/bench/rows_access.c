@@ -150,12 +150,12 @@ bench_rows bench_rows_access(void) {
         {upkeep, NULL}, {run_alive_shoal, run_alive_best}, is_equal, bench_world_destroy, NULL};
     static const char unit[] = "ns_per_access";
     static const bench_row rows[] = {
-        {"get_seq_1m", unit, COUNT, 1, 2, false, create_seq, &get, NULL},
-        {"get_random_1m", unit, COUNT, 1, 2, false, create_random, &get, NULL},
-        {"get_many_random_1m", unit, COUNT, 1, 2, false, create_random, &get_many, NULL},
-        {"set_random_1m", unit, COUNT, 1, 2, false, create_random, &set, NULL},
-        {"alive_random_1m", unit, COUNT, 1, 2, false, create_random_dead, &alive, NULL},
-        {"alive_seq_1m", unit, COUNT, 1, 2, false, create_seq_dead, &alive, NULL},
+        {"get_seq_1m", unit, COUNT, 1, 2, false, create_seq, &get},
+        {"get_random_1m", unit, COUNT, 1, 2, false, create_random, &get},
+        {"get_many_random_1m", unit, COUNT, 1, 2, false, create_random, &get_many},
+        {"set_random_1m", unit, COUNT, 1, 2, false, create_random, &set},
+        {"alive_random_1m", unit, COUNT, 1, 2, false, create_random_dead, &alive},
+        {"alive_seq_1m", unit, COUNT, 1, 2, false, create_seq_dead, &alive},
     };
     return (bench_rows){rows, BASE_COUNT(rows)};
 }

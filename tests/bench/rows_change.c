@@ -166,10 +166,10 @@ bench_rows bench_rows_change(void) {
         {NULL, NULL}, {run_frame_shoal, run_frame_best}, is_equal, bench_world_destroy, NULL};
     static const char unit[] = "ns_per_change";
     static const bench_row rows[] = {
-        {"change_set", unit, CHANGED, 1, 1, false, create_still, &set, NULL},
-        {"change_find", unit, CHANGED, 1, 1, false, create_still, &find, NULL},
-        {"change_frame", unit, CHANGED, 1, 50, false, create_still, &frame, NULL},
-        {"compare_100k", "us_per_frame", 1, 1000, 50, false, create_touched, &compare, NULL},
+        {"change_set", unit, CHANGED, 1, 1, false, create_still, &set},
+        {"change_find", unit, CHANGED, 1, 1, false, create_still, &find},
+        {"change_frame", unit, CHANGED, 1, 50, false, create_still, &frame},
+        {"compare_100k", "us_per_frame", 1, 1000, 50, false, create_touched, &compare},
     };
     return (bench_rows){rows, BASE_COUNT(rows)};
 }

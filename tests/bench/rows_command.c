@@ -235,11 +235,11 @@ bench_rows bench_rows_command(void) {
         {NULL, NULL}, {set_shoal, set_best}, are_rows_equal, bench_world_destroy, NULL};
     static const char unit[] = "ns_per_entity";
     static const bench_row rows[] = {
-        {"defer_record_100k", unit, COUNT, 1, 1, false, create, &record_plain, NULL},
-        {"defer_flush_100k", unit, COUNT, 1, 1, false, create, &flush_plain, NULL},
-        {"defer_record_values_100k", unit, COUNT, 1, 1, false, create, &record, NULL},
-        {"defer_flush_values_100k", unit, COUNT, 1, 1, false, create, &flush, NULL},
-        {"defer_set_random_100k", unit, COUNT, 1, 1, false, create_movers, &set, NULL},
+        {"defer_record_100k", unit, COUNT, 1, 1, false, create, &record_plain},
+        {"defer_flush_100k", unit, COUNT, 1, 1, false, create, &flush_plain},
+        {"defer_record_values_100k", unit, COUNT, 1, 1, false, create, &record},
+        {"defer_flush_values_100k", unit, COUNT, 1, 1, false, create, &flush},
+        {"defer_set_random_100k", unit, COUNT, 1, 1, false, create_movers, &set},
     };
     return (bench_rows){rows, BASE_COUNT(rows)};
 }

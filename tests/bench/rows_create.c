@@ -359,13 +359,13 @@ bench_rows bench_rows_create(void) {
                                       NULL};
     static const char unit[] = "ns_per_entity";
     static const bench_row rows[] = {
-        {"create_single_30k", unit, WIDE_COUNT, 1, 1, false, create_wide, &single, NULL},
-        {"create_bulk_30k", unit, WIDE_COUNT, 1, 1, false, create_wide, &bulk, NULL},
-        {"create_fresh_30k", unit, WIDE_COUNT, 1, 1, false, create_wide, &fresh, NULL},
-        {"create_1m", unit, SMALL_COUNT, 1, 1, false, create_small_seq, &create, NULL},
-        {"create_recycled_1m", unit, SMALL_COUNT, 1, 1, false, create_small_random, &create, NULL},
-        {"destroy_seq_1m", unit, SMALL_COUNT, 1, 1, false, create_small_seq, &destroy, NULL},
-        {"destroy_random_1m", unit, SMALL_COUNT, 1, 1, false, create_small_random, &destroy, NULL},
+        {"create_single_30k", unit, WIDE_COUNT, 1, 1, false, create_wide, &single},
+        {"create_bulk_30k", unit, WIDE_COUNT, 1, 1, false, create_wide, &bulk},
+        {"create_fresh_30k", unit, WIDE_COUNT, 1, 1, false, create_wide, &fresh},
+        {"create_1m", unit, SMALL_COUNT, 1, 1, false, create_small_seq, &create},
+        {"create_recycled_1m", unit, SMALL_COUNT, 1, 1, false, create_small_random, &create},
+        {"destroy_seq_1m", unit, SMALL_COUNT, 1, 1, false, create_small_seq, &destroy},
+        {"destroy_random_1m", unit, SMALL_COUNT, 1, 1, false, create_small_random, &destroy},
     };
     return (bench_rows){rows, BASE_COUNT(rows)};
 }
@@ -398,8 +398,7 @@ bench_rows bench_rows_deaths(void) {
                                      bench_world_destroy,
                                      NULL};
     static const bench_row rows[] = {
-        {"destroy_batch_1m", "ns_per_entity", SMALL_COUNT, 1, 1, false, create_deaths, &deaths,
-         NULL},
+        {"destroy_batch_1m", "ns_per_entity", SMALL_COUNT, 1, 1, false, create_deaths, &deaths},
     };
     return (bench_rows){rows, BASE_COUNT(rows)};
 }

@@ -133,10 +133,10 @@ bench_rows bench_rows_event(void) {
                                         NULL};
     static const char unit[] = "ns_per_event";
     static const bench_row rows[] = {
-        {"event_post_1m", unit, COUNT, 1, 1, false, create_seq, &post, NULL},
-        {"event_drain_1m", unit, COUNT, 1, 1, false, create_seq, &drain, NULL},
-        {"event_immediate_1m", unit, COUNT, 1, 1, false, create_random, &immediate, NULL},
-        {"event_drain_random_1m", unit, COUNT, 1, 1, false, create_random, &drain, NULL},
+        {"event_post_1m", unit, COUNT, 1, 1, false, create_seq, &post},
+        {"event_drain_1m", unit, COUNT, 1, 1, false, create_seq, &drain},
+        {"event_immediate_1m", unit, COUNT, 1, 1, false, create_random, &immediate},
+        {"event_drain_random_1m", unit, COUNT, 1, 1, false, create_random, &drain},
     };
     return (bench_rows){rows, BASE_COUNT(rows)};
 }

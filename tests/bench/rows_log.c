@@ -299,10 +299,10 @@ bench_rows bench_rows_log(void) {
     static const bench_job verify = {.print = print_verify};
     static const bench_job capture = {.print = print_capture};
     static const bench_row rows[] = {
-        {"log_capture", "percent_of_tick", 1, 1, 1, false, NULL, &capture, NULL},
-        {"log_seek_1h", "ms", 1, 1, 1, false, NULL, &seek, NULL},
-        {"log_verify_breakout", "ms", 1, 1, 1, false, NULL, &verify, NULL},
-        {"log_open_crashed", "ms", 1, 1, 1, false, NULL, &open_crashed, NULL},
+        {"log_capture", "percent_of_tick", 1, 1, 1, false, NULL, &capture},
+        {"log_seek_1h", "ms", 1, 1, 1, false, NULL, &seek},
+        {"log_verify_breakout", "ms", 1, 1, 1, false, NULL, &verify},
+        {"log_open_crashed", "ms", 1, 1, 1, false, NULL, &open_crashed},
     };
     return (bench_rows){rows, BASE_COUNT(rows)};
 }

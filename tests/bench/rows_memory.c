@@ -5,9 +5,12 @@
 
 #include "scarce.h"
 
+#include <stdio.h>
+
 #define COUNT 1000000u
 
-static double bytes_per_entity(void) {
+static void print(const bench_row* row, uint32_t rounds) {
+    (void)rounds;
     static scarce_memory memory;
     scarce_init(&memory, 0, false);
     const bench_world_config config = {.allocator = &memory.allocator,
@@ -20,14 +23,13 @@ static double bytes_per_entity(void) {
         bench_ok(ecs_create(world.world, world.mover, NULL, 0, &entity), "create");
         if (i % 4096 == 0) ecs_changes_clear(world.world);
     }
-    double bytes = (double)(memory.bytes - before) / COUNT;
+    printf("bench=%s unit=%s shoal=%.3g rounds=1\n", row->name, row->unit,
+           (double)(memory.bytes - before) / COUNT);
     bench_world_deinit(&world);
-    return bytes;
 }
 
 bench_rows bench_rows_memory(void) {
-    static const bench_row rows[] = {
-        {.name = "bytes_per_entity", .unit = "bytes", .figure = bytes_per_entity},
-    };
+    static const bench_job job = {.print = print};
+    static const bench_row rows[] = {{.name = "bytes_per_entity", .unit = "bytes", .job = &job}};
     return (bench_rows){rows, BASE_COUNT(rows)};
 }

@@ -280,8 +280,8 @@ bench_rows bench_rows_net_secure(void) {
     static const bench_job handshake = {.print = print_handshake};
     static const double percent_ns = 1e7 / TICKS_PER_SECOND; // a tick of a core, over 100
     static const bench_row rows[] = {
-        {"net_secure_100x60", "percent_of_core", 1, percent_ns, 1, false, create, &job, NULL},
-        {"net_secure_handshake", "us_per_handshake", 0, 1000, 1, false, NULL, &handshake, NULL},
+        {"net_secure_100x60", "percent_of_core", 1, percent_ns, 1, false, create, &job},
+        {"net_secure_handshake", "us_per_handshake", 0, 1000, 1, false, NULL, &handshake},
     };
     return (bench_rows){rows, BASE_COUNT(rows)};
 }

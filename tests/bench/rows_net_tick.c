@@ -282,11 +282,11 @@ bench_rows bench_rows_net_tick(void) {
     static const bench_job job = {.print = print};
     static const char unit[] = "us_per_tick";
     static const bench_row rows[] = {
-        {"net_tick_64", unit, 64, 1000, 32, false, NULL, &job, NULL},
-        {"net_tick_256", unit, 256, 1000, 8, false, NULL, &job, NULL},
-        {"net_tick_1000", unit, 1000, 1000, 4, false, NULL, &job, NULL},
-        {"net_tick_1000_lanes2", unit, 1000, 1000, 4, false, NULL, &job, NULL},
-        {"net_tick_2000", unit, 2000, 1000, 4, false, NULL, &job, NULL},
+        {"net_tick_64", unit, 64, 1000, 32, false, NULL, &job},
+        {"net_tick_256", unit, 256, 1000, 8, false, NULL, &job},
+        {"net_tick_1000", unit, 1000, 1000, 4, false, NULL, &job},
+        {"net_tick_1000_lanes2", unit, 1000, 1000, 4, false, NULL, &job},
+        {"net_tick_2000", unit, 2000, 1000, 4, false, NULL, &job},
     };
     return (bench_rows){rows, BASE_COUNT(rows)};
 }

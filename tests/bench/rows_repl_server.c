@@ -245,7 +245,7 @@ static void print(const bench_row* row, uint32_t rounds) {
 bench_rows bench_rows_repl_server(void) {
     static const bench_job job = {.print = print};
     static const bench_row rows[] = {
-        {"repl_server", "us_per_tick", 1, 1000, 1, false, NULL, &job, NULL},
+        {"repl_server", "us_per_tick", 1, 1000, 1, false, NULL, &job},
     };
     return (bench_rows){rows, BASE_COUNT(rows)};
 }

@@ -175,11 +175,11 @@ bench_rows bench_rows_structure(void) {
                                        NULL};
     static const char unit[] = "ns_per_entity";
     static const bench_row rows[] = {
-        {"add_100k", unit, COUNT, 1, 1, false, create_movers, &add, NULL},
-        {"remove_100k", unit, COUNT, 1, 1, false, create_movers, &remove, NULL},
-        {"add_batch_100k", unit, COUNT, 1, 1, false, create_movers, &add_batch, NULL},
-        {"remove_batch_100k", unit, COUNT, 1, 1, false, create_movers, &remove_batch, NULL},
-        {"add_batch_wide_30k", unit, WIDE_COUNT, 1, 1, false, create_wide, &add_wide, NULL},
+        {"add_100k", unit, COUNT, 1, 1, false, create_movers, &add},
+        {"remove_100k", unit, COUNT, 1, 1, false, create_movers, &remove},
+        {"add_batch_100k", unit, COUNT, 1, 1, false, create_movers, &add_batch},
+        {"remove_batch_100k", unit, COUNT, 1, 1, false, create_movers, &remove_batch},
+        {"add_batch_wide_30k", unit, WIDE_COUNT, 1, 1, false, create_wide, &add_wide},
     };
     return (bench_rows){rows, BASE_COUNT(rows)};
 }

@@ -152,13 +152,13 @@ bench_rows bench_rows_update(void) {
         {NULL, NULL}, {run_query_shoal, run_query_best}, is_query_equal, bench_world_destroy, NULL};
     static const char entity[] = "ns_per_entity";
     static const bench_row rows[] = {
-        {"update_hot_30k", entity, 30000, 1, 1000, false, create_30k, &update, NULL},
-        {"update_esgen_30k", entity, 30000, 1, 1000, false, create_esgen_30k, &update, NULL},
-        {"update_cold_30k", entity, 30000, 1, 1, true, create_30k, &update, NULL},
-        {"update_hot_1m", entity, 1e6, 1, 20, false, create_1m, &update, NULL},
-        {"update_cold_1m", entity, 1e6, 1, 1, true, create_1m, &update, NULL},
-        {"query_256x100", entity, 25600, 1, 500, false, create_query_100, &query, NULL},
-        {"query_256x1", "ns_per_archetype", 256, 1, 2000, false, create_query_1, &query, NULL},
+        {"update_hot_30k", entity, 30000, 1, 1000, false, create_30k, &update},
+        {"update_esgen_30k", entity, 30000, 1, 1000, false, create_esgen_30k, &update},
+        {"update_cold_30k", entity, 30000, 1, 1, true, create_30k, &update},
+        {"update_hot_1m", entity, 1e6, 1, 20, false, create_1m, &update},
+        {"update_cold_1m", entity, 1e6, 1, 1, true, create_1m, &update},
+        {"query_256x100", entity, 25600, 1, 500, false, create_query_100, &query},
+        {"query_256x1", "ns_per_archetype", 256, 1, 2000, false, create_query_1, &query},
     };
     return (bench_rows){rows, BASE_COUNT(rows)};
 }

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Any bytes as a datablock: it is loaded as a whole or refused as a whole, and composed with
 // itself.
+#include "fuzz.h"
+
 #include "base/assert.h"
 #include "base/hash.h"
 #include "ecs/ecs.h"
-
-#include <stddef.h>
-#include <stdint.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
 typedef struct fuzz_body {
     ecs_vec3 velocity;

@@ -3,15 +3,11 @@
 // The input is files, each after a line "//// PATH"; the files after a line "====" are the second
 // world's. Files are loaded as a whole or refused as a whole. A refused world is empty; one that
 // took over is valid.
+#include "fuzz.h"
+
 #include "base/assert.h"
 #include "ecs/debug.h"
 #include "ecs/ecs.h"
-
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
 enum { FILES_MAX = 16, TEMPLATES_MAX = 64 };
 

@@ -22,8 +22,12 @@
 
 enum { IDENTITY = 7 };
 
-static void require(bool condition) {
-    if (!condition) abort();
+// A file with these bytes. @return its descriptor.
+static int open_bytes(const void* data, size_t size, char name[32]) {
+    int fd = memfd_create("log", MFD_CLOEXEC);
+    FUZZ_CHECK(fd >= 0 && (size == 0 || write(fd, data, size) == (ssize_t)size));
+    snprintf(name, 32, "/proc/self/fd/%d", fd);
+    return fd;
 }
 
 static uint64_t walk(net_log_reader* reader) {
@@ -35,7 +39,7 @@ static uint64_t walk(net_log_reader* reader) {
         // Behind damage the log goes on at a keyframe.
         if (cursor.resumed != 0)
             order = (net_log_order){.tick = cursor.resumed, .last_end = cursor.resumed};
-        require(net_log_order_add(&order, &record));
+        FUZZ_CHECK(net_log_order_add(&order, &record));
         hash = base_hash64_mix(hash, base_hash64(record.body, record.body_bytes, record.tick));
         for (net_log_item_kind kind = NET_LOG_ITEM_LEAVE; kind < NET_LOG_ITEM_KINDS; kind++) {
             size_t offset = 0;
@@ -43,18 +47,18 @@ static uint64_t walk(net_log_reader* reader) {
             net_log_item item;
             while (net_log_item_next(&record, kind, &offset, &item))
                 count++;
-            require(count == record.item_count[kind]);
+            FUZZ_CHECK(count == record.item_count[kind]);
         }
     }
-    require(!cursor.has_failed);
+    FUZZ_CHECK(!cursor.has_failed);
     const net_log_info* info = net_log_reader_info(reader);
-    require(order.last_end == info->last_tick || info->is_damaged);
+    FUZZ_CHECK(order.last_end == info->last_tick || info->is_damaged);
     return hash;
 }
 
 static void drop_line(void* context, const char* line) {
     (void)context;
-    require(line[0] == '{');
+    FUZZ_CHECK(line[0] == '{');
 }
 
 // What a spectator may have of it is a log again, or ends where it is damaged.
@@ -64,24 +68,21 @@ static void watch_file(int log) {
     base_bytes record;
     char name[32];
     net_result result = NET_OK;
-    const int fd = memfd_create("record", MFD_CLOEXEC);
-    if (fd < 0) return;
     base_bytes_init(&record, NULL);
-    require(net_log_watch_create(NULL, &watch) == NET_OK);
+    FUZZ_CHECK(net_log_watch_create(NULL, &watch) == NET_OK);
     uint64_t at = 0;
     while (result == NET_OK)
         result = net_log_watch_step(watch, log, UINT64_MAX, &at, &record);
-    require(result == NET_ERR_CLOSED || result == NET_ERR_DAMAGED);
+    FUZZ_CHECK(result == NET_ERR_CLOSED || result == NET_ERR_DAMAGED);
     net_log_watch_destroy(watch);
-    require(record.size == 0 || write(fd, record.data, record.size) == (ssize_t)record.size);
-    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    const int fd = open_bytes(record.data, record.size, name);
     (void)!net_log_reader_create(NULL, name, NULL, &reader);
     if (reader) {
         net_log_stats stats;
-        require(net_log_reader_info(reader)->is_seen && net_log_reader_info(reader)->seed == 0);
-        require(net_log_read_stats(reader, &stats) == NET_OK);
-        require(stats.joins == 0 && stats.leaves == 0 && stats.inputs == 0);
-        require(stats.client_events == 0 && stats.controls == 0);
+        FUZZ_CHECK(net_log_reader_info(reader)->is_seen && net_log_reader_info(reader)->seed == 0);
+        FUZZ_CHECK(net_log_read_stats(reader, &stats) == NET_OK);
+        FUZZ_CHECK(stats.joins == 0 && stats.leaves == 0 && stats.inputs == 0);
+        FUZZ_CHECK(stats.client_events == 0 && stats.controls == 0);
         net_log_reader_destroy(reader);
     }
     base_bytes_deinit(&record);
@@ -90,31 +91,28 @@ static void watch_file(int log) {
 
 static void read_file(const uint8_t* data, size_t size) {
     char name[32];
-    int fd = memfd_create("log", MFD_CLOEXEC);
-    if (fd < 0) return;
-    require(size == 0 || write(fd, data, size) == (ssize_t)size);
-    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    const int fd = open_bytes(data, size, name);
     net_log_reader* reader;
     net_result result = net_log_reader_create(NULL, name, NULL, &reader);
-    require(result == NET_OK || result == NET_ERR_DAMAGED || result == NET_ERR_VERSION);
+    FUZZ_CHECK(result == NET_OK || result == NET_ERR_DAMAGED || result == NET_ERR_VERSION);
     if (reader) {
         net_log_stats stats;
         uint64_t hash = walk(reader);
-        require(walk(reader) == hash);
-        require(net_log_read_stats(reader, &stats) == NET_OK);
-        require(net_log_dump(reader, NULL, drop_line, NULL) == NET_OK);
+        FUZZ_CHECK(walk(reader) == hash);
+        FUZZ_CHECK(net_log_read_stats(reader, &stats) == NET_OK);
+        FUZZ_CHECK(net_log_dump(reader, NULL, drop_line, NULL) == NET_OK);
         const bool is_whole = strcmp(net_log_reader_verdict(reader), "whole") == 0;
         const net_log_info checked = *net_log_reader_info(reader);
-        require(is_whole == (!checked.is_damaged && !checked.is_cut));
-        require(walk(reader) == hash);
-        require(memcmp(&checked, net_log_reader_info(reader), sizeof checked) == 0);
+        FUZZ_CHECK(is_whole == (!checked.is_damaged && !checked.is_cut));
+        FUZZ_CHECK(walk(reader) == hash);
+        FUZZ_CHECK(memcmp(&checked, net_log_reader_info(reader), sizeof checked) == 0);
         // With a key that no signature is of.
         const net_log_public_key key = {.bytes = {1, 2, 3}};
         net_log_signed found;
-        require(net_log_reader_check_signed(reader, &key, NULL, &found) == NET_OK &&
-                !found.is_signed);
-        require(found.last_tick == 0 && found.is_wrong <= found.has_signature);
-        require(walk(reader) == hash);
+        FUZZ_CHECK(net_log_reader_check_signed(reader, &key, NULL, &found) == NET_OK &&
+                   !found.is_signed);
+        FUZZ_CHECK(found.last_tick == 0 && found.is_wrong <= found.has_signature);
+        FUZZ_CHECK(walk(reader) == hash);
         net_log_reader_destroy(reader);
         if (base_hash64(data, size, 0) % 16 == 0) watch_file(fd); // it takes megabytes
     }
@@ -125,6 +123,19 @@ static void append_block(base_bytes* file, net_log_packer* packer, net_log_block
                          const uint8_t* payload, size_t size) {
     size_t stored = net_log_packer_pack(packer, &block, payload, (uint32_t)size);
     base_bytes_write(file, packer->stored, stored);
+}
+
+// Begin a log with this header, whose length is in it.
+static void begin_file(base_bytes* file, net_log_packer* packer, const uint8_t* header,
+                       size_t size) {
+    uint8_t prologue[NET_LOG_PROLOGUE_BYTES];
+    base_bytes_init(file, NULL);
+    FUZZ_CHECK(net_log_packer_init(packer, NULL));
+    net_log_prologue_write(prologue);
+    base_bytes_write(file, prologue, sizeof prologue);
+    const net_log_block block = {
+        .type = NET_LOG_BLOCK_HEADER, .identity = IDENTITY, .record_count = 1};
+    append_block(file, packer, block, header, size);
 }
 
 /// Make a data block with the bytes as its payload and everything else right.
@@ -139,17 +150,14 @@ static void read_payload(const uint8_t* data, size_t size) {
     header[0] = (uint8_t)wire.size;
     base_bytes file;
     net_log_packer packer;
-    base_bytes_init(&file, NULL);
-    require(net_log_packer_init(&packer, NULL));
-    uint8_t prologue[NET_LOG_PROLOGUE_BYTES];
-    net_log_prologue_write(prologue);
-    base_bytes_write(&file, prologue, sizeof prologue);
-    net_log_block block = {.type = NET_LOG_BLOCK_HEADER, .identity = IDENTITY, .record_count = 1};
-    append_block(&file, &packer, block, header, wire.size + 1);
-    block.type = NET_LOG_BLOCK_DATA;
-    block.ordinal = block.first_record = block.first_tick = 1;
-    block.record_count = 1u + data[0] % 8;
-    block.last_tick = 1u + data[1] % 8;
+    begin_file(&file, &packer, header, wire.size + 1);
+    const net_log_block block = {.type = NET_LOG_BLOCK_DATA,
+                                 .identity = IDENTITY,
+                                 .ordinal = 1,
+                                 .first_record = 1,
+                                 .first_tick = 1,
+                                 .record_count = 1u + data[0] % 8,
+                                 .last_tick = 1u + data[1] % 8};
     append_block(&file, &packer, block, data + 2, size - 2);
     read_file(file.data, file.size);
     net_log_packer_deinit(&packer);
@@ -171,7 +179,7 @@ static void read_queue(const uint8_t* data, size_t size) {
     const char* reason;
     base_bytes_init(&records, NULL);
     net_log_queue_state state = net_log_queue_take(&copy, identity, 1, &records, &lost, &reason);
-    require((state == NET_LOG_QUEUE_LOSSY) == (lost > 0));
+    FUZZ_CHECK((state == NET_LOG_QUEUE_LOSSY) == (lost > 0));
     base_bytes_deinit(&records);
     net_log_queue_unload(&copy);
 }
@@ -186,7 +194,8 @@ static void read_pieces(const uint8_t* data, size_t size) {
     net_log_record record;
     (void)!net_log_record_read(&record, data, size);
     net_log_sums sums = net_log_sums_begin(0);
-    if (net_log_sums_read(&sums, 1, data, size)) require(net_log_sums_read(&sums, 2, data, size));
+    if (net_log_sums_read(&sums, 1, data, size))
+        FUZZ_CHECK(net_log_sums_read(&sums, 2, data, size));
     net_log_schema* schema;
     bool has_values;
     if (net_log_schema_create(NULL, data, size, &has_values, &schema) == NET_OK)
@@ -247,31 +256,23 @@ static size_t make_header(uint8_t* header, size_t capacity) {
     proto_pb_write_number(&wire, 8, 30);
     proto_pb_write_number(&wire, 9, 1000);
     proto_pb_write_number(&wire, 15, NET_LOG_ROW_CODE);
-    require(!wire.failed);
+    FUZZ_CHECK(!wire.failed);
     return wire.size;
 }
 
 // A log with that header and no tick.
 static net_log_reader* open_empty(void) {
-    uint8_t header[512], prologue[NET_LOG_PROLOGUE_BYTES];
+    uint8_t header[512];
     const size_t size = make_header(header + 2, sizeof header - 2);
     header[0] = (uint8_t)(size | 0x80);
     header[1] = (uint8_t)(size >> 7);
     base_bytes file;
     net_log_packer packer;
-    base_bytes_init(&file, NULL);
-    require(net_log_packer_init(&packer, NULL));
-    net_log_prologue_write(prologue);
-    base_bytes_write(&file, prologue, sizeof prologue);
-    const net_log_block block = {
-        .type = NET_LOG_BLOCK_HEADER, .identity = IDENTITY, .record_count = 1};
-    append_block(&file, &packer, block, header, size + 2);
+    begin_file(&file, &packer, header, size + 2);
     char name[32];
-    int fd = memfd_create("log", MFD_CLOEXEC);
-    require(fd >= 0 && write(fd, file.data, file.size) == (ssize_t)file.size);
-    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    const int fd = open_bytes(file.data, file.size, name);
     net_log_reader* reader;
-    require(net_log_reader_create(NULL, name, NULL, &reader) == NET_OK);
+    FUZZ_CHECK(net_log_reader_create(NULL, name, NULL, &reader) == NET_OK);
     close(fd);
     net_log_packer_deinit(&packer);
     base_bytes_deinit(&file);
@@ -283,15 +284,16 @@ static void read_entity(const net_log_state* state, ecs_entity entity) {
     const net_log_component* component;
     size_t size;
     for (uint32_t i = 0; (component = net_log_state_template_component(state, entity, i)); i++)
-        require(net_log_state_read(state, entity, component, values) != component->is_varsize &&
-                (component->is_varsize || !net_log_state_bytes(state, entity, component, &size)));
+        FUZZ_CHECK(
+            net_log_state_read(state, entity, component, values) != component->is_varsize &&
+            (component->is_varsize || !net_log_state_bytes(state, entity, component, &size)));
 }
 
 // Ticks of at most 255 bytes: a byte of length, flags and items of a part.
 static void read_values(const uint8_t* data, size_t size) {
     net_log_reader* reader = open_empty();
     net_log_state* state;
-    require(net_log_state_create(reader, NULL, &state) == NET_OK);
+    FUZZ_CHECK(net_log_state_create(reader, NULL, &state) == NET_OK);
     net_result result = NET_OK;
     for (ecs_tick tick = 1; result == NET_OK && size >= 2 && data[0] > 0 && data[0] < size;
          tick++) {
@@ -305,7 +307,7 @@ static void read_values(const uint8_t* data, size_t size) {
                                        .tick = tick,
                                        .changes = part,
                                        .changes_bytes = data[0] + 1u};
-        require(net_log_state_take(state, &end, false) == NET_OK);
+        FUZZ_CHECK(net_log_state_take(state, &end, false) == NET_OK);
         result = net_log_state_take(state, &record, false);
         uint32_t count;
         if (result == NET_OK) (void)net_log_state_touches(state, &count);
@@ -326,7 +328,7 @@ static void read_columns(const uint8_t* data, size_t size) {
     net_log_columns* columns = NULL;
     uint8_t* target = base_allocate(NULL, NET_LOG_BLOCK_BYTES_MAX);
     uint8_t* scratch = base_allocate(NULL, NET_LOG_BLOCK_BYTES_MAX);
-    require(target && scratch && net_log_columns_create(NULL, &columns) == NET_OK);
+    FUZZ_CHECK(target && scratch && net_log_columns_create(NULL, &columns) == NET_OK);
     net_log_block block = {.type = NET_LOG_BLOCK_DATA,
                            .flags = NET_LOG_FLAG_COLUMNS | (data[3] & NET_LOG_FLAG_ZSTD),
                            .first_tick = 5,
@@ -339,7 +341,7 @@ static void read_columns(const uint8_t* data, size_t size) {
         const uint32_t bytes = block.unpacked_bytes;
         const uint8_t* coded =
             net_log_columns_write(columns, &block, target, bytes, scratch, &again);
-        require(!coded || memcmp(scratch, target, bytes) == 0);
+        FUZZ_CHECK(!coded || memcmp(scratch, target, bytes) == 0);
     }
     net_log_columns_destroy(columns);
     base_release(NULL, target, NET_LOG_BLOCK_BYTES_MAX);

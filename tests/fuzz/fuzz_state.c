@@ -11,12 +11,47 @@
 #include "mirror/mirror.h"
 #include "mirror/snapshot_reader.h"
 #include "solo/solo_receiver.h"
-#include "state_world.h"
+#include "net/match.h"
 #include "net/solo.h"
+#include "state/schema.h"
 
 #ifndef STATE_IS_SOLO
 #define STATE_IS_SOLO false
 #endif
+
+enum { STATE_INDEX_MAX = 1100 };
+
+static const char state_text[] =
+    "mover {\n"
+    "  \"pos:p2\" { _replicate:b=yes; _min:r=-1024; _max:r=1024; _step:r=0.0625; value:p2=1,2 }\n"
+    "  \"hp:i\" { _replicate:b=yes; _bits:i=8; value:i=100 }\n"
+    "}\n"
+    "holder {\n"
+    "  \"link:eid\" { _replicate:b=yes; value:eid=0 }\n"
+    "  \"speed:r\" { _replicate:b=yes; value:r=1 }\n"
+    "}\n"
+    "extra { \"shield:i64\" { _replicate:b=yes; value:i64=-5 } \"flag:tag\"{ _replicate:b=yes; } "
+    "}\n"
+    "flyer {\n"
+    "  \"at:p3\" { _replicate:b=yes; _min:r=-512; _max:r=511.9375; _step:r=0.0625; "
+    "_integral:t=haste; }\n"
+    "  \"haste:p3\" { _replicate:b=yes; _min:r=-64; _max:r=63.75; _step:r=0.25; }\n"
+    "  \"turn:p4\" { _replicate:b=yes; _rotation:b=yes; _bits:i=10; value:p4=0,0,0,1 }\n"
+    "}\n";
+
+static ecs_world* make_world(net_schema** schema) {
+    ecs_world_config config = ecs_world_config_default();
+    config.is_mirror = true;
+    config.limits.replicated_index_max = STATE_INDEX_MAX;
+    ecs_world* world = NULL;
+    FUZZ_CHECK(ecs_world_create(&config, &world) == ECS_OK);
+    FUZZ_CHECK(ecs_template_load(world, "state.blk", state_text, strlen(state_text), NULL) ==
+               ECS_OK);
+    FUZZ_CHECK(ecs_world_seal(world, NULL) == ECS_OK);
+    FUZZ_CHECK(net_schema_create(NULL, world, NULL, 0, NULL, schema) == NET_OK);
+    net_rows_set_tick_rate(net_schema_rows(*schema), 60);
+    return world;
+}
 
 enum { PACKETS_MAX = 256, MEMORY_BYTES_MAX = 32 << 20 };
 
@@ -131,7 +166,7 @@ static void open_world(void) {
         FUZZ_CHECK(ecs_world_hash(kept.world) == kept.begin_hash);
         return;
     }
-    kept.world = state_world_make(true, &kept.schema);
+    kept.world = make_world(&kept.schema);
     if (kept.begin.size > 0) return;
     base_bytes_init(&kept.begin, NULL);
     FUZZ_CHECK(ecs_world_save(kept.world, &kept.begin) == ECS_OK);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Any bytes as a list, array or object. They are refused, or give a value within its limits that is
 // the same when its bytes are read again. The first byte chooses the type.
+#include "fuzz.h"
+
 #include "base/assert.h"
 #include "type/container.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
 static void check(ecs_element_type type, const ecs_container_body* body) {
     BASE_ASSERT(body->type == type && body->bytes <= ECS_CONTAINER_BYTES_MAX && !body->parent);

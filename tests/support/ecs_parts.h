@@ -25,30 +25,16 @@
 #define system_add(world, ...) assert_ok(system_try(world, __VA_ARGS__))
 
 /// Lists of a system that stand where they are named: EVENTS("hit"), TERMS({"hp", "i", ECS_READ}).
-#define AFTER(...)                                                                                 \
-    .after = (const char* const[]){__VA_ARGS__},                                                   \
-    .after_count = BASE_COUNT(((const char* const[]){__VA_ARGS__}))
-#define BEFORE(...)                                                                                \
-    .before = (const char* const[]){__VA_ARGS__},                                                  \
-    .before_count = BASE_COUNT(((const char* const[]){__VA_ARGS__}))
-#define EVENTS(...)                                                                                \
-    .events = (const char* const[]){__VA_ARGS__},                                                  \
-    .event_count = BASE_COUNT(((const char* const[]){__VA_ARGS__}))
-#define READS(...)                                                                                 \
-    .reads = (const char* const[]){__VA_ARGS__},                                                   \
-    .read_count = BASE_COUNT(((const char* const[]){__VA_ARGS__}))
-#define TAGS(...)                                                                                  \
-    .tags = (const char* const[]){__VA_ARGS__},                                                    \
-    .tag_count = BASE_COUNT(((const char* const[]){__VA_ARGS__}))
-#define TERMS(...)                                                                                 \
-    .terms = (const ecs_term[]){__VA_ARGS__},                                                      \
-    .term_count = BASE_COUNT(((const ecs_term[]){__VA_ARGS__}))
-#define TRACK(...)                                                                                 \
-    .track = (const char* const[]){__VA_ARGS__},                                                   \
-    .track_count = BASE_COUNT(((const char* const[]){__VA_ARGS__}))
-#define WRITES(...)                                                                                \
-    .writes = (const char* const[]){__VA_ARGS__},                                                  \
-    .write_count = BASE_COUNT(((const char* const[]){__VA_ARGS__}))
+#define LIST_OF(list, number, type, ...)                                                           \
+    .list = (const type[]){__VA_ARGS__}, .number = BASE_COUNT(((const type[]){__VA_ARGS__}))
+#define AFTER(...) LIST_OF(after, after_count, char* const, __VA_ARGS__)
+#define BEFORE(...) LIST_OF(before, before_count, char* const, __VA_ARGS__)
+#define EVENTS(...) LIST_OF(events, event_count, char* const, __VA_ARGS__)
+#define READS(...) LIST_OF(reads, read_count, char* const, __VA_ARGS__)
+#define TAGS(...) LIST_OF(tags, tag_count, char* const, __VA_ARGS__)
+#define TERMS(...) LIST_OF(terms, term_count, ecs_term, __VA_ARGS__)
+#define TRACK(...) LIST_OF(track, track_count, char* const, __VA_ARGS__)
+#define WRITES(...) LIST_OF(writes, write_count, char* const, __VA_ARGS__)
 
 /// The limits of a world whose memory may run out later.
 static inline ecs_world_config scarce_world(scarce_memory* memory) {

@@ -67,9 +67,6 @@ static inline base_rng test_rng(uint64_t seed, uint64_t stream) {
 /// A call succeeds: NET_OK and its like are 0.
 #define assert_ok(call) assert_int_equal(call, 0)
 
-/// An entry of a list of cases.
-#define TEST(name) cmocka_unit_test(name)
-
 /// A case stands once: what it proves as its name, and behind it the function that proves it. All
 /// cases of a program run, in the order of their lines; its main is in test_main.c.
 ///
