@@ -134,12 +134,11 @@ int main(int argc, char** argv) {
         return 0;
     }
     const bench_rows groups[] = {
-        bench_rows_update(),    bench_rows_create(),     bench_rows_access(),
-        bench_rows_structure(), bench_rows_deaths(),     bench_rows_command(),
-        bench_rows_change(),    bench_rows_event(),      bench_rows_memory(),
-        bench_rows_net_tick(),  bench_rows_repl(),       bench_rows_join(),
-        bench_rows_parallel(),  bench_rows_net_secure(), bench_rows_repl_server(),
-        bench_rows_log(),
+        bench_rows_update(),     bench_rows_create(),      bench_rows_access(),
+        bench_rows_structure(),  bench_rows_command(),     bench_rows_change(),
+        bench_rows_event(),      bench_rows_memory(),      bench_rows_net_tick(),
+        bench_rows_repl(),       bench_rows_join(),        bench_rows_parallel(),
+        bench_rows_net_secure(), bench_rows_repl_server(), bench_rows_log(),
     };
     static samples taken;
     uint32_t found = 0;

@@ -57,7 +57,6 @@ bench_rows bench_rows_update(void);
 bench_rows bench_rows_create(void);
 bench_rows bench_rows_access(void);
 bench_rows bench_rows_structure(void);
-bench_rows bench_rows_deaths(void);
 bench_rows bench_rows_command(void);
 bench_rows bench_rows_change(void);
 bench_rows bench_rows_event(void);

@@ -51,39 +51,30 @@ static void unmap(void* memory, size_t bytes) {
     bench_require(munmap(memory, bytes) == 0, "munmap");
 }
 
-typedef struct wide_column {
-    void** memory;
-    size_t bytes;
-} wide_column;
-
-static wide_column wide_column_get(wide_columns* columns, uint32_t index) {
-    switch (index) {
-    case 0:
-        return (wide_column){(void**)&columns->pos, WIDE_COUNT * sizeof(ecs_vec3)};
-    case 1:
-        return (wide_column){(void**)&columns->vel, WIDE_COUNT * sizeof(ecs_vec3)};
-    case 2:
-        return (wide_column){(void**)&columns->size, WIDE_COUNT * sizeof(ecs_vec2)};
-    case 3:
-        return (wide_column){(void**)&columns->hits, WIDE_COUNT * sizeof(int32_t)};
-    default:
-        break;
-    }
-    return (wide_column){(void**)&columns->matrices[index - 4], WIDE_COUNT * sizeof(ecs_matrix)};
+// Where each column is kept, and the bytes of its element.
+static void** wide_column_get(wide_columns* of, uint32_t index, size_t* bytes) {
+    static const size_t sizes[] = {sizeof(ecs_vec3), sizeof(ecs_vec3), sizeof(ecs_vec2),
+                                   sizeof(int32_t)};
+    void** const places[] = {(void**)&of->pos, (void**)&of->vel, (void**)&of->size,
+                             (void**)&of->hits};
+    *bytes = WIDE_COUNT * (index < 4 ? sizes[index] : sizeof(ecs_matrix));
+    return index < 4 ? places[index] : (void**)&of->matrices[index - 4];
 }
 
 static void map_columns(wide_fixture* self) {
     for (uint32_t i = 0; i < WIDE_COLUMNS; i++) {
-        wide_column column = wide_column_get(&self->columns, i);
-        *column.memory = map(column.bytes);
-        bench_require(*column.memory != NULL, "mmap");
+        size_t bytes;
+        void** column = wide_column_get(&self->columns, i, &bytes);
+        *column = map(bytes);
+        bench_require(*column != NULL, "mmap");
     }
 }
 
 static void unmap_columns(wide_fixture* self) {
     for (uint32_t i = 0; i < WIDE_COLUMNS; i++) {
-        wide_column column = wide_column_get(&self->columns, i);
-        unmap(*column.memory, column.bytes);
+        size_t bytes;
+        void** column = wide_column_get(&self->columns, i, &bytes);
+        unmap(*column, bytes);
     }
 }
 
@@ -331,6 +322,27 @@ static bool is_small_equal(void* fixture) {
     return ecs_world_entity_count(self->shoal.world) == self->handles.count + BENCH_TRACKED;
 }
 
+// ---- the same million, destroyed by command ----
+
+static void prepare_deaths_shoal(void* fixture) {
+    small_fixture* self = fixture;
+    bench_world_fill(&self->shoal, self->shoal.mover, SMALL_COUNT, self->entities);
+    ecs_changes_clear(self->shoal.world);
+}
+
+// Recording and flush are measured together.
+static void run_deaths_shoal(void* fixture) {
+    small_fixture* self = fixture;
+    for (uint32_t i = 0; i < SMALL_COUNT; i++)
+        (void)ecs_command_destroy(self->shoal.world, self->entities[self->order[i]]);
+    ecs_command_flush(self->shoal.world);
+}
+
+static bool is_dead_equal(void* fixture) {
+    small_fixture* self = fixture;
+    return is_small_equal(self) && ecs_world_counters(self->shoal.world)->commands_refused == 0;
+}
+
 bench_rows bench_rows_create(void) {
     static const bench_job single = {{clear_wide_shoal, clear_wide_best},
                                      {run_single_shoal, run_single_best},
@@ -357,6 +369,11 @@ bench_rows bench_rows_create(void) {
                                       is_small_equal,
                                       bench_world_destroy,
                                       NULL};
+    static const bench_job deaths = {{prepare_deaths_shoal, run_small_create_best},
+                                     {run_deaths_shoal, run_small_destroy_best},
+                                     is_dead_equal,
+                                     bench_world_destroy,
+                                     NULL};
     static const char unit[] = "ns_per_entity";
     static const bench_row rows[] = {
         {"create_single_30k", unit, WIDE_COUNT, 1, 1, false, create_wide, &single},
@@ -366,38 +383,6 @@ bench_rows bench_rows_create(void) {
         {"create_recycled_1m", unit, SMALL_COUNT, 1, 1, false, create_small_random, &create},
         {"destroy_seq_1m", unit, SMALL_COUNT, 1, 1, false, create_small_seq, &destroy},
         {"destroy_random_1m", unit, SMALL_COUNT, 1, 1, false, create_small_random, &destroy},
-    };
-    return (bench_rows){rows, BASE_COUNT(rows)};
-}
-
-// ---- the same million, destroyed by command ----
-
-static void prepare_deaths_shoal(void* fixture) {
-    small_fixture* self = fixture;
-    bench_world_fill(&self->shoal, self->shoal.mover, SMALL_COUNT, self->entities);
-    ecs_changes_clear(self->shoal.world);
-}
-
-// Recording and flush are measured together.
-static void run_deaths_shoal(void* fixture) {
-    small_fixture* self = fixture;
-    for (uint32_t i = 0; i < SMALL_COUNT; i++)
-        (void)ecs_command_destroy(self->shoal.world, self->entities[self->order[i]]);
-    ecs_command_flush(self->shoal.world);
-}
-
-static bool is_dead_equal(void* fixture) {
-    small_fixture* self = fixture;
-    return is_small_equal(self) && ecs_world_counters(self->shoal.world)->commands_refused == 0;
-}
-
-bench_rows bench_rows_deaths(void) {
-    static const bench_job deaths = {{prepare_deaths_shoal, run_small_create_best},
-                                     {run_deaths_shoal, run_small_destroy_best},
-                                     is_dead_equal,
-                                     bench_world_destroy,
-                                     NULL};
-    static const bench_row rows[] = {
         {"destroy_batch_1m", "ns_per_entity", SMALL_COUNT, 1, 1, false, create_deaths, &deaths},
     };
     return (bench_rows){rows, BASE_COUNT(rows)};

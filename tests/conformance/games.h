@@ -3,7 +3,25 @@
 #pragma once
 
 #include "conform.h"
-#include "json.h"
+
+// ---- "Schema as JSON" ----
+
+typedef struct json json;
+
+struct json {
+    const char* key;  ///< of a member of an object; ""
+    const char* text; ///< of a text, number or word; "" of an object or array
+    json *first, *next;
+};
+
+/// A member. It must be there.
+const json* json_get(const json* of, const char* key);
+const char* json_text(const json* of, const char* key);
+double json_number(const json* of, const char* key);
+uint64_t json_whole(const json* of, const char* key);
+bool json_is_true(const json* of, const char* key);
+
+// ---- tables ----
 
 enum { FIELDS_MAX = 8, COMPONENTS = 16 };
 
