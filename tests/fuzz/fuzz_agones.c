@@ -81,23 +81,20 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (!agones) return 0;
     server_agones_ask_ready(agones);
     server_agones_pass(agones, now_us, 0, 8);
-    while (size >= 2) {
-        const uint8_t operation = data[0] % 8;
-        const size_t count = data[1] < size - 2 ? data[1] : size - 2;
+    for (fuzz_record record; fuzz_next(&data, &size, &record);) {
+        const uint8_t operation = record.operation % 8;
         self.is_watch_over = operation == 1;
         self.is_answering = operation >= 2 && operation <= 4;
         self.status = operation == 3 ? 500 : operation == 4 ? 0 : 200;
         if (operation == 0) {
-            self.data = (const char*)data + 2;
-            self.size = count;
+            self.data = (const char*)record.bytes;
+            self.size = record.size;
         }
         if (operation == 5) now_us += 1000000;
         if (operation == 6) server_agones_ask_ready(agones);
         if (operation == 7) server_agones_ask_shutdown(agones);
-        server_agones_pass(agones, now_us += 10000, (uint32_t)count, 8);
+        server_agones_pass(agones, now_us += 10000, (uint32_t)record.size, 8);
         check_allocation(server_agones_allocation(agones));
-        data += 2 + count;
-        size -= 2 + count;
     }
     server_agones_destroy(agones);
     return 0;

@@ -229,13 +229,10 @@ static void check_quiet(session* at) {
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     session at;
     begin(&at);
-    uint32_t number = 0;
-    for (size_t offset = 0; size - offset >= 2 && number < RECORDS_MAX; number++) {
-        size_t length = data[offset + 1];
-        if (length > size - offset - 2) length = size - offset - 2;
-        run_record(&at, data[offset], data + offset + 2, length, number);
+    fuzz_record next;
+    for (uint32_t number = 0; number < RECORDS_MAX && fuzz_next(&data, &size, &next); number++) {
+        run_record(&at, next.operation, next.bytes, next.size, number);
         if (number % 4 == 3) tick(&at);
-        offset += 2 + length;
     }
     check_quiet(&at);
     at.client->ops->destroy(at.client);

@@ -308,15 +308,14 @@ static void check_client(stage* at) {
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (size == 0) return 0;
     stage at;
-    begin(&at, data[0]);
-    uint32_t number = 0;
-    for (size_t offset = 1;
-         size - offset >= 2 && number < STAGE_RECORDS_MAX && at.ticks < STAGE_TICKS_MAX; number++) {
-        size_t length = data[offset + 1];
-        if (length > size - offset - 2) length = size - offset - 2;
-        run_record(&at, data[offset], data + offset + 2, length);
+    begin(&at, *data++);
+    size--;
+    fuzz_record next;
+    for (uint32_t number = 0;
+         number < STAGE_RECORDS_MAX && at.ticks < STAGE_TICKS_MAX && fuzz_next(&data, &size, &next);
+         number++) {
+        run_record(&at, next.operation, next.bytes, next.size);
         if (number % 4 == 3) tick(&at);
-        offset += 2 + length;
     }
     tick(&at);
     if (at.is_against_client)

@@ -14,7 +14,7 @@
 
 #define TEXT_BYTES 4096u
 
-static void fuzz_body(const char* text, size_t size) {
+static void fuzz_body(char* text, size_t size) {
     server_order order = {0};
     FUZZ_CHECK(server_order_begin(&order, "put", 3, SERVER_OPERATOR));
     const char* error = server_body_read(text, size, &order);
@@ -28,14 +28,16 @@ static void fuzz_body(const char* text, size_t size) {
     base_bytes_deinit(&order.values);
 }
 
-static void fuzz_path(const char* text, size_t size) {
+static void fuzz_path(char* text, size_t size) {
+    size = strlen(text);
     const server_route route = server_route_find(text);
     FUZZ_CHECK(!route.id || (route.id > text && route.id + route.id_bytes <= text + size));
     if (route.kind == SERVER_ROUTE_NONE) FUZZ_CHECK(!route.is_open);
     if (route.kind == SERVER_ROUTE_PAGE) FUZZ_CHECK(server_page_find(text) != NULL);
 }
 
-static void fuzz_knock(char* text) {
+static void fuzz_knock(char* text, size_t size) {
+    (void)size;
     static const base_option_list hosts = {.values = {"shoal.example"}, .count = 1};
     server_gate gate = {.hosts = &hosts};
     char tokens[] = "reader 0123456789abcdef\noperator fedcba9876543210";
@@ -57,7 +59,8 @@ static void fuzz_knock(char* text) {
     FUZZ_CHECK(!knock.is_post || welcome.right == SERVER_OPERATOR);
 }
 
-static void fuzz_tokens(char* text) {
+static void fuzz_tokens(char* text, size_t size) {
+    (void)size;
     server_gate gate = {0};
     if (!server_gate_read(&gate, "tokens", text, NULL)) return;
     FUZZ_CHECK(gate.has_tokens && (gate.tokens[0][0] || gate.tokens[1][0]));
@@ -69,19 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (size == 0 || size > sizeof text) return 0;
     memcpy(text, data + 1, size - 1);
     text[size - 1] = 0;
-    switch (data[0] % 4) {
-    case 0:
-        fuzz_body(text, size - 1);
-        break;
-    case 1:
-        fuzz_path(text, strlen(text));
-        break;
-    case 2:
-        fuzz_knock(text);
-        break;
-    default:
-        fuzz_tokens(text);
-        break;
-    }
+    void (*const targets[])(char*, size_t) = {fuzz_body, fuzz_path, fuzz_knock, fuzz_tokens};
+    targets[data[0] % 4](text, size - 1);
     return 0;
 }

@@ -102,13 +102,9 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     fuzz_state at = {.is_sealed = false};
     // Keys that the input does not know: it cannot hold a datagram that is genuine.
     outer_world_init(&at.world, base_hash64(data, size, 1));
-    uint32_t number = 0;
-    for (size_t offset = 0; size - offset >= 2 && number < RECORDS_MAX; number++) {
-        size_t length = data[offset + 1];
-        if (length > size - offset - 2) length = size - offset - 2;
-        run_record(&at, data[offset], data + offset + 2, length);
-        offset += 2 + length;
-    }
+    fuzz_record next;
+    for (uint32_t number = 0; number < RECORDS_MAX && fuzz_next(&data, &size, &next); number++)
+        run_record(&at, next.operation, next.bytes, next.size);
     outer_world_deinit(&at.world);
     return 0;
 }

@@ -58,15 +58,7 @@ static void fuzz_sealed(const uint8_t* data, size_t size) {
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (size == 0) return 0;
-    switch (data[0] % 3) {
-    case 0:
-        fuzz_text(data + 1, size - 1);
-        break;
-    case 1:
-        fuzz_keys(data + 1, size - 1);
-        break;
-    default:
-        fuzz_sealed(data + 1, size - 1);
-    }
+    void (*const targets[])(const uint8_t*, size_t) = {fuzz_text, fuzz_keys, fuzz_sealed};
+    targets[data[0] % 3](data + 1, size - 1);
     return 0;
 }

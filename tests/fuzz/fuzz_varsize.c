@@ -226,24 +226,13 @@ static void check_world(fixture* at) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+    void (*const steps[])(fixture*, base_reader*) = {take_record, take_value, take_ack,
+                                                     change_server};
     fixture at;
     open(&at);
     base_reader bytes = base_reader_make(data, size);
-    for (uint32_t i = 0; i < STEPS_MAX && base_reader_left(&bytes) > 0; i++) {
-        switch (base_reader_u8(&bytes) % 4) {
-        case 0:
-            take_record(&at, &bytes);
-            break;
-        case 1:
-            take_value(&at, &bytes);
-            break;
-        case 2:
-            take_ack(&at, &bytes);
-            break;
-        default:
-            change_server(&at, &bytes);
-        }
-    }
+    for (uint32_t i = 0; i < STEPS_MAX && base_reader_left(&bytes) > 0; i++)
+        steps[base_reader_u8(&bytes) % 4](&at, &bytes);
     check_world(&at);
     close(&at);
     return 0;
