@@ -24,6 +24,7 @@
 #include "harness.h"
 
 #include "base/text.h"
+#include "tool_options.h"
 #include "faults.h"
 
 #include <inttypes.h>
@@ -37,26 +38,12 @@ enum {
     STALL_TICKS = 30,
 };
 
-static uint64_t number_after(int argc, char** argv, const char* name, uint64_t fallback) {
-    for (int i = 1; i + 1 < argc; i++) {
-        uint64_t value;
-        if (strcmp(argv[i], name) == 0 && base_text_parse_u64(argv[i + 1], &value)) return value;
-    }
-    return fallback;
-}
-
-static const char* text_after(int argc, char** argv, const char* name) {
-    for (int i = 1; i + 1 < argc; i++)
-        if (strcmp(argv[i], name) == 0) return argv[i + 1];
-    return NULL;
-}
-
-static bool has_option(int argc, char** argv, const char* name) {
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], name) == 0) return true;
-    }
-    return false;
-}
+typedef struct asked {
+    uint64_t first, count;
+    const char* fault;
+    bool is_all_threads, has_hashes;
+} asked;
+#define FIELD(name) BASE_OPTION_FIELD(asked, name)
 
 // ---- twins
 
@@ -231,18 +218,28 @@ static void print_failure(uint64_t seed, const scenario_config* config, const ch
 
 int main(int argc, char** argv) {
     setvbuf(stdout, NULL, _IOLBF, 0);
-    uint64_t first = number_after(argc, argv, "--first", 1);
-    uint64_t count = number_after(argc, argv, "--count", 100);
-    const char* fault = text_after(argc, argv, "--fault");
-    if (fault && !faults_plant(fault)) {
-        fprintf(stderr, "no such fault in this program: %s\n", fault);
+    asked self = {.first = 1, .count = 100};
+    const base_option table[] = {
+        {"first", FIELD(first), "N", "the first seed", 0, 0},
+        {"count", FIELD(count), "N", "of seeds", 0, 0},
+        {"threads", FIELD(is_all_threads), NULL, "each seed twice, with all worlds on threads", 0,
+         0},
+        {"hashes", FIELD(has_hashes), NULL, "print a line for each seed", 0, 0},
+        {"fault", FIELD(fault), "NAME", "plant a fault", 0, 0},
+    };
+    const tool about = {"scenario", "[options]", "Matches on the simulated network, one per seed."};
+    const int code = tool_options_read(about, table, &self, argc, argv, NULL);
+    if (code >= 0) return code;
+    const uint64_t first = self.first;
+    uint64_t count = self.count;
+    if (self.fault && !faults_plant(self.fault)) {
+        fprintf(stderr, "no such fault in this program: %s\n", self.fault);
         return 2;
     }
-    const bool is_all_threads = has_option(argc, argv, "--threads");
-    if (has_option(argc, argv, "--hashes")) return print_hashes(first, count);
+    if (self.has_hashes) return print_hashes(first, count);
     const char* scale_text = getenv("SHOAL_TEST_SCALE");
     double scale = 1;
-    if (scale_text && base_text_parse_f64(scale_text, &scale) && scale > 0 && !fault) {
+    if (scale_text && base_text_parse_f64(scale_text, &scale) && scale > 0 && !self.fault) {
         uint64_t least = count < SEEDS_MIN ? count : SEEDS_MIN;
         count = (uint64_t)((double)count * scale);
         if (count < least) count = least;
@@ -250,9 +247,9 @@ int main(int argc, char** argv) {
     printf("seeds %" PRIu64 "..%" PRIu64 "\n", first, first + count - 1);
     totals all = {0};
     for (uint64_t seed = first; seed < first + count && all.failed == 0; seed++) {
-        scenario_config config = config_of(seed, is_all_threads);
+        scenario_config config = config_of(seed, self.is_all_threads);
         scenario_result result = scenario_run(&config);
-        twin kind = twin_of(seed, is_all_threads);
+        twin kind = twin_of(seed, self.is_all_threads);
         if (result.is_passed && kind == TWIN_CODER)
             run_coder(&config, &result);
         else if (result.is_passed && kind == TWIN_WATCH)
@@ -266,7 +263,7 @@ int main(int argc, char** argv) {
             all.failed++;
             print_failure(seed, &config, result.failure);
             printf("repeat it: %s --first %" PRIu64 " --count 1%s%s\n", argv[0], seed,
-                   fault ? " --fault " : "", fault ? fault : "");
+                   self.fault ? " --fault " : "", self.fault ? self.fault : "");
         }
     }
     print_totals(&all);
@@ -278,7 +275,7 @@ int main(int argc, char** argv) {
                                sums->ledgers,        sums->values};
     // Not every seed has these, nor any run with --threads; one match in twenty has the last two.
     bool is_blind =
-        !is_all_threads &&
+        !self.is_all_threads &&
         (sums->secrets == 0 || (count >= 100 && (sums->solo == 0 || sums->spectators == 0)));
     for (uint32_t i = 0; i < BASE_COUNT(needed); i++)
         is_blind |= needed[i] == 0;
