@@ -78,12 +78,14 @@ void code_parts(row_coder* coder);
 /// Set the expected words of a component with a source. The row has the source's words.
 void expect_driven(row_coder* coder, uint32_t component);
 void code_driven(row_coder* coder, uint32_t component);
-/// Step 5 of "Driven components": the expected word, and f and D.
-typedef struct driven_look {
-    uint64_t word;
+/// Step 5 of "Driven components": the expected word and its neighbour, f and D.
+typedef struct driven_guess {
+    uint32_t field;
+    uint64_t word, next;
     int64_t f, doubt;
-} driven_look;
-driven_look driven_at(const row_coder* coder, uint32_t component, uint32_t i);
+    int class;
+} driven_guess;
+driven_guess driven_at(const row_coder* coder, uint32_t component, uint32_t i);
 
 // ---- row_rotation.c ----
 void code_rotation(row_coder* coder, uint32_t component);

@@ -6,13 +6,6 @@
 enum { DRIVE_CLASSES = 4, AT_ONCE = 3, ERROR_LEAST = 5 };
 static const int64_t unit = INT64_C(1) << 20, eighth = INT64_C(1) << 17;
 
-typedef struct driven_guess {
-    uint32_t field;
-    uint64_t word, next;
-    int64_t f, doubt;
-    int class;
-} driven_guess;
-
 static int64_t size_of(int64_t value) {
     return value < 0 ? -value : value;
 }
@@ -21,7 +14,7 @@ static int64_t larger(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-static driven_guess guess(const row_coder* coder, uint32_t component, uint32_t i) {
+driven_guess driven_at(const row_coder* coder, uint32_t component, uint32_t i) {
     const cf_layout* layout = coder->layout;
     uint32_t field = layout->first[component] + i;
     uint32_t source = layout->first[layout->source[component]] + i;
@@ -58,14 +51,9 @@ static driven_guess guess(const row_coder* coder, uint32_t component, uint32_t i
                                                         : 3};
 }
 
-driven_look driven_at(const row_coder* coder, uint32_t component, uint32_t i) {
-    driven_guess made = guess(coder, component, i);
-    return (driven_look){.word = made.word, .f = made.f, .doubt = made.doubt};
-}
-
 void expect_driven(row_coder* coder, uint32_t component) {
     for (uint32_t i = 0; i < coder->layout->count[component]; i++) {
-        driven_guess guessed = guess(coder, component, i);
+        driven_guess guessed = driven_at(coder, component, i);
         coder->expected[guessed.field] = guessed.word;
     }
 }
@@ -115,7 +103,7 @@ void code_driven(row_coder* coder, uint32_t component) {
         return;
     }
     for (uint32_t i = 0; i < count; i++) {
-        driven_guess guessed = guess(coder, component, i);
+        driven_guess guessed = driven_at(coder, component, i);
         uint32_t at = count <= AT_ONCE ? i : 0; // fields of one symbol are in order of class
         for (; at > 0 && guesses[at - 1].class > guessed.class; at--)
             guesses[at] = guesses[at - 1];

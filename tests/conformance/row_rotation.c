@@ -3,14 +3,8 @@
 #include "row.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { PARTS = 4 };
-
-typedef struct rotation_guess {
-    int64_t parts[PARTS]; ///< expected parts, as a vector of any length
-    uint64_t sum;         ///< the sum in m of the page
-} rotation_guess;
 
 static int64_t root(int64_t square) {
     int64_t made = (int64_t)sqrt((double)square);
@@ -25,7 +19,7 @@ static int64_t size_of(int64_t value) {
     return value < 0 ? -value : value;
 }
 
-static void spread(const uint64_t* words, int64_t q, int64_t* parts) {
+void rotation_spread(const uint64_t* words, int64_t q, int64_t* parts) {
     int64_t rest = 2 * q * q;
     for (int i = 0, w = 1; i < PARTS; i++) {
         if (i == (int)words[0]) continue;
@@ -36,43 +30,45 @@ static void spread(const uint64_t* words, int64_t q, int64_t* parts) {
     parts[words[0]] = root(rest > 0 ? rest * 256 : 0);
 }
 
-static rotation_guess expect_rotation(const row_coder* coder, uint32_t component) {
+void rotation_line(const row_coder* coder, uint32_t component, int64_t* parts, uint64_t* sum) {
     uint32_t first = coder->layout->first[component];
     int64_t q = (int64_t)coder->layout->elements[first + 1].q_max, before[PARTS], product = 0;
-    rotation_guess made = {.sum = 0};
-    spread(coder->base + first, q, made.parts);
-    if (!coder->plans[component].is_moving) return made;
-    spread(coder->base2 + first, q, before);
+    *sum = 0;
+    rotation_spread(coder->base + first, q, parts);
+    if (!coder->plans[component].is_moving) return;
+    rotation_spread(coder->base2 + first, q, before);
     for (int i = 0; i < PARTS; i++)
-        product += made.parts[i] * before[i];
+        product += parts[i] * before[i];
     for (int i = 0; i < PARTS; i++) {
-        int64_t step = made.parts[i] - (product < 0 ? -before[i] : before[i]);
-        made.sum += (uint64_t)size_of(step);
-        made.parts[i] = made.parts[i] * coder->d + step * coder->h;
+        int64_t step = parts[i] - (product < 0 ? -before[i] : before[i]);
+        *sum += (uint64_t)size_of(step);
+        parts[i] = parts[i] * coder->d + step * coder->h;
     }
-    made.sum /= 32;
-    return made;
+    *sum /= 32;
 }
 
-static uint64_t expected_largest(const rotation_guess* guess, uint64_t largest) {
+uint64_t rotation_largest(const int64_t* parts, uint64_t largest) {
     int64_t most = 0;
     uint64_t first = 0;
     for (uint64_t i = 0; i < PARTS; i++)
-        if (size_of(guess->parts[i]) > most) most = size_of(guess->parts[first = i]);
-    return size_of(guess->parts[largest]) < most - most / 32 ? first : largest;
+        if (size_of(parts[i]) > most) most = size_of(parts[first = i]);
+    return size_of(parts[largest]) < most - most / 32 ? first : largest;
 }
 
-static void expected_words(const rotation_guess* guess, uint64_t largest, int64_t q,
-                           uint64_t* words) {
-    int64_t square = 0, u = root(512 * q * q);
+int64_t rotation_unit(int64_t q) {
+    return root(512 * q * q);
+}
+
+void rotation_words(const int64_t* parts, uint64_t largest, int64_t q, uint64_t* words) {
+    int64_t square = 0, u = rotation_unit(q);
     for (int i = 0; i < PARTS; i++)
-        square += guess->parts[i] * guess->parts[i];
+        square += parts[i] * parts[i];
     int64_t n = root(square);
     if (n < 1) n = 1;
-    if (guess->parts[largest] < 0) u = -u;
+    if (parts[largest] < 0) u = -u;
     for (int i = 0, w = 0; i < PARTS; i++) {
         if (i == (int)largest) continue;
-        int64_t word = divide_down(guess->parts[i] * u / n + 16 * (q + 1), 32);
+        int64_t word = divide_down(parts[i] * u / n + 16 * (q + 1), 32);
         words[w++] = (uint64_t)(word < 0 ? 0 : word > q ? q : word);
     }
 }
@@ -81,49 +77,23 @@ void code_rotation(row_coder* coder, uint32_t component) {
     const cf_layout* layout = coder->layout;
     uint32_t first = layout->first[component];
     int64_t q = (int64_t)layout->elements[first + 1].q_max;
-    rotation_guess guess = expect_rotation(coder, component);
-    int scale = coder->h > 0 ? scale_of_motion(coder, guess.sum) : SCALE_NONE;
+    int64_t parts[PARTS];
+    uint64_t sum;
+    rotation_line(coder, component, parts, &sum);
+    int scale = coder->h > 0 ? scale_of_motion(coder, sum) : SCALE_NONE;
     uint64_t words[PARTS - 1], largest = coder->base[first];
-    if (coder->plans[component].is_moving) largest = expected_largest(&guess, largest);
+    if (coder->plans[component].is_moving) largest = rotation_largest(parts, largest);
     bool is_other = coder->is_writing && coder->row[first] != largest;
-    expected_words(&guess, largest, q, words);
+    rotation_words(parts, largest, q, words);
     code_scaled(coder, first + 1, words[0], scale, &is_other);
     if (is_other) {
         largest = coder->row[first];
         code_bits(coder, &largest, 2);
-        expected_words(&guess, largest, q, words);
+        rotation_words(parts, largest, q, words);
         code_scaled(coder, first + 1, words[0], scale, NULL);
     }
     coder->row[first] = largest;
     for (uint32_t i = 1; i < PARTS - 1; i++)
         code_scaled(coder, first + 1 + i, words[i], scale, NULL);
     if (!rotation_is_canonical(coder->row + first, (uint64_t)q)) coder->bits->failed = true;
-}
-
-// ---- for solo code ----
-
-void rotation_spread(const uint64_t* words, int64_t q, int64_t* parts) {
-    spread(words, q, parts);
-}
-
-int64_t rotation_unit(int64_t q) {
-    return root(512 * q * q);
-}
-
-void rotation_line(const row_coder* coder, uint32_t component, int64_t* parts, uint64_t* sum) {
-    rotation_guess made = expect_rotation(coder, component);
-    memcpy(parts, made.parts, sizeof made.parts);
-    *sum = made.sum;
-}
-
-uint64_t rotation_largest(const int64_t* parts, uint64_t largest) {
-    rotation_guess made = {.sum = 0};
-    memcpy(made.parts, parts, sizeof made.parts);
-    return expected_largest(&made, largest);
-}
-
-void rotation_words(const int64_t* parts, uint64_t largest, int64_t q, uint64_t* words) {
-    rotation_guess made = {.sum = 0};
-    memcpy(made.parts, parts, sizeof made.parts);
-    expected_words(&made, largest, q, words);
 }

@@ -219,7 +219,7 @@ static void code_drive(solo_coder* r, uint32_t c) {
     int64_t before = 0;
     for (uint32_t i = 0; i < layout->count[c]; i++) {
         uint32_t f = layout->first[c] + i, source = layout->first[layout->source[c]] + i;
-        driven_look look = driven_at(&r->row, c, i);
+        driven_guess look = driven_at(&r->row, c, i);
         int64_t sign = look.f < 0 ? -1 : 1;
         int64_t off = words_apart(r->row.row[source], r->row.expected[source], bits_of(r, source));
         int64_t doubt = off * layout->drive[f] * r->row.h / (1 << 16);
