@@ -154,11 +154,8 @@ cf_schema* schema_create(const game_tables* game, const cf_tables* tables);
 /// Set the tick rate of Welcome. Call it before schema_find.
 void schema_set_rate(cf_schema* schema, uint32_t tick_rate_hz);
 void schema_destroy(cf_schema* schema);
-uint64_t schema_hash(const cf_schema* schema);
 /// The hash of one item, for example "template dot". @return false: no such item.
 bool schema_item(const cf_schema* schema, const char* name, uint64_t* hash);
-uint32_t schema_item_count(const cf_schema* schema);
-const char* schema_item_name(const cf_schema* schema, uint32_t position);
 uint32_t schema_wire_bits(const cf_schema* schema); ///< W
 /// @return NULL: no such part, or too many compositions.
 const template_row* schema_find(cf_schema* schema, const uint8_t* parts, uint32_t part_count);
@@ -237,7 +234,6 @@ typedef struct mirror_counts {
     uint32_t packets, solo, third_rows; ///< decoded; in solo code; rows with a third one
     uint64_t rows, words;
 } mirror_counts;
-mirror_counts mirror_count(const cf_mirror* mirror);
 
 typedef enum value_fate { VALUE_APPLIED, VALUE_WAITS, VALUE_DROPPED } value_fate;
 /// Apply the bytes of a variable-size component, if the entity is as the value needs it.

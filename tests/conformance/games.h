@@ -80,9 +80,30 @@ struct game_tables {
     json* root; ///< owns all texts; NULL: no game
 };
 
+enum { ITEMS_MAX = 64, REMEMBERED_MAX = 64 };
+
+typedef struct cf_item {
+    char name[96];
+    uint64_t hash;
+} cf_item;
+
+struct cf_schema {
+    const game_tables* game;
+    const template_table* tables; ///< sorted by name
+    const cf_tables* codes;
+    const varsize_row* varsizes[VARSIZES_MAX]; ///< sorted by name: the position is the number
+    uint32_t varsize_count;
+    uint32_t tick_rate_hz;
+    uint32_t template_count;
+    cf_item items[ITEMS_MAX];
+    uint32_t item_count;
+    uint64_t hash;
+    template_row* remembered[REMEMBERED_MAX];
+    uint32_t remembered_count;
+};
+
 /// The variable-size component of this number. NULL: there is none.
 const varsize_row* schema_varsize(const cf_schema* schema, uint32_t number);
-const game_tables* schema_game(const cf_schema* schema);
 /// The tables of vectors. @return NULL: no such tables.
 const game_tables* game_find(const char* name);
 /// A game's schema as JSON. @return NULL: it cannot be read.

@@ -75,10 +75,6 @@ void mirror_destroy(cf_mirror* mirror) {
     free(mirror);
 }
 
-mirror_counts mirror_count(const cf_mirror* mirror) {
-    return mirror->counts;
-}
-
 bool mirror_tick(const cf_mirror* mirror, uint64_t* tick) {
     *tick = mirror->newest_tick;
     return mirror->has_packet;

@@ -5,6 +5,7 @@
 // does, which both sides close after the server's goodbye. Options make it drop datagrams on
 // purpose, and change words of its mirror to see them resynced.
 #include "games.h"
+#include "mirror.h"
 #include "outer.h"
 
 #include "wire.pb-c.h"
@@ -140,7 +141,7 @@ static void send_hello(game_client* client) {
     if (client->game->root) strncpy(game, client->game->name, sizeof game - 1);
     Shoal__Wire__Hello hello = SHOAL__WIRE__HELLO__INIT;
     hello.protocol = 5;
-    hello.schema_hash = schema_hash(client->schema);
+    hello.schema_hash = client->schema->hash;
     hello.game = game;
     hello.name = name;
     hello.is_bot = 1;
@@ -153,11 +154,11 @@ static void answer_schema_question(game_client* client) {
     Shoal__Wire__SchemaItem items[64];
     Shoal__Wire__SchemaItem* list[64];
     Shoal__Wire__SchemaAnswer answer = SHOAL__WIRE__SCHEMA_ANSWER__INIT;
-    answer.n_items = schema_item_count(client->schema);
+    answer.n_items = client->schema->item_count;
     answer.items = list;
     for (uint32_t i = 0; i < answer.n_items; i++) {
         shoal__wire__schema_item__init(&items[i]);
-        items[i].name = (char*)(uintptr_t)schema_item_name(client->schema, i);
+        items[i].name = client->schema->items[i].name;
         (void)schema_item(client->schema, items[i].name, &items[i].hash);
         list[i] = &items[i];
     }
@@ -704,7 +705,7 @@ static void report_rows(const mirror_counts* counts, const play_counts* own) {
 static bool report(const game_client* client) {
     uint32_t entities;
     uint64_t hash = mirror_scope_hash(client->mirror, &entities);
-    mirror_counts counts = mirror_count(client->mirror);
+    mirror_counts counts = client->mirror->counts;
     const play_counts* own = &client->counts;
     report_rows(&counts, own);
     printf("conformance id=%" PRIu32 " tick=%" PRIu64 " entities=%" PRIu32 " scope_hash=%016" PRIx64
@@ -722,7 +723,7 @@ static bool report(const game_client* client) {
 }
 
 static int play_with(game_client* client) {
-    uint64_t hash = schema_hash(client->schema);
+    uint64_t hash = client->schema->hash;
     client->has_equal_schema = hash == strtoull(client->options->schema_hash, NULL, 16);
     // Play in any case: the refusal names the item that differs.
     if (!client->has_equal_schema)
@@ -742,10 +743,8 @@ int play(const play_options* options) {
     cf_schema* schema = tables && game ? schema_create(game, tables) : NULL;
     int code = 2;
     if (schema) {
-        game_client client = {.options = options,
-                              .game = schema_game(schema),
-                              .schema = schema,
-                              .chance = options->seed};
+        game_client client = {
+            .options = options, .game = schema->game, .schema = schema, .chance = options->seed};
         client.held = calloc(EVENTS_MAX, sizeof *client.held);
         client.waiting = calloc(VALUES_MAX, sizeof *client.waiting);
         if (!client.held || !client.waiting) abort();

@@ -11,28 +11,6 @@
 #include <string.h>
 #include <xxhash.h>
 
-enum { ITEMS_MAX = 64, REMEMBERED_MAX = 64 };
-
-typedef struct cf_item {
-    char name[96];
-    uint64_t hash;
-} cf_item;
-
-struct cf_schema {
-    const game_tables* game;
-    const template_table* tables; ///< sorted by name
-    const cf_tables* codes;
-    const varsize_row* varsizes[VARSIZES_MAX]; ///< sorted by name: the position is the number
-    uint32_t varsize_count;
-    uint32_t tick_rate_hz;
-    uint32_t template_count;
-    cf_item items[ITEMS_MAX];
-    uint32_t item_count;
-    uint64_t hash;
-    template_row* remembered[REMEMBERED_MAX];
-    uint32_t remembered_count;
-};
-
 static void add_text(XXH3_state_t* state, const char* text) {
     XXH3_64bits_update(state, text, strlen(text) + 1);
 }
@@ -414,14 +392,6 @@ void schema_destroy(cf_schema* schema) {
     free(schema);
 }
 
-const game_tables* schema_game(const cf_schema* schema) {
-    return schema->game;
-}
-
-uint64_t schema_hash(const cf_schema* schema) {
-    return schema->hash;
-}
-
 bool schema_item(const cf_schema* schema, const char* name, uint64_t* hash) {
     for (uint32_t i = 0; i < schema->item_count; i++) {
         if (strcmp(schema->items[i].name, name) != 0) continue;
@@ -429,14 +399,6 @@ bool schema_item(const cf_schema* schema, const char* name, uint64_t* hash) {
         return true;
     }
     return false;
-}
-
-uint32_t schema_item_count(const cf_schema* schema) {
-    return schema->item_count;
-}
-
-const char* schema_item_name(const cf_schema* schema, uint32_t position) {
-    return schema->items[position].name;
 }
 
 uint32_t schema_wire_bits(const cf_schema* schema) {

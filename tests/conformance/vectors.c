@@ -263,7 +263,7 @@ static bool check_item(page_state* page, const char* line) {
 }
 
 static bool check_schema(page_state* page, const char* line) {
-    return schema_hash(page->schema) == hex_of(line, "hash");
+    return page->schema->hash == hex_of(line, "hash");
 }
 
 static size_t read_hex(const char* text, uint8_t* bytes, size_t bytes_max) {
@@ -394,13 +394,13 @@ static bool check_no_varsize(page_state* page, const char* line) {
 }
 
 static bool has_all_parts(const cf_mirror* mirror) {
-    mirror_counts counts = mirror_count(mirror);
+    mirror_counts counts = mirror->counts;
     return counts.creates && counts.recreates && counts.destroys && counts.late && counts.settled &&
            counts.from_default && (counts.bases || counts.from_packet) && counts.absent;
 }
 
 static bool has_all_of_solo(const cf_mirror* mirror) {
-    mirror_counts counts = mirror_count(mirror);
+    mirror_counts counts = mirror->counts;
     return counts.solo && counts.solo < counts.packets && counts.third_rows && counts.second_rows &&
            counts.recreates && counts.late;
 }
