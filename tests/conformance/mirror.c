@@ -275,21 +275,27 @@ entity_state mirror_find(const cf_mirror* mirror, uint32_t handle, uint64_t tick
     return index->has_record && index->record_tick >= tick ? ENTITY_GONE : ENTITY_TO_COME;
 }
 
+// @return NULL: the slot has no entity.
+static slot_state* find_alive(const cf_mirror* mirror, uint32_t number) {
+    slot_state* slot = number < mirror->index_max ? mirror->slots[number] : NULL;
+    return slot && slot->is_alive ? slot : NULL;
+}
+
 uint32_t mirror_handle(const cf_mirror* mirror, uint32_t number) {
-    const slot_state* slot = number < mirror->index_max ? mirror->slots[number] : NULL;
-    return slot && slot->is_alive ? slot->handle : 0;
+    const slot_state* slot = find_alive(mirror, number);
+    return slot ? slot->handle : 0;
 }
 
 bool mirror_is_equal(const cf_mirror* mirror, uint32_t number) {
-    const slot_state* slot = number < mirror->index_max ? mirror->slots[number] : NULL;
-    if (!slot || !slot->is_alive) return true;
+    const slot_state* slot = find_alive(mirror, number);
+    if (!slot) return true;
     return memcmp(slot->world, slot->rows[slot->row_count - 1].words,
                   slot->template->layout.element_count * sizeof *slot->world) == 0;
 }
 
 bool mirror_corrupt(cf_mirror* mirror, uint32_t number) {
-    slot_state* slot = number < mirror->index_max ? mirror->slots[number] : NULL;
-    if (!slot || !slot->is_alive || slot->template->layout.element_count == 0) return false;
+    slot_state* slot = find_alive(mirror, number);
+    if (!slot || slot->template->layout.element_count == 0) return false;
     slot->world[0] ^= 1;
     return true;
 }

@@ -57,7 +57,7 @@ typedef struct play_counts {
     uint32_t own;                    // events that answer an event of this client
     uint32_t probes, differing, corrupted, resynced;
     uint32_t controls;
-    uint32_t values, values_dropped; // variable-size: applied, of entities that are gone
+    uint32_t values; // variable-size: applied
 } play_counts;
 
 typedef struct game_client {
@@ -286,7 +286,6 @@ static void release_values(game_client* client) {
         value_fate fate = mirror_value(client->mirror, value->entity, value->component,
                                        value->since, value->bytes, value->size);
         client->counts.values += fate == VALUE_APPLIED;
-        client->counts.values_dropped += fate == VALUE_DROPPED;
         if (fate == VALUE_WAITS)
             i++;
         else

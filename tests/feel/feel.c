@@ -59,7 +59,6 @@ typedef struct feel_result {
     uint32_t delay_frames_max;
     double corrections_per_minute; // corrections of more than a pixel
     double correction_px_max;
-    double rollbacks_per_minute;
     feel_path ball, pad; // as the watcher sees them
     uint64_t stalls, stalled_ms, teleports;
     double view_delay_ms, lead_ms;
@@ -112,7 +111,6 @@ typedef struct member {
     wire wire;
     net_presenter* presenter;
     net_client* client;
-    uint64_t next_tick_us;
     uint64_t ticks;
 } member;
 
@@ -467,7 +465,6 @@ static void finish(feel* self) {
         result->presses ? (double)self->delay_frames / (double)result->presses : 0.0;
     result->corrections_per_minute = (double)felt.corrections_seen / minutes;
     result->correction_px_max = felt.correction_max / FEEL_UNITS_PER_PIXEL;
-    result->rollbacks_per_minute = (double)felt.rollbacks / minutes;
     result->ball = finish_path(&self->ball);
     result->pad = finish_path(&self->pad);
     result->stalls = seen.stalls;

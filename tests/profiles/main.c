@@ -78,15 +78,20 @@ static uint32_t ticks_of(double seconds) {
     return (uint32_t)(seconds * HOUSE_TICKS_PER_SECOND);
 }
 
+// Another guest takes the seat, on the profile's line.
+static void renew(run* self, uint32_t i) {
+    house_clear(&self->house, i);
+    BASE_ASSERT(house_sit(&self->house, i));
+    house_line_set(&self->house, i, &self->lines[i % 2]);
+}
+
 // Guests that lost their session come again, as people do.
 static void replace_lost(run* self) {
     for (uint32_t i = 0; i < self->config.guests; i++) {
         guest* one = &self->house.guests[i];
         if (!one->client || net_client_get_phase(one->client) != NET_CLIENT_ENDED) continue;
         self->result.lost++;
-        house_clear(&self->house, i);
-        BASE_ASSERT(house_sit(&self->house, i));
-        house_line_set(&self->house, i, &self->lines[i % 2]);
+        renew(self, i);
     }
 }
 
@@ -201,9 +206,7 @@ static void play_long_cut(run* self) {
     for (uint32_t i = 1; i < self->config.guests; i += 2) {
         if (net_client_get_end(at->guests[i].client) != NET_CLIENT_END_LOST)
             watch_fail(&self->watch, "a guest did not notice the end of its session");
-        house_clear(at, i);
-        BASE_ASSERT(house_sit(at, i));
-        house_line_set(at, i, &self->lines[1]);
+        renew(self, i);
     }
     self->result.return_ms = wait_for(self, are_all_in, RETURN_MS_MAX);
 }
@@ -215,9 +218,7 @@ static bool are_all_in_or_retry(run* self) {
     for (uint32_t i = 1; i < self->config.guests; i += 2) {
         if (net_client_get_phase(at->guests[i].client) != NET_CLIENT_ENDED) continue;
         self->result.join_retries++;
-        house_clear(at, i);
-        BASE_ASSERT(house_sit(at, i));
-        house_line_set(at, i, &self->lines[1]);
+        renew(self, i);
     }
     return house_is_full(at);
 }
@@ -231,9 +232,7 @@ static void play_joins(run* self) {
     for (uint32_t i = ticks_of(LEAVE_SECONDS); i > 0; i--)
         house_step(at);
     for (uint32_t i = 1; i < self->config.guests; i += 2) {
-        house_clear(at, i);
-        BASE_ASSERT(house_sit(at, i));
-        house_line_set(at, i, &self->lines[1]);
+        renew(self, i);
     }
     self->result.join_ms = wait_for(self, are_all_in_or_retry, TRY_MS_MAX);
     if (self->result.join_ms > TRY_MS_MAX) watch_fail(&self->watch, "new clients do not get in");

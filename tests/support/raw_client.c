@@ -21,10 +21,7 @@ void raw_client_close(raw_client* raw) {
 
 static void take_roster(raw_client* raw, const Shoal__Wire__Roster* roster) {
     raw->rosters++;
-    for (size_t i = 0; i < roster->n_went; i++) {
-        raw->went++;
-        raw->went_last = roster->went[i];
-    }
+    raw->went += (uint32_t)roster->n_went;
     for (size_t i = 0; i < roster->n_came; i++) {
         raw->came++;
         raw->came_last = roster->came[i]->client;
@@ -115,7 +112,6 @@ static void take_state(raw_client* raw, const net_transport_event* event) {
     if (header.tick > raw->state_tick) raw->state_tick = header.tick;
     raw->input_ack = header.input_used + header.input_depth;
     raw->input_depth = header.input_depth;
-    raw->event_acks += header.has_event_ack;
     if (header.has_event_ack) raw->event_ack = header.event_ack;
     for (size_t i = 0; i < packet->n_events; i++)
         if (packet->events[i]->number == raw->event_newest + 1) raw->event_newest++;

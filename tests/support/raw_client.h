@@ -26,7 +26,7 @@ typedef struct raw_client {
     bool is_resumed;
     uint64_t rosters;
     uint32_t came, went; ///< counts of names in all Rosters
-    uint32_t came_last, went_last;
+    uint32_t came_last;
     char came_name[40]; ///< the last name
     Shoal__Wire__RefusedReason refused_reason;
     char refused_text[256];
@@ -45,7 +45,6 @@ typedef struct raw_client {
     uint64_t state_bytes;
     uint64_t samples;
     uint32_t input_ack, input_depth, event_ack;
-    uint64_t event_acks; ///< packets with an event_ack
 
     bool is_spectator;       ///< in its Hello
     uint32_t rate_bytes_max; ///< in its Hello
