@@ -109,9 +109,6 @@ bool net_log_file_may_exchange(const net_log_file* file);
 /// out, the one with which the log goes on. @return false when memory ran out: nothing changed.
 BASE_MUST_USE bool net_log_file_exchange(net_log_file* file, const void* header,
                                          size_t header_bytes);
-/// Was there no such keyframe?
-bool net_log_file_lacks_exchange(const net_log_file* file);
-bool net_log_file_has_thread(const net_log_file* file);
 /// Stop logging. The first text is kept for the operator.
 void net_log_file_fail(net_log_file* file, const char* text);
 /// @return true once, after logging stopped; `text` gets the reason.

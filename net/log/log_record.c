@@ -622,15 +622,28 @@ void net_log_header_reload(base_bytes* bytes, const net_module* module) {
     base_bytes_write(bytes, module->pack, module->pack_bytes);
 }
 
-const uint8_t* net_log_header_templates(const void* data, size_t size, size_t* pack_bytes) {
+bool net_log_header_find(const void* data, size_t size, uint32_t id, uint32_t type,
+                         proto_pb_field* field) {
     base_reader reader = base_reader_make(data, size);
-    proto_pb_field field;
-    while (proto_pb_next(&reader, &field)) {
-        if (field.id != NET_LOG_HEADER_TEMPLATES || field.type != 2) continue;
-        *pack_bytes = field.size;
-        return field.data;
+    bool is_found = false;
+    for (proto_pb_field at; proto_pb_next(&reader, &at);) {
+        if (at.id != id || at.type != type) continue;
+        *field = at;
+        is_found = true;
     }
-    return NULL;
+    return is_found;
+}
+
+const uint8_t* net_log_header_templates(const void* data, size_t size, size_t* pack_bytes) {
+    proto_pb_field field;
+    if (!net_log_header_find(data, size, NET_LOG_HEADER_TEMPLATES, 2, &field)) return NULL;
+    *pack_bytes = field.size;
+    return field.data;
+}
+
+uint64_t net_log_header_row_code(const void* data, size_t size) {
+    proto_pb_field field;
+    return net_log_header_find(data, size, NET_LOG_HEADER_ROW_CODE, 0, &field) ? field.number : 0;
 }
 
 bool net_log_header_text(const proto_pb_field* field, char* target, size_t target_bytes) {

@@ -191,6 +191,9 @@ BASE_MUST_USE net_result net_log_header_read(net_log_info* info, const void* dat
                                              net_log_demand* demand);
 /// Header.required_features of a packed Header; 0 for one that no writer writes. Total.
 uint64_t net_log_header_features(const void* data, size_t size);
+/// The last field of a packed Header with this number and type. @return false: it has none.
+bool net_log_header_find(const void* data, size_t size, uint32_t id, uint32_t type,
+                         proto_pb_field* field);
 /// Header.row_code of a packed Header; 0: no states follow. Total.
 uint64_t net_log_header_row_code(const void* data, size_t size);
 /// Append NET_LOG_FEATURE_RELOAD and the pack of a module's templates to a packed Header. Without

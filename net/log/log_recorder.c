@@ -209,11 +209,16 @@ static void take_changed_values(net_log_recorder* recorder) {
     }
 }
 
+static bool reserve_players(net_log_recorder* recorder, uint32_t count) {
+    return BASE_ARRAY_RESERVE(recorder->allocator, recorder->players, recorder->player_capacity,
+                              count + 1) &&
+           BASE_ARRAY_RESERVE(recorder->allocator, recorder->written, recorder->written_capacity,
+                              count + 1);
+}
+
 net_result net_log_recorder_players(net_log_recorder* recorder, const net_log_player* players,
                                     uint32_t count) {
-    if (!BASE_ARRAY_RESERVE(recorder->allocator, recorder->players, recorder->player_capacity,
-                            count + 1))
-        return NET_ERR_MEMORY;
+    if (!reserve_players(recorder, count)) return NET_ERR_MEMORY;
     if (count > 0) memcpy(recorder->players, players, count * sizeof *players);
     recorder->player_count = count;
     return NET_OK;
@@ -223,8 +228,7 @@ static void list_players(net_log_recorder* recorder) {
     uint32_t clients[NET_CLIENTS_MAX];
     const uint32_t count = net_match_players(recorder->match, clients, NET_CLIENTS_MAX);
     recorder->player_count = 0;
-    if (!BASE_ARRAY_RESERVE(recorder->allocator, recorder->players, recorder->player_capacity,
-                            count + 1)) {
+    if (!reserve_players(recorder, count)) {
         recorder->has_failed = true;
         return;
     }
@@ -263,11 +267,6 @@ static void take_players(net_log_recorder* recorder) {
     }
     while (before != end)
         put_player(recorder, before++->client, NULL);
-    if (!BASE_ARRAY_RESERVE(recorder->allocator, recorder->written, recorder->written_capacity,
-                            recorder->player_count + 1)) {
-        recorder->has_failed = true;
-        return;
-    }
     if (recorder->player_count > 0)
         memcpy(recorder->written, recorder->players,
                recorder->player_count * sizeof *recorder->players);

@@ -378,10 +378,6 @@ bool net_log_file_may_exchange(const net_log_file* file) {
            !atomic_load_explicit(&file->is_offered, memory_order_acquire);
 }
 
-bool net_log_file_has_thread(const net_log_file* file) {
-    return file->has_thread;
-}
-
 bool net_log_file_exchange(net_log_file* file, const void* header, size_t header_bytes) {
     BASE_ASSERT(net_log_file_may_exchange(file));
     if (net_log_file_has_failed(file)) return true;
@@ -391,10 +387,6 @@ bool net_log_file_exchange(net_log_file* file, const void* header, size_t header
     file->is_exchange_due = !file->next_header.failed;
     if (file->next_header.failed) base_bytes_clear(&file->next_header);
     return file->is_exchange_due;
-}
-
-bool net_log_file_lacks_exchange(const net_log_file* file) {
-    return file->is_exchange_due && !file->is_leaving_out;
 }
 
 void net_log_file_end_keyframe(net_log_file* file, ecs_tick tick) {

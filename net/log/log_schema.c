@@ -414,21 +414,10 @@ typedef struct item {
 } item;
 
 static base_reader begin_schema(const void* data, size_t size) {
-    base_reader reader = base_reader_make(data, size);
-    proto_pb_field field;
-    while (proto_pb_next(&reader, &field))
-        if (field.id == NET_LOG_HEADER_SCHEMA && field.type == 2)
-            return base_reader_make(field.data, field.size);
-    return base_reader_make(NULL, 0);
-}
-
-uint64_t net_log_header_row_code(const void* data, size_t size) {
-    base_reader reader = base_reader_make(data, size);
-    proto_pb_field field;
-    uint64_t code = 0;
-    while (proto_pb_next(&reader, &field))
-        if (field.id == NET_LOG_HEADER_ROW_CODE) code = field.number;
-    return code;
+    proto_pb_field field = {.data = NULL};
+    return net_log_header_find(data, size, NET_LOG_HEADER_SCHEMA, 2, &field)
+               ? base_reader_make(field.data, field.size)
+               : base_reader_make(NULL, 0);
 }
 
 // The next component, template or message.

@@ -366,7 +366,7 @@ void net_log_exchange(net_log_writer* writer, net_match* match) {
     BASE_ASSERT(!writer->is_in_tick && !writer->is_closed && net_log_may_exchange(writer));
     BASE_ASSERT(net_match_tick(match) == writer->tick && writer->tick > 0);
     end_state(writer);
-    const bool has_thread = net_log_file_has_thread(writer->file);
+    const bool has_thread = writer->file->has_thread;
     net_log_recorder_destroy(writer->recorder);
     net_history_destroy(writer->history);
     writer->recorder = NULL;
@@ -379,7 +379,7 @@ void net_log_exchange(net_log_writer* writer, net_match* match) {
                    net_log_file_exchange(writer->file, header.data, header.size);
     base_bytes_deinit(&header);
     if (is_said) offer_keyframe(writer, match);
-    if (!is_said || net_log_file_lacks_exchange(writer->file))
+    if (!is_said || (writer->file->is_exchange_due && !writer->file->is_leaving_out))
         net_log_file_fail(writer->file, "the log cannot say what the game is after its reload");
 }
 
