@@ -14,6 +14,7 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -149,7 +150,7 @@ struct net_playback_feed {
     uint64_t clamped;
     uint64_t reported[NOTES_MAX]; // hashes of what was reported: every seek makes another world
     uint32_t reported_count;
-    // of one world
+    // of one world, to the end
     ecs_world* world;
     net_rows* rows; // its match's
     plan** plans;
@@ -189,18 +190,8 @@ void net_playback_feed_leave(net_playback_feed* feed) {
     BASE_ARRAY_RELEASE(allocator, feed->incarnations, feed->incarnation_capacity);
     if (feed->object) base_release(allocator, feed->object, feed->object_bytes);
     BASE_ARRAY_RELEASE(allocator, feed->values, feed->value_capacity);
-    feed->world = NULL;
-    feed->rows = NULL;
-    feed->plans = NULL;
-    feed->parts = NULL;
-    feed->steps = NULL;
-    feed->incarnations = NULL;
-    feed->object = NULL;
-    feed->values = NULL;
-    feed->plan_count = feed->part_count = feed->step_count = 0;
-    feed->plan_capacity = feed->part_capacity = feed->step_capacity = 0;
-    feed->incarnation_capacity = feed->value_capacity = 0;
-    feed->version = 0;
+    const size_t first = offsetof(net_playback_feed, world);
+    memset((uint8_t*)feed + first, 0, sizeof *feed - first);
 }
 
 void net_playback_feed_destroy(net_playback_feed* feed) {

@@ -9,10 +9,8 @@
 #include "ecs/save.h"
 #include "stream/log_delay.h"
 #include "replay/log_entering.h"
-#include "log/log_feed.h"
 #include "log/log_read.h"
 #include "replay/log_replay.h"
-#include "stream/stream_feed.h"
 #include "stream/stream_report.h"
 
 #include <inttypes.h>

@@ -4,12 +4,17 @@
 /// and clocks: time is an argument.
 #pragma once
 
+#include "log/log_feed.h"
 #include "net/log.h"
 #include "net/match.h"
 #include "net/server.h"
 #include "net/stream.h"
 
-typedef struct net_log_feed net_log_feed; ///< log/log_feed.h
+/// A stream as a feed, as a file is one. The header must be there (net_stream_follower_header,
+/// asserted). Each call of `next` polls the follower when it has no record, at the time of the
+/// newest poll, so a loop until NOTHING takes all that came. Lives as long as the follower; FAILED
+/// is not reported: see net_stream_follower_info.text.
+net_log_feed net_stream_follower_feed(net_stream_follower* follower);
 
 typedef struct net_follow_config {
     const base_allocator* allocator; ///< NULL: the heap

@@ -2,7 +2,7 @@
 // One message at a time, as the stream numbers them. The broker's own delivery may lose, double and
 // stop without a word: what is not the next message is left, and a newer one, or the answer to a
 // ping, shows that a message is missing. Then it is read from there again.
-#include "stream/stream_feed.h"
+#include "stream/follow.h"
 #include "stream/stream_frame.h"
 #include "stream/stream_report.h"
 

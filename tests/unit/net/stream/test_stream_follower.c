@@ -3,7 +3,7 @@
 #include "stream/stream_report.h"
 #include "stream_world.h"
 
-#include "stream/stream_feed.h"
+#include "stream/follow.h"
 
 static void open_follower(stream_stage* self) {
     stage_open(self);
