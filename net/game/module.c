@@ -312,7 +312,6 @@ typedef struct module_box {
     int copy; // of the library, which was loaded from there; -1: from its file
     char templates_file[PATH_BYTES_MAX];
     char asset_folder[PATH_BYTES_MAX + NET_GAME_NAME_BYTES_MAX];
-    base_bytes templates;
     base_bytes pack;
 } module_box;
 
@@ -412,7 +411,6 @@ static bool name_templates(const char* file, char* templates_file, size_t bytes,
 static module_box* create_box(void) {
     module_box* box = base_allocate_zero(NULL, sizeof *box);
     if (!box) return NULL;
-    base_bytes_init(&box->templates, NULL);
     base_bytes_init(&box->pack, NULL);
     box->copy = -1;
     box->module.game = &box->table.game;
@@ -423,7 +421,6 @@ static module_box* create_box(void) {
 
 static void destroy_box(module_box* box) {
     if (!box) return;
-    base_bytes_deinit(&box->templates);
     base_bytes_deinit(&box->pack);
     if (box->module.library) dlclose(box->module.library);
     if (box->copy >= 0) (void)close(box->copy);
@@ -432,6 +429,8 @@ static void destroy_box(module_box* box) {
 
 // @return `result`; with NET_OK *module is that of the box.
 static net_result give_box(module_box* box, net_result result, net_module** module) {
+    box->module.pack = box->pack.data;
+    box->module.pack_bytes = box->pack.size;
     *module = result == NET_OK ? &box->module : NULL;
     if (result != NET_OK) destroy_box(box);
     return result;
@@ -455,23 +454,6 @@ static void name_assets(module_box* box) {
     int size = slash ? (int)(slash - box->templates_file) + 1 : 0;
     (void)base_text_format(box->asset_folder, sizeof box->asset_folder, "%.*s%s", size,
                            box->templates_file, box->table.game.name);
-}
-
-// The root is the last text of its pack. Its copy ends with a NUL.
-static net_result copy_templates(module_box* box) {
-    size_t offset = 0;
-    ecs_pack_text text = {.text = ""};
-    while (ecs_pack_next(box->pack.data, box->pack.size, &offset, &text)) {
-    }
-    size_t size = text.bytes;
-    base_bytes_write(&box->templates, text.text, size);
-    base_bytes_write_u8(&box->templates, 0);
-    if (box->templates.failed) return NET_ERR_MEMORY;
-    box->module.templates = (const char*)box->templates.data;
-    box->module.template_bytes = size;
-    box->module.pack = box->pack.data;
-    box->module.pack_bytes = box->pack.size;
-    return NET_OK;
 }
 
 net_result net_template_pack_read(const char* file, const base_reporter* reporter,
@@ -559,7 +541,6 @@ static net_result open_file(module_box* box, const module_box* old, const base_r
             base_hash64_mix(box->code_hash, base_hash64(box->pack.data, box->pack.size, 0));
         result = check_texts(box, reporter);
     }
-    if (!result) result = copy_templates(box);
     const bool is_beside = old && (old->copy >= 0 || old->code_hash != box->code_hash);
     if (!result) result = load_library(box, name, is_beside ? &code : NULL, reporter);
     base_bytes_deinit(&code);
@@ -595,8 +576,7 @@ net_result net_module_reopen(const net_module* module, const base_reporter* repo
         return result;
     }
     box->module.workers = module->workers;
-    *next = &box->module;
-    return NET_OK;
+    return give_box(box, NET_OK, next);
 }
 
 net_result net_module_reopen_pack(const net_module* module, const void* pack, size_t bytes,
@@ -609,7 +589,6 @@ net_result net_module_reopen_pack(const net_module* module, const void* pack, si
     memcpy(box->templates_file, old->templates_file, sizeof box->templates_file);
     base_bytes_write(&box->pack, pack, bytes);
     net_result result = box->pack.failed ? NET_ERR_MEMORY : check_texts(box, reporter);
-    if (!result) result = copy_templates(box);
     if (!result)
         result = net_module_table_check(old->module.game, old->file, reporter, &box->table);
     box->module.content_hash = base_hash64_mix(old->code_hash, base_hash64(pack, bytes, 0));
@@ -636,7 +615,7 @@ net_result net_module_wrap(const net_game_module* game, const char* templates,
         if (fits) ecs_pack_add(&box->pack, path, templates, size);
         box->module.content_hash = base_hash64_mix(base_hash64_text(box->table.game.name),
                                                    base_hash64(templates, size, 0));
-        result = !fits ? NET_ERR_MODULE : box->pack.failed ? NET_ERR_MEMORY : copy_templates(box);
+        result = !fits ? NET_ERR_MODULE : box->pack.failed ? NET_ERR_MEMORY : NET_OK;
     }
     if (!result) name_assets(box);
     return give_box(box, result, module);

@@ -170,10 +170,7 @@ static net_result copy_records(copy* self) {
             is_behind = self->file != NULL;
             has_begin = false;
         }
-        if (!net_log_kinds[record.kind].is_copied) {
-            self->result->records_left_out += record.kind == NET_LOG_KIND_OTHER;
-            continue;
-        }
+        if (!net_log_kinds[record.kind].is_copied) continue;
         if (config->last > 0 && record.tick > config->last) break;
         if (is_behind && record.kind == NET_LOG_KIND_END) self->result->next_tick = start.tick + 1;
         if (self->result->next_tick > 0) break;

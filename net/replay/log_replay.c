@@ -270,7 +270,6 @@ static net_result follow_cursor(net_log_replay* replay, net_log_tick* tick) {
     net_result result = enter_keyframe(replay, &keyframe);
     replay->has_failed = result != NET_OK;
     tick->lost_first = replay->cursor.lost_first;
-    tick->lost_last = replay->cursor.lost_first > 0 ? replay->cursor.resumed : 0;
     return result;
 }
 

@@ -105,7 +105,6 @@ static bool build(net_stream_writer* self, uint64_t now_us) {
         return false;
     }
     self->missing_since_us = 0;
-    self->status.sent_records = self->frame.number + self->frame.count - 1;
     prepare(self);
     return true;
 }
@@ -385,8 +384,7 @@ void net_stream_writer_claim(net_stream_writer* self, const net_stream_position*
     self->status = (net_stream_status){.state = NET_STREAM_CLAIMING,
                                        .epoch = behind->epoch + 1,
                                        .writer = self->config.claim.writer,
-                                       .acked = *behind,
-                                       .sent_records = behind->records};
+                                       .acked = *behind};
     self->frame = (net_stream_frame){
         .kind = NET_STREAM_KIND_CLAIM, .epoch = behind->epoch + 1, .number = behind->records + 1};
     self->end_tick = 0;

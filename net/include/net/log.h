@@ -535,8 +535,8 @@ typedef struct net_log_tick {
     uint64_t state_hash, world_hash;
     const uint8_t* changes; ///< proto/LOG.md, "Sums"; borrowed until the next step
     size_t changes_bytes;
-    /// Ticks before this one that cannot be read: the replay went on at the keyframe of lost_last.
-    ecs_tick lost_first, lost_last; ///< 0: none
+    /// From this tick to the one before cannot be read: the replay went on at a keyframe. 0: not so.
+    ecs_tick lost_first;
 } net_log_tick;
 
 /// Create the match that the log's header describes. The caller owns the replay; it uses the

@@ -81,9 +81,8 @@ typedef struct net_log_copy_config {
 typedef struct net_log_copy_result {
     ecs_tick ticks, first_tick, last_tick; ///< whole ones of the copy
     ecs_tick unfinished_tick;              ///< has inputs and no end: left out; 0: none
-    ecs_tick next_tick;        ///< after damage the source goes on with it; 0: it does not
-    uint64_t bytes;            ///< of the file
-    uint64_t records_left_out; ///< of kinds that this version does not know
+    ecs_tick next_tick; ///< after damage the source goes on with it; 0: it does not
+    uint64_t bytes;     ///< of the file
 } net_log_copy_result;
 
 /// Write a part of what the reader yields, queue included, as a new and whole log. The part ends

@@ -25,10 +25,8 @@ BASE_C_BEGIN
 /// An opened module with its templates. All pointers live until net_module_close.
 typedef struct net_module {
     const net_game_module* game; ///< checked copy, arrays too: missing fields are zero
-    const char* templates;       ///< text of NAME.blk, NUL-terminated
-    size_t template_bytes;
-    const char* templates_file; ///< for messages
-    const void* pack;           ///< NAME.blk and all its imports: ecs/template_files.h
+    const char* templates_file;  ///< for messages
+    const void* pack;            ///< NAME.blk and all its imports: ecs/template_files.h
     size_t pack_bytes;
     uint64_t content_hash;    ///< of the .so and the pack
     void* library;            ///< dlopen handle; NULL for a linked-in module

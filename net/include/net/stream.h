@@ -206,8 +206,7 @@ typedef struct net_stream_status {
     uint64_t writer;    ///< of the claim; 0: none was made yet
     uint64_t fenced_by; ///< FENCED: the newest epoch in the stream
     net_stream_position acked;
-    ecs_tick acked_tick; ///< newest one whose end is acknowledged; 0: none
-    uint64_t sent_records;
+    ecs_tick acked_tick;           ///< newest one whose end is acknowledged; 0: none
     uint64_t messages, bytes;      ///< acknowledged
     uint64_t repeats;              ///< messages that were sent once more
     uint64_t ack_us, ack_us_total; ///< how long the newest acknowledgement took, and all

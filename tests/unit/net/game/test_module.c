@@ -34,6 +34,12 @@ static void refuse_check(const char* file, net_result result, const char* why) {
 
 // ---- opening ----
 
+static bool has_text(const net_module* module, const char* text) {
+    for (size_t i = 0; i + strlen(text) <= module->pack_bytes; i++)
+        if (memcmp((const uint8_t*)module->pack + i, text, strlen(text)) == 0) return true;
+    return false;
+}
+
 // S2.3
 CASE(a_name_is_found_in_the_search_path) {
     const base_reporter* reporter = hear();
@@ -41,8 +47,7 @@ CASE(a_name_is_found_in_the_search_path) {
     assert_ok(net_module_open("breakout", "/nowhere::" GAMES_DIR, reporter, &module));
     assert_string_equal(module->game->name, "breakout");
     assert_int_equal(module->game->message_count, BREAKOUT_MESSAGE_COUNT);
-    assert_non_null(strstr(module->templates, "breakout_brick"));
-    assert_int_equal(module->template_bytes, strlen(module->templates));
+    assert_true(has_text(module, "breakout_brick"));
     assert_non_null(module->library);
     assert_true(module->content_hash != 0);
     uint64_t hash = module->content_hash;
@@ -137,7 +142,7 @@ PACK_CASE(a_module_is_opened_again_when_its_files_changed, "breakout") {
     assert_null(none);
     append(at->blk, "\nlamp { }\n", 10);
     assert_ok(net_module_reopen(first, reporter, &second));
-    assert_non_null(strstr(second->templates, "lamp { }"));
+    assert_true(has_text(second, "lamp { }"));
     assert_true(second->library == first->library);
     unlink(at->so);
     copy_file(GAMES_DIR "/breakout.so", at->so);
