@@ -273,7 +273,7 @@ static void model_open(model* self, uint32_t seed) {
                .context = &self->told);
     store_seal(&self->fixture);
     const ecs_template_id kinds[] = {self->fixture.thing, self->fixture.named, self->fixture.solid};
-    self->entity_count = seed % 16 == 0 ? ENTITIES_MAX : ENTITIES;
+    self->entity_count = seed % 8 == 0 ? ENTITIES_MAX : ENTITIES;
     for (uint32_t i = 0; i < self->entity_count; i++)
         self->entities[i] =
             store_create(&self->fixture, kinds[base_rng_below(&rng, BASE_COUNT(kinds))]);
