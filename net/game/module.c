@@ -325,7 +325,7 @@ static const char* next_folder(const char* path, char* folder, size_t folder_byt
     return path + length + (path[length] == ':' ? 1 : 0);
 }
 
-// The nearest name of a module in the path, for "did you mean". It is in `kept`; NULL: none is near.
+// The nearest name of a module in the path, in `kept`; NULL: none is near.
 static const char* nearest_name(const char* name, const char* search_path,
                                 char kept[NET_GAME_NAME_BYTES_MAX]) {
     char folder[PATH_BYTES_MAX], found[NET_GAME_NAME_BYTES_MAX];

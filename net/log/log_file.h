@@ -145,8 +145,8 @@ net_result net_log_file_destroy(net_log_file* file);
 
 // The last seconds of a log in memory: copies of its blocks, from a keyframe on.
 //
-// The blocks are those of the file, byte for byte. So a save is a copy of them as of a later segment
-// of the log (proto/LOG.md, "Segments").
+// The blocks are those of the file, byte for byte. So a save is a copy of them as of a later
+// segment of the log (proto/LOG.md, "Segments").
 //
 // Shape:   a group of blocks begins with a keyframe, or with the log. Whole groups are dropped,
 //          the oldest first: when they are older than `ticks_min`, and when there is no room.

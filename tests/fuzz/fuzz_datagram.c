@@ -9,8 +9,8 @@
 //   3  the first byte is the number of ticks that pass
 //   4  the client sends the bytes on channel 0, 5: on channel 1
 //   6  the server sends a goodbye to all clients
-//   7  ENet commands of the connected client, sealed by it, four bytes each: kind, channel, distance
-//      of the sequence number from the one that the server expects, length of the payload
+//   7  ENet commands of the connected client, sealed by it, four bytes each: kind, channel,
+//      distance of the sequence number from the one that the server expects, length of the payload
 //
 // Invariants for any input: the host never fails, no event names a missing peer, messages keep
 // their limits, and after a quiet time every slot is free or connected and has nothing in its

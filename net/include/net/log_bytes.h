@@ -69,8 +69,8 @@ BASE_MUST_USE net_result net_log_watch_create(const base_allocator* allocator,
 void net_log_watch_destroy(net_log_watch* watch);
 /// Append prologue and header for blocks from a keyframe on, which make a log with them: it is a
 /// later part of one. `is_record`: of the spectator's record; else of the log itself, as it is.
-/// Steps may follow, also those after a place: then `out` may be NULL. @return NET_OK; NET_ERR_CLOSED (no header is there yet); NET_ERR_DAMAGED;
-///         NET_ERR_MEMORY.
+/// Steps may follow, also those after a place: then `out` may be NULL.
+/// @return NET_OK; NET_ERR_CLOSED (no header is there yet); NET_ERR_DAMAGED; NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_log_watch_head(net_log_watch* watch, int descriptor, bool is_record,
                                             base_bytes* out);
 /// Read the block at *offset (0: the prologue) of a part, of which `descriptor` is any descriptor,

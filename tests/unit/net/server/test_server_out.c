@@ -101,7 +101,7 @@ TABLE_CASE(a_server_says_why_a_client_has_an_entity, .seed = 1, .seats = 1, .ste
     net_explanation out;
     sums none = {0};
     assert_true(net_server_accounts(at->server, UINT32_MAX, take_line, &none));
-    assert_int_equal(none.lines, 0); // nobody accounts
+    assert_int_equal(none.lines, 0); // no ledger is kept
     assert_false(net_server_explain(at->server, 2, ECS_ENTITY_NONE, &out));
     const ecs_world* world = net_match_world(at->match);
     ecs_entity local = ecs_entity_make(ECS_INDEX_MAX, 1);
