@@ -535,7 +535,7 @@ typedef struct net_log_tick {
     uint64_t state_hash, world_hash;
     const uint8_t* changes; ///< proto/LOG.md, "Sums"; borrowed until the next step
     size_t changes_bytes;
-    /// Ticks from this one on cannot be read: the replay went on at a keyframe. 0: none.
+    /// From this tick to `tick` - 1 nothing could be read: it went on at a keyframe. 0: not so.
     ecs_tick lost_first;
 } net_log_tick;
 
