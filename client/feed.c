@@ -7,7 +7,6 @@
 #include "base/assert.h"
 #include "base/text.h"
 #include "net/match.h"
-#include "window/advice.h"
 
 #include <string.h>
 

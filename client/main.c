@@ -2,7 +2,7 @@
 // shoal-client: one player in a window, many bots in one process, or the playback of a log.
 //
 // Wiring only: options, and which of the modes runs. Read run_client() first, then players.c.
-#include "parts.h"
+#include "program.h"
 
 #include "host/output.h"
 #include "host/setup.h"

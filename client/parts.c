@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The only file of the client that names its parts. CMakeLists.txt says which are there.
-#include "parts.h"
-
 #include "ask.h"
-#include "record.h"
 #include "window/playback_play.h"
 
 #include "net/solo.h"

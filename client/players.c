@@ -2,7 +2,7 @@
 // The players of one process. Each has its own socket and its own world, so a bot here differs from
 // a real client only in sharing a process. Thin bots have no worlds: they keep rows, and share the
 // templates of one match. One loop runs all of them, on one thread.
-#include "parts.h"
+#include "program.h"
 
 #include "base/assert.h"
 #include "base/text.h"

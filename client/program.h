@@ -111,6 +111,12 @@ BASE_MUST_USE int client_players_finish(client_program* program);
 /// @return the exit code of the program.
 BASE_MUST_USE int client_window_play(client_program* program);
 
+/// --record: what the first player sees, as a log. A net_client_stepped_fn.
+bool client_record_step(void* program);
+/// Before the first match goes. @return NET_EXIT_CLEAN; NET_EXIT_RUNTIME: the record is not whole
+/// (reported).
+int client_record_close(client_program* program);
+
 // --local: a server of its own in this process, on a free port of loopback. The players connect to
 // it as to any server, over real sockets, so what is seen is what a network game does. It has a
 // thread of its own. When the game's files changed and are quiet again, the match goes on with
@@ -126,3 +132,17 @@ void client_local_close(client_local* local, net_loop* loop);
 /// The game with which the match goes on. The players have the one before until they are closed;
 /// the caller closes that one then. NULL: it is still theirs.
 net_module* client_local_take(client_local* local);
+
+/// What this client has beside the core. NULL: that part is left out.
+typedef struct client_parts {
+    const struct net_solo* solo;
+    bool (*record_step)(void* program); ///< log
+    int (*close_record)(client_program* program);
+    int (*replay)(const client_config* config, const base_reporter* reporter, net_loop* loop);
+    int (*list)(client_program* program);
+    int (*open_local)(client_program* program, client_local** local);
+    void (*close_local)(client_local* local, net_loop* loop);
+    net_module* (*take_local)(client_local* local);
+    int (*show)(client_program* program);
+} client_parts;
+extern const client_parts client_parts_here; ///< parts.c

@@ -4,7 +4,7 @@
 // A record has the ticks of the server. A step without a newer one may still have changed the
 // world, by a late packet: then the change list is kept for the next. The first tick that came
 // creates the file.
-#include "record.h"
+#include "program.h"
 
 #include "base/assert.h"
 #include "base/text.h"

@@ -6,9 +6,8 @@
 #include "program.h"
 
 #include "config/servers.h"
-#include "window/binder.h"
+#include "window/bindings.h"
 #include "window/controls.h"
-#include "window/line.h"
 #include "feed.h"
 #include "window/sound.h"
 #include "window/screens.h"
@@ -34,7 +33,7 @@ typedef enum own_key {
 
 typedef struct show show;
 
-/// What a failed build said: show_faults.c.
+/// What a failed build said.
 typedef struct show_faults {
     char lines[CLIENT_FAULTS_MAX][CLIENT_FAULT_BYTES];
     uint32_t count;
@@ -92,39 +91,21 @@ static inline client_player* show_player(const show* on, uint32_t person) {
 void show_keys_init(show* on);
 /// With --local one more person plays beside the others. @return false after a report.
 BASE_MUST_USE bool show_join(show* on);
-/// Open the views of all who see something, and their players.
-/// @return NET_EXIT_CLEAN; any other exit code: reported.
-BASE_MUST_USE int show_open_people(show* on);
 /// Find out which keys do what in the game that was opened.
 void show_bindings_open(show* on);
-/// Open the screen that changes them.
-void show_open_binder(show* on);
-/// @return true: the event was for that screen.
-BASE_MUST_USE bool show_see_binder(show* on, const client_event* event);
 /// Handle what came from keys and pointer.
 void show_see_events(show* on);
 /// A game controller came or went, with any other event nothing happens.
 void show_see_pads(show* on, const client_event* event);
 /// Close the line that a person types: its session is over.
 void show_close_line(show* on);
-/// A net_client_input_fn: the inputs of a show_person.
-void show_think(void* context, const net_player_context* player, void* input);
 
 /// Show the list of servers until one is chosen, or the user leaves (is_leaving). The program's
 /// config has its address then, and whether it is watched.
 /// @return NET_EXIT_CLEAN; any other exit code: reported.
 BASE_MUST_USE int show_choose_server(show* on);
-/// Read the file of --window faults, some times a second. Without the option it does nothing.
-void show_look_for_faults(show* on, uint64_t now_us);
-void show_draw_faults(const show* on, const net_draw* draw, float width);
-/// Of a person that only watches: show_watch.c.
-enum { SHOW_WATCH_HELP_ROWS = 5 };
-extern const client_help_row show_watch_help[SHOW_WATCH_HELP_ROWS];
+/// Does the person only watch?
 bool show_is_watching(const show* on);
-/// @return true when the event chose another player.
-bool show_watch_see(show* on, const client_event* event);
-/// The name of the player, at the lower edge.
-void show_watch_draw(const show* on, const net_draw* draw, float width, float height);
 
 typedef enum show_picture {
     SHOW_CONNECTING,

@@ -43,6 +43,55 @@ static bool see_line(show* on, const client_event* event) {
     return result != CLIENT_LINE_IGNORED;
 }
 
+// ---- the keys that a person chooses: from the file when a game opens, and into it when the screen
+// closes ----
+
+// What is wrong with a name is reported once, although each person has controls.
+static void use_bindings(show* on) {
+    const base_reporter silent = {0};
+    for (uint32_t i = 0; i < CLIENT_PEOPLE_MAX; i++)
+        client_controls_change(&on->people[i].controls, on->bindings.actions, on->bindings.count,
+                               i == 0 ? &on->program->reporter : &silent);
+}
+
+void show_bindings_open(show* on) {
+    const net_game_module* game = on->program->module->game;
+    char file[NET_GAME_NAME_BYTES_MAX + 8];
+    client_bindings_init(&on->bindings, game);
+    on->binder.is_open = false;
+    on->bindings_file[0] = '\0';
+    if (client_players_people(on->program) > 0 && game->action_count > 0 &&
+        base_text_format(file, sizeof file, "%s.keys", game->name) &&
+        client_config_place(&on->program->config, file, on->bindings_file,
+                            sizeof on->bindings_file))
+        (void)!client_bindings_read(&on->bindings, on->bindings_file, &on->program->reporter);
+    use_bindings(on);
+}
+
+static bool see_binder(show* on, const client_event* event) {
+    if (!on->binder.is_open) return false;
+    const bool is_taken = client_binder_see(&on->binder, &on->bindings, event);
+    if (on->binder.is_open || !on->binder.is_changed) return is_taken;
+    use_bindings(on);
+    if (!on->bindings_file[0] ||
+        !client_bindings_write(&on->bindings, on->bindings_file, &on->program->reporter)) {
+        (void)base_text_copy(on->notice, sizeof on->notice,
+                             "The keys could not be kept: they are for this session.");
+        on->notice_us = net_loop_now_us();
+    }
+    return is_taken;
+}
+
+static void open_binder(show* on) {
+    on->has_help = false;
+    for (uint32_t i = 0; i < on->people_count; i++)
+        (void)client_controls_see(&on->people[i].controls,
+                                  &(client_event){.kind = CLIENT_EVENT_FOCUS_LOST}, 0.0f, 0.0f);
+    client_binder_open(&on->binder);
+}
+
+// ---- what keys do ----
+
 static void press(show* on, int32_t key) {
     if (key == on->keys[KEY_PANEL]) {
         on->has_panel = !on->has_panel;
@@ -53,7 +102,7 @@ static void press(show* on, int32_t key) {
         on->has_help = false;
     } else if (key == on->keys[KEY_BIND] && on->people_count > 0 && on->bindings.count > 0 &&
                client_player_is_person(on->program, 0)) {
-        show_open_binder(on);
+        open_binder(on);
     } else if (can_talk(on) && (key == on->keys[KEY_TALK] || key == on->keys[KEY_AGAIN] ||
                                 key == on->keys[KEY_AGAIN_TOO])) {
         open_line(on);
@@ -138,16 +187,59 @@ static bool see_play(show* on, const client_event* event) {
     return client_controls_see(&on->people[person].controls, event, x, y);
 }
 
+// ---- who only watches: another player is chosen, and the game gets no keys ----
+
+bool show_is_watching(const show* on) {
+    return client_player_is_spectator(on->program, 0);
+}
+
+static uint32_t last_player(const net_client* client) {
+    uint32_t last = 0;
+    for (uint32_t at = 0; (at = net_client_next_player(client, at)) != 0;)
+        last = at;
+    return last;
+}
+
+// 0: there is none.
+static uint32_t player_before(const net_client* client, uint32_t number) {
+    uint32_t before = 0;
+    for (uint32_t at = 0; (at = net_client_next_player(client, at)) != 0 && at < number;)
+        before = at;
+    return before ? before : last_player(client);
+}
+
+static uint32_t player_after(const net_client* client, uint32_t number) {
+    const uint32_t next = net_client_next_player(client, number);
+    return next ? next : net_client_next_player(client, 0);
+}
+
+static bool see_watching(show* on, const client_event* event) {
+    const bool is_pad = event->kind == CLIENT_EVENT_PAD_DOWN;
+    if (!on->program->players || (event->kind != CLIENT_EVENT_KEY_DOWN && !is_pad)) return false;
+    net_client* client = show_player(on, 0)->client;
+    const uint32_t watched = net_client_watched(client);
+    uint32_t wanted = 0;
+    const bool is_tab = event->key == client_window_key("Tab");
+    if (event->key == (is_pad ? client_pad_input("DPRight") : client_window_key("Right")) || is_tab)
+        wanted = player_after(client, watched);
+    else if (event->key == (is_pad ? client_pad_input("DPLeft") : client_window_key("Left")))
+        wanted = player_before(client, watched);
+    else
+        return false;
+    if (wanted && wanted != watched) net_client_watch(client, wanted);
+    return true;
+}
+
 void show_see_events(show* on) {
     client_event event;
     on->wants_again = false;
     while (client_window_next_event(on->window, &event)) {
         if (event.kind == CLIENT_EVENT_CLOSE) on->is_closed = on->is_leaving = true;
         show_see_pads(on, &event);
-        if (see_line(on, &event) || show_see_binder(on, &event)) continue;
+        if (see_line(on, &event) || see_binder(on, &event)) continue;
         // A key that the game uses belongs to the game.
         const bool is_pad = on->people[0].controls.is_pad;
-        if (show_is_watching(on) ? show_watch_see(on, &event) : see_play(on, &event)) continue;
+        if (show_is_watching(on) ? see_watching(on, &event) : see_play(on, &event)) continue;
         if (event.kind == CLIENT_EVENT_PAD_DOWN && event.key == client_pad_input("Start") &&
             can_join(on, event.pad, is_pad))
             join(on, event.pad);

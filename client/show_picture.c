@@ -3,10 +3,12 @@
 #include "show.h"
 
 #include "base/math.h"
+#include "base/shown.h"
 #include "base/text.h"
 
 #include <string.h>
 
+#define LOOK_US 250000u                 ///< between two looks at the file
 #define LOST_PREFIX "connection lost: " ///< first words of the client's report of it
 
 static const client_help_row help_rows[] = {
@@ -19,6 +21,66 @@ static const client_help_row help_rows[] = {
     {"Escape", "leave"},
     {"Enter, T", "say something to the others"}, // where the game takes it
 };
+
+static const client_help_row watch_help[] = {
+    {"Right, Tab", "the next player"},
+    {"Left", "the one before"},
+    {"F1", "connection, view and frames as plots"},
+    {"F2, H", "this help"},
+    {"Escape", "leave"},
+};
+
+static void draw_watching(const show* on, const net_draw* draw, float width, float height) {
+    const net_client* client = show_player(on, 0)->client;
+    const uint32_t watched = net_client_watched(client);
+    const char* name = net_client_player_name(client, watched);
+    uint32_t count = 0, place = 0;
+    for (uint32_t at = 0; (at = net_client_next_player(client, at)) != 0;) {
+        count++;
+        place += at <= watched;
+    }
+    char text[128];
+    if (name)
+        (void)base_text_format(text, sizeof text, "Watching %s (%u of %u)", name, place, count);
+    else
+        (void)base_text_copy(text, sizeof text, "No player is here");
+    client_screen_watching(draw, width, height, text, count > 1 ? "Left, Right: another" : "");
+}
+
+// ---- what a build said that failed while the game is played (--window faults=FILE): the match goes
+// on as it was, and its window says why. The file is there as long as the fault is. ----
+
+static void read_lines(show_faults* faults, FILE* file) {
+    char line[CLIENT_FAULT_BYTES];
+    while (faults->count < CLIENT_FAULTS_MAX && fgets(line, sizeof line, file)) {
+        const bool is_whole = strchr(line, '\n') != NULL;
+        line[strcspn(line, "\n")] = '\0';
+        if (base_shown_copy(faults->lines[faults->count], sizeof line, line)) faults->count++;
+        for (int byte = 0; !is_whole && byte != EOF && byte != '\n';)
+            byte = fgetc(file);
+    }
+}
+
+static void look_for_faults(show* on, uint64_t now_us) {
+    show_faults* faults = &on->faults;
+    const char* name = on->program->config.faults;
+    if (!name || (faults->looked_us && now_us < faults->looked_us + LOOK_US)) return;
+    faults->looked_us = now_us;
+    faults->count = 0;
+    FILE* file = fopen(name, "re");
+    if (!file) return; // no fault
+    read_lines(faults, file);
+    (void)fclose(file);
+}
+
+static void draw_faults(const show* on, const net_draw* draw, float width) {
+    const char* lines[CLIENT_FAULTS_MAX];
+    for (uint32_t i = 0; i < on->faults.count; i++)
+        lines[i] = on->faults.lines[i];
+    client_screen_faults(draw, width, lines, on->faults.count);
+}
+
+// ---- the picture ----
 
 // @return true when there is a picture of every person's game.
 static bool prepare_games(show* on, uint64_t now_us) {
@@ -64,14 +126,14 @@ static void draw_session(show* on, const net_draw* draw, float width, float heig
         if (!has_picture) client_screen_waiting(draw, width, height, title_of(on), draw->time_s);
         break;
     }
-    if (has_picture && show_is_watching(on)) show_watch_draw(on, draw, width, height);
+    if (has_picture && show_is_watching(on)) draw_watching(on, draw, width, height);
     if (on->has_panel) client_panel_draw(&on->panel, draw);
     if (on->binder.is_open) client_binder_draw(&on->binder, &on->bindings, draw, width, height);
     if (on->has_help) {
         const net_game_module* game = on->program->module->game;
         if (show_is_watching(on))
-            client_screen_help(draw, width, height, game->title, NULL, 0, show_watch_help,
-                               SHOW_WATCH_HELP_ROWS, false);
+            client_screen_help(draw, width, height, game->title, NULL, 0, watch_help,
+                               BASE_COUNT(watch_help), false);
         else
             client_screen_help(draw, width, height, game->title, on->bindings.actions,
                                on->bindings.count, help_rows,
@@ -244,8 +306,8 @@ void show_draw(show* on, uint64_t now_us, show_picture what, const char* shot) {
     } else {
         if (has_picture) draw_hints(on, &draw, width, height, now_us);
         draw_session(on, &draw, width, height, has_picture);
-        show_look_for_faults(on, now_us);
-        show_draw_faults(on, &draw, width);
+        look_for_faults(on, now_us);
+        draw_faults(on, &draw, width);
     }
     char path[1024];
     if (!shot && has_picture) shot = find_shot(on, path, sizeof path);

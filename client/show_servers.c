@@ -7,7 +7,6 @@
 
 #include "base/text.h"
 #include "net/socket.h"
-#include "window/servers.h"
 
 #include <stdlib.h>
 

@@ -7,7 +7,6 @@
 // in units of the height.
 #include "window/font.h"
 
-#include "window/stb_easy.h"
 #include "stb_truetype.h"
 
 #include "base/assert.h"

@@ -43,3 +43,10 @@ client_glyph client_font_measure(const client_font* font, uint32_t character, ui
 /// Draw the part of each pixel that the character covers, 0..255, in rows of `stride` bytes.
 void client_font_raster(const client_font* font, uint32_t character, uint32_t height,
                         uint8_t* target, uint32_t stride);
+
+/// The letters of stb_easy_font, for systems without a font file (ASCII 32..126): the width of one,
+/// in units.
+int client_easy_font_advance(char letter);
+/// Write the upright rectangles (left, top, right, bottom each) of a letter. @return their count.
+int client_easy_font_quads(char letter, float* corners, int quads_max);
+#define CLIENT_EASY_QUADS_MAX 64

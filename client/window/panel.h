@@ -75,3 +75,22 @@ bool client_panel_plot_box(const client_panel* panel, client_plot plot, float* x
 ecs_color client_panel_plot_color(client_plot plot);
 /// @return the end of a plot's scale: 1, 2 or 5 times a power of ten, not below the largest value.
 float client_panel_scale(const client_panel* panel, client_plot plot);
+
+#define CLIENT_ADVICE_LOSS_PERCENT 5.0
+#define CLIENT_ADVICE_FRAME_MS 34.0 ///< below 30 frames a second
+#define CLIENT_ADVICE_VIEW_MS 250.0
+#define CLIENT_ADVICE_TICKS_PART 0.8  ///< of the ticks a second that the server should make
+#define CLIENT_ADVICE_CORRECTIONS 3.0 ///< that are seen, a second
+#define CLIENT_ADVICE_RTT_MS 200.0
+
+typedef struct client_advice_facts {
+    double loss_percent, frame_ms, view_ms, rtt_ms;
+    double ticks_s,
+        rate_hz; ///< ticks of the server that came, and those that it should make; 0: not known
+    double corrections_s; ///< of the prediction, that are seen
+    bool is_local;        ///< the server is in this program
+} client_advice_facts;
+
+/// Write the sentence about the worst of it: what hides other faults comes first.
+/// @return false: nothing is bad, and the sentence says so.
+bool client_advice_write(const client_advice_facts* facts, char* text, size_t text_bytes);

@@ -4,9 +4,8 @@
 //
 // A picture (--shot) is one frame after a seek, so that equal moments give equal bytes. It shows
 // the game only, in the size that players see; with --window panel it shows the strip too.
-#include "window/playback_window.h"
+#include "window/playback_play.h"
 
-#include "window/playback_inspector.h"
 #include "window/playback_timeline.h"
 #include "window/window.h"
 
@@ -247,9 +246,8 @@ static void take_events(show* on) {
     }
 }
 
-// --replay follow=S keeps S seconds behind the end of the log: half of them are used up before
-// the log is
-// looked at again.
+// --replay follow=S keeps S seconds behind the end of the log: half of them are used up before the
+// log is looked at again.
 static bool is_late(const show* on) {
     double left = (double)net_playback_tick_last(on->self->playback) - wanted(on);
     return left < on->self->config->follow_s * rate(on) / 2;

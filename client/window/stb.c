@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // stb's functions, compiled here once. Its code is foreign, so warnings are off here. That of
 // stb_easy_font is static, so its letters are wrapped.
-#include "window/stb_easy.h"
+#include "window/font.h"
 
 #include "net/limits.h"
 

@@ -10,15 +10,17 @@
 #include "window/window.h"
 
 #include "window/pads.h"
-#include "window/shot.h"
 
 #include "base/assert.h"
 #include "base/text.h"
+#include "stb_image_write.h"
 
 #include <SDL.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <errno.h>
+#include <stdio.h>
 
 #define BUCKET_US 20u
 #define BUCKETS 2500u ///< 50 ms; the last one counts all longer times
@@ -399,4 +401,67 @@ void client_window_write_frames(const client_window* self, FILE* file) {
     client_window_frames frames = client_window_get_frames(self);
     fprintf(file, "frames n=%" PRIu64 " frame_us_p50=%" PRIu32 " frame_us_p99=%" PRIu32 "\n",
             frames.count, frames.us_p50, frames.us_p99);
+}
+
+// ---- a picture as a file ----
+//
+// The pixels are read back, made opaque RGB, compressed by stb_image_write with fixed settings, and
+// first written to a file beside the target, so that no program reads an incomplete picture.
+
+typedef struct sink {
+    FILE* file;
+    bool is_failed;
+} sink;
+
+static void write_bytes(void* context, void* bytes, int count) {
+    sink* to = context;
+    if (fwrite(bytes, 1, (size_t)count, to->file) != (size_t)count) to->is_failed = true;
+}
+
+static bool write_png(const char* path, const uint8_t* rgb, int width, int height,
+                      const base_reporter* reporter) {
+    char part[4096];
+    if (!base_text_format(part, sizeof part, "%s.part", path)) {
+        base_report(reporter, path, 0, "the name is too long");
+        return false;
+    }
+    (void)remove(part); // a link goes, and not what it leads to
+    sink to = {.file = fopen(part, "wbx")};
+    if (!to.file) {
+        base_report(reporter, path, 0, "cannot be written: %s", strerror(errno));
+        return false;
+    }
+    bool is_written =
+        stbi_write_png_to_func(write_bytes, &to, width, height, 3, rgb, width * 3) != 0;
+    is_written = is_written && !to.is_failed;
+    is_written = fclose(to.file) == 0 && is_written;
+    is_written = is_written && rename(part, path) == 0;
+    if (is_written) return true;
+    base_report(reporter, path, 0, "cannot be written: %s", strerror(errno));
+    (void)remove(part);
+    return false;
+}
+
+bool client_shot_write(struct SDL_Renderer* renderer, const char* path,
+                       const base_reporter* reporter) {
+    BASE_ASSERT(renderer && path);
+    int width = 0, height = 0;
+    if (SDL_GetRendererOutputSize(renderer, &width, &height) != 0 || width < 1 || height < 1) {
+        base_report(reporter, path, 0, "no picture: %s", SDL_GetError());
+        return false;
+    }
+    size_t size = (size_t)width * (size_t)height * 3;
+    uint8_t* rgb = base_allocate(NULL, size);
+    if (!rgb) {
+        base_report(reporter, path, 0, "no memory for a picture of %d x %d", width, height);
+        return false;
+    }
+    bool is_written = false;
+    (void)SDL_RenderSetClipRect(renderer, NULL);
+    if (SDL_RenderReadPixels(renderer, NULL, SDL_PIXELFORMAT_RGB24, rgb, width * 3) != 0)
+        base_report(reporter, path, 0, "no pixels: %s", SDL_GetError());
+    else
+        is_written = write_png(path, rgb, width, height, reporter);
+    base_release(NULL, rgb, size);
+    return is_written;
 }

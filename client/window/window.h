@@ -124,3 +124,8 @@ typedef struct client_window_frames {
 client_window_frames client_window_get_frames(const client_window* window);
 /// Write the line "frames n=N frame_us_p50=N frame_us_p99=N".
 void client_window_write_frames(const client_window* window, FILE* file);
+/// Write the current picture of the renderer. The file appears complete or not at all;
+/// equal pixels give equal bytes.
+/// @return false when the pixels cannot be read or the file cannot be written: reported.
+BASE_MUST_USE bool client_shot_write(struct SDL_Renderer* renderer, const char* path,
+                                     const base_reporter* reporter);

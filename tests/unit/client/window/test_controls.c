@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "window/binder.h"
+#include "window/bindings.h"
 #include "window/controls.h"
-#include "window/line.h"
 
 #include "test.h"
 

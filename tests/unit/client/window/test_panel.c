@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "window/advice.h"
 #include "window/panel.h"
 
 #include "picture.h"

@@ -4,8 +4,7 @@
 #include "playback/playback_record.h"
 #include "window/picture.h"
 
-#include "window/playback_window.h"
-#include "window/playback_inspector.h"
+#include "window/playback_play.h"
 #include "window/playback_timeline.h"
 
 enum { TICKS = 900 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The list of servers: its file, where a click goes, and the picture.
 #include "config/servers.h"
-#include "window/servers.h"
+#include "window/screens.h"
 
 #include "picture.h"
 

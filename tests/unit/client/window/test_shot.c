@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Pictures as files, from a renderer in memory.
-#include "window/shot.h"
+#include "window/window.h"
 
 #include "picture.h"
 
