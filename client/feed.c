@@ -99,14 +99,9 @@ static void fill_facts(const net_client_meter* meter, const net_presenter_meter*
     facts->loading = ecs_handle_count(world, ECS_STATE_LOADING);
     facts->allocated = ecs_handle_count(world, ECS_STATE_ALLOCATED);
     facts->corrections = view->corrections;
-    facts->corrections_seen = view->corrections_seen;
     facts->correction_max = view->correction_max;
-    facts->rollbacks = view->rollbacks;
     facts->stalls = view->stalls;
-    facts->stalled_ms = view->stalled_ms;
-    facts->teleports = view->teleports;
     facts->input_depth = meter->input_depth;
-    facts->resumes = meter->resumes;
     facts->pace = meter->pace;
     facts->frame_us_p50 = frames.us_p50;
     facts->frame_us_p99 = frames.us_p99;

@@ -14,6 +14,7 @@
 #include "program.h"
 
 #include "base/assert.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "base/workers.h"
 #include "host/output.h"
@@ -29,25 +30,16 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #define SPARE_PEERS 8u   ///< for sessions that end while new ones begin
 #define LATE_TICKS_MAX 4 ///< later ticks are given up
-#define LOOK_US 100000u  ///< between two looks at the game's files
-#define QUIET_MS 300     ///< a file that is younger may still be written
+#define LOOK_US 300000u  ///< between two looks at the game's files
 #define END_US 5000000u  ///< for the tick that runs when the program ends
 
-typedef struct local_file {
-    char path[1024];
-    struct timespec changed;
-    off_t size;
-    ino_t number;
-} local_file;
-
 struct client_local {
-    local_file library, templates;
-    uint64_t looked_us; ///< when the files were looked at
+    uint64_t looked_us;         ///< when the game's files were looked at
+    uint64_t stamp, stamp_seen; ///< of the files that play, and those of the last look
     base_reporter reporter;
     net_sentry* sentry;        ///< borrowed
     net_socket_state* sockets; ///< the clean line of its own
@@ -113,55 +105,33 @@ static net_result open_server(client_program* program, client_local* local) {
 
 // ---- the game's files ----
 
-static bool look(const char* path, struct stat* status) {
-    return stat(path, status) == 0;
-}
-
-static void remember(local_file* file, const char* stem_file, const char* ending) {
-    struct stat status;
-    BASE_ASSERT(strlen(stem_file) > strlen(".blk"));
-    size_t stem = strlen(stem_file) - strlen(".blk");
-    (void)base_text_format(file->path, sizeof file->path, "%.*s%s", (int)stem, stem_file, ending);
-    if (!look(file->path, &status)) return;
-    file->changed = status.st_mtim;
-    file->size = status.st_size;
-    file->number = status.st_ino;
-}
-
-static int64_t age_ms(const struct stat* status) {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)(now.tv_sec - status->st_mtim.tv_sec) * 1000 +
-           (now.tv_nsec - status->st_mtim.tv_nsec) / 1000000;
-}
-
-// A file that is gone is being replaced: the next look decides.
-static bool has_changed(const local_file* file, bool* is_quiet) {
-    struct stat status;
-    if (!look(file->path, &status)) {
-        *is_quiet = false;
-        return false;
+// Another number for another state of the game's files; 0: one is gone, and is being replaced.
+static uint64_t stamp_of(const net_module* module) {
+    static const char* const endings[] = {".so", ".blk"};
+    BASE_ASSERT(strlen(module->templates_file) > strlen(".blk"));
+    const size_t stem = strlen(module->templates_file) - strlen(".blk");
+    uint64_t stamp = 0;
+    for (uint32_t i = 0; i < BASE_COUNT(endings); i++) {
+        char path[1024];
+        struct stat status;
+        (void)base_text_format(path, sizeof path, "%.*s%s", (int)stem, module->templates_file,
+                               endings[i]);
+        if (stat(path, &status) != 0) return 0;
+        const uint64_t parts[] = {(uint64_t)status.st_mtim.tv_sec, (uint64_t)status.st_mtim.tv_nsec,
+                                  (uint64_t)status.st_size, (uint64_t)status.st_ino};
+        stamp = base_hash64(parts, sizeof parts, stamp);
     }
-    const int64_t age = age_ms(&status);
-    if (age >= 0 && age <= QUIET_MS) *is_quiet = false; // below 0: of another clock
-    return status.st_mtim.tv_sec != file->changed.tv_sec ||
-           status.st_mtim.tv_nsec != file->changed.tv_nsec || status.st_size != file->size ||
-           status.st_ino != file->number;
+    return stamp | 1;
 }
 
+// Files that two looks see alike are no longer written.
 static bool is_stale(client_local* local, uint64_t now_us) {
     BASE_ASSERT(now_us >= local->looked_us);
     if (now_us < local->looked_us + LOOK_US) return false;
     local->looked_us = now_us;
-    bool is_quiet = true;
-    bool is_other = has_changed(&local->library, &is_quiet);
-    is_other |= has_changed(&local->templates, &is_quiet);
-    return is_other && is_quiet;
-}
-
-static void remember_files(client_local* local, const net_module* module) {
-    remember(&local->library, module->templates_file, ".so");
-    remember(&local->templates, module->templates_file, ".blk");
+    const uint64_t before = local->stamp_seen;
+    local->stamp_seen = stamp_of(local->module);
+    return local->stamp_seen != 0 && local->stamp_seen == before && before != local->stamp;
 }
 
 static void reload(client_local* local, uint64_t now_us) {
@@ -171,7 +141,7 @@ static void reload(client_local* local, uint64_t now_us) {
     pthread_mutex_lock(&local->mutex);
     // Otherwise the players still have the version before.
     if (!local->next) {
-        remember_files(local, local->module);
+        local->stamp = local->stamp_seen;
         // They keep the old one until they are closed.
         if (net_host_reload(local->server, &local->module, &local->match, &old, &local->reporter))
             local->next = local->module;
@@ -261,7 +231,7 @@ int client_local_open(client_program* program, client_local** opened) {
     local->sockets = net_socket_state_create();
     net_result result = local->sockets ? open_match(program, local) : NET_ERR_MEMORY;
     net_socket_state_use(local->sockets);
-    if (result == NET_OK) remember_files(local, local->module);
+    if (result == NET_OK) local->stamp = local->stamp_seen = stamp_of(local->module);
     if (result == NET_OK) result = open_transport(program, local);
     if (result == NET_OK) result = open_server(program, local);
     net_socket_state_use(NULL);

@@ -181,7 +181,8 @@ static bool see_play(show* on, const client_event* event) {
         person = on->pad_person[event->pad];
         break;
     default: // the view of the first person is placed last
-        client_window_to_canvas(on->window, CLIENT_CANVAS_VIEW, event->x, event->y, &x, &y);
+        client_draw_to_canvas(client_window_canvases(on->window), CLIENT_CANVAS_VIEW, event->x,
+                              event->y, &x, &y);
         break;
     }
     return client_controls_see(&on->people[person].controls, event, x, y);

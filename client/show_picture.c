@@ -188,9 +188,11 @@ static float strip_of(show* on, const net_draw* draw, float width, float height,
 static void place_game(show* on, uint32_t person, uint64_t now_us) {
     float width = 0.0f, height = 0.0f;
     const net_draw draw = client_window_draw(on->window, CLIENT_CANVAS_SCREEN);
-    client_window_canvas_size(on->window, CLIENT_CANVAS_SCREEN, &width, &height);
+    client_draw_canvas_size(client_window_canvases(on->window), CLIENT_CANVAS_SCREEN, &width,
+                            &height);
     const float strip = strip_of(on, &draw, width, height, now_us);
-    client_window_place_view(on->window, area_of(on, person, width, height, strip));
+    client_draw_place_view(client_window_canvases(on->window),
+                           area_of(on, person, width, height, strip));
 }
 
 // The first person is the last: the pointer is in its part.
@@ -297,7 +299,8 @@ void show_draw(show* on, uint64_t now_us, show_picture what, const char* shot) {
     if (has_picture) draw_games(on, now_us);
     net_sentry_rest(on->program->sentry);
     net_draw draw = client_window_draw(on->window, CLIENT_CANVAS_SCREEN);
-    client_window_canvas_size(on->window, CLIENT_CANVAS_SCREEN, &width, &height);
+    client_draw_canvas_size(client_window_canvases(on->window), CLIENT_CANVAS_SCREEN, &width,
+                            &height);
     if (what == SHOW_CONNECTING) {
         client_screen_connecting(&draw, width, height, on->program->config.address, title_of(on),
                                  draw.time_s);

@@ -49,7 +49,8 @@ static void draw(choice* self, uint64_t now_us, const char* shot) {
     float width = 0.0f, height = 0.0f;
     client_window_begin_frame(on->window, now_us);
     const net_draw screen = client_window_draw(on->window, CLIENT_CANVAS_SCREEN);
-    client_window_canvas_size(on->window, CLIENT_CANVAS_SCREEN, &width, &height);
+    client_draw_canvas_size(client_window_canvases(on->window), CLIENT_CANVAS_SCREEN, &width,
+                            &height);
     for (uint32_t i = 0; i < self->servers.count; i++)
         describe(self, i);
     self->first = client_servers_scroll(height, self->first, self->servers.count, self->chosen);
@@ -70,8 +71,10 @@ static void move(choice* self, int by) {
 
 static void point(choice* self, const client_event* event) {
     float x = 0.0f, y = 0.0f, width = 0.0f, height = 0.0f;
-    client_window_to_canvas(self->on->window, CLIENT_CANVAS_SCREEN, event->x, event->y, &x, &y);
-    client_window_canvas_size(self->on->window, CLIENT_CANVAS_SCREEN, &width, &height);
+    client_draw_to_canvas(client_window_canvases(self->on->window), CLIENT_CANVAS_SCREEN, event->x,
+                          event->y, &x, &y);
+    client_draw_canvas_size(client_window_canvases(self->on->window), CLIENT_CANVAS_SCREEN, &width,
+                            &height);
     const uint32_t row =
         client_servers_row_at(width, height, self->first, self->servers.count, x, y);
     if (row == CLIENT_NO_ROW) return;

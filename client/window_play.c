@@ -19,7 +19,6 @@
 #define EARLY_US 8000u          ///< half a frame at 60 Hz
 #define EVENTS_US 4000u         ///< longest time between two looks at keys
 #define COVERED_FRAME_US 100000 ///< period of updates of a hidden view
-#define PLOTS_ALL ((1u << CLIENT_PLOT_COUNT) - 1u)
 
 // ---- the people: what each of them sees, and what each of them does ----
 
@@ -156,12 +155,12 @@ static int open_session(show* on) {
     if (code != NET_EXIT_CLEAN) return code;
     const net_game_module* game = program->module->game;
     client_window_set_view(on->window, game->title, game->view_width, game->view_height);
-    client_window_set_assets(on->window, program->module->asset_folder);
+    client_draw_set_assets(client_window_canvases(on->window), program->module->asset_folder);
     client_window_set_cursor(on->window, game->cursor);
     show_bindings_open(on);
     on->playing_us = 0;
     client_feed_init(&on->feed);
-    client_panel_init(&on->panel, PLOTS_ALL);
+    on->panel = (client_panel){0};
     (void)base_text_format(on->panel.facts.title, sizeof on->panel.facts.title, "%.24s  %.36s",
                            game->title, program->config.address);
     on->sound = client_sound_create(NULL, program->module, (uint32_t)program->config.volume,
@@ -172,8 +171,9 @@ static int open_session(show* on) {
 static void close_session(show* on) {
     client_sound_destroy(on->sound);
     on->sound = NULL;
-    client_window_set_assets(on->window, NULL); // the folder's name is the module's
-    client_players_close(on->program);          // before the presenters, which they write to
+    client_draw_set_assets(client_window_canvases(on->window),
+                           NULL);      // the folder's name is the module's
+    client_players_close(on->program); // before the presenters, which they write to
     for (; on->people_count > 0; on->people_count--)
         net_presenter_destroy(on->people[on->people_count - 1].presenter);
 }
@@ -268,7 +268,7 @@ int client_window_play(client_program* program) {
     int code = NET_EXIT_RUNTIME;
     on->window = client_window_create(&wanted);
     if (on->window) {
-        client_window_set_names(on->window, find_name, on);
+        client_draw_set_names(client_window_canvases(on->window), find_name, on);
         if (!client_window_is_interactive(on->window) && !config->shot)
             base_report(&on->stderr_reporter, NULL, 0,
                         "note: there is no display, so this window is not shown (--headless plays "

@@ -78,9 +78,8 @@ static net_result open_presenter(shoal_client* self) {
                                          .is_predicting = (self->flags & SHOAL_PREDICT) != 0};
     net_result result = net_presenter_create(&config, &self->reporter, &self->presenter);
     if (result != NET_OK) return result;
-    return library_world_open(&self->shown, net_presenter_match(self->presenter), NULL)
-               ? NET_OK
-               : NET_ERR_MEMORY;
+    return library_world_open(&self->shown, net_presenter_match(self->presenter)) ? NET_OK
+                                                                                  : NET_ERR_MEMORY;
 }
 
 // The game is known: its module, its worlds, and the session that plays.
@@ -93,8 +92,8 @@ static net_result open_game(shoal_client* self) {
     config.role = NET_ROLE_MIRROR;
     result = net_match_create(&config, &self->reporter, &self->match);
     if (result != NET_OK) return result;
-    if (!library_world_open(&self->newest, self->match, NULL)) return NET_ERR_MEMORY;
-    result = library_messages_open(&self->messages, self->match, NULL);
+    if (!library_world_open(&self->newest, self->match)) return NET_ERR_MEMORY;
+    result = library_messages_open(&self->messages, self->match);
     if (result == NET_OK && (self->flags & SHOAL_SHOW)) result = open_presenter(self);
     if (result == NET_OK) result = open_session(self);
     return result;
@@ -149,7 +148,7 @@ void shoal_client_destroy(shoal_client* self) {
     close_session(self);
     library_world_close(&self->shown);
     library_world_close(&self->newest);
-    library_messages_close(&self->messages, NULL);
+    library_messages_close(&self->messages);
     net_presenter_destroy(self->presenter);
     net_match_destroy(self->match);
     net_module_close(self->module);

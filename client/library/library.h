@@ -24,7 +24,6 @@ struct shoal_world {
     net_match* match; ///< NULL: closed
     shoal_shape* shapes;
     uint32_t shape_count; ///< components
-    const base_allocator* allocator;
 };
 
 /// The game's messages, by position.
@@ -88,15 +87,13 @@ BASE_MUST_USE net_result library_open_game(const char* game, const char* path,
                                            const base_reporter* reporter, net_module** module);
 
 /// @return false: no memory; the world is closed.
-BASE_MUST_USE bool library_world_open(shoal_world* world, net_match* match,
-                                      const base_allocator* allocator);
+BASE_MUST_USE bool library_world_open(shoal_world* world, net_match* match);
 /// A zeroed or closed one is fine.
 void library_world_close(shoal_world* world);
 
 /// @return NET_OK; NET_ERR_MEMORY.
-BASE_MUST_USE net_result library_messages_open(library_messages* messages, net_match* match,
-                                               const base_allocator* allocator);
-void library_messages_close(library_messages* messages, const base_allocator* allocator);
+BASE_MUST_USE net_result library_messages_open(library_messages* messages, net_match* match);
+void library_messages_close(library_messages* messages);
 /// Keep the events that the last step of the world delivered.
 void library_messages_gather(library_messages* messages, net_match* match);
 

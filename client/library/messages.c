@@ -9,12 +9,11 @@
 
 #include <string.h>
 
-net_result library_messages_open(library_messages* messages, net_match* match,
-                                 const base_allocator* allocator) {
+net_result library_messages_open(library_messages* messages, net_match* match) {
     const net_game_module* game = net_match_get_config(match)->module->game;
     ecs_world* world = net_match_world(match);
     library_message* list =
-        base_allocate_zero(allocator, (game->message_count + 1) * sizeof(library_message));
+        base_allocate_zero(NULL, (game->message_count + 1) * sizeof(library_message));
     if (!list) return NET_ERR_MEMORY;
     memset(messages, 0, sizeof *messages);
     messages->list = list;
@@ -28,9 +27,9 @@ net_result library_messages_open(library_messages* messages, net_match* match,
     return NET_OK;
 }
 
-void library_messages_close(library_messages* messages, const base_allocator* allocator) {
+void library_messages_close(library_messages* messages) {
     if (messages->list)
-        base_release(allocator, messages->list, (messages->count + 1) * sizeof(library_message));
+        base_release(NULL, messages->list, (messages->count + 1) * sizeof(library_message));
     memset(messages, 0, sizeof *messages);
 }
 

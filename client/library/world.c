@@ -6,29 +6,27 @@
 #include "base/text.h"
 #include "ecs/ecs.h"
 
-bool library_world_open(shoal_world* world, net_match* match, const base_allocator* allocator) {
+#include <float.h>
+#include <string.h>
+
+bool library_world_open(shoal_world* world, net_match* match) {
     BASE_ASSERT(match && !world->shapes); // closed, or never open
     ecs_world* ecs = net_match_world(match);
     const uint32_t count = ecs_component_count(ecs);
-    *world = (shoal_world){.match = match, .allocator = allocator};
-    world->shapes = base_allocate_zero(allocator, (count + 1) * sizeof *world->shapes);
-    if (!world->shapes) {
-        *world = (shoal_world){0};
-        return false;
-    }
-    world->shape_count = count;
+    shoal_shape* shapes = base_allocate_zero(NULL, (count + 1) * sizeof *shapes);
+    if (!shapes) return false;
+    *world = (shoal_world){.match = match, .shapes = shapes, .shape_count = count};
     for (uint32_t i = 1; i <= count; i++) {
         const ecs_component* component = ecs_component_get(ecs, (ecs_component_id)i);
         const ecs_type* type = ecs_type_get(ecs, component->type);
-        world->shapes[i] = (shoal_shape){.fields = type->fields, .count = type->field_count};
+        shapes[i] = (shoal_shape){.fields = type->fields, .count = type->field_count};
     }
     return true;
 }
 
 void library_world_close(shoal_world* world) {
     if (world->shapes)
-        base_release(world->allocator, world->shapes,
-                     (world->shape_count + 1) * sizeof *world->shapes);
+        base_release(NULL, world->shapes, (world->shape_count + 1) * sizeof *world->shapes);
     *world = (shoal_world){0};
 }
 
@@ -139,4 +137,95 @@ int32_t shoal_world_text(const shoal_world* world, shoal_entity entity, uint32_t
     text[0] = '\0';
     const void* cell = cell_of(world, entity, component);
     return cell && ecs_type_format(type_of(world, component), cell, text, text_bytes);
+}
+
+// ---- fields of components and messages as numbers: every kind as double or int64_t. Numbers from
+// outside are clamped to what a field can hold, so that no conversion is undefined ----
+
+// Below 2^63 and exact as a double.
+#define WHOLE_MAX 9223372036854774784.0
+
+int32_t shoal_shape_field(const shoal_shape* shape, const char* name) {
+    for (uint32_t i = 0; shape && name && i < shape->count; i++)
+        if (strcmp(shape->fields[i].name, name) == 0) return (int32_t)i;
+    return -1;
+}
+
+static const ecs_field* find_field(const shoal_shape* shape, int32_t field) {
+    if (!shape || field < 0 || (uint32_t)field >= shape->count) return NULL;
+    return &shape->fields[field];
+}
+
+uint32_t shoal_shape_field_count(const shoal_shape* shape) {
+    return shape ? shape->count : 0;
+}
+
+const char* shoal_shape_field_name(const shoal_shape* shape, int32_t field) {
+    const ecs_field* found = find_field(shape, field);
+    return found ? found->name : NULL;
+}
+
+int32_t shoal_shape_field_kind(const shoal_shape* shape, int32_t field) {
+    BASE_STATIC_ASSERT(
+        (int)SHOAL_BOOL == (int)ECS_FIELD_BOOL && (int)SHOAL_I8 == (int)ECS_FIELD_I8 &&
+            (int)SHOAL_U8 == (int)ECS_FIELD_U8 && (int)SHOAL_F32 == (int)ECS_FIELD_F32 &&
+            (int)SHOAL_HANDLE == (int)ECS_FIELD_ENTITY,
+        "the ABI's kinds are those of the ECS");
+    const ecs_field* found = find_field(shape, field);
+    return found ? (int32_t)found->kind : -1;
+}
+
+uint32_t shoal_shape_field_elements(const shoal_shape* shape, int32_t field) {
+    const ecs_field* found = find_field(shape, field);
+    return found ? found->count : 0;
+}
+
+static double clamp(double value, double min, double max) {
+    if (!(value == value)) return 0.0;
+    return value < min ? min : value > max ? max : value;
+}
+
+static uint32_t elements_of(const ecs_field* field, const void* value, uint32_t capacity) {
+    if (!field || !value) return 0;
+    return capacity < field->count ? capacity : field->count;
+}
+
+static ecs_number number_at(const ecs_field* field, const void* value, uint32_t index) {
+    const size_t at = field->offset + (size_t)index * ecs_field_kind_bytes(field->kind);
+    return ecs_number_get(field->kind, (const uint8_t*)value + at);
+}
+
+uint32_t library_field_read(const shoal_shape* shape, int32_t field, const void* value,
+                            double* values, uint32_t capacity) {
+    const ecs_field* found = find_field(shape, field);
+    const uint32_t count = elements_of(found, value, values ? capacity : 0);
+    for (uint32_t i = 0; i < count; i++) {
+        const ecs_number one = number_at(found, value, i);
+        values[i] = (double)ecs_number_value(&one);
+    }
+    return count;
+}
+
+uint32_t library_field_read_whole(const shoal_shape* shape, int32_t field, const void* value,
+                                  int64_t* values, uint32_t capacity) {
+    const ecs_field* found = find_field(shape, field);
+    const uint32_t count = elements_of(found, value, values ? capacity : 0);
+    for (uint32_t i = 0; i < count; i++) {
+        const ecs_number one = number_at(found, value, i);
+        const bool is_real = found->kind == ECS_FIELD_F32 || found->kind == ECS_FIELD_F64;
+        values[i] = is_real ? (int64_t)clamp(one.real, -WHOLE_MAX, WHOLE_MAX) : one.whole;
+    }
+    return count;
+}
+
+bool library_field_write(const shoal_shape* shape, int32_t field, void* value, const double* values,
+                         uint32_t count) {
+    const ecs_field* found = find_field(shape, field);
+    if (!found || !values || count > found->count) return false;
+    for (uint32_t i = 0; i < count; i++) {
+        uint8_t* at = (uint8_t*)value + found->offset;
+        const ecs_number one = {.kind = ECS_FIELD_F64, .real = clamp(values[i], -DBL_MAX, DBL_MAX)};
+        (void)ecs_number_put(found->kind, at + (size_t)i * ecs_field_kind_bytes(found->kind), &one);
+    }
+    return true;
 }

@@ -8,6 +8,8 @@
 #include "log/log_read.h"
 
 #include <string.h>
+#include <errno.h>
+#include <stdint.h>
 
 #define NUMBER UINT32_MAX ///< of a segment: the page does not say which it is
 
@@ -91,4 +93,22 @@ net_log_queue_state net_log_queue_take(net_log_queue_copy* copy, uint64_t identi
 
 void net_log_queue_unload(net_log_queue_copy* copy) {
     *copy = (net_log_queue_copy){0};
+}
+
+// ---- what the C library asks of a system, where its own answer would be an import. The rest that it
+// imports (wasi_snapshot_preview1) the page answers: clock, standard error, the end. ----
+
+void emscripten_notify_memory_growth(uint32_t memory);
+int __syscall_madvise(uintptr_t address, uintptr_t size, int advice);
+
+// The page makes new views of the memory after each call.
+void emscripten_notify_memory_growth(uint32_t memory) {
+    (void)memory;
+}
+
+int __syscall_madvise(uintptr_t address, uintptr_t size, int advice) {
+    (void)address;
+    (void)size;
+    (void)advice;
+    return -ENOSYS;
 }

@@ -59,6 +59,7 @@ net_draw client_draw_get(client_draw* draw, client_canvas canvas);
 
 void client_draw_canvas_size(const client_draw* draw, client_canvas canvas, float* width,
                              float* height);
+/// Convert pixels to coordinates of a canvas; both may lie outside of it.
 void client_draw_to_canvas(const client_draw* draw, client_canvas canvas, float pixel_x,
                            float pixel_y, float* x, float* y);
 uint32_t client_draw_batches(const client_draw* draw); ///< draw calls of the last picture

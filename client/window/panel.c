@@ -10,9 +10,6 @@
 #include "base/math.h"
 #include "base/text.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #define MARGIN 10.0f
 #define GAP 6.0f
 #define HEAD 46.0f
@@ -47,12 +44,6 @@ static const ecs_color soft = {150, 164, 200, 255};
 static const ecs_color warning = {255, 170, 92, 255};
 static const ecs_color faint = {150, 164, 200, 60};
 
-void client_panel_init(client_panel* panel, uint32_t plots) {
-    BASE_ASSERT(plots < 1u << CLIENT_PLOT_COUNT);
-    memset(panel, 0, sizeof *panel);
-    panel->plots = plots;
-}
-
 void client_panel_add(client_panel* panel, const client_panel_sample* sample) {
     BASE_ASSERT(panel->next < CLIENT_PANEL_SAMPLES);
     panel->samples[panel->next] = *sample;
@@ -85,25 +76,18 @@ float client_panel_scale(const client_panel* panel, client_plot plot) {
     return step;
 }
 
-// The place of a plot among the shown plots, row by row. @return false when it is not shown.
-static bool tile_of(const client_panel* panel, client_plot plot, float* x, float* y) {
-    uint32_t place = 0;
-    if (!(panel->plots & 1u << plot)) return false;
-    for (uint32_t i = 0; i < (uint32_t)plot; i++)
-        place += panel->plots >> i & 1u;
-    *x = CLIENT_PANEL_LEFT + MARGIN + (float)(place % 2) * (TILE_WIDTH + GAP);
-    *y = CLIENT_PANEL_TOP + HEAD + (float)(place / 2) * (TILE_HEIGHT + GAP);
-    return true;
+// The place of a plot, row by row.
+static void tile_of(client_plot plot, float* x, float* y) {
+    *x = CLIENT_PANEL_LEFT + MARGIN + (float)((uint32_t)plot % 2) * (TILE_WIDTH + GAP);
+    *y = CLIENT_PANEL_TOP + HEAD + (float)((uint32_t)plot / 2) * (TILE_HEIGHT + GAP);
 }
 
-bool client_panel_plot_box(const client_panel* panel, client_plot plot, float* x, float* y,
-                           float* width, float* height) {
-    if (!tile_of(panel, plot, x, y)) return false;
+void client_panel_plot_box(client_plot plot, float* x, float* y, float* width, float* height) {
+    tile_of(plot, x, y);
     *x += 7.0f;
     *y += TILE_HEIGHT - BARS_HEIGHT - 5.0f;
     *width = TILE_WIDTH - 14.0f;
     *height = BARS_HEIGHT;
-    return true;
 }
 
 static void put_text(const net_draw* draw, float x, float y, float height, ecs_color color,
@@ -118,7 +102,7 @@ static void put_right(const net_draw* draw, float x, float y, float height, ecs_
 
 static void draw_bars(const client_panel* panel, const net_draw* draw, client_plot plot) {
     float x = 0.0f, y = 0.0f, width = 0.0f, height = 0.0f;
-    if (!client_panel_plot_box(panel, plot, &x, &y, &width, &height)) return;
+    client_panel_plot_box(plot, &x, &y, &width, &height);
     float scale = client_panel_scale(panel, plot);
     float bar = width / (float)CLIENT_PANEL_SAMPLES;
     ecs_color color = styles[plot].color, fill = color;
@@ -137,7 +121,7 @@ static void draw_tile(const client_panel* panel, const net_draw* draw, client_pl
     const plot_style* style = &styles[plot];
     float x = 0.0f, y = 0.0f;
     char text[32];
-    if (!tile_of(panel, plot, &x, &y)) return;
+    tile_of(plot, &x, &y);
     draw->rect(draw->context, x, y, TILE_WIDTH, TILE_HEIGHT, (ecs_color){255, 255, 255, 12});
     draw->rect(draw->context, x, y, 2.0f, TILE_HEIGHT, style->color);
     put_text(draw, x + 7.0f, y + 5.0f, 9.0f, soft, style->label);
@@ -190,14 +174,6 @@ static float draw_parts(const client_panel* panel, const net_draw* draw, float y
     return y + 5.0f;
 }
 
-static float number(const net_draw* draw, float x, float y, const char* name, uint64_t value) {
-    char text[32];
-    (void)base_text_format(text, sizeof text, "%" PRIu64, value);
-    put_text(draw, x, y, 10.0f, soft, name);
-    put_right(draw, x + LIST_WIDTH, y, 10.0f, white, text);
-    return y + ROW;
-}
-
 static float fraction(const net_draw* draw, float x, float y, const char* name, const char* format,
                       double value) {
     char text[32];
@@ -205,6 +181,10 @@ static float fraction(const net_draw* draw, float x, float y, const char* name, 
     put_text(draw, x, y, 10.0f, soft, name);
     put_right(draw, x + LIST_WIDTH, y, 10.0f, white, text);
     return y + ROW;
+}
+
+static float number(const net_draw* draw, float x, float y, const char* name, uint64_t value) {
+    return fraction(draw, x, y, name, "%.0f", (double)value);
 }
 
 static void draw_lists(const client_panel* panel, const net_draw* draw, float top) {
@@ -216,7 +196,6 @@ static void draw_lists(const client_panel* panel, const net_draw* draw, float to
     y = number(draw, left, y, "allocated", facts->allocated);
     y = fraction(draw, left, y, "frame p50", "%.1f ms", (double)facts->frame_us_p50 / 1000.0);
     (void)fraction(draw, left, y, "frame p99", "%.1f ms", (double)facts->frame_us_p99 / 1000.0);
-    if (!(panel->plots & 1u << CLIENT_PLOT_RTT)) return;
     y = section(draw, right, top, LIST_WIDTH, "VIEW AND PREDICTION", NULL);
     y = number(draw, right, y, "corrections", facts->corrections);
     y = fraction(draw, right, y, "largest", "%.1f", facts->correction_max);
@@ -242,12 +221,9 @@ void client_panel_draw(const client_panel* panel, const net_draw* draw) {
     put_right(draw, left + CLIENT_PANEL_WIDTH - MARGIN, top + 8.0f, 12.0f, soft, text);
     put_text(draw, left + MARGIN, top + 27.0f, 11.0f, panel->facts.is_bad ? warning : soft,
              panel->facts.advice);
-    uint32_t shown = 0;
-    for (uint32_t i = 0; i < CLIENT_PLOT_COUNT; i++) {
+    for (uint32_t i = 0; i < CLIENT_PLOT_COUNT; i++)
         draw_tile(panel, draw, (client_plot)i);
-        shown += panel->plots >> i & 1u;
-    }
-    float y = top + HEAD + (float)((shown + 1) / 2) * (TILE_HEIGHT + GAP) + 4.0f;
+    float y = top + HEAD + (float)((CLIENT_PLOT_COUNT + 1) / 2) * (TILE_HEIGHT + GAP) + 4.0f;
     if (panel->facts.part_count) y = draw_parts(panel, draw, y);
     draw_lists(panel, draw, y);
 }

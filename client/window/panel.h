@@ -2,7 +2,6 @@
 /// The panel of F1: plots of the connection, the view and the drawing over the last ten seconds.
 ///
 /// Shape: the caller fills samples (10 per second) and facts; the panel does not know the session.
-/// `plots` leaves out plots for which a program has no numbers.
 /// Memory: it allocates nothing. It is drawn on CLIENT_CANVAS_SCREEN.
 #pragma once
 
@@ -47,10 +46,9 @@ typedef struct client_panel_facts {
     bool is_bad;     ///< the advice is about a fault
     double tick;
     uint32_t created, loading, allocated; ///< entities by state
-    uint64_t corrections, corrections_seen, rollbacks;
+    uint64_t corrections, stalls;
     double correction_max;
-    uint64_t stalls, stalled_ms, teleports;
-    uint32_t input_depth, resumes;
+    uint32_t input_depth;
     double pace;
     uint32_t frame_us_p50, frame_us_p99;
     client_panel_part parts[CLIENT_PANEL_PARTS]; ///< the largest first
@@ -58,20 +56,16 @@ typedef struct client_panel_facts {
     float parts_bytes_s; ///< all parts together, also those that are not shown
 } client_panel_facts;
 
-typedef struct client_panel {
+typedef struct client_panel {                          ///< zeroed at first
     client_panel_sample samples[CLIENT_PANEL_SAMPLES]; ///< a ring: `next` is written next
     uint32_t next, count;
-    uint32_t plots; ///< a bit per client_plot that is shown
     client_panel_facts facts;
 } client_panel;
 
-void client_panel_init(client_panel* panel, uint32_t plots);
 void client_panel_add(client_panel* panel, const client_panel_sample* sample);
 void client_panel_draw(const client_panel* panel, const net_draw* draw);
-/// Find the place of a plot's bars, for tests and pointers. @return false when the plot is not
-/// shown.
-bool client_panel_plot_box(const client_panel* panel, client_plot plot, float* x, float* y,
-                           float* width, float* height);
+/// Find the place of a plot's bars, for tests and pointers.
+void client_panel_plot_box(client_plot plot, float* x, float* y, float* width, float* height);
 ecs_color client_panel_plot_color(client_plot plot);
 /// @return the end of a plot's scale: 1, 2 or 5 times a power of ten, not below the largest value.
 float client_panel_scale(const client_panel* panel, client_plot plot);

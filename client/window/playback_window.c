@@ -208,8 +208,8 @@ static void take_key(show* on, const client_event* event) {
 }
 
 static void take_pointer(show* on, const client_event* event) {
-    client_window_to_canvas(on->window, CLIENT_CANVAS_VIEW, event->x, event->y, &on->pointer_x,
-                            &on->pointer_y);
+    client_draw_to_canvas(client_window_canvases(on->window), CLIENT_CANVAS_VIEW, event->x,
+                          event->y, &on->pointer_x, &on->pointer_y);
     on->is_pointed = true;
     if (event->kind == CLIENT_EVENT_POINTER_UP) on->is_dragging = false;
     if (event->kind == CLIENT_EVENT_POINTER_DOWN)
@@ -391,8 +391,8 @@ int client_playback_show(client_playback* self) {
     };
     on.window = client_window_create(&window);
     if (!on.window) return NET_EXIT_RUNTIME;
-    client_window_set_assets(on.window, self->module->asset_folder);
-    client_window_set_names(on.window, find_name, &on);
+    client_draw_set_assets(client_window_canvases(on.window), self->module->asset_folder);
+    client_draw_set_names(client_window_canvases(on.window), find_name, &on);
     for (uint32_t i = 0; i < KEY_COUNT; i++)
         on.keys[i] = client_window_key(key_names[i]);
     bool is_right = true;

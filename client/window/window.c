@@ -137,18 +137,14 @@ void client_window_destroy(client_window* self) {
     base_release(self->config.allocator, self, sizeof *self);
 }
 
+client_draw* client_window_canvases(client_window* self) {
+    return self->draw;
+}
+
 void client_window_set_view(client_window* self, const char* title, float width, float height) {
     self->config.view_width = width;
     self->config.view_height = height;
     SDL_SetWindowTitle(self->window, title);
-}
-
-void client_window_set_assets(client_window* self, const char* folder) {
-    client_draw_set_assets(self->draw, folder);
-}
-
-void client_window_set_names(client_window* self, client_name_fn find, void* context) {
-    client_draw_set_names(self->draw, find, context);
 }
 
 // Light with a dark rim, so that it is seen on every ground, and open in the middle.
@@ -314,11 +310,6 @@ bool client_window_next_event(client_window* self, client_event* event) {
     return false;
 }
 
-void client_window_to_canvas(const client_window* self, client_canvas canvas, float pixel_x,
-                             float pixel_y, float* x, float* y) {
-    client_draw_to_canvas(self->draw, canvas, pixel_x, pixel_y, x, y);
-}
-
 // ---- frames ----
 
 // With vsync half of the display's period is used: the display does the waiting, and the rate is
@@ -355,15 +346,6 @@ net_draw client_window_draw(client_window* self, client_canvas canvas) {
     draw.time_s = (double)(self->begun_us - self->first_us) * 1e-6;
     draw.frame_dt_s = self->frame_dt_s;
     return draw;
-}
-
-void client_window_canvas_size(const client_window* self, client_canvas canvas, float* width,
-                               float* height) {
-    client_draw_canvas_size(self->draw, canvas, width, height);
-}
-
-void client_window_place_view(client_window* self, client_area area) {
-    client_draw_place_view(self->draw, area);
 }
 
 bool client_window_end_frame(client_window* self, const char* shot) {

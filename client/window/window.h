@@ -64,7 +64,7 @@ typedef struct client_event {
     uint32_t pad;  ///< below CLIENT_PADS_MAX; a number is free again when its pad has gone
     uint32_t axis; ///< a client_pad_axis
     float value;   ///< -1 to 1; triggers 0 to 1
-    float x, y;    ///< pixels of the window's picture; client_window_to_canvas for coordinates
+    float x, y;    ///< pixels of the window's picture; client_draw_to_canvas for coordinates
 } client_event;
 
 /// @return NULL when SDL refuses or memory is missing: reported.
@@ -73,15 +73,12 @@ void client_window_destroy(client_window* window); ///< may be NULL
 /// Set the title and the view when the game is known.
 void client_window_set_view(client_window* window, const char* title, float width, float height);
 
-/// Set the folder of the pictures that the game draws (net_module.asset_folder), which must outlive
-/// its use; NULL: none. Pictures that are loaded already are loaded again.
-void client_window_set_assets(client_window* window, const char* folder);
+/// What it draws with: names of players, pictures of the game, the places of the canvases
+/// (draw_sdl.h). Borrowed.
+client_draw* client_window_canvases(client_window* window);
 
 /// Set what marks the pointer; an arrow at first.
 void client_window_set_cursor(client_window* window, net_cursor cursor);
-
-/// Set the function for net_draw's player_name.
-void client_window_set_names(client_window* window, client_name_fn find, void* context);
 
 /// @return true when a person can use the window.
 bool client_window_is_interactive(const client_window* window);
@@ -96,9 +93,6 @@ BASE_MUST_USE bool client_window_key_name(int32_t key, char* name, size_t bytes)
 /// @return false when there are no more events. Resizing, hiding and the keys of fullscreen are
 ///         handled inside.
 BASE_MUST_USE bool client_window_next_event(client_window* window, client_event* event);
-/// Convert pixels to coordinates of a canvas; both may lie outside of it.
-void client_window_to_canvas(const client_window* window, client_canvas canvas, float pixel_x,
-                             float pixel_y, float* x, float* y);
 
 /// @return when the next frame should begin; UINT64_MAX while the window is hidden.
 uint64_t client_window_frame_due_us(const client_window* window);
@@ -107,10 +101,6 @@ void client_window_begin_frame(client_window* window, uint64_t now_us);
 ///         sets player, names and tick. Both canvases can be used in turn; later calls draw over
 ///         earlier ones. Valid until client_window_end_frame.
 net_draw client_window_draw(client_window* window, client_canvas canvas);
-void client_window_canvas_size(const client_window* window, client_canvas canvas, float* width,
-                               float* height);
-/// Give VIEW a part of the picture for this frame; it has all of it at first.
-void client_window_place_view(client_window* window, client_area area);
 /// Finish the frame and show it. With `shot`, its picture is first written to that file (PNG).
 /// @return false when the picture could not be written (reported).
 BASE_MUST_USE bool client_window_end_frame(client_window* window, const char* shot);

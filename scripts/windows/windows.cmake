@@ -76,8 +76,7 @@ if(EXISTS ${SHOAL_FOREIGN}/lib/libsodium.a AND EXISTS ${SHOAL_FOREIGN}/enet/host
     set(library ${PROJECT_SOURCE_DIR}/client/library)
     file(READ games/breakout/breakout.blk templates)
     file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/templates.inc CONTENT "R\"blk(@templates@)blk\"" @ONLY)
-    add_library(shoal_client_library STATIC ${library}/client.c ${library}/messages.c ${library}/world.c
-                ${library}/field.c)
+    add_library(shoal_client_library STATIC ${library}/client.c ${library}/messages.c ${library}/world.c)
     target_include_directories(shoal_client_library PUBLIC ${library}/include
         PRIVATE ${library} ${PROJECT_SOURCE_DIR}/net/transport/windows/include)
     target_compile_definitions(shoal_client_library PRIVATE ${definitions})

@@ -111,7 +111,7 @@ TABLE_CASE(a_world_is_read_by_names, NET_ROLE_SERVER) {
     table_join_bots(t, 1);
     table_step(t);
     shoal_world world = {0};
-    assert_true(library_world_open(&world, t->match, NULL));
+    assert_true(library_world_open(&world, t->match));
     const uint32_t pos = shoal_world_component(&world, "pos");
     const uint32_t match = shoal_world_component(&world, "match");
     assert_true(pos != 0 && match != 0);
@@ -162,7 +162,7 @@ CASE(the_text_of_a_boxed_value_is_that_of_its_object) {
     assert_ok(net_match_create(&config, test_reporter(), &match));
     ecs_world* ecs = net_match_world(match);
     const ecs_entity galley = ecs_try_create(ecs, ecs_template_find(ecs, "galley"), NULL, 0);
-    assert_true(library_world_open(&world, match, NULL));
+    assert_true(library_world_open(&world, match));
     char shown[64];
     assert_true(shoal_world_text(&world, galley, shoal_world_component(&world, "hull"), shown,
                                  sizeof shown));
@@ -184,7 +184,7 @@ static void brick_hit(table* t, uint32_t score) {
 TABLE_CASE(the_newest_256_events_are_kept, NET_ROLE_MIRROR) {
     static shoal_client client;
     memset(&client, 0, sizeof client);
-    assert_ok(library_messages_open(&client.messages, t->match, NULL));
+    assert_ok(library_messages_open(&client.messages, t->match));
     for (uint32_t tick = 1; tick <= LIBRARY_EVENTS_MAX + 1; tick++) {
         brick_hit(t, tick);
         net_match_step_at(t->match, tick);
@@ -202,13 +202,13 @@ TABLE_CASE(the_newest_256_events_are_kept, NET_ROLE_MIRROR) {
         assert_int_equal(shoal_client_event_tick(&client), tick);
     }
     assert_int_equal(shoal_client_next_event(&client), 0);
-    library_messages_close(&client.messages, NULL);
+    library_messages_close(&client.messages);
 }
 
 TABLE_CASE(messages_of_another_kind_are_refused, NET_ROLE_MIRROR) {
     static shoal_client client;
     memset(&client, 0, sizeof client);
-    assert_ok(library_messages_open(&client.messages, t->match, NULL));
+    assert_ok(library_messages_open(&client.messages, t->match));
     const double one = 1;
     const uint32_t input = shoal_client_message(&client, "PadInput");
     const uint32_t cheer = shoal_client_message(&client, "Cheer");
@@ -222,7 +222,7 @@ TABLE_CASE(messages_of_another_kind_are_refused, NET_ROLE_MIRROR) {
     assert_int_equal(shoal_client_set(&client, 99, 0, &one, 1), SHOAL_ERR_UNKNOWN);
     assert_int_equal(shoal_client_send(&client, input), SHOAL_ERR_UNKNOWN);
     assert_int_equal(shoal_client_send(&client, cheer), SHOAL_ERR_CLOSED);
-    library_messages_close(&client.messages, NULL);
+    library_messages_close(&client.messages);
 }
 
 CASE(an_older_header_has_fewer_options) {

@@ -5,8 +5,6 @@
 
 #include <math.h>
 
-#define PLOTS_ALL ((1u << CLIENT_PLOT_COUNT) - 1u)
-
 static client_panel_sample same(float value) {
     client_panel_sample sample;
     for (uint32_t i = 0; i < CLIENT_PLOT_COUNT; i++)
@@ -19,14 +17,12 @@ CASE(a_scale_is_a_round_number_that_holds_the_largest_value) {
                                      {100.0f, 100.0f}, {130.0f, 200.0f}, {201.0f, 500.0f},
                                      {700.0f, 1000.0f}};
     for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {
-        client_panel panel;
-        client_panel_init(&panel, PLOTS_ALL);
+        client_panel panel = {0};
         client_panel_sample sample = same(cases[i][0]);
         client_panel_add(&panel, &sample);
         assert_float_equal(client_panel_scale(&panel, CLIENT_PLOT_RTT), cases[i][1], 0.01f);
     }
-    client_panel empty;
-    client_panel_init(&empty, PLOTS_ALL);
+    client_panel empty = {0};
     assert_true(client_panel_scale(&empty, CLIENT_PLOT_RTT) > 0.0f);
     client_panel_sample odd = same(NAN);
     client_panel_add(&empty, &odd);
@@ -74,8 +70,7 @@ CASE(each_fault_has_its_sentence_above_its_threshold_alone) {
 }
 
 CASE(old_samples_give_way) {
-    client_panel panel;
-    client_panel_init(&panel, PLOTS_ALL);
+    client_panel panel = {0};
     client_panel_sample high = same(900.0f), low = same(1.0f);
     client_panel_add(&panel, &high);
     for (uint32_t i = 0; i + 1 < CLIENT_PANEL_SAMPLES; i++)
@@ -87,7 +82,7 @@ CASE(old_samples_give_way) {
 }
 
 static void fill(client_panel* panel) {
-    client_panel_init(panel, PLOTS_ALL);
+    *panel = (client_panel){0};
     for (uint32_t i = 0; i < CLIENT_PANEL_SAMPLES; i++) {
         client_panel_sample sample;
         for (uint32_t k = 0; k < CLIENT_PLOT_COUNT; k++) {
@@ -128,7 +123,7 @@ static void open_board(board* b) {
 BOARD_CASE(plots_stand_where_they_say_and_as_high_as_their_values) {
     for (uint32_t i = 0; i < CLIENT_PLOT_COUNT; i++) {
         float x = 0.0f, y = 0.0f, width = 0.0f, height = 0.0f;
-        assert_true(client_panel_plot_box(&b->panel, (client_plot)i, &x, &y, &width, &height));
+        client_panel_plot_box((client_plot)i, &x, &y, &width, &height);
         ecs_color color = client_panel_plot_color((client_plot)i);
         int top = (int)(y + height * 0.25f + 0.5f);
         int middle = (int)(x + width * 0.5f), right = (int)(x + width);
@@ -155,24 +150,4 @@ BOARD_CASE(the_panel_stays_within_its_box_and_is_readable) {
     assert_int_equal(picture_count(&b->p, left + 1, top + 2, 6, height - 4, bright_text, 60), 0);
     assert_int_equal(
         picture_count(&b->p, left + width - 7, top + 2, 6, height - 4, bright_text, 60), 0);
-}
-
-CASE(plots_without_numbers_are_left_out) {
-    client_panel panel;
-    client_panel_init(&panel, 1u << CLIENT_PLOT_FRAME);
-    float x = 0.0f, y = 0.0f, width = 0.0f, height = 0.0f;
-    assert_false(client_panel_plot_box(&panel, CLIENT_PLOT_RTT, &x, &y, &width, &height));
-    assert_true(client_panel_plot_box(&panel, CLIENT_PLOT_FRAME, &x, &y, &width, &height));
-    // The panel takes the first place.
-    client_panel all;
-    client_panel_init(&all, PLOTS_ALL);
-    float first_x = 0.0f, first_y = 0.0f;
-    assert_true(client_panel_plot_box(&all, CLIENT_PLOT_RTT, &first_x, &first_y, &width, &height));
-    assert_float_equal(x, first_x, 0.0f);
-    assert_float_equal(y, first_y, 0.0f);
-    board b = {.panel = panel};
-    show_panel(&b, WIDTH, HEIGHT);
-    assert_int_equal(
-        picture_count(&b.p, 0, 0, WIDTH, HEIGHT, client_panel_plot_color(CLIENT_PLOT_RTT), 10), 0);
-    picture_close(&b.p);
 }

@@ -110,7 +110,8 @@ WINDOW_CASE(keys_and_buttons_become_events, 0.0) {
     float x = 0.0f, y = 0.0f;
     client_window_begin_frame(window, 1);
     assert_true(client_window_end_frame(window, NULL));
-    client_window_to_canvas(window, CLIENT_CANVAS_VIEW, event.x, event.y, &x, &y);
+    client_draw_to_canvas(client_window_canvases(window), CLIENT_CANVAS_VIEW, event.x, event.y, &x,
+                          &y);
     assert_float_equal(x, 600.0f, 0.01f);
     assert_float_equal(y, 200.0f, 0.01f);
 
@@ -247,8 +248,10 @@ static void press_for_fullscreen(client_window* window, int32_t key, uint16_t he
 static void assert_size(client_window* window, float width, float height) {
     client_window_begin_frame(window, 1000000);
     float screen_width = 0.0f, screen_height = 0.0f, x = 0.0f, y = 0.0f;
-    client_window_canvas_size(window, CLIENT_CANVAS_SCREEN, &screen_width, &screen_height);
-    client_window_to_canvas(window, CLIENT_CANVAS_SCREEN, width, height, &x, &y);
+    client_draw_canvas_size(client_window_canvases(window), CLIENT_CANVAS_SCREEN, &screen_width,
+                            &screen_height);
+    client_draw_to_canvas(client_window_canvases(window), CLIENT_CANVAS_SCREEN, width, height, &x,
+                          &y);
     assert_float_equal(x, screen_width, 0.01f);
     assert_float_equal(y, screen_height, 0.01f);
     assert_true(client_window_end_frame(window, NULL));
@@ -292,7 +295,8 @@ WINDOW_CASE(the_pointer_is_right_between_bars, 0.0) {
         push_motion(places[i].at_x, places[i].at_y);
         event = next(window, true);
         float x = 0.0f, y = 0.0f;
-        client_window_to_canvas(window, CLIENT_CANVAS_VIEW, event.x, event.y, &x, &y);
+        client_draw_to_canvas(client_window_canvases(window), CLIENT_CANVAS_VIEW, event.x, event.y,
+                              &x, &y);
         assert_float_equal(x, places[i].x, 0.01f);
         assert_float_equal(y, places[i].y, 0.01f);
     }
