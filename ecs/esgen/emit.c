@@ -9,7 +9,58 @@
 
 #include "base/assert.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
+
+static void put_arguments(base_bytes* out, const char* format, va_list arguments) {
+    va_list again;
+    va_copy(again, arguments);
+    int size = vsnprintf(NULL, 0, format, arguments);
+    uint8_t* target = size > 0 ? base_bytes_extend(out, (size_t)size + 1) : NULL;
+    if (target) {
+        vsnprintf((char*)target, (size_t)size + 1, format, again);
+        out->size--; // the NUL
+    }
+    va_end(again);
+}
+
+void esgen_put(base_bytes* out, const char* format, ...) {
+    BASE_ASSERT(out && format);
+    va_list arguments;
+    va_start(arguments, format);
+    put_arguments(out, format, arguments);
+    va_end(arguments);
+}
+
+void esgen_put_item(base_bytes* out, const char* format, ...) {
+    BASE_ASSERT(out && format);
+    bool is_first = out->size > 0 && strchr("({", out->data[out->size - 1]);
+    if (!is_first) esgen_put(out, ", ");
+    va_list arguments;
+    va_start(arguments, format);
+    put_arguments(out, format, arguments);
+    va_end(arguments);
+}
+
+static void put_mark(base_bytes* out, const char* file, uint32_t line) {
+    esgen_put(out, "#line %u \"", line);
+    for (const char* at = file; *at; at++)
+        esgen_put(out, *at == '"' || *at == '\\' ? "\\%c" : "%c", *at);
+    esgen_put(out, "\"\n");
+}
+
+void esgen_put_line(base_bytes* out, const esgen_unit* unit, const char* file, uint32_t line) {
+    if (unit->target && file && line > 0) put_mark(out, file, line);
+}
+
+void esgen_put_line_end(base_bytes* out, const esgen_unit* unit) {
+    if (!unit->target) return;
+    uint32_t lines = 0;
+    for (size_t i = 0; i < out->size; i++)
+        lines += out->data[i] == '\n';
+    put_mark(out, unit->target, lines + 2); // the line after the mark
+}
 
 // One function per file that registers its systems and handlers, in their order.
 
@@ -47,60 +98,51 @@ static void put_terms(base_bytes* out, const esgen_function* function) {
 static void put_names(base_bytes* out, const esgen_function* function, const char* what,
                       const esgen_list* list) {
     if (list->count == 0) return;
-    esgen_items items;
-    esgen_items_init(&items);
+    esgen_put(out, "    static const char* const %s_%s[] = {", function->name.text, what);
     for (uint32_t i = 0; i < list->count; i++)
-        esgen_items_add(&items, "\"%s\"", list->items[i].text);
-    esgen_put(out, "    static const char* const %s_%s[] = ", function->name.text, what);
-    esgen_put_items(out, "{", &items, "};\n");
-    esgen_items_deinit(&items);
+        esgen_put_item(out, "\"%s\"", list->items[i].text);
+    esgen_put(out, "};\n");
 }
 
-static void add_names(esgen_items* items, const esgen_function* function, const char* field,
-                      const char* count, const char* what, const esgen_list* list) {
-    if (list->count == 0) return;
-    esgen_items_add(items, ".%s = %s_%s", field, function->name.text, what);
-    esgen_items_add(items, ".%s = %u", count, list->count);
-}
-
-static void add_text(esgen_items* items, const char* field, const esgen_name* value) {
-    if (value->text[0]) esgen_items_add(items, ".%s = %s", field, value->text);
+static void put_text(base_bytes* out, const char* field, const esgen_name* value) {
+    if (value->text[0]) esgen_put(out, "         .%s = %s,\n", field, value->text);
 }
 
 static void put_desc(base_bytes* out, const esgen_function* function) {
     const char* name = function->name.text;
-    esgen_items items;
-    esgen_items_init(&items);
-    esgen_items_add(&items, ".name = \"%s\"", name);
+    const struct {
+        const char *field, *count;
+        const esgen_list* list;
+    } lists[] = {
+        {"events", "event_count", &function->events}, {"before", "before_count", &function->before},
+        {"after", "after_count", &function->after},   {"tags", "tag_count", &function->tags},
+        {"track", "track_count", &function->track},   {"reads", "read_count", &function->reads},
+        {"writes", "write_count", &function->writes}};
+    esgen_put(out, "        {.name = \"%s\",\n", name);
     if (function->kind == ESGEN_SYSTEM) {
         const char* stage = function->stage.text;
-        esgen_items_add(&items, ".stage = \"%s\"", stage[0] ? stage : "act");
-        esgen_items_add(&items, ".run = %s_rows", name);
+        esgen_put(out, "         .stage = \"%s\",\n         .run = %s_rows,\n",
+                  stage[0] ? stage : "act", name);
     } else {
-        add_names(&items, function, "events", "event_count", "events", &function->events);
-        esgen_items_add(&items, ".on_event = %s_rows", name);
-        if (esgen_takes_runs(function)) esgen_items_add(&items, ".on_events = %s_runs", name);
+        esgen_put(out, "         .on_event = %s_rows,\n", name);
+        if (esgen_takes_runs(function)) esgen_put(out, "         .on_events = %s_runs,\n", name);
     }
-    if (esgen_term_count(function)) {
-        esgen_items_add(&items, ".terms = %s_terms", name);
-        esgen_items_add(&items, ".term_count = %u", esgen_term_count(function));
-    }
-    add_names(&items, function, "before", "before_count", "before", &function->before);
-    add_names(&items, function, "after", "after_count", "after", &function->after);
-    add_names(&items, function, "tags", "tag_count", "tags", &function->tags);
-    esgen_items_add(&items, ".context = context");
-    add_names(&items, function, "track", "track_count", "track", &function->track);
-    add_text(&items, "every_ticks", &function->every);
-    add_text(&items, "quantum", &function->quantum);
+    if (esgen_term_count(function))
+        esgen_put(out, "         .terms = %s_terms,\n         .term_count = %u,\n", name,
+                  esgen_term_count(function));
+    esgen_put(out, "         .context = context,\n");
+    put_text(out, "every_ticks", &function->every);
+    put_text(out, "quantum", &function->quantum);
     if (function->kind == ESGEN_SYSTEM && esgen_is_confined(function))
-        esgen_items_add(&items, ".is_confined = true");
-    add_names(&items, function, "reads", "read_count", "reads", &function->reads);
-    add_names(&items, function, "writes", "write_count", "writes", &function->writes);
-    add_text(&items, "on_enter", &function->enter);
-    add_text(&items, "on_leave", &function->leave);
-    add_text(&items, "first_update", &function->first_update);
-    esgen_put_fields(out, "        {", &items, "},\n");
-    esgen_items_deinit(&items);
+        esgen_put(out, "         .is_confined = true,\n");
+    put_text(out, "on_enter", &function->enter);
+    put_text(out, "on_leave", &function->leave);
+    put_text(out, "first_update", &function->first_update);
+    for (uint32_t i = 0; i < BASE_COUNT(lists); i++)
+        if (lists[i].list->count)
+            esgen_put(out, "         .%s = %s_%s,\n         .%s = %u,\n", lists[i].field, name,
+                      lists[i].field, lists[i].count, lists[i].list->count);
+    esgen_put(out, "        },\n");
 }
 
 // Functions that the user writes in full: on_enter, on_leave, first_update.
@@ -108,16 +150,12 @@ static void put_members(base_bytes* out, const esgen_unit* unit, const esgen_fun
     const esgen_name* names[] = {&function->enter, &function->leave, &function->first_update};
     for (uint32_t i = 0; i < BASE_COUNT(names); i++) {
         if (!names[i]->text[0]) continue;
-        esgen_items items;
-        esgen_items_init(&items);
-        esgen_items_add(&items, "const ecs_stage* stage");
-        esgen_items_add(&items, "const ecs_entity* entities");
-        esgen_items_add(&items, "uint32_t count");
         esgen_put_line(out, unit, unit->source, function->line);
-        esgen_put(out, "static void %s", names[i]->text);
-        esgen_put_items(out, "(", &items, ");\n");
+        esgen_put(out,
+                  "static void %s(const ecs_stage* stage, const ecs_entity* entities, "
+                  "uint32_t count);\n",
+                  names[i]->text);
         esgen_put_line_end(out, unit);
-        esgen_items_deinit(&items);
     }
 }
 
@@ -131,14 +169,10 @@ static void put_register_head(base_bytes* out, const esgen_unit* unit, const cha
                   stem);
         return;
     }
-    base_bytes head;
-    base_bytes_init(&head, NULL);
-    esgen_put(&head, "%secs_result %s_register_%s(ecs_world* world, %s* context)",
-              game->is_table ? "static " : "", game->name.text, stem, game->context.text);
-    base_bytes_write_u8(&head, 0);
-    out->failed |= head.failed;
-    if (!head.failed) esgen_put(out, "%s;\n%s {\n", (const char*)head.data, (const char*)head.data);
-    base_bytes_deinit(&head);
+    const char* access = game->is_table ? "static " : "";
+    for (uint32_t i = 0; i < 2; i++)
+        esgen_put(out, "%secs_result %s_register_%s(ecs_world* world, %s* context)%s\n", access,
+                  game->name.text, stem, game->context.text, i == 0 ? ";" : " {");
 }
 
 static void put_descs(base_bytes* out, const esgen_unit* unit) {
@@ -198,16 +232,9 @@ static void put_fields(base_bytes* out, const esgen_unit* unit, const esgen_stru
     for (uint32_t i = 0; i < from->field_count; i++) {
         const esgen_field* field = &from->fields[i];
         const char* name = field->name.text;
-        esgen_items items;
-        esgen_items_init(&items);
-        esgen_items_add(&items, "\"%s\"", name);
-        esgen_items_add(&items, "offsetof(%s, %s)", type, name);
-        esgen_items_add(&items, "%s", field->kind);
-        esgen_items_add(&items, "%s", field->count.text);
-        esgen_items_add(&items, "{%s}", field->mark.quant.text);
         esgen_put_line(out, unit, from->file, field->line);
-        esgen_put_items(out, "        {", &items, "},\n");
-        esgen_items_deinit(&items);
+        esgen_put(out, "        {\"%s\", offsetof(%s, %s), %s, %s, {%s}},\n", name, type, name,
+                  field->kind, field->count.text, field->mark.quant.text);
     }
     esgen_put_line_end(out, unit);
     esgen_put(out, "    };\n");
@@ -243,29 +270,15 @@ static void put_clear(base_bytes* out, const esgen_struct* from) {
 
 static void put_type(base_bytes* out, const esgen_struct* from) {
     const char* type = from->c_type.text;
-    esgen_items items;
-    esgen_items_init(&items);
-    esgen_items_add(&items, "\"%s\"", from->name.text);
-    esgen_items_add(&items, "sizeof(%s)", type);
-    esgen_items_add(&items, "_Alignof(%s)", type);
-    esgen_items_add(&items, "%s_fields", type);
-    esgen_items_add(&items, "BASE_COUNT(%s_fields)", type);
-    esgen_items_add(&items, has_ops(from) ? "&%s_ops" : "NULL", type);
-    esgen_put_items(out, "        {", &items, "},\n");
-    esgen_items_deinit(&items);
+    esgen_put(out, "        {\"%s\", sizeof(%s), _Alignof(%s), %s_fields, BASE_COUNT(%s_fields), ",
+              from->name.text, type, type, type, type);
+    esgen_put(out, has_ops(from) ? "&%s_ops},\n" : "NULL},\n", type);
 }
 
 static void put_event(base_bytes* out, const esgen_struct* from, const esgen_struct_event* event) {
     const char* type = from->c_type.text;
-    esgen_items items;
-    esgen_items_init(&items);
-    esgen_items_add(&items, "\"%s\"", event->name.text);
-    esgen_items_add(&items, "sizeof(%s)", type);
-    esgen_items_add(&items, "%s_fields", type);
-    esgen_items_add(&items, "BASE_COUNT(%s_fields)", type);
-    esgen_items_add(&items, "%s", event->is_exported ? "true" : "false");
-    esgen_put_items(out, "        {", &items, "},\n");
-    esgen_items_deinit(&items);
+    esgen_put(out, "        {\"%s\", sizeof(%s), %s_fields, BASE_COUNT(%s_fields), %s},\n",
+              event->name.text, type, type, type, event->is_exported ? "true" : "false");
 }
 
 // `what`: "type" or "event". `more`: arguments of ecs_type_register_as, NULL for the plain call.
@@ -294,13 +307,10 @@ static void put_types(base_bytes* out, const esgen_unit* unit, const char* stem)
         events += unit->structs[i].event_count;
     }
     esgen_put(out, "\n// Before templates are loaded. What is refused is reported.\n");
-    esgen_put(out, "static ecs_result %s_register_types", stem);
-    esgen_items items;
-    esgen_items_init(&items);
-    esgen_items_add(&items, "ecs_world* world");
-    esgen_items_add(&items, "const base_reporter* reporter");
-    esgen_put_items(out, "(", &items, ") {\n");
-    esgen_items_deinit(&items);
+    esgen_put(out,
+              "static ecs_result %s_register_types(ecs_world* world, "
+              "const base_reporter* reporter) {\n",
+              stem);
     for (uint32_t i = 0; i < unit->struct_count; i++) {
         put_fields(out, unit, &unit->structs[i]);
         put_ops(out, &unit->structs[i]);
@@ -345,10 +355,10 @@ static const char* struct_of(const esgen_param* param) {
 }
 
 // "const ecs_vec2* pos".
-static void add_param(esgen_items* items, const esgen_param* param) {
+static void put_param(base_bytes* out, const esgen_param* param) {
     bool says_const = param->is_const && param->is_pointer;
-    esgen_items_add(items, "%s%s%s%s %s", says_const ? "const " : "", struct_of(param),
-                    param->type.text, param->is_pointer ? "*" : "", param->name.text);
+    esgen_put_item(out, "%s%s%s%s %s", says_const ? "const " : "", struct_of(param),
+                   param->type.text, param->is_pointer ? "*" : "", param->name.text);
 }
 
 // Does it write, and does every row have all its components? Then the loop needs no checks.
@@ -363,32 +373,16 @@ static bool has_loop(const esgen_function* function) {
     return is_writing && function->kind == ESGEN_SYSTEM && !function->is_span;
 }
 
-static void put_head(base_bytes* out, const char* before, const char* name, const char* after,
-                     const esgen_items* items, const char* tail) {
-    base_bytes head;
-    base_bytes_init(&head, NULL);
-    esgen_put(&head, "%s%s%s(", before, name, after);
-    base_bytes_write_u8(&head, 0);
-    if (head.failed)
-        out->failed = true;
-    else
-        esgen_put_items(out, (const char*)head.data, items, tail);
-    base_bytes_deinit(&head);
-}
-
 static void put_declaration(base_bytes* out, const esgen_unit* unit,
                             const esgen_function* function) {
-    esgen_items items;
-    esgen_items_init(&items);
-    for (uint32_t i = 0; i < function->param_count; i++)
-        add_param(&items, &function->params[i]);
-    if (items.count == 0) esgen_items_add(&items, "void");
     esgen_put(out, "\n// %s:%u\n", unit->file, function->line);
     esgen_put_line(out, unit, unit->source, function->line);
-    put_head(out, function->returns_bool ? "static inline bool " : "static inline void ",
-             function->name.text, "", &items, ");\n");
+    esgen_put(out, "static inline %s %s(", function->returns_bool ? "bool" : "void",
+              function->name.text);
+    for (uint32_t i = 0; i < function->param_count; i++)
+        put_param(out, &function->params[i]);
+    esgen_put(out, function->param_count ? ");\n" : "void);\n");
     esgen_put_line_end(out, unit);
-    esgen_items_deinit(&items);
 }
 
 // Declare the columns as local arrays.
@@ -404,49 +398,47 @@ static void put_columns(base_bytes* out, const esgen_function* function, const c
 }
 
 // One argument of a call for row i. `rows`: "rows->", or "" where its members are parameters.
-static void add_argument(esgen_items* items, const esgen_function* function,
-                         const esgen_param* param, const char* rows) {
+static void put_argument(base_bytes* out, const esgen_function* function, const esgen_param* param,
+                         const char* rows) {
     const char* name = param->name.text;
     switch (param->kind) {
     case ESGEN_STAGE:
-        esgen_items_add(items, "stage");
+        esgen_put_item(out, "stage");
         break;
     case ESGEN_EVENT:
-        esgen_items_add(items, "event");
+        esgen_put_item(out, "event");
         break;
     case ESGEN_PAYLOAD:
-        esgen_items_add(items, "event->payload");
+        esgen_put_item(out, "event->payload");
         break;
     case ESGEN_ENTITY:
-        esgen_items_add(items, function->is_span ? "%sentities" : "%sentities[i]", rows);
+        esgen_put_item(out, function->is_span ? "%sentities" : "%sentities[i]", rows);
         break;
     case ESGEN_COUNT:
-        esgen_items_add(items, "%scount", rows);
+        esgen_put_item(out, "%scount", rows);
         break;
     case ESGEN_CONTEXT:
-        esgen_items_add(items, "%s", function->kind == ESGEN_QUERY ? name : "stage->context");
+        esgen_put_item(out, "%s", function->kind == ESGEN_QUERY ? name : "stage->context");
         break;
     case ESGEN_COMPONENT:
         if (function->is_span)
-            esgen_items_add(items, "%s", name);
+            esgen_put_item(out, "%s", name);
         else if (param->is_optional)
-            esgen_items_add(items, "%s ? &%s[i] : NULL", name, name);
+            esgen_put_item(out, "%s ? &%s[i] : NULL", name, name);
         else if (param->has_default)
-            esgen_items_add(items, "%s ? %s[i] : (%s)", name, name, param->default_value.text);
+            esgen_put_item(out, "%s ? %s[i] : (%s)", name, name, param->default_value.text);
         else
-            esgen_items_add(items, param->is_pointer ? "&%s[i]" : "%s[i]", name);
+            esgen_put_item(out, param->is_pointer ? "&%s[i]" : "%s[i]", name);
         break;
     }
 }
 
 static void put_call(base_bytes* out, const char* before, const esgen_function* function,
                      const char* rows, const char* tail) {
-    esgen_items items;
-    esgen_items_init(&items);
+    esgen_put(out, "%s%s(", before, function->name.text);
     for (uint32_t i = 0; i < function->param_count; i++)
-        add_argument(&items, function, &function->params[i], rows);
-    put_head(out, before, function->name.text, "", &items, tail);
-    esgen_items_deinit(&items);
+        put_argument(out, function, &function->params[i], rows);
+    esgen_put(out, "%s", tail);
 }
 
 static bool uses_stage(const esgen_function* function) {
@@ -459,28 +451,23 @@ static bool uses_stage(const esgen_function* function) {
 // with AVX; blocks of 16 are a fifth slower, since gcc keeps an inner loop.
 static void put_loop(base_bytes* out, const esgen_function* function) {
     bool has_entity = find_param(function, ESGEN_ENTITY);
-    esgen_items items;
-    esgen_items_init(&items);
-    if (uses_stage(function)) esgen_items_add(&items, "const ecs_stage* restrict stage");
-    esgen_items_add(&items, "uint32_t count");
-    if (has_entity) esgen_items_add(&items, "const ecs_entity* restrict entities");
+    esgen_put(out, "static BASE_NOINLINE void %s_loop(", function->name.text);
+    if (uses_stage(function)) esgen_put_item(out, "const ecs_stage* restrict stage");
+    esgen_put_item(out, "uint32_t count");
+    if (has_entity) esgen_put_item(out, "const ecs_entity* restrict entities");
     for (uint32_t i = 0; i < function->param_count; i++) {
         const esgen_param* param = &function->params[i];
         if (param->kind != ESGEN_COMPONENT) continue;
-        esgen_items_add(&items, "%s%s%s* restrict %s", param->is_const ? "const " : "",
-                        struct_of(param), param->type.text, param->name.text);
+        esgen_put_item(out, "%s%s%s* restrict %s", param->is_const ? "const " : "",
+                       struct_of(param), param->type.text, param->name.text);
     }
-    put_head(out, "static BASE_NOINLINE void ", function->name.text, "_loop", &items, ") {\n");
-    esgen_items_deinit(&items);
-    esgen_items_init(&items);
-    esgen_items_add(&items, "count -= 8");
-    if (has_entity) esgen_items_add(&items, "entities += 8");
+    esgen_put(out, ") {\n    for (; count >= 8; count -= 8");
+    if (has_entity) esgen_put_item(out, "entities += 8");
     for (uint32_t i = 0; i < function->param_count; i++) {
         if (function->params[i].kind == ESGEN_COMPONENT)
-            esgen_items_add(&items, "%s += 8", function->params[i].name.text);
+            esgen_put_item(out, "%s += 8", function->params[i].name.text);
     }
-    esgen_put_items(out, "    for (; count >= 8; ", &items, ") {\n");
-    esgen_items_deinit(&items);
+    esgen_put(out, ") {\n");
     esgen_put(out, "        for (uint32_t i = 0; i < 8; i++)\n");
     put_call(out, "            ", function, "", ");\n");
     esgen_put(out, "    }\n    for (uint32_t i = 0; i < count; i++)\n");
@@ -488,18 +475,16 @@ static void put_loop(base_bytes* out, const esgen_function* function) {
 }
 
 static void put_loop_call(base_bytes* out, const esgen_function* function) {
-    esgen_items items;
-    esgen_items_init(&items);
-    if (uses_stage(function)) esgen_items_add(&items, "stage");
-    esgen_items_add(&items, "rows->count");
-    if (find_param(function, ESGEN_ENTITY)) esgen_items_add(&items, "rows->entities");
+    esgen_put(out, "    %s_loop(", function->name.text);
+    if (uses_stage(function)) esgen_put_item(out, "stage");
+    esgen_put_item(out, "rows->count");
+    if (find_param(function, ESGEN_ENTITY)) esgen_put_item(out, "rows->entities");
     uint32_t column = 0;
     for (uint32_t i = 0; i < function->param_count; i++) {
         if (function->params[i].kind == ESGEN_COMPONENT)
-            esgen_items_add(&items, "rows->columns[%u]", column++);
+            esgen_put_item(out, "rows->columns[%u]", column++);
     }
-    put_head(out, "    ", function->name.text, "_loop", &items, ");\n");
-    esgen_items_deinit(&items);
+    esgen_put(out, ");\n");
 }
 
 static void put_rows_function(base_bytes* out, const esgen_unit* unit,
@@ -508,13 +493,8 @@ static void put_rows_function(base_bytes* out, const esgen_unit* unit,
     bool uses_event = find_param(function, ESGEN_EVENT) || find_param(function, ESGEN_PAYLOAD);
     bool has_rows = esgen_term_count(function) > 0;
     if (has_loop(function)) put_loop(out, function);
-    esgen_items items;
-    esgen_items_init(&items);
-    esgen_items_add(&items, "const ecs_stage* stage");
-    if (is_handler) esgen_items_add(&items, "const ecs_event* event");
-    esgen_items_add(&items, "const ecs_rows* rows");
-    put_head(out, "static void ", function->name.text, "_rows", &items, ") {\n");
-    esgen_items_deinit(&items);
+    esgen_put(out, "static void %s_rows(const ecs_stage* stage, %sconst ecs_rows* rows) {\n",
+              function->name.text, is_handler ? "const ecs_event* event, " : "");
     if (!uses_stage(function)) esgen_put(out, "    (void)stage;\n");
     if (is_handler && !uses_event) esgen_put(out, "    (void)event;\n");
     if (!has_rows) esgen_put(out, "    (void)rows;\n");
@@ -552,24 +532,21 @@ static void put_runs_function(base_bytes* out, const esgen_function* function) {
 
 // ---- queries ----
 
-static void put_query_head(base_bytes* out, const char* before, const esgen_function* function,
-                           const char* after, const char* wanted, const char* tail) {
-    esgen_name name = function->name;
-    name.text[strlen(name.text) - strlen("_ecs_query")] = '\0';
-    esgen_items items;
-    esgen_items_init(&items);
-    esgen_items_add(&items, "ecs_world* world");
-    esgen_items_add(&items, "%s", wanted ? "ecs_query* query" : "ecs_query** query");
-    if (wanted && wanted[0]) esgen_items_add(&items, "%s", wanted);
-    for (uint32_t i = 0; wanted && i < function->param_count; i++) {
-        if (function->params[i].kind == ESGEN_CONTEXT) add_param(&items, &function->params[i]);
-    }
-    put_head(out, before, name.text, after, &items, tail);
-    esgen_items_deinit(&items);
+// Of the name "near_ecs_query" functions have "near".
+static int stem_size(const esgen_function* function) {
+    return (int)(strlen(function->name.text) - strlen("_ecs_query"));
+}
+
+static void put_contexts(base_bytes* out, const esgen_function* function) {
+    for (uint32_t i = 0; i < function->param_count; i++)
+        if (function->params[i].kind == ESGEN_CONTEXT) put_param(out, &function->params[i]);
+    esgen_put(out, ") {\n");
 }
 
 static void put_query_run(base_bytes* out, const esgen_function* function) {
-    put_query_head(out, "static inline void ", function, "_run", "", ") {\n");
+    esgen_put(out, "static inline void %.*s_run(ecs_world* world, ecs_query* query",
+              stem_size(function), function->name.text);
+    put_contexts(out, function);
     esgen_put(out, "    ecs_query_iter it = ecs_query_begin(world, query);\n"
                    "    while (ecs_query_next(&it)) {\n");
     put_columns(out, function, "it.rows.columns", "        ");
@@ -590,12 +567,17 @@ static void put_query_run(base_bytes* out, const esgen_function* function) {
 }
 
 static void put_query(base_bytes* out, const esgen_function* function) {
-    put_query_head(out, "static inline ecs_result ", function, "_create", NULL, ") {\n");
+    const char* name = function->name.text;
+    esgen_put(out, "static inline ecs_result %.*s_create(ecs_world* world, ecs_query** query) {\n",
+              stem_size(function), name);
     put_terms(out, function);
-    esgen_put(out, "    return ecs_query_create(world, %s_terms, %u, query);\n}\n",
-              function->name.text, esgen_term_count(function));
+    esgen_put(out, "    return ecs_query_create(world, %s_terms, %u, query);\n}\n", name,
+              esgen_term_count(function));
     put_query_run(out, function);
-    put_query_head(out, "static inline bool ", function, "_find", "ecs_entity wanted", ") {\n");
+    esgen_put(out,
+              "static inline bool %.*s_find(ecs_world* world, ecs_query* query, ecs_entity wanted",
+              stem_size(function), name);
+    put_contexts(out, function);
     esgen_put(out, "    ecs_query_iter it;\n"
                    "    if (!ecs_query_find(world, query, wanted, &it)) return false;\n");
     put_columns(out, function, "it.rows.columns", "    ");

@@ -3,7 +3,7 @@
 /// their registration. Annotations: ecs/es.h. The language on one page: ecs/ESGEN.md.
 ///
 /// Shape: text -> words (words.c) -> functions and structs (parse.c, params.c, types.c, game.c) ->
-/// text (emit.c, emit_game.c, put.c). Only heads of functions and annotated structs are parsed, so
+/// text (emit.c, emit_game.c). Only heads of functions and annotated structs are parsed, so
 /// every C file that a compiler accepts is accepted here. Memory: the heap, until
 /// esgen_unit_deinit. Faults are reported as FILE:LINE of the user's file, in sentences. The bytes
 /// may be anything: nothing outside of them is read, and nothing about them is asserted.
@@ -28,7 +28,6 @@
 #define ESGEN_INCLUDE_DEPTH_MAX 8u
 #define ESGEN_SLOTS_MAX 256u
 #define ESGEN_ACTIONS_MAX 256u
-#define ESGEN_COLUMNS_MAX 100u ///< of a line of the output
 
 typedef enum esgen_word_kind {
     ESGEN_END,
@@ -303,30 +302,17 @@ const char* esgen_sized_type(const esgen_word* word);
 /// Write the generated text. `stem`: "ball" for ball.c and for ball.h.
 void esgen_emit(const esgen_unit* unit, const char* stem, base_bytes* out);
 
-// ---- put.c, emit.c, emit_game.c: parts of esgen_emit ----
+// ---- emit.c, emit_game.c: parts of esgen_emit ----
 
 /// Append formatted text.
 void esgen_put(base_bytes* out, const char* format, ...) BASE_PRINTF(2, 3);
+/// Append an item of a list: ", " goes before all but the first, which follows its ( or {.
+void esgen_put_item(base_bytes* out, const char* format, ...) BASE_PRINTF(2, 3);
 
 /// From here on, compilers name this line of the game's own text: #line.
 void esgen_put_line(base_bytes* out, const esgen_unit* unit, const char* file, uint32_t line);
 /// From here on, they name the written file again.
 void esgen_put_line_end(base_bytes* out, const esgen_unit* unit);
-
-/// Items between commas, wrapped as clang-format does it.
-typedef struct esgen_items {
-    base_bytes text; ///< each ended by NUL
-    uint32_t count;
-} esgen_items;
-void esgen_items_init(esgen_items* items);
-void esgen_items_deinit(esgen_items* items);
-void esgen_items_add(esgen_items* items, const char* format, ...) BASE_PRINTF(2, 3);
-/// head, items, tail: "static void f(", ..., ");\n". An item that does not fit the line goes below
-/// the first one.
-void esgen_put_items(base_bytes* out, const char* head, const esgen_items* items, const char* tail);
-/// The same, with all items on one line or each on its own line.
-void esgen_put_fields(base_bytes* out, const char* head, const esgen_items* items,
-                      const char* tail);
 
 void esgen_put_messages(base_bytes* out, const esgen_unit* unit);
 /// Does the file register something: systems, or queries of its game's context?

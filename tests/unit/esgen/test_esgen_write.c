@@ -82,24 +82,6 @@ CASE(what_is_written_has_what_it_needs_and_no_more) {
     each_text("written.txt", expect_written);
 }
 
-CASE(lines_end_at_100_columns) {
-    char* text = write_text(
-        "ES_TAG(one_long_tag, two_long_tags, three_long_tags, four_long_tags, five_long_tags)\n"
-        "static void a_function_es(const ecs_stage* stage, float* first_component,\n"
-        "  const float* second_component, const float* third_component, ecs_entity entity) {}\n"
-        "static void b_es(ES_DEFAULT((ecs_vec4){100.0f, 100.0f, 100.0f, 100.0f})\n"
-        "  ecs_vec4 some_default, ES_OPTIONAL float* another_component) {}");
-    uint32_t number = 0, longest = 0;
-    for (const char* line = text; *line; number++) {
-        uint32_t columns = (uint32_t)strcspn(line, "\n");
-        if (columns > longest) longest = columns;
-        if (columns > 100) print_error("%.*s\n", (int)columns, line);
-        line += columns + (line[columns] == '\n');
-    }
-    assert_true(number > 40 && longest <= 100 && longest > 80);
-    free(text);
-}
-
 CASE(constants_count_bits) {
     for (uint32_t bits = 1; bits <= 32; bits++) {
         uint64_t top = (UINT64_C(1) << bits) - 1;
