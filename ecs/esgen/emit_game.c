@@ -114,15 +114,10 @@ static void put_find(base_bytes* out, const esgen_unit* unit) {
     esgen_put(out, "    return result;\n}\n");
 }
 
-static const char* as_value(const esgen_field* field, const char** tail) {
-    *tail = strcmp(field->c_type, "bool") == 0 ? " != 0.0" : "";
-    return field->c_type;
-}
-
 static void put_settings(base_bytes* out, const esgen_unit* unit) {
     const esgen_struct* settings = unit->game.settings;
     if (!settings) return;
-    esgen_put(out, "\nstatic const net_setting %s_settings_rows[] = {\n", unit->game.name.text);
+    esgen_put(out, "\nstatic const net_setting %s_setting_rows[] = {\n", unit->game.name.text);
     for (uint32_t i = 0; i < settings->field_count; i++) {
         esgen_put_line(out, unit, settings->file, settings->fields[i].line);
         esgen_put(out, "    {\"%s\", %s},\n", settings->fields[i].name.text,
@@ -135,14 +130,8 @@ static void put_settings(base_bytes* out, const esgen_unit* unit) {
               "    switch (index) {\n",
               unit->game.name.text, settings->c_type.text);
     for (uint32_t i = 0; i < settings->field_count; i++) {
-        const char* tail;
-        const char* type = as_value(&settings->fields[i], &tail);
-        if (tail[0])
-            esgen_put(out, "    case %u:\n        settings->%s = value%s;\n        break;\n", i,
-                      settings->fields[i].name.text, tail);
-        else
-            esgen_put(out, "    case %u:\n        settings->%s = (%s)value;\n        break;\n", i,
-                      settings->fields[i].name.text, type);
+        esgen_put(out, "    case %u:\n        settings->%s = (%s)value;\n        break;\n", i,
+                  settings->fields[i].name.text, settings->fields[i].c_type);
     }
     esgen_put(out, "    default:\n        break;\n    }\n}\n");
 }
@@ -382,12 +371,19 @@ static void put_message(base_bytes* out, const esgen_unit* unit, const esgen_str
     esgen_put(out, "    return true;\n}\n");
 }
 
+// Call `put` for each event that has a message, in the order of the module's table.
+typedef void (*put_event_fn)(base_bytes* out, const esgen_unit* unit, const esgen_struct* from,
+                             const esgen_struct_event* event);
+
+static void put_each(base_bytes* out, const esgen_unit* unit, put_event_fn put) {
+    for (uint32_t i = 0; i < unit->struct_count; i++)
+        for (uint32_t k = 0; k < unit->structs[i].event_count; k++)
+            if (unit->structs[i].events[k].message.text[0])
+                put(out, unit, &unit->structs[i], &unit->structs[i].events[k]);
+}
+
 void esgen_put_messages(base_bytes* out, const esgen_unit* unit) {
-    for (uint32_t i = 0; i < unit->struct_count; i++) {
-        const esgen_struct* from = &unit->structs[i];
-        for (uint32_t k = 0; k < from->event_count; k++)
-            if (from->events[k].message.text[0]) put_message(out, unit, from, &from->events[k]);
-    }
+    put_each(out, unit, put_message);
 }
 
 // Capitals, for constants.
@@ -399,17 +395,6 @@ static void put_upper(base_bytes* out, const char* text) {
 static const char* mode_of(const esgen_struct_event* event) {
     if (event->is_input) return "NET_MESSAGE_INPUT";
     return event->is_exported ? "NET_MESSAGE_TO_CLIENTS" : "NET_MESSAGE_TO_SERVER";
-}
-
-// Call `put` for each event that has a message, in the order of the module's table.
-typedef void (*put_event_fn)(base_bytes* out, const esgen_unit* unit, const esgen_struct* from,
-                             const esgen_struct_event* event);
-
-static void put_each(base_bytes* out, const esgen_unit* unit, put_event_fn put) {
-    for (uint32_t i = 0; i < unit->struct_count; i++)
-        for (uint32_t k = 0; k < unit->structs[i].event_count; k++)
-            if (unit->structs[i].events[k].message.text[0])
-                put(out, unit, &unit->structs[i], &unit->structs[i].events[k]);
 }
 
 // "GAME_MESSAGE_HIT"
@@ -605,8 +590,8 @@ static void put_registration(base_bytes* out, const esgen_unit* unit, const char
     const esgen_slot* settings = esgen_slot_find(game, ESGEN_SLOT_SETTINGS, NULL);
     if (settings)
         esgen_put(out,
-                  "    for (uint32_t i = 0; i < BASE_COUNT(%s_settings_rows); i++)\n"
-                  "        %s_take_setting(&game->%s, i, %s_settings_rows[i].value_default);\n",
+                  "    for (uint32_t i = 0; i < BASE_COUNT(%s_setting_rows); i++)\n"
+                  "        %s_take_setting(&game->%s, i, %s_setting_rows[i].value_default);\n",
                   name, name, settings->field.text, name);
     esgen_put(out, "    ecs_result result = %s_find_all(world, game, reporter);\n", name);
     if (setup) esgen_put(out, "    if (!result) result = %s(world, game, reporter);\n", setup);
@@ -630,22 +615,24 @@ static const struct {
     const char* key;
     const char* head;      // result and parameters
     const char* arguments; // of the game's function
-    const char* returns;   // "return " or ""
+    const char* returns;
+    bool is_required; // without one, players watch, and the player's entity is destroyed
 } hooks[] = {
     {"player_join", "(ecs_world* world, void* context, const net_game_player* player)",
-     "(world, context, player)", "ecs_entity"},
+     "(world, context, player)", "ecs_entity", true},
     {"player_leave", "(ecs_world* world, void* context, uint32_t client, ecs_entity entity)",
-     "(world, context, client, entity)", "void"},
-    {"bot_think", "(const net_player_context* view, void* input)", "(view, input)", "void"},
+     "(world, context, client, entity)", "void", true},
+    {"bot_think", "(const net_player_context* view, void* input)", "(view, input)", "void", false},
     {"human_input", "(const net_player_context* view, const net_controls* controls, void* input)",
-     "(view, controls, input)", "void"},
-    {"human_text", "(const net_player_context* view, const char* text)", "(view, text)", "void"},
+     "(view, controls, input)", "void", false},
+    {"human_text", "(const net_player_context* view, const char* text)", "(view, text)", "void",
+     false},
     {"operator_said", "(ecs_world* world, void* context, const char* text)",
-     "(world, context, text)", "void"},
+     "(world, context, text)", "void", false},
     {"predict",
      "(ecs_world* world, void* context, ecs_entity player, net_predicted* entities, uint32_t "
      "capacity)",
-     "(world, context, player, entities, capacity)", "uint32_t"},
+     "(world, context, player, entities, capacity)", "uint32_t", false},
 };
 
 static bool is_hook(const char* key) {
@@ -654,11 +641,6 @@ static bool is_hook(const char* key) {
     return strcmp(key, "start") == 0 || strcmp(key, "mirror_start") == 0 ||
            strcmp(key, "settings_changed") == 0 || strcmp(key, "register_systems") == 0 ||
            strcmp(key, "load") == 0;
-}
-
-// A module must have them: without one, players watch, and the player's entity is destroyed.
-static bool is_required(const char* key) {
-    return strcmp(key, "player_join") == 0 || strcmp(key, "player_leave") == 0;
 }
 
 static void put_start(base_bytes* out, const esgen_unit* unit, const char* key) {
@@ -687,7 +669,7 @@ static void put_hooks(base_bytes* out, const esgen_unit* unit) {
     for (uint32_t i = 0; i < BASE_COUNT(hooks); i++) {
         const char* value = find_value(game, hooks[i].key);
         bool is_join = strcmp(hooks[i].key, "player_join") == 0;
-        if (!value && !is_required(hooks[i].key)) continue;
+        if (!value && !hooks[i].is_required) continue;
         bool returns = strcmp(hooks[i].returns, "void") != 0;
         esgen_put(out, "static %s %s_hook_%s%s {\n", hooks[i].returns, name, hooks[i].key,
                   hooks[i].head);
@@ -708,6 +690,15 @@ static void put_hooks(base_bytes* out, const esgen_unit* unit) {
     }
 }
 
+// The rows of a table with their count and size. `what`: "message".
+static void put_rows(base_bytes* out, const char* name, const char* what) {
+    esgen_put(out,
+              "        .%ss = %s_%s_rows,\n"
+              "        .%s_count = BASE_COUNT(%s_%s_rows),\n"
+              "        .%s_bytes = sizeof(net_%s),\n",
+              what, name, what, what, name, what, what, what);
+}
+
 static void put_table(base_bytes* out, const esgen_unit* unit, const char* stem) {
     const esgen_game* game = &unit->game;
     const char* name = game->name.text;
@@ -718,29 +709,12 @@ static void put_table(base_bytes* out, const esgen_unit* unit, const char* stem)
               "        .size_bytes = sizeof(net_game_module),\n"
               "        .core_version = ECS_CORE_VERSION,\n"
               "        .name = \"%s\",\n        .title = %s,\n"
-              "        .view_width = %s,\n        .view_height = %s,\n"
-              "        .messages = %s_message_rows,\n"
-              "        .message_count = BASE_COUNT(%s_message_rows),\n"
-              "        .message_bytes = sizeof(net_message),\n",
-              name, name, game->title.text, game->width.text, game->height.text, name, name);
-    if (game->settings)
-        esgen_put(out,
-                  "        .settings = %s_settings_rows,\n"
-                  "        .setting_count = BASE_COUNT(%s_settings_rows),\n"
-                  "        .setting_bytes = sizeof(net_setting),\n",
-                  name, name);
-    if (game->action_count)
-        esgen_put(out,
-                  "        .actions = %s_action_rows,\n"
-                  "        .action_count = BASE_COUNT(%s_action_rows),\n"
-                  "        .action_bytes = sizeof(net_action),\n",
-                  name, name);
-    if (count_sounds(unit))
-        esgen_put(out,
-                  "        .sounds = %s_sound_rows,\n"
-                  "        .sound_count = BASE_COUNT(%s_sound_rows),\n"
-                  "        .sound_bytes = sizeof(net_sound),\n",
-                  name, name);
+              "        .view_width = %s,\n        .view_height = %s,\n",
+              name, name, game->title.text, game->width.text, game->height.text);
+    put_rows(out, name, "message");
+    if (game->settings) put_rows(out, name, "setting");
+    if (game->action_count) put_rows(out, name, "action");
+    if (count_sounds(unit)) put_rows(out, name, "sound");
     esgen_put(out,
               "        .register_types = %s_register_types,\n"
               "        .register_systems = %s_register_all,\n"
@@ -750,7 +724,7 @@ static void put_table(base_bytes* out, const esgen_unit* unit, const char* stem)
     if (game->settings)
         esgen_put(out, "        .settings_changed = %s_hook_settings_changed,\n", name);
     for (uint32_t i = 0; i < BASE_COUNT(hooks); i++)
-        if (find_value(game, hooks[i].key) || is_required(hooks[i].key))
+        if (find_value(game, hooks[i].key) || hooks[i].is_required)
             esgen_put(out, "        .%s = %s_hook_%s,\n", hooks[i].key, name, hooks[i].key);
     esgen_put_line(out, unit, unit->source, game->line);
     for (uint32_t i = 0; i < game->keys.count; i++)

@@ -290,8 +290,13 @@ bool esgen_words_copy(const esgen_word* first, const esgen_word* end, char* targ
 /// Are the words an expression that may be between parentheses in C? Brackets match, and no word
 /// ends it early.
 bool esgen_words_is_expression(const esgen_word* first, const esgen_word* end);
-/// Find the closing parenthesis of `open`. @return NULL when there is none before `end`.
+/// Find the closing parenthesis of `open`. @return NULL when there is none before `end`, or `open`
+/// is no parenthesis.
 const esgen_word* esgen_words_match(const esgen_word* open, const esgen_word* end);
+/// The closing parenthesis of "ES_SOMETHING(...)". @return NULL after a fault.
+const esgen_word* esgen_words_close(esgen_unit* unit, const esgen_word* at, const esgen_word* end);
+/// The end of the item of a list that begins at `first`: a comma outside of parentheses, or `end`.
+const esgen_word* esgen_words_item(const esgen_word* first, const esgen_word* end);
 /// Join words into a name and check it. @return false after a fault.
 bool esgen_name_read(esgen_unit* unit, esgen_name* name, const esgen_word* first,
                      const esgen_word* end);

@@ -83,16 +83,15 @@ static void add_ids(esgen_unit* unit, esgen_slot_kind kind, const declarator* on
     const esgen_word* first = is_named ? one->open + 1 : one->name;
     const esgen_word* end = is_named ? one->close : one->name + 1;
     uint32_t index = 0;
-    for (const esgen_word* at = first; at <= end; at++) {
-        if (at < end && !esgen_word_is(at, ",")) continue;
+    for (const esgen_word *at = first, *next; at <= end; at = next + 1) {
+        next = esgen_words_item(at, end);
         esgen_slot* slot = push_slot(unit, one->name->line);
-        if (!slot || !esgen_name_read(unit, &slot->name, first, at)) return;
+        if (!slot || !esgen_name_read(unit, &slot->name, at, next)) return;
         slot->kind = kind;
         bool fits = base_text_format(slot->field.text, sizeof slot->field.text,
                                      one->is_array ? "%.*s[%u]" : "%.*s", (int)one->name->size,
                                      one->name->text, index++);
         if (!fits) esgen_fault(unit, one->name->line, "a name is too long");
-        first = at + 1;
     }
     if (!one->is_array && index != 1)
         esgen_fault(unit, one->name->line, "%s.%.*s is one id and has %u names",
@@ -133,9 +132,7 @@ static void add_one(esgen_unit* unit, esgen_slot_kind kind, const char* mark,
     slot->kind = kind;
     slot->is_quant = esgen_word_is(type, "ecs_quant");
     if (!one->mark) return;
-    const esgen_word* comma = one->open + 1;
-    while (comma < one->close && !esgen_word_is(comma, ","))
-        comma++;
+    const esgen_word* comma = esgen_words_item(one->open + 1, one->close);
     if (kind == ESGEN_SLOT_QUERY)
         add_terms(unit, slot, one);
     else if ((kind == ESGEN_SLOT_STEP || kind == ESGEN_SLOT_VALUE) && comma < one->close)
@@ -195,17 +192,12 @@ static void read_declaration(esgen_unit* unit, const esgen_word* first, const es
     for (const esgen_word* at = first; at < end; at++) // of a type of the game's own
         is_known |= esgen_word_is(at, "ES_VALUE") || esgen_word_is(at, "ES_IF_TAG");
     if (!is_known) return;
-    const esgen_word* name = first + 1;
-    uint32_t depth = 0;
-    for (const esgen_word* at = name; at <= end; at++) {
-        if (at < end) depth += esgen_word_is(at, "(");
-        if (at < end) depth -= esgen_word_is(at, ")");
-        if (at < end && (depth > 0 || !esgen_word_is(at, ","))) continue;
-        bool is_pointer = name < at && esgen_word_is(name, "*");
+    for (const esgen_word *at = first + 1, *next; at <= end; at = next + 1) {
+        next = esgen_words_item(at, end);
+        bool is_pointer = at < next && esgen_word_is(at, "*");
         declarator one;
-        if (name + is_pointer < at && read_declarator(unit, &one, name + is_pointer, at))
+        if (at + is_pointer < next && read_declarator(unit, &one, at + is_pointer, next))
             add_slot(unit, first, is_pointer, &one);
-        name = at + 1;
     }
 }
 
@@ -310,14 +302,9 @@ static const esgen_word* read_actions(esgen_unit* unit, const esgen_word* at,
     const esgen_word* open = esgen_typedef_find(unit, at->line, at + 1, end, "enum",
                                                 "ES_ACTIONS belongs", &name, &close);
     if (!open) return at + 1;
-    const esgen_word* first = open + 1;
-    uint32_t depth = 0;
-    for (const esgen_word* word = first; word <= close; word++) {
-        depth += esgen_word_is(word, "(");
-        depth -= esgen_word_is(word, ")");
-        if (word < close && (depth > 0 || !esgen_word_is(word, ","))) continue;
-        if (first < word) read_action(unit, first, word);
-        first = word + 1;
+    for (const esgen_word *word = open + 1, *next; word <= close; word = next + 1) {
+        next = esgen_words_item(word, close);
+        if (word < next) read_action(unit, word, next);
     }
     return close;
 }
@@ -398,43 +385,34 @@ static void read_table(esgen_unit* unit, const esgen_word* at, const esgen_word*
     }
     unit->game.is_table = true;
     unit->game.line = at->line;
-    const esgen_word* first = at + 2;
-    uint32_t index = 0, depth = 0;
-    for (const esgen_word* word = first; word <= close; word++) {
-        depth += esgen_word_is(word, "(");
-        if (word < close) depth -= esgen_word_is(word, ")");
-        if (word < close && (depth > 0 || !esgen_word_is(word, ","))) continue;
-        if (first == word || !read_argument(unit, index++, first, word)) {
-            esgen_fault(unit, first->line, "%s", shape);
+    uint32_t index = 0;
+    for (const esgen_word *word = at + 2, *next; word <= close; word = next + 1) {
+        next = esgen_words_item(word, close);
+        if (word == next || !read_argument(unit, index++, word, next)) {
+            esgen_fault(unit, word->line, "%s", shape);
             return;
         }
-        first = word + 1;
     }
     if (index < 3) esgen_fault(unit, at->line, "%s", shape);
 }
 
 void esgen_game_table_read(esgen_unit* unit, const esgen_word* at, const esgen_word* end) {
     BASE_ASSERT(unit && at < end);
-    const esgen_word* close = esgen_word_is(at + 1, "(") ? esgen_words_match(at + 1, end) : NULL;
-    if (!close) {
-        esgen_fault(unit, at->line, "%.*s needs (...)", (int)at->size, at->text);
-        return;
-    }
+    const esgen_word* close = esgen_words_close(unit, at, end);
+    if (!close) return;
     if (esgen_word_is(at, "ES_GAME")) {
         read_table(unit, at, close);
         return;
     }
     if (!unit->game.is_table) unit->game.line = at->line;
-    const esgen_word* first = at + 2;
-    for (const esgen_word* word = first; word <= close; word++) {
-        if (word < close && !esgen_word_is(word, ",")) continue;
+    for (const esgen_word *word = at + 2, *next; word <= close; word = next + 1) {
+        next = esgen_words_item(word, close);
         esgen_list* systems = &unit->game.systems;
         if (systems->count == ESGEN_LIST_MAX) {
             esgen_fault(unit, at->line, "more than %u files with systems", ESGEN_LIST_MAX);
             return;
         }
-        if (esgen_name_read(unit, &systems->items[systems->count], first, word)) systems->count++;
-        first = word + 1;
+        if (esgen_name_read(unit, &systems->items[systems->count], word, next)) systems->count++;
     }
 }
 

@@ -220,8 +220,7 @@ static const esgen_word* read_annotation(esgen_unit* unit, esgen_param* param, c
         param->kind = ESGEN_CONTEXT;
         return at;
     }
-    const esgen_word* close =
-        at + 1 < end && esgen_word_is(at + 1, "(") ? esgen_words_match(at + 1, end) : NULL;
+    const esgen_word* close = at + 1 < end ? esgen_words_match(at + 1, end) : NULL;
     bool is_right = close != NULL;
     if (close && esgen_word_is(at, "ES_NAME")) {
         if (!esgen_name_read(unit, &param->component, at + 2, close)) return close;
@@ -332,17 +331,12 @@ void esgen_params_parse(esgen_unit* unit, esgen_function* function, const esgen_
                         const esgen_word* end) {
     BASE_ASSERT(function && first <= end);
     if (first == end || (end - first == 1 && esgen_word_is(first, "void"))) return;
-    uint32_t depth = 0;
-    const esgen_word* begin = first;
-    for (const esgen_word* at = first; at <= end; at++) {
-        if (at < end && esgen_word_is(at, "(")) depth++;
-        if (at < end && esgen_word_is(at, ")")) depth--;
-        if (at < end && (depth > 0 || !esgen_word_is(at, ","))) continue;
-        if (begin < at)
-            read_param(unit, function, begin, at);
+    for (const esgen_word *at = first, *next; at <= end; at = next + 1) {
+        next = esgen_words_item(at, end);
+        if (at < next)
+            read_param(unit, function, at, next);
         else
-            esgen_fault(unit, at->line, "%s: a parameter is missing here", function->name.text);
-        begin = at + 1;
+            esgen_fault(unit, next->line, "%s: a parameter is missing here", function->name.text);
     }
     check_single(unit, function);
 }

@@ -37,16 +37,14 @@ static bool find_kind(const esgen_word* word, esgen_function_kind* kind) {
 static void read_list(esgen_unit* unit, esgen_list* list, const esgen_word* open,
                       const esgen_word* close) {
     BASE_ASSERT(list->count <= ESGEN_LIST_MAX && open < close);
-    const esgen_word* first = open + 1;
-    for (const esgen_word* at = first; at <= close; at++) {
-        if (at < close && !esgen_word_is(at, ",")) continue;
+    for (const esgen_word *at = open + 1, *next; at <= close; at = next + 1) {
+        next = esgen_words_item(at, close);
         if (list->count == ESGEN_LIST_MAX) {
-            esgen_fault(unit, at->line, "%.*s: more than %u names", (int)open[-1].size,
+            esgen_fault(unit, next->line, "%.*s: more than %u names", (int)open[-1].size,
                         open[-1].text, ESGEN_LIST_MAX);
             return;
         }
-        if (esgen_name_read(unit, &list->items[list->count], first, at)) list->count++;
-        first = at + 1;
+        if (esgen_name_read(unit, &list->items[list->count], at, next)) list->count++;
     }
 }
 
@@ -81,40 +79,41 @@ static void read_function(esgen_unit* unit, esgen_name* name, const esgen_word* 
                 open[-1].text);
 }
 
+static const struct {
+    const char* name;
+    enum { FLAG, NAME, LIST, AMOUNT, FUNCTION } kind;
+    size_t offset; // of its member
+} annotations[] = {
+    {"ES_STAGE", NAME, offsetof(esgen_function, stage)},
+    {"ES_TAG", LIST, offsetof(esgen_function, tags)},
+    {"ES_BEFORE", LIST, offsetof(esgen_function, before)},
+    {"ES_AFTER", LIST, offsetof(esgen_function, after)},
+    {"ES_REQUIRE", LIST, offsetof(esgen_function, require)},
+    {"ES_REQUIRE_NOT", LIST, offsetof(esgen_function, require_not)},
+    {"ES_REQUIRE_ANY", LIST, offsetof(esgen_function, any)},
+    {"ES_ON_EVENT", LIST, offsetof(esgen_function, events)},
+    {"ES_TRACK", LIST, offsetof(esgen_function, track)},
+    {"ES_EVERY", AMOUNT, offsetof(esgen_function, every)},
+    {"ES_QUANTUM", AMOUNT, offsetof(esgen_function, quantum)},
+    {"ES_SPAN", FLAG, offsetof(esgen_function, is_span)},
+    {"ES_ON_ENTER", FUNCTION, offsetof(esgen_function, enter)},
+    {"ES_ON_LEAVE", FUNCTION, offsetof(esgen_function, leave)},
+    {"ES_FIRST", FUNCTION, offsetof(esgen_function, first_update)},
+    {"ES_ONLY", FLAG, offsetof(esgen_function, is_only)},
+    {"ES_READS", LIST, offsetof(esgen_function, reads)},
+    {"ES_WRITES", LIST, offsetof(esgen_function, writes)},
+    {"ES_CONFINED", FLAG, offsetof(esgen_function, is_confined)},
+};
+
 static void report_unknown(esgen_unit* unit, const esgen_word* word) {
-    static const char* const known[] = {
-        "ES_STAGE",       "ES_TAG",         "ES_BEFORE",   "ES_AFTER",    "ES_REQUIRE",
-        "ES_REQUIRE_NOT", "ES_REQUIRE_ANY", "ES_ON_EVENT", "ES_TRACK",    "ES_EVERY",
-        "ES_QUANTUM",     "ES_SPAN",        "ES_ON_ENTER", "ES_ON_LEAVE", "ES_FIRST",
-        "ES_ONLY",        "ES_READS",       "ES_WRITES",   "ES_CONFINED"};
     esgen_name name;
     if (!esgen_words_join(word, word + 1, name.text, sizeof name.text)) name.text[0] = '\0';
-    const char* nearest = base_text_nearest(name.text, known, BASE_COUNT(known));
+    base_nearest nearest = base_nearest_begin(name.text);
+    for (uint32_t i = 0; i < BASE_COUNT(annotations); i++)
+        base_nearest_offer(&nearest, annotations[i].name);
+    const char* found = nearest.found;
     esgen_fault(unit, word->line, "unknown annotation %s%s%s%s", name.text,
-                nearest ? ": did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
-}
-
-static bool read_list_annotation(esgen_unit* unit, esgen_function* function, const esgen_word* at,
-                                 const esgen_word* close) {
-    const struct {
-        const char* name;
-        esgen_list* list;
-    } lists[] = {{"ES_TAG", &function->tags},
-                 {"ES_BEFORE", &function->before},
-                 {"ES_AFTER", &function->after},
-                 {"ES_REQUIRE", &function->require},
-                 {"ES_REQUIRE_NOT", &function->require_not},
-                 {"ES_REQUIRE_ANY", &function->any},
-                 {"ES_ON_EVENT", &function->events},
-                 {"ES_TRACK", &function->track},
-                 {"ES_READS", &function->reads},
-                 {"ES_WRITES", &function->writes}};
-    for (uint32_t i = 0; i < BASE_COUNT(lists); i++) {
-        if (!esgen_word_is(at, lists[i].name)) continue;
-        read_list(unit, lists[i].list, at + 1, close);
-        return true;
-    }
-    return false;
+                found ? ": did you mean " : "", found ? found : "", found ? "?" : "");
 }
 
 // It is about the file, not about a function.
@@ -126,35 +125,24 @@ static bool is_file_annotation(const esgen_word* word) {
 // @return the last word of the annotation that begins at `at`.
 static const esgen_word* read_annotation(esgen_unit* unit, esgen_function* function,
                                          const esgen_word* at, const esgen_word* end) {
-    if (esgen_word_is(at, "ES_SPAN") || esgen_word_is(at, "ES_ONLY") ||
-        esgen_word_is(at, "ES_CONFINED")) {
-        function->is_span |= esgen_word_is(at, "ES_SPAN");
-        function->is_confined |= esgen_word_is(at, "ES_CONFINED");
-        function->is_only |= esgen_word_is(at, "ES_ONLY");
+    uint32_t which = 0;
+    while (which < BASE_COUNT(annotations) && !esgen_word_is(at, annotations[which].name))
+        which++;
+    const bool is_known = which < BASE_COUNT(annotations);
+    void* member = is_known ? (char*)function + annotations[which].offset : NULL;
+    if (is_known && annotations[which].kind == FLAG) {
+        *(bool*)member = true;
         return at;
     }
     if (is_file_annotation(at)) return at;
-    const esgen_word* close =
-        at + 1 < end && esgen_word_is(at + 1, "(") ? esgen_words_match(at + 1, end) : NULL;
-    if (!close) {
-        esgen_fault(unit, at->line, "%.*s needs (...)", (int)at->size, at->text);
-        return at;
-    }
-    if (read_list_annotation(unit, function, at, close)) return close;
-    if (esgen_word_is(at, "ES_STAGE"))
-        (void)esgen_name_read(unit, &function->stage, at + 2, close);
-    else if (esgen_word_is(at, "ES_EVERY"))
-        read_amount(unit, &function->every, at + 1, close);
-    else if (esgen_word_is(at, "ES_QUANTUM"))
-        read_amount(unit, &function->quantum, at + 1, close);
-    else if (esgen_word_is(at, "ES_ON_ENTER"))
-        read_function(unit, &function->enter, at + 1, close);
-    else if (esgen_word_is(at, "ES_ON_LEAVE"))
-        read_function(unit, &function->leave, at + 1, close);
-    else if (esgen_word_is(at, "ES_FIRST"))
-        read_function(unit, &function->first_update, at + 1, close);
-    else if (!esgen_word_is(at, "ES_TYPE"))
-        report_unknown(unit, at);
+    const esgen_word* close = esgen_words_close(unit, at, end);
+    if (!close) return at;
+    if (!is_known && !esgen_word_is(at, "ES_TYPE")) report_unknown(unit, at);
+    if (!is_known) return close;
+    if (annotations[which].kind == LIST) read_list(unit, member, at + 1, close);
+    if (annotations[which].kind == NAME) (void)esgen_name_read(unit, member, at + 2, close);
+    if (annotations[which].kind == AMOUNT) read_amount(unit, member, at + 1, close);
+    if (annotations[which].kind == FUNCTION) read_function(unit, member, at + 1, close);
     return close;
 }
 

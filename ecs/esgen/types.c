@@ -43,20 +43,16 @@ static const struct {
 // arguments.
 static bool cut_arguments(const esgen_word* open, const esgen_word* close, uint32_t wanted,
                           const esgen_word** starts) {
-    uint32_t count = 0, depth = 0;
-    starts[count++] = open + 1;
-    for (const esgen_word* at = open + 1; at < close; at++) {
-        depth += esgen_word_is(at, "(");
-        depth -= esgen_word_is(at, ")");
-        if (depth > 0 || !esgen_word_is(at, ",")) continue;
+    uint32_t count = 0;
+    bool is_right = true;
+    for (const esgen_word *at = open + 1, *next; at <= close; at = next + 1) {
+        next = esgen_words_item(at, close);
         if (count == wanted) return false;
-        starts[count++] = at + 1;
+        starts[count++] = at;
+        is_right &= esgen_words_is_expression(at, next);
     }
     starts[count] = close + 1;
-    bool is_right = count == wanted;
-    for (uint32_t i = 0; is_right && i < wanted; i++)
-        is_right = esgen_words_is_expression(starts[i], starts[i + 1] - 1);
-    return is_right;
+    return is_right && count == wanted;
 }
 
 static bool copy_limits(esgen_mark* mark, esgen_limit limit, const esgen_word** starts) {
@@ -79,8 +75,7 @@ static const esgen_word* read_mark(esgen_unit* unit, esgen_mark* mark, const esg
         mark->is_local = true;
         return at + 1;
     }
-    const esgen_word* close =
-        at + 1 < end && esgen_word_is(at + 1, "(") ? esgen_words_match(at + 1, end) : NULL;
+    const esgen_word* close = at + 1 < end ? esgen_words_match(at + 1, end) : NULL;
     const esgen_word* starts[5];
     bool is_right = close && cut_arguments(at + 1, close, forms[form].argument_count, starts);
     bool is_limit = esgen_word_is(at, "ES_CLAMP") || esgen_word_is(at, "ES_RANGE");
@@ -336,11 +331,9 @@ static void read_field(esgen_unit* unit, esgen_struct* target, const esgen_word*
         report_type(unit, target->c_type.text, begin);
         return;
     }
-    const esgen_word* name = begin + 1;
-    for (const esgen_word* at = name; at <= until; at++) {
-        if (at < until && !esgen_word_is(at, ",")) continue;
-        read_declarator(unit, target, type, &mark, name, at);
-        name = at + 1;
+    for (const esgen_word *at = begin + 1, *next; at <= until; at = next + 1) {
+        next = esgen_words_item(at, until);
+        read_declarator(unit, target, type, &mark, at, next);
     }
 }
 
@@ -364,9 +357,7 @@ void esgen_fields_read(esgen_unit* unit, esgen_struct* target, const esgen_word*
 // ES_STRUCT(Name), (Name, boxed) or (Name, request = function).
 static bool read_struct_name(esgen_unit* unit, esgen_struct* target, const esgen_word* open,
                              const esgen_word* close) {
-    const esgen_word* comma = open + 1;
-    while (comma < close && !esgen_word_is(comma, ","))
-        comma++;
+    const esgen_word* comma = esgen_words_item(open + 1, close);
     if (!esgen_name_read(unit, &target->name, open + 1, comma)) return false;
     if (comma == close) return true;
     target->is_boxed = close - comma == 2 && esgen_word_is(comma + 1, "boxed");
@@ -381,9 +372,7 @@ static bool read_struct_name(esgen_unit* unit, esgen_struct* target, const esgen
 
 static bool read_event(esgen_unit* unit, esgen_struct* target, const esgen_word* open,
                        const esgen_word* close) {
-    const esgen_word* comma = open + 1;
-    while (comma < close && !esgen_word_is(comma, ","))
-        comma++;
+    const esgen_word* comma = esgen_words_item(open + 1, close);
     bool is_exported = close - comma == 2 && esgen_word_is(comma + 1, "exported");
     if (comma < close && !is_exported) {
         esgen_fault(unit, open->line, "ES_EVENT takes (name) or (name, exported)");
@@ -540,10 +529,8 @@ static const esgen_word* read_struct(esgen_unit* unit, const esgen_word* at, con
     made->line = at->line;
     bool is_right = true;
     while (is_right && at < end && is_struct_annotation(at)) {
-        const esgen_word* close =
-            at + 1 < end && esgen_word_is(at + 1, "(") ? esgen_words_match(at + 1, end) : NULL;
+        const esgen_word* close = esgen_words_close(unit, at, end);
         if (!close) {
-            esgen_fault(unit, at->line, "%.*s needs (...)", (int)at->size, at->text);
             is_right = false;
         } else if (esgen_word_is(at, "ES_STRUCT")) {
             is_right = read_struct_name(unit, made, at + 1, close);
@@ -576,10 +563,8 @@ static const esgen_word* read_struct(esgen_unit* unit, const esgen_word* at, con
 }
 
 static void read_type(esgen_unit* unit, const esgen_word* open, const esgen_word* close) {
-    const esgen_word* comma = open;
-    while (comma < close && !esgen_word_is(comma, ","))
-        comma++;
     const esgen_word* first = open + 1;
+    const esgen_word* comma = esgen_words_item(first, close);
     if (first < comma && esgen_word_is(first, "struct")) first++;
     esgen_type type;
     if (comma >= close || first >= comma || comma + 1 >= close) {

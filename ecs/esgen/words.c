@@ -260,10 +260,26 @@ const esgen_word* esgen_words_match(const esgen_word* open, const esgen_word* en
     BASE_ASSERT(open && open <= end);
     uint32_t depth = 0;
     for (const esgen_word* at = open; at < end; at++) {
-        if (esgen_word_is(at, "(")) depth++;
+        depth += esgen_word_is(at, "(");
+        if (depth == 0) return NULL;
         if (esgen_word_is(at, ")") && --depth == 0) return at;
     }
     return NULL;
+}
+
+const esgen_word* esgen_words_close(esgen_unit* unit, const esgen_word* at, const esgen_word* end) {
+    const esgen_word* close = at + 1 < end ? esgen_words_match(at + 1, end) : NULL;
+    if (!close) esgen_fault(unit, at->line, "%.*s needs (...)", (int)at->size, at->text);
+    return close;
+}
+
+const esgen_word* esgen_words_item(const esgen_word* first, const esgen_word* end) {
+    uint32_t depth = 0;
+    for (; first < end && (depth > 0 || !esgen_word_is(first, ",")); first++) {
+        depth += esgen_word_is(first, "(");
+        depth -= depth > 0 && esgen_word_is(first, ")");
+    }
+    return first;
 }
 
 bool esgen_words_join(const esgen_word* first, const esgen_word* end, char* target, size_t bytes) {
