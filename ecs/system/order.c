@@ -244,107 +244,48 @@ ecs_result ecs_order_sort(ecs_world* world, const base_reporter* reporter,
 //
 // Waves depend on names, order and declarations only, never on the number of threads.
 
-// Scratch while one stage is put into waves.
-typedef struct wave_graph {
-    const ecs_world* world;
-    const ecs_system_order* order;
-    uint32_t* positions; // [system] -> position in the order, UINT32_MAX when not in it
-    uint32_t* waves;     // [position]: at least so much, until its turn came
-} wave_graph;
-
-static uint32_t node_of(const wave_graph* graph, const char* name) {
-    const uint32_t system = ecs_system_index(graph->world, name);
-    return system == UINT32_MAX ? UINT32_MAX : graph->positions[system];
-}
-
-static void push_behind(wave_graph* graph, uint32_t first, uint32_t later) {
-    if (graph->waves[later] <= graph->waves[first]) graph->waves[later] = graph->waves[first] + 1;
-}
-
-// The declared edges of the node at `at`, to nodes after it and from nodes before it. The order is
-// sorted already, so no edge leads back.
-static void follow_names(wave_graph* graph, const ecs_system* system, uint32_t at) {
-    for (uint32_t i = 0; i < system->after.count; i++) {
-        const uint32_t from = node_of(graph, system->after.names[i]);
-        if (from != UINT32_MAX) push_behind(graph, from, at);
-    }
-    for (uint32_t i = 0; i < system->before.count; i++) {
-        const uint32_t to = node_of(graph, system->before.names[i]);
-        if (to != UINT32_MAX) push_behind(graph, at, to);
-    }
-}
-
-// The node before `at` in an explicit order of any stage, when both are in this list.
-static void follow_chains(wave_graph* graph, uint32_t at) {
-    const ecs_systems* systems = graph->world->systems;
-    const char* name = systems->list[graph->order->systems[at]]->name;
-    for (uint32_t s = 0; s < systems->stage_count; s++) {
-        const ecs_names* names = &systems->stages[s].explicit_order;
-        uint32_t last = UINT32_MAX, i = 0;
-        for (; i < names->count && strcmp(names->names[i], name) != 0; i++) {
-            const uint32_t position = node_of(graph, names->names[i]);
-            if (position != UINT32_MAX) last = position;
-        }
-        if (i < names->count && last != UINT32_MAX) push_behind(graph, last, at);
-    }
-}
-
-static void follow_conflicts(wave_graph* graph, const ecs_system* system, uint32_t at) {
-    for (uint32_t i = 0; i < at && !system->is_sync_point; i++) {
-        const ecs_system* earlier = graph->world->systems->list[graph->order->systems[i]];
-        if (earlier->is_sync_point || graph->waves[i] < graph->waves[at]) continue;
-        if (ecs_declared_conflict(graph->world, earlier, system).kind != ECS_CONFLICT_NONE)
-            push_behind(graph, i, at);
-    }
-}
-
-static void find_waves(wave_graph* graph) {
-    const ecs_system_order* order = graph->order;
-    for (uint32_t i = 0; i < graph->world->systems->count; i++)
-        graph->positions[i] = UINT32_MAX;
-    for (uint32_t i = 0; i < order->count; i++)
-        graph->positions[order->systems[i]] = i;
-    memset(graph->waves, 0, order->count * sizeof *graph->waves);
-    for (uint32_t i = 0; i < order->count; i++) {
-        const ecs_system* system = graph->world->systems->list[order->systems[i]];
-        follow_chains(graph, i);
-        follow_conflicts(graph, system, i);
-        follow_names(graph, system, i);
-    }
-}
-
-// Stable: one pass per wave.
-static void sort_by_wave(const wave_graph* graph, uint32_t* systems, uint32_t* waves) {
-    uint32_t placed = 0;
-    for (uint32_t wave = 0; placed < graph->order->count; wave++) {
-        for (uint32_t i = 0; i < graph->order->count; i++) {
-            if (graph->waves[i] != wave) continue;
-            systems[placed] = graph->order->systems[i];
-            waves[placed++] = wave;
+// The longest way to each node of a sorted list: all edges lead to later nodes.
+static void find_waves(const ecs_world* world, const ecs_system_order* order,
+                       const order_graph* graph, uint32_t* waves) {
+    memset(waves, 0, order->count * sizeof *waves);
+    for (uint32_t at = 0; at < order->count; at++) {
+        const ecs_system* system = world->systems->list[order->systems[at]];
+        for (uint32_t i = 0; i < graph->edge_count; i++)
+            if (graph->edges[i].to == at && waves[graph->edges[i].from] >= waves[at])
+                waves[at] = waves[graph->edges[i].from] + 1;
+        for (uint32_t i = 0; i < at && !system->is_sync_point; i++) {
+            const ecs_system* earlier = world->systems->list[order->systems[i]];
+            if (earlier->is_sync_point || waves[i] < waves[at]) continue;
+            if (ecs_declared_conflict(world, earlier, system).kind != ECS_CONFLICT_NONE)
+                waves[at] = waves[i] + 1;
         }
     }
 }
 
 ecs_result ecs_waves_seal(ecs_world* world, ecs_stage_info* stage) {
     ecs_system_order* order = &stage->order;
-    const uint32_t count = order->count, system_count = world->systems->count;
+    const uint32_t count = order->count;
     if (count == 0) return ECS_OK;
-    // Positions, then waves, then both results.
-    const size_t bytes = ((size_t)system_count + 3u * count) * sizeof(uint32_t);
-    uint32_t* scratch = base_allocate(world->allocator, bytes);
-    if (!scratch) return ECS_ERR_MEMORY;
+    order_graph graph = {.allocator = world->allocator};
+    uint32_t* scratch = base_allocate(world->allocator, 2 * count * sizeof *scratch);
     ecs_result result = ECS_ERR_MEMORY;
-    if (BASE_ARRAY_RESERVE(world->allocator, stage->waves, stage->wave_capacity, count)) {
-        wave_graph graph = {world, order, scratch, scratch + system_count};
-        uint32_t* systems = graph.waves + count;
-        uint32_t* waves = systems + count;
-        find_waves(&graph);
-        sort_by_wave(&graph, systems, waves);
+    if (scratch && build_graph(world, &graph, order) &&
+        BASE_ARRAY_RESERVE(world->allocator, stage->waves, stage->wave_capacity, count)) {
+        uint32_t *waves = scratch, *systems = scratch + count;
+        find_waves(world, order, &graph, waves);
+        // Stable: one pass per wave.
+        for (uint32_t wave = 0, placed = 0; placed < count; wave++) {
+            for (uint32_t i = 0; i < count; i++) {
+                if (waves[i] != wave) continue;
+                systems[placed] = order->systems[i];
+                stage->waves[placed++] = wave;
+            }
+        }
         memcpy(order->systems, systems, count * sizeof *systems);
-        memcpy(stage->waves, waves, count * sizeof *waves);
         result = ECS_OK;
     }
-    base_release(world->allocator, scratch, bytes);
+    base_release(world->allocator, scratch, 2 * count * sizeof *scratch);
+    free_graph(&graph);
     return result;
 }
 

@@ -254,7 +254,6 @@ bool ecs_wave_add(ecs_world* world, ecs_wave* wave, uint32_t position, ecs_syste
         range->is_open = false;
     }
     wave->work += work_of(system, rows);
-    wave->system_count++;
     return true;
 }
 

@@ -37,7 +37,6 @@ typedef struct ecs_range {
 /// The ranges of one wave: the first `count` of ecs_systems.ranges.
 typedef struct ecs_wave {
     uint32_t count;
-    uint32_t system_count;
     uint32_t work; ///< what threads would have to do, in units of WAVE_UNIT
 } ecs_wave;
 

@@ -20,6 +20,7 @@
 #include "system/system_registry.h"
 #include "table/query_cache.h"
 #include "table/track.h"
+#include "type/type_registry.h"
 #include "type/world.h"
 
 #include <string.h>
@@ -35,6 +36,12 @@ bool ecs_systems_init(ecs_world* world) {
 static void free_names(const ecs_world* world, ecs_names* names) {
     base_release(world->allocator, names->names, (size_t)names->count * ECS_NAME_BYTES_MAX);
     *names = (ecs_names){0};
+}
+
+static bool has_name(const ecs_names* names, const char* name) {
+    for (uint32_t i = 0; i < names->count; i++)
+        if (strcmp(names->names[i], name) == 0) return true;
+    return false;
 }
 
 static void system_order_deinit(const ecs_world* world, ecs_system_order* order) {
@@ -149,16 +156,19 @@ static ecs_result fill_system(ecs_world* world, ecs_system* system, const ecs_sy
     system->on_leave = desc->on_leave;
     system->first_update = desc->first_update;
     system->is_present = has_tags(world, desc);
-    ecs_result result = copy_names(world, &system->before, desc->before, desc->before_count);
-    if (result == ECS_OK)
-        result = copy_names(world, &system->after, desc->after, desc->after_count);
-    if (result == ECS_OK)
-        result = copy_names(world, &system->events, desc->events, desc->event_count);
-    if (result == ECS_OK)
-        result = copy_names(world, &system->track, desc->track, desc->track_count);
-    if (result == ECS_OK) result = copy_names(world, &system->reads, desc->reads, desc->read_count);
-    if (result == ECS_OK)
-        result = copy_names(world, &system->writes, desc->writes, desc->write_count);
+    const struct {
+        ecs_names* target;
+        const char* const* names;
+        uint32_t count;
+    } lists[] = {{&system->before, desc->before, desc->before_count},
+                 {&system->after, desc->after, desc->after_count},
+                 {&system->events, desc->events, desc->event_count},
+                 {&system->track, desc->track, desc->track_count},
+                 {&system->reads, desc->reads, desc->read_count},
+                 {&system->writes, desc->writes, desc->write_count}};
+    ecs_result result = ECS_OK;
+    for (uint32_t i = 0; i < BASE_COUNT(lists) && result == ECS_OK; i++)
+        result = copy_names(world, lists[i].target, lists[i].names, lists[i].count);
     // The query comes last but for the stage: nothing may fail after it, since it lives on with the
     // world.
     if (result == ECS_OK && desc->stage && stage_ensure(world->systems, desc->stage) == UINT32_MAX)
@@ -302,12 +312,6 @@ uint32_t ecs_world_threads_max(const ecs_world* world) {
     return most < BASE_WORKERS_MAX ? most : BASE_WORKERS_MAX;
 }
 
-static bool has_name(const ecs_names* names, const char* name) {
-    for (uint32_t i = 0; i < names->count; i++)
-        if (strcmp(names->names[i], name) == 0) return true;
-    return false;
-}
-
 // Does one of them name the other, or an explicit order both?
 static bool are_ordered(const ecs_world* world, const ecs_system* a, const ecs_system* b) {
     for (uint32_t i = 0; i < world->systems->stage_count; i++) {
@@ -398,17 +402,6 @@ static void track_component(ecs_world* world, ecs_system* system, ecs_component_
     world->tracker->watched.words[component / 64] |= bit;
 }
 
-static void refuse_track(const ecs_world* world, const base_reporter* reporter, const char* system,
-                         const char* name) {
-    char hint[BASE_HINT_BYTES];
-    base_nearest nearest = base_nearest_begin(name);
-    for (uint32_t id = 1; id <= ecs_component_count(world); id++)
-        base_nearest_offer(&nearest, ecs_component_get(world, (ecs_component_id)id)->name);
-    base_report(reporter, NULL, 0,
-                "system '%s' tracks '%s', but no template or module has a component of that name%s",
-                system, name, base_nearest_hint(&nearest, hint));
-}
-
 // What each handler of ComponentChanged handles: the components that it tracks, or else those of
 // its terms.
 static ecs_result seal_tracks(ecs_world* world, const base_reporter* reporter) {
@@ -425,7 +418,12 @@ static ecs_result seal_tracks(ecs_world* world, const base_reporter* reporter) {
         for (uint32_t k = 0; k < system->track.count; k++) {
             ecs_component_id component = ecs_component_find(world, system->track.names[k]);
             if (component == ECS_COMPONENT_NONE) {
-                refuse_track(world, reporter, system->name, system->track.names[k]);
+                char hint[BASE_HINT_BYTES];
+                const char* name = system->track.names[k];
+                base_report(reporter, NULL, 0,
+                            "system '%s' tracks '%s', but no template or module has a component "
+                            "of that name%s",
+                            system->name, name, ecs_component_hint(world, name, hint));
                 return ECS_ERR_UNKNOWN;
             }
             track_component(world, system, component);
@@ -492,12 +490,6 @@ bool ecs_inspect_handler(const ecs_world* world, ecs_event_type type, ecs_user* 
     return true;
 }
 
-static bool is_named(const ecs_names* names, const char* name) {
-    for (uint32_t i = 0; i < names->count; i++)
-        if (strcmp(names->names[i], name) == 0) return true;
-    return false;
-}
-
 static bool is_access(ecs_access access, ecs_use use) {
     if (use == ECS_USE_WRITE) return ecs_access_is_write(access);
     return access == ECS_READ || access == ECS_OPTIONAL_READ;
@@ -509,7 +501,7 @@ static bool is_user(const ecs_world* world, const ecs_system* system, ecs_compon
     for (uint32_t i = 0; query && i < query->term_count; i++)
         if (query->components[i] == component && is_access(query->access[i], use)) return true;
     const char* name = ecs_component_get(world, component)->name;
-    return is_named(use == ECS_USE_WRITE ? &system->writes : &system->reads, name);
+    return has_name(use == ECS_USE_WRITE ? &system->writes : &system->reads, name);
 }
 
 bool ecs_inspect_user(const ecs_world* world, ecs_component_id component, ecs_use use,
@@ -573,11 +565,9 @@ void ecs_inspect_times(ecs_world* world, ecs_clock_fn clock) {
 
 bool ecs_inspect_system_times(const ecs_world* world, uint32_t stage, uint32_t position,
                               ecs_system_times* times) {
-    const ecs_systems* systems = world->systems;
-    if (stage >= systems->stage_count || position >= systems->stages[stage].order.count)
-        return false;
-    *times = systems->list[systems->stages[stage].order.systems[position]]->times;
-    return true;
+    const ecs_system* system = system_at(world, stage, position);
+    if (system) *times = system->times;
+    return system;
 }
 
 bool ecs_inspect_system(const ecs_world* world, ecs_user* user, bool* is_present) {
@@ -629,12 +619,6 @@ const char* ecs_inspect_sender(const ecs_world* world, ecs_event_type type) {
     return __atomic_load_n(&world->events->kinds[type - 1]->sender, __ATOMIC_RELAXED);
 }
 
-static bool has(const ecs_template* source, ecs_component_id component) {
-    for (uint32_t i = 0; i < source->component_count; i++)
-        if (source->components[i].component == component) return true;
-    return false;
-}
-
 bool ecs_inspect_matches(const ecs_world* world, const char* system, ecs_template_id template_id) {
     const ecs_template* source = ecs_template_get(world, template_id);
     const uint32_t index = ecs_system_index(world, system);
@@ -643,7 +627,7 @@ bool ecs_inspect_matches(const ecs_world* world, const char* system, ecs_templat
     if (!query) return false;
     for (uint32_t i = 0; i < query->term_count; i++) {
         const ecs_access access = query->access[i];
-        const bool is_here = has(source, query->components[i]);
+        const bool is_here = ecs_template_find_component(source, query->components[i]);
         if ((access == ECS_READ || access == ECS_WRITE || access == ECS_REQUIRE) && !is_here)
             return false;
         if (access == ECS_REQUIRE_NOT && is_here) return false;

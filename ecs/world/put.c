@@ -39,11 +39,8 @@ static bool cut_element(char* path, uint32_t* element) {
 
 static ecs_result refuse_name(ecs_world* world, const char* path, const base_reporter* reporter) {
     char hint[BASE_HINT_BYTES];
-    base_nearest nearest = base_nearest_begin(path);
-    for (uint32_t id = 1; id <= ecs_component_count(world); id++)
-        base_nearest_offer(&nearest, ecs_component_get(world, (ecs_component_id)id)->name);
     base_report(reporter, NULL, 0, "there is no component '%s'%s", path,
-                base_nearest_hint(&nearest, hint));
+                ecs_component_hint(world, path, hint));
     return ECS_ERR_UNKNOWN;
 }
 
