@@ -37,7 +37,7 @@
 
 enum { BLOCK_BYTES = 128 * 1024, ROW_ALIGN = 64 };
 
-const ecs_type* ecs_command_type(const ecs_world* world, ecs_component_id id) {
+const ecs_type* ecs_component_type(const ecs_world* world, ecs_component_id id) {
     const ecs_component* component = ecs_component_get(world, id);
     return component ? ecs_type_get(world, component->type) : NULL;
 }
@@ -81,7 +81,7 @@ static ecs_command_values* lay_out(ecs_world* world, const ecs_init* inits, uint
     const size_t head =
         align_up(sizeof(ecs_command_values) + count * sizeof(ecs_value_slot), ROW_ALIGN);
     for (uint32_t i = 0; i < count; i++) {
-        const ecs_type* type = ecs_command_type(world, inits[i].component);
+        const ecs_type* type = ecs_component_type(world, inits[i].component);
         stride = align_up(stride, type->align) + type->size;
         align = type->align > align ? type->align : align;
     }
@@ -94,7 +94,7 @@ static ecs_command_values* lay_out(ecs_world* world, const ecs_init* inits, uint
                                    .is_plain = true};
     size_t offset = 0;
     for (uint32_t i = 0; i < count; i++) {
-        const ecs_type* type = ecs_command_type(world, inits[i].component);
+        const ecs_type* type = ecs_component_type(world, inits[i].component);
         offset = align_up(offset, type->align);
         values->slots[i] = (ecs_value_slot){.offset = (uint32_t)offset,
                                             .size = type->size,
@@ -144,7 +144,7 @@ bool ecs_command_make_values(ecs_world* world, ecs_command* command,
     bool are_made = true;
     memset(values->rows, 0, values->stride);
     for (uint32_t i = 0; i < count; i++)
-        are_made = ecs_value_create(ecs_command_type(world, components[i]), &context,
+        are_made = ecs_value_create(ecs_component_type(world, components[i]), &context,
                                     ecs_command_value(values, 0, i)) &&
                    are_made;
     values->has_placeholders = true; // what is read into them may be
@@ -157,7 +157,7 @@ bool ecs_command_make_values(ecs_world* world, ecs_command* command,
 // placeholder.
 static bool visit_handles(const ecs_world* world, const ecs_value_slot* slot, void* value,
                           bool resolve) {
-    const ecs_type* type = ecs_command_type(world, slot->component);
+    const ecs_type* type = ecs_component_type(world, slot->component);
     bool found = false;
     for (uint32_t f = 0; f < type->field_count; f++) {
         const ecs_field* field = &type->fields[f];
@@ -178,16 +178,16 @@ static bool command_copy_values(ecs_world* world, ecs_command* command, const ec
     BASE_ASSERT(inits && count > 0);
     if (count > ECS_TEMPLATE_COMPONENTS_MAX) return false;
     for (uint32_t i = 0; i < count; i++)
-        if (!ecs_command_type(world, inits[i].component)) return false;
+        if (!ecs_component_type(world, inits[i].component)) return false;
     ecs_command_values* values = lay_out(world, inits, count);
     if (!values) return false;
     for (uint32_t i = 0; i < count; i++) {
         const ecs_value_slot* slot = &values->slots[i];
         void* value = values->rows + slot->offset;
-        const ecs_type* type = ecs_command_type(world, slot->component);
+        const ecs_type* type = ecs_component_type(world, slot->component);
         if (!ecs_cell_copy(world, type, value, inits[i].value)) {
             while (i-- > 0)
-                ecs_cell_destroy(world, ecs_command_type(world, values->slots[i].component),
+                ecs_cell_destroy(world, ecs_component_type(world, values->slots[i].component),
                                  ecs_command_value(values, 0, i));
             return false;
         }
@@ -222,7 +222,7 @@ static ecs_entity resolve_inside(const void* world, ecs_entity entity) {
 }
 
 static void resolve_value(const ecs_world* world, const ecs_value_slot* slot, void* value) {
-    const ecs_type* type = ecs_command_type(world, slot->component);
+    const ecs_type* type = ecs_component_type(world, slot->component);
     if (type->id > ECS_BUILTIN_TAG && type->id < ECS_BUILTIN_END)
         ecs_container_map_entities(ecs_container_body_of(value), resolve_inside, world);
     else
@@ -246,7 +246,7 @@ static void command_destroy_values(const ecs_world* world, const ecs_command* co
     if (!values || values->is_plain) return;
     for (uint32_t nth = 0; nth < count; nth++)
         for (uint32_t i = 0; i < values->slot_count; i++)
-            ecs_cell_destroy(world, ecs_command_type(world, values->slots[i].component),
+            ecs_cell_destroy(world, ecs_component_type(world, values->slots[i].component),
                              ecs_command_value(values, nth, i));
 }
 

@@ -60,8 +60,8 @@ typedef struct ecs_commands {
     bool is_flushing;
 } ecs_commands;
 
-/// NULL for an unknown component.
-const ecs_type* ecs_command_type(const ecs_world* world, ecs_component_id component);
+/// The type of a component; NULL for an unknown one.
+const ecs_type* ecs_component_type(const ecs_world* world, ecs_component_id component);
 /// Append a command without values, with the key of now. NULL: full or out of memory.
 ecs_command* ecs_command_push(ecs_world* world, ecs_command_op op, ecs_entity target);
 /// Commands recorded from now on belong to this system and job.

@@ -13,13 +13,11 @@
 // Invariants: calls of an edge are in the order of handlers that seal decided. Bulk and batch paths
 // are taken only where no handler and no member list exists, so a handler sees the world as if
 // changes were made one at a time. No memory is allocated once an edge is walked.
-#include "event/core_event.h"
+#include "event/systems.h"
 
 #include "base/assert.h"
 #include "event/command_queue.h"
 #include "event/event_queue.h"
-#include "event/membership.h"
-#include "event/systems.h"
 #include "table/query_cache.h"
 #include "table/storage.h"
 #include "type/world.h"

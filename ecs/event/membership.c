@@ -16,11 +16,10 @@
 // Delivered members are part of the state, so the lists are saved. In a restore all entities of the
 // old world leave and those of the new one enter; the difference remains, unless the save has the
 // lists.
-#include "event/membership.h"
+#include "event/systems.h"
 
 #include "base/assert.h"
 #include "base/hash.h"
-#include "event/systems.h"
 #include "table/query_cache.h"
 #include "table/storage.h"
 #include "type/world.h"

@@ -4,15 +4,58 @@
 /// The register that fills these is ecs/system; events are delivered to them here.
 #pragma once
 
+#include "base/bytes.h"
+#include "base/table.h"
 #include "base/text.h"
 #include "ecs/inspect.h"
 #include "ecs/system.h"
-#include "event/core_event.h"
-#include "event/membership.h"
+#include "table/storage.h"
 #include "table/track.h"
 #include "type/world.h"
 
 #include <stdatomic.h>
+
+// Entities that entered and left the rows of a system since its last turn (membership.c).
+
+/// Handles in order; one taken back leaves a hole (ECS_ENTITY_NONE) until the list is packed.
+typedef struct ecs_membership_list {
+    ecs_entity* items;
+    uint32_t count; ///< holes too
+    uint32_t capacity;
+    uint32_t holes;
+    uint32_t*
+        at; ///< index -> position + 1 of its item; 0: none. An index is in a list at most once
+    uint32_t at_capacity;
+} ecs_membership_list;
+
+/// `left` always has room for every entity that matches now: leaving asks for no memory.
+typedef struct ecs_membership {
+    ecs_membership_list entered; ///< match now, did not at the last turn
+    ecs_membership_list left;    ///< did at the last turn, do not now
+    uint32_t count;              ///< that match now
+    bool has_begun;              ///< there was a first turn
+} ecs_membership;
+
+// The calls when an entity is created, destroyed or moved to another archetype (core_event.c).
+
+/// One handler of one core event.
+typedef struct ecs_call {
+    uint32_t system;
+    uint32_t type; ///< event type; unused where members are meant
+} ecs_call;
+
+/// All calls of one kind of change, found once and kept.
+typedef struct ecs_edge {
+    uint32_t before_count, after_count, leave_count, enter_count;
+    ecs_call calls[]; ///< handlers before, handlers after, systems it leaves, systems it enters
+} ecs_edge;
+
+/// Moves that happened. `table` finds one by the ids of both archetypes.
+typedef struct ecs_edges {
+    base_table table;
+    ecs_edge** items;
+    uint32_t count, capacity;
+} ecs_edges;
 
 /// A list of names, copied at registration, used once at seal.
 typedef struct ecs_names {
@@ -101,7 +144,7 @@ typedef struct ecs_systems {
     char (*shared)[ECS_NAME_BYTES_MAX]; ///< names in reads and writes that are no components
     uint32_t shared_count;
     uint32_t shared_capacity;
-    struct ecs_range** ranges; ///< scratch of waves, kept from tick to tick (system/range.h)
+    struct ecs_range** ranges; ///< scratch of waves, kept from tick to tick (system/range.c)
     uint32_t range_count;      ///< made
     uint32_t range_capacity;
     uint32_t member_systems; ///< how many have members
@@ -126,3 +169,50 @@ static inline void ecs_handler_enter(ecs_world* world, ecs_system* system, ecs_e
     atomic_store_explicit(&mark->system, system, memory_order_relaxed);
     if (world->write_reporter) system->has_had_rows = true;
 }
+
+// Members (membership.c).
+
+void ecs_membership_deinit(const ecs_world* world, ecs_membership* members);
+/// Room for `count` more that enter, one of them `entity`. @return false when memory ran out.
+BASE_MUST_USE bool ecs_membership_reserve(ecs_world* world, ecs_membership* members,
+                                          ecs_entity entity, uint32_t count);
+/// It came to match (room was reserved), or no longer does.
+void ecs_membership_enter(ecs_membership* members, ecs_entity entity);
+void ecs_membership_leave(ecs_membership* members, ecs_entity entity);
+/// The system's turn: deliver the entities that entered and left, and clear the lists.
+void ecs_membership_deliver(const ecs_system* system, ecs_membership* members,
+                            const ecs_stage* stage);
+
+/// All that live leave every system, before storage is emptied; or enter, after it was filled.
+/// @return false when memory ran out: no entity entered.
+void ecs_membership_leave_all(ecs_world* world);
+BASE_MUST_USE bool ecs_membership_enter_all(ecs_world* world);
+/// The lists as bytes: nothing at all in a world whose systems have none.
+void ecs_membership_write(const ecs_world* world, base_bytes* bytes);
+/// Read them over those of enter_all; a system that is not in the bytes keeps those.
+/// @return ECS_OK; ECS_ERR_MALFORMED; ECS_ERR_MEMORY.
+BASE_MUST_USE ecs_result ecs_membership_read(ecs_world* world, base_reader* reader);
+/// The lists of another world that holds the same entities. @return false when memory ran out.
+BASE_MUST_USE bool ecs_membership_copy(ecs_world* world, const ecs_world* from);
+void ecs_membership_validate(const ecs_world* world);
+
+// Core events (core_event.c).
+
+/// Fill `notify` and the edges of a new archetype. @return false when memory ran out.
+BASE_MUST_USE bool ecs_core_event_bind(ecs_world* world, ecs_archetype* archetype);
+/// Drop the edges of an archetype that goes away; edges that were found are no longer valid.
+void ecs_core_event_unbind(ecs_world* world, ecs_archetype* archetype);
+/// The edge of a move. NULL when memory ran out.
+ecs_edge* ecs_core_event_move(ecs_world* world, const ecs_archetype* from, const ecs_archetype* to);
+/// Room for the entity in the lists of systems that it enters. @return false when memory ran out.
+BASE_MUST_USE bool ecs_core_event_reserve(ecs_world* world, const ecs_edge* edge, uint32_t index);
+/// Call handlers before the change; call them after it, and list the members that entered and left.
+void ecs_core_event_before(ecs_world* world, const ecs_edge* edge, ecs_entity entity);
+void ecs_core_event_after(ecs_world* world, const ecs_edge* edge, ecs_entity entity);
+/// The change that ecs_core_event_before announced did not happen: what disappeared appears again.
+void ecs_core_event_stayed(ecs_world* world, const ecs_edge* edge, ecs_entity entity);
+/// Deliver a broadcast at once.
+void ecs_core_event_broadcast(ecs_world* world, uint32_t type);
+/// Forget all moves (archetypes are numbered again); give the memory back.
+void ecs_core_event_clear(ecs_world* world);
+void ecs_core_event_deinit(ecs_world* world);

@@ -30,10 +30,6 @@
 // Invariants: the held handle of a pending entity is LOADING and knows the slot and the template;
 // slots are chained in the order of request; each value's component is in the template.
 
-static const ecs_type* type_of(const ecs_world* world, ecs_component_id component) {
-    return ecs_type_get(world, ecs_component_get(world, component)->type);
-}
-
 // Has the template a component of that id?
 static bool pending_allows(const ecs_world* world, ecs_template_id template_id,
                            ecs_component_id component) {
@@ -94,7 +90,7 @@ ecs_pending* ecs_pending_add(ecs_world* world, ecs_entity entity, ecs_template_i
 
 static void free_cell(ecs_world* world, ecs_component_id component, void* cell) {
     BASE_ASSERT(cell);
-    const ecs_type* type = type_of(world, component);
+    const ecs_type* type = ecs_component_type(world, component);
     ecs_cell_destroy(world, type, cell);
     base_release(world->allocator, cell, type->size);
 }
@@ -145,7 +141,7 @@ static void* reserve_value(ecs_world* world, ecs_pending* pending, const ecs_typ
 }
 
 void* ecs_pending_add_value(ecs_world* world, ecs_pending* pending, ecs_component_id component) {
-    const ecs_type* type = type_of(world, component);
+    const ecs_type* type = ecs_component_type(world, component);
     ecs_type_context context = {world->allocator};
     void* cell = reserve_value(world, pending, type);
     if (!cell) return NULL;
@@ -162,7 +158,7 @@ void* ecs_pending_add_value(ecs_world* world, ecs_pending* pending, ecs_componen
 // changed.
 static bool pending_put_value(ecs_world* world, ecs_pending* pending, ecs_component_id component,
                               const void* value) {
-    const ecs_type* type = type_of(world, component);
+    const ecs_type* type = ecs_component_type(world, component);
     void* cell = reserve_value(world, pending, type);
     if (!cell) return false;
     if (!ecs_cell_copy(world, type, cell, value)) {

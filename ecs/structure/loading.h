@@ -121,13 +121,6 @@ void ecs_loading_clear(ecs_world* world);
 void ecs_loading_deinit(ecs_world* world);
 void ecs_loading_validate(const ecs_world* world);
 
-/// `map` turns a saved template id into one of this world. Held handles were read.
-/// @return ECS_OK; ECS_ERR_MALFORMED; ECS_ERR_MEMORY; ECS_ERR_FULL.
-BASE_MUST_USE ecs_result ecs_loading_read(ecs_world* world, base_reader* reader,
-                                          ecs_template_id (*map)(const void* context,
-                                                                 uint32_t saved),
-                                          const void* context);
-
 // Pending entities one by one, for saves.
 
 /// Reserve and settle an entity without values. NULL when memory ran out.

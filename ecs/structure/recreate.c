@@ -4,7 +4,7 @@
 // It is always "build the new row, move what both have, take the old row out", also when the
 // archetype stays the same: the new row then falls into the hole that the old one leaves.
 #include "base/assert.h"
-#include "event/core_event.h"
+#include "event/systems.h"
 #include "structure/transition.h"
 
 // The old row's cells that the new one takes over; ECS_SLOT_NONE elsewhere. `sources` of such a

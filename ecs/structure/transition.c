@@ -11,7 +11,7 @@
 #include "structure/transition.h"
 
 #include "base/assert.h"
-#include "event/core_event.h"
+#include "event/systems.h"
 #include "table/entity.h"
 
 #include <string.h>

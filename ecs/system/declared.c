@@ -13,7 +13,7 @@
 // system. No other system of the wave writes such a column, so a difference is this system's. It is
 // no fault when the system writes that component by handle too: as it declares, or, when it is not
 // confined, as it was seen to do.
-#include "system/declared.h"
+#include "system/system_registry.h"
 
 #include "base/assert.h"
 #include "base/hash.h"

@@ -17,7 +17,6 @@
 
 #include "base/assert.h"
 #include "event/systems.h"
-#include "system/declared.h"
 #include "type/world.h"
 
 #include <string.h>

@@ -13,7 +13,7 @@
 //     rows -> ranges   -->  view, system, recorder -> events, commands, in the order of ranges
 //
 // Ranges follow from rows and quantum. The number of threads decides only who runs them.
-#include "system/range.h"
+#include "system/system_registry.h"
 
 #include "base/assert.h"
 #include "base/workers.h"
@@ -22,7 +22,6 @@
 #include "event/systems.h"
 #include "structure/hierarchy.h"
 #include "structure/transition.h"
-#include "system/declared.h"
 #include "table/query_cache.h"
 #include "table/storage.h"
 #include "type/world.h"

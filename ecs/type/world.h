@@ -22,7 +22,7 @@ struct ecs_world {
     const char* full; ///< the limit that a registration reached last, by its name; NULL: none
     uint32_t full_max;
     bool has_loader; ///< creations may have to wait for resources
-    bool is_view;    ///< a copy that a range of a system gets (system/range.h)
+    bool is_view;    ///< a copy that a range of a system gets (system/range.c)
     bool is_part;    ///< such a copy for a part of a shared loop, which records nothing
     uint64_t chance; ///< what ecs_stage_rng begins with in this step
     const base_reporter* write_reporter; ///< ecs_inspect_writes; NULL: nothing is compared

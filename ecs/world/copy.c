@@ -11,7 +11,7 @@
 #include "ecs/save.h"
 #include "event/command_queue.h"
 #include "event/event_queue.h"
-#include "event/membership.h"
+#include "event/systems.h"
 #include "structure/loading.h"
 #include "table/entity.h"
 #include "table/row.h"

@@ -5,7 +5,6 @@
 #include "ecs/debug.h"
 #include "ecs/save.h"
 #include "event/event_queue.h"
-#include "event/membership.h"
 #include "event/systems.h"
 #include "structure/hierarchy.h"
 #include "structure/loading.h"

@@ -11,7 +11,7 @@
 #include "ecs/save.h"
 #include "event/command_queue.h"
 #include "event/event_queue.h"
-#include "event/membership.h"
+#include "event/systems.h"
 #include "structure/loading.h"
 #include "structure/transition.h"
 #include "table/row.h"
@@ -30,8 +30,6 @@
 // of them is before whatever was found after it, so it is reported first: the result is
 // that of one thread. The state hash is not read but added up, so it can only be right.
 
-typedef ecs_restorer restorer;
-
 static ecs_result as_damage(ecs_result result) {
     return result == ECS_OK || result == ECS_ERR_MEMORY || result == ECS_ERR_FULL
                ? result
@@ -39,7 +37,7 @@ static ecs_result as_damage(ecs_result result) {
 }
 
 // Bind a template and check that it belongs to the archetype that is being read.
-static ecs_result bind_to(restorer* load, uint32_t saved, uint32_t archetype_id) {
+static ecs_result bind_to(ecs_restorer* load, uint32_t saved, uint32_t archetype_id) {
     ecs_template_id id = ecs_restorer_template(load, saved);
     if (id == ECS_TEMPLATE_NONE) return ECS_ERR_MALFORMED;
     ecs_binding* binding = NULL;
@@ -71,7 +69,7 @@ static uint64_t row_bytes_min(const ecs_archetype* archetype) {
 }
 
 // Heads of rows, some at a time. Templates come in runs.
-static ecs_result read_rows(restorer* load, ecs_archetype* archetype, uint64_t row_count) {
+static ecs_result read_rows(ecs_restorer* load, ecs_archetype* archetype, uint64_t row_count) {
     enum { HEADS = 256 };
     ecs_row_head heads[HEADS];
     if (row_count > base_reader_left(&load->reader) / row_bytes_min(archetype) ||
@@ -109,7 +107,7 @@ static void count_shadows(ecs_world* world, const ecs_chunk* chunk, uint32_t col
 }
 
 // Values of plain data, as their own shadows too; on any thread.
-static void read_block(restorer* load, const ecs_save_block* block) {
+static void read_block(ecs_restorer* load, const ecs_save_block* block) {
     const ecs_chunk* chunk = block->chunk;
     const uint32_t row = block->first, count = block->count;
     void* cells = ecs_chunk_cell(chunk, block->column, row);
@@ -125,17 +123,17 @@ static void read_block(restorer* load, const ecs_save_block* block) {
 
 static void fill_block(void* context, uint32_t item, uint32_t worker) {
     (void)worker;
-    restorer* load = context;
+    ecs_restorer* load = context;
     read_block(load, &load->blocks.items[item]);
 }
 
 // All blocks that wait: they come before the next block.
-static ecs_result read_blocks(restorer* load) {
+static ecs_result read_blocks(ecs_restorer* load) {
     ecs_save_blocks_run(&load->blocks, fill_block, load);
     return load->is_damaged ? ECS_ERR_MALFORMED : ECS_OK;
 }
 
-static ecs_result read_plain(restorer* load, const ecs_chunk* chunk, uint32_t column) {
+static ecs_result read_plain(ecs_restorer* load, const ecs_chunk* chunk, uint32_t column) {
     const ecs_column* info = &chunk->archetype->columns[column];
     const uint32_t count = ecs_chunk_count(load->world->storage, chunk);
     const size_t each = ecs_type_canonical_bytes(info->type);
@@ -160,7 +158,7 @@ bool ecs_shadow_copy(const ecs_world* world, const ecs_type* type, void* shadow,
 }
 
 // Values that own memory, one by one.
-static ecs_result read_owning(restorer* load, const ecs_chunk* chunk, uint32_t column) {
+static ecs_result read_owning(ecs_restorer* load, const ecs_chunk* chunk, uint32_t column) {
     const ecs_archetype* archetype = chunk->archetype;
     const ecs_column* info = &archetype->columns[column];
     const uint32_t count = ecs_chunk_count(load->world->storage, chunk);
@@ -177,7 +175,7 @@ static ecs_result read_owning(restorer* load, const ecs_chunk* chunk, uint32_t c
     return ECS_OK;
 }
 
-static ecs_result read_column(restorer* load, const ecs_archetype* archetype, uint32_t column) {
+static ecs_result read_column(ecs_restorer* load, const ecs_archetype* archetype, uint32_t column) {
     const bool is_plain = ecs_type_is_plain(archetype->columns[column].type);
     ecs_result result = ECS_OK;
     for (uint32_t k = 0; k < archetype->chunk_count && result == ECS_OK; k++)
@@ -186,7 +184,8 @@ static ecs_result read_column(restorer* load, const ecs_archetype* archetype, ui
     return result;
 }
 
-static ecs_result read_written(restorer* load, const ecs_archetype* archetype, uint32_t column) {
+static ecs_result read_written(ecs_restorer* load, const ecs_archetype* archetype,
+                               uint32_t column) {
     const ecs_column* info = &archetype->columns[column];
     ecs_type_context context = {load->world->allocator};
     uint64_t at = 0;
@@ -210,7 +209,7 @@ static ecs_result read_written(restorer* load, const ecs_archetype* archetype, u
     }
 }
 
-static ecs_result read_archetype(restorer* load, uint32_t archetype_id) {
+static ecs_result read_archetype(ecs_restorer* load, uint32_t archetype_id) {
     ecs_result result = bind_to(load, base_reader_u16(&load->reader), archetype_id);
     if (result != ECS_OK) return result;
     uint64_t row_count = base_reader_varint(&load->reader);
@@ -229,7 +228,7 @@ static ecs_result read_archetype(restorer* load, uint32_t archetype_id) {
 
 // Read all archetypes, their rows and columns.
 // @return ECS_OK; ECS_ERR_MALFORMED; ECS_ERR_FULL; ECS_ERR_MEMORY: the caller clears the world.
-static ecs_result restorer_read_archetypes(ecs_restorer* load) {
+static ecs_result read_archetypes(ecs_restorer* load) {
     uint64_t count = base_reader_varint(&load->reader);
     if (load->reader.failed || count > ECS_ARCHETYPES_MAX) return ECS_ERR_MALFORMED;
     ecs_result result = ECS_OK;
@@ -242,11 +241,9 @@ static ecs_result restorer_read_archetypes(ecs_restorer* load) {
 
 enum { SHARED_BYTES_MIN = 128 << 10 }; // less is read by one thread: waking another costs more
 
-typedef ecs_restorer restorer;
-
 // A loaded template has the same id here, since the schema is the same and loaded ones are
 // registered in the same order; composed ones are composed again from their parts.
-static ecs_result read_templates(restorer* load) {
+static ecs_result read_templates(ecs_restorer* load) {
     uint64_t count = base_reader_varint(&load->reader);
     if (count > ECS_TEMPLATES_MAX || count > base_reader_left(&load->reader))
         return ECS_ERR_MALFORMED;
@@ -279,25 +276,7 @@ static ecs_result read_templates(restorer* load) {
     return load->reader.failed ? ECS_ERR_MALFORMED : ECS_OK;
 }
 
-static ecs_result read_commands(restorer* load) {
-    ecs_result result = ecs_commands_read(load->world, &load->reader);
-    if (result != ECS_OK) return result;
-    ecs_commands* commands = load->world->commands;
-    for (uint32_t i = 0; i < commands->item_count; i++) {
-        ecs_template_id* id = &commands->items[i].template_id;
-        if (*id != ECS_TEMPLATE_NONE) {
-            *id = ecs_restorer_template(load, *id);
-            if (*id == ECS_TEMPLATE_NONE) return ECS_ERR_MALFORMED;
-        }
-    }
-    return ECS_OK;
-}
-
-static ecs_template_id map_pending(const void* load, uint32_t saved) {
-    return ecs_restorer_template(load, saved);
-}
-
-static ecs_result read_events(restorer* load) {
+static ecs_result read_events(ecs_restorer* load) {
     ecs_world* world = load->world;
     ecs_type_context context = {world->allocator};
     uint64_t count = base_reader_varint(&load->reader);
@@ -323,7 +302,7 @@ void ecs_world_empty(ecs_world* world) {
 }
 
 // A world that has no such systems saves nothing here.
-static ecs_result read_members(restorer* load) {
+static ecs_result read_members(ecs_restorer* load) {
     if (load->reader.failed) return ECS_ERR_MALFORMED;
     if (!ecs_membership_enter_all(load->world)) return ECS_ERR_MEMORY;
     load->has_entered = true;
@@ -331,7 +310,7 @@ static ecs_result read_members(restorer* load) {
                                                 : ecs_membership_read(load->world, &load->reader);
 }
 
-static ecs_result read_world(restorer* load) {
+static ecs_result read_world(ecs_restorer* load) {
     ecs_world* world = load->world;
     base_reader* reader = &load->reader;
     uint32_t magic = base_reader_u32(reader);
@@ -346,10 +325,10 @@ static ecs_result read_world(restorer* load) {
     if (rng.stream % 2 == 0) return ECS_ERR_MALFORMED;
     ecs_result result = read_templates(load);
     if (result == ECS_OK) result = ecs_storage_read_indices(world, reader);
-    if (result == ECS_OK) result = restorer_read_archetypes(load);
-    if (result == ECS_OK) result = read_commands(load);
+    if (result == ECS_OK) result = read_archetypes(load);
+    if (result == ECS_OK) result = ecs_commands_read(load);
     if (result == ECS_OK) result = read_events(load);
-    if (result == ECS_OK) result = ecs_loading_read(world, reader, map_pending, load);
+    if (result == ECS_OK) result = ecs_loading_read(load);
     if (result == ECS_OK) result = read_members(load);
     if (result == ECS_OK && (reader->failed || base_reader_left(reader) != 0))
         result = ECS_ERR_MALFORMED;
@@ -365,7 +344,7 @@ ecs_result ecs_world_restore(ecs_world* world, const void* data, size_t size) {
     ecs_membership_leave_all(world);
     world->storage->keeps_blocks = true;
     ecs_world_empty(world);
-    restorer load = {.world = world, .reader = base_reader_make(data, size)};
+    ecs_restorer load = {.world = world, .reader = base_reader_make(data, size)};
     ecs_save_blocks_init(&load.blocks, world, size, SHARED_BYTES_MIN);
     ecs_result result = read_world(&load);
     ecs_save_blocks_deinit(&load.blocks);

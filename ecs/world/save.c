@@ -27,7 +27,7 @@
 #include "ecs/save.h"
 #include "event/command_queue.h"
 #include "event/event_queue.h"
-#include "event/membership.h"
+#include "event/systems.h"
 #include "structure/loading.h"
 #include "table/entity.h"
 #include "table/storage.h"
@@ -133,7 +133,7 @@ bool ecs_cells_restore(const ecs_type* type, void* cells, uint32_t count, const 
 // Components go before values, so that a reader knows how much memory the values take before it
 // makes the first one. Placeholders are kept as they are: they name creations of the same queue.
 
-void ecs_commands_write(const ecs_world* world, base_bytes* bytes) {
+static void write_commands(const ecs_world* world, base_bytes* bytes) {
     const ecs_commands* commands = world->commands;
     base_bytes_write_varint(bytes, commands->view.created_count);
     base_bytes_write_varint(bytes, commands->view.count);
@@ -151,27 +151,28 @@ void ecs_commands_write(const ecs_world* world, base_bytes* bytes) {
         for (uint32_t k = 0; k < init_count; k++)
             base_bytes_write_u16(bytes, values->slots[k].component);
         for (uint32_t k = 0; k < init_count; k++)
-            ecs_type_write(ecs_command_type(world, values->slots[k].component),
+            ecs_type_write(ecs_component_type(world, values->slots[k].component),
                            ecs_command_value(values, i - command->first, k), bytes);
     }
 }
 
 // The inits of one command: defaults of their types first, then read over.
-static ecs_result read_inits(ecs_world* world, ecs_command* command, uint64_t count,
-                             base_reader* reader) {
+static ecs_result read_inits(ecs_restorer* load, ecs_command* command, uint64_t count) {
+    ecs_world* world = load->world;
     ecs_component_id components[ECS_TEMPLATE_COMPONENTS_MAX] = {0};
     if (count > ECS_TEMPLATE_COMPONENTS_MAX) return ECS_ERR_MALFORMED;
     for (uint32_t i = 0; i < count; i++) {
-        components[i] = base_reader_u16(reader);
-        if (reader->failed || !ecs_command_type(world, components[i])) return ECS_ERR_MALFORMED;
+        components[i] = base_reader_u16(&load->reader);
+        if (load->reader.failed || !ecs_component_type(world, components[i]))
+            return ECS_ERR_MALFORMED;
     }
     if (!ecs_command_make_values(world, command, components, (uint32_t)count))
         return ECS_ERR_MEMORY;
     ecs_type_context context = {world->allocator};
     for (uint32_t i = 0; i < count; i++)
-        if (!ecs_type_read(ecs_command_type(world, components[i]), &context,
-                           ecs_command_value(command->values, 0, i), reader))
-            return reader->failed ? ECS_ERR_MALFORMED : ECS_ERR_MEMORY;
+        if (!ecs_type_read(ecs_component_type(world, components[i]), &context,
+                           ecs_command_value(command->values, 0, i), &load->reader))
+            return ecs_restorer_fault(load);
     return ECS_OK;
 }
 
@@ -182,7 +183,9 @@ static bool is_target_valid(ecs_command_op op, ecs_entity entity, uint64_t creat
     return !ecs_entity_is_placeholder(entity) || ecs_entity_index(entity) <= created_count;
 }
 
-ecs_result ecs_commands_read(ecs_world* world, base_reader* reader) {
+ecs_result ecs_commands_read(ecs_restorer* load) {
+    ecs_world* world = load->world;
+    base_reader* reader = &load->reader;
     ecs_commands* commands = world->commands;
     BASE_ASSERT(commands->view.count == 0);
     uint64_t created_count = base_reader_varint(reader);
@@ -194,7 +197,7 @@ ecs_result ecs_commands_read(ecs_world* world, base_reader* reader) {
         uint8_t op = base_reader_u8(reader);
         uint64_t system = base_reader_varint(reader);
         uint64_t job = base_reader_varint(reader);
-        ecs_template_id template_id = base_reader_u16(reader);
+        uint32_t saved = base_reader_u16(reader);
         ecs_entity entity = base_reader_u32(reader);
         uint64_t init_count = base_reader_varint(reader);
         if (reader->failed || op > ECS_COMMAND_SET || system > UINT32_MAX || job > UINT32_MAX ||
@@ -206,9 +209,11 @@ ecs_result ecs_commands_read(ecs_world* world, base_reader* reader) {
         if (!command) return ECS_ERR_MEMORY; // the count was checked
         command->system = (uint32_t)system;
         command->job = (uint32_t)job;
-        command->template_id = template_id;
+        command->template_id = ecs_restorer_template(load, saved);
+        if (saved != ECS_TEMPLATE_NONE && command->template_id == ECS_TEMPLATE_NONE)
+            return ECS_ERR_MALFORMED;
         if (op == ECS_COMMAND_CREATE) created++;
-        ecs_result result = read_inits(world, command, init_count, reader);
+        ecs_result result = read_inits(load, command, init_count);
         if (result != ECS_OK) return result;
     }
     commands->view.created_count = (uint32_t)created;
@@ -222,10 +227,6 @@ ecs_result ecs_commands_read(ecs_world* world, base_reader* reader) {
 // requested again, unless this process knows it already.
 //
 //     each: handle, template, values as in commands (components first), parked events
-
-static const ecs_type* type_of(const ecs_world* world, ecs_component_id component) {
-    return ecs_type_get(world, ecs_component_get(world, component)->type);
-}
 
 static void write_parked(const ecs_world* world, const ecs_pending* pending, base_bytes* bytes) {
     _Alignas(16) uint8_t payload[ECS_EVENT_BYTES_MAX];
@@ -251,18 +252,16 @@ static void write_loading(const ecs_world* world, base_bytes* bytes) {
         for (uint32_t i = 0; i < pending->value_count; i++)
             base_bytes_write_u16(bytes, pending->values[i].component);
         for (uint32_t i = 0; i < pending->value_count; i++) {
-            ecs_type_write(type_of(world, pending->values[i].component), pending->values[i].cell,
-                           bytes);
+            ecs_type_write(ecs_component_type(world, pending->values[i].component),
+                           pending->values[i].cell, bytes);
         }
         write_parked(world, pending, bytes);
     }
 }
 
-static ecs_result fault_of(const base_reader* reader) {
-    return reader->failed ? ECS_ERR_MALFORMED : ECS_ERR_MEMORY;
-}
-
-static ecs_result read_values(ecs_world* world, ecs_pending* pending, base_reader* reader) {
+static ecs_result read_values(ecs_restorer* load, ecs_pending* pending) {
+    ecs_world* world = load->world;
+    base_reader* reader = &load->reader;
     ecs_type_context context = {world->allocator};
     ecs_component_id components[ECS_TEMPLATE_COMPONENTS_MAX];
     const ecs_template* template_ = ecs_template_get(world, pending->template_id);
@@ -279,13 +278,15 @@ static ecs_result read_values(ecs_world* world, ecs_pending* pending, base_reade
     for (uint32_t i = 0; i < count; i++) {
         void* cell = ecs_pending_add_value(world, pending, components[i]);
         if (!cell) return ECS_ERR_MEMORY;
-        if (!ecs_type_read(type_of(world, components[i]), &context, cell, reader))
-            return fault_of(reader);
+        if (!ecs_type_read(ecs_component_type(world, components[i]), &context, cell, reader))
+            return ecs_restorer_fault(load);
     }
     return ECS_OK;
 }
 
-static ecs_result read_parked(ecs_world* world, ecs_pending* pending, base_reader* reader) {
+static ecs_result read_parked(ecs_restorer* load, ecs_pending* pending) {
+    ecs_world* world = load->world;
+    base_reader* reader = &load->reader;
     ecs_type_context context = {world->allocator};
     uint64_t count = base_reader_varint(reader);
     if (reader->failed || count > world->limits.events_queued_max - world->loading->parked_count)
@@ -295,34 +296,32 @@ static ecs_result read_parked(ecs_world* world, ecs_pending* pending, base_reade
         if (reader->failed || !ecs_event_is_queued(world->events, type)) return ECS_ERR_MALFORMED;
         _Alignas(16) uint8_t payload[ECS_EVENT_BYTES_MAX] = {0};
         const ecs_type* kind = &world->events->kinds[type - 1]->type;
-        if (!ecs_type_read(kind, &context, payload, reader)) return fault_of(reader);
+        if (!ecs_type_read(kind, &context, payload, reader)) return ecs_restorer_fault(load);
         if (!ecs_pending_park(world, pending, type, payload, kind->size)) return ECS_ERR_MEMORY;
     }
     return ECS_OK;
 }
 
-static ecs_result read_one(ecs_world* world, base_reader* reader,
-                           ecs_template_id (*map)(const void* context, uint32_t saved),
-                           const void* context) {
-    ecs_entity entity = base_reader_u32(reader);
-    ecs_template_id template_id = map(context, base_reader_u16(reader));
-    const ecs_held_handle* entry = reader->failed ? NULL : ecs_held_find(world, entity);
+static ecs_result read_one(ecs_restorer* load) {
+    ecs_world* world = load->world;
+    ecs_entity entity = base_reader_u32(&load->reader);
+    ecs_template_id template_id = ecs_restorer_template(load, base_reader_u16(&load->reader));
+    const ecs_held_handle* entry = load->reader.failed ? NULL : ecs_held_find(world, entity);
     if (!entry || entry->pending != ECS_PENDING_AWAITED || template_id == ECS_TEMPLATE_NONE)
         return ECS_ERR_MALFORMED;
     ecs_pending* pending = ecs_pending_add(world, entity, template_id);
     if (!pending) return ECS_ERR_MEMORY;
-    ecs_result result = read_values(world, pending, reader);
-    result = result == ECS_OK ? read_parked(world, pending, reader) : result;
+    ecs_result result = read_values(load, pending);
+    result = result == ECS_OK ? read_parked(load, pending) : result;
     return result == ECS_OK ? ecs_pending_renew(world, pending) : result;
 }
 
-ecs_result ecs_loading_read(ecs_world* world, base_reader* reader,
-                            ecs_template_id (*map)(const void* context, uint32_t saved),
-                            const void* context) {
+ecs_result ecs_loading_read(ecs_restorer* load) {
+    ecs_world* world = load->world;
     uint32_t count = world->loading->awaited;
     if (count > world->limits.commands_queued_max) return ECS_ERR_FULL;
     for (uint32_t i = 0; i < count; i++) {
-        ecs_result result = read_one(world, reader, map, context);
+        ecs_result result = read_one(load);
         if (result != ECS_OK) return result;
     }
     world->loading->awaited = 0;
@@ -594,7 +593,7 @@ static void write_world(saver* save) {
     base_bytes_write_varint(save->bytes, world->storage->archetype_count);
     for (uint32_t i = 0; i < world->storage->archetype_count; i++)
         write_archetype(save, world->storage->archetypes[i]);
-    ecs_commands_write(world, save->bytes);
+    write_commands(world, save->bytes);
     write_events(save);
     write_loading(world, save->bytes);
     ecs_membership_write(world, save->bytes);

@@ -68,11 +68,6 @@ void ecs_storage_clear(ecs_world* world);
 void ecs_storage_write_indices(const ecs_world* world, base_bytes* bytes);
 BASE_MUST_USE ecs_result ecs_storage_read_indices(ecs_world* world, base_reader* reader);
 void ecs_storage_settle_indices(ecs_world* world);
-/// Queued commands as bytes. Read with an empty queue.
-/// @return ECS_OK; ECS_ERR_MALFORMED; ECS_ERR_MEMORY; the caller clears the queue after an error.
-void ecs_commands_write(const ecs_world* world, base_bytes* bytes);
-BASE_MUST_USE ecs_result ecs_commands_read(ecs_world* world, base_reader* reader);
-
 /// What the parts of a restore share.
 typedef struct ecs_restorer {
     ecs_world* world;
@@ -88,6 +83,12 @@ typedef struct ecs_restorer {
 static inline ecs_template_id ecs_restorer_template(const ecs_restorer* load, uint32_t saved) {
     return saved == 0 || saved > load->template_count ? ECS_TEMPLATE_NONE : load->templates[saved];
 }
+/// Queued commands. Read with an empty queue.
+/// @return ECS_OK; ECS_ERR_MALFORMED; ECS_ERR_MEMORY; the caller clears the queue after an error.
+BASE_MUST_USE ecs_result ecs_commands_read(ecs_restorer* load);
+/// Entities that wait for resources, after the held handles.
+/// @return ECS_OK; ECS_ERR_MALFORMED; ECS_ERR_MEMORY; ECS_ERR_FULL.
+BASE_MUST_USE ecs_result ecs_loading_read(ecs_restorer* load);
 /// Why a value could not be read.
 static inline ecs_result ecs_restorer_fault(const ecs_restorer* load) {
     return load->reader.failed ? ECS_ERR_MALFORMED : ECS_ERR_MEMORY;

@@ -9,7 +9,7 @@
 #include "ecs/save.h"
 #include "event/command_queue.h"
 #include "event/event_queue.h"
-#include "event/membership.h"
+#include "event/systems.h"
 #include "structure/loading.h"
 #include "structure/transition.h"
 #include "template/template_registry.h"
@@ -26,10 +26,6 @@ typedef struct mover {
     ecs_component_id components[ECS_COMPONENTS_MAX + 1]; // by id here: the one in `from`
     ecs_template_id templates[ECS_TEMPLATES_MAX + 1];    // by id in `from`: the one here
 } mover;
-
-static const ecs_type* type_in(const ecs_world* world, ecs_component_id component) {
-    return ecs_type_get(world, ecs_component_get(world, component)->type);
-}
 
 static void find_components(mover* self) {
     for (uint32_t id = 1; id <= ecs_component_count(self->world); id++) {
@@ -104,7 +100,7 @@ static bool move_cells(mover* self, const ecs_chunk* chunk, uint32_t row, const 
         if (!stated || column->size == 0) continue;
         const uint16_t from = source->archetype->slots[id];
         void* cell = ecs_chunk_cell(chunk, i, row);
-        if (!move_value(self, column->type, cell, type_in(self->from, id),
+        if (!move_value(self, column->type, cell, ecs_component_type(self->from, id),
                         ecs_chunk_cell(source, from, source_row), stated->value))
             return false;
         if (column->track != ECS_SLOT_NONE &&

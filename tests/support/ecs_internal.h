@@ -5,10 +5,8 @@
 #include "ecs/ecs.h"
 
 #include "event/command_queue.h"
-#include "event/core_event.h"
-#include "event/event_queue.h"
-#include "event/membership.h"
 #include "event/systems.h"
+#include "event/event_queue.h"
 #include "structure/hierarchy.h"
 #include "structure/loading.h"
 #include "structure/transition.h"

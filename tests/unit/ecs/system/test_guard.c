@@ -4,7 +4,7 @@
 #include "sample_world.h"
 
 #include "ecs/inspect.h"
-#include "system/declared.h"
+#include "system/system_registry.h"
 
 typedef enum way {
     WAY_NOTHING,
