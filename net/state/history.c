@@ -4,17 +4,16 @@
 // hold the same bits.
 //
 // Rows are stored by change, not by tick: the row at tick B is the newest one whose tick is not
-// above B. Each row of the last NET_ROW_HISTORY_MS is kept, and the one that was the newest
-// before them. So an entity that stood still for minutes still has its base, and which base is
-// known does not depend on how much else changed.
+// above B. The rows of the last NET_ROW_HISTORY_MS are kept, and the newest one before them. So an
+// entity that stood still for minutes has its base, whatever else changed.
 //
 // An incarnation of an index is one generation with one template. Rows of the previous incarnation
 // are no bases: their layout may differ. Its memory goes back to the pool (tick_ring.c), so an
 // unused index costs its place in the table and no more.
 //
-// Visibility classes: rows are whole. Each row has the mask of the classes in
-// which something changed with it. A reader hides what it must not see (net_history_row), and
-// follows the masks to find out whether a forgotten row was the same to it as one that is kept.
+// Visibility classes: rows are whole. Each has the mask of the classes in which something changed.
+// A reader hides what it must not see (net_history_row), and follows the masks to find out whether
+// a forgotten row was the same to it as one that is kept.
 //
 // Invariants (net_history_validate): ticks of a ring rise; the newest row of an incarnation exists.
 // Left to others: which client gets what (replicate). A recreation that ends with the template it
@@ -24,8 +23,490 @@
 #include "core/fault.h"
 
 #include "base/assert.h"
-
+#include "base/bitset.h"
 #include <string.h>
+
+#define WORDS_MAX (2u * PROTO_ROW_FIELDS_MAX + 1u) // of a packed row
+#define TICK_MASK 65535u                           // of a tick, the bits that are stored with a row
+
+_Static_assert(PROTO_ROW_COMPONENTS_MAX <= 64, "a bit for each component");
+_Static_assert(NET_ROW_HISTORY_COUNT_TICKS <= TICK_MASK, "they tell ages apart");
+
+// An index that the running step must look at.
+typedef struct history_touch {
+    ecs_entity handle;   // the living entity of the index, if there is one
+    uint32_t components; // whose words have changed in this step: net_history_event
+    uint16_t classes;    // in which its row has changed in this step
+    bool is_whole;       // it may have begun, ended or become another: look at all of it
+} history_touch;
+
+struct net_history {
+    const base_allocator* allocator;
+    net_pool pool; // of rows
+    net_rows* rows;
+    uint32_t index_max;
+    net_history_entity* entities; // [index]
+    uint32_t capacity;
+    base_bitset touched;    // indices that the running step must look at
+    history_touch* touches; // [index], of touched ones
+    uint32_t touch_capacity;
+    uint64_t step_count;
+    net_history_event* events;
+    uint32_t event_count, event_capacity;
+    ecs_tick tick;
+    uint32_t keep_ticks;
+    base_workers* workers;
+    ecs_change* sorted; // a step's changes by part
+    uint32_t sorted_capacity;
+};
+
+static inline bool is_public(const net_row_template* row_template) {
+    return (row_template->class_mask & ~1u) == 0;
+}
+
+// ---- the ring of an entity; positions count from its oldest row ----
+
+static inline uint32_t place_of(const net_history_entity* entity, uint32_t position) {
+    return (entity->first + position) & (entity->capacity - 1u);
+}
+static inline uint32_t* row_at(const net_history_entity* entity, uint32_t position) {
+    return entity->rows + (size_t)place_of(entity, position) * entity->words;
+}
+// With classes: those in which something changed with the row.
+static inline uint16_t* classes_at(const net_history_entity* entity, uint32_t position) {
+    uint16_t* masks = (uint16_t*)(entity->rows + (size_t)entity->capacity * entity->words);
+    return &masks[place_of(entity, position)];
+}
+static inline uint16_t* ticks_of(const net_history_entity* entity) {
+    uint16_t* end = (uint16_t*)(entity->rows + (size_t)entity->capacity * entity->words);
+    return end + (entity->class_ticks ? entity->capacity : 0);
+}
+// Ticks from a row to the newest one. Not of the oldest row, which may be older than this can say.
+static inline uint32_t age_at(const net_history_entity* entity, uint32_t position) {
+    const uint16_t low = ticks_of(entity)[place_of(entity, position)];
+    return ((uint32_t)entity->change_tick - low) & TICK_MASK;
+}
+
+enum { ROWS_MIN = 4 };
+
+static size_t class_ticks_bytes(const net_row_template* row_template) {
+    return 2u * (uint32_t)__builtin_popcount(row_template->class_mask) * sizeof(ecs_tick);
+}
+
+static void release_rows(net_history* history, net_history_entity* entity) {
+    const base_allocator* pool = &history->pool.allocator;
+    base_release(pool, entity->rows, entity->block_bytes);
+    if (entity->class_ticks)
+        base_release(pool, entity->class_ticks, class_ticks_bytes(entity->row_template));
+    entity->rows = NULL;
+    entity->class_ticks = NULL;
+    entity->block_bytes = 0;
+    entity->capacity = entity->first = entity->count = 0;
+}
+
+// A block for twice as many rows, with the rows in order from its begin.
+static bool grow(net_history* history, net_history_entity* entity) {
+    uint32_t capacity = entity->capacity ? entity->capacity * 2u : ROWS_MIN;
+    uint32_t of_row = (uint32_t)(entity->words * sizeof *entity->rows + sizeof(uint16_t) +
+                                 (entity->class_ticks ? sizeof(uint16_t) : 0));
+    net_history_entity grown = *entity;
+    grown.block_bytes = capacity * of_row;
+    grown.rows = base_allocate(&history->pool.allocator, grown.block_bytes);
+    if (!grown.rows) return false;
+    grown.capacity = (uint8_t)capacity;
+    grown.first = 0;
+    for (uint32_t i = 0; i < entity->count; i++) {
+        memcpy(row_at(&grown, i), row_at(entity, i), entity->words * sizeof *entity->rows);
+        ticks_of(&grown)[i] = ticks_of(entity)[place_of(entity, i)];
+        if (entity->class_ticks) *classes_at(&grown, i) = *classes_at(entity, i);
+    }
+    base_release(&history->pool.allocator, entity->rows, entity->block_bytes);
+    *entity = grown;
+    return true;
+}
+
+// Keep the tick of a row for the classes that changed with it.
+static void mark_classes(const net_row_template* row_template, uint32_t changed, ecs_tick tick,
+                         ecs_tick* ticks) {
+    uint32_t left = row_template->class_mask;
+    for (uint32_t i = 0; left; i++, left &= left - 1)
+        if (changed & left & (0u - left)) ticks[i] = tick;
+}
+
+// `age`: of the second oldest row, which becomes the oldest.
+static inline void forget_oldest(net_history_entity* entity, uint32_t age) {
+    BASE_ASSERT(entity->count > 1);
+    entity->oldest_tick = entity->change_tick - age;
+    if (entity->class_ticks) {
+        uint32_t count = (uint32_t)__builtin_popcount(entity->row_template->class_mask);
+        mark_classes(entity->row_template, *classes_at(entity, 1), entity->oldest_tick,
+                     entity->class_ticks + count);
+    }
+    entity->first = (uint8_t)place_of(entity, 1);
+    entity->count--;
+}
+
+// With the row that follows there are so many. A row with classes is stored for a fixed time: how
+// long would tell how often hidden classes changed.
+static inline bool is_kept_by_count(const net_history_entity* entity) {
+    return !entity->class_ticks && entity->count < NET_ROW_HISTORY_COUNT;
+}
+
+// Add a row of this tick, whose words the caller then writes. These classes changed with it.
+// @return NULL when not even one row can be stored.
+static uint32_t* push_row(net_history* history, net_history_entity* entity, uint32_t classes) {
+    const ecs_tick tick = history->tick;
+    BASE_ASSERT(entity->row_template && entity->begin_tick <= tick);
+    const uint64_t idle = tick - entity->change_tick;
+    while (entity->count > 1) {
+        uint32_t age = age_at(entity, 1);
+        const uint64_t age_now = idle + age + 1;
+        if (age_now < entity->keep_ticks) break;
+        if (is_kept_by_count(entity) && age_now < NET_ROW_HISTORY_COUNT_TICKS) break;
+        forget_oldest(entity, age);
+    }
+    if (entity->count == entity->capacity && !grow(history, entity)) {
+        if (entity->count == 0) return NULL;
+        forget_oldest(entity, age_at(entity, 1));
+    }
+    if (entity->count == 0) entity->oldest_tick = tick;
+    uint32_t place = place_of(entity, entity->count++);
+    ticks_of(entity)[place] = (uint16_t)tick;
+    entity->change_tick = tick;
+    if (entity->class_ticks) {
+        *classes_at(entity, entity->count - 1u) = (uint16_t)classes;
+        mark_classes(entity->row_template, classes, tick, entity->class_ticks);
+    }
+    return entity->rows + (size_t)place * entity->words;
+}
+
+static void add_classes(net_history* history, net_history_entity* entity, uint32_t classes) {
+    BASE_ASSERT(entity->change_tick == history->tick);
+    if (!entity->class_ticks) return;
+    *classes_at(entity, entity->count - 1u) |= (uint16_t)classes;
+    mark_classes(entity->row_template, classes, history->tick, entity->class_ticks);
+}
+
+// Would a push need no memory? It forgets rows that are too old first.
+static inline bool has_room(const net_history* history, const net_history_entity* entity) {
+    if (entity->count < entity->capacity) return true;
+    if (entity->count <= 1) return false;
+    return history->tick - entity->change_tick + age_at(entity, 1) + 1 >= entity->keep_ticks;
+}
+
+// ---- reading: between two steps all of it is immutable, so any thread may read ----
+
+// The position of the newest row whose tick is not above `tick`, which is not before the oldest.
+// Ticks are distinct, so n positions back a tick is at least n less. Where every tick has a row, as
+// for what moves, the first guess is the answer.
+static uint32_t find_row(const net_history_entity* entity, ecs_tick tick) {
+    uint32_t last = entity->count - 1u;
+    if (tick >= entity->change_tick || last == 0) return last;
+    uint64_t back = entity->change_tick - tick;
+    if (back >= NET_ROW_HISTORY_COUNT_TICKS) return 0; // all rows but the oldest are younger
+    uint32_t low = back < last ? last - (uint32_t)back : 0, high = last; // the answer is below high
+    if (age_at(entity, low + 1) < back) return low;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (age_at(entity, middle) >= back)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static ecs_tick tick_at(const net_history_entity* entity, uint32_t position) {
+    return position == 0 ? entity->oldest_tick : entity->change_tick - age_at(entity, position);
+}
+
+// Newest of the ticks (those of the newest row or those of the oldest one) of some classes.
+static ecs_tick newest_of(const net_history_entity* entity, const ecs_tick* ticks,
+                          uint32_t classes) {
+    ecs_tick newest = entity->begin_tick;
+    uint32_t left = entity->row_template->class_mask;
+    for (uint32_t i = 0; left; i++, left &= left - 1)
+        if (classes & left & (0u - left) && ticks[i] > newest) newest = ticks[i];
+    return newest;
+}
+
+// The newest tick up to that of a row at which something of these classes changed.
+static ecs_tick changed_at(const net_history_entity* entity, uint32_t position, uint32_t classes) {
+    if (!entity->class_ticks) return tick_at(entity, position);
+    for (; position > 0; position--)
+        if (*classes_at(entity, position) & classes) return tick_at(entity, position);
+    uint32_t count = (uint32_t)__builtin_popcount(entity->row_template->class_mask);
+    return newest_of(entity, entity->class_ticks + count, classes);
+}
+
+const uint32_t* net_history_row(const net_history_entity* entity, ecs_tick now, ecs_tick tick,
+                                uint32_t classes, uint32_t* scratch) {
+    if (net_fault_is_planted(NET_FAULT_LEAK_HIDDEN) && ecs_entity_index(entity->handle) % 4 == 1)
+        classes = UINT16_MAX;
+    BASE_VALIDATE(now >= entity->change_tick);
+    if (tick < entity->oldest_tick && tick < entity->begin_tick) return NULL;
+    uint32_t position;
+    if (!entity->class_ticks || tick + entity->keep_ticks > now) {
+        if (tick < entity->oldest_tick) return NULL; // forgotten, or memory had run out
+        position = find_row(entity, tick);
+    } else {
+        ecs_tick limit = now + 1 - entity->keep_ticks; // all rows since then are there
+        if (limit < entity->oldest_tick) return NULL;
+        position = find_row(entity, limit);
+        if (changed_at(entity, position, classes) > tick) return NULL;
+    }
+    const uint32_t* row = row_at(entity, position);
+    const net_row_template* row_template = entity->row_template;
+    if ((row_template->class_mask & ~classes) == 0) return row;
+    for (uint32_t i = 0; i < entity->words; i++)
+        scratch[i] = row[i];
+    net_rows_mask_packed(row_template, classes, scratch);
+    return scratch;
+}
+
+bool net_history_read(const net_history_entity* entity, ecs_tick now, ecs_tick tick,
+                      uint32_t classes, uint64_t* row) {
+    uint32_t scratch[WORDS_MAX];
+    const uint32_t* packed = net_history_row(entity, now, tick, classes, scratch);
+    if (packed) proto_row_unpack(&entity->row_template->layout, packed, row);
+    return packed != NULL;
+}
+
+ecs_tick net_history_changed(const net_history_entity* entity, uint32_t classes) {
+    BASE_ASSERT(entity->row_template);
+    if (!entity->class_ticks) return entity->change_tick;
+    return newest_of(entity, entity->class_ticks, classes);
+}
+
+void net_history_entity_validate(const net_history_entity* entity) {
+    const net_row_template* row_template = entity->row_template;
+    BASE_ASSERT(row_template && entity->begin_tick <= entity->oldest_tick);
+    BASE_ASSERT(entity->words == row_template->layout.packed_count);
+    BASE_ASSERT(entity->count > 0 && entity->count <= entity->capacity);
+    BASE_ASSERT((entity->capacity & (entity->capacity - 1u)) == 0);
+    BASE_ASSERT(entity->first < entity->capacity && entity->block_bytes > 0);
+    BASE_ASSERT(entity->oldest_tick <= entity->change_tick);
+    BASE_ASSERT(entity->count > 1 || entity->oldest_tick == entity->change_tick);
+    for (uint32_t i = 1; i < entity->count; i++) {
+        uint32_t age = age_at(entity, i);
+        BASE_ASSERT(age < (entity->class_ticks ? entity->keep_ticks : NET_ROW_HISTORY_COUNT_TICKS));
+        BASE_ASSERT((age > 0) == (i < entity->count - 1u));
+        BASE_ASSERT(tick_at(entity, i - 1) < tick_at(entity, i));
+    }
+    BASE_ASSERT((entity->class_ticks == NULL) == is_public(row_template));
+    if (!entity->class_ticks) return;
+    BASE_ASSERT(newest_of(entity, entity->class_ticks, UINT16_MAX) == entity->change_tick);
+    for (uint32_t left = row_template->class_mask; left; left &= left - 1) {
+        uint32_t class_ = left & (0u - left);
+        BASE_ASSERT(changed_at(entity, entity->count - 1u, class_) ==
+                    net_history_changed(entity, class_));
+        BASE_ASSERT(changed_at(entity, 0, class_) <= entity->oldest_tick);
+    }
+}
+
+// ---- which indices a step looks at: a set, so that their events are in rising order ----
+
+static bool reserve_index(net_history* history, uint32_t index) {
+    BASE_ASSERT(index >= 1 && index <= history->index_max);
+    return BASE_ARRAY_RESERVE(history->allocator, history->entities, history->capacity,
+                              index + 1) &&
+           BASE_ARRAY_RESERVE(history->allocator, history->touches, history->touch_capacity,
+                              index + 1) &&
+           base_bitset_reserve(&history->touched, history->touch_capacity);
+}
+
+// Touch an index that the history follows, once. @return its touch; NULL when memory ran out.
+static inline history_touch* touch_index(net_history* history, ecs_entity handle) {
+    uint32_t index = ecs_entity_index(handle);
+    bool has_room = index < history->capacity && index < history->touch_capacity;
+    if (!has_room && !reserve_index(history, index)) return NULL;
+    history_touch* touched = &history->touches[index];
+    uint64_t *word = &history->touched.words[index >> 6], bit = UINT64_C(1) << (index & 63);
+    if (*word & bit) return touched;
+    *word |= bit;
+    *touched = (history_touch){.handle = handle};
+    return touched;
+}
+
+static bool touch_whole(net_history* history, const ecs_world* world, ecs_entity handle) {
+    uint32_t index = ecs_entity_index(handle);
+    if (index == 0 || index > history->index_max) return true;
+    history_touch* touched = touch_index(history, handle);
+    if (!touched) return false;
+    if (touched->handle != handle && ecs_is_alive(world, handle)) touched->handle = handle;
+    touched->is_whole = true;
+    return true;
+}
+
+static bool touch_many(net_history* history, const ecs_world* world, const ecs_entity* handles,
+                       uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        if (!touch_whole(history, world, handles[i])) return false;
+    return true;
+}
+
+// Touch, as a whole, what the world lists as created, destroyed or recreated, or all of the world.
+// @return false when memory ran out.
+static bool collect(net_history* history, const ecs_world* world, bool is_everything) {
+    base_bitset_clear_all(&history->touched);
+    ecs_entity entity = is_everything ? ecs_entity_next(world, ECS_ENTITY_NONE) : ECS_ENTITY_NONE;
+    for (; entity != ECS_ENTITY_NONE; entity = ecs_entity_next(world, entity))
+        if (!touch_whole(history, world, entity)) return false;
+    const ecs_changes changes = ecs_changes_get(world);
+    return is_everything ||
+           (touch_many(history, world, changes.created, changes.created_count) &&
+            touch_many(history, world, changes.destroyed, changes.destroyed_count) &&
+            touch_many(history, world, changes.recreated, changes.recreated_count));
+}
+
+// ---- what changes name ----
+
+// Word by word: the words were just written, and wider loads would wait for the store buffer.
+static bool is_other(const uint32_t* a, const uint32_t* b, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (a[i] != b[i]) return true;
+    }
+    return false;
+}
+
+static bool is_dropped(const net_history_entity* entity, uint32_t component) {
+    return net_fault_is_planted(NET_FAULT_DROP_COMPONENT) && component == 0 &&
+           ecs_entity_index(entity->handle) % 3 == 0;
+}
+
+// A walk over changes. Parts of a step walk at the same time.
+typedef struct taking {
+    net_history* history;
+    bool is_part;
+    uint32_t scratch[WORDS_MAX]; // a packed row
+} taking;
+
+// A component of a template's rows: what many changes in turn have in common.
+typedef struct part {
+    const net_row_template* row_template;
+    ecs_component_id component;
+    uint32_t c; // its position; UINT32_MAX: it is no part of the rows
+    uint32_t first, count;
+    uint32_t class_, bit;
+} part;
+
+static inline void set_part(part* of, const net_row_template* row_template, uint32_t c) {
+    const proto_row_component* component = &row_template->layout.components[c];
+    of->row_template = row_template;
+    of->component = (ecs_component_id)component->key;
+    of->c = c;
+    of->first = component->packed_first;
+    of->count = component->packed_count;
+    of->class_ = 1u << row_template->classes[c];
+    of->bit = net_history_component_bit(c);
+}
+
+static BASE_NOINLINE void find_part(part* of, const net_row_template* row_template,
+                                    ecs_component_id component) {
+    of->row_template = row_template;
+    of->component = component;
+    of->c = UINT32_MAX;
+    for (uint32_t c = 0; c < row_template->layout.component_count; c++)
+        if (row_template->layout.components[c].key == component) set_part(of, row_template, c);
+}
+
+// A component may have changed: compare its quantised words with those of the newest row. The first
+// one that differs adds a row. Inlined, since both callers are walks. @return false when memory ran
+// out, with `is_part` when the row needs memory.
+static inline __attribute__((always_inline)) bool take_component(taking* self,
+                                                                 net_history_entity* entity,
+                                                                 const part* of, const void* value,
+                                                                 history_touch* touched) {
+    proto_row_read_packed(&of->row_template->layout, of->c, value, self->scratch);
+    const uint32_t* words = self->scratch + of->first;
+    const uint32_t* newest = net_history_newest(entity);
+    if (!is_other(newest + of->first, words, of->count) || is_dropped(entity, of->c)) return true;
+    uint32_t* row;
+    if (touched->classes == 0) {
+        if (self->is_part && !has_room(self->history, entity)) return false;
+        row = push_row(self->history, entity, of->class_);
+        if (!row) return false;
+        const uint32_t* before = row_at(entity, entity->count - 2u);
+        const uint32_t end = entity->words;
+        for (uint32_t i = 0; i < end; i += 2) // an even number
+            memcpy(row + i, before + i, 2 * sizeof *row);
+    } else {
+        row = row_at(entity, entity->count - 1u);
+        if (!(touched->classes & of->class_)) add_classes(self->history, entity, of->class_);
+    }
+    touched->classes |= (uint16_t)of->class_;
+    touched->components |= of->bit;
+    for (uint32_t i = 0; i < of->count; i++)
+        row[of->first + i] = words[i];
+    return true;
+}
+
+// Entities and rows are scattered in memory: prefetch them some steps ahead. Those that another
+// component of this step touched are near.
+static inline void fetch_ahead(const net_history* history, const ecs_change* changes, uint32_t i,
+                               uint32_t count) {
+    enum { ROWS_AHEAD = 8, ENTITIES_AHEAD = 16 };
+    if (i + ENTITIES_AHEAD >= count) return;
+    uint32_t index = ecs_entity_index(changes[i + ENTITIES_AHEAD].entity);
+    if (index >= history->capacity || index >= history->touch_capacity ||
+        history->touched.words[index >> 6] >> (index & 63) & 1)
+        return;
+    __builtin_prefetch(&history->entities[index], 1);
+    index = ecs_entity_index(changes[i + ROWS_AHEAD].entity);
+    if (index >= history->capacity || history->entities[index].count == 0) return;
+    const net_history_entity* entity = &history->entities[index];
+    __builtin_prefetch(net_history_newest(entity), 1);
+    __builtin_prefetch(ticks_of(entity), 1);
+}
+
+// The world's changes come by archetype and component, so the last part is nearly always the next
+// one.
+static bool take_changes(net_history* history, const ecs_world* world, const ecs_change* changes,
+                         uint32_t count, bool is_part) {
+    taking self;
+    self.history = history;
+    self.is_part = is_part;
+    part of = {.c = UINT32_MAX};
+    const uint32_t index_max = history->index_max;
+    for (uint32_t i = 0; i < count; i++) {
+        fetch_ahead(history, changes, i, count);
+        const ecs_change* change = &changes[i];
+        uint32_t index = ecs_entity_index(change->entity);
+        if (index == 0 || index > index_max) continue;
+        history_touch* touched = touch_index(history, change->entity);
+        if (!touched) return false;
+        net_history_entity* entity = &history->entities[index];
+        if (touched->is_whole || entity->handle != change->entity) {
+            if (!touch_whole(history, world, change->entity)) return false;
+            continue;
+        }
+        if (entity->row_template != of.row_template || change->component != of.component)
+            find_part(&of, entity->row_template, change->component);
+        if (of.c == UINT32_MAX) continue;
+        const void* value = ecs_get(world, change->entity, of.component);
+        if (take_component(&self, entity, &of, value, touched)) continue;
+        if (!is_part) return false;
+        touched->is_whole = true; // the owner compares all of it, and finds the same
+    }
+    return true;
+}
+
+static bool take_values(net_history* history, const ecs_world* world, history_touch* touched) {
+    net_history_entity* entity = &history->entities[ecs_entity_index(touched->handle)];
+    const proto_layout* layout = &entity->row_template->layout;
+    taking self;
+    self.history = history;
+    self.is_part = false;
+    for (uint32_t c = 0; c < layout->component_count; c++) {
+        part of;
+        set_part(&of, entity->row_template, c);
+        const void* value = ecs_get(world, touched->handle, of.component);
+        if (!take_component(&self, entity, &of, value, touched)) return false;
+    }
+    return true;
+}
+
+// ---- the history ----
 
 net_result net_history_create(const base_allocator* allocator, net_rows* rows, uint32_t index_max,
                               net_history** history) {
@@ -46,7 +527,7 @@ void net_history_destroy(net_history* history) {
     if (!history) return;
     const base_allocator* allocator = history->allocator;
     for (uint32_t i = 0; i < history->capacity; i++)
-        net_history_release_rows(history, &history->entities[i]);
+        release_rows(history, &history->entities[i]);
     net_pool_deinit(&history->pool);
     BASE_ARRAY_RELEASE(allocator, history->entities, history->capacity);
     BASE_ARRAY_RELEASE(allocator, history->touches, history->touch_capacity);
@@ -71,47 +552,43 @@ static bool begin_incarnation(net_history* history, const ecs_world* world,
                               net_history_entity* entity, ecs_entity handle,
                               const net_row_template* row_template) {
     BASE_ASSERT(ecs_entity_index(handle) >= 1 && row_template);
-    net_history_release_rows(history, entity);
+    release_rows(history, entity);
     entity->handle = ECS_ENTITY_NONE;
     entity->row_template = row_template;
     entity->begin_tick = entity->change_tick = history->tick;
     entity->words = (uint16_t)row_template->layout.packed_count;
     entity->keep_ticks = (uint8_t)history->keep_ticks;
-    if (!net_history_is_public(row_template)) {
-        size_t bytes = net_history_class_ticks_bytes(row_template);
+    if (!is_public(row_template)) {
+        size_t bytes = class_ticks_bytes(row_template);
         entity->class_ticks = base_allocate(&history->pool.allocator, bytes);
         if (!entity->class_ticks) return false;
         for (uint32_t i = 0; i < bytes / sizeof(ecs_tick); i++)
             entity->class_ticks[i] = history->tick;
     }
-    uint32_t* row = net_history_push(history, entity, row_template->class_mask);
+    uint32_t* row = push_row(history, entity, row_template->class_mask);
     if (!row) return false;
     entity->handle = handle;
     memcpy(row, row_template->packed_defaults, entity->words * sizeof *row);
-    net_rows_read_packed(row_template, world, handle, NET_HISTORY_ALL, row);
+    net_rows_read_packed(row_template, world, handle, UINT64_MAX, row);
     add_event(history, handle, NET_HISTORY_SPAWNED, row_template->class_mask, 0);
     return true;
 }
 
-static void add_change(net_history* history, const net_history_touch* touched) {
-    history->counters.rows_read++;
-    if (!touched->classes) {
-        history->counters.below_quantum++;
-        return;
-    }
-    history->counters.rows_changed++;
-    add_event(history, touched->handle, NET_HISTORY_CHANGED, touched->classes, touched->components);
+static void add_change(net_history* history, const history_touch* touched) {
+    if (touched->classes)
+        add_event(history, touched->handle, NET_HISTORY_CHANGED, touched->classes,
+                  touched->components);
 }
 
 static void end_incarnation(net_history* history, net_history_entity* entity) {
     if (entity->handle == ECS_ENTITY_NONE) return;
     add_event(history, entity->handle, NET_HISTORY_DESPAWNED, 0, 0);
     entity->handle = ECS_ENTITY_NONE;
-    net_history_release_rows(history, entity);
+    release_rows(history, entity);
 }
 
 // Look at all of an entity. @return false when memory ran out.
-static bool take_whole(net_history* history, const ecs_world* world, net_history_touch* touched) {
+static bool take_whole(net_history* history, const ecs_world* world, history_touch* touched) {
     ecs_entity handle = touched->handle;
     net_history_entity* entity = &history->entities[ecs_entity_index(handle)];
     // A destroyed handle has no template; a template without replicated components has no row
@@ -123,10 +600,9 @@ static bool take_whole(net_history* history, const ecs_world* world, net_history
         return true;
     }
     if (entity->handle != handle || entity->row_template != row_template) {
-        history->counters.rows_read++;
         return begin_incarnation(history, world, entity, handle, row_template);
     }
-    if (!net_history_take_values(history, world, touched)) return false;
+    if (!take_values(history, world, touched)) return false;
     add_change(history, touched);
     return true;
 }
@@ -138,7 +614,7 @@ static bool add_changes(net_history* history, const ecs_world* world) {
         return false;
     for (uint32_t w = 0; w < history->touched.word_count; w++) {
         for (uint64_t bits = history->touched.words[w]; bits; bits &= bits - 1) {
-            net_history_touch* touched = &history->touches[w * 64 + base_bit_lowest(bits)];
+            history_touch* touched = &history->touches[w * 64 + base_bit_lowest(bits)];
             if (!touched->is_whole)
                 add_change(history, touched);
             else if (!take_whole(history, world, touched))
@@ -161,15 +637,15 @@ static bool add_changes(net_history* history, const ecs_world* world) {
 
 enum {
     PARTS_MAX = 32,
-    PART_SHIFT_MIN = 6,       ///< indices of a part: a word of the set at least
-    SHARED_CHANGES_MIN = 1024 ///< fewer are compared by one thread: waking another costs more
+    PART_SHIFT_MIN = 6,       // indices of a part: a word of the set at least
+    SHARED_CHANGES_MIN = 1024 // fewer are compared by one thread: waking another costs more
 };
 
 typedef struct history_parts {
     net_history* history;
     const ecs_world* world;
     uint32_t shift;
-    uint32_t ends[PARTS_MAX]; ///< in `sorted`
+    uint32_t ends[PARTS_MAX]; // in `sorted`
 } history_parts;
 
 // Make room for all indices. @return false when memory ran out.
@@ -183,7 +659,7 @@ static bool measure(history_parts* self, const ecs_changes* changes) {
     self->shift = PART_SHIFT_MIN;
     while (last >> self->shift >= PARTS_MAX)
         self->shift++;
-    return (last == 0 || net_history_reserve(history, last)) &&
+    return (last == 0 || reserve_index(history, last)) &&
            BASE_ARRAY_RESERVE(history->allocator, history->sorted, history->sorted_capacity,
                               changes->changed_count);
 }
@@ -212,8 +688,8 @@ static void take_part(void* context, uint32_t item, uint32_t worker) {
     (void)worker;
     const history_parts* self = context;
     const uint32_t first = item > 0 ? self->ends[item - 1] : 0;
-    bool ok = net_history_take_changes(self->history, self->world, self->history->sorted + first,
-                                       self->ends[item] - first, true);
+    bool ok = take_changes(self->history, self->world, self->history->sorted + first,
+                           self->ends[item] - first, true);
     BASE_ASSERT(ok && "a part needs no memory");
 }
 
@@ -225,8 +701,7 @@ static bool take_all(net_history* history, const ecs_world* world) {
         base_workers_worth(history->workers, changes.changed_count, SHARED_CHANGES_MIN);
     history_parts self = {.history = history, .world = world};
     if (!workers || !measure(&self, &changes))
-        return net_history_take_changes(history, world, changes.changed, changes.changed_count,
-                                        false);
+        return take_changes(history, world, changes.changed, changes.changed_count, false);
     sort(&self, &changes);
     base_workers_run(workers, take_part, &self, PARTS_MAX);
     return true;
@@ -246,8 +721,8 @@ net_result net_history_step(net_history* history, const ecs_world* world, ecs_ti
     if (is_first) history->keep_ticks = keep_ticks_at(net_rows_tick_rate(history->rows));
     history->tick = tick;
     history->event_count = 0;
-    if (!net_history_collect(history, world, is_first) ||
-        (!is_first && !take_all(history, world)) || !add_changes(history, world))
+    if (!collect(history, world, is_first) || (!is_first && !take_all(history, world)) ||
+        !add_changes(history, world))
         return NET_ERR_MEMORY;
     if (NET_VALIDATE_ON) net_history_validate(history);
     return NET_OK;
@@ -297,23 +772,18 @@ void net_history_warm(const net_history* history, uint32_t index, ecs_tick tick,
     const uint32_t* newest = net_history_newest(entity);
     __builtin_prefetch(newest);
     __builtin_prefetch(newest + entity->words);
-    __builtin_prefetch(net_history_ticks(entity));
+    __builtin_prefetch(ticks_of(entity));
     // Where each tick has a row, the bases are these.
     uint64_t idle = tick - entity->change_tick, back = age > idle ? age - idle : 0;
     if (back == 0 || back + d >= entity->count) return;
-    const uint32_t* base = net_history_row_at(entity, entity->count - 1u - (uint32_t)back);
+    const uint32_t* base = row_at(entity, entity->count - 1u - (uint32_t)back);
     __builtin_prefetch(base);
     __builtin_prefetch(base + entity->words);
-    if (d > 0)
-        __builtin_prefetch(net_history_row_at(entity, entity->count - 1u - (uint32_t)back - d));
+    if (d > 0) __builtin_prefetch(row_at(entity, entity->count - 1u - (uint32_t)back - d));
 }
 
 uint32_t net_history_index_end(const net_history* history) {
     return history->capacity;
-}
-
-const net_history_counters* net_history_get_counters(const net_history* history) {
-    return &history->counters;
 }
 
 void net_history_validate(const net_history* history) {

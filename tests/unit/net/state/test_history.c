@@ -68,7 +68,6 @@ BALL_CASE(a_change_below_the_quantum_goes_no_further) {
     repl_step(&f->server, f->history, 1);
     move_at(f, ball, 2, 1.01f, 2.0f);
     expect_events(f, 0, 0, 0);
-    assert_int_equal(net_history_get_counters(f->history)->below_quantum, 1);
     move_at(f, ball, 3, 1.0625f, 2.0f);
     expect_events(f, 1, ball, NET_HISTORY_CHANGED);
 }
@@ -301,6 +300,7 @@ static uint64_t play_many(base_workers* workers) {
         all[i] = repl_create(&c.f.server, agent);
     base_rng rng = base_rng_make(8, 8);
     uint64_t hash = 0;
+    uint32_t changed_count = 0, count;
     for (uint32_t tick = 2; tick < MANY_TICKS; tick++) {
         for (uint32_t i = 0; i < MANY; i++) {
             const int32_t value = (int32_t)base_rng_below(&rng, 30);
@@ -313,11 +313,11 @@ static uint64_t play_many(base_workers* workers) {
         }
         repl_step(&c.f.server, c.f.history, tick);
         net_history_validate(c.f.history);
+        (void)net_history_events(c.f.history, &count);
+        changed_count += count;
         hash = hash_of(&c, hash);
     }
-    const net_history_counters* counters = net_history_get_counters(c.f.history);
-    hash = base_hash64(counters, sizeof *counters, hash);
-    assert_true(counters->rows_changed > MANY * 10u);
+    assert_true(changed_count > MANY * 10u);
     close_all(&c.f);
     return hash;
 }
