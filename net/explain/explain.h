@@ -5,7 +5,7 @@
 /// same for any number of them.
 #pragma once
 
-#include "explain/pieces.h"
+#include "replicate/snapshot_pieces.h"
 #include "server/server_state.h"
 
 #include "net/explain.h"
@@ -98,10 +98,6 @@ net_session* net_explain_find_session(const net_server* server, uint32_t client)
 static inline bool net_explain_is_asked(const net_server* server, uint64_t asked_us) {
     return server->now_us < asked_us + NET_LEDGER_ASK_MS * UINT64_C(1000);
 }
-/// List an account: the ways of net_server_ledger.
-BASE_MUST_USE bool net_ledger_list_account(net_server* server, uint64_t (*bits)[NET_COST_COUNT],
-                                           uint32_t client, uint32_t lines_max,
-                                           net_ledger_line_fn line, void* context);
 
 // ledger.c
 
@@ -117,8 +113,6 @@ void net_capture_add(const net_server* server, net_capture* capture, const net_p
 void net_capture_end(net_capture* capture);
 void net_capture_close(net_server* server);
 
-// accounts.c
-
 BASE_MUST_USE bool net_accounts_open(net_server* server);
 /// @return the account of the session, which is opened; `rest` before it has a replication state;
 /// NULL: nothing is accounted, or memory ran out. On its lane, or while no lane works.
@@ -127,11 +121,17 @@ net_account* net_account_of(const net_server* server, const net_session* session
 void net_account_end(void* context, const net_session* session);
 void net_accounts_close(net_server* server);
 
-// why_client.c, why_interest.c
+// pieces.c
 
-/// Set what the client has of explanation->entity and what waits; also is_in_scope and entered. Not
-/// while its lane works.
-void net_repl_state_explain(net_repl_state* repl, net_explanation* explanation);
+/// "change"... Static text.
+const char* net_cost_name(net_cost cost);
+/// In net_send_tap.snapshot: say what the bits of the snapshot are. @return true: its body is in
+/// solo code.
+bool net_pieces_read(net_repl_state* repl, const proto_bit_writer* output, uint64_t first_bit,
+                     const net_piece_sink* sink);
+
+// why.c
+
 /// Set what the rules say of explanation->entity for explanation->client, which is there: from the
 /// world itself. `is_in_scope` and `entered` are set.
 void net_interest_explain(const net_interest* interest, const ecs_world* world,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A snapshot in shared code, read again (WIRE.md, "State body"). Only what a client would look up
 // comes from the writer: whose slot it is, and the base rows.
-#include "explain/pieces.h"
+#include "explain/explain.h"
 
 #include "base/assert.h"
 

@@ -6,7 +6,7 @@
 
 #include "interest/fake_interest.h"
 #include "repl_world.h"
-#include "explain/pieces.h"
+#include "explain/explain.h"
 #include "net/solo.h"
 
 enum { VIEW_INDEX_MAX = 4000, VIEW_CLIENTS_MAX = 2, VIEW_BODY_BYTES = 1200 };
