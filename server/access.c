@@ -79,10 +79,8 @@ int server_access_open(server_program* self) {
     if (self->access.has_keys)
         net_key_derive(&self->access.keys.keys[0], "shoal sessions", 0, 0,
                        self->access.session_key.bytes, sizeof self->access.session_key.bytes);
-    if (net_bans_create(NULL, &self->access.bans) != NET_OK) {
-        base_report(&self->reporter, NULL, 0, "%s", net_result_text(NET_ERR_MEMORY));
-        return NET_EXIT_RUNTIME;
-    }
+    if (net_bans_create(NULL, &self->access.bans) != NET_OK)
+        return server_refuse(self, NET_EXIT_RUNTIME, "%s", net_result_text(NET_ERR_MEMORY));
     const char* file = self->config.bans;
     return file && net_bans_load(self->access.bans, file, &self->reporter) != NET_OK
                ? NET_EXIT_USAGE

@@ -21,10 +21,9 @@
 
 static int open_module(server_program* self) {
     const base_reporter* game = server_program_layer(self, SERVER_LAYER_GAME);
-    if (!self->config.game) {
-        base_report(&self->reporter, NULL, 0, "--game is missing: name a game or a module file");
-        return NET_EXIT_USAGE;
-    }
+    if (!self->config.game)
+        return server_refuse(self, NET_EXIT_USAGE,
+                             "--game is missing: name a game or a module file");
     net_result result = net_host_open_game(self->config.game, NET_ROLE_SERVER, self->config.threads,
                                            game, &self->module);
     return net_exit_report_setup(result, game);
@@ -53,11 +52,9 @@ static int open_match(server_program* self) {
 }
 
 static int report_transport(server_program* self, net_result result) {
-    if (result == NET_ERR_BIND) {
-        base_report(&self->reporter, NULL, 0, "cannot bind %s: %s", self->config.listen,
-                    strerror(errno));
-        return NET_EXIT_BIND;
-    }
+    if (result == NET_ERR_BIND)
+        return server_refuse(self, NET_EXIT_BIND, "cannot bind %s: %s", self->config.listen,
+                             strerror(errno));
     base_report(&self->reporter, NULL, 0, "cannot listen on %s: %s", self->config.listen,
                 net_result_text(result));
     bool is_usage =
@@ -90,13 +87,11 @@ static int open_transport(server_program* self) {
     while (self->identity == 0)
         net_host_draw_secret(NULL, &self->identity, sizeof self->identity);
     if (!choose_spectators(self)) return NET_EXIT_USAGE;
-    if (self->config.clients_min > self->config.clients_max) {
-        base_report(&self->reporter, NULL, 0,
-                    "--min-clients %" PRIu64 " is more than --max-clients %" PRIu64
-                    ": the match would never begin",
-                    self->config.clients_min, self->config.clients_max);
-        return NET_EXIT_USAGE;
-    }
+    if (self->config.clients_min > self->config.clients_max)
+        return server_refuse(self, NET_EXIT_USAGE,
+                             "--min-clients %" PRIu64 " is more than --max-clients %" PRIu64
+                             ": the match would never begin",
+                             self->config.clients_min, self->config.clients_max);
     if (!net_host_simulate_network(self->config.net, &self->reporter)) return NET_EXIT_USAGE;
     const uint32_t peers =
         (uint32_t)(self->config.clients_max + self->config.spectators_max) + REFUSED_PEERS_MAX;
@@ -160,10 +155,8 @@ static int open_server(server_program* self) {
         .session_trace_context = self,
     };
     const net_result result = net_server_create(&config, &self->server);
-    if (result != NET_OK) {
-        base_report(&self->reporter, NULL, 0, "%s", net_result_text(result));
-        return NET_EXIT_RUNTIME;
-    }
+    if (result != NET_OK)
+        return server_refuse(self, NET_EXIT_RUNTIME, "%s", net_result_text(result));
     return NET_EXIT_CLEAN;
 }
 

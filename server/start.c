@@ -3,6 +3,7 @@
 #include "program.h"
 
 #include "base/assert.h"
+#include "base/text.h"
 #include "host/output.h"
 
 #include <errno.h>
@@ -21,6 +22,16 @@ void server_config_choose_threads(server_config* config, uint64_t clients) {
         if (config->net_threads > NET_LANES_MAX) config->net_threads = NET_LANES_MAX;
     }
     if (config->net_threads > clients) config->net_threads = clients;
+}
+
+int server_refuse(const server_program* self, int code, const char* format, ...) {
+    char text[BASE_REPORT_BYTES_MAX];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)base_text_vformat(text, sizeof text, format, arguments);
+    va_end(arguments);
+    base_report(&self->reporter, NULL, 0, "%s", text);
+    return code;
 }
 
 // ---- the parts
@@ -97,10 +108,8 @@ static int run_matches(server_program* self) {
 }
 
 static int open_loop_and_run(server_program* self) {
-    if (!net_loop_init(&self->loop) || !net_loop_hear_operator(&self->loop)) {
-        base_report(&self->reporter, NULL, 0, "signals: %s", strerror(errno));
-        return NET_EXIT_RUNTIME;
-    }
+    if (!net_loop_init(&self->loop) || !net_loop_hear_operator(&self->loop))
+        return server_refuse(self, NET_EXIT_RUNTIME, "signals: %s", strerror(errno));
     const int code = run_matches(self);
     server_program_close(self);
     return code;

@@ -27,11 +27,6 @@ server_fleet* server_fleet_of(const server_program* program) {
     return server_program_state(program, &server_part_agones);
 }
 
-static int refuse_options(const server_program* self, const char* text) {
-    base_report(&self->reporter, NULL, 0, "%s", text);
-    return NET_EXIT_USAGE;
-}
-
 // @return false: reported.
 static bool choose_port(const server_program* self, uint16_t* port) {
     const char* text = getenv(SERVER_AGONES_PORT_VARIABLE);
@@ -56,24 +51,24 @@ static int open_agones(server_program* self) {
     fleet->is_allocated = false;
     fleet->standby_at[0] = '\0';
     if (!is_on)
-        return config->agones_reuse
-                   ? refuse_options(self, "--agones-reuse: there is no Agones (--agones)")
-                   : NET_EXIT_CLEAN;
+        return config->agones_reuse ? server_refuse(self, NET_EXIT_USAGE,
+                                                    "--agones-reuse: there is no Agones (--agones)")
+                                    : NET_EXIT_CLEAN;
     if (config->agones_reuse && (config->resume || config->standby))
-        return refuse_options(self, config->resume
-                                        ? "--agones-reuse: a match goes on once (--resume)"
-                                        : "--agones-reuse: a server stands by once (--standby)");
+        return server_refuse(self, NET_EXIT_USAGE,
+                             config->resume
+                                 ? "--agones-reuse: a match goes on once (--resume)"
+                                 : "--agones-reuse: a server stands by once (--standby)");
     if (fleet->agones) return NET_EXIT_CLEAN;
     if (!choose_port(self, &port)) return NET_EXIT_USAGE;
     if (!server_rest_open(port, &rest))
-        return refuse_options(self,
-                              "--agones: this program was built without libcurl4-openssl-dev and "
-                              "libjansson-dev (-DSHOAL_AGONES=ON), or there is no memory");
+        return server_refuse(self, NET_EXIT_USAGE,
+                             "--agones: this program was built without libcurl4-openssl-dev and "
+                             "libjansson-dev (-DSHOAL_AGONES=ON), or there is no memory");
     fleet->agones = server_agones_create(&rest, &self->reporter);
     if (fleet->agones) return NET_EXIT_CLEAN;
     rest.destroy(rest.context);
-    base_report(&self->reporter, NULL, 0, "%s", net_result_text(NET_ERR_MEMORY));
-    return NET_EXIT_RUNTIME;
+    return server_refuse(self, NET_EXIT_RUNTIME, "%s", net_result_text(NET_ERR_MEMORY));
 }
 
 static void keep(server_program* self, uint64_t now_us) {
@@ -110,13 +105,15 @@ int server_fleet_wait(server_program* self) {
     }
     fleet->is_allocated = true;
     const server_watch_state* allocation = server_agones_allocation(agones);
-    if (allocation->fault[0]) return refuse_options(self, allocation->fault);
+    if (allocation->fault[0]) return server_refuse(self, NET_EXIT_USAGE, "%s", allocation->fault);
     if (self->config.standby && allocation->standby_of == 0)
-        return refuse_options(
-            self, "--standby: the allocation names no match (" SERVER_WATCH_STANDBY_OF ")");
+        return server_refuse(self, NET_EXIT_USAGE,
+                             "--standby: the allocation names no match (" SERVER_WATCH_STANDBY_OF
+                             ")");
     if (!self->config.standby && allocation->standby_of != 0)
-        return refuse_options(self, SERVER_WATCH_STANDBY_OF
-                              ": this server stands by for none (--standby)");
+        return server_refuse(self, NET_EXIT_USAGE,
+                             SERVER_WATCH_STANDBY_OF
+                             ": this server stands by for none (--standby)");
     return NET_EXIT_CLEAN;
 }
 
@@ -133,8 +130,9 @@ static int accept_allocation(server_program* self) {
     const server_watch_state* allocation = server_agones_allocation(agones);
     base_option_list settings = {.count = allocation->setting_count};
     if ((self->config.resume || self->config.standby) && settings.count > 0)
-        return refuse_options(self, SERVER_WATCH_SETTING
-                              ": a match that goes on has the settings of its log");
+        return server_refuse(self, NET_EXIT_USAGE,
+                             SERVER_WATCH_SETTING
+                             ": a match that goes on has the settings of its log");
     if (!server_access_choose_key(self, allocation->key_id)) return NET_EXIT_USAGE;
     for (uint32_t i = 0; i < settings.count; i++)
         settings.values[i] = allocation->settings[i];

@@ -51,26 +51,23 @@ static int open_broker(server_program* self) {
     return NET_EXIT_CLEAN;
 }
 
-// A relay may be there before the match.
-static net_result find_match(server_program* self) {
-    server_follow* follow = server_follow_of(self);
+net_result server_follow_find(server_program* self, net_follow* source, server_nats* nats,
+                              const char* name) {
     const uint64_t begin_us = net_loop_now_us();
     bool is_said = false;
     net_result result;
-    while ((result = net_follow_find(follow->source, net_loop_now_us())) == NET_ERR_FULL) {
+    while ((result = net_follow_find(source, net_loop_now_us())) == NET_ERR_FULL) {
         const uint64_t now_us = net_loop_now_us();
         server_program_keep(self);
-        server_nats_say(follow->nats, &self->reporter, now_us);
+        server_nats_say(nats, &self->reporter, now_us);
         if (!is_said && now_us - begin_us > PATIENCE_US) {
             is_said = true;
-            const net_broker_status status = follow->broker.status(follow->broker.context);
-            base_report(&self->reporter, follow->name, 0,
-                        "warning: waits for the match's stream%s%s", status.trouble[0] ? ": " : "",
-                        status.trouble);
+            const net_broker broker = server_nats_broker(nats);
+            const net_broker_status status = broker.status(broker.context);
+            base_report(&self->reporter, name, 0, "warning: waits for the match's stream%s%s",
+                        status.trouble[0] ? ": " : "", status.trouble);
         }
-        if (!net_loop_wait(&self->loop, now_us + FIND_US)) continue;
-        base_report(&self->reporter, follow->name, 0, "ended before there was a match");
-        return NET_ERR_CLOSED;
+        if (net_loop_wait(&self->loop, now_us + FIND_US)) return NET_ERR_CLOSED;
     }
     return result;
 }
@@ -93,10 +90,9 @@ static int open_source(server_program* self) {
     const bool has_broker = is_stream(config->follow);
     int code = has_broker ? open_broker(self) : NET_EXIT_CLEAN;
     if (code != NET_EXIT_CLEAN) return code;
-    if (!has_broker && config->follow_begin) {
-        base_report(&self->reporter, NULL, 0, "--log: it goes with a stream; a log has keyframes");
-        return NET_EXIT_USAGE;
-    }
+    if (!has_broker && config->follow_begin)
+        return server_refuse(self, NET_EXIT_USAGE,
+                             "--log: it goes with a stream; a log has keyframes");
     if (!has_broker)
         (void)base_text_format(follow->name, sizeof follow->name, "%s", config->follow);
     uint64_t who = 0;
@@ -110,7 +106,10 @@ static int open_source(server_program* self) {
                                       .begin_file = has_broker ? config->follow_begin : NULL,
                                       .reporter = &self->reporter};
     net_result result = net_follow_create(&source, &follow->source);
-    if (result == NET_OK && has_broker) result = find_match(self);
+    if (result == NET_OK && has_broker)
+        result = server_follow_find(self, follow->source, follow->nats, follow->name);
+    if (result == NET_ERR_CLOSED)
+        base_report(&self->reporter, follow->name, 0, "ended before there was a match");
     if (result == NET_ERR_MEMORY)
         base_report(&self->reporter, NULL, 0, "%s", net_result_text(result));
     if (result != NET_OK) return net_exit_of_replay(result);
@@ -127,10 +126,9 @@ static int make_match(server_program* self) {
     self->config.seed = net_match_get_config(self->match)->seed;
     if (!self->config.follow || !server_program_hides(self) || self->config.follow_delay_s > 0)
         return NET_EXIT_CLEAN;
-    base_report(&self->reporter, NULL, 0,
-                "--delay 0: this game hides things from players, and who watches it live could "
-                "help one: give a delay");
-    return NET_EXIT_USAGE;
+    return server_refuse(self, NET_EXIT_USAGE,
+                         "--delay 0: this game hides things from players, and who watches it live "
+                         "could help one: give a delay");
 }
 
 static uint64_t wake_us(const server_program* self) {

@@ -24,11 +24,6 @@ static server_resume* resume_of(const server_program* program) {
     return server_program_state(program, &server_part_resume);
 }
 
-static int refuse_log(const server_program* self, const char* text) {
-    base_report(&self->reporter, NULL, 0, "%s", text);
-    return NET_EXIT_USAGE;
-}
-
 static bool is_given(const server_config* config, const char* name) {
     const base_options* options = &config->options;
     uint32_t i = 0;
@@ -54,10 +49,12 @@ static int open_log(server_program* self) {
     server_resume* resume = resume_of(self);
     const char* file = self->config.resume;
     if (!file)
-        return self->config.resume_at ? refuse_log(self, "--at needs --resume LOG")
-                                      : NET_EXIT_CLEAN;
+        return self->config.resume_at
+                   ? server_refuse(self, NET_EXIT_USAGE, "--at needs --resume LOG")
+                   : NET_EXIT_CLEAN;
     if (self->config.settings.count > 0)
-        return refuse_log(self, "--set: a match that goes on has the settings of its log");
+        return server_refuse(self, NET_EXIT_USAGE,
+                             "--set: a match that goes on has the settings of its log");
     const net_result result = net_log_reader_create(NULL, file, &self->reporter, &log->before);
     if (!log->before) return net_exit_of_replay(result);
     const net_log_info* info = net_log_reader_info(log->before);
@@ -83,12 +80,10 @@ static int make_match(server_program* self) {
     if (result != NET_OK) return net_exit_of_replay(result);
     const uint32_t players = net_match_players(self->match, NULL, 0);
     take_over(self, "seed", &self->config.seed, net_match_get_config(self->match)->seed);
-    if (players > self->config.clients_max) {
-        base_report(&self->reporter, NULL, 0,
-                    "--max-clients %" PRIu64 " is less than the %u players of the match",
-                    self->config.clients_max, players);
-        return NET_EXIT_USAGE;
-    }
+    if (players > self->config.clients_max)
+        return server_refuse(self, NET_EXIT_USAGE,
+                             "--max-clients %" PRIu64 " is less than the %u players of the match",
+                             self->config.clients_max, players);
     return NET_EXIT_CLEAN;
 }
 
@@ -98,10 +93,8 @@ static int check_signed(server_program* self) {
     if (!log->before || !self->config.log_key) return NET_EXIT_CLEAN;
     const net_log_public_key key = net_log_key_public(&log->key);
     net_log_signed found;
-    if (net_log_reader_check_signed(log->before, &key, NULL, &found) != NET_OK) {
-        base_report(&self->reporter, NULL, 0, "%s", net_result_text(NET_ERR_MEMORY));
-        return NET_EXIT_RUNTIME;
-    }
+    if (net_log_reader_check_signed(log->before, &key, NULL, &found) != NET_OK)
+        return server_refuse(self, NET_EXIT_RUNTIME, "%s", net_result_text(NET_ERR_MEMORY));
     if (!found.is_wrong) return NET_EXIT_CLEAN;
     base_report(
         &self->reporter, self->config.resume, 0,
@@ -147,8 +140,7 @@ static int print_resumed(server_program* self) {
     if (players > 0 && !self->access.has_keys)
         base_report(&self->reporter, NULL, 0,
                     "warning: without --key-file no client can prove whose player it was: the %u "
-                    "of the match "
-                    "leave after %u s, and join again as new ones",
+                    "of the match leave after %u s, and join again as new ones",
                     players, NET_SILENCE_MS_MAX / 1000u);
     return NET_EXIT_CLEAN;
 }

@@ -23,8 +23,6 @@
 
 #define MS UINT64_C(1000)
 enum {
-    STEP_MS = 5, // until the match is known
-    PATIENCE_MS = 2000,
     LATE_MS = 10000,              // late answers of the broker in a row
     CLAIM_MS = 1,                 // the claim's answer is looked for
     KEEP_MS = NET_STREAM_PING_MS, // sessions and pings are looked at when no tick came for so long
@@ -34,27 +32,23 @@ server_standby* server_standby_of(const server_program* program) {
     return server_program_state(program, &server_part_standby);
 }
 
-static int refuse_options(const server_program* self, const char* text) {
-    base_report(&self->reporter, NULL, 0, "%s", text);
-    return NET_EXIT_USAGE;
-}
-
 static int check_options(const server_program* self) {
     const server_config* config = &self->config;
     if (config->resume || config->stream)
-        return refuse_options(self,
-                              "--standby: neither --resume nor --stream goes with it: it goes on "
-                              "with the match and the stream of another server");
+        return server_refuse(self, NET_EXIT_USAGE,
+                             "--standby: neither --resume nor --stream goes with it: it goes on "
+                             "with the match and the stream of another server");
     if (config->settings.count > 0)
-        return refuse_options(self, "--set: a match that goes on has the settings of its server");
+        return server_refuse(self, NET_EXIT_USAGE,
+                             "--set: a match that goes on has the settings of its server");
     if (config->log && strcmp(config->log, "none") == 0)
-        return refuse_options(self,
-                              "--standby: it needs a log, which goes on with the match (not --log "
-                              "none)");
+        return server_refuse(
+            self, NET_EXIT_USAGE,
+            "--standby: it needs a log, which goes on with the match (not --log none)");
     if ((!config->key_file && !getenv(NET_HOST_KEYS_VARIABLE)) || config->allow_dev_key)
-        return refuse_options(self,
-                              "--standby: it needs the --key-file of the match's server, and no "
-                              "built-in key: players prove by it who they are");
+        return server_refuse(self, NET_EXIT_USAGE,
+                             "--standby: it needs the --key-file of the match's server, and no "
+                             "built-in key: players prove by it who they are");
     return NET_EXIT_CLEAN;
 }
 
@@ -64,34 +58,6 @@ static int check_options(const server_program* self) {
 static void wake(void* context) {
     const server_standby* self = context;
     (void)eventfd_write(self->wake, 1);
-}
-
-// A standby may be there before the match.
-static int find_match(server_program* self) {
-    server_standby* standby = server_standby_of(self);
-    const uint64_t begin_us = net_loop_now_us();
-    bool is_said = false;
-    net_result result;
-    net_follow* follow = net_standby_follow(standby->standby);
-    while ((result = net_follow_find(follow, net_loop_now_us())) == NET_ERR_FULL) {
-        const uint64_t now_us = net_loop_now_us();
-        server_program_keep(self);
-        server_nats_say(standby->nats, &self->reporter, now_us);
-        if (!is_said && now_us - begin_us > PATIENCE_MS * MS) {
-            is_said = true;
-            const net_broker broker = server_nats_broker(standby->nats);
-            const net_broker_status status = broker.status(broker.context);
-            base_report(&self->reporter, self->config.standby, 0,
-                        "warning: waits for the match's stream%s%s", status.trouble[0] ? ": " : "",
-                        status.trouble);
-        }
-        if (net_loop_wait(&self->loop, now_us + STEP_MS * MS)) {
-            self->is_terminated = true;
-            self->is_over = true;
-            return NET_EXIT_CLEAN;
-        }
-    }
-    return result == NET_OK ? NET_EXIT_CLEAN : net_exit_of_replay(result);
 }
 
 static int open_stream(server_program* self) {
@@ -107,9 +73,13 @@ static int open_stream(server_program* self) {
                                        .name = self->config.standby,
                                        .takeover_us = self->config.takeover_ms * MS,
                                        .reporter = &self->reporter};
-    if (net_standby_create(&config, &standby->standby) == NET_OK) return find_match(self);
-    base_report(&self->reporter, NULL, 0, "%s", net_result_text(NET_ERR_MEMORY));
-    return NET_EXIT_RUNTIME;
+    if (net_standby_create(&config, &standby->standby) == NET_OK) {
+        const net_result found = server_follow_find(self, net_standby_follow(standby->standby),
+                                                    standby->nats, config.name);
+        self->is_terminated = self->is_over = found == NET_ERR_CLOSED;
+        return self->is_over ? NET_EXIT_CLEAN : net_exit_of_replay(found);
+    }
+    return server_refuse(self, NET_EXIT_RUNTIME, "%s", net_result_text(NET_ERR_MEMORY));
 }
 
 static const server_ticks standby_ticks;
@@ -147,10 +117,8 @@ static int tell_standbys(server_program* self) {
     const base_option_list* given = &self->config.standby_addresses;
     net_address standbys[NET_TOKEN_ADDRESSES_MAX];
     if (given->count == 0) return NET_EXIT_CLEAN;
-    if (given->count > NET_STANDBYS_MAX) {
-        base_report(&self->reporter, NULL, 0, "--standby-at: at most %u", NET_STANDBYS_MAX);
-        return NET_EXIT_USAGE;
-    }
+    if (given->count > NET_STANDBYS_MAX)
+        return server_refuse(self, NET_EXIT_USAGE, "--standby-at: at most %u", NET_STANDBYS_MAX);
     if (!server_addresses_resolve("standby-at", given, standbys, &self->reporter))
         return NET_EXIT_USAGE;
     net_server_set_standbys(self->server, standbys, (uint32_t)given->count);

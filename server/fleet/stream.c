@@ -2,8 +2,8 @@
 // One thread has the writer and the broker. The simulation's thread pushes records into the tap and
 // wakes the thread by an eventfd; the thread wakes the loop by another one when ticks were stored.
 // The loop takes a copy of the status when the lock is free.
-#include "stream.h"
-
+#include "fleet.h"
+#include "log/log.h"
 #include "stream_nats.h"
 
 #include "base/assert.h"
@@ -17,7 +17,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -34,8 +33,10 @@ enum {
 };
 
 struct server_stream {
-    server_stream_config config;
-    net_stream_tap* tap;
+    server_program* program;
+    net_stream_tap* tap; // NULL: no --stream
+    net_transport* hold; // before the program's
+    net_address address; // where players reach it, without --listen public
     server_nats* nats;
     net_broker broker;
     net_stream_writer* writer;
@@ -120,7 +121,7 @@ static bool start_thread(server_stream* self) {
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     self->has_thread = error == 0;
     if (error != 0)
-        base_report(self->config.reporter, NULL, 0, "no thread for the stream: %s",
+        base_report(&self->program->reporter, NULL, 0, "no thread for the stream: %s",
                     strerror(error));
     return self->has_thread;
 }
@@ -142,14 +143,18 @@ static bool take_counts(server_stream* self) {
 static int make_writer(server_stream* self) {
     net_stream_writer_config config = {.broker = self->broker,
                                        .source = net_stream_tap_source(self->tap),
-                                       .claim = {.key_id = self->config.key_id},
-                                       .tick_us = self->config.sync.tick_us};
+                                       .claim = {.key_id = self->program->access.key_name},
+                                       .tick_us = self->sync.tick_us};
     while (config.claim.writer == 0)
         net_host_draw_secret(NULL, &config.claim.writer, sizeof config.claim.writer);
-    for (uint32_t i = 0; i < self->config.address_count && i < NET_STREAM_ADDRESSES_MAX; i++)
-        config.claim.addresses[config.claim.address_count++] = self->config.addresses[i];
+    const uint32_t given = self->program->config.public_addresses.count;
+    const uint32_t count = given > 0 ? given : self->address.port != 0;
+    const net_address* addresses =
+        given > 0 ? self->program->access.public_addresses : &self->address;
+    for (uint32_t i = 0; i < count && i < NET_STREAM_ADDRESSES_MAX; i++)
+        config.claim.addresses[config.claim.address_count++] = addresses[i];
     if (net_stream_writer_create(&config, &self->writer) == NET_OK) return NET_EXIT_CLEAN;
-    base_report(self->config.reporter, NULL, 0, "%s", net_result_text(NET_ERR_MEMORY));
+    base_report(&self->program->reporter, NULL, 0, "%s", net_result_text(NET_ERR_MEMORY));
     return NET_EXIT_RUNTIME;
 }
 
@@ -181,15 +186,15 @@ static bool read_stream(server_stream* self, net_stream_follower* follower, stre
         end->tick = info->tick - info->is_in_tick;
         end->is_closed = info->is_closed;
         if (next == NET_STREAM_NEXT_FAILED) {
-            base_report(self->config.reporter, NULL, 0, "%s", info->text);
+            base_report(&self->program->reporter, NULL, 0, "%s", info->text);
             return false;
         }
         // A ping was answered, and nothing is newer.
         if (info->is_closed || info->silence_us > 0) return true;
         if (now_us - progress_us > RESUME_MS * MS) {
             const net_broker_status status = self->broker.status(self->broker.context);
-            base_report(self->config.reporter, NULL, 0, "the stream's broker does not answer: %s",
-                        status.trouble);
+            base_report(&self->program->reporter, NULL, 0,
+                        "the stream's broker does not answer: %s", status.trouble);
             return false;
         }
         wait_for_wake(self, now_us + STEP_MS * MS);
@@ -205,13 +210,14 @@ static int resume(server_stream* self, net_stream_position* behind) {
     bool goes_on = read_stream(self, follower, &end);
     net_stream_follower_destroy(follower);
     if (goes_on && end.is_closed) {
-        base_report(self->config.reporter, NULL, 0,
+        base_report(&self->program->reporter, NULL, 0,
                     "the stream of this match has its end: go on without --stream");
         goes_on = false;
     }
     if (goes_on)
-        goes_on = net_stream_tap_resume(self->tap, end.position.records, end.last.data,
-                                        (uint32_t)end.last.size, self->config.reporter) == NET_OK;
+        goes_on =
+            net_stream_tap_resume(self->tap, end.position.records, end.last.data,
+                                  (uint32_t)end.last.size, &self->program->reporter) == NET_OK;
     base_bytes_deinit(&end.last);
     *behind = end.position;
     self->first = end.tick; // what the log has behind it is not stored yet
@@ -228,24 +234,25 @@ static int wait_for_claim(server_stream* self) {
     } while (self->counts.status.state <= NET_STREAM_CLAIMING && net_loop_now_us() < until_us);
     const net_stream_status* status = &self->counts.status;
     if (status->state == NET_STREAM_FAILED) {
-        base_report(self->config.reporter, NULL, 0, "--stream: %s", status->text);
+        base_report(&self->program->reporter, NULL, 0, "--stream: %s", status->text);
         return NET_EXIT_RUNTIME;
     }
     if (status->state == NET_STREAM_FENCED) {
-        base_report(self->config.reporter, NULL, 0, "fenced by epoch %" PRIu64, status->fenced_by);
+        base_report(&self->program->reporter, NULL, 0, "fenced by epoch %" PRIu64,
+                    status->fenced_by);
         return NET_EXIT_FENCED;
     }
     return NET_EXIT_CLEAN;
 }
 
-int server_stream_begin(server_stream* self, uint64_t identity, bool is_resumed) {
+static int claim_stream(server_stream* self, uint64_t identity, bool is_resumed) {
     BASE_ASSERT(!self->nats && !self->writer);
-    const server_nats_config config = {.url = self->config.url,
+    const server_nats_config config = {.url = self->program->config.stream,
                                        .identity = identity,
                                        .creates = true,
                                        .wake = wake,
                                        .context = self};
-    const net_result result = server_nats_open(&config, self->config.reporter, &self->nats);
+    const net_result result = server_nats_open(&config, &self->program->reporter, &self->nats);
     if (result != NET_OK) return result == NET_ERR_MEMORY ? NET_EXIT_RUNTIME : NET_EXIT_USAGE;
     self->broker = server_nats_broker(self->nats);
     net_stream_position behind = {.epoch = 0};
@@ -255,12 +262,12 @@ int server_stream_begin(server_stream* self, uint64_t identity, bool is_resumed)
         server_nats_close(self->nats); // answers to the follower are not for the writer
         self->nats = NULL;
         if (code != NET_EXIT_CLEAN) return code;
-        if (server_nats_open(&config, self->config.reporter, &self->nats) != NET_OK)
+        if (server_nats_open(&config, &self->program->reporter, &self->nats) != NET_OK)
             return NET_EXIT_RUNTIME;
         self->broker = server_nats_broker(self->nats);
     }
     if (code == NET_EXIT_CLEAN && behind.sequence == 0 &&
-        net_stream_tap_header(self->tap, &self->header, self->config.reporter) != NET_OK)
+        net_stream_tap_header(self->tap, &self->header, &self->program->reporter) != NET_OK)
         code = NET_EXIT_RUNTIME;
     if (code == NET_EXIT_CLEAN) code = make_writer(self);
     if (code != NET_EXIT_CLEAN) return code;
@@ -273,11 +280,11 @@ int server_stream_begin(server_stream* self, uint64_t identity, bool is_resumed)
 
 // ---- standing by ----
 
-int server_stream_stand_by(server_stream* self, uint64_t identity, net_standby* standby) {
-    BASE_ASSERT(self->config.is_following && !self->nats && !self->writer);
+static int stand_by(server_stream* self, uint64_t identity, net_standby* standby) {
+    BASE_ASSERT(!self->nats && !self->writer);
     const server_nats_config config = {
-        .url = self->config.url, .identity = identity, .wake = wake, .context = self};
-    const net_result result = server_nats_open(&config, self->config.reporter, &self->nats);
+        .url = self->program->config.stream, .identity = identity, .wake = wake, .context = self};
+    const net_result result = server_nats_open(&config, &self->program->reporter, &self->nats);
     if (result != NET_OK) return result == NET_ERR_MEMORY ? NET_EXIT_RUNTIME : NET_EXIT_USAGE;
     self->broker = server_nats_broker(self->nats);
     const int code = make_writer(self);
@@ -313,7 +320,7 @@ static void say_trouble(server_stream* self, uint64_t now_us) {
     }
     if (self->trouble_us == 0) self->trouble_us = now_us;
     if (now_us - self->trouble_us < PATIENCE_MS * MS && status->trouble != NET_STREAM_WELL) return;
-    const base_reporter* reporter = self->config.reporter;
+    const base_reporter* reporter = &self->program->reporter;
     const char* then = goes_on(self) ? ", the match goes on" : "";
     if (self->said_trouble == NET_STREAM_WELL) self->said_acked = status->acked.records;
     self->said_trouble = status->trouble;
@@ -343,8 +350,7 @@ static void say_trouble(server_stream* self, uint64_t now_us) {
     }
 }
 
-uint64_t server_stream_pass(server_stream* self, uint64_t now_us) {
-    if (!self) return 0;
+static uint64_t pass_stream(server_stream* self, uint64_t now_us) {
     eventfd_t count;
     (void)eventfd_read(self->stored, &count);
     if (!take_counts(self)) (void)eventfd_write(self->stored, 1); // look again, at once
@@ -354,12 +360,12 @@ uint64_t server_stream_pass(server_stream* self, uint64_t now_us) {
     if (status->state == self->said_state) return 0;
     self->said_state = status->state;
     if (status->state == NET_STREAM_FAILED)
-        base_report(self->config.reporter, NULL, 0, "the stream ended, the match %s: %s",
+        base_report(&self->program->reporter, NULL, 0, "the stream ended, the match %s: %s",
                     goes_on(self) ? "goes on without"
                                   : "stands still: end it, and go on with --resume",
                     status->text);
     if (status->state != NET_STREAM_FENCED) return 0;
-    base_report(self->config.reporter, NULL, 0,
+    base_report(&self->program->reporter, NULL, 0,
                 "fenced by epoch %" PRIu64
                 ": another server goes on with this match; this one stops, and its log has ticks "
                 "behind %" PRIu64 " that are not the match's",
@@ -369,8 +375,7 @@ uint64_t server_stream_pass(server_stream* self, uint64_t now_us) {
 
 // ---- what clients may know ----
 
-bool server_stream_read_sync(const char* text, const base_reporter* reporter,
-                             net_stream_sync* sync) {
+static bool read_sync(const char* text, const base_reporter* reporter, net_stream_sync* sync) {
     uint64_t limit_ms = 0;
     *sync = (net_stream_sync){.is_on = strcmp(text, "off") != 0};
     if (!sync->is_on) return true;
@@ -390,13 +395,9 @@ bool server_stream_read_sync(const char* text, const base_reporter* reporter,
     return true;
 }
 
-int server_stream_descriptor(const server_stream* stream) {
-    return stream->stored;
-}
-
 static void say_safety(server_stream* self, net_stream_safety before, ecs_tick newest,
                        uint64_t now_us) {
-    const base_reporter* reporter = self->config.reporter;
+    const base_reporter* reporter = &self->program->reporter;
     const net_stream_sync* sync = &self->sync;
     if (before == NET_STREAM_UNSAFE)
         base_report(reporter, NULL, 0,
@@ -425,9 +426,10 @@ static void say_safety(server_stream* self, net_stream_safety before, ecs_tick n
                     newest);
 }
 
-void server_stream_keep_safe(server_stream* self, net_server* server, net_transport* hold,
-                             ecs_tick newest, uint64_t now_us) {
-    if (!self || !atomic_load(&self->has_writer) || self->said_state == NET_STREAM_FENCED) return;
+static void keep_safe(server_stream* self, uint64_t now_us) {
+    net_server* server = self->program->server;
+    const ecs_tick newest = net_match_tick(self->program->match);
+    if (!atomic_load(&self->has_writer) || self->said_state == NET_STREAM_FENCED) return;
     net_server_set_epoch(server, self->counts.status.epoch);
     if (!self->has_first) self->first = newest;
     self->has_first = true;
@@ -443,14 +445,10 @@ void server_stream_keep_safe(server_stream* self, net_server* server, net_transp
     }
     net_server_stand_still(server,
                            is_still ? "it waits until what happened is stored safely" : NULL);
-    net_transport_hold_release(hold, self->sync.released);
-    if (net_transport_hold_bytes(hold) > 0) net_server_send_released(server);
+    net_transport_hold_release(self->hold, self->sync.released);
+    if (net_transport_hold_bytes(self->hold) > 0) net_server_send_released(server);
     self->counts.safety = self->sync.safety;
-    self->counts.held_bytes = net_transport_hold_bytes(hold);
-}
-
-const server_stream_counts* server_stream_get(const server_stream* stream) {
-    return stream ? &stream->counts : NULL;
+    self->counts.held_bytes = net_transport_hold_bytes(self->hold);
 }
 
 void server_stream_url(const server_stream* stream, char* text, size_t text_bytes) {
@@ -459,8 +457,8 @@ void server_stream_url(const server_stream* stream, char* text, size_t text_byte
     (void)base_text_copy(text, text_bytes, url);
 }
 
-void server_stream_end(server_stream* self) {
-    if (!self || !self->has_thread || !atomic_load(&self->has_writer)) return;
+static void end_stream(server_stream* self) {
+    if (!self->has_thread || !atomic_load(&self->has_writer)) return;
     (void)take_counts(self);
     const bool is_away = self->counts.status.trouble == NET_STREAM_AWAY;
     const uint64_t until_us = net_loop_now_us() + (is_away ? AWAY_MS : END_MS) * MS;
@@ -470,48 +468,128 @@ void server_stream_end(server_stream* self) {
         (void)poll(NULL, 0, 1);
     const net_stream_status* status = &self->counts.status;
     if (status->state == NET_STREAM_ENDED || status->state >= NET_STREAM_FENCED) return;
-    base_report(self->config.reporter, NULL, 0,
+    base_report(&self->program->reporter, NULL, 0,
                 "warning: the stream lacks the last %" PRIu64 " records: its broker is away",
                 net_stream_tap_records(self->tap) - status->acked.records);
 }
 
-// ---- life ----
+// ---- the part ----
 
-net_log_tap server_stream_tap(server_stream* stream) {
-    return net_stream_tap_log(stream->tap);
+server_stream* server_stream_of(const server_program* program) {
+    server_stream* self = server_program_state(program, &server_part_stream);
+    return self && self->tap ? self : NULL;
 }
 
-server_stream* server_stream_create(const server_stream_config* config) {
-    server_stream* self = calloc(1, sizeof *self);
-    if (!self) return NULL;
-    self->config = *config;
-    self->sync = config->sync;
+static bool create_stream(server_stream* self, server_program* program, net_stream_sync sync) {
+    self->program = program;
+    self->sync = sync;
     self->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     self->stored = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     self->said_state = NET_STREAM_OWNED;
     base_bytes_init(&self->header, NULL);
     pthread_mutex_init(&self->mutex, NULL);
-    const net_stream_tap_config tap = {.log_file = config->log_file,
-                                       .is_following = config->is_following,
+    const net_stream_tap_config tap = {.log_file = server_log_of(program)->file,
+                                       .is_following = program->config.standby != NULL,
                                        .wake = wake,
                                        .context = self};
-    const bool can_wake = self->wake >= 0 && self->stored >= 0;
-    if (can_wake && net_stream_tap_create(&tap, &self->tap) == NET_OK) return self;
-    server_stream_destroy(self);
-    return NULL;
+    return self->wake >= 0 && self->stored >= 0 &&
+           net_stream_tap_create(&tap, &self->tap) == NET_OK &&
+           net_transport_hold_create(NULL, program->transport, &self->hold) == NET_OK;
 }
 
-void server_stream_destroy(server_stream* self) {
+// The stream takes what the log's writer appends.
+static int make_stream(server_program* program) {
+    server_stream* self = server_program_state(program, &server_part_stream);
+    net_stream_sync sync;
+    if (!read_sync(program->config.stream_sync ? program->config.stream_sync : "off",
+                   &program->reporter, &sync))
+        return NET_EXIT_USAGE;
+    if (sync.is_on && !program->config.stream)
+        return server_refuse(program, NET_EXIT_USAGE, "--stream sync: there is no --stream");
+    if (!program->config.stream) return NET_EXIT_CLEAN;
+    sync.tick_us = UINT64_C(1000000) / program->config.tick_rate_hz;
+    if (!server_log_is_wanted(&program->config))
+        return server_refuse(program, NET_EXIT_USAGE,
+                             "--stream: it needs a log, which is its source (not --log none)");
+    char text[NET_ENET_ADDRESS_TEXT_BYTES];
+    if (!net_transport_enet_address(program->transport, text, sizeof text) ||
+        net_address_parse(text, &self->address) != NET_OK)
+        self->address.port = 0;
+    if (!create_stream(self, program, sync))
+        return server_refuse(program, NET_EXIT_RUNTIME, "%s", net_result_text(NET_ERR_MEMORY));
+    server_program_hear(program, self->stored);
+    server_log_of(program)->tap = net_stream_tap_log(self->tap);
+    program->outer = self->hold;
+    program->fixed_game = "those that follow the stream have the game as it is now";
+    return NET_EXIT_CLEAN;
+}
+
+static int begin_stream(server_program* program) {
+    server_stream* self = server_stream_of(program);
+    if (!self) return NET_EXIT_CLEAN;
+    if (server_log_of(program)->has_file && program->config.standby)
+        return stand_by(self, program->identity, server_standby_of(program)->standby);
+    if (server_log_of(program)->has_file)
+        return claim_stream(self, program->identity, program->config.resume != NULL);
+    return server_refuse(program, NET_EXIT_RUNTIME,
+                         "--stream: there is no log, which is its source");
+}
+
+static void pass(server_program* program, uint64_t now_us) {
+    server_stream* self = server_stream_of(program);
     if (!self) return;
+    server_subject_of(program)->stream = &self->counts;
+    if (pass_stream(self, now_us) > 0) {
+        program->is_over = true; // another server goes on with the match
+        program->over_code = NET_EXIT_FENCED;
+    }
+    keep_safe(self, net_loop_now_us());
+}
+
+static void say(const server_program* program, server_saying line, char* text, size_t bytes) {
+    char url[SERVER_NATS_URL_BYTES];
+    if (line != SERVER_SAYS_READY || !server_stream_of(program)) return;
+    server_stream_url(server_stream_of(program), url, sizeof url);
+    (void)base_text_format(text, bytes, " stream=%s", url);
+}
+
+static int report(server_program* program) {
+    if (server_stream_of(program)) end_stream(server_stream_of(program));
+    return NET_EXIT_CLEAN;
+}
+
+static int stop_stream(server_program* program) {
+    server_stream* self = server_program_state(program, &server_part_stream);
+    if (!self->program) return NET_EXIT_CLEAN;
     atomic_store(&self->is_stopping, true);
     wake(self);
     if (self->has_thread) pthread_join(self->thread, NULL);
     net_stream_writer_destroy(self->writer);
     server_nats_close(self->nats);
     net_stream_tap_destroy(self->tap);
+    self->tap = NULL;
     base_bytes_deinit(&self->header);
     if (self->wake >= 0) close(self->wake);
     if (self->stored >= 0) close(self->stored);
     pthread_mutex_destroy(&self->mutex);
-    free(self);
+    return NET_EXIT_CLEAN;
 }
+
+static int close_hold(server_program* program) {
+    net_transport* hold =
+        ((server_stream*)server_program_state(program, &server_part_stream))->hold;
+    if (hold) hold->ops->destroy(hold);
+    return NET_EXIT_CLEAN;
+}
+
+const server_part server_part_stream = {
+    .name = "stream",
+    .state_bytes = sizeof(server_stream),
+    .at = {[SERVER_LISTENING] = make_stream,
+           [SERVER_OPENED] = begin_stream,
+           [SERVER_REPORT] = report,
+           [SERVER_STOP] = stop_stream,
+           [SERVER_CLOSE] = close_hold},
+    .say = say,
+    .pass = pass,
+};

@@ -37,10 +37,9 @@ bool server_log_has_controls(const server_config* config) {
 static int prepare(server_program* self) {
     const server_config* config = &self->config;
     if (!config->log_key) return NET_EXIT_CLEAN;
-    if (!server_log_is_wanted(config)) {
-        base_report(&self->reporter, NULL, 0, "--log key: there is no log to sign (--log none)");
-        return NET_EXIT_USAGE;
-    }
+    if (!server_log_is_wanted(config))
+        return server_refuse(self, NET_EXIT_USAGE,
+                             "--log key: there is no log to sign (--log none)");
     return net_host_forbid_core() &&
                    net_host_load_log_key(config->log_key, &server_log_of(self)->key,
                                          &self->reporter)
@@ -105,9 +104,8 @@ static int open_log(server_program* self) {
     if (!name || (!has_file && self->config.log_ring_s > 0)) {
         make_log_name(self, log, unix_ms); // without a file: of what is saved
     } else if (!base_text_copy(log->file, sizeof log->file, name)) {
-        base_report(&self->reporter, NULL, 0, "--log: the name is longer than %zu bytes",
-                    sizeof log->file - 1);
-        return NET_EXIT_USAGE;
+        return server_refuse(self, NET_EXIT_USAGE, "--log: the name is longer than %zu bytes",
+                             sizeof log->file - 1);
     }
     if (!has_file && self->config.log_ring_s == 0) return NET_EXIT_CLEAN;
     return create_writer(self, log, has_file, unix_ms);
