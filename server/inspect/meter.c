@@ -8,19 +8,7 @@
 #include "ecs/inspect.h"
 #include "net/socket.h"
 
-#include <string.h>
 #include <time.h>
-
-enum { COUNT_STEPS = 256 }; // entities between two looks at the time
-
-/// Counts of a walk over all entities: [0] is whole, [1] goes on.
-typedef struct census {
-    const ecs_world* world;
-    uint32_t* counts[2];
-    uint32_t template_count;
-    ecs_entity at;
-    bool is_whole;
-} census;
 
 struct server_meter {
     server_timing parts[SERVER_METER_PARTS];
@@ -31,7 +19,6 @@ struct server_meter {
     server_second seconds[SERVER_METER_SECONDS];
     uint64_t second_count; ///< ever closed
     uint64_t tick_count;
-    census census;
     ecs_world* watched; ///< NULL: no systems are measured
     uint64_t watch_us, watch_asked_us;
     uint32_t samples_max;
@@ -40,28 +27,6 @@ struct server_meter {
 
 static size_t meter_bytes(uint32_t samples_max) {
     return sizeof(server_meter) + (size_t)samples_max * SERVER_METER_PARTS * sizeof(uint32_t);
-}
-
-static void census_deinit(census* self) {
-    for (uint32_t i = 0; i < 2; i++)
-        base_release(NULL, self->counts[i], self->template_count * sizeof(uint32_t));
-    *self = (census){0};
-}
-
-// A template more, as a composition makes one, begins again.
-static bool census_fits(census* self, const ecs_world* world) {
-    const uint32_t count = ecs_template_count(world) + 1u;
-    if (self->world == world && self->template_count == count) return true;
-    census_deinit(self);
-    self->template_count = count;
-    for (uint32_t i = 0; i < 2; i++)
-        self->counts[i] = base_allocate_zero(NULL, count * sizeof(uint32_t));
-    if (!self->counts[0] || !self->counts[1]) {
-        census_deinit(self);
-        return false;
-    }
-    self->world = world;
-    return true;
 }
 
 server_meter* server_meter_create(uint32_t tick_rate_hz) {
@@ -74,7 +39,6 @@ server_meter* server_meter_create(uint32_t tick_rate_hz) {
 
 void server_meter_destroy(server_meter* meter) {
     if (!meter) return;
-    census_deinit(&meter->census);
     base_release(NULL, meter, meter_bytes(meter->samples_max));
 }
 
@@ -126,31 +90,6 @@ void server_meter_pass(server_meter* meter, net_server* server, const net_transp
     meter->recv_bytes = stats.recv_bytes;
     meter->next_us += 1000000;
     if (meter->next_us <= now_us) meter->next_us = now_us + 1000000; // the first, or a stall
-}
-
-void server_meter_count(server_meter* meter, const ecs_world* world, uint64_t until_us) {
-    census* it = &meter->census;
-    if (!census_fits(it, world)) return;
-    for (uint32_t step = 1;; step++) {
-        it->at = ecs_entity_next(world, it->at);
-        if (it->at == ECS_ENTITY_NONE) break;
-        it->counts[1][ecs_entity_template(world, it->at)]++;
-        if (step % COUNT_STEPS == 0 && net_loop_now_us() >= until_us) return;
-    }
-    uint32_t* whole = it->counts[1];
-    it->counts[1] = it->counts[0];
-    it->counts[0] = whole;
-    memset(it->counts[1], 0, it->template_count * sizeof(uint32_t));
-    it->is_whole = true;
-}
-
-uint32_t server_meter_entities(const server_meter* meter, ecs_template_id id) {
-    const census* it = &meter->census;
-    return id < it->template_count ? it->counts[!it->is_whole][id] : 0;
-}
-
-bool server_meter_has_counted(const server_meter* meter) {
-    return meter->census.is_whole;
 }
 
 static uint64_t now_ns(void) {

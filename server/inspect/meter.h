@@ -34,14 +34,6 @@ void server_meter_tick(server_meter* meter, uint64_t took_us,
 void server_meter_pass(server_meter* meter, net_server* server, const net_transport* transport,
                        ecs_world* world, uint64_t now_us);
 
-/// Count the entities of each template further, until `until_us`: a large world takes several
-/// calls. A world that was exchanged begins again.
-void server_meter_count(server_meter* meter, const ecs_world* world, uint64_t until_us);
-/// Entities of a template at the newest whole count; of the present one, before there was one.
-uint32_t server_meter_entities(const server_meter* meter, ecs_template_id id);
-/// Was the world counted as a whole once?
-bool server_meter_has_counted(const server_meter* meter);
-
 /// Measure the systems of the world from now on, SERVER_METER_WATCH_S beyond the newest call; after
 /// SERVER_METER_SECONDS it begins again from zero.
 /// @return microseconds since it began; 0: just now.

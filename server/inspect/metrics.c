@@ -33,10 +33,6 @@ typedef struct seen_client {
     uint64_t acked, lost;
 } seen_client;
 
-typedef struct template_counts {
-    uint32_t of[SERVER_METRICS_TEMPLATES_MAX + 1]; // by id; [0]: all others
-} template_counts;
-
 struct server_metrics {
     server_histogram tick;
     server_histogram parts[NET_PART_COUNT];
@@ -47,7 +43,9 @@ struct server_metrics {
     bool is_at_clients, is_at_entities;
     uint32_t place;
     ecs_entity entity;
-    template_counts counting, counted; // of this walk, of the last whole one
+    uint32_t counts[2][UINT16_MAX + 1]; // by template: of the last whole walk, of this one
+    uint32_t whole;                     // which is which
+    bool has_counted;
     seen_client seen[PLACES_MAX];
 };
 
@@ -119,12 +117,12 @@ static void pass_entities(server_metrics* self, const ecs_world* world) {
         self->entity = ecs_entity_next(world, self->entity);
         if (self->entity == ECS_ENTITY_NONE) {
             self->is_at_entities = false;
-            self->counted = self->counting;
-            self->counting = (template_counts){{0}};
+            self->whole = !self->whole;
+            self->has_counted = true;
+            memset(self->counts[!self->whole], 0, sizeof self->counts[0]);
             return;
         }
-        const ecs_template_id id = ecs_entity_template(world, self->entity);
-        self->counting.of[id <= SERVER_METRICS_TEMPLATES_MAX ? id : 0]++;
+        self->counts[!self->whole][ecs_entity_template(world, self->entity)]++;
     }
 }
 
@@ -140,6 +138,14 @@ void server_metrics_pass(server_metrics* self, const server_subject* subject, ui
         pass_clients(self, subject->server);
     if (is_walking(&self->is_at_entities, &self->entities_us, now_us))
         pass_entities(self, net_match_world(subject->match));
+}
+
+bool server_metrics_has_counted(const server_metrics* self) {
+    return self->has_counted;
+}
+
+uint32_t server_metrics_entities(const server_metrics* self, ecs_template_id id) {
+    return self->counts[self->has_counted ? self->whole : !self->whole][id];
 }
 
 // ---- lines
@@ -269,9 +275,11 @@ static void put_entities(const server_metrics* self, base_bytes* text, const ecs
     begin_metric(text, name, "gauge", "Entities by template, counted about once a second.");
     for (uint32_t id = 1; id <= count && id <= SERVER_METRICS_TEMPLATES_MAX; id++)
         put_labelled(text, name, "template", ecs_template_get(world, (ecs_template_id)id)->name,
-                     self->counted.of[id]);
-    if (count > SERVER_METRICS_TEMPLATES_MAX)
-        put_labelled(text, name, "template", "other", self->counted.of[0]);
+                     self->counts[self->whole][id]);
+    uint64_t others = 0;
+    for (uint32_t id = SERVER_METRICS_TEMPLATES_MAX + 1; id <= count; id++)
+        others += self->counts[self->whole][id];
+    if (count > SERVER_METRICS_TEMPLATES_MAX) put_labelled(text, name, "template", "other", others);
 }
 
 static void put_traffic(server_metrics* self, base_bytes* text, const server_subject* subject,
@@ -461,10 +469,6 @@ void server_metrics_write(server_metrics* self, const server_subject* subject,
 
 static void run_metrics(server_subject* subject, const server_request* request,
                         server_answer* answer) {
-    if (!subject->metrics) {
-        server_answer_error(answer, 409, "a log is played: a match that runs has metrics");
-        return;
-    }
     answer->type = "text/plain; version=0.0.4; charset=utf-8";
     server_metrics_write(subject->metrics, subject, request, answer->json);
 }

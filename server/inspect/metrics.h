@@ -37,6 +37,10 @@ void server_metrics_tick(server_metrics* metrics, const net_server* server, uint
                          uint64_t late_us);
 /// Look at some clients and entities. Call it where the server's threads have sent the last tick.
 void server_metrics_pass(server_metrics* metrics, const server_subject* subject, uint64_t now_us);
+/// Entities of a template at the newest whole count; of the present one, before there was one.
+uint32_t server_metrics_entities(const server_metrics* metrics, ecs_template_id id);
+/// Was the world counted as a whole once?
+bool server_metrics_has_counted(const server_metrics* metrics);
 /// Append all lines that the caller may see (view.h). What lacks memory shows in text->failed.
 void server_metrics_write(server_metrics* metrics, const server_subject* subject,
                           const server_request* request, base_bytes* text);

@@ -17,16 +17,8 @@
 #define WHO_BYTES 128u
 #define CONTROL_ARGUMENTS_MAX 3u
 
-// @return false: there is no match to steer; `answer` says it.
-static bool has_match(const server_subject* subject, server_answer* answer) {
-    if (subject->server) return true;
-    server_answer_error(answer, 409, "a log is played: there is no match to steer");
-    return false;
-}
-
 // @return false: the match does not run here; `answer` says it.
 static bool runs_here(const server_subject* subject, server_answer* answer) {
-    if (!has_match(subject, answer)) return false;
     if (!subject->follow) return true;
     server_answer_error(answer, 409,
                         "the match of another server is shown here: ask that one to change it");
@@ -90,7 +82,7 @@ static void run_control(server_subject* subject, const server_request* request,
 
 static void run_edit(server_subject* subject, const server_request* request,
                      server_answer* answer) {
-    if (subject->may_edit || !subject->server || subject->follow)
+    if (subject->may_edit || subject->follow)
         run_control(subject, request, answer);
     else
         server_answer_error(answer, 403,
@@ -102,7 +94,6 @@ static void run_edit(server_subject* subject, const server_request* request,
 static void run_reload(server_subject* subject, const server_request* request,
                        server_answer* answer) {
     (void)request;
-    if (!has_match(subject, answer)) return;
     subject->is_reload_asked = true;
     base_json_put(answer->json, "{\"reloads\":true}");
 }
@@ -110,7 +101,6 @@ static void run_reload(server_subject* subject, const server_request* request,
 static void run_save(server_subject* subject, const server_request* request,
                      server_answer* answer) {
     const char* name = server_request_find(request, "name");
-    if (!has_match(subject, answer)) return;
     const net_result result =
         subject->log ? net_log_save(subject->log, name ? name : "") : NET_ERR_CLOSED;
     if (result == NET_OK) {
@@ -125,7 +115,6 @@ static void run_save(server_subject* subject, const server_request* request,
 
 static void run_end(server_subject* subject, const server_request* request, server_answer* answer) {
     (void)request;
-    if (!has_match(subject, answer)) return;
     subject->is_end_asked = true;
     base_json_put(answer->json, "{\"ends\":true}");
 }
@@ -133,9 +122,7 @@ static void run_end(server_subject* subject, const server_request* request, serv
 static void run_drain(server_subject* subject, const server_request* request,
                       server_answer* answer) {
     uint64_t seconds = SERVER_DRAIN_S_DEFAULT;
-    if (!has_match(subject, answer) ||
-        !server_request_number(request, "seconds", 1, SERVER_DRAIN_S_MAX, &seconds, answer))
-        return;
+    if (!server_request_number(request, "seconds", 1, SERVER_DRAIN_S_MAX, &seconds, answer)) return;
     subject->drain_s_asked = seconds;
     base_json_put(answer->json, "{\"drains\":true,\"seconds\":%" PRIu64 "}", seconds);
 }
@@ -169,7 +156,6 @@ static void run_net(server_subject* subject, const server_request* request, serv
     const char* spec = server_request_find(request, "spec");
     base_report_first first = {.count = 0};
     const base_reporter reporter = base_reporter_first(&first);
-    if (!has_match(subject, answer)) return;
     (void)net_server_wait_sent(subject->server, UINT64_MAX); // its threads send through the link
     const bool is_set = strcmp(spec, "off") == 0 ? net_socket_link_set(NULL) == NET_OK
                                                  : net_host_simulate_network(spec, &reporter);
@@ -209,8 +195,7 @@ static void run_standbys(server_subject* subject, const server_request* request,
     const char* said = server_request_find(request, "addresses");
     net_address addresses[NET_STANDBYS_MAX];
     uint32_t count;
-    if (!has_match(subject, answer) || (said && !read_addresses(said, addresses, &count, answer)))
-        return;
+    if ((said && !read_addresses(said, addresses, &count, answer))) return;
     if (said) net_server_set_standbys(subject->server, addresses, count);
     base_json_put(answer->json, "{\"standbys\":%" PRIu32 "}",
                   subject->stream ? subject->stream->status.standbys : 0);
@@ -222,9 +207,7 @@ static void run_kick(server_subject* subject, const server_request* request,
                      server_answer* answer) {
     const char* reason = server_request_find(request, "reason");
     uint64_t client = 0;
-    if (!has_match(subject, answer) ||
-        !server_request_number(request, "client", 1, UINT32_MAX, &client, answer))
-        return;
+    if (!server_request_number(request, "client", 1, UINT32_MAX, &client, answer)) return;
     if (!net_server_kick(subject->server, (uint32_t)client, reason ? reason : "")) {
         server_answer_error(answer, 404, "there is no client %" PRIu64, client);
         return;
@@ -269,7 +252,7 @@ static void put_ban(server_answer* answer, const char* key, const net_ban* ban) 
 static void run_ban(server_subject* subject, const server_request* request, server_answer* answer) {
     net_ban ban;
     uint32_t ended;
-    if (!has_match(subject, answer) || !read_ban(subject, request, &ban, answer)) return;
+    if (!read_ban(subject, request, &ban, answer)) return;
     const net_result result = net_server_ban(subject->server, &ban, &ended);
     if (result != NET_OK) {
         server_answer_error(answer, 503, "not banned: %s", net_result_text(result));
@@ -282,7 +265,7 @@ static void run_ban(server_subject* subject, const server_request* request, serv
 static void run_unban(server_subject* subject, const server_request* request,
                       server_answer* answer) {
     net_ban ban;
-    if (!has_match(subject, answer) || !read_ban(subject, request, &ban, answer)) return;
+    if (!read_ban(subject, request, &ban, answer)) return;
     if (!subject->bans || !net_bans_remove(subject->bans, &ban)) {
         server_answer_error(answer, 404, "this is not banned");
         return;

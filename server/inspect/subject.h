@@ -30,7 +30,7 @@ typedef struct server_inspect_counts {
     uint64_t cuts;         ///< answers that lack something, because their time was over
 } server_inspect_counts;
 
-/// What the stream of the match did so far (server/fleet/stream.h).
+/// What the stream of the match did so far (server/fleet/stream.c).
 typedef struct server_stream_counts {
     net_stream_status status;
     uint64_t records; ///< that the log appended, of the kinds that the stream has
@@ -45,24 +45,24 @@ typedef struct server_stream_counts {
 
 typedef struct server_subject {
     net_match* match;
-    net_server* server;                 ///< NULL: a log is played, no match runs
-    net_transport* transport;           ///< NULL with server NULL
+    net_server* server;
+    net_transport* transport;
     net_log_writer* log;                ///< NULL: no log
     bool lacks_log;                     ///< it should have one: the disk took none
     const char* log_file;               ///< "none": no log has a file
     const server_stream_counts* stream; ///< NULL: no --stream
     const base_reporter* reporter;
-    server_lines* lines; ///< NULL with server NULL
-    bool is_served;      ///< over HTTP
+    server_lines* lines;
+    bool is_served; ///< over HTTP
     server_inspect_counts http;
-    server_metrics* metrics; ///< NULL with server NULL
-    uint64_t start_us;       ///< of the loop, net_loop_now_us
+    server_metrics* metrics;
+    uint64_t start_us; ///< of the loop, net_loop_now_us
     uint64_t tick_rate_hz;
-    uint64_t ticks_given_up;           ///< that were due while the machine was busy
-    server_meter* meter;               ///< NULL: nothing is measured
+    uint64_t ticks_given_up; ///< that were due while the machine was busy
+    server_meter* meter;
     const net_standby_report* standby; ///< NULL: it stands by no match, or has it
     const net_follow_report* follow;   ///< of a match that runs elsewhere; NULL: it runs here
-    const base_options* options;       ///< with their sources; NULL: none are shown
+    const base_options* options;       ///< with their sources
     uint32_t clients_max, spectators_max;
     uint64_t reader_delay_s; ///< so late readers see the match; 0: live
     bool is_paused;

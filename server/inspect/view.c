@@ -233,12 +233,6 @@ ecs_component_id view_find_component(const ecs_world* world, const char* name, s
 
 // ---- rights and limits ----
 
-bool view_has_server(const server_subject* subject, server_answer* answer) {
-    if (subject->server) return true;
-    server_answer_error(answer, 409, "a log is played: no server runs and there are no clients");
-    return false;
-}
-
 static bool hides(const server_subject* subject) {
     return net_match_get_config(subject->match)->module->game->interest ||
            net_schema_hides(net_match_schema(subject->match));

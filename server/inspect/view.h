@@ -49,8 +49,6 @@ BASE_MUST_USE bool view_find_entity(const server_subject* subject, const server_
 ecs_component_id view_find_component(const ecs_world* world, const char* name, size_t name_bytes,
                                      base_nearest* nearest);
 
-/// Does a server run? @return false: `answer` says that it does not.
-BASE_MUST_USE bool view_has_server(const server_subject* subject, server_answer* answer);
 /// May the caller know the world as it is now? A reader may not, of a game that hides something
 /// from players or with --http delay. What no answer has for him then: values and places, how many
 /// entities there are of what, what a client sees, what is sent of which, and the tick.

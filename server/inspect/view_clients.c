@@ -225,8 +225,7 @@ static void put_client(const server_subject* subject, const server_request* requ
 static void run_clients(server_subject* subject, const server_request* request,
                         server_answer* answer) {
     uint64_t after = 0, limit = CLIENTS_DEFAULT;
-    if (!view_has_server(subject, answer) ||
-        !server_request_number(request, "after", 0, UINT32_MAX, &after, answer) ||
+    if (!server_request_number(request, "after", 0, UINT32_MAX, &after, answer) ||
         !server_request_number(request, "limit", 1, CLIENTS_MAX, &limit, answer))
         return;
     if (server_request_find(request, "id"))
@@ -313,8 +312,7 @@ static void run_why(server_subject* subject, const server_request* request, serv
     ecs_entity entity;
     net_explanation it;
     const char* text = server_request_find(request, "entity");
-    if (!view_has_server(subject, answer) || !view_may_look(subject, request, answer) ||
-        !find_client(subject, request, &peer, answer))
+    if (!view_may_look(subject, request, answer) || !find_client(subject, request, &peer, answer))
         return;
     if (!text || !view_read_entity(net_match_world(subject->match), text, &entity)) {
         server_answer_error(answer, 400, "an entity is INDEX:GENERATION, as 17:1, not '%s'",

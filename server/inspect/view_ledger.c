@@ -87,9 +87,8 @@ static void run_ledger(server_subject* subject, const server_request* request,
     ledger_lines found = {.count = 0};
     net_ledger_by by;
     net_ledger_span span;
-    if (!view_has_server(subject, answer) || !find_way(request, &by, answer) ||
-        (by != NET_LEDGER_CAUSE && by != NET_LEDGER_CLIENT &&
-         !view_may_look(subject, request, answer)))
+    if (!find_way(request, &by, answer) || (by != NET_LEDGER_CAUSE && by != NET_LEDGER_CLIENT &&
+                                            !view_may_look(subject, request, answer)))
         return;
     if (net_server_ledger(subject->server, by, LEDGER_LINES_MAX, keep_line, &found, &span))
         put_ledger(answer->json, by, &found, &span);
@@ -118,9 +117,7 @@ static void put_part(base_bytes* json, const net_packet_part* part) {
 static void run_packet(server_subject* subject, const server_request* request,
                        server_answer* answer) {
     uint64_t client = 0;
-    if (!view_has_server(subject, answer) ||
-        !server_request_number(request, "client", 1, UINT32_MAX, &client, answer))
-        return;
+    if (!server_request_number(request, "client", 1, UINT32_MAX, &client, answer)) return;
     const net_packet* packet = net_server_packet(subject->server, (uint32_t)client);
     if (!packet) {
         server_answer_error(answer, 404,

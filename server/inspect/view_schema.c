@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What the game is made of: templates, components, systems; and the options of the program.
+#include "metrics.h"
 #include "view.h"
 
 #include "base/options.h"
@@ -49,8 +50,8 @@ static void put_template(base_bytes* json, const server_subject* subject,
     view_open(json, NULL, '{');
     view_text(json, "name", it->name);
     view_u32(json, "id", it->id);
-    if (subject->meter && view_may_see_now(subject, request->right))
-        view_u32(json, "entities", server_meter_entities(subject->meter, it->id));
+    if (view_may_see_now(subject, request->right))
+        view_u32(json, "entities", server_metrics_entities(subject->metrics, it->id));
     view_bool(json, "is_replicated", it->is_replicated);
     view_bool(json, "is_singleton", it->is_singleton);
     view_u32(json, "priority", it->importance);
@@ -74,7 +75,6 @@ static void run_templates(server_subject* subject, const server_request* request
     uint64_t after = 0, id;
     if (!server_request_number(request, "after", 0, UINT16_MAX, &after, answer)) return;
     base_bytes* json = answer->json;
-    if (subject->meter) server_meter_count(subject->meter, world, request->until_us);
     view_open(json, NULL, '{');
     view_open(json, "templates", '[');
     const uint64_t first = after + 1;
@@ -236,8 +236,7 @@ static void run_systems(server_subject* subject, const server_request* request,
     ecs_world* world = net_match_world(subject->match);
     base_bytes* json = answer->json;
     const bool may_see = view_may_see_now(subject, request->right);
-    const uint64_t watched_us =
-        subject->meter ? server_meter_watch(subject->meter, world, net_loop_now_us()) : 0;
+    const uint64_t watched_us = server_meter_watch(subject->meter, world, net_loop_now_us());
     const uint64_t whole_ns = sum_times(world);
     view_open(json, NULL, '{');
     view_tick(json, subject, request);
@@ -293,11 +292,11 @@ static void run_options(server_subject* subject, const server_request* request,
     const base_options* options = subject->options;
     view_open(json, NULL, '{');
     view_open(json, "options", '[');
-    for (uint32_t i = 0; options && i < options->count; i++)
+    for (uint32_t i = 0; i < options->count; i++)
         if (options->options[i].kind != BASE_OPTION_KEYS)
             put_option(request, json, options, options->options[i].name, &options->options[i], i);
-    uint32_t source = options ? options->count : 0;
-    for (uint32_t i = 0; options && i < options->keys_count; i++) {
+    uint32_t source = options->count;
+    for (uint32_t i = 0; i < options->keys_count; i++) {
         for (uint32_t k = 0; k < options->keys[i].count; k++) {
             char name[64];
             const base_option* key = &options->keys[i].keys[k];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The state of a match at a glance: times against the budget, who and what is there, bytes, and
 // warnings in words.
+#include "metrics.h"
 #include "view.h"
 
 #include "base/assert.h"
@@ -16,7 +17,6 @@
 enum { TEMPLATES_MAX = 64 };
 
 static const char* phase_name(const server_subject* subject) {
-    if (!subject->server) return "log";
     switch (net_server_get_phase(subject->server)) {
     case NET_SERVER_HOLDING:
         return "holding";
@@ -33,14 +33,14 @@ static const char* phase_name(const server_subject* subject) {
 }
 
 static uint64_t budget_us(const server_subject* subject) {
-    return subject->tick_rate_hz ? 1000000 / subject->tick_rate_hz : 0;
+    return 1000000 / subject->tick_rate_hz;
 }
 
 // ---- times ----
 
 static void put_parts(base_bytes* json, const server_meter* meter) {
     view_open(json, "parts", '[');
-    for (uint32_t i = 0; meter && i < SERVER_METER_PARTS; i++) {
+    for (uint32_t i = 0; i < SERVER_METER_PARTS; i++) {
         double share;
         const server_timing* times = server_meter_part(meter, i, &share);
         view_open(json, NULL, '{');
@@ -88,10 +88,7 @@ static int compare_counts(const void* a, const void* b) {
     return (x->id > y->id) - (x->id < y->id);
 }
 
-static void put_templates(base_bytes* json, const ecs_world* world, server_meter* meter,
-                          uint64_t until_us) {
-    if (!meter) return;
-    server_meter_count(meter, world, until_us);
+static void put_templates(base_bytes* json, const ecs_world* world, const server_metrics* metrics) {
     const uint32_t count = ecs_template_count(world);
     template_count* counts = base_allocate(NULL, (count + 1) * sizeof *counts);
     if (!counts) {
@@ -100,7 +97,7 @@ static void put_templates(base_bytes* json, const ecs_world* world, server_meter
     }
     for (uint32_t i = 0; i < count; i++)
         counts[i] = (template_count){(ecs_template_id)(i + 1),
-                                     server_meter_entities(meter, (ecs_template_id)(i + 1))};
+                                     server_metrics_entities(metrics, (ecs_template_id)(i + 1))};
     qsort(counts, count, sizeof *counts, compare_counts);
     view_open(json, "templates", '[');
     for (uint32_t i = 0; i < count && i < TEMPLATES_MAX && counts[i].count > 0; i++) {
@@ -110,7 +107,7 @@ static void put_templates(base_bytes* json, const ecs_world* world, server_meter
         view_close(json, '}');
     }
     view_close(json, ']');
-    view_bool(json, "templates_cut", !server_meter_has_counted(meter));
+    view_bool(json, "templates_cut", !server_metrics_has_counted(metrics));
     base_release(NULL, counts, (count + 1) * sizeof *counts);
 }
 
@@ -123,7 +120,7 @@ static void put_traffic(base_bytes* json, const server_subject* subject) {
     subject->transport->ops->stats(subject->transport, &stats);
     view_u64(json, "sent_bytes", stats.sent_bytes);
     view_u64(json, "recv_bytes", stats.recv_bytes);
-    const uint32_t seconds = subject->meter ? server_meter_seconds(subject->meter) : 0;
+    const uint32_t seconds = server_meter_seconds(subject->meter);
     if (seconds > 0) {
         const server_second* last = server_meter_second(subject->meter, seconds - 1);
         view_u32(json, "sent_bytes_s", last->sent_bytes);
@@ -190,7 +187,6 @@ static void warn(base_bytes* json, const char* of, const char* text, const char*
 
 static void warn_of_times(base_bytes* json, const server_subject* subject) {
     double share;
-    if (!subject->meter) return;
     const uint64_t p99 = server_timing_percentile(server_meter_part(subject->meter, 0, &share), 99);
     const uint64_t budget = budget_us(subject);
     if (p99 <= budget) return;
@@ -295,11 +291,9 @@ static void warn_of_stream(base_bytes* json, const server_subject* subject) {
 
 static void put_warnings(base_bytes* json, const server_subject* subject, bool may_see) {
     view_open(json, "warnings", '[');
-    if (subject->server) {
-        warn_of_times(json, subject);
-        warn_of_clients(json, subject);
-        warn_of_stream(json, subject);
-    }
+    warn_of_times(json, subject);
+    warn_of_clients(json, subject);
+    warn_of_stream(json, subject);
     if (may_see) warn_of_world(json, net_match_world(subject->match));
     view_close(json, ']');
 }
@@ -323,7 +317,7 @@ static void put_head(base_bytes* json, const server_subject* subject,
     view_u32(json, "tick_rate_hz", (uint32_t)subject->tick_rate_hz);
     view_u32(json, "budget_us", (uint32_t)budget_us(subject));
     view_f64(json, "up_s", (double)up_us * 1e-6);
-    view_u32(json, "seconds", subject->meter ? server_meter_seconds(subject->meter) : 0);
+    view_u32(json, "seconds", server_meter_seconds(subject->meter));
 }
 
 static void put_clients(base_bytes* json, const server_subject* subject) {
@@ -345,13 +339,13 @@ void view_put_status(base_bytes* json, server_subject* subject, const server_req
     const bool may_see = view_may_see_now(subject, request->right);
     view_open(json, NULL, '{');
     put_head(json, subject, request);
-    if (subject->server) put_clients(json, subject);
+    put_clients(json, subject);
     if (may_see) view_u32(json, "entities", ecs_world_entity_count(world));
     view_u32(json, "entities_max", ecs_world_limits(world)->replicated_index_max);
     put_parts(json, subject->meter);
-    if (!is_brief && may_see && subject->meter) put_history(json, subject->meter);
-    if (!is_brief && may_see) put_templates(json, world, subject->meter, request->until_us);
-    if (subject->server) put_traffic(json, subject);
+    if (!is_brief && may_see) put_history(json, subject->meter);
+    if (!is_brief && may_see) put_templates(json, world, subject->metrics);
+    put_traffic(json, subject);
     put_log(json, subject, request);
     put_stream(json, subject);
     put_warnings(json, subject, may_see);
@@ -360,7 +354,6 @@ void view_put_status(base_bytes* json, server_subject* subject, const server_req
 
 static void run_status(server_subject* subject, const server_request* request,
                        server_answer* answer) {
-    BASE_ASSERT(subject->match);
     view_put_status(answer->json, subject, request, false);
 }
 

@@ -43,8 +43,6 @@ static void put_newest_line(base_bytes* json, const server_subject* subject) {
 static void put_event(server_subject* subject, const server_request* request, const char* name,
                       server_answer* answer) {
     base_bytes* json = answer->json;
-    if (strcmp(name, "clients") == 0 && !subject->server) return;
-    if (strcmp(name, "log") == 0 && !subject->lines) return;
     begin_event(json, subject, request, name);
     if (strcmp(name, "status") == 0)
         view_put_status(json, subject, request, true);
@@ -120,7 +118,7 @@ static void put_line(base_bytes* json, const server_line* line) {
 }
 
 static void run_log(server_subject* subject, const server_request* request, server_answer* answer) {
-    uint64_t after = 0, limit = LINES_DEFAULT, first = 1, end = 1, rows = 0;
+    uint64_t after = 0, limit = LINES_DEFAULT, first, end, rows = 0;
     uint32_t level = SERVER_LEVEL_DEBUG, layer = SERVER_LAYER_COUNT;
     if (!server_request_number(request, "after", 0, UINT64_MAX, &after, answer) ||
         !server_request_number(request, "limit", 1, SERVER_LINES_MAX, &limit, answer) ||
@@ -128,7 +126,7 @@ static void run_log(server_subject* subject, const server_request* request, serv
         !find_name(request, "layer", layer_name, SERVER_LAYER_COUNT, &layer, answer))
         return;
     base_bytes* json = answer->json;
-    if (subject->lines) server_lines_range(subject->lines, &first, &end);
+    server_lines_range(subject->lines, &first, &end);
     uint64_t number = after >= first ? after + 1 : first;
     view_open(json, NULL, '{');
     view_open(json, "lines", '[');
@@ -307,7 +305,6 @@ static bool put_world(server_subject* subject, const server_request* request,
 
 static bool is_there(const server_subject* subject, uint64_t client, server_answer* answer) {
     net_live_peer peer;
-    if (!view_has_server(subject, answer)) return false;
     if (net_server_find_client(subject->server, (uint32_t)client, &peer)) return true;
     server_answer_error(answer, 404, "there is no client %" PRIu64, client);
     return false;

@@ -155,10 +155,8 @@ static int open_all(server_program* self) {
     server_operator* operator= operator_of(self);
     operator->meter = server_meter_create((uint32_t)self->config.tick_rate_hz);
     operator->metrics = server_metrics_create();
-    if (!operator->metrics) {
-        base_report(&self->reporter, NULL, 0, "%s", net_result_text(NET_ERR_MEMORY));
-        return NET_EXIT_RUNTIME;
-    }
+    if (!operator->meter || !operator->metrics)
+        return server_refuse(self, NET_EXIT_RUNTIME, "%s", net_result_text(NET_ERR_MEMORY));
     update_subject(self);
     int code = open_inspect(self);
     if (code == NET_EXIT_CLEAN && self->config.control)
@@ -200,9 +198,8 @@ static void pass(server_program* self, uint64_t now_us) {
 
 static void received(server_program* self, uint64_t now_us) {
     server_operator* operator= operator_of(self);
-    if (operator->meter)
-        server_meter_pass(operator->meter, self->server, self->transport,
-                          net_match_world(self->match), now_us);
+    server_meter_pass(operator->meter, self->server, self->transport, net_match_world(self->match),
+                      now_us);
     update_subject(self); // a reload may have exchanged the match
     server_metrics_pass(operator->metrics, &operator->subject, now_us);
 }
@@ -210,8 +207,7 @@ static void received(server_program* self, uint64_t now_us) {
 static void tick(server_program* self, uint64_t took_us, uint64_t late_us) {
     server_operator* operator= operator_of(self);
     server_metrics_tick(operator->metrics, self->server, took_us, late_us);
-    if (operator->meter)
-        server_meter_tick(operator->meter, took_us, net_server_get_times(self->server));
+    server_meter_tick(operator->meter, took_us, net_server_get_times(self->server));
 }
 
 // ---- the end

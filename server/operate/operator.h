@@ -23,7 +23,7 @@ typedef struct server_operator {
     server_subject subject;  ///< what verbs look at
     server_inspect* inspect; ///< NULL: no --http
     server_control* control; ///< NULL: no --control
-    server_meter* meter;     ///< NULL: there was no memory for it
+    server_meter* meter;
     server_metrics* metrics;
     server_console console;
 } server_operator;

@@ -164,23 +164,6 @@ VIEW_CASE(what_is_wrong_is_said_in_a_sentence, .seed = 1, .quiet = 1e9, .spectat
     }
 }
 
-VIEW_CASE(without_a_server_the_world_can_still_be_seen, .seed = 1, .quiet = 1e9) {
-    play(self, 60);
-    const server_subject whole = self->subject;
-    self->subject.server = NULL;
-    self->subject.transport = NULL;
-    self->subject.meter = NULL;
-    self->subject.lines = NULL;
-    static const char* const there[] = {"status",    "templates", "components", "systems", "query",
-                                        "positions", "events",    "log",        "options"};
-    for (uint32_t i = 0; i < BASE_COUNT(there); i++)
-        assert_int_equal(ask(self, SERVER_OPERATOR, there[i], NULL), 200);
-    assert_int_equal(ask(self, SERVER_OPERATOR, "clients", NULL), 409);
-    assert_int_equal(ask(self, SERVER_OPERATOR, "why", "id", "1", "entity", "1:1", NULL), 409);
-    assert_int_equal(ask(self, SERVER_OPERATOR, "positions", "client", "1", NULL), 409);
-    self->subject = whole;
-}
-
 // Verbs may come while the threads of the server still send the last tick.
 VIEW_CASE(answers_wait_for_the_threads_of_the_server, .seed = 4, .quiet = 1e9, .is_threaded = true,
           .lanes = 2) {
@@ -306,14 +289,8 @@ static void check_what_a_reader_gets(viewer* self, bool may_see, ecs_tick tick) 
     assert_true(says(self, "shoal_entities{"));
 }
 
-static void open_metrics(viewer* self) {
-    self->subject.metrics = server_metrics_create();
-    assert_non_null(self->subject.metrics);
-}
-
 VIEW_CASE(a_reader_who_watches_later_gets_nothing_of_now, .seed = 1, .quiet = 1e9) {
     play_with(self, 1, 150);
-    open_metrics(self);
     const ecs_tick tick = net_match_tick(self->table.match);
     check_what_a_reader_gets(self, true, tick);
     self->subject.reader_delay_s = 1;
@@ -334,7 +311,6 @@ VIEW_CASE(a_program_has_the_metrics_that_say_something_about_it, .seed = 1, .qui
     const server_stream_counts stream = {.records = 0};
     const net_standby_report standby = {.newest = 1};
     const net_follow_report follow = {.behind_us = 2500000};
-    open_metrics(self);
     play(self, 10);
     assert_true(has_metric(self, "tick_lag_seconds") && has_metric(self, "tick_period_seconds"));
     assert_false(has_metric(self, "stream_up") || has_metric(self, "standbys"));
@@ -375,7 +351,6 @@ static bool has_carried(viewer* self, uint64_t bytes) {
 }
 // A counter that falls is a restart to Prometheus.
 VIEW_CASE(no_counter_falls_while_packets_wait_to_be_sent, .seed = 1, .quiet = 1e9) {
-    open_metrics(self);
     play_with(self, 1, 30);
     number_transport wire = {{.ops = &number_ops}, packet_bytes(self) + 100};
     self->subject.transport = &wire.transport;
@@ -389,7 +364,6 @@ VIEW_CASE(no_counter_falls_while_packets_wait_to_be_sent, .seed = 1, .quiet = 1e
 
 // The newest tick is long ago.
 VIEW_CASE(a_match_that_is_paused_is_not_late, .seed = 1, .quiet = 1e9) {
-    open_metrics(self);
     play(self, 10);
     server_metrics_tick(self->subject.metrics, self->table.server, 1000, 200000);
     assert_true(has_metric(self, "tick_lag_seconds") && says(self, "lag_seconds 0.200000"));
@@ -411,7 +385,6 @@ CASE(a_reader_looks_into_no_game_that_hides_things) {
     assert_int_equal(ask(&self, SERVER_READER, "positions", NULL), 403);
     assert_int_equal(ask(&self, SERVER_OPERATOR, "query", NULL), 200);
     assert_int_equal(ask(&self, SERVER_OPERATOR, "why", "id", "1", "entity", "1:1", NULL), 200);
-    open_metrics(&self);
     check_what_a_reader_gets(&self, false, net_match_tick(self.table.match));
     close_view(&self);
 }
@@ -504,7 +477,6 @@ VIEW_CASE(a_stream_that_waits_or_ended_says_why, .seed = 2, .quiet = 1) {
         {NET_STREAM_FAILED, NET_STREAM_WELL, "The stream ended", "the log has not all of it"},
     };
     self->subject.stream = &counts;
-    open_metrics(self);
     for (uint32_t i = 0; i < BASE_COUNT(rows); i++) {
         counts.status.state = rows[i].state;
         counts.status.trouble = rows[i].trouble;
@@ -528,7 +500,6 @@ VIEW_CASE(a_stream_that_waits_or_ended_says_why, .seed = 2, .quiet = 1) {
 VIEW_CASE(a_log_that_the_disk_refused_is_missed, .seed = 2, .quiet = 1) {
     net_log_writer* log = self->subject.log;
     self->subject.log = NULL;
-    self->subject.metrics = server_metrics_create();
     table_step(&self->table);
     for (uint32_t lacks = 0; lacks < 2; lacks++) {
         char line[64];

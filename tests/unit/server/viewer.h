@@ -72,12 +72,14 @@ static inline void open_view(viewer* self, table_config config) {
         .start_us = net_loop_now_us(),
         .tick_rate_hz = 60,
         .meter = server_meter_create(60),
+        .metrics = server_metrics_create(),
         .options = &self->options,
         .clients_max = TABLE_SEATS,
         .spectators_max = 1,
     };
     assert_non_null(self->subject.lines);
     assert_non_null(self->subject.meter);
+    assert_non_null(self->subject.metrics);
 }
 
 static inline void close_view(viewer* self) {
@@ -173,6 +175,7 @@ static inline void play(viewer* self, uint32_t ticks) {
                           net_server_get_times(self->table.server));
         server_meter_pass(self->subject.meter, self->table.server, self->table.transport,
                           net_match_world(self->table.match), self->table.now_us);
+        server_metrics_pass(self->subject.metrics, &self->subject, self->table.now_us);
     }
 }
 
