@@ -37,8 +37,8 @@ _Static_assert(TEXT_BYTES <= PIPE_BUF, "POLLOUT says that so many bytes do not b
 /// In each second all lines together wait so long for stderr.
 #define WAIT_MS_MAX 20u
 
-static const char* const level_names[SERVER_LEVEL_COUNT] = {"error", "warning", "info", "debug"};
-static const char* const layer_names[SERVER_LAYER_COUNT] = {"server", "game", "net", "log", "http"};
+const char* const server_level_names[SERVER_LEVEL_COUNT] = {"error", "warning", "info", "debug"};
+const char* const server_layer_names[SERVER_LAYER_COUNT] = {"server", "game", "net", "log", "http"};
 static const int journal_levels[SERVER_LEVEL_COUNT] = {3, 4, 6, 7};
 
 typedef struct slot {
@@ -68,16 +68,6 @@ struct server_lines {
     slot slots[SERVER_LINES_MAX];
 };
 
-const char* server_level_name(server_level level) {
-    BASE_ASSERT(level < SERVER_LEVEL_COUNT);
-    return level_names[level];
-}
-
-const char* server_layer_name(server_layer layer) {
-    BASE_ASSERT(layer < SERVER_LAYER_COUNT);
-    return layer_names[layer];
-}
-
 // ---- forms ----
 
 static void put_time(base_bytes* text, uint64_t unix_ms) {
@@ -88,33 +78,20 @@ static void put_time(base_bytes* text, uint64_t unix_ms) {
                   utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec, (unsigned)(unix_ms % 1000));
 }
 
-static void put_logfmt(base_bytes* text, const server_line* line) {
-    base_json_put(text, "time=");
+// Both forms have the same members.
+static void put_members(base_bytes* text, const server_line* line, bool is_json) {
+    const char* before[] = {is_json ? ",\"file\":" : " file=", is_json ? ",\"line\":" : " line=",
+                            is_json ? ",\"message\":" : " message="};
+    base_json_put(text, is_json ? "{\"time\":\"" : "time=");
     put_time(text, line->unix_ms);
-    base_json_put(text, " level=%s layer=%s tick=%" PRIu64, level_names[line->level],
-                  layer_names[line->layer], line->tick);
-    if (line->file[0]) {
-        base_json_put(text, " file=");
-        base_json_text(text, line->file);
-    }
-    if (line->line) base_json_put(text, " line=%" PRIu32, line->line);
-    base_json_put(text, " message=");
-    base_json_text(text, line->message);
-}
-
-static void put_json(base_bytes* text, const server_line* line) {
-    base_json_put(text, "{\"time\":\"");
-    put_time(text, line->unix_ms);
-    base_json_put(text, "\",\"level\":\"%s\",\"layer\":\"%s\",\"tick\":%" PRIu64,
-                  level_names[line->level], layer_names[line->layer], line->tick);
-    if (line->file[0]) {
-        base_json_put(text, ",\"file\":");
-        base_json_text(text, line->file);
-    }
-    if (line->line) base_json_put(text, ",\"line\":%" PRIu32, line->line);
-    base_json_put(text, ",\"message\":");
-    base_json_text(text, line->message);
-    base_json_put(text, "}");
+    base_json_put(text,
+                  is_json ? "\",\"level\":\"%s\",\"layer\":\"%s\",\"tick\":%" PRIu64
+                          : " level=%s layer=%s tick=%" PRIu64,
+                  server_level_names[line->level], server_layer_names[line->layer], line->tick);
+    if (line->file[0]) base_json_put_text(text, before[0], line->file);
+    if (line->line) base_json_put(text, "%s%" PRIu32, before[1], line->line);
+    base_json_put_text(text, before[2], line->message);
+    if (is_json) base_json_put(text, "}");
 }
 
 static void put_words(base_bytes* text, const char* file, uint32_t line, const char* message) {
@@ -191,12 +168,10 @@ static void say(server_lines* lines, const server_line* head, const char* file,
     }
     base_bytes_clear(text);
     if (lines->is_journal) base_json_put(text, "<%d>", journal_levels[kept->level]);
-    if (lines->format == SERVER_LINE_LOGFMT)
-        put_logfmt(text, kept);
-    else if (lines->format == SERVER_LINE_JSON)
-        put_json(text, kept);
-    else
+    if (lines->format == SERVER_LINE_WORDS)
         put_words(text, file[0] ? file : NULL, kept->line, message);
+    else
+        put_members(text, kept, lines->format == SERVER_LINE_JSON);
     base_json_put(text, "\n");
     write_all(STDERR_FILENO, text->data, text->size);
 }
@@ -297,10 +272,13 @@ void server_lines_destroy(server_lines* lines) {
     base_release(NULL, lines, sizeof *lines);
 }
 
-static bool find_name(const char* const* names, uint32_t count, const char* word, uint32_t* found) {
-    for (*found = 0; *found < count; ++*found)
-        if (strcmp(names[*found], word) == 0) return true;
-    return false;
+bool server_lines_find_name(const char* const* names, uint32_t count, const char* word,
+                            uint32_t* found) {
+    uint32_t i = 0;
+    while (i < count && strcmp(names[i], word) != 0)
+        i++;
+    if (i < count) *found = i;
+    return i < count;
 }
 
 // "net=debug" or "debug".
@@ -312,12 +290,12 @@ static bool read_level(const char* text, server_level levels[SERVER_LAYER_COUNT]
     uint32_t layer = 0, level;
     if (is && (size_t)(is - text) < sizeof layer_text)
         memcpy(layer_text, text, (size_t)(is - text));
-    if (is && !find_name(layer_names, SERVER_LAYER_COUNT, layer_text, &layer)) {
+    if (is && !server_lines_find_name(server_layer_names, SERVER_LAYER_COUNT, layer_text, &layer)) {
         base_report(reporter, NULL, 0,
                     "--lines level=%s: there is no such layer: " SERVER_LINE_LAYERS, text);
         return false;
     }
-    if (!find_name(level_names, SERVER_LEVEL_COUNT, level_text, &level)) {
+    if (!server_lines_find_name(server_level_names, SERVER_LEVEL_COUNT, level_text, &level)) {
         base_report(reporter, NULL, 0,
                     "--lines level=%s: there is no such level: " SERVER_LINE_LEVELS, text);
         return false;
@@ -385,8 +363,8 @@ static size_t put_tail_line(char* text, const server_line* line) {
     to = put_number(put_line(to, ":"), seconds % 60, 2);
     to = put_number(put_line(to, "."), line->unix_ms % 1000, 3);
     to = put_number(put_line(to, " "), line->tick, 1);
-    to = put_line(put_line(to, " "), level_names[line->level]);
-    to = put_line(put_line(put_line(to, " "), layer_names[line->layer]), ": ");
+    to = put_line(put_line(to, " "), server_level_names[line->level]);
+    to = put_line(put_line(put_line(to, " "), server_layer_names[line->layer]), ": ");
     if (line->file[0]) to = put_line(put_line(to, line->file), line->line ? ":" : ": ");
     if (line->line) to = put_line(put_number(to, line->line, 1), ": ");
     to = put_line(put_line(to, line->message), "\n");

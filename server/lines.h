@@ -82,10 +82,11 @@ const char* server_lines_fatal_end(const server_lines* lines);
 bool server_lines_shows(const server_lines* lines, server_layer layer, server_level level);
 /// The ticks that are done, for the lines to come.
 void server_lines_set_tick(server_lines* lines, uint64_t tick);
-/// "error", "warning", "info", "debug". Static text.
-const char* server_level_name(server_level level);
-/// "server", "game", "net", "log", "http". Static text.
-const char* server_layer_name(server_layer layer);
+extern const char* const server_level_names[SERVER_LEVEL_COUNT]; ///< "error", "warning"...
+extern const char* const server_layer_names[SERVER_LAYER_COUNT]; ///< "server", "game"...
+/// Which of these names it is. @return false: none of them.
+BASE_MUST_USE bool server_lines_find_name(const char* const* names, uint32_t count,
+                                          const char* word, uint32_t* found);
 
 /// Numbers of the oldest line in the ring and of the next one to come: walk [first, end).
 void server_lines_range(server_lines* lines, uint64_t* first, uint64_t* end);

@@ -117,10 +117,6 @@ static const char* header(http_visit* visit, const char* name) {
     return MHD_lookup_connection_value(visit->connection, MHD_HEADER_KIND, name);
 }
 
-static server_welcome refuse_request(int status, const char* error) {
-    return (server_welcome){.status = status, .error = error};
-}
-
 // May the request come in, by its headers? Its body is not there yet.
 static server_welcome check_headers(server_inspect* self, http_visit* visit) {
     const bool is_post = strcmp(visit->method, "POST") == 0;
@@ -134,27 +130,27 @@ static server_welcome check_headers(server_inspect* self, http_visit* visit) {
     const char* length = header(visit, "Content-Length");
     uint64_t size = 0;
     if (is_malformed(visit))
-        return refuse_request(
+        return server_gate_refuse(
             400, "a NUL in the path, a blank in a header's name, or two of one header");
     // Else a supervisor restarts a server because others look at it.
     if (!visit->route.is_anywhere && !http_has_place(visit))
-        return refuse_request(503, "there are too many connections");
+        return server_gate_refuse(503, "there are too many connections");
     if (!is_post && strcmp(visit->method, "GET") != 0 && strcmp(visit->method, "HEAD") != 0)
-        return refuse_request(405, "GET or POST");
+        return server_gate_refuse(405, "GET or POST");
     if (header(visit, "Transfer-Encoding"))
-        return refuse_request(400, "a body needs a Content-Length");
+        return server_gate_refuse(400, "a body needs a Content-Length");
     if (length && (!base_text_parse_u64(length, &size) || (size > 0 && !is_post)))
-        return refuse_request(400, "only POST has a body, and its Content-Length is a number");
-    if (size > HTTP_BODY_BYTES_MAX) return refuse_request(413, "a body has at most 64 KiB");
+        return server_gate_refuse(400, "only POST has a body, and its Content-Length is a number");
+    if (size > HTTP_BODY_BYTES_MAX) return server_gate_refuse(413, "a body has at most 64 KiB");
     server_welcome welcome = {.status = 200};
     if (!visit->route.is_anywhere)
         welcome = server_gate_check(&self->gate, &knock, net_loop_now_us());
     const bool is_log =
         visit->route.kind == SERVER_ROUTE_LOG_INFO || visit->route.kind == SERVER_ROUTE_LOG_BYTES;
     if (welcome.status == 200 && is_log && welcome.right == SERVER_READER)
-        return refuse_request(403, "a log is for operators; /watch/bytes is for readers");
+        return server_gate_refuse(403, "a log is for operators; /watch/bytes is for readers");
     if (welcome.status == 200 && visit->route.kind == SERVER_ROUTE_NONE)
-        return refuse_request(404, "there is nothing under this path");
+        return server_gate_refuse(404, "there is nothing under this path");
     return welcome;
 }
 

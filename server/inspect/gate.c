@@ -210,8 +210,7 @@ static server_welcome check_token(server_gate* self, const server_knock* knock, 
     static const char bearer[] = "Bearer ";
     uint8_t given[SERVER_TOKEN_BYTES_MAX] = {0};
     uint8_t ip[16];
-    if (!knock->authorization)
-        return (server_welcome){.status = 401, .error = "this needs a token"};
+    if (!knock->authorization) return server_gate_refuse(401, "this needs a token");
     bool has_form = strncasecmp(knock->authorization, bearer, sizeof bearer - 1) == 0;
     const char* token = knock->authorization + (has_form ? sizeof bearer - 1 : 0);
     const size_t size = strlen(token);
@@ -225,24 +224,22 @@ static server_welcome check_token(server_gate* self, const server_knock* knock, 
                                 .right = is_operator ? SERVER_OPERATOR : SERVER_READER};
     prefix_of(&knock->from, ip);
     if (has_guessed_enough(self, ip, now_us))
-        return (server_welcome){.status = 429,
-                                .error = "too many wrong tokens: wait a minute, then try again"};
+        return server_gate_refuse(429, "too many wrong tokens: wait a minute, then try again");
     count_wrong(self, ip, now_us);
-    return (server_welcome){.status = 401, .error = "this token is not known here"};
+    return server_gate_refuse(401, "this token is not known here");
 }
 
 server_welcome server_gate_check(server_gate* self, const server_knock* knock, uint64_t now_us) {
     if (!is_our_host(self, knock->host))
-        return (server_welcome){.status = 403,
-                                .error = "this server has another name: --http host names it"};
+        return server_gate_refuse(403, "this server has another name: --http host names it");
     if (knock->origin && !is_same_origin(knock->origin, knock->host))
-        return (server_welcome){.status = 403, .error = "a page of another site may not ask this"};
+        return server_gate_refuse(403, "a page of another site may not ask this");
     if (knock->is_post && !is_json(knock->content_type))
-        return (server_welcome){.status = 400, .error = "a body must be application/json"};
+        return server_gate_refuse(400, "a body must be application/json");
     if (knock->is_open) return (server_welcome){.status = 200, .right = SERVER_READER};
     if (!self->has_tokens) return (server_welcome){.status = 200, .right = SERVER_OPERATOR};
     server_welcome welcome = check_token(self, knock, now_us);
     if (welcome.status == 200 && knock->is_post && welcome.right == SERVER_READER)
-        return (server_welcome){.status = 403, .error = "a reader changes nothing: no POST"};
+        return server_gate_refuse(403, "a reader changes nothing: no POST");
     return welcome;
 }

@@ -51,6 +51,9 @@ typedef struct server_welcome {
     server_right right;
     const char* error;
 } server_welcome;
+static inline server_welcome server_gate_refuse(int status, const char* error) {
+    return (server_welcome){.status = status, .error = error};
+}
 
 /// Open the gate of a server that listens at `listens`. The lines of `token_file` (NULL: none) are
 /// "reader TOKEN" and "operator TOKEN".

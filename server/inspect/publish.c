@@ -145,19 +145,15 @@ static uint32_t count_streams(const server_inspect* self) {
     return count;
 }
 
-static enum MHD_Result refuse_stream(http_visit* visit) {
-    static const char text[] = "{\"error\":\"there are too many streams\"}";
-    return http_send(visit, 503, NULL, text, sizeof text - 1);
-}
-
 enum MHD_Result http_publish(server_inspect* self, http_visit* visit, uint32_t hz) {
+    static const char too_many[] = "there are too many streams";
     BASE_ASSERT(hz > 0 && hz <= SERVER_STREAM_HZ_MAX && !visit->publication);
     server_order* order = server_orders_get(self->orders, (uint32_t)(visit - self->visits));
     if (count_streams(self) >= HTTP_STREAMS_MAX || order->json.size == 0)
-        return refuse_stream(visit);
+        return http_send_error(visit, 503, too_many);
     http_publication* it = find_publication(self, order);
     if (!it) it = begin_publication(self, order, hz);
-    if (!it) return refuse_stream(visit);
+    if (!it) return http_send_error(visit, 503, too_many);
     struct MHD_Response* response =
         MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 32 << 10, read_stream, visit, NULL);
     it->readers++;

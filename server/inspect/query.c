@@ -3,6 +3,7 @@
 #include "query.h"
 
 #include "base/text.h"
+#include "ecs/inspect.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -121,21 +122,6 @@ static bool take_text(parser* self, server_query_condition* condition) {
     return true;
 }
 
-static bool read_entity(const char* word, ecs_entity* entity) {
-    uint64_t index, generation;
-    char part[16];
-    const char* colon = strchr(word, ':');
-    const size_t size = colon ? (size_t)(colon - word) : 0;
-    if (!colon || size >= sizeof part) return false;
-    memcpy(part, word, size);
-    part[size] = '\0';
-    if (!base_text_parse_u64(part, &index) || !base_text_parse_u64(colon + 1, &generation) ||
-        index == 0 || index > ECS_INDEX_MAX || generation == 0 || generation > ECS_GENERATION_MAX)
-        return false;
-    *entity = ecs_entity_make((uint32_t)index, (uint32_t)generation);
-    return true;
-}
-
 static bool take_value(parser* self, server_query_condition* condition) {
     char word[48];
     int64_t whole;
@@ -149,7 +135,8 @@ static bool take_value(parser* self, server_query_condition* condition) {
     if (strcmp(word, "true") == 0 || strcmp(word, "false") == 0) {
         condition->kind = SERVER_QUERY_BOOL;
         condition->number = word[0] == 't';
-    } else if (strcmp(word, "none") == 0 || read_entity(word, &condition->entity)) {
+    } else if (strcmp(word, "none") == 0 || (ecs_entity_parse(word, &condition->entity) &&
+                                             ecs_entity_index(condition->entity))) {
         condition->kind = SERVER_QUERY_ENTITY;
     } else if (base_text_parse_i64(word, &whole)) {
         condition->number = whole;

@@ -3,6 +3,7 @@
 
 #include "base/assert.h"
 #include "base/text.h"
+#include "ecs/inspect.h"
 #include "net/socket.h"
 
 #include <inttypes.h>
@@ -25,8 +26,8 @@ void view_open(base_bytes* json, const char* key, char bracket) {
     base_bytes_write_u8(json, (uint8_t)bracket);
 }
 
-void view_close(base_bytes* json, char bracket) {
-    base_bytes_write_u8(json, (uint8_t)bracket);
+void view_close(base_bytes* json, const char* brackets) {
+    base_bytes_write(json, brackets, strlen(brackets));
 }
 
 void view_text(base_bytes* json, const char* key, const char* text) {
@@ -85,7 +86,8 @@ void view_tick(base_bytes* json, const server_subject* subject, const server_req
 
 // ---- values ----
 
-void view_element(base_bytes* json, const char* key, ecs_field_kind kind, const void* element) {
+static void put_element(base_bytes* json, const char* key, ecs_field_kind kind,
+                        const void* element) {
     const ecs_number number = ecs_number_get(kind, element);
     begin_object(json, key);
     switch (kind) {
@@ -117,18 +119,17 @@ void view_element(base_bytes* json, const char* key, ecs_field_kind kind, const 
     }
 }
 
-static void put_field(base_bytes* json, const char* key, const ecs_field* field,
-                      const uint8_t* object) {
+void view_field(base_bytes* json, const char* key, const ecs_field* field, const uint8_t* object) {
     const uint32_t bytes = ecs_field_kind_bytes(field->kind);
     const uint8_t* element = object + field->offset;
     if (field->count == 1) {
-        view_element(json, key, field->kind, element);
+        put_element(json, key, field->kind, element);
         return;
     }
     view_open(json, key, '[');
     for (uint32_t i = 0; i < field->count; i++)
-        view_element(json, NULL, field->kind, element + (size_t)i * bytes);
-    view_close(json, ']');
+        put_element(json, NULL, field->kind, element + (size_t)i * bytes);
+    view_close(json, "]");
 }
 
 // Of a t the text itself, of other such values what a dump writes.
@@ -153,12 +154,12 @@ void view_value(base_bytes* json, const char* key, const ecs_world* world, ecs_c
     } else if (type->field_count == 0 || ecs_type_is_varsize(type)) {
         put_varsize(json, key, type, value);
     } else if (type->field_count == 1) {
-        put_field(json, key, &type->fields[0], ecs_type_object(type, value));
+        view_field(json, key, &type->fields[0], ecs_type_object(type, value));
     } else {
         view_open(json, key, '[');
         for (uint32_t i = 0; i < type->field_count; i++)
-            put_field(json, NULL, &type->fields[i], ecs_type_object(type, value));
-        view_close(json, ']');
+            view_field(json, NULL, &type->fields[i], ecs_type_object(type, value));
+        view_close(json, "]");
     }
 }
 
@@ -183,40 +184,52 @@ void view_first_remarks(base_bytes* json, const ecs_world* world, ecs_component_
         if (view_remarks(json, world, (ecs_template_id)i, component)) return;
 }
 
+void view_warn(base_bytes* json, const char* of, const char* text, const char* remedy,
+               const char* figure, ...) {
+    char figures[256];
+    va_list arguments;
+    va_start(arguments, figure);
+    (void)base_text_vformat(figures, sizeof figures, figure, arguments);
+    va_end(arguments);
+    view_open(json, NULL, '{');
+    if (of) view_text(json, "of", of);
+    view_text(json, "figure", figures);
+    view_text(json, "text", text);
+    view_text(json, "remedy", remedy);
+    view_close(json, "}");
+}
+
 // ---- names from outside ----
 
 bool view_read_entity(const ecs_world* world, const char* text, ecs_entity* entity) {
-    char part[24];
-    uint64_t index, generation;
-    const char* colon = strchr(text, ':');
-    const size_t size = colon ? (size_t)(colon - text) : strlen(text);
-    if (size == 0 || size >= sizeof part) return false;
-    memcpy(part, text, size);
-    part[size] = '\0';
-    if (!base_text_parse_u64(part, &index) || index == 0 || index > ECS_INDEX_MAX) return false;
-    if (!colon) {
-        const ecs_entity next = ecs_entity_next(world, ecs_entity_make((uint32_t)index - 1, 1));
-        *entity = ecs_entity_index(next) == index ? next : ecs_entity_make((uint32_t)index, 1);
-        return true;
-    }
-    if (!base_text_parse_u64(colon + 1, &generation) || generation == 0 ||
-        generation > ECS_GENERATION_MAX)
-        return false;
-    *entity = ecs_entity_make((uint32_t)index, (uint32_t)generation);
+    uint64_t index;
+    if (strchr(text, ':')) return ecs_entity_parse(text, entity) && ecs_entity_index(*entity) > 0;
+    if (!base_text_parse_u64(text, &index) || index == 0 || index > ECS_INDEX_MAX) return false;
+    const ecs_entity next = ecs_entity_next(world, ecs_entity_make((uint32_t)index - 1, 1));
+    *entity = ecs_entity_index(next) == index ? next : ecs_entity_make((uint32_t)index, 1);
     return true;
 }
 
 bool view_find_entity(const server_subject* subject, const server_request* request,
-                      const char* name, ecs_entity* entity, server_answer* answer) {
+                      const char* name, bool must_live, ecs_entity* entity, server_answer* answer) {
     const ecs_world* world = net_match_world(subject->match);
     const char* text = server_request_find(request, name);
-    if (!text || !view_read_entity(world, text, entity)) {
+    const bool is_read = text && view_read_entity(world, text, entity);
+    if (is_read && (!must_live || ecs_is_alive(world, *entity))) return true;
+    if (is_read)
+        server_answer_error(answer, 404, "entity %s does not live", text);
+    else
         server_answer_error(answer, 400, "an entity is INDEX:GENERATION, as 17:1, not '%s'",
                             text ? text : "");
-        return false;
-    }
-    if (ecs_is_alive(world, *entity)) return true;
-    server_answer_error(answer, 404, "entity %s does not live", text);
+    return false;
+}
+
+bool view_find_client(const server_subject* subject, const server_request* request,
+                      const char* name, net_live_peer* peer, server_answer* answer) {
+    uint64_t client = 0;
+    if (!server_request_number(request, name, 1, UINT32_MAX, &client, answer)) return false;
+    if (net_server_find_client(subject->server, (uint32_t)client, peer)) return true;
+    server_answer_error(answer, 404, "there is no client %" PRIu64, client);
     return false;
 }
 

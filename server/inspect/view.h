@@ -11,7 +11,7 @@
 /// Members of JSON objects and elements of lists; `key` NULL: an element. The comma in front is
 /// written where one belongs.
 void view_open(base_bytes* json, const char* key, char bracket);
-void view_close(base_bytes* json, char bracket);
+void view_close(base_bytes* json, const char* brackets); ///< "]}": both
 void view_text(base_bytes* json, const char* key, const char* text);
 void view_bool(base_bytes* json, const char* key, bool value);
 void view_u32(base_bytes* json, const char* key, uint32_t value);
@@ -32,8 +32,8 @@ bool view_remarks(base_bytes* json, const ecs_world* world, ecs_template_id temp
                   ecs_component_id component);
 /// The same of the first template that states some.
 void view_first_remarks(base_bytes* json, const ecs_world* world, ecs_component_id component);
-/// One element of a field.
-void view_element(base_bytes* json, const char* key, ecs_field_kind kind, const void* element);
+/// A field of an object: one element, or a list.
+void view_field(base_bytes* json, const char* key, const ecs_field* field, const uint8_t* object);
 /// The value as a dump writes it.
 void view_formatted(base_bytes* json, const char* key, const ecs_world* world, ecs_component_id id,
                     const void* value);
@@ -41,9 +41,13 @@ void view_formatted(base_bytes* json, const char* key, const ecs_world* world, e
 
 /// Read "I:G", or "I" for the living generation of an index. @return false: it is neither.
 BASE_MUST_USE bool view_read_entity(const ecs_world* world, const char* text, ecs_entity* entity);
-/// Read the argument `name`, a living entity. @return false: `answer` says why.
+/// Read the argument `name`, an entity. @return false: `answer` says why.
 BASE_MUST_USE bool view_find_entity(const server_subject* subject, const server_request* request,
-                                    const char* name, ecs_entity* entity, server_answer* answer);
+                                    const char* name, bool must_live, ecs_entity* entity,
+                                    server_answer* answer);
+/// Read the argument `name`, a client that is here. @return false: `answer` says why.
+BASE_MUST_USE bool view_find_client(const server_subject* subject, const server_request* request,
+                                    const char* name, net_live_peer* peer, server_answer* answer);
 /// Find a component; `nearest` gets all names (NULL: without a hint). Not counted as a look-up
 /// of the game. @return ECS_COMPONENT_NONE.
 ecs_component_id view_find_component(const ecs_world* world, const char* name, size_t name_bytes,
@@ -64,6 +68,10 @@ bool view_is_late(const server_request* request);
 /// End of a list: "cut", and with `next` where it goes on.
 void view_cut(base_bytes* json, const char* next);
 void view_cut_at(base_bytes* json, bool is_cut, uint64_t next);
+
+/// An element of a list of warnings; `of` NULL: the list is of one thing. `figure` is a format.
+void view_warn(base_bytes* json, const char* of, const char* text, const char* remedy,
+               const char* figure, ...) BASE_PRINTF(5, 6);
 
 /// Room of an answer: a list that grows beyond is cut.
 #define VIEW_BYTES_MAX (512u << 10)

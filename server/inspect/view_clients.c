@@ -16,11 +16,6 @@ enum { CLIENTS_DEFAULT = 100, CLIENTS_MAX = 4096 };
 #define WAITING_BAD_S 1.0
 #define LATE_BAD 0.05
 
-typedef struct client_warning {
-    char figure[64];
-    const char *text, *remedy;
-} client_warning;
-
 static double ratio(uint64_t part, uint64_t whole) {
     return whole > 0 ? (double)part / (double)whole : 0;
 }
@@ -33,45 +28,36 @@ static double loss_in(const net_live_peer* peer) {
     return ratio(peer->peer.inputs_missing, peer->peer.inputs_missing + peer->peer.inputs_received);
 }
 
-enum { WARNINGS_MAX = 5 };
-static uint32_t find_warnings(const server_subject* subject, const net_live_peer* peer,
-                              bool may_see, client_warning* found) {
-    uint32_t count = 0;
+// @return how many; json NULL: they are counted only.
+static uint32_t put_warnings(base_bytes* json, const server_subject* subject,
+                             const net_live_peer* peer, bool may_see) {
     const double waiting_s = (double)peer->waiting_ticks / (double)subject->tick_rate_hz;
     const double late = ratio(peer->peer.inputs_late, peer->peer.inputs_received);
-    if (loss_out(peer) > LOSS_BAD) {
-        client_warning* it = &found[count++];
-        it->text = "State packets are lost on the way to this client.";
-        it->remedy = "Its line is bad or full: a lower --rate-max helps when it is full.";
-        (void)base_text_format(it->figure, sizeof it->figure, "%.1f %%", loss_out(peer) * 100.0);
-    }
-    if (may_see && waiting_s > WAITING_BAD_S) {
-        client_warning* it = &found[count++];
-        it->text = "Changes wait too long for their packet.";
-        it->remedy = peer->is_held ? "Its rate is the limit: raise --rate-max, or replicate less."
-                                   : "It acknowledges nothing, or is away.";
-        (void)base_text_format(it->figure, sizeof it->figure, "%.1f s", waiting_s);
-    }
-    if (late > LATE_BAD) {
-        client_warning* it = &found[count++];
-        it->text = "Its inputs come too late for their tick.";
-        it->remedy = "Its line has much jitter; the client adds delay by itself.";
-        (void)base_text_format(it->figure, sizeof it->figure, "%.1f %%", late * 100.0);
-    }
-    if (peer->quiet_us > NET_QUIET_MS_MAX * UINT64_C(1000)) {
-        client_warning* it = &found[count++];
-        it->text = "Nothing came from it for a while.";
-        it->remedy = "It may come back by itself until it is given up.";
-        (void)base_text_format(it->figure, sizeof it->figure, "%.1f s",
-                               (double)peer->quiet_us * 1e-6);
-    }
-    if (peer->strikes > 0) {
-        client_warning* it = &found[count++];
-        it->text = "It sent what breaks the protocol.";
-        it->remedy = "It is another version, or an attack: see the lines of the log.";
-        (void)base_text_format(it->figure, sizeof it->figure, "%" PRIu32, peer->strikes);
-    }
-    return count;
+    const bool is_losing = loss_out(peer) > LOSS_BAD, is_late = late > LATE_BAD;
+    const bool is_waiting = may_see && waiting_s > WAITING_BAD_S;
+    const bool is_quiet = peer->quiet_us > NET_QUIET_MS_MAX * UINT64_C(1000);
+    if (json && is_losing)
+        view_warn(json, NULL, "State packets are lost on the way to this client.",
+                  "Its line is bad or full: a lower --rate-max helps when it is full.", "%.1f %%",
+                  loss_out(peer) * 100.0);
+    if (json && is_waiting)
+        view_warn(json, NULL, "Changes wait too long for their packet.",
+                  peer->is_held ? "Its rate is the limit: raise --rate-max, or replicate less."
+                                : "It acknowledges nothing, or is away.",
+                  "%.1f s", waiting_s);
+    if (json && is_late)
+        view_warn(json, NULL, "Its inputs come too late for their tick.",
+                  "Its line has much jitter; the client adds delay by itself.", "%.1f %%",
+                  late * 100.0);
+    if (json && is_quiet)
+        view_warn(json, NULL, "Nothing came from it for a while.",
+                  "It may come back by itself until it is given up.", "%.1f s",
+                  (double)peer->quiet_us * 1e-6);
+    if (json && peer->strikes > 0)
+        view_warn(json, NULL, "It sent what breaks the protocol.",
+                  "It is another version, or an attack: see the lines of the log.", "%" PRIu32,
+                  peer->strikes);
+    return 0u + is_losing + is_waiting + is_late + is_quiet + (peer->strikes > 0);
 }
 
 // `may_see`: what the client has of the world now.
@@ -139,7 +125,6 @@ void view_put_clients(base_bytes* json, server_subject* subject, const server_re
     uint64_t rows = 0;
     bool is_cut = false;
     net_live_peer peer;
-    client_warning warnings[WARNINGS_MAX];
     const bool may_see = view_may_see_now(subject, request->right);
     view_open(json, NULL, '{');
     view_tick(json, subject, request);
@@ -150,22 +135,13 @@ void view_put_clients(base_bytes* json, server_subject* subject, const server_re
         if (is_cut) break;
         view_open(json, NULL, '{');
         put_summary(json, &peer, may_see);
-        view_u32(json, "warnings", find_warnings(subject, &peer, may_see, warnings));
-        view_close(json, '}');
+        view_u32(json, "warnings", put_warnings(NULL, subject, &peer, may_see));
+        view_close(json, "}");
         rows++;
     }
-    view_close(json, ']');
+    view_close(json, "]");
     view_cut_at(json, is_cut, place);
-    view_close(json, '}');
-}
-
-static bool find_client(const server_subject* subject, const server_request* request,
-                        net_live_peer* peer, server_answer* answer) {
-    uint64_t client = 0;
-    if (!server_request_number(request, "id", 1, UINT32_MAX, &client, answer)) return false;
-    if (net_server_find_client(subject->server, (uint32_t)client, peer)) return true;
-    server_answer_error(answer, 404, "there is no client %" PRIu64, client);
-    return false;
+    view_close(json, "}");
 }
 
 // One that is gone has its report.
@@ -188,8 +164,7 @@ static bool put_gone(const server_subject* subject, const server_request* reques
         put_summary(json, &peer, may_see);
         put_details(json, &peer, may_see);
         view_open(json, "warnings", '[');
-        view_close(json, ']');
-        view_close(json, '}');
+        view_close(json, "]}");
         return true;
     }
     return false;
@@ -198,10 +173,9 @@ static bool put_gone(const server_subject* subject, const server_request* reques
 static void put_client(const server_subject* subject, const server_request* request,
                        server_answer* answer) {
     net_live_peer peer;
-    client_warning warnings[WARNINGS_MAX];
     const bool may_see = view_may_see_now(subject, request->right);
     base_bytes* json = answer->json;
-    if (!find_client(subject, request, &peer, answer)) {
+    if (!view_find_client(subject, request, "id", &peer, answer)) {
         if (answer->status == 404 && put_gone(subject, request, json)) answer->status = 200;
         return;
     }
@@ -209,17 +183,9 @@ static void put_client(const server_subject* subject, const server_request* requ
     put_summary(json, &peer, may_see);
     put_details(json, &peer, may_see);
     if (request->right == SERVER_OPERATOR) put_identity(json, &peer);
-    const uint32_t count = find_warnings(subject, &peer, may_see, warnings);
     view_open(json, "warnings", '[');
-    for (uint32_t i = 0; i < count; i++) {
-        view_open(json, NULL, '{');
-        view_text(json, "figure", warnings[i].figure);
-        view_text(json, "text", warnings[i].text);
-        view_text(json, "remedy", warnings[i].remedy);
-        view_close(json, '}');
-    }
-    view_close(json, ']');
-    view_close(json, '}');
+    (void)put_warnings(json, subject, &peer, may_see);
+    view_close(json, "]}");
 }
 
 static void run_clients(server_subject* subject, const server_request* request,
@@ -245,9 +211,9 @@ static void put_scope(base_bytes* json, const net_explanation* it) {
         view_open(json, NULL, '{');
         view_text(json, "rule", net_rule_name((net_rule)i));
         view_text(json, "answer", net_rule_answer_name(it->answers[i]));
-        view_close(json, '}');
+        view_close(json, "}");
     }
-    view_close(json, ']');
+    view_close(json, "]");
     view_u32(json, "turn_ticks", it->turn_ticks);
     if (it->distance >= 0) view_f64(json, "distance", it->distance);
     if (it->radius > 0) {
@@ -286,7 +252,7 @@ static void put_sending(base_bytes* json, const net_explanation* it) {
                   it->is_packet_acked  ? "acknowledged"
                   : it->is_packet_lost ? "lost"
                                        : "flying");
-        view_close(json, '}');
+        view_close(json, "}");
     }
     view_u64(json, "newest_packet_tick", it->newest_packet_tick);
 }
@@ -302,23 +268,19 @@ static void put_components(base_bytes* json, const net_explanation* it) {
         view_bool(json, "varsize", component->is_varsize);
         view_bool(json, "waits", component->waits);
         view_bool(json, "unconfirmed", component->is_unconfirmed);
-        view_close(json, '}');
+        view_close(json, "}");
     }
-    view_close(json, ']');
+    view_close(json, "]");
 }
 
 static void run_why(server_subject* subject, const server_request* request, server_answer* answer) {
     net_live_peer peer;
     ecs_entity entity;
     net_explanation it;
-    const char* text = server_request_find(request, "entity");
-    if (!view_may_look(subject, request, answer) || !find_client(subject, request, &peer, answer))
+    if (!view_may_look(subject, request, answer) ||
+        !view_find_client(subject, request, "id", &peer, answer) ||
+        !view_find_entity(subject, request, "entity", false, &entity, answer))
         return;
-    if (!text || !view_read_entity(net_match_world(subject->match), text, &entity)) {
-        server_answer_error(answer, 400, "an entity is INDEX:GENERATION, as 17:1, not '%s'",
-                            text ? text : "");
-        return;
-    }
     if (!net_server_explain(subject->server, peer.peer.client, entity, &it)) {
         server_answer_error(answer, 409, "client %" PRIu32 " has not begun to play",
                             peer.peer.client);
@@ -333,7 +295,7 @@ static void run_why(server_subject* subject, const server_request* request, serv
     put_scope(json, &it);
     put_sending(json, &it);
     put_components(json, &it);
-    view_close(json, '}');
+    view_close(json, "}");
 }
 
 static const server_verb verbs[] = {

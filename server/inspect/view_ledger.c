@@ -51,7 +51,7 @@ static void put_ledger(base_bytes* json, net_ledger_by by, const ledger_lines* f
     view_open(json, "history_bits", '[');
     for (uint32_t i = 0; i < NET_LEDGER_SECONDS; i++)
         view_u64(json, NULL, span->second_bits[i]);
-    view_close(json, ']');
+    view_close(json, "]");
     view_open(json, "lines", '[');
     for (uint32_t i = 0; i < found->count; i++) {
         const net_ledger_line* line = &found->lines[i];
@@ -61,11 +61,11 @@ static void put_ledger(base_bytes* json, net_ledger_by by, const ledger_lines* f
         view_u64(json, "bits", line->bits);
         view_f64(json, "bytes_s", span->seconds ? (double)line->bits / 8.0 / span->seconds : 0.0);
         view_number(json, "share", line->share);
-        view_close(json, '}');
+        view_close(json, "}");
     }
-    view_close(json, ']');
+    view_close(json, "]");
     view_bool(json, "cut", span->is_cut);
-    view_close(json, '}');
+    view_close(json, "}");
 }
 
 static bool find_way(const server_request* request, net_ledger_by* by, server_answer* answer) {
@@ -111,7 +111,7 @@ static void put_part(base_bytes* json, const net_packet_part* part) {
         view_entity(json, "entity", part->entity);
     view_text(json, "component", part->component ? part->component : "");
     view_text(json, "value", part->value ? part->value : "");
-    view_close(json, '}');
+    view_close(json, "}");
 }
 
 static void run_packet(server_subject* subject, const server_request* request,
@@ -136,8 +136,7 @@ static void run_packet(server_subject* subject, const server_request* request,
     view_open(json, "parts", '[');
     for (uint32_t i = 0; i < packet->part_count; i++)
         put_part(json, &packet->parts[i]);
-    view_close(json, ']');
-    view_close(json, '}');
+    view_close(json, "]}");
 }
 
 static const server_verb verbs[] = {

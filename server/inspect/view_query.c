@@ -189,9 +189,9 @@ static void put_columns(base_bytes* json, const ecs_world* world, const bound_qu
         view_text(json, "name", component->name);
         view_text(json, "type", ecs_type_get(world, component->type)->name);
         view_first_remarks(json, world, bound->components[i]);
-        view_close(json, '}');
+        view_close(json, "}");
     }
-    view_close(json, ']');
+    view_close(json, "]");
 }
 
 static void put_row(base_bytes* json, const ecs_world* world, const bound_query* bound,
@@ -206,8 +206,7 @@ static void put_row(base_bytes* json, const ecs_world* world, const bound_query*
         view_value(json, NULL, world, id,
                    is_seen(request, is_a, id) ? ecs_find(world, entity, id) : NULL);
     }
-    view_close(json, ']');
-    view_close(json, '}');
+    view_close(json, "]}");
 }
 
 static bool read_cursor(const ecs_world* world, const server_request* request, ecs_entity* after,
@@ -256,9 +255,9 @@ static void run_query(server_subject* subject, const server_request* request,
         put_row(json, world, &bound, request, next, is_a);
         rows++;
     }
-    view_close(json, ']');
+    view_close(json, "]");
     cut_at(json, cut);
-    view_close(json, '}');
+    view_close(json, "}");
 }
 
 // ---- one entity ----
@@ -267,7 +266,7 @@ static void put_member(base_bytes* json, const ecs_world* world, ecs_entity enti
     view_open(json, NULL, '{');
     view_entity(json, "entity", entity);
     view_text(json, "template", ecs_entity_template_name(world, entity));
-    view_close(json, '}');
+    view_close(json, "}");
 }
 
 static void put_family(base_bytes* json, ecs_world* world, ecs_entity entity) {
@@ -281,14 +280,14 @@ static void put_family(base_bytes* json, ecs_world* world, ecs_entity entity) {
     view_open(json, "path", '[');
     while (depth > 0)
         put_member(json, world, path[--depth]);
-    view_close(json, ']');
+    view_close(json, "]");
     view_open(json, "children", '[');
     ecs_entity child = ecs_hierarchy_first(world, entity);
     for (; child != ECS_ENTITY_NONE && children < CHILDREN_MAX; children++) {
         put_member(json, world, child);
         child = ecs_hierarchy_next(world, child);
     }
-    view_close(json, ']');
+    view_close(json, "]");
     view_bool(json, "children_cut", child != ECS_ENTITY_NONE);
 }
 
@@ -303,14 +302,10 @@ static void put_fields(base_bytes* json, const ecs_world* world, ecs_component_i
         view_open(json, NULL, '{');
         view_text(json, "name", field->name);
         view_text(json, "kind", ecs_field_kind_name(field->kind));
-        if (field->count > 1) view_open(json, "value", '[');
-        for (uint32_t k = 0; k < field->count; k++)
-            view_element(json, field->count > 1 ? NULL : "value", field->kind,
-                         object + field->offset + (size_t)k * ecs_field_kind_bytes(field->kind));
-        if (field->count > 1) view_close(json, ']');
-        view_close(json, '}');
+        view_field(json, "value", field, object);
+        view_close(json, "}");
     }
-    view_close(json, ']');
+    view_close(json, "]");
 }
 
 static void run_entity(server_subject* subject, const server_request* request,
@@ -318,7 +313,7 @@ static void run_entity(server_subject* subject, const server_request* request,
     ecs_world* world = net_match_world(subject->match);
     ecs_entity entity;
     if (!view_may_look(subject, request, answer) ||
-        !view_find_entity(subject, request, "id", &entity, answer))
+        !view_find_entity(subject, request, "id", true, &entity, answer))
         return;
     base_bytes* json = answer->json;
     const ecs_template* is_a = ecs_template_get(world, ecs_entity_template(world, entity));
@@ -342,10 +337,9 @@ static void run_entity(server_subject* subject, const server_request* request,
         view_bool(json, "replicated", component->flags & ECS_COMPONENT_REPLICATED);
         view_formatted(json, "text", world, component->component, value);
         put_fields(json, world, component->component, value);
-        view_close(json, '}');
+        view_close(json, "}");
     }
-    view_close(json, ']');
-    view_close(json, '}');
+    view_close(json, "]}");
 }
 
 static const server_verb verbs[] = {

@@ -13,6 +13,25 @@
 
 // ---- templates ----
 
+// A list from the argument "after" on, cut when it is late or long.
+static void put_page(server_subject* subject, const server_request* request, server_answer* answer,
+                     const char* key, uint32_t count,
+                     void (*put)(base_bytes* json, const server_subject* subject,
+                                 const server_request* request, uint32_t id)) {
+    uint64_t after = 0, id;
+    if (!server_request_number(request, "after", 0, UINT16_MAX, &after, answer)) return;
+    base_bytes* json = answer->json;
+    view_open(json, NULL, '{');
+    view_open(json, key, '[');
+    for (id = after + 1; id <= count; id++) {
+        if (id > after + 1 && (view_is_late(request) || json->size > VIEW_BYTES_MAX)) break;
+        put(json, subject, request, (uint32_t)id);
+    }
+    view_close(json, "]");
+    view_cut_at(json, id <= count, id - 1);
+    view_close(json, "}");
+}
+
 static void put_quant(base_bytes* json, const ecs_quant* quant) {
     view_u32(json, "bits", quant->bits);
     if (quant->bits == 0) return;
@@ -36,7 +55,7 @@ static void put_template_component(base_bytes* json, const ecs_world* world, ecs
     view_text(json, "integral", component->integral ? component->integral : "");
     view_number(json, "teleport", (double)component->teleport);
     view_formatted(json, "value", world, component->component, component->value);
-    view_close(json, '}');
+    view_close(json, "}");
 }
 
 static const char* file_name(const char* path) {
@@ -45,8 +64,9 @@ static const char* file_name(const char* path) {
 }
 
 static void put_template(base_bytes* json, const server_subject* subject,
-                         const server_request* request, const ecs_template* it) {
+                         const server_request* request, uint32_t number) {
     const ecs_world* world = net_match_world(subject->match);
+    const ecs_template* it = ecs_template_get(world, (ecs_template_id)number);
     view_open(json, NULL, '{');
     view_text(json, "name", it->name);
     view_u32(json, "id", it->id);
@@ -58,33 +78,20 @@ static void put_template(base_bytes* json, const server_subject* subject,
     view_open(json, "parts", '[');
     for (uint32_t i = 0; i < it->part_count; i++)
         view_text(json, NULL, ecs_template_get(world, it->parts[i])->name);
-    view_close(json, ']');
+    view_close(json, "]");
     view_text(json, "file", file_name(it->file));
     view_u32(json, "line", it->line);
     view_open(json, "components", '[');
     for (uint32_t i = 0; i < it->component_count; i++)
         if (view_may_see(request, &it->components[i]))
             put_template_component(json, world, it->id, &it->components[i]);
-    view_close(json, ']');
-    view_close(json, '}');
+    view_close(json, "]}");
 }
 
 static void run_templates(server_subject* subject, const server_request* request,
                           server_answer* answer) {
-    const ecs_world* world = net_match_world(subject->match);
-    uint64_t after = 0, id;
-    if (!server_request_number(request, "after", 0, UINT16_MAX, &after, answer)) return;
-    base_bytes* json = answer->json;
-    view_open(json, NULL, '{');
-    view_open(json, "templates", '[');
-    const uint64_t first = after + 1;
-    for (id = first; id <= ecs_template_count(world); id++) {
-        if (id > first && (view_is_late(request) || json->size > VIEW_BYTES_MAX)) break;
-        put_template(json, subject, request, ecs_template_get(world, (ecs_template_id)id));
-    }
-    view_close(json, ']');
-    view_cut_at(json, id <= ecs_template_count(world), id - 1);
-    view_close(json, '}');
+    put_page(subject, request, answer, "templates",
+             ecs_template_count(net_match_world(subject->match)), put_template);
 }
 
 // ---- components ----
@@ -95,7 +102,7 @@ static void put_users(base_bytes* json, const char* key, const ecs_world* world,
     view_open(json, key, '[');
     while (ecs_inspect_user(world, id, use, &user))
         view_text(json, NULL, user.name);
-    view_close(json, ']');
+    view_close(json, "]");
 }
 
 static bool is_replicated(const ecs_world* world, ecs_component_id id) {
@@ -107,7 +114,11 @@ static bool is_replicated(const ecs_world* world, ecs_component_id id) {
     return false;
 }
 
-static void put_component(base_bytes* json, const ecs_world* world, ecs_component_id id) {
+static void put_component(base_bytes* json, const server_subject* subject,
+                          const server_request* request, uint32_t number) {
+    const ecs_world* world = net_match_world(subject->match);
+    const ecs_component_id id = (ecs_component_id)number;
+    (void)request;
     const ecs_component* component = ecs_component_get(world, id);
     const ecs_type* type = ecs_type_get(world, component->type);
     view_open(json, NULL, '{');
@@ -125,30 +136,18 @@ static void put_component(base_bytes* json, const ecs_world* world, ecs_componen
         view_text(json, "kind", ecs_field_kind_name(type->fields[i].kind));
         view_u32(json, "count", type->fields[i].count);
         put_quant(json, &type->fields[i].quant);
-        view_close(json, '}');
+        view_close(json, "}");
     }
-    view_close(json, ']');
+    view_close(json, "]");
     put_users(json, "readers", world, id, ECS_USE_READ);
     put_users(json, "writers", world, id, ECS_USE_WRITE);
-    view_close(json, '}');
+    view_close(json, "}");
 }
 
 static void run_components(server_subject* subject, const server_request* request,
                            server_answer* answer) {
-    const ecs_world* world = net_match_world(subject->match);
-    uint64_t after = 0, id;
-    if (!server_request_number(request, "after", 0, UINT16_MAX, &after, answer)) return;
-    base_bytes* json = answer->json;
-    view_open(json, NULL, '{');
-    view_open(json, "components", '[');
-    const uint64_t first = after + 1;
-    for (id = first; id <= ecs_component_count(world); id++) {
-        if (id > first && (view_is_late(request) || json->size > VIEW_BYTES_MAX)) break;
-        put_component(json, world, (ecs_component_id)id);
-    }
-    view_close(json, ']');
-    view_cut_at(json, id <= ecs_component_count(world), id - 1);
-    view_close(json, '}');
+    put_page(subject, request, answer, "components",
+             ecs_component_count(net_match_world(subject->match)), put_component);
 }
 
 // ---- systems ----
@@ -159,7 +158,7 @@ static void put_uses(base_bytes* json, const char* key, const ecs_world* world, 
     view_open(json, key, '[');
     while (ecs_inspect_use(world, system, use, &user))
         view_text(json, NULL, user.name);
-    view_close(json, ']');
+    view_close(json, "]");
 }
 
 static void put_touched(base_bytes* json, const ecs_world* world, const char* system) {
@@ -169,7 +168,7 @@ static void put_touched(base_bytes* json, const ecs_world* world, const char* sy
     view_open(json, "events", '[');
     while (ecs_inspect_event(world, system, &user))
         view_text(json, NULL, user.name);
-    view_close(json, ']');
+    view_close(json, "]");
 }
 
 static void put_times(base_bytes* json, const ecs_system_times* times, uint64_t whole_ns,
@@ -196,7 +195,7 @@ static void put_system(base_bytes* json, const ecs_world* world, uint32_t order,
     view_u32(json, "quantum", info->quantum);
     put_touched(json, world, info->name);
     put_times(json, times, whole_ns, may_see);
-    view_close(json, '}');
+    view_close(json, "}");
 }
 
 static bool is_in_stage(const ecs_world* world, const char* system) {
@@ -217,9 +216,9 @@ static void put_handlers(base_bytes* json, const ecs_world* world) {
         view_open(json, NULL, '{');
         view_text(json, "name", user.name);
         put_touched(json, world, user.name);
-        view_close(json, '}');
+        view_close(json, "}");
     }
-    view_close(json, ']');
+    view_close(json, "]");
 }
 
 static uint64_t sum_times(const ecs_world* world) {
@@ -253,12 +252,11 @@ static void run_systems(server_subject* subject, const server_request* request,
                              ecs_inspect_system_times(world, stage, i, &times);
              i++)
             put_system(json, world, i, &info, &times, whole_ns, may_see);
-        view_close(json, ']');
-        view_close(json, '}');
+        view_close(json, "]}");
     }
-    view_close(json, ']');
+    view_close(json, "]");
     put_handlers(json, world);
-    view_close(json, '}');
+    view_close(json, "}");
 }
 
 // ---- options ----
@@ -282,7 +280,7 @@ static void put_option(const server_request* request, base_bytes* json, const ba
               base_option_source_name((base_option_source)options->sources[source]));
     view_text(json, "help", option->help);
     view_bool(json, "is_hidden", is_hidden_here);
-    view_close(json, '}');
+    view_close(json, "}");
 }
 
 // Options with a value, then the keys: "log keep".
@@ -304,8 +302,7 @@ static void run_options(server_subject* subject, const server_request* request,
             put_option(request, json, options, name, key, source++);
         }
     }
-    view_close(json, ']');
-    view_close(json, '}');
+    view_close(json, "]}");
 }
 
 static const server_verb verbs[] = {

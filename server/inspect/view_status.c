@@ -16,22 +16,6 @@
 
 enum { TEMPLATES_MAX = 64 };
 
-static const char* phase_name(const server_subject* subject) {
-    switch (net_server_get_phase(subject->server)) {
-    case NET_SERVER_HOLDING:
-        return "holding";
-    case NET_SERVER_RUNNING:
-        return "running";
-    case NET_SERVER_SETTLING:
-        return "settling";
-    case NET_SERVER_LEAVING:
-        return "leaving";
-    case NET_SERVER_ENDED:
-        break;
-    }
-    return "ended";
-}
-
 static uint64_t budget_us(const server_subject* subject) {
     return 1000000 / subject->tick_rate_hz;
 }
@@ -49,9 +33,9 @@ static void put_parts(base_bytes* json, const server_meter* meter) {
         view_f64(json, "p99_us", (double)server_timing_percentile(times, 99));
         view_f64(json, "max_us", (double)server_timing_percentile(times, 100));
         view_f64(json, "share", share);
-        view_close(json, '}');
+        view_close(json, "}");
     }
-    view_close(json, ']');
+    view_close(json, "]");
 }
 
 #define PUT_HISTORY(json, meter, field)                                                            \
@@ -59,7 +43,7 @@ static void put_parts(base_bytes* json, const server_meter* meter) {
         view_open(json, #field, '[');                                                              \
         for (uint32_t i = 0; i < server_meter_seconds(meter); i++)                                 \
             view_u32(json, NULL, server_meter_second(meter, i)->field);                            \
-        view_close(json, ']');                                                                     \
+        view_close(json, "]");                                                                     \
     } while (0)
 
 static void put_history(base_bytes* json, const server_meter* meter) {
@@ -72,7 +56,7 @@ static void put_history(base_bytes* json, const server_meter* meter) {
     PUT_HISTORY(json, meter, recv_bytes);
     PUT_HISTORY(json, meter, clients);
     PUT_HISTORY(json, meter, entities);
-    view_close(json, '}');
+    view_close(json, "}");
 }
 
 // ---- entities ----
@@ -104,9 +88,9 @@ static void put_templates(base_bytes* json, const ecs_world* world, const server
         view_open(json, NULL, '{');
         view_text(json, "name", ecs_template_get(world, counts[i].id)->name);
         view_u32(json, "entities", counts[i].count);
-        view_close(json, '}');
+        view_close(json, "}");
     }
-    view_close(json, ']');
+    view_close(json, "]");
     view_bool(json, "templates_cut", !server_metrics_has_counted(metrics));
     base_release(NULL, counts, (count + 1) * sizeof *counts);
 }
@@ -134,9 +118,9 @@ static void put_traffic(base_bytes* json, const server_subject* subject) {
         view_text(json, "text", net_drop_text((net_drop)i));
         view_u64(json, "count", dropped[i]);
         view_bool(json, "is_usual", net_drop_is_usual((net_drop)i));
-        view_close(json, '}');
+        view_close(json, "}");
     }
-    view_close(json, ']');
+    view_close(json, "]");
 }
 
 static void put_log(base_bytes* json, const server_subject* subject,
@@ -153,7 +137,7 @@ static void put_log(base_bytes* json, const server_subject* subject,
     view_f64(json, "waiting_s", (double)counters.ticks_waited / (double)subject->tick_rate_hz);
     view_u64(json, "saves", counters.saves);
     view_u64(json, "saves_failed", counters.saves_failed);
-    view_close(json, '}');
+    view_close(json, "}");
 }
 
 static void put_stream(base_bytes* json, const server_subject* subject) {
@@ -164,35 +148,20 @@ static void put_stream(base_bytes* json, const server_subject* subject) {
     view_u64(json, "waiting", subject->stream->records - status->acked.records);
     view_u32(json, "standbys", status->standbys);
     view_u32(json, "relays", status->relays);
-    view_close(json, '}');
+    view_close(json, "}");
 }
 
 // ---- warnings ----
-
-BASE_PRINTF(5, 6)
-static void warn(base_bytes* json, const char* of, const char* text, const char* remedy,
-                 const char* figure, ...) {
-    char figures[256];
-    va_list arguments;
-    va_start(arguments, figure);
-    (void)base_text_vformat(figures, sizeof figures, figure, arguments);
-    va_end(arguments);
-    view_open(json, NULL, '{');
-    view_text(json, "of", of);
-    view_text(json, "figure", figures);
-    view_text(json, "text", text);
-    view_text(json, "remedy", remedy);
-    view_close(json, '}');
-}
 
 static void warn_of_times(base_bytes* json, const server_subject* subject) {
     double share;
     const uint64_t p99 = server_timing_percentile(server_meter_part(subject->meter, 0, &share), 99);
     const uint64_t budget = budget_us(subject);
     if (p99 <= budget) return;
-    warn(json, "tick", "Ticks take longer than their time: the match runs late for all players.",
-         "Look for the slowest system; give --threads, or a lower --tick-rate.",
-         "p99 %.1f ms of %.1f ms", (double)p99 / 1000.0, (double)budget / 1000.0);
+    view_warn(json, "tick",
+              "Ticks take longer than their time: the match runs late for all players.",
+              "Look for the slowest system; give --threads, or a lower --tick-rate.",
+              "p99 %.1f ms of %.1f ms", (double)p99 / 1000.0, (double)budget / 1000.0);
 }
 
 static void warn_of_world(base_bytes* json, const ecs_world* world) {
@@ -216,13 +185,14 @@ static void warn_of_world(base_bytes* json, const ecs_world* world) {
     };
     for (uint32_t i = 0; i < BASE_COUNT(rows); i++)
         if (rows[i].count > 0)
-            warn(json, "world", rows[i].text, rows[i].remedy, "%" PRIu64 " times", rows[i].count);
+            view_warn(json, "world", rows[i].text, rows[i].remedy, "%" PRIu64 " times",
+                      rows[i].count);
     const uint32_t most = ecs_world_limits(world)->replicated_index_max;
     const uint32_t count = ecs_world_entity_count(world);
     if (count > most / 10 * 9)
-        warn(json, "world", "The world is nearly full: creations will fail.",
-             "Destroy what is not needed, or raise the limit of indices.",
-             "%" PRIu32 " of %" PRIu32, count, most);
+        view_warn(json, "world", "The world is nearly full: creations will fail.",
+                  "Destroy what is not needed, or raise the limit of indices.",
+                  "%" PRIu32 " of %" PRIu32, count, most);
 }
 
 static void warn_of_drops(base_bytes* json, const server_subject* subject) {
@@ -235,34 +205,35 @@ static void warn_of_drops(base_bytes* json, const server_subject* subject) {
         if (dropped[i] > dropped[most]) most = i;
     }
     if (unusual == 0) return;
-    warn(json, "network", "Data had no effect that usually has one.",
-         "Look at what was dropped; a slow server or bad lines drop inputs, attacks the rest.",
-         "%" PRIu64 ", most of all %s: %s", unusual, net_drop_name((net_drop)most),
-         net_drop_text((net_drop)most));
+    view_warn(json, "network", "Data had no effect that usually has one.",
+              "Look at what was dropped; a slow server or bad lines drop inputs, attacks the rest.",
+              "%" PRIu64 ", most of all %s: %s", unusual, net_drop_name((net_drop)most),
+              net_drop_text((net_drop)most));
 }
 
 static void warn_of_clients(base_bytes* json, const server_subject* subject) {
     warn_of_drops(json, subject);
     const net_server_counters* counters = net_server_get_counters(subject->server);
     if (counters->refusals > 0)
-        warn(json, "clients", "Clients were refused.",
-             "The lines of the log say why: full, another version, no token, a ban.", "%" PRIu64,
-             counters->refusals);
+        view_warn(json, "clients", "Clients were refused.",
+                  "The lines of the log say why: full, another version, no token, a ban.",
+                  "%" PRIu64, counters->refusals);
     if (counters->drops > 0)
-        warn(json, "clients", "Clients were dropped, or fell silent.",
-             "Look at their lines in the log, and at loss and rate of the others.", "%" PRIu64,
-             counters->drops);
+        view_warn(json, "clients", "Clients were dropped, or fell silent.",
+                  "Look at their lines in the log, and at loss and rate of the others.", "%" PRIu64,
+                  counters->drops);
     const net_log_counters log = server_subject_log(subject);
     if (subject->lacks_log)
-        warn(json, "log", "The match runs without a log: the disk refused it at the start.",
-             "Its lines say why. A log begins with the next start.", "%" PRIu64 " ticks",
-             log.ticks_lost);
+        view_warn(json, "log", "The match runs without a log: the disk refused it at the start.",
+                  "Its lines say why. A log begins with the next start.", "%" PRIu64 " ticks",
+                  log.ticks_lost);
     else if (log.ticks_lost > 0)
-        warn(json, "log", "Ticks are missing in the log: the disk took none for too long.",
-             "Make room on the disk, or log to a faster one.", "%" PRIu64 " ticks", log.ticks_lost);
+        view_warn(json, "log", "Ticks are missing in the log: the disk took none for too long.",
+                  "Make room on the disk, or log to a faster one.", "%" PRIu64 " ticks",
+                  log.ticks_lost);
     if (log.saves_failed > 0)
-        warn(json, "log", "Saves of the last seconds failed.", "Make room on the disk.", "%" PRIu64,
-             log.saves_failed);
+        view_warn(json, "log", "Saves of the last seconds failed.", "Make room on the disk.",
+                  "%" PRIu64, log.saves_failed);
 }
 
 static void warn_of_stream(base_bytes* json, const server_subject* subject) {
@@ -280,13 +251,13 @@ static void warn_of_stream(base_bytes* json, const server_subject* subject) {
     if (!subject->stream) return;
     const net_stream_status* status = &subject->stream->status;
     if (status->state == NET_STREAM_FAILED)
-        warn(json, "stream", "The stream ended: no standby could take over.",
-             "Its log has all of it: --resume goes on with the match.", "%s", status->text);
+        view_warn(json, "stream", "The stream ended: no standby could take over.",
+                  "Its log has all of it: --resume goes on with the match.", "%s", status->text);
     else if (status->trouble != NET_STREAM_WELL)
-        warn(json, "stream", rows[status->trouble].text, rows[status->trouble].remedy,
-             "%" PRIu64 " records wait%s%s", subject->stream->records - status->acked.records,
-             status->trouble == NET_STREAM_SLOW ? "" : ": ",
-             status->trouble == NET_STREAM_SLOW ? "" : status->text);
+        view_warn(json, "stream", rows[status->trouble].text, rows[status->trouble].remedy,
+                  "%" PRIu64 " records wait%s%s", subject->stream->records - status->acked.records,
+                  status->trouble == NET_STREAM_SLOW ? "" : ": ",
+                  status->trouble == NET_STREAM_SLOW ? "" : status->text);
 }
 
 static void put_warnings(base_bytes* json, const server_subject* subject, bool may_see) {
@@ -295,13 +266,14 @@ static void put_warnings(base_bytes* json, const server_subject* subject, bool m
     warn_of_clients(json, subject);
     warn_of_stream(json, subject);
     if (may_see) warn_of_world(json, net_match_world(subject->match));
-    view_close(json, ']');
+    view_close(json, "]");
 }
 
 // ---- all of it ----
 
 static void put_head(base_bytes* json, const server_subject* subject,
                      const server_request* request) {
+    static const char* const phases[] = {"holding", "running", "settling", "leaving", "ended"};
     char schema[24];
     const uint64_t up_us = net_loop_now_us() - subject->start_us;
     (void)base_text_format(schema, sizeof schema, "%016" PRIx64,
@@ -309,7 +281,7 @@ static void put_head(base_bytes* json, const server_subject* subject,
     view_text(json, "game", net_match_get_config(subject->match)->module->game->name);
     view_text(json, "build", net_build_id());
     view_text(json, "schema", schema);
-    view_text(json, "phase", phase_name(subject));
+    view_text(json, "phase", phases[net_server_get_phase(subject->server)]);
     view_bool(json, "is_paused", subject->is_paused);
     view_bool(json, "may_edit", subject->may_edit && request->right == SERVER_OPERATOR);
     view_text(json, "right", request->right == SERVER_OPERATOR ? "operator" : "reader");
@@ -349,7 +321,7 @@ void view_put_status(base_bytes* json, server_subject* subject, const server_req
     put_log(json, subject, request);
     put_stream(json, subject);
     put_warnings(json, subject, may_see);
-    view_close(json, '}');
+    view_close(json, "}");
 }
 
 static void run_status(server_subject* subject, const server_request* request,

@@ -37,7 +37,7 @@ static void put_newest_line(base_bytes* json, const server_subject* subject) {
     server_lines_range(subject->lines, &first, &end);
     view_open(json, NULL, '{');
     view_u64(json, "newest", end - 1);
-    view_close(json, '}');
+    view_close(json, "}");
 }
 
 static void put_event(server_subject* subject, const server_request* request, const char* name,
@@ -81,27 +81,13 @@ static void run_events(server_subject* subject, const server_request* request,
 
 // ---- lines for the operator ----
 
-// Which of `count` names it is. @return false: none; `answer` says it.
-static bool find_name(const server_request* request, const char* argument,
-                      const char* (*name_of)(uint32_t number), uint32_t count, uint32_t* found,
-                      server_answer* answer) {
+// Which of the names it is. @return false: none; `answer` says it.
+static bool find_name(const server_request* request, const char* argument, const char* const* names,
+                      uint32_t count, uint32_t* found, server_answer* answer) {
     const char* name = server_request_find(request, argument);
-    if (!name) return true;
-    for (uint32_t i = 0; i < count; i++) {
-        if (strcmp(name_of(i), name) != 0) continue;
-        *found = i;
-        return true;
-    }
+    if (!name || server_lines_find_name(names, count, name, found)) return true;
     server_answer_error(answer, 400, "there is no %s '%s'", argument, name);
     return false;
-}
-
-static const char* level_name(uint32_t level) {
-    return server_level_name((server_level)level);
-}
-
-static const char* layer_name(uint32_t layer) {
-    return server_layer_name((server_layer)layer);
 }
 
 static void put_line(base_bytes* json, const server_line* line) {
@@ -109,12 +95,12 @@ static void put_line(base_bytes* json, const server_line* line) {
     view_u64(json, "n", line->number);
     view_u64(json, "time_ms", line->unix_ms);
     view_u64(json, "tick", line->tick);
-    view_text(json, "level", server_level_name(line->level));
-    view_text(json, "layer", server_layer_name(line->layer));
+    view_text(json, "level", server_level_names[line->level]);
+    view_text(json, "layer", server_layer_names[line->layer]);
     view_text(json, "file", line->file);
     view_u32(json, "line", line->line);
     view_text(json, "text", line->message);
-    view_close(json, '}');
+    view_close(json, "}");
 }
 
 static void run_log(server_subject* subject, const server_request* request, server_answer* answer) {
@@ -122,8 +108,8 @@ static void run_log(server_subject* subject, const server_request* request, serv
     uint32_t level = SERVER_LEVEL_DEBUG, layer = SERVER_LAYER_COUNT;
     if (!server_request_number(request, "after", 0, UINT64_MAX, &after, answer) ||
         !server_request_number(request, "limit", 1, SERVER_LINES_MAX, &limit, answer) ||
-        !find_name(request, "level", level_name, SERVER_LEVEL_COUNT, &level, answer) ||
-        !find_name(request, "layer", layer_name, SERVER_LAYER_COUNT, &layer, answer))
+        !find_name(request, "level", server_level_names, SERVER_LEVEL_COUNT, &level, answer) ||
+        !find_name(request, "layer", server_layer_names, SERVER_LAYER_COUNT, &layer, answer))
         return;
     base_bytes* json = answer->json;
     server_lines_range(subject->lines, &first, &end);
@@ -139,10 +125,10 @@ static void run_log(server_subject* subject, const server_request* request, serv
         put_line(json, &line);
         rows++;
     }
-    view_close(json, ']');
+    view_close(json, "]");
     view_bool(json, "cut", number < end);
     view_u64(json, "next", number < end ? number - 1 : end - 1);
-    view_close(json, '}');
+    view_close(json, "}");
 }
 
 // ---- positions ----
@@ -255,11 +241,10 @@ static uint32_t choose_first(const server_subject* subject, uint32_t places) {
 
 // All that a client sees, in any order; what is cut begins where the tick says.
 static bool put_scope(server_subject* subject, const server_request* request,
-                      const net_log_where* place, uint64_t client, base_bytes* frame) {
+                      const net_log_where* place, uint32_t client, base_bytes* frame) {
     const ecs_world* world = net_match_world(subject->match);
     ecs_entity list[POSITIONS_MAX];
-    const uint32_t count =
-        net_server_list_scope(subject->server, (uint32_t)client, list, POSITIONS_MAX);
+    const uint32_t count = net_server_list_scope(subject->server, client, list, POSITIONS_MAX);
     const uint32_t most = count < POSITIONS_MAX ? count : POSITIONS_MAX;
     const uint32_t first = count <= POSITIONS_STEPS ? 0 : choose_first(subject, most);
     bool is_cut = count > POSITIONS_MAX;
@@ -303,29 +288,23 @@ static bool put_world(server_subject* subject, const server_request* request,
     }
 }
 
-static bool is_there(const server_subject* subject, uint64_t client, server_answer* answer) {
-    net_live_peer peer;
-    if (net_server_find_client(subject->server, (uint32_t)client, &peer)) return true;
-    server_answer_error(answer, 404, "there is no client %" PRIu64, client);
-    return false;
-}
-
 static void run_positions(server_subject* subject, const server_request* request,
                           server_answer* answer) {
-    uint64_t client = 0, hz = POSITIONS_HZ;
+    uint64_t hz = POSITIONS_HZ;
+    net_live_peer peer;
+    const bool has_client = server_request_find(request, "client") != NULL;
     net_log_where place = {0};
     if (!view_may_look(subject, request, answer) ||
-        !server_request_number(request, "client", 1, UINT32_MAX, &client, answer) ||
         !server_request_number(request, "hz", 1, SERVER_STREAM_HZ_MAX, &hz, answer) ||
         !find_place(subject, request, &place, answer) ||
-        (client && !is_there(subject, client, answer)))
+        (has_client && !view_find_client(subject, request, "client", &peer, answer)))
         return;
     base_bytes* frame = answer->json;
     base_bytes_write_u32(frame, 0); // the length, when it is known
     base_bytes_write_u64(frame, net_match_tick(subject->match));
     base_bytes_write_u32(frame, 0);
-    const bool is_cut = client ? put_scope(subject, request, &place, client, frame)
-                               : put_world(subject, request, &place, frame);
+    const bool is_cut = has_client ? put_scope(subject, request, &place, peer.peer.client, frame)
+                                   : put_world(subject, request, &place, frame);
     if (frame->failed) return;
     answer->type = "application/octet-stream";
     const uint32_t size = (uint32_t)frame->size - 4;
