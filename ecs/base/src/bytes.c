@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "base/json.h"
+#include "base/shown.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -131,41 +132,24 @@ void base_json_put(base_bytes* json, const char* format, ...) {
     if (size > 0) base_bytes_write(json, text, strlen(text));
 }
 
-// Count the bytes of the UTF-8 sequence at `text`. @return 0: it is no such sequence.
-static size_t utf8_bytes(const uint8_t* text) {
-    static const uint32_t smallest[5] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t size = text[0] < 0x80 ? 1 : text[0] >= 0xF0 ? 4 : text[0] >= 0xE0 ? 3 : 2;
-    if (size == 1) return 1;
-    if (text[0] < 0xC0 || text[0] > 0xF7) return 0;
-    uint32_t value = text[0] & (0xFFu >> (size + 1));
-    for (size_t i = 1; i < size; i++) {
-        if ((text[i] & 0xC0) != 0x80) return 0;
-        value = value << 6 | (text[i] & 0x3F);
-    }
-    bool is_surrogate = value >= 0xD800 && value < 0xE000;
-    return value >= smallest[size] && value <= 0x10FFFF && !is_surrogate ? size : 0;
-}
-
-static bool is_plain(const uint8_t* at) {
-    return *at >= 32 && *at != 127 && *at != '"' && *at != '\\';
-}
-
 // Runs of plain text are written at once.
 static void put_escaped(base_bytes* json, const char* text) {
-    const uint8_t *at = (const uint8_t*)text, *from = at;
-    for (size_t size; *at; from = at) {
-        for (; is_plain(at) && (size = utf8_bytes(at)) > 0; at += size) {
-        }
-        base_bytes_write(json, from, (size_t)(at - from));
-        if (*at == 0) return;
-        if (*at == '"' || *at == '\\')
-            base_json_put(json, "\\%c", *at);
-        else if (*at < 32 || *at == 127)
-            base_json_put(json, "\\u%04x", *at);
+    const char *at = text, *from = text;
+    while (*at) {
+        uint32_t code;
+        bool is_shown;
+        const uint32_t size = base_shown_next(at, &code, &is_shown);
+        at += size;
+        if (code >= 32 && code != 127 && code != '"' && code != '\\' && code != UINT32_MAX)
+            continue;
+        base_bytes_write(json, from, (size_t)(at - size - from));
+        from = at;
+        if (code == '"' || code == '\\')
+            base_json_put(json, "\\%c", (char)code);
         else
-            base_json_put(json, "\\ufffd");
-        at++;
+            base_json_put(json, "\\u%04x", code == UINT32_MAX ? 0xFFFDu : code);
     }
+    base_bytes_write(json, from, (size_t)(at - from));
 }
 
 void base_json_text(base_bytes* json, const char* text) {

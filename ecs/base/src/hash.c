@@ -42,81 +42,50 @@ uint64_t base_hash64_mix(uint64_t a, uint64_t b) {
     return avalanche(avalanche(a + SALT) ^ b);
 }
 
-// For a size that the compiler knows, an inlined XXH3 is a few instructions.
-#define ROWS_OF(bytes)                                                                             \
-    static __attribute__((flatten))                                                                \
-    uint64_t rows_of_##bytes(const uint8_t* cells, const uint32_t* ids, uint64_t salt,             \
-                             const uint32_t* rows, uint32_t count) {                               \
-        uint64_t sum = 0;                                                                          \
-        for (uint32_t i = 0; i < count; i++)                                                       \
-            sum += XXH3_64bits_withSeed(cells + (size_t)(bytes)*rows[i], bytes,                    \
-                                        avalanche(salt ^ ids[rows[i]]));                           \
-        return sum;                                                                                \
-    }
-ROWS_OF(4)
-ROWS_OF(8)
-ROWS_OF(12)
-ROWS_OF(16)
-#undef ROWS_OF
-
-// Both hashes of a row have one seed.
-#define CHANGE_OF(bytes)                                                                           \
-    static __attribute__((flatten))                                                                \
-    uint64_t change_of_##bytes(const uint8_t* before, const uint8_t* after, const uint32_t* ids,   \
-                               uint64_t salt, const uint32_t* rows, uint32_t count) {              \
-        uint64_t sum = 0;                                                                          \
-        for (uint32_t i = 0; i < count; i++) {                                                     \
-            const uint64_t seed = avalanche(salt ^ ids[rows[i]]);                                  \
-            sum += XXH3_64bits_withSeed(after + (size_t)(bytes)*rows[i], bytes, seed) -            \
-                   XXH3_64bits_withSeed(before + (size_t)(bytes)*rows[i], bytes, seed);            \
-        }                                                                                          \
-        return sum;                                                                                \
-    }
-CHANGE_OF(4)
-CHANGE_OF(8)
-CHANGE_OF(12)
-CHANGE_OF(16)
-#undef CHANGE_OF
-
-uint64_t base_hash64_rows(const void* cells, size_t size, const uint32_t* ids, uint64_t salt,
-                          const uint32_t* rows, uint32_t count) {
-    const uint64_t mixed = avalanche(salt + SALT);
-    switch (size) {
-    case 4:
-        return rows_of_4(cells, ids, mixed, rows, count);
-    case 8:
-        return rows_of_8(cells, ids, mixed, rows, count);
-    case 12:
-        return rows_of_12(cells, ids, mixed, rows, count);
-    case 16:
-        return rows_of_16(cells, ids, mixed, rows, count);
-    default:
-        break;
-    }
+// For a size that the compiler knows, an inlined XXH3 is a few instructions. Both hashes of a row
+// have one seed. `before` NULL: no cells to subtract.
+static inline __attribute__((always_inline)) uint64_t
+sum_of_size(const uint8_t* before, const uint8_t* after, size_t size, const uint32_t* ids,
+            uint64_t salt, const uint32_t* rows, uint32_t count) {
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < count; i++)
-        sum += base_hash64((const uint8_t*)cells + size * rows[i], size,
-                           avalanche(mixed ^ ids[rows[i]]));
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t seed = avalanche(salt ^ ids[rows[i]]);
+        sum += XXH3_64bits_withSeed(after + size * rows[i], size, seed);
+        if (before) sum -= XXH3_64bits_withSeed(before + size * rows[i], size, seed);
+    }
     return sum;
 }
 
-uint64_t base_hash64_rows_change(const void* before, const void* after, size_t size,
-                                 const uint32_t* ids, uint64_t salt, const uint32_t* rows,
-                                 uint32_t count) {
+static inline __attribute__((always_inline)) uint64_t sum_of(const void* before, const void* after,
+                                                             size_t size, const uint32_t* ids,
+                                                             uint64_t salt, const uint32_t* rows,
+                                                             uint32_t count) {
     const uint64_t mixed = avalanche(salt + SALT);
     switch (size) {
     case 4:
-        return change_of_4(before, after, ids, mixed, rows, count);
+        return sum_of_size(before, after, 4, ids, mixed, rows, count);
     case 8:
-        return change_of_8(before, after, ids, mixed, rows, count);
+        return sum_of_size(before, after, 8, ids, mixed, rows, count);
     case 12:
-        return change_of_12(before, after, ids, mixed, rows, count);
+        return sum_of_size(before, after, 12, ids, mixed, rows, count);
     case 16:
-        return change_of_16(before, after, ids, mixed, rows, count);
+        return sum_of_size(before, after, 16, ids, mixed, rows, count);
     default:
-        return base_hash64_rows(after, size, ids, salt, rows, count) -
-               base_hash64_rows(before, size, ids, salt, rows, count);
+        return sum_of_size(before, after, size, ids, mixed, rows, count);
     }
+}
+
+__attribute__((flatten)) uint64_t base_hash64_rows(const void* cells, size_t size,
+                                                   const uint32_t* ids, uint64_t salt,
+                                                   const uint32_t* rows, uint32_t count) {
+    return sum_of(NULL, cells, size, ids, salt, rows, count);
+}
+
+__attribute__((flatten)) uint64_t base_hash64_rows_change(const void* before, const void* after,
+                                                          size_t size, const uint32_t* ids,
+                                                          uint64_t salt, const uint32_t* rows,
+                                                          uint32_t count) {
+    return sum_of(before, after, size, ids, salt, rows, count);
 }
 
 void base_hasher_init(base_hasher* hasher, uint64_t seed) {

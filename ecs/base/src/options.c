@@ -92,44 +92,27 @@ static bool report_gone(const source* from, const char* prefix, const char* word
     return false;
 }
 
-static void report_unknown(const source* from, const char* prefix, const char* name, size_t size) {
-    const char* names[BASE_OPTIONS_MAX + 1];
-    uint32_t count = 0;
-    for (; count < from->options->count; count++)
-        names[count] = from->options->options[count].name;
-    names[count++] = "help";
+static bool report_unknown(const source* from, const char* prefix, const char* name, size_t size) {
     char word[NAME_BYTES_MAX];
     if (size >= sizeof word) size = sizeof word - 1;
     memcpy(word, name, size);
     word[size] = '\0';
-    if (report_gone(from, prefix, word)) return;
-    const char* nearest = base_text_nearest(word, names, count);
+    if (report_gone(from, prefix, word)) return false;
+    base_nearest nearest = base_nearest_begin(word);
+    for (uint32_t i = 0; i < from->options->count; i++)
+        base_nearest_offer(&nearest, from->options->options[i].name);
+    base_nearest_offer(&nearest, "help");
     const base_option* whole = find_part(from->options, word);
     if (whole)
-        base_report(from->reporter, from->file, from->line,
-                    "unknown option %s%s: it is a part of %s%s %s", prefix, word, prefix,
-                    whole->name, whole->value);
-    else if (nearest)
-        base_report(from->reporter, from->file, from->line,
-                    "unknown option %s%s, did you mean %s%s?", prefix, word, prefix, nearest);
-    else
-        base_report(from->reporter, from->file, from->line, "unknown option %s%s%s", prefix, word,
-                    *prefix ? ", see --help" : "");
-}
-
-static bool parse_flag(const char* value, bool* flag) {
-    static const char* const words[] = {"false", "true", "0", "1", "no", "yes", "off", "on"};
-    for (size_t i = 0; i < BASE_COUNT(words); i++)
-        if (strcmp(value, words[i]) == 0) {
-            *flag = i % 2;
-            return true;
-        }
-    return false;
-}
-
-static bool is_in_range(const base_option* option, double value) {
-    if (option->min == 0 && option->max == 0) return true;
-    return value >= option->min && value <= option->max;
+        return base_report(from->reporter, from->file, from->line,
+                           "unknown option %s%s: it is a part of %s%s %s", prefix, word, prefix,
+                           whole->name, whole->value);
+    if (nearest.found)
+        return base_report(from->reporter, from->file, from->line,
+                           "unknown option %s%s, did you mean %s%s?", prefix, word, prefix,
+                           nearest.found);
+    return base_report(from->reporter, from->file, from->line, "unknown option %s%s%s", prefix,
+                       word, *prefix ? ", see --help" : "");
 }
 
 // Report a fault of an option, or of a key after the name of its option: "log: keep needs ...".
@@ -140,9 +123,9 @@ static bool refuse_option(const source* from, const base_option* option, const c
     va_start(arguments, format);
     (void)base_text_vformat(text, sizeof text, format, arguments);
     va_end(arguments);
-    base_report(from->reporter, from->file, from->line, "%s%s%s %s",
-                from->keyed ? from->keyed->name : "", from->keyed ? ": " : "", option->name, text);
-    return false;
+    return base_report(from->reporter, from->file, from->line, "%s%s%s %s",
+                       from->keyed ? from->keyed->name : "", from->keyed ? ": " : "", option->name,
+                       text);
 }
 
 static bool refuse_number(const source* from, const base_option* option, const char* expected,
@@ -153,7 +136,10 @@ static bool refuse_number(const source* from, const base_option* option, const c
                          option->min, option->max, value);
 }
 
-static bool refuse_range(const source* from, const base_option* option, const char* value) {
+static bool check_range(const source* from, const base_option* option, double number,
+                        const char* value) {
+    if (option->min == 0 && option->max == 0) return true;
+    if (number >= option->min && number <= option->max) return true;
     return refuse_option(from, option, "is outside of %.15g to %.15g: '%s'", option->min,
                          option->max, value);
 }
@@ -193,7 +179,7 @@ static bool apply_value(source* from, const base_option* option, const char* val
     double real;
     switch (option->kind) {
     case BASE_OPTION_FLAG:
-        if (parse_flag(value, target)) return true;
+        if (base_text_parse_bool(value, target)) return true;
         return refuse_option(from, option, "needs true or false, not '%s'", value);
     case BASE_OPTION_TEXT:
         *(const char**)target = value;
@@ -201,13 +187,13 @@ static bool apply_value(source* from, const base_option* option, const char* val
     case BASE_OPTION_U64:
         if (!base_text_parse_u64(value, &natural))
             return refuse_number(from, option, "a natural number", value);
-        if (!is_in_range(option, (double)natural)) return refuse_range(from, option, value);
+        if (!check_range(from, option, (double)natural, value)) return false;
         *(uint64_t*)target = natural;
         return true;
     case BASE_OPTION_F64:
         if (!base_text_parse_f64(value, &real))
             return refuse_number(from, option, "a number", value);
-        if (!is_in_range(option, real)) return refuse_range(from, option, value);
+        if (!check_range(from, option, real, value)) return false;
         *(double*)target = real;
         return true;
     case BASE_OPTION_LIST:
@@ -230,9 +216,8 @@ static bool refuse_key(const source* from, const base_option_keys* keys, const c
         base_option_key_format(&keys->keys[i], name, sizeof name);
         base_option_page_add(&list, "%s%s", i > 0 ? ", " : "", name + strspn(name, " "));
     }
-    base_report(from->reporter, from->file, from->line, "%s has no key '%s'%s (%s)", keys->name,
-                word, base_nearest_hint(&nearest, hint), legal);
-    return false;
+    return base_report(from->reporter, from->file, from->line, "%s has no key '%s'%s (%s)",
+                       keys->name, word, base_nearest_hint(&nearest, hint), legal);
 }
 
 // `text` NULL: the key has no value.
@@ -321,7 +306,7 @@ static base_options_result next_argument(const source* from, int argc, char** ar
     size_t name_size = equals ? (size_t)(equals - name) : strlen(name);
     read->option = text[1] == '-' ? find_option(from->options, name, name_size) : NULL;
     if (!read->option) {
-        report_unknown(from, prefix, name, name_size);
+        (void)report_unknown(from, prefix, name, name_size);
         return BASE_OPTIONS_ERROR;
     }
     if (equals) {
@@ -377,10 +362,9 @@ static bool apply_arguments(source* from, int argc, char** argv, base_option_lis
         if (read.option) {
             if (!apply(from, read.option, read.value)) return false;
         } else if (read.value) {
-            if (!words || words->count == BASE_COUNT(words->values)) {
-                base_report(from->reporter, from->file, 0, "unexpected argument '%s'", read.value);
-                return false;
-            }
+            if (!words || words->count == BASE_COUNT(words->values))
+                return base_report(from->reporter, from->file, 0, "unexpected argument '%s'",
+                                   read.value);
             words->values[words->count++] = read.value;
         }
     }
@@ -445,22 +429,14 @@ static bool apply_config_line(source* from, char* line) {
     char* key = trim(line);
     if (*key == '\0' || *key == '#') return true;
     char* equals = strchr(key, '=');
-    if (!equals) {
-        base_report(from->reporter, from->file, from->line, "expected key = value");
-        return false;
-    }
+    if (!equals) return base_report(from->reporter, from->file, from->line, "expected key = value");
     *equals = '\0';
     key = trim(key);
-    if (strcmp(key, "config") == 0) {
-        base_report(from->reporter, from->file, from->line,
-                    "config cannot be given in a config file");
-        return false;
-    }
+    if (strcmp(key, "config") == 0)
+        return base_report(from->reporter, from->file, from->line,
+                           "config cannot be given in a config file");
     const base_option* option = find_option(from->options, key, strlen(key));
-    if (!option) {
-        report_unknown(from, "", key, strlen(key));
-        return false;
-    }
+    if (!option) return report_unknown(from, "", key, strlen(key));
     return apply(from, option, trim(equals + 1));
 }
 
@@ -469,18 +445,14 @@ static bool apply_config(source* from) {
     size_t text_bytes = from->options->config_text_bytes;
     BASE_ASSERT(text && text_bytes > 0);
     FILE* file = fopen(from->file, "rb");
-    if (!file) {
-        base_report(from->reporter, from->file, 0, "cannot open: %s", strerror(errno));
-        return false;
-    }
+    if (!file)
+        return base_report(from->reporter, from->file, 0, "cannot open: %s", strerror(errno));
     size_t size = fread(text, 1, text_bytes, file);
     bool failed = ferror(file) != 0;
     fclose(file);
-    if (failed || size == text_bytes) {
-        base_report(from->reporter, from->file, 0, failed ? "cannot read" : "longer than %zu bytes",
-                    text_bytes - 1);
-        return false;
-    }
+    if (failed || size == text_bytes)
+        return base_report(from->reporter, from->file, 0,
+                           failed ? "cannot read" : "longer than %zu bytes", text_bytes - 1);
     text[size] = '\0';
     *from->text_used = size + 1;
     for (char* line = text; line;) {

@@ -47,7 +47,8 @@ static uint32_t code_of(const unsigned char* at, uint32_t size) {
 }
 
 static bool is_hidden(uint32_t code) {
-    if ((code & 0xFFFE) == 0xFFFE) return true; // no character
+    if (code >= 0x20 && code < 0x7F) return false; // nearly all
+    if ((code & 0xFFFE) == 0xFFFE) return true;    // no character
     for (uint32_t i = 0; i < BASE_COUNT(HIDDEN); i++)
         if (code >= HIDDEN[i].first && code <= HIDDEN[i].last) return true;
     return false;
@@ -121,9 +122,9 @@ static void replace_hidden(char* text) {
     *to = '\0';
 }
 
-void base_report(const base_reporter* reporter, const char* file, uint32_t line, const char* format,
+bool base_report(const base_reporter* reporter, const char* file, uint32_t line, const char* format,
                  ...) {
-    if (!reporter || !reporter->report) return;
+    if (!reporter || !reporter->report) return false;
     char text[2 * BASE_REPORT_BYTES_MAX], message[BASE_REPORT_BYTES_MAX];
     va_list arguments;
     va_start(arguments, format);
@@ -135,6 +136,7 @@ void base_report(const base_reporter* reporter, const char* file, uint32_t line,
     replace_hidden(message);
     if (file) (void)base_text_copy_public(text, sizeof text, file);
     reporter->report(reporter->context, file ? text : NULL, line, message);
+    return false;
 }
 
 size_t base_report_kind(const char* message) {

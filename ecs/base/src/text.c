@@ -7,6 +7,7 @@
 #include <float.h>
 #include <locale.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 // How many of the first `size` bytes stay, of a text that is cut there.
@@ -117,23 +118,16 @@ char* base_text_cut_pair(char** rest, char** value) {
 //
 // A decimal is digits times a power of ten. Nearly all have at most 15 digits and a small exponent.
 // Then both factors are exact doubles, and one IEEE operation rounds once, which is correct by
-// definition (W. D. Clinger, "How to Read Floating Point Numbers Accurately", 1990). The others
-// become a fraction of two big integers, which is divided bit by bit: slow (0.3 to 30
-// microseconds), simple and exact. 800 digits are enough for every case: no double and no half-way
-// point between two has more than 767 digits, so later digits can only mean "a little more".
+// definition (W. D. Clinger, "How to Read Floating Point Numbers Accurately", 1990). The others are
+// rounded by the C library, correctly too: whole digits and an exponent, which no locale spells
+// differently. 800 digits are enough for every case: no double and no half-way point between two
+// has more than 767 digits, so later digits can only mean "a little more".
 
 enum {
     DIGITS_MAX = 800,
     EXPONENT_MAX = 1000000000, // more digits than any text has; the sum of two fits an int
-    // 10^(800 + 345) has 3804 bits; one more word takes the carry of a shift.
-    BIG_WORDS_MAX = 128,
+    EXPONENT_BYTES = 16,
 };
-
-// A natural number, lowest word first, without leading zero words.
-typedef struct big {
-    uint32_t words[BIG_WORDS_MAX];
-    uint32_t count;
-} big;
 
 // The number in the text: digits * 10^exponent.
 typedef struct decimal {
@@ -143,107 +137,13 @@ typedef struct decimal {
     bool is_negative;
 } decimal;
 
-static void big_multiply_add(big* number, uint32_t factor, uint32_t addend) {
-    uint64_t carry = addend;
-    for (uint32_t i = 0; i < number->count; i++) {
-        carry += (uint64_t)number->words[i] * factor;
-        number->words[i] = (uint32_t)carry;
-        carry >>= 32;
-    }
-    if (carry == 0) return;
-    BASE_ASSERT(number->count < BIG_WORDS_MAX);
-    number->words[number->count++] = (uint32_t)carry;
-}
-
-static void big_multiply_power_of_ten(big* number, int power) {
-    for (; power >= 9; power -= 9)
-        big_multiply_add(number, 1000000000u, 0);
-    for (; power > 0; power--)
-        big_multiply_add(number, 10, 0);
-}
-
-static int big_bit_count(const big* number) {
-    if (number->count == 0) return 0;
-    return (int)number->count * 32 - __builtin_clz(number->words[number->count - 1]);
-}
-
-static void big_shift_left(big* number, int bits) {
-    uint32_t words = (uint32_t)bits / 32;
-    if (number->count == 0) return;
-    if (words > 0) {
-        BASE_ASSERT(number->count + words <= BIG_WORDS_MAX);
-        memmove(number->words + words, number->words, number->count * sizeof(uint32_t));
-        memset(number->words, 0, words * sizeof(uint32_t));
-        number->count += words;
-    }
-    if (bits % 32) big_multiply_add(number, UINT32_C(1) << (bits % 32), 0);
-}
-
-static int big_compare(const big* a, const big* b) {
-    if (a->count != b->count) return a->count < b->count ? -1 : 1;
-    for (uint32_t i = a->count; i-- > 0;)
-        if (a->words[i] != b->words[i]) return a->words[i] < b->words[i] ? -1 : 1;
-    return 0;
-}
-
-// a -= b, where a >= b.
-static void big_subtract(big* a, const big* b) {
-    uint64_t borrow = 0;
-    for (uint32_t i = 0; i < a->count; i++) {
-        uint64_t taken = borrow + (i < b->count ? b->words[i] : 0);
-        borrow = taken > a->words[i];
-        a->words[i] = (uint32_t)(a->words[i] - taken);
-    }
-    while (a->count > 0 && a->words[a->count - 1] == 0)
-        a->count--;
-}
-
-static double double_from_bits(uint64_t bits) {
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
 // The double nearest to digits * 10^exponent, ties to even; infinity when it is too large.
 static double convert_exactly(const decimal* number) {
-    int magnitude = number->digit_count + number->exponent; // value < 10^magnitude
-    if (magnitude > 310) return double_from_bits(UINT64_C(0x7FF) << 52);
-    if (magnitude < -330) return 0;
-    big numerator = {.count = 0}, denominator = {.words = {1}, .count = 1};
+    char text[DIGITS_MAX + 1 + EXPONENT_BYTES];
     for (int i = 0; i < number->digit_count; i++)
-        big_multiply_add(&numerator, 10, number->digits[i]);
-    if (number->exponent >= 0)
-        big_multiply_power_of_ten(&numerator, number->exponent);
-    else
-        big_multiply_power_of_ten(&denominator, -number->exponent);
-
-    // Scale until 1 <= numerator / denominator < 2; the value is that times 2^exponent.
-    int exponent = big_bit_count(&numerator) - big_bit_count(&denominator);
-    if (exponent < 0)
-        big_shift_left(&numerator, -exponent);
-    else
-        big_shift_left(&denominator, exponent);
-    if (big_compare(&numerator, &denominator) < 0) {
-        big_shift_left(&numerator, 1);
-        exponent--;
-    }
-    // Subnormals have fewer than 53 bits; below half of the smallest one there are none.
-    int bits = exponent >= -1022 ? 53 : 53 + 1022 + exponent;
-    if (bits < 0) return 0;
-    uint64_t quotient = 0;
-    for (int i = 0; i < bits; i++) {
-        bool is_one = big_compare(&numerator, &denominator) >= 0;
-        if (is_one) big_subtract(&numerator, &denominator);
-        quotient = quotient << 1 | is_one;
-        big_shift_left(&numerator, 1);
-    }
-    // Compare the doubled remainder with the denominator: is it more than half of the last bit?
-    int rest = big_compare(&numerator, &denominator);
-    if (rest > 0 || (rest == 0 && (quotient & 1))) quotient++;
-    // A carry out of the mantissa raises the exponent, which is right.
-    if (exponent < -1022) return double_from_bits(quotient);
-    if (exponent > 1023) return double_from_bits(UINT64_C(0x7FF) << 52);
-    return double_from_bits(((uint64_t)(exponent + 1022) << 52) + quotient);
+        text[i] = (char)('0' + number->digits[i]);
+    (void)snprintf(text + number->digit_count, EXPONENT_BYTES, "e%d", number->exponent);
+    return strtod(text, NULL);
 }
 
 static double convert(const decimal* number) {
@@ -344,6 +244,16 @@ bool base_text_parse_f64(const char* text, double* value) {
     if (next == text || next != end || read > DBL_MAX || read < -DBL_MAX) return false;
     *value = read;
     return true;
+}
+
+bool base_text_parse_bool(const char* text, bool* value) {
+    static const char* const words[] = {"no", "yes", "false", "true", "off", "on", "0", "1"};
+    for (uint32_t i = 0; i < BASE_COUNT(words); i++) {
+        if (strcmp(text, words[i]) != 0) continue;
+        *value = i % 2;
+        return true;
+    }
+    return false;
 }
 
 bool base_text_parse_u64(const char* text, uint64_t* value) {

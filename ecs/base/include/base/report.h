@@ -18,8 +18,8 @@ typedef struct base_reporter {
 
 /// Format one message and pass it to the reporter; NULL drops it. Characters that a person
 /// should not be shown (shown.h) are replaced, and URLs lose user and password, here and in `file`.
-/// The text is cut at BASE_REPORT_BYTES_MAX - 1 bytes.
-void base_report(const base_reporter* reporter, const char* file, uint32_t line, const char* format,
+/// The text is cut at BASE_REPORT_BYTES_MAX - 1 bytes. @return false: a check that failed ends so.
+bool base_report(const base_reporter* reporter, const char* file, uint32_t line, const char* format,
                  ...) BASE_PRINTF(4, 5);
 
 /// The length of the kind that the message begins with ("note: "); 0: an error.

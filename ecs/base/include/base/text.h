@@ -27,8 +27,9 @@ bool base_text_copy_public(char* target, size_t target_bytes, const char* source
 /// (NULL: there are none), *value to what is after its first '=' (NULL: it has none).
 /// @return the key.
 char* base_text_cut_pair(char** rest, char** value);
-/// Read a whole string as a number: no blanks, no rest, no overflow.
-/// @return false when it is no such number: *value is unchanged.
+/// Read a whole string as a number or a truth: no blanks, no rest, no overflow.
+/// @return false when it is none: *value is unchanged.
+BASE_MUST_USE bool base_text_parse_bool(const char* text, bool* value); ///< yes, true, on, 1...
 BASE_MUST_USE bool base_text_parse_i64(const char* text, int64_t* value);
 BASE_MUST_USE bool base_text_parse_u64(const char* text, uint64_t* value);
 BASE_MUST_USE bool base_text_parse_f64(const char* text, double* value);
