@@ -245,9 +245,10 @@ static void fail_line(text_parser* parser, uint32_t line, const char* message, c
     if (parser->result == ECS_OK) parser->result = ECS_ERR_SYNTAX;
 }
 
-static void fail_fault(text_parser* parser, text_fault fault) {
-    base_report(parser->reporter, parser->text->file, fault.line, "%s", fault.message);
-    if (parser->result == ECS_OK) parser->result = ECS_ERR_SYNTAX;
+// @return true: there is none.
+static bool pass(text_parser* parser, text_fault fault) {
+    if (fault.message) fail_line(parser, fault.line, "%s", fault.message);
+    return !fault.message;
 }
 
 static void stop_full(text_parser* parser, uint32_t line, const char* what, uint32_t limit) {
@@ -306,11 +307,12 @@ static uint32_t offset_of(const text_parser* parser) {
     return (uint32_t)(parser->cursor.at - parser->text->source);
 }
 
-// The cursor is after the {.
+// The cursor is at the {.
 static void open_block(text_parser* parser, ecs_text_node node) {
     node.is_block = true;
-    node.begin = offset_of(parser) - 1;
+    node.begin = offset_of(parser);
     node.end = node.begin + 1;
+    parser->cursor.at++;
     if (parser->depth == ECS_TEXT_DEPTH_MAX) {
         stop_full(parser, node.line, "blocks inside one another", ECS_TEXT_DEPTH_MAX);
         return;
@@ -326,18 +328,10 @@ static void open_block(text_parser* parser, ecs_text_node node) {
 static bool read_type(text_parser* parser, ecs_text_node* node) {
     base_bytes* strings = &parser->text->strings;
     text_cursor* cursor = &parser->cursor;
-    text_fault fault = text_skip(cursor, false);
-    if (fault.message) {
-        fail_fault(parser, fault);
-        return false;
-    }
-    if (cursor->at == cursor->end || *cursor->at != ':') return !parser->is_over;
+    if (!pass(parser, text_skip(cursor, false))) return false;
+    if (!next_is(cursor, ':')) return !parser->is_over;
     cursor->at++;
-    fault = text_skip(cursor, false);
-    if (fault.message) {
-        fail_fault(parser, fault);
-        return false;
-    }
+    if (!pass(parser, text_skip(cursor, false))) return false;
     uint32_t type = string_begin(parser);
     text_read_word(cursor, true, strings);
     node->type = string_end(parser, type);
@@ -355,9 +349,7 @@ static bool read_head(text_parser* parser, ecs_text_node* node) {
     text_cursor* cursor = &parser->cursor;
     uint32_t name = string_begin(parser);
     if (*cursor->at == '"' || *cursor->at == '\'') {
-        text_fault fault = text_read_quoted(cursor, strings);
-        if (fault.message) {
-            fail_fault(parser, fault);
+        if (!pass(parser, text_read_quoted(cursor, strings))) {
             strings->size = name;
             return false;
         }
@@ -387,8 +379,7 @@ static void read_parameter(text_parser* parser, ecs_text_node* node) {
     text_fault fault = text_read_value(&parser->cursor, &parser->text->strings);
     node->value = string_end(parser, value);
     if (parser->is_over) return;
-    if (fault.message) {
-        fail_fault(parser, fault);
+    if (!pass(parser, fault)) {
         text_recover(&parser->cursor);
         return;
     }
@@ -413,7 +404,6 @@ static void read_statement(text_parser* parser) {
     char first = *cursor->at;
     if (first == '{') {
         fail_line(parser, node.line, "a block needs a name%s", "");
-        cursor->at++;
         open_block(parser, node);
         return;
     }
@@ -426,17 +416,15 @@ static void read_statement(text_parser* parser) {
         text_recover(cursor);
     } else if (read_head(parser, &node)) {
         text_cursor head_end = *cursor;
-        text_fault fault = text_skip(cursor, true);
-        if (fault.message) {
-            fail_fault(parser, fault);
-        } else if (cursor->at < cursor->end && *cursor->at == '=') {
-            read_parameter(parser, &node);
-            return;
-        } else if (cursor->at < cursor->end && *cursor->at == '{') {
-            cursor->at++;
-            open_block(parser, node);
-            return;
-        } else {
+        if (pass(parser, text_skip(cursor, true))) {
+            if (next_is(cursor, '=')) {
+                read_parameter(parser, &node);
+                return;
+            }
+            if (next_is(cursor, '{')) {
+                open_block(parser, node);
+                return;
+            }
             *cursor = head_end;
             fail_line(parser, node.line, "'%s' needs '=' and a value, or a block in { }",
                       ecs_text_string(parser->text, node.name));
@@ -446,20 +434,14 @@ static void read_statement(text_parser* parser) {
         text_recover(cursor);
     }
     // The head of the block is faulty; its content is checked nevertheless.
-    if (!parser->is_over && cursor->at < cursor->end && *cursor->at == '{') {
-        cursor->at++;
+    if (!parser->is_over && next_is(cursor, '{'))
         open_block(parser, (ecs_text_node){.line = node.line});
-    }
 }
 
 static void read_file(text_parser* parser) {
     text_cursor* cursor = &parser->cursor;
     while (!parser->is_over) {
-        text_fault fault = text_skip(cursor, true);
-        if (fault.message) {
-            fail_fault(parser, fault);
-            continue;
-        }
+        if (!pass(parser, text_skip(cursor, true))) continue;
         if (cursor->at == cursor->end) break;
         if (*cursor->at == ';') {
             cursor->at++;
@@ -482,7 +464,6 @@ static void read_file(text_parser* parser) {
 
 ecs_result ecs_text_parse(ecs_text* text, const base_allocator* allocator, const char* file,
                           const char* source, size_t source_bytes, const base_reporter* reporter) {
-    BASE_ASSERT(text && (source || source_bytes == 0));
     BASE_ASSERT(text && (source || source_bytes == 0));
     *text = (ecs_text){.allocator = allocator};
     base_bytes_init(&text->strings, allocator);

@@ -27,25 +27,18 @@ bool ecs_templates_init(ecs_world* world) {
     return templates->zeros != NULL;
 }
 
-static void release_value(ecs_world* world, ecs_type_id type_id, void* memory) {
-    BASE_ASSERT(memory);
-    const ecs_type* type = ecs_type_get(world, type_id);
-    ecs_type_context context = {world->allocator};
-    ecs_value_destroy(type, &context, memory);
-    base_release(world->allocator, memory, type->size);
-}
-
 // Values need their types, so the world frees types after templates.
 void ecs_templates_deinit(ecs_world* world) {
     ecs_templates* templates = world->templates;
     for (uint32_t i = 0; i < templates->count; i++)
-        ecs_template_row_destroy(world, templates->rows[i]);
+        base_release(world->allocator, templates->rows[i], templates->rows[i]->bytes);
     for (uint32_t i = 0; i < templates->value_count; i++)
-        release_value(world, templates->values[i].type, templates->values[i].memory);
+        ecs_template_value_release(world, templates->values[i].type, templates->values[i].memory);
     for (uint32_t i = 0; templates->zeros && i < world->types->type_count; i++)
-        if (templates->zeros[i]) release_value(world, (ecs_type_id)(i + 1), templates->zeros[i]);
+        if (templates->zeros[i])
+            ecs_template_value_release(world, (ecs_type_id)(i + 1), templates->zeros[i]);
     for (uint32_t i = 0; i < templates->opaque_count; i++)
-        ecs_opaque_destroy(world, templates->opaques[i]);
+        base_release(world->allocator, templates->opaques[i], templates->opaques[i]->bytes);
     BASE_ARRAY_RELEASE(world->allocator, templates->opaques, templates->opaque_capacity);
     BASE_ARRAY_RELEASE(world->allocator, templates->zeros, ECS_TYPES_MAX);
     BASE_ARRAY_RELEASE(world->allocator, templates->rows, templates->capacity);
@@ -63,10 +56,7 @@ void ecs_template_set_read(ecs_template_set* set, const char* file, const char* 
         ecs_template_set_fail(set, ECS_ERR_MEMORY);
         return;
     }
-    void* texts = set->texts;
-    ecs_text** entry =
-        ecs_template_set_push(set, &texts, &set->text_count, &set->text_capacity, sizeof *entry);
-    set->texts = (ecs_text**)texts;
+    ecs_text** entry = ECS_SET_PUSH(set, text);
     if (!entry) {
         base_release(allocator, text, sizeof *text);
         return;
@@ -96,8 +86,7 @@ static ecs_template_row* make_row(ecs_template_set* set, const ecs_draft* draft,
                                   ecs_template_id id) {
     BASE_ASSERT(draft->state == ECS_DRAFT_DONE && "resolve comes first");
     BASE_ASSERT(id != ECS_TEMPLATE_NONE);
-    ecs_template_row* row =
-        ecs_template_row_create(set->world, set, draft->slots, draft->slot_count);
+    ecs_template_row* row = ecs_template_row_create(set, draft->slots, draft->slot_count);
     if (!row) return NULL;
     ecs_template* template_ = &row->public;
     template_->id = id;
@@ -137,13 +126,14 @@ ecs_result ecs_template_set_commit(ecs_template_set* set) {
     if (!reserve_all(set)) return ECS_ERR_MEMORY;
     ecs_opaque_row** opaques =
         set->opaque_count > 0 ? templates->opaques + templates->opaque_count : NULL;
+    ecs_template_row** rows = templates->rows + templates->count;
     uint32_t made = make_rows(set);
     uint32_t kept = ecs_opaques_make(set, templates->count + 1, opaques);
     if (made < set->draft_count || kept < set->opaque_count) {
         for (uint32_t i = 0; i < made; i++)
-            ecs_template_row_destroy(world, templates->rows[templates->count + i]);
+            base_release(world->allocator, rows[i], rows[i]->bytes);
         for (uint32_t i = 0; i < kept; i++)
-            ecs_opaque_destroy(world, opaques[i]);
+            base_release(world->allocator, opaques[i], opaques[i]->bytes);
         return ECS_ERR_MEMORY;
     }
     templates->opaque_count += kept;
@@ -254,8 +244,8 @@ static ecs_template_row* compose_row(ecs_world* world, const ecs_template_id* pa
         const ecs_template_row* row = rows[parts[i] - 1];
         fits = ecs_template_fold_add(fold, row->slots, row->slot_count);
     }
-    ecs_template_row* row =
-        fits ? ecs_template_row_create(world, NULL, fold->slots, fold->count) : NULL;
+    const ecs_template_set set = {.world = world};
+    ecs_template_row* row = fits ? ecs_template_row_create(&set, fold->slots, fold->count) : NULL;
     base_release(world->allocator, fold, sizeof *fold);
     if (!row) return NULL;
     ecs_template* composed = &row->public;
@@ -271,7 +261,7 @@ static ecs_template_row* compose_row(ecs_world* world, const ecs_template_id* pa
         // Leave room for the next '+' too. A composition whose name does not fit is refused.
         size_t room = sizeof composed->name - size - (i + 1 < count ? 1 : 0);
         if (!base_text_copy(composed->name + size, room, part->name)) {
-            ecs_template_row_destroy(world, row);
+            base_release(world->allocator, row, row->bytes);
             return NULL;
         }
         size += strlen(part->name);

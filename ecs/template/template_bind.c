@@ -32,16 +32,15 @@ typedef struct child_pass {
 
 static void report_unknown(child_pass* pass, const ecs_text_node* node) {
     ecs_bind_pass* binder = pass->binder;
-    const char* names[ECS_BUILTIN_COUNT];
-    uint32_t count = 0;
+    base_nearest nearest = base_nearest_begin(type_of(binder, node));
+    char hint[BASE_HINT_BYTES];
     for (uint32_t type = 1; type < ECS_ELEMENT_TYPE_END; type++)
-        if (ecs_element_is_type(type)) names[count++] = ecs_builtin_type((ecs_type_id)type)->name;
-    const char* near = base_text_nearest(type_of(binder, node), names, count);
-    ecs_bind_fault(
-        binder, node->line,
-        "component '%s': '%.80s' has the type '%.80s', which no value inside can have%s%s%s",
-        name_of(binder, pass->component), name_of(binder, node), type_of(binder, node),
-        near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+        if (ecs_element_is_type(type))
+            base_nearest_offer(&nearest, ecs_builtin_type((ecs_type_id)type)->name);
+    ecs_bind_fault(binder, node->line,
+                   "component '%s': '%.80s' has the type '%.80s', which no value inside can have%s",
+                   name_of(binder, pass->component), name_of(binder, node), type_of(binder, node),
+                   base_nearest_hint(&nearest, hint));
 }
 
 static ecs_element_type find_type(const ecs_bind_pass* binder, const ecs_text_node* node) {
@@ -61,9 +60,8 @@ static bool read_text(child_pass* pass, const ecs_text_node* node, ecs_element_t
     const char* text =
         ecs_bind_value_text(builtin->name, type_of(binder, node), value_of(binder, node));
     if (ecs_text_read_builtin(builtin, &pass->context, text, value, message)) return true;
-    ecs_bind_fault(binder, node->line, "component '%s', '%.80s': %s",
-                   name_of(binder, pass->component), name_of(binder, node), message);
-    return false;
+    return ecs_bind_fault(binder, node->line, "component '%s', '%.80s': %s",
+                          name_of(binder, pass->component), name_of(binder, node), message);
 }
 
 // Read "item:u8"{ value:u8=1 }. @return false after a fault.
@@ -77,9 +75,9 @@ static bool read_boxed_text(child_pass* pass, const ecs_text_node* node, ecs_ele
         ecs_bind_spells(type_of(binder, node), type_of(binder, only)))
         return read_text(pass, only, type, value);
     const char* name = type_of(binder, node);
-    ecs_bind_fault(binder, node->line, "component '%s', '%.80s': %s is written as value:%s=...",
-                   name_of(binder, pass->component), name_of(binder, node), name, name);
-    return false;
+    return ecs_bind_fault(binder, node->line,
+                          "component '%s', '%.80s': %s is written as value:%s=...",
+                          name_of(binder, pass->component), name_of(binder, node), name, name);
 }
 
 static void refuse_child(child_pass* pass, const ecs_text_node* node, ecs_result result) {
@@ -218,30 +216,23 @@ static const ecs_type* find_component_type(ecs_bind_pass* binder, const ecs_text
 static bool apply_scope(ecs_bind_pass* binder, const ecs_text_node* node,
                         const ecs_bind_scope* scope, const ecs_type* type,
                         ecs_template_slot* slot) {
-    slot->flags = scope->flags;
-    slot->stated = scope->stated;
-    slot->tags = scope->tags;
-    slot->has_teleport = scope->has_teleport;
-    slot->teleport = scope->teleport;
-    slot->visible = scope->visible;
-    slot->integral = scope->integral;
-    slot->unit = scope->unit;
-    slot->about = scope->about;
+    const void* value = slot->value;
+    *slot = scope->slot;
+    slot->value = value;
+    slot->line = node->line;
     ecs_quant_draft with_range = scope->quant;
     ecs_quant_draft* quant = &with_range;
     // All four numbers of a unit quaternion are in [-1, 1].
-    if ((scope->flags & ECS_SLOT_ROTATION) && !quant->has_min && !quant->has_max) {
+    if ((slot->flags & ECS_SLOT_ROTATION) && !quant->has_min && !quant->has_max) {
         quant->has_min = quant->has_max = quant->has_bits;
         quant->min = -1;
         quant->max = 1;
     }
     if (!quant->has_min && !quant->has_max && !quant->has_step && !quant->has_bits) return true;
     char message[ECS_VALUE_MESSAGE_BYTES];
-    if (!ecs_quant_draft_finish(quant, type, &slot->quant, message)) {
-        ecs_bind_fault(binder, node->line, "component '%s' (%s): %s", name_of(binder, node),
-                       type->name, message);
-        return false;
-    }
+    if (!ecs_quant_draft_finish(quant, type, &slot->quant, message))
+        return ecs_bind_fault(binder, node->line, "component '%s' (%s): %s", name_of(binder, node),
+                              type->name, message);
     slot->is_quantised = true;
     return true;
 }
@@ -249,7 +240,6 @@ static bool apply_scope(ecs_bind_pass* binder, const ecs_text_node* node,
 static void add_component(ecs_bind_pass* binder, const ecs_text_node* node, const ecs_type* type,
                           const ecs_bind_scope* scope, ecs_draft_component component) {
     ecs_template_set* set = binder->set;
-    component.slot.line = node->line;
     if (!apply_scope(binder, node, scope, type, &component.slot)) return;
     component.slot.component =
         ecs_template_set_name(set, name_of(binder, node), type->id, binder->text->file, node->line);
@@ -265,10 +255,7 @@ static void add_component(ecs_bind_pass* binder, const ecs_text_node* node, cons
                        name_of(binder, node), set->components[i].slot.line);
         return;
     }
-    void* components = set->components;
-    ecs_draft_component* entry = ecs_template_set_push(set, &components, &set->component_count,
-                                                       &set->component_capacity, sizeof *entry);
-    set->components = components;
+    ecs_draft_component* entry = ECS_SET_PUSH(set, component);
     if (entry) *entry = component;
 }
 
@@ -277,10 +264,9 @@ static bool read_whole(ecs_bind_pass* binder, const ecs_text_node* node, const e
                        const ecs_type* type, ecs_draft_component* component) {
     if (type->id > ECS_BUILTIN_TAG) {
         bool is_struct = type->id > ECS_BUILTIN_COUNT;
-        ecs_bind_fault(binder, node->line, "a %s is written as a block: \"%s:%s\"{ %s:type=value }",
-                       type->name, name_of(binder, owner), type->name,
-                       is_struct ? "field" : "item");
-        return false;
+        return ecs_bind_fault(binder, node->line,
+                              "a %s is written as a block: \"%s:%s\"{ %s:type=value }", type->name,
+                              name_of(binder, owner), type->name, is_struct ? "field" : "item");
     }
     void* value = ecs_template_set_value(binder->set, type);
     if (!value) return false;
@@ -288,11 +274,9 @@ static bool read_whole(ecs_bind_pass* binder, const ecs_text_node* node, const e
     char message[ECS_VALUE_MESSAGE_BYTES];
     const char* text =
         ecs_bind_value_text(type->name, type_of(binder, node), value_of(binder, node));
-    if (!ecs_text_read_builtin(type, &context, text, value, message)) {
-        ecs_bind_fault(binder, node->line, "component '%s' (%s): %s", name_of(binder, owner),
-                       type->name, message);
-        return false;
-    }
+    if (!ecs_text_read_builtin(type, &context, text, value, message))
+        return ecs_bind_fault(binder, node->line, "component '%s' (%s): %s", name_of(binder, owner),
+                              type->name, message);
     component->slot.value = value;
     component->is_whole = true;
     return true;
@@ -310,13 +294,12 @@ static void read_struct_field(ecs_bind_pass* binder, const ecs_text_node* node,
     uint32_t index;
     const ecs_field* field = find_field(type, name_of(binder, node), &index);
     if (!field) {
-        const char* names[ECS_FIELDS_MAX];
+        base_nearest nearest = base_nearest_begin(name_of(binder, node));
+        char hint[BASE_HINT_BYTES];
         for (uint32_t i = 0; i < type->field_count; i++)
-            names[i] = type->fields[i].name;
-        const char* near = base_text_nearest(name_of(binder, node), names, type->field_count);
-        ecs_bind_fault(binder, node->line, "%s has no field '%.80s'%s%s%s", type->name,
-                       name_of(binder, node), near ? ", did you mean '" : "", near ? near : "",
-                       near ? "'?" : "");
+            base_nearest_offer(&nearest, type->fields[i].name);
+        ecs_bind_fault(binder, node->line, "%s has no field '%.80s'%s", type->name,
+                       name_of(binder, node), base_nearest_hint(&nearest, hint));
         return;
     }
     if (component->fields_set >> index & 1) {
@@ -398,8 +381,13 @@ static void bind_components(ecs_bind_pass* binder, const ecs_text_node* block, e
                             bool is_group) {
     const ecs_text_node* nodes = binder->text->nodes;
     // The words of a group hold for all its components, also for those written before them.
-    for (uint32_t at = block->child_first; at && is_group; at = nodes[at].next)
-        (void)ecs_bind_scope_word(binder, &nodes[at], &scope);
+    for (uint32_t at = block->child_first; at && is_group; at = nodes[at].next) {
+        const ecs_text_node* node = &nodes[at];
+        const char* name = name_of(binder, node);
+        if (!ecs_bind_scope_word(binder, node, &scope) && name[0] == '_' && !node->is_block &&
+            !ecs_bind_is_remark(name))
+            ecs_bind_unknown_word(binder, node);
+    }
     for (uint32_t at = block->child_first; at; at = nodes[at].next) {
         const ecs_text_node* node = &nodes[at];
         const char* name = name_of(binder, node);
@@ -411,18 +399,13 @@ static void bind_components(ecs_bind_pass* binder, const ecs_text_node* block, e
             bind_component_block(binder, node, scope);
         else if (name[0] != '_')
             bind_parameter(binder, node, &scope);
-        else if (is_group && !ecs_bind_is_scope_word(name))
-            ecs_bind_unknown_word(binder, node);
     }
 }
 
 static void add_parent(ecs_bind_pass* binder, ecs_draft* draft, const ecs_text_node* node) {
     ecs_template_set* set = binder->set;
     if (!ecs_bind_has_type(binder, node, "t")) return;
-    void* parents = set->parents;
-    ecs_draft_parent* parent = ecs_template_set_push(set, &parents, &set->parent_count,
-                                                     &set->parent_capacity, sizeof *parent);
-    set->parents = parents;
+    ecs_draft_parent* parent = ECS_SET_PUSH(set, parent);
     if (!parent) return;
     *parent = (ecs_draft_parent){value_of(binder, node), node->line};
     draft->parent_count++;
@@ -432,10 +415,7 @@ static void add_flag(ecs_bind_pass* binder, ecs_draft* draft, const ecs_text_nod
                      uint8_t flag) {
     ecs_template_set* set = binder->set;
     if (!ecs_bind_has_type(binder, node, "t")) return;
-    void* flags = set->flags;
-    ecs_draft_flag* entry =
-        ecs_template_set_push(set, &flags, &set->flag_count, &set->flag_capacity, sizeof *entry);
-    set->flags = flags;
+    ecs_draft_flag* entry = ECS_SET_PUSH(set, flag);
     if (!entry) return;
     *entry = (ecs_draft_flag){value_of(binder, node), node->line, flag};
     draft->flag_count++;
@@ -460,10 +440,7 @@ static void bind_template_words(ecs_bind_pass* binder, const ecs_text_node* bloc
         } else if (strcmp(name, "_priority") == 0) {
             ecs_bind_priority(binder, node, &draft->priority);
         } else if (strcmp(name, "_singleton") == 0) {
-            if (ecs_bind_has_type(binder, node, "b") &&
-                !ecs_text_read_bool(value_of(binder, node), &draft->is_singleton))
-                ecs_bind_fault(binder, node->line, "_singleton: '%.80s' is neither yes nor no",
-                               value_of(binder, node));
+            (void)ecs_bind_bool(binder, node, &draft->is_singleton);
         } else if (!ecs_bind_is_remark(name)) {
             ecs_bind_unknown_word(binder, node);
         }
@@ -484,10 +461,7 @@ static ecs_draft* add_draft(ecs_bind_pass* binder, const ecs_text_node* node) {
         ecs_bind_fault(binder, node->line, "template '%s' exists already: %s:%u", name,
                        template_->file, template_->line);
     }
-    void* drafts = set->drafts;
-    ecs_draft* draft =
-        ecs_template_set_push(set, &drafts, &set->draft_count, &set->draft_capacity, sizeof *draft);
-    set->drafts = drafts;
+    ecs_draft* draft = ECS_SET_PUSH(set, draft);
     if (!draft) return NULL;
     *draft = (ecs_draft){.name = name,
                          .file = binder->text->file,

@@ -10,14 +10,8 @@
 
 /// The words of a `_group` or of a component's own block. Inner blocks inherit from outer ones.
 typedef struct ecs_bind_scope {
-    uint8_t flags, stated;
-    const char* tags;
+    ecs_template_slot slot; ///< what they state of a component
     ecs_quant_draft quant;
-    bool has_teleport;
-    float teleport;
-    const char* visible;
-    const char* integral;
-    const char *unit, *about;
 } ecs_bind_scope;
 
 typedef struct ecs_bind_pass {
@@ -40,7 +34,8 @@ static inline const char* value_of(const ecs_bind_pass* binder, const ecs_text_n
     return ecs_text_string(binder->text, node->value);
 }
 
-void ecs_bind_fault(ecs_bind_pass* binder, uint32_t line, const char* format, ...)
+/// @return false.
+bool ecs_bind_fault(ecs_bind_pass* binder, uint32_t line, const char* format, ...)
     BASE_PRINTF(3, 4);
 /// Is it a parameter of this type? If not, that is reported.
 bool ecs_bind_has_type(ecs_bind_pass* binder, const ecs_text_node* node, const char* type);
@@ -48,7 +43,8 @@ bool ecs_bind_check_name(ecs_bind_pass* binder, const char* name, uint32_t line,
 /// Bind a word of a component or group: flags, tags, quantisation and so on. @return false when the
 /// statement is none of these.
 bool ecs_bind_scope_word(ecs_bind_pass* binder, const ecs_text_node* node, ecs_bind_scope* scope);
-bool ecs_bind_is_scope_word(const char* name);
+/// Read a parameter of type b. @return false after a fault.
+bool ecs_bind_bool(ecs_bind_pass* binder, const ecs_text_node* node, bool* value);
 /// `_priority` of a template, into `priority`.
 void ecs_bind_priority(ecs_bind_pass* binder, const ecs_text_node* node, uint32_t* priority);
 void ecs_bind_unknown_word(ecs_bind_pass* binder, const ecs_text_node* node);

@@ -82,22 +82,12 @@ static bool template_tags_match(const ecs_world* world, const char* tags) {
     return true;
 }
 
-static const char* component_name(const ecs_world* world, const ecs_template_set* set,
-                                  ecs_component_id id) {
-    return set ? ecs_template_set_component_name(set, id) : ecs_component_get(world, id)->name;
-}
-
-static ecs_type_id component_type(const ecs_world* world, const ecs_template_set* set,
-                                  ecs_component_id id) {
-    return set ? ecs_template_set_component_type(set, id) : ecs_component_get(world, id)->type;
-}
-
 // Sort positions by name. Insertion sort: inherited slots are sorted already, so few of them move.
-static void sort_by_name(const ecs_world* world, const ecs_template_set* set,
-                         const ecs_template_slot* slots, uint32_t count, uint16_t* order) {
+static void sort_by_name(const ecs_template_set* set, const ecs_template_slot* slots,
+                         uint32_t count, uint16_t* order) {
     const char* names[ECS_TEMPLATE_COMPONENTS_MAX];
     for (uint32_t i = 0; i < count; i++) {
-        const char* name = component_name(world, set, slots[i].component);
+        const char* name = ecs_template_set_component_name(set, slots[i].component);
         uint32_t at = i;
         for (; at > 0 && strcmp(names[at - 1], name) > 0; at--) {
             names[at] = names[at - 1];
@@ -109,17 +99,8 @@ static void sort_by_name(const ecs_world* world, const ecs_template_set* set,
 }
 
 static const void* zero_value(ecs_world* world, ecs_type_id type_id) {
-    ecs_templates* templates = world->templates;
-    const ecs_type* type = ecs_type_get(world, type_id);
-    void** zero = &templates->zeros[type_id - 1];
-    if (!*zero) {
-        *zero = base_allocate_zero(world->allocator, type->size);
-        ecs_type_context context = {world->allocator};
-        if (*zero && !ecs_value_create(type, &context, *zero)) {
-            base_release(world->allocator, *zero, type->size);
-            *zero = NULL;
-        }
-    }
+    void** zero = &world->templates->zeros[type_id - 1];
+    if (!*zero) *zero = ecs_template_value_make(world, ecs_type_get(world, type_id));
     return *zero;
 }
 
@@ -170,10 +151,10 @@ static void own_text(const char** text, char** memory) {
     *memory += size;
 }
 
-ecs_template_row* ecs_template_row_create(ecs_world* world, const ecs_template_set* set,
+ecs_template_row* ecs_template_row_create(const ecs_template_set* set,
                                           const ecs_template_slot* slots, uint32_t count) {
     BASE_ASSERT(count <= ECS_TEMPLATE_COMPONENTS_MAX && (slots || count == 0));
-    BASE_ASSERT(count <= ECS_TEMPLATE_COMPONENTS_MAX);
+    ecs_world* world = set->world;
     size_t texts_bytes = 0;
     for (uint32_t i = 0; i < count; i++)
         texts_bytes += text_bytes(slots[i].tags) + text_bytes(slots[i].visible) +
@@ -193,7 +174,7 @@ ecs_template_row* ecs_template_row_create(ecs_world* world, const ecs_template_s
     row->public.importance = 1;
 
     uint16_t order[ECS_TEMPLATE_COMPONENTS_MAX];
-    sort_by_name(world, set, slots, count, order);
+    sort_by_name(set, slots, count, order);
     for (uint32_t i = 0; i < count; i++) {
         ecs_template_slot* slot = &row->slots[i];
         *slot = slots[order[i]];
@@ -203,16 +184,12 @@ ecs_template_row* ecs_template_row_create(ecs_world* world, const ecs_template_s
         own_text(&slot->unit, &texts);
         own_text(&slot->about, &texts);
         if (!add_component(world, row, components, slot,
-                           component_type(world, set, slot->component))) {
-            ecs_template_row_destroy(world, row);
+                           ecs_template_set_component_type(set, slot->component))) {
+            base_release(world->allocator, row, bytes);
             return NULL;
         }
     }
     return row;
-}
-
-void ecs_template_row_destroy(ecs_world* world, ecs_template_row* row) {
-    if (row) base_release(world->allocator, row, row->bytes);
 }
 
 // Checks of a template after its parents were merged: words that need other words (`_interpolate`
@@ -424,17 +401,14 @@ static void report_unknown(resolve_pass* resolver, const ecs_draft* child,
     // Suggest names of this set only, since most typing mistakes are in them. Comparing long names
     // takes time, so only the first few unknown names get a suggestion.
     enum { CANDIDATES_MAX = 256, SUGGESTIONS_MAX = 32 };
-    const char* names[CANDIDATES_MAX];
-    uint32_t count = 0;
-    for (; count < CANDIDATES_MAX && count < resolver->set->draft_count; count++)
-        names[count] = resolver->set->drafts[count].name;
-    const char* near = resolver->suggestion_count++ < SUGGESTIONS_MAX
-                           ? base_text_nearest(parent->name, names, count)
-                           : NULL;
+    const uint32_t most = resolver->suggestion_count++ < SUGGESTIONS_MAX ? CANDIDATES_MAX : 0;
+    base_nearest nearest = base_nearest_begin(parent->name);
+    char hint[BASE_HINT_BYTES];
+    for (uint32_t i = 0; i < most && i < resolver->set->draft_count; i++)
+        base_nearest_offer(&nearest, resolver->set->drafts[i].name);
     ecs_template_set_fault(resolver->set, child->file, parent->line,
-                           "template '%s' extends '%.80s', which does not exist%s%s%s", child->name,
-                           parent->name, near ? ", did you mean '" : "", near ? near : "",
-                           near ? "'?" : "");
+                           "template '%s' extends '%.80s', which does not exist%s", child->name,
+                           parent->name, base_nearest_hint(&nearest, hint));
 }
 
 // A struct with only some fields given begins with the inherited value.
@@ -464,9 +438,9 @@ static const void* complete_value(ecs_template_set* set, const ecs_draft_compone
 static bool fold_slots(resolve_pass* resolver, const ecs_draft* draft, uint32_t line,
                        const ecs_template_slot* slots, uint32_t count) {
     if (ecs_template_fold_add(resolver->fold, slots, count)) return true;
-    ecs_template_set_fault(resolver->set, draft->file, line, "more than %u components in '%s'",
-                           ECS_TEMPLATE_COMPONENTS_MAX, draft->name);
-    return false;
+    return ecs_template_set_fault(resolver->set, draft->file, line,
+                                  "more than %u components in '%s'", ECS_TEMPLATE_COMPONENTS_MAX,
+                                  draft->name);
 }
 
 static bool fold_parents(resolve_pass* resolver, ecs_draft* draft) {

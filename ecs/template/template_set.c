@@ -51,35 +51,26 @@ void ecs_template_set_init(ecs_template_set* set, ecs_world* world, const base_r
     *set = (ecs_template_set){.world = world, .reporter = reporter};
 }
 
-static void release_array(const ecs_template_set* set, void* array, uint32_t capacity,
-                          size_t element_bytes) {
-    base_release(set->world->allocator, array, capacity * element_bytes);
-}
-
 void ecs_template_set_deinit(ecs_template_set* set) {
     BASE_ASSERT(set->world && set->text_count <= set->text_capacity);
     BASE_ASSERT(set->draft_count <= set->draft_capacity);
     const base_allocator* allocator = set->world->allocator;
-    ecs_type_context context = {allocator};
-    for (uint32_t i = 0; i < set->value_count; i++) {
-        const ecs_type* type = ecs_type_get(set->world, set->values[i].type);
-        ecs_value_destroy(type, &context, set->values[i].memory);
-        base_release(allocator, set->values[i].memory, type->size);
-    }
+    for (uint32_t i = 0; i < set->value_count; i++)
+        ecs_template_value_release(set->world, set->values[i].type, set->values[i].memory);
     for (uint32_t i = 0; i < set->draft_count; i++)
         BASE_ARRAY_RELEASE(allocator, set->drafts[i].slots, set->drafts[i].slot_count);
     for (uint32_t i = 0; i < set->text_count; i++) {
         ecs_text_deinit(set->texts[i]);
         base_release(allocator, set->texts[i], sizeof(ecs_text));
     }
-    release_array(set, set->texts, set->text_capacity, sizeof *set->texts);
-    release_array(set, set->names, set->name_capacity, sizeof *set->names);
-    release_array(set, set->drafts, set->draft_capacity, sizeof *set->drafts);
-    release_array(set, set->parents, set->parent_capacity, sizeof *set->parents);
-    release_array(set, set->components, set->component_capacity, sizeof *set->components);
-    release_array(set, set->flags, set->flag_capacity, sizeof *set->flags);
-    release_array(set, set->values, set->value_capacity, sizeof *set->values);
-    release_array(set, set->opaques, set->opaque_capacity, sizeof *set->opaques);
+    BASE_ARRAY_RELEASE(allocator, set->texts, set->text_capacity);
+    BASE_ARRAY_RELEASE(allocator, set->names, set->name_capacity);
+    BASE_ARRAY_RELEASE(allocator, set->drafts, set->draft_capacity);
+    BASE_ARRAY_RELEASE(allocator, set->parents, set->parent_capacity);
+    BASE_ARRAY_RELEASE(allocator, set->components, set->component_capacity);
+    BASE_ARRAY_RELEASE(allocator, set->flags, set->flag_capacity);
+    BASE_ARRAY_RELEASE(allocator, set->values, set->value_capacity);
+    BASE_ARRAY_RELEASE(allocator, set->opaques, set->opaque_capacity);
     base_table_deinit(&set->name_index, allocator);
     base_table_deinit(&set->draft_index, allocator);
     *set = (ecs_template_set){.world = set->world};
@@ -90,7 +81,7 @@ void ecs_template_set_fail(ecs_template_set* set, ecs_result result) {
     if (set->result == ECS_OK || result == ECS_ERR_MEMORY) set->result = result;
 }
 
-void ecs_template_set_fault(ecs_template_set* set, const char* file, uint32_t line,
+bool ecs_template_set_fault(ecs_template_set* set, const char* file, uint32_t line,
                             const char* format, ...) {
     BASE_ASSERT(format);
     char message[BASE_REPORT_BYTES_MAX];
@@ -100,6 +91,7 @@ void ecs_template_set_fault(ecs_template_set* set, const char* file, uint32_t li
     va_end(arguments);
     base_report(set->reporter, file, line, "%s", message);
     ecs_template_set_fail(set, ECS_ERR_SYNTAX);
+    return false;
 }
 
 void* ecs_template_set_push(ecs_template_set* set, void** array, uint32_t* count,
@@ -112,20 +104,36 @@ void* ecs_template_set_push(ecs_template_set* set, void** array, uint32_t* count
     return (uint8_t*)*array + (*count)++ * element_bytes;
 }
 
+void* ecs_template_value_make(ecs_world* world, const ecs_type* type) {
+    void* memory = base_allocate_zero(world->allocator, type->size);
+    ecs_type_context context = {world->allocator};
+    if (memory && ecs_value_create(type, &context, memory)) return memory;
+    base_release(world->allocator, memory, type->size);
+    return NULL;
+}
+
+void ecs_template_value_release(ecs_world* world, ecs_type_id type_id, void* memory) {
+    BASE_ASSERT(memory);
+    const ecs_type* type = ecs_type_get(world, type_id);
+    ecs_type_context context = {world->allocator};
+    ecs_value_destroy(type, &context, memory);
+    base_release(world->allocator, memory, type->size);
+}
+
 void* ecs_template_set_value(ecs_template_set* set, const ecs_type* type) {
-    BASE_ASSERT(type);
-    void* values = set->values;
-    ecs_template_value* value =
-        ecs_template_set_push(set, &values, &set->value_count, &set->value_capacity, sizeof *value);
-    set->values = values;
+    ecs_template_value* value = ECS_SET_PUSH(set, value);
     if (!value) return NULL;
-    value->type = type->id;
-    value->memory = base_allocate_zero(set->world->allocator, type->size);
-    ecs_type_context context = {set->world->allocator};
-    if (value->memory && ecs_value_create(type, &context, value->memory)) return value->memory;
-    base_release(set->world->allocator, value->memory, type->size);
+    *value = (ecs_template_value){type->id, ecs_template_value_make(set->world, type)};
+    if (value->memory) return value->memory;
     set->value_count--;
     ecs_template_set_fail(set, ECS_ERR_MEMORY);
+    return NULL;
+}
+
+static const ecs_set_name* find_new(const ecs_template_set* set, const char* name, uint64_t hash) {
+    uint32_t cursor = 0, at;
+    while ((at = base_table_next(&set->name_index, hash, &cursor)) != BASE_TABLE_NONE)
+        if (strcmp(set->names[at - 1].name, name) == 0) return &set->names[at - 1];
     return NULL;
 }
 
@@ -148,23 +156,15 @@ ecs_component_id ecs_template_set_name(ecs_template_set* set, const char* name, 
     if (known != ECS_COMPONENT_NONE)
         return check_type(set, name, ecs_component_get(set->world, known)->type, type, known, file,
                           line);
-    uint32_t cursor = 0;
-    uint32_t at;
-    while ((at = base_table_next(&set->name_index, hash, &cursor)) != BASE_TABLE_NONE) {
-        const ecs_set_name* found = &set->names[at - 1];
-        if (strcmp(found->name, name) == 0)
-            return check_type(set, name, found->type, type, found->id, file, line);
-    }
+    const ecs_set_name* found = find_new(set, name, hash);
+    if (found) return check_type(set, name, found->type, type, found->id, file, line);
     uint32_t id = set->world->types->component_count + set->name_count + 1;
     if (id > ECS_COMPONENTS_MAX) {
         base_report(set->reporter, file, line, "more than %u components", ECS_COMPONENTS_MAX);
         ecs_template_set_fail(set, ECS_ERR_FULL);
         return ECS_COMPONENT_NONE;
     }
-    void* names = set->names;
-    ecs_set_name* entry =
-        ecs_template_set_push(set, &names, &set->name_count, &set->name_capacity, sizeof *entry);
-    set->names = names;
+    ecs_set_name* entry = ECS_SET_PUSH(set, name);
     if (!entry) return ECS_COMPONENT_NONE;
     *entry = (ecs_set_name){name, hash, type, (ecs_component_id)id, file, line};
     if (!base_table_reserve(&set->name_index, set->world->allocator, set->name_count)) {
@@ -181,11 +181,8 @@ ecs_type_id ecs_template_set_type_of(const ecs_template_set* set, const char* na
     uint64_t hash = base_hash64_text(name);
     ecs_component_id known = ecs_component_seek(set->world, name, hash);
     if (known != ECS_COMPONENT_NONE) return ecs_component_get(set->world, known)->type;
-    uint32_t cursor = 0;
-    uint32_t at;
-    while ((at = base_table_next(&set->name_index, hash, &cursor)) != BASE_TABLE_NONE)
-        if (strcmp(set->names[at - 1].name, name) == 0) return set->names[at - 1].type;
-    return ECS_TYPE_NONE;
+    const ecs_set_name* found = find_new(set, name, hash);
+    return found ? found->type : ECS_TYPE_NONE;
 }
 
 static const ecs_set_name* new_name(const ecs_template_set* set, ecs_component_id id) {

@@ -102,13 +102,19 @@ void ecs_template_set_init(ecs_template_set* set, ecs_world* world, const base_r
 void ecs_template_set_deinit(ecs_template_set* set);
 /// Keep a failure. The first one stays, but ECS_ERR_MEMORY replaces it.
 void ecs_template_set_fail(ecs_template_set* set, ecs_result result);
-/// Report a fault of the text and keep ECS_ERR_SYNTAX.
-void ecs_template_set_fault(ecs_template_set* set, const char* file, uint32_t line,
+/// Report a fault of the text and keep ECS_ERR_SYNTAX. @return false.
+bool ecs_template_set_fault(ecs_template_set* set, const char* file, uint32_t line,
                             const char* format, ...) BASE_PRINTF(4, 5);
-/// Grow an array of the set by one zeroed element. @return it; NULL when memory ran out (kept in
-/// `result`).
+/// Grow an array of the set by one zeroed element: ECS_SET_PUSH(set, parent) grows `parents`.
+/// @return it; NULL when memory ran out (kept in `result`).
+#define ECS_SET_PUSH(set, item)                                                                    \
+    ecs_template_set_push(set, (void**)&(set)->item##s, &(set)->item##_count,                      \
+                          &(set)->item##_capacity, sizeof *(set)->item##s)
 void* ecs_template_set_push(ecs_template_set* set, void** array, uint32_t* count,
                             uint32_t* capacity, size_t element_bytes);
+/// Create a value. @return NULL when memory ran out.
+void* ecs_template_value_make(ecs_world* world, const ecs_type* type);
+void ecs_template_value_release(ecs_world* world, ecs_type_id type_id, void* memory);
 /// Create a value that the set owns. @return NULL when memory ran out (kept in `result`).
 void* ecs_template_set_value(ecs_template_set* set, const ecs_type* type);
 /// The id of a component, new or old, by name. @return ECS_COMPONENT_NONE when its type differs
@@ -145,7 +151,6 @@ bool ecs_text_path_matches(const char* pattern, const char* name);
 /// template is `id_first` + the position of its draft. @return how many
 /// were made: fewer than the set has when memory ran out.
 uint32_t ecs_opaques_make(const ecs_template_set* set, uint32_t id_first, ecs_opaque_row** rows);
-void ecs_opaque_destroy(ecs_world* world, ecs_opaque_row* row);
 /// Does a text of the set or the world have an opaque component of this name?
 bool ecs_opaque_is_known(const ecs_template_set* set, const char* component);
 
@@ -167,7 +172,6 @@ BASE_MUST_USE bool ecs_text_read_builtin(const ecs_type* type, const ecs_type_co
 /// above.
 BASE_MUST_USE bool ecs_text_read_field(const ecs_field* field, ecs_type_id spelling,
                                        const char* text, void* value, char* message);
-BASE_MUST_USE bool ecs_text_read_bool(const char* text, bool* value);
 /// A text "1, 2.5, 3" that is read element by element.
 typedef struct ecs_text_list {
     const char* at;
@@ -208,12 +212,10 @@ typedef struct ecs_template_fold {
 /// ECS_TEMPLATE_COMPONENTS_MAX.
 BASE_MUST_USE bool ecs_template_fold_add(ecs_template_fold* fold, const ecs_template_slot* slots,
                                          uint32_t count);
-/// Sort slots by name and make a row of the registry. `set` gives the names of new components; it
-/// may be NULL.
+/// Sort slots by name and make a row of the registry. `set` gives the names of new components.
 /// @return NULL when memory ran out.
-ecs_template_row* ecs_template_row_create(ecs_world* world, const ecs_template_set* set,
+ecs_template_row* ecs_template_row_create(const ecs_template_set* set,
                                           const ecs_template_slot* slots, uint32_t count);
-void ecs_template_row_destroy(ecs_world* world, ecs_template_row* row);
 
 // template.c: the steps of a set, and compositions
 /// Read one text. Call it once per file; files may name templates of each other.

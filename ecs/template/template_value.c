@@ -16,24 +16,20 @@
 enum { ELEMENT_BYTES = 64 };
 _Static_assert(ECS_TEXT_COLOR_BYTES == 4 * ELEMENT_BYTES, "four elements");
 
-bool ecs_text_read_bool(const char* text, bool* value) {
-    BASE_ASSERT(text && value);
-    static const char* const words[] = {"no",  "false", "off", "0", ///
-                                        "yes", "true",  "on",  "1"};
-    for (uint32_t i = 0; i < BASE_COUNT(words); i++) {
-        if (strcmp(text, words[i]) != 0) continue;
-        *value = i >= BASE_COUNT(words) / 2;
-        return true;
-    }
-    return false;
-}
-
 static const char* const kind_words[ECS_FIELD_KIND_COUNT] = {
     [ECS_FIELD_BOOL] = "b",  [ECS_FIELD_I8] = "i",    [ECS_FIELD_I16] = "i",
     [ECS_FIELD_I32] = "i",   [ECS_FIELD_I64] = "i64", [ECS_FIELD_U8] = "u8",
     [ECS_FIELD_U16] = "u16", [ECS_FIELD_U32] = "u32", [ECS_FIELD_U64] = "u64",
     [ECS_FIELD_F32] = "r",   [ECS_FIELD_F64] = "r",   [ECS_FIELD_ENTITY] = "eid",
 };
+
+static bool is_real(ecs_field_kind kind) {
+    return kind == ECS_FIELD_F32 || kind == ECS_FIELD_F64;
+}
+
+static bool is_int(ecs_field_kind kind) {
+    return kind >= ECS_FIELD_I8 && kind <= ECS_FIELD_I32;
+}
 
 static bool refuse_value(char* message, const char* what, const char* text) {
     (void)base_text_format(message, ECS_VALUE_MESSAGE_BYTES, "'%.80s' %s", text, what);
@@ -66,59 +62,37 @@ static bool read_hex_signed(const char* text, ecs_field_kind kind, int64_t* valu
     return true;
 }
 
+// Write what was read into an element of that kind, if it holds it.
+static bool put_number(const char* text, const ecs_number* number, ecs_field_kind kind,
+                       void* target, char* message) {
+    uint64_t element;
+    if (ecs_number_put(kind, &element, number))
+        return refuse_value(message, "is out of range", text);
+    memcpy(target, &element, ecs_field_kind_bytes(kind));
+    return true;
+}
+
 static bool read_signed(const char* text, ecs_field_kind kind, void* target, char* message) {
-    int64_t value;
+    ecs_number number = {.kind = ECS_FIELD_I64};
     uint64_t bits;
-    if (!read_hex_signed(text, kind, &value) && !base_text_parse_i64(text, &value))
+    if (!read_hex_signed(text, kind, &number.whole) && !base_text_parse_i64(text, &number.whole))
         return refuse_value(message,
                             read_hex(text, &bits) ? "is out of range" : "is no whole number", text);
-    int64_t high = kind == ECS_FIELD_I8    ? INT8_MAX
-                   : kind == ECS_FIELD_I16 ? INT16_MAX
-                   : kind == ECS_FIELD_I32 ? INT32_MAX
-                                           : INT64_MAX;
-    if (value > high || value < -high - 1) return refuse_value(message, "is out of range", text);
-    int8_t i8 = (int8_t)value;
-    int16_t i16 = (int16_t)value;
-    int32_t i32 = (int32_t)value;
-    const void* source = kind == ECS_FIELD_I8    ? (const void*)&i8
-                         : kind == ECS_FIELD_I16 ? (const void*)&i16
-                         : kind == ECS_FIELD_I32 ? (const void*)&i32
-                                                 : (const void*)&value;
-    memcpy(target, source, ecs_field_kind_bytes(kind));
-    return true;
+    return put_number(text, &number, kind, target, message);
 }
 
 static bool read_unsigned(const char* text, ecs_field_kind kind, void* target, char* message) {
-    uint64_t value;
-    if (!read_hex(text, &value) && !base_text_parse_u64(text, &value))
+    ecs_number number = {.kind = ECS_FIELD_U64};
+    if (!read_hex(text, &number.natural) && !base_text_parse_u64(text, &number.natural))
         return refuse_value(message, "is no whole number from 0 up", text);
-    uint32_t bytes = ecs_field_kind_bytes(kind);
-    if (bytes < 8 && value >> (8 * bytes) != 0)
-        return refuse_value(message, "is out of range", text);
-    uint8_t u8 = (uint8_t)value;
-    uint16_t u16 = (uint16_t)value;
-    uint32_t u32 = (uint32_t)value;
-    const void* source = bytes == 1   ? (const void*)&u8
-                         : bytes == 2 ? (const void*)&u16
-                         : bytes == 4 ? (const void*)&u32
-                                      : (const void*)&value;
-    memcpy(target, source, bytes);
-    return true;
+    return put_number(text, &number, kind, target, message);
 }
 
 static bool read_real(const char* text, ecs_field_kind kind, void* target, char* message) {
-    double value;
-    if (!base_text_parse_f64(text, &value) || !isfinite(value))
+    ecs_number number = {.kind = ECS_FIELD_F64};
+    if (!base_text_parse_f64(text, &number.real))
         return refuse_value(message, "is no number", text);
-    if (kind == ECS_FIELD_F64) {
-        memcpy(target, &value, sizeof value);
-        return true;
-    }
-    if (fabs(value) > (double)3.402823466e38f)
-        return refuse_value(message, "is out of range", text);
-    float single = (float)value;
-    memcpy(target, &single, sizeof single);
-    return true;
+    return put_number(text, &number, kind, target, message);
 }
 
 static bool read_entity(const char* text, const ecs_world* world, void* target, char* message) {
@@ -137,7 +111,7 @@ static bool read_element(const char* text, ecs_field_kind kind, const ecs_world*
     switch (kind) {
     case ECS_FIELD_BOOL: {
         bool value;
-        if (!ecs_text_read_bool(text, &value))
+        if (!base_text_parse_bool(text, &value))
             return refuse_value(message, "is neither yes nor no", text);
         memcpy(target, &value, 1);
         return true;
@@ -196,13 +170,10 @@ bool ecs_text_next(ecs_text_list* list, ecs_field_kind kind, void* target, uint3
     char element[ELEMENT_BYTES];
     const char* fault = NULL;
     // A comma or the end follows an element.
-    if (list->count && !list->is_matrix && *list->at == '\0') {
-        (void)base_text_format(message, ECS_VALUE_MESSAGE_BYTES, "%u values are needed, not %u",
-                               needed, list->count);
-        return false;
-    }
-    if (list->count && !list->is_matrix) list->at++;
-    if (!next_element(&list->at, list->is_matrix, element, &fault)) {
+    const bool is_separated = list->count && !list->is_matrix;
+    const bool is_over = is_separated && *list->at == '\0';
+    if (is_separated && !is_over) list->at++;
+    if (is_over || !next_element(&list->at, list->is_matrix, element, &fault)) {
         if (fault)
             (void)base_text_copy(message, ECS_VALUE_MESSAGE_BYTES, fault);
         else
@@ -259,7 +230,7 @@ bool ecs_text_read_builtin(const ecs_type* type, const ecs_type_context* context
     }
     if (type->id == ECS_BUILTIN_TAG) {
         bool is_there;
-        if (ecs_text_read_bool(text, &is_there) && is_there) return true;
+        if (base_text_parse_bool(text, &is_there) && is_there) return true;
         return refuse_value(message, "is no value of a tag: it is there (yes) or left out", text);
     }
     uint32_t needed = 0;
@@ -275,55 +246,24 @@ bool ecs_text_read_builtin(const ecs_type* type, const ecs_type_context* context
 
 // May a field of this kind be written as this built-in type? A scalar type may also write arrays.
 static bool spelling_fits(const ecs_field* field, ecs_type_id spelling) {
-    bool is_real = field->kind == ECS_FIELD_F32 || field->kind == ECS_FIELD_F64;
-    bool is_int = field->kind >= ECS_FIELD_I8 && field->kind <= ECS_FIELD_I32;
-    switch (spelling) {
-    case ECS_BUILTIN_B:
-        return field->kind == ECS_FIELD_BOOL;
-    case ECS_BUILTIN_I:
-        return is_int;
-    case ECS_BUILTIN_I64:
-        return field->kind == ECS_FIELD_I64;
-    case ECS_BUILTIN_U8:
-        return field->kind == ECS_FIELD_U8;
-    case ECS_BUILTIN_U16:
-        return field->kind == ECS_FIELD_U16;
-    case ECS_BUILTIN_U32:
-        return field->kind == ECS_FIELD_U32;
-    case ECS_BUILTIN_U64:
-        return field->kind == ECS_FIELD_U64;
-    case ECS_BUILTIN_R:
-        return is_real;
-    case ECS_BUILTIN_P2:
-    case ECS_BUILTIN_P3:
-    case ECS_BUILTIN_P4:
-        return is_real && field->count == (uint32_t)spelling - ECS_BUILTIN_P2 + 2u;
-    case ECS_BUILTIN_IP2:
-    case ECS_BUILTIN_IP3:
-    case ECS_BUILTIN_IP4:
-        return is_int && field->count == (uint32_t)spelling - ECS_BUILTIN_IP2 + 2u;
-    case ECS_BUILTIN_C:
-        return field->kind == ECS_FIELD_U8 && field->count == 4;
-    case ECS_BUILTIN_M:
-        return is_real && field->count == 12;
-    case ECS_BUILTIN_EID:
-        return field->kind == ECS_FIELD_ENTITY;
-    default:
-        return false;
-    }
+    if (spelling == ECS_TYPE_NONE || spelling > ECS_BUILTIN_TAG) return false;
+    const ecs_type* type = ecs_scalar_type(spelling);
+    if (type->field_count == 0) return false;
+    const ecs_field_kind kind = is_int(field->kind)    ? ECS_FIELD_I32
+                                : is_real(field->kind) ? ECS_FIELD_F32
+                                                       : field->kind;
+    const uint32_t count = type->field_count * type->fields[0].count;
+    return kind == type->fields[0].kind && (count == 1 || count == field->count);
 }
 
 bool ecs_text_read_field(const ecs_field* field, ecs_type_id spelling, const char* text,
                          void* value, char* message) {
     BASE_ASSERT(field && text && value && message);
     if (!spelling_fits(field, spelling)) {
-        bool is_real = field->kind == ECS_FIELD_F32 || field->kind == ECS_FIELD_F64;
-        bool is_int = field->kind >= ECS_FIELD_I8 && field->kind <= ECS_FIELD_I32;
-        bool is_vector = (is_real || is_int) && field->count >= 2 && field->count <= 4;
-        const char* vector = is_real ? "p" : "ip";
-        if (is_vector)
+        const bool has_vectors = is_real(field->kind) || is_int(field->kind);
+        if (has_vectors && field->count >= 2 && field->count <= 4)
             (void)base_text_format(message, ECS_VALUE_MESSAGE_BYTES, "it is written as %s%u",
-                                   vector, field->count);
+                                   is_real(field->kind) ? "p" : "ip", field->count);
         else
             (void)base_text_format(message, ECS_VALUE_MESSAGE_BYTES, "it is written as %s",
                                    kind_words[field->kind]);
@@ -399,7 +339,7 @@ bool ecs_quant_draft_finish(const ecs_quant_draft* draft, const ecs_type* type, 
     bool has_int = false;
     for (uint32_t i = 0; i < type->field_count; i++) {
         ecs_field_kind kind = type->fields[i].kind;
-        if (kind == ECS_FIELD_F32 || kind == ECS_FIELD_F64)
+        if (is_real(kind))
             has_real = true;
         else if (kind != ECS_FIELD_BOOL && kind != ECS_FIELD_ENTITY)
             has_int = true;

@@ -13,68 +13,63 @@
 #include <stdio.h>
 #include <string.h>
 
-void ecs_bind_fault(ecs_bind_pass* binder, uint32_t line, const char* format, ...) {
+bool ecs_bind_fault(ecs_bind_pass* binder, uint32_t line, const char* format, ...) {
     char message[BASE_REPORT_BYTES_MAX];
     va_list arguments;
     va_start(arguments, format);
     (void)vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    ecs_template_set_fault(binder->set, binder->text->file, line, "%s", message);
+    return ecs_template_set_fault(binder->set, binder->text->file, line, "%s", message);
 }
 
 bool ecs_bind_has_type(ecs_bind_pass* binder, const ecs_text_node* node, const char* type) {
     if (!node->is_block && strcmp(type_of(binder, node), type) == 0) return true;
-    ecs_bind_fault(binder, node->line, "'%s' is written %s:%s=...", name_of(binder, node),
-                   name_of(binder, node), type);
-    return false;
+    return ecs_bind_fault(binder, node->line, "'%s' is written %s:%s=...", name_of(binder, node),
+                          name_of(binder, node), type);
 }
 
 bool ecs_bind_check_name(ecs_bind_pass* binder, const char* name, uint32_t line, const char* what) {
-    if (name[0] == '_') {
-        ecs_bind_fault(binder, line, "%s '%.80s': names that begin with '_' belong to the language",
-                       what, name);
-        return false;
-    }
+    if (name[0] == '_')
+        return ecs_bind_fault(binder, line,
+                              "%s '%.80s': names that begin with '_' belong to the language", what,
+                              name);
     if (ecs_name_is_valid(name)) return true;
-    ecs_bind_fault(binder, line, "%s '%.80s': a name is 1 to %u of A-Z a-z 0-9 _ . -", what, name,
-                   ECS_NAME_BYTES_MAX - 1);
-    return false;
+    return ecs_bind_fault(binder, line, "%s '%.80s': a name is 1 to %u of A-Z a-z 0-9 _ . -", what,
+                          name, ECS_NAME_BYTES_MAX - 1);
 }
 
 static bool bind_check_tags(ecs_bind_pass* binder, const ecs_text_node* node) {
     BASE_ASSERT(binder->set && binder->text);
     if (!ecs_bind_has_type(binder, node, "t")) return false;
     const char* tags = value_of(binder, node);
-    if (strlen(tags) >= ECS_TEXT_TAGS_BYTES_MAX) {
-        ecs_bind_fault(binder, node->line, "a list of tags has at most %u bytes",
-                       ECS_TEXT_TAGS_BYTES_MAX - 1);
-        return false;
-    }
+    if (strlen(tags) >= ECS_TEXT_TAGS_BYTES_MAX)
+        return ecs_bind_fault(binder, node->line, "a list of tags has at most %u bytes",
+                              ECS_TEXT_TAGS_BYTES_MAX - 1);
     while (*tags) {
         size_t size = strcspn(tags, ",; \t");
         char tag[ECS_NAME_BYTES_MAX] = {0};
         if (size < sizeof tag) memcpy(tag, tags, size);
-        if (size && !ecs_name_is_valid(tag)) {
-            ecs_bind_fault(binder, node->line, "'%.80s' is no list of tags", tags);
-            return false;
-        }
+        if (size && !ecs_name_is_valid(tag))
+            return ecs_bind_fault(binder, node->line, "'%.80s' is no list of tags", tags);
         tags += size;
         tags += strspn(tags, ",; \t");
     }
     return true;
 }
 
+bool ecs_bind_bool(ecs_bind_pass* binder, const ecs_text_node* node, bool* value) {
+    if (!ecs_bind_has_type(binder, node, "b")) return false;
+    if (base_text_parse_bool(value_of(binder, node), value)) return true;
+    return ecs_bind_fault(binder, node->line, "%s: '%.80s' is neither yes nor no",
+                          name_of(binder, node), value_of(binder, node));
+}
+
 static void read_flag(ecs_bind_pass* binder, const ecs_text_node* node, uint8_t flag,
-                      ecs_bind_scope* scope) {
+                      ecs_template_slot* slot) {
     bool is_set;
-    if (!ecs_bind_has_type(binder, node, "b")) return;
-    if (!ecs_text_read_bool(value_of(binder, node), &is_set)) {
-        ecs_bind_fault(binder, node->line, "%s: '%.80s' is neither yes nor no",
-                       name_of(binder, node), value_of(binder, node));
-        return;
-    }
-    scope->stated |= flag;
-    scope->flags = (uint8_t)(is_set ? scope->flags | flag : scope->flags & ~flag);
+    if (!ecs_bind_bool(binder, node, &is_set)) return;
+    slot->stated |= flag;
+    slot->flags = (uint8_t)(is_set ? slot->flags | flag : slot->flags & ~flag);
 }
 
 static void read_bound(ecs_bind_pass* binder, const ecs_text_node* node, double* target,
@@ -91,7 +86,8 @@ static void read_bound(ecs_bind_pass* binder, const ecs_text_node* node, double*
     *has = true;
 }
 
-static void read_teleport(ecs_bind_pass* binder, const ecs_text_node* node, ecs_bind_scope* scope) {
+static void read_teleport(ecs_bind_pass* binder, const ecs_text_node* node,
+                          ecs_template_slot* slot) {
     double distance = 0;
     bool has = false;
     read_bound(binder, node, &distance, &has);
@@ -101,8 +97,8 @@ static void read_teleport(ecs_bind_pass* binder, const ecs_text_node* node, ecs_
                        value_of(binder, node));
         return;
     }
-    scope->teleport = (float)distance;
-    scope->has_teleport = true;
+    slot->teleport = (float)distance;
+    slot->has_teleport = true;
 }
 
 // An empty `_integral` removes an inherited one, as "public" does for `_visible`.
@@ -152,26 +148,27 @@ static void read_bits(ecs_bind_pass* binder, const ecs_text_node* node, ecs_quan
 
 bool ecs_bind_scope_word(ecs_bind_pass* binder, const ecs_text_node* node, ecs_bind_scope* scope) {
     BASE_ASSERT(scope);
+    ecs_template_slot* slot = &scope->slot;
     const char* name = name_of(binder, node);
     if (node->is_block || name[0] != '_') return false;
     if (strcmp(name, "_track") == 0)
-        read_flag(binder, node, ECS_COMPONENT_TRACKED, scope);
+        read_flag(binder, node, ECS_COMPONENT_TRACKED, slot);
     else if (strcmp(name, "_replicate") == 0)
-        read_flag(binder, node, ECS_COMPONENT_REPLICATED, scope);
+        read_flag(binder, node, ECS_COMPONENT_REPLICATED, slot);
     else if (strcmp(name, "_interpolate") == 0)
-        read_flag(binder, node, ECS_COMPONENT_INTERPOLATED, scope);
+        read_flag(binder, node, ECS_COMPONENT_INTERPOLATED, slot);
     else if (strcmp(name, "_rotation") == 0)
-        read_flag(binder, node, ECS_SLOT_ROTATION, scope);
+        read_flag(binder, node, ECS_SLOT_ROTATION, slot);
     else if (strcmp(name, "_visible") == 0)
-        scope->visible = read_name(binder, node, false, scope->visible);
+        slot->visible = read_name(binder, node, false, slot->visible);
     else if (strcmp(name, "_integral") == 0)
-        scope->integral = read_name(binder, node, true, scope->integral);
+        slot->integral = read_name(binder, node, true, slot->integral);
     else if (strcmp(name, "_unit") == 0)
-        scope->unit = read_remark(binder, node, ECS_UNIT_BYTES_MAX, scope->unit);
+        slot->unit = read_remark(binder, node, ECS_UNIT_BYTES_MAX, slot->unit);
     else if (strcmp(name, "_about") == 0)
-        scope->about = read_remark(binder, node, ECS_ABOUT_BYTES_MAX, scope->about);
+        slot->about = read_remark(binder, node, ECS_ABOUT_BYTES_MAX, slot->about);
     else if (strcmp(name, "_teleport") == 0)
-        read_teleport(binder, node, scope);
+        read_teleport(binder, node, slot);
     else if (strcmp(name, "_min") == 0)
         read_bound(binder, node, &scope->quant.min, &scope->quant.has_min);
     else if (strcmp(name, "_max") == 0)
@@ -181,19 +178,10 @@ bool ecs_bind_scope_word(ecs_bind_pass* binder, const ecs_text_node* node, ecs_b
     else if (strcmp(name, "_bits") == 0 || strcmp(name, "_angle") == 0)
         read_bits(binder, node, &scope->quant);
     else if (strcmp(name, "_tags") == 0)
-        scope->tags = bind_check_tags(binder, node) ? value_of(binder, node) : scope->tags;
+        slot->tags = bind_check_tags(binder, node) ? value_of(binder, node) : slot->tags;
     else
         return false;
     return true;
-}
-
-bool ecs_bind_is_scope_word(const char* name) {
-    static const char* const words[] = {
-        "_track", "_replicate", "_interpolate", "_teleport", "_tags",  "_min",  "_max",  "_step",
-        "_bits",  "_visible",   "_integral",    "_rotation", "_angle", "_unit", "_about"};
-    for (uint32_t i = 0; i < BASE_COUNT(words); i++)
-        if (strcmp(name, words[i]) == 0) return true;
-    return false;
 }
 
 // Words that editors and other engines use in the same files. They have no effect on a world.
@@ -240,9 +228,12 @@ void ecs_bind_unknown_word(ecs_bind_pass* binder, const ecs_text_node* node) {
         "_group",    "_track", "_replicate", "_interpolate", "_teleport", "_min",
         "_max",      "_step",  "_bits",      "_visible",     "_integral", "_rotation",
         "_priority", "_angle", "_unit",      "_about"};
-    const char* near = base_text_nearest(name_of(binder, node), words, BASE_COUNT(words));
-    ecs_bind_fault(binder, node->line, "'%.80s' means nothing here%s%s%s", name_of(binder, node),
-                   near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+    base_nearest nearest = base_nearest_begin(name_of(binder, node));
+    char hint[BASE_HINT_BYTES];
+    for (uint32_t i = 0; i < BASE_COUNT(words); i++)
+        base_nearest_offer(&nearest, words[i]);
+    ecs_bind_fault(binder, node->line, "'%.80s' means nothing here%s", name_of(binder, node),
+                   base_nearest_hint(&nearest, hint));
 }
 
 // Opaque components: their type is not registered. Files that several programs share contain some.
@@ -253,25 +244,21 @@ void ecs_bind_opaque(ecs_bind_pass* binder, const ecs_text_node* node) {
     ecs_template_set* set = binder->set;
     const ecs_text* text = binder->text;
     const char* name = ecs_bind_type_name(type_of(binder, node));
-    const char* names[ECS_TYPES_MAX];
-    for (uint32_t i = 0; i < set->world->types->type_count; i++)
-        names[i] = ecs_type_at(set->world->types, i + 1)->name;
-    const char* near = *name ? base_text_nearest(name, names, set->world->types->type_count) : NULL;
+    base_nearest nearest = base_nearest_begin(name);
+    char hint[BASE_HINT_BYTES];
+    for (uint32_t id = 1; id <= set->world->types->type_count && *name; id++)
+        base_nearest_offer(&nearest, ecs_type_at(set->world->types, id)->name);
     if (*name)
         base_report(set->reporter, text->file, node->line,
-                    "warning: component '%.80s' has the unknown type '%.80s'%s%s%s: kept, not used",
-                    name_of(binder, node), name, near ? ", did you mean '" : "", near ? near : "",
-                    near ? "'?" : "");
+                    "warning: component '%.80s' has the unknown type '%.80s'%s: kept, not used",
+                    name_of(binder, node), name, base_nearest_hint(&nearest, hint));
     else
         base_report(
             set->reporter, text->file, node->line,
             "warning: component '%.80s' has no type here or above, as in \"%.80s:type\"{ }: "
             "kept, not used",
             name_of(binder, node), name_of(binder, node));
-    void* opaques = set->opaques;
-    ecs_draft_opaque* opaque = ecs_template_set_push(set, &opaques, &set->opaque_count,
-                                                     &set->opaque_capacity, sizeof *opaque);
-    set->opaques = opaques;
+    ecs_draft_opaque* opaque = ECS_SET_PUSH(set, opaque);
     if (!opaque) return;
     const char* value = node->is_block ? text->source + node->begin : value_of(binder, node);
     *opaque = (ecs_draft_opaque){.template_name = binder->template_name,
@@ -325,10 +312,6 @@ uint32_t ecs_opaques_make(const ecs_template_set* set, uint32_t id_first, ecs_op
         if (!rows[i]) return i;
     }
     return set->opaque_count;
-}
-
-void ecs_opaque_destroy(ecs_world* world, ecs_opaque_row* row) {
-    if (row) base_release(world->allocator, row, row->bytes);
 }
 
 const ecs_template_opaque* ecs_opaque_seek(const ecs_world* world, const char* component) {
