@@ -506,33 +506,3 @@ ecs_result ecs_template_load_pack(ecs_world* world, const void* pack, size_t byt
     ecs_template_set_deinit(&set);
     return result;
 }
-
-typedef struct spelling_reporter {
-    const base_reporter* next;
-    const ecs_template_source* source;
-} spelling_reporter;
-
-static void report_spelled(void* context, const char* file, uint32_t line, const char* message) {
-    const spelling_reporter* self = context;
-    char shown[2 * ECS_TEXT_PATH_BYTES_MAX];
-    if (file && self->source->spell) {
-        self->source->spell(self->source->context, file, shown, sizeof shown);
-        file = shown;
-    }
-    if (self->next && self->next->report)
-        self->next->report(self->next->context, file, line, message);
-}
-
-ecs_result ecs_template_load_files(ecs_world* world, const ecs_template_source* source,
-                                   const char* root, const base_reporter* reporter) {
-    BASE_ASSERT(world);
-    if (world->is_sealed) return ECS_ERR_SEALED;
-    base_bytes pack;
-    base_bytes_init(&pack, world->allocator);
-    ecs_result result = ecs_template_pack(world->allocator, source, root, reporter, &pack);
-    spelling_reporter spelling = {reporter, source};
-    const base_reporter spelled = {report_spelled, &spelling};
-    if (result == ECS_OK) result = ecs_template_load_pack(world, pack.data, pack.size, &spelled);
-    base_bytes_deinit(&pack);
-    return result;
-}

@@ -56,11 +56,6 @@ BASE_MUST_USE ecs_result ecs_template_pack(const base_allocator* allocator,
 ///         ECS_ERR_MEMORY, ECS_ERR_SEALED (ecs_template_load says when).
 BASE_MUST_USE ecs_result ecs_template_load_pack(ecs_world* world, const void* pack, size_t bytes,
                                                 const base_reporter* reporter);
-/// Pack and load in one step. @return ECS_OK; the codes of ecs_template_pack and
-/// ecs_template_load_pack.
-BASE_MUST_USE ecs_result ecs_template_load_files(ecs_world* world,
-                                                 const ecs_template_source* source,
-                                                 const char* root, const base_reporter* reporter);
 
 /// One text of a pack; borrowed from it.
 typedef struct ecs_pack_text {

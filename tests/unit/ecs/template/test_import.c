@@ -68,11 +68,21 @@ static ecs_template_source source_of(table* files) {
         .count = sizeof((const table_file[]){__VA_ARGS__}) / sizeof(table_file)                    \
     }
 
+static ecs_result load_source(ecs_world* world, const ecs_template_source* source, const char* root,
+                              base_report_first* report) {
+    base_reporter reporter = base_reporter_first(report);
+    base_bytes pack;
+    base_bytes_init(&pack, NULL);
+    ecs_result result = ecs_template_pack(NULL, source, root, &reporter, &pack);
+    if (result == ECS_OK) result = ecs_template_load_pack(world, pack.data, pack.size, &reporter);
+    base_bytes_deinit(&pack);
+    return result;
+}
+
 static ecs_result load(ecs_world* world, table* files, const char* root,
                        base_report_first* report) {
-    base_reporter reporter = base_reporter_first(report);
     ecs_template_source source = source_of(files);
-    return ecs_template_load_files(world, &source, root, &reporter);
+    return load_source(world, &source, root, report);
 }
 
 static void expect_order(ecs_world* world, const char* const* names, uint32_t count) {
@@ -141,11 +151,11 @@ CASE(faults_name_the_file_and_line_of_the_import) {
     refused(TABLE({"a.blk", "import:i=1"}), ECS_ERR_SYNTAX,
             "/game/a.blk:1: error: import: '1' is written import:t=\"...\"");
     refused(TABLE({"a.blk", "import:t=b.blk\na { x:i=1 }"}, {"b.blk", "\nb { x:i=z }"}),
-            ECS_ERR_SYNTAX, "/game/b.blk:2: error: component 'x' (i): 'z' is no whole number");
+            ECS_ERR_SYNTAX, "b.blk:2: error: component 'x' (i): 'z' is no whole number");
     refused(TABLE({"a.blk", "import:t=b.blk\na { x:i=1 }"}, {"b.blk", "a { }"}), ECS_ERR_SYNTAX,
-            "/game/a.blk:2: error: template 'a' exists already: b.blk:1");
+            "a.blk:2: error: template 'a' exists already: b.blk:1");
     refused(TABLE({"a.blk", "import:t=b.blk\na { _use:t=c }"}, {"b.blk", "b { }"}), ECS_ERR_SYNTAX,
-            "/game/a.blk:2: error: template 'a' extends 'c', which does not exist");
+            "a.blk:2: error: template 'a' extends 'c', which does not exist");
 }
 
 CASE(paths_are_plain_words_below_a_root) {
@@ -334,9 +344,8 @@ DATA_CASE(the_files_of_the_manual_load) {
     source.root_names = roots;
     source.root_count = 1;
     base_report_first report;
-    base_reporter reporter = base_reporter_first(&report);
-    assert_ok(ecs_template_load_files(world, &source, "zoo.blk", &reporter));
-    assert_string_equal(report.text, "/game/zoo.blk:3: warning: component 'mane' has the unknown "
+    assert_ok(load_source(world, &source, "zoo.blk", &report));
+    assert_string_equal(report.text, "zoo.blk:3: warning: component 'mane' has the unknown "
                                      "type 'Fur': kept, not used");
     assert_int_equal(report.count, 1);
     expect_order(world, (const char* const[]){"animal", "bear", "lion"}, 3);
