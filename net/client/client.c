@@ -146,10 +146,7 @@ void net_client_leave(net_client* client, uint64_t now_us) {
     net_client_send_inputs(client); // the last acknowledgements, for the server's report
     Shoal__Wire__Goodbye goodbye = SHOAL__WIRE__GOODBYE__INIT;
     goodbye.reason = NET_END_LEFT;
-    Shoal__Wire__ClientControl control = SHOAL__WIRE__CLIENT_CONTROL__INIT;
-    control.kind_case = SHOAL__WIRE__CLIENT_CONTROL__KIND_GOODBYE;
-    control.goodbye = &goodbye;
-    (void)net_client_send_control(client, &control);
+    (void)net_client_send_control(client, &goodbye.base);
     transport->ops->disconnect(transport, client->peer, NET_END_LEFT, false);
     net_client_begin_closing(client, NET_CLIENT_END_LEFT);
     transport->ops->flush(transport);

@@ -47,10 +47,7 @@ void net_client_greet(net_client* client) {
         hello.event_tick = client->event_tick;
         hello.rate_bytes = client->rate_bytes;
     }
-    Shoal__Wire__ClientControl control = SHOAL__WIRE__CLIENT_CONTROL__INIT;
-    control.kind_case = SHOAL__WIRE__CLIENT_CONTROL__KIND_HELLO;
-    control.hello = &hello;
-    (void)net_client_send_control(client, &control);
+    (void)net_client_send_control(client, &hello.base);
     client->greeted_us = client->now_us;
 }
 
@@ -99,10 +96,7 @@ void net_client_choose_watched(net_client* client) {
     if (client->has_watched || client->watched == 0) return;
     Shoal__Wire__Watch watch = SHOAL__WIRE__WATCH__INIT;
     watch.client = client->watched;
-    Shoal__Wire__ClientControl control = SHOAL__WIRE__CLIENT_CONTROL__INIT;
-    control.kind_case = SHOAL__WIRE__CLIENT_CONTROL__KIND_WATCH;
-    control.watch = &watch;
-    client->has_watched = net_client_send_control(client, &control) == NET_OK;
+    client->has_watched = net_client_send_control(client, &watch.base) == NET_OK;
 }
 
 // ---- values of variable size ----
@@ -167,10 +161,7 @@ static void send_ack(net_client* client, const net_varsize_lost* lost, uint32_t 
     ack.versions = client->varsize_acks;
     ack.n_lost = lost_count;
     ack.lost = pointers;
-    Shoal__Wire__ClientControl control = SHOAL__WIRE__CLIENT_CONTROL__INIT;
-    control.kind_case = SHOAL__WIRE__CLIENT_CONTROL__KIND_VARSIZE_ACK;
-    control.varsize_ack = &ack;
-    (void)net_client_send_control(client, &control);
+    (void)net_client_send_control(client, &ack.base);
 }
 
 void net_client_ack_varsize(net_client* client) {
@@ -532,10 +523,7 @@ static void send_schema(net_client* client) {
     Shoal__Wire__SchemaAnswer answer = SHOAL__WIRE__SCHEMA_ANSWER__INIT;
     answer.n_items = fitting;
     answer.items = pointers;
-    Shoal__Wire__ClientControl control = SHOAL__WIRE__CLIENT_CONTROL__INIT;
-    control.kind_case = SHOAL__WIRE__CLIENT_CONTROL__KIND_SCHEMA_ANSWER;
-    control.schema_answer = &answer;
-    (void)net_client_send_control(client, &control);
+    (void)net_client_send_control(client, &answer.base);
 }
 
 void net_client_receive_control(net_client* client, const uint8_t* bytes, size_t size) {
@@ -548,9 +536,7 @@ void net_client_receive_control(net_client* client, const uint8_t* bytes, size_t
         net_client_malformed(client);
         return;
     }
-    if (client->config.session_trace)
-        net_client_trace_packet(client, NET_TRACE_RECEIVED, net_control_name(&control->base), 0,
-                                size);
+    net_client_trace_packet(client, NET_TRACE_RECEIVED, net_control_name(&control->base), 0, size);
     switch (control->kind_case) {
     case SHOAL__WIRE__SERVER_CONTROL__KIND_WELCOME:
         receive_welcome(client, control->welcome);

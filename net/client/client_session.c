@@ -77,12 +77,14 @@ void net_client_trace_packet(const net_client* client, net_trace_kind kind, cons
     client->config.session_trace(client->config.session_trace_context, &event);
 }
 
-net_result net_client_send_control(net_client* client, const Shoal__Wire__ClientControl* control) {
+net_result net_client_send_control(net_client* client, const ProtobufCMessage* message) {
+    const Shoal__Wire__ServerControl control =
+        net_control_wrap(&shoal__wire__client_control__descriptor, message);
     size_t bytes = 0;
     net_result result =
-        net_control_send(client->config.transport, client->peer, &control->base, &bytes);
-    if (result == NET_OK && client->config.session_trace)
-        net_client_trace_packet(client, NET_TRACE_SENT, net_control_name(&control->base), 0, bytes);
+        net_control_send(client->config.transport, client->peer, &control.base, &bytes);
+    if (result == NET_OK)
+        net_client_trace_packet(client, NET_TRACE_SENT, net_control_name(&control.base), 0, bytes);
     return result;
 }
 

@@ -77,7 +77,7 @@ void net_client_malformed(net_client* client);
 double net_client_quiet_s(const net_client* client);
 
 /// Send a control message and trace it. @return what net_transport send returns.
-net_result net_client_send_control(net_client* client, const Shoal__Wire__ClientControl* control);
+net_result net_client_send_control(net_client* client, const ProtobufCMessage* message);
 /// Trace a packet; `name` is static text.
 void net_client_trace_packet(const net_client* client, net_trace_kind kind, const char* name,
                              uint32_t number, size_t bytes);

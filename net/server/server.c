@@ -210,9 +210,8 @@ static bool open_readers(net_server* server, net_match_reader* readers) {
 // Those who play are known to the new interest manager; their scopes are gathered when they are
 // back.
 static bool add_players(net_server* server) {
-    for (uint32_t i = 0; i < server->session_count; i++) {
-        const net_session* session = server->sessions[i];
-        if (!session || !net_session_is_in_match(session)) continue;
+    for (const net_session* session = NULL; (session = net_server_next(server, session));) {
+        if (!net_session_is_in_match(session)) continue;
         if (!net_interest_add_client(server->interest, session->client)) return false;
         net_interest_hold(server->interest, session->client, true);
         if (session->is_spectator) net_spectator_follow(server, session);
@@ -255,10 +254,8 @@ net_result net_server_exchange(net_server* server, net_match* match) {
     server->out.event_count = 0;
     server->slips = (net_server_slips){.since = 0};
     net_server_close_leavers(server);
-    for (uint32_t i = 0; i < server->session_count; i++) {
-        net_session* session = server->sessions[i];
-        if (session) net_session_ask_again(server, session);
-    }
+    for (net_session* session = NULL; (session = net_server_next(server, session));)
+        net_session_ask_again(server, session);
     destroy_replication(&old);
     return NET_OK;
 }

@@ -30,10 +30,8 @@ static bool is_greeting(const net_session* session) {
 static uint32_t count_origin(const net_server* server, uint64_t origin,
                              bool (*is_counted)(const net_session* session)) {
     uint32_t count = 0;
-    for (uint32_t i = 0; origin != 0 && i < server->session_count; i++) {
-        const net_session* other = server->sessions[i];
-        count += other && other->origin == origin && is_counted(other);
-    }
+    for (const net_session* other = NULL; origin != 0 && (other = net_server_next(server, other));)
+        count += other->origin == origin && is_counted(other);
     return count;
 }
 
@@ -44,9 +42,8 @@ bool net_server_is_crowded(const net_server* server, const net_session* session)
 
 bool net_server_free_greeting(net_server* server) {
     net_session* oldest = NULL;
-    for (uint32_t i = 0; i < server->session_count; i++) {
-        net_session* session = server->sessions[i];
-        if (!session || !is_greeting(session) ||
+    for (net_session* session = NULL; (session = net_server_next(server, session));) {
+        if (!is_greeting(session) ||
             !net_server_is_older(server, session->since_us, GREETING_MS_MIN))
             continue;
         if (!oldest || session->since_us < oldest->since_us) oldest = session;
@@ -82,8 +79,7 @@ static uint64_t lifelessness(const net_server* server, const net_session* sessio
 static bool evict(net_server* server) {
     net_session* victim = NULL;
     uint64_t most = 0;
-    for (uint32_t i = 0; i < server->session_count; i++) {
-        net_session* session = server->sessions[i];
+    for (net_session* session = NULL; (session = net_server_next(server, session));) {
         uint64_t rank = session ? lifelessness(server, session) : 0;
         if (rank <= most) continue;
         most = rank;
@@ -157,10 +153,8 @@ void net_server_check_join(net_server* server, const net_session* session, bool 
 uint32_t net_server_enforce_bans(net_server* server) {
     net_server_collect(server);
     uint32_t ended = 0;
-    for (uint32_t i = 0; i < server->session_count; i++) {
-        net_session* session = server->sessions[i];
-        if (!session || session->state == NET_SESSION_FREE || session->state == NET_SESSION_CLOSING)
-            continue;
+    for (net_session* session = NULL; (session = net_server_next(server, session));) {
+        if (session->state == NET_SESSION_FREE || session->state == NET_SESSION_CLOSING) continue;
         const net_peer_identity* who = &session->identity;
         if (!net_bans_find(server->config.bans, &who->address, who->player, who->key)) continue;
         net_server_drop(server, NET_DROP_BANNED, 1);
@@ -288,9 +282,8 @@ net_session* net_server_find_secret(net_server* server, const uint8_t* secret, b
     enum { TURN = NET_RESUME_BYTES - 1 };
     if (net_fault_is_planted(NET_FAULT_NO_SESSION)) return NULL;
     net_session* found = NULL;
-    for (uint32_t i = 0; i < server->session_count; i++) {
-        net_session* session = server->sessions[i];
-        if (!session || !net_session_is_in_match(session)) continue;
+    for (net_session* session = NULL; (session = net_server_next(server, session));) {
+        if (!net_session_is_in_match(session)) continue;
         uint32_t difference = 0;
         for (uint32_t k = 0; k < TURN; k++)
             difference |= (uint32_t)(session->resume[k] ^ secret[k]);
@@ -312,10 +305,8 @@ static void take_hello_of(net_server* server, net_session* session, const net_se
     session->is_bot = greeting->is_bot;
     session->memory = greeting->memory;
     net_session_choose_code(server, session);
-    for (uint32_t i = 0; is_news && i < server->session_count; i++) {
-        net_session* other = server->sessions[i];
-        if (other && other->has_roster) other->is_roster_due = true;
-    }
+    for (net_session* other = NULL; is_news && (other = net_server_next(server, other));)
+        if (other->has_roster) other->is_roster_due = true;
 }
 
 static net_result give_place(net_server* server, const net_followed* player) {
@@ -381,12 +372,10 @@ static void rebase(net_server* server, net_session* session) {
 net_session* net_server_find_same(net_server* server, const net_session* greeting) {
     const net_peer_identity* who = &greeting->identity;
     if (who->player == 0 || who->key == 0 || greeting->is_spectator) return NULL;
-    for (uint32_t i = 0; i < server->session_count; i++) {
-        net_session* session = server->sessions[i];
-        if (session && net_session_is_player(session) && session->identity.player == who->player &&
+    for (net_session* session = NULL; (session = net_server_next(server, session));)
+        if (net_session_is_player(session) && session->identity.player == who->player &&
             session->identity.key == who->key)
             return session;
-    }
     return NULL;
 }
 

@@ -13,20 +13,10 @@
 
 #include <string.h>
 
-static net_session* find_session(const net_server* server, uint32_t client) {
-    for (uint32_t i = 0; client != 0 && i < server->session_count; i++) {
-        net_session* session = server->sessions[i];
-        if (session && session->client == client && session->state != NET_SESSION_FREE &&
-            session->state != NET_SESSION_CLOSING)
-            return session;
-    }
-    return NULL;
-}
-
 bool net_server_kick(net_server* server, uint32_t client, const char* reason) {
     net_server_collect(server);
-    net_session* session = find_session(server, client);
-    if (!session) return false;
+    net_session* session = net_server_find_number(server, client);
+    if (!session || session->state == NET_SESSION_CLOSING) return false;
     if (!base_shown_copy(session->end_reason, sizeof session->end_reason, reason))
         (void)base_text_copy(session->end_reason, sizeof session->end_reason, "by the operator");
     net_session_end(server, session, NET_END_GAME);
@@ -35,9 +25,7 @@ bool net_server_kick(net_server* server, uint32_t client, const char* reason) {
 
 // What they predict with settings of before would never fit.
 static void ask_clients_again(net_server* server) {
-    for (uint32_t i = 0; i < server->session_count; i++) {
-        net_session* session = server->sessions[i];
-        if (!session) continue;
+    for (net_session* session = NULL; (session = net_server_next(server, session));) {
         if (net_session_is_in_match(session))
             net_interest_hold(server->interest, session->client, true);
         net_session_ask_again(server, session);
@@ -62,19 +50,18 @@ net_result net_server_control(net_server* server, const char* verb,
     return result;
 }
 
+static void send_to_members(net_server* server, const ProtobufCMessage* message) {
+    for (net_session* session = NULL; (session = net_server_next(server, session));)
+        if (session->peer != 0 && net_session_is_member(session))
+            (void)net_session_send_control(server, session, message);
+}
+
 void net_server_set_standbys(net_server* server, const net_address* addresses, uint32_t count) {
     net_server_collect(server);
     server->standby_bytes = net_control_write_addresses(addresses, count, server->standbys);
     Shoal__Wire__Standbys standbys = SHOAL__WIRE__STANDBYS__INIT;
     standbys.addresses = (ProtobufCBinaryData){server->standby_bytes, server->standbys};
-    Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
-    control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_STANDBYS;
-    control.standbys = &standbys;
-    for (uint32_t i = 0; i < server->session_count; i++) {
-        net_session* session = server->sessions[i];
-        if (session && session->peer != 0 && net_session_is_member(session))
-            (void)net_session_send_control(server, session, &control);
-    }
+    send_to_members(server, &standbys.base);
 }
 
 void net_server_set_epoch(net_server* server, uint64_t epoch) {
@@ -94,14 +81,7 @@ bool net_server_is_paused(const net_server* server) {
 static void send_still(net_server* server) {
     Shoal__Wire__Still still = SHOAL__WIRE__STILL__INIT;
     still.text = server->still;
-    Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
-    control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_STILL;
-    control.still = &still;
-    for (uint32_t i = 0; i < server->session_count; i++) {
-        net_session* session = server->sessions[i];
-        if (session && session->peer != 0 && net_session_is_member(session))
-            (void)net_session_send_control(server, session, &control);
-    }
+    send_to_members(server, &still.base);
     server->still_said_us = server->now_us;
 }
 

@@ -18,9 +18,8 @@
 uint32_t net_server_list_sessions(net_server* server,
                                   bool (*is_listed)(const net_session* session)) {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < server->session_count; i++) {
-        net_session* session = server->sessions[i];
-        if (!session || !is_listed(session)) continue;
+    for (net_session* session = NULL; (session = net_server_next(server, session));) {
+        if (!is_listed(session)) continue;
         uint32_t place = count++;
         for (; place > 0 && server->joining[place - 1]->client > session->client; place--)
             server->joining[place] = server->joining[place - 1];
@@ -30,10 +29,9 @@ uint32_t net_server_list_sessions(net_server* server,
 }
 
 static void gather_leaves(net_server* server, net_tick_inputs* begin) {
-    for (uint32_t i = 0; i < server->session_count && begin->leave_count < NET_LEAVES_PER_TICK;
-         i++) {
-        net_session* session = server->sessions[i];
-        if (!session || !session->must_leave_match) continue;
+    for (net_session* session = NULL; begin->leave_count < NET_LEAVES_PER_TICK &&
+                                      (session = net_server_next(server, session));) {
+        if (!session->must_leave_match) continue;
         BASE_ASSERT(session->state == NET_SESSION_FREE || session->state == NET_SESSION_CLOSING);
         server->leaves[begin->leave_count++] =
             (net_tick_leave){.client = session->client, .reason = (uint32_t)session->end};
@@ -151,9 +149,8 @@ static void gather_input(net_server* server, net_session* session, net_tick_inpu
 }
 
 static void gather_inputs_and_events(net_server* server, net_tick_inputs* begin) {
-    for (uint32_t i = 0; i < server->session_count; i++) {
-        net_session* session = server->sessions[i];
-        if (!session || !net_session_has_player(session)) continue;
+    for (net_session* session = NULL; (session = net_server_next(server, session));) {
+        if (!net_session_has_player(session)) continue;
         gather_events(server, session, begin);
         gather_input(server, session, begin);
     }

@@ -83,18 +83,14 @@ bool net_session_begin_rebase(net_server* server, net_session* session) {
 void net_session_send_rebased(net_server* server, net_session* session) {
     Shoal__Wire__Rebased rebased = SHOAL__WIRE__REBASED__INIT;
     rebased.tick = net_match_tick(server->config.match);
-    Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
-    control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_REBASED;
-    control.rebased = &rebased;
-    (void)net_session_send_control(server, session, &control);
+    (void)net_session_send_control(server, session, &rebased.base);
 }
 
 void net_server_end_rebases(net_server* server) {
     if (!server->is_recalling) return;
     bool is_left = server->config.is_following; // its players may come later
-    for (uint32_t i = 0; i < server->session_count; i++) {
-        net_session* session = server->sessions[i];
-        if (!session || !net_session_is_in_match(session)) continue;
+    for (net_session* session = NULL; (session = net_server_next(server, session));) {
+        if (!net_session_is_in_match(session)) continue;
         is_left |= session->is_expected && session->is_renewed && !session->received.has_any;
         if (!session->is_rebasing) continue;
         is_left = true;

@@ -31,10 +31,7 @@ static void send_refused(net_server* server, net_session* session,
     refused.reason = reason;
     refused.text = (char*)(uintptr_t)text; // encoding only reads it
     refused.game = (char*)(uintptr_t)net_match_get_config(server->config.match)->module->game->name;
-    Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
-    control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_REFUSED;
-    control.refused = &refused;
-    (void)net_session_send_control(server, session, &control);
+    (void)net_session_send_control(server, session, &refused.base);
     net_transport* transport = server->config.transport;
     transport->ops->disconnect(transport, session->peer, (uint32_t)reason, false);
     net_session_set_state(server, session, NET_SESSION_CLOSING, "refused");
@@ -57,10 +54,7 @@ static void answer_question(net_server* server, net_session* session, const char
     if (server->config.is_following) info.players = info.players_max = server->followed_count;
     info.spectators = server->spectator_count;
     info.spectators_max = server->config.spectators_max;
-    Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
-    control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_INFO;
-    control.info = &info;
-    (void)net_session_send_control(server, session, &control);
+    (void)net_session_send_control(server, session, &info.base);
     send_refused(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_GAME, text);
 }
 
@@ -153,10 +147,7 @@ static void take_hello(net_server* server, net_session* session, const Shoal__Wi
     if (hello->schema_hash != net_schema_hash(net_match_schema(server->config.match))) {
         net_session_set_state(server, session, NET_SESSION_ASKED, "schema_differs");
         Shoal__Wire__SchemaQuestion question = SHOAL__WIRE__SCHEMA_QUESTION__INIT;
-        Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
-        control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_SCHEMA_QUESTION;
-        control.schema_question = &question;
-        (void)net_session_send_control(server, session, &control);
+        (void)net_session_send_control(server, session, &question.base);
         return;
     }
     if (hello->resume.len > 0) {
@@ -206,7 +197,8 @@ static void take_control(net_server* server, net_session* session, const uint8_t
         net_session_strike(server, session);
         return;
     }
-    net_session_trace_control(server, session, NET_TRACE_RECEIVED, message, size);
+    net_session_trace_packet(server, session, server->now_us, NET_TRACE_RECEIVED,
+                             net_control_name(message), 0, size);
     const Shoal__Wire__ClientControl* control = (const Shoal__Wire__ClientControl*)message;
     switch (control->kind_case) {
     case SHOAL__WIRE__CLIENT_CONTROL__KIND_HELLO:

@@ -34,14 +34,12 @@ static void send_roster(net_server* server, bool (*is_reader)(const net_session*
             pointers[i] = &server->roster[from + i];
         roster.n_went = part(gone, from);
         roster.went = server->roster_gone + from;
-        Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
-        control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_ROSTER;
-        control.roster = &roster;
-        const size_t size = net_control_encode(&control.base, bytes);
-        for (uint32_t i = 0; i < server->session_count; i++) {
-            net_session* session = server->sessions[i];
-            if (!session || session->state != NET_SESSION_PLAYING || !is_reader(session)) continue;
-            if (net_session_send_encoded(server, session, &control, bytes, size) != NET_OK)
+        const Shoal__Wire__ServerControl control =
+            net_control_wrap(&shoal__wire__server_control__descriptor, &roster.base);
+        const size_t size = proto_encode(&control.base, bytes, sizeof bytes);
+        for (net_session* session = NULL; (session = net_server_next(server, session));) {
+            if (session->state != NET_SESSION_PLAYING || !is_reader(session)) continue;
+            if (net_session_send_encoded(server, session, "roster", bytes, size) != NET_OK)
                 net_session_end(server, session, NET_END_TIMEOUT);
         }
     }
@@ -55,9 +53,8 @@ static bool is_whole_due(const net_session* session) {
 static void send_whole(net_server* server) {
     uint32_t count = 0;
     bool is_wanted = false;
-    for (uint32_t i = 0; i < server->session_count; i++) {
-        net_session* other = server->sessions[i];
-        if (!other || !net_session_is_in_match(other)) continue;
+    for (net_session* other = NULL; (other = net_server_next(server, other));) {
+        if (!net_session_is_in_match(other)) continue;
         is_wanted = is_wanted || other->wants_roster;
         if (other->is_spectator) continue;
         Shoal__Wire__RosterEntry* entry = &server->roster[count++];
@@ -69,8 +66,8 @@ static void send_whole(net_server* server) {
     if (!is_wanted) return;
     if (server->config.is_following) count = net_server_list_followed(server);
     send_roster(server, is_whole_due, count, 0);
-    for (uint32_t i = 0; i < server->session_count; i++)
-        if (server->sessions[i]) server->sessions[i]->wants_roster = false;
+    for (net_session* session = NULL; (session = net_server_next(server, session));)
+        session->wants_roster = false;
 }
 
 static void want_whole(net_session* session) {
@@ -89,9 +86,8 @@ bool net_session_has_resumed_just_now(const net_server* server, const net_sessio
 }
 
 void net_server_send_due_rosters(net_server* server) {
-    for (uint32_t i = 0; i < server->session_count; i++) {
-        net_session* session = server->sessions[i];
-        if (!session || session->state != NET_SESSION_PLAYING || !session->is_roster_due ||
+    for (net_session* session = NULL; (session = net_server_next(server, session));) {
+        if (session->state != NET_SESSION_PLAYING || !session->is_roster_due ||
             net_session_has_resumed_just_now(server, session))
             continue;
         session->resume_us = server->now_us ? server->now_us : 1;
@@ -117,11 +113,9 @@ void net_server_send_rosters(net_server* server, const net_tick_inputs* begin) {
         server->roster_gone[i] = begin->leaves[i].client;
     send_roster(server, takes_changes, begin->join_count, begin->leave_count);
     // Last: this overwrites the scratch.
-    for (uint32_t i = 0; i < server->session_count; i++) {
-        net_session* session = server->sessions[i];
-        if (session && session->state == NET_SESSION_PLAYING && !session->is_roster_due &&
+    for (net_session* session = NULL; (session = net_server_next(server, session));)
+        if (session->state == NET_SESSION_PLAYING && !session->is_roster_due &&
             !session->has_roster)
             want_whole(session);
-    }
     send_whole(server);
 }

@@ -268,6 +268,13 @@ static inline bool net_solo_has_room(uint32_t count, uint32_t known, uint64_t ro
            (known > 0 && rows_per_s * (count + 1) <= (uint64_t)NET_SOLO_ROWS_PER_S_MAX * known);
 }
 
+/// Walk the sessions: the one after `session`, NULL: the first. They are made in the order of their
+/// places. @return NULL at the end.
+static inline net_session* net_server_next(const net_server* server, const net_session* session) {
+    const uint32_t place = session ? session->place + 1 : 0;
+    return place < server->session_count ? server->sessions[place] : NULL;
+}
+
 static inline void net_server_drop(net_server* server, net_drop reason, uint64_t count) {
     server->counters.dropped[reason] += count;
 }

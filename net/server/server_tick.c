@@ -23,9 +23,7 @@
 
 // Drop clients that connect and send no hello, or play and acknowledge nothing.
 static void drop_silent(net_server* server) {
-    for (uint32_t i = 0; i < server->session_count; i++) {
-        net_session* session = server->sessions[i];
-        if (!session) continue;
+    for (net_session* session = NULL; (session = net_server_next(server, session));) {
         switch (session->state) {
         case NET_SESSION_GREETING:
         case NET_SESSION_ASKED:
@@ -70,9 +68,8 @@ static void drop_silent(net_server* server) {
 // Spectators do not count towards clients_min.
 static uint32_t count_in_state(const net_server* server, net_session_state state) {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < server->session_count; i++) {
-        const net_session* session = server->sessions[i];
-        if (!session || session->state != state) continue;
+    for (const net_session* session = NULL; (session = net_server_next(server, session));) {
+        if (session->state != state) continue;
         count += state != NET_SESSION_ACCEPTED || !session->is_spectator;
     }
     return count;
@@ -90,9 +87,9 @@ static void pass_requests(net_server* server) {
         net_interest_requests_take(net_match_interest_requests(server->config.match), &count);
     for (uint32_t i = 0; i < count; i++)
         net_interest_request_for(server->interest, requests[i].client, &requests[i]);
-    for (uint32_t k = 0; server->spectator_count > 0 && k < server->session_count; k++) {
-        const net_session* session = server->sessions[k];
-        if (!session || !net_session_is_spectator(session)) continue;
+    for (const net_session* session = NULL;
+         server->spectator_count > 0 && (session = net_server_next(server, session));) {
+        if (!net_session_is_spectator(session)) continue;
         for (uint32_t i = 0; i < count; i++)
             if (requests[i].client == session->watched)
                 net_interest_request_for(server->interest, session->client, &requests[i]);
@@ -114,9 +111,8 @@ static void hold_joined(net_server* server, const net_tick_inputs* begin) {
 // How many entities the scope of a new client has: as many as those of others.
 static int64_t expect_scope(const net_server* server) {
     int64_t sum = 0, count = 0;
-    for (uint32_t i = 0; i < server->session_count; i++) {
-        const net_session* session = server->sessions[i];
-        if (!session || !session->out.repl || session->is_spectator) continue;
+    for (const net_session* session = NULL; (session = net_server_next(server, session));) {
+        if (!session->out.repl || session->is_spectator) continue;
         sum += net_repl_state_entities(session->out.repl);
         count++;
     }
@@ -207,10 +203,8 @@ static void pass_save(net_server* server) {
 static bool replicate(net_server* server) {
     net_match* match = server->config.match;
     ecs_world* world = net_match_world(match);
-    for (uint32_t i = 0; i < server->session_count; i++) {
-        net_session* session = server->sessions[i];
-        if (session && net_session_is_in_match(session)) send_player(server, session);
-    }
+    for (net_session* session = NULL; (session = net_server_next(server, session));)
+        if (net_session_is_in_match(session)) send_player(server, session);
     pass_requests(server);
     ecs_tick tick = net_match_tick(match);
     if (net_replicator_step(server->replicator, world, tick) != NET_OK ||
@@ -237,13 +231,10 @@ static bool replicate(net_server* server) {
 static void end_dropped(net_server* server) {
     net_match_dropped dropped;
     while (net_match_take_dropped(server->config.match, &dropped)) {
-        for (uint32_t i = 0; i < server->session_count; i++) {
-            net_session* session = server->sessions[i];
-            if (!session || session->client != dropped.client || session->end != NET_END_NONE)
-                continue;
-            (void)base_text_copy(session->end_reason, sizeof session->end_reason, dropped.reason);
-            net_session_end(server, session, dropped.is_refused ? NET_END_REFUSED : NET_END_GAME);
-        }
+        net_session* session = net_server_find_number(server, dropped.client);
+        if (!session || session->end != NET_END_NONE) continue;
+        (void)base_text_copy(session->end_reason, sizeof session->end_reason, dropped.reason);
+        net_session_end(server, session, dropped.is_refused ? NET_END_REFUSED : NET_END_GAME);
     }
 }
 
@@ -338,10 +329,9 @@ static void run_tick(net_server* server, const net_tick_inputs* given) {
 
 static bool is_settled(const net_server* server) {
     BASE_ASSERT(server->phase == NET_SERVER_SETTLING && !server->out.is_uncollected);
-    for (uint32_t i = 0; i < server->session_count; i++) {
-        const net_session* session = server->sessions[i];
+    for (const net_session* session = NULL; (session = net_server_next(server, session));) {
         // A client that is away may come back for the rest, unless it was away for too long before.
-        if (session && session->state == NET_SESSION_AWAY && !session->is_spectator &&
+        if (session->state == NET_SESSION_AWAY && !session->is_spectator &&
             session->received_us + server->settle_ms_max * 1000u >= server->phase_us) {
             return false;
         }

@@ -78,6 +78,12 @@ net_session* net_server_find_session(net_server* server, net_peer peer) {
     return session && peer != 0 && session->peer == peer ? session : NULL;
 }
 
+net_session* net_server_find_number(const net_server* server, uint32_t client) {
+    for (net_session* session = NULL; client && (session = net_server_next(server, session));)
+        if (session->client == client && session->state != NET_SESSION_FREE) return session;
+    return NULL;
+}
+
 // Where a session comes from, and how often one may be opened.
 //
 // Every limit counts by player when the transport knows one, else by origin: the IPv4 address or
@@ -244,9 +250,8 @@ net_session* net_server_add_away(net_server* server, uint32_t client, const char
     return session;
 }
 
-net_result net_session_send_encoded(net_server* server, net_session* session,
-                                    const Shoal__Wire__ServerControl* control, const uint8_t* bytes,
-                                    size_t size) {
+net_result net_session_send_encoded(net_server* server, net_session* session, const char* name,
+                                    const uint8_t* bytes, size_t size) {
     // The transport belongs to the net half until it is collected.
     BASE_ASSERT(!server->out.is_uncollected);
     net_transport* transport = server->config.transport;
@@ -257,7 +262,7 @@ net_result net_session_send_encoded(net_server* server, net_session* session,
         net_server_drop(server, NET_DROP_SEND, 1);
         return result;
     }
-    net_session_trace_control(server, session, NET_TRACE_SENT, &control->base, size);
+    net_session_trace_packet(server, session, server->now_us, NET_TRACE_SENT, name, 0, size);
     server->counters.control_bytes += size;
     const net_send_tap* tap = server->config.tap;
     if (tap) tap->message(server, session, ECS_ENTITY_NONE, 0, size);
@@ -265,10 +270,12 @@ net_result net_session_send_encoded(net_server* server, net_session* session,
 }
 
 net_result net_session_send_control(net_server* server, net_session* session,
-                                    const Shoal__Wire__ServerControl* control) {
+                                    const ProtobufCMessage* message) {
+    const Shoal__Wire__ServerControl control =
+        net_control_wrap(&shoal__wire__server_control__descriptor, message);
     uint8_t bytes[NET_CONTROL_BYTES_MAX];
-    const size_t size = net_control_encode(&control->base, bytes);
-    return net_session_send_encoded(server, session, control, bytes, size);
+    const size_t size = proto_encode(&control.base, bytes, sizeof bytes);
+    return net_session_send_encoded(server, session, net_control_name(&control.base), bytes, size);
 }
 
 void net_server_draw(net_server* server, void* bytes, size_t size) {
@@ -298,10 +305,7 @@ bool net_session_welcome(net_server* server, net_session* session, net_session_s
     welcome.is_spectator = session->is_spectator;
     welcome.epoch = server->epoch;
     welcome.standbys = (ProtobufCBinaryData){server->standby_bytes, server->standbys};
-    Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
-    control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_WELCOME;
-    control.welcome = &welcome;
-    if (net_session_send_control(server, session, &control) == NET_OK) return true;
+    if (net_session_send_control(server, session, &welcome.base) == NET_OK) return true;
     net_session_end(server, session, NET_END_TIMEOUT);
     return false;
 }
@@ -309,10 +313,8 @@ bool net_session_welcome(net_server* server, net_session* session, net_session_s
 // One client more costs what each of the others costs. Those that came just now have not shown it.
 static bool has_room_for_solo(const net_server* server, const net_session* session) {
     uint32_t count = 0, known = 0;
-    for (uint32_t i = 0; i < server->session_count; i++) {
-        const net_session* other = server->sessions[i];
-        if (!other || other == session || !net_session_is_player(other) || !other->is_solo)
-            continue;
+    for (const net_session* other = NULL; (other = net_server_next(server, other));) {
+        if (other == session || !net_session_is_player(other) || !other->is_solo) continue;
         count++;
         known += other->state == NET_SESSION_PLAYING &&
                  net_server_is_older(server, other->since_us, NET_SOLO_KNOWN_MS);
@@ -320,16 +322,12 @@ static bool has_room_for_solo(const net_server* server, const net_session* sessi
     return net_solo_has_room(count, known, net_server_solo_rows_per_s(server));
 }
 
-static bool is_coded_solo(const net_server* server, const net_session* session) {
-    if (!server->config.solo || !session->has_solo || server->config.coder == NET_CODER_SHARED)
-        return false;
-    if (server->config.coder == NET_CODER_SOLO) return true;
-    // The time that solo code takes belongs to players.
-    return !session->is_spectator && has_room_for_solo(server, session);
-}
-
 void net_session_choose_code(net_server* server, net_session* session) {
-    session->is_solo = is_coded_solo(server, session);
+    const net_coder coder = server->config.coder;
+    session->is_solo = server->config.solo && session->has_solo && coder != NET_CODER_SHARED;
+    // The time that solo code takes belongs to players.
+    if (session->is_solo && coder != NET_CODER_SOLO)
+        session->is_solo = !session->is_spectator && has_room_for_solo(server, session);
 }
 
 bool net_session_accept(net_server* server, net_session* session) {
@@ -359,10 +357,7 @@ static void send_goodbye(net_server* server, net_session* session, net_end end, 
             net_bans_find(server->config.bans, &who->address, who->player, who->key);
         if (ban) goodbye.text = (char*)(uintptr_t)ban->reason; // encoding only reads it
     }
-    Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
-    control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_GOODBYE;
-    control.goodbye = &goodbye;
-    (void)net_session_send_control(server, session, &control);
+    (void)net_session_send_control(server, session, &goodbye.base);
     net_transport* transport = server->config.transport;
     transport->ops->disconnect(transport, session->peer, (uint32_t)end, false);
 }
@@ -517,9 +512,8 @@ static net_result send_value(void* context, const net_varsize_message* message) 
     value.since = message->since;
     value.is_default = message->is_default;
     value.value = (ProtobufCBinaryData){message->size, (uint8_t*)(uintptr_t)message->bytes};
-    Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
-    control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_VARSIZE;
-    control.varsize = &value;
+    const Shoal__Wire__ServerControl control =
+        net_control_wrap(&shoal__wire__server_control__descriptor, &value.base);
     size_t bytes = 0;
     net_result result =
         net_control_send(to->server->config.transport, to->session->peer, &control.base, &bytes);

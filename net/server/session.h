@@ -163,6 +163,8 @@ net_session* net_server_add_session(net_server* server, net_peer peer);
 net_session* net_server_add_away(net_server* server, uint32_t client, const char* name);
 /// @return NULL when no session has this connection.
 net_session* net_server_find_session(net_server* server, net_peer peer);
+/// @return NULL when no session has this client number.
+net_session* net_server_find_number(const net_server* server, uint32_t client);
 /// Connect the session through `peer` from now on; 0: it has no connection.
 void net_session_set_peer(net_server* server, net_session* session, net_peer peer);
 /// PLAYING or AWAY: its player is in the match, or it watches.
@@ -189,12 +191,10 @@ static inline bool net_session_has_player(const net_session* session) {
 /// also
 ///         when the message is longer than NET_CONTROL_BYTES_MAX.
 net_result net_session_send_control(net_server* server, net_session* session,
-                                    const Shoal__Wire__ServerControl* control);
-
-/// The same for a message that is encoded already.
-net_result net_session_send_encoded(net_server* server, net_session* session,
-                                    const Shoal__Wire__ServerControl* control, const uint8_t* bytes,
-                                    size_t size);
+                                    const ProtobufCMessage* message);
+/// The same for one that is encoded already, of this name.
+net_result net_session_send_encoded(net_server* server, net_session* session, const char* name,
+                                    const uint8_t* bytes, size_t size);
 
 /// Accept after the hello: client number, peer report, secret, welcome.
 /// @return false when memory ran out; nothing changed then.

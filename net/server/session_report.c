@@ -91,17 +91,15 @@ static uint32_t classes_seen(void* context, ecs_entity entity) {
     return net_repl_state_sees(context, entity, &classes) ? classes : 0;
 }
 
-net_world_digest net_session_scope(net_server* server, uint32_t client, ecs_line_fn line,
-                                   void* context) {
-    BASE_ASSERT(!server->out.is_uncollected);
+net_world_digest net_server_scope(net_server* server, uint32_t client, ecs_line_fn line,
+                                  void* context) {
+    net_server_collect(server);
     const net_schema* schema = net_match_schema(server->config.match);
     ecs_world* world = net_match_world(server->config.match);
-    for (uint32_t i = 0; client != 0 && i < server->session_count; i++) {
-        const net_session* session = server->sessions[i];
-        if (session && session->client == client && session->out.repl)
-            return net_world_digest_walk_seen(schema, world, classes_seen, session->out.repl, line,
-                                              context);
-    }
+    const net_session* session = net_server_find_number(server, client);
+    if (session && session->out.repl)
+        return net_world_digest_walk_seen(schema, world, classes_seen, session->out.repl, line,
+                                          context);
     return net_world_digest_walk(schema, world, line, context);
 }
 
@@ -376,11 +374,4 @@ void net_session_trace_packet(const net_server* server, const net_session* sessi
                                      .name = name,
                                      .number = number,
                                      .bytes = (uint32_t)bytes});
-}
-
-void net_session_trace_control(const net_server* server, const net_session* session,
-                               net_trace_kind kind, const ProtobufCMessage* message, size_t bytes) {
-    if (!server->config.session_trace) return;
-    net_session_trace_packet(server, session, server->now_us, kind, net_control_name(message), 0,
-                             bytes);
 }

@@ -43,19 +43,12 @@ void net_session_add_dropped(const net_session* session, uint64_t dropped[NET_DR
 /// Has the client acknowledged a packet of the present tick and all before it? Then both sides know
 /// the same state of that tick.
 bool net_session_has_everything(const net_server* server, const net_session* session);
-/// Walk the world as `client` should see it; as 0, or as a client that does not play: all that is
-/// replicated. `line` may be NULL. The net half must be collected (asserted).
-net_world_digest net_session_scope(net_server* server, uint32_t client, ecs_line_fn line,
-                                   void* context);
 
 /// What a server traces of its sessions (net_server_config.session_trace).
 
 /// A change of state, before it happens.
 void net_session_trace_state(const net_server* server, const net_session* session,
                              net_session_state to, const char* reason);
-/// A control message of `bytes` that was sent or received at the server's time.
-void net_session_trace_control(const net_server* server, const net_session* session,
-                               net_trace_kind kind, const ProtobufCMessage* message, size_t bytes);
-/// Any other packet; `now_us` because the net half has a time of its own. `name`: static text.
+/// A packet; `now_us` because the net half has a time of its own. `name`: static text.
 void net_session_trace_packet(const net_server* server, const net_session* session, uint64_t now_us,
                               net_trace_kind kind, const char* name, uint32_t number, size_t bytes);

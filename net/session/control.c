@@ -13,23 +13,32 @@
 
 #include <string.h>
 
-size_t net_control_encode(const ProtobufCMessage* message, uint8_t bytes[NET_CONTROL_BYTES_MAX]) {
-    return proto_encode(message, bytes, NET_CONTROL_BYTES_MAX);
+Shoal__Wire__ServerControl net_control_wrap(const ProtobufCMessageDescriptor* envelope,
+                                            const ProtobufCMessage* message) {
+    // Both envelopes begin with the same fields: the base, then their only oneof.
+    _Static_assert(sizeof(Shoal__Wire__ServerControl) == sizeof(Shoal__Wire__ClientControl) &&
+                       offsetof(Shoal__Wire__ServerControl, kind_case) ==
+                           offsetof(Shoal__Wire__ClientControl, kind_case),
+                   "one stands for the other");
+    Shoal__Wire__ServerControl control;
+    protobuf_c_message_init(envelope, &control);
+    const ProtobufCFieldDescriptor* field = envelope->fields;
+    while (field->descriptor != message->descriptor)
+        field++;
+    control.kind_case = (Shoal__Wire__ServerControl__KindCase)field->id;
+    control.welcome = (void*)(uintptr_t)message; // as all members of the union
+    return control;
 }
 
 net_result net_control_send(net_transport* transport, net_peer peer,
                             const ProtobufCMessage* message, size_t* bytes) {
     uint8_t buffer[NET_CONTROL_BYTES_MAX];
-    *bytes = net_control_encode(message, buffer);
+    *bytes = proto_encode(message, buffer, sizeof buffer);
     if (*bytes == 0) return NET_ERR_FULL;
     return transport->ops->send(transport, peer, NET_CHANNEL_CONTROL, buffer, *bytes);
 }
 
 const char* net_control_name(const ProtobufCMessage* message) {
-    // Both envelopes begin with the same fields: the base, then the case of their only oneof.
-    _Static_assert(offsetof(Shoal__Wire__ServerControl, kind_case) ==
-                       offsetof(Shoal__Wire__ClientControl, kind_case),
-                   "net_control_name reads either");
     BASE_ASSERT(message->descriptor == &shoal__wire__server_control__descriptor ||
                 message->descriptor == &shoal__wire__client_control__descriptor);
     const Shoal__Wire__ServerControl* control = (const Shoal__Wire__ServerControl*)message;

@@ -15,9 +15,10 @@
 /// when nothing is left. `requested` may be any bytes, NUL-terminated. A clean name stays as it is.
 void net_control_clean_name(char name[NET_PLAYER_NAME_BYTES_MAX], const char* requested);
 
-/// Encode a ServerControl or ClientControl. @return its size; 0 when it is longer than
-/// NET_CONTROL_BYTES_MAX.
-size_t net_control_encode(const ProtobufCMessage* message, uint8_t bytes[NET_CONTROL_BYTES_MAX]);
+/// A message in its ServerControl or ClientControl, whose kinds have the same place in both. It is
+/// borrowed.
+Shoal__Wire__ServerControl net_control_wrap(const ProtobufCMessageDescriptor* envelope,
+                                            const ProtobufCMessage* message);
 /// Encode a ServerControl or ClientControl and send it; *bytes is its encoded size.
 /// @return what net_transport send returns; NET_ERR_FULL also when it is longer than
 ///         NET_CONTROL_BYTES_MAX (*bytes is 0 then).
