@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The same calls in the same order as the server made them. A match asserts some properties of its
-// calls (rising client numbers, checked payloads). A log is untrusted, so they are checked here
-// first.
+// The same calls in the same order as the server made them.
 #include "replay/log_replay.h"
 
 #include "base/assert.h"
@@ -9,12 +7,11 @@
 #include "base/text.h"
 #include "ecs/change.h"
 #include "ecs/save.h"
-#include "replay/log_entering.h"
-#include "log/log_recorder.h"
 #include "net/match.h"
 #include "state/schema.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 struct net_log_replay {
     const base_allocator* allocator;
@@ -31,6 +28,127 @@ struct net_log_replay {
     bool has_stepped;                          // the change list of its last step is still there
     bool has_failed;
 };
+
+// ---- what enters a tick ----
+
+// A match asserts what its server keeps: numbers rise, payloads were checked, who leaves had
+// joined. Records are foreign, so all of it is checked here.
+
+void net_log_entering_init(net_log_entering* entering, const base_allocator* allocator) {
+    *entering = (net_log_entering){.allocator = allocator};
+}
+
+void net_log_entering_deinit(net_log_entering* self) {
+    BASE_ARRAY_RELEASE(self->allocator, self->leaves, self->leave_capacity);
+    BASE_ARRAY_RELEASE(self->allocator, self->joins, self->join_capacity);
+    BASE_ARRAY_RELEASE(self->allocator, self->join_items, self->join_item_capacity);
+    BASE_ARRAY_RELEASE(self->allocator, self->events, self->event_capacity);
+    BASE_ARRAY_RELEASE(self->allocator, self->inputs, self->input_capacity);
+    net_log_entering_init(self, self->allocator);
+}
+
+void net_log_entering_clear(net_log_entering* self, ecs_tick tick) {
+    self->begin = (net_tick_inputs){.tick = tick};
+}
+
+static bool leaves_already(const net_tick_inputs* begin, uint32_t client) {
+    for (uint32_t i = 0; i < begin->leave_count; i++)
+        if (begin->leaves[i].client == client) return true;
+    return false;
+}
+
+static net_result add_leave(net_log_entering* self, net_match* match, const net_log_item* item) {
+    net_tick_inputs* begin = &self->begin;
+    if (!net_match_player_name(match, item->client) || leaves_already(begin, item->client))
+        return NET_ERR_MALFORMED;
+    if (!BASE_ARRAY_RESERVE(self->allocator, self->leaves, self->leave_capacity,
+                            begin->leave_count + 1))
+        return NET_ERR_MEMORY;
+    self->leaves[begin->leave_count++] =
+        (net_tick_leave){.client = item->client, .reason = item->reason};
+    begin->leaves = self->leaves;
+    return NET_OK;
+}
+
+static net_result add_join(net_log_entering* self, net_match* match, const net_log_item* item) {
+    net_tick_inputs* begin = &self->begin;
+    const uint32_t count = begin->join_count;
+    const uint32_t last = count > 0 ? begin->joins[count - 1].client : net_match_client_last(match);
+    if (item->client <= last || item->client >= NET_SPECTATOR_FIRST ||
+        net_match_players(match, NULL, 0) - begin->leave_count + count >= NET_CLIENTS_MAX)
+        return NET_ERR_MALFORMED;
+    if (!BASE_ARRAY_RESERVE(self->allocator, self->joins, self->join_capacity, count + 1) ||
+        !BASE_ARRAY_RESERVE(self->allocator, self->join_items, self->join_item_capacity, count + 1))
+        return NET_ERR_MEMORY;
+    self->join_items[count] = *item;
+    self->joins[count] = (net_game_player){.client = item->client,
+                                           .is_bot = item->is_bot,
+                                           .player_id = item->player_id,
+                                           .user_data = item->payload,
+                                           .user_bytes = item->payload_bytes};
+    for (uint32_t i = 0; i <= count; i++) // the items may have moved
+        self->joins[i].name = self->join_items[i].name;
+    begin->joins = self->joins;
+    begin->join_count++;
+    return NET_OK;
+}
+
+static net_result add_event(net_log_entering* self, net_match* match, const net_log_item* item) {
+    net_tick_inputs* begin = &self->begin;
+    if (net_match_event_check(match, item->message, item->payload, item->payload_bytes) != NET_OK)
+        return NET_ERR_MALFORMED;
+    if (!BASE_ARRAY_RESERVE(self->allocator, self->events, self->event_capacity,
+                            begin->event_count + 1))
+        return NET_ERR_MEMORY;
+    self->events[begin->event_count++] = (net_tick_event){.client = item->client,
+                                                          .message = item->message,
+                                                          .target = item->target,
+                                                          .payload = item->payload,
+                                                          .size = item->payload_bytes,
+                                                          .number = item->number};
+    begin->events = self->events;
+    return NET_OK;
+}
+
+static net_result add_input(net_log_entering* self, net_match* match, const net_log_item* item) {
+    net_tick_inputs* begin = &self->begin;
+    if (!item->is_repeat &&
+        net_match_input_check(match, item->payload, item->payload_bytes) != NET_OK)
+        return NET_ERR_MALFORMED;
+    if (!BASE_ARRAY_RESERVE(self->allocator, self->inputs, self->input_capacity,
+                            begin->input_count + 1))
+        return NET_ERR_MEMORY;
+    net_tick_input* added = &self->inputs[begin->input_count++];
+    *added = (net_tick_input){.client = item->client, .number = item->number};
+    if (!item->is_repeat) {
+        added->payload = item->payload;
+        added->size = item->payload_bytes;
+        added->seen = item->seen;
+    }
+    begin->inputs = self->inputs;
+    return NET_OK;
+}
+
+net_result net_log_entering_add(net_log_entering* self, net_match* match,
+                                const net_log_record* record) {
+    static net_result (*const add[])(net_log_entering*, net_match*, const net_log_item*) = {
+        [NET_LOG_ITEM_LEAVE] = add_leave,
+        [NET_LOG_ITEM_JOIN] = add_join,
+        [NET_LOG_ITEM_EVENT] = add_event,
+        [NET_LOG_ITEM_INPUT] = add_input,
+    };
+    BASE_ASSERT(record->kind == NET_LOG_KIND_BEGIN && record->tick == self->begin.tick);
+    net_result result = NET_OK;
+    for (net_log_item_kind kind = NET_LOG_ITEM_LEAVE; kind <= NET_LOG_ITEM_INPUT; kind++) {
+        size_t offset = 0;
+        net_log_item item;
+        while (result == NET_OK && net_log_item_next(record, kind, &offset, &item))
+            result = add[kind](self, match, &item);
+    }
+    return result;
+}
+
+// ---- the match of a log ----
 
 static net_result apply_settings(const net_log_info* info, net_match_config* config,
                                  const base_reporter* reporter) {
@@ -362,135 +480,124 @@ net_result net_log_replay_create_at(net_log_reader* reader, const net_module* mo
     return result;
 }
 
-// ---- ticks whose state a log lacks ----
+// ---- a match that goes on ----
 
-// Ticks on the way are only run: rows are compared, and bodies written, for ticks that are asked
-// for. After a jump history and recorder are new ones, and so the state is full.
+// A match goes on where its log ends, or at an earlier tick of it. The run proves itself: each hash
+// on the way is compared, so what goes on is the log's match or nothing.
+//
+// A log with another content is refused, not tried: its match may run on for minutes until a rare
+// system shows the difference.
 
-struct net_log_run {
-    const base_allocator* allocator;
-    base_reporter reporter;
+typedef struct resumption {
     net_log_reader* reader;
+    const base_reporter* reporter;
     net_log_replay* replay;
-    net_history* history; // NULL: the next state is full
-    net_log_recorder* recorder;
-    uint32_t client; // 0: the states are everything
-    ecs_tick diverged;
-    net_log_record close; // its hashes of the last tick; without one it stays empty
-    const char* file;
-};
+    ecs_tick tick; // the last one
+} resumption;
 
-net_result net_log_run_create(const base_allocator* allocator, const char* file,
-                              const net_module* module, const base_reporter* reporter,
-                              net_log_run** run_out) {
-    BASE_ASSERT(file && module && run_out);
-    *run_out = NULL;
-    net_log_run* run = base_allocate_zero(allocator, sizeof *run);
-    if (!run) return NET_ERR_MEMORY;
-    run->allocator = allocator;
-    run->file = file;
-    if (reporter) run->reporter = *reporter;
-    // Who runs the log has another reader of it, which reported its damage.
-    net_result result = net_log_reader_create(allocator, file, NULL, &run->reader);
-    if (run->reader) (void)!net_log_reader_close(run->reader, &run->close);
-    if (run->reader) result = net_log_replay_create(run->reader, module, reporter, &run->replay);
-    if (result != NET_OK) {
-        net_log_run_destroy(run);
-        return result;
+static net_result check_game(const resumption* self, const net_module* module) {
+    const net_log_info* info = net_log_reader_info(self->reader);
+    const char* file = net_log_reader_file(self->reader);
+    size_t size;
+    const uint8_t* header = net_log_reader_header(self->reader, &size);
+    const uint64_t code = net_log_header_row_code(header, size);
+    if (code != 0 && code != NET_LOG_ROW_CODE) {
+        base_report(self->reporter, file, 0,
+                    "its values are in row code %" PRIu64
+                    ", and this build writes %u: go on with build %s",
+                    code, NET_LOG_ROW_CODE, info->build);
+        return NET_ERR_VERSION;
     }
-    *run_out = run;
+    // That of another game is said by the replay.
+    if (strcmp(info->game, module->game->name) == 0 && info->content_hash != module->content_hash) {
+        base_report(self->reporter, file, 0,
+                    "the game here is another one than the log's (content %016" PRIx64
+                    ", here %016" PRIx64 "): a match goes on with its own library and templates",
+                    info->content_hash, module->content_hash);
+        return NET_ERR_SCHEMA;
+    }
     return NET_OK;
 }
 
-static void forget(net_log_run* run) {
-    net_log_recorder_destroy(run->recorder);
-    net_history_destroy(run->history);
-    run->recorder = NULL;
-    run->history = NULL;
+static net_result check_tick(resumption* self) {
+    const net_log_info* info = net_log_reader_info(self->reader);
+    const char* file = net_log_reader_file(self->reader);
+    if (info->last_tick == 0) {
+        base_report(self->reporter, file, 0, "it has no whole tick to go on from");
+        return NET_ERR_UNKNOWN;
+    }
+    if (self->tick == 0) self->tick = info->last_tick;
+    if (self->tick >= info->first_tick && self->tick <= info->last_tick) return NET_OK;
+    base_report(self->reporter, file, 0,
+                "tick %" PRIu64 " is not in the log: it has %" PRIu64 "..%" PRIu64, self->tick,
+                info->first_tick, info->last_tick);
+    return NET_ERR_UNKNOWN;
 }
 
-void net_log_run_destroy(net_log_run* run) {
-    if (!run) return;
-    forget(run);
-    net_log_replay_destroy(run->replay);
-    net_log_reader_destroy(run->reader);
-    base_release(run->allocator, run, sizeof *run);
+static net_result check_log(resumption* self, const net_module* module) {
+    if (!net_log_reader_lock(self->reader)) {
+        base_report(self->reporter, net_log_reader_file(self->reader), 0,
+                    "a server writes this log now: end it, then the match can go on");
+        return NET_ERR_CLOSED;
+    }
+    const net_result result = check_game(self, module);
+    return result == NET_OK ? check_tick(self) : result;
 }
 
-void net_log_run_see_as(net_log_run* run, uint32_t client) {
-    forget(run);
-    run->client = client;
+// Whether players may lose the ticks behind `right` is for a person to decide. @return as run.
+static net_result refuse_log(const resumption* self, ecs_tick right, net_result result) {
+    const char* file = net_log_reader_file(self->reader);
+    char why[128] = "", remedy[96] = "";
+    if (result == NET_ERR_CLOSED)
+        (void)base_text_format(why, sizeof why,
+                               "tick %" PRIu64 " cannot be read: the log is damaged there",
+                               self->tick);
+    else
+        (void)base_text_format(why, sizeof why,
+                               "the run here %s in tick %" PRIu64 ": shoal-replay verify says more",
+                               result == NET_ERR_DIVERGED ? "differs from the log" : "ends",
+                               net_match_tick(net_log_replay_match(self->replay)));
+    if (right >= net_log_reader_info(self->reader)->first_tick)
+        (void)base_text_format(remedy, sizeof remedy,
+                               "; the match can go on from tick %" PRIu64 ": --at %" PRIu64, right,
+                               right);
+    base_report(self->reporter, file, 0, "%s%s", why, remedy);
+    return result == NET_ERR_CLOSED ? NET_ERR_UNKNOWN : result;
 }
 
-ecs_tick net_log_run_tick(const net_log_run* run) {
-    return net_match_tick(net_log_replay_match(run->replay));
-}
-
-ecs_tick net_log_run_diverged(const net_log_run* run) {
-    return run->diverged;
-}
-
-static void compare(net_log_run* run, const net_log_tick* at) {
-    const ecs_world* world = net_match_world(net_log_replay_match(run->replay));
-    const net_log_record* close = &run->close;
-    const bool is_last = close->kind == NET_LOG_KIND_CLOSE && close->tick == at->tick;
-    if (run->diverged > 0) return;
-    if ((!at->has_end ||
-         net_log_is_same(world, at->state_hash, at->has_world_hash ? &at->world_hash : NULL)) &&
-        (!is_last || net_log_is_same(world, close->state_hash,
-                                     close->has_world_hash ? &close->world_hash : NULL)))
-        return;
-    run->diverged = at->tick;
-    base_report(&run->reporter, run->file, 0,
-                "this run differs from the log from tick %" PRIu64 " on", at->tick);
-}
-
-// Step up to the tick; a run that differs from the log goes on as it went.
-static net_result step_to(net_log_run* run, ecs_tick tick) {
-    net_match* match = net_log_replay_match(run->replay);
+static net_result run_log(const resumption* self, void (*each)(void* context), void* context) {
+    net_match* match = net_log_replay_match(self->replay);
+    ecs_tick right = net_match_tick(match); // the newest one that the run proved
     net_result result = NET_OK;
-    if (net_match_tick(match) + 1 != tick) forget(run);
-    if (net_match_tick(match) >= tick || (!run->history && run->diverged == 0))
-        result = net_log_replay_seek(run->replay, tick - 1);
-    // The other reader may have followed the log.
-    if (result == NET_OK && net_log_reader_info(run->reader)->last_tick < tick)
-        result = net_log_reader_follow(run->reader);
-    while (result == NET_OK && net_match_tick(match) < tick) {
-        net_log_tick at;
-        result = net_log_replay_step(run->replay, &at);
-        if (result == NET_OK) compare(run, &at);
+    while (result == NET_OK && right < self->tick) {
+        net_log_tick tick;
+        result = net_log_replay_step(self->replay, &tick);
+        if (result == NET_OK && tick.has_end &&
+            !net_log_is_same(net_match_world(match), tick.state_hash,
+                             tick.has_world_hash ? &tick.world_hash : NULL))
+            result = NET_ERR_DIVERGED;
+        if (result == NET_OK && net_match_tick(match) > self->tick) result = NET_ERR_CLOSED;
+        if (result == NET_OK) right = net_match_tick(match);
+        if (each) each(context);
     }
-    if (result == NET_OK && net_match_tick(match) != tick) result = NET_ERR_DAMAGED;
-    return result == NET_ERR_CLOSED ? NET_ERR_DAMAGED : result;
+    return result == NET_OK || result == NET_ERR_MEMORY ? result : refuse_log(self, right, result);
 }
 
-static net_result begin_replay(net_log_run* run) {
-    net_match* match = net_log_replay_match(run->replay);
-    net_rows* rows = net_schema_rows(net_match_schema(match));
-    const uint32_t index_max = ecs_world_limits(net_match_world(match))->replicated_index_max;
-    net_rows_set_tick_rate(rows, net_match_get_config(match)->tick_rate_hz);
-    net_result result = net_history_create(run->allocator, rows, index_max, &run->history);
+net_result net_log_resume(net_log_reader* reader, const net_module* module, ecs_tick tick,
+                          void (*each)(void* context), void* context, const base_reporter* reporter,
+                          net_match** match) {
+    BASE_ASSERT(reader && module && match);
+    resumption self = {.reader = reader, .reporter = reporter, .tick = tick};
+    *match = NULL;
+    net_result result = check_log(&self, module);
     if (result == NET_OK)
-        result = net_log_recorder_create(run->allocator, match, false, &run->recorder);
-    if (result == NET_OK && run->client > 0)
-        result = net_log_recorder_see_as(run->recorder, run->client, &run->reporter);
-    return result;
-}
-
-net_result net_log_run_to(net_log_run* run, ecs_tick tick,
-                          void (*part)(void* context, const uint8_t* data, size_t size),
-                          void* context) {
-    BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
-    BASE_ASSERT(tick > 0 && part);
-    net_result result = step_to(run, tick);
-    if (result == NET_OK && !run->history) result = begin_replay(run);
-    const ecs_world* world = net_match_world(net_log_replay_match(run->replay));
-    if (result == NET_OK) result = net_history_step(run->history, world, tick);
-    if (result != NET_OK) {
-        forget(run);
-        return result;
+        result = net_log_replay_create_at(reader, module, self.tick, reporter, &self.replay);
+    if (result == NET_OK) result = run_log(&self, each, context);
+    if (result == NET_OK) {
+        char name[NET_SAVE_NAME_BYTES];
+        *match = net_log_replay_take(self.replay);
+        (void)net_match_take_save(*match, name); // those of the log's ticks were made then
     }
-    net_log_recorder_begin(run->recorder, run->history);
-    net_log_recorder_end(run->recorder, part, context);
-    return NET_OK;
+    net_log_replay_destroy(self.replay);
+    return result;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "log/log_read.h"
+#include "log/log_record.h"
 #include "net/log.h"
 
 #define NET_LOG_DIFFERENCE_BYTES 200u
@@ -52,32 +53,25 @@ BASE_MUST_USE net_result net_log_blame_restored(net_log_reader* reader, const ne
 void net_log_name_writers(const ecs_world* world, const char* component, char* text,
                           size_t text_bytes);
 
-// The match of a log run again with a recorder, for ticks whose state the log does not have: logs
-// of --log content=inputs, and states that were lost. What comes out are the parts of a tick's
-// state as a log has them, so who reads them reads both alike. The first tick whose hash is not the
-// log's is reported and remembered; the run goes on.
-// Memory: a match, its history, a recorder. Threads: one.
+/// What enters a tick, out of the records of a log: the net_tick_inputs that its server had.
+/// Memory: grows to the largest tick, then none.
+typedef struct net_log_entering {
+    net_tick_inputs begin; ///< borrows from the lists and the records' bytes
+    const base_allocator* allocator;
+    net_tick_leave* leaves;
+    net_game_player* joins;
+    net_log_item* join_items; ///< their names
+    net_tick_event* events;
+    net_tick_input* inputs;
+    uint32_t leave_capacity, join_capacity, join_item_capacity, event_capacity, input_capacity;
+} net_log_entering;
 
-typedef struct net_log_run net_log_run;
-
-/// Make the match of a log. The run reads the file on its own; the module must outlive it.
-/// @return as net_log_replay_create (reported).
-BASE_MUST_USE net_result net_log_run_create(const base_allocator* allocator, const char* file,
-                                            const net_module* module, const base_reporter* reporter,
-                                            net_log_run** run);
-/// NULL does nothing.
-void net_log_run_destroy(net_log_run* run);
-/// The states that follow are what this client has (net_log_recorder_see_as); 0: everything. The
-/// next one is full, and what it has in scope depends on nothing that was run before.
-void net_log_run_see_as(net_log_run* run, uint32_t client);
-/// Run to a tick, from a keyframe before it where that is nearer, and give the parts of its state
-/// to `part`. They are full unless the call before was for the tick before.
-/// @return NET_OK; NET_ERR_DAMAGED (reported: the log does not lead there); NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_log_run_to(net_log_run* run, ecs_tick tick,
-                                        void (*part)(void* context, const uint8_t* data,
-                                                     size_t size),
-                                        void* context);
-/// @return The tick at which the run stands; after NET_ERR_DAMAGED the last one that it reaches.
-ecs_tick net_log_run_tick(const net_log_run* run);
-/// @return The first tick whose hash is not the log's; 0: none so far.
-ecs_tick net_log_run_diverged(const net_log_run* run);
+void net_log_entering_init(net_log_entering* entering, const base_allocator* allocator);
+void net_log_entering_deinit(net_log_entering* entering);
+/// Nothing enters `tick` so far.
+void net_log_entering_clear(net_log_entering* entering, ecs_tick tick);
+/// Add a BEGIN of the tick; a large one has several. All is checked: the match can take it at its
+/// next step.
+/// @return NET_OK; NET_ERR_MALFORMED (this match cannot take it); NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_log_entering_add(net_log_entering* entering, net_match* match,
+                                              const net_log_record* record);

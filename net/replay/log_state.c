@@ -4,8 +4,8 @@
 //
 // A full state needs nothing before it: behind damage, and for a seek, a new mirror
 // begins there. Until then the rows are unknown: net_log_state_is_whole. With the game, a tick
-// without state is run again (log_replay.c), and the state of that run is read in place of the
-// log's, until the log has a full one.
+// without state is run again with a recorder, and the parts of that run's state are read in place
+// of the log's, until the log has a full one.
 #include "replay/log_state.h"
 
 #include "base/assert.h"
@@ -20,6 +20,7 @@
 #include "replay/log_replay.h"
 #include "mirror/mirror.h"
 #include "net/log.h"
+#include "state/schema.h"
 #include "state/snapshot_format.h"
 
 #include <inttypes.h>
@@ -36,8 +37,14 @@ struct net_log_state {
     net_log_cursor cursor;
     net_log_schema* schema;
     const net_module* module; // NULL: a tick without state stays unknown
-    net_log_run* run;         // NULL: no tick was run again yet
     uint32_t client;          // the state is what it has, by the run; 0: everything
+    // The run, which reads the file on its own.
+    net_log_reader* run_reader;
+    net_log_replay* replay; // NULL: no tick was run again yet
+    net_history* history;   // NULL: its next state is full
+    net_log_recorder* recorder;
+    ecs_tick diverged;
+    net_log_record close; // its hashes of the last tick; without one it stays empty
     net_mirror* mirror;
     net_mirror* before; // in a tick with a full state: of the tick before; NULL: it is not known
     bool is_run;        // the mirror is that of the run
@@ -76,10 +83,104 @@ static net_result refuse_log(net_log_reader* reader, const base_reporter* report
     return result;
 }
 
-static net_result open_run(net_log_state* state, const base_reporter* reporter) {
-    return net_log_run_create(state->allocator, net_log_reader_file(state->reader), state->module,
-                              reporter, &state->run);
+// ---- the run ----
+
+// Ticks on the way are only run: rows are compared, and bodies written, for ticks that are asked
+// for. After a jump history and recorder are new ones, and so the state is full.
+
+// @return as net_log_replay_create (reported).
+static net_result open_run(net_log_state* state) {
+    // The state's own reader of the log reported its damage.
+    net_result result = net_log_reader_create(state->allocator, net_log_reader_file(state->reader),
+                                              NULL, &state->run_reader);
+    if (!state->run_reader) return result;
+    (void)!net_log_reader_close(state->run_reader, &state->close);
+    result =
+        net_log_replay_create(state->run_reader, state->module, &state->reporter, &state->replay);
+    if (result == NET_OK) return NET_OK;
+    net_log_reader_destroy(state->run_reader);
+    state->run_reader = NULL;
+    return result;
 }
+
+static void forget_run(net_log_state* state) {
+    net_log_recorder_destroy(state->recorder);
+    net_history_destroy(state->history);
+    state->recorder = NULL;
+    state->history = NULL;
+}
+
+static ecs_tick tick_of_run(const net_log_state* state) {
+    return net_match_tick(net_log_replay_match(state->replay));
+}
+
+// The first tick whose hash is not the log's is reported; the run goes on.
+static void compare_run(net_log_state* state, const net_log_tick* at) {
+    const ecs_world* world = net_match_world(net_log_replay_match(state->replay));
+    const net_log_record* close = &state->close;
+    const bool is_last = close->kind == NET_LOG_KIND_CLOSE && close->tick == at->tick;
+    if (state->diverged > 0) return;
+    if ((!at->has_end ||
+         net_log_is_same(world, at->state_hash, at->has_world_hash ? &at->world_hash : NULL)) &&
+        (!is_last || net_log_is_same(world, close->state_hash,
+                                     close->has_world_hash ? &close->world_hash : NULL)))
+        return;
+    state->diverged = at->tick;
+    base_report(&state->reporter, net_log_reader_file(state->reader), 0,
+                "this run differs from the log from tick %" PRIu64 " on", at->tick);
+}
+
+static net_result run_on(net_log_state* state) {
+    const ecs_tick tick = state->tick;
+    net_result result = NET_OK;
+    if (tick_of_run(state) + 1 != tick) forget_run(state);
+    if (tick_of_run(state) >= tick || (!state->history && state->diverged == 0))
+        result = net_log_replay_seek(state->replay, tick - 1);
+    // The state's reader may have followed the log.
+    if (result == NET_OK && net_log_reader_info(state->run_reader)->last_tick < tick)
+        result = net_log_reader_follow(state->run_reader);
+    while (result == NET_OK && tick_of_run(state) < tick) {
+        net_log_tick at;
+        result = net_log_replay_step(state->replay, &at);
+        if (result == NET_OK) compare_run(state, &at);
+    }
+    if (result == NET_OK && tick_of_run(state) != tick) result = NET_ERR_DAMAGED;
+    return result == NET_ERR_CLOSED ? NET_ERR_DAMAGED : result;
+}
+
+static net_result begin_recorder(net_log_state* state) {
+    net_match* match = net_log_replay_match(state->replay);
+    net_rows* rows = net_schema_rows(net_match_schema(match));
+    const uint32_t index_max = ecs_world_limits(net_match_world(match))->replicated_index_max;
+    net_rows_set_tick_rate(rows, net_match_get_config(match)->tick_rate_hz);
+    net_result result = net_history_create(state->allocator, rows, index_max, &state->history);
+    if (result == NET_OK)
+        result = net_log_recorder_create(state->allocator, match, false, &state->recorder);
+    if (result == NET_OK && state->client > 0)
+        result = net_log_recorder_see_as(state->recorder, state->client, &state->reporter);
+    return result;
+}
+
+static void take_part(void* context, const uint8_t* data, size_t size);
+
+// Run to the state's tick, from a keyframe before it where that is nearer, and take its parts.
+// @return NET_OK; NET_ERR_DAMAGED (reported: the log does not lead there); NET_ERR_MEMORY.
+static net_result take_run(net_log_state* state) {
+    BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
+    net_result result = run_on(state);
+    if (result == NET_OK && !state->history) result = begin_recorder(state);
+    const ecs_world* world = net_match_world(net_log_replay_match(state->replay));
+    if (result == NET_OK) result = net_history_step(state->history, world, state->tick);
+    if (result != NET_OK) {
+        forget_run(state);
+        return result;
+    }
+    net_log_recorder_begin(state->recorder, state->history);
+    net_log_recorder_end(state->recorder, take_part, state);
+    return NET_OK;
+}
+
+// ---- create and destroy ----
 
 net_result net_log_state_create_run(net_log_reader* reader, const net_module* module,
                                     const base_reporter* reporter, net_log_state** state_out) {
@@ -102,7 +203,7 @@ net_result net_log_state_create_run(net_log_reader* reader, const net_module* mo
     }
     state->module = net_log_reader_info(reader)->is_seen ? NULL : module;
     // Without a run there is nothing to see.
-    if (!has_values) result = open_run(state, reporter);
+    if (!has_values) result = open_run(state);
     if (result != NET_OK) {
         net_log_state_destroy(state);
         return result;
@@ -122,7 +223,9 @@ void net_log_state_destroy(net_log_state* state) {
     if (!state) return;
     net_mirror_destroy(state->mirror);
     net_mirror_destroy(state->before);
-    net_log_run_destroy(state->run);
+    forget_run(state);
+    net_log_replay_destroy(state->replay);
+    net_log_reader_destroy(state->run_reader);
     BASE_ARRAY_RELEASE(state->allocator, state->touches, state->touch_capacity);
     BASE_ARRAY_RELEASE(state->allocator, state->players, state->player_capacity);
     net_log_schema_destroy(state->schema);
@@ -390,14 +493,14 @@ static void take_part(void* context, const uint8_t* data, size_t size) {
 // The log does not have the state of the tick.
 static net_result run_tick(net_log_state* state) {
     if (!state->module || net_log_state_is_whole(state)) return NET_OK;
-    net_result result = state->run ? NET_OK : open_run(state, &state->reporter);
+    net_result result = state->replay ? NET_OK : open_run(state);
     if (result != NET_OK && result != NET_ERR_MEMORY) {
         state->module = NULL; // it was reported
         return NET_OK;
     }
-    if (result == NET_OK) result = net_log_run_to(state->run, state->tick, take_part, state);
+    if (result == NET_OK) result = take_run(state);
     state->has_failed = result != NET_OK;
-    if (result == NET_ERR_DAMAGED) state->tick = net_log_run_tick(state->run);
+    if (result == NET_ERR_DAMAGED) state->tick = tick_of_run(state);
     return result;
 }
 
@@ -512,7 +615,7 @@ static net_result seek(net_log_state* state, ecs_tick tick) {
 // moment has the same scope however it was reached.
 static net_result seek_scope(net_log_state* state, ecs_tick tick) {
     const ecs_tick ticks = (ecs_tick)net_log_schema_tick_rate(state->schema) * SCOPE_MS / 1000;
-    net_log_run_see_as(state->run, state->client);
+    forget_run(state);
     begin_at(state, net_log_cursor_begin(state->reader), 0);
     net_result result = seek(state, tick > ticks ? tick - ticks : 1);
     while (result == NET_OK && state->tick < tick)
@@ -522,9 +625,9 @@ static net_result seek_scope(net_log_state* state, ecs_tick tick) {
 
 net_result net_log_state_see_as(net_log_state* state, uint32_t client) {
     if (client > 0 && !state->module) return NET_ERR_UNKNOWN;
-    net_result result = state->run || client == 0 ? NET_OK : open_run(state, &state->reporter);
+    net_result result = state->replay || client == 0 ? NET_OK : open_run(state);
     if (result != NET_OK) return result;
-    if (state->run) net_log_run_see_as(state->run, client);
+    forget_run(state);
     state->client = client;
     begin_at(state, net_log_cursor_begin(state->reader), 0);
     return NET_OK;
@@ -564,7 +667,7 @@ void net_log_state_on_passed(net_log_state* state, net_log_passed_fn passed, voi
 }
 
 ecs_tick net_log_state_diverged(const net_log_state* state) {
-    return state->run ? net_log_run_diverged(state->run) : 0;
+    return state->diverged;
 }
 
 uint32_t net_log_state_untracked_values(const net_log_state* state) {

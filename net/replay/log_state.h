@@ -27,7 +27,7 @@ void net_log_state_on_passed(net_log_state* state, net_log_passed_fn passed, voi
 /// The state is what this client has in each tick, by the rules of the game; 0: everything. The
 /// match is run again for it, beside the log. The next call is net_log_state_seek.
 /// @return NET_OK; NET_ERR_UNKNOWN (a client's or a spectator's record, or a state without the
-///         game: nothing changed); as net_log_run_create (reported; nothing changed).
+///         game: nothing changed); as net_log_replay_create (reported; nothing changed).
 BASE_MUST_USE net_result net_log_state_see_as(net_log_state* state, uint32_t client);
 /// Another walk used the reader between two steps: go back to the place of the next record.
 /// @return NET_OK; NET_ERR_DAMAGED (the file changed).

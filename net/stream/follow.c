@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "ecs/save.h"
 #include "stream/log_delay.h"
-#include "replay/log_entering.h"
 #include "log/log_read.h"
 #include "replay/log_replay.h"
 #include "stream/stream_report.h"
