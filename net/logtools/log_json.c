@@ -8,7 +8,6 @@
 #include "log/log_read.h"
 #include "log/log_record.h"
 #include "logtools/log_source.h"
-#include "logtools/log_space.h"
 #include "net/log_tools.h"
 #include "net/match.h"
 #include "proto/codec.h"

@@ -10,7 +10,7 @@
 #include "stream/log_delay.h"
 #include "log/log_read.h"
 #include "replay/log_replay.h"
-#include "stream/stream_report.h"
+#include "stream/stream_frame.h"
 
 #include <inttypes.h>
 

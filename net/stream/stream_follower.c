@@ -4,7 +4,6 @@
 // ping, shows that a message is missing. Then it is read from there again.
 #include "stream/follow.h"
 #include "stream/stream_frame.h"
-#include "stream/stream_report.h"
 
 #include "base/assert.h"
 #include "base/text.h"

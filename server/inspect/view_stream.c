@@ -4,7 +4,7 @@
 #include "view.h"
 
 #include "base/text.h"
-#include "logtools/log_space.h"
+#include "logtools/log_source.h"
 
 #include <inttypes.h>
 #include <string.h>

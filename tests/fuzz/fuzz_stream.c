@@ -4,7 +4,6 @@
 #include "fuzz.h"
 
 #include "stream/stream_frame.h"
-#include "stream/stream_report.h"
 
 static uint8_t memory[NET_BROKER_PAYLOAD_BYTES_MIN];
 

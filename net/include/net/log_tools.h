@@ -35,7 +35,7 @@ typedef struct net_log_exported {
 /// module (NULL) they come from the log's state, and are those that clients get. INPUTS and EVENTS
 /// come from the records; without the module messages are hex. ALL begins with {"header"},
 /// {"schema"} (net_match_print_schema, with the module), and {"components", "place"}: the chosen
-/// ones with their fields, and where entities are (log_space.h); VALUES follow, then the others,
+/// ones with their fields, and where entities are; VALUES follow, then the others,
 /// with the bytes of their messages too.
 /// @return NET_OK; NET_ERR_UNKNOWN (reported: there is no such component, and the nearest name);
 ///         NET_ERR_DAMAGED, NET_ERR_MEMORY; for VALUES also NET_ERR_SCHEMA, NET_ERR_MODULE

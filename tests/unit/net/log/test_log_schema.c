@@ -3,7 +3,7 @@
 #include "breakout_table.h"
 #include "log/log_files.h"
 #include "log/log_record.h"
-#include "logtools/log_space.h"
+#include "logtools/log_source.h"
 #include "scarce.h"
 
 #include "log.pb-c.h"

@@ -2,7 +2,7 @@
 // What followers report, and who of them counts. Standbys of a whole match: test_standby.
 #include "stream_world.h"
 
-#include "stream/stream_report.h"
+#include "stream/stream_frame.h"
 
 static net_stream_reports reports;
 
