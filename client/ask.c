@@ -185,17 +185,6 @@ static void finish(client_ask* ask, question* one, uint64_t now_us) {
     close_question(ask, one);
 }
 
-static void gather_sockets(client_ask* ask) {
-    net_loop* loop = &ask->program->loop;
-    loop->socket_count = 0;
-    for (uint32_t i = 0; i < ask->servers->count; i++) {
-        net_transport* transport = ask->questions[i].transport;
-        if (!transport) continue;
-        loop->socket_count += transport->ops->sockets(transport, loop->sockets + loop->socket_count,
-                                                      NET_LOOP_SOCKETS_MAX - loop->socket_count);
-    }
-}
-
 void client_ask_service(client_ask* ask, uint64_t now_us) {
     const uint32_t count = ask->servers->count;
     for (uint32_t i = 0; i < count; i++) {
@@ -212,7 +201,10 @@ void client_ask_service(client_ask* ask, uint64_t now_us) {
         begin_question(ask, index, now_us);
         if (one->transport) ask->next = index + 1;
     }
-    gather_sockets(ask);
+    ask->program->loop.socket_count = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (ask->questions[i].transport)
+            client_program_gather(&ask->program->loop, ask->questions[i].transport);
 }
 
 const client_answer* client_ask_get(const client_ask* ask, uint32_t index) {

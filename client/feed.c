@@ -8,8 +8,6 @@
 #include "base/text.h"
 #include "net/match.h"
 
-#include <string.h>
-
 #define WARM_SAMPLES 30u ///< until the rate of ticks is known
 #define SMOOTH 0.15f     ///< weight of the newest tenth of a second in a rate
 
@@ -24,11 +22,8 @@ typedef enum feed_other {
 static const char* const other_names[OTHER_COUNT] = {"(handles, masks)", "(events)", "(channel 0)",
                                                      "(packet headers)"};
 
-void client_feed_init(client_feed* feed) {
-    BASE_STATIC_ASSERT(CLIENT_FEED_COMPONENTS_MAX + OTHER_COUNT == CLIENT_FEED_RATES_MAX,
-                       "a rate for each component and each other kind");
-    memset(feed, 0, sizeof *feed);
-}
+BASE_STATIC_ASSERT(CLIENT_FEED_COMPONENTS_MAX + OTHER_COUNT == CLIENT_FEED_RATES_MAX,
+                   "a rate for each component and each other kind");
 
 static uint32_t component_count(const client_feed_sources* sources) {
     uint32_t count = ecs_component_count(net_match_world(sources->mirror));
@@ -93,18 +88,13 @@ static void rank_parts(const client_feed* feed, const client_feed_sources* sourc
 static void fill_facts(const net_client_meter* meter, const net_presenter_meter* view,
                        const client_feed_sources* sources, client_panel_facts* facts) {
     const ecs_world* world = net_match_world(sources->mirror);
-    client_window_frames frames = client_window_get_frames(sources->window);
     facts->tick = net_presenter_tick(sources->presenter);
     facts->created = ecs_handle_count(world, ECS_STATE_CREATED);
     facts->loading = ecs_handle_count(world, ECS_STATE_LOADING);
     facts->allocated = ecs_handle_count(world, ECS_STATE_ALLOCATED);
-    facts->corrections = view->corrections;
-    facts->correction_max = view->correction_max;
-    facts->stalls = view->stalls;
-    facts->input_depth = meter->input_depth;
-    facts->pace = meter->pace;
-    facts->frame_us_p50 = frames.us_p50;
-    facts->frame_us_p99 = frames.us_p99;
+    facts->view = *view;
+    facts->meter = *meter;
+    facts->frames = client_window_get_frames(sources->window);
 }
 
 // Rates are smoothed over about a second: one late packet is no fault of a server.
@@ -124,7 +114,7 @@ static void write_advice(client_feed* feed, const net_client_meter* meter,
     feed->corrections = view->corrections_seen;
     const client_advice_facts facts = {
         .loss_percent = meter->loss_percent,
-        .frame_ms = (double)panel->facts.frame_us_p50 / 1000.0,
+        .frame_ms = (double)panel->facts.frames.us_p50 / 1000.0,
         .view_ms = view->delay_ms,
         .rtt_ms = meter->rtt_ms,
         .ticks_s = feed->warm < WARM_SAMPLES ? 0.0 : (double)feed->ticks_s,
@@ -159,8 +149,8 @@ void client_feed_service(client_feed* feed, uint64_t now_us, const client_feed_s
                 [CLIENT_PLOT_LOSS] = (float)meter.loss_percent,
                 [CLIENT_PLOT_JITTER] = (float)meter.jitter_ms,
                 [CLIENT_PLOT_DELAY] = (float)view.delay_ms,
-                [CLIENT_PLOT_IN] = rate_kb(meter.in_bytes, feed->last.in_bytes, seconds),
-                [CLIENT_PLOT_OUT] = rate_kb(meter.out_bytes, feed->last.out_bytes, seconds),
+                [CLIENT_PLOT_IN] = rate_kb(meter.in_bytes, panel->facts.meter.in_bytes, seconds),
+                [CLIENT_PLOT_OUT] = rate_kb(meter.out_bytes, panel->facts.meter.out_bytes, seconds),
                 [CLIENT_PLOT_LEAD] = (float)view.lead_ms,
             }};
         sample.values[CLIENT_PLOT_FRAME] =
@@ -171,5 +161,4 @@ void client_feed_service(client_feed* feed, uint64_t now_us, const client_feed_s
     }
     fill_facts(&meter, &view, sources, &panel->facts);
     write_advice(feed, &meter, &view, sources, panel, is_first ? 0.0f : seconds);
-    feed->last = meter;
 }

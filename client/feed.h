@@ -10,9 +10,8 @@
 #define CLIENT_FEED_COMPONENTS_MAX 256u ///< components with a higher number are not counted
 #define CLIENT_FEED_RATES_MAX (CLIENT_FEED_COMPONENTS_MAX + 4u)
 
-typedef struct client_feed {
+typedef struct client_feed { ///< zeroed at first
     uint64_t next_us, last_us;
-    net_client_meter last;
     uint64_t counts[CLIENT_FEED_RATES_MAX]; ///< bits: components by id, then the four other kinds
     float rates[CLIENT_FEED_RATES_MAX];     ///< bytes per second, smoothed
     ecs_tick tick;                          ///< the newest
@@ -29,7 +28,6 @@ typedef struct client_feed_sources {
     bool is_local; ///< the server is in this program
 } client_feed_sources;
 
-void client_feed_init(client_feed* feed);
 /// Add a sample when one is due. Call it in every round of the loop.
 void client_feed_service(client_feed* feed, uint64_t now_us, const client_feed_sources* sources,
                          client_panel* panel);

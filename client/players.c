@@ -31,8 +31,7 @@ net_result client_program_open_transport(const client_program* self, uint32_t in
     return net_transport_enet_create(&enet, transport);
 }
 
-// From now on the loop waits for the sockets of `transport` too.
-static void gather_sockets(net_loop* loop, net_transport* transport) {
+void client_program_gather(net_loop* loop, net_transport* transport) {
     BASE_ASSERT(loop->socket_count <= NET_LOOP_SOCKETS_MAX);
     loop->socket_count += transport->ops->sockets(transport, loop->sockets + loop->socket_count,
                                                   NET_LOOP_SOCKETS_MAX - loop->socket_count);
@@ -92,7 +91,7 @@ static int ask_game(client_program* self, const client_idle* idle) {
         return NET_EXIT_RUNTIME;
     }
     self->loop.socket_count = 0;
-    gather_sockets(&self->loop, transport);
+    client_program_gather(&self->loop, transport);
     net_client_config config = {
         .transport = transport, .address = self->config.address, .reporter = &self->reporter};
     result = net_client_create(&config, &client);
@@ -211,7 +210,7 @@ static int open_player(client_program* self, uint32_t index, const client_eyes* 
         base_report(&self->reporter, NULL, 0, "cannot open a socket: %s", strerror(errno));
         return NET_EXIT_RUNTIME;
     }
-    gather_sockets(&self->loop, one->transport);
+    client_program_gather(&self->loop, one->transport);
     net_client_config config = {
         .allocator = memory,
         .match = is_thin ? self->thin_match : one->match,
@@ -300,7 +299,7 @@ int client_players_join(client_program* self, const client_eyes* eyes) {
     self->player_count--;
     self->loop.socket_count = 0;
     for (uint32_t i = 0; i < self->player_count; i++)
-        gather_sockets(&self->loop, grown[i].transport);
+        client_program_gather(&self->loop, grown[i].transport);
     return code;
 }
 

@@ -72,6 +72,8 @@ BASE_MUST_USE int client_program_open_game(client_program* program, const client
 /// @return as net_transport_enet_create.
 BASE_MUST_USE net_result client_program_open_transport(const client_program* program,
                                                        uint32_t index, net_transport** transport);
+/// From now on the loop waits for the sockets of `transport` too.
+void client_program_gather(net_loop* loop, net_transport* transport);
 /// Go on with the game's files as they are now. The players are closed.
 /// @return as above.
 BASE_MUST_USE int client_program_reload(client_program* program);

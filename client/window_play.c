@@ -159,7 +159,7 @@ static int open_session(show* on) {
     client_window_set_cursor(on->window, game->cursor);
     show_bindings_open(on);
     on->playing_us = 0;
-    client_feed_init(&on->feed);
+    on->feed = (client_feed){0};
     on->panel = (client_panel){0};
     (void)base_text_format(on->panel.facts.title, sizeof on->panel.facts.title, "%.24s  %.36s",
                            game->title, program->config.address);

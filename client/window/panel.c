@@ -194,14 +194,14 @@ static void draw_lists(const client_panel* panel, const net_draw* draw, float to
     y = number(draw, left, y, "created", facts->created);
     y = number(draw, left, y, "loading", facts->loading);
     y = number(draw, left, y, "allocated", facts->allocated);
-    y = fraction(draw, left, y, "frame p50", "%.1f ms", (double)facts->frame_us_p50 / 1000.0);
-    (void)fraction(draw, left, y, "frame p99", "%.1f ms", (double)facts->frame_us_p99 / 1000.0);
+    y = fraction(draw, left, y, "frame p50", "%.1f ms", (double)facts->frames.us_p50 / 1000.0);
+    (void)fraction(draw, left, y, "frame p99", "%.1f ms", (double)facts->frames.us_p99 / 1000.0);
     y = section(draw, right, top, LIST_WIDTH, "VIEW AND PREDICTION", NULL);
-    y = number(draw, right, y, "corrections", facts->corrections);
-    y = fraction(draw, right, y, "largest", "%.1f", facts->correction_max);
-    y = number(draw, right, y, "stalls", facts->stalls);
-    y = number(draw, right, y, "inputs waiting", facts->input_depth);
-    (void)fraction(draw, right, y, "pace", "%.3f", facts->pace);
+    y = number(draw, right, y, "corrections", facts->view.corrections);
+    y = fraction(draw, right, y, "largest", "%.1f", facts->view.correction_max);
+    y = number(draw, right, y, "stalls", facts->view.stalls);
+    y = number(draw, right, y, "inputs waiting", facts->meter.input_depth);
+    (void)fraction(draw, right, y, "pace", "%.3f", facts->meter.pace);
 }
 
 void client_panel_draw(const client_panel* panel, const net_draw* draw) {

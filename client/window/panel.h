@@ -5,7 +5,8 @@
 /// Memory: it allocates nothing. It is drawn on CLIENT_CANVAS_SCREEN.
 #pragma once
 
-#include "net/game.h"
+#include "net/client.h"
+#include "window/window.h"
 
 #define CLIENT_PANEL_HZ 10u
 #define CLIENT_PANEL_SAMPLES 100u
@@ -46,11 +47,9 @@ typedef struct client_panel_facts {
     bool is_bad;     ///< the advice is about a fault
     double tick;
     uint32_t created, loading, allocated; ///< entities by state
-    uint64_t corrections, stalls;
-    double correction_max;
-    uint32_t input_depth;
-    double pace;
-    uint32_t frame_us_p50, frame_us_p99;
+    net_client_meter meter;
+    net_presenter_meter view;
+    client_window_frames frames;
     client_panel_part parts[CLIENT_PANEL_PARTS]; ///< the largest first
     uint32_t part_count;
     float parts_bytes_s; ///< all parts together, also those that are not shown

@@ -109,18 +109,10 @@ static void move(show* on, double direction) {
 
 static void change_speed(show* on, bool is_faster) {
     static const double speeds[] = {0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0};
-    uint32_t count = BASE_COUNT(speeds);
-    if (is_faster) {
-        for (uint32_t i = 0; i < count; i++) {
-            if (speeds[i] <= on->speed) continue;
-            on->speed = speeds[i];
-            return;
-        }
-    }
-    for (uint32_t i = count; !is_faster && i > 0; i--) {
-        if (speeds[i - 1] >= on->speed) continue;
-        on->speed = speeds[i - 1];
-        return;
+    const double before = on->speed;
+    for (uint32_t i = 0; i < BASE_COUNT(speeds); i++) {
+        const double speed = speeds[is_faster ? BASE_COUNT(speeds) - 1 - i : i];
+        if (is_faster ? speed > before : speed < before) on->speed = speed; // the nearest is last
     }
 }
 

@@ -94,7 +94,7 @@ static void fill(client_panel* panel) {
     panel->facts = (client_panel_facts){.title = "Breakout",
                                         .tick = 1234.5,
                                         .created = 50,
-                                        .pace = 1.0,
+                                        .meter.pace = 1.0,
                                         .parts = {{"pos", 4000.0f}, {"vel", 1000.0f}},
                                         .part_count = 2,
                                         .parts_bytes_s = 5000.0f};
