@@ -12,7 +12,7 @@
 #include <string.h>
 
 static int play_headless(client_program* self) {
-    int code = client_program_open_game(self, NULL);
+    int code = client_program_open_game(self, NULL, NULL);
     if (code != NET_EXIT_CLEAN) return code;
     for (;;) {
         code = client_players_open(self, NULL, 0);
@@ -59,7 +59,7 @@ static int run_client(client_program* self) {
         !net_host_open_file(self->config.session_trace, &self->reporter, &self->session_trace))
         return NET_EXIT_RUNTIME;
     if (self->config.is_local) {
-        int code = client_program_open_game(self, NULL);
+        int code = client_program_open_game(self, NULL, NULL);
         if (code == NET_EXIT_CLEAN) code = self->parts->open_local(self, &self->local);
         if (code != NET_EXIT_CLEAN) return code;
     }

@@ -71,16 +71,17 @@ static int report_unreachable(client_program* self, const net_client* client) {
 // server's game. That name is untrusted input: only a plain name is taken ([a-z0-9_]), and it is
 // looked up in the module path only.
 
-static void await_refusal(client_program* self, net_client* client, const client_idle* idle) {
+static void await_refusal(client_program* self, net_client* client, bool (*idle)(void*),
+                          void* context) {
     while (net_client_get_phase(client) != NET_CLIENT_ENDED) {
         bool is_asked_to_end = net_loop_wait(&self->loop, net_loop_now_us() + 10000);
-        if (idle && !idle->call(idle->context)) is_asked_to_end = true;
+        if (idle && !idle(context)) is_asked_to_end = true;
         if (is_asked_to_end) net_client_leave(client, net_loop_now_us());
         net_client_service(client, net_loop_now_us());
     }
 }
 
-static int ask_game(client_program* self, const client_idle* idle) {
+static int ask_game(client_program* self, bool (*idle)(void*), void* context) {
     BASE_ASSERT(!self->module && !self->players && self->config.address);
     net_transport* transport = NULL;
     net_client* client = NULL;
@@ -99,7 +100,7 @@ static int ask_game(client_program* self, const client_idle* idle) {
         code = net_exit_report_setup(result, &self->reporter);
         goto out;
     }
-    await_refusal(self, client, idle);
+    await_refusal(self, client, idle, context);
     finish_sending(&self->loop);
     const char* game = net_client_refusal_game(client);
     if (net_client_get_end(client) != NET_CLIENT_END_REFUSED) {
@@ -131,10 +132,10 @@ int client_program_reload(client_program* self) {
     return net_exit_report_setup(result, &self->reporter);
 }
 
-int client_program_open_game(client_program* self, const client_idle* idle) {
+int client_program_open_game(client_program* self, bool (*idle)(void*), void* context) {
     if (self->module) return NET_EXIT_CLEAN;
     if (!self->config.game) {
-        int code = ask_game(self, idle);
+        int code = ask_game(self, idle, context);
         if (code != NET_EXIT_CLEAN) return code;
     }
     const char* name = self->config.game ? self->config.game : self->game;
@@ -391,17 +392,6 @@ void client_players_run(client_program* self) {
     }
 }
 
-static const char* end_name(net_client_end end) {
-    switch (end) {
-    case NET_CLIENT_END_GOODBYE:
-        return "goodbye";
-    case NET_CLIENT_END_LEFT:
-        return "left";
-    default:
-        return "lost";
-    }
-}
-
 // Print the line of one client. @return its exit code; the highest code of all clients wins.
 static int finish_player(client_program* self, client_player* one,
                          uint64_t dropped[NET_DROP_COUNT]) {
@@ -421,7 +411,9 @@ static int finish_player(client_program* self, client_player* one,
            report.scope.bytes, report.scope.hash, report.loading, report.allocated,
            report.bad_transitions, report.updates, report.sim_dropped, report.recv_bytes,
            report.recv_reliable_bytes, report.sent_bytes, report.rtt_ms, report.loss_percent,
-           end_name(end));
+           end == NET_CLIENT_END_GOODBYE ? "goodbye"
+           : end == NET_CLIENT_END_LEFT  ? "left"
+                                         : "lost");
     if (report.differs) return NET_EXIT_DIFFERS;
     return end == NET_CLIENT_END_LOST ? NET_EXIT_RUNTIME : NET_EXIT_CLEAN;
 }

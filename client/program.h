@@ -50,12 +50,6 @@ typedef struct client_program {
     void* session_trace; ///< FILE*; NULL: no --debug trace-session
 } client_program;
 
-/// Called about every 10 ms while the program waits. @return false: the user wants to stop.
-typedef struct client_idle {
-    bool (*call)(void* context);
-    void* context;
-} client_idle;
-
 /// Who sees what a player sees. A person at the window gives its inputs too.
 typedef struct client_eyes {
     net_presenter* presenter;
@@ -64,9 +58,11 @@ typedef struct client_eyes {
     void* input_context;
 } client_eyes;
 
-/// Open the game of --game, or ask the server for its game and open that. `idle` may be NULL.
+/// Open the game of --game, or ask the server for its game and open that. `idle` is called about
+/// every 10 ms meanwhile, and says false when the user wants to stop; NULL: nothing is.
 /// @return NET_EXIT_CLEAN; any other exit code: the error has been reported, and the program ends.
-BASE_MUST_USE int client_program_open_game(client_program* program, const client_idle* idle);
+BASE_MUST_USE int client_program_open_game(client_program* program, bool (*idle)(void* context),
+                                           void* context);
 
 /// Open a socket for player `index`, with its token.
 /// @return as net_transport_enet_create.

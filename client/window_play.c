@@ -150,8 +150,7 @@ static void run_window(show* on) {
 static int open_session(show* on) {
     BASE_ASSERT(on->window && on->people_count == 0);
     client_program* program = on->program;
-    const client_idle while_asking = {.call = idle, .context = on};
-    int code = client_program_open_game(program, &while_asking);
+    int code = client_program_open_game(program, idle, on);
     if (code != NET_EXIT_CLEAN) return code;
     const net_game_module* game = program->module->game;
     client_window_set_view(on->window, game->title, game->view_width, game->view_height);

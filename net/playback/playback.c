@@ -284,23 +284,14 @@ static bool is_warm_frame(const net_playback* playback, ecs_tick at, double tick
     return every <= 1 || at % every == 0 || (double)(at + every) >= tick;
 }
 
-// Show a later moment and pass each tick on the way.
-static net_result show_until(net_playback* playback, double tick) {
-    net_result result = NET_OK;
-    for (ecs_tick next = (ecs_tick)playback->tick + 1; result == NET_OK && (double)next < tick;
-         next++)
-        result = show(playback, (double)next);
-    return result == NET_OK ? show(playback, tick) : result;
-}
-
-// As show_until, with frames that are drawn into nothing.
-static net_result warm_until(net_playback* playback, double tick) {
+// Show a later moment and pass each tick on the way; a seek by frames that are drawn into nothing.
+static net_result show_until(net_playback* playback, double tick, bool is_seek) {
     net_result result = NET_OK;
     for (ecs_tick next = (ecs_tick)playback->tick + 1; result == NET_OK && (double)next < tick;
          next++) {
-        const bool is_frame = is_warm_frame(playback, next, tick);
+        const bool is_frame = !is_seek || is_warm_frame(playback, next, tick);
         result = is_frame ? show(playback, (double)next) : feed_until(playback, next);
-        if (result == NET_OK && is_frame) net_playback_draw(playback, NULL);
+        if (result == NET_OK && is_frame && is_seek) net_playback_draw(playback, NULL);
     }
     return result == NET_OK ? show(playback, tick) : result;
 }
@@ -332,7 +323,7 @@ static net_result open_at(net_playback* playback, double tick) {
     const ecs_tick here = net_log_state_tick(playback->state);
     if (result == NET_ERR_DAMAGED && here < playback->last) playback->last = here;
     if (result == NET_OK) result = open_view(playback);
-    if (result == NET_OK) result = warm_until(playback, tick);
+    if (result == NET_OK) result = show_until(playback, tick, true);
     if (result != NET_OK) close_view(playback);
     return result;
 }
@@ -381,7 +372,7 @@ net_result net_playback_advance(net_playback* playback, double ticks) {
     double tick = clamp(playback, playback->tick + ticks);
     if (!playback->presenter) return net_playback_seek(playback, tick);
     net_result result = read_marks(playback, MARKS_BLOCKS);
-    if (result == NET_OK) result = show_until(playback, tick);
+    if (result == NET_OK) result = show_until(playback, tick, false);
     return finish(playback, result, tick);
 }
 
