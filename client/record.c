@@ -14,9 +14,9 @@
 static bool open_record(client_program* self) {
     net_log_options options = net_log_options_default();
     options.is_seen = true;
-    net_result result = net_log_writer_create_as(
-        NULL, self->config.record, &options, self->players[0].match, net_build_id(),
-        net_loop_unix_ms(), &self->reporter, &self->record);
+    net_result result =
+        net_log_writer_create(NULL, self->config.record, &options, self->players[0].match,
+                              net_build_id(), net_loop_unix_ms(), &self->reporter, &self->record);
     if (result == NET_OK) return true;
     if (result == NET_ERR_MEMORY)
         base_report(&self->reporter, self->config.record, 0, "%s", net_result_text(result));

@@ -129,7 +129,7 @@ static net_result begin_replay(shoal_log* log) {
     BASE_ASSERT(log->reader && !log->replay);
     net_result result = open_game(log);
     if (result == NET_OK)
-        result = net_log_replay_create(log->reader, log->module, &log->reporter, &log->replay);
+        result = net_log_replay_create(log->reader, log->module, 0, &log->reporter, &log->replay);
     if (result != NET_OK) return result == NET_ERR_UNKNOWN ? NET_ERR_MODULE : result;
     if (library_world_open(&log->world, net_log_replay_match(log->replay))) return NET_OK;
     net_log_replay_destroy(log->replay);

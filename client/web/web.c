@@ -382,7 +382,7 @@ static net_result begin_check(web* self) {
     if (!self->playback) return NET_OK;
     net_result result = net_log_reader_create(NULL, "the log", NULL, &check->reader);
     if (!check->reader) return result;
-    return net_log_replay_create(check->reader, self->module, &self->reporter, &check->replay);
+    return net_log_replay_create(check->reader, self->module, 0, &self->reporter, &check->replay);
 }
 
 static void compare(web_check* check, const net_log_tick* tick) {

@@ -46,7 +46,7 @@ net_result net_check_log(net_checker* self) {
         net_log_reader_create(config->allocator, config->log_file, config->reporter, &reader);
     if (result != NET_OK) return result;
     result =
-        net_log_verify(reader, config->module, 0, each_tick, self, config->reporter, &verified);
+        net_log_verify(reader, config->module, 0, 0, each_tick, self, config->reporter, &verified);
     net_log_reader_destroy(reader);
     if (result != NET_ERR_DIVERGED) return result;
     if (verified.restored_tick > 0) {

@@ -408,8 +408,9 @@ static net_result open_table(check_table* table, net_checker* self) {
                            .notes = {report_note, table},
                            .strays = {report_stray, table}};
     inspect(table, self->server);
-    net_result result = net_log_writer_create(config->allocator, config->log_file, self->server,
-                                              "check", 0, config->reporter, &table->log);
+    net_result result =
+        net_log_writer_create(config->allocator, config->log_file, NULL, self->server, "check", 0,
+                              config->reporter, &table->log);
     if (result == NET_OK) result = net_sim_create(config->allocator, 1, &table->sim);
     if (result == NET_OK) result = net_sim_server(table->sim, table->bot_count, &table->transport);
     if (result != NET_OK) return result;

@@ -210,7 +210,7 @@ net_result net_log_resend(net_log_reader* reader, const net_module* module,
     ecs_tick last = config->until > 0 && config->until < whole ? config->until : whole;
     net_result result =
         net_log_reader_create(allocator, net_log_reader_file(reader), NULL, &self.ahead);
-    if (self.ahead) result = net_log_replay_create(reader, module, reporter, &self.replay);
+    if (self.ahead) result = net_log_replay_create(reader, module, 0, reporter, &self.replay);
     if (result == NET_OK) result = open_match(&self, module, allocator, last);
     if (result == NET_OK) {
         self.cursor = net_log_cursor_begin(self.ahead);

@@ -97,10 +97,12 @@ static net_result copy_before(net_log_file_config* with, const net_log_options* 
     return result;
 }
 
-net_result net_log_writer_create_as(const base_allocator* allocator, const char* file,
-                                    const net_log_options* options, const net_match* match,
-                                    const char* build, uint64_t now_unix_ms,
-                                    const base_reporter* reporter, net_log_writer** writer_out) {
+net_result net_log_writer_create(const base_allocator* allocator, const char* file,
+                                 const net_log_options* options, const net_match* match,
+                                 const char* build, uint64_t now_unix_ms,
+                                 const base_reporter* reporter, net_log_writer** writer_out) {
+    const net_log_options defaults = net_log_options_default();
+    if (!options) options = &defaults;
     const bool goes_on = options->before != NULL;
     const uint32_t rate = net_match_get_config(match)->tick_rate_hz;
     BASE_ASSERT(match && file);
@@ -149,14 +151,6 @@ net_result net_log_writer_create_as(const base_allocator* allocator, const char*
     if (with.start_tick > 0) offer_keyframe(writer, match);
     *writer_out = writer;
     return NET_OK;
-}
-
-net_result net_log_writer_create(const base_allocator* allocator, const char* file,
-                                 const net_match* match, const char* build, uint64_t now_unix_ms,
-                                 const base_reporter* reporter, net_log_writer** writer) {
-    const net_log_options options = net_log_options_default();
-    return net_log_writer_create_as(allocator, file, &options, match, build, now_unix_ms, reporter,
-                                    writer);
 }
 
 static net_log_draft* begin_draft(net_log_writer* writer) {

@@ -59,15 +59,15 @@ static bool list_components(net_log_source* source) {
 }
 
 static net_result open_state(net_log_source* source, net_log_reader* reader, ecs_tick from) {
-    net_result result = net_log_state_create(reader, source->reporter, &source->state);
+    net_result result = net_log_state_create(reader, NULL, source->reporter, &source->state);
     if (result == NET_OK && from > 1) result = net_log_state_seek(source->state, from - 1);
     return result;
 }
 
 static net_result open_run(net_log_source* source, net_log_reader* reader, const net_module* module,
                            ecs_tick from) {
-    net_result result = net_log_replay_create(reader, module, source->reporter, &source->replay);
-    if (result == NET_OK && from > 1) result = net_log_replay_seek(source->replay, from - 1);
+    const net_result result = net_log_replay_create(reader, module, from > 1 ? from - 1 : 0,
+                                                    source->reporter, &source->replay);
     if (result != NET_OK) return result;
     source->world = net_match_world(net_log_replay_match(source->replay));
     return list_components(source) ? NET_OK : NET_ERR_MEMORY;

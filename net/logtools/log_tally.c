@@ -233,7 +233,8 @@ net_result net_log_tally(net_log_reader* reader, ecs_line_fn line, void* context
     BASE_ASSERT(reader && line);
     tally self = {.reader = reader, .allocator = net_log_reader_allocator(reader)};
     self.header = net_log_reader_header(reader, &self.header_bytes);
-    if (net_log_state_create(reader, NULL, &self.state) == NET_ERR_MEMORY) return NET_ERR_MEMORY;
+    if (net_log_state_create(reader, NULL, NULL, &self.state) == NET_ERR_MEMORY)
+        return NET_ERR_MEMORY;
     net_log_cursor cursor = net_log_cursor_begin(reader);
     net_log_record record;
     while (!self.lacks_memory && net_log_cursor_next(reader, &cursor, &record)) {

@@ -399,7 +399,7 @@ static net_result open_playback(net_playback* playback) {
     playback->config = config_of(playback->module, info);
     playback->last = info->last_tick;
     net_result result =
-        net_log_state_create_run(reader, playback->module, &playback->reporter, &playback->state);
+        net_log_state_create(reader, playback->module, &playback->reporter, &playback->state);
     if (result != NET_OK) return result;
     net_log_state_on_passed(playback->state, take_passed, playback);
     result =

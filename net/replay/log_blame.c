@@ -255,8 +255,7 @@ net_result net_log_by_system(net_log_reader* reader, const net_module* module,
     for (uint32_t i = 0; i < 2 && result == NET_OK; i++) {
         net_log_replay_destroy(replay);
         replay = NULL;
-        result =
-            net_log_replay_create_at(reader, module, found->diverged_tick - 1, reporter, &replay);
+        result = net_log_replay_create(reader, module, found->diverged_tick - 1, reporter, &replay);
         if (result == NET_OK) result = run_tick(replay, found->diverged_tick, &runs[i]);
     }
     if (result == NET_OK) {
@@ -313,7 +312,7 @@ net_result net_log_blame_restored(net_log_reader* reader, const net_module* modu
     net_log_replay* replays[2] = {NULL, NULL};
     net_result code = NET_OK;
     for (uint32_t i = 0; i < 2 && code == NET_OK; i++) {
-        code = net_log_replay_create(reader, module, NULL, &replays[i]);
+        code = net_log_replay_create(reader, module, 0, NULL, &replays[i]);
         if (code == NET_OK && i == 1)
             code = net_log_replay_enter(replays[i], result->restored_tick, save);
         if (code == NET_OK) code = run_tick(replays[i], result->diverged_tick, &runs[i]);

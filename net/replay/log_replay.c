@@ -248,7 +248,7 @@ static net_result create_match(net_log_replay* replay, const net_module* module,
                                 replay->difference, &replay->match);
 }
 
-net_result net_log_replay_create(net_log_reader* reader, const net_module* module,
+net_result net_log_replay_create(net_log_reader* reader, const net_module* module, ecs_tick tick,
                                  const base_reporter* reporter, net_log_replay** replay_out) {
     BASE_ASSERT(reader && module && module->game && replay_out);
     const base_allocator* allocator = net_log_reader_allocator(reader);
@@ -264,6 +264,7 @@ net_result net_log_replay_create(net_log_reader* reader, const net_module* modul
     net_result result = create_match(replay, module, reporter);
     // What is ahead of the first keyframe is reached from the start.
     if (result == NET_OK) result = net_match_save(replay->match, &replay->start);
+    if (result == NET_OK && tick > 0) result = net_log_replay_seek(replay, tick);
     if (result != NET_OK) {
         net_log_replay_destroy(replay);
         return result;
@@ -469,17 +470,6 @@ net_result net_log_replay_seek(net_log_replay* replay, ecs_tick tick) {
     return result;
 }
 
-net_result net_log_replay_create_at(net_log_reader* reader, const net_module* module, ecs_tick tick,
-                                    const base_reporter* reporter, net_log_replay** replay) {
-    net_result result = net_log_replay_create(reader, module, reporter, replay);
-    if (result != NET_OK) return result;
-    result = net_log_replay_seek(*replay, tick);
-    if (result == NET_OK) return NET_OK;
-    net_log_replay_destroy(*replay);
-    *replay = NULL;
-    return result;
-}
-
 // ---- a match that goes on ----
 
 // A match goes on where its log ends, or at an earlier tick of it. The run proves itself: each hash
@@ -591,7 +581,7 @@ net_result net_log_resume(net_log_reader* reader, const net_module* module, ecs_
     *match = NULL;
     net_result result = check_log(&self, module);
     if (result == NET_OK)
-        result = net_log_replay_create_at(reader, module, self.tick, reporter, &self.replay);
+        result = net_log_replay_create(reader, module, self.tick, reporter, &self.replay);
     if (result == NET_OK) result = run_log(&self, each, context);
     if (result == NET_OK) {
         char name[NET_SAVE_NAME_BYTES];

@@ -95,8 +95,8 @@ static net_result open_run(net_log_state* state) {
                                               NULL, &state->run_reader);
     if (!state->run_reader) return result;
     (void)!net_log_reader_close(state->run_reader, &state->close);
-    result =
-        net_log_replay_create(state->run_reader, state->module, &state->reporter, &state->replay);
+    result = net_log_replay_create(state->run_reader, state->module, 0, &state->reporter,
+                                   &state->replay);
     if (result == NET_OK) return NET_OK;
     net_log_reader_destroy(state->run_reader);
     state->run_reader = NULL;
@@ -182,8 +182,8 @@ static net_result take_run(net_log_state* state) {
 
 // ---- create and destroy ----
 
-net_result net_log_state_create_run(net_log_reader* reader, const net_module* module,
-                                    const base_reporter* reporter, net_log_state** state_out) {
+net_result net_log_state_create(net_log_reader* reader, const net_module* module,
+                                const base_reporter* reporter, net_log_state** state_out) {
     BASE_ASSERT(reader && state_out);
     *state_out = NULL;
     const base_allocator* allocator = net_log_reader_allocator(reader);
@@ -212,11 +212,6 @@ net_result net_log_state_create_run(net_log_reader* reader, const net_module* mo
     state->cursor = net_log_cursor_begin(reader);
     *state_out = state;
     return NET_OK;
-}
-
-net_result net_log_state_create(net_log_reader* reader, const base_reporter* reporter,
-                                net_log_state** state) {
-    return net_log_state_create_run(reader, NULL, reporter, state);
 }
 
 void net_log_state_destroy(net_log_state* state) {

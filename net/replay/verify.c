@@ -212,7 +212,7 @@ static void find_untracked(net_log_reader* reader, const net_module* module, net
     const base_allocator* allocator = net_log_reader_allocator(reader);
     (void)!net_log_reader_create(allocator, net_log_reader_file(reader), NULL, &again);
     const bool is_there = again &&
-                          net_log_replay_create_at(again, module, tick, NULL, &saved) == NET_OK &&
+                          net_log_replay_create(again, module, tick, NULL, &saved) == NET_OK &&
                           net_match_tick(net_log_replay_match(saved)) == tick;
     char name[sizeof result->component];
     (void)base_text_copy(name, sizeof name, result->component);
@@ -258,7 +258,7 @@ static bool name_component(const verification* verify, uint32_t component, char*
 // The state that the log has of the tick, beside the world. @return false: it has none.
 static bool locate_by_state(const verification* verify, ecs_tick tick) {
     net_log_state* state;
-    if (net_log_state_create(verify->reader, NULL, &state) != NET_OK) return false;
+    if (net_log_state_create(verify->reader, NULL, NULL, &state) != NET_OK) return false;
     if (net_log_state_seek(state, tick) == NET_OK && net_log_state_tick(state) == tick)
         (void)net_log_compare(state, verify->match, verify->result);
     net_log_state_destroy(state);
@@ -353,12 +353,6 @@ static net_result run_log(verification* verify, ecs_tick until, net_verify_tick_
     return result == NET_ERR_CLOSED ? check_close(verify) : result;
 }
 
-net_result net_log_verify(net_log_reader* reader, const net_module* module, ecs_tick until,
-                          net_verify_tick_fn each, void* context, const base_reporter* reporter,
-                          net_verify_result* result) {
-    return net_log_verify_from(reader, module, 0, until, each, context, reporter, result);
-}
-
 // What the log has no values of, or none so exact.
 static void find_more(const verification* verify, const net_module* module) {
     net_verify_result* result = verify->result;
@@ -393,7 +387,7 @@ static net_result verify_restored(net_log_reader* reader, const net_module* modu
     ecs_tick until = from->tick + RESTORED_TICKS_MAX;
     until -= until % NET_WORLD_HASH_EVERY_TICKS;
     if (until >= net_log_reader_info(reader)->last_tick) until = 0;
-    net_result result = net_log_replay_create(reader, module, NULL, &verify.replay);
+    net_result result = net_log_replay_create(reader, module, 0, NULL, &verify.replay);
     if (result == NET_OK) result = net_log_replay_enter(verify.replay, from->tick, &from->save);
     if (result == NET_OK) {
         verify.match = net_log_replay_match(verify.replay);
@@ -417,9 +411,9 @@ static net_result verify_restored(net_log_reader* reader, const net_module* modu
     return blamed == NET_OK ? result : blamed;
 }
 
-net_result net_log_verify_from(net_log_reader* reader, const net_module* module, ecs_tick from,
-                               ecs_tick until, net_verify_tick_fn each, void* context,
-                               const base_reporter* reporter, net_verify_result* result_out) {
+net_result net_log_verify(net_log_reader* reader, const net_module* module, ecs_tick from,
+                          ecs_tick until, net_verify_tick_fn each, void* context,
+                          const base_reporter* reporter, net_verify_result* result_out) {
     BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     BASE_ASSERT(reader && module && result_out);
     *result_out = (net_verify_result){0};
@@ -429,9 +423,7 @@ net_result net_log_verify_from(net_log_reader* reader, const net_module* module,
     verification verify = {.reader = reader, .result = result_out};
     verify.sums = net_log_sums_begin(info->untracked_values);
     if (from == 0 && until == 0) verify.middle = &kept;
-    net_result result =
-        from > 0 ? net_log_replay_create_at(reader, module, from, reporter, &verify.replay)
-                 : net_log_replay_create(reader, module, reporter, &verify.replay);
+    net_result result = net_log_replay_create(reader, module, from, reporter, &verify.replay);
     if (result == NET_OK) {
         verify.match = net_log_replay_match(verify.replay);
         result = run_log(&verify, until, each, context);
@@ -631,8 +623,8 @@ net_result net_log_check_trace(net_log_reader* reader, const net_module* module,
     if (result == NET_OK && !do_ticks_rise(&self)) result = NET_ERR_DIVERGED;
     net_verify_result verified;
     if (result == NET_OK && self.count > 0)
-        result = net_log_verify(reader, module, net_log_reader_info(reader)->last_tick, prove_tick,
-                                &self, reporter, &verified);
+        result = net_log_verify(reader, module, 0, net_log_reader_info(reader)->last_tick,
+                                prove_tick, &self, reporter, &verified);
     if (result == NET_OK && self.bad == 0 && self.at < self.count)
         (void)refuse_row(&self, &self.rows[self.at], "there is no such tick in the log");
     if (result == NET_OK && self.bad != 0) result = NET_ERR_DIVERGED;

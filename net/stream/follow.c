@@ -143,8 +143,8 @@ static net_result make_match_at(net_follow* self, net_log_reader* reader, const 
                     "followed");
         return NET_ERR_MODULE;
     }
-    const net_result result = net_log_replay_create_at(reader, module, choose_begin(self, info),
-                                                       &self->reporter, &replay);
+    const net_result result =
+        net_log_replay_create(reader, module, choose_begin(self, info), &self->reporter, &replay);
     if (result != NET_OK) return result;
     *match = net_log_replay_take(replay);
     net_log_replay_destroy(replay);

@@ -58,7 +58,7 @@ net_stream_follower* net_follow_stream(net_follow* follow);
 const net_log_info* net_follow_info(const net_follow* follow);
 /// Make the match, at the tick with which it begins here. The caller owns it; the module outlives
 /// both.
-/// @return as net_log_replay_create_at, for begin_file too; NET_ERR_MODULE also for a log after a
+/// @return as net_log_replay_create, for begin_file too; NET_ERR_MODULE also for a log after a
 ///         reload (reported); NET_ERR_DIVERGED: begin_file is of another match (reported).
 BASE_MUST_USE net_result net_follow_make_match(net_follow* follow, const net_module* module,
                                                net_match** match);

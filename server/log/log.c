@@ -81,7 +81,7 @@ static int create_writer(server_program* self, server_log* log, bool has_file, u
     options.tap = log->tap;
     options.identity = self->identity;
     if (self->config.log_key) options.sign_key = &log->key;
-    const net_result result = net_log_writer_create_as(
+    const net_result result = net_log_writer_create(
         NULL, log->file, &options, self->match, net_build_id(), unix_ms, reporter, &log->writer);
     if (result == NET_ERR_DISK) {
         base_report(reporter, log->file, 0, "the match runs without a log");

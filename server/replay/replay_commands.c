@@ -160,7 +160,7 @@ static int show_server(server_replay* self) {
     ecs_tick last = self->tick > 0 ? self->tick : info->last_tick;
     net_log_replay* replay;
     net_result result =
-        net_log_replay_create_at(self->reader, self->module, last, &self->reporter, &replay);
+        net_log_replay_create(self->reader, self->module, last, &self->reporter, &replay);
     if (result != NET_OK) return net_exit_of_replay(result);
     result = run_until(self, replay, last);
     int code = net_exit_of_replay(result);

@@ -244,10 +244,10 @@ static int verify_part(server_replay* self, net_log_reader* part, net_log_reader
     net_verify_result verified = {0};
     self->has_seam = false;
     net_result result =
-        net_log_replay_create_at(behind, self->module, seam, &self->reporter, &self->next);
+        net_log_replay_create(behind, self->module, seam, &self->reporter, &self->next);
     if (result == NET_OK)
-        result =
-            net_log_verify(part, self->module, 0, each_part_tick, self, &self->reporter, &verified);
+        result = net_log_verify(part, self->module, 0, 0, each_part_tick, self, &self->reporter,
+                                &verified);
     net_log_replay_destroy(self->next);
     self->next = NULL;
     *ticks += verified.ticks;
@@ -317,8 +317,8 @@ int server_replay_verify(server_replay* self) {
         until = info->first_tick + AGAIN_TICKS_MAX - 1;
     const bool has_again = !self->is_once && is_whole && !self->is_watched;
     if (has_again) begin_again(self);
-    net_result result = net_log_verify_from(self->reader, self->module, self->from, until,
-                                            each_tick, self, &self->reporter, &verified);
+    net_result result = net_log_verify(self->reader, self->module, self->from, until, each_tick,
+                                       self, &self->reporter, &verified);
     net_sentry_destroy(self->sentry);
     ecs_tick again_ticks = 0;
     int again = end_again(self, result == NET_OK, &again_ticks);

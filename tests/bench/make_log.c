@@ -222,7 +222,7 @@ static net_result open_all(maker* self, ecs_tick ticks) {
     match.tick_rate_hz = config->tick_rate_hz;
     result = net_match_create(&match, &self->reporter, &self->match);
     if (result == NET_OK)
-        result = net_log_writer_create(NULL, config->output, self->match, net_build_id(), 0,
+        result = net_log_writer_create(NULL, config->output, NULL, self->match, net_build_id(), 0,
                                        &self->reporter, &self->log);
     if (result == NET_OK)
         result = config->is_local ? local_open(self, &self->local) : open_sim(self, ticks);

@@ -85,7 +85,7 @@ static double seek_ms(const long_log* self, ecs_tick tick) {
     net_log_replay* replay;
     double begin = bench_now_ns();
     bench_ok(net_log_reader_create(NULL, self->name, NULL, &reader), "open");
-    bench_ok(net_log_replay_create_at(reader, self->module, tick, NULL, &replay), "replay");
+    bench_ok(net_log_replay_create(reader, self->module, tick, NULL, &replay), "replay");
     net_log_tick at;
     while (net_match_tick(net_log_replay_match(replay)) < tick)
         bench_ok(net_log_replay_step(replay, &at), "step");
@@ -190,8 +190,9 @@ static void print_verify(const bench_row* row, uint32_t rounds) {
     open_log(&self, "breakout");
     for (uint32_t i = 0; i < VERIFIES; i++) {
         double begin = bench_now_ns();
-        bench_ok(net_log_verify(self.reader, self.module, 0, NULL, NULL, &self.reporter, &verified),
-                 "verify");
+        bench_ok(
+            net_log_verify(self.reader, self.module, 0, 0, NULL, NULL, &self.reporter, &verified),
+            "verify");
         runs[i] = (bench_now_ns() - begin) / 1e6;
     }
     printf("bench=%s unit=%s shoal=%.4g rounds=%d ticks=%" PRIu64 "\n", row->name, row->unit,
@@ -227,8 +228,8 @@ static void open_capture(capture_match* self) {
     snprintf(self->name, sizeof self->name, "%s/a.slog", self->folder);
     net_match_config config = net_match_config_default(self->module);
     bench_require(net_match_create(&config, &reporter, &self->match) == NET_OK &&
-                      net_log_writer_create(NULL, self->name, self->match, "bench", 0, &reporter,
-                                            &self->log) == NET_OK,
+                      net_log_writer_create(NULL, self->name, NULL, self->match, "bench", 0,
+                                            &reporter, &self->log) == NET_OK,
                   "match");
     net_rows* rows = net_schema_rows(net_match_schema(self->match));
     net_rows_set_tick_rate(rows, config.tick_rate_hz);

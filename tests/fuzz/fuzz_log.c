@@ -293,7 +293,7 @@ static void read_entity(const net_log_state* state, ecs_entity entity) {
 static void read_values(const uint8_t* data, size_t size) {
     net_log_reader* reader = open_empty();
     net_log_state* state;
-    FUZZ_CHECK(net_log_state_create(reader, NULL, &state) == NET_OK);
+    FUZZ_CHECK(net_log_state_create(reader, NULL, NULL, &state) == NET_OK);
     net_result result = NET_OK;
     for (ecs_tick tick = 1; result == NET_OK && size >= 2 && data[0] > 0 && data[0] < size;
          tick++) {

@@ -58,7 +58,7 @@ static void check_run(checked* self) {
     net_log_tick tick;
     ecs_tick before = self->info->first_tick > 0 ? self->info->first_tick - 1 : 0;
     net_result result =
-        net_log_replay_create(self->reader, self->twin->table.module, NULL, &replay);
+        net_log_replay_create(self->reader, self->twin->table.module, 0, NULL, &replay);
     assert_ok(result);
     while ((result = net_log_replay_step(replay, &tick)) == NET_OK && tick.has_end) {
         check_gap(self, before, &tick);
@@ -104,7 +104,7 @@ static void check_verify(const checked* self, base_rng* rng) {
     (void)rng;
     net_verify_result verified;
     assert_ok(
-        net_log_verify(self->reader, self->twin->table.module, 0, NULL, NULL, NULL, &verified));
+        net_log_verify(self->reader, self->twin->table.module, 0, 0, NULL, NULL, NULL, &verified));
     assert_int_equal(verified.ticks, self->ticks);
     // Where the newest ticks are lost, a keyframe behind them may still have the end.
     const twin_tick* const ticks = self->twin->ticks;
@@ -119,7 +119,7 @@ static void check_show(const checked* self, base_rng* rng) {
     if (self->ticks == 0) return;
     const ecs_tick wanted = 1 + base_rng_below(rng, (uint32_t)self->info->last_tick);
     net_result result =
-        net_log_replay_create_at(self->reader, self->twin->table.module, wanted, NULL, &replay);
+        net_log_replay_create(self->reader, self->twin->table.module, wanted, NULL, &replay);
     if (result != NET_OK) {
         assert_false(self->has[wanted]);
         return;

@@ -132,8 +132,8 @@ void log_twin_begin(log_twin* twin, uint64_t seed, uint32_t tick_rate_hz) {
     twin->options.ops = (net_log_file_ops){
         .write = disk_write, .sync = disk_sync, .create = disk_create, .context = &twin->disk};
     disk_in_use = &twin->disk;
-    net_result result = net_log_writer_create_as(
-        NULL, twin->file, &twin->options, twin->table.match, "twin", 1, &reporter, &twin->writer);
+    net_result result = net_log_writer_create(NULL, twin->file, &twin->options, twin->table.match,
+                                              "twin", 1, &reporter, &twin->writer);
     disk_in_use = NULL;
     assert_ok(result);
     // A disk that is full at the start is reported.

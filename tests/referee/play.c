@@ -97,7 +97,7 @@ static net_result open_play(play* self) {
     net_result result = apply_settings(of, &config);
     if (result == NET_OK) result = net_match_create(&config, &of->reporter, &self->match);
     if (result == NET_OK)
-        result = net_log_writer_create(NULL, of->log, self->match, "referee", LOG_UNIX_MS,
+        result = net_log_writer_create(NULL, of->log, NULL, self->match, "referee", LOG_UNIX_MS,
                                        &of->reporter, &self->log);
     const net_sim_match_config sim = {.module = of->module,
                                       .match = self->match,

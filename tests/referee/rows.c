@@ -104,14 +104,14 @@ net_result referee_read_log(referee* self) {
     memset(&made, 0, sizeof made);
     net_log_reader* reader = NULL;
     net_result result = net_log_reader_create(NULL, self->log, &self->reporter, &reader);
-    if (result == NET_OK) result = net_log_state_create(reader, &self->reporter, &made.state);
+    if (result == NET_OK) result = net_log_state_create(reader, NULL, &self->reporter, &made.state);
     if (result == NET_OK) result = walk(&made, self->is_traced);
     const uint64_t count = made.count;
     if (result == NET_OK) result = seek(&made);
     net_log_state_destroy(made.state);
     net_verify_result verified = {0};
     if (result == NET_OK)
-        result = net_log_verify(reader, self->module, 0, NULL, NULL, &self->reporter, &verified);
+        result = net_log_verify(reader, self->module, 0, 0, NULL, NULL, &self->reporter, &verified);
     if (result == NET_OK)
         referee_say(self, REFEREE_ROWS,
                     "game=%s seed=%" PRIu64 " ticks=%" PRIu64 " rows=%" PRIu64 " hash=%016" PRIx64

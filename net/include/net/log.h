@@ -147,24 +147,17 @@ typedef struct net_log_counters {
 
 /// Create FILE, FILE.queue and the thread, for a match before its first tick (but for options
 /// `before` and `identity`). An older log with this name becomes FILE.N, with its queue; N is above
-/// all that are there. A log that another server writes is not touched. `build` names the program's
-/// version. The caller owns the writer; *writer is NULL after an error.
+/// all that are there. A log that another server writes is not touched. `options` (NULL:
+/// net_log_options_default) is copied, its texts must outlive the writer. `build` names the
+/// program's version. The caller owns the writer; *writer is NULL after an error.
 /// @return NET_OK, also when the disk is full (reported): the log begins when there is room;
 ///         NET_ERR_DISK (reported: the disk is broken; a match can run without its log);
 ///         NET_ERR_IO (reported: the name is wrong or taken); NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_log_writer_create(const base_allocator* allocator, const char* file,
+                                               const net_log_options* options,
                                                const net_match* match, const char* build,
                                                uint64_t now_unix_ms, const base_reporter* reporter,
                                                net_log_writer** writer);
-/// As net_log_writer_create, with options; `options` is copied, its texts must outlive the writer.
-/// @return NET_OK; NET_ERR_DISK, NET_ERR_IO (reported: net_log_writer_create says when);
-///         NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_log_writer_create_as(const base_allocator* allocator, const char* file,
-                                                  const net_log_options* options,
-                                                  const net_match* match, const char* build,
-                                                  uint64_t now_unix_ms,
-                                                  const base_reporter* reporter,
-                                                  net_log_writer** writer);
 /// Write all queued records to the disk, and a close record when net_log_append_close did not.
 /// Nothing may be appended afterwards. A disk that takes nothing for 5 s is given up. @return
 /// NET_OK; NET_ERR_IO (the log is incomplete: net_log_take_failure has the reason, and FILE.queue
@@ -445,21 +438,17 @@ typedef struct net_log_touch {
     net_log_fate fate;
 } net_log_touch;
 
-/// Begin at tick 0, before the first record.
-/// @return NET_OK; NET_ERR_UNKNOWN (reported: the log has no values: it was written with
-///         --log content=inputs); NET_ERR_VERSION (reported with the build that reads it: its
-///         values are in another row code); NET_ERR_DAMAGED (reported: its schema is none);
-///         NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_log_state_create(net_log_reader* reader, const base_reporter* reporter,
-                                              net_log_state** state);
-/// The same with the game, which must outlive the state (NULL: without): a tick whose state the log
-/// does not have is run again. When the game cannot run the log that is reported, and such ticks
-/// stay unknown. A run that differs from the log is reported: net_log_state_diverged.
-/// @return NET_OK; NET_ERR_SCHEMA, NET_ERR_MODULE (reported: the log has no values and this game
-///         cannot run it); as net_log_state_create.
-BASE_MUST_USE net_result net_log_state_create_run(net_log_reader* reader, const net_module* module,
-                                                  const base_reporter* reporter,
-                                                  net_log_state** state);
+/// Begin at tick 0, before the first record. With the game, which must outlive the state (NULL:
+/// without), a tick whose state the log does not have is run again. When the game cannot run the
+/// log that is reported, and such ticks stay unknown. A run that differs from the log is reported:
+/// net_log_state_diverged.
+/// @return NET_OK; NET_ERR_UNKNOWN (reported: without the game, and the log has no values: it was
+///         written with --log content=inputs); NET_ERR_VERSION (reported with the build that reads
+///         it: its values are in another row code); NET_ERR_DAMAGED (reported: its schema is none);
+///         NET_ERR_SCHEMA, NET_ERR_MODULE (reported: the log has no values and this game cannot run
+///         it); NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_log_state_create(net_log_reader* reader, const net_module* module,
+                                              const base_reporter* reporter, net_log_state** state);
 /// NULL does nothing.
 void net_log_state_destroy(net_log_state* state);
 /// @return The first tick in which a run was not the log's match; 0: none so far.
@@ -539,21 +528,16 @@ typedef struct net_log_tick {
     ecs_tick lost_first;
 } net_log_tick;
 
-/// Create the match that the log's header describes. The caller owns the replay; it uses the
-/// reader, and reader and module must outlive it. A content hash that differs is reported and the
-/// replay goes on.
+/// Create the match that the log's header describes, and go to `tick` (net_log_replay_seek; 0: it
+/// begins before tick 1). The caller owns the replay; it uses the reader, and reader and module must
+/// outlive it. A content hash that differs is reported and the replay goes on.
 /// @return NET_OK; NET_ERR_UNKNOWN (reported: a client's record, which cannot run again);
 ///         NET_ERR_SCHEMA (reported: a log of another game, or what differs in the schema);
-///         NET_ERR_MODULE (reported); NET_ERR_DAMAGED (reported: bad settings); NET_ERR_MEMORY.
+///         NET_ERR_MODULE (reported); NET_ERR_DAMAGED (reported: bad settings, or nothing at or
+///         before `tick` can be used); NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_log_replay_create(net_log_reader* reader, const net_module* module,
-                                               const base_reporter* reporter,
+                                               ecs_tick tick, const base_reporter* reporter,
                                                net_log_replay** replay);
-/// As net_log_replay_create, then net_log_replay_seek.
-/// @return NET_OK; NET_ERR_SCHEMA; NET_ERR_MODULE; NET_ERR_DAMAGED (reported: bad settings, or
-///         nothing at or before `tick` can be used); NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_log_replay_create_at(net_log_reader* reader, const net_module* module,
-                                                  ecs_tick tick, const base_reporter* reporter,
-                                                  net_log_replay** replay);
 /// Go to the newest keyframe at or before `tick`, or to the start of the log, whichever is nearer;
 /// not when the replay already is between it and `tick`. net_match_tick says where it is;
 /// net_log_replay_step leads on from there. A keyframe that cannot be used is reported, and an
@@ -606,19 +590,16 @@ typedef struct net_verify_result {
 } net_verify_result;
 /// Called after each replayed tick, before the change list is cleared. @return false to stop.
 typedef bool (*net_verify_tick_fn)(void* context, net_match* match);
-/// Replay the log and compare every hash in it. `until` 0: up to its last whole tick, and then a
-/// minute again, by a match that is restored in the middle; last_tick + 1 also replays the tick in
-/// which the server died, if its inputs are there. `each` may be NULL.
+/// Replay the log from the newest keyframe at or before `from` on (0: from its first tick) and
+/// compare every hash in it. `until` 0: up to its last whole tick; last_tick + 1 also replays the
+/// tick in which the server died, if its inputs are there. With both 0 a minute is run again, by a
+/// match that is restored in the middle. `each` may be NULL.
 /// @return NET_OK; NET_ERR_DIVERGED (*result has where); NET_ERR_SCHEMA, NET_ERR_MODULE (reported:
 ///         another game, or another version of it); NET_ERR_DAMAGED (reported); NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_log_verify(net_log_reader* reader, const net_module* module,
-                                        ecs_tick until, net_verify_tick_fn each, void* context,
-                                        const base_reporter* reporter, net_verify_result* result);
-/// The same from the newest keyframe at or before `from` on; 0: from the first tick.
-BASE_MUST_USE net_result net_log_verify_from(net_log_reader* reader, const net_module* module,
-                                             ecs_tick from, ecs_tick until, net_verify_tick_fn each,
-                                             void* context, const base_reporter* reporter,
-                                             net_verify_result* result);
+                                        ecs_tick from, ecs_tick until, net_verify_tick_fn each,
+                                        void* context, const base_reporter* reporter,
+                                        net_verify_result* result);
 /// After a verification that diverged: run that tick twice from the keyframe before it, look at all
 /// components after each system, and write lines (server/README.md): after which system two runs
 /// differ, or else which systems changed the component. A log has no state after a system, so

@@ -6,7 +6,7 @@
 ///
 /// The view gets what a client with a perfect network would get: the same rows and events, the same
 /// interpolation, the same drawing. Ticks whose state the log does not have are run again, where
-/// the game can (net_log_state_create_run). Ticks that are damaged are passed: the first moment
+/// the game can (net_log_state_create). Ticks that are damaged are passed: the first moment
 /// after them is shown.
 ///
 /// A moment that net_playback_seek reaches looks the same every time, byte for byte. After

@@ -62,7 +62,7 @@ static void open_session(session* s, const char* const* settings, const net_link
     if (log) {
         const net_presenter_config shown = {.module = s->t.module, .is_predicting = true};
         assert_ok(net_presenter_create(&shown, NULL, &s->presenter));
-        assert_ok(net_log_writer_create(NULL, log, s->t.match, "test", 0, NULL, &s->log));
+        assert_ok(net_log_writer_create(NULL, log, NULL, s->t.match, "test", 0, NULL, &s->log));
     }
     const net_server_config server = {.match = s->t.match,
                                       .transport = s->transport,
@@ -283,7 +283,7 @@ static void watch(base_float_mode host, const char* log, outcome* found) {
     net_playback* playback;
     memset(found, 0, sizeof *found);
     assert_ok(net_log_reader_create(NULL, log, NULL, &reader));
-    assert_ok(net_log_verify(reader, module, 0, NULL, NULL, NULL, &verified));
+    assert_ok(net_log_verify(reader, module, 0, 0, NULL, NULL, NULL, &verified));
     found->server = verified.world_hash;
     assert_ok(net_playback_create(reader, module, NULL, &playback));
     assert_ok(net_playback_seek(playback, 40.3));

@@ -50,7 +50,7 @@ static void close_hall(hall* at) {
 
 static net_result verify(const char* log, const net_module* module, net_verify_result* result) {
     net_log_reader* reader = files_reader(log);
-    const net_result found = net_log_verify(reader, module, 0, NULL, NULL, NULL, result);
+    const net_result found = net_log_verify(reader, module, 0, 0, NULL, NULL, NULL, result);
     net_log_reader_destroy(reader);
     return found;
 }
@@ -181,7 +181,8 @@ static void record_tape(tape* self, bool keeps_views) {
     files_open(&self->files);
     open_hall(&self->hall, true);
     net_match* match = self->hall.match;
-    assert_ok(net_log_writer_create(NULL, self->files.log, match, "test", 1, NULL, &self->writer));
+    assert_ok(
+        net_log_writer_create(NULL, self->files.log, NULL, match, "test", 1, NULL, &self->writer));
     base_rng rng = base_rng_make(21, 5);
     for (uint32_t t = 1; t <= TICKS; t++) {
         net_tick_input inputs[PLAYERS], logged[PLAYERS];
@@ -273,7 +274,7 @@ CASE(views_are_logged_only_where_they_decide) {
         files_open(&files);
         open_hall(&at, is_rewinding);
         net_log_writer* writer;
-        assert_ok(net_log_writer_create(NULL, files.log, at.match, "test", 1, NULL, &writer));
+        assert_ok(net_log_writer_create(NULL, files.log, NULL, at.match, "test", 1, NULL, &writer));
         const net_game_player join = {.client = 1, .name = "a", .is_bot = true};
         const net_tick_input inputs[] = {
             {.client = 1, .number = 1, .payload = "", .seen = 77},
@@ -358,7 +359,7 @@ static void open_booth(booth* self) {
     memset(self, 0, sizeof *self);
     files_open(&self->files);
     open_hall(&self->hall, true);
-    assert_ok(net_log_writer_create(NULL, self->files.log, self->hall.match, "test", 1, NULL,
+    assert_ok(net_log_writer_create(NULL, self->files.log, NULL, self->hall.match, "test", 1, NULL,
                                     &self->writer));
     assert_ok(net_sim_create(NULL, 1, &self->sim));
     assert_ok(net_sim_server(self->sim, 4, &self->server_transport));

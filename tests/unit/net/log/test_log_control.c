@@ -125,12 +125,13 @@ OPERATED_CASE(a_log_with_controls_runs_again_from_the_start_and_from_any_keyfram
     assert_ok(net_log_read_stats(reader, &stats));
     assert_int_equal(stats.controls, self->done);
     net_verify_result verified;
-    assert_ok(net_log_verify(reader, self->record->table.module, 0, NULL, NULL, test_reporter(),
+    assert_ok(net_log_verify(reader, self->record->table.module, 0, 0, NULL, NULL, test_reporter(),
                              &verified));
     assert_int_equal(verified.ticks, TICKS);
     // Settings are in no world: keyframes have them.
     net_log_replay* replay;
-    assert_ok(net_log_replay_create(reader, self->record->table.module, test_reporter(), &replay));
+    assert_ok(
+        net_log_replay_create(reader, self->record->table.module, 0, test_reporter(), &replay));
     for (uint32_t i = 0; i < 12; i++) {
         const ecs_tick tick = i < 2 ? 600 * (i + 1) : 1 + base_rng_below(&self->rng, TICKS - 1);
         assert_ok(net_log_replay_seek(replay, tick));
@@ -164,7 +165,7 @@ OPERATED_CASE(a_control_that_is_not_what_was_done_is_found) {
     net_log_reader* reader = end(self);
     net_verify_result verified;
     assert_int_equal(
-        net_log_verify(reader, self->record->table.module, 0, NULL, NULL, NULL, &verified),
+        net_log_verify(reader, self->record->table.module, 0, 0, NULL, NULL, NULL, &verified),
         NET_ERR_DIVERGED);
     assert_int_equal(verified.diverged_tick, self->lied_tick);
     assert_string_equal(verified.component, "hits");

@@ -122,8 +122,8 @@ static void play_ticks(play* self, uint32_t ticks) {
 }
 
 static void play_record(play* self, uint32_t ticks) {
-    assert_ok(net_log_writer_create(NULL, self->files.log, self->match, "test", 1, test_reporter(),
-                                    &self->writer));
+    assert_ok(net_log_writer_create(NULL, self->files.log, NULL, self->match, "test", 1,
+                                    test_reporter(), &self->writer));
     play_ticks(self, ticks);
     assert_ok(net_log_writer_destroy(self->writer));
 }
@@ -164,8 +164,8 @@ static void compare_all(const char* game, uint32_t ticks) {
     assert_non_null(known);
     play_record(self, ticks);
     net_log_reader *a = files_reader(self->files.log), *b = files_reader(self->files.log);
-    assert_ok(net_log_state_create(b, NULL, &state));
-    assert_ok(net_log_replay_create(a, self->module, NULL, &replay));
+    assert_ok(net_log_state_create(b, NULL, NULL, &state));
+    assert_ok(net_log_replay_create(a, self->module, 0, NULL, &replay));
     for (; net_log_replay_step(replay, &tick) == NET_OK; seen++) {
         net_verify_result result = {0};
         assert_ok(net_log_state_step(state));
@@ -222,8 +222,8 @@ PLAY_CASE(a_thread_changes_no_byte, "breakout") {
     net_log_recorder* recorders[2];
     net_history* history;
     base_bytes out[2];
-    assert_ok(
-        net_log_writer_create(NULL, self->files.log, self->match, "test", 1, NULL, &self->writer));
+    assert_ok(net_log_writer_create(NULL, self->files.log, NULL, self->match, "test", 1, NULL,
+                                    &self->writer));
     net_rows_set_tick_rate(rows, net_match_get_config(self->match)->tick_rate_hz);
     assert_ok(net_history_create(NULL, rows, index_max, &history));
     for (uint32_t i = 0; i < 2; i++) {
@@ -264,7 +264,7 @@ PLAY_CASE(without_the_state_of_a_tick_values_come_with_the_next_full_one, "break
     for (uint32_t is_missing = 0; is_missing < 2; is_missing++) {
         net_log_state* state;
         net_log_record record;
-        assert_ok(net_log_state_create(reader, NULL, &state));
+        assert_ok(net_log_state_create(reader, NULL, NULL, &state));
         net_log_cursor cursor = net_log_cursor_begin(reader);
         while (net_log_cursor_next(reader, &cursor, &record)) {
             if (record.kind == NET_LOG_KIND_STATE && record.tick == 50) {
@@ -312,8 +312,8 @@ PLAY_CASE(behind_a_full_disk_the_state_is_full, "breakout") {
     const net_log_options options = {.waiting_bytes = 1 << 17,
                                      .ops = {.write = write_unless_full, .sync = sync_nothing}};
     is_full = false;
-    assert_ok(net_log_writer_create_as(NULL, self->files.log, &options, self->match, "test", 1,
-                                       NULL, &self->writer));
+    assert_ok(net_log_writer_create(NULL, self->files.log, &options, self->match, "test", 1, NULL,
+                                    &self->writer));
     play_ticks(self, 200);
     is_full = true;
     play_until(self, "are left out");
@@ -328,7 +328,7 @@ PLAY_CASE(behind_a_full_disk_the_state_is_full, "breakout") {
     ecs_tick before = 0;
     uint32_t without = 0, gaps = 0;
     net_log_reader* reader = files_reader(self->files.log);
-    assert_ok(net_log_state_create(reader, NULL, &state));
+    assert_ok(net_log_state_create(reader, NULL, NULL, &state));
     for (; net_log_state_step(state) == NET_OK; before = net_log_state_tick(state)) {
         const ecs_tick tick = net_log_state_tick(state);
         if (tick != before + 1) {
@@ -368,7 +368,7 @@ static void runs_one_by_one(const char* game, uint32_t ticks) {
     net_log_replay* replay;
     net_log_tick tick;
     watched seen = {.names = ""};
-    assert_ok(net_log_replay_create(reader, self->module, NULL, &replay));
+    assert_ok(net_log_replay_create(reader, self->module, 0, NULL, &replay));
     ecs_world* world = net_match_world(net_log_replay_match(replay));
     ecs_inspect_after(world, note, &seen);
     for (uint32_t i = 0; i < ticks; i++) {

@@ -64,7 +64,7 @@ static joined go_on(playback_record* record, const char* from, ecs_tick tick, ui
 static net_verify_result verify(const playback_record* record, const char* file) {
     net_log_reader* reader = files_reader(file);
     net_verify_result verified;
-    assert_ok(net_log_verify(reader, record->table.module, 0, NULL, NULL, NULL, &verified));
+    assert_ok(net_log_verify(reader, record->table.module, 0, 0, NULL, NULL, NULL, &verified));
     net_log_reader_destroy(reader);
     return verified;
 }
@@ -80,7 +80,7 @@ static void is_one_match(const playback_record* record, const joined* of, ecs_ti
     assert_true(verified.state_hash == of->state_hash && verified.world_hash == of->world_hash);
     net_log_reader* reader = files_reader(of->file);
     net_log_state* state;
-    assert_ok(net_log_state_create(reader, NULL, &state));
+    assert_ok(net_log_state_create(reader, NULL, NULL, &state));
     assert_ok(net_log_state_seek(state, last));
     assert_true(net_log_state_is_whole(state));
     net_log_state_destroy(state);

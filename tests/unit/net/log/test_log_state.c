@@ -26,7 +26,7 @@ PLAYED_CASE(values_in_another_row_code_are_refused_with_the_build_that_reads_the
     const base_reporter reporter = base_reporter_first(&first);
     net_log_reader* reader = files_reader(other);
     net_log_state* state;
-    assert_int_equal(net_log_state_create(reader, &reporter, &state), NET_ERR_VERSION);
+    assert_int_equal(net_log_state_create(reader, NULL, &reporter, &state), NET_ERR_VERSION);
     assert_non_null(strstr(first.text, "another row code than"));
     assert_non_null(strstr(first.text, "use shoal-replay of build test"));
     net_log_reader_destroy(reader);
@@ -52,7 +52,7 @@ static double read_x(const net_log_state* state, const char* template_, const ch
 // What a person can check by eye: two bots, a wall of bricks.
 READ_CASE(a_log_is_read_without_its_game, .ticks = 120) {
     net_log_state* state;
-    assert_ok(net_log_state_create(self->reader, NULL, &state));
+    assert_ok(net_log_state_create(self->reader, NULL, NULL, &state));
     assert_ok(net_log_state_seek(state, 1));
     uint32_t entities = files_entities(state);
     assert_ok(net_log_state_seek(state, 40));
@@ -66,8 +66,8 @@ READ_CASE(a_log_is_read_without_its_game, .ticks = 120) {
 
 READ_CASE(a_log_of_inputs_has_sums_and_verifies, .ticks = 50, .content = NET_LOG_CONTENT_INPUTS) {
     net_log_state* state;
-    assert_int_equal(net_log_state_create(self->reader, NULL, &state), NET_ERR_UNKNOWN);
+    assert_int_equal(net_log_state_create(self->reader, NULL, NULL, &state), NET_ERR_UNKNOWN);
     net_verify_result result;
-    assert_ok(net_log_verify(self->reader, self->table.module, 0, NULL, NULL, NULL, &result));
+    assert_ok(net_log_verify(self->reader, self->table.module, 0, 0, NULL, NULL, NULL, &result));
     assert_int_equal(result.ticks, 50);
 }

@@ -212,7 +212,7 @@ static void copy_is(const playback_record* self, net_log_reader* reader, ecs_tic
     const net_log_info* info = net_log_reader_info(copy);
     assert_true(info->is_closed && !info->is_cut && !info->is_damaged);
     net_verify_result verified;
-    assert_ok(net_log_verify(copy, self->table.module, 0, NULL, NULL, NULL, &verified));
+    assert_ok(net_log_verify(copy, self->table.module, 0, 0, NULL, NULL, NULL, &verified));
     assert_int_equal(verified.ticks, expected);
     net_log_reader_destroy(copy);
     assert_int_equal(unlink(name), 0);
@@ -280,7 +280,7 @@ READ_CASE(what_the_log_has_no_values_of_is_found_in_the_next_keyframe, .ticks = 
         net_verify_result result;
         meddler context = {.component = components[i]};
         assert_int_equal(
-            net_log_verify(self->reader, self->table.module, 0, meddle, &context, NULL, &result),
+            net_log_verify(self->reader, self->table.module, 0, 0, meddle, &context, NULL, &result),
             NET_ERR_DIVERGED);
         assert_int_equal(result.diverged_tick, MEDDLE_TICK + 1);
         assert_true(context.entity != ECS_ENTITY_NONE && result.entity == context.entity);

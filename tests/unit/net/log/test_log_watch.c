@@ -59,8 +59,8 @@ static bool is_private(const base_bytes* records) {
 static void same_states(net_log_reader* log, net_log_reader* record) {
     net_log_state *whole, *seen;
     uint32_t ticks = 0, values = 0;
-    assert_ok(net_log_state_create(log, NULL, &whole));
-    assert_ok(net_log_state_create(record, NULL, &seen));
+    assert_ok(net_log_state_create(log, NULL, NULL, &whole));
+    assert_ok(net_log_state_create(record, NULL, NULL, &seen));
     while (net_log_state_step(whole) == NET_OK) {
         assert_ok(net_log_state_step(seen));
         assert_int_equal(net_log_state_tick(seen), net_log_state_tick(whole));

@@ -91,7 +91,7 @@ static void open_voyage(voyage* self, outside what) {
     CASE_WITH(voyage, self, open_voyage(self, what), record_free(self->record), name)
 
 static net_result verify(voyage* self) {
-    return net_log_verify(self->record->reader, self->record->table.module, 0, NULL, NULL,
+    return net_log_verify(self->record->reader, self->record->table.module, 0, 0, NULL, NULL,
                           test_reporter(), &self->result);
 }
 

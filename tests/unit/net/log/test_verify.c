@@ -84,8 +84,8 @@ static void record_open(record* self, bool has_trace) {
     static const char* const settings[] = {"ball_speed=1.3", "lives=7"};
     record_prepare(self, settings, BASE_COUNT(settings), 99);
     self->trace = has_trace ? tmpfile() : NULL;
-    assert_ok(net_log_writer_create(NULL, self->files.log, self->table.match, "test", 1234, NULL,
-                                    &self->writer));
+    assert_ok(net_log_writer_create(NULL, self->files.log, NULL, self->table.match, "test", 1234,
+                                    NULL, &self->writer));
     for (uint32_t i = 0; i < TICKS; i++)
         play_tick(self);
     self->state_hash = ecs_world_state_hash(net_match_world(self->table.match));
@@ -99,8 +99,8 @@ static void record_open_controls(record* self) {
     net_log_options options = net_log_options_default();
     options.has_controls = true;
     record_prepare(self, NULL, 0, 99);
-    assert_ok(net_log_writer_create_as(NULL, self->files.log, &options, self->table.match, "test",
-                                       1234, NULL, &self->writer));
+    assert_ok(net_log_writer_create(NULL, self->files.log, &options, self->table.match, "test",
+                                    1234, NULL, &self->writer));
 }
 
 static void record_close(record* self) {
@@ -122,12 +122,13 @@ RECORD_CASE(a_log_runs_again_to_the_same_bits, false) {
     assert_true(info->is_closed);
     net_verify_result result;
     for (int again = 0; again < 2; again++) {
-        assert_ok(net_log_verify(self->reader, self->table.module, 0, NULL, NULL, NULL, &result));
+        assert_ok(
+            net_log_verify(self->reader, self->table.module, 0, 0, NULL, NULL, NULL, &result));
         assert_int_equal(result.ticks, TICKS);
         assert_true(result.state_hash == self->state_hash);
         assert_true(result.world_hash == self->world_hash);
     }
-    assert_ok(net_log_verify(self->reader, self->table.module, 40, NULL, NULL, NULL, &result));
+    assert_ok(net_log_verify(self->reader, self->table.module, 0, 40, NULL, NULL, NULL, &result));
     assert_int_equal(result.ticks, 40);
     net_log_stats stats;
     assert_ok(net_log_read_stats(self->reader, &stats));
@@ -188,7 +189,7 @@ CASE(a_control_stands_in_front_of_its_tick_and_is_not_passed_over) {
         assert_int_equal(seen.count, 1);
         net_verify_result result;
         assert_int_equal(
-            net_log_verify(reader, self.table.module, 0, NULL, NULL, &reporter, &result),
+            net_log_verify(reader, self.table.module, 0, 0, NULL, NULL, &reporter, &result),
             NET_ERR_DAMAGED);
         assert_non_null(strstr(first.text, "the control 'set_wind' is not known here"));
         assert_int_equal(result.ticks, places[i] - 1);
@@ -251,8 +252,8 @@ CASE(a_tick_is_logged_without_taking_memory) {
     scarce_memory memory;
     scarce_init(&memory, 0, false);
     record_prepare(&self, NULL, 0, 5);
-    assert_ok(net_log_writer_create(&memory.allocator, self.files.log, self.table.match, NULL, 0,
-                                    NULL, &self.writer));
+    assert_ok(net_log_writer_create(&memory.allocator, self.files.log, NULL, self.table.match, NULL,
+                                    0, NULL, &self.writer));
     // Without a server the writer keeps the rows of a second itself.
     for (uint32_t i = 0; i < 62; i++)
         play_tick(&self);
@@ -305,7 +306,7 @@ RECORD_CASE(a_divergence_is_found_to_tick_entity_field_and_values, false) {
         meddler context = {.tick = 30, .component = cases[i].component};
         net_verify_result result;
         assert_int_equal(
-            net_log_verify(self->reader, self->table.module, 0, meddle, &context, NULL, &result),
+            net_log_verify(self->reader, self->table.module, 0, 0, meddle, &context, NULL, &result),
             NET_ERR_DIVERGED);
         assert_true(result.is_diverged);
         assert_int_equal(result.diverged_tick, 31);
@@ -327,7 +328,7 @@ RECORD_CASE(a_log_without_its_end_verifies_up_to_it, false) {
     net_log_reader* reader = files_reader(self->files.log);
     assert_true(net_log_reader_info(reader)->is_cut);
     net_verify_result result;
-    assert_ok(net_log_verify(reader, self->table.module, 0, NULL, NULL, NULL, &result));
+    assert_ok(net_log_verify(reader, self->table.module, 0, 0, NULL, NULL, NULL, &result));
     assert_int_equal(result.ticks, net_log_reader_info(reader)->last_tick);
     assert_true(result.ticks > 10 && result.ticks < TICKS);
     net_log_reader_destroy(reader);
@@ -342,7 +343,7 @@ RECORD_CASE(another_game_or_other_templates_are_refused_by_name, false) {
     char* text = table_read_file(BREAKOUT_BLK);
     net_module* module;
     assert_ok(net_module_wrap(&game, text, "x.blk", NULL, &module));
-    assert_int_equal(net_log_verify(self->reader, module, 0, NULL, NULL, &reporter, &result),
+    assert_int_equal(net_log_verify(self->reader, module, 0, 0, NULL, NULL, &reporter, &result),
                      NET_ERR_SCHEMA);
     assert_non_null(strstr(first.text, "breakout"));
     net_module_close(module);
@@ -354,7 +355,7 @@ RECORD_CASE(another_game_or_other_templates_are_refused_by_name, false) {
     first = (base_report_first){.count = 0};
     if (net_module_wrap(breakout_module(), longer, "x.blk", NULL, &module) == NET_OK) {
         net_result verified =
-            net_log_verify(self->reader, module, 0, NULL, NULL, &reporter, &result);
+            net_log_verify(self->reader, module, 0, 0, NULL, NULL, &reporter, &result);
         assert_true(verified == NET_ERR_SCHEMA || verified == NET_ERR_MODULE);
         net_module_close(module);
     }
@@ -377,7 +378,7 @@ RECORD_CASE(templates_in_another_order_are_another_schema_and_no_component_is_bl
     net_module* module;
     assert_ok(net_module_wrap(breakout_module(), other, "breakout.blk", NULL, &module));
     net_verify_result result;
-    assert_int_equal(net_log_verify(self->reader, module, 0, NULL, NULL, NULL, &result),
+    assert_int_equal(net_log_verify(self->reader, module, 0, 0, NULL, NULL, NULL, &result),
                      NET_ERR_DIVERGED);
     assert_true(result.is_other_schema);
     assert_string_equal(result.component, "-");
@@ -506,9 +507,9 @@ static void reload_open(reload* self) {
     options.is_manual = true;
     options.ops.create = create_or_refuse;
     options.ops.context = self;
-    assert_ok(net_log_writer_create_as(NULL, self->record.files.log, &options,
-                                       self->record.table.match, "test", 1234, NULL,
-                                       &self->record.writer));
+    assert_ok(net_log_writer_create(NULL, self->record.files.log, &options,
+                                    self->record.table.match, "test", 1234, NULL,
+                                    &self->record.writer));
 }
 
 static void reload_end(reload* self) {
@@ -538,7 +539,7 @@ static uint32_t expect_part(reload* self, uint32_t last, ecs_tick first_tick, ec
     assert_string_equal(net_log_reader_verdict(reader), "whole");
     net_log_reader_destroy(reader);
     assert_ok(net_log_reader_create_to(NULL, self->record.files.log, last, NULL, &reader));
-    assert_ok(net_log_verify(reader, self->record.table.module, 0, NULL, NULL, NULL, &verified));
+    assert_ok(net_log_verify(reader, self->record.table.module, 0, 0, NULL, NULL, NULL, &verified));
     assert_true(verified.ticks == last_tick - first_tick + 1);
     if (last == 0) assert_true(verified.world_hash == self->record.world_hash);
     net_log_reader_destroy(reader);
@@ -580,9 +581,9 @@ RELOAD_CASE(a_save_behind_a_reload_has_the_new_game) {
     net_log_options options = net_log_options_default();
     options.is_manual = options.is_in_memory = true;
     options.ring_seconds = 60;
-    assert_ok(net_log_writer_create_as(NULL, self->record.files.log, &options,
-                                       self->record.table.match, "test", 1234, NULL,
-                                       &self->record.writer));
+    assert_ok(net_log_writer_create(NULL, self->record.files.log, &options,
+                                    self->record.table.match, "test", 1234, NULL,
+                                    &self->record.writer));
     play_ticks(self, 33);
     go_on(self, "\nlamp { }\n");
     play_ticks(self, 90);
@@ -595,7 +596,7 @@ RELOAD_CASE(a_save_behind_a_reload_has_the_new_game) {
     net_log_reader* reader;
     net_verify_result verified;
     assert_ok(net_log_reader_create(NULL, saved.file, NULL, &reader));
-    assert_ok(net_log_verify(reader, self->record.table.module, 0, NULL, NULL, NULL, &verified));
+    assert_ok(net_log_verify(reader, self->record.table.module, 0, 0, NULL, NULL, NULL, &verified));
     net_log_reader_destroy(reader);
 }
 
@@ -633,7 +634,7 @@ static void blame(const record* self, const net_module* module, net_verify_tick_
                   void* context, net_verify_result* result, char lines[1024]) {
     net_log_reader* reader = files_reader(self->files.log);
     lines[0] = 0;
-    assert_int_equal(net_log_verify(reader, module, 0, each, context, NULL, result),
+    assert_int_equal(net_log_verify(reader, module, 0, 0, each, context, NULL, result),
                      NET_ERR_DIVERGED);
     assert_ok(net_log_by_system(reader, module, result, gather, lines, NULL));
     net_log_reader_destroy(reader);

@@ -138,8 +138,8 @@ static inline void record_ticks(playback_record* self, uint32_t count) {
 /// Log the match from here on.
 static inline void record_write(playback_record* self, const char* file,
                                 const net_log_options* options) {
-    assert_ok(net_log_writer_create_as(NULL, file, options, self->table.match, "test", 1234, NULL,
-                                       &self->writer));
+    assert_ok(net_log_writer_create(NULL, file, options, self->table.match, "test", 1234, NULL,
+                                    &self->writer));
 }
 
 /// End the log.

@@ -513,7 +513,7 @@ FILES_CASE(a_game_that_draws_nothing_is_filmed) {
     net_log_writer* writer;
     net_playback* playback;
     const net_draw draw = {.size_bytes = sizeof draw};
-    assert_ok(net_log_writer_create(NULL, files->log, match, "test", 1, NULL, &writer));
+    assert_ok(net_log_writer_create(NULL, files->log, NULL, match, "test", 1, NULL, &writer));
     for (ecs_tick tick = 1; tick <= 200; tick++)
         files_match_tick(writer, match, &(net_tick_inputs){.tick = tick});
     net_log_append_close(writer, match);

@@ -91,8 +91,8 @@ static inline void open_server(fleet* self, node* at, uint64_t identity) {
     log.identity = identity;
     log.has_controls = log.is_manual = true;
     log.tap = net_stream_tap_log(at->tap);
-    assert_ok(net_log_writer_create_as(NULL, at->log_file, &log, at->match, "test", 0,
-                                       test_reporter(), &at->log));
+    assert_ok(net_log_writer_create(NULL, at->log_file, &log, at->match, "test", 0, test_reporter(),
+                                    &at->log));
     address_of(listen, at->number);
     net_enet_config enet = {.listen = listen, .peers_max = SEATS + 8};
     if (self->ring.count > 0)

@@ -197,8 +197,8 @@ static inline void table_serve(table* at) {
     log.identity = at->config.log_identity;
     log.segments.seconds_max = at->config.log_segment_s;
     if (at->config.has_log)
-        assert_ok(net_log_writer_create_as(NULL, at->files.log, &log, at->match, "test", 0,
-                                           test_reporter(), &at->log));
+        assert_ok(net_log_writer_create(NULL, at->files.log, &log, at->match, "test", 0,
+                                        test_reporter(), &at->log));
     assert_ok(table_listen(at, TABLE_ADDRESS));
 }
 
@@ -552,7 +552,7 @@ static inline net_verify_result log_verify(const char* file, const net_module* m
                                            net_match* match) {
     net_verify_result result;
     net_log_reader* reader = files_reader(file);
-    assert_ok(net_log_verify(reader, module, 0, NULL, NULL, test_reporter(), &result));
+    assert_ok(net_log_verify(reader, module, 0, 0, NULL, NULL, test_reporter(), &result));
     assert_true(net_log_reader_info(reader)->is_closed);
     assert_true(result.state_hash == ecs_world_state_hash(net_match_world(match)));
     net_log_reader_destroy(reader);

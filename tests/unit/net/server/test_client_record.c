@@ -30,8 +30,8 @@ static bool record_step(void* context) {
     if (!self->writer) {
         net_log_options options = net_log_options_default();
         options.is_seen = true;
-        assert_ok(net_log_writer_create_as(NULL, self->file, &options, match, "test", 1, NULL,
-                                           &self->writer));
+        assert_ok(net_log_writer_create(NULL, self->file, &options, match, "test", 1, NULL,
+                                        &self->writer));
         self->first = tick;
     }
     net_log_player own = {.client = net_client_number(self->seat->client),
@@ -85,7 +85,7 @@ TABLE_CASE(who_watches_a_record_sees_what_the_client_saw, .seed = 12, .quiet = 4
     base_report_first first = {.count = 0};
     reporter = base_reporter_first(&first);
     net_verify_result result;
-    assert_int_equal(net_log_verify(reader, at->module, 0, NULL, NULL, &reporter, &result),
+    assert_int_equal(net_log_verify(reader, at->module, 0, 0, NULL, NULL, &reporter, &result),
                      NET_ERR_UNKNOWN);
     assert_non_null(strstr(first.text, "Watch it: shoal-client --replay"));
     net_log_reader_destroy(reader);

@@ -46,8 +46,8 @@ static int sync_nothing(void* context, int fd) {
 static net_result open_log(table* at) {
     const net_log_options options = {
         .waiting_bytes = LOG_RING_BYTES, .is_manual = true, .ops.sync = sync_nothing};
-    return net_log_writer_create_as(&at->memory.allocator, log_file, &options, at->match, "test", 1,
-                                    NULL, &at->log);
+    return net_log_writer_create(&at->memory.allocator, log_file, &options, at->match, "test", 1,
+                                 NULL, &at->log);
 }
 
 static net_result open_server(table* at) {

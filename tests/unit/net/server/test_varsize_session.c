@@ -206,7 +206,7 @@ TABLE_CASE(a_log_of_large_values_is_verified_and_shown, LIBRARY, .seed = 77, .qu
     net_log_replay* replay;
     net_log_tick tick;
     assert_ok(net_playback_create(reader, at->module, test_reporter(), &playback));
-    assert_ok(net_log_replay_create(other, at->module, NULL, &replay));
+    assert_ok(net_log_replay_create(other, at->module, 0, NULL, &replay));
     for (uint32_t t = 1; t <= result.ticks; t++) {
         uint32_t count;
         assert_ok(net_log_replay_step(replay, &tick));

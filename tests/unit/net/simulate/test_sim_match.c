@@ -44,7 +44,7 @@ static void play_open(play* self, const char* line) {
     memset(self, 0, sizeof *self);
     files_open(&self->files);
     table_open(&self->table, NULL, 0, 5, NET_ROLE_SERVER, false);
-    assert_ok(net_log_writer_create(NULL, self->files.log, self->table.match, "test", 0, NULL,
+    assert_ok(net_log_writer_create(NULL, self->files.log, NULL, self->table.match, "test", 0, NULL,
                                     &self->writer));
     const net_sim_match_config config = {.module = self->table.module,
                                          .match = self->table.match,
@@ -155,7 +155,7 @@ CASE(a_join_that_no_server_writes_is_refused) {
     play self = {0};
     files_open(&self.files);
     table_open(&self.table, NULL, 0, 5, NET_ROLE_SERVER, false);
-    assert_ok(net_log_writer_create(NULL, self.files.log, self.table.match, "test", 0, NULL,
+    assert_ok(net_log_writer_create(NULL, self.files.log, NULL, self.table.match, "test", 0, NULL,
                                     &self.writer));
     const net_game_player joins[] = {{.client = 2, .name = "bob"}, {.client = 1, .name = "ann"}};
     net_log_append_begin(self.writer,
