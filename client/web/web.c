@@ -188,9 +188,9 @@ static net_result open_reader(web* self) {
 
 // The bytes of a native module have a hash, which says nothing here.
 static void take_content(web* self) {
-    size_t size, bytes;
-    const uint8_t* header = net_log_reader_header(self->reader, &size);
-    if (!net_log_header_templates(header, size, &bytes))
+    size_t bytes;
+    const base_bytes* header = &self->reader->header;
+    if (!net_log_header_templates(header->data, header->size, &bytes))
         self->module->content_hash = net_log_reader_info(self->reader)->content_hash;
 }
 

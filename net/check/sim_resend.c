@@ -95,7 +95,7 @@ static void join(resend* self, const net_log_item* item) {
     // The log is untrusted. The replay refuses the same record, one tick later.
     if (item->client <= self->client_last) {
         self->failure = NET_ERR_DAMAGED;
-        base_report(self->reporter, net_log_reader_file(self->ahead), 0,
+        base_report(self->reporter, self->ahead->file, 0,
                     "tick %" PRIu64 ": it has a join that no server writes", self->record.tick);
         return;
     }
@@ -195,21 +195,20 @@ net_result net_log_resend(net_log_reader* reader, const net_module* module,
                           void* context, const base_reporter* reporter,
                           net_log_resend_result* result_out) {
     BASE_ASSERT(reader && module && config && result_out);
-    const base_allocator* allocator = net_log_reader_allocator(reader);
+    const base_allocator* allocator = reader->allocator;
     *result_out = (net_log_resend_result){0};
     resend self = {.config = config, .reporter = reporter, .result = result_out};
     const net_log_info* info = net_log_reader_info(reader);
     ecs_tick whole = info->last_tick;
     if (info->first_tick > 1) {
-        base_report(reporter, net_log_reader_file(reader), 0,
+        base_report(reporter, reader->file, 0,
                     "it begins with tick %" PRIu64 ": who had joined by then, and what they had "
                     "been sent, is not in it",
                     info->first_tick);
         return NET_ERR_UNKNOWN;
     }
     ecs_tick last = config->until > 0 && config->until < whole ? config->until : whole;
-    net_result result =
-        net_log_reader_create(allocator, net_log_reader_file(reader), NULL, &self.ahead);
+    net_result result = net_log_reader_create(allocator, reader->file, NULL, &self.ahead);
     if (self.ahead) result = net_log_replay_create(reader, module, 0, reporter, &self.replay);
     if (result == NET_OK) result = open_match(&self, module, allocator, last);
     if (result == NET_OK) {

@@ -63,15 +63,14 @@ static net_result copy_keyframe(copy* self, const net_log_keyframe* keyframe, bo
 static net_result create_file(copy* self, ecs_tick start) {
     const net_log_info* info = net_log_reader_info(self->reader);
     struct stat status;
-    size_t size;
-    const uint8_t* source = net_log_reader_header(self->reader, &size);
+    const base_bytes* source = &self->reader->header;
     if (lstat(self->config->output, &status) == 0) {
         base_report(self->reporter, self->config->output, 0, "is there already, name a new file");
         return NET_ERR_IO;
     }
     net_log_file_config config =
         net_log_file_config_default(self->config->output, info->tick_rate_hz);
-    config.allocator = net_log_reader_allocator(self->reader);
+    config.allocator = self->reader->allocator;
     config.identity = info->identity;
     config.sync_ticks = UINT32_MAX;
     config.start_tick = start;
@@ -81,7 +80,7 @@ static net_result create_file(copy* self, ecs_tick start) {
     config.has_state = true; // perhaps; then blocks are cut where they are in the source
     base_bytes header;
     base_bytes_init(&header, config.allocator);
-    base_bytes_write(&header, source, size);
+    base_bytes_write(&header, source->data, source->size);
     if (self->features != 0) net_log_header_demand(&header, self->features);
     net_result result = header.failed ? NET_ERR_MEMORY
                                       : net_log_file_create(&config, header.data, header.size,
@@ -147,7 +146,7 @@ static net_result seek(copy* self, ecs_tick tick, net_log_keyframe* start) {
         self->cursor = net_log_reader_seek(self->reader, tick, &keyframe);
         *start = keyframe ? *keyframe : (net_log_keyframe){0};
         if (!keyframe) return NET_OK;
-        base_bytes_init(&save, net_log_reader_allocator(self->reader));
+        base_bytes_init(&save, self->reader->allocator);
         result = net_log_keyframe_read(self->reader, keyframe, &save);
         base_bytes_deinit(&save);
         tick = keyframe->tick - 1;
@@ -290,13 +289,12 @@ static net_result copy_blocks(copy* self, const net_log_keyframe* last) {
 
 static net_result make_copy(copy* self, const net_log_keyframe* whole_to) {
     *self->result = (net_log_copy_result){0};
-    base_bytes_init(&self->tick, net_log_reader_allocator(self->reader));
+    base_bytes_init(&self->tick, self->reader->allocator);
     net_result result = whole_to ? copy_blocks(self, whole_to) : NET_OK;
     if (result == NET_OK) result = copy_records(self);
     const bool is_damaged = result == NET_ERR_DAMAGED && self->result->ticks == 0;
     if (is_damaged || (result == NET_OK && self->result->ticks == 0)) {
-        base_report(self->reporter, net_log_reader_file(self->reader), 0,
-                    "there is no whole tick to copy");
+        base_report(self->reporter, self->reader->file, 0, "there is no whole tick to copy");
         result = NET_ERR_DAMAGED;
     }
     if (result == NET_OK) result = end_file(self);

@@ -56,12 +56,13 @@ net_result net_log_file_feed_create(const base_allocator* allocator, const char*
     else
         base_report(reporter, NULL, 0, "the name of the log is too long");
     if (result == NET_OK) {
-        size_t size;
-        const uint8_t* header = net_log_reader_header(self->reader, &size);
-        base_bytes_write(&self->header, header, size);
+        const base_bytes* header = &self->reader->header;
+        base_bytes_write(&self->header, header->data, header->size);
         net_log_file_feed_begin(self, 0);
-        self->feed = (net_log_feed){
-            .context = self, .header = self->header.data, .header_bytes = size, .next = next};
+        self->feed = (net_log_feed){.context = self,
+                                    .header = self->header.data,
+                                    .header_bytes = header->size,
+                                    .next = next};
         if (self->header.failed) result = NET_ERR_MEMORY;
     }
     if (result != NET_OK) {

@@ -4,19 +4,12 @@
 
 #include "log/log_record.h"
 
-typedef enum net_log_feed_state {
-    NET_LOG_FEED_RECORD,
-    NET_LOG_FEED_NOTHING, ///< now: ask again later
-    NET_LOG_FEED_END,
-    NET_LOG_FEED_FAILED, ///< reported
-} net_log_feed_state;
-
 typedef struct net_log_feed {
     void* context;
     const uint8_t* header; ///< the packed Header record
     size_t header_bytes;
     /// BEGIN, CONTROL, END, ALIVE, CLOSE in the order of a log. *record is borrowed until the next
-    /// call.
+    /// call. What FAILED is reported.
     net_log_feed_state (*next)(void* context, net_log_record* record);
 } net_log_feed;
 

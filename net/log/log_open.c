@@ -105,23 +105,12 @@ static void walk(scan* self, uint64_t offset, uint64_t end) {
 // The index block that ends a file. @return its place; 0: there is none.
 static uint64_t find_index(net_log_reader* reader, const net_log_set_file* file,
                            net_log_block* block) {
-    uint8_t sync[NET_LOG_BLOCK_HEADER_BYTES];
-    const net_log_block none = {0};
-    net_log_block_header_write(&none, sync);
-    uint64_t end = file->base + file->bytes;
-    size_t size = file->bytes < INDEX_SEARCH_BYTES ? (size_t)file->bytes : INDEX_SEARCH_BYTES;
-    if (!net_log_set_read(&reader->set, end - size, reader->stored, size)) return 0;
-    const uint8_t* at = reader->stored;
-    const uint8_t* limit = reader->stored + size;
-    while ((size_t)(limit - at) >= sizeof sync) {
-        at = memchr(at, sync[0], (size_t)(limit - at) - sizeof sync + 1);
-        if (!at) return 0;
-        uint64_t offset = end - (uint64_t)(limit - at);
-        if (net_log_block_header_read(block, at) && block->type == NET_LOG_BLOCK_INDEX &&
-            block->identity == reader->info.identity && net_log_block_end(offset, block) == end)
-            return offset;
-        at++;
-    }
+    const uint64_t end = file->base + file->bytes;
+    uint64_t at = file->bytes < INDEX_SEARCH_BYTES ? file->base : end - INDEX_SEARCH_BYTES;
+    for (; net_log_next_block(reader, &at, end, block); at = net_log_pass_block(reader, at, block))
+        if (block->type == NET_LOG_BLOCK_INDEX && block->identity == reader->info.identity &&
+            net_log_block_end(at, block) == end)
+            return at;
     return 0;
 }
 
@@ -608,19 +597,6 @@ const net_log_info* net_log_reader_info(const net_log_reader* reader) {
     return &reader->info;
 }
 
-const uint8_t* net_log_reader_header(const net_log_reader* reader, size_t* size) {
-    *size = reader->header.size;
-    return reader->header.data;
-}
-
-const char* net_log_reader_file(const net_log_reader* reader) {
-    return reader->file;
-}
-
-const base_allocator* net_log_reader_allocator(const net_log_reader* reader) {
-    return reader->allocator;
-}
-
 const net_log_keyframe* net_log_reader_keyframes(const net_log_reader* reader, uint32_t* count) {
     *count = reader->info.keyframe_count;
     return reader->keyframes;
@@ -632,8 +608,4 @@ bool net_log_reader_lock(net_log_reader* reader) {
 
 void net_log_reader_unlock(net_log_reader* reader) {
     (void)flock(reader->set.fd_last, LOCK_UN);
-}
-
-bool net_log_reader_has_values(const net_log_reader* reader) {
-    return net_log_header_row_code(reader->header.data, reader->header.size) != 0;
 }

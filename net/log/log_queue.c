@@ -407,16 +407,6 @@ void net_log_queue_validate(const net_log_queue* queue, uint64_t number) {
     BASE_ASSERT(is_right || net_log_queue_harm(queue)); // the pages go at any time
 }
 
-static bool read_all(int fd, uint8_t* target, size_t size) {
-    for (size_t done = 0; done < size;) {
-        ssize_t got = pread(fd, target + done, size - done, (off_t)done);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) return false;
-        done += (size_t)got;
-    }
-    return true;
-}
-
 net_result net_log_queue_load(net_log_queue_copy* copy, const base_allocator* allocator,
                               const char* log_file) {
     char file[4096];
@@ -433,7 +423,7 @@ net_result net_log_queue_load(net_log_queue_copy* copy, const base_allocator* al
         copy->memory = base_allocate(allocator, copy->memory_bytes);
         if (!copy->memory) {
             result = NET_ERR_MEMORY;
-        } else if (!read_all(fd, copy->memory, copy->memory_bytes)) {
+        } else if (!net_log_read_at(fd, 0, copy->memory, copy->memory_bytes)) {
             base_release(allocator, copy->memory, copy->memory_bytes);
             copy->memory = NULL;
         }

@@ -60,15 +60,9 @@ BASE_MUST_USE bool net_log_reader_close(net_log_reader* reader, net_log_record* 
 BASE_MUST_USE net_result net_log_keyframe_read(net_log_reader* reader,
                                                const net_log_keyframe* keyframe, base_bytes* save);
 
-/// The packed Header.
-const uint8_t* net_log_reader_header(const net_log_reader* reader, size_t* size);
-const char* net_log_reader_file(const net_log_reader* reader);
-/// Does the header say that states follow?
-bool net_log_reader_has_values(const net_log_reader* reader);
 /// Take the lock of the log, as its writer does. @return false: a writer has it.
 BASE_MUST_USE bool net_log_reader_lock(net_log_reader* reader);
 void net_log_reader_unlock(net_log_reader* reader);
-const base_allocator* net_log_reader_allocator(const net_log_reader* reader);
 
 // ---- the files of a log ----
 
@@ -110,7 +104,7 @@ BASE_MUST_USE bool net_log_set_read(net_log_set* set, uint64_t offset, void* tar
 
 // ---- what a reader is made of ----
 
-// Private to reading: opening (log_open.c) and walking (log_read.c).
+// For opening (log_open.c) and walking (log_read.c); file and allocator for others too.
 
 enum { NET_LOG_REPORTED_MAX = 64 };
 

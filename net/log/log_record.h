@@ -237,7 +237,17 @@ typedef struct net_log_template {
     const net_row_template* row;
 } net_log_template;
 
-typedef struct net_log_schema net_log_schema;
+typedef struct net_log_schema {
+    const base_allocator* allocator;
+    uint32_t tick_rate_hz;
+    uint32_t index_max;                        ///< the highest index of an entity with rows
+    struct net_log_component_row** components; ///< by rising id
+    uint32_t component_count, component_capacity;
+    net_rows_component by_id[ECS_COMPONENTS_MAX + 1];
+    net_rows* rows;
+    net_log_template** templates; ///< by id of their rows, from 1 on
+    uint32_t template_count, template_capacity;
+} net_log_schema;
 
 /// *has_values: the log has states in these rows.
 /// @return NET_OK; NET_ERR_VERSION (it has another row code); NET_ERR_DAMAGED (no writer
@@ -247,12 +257,6 @@ BASE_MUST_USE net_result net_log_schema_create(const base_allocator* allocator, 
                                                net_log_schema** schema);
 /// NULL does nothing.
 void net_log_schema_destroy(net_log_schema* schema);
-/// The rows; they live as long as the schema.
-net_rows* net_log_schema_rows(const net_log_schema* schema);
-/// The highest index of an entity with rows.
-uint32_t net_log_schema_index_max(const net_log_schema* schema);
-uint32_t net_log_schema_tick_rate(const net_log_schema* schema);
-uint32_t net_log_schema_component_count(const net_log_schema* schema);
 /// By rising id; NULL beyond the last.
 const net_log_component* net_log_schema_component(const net_log_schema* schema, uint32_t position);
 /// The template of a row of these rows.

@@ -17,25 +17,14 @@ enum {
 };
 
 // A component with what only rows need of it.
-typedef struct component_row {
+typedef struct net_log_component_row {
     net_log_component public;
     ecs_type type; // its fields and their quantisation
     char name[ECS_NAME_BYTES_MAX], type_name[ECS_NAME_BYTES_MAX];
     net_log_field fields[ECS_FIELDS_MAX];
     ecs_field type_fields[ECS_FIELDS_MAX];
     char field_names[ECS_FIELDS_MAX][ECS_NAME_BYTES_MAX];
-} component_row;
-
-struct net_log_schema {
-    const base_allocator* allocator;
-    uint32_t tick_rate_hz, index_max;
-    component_row** components; // by rising id
-    uint32_t component_count, component_capacity;
-    net_rows_component by_id[ECS_COMPONENTS_MAX + 1];
-    net_rows* rows;
-    net_log_template** templates; // by id of their rows, from 1 on
-    uint32_t template_count, template_capacity;
-};
+} net_log_component_row;
 
 static double as_double(uint64_t bits) {
     double value;
@@ -52,7 +41,7 @@ static void write_nothing(const void* value, base_bytes* bytes) {
 }
 static const ecs_type_ops bytes_ops = {.write = write_nothing};
 
-static bool read_field(component_row* component, base_reader reader) {
+static bool read_field(net_log_component_row* component, base_reader reader) {
     const uint32_t at = component->public.field_count++;
     proto_pb_field field;
     uint64_t kind = 0, count = 0, bits = 0;
@@ -84,7 +73,7 @@ static bool read_field(component_row* component, base_reader reader) {
     return true;
 }
 
-static bool read_component(component_row* component, base_reader reader) {
+static bool read_component(net_log_component_row* component, base_reader reader) {
     proto_pb_field at;
     bool is_right = true;
     while (proto_pb_next(&reader, &at) && is_right) {
@@ -105,7 +94,7 @@ static net_result add_component(net_log_schema* schema, const proto_pb_field* wh
     if (!BASE_ARRAY_RESERVE(schema->allocator, schema->components, schema->component_capacity,
                             schema->component_count + 1))
         return NET_ERR_MEMORY;
-    component_row* component = base_allocate_zero(schema->allocator, sizeof *component);
+    net_log_component_row* component = base_allocate_zero(schema->allocator, sizeof *component);
     if (!component) return NET_ERR_MEMORY;
     const uint32_t count = schema->component_count++;
     const uint32_t before = count > 0 ? schema->components[count - 1]->public.id : 0;
@@ -371,22 +360,6 @@ void net_log_schema_destroy(net_log_schema* schema) {
     BASE_ARRAY_RELEASE(allocator, schema->components, schema->component_capacity);
     net_rows_destroy(schema->rows);
     base_release(allocator, schema, sizeof *schema);
-}
-
-net_rows* net_log_schema_rows(const net_log_schema* schema) {
-    return schema->rows;
-}
-
-uint32_t net_log_schema_index_max(const net_log_schema* schema) {
-    return schema->index_max;
-}
-
-uint32_t net_log_schema_tick_rate(const net_log_schema* schema) {
-    return schema->tick_rate_hz;
-}
-
-uint32_t net_log_schema_component_count(const net_log_schema* schema) {
-    return schema->component_count;
 }
 
 const net_log_component* net_log_schema_component(const net_log_schema* schema, uint32_t position) {

@@ -8,16 +8,28 @@
 #include "log/log_read.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MARK ".seg"
 
 bool net_log_segment_name(char* target, size_t target_bytes, const char* log_file,
                           uint32_t number) {
     return base_text_format(target, target_bytes, "%s" MARK "%04u", log_file, (unsigned)number);
+}
+
+bool net_log_read_at(int fd, uint64_t offset, void* target, size_t size) {
+    for (size_t done = 0; done < size;) {
+        ssize_t got = pread(fd, (uint8_t*)target + done, size - done, (off_t)(offset + done));
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return false;
+        done += (size_t)got;
+    }
+    return true;
 }
 
 bool net_log_stored_name(char* target, size_t target_bytes, const char* segment) {

@@ -18,6 +18,8 @@
 /// The name of a closed segment. @return false when it gets too long.
 BASE_MUST_USE bool net_log_segment_name(char* target, size_t target_bytes, const char* log_file,
                                         uint32_t number);
+/// Read bytes of a file. @return false when they are not all there (any more).
+bool net_log_read_at(int fd, uint64_t offset, void* target, size_t size);
 /// The number of a closed segment by the last part of its name, ".seg0012"; 0: it is none.
 uint32_t net_log_segment_number(const char* ending);
 /// The name of the mark that a closed segment is stored elsewhere too (net_log_segments.on_close).

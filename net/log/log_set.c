@@ -13,16 +13,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool read_all(int fd, uint64_t offset, void* target, size_t size) {
-    for (size_t done = 0; done < size;) {
-        ssize_t got = pread(fd, (uint8_t*)target + done, size - done, (off_t)(offset + done));
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) return false;
-        done += (size_t)got;
-    }
-    return true;
-}
-
 // Not blocking: opening a pipe without a writer would wait for one.
 static int open_plain(const char* name, struct stat* status) {
     int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -37,7 +27,7 @@ static int open_plain(const char* name, struct stat* status) {
 static uint64_t identity_of(int fd) {
     uint8_t header[NET_LOG_BLOCK_HEADER_BYTES];
     net_log_block block;
-    bool is_read = read_all(fd, NET_LOG_PROLOGUE_BYTES, header, sizeof header) &&
+    bool is_read = net_log_read_at(fd, NET_LOG_PROLOGUE_BYTES, header, sizeof header) &&
                    net_log_block_header_read(&block, header);
     return is_read ? block.identity : 0;
 }
@@ -168,5 +158,5 @@ bool net_log_set_read(net_log_set* set, uint64_t offset, void* target, size_t si
     const net_log_set_file* file = net_log_set_at(set, offset);
     BASE_ASSERT(size <= file->base + file->bytes - offset);
     int fd = open_file(set, (uint32_t)(file - set->files));
-    return fd >= 0 && read_all(fd, offset - file->base, target, size);
+    return fd >= 0 && net_log_read_at(fd, offset - file->base, target, size);
 }

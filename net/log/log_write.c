@@ -120,8 +120,9 @@ net_result net_log_writer_create(const base_allocator* allocator, const char* fi
     writer->allocator = with.allocator;
     writer->identity = with.identity;
     writer->has_controls = options->has_controls;
-    writer->has_values = goes_on ? net_log_reader_has_values(options->before)
-                                 : options->content == NET_LOG_CONTENT_STATE;
+    const base_bytes* old = goes_on ? &options->before->header : NULL;
+    writer->has_values = old ? net_log_header_row_code(old->data, old->size) != 0
+                             : options->content == NET_LOG_CONTENT_STATE;
     writer->now_unix_ms = now_unix_ms;
     (void)base_text_copy(writer->build, sizeof writer->build, build ? build : "");
     writer->tick = with.start_tick;

@@ -25,12 +25,14 @@ typedef struct net_log_json {
     proto_codec codec;
     bool has_codec;
     base_bytes text; ///< of the line so far
+    ecs_line_fn line;
+    void* context;
 } net_log_json;
 
 // @return false when memory ran out; json_deinit is needed in both cases.
-static bool json_init(net_log_json* self, const base_allocator* allocator,
-                      const net_module* module) {
-    *self = (net_log_json){.module = module};
+static bool json_init(net_log_json* self, const base_allocator* allocator, const net_module* module,
+                      ecs_line_fn line, void* context) {
+    *self = (net_log_json){.module = module, .line = line, .context = context};
     base_bytes_init(&self->text, allocator);
     self->has_codec = proto_codec_init(&self->codec, allocator, PROTO_UNPACK_BYTES_MAX);
     return self->has_codec;
@@ -41,11 +43,11 @@ static void json_deinit(net_log_json* self) {
     base_bytes_deinit(&self->text);
 }
 
-// Give the line to `line` and begin the next one. @return false when memory ran out.
-static bool json_end(net_log_json* self, ecs_line_fn line, void* context) {
+// Give the line away and begin the next one. @return false when memory ran out.
+static bool json_end(net_log_json* self) {
     base_bytes_write_u8(&self->text, 0);
     if (self->text.failed) return false;
-    line(context, (const char*)self->text.data);
+    self->line(self->context, (const char*)self->text.data);
     base_bytes_clear(&self->text);
     return true;
 }
@@ -129,30 +131,23 @@ static void json_item(net_log_json* self, const net_log_item* item) {
 
 // A log as lines of JSON, for people and for tools. It reads the records and replays nothing.
 
-typedef struct dump {
-    net_log_reader* reader;
-    ecs_line_fn line;
-    void* context;
-    net_log_json json;
-} dump;
-
-static void put_items(dump* self, const net_log_record* record, net_log_item_kind kind,
+static void put_items(net_log_json* self, const net_log_record* record, net_log_item_kind kind,
                       const char* name) {
     if (record->item_count[kind] == 0) return;
-    base_json_put(&self->json.text, ",\"%s\":[", name);
+    base_json_put(&self->text, ",\"%s\":[", name);
     size_t offset = 0;
     net_log_item item;
     for (bool is_first = true; net_log_item_next(record, kind, &offset, &item); is_first = false) {
-        if (!is_first) base_json_put(&self->json.text, ",");
-        json_item(&self->json, &item);
+        if (!is_first) base_json_put(&self->text, ",");
+        json_item(self, &item);
     }
-    base_json_put(&self->json.text, "]");
+    base_json_put(&self->text, "]");
 }
 
-static void put_hashes(dump* self, const net_log_record* record) {
-    base_json_put(&self->json.text, ",\"state_hash\":\"%016" PRIx64 "\"", record->state_hash);
+static void put_hashes(net_log_json* self, const net_log_record* record) {
+    base_json_put(&self->text, ",\"state_hash\":\"%016" PRIx64 "\"", record->state_hash);
     if (record->has_world_hash)
-        base_json_put(&self->json.text, ",\"world_hash\":\"%016" PRIx64 "\"", record->world_hash);
+        base_json_put(&self->text, ",\"world_hash\":\"%016" PRIx64 "\"", record->world_hash);
 }
 
 // Bytes that are no text are hexadecimal digits.
@@ -177,15 +172,15 @@ static void put_control(net_log_json* json, const net_log_record* record) {
 }
 
 // Records of kinds that this version does not know: one line for all that stand together.
-static bool put_others(dump* self, uint64_t* count, uint64_t* bytes) {
-    base_json_put(&self->json.text, "{\"other\":{\"records\":%" PRIu64 ",\"bytes\":%" PRIu64 "}}",
+static bool put_others(net_log_json* self, uint64_t* count, uint64_t* bytes) {
+    base_json_put(&self->text, "{\"other\":{\"records\":%" PRIu64 ",\"bytes\":%" PRIu64 "}}",
                   *count, *bytes);
     *count = *bytes = 0;
-    return json_end(&self->json, self->line, self->context);
+    return json_end(self);
 }
 
-static void put_record(dump* self, const net_log_record* record) {
-    base_json_put(&self->json.text, "{\"%s\":{\"tick\":%" PRIu64, net_log_kinds[record->kind].word,
+static void put_record(net_log_json* self, const net_log_record* record) {
+    base_json_put(&self->text, "{\"%s\":{\"tick\":%" PRIu64, net_log_kinds[record->kind].word,
                   record->tick);
     if (record->kind == NET_LOG_KIND_BEGIN) {
         put_items(self, record, NET_LOG_ITEM_LEAVE, "leaves");
@@ -196,17 +191,17 @@ static void put_record(dump* self, const net_log_record* record) {
         put_hashes(self, record);
         put_items(self, record, NET_LOG_ITEM_SERVER_EVENT, "events");
         if (record->events_left_out > 0)
-            base_json_put(&self->json.text, ",\"events_left_out\":%u", record->events_left_out);
+            base_json_put(&self->text, ",\"events_left_out\":%u", record->events_left_out);
     } else if (record->kind == NET_LOG_KIND_CLOSE) {
         put_hashes(self, record);
     } else if (record->kind == NET_LOG_KIND_CONTROL) {
-        put_control(&self->json, record);
+        put_control(self, record);
     } else if (record->kind == NET_LOG_KIND_ALIVE) {
-        base_json_put(&self->json.text, ",\"reason\":%u", record->reason);
+        base_json_put(&self->text, ",\"reason\":%u", record->reason);
     } else {
-        base_json_put(&self->json.text, ",\"bytes\":%u", record->changes_bytes);
+        base_json_put(&self->text, ",\"bytes\":%u", record->changes_bytes);
     }
-    base_json_put(&self->json.text, "}}");
+    base_json_put(&self->text, "}}");
 }
 
 static void put_header(net_log_json* json, const net_log_reader* reader) {
@@ -229,13 +224,13 @@ static void put_header(net_log_json* json, const net_log_reader* reader) {
     base_json_put(&json->text, "]}}");
 }
 
-static net_result walk_records(dump* self) {
-    put_header(&self->json, self->reader);
-    if (!json_end(&self->json, self->line, self->context)) return NET_ERR_MEMORY;
-    net_log_cursor cursor = net_log_cursor_begin(self->reader);
+static net_result walk_records(net_log_json* self, net_log_reader* reader) {
+    put_header(self, reader);
+    if (!json_end(self)) return NET_ERR_MEMORY;
+    net_log_cursor cursor = net_log_cursor_begin(reader);
     net_log_record record;
     uint64_t others = 0, other_bytes = 0;
-    while (net_log_cursor_next(self->reader, &cursor, &record)) {
+    while (net_log_cursor_next(reader, &cursor, &record)) {
         if (record.kind == NET_LOG_KIND_OTHER) {
             others++;
             other_bytes += record.size;
@@ -243,7 +238,7 @@ static net_result walk_records(dump* self) {
         }
         if (others > 0 && !put_others(self, &others, &other_bytes)) return NET_ERR_MEMORY;
         put_record(self, &record);
-        if (!json_end(&self->json, self->line, self->context)) return NET_ERR_MEMORY;
+        if (!json_end(self)) return NET_ERR_MEMORY;
     }
     if (others > 0 && !put_others(self, &others, &other_bytes)) return NET_ERR_MEMORY;
     return cursor.has_failed ? NET_ERR_DAMAGED : NET_OK;
@@ -252,11 +247,11 @@ static net_result walk_records(dump* self) {
 net_result net_log_dump(net_log_reader* reader, const net_module* module, ecs_line_fn line,
                         void* context) {
     BASE_ASSERT(reader && line);
-    dump self = {.reader = reader, .line = line, .context = context};
+    net_log_json self;
     net_result result = NET_ERR_MEMORY;
-    if (json_init(&self.json, net_log_reader_allocator(reader), module))
-        result = walk_records(&self);
-    json_deinit(&self.json);
+    if (json_init(&self, reader->allocator, module, line, context))
+        result = walk_records(&self, reader);
+    json_deinit(&self);
     return result;
 }
 
@@ -273,8 +268,6 @@ typedef struct export {
     const net_log_export_config* config;
     const base_reporter* reporter;
     net_log_exported* exported;
-    ecs_line_fn line;
-    void* context;
     net_log_json row;
     net_log_source* source;
     uint32_t* chosen; // positions of components
@@ -287,14 +280,14 @@ export;
 
 static bool end_row(export* self) {
     self->exported->rows++;
-    return json_end(&self->row, self->line, self->context);
+    return json_end(&self->row);
 }
 
 // ---- values
 
 static net_result choose(export* self) {
     const uint32_t count = net_log_source_component_count(self->source);
-    const base_allocator* allocator = net_log_reader_allocator(self->reader);
+    const base_allocator* allocator = self->reader->allocator;
     self->chosen = base_allocate(allocator, (count + 1) * sizeof *self->chosen);
     self->text = base_allocate(allocator, TEXT_BYTES_MAX);
     if (!self->chosen || !self->text) return NET_ERR_MEMORY;
@@ -343,7 +336,7 @@ static void put_place(export* self) {
 static bool write_head(export* self) {
     net_log_json* row = &self->row;
     put_header(row, self->reader);
-    if (!json_end(row, self->line, self->context)) return false;
+    if (!json_end(row)) return false;
     const net_match* match = net_log_source_match(self->source);
     if (match) {
         base_json_put(&row->text, "{\"schema\":");
@@ -351,7 +344,7 @@ static bool write_head(export* self) {
         for (size_t i = 0; i < row->text.size; i++)
             if (row->text.data[i] == '\n') row->text.data[i] = ' ';
         base_json_put(&row->text, "}");
-        if (!json_end(row, self->line, self->context)) return false;
+        if (!json_end(row)) return false;
     }
     base_json_put(&row->text, "{\"components\":[");
     for (uint32_t i = 0; i < self->chosen_count; i++) {
@@ -361,7 +354,7 @@ static bool write_head(export* self) {
     base_json_put(&row->text, "]");
     put_place(self);
     base_json_put(&row->text, "}");
-    return json_end(row, self->line, self->context);
+    return json_end(row);
 }
 
 static void put_json_fields(export* self, const net_log_component* component) {
@@ -506,16 +499,15 @@ net_result net_log_export(net_log_reader* reader, const net_module* module,
                           const net_log_export_config* config, ecs_line_fn line, void* context,
                           const base_reporter* reporter, net_log_exported* exported) {
     BASE_ASSERT(reader && config && line && exported);
-    const base_allocator* allocator = net_log_reader_allocator(reader);
+    const base_allocator* allocator = reader->allocator;
     *exported = (net_log_exported){0};
     export self = {.reader = reader,
                    .module = module,
                    .config = config,
                    .reporter = reporter,
-                   .exported = exported,
-                   .line = line,
-                   .context = context};
-    net_result result = json_init(&self.row, allocator, module) ? NET_OK : NET_ERR_MEMORY;
+                   .exported = exported};
+    net_result result =
+        json_init(&self.row, allocator, module, line, context) ? NET_OK : NET_ERR_MEMORY;
     self.row.has_payloads = config->what == NET_LOG_EXPORT_ALL;
     const bool has_values = self.row.has_payloads || config->what == NET_LOG_EXPORT_VALUES;
     if (result == NET_OK && has_values) result = write_values(&self);

@@ -76,13 +76,13 @@ static net_result open_run(net_log_source* source, net_log_reader* reader, const
 net_result net_log_source_create(net_log_reader* reader, const net_module* module, ecs_tick from,
                                  const base_reporter* reporter, net_log_source** source_out) {
     BASE_ASSERT(reader && source_out);
-    const base_allocator* allocator = net_log_reader_allocator(reader);
+    const base_allocator* allocator = reader->allocator;
     *source_out = NULL;
     net_log_source* source = base_allocate_zero(allocator, sizeof *source);
     if (!source) return NET_ERR_MEMORY;
     source->allocator = allocator;
     source->reporter = reporter;
-    source->file = net_log_reader_file(reader);
+    source->file = reader->file;
     // A client's record has its states alone.
     if (net_log_reader_info(reader)->is_seen) module = NULL;
     net_result result =
@@ -546,7 +546,7 @@ static void compare_fields(diff* self, ecs_entity entity, const net_log_componen
 }
 
 static net_result compare_entity(diff* self, ecs_entity entity) {
-    const base_allocator* allocator = net_log_reader_allocator(self->a.reader);
+    const base_allocator* allocator = self->a.reader->allocator;
     const char* a = net_log_source_template(self->a.source, entity);
     const char* b = net_log_source_template(self->b.source, entity);
     if (!a || !b || strcmp(a, b) != 0) {
@@ -639,7 +639,7 @@ static net_result refuse_component(const net_log_source* source, const net_log_r
     base_nearest nearest = base_nearest_begin(name);
     for (uint32_t i = 0; i < net_log_source_component_count(source); i++)
         base_nearest_offer(&nearest, net_log_source_component(source, i)->name);
-    base_report(reporter, net_log_reader_file(reader), 0, "there is no component \"%s\"%s", name,
+    base_report(reporter, reader->file, 0, "there is no component \"%s\"%s", name,
                 base_nearest_hint(&nearest, hint));
     return NET_ERR_UNKNOWN;
 }

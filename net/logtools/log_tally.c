@@ -42,8 +42,6 @@ typedef struct living {
 typedef struct tally {
     net_log_reader* reader;
     const base_allocator* allocator;
-    const uint8_t* header;
-    size_t header_bytes;
     tally_rows components, templates, clients;
     net_log_state* state; // NULL: the log has no values
     living* living;       // by index of entity
@@ -74,7 +72,7 @@ static tally_row* get_component(tally* self, uint32_t id) {
     tally_row* row = get_row(self, &self->components, id);
     char name[ECS_NAME_BYTES_MAX];
     if (!row || row->name[0]) return row;
-    if (net_log_header_component(self->header, self->header_bytes, id, name))
+    if (net_log_header_component(self->reader->header.data, self->reader->header.size, id, name))
         (void)base_text_copy(row->name, sizeof row->name, name);
     else
         base_text_format(row->name, sizeof row->name, "%u", id);
@@ -231,8 +229,7 @@ static void write_clients(tally* self, ecs_line_fn line, void* context) {
 
 net_result net_log_tally(net_log_reader* reader, ecs_line_fn line, void* context) {
     BASE_ASSERT(reader && line);
-    tally self = {.reader = reader, .allocator = net_log_reader_allocator(reader)};
-    self.header = net_log_reader_header(reader, &self.header_bytes);
+    tally self = {.reader = reader, .allocator = reader->allocator};
     if (net_log_state_create(reader, NULL, NULL, &self.state) == NET_ERR_MEMORY)
         return NET_ERR_MEMORY;
     net_log_cursor cursor = net_log_cursor_begin(reader);

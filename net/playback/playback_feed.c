@@ -42,9 +42,9 @@ static bool has_field(const ecs_field* fields, uint32_t count, const char* name)
     return false;
 }
 
-static void report_news(net_log_convert_news news, void* context, net_log_convert_news_kind kind,
-                        const char* field) {
-    if (news) news(context, kind, field);
+static void report_news(net_log_convert_news news, void* context, const char* field,
+                        const char* fate) {
+    if (news) news(context, field, fate);
 }
 
 static uint32_t plan_field(const net_log_component* from, const ecs_field* field,
@@ -54,15 +54,17 @@ static uint32_t plan_field(const net_log_component* from, const ecs_field* field
     const char* name = field->name ? field->name : "";
     const net_log_field* source = find_field(from, name, &position);
     if (!source) {
-        report_news(news, context, NET_LOG_CONVERT_DEFAULT, name);
+        report_news(news, context, name, "is only here and has its default");
         return 0;
     }
     if (is_entity(source->kind) != is_entity(field->kind)) {
-        report_news(news, context, NET_LOG_CONVERT_NO_WAY, name);
+        report_news(news, context, name, "cannot be converted and has its default");
         return 0;
     }
-    if (source->kind != field->kind) report_news(news, context, NET_LOG_CONVERT_CONVERTED, name);
-    if (source->count != field->count) report_news(news, context, NET_LOG_CONVERT_COUNT, name);
+    if (source->kind != field->kind)
+        report_news(news, context, name, "has another kind here and is converted");
+    if (source->count != field->count)
+        report_news(news, context, name, "has another number of elements here");
     const uint32_t count = source->count < field->count ? source->count : field->count;
     for (uint32_t i = 0; i < count; i++)
         steps[i] = (net_log_convert_step){
@@ -86,7 +88,7 @@ uint32_t net_log_convert_plan(const net_log_component* from, const ecs_field* fi
     }
     for (uint32_t i = 0; i < from->field_count; i++)
         if (!has_field(fields, field_count, from->fields[i].name))
-            report_news(news, context, NET_LOG_CONVERT_LEFT_OUT, from->fields[i].name);
+            report_news(news, context, from->fields[i].name, "is not here and is left out");
     return count;
 }
 
@@ -169,12 +171,12 @@ struct net_playback_feed {
 net_result net_playback_feed_create(net_log_reader* reader, const net_log_state* state,
                                     const base_reporter* reporter, net_playback_feed** feed_out) {
     BASE_ASSERT(reader && state && feed_out);
-    const base_allocator* allocator = net_log_reader_allocator(reader);
+    const base_allocator* allocator = reader->allocator;
     net_playback_feed* feed = base_allocate_zero(allocator, sizeof *feed);
     *feed_out = feed;
     if (!feed) return NET_ERR_MEMORY;
     feed->allocator = allocator;
-    feed->file = net_log_reader_file(reader);
+    feed->file = reader->file;
     feed->state = state;
     if (reporter) feed->reporter = *reporter;
     return NET_OK;
@@ -222,16 +224,9 @@ __attribute__((format(printf, 2, 3))) static void report(net_playback_feed* feed
     base_report(&feed->reporter, feed->file, 0, "warning: %s", text);
 }
 
-static void report_field(void* context, net_log_convert_news_kind kind, const char* field) {
-    static const char* const fates[] = {
-        [NET_LOG_CONVERT_LEFT_OUT] = "is not here and is left out",
-        [NET_LOG_CONVERT_DEFAULT] = "is only here and has its default",
-        [NET_LOG_CONVERT_CONVERTED] = "has another kind here and is converted",
-        [NET_LOG_CONVERT_NO_WAY] = "cannot be converted and has its default",
-        [NET_LOG_CONVERT_COUNT] = "has another number of elements here",
-    };
+static void report_field(void* context, const char* field, const char* fate) {
     const reporting* to = context;
-    report(to->feed, "field %s of component %s %s", field, to->component, fates[kind]);
+    report(to->feed, "field %s of component %s %s", field, to->component, fate);
 }
 
 static const ecs_type* type_of(const net_playback_feed* feed, ecs_component_id id) {

@@ -6,7 +6,9 @@
 /// Threads: one. Memory: a plan per template.
 #pragma once
 
+#include "log/log_read.h"
 #include "net/log.h"
+#include "net/playback.h"
 #include "present/scene.h"
 #include "proto/layout.h"
 
@@ -48,17 +50,8 @@ typedef struct net_log_convert_step {
     const proto_quant* quant; ///< the words that the value becomes; NULL: it has none of its own
 } net_log_convert_step;
 
-typedef enum net_log_convert_news_kind {
-    NET_LOG_CONVERT_LEFT_OUT,  ///< a field of the log that is not here
-    NET_LOG_CONVERT_DEFAULT,   ///< a field here that the log does not have
-    NET_LOG_CONVERT_CONVERTED, ///< another kind
-    NET_LOG_CONVERT_NO_WAY,    ///< kinds of which one cannot become the other
-    NET_LOG_CONVERT_COUNT,     ///< another number of elements
-} net_log_convert_news_kind;
-
-/// What a plan does to a field.
-typedef void (*net_log_convert_news)(void* context, net_log_convert_news_kind kind,
-                                     const char* field);
+/// What a plan does to a field, as a text for people.
+typedef void (*net_log_convert_news)(void* context, const char* field, const char* fate);
 
 /// Plan for a component of fixed size. `row`: the fields of its words, one per element, as the
 /// layout has them; NULL: it has no word for each. `steps` has room for one per element here.
@@ -70,3 +63,38 @@ uint32_t net_log_convert_plan(const net_log_component* from, const ecs_field* fi
 /// Convert values of the log's component into the object. @return how many were clamped.
 uint32_t net_log_convert_apply(const net_log_convert_step* steps, uint32_t count,
                                const ecs_number* values, void* object);
+
+// ---- marks ----
+
+// What a log says before it is replayed: joins, leaves, reliable events, names of players.
+
+/// Names are kept for this many joins; later players have no name.
+#define NET_PLAYBACK_NAMES_MAX 16384u
+
+typedef struct net_playback_name {
+    uint32_t client;
+    char text[NET_PLAYER_NAME_BYTES_MAX];
+} net_playback_name;
+
+typedef struct net_playback_marks_list {
+    const base_allocator* allocator;
+    net_playback_mark* marks; ///< by rising tick, at most NET_PLAYBACK_MARKS_MAX
+    uint32_t mark_count, mark_capacity;
+    net_playback_name* names; ///< by rising client
+    uint32_t name_count, name_capacity;
+    net_log_cursor cursor; ///< behind what was read
+    bool is_whole;         ///< the log was read to its last whole tick
+} net_playback_marks_list;
+
+/// Begin an empty list.
+void net_playback_marks_init(net_playback_marks_list* list, const base_allocator* allocator,
+                             net_log_reader* reader);
+/// Read on, at most so many blocks. `game` says which messages are reliable. Other cursors of the
+/// reader have to return (net_log_cursor_return).
+/// @return NET_OK; NET_ERR_MEMORY; NET_ERR_DAMAGED (the file changed since it was opened).
+BASE_MUST_USE net_result net_playback_marks_read(net_playback_marks_list* list,
+                                                 net_log_reader* reader,
+                                                 const net_game_module* game, uint64_t blocks);
+void net_playback_marks_deinit(net_playback_marks_list* list);
+/// @return A player's name; NULL when unknown. Borrowed from the list.
+const char* net_playback_marks_name(const net_playback_marks_list* list, uint32_t client);

@@ -225,9 +225,9 @@ net_result net_log_match_create(const base_allocator* allocator, const net_log_i
 // After a reload the templates are in the log.
 static net_result take_templates(net_log_replay* replay, const net_module** module,
                                  const base_reporter* reporter) {
-    size_t size, bytes;
-    const uint8_t* header = net_log_reader_header(replay->reader, &size);
-    const uint8_t* pack = net_log_header_templates(header, size, &bytes);
+    size_t bytes;
+    const base_bytes* header = &replay->reader->header;
+    const uint8_t* pack = net_log_header_templates(header->data, header->size, &bytes);
     const net_log_info* info = net_log_reader_info(replay->reader);
     if (!pack || info->content_hash == (*module)->content_hash) return NET_OK;
     net_result result = net_module_reopen_pack(*module, pack, bytes, reporter, &replay->module);
@@ -238,20 +238,19 @@ static net_result take_templates(net_log_replay* replay, const net_module** modu
 static net_result create_match(net_log_replay* replay, const net_module* module,
                                const base_reporter* reporter) {
     const net_log_info* info = net_log_reader_info(replay->reader);
-    const char* file = net_log_reader_file(replay->reader);
-    size_t size;
-    const uint8_t* header = net_log_reader_header(replay->reader, &size);
+    const char* file = replay->reader->file;
+    const base_bytes* header = &replay->reader->header;
     net_result result = check_header(info, file, module, reporter);
     if (result == NET_OK) result = take_templates(replay, &module, reporter);
     if (result != NET_OK) return result;
-    return net_log_match_create(replay->allocator, info, header, size, file, module, reporter,
-                                replay->difference, &replay->match);
+    return net_log_match_create(replay->allocator, info, header->data, header->size, file, module,
+                                reporter, replay->difference, &replay->match);
 }
 
 net_result net_log_replay_create(net_log_reader* reader, const net_module* module, ecs_tick tick,
                                  const base_reporter* reporter, net_log_replay** replay_out) {
     BASE_ASSERT(reader && module && module->game && replay_out);
-    const base_allocator* allocator = net_log_reader_allocator(reader);
+    const base_allocator* allocator = reader->allocator;
     *replay_out = NULL;
     net_log_replay* replay = base_allocate_zero(allocator, sizeof *replay);
     if (!replay) return NET_ERR_MEMORY;
@@ -304,7 +303,7 @@ const char* net_log_replay_difference(const net_log_replay* replay) {
 
 static net_result fail_replay(net_log_replay* replay, const char* text) {
     replay->has_failed = true;
-    base_report(&replay->reporter, net_log_reader_file(replay->reader), 0, "tick %" PRIu64 ": %s",
+    base_report(&replay->reporter, replay->reader->file, 0, "tick %" PRIu64 ": %s",
                 replay->record.tick, text);
     return NET_ERR_DAMAGED;
 }
@@ -363,7 +362,7 @@ static net_result enter_keyframe(net_log_replay* replay, const net_log_keyframe*
     if (result == NET_OK && !is_its) result = NET_ERR_MALFORMED;
     if (result == NET_ERR_MEMORY) return result;
     if (result != NET_OK) {
-        base_report(&replay->reporter, net_log_reader_file(replay->reader), 0,
+        base_report(&replay->reporter, replay->reader->file, 0,
                     "the keyframe of tick %" PRIu64 " %s", keyframe->tick,
                     result == NET_ERR_DAMAGED ? "is damaged" : "is of another build of the game");
         return NET_ERR_DAMAGED;
@@ -487,10 +486,9 @@ typedef struct resumption {
 
 static net_result check_game(const resumption* self, const net_module* module) {
     const net_log_info* info = net_log_reader_info(self->reader);
-    const char* file = net_log_reader_file(self->reader);
-    size_t size;
-    const uint8_t* header = net_log_reader_header(self->reader, &size);
-    const uint64_t code = net_log_header_row_code(header, size);
+    const char* file = self->reader->file;
+    const base_bytes* header = &self->reader->header;
+    const uint64_t code = net_log_header_row_code(header->data, header->size);
     if (code != 0 && code != NET_LOG_ROW_CODE) {
         base_report(self->reporter, file, 0,
                     "its values are in row code %" PRIu64
@@ -511,7 +509,7 @@ static net_result check_game(const resumption* self, const net_module* module) {
 
 static net_result check_tick(resumption* self) {
     const net_log_info* info = net_log_reader_info(self->reader);
-    const char* file = net_log_reader_file(self->reader);
+    const char* file = self->reader->file;
     if (info->last_tick == 0) {
         base_report(self->reporter, file, 0, "it has no whole tick to go on from");
         return NET_ERR_UNKNOWN;
@@ -526,7 +524,7 @@ static net_result check_tick(resumption* self) {
 
 static net_result check_log(resumption* self, const net_module* module) {
     if (!net_log_reader_lock(self->reader)) {
-        base_report(self->reporter, net_log_reader_file(self->reader), 0,
+        base_report(self->reporter, self->reader->file, 0,
                     "a server writes this log now: end it, then the match can go on");
         return NET_ERR_CLOSED;
     }
@@ -536,7 +534,7 @@ static net_result check_log(resumption* self, const net_module* module) {
 
 // Whether players may lose the ticks behind `right` is for a person to decide. @return as run.
 static net_result refuse_log(const resumption* self, ecs_tick right, net_result result) {
-    const char* file = net_log_reader_file(self->reader);
+    const char* file = self->reader->file;
     char why[128] = "", remedy[96] = "";
     if (result == NET_ERR_CLOSED)
         (void)base_text_format(why, sizeof why,

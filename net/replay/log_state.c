@@ -68,7 +68,7 @@ struct net_log_state {
 
 static net_result refuse_log(net_log_reader* reader, const base_reporter* reporter,
                              net_result result) {
-    const char* file = net_log_reader_file(reader);
+    const char* file = reader->file;
     if (result == NET_ERR_UNKNOWN)
         base_report(reporter, file, 0,
                     "the log has no values of components: it was written with --log content "
@@ -91,8 +91,8 @@ static net_result refuse_log(net_log_reader* reader, const base_reporter* report
 // @return as net_log_replay_create (reported).
 static net_result open_run(net_log_state* state) {
     // The state's own reader of the log reported its damage.
-    net_result result = net_log_reader_create(state->allocator, net_log_reader_file(state->reader),
-                                              NULL, &state->run_reader);
+    net_result result =
+        net_log_reader_create(state->allocator, state->reader->file, NULL, &state->run_reader);
     if (!state->run_reader) return result;
     (void)!net_log_reader_close(state->run_reader, &state->close);
     result = net_log_replay_create(state->run_reader, state->module, 0, &state->reporter,
@@ -126,7 +126,7 @@ static void compare_run(net_log_state* state, const net_log_tick* at) {
                                      close->has_world_hash ? &close->world_hash : NULL)))
         return;
     state->diverged = at->tick;
-    base_report(&state->reporter, net_log_reader_file(state->reader), 0,
+    base_report(&state->reporter, state->reader->file, 0,
                 "this run differs from the log from tick %" PRIu64 " on", at->tick);
 }
 
@@ -186,16 +186,16 @@ net_result net_log_state_create(net_log_reader* reader, const net_module* module
                                 const base_reporter* reporter, net_log_state** state_out) {
     BASE_ASSERT(reader && state_out);
     *state_out = NULL;
-    const base_allocator* allocator = net_log_reader_allocator(reader);
+    const base_allocator* allocator = reader->allocator;
     net_log_state* state = base_allocate_zero(allocator, sizeof *state);
     if (!state) return NET_ERR_MEMORY;
     state->allocator = allocator;
     state->reader = reader;
     if (reporter) state->reporter = *reporter;
-    size_t size;
-    const uint8_t* header = net_log_reader_header(reader, &size);
+    const base_bytes* header = &reader->header;
     bool has_values = true;
-    net_result result = net_log_schema_create(allocator, header, size, &has_values, &state->schema);
+    net_result result =
+        net_log_schema_create(allocator, header->data, header->size, &has_values, &state->schema);
     if (result == NET_OK && !has_values && !module) result = NET_ERR_UNKNOWN;
     if (result != NET_OK) {
         net_log_state_destroy(state);
@@ -312,8 +312,8 @@ static net_result begin_full(net_log_state* state, ecs_tick tick, bool is_run, b
     state->full_tick = tick;
     const net_mirror_config config = {
         .allocator = state->allocator,
-        .rows = net_log_schema_rows(state->schema),
-        .index_max = net_log_schema_index_max(state->schema),
+        .rows = state->schema->rows,
+        .index_max = state->schema->index_max,
         .memory_bytes_max = MIRROR_BYTES_MAX,
         .sink = {.context = state, .gone = take_gone, .changed = take_changed},
     };
@@ -471,8 +471,8 @@ net_result net_log_state_take(net_log_state* state, const net_log_record* record
 
 static net_result fail_state(net_log_state* state, ecs_tick tick, net_result result) {
     state->has_failed = true;
-    base_report(&state->reporter, net_log_reader_file(state->reader), 0, "tick %" PRIu64 ": %s",
-                tick, result == NET_ERR_MEMORY ? "out of memory" : "its state cannot be read");
+    base_report(&state->reporter, state->reader->file, 0, "tick %" PRIu64 ": %s", tick,
+                result == NET_ERR_MEMORY ? "out of memory" : "its state cannot be read");
     return result;
 }
 
@@ -575,7 +575,7 @@ static bool find_full(net_log_state* state, ecs_tick tick) {
 // Begin at a keyframe before the tick: all comes with the tick after it. @return false: it does
 // not, or there is no such keyframe.
 static bool step_from_keyframe(net_log_state* state, ecs_tick tick) {
-    const ecs_tick here = state->tick, near_ = net_log_schema_tick_rate(state->schema);
+    const ecs_tick here = state->tick, near_ = state->schema->tick_rate_hz;
     const net_log_keyframe* keyframe;
     if (tick < 2 || tick < here + near_) return false;
     net_log_cursor cursor = net_log_reader_seek(state->reader, tick - 1, &keyframe);
@@ -609,7 +609,7 @@ static net_result seek(net_log_state* state, ecs_tick tick) {
 // What a client keeps in its scope depends on what it had before, so it is followed for a while. A
 // moment has the same scope however it was reached.
 static net_result seek_scope(net_log_state* state, ecs_tick tick) {
-    const ecs_tick ticks = (ecs_tick)net_log_schema_tick_rate(state->schema) * SCOPE_MS / 1000;
+    const ecs_tick ticks = (ecs_tick)state->schema->tick_rate_hz * SCOPE_MS / 1000;
     forget_run(state);
     begin_at(state, net_log_cursor_begin(state->reader), 0);
     net_result result = seek(state, tick > ticks ? tick - ticks : 1);
@@ -676,7 +676,7 @@ uint32_t net_log_state_sum(const net_log_state* state, uint32_t component) {
 // ---- components ----
 
 uint32_t net_log_state_component_count(const net_log_state* state) {
-    return net_log_schema_component_count(state->schema);
+    return state->schema->component_count;
 }
 
 const net_log_component* net_log_state_component(const net_log_state* state, uint32_t position) {

@@ -209,8 +209,8 @@ static void find_untracked(net_log_reader* reader, const net_module* module, net
     if (tick == 0) return;
     net_log_reader* again = NULL;
     net_log_replay* saved = NULL;
-    const base_allocator* allocator = net_log_reader_allocator(reader);
-    (void)!net_log_reader_create(allocator, net_log_reader_file(reader), NULL, &again);
+    const base_allocator* allocator = reader->allocator;
+    (void)!net_log_reader_create(allocator, reader->file, NULL, &again);
     const bool is_there = again &&
                           net_log_replay_create(again, module, tick, NULL, &saved) == NET_OK &&
                           net_match_tick(net_log_replay_match(saved)) == tick;
@@ -245,9 +245,8 @@ typedef struct verification {
 } verification;
 
 static bool name_component(const verification* verify, uint32_t component, char* name) {
-    size_t size;
-    const uint8_t* header = net_log_reader_header(verify->reader, &size);
-    if (net_log_header_component(header, size, component, name)) return true;
+    const base_bytes* header = &verify->reader->header;
+    if (net_log_header_component(header->data, header->size, component, name)) return true;
     ecs_world* world = net_match_world(verify->match);
     const ecs_component* here = component <= ecs_component_count(world)
                                     ? ecs_component_get(world, (ecs_component_id)component)
@@ -419,7 +418,7 @@ net_result net_log_verify(net_log_reader* reader, const net_module* module, ecs_
     *result_out = (net_verify_result){0};
     const net_log_info* info = net_log_reader_info(reader);
     middle kept = {.tick = middle_of(info)};
-    base_bytes_init(&kept.save, net_log_reader_allocator(reader));
+    base_bytes_init(&kept.save, reader->allocator);
     verification verify = {.reader = reader, .result = result_out};
     verify.sums = net_log_sums_begin(info->untracked_values);
     if (from == 0 && until == 0) verify.middle = &kept;
@@ -616,8 +615,7 @@ net_result net_log_check_trace(net_log_reader* reader, const net_module* module,
                                uint64_t* rows_checked) {
     BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     BASE_ASSERT(reader && module && trace_file && rows_checked);
-    trace self = {
-        .allocator = net_log_reader_allocator(reader), .file = trace_file, .reporter = reporter};
+    trace self = {.allocator = reader->allocator, .file = trace_file, .reporter = reporter};
     *rows_checked = 0;
     net_result result = read_file(&self);
     if (result == NET_OK && !do_ticks_rise(&self)) result = NET_ERR_DIVERGED;

@@ -322,18 +322,18 @@ static void end_message(net_stream_follower* self) {
     count_lag(self);
 }
 
-net_stream_next net_stream_follower_next(net_stream_follower* self, const uint8_t** data,
-                                         uint32_t* size) {
+net_log_feed_state net_stream_follower_next(net_stream_follower* self, const uint8_t** data,
+                                            uint32_t* size) {
     net_stream_follower_info* info = &self->info;
-    if (self->has_failed) return NET_STREAM_NEXT_FAILED;
-    if (info->is_closed) return NET_STREAM_NEXT_END;
-    if (!self->has_message) return NET_STREAM_NEXT_NOTHING;
+    if (self->has_failed) return NET_LOG_FEED_FAILED;
+    if (info->is_closed) return NET_LOG_FEED_END;
+    if (!self->has_message) return NET_LOG_FEED_NOTHING;
     net_log_record record;
     const bool has_record = net_stream_frame_next(&self->frame, &self->offset, &record, data);
     BASE_ASSERT(has_record);
     if (!net_log_order_add(&self->order, &record)) {
         fail_at(self, "has records that no log has in this order");
-        return NET_STREAM_NEXT_FAILED;
+        return NET_LOG_FEED_FAILED;
     }
     *size = record.size;
     if (record.kind == NET_LOG_KIND_END || record.kind == NET_LOG_KIND_ALIVE)
@@ -344,7 +344,7 @@ net_stream_next net_stream_follower_next(net_stream_follower* self, const uint8_
     info->is_in_tick = self->order.is_in_tick;
     info->is_closed = self->order.is_closed;
     if (++self->taken == self->frame.count) end_message(self);
-    return NET_STREAM_NEXT_RECORD;
+    return NET_LOG_FEED_RECORD;
 }
 
 void net_stream_follower_restart_silence(net_stream_follower* follower) {
@@ -366,14 +366,12 @@ static net_log_feed_state next_of_feed(void* context, net_log_record* record) {
     net_stream_follower* self = context;
     const uint8_t* data;
     uint32_t size;
-    net_stream_next next = net_stream_follower_next(self, &data, &size);
-    if (next == NET_STREAM_NEXT_NOTHING) {
+    net_log_feed_state next = net_stream_follower_next(self, &data, &size);
+    if (next == NET_LOG_FEED_NOTHING) {
         (void)net_stream_follower_poll(self, self->now_us);
         next = net_stream_follower_next(self, &data, &size);
     }
-    if (next == NET_STREAM_NEXT_FAILED) return NET_LOG_FEED_FAILED;
-    if (next == NET_STREAM_NEXT_END) return NET_LOG_FEED_END;
-    if (next == NET_STREAM_NEXT_NOTHING) return NET_LOG_FEED_NOTHING;
+    if (next != NET_LOG_FEED_RECORD) return next;
     const bool is_read = net_log_record_read(record, data, size);
     BASE_ASSERT(is_read); // the message was checked
     return NET_LOG_FEED_RECORD;

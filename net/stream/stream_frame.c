@@ -57,8 +57,8 @@ uint32_t net_stream_record_write(net_log_kind kind, const void* data, uint32_t s
     return (uint32_t)writer.size;
 }
 
-static void write_head(proto_pb_writer* message, net_stream_kind kind, uint64_t epoch,
-                       uint64_t number) {
+void net_stream_frame_begin(proto_pb_writer* message, net_stream_kind kind, uint64_t epoch,
+                            uint64_t number) {
     BASE_ASSERT(epoch > 0 && number > 0);
     message->size = 0;
     message->failed = false;
@@ -66,10 +66,6 @@ static void write_head(proto_pb_writer* message, net_stream_kind kind, uint64_t 
     proto_pb_write_raw(message, (uint64_t)kind, 1);
     proto_pb_write_raw(message, epoch, 8);
     proto_pb_write_raw(message, number, 8);
-}
-
-void net_stream_frame_begin(proto_pb_writer* message, uint64_t epoch, uint64_t number) {
-    write_head(message, NET_STREAM_KIND_RECORDS, epoch, number);
     BASE_ASSERT(!message->failed && message->size == NET_STREAM_HEAD_BYTES);
 }
 
@@ -93,7 +89,7 @@ void net_stream_frame_claim(proto_pb_writer* message, uint64_t epoch, uint64_t n
                             const net_stream_claim* claim, const void* header,
                             size_t header_bytes) {
     BASE_ASSERT(claim->writer != 0 && claim->address_count <= NET_STREAM_ADDRESSES_MAX);
-    write_head(message, NET_STREAM_KIND_CLAIM, epoch, number);
+    net_stream_frame_begin(message, NET_STREAM_KIND_CLAIM, epoch, number);
     proto_pb_write_fixed64(message, FIELD_WRITER, claim->writer);
     proto_pb_write_fixed64(message, FIELD_KEY_ID, claim->key_id);
     for (uint32_t i = 0; i < claim->address_count; i++)

@@ -35,8 +35,9 @@ typedef struct net_stream_frame {
 uint32_t net_stream_record_write(net_log_kind kind, const void* data, uint32_t size,
                                  uint8_t* target);
 
-/// Begin a message of records. The writer's memory has room for NET_STREAM_HEAD_BYTES.
-void net_stream_frame_begin(proto_pb_writer* message, uint64_t epoch, uint64_t number);
+/// Begin a message. The writer's memory has room for NET_STREAM_HEAD_BYTES.
+void net_stream_frame_begin(proto_pb_writer* message, net_stream_kind kind, uint64_t epoch,
+                            uint64_t number);
 /// Append a record. @return false when it does not fit: nothing was written.
 BASE_MUST_USE bool net_stream_frame_add(proto_pb_writer* message, const void* data, uint32_t size);
 /// Write a claim; `header` NULL: none. message->failed: it does not fit.

@@ -261,12 +261,11 @@ void net_stream_tap_begin(net_stream_tap* self, uint64_t records) {
 net_result net_stream_tap_header(const net_stream_tap* self, base_bytes* header,
                                  const base_reporter* reporter) {
     net_log_reader* reader;
-    size_t size;
     const net_result result =
         net_log_reader_create(self->config.allocator, self->config.log_file, reporter, &reader);
     if (!reader) return result;
-    const uint8_t* packed = net_log_reader_header(reader, &size);
-    base_bytes_write(header, packed, size);
+    const base_bytes* packed = &reader->header;
+    base_bytes_write(header, packed->data, packed->size);
     net_log_reader_destroy(reader);
     return header->failed ? NET_ERR_MEMORY : NET_OK;
 }

@@ -89,7 +89,8 @@ static bool build(net_stream_writer* self, uint64_t now_us) {
                                      .number = self->status.acked.records + 1};
     self->end_tick = 0;
     self->has_close = false;
-    net_stream_frame_begin(&self->message, self->frame.epoch, self->frame.number);
+    net_stream_frame_begin(&self->message, NET_STREAM_KIND_RECORDS, self->frame.epoch,
+                           self->frame.number);
     net_stream_record record;
     net_stream_found found;
     while ((found = source->next(source->context, self->frame.number + self->frame.count,

@@ -174,10 +174,9 @@ static bool read_stream(server_stream* self, net_stream_follower* follower, stre
         const uint64_t now_us = net_loop_now_us();
         const uint8_t* data;
         uint32_t size;
-        net_stream_next next;
+        net_log_feed_state next;
         (void)net_stream_follower_poll(follower, now_us);
-        while ((next = net_stream_follower_next(follower, &data, &size)) ==
-               NET_STREAM_NEXT_RECORD) {
+        while ((next = net_stream_follower_next(follower, &data, &size)) == NET_LOG_FEED_RECORD) {
             base_bytes_clear(&end->last);
             base_bytes_write(&end->last, data, size);
             progress_us = now_us;
@@ -185,7 +184,7 @@ static bool read_stream(server_stream* self, net_stream_follower* follower, stre
         end->position = info->position;
         end->tick = info->tick - info->is_in_tick;
         end->is_closed = info->is_closed;
-        if (next == NET_STREAM_NEXT_FAILED) {
+        if (next == NET_LOG_FEED_FAILED) {
             base_report(&self->program->reporter, NULL, 0, "%s", info->text);
             return false;
         }

@@ -41,10 +41,10 @@ static int compare(net_stream_follower* follower, net_log_reader* reader) {
         uint32_t size;
         const uint64_t now_us = net_loop_now_us();
         (void)net_stream_follower_poll(follower, now_us);
-        const net_stream_next next = net_stream_follower_next(follower, &data, &size);
-        if (next == NET_STREAM_NEXT_FAILED) return fail(info->text);
-        if (next == NET_STREAM_NEXT_END) break;
-        if (next == NET_STREAM_NEXT_NOTHING) {
+        const net_log_feed_state next = net_stream_follower_next(follower, &data, &size);
+        if (next == NET_LOG_FEED_FAILED) return fail(info->text);
+        if (next == NET_LOG_FEED_END) break;
+        if (next == NET_LOG_FEED_NOTHING) {
             if (now_us - progress_us > QUIET_US) return fail("nothing comes");
             (void)poll(NULL, 0, 1);
             continue;

@@ -16,7 +16,7 @@ static void write_again(const net_stream_frame* frame) {
         net_stream_frame_claim(&message, frame->epoch, frame->number, &frame->claim, frame->header,
                                frame->header_bytes);
     } else {
-        net_stream_frame_begin(&message, frame->epoch, frame->number);
+        net_stream_frame_begin(&message, NET_STREAM_KIND_RECORDS, frame->epoch, frame->number);
         for (size_t offset = 0; net_stream_frame_next(frame, &offset, &record, &data); count++) {
             static uint8_t copy[NET_LOG_RECORD_BYTES_MAX];
             uint32_t size = record.size;

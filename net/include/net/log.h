@@ -374,6 +374,14 @@ typedef enum net_log_kind {
         NET_LOG_KINDS,
 } net_log_kind;
 
+/// What comes next of records that are followed while they are written.
+typedef enum net_log_feed_state {
+    NET_LOG_FEED_RECORD,
+    NET_LOG_FEED_NOTHING, ///< now: ask again later
+    NET_LOG_FEED_END,     ///< the close was read, or nothing comes any more
+    NET_LOG_FEED_FAILED,
+} net_log_feed_state;
+
 /// Counts and packed bytes by kind of record: begins, begin_bytes, ends...
 typedef struct net_log_stats {
 #define NET_LOG_KIND_COUNTS(NAME, word) uint64_t word##s, word##_bytes;

@@ -305,13 +305,6 @@ void net_stream_sync_step(net_stream_sync* sync, const net_stream_status* status
 /// Allocates in create, and for the header.
 typedef struct net_stream_follower net_stream_follower;
 
-typedef enum net_stream_next {
-    NET_STREAM_NEXT_RECORD,
-    NET_STREAM_NEXT_NOTHING, ///< for now
-    NET_STREAM_NEXT_END,     ///< the close was read
-    NET_STREAM_NEXT_FAILED,  ///< net_stream_follower_info.text says why
-} net_stream_next;
-
 /// Asked so often while nothing comes: does the broker answer, and is there anything new?
 #define NET_STREAM_PING_MS 50u
 /// An answer that takes longer does not count as one.
@@ -348,9 +341,10 @@ BASE_MUST_USE net_result net_stream_follower_create(const base_allocator* alloca
 void net_stream_follower_destroy(net_stream_follower* follower);
 /// Take answers and ask what is due. @return when it must be called again at the latest.
 uint64_t net_stream_follower_poll(net_stream_follower* follower, uint64_t now_us);
-/// Get the next record, packed and checked; borrowed until the next call of this or of poll.
-net_stream_next net_stream_follower_next(net_stream_follower* follower, const uint8_t** data,
-                                         uint32_t* size);
+/// Get the next record, packed and checked; borrowed until the next call of this or of poll. Why it
+/// FAILED is in net_stream_follower_info.text.
+net_log_feed_state net_stream_follower_next(net_stream_follower* follower, const uint8_t** data,
+                                            uint32_t* size);
 /// The packed Header of the log, out of message 1; lives as long as the follower. @return NULL: it
 /// did not come yet.
 const uint8_t* net_stream_follower_header(const net_stream_follower* follower, size_t* size);

@@ -256,9 +256,8 @@ TAPE_CASE(a_log_without_its_views_runs_another_way, false) {
 
 static uint64_t features_of(const char* log) {
     net_log_reader* reader = files_reader(log);
-    size_t size;
-    const uint8_t* data = net_log_reader_header(reader, &size);
-    base_reader bytes = base_reader_make(data, size);
+    const base_bytes* data = &reader->header;
+    base_reader bytes = base_reader_make(data->data, data->size);
     proto_pb_field field;
     uint64_t features = 0;
     while (proto_pb_next(&bytes, &field))

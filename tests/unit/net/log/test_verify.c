@@ -228,9 +228,8 @@ CASE(a_control_that_does_not_fit_a_record_is_refused) {
 }
 
 RECORD_CASE(the_header_is_what_log_proto_says, false) {
-    size_t size;
-    const uint8_t* data = net_log_reader_header(self->reader, &size);
-    Shoal__Log__Header* header = shoal__log__header__unpack(NULL, size, data);
+    const base_bytes* data = &self->reader->header;
+    Shoal__Log__Header* header = shoal__log__header__unpack(NULL, data->size, data->data);
     assert_non_null(header);
     ecs_world* world = net_match_world(self->table.match);
     assert_string_equal(header->game, "breakout");

@@ -2,7 +2,7 @@
 // The timeline of a log: joins, leaves, events and names, read in pieces.
 #include "playback_record.h"
 
-#include "playback/playback_marks.h"
+#include "playback/playback_feed.h"
 
 enum { TICKS = 900 };
 

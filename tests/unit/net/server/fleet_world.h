@@ -127,9 +127,9 @@ static inline void open_first(fleet* self, uint32_t tick_rate_hz) {
     net_log_pump(at->log);
     make_writer(self, at);
     net_log_reader* reader = files_reader(at->log_file);
-    size_t size;
-    const uint8_t* header = net_log_reader_header(reader, &size);
-    net_stream_writer_claim(at->writer, &(net_stream_position){.epoch = 0}, header, size);
+    const base_bytes* header = &reader->header;
+    net_stream_writer_claim(at->writer, &(net_stream_position){.epoch = 0}, header->data,
+                            header->size);
     for (; net_stream_writer_status(at->writer)->state != NET_STREAM_OWNED; self->now_us += MS) {
         (void)net_stream_writer_poll(at->writer, self->now_us);
         broker_sim_run(self->broker, self->now_us);

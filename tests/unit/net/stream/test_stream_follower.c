@@ -19,7 +19,7 @@ static void run(stream_stage* self, uint64_t us) {
     for (const uint64_t end_us = self->now_us + us; self->now_us < end_us; self->now_us += MS) {
         broker_sim_run(self->sim, self->now_us);
         (void)net_stream_follower_poll(self->follower, self->now_us);
-        while (net_stream_follower_next(self->follower, &data, &size) == NET_STREAM_NEXT_RECORD) {
+        while (net_stream_follower_next(self->follower, &data, &size) == NET_LOG_FEED_RECORD) {
             const struct script_record* expected = &self->script.records[self->got++];
             assert_true(self->got <= self->script.count);
             assert_int_equal(size, expected->size);
@@ -54,7 +54,7 @@ static void put_claim(stream_stage* self, uint64_t epoch, uint64_t number, const
 static void append_records(stream_stage* self, uint64_t epoch, uint64_t number) {
     static uint8_t memory[1u << 16];
     proto_pb_writer message = {.data = memory, .capacity = sizeof memory};
-    net_stream_frame_begin(&message, epoch, number);
+    net_stream_frame_begin(&message, NET_STREAM_KIND_RECORDS, epoch, number);
     for (; self->sent < self->script.count; self->sent++)
         assert_true(net_stream_frame_add(&message, self->script.records[self->sent].data,
                                          self->script.records[self->sent].size));
@@ -75,8 +75,7 @@ static void expect_failure(stream_stage* self, const char* text) {
     const uint8_t* data;
     uint32_t size;
     run(self, 100 * MS);
-    assert_int_equal(net_stream_follower_next(self->follower, &data, &size),
-                     NET_STREAM_NEXT_FAILED);
+    assert_int_equal(net_stream_follower_next(self->follower, &data, &size), NET_LOG_FEED_FAILED);
     assert_non_null(strstr(self->info->text, text));
 }
 
@@ -112,7 +111,7 @@ STAGE_CASE(records_come_in_order_with_the_header_and_end_with_the_close) {
     assert_true(self->info->is_closed);
     const uint8_t* data;
     uint32_t bytes;
-    assert_int_equal(net_stream_follower_next(self->follower, &data, &bytes), NET_STREAM_NEXT_END);
+    assert_int_equal(net_stream_follower_next(self->follower, &data, &bytes), NET_LOG_FEED_END);
 }
 
 CLAIMED_CASE(messages_that_get_lost_or_come_twice_are_read_again, 0) {

@@ -31,7 +31,7 @@ CASE(records_of_a_message_come_out_as_they_went_in) {
     uint8_t records[5][256];
     uint32_t sizes[5];
     proto_pb_writer message = {.data = memory, .capacity = sizeof memory};
-    net_stream_frame_begin(&message, 3, 1001);
+    net_stream_frame_begin(&message, NET_STREAM_KIND_RECORDS, 3, 1001);
     for (uint32_t i = 0; i < 5; i++) {
         sizes[i] = make_record(records[i], kinds[i], 9, false);
         assert_true(net_stream_frame_add(&message, records[i], sizes[i]));
@@ -75,7 +75,7 @@ CASE(a_record_that_does_not_fit_leaves_the_message_as_it_was) {
     uint8_t record[256];
     const uint32_t size = make_record(record, NET_LOG_KIND_BEGIN, 9, false);
     proto_pb_writer message = {.data = memory, .capacity = NET_STREAM_HEAD_BYTES + 2 * size + 1};
-    net_stream_frame_begin(&message, 1, 1);
+    net_stream_frame_begin(&message, NET_STREAM_KIND_RECORDS, 1, 1);
     assert_true(net_stream_frame_add(&message, record, size));
     const size_t before = message.size;
     assert_false(net_stream_frame_add(&message, record, size));
@@ -87,7 +87,7 @@ CASE(the_longest_record_fits_a_message_of_the_smallest_broker) {
     static uint8_t record[NET_LOG_RECORD_BYTES_MAX];
     proto_pb_writer message = {.data = memory,
                                .capacity = sizeof memory - NET_STREAM_BROKER_HEAD_BYTES};
-    net_stream_frame_begin(&message, UINT64_MAX, UINT64_MAX / 2);
+    net_stream_frame_begin(&message, NET_STREAM_KIND_RECORDS, UINT64_MAX, UINT64_MAX / 2);
     assert_true(net_stream_frame_add(&message, record, sizeof record));
 }
 
@@ -114,7 +114,7 @@ CASE(bytes_that_no_writer_writes_are_refused) {
     const uint32_t size = make_record(record, NET_LOG_KIND_BEGIN, 9, false);
     proto_pb_writer message = {.data = memory, .capacity = sizeof memory};
     net_stream_frame frame;
-    net_stream_frame_begin(&message, 1, 1);
+    net_stream_frame_begin(&message, NET_STREAM_KIND_RECORDS, 1, 1);
     assert_false(net_stream_frame_read(&frame, message.data, message.size)); // no record
     assert_true(net_stream_frame_add(&message, record, size));
     assert_true(net_stream_frame_read(&frame, message.data, message.size));
@@ -192,7 +192,7 @@ CASE(the_vectors_of_the_page_are_what_the_code_writes) {
     proto_pb_writer message = {.data = memory, .capacity = sizeof memory};
     net_stream_frame_claim(&message, 1, 1, &claim, "header", 6);
     check_message("claim_first", &message);
-    net_stream_frame_begin(&message, 1, 1);
+    net_stream_frame_begin(&message, NET_STREAM_KIND_RECORDS, 1, 1);
     for (uint32_t i = 0; i < 3; i++) {
         uint8_t record[256], written[256];
         const uint32_t size = make_record(record, kinds[i], 9, kinds[i] == NET_LOG_KIND_END);

@@ -59,16 +59,15 @@ static void follow(model* self, server* node) {
     const uint8_t* data;
     uint32_t size;
     (void)net_stream_follower_poll(node->follower, self->now_us);
-    net_stream_next next;
-    while ((next = net_stream_follower_next(node->follower, &data, &size)) ==
-           NET_STREAM_NEXT_RECORD) {
+    net_log_feed_state next;
+    while ((next = net_stream_follower_next(node->follower, &data, &size)) == NET_LOG_FEED_RECORD) {
         net_log_record record;
         assert_true(net_log_record_read(&record, data, size));
         assert_true(net_log_order_add(&node->order, &record));
         node->got++;
         (void)net_stream_follower_poll(node->follower, self->now_us);
     }
-    assert_int_equal(next, NET_STREAM_NEXT_NOTHING);
+    assert_int_equal(next, NET_LOG_FEED_NOTHING);
 }
 
 static void withdraw(server* node) {
