@@ -75,11 +75,6 @@ void net_log_columns_destroy(net_log_columns* columns) {
     base_release(columns->allocator, columns, sizeof *columns);
 }
 
-// Memory of NET_LOG_BLOCK_BYTES_MAX that lies idle until the next call of net_log_columns_write.
-static uint8_t* columns_idle(net_log_columns* columns) {
-    return columns->rest;
-}
-
 static void begin_block(net_log_columns* columns, const net_log_block* block) {
     net_log_model_begin(&columns->models, sizeof columns->models);
     net_log_inputs_begin(&columns->inputs);
@@ -430,7 +425,7 @@ bool net_log_block_unpack(const net_log_block* block, const uint8_t* stored,
     if (block->flags == NET_LOG_FLAG_COLUMNS)
         return net_log_columns_read(columns, block, stored, block->stored_bytes, target);
     // Decoding in one call needs no window: zstd reads back from what it wrote.
-    uint8_t* to = has_columns ? columns_idle(columns) : target;
+    uint8_t* to = has_columns ? columns->rest : target;
     size_t capacity = has_columns ? NET_LOG_BLOCK_BYTES_MAX : block->unpacked_bytes;
     size_t unpacked = ZSTD_decompress(to, capacity, stored, block->stored_bytes);
     if (ZSTD_isError(unpacked)) return false;

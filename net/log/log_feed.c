@@ -7,23 +7,8 @@
 
 #include "base/assert.h"
 #include "base/text.h"
-#include "log/log_read.h"
 
 #include <inttypes.h>
-
-struct net_log_file_feed {
-    const base_allocator* allocator;
-    net_log_feed feed;
-    base_reporter reporter;
-    char file[4096];
-    net_log_reader* reader;
-    net_log_cursor cursor;
-    base_bytes header;
-    net_log_order order; // of what was given
-    uint32_t taken;      // records that were given after the end of the last whole tick
-    uint32_t skip;       // of these, when the log was opened again
-    bool is_live;
-};
 
 // Open it as it is now: live when a server has its lock.
 static net_result open_reader(net_log_file_feed* self, const base_reporter* reporter,
@@ -78,18 +63,6 @@ void net_log_file_feed_destroy(net_log_file_feed* self) {
     net_log_reader_destroy(self->reader);
     base_bytes_deinit(&self->header);
     base_release(self->allocator, self, sizeof *self);
-}
-
-const net_log_feed* net_log_file_feed_get(const net_log_file_feed* self) {
-    return &self->feed;
-}
-
-const net_log_info* net_log_file_feed_info(const net_log_file_feed* self) {
-    return net_log_reader_info(self->reader);
-}
-
-net_log_reader* net_log_file_feed_reader(net_log_file_feed* self) {
-    return self->reader;
 }
 
 void net_log_file_feed_begin(net_log_file_feed* self, ecs_tick tick) {

@@ -309,23 +309,6 @@ net_log_options net_log_options_default(void) {
                              .ring_bytes = NET_LOG_RING_BYTES_DEFAULT};
 }
 
-void net_log_file_config_apply(net_log_file_config* config, const net_log_options* options,
-                               uint32_t tick_rate_hz) {
-    config->segments = options->segments;
-    config->segment_ticks = (uint64_t)options->segments.seconds_max * tick_rate_hz;
-    if (options->sync == NET_LOG_SYNC_END) config->sync_ticks = UINT32_MAX;
-    config->ring_ticks = (ecs_tick)options->ring_seconds * tick_rate_hz;
-    config->ring_memory_bytes = options->ring_bytes;
-    config->is_in_memory = options->is_in_memory;
-    if (options->is_in_memory) config->segments.on_close = NULL;
-    if (options->waiting_bytes > 0) config->ring_bytes = options->waiting_bytes;
-    config->ops = options->ops;
-    config->is_manual = options->is_manual;
-    config->sign_key = options->sign_key;
-    config->tap = options->tap;
-    config->has_patience = true;
-}
-
 static void complete_ops(net_log_file_ops* ops) {
     if (!ops->write) ops->write = write_to_fd;
     if (!ops->sync) ops->sync = sync_fd;

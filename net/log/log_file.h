@@ -79,9 +79,6 @@ BASE_MUST_USE net_result net_log_copy_segment(net_log_reader* reader, const char
 BASE_MUST_USE bool net_log_before_name(char* target, size_t target_bytes, const char* file);
 /// @return The configuration that net_log_writer_create uses.
 net_log_file_config net_log_file_config_default(const char* file, uint32_t tick_rate_hz);
-/// Put options into a configuration.
-void net_log_file_config_apply(net_log_file_config* config, const net_log_options* options,
-                               uint32_t tick_rate_hz);
 
 /// Create FILE and FILE.queue, write prologue and header block (a packed Header message), start the
 /// thread. A log that lies there becomes FILE.N (log_queue.h). With has_patience a full disk is

@@ -306,12 +306,6 @@ static void write_head(uint8_t* memory, uint64_t identity, uint64_t ring_bytes) 
     memset(memory + COMPLEMENT_AT, 0xFF, sizeof(uint64_t));
 }
 
-static uint64_t load_number(const uint8_t* place) {
-    uint64_t value;
-    memcpy(&value, place, sizeof value);
-    return value;
-}
-
 static void store_number(uint8_t* place, uint64_t value) {
     __atomic_store_n((uint64_t*)(void*)place, value, __ATOMIC_RELEASE);
 }
@@ -402,8 +396,8 @@ void net_log_queue_validate(const net_log_queue* queue, uint64_t number) {
     BASE_ASSERT((queue->fd >= 0) == (queue->file[0] != 0)); // a log without a file has none
     BASE_ASSERT(queue->memory && queue->ring);
     const bool is_right = memcmp(queue->memory, magic, sizeof magic) == 0 &&
-                          load_number(queue->memory + PUSHED_AT) == number &&
-                          load_number(queue->memory + COMPLEMENT_AT) == ~number;
+                          base_load_le64(queue->memory + PUSHED_AT) == number &&
+                          base_load_le64(queue->memory + COMPLEMENT_AT) == ~number;
     BASE_ASSERT(is_right || net_log_queue_harm(queue)); // the pages go at any time
 }
 
@@ -443,14 +437,14 @@ static bool is_head_right(const net_log_queue_copy* copy, uint64_t identity) {
     memcpy(&version, copy->memory + 8, sizeof version);
     return memcmp(copy->memory, magic, sizeof magic) == 0 && version == VERSION &&
            crc == base_crc32c(0, copy->memory, CRC_AT) &&
-           load_number(copy->memory + 16) == identity;
+           base_load_le64(copy->memory + 16) == identity;
 }
 
 // Append a record of the queue without its prefix. Total: it takes any bytes.
 static bool append(const uint8_t* data, uint32_t size, uint64_t number, base_bytes* records) {
     if (size <= NET_LOG_QUEUE_PREFIX_BYTES) return false;
     uint32_t record_bytes = size - NET_LOG_QUEUE_PREFIX_BYTES;
-    if (record_bytes > NET_LOG_RECORD_BYTES_MAX || load_number(data) != number) return false;
+    if (record_bytes > NET_LOG_RECORD_BYTES_MAX || base_load_le64(data) != number) return false;
     base_bytes_write_varint(records, record_bytes);
     base_bytes_write(records, data + NET_LOG_QUEUE_PREFIX_BYTES, record_bytes);
     return !records->failed;
@@ -469,8 +463,8 @@ net_log_queue_state net_log_queue_take(net_log_queue_copy* copy, uint64_t identi
     if (!copy->exists) return NET_LOG_QUEUE_NONE;
     if (!copy->memory || !is_head_right(copy, identity))
         return lossy(copy->memory_bytes, "it is no queue, or another log's", lost_bytes, reason);
-    uint64_t pushed = load_number(copy->memory + PUSHED_AT);
-    uint64_t second = ~load_number(copy->memory + COMPLEMENT_AT);
+    uint64_t pushed = base_load_le64(copy->memory + PUSHED_AT);
+    uint64_t second = ~base_load_le64(copy->memory + COMPLEMENT_AT);
     if (pushed != second && pushed != second + 1)
         return lossy(copy->memory_bytes, "its count of records is damaged", lost_bytes, reason);
     if (pushed < next_number) return NET_LOG_QUEUE_WHOLE;
@@ -486,7 +480,7 @@ net_log_queue_state net_log_queue_take(net_log_queue_copy* copy, uint64_t identi
     bool damaged;
     const uint8_t* data;
     while ((data = base_spsc_next(ring, &cursor, &size, &damaged)) != NULL) {
-        if (size > NET_LOG_QUEUE_PREFIX_BYTES && load_number(data) < next_number) {
+        if (size > NET_LOG_QUEUE_PREFIX_BYTES && base_load_le64(data) < next_number) {
             start = cursor;
             continue;
         }

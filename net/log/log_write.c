@@ -97,6 +97,24 @@ static net_result copy_before(net_log_file_config* with, const net_log_options* 
     return result;
 }
 
+// Put options into a configuration.
+static void apply_options(net_log_file_config* config, const net_log_options* options,
+                          uint32_t tick_rate_hz) {
+    config->segments = options->segments;
+    config->segment_ticks = (uint64_t)options->segments.seconds_max * tick_rate_hz;
+    if (options->sync == NET_LOG_SYNC_END) config->sync_ticks = UINT32_MAX;
+    config->ring_ticks = (ecs_tick)options->ring_seconds * tick_rate_hz;
+    config->ring_memory_bytes = options->ring_bytes;
+    config->is_in_memory = options->is_in_memory;
+    if (options->is_in_memory) config->segments.on_close = NULL;
+    if (options->waiting_bytes > 0) config->ring_bytes = options->waiting_bytes;
+    config->ops = options->ops;
+    config->is_manual = options->is_manual;
+    config->sign_key = options->sign_key;
+    config->tap = options->tap;
+    config->has_patience = true;
+}
+
 net_result net_log_writer_create(const base_allocator* allocator, const char* file,
                                  const net_log_options* options, const net_match* match,
                                  const char* build, uint64_t now_unix_ms,
@@ -110,7 +128,7 @@ net_result net_log_writer_create(const base_allocator* allocator, const char* fi
     *writer_out = NULL;
     net_log_file_config with = net_log_file_config_default(file, rate);
     with.allocator = allocator;
-    net_log_file_config_apply(&with, options, rate);
+    apply_options(&with, options, rate);
     if (net_match_tick(match) > 0) with.start_tick = net_match_tick(match) - options->is_seen;
     with.identity = goes_on             ? net_log_reader_info(options->before)->identity
                     : options->identity ? options->identity

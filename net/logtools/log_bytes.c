@@ -198,17 +198,9 @@ void net_log_watch_destroy(net_log_watch* watch) {
 
 // ---- the header ----
 
-static void copy_field(proto_pb_writer* to, const proto_pb_field* field) {
-    if (field->type == 0) {
-        proto_pb_write_number(to, field->id, field->number);
-    } else if (field->type == 1) {
-        proto_pb_write_fixed64(to, field->id, field->number);
-    } else if (field->type == 2) {
-        proto_pb_write_bytes(to, field->id, field->data, field->size);
-    } else {
-        proto_pb_write_varint(to, field->id << 3 | 5);
-        proto_pb_write_raw(to, field->number, 4);
-    }
+static void put_bytes(proto_pb_writer* to, const uint8_t* data, size_t size) {
+    uint8_t* place = proto_pb_extend(to, size);
+    if (place && size > 0) memcpy(place, data, size);
 }
 
 // Nothing leads from it back to the log's.
@@ -226,10 +218,11 @@ static bool write_header(net_log_watch* watch, const uint8_t* data, size_t size,
     base_reader reader = base_reader_make(data, size);
     proto_pb_field field;
     uint64_t features = 0;
-    while (proto_pb_next(&reader, &field)) {
+    for (size_t from = 0; proto_pb_next(&reader, &field); from = reader.offset) {
         if (field.id == FIELD_FEATURES) features |= field.number;
-        if (field.id == FIELD_IDENTITY) field.number = identity_of(field.number);
-        if (field.id == FIELD_IDENTITY || is_kept(field.id)) copy_field(to, &field);
+        if (field.id == FIELD_IDENTITY)
+            proto_pb_write_fixed64(to, FIELD_IDENTITY, identity_of(field.number));
+        if (is_kept(field.id)) put_bytes(to, data + from, reader.offset - from);
     }
     watch->packer.has_columns = (features & NET_LOG_FEATURE_COLUMNS) != 0;
     // As the writer of a segment does: the last field says it, at a fixed place.
@@ -253,8 +246,9 @@ static net_log_kind write_record(const net_log_record* record, proto_pb_writer* 
         proto_pb_write_varint(to, 0); // sums: as before
         proto_pb_write_end(to, mark, FIELD_CHANGES);
     }
-    while (proto_pb_next(&reader, &field))
-        if (field.id < 32 && (kind->shown_fields >> field.id & 1)) copy_field(to, &field);
+    for (size_t from = 0; proto_pb_next(&reader, &field); from = reader.offset)
+        if (field.id < 32 && (kind->shown_fields >> field.id & 1))
+            put_bytes(to, record->body + from, reader.offset - from);
     return kind->shown_as;
 }
 
@@ -277,8 +271,7 @@ static bool write_records(net_log_watch* watch, const net_log_block* block, prot
 
 static void put_record(proto_pb_writer* to, const uint8_t* data, size_t size) {
     proto_pb_write_varint(to, size);
-    uint8_t* place = proto_pb_extend(to, size);
-    if (place && size > 0) memcpy(place, data, size);
+    put_bytes(to, data, size);
 }
 
 static bool write_keyframe(net_log_watch* watch, net_log_block* block, proto_pb_writer* to) {

@@ -69,7 +69,7 @@ static net_result open_file(net_follow* self) {
     const net_result result = net_log_file_feed_create(self->config.allocator, self->config.file,
                                                        self->config.reporter, &self->file);
     if (result != NET_OK) return result;
-    return create_delay(self, net_log_file_feed_get(self->file), FILE_SLACK_US);
+    return create_delay(self, &self->file->feed, FILE_SLACK_US);
 }
 
 net_result net_follow_find(net_follow* self, uint64_t now_us) {
@@ -121,7 +121,7 @@ void net_follow_destroy(net_follow* self) {
 }
 
 const net_log_info* net_follow_info(const net_follow* self) {
-    return self->file ? net_log_file_feed_info(self->file) : &self->info;
+    return self->file ? &self->file->reader->info : &self->info;
 }
 
 // The newest keyframe of which the delay is over for certain: a server makes no tick sooner than
@@ -154,7 +154,7 @@ static net_result make_match_at(net_follow* self, net_log_reader* reader, const 
 static net_result make_match_of_file(net_follow* self, const net_module* module,
                                      net_match** match) {
     const net_result result =
-        make_match_at(self, net_log_file_feed_reader(self->file), self->config.file, module, match);
+        make_match_at(self, self->file->reader, self->config.file, module, match);
     if (result == NET_OK) net_log_file_feed_begin(self->file, net_match_tick(*match));
     return result;
 }

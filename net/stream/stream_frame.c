@@ -192,8 +192,8 @@ void net_stream_frame_id(const net_stream_frame* frame, uint64_t writer,
 
 // ---- reports ----
 
-// The newest report of each follower, and how old it is by the hearer's clock. A place is free again
-// when its follower said nothing for NET_STREAM_REPORT_OLD_MS.
+// The newest report of each follower, and how old it is by the hearer's clock. A place is free
+// again when its follower said nothing for NET_STREAM_REPORT_OLD_MS.
 //
 //     u8 version, u8 role, u8 is_able, u64 who, u64 tick, what later versions append
 

@@ -37,7 +37,7 @@ static void open_shown(relay* self, bool is_whole, table_config shown) {
     at->now_us = self->match.now_us;
     const char* log = self->match.files.log;
     const net_follow_config config = {.file = log,
-                                      .feed = self->feed ? net_log_file_feed_get(self->feed) : NULL,
+                                      .feed = self->feed ? &self->feed->feed : NULL,
                                       .begin_file = self->feed ? log : NULL,
                                       .delay_us = DELAY_S * UINT64_C(1000000),
                                       .is_whole = is_whole,
@@ -214,7 +214,7 @@ RELAY_CASE(a_keyframe_of_another_match_is_refused, .seed = 5, .spectators_max = 
     net_match* match = NULL;
     assert_ok(net_log_file_feed_create(NULL, self->match.files.log, test_reporter(), &self->feed));
     const net_follow_config config = {.file = "stream",
-                                      .feed = net_log_file_feed_get(self->feed),
+                                      .feed = &self->feed->feed,
                                       .begin_file = other.match.files.log,
                                       .reporter = &self->match.said.reporter};
     assert_ok(net_follow_create(&config, &follow));
