@@ -153,11 +153,7 @@ bool ecs_command_make_values(ecs_world* world, ecs_command* command,
     return are_made;
 }
 
-// Handles in the plain value of a slot: resolved, or only looked at. @return whether one was a
-// placeholder.
-static bool visit_handles(const ecs_world* world, const ecs_value_slot* slot, void* value,
-                          bool resolve) {
-    const ecs_type* type = ecs_component_type(world, slot->component);
+bool ecs_handles_visit(const ecs_world* world, const ecs_type* type, void* value, bool resolve) {
     bool found = false;
     for (uint32_t f = 0; f < type->field_count; f++) {
         const ecs_field* field = &type->fields[f];
@@ -192,7 +188,7 @@ static bool command_copy_values(ecs_world* world, ecs_command* command, const ec
             return false;
         }
         values->has_placeholders |=
-            type->ops || (slot->has_handles && visit_handles(world, slot, value, false));
+            type->ops || (slot->has_handles && ecs_handles_visit(world, type, value, false));
     }
     take_row(world->commands, command, values);
     if (values->has_placeholders) command_close_values(world->commands);
@@ -209,7 +205,9 @@ static bool command_add_values(const ecs_world* world, ecs_entity target, const 
         const ecs_value_slot* slot = &view->slots[i];
         if (inits[i].component != slot->component) return false;
         ecs_bytes_copy(view->row + slot->offset, inits[i].value, slot->size);
-        if (slot->has_handles && visit_handles(world, slot, view->row + slot->offset, false))
+        if (slot->has_handles &&
+            ecs_handles_visit(world, ecs_component_type(world, slot->component),
+                              view->row + slot->offset, false))
             return false;
     }
     view->row += view->stride;
@@ -226,7 +224,7 @@ static void resolve_value(const ecs_world* world, const ecs_value_slot* slot, vo
     if (type->id > ECS_BUILTIN_TAG && type->id < ECS_BUILTIN_END)
         ecs_container_map_entities(ecs_container_body_of(value), resolve_inside, world);
     else
-        (void)visit_handles(world, slot, ecs_type_object_mut(type, value), true);
+        (void)ecs_handles_visit(world, type, ecs_type_object_mut(type, value), true);
 }
 
 void ecs_command_unpack(ecs_world* world, const ecs_command* command, uint32_t nth,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// A queue of recorded commands (command_queue.c) and their values (command_queue.c). Each
+/// A queue of recorded commands (command_queue.c) and their values. Each
 /// recorder has one: queues share nothing, so several may be filled at the same time.
 #pragma once
 
@@ -79,6 +79,10 @@ BASE_MUST_USE bool ecs_command_make_values(ecs_world* world, ecs_command* comman
 /// them resolved.
 void ecs_command_unpack(ecs_world* world, const ecs_command* command, uint32_t nth,
                         ecs_init* inits);
+
+/// Handles in the fields of a plain value: only looked at, or resolved (ecs_command_resolve).
+/// @return whether one was a placeholder.
+bool ecs_handles_visit(const ecs_world* world, const ecs_type* type, void* value, bool resolve);
 
 static inline uint32_t ecs_command_init_count(const ecs_command* command) {
     return command->values ? command->values->slot_count : 0;

@@ -26,13 +26,12 @@ static bool wants(const ecs_system* system, const ecs_archetype* archetype) {
     return archetype && (!system->query || ecs_query_wants(system->query, archetype));
 }
 
-// Handlers of an event among systems that want `is` and do not want `is_not`. Counts when calls is
-// NULL.
+// Add the handlers of an event among systems that want `is` and do not want `is_not` to the first
+// `count` calls. Only counted when calls is NULL. @return how many calls there are.
 static uint32_t find_calls(const ecs_world* world, uint32_t type, const ecs_archetype* is,
-                           const ecs_archetype* is_not, ecs_call* calls) {
+                           const ecs_archetype* is_not, ecs_call* calls, uint32_t count) {
     BASE_ASSERT(type < ECS_HANDLER_LISTS);
     const ecs_system_order* handlers = &world->systems->handlers[type];
-    uint32_t count = 0;
     for (uint32_t i = 0; i < handlers->count; i++) {
         const ecs_system* system = world->systems->list[handlers->systems[i]];
         if (!wants(system, is) || wants(system, is_not)) continue;
@@ -43,9 +42,8 @@ static uint32_t find_calls(const ecs_world* world, uint32_t type, const ecs_arch
 }
 
 static uint32_t find_members(const ecs_world* world, const ecs_archetype* is,
-                             const ecs_archetype* is_not, ecs_call* calls) {
+                             const ecs_archetype* is_not, ecs_call* calls, uint32_t count) {
     const ecs_systems* systems = world->systems;
-    uint32_t count = 0;
     for (uint32_t i = 0; i < systems->count && systems->member_systems > 0; i++) {
         const ecs_system* system = systems->list[i];
         if (!system->has_members || !wants(system, is) || wants(system, is_not)) continue;
@@ -55,31 +53,22 @@ static uint32_t find_members(const ecs_world* world, const ecs_archetype* is,
     return count;
 }
 
-// Fill an edge, or count what it needs: one of the archetypes may be NULL. @return how many calls.
+// Fill the counts of an edge, and its calls unless they are NULL: one of the archetypes may be
+// NULL. @return how many calls.
 static uint32_t fill_edge(const ecs_world* world, const ecs_archetype* from,
-                          const ecs_archetype* to, ecs_edge* edge) {
-    ecs_call* calls = edge->calls;
-    ecs_call* const none = NULL;
-    bool is_counting = edge->before_count == UINT32_MAX;
-    uint32_t made = !to ? 0 : !from ? ECS_EVENT_CREATED : ECS_EVENT_RECREATED;
-    uint32_t count = find_calls(world, ECS_EVENT_DISAPPEAR, from, to, is_counting ? none : calls);
-    if (!to) {
-        count +=
-            find_calls(world, ECS_EVENT_DESTROYED, from, NULL, is_counting ? none : calls + count);
-    }
-    uint32_t before = count;
-    if (made != 0) count += find_calls(world, made, to, NULL, is_counting ? none : calls + count);
-    count += find_calls(world, ECS_EVENT_APPEAR, to, from, is_counting ? none : calls + count);
-    uint32_t after = count;
-    count += find_members(world, from, to, is_counting ? none : calls + count);
-    uint32_t leave = count;
-    count += find_members(world, to, from, is_counting ? none : calls + count);
-    if (!is_counting) {
-        edge->before_count = before;
-        edge->after_count = after - before;
-        edge->leave_count = leave - after;
-        edge->enter_count = count - leave;
-    }
+                          const ecs_archetype* to, ecs_edge* edge, ecs_call* calls) {
+    uint32_t count = find_calls(world, ECS_EVENT_DISAPPEAR, from, to, calls, 0);
+    if (!to) count = find_calls(world, ECS_EVENT_DESTROYED, from, NULL, calls, count);
+    const uint32_t before = edge->before_count = count;
+    const uint32_t made = !from ? ECS_EVENT_CREATED : ECS_EVENT_RECREATED;
+    if (to) count = find_calls(world, made, to, NULL, calls, count);
+    count = find_calls(world, ECS_EVENT_APPEAR, to, from, calls, count);
+    edge->after_count = count - before;
+    count = find_members(world, from, to, calls, count);
+    edge->leave_count = count - before - edge->after_count;
+    const uint32_t leave = count;
+    count = find_members(world, to, from, calls, count);
+    edge->enter_count = count - leave;
     return count;
 }
 
@@ -87,48 +76,49 @@ static size_t edge_bytes(uint32_t calls) {
     return sizeof(ecs_edge) + sizeof(ecs_call) * calls;
 }
 
-static size_t bytes_of(const ecs_edge* edge) {
-    return edge_bytes(edge->before_count + edge->after_count + edge->leave_count +
-                      edge->enter_count);
-}
-
 static uint32_t count_calls(const ecs_world* world, const ecs_archetype* from,
                             const ecs_archetype* to) {
-    ecs_edge counter = {.before_count = UINT32_MAX};
-    return fill_edge(world, from, to, &counter);
+    ecs_edge counts;
+    return fill_edge(world, from, to, &counts, NULL);
 }
 
 static ecs_edge* make_edge(const ecs_world* world, const ecs_archetype* from,
                            const ecs_archetype* to) {
     BASE_ASSERT(from || to);
     ecs_edge* edge = base_allocate_zero(world->allocator, edge_bytes(count_calls(world, from, to)));
-    if (edge) (void)fill_edge(world, from, to, edge);
+    if (edge) (void)fill_edge(world, from, to, edge, edge->calls);
     return edge;
 }
 
 static void free_edge(const ecs_world* world, ecs_edge* edge) {
-    base_release(world->allocator, edge, !edge ? 0 : bytes_of(edge));
+    if (!edge) return;
+    base_release(
+        world->allocator, edge,
+        edge_bytes(edge->before_count + edge->after_count + edge->leave_count + edge->enter_count));
+}
+
+// The edge of a creation (from NULL) or destruction, when one is needed. @return false when memory
+// ran out.
+static bool bind_edge(const ecs_world* world, ecs_archetype* archetype, const ecs_archetype* from,
+                      const ecs_archetype* to, ecs_edge** edge) {
+    if (count_calls(world, from, to) == 0) return true;
+    archetype->notify |= to ? ECS_NOTIFY_CREATE : ECS_NOTIFY_DESTROY;
+    *edge = make_edge(world, from, to);
+    return *edge;
 }
 
 bool ecs_core_event_bind(ecs_world* world, ecs_archetype* archetype) {
     BASE_ASSERT(!archetype->on_create && !archetype->on_destroy);
-    uint32_t moves = find_calls(world, ECS_EVENT_RECREATED, archetype, NULL, NULL) +
-                     find_calls(world, ECS_EVENT_APPEAR, archetype, NULL, NULL) +
-                     find_calls(world, ECS_EVENT_DISAPPEAR, archetype, NULL, NULL) +
-                     find_members(world, archetype, NULL, NULL);
+    uint32_t moves = find_calls(world, ECS_EVENT_RECREATED, archetype, NULL, NULL, 0);
+    moves = find_calls(world, ECS_EVENT_APPEAR, archetype, NULL, NULL, moves);
+    moves = find_calls(world, ECS_EVENT_DISAPPEAR, archetype, NULL, NULL, moves);
+    moves = find_members(world, archetype, NULL, NULL, moves);
     if (moves > 0) archetype->notify |= ECS_NOTIFY_MOVE;
-    if (count_calls(world, NULL, archetype) > 0) {
-        archetype->notify |= ECS_NOTIFY_CREATE;
-        archetype->on_create = make_edge(world, NULL, archetype);
-    }
-    if (count_calls(world, archetype, NULL) > 0) {
-        archetype->notify |= ECS_NOTIFY_DESTROY;
-        archetype->on_destroy = make_edge(world, archetype, NULL);
-    }
-    bool is_made = (archetype->on_create || !(archetype->notify & ECS_NOTIFY_CREATE)) &&
-                   (archetype->on_destroy || !(archetype->notify & ECS_NOTIFY_DESTROY));
-    if (!is_made) ecs_core_event_unbind(world, archetype);
-    return is_made;
+    if (bind_edge(world, archetype, NULL, archetype, &archetype->on_create) &&
+        bind_edge(world, archetype, archetype, NULL, &archetype->on_destroy))
+        return true;
+    ecs_core_event_unbind(world, archetype);
+    return false;
 }
 
 void ecs_core_event_unbind(ecs_world* world, ecs_archetype* archetype) {

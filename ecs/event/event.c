@@ -308,36 +308,9 @@ static void copy_fields(const ecs_event_kind* kind, uint8_t* target, const void*
     }
 }
 
-// Does a handle in a payload name a placeholder?
-static bool has_placeholders(const ecs_event_kind* kind, const uint8_t* payload) {
-    for (uint32_t i = 0; i < kind->type.field_count; i++) {
-        const ecs_field* field = &kind->fields[i];
-        for (uint32_t k = 0; k < field->count && field->kind == ECS_FIELD_ENTITY; k++) {
-            ecs_entity entity;
-            memcpy(&entity, payload + field->offset + k * sizeof(entity), sizeof(entity));
-            if (ecs_entity_is_placeholder(entity)) return true;
-        }
-    }
-    return false;
-}
-
-// Replace them.
-static void resolve_fields(const ecs_world* world, const ecs_event_kind* kind, uint8_t* payload) {
-    for (uint32_t i = 0; i < kind->type.field_count; i++) {
-        const ecs_field* field = &kind->fields[i];
-        for (uint32_t k = 0; k < field->count && field->kind == ECS_FIELD_ENTITY; k++) {
-            ecs_entity entity;
-            uint8_t* place = payload + field->offset + k * sizeof(entity);
-            memcpy(&entity, place, sizeof(entity));
-            entity = ecs_command_resolve(world, entity);
-            memcpy(place, &entity, sizeof(entity));
-        }
-    }
-}
-
-bool ecs_event_is_unresolved(const ecs_event_kind* kind, const uint8_t* payload) {
+bool ecs_event_is_unresolved(const ecs_event_kind* kind, uint8_t* payload) {
     return ecs_entity_is_placeholder(ecs_event_target(payload)) ||
-           (kind->has_entities && has_placeholders(kind, payload));
+           (kind->has_entities && ecs_handles_visit(NULL, &kind->type, payload, false));
 }
 
 // Target and payload of an event whose room is there.
@@ -404,7 +377,7 @@ void ecs_events_resolve(ecs_world* world) {
             if (target == ECS_ENTITY_NONE) target = DEAD_TARGET;
             memcpy(payload - sizeof target, &target, sizeof target);
         }
-        if (walk.kind->has_entities) resolve_fields(world, walk.kind, payload);
+        (void)ecs_handles_visit(world, &walk.kind->type, payload, true);
         events->unresolved_count--;
     }
 }
@@ -421,7 +394,7 @@ static void cut_queue(ecs_events* events, uint32_t count) {
             run = walk.at;
             of_run = 0;
         }
-        const uint8_t* payload = ecs_events_next(events, &walk);
+        uint8_t* payload = ecs_events_next(events, &walk);
         BASE_ASSERT(payload);
         events->unresolved_count += ecs_event_is_unresolved(walk.kind, payload);
         of_run++;

@@ -231,11 +231,6 @@ static void read_block(const ecs_world* world, const ecs_event_kind* kind, const
     if (!block->is_run) read_scattered(&fast, left, spot, block);
 }
 
-// Events are no longer waiting; their bytes stay.
-static inline void take_events(ecs_events* events, uint32_t count) {
-    events->count -= count;
-}
-
 static inline ecs_event event_of(const event_block* block, uint32_t i) {
     const uint8_t* payload = block->payloads + (size_t)block->kind->stride * i;
     return (ecs_event){.type = (ecs_event_type)block->kind->id,
@@ -272,7 +267,7 @@ static void deliver_each(ecs_world* world, ecs_stage* stage, const event_block* 
     for (uint32_t i = 0; i < block->count; i++) {
         const uint32_t place = place_in(block, i);
         const ecs_event event = event_of(block, i);
-        take_events(world->events, 1);
+        world->events->count--;
         if (place == NOWHERE || is_special) {
             if (!deliver_special(world, stage, &event, place)) continue;
         } else {
@@ -296,7 +291,7 @@ static ecs_system* only_handler(const ecs_world* world, const ecs_event_kind* ki
 static void call_run(ecs_world* world, ecs_system* system, ecs_stage* stage,
                      const event_block* block, uint32_t first, uint32_t end, handler_spot* spot) {
     const ecs_place* place = &world->fast.places[block->places[first] >> ECS_ROW_BITS];
-    take_events(world->events, end - first);
+    world->events->count -= end - first;
     world->counters.events_delivered += end - first;
     if (!find_spot(spot, system, place->archetype)) return;
     for (uint32_t i = 0; i < spot->term_count; i++)
@@ -318,21 +313,14 @@ static void call_run(ecs_world* world, ecs_system* system, ecs_stage* stage,
     system->on_events(stage, &run);
 }
 
-// One event that the only handler does not simply get: a broadcast, or its target is gone.
-static void deliver_odd(ecs_world* world, ecs_system* system, ecs_stage* stage,
-                        const ecs_event* event, handler_spot* spot) {
-    if (deliver_special(world, stage, event, NOWHERE))
-        call_handler(world, system, stage, event, NOWHERE, spot);
-}
-
-// The same events, one call each.
+// The same, one call each.
 static void call_each(ecs_world* world, ecs_system* system, ecs_stage* stage,
                       const event_block* block, uint32_t first, uint32_t end, handler_spot* spot) {
     const ecs_place* place = &world->fast.places[block->places[first] >> ECS_ROW_BITS];
     const bool is_match = find_spot(spot, system, place->archetype);
     for (uint32_t i = first; i < end; i++) {
         const ecs_event event = event_of(block, i);
-        take_events(world->events, 1);
+        world->events->count--;
         world->counters.events_delivered++;
         if (is_match) call_row(system, stage, &event, place, block->rows[i], spot);
     }
@@ -355,9 +343,10 @@ static void deliver_to(ecs_world* world, ecs_system* system, ecs_stage* stage,
     for (uint32_t i = 0, end; i < block->count; i = end) {
         end = i + 1;
         if (!block->is_run && block->places[i] == NOWHERE) {
-            const ecs_event event = event_of(block, i);
-            take_events(world->events, 1);
-            deliver_odd(world, system, stage, &event, spot);
+            const ecs_event event = event_of(block, i); // a broadcast, or its target is gone
+            world->events->count--;
+            if (deliver_special(world, stage, &event, NOWHERE))
+                call_handler(world, system, stage, &event, NOWHERE, spot);
             continue;
         }
         end = end_of_run(block, i);

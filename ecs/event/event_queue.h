@@ -138,7 +138,7 @@ static inline ecs_entity ecs_event_target(const uint8_t* payload) {
     return target;
 }
 /// Does its target or a handle in its payload name a placeholder?
-bool ecs_event_is_unresolved(const ecs_event_kind* kind, const uint8_t* payload);
+bool ecs_event_is_unresolved(const ecs_event_kind* kind, uint8_t* payload);
 /// Slide what waits to the front of the queue.
 void ecs_events_slide(ecs_events* events);
 /// Deliver up to `count` events from the front of the queue to their handlers.

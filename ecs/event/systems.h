@@ -161,12 +161,15 @@ const char* ecs_event_hint(const ecs_world* world, const char* name, char hint[B
 /// Call a handler of a broadcast for all its rows, or of an event without a target.
 void ecs_system_call_rows(ecs_world* world, ecs_system* system, ecs_stage* stage,
                           const ecs_event* event);
-/// A handler is called next: the mark says so (entity: its first row, or the target), and a check
-/// knows that it ran.
-static inline void ecs_handler_enter(ecs_world* world, ecs_system* system, ecs_entity entity) {
+/// What runs next, and with which rows first.
+static inline void ecs_mark_set(ecs_world* world, const ecs_system* system, ecs_entity entity) {
     ecs_mark* mark = &world->systems->mark;
     atomic_store_explicit(&mark->entity, entity, memory_order_relaxed);
     atomic_store_explicit(&mark->system, system, memory_order_relaxed);
+}
+/// A handler is called next (entity: its first row, or the target), and a check knows that it ran.
+static inline void ecs_handler_enter(ecs_world* world, ecs_system* system, ecs_entity entity) {
+    ecs_mark_set(world, system, entity);
     if (world->write_reporter) system->has_had_rows = true;
 }
 

@@ -192,10 +192,6 @@ static const void* pending_value_of(const ecs_world* world, const ecs_pending* p
     return !part ? NULL : part->value;
 }
 
-static bool names_resources(const ecs_type* type) {
-    return type->ops && type->ops->request;
-}
-
 // Note all resources that the values need, in the order of components. `inits` come before the
 // values.
 // @return ECS_OK; ECS_ERR_FULL, ECS_ERR_MEMORY (what was recorded stays).
@@ -206,7 +202,7 @@ static ecs_result pending_add_resources(ecs_world* world, const ecs_binding* bin
     const ecs_archetype* archetype = binding->archetype;
     for (uint32_t i = 0; i < archetype->column_count; i++) {
         const ecs_column* column = &archetype->columns[i];
-        if (!names_resources(column->type)) continue;
+        if (!column->type->ops || !column->type->ops->request) continue;
         const ecs_pending_value* own = pending_find_value(pending, column->component);
         const void* cell = own ? own->cell : binding->defaults[i];
         for (uint32_t k = 0; k < init_count; k++)
@@ -361,13 +357,10 @@ ecs_result ecs_loading_create(ecs_world* world, ecs_template_id template_id,
 // Completion
 
 static void post_parked(ecs_world* world, const uint8_t* parked, uint32_t bytes) {
-    _Alignas(16) uint8_t payload[ECS_EVENT_BYTES_MAX];
     for (uint32_t at = 0; at < bytes;) {
-        ecs_parked_head head;
-        memcpy(&head, parked + at, sizeof(head));
-        memcpy(payload, parked + at + sizeof(head), head.size);
-        (void)ecs_event_post(world, head.target, head.type, payload);
-        at += ecs_parked_bytes(head.size);
+        const ecs_parked_head* head = (const void*)(parked + at);
+        (void)ecs_event_post(world, head->target, head->type, head + 1);
+        at += ecs_parked_bytes(head->size);
     }
 }
 

@@ -118,20 +118,6 @@ ecs_result ecs_requests_add(ecs_world* world, const ecs_type* type, const void* 
     return ECS_OK;
 }
 
-static ecs_request_state state_after(ecs_load_answer answer) {
-    switch (answer) {
-    case ECS_LOAD_BEGUN:
-        return ECS_REQUEST_BEGUN;
-    case ECS_LOAD_READY:
-        return ECS_REQUEST_READY;
-    case ECS_LOAD_FAILED:
-        return ECS_REQUEST_FAILED;
-    case ECS_LOAD_BUSY:
-        break;
-    }
-    return ECS_REQUEST_WAITING;
-}
-
 void ecs_requests_begin(ecs_world* world, const ecs_pending* pending) {
     ecs_loading* loading = world->loading;
     for (uint32_t i = 0; i < pending->request_count; i++) {
@@ -143,9 +129,18 @@ void ecs_requests_begin(ecs_world* world, const ecs_pending* pending) {
         }
         loading->ticket = loading->ticket == UINT32_MAX ? 1 : loading->ticket + 1;
         request->ticket = loading->ticket;
-        request->state = state_after(
-            loading->loader.begin(loading->loader.context, request->ticket, &request->resource));
+        static const ecs_request_state states[] = {[ECS_LOAD_BUSY] = ECS_REQUEST_WAITING,
+                                                   [ECS_LOAD_BEGUN] = ECS_REQUEST_BEGUN,
+                                                   [ECS_LOAD_READY] = ECS_REQUEST_READY,
+                                                   [ECS_LOAD_FAILED] = ECS_REQUEST_FAILED};
+        const uint32_t answer =
+            loading->loader.begin(loading->loader.context, request->ticket, &request->resource);
+        request->state = answer < BASE_COUNT(states) ? states[answer] : ECS_REQUEST_WAITING;
     }
+}
+
+static bool is_known(const ecs_request* request) {
+    return request->state == ECS_REQUEST_READY || request->state == ECS_REQUEST_FAILED;
 }
 
 static void cancel(const ecs_loading* loading, const ecs_request* request) {
@@ -159,8 +154,7 @@ void ecs_requests_release(ecs_world* world, const uint32_t* requests, uint32_t c
         ecs_request* request = &loading->requests[requests[i]];
         BASE_ASSERT(request->references > 0);
         request->references--;
-        bool is_known = request->state == ECS_REQUEST_READY || request->state == ECS_REQUEST_FAILED;
-        if (request->references > 0 || (is_known && loading->loader.begin)) continue;
+        if (request->references > 0 || (is_known(request) && loading->loader.begin)) continue;
         cancel(loading, request);
         drop(loading, requests[i] + 1);
     }
@@ -226,25 +220,13 @@ void ecs_requests_deinit(ecs_world* world) {
 ecs_resource_state ecs_resource_find(const ecs_world* world, const ecs_resource* resource) {
     uint32_t at = find_resource(world->loading, resource, hash_of(resource));
     if (at == 0) return ECS_RESOURCE_UNKNOWN;
-    switch (world->loading->requests[at - 1].state) {
-    case ECS_REQUEST_READY:
-        return ECS_RESOURCE_READY;
-    case ECS_REQUEST_FAILED:
-        return ECS_RESOURCE_FAILED;
-    case ECS_REQUEST_FREE:
-    case ECS_REQUEST_WAITING:
-    case ECS_REQUEST_BEGUN:
-        break;
-    }
-    return ECS_RESOURCE_WAITING;
+    const ecs_request_state state = world->loading->requests[at - 1].state;
+    if (state == ECS_REQUEST_READY) return ECS_RESOURCE_READY;
+    return state == ECS_REQUEST_FAILED ? ECS_RESOURCE_FAILED : ECS_RESOURCE_WAITING;
 }
 
 // ---- saves: what is known decides in which tick a creation happens, so a run that begins with a
 // save has to know the same.
-
-static bool is_known(const ecs_request* request) {
-    return request->state == ECS_REQUEST_READY || request->state == ECS_REQUEST_FAILED;
-}
 
 static void write_text(base_bytes* bytes, const char* text) {
     const uint32_t size = (uint32_t)strlen(text);
@@ -325,8 +307,7 @@ void ecs_requests_validate(const ecs_world* world) {
         if (request->state == ECS_REQUEST_FREE) continue;
         references += request->references;
         BASE_ASSERT(find_resource(loading, &request->resource, request->hash) == i + 1);
-        BASE_ASSERT(request->references > 0 || request->state == ECS_REQUEST_READY ||
-                    request->state == ECS_REQUEST_FAILED);
+        BASE_ASSERT(request->references > 0 || is_known(request));
     }
     for (uint32_t i = 0; i < loading->slot_count; i++)
         needed += loading->slots[i].request_count;

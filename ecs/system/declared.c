@@ -106,17 +106,6 @@ ecs_result ecs_declared_seal(ecs_world* world, const base_reporter* reporter) {
     return ECS_OK;
 }
 
-static ecs_conflict over_component(const ecs_world* world, const ecs_system* who,
-                                   ecs_component_id component) {
-    return (ecs_conflict){ECS_CONFLICT_ACCESS, who->name,
-                          ecs_component_get(world, component)->name};
-}
-
-static ecs_conflict over_shared(const ecs_world* world, const ecs_system* who, uint64_t both) {
-    return (ecs_conflict){ECS_CONFLICT_ACCESS, who->name,
-                          world->systems->shared[__builtin_ctzll(both)]};
-}
-
 // Does `writer` write what `other` touches?
 static ecs_conflict one_way(const ecs_world* world, const ecs_system* writer,
                             const ecs_system* other, bool are_rows_apart) {
@@ -133,10 +122,14 @@ static ecs_conflict one_way(const ecs_world* world, const ecs_system* writer,
     for (uint32_t i = 0; i < BASE_COUNT(pairs); i++) {
         if (pairs[i].is_of_rows && are_rows_apart) continue;
         const ecs_component_id component = common(pairs[i].written, pairs[i].touched);
-        if (component != ECS_COMPONENT_NONE) return over_component(world, writer, component);
+        if (component != ECS_COMPONENT_NONE)
+            return (ecs_conflict){ECS_CONFLICT_ACCESS, writer->name,
+                                  ecs_component_get(world, component)->name};
     }
     const uint64_t both = w->shared_writes & (o->shared_reads | o->shared_writes);
-    return both != 0 ? over_shared(world, writer, both) : (ecs_conflict){ECS_CONFLICT_NONE, 0, 0};
+    if (both == 0) return (ecs_conflict){ECS_CONFLICT_NONE, NULL, NULL};
+    return (ecs_conflict){ECS_CONFLICT_ACCESS, writer->name,
+                          world->systems->shared[__builtin_ctzll(both)]};
 }
 
 ecs_conflict ecs_declared_conflict(const ecs_world* world, const ecs_system* first,
@@ -191,13 +184,17 @@ void ecs_declared_check_part(const ecs_world* world, uint32_t component, bool is
     if (world->running->is_confined) ecs_declared_check(world, component, false);
 }
 
+static const ecs_place* place_of(const ecs_world* world, const ecs_rows* rows) {
+    const ecs_record* record = ecs_fast_record(&world->fast, rows->entities[0]);
+    return &world->fast.places[record->place >> ECS_ROW_BITS];
+}
+
 // The bytes of a column that the system may only read, as a hash; 0 for any other term.
 static uint64_t hash_of_read(const ecs_world* world, const ecs_query* query, const ecs_rows* rows,
                              uint32_t term) {
     const ecs_access access = query->access[term];
     if ((access != ECS_READ && access != ECS_OPTIONAL_READ) || !rows->columns[term]) return 0;
-    const ecs_record* record = ecs_fast_record(&world->fast, rows->entities[0]);
-    const ecs_place* place = &world->fast.places[record->place >> ECS_ROW_BITS];
+    const ecs_place* place = place_of(world, rows);
     const size_t size = place->slots[query->components[term]].size;
     return base_hash64(rows->columns[term], size * rows->count, 0);
 }
@@ -206,8 +203,7 @@ static uint64_t hash_of_read(const ecs_world* world, const ecs_query* query, con
 // handle is one of them.
 static uint64_t hash_of_marks(const ecs_world* world, const ecs_query* query, const ecs_rows* rows,
                               uint32_t term) {
-    const ecs_record* record = ecs_fast_record(&world->fast, rows->entities[0]);
-    const ecs_place* place = &world->fast.places[record->place >> ECS_ROW_BITS];
+    const ecs_place* place = place_of(world, rows);
     const ecs_slot* slot = &place->slots[query->components[term]];
     const uint32_t count = world->fast.chunk_counts[place->chunk->id];
     if (slot->column == ECS_SLOT_NONE || slot->marks == 0) return 0;

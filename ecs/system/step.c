@@ -38,12 +38,6 @@ struct ecs_running {
 // One process has many worlds: a server's, clients' and those that are shown.
 static _Thread_local ecs_running here;
 
-static void set_mark(ecs_world* world, const ecs_system* system, ecs_entity entity) {
-    ecs_mark* mark = &world->systems->mark;
-    atomic_store_explicit(&mark->entity, entity, memory_order_relaxed);
-    atomic_store_explicit(&mark->system, system, memory_order_relaxed);
-}
-
 // A value that was written past tracking is watched, to learn who writes it.
 static inline void look(ecs_world* world, const ecs_system* system) {
     const char* name = system ? system->name : NULL;
@@ -55,7 +49,7 @@ static void flush_point(ecs_world* world, const ecs_stage* stage) {
     BASE_ASSERT(stage->world == world && world->fast.stage_depth > 0);
     uint32_t budget = world->limits.events_per_flush_max;
     for (;;) {
-        set_mark(world, NULL, ECS_ENTITY_NONE);
+        ecs_mark_set(world, NULL, ECS_ENTITY_NONE);
         ecs_commands_apply(world);
         ecs_events_resolve(world); // what names a placeholder that no command made
         const uint32_t waiting = ecs_events_count(world->events);
@@ -102,7 +96,7 @@ static void run_alone(ecs_world* world, uint32_t position, ecs_system* system, e
     stage->context = system->context;
     ecs_commands_enter(world->commands, position, 0);
     world->running = system;
-    set_mark(world, system, ECS_ENTITY_NONE);
+    ecs_mark_set(world, system, ECS_ENTITY_NONE);
     watch(world, system);
     if (system->has_members) ecs_membership_deliver(system, &system->members, stage);
     if (system->run && !system->query) {
@@ -113,7 +107,7 @@ static void run_alone(ecs_world* world, uint32_t position, ecs_system* system, e
         ecs_query_iter iter = ecs_query_begin(world, system->query);
         watch(world, system);
         while (ecs_query_next(&iter)) {
-            set_mark(world, system, iter.rows.entities[0]);
+            ecs_mark_set(world, system, iter.rows.entities[0]);
             ecs_declared_run(system, stage, &iter.rows);
         }
     }
@@ -159,7 +153,7 @@ static bool run_wave(ecs_world* world, const ecs_system_order* order, uint32_t f
             is_made = ecs_wave_add(world, &wave, i, system) && is_made;
     }
     if (is_made && wave.count > 1) {
-        set_mark(world, list[order->systems[first]], ECS_ENTITY_NONE);
+        ecs_mark_set(world, list[order->systems[first]], ECS_ENTITY_NONE);
         ecs_wave_run(world, &wave, stage);
         look_at_wave(world, order, first, end);
         return true;
@@ -193,7 +187,7 @@ static void run_stage(ecs_world* world, uint32_t index, const ecs_step* step) {
     ecs_mark* mark = &world->systems->mark;
     atomic_store_explicit(&mark->tick, step->tick, memory_order_relaxed);
     atomic_store_explicit(&mark->stage, &world->systems->stages[index], memory_order_relaxed);
-    set_mark(world, NULL, ECS_ENTITY_NONE);
+    ecs_mark_set(world, NULL, ECS_ENTITY_NONE);
     const ecs_mark* outer = atomic_load_explicit(&here.mark, memory_order_relaxed);
     atomic_store_explicit(&here.mark, mark, memory_order_release);
     world->chance = base_hash64_mix(world->rng.state ^ world->rng.stream, step->tick);

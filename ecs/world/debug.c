@@ -99,7 +99,7 @@ static void validate_queue(const ecs_world* world) {
     uint32_t count = 0;
     uint32_t unresolved = 0;
     ecs_event_walk walk = {.at = events->head};
-    for (const uint8_t* payload; (payload = ecs_events_next(events, &walk)) != NULL; count++) {
+    for (uint8_t* payload; (payload = ecs_events_next(events, &walk)) != NULL; count++) {
         BASE_ASSERT(ecs_event_is_queued(events, walk.kind->id));
         unresolved += ecs_event_is_unresolved(walk.kind, payload);
     }

@@ -229,15 +229,12 @@ ecs_result ecs_commands_read(ecs_restorer* load) {
 //     each: handle, template, values as in commands (components first), parked events
 
 static void write_parked(const ecs_world* world, const ecs_pending* pending, base_bytes* bytes) {
-    _Alignas(16) uint8_t payload[ECS_EVENT_BYTES_MAX];
     base_bytes_write_varint(bytes, pending->parked_count);
     for (uint32_t at = 0; at < pending->parked_bytes;) {
-        ecs_parked_head head;
-        memcpy(&head, pending->parked + at, sizeof(head));
-        memcpy(payload, pending->parked + at + sizeof(head), head.size);
-        base_bytes_write_u16(bytes, head.type);
-        ecs_type_write(&world->events->kinds[head.type - 1]->type, payload, bytes);
-        at += ecs_parked_bytes(head.size);
+        const ecs_parked_head* head = (const void*)(pending->parked + at);
+        base_bytes_write_u16(bytes, head->type);
+        ecs_type_write(&world->events->kinds[head->type - 1]->type, head + 1, bytes);
+        at += ecs_parked_bytes(head->size);
     }
 }
 
