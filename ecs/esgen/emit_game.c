@@ -10,13 +10,6 @@
 // The function that fills a game's context before its systems are registered, and the one that
 // takes what a match starts with. All that is missing is reported by name, not only the first.
 
-static uint32_t count_slots(const esgen_game* game, esgen_slot_kind kind) {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < game->slot_count; i++)
-        count += game->slots[i].kind == kind;
-    return count;
-}
-
 static void put_ids(base_bytes* out, const esgen_game* game) {
     static const char* const kinds[] = {[ESGEN_SLOT_COMPONENT] = "component",
                                         [ESGEN_SLOT_TEMPLATE] = "template",
@@ -95,7 +88,8 @@ static void put_find(base_bytes* out, const esgen_unit* unit) {
             esgen_put(out, "    (void)ecs_template_need(&need, \"%s\");\n",
                       game->slots[i].name.text);
     esgen_put(out, "    ecs_result result = ecs_need_result(&need);\n");
-    if (count_slots(game, ESGEN_SLOT_STEP)) esgen_put(out, "    ecs_quant quant = {0};\n");
+    if (esgen_slot_find(game, ESGEN_SLOT_STEP, NULL))
+        esgen_put(out, "    ecs_quant quant = {0};\n");
     for (uint32_t i = 0; i < game->slot_count; i++) {
         const esgen_slot* slot = &game->slots[i];
         if (slot->kind == ESGEN_SLOT_TAG)
@@ -155,14 +149,6 @@ static void put_take(base_bytes* out, const esgen_unit* unit) {
                   "        %s_take_setting(&game->%s, i, start->settings[i]);\n",
                   game->name.text, settings->field.text);
     esgen_put(out, "}\n");
-}
-
-// The function that fills a game's context, and its settings.
-static void put_context(base_bytes* out, const esgen_unit* unit) {
-    BASE_ASSERT(unit && out);
-    put_settings(out, unit);
-    put_find(out, unit);
-    put_take(out, unit);
 }
 
 // Functions per event with ES_MESSAGE: between its payload and the struct that protoc-c makes.
@@ -744,7 +730,9 @@ void esgen_put_game(base_bytes* out, const esgen_unit* unit, const char* stem) {
     put_sounds(out, unit);
     for (uint32_t i = 0; i < unit->game.keys.count; i++)
         if (unit->game.heads[i].text[0]) esgen_put(out, "\n%s;\n", unit->game.heads[i].text);
-    put_context(out, unit);
+    put_settings(out, unit);
+    put_find(out, unit);
+    put_take(out, unit);
     put_each(out, unit, put_keeper);
     put_registration(out, unit, stem);
     put_hooks(out, unit);

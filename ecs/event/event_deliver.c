@@ -80,13 +80,6 @@ static inline void call_row(ecs_system* system, ecs_stage* stage, const ecs_even
     system->on_event(stage, event, &spot->rows);
 }
 
-static inline void call_at(ecs_world* world, ecs_system* system, ecs_stage* stage,
-                           const ecs_event* event, uint32_t row_place, handler_spot* spot) {
-    const ecs_place* place = &world->fast.places[row_place >> ECS_ROW_BITS];
-    if (find_spot(spot, system, place->archetype))
-        call_row(system, stage, event, place, row_place & ECS_ROW_MASK, spot);
-}
-
 void ecs_system_call_rows(ecs_world* world, ecs_system* system, ecs_stage* stage,
                           const ecs_event* event) {
     BASE_ASSERT(system->on_event && world->fast.stage_depth > 0);
@@ -114,7 +107,9 @@ static inline void call_handler(ecs_world* world, ecs_system* system, ecs_stage*
         return;
     }
     stage->context = system->context;
-    call_at(world, system, stage, event, place, spot);
+    const ecs_place* chunk = &world->fast.places[place >> ECS_ROW_BITS];
+    if (find_spot(spot, system, chunk->archetype))
+        call_row(system, stage, event, chunk, place & ECS_ROW_MASK, spot);
 }
 
 // To the systems that track this component.

@@ -73,17 +73,12 @@ static void list_push(ecs_membership_list* list, ecs_entity entity) {
     list->at[ecs_entity_index(entity)] = list->count;
 }
 
-static bool list_has(const ecs_membership_list* list, ecs_entity entity) {
-    uint32_t index = ecs_entity_index(entity);
-    uint32_t place = index < list->at_capacity ? list->at[index] : 0;
-    return place > 0 && list->items[place - 1] == entity;
-}
-
 static bool list_take(ecs_membership_list* list, ecs_entity entity) {
-    if (!list_has(list, entity)) return false;
-    uint32_t* place = &list->at[ecs_entity_index(entity)];
-    list->items[*place - 1] = ECS_ENTITY_NONE;
-    *place = 0;
+    const uint32_t index = ecs_entity_index(entity);
+    const uint32_t place = index < list->at_capacity ? list->at[index] : 0;
+    if (place == 0 || list->items[place - 1] != entity) return false;
+    list->items[place - 1] = ECS_ENTITY_NONE;
+    list->at[index] = 0;
     list->holes++;
     return true;
 }

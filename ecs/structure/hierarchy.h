@@ -32,7 +32,7 @@ bool ecs_hierarchy_has_family(ecs_world* world, ecs_entity entity);
 void ecs_hierarchy_destroy(ecs_world* world, ecs_entity entity);
 void ecs_hierarchy_validate(const ecs_world* world);
 
-// Reading links as they are, without catching up: for hierarchy.c and hierarchy.c.
+// Reading links as they are, without catching up.
 
 /// Could a value name an entity of this world?
 static inline bool ecs_link_is_handle(const ecs_world* world, ecs_entity value) {
@@ -40,15 +40,13 @@ static inline bool ecs_link_is_handle(const ecs_world* world, ecs_entity value) 
     return index >= 1 && ecs_entity_generation(value) >= 1 &&
            index <= world->limits.replicated_index_max + world->limits.local_entities_max;
 }
-/// The handle of a linked index; its entity lives.
-static inline ecs_entity ecs_link_handle(const ecs_world* world, uint32_t index) {
-    return ecs_entity_make(index, ecs_record_at(world->storage, index)->life & ECS_GENERATION_MAX);
-}
 /// From a child's index on along its siblings: the first whose parent is this handle.
 static inline ecs_entity ecs_link_skip(const ecs_world* world, uint32_t at, ecs_entity parent) {
     while (at != 0) {
         const ecs_link* link = ecs_link_at(&world->storage->links, at);
-        if (link->parent == parent) return ecs_link_handle(world, at);
+        if (link->parent == parent) // its entity lives
+            return ecs_entity_make(at,
+                                   ecs_record_at(world->storage, at)->life & ECS_GENERATION_MAX);
         at = link->next;
     }
     return ECS_ENTITY_NONE;

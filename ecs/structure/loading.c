@@ -45,10 +45,6 @@ static ecs_pending* pending_find(const ecs_world* world, ecs_entity entity) {
     return waits ? &world->loading->slots[entry->pending - 1] : NULL;
 }
 
-static uint32_t number_of(const ecs_loading* loading, const ecs_pending* pending) {
-    return (uint32_t)(pending - loading->slots) + 1;
-}
-
 // Room for one more slot. @return false when memory ran out.
 static bool pending_reserve(ecs_world* world) {
     ecs_loading* loading = world->loading;
@@ -110,7 +106,7 @@ static void pending_free_content(ecs_world* world, ecs_pending* pending) {
 static void pending_unsettle(ecs_world* world, ecs_pending* pending) {
     BASE_ASSERT(world->loading->count > 0);
     ecs_loading* loading = world->loading;
-    uint32_t number = number_of(loading, pending);
+    uint32_t number = (uint32_t)(pending - loading->slots) + 1;
     ecs_held_handle* entry = ecs_held_find(world, pending->entity);
     if (entry) entry->pending = 0;
     uint32_t* before =

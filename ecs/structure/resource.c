@@ -78,15 +78,12 @@ static void drop(ecs_loading* loading, uint32_t at) {
     loading->request_free = at;
 }
 
-static bool is_ended(const ecs_resource* resource) {
-    return memchr(resource->kind, 0, sizeof(resource->kind)) &&
-           memchr(resource->name, 0, sizeof(resource->name));
-}
-
 static ecs_result add_request(ecs_world* world, const ecs_resource* resource,
                               ecs_pending* pending) {
     ecs_loading* loading = world->loading;
-    BASE_ASSERT(is_ended(resource) && "a type names a resource without an end");
+    BASE_ASSERT(memchr(resource->kind, 0, sizeof resource->kind) &&
+                memchr(resource->name, 0, sizeof resource->name) &&
+                "a type names a resource without an end");
     if (resource->name[0] == 0) return ECS_OK; // a value that names nothing needs nothing
     uint64_t hash = hash_of(resource);
     uint32_t at = find_resource(loading, resource, hash);

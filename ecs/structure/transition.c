@@ -41,13 +41,6 @@ static void record_parent(ecs_world* world, const ecs_chunk* chunk, ecs_entity e
         ecs_link_record(&world->storage->links, entity);
 }
 
-// After a row was filled: shadow := value, hash added, listed as created.
-static void structure_created(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
-                              ecs_entity entity) {
-    ecs_track_created(world, entity, chunk, row);
-    record_parent(world, chunk, entity);
-}
-
 void ecs_structure_destroying(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
                               ecs_entity entity) {
     ecs_track_destroying(world, entity, chunk, row);
@@ -179,7 +172,8 @@ static __attribute__((noinline)) ecs_result create_any(ecs_world* world, ecs_ent
     ecs_row_settle(storage, chunk, row, made, template_id);
     storage->entity_count++;
     if (is_given && storage->held.count > 0) ecs_held_created(world, made);
-    structure_created(world, chunk, row, made);
+    ecs_track_created(world, made, chunk, row);
+    record_parent(world, chunk, made);
     storage->runway.left = 0; // room in tracking's lists that a series was promised may be used up
     if (binding->is_singleton) binding->single = made;
     *entity = made;

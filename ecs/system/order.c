@@ -28,50 +28,39 @@ uint32_t ecs_system_index(const ecs_world* world, const char* name) {
     return UINT32_MAX;
 }
 
-static const char* hint_of(const ecs_world* world, const char* name, char hint[BASE_HINT_BYTES]) {
-    base_nearest nearest = base_nearest_begin(name);
-    for (uint32_t i = 0; i < world->systems->count; i++)
-        base_nearest_offer(&nearest, world->systems->list[i]->name);
-    return base_nearest_hint(&nearest, hint);
-}
-
 static ecs_result check_names(const ecs_world* world, const base_reporter* reporter,
-                              const char* system, const ecs_names* names, const char* word) {
+                              const ecs_names* names, const char* kind, const char* owner,
+                              const char* word) {
     for (uint32_t i = 0; i < names->count; i++) {
-        if (ecs_system_index(world, names->names[i]) == UINT32_MAX) {
-            char hint[BASE_HINT_BYTES];
-            base_report(reporter, NULL, 0, "system '%s' runs %s '%s', which is not registered%s",
-                        system, word, names->names[i], hint_of(world, names->names[i], hint));
-            return ECS_ERR_UNKNOWN;
-        }
+        const char* name = names->names[i];
+        if (ecs_system_index(world, name) != UINT32_MAX) continue;
+        char hint[BASE_HINT_BYTES];
+        base_nearest nearest = base_nearest_begin(name);
+        for (uint32_t k = 0; k < world->systems->count; k++)
+            base_nearest_offer(&nearest, world->systems->list[k]->name);
+        base_report(reporter, NULL, 0, "%s '%s' %s '%s', which is not registered%s", kind, owner,
+                    word, name, base_nearest_hint(&nearest, hint));
+        return ECS_ERR_UNKNOWN;
     }
     return ECS_OK;
 }
 
 ecs_result ecs_order_check_names(ecs_world* world, const base_reporter* reporter) {
     const ecs_systems* systems = world->systems;
-    for (uint32_t i = 0; i < systems->count; i++) {
+    ecs_result result = ECS_OK;
+    for (uint32_t i = 0; i < systems->count && result == ECS_OK; i++) {
         const ecs_system* system = systems->list[i];
         if (!system->is_present) continue;
-        ecs_result result = check_names(world, reporter, system->name, &system->before, "before");
+        result =
+            check_names(world, reporter, &system->before, "system", system->name, "runs before");
         if (result == ECS_OK)
-            result = check_names(world, reporter, system->name, &system->after, "after");
-        if (result != ECS_OK) return result;
+            result =
+                check_names(world, reporter, &system->after, "system", system->name, "runs after");
     }
-    for (uint32_t i = 0; i < systems->stage_count; i++) {
-        const ecs_names* names = &systems->stages[i].explicit_order;
-        for (uint32_t k = 0; k < names->count; k++) {
-            if (ecs_system_index(world, names->names[k]) == UINT32_MAX) {
-                char hint[BASE_HINT_BYTES];
-                base_report(reporter, NULL, 0,
-                            "the order of stage '%s' names '%s', which is not registered%s",
-                            systems->stages[i].name, names->names[k],
-                            hint_of(world, names->names[k], hint));
-                return ECS_ERR_UNKNOWN;
-            }
-        }
-    }
-    return ECS_OK;
+    for (uint32_t i = 0; i < systems->stage_count && result == ECS_OK; i++)
+        result = check_names(world, reporter, &systems->stages[i].explicit_order,
+                             "the order of stage", systems->stages[i].name, "names");
+    return result;
 }
 
 // The graph of one list: nodes are positions in the list.

@@ -179,14 +179,6 @@ static void recorder_deinit(ecs_world* world, ecs_recorder* recorder) {
     *recorder = (ecs_recorder){0};
 }
 
-// From now on what is recorded through `view`, a copy of the world, goes to the recorder, as
-// commands of this system and job.
-static void recorder_bind(ecs_world* view, ecs_recorder* recorder, uint32_t system, uint32_t job) {
-    BASE_ASSERT(recorder->commands.view.count == 0 && ecs_events_count(&recorder->events) == 0);
-    (void)put_queues(view, (world_queues){&recorder->commands, &recorder->events});
-    ecs_commands_enter(&recorder->commands, system, job);
-}
-
 // Events of the recorder go to the end of the world's queue, then its commands are applied, and
 // both agree about placeholders. The recorder is empty then. Between systems.
 static void recorder_take(ecs_world* world, ecs_recorder* recorder) {
@@ -265,7 +257,10 @@ static void open_range(const ecs_world* world, ecs_range* range, const ecs_stage
     range->view.running = range->system;
     if (BASE_VALIDATE_ON) range->view.fast.check = ecs_declared_check;
     range->view.counters = (ecs_counters){0};
-    recorder_bind(&range->view, &range->recorder, range->position, range->number);
+    ecs_recorder* recorder = &range->recorder;
+    BASE_ASSERT(recorder->commands.view.count == 0 && ecs_events_count(&recorder->events) == 0);
+    (void)put_queues(&range->view, (world_queues){&recorder->commands, &recorder->events});
+    ecs_commands_enter(&recorder->commands, range->position, range->number);
     range->stage = *stage;
     range->stage.world = &range->view;
     range->stage.context = range->system->context;

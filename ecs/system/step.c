@@ -118,13 +118,6 @@ static void run_alone(ecs_world* world, uint32_t position, ecs_system* system, e
     look(world, system);
 }
 
-static void run_guarded(ecs_world* world, uint32_t position, ecs_system* system, ecs_stage* stage) {
-    ecs_guard before;
-    ecs_guard_sum(world, &before);
-    run_alone(world, position, system, stage);
-    ecs_guard_compare(world, system, &before);
-}
-
 // Of a wave that is done: the first system that reads the watched value in its rows.
 static void look_at_wave(ecs_world* world, const ecs_system_order* order, uint32_t first,
                          uint32_t end) {
@@ -164,10 +157,11 @@ static bool run_wave(ecs_world* world, const ecs_system_order* order, uint32_t f
     for (uint32_t i = first; i < end && due > 0; i++) {
         ecs_system* system = list[order->systems[i]];
         if (!is_due(system, stage->tick)) continue;
-        if (ecs_guard_is_due(stage))
-            run_guarded(world, i, system, stage);
-        else
-            run_alone(world, i, system, stage);
+        ecs_guard before;
+        const bool is_guarded = ecs_guard_is_due(stage);
+        if (is_guarded) ecs_guard_sum(world, &before);
+        run_alone(world, i, system, stage);
+        if (is_guarded) ecs_guard_compare(world, system, &before);
     }
     return due > 0;
 }

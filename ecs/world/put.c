@@ -54,13 +54,6 @@ static ecs_result refuse_field(const place* at, const char* field, const base_re
     return ECS_ERR_UNKNOWN;
 }
 
-static void take_component(ecs_world* world, ecs_component_id id, place* at) {
-    at->component = ecs_component_get(world, id);
-    at->type = ecs_type_get(world, at->component->type);
-    at->first = 0;
-    at->last = at->type->field_count;
-}
-
 // Names of both may have dots: the longest component counts.
 static ecs_result find_place(ecs_world* world, const char* path, place* at,
                              const base_reporter* reporter) {
@@ -79,7 +72,10 @@ static ecs_result find_place(ecs_world* world, const char* path, place* at,
         if (length > 0) id = ecs_component_find(world, name);
     }
     if (id == ECS_COMPONENT_NONE) return refuse_name(world, path, reporter);
-    take_component(world, id, at);
+    at->component = ecs_component_get(world, id);
+    at->type = ecs_type_get(world, at->component->type);
+    at->first = 0;
+    at->last = at->type->field_count;
     if (length == whole) return ECS_OK;
     const char* field = name + length + 1;
     while (at->first < at->last && strcmp(at->type->fields[at->first].name, field) != 0)

@@ -278,18 +278,15 @@ static ecs_result read_templates(ecs_restorer* load) {
 
 static ecs_result read_events(ecs_restorer* load) {
     ecs_world* world = load->world;
-    ecs_type_context context = {world->allocator};
     uint64_t count = base_reader_varint(&load->reader);
     if (load->reader.failed || count > world->limits.events_queued_max)
         return load->reader.failed ? ECS_ERR_MALFORMED : ECS_ERR_FULL;
     for (uint32_t i = 0; i < count; i++) {
         ecs_entity target = base_reader_u32(&load->reader);
-        ecs_event_type type = base_reader_u16(&load->reader);
-        if (load->reader.failed || !ecs_event_is_queued(world->events, type))
-            return ECS_ERR_MALFORMED;
-        _Alignas(16) uint8_t payload[ECS_EVENT_BYTES_MAX] = {0};
-        if (!ecs_type_read(&world->events->kinds[type - 1]->type, &context, payload, &load->reader))
-            return ecs_restorer_fault(load);
+        _Alignas(16) uint8_t payload[ECS_EVENT_BYTES_MAX];
+        ecs_event_type type;
+        ecs_result result = ecs_restorer_event(load, &type, payload);
+        if (result != ECS_OK) return result;
         if (!ecs_event_post(world, target, type, payload)) return ECS_ERR_MEMORY;
     }
     return ECS_OK;

@@ -281,20 +281,30 @@ static ecs_result read_values(ecs_restorer* load, ecs_pending* pending) {
     return ECS_OK;
 }
 
+ecs_result ecs_restorer_event(ecs_restorer* load, ecs_event_type* type, void* payload) {
+    ecs_type_context context = {load->world->allocator};
+    *type = base_reader_u16(&load->reader);
+    if (load->reader.failed || !ecs_event_is_queued(load->world->events, *type))
+        return ECS_ERR_MALFORMED;
+    memset(payload, 0, ECS_EVENT_BYTES_MAX);
+    const ecs_type* kind = &load->world->events->kinds[*type - 1]->type;
+    return ecs_type_read(kind, &context, payload, &load->reader) ? ECS_OK
+                                                                 : ecs_restorer_fault(load);
+}
+
 static ecs_result read_parked(ecs_restorer* load, ecs_pending* pending) {
     ecs_world* world = load->world;
     base_reader* reader = &load->reader;
-    ecs_type_context context = {world->allocator};
     uint64_t count = base_reader_varint(reader);
     if (reader->failed || count > world->limits.events_queued_max - world->loading->parked_count)
         return reader->failed ? ECS_ERR_MALFORMED : ECS_ERR_FULL;
     for (uint32_t i = 0; i < count; i++) {
-        ecs_event_type type = base_reader_u16(reader);
-        if (reader->failed || !ecs_event_is_queued(world->events, type)) return ECS_ERR_MALFORMED;
-        _Alignas(16) uint8_t payload[ECS_EVENT_BYTES_MAX] = {0};
-        const ecs_type* kind = &world->events->kinds[type - 1]->type;
-        if (!ecs_type_read(kind, &context, payload, reader)) return ecs_restorer_fault(load);
-        if (!ecs_pending_park(world, pending, type, payload, kind->size)) return ECS_ERR_MEMORY;
+        _Alignas(16) uint8_t payload[ECS_EVENT_BYTES_MAX];
+        ecs_event_type type;
+        ecs_result result = ecs_restorer_event(load, &type, payload);
+        if (result != ECS_OK) return result;
+        if (!ecs_pending_park(world, pending, type, payload, world->events->kinds[type - 1]->size))
+            return ECS_ERR_MEMORY;
     }
     return ECS_OK;
 }
@@ -501,12 +511,6 @@ static void write_cells(saver* save, const ecs_type* type, const ecs_chunk* chun
     drain(save, DRAIN_BYTES);
 }
 
-static void write_column(saver* save, const ecs_archetype* archetype, uint32_t column) {
-    for (uint32_t k = 0; k < archetype->chunk_count; k++)
-        write_cells(save, archetype->columns[column].type, archetype->chunks[k], column,
-                    ECS_SLOT_NONE);
-}
-
 // Is it left to fill_block to find out whether the values of a column differ from their shadows?
 static bool is_left(const saver* save, const ecs_type* type, const ecs_chunk* chunk,
                     uint32_t track) {
@@ -558,10 +562,13 @@ static void write_archetype(saver* save, const ecs_archetype* archetype) {
     }
     for (uint32_t column = 0; column < archetype->column_count; column++) {
         if (archetype->columns[column].size == 0) continue;
-        if (archetype->columns[column].track == ECS_SLOT_NONE)
-            write_column(save, archetype, column);
-        else
+        if (archetype->columns[column].track != ECS_SLOT_NONE) {
             write_tracked(save, archetype, column);
+            continue;
+        }
+        for (uint32_t k = 0; k < archetype->chunk_count; k++)
+            write_cells(save, archetype->columns[column].type, archetype->chunks[k], column,
+                        ECS_SLOT_NONE);
     }
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/workers.h"
+#include "ecs/event.h"
 #include "ecs/template.h"
 #include "ecs/world.h"
 #include "table/storage.h"
@@ -89,6 +90,10 @@ BASE_MUST_USE ecs_result ecs_commands_read(ecs_restorer* load);
 /// Entities that wait for resources, after the held handles.
 /// @return ECS_OK; ECS_ERR_MALFORMED; ECS_ERR_MEMORY; ECS_ERR_FULL.
 BASE_MUST_USE ecs_result ecs_loading_read(ecs_restorer* load);
+/// An event's type, which may wait in the queue, and its payload of ECS_EVENT_BYTES_MAX.
+/// @return ECS_OK; ECS_ERR_MALFORMED; ECS_ERR_MEMORY.
+BASE_MUST_USE ecs_result ecs_restorer_event(ecs_restorer* load, ecs_event_type* type,
+                                            void* payload);
 /// Why a value could not be read.
 static inline ecs_result ecs_restorer_fault(const ecs_restorer* load) {
     return load->reader.failed ? ECS_ERR_MALFORMED : ECS_ERR_MEMORY;
