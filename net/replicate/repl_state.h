@@ -6,7 +6,7 @@
 /// change or after the loss of the newest packet with it. When it is written, its bases are rows
 /// that this client acknowledged for this entity. A waiting entity is due once in an interval of 1
 /// to 64 ticks, which its weight and the budget set; due and late ones go first, by level.
-/// Creations and destructions have a reserved share, and the wait is bounded (repl_state_select.c).
+/// Creations and destructions have a reserved share, and the wait is bounded (repl_state_write.c).
 ///
 /// Memory:  grows with the client's scope and the largest packet, then stays.
 /// Threads: one at a time for all replication states of a lane (replicator.h).
@@ -242,16 +242,24 @@ struct net_repl_state {
     net_repl_state_counters counters;
 };
 
+static inline void net_set_bit(uint64_t* set, uint32_t slot) {
+    set[slot >> 6] |= UINT64_C(1) << (slot & 63);
+}
+
+static inline bool net_has_bit(const uint64_t* set, uint32_t slot) {
+    return set[slot >> 6] >> (slot & 63) & 1;
+}
+
 static inline uint64_t* net_set(const net_repl_state* repl, net_repl_set set) {
     return repl->sets + (size_t)set * repl->word_count;
 }
 
 static inline bool net_set_has(const net_repl_state* repl, net_repl_set set, uint32_t slot) {
-    return net_set(repl, set)[slot >> 6] >> (slot & 63) & 1;
+    return net_has_bit(net_set(repl, set), slot);
 }
 
 static inline void net_set_add(net_repl_state* repl, net_repl_set set, uint32_t slot) {
-    net_set(repl, set)[slot >> 6] |= UINT64_C(1) << (slot & 63);
+    net_set_bit(net_set(repl, set), slot);
 }
 
 static inline void net_set_remove(net_repl_state* repl, net_repl_set set, uint32_t slot) {
@@ -352,7 +360,7 @@ BASE_MUST_USE bool net_repl_state_pull(net_repl_state* repl);
 /// The classes of a slot's row in a packet of this tick.
 uint16_t net_repl_state_classes_at(const net_repl_state* repl, uint32_t slot, uint32_t tick);
 
-// ---- packets (repl_state_records.c) ----
+// ---- packets (repl_state.c) ----
 
 /// Make the sets of the next packet free: what its place knew is folded into `bases`.
 /// @return false when memory ran out.
@@ -369,9 +377,9 @@ void net_repl_state_mark_full(const net_repl_state* repl, uint64_t* held);
 /// The newest acknowledged packet in the window that carried a slot, as packets back; 0: none.
 uint32_t net_repl_state_find_base(const net_repl_state* repl, uint32_t slot);
 
-// ---- selecting (repl_state_select.c) ----
+// ---- writing (repl_state_write.c) ----
 
-/// Add the slots whose create is in flight to `held` (repl_state_write.c).
+/// Add the slots whose create is in flight to `held`.
 void net_repl_state_find_held(const net_repl_state* repl, uint64_t* held);
 /// Put the waiting slots that are not held into lane.ranked, most urgent first: enough for `bits`,
 /// or all. @return false when memory ran out.
@@ -445,27 +453,7 @@ static inline ecs_tick net_replicator_now(const net_replicator* replicator) {
     return net_history_tick(replicator->history);
 }
 
-/// Private to replicate: composing one snapshot, shared by repl_state_bases.c and
-/// repl_state_records.c.
-
-typedef struct net_composer {
-    net_repl_state* repl;
-    net_snapshot_writer* writer;
-    net_encoded_rows* encoded_rows;
-    uint32_t now, words;
-    uint32_t list_back, list_count; // rows in the list of the packet that is looked at
-    uint64_t* single;               // slots of the present base without a second one
-    uint64_t* doubled;              // all slots that are coded with a second base
-    uint64_t* absolute;
-} net_composer;
-
-static inline void net_set_bit(uint64_t* set, uint32_t slot) {
-    set[slot >> 6] |= UINT64_C(1) << (slot & 63);
+/// The low bits of the tick of the replicator.
+static inline uint32_t net_repl_state_now(const net_repl_state* repl) {
+    return (uint32_t)net_replicator_now(repl->replicator);
 }
-
-/// Get the rows of the newest run: with the second base at this distance for the slots that are in
-/// `doubled`. A slot whose base is forgotten goes to `single` or `absolute`.
-/// @return true; false when memory ran out.
-BASE_MUST_USE bool net_composer_add_records(net_composer* c, uint32_t age, uint32_t d);
-/// The row of a slot in the snapshot.
-void net_composer_take(net_composer* c, uint32_t slot, const net_encoded_row* encoded);

@@ -31,14 +31,227 @@ enum {
 // there.
 _Static_assert(BASE2_TICKS_MAX <= NET_SNAPSHOT_BASE_SLACK_TICKS, "it keeps rows so much older");
 
-static uint64_t* lane_set(const net_composer* c, net_lane_set set) {
+typedef struct composer {
+    net_repl_state* repl;
+    net_snapshot_writer* writer;
+    net_encoded_rows* encoded_rows;
+    uint32_t now, words;
+    uint32_t list_back, list_count; // rows in the list of the packet that is looked at
+    uint64_t* single;               // slots of the present base without a second one
+    uint64_t* doubled;              // all slots that are coded with a second base
+    uint64_t* absolute;
+} composer;
+
+static uint64_t* lane_set(const composer* c, net_lane_set set) {
     return net_snapshot_writer_set(c->writer, set);
+}
+
+// ---- records ----
+
+// The records of a run: the encoded rows of its slots. Most rows are found, in the same cell of
+// their homes; those that are missing are encoded together, so that memory is read ahead.
+
+enum { CODED_TOGETHER = 32 }; // records whose rows are prefetched together
+
+// Rows of one kind: all that is asked for with the same bases and classes.
+typedef struct row_kind {
+    net_encoded_row_key key;
+    uint32_t is_for; // classes; UINT32_MAX: not known yet
+    uint32_t wanted; // the key in a home
+    net_encoded_row_kind* known;
+    uint32_t count; // asked for
+} row_kind;
+
+typedef struct row_finder {
+    composer* c;
+    net_record_group* run;
+    net_encoded_row_wish missing[CODED_TOGETHER]; // records whose rows are not encoded yet
+    uint32_t missing_count;
+} row_finder;
+
+// The row of a slot in the snapshot.
+static void take_row(composer* c, uint32_t slot, const net_encoded_row* encoded) {
+    net_snapshot_writer* writer = c->writer;
+    writer->cells[slot] = net_encoded_row_cell(encoded);
+    writer->encoded_bits += encoded->bits;
+}
+
+// The history has forgotten a base: the slot goes to those without a second base, or without any.
+static void move_slot(const row_finder* f, uint32_t slot, bool has_base) {
+    composer* c = f->c;
+    const uint64_t keep = ~(UINT64_C(1) << (slot & 63));
+    net_run_word* at = c->writer->run_words + f->run->words;
+    while (at->word != slot >> 6)
+        at++;
+    at->slots &= keep;
+    f->run->count--;
+    c->writer->record_count--;
+    c->doubled[slot >> 6] &= keep;
+    net_set_bit(has_base ? c->single : c->absolute, slot);
+}
+
+// Encode the rows that are missing. @return false when memory ran out.
+static bool make_missing(row_finder* f) {
+    net_encoded_rows* encoded_rows = f->c->encoded_rows;
+    uint32_t count = f->missing_count;
+    f->missing_count = 0;
+    for (uint32_t step = 0; step <= 1 && count > 1; step++)
+        for (uint32_t i = 0; i < count; i++) {
+            const net_encoded_row_key* key = &f->missing[i].key;
+            net_history_warm(encoded_rows->history, key->index, encoded_rows->tick, key->age,
+                             key->d, step == 1);
+        }
+    net_encoded_rows_make_many(encoded_rows, f->missing, count);
+    for (uint32_t i = 0; i < count; i++) {
+        const net_encoded_row_wish* missing = &f->missing[i];
+        if (missing->result == NET_ENCODED_ROW_NO_MEMORY) return false;
+        if (missing->result == NET_ENCODED_ROW_OK)
+            take_row(f->c, missing->slot, &missing->encoded);
+        else
+            move_slot(f, missing->slot, missing->result == NET_ENCODED_ROW_NO_BASE2);
+    }
+    return true;
+}
+
+static void end_kind(const row_finder* f, row_kind* kind) {
+    net_encoded_rows* encoded_rows = f->c->encoded_rows;
+    if (kind->count == 0) return;
+    if (kind->known) kind->known->count += kind->count;
+    net_encoded_rows_ask(encoded_rows, &kind->key, kind->wanted, kind->count);
+    kind->count = 0;
+}
+
+static void begin_kind(const row_finder* f, row_kind* kind, uint16_t classes) {
+    end_kind(f, kind);
+    net_encoded_row_key* key = &kind->key;
+    kind->is_for = key->classes = classes;
+    key->base_classes = key->age ? classes : 0;
+    key->base2_classes = key->d ? classes : 0;
+    kind->wanted = net_encoded_rows_wanted(f->c->encoded_rows, key);
+    bool is_usual = kind->wanted != NET_ENCODED_ROW_UNUSUAL;
+    kind->known = is_usual ? net_encoded_rows_kind(f->c->encoded_rows, kind->wanted) : NULL;
+}
+
+// Are rows of the kind found at once?
+static bool has_cell(const row_kind* kind) {
+    return kind->known && kind->known->cell != NET_ENCODED_ROW_CELL_NONE;
+}
+
+// Find rows that were not found at once, or let them be made. @return false when memory ran out.
+static BASE_NOINLINE bool find_others(row_finder* f, row_kind* kind, uint32_t w, uint64_t slots) {
+    const net_repl_state* repl = f->c->repl;
+    bool has_looked = has_cell(kind);
+    for (; slots; slots &= slots - 1) {
+        uint32_t slot = w * 64 + base_bit_lowest(slots);
+        net_encoded_row encoded;
+        if (repl->classes[slot] != kind->is_for) {
+            begin_kind(f, kind, repl->classes[slot]);
+            has_looked = false;
+        }
+        kind->key.index = ecs_entity_index(repl->handles[slot]);
+        kind->count++;
+        if (!has_looked &&
+            net_encoded_rows_find_wanted(f->c->encoded_rows, kind->wanted, &kind->key, &encoded)) {
+            take_row(f->c, slot, &encoded);
+            continue;
+        }
+        net_encoded_row_wish* wish = &f->missing[f->missing_count++];
+        wish->key = kind->key;
+        wish->wanted = kind->wanted;
+        wish->slot = slot;
+        if (f->missing_count == CODED_TOGETHER && !make_missing(f)) return false;
+    }
+    return true;
+}
+
+// Take the rows of these slots of a word that are in the cell of their kind. *sum: their bits are
+// added. *unlike: slots with other classes. @return the slots without a row.
+static inline uint64_t find_usual(const net_encoded_rows* encoded_rows, const row_kind* kind,
+                                  const net_repl_state* repl, uint64_t* cells, uint32_t w,
+                                  uint64_t slots, uint64_t* sum, uint64_t* unlike) {
+    const ecs_entity* handles = repl->handles + (size_t)w * 64;
+    const uint16_t* classes = repl->classes + (size_t)w * 64;
+    const uint32_t stamp = encoded_rows->stamp, is_for = kind->is_for;
+    const net_encoded_row_home* homes = encoded_rows->homes;
+    const uint32_t cell = kind->known->cell;
+    uint64_t others = 0, without = 0, bits = 0;
+    cells += (size_t)w * 64;
+    BASE_KEEP_POINTER(handles);
+    BASE_KEEP_POINTER(classes);
+    BASE_KEEP_POINTER(cells);
+    for (; slots; slots &= slots - 1) {
+        uint32_t bit = base_bit_lowest(slots);
+        const net_encoded_row_home* home = &homes[ecs_entity_index(handles[bit])];
+        const uint64_t row = home->cells[cell];
+        if (home->stamp != stamp || classes[bit] != is_for || row == 0) {
+            if (classes[bit] != is_for)
+                others |= slots & (0 - slots);
+            else
+                without |= slots & (0 - slots);
+            continue;
+        }
+        cells[bit] = row;
+        bits += net_encoded_cell_bits(row);
+    }
+    *sum += bits;
+    *unlike = others;
+    return without;
+}
+
+// Get the rows of the slots of the run that are in this set, or not. @return false when memory ran
+// out.
+static bool find_kind(row_finder* f, row_kind* kind, const uint64_t* set, uint64_t inverse) {
+    net_encoded_rows* encoded_rows = f->c->encoded_rows;
+    net_snapshot_writer* writer = f->c->writer;
+    const net_repl_state* repl = f->c->repl;
+    uint64_t encoded_bits = 0;
+    uint32_t found = 0;
+    for (uint32_t i = f->run->words; i < f->run->words_end; i++) {
+        uint32_t w = writer->run_words[i].word;
+        uint64_t left = writer->run_words[i].slots & (set[w] ^ inverse), unlike;
+        if (left && kind->is_for == UINT32_MAX)
+            begin_kind(f, kind, repl->classes[w * 64 + base_bit_lowest(left)]);
+        for (; left; left = unlike) {
+            uint64_t without = left;
+            unlike = 0;
+            if (has_cell(kind))
+                without = find_usual(encoded_rows, kind, repl, writer->cells, w, left,
+                                     &encoded_bits, &unlike);
+            uint32_t count = net_word_count(left & ~without & ~unlike);
+            kind->count += count;
+            found += count;
+            if (without && !find_others(f, kind, w, without)) return false;
+            if (unlike) begin_kind(f, kind, repl->classes[w * 64 + base_bit_lowest(unlike)]);
+        }
+    }
+    encoded_rows->shared += found;
+    writer->encoded_bits += encoded_bits;
+    end_kind(f, kind);
+    return true;
+}
+
+// Get the rows of the newest run: with the second base at this distance for the slots that are in
+// `doubled`. A slot whose base is forgotten goes to `single` or `absolute`.
+// @return false when memory ran out.
+static bool add_records(composer* c, uint32_t age, uint32_t d) {
+    net_snapshot_writer* writer = c->writer;
+    row_finder f; // its list is long: nothing is cleared in vain
+    f.c = c;
+    f.run = &writer->runs[writer->run_count - 1];
+    f.missing_count = 0;
+    row_kind single = {.key = {.age = age}, .is_for = UINT32_MAX}, doubled = single;
+    doubled.key.d = (uint8_t)d;
+    if ((d > 0 && !find_kind(&f, &doubled, c->doubled, 0)) ||
+        !find_kind(&f, &single, c->doubled, UINT64_MAX))
+        return false;
+    f.run->has_single = age > 0 && single.is_for != UINT32_MAX;
+    return f.missing_count == 0 || make_missing(&f);
 }
 
 // ---- runs ----
 
 // Put what a set has. @return how many slots that are.
-static uint32_t put_set(const net_composer* c, const uint64_t* set) {
+static uint32_t put_set(const composer* c, const uint64_t* set) {
     uint32_t count = 0;
     for (uint32_t w = 0; w < c->words; w++) {
         if (!set[w]) continue;
@@ -49,13 +262,13 @@ static uint32_t put_set(const net_composer* c, const uint64_t* set) {
 }
 
 // Add a run of the `count` slots that were put, without a base.
-static bool add_absolute(net_composer* c, uint32_t count) {
+static bool add_absolute(composer* c, uint32_t count) {
     return net_snapshot_writer_add_run(c->writer, NET_SNAPSHOT_ABSOLUTE, 0, 0, count) &&
-           net_composer_add_records(c, 0, 0);
+           add_records(c, 0, 0);
 }
 
 // The same with the packet `back` as their base.
-static bool add_run(net_composer* c, uint32_t back, uint32_t d, uint32_t count) {
+static bool add_run(composer* c, uint32_t back, uint32_t d, uint32_t count) {
     if (count == 0) return true;
     net_repl_state* repl = c->repl;
     uint32_t age = c->now - net_repl_packet_tick(repl, back);
@@ -73,7 +286,7 @@ static bool add_run(net_composer* c, uint32_t back, uint32_t d, uint32_t count) 
         run->list = list;
         run->list_count = c->list_count;
     }
-    return net_composer_add_records(c, age, d);
+    return add_records(c, age, d);
 }
 
 // ---- by packet ----
@@ -114,7 +327,7 @@ static uint64_t allow_second(const net_repl_state* repl, uint32_t w, uint64_t si
 
 // Divide slots of the group in a word by the newest older packet that carried them. Others go to
 // `single`.
-static void split_word(net_composer* c, base_group* group, uint32_t w, uint64_t slots) {
+static void split_word(composer* c, base_group* group, uint32_t w, uint64_t slots) {
     const uint64_t was_single = net_set(c->repl, NET_SET_SINGLE)[w];
     for (const acked_packet* at = group->first; at < group->end && slots; at++) {
         uint64_t with = slots & at->carried[w];
@@ -139,7 +352,7 @@ static void split_word(net_composer* c, base_group* group, uint32_t w, uint64_t 
 
 // Choose the packets that are second bases of many slots; the slots of others go to `single`.
 // @return the one of most slots; ACKED_MAX: there is none.
-static uint32_t choose_seconds(net_composer* c, base_group* group) {
+static uint32_t choose_seconds(composer* c, base_group* group) {
     uint32_t left = group->count, most = ACKED_MAX;
     uint64_t chosen = 0;
     for (uint64_t bits = group->seconds; bits && left >= SHARING_MIN; bits &= bits - 1) {
@@ -159,7 +372,7 @@ static uint32_t choose_seconds(net_composer* c, base_group* group) {
 
 // Of slots without a second base in a word: those that certainly have no row of the tick of this
 // packet. Nothing was sent in the packets of that tick.
-static uint64_t find_free(const net_composer* c, uint32_t back, uint32_t w) {
+static uint64_t find_free(const composer* c, uint32_t back, uint32_t w) {
     const net_repl_state* repl = c->repl;
     uint64_t none = c->single[w] & ~net_set(repl, NET_SET_PREVIOUS)[w];
     uint32_t tick = net_repl_packet_tick(repl, back), backs = net_repl_state_backs(repl);
@@ -171,14 +384,14 @@ static uint64_t find_free(const net_composer* c, uint32_t back, uint32_t w) {
     return none;
 }
 
-static inline void put_word(net_composer* c, uint32_t w, uint64_t with, uint64_t without) {
+static inline void put_word(composer* c, uint32_t w, uint64_t with, uint64_t without) {
     c->doubled[w] |= with;
     net_snapshot_writer_put(c->writer, w, with | without);
 }
 
 // Put the slots with this second base. `joins`: and those that may be in the same run.
 // @return how many they are.
-static uint32_t put_second(net_composer* c, const base_group* group, uint32_t packet, bool joins) {
+static uint32_t put_second(composer* c, const base_group* group, uint32_t packet, bool joins) {
     const net_run_piece *piece = c->writer->pieces, *end = piece + group->piece_count;
     const net_repl_state* repl = c->repl;
     uint32_t back = group->first[packet].back, whole = net_repl_state_backs_whole(repl), free = 0;
@@ -207,7 +420,7 @@ static uint32_t put_second(net_composer* c, const base_group* group, uint32_t pa
     return group->allowed[packet] + free;
 }
 
-static bool add_group(net_composer* c, base_group* group) {
+static bool add_group(composer* c, base_group* group) {
     uint32_t back = group->base->back, most = choose_seconds(c, group);
     for (uint64_t bits = group->seconds; bits; bits &= bits - 1) {
         uint32_t i = base_bit_lowest(bits), count = put_second(c, group, i, i == most);
@@ -227,7 +440,7 @@ static void begin_acked(const net_repl_state* repl, acked_list* acked) {
 }
 
 // Has the list a packet at this place?
-static inline bool reach(const net_composer* c, acked_list* acked, uint32_t at) {
+static inline bool reach(const composer* c, acked_list* acked, uint32_t at) {
     for (; at >= acked->count && acked->further; acked->further &= acked->further - 1) {
         uint32_t back = base_bit_lowest(acked->further) + 1;
         uint32_t tick = net_repl_packet_tick(c->repl, back);
@@ -239,7 +452,7 @@ static inline bool reach(const net_composer* c, acked_list* acked, uint32_t at) 
 }
 
 // Take the slots of a base from `left`. @return how many they are.
-static uint32_t take_group(const net_composer* c, const uint64_t* carried, uint64_t* left,
+static uint32_t take_group(const composer* c, const uint64_t* carried, uint64_t* left,
                            uint64_t* slots, uint64_t* any) {
     uint64_t has = 0, others = 0;
     for (uint32_t w = 0; w < c->words; w++) {
@@ -259,7 +472,7 @@ static uint32_t take_group(const net_composer* c, const uint64_t* carried, uint6
 }
 
 // Find the packets that may be second bases of a group: first, end.
-static void find_seconds(const net_composer* c, acked_list* acked, base_group* group) {
+static void find_seconds(const composer* c, acked_list* acked, base_group* group) {
     uint32_t tick = group->base->tick, at = (uint32_t)(group->base - acked->packets);
     while (reach(c, acked, at) && acked->packets[at].tick == tick)
         at++;
@@ -269,7 +482,7 @@ static void find_seconds(const net_composer* c, acked_list* acked, base_group* g
     group->end = acked->packets + at;
 }
 
-static bool add_by_packet(net_composer* c, uint64_t* left) {
+static bool add_by_packet(composer* c, uint64_t* left) {
     acked_list acked;
     begin_acked(c->repl, &acked);
     uint64_t *slots = lane_set(c, NET_LANE_RUN), any = 1;
@@ -303,7 +516,7 @@ static bool may_name(const net_repl_state* repl, uint32_t slot, uint32_t classes
 }
 
 uint32_t net_repl_state_base_age(const net_repl_state* repl, uint32_t slot) {
-    const uint32_t now = (uint32_t)net_replicator_now(repl->replicator);
+    const uint32_t now = net_repl_state_now(repl);
     uint32_t back = net_repl_state_find_base(repl, slot), base = repl->bases[slot];
     if (back) base = net_repl_packet_tick(repl, back);
     bool is_known = back || net_set_has(repl, NET_SET_BASED, slot);
@@ -322,7 +535,7 @@ uint32_t net_repl_state_base_age(const net_repl_state* repl, uint32_t slot) {
 }
 
 // Most slots have not been sent for a while: no packet of a small window is their base.
-static inline uint32_t find_age(const net_composer* c, uint32_t slot, uint64_t is_resting) {
+static inline uint32_t find_age(const composer* c, uint32_t slot, uint64_t is_resting) {
     const net_repl_state* repl = c->repl;
     uint32_t age = c->now - repl->bases[slot];
     if (is_resting && age <= NET_BASE_AGE_MAX && repl->window <= NET_REPL_STATE_BACK_MAX)
@@ -331,7 +544,7 @@ static inline uint32_t find_age(const net_composer* c, uint32_t slot, uint64_t i
 }
 
 // Get the row of a slot of the newest run.
-static bool add_single(net_composer* c, uint32_t slot, uint32_t age) {
+static bool add_single(composer* c, uint32_t slot, uint32_t age) {
     net_snapshot_writer* writer = c->writer;
     net_encoded_row_key key = {.index = ecs_entity_index(c->repl->handles[slot]),
                                .age = age,
@@ -345,7 +558,7 @@ static bool add_single(net_composer* c, uint32_t slot, uint32_t age) {
         net_set_bit(c->absolute, slot);
         return true;
     }
-    net_composer_take(c, slot, &row);
+    take_row(c, slot, &row);
     net_record_group* run = &writer->runs[writer->run_count - 1];
     if (run->count == 0 || writer->run_words[run->words_end - 1].word != slot >> 6) {
         net_snapshot_writer_put(writer, slot >> 6, 0);
@@ -358,7 +571,7 @@ static bool add_single(net_composer* c, uint32_t slot, uint32_t age) {
 }
 
 // Group slots by the age of their base: `heads` by age, chained rising by slot.
-static bool add_one_by_one(net_composer* c, const uint64_t* left) {
+static bool add_one_by_one(composer* c, const uint64_t* left) {
     const net_repl_state* repl = c->repl;
     const uint64_t *based = net_set(repl, NET_SET_BASED), *stale = net_set(repl, NET_SET_STALE);
     const uint64_t* mixed = net_set(repl, NET_SET_MIXED);
@@ -399,7 +612,7 @@ static bool add_one_by_one(net_composer* c, const uint64_t* left) {
 // ---- all together ----
 
 // Prefetch what every chosen slot looks up first, when there is more of it than cache.
-static void prefetch_rows(const net_composer* c, const uint64_t* chosen) {
+static void prefetch_rows(const composer* c, const uint64_t* chosen) {
     if (c->encoded_rows->home_count <= HOMES_CACHED) return;
     for (uint32_t w = 0; w < c->words; w++)
         for (uint64_t bits = chosen[w]; bits; bits &= bits - 1)
@@ -411,11 +624,11 @@ static void prefetch_rows(const net_composer* c, const uint64_t* chosen) {
 bool net_repl_state_compose(net_repl_state* repl, const uint64_t* chosen) {
     net_replicator_lane* lane = &repl->replicator->lanes[repl->lane];
     const net_history* history = repl->replicator->history;
-    net_composer c = {.repl = repl,
-                      .writer = &lane->writer,
-                      .encoded_rows = &lane->encoded_rows,
-                      .now = (uint32_t)net_replicator_now(repl->replicator),
-                      .words = net_repl_state_words(repl)};
+    composer c = {.repl = repl,
+                  .writer = &lane->writer,
+                  .encoded_rows = &lane->encoded_rows,
+                  .now = net_repl_state_now(repl),
+                  .words = net_repl_state_words(repl)};
     c.single = lane_set(&c, NET_LANE_SINGLE);
     c.absolute = lane_set(&c, NET_LANE_ABSOLUTE);
     c.doubled = lane_set(&c, NET_LANE_DOUBLED);
@@ -454,7 +667,7 @@ bool net_repl_state_compose(net_repl_state* repl, const uint64_t* chosen) {
 net_encoded_row_key net_repl_state_key(const net_repl_state* repl,
                                        const net_snapshot_writer* writer,
                                        const net_record_group* run, bool is_create, uint32_t slot) {
-    uint32_t now = (uint32_t)net_replicator_now(repl->replicator);
+    uint32_t now = net_repl_state_now(repl);
     net_encoded_row_key key = {.index = ecs_entity_index(repl->handles[slot]),
                                .classes = repl->classes[slot]};
     if (is_create || run->kind == NET_SNAPSHOT_ABSOLUTE) return key;

@@ -303,17 +303,13 @@ enum { EVENT_COST = 12 }; // of finding a slot by its index, in slots that a pul
 
 // ---- waiting ----
 
-static uint32_t now_of(const net_repl_state* repl) {
-    return (uint32_t)net_replicator_now(repl->replicator);
-}
-
 void net_repl_state_wait(net_repl_state* repl, uint32_t slot) {
     BASE_ASSERT(net_set_has(repl, NET_SET_USED, slot));
     net_set_add(repl, NET_SET_UNSETTLED, slot);
     if (net_set_has(repl, NET_SET_PENDING, slot)) return;
     net_set_add(repl, NET_SET_PENDING, slot);
     repl->pending_count++;
-    repl->since[slot] = now_of(repl);
+    repl->since[slot] = net_repl_state_now(repl);
 }
 
 // These slots of a word changed.
@@ -325,7 +321,7 @@ static void mark_changed(net_repl_state* repl, uint32_t w, uint64_t changed) {
     net_set(repl, NET_SET_REPEAT)[w] &= ~changed;
     net_set(repl, NET_SET_UNSETTLED)[w] |= changed;
     repl->pending_count += net_word_count(begun);
-    uint32_t now = now_of(repl);
+    uint32_t now = net_repl_state_now(repl);
     for (uint32_t* since = &repl->since[(size_t)w * 64]; begun; begun &= begun - 1)
         since[base_bit_lowest(begun)] = now;
 }
@@ -345,7 +341,7 @@ static bool add_reclass(net_repl_state* repl, uint32_t slot, uint16_t before) {
                             repl->reclass_count + 1))
         return false;
     repl->reclasses[repl->reclass_count++] =
-        (net_repl_reclass){.slot = slot, .tick = now_of(repl), .before = before};
+        (net_repl_reclass){.slot = slot, .tick = net_repl_state_now(repl), .before = before};
     net_set_add(repl, NET_SET_MIXED, slot);
     return true;
 }
@@ -441,7 +437,7 @@ bool net_repl_state_enter(net_repl_state* repl, const net_interest_entity* scope
         return false;
     } else {
         repl->members[slot] = *scoped;
-        repl->members[slot].entered = now_of(repl);
+        repl->members[slot].entered = net_repl_state_now(repl);
         net_repl_state_set_weight(repl, slot, scoped->weight);
         repl->member_count++;
     }
