@@ -5,7 +5,6 @@
 #pragma once
 
 #include "proto/bits.h"
-#include "proto/number.h"
 #include "state/rows.h"
 
 typedef struct net_solo net_solo; ///< the part (net/solo.h)

@@ -211,11 +211,6 @@ static bool check_message(const ProtobufCMessageDescriptor* descriptor, const vo
     return is_right;
 }
 
-bool proto_wire_check(const ProtobufCMessageDescriptor* descriptor, const void* data, size_t size) {
-    const ProtobufCFieldDescriptor* bad_text;
-    return check_message(descriptor, data, size, &bad_text);
-}
-
 static void* arena_alloc(void* context, size_t size) {
     proto_codec* codec = context;
     void* memory = base_arena_push(&codec->arena, size);

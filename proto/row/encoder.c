@@ -11,10 +11,8 @@
 // Rows that the plan does not cover (a field above 32 bits) are unpacked and written by row.c.
 //
 // Off (row.c writes all rows): a match of arena with 16 bots takes 20 to 27 % more processor time,
-// and repl_1000x10k_dirty100, which has few rows here, 13 %. Start reading at proto_row_encode.
+// and repl_1000x10k_dirty100, which has few rows here, 13 %. Start reading at proto_row_encode_many.
 #include "row/encoder.h"
-
-#include "row/rotation.h"
 
 // ---- encoder number ----
 
@@ -645,16 +643,4 @@ void proto_row_encode_many(const proto_layout* layout, const proto_row_job* jobs
         bits[i] = encode_any(layout, &against, jobs[i].row, bytes);
         bytes += (bits[i] + 63) / 64 * 8;
     }
-}
-
-uint32_t proto_row_encode(const proto_layout* layout, const proto_packed_base* against,
-                          const uint32_t* row, uint8_t* bytes) {
-    if (layout->plan.is_plain) {
-        const proto_row_times times =
-            proto_row_times_make(against->ticks, against->base2 ? against->ticks2 : 1);
-        const proto_row_job job = {row, against->base, against->base2, &times};
-        uint32_t bits;
-        if (proto_encoder_plain(layout, &job, 1, bytes, &bits) == 1) return bits;
-    }
-    return encode_any(layout, against, row, bytes);
 }

@@ -116,44 +116,15 @@ uint64_t proto_quant_wrap(const proto_quant* quant, double q) {
     return whole >= words ? 0 : (uint64_t)whole;
 }
 
-// The value's own bits. A narrow signed value is not sign-extended.
+// The value's own bits, little-endian as rows are. A narrow signed value is not sign-extended.
 static uint64_t read_raw(proto_kind kind, const void* value) {
-    switch (kind_bytes[kind]) {
-    case 1:
-        return *(const uint8_t*)value;
-    case 2: {
-        uint16_t raw;
-        memcpy(&raw, value, sizeof raw);
-        return raw;
-    }
-    case 4: {
-        uint32_t raw;
-        memcpy(&raw, value, sizeof raw);
-        return raw;
-    }
-    default: {
-        uint64_t raw;
-        memcpy(&raw, value, sizeof raw);
-        return raw;
-    }
-    }
+    uint64_t raw = 0;
+    memcpy(&raw, value, kind_bytes[kind]);
+    return raw;
 }
 
 static void write_raw(proto_kind kind, uint64_t raw, void* value) {
-    switch (kind_bytes[kind]) {
-    case 1:
-        *(uint8_t*)value = (uint8_t)raw;
-        break;
-    case 2:
-        memcpy(value, &(uint16_t){(uint16_t)raw}, sizeof(uint16_t));
-        break;
-    case 4:
-        memcpy(value, &(uint32_t){(uint32_t)raw}, sizeof(uint32_t));
-        break;
-    default:
-        memcpy(value, &raw, sizeof raw);
-        break;
-    }
+    memcpy(value, &raw, kind_bytes[kind]);
 }
 
 static int64_t sign_extend(uint64_t raw, uint32_t width) {

@@ -11,7 +11,7 @@
 // Extrapolation is linear: it continues the straight line through both bases in four dimensions and
 // scales the result to length 1. It uses only integers, so that every reader expects the same
 // words.
-#include "row/rotation.h"
+#include "row/row_coder.h"
 
 #include "base/assert.h"
 #include "base/math.h"

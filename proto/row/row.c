@@ -23,8 +23,6 @@
 // Start reading at code_row. row_plan.c makes the plans, rotation.c extrapolates rotations.
 #include "row/row_coder.h"
 
-#include "row/rotation.h"
-
 // ---- row number ----
 
 // One number of a row: the difference of a word from its expected word (ROWS.md, "Numbers"). A

@@ -54,10 +54,6 @@ void proto_codec_deinit(proto_codec* codec);
 const ProtobufCMessage* proto_codec_decode(proto_codec* codec,
                                            const ProtobufCMessageDescriptor* descriptor,
                                            const void* data, size_t size, size_t size_max);
-/// Make the same checks without unpacking (the arena and `size_max` excepted).
-/// @return true: the bytes can be unpacked.
-BASE_MUST_USE bool proto_wire_check(const ProtobufCMessageDescriptor* descriptor, const void* data,
-                                    size_t size);
 /// Pack a message into `target`, which has `capacity` bytes.
 /// @return its bytes; 0 (it does not fit: nothing is written). A message whose fields are all
 ///         default takes 0 bytes too. Where that can happen, compare with proto_encoded_bytes

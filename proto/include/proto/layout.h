@@ -17,7 +17,7 @@ BASE_C_BEGIN
 
 #define PROTO_ROW_FIELDS_MAX 256u
 #define PROTO_ROW_COMPONENTS_MAX 64u
-#define PROTO_ROW_PLANNED_MAX 64u      ///< fields of a row that proto_row_encode codes by a plan
+#define PROTO_ROW_PLANNED_MAX 64u      ///< fields of a row that is encoded by a plan
 #define PROTO_ROW_JOBS_MAX 8u          ///< of a call of proto_row_encode_many
 #define PROTO_PLAIN_COMPONENTS_MAX 16u ///< of a plain layout
 #define PROTO_PLAIN_WORDS_MAX 32u
@@ -52,7 +52,7 @@ typedef struct proto_row_component {
     uint16_t packed_first, packed_count; ///< its words in a packed row
 } proto_row_component;
 
-/// What proto_row_encode needs of a component; private to proto/row.
+/// What encoding needs of a component; private to proto/row.
 typedef struct proto_layout_part {
     uint64_t words; ///< a bit per word of it
     uint8_t first, count, place, shape, source;
@@ -60,7 +60,7 @@ typedef struct proto_layout_part {
     bool is_vector; ///< it has three words, and proto_tables.small has the codes of all
 } proto_layout_part;
 
-/// What proto_row_encode needs of a word; private to proto/row.
+/// What encoding needs of a word; private to proto/row.
 typedef struct proto_layout_word {
     uint8_t shift; ///< 32 - bits
     uint8_t codes, component;
@@ -153,11 +153,6 @@ typedef struct proto_packed_base {
 /// Unpack the rows of a base. `rows` has room for two rows, which the result borrows.
 proto_row_base proto_row_unpack_base(const proto_layout* layout, const proto_packed_base* packed,
                                      uint64_t (*rows)[PROTO_ROW_FIELDS_MAX]);
-/// Encode a packed row: the bits are those of proto_row_write, and it is several times faster.
-/// `bytes` has room for bits_max bits and 16 bytes more; the bits after the last one are 0 in its
-/// group of 8 bytes. @return the bits of the row.
-uint32_t proto_row_encode(const proto_layout* layout, const proto_packed_base* against,
-                          const uint32_t* row, uint8_t* bytes);
 /// How far the bases of a row are away, with what coding makes of it: made once for many rows.
 typedef struct proto_row_times {
     uint32_t ticks, ticks2; ///< as in proto_packed_base; ticks2 is 1 without a second base
@@ -178,9 +173,10 @@ typedef struct proto_row_job {
     const proto_row_times* times;
 } proto_row_job;
 
-/// Encode `count` rows, PROTO_ROW_JOBS_MAX at most: the same bits as proto_row_encode one by one,
-/// and faster. Each begins at the multiple of 8 bytes after the one before. `bytes` has room for
-/// each as above. bits[i] gets the bits of each.
+/// Encode `count` packed rows, PROTO_ROW_JOBS_MAX at most: the bits are those of proto_row_write,
+/// and it is several times faster. Each begins at the multiple of 8 bytes after the one before; the
+/// bits after its last one are 0 there. `bytes` has room for bits_max bits and 16 bytes more of
+/// each. bits[i] gets the bits of each.
 void proto_row_encode_many(const proto_layout* layout, const proto_row_job* jobs, uint32_t count,
                            uint8_t* bytes, uint32_t* bits);
 /// Read a row in row code from untrusted input. Any bits give a row whose words fit their fields,
@@ -193,5 +189,20 @@ void proto_row_write_absent(proto_bit_writer* writer);
 /// In the list of a packet: read whether the next row is absent. @return true: it is, and its bits
 /// are read; false: nothing is read.
 bool proto_row_read_absent(proto_bit_reader* reader);
+
+/// Numbers of a snapshot that are in no row, as a code with statistics names them (SOLO.md).
+/// Fields of rows are below 512.
+enum {
+    PROTO_NUMBER_COUNT = 512,
+    PROTO_NUMBER_GAP,
+    PROTO_NUMBER_ABSENT,
+    PROTO_NUMBER_CREATE,
+    PROTO_NUMBER_RUN,
+};
+
+/// The situation that two features of 5 bits make.
+static inline uint64_t proto_number_situation(uint32_t first, uint32_t second) {
+    return (uint64_t)(first & 31) | (uint64_t)(second & 31) << 5;
+}
 
 BASE_C_END

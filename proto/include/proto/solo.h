@@ -11,7 +11,6 @@
 #pragma once
 
 #include "proto/layout.h"
-#include "proto/number.h"
 
 BASE_C_BEGIN
 

@@ -286,14 +286,14 @@ CASE(the_check_alone_refuses_what_no_encoder_writes) {
         {"\x18\x05", 2},                                          // a text as a number
         {"\x08", 1},                                              // nothing behind the tag
     };
+    const ProtobufCMessageDescriptor* hello = &shoal__wire__hello__descriptor;
     for (size_t i = 0; i < BASE_COUNT(CASES); i++)
-        assert_false(
-            proto_wire_check(&shoal__wire__hello__descriptor, CASES[i].bytes, CASES[i].size));
+        assert_null(proto_codec_decode(&codec, hello, CASES[i].bytes, CASES[i].size, 64));
     // The longest forms that are right: a tag and a length of 5 bytes, a number of 10.
-    assert_true(proto_wire_check(&shoal__wire__hello__descriptor,
-                                 "\x9a\x80\x80\x80\x00\x81\x80\x80\x80\x00x", 11));
-    assert_true(proto_wire_check(&shoal__wire__hello__descriptor,
-                                 "\x08\x80\x80\x80\x80\x80\x80\x80\x80\x80\x00", 11));
+    assert_non_null(
+        proto_codec_decode(&codec, hello, "\x9a\x80\x80\x80\x00\x81\x80\x80\x80\x00x", 11, 64));
+    assert_non_null(
+        proto_codec_decode(&codec, hello, "\x08\x80\x80\x80\x80\x80\x80\x80\x80\x80\x00", 11, 64));
 }
 
 int main(void) {
