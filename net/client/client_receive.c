@@ -198,8 +198,8 @@ static bool receive_state(net_client* client, const Shoal__Wire__StatePacket* pa
         }
         if (acked == NET_OK) net_client_learn_known(client, &client->acks);
     }
-    net_result result = net_mirror_read(client->mirror, header->seq, header->tick,
-                                        header->has_body ? body : NULL, NULL);
+    net_result result =
+        net_mirror_read(client->mirror, header->seq, header->tick, header->has_body ? body : NULL);
     switch (result) {
     case NET_OK:
         break;

@@ -97,22 +97,17 @@ bool net_interest_has_due(const net_interest* interest);
 /// Find what should change in this client's scope. `members` are its present scope, in any order:
 /// what the answers and net_interest_get_observers gave it, or nothing at all. An index of 0 is no
 /// member.
-/// The answer is borrowed until the next query. A client that is not due may be queried too; with
+/// A client that is not due may be queried too; with
 /// callbacks in the module that answer is empty. @return false when memory ran out.
-bool net_interest_query(net_interest* interest, uint32_t client, const net_interest_entity* members,
-                        uint32_t member_count, net_interest_answer* answer);
-/// The same with the scratch of a lane. Different lanes may query at the same time, each for
-/// clients of its own; no other function may run then. The answer is borrowed until the lane's next
-/// query.
-bool net_interest_query_lane(net_interest* interest, uint32_t lane, uint32_t client,
-                             const net_interest_entity* members, uint32_t member_count,
-                             net_interest_answer* answer);
+/// With the scratch of a lane. Different lanes may query at the same time, each for clients of its
+/// own; no other function may run then. The answer is borrowed until the lane's next query.
+bool net_interest_query(net_interest* interest, uint32_t lane, uint32_t client,
+                        const net_interest_entity* members, uint32_t member_count,
+                        net_interest_answer* answer);
 /// The clients that see an entity which spawned in the last step, rising by number, and what they
 /// see. None when it travels together with others: then the clients that may see it are due
 /// instead. Borrowed until the next call. @return UINT32_MAX when memory ran out.
 uint32_t net_interest_get_observers(net_interest* interest, uint32_t index,
                                     const uint32_t** clients, const net_interest_entity** entities);
-/// Number of a visibility class by its name; UINT32_MAX when no template has it.
-uint32_t net_interest_find_class(const net_interest* interest, const char* name);
 /// Check the whole structure (asserts). net_interest_step does so in BASE_VALIDATE builds.
 void net_interest_validate(const net_interest* interest);

@@ -226,9 +226,9 @@ static bool compare_scope(const net_interest* interest, net_interest_scratch* sc
     return true;
 }
 
-bool net_interest_query_lane(net_interest* interest, uint32_t lane, uint32_t number,
-                             const net_interest_entity* members, uint32_t member_count,
-                             net_interest_answer* answer) {
+bool net_interest_query(net_interest* interest, uint32_t lane, uint32_t number,
+                        const net_interest_entity* members, uint32_t member_count,
+                        net_interest_answer* answer) {
     BASE_ASSERT(answer && (members || member_count == 0) && lane < interest->config.lanes);
     net_interest_scratch* scratch = &interest->scratch[lane];
     *answer = (net_interest_answer){0};
@@ -247,11 +247,6 @@ bool net_interest_query_lane(net_interest* interest, uint32_t lane, uint32_t num
     net_interest_note_query(interest, client);
     turn->is_queried = true;
     return true;
-}
-
-bool net_interest_query(net_interest* interest, uint32_t client, const net_interest_entity* members,
-                        uint32_t member_count, net_interest_answer* answer) {
-    return net_interest_query_lane(interest, 0, client, members, member_count, answer);
 }
 
 // ---- observers of a spawned entity ----

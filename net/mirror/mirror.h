@@ -72,13 +72,6 @@ typedef struct net_mirror_counters {
     uint64_t head_bits;     ///< of body_bits: in no component (slots, lists, bases, heads of rows)
 } net_mirror_counters;
 
-/// What one snapshot did.
-typedef struct net_mirror_result {
-    uint32_t applied; ///< creates, updates and recreates
-    uint32_t destroyed;
-    uint32_t stale; ///< records kept as bases at most
-} net_mirror_result;
-
 /// Result of comparing a probe with the mirror.
 typedef enum net_mirror_probe_result {
     NET_MIRROR_UNKNOWN, ///< no row of that tick is kept, the entity is loading, or there is none
@@ -99,14 +92,14 @@ BASE_MUST_USE net_result net_mirror_create(const net_mirror_config* config, net_
 void net_mirror_destroy(net_mirror* mirror);
 /// Read the snapshot of packet `seq` of tick `tick`. `snapshot` is after the header and is read
 /// to its end, padding included; NULL: the packet has none. Read every packet, also those without a
-/// snapshot: later ones may refer to it. `result` may be NULL.
+/// snapshot: later ones may refer to it.
 /// @return NET_OK: acknowledge the packet.
 ///         NET_ERR_STALE: too late to be decoded; nothing happened; do not acknowledge.
 ///         NET_ERR_MALFORMED: our server does not write this; nothing happened; do not acknowledge.
 ///         NET_ERR_MEMORY (also beyond memory_bytes_max), NET_ERR_FULL (the world refused): end
 ///         the session.
 BASE_MUST_USE net_result net_mirror_read(net_mirror* mirror, uint16_t seq, ecs_tick tick,
-                                         proto_bit_reader* snapshot, net_mirror_result* result);
+                                         proto_bit_reader* snapshot);
 /// Another server has the match, and its packets begin again, in solo code or not. What the mirror
 /// has stays. An entity that is created again goes on, also in another slot. @return NET_OK;
 /// NET_ERR_MEMORY (end the session).

@@ -33,7 +33,6 @@
 // (none is needed).
 #include "core/fault.h"
 #include "base/assert.h"
-#include "mirror/mirror_store.h"
 #include "mirror/snapshot_reader.h"
 
 enum { PREFETCH_RECORDS = 4 };

@@ -9,7 +9,6 @@
 //
 // Lists are sorted through a bit per slot (records come in several rising runs) and stored as
 // distances, one byte each while they are below 128.
-#include "mirror/mirror_store.h"
 
 #include "mirror/snapshot_reader.h"
 #include "state/world_digest.h"
@@ -78,7 +77,7 @@ net_mirror_slot* net_mirror_find(const net_mirror* mirror, ecs_entity entity) {
     return slot->handle == entity ? slot : NULL;
 }
 
-// ---- parked entities (mirror_rebase.c) ----
+// ---- parked entities (net_mirror_rebase) ----
 
 static bool is_nameless(const net_mirror_slot* slot) {
     return slot->handle == ECS_ENTITY_NONE && !slot->is_known;

@@ -18,8 +18,6 @@
 // NET_ROW_TEMPLATES_MAX.
 #include "mirror/snapshot_reader.h"
 
-#include "mirror/mirror_store.h"
-
 #include "base/assert.h"
 
 #include <string.h>

@@ -26,7 +26,7 @@ typedef struct net_mirror_incarnation {
     const net_row_template* row_template;
     ecs_tick tick;           ///< oldest create record of it that arrived
     ecs_tick forgotten_tick; ///< newest row of it that was dropped; with has_forgotten
-    net_tick_ring ring;      ///< its rows, packed (mirror_store.h); the newest row of the present
+    net_tick_ring ring;      ///< its rows, packed (below); the newest row of the present
                              ///< incarnation is what the world holds
     bool has_forgotten;
 } net_mirror_incarnation;
@@ -230,3 +230,15 @@ void net_mirror_expire_previous(net_mirror* mirror);
 void net_mirror_drop_previous(net_mirror* mirror);
 /// The previous incarnation of a slot when an update of this tick can only belong to it, else NULL.
 const net_mirror_previous* net_mirror_find_previous(const net_mirror_slot* slot, ecs_tick tick);
+
+// Rows as a mirror keeps them: each word in 1, 2, 4 or 8 bytes, by the bits of its field.
+
+#define NET_PACKED_ROW_BYTES_MAX (PROTO_ROW_FIELDS_MAX * 8u)
+#define NET_PACKED_ROW_SLACK 8u ///< bytes after a packed row, of any content
+
+/// Get the bytes of a packed row of this layout; at most NET_PACKED_ROW_BYTES_MAX.
+uint32_t net_packed_row_bytes(const proto_layout* layout);
+/// Pack a row whose words fit their fields; the slack after it is overwritten. @return its bytes.
+uint32_t net_packed_row_write(const proto_layout* layout, const uint64_t* row, uint8_t* packed);
+/// Unpack it into field_count words.
+void net_packed_row_read(const proto_layout* layout, const uint8_t* packed, uint64_t* row);

@@ -339,7 +339,7 @@ static net_result take_body(net_log_state* state, ecs_tick tick, base_reader ite
     const size_t size = base_reader_left(&item);
     if (size == 0 || size > NET_SNAPSHOT_BYTES_MAX) return NET_ERR_DAMAGED;
     proto_bit_reader bits = proto_bit_reader_make(base_reader_skip(&item, size), size);
-    return net_mirror_read(state->mirror, state->seq++, tick, &bits, NULL);
+    return net_mirror_read(state->mirror, state->seq++, tick, &bits);
 }
 
 static net_result take_value(net_log_state* state, base_reader item) {

@@ -267,8 +267,8 @@ bool net_replicator_update_scope(net_replicator* replicator, net_repl_state* rep
     BASE_ASSERT(!repl->is_broken);
     if (!replicator->interest) return enter_all(repl);
     net_interest_answer answer;
-    return net_interest_query_lane(replicator->interest, repl->lane, repl->client, repl->members,
-                                   repl->slot_end, &answer) &&
+    return net_interest_query(replicator->interest, repl->lane, repl->client, repl->members,
+                              repl->slot_end, &answer) &&
            apply_answer(repl, &answer);
 }
 

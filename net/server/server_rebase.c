@@ -2,7 +2,7 @@
 // Players that come from another server of the match. The world is the same, since it was made of
 // the same inputs; what the other server knew of its clients is not. So a client says in its hello
 // what it has, and gets everything in its scope again: as rows without a base, and as values, also
-// those that are default. Its entities stay meanwhile (mirror/mirror_rebase.c).
+// those that are default. Its entities stay meanwhile (mirror/mirror.c).
 //
 // Reliable events that it does not have are sent again. They were numbered by the other server, so
 // tick and count name the last one that came. Here they wait in one queue for all clients, since

@@ -6,7 +6,7 @@
 /// Memory: grows to its peak and stays there.
 #pragma once
 
-#include "state/known_incarnation.h"
+#include "state/snapshot_format.h"
 
 #include "net/limits.h"
 #include "net/match.h"

@@ -1,11 +1,72 @@
 // SPDX-License-Identifier: MIT
-/// Solo code at the client (SOLO.md): the statistics of the present
-/// epoch and of the one before, and the samples of the newest packets.
+/// What both sides of a session with solo code keep: the samples of its packets (SOLO.md).
+/// Statistics change in epochs: an epoch names the packets that it adds. And the client's side: the
+/// statistics of the present epoch and of the one before.
 #pragma once
 
+#include "proto/solo.h"
 #include "state/coder.h"
 #include "state/snapshot_format.h"
-#include "solo/solo_stats.h"
+
+enum {
+    NET_SOLO_PACKETS = 128,      ///< newest packets whose samples are kept
+    NET_SOLO_TRAINED_MAX = 64,   ///< packets of an epoch
+    NET_SOLO_SAMPLES_MAX = 2048, ///< of a packet; its further numbers are not recorded
+    NET_SOLO_RING_SERVER = 14 * NET_SOLO_SAMPLES_MAX, ///< samples of all packets: until trained
+    NET_SOLO_RING_CLIENT = 32 * NET_SOLO_SAMPLES_MAX, ///< until a definition had time to come
+    NET_SOLO_PROMISED = 24 * NET_SOLO_SAMPLES_MAX,    ///< newest ones that a server builds on
+    NET_SOLO_EPOCH_BITS = 2,
+    NET_SOLO_BACK_BITS = 7,
+    NET_SOLO_COUNT_BITS = 6,
+    /// Epoch, its definition, and which code follows.
+    NET_SOLO_HEAD_BITS_MAX = 1 + NET_SOLO_EPOCH_BITS + 1 + NET_SOLO_BACK_BITS +
+                             NET_SOLO_COUNT_BITS + NET_SOLO_TRAINED_MAX + 1,
+};
+
+typedef struct net_solo_packet {
+    uint64_t first; ///< of its samples
+    uint32_t count;
+    uint32_t epoch; ///< that it was coded with
+    uint16_t seq;
+    bool is_known;
+} net_solo_packet;
+
+/// The samples that came last. Those of a packet are together, so a packet that would not fit at
+/// the end of the ring begins at its start. The ring is the owner's: `room` samples, a multiple of
+/// NET_SOLO_SAMPLES_MAX.
+typedef struct net_solo_packets {
+    net_solo_packet at[NET_SOLO_PACKETS]; ///< [seq % PACKETS]
+    uint64_t next;                        ///< first sample of the next packet
+    proto_solo_sample* samples;
+    uint32_t room;
+} net_solo_packets;
+
+/// Which packets an epoch adds.
+typedef struct net_solo_epoch {
+    uint16_t newest;
+    uint32_t count;   ///< packets up to the newest one, 1..NET_SOLO_TRAINED_MAX
+    uint64_t trained; ///< bit i: packet newest - i; the first is set
+} net_solo_epoch;
+
+/// Room for the NET_SOLO_SAMPLES_MAX samples of the next packet.
+proto_solo_sample* net_solo_room(net_solo_packets* packets);
+/// Keep the first `count` samples there as those of a packet.
+void net_solo_keep(net_solo_packets* packets, uint16_t seq, uint32_t epoch, uint32_t count);
+/// A packet whose samples are kept, or NULL.
+const net_solo_packet* net_solo_find(const net_solo_packets* packets, uint16_t seq);
+/// Are the samples of all packets of an epoch kept?
+bool net_solo_has_all(const net_solo_packets* packets, const net_solo_epoch* epoch);
+/// Train with the packets of an epoch, which are all kept, the oldest first.
+void net_solo_train(const net_solo_packets* packets, const net_solo_epoch* epoch,
+                    proto_solo_model* model);
+
+/// The name of a template in solo code.
+static inline uint32_t net_solo_template(const net_row_template* row_template) {
+    uint32_t name = 0;
+    for (uint32_t i = 0; i < row_template->part_count; i++)
+        name = name * 31 + row_template->parts[i];
+    return name;
+}
 
 struct net_solo_receiver {
     const base_allocator* allocator;

@@ -6,14 +6,19 @@
 // acknowledged; only then a next epoch may begin. So a client needs at most one step, and late
 // packets of the epoch before are still readable. A client whose acknowledgements take so long that
 // it may have forgotten the packets gets shared code from then on.
-#include "solo/solo_sender.h"
+//
+// A snapshot is composed and measured as any other one; then it is coded again, and the shorter of
+// both codes is sent. So solo code costs processor time and memory, never bytes.
+// Memory:  half a megabyte for a client, all of it from the beginning.
+#include "net/solo.h"
 
-#include "base/assert.h"
 #include "replicate/repl_state.h"
 #include "replicate/snapshot_pieces.h"
 #include "replicate/snapshot_writer.h"
-#include "solo/solo_stats.h"
-#include "solo/solo_tapes.h"
+#include "solo/solo_receiver.h"
+
+#include "base/assert.h"
+#include "base/hash.h"
 
 #include <string.h>
 
@@ -51,7 +56,7 @@ struct net_solo_sender {
     uint64_t head_bits; // before it
 };
 
-net_solo_sender* net_solo_sender_create(const base_allocator* allocator) {
+static net_solo_sender* create_sender(const base_allocator* allocator) {
     net_solo_sender* made = base_allocate_zero(allocator, sizeof *made);
     if (!made) return NULL;
     made->allocator = allocator;
@@ -62,9 +67,132 @@ net_solo_sender* net_solo_sender_create(const base_allocator* allocator) {
     return made;
 }
 
-void net_solo_sender_destroy(net_solo_sender* sender) {
+static void destroy_sender(net_solo_sender* sender) {
     if (!sender) return;
     base_release(sender->allocator, sender, sizeof *sender);
+}
+
+// ---- tapes ----
+
+// Tapes of the rows of one tick: what a row says in solo code is found once, and coded for every
+// client with its own statistics.
+//
+// Key: the encoded row's, and the age of the third row. Clients that take other guesses have
+// another tape of the same key.
+// Memory:  grows to the peak of one tick, then stays; at most TAPES_MAX tapes of
+//          TAPE_WORDS_MAX words. Rows beyond that are found again for each client.
+// Threads: one at a time.
+
+enum {
+    TAPES_MAX = 1 << 14,      // of a tick
+    TAPE_WORDS_MAX = 1 << 17, // of all of them
+    TAPE_FORMS_MAX = 4,       // of one key
+};
+
+typedef struct tape_key {
+    uint64_t low, high;
+} tape_key;
+
+typedef struct solo_tape {
+    tape_key key;
+    uint32_t first; // of its words: the guesses, then the numbers
+    uint32_t taken; // which guesses
+    uint8_t guess_count, word_count;
+    bool has_third;
+} solo_tape;
+
+struct net_solo_tapes {
+    const base_allocator* allocator;
+    uint64_t step; // that they are of
+    base_table table;
+    solo_tape* tapes;
+    uint64_t* words;
+    uint32_t count, capacity, word_count, word_capacity;
+    proto_solo_tape recorded; // the one that keep_tape keeps
+};
+
+_Static_assert(PROTO_SOLO_TAPE_WORDS <= UINT8_MAX, "its words are counted in a byte");
+
+static net_solo_tapes* create_tapes(const base_allocator* allocator) {
+    net_solo_tapes* made = base_allocate_zero(allocator, sizeof *made);
+    if (made) made->allocator = allocator;
+    return made;
+}
+
+static void destroy_tapes(net_solo_tapes* tapes) {
+    if (!tapes) return;
+    base_table_deinit(&tapes->table, tapes->allocator);
+    BASE_ARRAY_RELEASE(tapes->allocator, tapes->tapes, tapes->capacity);
+    BASE_ARRAY_RELEASE(tapes->allocator, tapes->words, tapes->word_capacity);
+    base_release(tapes->allocator, tapes, sizeof *tapes);
+}
+
+static void begin_tapes(net_solo_tapes* tapes, uint64_t step) {
+    if (tapes->step == step) return;
+    tapes->step = step;
+    tapes->count = tapes->word_count = 0;
+    if (tapes->table.count > 0) base_table_clear(&tapes->table);
+}
+
+static tape_key tape_key_of(const net_encoded_row_key* row, uint32_t third_age) {
+    BASE_ASSERT(third_age <= UINT16_MAX);
+    return (tape_key){net_encoded_row_key_low(row),
+                      net_encoded_row_trio(row) | (uint64_t)third_age << 48};
+}
+
+static bool is_of(const solo_tape* tape, tape_key key) {
+    return tape->key.low == key.low && tape->key.high == key.high;
+}
+
+static uint64_t hash_of(tape_key key) {
+    return base_hash64_mix(key.low, key.high);
+}
+
+static const solo_tape* find_tape(const net_solo_tapes* tapes, tape_key key,
+                                  const proto_solo_model* model) {
+    uint32_t cursor = 0, at, taken = 0;
+    bool is_asked = false;
+    while ((at = base_table_next(&tapes->table, hash_of(key), &cursor)) != BASE_TABLE_NONE) {
+        const solo_tape* tape = &tapes->tapes[at];
+        if (!is_of(tape, key)) continue;
+        // The guesses themselves are those of the key.
+        if (!is_asked)
+            taken = proto_solo_take_guesses(model, &tapes->words[tape->first], tape->guess_count);
+        is_asked = true;
+        if (tape->taken == taken) return tape;
+    }
+    return NULL;
+}
+
+static void keep_tape(net_solo_tapes* tapes, tape_key key, bool has_third) {
+    const proto_solo_tape* made = &tapes->recorded;
+    const uint32_t words = made->guess_count + made->word_count;
+    uint32_t cursor = 0, at, forms = 0;
+    while ((at = base_table_next(&tapes->table, hash_of(key), &cursor)) != BASE_TABLE_NONE)
+        forms += is_of(&tapes->tapes[at], key);
+    if (!made->is_whole || forms == TAPE_FORMS_MAX || tapes->count == TAPES_MAX ||
+        tapes->word_count + words > TAPE_WORDS_MAX)
+        return;
+    if (!base_table_reserve(&tapes->table, tapes->allocator, tapes->count + 1) ||
+        !BASE_ARRAY_RESERVE(tapes->allocator, tapes->tapes, tapes->capacity, tapes->count + 1) ||
+        !BASE_ARRAY_RESERVE(tapes->allocator, tapes->words, tapes->word_capacity,
+                            tapes->word_count + words))
+        return;
+    base_table_add(&tapes->table, hash_of(key), tapes->count);
+    tapes->tapes[tapes->count++] = (solo_tape){.key = key,
+                                               .first = tapes->word_count,
+                                               .taken = made->taken,
+                                               .guess_count = (uint8_t)made->guess_count,
+                                               .word_count = (uint8_t)made->word_count,
+                                               .has_third = has_third};
+    uint64_t* to = &tapes->words[tapes->word_count];
+    memcpy(to, made->guesses, made->guess_count * sizeof *to);
+    memcpy(to + made->guess_count, made->words, made->word_count * sizeof *to);
+    tapes->word_count += words;
+}
+
+static void play_tape(const net_solo_tapes* tapes, const solo_tape* tape, proto_solo_coder* coder) {
+    proto_solo_play(coder, &tapes->words[tape->first + tape->guess_count], tape->word_count);
 }
 
 // ---- epochs ----
@@ -290,12 +418,11 @@ static void code_update(net_solo_sender* sender, const net_repl_state* repl,
     const bool has_tape = !sender->pieces && !lane->encoded_rows.is_solo &&
                           third.base_classes == key.base_classes &&
                           proto_solo_is_alone(&sender->model, name, layout, key.d > 0);
-    const net_solo_tape_key tape_key = net_solo_tapes_key(&key, third_age);
-    const net_solo_tape* tape =
-        has_tape ? net_solo_tapes_find(lane->solo_tapes, tape_key, &sender->model) : NULL;
+    const tape_key its_key = tape_key_of(&key, third_age);
+    const solo_tape* tape = has_tape ? find_tape(lane->solo_tapes, its_key, &sender->model) : NULL;
     if (tape) {
         if (may_third) code_has_third(sender, repl, slot, tape->has_third);
-        net_solo_tapes_play(lane->solo_tapes, tape, coder);
+        play_tape(lane->solo_tapes, tape, coder);
         return;
     }
     const proto_row_base against = find_row(sender, repl, &key, layout);
@@ -307,7 +434,7 @@ static void code_update(net_solo_sender* sender, const net_repl_state* repl,
     if (sender->pieces) say_row(sender, repl, run, false, slot, row_template);
     if (!has_tape) return;
     proto_solo_record(coder, NULL);
-    net_solo_tapes_keep(lane->solo_tapes, tape_key, has_third);
+    keep_tape(lane->solo_tapes, its_key, has_third);
 }
 
 // ---- the body ----
@@ -457,8 +584,8 @@ static void code_body(net_solo_sender* sender, const net_repl_state* repl,
 }
 
 // The body is read again, as a client does.
-bool net_solo_sender_take_apart(net_solo_sender* sender, net_repl_state* repl,
-                                const net_piece_sink* sink, uint64_t* bit) {
+static bool take_apart(net_solo_sender* sender, net_repl_state* repl, const net_piece_sink* sink,
+                       uint64_t* bit) {
     net_piece piece = piece_of(repl, UINT32_MAX);
     piece.what = "head of solo code";
     piece.bits = (uint32_t)sender->head_bits;
@@ -484,7 +611,7 @@ static bool write_shared(const net_repl_state* repl, proto_bit_writer* output) {
     return net_snapshot_writer_write(&lane->writer, &lane->encoded_rows, repl->handles, output);
 }
 
-bool net_solo_sender_write(net_solo_sender* sender, net_repl_state* repl, uint16_t seq,
+static bool write_snapshot(net_solo_sender* sender, net_repl_state* repl, uint16_t seq,
                            uint32_t room_bits, proto_bit_writer* output) {
     net_replicator_lane* lane = &repl->replicator->lanes[repl->lane];
     net_snapshot_writer* writer = &lane->writer;
@@ -493,7 +620,7 @@ bool net_solo_sender_write(net_solo_sender* sender, net_repl_state* repl, uint16
     sender->head_bits = 1;
     BASE_ASSERT(writer->bits + 1 <= room_bits);
     net_snapshot_writer_list(writer);
-    net_solo_tapes_begin(lane->solo_tapes, repl->replicator->published);
+    begin_tapes(lane->solo_tapes, repl->replicator->published);
     if (!sender->is_stopped) advance(sender, repl);
     if (sender->is_stopped || writer->bits + NET_SOLO_HEAD_BITS_MAX > room_bits) {
         proto_bits_write(output, 0, 1);
@@ -521,3 +648,21 @@ bool net_solo_sender_write(net_solo_sender* sender, net_repl_state* repl, uint16
         proto_bits_write(output, sender->bytes[i], 8);
     return true;
 }
+
+// ---- the part ----
+
+const net_solo net_solo_part = {
+    .tapes_create = create_tapes,
+    .tapes_destroy = destroy_tapes,
+    .sender_create = create_sender,
+    .sender_destroy = destroy_sender,
+    .write = write_snapshot,
+    .take_apart = take_apart,
+    .receiver_create = net_solo_receiver_create,
+    .receiver_destroy = net_solo_receiver_destroy,
+    .begin = net_solo_receiver_begin,
+    .number = proto_solo_number,
+    .row = net_solo_receiver_row,
+    .finish = proto_solo_end,
+    .end = net_solo_receiver_end,
+};

@@ -3,7 +3,7 @@
 /// share. The standard is WIRE.md, "State body".
 #pragma once
 
-#include "ecs/entity.h"
+#include "ecs/ecs.h"
 #include "net/limits.h"
 
 #define NET_SNAPSHOT_BYTES_MAX 4096u ///< no snapshot is longer
@@ -39,3 +39,9 @@ static inline uint32_t net_snapshot_index_bits(uint32_t index_max) {
         bits++;
     return bits;
 }
+
+/// What a client knows of an entity index: whether an entity is yet to come or is gone.
+/// Get the entity of the newest record for an index (NONE: destroyed) and the tick of that record.
+/// @return false when no record ever named the index.
+typedef bool (*net_known_incarnation_fn)(void* context, uint32_t index, ecs_entity* handle,
+                                         ecs_tick* tick);

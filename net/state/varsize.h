@@ -20,7 +20,7 @@
 /// what waits.
 #pragma once
 
-#include "state/known_incarnation.h"
+#include "state/snapshot_format.h"
 #include "state/rows.h"
 
 #include "net/limits.h"

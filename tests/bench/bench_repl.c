@@ -238,8 +238,7 @@ static void receive(bench_repl* self, bench_repl_client* client) {
         if (packet->is_lost) continue;
         if (client->mirror) {
             proto_bit_reader reader = proto_bit_reader_make(packet->body, packet->size);
-            net_result result =
-                net_mirror_read(client->mirror, packet->seq, packet->tick, &reader, NULL);
+            net_result result = net_mirror_read(client->mirror, packet->seq, packet->tick, &reader);
             bench_ok(result, "a client cannot decode what the server wrote");
         }
         net_ack_receiver_mark(&client->received, packet->seq, self->tick);

@@ -62,7 +62,7 @@ static const packet* pop(queue* of, double now_s) {
 static void receive(fixture* self, double now_s) {
     for (const packet* got; (got = pop(&self->down, now_s));) {
         proto_bit_reader reader = proto_bit_reader_make(got->body, got->size);
-        bench_ok(net_mirror_read(self->mirror, got->seq, got->tick, &reader, NULL),
+        bench_ok(net_mirror_read(self->mirror, got->seq, got->tick, &reader),
                  "join_10k: a packet cannot be decoded");
         if (ecs_world_entity_count(self->world) == ENTITIES && self->done_s == 0)
             self->done_s = got->due_s;

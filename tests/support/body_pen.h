@@ -153,10 +153,10 @@ static inline void pen_absent(body_pen* pen) {
 
 /// Give the body to a mirror.
 static inline net_result pen_read(const body_pen* pen, net_mirror* mirror, uint16_t seq,
-                                  ecs_tick tick, net_mirror_result* result) {
+                                  ecs_tick tick) {
     BASE_ASSERT(!pen->bits.failed);
     proto_bit_reader reader = proto_bit_reader_make(pen->bytes, proto_bit_writer_bytes(&pen->bits));
-    net_result code = net_mirror_read(mirror, seq, tick, &reader, result);
+    net_result code = net_mirror_read(mirror, seq, tick, &reader);
     BASE_ASSERT(code != NET_OK || reader.offset_bits == reader.size_bits);
     return code;
 }

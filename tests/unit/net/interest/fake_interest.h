@@ -104,9 +104,9 @@ static inline net_interest_entity fake_entry(const net_interest* interest, uint3
         .index = index, .group = scope->group, .classes = scope->classes, .weight = scope->weight};
 }
 
-bool net_interest_query_lane(net_interest* interest, uint32_t lane, uint32_t client,
-                             const net_interest_entity* members, uint32_t member_count,
-                             net_interest_answer* answer) {
+bool net_interest_query(net_interest* interest, uint32_t lane, uint32_t client,
+                        const net_interest_entity* members, uint32_t member_count,
+                        net_interest_answer* answer) {
     (void)lane;
     *answer = (net_interest_answer){.enter = interest->enter,
                                     .leave = interest->leave,

@@ -175,7 +175,8 @@ static inline void interest_take_came(interest_table* t) {
 static inline void interest_take_query(interest_table* t, uint32_t client) {
     interest_member* members = &t->members[client];
     net_interest_answer answer;
-    assert_true(net_interest_query(t->interest, client, members->entries, members->count, &answer));
+    assert_true(
+        net_interest_query(t->interest, 0, client, members->entries, members->count, &answer));
     t->queries++;
     for (uint32_t i = 0; i < answer.changed_count; i++) {
         assert_true(i == 0 || answer.changed[i] > answer.changed[i - 1]);

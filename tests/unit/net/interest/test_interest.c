@@ -307,7 +307,7 @@ static net_relevance relevance(const net_interest_question* question) {
 
 static uint32_t classes(const net_interest_question* question) {
     asked* seen = question->context;
-    uint32_t agents = 1u << net_interest_find_class(seen->table->interest, "agents");
+    uint32_t agents = 1u << net_rows_class(seen->table->rows, "agents");
     return question->entity == seen->spied ? agents | 1u << 9 : 0;
 }
 
@@ -330,8 +330,7 @@ CASE(the_module_has_the_last_word) {
     assert_false(interest_sees(&t, 1, near) || interest_sees(&t, 1, far));
     for (uint32_t i = 0; i < seen.count; i++)
         assert_true(seen.last[i] != far);
-    assert_int_equal(interest_classes(&t, 1, spied),
-                     1u | 1u << net_interest_find_class(t.interest, "agents"));
+    assert_int_equal(interest_classes(&t, 1, spied), 1u | 1u << net_rows_class(t.rows, "agents"));
     // No entity moved, but the module changes its answer.
     seen.never = player;
     seen.spied = seen.always = ECS_ENTITY_NONE;
@@ -538,12 +537,12 @@ PLAYER_CASE(clients_that_are_not_there_are_ignored) {
     net_interest_remove_client(t->interest, 7);
     assert_false(net_interest_is_due(t->interest, 7));
     net_interest_answer answer;
-    assert_true(net_interest_query(t->interest, 7, NULL, 0, &answer));
+    assert_true(net_interest_query(t->interest, 0, 7, NULL, 0, &answer));
     assert_int_equal(answer.enter_count + answer.leave_count + answer.changed_count, 0);
-    assert_int_equal(net_interest_find_class(t->interest, "public"), NET_CLASS_PUBLIC);
-    assert_int_equal(net_interest_find_class(t->interest, "team"), NET_CLASS_TEAM);
-    assert_int_equal(net_interest_find_class(t->interest, "agents"), 3);
-    assert_int_equal(net_interest_find_class(t->interest, "absent"), UINT32_MAX);
+    assert_int_equal(net_rows_class(t->rows, "public"), NET_CLASS_PUBLIC);
+    assert_int_equal(net_rows_class(t->rows, "team"), NET_CLASS_TEAM);
+    assert_int_equal(net_rows_class(t->rows, "agents"), 3);
+    assert_int_equal(net_rows_class(t->rows, "absent"), UINT32_MAX);
 }
 
 // A part that is not replicated may have the tag, or a group.

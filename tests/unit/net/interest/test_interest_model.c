@@ -39,7 +39,7 @@ static net_relevance relevance_of(const twin* w, uint32_t client, ecs_entity ent
 
 static uint32_t classes_of(const twin* w, uint32_t client, ecs_entity entity) {
     bool is_spy = w->has_callbacks && mood_of(w, client, entity) % 2 == 0;
-    return is_spy ? 1u << net_interest_find_class(w->t.interest, "agents") : 0;
+    return is_spy ? 1u << net_rows_class(w->t.rows, "agents") : 0;
 }
 
 static net_relevance ask_relevance(const net_interest_question* question) {

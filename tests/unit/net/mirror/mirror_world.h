@@ -107,7 +107,7 @@ static inline const net_mirror_counters* mirror_counters(const mirror_side* m) {
 }
 
 static inline net_result mirror_read(mirror_side* m, ecs_tick tick) {
-    return pen_read(&m->pen, m->mirror, (uint16_t)tick, tick, NULL);
+    return pen_read(&m->pen, m->mirror, (uint16_t)tick, tick);
 }
 
 static inline void mirror_begin(mirror_side* m) {

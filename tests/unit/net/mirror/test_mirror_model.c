@@ -75,8 +75,8 @@ static void take(model* w, const letter* l) {
     net_mirror* mirror = w->m.mirror;
     bool is_newest = l->tick > net_mirror_tick(mirror) || mirror_counters(&w->m)->packets == 0;
     proto_bit_reader reader = proto_bit_reader_make(l->bytes, l->size);
-    net_result result = net_mirror_read(mirror, w->t.packets[l->packet].seq, l->tick,
-                                        l->size ? &reader : NULL, NULL);
+    net_result result =
+        net_mirror_read(mirror, w->t.packets[l->packet].seq, l->tick, l->size ? &reader : NULL);
     if (is_newest || result != NET_ERR_STALE) assert_ok(result);
     w->late += !is_newest;
     if (result == NET_OK) {

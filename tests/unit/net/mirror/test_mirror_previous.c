@@ -144,12 +144,12 @@ ENDED_CASE(only_the_last_former_life_is_known) {
 }
 
 ENDED_CASE(a_former_life_is_forgotten_in_time) {
-    assert_ok(net_mirror_read(m->mirror, 83, 20 + NET_MIRROR_PREVIOUS_TICKS - 1, NULL, NULL));
+    assert_ok(net_mirror_read(m->mirror, 83, 20 + NET_MIRROR_PREVIOUS_TICKS - 1, NULL));
     assert_ok(late_update(m, 15));
-    assert_ok(net_mirror_read(m->mirror, 84, 20 + NET_MIRROR_PREVIOUS_TICKS, NULL, NULL));
+    assert_ok(net_mirror_read(m->mirror, 84, 20 + NET_MIRROR_PREVIOUS_TICKS, NULL));
     assert_ok(late_update(m, 15));
     assert_true(m->mirror->previous_bytes > 0);
-    assert_ok(net_mirror_read(m->mirror, 85, 20 + NET_MIRROR_PREVIOUS_TICKS + 1, NULL, NULL));
+    assert_ok(net_mirror_read(m->mirror, 85, 20 + NET_MIRROR_PREVIOUS_TICKS + 1, NULL));
     assert_int_equal(m->mirror->previous_bytes, 0);
     assert_int_equal(late_update(m, 15), NET_ERR_STALE);
 }
@@ -210,7 +210,7 @@ KEPT_CASE(the_living_take_the_memory_of_the_dead) {
         mirror_begin_run(m);
         pen_absolute(&m->pen, 6, m->mover, words[tick % 6]);
         uint16_t seq = (uint16_t)(tick - 8 + NET_SNAPSHOT_PACKETS);
-        assert_ok(pen_read(&m->pen, m->mirror, seq, tick, NULL));
+        assert_ok(pen_read(&m->pen, m->mirror, seq, tick));
     }
     assert_int_equal(m->mirror->previous_bytes, 0);
     show_unused(&m->mirror->pool, unused);

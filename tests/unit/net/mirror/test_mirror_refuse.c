@@ -13,7 +13,7 @@ enum { TICK = 300, SEQ = 101 }; // of the refused bodies
 static void expect_refused(mirror_side* m) {
     uint64_t before = repl_scope(&m->side);
     net_mirror_counters counters = *mirror_counters(m);
-    assert_int_equal(pen_read(&m->pen, m->mirror, SEQ, TICK, NULL), NET_ERR_MALFORMED);
+    assert_int_equal(pen_read(&m->pen, m->mirror, SEQ, TICK), NET_ERR_MALFORMED);
     assert_true(repl_scope(&m->side) == before);
     assert_int_equal(net_mirror_tick(m->mirror), 100);
     assert_null(net_mirror_find_packet(m->mirror, SEQ));
@@ -185,16 +185,16 @@ BALL_CASE(a_row_is_no_base_of_its_own_tick_and_none_is_older_than_the_match, 100
 
 BALL_CASE(a_base_packet_of_a_later_tick_is_refused, 100, 3) {
     mirror_begin(m);
-    assert_ok(net_mirror_read(m->mirror, 101, 500, NULL, NULL));
-    assert_ok(net_mirror_read(m->mirror, 102, UINT64_C(1) << 40, NULL, NULL));
+    assert_ok(net_mirror_read(m->mirror, 101, 500, NULL));
+    assert_ok(net_mirror_read(m->mirror, 102, UINT64_C(1) << 40, NULL));
     mirror_begin_run(m);
     pen_run_packet(&m->pen, 2, 0);
-    assert_int_equal(pen_read(&m->pen, m->mirror, 103, 499, NULL), NET_ERR_STALE);
+    assert_int_equal(pen_read(&m->pen, m->mirror, 103, 499), NET_ERR_STALE);
     // The ticks between two rows are 32 bits wide.
     pen_begin(&m->pen, MIRROR_INDEX_MAX, m->side.rows);
     mirror_begin_run(m);
     pen_run_packet(&m->pen, 2, 0);
-    assert_int_equal(pen_read(&m->pen, m->mirror, 103, UINT64_C(1) << 40, NULL), NET_ERR_MALFORMED);
+    assert_int_equal(pen_read(&m->pen, m->mirror, 103, UINT64_C(1) << 40), NET_ERR_MALFORMED);
 }
 
 MIRROR_CASE(a_body_ends_where_its_records_end) {
@@ -204,7 +204,7 @@ MIRROR_CASE(a_body_ends_where_its_records_end) {
     for (size_t cut = 0; cut <= size + 1; cut++) {
         if (cut == size) continue;
         proto_bit_reader reader = proto_bit_reader_make(m->pen.bytes, cut);
-        assert_int_equal(net_mirror_read(m->mirror, 1, 1, &reader, NULL), NET_ERR_MALFORMED);
+        assert_int_equal(net_mirror_read(m->mirror, 1, 1, &reader), NET_ERR_MALFORMED);
     }
     // Padding bits must be 0.
     uint32_t used = (uint32_t)(m->pen.bits.size_bits % 8);
@@ -216,7 +216,7 @@ MIRROR_CASE(a_body_ends_where_its_records_end) {
     }
     static const uint8_t varsize[NET_SNAPSHOT_BYTES_MAX + 1];
     proto_bit_reader reader = proto_bit_reader_make(varsize, sizeof varsize);
-    assert_int_equal(net_mirror_read(m->mirror, 1, 1, &reader, NULL), NET_ERR_MALFORMED);
+    assert_int_equal(net_mirror_read(m->mirror, 1, 1, &reader), NET_ERR_MALFORMED);
     assert_int_equal(ecs_world_entity_count(m->side.world), 0);
     assert_ok(mirror_read(m, 1));
     mirror_expect(m, other, m->mover, words[2]);
@@ -231,7 +231,7 @@ MIRROR_CASE(a_body_begins_at_any_bit) {
         proto_bit_reader reader =
             proto_bit_reader_make(m->pen.bytes, proto_bit_writer_bytes(&m->pen.bits));
         (void)proto_bits_read(&reader, shift);
-        assert_ok(net_mirror_read(m->mirror, (uint16_t)shift, shift, &reader, NULL));
+        assert_ok(net_mirror_read(m->mirror, (uint16_t)shift, shift, &reader));
         mirror_expect(m, ball, m->mover, words[shift % 3]);
     }
 }
@@ -281,8 +281,7 @@ CASE(any_bytes_leave_a_whole_world) {
         bytes[size - 1] &= 0x0f;                                       // padding
         proto_bit_reader reader = proto_bit_reader_make(bytes, size);
         uint16_t seq = (uint16_t)(tick + base_rng_below(&rng, 8));
-        net_result result =
-            net_mirror_read(m.mirror, seq, tick + base_rng_below(&rng, 4), &reader, NULL);
+        net_result result = net_mirror_read(m.mirror, seq, tick + base_rng_below(&rng, 4), &reader);
         assert_true(result == NET_OK || result == NET_ERR_STALE || result == NET_ERR_MALFORMED);
         read += result == NET_OK;
         tick += round % 16 == 0;
@@ -315,7 +314,7 @@ MIRROR_CASE(a_liar_cannot_make_it_grow_beyond_its_limit) {
     }
     assert_int_equal(result, NET_ERR_MEMORY);
     // The error is final.
-    assert_int_equal(net_mirror_read(m->mirror, 1, 1, NULL, NULL), NET_ERR_MEMORY);
+    assert_int_equal(net_mirror_read(m->mirror, 1, 1, NULL), NET_ERR_MEMORY);
 }
 
 // Memory may run out at any allocation. The mirror reports a final error, and loses neither memory
@@ -342,7 +341,7 @@ CASE(running_out_of_memory_is_told_and_final) {
         is_enough = result == NET_OK;
         if (!is_enough) assert_int_equal(result, NET_ERR_MEMORY);
         if (!is_enough && m.mirror)
-            assert_int_equal(net_mirror_read(m.mirror, 90, 90, NULL, NULL),
+            assert_int_equal(net_mirror_read(m.mirror, 90, 90, NULL),
                              m.mirror->broken ? NET_ERR_MEMORY : NET_OK);
         mirror_close(&m);
     }

@@ -44,7 +44,7 @@ static void close(rig* r) {
 
 // The packet that the mirror without a world has read, for the other one.
 static void read_again(rig* r, ecs_tick tick) {
-    assert_ok(pen_read(&r->m.pen, r->whole, (uint16_t)tick, tick, NULL));
+    assert_ok(pen_read(&r->m.pen, r->whole, (uint16_t)tick, tick));
 }
 
 static void create(rig* r, ecs_tick tick, const net_row_template* what, const uint64_t* row) {

@@ -2,7 +2,7 @@
 // Packed rows: the words that were packed come back, for each number of bits a field may have.
 #include "test.h"
 
-#include "mirror/mirror_store.h"
+#include "mirror/snapshot_reader.h"
 
 #include "base/rng.h"
 

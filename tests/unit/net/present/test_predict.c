@@ -225,8 +225,8 @@ static void receive_states(game* g) {
         if (packet->arrives == 0 || packet->arrives > g->step) continue;
         packet->arrives = 0;
         proto_bit_reader reader = proto_bit_reader_make(packet->body, packet->size);
-        net_result result = net_mirror_read(g->mirror, packet->seq, packet->tick,
-                                            packet->size ? &reader : NULL, NULL);
+        net_result result =
+            net_mirror_read(g->mirror, packet->seq, packet->tick, packet->size ? &reader : NULL);
         if (result == NET_ERR_STALE) continue;
         assert_ok(result);
         (void)net_repl_state_acked(g->view, packet->seq);

@@ -200,8 +200,7 @@ static void receive(model* m) {
         if (!f->is_lost && !f->is_delivered && f->due <= m->tick) {
             f->is_delivered = true;
             proto_bit_reader bits = proto_bit_reader_make(f->body, f->size);
-            net_result result =
-                net_mirror_read(m->mirror, f->seq, f->tick, f->size ? &bits : NULL, NULL);
+            net_result result = net_mirror_read(m->mirror, f->seq, f->tick, f->size ? &bits : NULL);
             assert_true(result == NET_OK || result == NET_ERR_STALE);
             if (result != NET_OK) continue;
             net_scene_packet(m->scene, f->tick);

@@ -156,7 +156,7 @@ static inline net_result view_deliver(view_world* w, uint32_t number) {
     view_client* c = &w->clients[number];
     proto_bit_reader reader = proto_bit_reader_make(c->body, (size_t)(c->bits + 7) / 8);
     net_result result =
-        net_mirror_read(c->mirror, (uint16_t)(c->seq - 1), w->tick, c->bits ? &reader : NULL, NULL);
+        net_mirror_read(c->mirror, (uint16_t)(c->seq - 1), w->tick, c->bits ? &reader : NULL);
     ecs_changes_clear(c->side.world);
     return result;
 }

@@ -96,7 +96,7 @@ VIEW_CASE(a_packet_that_cannot_be_read_is_as_good_as_lost) {
         }
         view_client* c = &w->clients[0];
         proto_bit_reader reader = proto_bit_reader_make(c->body, (size_t)(c->bits / 16));
-        assert_int_not_equal(net_mirror_read(c->mirror, seq, w->tick, &reader, NULL), NET_OK);
+        assert_int_not_equal(net_mirror_read(c->mirror, seq, w->tick, &reader), NET_OK);
         assert_true(net_repl_state_lost(c->repl, seq));
     }
     settle(w);

@@ -72,8 +72,8 @@ static net_result read_state(session* s, const uint8_t* state, size_t size,
                                    .has_tick = net_mirror_tick(s->mirror) > 0,
                                    .seq = s->seq_newest};
     assert_ok(net_packet_header_read(&bits, &near, header));
-    const net_result result = net_mirror_read(s->mirror, header->seq, header->tick,
-                                              header->has_body ? &bits : NULL, NULL);
+    const net_result result =
+        net_mirror_read(s->mirror, header->seq, header->tick, header->has_body ? &bits : NULL);
     if (result == NET_OK &&
         (!near.has_tick || (int16_t)(uint16_t)(header->seq - s->seq_newest) > 0))
         s->seq_newest = header->seq;
@@ -136,7 +136,7 @@ static void expect_body(session* s, const char* line, net_result expected) {
     const char* more = strstr(line, " count=");
     for (uint32_t i = 0; i < (more ? strtoul(more + 7, NULL, 10) : 1); i++) {
         proto_bit_reader body = bits;
-        assert_int_equal(net_mirror_read(s->mirror, (uint16_t)(seq + i), tick + i, &body, NULL),
+        assert_int_equal(net_mirror_read(s->mirror, (uint16_t)(seq + i), tick + i, &body),
                          expected);
     }
 }
