@@ -39,32 +39,32 @@ static void sign(const char* label, const uint8_t key[NET_KEY_BYTES], const uint
     sodium_memzero(&state, sizeof state);
 }
 
-static void write_hello(net_outer_type type, const net_outer_hello* hello,
-                        uint8_t bytes[NET_OUTER_HELLO_BYTES]) {
+static void write_hello(net_outer_type type, const uint8_t client_random[NET_OUTER_RANDOM_BYTES],
+                        const net_token* token, uint8_t bytes[NET_OUTER_HELLO_BYTES]) {
     memset(bytes, 0, NET_OUTER_HELLO_BYTES);
     net_secure_cursor to = {bytes};
     net_secure_put_number(&to, (uint64_t)type, 1);
     net_secure_put_number(&to, NET_SECURE_VERSION, 1);
-    net_secure_put(&to, hello->client_random, NET_OUTER_RANDOM_BYTES);
-    net_secure_put_number(&to, hello->head.key_id, 1);
-    net_secure_put_number(&to, hello->head.protocol, 8);
-    net_secure_put_number(&to, hello->head.expiry_unix_s, 8);
-    net_secure_put(&to, hello->head.nonce, NET_TOKEN_NONCE_BYTES);
-    net_secure_put(&to, hello->sealed, NET_TOKEN_SEALED_BYTES);
+    net_secure_put(&to, client_random, NET_OUTER_RANDOM_BYTES);
+    net_secure_put_number(&to, token->key_id, 1);
+    net_secure_put_number(&to, token->protocol, 8);
+    net_secure_put_number(&to, token->expiry_unix_s, 8);
+    net_secure_put(&to, token->nonce, NET_TOKEN_NONCE_BYTES);
+    net_secure_put(&to, token->sealed, NET_TOKEN_SEALED_BYTES);
 }
 
-void net_outer_request_write(const net_outer_hello* hello, uint8_t bytes[NET_OUTER_HELLO_BYTES]) {
-    write_hello(NET_OUTER_REQUEST, hello, bytes);
+void net_outer_request_write(const uint8_t client_random[NET_OUTER_RANDOM_BYTES],
+                             const net_token* token, uint8_t bytes[NET_OUTER_HELLO_BYTES]) {
+    write_hello(NET_OUTER_REQUEST, client_random, token, bytes);
 }
 
-net_outer_hello net_outer_hello_read(const uint8_t bytes[NET_OUTER_HELLO_BYTES]) {
-    net_outer_hello hello = {.head = {.key_id = bytes[KEY_ID_AT],
-                                      .protocol = net_secure_get_number(bytes + PROTOCOL_AT, 8),
-                                      .expiry_unix_s = net_secure_get_number(bytes + EXPIRY_AT, 8)},
-                             .sealed = bytes + SEALED_AT};
-    memcpy(hello.client_random, bytes + RANDOM_AT, NET_OUTER_RANDOM_BYTES);
-    memcpy(hello.head.nonce, bytes + NONCE_AT, NET_TOKEN_NONCE_BYTES);
-    return hello;
+void net_outer_hello_read(const uint8_t bytes[NET_OUTER_HELLO_BYTES], net_outer_hello* hello) {
+    hello->token.key_id = bytes[KEY_ID_AT];
+    hello->token.protocol = net_secure_get_number(bytes + PROTOCOL_AT, 8);
+    hello->token.expiry_unix_s = net_secure_get_number(bytes + EXPIRY_AT, 8);
+    memcpy(hello->client_random, bytes + RANDOM_AT, NET_OUTER_RANDOM_BYTES);
+    memcpy(hello->token.nonce, bytes + NONCE_AT, NET_TOKEN_NONCE_BYTES);
+    memcpy(hello->token.sealed, bytes + SEALED_AT, NET_TOKEN_SEALED_BYTES);
 }
 
 // No secret, so it needs no constant time: sodium_is_zero would cost more than opening the token.
@@ -125,12 +125,12 @@ bool net_outer_challenge_read(const uint8_t bytes[NET_OUTER_CHALLENGE_BYTES],
     return true;
 }
 
-void net_outer_response_write(const net_outer_hello* hello, const net_outer_proof* proof,
-                              const uint8_t client_key[NET_KEY_BYTES],
+void net_outer_response_write(const uint8_t client_random[NET_OUTER_RANDOM_BYTES],
+                              const net_token* token, const net_outer_proof* proof,
                               uint8_t bytes[NET_OUTER_HELLO_BYTES]) {
-    write_hello(NET_OUTER_RESPONSE, hello, bytes);
+    write_hello(NET_OUTER_RESPONSE, client_random, token, bytes);
     write_proof(proof, bytes + PROOF_AT);
-    sign("shoal response", client_key, bytes, SIGNATURE_AT, bytes + SIGNATURE_AT);
+    sign("shoal response", token->client_key, bytes, SIGNATURE_AT, bytes + SIGNATURE_AT);
 }
 
 net_outer_proof net_outer_response_proof(const uint8_t bytes[NET_OUTER_HELLO_BYTES]) {
@@ -178,7 +178,7 @@ bool net_outer_deny_read(const uint8_t* bytes, size_t size,
     return true;
 }
 
-void net_outer_resume_write(const net_outer_resume* resume, uint8_t bytes[NET_OUTER_RESUME_BYTES]) {
+void net_outer_resume_write(const net_token* resume, uint8_t bytes[NET_OUTER_RESUME_BYTES]) {
     net_secure_cursor to = {bytes};
     net_secure_put_number(&to, resume->expiry_unix_s, 8);
     net_secure_put(&to, resume->nonce, NET_TOKEN_NONCE_BYTES);
@@ -187,11 +187,13 @@ void net_outer_resume_write(const net_outer_resume* resume, uint8_t bytes[NET_OU
     net_secure_put(&to, resume->server_key, NET_KEY_BYTES);
 }
 
-net_outer_resume net_outer_resume_read(const uint8_t bytes[NET_OUTER_RESUME_BYTES]) {
-    net_outer_resume resume = {.expiry_unix_s = net_secure_get_number(bytes, 8)};
-    memcpy(resume.nonce, bytes + 8, NET_TOKEN_NONCE_BYTES);
-    memcpy(resume.sealed, bytes + 32, NET_TOKEN_SEALED_BYTES);
-    memcpy(resume.client_key, bytes + 32 + NET_TOKEN_SEALED_BYTES, NET_KEY_BYTES);
-    memcpy(resume.server_key, bytes + 64 + NET_TOKEN_SEALED_BYTES, NET_KEY_BYTES);
-    return resume;
+void net_outer_resume_read(const uint8_t bytes[NET_OUTER_RESUME_BYTES], uint64_t protocol,
+                           net_token* resume) {
+    *resume = (net_token){.key_id = NET_KEY_ID_RESUME,
+                          .protocol = protocol,
+                          .expiry_unix_s = net_secure_get_number(bytes, 8)};
+    memcpy(resume->nonce, bytes + 8, NET_TOKEN_NONCE_BYTES);
+    memcpy(resume->sealed, bytes + 32, NET_TOKEN_SEALED_BYTES);
+    memcpy(resume->client_key, bytes + 32 + NET_TOKEN_SEALED_BYTES, NET_KEY_BYTES);
+    memcpy(resume->server_key, bytes + 64 + NET_TOKEN_SEALED_BYTES, NET_KEY_BYTES);
 }

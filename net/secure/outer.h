@@ -82,11 +82,10 @@ enum {
     NET_OUTER_CLOSE_BYTES = NET_OUTER_HEAD_BYTES + 1 + 16,
 };
 
-/// REQUEST and RESPONSE begin alike. `sealed` points into the datagram.
+/// REQUEST and RESPONSE begin alike.
 typedef struct net_outer_hello {
     uint8_t client_random[NET_OUTER_RANDOM_BYTES];
-    net_token_head head;
-    const uint8_t* sealed;
+    net_token token; ///< without its keys and addresses, which are not set
 } net_outer_hello;
 
 /// What a challenge gives and a response brings back.
@@ -96,19 +95,11 @@ typedef struct net_outer_proof {
     uint8_t cookie[NET_OUTER_COOKIE_BYTES];
 } net_outer_proof;
 
-/// The resume token in an ACCEPT.
-typedef struct net_outer_resume {
-    uint64_t expiry_unix_s;
-    uint8_t nonce[NET_TOKEN_NONCE_BYTES];
-    uint8_t sealed[NET_TOKEN_SEALED_BYTES];
-    uint8_t client_key[NET_KEY_BYTES];
-    uint8_t server_key[NET_KEY_BYTES];
-} net_outer_resume;
-
 /// Write a whole REQUEST.
-void net_outer_request_write(const net_outer_hello* hello, uint8_t bytes[NET_OUTER_HELLO_BYTES]);
+void net_outer_request_write(const uint8_t client_random[NET_OUTER_RANDOM_BYTES],
+                             const net_token* token, uint8_t bytes[NET_OUTER_HELLO_BYTES]);
 /// Read a REQUEST or RESPONSE of the right size, type and version.
-net_outer_hello net_outer_hello_read(const uint8_t bytes[NET_OUTER_HELLO_BYTES]);
+void net_outer_hello_read(const uint8_t bytes[NET_OUTER_HELLO_BYTES], net_outer_hello* hello);
 /// Are the bytes after the fields zero?
 bool net_outer_hello_is_padded(const uint8_t bytes[NET_OUTER_HELLO_BYTES]);
 
@@ -122,8 +113,8 @@ bool net_outer_challenge_read(const uint8_t bytes[NET_OUTER_CHALLENGE_BYTES],
                               const uint8_t client_random[NET_OUTER_RANDOM_BYTES],
                               const uint8_t server_key[NET_KEY_BYTES], net_outer_proof* proof);
 
-void net_outer_response_write(const net_outer_hello* hello, const net_outer_proof* proof,
-                              const uint8_t client_key[NET_KEY_BYTES],
+void net_outer_response_write(const uint8_t client_random[NET_OUTER_RANDOM_BYTES],
+                              const net_token* token, const net_outer_proof* proof,
                               uint8_t bytes[NET_OUTER_HELLO_BYTES]);
 net_outer_proof net_outer_response_proof(const uint8_t bytes[NET_OUTER_HELLO_BYTES]);
 /// Did the owner of the token write all of it?
@@ -141,5 +132,7 @@ bool net_outer_deny_read(const uint8_t* bytes, size_t size,
                          const uint8_t* server_key, net_secure_end* reason, uint32_t* version,
                          bool* is_signed);
 
-void net_outer_resume_write(const net_outer_resume* resume, uint8_t bytes[NET_OUTER_RESUME_BYTES]);
-net_outer_resume net_outer_resume_read(const uint8_t bytes[NET_OUTER_RESUME_BYTES]);
+/// The resume token in an ACCEPT; it is of the protocol of the session.
+void net_outer_resume_write(const net_token* resume, uint8_t bytes[NET_OUTER_RESUME_BYTES]);
+void net_outer_resume_read(const uint8_t bytes[NET_OUTER_RESUME_BYTES], uint64_t protocol,
+                           net_token* resume);

@@ -23,24 +23,14 @@
 
 #include <string.h>
 
-static void credential_from_token(net_secure_credential* made, const net_token* token) {
-    made->is_there = true;
-    made->head = (net_token_head){.key_id = token->key_id,
-                                  .protocol = token->protocol,
-                                  .expiry_unix_s = token->expiry_unix_s};
-    memcpy(made->head.nonce, token->nonce, sizeof made->head.nonce);
-    memcpy(made->sealed, token->sealed, sizeof made->sealed);
-    memcpy(made->client_key, token->client_key, sizeof made->client_key);
-    memcpy(made->server_key, token->server_key, sizeof made->server_key);
-}
-
 void net_secure_client_init(net_secure_client* client, const net_security* security) {
     BASE_ASSERT(security->entropy && sodium_init() >= 0);
     memset(client, 0, sizeof *client);
     client->entropy = *security->entropy;
     client->protocol = security->protocol ? security->protocol : NET_TOKEN_PROTOCOL;
     client->has_token = security->token != NULL;
-    if (security->token) credential_from_token(&client->token, security->token);
+    client->token.is_there = client->has_token;
+    if (security->token) client->token.token = *security->token;
     client->dev_player_id = security->dev_player_id;
     while (client->dev_player_id == 0)
         client->entropy.fill(client->entropy.context, &client->dev_player_id,
@@ -56,20 +46,12 @@ static void make_dev_token(net_secure_client* client) {
     net_token_claims claims = {.player_id = client->dev_player_id,
                                .protocol = client->protocol,
                                .expiry_unix_s = UINT64_MAX};
-    net_token token;
-    if (net_token_make_dev(&claims, &client->entropy, &token) != NET_OK) return; // cannot be
-    credential_from_token(&client->token, &token);
-    net_token_wipe(&token);
+    const net_result made = net_token_make_dev(&claims, &client->entropy, &client->token.token);
+    BASE_ASSERT(made == NET_OK);
+    client->token.is_there = true;
 }
 
 // ---- an attempt
-
-static net_outer_hello hello_of(const net_secure_client* client,
-                                const net_secure_credential* shown) {
-    net_outer_hello hello = {.head = shown->head, .sealed = shown->sealed};
-    memcpy(hello.client_random, client->random, sizeof hello.client_random);
-    return hello;
-}
 
 // The server answered a request.
 static void prove(net_secure_client* client, const net_secure_clock* clock,
@@ -77,8 +59,7 @@ static void prove(net_secure_client* client, const net_secure_clock* clock,
     client->shown = challenge->shown;
     client->proof = challenge->proof;
     client->server = challenge->server;
-    const net_outer_hello hello = hello_of(client, client->shown);
-    net_outer_response_write(&hello, &client->proof, client->shown->client_key, client->hello);
+    net_outer_response_write(client->random, &client->shown->token, &client->proof, client->hello);
     client->state = NET_SECURE_CLIENT_PROVING;
     client->answered_us = client->send_us = clock->now_us;
     client->wait_us = NET_SECURE_RESEND_US;
@@ -147,8 +128,7 @@ static void write_next_request(net_secure_client* client) {
     const net_secure_credential* const all[] = {&client->resume, &client->token};
     const uint32_t round = client->sent_count / client->address_count;
     const uint32_t turn = has_both(client) ? round % 2 : !may_show(&client->resume);
-    net_outer_hello hello = hello_of(client, all[turn]);
-    net_outer_request_write(&hello, client->hello);
+    net_outer_request_write(client->random, &all[turn]->token, client->hello);
     client->server = client->addresses[client->sent_count % client->address_count];
     client->sent_count++;
 }
@@ -196,7 +176,8 @@ static bool read_challenge(net_secure_client* client, const net_secure_clock* cl
     *challenge = (net_secure_offer){.server = *from, .at_us = clock->now_us};
     for (uint32_t i = 0; i < BASE_COUNT(all) && !challenge->shown; i++)
         if (all[i]->is_there &&
-            net_outer_challenge_read(bytes, client->random, all[i]->server_key, &challenge->proof))
+            net_outer_challenge_read(bytes, client->random, all[i]->token.server_key,
+                                     &challenge->proof))
             challenge->shown = all[i];
     client->stats.counts[challenge->shown ? NET_SECURE_CHALLENGES : NET_SECURE_DATA_FORGED]++;
     return challenge->shown != NULL;
@@ -246,7 +227,7 @@ static void take_deny(net_secure_client* client, const uint8_t* bytes, size_t si
     bool is_ours = false, is_signed = false;
     for (; i < BASE_COUNT(all) && !is_signed; i++)
         is_ours = net_outer_deny_read(bytes, size, client->random,
-                                      all[i]->is_there ? all[i]->server_key : NULL, &reason,
+                                      all[i]->is_there ? all[i]->token.server_key : NULL, &reason,
                                       &version, &is_signed);
     if (!is_ours)
         client->stats.counts[NET_SECURE_DATA_FORGED]++;
@@ -263,18 +244,9 @@ net_secure_end net_secure_client_take_notice(net_secure_client* client) {
 }
 
 static void keep_resume_token(net_secure_client* client, const uint8_t* bytes) {
-    net_outer_resume read = net_outer_resume_read(bytes);
     client->offer.is_there = client->offer.is_news = false; // it is about the one before
-    net_secure_credential* kept = &client->resume;
-    kept->is_there = true;
-    kept->head = (net_token_head){.key_id = NET_KEY_ID_RESUME,
-                                  .protocol = client->protocol,
-                                  .expiry_unix_s = read.expiry_unix_s};
-    memcpy(kept->head.nonce, read.nonce, sizeof kept->head.nonce);
-    memcpy(kept->sealed, read.sealed, sizeof kept->sealed);
-    memcpy(kept->client_key, read.client_key, sizeof kept->client_key);
-    memcpy(kept->server_key, read.server_key, sizeof kept->server_key);
-    sodium_memzero(&read, sizeof read);
+    client->resume.is_there = true;
+    net_outer_resume_read(bytes, client->protocol, &client->resume.token);
 }
 
 // The keys are known only now, since the server's chance of the session is in the datagram itself.
@@ -284,10 +256,10 @@ static void take_accept(net_secure_client* client, const net_secure_clock* clock
     uint8_t key[NET_KEY_BYTES], *inner = NULL;
     size_t inner_size = 0;
     bool is_newest = false;
-    net_crypt_derive(shown->server_key, NET_CRYPT_TO_CLIENT, client->proof.server_random,
+    net_crypt_derive(shown->token.server_key, NET_CRYPT_TO_CLIENT, client->proof.server_random,
                      client->random, session_random, key);
     net_crypt_receiver_init(&client->receiver, key);
-    net_crypt_derive(shown->client_key, NET_CRYPT_TO_SERVER, client->proof.server_random,
+    net_crypt_derive(shown->token.client_key, NET_CRYPT_TO_SERVER, client->proof.server_random,
                      client->random, session_random, key);
     if (net_crypt_open(&client->receiver, clock->now_us, bytes, NET_OUTER_ACCEPT_BYTES,
                        NET_OUTER_RANDOM_BYTES, &inner, &inner_size, &is_newest) == NET_CRYPT_OK) {
@@ -315,10 +287,8 @@ static void take_inside(net_secure_client* client, const net_secure_clock* clock
         end_session(client, size > 0 && inner[0] != NET_SECURE_END_NONE ? (net_secure_end)inner[0]
                                                                         : NET_SECURE_END_CLOSED);
     } else if (type == NET_OUTER_PATH && size == NET_OUTER_PATH_BYTES - NET_SECURE_OVERHEAD_BYTES) {
-        net_crypt_plain plain = {
-            .type = NET_OUTER_PATH, .session = client->session, .bytes = inner, .size = size};
-        answer->reply_size = net_crypt_seal(&client->sender, clock->now_us, &plain, answer->reply);
-        answer->reply_to = client->server;
+        answer->reply_size = net_secure_client_send(client, clock->now_us, type, inner, size,
+                                                    answer->reply, &answer->reply_to);
     } else if (type == NET_OUTER_ACCEPT) {
         keep_resume_token(client, inner);
     }
@@ -360,9 +330,8 @@ size_t net_secure_client_ask(net_secure_client* client, const net_address* other
                     --client->asked_count * sizeof *client->asked);
         client->asked[client->asked_count++] = *other;
     }
-    const net_outer_hello hello =
-        hello_of(client, client->resume.is_there ? &client->resume : &client->token);
-    net_outer_request_write(&hello, out);
+    const net_secure_credential* shown = client->resume.is_there ? &client->resume : &client->token;
+    net_outer_request_write(client->random, &shown->token, out);
     return NET_OUTER_HELLO_BYTES;
 }
 
@@ -444,33 +413,11 @@ void net_secure_client_receive(net_secure_client* client, const net_secure_clock
         client->stats.counts[NET_SECURE_BAD_TYPE]++;
 }
 
-static size_t seal(net_secure_client* client, uint64_t now_us, net_outer_type type,
-                   const void* bytes, size_t size, uint8_t* out, net_address* to) {
+size_t net_secure_client_send(net_secure_client* client, uint64_t now_us, net_outer_type type,
+                              const void* bytes, size_t size, uint8_t* out, net_address* to) {
     if (client->state != NET_SECURE_CLIENT_OPEN) return 0;
     net_crypt_plain plain = {
         .type = type, .session = client->session, .bytes = bytes, .size = size};
     *to = client->server;
     return net_crypt_seal(&client->sender, now_us, &plain, out);
-}
-
-size_t net_secure_client_send(net_secure_client* client, uint64_t now_us, const void* bytes,
-                              size_t size, uint8_t* out, net_address* to) {
-    return seal(client, now_us, NET_OUTER_DATA, bytes, size, out, to);
-}
-
-size_t net_secure_client_send_packet(net_secure_client* client, uint64_t now_us, const void* bytes,
-                                     size_t size, uint8_t* out, net_address* to) {
-    return seal(client, now_us, NET_OUTER_INPUT, bytes, size, out, to);
-}
-
-size_t net_secure_client_close(net_secure_client* client, uint64_t now_us, uint8_t* out,
-                               net_address* to) {
-    if (client->state != NET_SECURE_CLIENT_OPEN) return 0;
-    uint8_t why = NET_SECURE_END_CLOSED;
-    net_crypt_plain plain = {
-        .type = NET_OUTER_CLOSE, .session = client->session, .bytes = &why, .size = sizeof why};
-    *to = client->server;
-    size_t size = net_crypt_seal(&client->sender, now_us, &plain, out);
-    end_session(client, NET_SECURE_END_CLOSED);
-    return size;
 }

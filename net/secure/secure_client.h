@@ -26,10 +26,7 @@ typedef enum net_secure_client_state {
 typedef struct net_secure_credential {
     bool is_there;
     bool is_denied; ///< in this attempt
-    net_token_head head;
-    uint8_t sealed[NET_TOKEN_SEALED_BYTES];
-    uint8_t client_key[NET_KEY_BYTES];
-    uint8_t server_key[NET_KEY_BYTES];
+    net_token token;
 } net_secure_credential;
 
 /// Another server that would accept the session, as its challenge says.
@@ -110,14 +107,8 @@ void net_secure_client_receive(net_secure_client* client, const net_secure_clock
 /// Why the attempt under way may fail. The server says so without a signature, so anyone may have
 /// written it, and the attempt goes on. @return each reason once; NET_SECURE_END_NONE: no news.
 net_secure_end net_secure_client_take_notice(net_secure_client* client);
-/// Seal a datagram to the server into `out`, which has room for NET_SECURE_OVERHEAD_BYTES more.
+/// Seal a datagram of ENet (DATA) or a packet of the realtime channel (INPUT) to the server into
+/// `out`, which has room for NET_SECURE_OVERHEAD_BYTES more.
 /// @return the size; 0 when no session is open.
-size_t net_secure_client_send(net_secure_client* client, uint64_t now_us, const void* bytes,
-                              size_t size, uint8_t* out, net_address* to);
-/// The same for a packet of the realtime channel, which is no datagram of ENet.
-size_t net_secure_client_send_packet(net_secure_client* client, uint64_t now_us, const void* bytes,
-                                     size_t size, uint8_t* out, net_address* to);
-/// End an open session. @return the size of a datagram that says so, in `out`
-/// (NET_OUTER_CLOSE_BYTES); 0 when none was open.
-size_t net_secure_client_close(net_secure_client* client, uint64_t now_us, uint8_t* out,
-                               net_address* to);
+size_t net_secure_client_send(net_secure_client* client, uint64_t now_us, net_outer_type type,
+                              const void* bytes, size_t size, uint8_t* out, net_address* to);

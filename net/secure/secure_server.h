@@ -84,14 +84,12 @@ void net_secure_server_receive(net_secure_server* server, const net_secure_clock
 /// Where does a datagram from the wire belong? @return the slot of its session, whose lane takes
 /// it; NET_SECURE_HELLO: it is part of a handshake; NET_SECURE_NOWHERE: it is wrong, and counted.
 uint32_t net_secure_server_route(net_secure_server* server, const uint8_t* bytes, size_t size);
-/// Seal a datagram to a session into `out`, which has room for NET_SECURE_OVERHEAD_BYTES more.
+/// Seal a datagram of ENet (DATA) or a packet of the realtime channel (STATE) to a session into
+/// `out`, which has room for NET_SECURE_OVERHEAD_BYTES more.
 /// @return the size; 0 when there is no such session.
 size_t net_secure_server_send(net_secure_server* server, uint64_t now_us, net_secure_peer peer,
-                              const void* bytes, size_t size, uint8_t* out, net_address* to);
-/// The same for a packet of the realtime channel, which is no datagram of ENet.
-size_t net_secure_server_send_packet(net_secure_server* server, uint64_t now_us,
-                                     net_secure_peer peer, const void* bytes, size_t size,
-                                     uint8_t* out, net_address* to);
+                              net_outer_type type, const void* bytes, size_t size, uint8_t* out,
+                              net_address* to);
 /// Call it several times a second: rotates secrets, ends sessions that are silent or not held, with
 /// a CLOSE.
 void net_secure_server_service(net_secure_server* server, uint64_t now_us);
@@ -101,10 +99,6 @@ void net_secure_server_service_held(net_secure_server* server, uint64_t now_us, 
 /// The user's connection inside of the session exists. Call it in each service before
 /// net_secure_server_service. @return false when the session has ended: end the connection.
 bool net_secure_server_hold(net_secure_server* server, uint64_t now_us, net_secure_peer peer);
-/// End a session. @return the size of a datagram that says why, in `out`
-/// (NET_OUTER_CLOSE_BYTES); 0 when there is no such session.
-size_t net_secure_server_close(net_secure_server* server, uint64_t now_us, net_secure_peer peer,
-                               net_secure_end reason, uint8_t* out, net_address* to);
 /// Who is it? @return false when there is no such session.
 bool net_secure_server_identity(const net_secure_server* server, net_secure_peer peer,
                                 net_secure_identity* identity);

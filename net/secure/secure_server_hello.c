@@ -63,7 +63,7 @@ static void take_reply(net_secure_server* server, uint64_t now_us, net_address_e
 // ---- what both have in common
 
 static bool is_ours(net_secure_server* server, const net_outer_hello* hello, const uint8_t* bytes) {
-    if (hello->head.protocol != server->protocol)
+    if (hello->token.protocol != server->protocol)
         return refuse_hello(server, NET_SECURE_BAD_PROTOCOL);
     if (!net_outer_hello_is_padded(bytes)) return refuse_hello(server, NET_SECURE_BAD_PADDING);
     return true;
@@ -97,14 +97,14 @@ static bool is_for_us(const net_secure_server* server, const net_token_private* 
 static net_secure_end open_token(net_secure_server* server, const net_secure_clock* clock,
                                  const net_address* from, const net_outer_hello* hello,
                                  net_token_private* token) {
-    const uint8_t* key = key_of(server, from, hello->head.key_id);
+    const uint8_t* key = key_of(server, from, hello->token.key_id);
     if (!key) return NET_SECURE_END_TOKEN;
-    if (!net_token_open(key, &hello->head, hello->sealed, token)) {
+    if (!net_token_open(key, &hello->token, token)) {
         (void)refuse_hello(server, NET_SECURE_TOKEN_FORGED);
         return NET_SECURE_END_TOKEN;
     }
     if (clock->unix_s > NET_SECURE_TOLERANCE_S &&
-        clock->unix_s - NET_SECURE_TOLERANCE_S > hello->head.expiry_unix_s) {
+        clock->unix_s - NET_SECURE_TOLERANCE_S > hello->token.expiry_unix_s) {
         (void)refuse_hello(server, NET_SECURE_TOKEN_EXPIRED);
         return NET_SECURE_END_EXPIRED;
     }
@@ -143,8 +143,8 @@ static bool is_use_counted(uint8_t key_id) {
 
 static net_token_use use_of(const net_secure_server* server, const net_address* from,
                             const net_outer_hello* hello) {
-    if (!is_use_counted(hello->head.key_id)) return NET_TOKEN_USE_AGAIN;
-    return net_token_uses_find(server->uses, hello->sealed + TAG_AT, from);
+    if (!is_use_counted(hello->token.key_id)) return NET_TOKEN_USE_AGAIN;
+    return net_token_uses_find(server->uses, hello->token.sealed + TAG_AT, from);
 }
 
 // ---- requests
@@ -157,7 +157,7 @@ static void challenge(net_secure_server* server, const net_secure_clock* clock,
     server->entropy.fill(server->entropy.context, proof.server_random, sizeof proof.server_random);
     server->entropy.fill(server->entropy.context, nonce, sizeof nonce);
     net_cookie_facts facts = {.from = from,
-                              .token_tag = hello->sealed + TAG_AT,
+                              .token_tag = hello->token.sealed + TAG_AT,
                               .client_random = hello->client_random,
                               .server_random = proof.server_random,
                               .time_us = proof.time_us};
@@ -171,13 +171,14 @@ static void challenge(net_secure_server* server, const net_secure_clock* clock,
 static void take_request(net_secure_server* server, const net_secure_clock* clock,
                          const net_address* from, const uint8_t* bytes,
                          net_secure_received* received) {
-    net_outer_hello hello = net_outer_hello_read(bytes);
+    net_outer_hello hello;
+    net_outer_hello_read(bytes, &hello);
     if (!is_ours(server, &hello, bytes)) return;
     net_address_entry* entry = entry_of(server, clock->now_us, from);
     if (!may_ask(server, clock->now_us, entry)) return;
     net_token_private token = {0};
     const net_secure_end no = open_token(server, clock, from, &hello, &token);
-    if (no != NET_SECURE_END_NONE && hello.head.key_id != NET_KEY_ID_RESUME) {
+    if (no != NET_SECURE_END_NONE && hello.token.key_id != NET_KEY_ID_RESUME) {
         deny_request(server, clock->now_us, from, hello.client_random, no,
                      no == NET_SECURE_END_TOKEN ? NULL : token.server_key, received);
     } else if (no == NET_SECURE_END_NONE && use_of(server, from, &hello) == NET_TOKEN_USE_OTHER) {
@@ -215,22 +216,15 @@ static bool may_respond(net_secure_server* server, uint64_t now_us, const net_ad
 
 static void accept(net_secure_server* server, const net_secure_clock* clock,
                    net_secure_session* session, net_secure_received* received) {
-    net_outer_resume resume = {.expiry_unix_s = clock->unix_s + NET_SECURE_RESUME_LIFE_S};
+    net_token resume = {.key_id = NET_KEY_ID_RESUME,
+                        .protocol = server->protocol,
+                        .expiry_unix_s = clock->unix_s + NET_SECURE_RESUME_LIFE_S};
     net_token_private opened = {.player_id = session->who.player_id,
                                 .origin_key_id = session->who.key_id};
     uint8_t bytes[NET_OUTER_RESUME_BYTES];
-    server->entropy.fill(server->entropy.context, resume.nonce, sizeof resume.nonce);
-    server->entropy.fill(server->entropy.context, opened.client_key, NET_KEY_BYTES);
-    server->entropy.fill(server->entropy.context, opened.server_key, NET_KEY_BYTES);
     memcpy(opened.origin_tag, session->origin_tag, sizeof opened.origin_tag);
     memcpy(opened.user_data, session->user_data, sizeof opened.user_data);
-    memcpy(resume.client_key, opened.client_key, NET_KEY_BYTES);
-    memcpy(resume.server_key, opened.server_key, NET_KEY_BYTES);
-    net_token_head head = {.key_id = NET_KEY_ID_RESUME,
-                           .protocol = server->protocol,
-                           .expiry_unix_s = resume.expiry_unix_s};
-    memcpy(head.nonce, resume.nonce, sizeof head.nonce);
-    net_token_seal(server->resume_key, &head, &opened, resume.sealed);
+    net_token_seal_fresh(server->resume_key, &server->entropy, &opened, &resume);
     net_outer_resume_write(&resume, bytes);
     net_crypt_plain plain = {.type = NET_OUTER_ACCEPT,
                              .session = session->id,
@@ -297,8 +291,8 @@ static bool is_address_full(const net_secure_server* server, const net_address* 
 }
 
 static const uint8_t* origin_of(const net_outer_hello* hello, const net_token_private* token) {
-    bool is_resumed = hello->head.key_id == NET_KEY_ID_RESUME;
-    return is_resumed ? token->origin_tag : hello->sealed + TAG_AT;
+    bool is_resumed = hello->token.key_id == NET_KEY_ID_RESUME;
+    return is_resumed ? token->origin_tag : hello->token.sealed + TAG_AT;
 }
 
 // Had this player a session with this cookie or a newer one? Slots that are free remember, too.
@@ -328,7 +322,7 @@ static net_secure_session* begin_session(net_secure_server* server, const net_se
                                          const net_address* from, const net_outer_hello* hello,
                                          const net_outer_proof* proof,
                                          const net_token_private* token) {
-    bool is_resumed = hello->head.key_id == NET_KEY_ID_RESUME;
+    bool is_resumed = hello->token.key_id == NET_KEY_ID_RESUME;
     const uint8_t* tag = origin_of(hello, token);
     net_secure_session* old = find_by_origin(server, tag);
     if (old)
@@ -362,8 +356,8 @@ static net_secure_session* admit(net_secure_server* server, const net_secure_clo
     if (use == NET_TOKEN_USE_OTHER) {
         (void)refuse_hello(server, NET_SECURE_TOKEN_USED);
     } else if (use == NET_TOKEN_USE_FIRST &&
-               !net_token_uses_add(server->uses, hello->sealed + TAG_AT, from,
-                                   hello->head.expiry_unix_s, clock->unix_s)) {
+               !net_token_uses_add(server->uses, hello->token.sealed + TAG_AT, from,
+                                   hello->token.expiry_unix_s, clock->unix_s)) {
         (void)refuse_hello(server, NET_SECURE_TOKENS_FULL);
         deny(server, from, hello->client_random, NET_SECURE_END_FULL, token->server_key, received);
     } else {
@@ -383,11 +377,12 @@ static net_secure_session* admit(net_secure_server* server, const net_secure_clo
 static void take_response(net_secure_server* server, const net_secure_clock* clock,
                           const net_address* from, const uint8_t* bytes,
                           net_secure_received* received) {
-    net_outer_hello hello = net_outer_hello_read(bytes);
+    net_outer_hello hello;
+    net_outer_hello_read(bytes, &hello);
     if (!is_ours(server, &hello, bytes) || server->is_standby) return;
     net_outer_proof proof = net_outer_response_proof(bytes);
     net_cookie_facts facts = {.from = from,
-                              .token_tag = hello.sealed + TAG_AT,
+                              .token_tag = hello.token.sealed + TAG_AT,
                               .client_random = hello.client_random,
                               .server_random = proof.server_random,
                               .time_us = proof.time_us};

@@ -96,19 +96,13 @@ void net_secure_session_end(net_secure_server* server, net_secure_session* sessi
     server->free[server->first_free[lane] + server->free_counts[lane]++] = (uint16_t)slot;
 }
 
-static size_t seal_close(net_secure_session* session, uint64_t now_us, net_secure_end reason,
-                         uint8_t out[NET_OUTER_CLOSE_BYTES]) {
-    uint8_t why = (uint8_t)reason;
-    net_crypt_plain plain = {
-        .type = NET_OUTER_CLOSE, .session = session->id, .bytes = &why, .size = sizeof why};
-    return net_crypt_seal(&session->sender, now_us, &plain, out);
-}
-
 void net_secure_session_close(net_secure_server* server, uint64_t now_us,
                               net_secure_session* session, net_secure_count why,
                               net_secure_end reason) {
-    uint8_t out[NET_OUTER_CLOSE_BYTES];
-    const size_t size = seal_close(session, now_us, reason, out);
+    uint8_t out[NET_OUTER_CLOSE_BYTES], said = (uint8_t)reason;
+    net_crypt_plain plain = {
+        .type = NET_OUTER_CLOSE, .session = session->id, .bytes = &said, .size = sizeof said};
+    const size_t size = net_crypt_seal(&session->sender, now_us, &plain, out);
     if (server->send && size > 0) server->send(server->send_context, &session->address, out, size);
     net_secure_session_end(server, session, why);
 }
@@ -155,35 +149,14 @@ bool net_secure_server_hold(net_secure_server* server, uint64_t now_us, net_secu
     return true;
 }
 
-static size_t seal(net_secure_server* server, uint64_t now_us, net_secure_peer peer,
-                   net_outer_type type, const void* bytes, size_t size, uint8_t* out,
-                   net_address* to) {
+size_t net_secure_server_send(net_secure_server* server, uint64_t now_us, net_secure_peer peer,
+                              net_outer_type type, const void* bytes, size_t size, uint8_t* out,
+                              net_address* to) {
     net_secure_session* session = find_peer(server, peer);
     if (!session) return 0;
     net_crypt_plain plain = {.type = type, .session = session->id, .bytes = bytes, .size = size};
     *to = session->address;
     return net_crypt_seal(&session->sender, now_us, &plain, out);
-}
-
-size_t net_secure_server_send(net_secure_server* server, uint64_t now_us, net_secure_peer peer,
-                              const void* bytes, size_t size, uint8_t* out, net_address* to) {
-    return seal(server, now_us, peer, NET_OUTER_DATA, bytes, size, out, to);
-}
-
-size_t net_secure_server_send_packet(net_secure_server* server, uint64_t now_us,
-                                     net_secure_peer peer, const void* bytes, size_t size,
-                                     uint8_t* out, net_address* to) {
-    return seal(server, now_us, peer, NET_OUTER_STATE, bytes, size, out, to);
-}
-
-size_t net_secure_server_close(net_secure_server* server, uint64_t now_us, net_secure_peer peer,
-                               net_secure_end reason, uint8_t* out, net_address* to) {
-    net_secure_session* session = find_peer(server, peer);
-    if (!session) return 0;
-    *to = session->address;
-    size_t size = seal_close(session, now_us, reason, out);
-    net_secure_session_end(server, session, NET_SECURE_CLOSED);
-    return size;
 }
 
 bool net_secure_server_identity(const net_secure_server* server, net_secure_peer peer,

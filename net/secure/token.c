@@ -17,16 +17,16 @@
 
 enum { HEAD_BYTES = 18, PLAIN_BYTES = NET_TOKEN_SEALED_BYTES - 16, ADDRESSES_AT = 346 };
 
-static void associated_data(const net_token_head* head, uint8_t data[HEAD_BYTES]) {
+static void associated_data(const net_token* token, uint8_t data[HEAD_BYTES]) {
     net_secure_cursor to = {data};
     net_secure_put_number(&to, NET_SECURE_VERSION, 1);
-    net_secure_put_number(&to, head->protocol, 8);
-    net_secure_put_number(&to, head->expiry_unix_s, 8);
-    net_secure_put_number(&to, head->key_id, 1);
+    net_secure_put_number(&to, token->protocol, 8);
+    net_secure_put_number(&to, token->expiry_unix_s, 8);
+    net_secure_put_number(&to, token->key_id, 1);
 }
 
-void net_token_seal(const uint8_t key[NET_KEY_BYTES], const net_token_head* head,
-                    const net_token_private* opened, uint8_t sealed[NET_TOKEN_SEALED_BYTES]) {
+void net_token_seal(const uint8_t key[NET_KEY_BYTES], const net_token_private* opened,
+                    net_token* token) {
     uint8_t plain[PLAIN_BYTES] = {0}, data[HEAD_BYTES];
     net_secure_cursor to = {plain};
     net_secure_put_number(&to, opened->player_id, 8);
@@ -38,10 +38,20 @@ void net_token_seal(const uint8_t key[NET_KEY_BYTES], const net_token_head* head
     net_secure_put_number(&to, opened->address_count, 1);
     for (uint32_t i = 0; i < opened->address_count; i++)
         net_secure_put_address(&to, &opened->addresses[i]);
-    associated_data(head, data);
-    (void)crypto_aead_xchacha20poly1305_ietf_encrypt(sealed, NULL, plain, sizeof plain, data,
-                                                     sizeof data, NULL, head->nonce, key);
+    associated_data(token, data);
+    (void)crypto_aead_xchacha20poly1305_ietf_encrypt(token->sealed, NULL, plain, sizeof plain, data,
+                                                     sizeof data, NULL, token->nonce, key);
     sodium_memzero(plain, sizeof plain);
+}
+
+void net_token_seal_fresh(const uint8_t key[NET_KEY_BYTES], const net_entropy* entropy,
+                          net_token_private* opened, net_token* token) {
+    entropy->fill(entropy->context, token->nonce, sizeof token->nonce);
+    entropy->fill(entropy->context, token->client_key, NET_KEY_BYTES);
+    entropy->fill(entropy->context, token->server_key, NET_KEY_BYTES);
+    memcpy(opened->client_key, token->client_key, NET_KEY_BYTES);
+    memcpy(opened->server_key, token->server_key, NET_KEY_BYTES);
+    net_token_seal(key, opened, token);
 }
 
 static bool read_plain(const uint8_t plain[PLAIN_BYTES], net_token_private* opened) {
@@ -60,13 +70,13 @@ static bool read_plain(const uint8_t plain[PLAIN_BYTES], net_token_private* open
     return true;
 }
 
-bool net_token_open(const uint8_t key[NET_KEY_BYTES], const net_token_head* head,
-                    const uint8_t sealed[NET_TOKEN_SEALED_BYTES], net_token_private* opened) {
+bool net_token_open(const uint8_t key[NET_KEY_BYTES], const net_token* token,
+                    net_token_private* opened) {
     uint8_t plain[PLAIN_BYTES], data[HEAD_BYTES];
-    associated_data(head, data);
-    bool is_ours = crypto_aead_xchacha20poly1305_ietf_decrypt(plain, NULL, NULL, sealed,
-                                                              NET_TOKEN_SEALED_BYTES, data,
-                                                              sizeof data, head->nonce, key) == 0 &&
+    associated_data(token, data);
+    bool is_ours = crypto_aead_xchacha20poly1305_ietf_decrypt(
+                       plain, NULL, NULL, token->sealed, sizeof token->sealed, data, sizeof data,
+                       token->nonce, key) == 0 &&
                    read_plain(plain, opened);
     sodium_memzero(plain, sizeof plain);
     return is_ours;
@@ -225,24 +235,14 @@ static net_result make(uint8_t key_id, const uint8_t key[NET_KEY_BYTES],
     net_token_private opened = {.player_id = claims->player_id,
                                 .origin_key_id = key_id,
                                 .address_count = claims->address_count};
-    net_token_head head = {.key_id = key_id,
-                           .protocol = claims->protocol ? claims->protocol : NET_TOKEN_PROTOCOL,
-                           .expiry_unix_s = claims->expiry_unix_s};
-    entropy->fill(entropy->context, head.nonce, sizeof head.nonce);
-    entropy->fill(entropy->context, opened.client_key, NET_KEY_BYTES);
-    entropy->fill(entropy->context, opened.server_key, NET_KEY_BYTES);
+    *token = (net_token){.key_id = key_id,
+                         .protocol = claims->protocol ? claims->protocol : NET_TOKEN_PROTOCOL,
+                         .expiry_unix_s = claims->expiry_unix_s,
+                         .address_count = claims->address_count};
     memcpy(opened.user_data, claims->user_data, NET_TOKEN_USER_BYTES);
     memcpy(opened.addresses, claims->addresses, sizeof opened.addresses);
-    memset(token, 0, sizeof *token);
-    token->key_id = head.key_id;
-    token->protocol = head.protocol;
-    token->expiry_unix_s = head.expiry_unix_s;
-    memcpy(token->nonce, head.nonce, sizeof token->nonce);
-    memcpy(token->client_key, opened.client_key, NET_KEY_BYTES);
-    memcpy(token->server_key, opened.server_key, NET_KEY_BYTES);
     memcpy(token->addresses, claims->addresses, claims->address_count * sizeof(net_address));
-    token->address_count = claims->address_count;
-    net_token_seal(key, &head, &opened, token->sealed);
+    net_token_seal_fresh(key, entropy, &opened, token);
     sodium_memzero(&opened, sizeof opened);
     return NET_OK;
 }

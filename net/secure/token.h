@@ -6,15 +6,6 @@
 
 #define NET_TOKEN_TAG_BYTES 16u ///< the last bytes of a sealed part: its name
 
-/// The open part, which the seal covers too: no third party can change it. Version, protocol,
-/// expiry and id of the key are the associated data.
-typedef struct net_token_head {
-    uint8_t key_id;
-    uint64_t protocol;
-    uint64_t expiry_unix_s;
-    uint8_t nonce[NET_TOKEN_NONCE_BYTES];
-} net_token_head;
-
 typedef struct net_token_private {
     uint64_t player_id;
     uint8_t client_key[NET_KEY_BYTES];
@@ -26,11 +17,17 @@ typedef struct net_token_private {
     uint32_t address_count;
 } net_token_private;
 
-void net_token_seal(const uint8_t key[NET_KEY_BYTES], const net_token_head* head,
-                    const net_token_private* opened, uint8_t sealed[NET_TOKEN_SEALED_BYTES]);
+/// Write token->sealed. The seal covers the open part too, so that no third party can change it:
+/// version, protocol, expiry and id of the key are the associated data.
+void net_token_seal(const uint8_t key[NET_KEY_BYTES], const net_token_private* opened,
+                    net_token* token);
+/// The same with a nonce and keys from chance, which both parts get.
+void net_token_seal_fresh(const uint8_t key[NET_KEY_BYTES], const net_entropy* entropy,
+                          net_token_private* opened, net_token* token);
+/// Reads the open part and `sealed` of a token.
 /// @return false when the key did not seal exactly this; `opened` is not to be used then.
-bool net_token_open(const uint8_t key[NET_KEY_BYTES], const net_token_head* head,
-                    const uint8_t sealed[NET_TOKEN_SEALED_BYTES], net_token_private* opened);
+bool net_token_open(const uint8_t key[NET_KEY_BYTES], const net_token* token,
+                    net_token_private* opened);
 
 /// The built-in key. It is public, so it protects nothing: it makes development work without keys.
 const uint8_t* net_token_dev_key(void);

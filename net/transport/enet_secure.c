@@ -112,29 +112,17 @@ uint32_t net_enet_secure_route(net_enet_secure* trunk, const net_address* from, 
     return UINT32_MAX;
 }
 
-static size_t count_sent(net_enet_secure* secure, net_secure_peer peer, size_t sent) {
-    uint32_t slot = NET_SECURE_PEER_SLOT(peer);
-    if (slot < secure->session_count) secure->sent_bytes[slot] += sent;
-    return sent;
-}
-
-static size_t server_send(void* context, uint32_t host, uint16_t port, const uint8_t* bytes,
-                          size_t size, uint8_t* out, net_address* to) {
+static size_t server_send(void* context, bool is_packet, uint32_t host, uint16_t port,
+                          const uint8_t* bytes, size_t size, uint8_t* out, net_address* to) {
     net_enet_secure* secure = context;
     if (size + NET_SECURE_OVERHEAD_BYTES > NET_SOCKET_OUTER_BYTES_MAX) return 0;
-    net_secure_peer peer = net_enet_secure_peer(host, port);
-    return count_sent(
-        secure, peer,
-        net_secure_server_send(secure->server, secure->clock.now_us, peer, bytes, size, out, to));
-}
-
-static size_t server_send_packet(void* context, uint32_t host, uint16_t port, const uint8_t* bytes,
-                                 size_t size, uint8_t* out, net_address* to) {
-    net_enet_secure* secure = context;
-    net_secure_peer peer = net_enet_secure_peer(host, port);
-    return count_sent(secure, peer,
-                      net_secure_server_send_packet(secure->server, secure->clock.now_us, peer,
-                                                    bytes, size, out, to));
+    const net_secure_peer peer = net_enet_secure_peer(host, port);
+    const uint32_t slot = NET_SECURE_PEER_SLOT(peer);
+    const size_t sent =
+        net_secure_server_send(secure->server, secure->clock.now_us, peer,
+                               is_packet ? NET_OUTER_STATE : NET_OUTER_DATA, bytes, size, out, to);
+    if (slot < secure->session_count) secure->sent_bytes[slot] += sent;
+    return sent;
 }
 
 uint32_t net_enet_secure_find(const net_enet_secure* secure, uint32_t host) {
@@ -172,22 +160,15 @@ static size_t client_receive(void* context, const net_address* from, uint8_t* by
     return share(secure, answer.is_packet, *host, *port, answer.inner, answer.inner_size);
 }
 
-static size_t client_send(void* context, uint32_t host, uint16_t port, const uint8_t* bytes,
-                          size_t size, uint8_t* out, net_address* to) {
+static size_t client_send(void* context, bool is_packet, uint32_t host, uint16_t port,
+                          const uint8_t* bytes, size_t size, uint8_t* out, net_address* to) {
     net_enet_secure* secure = context;
     (void)host;
     if (port != secure->attempt || size + NET_SECURE_OVERHEAD_BYTES > NET_SOCKET_OUTER_BYTES_MAX)
         return 0;
-    return net_secure_client_send(&secure->client, secure->clock.now_us, bytes, size, out, to);
-}
-
-static size_t client_send_packet(void* context, uint32_t host, uint16_t port, const uint8_t* bytes,
-                                 size_t size, uint8_t* out, net_address* to) {
-    net_enet_secure* secure = context;
-    (void)host;
-    if (port != secure->attempt) return 0;
-    return net_secure_client_send_packet(&secure->client, secure->clock.now_us, bytes, size, out,
-                                         to);
+    return net_secure_client_send(&secure->client, secure->clock.now_us,
+                                  is_packet ? NET_OUTER_INPUT : NET_OUTER_DATA, bytes, size, out,
+                                  to);
 }
 
 // ---- its life
@@ -201,9 +182,7 @@ static void read_clock(net_enet_secure* secure) {
 static void set_guard(net_enet_secure* secure, bool is_server) {
     const net_socket_guard guard = {.context = secure,
                                     .receive = is_server ? server_receive : client_receive,
-                                    .send = is_server ? server_send : client_send,
-                                    .send_packet =
-                                        is_server ? server_send_packet : client_send_packet};
+                                    .send = is_server ? server_send : client_send};
     net_socket_guard_set(secure->descriptor, &guard);
 }
 

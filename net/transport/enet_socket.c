@@ -37,18 +37,17 @@ enum { SKIPPED_MAX = 16384 }; // datagrams without an inner one that a receive s
 
 // ---- ENet's functions: datagrams
 
-static void inner_send(net_socket_entry* entry, const ENetAddress* address, const uint8_t* bytes,
-                       size_t size) {
+static void inner_send(net_socket_entry* entry, bool is_packet, uint32_t host, uint16_t port,
+                       const uint8_t* bytes, size_t size) {
     if (!entry->has_guard) {
-        net_address to = net_address_ipv4(address->host, address->port);
+        net_address to = net_address_ipv4(host, port);
         net_socket_outer_send(entry, &to, bytes, size);
         return;
     }
     const net_socket_guard* guard = &entry->guard;
     uint8_t out[NET_SOCKET_OUTER_BYTES_MAX];
     net_address to = {0};
-    size_t sealed =
-        guard->send(guard->context, address->host, address->port, bytes, size, out, &to);
+    size_t sealed = guard->send(guard->context, is_packet, host, port, bytes, size, out, &to);
     BASE_ASSERT(sealed <= sizeof out);
     if (sealed > 0) net_socket_outer_send(entry, &to, out, sealed);
 }
@@ -57,13 +56,8 @@ void net_socket_send_packet(int descriptor, uint32_t host, uint16_t port, const 
                             size_t size) {
     net_socket_entry* entry = net_socket_entry_find(descriptor);
     if (!entry) return; // no memory: loss
-    const net_socket_guard* guard = &entry->guard;
-    BASE_ASSERT(entry->has_guard && guard->send_packet && size <= NET_STATE_BYTES_MAX);
-    uint8_t out[NET_SOCKET_OUTER_BYTES_MAX];
-    net_address to = {0};
-    const size_t sealed = guard->send_packet(guard->context, host, port, bytes, size, out, &to);
-    BASE_ASSERT(sealed <= sizeof out);
-    if (sealed > 0) net_socket_outer_send(entry, &to, out, sealed);
+    BASE_ASSERT(entry->has_guard && size <= NET_STATE_BYTES_MAX);
+    inner_send(entry, true, host, port, bytes, size);
 }
 
 // What ENet gets of an outer datagram; 0: nothing.
@@ -99,7 +93,7 @@ int enet_socket_send(ENetSocket socket, const ENetAddress* address, const ENetBu
     }
     if (!entry) return (int)size; // no memory: loss
     if (fits)
-        inner_send(entry, address, bytes, size);
+        inner_send(entry, false, address->host, address->port, bytes, size);
     else
         entry->stats.socket_errors++;
     return (int)size;

@@ -101,8 +101,8 @@ static void answer(secure_ends* secure, uint32_t first, uint32_t count) {
 static void greet(secure_ends* secure, secure_client* client) {
     net_secure_received received;
     net_address to;
-    size_t size = net_secure_client_send(&client->end, secure->clock.now_us, "hello", 5,
-                                         secure->datagrams[0], &to);
+    size_t size = net_secure_client_send(&client->end, secure->clock.now_us, NET_OUTER_DATA,
+                                         "hello", 5, secure->datagrams[0], &to);
     net_secure_server_receive(secure->server, &secure->clock, &client->address,
                               secure->datagrams[0], size, &received);
     bench_require(received.inner_size == 5, "a client did not connect");
@@ -138,8 +138,9 @@ static void close_clients(secure_ends* secure, uint32_t first, uint32_t count) {
         secure_client* client = &secure->clients[first + i];
         net_secure_received received;
         net_address to;
-        size_t size =
-            net_secure_client_close(&client->end, secure->clock.now_us, secure->datagrams[0], &to);
+        const uint8_t why = NET_SECURE_END_CLOSED;
+        size_t size = net_secure_client_send(&client->end, secure->clock.now_us, NET_OUTER_CLOSE,
+                                             &why, sizeof why, secure->datagrams[0], &to);
         net_secure_server_receive(secure->server, &secure->clock, &client->address,
                                   secure->datagrams[0], size, &received);
     }
@@ -174,8 +175,8 @@ static void prepare_shoal(void* memory) {
     net_address to;
     secure->clock.now_us += RUN_US;
     for (uint32_t i = 0; i < CLIENTS; i++)
-        (void)net_secure_client_send(&secure->clients[i].end, secure->clock.now_us, self->plain,
-                                     BYTES, self->datagrams[i], &to);
+        (void)net_secure_client_send(&secure->clients[i].end, secure->clock.now_us, NET_OUTER_DATA,
+                                     self->plain, BYTES, self->datagrams[i], &to);
 }
 
 static void run_shoal(void* memory) {
@@ -191,7 +192,7 @@ static void run_shoal(void* memory) {
     for (uint32_t i = 0; i < CLIENTS; i++)
         self->sum_shoal +=
             net_secure_server_send(secure->server, secure->clock.now_us, secure->clients[i].peer,
-                                   self->plain, BYTES, self->out, &to);
+                                   NET_OUTER_DATA, self->plain, BYTES, self->out, &to);
 }
 
 // ---- the twin

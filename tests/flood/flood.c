@@ -198,8 +198,9 @@ static bool record_session(flood_kind* kind) {
     if (is_open) {
         const uint8_t inner[64] = {0};
         net_address where;
-        kind->recorded_size = net_secure_client_send(&kind->client, clock_now().now_us, inner,
-                                                     sizeof inner, kind->recorded, &where);
+        kind->recorded_size =
+            net_secure_client_send(&kind->client, clock_now().now_us, NET_OUTER_DATA, inner,
+                                   sizeof inner, kind->recorded, &where);
         is_open = send(own, kind->recorded, kind->recorded_size, 0) > 0;
     }
     if (own >= 0) close(own);
@@ -230,8 +231,11 @@ static void flood_take(flood_kind* kind, uint8_t* bytes, size_t size) {
     net_secure_client_receive(&at->client, &now, &kind->target, bytes, size, &answer);
     if (answer.reply_size == sizeof at->response)
         memcpy(at->response, answer.reply, sizeof at->response);
-    if (at->client.state == NET_SECURE_CLIENT_OPEN)
-        at->close_size = net_secure_client_close(&at->client, now.now_us, at->close, &to);
+    if (at->client.state != NET_SECURE_CLIENT_OPEN) return;
+    const uint8_t why = NET_SECURE_END_CLOSED;
+    at->close_size = net_secure_client_send(&at->client, now.now_us, NET_OUTER_CLOSE, &why,
+                                            sizeof why, at->close, &to);
+    at->client.state = NET_SECURE_CLIENT_ENDED;
 }
 
 static bool has_response(const flood_socket* at) {
@@ -295,14 +299,8 @@ static const char* flood_kind_names(void) {
 static bool make_request(flood_kind* kind) {
     const net_token_claims claims = {.expiry_unix_s = (uint64_t)time(NULL) + 3600};
     if (net_token_make_dev(&claims, net_entropy_system(), &kind->token) != NET_OK) return false;
-    net_outer_hello hello = {
-        .head = {.key_id = kind->token.key_id,
-                 .protocol = kind->token.protocol,
-                 .expiry_unix_s = kind->token.expiry_unix_s},
-        .sealed = kind->token.sealed,
-    };
-    memcpy(hello.head.nonce, kind->token.nonce, sizeof hello.head.nonce);
-    net_outer_request_write(&hello, kind->request);
+    static const uint8_t client_random[NET_OUTER_RANDOM_BYTES];
+    net_outer_request_write(client_random, &kind->token, kind->request);
     return true;
 }
 

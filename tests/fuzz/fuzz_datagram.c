@@ -92,8 +92,8 @@ static void inject_sealed(const session* at, const uint8_t* bytes, size_t size) 
     net_address to;
     const ENetHost* client = net_transport_enet_host(at->client);
     FUZZ_CHECK(enet_socket_get_address(client->socket, &bound) == 0);
-    size_t sealed_size =
-        net_secure_client_send(&secure->client, at->now_us, bytes, size, sealed, &to);
+    size_t sealed_size = net_secure_client_send(&secure->client, at->now_us, NET_OUTER_DATA, bytes,
+                                                size, sealed, &to);
     if (sealed_size == 0) return; // the session has ended
     (void)net_socket_virtual_inject(htonl(INADDR_LOOPBACK), bound.port, PORT, sealed, sealed_size);
 }

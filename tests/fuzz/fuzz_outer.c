@@ -60,16 +60,16 @@ static void run_record(fuzz_state* at, uint8_t operation, const uint8_t* bytes, 
              NULL, 0);
         return;
     case 2:
-        out_size =
-            net_secure_client_send(&world->member, world->clock.now_us, "hello", 5, out, &to);
+        out_size = net_secure_client_send(&world->member, world->clock.now_us, NET_OUTER_DATA,
+                                          "hello", 5, out, &to);
         for (size_t i = 0; i < size && i < out_size; i++)
             out[i] = (uint8_t)(out[i] + bytes[i]);
         at->is_sealed = true; // a change is noticed, and no change is a datagram of the member
         give(at, &world->member_address, true, out, out_size, (const uint8_t*)"hello", 5);
         return;
     case 3:
-        out_size =
-            net_secure_client_send(&world->member, world->clock.now_us, bytes, size, out, &to);
+        out_size = net_secure_client_send(&world->member, world->clock.now_us, NET_OUTER_DATA,
+                                          bytes, size, out, &to);
         at->is_sealed = true;
         give(at, &world->member_address, true, out, out_size, bytes, size);
         return;

@@ -71,7 +71,8 @@ static inline void outer_world_init(outer_world* made, uint64_t seed) {
     net_secure_client_receive(&made->member, &made->clock, &to, received.reply, received.reply_size,
                               &answer);
     FUZZ_CHECK(made->member.state == NET_SECURE_CLIENT_OPEN);
-    size = net_secure_client_send(&made->member, made->clock.now_us, "x", 1, first, &to);
+    size = net_secure_client_send(&made->member, made->clock.now_us, NET_OUTER_DATA, "x", 1, first,
+                                  &to);
     net_secure_server_receive(made->server, &made->clock, &made->member_address, first, size,
                               &received);
     FUZZ_CHECK(received.inner_size == 1);

@@ -128,17 +128,15 @@ typedef struct net_socket_guard {
     ///         (network order) and *port are the address that ENet sees.
     size_t (*receive)(void* context, const net_address* from, uint8_t* bytes, size_t size,
                       const uint8_t** inner, uint32_t* host, uint16_t* port);
-    /// ENet sends to an address that `receive` or the transport gave.
+    /// ENet sends to an address that `receive` or the transport gave; or, is_packet,
+    /// net_socket_send_packet does.
     /// @return the bytes in `out` (capacity NET_SOCKET_OUTER_BYTES_MAX), 0: dropped. *to: where.
-    size_t (*send)(void* context, uint32_t host, uint16_t port, const uint8_t* bytes, size_t size,
-                   uint8_t* out, net_address* to);
-    /// The same for packets of net_socket_send_packet; NULL: there are none.
-    size_t (*send_packet)(void* context, uint32_t host, uint16_t port, const uint8_t* bytes,
-                          size_t size, uint8_t* out, net_address* to);
+    size_t (*send)(void* context, bool is_packet, uint32_t host, uint16_t port,
+                   const uint8_t* bytes, size_t size, uint8_t* out, net_address* to);
 } net_socket_guard;
 
-/// Send a packet of the realtime channel, which is no datagram of ENet: sealed by the guard's
-/// send_packet, to the address that ENet would give. At most NET_STATE_BYTES_MAX bytes (asserted);
+/// Send a packet of the realtime channel, which is no datagram of ENet: sealed by the guard, to the
+/// address that ENet would give. At most NET_STATE_BYTES_MAX bytes (asserted);
 /// failures are loss. The descriptor must have a guard (asserted).
 void net_socket_send_packet(int descriptor, uint32_t host, uint16_t port, const void* bytes,
                             size_t size);

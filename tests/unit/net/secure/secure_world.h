@@ -263,12 +263,13 @@ static inline void connect_client(secure_world* at, guest* of) {
 /// Seal one datagram of a client, or of the server for the last peer.
 static inline size_t seal_by(secure_world* at, guest* of, const void* bytes, size_t size,
                              uint8_t out[DATAGRAM_BYTES_MAX]) {
-    return net_secure_client_send(&of->client, at->clock.now_us, bytes, size, out, &at->sent_to);
+    return net_secure_client_send(&of->client, at->clock.now_us, NET_OUTER_DATA, bytes, size, out,
+                                  &at->sent_to);
 }
 
 static inline size_t seal_from_server(secure_world* at, uint8_t* out) {
-    return net_secure_server_send(at->server, at->clock.now_us, at->peer, "state", 5, out,
-                                  &at->sent_to);
+    return net_secure_server_send(at->server, at->clock.now_us, at->peer, NET_OUTER_DATA, "state",
+                                  5, out, &at->sent_to);
 }
 
 /// A client says one byte inside of its session. @return whether the server hears it.
@@ -286,7 +287,9 @@ static inline void connect_world(secure_world* at) {
 }
 
 static inline size_t close_client(secure_world* at, guest* of, uint8_t out[DATAGRAM_BYTES_MAX]) {
-    return net_secure_client_close(&of->client, at->clock.now_us, out, &at->sent_to);
+    const uint8_t why = NET_SECURE_END_CLOSED;
+    return net_secure_client_send(&of->client, at->clock.now_us, NET_OUTER_CLOSE, &why, sizeof why,
+                                  out, &at->sent_to);
 }
 
 /// The user of the last session holds it.

@@ -68,15 +68,15 @@ static void add_reads(vectors* to, const uint8_t key[32]) {
     add_read(to, &reader, "read_taken_state_2004", &second, 2004, NET_OUTER_STATE);
 }
 
-static void add_session(vectors* to, const net_outer_hello* hello, const net_outer_proof* proof,
+static void add_session(vectors* to, const uint8_t* client_random, const net_outer_proof* proof,
                         const net_token_private* token) {
     uint8_t random[16], up[32], down[32], out[DATAGRAM_BYTES_MAX];
     net_crypt_sender sender;
     rise(random, sizeof random, 0xC0);
-    net_crypt_derive(token->client_key, NET_CRYPT_TO_SERVER, proof->server_random,
-                     hello->client_random, random, up);
-    net_crypt_derive(token->server_key, NET_CRYPT_TO_CLIENT, proof->server_random,
-                     hello->client_random, random, down);
+    net_crypt_derive(token->client_key, NET_CRYPT_TO_SERVER, proof->server_random, client_random,
+                     random, up);
+    net_crypt_derive(token->server_key, NET_CRYPT_TO_CLIENT, proof->server_random, client_random,
+                     random, down);
     add(to, "session_key_to_server", up, sizeof up);
     add(to, "session_key_to_client", down, sizeof down);
     net_crypt_sender_init(&sender, up, 0);
@@ -111,38 +111,37 @@ static void add_session(vectors* to, const net_outer_hello* hello, const net_out
 
 static void make(vectors* to) {
     net_token_private token = {.player_id = 0x0102030405060708, .address_count = 1};
-    net_token_head head = {
-        .key_id = 7, .protocol = NET_TOKEN_PROTOCOL, .expiry_unix_s = 1800000000};
-    uint8_t key[32], sealed[NET_TOKEN_SEALED_BYTES], bytes[NET_OUTER_HELLO_BYTES], nonce[24];
+    net_token shown = {.key_id = 7, .protocol = NET_TOKEN_PROTOCOL, .expiry_unix_s = 1800000000};
+    uint8_t key[32], client_random[16], bytes[NET_OUTER_HELLO_BYTES], nonce[24];
     to->count = 0;
     rise(key, sizeof key, 0);
-    rise(head.nonce, sizeof head.nonce, 0x20);
+    rise(shown.nonce, sizeof shown.nonce, 0x20);
     rise(token.client_key, 32, 0x40);
     rise(token.server_key, 32, 0x60);
     memcpy(token.user_data, "team 1", 6);
     token.origin_key_id = 7;
     token.addresses[0] = address_of("192.0.2.1:7777");
-    net_token_seal(key, &head, &token, sealed);
-    add(to, "sealed", sealed, sizeof sealed);
+    memcpy(shown.client_key, token.client_key, sizeof shown.client_key);
+    net_token_seal(key, &token, &shown);
+    add(to, "sealed", shown.sealed, sizeof shown.sealed);
 
-    net_outer_hello hello = {.head = head, .sealed = sealed};
     net_outer_proof proof = {.time_us = 0x1122334455};
-    rise(hello.client_random, 16, 0x80);
+    rise(client_random, 16, 0x80);
     rise(proof.server_random, 24, 0x90);
     rise(proof.cookie, 16, 0xB0);
     rise(nonce, sizeof nonce, 0xD0);
-    net_outer_request_write(&hello, bytes);
+    net_outer_request_write(client_random, &shown, bytes);
     add(to, "request_begin", bytes, 59);
-    net_outer_challenge_write(&proof, hello.client_random, nonce, token.server_key, bytes);
+    net_outer_challenge_write(&proof, client_random, nonce, token.server_key, bytes);
     add(to, "challenge", bytes, NET_OUTER_CHALLENGE_BYTES);
-    net_outer_response_write(&hello, &proof, token.client_key, bytes);
+    net_outer_response_write(client_random, &shown, &proof, bytes);
     add(to, "response_from_572", bytes + 572, 48);
     add(to, "response_signature", bytes + NET_OUTER_HELLO_BYTES - 16, 16);
-    size_t size = net_outer_deny_write(NET_SECURE_END_VERSION, hello.client_random, NULL, bytes);
+    size_t size = net_outer_deny_write(NET_SECURE_END_VERSION, client_random, NULL, bytes);
     bytes[2] = bytes[3] = 0; // the version of the messages, which changes more often than this page
     add(to, "deny_unsigned", bytes, size);
-    (void)net_outer_deny_write(NET_SECURE_END_FULL, hello.client_random, token.server_key, bytes);
-    add_session(to, &hello, &proof, &token);
+    (void)net_outer_deny_write(NET_SECURE_END_FULL, client_random, token.server_key, bytes);
+    add_session(to, client_random, &proof, &token);
 }
 
 CASE(the_page_has_the_vectors_of_the_code) {

@@ -84,12 +84,12 @@ static void come_to_another(secure_world* at, net_security security) {
 WORLD_CASE(it_comes_back_with_its_resume_token_or_with_its_token) {
     connect_world(at);
     connect_client(at, &at->me);
-    assert_int_equal(at->me.client.shown->head.key_id, NET_KEY_ID_RESUME);
+    assert_int_equal(at->me.client.shown->token.key_id, NET_KEY_ID_RESUME);
     assert_int_equal(count_of(at, NET_SECURE_RESUMED), 1);
     // A server with another first key does not open it, and the token counts still.
     const net_key_ring ring = {.keys = {{9, "another key"}, at->ring.keys[0]}, .count = 2};
     come_to_another(at, (net_security){.keys = &ring});
-    assert_int_equal(at->me.client.shown->head.key_id, KEY_ID);
+    assert_int_equal(at->me.client.shown->token.key_id, KEY_ID);
     assert_int_equal(count_of(at, NET_SECURE_TOKEN_FORGED), 1);
 }
 
@@ -135,7 +135,7 @@ CASE(a_wall_clock_that_is_wrong_keeps_no_client_out) {
         connect_world(&at);
         at.clock.unix_s += 3600; // a token of the back end has expired
         connect_client(&at, &at.me);
-        assert_int_equal(at.me.client.shown->head.key_id, NET_KEY_ID_RESUME);
+        assert_int_equal(at.me.client.shown->token.key_id, NET_KEY_ID_RESUME);
         world_deinit(&at);
     }
 }

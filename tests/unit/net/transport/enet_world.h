@@ -170,8 +170,8 @@ static inline void inject_as_client(const world* at, int index, const raw* datag
     net_transport* client = at->clients[index];
     raw sealed;
     net_address to;
-    sealed.size = net_secure_client_send(&secure_of(client)->client, at->now_us, datagram->bytes,
-                                         datagram->size, sealed.bytes, &to);
+    sealed.size = net_secure_client_send(&secure_of(client)->client, at->now_us, NET_OUTER_DATA,
+                                         datagram->bytes, datagram->size, sealed.bytes, &to);
     assert_true(sealed.size > 0);
     inject_from(htonl(INADDR_LOOPBACK), port_of(client), &sealed);
 }

@@ -263,7 +263,7 @@ HOUSE_CASE(a_flood_of_one_member_fills_one_lane, 3) {
     net_address to;
     // A true head with a wrong end: it is routed, and found to be forged in the lane.
     sealed.size = net_secure_client_send(&secure_of(at->of.clients[0])->client, at->of.now_us,
-                                         forged, 1100, sealed.bytes, &to);
+                                         NET_OUTER_DATA, forged, 1100, sealed.bytes, &to);
     assert_true(sealed.size > 1000);
     sealed.bytes[sealed.size - 1] ^= 1;
     for (uint32_t i = 0; i < 4000; i++)
