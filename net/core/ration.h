@@ -1,13 +1,47 @@
 // SPDX-License-Identifier: MIT
-/// Rationed reports: clients cannot flood the screen or the disk of an operator with lines.
-///
-/// Each kind of line has a token bucket: NET_RATION_LINES_BURST lines at once, then one in
-/// NET_RATION_LINE_MS. A line beyond that is withheld and counted. The next line of the kind that
-/// passes is preceded by "note: N more lines like this: KIND"; net_ration_report says it when no
-/// line of the kind follows. A plain struct; time is an argument. Threads: one at a time.
+/// A budget in events a second with a burst, refilled by the clock that the caller passes. Its
+/// whole state is one time: when the bucket would be full again. Zero is a full bucket, and a clock
+/// that goes back gives nothing.
 #pragma once
 
 #include "base/report.h"
+
+typedef struct net_budget {
+    uint64_t full_us;
+} net_budget;
+
+typedef struct net_budget_rate {
+    uint32_t every_us; ///< one event comes back after this time
+    uint32_t burst;    ///< events that a full bucket holds
+} net_budget_rate;
+
+/// Use up `count` events. @return false when there are fewer; nothing changed then.
+static inline bool net_budget_take_all(net_budget* budget, net_budget_rate rate, uint32_t count,
+                                       uint64_t now_us) {
+    const uint64_t begin_us = budget->full_us > now_us ? budget->full_us : now_us;
+    const uint64_t full_us = begin_us + (uint64_t)rate.every_us * count;
+    const bool has_all = full_us <= now_us + (uint64_t)rate.every_us * rate.burst;
+    if (has_all) budget->full_us = full_us;
+    return has_all;
+}
+
+/// The same with one event.
+static inline bool net_budget_take(net_budget* budget, net_budget_rate rate, uint64_t now_us) {
+    return net_budget_take_all(budget, rate, 1, now_us);
+}
+
+/// Is there room for one event?
+static inline bool net_budget_has(const net_budget* budget, net_budget_rate rate, uint64_t now_us) {
+    net_budget copy = *budget;
+    return net_budget_take(&copy, rate, now_us);
+}
+
+/// Rationed reports: clients cannot flood the screen or the disk of an operator with lines.
+///
+/// Each kind of line has a budget: NET_RATION_LINES_BURST lines at once, then one in
+/// NET_RATION_LINE_MS. A line beyond that is withheld and counted. The next line of the kind that
+/// passes is preceded by "note: N more lines like this: KIND"; net_ration_report says it when no
+/// line of the kind follows. A plain struct; time is an argument. Threads: one at a time.
 
 #define NET_RATION_LINES_BURST 20u ///< lines of one kind that pass at once
 #define NET_RATION_LINE_MS 1000u   ///< then one line of this kind passes in this time
@@ -27,8 +61,8 @@ typedef enum net_ration_kind {
 } net_ration_kind;
 
 typedef struct net_ration {
-    const base_reporter* reporter;       ///< borrowed; NULL: silent
-    uint64_t full_us[NET_RATION_COUNT];  ///< when the bucket of the kind is full again
+    const base_reporter* reporter; ///< borrowed; NULL: silent
+    net_budget budgets[NET_RATION_COUNT];
     uint64_t withheld[NET_RATION_COUNT]; ///< not yet reported
     uint64_t withheld_all;               ///< lines withheld so far
 } net_ration;

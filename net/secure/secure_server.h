@@ -101,7 +101,7 @@ void net_secure_server_service_held(net_secure_server* server, uint64_t now_us, 
 bool net_secure_server_hold(net_secure_server* server, uint64_t now_us, net_secure_peer peer);
 /// Who is it? @return false when there is no such session.
 bool net_secure_server_identity(const net_secure_server* server, net_secure_peer peer,
-                                net_secure_identity* identity);
+                                net_peer_identity* identity);
 /// Open sessions.
 uint32_t net_secure_server_count(const net_secure_server* server);
 /// Replace the keys: tokens of the new ring count from now on. Sessions stay. NULL or an empty

@@ -219,8 +219,7 @@ static void accept(net_secure_server* server, const net_secure_clock* clock,
     net_token resume = {.key_id = NET_KEY_ID_RESUME,
                         .protocol = server->protocol,
                         .expiry_unix_s = clock->unix_s + NET_SECURE_RESUME_LIFE_S};
-    net_token_private opened = {.player_id = session->who.player_id,
-                                .origin_key_id = session->who.key_id};
+    net_token_private opened = {.player_id = session->player_id, .origin_key_id = session->key_id};
     uint8_t bytes[NET_OUTER_RESUME_BYTES];
     memcpy(opened.origin_tag, session->origin_tag, sizeof opened.origin_tag);
     memcpy(opened.user_data, session->user_data, sizeof opened.user_data);
@@ -332,7 +331,8 @@ static net_secure_session* begin_session(net_secure_server* server, const net_se
     net_secure_session* begun = net_secure_session_begin(server, clock->now_us);
     if (!begun) return NULL;
     begun->address = *from;
-    begun->who = (net_secure_who){token->player_id, token->origin_key_id};
+    begun->player_id = token->player_id;
+    begun->key_id = token->origin_key_id;
     memcpy(begun->user_data, token->user_data, sizeof begun->user_data);
     memcpy(begun->origin_tag, tag, sizeof begun->origin_tag);
     memcpy(begun->cookie, proof->cookie, sizeof begun->cookie);

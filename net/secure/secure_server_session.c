@@ -160,13 +160,16 @@ size_t net_secure_server_send(net_secure_server* server, uint64_t now_us, net_se
 }
 
 bool net_secure_server_identity(const net_secure_server* server, net_secure_peer peer,
-                                net_secure_identity* identity) {
+                                net_peer_identity* identity) {
     const net_secure_session* session = find_peer(server, peer);
     if (!session) return false;
-    identity->address = session->address;
-    identity->player_id = session->who.player_id;
-    identity->key_id = session->who.key_id;
-    memcpy(identity->user_data, session->user_data, sizeof identity->user_data);
+    *identity = (net_peer_identity){.address = session->address,
+                                    .player = session->player_id,
+                                    .key = session->key_id,
+                                    .user_bytes = sizeof identity->user};
+    while (identity->user_bytes > 0 && session->user_data[identity->user_bytes - 1] == 0)
+        identity->user_bytes--;
+    memcpy(identity->user, session->user_data, sizeof identity->user);
     return true;
 }
 

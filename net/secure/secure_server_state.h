@@ -28,7 +28,8 @@ typedef struct net_secure_session {
     uint64_t heard_us, lease_us;
     net_address address, candidate;
     uint8_t path[NET_SECURE_PATH_BYTES]; ///< what the candidate must send back
-    net_secure_who who;
+    uint64_t player_id;
+    uint8_t key_id; ///< of the key that sealed the first token, also after a resumption
     uint8_t user_data[NET_TOKEN_USER_BYTES];
     uint8_t cookie[NET_OUTER_COOKIE_BYTES]; ///< of the response that began it
     /// When that cookie was made, and the tag of the player's first token. They stay when the

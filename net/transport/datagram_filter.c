@@ -187,15 +187,7 @@ bool net_filter_next(const uint8_t* bytes, size_t size, const net_filter_context
 // inside ENet, and its acknowledgement on the way. A ping, a disconnect and the settings of
 // bandwidth and throttle want an acknowledgement too, and bring nothing: they cost the same.
 
-enum {
-    WINDOW = 256, // the filter refuses commands further ahead
-    CREDIT = 1000,
-    CREDITS_MAX = (int)NET_REPEATS_PER_SECOND * CREDIT,
-};
-
-void net_repeat_ration_init(net_repeat_ration* ration, uint32_t now_ms) {
-    *ration = (net_repeat_ration){.at_ms = now_ms, .credits = CREDITS_MAX};
-}
+enum { WINDOW = 256 }; // the filter refuses commands further ahead
 
 static void window_move(net_repeat_ration* ration, uint16_t sequence) {
     uint16_t moved = (uint16_t)(sequence - ration->sequence);
@@ -218,16 +210,9 @@ static bool window_take(net_repeat_ration* ration, uint16_t sequence) {
     return is_new;
 }
 
-static void refill(net_repeat_ration* ration, uint32_t now_ms) {
-    uint32_t passed_ms = now_ms - ration->at_ms;
-    ration->at_ms = now_ms;
-    if (passed_ms > CREDIT) passed_ms = CREDIT;
-    ration->credits += passed_ms * NET_REPEATS_PER_SECOND;
-    if (ration->credits > CREDITS_MAX) ration->credits = CREDITS_MAX;
-}
-
 bool net_repeat_ration_pass(net_repeat_ration* ration, const uint8_t* bytes, size_t size,
-                            const net_filter_context* context, uint32_t now_ms) {
+                            const net_filter_context* context, uint64_t now_us) {
+    static const net_budget_rate rate = {1000000 / NET_REPEATS_PER_SECOND, NET_REPEATS_PER_SECOND};
     net_filter_command command;
     uint32_t repeats = 0;
     window_move(ration, context->reliable_sequence);
@@ -236,9 +221,5 @@ bool net_repeat_ration_pass(net_repeat_ration* ration, const uint8_t* bytes, siz
         bool is_new = command.is_message && window_take(ration, command.sequence);
         if (!is_new) repeats++;
     }
-    if (repeats == 0) return true;
-    refill(ration, now_ms);
-    if (ration->credits < repeats * CREDIT) return false;
-    ration->credits -= repeats * CREDIT;
-    return true;
+    return repeats == 0 || net_budget_take_all(&ration->repeats, rate, repeats, now_us);
 }

@@ -2,6 +2,8 @@
 /// Which datagrams may reach ENet: a check of the bytes of one datagram of ENet's protocol.
 #pragma once
 
+#include "core/ration.h"
+
 #include "base/macros.h"
 
 #define NET_FILTER_NO_PEER 0xFFFu ///< what ENet writes before a connection has a peer
@@ -41,13 +43,10 @@ bool net_filter_next(const uint8_t* bytes, size_t size, const net_filter_context
 typedef struct net_repeat_ration {
     uint16_t sequence; ///< of the context of the last datagram
     uint64_t seen[4];  ///< the 256 reliable commands after it that came already
-    uint32_t at_ms;
-    uint32_t credits; ///< thousandths of a command
-} net_repeat_ration;
+    net_budget repeats;
+} net_repeat_ration; ///< zeroed when a connection begins
 
-/// A connection begins.
-void net_repeat_ration_init(net_repeat_ration* ration, uint32_t now_ms);
-/// Count a datagram that net_filter_check accepted for the peer; times in milliseconds of ENet's
-/// clock. @return false: it repeats more than the ration allows, drop it.
+/// Count a datagram that net_filter_check accepted for the peer.
+/// @return false: it repeats more than the ration allows, drop it.
 bool net_repeat_ration_pass(net_repeat_ration* ration, const uint8_t* bytes, size_t size,
-                            const net_filter_context* context, uint32_t now_ms);
+                            const net_filter_context* context, uint64_t now_us);

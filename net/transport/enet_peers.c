@@ -116,7 +116,7 @@ static bool is_session_connected(net_enet_transport* owner, const ENetAddress* f
 static bool may_knock(net_enet_transport* owner, uint32_t id) {
     const ENetHost* host = owner->host;
     if (!owner->is_server || id != NET_FILTER_NO_PEER) return true;
-    return net_connect_gate_pass(owner->gate, host->receivedAddress.host, enet_time_get()) &&
+    return net_connect_gate_pass(owner->gate, host->receivedAddress.host, owner->now_us) &&
            !is_session_connected(owner, &host->receivedAddress);
 }
 
@@ -127,7 +127,7 @@ static bool may_repeat(net_enet_transport* owner, uint32_t id, const net_filter_
     const ENetAddress *from = &host->receivedAddress, *of = &host->peers[id].address;
     if (from->host != of->host || from->port != of->port) return true;
     return net_repeat_ration_pass(&owner->slots[id].repeats, host->receivedData,
-                                  host->receivedDataLength, context, enet_time_get());
+                                  host->receivedDataLength, context, owner->now_us);
 }
 
 static void record_heard(net_enet_transport* owner, uint32_t id) {

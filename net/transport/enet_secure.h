@@ -6,6 +6,7 @@
 /// connected peer may not begin another connection.
 #pragma once
 
+#include "core/ration.h"
 #include "secure/secure_client.h"
 #include "secure/secure_server.h"
 
@@ -19,20 +20,17 @@
 #define NET_SESSION_CONNECTS_BURST 4u
 #define NET_CONNECT_PLACES 4096u ///< sessions with a ration of their own
 
-typedef struct net_connect_ration {
-    uint32_t host;
-    uint32_t at_ms;
-    uint32_t credits; ///< thousandths of an attempt
-} net_connect_ration;
-
+/// Zeroed at first.
 typedef struct net_connect_gate {
-    net_connect_ration all;
-    net_connect_ration sessions[NET_CONNECT_PLACES];
+    net_budget all;
+    struct {
+        uint32_t host;
+        net_budget budget;
+    } sessions[NET_CONNECT_PLACES];
 } net_connect_gate;
 
-void net_connect_gate_init(net_connect_gate* gate, uint32_t now_ms);
 /// An attempt from `host` (network order) comes. @return false: drop it.
-bool net_connect_gate_pass(net_connect_gate* gate, uint32_t host, uint32_t now_ms);
+bool net_connect_gate_pass(net_connect_gate* gate, uint32_t host, uint64_t now_us);
 
 /// Joins three things: the socket layer, the outer layer (net/secure) and ENet. Every datagram of
 /// the wire passes here, sealed on one side and open on the other.

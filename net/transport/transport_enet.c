@@ -74,7 +74,7 @@ static void slot_take(net_enet_transport* owner, net_enet_slot* taken, net_enet_
     taken->is_lost = false;
     taken->deaf_us = 0;
     taken->is_waiting = false;
-    net_repeat_ration_init(&taken->repeats, enet_time_get());
+    taken->repeats = (net_repeat_ration){0};
     taken->resent_ms = enet_time_get();
     taken->resend_tokens = NET_ENET_RESEND_BYTES_BURST;
     taken->state = state;
@@ -563,18 +563,8 @@ static bool enet_transport_identity(const net_transport* transport, net_peer pee
         return true;
     }
     const ENetAddress* at = &owner->host->peers[index].address;
-    net_secure_identity known;
-    if (!net_secure_server_identity(owner->secure.server, net_enet_secure_peer(at->host, at->port),
-                                    &known))
-        return false;
-    identity->address = known.address;
-    identity->player = known.player_id;
-    identity->key = known.key_id;
-    identity->user_bytes = sizeof known.user_data;
-    while (identity->user_bytes > 0 && known.user_data[identity->user_bytes - 1] == 0)
-        identity->user_bytes--;
-    memcpy(identity->user, known.user_data, sizeof known.user_data);
-    return true;
+    return net_secure_server_identity(owner->secure.server,
+                                      net_enet_secure_peer(at->host, at->port), identity);
 }
 
 static uint64_t enet_transport_peer_sent_bytes(const net_transport* transport, net_peer peer) {
@@ -626,14 +616,13 @@ net_result net_enet_host_create(const net_enet_config* config, const net_enet_se
     made->is_server = config->listen != NULL;
     made->slot_count = (config->peers_max - lane + lanes - 1) / lanes;
     made->slots = base_allocate_zero(config->allocator, made->slot_count * sizeof *made->slots);
-    if (made->is_server) made->gate = base_allocate(config->allocator, sizeof *made->gate);
+    if (made->is_server) made->gate = base_allocate_zero(config->allocator, sizeof *made->gate);
     bool has_memory = made->slots && (made->gate || !made->is_server);
     net_result result = has_memory ? open_host(made, config, trunk) : NET_ERR_MEMORY;
     if (result != NET_OK) {
         enet_transport_destroy(&made->base);
         return result;
     }
-    if (made->gate) net_connect_gate_init(made->gate, enet_time_get());
     for (uint32_t i = 0; i < made->slot_count; i++)
         made->slots[i].stuck_us = NET_ENET_NEVER_US;
     *transport = made;

@@ -274,19 +274,14 @@ typedef struct net_secure_stats {
 /// `text_bytes`, which must not be 0.
 void net_secure_stats_text(const net_secure_stats* stats, char* text, size_t text_bytes);
 
-/// Who a token names.
-typedef struct net_secure_who {
-    uint64_t player_id;
-    uint8_t key_id; ///< of the key that sealed the first token, also after a resumption
-} net_secure_who;
-
-/// Who a session belongs to.
-typedef struct net_secure_identity {
-    net_address address; ///< where its datagrams come from now
-    uint64_t player_id;
-    uint8_t key_id;
-    uint8_t user_data[NET_TOKEN_USER_BYTES];
-} net_secure_identity;
+/// Who is at the other end of a connection, as far as it is known.
+typedef struct net_peer_identity {
+    net_address address;                ///< where its datagrams come from now
+    uint64_t player;                    ///< of the token's back end; 0: unknown
+    uint32_t key;                       ///< id of the key that sealed the token; 0: unknown
+    uint32_t user_bytes;                ///< of `user`, without zeros at the end
+    uint8_t user[NET_TOKEN_USER_BYTES]; ///< from the token: team, permissions...
+} net_peer_identity;
 
 /// What the owner of a server or of a client decides. All pointers may be NULL; what they point to
 /// is copied, except for the contexts of functions.

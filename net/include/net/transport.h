@@ -89,15 +89,6 @@ typedef struct net_transport_stats {
 /// number plus a net_secure_end (net/token.h).
 #define NET_TRANSPORT_SECURE 0x5EC00u
 
-/// Who is at the other end of a connection, as far as the transport knows.
-typedef struct net_peer_identity {
-    net_address address;              ///< where its datagrams come from now
-    uint64_t player;                  ///< of the token's back end; 0: unknown
-    uint32_t key;                     ///< id of the key that sealed the token; 0: unknown
-    uint32_t user_bytes;              ///< of `user`, without zeros at the end
-    uint8_t user[NET_USER_BYTES_MAX]; ///< from the token: team, permissions...
-} net_peer_identity;
-
 /// Longest UDP payload that reaches ENet.
 #define NET_DATAGRAM_BYTES_MAX 1232u
 

@@ -7,11 +7,11 @@
 
 WORLD_CASE(a_client_with_a_token_gets_a_session) {
     connect_world(at);
-    net_secure_identity identity;
+    net_peer_identity identity;
     assert_true(net_secure_server_identity(at->server, at->peer, &identity));
-    assert_true(identity.player_id == 42);
-    assert_int_equal(identity.key_id, KEY_ID);
-    assert_string_equal((const char*)identity.user_data, "team 42");
+    assert_true(identity.player == 42);
+    assert_int_equal(identity.key, KEY_ID);
+    assert_string_equal((const char*)identity.user, "team 42");
     assert_true(net_address_equal(&identity.address, &at->me.address));
     uint8_t out[DATAGRAM_BYTES_MAX];
     size_t size = seal_from_server(at, out);
@@ -262,7 +262,7 @@ WORLD_CASE(a_session_lives_while_it_is_held) {
     assert_int_equal(count_of(at, NET_SECURE_LINGERED), 1);
     assert_false(hold(at));
     assert_int_equal(seal_from_server(at, out), 0);
-    net_secure_identity identity;
+    net_peer_identity identity;
     assert_false(net_secure_server_identity(at->server, at->peer, &identity));
 }
 
@@ -313,11 +313,11 @@ WORLD_CASE(a_client_that_comes_back_replaces_its_session) {
     assert_int_equal(count_of(at, NET_SECURE_RESUMED), 1);
     assert_int_equal(count_of(at, NET_SECURE_REPLACED), 1);
     assert_true(is_heard(at, &at->me));
-    net_secure_identity identity;
+    net_peer_identity identity;
     assert_true(net_secure_server_identity(at->server, at->peer, &identity));
-    assert_true(identity.player_id == 42);
-    assert_int_equal(identity.key_id, KEY_ID);
-    assert_string_equal((const char*)identity.user_data, "team 42");
+    assert_true(identity.player == 42);
+    assert_int_equal(identity.key, KEY_ID);
+    assert_string_equal((const char*)identity.user, "team 42");
     connect_client(at, &at->me); // and again
     assert_int_equal(net_secure_server_count(at->server), 1);
     assert_int_equal(count_of(at, NET_SECURE_REPLACED), 2);
