@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where the bits of a server went: the ledger, which counts while an operator asks, and the accounts
-// of all bits by client, component and cause, from the first one on.
+// Where the bits of a server went: the ledger, which counts while an operator asks, and the
+// accounts of all bits by client, component and cause, from the first one on.
 //
 // Each lane counts into numbers of its own. When a second is over, at the hand-over, they are added
 // into that second's and begin at 0 again. What the transport adds is its own total minus ours; a

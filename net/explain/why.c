@@ -200,8 +200,8 @@ static void list_components(const net_repl_state* repl, net_explanation* out) {
     }
 }
 
-// Set what the client has of out->entity and what waits; also is_in_scope and entered. Not while its
-// lane works.
+// Set what the client has of out->entity and what waits; also is_in_scope and entered. Not while
+// its lane works.
 static void explain_client(net_repl_state* repl, net_explanation* out) {
     const ecs_tick now = net_replicator_now(repl->replicator);
     uint32_t slot = net_repl_state_find_slot(repl, ecs_entity_index(out->entity));

@@ -19,8 +19,6 @@
 //
 // Invariant: events of a lane lie in its list, with their packets, until next gave them out or the
 // next service began. When the user disconnects a peer, those of it are dropped.
-#include "transport/enet_lanes.h"
-
 #include "transport/enet_peers.h"
 
 #include "base/assert.h"
@@ -32,7 +30,6 @@
 #pragma weak net_socket_pump
 #pragma weak net_socket_plan_next
 #pragma weak net_socket_flush
-#pragma weak net_socket_get_stats
 #pragma weak net_socket_budget_set
 #pragma weak net_socket_trunk_receive
 #pragma weak net_socket_lane_has_room
@@ -264,17 +261,8 @@ static void add_stats(net_transport_stats* sum, const net_transport_stats* part)
 
 static void lanes_stats(const net_transport* transport, net_transport_stats* stats) {
     const enet_lanes* self = lanes_of((net_transport*)(uintptr_t)transport);
-    net_socket_stats below;
-    net_socket_get_stats(self->trunk.descriptor, &below);
-    *stats = (net_transport_stats){.sent_bytes = below.sent_bytes,
-                                   .recv_bytes = below.recv_bytes,
-                                   .sent_datagrams = below.sent_datagrams,
-                                   .recv_datagrams = below.recv_datagrams,
-                                   .sim_dropped = below.sim_dropped,
-                                   .dropped_empty = below.dropped_empty,
-                                   .dropped_oversized = below.dropped_oversized,
-                                   .socket_errors = below.socket_errors,
-                                   .dropped_banned = self->trunk.dropped_banned};
+    *stats = (net_transport_stats){0};
+    net_enet_read_socket(&self->trunk, stats);
     for (uint32_t i = 0; i < self->count; i++) {
         const net_transport* host = &self->lanes[i].host->base;
         net_transport_stats part;
@@ -337,7 +325,7 @@ static net_result open_trunk(const net_enet_config* config, int* descriptor) {
 }
 
 // Make one of config->lanes hosts, at least 2. @return as net_transport_enet_create.
-static net_result net_enet_lanes_create(const net_enet_config* config, net_transport** transport) {
+static net_result create_lanes(const net_enet_config* config, net_transport** transport) {
     BASE_ASSERT(config->lanes >= 2 && config->lanes <= NET_LANES_MAX);
     enet_lanes* made = base_allocate_zero(config->allocator, sizeof *made);
     if (!made) return NET_ERR_MEMORY;
@@ -348,7 +336,7 @@ static net_result net_enet_lanes_create(const net_enet_config* config, net_trans
     int descriptor = -1;
     net_result result = open_trunk(config, &descriptor);
     made->trunk.descriptor = descriptor;
-    if (result == NET_OK) result = net_enet_secure_init_trunk(&made->trunk, descriptor, config);
+    if (result == NET_OK) result = net_enet_secure_init(&made->trunk, descriptor, config, false);
     for (uint32_t i = 0; result == NET_OK && i < made->count; i++)
         result = net_enet_host_create(config, &made->trunk, i, &made->lanes[i].host);
     if (result != NET_OK) {
@@ -361,22 +349,6 @@ static net_result net_enet_lanes_create(const net_enet_config* config, net_trans
     return NET_OK;
 }
 
-// The outer layer of such a server; NULL: it is another transport.
-static const net_enet_secure* net_enet_lanes_trunk(const net_transport* transport) {
-    BASE_ASSERT(transport);
-    return transport->ops == &lanes_ops ? &((const enet_lanes*)transport)->trunk : NULL;
-}
-
-// Its first host; NULL: it is another transport.
-static net_enet_transport* net_enet_lanes_first(net_transport* transport) {
-    return net_enet_lanes_trunk(transport) ? lanes_of(transport)->lanes[0].host : NULL;
-}
-
-// See net_transport_enet_due.
-static void net_enet_lanes_due(net_transport* transport, uint64_t due_us) {
-    lanes_of(transport)->lanes[0].host->due_us = due_us;
-}
-
 // net/transport.h: one ENet host (transport_enet.c), or several behind one socket.
 
 // Defined only in programs that link the socket layer; without it no transport is made.
@@ -386,7 +358,7 @@ net_result net_transport_enet_create(const net_enet_config* config, net_transpor
     BASE_ASSERT(config && transport && config->lanes <= NET_LANES_MAX);
     if (config->peers_max == 0 || config->peers_max > NET_CLIENTS_MAX) return NET_ERR_FULL;
     BASE_ASSERT(config->lanes <= config->peers_max && (config->lanes <= 1 || config->listen));
-    if (config->lanes > 1) return net_enet_lanes_create(config, transport);
+    if (config->lanes > 1) return create_lanes(config, transport);
     net_enet_transport* made = NULL;
     net_result result = net_enet_host_create(config, NULL, 0, &made);
     if (result == NET_OK) *transport = &made->base;
@@ -410,9 +382,21 @@ static bool print_addresses(int descriptor, char* text, size_t text_bytes) {
 }
 
 static const net_enet_secure* secure_of(const net_transport* transport) {
-    const net_enet_secure* trunk = net_enet_lanes_trunk(transport);
-    BASE_ASSERT(trunk || net_enet_is_host(transport));
-    return trunk ? trunk : &((const net_enet_transport*)transport)->secure;
+    if (transport->ops == &lanes_ops) return &((const enet_lanes*)transport)->trunk;
+    BASE_ASSERT(net_enet_is_host(transport));
+    return &((const net_enet_transport*)transport)->secure;
+}
+
+static net_secure_server* server_of(const net_transport* transport) {
+    BASE_ASSERT(secure_of(transport)->server);
+    return secure_of(transport)->server;
+}
+
+// Of several the first.
+static net_enet_transport* host_of(net_transport* transport) {
+    if (transport->ops == &lanes_ops) return lanes_of(transport)->lanes[0].host;
+    BASE_ASSERT(net_enet_is_host(transport));
+    return (net_enet_transport*)transport;
 }
 
 bool net_transport_enet_address(const net_transport* transport, char* text, size_t text_bytes) {
@@ -421,12 +405,7 @@ bool net_transport_enet_address(const net_transport* transport, char* text, size
 }
 
 void net_transport_enet_due(net_transport* transport, uint64_t due_us) {
-    if (net_enet_lanes_trunk(transport)) {
-        net_enet_lanes_due(transport, due_us);
-        return;
-    }
-    BASE_ASSERT(net_enet_is_host(transport));
-    ((net_enet_transport*)transport)->due_us = due_us;
+    host_of(transport)->due_us = due_us;
 }
 
 void net_transport_enet_secure_stats(const net_transport* transport, net_secure_stats* stats) {
@@ -435,19 +414,13 @@ void net_transport_enet_secure_stats(const net_transport* transport, net_secure_
 }
 
 void net_transport_enet_keys_set(net_transport* transport, const net_key_ring* keys) {
-    const net_enet_secure* secure = secure_of(transport);
-    BASE_ASSERT(secure->server);
-    net_secure_server_keys_set(secure->server, keys);
+    net_secure_server_keys_set(server_of(transport), keys);
 }
 
 void net_transport_enet_standby_set(net_transport* transport, bool is_standby) {
-    const net_enet_secure* secure = secure_of(transport);
-    BASE_ASSERT(secure->server);
-    net_secure_server_set_standby(secure->server, is_standby);
+    net_secure_server_set_standby(server_of(transport), is_standby);
 }
 
 void* net_transport_enet_host(net_transport* transport) {
-    net_enet_transport* first = net_enet_lanes_first(transport);
-    BASE_ASSERT(first || net_enet_is_host(transport));
-    return (first ? first : (net_enet_transport*)transport)->host;
+    return host_of(transport)->host;
 }

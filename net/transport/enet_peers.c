@@ -120,21 +120,12 @@ static bool may_knock(net_enet_transport* owner, uint32_t id) {
            !is_session_connected(owner, &host->receivedAddress);
 }
 
-// ENet drops what comes from another address than the peer's; that costs the peer nothing.
-static bool may_repeat(net_enet_transport* owner, uint32_t id, const net_filter_context* context) {
+// Does it come from the peer that it names?
+static bool is_of_peer(const net_enet_transport* owner, uint32_t id) {
+    if (id >= owner->slot_count) return false;
     const ENetHost* host = owner->host;
-    if (id >= owner->slot_count) return true;
     const ENetAddress *from = &host->receivedAddress, *of = &host->peers[id].address;
-    if (from->host != of->host || from->port != of->port) return true;
-    return net_repeat_ration_pass(&owner->slots[id].repeats, host->receivedData,
-                                  host->receivedDataLength, context, owner->now_us);
-}
-
-static void record_heard(net_enet_transport* owner, uint32_t id) {
-    const ENetHost* host = owner->host;
-    if (id >= owner->slot_count) return;
-    const ENetAddress *from = &host->receivedAddress, *of = &host->peers[id].address;
-    if (from->host == of->host && from->port == of->port) owner->slots[id].heard_us = owner->now_us;
+    return from->host == of->host && from->port == of->port;
 }
 
 void net_enet_take_packet(void* context, uint32_t host, uint16_t port, const uint8_t* bytes,
@@ -179,11 +170,13 @@ int net_enet_intercept(ENetHost* host, ENetEvent* event) {
         owner->stats.dropped_connects++;
         return 1;
     }
-    if (!may_repeat(owner, id, &context)) {
+    if (!is_of_peer(owner, id)) return 0; // ENet drops it; that costs the peer nothing
+    if (!net_repeat_ration_pass(&owner->slots[id].repeats, host->receivedData,
+                                host->receivedDataLength, &context, owner->now_us)) {
         owner->stats.dropped_repeats++;
         return 1;
     }
-    record_heard(owner, id);
+    owner->slots[id].heard_us = owner->now_us;
     return 0;
 }
 

@@ -100,6 +100,8 @@ BASE_MUST_USE net_result net_enet_host_create(const net_enet_config* config,
 uint32_t net_enet_list_descriptors(int descriptor, int* descriptors, uint32_t capacity);
 /// Ask the kernel for buffers of NET_ENET_SOCKET_BYTES; it may grant less.
 void net_enet_size_buffers(int descriptor);
+/// Set what the socket counted, and what was dropped before it was read.
+void net_enet_read_socket(const net_enet_secure* secure, net_transport_stats* stats);
 /// Begin a service of one host, which ends at `until_us`; then its next() returns the events.
 void net_enet_host_service(net_enet_transport* owner, uint64_t now_us, uint64_t until_us);
 /// Resolve "ADDR:PORT" or "ADDR:PORT,ADDR:PORT" into the plan, and check that a server with these

@@ -59,18 +59,26 @@ static size_t share(net_enet_secure* secure, bool is_packet, uint32_t host, uint
     return 0;
 }
 
+static bool is_banned(net_enet_secure* secure, const net_address* from) {
+    const bool is_found = net_bans_find_address(secure->bans, from);
+    secure->dropped_banned += is_found;
+    return is_found;
+}
+
+static void take_datagram(net_enet_secure* secure, const net_address* from, uint8_t* bytes,
+                          size_t size, net_secure_received* received) {
+    net_secure_server_receive(secure->server, &secure->clock, from, bytes, size, received);
+    if (received->reply_size > 0)
+        net_socket_wire_send(secure->descriptor, &received->reply_to, received->reply,
+                             received->reply_size);
+}
+
 static size_t server_receive(void* context, const net_address* from, uint8_t* bytes, size_t size,
                              const uint8_t** inner, uint32_t* host, uint16_t* port) {
     net_enet_secure* secure = context;
-    if (net_bans_find_address(secure->bans, from)) {
-        secure->dropped_banned++;
-        return 0;
-    }
+    if (is_banned(secure, from)) return 0;
     net_secure_received received;
-    net_secure_server_receive(secure->server, &secure->clock, from, bytes, size, &received);
-    if (received.reply_size > 0)
-        net_socket_wire_send(secure->descriptor, &received.reply_to, received.reply,
-                             received.reply_size);
+    take_datagram(secure, from, bytes, size, &received);
     *inner = received.inner;
     *host = htonl(HOST_FIRST | NET_SECURE_PEER_SLOT(received.peer));
     *port = (uint16_t)NET_SECURE_PEER_GENERATION(received.peer);
@@ -79,18 +87,12 @@ static size_t server_receive(void* context, const net_address* from, uint8_t* by
 
 uint32_t net_enet_secure_route(net_enet_secure* trunk, const net_address* from, uint8_t* bytes,
                                size_t size) {
-    if (net_bans_find_address(trunk->bans, from)) {
-        trunk->dropped_banned++;
-        return UINT32_MAX;
-    }
+    if (is_banned(trunk, from)) return UINT32_MAX;
     uint32_t slot = net_secure_server_route(trunk->server, bytes, size);
     if (slot == NET_SECURE_NOWHERE) return UINT32_MAX;
     if (slot != NET_SECURE_HELLO) return slot;
-    net_secure_received received = {.reply_size = 0};
-    net_secure_server_receive(trunk->server, &trunk->clock, from, bytes, size, &received);
-    if (received.reply_size > 0)
-        net_socket_wire_send(trunk->descriptor, &received.reply_to, received.reply,
-                             received.reply_size);
+    net_secure_received received;
+    take_datagram(trunk, from, bytes, size, &received);
     return UINT32_MAX;
 }
 
@@ -168,8 +170,8 @@ static void set_guard(net_enet_secure* secure, bool is_server) {
     net_socket_guard_set(secure->descriptor, &guard);
 }
 
-// All but the guard.
-static net_result init(net_enet_secure* secure, int descriptor, const net_enet_config* config) {
+net_result net_enet_secure_init(net_enet_secure* secure, int descriptor,
+                                const net_enet_config* config, bool has_guard) {
     net_security own = config->security;
     secure->entropy = own.entropy ? *own.entropy : (net_entropy){.fill = net_socket_fill};
     own.entropy = &secure->entropy;
@@ -178,6 +180,7 @@ static net_result init(net_enet_secure* secure, int descriptor, const net_enet_c
     secure->descriptor = descriptor;
     secure->bans = config->bans;
     read_clock(secure);
+    if (has_guard) set_guard(secure, config->listen != NULL);
     if (!config->listen) {
         net_secure_client_init(&secure->client, &own);
         return NET_OK;
@@ -198,19 +201,6 @@ static net_result init(net_enet_secure* secure, int descriptor, const net_enet_c
     secure->session_count = config->peers_max; // both are released by it
     if (!secure->sent_bytes || !secure->peers) return NET_ERR_MEMORY;
     return net_secure_server_create(&server, &secure->server);
-}
-
-net_result net_enet_secure_init(net_enet_secure* secure, int descriptor,
-                                const net_enet_config* config) {
-    net_result result = init(secure, descriptor, config);
-    if (result == NET_OK) set_guard(secure, config->listen != NULL);
-    return result;
-}
-
-net_result net_enet_secure_init_trunk(net_enet_secure* secure, int descriptor,
-                                      const net_enet_config* config) {
-    BASE_ASSERT(config->listen);
-    return init(secure, descriptor, config);
 }
 
 void net_enet_secure_init_lane(net_enet_secure* secure, int descriptor,

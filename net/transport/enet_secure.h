@@ -65,14 +65,11 @@ typedef struct net_enet_secure {
 /// May a server with these keys listen at this address? The built-in key is known to all, so alone
 /// it is for private addresses.
 bool net_enet_secure_may_listen(const net_security* security, const net_address* listen);
-/// Stand between the socket of a host and ENet from now on; take_packet and taker are set.
+/// Stand between the socket of a host and ENet from now on; take_packet and taker are set. Not
+/// `has_guard`: the socket of a server is a trunk, use net_enet_secure_route.
 /// @return NET_OK; NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_enet_secure_init(net_enet_secure* secure, int descriptor,
-                                              const net_enet_config* config);
-/// The same for a server whose socket is a trunk. It has no guard: use net_enet_secure_route.
-/// @return NET_OK; NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_enet_secure_init_trunk(net_enet_secure* secure, int descriptor,
-                                                    const net_enet_config* config);
+                                              const net_enet_config* config, bool has_guard);
 /// Stand between a lane and its ENet host, with the sessions of the trunk.
 void net_enet_secure_init_lane(net_enet_secure* secure, int descriptor,
                                const net_enet_secure* trunk);

@@ -339,16 +339,11 @@ int enet_socket_get_address(ENetSocket socket, ENetAddress* address) {
 
 // ---- options
 
-static int set_timeout(int descriptor, int option, int ms) {
-    struct timeval value = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
-    return setsockopt(descriptor, SOL_SOCKET, option, &value, sizeof value);
-}
-
+// Those that ENet's host and the transport set.
 static int set_option(int descriptor, ENetSocketOption option, int value) {
     static const int names[] = {[ENET_SOCKOPT_BROADCAST] = SO_BROADCAST,
                                 [ENET_SOCKOPT_RCVBUF] = SO_RCVBUF,
-                                [ENET_SOCKOPT_SNDBUF] = SO_SNDBUF,
-                                [ENET_SOCKOPT_REUSEADDR] = SO_REUSEADDR};
+                                [ENET_SOCKOPT_SNDBUF] = SO_SNDBUF};
     switch (option) {
     case ENET_SOCKOPT_NONBLOCK: {
         int flags = fcntl(descriptor, F_GETFL);
@@ -359,12 +354,7 @@ static int set_option(int descriptor, ENetSocketOption option, int value) {
     case ENET_SOCKOPT_BROADCAST:
     case ENET_SOCKOPT_RCVBUF:
     case ENET_SOCKOPT_SNDBUF:
-    case ENET_SOCKOPT_REUSEADDR:
         return setsockopt(descriptor, SOL_SOCKET, names[option], &value, sizeof value);
-    case ENET_SOCKOPT_RCVTIMEO:
-        return set_timeout(descriptor, SO_RCVTIMEO, value);
-    case ENET_SOCKOPT_SNDTIMEO:
-        return set_timeout(descriptor, SO_SNDTIMEO, value);
     default:
         return -1;
     }

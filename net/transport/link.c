@@ -2,8 +2,6 @@
 // Bursts are Gilbert and Elliott's model in steps of a millisecond: from the good state, which
 // loses nothing, to the bad one, which loses all, and back. A step of fixed length needs no
 // logarithm, whose last bit is not the same in every C library.
-#include "transport/link.h"
-
 #include "net/transport.h"
 
 #include "base/assert.h"
@@ -16,6 +14,21 @@
 #define BURST_STEPS_MAX UINT64_C(60000)
 
 enum { STREAM_BURSTS = 1, STREAM_FLIPS, STREAM_REBINDS };
+
+// The rarer faults, each with a random stream of its own.
+typedef struct net_link_faults {
+    base_rng bursts, flips, rebinds;
+    bool has_begun; // burst_ms is counted since begun
+    bool is_bad;    // in a burst
+    uint64_t burst_at_ms;
+    uint64_t rebind_us; // when the next one is due; 0: not known yet
+} net_link_faults;
+
+// Bits to flip, by number from the first byte's lowest one; all different.
+typedef struct net_link_flips {
+    uint32_t count;
+    uint32_t bits[NET_LINK_FLIPPED_BITS_MAX];
+} net_link_flips;
 
 static bool is_in(double value, double low, double high) {
     return value >= low && value <= high;
@@ -112,7 +125,7 @@ static bool net_link_faults_rebind(net_link_faults* faults, const net_link_confi
 //
 // Every push draws exactly DRAWS_PER_PUSH numbers, whatever the configuration: changing the loss of
 // a path in the middle of a run leaves the later jitter what it would have been. Bursts, flipped
-// bits and new ports have streams of their own (link.h).
+// bits and new ports have streams of their own.
 //
 // The rate models one transmitter: a datagram leaves when those before it are out. It counts the 28
 // bytes of IP and UDP around the payload, as a real line does. A queue that is longer than queue_ms

@@ -226,19 +226,25 @@ net_address net_socket_tag_address(uint64_t tag) {
 
 // ---- the clock
 
-static uint64_t monotonic_us(void) {
+uint64_t net_loop_now_us(void) {
     struct timespec now;
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000u + (uint64_t)now.tv_nsec / 1000u;
 }
 
+uint64_t net_loop_unix_ms(void) {
+    struct timespec now;
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
+}
+
 uint64_t net_socket_wall_us(void) {
-    return net_socket_get_state()->is_virtual ? 0 : monotonic_us();
+    return net_socket_get_state()->is_virtual ? 0 : net_loop_now_us();
 }
 
 uint64_t net_socket_now_us(void) {
     const net_socket_state* state = net_socket_get_state();
-    return state->is_virtual ? state->virtual_us : monotonic_us() - state->skipped_us;
+    return state->is_virtual ? state->virtual_us : net_loop_now_us() - state->skipped_us;
 }
 
 // CLOCK_MONOTONIC, of which a stall counts at most STALL_US_MAX per pump. Otherwise all connections
@@ -246,7 +252,7 @@ uint64_t net_socket_now_us(void) {
 void net_socket_clock_pump(void) {
     net_socket_state* state = net_socket_get_state();
     if (state->is_virtual) return;
-    uint64_t now_us = monotonic_us();
+    uint64_t now_us = net_loop_now_us();
     if (state->pumped_us != 0 && now_us - state->pumped_us > STALL_US_MAX)
         state->skipped_us += now_us - state->pumped_us - STALL_US_MAX;
     state->pumped_us = now_us;

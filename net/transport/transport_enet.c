@@ -69,9 +69,14 @@ static net_peer peer_id(const net_enet_transport* owner, uint32_t index) {
     return owner->slots[index].generation << SLOT_BITS | index;
 }
 
+static void slot_release(net_enet_transport* owner, net_enet_slot* old) {
+    if (old->is_lost) owner->lost_count--;
+    old->is_lost = false;
+    old->state = NET_ENET_SLOT_FREE;
+}
+
 static void slot_take(net_enet_transport* owner, net_enet_slot* taken, net_enet_slot_state state) {
-    if (taken->is_lost) owner->lost_count--; // the user does not wait for the end of an older one
-    taken->is_lost = false;
+    slot_release(owner, taken); // the user does not wait for the end of an older one
     taken->deaf_us = 0;
     taken->is_waiting = false;
     taken->repeats = (net_repeat_ration){0};
@@ -134,9 +139,7 @@ static bool take_lost(net_enet_transport* owner, net_transport_event* event) {
         *event = (net_transport_event){.kind = NET_TRANSPORT_DISCONNECTED,
                                        .peer = peer_id(owner, i),
                                        .reason = lost->lost_reason};
-        lost->is_lost = false;
-        lost->state = NET_ENET_SLOT_FREE;
-        owner->lost_count--;
+        slot_release(owner, lost);
         return true;
     }
     return false;
@@ -171,9 +174,7 @@ static bool take_disconnect(net_enet_transport* owner, const ENetEvent* from,
         .kind = NET_TRANSPORT_DISCONNECTED, .peer = peer_id(owner, index), .reason = from->data};
     // Our own reason comes back when both sides close; the other side's is news.
     if (left->state == NET_ENET_SLOT_LEAVING && from->data == left->reason) event->reason = 0;
-    left->state = NET_ENET_SLOT_FREE;
-    if (left->is_lost) owner->lost_count--;
-    left->is_lost = false;
+    slot_release(owner, left);
     return true;
 }
 
@@ -405,9 +406,7 @@ static void enet_transport_disconnect(net_transport* transport, net_peer peer, u
     owner->secure.is_connecting = false;
     enet_peer_disconnect_now(to, reason);
     push_out(owner);
-    if (left->is_lost) owner->lost_count--;
-    left->is_lost = false;
-    left->state = NET_ENET_SLOT_FREE;
+    slot_release(owner, left);
 }
 
 static void enet_transport_ask(net_transport* transport, const net_address* others,
@@ -519,7 +518,7 @@ static net_result open_host(net_enet_transport* owner, const net_enet_config* co
         owner->is_lane = trunk != NULL;
         owner->secure.take_packet = net_enet_take_packet;
         owner->secure.taker = owner;
-        if (!trunk) return net_enet_secure_init(&owner->secure, owner->host->socket, config);
+        if (!trunk) return net_enet_secure_init(&owner->secure, owner->host->socket, config, true);
         net_enet_secure_init_lane(&owner->secure, owner->host->socket, trunk);
         return NET_OK;
     }
@@ -529,12 +528,9 @@ static net_result open_host(net_enet_transport* owner, const net_enet_config* co
 
 // ---- the whole
 
-static void enet_transport_stats(const net_transport* transport, net_transport_stats* stats) {
-    const net_enet_transport* owner = (const net_enet_transport*)transport;
-    *stats = owner->stats;
-    stats->dropped_banned = owner->secure.dropped_banned;
+void net_enet_read_socket(const net_enet_secure* secure, net_transport_stats* stats) {
     net_socket_stats below;
-    net_socket_get_stats(owner->host->socket, &below);
+    net_socket_get_stats(secure->descriptor, &below);
     stats->sent_bytes = below.sent_bytes;
     stats->recv_bytes = below.recv_bytes;
     stats->sent_datagrams = below.sent_datagrams;
@@ -543,6 +539,13 @@ static void enet_transport_stats(const net_transport* transport, net_transport_s
     stats->dropped_empty = below.dropped_empty;
     stats->dropped_oversized = below.dropped_oversized;
     stats->socket_errors = below.socket_errors;
+    stats->dropped_banned = secure->dropped_banned;
+}
+
+static void enet_transport_stats(const net_transport* transport, net_transport_stats* stats) {
+    const net_enet_transport* owner = (const net_enet_transport*)transport;
+    *stats = owner->stats;
+    net_enet_read_socket(&owner->secure, stats);
 }
 
 static uint32_t enet_transport_sockets(const net_transport* transport, int* descriptors,
