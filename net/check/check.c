@@ -44,7 +44,6 @@ static void check_stages(net_checker* self, net_match* match) {
     }
 }
 
-// check.c
 static void check_systems(net_checker* self) {
     ecs_user user = {0};
     bool is_present;
@@ -151,12 +150,8 @@ static bool has_key(const char* keys, const char* key, size_t size) {
     return false;
 }
 
-static const char* keys_of(const net_action* action) {
-    return action->keys;
-}
-
-static const char* pads_of(const net_action* action) {
-    return action->pads;
+static const char* names_of(const net_action* action, bool is_pad) {
+    return is_pad ? action->pads : action->keys;
 }
 
 // What SDL, which a server lacks, calls keys and inputs of game controllers (test_controls.c
@@ -314,47 +309,32 @@ bool net_check_is_input(bool is_pad, const char* name, base_nearest* nearest) {
                   : is_of_many(name) || is_among(key_names, BASE_COUNT(key_names), name, nearest);
 }
 
-static void check_name(net_checker* self, const char* action, bool is_pad, const char* text,
-                       size_t size) {
-    char name[ECS_NAME_BYTES_MAX], hint[BASE_HINT_BYTES];
-    base_nearest nearest;
-    (void)base_text_format(name, sizeof name, "%.*s", (int)size, text);
-    if (size == 0 || net_check_is_input(is_pad, name, &nearest)) return;
-    net_check_report(self, "key name", name, "action %s: '%s' is no %s: correct the name%s", action,
-                     name, is_pad ? "input of a game controller" : "key",
-                     base_nearest_hint(&nearest, hint));
-}
-
-// `what`: "key", or "input of a game controller".
-static void check_names_of(net_checker* self, uint32_t action, const char* what,
-                           const char* (*names_of)(const net_action*)) {
+static void check_names_of(net_checker* self, uint32_t action, bool is_pad) {
     const net_action* actions = self->game->actions;
-    const char* name = names_of(&actions[action]);
-    for (size_t size; name && *name; name += size + (name[size] == ',')) {
-        size = strcspn(name, ",");
-        check_name(self, actions[action].name, names_of == pads_of, name, size);
+    const char* what = is_pad ? "input of a game controller" : "key";
+    const char* at = names_of(&actions[action], is_pad);
+    for (size_t size; at && *at; at += size + (at[size] == ',')) {
+        char name[ECS_NAME_BYTES_MAX], hint[BASE_HINT_BYTES];
+        base_nearest nearest;
+        size = strcspn(at, ",");
+        (void)base_text_format(name, sizeof name, "%.*s", (int)size, at);
+        if (size > 0 && !net_check_is_input(is_pad, name, &nearest))
+            net_check_report(self, "key name", name, "action %s: '%s' is no %s: correct the name%s",
+                             actions[action].name, name, what, base_nearest_hint(&nearest, hint));
         for (uint32_t k = 0; k < action; k++)
-            if (has_key(names_of(&actions[k]), name, size))
+            if (has_key(names_of(&actions[k], is_pad), at, size))
                 net_check_report(self, "key", actions[action].name,
                                  "actions %s and %s have the same %s %.*s: one press does "
                                  "both; give one of them another %s",
-                                 actions[k].name, actions[action].name, what, (int)size, name,
-                                 what);
+                                 actions[k].name, actions[action].name, what, (int)size, at, what);
     }
 }
 
 static void check_keys(net_checker* self) {
     for (uint32_t i = 0; i < self->game->action_count; i++) {
-        check_names_of(self, i, "key", keys_of);
-        check_names_of(self, i, "input of a game controller", pads_of);
+        check_names_of(self, i, false);
+        check_names_of(self, i, true);
     }
-}
-
-static const ecs_template_component* find_component(const ecs_template* source,
-                                                    ecs_component_id component) {
-    for (uint32_t i = 0; i < source->component_count; i++)
-        if (source->components[i].component == component) return &source->components[i];
-    return NULL;
 }
 
 static bool is_written_by(const ecs_world* world, ecs_component_id component, const char* system) {
@@ -369,7 +349,7 @@ static void check_input_of(net_checker* self, const char* system, ecs_component_
     if (!is_written_by(world, component, system)) return;
     for (uint32_t id = 1; id <= ecs_template_count(world); id++) {
         const ecs_template* source = ecs_template_get(world, (ecs_template_id)id);
-        const ecs_template_component* found = find_component(source, component);
+        const ecs_template_component* found = ecs_template_find_component(source, component);
         if (!found || !ecs_inspect_matches(world, system, source->id)) continue;
         if (found->flags & (ECS_COMPONENT_TRACKED | ECS_COMPONENT_REPLICATED)) continue;
         const char* name = ecs_component_get(world, component)->name;
@@ -400,7 +380,7 @@ static const ecs_template* find_unsent(const net_checker* self, ecs_component_id
     ecs_world* world = net_match_world(self->server);
     for (uint32_t id = 1; id <= ecs_template_count(world); id++) {
         const ecs_template* source = ecs_template_get(world, (ecs_template_id)id);
-        const ecs_template_component* found = find_component(source, component);
+        const ecs_template_component* found = ecs_template_find_component(source, component);
         if (!found || !source->is_replicated || (found->flags & ECS_COMPONENT_REPLICATED)) continue;
         if (ecs_inspect_matches(client, reader, source->id) &&
             ecs_inspect_matches(world, writer, source->id))
@@ -538,7 +518,6 @@ static bool has_text(const ProtobufCMessageDescriptor* descriptor) {
     return false;
 }
 
-// check.c
 static void check_messages(net_checker* self) {
     ecs_world* world = net_match_world(self->server);
     for (uint32_t i = 0; i < self->game->message_count; i++) {

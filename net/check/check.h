@@ -13,9 +13,6 @@
 #include "net/server.h"
 #include "state/rows.h"
 
-typedef struct net_match net_match; ///< net/match.h
-struct net_verify_result;           ///< net/log.h
-
 #define NET_CHECK_TICKS_DEFAULT 120u
 #define NET_CHECK_TICKS_MAX 1200u ///< while a system that can run never had a row
 #define NET_CHECK_BOTS_DEFAULT 2u
@@ -119,5 +116,7 @@ void net_check_classes(net_checker* self, const ecs_template_id* players, uint32
 /// has no viewpoint by now gets none any more.
 void net_check_sight(net_checker* self, net_server* server, uint32_t client, bool is_end);
 
-/// check_play.c
+// check_play.c
+
 BASE_MUST_USE net_result net_check_match(net_checker* self);
+void net_check_say_stepped(const net_checker* self);

@@ -16,13 +16,6 @@
 
 #include <string.h>
 
-static bool has_component(const ecs_world* world, const ecs_template* source, const char* name) {
-    for (uint32_t i = 0; i < source->component_count; i++)
-        if (strcmp(ecs_component_get(world, source->components[i].component)->name, name) == 0)
-            return true;
-    return false;
-}
-
 // ---- classes ----
 
 // Has the game a bit of this class to give? It may give those of owner and team without asking.
@@ -42,7 +35,7 @@ static const char* class_hint(const net_match* match, const char* name,
 static void check_class(net_checker* self, const ecs_template* source,
                         const ecs_template_component* component, bool is_players) {
     const net_interest_rules* rules = self->game->interest;
-    const ecs_world* world = net_match_world(self->server);
+    ecs_world* world = net_match_world(self->server);
     const uint32_t class_ =
         net_rows_class(net_schema_rows(self->server->schema), component->visible);
     const bool is_owner = class_ == NET_CLASS_OWNER;
@@ -52,7 +45,7 @@ static void check_class(net_checker* self, const ecs_template* source,
                                                    : NULL;
     if (class_ == NET_CLASS_PUBLIC || (is_owner && is_players) ||
         (rules && rules->classes && may_give(self->server, class_)) ||
-        (named && has_component(world, source, named)))
+        (named && ecs_template_find_component(source, ecs_component_find(world, named))))
         return;
     char why[3 * ECS_NAME_BYTES_MAX], hint[BASE_HINT_BYTES], topic[2 * ECS_NAME_BYTES_MAX];
     if (class_ > NET_CLASS_TEAM)

@@ -33,8 +33,7 @@ static void report_restored(net_checker* self, const net_verify_result* found) {
 // A net_verify_tick_fn.
 static bool each_tick(void* self, net_match* match) {
     (void)match;
-    const net_checker* checker = self;
-    if (checker->config->stepped) checker->config->stepped(checker->config->stepped_context);
+    net_check_say_stepped(self);
     return true;
 }
 

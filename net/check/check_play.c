@@ -727,7 +727,7 @@ static void check_predictions(check_table* table) {
 
 // ---- the end ----
 
-static void say_stepped(const net_checker* self) {
+void net_check_say_stepped(const net_checker* self) {
     if (self->config->stepped) self->config->stepped(self->config->stepped_context);
 }
 
@@ -764,7 +764,7 @@ net_result net_check_match(net_checker* self) {
     for (uint32_t i = 0; result == NET_OK && i < ticks + END_STEPS_MAX; i++) {
         if (net_server_get_phase(table.server) == NET_SERVER_ENDED) break;
         step_table(&table);
-        say_stepped(self);
+        net_check_say_stepped(self);
     }
     if (result == NET_OK) {
         net_transport_stats stats;

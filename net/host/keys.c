@@ -95,7 +95,6 @@ static void release_text(char* text) {
     base_release(NULL, text, TOKENS_BYTES_MAX);
 }
 
-// @return the text with a NUL; NULL: reported.
 // A key in a file that others can read is no secret. Such a file is refused, so that an operator
 // cannot overlook it.
 
@@ -126,6 +125,7 @@ static bool is_for_us_alone(int descriptor, const char* path, const base_reporte
     return true;
 }
 
+// @return the text with a NUL; NULL: reported.
 static char* read_tokens(const char* path, const base_reporter* reporter) {
     bool is_input = strcmp(path, "-") == 0;
     FILE* file = is_input ? stdin : fopen(path, "rb");

@@ -129,7 +129,12 @@ static void put_number(line* to, uint64_t number) {
     put_text(to, digits + at);
 }
 
+// NULL: in no system.
 static void put_where(line* to, const ecs_where* where) {
+    if (!where) {
+        put_text(to, ", outside of systems");
+        return;
+    }
     if (!where->stage) {
         put_text(to, " in ");
         put_text(to, where->system);
@@ -213,10 +218,7 @@ static size_t write_report(const net_sentry* sentry, const char* what, const ecs
                            char* text, size_t text_bytes) {
     line to = {text, 0, text_bytes};
     put_text(&to, what);
-    if (where)
-        put_where(&to, where);
-    else
-        put_text(&to, ", outside of systems");
+    put_where(&to, where);
     put_again(&to, sentry);
     return end_line(&to);
 }
@@ -264,10 +266,7 @@ static void write_crash_file(const net_sentry* sentry, const char* what, const e
     put_words(&to, &sentry->command, 0);
     put_text(&to, "\n");
     put_text(&to, what);
-    if (where)
-        put_where(&to, where);
-    else
-        put_text(&to, ", outside of systems");
+    put_where(&to, where);
     put_text(&to, "\n");
     put_recent(&to, sentry, where ? where->tick : 0);
     put_text(&to, "\nlast lines (time, ticks done, level, layer):");

@@ -19,6 +19,8 @@
 #include "net/limits.h"
 #include "net/transport.h"
 
+#include "base/assert.h"
+
 #include <string.h>
 
 enum {
@@ -30,7 +32,6 @@ enum {
     AHEAD_MAX = 256,    // reliable commands
     THROTTLE_INTERVAL_MS = 5000,
     THROTTLE_SCALE = 32,
-    CONNECT_ID_AT = 40, // in CONNECT and VERIFY_CONNECT
 };
 
 typedef enum command_number {
@@ -160,27 +161,6 @@ bool net_filter_check(uint8_t* bytes, size_t size, const net_filter_context* con
     return true;
 }
 
-bool net_filter_next(const uint8_t* bytes, size_t size, const net_filter_context* context,
-                     size_t* at, net_filter_command* command) {
-    if (size < 2) return false;
-    if (*at == 0) *at = read_u16(bytes) & HAS_SENT_TIME ? 4 : 2;
-    if (*at >= size || size - *at < 4) return false;
-    const uint8_t* found = bytes + *at;
-    uint8_t number = found[0] & 0x0F;
-    if (number >= COMMAND_COUNT || command_bytes[number] == 0) return false;
-    if (size - *at < command_bytes[number]) return false;
-    size_t payload = payload_size(found, context);
-    if (payload > size - *at - command_bytes[number]) return false;
-    bool is_connect = number == CONNECT || number == VERIFY_CONNECT;
-    *command =
-        (net_filter_command){.is_message = number == SEND_RELIABLE || number == SEND_FRAGMENT,
-                             .is_acknowledged = found[0] & WANTS_ACKNOWLEDGE,
-                             .sequence = read_u16(found + 2),
-                             .connect_id = is_connect ? found + CONNECT_ID_AT : NULL};
-    *at += command_bytes[number] + payload;
-    return true;
-}
-
 // A reliable command is a repeat when the channel has delivered its number, or when a command of
 // this number came before and waits. Of the waiting ones a bit each is kept. It says "came", not
 // "is kept by ENet", so a repeat is rationed and never refused: the first one may have been lost
@@ -213,13 +193,17 @@ static bool window_take(net_repeat_ration* ration, uint16_t sequence) {
 bool net_repeat_ration_pass(net_repeat_ration* ration, const uint8_t* bytes, size_t size,
                             const net_filter_context* context, uint64_t now_us) {
     static const net_budget_rate rate = {1000000 / NET_REPEATS_PER_SECOND, NET_REPEATS_PER_SECOND};
-    net_filter_command command;
     uint32_t repeats = 0;
     window_move(ration, context->reliable_sequence);
-    for (size_t at = 0; net_filter_next(bytes, size, context, &at, &command);) {
-        if (!command.is_acknowledged) continue;
-        bool is_new = command.is_message && window_take(ration, command.sequence);
-        if (!is_new) repeats++;
+    for (size_t at = read_u16(bytes) & HAS_SENT_TIME ? 4 : 2; at < size;) {
+        const uint8_t* command = bytes + at;
+        const uint8_t number = command[0] & 0x0F;
+        const bool is_message = number == SEND_RELIABLE || number == SEND_FRAGMENT;
+        const size_t payload = payload_size(command, context);
+        BASE_ASSERT(payload <= size - at - command_bytes[number]); // it was checked
+        at += command_bytes[number] + payload;
+        if (command[0] & WANTS_ACKNOWLEDGE)
+            repeats += !(is_message && window_take(ration, read_u16(command + 2)));
     }
     return repeats == 0 || net_budget_take_all(&ration->repeats, rate, repeats, now_us);
 }

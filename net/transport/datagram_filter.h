@@ -23,21 +23,8 @@ uint32_t net_filter_peer(const uint8_t* bytes, size_t size);
 /// bandwidth or throttle are overwritten.
 bool net_filter_check(uint8_t* bytes, size_t size, const net_filter_context* context);
 
-typedef struct net_filter_command {
-    bool is_message;      ///< reliable, whole or a fragment
-    bool is_acknowledged; ///< wants an acknowledgement
-    uint16_t sequence;
-    const uint8_t* connect_id; ///< 4 bytes of a CONNECT or VERIFY_CONNECT; NULL in others
-} net_filter_command;
-
-/// Walk over the commands of a datagram that net_filter_check accepted; *at begins as 0.
-/// @return false after the last one.
-bool net_filter_next(const uint8_t* bytes, size_t size, const net_filter_context* context,
-                     size_t* at, net_filter_command* command);
-
 /// How many commands that bring nothing new one peer may send: a repeated one costs a walk of
 /// ENet's lists and an acknowledgement. An honest peer repeats when an acknowledgement was lost.
-
 #define NET_REPEATS_PER_SECOND 256u ///< and as many at once
 
 typedef struct net_repeat_ration {
