@@ -105,14 +105,6 @@ void net_ledger_count(net_ledger* ledger, uint32_t lane, uint32_t place, const n
 void net_ledger_turn(net_server* server);
 void net_ledger_close(net_server* server);
 
-// packet.c
-
-void net_capture_add(const net_server* server, net_capture* capture, const net_piece* piece);
-/// The packet is whole; the piece that was added last is the frame before its first
-/// one.
-void net_capture_end(net_capture* capture);
-void net_capture_close(net_server* server);
-
 BASE_MUST_USE bool net_accounts_open(net_server* server);
 /// @return the account of the session, which is opened; `rest` before it has a replication state;
 /// NULL: nothing is accounted, or memory ran out. On its lane, or while no lane works.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where a datagram goes: secure_server_hello.c has the handshake, secure_server_session.c what
-// belongs to sessions.
+// Sessions and where a datagram goes; secure_server_hello.c has the handshake.
 //
 // A session's number says its slot, so there is no table that an attacker could fill or search.
 // What is checked comes in the order of its cost: size, type, number, replay window, then the
@@ -8,10 +7,13 @@
 #include "secure/secure_server_state.h"
 
 #include "base/assert.h"
+#include "base/text.h"
 
 #include <sodium.h>
 
 #include <string.h>
+
+#define SWEEP_US UINT64_C(100000)
 
 // The lowest slot of each lane on top.
 static void fill_free(net_secure_server* made) {
@@ -124,11 +126,176 @@ void net_secure_server_set_standby(net_secure_server* server, bool is_standby) {
     server->is_standby = is_standby;
 }
 
-// ---- datagrams of sessions
+// ---- the life of sessions
 
 static uint32_t slot_of(const net_secure_server* server, const net_secure_session* session) {
     return (uint32_t)(session - server->sessions);
 }
+
+static net_secure_peer session_peer(const net_secure_server* server,
+                                    const net_secure_session* session) {
+    return (uint32_t)session->generation << NET_SECURE_SLOT_BITS | slot_of(server, session);
+}
+
+net_secure_session* net_secure_session_find(net_secure_server* server, uint32_t id) {
+    uint32_t slot = id & ((1u << NET_SECURE_SLOT_BITS) - 1);
+    if (id == 0 || slot >= server->session_max || server->sessions[slot].id != id) return NULL;
+    return &server->sessions[slot];
+}
+
+static net_secure_session* find_peer(const net_secure_server* server, net_secure_peer peer) {
+    uint32_t slot = NET_SECURE_PEER_SLOT(peer);
+    if (slot >= server->session_max) return NULL;
+    net_secure_session* session = &server->sessions[slot];
+    bool is_it = session->id != 0 && session->generation == NET_SECURE_PEER_GENERATION(peer);
+    return is_it ? session : NULL;
+}
+
+void net_secure_spend(net_secure_server* server, uint64_t now_us,
+                      const uint8_t name[NET_SPENT_NAME_BYTES], uint64_t cookie_us) {
+    if (net_spent_add(&server->spent, now_us, name, cookie_us)) return;
+    // With other secrets no cookie of before counts, and there is nothing to remember.
+    net_cookie_keys_init(&server->cookies, &server->entropy, now_us);
+    net_spent_init(&server->spent, &server->entropy);
+    net_secure_count_one(server, NET_SECURE_SPENT_FULL);
+}
+
+net_secure_session* net_secure_session_unopened(const net_secure_server* server) {
+    uint32_t oldest = 0;
+    for (uint32_t i = 1; i < server->session_max; i++) {
+        const uint64_t ends_us = server->unopened_us[i], least_us = server->unopened_us[oldest];
+        if (ends_us != 0 && (least_us == 0 || ends_us < least_us)) oldest = i;
+    }
+    return server->unopened_us[oldest] != 0 ? &server->sessions[oldest] : NULL;
+}
+
+static void make_room(net_secure_server* server, uint64_t now_us) {
+    net_secure_session* oldest = net_secure_session_unopened(server);
+    if (oldest && now_us + NET_SECURE_UNOPENED_US >= oldest->lease_us + NET_SECURE_OPENING_US)
+        net_secure_session_close(server, now_us, oldest, NET_SECURE_UNOPENED, NET_SECURE_END_FULL);
+}
+
+net_secure_session* net_secure_session_begin(net_secure_server* server, uint64_t now_us) {
+    if (net_secure_server_count(server) == server->session_max) make_room(server, now_us);
+    // The lane with most room, so that lanes stay even.
+    uint32_t lane = 0, chance = 0;
+    for (uint32_t i = 1; i < server->lanes; i++)
+        if (server->free_counts[i] > server->free_counts[lane]) lane = i;
+    if (server->free_counts[lane] == 0) return NULL;
+    const uint32_t slot = server->free[server->first_free[lane] + --server->free_counts[lane]];
+    net_secure_session* begun = &server->sessions[slot];
+    if (server->origin_names[slot] != 0)
+        net_secure_spend(server, now_us, begun->origin_tag, begun->cookie_us);
+    uint16_t generation = (uint16_t)(begun->generation + 1);
+    memset(begun, 0, sizeof *begun);
+    begun->generation = generation ? generation : 1;
+    while (chance >> NET_SECURE_SLOT_BITS == 0)
+        server->entropy.fill(server->entropy.context, &chance, sizeof chance);
+    begun->id = (chance & ~((1u << NET_SECURE_SLOT_BITS) - 1)) | slot;
+    begun->heard_us = now_us;
+    begun->lease_us = server->unopened_us[slot] = now_us + NET_SECURE_UNOPENED_US;
+    server->entropy.fill(server->entropy.context, begun->random, sizeof begun->random);
+    return begun;
+}
+
+void net_secure_session_end(net_secure_server* server, net_secure_session* session,
+                            net_secure_count why) {
+    net_secure_session kept = {.generation = session->generation, .cookie_us = session->cookie_us};
+    memcpy(kept.origin_tag, session->origin_tag, sizeof kept.origin_tag);
+    const uint32_t slot = slot_of(server, session), lane = net_secure_lane(server, slot);
+    net_secure_count_of(server, slot, why);
+    sodium_memzero(session, sizeof *session);
+    *session = kept;
+    server->cookie_names[slot] = 0;
+    server->unopened_us[slot] = 0;
+    server->free[server->first_free[lane] + server->free_counts[lane]++] = (uint16_t)slot;
+}
+
+void net_secure_session_close(net_secure_server* server, uint64_t now_us,
+                              net_secure_session* session, net_secure_count why,
+                              net_secure_end reason) {
+    uint8_t out[NET_OUTER_CLOSE_BYTES], said = (uint8_t)reason;
+    net_crypt_plain plain = {
+        .type = NET_OUTER_CLOSE, .session = session->id, .bytes = &said, .size = sizeof said};
+    const size_t size = net_crypt_seal(&session->sender, now_us, &plain, out);
+    if (server->send && size > 0) server->send(server->send_context, &session->address, out, size);
+    net_secure_session_end(server, session, why);
+}
+
+// Sessions end as of `held_us`.
+static void sweep(net_secure_server* server, uint64_t now_us, uint64_t held_us) {
+    if (held_us - server->swept_us < SWEEP_US || net_secure_server_count(server) == 0) return;
+    server->swept_us = held_us;
+    for (uint32_t i = 0; i < server->session_max; i++) {
+        net_secure_session* session = &server->sessions[i];
+        if (session->id == 0) continue;
+        const bool is_silent = held_us >= session->heard_us + NET_SECURE_SILENT_US;
+        if (is_silent || held_us >= session->lease_us)
+            net_secure_session_close(server, now_us, session,
+                                     is_silent          ? NET_SECURE_SILENT
+                                     : session->is_held ? NET_SECURE_LINGERED
+                                                        : NET_SECURE_UNOPENED,
+                                     NET_SECURE_END_CLOSED);
+    }
+}
+
+void net_secure_server_stop(net_secure_server* server, uint64_t now_us) {
+    for (uint32_t i = 0; i < server->session_max; i++)
+        if (server->sessions[i].id != 0)
+            net_secure_session_close(server, now_us, &server->sessions[i], NET_SECURE_CLOSED,
+                                     NET_SECURE_END_CLOSED);
+}
+
+void net_secure_server_service_held(net_secure_server* server, uint64_t now_us, uint64_t held_us) {
+    net_cookie_keys_service(&server->cookies, &server->entropy, now_us);
+    sweep(server, now_us, held_us);
+}
+
+void net_secure_server_service(net_secure_server* server, uint64_t now_us) {
+    net_secure_server_service_held(server, now_us, now_us);
+}
+
+bool net_secure_server_hold(net_secure_server* server, uint64_t now_us, net_secure_peer peer) {
+    net_secure_session* session = find_peer(server, peer);
+    if (!session) return false;
+    if (!session->is_held) server->unopened_us[NET_SECURE_PEER_SLOT(peer)] = 0;
+    session->is_held = true;
+    session->lease_us = now_us + NET_SECURE_LINGER_US;
+    return true;
+}
+
+size_t net_secure_server_send(net_secure_server* server, uint64_t now_us, net_secure_peer peer,
+                              net_outer_type type, const void* bytes, size_t size, uint8_t* out,
+                              net_address* to) {
+    net_secure_session* session = find_peer(server, peer);
+    if (!session) return 0;
+    net_crypt_plain plain = {.type = type, .session = session->id, .bytes = bytes, .size = size};
+    *to = session->address;
+    return net_crypt_seal(&session->sender, now_us, &plain, out);
+}
+
+bool net_secure_server_identity(const net_secure_server* server, net_secure_peer peer,
+                                net_peer_identity* identity) {
+    const net_secure_session* session = find_peer(server, peer);
+    if (!session) return false;
+    *identity = (net_peer_identity){.address = session->address,
+                                    .player = session->player_id,
+                                    .key = session->key_id,
+                                    .user_bytes = sizeof identity->user};
+    while (identity->user_bytes > 0 && session->user_data[identity->user_bytes - 1] == 0)
+        identity->user_bytes--;
+    memcpy(identity->user, session->user_data, sizeof identity->user);
+    return true;
+}
+
+uint32_t net_secure_server_count(const net_secure_server* server) {
+    uint32_t count = server->session_max;
+    for (uint32_t lane = 0; lane < server->lanes; lane++)
+        count -= server->free_counts[lane];
+    return count;
+}
+
+// ---- datagrams of sessions
 
 // Its address is another one than before. The new one must prove that it receives what we send,
 // since the sender may have made it up.
@@ -178,7 +345,7 @@ static void take_opened(net_secure_server* server, uint64_t now_us, net_secure_s
     }
     if (is_newest && !net_address_equal(from, &session->address))
         ask_for_proof(server, now_us, session, from, received);
-    received->peer = net_secure_session_peer(server, session);
+    received->peer = session_peer(server, session);
     received->inner = inner;
     received->inner_size = size;
     received->is_packet = type == NET_OUTER_INPUT;
@@ -266,4 +433,39 @@ const net_secure_stats* net_secure_server_stats(net_secure_server* server) {
         for (uint32_t i = 0; i < NET_SECURE_COUNTS; i++)
             server->sum.counts[i] += server->stats[lane].stats.counts[i];
     return &server->sum;
+}
+
+// Names of counts and reasons.
+
+const char* net_secure_end_text(uint32_t end) {
+    static const char* const texts[] = {
+#define NET_SECURE_END_TEXT(name, text) text,
+        NET_SECURE_END_LIST(NET_SECURE_END_TEXT)
+#undef NET_SECURE_END_TEXT
+    };
+    return end < BASE_COUNT(texts) ? texts[end] : "a reason that this version does not know";
+}
+
+// "challenges", "token_used"...
+static const char* count_name(net_secure_count count) {
+    static const char* const names[NET_SECURE_COUNTS] = {
+#define NET_SECURE_COUNT_NAME(name, text) text,
+        NET_SECURE_COUNT_LIST(NET_SECURE_COUNT_NAME)
+#undef NET_SECURE_COUNT_NAME
+    };
+    BASE_ASSERT(count < NET_SECURE_COUNTS);
+    return names[count];
+}
+
+void net_secure_stats_text(const net_secure_stats* stats, char* text, size_t text_bytes) {
+    size_t used = 0;
+    text[0] = '\0';
+    for (uint32_t i = 0; i < NET_SECURE_COUNTS; i++) {
+        if (stats->counts[i] == 0) continue;
+        if (!base_text_format(text + used, text_bytes - used, " %s=%llu",
+                              count_name((net_secure_count)i),
+                              (unsigned long long)stats->counts[i]))
+            return;
+        used += strlen(text + used);
+    }
 }

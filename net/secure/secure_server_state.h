@@ -114,5 +114,3 @@ void net_secure_session_close(net_secure_server* server, uint64_t now_us,
                               net_secure_end reason);
 /// By the number in datagrams, NULL when there is none.
 net_secure_session* net_secure_session_find(net_secure_server* server, uint32_t id);
-net_secure_peer net_secure_session_peer(const net_secure_server* server,
-                                        const net_secure_session* session);

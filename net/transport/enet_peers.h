@@ -16,8 +16,6 @@ void* net_transport_enet_host(net_transport* transport);
 /// The state of an ENet transport, and the care of its peers.
 
 #define NET_ENET_NEVER_US UINT64_MAX
-/// ENet's header and command of a message, and the outer layer around it.
-#define NET_ENET_OVERHEAD_BYTES (12u + NET_SECURE_OVERHEAD_BYTES)
 #define NET_ENET_RESEND_BYTES_BURST 65536.0
 /// Of each connection: state and control.
 #define NET_ENET_CHANNELS 2
@@ -122,11 +120,6 @@ void net_enet_take_packet(void* owner, uint32_t host, uint16_t port, const uint8
 bool net_enet_take_waiting(net_enet_transport* owner, net_transport_event* event);
 /// Drop the packets that wait.
 void net_enet_forget_waiting(net_enet_transport* owner);
-/// Look after the resends to one peer: bytes, waits. `before_us`: the last time; `now_ms`: of
-/// ENet's clock.
-/// @return true: it is heard and acknowledges nothing, for too long.
-bool net_enet_watch_resends(net_enet_slot* slot, ENetPeer* peer, uint64_t now_us,
-                            uint64_t before_us, uint32_t now_ms);
 /// The connection of the slot is lost: the user gets DISCONNECTED next, with `reason`.
 void net_enet_lose(net_enet_transport* owner, net_enet_slot* lost, uint32_t reason);
 /// ENet calls it for every datagram. @return 1: dropped; 0: go on. The host finds its transport
