@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// A connection to a server's control socket.
+/// What the files of shoal-ctl share: a connection to a server's control socket, and answers as text.
 #pragma once
 
 #include "json.h"
@@ -17,10 +17,11 @@ typedef struct ctl_connection {
     const base_reporter* reporter;
 } ctl_connection;
 
-/// @return NET_EXIT_CLEAN, or the exit code: reported. Close it in both cases.
-BASE_MUST_USE int ctl_connect(ctl_connection* connection, const char* path,
-                              const base_reporter* reporter);
-void ctl_close(ctl_connection* connection);
 /// Send a line without its end and wait for the answer: *object, borrowed until the next question.
 /// @return false: reported.
 BASE_MUST_USE bool ctl_ask(ctl_connection* connection, const char* line, ctl_value* object);
+/// Print an object for people: a line for each value, a table for each list of objects.
+void ctl_show(ctl_value object);
+/// Show a live table of a match until q, Ctrl-C or the end of the server; with `is_once` print it
+/// one time. @return the exit code.
+BASE_MUST_USE int ctl_top(ctl_connection* connection, bool is_once);

@@ -3,8 +3,7 @@
 //
 // The verbs are those of the table that the server has, so help, completion and the word for a
 // mistake need no server. What a verb does, and whether it may, is the server's.
-#include "show.h"
-#include "top.h"
+#include "ctl.h"
 
 #include "base/assert.h"
 #include "base/options.h"
@@ -14,6 +13,11 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+#include <errno.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 enum { USAGE_BYTES = 2048, USAGE_COLUMNS = 72, ARGUMENTS_MAX = 64, HELP_BYTES = 16384 };
 
@@ -161,6 +165,70 @@ static bool join(const base_option_list* words, char line[SERVER_CONTROL_LINE_BY
     return true;
 }
 
+// ---- the client's side of server/inspect/control.h. What the server sends is limited and checked.
+
+static int refuse_address(const base_reporter* reporter, const char* path, const char* what) {
+    base_report(reporter, NULL, 0, "cannot reach a server at %s: %s", path, what);
+    return NET_EXIT_CONNECT;
+}
+
+// Close it in both cases. @return NET_EXIT_CLEAN, or the exit code: reported.
+static int open_connection(ctl_connection* self, const char* path, const base_reporter* reporter) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const struct timeval patience = {.tv_sec = CTL_ANSWER_S_MAX};
+    *self = (ctl_connection){.descriptor = -1, .reporter = reporter};
+    base_bytes_init(&self->answer, NULL);
+    if (!base_text_copy(address.sun_path, sizeof address.sun_path, path))
+        return refuse_address(reporter, path, "the path is longer than 107 bytes");
+    self->descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (self->descriptor < 0 ||
+        connect(self->descriptor, (const struct sockaddr*)&address, sizeof address) != 0)
+        return refuse_address(reporter, path, strerror(errno));
+    (void)setsockopt(self->descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    (void)setsockopt(self->descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    return NET_EXIT_CLEAN;
+}
+
+static void close_connection(ctl_connection* self) {
+    if (self->descriptor >= 0) close(self->descriptor);
+    base_bytes_deinit(&self->answer);
+}
+
+static bool fail_connection(const ctl_connection* self, const char* what) {
+    base_report(self->reporter, NULL, 0, "%s", what);
+    return false;
+}
+
+static bool send_all(const ctl_connection* self, const char* text, size_t size) {
+    while (size > 0) {
+        const ssize_t sent = send(self->descriptor, text, size, MSG_NOSIGNAL);
+        if (sent < 0 && errno == EINTR) continue;
+        if (sent <= 0) return false;
+        text += sent;
+        size -= (size_t)sent;
+    }
+    return true;
+}
+
+bool ctl_ask(ctl_connection* self, const char* line, ctl_value* object) {
+    char piece[65536];
+    BASE_ASSERT(!strchr(line, '\n'));
+    base_bytes_clear(&self->answer);
+    if (!send_all(self, line, strlen(line)) || !send_all(self, "\n", 1))
+        return fail_connection(self, "the server hung up");
+    do {
+        const ssize_t size = recv(self->descriptor, piece, sizeof piece, 0);
+        if (size < 0 && errno == EINTR) continue;
+        if (size < 0) return fail_connection(self, "the server does not answer");
+        if (size == 0) return fail_connection(self, "the server hung up");
+        base_bytes_write(&self->answer, piece, (size_t)size);
+        if (self->answer.failed || self->answer.size > CTL_ANSWER_BYTES_MAX)
+            return fail_connection(self, "the answer is too long");
+    } while (self->answer.size == 0 || self->answer.data[self->answer.size - 1] != '\n');
+    *object = ctl_json_check((const char*)self->answer.data, self->answer.size);
+    return ctl_is_object(*object) || fail_connection(self, "the answer is no JSON object");
+}
+
 // ---- with a server ----
 
 static int ask(ctl_connection* connection, const char* line, bool is_json,
@@ -189,12 +257,12 @@ static int run_verb(const ctl_config* config, const base_option_list* words,
         return NET_EXIT_USAGE;
     }
     if (!join(words, line, reporter)) return NET_EXIT_USAGE;
-    int code = ctl_connect(&connection, config->socket, reporter);
+    int code = open_connection(&connection, config->socket, reporter);
     if (code == NET_EXIT_CLEAN)
         code = strcmp(words->values[0], "top") == 0
                    ? ctl_top(&connection, config->is_once)
                    : ask(&connection, line, config->is_json, reporter);
-    ctl_close(&connection);
+    close_connection(&connection);
     return net_exit_of_results(code, stdout, reporter);
 }
 

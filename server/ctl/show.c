@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Nothing is known about the answers but that they are JSON: a new verb is shown as well as an old
 // one.
-#include "show.h"
+#include "ctl.h"
 
 #include <stdio.h>
 #include <string.h>
 
 enum { COLUMNS_MAX = 16, CELL_BYTES = 96, INDENT = 2, LEVELS_MAX = 8 };
 
-uint32_t ctl_text_width(const char* text) {
+static uint32_t text_width(const char* text) {
     uint32_t width = 0;
     for (; *text; text++)
         width += ((unsigned char)*text & 0xc0) != 0x80;
@@ -16,13 +16,13 @@ uint32_t ctl_text_width(const char* text) {
 }
 
 static void put_padded(const char* text, int width) {
-    const int pad = (width < 0 ? -width : width) - (int)ctl_text_width(text);
+    const int pad = (width < 0 ? -width : width) - (int)text_width(text);
     if (width > 0) printf("%*s", pad > 0 ? pad : 0, "");
     fputs(text, stdout);
     if (width < 0) printf("%*s", pad > 0 ? pad : 0, "");
 }
 
-void ctl_show_row(const char* const* cells, const int* widths, uint32_t count) {
+static void put_cells(const char* const* cells, const int* widths, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         if (i > 0) fputs("  ", stdout);
         // No blanks at the end of a line.
@@ -88,7 +88,7 @@ static void add_column(columns* self, ctl_value name, ctl_value value) {
     if (self->count == COLUMNS_MAX) return;
     memcpy(self->names[self->count], text, sizeof text);
     const bool is_left = is_container(value) || (value.at[0] == '"' && ctl_json_number(value) == 0);
-    self->widths[self->count++] = (is_left ? -1 : 1) * (int)ctl_text_width(text);
+    self->widths[self->count++] = (is_left ? -1 : 1) * (int)text_width(text);
 }
 
 // `values` of a row is one cell for each of the answer's `columns`.
@@ -107,7 +107,7 @@ static void add_titles(columns* self, ctl_value titles, ctl_value values) {
         if (!ctl_json_next(values, &at, NULL, &value)) break;
         const ctl_value name = ctl_is_object(title) ? ctl_json_find(title, "name") : title;
         ctl_json_text(name, self->names[self->count], CELL_BYTES);
-        self->widths[self->count] = -(int)ctl_text_width(self->names[self->count]);
+        self->widths[self->count] = -(int)text_width(self->names[self->count]);
         self->count++;
     }
 }
@@ -143,7 +143,7 @@ static void find_columns(ctl_value table, ctl_value titles, columns* self) {
         read_row(self, row, texts);
         for (uint32_t i = 0; i < self->count; i++) {
             int* width = &self->widths[i];
-            const int wanted = (int)ctl_text_width(texts[i]);
+            const int wanted = (int)text_width(texts[i]);
             if (wanted > *width && wanted > -*width) *width = *width < 0 ? -wanted : wanted;
         }
     }
@@ -158,13 +158,13 @@ static void put_table(ctl_value table, ctl_value titles, int indent) {
     for (uint32_t i = 0; i < found.count; i++)
         cells[i] = found.names[i];
     printf("%*s", indent, "");
-    ctl_show_row(cells, found.widths, found.count);
+    put_cells(cells, found.widths, found.count);
     for (size_t offset = 0; ctl_json_next(table, &offset, NULL, &row);) {
         read_row(&found, row, texts);
         for (uint32_t i = 0; i < found.count; i++)
             cells[i] = texts[i];
         printf("%*s", indent, "");
-        ctl_show_row(cells, found.widths, found.count);
+        put_cells(cells, found.widths, found.count);
     }
 }
 
@@ -209,7 +209,7 @@ static void put_object(ctl_value object, int indent) {
     char name[CELL_BYTES];
     int width = 0;
     for (size_t offset = 0; ctl_json_next(object, &offset, &key, &value);) {
-        const int size = (int)ctl_text_width(ctl_json_text(key, name, sizeof name));
+        const int size = (int)text_width(ctl_json_text(key, name, sizeof name));
         if (is_short(value) && size > width) width = size;
     }
     for (size_t offset = 0; ctl_json_next(object, &offset, &key, &value);)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Two questions a second. A frame is made as text first. On a terminal it is drawn over the one
 // before, cut to the size that the terminal has now, so it does not flicker and follows a resize.
-#include "top.h"
+#include "ctl.h"
 
 #include "base/text.h"
 #include "net/socket.h"

@@ -6,8 +6,6 @@
 // handler is called once more when the order came back.
 #include "http.h"
 
-#include "body.h"
-
 #include "base/assert.h"
 #include "base/text.h"
 #include "net/socket.h"
@@ -17,6 +15,8 @@
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <jansson.h>
+#include <stdlib.h>
 
 // ---- answers that need no match ----
 
@@ -170,6 +170,57 @@ static enum MHD_Result begin_answer(server_inspect* self, http_visit* visit, con
     if (visit->welcome.status == 200 || !has_body) return MHD_YES;
     http_limit(visit, 1);
     return http_send_error(visit, visit->welcome.status, visit->welcome.error);
+}
+
+// ---- the body of a POST ----
+//
+// Jansson reads it. How deep it is nested is counted before: its own limit is 2,048.
+
+static bool is_too_deep(const char* text, size_t size) {
+    uint32_t depth = 0;
+    bool is_in_text = false;
+    for (size_t i = 0; i < size; i++) {
+        if (is_in_text && text[i] == '\\')
+            i++;
+        else if (text[i] == '"')
+            is_in_text = !is_in_text;
+        else if (!is_in_text && (text[i] == '{' || text[i] == '[') &&
+                 ++depth > SERVER_BODY_DEPTH_MAX)
+            return true;
+        else if (!is_in_text && (text[i] == '}' || text[i] == ']') && depth > 0)
+            depth--;
+    }
+    return false;
+}
+
+static bool add_word(server_order* order, const char* name, const json_t* value) {
+    if (json_is_null(value)) return true;
+    if (json_is_string(value))
+        return server_order_add(order, name, strlen(name), json_string_value(value),
+                                json_string_length(value));
+    char* text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+    const bool is_in = text && server_order_add(order, name, strlen(name), text, strlen(text));
+    free(text);
+    return is_in;
+}
+
+const char* server_body_read(const char* text, size_t size, server_order* order) {
+    if (size == 0) return NULL;
+    if (is_too_deep(text, size)) return "the body is nested too deeply";
+    json_t* root = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
+    const char* error = NULL;
+    if (!root)
+        error = "the body is no JSON";
+    else if (!json_is_object(root))
+        error = "the body is no JSON object";
+    const char* name;
+    json_t* value;
+    if (!error) json_object_foreach(root, name, value) {
+            if (!add_word(order, name, value))
+                error = "there are too many arguments, or one is too long";
+        }
+    json_decref(root);
+    return error;
 }
 
 // ---- an order ----

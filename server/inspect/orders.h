@@ -47,6 +47,13 @@ BASE_MUST_USE bool server_order_begin(server_order* order, const char* verb, siz
                                       server_right right);
 BASE_MUST_USE bool server_order_add(server_order* order, const char* name, size_t name_bytes,
                                     const char* value, size_t value_bytes);
+/// The body of a POST: a JSON object whose members are the arguments of a verb.
+#define SERVER_BODY_DEPTH_MAX 8u
+
+/// Add the members of the object in `text` to an order that has begun. A text stays as it is,
+/// everything else becomes its JSON; null is no argument. An empty body has none.
+/// @return NULL, or the sentence that says what is wrong; then some may have been added.
+const char* server_body_read(const char* text, size_t size, server_order* order);
 /// Give an order to the loop's thread.
 void server_orders_push(server_orders* orders, uint32_t index);
 /// A descriptor that is readable once something was asked, or may be answered again;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Verbs that steer a match. What changes the match itself goes through net_server_control, so it is
 // in the log; the others act on sessions, on the network or on the clock.
-#include "sets.h"
+#include "verbs.h"
 
 #include "host/setup.h"
 #include "net/socket.h"

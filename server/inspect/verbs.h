@@ -69,6 +69,14 @@ typedef struct server_verb_set {
     const server_verb* verbs;
     uint32_t count;
 } server_verb_set;
+extern const server_verb_set server_status_verbs;  ///< view_status.c
+extern const server_verb_set server_client_verbs;  ///< view_clients.c
+extern const server_verb_set server_schema_verbs;  ///< view_schema.c
+extern const server_verb_set server_ledger_verbs;  ///< view_ledger.c
+extern const server_verb_set server_query_verbs;   ///< view_query.c
+extern const server_verb_set server_stream_verbs;  ///< view_stream.c
+extern const server_verb_set server_metrics_verbs; ///< metrics.c
+extern const server_verb_set server_steer_verbs;   ///< steer.c
 
 /// @return how many verbs there are; verb `index` of them (below the count, asserted).
 uint32_t server_verb_count(void);

@@ -3,7 +3,7 @@
 /// reader may see. API.md describes the answers.
 #pragma once
 
-#include "sets.h"
+#include "verbs.h"
 
 #include "base/text.h"
 #include "ecs/ecs.h"

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "host/output.h"
 #include "net/explain.h"
+#include "net/solo.h"
 
 #include <inttypes.h>
 #include <poll.h>
@@ -235,6 +236,7 @@ static bool write_bandwidth(void* context, void* file) {
 }
 
 static int give_tap(server_program* self) {
+    self->solo = &net_solo_part;
     self->tap = self->config.bandwidth ? &net_account_tap : &net_explain_tap;
     return NET_EXIT_CLEAN;
 }

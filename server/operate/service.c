@@ -4,6 +4,7 @@
 #include "base/assert.h"
 #include "base/text.h"
 #include "host/output.h"
+#include "host/reload.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -27,6 +28,19 @@ static int find_manager(server_program* self) {
 static int say_ready(server_program* self) {
     server_notify_ready(&service_of(self)->notify);
     return NET_EXIT_CLEAN;
+}
+
+// The game's files are checked once the port is bound, and read again on SIGHUP.
+static int check_game(server_program* self) {
+    const base_reporter* game = server_program_layer(self, SERVER_LAYER_GAME);
+    return net_exit_report_setup(net_host_check_game(self->match, game), game);
+}
+
+static void reload(server_program* self) {
+    net_module* old = NULL;
+    if (net_host_reload(self->server, &self->module, &self->match, &old,
+                        server_program_layer(self, SERVER_LAYER_GAME)))
+        net_module_close(old);
 }
 
 static int close_service(server_program* self) {
@@ -128,9 +142,11 @@ const server_part server_part_service = {
     .name = "service",
     .state_bytes = sizeof(server_service),
     .at = {[SERVER_PREPARE] = find_manager,
+           [SERVER_BOUND] = check_game,
            [SERVER_READY] = say_ready,
            [SERVER_CLOSE] = close_service},
     .pass = pass,
+    .reload = reload,
     .terminate = terminate,
     .keep = keep,
 };

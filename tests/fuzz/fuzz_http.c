@@ -8,7 +8,7 @@
 //   3  a file of tokens      what is read has a token
 #include "fuzz.h"
 
-#include "inspect/body.h"
+#include "inspect/orders.h"
 #include "inspect/gate.h"
 #include "inspect/route.h"
 

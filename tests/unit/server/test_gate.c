@@ -2,7 +2,7 @@
 // Who may ask an inspector what; what stands under a path; what a request may hold.
 #include "test.h"
 
-#include "inspect/body.h"
+#include "inspect/orders.h"
 #include "inspect/gate.h"
 #include "inspect/route.h"
 
