@@ -289,7 +289,7 @@ static int check_files(const check_config* config, const base_option_list* files
     return config->is_strict && sum.warnings > 0 ? NET_EXIT_USAGE : NET_EXIT_CLEAN;
 }
 
-int server_check(int argc, char** argv, const base_reporter* reporter) {
+static int run_check(int argc, char** argv, const base_reporter* reporter) {
     check_config config = {.bots = NET_CHECK_BOTS_DEFAULT};
     const base_options options = {
         .program = "shoal-server check",
@@ -329,7 +329,7 @@ static net_result print_schema(const net_module* module, const base_reporter* re
     return result;
 }
 
-int server_schema(int argc, char** argv, const base_reporter* reporter) {
+static int run_schema(int argc, char** argv, const base_reporter* reporter) {
     const bool has_option = argc == 3 && strcmp(argv[1], "--game") == 0;
     if (!has_option && argc != 2) {
         base_report(reporter, NULL, 0, "usage: shoal-server schema --game NAME");
@@ -344,8 +344,8 @@ int server_schema(int argc, char** argv, const base_reporter* reporter) {
     return net_exit_report_setup(result, reporter);
 }
 
-static const server_command commands[] = {{"check", server_check},
-                                          {"schema", server_schema},
+static const server_command commands[] = {{"check", run_check},
+                                          {"schema", run_schema},
                                           {"new", server_new},
                                           {"keygen", server_keygen},
                                           {"token", server_token}};

@@ -63,11 +63,6 @@ static void find_places(words* self) {
     }
 }
 
-static void append(base_bytes* out, const char* text, size_t size) {
-    uint8_t* target = size ? base_bytes_extend(out, size) : NULL;
-    if (target) memcpy(target, text, size);
-}
-
 static void replace(const words* self, const char* text, base_bytes* out) {
     const struct {
         const char* word;
@@ -79,7 +74,7 @@ static void replace(const words* self, const char* text, base_bytes* out) {
                   {"@bin@", self->bin}};
     while (*text) {
         size_t size = strcspn(text, "@");
-        append(out, text, size);
+        base_bytes_write(out, text, size);
         text += size;
         const char* value = NULL;
         for (uint32_t i = 0; i < BASE_COUNT(places) && !value; i++) {
@@ -89,9 +84,9 @@ static void replace(const words* self, const char* text, base_bytes* out) {
             text += length;
         }
         if (value)
-            append(out, value, strlen(value));
+            base_bytes_write(out, value, strlen(value));
         else if (*text)
-            append(out, text++, 1);
+            base_bytes_write(out, text++, 1);
     }
 }
 
@@ -148,8 +143,7 @@ int server_new(int argc, char** argv, const base_reporter* reporter) {
     };
     base_option_list names = {0};
     const base_options_result read = base_options_read(&options, argc, argv, &names, reporter);
-    if (read == BASE_OPTIONS_HELP) return NET_EXIT_CLEAN;
-    if (read == BASE_OPTIONS_ERROR) return NET_EXIT_USAGE;
+    if (read != BASE_OPTIONS_OK) return net_exit_of_options(read);
     if (names.count != 1 || !is_name(names.values[0])) {
         base_report(reporter, NULL, 0,
                     "new: the name of a game is 1 to 32 of a-z 0-9 _, from a letter on: "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// What the files of shoal-ctl share: a connection to a server's control socket, and answers as text.
+/// A connection to a server's control socket, and answers as text: what files of shoal-ctl share.
 #pragma once
 
 #include "json.h"

@@ -652,10 +652,6 @@ net_broker server_nats_broker(server_nats* nats) {
                         .take = take_stored};
 }
 
-uint64_t server_nats_identity(const server_nats* nats) {
-    return nats->identity;
-}
-
 void server_nats_say(server_nats* self, const base_reporter* reporter, uint64_t now_us) {
     enum { PATIENCE_US = 500000 };
     if (strcmp(self->away, self->said) == 0) {

@@ -28,11 +28,6 @@ void server_nats_say(server_nats* nats, const base_reporter* reporter, uint64_t 
     (void)now_us;
 }
 
-uint64_t server_nats_identity(const server_nats* nats) {
-    (void)nats;
-    return 0;
-}
-
 void server_nats_url(const server_nats* nats, char text[SERVER_NATS_URL_BYTES]) {
     (void)nats;
     text[0] = 0;

@@ -11,7 +11,6 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
-#include "base/shown.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -150,17 +149,6 @@ void server_line_run(server_subject* subject, char* line, server_right right,
         server_answer_error(answer, 400, "what %s answers is no JSON: ask it over --http", line);
 }
 
-static bool is_text(const char* line, size_t size) {
-    uint32_t code;
-    bool is_shown;
-    if (memchr(line, 0, size)) return false;
-    while (*line) {
-        line += base_shown_next(line, &code, &is_shown);
-        if (code == UINT32_MAX) return false;
-    }
-    return true;
-}
-
 // ---- connections ----
 
 static void begin_answer(connection* it, uint64_t now_us) {
@@ -183,7 +171,7 @@ static void run_line(connection* it, size_t size, server_subject* subject, uint6
     server_answer answer = {.json = &it->json};
     if (size > 0 && it->line[size - 1] == '\r') size--;
     it->line[size] = '\0';
-    if (!is_text(it->line, size)) {
+    if (memchr(it->line, 0, size) || !server_is_utf8(it->line)) {
         refuse_line(it, "the line is no UTF-8", now_us);
     } else if (it->line[strspn(it->line, " \t")] != '\0') {
         server_line_run(subject, it->line, SERVER_OPERATOR, &answer);

@@ -150,13 +150,18 @@ uint32_t server_metrics_entities(const server_metrics* self, ecs_template_id id)
 
 // ---- lines
 
-static void begin_metric(base_bytes* text, const char* name, const char* type, const char* help) {
+static void begin_family(base_bytes* text, const char* name, const char* type, const char* help) {
     base_json_put(text, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
-static void put_count(base_bytes* text, const char* name, const char* type, const char* help,
-                      uint64_t value) {
-    begin_metric(text, name, type, help);
+// Prometheus' convention: a name in _total is a counter's.
+static void begin_metric(base_bytes* text, const char* name, const char* help) {
+    const char* end = strrchr(name, '_');
+    begin_family(text, name, strcmp(end, "_total") == 0 ? "counter" : "gauge", help);
+}
+
+static void put_count(base_bytes* text, const char* name, const char* help, uint64_t value) {
+    begin_metric(text, name, help);
     base_json_put(text, "%s %" PRIu64 "\n", name, value);
 }
 
@@ -164,9 +169,8 @@ static void put_millionths(base_bytes* text, uint64_t value) {
     base_json_put(text, "%" PRIu64 ".%06" PRIu64, value / MILLION, value % MILLION);
 }
 
-static void put_seconds(base_bytes* text, const char* name, const char* type, const char* help,
-                        uint64_t us) {
-    begin_metric(text, name, type, help);
+static void put_seconds(base_bytes* text, const char* name, const char* help, uint64_t us) {
+    begin_metric(text, name, help);
     base_json_put(text, "%s ", name);
     put_millionths(text, us);
     base_json_put(text, "\n");
@@ -215,7 +219,7 @@ static void put_histogram(base_bytes* text, const char* name, const char* labels
 
 static void put_build(base_bytes* text, const server_subject* subject) {
     const net_match_config* config = net_match_get_config(subject->match);
-    begin_metric(text, "shoal_build_info", "gauge", "Version of the server, its game and schema.");
+    begin_metric(text, "shoal_build_info", "Version of the server, its game and schema.");
     base_json_put(text, "shoal_build_info{version=\"");
     put_label(text, net_build_id());
     base_json_put(text, "\",game=\"");
@@ -227,7 +231,7 @@ static void put_build(base_bytes* text, const server_subject* subject) {
 static void put_ticks(const server_metrics* self, base_bytes* text, const server_subject* subject,
                       const server_request* request) {
     static const char name[] = "shoal_tick_duration_seconds";
-    begin_metric(text, name, "histogram",
+    begin_family(text, name, "histogram",
                  "Time of a tick: all of it (part=tick), and its parts on the loop's thread.");
     put_histogram(text, name, "part=\"tick\",", &self->tick);
     for (uint32_t i = 0; i < NET_PART_COUNT; i++) {
@@ -235,44 +239,43 @@ static void put_ticks(const server_metrics* self, base_bytes* text, const server
         (void)base_text_format(labels, sizeof labels, "part=\"%s\",", net_part_name((net_part)i));
         put_histogram(text, name, labels, &self->parts[i]);
     }
-    put_count(text, "shoal_ticks_total", "counter", "Ticks that the match has run.",
+    put_count(text, "shoal_ticks_total", "Ticks that the match has run.",
               view_tick_of(subject, request));
-    put_seconds(text, "shoal_tick_period_seconds", "gauge", "From one tick to the next one.",
+    put_seconds(text, "shoal_tick_period_seconds", "From one tick to the next one.",
                 MILLION / subject->tick_rate_hz);
     if (subject->follow) return; // its ticks are due when they come
-    put_count(text, "shoal_ticks_given_up_total", "counter",
+    put_count(text, "shoal_ticks_given_up_total",
               "Ticks that were due and did not run: the match stood still for so long.",
               subject->ticks_given_up);
     const bool is_running =
         net_server_get_phase(subject->server) == NET_SERVER_RUNNING && !subject->is_paused;
-    put_seconds(text, "shoal_tick_lag_seconds", "gauge",
+    put_seconds(text, "shoal_tick_lag_seconds",
                 "How much later than it was due the newest tick began; 0 while none is due.",
                 is_running ? self->late_us : 0);
 }
 
 static void put_clients(base_bytes* text, const net_server_counters* counters) {
-    begin_metric(text, "shoal_clients", "gauge", "Clients that are in the match now.");
+    begin_metric(text, "shoal_clients", "Clients that are in the match now.");
     put_labelled(text, "shoal_clients", "kind", "player", counters->clients);
     put_labelled(text, "shoal_clients", "kind", "spectator", counters->spectators);
-    put_count(text, "shoal_joins_total", "counter", "Clients that came in.", counters->joins);
-    begin_metric(text, "shoal_leaves_total", "counter", "Clients that are gone, by the reason.");
+    put_count(text, "shoal_joins_total", "Clients that came in.", counters->joins);
+    begin_metric(text, "shoal_leaves_total", "Clients that are gone, by the reason.");
     for (uint32_t i = NET_END_NONE + 1; i < NET_END_COUNT; i++)
         if (i != NET_END_DIFFERS) // a client's word: no session ends with it here
             put_labelled(text, "shoal_leaves_total", "reason", net_end_name((net_end)i),
                          counters->ended[i]);
-    begin_metric(text, "shoal_refusals_total", "counter",
-                 "Clients that were refused, by the reason.");
+    begin_metric(text, "shoal_refusals_total", "Clients that were refused, by the reason.");
     for (uint32_t i = 1; i < NET_REFUSAL_COUNT; i++)
         put_labelled(text, "shoal_refusals_total", "reason", net_refusal_name(i),
                      counters->refused[i]);
-    put_count(text, "shoal_resumes_total", "counter",
-              "Clients that came back with another connection.", counters->resumes);
+    put_count(text, "shoal_resumes_total", "Clients that came back with another connection.",
+              counters->resumes);
 }
 
 static void put_entities(const server_metrics* self, base_bytes* text, const ecs_world* world) {
     static const char name[] = "shoal_entities";
     const uint32_t count = ecs_template_count(world);
-    begin_metric(text, name, "gauge", "Entities by template, counted about once a second.");
+    begin_metric(text, name, "Entities by template, counted about once a second.");
     for (uint32_t id = 1; id <= count && id <= SERVER_METRICS_TEMPLATES_MAX; id++)
         put_labelled(text, name, "template", ecs_template_get(world, (ecs_template_id)id)->name,
                      self->counts[self->whole][id]);
@@ -288,23 +291,21 @@ static void put_traffic(server_metrics* self, base_bytes* text, const server_sub
     net_transport_stats stats;
     subject->transport->ops->stats(subject->transport, &stats);
     const uint64_t named = counters->state_bytes + counters->control_bytes;
-    begin_metric(text, sent, "counter",
-                 "UDP payload: state packets, control messages, and the rest.");
+    begin_metric(text, sent, "UDP payload: state packets, control messages, and the rest.");
     put_labelled(text, sent, "kind", "state", counters->state_bytes);
     put_labelled(text, sent, "kind", "control", counters->control_bytes);
     // Packets count when they are made, and may wait to be sent: a counter must not fall then.
     if (stats.sent_bytes > named + self->carried_bytes)
         self->carried_bytes = stats.sent_bytes - named;
     put_labelled(text, sent, "kind", "transport", self->carried_bytes);
-    put_count(text, "shoal_received_bytes_total", "counter", "UDP payload that came.",
-              stats.recv_bytes);
+    put_count(text, "shoal_received_bytes_total", "UDP payload that came.", stats.recv_bytes);
 }
 
 static void put_dropped(base_bytes* text, net_server* server) {
     static const char name[] = "shoal_dropped_total";
     uint64_t dropped[NET_DROP_COUNT];
     net_server_dropped(server, dropped);
-    begin_metric(text, name, "counter", "What had no effect, by the reason (net/result.h).");
+    begin_metric(text, name, "What had no effect, by the reason (net/result.h).");
     for (uint32_t i = 0; i < NET_DROP_COUNT; i++)
         put_labelled(text, name, "reason", net_drop_name((net_drop)i), dropped[i]);
 }
@@ -312,56 +313,55 @@ static void put_dropped(base_bytes* text, net_server* server) {
 static void put_log(base_bytes* text, const server_subject* subject) {
     if (!subject->log && !subject->lacks_log) return;
     const net_log_counters log = server_subject_log(subject);
-    put_count(text, "shoal_log_bytes_total", "counter", "Written to the event log.", log.bytes);
-    put_count(text, "shoal_log_segments_total", "counter", "Segments of the log that were closed.",
+    put_count(text, "shoal_log_bytes_total", "Written to the event log.", log.bytes);
+    put_count(text, "shoal_log_segments_total", "Segments of the log that were closed.",
               log.segments_closed);
-    put_count(text, "shoal_log_segments_unstored_total", "counter",
+    put_count(text, "shoal_log_segments_unstored_total",
               "Segments that were deleted without a mark that they are stored.",
               log.segments_unstored);
-    put_count(text, "shoal_log_commands_failed_total", "counter",
+    put_count(text, "shoal_log_commands_failed_total",
               "Failures of the program for closed segments.", log.commands_failed);
-    put_count(text, "shoal_log_keyframes_total", "counter", "Keyframes in the log.", log.keyframes);
-    put_count(text, "shoal_log_ticks_lost", "gauge",
+    put_count(text, "shoal_log_keyframes_total", "Keyframes in the log.", log.keyframes);
+    put_count(text, "shoal_log_ticks_lost",
               "Ticks that are neither in the log nor wait for the disk.", log.ticks_lost);
-    put_count(text, "shoal_log_ticks_waited_total", "counter",
-              "Ticks that ended while the disk took nothing.", log.ticks_waited);
-    put_count(text, "shoal_log_saves_total", "counter", "Saves of the last seconds.", log.saves);
-    put_count(text, "shoal_log_saves_failed_total", "counter", "Saves that failed.",
-              log.saves_failed);
+    put_count(text, "shoal_log_ticks_waited_total", "Ticks that ended while the disk took nothing.",
+              log.ticks_waited);
+    put_count(text, "shoal_log_saves_total", "Saves of the last seconds.", log.saves);
+    put_count(text, "shoal_log_saves_failed_total", "Saves that failed.", log.saves_failed);
 }
 
 // A relay.
 static void put_follow(base_bytes* text, const server_subject* subject) {
     const net_follow_report* follow = subject->follow;
     if (!follow || subject->standby) return;
-    put_seconds(text, "shoal_relay_behind_seconds", "gauge",
+    put_seconds(text, "shoal_relay_behind_seconds",
                 "Match time that the source has, that is older than the delay, and was not shown.",
                 follow->behind_us);
-    put_seconds(text, "shoal_relay_silent_seconds", "gauge",
-                "Nothing came from the source for so long.", follow->silent_us);
-    put_count(text, "shoal_relay_kept_bytes", "gauge", "Of ticks that wait for their delay.",
+    put_seconds(text, "shoal_relay_silent_seconds", "Nothing came from the source for so long.",
+                follow->silent_us);
+    put_count(text, "shoal_relay_kept_bytes", "Of ticks that wait for their delay.",
               follow->kept_bytes);
 }
 
 static void put_standby(base_bytes* text, const server_subject* subject) {
     const net_standby_report* standby = subject->standby;
     if (!standby) return;
-    put_count(text, "shoal_standby", "gauge", "1: it stands by for another server's match.", 1);
+    put_count(text, "shoal_standby", "1: it stands by for another server's match.", 1);
     const ecs_tick tick = net_match_tick(subject->match);
-    put_count(text, "shoal_standby_lag_ticks", "gauge",
+    put_count(text, "shoal_standby_lag_ticks",
               "Ticks that the stream has and that did not run yet.",
               standby->newest > tick ? standby->newest - tick : 0);
-    put_count(text, "shoal_standby_lag_messages", "gauge", "Messages of the stream to come.",
+    put_count(text, "shoal_standby_lag_messages", "Messages of the stream to come.",
               standby->lag_messages);
-    put_count(text, "shoal_standby_compared_total", "counter", "Ticks whose hash was the same.",
+    put_count(text, "shoal_standby_compared_total", "Ticks whose hash was the same.",
               standby->compared);
-    put_seconds(text, "shoal_standby_silent_seconds", "gauge",
+    put_seconds(text, "shoal_standby_silent_seconds",
                 "Nothing came for so long, while the broker answered.", standby->silence_us);
-    put_count(text, "shoal_standby_connected", "gauge",
+    put_count(text, "shoal_standby_connected",
               "1: its connections to the stream's broker are there.", standby->is_connected);
-    put_count(text, "shoal_standby_reconnects_total", "counter",
-              "Connections after the first ones.", standby->reconnects);
-    put_count(text, "shoal_standby_waiting_messages", "gauge",
+    put_count(text, "shoal_standby_reconnects_total", "Connections after the first ones.",
+              standby->reconnects);
+    put_count(text, "shoal_standby_waiting_messages",
               "Messages of the stream that came and were not looked at.", standby->waiting);
 }
 
@@ -371,40 +371,37 @@ static void put_stream(base_bytes* text, const server_subject* subject,
     const ecs_tick seen = view_tick_of(subject, request);
     const net_stream_status* status = &subject->stream->status;
     const bool is_up = status->state == NET_STREAM_OWNED && status->trouble == NET_STREAM_WELL;
-    put_count(text, "shoal_stream_up", "gauge", "1: the stream's broker takes messages.", is_up);
-    put_count(text, "shoal_stream_epoch", "gauge", "Of this server's claim.", status->epoch);
-    put_count(text, "shoal_stream_acked_sequence", "gauge", "Newest message that is stored.",
+    put_count(text, "shoal_stream_up", "1: the stream's broker takes messages.", is_up);
+    put_count(text, "shoal_stream_epoch", "Of this server's claim.", status->epoch);
+    put_count(text, "shoal_stream_acked_sequence", "Newest message that is stored.",
               status->acked.sequence);
-    put_count(text, "shoal_stream_acked_tick", "gauge", "Newest tick whose end is stored.",
+    put_count(text, "shoal_stream_acked_tick", "Newest tick whose end is stored.",
               status->acked_tick < seen ? status->acked_tick : seen);
-    put_count(text, "shoal_stream_waiting_records", "gauge",
-              "Records of the log that are not stored yet.",
+    put_count(text, "shoal_stream_waiting_records", "Records of the log that are not stored yet.",
               subject->stream->records - status->acked.records);
-    put_count(text, "shoal_stream_messages_total", "counter", "Messages that were stored.",
-              status->messages);
-    put_count(text, "shoal_stream_bytes_total", "counter", "Bytes of these messages.",
-              status->bytes);
-    put_count(text, "shoal_stream_repeats_total", "counter", "Messages that were sent once more.",
+    put_count(text, "shoal_stream_messages_total", "Messages that were stored.", status->messages);
+    put_count(text, "shoal_stream_bytes_total", "Bytes of these messages.", status->bytes);
+    put_count(text, "shoal_stream_repeats_total", "Messages that were sent once more.",
               status->repeats);
-    put_count(text, "shoal_stream_reconnects_total", "counter", "Connections after the first one.",
+    put_count(text, "shoal_stream_reconnects_total", "Connections after the first one.",
               subject->stream->reconnects);
     if (subject->stream->safety != NET_STREAM_FREE)
-        put_count(text, "shoal_stream_protected", "gauge",
+        put_count(text, "shoal_stream_protected",
                   "1: clients know no tick that is not stored (--stream sync).",
                   subject->stream->safety == NET_STREAM_SAFE ||
                       subject->stream->safety == NET_STREAM_STILL);
-    put_count(text, "shoal_stream_held_bytes", "gauge", "That wait for clients until then.",
+    put_count(text, "shoal_stream_held_bytes", "That wait for clients until then.",
               subject->stream->held_bytes);
-    put_seconds(text, "shoal_stream_still_seconds_total", "counter",
+    put_seconds(text, "shoal_stream_still_seconds_total",
                 "The match stood still: nothing was stored.", subject->stream->still_us);
-    put_seconds(text, "shoal_stream_ack_seconds", "gauge",
-                "How long the newest message took to be stored.", status->ack_us);
-    put_seconds(text, "shoal_stream_ack_seconds_total", "counter",
+    put_seconds(text, "shoal_stream_ack_seconds", "How long the newest message took to be stored.",
+                status->ack_us);
+    put_seconds(text, "shoal_stream_ack_seconds_total",
                 "How long all messages took, one after the other.", status->ack_us_total);
-    put_count(text, "shoal_stream_waiting_bytes", "gauge",
+    put_count(text, "shoal_stream_waiting_bytes",
               "Records that wait in memory; further ones are read from the log.",
               subject->stream->waiting_bytes);
-    put_count(text, "shoal_stream_waiting_messages", "gauge",
+    put_count(text, "shoal_stream_waiting_messages",
               "Messages of the broker that came and were not looked at.", subject->stream->waiting);
 }
 
@@ -412,15 +409,15 @@ static void put_stream(base_bytes* text, const server_subject* subject,
 static void put_followers(base_bytes* text, const server_subject* subject) {
     if (!subject->stream || subject->standby) return;
     const net_stream_status* status = &subject->stream->status;
-    put_count(text, "shoal_standbys", "gauge",
+    put_count(text, "shoal_standbys",
               "Servers that said within 2 s that they have a tick of the last 2 s, and would take "
               "this match over.",
               status->standbys);
-    put_count(text, "shoal_relays", "gauge",
+    put_count(text, "shoal_relays",
               "Relays that said within 2 s that they have a tick of the last 2 s.", status->relays);
-    put_count(text, "shoal_stream_reports_refused_total", "counter",
-              "Reports of followers that were none.", status->reports_refused);
-    put_count(text, "shoal_takeovers_total", "counter", "Matches of other servers that go on here.",
+    put_count(text, "shoal_stream_reports_refused_total", "Reports of followers that were none.",
+              status->reports_refused);
+    put_count(text, "shoal_takeovers_total", "Matches of other servers that go on here.",
               subject->stream->takeovers);
 }
 
@@ -429,14 +426,13 @@ static void put_http(base_bytes* text, const server_subject* subject) {
     static const char name[] = "shoal_http_responses_total";
     if (!subject->is_served) return;
     const server_inspect_counts* counts = &subject->http;
-    put_count(text, "shoal_http_connections", "gauge", "Connections to the inspector.",
-              counts->connections);
-    begin_metric(text, name, "counter", "Answers of the inspector, by status.");
+    put_count(text, "shoal_http_connections", "Connections to the inspector.", counts->connections);
+    begin_metric(text, name, "Answers of the inspector, by status.");
     for (uint32_t i = 2; i < BASE_COUNT(classes); i++)
         put_labelled(text, name, "status", classes[i], counts->responses[i]);
-    put_count(text, "shoal_http_frames_lost_total", "counter",
+    put_count(text, "shoal_http_frames_lost_total",
               "Frames of streams that slow readers did not get.", counts->frames_lost);
-    put_count(text, "shoal_http_cut_total", "counter",
+    put_count(text, "shoal_http_cut_total",
               "Answers and frames that were cut, because their share of the tick was over.",
               counts->cuts);
 }
@@ -452,10 +448,10 @@ void server_metrics_write(server_metrics* self, const server_subject* subject,
     const net_server_counters* counters = net_server_get_counters(subject->server);
     put_clients(text, counters);
     put_traffic(self, text, subject, counters);
-    begin_metric(text, "shoal_client_rtt_seconds", "histogram",
+    begin_family(text, "shoal_client_rtt_seconds", "histogram",
                  "Round trip times: each player counts about once a second.");
     put_histogram(text, "shoal_client_rtt_seconds", "", &self->rtt);
-    begin_metric(
+    begin_family(
         text, "shoal_client_loss_ratio", "histogram",
         "Share of lost state packets since the last look: each player about once a second.");
     put_histogram(text, "shoal_client_loss_ratio", "", &self->loss);

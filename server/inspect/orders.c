@@ -5,7 +5,6 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
-#include "base/shown.h"
 #include "base/spsc.h"
 #include "net/socket.h"
 
@@ -88,16 +87,6 @@ bool server_order_begin(server_order* order, const char* verb, size_t verb_bytes
     return true;
 }
 
-static bool is_utf8(const char* text) {
-    while (*text) {
-        uint32_t code;
-        bool is_shown;
-        text += base_shown_next(text, &code, &is_shown);
-        if (code == UINT32_MAX) return false;
-    }
-    return true;
-}
-
 bool server_order_add(server_order* order, const char* name, size_t name_bytes, const char* value,
                       size_t value_bytes) {
     const uint32_t at = order->argument_count;
@@ -112,8 +101,8 @@ bool server_order_add(server_order* order, const char* name, size_t name_bytes, 
     base_bytes_write_u8(&order->values, 0);
     order->argument_count++;
     if (order->values.failed) return false;
-    return is_utf8(order->names[at]) &&
-           is_utf8((const char*)order->values.data + order->value_offsets[at]);
+    return server_is_utf8(order->names[at]) &&
+           server_is_utf8((const char*)order->values.data + order->value_offsets[at]);
 }
 
 static void push_order(base_spsc* queue, uint32_t index) {

@@ -9,6 +9,7 @@
 #include "base/assert.h"
 #include "base/text.h"
 #include "base/report.h"
+#include "base/shown.h"
 
 #include <string.h>
 #include <inttypes.h>
@@ -74,6 +75,16 @@ bool server_request_number(const server_request* request, const char* name, uint
     server_answer_error(answer, 400, "'%s' is a number from %" PRIu64 " to %" PRIu64 ", not '%s'",
                         name, min, max, text);
     return false;
+}
+
+bool server_is_utf8(const char* text) {
+    while (*text) {
+        uint32_t code;
+        bool is_shown;
+        text += base_shown_next(text, &code, &is_shown);
+        if (code == UINT32_MAX) return false;
+    }
+    return true;
 }
 
 // ---- arguments ----

@@ -92,6 +92,8 @@ void server_verb_run(server_subject* subject, const server_request* request, ser
 /// @return false: there is no such verb, or it has no more arguments; `answer` says it.
 BASE_MUST_USE bool server_request_read(server_request* request, char* line, server_answer* answer);
 
+/// Is all of the text UTF-8?
+bool server_is_utf8(const char* text);
 /// @return the value of an argument; NULL: it is not given.
 const char* server_request_find(const server_request* request, const char* name);
 /// Read a number that is `value` when it is not given.

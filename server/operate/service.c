@@ -9,6 +9,148 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define NOTIFY_STATUS_MS 1000u // between two lines of the status
+#define NOTIFY_STATUS_BYTES 256u
+#define NOTIFY_EXTEND_MS 15000u
+
+typedef struct notifier {
+    int socket;           // connected; -1: there is no service manager
+    uint64_t watchdog_us; // between two signs of life; 0: none is wanted
+    uint64_t alive_us;    // of the last one
+    uint64_t status_us;   // of the last status
+    uint64_t extended_us; // of the last notify_extend that was sent
+    bool is_reloading;    // notify_reloading, and not ready again
+    bool is_stopping;
+    char status[NOTIFY_STATUS_BYTES]; // the last one
+} notifier;
+
+typedef struct server_service {
+    notifier notify;
+    uint32_t reloads; // of the program, that are said
+    bool is_draining;
+    uint64_t drain_until_us;
+    uint64_t empty_us; // since when there is no player; 0: there is one
+} server_service;
+
+// ---- systemd ----
+//
+// It gives a socket in NOTIFY_SOCKET and the time of its watchdog in WATCHDOG_USEC; without the
+// first all of this does nothing. A manager that does not read misses a datagram, and the watchdog
+// is asked three times in its time.
+
+static void send_state(const notifier* self, const char* state) {
+    if (self->socket < 0) return;
+    (void)!send(self->socket, state, strlen(state), MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+// "/run/systemd/notify", or "@name" of an abstract one.
+static bool read_address(const char* name, struct sockaddr_un* address, socklen_t* size) {
+    const size_t length = strlen(name);
+    *address = (struct sockaddr_un){.sun_family = AF_UNIX};
+    if ((name[0] != '/' && name[0] != '@') || length < 2 || length >= sizeof address->sun_path) {
+        errno = EINVAL;
+        return false;
+    }
+    memcpy(address->sun_path, name, length);
+    if (name[0] == '@') address->sun_path[0] = 0;
+    *size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length + (name[0] == '/'));
+    return true;
+}
+
+// The time is for the process of WATCHDOG_PID, and for any without it.
+static uint64_t read_watchdog(void) {
+    const char* text = getenv("WATCHDOG_USEC");
+    const char* process = getenv("WATCHDOG_PID");
+    uint64_t us = 0, pid = 0;
+    if (!text || !base_text_parse_u64(text, &us)) return 0;
+    if (process && (!base_text_parse_u64(process, &pid) || pid != (uint64_t)getpid())) return 0;
+    return us / 3;
+}
+
+static void notify_close(notifier* self) {
+    if (self->socket >= 0) close(self->socket);
+    self->socket = -1;
+}
+
+// Read the environment. @return false: the socket cannot be used, errno says why; the server runs
+// without it.
+static bool notify_open(notifier* self) {
+    const char* name = getenv("NOTIFY_SOCKET");
+    struct sockaddr_un address;
+    socklen_t size;
+    *self = (notifier){.socket = -1};
+    if (!name || !name[0]) return true;
+    if (!read_address(name, &address, &size)) return false;
+    self->socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (self->socket < 0) return false;
+    if (connect(self->socket, (const struct sockaddr*)&address, size) != 0) {
+        const int error = errno;
+        notify_close(self);
+        errno = error;
+        return false;
+    }
+    self->watchdog_us = read_watchdog();
+    return true;
+}
+
+// Players can come in; also the end of a reload.
+static void notify_ready(notifier* self) {
+    self->is_reloading = false;
+    send_state(self, "READY=1");
+}
+
+static void notify_reloading(notifier* self, uint64_t now_us) {
+    char state[64];
+    self->is_reloading = true;
+    (void)base_text_format(state, sizeof state, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, now_us);
+    send_state(self, state);
+}
+
+static void notify_stopping(notifier* self) {
+    if (self->is_stopping) return;
+    self->is_stopping = true;
+    send_state(self, "STOPPING=1");
+}
+
+// A sign of life, when a third of the watchdog's time has passed.
+static void notify_alive(notifier* self, uint64_t now_us) {
+    if (self->watchdog_us == 0 || now_us - self->alive_us < self->watchdog_us) return;
+    self->alive_us = now_us;
+    send_state(self, "WATCHDOG=1");
+}
+
+// What it does now may take longer than the manager waits for a start or an end: it may last
+// NOTIFY_EXTEND_MS from now on.
+static void notify_extend(notifier* self, uint64_t now_us) {
+    char state[64];
+    const uint64_t extend_us = NOTIFY_EXTEND_MS * UINT64_C(1000);
+    if (self->extended_us != 0 && now_us - self->extended_us < extend_us / 3) return;
+    self->extended_us = now_us;
+    (void)base_text_format(state, sizeof state, "EXTEND_TIMEOUT_USEC=%" PRIu64, extend_us);
+    send_state(self, state);
+}
+
+static bool notify_wants_status(const notifier* self, uint64_t now_us) {
+    return self->socket >= 0 && now_us - self->status_us >= NOTIFY_STATUS_MS * UINT64_C(1000);
+}
+
+// One line for `systemctl status`; the same one is not sent twice.
+static void notify_status(notifier* self, uint64_t now_us, const char* text) {
+    char state[NOTIFY_STATUS_BYTES + 8];
+    self->status_us = now_us;
+    if (strcmp(self->status, text) == 0) return;
+    (void)base_text_copy(self->status, sizeof self->status, text);
+    (void)base_text_format(state, sizeof state, "STATUS=%s", self->status);
+    send_state(self, state);
+}
+
+// ---- the part ----
 
 static bool is_ending(const server_program* self) {
     return net_server_get_phase(self->server) > NET_SERVER_RUNNING;
@@ -19,14 +161,14 @@ static server_service* service_of(const server_program* self) {
 }
 
 static int find_manager(server_program* self) {
-    if (!server_notify_open(&service_of(self)->notify))
+    if (!notify_open(&service_of(self)->notify))
         base_report(&self->reporter, NULL, 0, "warning: NOTIFY_SOCKET cannot be used: %s",
                     strerror(errno));
     return NET_EXIT_CLEAN;
 }
 
 static int say_ready(server_program* self) {
-    server_notify_ready(&service_of(self)->notify);
+    notify_ready(&service_of(self)->notify);
     return NET_EXIT_CLEAN;
 }
 
@@ -44,12 +186,12 @@ static void reload(server_program* self) {
 }
 
 static int close_service(server_program* self) {
-    server_notify_close(&service_of(self)->notify);
+    notify_close(&service_of(self)->notify);
     return NET_EXIT_CLEAN;
 }
 
 static void keep(server_program* self, uint64_t now_us) {
-    server_notify_extend(&service_of(self)->notify, now_us);
+    notify_extend(&service_of(self)->notify, now_us);
 }
 
 bool server_program_is_draining(const server_program* self) {
@@ -110,32 +252,32 @@ static const char* phase_text(const server_program* self) {
 }
 
 static void pass_status(server_program* self, uint64_t now_us) {
-    if (!server_notify_wants_status(&service_of(self)->notify, now_us)) return;
-    char text[SERVER_NOTIFY_STATUS_BYTES];
+    if (!notify_wants_status(&service_of(self)->notify, now_us)) return;
+    char text[NOTIFY_STATUS_BYTES];
     const net_server_counters* counters = net_server_get_counters(self->server);
     (void)base_text_format(text, sizeof text,
                            "%s: %s, tick %" PRIu64 ", %" PRIu32 " of %" PRIu64 " players",
                            self->module->game->name, phase_text(self), net_match_tick(self->match),
                            counters->clients, self->config.clients_max);
-    server_notify_status(&service_of(self)->notify, now_us, text);
+    notify_status(&service_of(self)->notify, now_us, text);
 }
 
 static void pass(server_program* self, uint64_t now_us) {
     server_service* service = service_of(self);
-    server_notify* notify = &service->notify;
-    if (service->reloads != self->reloads) server_notify_reloading(notify, now_us);
+    notifier* notify = &service->notify;
+    if (service->reloads != self->reloads) notify_reloading(notify, now_us);
     service->reloads = self->reloads;
-    server_notify_alive(notify, now_us);
+    notify_alive(notify, now_us);
     pass_drain(self, now_us);
     pass_empty(self, now_us);
     pass_status(self, now_us);
-    if (is_ending(self)) server_notify_stopping(notify);
-    if (server_program_is_draining(self)) server_notify_extend(notify, now_us);
+    if (is_ending(self)) notify_stopping(notify);
+    if (server_program_is_draining(self)) notify_extend(notify, now_us);
     // A match that waits for players, or is paused, reads its game again when it runs: the files of
     // access are read by then.
     const bool is_waiting = net_server_get_phase(self->server) != NET_SERVER_RUNNING ||
                             net_server_is_paused(self->server);
-    if (notify->is_reloading && (!self->is_reload_due || is_waiting)) server_notify_ready(notify);
+    if (notify->is_reloading && (!self->is_reload_due || is_waiting)) notify_ready(notify);
 }
 
 const server_part server_part_service = {

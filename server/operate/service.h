@@ -6,16 +6,7 @@
 /// --tune drain-s.
 #pragma once
 
-#include "notify.h"
 #include "program.h"
-
-typedef struct server_service {
-    server_notify notify;
-    uint32_t reloads; ///< of the program, that are said
-    bool is_draining;
-    uint64_t drain_until_us;
-    uint64_t empty_us; ///< since when there is no player; 0: there is one
-} server_service;
 
 extern const server_part server_part_service;
 

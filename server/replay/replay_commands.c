@@ -9,6 +9,7 @@
 #include "host/output.h"
 #include "net/log_tools.h"
 #include "check/sim_match.h"
+#include "inspect/view.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -83,25 +84,6 @@ int server_replay_dump(server_replay* self) {
         net_log_dump(self->reader, self->module, net_host_write_line, stdout));
 }
 
-/// Reads "5:1", or "5" for the generation that exists now. @return false for other text.
-static bool find_entity(const server_replay* self, const ecs_world* world, ecs_entity* entity) {
-    char index_text[16];
-    uint64_t index, generation = 0;
-    if (!base_text_copy(index_text, sizeof index_text, self->entity)) return false;
-    char* colon = strchr(index_text, ':');
-    if (colon) *colon++ = 0;
-    if (!base_text_parse_u64(index_text, &index) || index > ECS_INDEX_MAX) return false;
-    if (colon && (!base_text_parse_u64(colon, &generation) || generation > ECS_GENERATION_MAX))
-        return false;
-    *entity = ECS_ENTITY_NONE;
-    for (ecs_entity at = ecs_entity_next(world, ECS_ENTITY_NONE); at != ECS_ENTITY_NONE;
-         at = ecs_entity_next(world, at)) {
-        if (ecs_entity_index(at) != index) continue;
-        if (!colon || ecs_entity_generation(at) == generation) *entity = at;
-    }
-    return true;
-}
-
 // Print all entities, or the one of --entity. @return the exit code.
 static int show_world(server_replay* self, ecs_world* world) {
     if (!self->entity) {
@@ -109,12 +91,12 @@ static int show_world(server_replay* self, ecs_world* world) {
         return NET_EXIT_CLEAN;
     }
     ecs_entity entity;
-    if (!find_entity(self, world, &entity)) {
+    if (!view_read_entity(world, self->entity, &entity)) {
         base_report(&self->reporter, NULL, 0, "--entity: \"%s\" is not INDEX:GENERATION",
                     self->entity);
         return NET_EXIT_USAGE;
     }
-    if (entity == ECS_ENTITY_NONE) {
+    if (!ecs_is_alive(world, entity)) {
         base_report(&self->reporter, NULL, 0, "there is no entity %s at this tick", self->entity);
         return NET_EXIT_RUNTIME;
     }
