@@ -61,7 +61,6 @@ struct server_agones {
     annotation annotations[ANNOTATIONS_MAX];
     annotation* saying; ///< NULL: none
     bool is_public_own; ///< the address is said by us, not taken from Agones
-    server_agones_counts counts;
 };
 
 server_agones* server_agones_create(const server_rest* rest, const base_reporter* reporter) {
@@ -133,10 +132,6 @@ const char* server_agones_standby_at(const server_agones* self) {
     return self->standby_at;
 }
 
-server_agones_counts server_agones_get_counts(const server_agones* self) {
-    return self->counts;
-}
-
 // ---- answers ----
 
 static const char* slot_name(const server_agones* self, server_rest_slot which) {
@@ -195,7 +190,6 @@ static void hear_of_life(server_agones* self, bool is_first, uint64_t now_us) {
 static void hear_line(server_agones* self, const char* line, size_t size, uint64_t now_us) {
     if (size == 0) return;
     if (!server_watch_read(line, size, &self->seen)) {
-        self->counts.lines_refused++;
         if (!self->has_refused)
             base_report(self->reporter, NULL, 0,
                         "warning: agones: the watch says what is no state of a server: %.*s",
@@ -204,7 +198,6 @@ static void hear_line(server_agones* self, const char* line, size_t size, uint64
         return;
     }
     const bool is_first = !self->has_line;
-    self->counts.lines++;
     self->has_line = true;
     if (is_first) {
         take_success(self, SERVER_REST_WATCH);
@@ -218,7 +211,6 @@ static void hear_line(server_agones* self, const char* line, size_t size, uint64
 
 static void end_line(server_agones* self, uint64_t now_us) {
     if (self->is_skipping || self->line.failed) {
-        self->counts.lines_refused++;
         if (!self->has_refused)
             base_report(self->reporter, NULL, 0,
                         "warning: agones: a line of the watch is longer than %u bytes",
@@ -252,7 +244,6 @@ static void take_failure(server_agones* self, const server_rest_event* event, ui
     const bool may_wait = which == SERVER_REST_COUNTER || which == SERVER_REST_ANNOTATION;
     char text[32] = "no answer";
     if (status != 0) (void)base_text_format(text, sizeof text, "HTTP %u", status);
-    *(status != 0 ? &self->counts.refusals : &self->counts.no_answers) += 1;
     if (!it->has_failed)
         base_report(self->reporter, NULL, 0, "warning: agones: %s: %s; it is tried again",
                     slot_name(self, which), text);

@@ -34,11 +34,6 @@
 
 typedef struct server_agones server_agones;
 
-typedef struct server_agones_counts {
-    uint64_t no_answers, refusals; ///< of requests: nothing came, or not 200
-    uint64_t lines, lines_refused; ///< of the watch
-} server_agones_counts;
-
 /// @return NULL: no memory. `rest` is destroyed with it; the reporter must outlive it.
 server_agones* server_agones_create(const server_rest* rest, const base_reporter* reporter);
 /// NULL does nothing.
@@ -63,4 +58,3 @@ const server_watch_state* server_agones_allocation(const server_agones* agones);
 /// Where standbys of its match are, as the newest line says (SERVER_WATCH_STANDBY_AT); "": it does
 /// not say. Borrowed until the next pass.
 const char* server_agones_standby_at(const server_agones* agones);
-server_agones_counts server_agones_get_counts(const server_agones* agones);

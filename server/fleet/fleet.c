@@ -164,15 +164,10 @@ static int annotate(server_program* self) {
 static void pass_standbys(server_program* self, server_fleet* fleet) {
     const char* said = server_agones_standby_at(fleet->agones);
     net_address standbys[NET_STANDBYS_MAX];
-    char text[SERVER_WATCH_STANDBY_BYTES];
-    char* rest = text;
     uint32_t count = 0;
     if (strcmp(said, fleet->standby_at) == 0) return;
     (void)base_text_copy(fleet->standby_at, sizeof fleet->standby_at, said);
-    (void)base_text_copy(text, sizeof text, said);
-    for (char* one; (one = strtok_r(rest, ",", &rest)); count++) {
-        if (count < NET_STANDBYS_MAX && net_address_parse(one, &standbys[count]) == NET_OK)
-            continue;
+    if (said[0] && !server_addresses_read(said, standbys, &count)) {
         base_report(&self->reporter, NULL, 0,
                     "warning: " SERVER_WATCH_STANDBY_AT ": \"%.64s\": at most %u addresses, "
                     "ADDR:PORT with commas between them; the standbys stay as they were",

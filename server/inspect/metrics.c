@@ -470,9 +470,6 @@ static void run_metrics(server_subject* subject, const server_request* request,
 }
 
 static const server_verb verbs[] = {
-    {.name = "metrics",
-     .arguments = "",
-     .help = "all counters, as Prometheus reads them",
-     .run = run_metrics},
+    {"metrics", "", "all counters, as Prometheus reads them", SERVER_READER, false, 0, run_metrics},
 };
 const server_verb_set server_metrics_verbs = {verbs, BASE_COUNT(verbs)};

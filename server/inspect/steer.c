@@ -169,24 +169,18 @@ static void run_net(server_subject* subject, const server_request* request, serv
     base_json_put(answer->json, "}");
 }
 
-// "10.0.0.2:7777,[fd00::2]:7777", "none". Names are not looked up: that may take seconds.
-static bool read_addresses(const char* text, net_address addresses[NET_STANDBYS_MAX],
-                           uint32_t* count, server_answer* answer) {
+bool server_addresses_read(const char* text, net_address addresses[NET_STANDBYS_MAX],
+                           uint32_t* count) {
     char one[NET_ADDRESS_TEXT_BYTES];
-    *count = 0;
-    if (strcmp(text, "none") == 0) return true;
-    while (*count < NET_STANDBYS_MAX) {
+    for (*count = 0; *count < NET_STANDBYS_MAX; text++) {
         const size_t size = strcspn(text, ",");
         if (!base_text_format(one, sizeof one, "%.*s", (int)size, text) ||
             net_address_parse(one, &addresses[*count]) != NET_OK || addresses[*count].port == 0)
-            break;
+            return false;
         ++*count;
-        if (text[size] == '\0') return true;
-        text += size + 1;
+        text += size;
+        if (*text == '\0') return true;
     }
-    server_answer_error(answer, 400,
-                        "'%s': at most %u addresses of the form 10.0.0.2:7777 with ',', or none",
-                        text, NET_STANDBYS_MAX);
     return false;
 }
 
@@ -194,8 +188,14 @@ static void run_standbys(server_subject* subject, const server_request* request,
                          server_answer* answer) {
     const char* said = server_request_find(request, "addresses");
     net_address addresses[NET_STANDBYS_MAX];
-    uint32_t count;
-    if ((said && !read_addresses(said, addresses, &count, answer))) return;
+    uint32_t count = 0;
+    if (said && strcmp(said, "none") != 0 && !server_addresses_read(said, addresses, &count)) {
+        server_answer_error(answer, 400,
+                            "'%s': at most %u addresses of the form 10.0.0.2:7777 with ',', or "
+                            "none",
+                            said, NET_STANDBYS_MAX);
+        return;
+    }
     if (said) net_server_set_standbys(subject->server, addresses, count);
     base_json_put(answer->json, "{\"standbys\":%" PRIu32 "}",
                   subject->stream ? subject->stream->status.standbys : 0);

@@ -92,6 +92,10 @@ void server_verb_run(server_subject* subject, const server_request* request, ser
 /// @return false: there is no such verb, or it has no more arguments; `answer` says it.
 BASE_MUST_USE bool server_request_read(server_request* request, char* line, server_answer* answer);
 
+/// Read "10.0.0.2:7777,[fd00::2]:7777". Names are not looked up: that may take seconds.
+/// @return false: too many, or one is none.
+BASE_MUST_USE bool server_addresses_read(const char* text, net_address addresses[NET_STANDBYS_MAX],
+                                         uint32_t* count);
 /// Is all of the text UTF-8?
 bool server_is_utf8(const char* text);
 /// @return the value of an argument; NULL: it is not given.

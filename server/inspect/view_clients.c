@@ -299,13 +299,9 @@ static void run_why(server_subject* subject, const server_request* request, serv
 }
 
 static const server_verb verbs[] = {
-    {.name = "clients",
-     .arguments = "[id] [after] [limit]",
-     .help = "who is here; with a client's number all of it",
-     .run = run_clients},
-    {.name = "why",
-     .arguments = "id entity",
-     .help = "why a client has an entity, or not, and what waits",
-     .run = run_why},
+    {"clients", "[id] [after] [limit]", "who is here; with a client's number all of it",
+     SERVER_READER, false, 0, run_clients},
+    {"why", "id entity", "why a client has an entity, or not, and what waits", SERVER_READER, false,
+     0, run_why},
 };
 const server_verb_set server_client_verbs = {verbs, BASE_COUNT(verbs)};

@@ -140,14 +140,9 @@ static void run_packet(server_subject* subject, const server_request* request,
 }
 
 static const server_verb verbs[] = {
-    {.name = "ledger",
-     .arguments = "[by]",
-     .help = "where the bits of the last seconds went",
-     .run = run_ledger},
-    {.name = "packet",
-     .arguments = "client",
-     .help = "the newest packet to a client, bit by bit",
-     .right = SERVER_OPERATOR,
-     .run = run_packet},
+    {"ledger", "[by]", "where the bits of the last seconds went", SERVER_READER, false, 0,
+     run_ledger},
+    {"packet", "client", "the newest packet to a client, bit by bit", SERVER_OPERATOR, false, 0,
+     run_packet},
 };
 const server_verb_set server_ledger_verbs = {verbs, BASE_COUNT(verbs)};

@@ -343,13 +343,9 @@ static void run_entity(server_subject* subject, const server_request* request,
 }
 
 static const server_verb verbs[] = {
-    {.name = "query",
-     .arguments = "[q...] [limit] [after]",
-     .help = "entities by components: pos, !dead where hits < 3",
-     .run = run_query},
-    {.name = "entities",
-     .arguments = "id",
-     .help = "all values of one entity, and its family",
-     .run = run_entity},
+    {"query", "[q...] [limit] [after]", "entities by components: pos, !dead where hits < 3",
+     SERVER_READER, false, 0, run_query},
+    {"entities", "id", "all values of one entity, and its family", SERVER_READER, false, 0,
+     run_entity},
 };
 const server_verb_set server_query_verbs = {verbs, BASE_COUNT(verbs)};

@@ -330,6 +330,6 @@ static void run_status(server_subject* subject, const server_request* request,
 }
 
 static const server_verb verbs[] = {
-    {.name = "status", .arguments = "", .help = "the state of the match", .run = run_status},
+    {"status", "", "the state of the match", SERVER_READER, false, 0, run_status},
 };
 const server_verb_set server_status_verbs = {verbs, BASE_COUNT(verbs)};

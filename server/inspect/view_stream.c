@@ -314,20 +314,11 @@ static void run_positions(server_subject* subject, const server_request* request
 }
 
 static const server_verb verbs[] = {
-    {.name = "events",
-     .arguments = "[of] [hz]",
-     .help = "status, clients and the end of the log, again and again",
-     .stream_hz = EVENTS_HZ,
-     .run = run_events},
-    {.name = "log",
-     .arguments = "[after] [level] [layer] [limit]",
-     .help = "the newest lines of the program",
-     .right = SERVER_OPERATOR,
-     .run = run_log},
-    {.name = "positions",
-     .arguments = "[component] [client] [hz]",
-     .help = "where entities are, as bytes",
-     .stream_hz = POSITIONS_HZ,
-     .run = run_positions},
+    {"events", "[of] [hz]", "status, clients and the end of the log, again and again",
+     SERVER_READER, false, EVENTS_HZ, run_events},
+    {"log", "[after] [level] [layer] [limit]", "the newest lines of the program", SERVER_OPERATOR,
+     false, 0, run_log},
+    {"positions", "[component] [client] [hz]", "where entities are, as bytes", SERVER_READER, false,
+     POSITIONS_HZ, run_positions},
 };
 const server_verb_set server_stream_verbs = {verbs, BASE_COUNT(verbs)};
