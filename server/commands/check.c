@@ -76,21 +76,29 @@ static bool print_stage(const ecs_world* world, uint32_t stage) {
 }
 
 // A line per system, then one per pair of systems that cannot run at the same time.
-static int print_stages(const char* game, const base_reporter* reporter) {
+static net_result print_stages(net_match* match) {
+    const ecs_world* world = net_match_world(match);
+    for (uint32_t stage = 0; print_stage(world, stage);)
+        stage++;
+    printf("ok threads=%u\n", ecs_world_threads_max(world));
+    return NET_OK;
+}
+
+// Print something of a match of the game that has no players.
+static int print_of(const char* game, net_result (*print)(net_match* match),
+                    const base_reporter* reporter) {
     net_module* module = NULL;
-    net_result result = net_host_open_module(game, reporter, &module);
-    if (result != NET_OK) return net_exit_report_setup(result, reporter);
-    const net_match_config config = net_match_config_default(module);
     net_match* match = NULL;
-    result = net_match_create(&config, reporter, &match);
+    net_result result = net_host_open_module(game, reporter, &module);
     if (result == NET_OK) {
-        const ecs_world* world = net_match_world(match);
-        for (uint32_t stage = 0; print_stage(world, stage);)
-            stage++;
-        printf("ok threads=%u\n", ecs_world_threads_max(world));
+        const net_match_config config = net_match_config_default(module);
+        result = net_match_create(&config, reporter, &match);
+    }
+    if (match) {
+        result = print(match);
         net_match_destroy(match);
     }
-    net_module_close(module);
+    if (module) net_module_close(module);
     return net_exit_report_setup(result, reporter);
 }
 
@@ -303,7 +311,7 @@ static int run_check(int argc, char** argv, const base_reporter* reporter) {
     const base_options_result read = base_options_read(&options, argc, argv, &files, reporter);
     if (read != BASE_OPTIONS_OK) return net_exit_of_options(read);
     if (config.has_stages) {
-        if (files.count == 1) return print_stages(files.values[0], reporter);
+        if (files.count == 1) return print_of(files.values[0], print_stages, reporter);
         base_report(reporter, NULL, 0, "check --stages: name one game or FILE.so");
         return NET_EXIT_USAGE;
     }
@@ -314,18 +322,13 @@ static int run_check(int argc, char** argv, const base_reporter* reporter) {
 
 // ---- schema ----
 
-static net_result print_schema(const net_module* module, const base_reporter* reporter) {
-    const net_match_config config = net_match_config_default(module);
-    net_match* match = NULL;
-    net_result result = net_match_create(&config, reporter, &match);
-    if (result != NET_OK) return result;
+static net_result print_schema(net_match* match) {
     base_bytes json;
     base_bytes_init(&json, NULL);
-    result = net_match_print_schema(match, &json);
+    net_result result = net_match_print_schema(match, &json);
     if (result == NET_OK && fwrite(json.data, 1, json.size, stdout) != json.size)
         result = NET_ERR_IO;
     base_bytes_deinit(&json);
-    net_match_destroy(match);
     return result;
 }
 
@@ -335,13 +338,7 @@ static int run_schema(int argc, char** argv, const base_reporter* reporter) {
         base_report(reporter, NULL, 0, "usage: shoal-server schema --game NAME");
         return NET_EXIT_USAGE;
     }
-    net_module* module = NULL;
-    net_result result = net_host_open_module(argv[argc - 1], reporter, &module);
-    if (result == NET_OK) {
-        result = print_schema(module, reporter);
-        net_module_close(module);
-    }
-    return net_exit_report_setup(result, reporter);
+    return print_of(argv[argc - 1], print_schema, reporter);
 }
 
 static const server_command commands[] = {{"check", run_check},

@@ -45,7 +45,7 @@ static int open_broker(server_program* self) {
         .url = self->config.follow, .reader = "relay", .wake = wake, .context = follow};
     _Static_assert(sizeof follow->name == SERVER_NATS_URL_BYTES, "it has a room of this size");
     const net_result result = server_nats_open(&config, &self->reporter, &follow->nats);
-    if (result != NET_OK) return result == NET_ERR_MEMORY ? NET_EXIT_RUNTIME : NET_EXIT_USAGE;
+    if (result != NET_OK) return net_exit_of_setup(result);
     follow->broker = server_nats_broker(follow->nats);
     server_nats_url(follow->nats, follow->name);
     return NET_EXIT_CLEAN;

@@ -68,7 +68,7 @@ static int open_stream(server_program* self) {
                                      .wake = wake,
                                      .context = standby};
     const net_result opened = server_nats_open(&nats, &self->reporter, &standby->nats);
-    if (opened != NET_OK) return opened == NET_ERR_MEMORY ? NET_EXIT_RUNTIME : NET_EXIT_USAGE;
+    if (opened != NET_OK) return net_exit_of_setup(opened);
     const net_standby_config config = {.broker = server_nats_broker(standby->nats),
                                        .name = self->config.standby,
                                        .takeover_us = self->config.takeover_ms * MS,

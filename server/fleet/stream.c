@@ -244,26 +244,26 @@ static int wait_for_claim(server_stream* self) {
     return NET_EXIT_CLEAN;
 }
 
-static int claim_stream(server_stream* self, uint64_t identity, bool is_resumed) {
-    BASE_ASSERT(!self->nats && !self->writer);
+static int open_broker(server_stream* self, uint64_t identity, bool creates) {
     const server_nats_config config = {.url = self->program->config.stream,
                                        .identity = identity,
-                                       .creates = true,
+                                       .creates = creates,
                                        .wake = wake,
                                        .context = self};
     const net_result result = server_nats_open(&config, &self->program->reporter, &self->nats);
-    if (result != NET_OK) return result == NET_ERR_MEMORY ? NET_EXIT_RUNTIME : NET_EXIT_USAGE;
-    self->broker = server_nats_broker(self->nats);
+    if (result == NET_OK) self->broker = server_nats_broker(self->nats);
+    return net_exit_of_setup(result);
+}
+
+static int claim_stream(server_stream* self, uint64_t identity, bool is_resumed) {
+    BASE_ASSERT(!self->nats && !self->writer);
     net_stream_position behind = {.epoch = 0};
-    int code = NET_EXIT_CLEAN;
-    if (is_resumed) {
+    int code = open_broker(self, identity, true);
+    if (code == NET_EXIT_CLEAN && is_resumed) {
         code = resume(self, &behind);
         server_nats_close(self->nats); // answers to the follower are not for the writer
         self->nats = NULL;
-        if (code != NET_EXIT_CLEAN) return code;
-        if (server_nats_open(&config, &self->program->reporter, &self->nats) != NET_OK)
-            return NET_EXIT_RUNTIME;
-        self->broker = server_nats_broker(self->nats);
+        if (code == NET_EXIT_CLEAN) code = open_broker(self, identity, true);
     }
     if (code == NET_EXIT_CLEAN && behind.sequence == 0 &&
         net_stream_tap_header(self->tap, &self->header, &self->program->reporter) != NET_OK)
@@ -281,12 +281,8 @@ static int claim_stream(server_stream* self, uint64_t identity, bool is_resumed)
 
 static int stand_by(server_stream* self, uint64_t identity, net_standby* standby) {
     BASE_ASSERT(!self->nats && !self->writer);
-    const server_nats_config config = {
-        .url = self->program->config.stream, .identity = identity, .wake = wake, .context = self};
-    const net_result result = server_nats_open(&config, &self->program->reporter, &self->nats);
-    if (result != NET_OK) return result == NET_ERR_MEMORY ? NET_EXIT_RUNTIME : NET_EXIT_USAGE;
-    self->broker = server_nats_broker(self->nats);
-    const int code = make_writer(self);
+    int code = open_broker(self, identity, false);
+    if (code == NET_EXIT_CLEAN) code = make_writer(self);
     if (code != NET_EXIT_CLEAN) return code;
     net_standby_open(standby, self->tap, self->writer);
     // Before the match is here: a server without this thread would never learn that it is fenced.
