@@ -221,7 +221,7 @@ static ecs_entity resolve_inside(const void* world, ecs_entity entity) {
 
 static void resolve_value(const ecs_world* world, const ecs_value_slot* slot, void* value) {
     const ecs_type* type = ecs_component_type(world, slot->component);
-    if (type->id > ECS_BUILTIN_TAG && type->id < ECS_BUILTIN_END)
+    if (type->id > ECS_BUILTIN_TAG && type->id < ECS_ELEMENT_TYPE_END)
         ecs_container_map_entities(ecs_container_body_of(value), resolve_inside, world);
     else
         (void)ecs_handles_visit(world, type, ecs_type_object_mut(type, value), true);

@@ -216,7 +216,7 @@ bool ecs_text_read_builtin(const ecs_type* type, const ecs_type_context* context
                            void* value, char* message) {
     BASE_ASSERT(type && context && text && value && message);
     BASE_ASSERT(type->id <= ECS_BUILTIN_COUNT);
-    if (type->id == ECS_BUILTIN_T) {
+    if (type->id == ECS_ELEMENT_T) {
         size_t size = strlen(text);
         if (size > ECS_STRING_BYTES_MAX) {
             (void)base_text_format(message, ECS_VALUE_MESSAGE_BYTES,
@@ -236,9 +236,9 @@ bool ecs_text_read_builtin(const ecs_type* type, const ecs_type_context* context
     uint32_t needed = 0;
     for (uint32_t i = 0; i < type->field_count; i++)
         needed += type->fields[i].count;
-    ecs_text_list list = {.at = text, .is_matrix = type->id == ECS_BUILTIN_M};
+    ecs_text_list list = {.at = text, .is_matrix = type->id == ECS_ELEMENT_M};
     char opaque_color[ECS_TEXT_COLOR_BYTES];
-    if (type->id == ECS_BUILTIN_C) list.at = ecs_text_color(text, opaque_color);
+    if (type->id == ECS_ELEMENT_C) list.at = ecs_text_color(text, opaque_color);
     for (uint32_t i = 0; i < type->field_count; i++)
         if (!read_elements(&list, &type->fields[i], value, needed, message)) return false;
     return ecs_text_ends(&list, needed, message);
@@ -269,7 +269,7 @@ bool ecs_text_read_field(const ecs_field* field, ecs_type_id spelling, const cha
                                    kind_words[field->kind]);
         return false;
     }
-    ecs_text_list list = {.at = text, .is_matrix = spelling == ECS_BUILTIN_M};
+    ecs_text_list list = {.at = text, .is_matrix = spelling == ECS_ELEMENT_M};
     return read_elements(&list, field, value, field->count, message) &&
            ecs_text_ends(&list, field->count, message);
 }

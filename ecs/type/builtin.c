@@ -161,29 +161,31 @@ static bool read_as(const ecs_type_context* context, void* value, base_reader* r
     return true;
 }
 
+#define LIST(X, name, element)                                                                     \
+    X(list_##name, ECS_ELEMENT_LIST + ECS_ELEMENT_##element, "list<" #name ">", ecs_list)
 #define CONTAINERS(X)                                                                              \
-    X(list_b, ECS_ELEMENT_LIST + ECS_ELEMENT_B)                                                    \
-    X(list_i, ECS_ELEMENT_LIST + ECS_ELEMENT_I)                                                    \
-    X(list_i64, ECS_ELEMENT_LIST + ECS_ELEMENT_I64)                                                \
-    X(list_u8, ECS_ELEMENT_LIST + ECS_ELEMENT_U8)                                                  \
-    X(list_u16, ECS_ELEMENT_LIST + ECS_ELEMENT_U16)                                                \
-    X(list_u32, ECS_ELEMENT_LIST + ECS_ELEMENT_U32)                                                \
-    X(list_u64, ECS_ELEMENT_LIST + ECS_ELEMENT_U64)                                                \
-    X(list_r, ECS_ELEMENT_LIST + ECS_ELEMENT_R)                                                    \
-    X(list_p2, ECS_ELEMENT_LIST + ECS_ELEMENT_P2)                                                  \
-    X(list_p3, ECS_ELEMENT_LIST + ECS_ELEMENT_P3)                                                  \
-    X(list_p4, ECS_ELEMENT_LIST + ECS_ELEMENT_P4)                                                  \
-    X(list_ip2, ECS_ELEMENT_LIST + ECS_ELEMENT_IP2)                                                \
-    X(list_ip3, ECS_ELEMENT_LIST + ECS_ELEMENT_IP3)                                                \
-    X(list_ip4, ECS_ELEMENT_LIST + ECS_ELEMENT_IP4)                                                \
-    X(list_c, ECS_ELEMENT_LIST + ECS_ELEMENT_C)                                                    \
-    X(list_m, ECS_ELEMENT_LIST + ECS_ELEMENT_M)                                                    \
-    X(list_t, ECS_ELEMENT_LIST + ECS_ELEMENT_T)                                                    \
-    X(list_eid, ECS_ELEMENT_LIST + ECS_ELEMENT_EID)                                                \
-    X(array, ECS_ELEMENT_ARRAY)                                                                    \
-    X(object, ECS_ELEMENT_OBJECT)
+    LIST(X, b, B)                                                                                  \
+    LIST(X, i, I)                                                                                  \
+    LIST(X, i64, I64)                                                                              \
+    LIST(X, u8, U8)                                                                                \
+    LIST(X, u16, U16)                                                                              \
+    LIST(X, u32, U32)                                                                              \
+    LIST(X, u64, U64)                                                                              \
+    LIST(X, r, R)                                                                                  \
+    LIST(X, p2, P2)                                                                                \
+    LIST(X, p3, P3)                                                                                \
+    LIST(X, p4, P4)                                                                                \
+    LIST(X, ip2, IP2)                                                                              \
+    LIST(X, ip3, IP3)                                                                              \
+    LIST(X, ip4, IP4)                                                                              \
+    LIST(X, c, C)                                                                                  \
+    LIST(X, m, M)                                                                                  \
+    LIST(X, t, T)                                                                                  \
+    LIST(X, eid, EID)                                                                              \
+    X(array, ECS_ELEMENT_ARRAY, "array", ecs_array)                                                \
+    X(object, ECS_ELEMENT_OBJECT, "object", ecs_object)
 
-#define FUNCTIONS(name, number)                                                                    \
+#define FUNCTIONS(name, number, type_name, c_type)                                                 \
     static void create_##name(const ecs_type_context* context, void* value) {                      \
         (void)context;                                                                             \
         *(ecs_container*)value = (ecs_container){.type = number};                                  \
@@ -196,7 +198,7 @@ static bool read_as(const ecs_type_context* context, void* value, base_reader* r
     }
 CONTAINERS(FUNCTIONS)
 
-#define OPS(name, number)                                                                          \
+#define OPS(name, number, type_name, c_type)                                                       \
     [number] = {                                                                                   \
         .create = create_##name,                                                                   \
         .destroy = destroy,                                                                        \
@@ -216,54 +218,27 @@ static uint64_t hash_container(const void* value, uint64_t seed) {
     return ecs_container_hash(ecs_container_body_of(value), seed);
 }
 
-#define CONTAINER(number, type_name, c_type)                                                       \
+#define ROW(word, number, type_name, c_type)                                                       \
     [number - ECS_BUILTIN_TAG] = {.name = type_name,                                               \
                                   .id = number,                                                    \
                                   .size = sizeof(c_type),                                          \
                                   .align = _Alignof(c_type),                                       \
                                   .object_size = sizeof(c_type),                                   \
                                   .ops = &element_ops[number],                                     \
-                                  .hash = hash_container}
-#define LIST(element, type_name) CONTAINER(ECS_BUILTIN_LIST + element, type_name, ecs_list)
+                                  .hash = hash_container},
 
 // Rows lie at their id - ECS_BUILTIN_TAG.
-static const ecs_type containers[ECS_BUILTIN_END - ECS_BUILTIN_TAG] = {
-    LIST(ECS_BUILTIN_B, "list<b>"),
-    LIST(ECS_BUILTIN_I, "list<i>"),
-    LIST(ECS_BUILTIN_I64, "list<i64>"),
-    LIST(ECS_BUILTIN_U8, "list<u8>"),
-    LIST(ECS_BUILTIN_U16, "list<u16>"),
-    LIST(ECS_BUILTIN_U32, "list<u32>"),
-    LIST(ECS_BUILTIN_U64, "list<u64>"),
-    LIST(ECS_BUILTIN_R, "list<r>"),
-    LIST(ECS_BUILTIN_P2, "list<p2>"),
-    LIST(ECS_BUILTIN_P3, "list<p3>"),
-    LIST(ECS_BUILTIN_P4, "list<p4>"),
-    LIST(ECS_BUILTIN_IP2, "list<ip2>"),
-    LIST(ECS_BUILTIN_IP3, "list<ip3>"),
-    LIST(ECS_BUILTIN_IP4, "list<ip4>"),
-    LIST(ECS_BUILTIN_C, "list<c>"),
-    LIST(ECS_BUILTIN_M, "list<m>"),
-    LIST(ECS_BUILTIN_T, "list<t>"),
-    LIST(ECS_BUILTIN_EID, "list<eid>"),
-    CONTAINER(ECS_BUILTIN_ARRAY, "array", ecs_array),
-    CONTAINER(ECS_BUILTIN_OBJECT, "object", ecs_object),
-};
+static const ecs_type containers[] = {CONTAINERS(ROW)};
 
 const ecs_type* ecs_builtin_type(ecs_type_id id) {
-    BASE_ASSERT(id > ECS_BUILTIN_NONE && id < ECS_BUILTIN_END);
+    BASE_ASSERT(id > ECS_ELEMENT_NONE && id < ECS_ELEMENT_TYPE_END);
     return id <= ECS_BUILTIN_TAG ? ecs_scalar_type(id) : &containers[id - ECS_BUILTIN_TAG];
 }
 
 // Register the built-in types (ecs_types_init calls it).
 static ecs_result builtin_register(ecs_world* world) {
     _Static_assert(sizeof(bool) == 1, "b is one byte");
-    _Static_assert((uint32_t)ECS_BUILTIN_LIST == (uint32_t)ECS_ELEMENT_LIST &&
-                       (uint32_t)ECS_BUILTIN_ARRAY == (uint32_t)ECS_ELEMENT_ARRAY &&
-                       (uint32_t)ECS_BUILTIN_OBJECT == (uint32_t)ECS_ELEMENT_OBJECT &&
-                       (uint32_t)ECS_BUILTIN_EID == (uint32_t)ECS_ELEMENT_EID,
-                   "values inside have the ids of types");
-    for (ecs_type_id id = 1; id < ECS_BUILTIN_END; id++) {
+    for (ecs_type_id id = 1; id < ECS_ELEMENT_TYPE_END; id++) {
         const ecs_type* row = ecs_builtin_type(id);
         ecs_type_desc desc = {.name = row->name,
                               .size = row->size,

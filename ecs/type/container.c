@@ -63,15 +63,18 @@ void ecs_element_unmake(const base_allocator* allocator, ecs_element_type type, 
     }
 }
 
-static void destroy_items(const base_allocator* allocator, ecs_container_body* body) {
-    for (uint32_t i = 0; i < body->count && !is_plain_list(body->type); i++) {
-        ecs_element_unmake(allocator, ecs_container_item_type(body, i),
-                           ecs_container_item(body, i));
-        if (body->type == ECS_ELEMENT_OBJECT) {
-            const ecs_named_element* member = ecs_container_named_item(body, i);
-            base_release(allocator, member->name, (size_t)member->name_bytes + 1);
-        }
-    }
+static void destroy_item(const base_allocator* allocator, const ecs_container_body* body,
+                         uint32_t index) {
+    ecs_element_unmake(allocator, ecs_container_item_type(body, index),
+                       ecs_container_item(body, index));
+    if (body->type != ECS_ELEMENT_OBJECT) return;
+    const ecs_named_element* member = ecs_container_named_item(body, index);
+    base_release(allocator, member->name, (size_t)member->name_bytes + 1);
+}
+
+static void destroy_items(const base_allocator* allocator, const ecs_container_body* body) {
+    for (uint32_t i = 0; i < body->count && !is_plain_list(body->type); i++)
+        destroy_item(allocator, body, i);
 }
 
 void ecs_container_body_destroy(const base_allocator* allocator, ecs_container_body* body) {
@@ -116,33 +119,47 @@ static ecs_result element_make(const base_allocator* allocator, ecs_element_type
     return ecs_value_copy(info, &context, value, source) ? ECS_OK : ECS_ERR_MEMORY;
 }
 
+// The name of a member, as it owns it. NULL when memory ran out.
+static char* copy_name(const base_allocator* allocator, const void* name, uint32_t bytes) {
+    char* copy = base_allocate(allocator, (size_t)bytes + 1);
+    if (!copy) return NULL;
+    memcpy(copy, name, bytes);
+    copy[bytes] = '\0';
+    return copy;
+}
+
+// Move a created value to its item; `name` of a new member, else NULL.
+static void settle(ecs_container_body* body, uint32_t index, const ecs_element* made, char* name,
+                   uint32_t name_bytes) {
+    BASE_ASSERT(index < body->capacity);
+    if (body->type == ECS_ELEMENT_ARRAY) {
+        ((ecs_element*)body->items)[index].type = made->type;
+    } else if (body->type == ECS_ELEMENT_OBJECT) {
+        ecs_named_element* member = &((ecs_named_element*)body->items)[index];
+        member->child.type = made->type;
+        if (name) member->name = name;
+        if (name) member->name_bytes = name_bytes;
+    }
+    void* item = ecs_container_item(body, index);
+    memcpy(item, &made->as, ecs_element_bytes(made->type));
+    if (ecs_element_is_container(made->type)) ecs_container_body_of(item)->parent = body;
+}
+
 // Copy item `index`. The copy has room for it, and its count is `index`.
 static bool copy_item(const base_allocator* allocator, ecs_container_body* copy,
                       const ecs_container_body* body, uint32_t index) {
     BASE_ASSERT(copy->count == index && index < copy->capacity);
-    char* name = NULL;
-    if (body->type == ECS_ELEMENT_OBJECT) {
-        const ecs_named_element* from = ecs_container_named_item(body, index);
-        name = base_allocate(allocator, (size_t)from->name_bytes + 1);
-        if (!name) return false;
-        memcpy(name, from->name, (size_t)from->name_bytes + 1);
-    }
-    ecs_element_type type = ecs_container_item_type(body, index);
-    void* value = ecs_container_item(copy, index);
-    if (element_make(allocator, type, value, ecs_container_item(body, index)) != ECS_OK) {
-        if (name)
-            base_release(allocator, name, ecs_container_named_item(body, index)->name_bytes + 1u);
+    const ecs_named_element* member =
+        body->type == ECS_ELEMENT_OBJECT ? ecs_container_named_item(body, index) : NULL;
+    ecs_element made = {.type = ecs_container_item_type(body, index)};
+    if (element_make(allocator, made.type, &made.as, ecs_container_item(body, index)) != ECS_OK)
+        return false;
+    char* name = member ? copy_name(allocator, member->name, member->name_bytes) : NULL;
+    if (member && !name) {
+        ecs_element_unmake(allocator, made.type, &made.as);
         return false;
     }
-    if (ecs_element_is_container(type)) ecs_container_body_of(value)->parent = copy;
-    if (body->type == ECS_ELEMENT_ARRAY) {
-        ((ecs_element*)copy->items)[index].type = type;
-    } else if (body->type == ECS_ELEMENT_OBJECT) {
-        ecs_named_element* member = &((ecs_named_element*)copy->items)[index];
-        member->child.type = type;
-        member->name = name;
-        member->name_bytes = ecs_container_named_item(body, index)->name_bytes;
-    }
+    settle(copy, index, &made, name, member ? member->name_bytes : 0);
     return true;
 }
 
@@ -290,24 +307,9 @@ static ecs_result make_fitting(const base_allocator* allocator, const ecs_contai
     return ECS_ERR_FULL;
 }
 
-// Move a created value to its item.
-static void settle(ecs_container_body* body, uint32_t index, const ecs_element* made) {
-    BASE_ASSERT(index < body->capacity);
-    if (body->type == ECS_ELEMENT_ARRAY)
-        ((ecs_element*)body->items)[index].type = made->type;
-    else if (body->type == ECS_ELEMENT_OBJECT)
-        ((ecs_named_element*)body->items)[index].child.type = made->type;
-    void* item = ecs_container_item(body, index);
-    memcpy(item, &made->as, ecs_element_bytes(made->type));
-    if (ecs_element_is_container(made->type)) ecs_container_body_of(item)->parent = body;
-}
-
 // Move the items from `index` on by one place, up or down.
 static void shift(ecs_container_body* body, uint32_t index, int direction) {
-    size_t stride = body->type == ECS_ELEMENT_ARRAY ? sizeof(ecs_element)
-                    : body->type == ECS_ELEMENT_OBJECT
-                        ? sizeof(ecs_named_element)
-                        : ecs_element_bytes((ecs_element_type)(body->type - ECS_ELEMENT_LIST));
+    const size_t stride = stride_of(body->type);
     uint8_t* at = (uint8_t*)body->items + stride * index;
     if (direction > 0)
         memmove(at + stride, at, stride * (body->count - index));
@@ -326,10 +328,9 @@ ecs_result ecs_container_insert(const base_allocator* allocator, ecs_container_b
     ecs_element made;
     ecs_result result = make_fitting(allocator, body, type, value, -(int64_t)own, &made);
     if (result != ECS_OK) return result;
-    char* copy = name ? base_allocate(allocator, name_bytes + 1) : NULL;
-    result = name && !copy ? ECS_ERR_MEMORY : ECS_OK;
     // Copied before the items move: the name may lie in one of them.
-    if (copy) memcpy(copy, name, name_bytes + 1);
+    char* copy = name ? copy_name(allocator, name, (uint32_t)name_bytes) : NULL;
+    result = name && !copy ? ECS_ERR_MEMORY : ECS_OK;
     if (result == ECS_OK) result = ecs_container_reserve(allocator, body, body->count + 1);
     if (result != ECS_OK) {
         if (copy) base_release(allocator, copy, name_bytes + 1);
@@ -338,12 +339,7 @@ ecs_result ecs_container_insert(const base_allocator* allocator, ecs_container_b
     }
     shift(body, index, 1);
     body->count++;
-    if (copy) {
-        ecs_named_element* member = &((ecs_named_element*)body->items)[index];
-        member->name = copy;
-        member->name_bytes = (uint32_t)name_bytes;
-    }
-    settle(body, index, &made);
+    settle(body, index, &made, copy, (uint32_t)name_bytes);
     ecs_container_touch(body, (int64_t)ecs_element_weight(type, &made.as) + own);
     return ECS_OK;
 }
@@ -351,7 +347,6 @@ ecs_result ecs_container_insert(const base_allocator* allocator, ecs_container_b
 ecs_result ecs_container_replace(const base_allocator* allocator, ecs_container_body* body,
                                  uint32_t index, ecs_element_type type, const void* value) {
     BASE_ASSERT(body && index < body->count);
-    BASE_ASSERT(index < body->count);
     ecs_element_type old_type = ecs_container_item_type(body, index);
     void* item = ecs_container_item(body, index);
     int64_t old_weight = ecs_element_weight(old_type, item);
@@ -359,7 +354,7 @@ ecs_result ecs_container_replace(const base_allocator* allocator, ecs_container_
     ecs_result result = make_fitting(allocator, body, type, value, old_weight, &made);
     if (result != ECS_OK) return result;
     ecs_element_unmake(allocator, old_type, item);
-    settle(body, index, &made);
+    settle(body, index, &made, NULL, 0);
     ecs_container_touch(body, (int64_t)ecs_element_weight(type, &made.as) - old_weight);
     return ECS_OK;
 }
@@ -367,16 +362,12 @@ ecs_result ecs_container_replace(const base_allocator* allocator, ecs_container_
 void ecs_container_remove(const base_allocator* allocator, ecs_container_body* body,
                           uint32_t index) {
     BASE_ASSERT(body && index < body->count);
-    BASE_ASSERT(index < body->count);
     ecs_element_type type = ecs_container_item_type(body, index);
     void* item = ecs_container_item(body, index);
     uint32_t name_bytes =
         body->type == ECS_ELEMENT_OBJECT ? ecs_container_named_item(body, index)->name_bytes : 0;
     int64_t weight = (int64_t)ecs_element_weight(type, item) + item_weight(body->type, name_bytes);
-    ecs_element_unmake(allocator, type, item);
-    if (body->type == ECS_ELEMENT_OBJECT)
-        base_release(allocator, ecs_container_named_item(body, index)->name,
-                     (size_t)name_bytes + 1);
+    destroy_item(allocator, body, index);
     shift(body, index, -1);
     body->count--;
     ecs_container_touch(body, -weight);
@@ -385,13 +376,7 @@ void ecs_container_remove(const base_allocator* allocator, ecs_container_body* b
 void ecs_container_clear(const base_allocator* allocator, ecs_container_body* body) {
     if (!body || body->count == 0) return;
     int64_t weight = body->bytes;
-    for (uint32_t i = 0; i < body->count; i++) {
-        ecs_element_unmake(allocator, ecs_container_item_type(body, i),
-                           ecs_container_item(body, i));
-        if (body->type == ECS_ELEMENT_OBJECT)
-            base_release(allocator, ecs_container_named_item(body, i)->name,
-                         (size_t)ecs_container_named_item(body, i)->name_bytes + 1);
-    }
+    destroy_items(allocator, body);
     body->count = 0;
     ecs_container_touch(body, -weight);
 }
@@ -509,12 +494,10 @@ static const uint8_t* read_name(body_reader* in, const ecs_container_body* body,
     return NULL;
 }
 
-static bool read_value(body_reader* in, ecs_container_body* body, ecs_element_type type,
-                       void* value, uint32_t depth) {
+static bool read_value(body_reader* in, ecs_element_type type, void* value, uint32_t depth) {
     if (ecs_element_is_container(type)) {
         ecs_container_body* inner = read_body(in, type, depth + 1);
         if (!inner) return false;
-        inner->parent = body;
         *(ecs_container*)value = (ecs_container){inner, type};
         return true;
     }
@@ -542,28 +525,15 @@ static bool read_item(body_reader* in, ecs_container_body* body, uint32_t depth)
         if (!ecs_element_is_type(type)) return fail_body(in);
         in->weight += 1 + name_bytes;
     }
-    ecs_element made;
-    if (!read_value(in, body, (ecs_element_type)type, &made.as, depth)) return false;
-    char* copy = NULL;
-    if (in->weight <= ECS_CONTAINER_BYTES_MAX && name) {
-        copy = base_allocate(in->allocator, (size_t)name_bytes + 1);
-        if (copy) {
-            memcpy(copy, name, name_bytes);
-            copy[name_bytes] = '\0';
-        }
+    ecs_element made = {.type = (ecs_element_type)type};
+    if (!read_value(in, made.type, &made.as, depth)) return false;
+    const bool fits = in->weight <= ECS_CONTAINER_BYTES_MAX;
+    char* copy = fits && name ? copy_name(in->allocator, name, name_bytes) : NULL;
+    if (!fits || (name && !copy)) {
+        ecs_element_unmake(in->allocator, made.type, &made.as);
+        return fits ? false : fail_body(in);
     }
-    if (in->weight > ECS_CONTAINER_BYTES_MAX || (name && !copy)) {
-        ecs_element_unmake(in->allocator, (ecs_element_type)type, &made.as);
-        return in->weight > ECS_CONTAINER_BYTES_MAX ? fail_body(in) : false;
-    }
-    if (body->type == ECS_ELEMENT_ARRAY) {
-        ((ecs_element*)body->items)[index].type = (ecs_element_type)type;
-    } else if (name) {
-        ecs_named_element* member = &((ecs_named_element*)body->items)[index];
-        *member = (ecs_named_element){.name = copy, .name_bytes = name_bytes};
-        member->child.type = (ecs_element_type)type;
-    }
-    memcpy(ecs_container_item(body, index), &made.as, ecs_element_bytes((ecs_element_type)type));
+    settle(body, index, &made, copy, name_bytes);
     body->count++;
     body->bytes += in->weight - weight_before;
     return true;

@@ -90,12 +90,12 @@ static void put_container(writer* out, const ecs_container_body* body, bool is_o
 }
 
 static void put_value(writer* out, const ecs_type* type, const void* value) {
-    if (type->id == ECS_BUILTIN_T) {
+    if (type->id == ECS_ELEMENT_T) {
         put_string(out, value);
         return;
     }
-    if (type->id > ECS_BUILTIN_TAG && type->id < ECS_BUILTIN_END) {
-        put_container(out, ecs_container_body_of(value), type->id == ECS_BUILTIN_OBJECT);
+    if (type->id > ECS_BUILTIN_TAG && type->id < ECS_ELEMENT_TYPE_END) {
+        put_container(out, ecs_container_body_of(value), type->id == ECS_ELEMENT_OBJECT);
         return;
     }
     bool is_struct = type->id > ECS_BUILTIN_COUNT;

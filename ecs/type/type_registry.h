@@ -4,6 +4,7 @@
 
 #include "base/table.h"
 #include "base/text.h"
+#include "ecs/container.h"
 #include "ecs/type.h"
 
 #include <stdatomic.h>
@@ -44,36 +45,10 @@ static inline bool ecs_box_keeps_objects(const ecs_box* box) {
     return box->ops && box->ops->reset;
 }
 
-/// The built-in types. Every world registers them first, in this order, so their ids are always the
-/// same.
-typedef enum ecs_builtin {
-    ECS_BUILTIN_NONE,
-    ECS_BUILTIN_B,
-    ECS_BUILTIN_I,
-    ECS_BUILTIN_I64,
-    ECS_BUILTIN_U8,
-    ECS_BUILTIN_U16,
-    ECS_BUILTIN_U32,
-    ECS_BUILTIN_U64,
-    ECS_BUILTIN_R,
-    ECS_BUILTIN_P2,
-    ECS_BUILTIN_P3,
-    ECS_BUILTIN_P4,
-    ECS_BUILTIN_IP2,
-    ECS_BUILTIN_IP3,
-    ECS_BUILTIN_IP4,
-    ECS_BUILTIN_C,
-    ECS_BUILTIN_M,
-    ECS_BUILTIN_T,
-    ECS_BUILTIN_EID,
-    ECS_BUILTIN_TAG,
-    ECS_BUILTIN_LIST = ECS_BUILTIN_TAG, ///< list<T> is this + T, for T from b to eid
-    ECS_BUILTIN_ARRAY = ECS_BUILTIN_LIST + ECS_BUILTIN_EID + 1,
-    ECS_BUILTIN_OBJECT,
-    ECS_BUILTIN_END,
-} ecs_builtin;
-
-#define ECS_BUILTIN_COUNT ((uint32_t)ECS_BUILTIN_END - 1u)
+// The built-in types have the numbers of elements (ecs_element_type) in every world, and `tag`, which
+// no container holds, that of ECS_ELEMENT_LIST.
+#define ECS_BUILTIN_TAG ((uint32_t)ECS_ELEMENT_LIST)
+#define ECS_BUILTIN_COUNT ((uint32_t)ECS_ELEMENT_TYPE_END - 1u)
 
 #define ECS_TYPE_PAGE 32u ///< types or components of a page
 

@@ -22,15 +22,14 @@ enum { BUFFER_BYTES = 256 };
 static const uint32_t nan32 = UINT32_C(0x7FC00000);
 static const uint64_t nan64 = UINT64_C(0x7FF8000000000000);
 
-// Convert elements between memory and little-endian bytes; the same function in both directions.
-static void swap_elements(uint8_t* target, const uint8_t* source, uint32_t count, uint32_t bytes) {
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    for (uint32_t i = 0; i < count; i++)
-        for (uint32_t byte = 0; byte < bytes; byte++)
-            target[i * bytes + byte] = source[i * bytes + bytes - 1 - byte];
-#else
-    memcpy(target, source, (size_t)count * bytes);
-#endif
+// Turn elements from memory order to little-endian and back, where they lie.
+static void swap_elements(uint8_t* elements, uint32_t count, uint32_t bytes) {
+    for (uint32_t i = 0; BASE_IS_BIG_ENDIAN && i < count; i++, elements += bytes)
+        for (uint32_t byte = 0; byte < bytes / 2; byte++) {
+            const uint8_t low = elements[byte];
+            elements[byte] = elements[bytes - 1 - byte];
+            elements[bytes - 1 - byte] = low;
+        }
 }
 
 // Make elements canonical, in memory order.
@@ -55,15 +54,13 @@ static void canonicalise(uint8_t* elements, ecs_field_kind kind, uint32_t count)
     }
 }
 
-// Write elements [first, first + count) of a field, at most BUFFER_BYTES.
+// Write elements [first, first + count) of a field.
 static void write_elements(uint8_t* target, const ecs_field* field, const uint8_t* value,
                            uint32_t first, uint32_t count) {
-    uint32_t bytes = ecs_field_kind_table[field->kind];
-    _Alignas(8) uint8_t elements[BUFFER_BYTES];
-    BASE_ASSERT((size_t)count * bytes <= sizeof elements);
-    memcpy(elements, value + field->offset + (size_t)first * bytes, (size_t)count * bytes);
-    canonicalise(elements, field->kind, count);
-    swap_elements(target, elements, count, bytes);
+    const uint32_t bytes = ecs_field_kind_table[field->kind];
+    memcpy(target, value + field->offset + (size_t)first * bytes, (size_t)count * bytes);
+    canonicalise(target, field->kind, count);
+    swap_elements(target, count, bytes);
 }
 
 uint32_t ecs_type_canonical_bytes(const ecs_type* type) {
@@ -71,10 +68,6 @@ uint32_t ecs_type_canonical_bytes(const ecs_type* type) {
     for (uint32_t i = 0; i < type->field_count; i++)
         bytes += type->fields[i].count * ecs_field_kind_table[type->fields[i].kind];
     return bytes;
-}
-
-static uint32_t elements_per_piece(const ecs_field* field) {
-    return BUFFER_BYTES / ecs_field_kind_table[field->kind];
 }
 
 void ecs_type_write(const ecs_type* type, const void* value, base_bytes* bytes) {
@@ -86,15 +79,10 @@ void ecs_type_write(const ecs_type* type, const void* value, base_bytes* bytes) 
     }
     for (uint32_t i = 0; i < type->field_count; i++) {
         const ecs_field* field = &type->fields[i];
-        for (uint32_t first = 0; first < field->count;) {
-            uint32_t count = field->count - first;
-            if (count > elements_per_piece(field)) count = elements_per_piece(field);
-            uint8_t* target =
-                base_bytes_extend(bytes, (size_t)count * ecs_field_kind_table[field->kind]);
-            if (!target) return;
-            write_elements(target, field, value, first, count);
-            first += count;
-        }
+        uint8_t* target =
+            base_bytes_extend(bytes, (size_t)field->count * ecs_field_kind_table[field->kind]);
+        if (!target) return;
+        write_elements(target, field, value, 0, field->count);
     }
 }
 
@@ -115,7 +103,8 @@ bool ecs_type_read(const ecs_type* type, const ecs_type_context* context, void* 
                 reader->failed = true;
                 return false;
             }
-        swap_elements(target, source, field->count, bytes);
+        memcpy(target, source, (size_t)field->count * bytes);
+        swap_elements(target, field->count, bytes);
         canonicalise(target, field->kind, field->count);
     }
     return true;
@@ -148,10 +137,10 @@ static uint64_t hash_large(const ecs_type* type, const void* value, uint64_t see
     uint8_t piece[BUFFER_BYTES];
     for (uint32_t i = 0; i < type->field_count; i++) {
         const ecs_field* field = &type->fields[i];
+        const uint32_t most = BUFFER_BYTES / ecs_field_kind_table[field->kind];
         uint32_t count;
         for (uint32_t first = 0; first < field->count; first += count) {
-            count = field->count - first;
-            if (count > elements_per_piece(field)) count = elements_per_piece(field);
+            count = field->count - first < most ? field->count - first : most;
             write_elements(piece, field, value, first, count);
             base_hasher_add(&hasher, piece, (size_t)count * ecs_field_kind_table[field->kind]);
         }
@@ -171,9 +160,8 @@ uint64_t ecs_type_hash(const ecs_type* type, const void* value, uint64_t seed) {
         const ecs_field* field = &type->fields[i];
         uint32_t bytes = ecs_field_kind_table[field->kind];
         const uint8_t* source = (const uint8_t*)value + field->offset;
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
         // One number of four bytes is by far the most frequent case.
-        if (field->count == 1 && bytes == 4) {
+        if (field->count == 1 && bytes == 4 && !BASE_IS_BIG_ENDIAN) {
             uint32_t bits;
             memcpy(&bits, source, 4);
             if (field->kind == ECS_FIELD_F32 &&
@@ -183,14 +171,7 @@ uint64_t ecs_type_hash(const ecs_type* type, const void* value, uint64_t seed) {
             size += 4;
             continue;
         }
-#endif
-        memcpy(buffer + size, source, (size_t)field->count * bytes);
-        canonicalise(buffer + size, field->kind, field->count);
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-        uint8_t turned[BUFFER_BYTES];
-        swap_elements(turned, buffer + size, field->count, bytes);
-        memcpy(buffer + size, turned, (size_t)field->count * bytes);
-#endif
+        write_elements(buffer + size, field, value, 0, field->count);
         size += field->count * bytes;
     }
     return base_hash64(buffer, size, seed);
@@ -503,13 +484,15 @@ bool ecs_value_compare(const ecs_type* type, const ecs_type_context* context, vo
 // The built-in types that are no containers, b to tag, as rows of a table. Components of these
 // types and elements of containers use the same rows.
 
-#define FIELD(struct_name, member, field_kind, elements)                                           \
-    {                                                                                              \
-        .name = #member, .offset = (uint32_t)offsetof(struct_name, member), .kind = field_kind,    \
-        .count = elements                                                                          \
-    }
 #define SCALAR(field_kind)                                                                         \
     { .name = "value", .kind = field_kind, .count = 1 }
+#define FIELD(field_name, at, field_kind)                                                          \
+    { .name = field_name, .offset = at, .kind = field_kind, .count = 1 }
+#define VECTOR(a, b, c, d, bytes, kind)                                                            \
+    {                                                                                              \
+        FIELD(a, 0, kind), FIELD(b, bytes, kind), FIELD(c, 2 * bytes, kind),                       \
+            FIELD(d, 3 * bytes, kind)                                                              \
+    }
 
 static const ecs_field field_b[] = {SCALAR(ECS_FIELD_BOOL)};
 static const ecs_field field_i[] = {SCALAR(ECS_FIELD_I32)};
@@ -520,65 +503,50 @@ static const ecs_field field_u32[] = {SCALAR(ECS_FIELD_U32)};
 static const ecs_field field_u64[] = {SCALAR(ECS_FIELD_U64)};
 static const ecs_field field_r[] = {SCALAR(ECS_FIELD_F32)};
 static const ecs_field field_eid[] = {SCALAR(ECS_FIELD_ENTITY)};
-static const ecs_field field_p2[] = {FIELD(ecs_vec2, x, ECS_FIELD_F32, 1),
-                                     FIELD(ecs_vec2, y, ECS_FIELD_F32, 1)};
-static const ecs_field field_p3[] = {FIELD(ecs_vec3, x, ECS_FIELD_F32, 1),
-                                     FIELD(ecs_vec3, y, ECS_FIELD_F32, 1),
-                                     FIELD(ecs_vec3, z, ECS_FIELD_F32, 1)};
-static const ecs_field field_p4[] = {
-    FIELD(ecs_vec4, x, ECS_FIELD_F32, 1), FIELD(ecs_vec4, y, ECS_FIELD_F32, 1),
-    FIELD(ecs_vec4, z, ECS_FIELD_F32, 1), FIELD(ecs_vec4, w, ECS_FIELD_F32, 1)};
-static const ecs_field field_ip2[] = {FIELD(ecs_ivec2, x, ECS_FIELD_I32, 1),
-                                      FIELD(ecs_ivec2, y, ECS_FIELD_I32, 1)};
-static const ecs_field field_ip3[] = {FIELD(ecs_ivec3, x, ECS_FIELD_I32, 1),
-                                      FIELD(ecs_ivec3, y, ECS_FIELD_I32, 1),
-                                      FIELD(ecs_ivec3, z, ECS_FIELD_I32, 1)};
-static const ecs_field field_ip4[] = {
-    FIELD(ecs_ivec4, x, ECS_FIELD_I32, 1), FIELD(ecs_ivec4, y, ECS_FIELD_I32, 1),
-    FIELD(ecs_ivec4, z, ECS_FIELD_I32, 1), FIELD(ecs_ivec4, w, ECS_FIELD_I32, 1)};
-static const ecs_field field_c[] = {
-    FIELD(ecs_color, r, ECS_FIELD_U8, 1), FIELD(ecs_color, g, ECS_FIELD_U8, 1),
-    FIELD(ecs_color, b, ECS_FIELD_U8, 1), FIELD(ecs_color, a, ECS_FIELD_U8, 1)};
-static const ecs_field field_m[] = {FIELD(ecs_matrix, m, ECS_FIELD_F32, 12)};
+// Of a shorter vector the first ones.
+static const ecs_field field_p[] = VECTOR("x", "y", "z", "w", 4, ECS_FIELD_F32);
+static const ecs_field field_ip[] = VECTOR("x", "y", "z", "w", 4, ECS_FIELD_I32);
+static const ecs_field field_c[] = VECTOR("r", "g", "b", "a", 1, ECS_FIELD_U8);
+static const ecs_field field_m[] = {{.name = "m", .kind = ECS_FIELD_F32, .count = 12}};
 
 // Rows lie at their id.
-#define TYPE(number, type_name, c_type, table)                                                     \
+#define TYPE(number, type_name, c_type, table, fields_used)                                        \
     [number] = {.name = type_name,                                                                 \
                 .id = number,                                                                      \
                 .size = sizeof(c_type),                                                            \
                 .align = _Alignof(c_type),                                                         \
                 .object_size = sizeof(c_type),                                                     \
                 .fields = table,                                                                   \
-                .field_count = BASE_COUNT(table),                                                  \
+                .field_count = fields_used,                                                        \
                 .is_dense = true}
 static const ecs_type scalars[ECS_BUILTIN_TAG + 1] = {
-    TYPE(ECS_BUILTIN_B, "b", bool, field_b),
-    TYPE(ECS_BUILTIN_I, "i", int32_t, field_i),
-    TYPE(ECS_BUILTIN_I64, "i64", int64_t, field_i64),
-    TYPE(ECS_BUILTIN_U8, "u8", uint8_t, field_u8),
-    TYPE(ECS_BUILTIN_U16, "u16", uint16_t, field_u16),
-    TYPE(ECS_BUILTIN_U32, "u32", uint32_t, field_u32),
-    TYPE(ECS_BUILTIN_U64, "u64", uint64_t, field_u64),
-    TYPE(ECS_BUILTIN_R, "r", float, field_r),
-    TYPE(ECS_BUILTIN_P2, "p2", ecs_vec2, field_p2),
-    TYPE(ECS_BUILTIN_P3, "p3", ecs_vec3, field_p3),
-    TYPE(ECS_BUILTIN_P4, "p4", ecs_vec4, field_p4),
-    TYPE(ECS_BUILTIN_IP2, "ip2", ecs_ivec2, field_ip2),
-    TYPE(ECS_BUILTIN_IP3, "ip3", ecs_ivec3, field_ip3),
-    TYPE(ECS_BUILTIN_IP4, "ip4", ecs_ivec4, field_ip4),
-    TYPE(ECS_BUILTIN_C, "c", ecs_color, field_c),
-    TYPE(ECS_BUILTIN_M, "m", ecs_matrix, field_m),
-    [ECS_BUILTIN_T] = {.name = "t",
-                       .id = ECS_BUILTIN_T,
+    TYPE(ECS_ELEMENT_B, "b", bool, field_b, 1),
+    TYPE(ECS_ELEMENT_I, "i", int32_t, field_i, 1),
+    TYPE(ECS_ELEMENT_I64, "i64", int64_t, field_i64, 1),
+    TYPE(ECS_ELEMENT_U8, "u8", uint8_t, field_u8, 1),
+    TYPE(ECS_ELEMENT_U16, "u16", uint16_t, field_u16, 1),
+    TYPE(ECS_ELEMENT_U32, "u32", uint32_t, field_u32, 1),
+    TYPE(ECS_ELEMENT_U64, "u64", uint64_t, field_u64, 1),
+    TYPE(ECS_ELEMENT_R, "r", float, field_r, 1),
+    TYPE(ECS_ELEMENT_P2, "p2", ecs_vec2, field_p, 2),
+    TYPE(ECS_ELEMENT_P3, "p3", ecs_vec3, field_p, 3),
+    TYPE(ECS_ELEMENT_P4, "p4", ecs_vec4, field_p, 4),
+    TYPE(ECS_ELEMENT_IP2, "ip2", ecs_ivec2, field_ip, 2),
+    TYPE(ECS_ELEMENT_IP3, "ip3", ecs_ivec3, field_ip, 3),
+    TYPE(ECS_ELEMENT_IP4, "ip4", ecs_ivec4, field_ip, 4),
+    TYPE(ECS_ELEMENT_C, "c", ecs_color, field_c, 4),
+    TYPE(ECS_ELEMENT_M, "m", ecs_matrix, field_m, 1),
+    [ECS_ELEMENT_T] = {.name = "t",
+                       .id = ECS_ELEMENT_T,
                        .size = sizeof(ecs_string),
                        .align = _Alignof(ecs_string),
                        .object_size = sizeof(ecs_string),
                        .ops = &ecs_string_ops},
-    TYPE(ECS_BUILTIN_EID, "eid", ecs_entity, field_eid),
+    TYPE(ECS_ELEMENT_EID, "eid", ecs_entity, field_eid, 1),
     [ECS_BUILTIN_TAG] = {.name = "tag", .id = ECS_BUILTIN_TAG, .align = 1, .is_dense = true},
 };
 
 const ecs_type* ecs_scalar_type(ecs_type_id id) {
-    BASE_ASSERT(id > ECS_BUILTIN_NONE && id <= ECS_BUILTIN_TAG);
+    BASE_ASSERT(id > ECS_ELEMENT_NONE && id <= ECS_BUILTIN_TAG);
     return &scalars[id];
 }

@@ -120,8 +120,8 @@ static bool read_elements(const ecs_world* world, const place* at, const char* t
     const uint32_t needed = count_elements(at);
     char color[ECS_TEXT_COLOR_BYTES];
     ecs_text_list list = {.at = text, .world = world};
-    list.is_matrix = is_whole && at->type->id == ECS_BUILTIN_M && needed > 1;
-    if (is_whole && at->type->id == ECS_BUILTIN_C && needed > 1)
+    list.is_matrix = is_whole && at->type->id == ECS_ELEMENT_M && needed > 1;
+    if (is_whole && at->type->id == ECS_ELEMENT_C && needed > 1)
         list.at = ecs_text_color(text, color);
     for (uint32_t i = at->first; i < at->last; i++) {
         const ecs_field* field = &at->type->fields[i];
@@ -170,7 +170,7 @@ static ecs_result check_place(ecs_world* world, ecs_entity entity, const char* p
         return ECS_ERR_MISSING;
     }
     if (of) at->quant = of->quant;
-    if (at->type->id == ECS_BUILTIN_T && at->element == UINT32_MAX) return ECS_OK;
+    if (at->type->id == ECS_ELEMENT_T && at->element == UINT32_MAX) return ECS_OK;
     if (!is_plain(at->type) || at->type->field_count == 0) {
         base_report(reporter, NULL, 0,
                     "component %s has the type %s: only numbers, entities and texts can be put",
@@ -197,7 +197,7 @@ ecs_result ecs_put(ecs_world* world, ecs_entity entity, const char* path, const 
     ecs_result result = find_place(world, path, &at, reporter);
     if (result == ECS_OK) result = check_place(world, entity, path, &at, reporter);
     if (result != ECS_OK) return result;
-    if (at.type->id == ECS_BUILTIN_T)
+    if (at.type->id == ECS_ELEMENT_T)
         return put_text(world, entity, &at, path, text, is_trial, reporter);
     if (!read_elements(world, &at, text, NULL, message))
         return refuse_value(path, message, reporter);

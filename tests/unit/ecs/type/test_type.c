@@ -37,7 +37,7 @@ DATA_CASE(built_in_types_have_the_same_ids_everywhere) {
     for (uint32_t i = 0; i < BASE_COUNT(names); i++) {
         assert_int_equal(ecs_type_find(world, names[i]), i + 1);
         const ecs_type* type = ecs_type_get(world, (ecs_type_id)(i + 1));
-        bool owns_memory = i + 1 == ECS_BUILTIN_T || i + 1 > ECS_BUILTIN_TAG;
+        bool owns_memory = i + 1 == ECS_ELEMENT_T || i + 1 > ECS_BUILTIN_TAG;
         assert_int_equal(type->size, i < BASE_COUNT(sizes) ? sizes[i] : sizeof(ecs_container));
         assert_int_equal(type->object_size, type->size);
         assert_int_equal(type->ops != NULL, owns_memory);
@@ -199,19 +199,19 @@ DATA_CASE(registration_ends_at_seal) {
     ecs_component_id id;
     assert_ok(ecs_world_seal(world, NULL));
     assert_int_equal(ecs_type_register(world, &desc, NULL), ECS_ERR_SEALED);
-    assert_int_equal(ecs_component_register(world, "late", ECS_BUILTIN_I, &id), ECS_ERR_SEALED);
+    assert_int_equal(ecs_component_register(world, "late", ECS_ELEMENT_I, &id), ECS_ERR_SEALED);
 }
 
 // S1.4
 DATA_CASE(a_component_name_has_one_type) {
     ecs_component_id first;
     ecs_component_id again;
-    assert_ok(ecs_component_register(world, "pos", ECS_BUILTIN_P2, &first));
-    assert_ok(ecs_component_register(world, "pos", ECS_BUILTIN_P2, &again));
+    assert_ok(ecs_component_register(world, "pos", ECS_ELEMENT_P2, &first));
+    assert_ok(ecs_component_register(world, "pos", ECS_ELEMENT_P2, &again));
     assert_int_equal(first, again);
-    assert_int_equal(ecs_component_register(world, "pos", ECS_BUILTIN_P3, &again), ECS_ERR_TYPE);
+    assert_int_equal(ecs_component_register(world, "pos", ECS_ELEMENT_P3, &again), ECS_ERR_TYPE);
     assert_int_equal(ecs_component_register(world, "x", 9999, &again), ECS_ERR_UNKNOWN);
-    assert_int_equal(ecs_component_register(world, "a b", ECS_BUILTIN_I, &again), ECS_ERR_UNKNOWN);
+    assert_int_equal(ecs_component_register(world, "a b", ECS_ELEMENT_I, &again), ECS_ERR_UNKNOWN);
     assert_int_equal(ecs_component_count(world), 1);
     const ecs_component* component = ecs_component_get(world, first);
     assert_string_equal(component->name, "pos");
@@ -230,7 +230,7 @@ DATA_CASE(names_have_at_most_63_bytes) {
         memset(name, 'n', size);
         name[size] = '\0';
         ecs_component_id id;
-        assert_int_equal(ecs_component_register(world, name, ECS_BUILTIN_I, &id),
+        assert_int_equal(ecs_component_register(world, name, ECS_ELEMENT_I, &id),
                          size < ECS_NAME_BYTES_MAX ? ECS_OK : ECS_ERR_UNKNOWN);
     }
 }
