@@ -50,7 +50,7 @@ void ecs_structure_destroying(ecs_world* world, const ecs_chunk* chunk, uint32_t
 
 void ecs_structure_leaving(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
                            ecs_entity entity) {
-    ecs_track_leaving(world, chunk, row);
+    ecs_track_count_row(world, chunk, row, false);
     record_parent(world, chunk, entity);
 }
 

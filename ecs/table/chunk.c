@@ -300,7 +300,7 @@ static ecs_result add_chunk(ecs_world* world, ecs_archetype* archetype, uint32_t
     return ECS_OK;
 }
 
-static void drop_last_chunk(ecs_world* world, ecs_archetype* archetype) {
+void ecs_archetype_drop_chunk(ecs_world* world, ecs_archetype* archetype) {
     ecs_storage* storage = world->storage;
     ecs_chunk* chunk = archetype->chunks[archetype->chunk_count - 1];
     BASE_ASSERT(ecs_chunk_count(storage, chunk) == 0);
@@ -353,7 +353,7 @@ ecs_result ecs_archetype_reserve(ecs_world* world, ecs_archetype* archetype, uin
         ecs_result result = add_chunk(world, archetype, archetype->rows_max);
         if (result != ECS_OK) {
             while (archetype->chunk_count > kept_count)
-                drop_last_chunk(world, archetype);
+                ecs_archetype_drop_chunk(world, archetype);
             return result;
         }
         room += archetype->rows_max;
@@ -392,7 +392,7 @@ void ecs_archetype_trim_idle(ecs_world* world, ecs_archetype* archetype, uint32_
     if (archetype->idle_removals < archetype->row_room) return;
     archetype->idle_removals = 0;
     while (archetype->chunk_count > archetype->tail + 1)
-        drop_last_chunk(world, archetype);
+        ecs_archetype_drop_chunk(world, archetype);
     ecs_chunk* tail = archetype->chunks[archetype->tail];
     uint32_t capacity = capacity_for(archetype, archetype->row_count * 2);
     if (archetype->tail == 0 && capacity < tail->capacity &&
@@ -504,10 +504,6 @@ void ecs_archetype_truncate(ecs_world* world, ecs_archetype* archetype, uint32_t
         if (end == 0 && archetype->tail > 0) archetype->tail--;
     }
     ecs_archetype_trim(world, archetype, idle_from > count ? (uint32_t)(idle_from - count) : 0);
-}
-
-void ecs_archetype_drop_chunk(ecs_world* world, ecs_archetype* archetype) {
-    drop_last_chunk(world, archetype);
 }
 
 // Reading a query: open a walk, find one entity, count rows.

@@ -176,8 +176,12 @@ static ecs_result groups_seal(ecs_world* world, const base_reporter* reporter) {
     return result;
 }
 
+static uint16_t slot_of(const ecs_archetype* archetype, ecs_component_id component) {
+    return component == ECS_COMPONENT_NONE ? ECS_SLOT_NONE : archetype->slots[component];
+}
+
 static bool has(const ecs_archetype* archetype, ecs_component_id component) {
-    return component != ECS_COMPONENT_NONE && archetype->slots[component] != ECS_SLOT_NONE;
+    return slot_of(archetype, component) != ECS_SLOT_NONE;
 }
 
 // Is every component of the archetype one that is allowed?
@@ -210,14 +214,6 @@ static bool group_matches(const ecs_group* group, const ecs_archetype* archetype
 }
 
 enum { ENTRY_CHUNK, ENTRY_ENTITIES, ENTRY_COLUMNS };
-
-static bool is_required(ecs_access access) {
-    return access == ECS_READ || access == ECS_WRITE || access == ECS_REQUIRE;
-}
-
-static bool has_column(ecs_access access) {
-    return access <= ECS_OPTIONAL_WRITE;
-}
 
 static bool is_same_name(const char* kept, const char* given) {
     return strcmp(kept, given ? given : "") == 0;
@@ -339,7 +335,7 @@ static ecs_result bind_term(ecs_world* world, ecs_query* query, uint32_t term,
     ecs_component_id id = ecs_component_find(world, name);
     query->components[term] = id;
     if (id == ECS_COMPONENT_NONE) {
-        if (!is_required(query->access[term])) return ECS_OK;
+        if (want_of(query->access[term]) != ECS_WANT_ALL) return ECS_OK;
         const ecs_template_opaque* opaque = ecs_opaque_seek(world, name);
         if (opaque) {
             base_report(reporter, NULL, 0,
@@ -369,42 +365,23 @@ ecs_result ecs_storage_seal(ecs_world* world, const base_reporter* reporter) {
             ecs_result result = bind_term(world, query, i, reporter);
             if (first == ECS_OK) first = result;
         }
-        query->is_bound = true;
     }
     storage->slot_count = ecs_component_count(world) + 1;
     world->fast.slot_count = first == ECS_OK ? storage->slot_count : 0;
     return first;
 }
 
-static uint32_t slot_of(const ecs_archetype* archetype, ecs_component_id component) {
-    return component == ECS_COMPONENT_NONE ? ECS_SLOT_NONE : archetype->slots[component];
-}
-
 bool ecs_query_wants(const ecs_query* query, const ecs_archetype* archetype) {
     return group_matches(query->group, archetype);
 }
 
-static bool prepare_match(ecs_world* world, ecs_query* query, uint32_t archetype_id,
-                          uint16_t** columns) {
-    const base_allocator* allocator = world->allocator;
-    if (!BASE_ARRAY_RESERVE(allocator, query->matches, query->match_capacity,
-                            query->match_count + 1) ||
-        !BASE_ARRAY_RESERVE(allocator, query->match_of, query->match_of_capacity, archetype_id + 1))
-        return false;
-    *columns = base_allocate(allocator, query->term_count * sizeof **columns);
-    return *columns;
-}
-
-static void drop_match(ecs_world* world, ecs_query* query, uint32_t archetype_id) {
-    query->match_of[archetype_id] = 0;
-    query->match_count--;
-    BASE_ARRAY_RELEASE(world->allocator, query->matches[query->match_count].columns,
-                       query->term_count);
-}
-
 void ecs_queries_drop_archetype(ecs_world* world, ecs_archetype* archetype) {
-    for (uint32_t q = 0; q < archetype->query_count; q++)
-        drop_match(world, archetype->queries[q], archetype->id);
+    for (uint32_t q = 0; q < archetype->query_count; q++) {
+        ecs_query* query = archetype->queries[q];
+        query->match_of[archetype->id] = 0;
+        BASE_ARRAY_RELEASE(world->allocator, query->matches[--query->match_count].columns,
+                           query->term_count);
+    }
     archetype->query_count = 0;
     for (uint32_t g = 0; g < world->storage->group_count; g++) {
         ecs_group* group = world->storage->groups[g];
@@ -414,14 +391,19 @@ void ecs_queries_drop_archetype(ecs_world* world, ecs_archetype* archetype) {
 }
 
 static bool add_to_query(ecs_world* world, ecs_query* query, ecs_archetype* archetype) {
-    uint16_t* columns = NULL;
-    if (!BASE_ARRAY_RESERVE(world->allocator, archetype->queries, archetype->query_capacity,
+    const base_allocator* allocator = world->allocator;
+    if (!BASE_ARRAY_RESERVE(allocator, archetype->queries, archetype->query_capacity,
                             archetype->query_count + 1) ||
-        !prepare_match(world, query, archetype->id, &columns))
+        !BASE_ARRAY_RESERVE(allocator, query->matches, query->match_capacity,
+                            query->match_count + 1) ||
+        !BASE_ARRAY_RESERVE(allocator, query->match_of, query->match_of_capacity,
+                            archetype->id + 1))
         return false;
+    uint16_t* columns = base_allocate(allocator, query->term_count * sizeof *columns);
+    if (!columns) return false;
     for (uint32_t i = 0; i < query->term_count; i++)
-        columns[i] = has_column(query->access[i])
-                         ? (uint16_t)slot_of(archetype, query->components[i])
+        columns[i] = query->access[i] <= ECS_OPTIONAL_WRITE
+                         ? slot_of(archetype, query->components[i])
                          : ECS_SLOT_NONE;
     query->matches[query->match_count] = (ecs_match){
         .archetype = archetype, .entry_first = query->cache.entry_count, .columns = columns};

@@ -45,7 +45,6 @@ struct ecs_query {
     ecs_query_cache cache; ///< first: what inline walks see
     uint32_t id;
     uint32_t term_count;
-    bool is_bound;    ///< names are resolved
     ecs_group* group; ///< shared
     uint16_t write_terms[ECS_QUERY_TERMS_MAX];
     ecs_component_id components[ECS_QUERY_TERMS_MAX];

@@ -114,7 +114,7 @@ void ecs_archetype_destroy(ecs_world* world, ecs_archetype* archetype);
 /// Take back the archetype that was made last; it has no rows and no binding.
 void ecs_archetypes_drop_last(ecs_world* world);
 
-// Chunks: blocks of rows of one archetype (chunk.c, chunk.c).
+// Chunks: blocks of rows of one archetype (chunk.c).
 
 #define ECS_CHUNK_SHRINK_BYTES_MIN                                                                 \
     (256u << 10) ///< smaller blocks are never given back before the end
@@ -196,7 +196,7 @@ void ecs_archetype_truncate(ecs_world* world, ecs_archetype* archetype, uint32_t
 /// The marks of a row that moves into a row without marks.
 void ecs_chunk_move_marks(ecs_chunk* to, uint32_t row, const ecs_chunk* from, uint32_t from_row);
 void ecs_chunk_clear_mark(ecs_chunk* chunk, uint32_t row); ///< in all tracked columns
-/// Take back its last chunk, which has no rows.
+/// Take back its last chunk, which has no rows (asserted).
 void ecs_archetype_drop_chunk(ecs_world* world, ecs_archetype* archetype);
 
 // The memory block of a chunk (chunk.c).
@@ -293,7 +293,7 @@ typedef struct ecs_storage {
 static inline uint32_t ecs_chunk_count(const ecs_storage* storage, const ecs_chunk* chunk) {
     return storage->chunk_counts[chunk->id];
 }
-/// Assert every invariant above (storage_check.c). O(storage).
+/// Assert every invariant above. O(storage).
 void ecs_storage_validate(const ecs_world* world);
 
 // Records of handles: find, read. All O(1), no checks but those named.

@@ -239,15 +239,11 @@ bool ecs_tracker_init(ecs_world* world) {
     return true;
 }
 
-static void free_list(const ecs_world* world, ecs_entity_list* list) {
-    BASE_ARRAY_RELEASE(world->allocator, list->items, list->capacity);
-}
-
 void ecs_tracker_deinit(ecs_world* world) {
     ecs_tracker* tracker = world->tracker;
-    free_list(world, &tracker->created);
-    free_list(world, &tracker->destroyed);
-    free_list(world, &tracker->recreated);
+    BASE_ARRAY_RELEASE(world->allocator, tracker->created.items, tracker->created.capacity);
+    BASE_ARRAY_RELEASE(world->allocator, tracker->destroyed.items, tracker->destroyed.capacity);
+    BASE_ARRAY_RELEASE(world->allocator, tracker->recreated.items, tracker->recreated.capacity);
     BASE_ARRAY_RELEASE(world->allocator, tracker->changed.items, tracker->changed.capacity);
     BASE_ARRAY_RELEASE(world->allocator, tracker->noticed.items, tracker->noticed.capacity);
     base_release(world->allocator, tracker->hashes, sizeof(uint64_t) * (ECS_COMPONENTS_MAX + 1));
@@ -302,11 +298,6 @@ void ecs_track_destroying(ecs_world* world, ecs_entity entity, const ecs_chunk* 
     push_entity(world, &world->tracker->destroyed, entity);
 }
 
-void ecs_track_leaving(ecs_world* world, const ecs_chunk* chunk, uint32_t row) {
-    BASE_ASSERT(row < ecs_chunk_count(world->storage, chunk));
-    ecs_track_count_row(world, chunk, row, false);
-}
-
 void ecs_track_arrived(ecs_world* world, ecs_entity entity, const ecs_chunk* chunk, uint32_t row) {
     ecs_track_count_row(world, chunk, row, true);
     push_entity(world, &world->tracker->recreated, entity);
@@ -329,18 +320,17 @@ void ecs_track_step(ecs_world* world) {
     enter_fresh(world->tracker);
     const bool is_done = track_by_lanes(world);
     for (uint32_t i = 0; i < storage->tracked_count && !is_done; i++) {
-        ecs_archetype* archetype = storage->tracked[i];
+        const ecs_archetype* archetype = storage->tracked[i];
         for (uint32_t k = 0; k < archetype->chunk_count; k++)
-            ecs_track_chunk(world, archetype->chunks[k]);
+            for (uint32_t track = 0; track < archetype->track_count; track++)
+                ecs_track_column(world, archetype->chunks[k], track);
     }
 }
 
 void ecs_track_clear_lists(ecs_world* world) {
     ecs_tracker* tracker = world->tracker;
-    for (uint32_t i = 0; i < tracker->fresh_count; i++) {
-        uint32_t index = ecs_entity_index(tracker->created.items[i]);
-        base_bitset_remove(&tracker->fresh, index);
-    }
+    for (uint32_t i = 0; i < tracker->fresh_count; i++)
+        base_bitset_remove(&tracker->fresh, ecs_entity_index(tracker->created.items[i]));
     tracker->fresh_count = 0;
     tracker->created.count = 0;
     tracker->destroyed.count = 0;

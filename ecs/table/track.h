@@ -96,12 +96,10 @@ void ecs_track_created(ecs_world* world, ecs_entity entity, const ecs_chunk* chu
 /// Before a row goes away: hash subtracted, listed as destroyed.
 void ecs_track_destroying(ecs_world* world, ecs_entity entity, const ecs_chunk* chunk,
                           uint32_t row);
-/// A recreate moves an entity from one row to another: called before (hash of old shadow values
-/// subtracted) and after (shadow := value for the new row, hash added, listed as recreated).
-void ecs_track_leaving(ecs_world* world, const ecs_chunk* chunk, uint32_t row);
+/// After a recreate moved an entity to another row, before which ecs_track_count_row took the old one
+/// away: shadow := value, hash added, listed as recreated.
 void ecs_track_arrived(ecs_world* world, ecs_entity entity, const ecs_chunk* chunk, uint32_t row);
-/// Compare what was opened for writing in one chunk, and drop its marks; in one of its columns.
-void ecs_track_chunk(ecs_world* world, ecs_chunk* chunk);
+/// Compare what was opened for writing in a column of a chunk, and drop its marks.
 void ecs_track_column(ecs_world* world, ecs_chunk* chunk, uint32_t track);
 /// Compare some rows of a column that was walked for writing and whose bytes are all there is to a
 /// value (ecs_track_may_cut). Its marks stay until ecs_track_forget.

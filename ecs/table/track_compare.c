@@ -350,8 +350,8 @@ static void compare_row(ecs_world* world, track_cells* column, uint32_t row) {
     const void* value = column->values + column->size * row;
     void* shadow = column->shadows + column->size * row;
     if (ecs_value_is_untouched(column->type, shadow, value)) return;
+    ecs_type_context context = {world->allocator};
     if (ecs_type_equal(column->type, shadow, value)) {
-        ecs_type_context context = {world->allocator};
         if (column->type->ops && column->type->ops->version)
             (void)ecs_value_compare(column->type, &context, shadow, value); // the versions meet
         return;
@@ -360,7 +360,6 @@ static void compare_row(ecs_world* world, track_cells* column, uint32_t row) {
     if (ecs_type_is_plain(column->type)) {
         memcpy(shadow, value, column->size);
     } else {
-        ecs_type_context context = {world->allocator};
         (void)ecs_value_compare(column->type, &context, shadow, value);
         column->is_behind |=
             column->type->ops->equal && !ecs_type_equal(column->type, shadow, value);
@@ -446,14 +445,13 @@ static void compare_marked(ecs_world* world, track_cells* column, const ecs_chun
     compare_rows(world, column, rows, count);
 }
 
-static void forget_marks(ecs_chunk* chunk, uint32_t track) {
+void ecs_track_forget(ecs_chunk* chunk, uint32_t track) {
     uint64_t* words = ecs_chunk_dirty(chunk, track);
     const uint32_t words_per_bit = ECS_DIRTY_ROWS_PER_SUMMARY / 64;
     for (uint64_t left = *ecs_chunk_summary(chunk, track); left != 0; left &= left - 1) {
-        uint32_t first = base_bit_lowest(left) * words_per_bit;
-        for (uint32_t word = first; word < first + words_per_bit && word < chunk->dirty_words;
-             word++)
-            words[word] = 0;
+        const uint32_t first = base_bit_lowest(left) * words_per_bit;
+        for (uint32_t word = first; word < first + words_per_bit && word < chunk->dirty_words;)
+            words[word++] = 0;
     }
     *ecs_chunk_summary(chunk, track) = 0;
     chunk->written[track] = 0;
@@ -467,7 +465,7 @@ void ecs_track_column(ecs_world* world, ecs_chunk* chunk, uint32_t track) {
         compare_written(world, &column, ecs_chunk_count(world->storage, chunk));
     else if (column.size > 0)
         compare_marked(world, &column, chunk, track);
-    if (!column.is_behind) forget_marks(chunk, track);
+    if (!column.is_behind) ecs_track_forget(chunk, track);
 }
 
 bool ecs_track_may_cut(const ecs_chunk* chunk, uint32_t track) {
@@ -486,15 +484,6 @@ void ecs_track_rows(ecs_world* world, ecs_chunk* chunk, uint32_t track, uint32_t
     column.values += column.size * first;
     column.shadows += column.size * first;
     compare_written(world, &column, count);
-}
-
-void ecs_track_forget(ecs_chunk* chunk, uint32_t track) {
-    forget_marks(chunk, track);
-}
-
-void ecs_track_chunk(ecs_world* world, ecs_chunk* chunk) {
-    for (uint32_t track = 0; track < chunk->archetype->track_count; track++)
-        ecs_track_column(world, chunk, track);
 }
 
 // Writes past tracking: a value that differs from its shadow though its row has no mark.

@@ -166,7 +166,7 @@ ecs_component_id ecs_template_set_name(ecs_template_set* set, const char* name, 
     }
     ecs_set_name* entry = ECS_SET_PUSH(set, name);
     if (!entry) return ECS_COMPONENT_NONE;
-    *entry = (ecs_set_name){name, hash, type, (ecs_component_id)id, file, line};
+    *entry = (ecs_set_name){name, hash, type, (ecs_component_id)id};
     if (!base_table_reserve(&set->name_index, set->world->allocator, set->name_count)) {
         set->name_count--;
         ecs_template_set_fail(set, ECS_ERR_MEMORY);

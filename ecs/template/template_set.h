@@ -17,8 +17,6 @@ typedef struct ecs_set_name {
     uint64_t hash;
     ecs_type_id type;
     ecs_component_id id;
-    const char* file; ///< where a new name got its type
-    uint32_t line;
 } ecs_set_name;
 
 typedef struct ecs_draft_parent {
