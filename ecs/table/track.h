@@ -96,8 +96,8 @@ void ecs_track_created(ecs_world* world, ecs_entity entity, const ecs_chunk* chu
 /// Before a row goes away: hash subtracted, listed as destroyed.
 void ecs_track_destroying(ecs_world* world, ecs_entity entity, const ecs_chunk* chunk,
                           uint32_t row);
-/// After a recreate moved an entity to another row, before which ecs_track_count_row took the old one
-/// away: shadow := value, hash added, listed as recreated.
+/// After a recreate moved an entity to another row: shadow := value, hash added, listed as
+/// recreated. Before, ecs_track_count_row took the old row away.
 void ecs_track_arrived(ecs_world* world, ecs_entity entity, const ecs_chunk* chunk, uint32_t row);
 /// Compare what was opened for writing in a column of a chunk, and drop its marks.
 void ecs_track_column(ecs_world* world, ecs_chunk* chunk, uint32_t track);

@@ -45,8 +45,8 @@ static inline bool ecs_box_keeps_objects(const ecs_box* box) {
     return box->ops && box->ops->reset;
 }
 
-// The built-in types have the numbers of elements (ecs_element_type) in every world, and `tag`, which
-// no container holds, that of ECS_ELEMENT_LIST.
+// The built-in types have the numbers of elements (ecs_element_type) in every world, and `tag`,
+// which no container holds, that of ECS_ELEMENT_LIST.
 #define ECS_BUILTIN_TAG ((uint32_t)ECS_ELEMENT_LIST)
 #define ECS_BUILTIN_COUNT ((uint32_t)ECS_ELEMENT_TYPE_END - 1u)
 
