@@ -358,7 +358,7 @@ static void show(check_table* table, check_bot* bot) {
 
 static void inspect(check_table* table, net_match* match) {
     ecs_inspect_writes(net_match_world(match), &table->writes);
-    net_match_report_strays(match, &table->strays);
+    match->strays = &table->strays;
 }
 
 static net_result open_bot(check_table* table, uint32_t index) {
@@ -443,7 +443,7 @@ static void close_table(check_table* table) {
     net_sim_destroy(table->sim);
     deinit_rows(&table->before);
     ecs_inspect_writes(net_match_world(table->self->server), NULL);
-    net_match_report_strays(table->self->server, NULL);
+    table->self->server->strays = NULL;
 }
 
 // ---- the match ----
@@ -715,10 +715,10 @@ static void check_predictions(check_table* table) {
     for (uint32_t i = 0; i < table->bot_count; i++) {
         const net_predict* predict = net_presenter_predict(table->bots[i].presenter);
         if (!predict) return;
-        const uint64_t compared = net_predict_get_counters(predict)->compared;
+        const uint64_t compared = predict->counters.compared;
         ecs_world* world = net_match_world(table->bots[i].mirror);
         for (uint32_t id = 1; id <= ecs_component_count(world); id++) {
-            const uint32_t differs = net_predict_differs(predict, (ecs_component_id)id);
+            const uint32_t differs = predict->differs[id];
             if (compared < COMPARED_MIN || differs * 100u < compared * DIFFERING_PERCENT) continue;
             report_prediction(table, (ecs_component_id)id, differs, compared);
         }

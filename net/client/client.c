@@ -36,7 +36,6 @@ net_result net_client_create(const net_client_config* config, net_client** out) 
     net_event_outbox_init(&client->outbox, client->allocator);
     net_event_inbox_init(&client->inbox, client->allocator);
     net_roster_init(&client->roster, client->allocator);
-    net_ack_receiver_init(&client->received);
     client->ask_credit = NET_CLIENT_ASKS_MAX;
     if (config->secret) {
         memcpy(client->resume, config->secret, NET_RESUME_BYTES);

@@ -288,7 +288,7 @@ bool net_client_rebase(net_client* client, const Shoal__Wire__Welcome* welcome) 
         return false;
     }
     net_ack_sender_init(&client->sent, 1, client->now_us);
-    net_ack_receiver_init(&client->received);
+    client->received = (net_ack_receiver){.has_any = false};
     client->known = (net_client_known){.has_mark = false};
     client->has_tick_newest = false;
     client->inbox.newest = 0;
@@ -340,12 +340,12 @@ static void resume(net_client* client, const Shoal__Wire__Welcome* welcome) {
                 "note: back after %.1f s as client %u", net_client_quiet_s(client), client->client);
     take_standbys(client, &welcome->standbys, welcome->is_rebased);
     client->still[0] = '\0';
-    net_roster_clear(&client->roster);
+    client->roster.count = 0;
     client->received_us = client->back_us = client->now_us;
     client->input_floor = client->input_number;
     client->has_watched = false;
     net_pace_restart(&client->pace);
-    net_meter_restart(&client->meter);
+    client->meter.has_arrival = false;
     net_client_set_phase(client, NET_CLIENT_PLAYING, "resumed");
 }
 

@@ -74,7 +74,7 @@ static void receive_game_event(net_client* client, const Shoal__Wire__GameEvent*
     if (is_new && event->message != 0 && !client->config.is_thin)
         net_event_needs_of(client->config.match, event->message, event->payload.data,
                            event->payload.len, &needs);
-    if (net_event_inbox_push_needs(&client->inbox, event, &needs) != NET_OK) {
+    if (net_event_inbox_push(&client->inbox, event, &needs) != NET_OK) {
         net_client_malformed(client);
         return;
     }
@@ -272,7 +272,7 @@ static void receive_realtime(net_client* client, const uint8_t* bytes, size_t si
     net_ack_receiver_mark(&client->received, header.seq, client->now_us);
     client->has_played = true;
     net_client_record_state(client, header.seq);
-    if (client->faults.count == faults) net_client_faults_forgive(&client->faults);
+    if (client->faults.count == faults) client->faults.is_only = false;
     net_client_deliver_events(client);
 }
 
@@ -322,7 +322,7 @@ static void receive_message(net_client* client, const net_transport_event* event
         const uint64_t faults = client->faults.count;
         client->meter.control_bytes += event->size;
         net_client_receive_control(client, event->bytes, event->size);
-        if (client->faults.count == faults) net_client_faults_forgive(&client->faults);
+        if (client->faults.count == faults) client->faults.is_only = false;
     } else {
         receive_realtime(client, event->bytes, event->size);
     }

@@ -252,7 +252,7 @@ net_result net_client_send_event(net_client* client, uint32_t message, const voi
         client->dropped[NET_DROP_EVENT_LONG]++;
         return result;
     }
-    result = net_event_outbox_push(&client->outbox, game->messages[message - 1].is_reliable,
+    result = net_event_outbox_push(&client->outbox, game->messages[message - 1].is_reliable, false,
                                    message, net_mirror_tick(client->mirror), ECS_ENTITY_NONE, bytes,
                                    (uint32_t)size);
     if (result != NET_OK) client->dropped[NET_DROP_EVENT_QUEUE]++;

@@ -320,9 +320,3 @@ void net_client_check_connection(net_client* client) {
     if (client->is_closing && now_us - client->closing_us > CLOSE_MS_MAX * 1000u)
         net_client_finish(client, client->end);
 }
-
-// The times of the newest faults in a ring; the oldest of them tells how long they took.
-
-void net_client_faults_forgive(net_client_faults* faults) {
-    faults->is_only = false;
-}

@@ -32,11 +32,9 @@ typedef struct net_client_faults {
     uint64_t count;
     uint64_t at_us[NET_CLIENT_FAULTS_MAX]; ///< ring by count
     uint64_t only_us; ///< first fault since the last right message; with is_only
-    bool is_only;
+    bool is_only;     ///< until a right message comes: a state packet that was applied, a control
+                      ///< message that was followed
 } net_client_faults;
-
-/// A right message came: a state packet that was applied, a control message that was followed.
-void net_client_faults_forgive(net_client_faults* faults);
 
 /// The life of a client's session: its phase, the control channel, silence, resumption, the end.
 

@@ -31,10 +31,6 @@
 // The answers depend on the match alone, so they are the same when a log is replayed. Requests
 // change what clients get, never the world.
 
-net_interest_requests* net_match_interest_requests(net_match* match) {
-    return &match->requests;
-}
-
 // ---- lag compensation ----
 
 // What a player saw is as far behind the present now as it was when the input named it.
@@ -43,7 +39,7 @@ static ecs_tick seen(void* context, uint32_t client, float* fraction) {
     const net_player* player = net_match_find_player(match, client);
     *fraction = 0.0f;
     if (!match->rewind) return ecs_world_tick(match->world); // every player saw the present
-    ecs_tick present = net_rewind_tick(match->rewind);
+    ecs_tick present = match->rewind->tick;
     uint64_t moment = present * 256;
     if (player && player->has_seen) moment = player->seen + (present - player->seen_tick) * 256;
     moment = net_rewind_clamp(match->rewind, moment);
@@ -357,7 +353,7 @@ void net_match_destroy(net_match* match) {
     net_rewind_destroy(match->rewind);
     net_interest_requests_deinit(&match->requests);
     if (match->schema) net_schema_destroy(match->schema);
-    net_match_messages_deinit(match);
+    net_match_reader_deinit(&match->reader);
     BASE_ARRAY_RELEASE(&match->memory.allocator, match->players, match->player_capacity);
     if (match->world) ecs_world_destroy(match->world);
     net_sounds_destroy(match->sounds, &match->memory.allocator);
@@ -372,10 +368,6 @@ ecs_world* net_match_world(net_match* match) {
 const net_schema* net_match_schema(const net_match* match) {
     return match->schema;
 }
-void net_match_report_strays(net_match* match, const base_reporter* reporter) {
-    match->strays = reporter;
-}
-
 uint32_t net_match_hear(net_match* match, ecs_entity listener, const net_heard** heard) {
     *heard = NULL;
     return match->sounds ? net_sounds_hear(match->sounds, listener, heard) : 0;

@@ -68,19 +68,17 @@ struct net_match {
     bool is_save_asked; ///< in this tick
     char save_name[NET_SAVE_NAME_BYTES];
     net_game_services services;
-    net_interest_requests requests;
-    uint32_t asked_classes;      ///< bits that the module asked for by class_bit
-    net_draw unseen;             ///< what stage act gets for a picture: it draws nothing
-    net_sounds* sounds;          ///< NULL: none is heard
-    const base_reporter* strays; ///< NULL: systems that draw there are not reported
+    net_interest_requests requests; ///< of the module; empty on a client's world
+    uint32_t asked_classes;         ///< bits that the module asked for by class_bit
+    net_draw unseen;                ///< what stage act gets for a picture: it draws nothing
+    net_sounds* sounds;             ///< NULL: none is heard
+    /// Each call of a system that draws outside of stage render is reported there, of a match
+    /// without workers; NULL: none is.
+    const base_reporter* strays;
 };
 
-/// From now on report each call of a system that draws outside of stage render. `reporter` is
-/// borrowed; NULL ends it. For a match without workers.
-void net_match_report_strays(net_match* match, const base_reporter* reporter);
-
-/// @return what draws nothing. Each call is reported as net_match_report_strays says; `match` NULL:
-///         none is. The match is borrowed.
+/// @return what draws nothing. Calls are reported to `strays`; `match` NULL: none is. The match is
+///         borrowed.
 net_draw net_match_draw_nothing(net_match* match);
 
 /// @return The player with this number, borrowed until the next join or leave; NULL when none
@@ -90,7 +88,6 @@ net_player* net_match_find_player(const net_match* match, uint32_t client);
 /// Find the event of each message and prepare the codec. @return NET_OK; NET_ERR_MODULE (reported);
 /// NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_match_messages_init(net_match* match, const base_reporter* reporter);
-void net_match_messages_deinit(net_match* match);
 /// Unpack a message of any kind into its event's struct. `payload` has ECS_EVENT_BYTES_MAX bytes,
 /// aligned to 16. @return false: malformed, or the module refuses it.
 bool net_match_unpack(net_match* match, uint32_t message, const void* data, size_t size,
@@ -110,9 +107,3 @@ uint32_t net_match_saved_settings(const void* save, size_t size, double settings
 /// @return false: no match of this module writes such bytes.
 BASE_MUST_USE bool net_match_restore_settings(net_match* match, bool has_settings,
                                               base_reader* bytes);
-
-/// What a server takes from its match besides net/match.h.
-
-/// What the module requested about interest. Empty on a client's world and for modules without
-/// `interest`.
-net_interest_requests* net_match_interest_requests(net_match* match);

@@ -134,10 +134,6 @@ net_result net_match_messages_init(net_match* match, const base_reporter* report
     return net_match_reader_init(match, &match->memory.allocator, &match->reader);
 }
 
-void net_match_messages_deinit(net_match* match) {
-    net_match_reader_deinit(&match->reader);
-}
-
 net_result net_match_reader_init(const net_match* match, const base_allocator* allocator,
                                  net_match_reader* reader) {
     *reader = (net_match_reader){.allocator = allocator, .scratch_bytes = match->message_bytes_max};
@@ -280,11 +276,11 @@ static void keep_seen(net_match* match, net_player* player, uint64_t seen) {
     match->rewind_stats.behind += seen < moment;
     player->has_seen = true;
     player->seen = moment;
-    player->seen_tick = net_rewind_tick(match->rewind);
+    player->seen_tick = match->rewind->tick;
 }
 
-void net_match_input_seen(net_match* match, uint32_t client, const void* data, size_t size,
-                          uint64_t seen) {
+void net_match_input(net_match* match, uint32_t client, const void* data, size_t size,
+                     uint64_t seen) {
     BASE_ASSERT(match->config.role == NET_ROLE_SERVER);
     net_player* player = net_match_find_player(match, client);
     if (!player) return;
@@ -300,10 +296,6 @@ void net_match_input_seen(net_match* match, uint32_t client, const void* data, s
     // A full event queue refuses it and counts that.
     (void)ecs_event_send(match->world, player->entity, match->events[match->input_message - 1],
                          player->input);
-}
-
-void net_match_input(net_match* match, uint32_t client, const void* data, size_t size) {
-    net_match_input_seen(match, client, data, size, 0);
 }
 
 net_rewind_stats net_match_get_rewind_stats(const net_match* match) {
@@ -350,7 +342,7 @@ void net_match_apply(net_match* match, const net_tick_inputs* inputs) {
     for (uint32_t i = 0; i < inputs->input_count; i++) {
         const net_tick_input* input = &inputs->inputs[i];
         note_numbers(match, input->client, input->number, 0);
-        net_match_input_seen(match, input->client, input->payload, input->size, input->seen);
+        net_match_input(match, input->client, input->payload, input->size, input->seen);
     }
 }
 

@@ -156,10 +156,6 @@ void net_rewind_validate(const net_rewind* rewind) {
 
 // ---- answers ----
 
-ecs_tick net_rewind_tick(const net_rewind* rewind) {
-    return rewind->tick;
-}
-
 uint64_t net_rewind_clamp(const net_rewind* rewind, uint64_t moment) {
     uint64_t present = rewind->tick * NET_REWIND_MOMENTS;
     uint64_t oldest = present > rewind->reach ? present - rewind->reach : 0;

@@ -39,8 +39,6 @@ void net_rewind_destroy(net_rewind* rewind);
 BASE_MUST_USE net_result net_rewind_step(net_rewind* rewind, const ecs_world* world, ecs_tick tick,
                                          base_workers* workers);
 
-/// @return The present: the tick of the last step; 0 before the first.
-ecs_tick net_rewind_tick(const net_rewind* rewind);
 /// @return A moment, in ticks * 256, moved into the kept time.
 uint64_t net_rewind_clamp(const net_rewind* rewind, uint64_t moment);
 /// Get a component's value, interpolated, at a moment, which is moved into the kept time. A

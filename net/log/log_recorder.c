@@ -303,7 +303,7 @@ static void step_scope(net_log_recorder* recorder) {
         if (is_there && !net_interest_add_client(interest, client)) recorder->has_failed = true;
     }
     uint32_t count = 0;
-    net_interest_requests* requests = net_match_interest_requests(match);
+    net_interest_requests* requests = &match->requests;
     const net_interest_request* request =
         recorder->is_full ? net_interest_requests_find(requests, client) : NULL;
     const net_interest_request* news = net_interest_requests_take(requests, &count);

@@ -195,16 +195,8 @@ bool net_playout_advance(net_playout* playout, uint64_t now_us) {
     return true;
 }
 
-double net_playout_tick(const net_playout* playout) {
-    return playout->shown;
-}
-
 double net_playout_delay_ms(const net_playout* playout) {
     if (!playout->has_shown) return 0;
     double latest_us = (double)playout->shown_us - playout->offset_us;
     return (latest_us - playout->shown * playout->tick_us) / 1000.0;
-}
-
-double net_playout_jitter_ms(const net_playout* playout) {
-    return playout->late_us / 1000.0;
 }

@@ -51,10 +51,6 @@ void net_playout_init(net_playout* playout, uint32_t tick_rate_hz, double delay_
 void net_playout_packet(net_playout* playout, uint64_t now_us, ecs_tick tick, uint32_t left_out);
 /// Advance to `now_us`. @return false before the first packet.
 bool net_playout_advance(net_playout* playout, uint64_t now_us);
-/// @return The shown moment in ticks; 0 before the first packet.
-double net_playout_tick(const net_playout* playout);
 /// @return How far the shown moment is behind the newest tick that could have arrived, at the last
 ///          advance.
 double net_playout_delay_ms(const net_playout* playout);
-/// @return The measured lateness that the delay covers.
-double net_playout_jitter_ms(const net_playout* playout);

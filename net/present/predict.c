@@ -541,9 +541,3 @@ net_match* net_predict_match(net_predict* predict) {
 ecs_tick net_predict_tick(const net_predict* predict) {
     return predict->is_running ? predict->tick : 0;
 }
-uint32_t net_predict_differs(const net_predict* predict, ecs_component_id component) {
-    return component <= ECS_COMPONENTS_MAX ? predict->differs[component] : 0;
-}
-const net_predict_counters* net_predict_get_counters(const net_predict* predict) {
-    return &predict->counters;
-}

@@ -60,8 +60,6 @@ const net_predicted* net_predict_entities(const net_predict* predict, uint32_t* 
 /// @return false: it is not predicted.
 bool net_predict_value(const net_predict* predict, ecs_entity entity, ecs_component_id component,
                        void* value);
-/// @return How many compared rows differed in this component, and in none before it.
-uint32_t net_predict_differs(const net_predict* predict, ecs_component_id component);
 /// Check ticks, inputs and rows that the prediction keeps (asserts). BASE_VALIDATE builds do it per
 /// packet.
 void net_predict_validate(const net_predict* predict);
@@ -69,7 +67,6 @@ void net_predict_validate(const net_predict* predict);
 net_match* net_predict_match(net_predict* predict);
 /// @return The newest predicted tick; 0 while nothing is predicted.
 ecs_tick net_predict_tick(const net_predict* predict);
-const net_predict_counters* net_predict_get_counters(const net_predict* predict);
 
 /// The inputs that were made, and predicted ticks with their rows.
 
@@ -135,7 +132,8 @@ struct net_predict {
     uint32_t seen_count;
     net_predict_shown shown;
     net_predict_counters counters;
-    uint32_t rough_ticks;                     ///< with a value that is not what is sent of it
-    uint32_t differs[ECS_COMPONENTS_MAX + 1]; ///< [component]: net_predict_differs
-    uint64_t row[PROTO_ROW_FIELDS_MAX];       ///< scratch
+    uint32_t rough_ticks; ///< with a value that is not what is sent of it
+    /// By component: how many compared rows differed in it, and in none before it.
+    uint32_t differs[ECS_COMPONENTS_MAX + 1];
+    uint64_t row[PROTO_ROW_FIELDS_MAX]; ///< scratch
 };

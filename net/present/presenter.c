@@ -215,7 +215,7 @@ static void cover(net_presenter* presenter, const net_predicted* predicted) {
 bool net_presenter_frame(net_presenter* presenter, uint64_t now_us) {
     BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     if (!presenter->is_begun || !net_playout_advance(&presenter->playout, now_us)) return false;
-    double tick = net_playout_tick(&presenter->playout);
+    double tick = presenter->playout.shown;
     if (tick < (double)presenter->tick_first) return false;
     presenter->frames++;
     for (uint32_t i = 0; i < presenter->covered_count; i++)
@@ -262,11 +262,11 @@ net_match* net_presenter_match(net_presenter* presenter) {
 }
 
 double net_presenter_tick(const net_presenter* presenter) {
-    return net_scene_tick(presenter->scene);
+    return presenter->scene->shown;
 }
 
 void net_presenter_get_meter(const net_presenter* presenter, net_presenter_meter* meter) {
-    const net_scene_counters* scene = net_scene_get_counters(presenter->scene);
+    const net_scene_counters* scene = &presenter->scene->counters;
     *meter = (net_presenter_meter){
         .delay_ms = net_playout_delay_ms(&presenter->playout),
         .frames = presenter->frames,
@@ -278,10 +278,10 @@ void net_presenter_get_meter(const net_presenter* presenter, net_presenter_meter
     };
     if (!presenter->predict) return;
     ecs_tick ahead = net_predict_tick(presenter->predict);
-    ecs_tick newest = net_scene_tick_newest(presenter->scene);
+    ecs_tick newest = presenter->scene->newest;
     if (ahead > newest)
         meter->lead_ms = (double)(ahead - newest) * 1000.0 * (double)net_match_dt(presenter->match);
-    const net_predict_counters* predict = net_predict_get_counters(presenter->predict);
+    const net_predict_counters* predict = &presenter->predict->counters;
     meter->rollbacks = predict->rollbacks;
     meter->corrections = predict->corrections;
     meter->corrections_seen = predict->corrections_seen;

@@ -353,17 +353,3 @@ void net_scene_validate(const net_scene* scene) {
     for (uint32_t i = 0; i < scene->slot_capacity; i++)
         validate_slot(scene, &scene->slots[i], i);
 }
-
-double net_scene_tick(const net_scene* scene) {
-    return scene->shown;
-}
-
-ecs_tick net_scene_tick_newest(const net_scene* scene) {
-    return scene->newest;
-}
-
-const net_scene_counters* net_scene_get_counters(const net_scene* scene) {
-    return &scene->counters;
-}
-
-// The ring puts the head of a sample in its place; the row is copied after it there.

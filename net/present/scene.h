@@ -94,10 +94,6 @@ void net_scene_validate(const net_scene* scene);
 /// Write the entity's interpolated components again at the next advance, because the caller changed
 /// them.
 void net_scene_touch(net_scene* scene, ecs_entity entity);
-double net_scene_tick(const net_scene* scene); ///< shown; 0 before the first
-/// Newest tick of any packet; 0 before the first.
-ecs_tick net_scene_tick_newest(const net_scene* scene);
-const net_scene_counters* net_scene_get_counters(const net_scene* scene);
 
 /// Inside the scene: scene.c takes things in and moves time on, scene_show.c brings one index to a
 /// moment.
@@ -148,7 +144,7 @@ struct net_scene {
     net_scene_shape** shapes; ///< [template id of the view]
     uint32_t shape_capacity;
     uint64_t received[NET_SCENE_TICKS / 64];
-    ecs_tick newest;
+    ecs_tick newest; ///< of any packet
     bool has_packet;
     net_event_inbox_entry* events;
     uint32_t event_count, event_capacity;

@@ -335,7 +335,7 @@ net_result net_server_take_over(net_server* server, uint64_t now_us) {
     server->now_us = now_us;
     server->clients_named = net_match_client_last(server->config.match);
     // So far they were about players who are not here.
-    net_interest_requests_renew(net_match_interest_requests(server->config.match));
+    net_interest_requests_renew(&server->config.match->requests);
     uint32_t homeless = 0;
     net_result result = NET_OK;
     for (uint32_t i = 0; i < server->followed_count; i++) {
@@ -446,7 +446,7 @@ void net_session_resume(net_server* server, net_session* session, net_session* g
                                         : NET_SESSION_RESUMED))
         return;
     if (session->was_rebased) net_session_send_rebased(server, session);
-    net_rate_begin(&session->out.rate, net_server_sent_bytes(server, session));
+    session->out.rate.paid = net_server_sent_bytes(server, session);
     if (is_quiet) {
         session->is_roster_due = true;
         net_server_drop(server, NET_DROP_RESUME_QUIET, 1);

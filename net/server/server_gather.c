@@ -334,9 +334,9 @@ void net_server_queue_events(net_server* server, uint32_t place) {
             continue;
         }
         bool is_alone = event->is_late && !sees_all(event, to->repl);
-        if ((is_alone ? net_event_outbox_push_alone : net_event_outbox_push)(
-                &to->outbox, event->is_reliable, event->message, server->out.tick, event->target,
-                event->payload, event->size) == NET_OK)
+        if (net_event_outbox_push(&to->outbox, event->is_reliable, is_alone, event->message,
+                                  server->out.tick, event->target, event->payload,
+                                  event->size) == NET_OK)
             continue;
         to->events_refused++;
         if (!event->is_reliable) continue;

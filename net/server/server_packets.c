@@ -161,7 +161,7 @@ static bool take_events(net_server_lane* lane, net_session* session,
         event.target = ECS_ENTITY_NONE;
         event.payload = (ProtobufCBinaryData){size, payload};
         const uint64_t full = session->inbox.full;
-        if (net_event_inbox_push(&session->inbox, &event) != NET_OK)
+        if (net_event_inbox_push(&session->inbox, &event, NULL) != NET_OK)
             net_lane_drop(lane, NET_DROP_EVENT_FULL, 1);
         // Our clients end their own session before they send this many.
         session->is_flooding = session->is_flooding || session->inbox.full != full;

@@ -21,8 +21,9 @@ void net_server_keep_event(net_server* server, const net_server_event* event) {
     net_event_outbox* recent = &server->recent;
     if (recent->reliable.count == NET_EVENTS_RELIABLE_MAX)
         (void)net_event_outbox_acked(recent, recent->number_next - recent->reliable.count);
-    if (net_event_outbox_push(recent, true, event->message, net_match_tick(server->config.match),
-                              event->target, event->payload, event->size) != NET_OK)
+    if (net_event_outbox_push(recent, true, false, event->message,
+                              net_match_tick(server->config.match), event->target, event->payload,
+                              event->size) != NET_OK)
         net_server_drop(server, NET_DROP_EVENT_QUEUE, 1);
 }
 
@@ -65,9 +66,9 @@ static bool send_missing(net_server* server, net_session* session) {
             known--;
             continue;
         }
-        is_done = (is_alone ? net_event_outbox_push_alone : net_event_outbox_push)(
-                      &out->outbox, true, event->message, event->tick, event->target,
-                      event->payload.data, (uint32_t)event->payload.len) == NET_OK;
+        is_done = net_event_outbox_push(&out->outbox, true, is_alone, event->message, event->tick,
+                                        event->target, event->payload.data,
+                                        (uint32_t)event->payload.len) == NET_OK;
     }
     base_release(allocator, events, EVENTS * sizeof *events);
     base_release(allocator, pointers, EVENTS * sizeof *pointers);

@@ -49,7 +49,7 @@
 
 static void expire(net_server_lane* lane, net_session_out* out) {
     const net_server* server = lane->server;
-    if (!net_ack_sender_is_flying(&out->sent)) return;
+    if (out->sent.settled == out->sent.count) return;
     net_ack_sender_expire(&out->sent, server->out.now_us, server->tick_us, &lane->acks);
     for (uint32_t i = 0; i < lane->acks.lost_count; i++)
         (void)net_repl_state_lost(out->repl, lane->acks.lost[i]);
@@ -221,7 +221,8 @@ static bool has_everything(const net_session_out* out, ecs_tick tick) {
 static bool is_due(const net_server* server, const net_session_out* out) {
     const net_session_summary* summary = &out->summary;
     if (out->packet_count == 0 || out->silent_count + 1 >= server->heartbeat_ticks) return true;
-    if (net_repl_state_has_pending(out->repl) || !net_event_outbox_is_idle(&out->outbox))
+    if (net_repl_state_has_pending(out->repl) ||
+        out->outbox.reliable.count + out->outbox.unreliable.count > 0)
         return true;
     if (summary->input_used > 0 && !out->is_input_sent) return true;
     if (summary->input_fates != out->input_fates_sent ||
@@ -251,10 +252,9 @@ static void send_packets(net_server_lane* lane, net_session* session) {
         must_send = false;
         if (!send_packet(lane, session)) return;
         count++;
-        if (!net_repl_state_has_pending(out->repl) && !net_event_outbox_has_unsent(&out->outbox))
-            break;
+        if (!net_repl_state_has_pending(out->repl) && out->outbox.unreliable.count == 0) break;
     }
-    if (count == 0 || net_repl_state_has_pending(out->repl)) net_rate_short(&out->rate);
+    if (count == 0 || net_repl_state_has_pending(out->repl)) out->rate.was_short = true;
     if (count == 0) {
         out->silent_count++;
         return;

@@ -84,7 +84,7 @@ static bool is_waiting(const net_session* session) {
 static void pass_requests(net_server* server) {
     uint32_t count = 0;
     const net_interest_request* requests =
-        net_interest_requests_take(net_match_interest_requests(server->config.match), &count);
+        net_interest_requests_take(&server->config.match->requests, &count);
     for (uint32_t i = 0; i < count; i++)
         net_interest_request_for(server->interest, requests[i].client, &requests[i]);
     for (const net_session* session = NULL;
@@ -128,7 +128,7 @@ static bool create_replication(net_server* server, net_session* session) {
                   server->config.rate_bytes_max ? server->config.rate_bytes_max
                                                 : NET_RATE_BYTES_DEFAULT,
                   session->rate_requested);
-    net_rate_begin(&out->rate, net_server_sent_bytes(server, session));
+    out->rate.paid = net_server_sent_bytes(server, session);
     net_interest_hold(server->interest, session->client, false);
     if (net_repl_state_create(server->replicator, session->client, &out->repl) == NET_OK) {
         net_repl_state_set_lane(out->repl, session->lane);
@@ -176,8 +176,8 @@ static void send_player(net_server* server, net_session* session) {
     assigned.entity = player;
     uint8_t payload[32];
     size_t size = proto_encode(&assigned.base, payload, sizeof payload);
-    if (net_event_outbox_push(&session->out.outbox, true, 0, net_match_tick(match), ECS_ENTITY_NONE,
-                              payload, (uint32_t)size) != NET_OK) {
+    if (net_event_outbox_push(&session->out.outbox, true, false, 0, net_match_tick(match),
+                              ECS_ENTITY_NONE, payload, (uint32_t)size) != NET_OK) {
         net_session_end(server, session, NET_END_FAULT);
         return;
     }
@@ -340,7 +340,7 @@ static bool is_settled(const net_server* server) {
         if (session->is_spectator && net_server_is_older(server, server->phase_us, NET_STOP_MS_MAX))
             continue;
         if (session->is_rebasing || !net_session_has_everything(server, session) ||
-            !net_event_outbox_is_empty(&session->out.outbox)) {
+            session->out.outbox.reliable.count > 0) {
             return false;
         }
     }

@@ -188,7 +188,7 @@ static void init_queues(net_server* server, net_session* session) {
     net_event_inbox_init(&session->inbox, server->allocator);
     net_input_queue_init(&session->inputs, server->allocator);
     net_ack_sender_init(&session->out.sent, 0, server->now_us);
-    net_ack_receiver_init(&session->received);
+    session->received = (net_ack_receiver){.has_any = false};
 }
 
 // The secret with which its client may come back.
@@ -521,7 +521,7 @@ static net_result send_value(void* context, const net_varsize_message* message) 
     net_session_trace_packet(to->server, to->session, to->server->out.now_us, NET_TRACE_SENT,
                              "varsize", message->number, bytes);
     out->varsize_debt += (double)bytes;
-    net_rate_add_paid(&out->rate, bytes + NET_RATE_OVERHEAD_BYTES);
+    out->rate.paid += bytes + NET_RATE_OVERHEAD_BYTES;
     const net_send_tap* tap = to->server->config.tap;
     if (tap)
         tap->message(to->server, to->session, message->handle,
@@ -538,7 +538,7 @@ void net_session_send_varsize(net_server* server, net_session* session) {
     out->varsize_debt -= paid;
     out->rate.tokens -= paid;
     // A debt makes the next value wait; a higher rate would not.
-    if (out->varsize_debt > 0) net_rate_short(&out->rate);
+    if (out->varsize_debt > 0) out->rate.was_short = true;
     sending to = {server, session};
     net_varsize_sender_publish(out->varsize, (uint32_t)share + 1, send_value, &to);
 }

@@ -134,10 +134,6 @@ static uint32_t unsettled(net_ack_sender* send) {
     return (uint32_t)(send->count - send->settled);
 }
 
-bool net_ack_sender_is_flying(const net_ack_sender* send) {
-    return send->settled < send->count;
-}
-
 static void declare_lost(net_ack_sender* send, net_ack_packet* packet, net_ack_result* result) {
     packet->state = NET_ACK_LOST;
     send->lost++;
@@ -224,15 +220,6 @@ uint64_t net_ack_sender_waited_us(const net_ack_sender* send, uint64_t now_us) {
 
 uint64_t net_ack_sender_rtt_us(const net_ack_sender* send) {
     return (uint64_t)send->srtt_us;
-}
-
-double net_ack_sender_loss_percent(const net_ack_sender* send) {
-    uint64_t known = send->acked + send->lost;
-    return known ? 100.0 * (double)send->lost / (double)known : 0;
-}
-
-void net_ack_receiver_init(net_ack_receiver* recv) {
-    memset(recv, 0, sizeof *recv);
 }
 
 net_ack_fate net_ack_receiver_check(net_ack_receiver* recv, uint16_t seq) {

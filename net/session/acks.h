@@ -67,8 +67,6 @@ uint16_t net_ack_sender_add(net_ack_sender* send, uint64_t now_us);
 BASE_MUST_USE net_result net_ack_sender_receive(net_ack_sender* send, uint64_t now_us, uint16_t ack,
                                                 uint64_t ack_bits, uint32_t ack_delay_us,
                                                 net_ack_result* result);
-/// Is any packet neither acknowledged nor declared lost?
-bool net_ack_sender_is_flying(const net_ack_sender* send);
 /// Declare packets lost that fly longer than srtt + 4 rttvar + two ticks. Call it once per tick.
 void net_ack_sender_expire(net_ack_sender* send, uint64_t now_us, uint64_t tick_us,
                            net_ack_result* result);
@@ -77,8 +75,6 @@ void net_ack_sender_expire(net_ack_sender* send, uint64_t now_us, uint64_t tick_
 uint64_t net_ack_sender_waited_us(const net_ack_sender* send, uint64_t now_us);
 /// Round trip, within NET_RTT_US_MIN..MAX; 250 ms before the first measurement.
 uint64_t net_ack_sender_rtt_us(const net_ack_sender* send);
-/// Lost packets among those that are acknowledged or lost.
-double net_ack_sender_loss_percent(const net_ack_sender* send);
 
 typedef enum net_ack_fate {
     NET_ACK_NEW,
@@ -96,7 +92,6 @@ typedef struct net_ack_receiver {
     bool has_any;
 } net_ack_receiver;
 
-void net_ack_receiver_init(net_ack_receiver* recv);
 /// Check a packet before it is decoded. Counts duplicates and old packets, changes nothing else.
 net_ack_fate net_ack_receiver_check(net_ack_receiver* recv, uint16_t seq);
 /// A packet was decoded whole: acknowledge it from now on. After NET_ACK_NEW.

@@ -71,9 +71,9 @@ static void drop_first(net_event_line* line) {
     if (--line->count == 0) line->first = line->end = 0;
 }
 
-static net_result push_event(net_event_outbox* outbox, bool is_reliable, uint32_t message,
-                             bool is_alone, ecs_tick tick, ecs_entity target, const void* payload,
-                             uint32_t size) {
+net_result net_event_outbox_push(net_event_outbox* outbox, bool is_reliable, bool is_alone,
+                                 uint32_t message, ecs_tick tick, ecs_entity target,
+                                 const void* payload, uint32_t size) {
     if (size > NET_EVENT_PAYLOAD_BYTES_MAX) return NET_ERR_MALFORMED;
     if (is_reliable ? outbox->reliable.count == NET_EVENTS_RELIABLE_MAX
                     : outbox->unreliable_count == NET_EVENTS_UNRELIABLE_MAX) {
@@ -91,18 +91,6 @@ static net_result push_event(net_event_outbox* outbox, bool is_reliable, uint32_
     if (size) memcpy(event->payload, payload, size);
     outbox->unreliable_count += !is_reliable;
     return NET_OK;
-}
-
-net_result net_event_outbox_push(net_event_outbox* outbox, bool is_reliable, uint32_t message,
-                                 ecs_tick tick, ecs_entity target, const void* payload,
-                                 uint32_t size) {
-    return push_event(outbox, is_reliable, message, false, tick, target, payload, size);
-}
-
-net_result net_event_outbox_push_alone(net_event_outbox* outbox, bool is_reliable, uint32_t message,
-                                       ecs_tick tick, ecs_entity target, const void* payload,
-                                       uint32_t size) {
-    return push_event(outbox, is_reliable, message, true, tick, target, payload, size);
 }
 
 bool net_event_outbox_acked(net_event_outbox* outbox, uint32_t number) {
@@ -153,23 +141,11 @@ uint32_t net_event_outbox_fill(net_event_outbox* outbox, Shoal__Wire__GameEvent*
     return count;
 }
 
-bool net_event_outbox_has_unsent(const net_event_outbox* outbox) {
-    return outbox->unreliable.count > 0;
-}
-
 uint32_t net_event_outbox_drop_unreliable(net_event_outbox* outbox) {
     const uint32_t missed = outbox->unreliable.count;
     outbox->unreliable.first = outbox->unreliable.end = outbox->unreliable.count = 0;
     outbox->unreliable_count = 0;
     return missed;
-}
-
-bool net_event_outbox_is_empty(const net_event_outbox* outbox) {
-    return outbox->reliable.count == 0;
-}
-
-bool net_event_outbox_is_idle(const net_event_outbox* outbox) {
-    return outbox->reliable.count == 0 && !net_event_outbox_has_unsent(outbox);
 }
 
 // Game events that came in.
@@ -201,12 +177,8 @@ static bool grow_inbox(net_event_inbox* inbox) {
     return true;
 }
 
-net_result net_event_inbox_push(net_event_inbox* inbox, const Shoal__Wire__GameEvent* event) {
-    return net_event_inbox_push_needs(inbox, event, NULL);
-}
-
-net_result net_event_inbox_push_needs(net_event_inbox* inbox, const Shoal__Wire__GameEvent* event,
-                                      const net_event_needs* needs) {
+net_result net_event_inbox_push(net_event_inbox* inbox, const Shoal__Wire__GameEvent* event,
+                                const net_event_needs* needs) {
     if (event->payload.len > NET_EVENT_PAYLOAD_BYTES_MAX) return NET_ERR_MALFORMED;
     bool is_reliable = event->number != 0;
     if (is_reliable && inbox->is_open) inbox->newest = event->number - 1;

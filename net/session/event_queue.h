@@ -46,17 +46,13 @@ typedef struct net_event_outbox {
 
 void net_event_outbox_init(net_event_outbox* outbox, const base_allocator* allocator);
 void net_event_outbox_deinit(net_event_outbox* outbox);
-/// Queue one event; `payload` is copied.
+/// Queue one event; `payload` is copied. `is_alone`: it does not wait for the entities in that.
 /// @return NET_OK; NET_ERR_FULL (counted in `refused`; after a reliable event end the session);
 ///         NET_ERR_MALFORMED (payload too long); NET_ERR_MEMORY (as NET_ERR_FULL).
 BASE_MUST_USE net_result net_event_outbox_push(net_event_outbox* outbox, bool is_reliable,
-                                               uint32_t message, ecs_tick tick, ecs_entity target,
-                                               const void* payload, uint32_t size);
-/// As net_event_outbox_push, for an event that does not wait for the entities in its payload.
-BASE_MUST_USE net_result net_event_outbox_push_alone(net_event_outbox* outbox, bool is_reliable,
-                                                     uint32_t message, ecs_tick tick,
-                                                     ecs_entity target, const void* payload,
-                                                     uint32_t size);
+                                               bool is_alone, uint32_t message, ecs_tick tick,
+                                               ecs_entity target, const void* payload,
+                                               uint32_t size);
 /// All events up to `number` have arrived. @return false for a number that was never used (forged).
 bool net_event_outbox_acked(net_event_outbox* outbox, uint32_t number);
 /// Describe what fits `budget_bytes` (as packed fields of a packet): reliable ones oldest first,
@@ -65,13 +61,8 @@ bool net_event_outbox_acked(net_event_outbox* outbox, uint32_t number);
 uint32_t net_event_outbox_fill(net_event_outbox* outbox, Shoal__Wire__GameEvent* events,
                                Shoal__Wire__GameEvent** pointers, uint32_t capacity,
                                size_t budget_bytes, size_t* used_bytes);
-/// Does an unreliable event wait for its packet?
-bool net_event_outbox_has_unsent(const net_event_outbox* outbox);
 /// Drop all unreliable events. @return how many had no packet yet.
 uint32_t net_event_outbox_drop_unreliable(net_event_outbox* outbox);
-bool net_event_outbox_is_empty(const net_event_outbox* outbox);
-/// Is there nothing to send: no unacknowledged event, and no unreliable one without a packet?
-bool net_event_outbox_is_idle(const net_event_outbox* outbox);
 
 /// Game events that came in: reliable ones once and in order. Each waits until its target and all
 /// entities in its payload exist, NET_EVENT_WAIT_TICKS_MAX ticks at most. An event whose entity is
@@ -117,16 +108,12 @@ typedef struct net_event_inbox {
 
 void net_event_inbox_init(net_event_inbox* inbox, const base_allocator* allocator);
 void net_event_inbox_deinit(net_event_inbox* inbox);
-/// Queue an event. A reliable one that is not the next in order is ignored: it will come again.
+/// Queue an event. `needs`, copied, is what it waits for beside its target; NULL: nothing. A reliable one that is not the next in order is ignored: it will come again.
 /// @return NET_OK (also for a repeated one); NET_ERR_MALFORMED (too long: a strike); NET_ERR_MEMORY
 ///         (end the session).
 BASE_MUST_USE net_result net_event_inbox_push(net_event_inbox* inbox,
-                                              const Shoal__Wire__GameEvent* event);
-/// As net_event_inbox_push, for an event that waits for more than its target. `needs` is copied;
-/// NULL: nothing more.
-BASE_MUST_USE net_result net_event_inbox_push_needs(net_event_inbox* inbox,
-                                                    const Shoal__Wire__GameEvent* event,
-                                                    const net_event_needs* needs);
+                                              const Shoal__Wire__GameEvent* event,
+                                              const net_event_needs* needs);
 /// What to do with an event now.
 typedef enum net_event_fate { NET_EVENT_WAITS, NET_EVENT_READY, NET_EVENT_OVER } net_event_fate;
 /// READY: its target and the entities in its payload exist in `world` (NULL: they all do); an event

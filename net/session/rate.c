@@ -36,10 +36,6 @@ void net_meter_state(net_meter* meter, uint64_t now_us, const Shoal__Wire__State
     meter->tick = tick;
 }
 
-void net_meter_restart(net_meter* meter) {
-    meter->has_arrival = false;
-}
-
 // A token bucket with a rate that follows the network.
 //
 // The rate is changed once per round trip, at least every LOOK_US, and only when LOOK_PACKETS
@@ -121,24 +117,12 @@ void net_rate_take(net_rate* rate, uint32_t bytes) {
     rate->paid += bytes + NET_RATE_SEAL_BYTES;
 }
 
-void net_rate_begin(net_rate* rate, uint64_t sent) {
-    rate->paid = sent;
-}
-
-void net_rate_add_paid(net_rate* rate, uint64_t bytes) {
-    rate->paid += bytes;
-}
-
 void net_rate_charge(net_rate* rate, uint64_t sent) {
     if (sent <= rate->paid) return;
     rate->tokens -= (double)(sent - rate->paid);
     rate->paid = sent;
     double least = -NET_RATE_DEBT_S * rate->rate;
     if (rate->tokens < least) rate->tokens = least;
-}
-
-void net_rate_short(net_rate* rate) {
-    rate->was_short = true;
 }
 
 static void remember_rtt(net_rate* rate, uint64_t now_us, double rtt_us) {

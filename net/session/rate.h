@@ -17,14 +17,12 @@ typedef struct net_meter {
     double jitter_us;    ///< mean deviation of arrivals from their ticks
     uint64_t arrival_us; ///< of the newest tick's first packet; with has_arrival
     ecs_tick tick;
-    bool has_arrival;
+    bool has_arrival; ///< false again when a session is resumed
 } net_meter;
 
 /// Count a state packet of `tick` that is new and could be read.
 void net_meter_state(net_meter* meter, uint64_t now_us, const Shoal__Wire__StatePacket* packet,
                      ecs_tick tick, uint64_t header_bits, uint64_t tick_us);
-/// The session was resumed: earlier arrivals do not count for the jitter any more.
-void net_meter_restart(net_meter* meter);
 
 /// How many bytes a client may be sent: a token bucket whose rate follows loss and round trips.
 ///
@@ -48,7 +46,7 @@ typedef struct net_rate {
     double rate;   ///< bytes per second
     double rate_max;
     uint64_t refill_us;
-    bool was_short; ///< tokens held a packet back since the rate was raised last
+    bool was_short; ///< tokens held data back since the rate was raised last
     uint64_t looked_us;
     uint64_t acked, lost; ///< totals at the last look
     uint64_t clean_us;    ///< since when no packets were lost or late
@@ -60,7 +58,9 @@ typedef struct net_rate {
     uint64_t late_us; ///< since when acknowledgements are late; 0: they are not
     uint64_t hold_us; ///< before this time nothing is held: the used rate is not known yet
     double held;      ///< while acknowledgements are late: bytes a second; 0: they are not
-    uint64_t paid;    ///< bytes of the transport's count that tokens paid for
+    /// Bytes of the transport's count that tokens paid for. Begin with its present count: what was
+    /// sent before is free (greeting, first roster).
+    uint64_t paid;
 } net_rate;
 
 /// `bytes_max` is the configured limit, `requested` the client's (0: none), in bytes a second. Both
@@ -74,19 +74,12 @@ void net_rate_refill(net_rate* rate, uint64_t now_us);
 uint32_t net_rate_left(const net_rate* rate);
 /// A packet of `bytes` was sent (of a StatePacket, without the headers below it).
 void net_rate_take(net_rate* rate, uint32_t bytes);
-/// The transport counts all bytes to the client, resends and control messages included. Begin with
-/// its present count `sent`: what was sent before is free (greeting, first roster).
-void net_rate_begin(net_rate* rate, uint64_t sent);
-/// `bytes` more are paid for in another way (variable-size components).
-void net_rate_add_paid(net_rate* rate, uint64_t bytes);
 /// Take tokens for what the transport has sent beyond what was paid, once per tick. Tokens do not
 /// fall below NET_RATE_DEBT_S seconds of the rate: a client that comes back is not silenced for
 /// long.
 void net_rate_charge(net_rate* rate, uint64_t sent);
 /// Is the client so deep in debt that what the transport sent is the reason?
 bool net_rate_is_charged(const net_rate* rate);
-/// Note that tokens hold data back.
-void net_rate_short(net_rate* rate);
 /// Report the network, once per tick: totals of packets that were acknowledged and lost (`lost` may
 /// fall when an acknowledgement comes late), and the smoothed round trip, 0 before the first, or
 /// the time that the oldest packet without an answer has waited when that is more. While that is

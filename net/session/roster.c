@@ -18,10 +18,6 @@ void net_roster_deinit(net_roster* roster) {
     *roster = (net_roster){.allocator = roster->allocator};
 }
 
-void net_roster_clear(net_roster* roster) {
-    roster->count = 0;
-}
-
 // The place of `client`, or the place to insert it.
 static uint32_t find_place(const net_roster* roster, uint32_t client) {
     uint32_t low = 0, high = roster->count;

@@ -201,7 +201,7 @@ static void open_client(bench_repl* self, uint32_t number) {
     const bench_repl_config* config = &self->config;
     client->lag = LAG_TICKS + number % LAG_SPAN;
     net_ack_sender_init(&client->sent, 0, 0);
-    net_ack_receiver_init(&client->received);
+    client->received = (net_ack_receiver){.has_any = false};
     if (number < config->verified) {
         uint32_t index_max = bench_repl_index_max(config);
         bench_repl_world(config, true, &client->world, &client->schema);

@@ -375,12 +375,11 @@ BASE_MUST_USE net_result net_match_event_take(const net_match* match, net_match_
 
 /// Post an input on the client's player entity. `payload` NULL repeats the client's last input.
 /// Without a player entity the input is kept for later repeats and not posted.
-void net_match_input(net_match* match, uint32_t client, const void* payload, size_t size);
-/// The same with the moment that the player saw when it made the input, in ticks * 256
+/// `seen` is the moment that the player saw when it made the input, in ticks * 256
 /// (InputPacket.view). 0: not known, the last one stays in force. Any value is valid: one out of
 /// reach is moved to the nearest moment within reach and counted. Ignored without a payload.
-void net_match_input_seen(net_match* match, uint32_t client, const void* payload, size_t size,
-                          uint64_t seen);
+void net_match_input(net_match* match, uint32_t client, const void* payload, size_t size,
+                     uint64_t seen);
 /// Post a client's game event on its player entity. Without a player entity it is dropped.
 void net_match_client_event(net_match* match, uint32_t client, uint32_t message,
                             const void* payload, size_t size);
@@ -396,7 +395,7 @@ typedef struct net_tick_input {
     uint32_t number;     ///< the client's count of its inputs
     const void* payload; ///< packed; NULL: the last one is repeated
     uint32_t size;
-    uint64_t seen; ///< as for net_match_input_seen; written only when the module rewinds
+    uint64_t seen; ///< as for net_match_input; written only when the module rewinds
 } net_tick_input;
 typedef struct net_tick_event {
     uint32_t client;

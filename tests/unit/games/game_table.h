@@ -138,7 +138,7 @@ static inline size_t table_pack_input(net_match* match, const void* input,
 
 static inline void table_input(table* t, uint32_t client, const void* input) {
     uint8_t packed[NET_INPUT_BYTES_MAX];
-    net_match_input(t->match, client, packed, table_pack_input(t->match, input, packed));
+    net_match_input(t->match, client, packed, table_pack_input(t->match, input, packed), 0);
 }
 
 /// A client sends an event, which the match checks first.

@@ -157,7 +157,7 @@ CASE(a_ray_strikes_what_its_shooter_saw) {
                                  .aim = arena_aim_of(old.x - own->x, old.y - own->y)};
         uint8_t packed[NET_INPUT_BYTES_MAX];
         size_t size = table_pack_input(t.match, &ray, packed);
-        net_match_input_seen(t.match, 1, packed, size, has_view ? seen * 256 : 0);
+        net_match_input(t.match, 1, packed, size, has_view ? seen * 256 : 0);
         table_act(&t, 2, &run);
         assert_int_equal(t.events[ARENA_MESSAGE_RAY], 1);
         assert_int_equal(health_of(&t, 2), ARENA_HEALTH - (has_view ? ARENA_RAY_DAMAGE : 0));

@@ -238,7 +238,7 @@ BREAKOUT_CASE_WITH(an_input_moves_the_pad_by_its_speed_and_no_further_than_the_w
     float after = ((const ecs_vec2*)ecs_get(world, pad, game->pos))->x;
     assert_float_equal(after - before, 10.0f, 0.001f);
     for (uint32_t i = 0; i < 200; i++) {
-        net_match_input(t->match, 1, NULL, 0); // repeats the last input
+        net_match_input(t->match, 1, NULL, 0, 0); // repeats the last input
         net_match_step(t->match);
     }
     after = ((const ecs_vec2*)ecs_get(world, pad, game->pos))->x;

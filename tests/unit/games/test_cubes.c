@@ -277,7 +277,7 @@ CUBES_CASE(an_input_turns_the_camera_within_its_limits, 1, false, SETTINGS("cube
     const cubes_orbit* orbit = ecs_get(table_world(t), camera, table_game(t)->orbit);
     assert_float_equal(orbit->yaw - first.yaw, 1.6f / 60.0f, 0.0005f); // the turn is clamped
     for (uint32_t i = 0; i < 600; i++) {
-        net_match_input(t->match, 1, NULL, 0);
+        net_match_input(t->match, 1, NULL, 0, 0);
         table_steps(t, 1);
         orbit = ecs_get(table_world(t), camera, table_game(t)->orbit);
         assert_true(is_within(orbit->yaw, -3.1418f, 3.1418f));
@@ -305,7 +305,7 @@ CUBES_CASE(prediction_turns_the_camera_as_the_server_does, 1, false, SETTINGS("c
                                    .zoom = base_rng_range(&rng, -127, 127)};
         uint8_t packed[NET_INPUT_BYTES_MAX];
         size_t size = table_pack_input(t->match, &input, packed);
-        net_match_input(t->match, 1, packed, size);
+        net_match_input(t->match, 1, packed, size, 0);
         net_match_predict_input(ahead.match, camera, packed, size);
         table_step(t);
         table_step(&ahead);

@@ -338,8 +338,8 @@ TABLE_CASE(each_side_knows_the_messages_that_it_sends, 1) {
 
 TABLE_CASE(the_last_input_is_repeated_and_nothing_before_the_first, 1) {
     net_match_join(t->match, &(net_game_player){.client = 1, .name = "a"});
-    net_match_input(t->match, 1, NULL, 0); // the player has no input yet
-    net_match_input(t->match, 7, NULL, 0); // there is no such client
+    net_match_input(t->match, 1, NULL, 0, 0); // the player has no input yet
+    net_match_input(t->match, 7, NULL, 0, 0); // there is no such client
     ecs_world* world = net_match_world(t->match);
     breakout_input* held = ecs_get_mut(world, net_match_player(t->match, 1), table_game(t)->input);
     net_match_step(t->match);
@@ -348,19 +348,19 @@ TABLE_CASE(the_last_input_is_repeated_and_nothing_before_the_first, 1) {
     uint8_t packed[16];
     size_t size;
     assert_ok(net_match_pack(t->match, 1, &input, packed, sizeof packed, &size));
-    net_match_input(t->match, 1, packed, size);
+    net_match_input(t->match, 1, packed, size, 0);
     net_match_step(t->match);
     held = ecs_get_mut(world, net_match_player(t->match, 1), table_game(t)->input);
     assert_int_equal(held->move, -80);
     *held = (breakout_input){0};
-    net_match_input(t->match, 1, NULL, 0);
+    net_match_input(t->match, 1, NULL, 0, 0);
     net_match_step(t->match);
     held = ecs_get_mut(world, net_match_player(t->match, 1), table_game(t)->input);
     assert_int_equal(held->move, -80);
     assert_true(held->is_launching);
     // Without an entity the input has no effect.
     assert_ok(ecs_destroy(world, net_match_player(t->match, 1)));
-    net_match_input(t->match, 1, packed, size);
+    net_match_input(t->match, 1, packed, size, 0);
     net_match_step(t->match);
     assert_int_equal(net_match_player(t->match, 1), ECS_ENTITY_NONE);
     net_match_leave(t->match, 1);
@@ -388,7 +388,7 @@ static void play_on(table* t, uint64_t* hashes, uint32_t count) {
         if (tick == 130) net_match_join(t->match, &(net_game_player){.client = 9, .name = "late"});
         if (tick == 160) net_match_leave(t->match, 2);
         if (tick % 5 == 0) {
-            net_match_input(t->match, 1, NULL, 0);
+            net_match_input(t->match, 1, NULL, 0, 0);
             net_match_step(t->match);
             ecs_changes_clear(net_match_world(t->match));
         } else {

@@ -79,11 +79,11 @@ static void close_match(scope_match* open) {
 }
 
 static const net_interest_request* take(const scope_match* open, uint32_t* count) {
-    return net_interest_requests_take(net_match_interest_requests(open->match), count);
+    return net_interest_requests_take(&open->match->requests, count);
 }
 
 static const net_interest_request* find(const scope_match* open, uint32_t client) {
-    return net_interest_requests_find(net_match_interest_requests(open->match), client);
+    return net_interest_requests_find(&open->match->requests, client);
 }
 
 #define SCOPE_CASE(name)                                                                           \

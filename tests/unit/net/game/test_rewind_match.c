@@ -70,7 +70,7 @@ static void tick(net_match* match) {
 static void say(net_match* match, uint32_t client, uint64_t view) {
     uint8_t packed[NET_INPUT_BYTES_MAX];
     size_t size = pack_shot(match, 0, packed);
-    net_match_input_seen(match, client, packed, size, view);
+    net_match_input(match, client, packed, size, view);
 }
 
 static double seen(net_match* match, uint32_t client) {
@@ -92,7 +92,7 @@ HALL_CASE(what_a_player_saw_is_as_far_behind_as_it_said, true) {
     say(at->match, 1, 90 * 256 + 64);
     assert_true(seen(at->match, 1) == 90.25);
     tick(at->match);
-    net_match_input(at->match, 1, NULL, 0); // a repeated input keeps the moment
+    net_match_input(at->match, 1, NULL, 0, 0); // a repeated input keeps the moment
     assert_true(seen(at->match, 1) == 91.25);
     tick(at->match);
     say(at->match, 1, 0); // the input has no moment
@@ -302,7 +302,7 @@ static void play_on(net_match* match, uint64_t seed, uint32_t ticks, uint64_t* h
         uint64_t now = net_match_tick(match) * 256;
         uint32_t behind = base_rng_below(&rng, 30 * 256);
         for (uint32_t i = 1; i <= PLAYERS; i++) {
-            if (t % 3 == 0) net_match_input(match, i, NULL, 0);
+            if (t % 3 == 0) net_match_input(match, i, NULL, 0, 0);
             if (t % 3 != 0) say(match, i, now > behind ? now - behind : 0);
         }
         tick(match);

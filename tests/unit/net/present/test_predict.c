@@ -170,13 +170,13 @@ static void serve_inputs(game* g) {
     const net_input* entry;
     switch (net_input_queue_take(&g->inputs, REPEAT_TICKS_MAX, &entry)) {
     case NET_INPUT_NEXT:
-        net_match_input(g->at.match, 1, entry->payload, entry->size);
+        net_match_input(g->at.match, 1, entry->payload, entry->size, 0);
         break;
     case NET_INPUT_AGAIN:
-        net_match_input(g->at.match, 1, NULL, 0);
+        net_match_input(g->at.match, 1, NULL, 0, 0);
         break;
     case NET_INPUT_REST:
-        net_match_input(g->at.match, 1, "", 0);
+        net_match_input(g->at.match, 1, "", 0, 0);
         break;
     case NET_INPUT_NONE:
         break;
@@ -314,7 +314,7 @@ static void put_player(game* g, float x) {
 }
 
 static const net_predict_counters* counters(const game* g) {
-    return net_predict_get_counters(g->predict);
+    return &g->predict->counters;
 }
 
 #define GAME_CASE(name, ...) CASE_MADE(game, g, game_open(__VA_ARGS__), game_close(g), name)

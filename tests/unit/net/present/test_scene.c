@@ -36,7 +36,7 @@ static void close_all(fixture* f) {
 
 static void show(fixture* f, double tick) {
     assert_ok(net_scene_advance(f->scene, tick));
-    assert_true(net_scene_tick(f->scene) == tick);
+    assert_true(f->scene->shown == tick);
 }
 
 // Feed a packet with only this entity, at its place of that tick.
@@ -66,7 +66,7 @@ static void sees(fixture* f, double tick, ecs_entity entity, double x) {
 }
 
 static const net_scene_counters* counters(const fixture* f) {
-    return net_scene_get_counters(f->scene);
+    return &f->scene->counters;
 }
 
 // ---- between samples ----
@@ -336,7 +336,7 @@ SCENE_CASE(each_passed_tick_is_lived_once) {
         assert_int_equal(f->log->steps[i], 17 + i);
     // An earlier moment becomes the shown moment.
     assert_ok(net_scene_advance(f->scene, 18));
-    assert_true(net_scene_tick(f->scene) == 20);
+    assert_true(f->scene->shown == 20);
     assert_int_equal(f->log->step_count, 4);
 }
 
@@ -450,10 +450,10 @@ MOVER_CASE(ticks_that_no_match_reaches_are_ignored) {
     at(f, UINT64_MAX, mover, 16);
     at(f, NET_SCENE_TICK_MAX + 1, mover, 16);
     net_scene_gone(f->scene, mover, UINT64_MAX);
-    assert_int_equal(net_scene_tick_newest(f->scene), 10);
+    assert_int_equal(f->scene->newest, 10);
     assert_int_equal(counters(f)->samples, 1);
     assert_ok(net_scene_advance(f->scene, 1e300));
-    assert_true(net_scene_tick(f->scene) == 0);
+    assert_true(f->scene->shown == 0);
     at(f, NET_SCENE_TICK_MAX, mover, 24);
     sees(f, 11, mover, 8);
     show(f, (double)NET_SCENE_TICK_MAX - 0.5);
@@ -464,7 +464,7 @@ SCENE_CASE(no_number_is_no_moment) {
     assert_ok(net_scene_advance(f->scene, (double)NAN));
     assert_ok(net_scene_advance(f->scene, 0.5));
     assert_ok(net_scene_advance(f->scene, -3));
-    assert_true(net_scene_tick(f->scene) == 0);
+    assert_true(f->scene->shown == 0);
     assert_int_equal(f->log->step_count, 0);
 }
 

@@ -297,7 +297,7 @@ CASE_WITH(model, m, open(m, 11, 0, 0), close_all(m),
         show(m, (double)(m->tick - 2) + 0.5);
         expect_half_way(m, m->tick - 2);
     }
-    const net_scene_counters* counters = net_scene_get_counters(m->scene);
+    const net_scene_counters* counters = &m->scene->counters;
     assert_int_equal(counters->stalls, 0);
     assert_int_equal(counters->samples_late, 0);
     assert_true(counters->teleports > 0 && counters->recreates > 0 && counters->destroys > 0);
@@ -318,7 +318,7 @@ CASE(a_bad_line_never_shows_lives_backwards_and_ends_right) {
             show(&m, (double)(m.tick - 8) + 0.5);
             expect_lives_go_forward(&m);
         }
-        const net_scene_counters* counters = net_scene_get_counters(m.scene);
+        const net_scene_counters* counters = &m.scene->counters;
         if (run == 0) assert_int_equal(counters->stalls, 0);
         m.loss = 0;
         m.is_calm = true;

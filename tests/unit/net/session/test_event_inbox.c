@@ -66,7 +66,7 @@ static net_result push_naming(fixture* at, uint32_t number, uint32_t message, ec
     net_event_needs needs = {.is_late = is_late, .count = count};
     for (uint32_t i = 0; i < count; i++)
         needs.entities[i] = entities[i];
-    return net_event_inbox_push_needs(&at->box, &event, &needs);
+    return net_event_inbox_push(&at->box, &event, &needs);
 }
 
 static net_result push(fixture* at, uint32_t number, uint32_t message, ecs_entity target) {
@@ -181,12 +181,12 @@ INBOX_CASE(payloads_are_taken_up_to_their_limit) {
     for (uint32_t over = 0; over <= 2; over++) {
         event.number = over + 1;
         event.payload.len = NET_EVENT_PAYLOAD_BYTES_MAX - 1 + over;
-        assert_int_equal(net_event_inbox_push(&at->box, &event),
+        assert_int_equal(net_event_inbox_push(&at->box, &event, NULL),
                          over < 2 ? NET_OK : NET_ERR_MALFORMED);
     }
     event.payload.len = 0;
     event.payload.data = NULL;
-    assert_ok(net_event_inbox_push(&at->box, &event));
+    assert_ok(net_event_inbox_push(&at->box, &event, NULL));
     assert_int_equal(at->box.newest, 3);
 }
 

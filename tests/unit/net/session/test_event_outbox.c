@@ -25,7 +25,7 @@ static uint32_t fill(net_event_outbox* box, uint32_t capacity, size_t budget) {
 }
 
 static void push(net_event_outbox* box, bool is_reliable, uint32_t message) {
-    assert_ok(net_event_outbox_push(box, is_reliable, message, 9, 0, payload, 3));
+    assert_ok(net_event_outbox_push(box, is_reliable, false, message, 9, 0, payload, 3));
 }
 
 #define OUTBOX_CASE(name)                                                                          \
@@ -33,7 +33,7 @@ static void push(net_event_outbox* box, bool is_reliable, uint32_t message) {
               net_event_outbox_deinit(box), name)
 
 OUTBOX_CASE(reliable_events_are_numbered_from_one_and_ride_until_acknowledged) {
-    assert_true(net_event_outbox_is_empty(box));
+    assert_true(box->reliable.count == 0);
     for (uint32_t i = 0; i < 3; i++)
         push(box, true, 10 + i);
     for (uint32_t round = 0; round < 2; round++) {
@@ -51,7 +51,7 @@ OUTBOX_CASE(reliable_events_are_numbered_from_one_and_ride_until_acknowledged) {
     assert_int_equal(fill(box, 32, 1000), 1);
     assert_int_equal(pointers[0]->number, 3);
     assert_true(net_event_outbox_acked(box, 3));
-    assert_true(net_event_outbox_is_empty(box));
+    assert_true(box->reliable.count == 0);
 }
 
 OUTBOX_CASE(acknowledging_an_old_number_is_harmless_and_an_unused_one_is_refused) {
@@ -87,7 +87,8 @@ OUTBOX_CASE(unreliable_events_ride_once_after_the_reliable_ones) {
 }
 
 OUTBOX_CASE(a_large_event_in_front_is_not_overtaken) {
-    assert_ok(net_event_outbox_push(box, true, 1, 1, 0, payload, NET_EVENT_PAYLOAD_BYTES_MAX));
+    assert_ok(
+        net_event_outbox_push(box, true, false, 1, 1, 0, payload, NET_EVENT_PAYLOAD_BYTES_MAX));
     push(box, true, 2);
     push(box, false, 3);
     assert_int_equal(fill(box, 32, 100), 0);
@@ -108,10 +109,10 @@ OUTBOX_CASE(the_number_of_events_of_a_packet_is_bounded) {
 OUTBOX_CASE(payloads_are_taken_up_to_their_limit) {
     for (uint32_t is_reliable = 0; is_reliable < 2; is_reliable++) {
         uint32_t max = NET_EVENT_PAYLOAD_BYTES_MAX;
-        assert_ok(net_event_outbox_push(box, is_reliable, 1, 1, 0, NULL, 0));
-        assert_ok(net_event_outbox_push(box, is_reliable, 1, 1, 0, payload, max - 1));
-        assert_ok(net_event_outbox_push(box, is_reliable, 1, 1, 0, payload, max));
-        assert_int_equal(net_event_outbox_push(box, is_reliable, 1, 1, 0, payload, max + 1),
+        assert_ok(net_event_outbox_push(box, is_reliable, false, 1, 1, 0, NULL, 0));
+        assert_ok(net_event_outbox_push(box, is_reliable, false, 1, 1, 0, payload, max - 1));
+        assert_ok(net_event_outbox_push(box, is_reliable, false, 1, 1, 0, payload, max));
+        assert_int_equal(net_event_outbox_push(box, is_reliable, false, 1, 1, 0, payload, max + 1),
                          NET_ERR_MALFORMED);
     }
     assert_int_equal(box->number_next, 4);
@@ -121,12 +122,12 @@ OUTBOX_CASE(payloads_are_taken_up_to_their_limit) {
 OUTBOX_CASE(the_queue_of_reliable_events_is_full_at_its_limit) {
     for (uint32_t i = 0; i < NET_EVENTS_RELIABLE_MAX; i++)
         push(box, true, i);
-    assert_int_equal(net_event_outbox_push(box, true, 1, 1, 0, NULL, 0), NET_ERR_FULL);
+    assert_int_equal(net_event_outbox_push(box, true, false, 1, 1, 0, NULL, 0), NET_ERR_FULL);
     assert_int_equal(box->refused, 1);
     assert_int_equal(box->number_next, NET_EVENTS_RELIABLE_MAX + 1);
     assert_true(net_event_outbox_acked(box, 1));
     push(box, true, 999);
-    assert_int_equal(net_event_outbox_push(box, true, 1, 1, 0, NULL, 0), NET_ERR_FULL);
+    assert_int_equal(net_event_outbox_push(box, true, false, 1, 1, 0, NULL, 0), NET_ERR_FULL);
     assert_int_equal(fill(box, NET_EVENTS_RELIABLE_MAX, 100000), NET_EVENTS_RELIABLE_MAX);
     for (uint32_t i = 0; i < NET_EVENTS_RELIABLE_MAX; i++)
         assert_int_equal(pointers[i]->number, i + 2);
@@ -136,7 +137,7 @@ OUTBOX_CASE(the_queue_of_reliable_events_is_full_at_its_limit) {
 OUTBOX_CASE(further_unreliable_events_of_a_tick_are_refused_and_counted) {
     for (uint32_t i = 0; i < NET_EVENTS_UNRELIABLE_MAX; i++)
         push(box, false, i);
-    assert_int_equal(net_event_outbox_push(box, false, 1, 1, 0, NULL, 0), NET_ERR_FULL);
+    assert_int_equal(net_event_outbox_push(box, false, false, 1, 1, 0, NULL, 0), NET_ERR_FULL);
     assert_int_equal(box->refused, 1);
     net_event_outbox_drop_unreliable(box);
     push(box, false, 1);
@@ -161,9 +162,9 @@ CASE(without_memory_nothing_is_queued) {
     scarce_init(&none, 1, true);
     net_event_outbox box;
     net_event_outbox_init(&box, &none.allocator);
-    assert_int_equal(net_event_outbox_push(&box, true, 1, 1, 0, NULL, 0), NET_ERR_MEMORY);
-    assert_int_equal(net_event_outbox_push(&box, false, 1, 1, 0, NULL, 0), NET_ERR_MEMORY);
-    assert_true(net_event_outbox_is_empty(&box));
+    assert_int_equal(net_event_outbox_push(&box, true, false, 1, 1, 0, NULL, 0), NET_ERR_MEMORY);
+    assert_int_equal(net_event_outbox_push(&box, false, false, 1, 1, 0, NULL, 0), NET_ERR_MEMORY);
+    assert_true(box.reliable.count == 0);
     assert_int_equal(box.number_next, 1);
     assert_int_equal(fill(&box, 8, 1000), 0);
     net_event_outbox_deinit(&box);

@@ -110,7 +110,7 @@ static void drive(net_rate* rate, double seconds, uint32_t loss_of_100, uint64_t
             bool is_lost = turn % 100 * loss_of_100 / 100 != (turn % 100 + 1) * loss_of_100 / 100;
             *(is_lost ? &way.lost : &way.acked) += 1;
         }
-        net_rate_short(rate);
+        rate->was_short = true;
         net_rate_learn(rate, way.now_us, way.acked, way.lost, rtt_us);
     }
 }
@@ -197,12 +197,12 @@ CASE(what_the_transport_sends_beyond_is_charged) {
     net_rate rate;
     net_rate_init(&rate, 0, 100000, 0);
     rate.rate = 100000;
-    net_rate_begin(&rate, 5000); // the greeting
+    rate.paid = 5000; // the greeting
     double before = rate.tokens;
     net_rate_charge(&rate, 5000);
     expect_near(rate.tokens, before);
     net_rate_take(&rate, 1000);
-    net_rate_add_paid(&rate, 300);
+    rate.paid += 300;
     double after = rate.tokens;
     net_rate_charge(&rate, 5000 + 1000 + NET_RATE_SEAL_BYTES + 300);
     expect_near(rate.tokens, after);
