@@ -4,8 +4,6 @@
 
 #include "game/match.h"
 #include "game/module.h"
-#include "game/module_files.h"
-
 #include "ecs/inspect.h"
 
 #include "base/assert.h"

@@ -368,11 +368,6 @@ ecs_world* net_match_world(net_match* match) {
 const net_schema* net_match_schema(const net_match* match) {
     return match->schema;
 }
-uint32_t net_match_hear(net_match* match, ecs_entity listener, const net_heard** heard) {
-    *heard = NULL;
-    return match->sounds ? net_sounds_hear(match->sounds, listener, heard) : 0;
-}
-
 const net_match_config* net_match_get_config(const net_match* match) {
     return &match->config;
 }

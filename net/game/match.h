@@ -4,11 +4,12 @@
 #pragma once
 
 #include "game/rewind.h"
-#include "game/sounds.h"
 #include "interest/interest_lists.h"
 
 #include "net/result.h"
 #include "net/match.h"
+
+typedef struct net_sounds net_sounds; ///< sounds.c
 
 /// Why the module ends something.
 typedef struct net_match_end {
@@ -81,6 +82,18 @@ struct net_match {
 ///         borrowed.
 net_draw net_match_draw_nothing(net_match* match);
 
+/// Which sounds of a module's table are heard: a handler in the view's world notes the events.
+
+/// Find the events of the module's sounds in a world before its seal. When it is drawn, note them
+/// from then on. *sounds is NULL where nothing is noted; it is destroyed after the world.
+/// @return NET_OK; NET_ERR_MODULE (reported: an unknown event, or a sound that fades in a game
+///         without positions); NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_sounds_create(const base_allocator* allocator,
+                                           const net_game_module* game, ecs_world* world,
+                                           bool is_drawn, const base_reporter* reporter,
+                                           net_sounds** sounds);
+void net_sounds_destroy(net_sounds* sounds, const base_allocator* allocator); ///< may be NULL
+
 /// @return The player with this number, borrowed until the next join or leave; NULL when none
 ///          plays.
 net_player* net_match_find_player(const net_match* match, uint32_t client);
@@ -93,7 +106,7 @@ BASE_MUST_USE net_result net_match_messages_init(net_match* match, const base_re
 bool net_match_unpack(net_match* match, uint32_t message, const void* data, size_t size,
                       void* payload);
 
-// match_settings.c: a save has the settings when an operator changed them.
+// A save has the settings when an operator changed them.
 /// What a module gets when its match begins, or its settings changed.
 net_game_start net_match_start(const net_match* match);
 /// Its settings changed: the module takes them.

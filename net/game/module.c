@@ -10,8 +10,6 @@
 
 #include "game/module.h"
 
-#include "game/module_files.h"
-
 #include "proto/codec.h"
 
 #include "base/assert.h"

@@ -15,7 +15,6 @@
 //
 // Left to others: whether the promises hold at run time. Verification of the log finds that.
 
-#include "game/module_files.h"
 #include "game/module.h"
 
 #include "base/assert.h"

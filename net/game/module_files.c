@@ -2,7 +2,7 @@
 // Where programs look for game modules.
 #define _GNU_SOURCE
 
-#include "game/module_files.h"
+#include "game/module.h"
 
 #include "net/limits.h"
 #include "net/match.h"

@@ -129,24 +129,11 @@ static inline uint8_t* net_rewind_values(net_rewind_state* state) {
     return (uint8_t*)(state + 1);
 }
 
-/// Nothing within reach asks for a state of this ring: the index is empty and was so all the time.
-bool net_rewind_is_past(const net_rewind* rewind, const net_tick_ring* ring);
-/// @return Position of a template's form; NET_REWIND_FORM_NONE when nothing of it is kept, and
-///         when memory ran out.
-uint32_t net_rewind_find_form(net_rewind* rewind, const ecs_world* world, ecs_template_id id);
 /// The ring of a handle's index; NULL when there is none.
 static inline net_tick_ring* net_rewind_find_ring(const net_rewind* rewind, ecs_entity handle) {
     uint32_t index = ecs_entity_index(handle);
     return index < rewind->ring_capacity ? &rewind->rings[index] : NULL;
 }
-/// Make room for the ring of an index. @return false when memory ran out.
-BASE_MUST_USE bool net_rewind_reserve_ring(net_rewind* rewind, uint32_t index);
-/// Get the state of tick rewind->tick to write it; a state that the tick has already is replaced.
-/// The values are not filled in. @return NULL when memory ran out.
-net_rewind_state* net_rewind_put(net_rewind* rewind, net_tick_ring* ring, ecs_entity handle,
-                                 uint32_t form);
-/// Drop all states.
-void net_rewind_clear(net_rewind* rewind);
 
 /// A component's value between two ticks, as clients show it: rounded as for the wire, then
 /// interpolated.

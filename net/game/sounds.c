@@ -5,7 +5,7 @@
 // of its own, without this handler. So the picture and the sound of an event come together. Where
 // it happened is read at once, because its target may be gone a moment later; how loud that is for
 // the player is decided when the sounds are taken.
-#include "game/sounds.h"
+#include "game/match.h"
 
 #include "base/math.h"
 #include "base/text.h"
@@ -132,7 +132,10 @@ static float volume_at(const net_sounds* sounds, const net_sound* sound, const f
     return left > 0.0f ? sound->volume * left * left : 0.0f;
 }
 
-uint32_t net_sounds_hear(net_sounds* sounds, ecs_entity listener, const net_heard** heard) {
+uint32_t net_match_hear(net_match* match, ecs_entity listener, const net_heard** heard) {
+    net_sounds* sounds = match->sounds;
+    *heard = NULL;
+    if (!sounds) return 0;
     float place[3];
     uint32_t count = 0;
     if (sounds->call_count > 0 && find_place(sounds, listener, place)) {

@@ -7,8 +7,6 @@
 
 #include "replicate/repl_state.h"
 #include "server/server_state.h"
-#include "server/session.h"
-#include "server/session_report.h"
 #include "state/varsize.h"
 
 #include "base/assert.h"

@@ -9,8 +9,6 @@
 #include "core/fault.h"
 #include "game/match.h"
 #include "replicate/repl_state.h"
-#include "server/session.h"
-#include "server/session_report.h"
 #include "state/varsize.h"
 
 #include "net/token.h"

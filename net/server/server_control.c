@@ -2,7 +2,6 @@
 // What the operator does while a match runs. A control of the match is checked, logged and done, in
 // this order: a log holds none that cannot be done, and a server that dies here has it in its log.
 #include "server/server_state.h"
-#include "server/session.h"
 
 #include "replicate/replicator.h"
 

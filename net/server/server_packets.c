@@ -15,7 +15,6 @@
 
 #include "core/worker.h"
 #include "replicate/repl_state.h"
-#include "server/session_report.h"
 
 #include "net/match.h"
 

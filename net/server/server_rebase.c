@@ -8,7 +8,6 @@
 // tick and count name the last one that came. Here they wait in one queue for all clients, since
 // which of them a client may see is known only when its scope is.
 #include "server/server_state.h"
-#include "server/session.h"
 
 #include "replicate/repl_state.h"
 #include "state/varsize.h"

@@ -10,8 +10,6 @@
 //
 // Read net_server_service at the end first.
 #include "server/server_state.h"
-#include "server/session.h"
-#include "server/session_report.h"
 #include "session/control.h"
 
 #include "base/assert.h"

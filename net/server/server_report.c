@@ -4,7 +4,6 @@
 #include "replicate/repl_state.h"
 
 #include "server/server_state.h"
-#include "server/session_report.h"
 #include "state/varsize.h"
 
 #include "net/match.h"

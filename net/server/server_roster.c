@@ -6,7 +6,11 @@
 
 #include "session/control.h"
 
+#include "net/match.h"
+
 #include "base/assert.h"
+
+#include <string.h>
 
 // An entry has at most 2 + 6 + 2 + NET_PLAYER_NAME_BYTES_MAX + 2 bytes, the number of a gone
 // player 5.
@@ -49,6 +53,21 @@ static bool is_whole_due(const net_session* session) {
     return session->wants_roster;
 }
 
+static uint32_t list_followed(net_server* server) {
+    const net_match* match = server->config.match;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < server->followed_count; i++) {
+        const char* name = net_match_player_name(match, server->followed[i].client);
+        if (!name) continue; // it was refused, and leaves with the next tick
+        Shoal__Wire__RosterEntry* entry = &server->roster[count++];
+        shoal__wire__roster_entry__init(entry);
+        entry->client = server->followed[i].client;
+        entry->name = (char*)(uintptr_t)name; // encoding only reads it
+        entry->is_bot = server->followed[i].is_bot;
+    }
+    return count;
+}
+
 // The whole roster, to all that want it.
 static void send_whole(net_server* server) {
     uint32_t count = 0;
@@ -64,7 +83,7 @@ static void send_whole(net_server* server) {
         entry->is_bot = other->is_bot;
     }
     if (!is_wanted) return;
-    if (server->config.is_following) count = net_server_list_followed(server);
+    if (server->config.is_following) count = list_followed(server);
     send_roster(server, is_whole_due, count, 0);
     for (net_session* session = NULL; (session = net_server_next(server, session));)
         session->wants_roster = false;
@@ -118,4 +137,43 @@ void net_server_send_rosters(net_server* server, const net_tick_inputs* begin) {
             !session->has_roster)
             want_whole(session);
     send_whole(server);
+}
+
+// The players of a match that runs elsewhere: they have no sessions here, and stand in the roster
+// that spectators get. Who was there before this server began to follow has a name only: a save
+// does not say who is a bot.
+
+net_result net_server_open_followed(net_server* server) {
+    net_match* match = server->config.match;
+    const uint32_t count = net_match_players(match, NULL, 0);
+    BASE_ASSERT(count <= server->roster_capacity);
+    server->followed =
+        base_allocate_zero(server->allocator, server->roster_capacity * sizeof *server->followed);
+    if (!server->followed) return NET_ERR_MEMORY;
+    // The scratch of those who went has the same room.
+    (void)net_match_players(match, server->roster_gone, server->roster_capacity);
+    for (uint32_t i = 0; i < count; i++)
+        server->followed[i].client = server->roster_gone[i];
+    server->followed_count = count;
+    return NET_OK;
+}
+
+static void remove_followed(net_server* server, uint32_t client) {
+    uint32_t i = 0;
+    while (i < server->followed_count && server->followed[i].client != client)
+        i++;
+    if (i == server->followed_count) return;
+    server->followed_count--;
+    memmove(server->followed + i, server->followed + i + 1,
+            (server->followed_count - i) * sizeof *server->followed);
+}
+
+void net_server_note_followed(net_server* server, const net_tick_inputs* begin) {
+    for (uint32_t i = 0; i < begin->leave_count; i++)
+        remove_followed(server, begin->leaves[i].client);
+    for (uint32_t i = 0; i < begin->join_count; i++) {
+        BASE_ASSERT(server->followed_count < server->roster_capacity);
+        server->followed[server->followed_count++] =
+            (net_followed){begin->joins[i].client, begin->joins[i].is_bot};
+    }
 }

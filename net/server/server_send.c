@@ -24,8 +24,6 @@
 
 #include "core/fault.h"
 #include "replicate/repl_state.h"
-#include "server/session_report.h"
-#include "server/session.h"
 #include "core/worker.h"
 #include "session/packet_header.h"
 #include "state/varsize.h"

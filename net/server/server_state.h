@@ -354,8 +354,6 @@ ecs_entity net_spectator_player(net_server* server, net_session* session);
 
 /// Replication states of clients that left: destroyed bit by bit.
 
-/// Take over the replication state of a session that ends. The net half must be collected.
-void net_server_take_leaver(net_server* server, net_session* session);
 /// Once per tick, after the net half was collected: destroy a few.
 void net_server_destroy_leavers(net_server* server);
 /// Destroy all, at the end.
@@ -423,12 +421,10 @@ void net_session_send_roster(net_server* server, net_session* session);
 bool net_session_has_resumed_just_now(const net_server* server, const net_session* session);
 /// After the joins and leaves of a tick: new players get the whole roster, all others the changes.
 void net_server_send_rosters(net_server* server, const net_tick_inputs* begin);
-/// server_follow.c: the players of a match that runs elsewhere.
+/// The players of a match that runs elsewhere.
 BASE_MUST_USE net_result net_server_open_followed(net_server* server);
 /// They are as after this tick's leaves and joins.
 void net_server_note_followed(net_server* server, const net_tick_inputs* begin);
-/// Fill server->roster. @return how many there are.
-uint32_t net_server_list_followed(net_server* server);
 /// Send the rosters that were withheld after quick resumptions, when it is time.
 void net_server_send_due_rosters(net_server* server);
 

@@ -9,8 +9,6 @@
 // Work on these (silent clients, replication states of new players, the roster) comes after it,
 // with and without a thread, so that both ways send the same datagrams.
 #include "server/server_state.h"
-#include "server/session_report.h"
-#include "server/session.h"
 
 #include "game/match.h"
 #include "replicate/repl_state.h"

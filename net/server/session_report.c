@@ -4,7 +4,6 @@
 // Tick and scope stand in a report only when the client certainly has that tick too: a person or a
 // test compares them with the client's own line, and must never meet a pair that only looks like
 // one. A client that never joined has nothing, at tick 0.
-#include "server/session_report.h"
 
 #include "core/fault.h"
 #include "replicate/repl_state.h"

@@ -7,7 +7,6 @@
 #include "base/rng.h"
 #include "base/text.h"
 #include "breakout.h"
-#include "game/module_files.h"
 #include "game/module.h"
 #include "float_hosts.h"
 #include "net/limits.h"
