@@ -162,6 +162,8 @@ static bool check_use(const client_config* config, const base_reporter* reporter
 }
 
 #define FIELD(name) BASE_OPTION_FIELD(client_config, name)
+// Of a key of an option, "--log FILE,keep=N".
+#define KEY(name) FIELD(name)
 
 static const base_option table[] = {
     {"game", FIELD(game), "NAME|FILE.so", "the game (default: the one that the server runs)", 0, 0},
@@ -213,41 +215,41 @@ static const base_option_group groups[] = {
 };
 
 static const base_option window_keys[] = {
-    {"size", FIELD(size), "WxH", "of the window or picture", 0, 0},
-    {"players", FIELD(people), "N",
+    {"size", KEY(size), "WxH", "of the window or picture", 0, 0},
+    {"players", KEY(people), "N",
      "N people at this window, side by side, with keys and game controllers", 1, CLIENT_PEOPLE_MAX},
-    {"fullscreen", FIELD(is_fullscreen), NULL, "begin without a frame; F11 changes it", 0, 0},
-    {"panel", FIELD(has_panel), NULL, "open the panel of F1 from the start", 0, 0},
-    {"volume", FIELD(volume), "N", "of sounds and music, 0 to 100; 0: none (M: mute)", 0,
+    {"fullscreen", KEY(is_fullscreen), NULL, "begin without a frame; F11 changes it", 0, 0},
+    {"panel", KEY(has_panel), NULL, "open the panel of F1 from the start", 0, 0},
+    {"volume", KEY(volume), "N", "of sounds and music, 0 to 100; 0: none (M: mute)", 0,
      CLIENT_VOLUME_MAX},
-    {"fps", FIELD(fps), "N", "frames a second at most; 0: as the display", 0, 1000},
-    {"config-dir", FIELD(config_dir), "DIR",
+    {"fps", KEY(fps), "N", "frames a second at most; 0: as the display", 0, 1000},
+    {"config-dir", KEY(config_dir), "DIR",
      "where a game's keys are kept (default: ~/.config/shoal)", 0, 0},
-    {"faults", FIELD(faults), "FILE", "show its lines while it is there: what a build said", 0, 0},
+    {"faults", KEY(faults), "FILE", "show its lines while it is there: what a build said", 0, 0},
 };
 
 static const base_option replay_keys[] = {
-    {"follow", FIELD(follow_s), "S", "the log is still written: stay S seconds before its end", 0,
+    {"follow", KEY(follow_s), "S", "the log is still written: stay S seconds before its end", 0,
      3600},
-    {"client", FIELD(client), "N", "the view of client N", 0, UINT32_MAX},
-    {"inspect", FIELD(inspect), "INDEX:GENERATION", "show the components of this entity", 0, 0},
+    {"client", KEY(client), "N", "the view of client N", 0, UINT32_MAX},
+    {"inspect", KEY(inspect), "INDEX:GENERATION", "show the components of this entity", 0, 0},
 };
 
 static const base_option shot_keys[] = {
-    {"tick", FIELD(shot_tick), "N", "the first frame at or after tick N (0: the last frame)", 0, 0},
-    {"every", FIELD(shot_every), "N", "then a picture each N ticks: FILE-0001.png...", 0, 1000000},
+    {"tick", KEY(shot_tick), "N", "the first frame at or after tick N (0: the last frame)", 0, 0},
+    {"every", KEY(shot_every), "N", "then a picture each N ticks: FILE-0001.png...", 0, 1000000},
 };
 
 static const base_option tune_keys[] = {
-    {"rate-max", FIELD(rate_bytes_max), "BYTES",
+    {"rate-max", KEY(rate_bytes_max), "BYTES",
      "ask the server for at most BYTES a second; 0: its own limit", 0, NET_RATE_BYTES_LIMIT},
 };
 
 static const base_option debug_keys[] = {
-    {"dump-world", FIELD(dump_world), "FILE", "at the end write the world of the (first) client", 0,
+    {"dump-world", KEY(dump_world), "FILE", "at the end write the world of the (first) client", 0,
      0},
-    {"trace-session", FIELD(session_trace), "FILE",
-     "write each packet and each change of a session", 0, 0},
+    {"trace-session", KEY(session_trace), "FILE", "write each packet and each change of a session",
+     0, 0},
 };
 
 static const base_option_keys keys[] = {
