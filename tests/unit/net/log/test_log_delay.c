@@ -2,7 +2,7 @@
 // Ticks come in heaps, late or after a pause, and are given a fixed time after they were made.
 #include "test.h"
 
-#include "stream/log_delay.h"
+#include "stream/follow.h"
 #include "scarce.h"
 
 enum { RATE = 50, TICK_US = 20000, DELAY_US = 3000000, TICKS_MAX = 4000 };
