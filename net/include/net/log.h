@@ -532,13 +532,13 @@ typedef struct net_log_tick {
     uint64_t state_hash, world_hash;
     const uint8_t* changes; ///< proto/LOG.md, "Sums"; borrowed until the next step
     size_t changes_bytes;
-    /// From this tick to `tick` - 1 nothing could be read: it went on at a keyframe. 0: not so.
+    /// From this tick to the one before cannot be read: it went on at a keyframe. 0: not so.
     ecs_tick lost_first;
 } net_log_tick;
 
 /// Create the match that the log's header describes, and go to `tick` (net_log_replay_seek; 0: it
-/// begins before tick 1). The caller owns the replay; it uses the reader, and reader and module must
-/// outlive it. A content hash that differs is reported and the replay goes on.
+/// begins before tick 1). The caller owns the replay; it uses the reader, and reader and module
+/// must outlive it. A content hash that differs is reported and the replay goes on.
 /// @return NET_OK; NET_ERR_UNKNOWN (reported: a client's record, which cannot run again);
 ///         NET_ERR_SCHEMA (reported: a log of another game, or what differs in the schema);
 ///         NET_ERR_MODULE (reported); NET_ERR_DAMAGED (reported: bad settings, or nothing at or
