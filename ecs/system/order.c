@@ -222,13 +222,7 @@ ecs_result ecs_order_sort(ecs_world* world, const base_reporter* reporter,
 // Nodes are the systems and sync points of a stage in their order. There is an edge from each to
 // every later one that it is ordered before, or conflicts with. The wave of a node is the length of
 // the longest way that leads to it, so each runs as early as the edges let it. A flush point
-// follows each wave; there, structure changes and nothing else runs.
-//
-//     order    a writes pos     b reads pos     c writes hp     d after c
-//     wave     0: a c           1: b d
-//
-// Systems that are not confined conflict with all others, so among them waves are the old order,
-// one by one.
+// follows each wave; there, structure changes and nothing else runs. README.md has a drawing.
 //
 // Waves depend on names, order and declarations only, never on the number of threads.
 

@@ -135,14 +135,10 @@ static bool cut_next(const ecs_world* world, const ecs_query* query, ecs_cut* cu
 
 // Recorders: each range of a system records commands and events into queues of its own.
 //
-// Ranges that run at the same time share no queue, so nothing waits and nothing depends on who was
-// first. A flush point takes the recorders in the order of systems and ranges: the events move to
-// the end of the world's queue as they are, bytes after bytes, and the commands are applied from
-// where they lie. What handlers of core events record meanwhile goes to the same recorder, after
-// its commands, and placeholders mean what that recorder gave out.
-//
-// Limits hold for each recorder, and once more for the world's queue of events when they move: what
-// does not fit is refused and counted. Both depend on what was recorded, never on threads.
+// At a flush point the events of each move to the end of the world's queue as they are, bytes after
+// bytes, and the commands are applied from where they lie. What handlers of core events record
+// meanwhile goes to the same recorder, after its commands, and placeholders mean what that recorder
+// gave out. Limits hold for each recorder, and once more for the world's queue when events move.
 
 // Learn the event types of a sealed world.
 static void recorder_init(const ecs_world* world, ecs_recorder* recorder) {

@@ -637,12 +637,11 @@ void ecs_inspect_writes(ecs_world* world, const base_reporter* reporter) {
 
 ecs_slip ecs_inspect_slips(ecs_world* world, uint32_t rows_max) {
     BASE_ASSERT(world->is_sealed && world->fast.stage_depth == 0);
-    const ecs_change found = ecs_track_find_slip(world, rows_max);
-    return (ecs_slip){found.entity, found.component};
+    return ecs_track_find_slip(world, rows_max);
 }
 
 void ecs_inspect_follow(ecs_world* world, ecs_slip slip) {
-    ecs_track_watch(world, (ecs_change){slip.entity, slip.component});
+    ecs_track_watch(world, slip);
     ecs_track_look(world, NULL);
 }
 

@@ -6,6 +6,7 @@
 /// Threads: the thread that owns the world, outside of stages.
 #pragma once
 
+#include "ecs/change.h"
 #include "ecs/event.h"
 #include "ecs/system.h"
 
@@ -83,10 +84,7 @@ void ecs_inspect_writes(ecs_world* world, const base_reporter* reporter);
 /// A value of a tracked component that is not what the last step left, though nothing opened it for
 /// writing: neither logs nor clients have it. It was written through a pointer that only reads, or
 /// through one that was kept.
-typedef struct ecs_slip {
-    ecs_entity entity; ///< ECS_ENTITY_NONE: none
-    ecs_component_id component;
-} ecs_slip;
+typedef ecs_change ecs_slip; ///< entity ECS_ENTITY_NONE: none
 
 /// Look for such a value among about `rows_max` values, further on in each call and from the
 /// beginning after the last. Call it after a step, before anything else writes. UINT32_MAX: all.
