@@ -86,7 +86,7 @@ static bool is_carried(const net_repl_state* repl, uint32_t back, uint32_t slot)
 // none is known.
 static ecs_tick explain_packets(const net_repl_state* repl, uint32_t slot, net_explanation* out) {
     ecs_tick sent = 0;
-    for (uint32_t back = 1; back <= net_repl_state_backs(repl); back++) {
+    for (uint32_t back = 1; back <= repl->backs; back++) {
         if (!is_carried(repl, back, slot)) continue;
         const net_packet_state state = net_repl_packet_state(repl, back);
         const ecs_tick tick = whole_tick(repl, net_repl_packet_tick(repl, back));
@@ -134,7 +134,7 @@ static net_held explain_held(const net_repl_state* repl, uint32_t slot,
     const uint64_t bit = UINT64_C(1) << (slot & 63);
     const uint32_t w = slot >> 6;
     const ecs_tick now = net_replicator_now(repl->replicator);
-    if (net_repl_state_backs(repl) > 0 && is_carried(repl, 1, slot)) return NET_HELD_NOT;
+    if (repl->backs > 0 && is_carried(repl, 1, slot)) return NET_HELD_NOT;
     if (!out->waits) return NET_HELD_NOTHING;
     if (net_repl_state_created(repl, w, bit) & bit) return NET_HELD_CREATE;
     if (out->packets_flying >= NET_REPL_STATE_FLYING_MAX) return NET_HELD_FLYING;
@@ -208,8 +208,7 @@ static void explain_client(net_repl_state* repl, net_explanation* out) {
     if (slot != UINT32_MAX && repl->handles[slot] != out->entity) slot = UINT32_MAX;
     out->slot = slot;
     out->waiting = repl->pending_count;
-    if (net_repl_state_backs(repl) > 0)
-        out->newest_packet_tick = whole_tick(repl, net_repl_packet_tick(repl, 1));
+    if (repl->backs > 0) out->newest_packet_tick = whole_tick(repl, net_repl_packet_tick(repl, 1));
     out->held = NET_HELD_SCOPE;
     if (slot != UINT32_MAX && repl->members[slot].index != 0) {
         out->is_in_scope = true;

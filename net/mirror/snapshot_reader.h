@@ -160,25 +160,12 @@ struct net_mirror {
 BASE_MUST_USE net_result net_mirror_decode(net_mirror* mirror, uint16_t seq, ecs_tick tick,
                                            proto_bit_reader* snapshot);
 
-// mirror.c
-/// Read snapshots in this code from now on. @return false: memory ran out.
-bool net_mirror_use_solo(net_mirror* mirror, const net_solo* solo);
-
-// mirror_apply.c
-/// Apply the records of the decoded snapshot. @return NET_OK; an error leaves the mirror broken.
-BASE_MUST_USE net_result net_mirror_apply(net_mirror* mirror, ecs_tick tick);
-/// The entity of a slot is gone as of `tick`: end its incarnation, and say so.
-void net_mirror_end_slot(net_mirror* mirror, net_mirror_slot* slot, ecs_tick tick);
-/// Release the handles that the newest row of a slot names.
-void net_mirror_release_newest(net_mirror* mirror, const net_mirror_slot* slot);
-
 // mirror_store.c
 /// The entity is gone (NULL), or has another template now: components that it lacks have no value.
 void net_mirror_drop_values(net_mirror* mirror, ecs_entity entity,
                             const net_row_template* row_template);
 void net_mirror_drop_all_values(net_mirror* mirror);
 
-// mirror_store.c
 /// A slot below slots.count, an index below indices.count.
 static inline net_mirror_slot* net_mirror_slot_of(const net_mirror* mirror, uint32_t slot) {
     return (net_mirror_slot*)mirror->slots.pages[slot / NET_MIRROR_PAGE] + slot % NET_MIRROR_PAGE;
@@ -215,16 +202,13 @@ BASE_MUST_USE net_result net_mirror_remember(net_mirror* mirror, uint16_t seq, e
 bool net_mirror_next_slot(const net_mirror_packet* packet, uint32_t* at, uint32_t* next,
                           uint32_t* slot);
 
-// mirror_store.c
 /// The present incarnation of this slot ended at `tick`. It becomes the previous one, if there is
 /// room and it was not parked. The slot's ring is empty afterwards.
 void net_mirror_keep_previous(net_mirror* mirror, uint32_t number, ecs_tick tick);
-// mirror_store.c
 /// A record names a slot where an entity is parked: that one moves, and the slot is empty.
 /// @return NET_OK; NET_ERR_MEMORY; NET_ERR_FULL (every slot has an entity).
 BASE_MUST_USE net_result net_mirror_move_parked(net_mirror* mirror, uint32_t number);
 
-// mirror_store.c
 /// Drop previous incarnations that ended too long before mirror->tick, or all.
 void net_mirror_expire_previous(net_mirror* mirror);
 void net_mirror_drop_previous(net_mirror* mirror);

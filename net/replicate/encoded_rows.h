@@ -191,13 +191,6 @@ static inline uint32_t net_encoded_rows_wanted(const net_encoded_rows* encoded_r
 /// @return false when there is none.
 bool net_encoded_rows_find_wanted(net_encoded_rows* encoded_rows, uint32_t wanted,
                                   const net_encoded_row_key* key, net_encoded_row* encoded);
-/// The same for any key.
-static inline bool net_encoded_rows_find(net_encoded_rows* encoded_rows,
-                                         const net_encoded_row_key* key, net_encoded_row* encoded) {
-    return net_encoded_rows_find_wanted(encoded_rows, net_encoded_rows_wanted(encoded_rows, key),
-                                        key, encoded);
-}
-
 /// Private to replicate: what the encoded_rows files share.
 
 static inline void net_encoded_rows_begin_home(const net_encoded_rows* encoded_rows,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The replication state of one client: creating and destroying it, its packets, and questions. README.md tells
-// how the parts work together.
+// The replication state of one client: creating and destroying it, its packets, and questions.
+// README.md tells how the parts work together.
 #include "replicate/repl_state.h"
 
 #include "core/fault.h"
@@ -153,7 +153,7 @@ bool net_repl_state_acked(net_repl_state* repl, uint16_t seq) {
     repl->round_ticks = net_repl_state_now(repl) - net_repl_packet_tick(repl, back);
     if (back <= WORD_BITS) repl->recent_acked |= UINT64_C(1) << (back - 1);
     if (net_fault_is_planted(NET_FAULT_STALE_ACK)) repl->recent_acked |= 1;
-    if (back > net_repl_state_backs(repl)) return true;
+    if (back > repl->backs) return true;
     const uint64_t* carried = net_repl_carried(repl, back);
     uint32_t words = net_repl_state_words(repl);
     for (uint32_t w = 0; w < words; w++)
@@ -167,7 +167,7 @@ static void lose_word(net_repl_state* repl, uint32_t back, uint32_t w, uint64_t 
     uint64_t newest = lost & ~carried_later(repl, back, w);
     // Of packets of one tick it is enough that one came.
     uint32_t tick = net_repl_packet_tick(repl, back);
-    for (uint32_t i = 1; i <= net_repl_state_backs(repl); i++)
+    for (uint32_t i = 1; i <= repl->backs; i++)
         if (net_repl_packet_tick(repl, i) == tick &&
             net_repl_packet_state(repl, i) == NET_PACKET_ACKED)
             newest &= ~net_repl_carried(repl, i)[w];
@@ -190,7 +190,7 @@ bool net_repl_state_lost(net_repl_state* repl, uint16_t seq) {
     set_state(repl, back, NET_PACKET_LOST);
     repl->counters.packets_lost++;
     if (net_fault_is_planted(NET_FAULT_NO_REPEAT)) return true;
-    BASE_ASSERT(back <= net_repl_state_backs(repl)); // the window holds all that fly
+    BASE_ASSERT(back <= repl->backs); // the window holds all that fly
     const uint64_t* carried = net_repl_carried(repl, back);
     uint32_t words = net_repl_state_words(repl);
     for (uint32_t w = 0; w < words; w++)
@@ -282,7 +282,7 @@ uint64_t net_repl_state_created(const net_repl_state* repl, uint32_t w, uint64_t
     waiting &= ~net_set(repl, NET_SET_LIVE)[w] & ~net_set(repl, NET_SET_GOING)[w];
     if (!waiting) return 0;
     uint64_t flying = 0, old = ~net_set(repl, NET_SET_YOUNG)[w];
-    uint32_t backs = net_repl_state_backs(repl), now = net_repl_state_now(repl);
+    uint32_t backs = repl->backs, now = net_repl_state_now(repl);
     uint32_t ticks = repl->round_ticks + 1;
     if (ticks < NET_REPL_STATE_CREATE_TICKS) ticks = NET_REPL_STATE_CREATE_TICKS;
     for (uint32_t back = 1; back <= backs && waiting; back++) {
@@ -302,7 +302,7 @@ uint64_t net_repl_state_created(const net_repl_state* repl, uint32_t w, uint64_t
 // Counters of six bits for 64 slots at once; a full one stays full.
 void net_repl_state_mark_full(const net_repl_state* repl, uint64_t* held) {
     if (repl->flying < NET_REPL_STATE_FLYING_MAX) return;
-    uint32_t backs = net_repl_state_backs(repl), words = net_repl_state_words(repl);
+    uint32_t backs = repl->backs, words = net_repl_state_words(repl);
     for (uint32_t w = 0; w < words; w++) {
         uint64_t planes[COUNTER_BITS] = {0}, full = 0;
         for (uint32_t back = 1; back <= backs; back++) {
@@ -322,7 +322,7 @@ void net_repl_state_mark_full(const net_repl_state* repl, uint64_t* held) {
 }
 
 uint32_t net_repl_state_find_base(const net_repl_state* repl, uint32_t slot) {
-    uint32_t backs = net_repl_state_backs(repl), now = net_repl_state_now(repl);
+    uint32_t backs = repl->backs, now = net_repl_state_now(repl);
     for (uint32_t back = 1; back <= backs; back++)
         if (net_repl_packet_state(repl, back) == NET_PACKET_ACKED &&
             net_repl_packet_tick(repl, back) != now &&
@@ -408,7 +408,7 @@ void net_repl_state_set_watch(net_repl_state* repl, const net_repl_state_watch* 
 
 // The tick of the row that a client certainly has newest. @return false: it is not certain.
 static bool find_certain(const net_repl_state* repl, uint32_t slot, uint32_t* tick) {
-    uint32_t backs = net_repl_state_backs(repl);
+    uint32_t backs = repl->backs;
     for (uint32_t back = 1; back <= backs; back++) {
         if (!(net_repl_carried(repl, back)[slot >> 6] >> (slot & 63) & 1)) continue;
         *tick = net_repl_packet_tick(repl, back);

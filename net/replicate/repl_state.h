@@ -286,17 +286,12 @@ static inline uint32_t net_words_count(const uint64_t* words, uint32_t word_coun
     return count;
 }
 
-/// Packets with sets: the newest ones, 1..this back.
-static inline uint32_t net_repl_state_backs(const net_repl_state* repl) {
-    return repl->backs;
-}
-
-/// The same while the next packet is written, for which the oldest sets were emptied.
+/// Packets with sets while the next packet is written, for which the oldest sets were emptied.
 static inline uint32_t net_repl_state_backs_whole(const net_repl_state* repl) {
     return repl->backs == repl->window ? repl->backs - 1 : repl->backs;
 }
 
-/// The packet that is `back` before the next one. back is 1..net_repl_state_backs.
+/// The packet that is `back` before the next one. back is 1..repl->backs.
 static inline uint64_t* net_repl_carried(const net_repl_state* repl, uint32_t back) {
     return repl->carried +
            (size_t)((uint16_t)(repl->seq_next - back) & (repl->window - 1)) * repl->word_count;

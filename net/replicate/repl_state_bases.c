@@ -375,7 +375,7 @@ static uint32_t choose_seconds(composer* c, base_group* group) {
 static uint64_t find_free(const composer* c, uint32_t back, uint32_t w) {
     const net_repl_state* repl = c->repl;
     uint64_t none = c->single[w] & ~net_set(repl, NET_SET_PREVIOUS)[w];
-    uint32_t tick = net_repl_packet_tick(repl, back), backs = net_repl_state_backs(repl);
+    uint32_t tick = net_repl_packet_tick(repl, back), backs = repl->backs;
     for (uint32_t i = back; none && i <= backs && net_repl_packet_tick(repl, i) == tick; i++)
         none &= ~net_repl_carried(repl, i)[w];
     for (uint32_t i = back - 1; none && i >= 1 && net_repl_packet_tick(repl, i) == tick; i--)
@@ -433,7 +433,7 @@ static bool add_group(composer* c, base_group* group) {
 }
 
 static void begin_acked(const net_repl_state* repl, acked_list* acked) {
-    uint32_t backs = net_repl_state_backs(repl);
+    uint32_t backs = repl->backs;
     if (backs > NET_REPL_STATE_BACK_MAX) backs = NET_REPL_STATE_BACK_MAX;
     acked->further = backs ? repl->recent_acked & (UINT64_MAX >> (64 - backs)) : 0;
     acked->count = 0;
@@ -522,7 +522,7 @@ uint32_t net_repl_state_base_age(const net_repl_state* repl, uint32_t slot) {
     bool is_known = back || net_set_has(repl, NET_SET_BASED, slot);
     uint32_t sends = !back && net_set_has(repl, NET_SET_STALE, slot) ? repl->unheard[slot] : 0;
     uint32_t old_sends = sends, age = now - base; // they are older than all of the window
-    uint32_t newer = back ? back - 1 : net_repl_state_backs(repl);
+    uint32_t newer = back ? back - 1 : repl->backs;
     for (uint32_t i = newer; i >= 1 && is_known; i--) {
         if (!(net_repl_carried(repl, i)[slot >> 6] >> (slot & 63) & 1)) continue;
         sends++;

@@ -89,7 +89,7 @@ static uint64_t* move_packets(const net_repl_state* repl, const uint64_t* from, 
                               uint32_t word_count) {
     uint64_t* to =
         base_allocate_zero(repl->replicator->allocator, (size_t)window * word_count * sizeof *to);
-    uint32_t backs = to ? net_repl_state_backs(repl) : 0;
+    uint32_t backs = to ? repl->backs : 0;
     for (uint32_t back = 1; back <= backs && repl->word_count > 0; back++) {
         uint32_t seq = (uint16_t)(repl->seq_next - back);
         memcpy(to + (size_t)(seq & (window - 1)) * word_count,
@@ -282,7 +282,7 @@ void net_repl_state_free_slot(net_repl_state* repl, uint32_t slot) {
     if (net_set_has(repl, NET_SET_PENDING, slot)) repl->pending_count--;
     uint64_t keep = ~(UINT64_C(1) << (slot & 63));
     if (net_set_has(repl, NET_SET_KNOWN, slot)) {
-        uint32_t backs = net_repl_state_backs(repl);
+        uint32_t backs = repl->backs;
         for (uint32_t back = 1; back <= backs; back++)
             net_repl_carried(repl, back)[slot >> 6] &= keep;
     }
@@ -356,7 +356,7 @@ uint16_t net_repl_state_classes_at(const net_repl_state* repl, uint32_t slot, ui
 
 // Entries that no base is older than: both bases are in the window or newer than it.
 static void drop_old_reclasses(net_repl_state* repl) {
-    uint32_t backs = net_repl_state_backs(repl);
+    uint32_t backs = repl->backs;
     if (repl->reclass_count == 0 || backs < repl->window) return;
     uint32_t oldest = net_repl_packet_tick(repl, backs);
     for (uint32_t i = 0; i < repl->reclass_count; i++) {
@@ -382,7 +382,7 @@ static void begin_epoch(net_repl_state* repl, uint32_t slot) {
     uint32_t w = slot >> 6;
     uint64_t keep = ~(UINT64_C(1) << (slot & 63));
     if (net_set_has(repl, NET_SET_KNOWN, slot)) {
-        uint32_t backs = net_repl_state_backs(repl);
+        uint32_t backs = repl->backs;
         for (uint32_t back = 1; back <= backs; back++)
             net_repl_carried(repl, back)[w] &= keep;
     }

@@ -141,7 +141,7 @@ static inline uint32_t packet_age(const collector* c, uint32_t back) {
 
 // Packets that show the age of a slot.
 static inline uint32_t backs_of(const collector* c) {
-    uint32_t backs = net_repl_state_backs(c->repl);
+    uint32_t backs = c->repl->backs;
     return backs < BACKS_MAX ? backs : BACKS_MAX;
 }
 

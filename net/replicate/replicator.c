@@ -368,7 +368,7 @@ static void validate_slots(const net_repl_state* repl) {
 }
 
 static void validate_packets(const net_repl_state* repl) {
-    uint32_t backs = net_repl_state_backs(repl), flying = 0, words = net_repl_state_words(repl);
+    uint32_t backs = repl->backs, flying = 0, words = net_repl_state_words(repl);
     BASE_ASSERT((repl->window & (repl->window - 1)) == 0 && repl->window <= NET_REPL_STATE_PACKETS);
     BASE_ASSERT(backs <= repl->window && backs <= repl->packet_count);
     for (uint32_t back = 1; back <= NET_REPL_STATE_PACKETS && back <= repl->packet_count; back++) {

@@ -83,7 +83,7 @@ static watched* watch(scenario* self, const net_session* session) {
 
 static bool has_sets(const net_repl_state* view, uint16_t seq, net_packet_state state) {
     uint32_t back = (uint16_t)(view->seq_next - seq);
-    return back <= net_repl_state_backs(view) && net_repl_packet_state(view, back) == state;
+    return back <= view->backs && net_repl_packet_state(view, back) == state;
 }
 
 // Does the server know that the row came, or may it still come? An acknowledgement may come when

@@ -550,7 +550,7 @@ static void check_widening(view_world* w) {
         move_all(w, movers, MOVERS);
         (void)view_write(w, 0);
         assert_ok(view_deliver(w, 0));
-        for (uint32_t back = 1; back <= net_repl_state_backs(w->repl); back++)
+        for (uint32_t back = 1; back <= w->repl->backs; back++)
             assert_int_equal(net_words_count(net_repl_listed(w->repl, back), w->repl->word_count),
                              MOVERS);
     }
