@@ -59,16 +59,10 @@ static void release_value(net_varsize_receiver* receiver, const waiting_value* v
                  value->message.size);
 }
 
-void net_varsize_receiver_clear(net_varsize_receiver* receiver) {
-    for (uint32_t i = 0; i < receiver->waiting_count; i++)
-        release_value(receiver, &receiver->waiting[i]);
-    receiver->waiting_count = receiver->evicted_count = 0;
-    receiver->version = 0;
-}
-
 void net_varsize_receiver_destroy(net_varsize_receiver* receiver) {
     if (!receiver) return;
-    net_varsize_receiver_clear(receiver);
+    for (uint32_t i = 0; i < receiver->waiting_count; i++)
+        release_value(receiver, &receiver->waiting[i]);
     BASE_ARRAY_RELEASE(receiver->config.allocator, receiver->waiting, receiver->waiting_capacity);
     BASE_ARRAY_RELEASE(receiver->config.allocator, receiver->evicted, receiver->evicted_capacity);
     base_release(receiver->config.allocator, receiver, sizeof *receiver);

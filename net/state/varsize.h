@@ -163,8 +163,6 @@ BASE_MUST_USE net_result net_varsize_receiver_tick(net_varsize_receiver* receive
 /// A value that was dropped while it waited, to be reported to the server
 /// (net_varsize_sender_lost); each once. @return false: no more.
 bool net_varsize_receiver_next_evicted(net_varsize_receiver* receiver, net_varsize_lost* lost);
-/// Drop all waiting values and forget every version.
-void net_varsize_receiver_clear(net_varsize_receiver* receiver);
 uint32_t net_varsize_receiver_waiting(const net_varsize_receiver* receiver);
 const net_varsize_receiver_counters*
 net_varsize_receiver_get_counters(const net_varsize_receiver* receiver);
