@@ -104,20 +104,6 @@ static void check_component(const place* at) {
     }
 }
 
-void net_check_values(net_checker* self) {
-    ecs_world* world = net_match_world(self->server);
-    ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE);
-    for (; entity != ECS_ENTITY_NONE; entity = ecs_entity_next(world, entity)) {
-        const ecs_template* source = ecs_template_get(world, ecs_entity_template(world, entity));
-        for (uint32_t i = 0; source && i < source->component_count; i++) {
-            const ecs_template_component* component = &source->components[i];
-            const place at = {self, entity, source, component,
-                              ecs_component_get(world, component->component)->name};
-            check_component(&at);
-        }
-    }
-}
-
 static void check_hidden(const place* at, net_match* mirror) {
     ecs_world *world = net_match_world(at->self->server), *there = net_match_world(mirror);
     const ecs_world* view = net_match_world(at->self->view);
@@ -142,17 +128,31 @@ static void check_hidden(const place* at, net_match* mirror) {
         ecs_entity_generation(at->entity));
 }
 
-void net_check_hidden_values(net_checker* self, net_match* mirror) {
-    ecs_world *world = net_match_world(self->server), *there = net_match_world(mirror);
+// Of `mirror`: what it may have of the server's world. NULL: all values of that.
+static void check_world(net_checker* self, net_match* mirror) {
+    ecs_world *world = net_match_world(self->server),
+              *there = mirror ? net_match_world(mirror) : NULL;
     ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE);
     for (; entity != ECS_ENTITY_NONE; entity = ecs_entity_next(world, entity)) {
         const ecs_template* source = ecs_template_get(world, ecs_entity_template(world, entity));
-        if (!source || !source->is_replicated || !ecs_is_alive(there, entity)) continue;
+        if (!source || (there && (!source->is_replicated || !ecs_is_alive(there, entity))))
+            continue;
         for (uint32_t i = 0; i < source->component_count; i++) {
             const ecs_template_component* component = &source->components[i];
             const place at = {self, entity, source, component,
                               ecs_component_get(world, component->component)->name};
-            check_hidden(&at, mirror);
+            if (mirror)
+                check_hidden(&at, mirror);
+            else
+                check_component(&at);
         }
     }
+}
+
+void net_check_values(net_checker* self) {
+    check_world(self, NULL);
+}
+
+void net_check_hidden_values(net_checker* self, net_match* mirror) {
+    check_world(self, mirror);
 }

@@ -293,24 +293,6 @@ void enet_socket_destroy(ENetSocket socket) {
 
 // ---- binding
 
-static bool bind_real(net_socket_entry* entry, uint32_t index) {
-    net_address* at = &entry->bound[index];
-    int descriptor = net_socket_pipe_descriptor(entry->pipes[index]);
-    bool is_ipv6 = net_socket_pipe_is_ipv6(entry->pipes[index]);
-    struct sockaddr_in6 ipv6 = {
-        .sin6_family = AF_INET6, .sin6_port = htons(at->port), .sin6_scope_id = at->scope};
-    memcpy(&ipv6.sin6_addr, at->ip, sizeof at->ip);
-    struct sockaddr_in ipv4 = {.sin_family = AF_INET,
-                               .sin_port = htons(at->port),
-                               .sin_addr.s_addr = net_address_ipv4_host(at)};
-    struct sockaddr* name = is_ipv6 ? (struct sockaddr*)&ipv6 : (struct sockaddr*)&ipv4;
-    socklen_t size = is_ipv6 ? sizeof ipv6 : sizeof ipv4;
-    if (bind(descriptor, name, size) != 0 || getsockname(descriptor, name, &size) != 0)
-        return false;
-    at->port = ntohs(is_ipv6 ? ipv6.sin6_port : ipv4.sin_port);
-    return true;
-}
-
 int enet_socket_bind(ENetSocket socket, const ENetAddress* address) {
     net_socket_entry* entry = net_socket_entry_find(socket);
     if (!entry) return -1;
@@ -322,8 +304,8 @@ int enet_socket_bind(ENetSocket socket, const ENetAddress* address) {
         entry->bound_count = 1;
     }
     for (uint32_t i = 0; i < entry->bound_count; i++) {
-        bool is_bound =
-            entry->is_virtual ? net_socket_virtual_bind(&entry->bound[i]) : bind_real(entry, i);
+        bool is_bound = entry->is_virtual ? net_socket_virtual_bind(&entry->bound[i])
+                                          : net_socket_pipe_bind(entry->pipes[i], &entry->bound[i]);
         if (!is_bound) return -1;
     }
     return 0;

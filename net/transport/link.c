@@ -30,27 +30,49 @@ typedef struct net_link_flips {
     uint32_t bits[NET_LINK_FLIPPED_BITS_MAX];
 } net_link_flips;
 
-static bool is_in(double value, double low, double high) {
-    return value >= low && value <= high;
-}
+// The keys of a config, and their ranges.
 
-static bool is_off_or_in(double value, double low, double high) {
-    return value == 0 || is_in(value, low, high);
+enum { TEXT_BYTES_MAX = 512, KEY_SEED = 13, KEY_COUNT };
+
+typedef struct key_range {
+    double low, high;
+    size_t offset;
+    const char* zero; // meaning of 0 where `low` is above it
+} key_range;
+
+static const char* const key_names[KEY_COUNT] = {
+    "loss", "burst", "delay", "jitter", "duplicate", "reorder",    "flip",
+    "rate", "queue", "mtu",   "rebind", "outage_at", "outage_for", "seed"};
+
+static const key_range key_ranges[KEY_SEED] = {
+    {0, 100, offsetof(net_link_config, loss_percent), NULL},
+    {NET_LINK_BURST_MS_MIN, NET_LINK_MS_MAX, offsetof(net_link_config, burst_ms), "no bursts"},
+    {0, NET_LINK_MS_MAX, offsetof(net_link_config, delay_ms), NULL},
+    {0, NET_LINK_MS_MAX, offsetof(net_link_config, jitter_ms), NULL},
+    {0, 100, offsetof(net_link_config, duplicate_percent), NULL},
+    {0, 100, offsetof(net_link_config, reorder_percent), NULL},
+    {0, 100, offsetof(net_link_config, flip_percent), NULL},
+    {NET_LINK_RATE_KBIT_MIN, NET_LINK_RATE_KBIT_MAX, offsetof(net_link_config, rate_kbit),
+     "unlimited"},
+    {NET_LINK_QUEUE_MS_MIN, NET_LINK_MS_MAX, offsetof(net_link_config, queue_ms), "500"},
+    {NET_LINK_MTU_BYTES_MIN, NET_LINK_BYTES_MAX, offsetof(net_link_config, mtu_bytes), "unlimited"},
+    {NET_LINK_REBIND_MS_MIN, NET_LINK_OUTAGE_MS_MAX, offsetof(net_link_config, rebind_ms), "never"},
+    {0, NET_LINK_OUTAGE_MS_MAX, offsetof(net_link_config, outage_at_ms), NULL},
+    {0, NET_LINK_OUTAGE_MS_MAX, offsetof(net_link_config, outage_for_ms), NULL},
+};
+
+static bool is_in_range(const key_range* range, double value) {
+    return (range->zero && value == 0) || (value >= range->low && value <= range->high);
 }
 
 // Whether a config is one that net_link_config_parse could return.
-static bool net_link_config_is_sound(const net_link_config* config) {
-    return is_in(config->loss_percent, 0, 100) && is_in(config->duplicate_percent, 0, 100) &&
-           is_in(config->reorder_percent, 0, 100) && is_in(config->flip_percent, 0, 100) &&
-           is_in(config->delay_ms, 0, NET_LINK_MS_MAX) &&
-           is_in(config->jitter_ms, 0, NET_LINK_MS_MAX) &&
-           is_off_or_in(config->burst_ms, NET_LINK_BURST_MS_MIN, NET_LINK_MS_MAX) &&
-           is_off_or_in(config->queue_ms, NET_LINK_QUEUE_MS_MIN, NET_LINK_MS_MAX) &&
-           is_off_or_in(config->mtu_bytes, NET_LINK_MTU_BYTES_MIN, NET_LINK_BYTES_MAX) &&
-           is_off_or_in(config->rebind_ms, NET_LINK_REBIND_MS_MIN, NET_LINK_OUTAGE_MS_MAX) &&
-           is_in(config->outage_at_ms, 0, NET_LINK_OUTAGE_MS_MAX) &&
-           is_in(config->outage_for_ms, 0, NET_LINK_OUTAGE_MS_MAX) &&
-           is_off_or_in(config->rate_kbit, NET_LINK_RATE_KBIT_MIN, NET_LINK_RATE_KBIT_MAX);
+static bool config_is_sound(const net_link_config* config) {
+    for (int key = 0; key < KEY_SEED; key++) {
+        double value;
+        memcpy(&value, (const char*)config + key_ranges[key].offset, sizeof value);
+        if (!is_in_range(&key_ranges[key], value)) return false;
+    }
+    return true;
 }
 
 static void net_link_faults_init(net_link_faults* made, uint64_t seed) {
@@ -175,7 +197,7 @@ struct net_link {
 net_result net_link_create(const base_allocator* allocator, const net_link_config* config,
                            net_link** link) {
     BASE_ASSERT(config && link);
-    BASE_ASSERT(net_link_config_is_sound(config));
+    BASE_ASSERT(config_is_sound(config));
     net_link* made = base_allocate_zero(allocator, sizeof *made);
     if (!made) return NET_ERR_MEMORY;
     made->allocator = allocator;
@@ -207,7 +229,7 @@ void net_link_destroy(net_link* link) {
 
 void net_link_config_set(net_link* link, const net_link_config* config) {
     BASE_ASSERT(link && config);
-    BASE_ASSERT(net_link_config_is_sound(config));
+    BASE_ASSERT(config_is_sound(config));
     if (config->seed != link->config.seed) {
         link->rng = base_rng_make(config->seed, 0);
         net_link_faults_init(&link->faults, config->seed);
@@ -387,36 +409,7 @@ const net_link_stats* net_link_get_stats(const net_link* link) {
 // and their ranges; a wrong key is answered with the nearest right one, a wrong number with its
 // range.
 
-enum { TEXT_BYTES_MAX = 512, KEY_SEED = 13, KEY_COUNT };
-
 typedef enum side { SIDE_BOTH, SIDE_UP, SIDE_DOWN, SIDE_COUNT } side;
-
-typedef struct key_range {
-    double low, high;
-    size_t offset;
-    const char* zero; // meaning of 0 where `low` is above it
-} key_range;
-
-static const char* const key_names[KEY_COUNT] = {
-    "loss", "burst", "delay", "jitter", "duplicate", "reorder",    "flip",
-    "rate", "queue", "mtu",   "rebind", "outage_at", "outage_for", "seed"};
-
-static const key_range key_ranges[KEY_SEED] = {
-    {0, 100, offsetof(net_link_config, loss_percent), NULL},
-    {NET_LINK_BURST_MS_MIN, NET_LINK_MS_MAX, offsetof(net_link_config, burst_ms), "no bursts"},
-    {0, NET_LINK_MS_MAX, offsetof(net_link_config, delay_ms), NULL},
-    {0, NET_LINK_MS_MAX, offsetof(net_link_config, jitter_ms), NULL},
-    {0, 100, offsetof(net_link_config, duplicate_percent), NULL},
-    {0, 100, offsetof(net_link_config, reorder_percent), NULL},
-    {0, 100, offsetof(net_link_config, flip_percent), NULL},
-    {NET_LINK_RATE_KBIT_MIN, NET_LINK_RATE_KBIT_MAX, offsetof(net_link_config, rate_kbit),
-     "unlimited"},
-    {NET_LINK_QUEUE_MS_MIN, NET_LINK_MS_MAX, offsetof(net_link_config, queue_ms), "500"},
-    {NET_LINK_MTU_BYTES_MIN, NET_LINK_BYTES_MAX, offsetof(net_link_config, mtu_bytes), "unlimited"},
-    {NET_LINK_REBIND_MS_MIN, NET_LINK_OUTAGE_MS_MAX, offsetof(net_link_config, rebind_ms), "never"},
-    {0, NET_LINK_OUTAGE_MS_MAX, offsetof(net_link_config, outage_at_ms), NULL},
-    {0, NET_LINK_OUTAGE_MS_MAX, offsetof(net_link_config, outage_for_ms), NULL},
-};
 
 // One way, as a player at home, on the road, in a train and on a farm has it on a usual evening.
 typedef struct preset {
@@ -496,9 +489,7 @@ static net_result parse_value(reading* to, side of, int key, const char* text) {
         }
     } else {
         const key_range* range = &key_ranges[key];
-        bool is_number = base_text_parse_f64(text, &number);
-        bool is_off = range->zero && number == 0;
-        if (!is_number || !(is_off || (number >= range->low && number <= range->high))) {
+        if (!base_text_parse_f64(text, &number) || !is_in_range(range, number)) {
             base_report(to->reporter, NULL, 0, "%s is \"%s\": write a number from %g to %g%s%s",
                         key_names[key], text, range->low, range->high,
                         range->zero ? ", or 0 for " : "", range->zero ? range->zero : "");

@@ -144,6 +144,17 @@ static net_address name_read(const net_socket_pipe* at, const socket_name* from)
     return to;
 }
 
+bool net_socket_pipe_bind(const net_socket_pipe* at, net_address* address) {
+    socket_name name;
+    socklen_t size = name_size(at);
+    name_write(at, address, &name);
+    if (bind(at->descriptor, &name.any, size) != 0 ||
+        getsockname(at->descriptor, &name.any, &size) != 0)
+        return false;
+    address->port = name_read(at, &name).port;
+    return true;
+}
+
 // ---- in
 
 static int receive_call(net_socket_pipe* at, struct mmsghdr* messages, net_socket_stats* stats) {

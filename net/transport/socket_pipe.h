@@ -34,6 +34,8 @@ net_socket_pipe* net_socket_pipe_share(const net_socket_pipe* owner, uint32_t ba
 void net_socket_pipe_destroy(net_socket_pipe* old, net_socket_stats* stats);
 int net_socket_pipe_descriptor(const net_socket_pipe* at);
 bool net_socket_pipe_is_ipv6(const net_socket_pipe* at);
+// Bind it; a port of 0 becomes the one that the kernel gives. @return false with errno.
+bool net_socket_pipe_bind(const net_socket_pipe* at, net_address* address);
 
 // The next datagram of any size. *size is its true size, also when it was cut to
 // NET_SOCKET_OUTER_BYTES_MAX. *bytes is borrowed until the next call. @return false when the kernel

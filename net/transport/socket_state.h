@@ -85,7 +85,6 @@ void net_socket_forget(int descriptor);
 int net_socket_lane_create(const net_socket_plan* plan);
 // A lane's next datagram, as net_socket_outer_receive.
 size_t net_socket_lane_receive(net_socket_entry* entry, net_address* from, uint8_t** bytes);
-// The table of a descriptor, and its place there.
 // Once per service: takes stalls out of the clock.
 void net_socket_clock_pump(void);
 // An address as a link's tag, and back. The low 16 bits are the port.
