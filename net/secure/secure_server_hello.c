@@ -26,6 +26,7 @@
 
 #include <sodium.h>
 
+#include <stddef.h>
 #include <string.h>
 
 enum { TAG_AT = NET_TOKEN_SEALED_BYTES - 16, VERSION_AT = 1, RANDOM_AT = 2 };
@@ -244,12 +245,15 @@ static uint64_t name_of(const uint8_t bytes[16]) {
     return name;
 }
 
-static net_secure_session* find_by_cookie(net_secure_server* server, const uint8_t* cookie) {
-    uint64_t name = name_of(cookie);
+// The session with this cookie or origin, which is at `offset` in it; the first bytes are in
+// `names`.
+static net_secure_session* find_by(net_secure_server* server, const uint64_t* names, size_t offset,
+                                   const uint8_t value[16]) {
+    uint64_t name = name_of(value);
     for (uint32_t i = 0; i < server->session_max; i++) {
         net_secure_session* session = &server->sessions[i];
-        if (server->cookie_names[i] == name && session->id != 0 &&
-            memcmp(session->cookie, cookie, sizeof session->cookie) == 0)
+        if (names[i] == name && session->id != 0 &&
+            memcmp((const uint8_t*)session + offset, value, 16) == 0)
             return session;
     }
     return NULL;
@@ -265,19 +269,6 @@ static void derive_keys(net_secure_session* session, uint64_t now_us, const net_
                      hello->client_random, session->random, key);
     net_crypt_sender_init(&session->sender, key, now_us);
     sodium_memzero(key, sizeof key);
-}
-
-// One token has one session. A client that comes again, with the token or a resume token, replaces
-// its own session.
-static net_secure_session* find_by_origin(net_secure_server* server, const uint8_t* tag) {
-    uint64_t name = name_of(tag);
-    for (uint32_t i = 0; i < server->session_max; i++) {
-        net_secure_session* session = &server->sessions[i];
-        if (server->origin_names[i] == name && session->id != 0 &&
-            memcmp(session->origin_tag, tag, NET_TOKEN_TAG_BYTES) == 0)
-            return session;
-    }
-    return NULL;
 }
 
 static bool is_address_full(const net_secure_server* server, const net_address* from) {
@@ -323,7 +314,10 @@ static net_secure_session* begin_session(net_secure_server* server, const net_se
                                          const net_token_private* token) {
     bool is_resumed = hello->token.key_id == NET_KEY_ID_RESUME;
     const uint8_t* tag = origin_of(hello, token);
-    net_secure_session* old = find_by_origin(server, tag);
+    // One token has one session. A client that comes again, with the token or a resume token,
+    // replaces its own session.
+    net_secure_session* old =
+        find_by(server, server->origin_names, offsetof(net_secure_session, origin_tag), tag);
     if (old)
         net_secure_session_close(server, clock->now_us, old, NET_SECURE_REPLACED,
                                  NET_SECURE_END_REPLACED);
@@ -390,7 +384,8 @@ static void take_response(net_secure_server* server, const net_secure_clock* clo
         (void)refuse_hello(server, NET_SECURE_COOKIE_FORGED);
         return;
     }
-    net_secure_session* session = find_by_cookie(server, proof.cookie);
+    net_secure_session* session =
+        find_by(server, server->cookie_names, offsetof(net_secure_session, cookie), proof.cookie);
     net_token_private token = {0};
     if (!session && may_respond(server, clock->now_us, from, &proof)) {
         bool is_waiting = false;
