@@ -138,9 +138,8 @@ void server_control_close(server_control* self) {
 
 // ---- a line ----
 
-void server_line_run(server_subject* subject, char* line, server_right right,
-                     server_answer* answer) {
-    server_request request = {.right = right,
+void server_line_run(server_subject* subject, char* line, server_answer* answer) {
+    server_request request = {.right = SERVER_OPERATOR,
                               .until_us = net_loop_now_us() + SERVER_ORDERS_PERIOD_US};
     base_bytes_clear(answer->json);
     answer->type = NULL;
@@ -174,7 +173,7 @@ static void run_line(connection* it, size_t size, server_subject* subject, uint6
     if (memchr(it->line, 0, size) || !server_is_utf8(it->line)) {
         refuse_line(it, "the line is no UTF-8", now_us);
     } else if (it->line[strspn(it->line, " \t")] != '\0') {
-        server_line_run(subject, it->line, SERVER_OPERATOR, &answer);
+        server_line_run(subject, it->line, &answer);
         begin_answer(it, now_us);
     }
 }

@@ -27,6 +27,5 @@ int server_control_descriptor(const server_control* control);
 /// Close all connections and remove the socket. NULL does nothing.
 void server_control_close(server_control* control);
 
-/// Run one line; it is cut into pieces. The answer's buffer is the caller's.
-void server_line_run(server_subject* subject, char* line, server_right right,
-                     server_answer* answer);
+/// Run one line of an operator; it is cut into pieces. The answer's buffer is the caller's.
+void server_line_run(server_subject* subject, char* line, server_answer* answer);

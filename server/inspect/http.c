@@ -25,58 +25,6 @@
 #define WAIT_MS_MAX 1000
 #define STOP_ROUNDS 20 // of at most 10 ms: last answers leave
 
-// ---- places ----
-//
-// Peers without a token can hold many by silence; then those that ask something, and those that ask
-// whether the server lives, still get one.
-
-static bool is_same_place(const net_address* a, const net_address* b) {
-    return memcmp(a->ip, b->ip, net_address_is_ipv4(a) ? 16 : 8) == 0;
-}
-
-// Connections of an address (NULL: all), in every state or only those that ask something.
-static uint32_t count_of(const server_inspect* self, const net_address* from, bool is_asking) {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < HTTP_VISITS_MAX; i++) {
-        const http_visit* it = &self->visits[i];
-        count += it->connection && !(is_asking && it->state == HTTP_IDLE) &&
-                 (!from || is_same_place(&it->from, from));
-    }
-    return count;
-}
-
-bool http_has_place(const http_visit* visit) {
-    const server_inspect* self = visit->inspect;
-    const net_address* from = net_address_is_loopback(&visit->from) ? NULL : &visit->from;
-    return count_of(self, NULL, true) <= HTTP_CONNECTIONS_MAX &&
-           (!from || count_of(self, from, true) <= HTTP_ADDRESS_CONNECTIONS_MAX);
-}
-
-// Close the connection without a request that rests for the longest time; `from`: of this address,
-// NULL: of any. It keeps its place until MHD comes round. A place is made while some are left, so
-// that none is closed whose request is on its way.
-static void make_room(server_inspect* self, const net_address* from) {
-    http_visit* oldest = NULL;
-    for (uint32_t i = 0; i < HTTP_VISITS_MAX; i++) {
-        http_visit* it = &self->visits[i];
-        if (!it->connection || it->state != HTTP_IDLE || it->until_us == 0 ||
-            (from && !is_same_place(&it->from, from)))
-            continue;
-        if (!oldest || it->rests_us < oldest->rests_us) oldest = it;
-    }
-    if (!oldest) return;
-    (void)shutdown(oldest->descriptor, SHUT_RDWR);
-    oldest->until_us = 0;
-}
-
-static void make_place(server_inspect* self, const net_address* from) {
-    if (!net_address_is_loopback(from) &&
-        count_of(self, from, false) >= HTTP_ADDRESS_CONNECTIONS_MAX + HTTP_SPARE_MAX / 2)
-        make_room(self, from);
-    else if (self->visit_count >= HTTP_VISITS_MAX - HTTP_SPARE_MAX / 2)
-        make_room(self, NULL);
-}
-
 // ---- connections ----
 
 static net_address address_of(struct MHD_Connection* connection) {
@@ -106,7 +54,7 @@ static void begin_visit(server_inspect* self, struct MHD_Connection* connection,
     if (visit == self->visits + HTTP_VISITS_MAX || !info) return; // the handler refuses it
     const int size = HTTP_SEND_BUFFER_BYTES;
     const net_address from = address_of(connection);
-    make_place(self, &from);
+    http_make_place(self, &from);
     visit->inspect = self;
     visit->connection = connection;
     visit->descriptor = info->connect_fd;

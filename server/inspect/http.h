@@ -128,10 +128,12 @@ static inline void http_due(server_inspect* self, uint64_t us) {
     if (us < self->due_us) self->due_us = us;
 }
 
-// ---- http.c
+// ---- places.c
 
 /// Has the visit a place among those that ask something now, of all and of its address?
 bool http_has_place(const http_visit* visit);
+/// Of a connection that begins: close one that rests when few places are left.
+void http_make_place(server_inspect* self, const net_address* from);
 
 // ---- answer.c
 

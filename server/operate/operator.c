@@ -55,7 +55,7 @@ static void obey(server_program* self, char* line) {
         self->loop.is_status_asked = true;
         return;
     }
-    server_line_run(server_subject_of(self), line, SERVER_OPERATOR, &answer);
+    server_line_run(server_subject_of(self), line, &answer);
     base_bytes_write(&console->json, "", 1);
     if (console->json.failed) return;
     if (answer.status == 200)

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// What verbs use of a request and of its answer.
+#include "verbs.h"
+
+#include "base/report.h"
+#include "base/shown.h"
+#include "base/text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+void server_answer_error(server_answer* answer, int status, const char* format, ...) {
+    char text[BASE_REPORT_BYTES_MAX];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)base_text_vformat(text, sizeof text, format, arguments);
+    va_end(arguments);
+    base_bytes_clear(answer->json);
+    base_json_put(answer->json, "{\"error\":");
+    base_json_text(answer->json, text);
+    base_json_put(answer->json, "}");
+    answer->status = status;
+    answer->type = NULL;
+}
+
+const char* server_request_find(const server_request* request, const char* name) {
+    for (uint32_t i = 0; i < request->argument_count; i++)
+        if (strcmp(request->names[i], name) == 0) return request->values[i];
+    return NULL;
+}
+
+bool server_request_number(const server_request* request, const char* name, uint64_t min,
+                           uint64_t max, uint64_t* value, server_answer* answer) {
+    const char* text = server_request_find(request, name);
+    uint64_t number;
+    if (!text) return true;
+    if (base_text_parse_u64(text, &number) && number >= min && number <= max) {
+        *value = number;
+        return true;
+    }
+    server_answer_error(answer, 400, "'%s' is a number from %" PRIu64 " to %" PRIu64 ", not '%s'",
+                        name, min, max, text);
+    return false;
+}
+
+bool server_is_utf8(const char* text) {
+    while (*text) {
+        uint32_t code;
+        bool is_shown;
+        text += base_shown_next(text, &code, &is_shown);
+        if (code == UINT32_MAX) return false;
+    }
+    return true;
+}
+
+// ---- arguments ----
