@@ -141,6 +141,8 @@ const ecs_type* ecs_builtin_type(ecs_type_id id);
 BASE_MUST_USE ecs_result ecs_type_add(ecs_world* world, const ecs_type_desc* desc, uint32_t flags,
                                       const base_reporter* reporter, ecs_type_id* id);
 
+/// For bytes that begin in a buffer on the stack and go on in the heap.
+base_allocator ecs_spill_allocator(void* buffer);
 /// The size of the canonical bytes of a plain type: the sum of its fields.
 uint32_t ecs_type_canonical_bytes(const ecs_type* type);
 extern const ecs_type_ops ecs_string_ops; ///< the functions of type t

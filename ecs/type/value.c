@@ -110,7 +110,6 @@ bool ecs_type_read(const ecs_type* type, const ecs_type_context* context, void* 
     return true;
 }
 
-// An allocator that uses a buffer on the stack first, then the heap.
 static void* spill_allocate(void* context, size_t size, size_t align) {
     (void)context;
     (void)align;
@@ -121,9 +120,13 @@ static void spill_release(void* context, void* memory, size_t size) {
     if (memory != context) base_release(NULL, memory, size);
 }
 
+base_allocator ecs_spill_allocator(void* buffer) {
+    return (base_allocator){spill_allocate, spill_release, buffer};
+}
+
 static uint64_t hash_written(const ecs_type* type, const void* value, uint64_t seed) {
     uint8_t buffer[ECS_STRING_BYTES_MAX + 16];
-    base_allocator spill = {spill_allocate, spill_release, buffer};
+    const base_allocator spill = ecs_spill_allocator(buffer);
     base_bytes bytes = {.allocator = &spill, .data = buffer, .capacity = sizeof buffer};
     type->ops->write(value, &bytes);
     uint64_t hash = base_hash64(bytes.data, bytes.size, seed);

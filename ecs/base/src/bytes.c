@@ -133,8 +133,9 @@ void base_json_put(base_bytes* json, const char* format, ...) {
 }
 
 // Runs of plain text are written at once.
-static void put_escaped(base_bytes* json, const char* text) {
+void base_json_text(base_bytes* json, const char* text) {
     const char *at = text, *from = text;
+    base_bytes_write(json, "\"", 1);
     while (*at) {
         uint32_t code;
         bool is_shown;
@@ -150,11 +151,6 @@ static void put_escaped(base_bytes* json, const char* text) {
             base_json_put(json, "\\u%04x", code == UINT32_MAX ? 0xFFFDu : code);
     }
     base_bytes_write(json, from, (size_t)(at - from));
-}
-
-void base_json_text(base_bytes* json, const char* text) {
-    base_bytes_write(json, "\"", 1);
-    put_escaped(json, text);
     base_bytes_write(json, "\"", 1);
 }
 
