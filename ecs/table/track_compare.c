@@ -42,8 +42,8 @@ enum { FLAT_BYTES_MAX = 16 };
 // Is a value of the type hashed by the very bytes that it has in memory? But for NaNs of four-byte
 // floats, of which `float_bits` tells.
 static bool is_flat(const ecs_type* type, uint64_t* float_bits) {
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     uint32_t end = 0;
+    if (BASE_IS_BIG_ENDIAN) return false;
     for (uint32_t i = 0; i < type->field_count; i++) {
         const ecs_field* field = &type->fields[i];
         if (field->offset != end || field->kind == ECS_FIELD_BOOL || field->kind == ECS_FIELD_F64)
@@ -56,11 +56,6 @@ static bool is_flat(const ecs_type* type, uint64_t* float_bits) {
         end += field->count * ecs_field_kind_bytes(field->kind);
     }
     return end == type->object_size && end % 4 == 0 && end > 0 && end <= FLAT_BYTES_MAX;
-#else
-    (void)type;
-    (void)float_bits;
-    return false;
-#endif
 }
 
 // Find out what the bytes of the type tell.
