@@ -49,7 +49,7 @@ add_subdirectory(proto)
 # What is not reached is not linked; here is what does not compile, or belongs to sockets.
 file(GLOB sources ${PROJECT_SOURCE_DIR}/net/core/end.c ${PROJECT_SOURCE_DIR}/net/core/worker.c
      ${PROJECT_SOURCE_DIR}/net/state/*.c ${PROJECT_SOURCE_DIR}/net/interest/*.c ${PROJECT_SOURCE_DIR}/net/game/*.c
-     ${PROJECT_SOURCE_DIR}/net/session/event_queue.c ${PROJECT_SOURCE_DIR}/net/session/roster.c
+     ${PROJECT_SOURCE_DIR}/net/session/event_queue.c
      ${PROJECT_SOURCE_DIR}/net/replicate/*.c
      ${PROJECT_SOURCE_DIR}/net/mirror/*.c ${PROJECT_SOURCE_DIR}/net/present/*.c ${PROJECT_SOURCE_DIR}/net/log/*.c
      ${PROJECT_SOURCE_DIR}/net/replay/*.c ${PROJECT_SOURCE_DIR}/net/logtools/*.c ${PROJECT_SOURCE_DIR}/net/playback/*.c)

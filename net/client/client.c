@@ -4,7 +4,6 @@
 // Where to read on: client_session.c (phases, silence, resumption), client_control.c (greeting and
 // goodbye), client_receive.c (state packets), client_send.c (input packets). What a
 // state packet does to the world is in mirror/mirror.c.
-#include "net/client.h"
 
 #include "client/client_state.h"
 #include "mirror/mirror.h"
@@ -15,7 +14,6 @@
 #include "base/assert.h"
 #include "base/float_mode.h"
 #include "base/text.h"
-#include "net/match.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -7,12 +7,8 @@
 
 #include "mirror/mirror.h"
 #include "client/presenter_face.h"
-#include "session/control.h"
 #include "state/rows.h"
 #include "state/varsize.h"
-
-#include "net/match.h"
-#include "net/client.h"
 
 #include "base/assert.h"
 #include "base/shown.h"

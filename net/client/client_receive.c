@@ -22,8 +22,6 @@
 #include "ecs/inspect.h"
 
 #include "base/assert.h"
-#include "net/match.h"
-#include "net/client.h"
 #include "net/token.h"
 
 #include <inttypes.h>

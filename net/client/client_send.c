@@ -10,8 +10,6 @@
 #include "ecs/debug.h"
 
 #include "base/assert.h"
-#include "net/match.h"
-#include "net/client.h"
 
 #include <string.h>
 

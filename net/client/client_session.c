@@ -13,8 +13,6 @@
 // acknowledgement leaves before the socket closes.
 #include "client/client_state.h"
 
-#include "session/control.h"
-
 #include "base/assert.h"
 #include "base/text.h"
 

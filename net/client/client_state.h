@@ -7,11 +7,11 @@
 #pragma once
 
 #include "session/acks.h"
+#include "session/control.h"
 #include "session/event_queue.h"
 #include "session/input_packet.h"
 #include "session/pace.h"
 #include "session/rate.h"
-#include "session/roster.h"
 
 #include "net/client.h"
 #include "net/result.h"

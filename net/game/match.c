@@ -13,8 +13,6 @@
 #include "interest/interest_rules.h"
 #include "state/schema.h"
 
-#include "net/match.h"
-
 #include "ecs/debug.h"
 #include "ecs/loader.h"
 #include "ecs/save.h"

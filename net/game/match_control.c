@@ -6,7 +6,6 @@
 
 #include "ecs/debug.h"
 #include "ecs/inspect.h"
-#include "net/match.h"
 
 #include "base/assert.h"
 #include "base/float_mode.h"

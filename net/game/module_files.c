@@ -4,9 +4,6 @@
 
 #include "game/module.h"
 
-#include "net/limits.h"
-#include "net/match.h"
-
 #include "base/assert.h"
 #include "base/text.h"
 

@@ -22,8 +22,6 @@
 // others: which entities are predicted and how they move (the module); drawing (presenter.c).
 #include "present/predict.h"
 
-#include "net/match.h"
-
 #include "ecs/debug.h"
 #include "ecs/inspect.h"
 

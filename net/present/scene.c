@@ -14,8 +14,6 @@
 // (scene_show.c), predicted entities (presenter.c).
 #include "present/scene.h"
 
-#include "net/match.h"
-
 #include "base/assert.h"
 
 #include <string.h>

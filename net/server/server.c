@@ -12,32 +12,46 @@
 #include "base/assert.h"
 #include "base/float_mode.h"
 #include "base/text.h"
-#include "net/match.h"
+
+#include <string.h>
 
 #define HEARTBEAT_HZ 10u ///< packets per second to a client without news
 #define HEARTBEAT_TICKS_MAX 16u
 #define DEAF_HZ 4u ///< packets per second to a client that acknowledges nothing
 
-static bool allocate_scratch(net_server* server) {
-    uint32_t count = server->session_count;
-    server->sessions = base_allocate_zero(server->allocator, count * sizeof(net_session*));
-    server->name_keys = base_allocate_zero(server->allocator, count * sizeof *server->name_keys);
-    server->leaves = base_allocate_zero(server->allocator, count * sizeof(net_tick_leave));
-    server->joins = base_allocate_zero(server->allocator, count * sizeof *server->joins);
-    server->joining = base_allocate(server->allocator, count * sizeof(net_session*));
-    server->inputs = base_allocate_zero(server->allocator, count * sizeof(net_tick_input));
-    // Of a match that runs elsewhere all players may stand in it.
-    const uint32_t players = server->config.is_following ? NET_CLIENTS_MAX : count;
-    server->roster_capacity = players;
-    server->roster = base_allocate(server->allocator, players * sizeof(Shoal__Wire__RosterEntry));
-    server->roster_gone = base_allocate(server->allocator, players * sizeof(uint32_t));
-    server->out.sessions = base_allocate(server->allocator, count * sizeof(net_session*));
-    server->admission = base_allocate_zero(server->allocator, sizeof *server->admission);
-    server->leavers = base_allocate(server->allocator, count * sizeof *server->leavers);
-    server->by_slot = base_allocate_zero(server->allocator, NET_PEER_SLOTS * sizeof(net_session*));
-    return server->sessions && server->name_keys && server->leaves && server->joins &&
-           server->joining && server->inputs && server->roster && server->roster_gone &&
-           server->out.sessions && server->by_slot && server->admission && server->leavers;
+// Allocate what has one size for the life of a server, or release it. @return false when memory ran
+// out.
+static bool hold_scratch(net_server* server, bool is_held) {
+    const size_t count = server->session_count, players = server->roster_capacity;
+    const struct {
+        void* place; // a pointer
+        size_t bytes;
+    } blocks[] = {{&server->sessions, count * sizeof *server->sessions},
+                  {&server->name_keys, count * sizeof *server->name_keys},
+                  {&server->leaves, count * sizeof *server->leaves},
+                  {&server->joins, count * sizeof *server->joins},
+                  {&server->joining, count * sizeof *server->joining},
+                  {&server->inputs, count * sizeof *server->inputs},
+                  {&server->roster, players * sizeof *server->roster},
+                  {&server->roster_gone, players * sizeof *server->roster_gone},
+                  {&server->followed, players * sizeof *server->followed},
+                  {&server->out.sessions, count * sizeof *server->out.sessions},
+                  {&server->admission, sizeof *server->admission},
+                  {&server->leavers, count * sizeof *server->leavers},
+                  {&server->by_slot, NET_PEER_SLOTS * sizeof *server->by_slot}};
+    bool is_whole = true;
+    for (uint32_t i = 0; i < BASE_COUNT(blocks); i++) {
+        void* block;
+        memcpy(&block, blocks[i].place, sizeof block);
+        if (!is_held) {
+            base_release(server->allocator, block, blocks[i].bytes);
+            continue;
+        }
+        block = base_allocate_zero(server->allocator, blocks[i].bytes);
+        memcpy(blocks[i].place, &block, sizeof block);
+        is_whole = is_whole && block;
+    }
+    return is_whole;
 }
 
 // Rows, interest, replication: what clients should have, and what they have.
@@ -79,7 +93,6 @@ static net_result create_replication(net_server* server) {
 }
 
 static void destroy_replication(net_server* server) {
-    net_event_outbox_deinit(&server->recent);
     net_varsize_source_destroy(server->varsize);
     if (server->replicator) net_replicator_destroy(server->replicator);
     if (server->interest) net_interest_destroy(server->interest);
@@ -124,15 +137,17 @@ net_result net_server_create(const net_server_config* config, net_server** out) 
     net_ration_init(&server->ration, config->reporter);
     set_cadence(server);
     net_result result = NET_ERR_MEMORY;
-    if (!allocate_scratch(server)) goto fail;
+    // Of a match that runs elsewhere all players may stand in it.
+    server->roster_capacity = config->is_following ? NET_CLIENTS_MAX : server->session_count;
+    if (!hold_scratch(server, true)) goto fail;
     net_server_draw(server, &server->admission->salt, sizeof server->admission->salt);
     server->walk_credit = NET_WALK_BURST;
     if (!proto_codec_init(&server->codec, server->allocator, PROTO_UNPACK_CLIENT_BYTES_MAX) ||
         !proto_codec_init(&server->answer_codec, server->allocator, PROTO_UNPACK_ANSWER_BYTES_MAX))
         goto fail;
     result = create_replication(server);
-    if (result == NET_OK && config->is_following) result = net_server_open_followed(server);
     if (result != NET_OK) goto fail;
+    if (config->is_following) net_server_open_followed(server);
     // When no thread can be had the net half runs at once: slower, with the same datagrams.
     result = net_server_open_lanes(server, config->is_threaded);
     if (result == NET_OK && config->tap && !config->tap->open(server)) result = NET_ERR_MEMORY;
@@ -158,33 +173,17 @@ void net_server_destroy(net_server* server) {
     if (!server) return;
     net_server_close_lanes(server);
     net_ration_end(&server->ration);
-    uint32_t count = server->session_count;
-    for (uint32_t i = 0; server->sessions && i < count; i++) {
+    for (uint32_t i = 0; server->sessions && i < server->session_count; i++)
         if (server->sessions[i]) release_session(server, server->sessions[i]);
-    }
-    base_release(server->allocator, server->sessions, count * sizeof(net_session*));
-    base_release(server->allocator, server->name_keys, count * sizeof *server->name_keys);
-    base_release(server->allocator, server->leaves, count * sizeof(net_tick_leave));
-    base_release(server->allocator, server->joins, count * sizeof *server->joins);
-    base_release(server->allocator, server->joining, count * sizeof(net_session*));
-    base_release(server->allocator, server->inputs, count * sizeof(net_tick_input));
-    const uint32_t players = server->roster_capacity;
-    base_release(server->allocator, server->roster, players * sizeof(Shoal__Wire__RosterEntry));
-    base_release(server->allocator, server->roster_gone, players * sizeof(uint32_t));
-    base_release(server->allocator, server->followed, players * sizeof *server->followed);
+    net_event_outbox_deinit(&server->recent);
     BASE_ARRAY_RELEASE(server->allocator, server->events, server->event_capacity);
     BASE_ARRAY_RELEASE(server->allocator, server->event_copies, server->event_copy_capacity);
-    base_release(server->allocator, server->out.sessions, count * sizeof(net_session*));
-    base_release(server->allocator, server->out.events,
-                 server->out.event_capacity * sizeof(net_server_event));
+    BASE_ARRAY_RELEASE(server->allocator, server->out.events, server->out.event_capacity);
     BASE_ARRAY_RELEASE(server->allocator, server->out.seen, server->out.seen_capacity);
     BASE_ARRAY_RELEASE(server->allocator, server->out.marks, server->out.mark_capacity);
-    base_release(server->allocator, server->by_slot, NET_PEER_SLOTS * sizeof(net_session*));
-    base_release(server->allocator, server->reports,
-                 server->report_capacity * sizeof(net_peer_report));
+    BASE_ARRAY_RELEASE(server->allocator, server->reports, server->report_capacity);
     net_server_close_leavers(server);
-    base_release(server->allocator, server->leavers, count * sizeof *server->leavers);
-    base_release(server->allocator, server->admission, sizeof *server->admission);
+    (void)hold_scratch(server, false);
     if (server->config.tap) server->config.tap->close(server, true);
     destroy_replication(server);
     proto_codec_deinit(&server->codec);
@@ -241,11 +240,7 @@ net_result net_server_exchange(net_server* server, net_match* match) {
         if (readers[i].allocator || readers[i].scratch) net_match_reader_deinit(&readers[i]);
     if (result != NET_OK) {
         destroy_replication(server);
-        server->config.match = old.config.match;
-        server->rows = old.rows;
-        server->interest = old.interest;
-        server->replicator = old.replicator;
-        server->varsize = old.varsize;
+        *server = old;
         return result;
     }
     if (observer->exchange) observer->exchange(observer->context, match); // it reads the old rows

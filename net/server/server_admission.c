@@ -12,7 +12,6 @@
 #include "state/varsize.h"
 
 #include "net/token.h"
-#include "net/match.h"
 
 #include "base/assert.h"
 #include "base/text.h"

@@ -8,7 +8,6 @@
 #include "base/assert.h"
 #include "base/shown.h"
 #include "base/text.h"
-#include "net/match.h"
 
 #include <string.h>
 

@@ -5,8 +5,6 @@
 
 #include "replicate/repl_state.h"
 
-#include "net/match.h"
-
 #include "ecs/inspect.h"
 
 #include "base/assert.h"

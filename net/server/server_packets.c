@@ -16,8 +16,6 @@
 #include "core/worker.h"
 #include "replicate/repl_state.h"
 
-#include "net/match.h"
-
 #include "base/assert.h"
 #include "base/text.h"
 

@@ -13,7 +13,6 @@
 #include "state/varsize.h"
 
 #include "base/assert.h"
-#include "net/match.h"
 
 // The oldest give way.
 void net_server_keep_event(net_server* server, const net_server_event* event) {

@@ -10,12 +10,10 @@
 //
 // Read net_server_service at the end first.
 #include "server/server_state.h"
-#include "session/control.h"
 
 #include "base/assert.h"
 #include "base/float_mode.h"
 #include "base/text.h"
-#include "net/match.h"
 
 #include <string.h>
 

@@ -6,8 +6,6 @@
 #include "server/server_state.h"
 #include "state/varsize.h"
 
-#include "net/match.h"
-
 #include "base/assert.h"
 #include "base/text.h"
 

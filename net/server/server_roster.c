@@ -4,10 +4,6 @@
 // A roster is cut into messages of ROSTER_ITEMS_MAX items: a client adds them up.
 #include "server/server_state.h"
 
-#include "session/control.h"
-
-#include "net/match.h"
-
 #include "base/assert.h"
 
 #include <string.h>
@@ -143,19 +139,15 @@ void net_server_send_rosters(net_server* server, const net_tick_inputs* begin) {
 // that spectators get. Who was there before this server began to follow has a name only: a save
 // does not say who is a bot.
 
-net_result net_server_open_followed(net_server* server) {
+void net_server_open_followed(net_server* server) {
     net_match* match = server->config.match;
     const uint32_t count = net_match_players(match, NULL, 0);
     BASE_ASSERT(count <= server->roster_capacity);
-    server->followed =
-        base_allocate_zero(server->allocator, server->roster_capacity * sizeof *server->followed);
-    if (!server->followed) return NET_ERR_MEMORY;
     // The scratch of those who went has the same room.
     (void)net_match_players(match, server->roster_gone, server->roster_capacity);
     for (uint32_t i = 0; i < count; i++)
         server->followed[i].client = server->roster_gone[i];
     server->followed_count = count;
-    return NET_OK;
 }
 
 static void remove_followed(net_server* server, uint32_t client) {

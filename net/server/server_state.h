@@ -116,7 +116,6 @@ void net_server_say_goodbye(net_server* server);
 #define NET_SERVER_SPARE_SESSIONS 8u ///< slots beyond clients_max, so that a refusal can be sent
 #define NET_CLIENT_EVENTS_PER_TICK_MAX 8u ///< events of one client that one tick takes
 
-typedef struct net_admission net_admission; ///< server/session.h
 typedef struct net_interest net_interest;
 typedef struct net_replicator net_replicator;
 typedef struct net_rows net_rows;
@@ -422,7 +421,7 @@ bool net_session_has_resumed_just_now(const net_server* server, const net_sessio
 /// After the joins and leaves of a tick: new players get the whole roster, all others the changes.
 void net_server_send_rosters(net_server* server, const net_tick_inputs* begin);
 /// The players of a match that runs elsewhere.
-BASE_MUST_USE net_result net_server_open_followed(net_server* server);
+void net_server_open_followed(net_server* server);
 /// They are as after this tick's leaves and joins.
 void net_server_note_followed(net_server* server, const net_tick_inputs* begin);
 /// Send the rosters that were withheld after quick resumptions, when it is time.

@@ -17,7 +17,6 @@
 #include "base/assert.h"
 #include "base/float_mode.h"
 #include "base/text.h"
-#include "net/match.h"
 
 // Drop clients that connect and send no hello, or play and acknowledge nothing.
 static void drop_silent(net_server* server) {

@@ -14,13 +14,10 @@
 
 #include "replicate/repl_state.h"
 #include "server/server_state.h"
-#include "session/control.h"
 #include "state/rows.h"
 #include "state/varsize.h"
 
 #include "net/token.h"
-#include "net/result.h"
-#include "net/match.h"
 
 #include "base/assert.h"
 #include "base/hash.h"

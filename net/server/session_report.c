@@ -8,11 +8,8 @@
 #include "core/fault.h"
 #include "replicate/repl_state.h"
 #include "server/server_state.h"
-#include "session/control.h"
 #include "state/schema.h"
 #include "state/varsize.h"
-
-#include "net/match.h"
 
 #include "base/assert.h"
 #include "base/text.h"

@@ -38,9 +38,6 @@ BASE_C_BEGIN
 /// Memory: per replicated entity a ring of rows; nothing is allocated in a steady match.
 /// Threads: one.
 
-typedef struct net_draw net_draw;     ///< net/game.h
-typedef struct net_match net_match;   ///< net/match.h
-typedef struct net_module net_module; ///< net/match.h
 typedef struct net_presenter net_presenter;
 
 /// For a person whose attempt got no answer at all. The first datagram has 1,200 bytes, and no
@@ -109,8 +106,6 @@ void net_presenter_get_meter(const net_presenter* presenter, net_presenter_meter
 /// The caller owns the loop and the clock. It calls net_client_service when datagrams come and at
 /// least some times a second, and net_client_tick when net_client_next_tick_us is reached. All
 /// times are microseconds of one monotonic clock. Threads: one thread makes all calls.
-
-typedef struct net_match net_match; ///< net/match.h
 
 typedef enum net_client_phase {
     NET_CLIENT_CONNECTING, ///< no answer yet

@@ -21,7 +21,6 @@ BASE_C_BEGIN
 
 typedef struct net_ban net_ban;     ///< net/token.h
 typedef struct net_bans net_bans;   ///< net/token.h
-typedef struct net_match net_match; ///< net/match.h
 
 /// Run the match's next tick from a log, in place of what the clients sent (`begin`, borrowed).
 /// @return false: it cannot be run, and the match ends.

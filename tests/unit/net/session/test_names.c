@@ -7,7 +7,6 @@
 #include "test.h"
 
 #include "session/control.h"
-#include "session/roster.h"
 
 #include "base/rng.h"
 
