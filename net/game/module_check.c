@@ -42,6 +42,7 @@ typedef struct elf {
     const base_reporter* reporter;
     const char* source; // of the symbols that follow in a table; "": not known
     uint32_t faults;
+    bool has_dynamic, has_entry; // symbols: a table of dynamic ones, the game's in it
 } elf;
 
 static bool copy_at(const elf* elf_, uint64_t offset, void* target, size_t bytes) {
@@ -238,18 +239,13 @@ static void check_import(elf* elf_, const char* name) {
 
 // ---- symbol tables ----
 
-typedef struct found {
-    bool has_dynamic;
-    bool has_entry;
-} found;
-
-static void check_symbol(elf* elf_, uint32_t table_type, const Elf64_Sym* symbol, const char* name,
-                         found* found_) {
+static void check_symbol(elf* elf_, uint32_t table_type, const Elf64_Sym* symbol,
+                         const char* name) {
     if (symbol->st_shndx == SHN_UNDEF) {
         if (table_type == SHT_DYNSYM) check_import(elf_, name);
         return;
     }
-    if (table_type == SHT_DYNSYM && strcmp(name, NET_GAME_SYMBOL) == 0) found_->has_entry = true;
+    if (table_type == SHT_DYNSYM && strcmp(name, NET_GAME_SYMBOL) == 0) elf_->has_entry = true;
     if (strcmp(name, "set_fast_math") == 0) // of crtfastmath.o
         fault(elf_,
               "has start-up code of -ffast-math, which makes small numbers zero: build and link it "
@@ -260,7 +256,7 @@ static void check_symbol(elf* elf_, uint32_t table_type, const Elf64_Sym* symbol
         check_defined(elf_, symbol, name);
 }
 
-static void check_table(elf* elf_, const Elf64_Shdr* table, found* found_) {
+static void check_table(elf* elf_, const Elf64_Shdr* table) {
     if (table->sh_entsize != sizeof(Elf64_Sym) || table->sh_offset > elf_->size ||
         table->sh_size > elf_->size - table->sh_offset) {
         fault(elf_, "has a damaged symbol table", "");
@@ -277,24 +273,23 @@ static void check_table(elf* elf_, const Elf64_Shdr* table, found* found_) {
             return;
         }
         if (ELF64_ST_TYPE(symbol.st_info) == STT_FILE) elf_->source = name;
-        check_symbol(elf_, table->sh_type, &symbol, name, found_);
+        check_symbol(elf_, table->sh_type, &symbol, name);
     }
 }
 
 static void check_elf(elf* elf_) {
     if (!read_header(elf_)) return;
     check_writable_bytes(elf_);
-    found found_ = {false, false};
     for (uint32_t i = 0; i < elf_->header.e_shnum; i++) {
         Elf64_Shdr section;
         if (!read_section(elf_, i, &section)) continue;
         if (section.sh_type != SHT_DYNSYM && section.sh_type != SHT_SYMTAB) continue;
-        found_.has_dynamic |= section.sh_type == SHT_DYNSYM;
-        check_table(elf_, &section, &found_);
+        elf_->has_dynamic |= section.sh_type == SHT_DYNSYM;
+        check_table(elf_, &section);
     }
-    if (!found_.has_dynamic)
+    if (!elf_->has_dynamic)
         fault(elf_, "has no dynamic symbols", "");
-    else if (!found_.has_entry)
+    else if (!elf_->has_entry)
         fault(elf_, "is no game module: it has no symbol", NET_GAME_SYMBOL);
 }
 

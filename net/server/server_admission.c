@@ -187,10 +187,6 @@ net_result net_server_ban(net_server* server, const net_ban* ban, uint32_t* ende
 #define HEARD_MS 1000u          // a client is heard for so long after a datagram
 #define FLOOD_REPORTED_MS 2000u // of too much, before the operator is informed
 
-static double seconds_since(const net_server* server, uint64_t since_us) {
-    return server->now_us > since_us ? (double)(server->now_us - since_us) * 1e-6 : 0;
-}
-
 // Packets in flight count as lost: they do not arrive, or no acknowledgement does.
 static void lose_packets(net_server* server, net_session* session) {
     BASE_ASSERT(session->out.repl && session->out.varsize);
@@ -224,7 +220,7 @@ static void report_back(net_server* server, const net_session* session) {
     base_report(net_ration_take(&server->ration, NET_RATION_BACK, server->now_us), NULL, 0,
                 "note: %s is back after %.1f s",
                 net_server_who(session->client, session->name, who),
-                seconds_since(server, session->received_us));
+                (double)age_us(server, session->received_us) * 1e-6);
 }
 
 void net_session_mark_received(net_server* server, net_session* session) {
@@ -269,8 +265,7 @@ static void count_flood(net_server* server, net_session* session) {
 void net_session_watch(net_server* server, net_session* session) {
     count_deaf(server, session);
     count_flood(server, session);
-    const uint64_t limit_us = UINT64_C(1000) * NET_QUIET_MS_MAX;
-    if (server->now_us > session->received_us && server->now_us - session->received_us > limit_us)
+    if (net_server_is_older(server, session->received_us, NET_QUIET_MS_MAX))
         report_away(server, session, "nothing received");
 }
 

@@ -64,7 +64,7 @@ static bool take_acks(net_server_lane* lane, net_session* session, const net_inp
 }
 
 // A row without a base is the most expensive one, so requests are rationed by time.
-static bool take_resyncs(net_server_lane* lane, net_session* session,
+static void take_resyncs(net_server_lane* lane, net_session* session,
                          const net_input_packet* packet) {
     const uint64_t now_us = lane->server->now_us;
     const uint64_t burst = NET_RESYNCS_BURST_MAX * UINT64_C(1000000);
@@ -88,7 +88,6 @@ static bool take_resyncs(net_server_lane* lane, net_session* session,
         lane->differing_client = session->client;
         lane->differing_entity = packet->resyncs[i];
     }
-    return true;
 }
 
 // For the words to the operator, when the session ends by it.
@@ -197,9 +196,9 @@ bool net_lane_take_packet(net_server_lane* lane, net_session* session, const uin
                              packet.seq, size);
     if (net_ack_receiver_check(&session->received, packet.seq) != NET_ACK_NEW) return true;
     if (!check_player(lane, session, packet.input_count + message->n_events)) return false;
-    if (!take_inputs(lane, session, &packet) || !take_events(lane, session, message) ||
-        !take_resyncs(lane, session, &packet) ||
-        (packet.has_event_ack && !net_event_outbox_acked(&session->out.outbox, packet.event_ack)))
+    if (!take_inputs(lane, session, &packet) || !take_events(lane, session, message)) return false;
+    take_resyncs(lane, session, &packet);
+    if (packet.has_event_ack && !net_event_outbox_acked(&session->out.outbox, packet.event_ack))
         return false;
     net_ack_receiver_mark(&session->received, packet.seq, server->now_us);
     return take_acks(lane, session, &packet);
@@ -211,13 +210,12 @@ static size_t stride_of(uint32_t size) {
     return sizeof(net_lane_event) + ((size + 7u) & ~7u);
 }
 
-static bool defer(net_server_lane* lane, const net_lane_event* event, uint32_t at, bool is_strike) {
+static void defer(net_server_lane* lane, const net_lane_event* event, uint32_t at, bool is_strike) {
     // There is room for all of the queue (net_server_queue_event).
     BASE_ASSERT(lane->deferred_count < lane->deferred_capacity);
     lane->deferred[lane->deferred_count++] =
         (net_lane_deferred){event->session->client, lane->number, at, is_strike};
     event->session->is_deferred = true;
-    return true;
 }
 
 net_drop net_lane_check_event(const net_lane_event* event) {

@@ -108,7 +108,8 @@ typedef struct net_event_inbox {
 
 void net_event_inbox_init(net_event_inbox* inbox, const base_allocator* allocator);
 void net_event_inbox_deinit(net_event_inbox* inbox);
-/// Queue an event. `needs`, copied, is what it waits for beside its target; NULL: nothing. A reliable one that is not the next in order is ignored: it will come again.
+/// Queue an event. `needs`, copied, is what it waits for beside its target; NULL: nothing. A
+/// reliable one that is not the next in order is ignored: it will come again.
 /// @return NET_OK (also for a repeated one); NET_ERR_MALFORMED (too long: a strike); NET_ERR_MEMORY
 ///         (end the session).
 BASE_MUST_USE net_result net_event_inbox_push(net_event_inbox* inbox,
