@@ -47,8 +47,9 @@ static void draw_watching(const show* on, const net_draw* draw, float width, flo
     client_screen_watching(draw, width, height, text, count > 1 ? "Left, Right: another" : "");
 }
 
-// ---- what a build said that failed while the game is played (--window faults=FILE): the match goes
-// on as it was, and its window says why. The file is there as long as the fault is. ----
+// ---- what a failed build said while the game is played (--window faults=FILE)
+
+// The match goes on as it was, and its window says why. The file is there as long as the fault is.
 
 static void read_lines(show_faults* faults, FILE* file) {
     char line[CLIENT_FAULT_BYTES];

@@ -167,7 +167,7 @@ case_exports_refuse_what_is_not_there() {
     has_bench || return 0
     make_log a.slog
     replay 2 export a.slog --components pos,colour
-    says replay.err 'no component "colour", did you mean color'
+    says replay.err "no component \"colour\", did you mean 'color'"
     replay 2 export a.slog --what all --components pos,colour --output none.jsonl
     [ ! -e none.jsonl ] || fail "a refused export left a file"
     replay 2 export a.slog --format mcap

@@ -19,8 +19,8 @@
 
 BASE_C_BEGIN
 
-typedef struct net_ban net_ban;     ///< net/token.h
-typedef struct net_bans net_bans;   ///< net/token.h
+typedef struct net_ban net_ban;   ///< net/token.h
+typedef struct net_bans net_bans; ///< net/token.h
 
 /// Run the match's next tick from a log, in place of what the clients sent (`begin`, borrowed).
 /// @return false: it cannot be run, and the match ends.
