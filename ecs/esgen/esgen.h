@@ -307,9 +307,7 @@ const char* esgen_sized_type(const esgen_word* word);
 /// Write the generated text. `stem`: "ball" for ball.c and for ball.h.
 void esgen_emit(const esgen_unit* unit, const char* stem, base_bytes* out);
 
-// ---- emit.c, emit_game.c: parts of esgen_emit ----
-
-/// Append formatted text.
+/// Append formatted text (words.c).
 void esgen_put(base_bytes* out, const char* format, ...) BASE_PRINTF(2, 3);
 /// Append an item of a list: ", " goes before all but the first, which follows its ( or {.
 void esgen_put_item(base_bytes* out, const char* format, ...) BASE_PRINTF(2, 3);
@@ -318,6 +316,8 @@ void esgen_put_item(base_bytes* out, const char* format, ...) BASE_PRINTF(2, 3);
 void esgen_put_line(base_bytes* out, const esgen_unit* unit, const char* file, uint32_t line);
 /// From here on, they name the written file again.
 void esgen_put_line_end(base_bytes* out, const esgen_unit* unit);
+
+// ---- emit_game.c, game.c: parts of esgen_emit ----
 
 void esgen_put_messages(base_bytes* out, const esgen_unit* unit);
 /// Does the file register something: systems, or queries of its game's context?

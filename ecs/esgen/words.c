@@ -3,7 +3,7 @@
 //
 // Only two preprocessor lines matter: #include "name", since types may be there, and #if 0, whose
 // lines are skipped. Both branches of any other #if are read, so a system inside a condition is
-// always registered (see ecs/ESGEN.md).
+// always registered (see ecs/ESGEN.md). The files after this one append text, so that is here.
 #include "esgen.h"
 
 #include "base/assert.h"
@@ -395,4 +395,55 @@ bool esgen_name_read(esgen_unit* unit, esgen_name* name, const esgen_word* first
     }
     name->text[0] = '\0';
     return false;
+}
+
+// ---- the text that is written ----
+
+static void put_arguments(base_bytes* out, const char* format, va_list arguments) {
+    va_list again;
+    va_copy(again, arguments);
+    int size = vsnprintf(NULL, 0, format, arguments);
+    uint8_t* target = size > 0 ? base_bytes_extend(out, (size_t)size + 1) : NULL;
+    if (target) {
+        vsnprintf((char*)target, (size_t)size + 1, format, again);
+        out->size--; // the NUL
+    }
+    va_end(again);
+}
+
+void esgen_put(base_bytes* out, const char* format, ...) {
+    BASE_ASSERT(out && format);
+    va_list arguments;
+    va_start(arguments, format);
+    put_arguments(out, format, arguments);
+    va_end(arguments);
+}
+
+void esgen_put_item(base_bytes* out, const char* format, ...) {
+    BASE_ASSERT(out && format);
+    bool is_first = out->size > 0 && strchr("({", out->data[out->size - 1]);
+    if (!is_first) esgen_put(out, ", ");
+    va_list arguments;
+    va_start(arguments, format);
+    put_arguments(out, format, arguments);
+    va_end(arguments);
+}
+
+static void put_mark(base_bytes* out, const char* file, uint32_t line) {
+    esgen_put(out, "#line %u \"", line);
+    for (const char* at = file; *at; at++)
+        esgen_put(out, *at == '"' || *at == '\\' ? "\\%c" : "%c", *at);
+    esgen_put(out, "\"\n");
+}
+
+void esgen_put_line(base_bytes* out, const esgen_unit* unit, const char* file, uint32_t line) {
+    if (unit->target && file && line > 0) put_mark(out, file, line);
+}
+
+void esgen_put_line_end(base_bytes* out, const esgen_unit* unit) {
+    if (!unit->target) return;
+    uint32_t lines = 0;
+    for (size_t i = 0; i < out->size; i++)
+        lines += out->data[i] == '\n';
+    put_mark(out, unit->target, lines + 2); // the line after the mark
 }
