@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Sessions and where a datagram goes; secure_server_hello.c has the handshake.
+// The life of sessions; secure_server_receive.c has what comes in.
 //
 // A session's number says its slot, so there is no table that an attacker could fill or search.
-// What is checked comes in the order of its cost: size, type, number, replay window, then the
-// decryption, then the budget of the session. Only then the datagram may reach ENet.
 #include "secure/secure_server_state.h"
 
 #include "base/assert.h"
@@ -128,15 +126,6 @@ void net_secure_server_set_standby(net_secure_server* server, bool is_standby) {
 
 // ---- the life of sessions
 
-static uint32_t slot_of(const net_secure_server* server, const net_secure_session* session) {
-    return (uint32_t)(session - server->sessions);
-}
-
-static net_secure_peer session_peer(const net_secure_server* server,
-                                    const net_secure_session* session) {
-    return (uint32_t)session->generation << NET_SECURE_SLOT_BITS | slot_of(server, session);
-}
-
 net_secure_session* net_secure_session_find(net_secure_server* server, uint32_t id) {
     uint32_t slot = id & ((1u << NET_SECURE_SLOT_BITS) - 1);
     if (id == 0 || slot >= server->session_max || server->sessions[slot].id != id) return NULL;
@@ -202,7 +191,7 @@ void net_secure_session_end(net_secure_server* server, net_secure_session* sessi
                             net_secure_count why) {
     net_secure_session kept = {.generation = session->generation, .cookie_us = session->cookie_us};
     memcpy(kept.origin_tag, session->origin_tag, sizeof kept.origin_tag);
-    const uint32_t slot = slot_of(server, session), lane = net_secure_lane(server, slot);
+    const uint32_t slot = net_secure_slot(server, session), lane = net_secure_lane(server, slot);
     net_secure_count_of(server, slot, why);
     sodium_memzero(session, sizeof *session);
     *session = kept;
@@ -293,138 +282,6 @@ uint32_t net_secure_server_count(const net_secure_server* server) {
     for (uint32_t lane = 0; lane < server->lanes; lane++)
         count -= server->free_counts[lane];
     return count;
-}
-
-// ---- datagrams of sessions
-
-// Its address is another one than before. The new one must prove that it receives what we send,
-// since the sender may have made it up.
-static void ask_for_proof(net_secure_server* server, uint64_t now_us, net_secure_session* session,
-                          const net_address* from, net_secure_received* received) {
-    if (!net_budget_take(&session->moves, net_secure_move_rate, now_us)) {
-        net_secure_count_of(server, slot_of(server, session), NET_SECURE_MOVE_BUDGET);
-        return;
-    }
-    session->candidate = *from;
-    session->is_candidate = true;
-    server->entropy.fill(server->entropy.context, session->path, sizeof session->path);
-    net_crypt_plain plain = {.type = NET_OUTER_PATH,
-                             .session = session->id,
-                             .bytes = session->path,
-                             .size = sizeof session->path};
-    received->reply_size = net_crypt_seal(&session->sender, now_us, &plain, received->reply);
-    received->reply_to = *from;
-}
-
-static void take_path(net_secure_server* server, net_secure_session* session,
-                      const net_address* from, const uint8_t* inner, size_t size) {
-    if (!session->is_candidate || size != sizeof session->path ||
-        !net_address_equal(from, &session->candidate) ||
-        sodium_memcmp(inner, session->path, sizeof session->path) != 0)
-        return;
-    session->address = *from;
-    session->is_candidate = false;
-    net_secure_count_of(server, slot_of(server, session), NET_SECURE_MOVED);
-}
-
-static void take_opened(net_secure_server* server, uint64_t now_us, net_secure_session* session,
-                        net_outer_type type, const net_address* from, bool is_newest,
-                        net_secure_received* received, const uint8_t* inner, size_t size) {
-    session->heard_us = now_us;
-    if (!net_budget_take(&session->data, net_secure_data_rate, now_us)) {
-        net_secure_count_of(server, slot_of(server, session), NET_SECURE_DATA_BUDGET);
-        return;
-    }
-    if (type == NET_OUTER_CLOSE) {
-        net_secure_session_end(server, session, NET_SECURE_CLOSED);
-        return;
-    }
-    if (type == NET_OUTER_PATH) {
-        take_path(server, session, from, inner, size);
-        return;
-    }
-    if (is_newest && !net_address_equal(from, &session->address))
-        ask_for_proof(server, now_us, session, from, received);
-    received->peer = session_peer(server, session);
-    received->inner = inner;
-    received->inner_size = size;
-    received->is_packet = type == NET_OUTER_INPUT;
-}
-
-// The session that a datagram names: an INPUT by the low half of its id.
-static net_secure_session* find_addressed(net_secure_server* server, const uint8_t* bytes) {
-    uint32_t id = net_crypt_session(bytes);
-    const uint32_t slot = NET_SECURE_PEER_SLOT(id);
-    if ((bytes[0] & NET_OUTER_TYPE_MASK) == NET_OUTER_INPUT) {
-        if (slot >= server->session_max || (uint16_t)server->sessions[slot].id != id) return NULL;
-        id = server->sessions[slot].id;
-    }
-    return net_secure_session_find(server, id);
-}
-
-static void receive_inside(net_secure_server* server, uint64_t now_us, const net_address* from,
-                           uint8_t* bytes, size_t size, net_secure_received* received) {
-    net_secure_session* session = find_addressed(server, bytes);
-    BASE_ASSERT(session); // it was routed here
-    uint8_t* inner = NULL;
-    size_t inner_size = 0;
-    bool is_newest = false;
-    net_outer_type type = (net_outer_type)(bytes[0] & NET_OUTER_TYPE_MASK);
-    net_crypt_result result =
-        net_crypt_open(&session->receiver, now_us, bytes, size, 0, &inner, &inner_size, &is_newest);
-    if (result == NET_CRYPT_OK)
-        take_opened(server, now_us, session, type, from, is_newest, received, inner, inner_size);
-    else if (result == NET_CRYPT_REPLAYED)
-        net_secure_count_of(server, slot_of(server, session), NET_SECURE_REPLAYED);
-    else if (result == NET_CRYPT_FORGED)
-        net_secure_count_of(server, slot_of(server, session), NET_SECURE_DATA_FORGED);
-    else // without a CLOSE: the client takes it for a lost connection, and comes back
-        net_secure_session_end(server, session, NET_SECURE_FORGERY_LIMIT);
-}
-
-static uint32_t route_inside(net_secure_server* server, const uint8_t* bytes) {
-    const net_secure_session* session = find_addressed(server, bytes);
-    if (session) return slot_of(server, session);
-    net_secure_count_of(server, NET_SECURE_PEER_SLOT(net_crypt_session(bytes)),
-                        NET_SECURE_SESSION_UNKNOWN);
-    return NET_SECURE_NOWHERE;
-}
-
-uint32_t net_secure_server_route(net_secure_server* server, const uint8_t* bytes, size_t size) {
-    net_secure_count fault = NET_SECURE_BAD_SIZE;
-    const size_t least = net_crypt_head_bytes(bytes[0]) + NET_OUTER_TAG_BYTES;
-    switch (size < least ? NET_OUTER_REQUEST : bytes[0]) {
-    case NET_OUTER_REQUEST:
-    case NET_OUTER_RESPONSE:
-        if (size == NET_OUTER_HELLO_BYTES) return NET_SECURE_HELLO;
-        break;
-    case NET_OUTER_DATA:
-    case NET_OUTER_CLOSE:
-    case NET_OUTER_PATH:
-    case NET_OUTER_DATA | NET_OUTER_PHASE:
-    case NET_OUTER_CLOSE | NET_OUTER_PHASE:
-    case NET_OUTER_PATH | NET_OUTER_PHASE:
-    case NET_OUTER_INPUT:
-    case NET_OUTER_INPUT | NET_OUTER_PHASE:
-        return route_inside(server, bytes);
-    default:
-        fault = NET_SECURE_BAD_TYPE;
-    }
-    net_secure_count_one(server, fault);
-    return NET_SECURE_NOWHERE;
-}
-
-void net_secure_server_receive(net_secure_server* server, const net_secure_clock* clock,
-                               const net_address* from, uint8_t* bytes, size_t size,
-                               net_secure_received* received) {
-    received->inner_size = received->reply_size = 0;
-    received->peer = 0;
-    received->is_packet = false;
-    uint32_t slot = net_secure_server_route(server, bytes, size);
-    if (slot == NET_SECURE_HELLO)
-        net_secure_server_hello(server, clock, from, bytes, received);
-    else if (slot != NET_SECURE_NOWHERE)
-        receive_inside(server, clock->now_us, from, bytes, size, received);
 }
 
 const net_secure_stats* net_secure_server_stats(net_secure_server* server) {

@@ -79,6 +79,10 @@ struct net_secure_server {
     void* send_context;
 };
 
+static inline uint32_t net_secure_slot(const net_secure_server* server,
+                                       const net_secure_session* session) {
+    return (uint32_t)(session - server->sessions);
+}
 static inline uint32_t net_secure_lane(const net_secure_server* server, uint32_t slot) {
     return slot % server->lanes;
 }
@@ -91,11 +95,6 @@ static inline void net_secure_count_of(net_secure_server* server, uint32_t slot,
 static inline void net_secure_count_one(net_secure_server* server, net_secure_count what) {
     server->stats[0].stats.counts[what]++;
 }
-
-/// A REQUEST or RESPONSE of 1,200 bytes.
-void net_secure_server_hello(net_secure_server* server, const net_secure_clock* clock,
-                             const net_address* from, const uint8_t* bytes,
-                             net_secure_received* received);
 
 /// Cookies of this name (net/secure/cookie.h) count no more when they were made until then.
 void net_secure_spend(net_secure_server* server, uint64_t now_us,

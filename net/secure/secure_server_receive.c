@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The handshake. Requests come from all the world, with any address, as fast as a line carries
+// What comes in: the handshake, then datagrams of sessions.
+//
+// Requests come from all the world, with any address, as fast as a line carries
 // them. So what costs least is asked first, nothing is kept, and what is wrong is answered by
 // silence, but for what a person at the client can mend: another version, and a token that does not
 // count here. That answer is smaller than any other, and has a budget of its own within that of all
@@ -23,6 +25,8 @@
 // none after it: the times of cookies give the order. Of two with one time the first that comes
 // counts.
 #include "secure/secure_server_state.h"
+
+#include "base/assert.h"
 
 #include <sodium.h>
 
@@ -331,8 +335,8 @@ static net_secure_session* begin_session(net_secure_server* server, const net_se
     memcpy(begun->origin_tag, tag, sizeof begun->origin_tag);
     memcpy(begun->cookie, proof->cookie, sizeof begun->cookie);
     begun->cookie_us = proof->time_us;
-    server->cookie_names[begun - server->sessions] = name_of(proof->cookie);
-    server->origin_names[begun - server->sessions] = name_of(tag);
+    server->cookie_names[net_secure_slot(server, begun)] = name_of(proof->cookie);
+    server->origin_names[net_secure_slot(server, begun)] = name_of(tag);
     derive_keys(begun, clock->now_us, hello, proof, token);
     net_secure_count_one(server, NET_SECURE_ACCEPTED);
     if (is_resumed) net_secure_count_one(server, NET_SECURE_RESUMED);
@@ -401,13 +405,153 @@ static void take_response(net_secure_server* server, const net_secure_clock* clo
         accept(server, clock, session, received);
 }
 
-void net_secure_server_hello(net_secure_server* server, const net_secure_clock* clock,
-                             const net_address* from, const uint8_t* bytes,
-                             net_secure_received* received) {
+static void receive_hello(net_secure_server* server, const net_secure_clock* clock,
+                          const net_address* from, const uint8_t* bytes,
+                          net_secure_received* received) {
     if (bytes[VERSION_AT] != NET_SECURE_VERSION)
         send_version(server, clock->now_us, from, bytes, received);
     else if (bytes[0] == NET_OUTER_REQUEST)
         take_request(server, clock, from, bytes, received);
     else
         take_response(server, clock, from, bytes, received);
+}
+
+// ---- datagrams of sessions: what is checked comes in the order of its cost
+
+// Size, type, number, replay window, then the decryption, then the budget of the session. Only then
+// the datagram may reach ENet.
+
+static net_secure_peer session_peer(const net_secure_server* server,
+                                    const net_secure_session* session) {
+    return (uint32_t)session->generation << NET_SECURE_SLOT_BITS | net_secure_slot(server, session);
+}
+
+// Its address is another one than before. The new one must prove that it receives what we send,
+// since the sender may have made it up.
+static void ask_for_proof(net_secure_server* server, uint64_t now_us, net_secure_session* session,
+                          const net_address* from, net_secure_received* received) {
+    if (!net_budget_take(&session->moves, net_secure_move_rate, now_us)) {
+        net_secure_count_of(server, net_secure_slot(server, session), NET_SECURE_MOVE_BUDGET);
+        return;
+    }
+    session->candidate = *from;
+    session->is_candidate = true;
+    server->entropy.fill(server->entropy.context, session->path, sizeof session->path);
+    net_crypt_plain plain = {.type = NET_OUTER_PATH,
+                             .session = session->id,
+                             .bytes = session->path,
+                             .size = sizeof session->path};
+    received->reply_size = net_crypt_seal(&session->sender, now_us, &plain, received->reply);
+    received->reply_to = *from;
+}
+
+static void take_path(net_secure_server* server, net_secure_session* session,
+                      const net_address* from, const uint8_t* inner, size_t size) {
+    if (!session->is_candidate || size != sizeof session->path ||
+        !net_address_equal(from, &session->candidate) ||
+        sodium_memcmp(inner, session->path, sizeof session->path) != 0)
+        return;
+    session->address = *from;
+    session->is_candidate = false;
+    net_secure_count_of(server, net_secure_slot(server, session), NET_SECURE_MOVED);
+}
+
+static void take_opened(net_secure_server* server, uint64_t now_us, net_secure_session* session,
+                        net_outer_type type, const net_address* from, bool is_newest,
+                        net_secure_received* received, const uint8_t* inner, size_t size) {
+    session->heard_us = now_us;
+    if (!net_budget_take(&session->data, net_secure_data_rate, now_us)) {
+        net_secure_count_of(server, net_secure_slot(server, session), NET_SECURE_DATA_BUDGET);
+        return;
+    }
+    if (type == NET_OUTER_CLOSE) {
+        net_secure_session_end(server, session, NET_SECURE_CLOSED);
+        return;
+    }
+    if (type == NET_OUTER_PATH) {
+        take_path(server, session, from, inner, size);
+        return;
+    }
+    if (is_newest && !net_address_equal(from, &session->address))
+        ask_for_proof(server, now_us, session, from, received);
+    received->peer = session_peer(server, session);
+    received->inner = inner;
+    received->inner_size = size;
+    received->is_packet = type == NET_OUTER_INPUT;
+}
+
+// The session that a datagram names: an INPUT by the low half of its id.
+static net_secure_session* find_addressed(net_secure_server* server, const uint8_t* bytes) {
+    uint32_t id = net_crypt_session(bytes);
+    const uint32_t slot = NET_SECURE_PEER_SLOT(id);
+    if ((bytes[0] & NET_OUTER_TYPE_MASK) == NET_OUTER_INPUT) {
+        if (slot >= server->session_max || (uint16_t)server->sessions[slot].id != id) return NULL;
+        id = server->sessions[slot].id;
+    }
+    return net_secure_session_find(server, id);
+}
+
+static void receive_inside(net_secure_server* server, uint64_t now_us, const net_address* from,
+                           uint8_t* bytes, size_t size, net_secure_received* received) {
+    net_secure_session* session = find_addressed(server, bytes);
+    BASE_ASSERT(session); // it was routed here
+    uint8_t* inner = NULL;
+    size_t inner_size = 0;
+    bool is_newest = false;
+    net_outer_type type = (net_outer_type)(bytes[0] & NET_OUTER_TYPE_MASK);
+    net_crypt_result result =
+        net_crypt_open(&session->receiver, now_us, bytes, size, 0, &inner, &inner_size, &is_newest);
+    if (result == NET_CRYPT_OK)
+        take_opened(server, now_us, session, type, from, is_newest, received, inner, inner_size);
+    else if (result == NET_CRYPT_REPLAYED)
+        net_secure_count_of(server, net_secure_slot(server, session), NET_SECURE_REPLAYED);
+    else if (result == NET_CRYPT_FORGED)
+        net_secure_count_of(server, net_secure_slot(server, session), NET_SECURE_DATA_FORGED);
+    else // without a CLOSE: the client takes it for a lost connection, and comes back
+        net_secure_session_end(server, session, NET_SECURE_FORGERY_LIMIT);
+}
+
+static uint32_t route_inside(net_secure_server* server, const uint8_t* bytes) {
+    const net_secure_session* session = find_addressed(server, bytes);
+    if (session) return net_secure_slot(server, session);
+    net_secure_count_of(server, NET_SECURE_PEER_SLOT(net_crypt_session(bytes)),
+                        NET_SECURE_SESSION_UNKNOWN);
+    return NET_SECURE_NOWHERE;
+}
+
+uint32_t net_secure_server_route(net_secure_server* server, const uint8_t* bytes, size_t size) {
+    net_secure_count fault = NET_SECURE_BAD_SIZE;
+    const size_t least = net_crypt_head_bytes(bytes[0]) + NET_OUTER_TAG_BYTES;
+    switch (size < least ? NET_OUTER_REQUEST : bytes[0]) {
+    case NET_OUTER_REQUEST:
+    case NET_OUTER_RESPONSE:
+        if (size == NET_OUTER_HELLO_BYTES) return NET_SECURE_HELLO;
+        break;
+    case NET_OUTER_DATA:
+    case NET_OUTER_CLOSE:
+    case NET_OUTER_PATH:
+    case NET_OUTER_DATA | NET_OUTER_PHASE:
+    case NET_OUTER_CLOSE | NET_OUTER_PHASE:
+    case NET_OUTER_PATH | NET_OUTER_PHASE:
+    case NET_OUTER_INPUT:
+    case NET_OUTER_INPUT | NET_OUTER_PHASE:
+        return route_inside(server, bytes);
+    default:
+        fault = NET_SECURE_BAD_TYPE;
+    }
+    net_secure_count_one(server, fault);
+    return NET_SECURE_NOWHERE;
+}
+
+void net_secure_server_receive(net_secure_server* server, const net_secure_clock* clock,
+                               const net_address* from, uint8_t* bytes, size_t size,
+                               net_secure_received* received) {
+    received->inner_size = received->reply_size = 0;
+    received->peer = 0;
+    received->is_packet = false;
+    uint32_t slot = net_secure_server_route(server, bytes, size);
+    if (slot == NET_SECURE_HELLO)
+        receive_hello(server, clock, from, bytes, received);
+    else if (slot != NET_SECURE_NOWHERE)
+        receive_inside(server, clock->now_us, from, bytes, size, received);
 }
