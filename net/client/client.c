@@ -15,7 +15,6 @@
 #include "base/float_mode.h"
 #include "base/text.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 net_result net_client_create(const net_client_config* config, net_client** out) {
@@ -241,13 +240,6 @@ static void add_dropped(const net_client* client, uint64_t dropped[NET_DROP_COUN
     dropped[NET_DROP_VARSIZE_FULL] += varsize->evicted;
 }
 
-static net_world_digest digest(net_client* client) {
-    ecs_world* world = net_match_world(client->config.match);
-    return client->config.is_thin
-               ? net_mirror_digest(client->mirror, world)
-               : net_world_digest_walk(net_match_schema(client->config.match), world, NULL, NULL);
-}
-
 net_client_report net_client_get_report(net_client* client) {
     net_client_report report = {
         .client = client->client, .end = client->end, .differs = client->differs};
@@ -274,48 +266,10 @@ net_client_report net_client_get_report(net_client* client) {
     ecs_world* world = net_match_world(client->config.match);
     report.tick = net_mirror_tick(client->mirror);
     report.updates = net_mirror_get_counters(client->mirror)->updates;
-    report.scope = digest(client);
+    report.scope = net_client_digest(client);
     if (client->config.is_thin) return report;
     report.loading = ecs_handle_count(world, ECS_STATE_LOADING);
     report.allocated = ecs_handle_count(world, ECS_STATE_ALLOCATED);
     report.bad_transitions = ecs_world_counters(world)->bad_transitions;
     return report;
-}
-
-uint32_t net_client_compare(net_client* client, uint64_t hash) {
-    ecs_world* world = net_match_world(client->config.match);
-    if (!client->config.is_thin && ecs_handle_count(world, ECS_STATE_LOADING) > 0)
-        return NET_END_GOODBYE;
-    if (digest(client).hash == hash) return NET_END_GOODBYE;
-    client->differs = true;
-    net_mirror_difference found = {client->differing.entity, client->differing.component};
-    for (uint32_t i = 0; i < NET_MIRROR_SWEEP_CALLS; i++) {
-        net_mirror_difference here;
-        if (!net_mirror_sweep(client->mirror, &here)) continue;
-        found = here;
-        break;
-    }
-    if (found.entity == ECS_ENTITY_NONE) {
-        base_report(client->config.reporter, NULL, 0,
-                    "client %" PRIu32 ": our world differs from the server's in tick %" PRIu64
-                    ", though we have all as it was sent: the game wrote a value past its tracking",
-                    client->client, net_mirror_tick(client->mirror));
-        return NET_END_DIFFERS;
-    }
-    const net_row_template* row_template =
-        ecs_is_alive(world, found.entity)
-            ? net_rows_find(client->rows, ecs_entity_template(world, found.entity))
-            : NULL;
-    uint32_t position = 0;
-    for (uint32_t c = 0; row_template && c < row_template->layout.component_count; c++)
-        if (row_template->layout.components[c].key == found.component) position = c + 1;
-    base_report(client->config.reporter, NULL, 0,
-                "client %" PRIu32 ": our world differs from the server's in tick %" PRIu64
-                ": entity %" PRIu32 ":%" PRIu32 " (%s), component %s",
-                client->client, net_mirror_tick(client->mirror), ecs_entity_index(found.entity),
-                ecs_entity_generation(found.entity),
-                row_template ? ecs_template_get(world, row_template->id)->name : "not known",
-                position ? ecs_component_get(world, found.component)->name : "-");
-    const uint32_t index = ecs_entity_index(found.entity);
-    return NET_END_DIFFERS | (position & 0xff) << 8 | (index <= UINT16_MAX ? index << 16 : 0);
 }

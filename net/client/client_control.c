@@ -14,6 +14,7 @@
 #include "base/shown.h"
 #include "base/text.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #define ANSWER_ITEMS_MAX 256u
@@ -456,6 +457,54 @@ static void report_end(net_client* client, const Shoal__Wire__Goodbye* goodbye, 
                 net_end_text((net_end)goodbye->reason), has_text ? ": " : "", text);
 }
 
+net_world_digest net_client_digest(net_client* client) {
+    ecs_world* world = net_match_world(client->config.match);
+    return client->config.is_thin
+               ? net_mirror_digest(client->mirror, world)
+               : net_world_digest_walk(net_match_schema(client->config.match), world, NULL, NULL);
+}
+
+// Compare the whole world with the hash of a goodbye, and tell the operator what differs.
+// @return the reason with which the connection is closed: NET_END_GOODBYE, or NET_END_DIFFERS with
+//         the place (WIRE.md, "Goodbye").
+static uint32_t compare(net_client* client, uint64_t hash) {
+    ecs_world* world = net_match_world(client->config.match);
+    if (!client->config.is_thin && ecs_handle_count(world, ECS_STATE_LOADING) > 0)
+        return NET_END_GOODBYE;
+    if (net_client_digest(client).hash == hash) return NET_END_GOODBYE;
+    client->differs = true;
+    net_mirror_difference found = {client->differing.entity, client->differing.component};
+    for (uint32_t i = 0; i < NET_MIRROR_SWEEP_CALLS; i++) {
+        net_mirror_difference here;
+        if (!net_mirror_sweep(client->mirror, &here)) continue;
+        found = here;
+        break;
+    }
+    if (found.entity == ECS_ENTITY_NONE) {
+        base_report(client->config.reporter, NULL, 0,
+                    "client %" PRIu32 ": our world differs from the server's in tick %" PRIu64
+                    ", though we have all as it was sent: the game wrote a value past its tracking",
+                    client->client, net_mirror_tick(client->mirror));
+        return NET_END_DIFFERS;
+    }
+    const net_row_template* row_template =
+        ecs_is_alive(world, found.entity)
+            ? net_rows_find(client->rows, ecs_entity_template(world, found.entity))
+            : NULL;
+    uint32_t position = 0;
+    for (uint32_t c = 0; row_template && c < row_template->layout.component_count; c++)
+        if (row_template->layout.components[c].key == found.component) position = c + 1;
+    base_report(client->config.reporter, NULL, 0,
+                "client %" PRIu32 ": our world differs from the server's in tick %" PRIu64
+                ": entity %" PRIu32 ":%" PRIu32 " (%s), component %s",
+                client->client, net_mirror_tick(client->mirror), ecs_entity_index(found.entity),
+                ecs_entity_generation(found.entity),
+                row_template ? ecs_template_get(world, row_template->id)->name : "not known",
+                position ? ecs_component_get(world, found.component)->name : "-");
+    const uint32_t index = ecs_entity_index(found.entity);
+    return NET_END_DIFFERS | (position & 0xff) << 8 | (index <= UINT16_MAX ? index << 16 : 0);
+}
+
 static void receive_goodbye(net_client* client, const Shoal__Wire__Goodbye* goodbye) {
     if (client->phase == NET_CLIENT_RESUMING) {
         hang_up(client, NET_CLIENT_END_LOST, NET_END_GOODBYE);
@@ -486,7 +535,7 @@ static void receive_goodbye(net_client* client, const Shoal__Wire__Goodbye* good
     const bool is_comparable =
         is_orderly && goodbye->scope_hash != 0 && goodbye->tick == net_mirror_tick(client->mirror);
     hang_up(client, is_orderly ? NET_CLIENT_END_GOODBYE : NET_CLIENT_END_LOST,
-            is_comparable ? net_client_compare(client, goodbye->scope_hash) : NET_END_GOODBYE);
+            is_comparable ? compare(client, goodbye->scope_hash) : NET_END_GOODBYE);
 }
 
 // As many items as a message holds. Items are sorted, so the first difference is named when it is

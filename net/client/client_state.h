@@ -79,10 +79,8 @@ net_result net_client_send_control(net_client* client, const ProtobufCMessage* m
 /// Trace a packet; `name` is static text.
 void net_client_trace_packet(const net_client* client, net_trace_kind kind, const char* name,
                              uint32_t number, size_t bytes);
-/// Compare the whole world with the hash of a goodbye, and tell the operator what differs.
-/// @return the reason with which the connection is closed: NET_END_GOODBYE, or NET_END_DIFFERS with
-///         the place (WIRE.md, "Goodbye").
-uint32_t net_client_compare(net_client* client, uint64_t hash);
+/// Of the whole world, as the server digests its scope.
+net_world_digest net_client_digest(net_client* client);
 
 /// The state of a client, for the files of this room.
 

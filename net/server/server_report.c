@@ -136,6 +136,18 @@ uint32_t net_server_list_scope(net_server* server, uint32_t client, ecs_entity* 
     return repl ? net_repl_state_entities(repl) : 0;
 }
 
+net_world_digest net_server_scope(net_server* server, uint32_t client, ecs_line_fn line,
+                                  void* context) {
+    net_server_collect(server);
+    const net_schema* schema = net_match_schema(server->config.match);
+    ecs_world* world = net_match_world(server->config.match);
+    const net_session* session = net_server_find_number(server, client);
+    if (session && session->out.repl)
+        return net_world_digest_walk_seen(schema, world, net_session_classes_seen,
+                                          session->out.repl, line, context);
+    return net_world_digest_walk(schema, world, line, context);
+}
+
 // The phase of a server: HOLDING -> RUNNING -> SETTLING -> LEAVING -> ENDED. Phases may be left
 // out, never come back.
 

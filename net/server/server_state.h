@@ -357,9 +357,6 @@ ecs_entity net_spectator_player(net_server* server, net_session* session);
 void net_server_destroy_leavers(net_server* server);
 /// Destroy all, at the end.
 void net_server_close_leavers(net_server* server);
-/// May a scope of so many entities be walked now, for the report of a session that ends? Counts the
-/// walk.
-bool net_server_may_walk(net_server* server, uint32_t entities);
 
 /// What comes into a tick of a server.
 

@@ -457,18 +457,6 @@ void net_server_close_leavers(net_server* server) {
         destroy_first(server);
 }
 
-bool net_server_may_walk(net_server* server, uint32_t entities) {
-    // At the end of a match every client is reported, and no tick waits.
-    if (server->phase != NET_SERVER_RUNNING) return true;
-    uint64_t tick = net_match_tick(server->config.match);
-    uint64_t credit = server->walk_credit + (tick - server->walk_tick) * NET_WALK_PER_TICK;
-    server->walk_credit = credit < NET_WALK_BURST ? credit : NET_WALK_BURST;
-    server->walk_tick = tick;
-    if (server->walk_credit < entities && entities < NET_WALK_BURST) return false;
-    server->walk_credit -= entities < server->walk_credit ? entities : server->walk_credit;
-    return true;
-}
-
 void net_session_gone(net_server* server, net_session* session, const char* reason) {
     BASE_ASSERT(session->state != NET_SESSION_FREE && session->state != NET_SESSION_AWAY);
     // Without a goodbye: the transport gave up on the connection.

@@ -266,6 +266,8 @@ const char* net_server_who(uint32_t client, const char* name, char text[NET_WHO_
 /// Give the session a client number and a peer report. From NET_REPORTS_MAX on, the oldest closed
 /// report gives way. @return false when memory ran out; nothing changed then.
 bool net_session_open_report(net_server* server, net_session* session);
+/// How a client sees an entity; 0: not at all. `repl`: its net_repl_state.
+uint32_t net_session_classes_seen(void* repl, ecs_entity entity);
 /// Fill in what the session counts now.
 void net_session_fill_report(const net_session* session, net_peer_report* report);
 /// "playing"... Static text.

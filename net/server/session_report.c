@@ -82,21 +82,9 @@ bool net_session_has_everything(const net_server* server, const net_session* ses
     return is_known(server, session) && session->out.tick_sent == server->out.tick;
 }
 
-static uint32_t classes_seen(void* context, ecs_entity entity) {
+uint32_t net_session_classes_seen(void* repl, ecs_entity entity) {
     uint32_t classes = 0;
-    return net_repl_state_sees(context, entity, &classes) ? classes : 0;
-}
-
-net_world_digest net_server_scope(net_server* server, uint32_t client, ecs_line_fn line,
-                                  void* context) {
-    net_server_collect(server);
-    const net_schema* schema = net_match_schema(server->config.match);
-    ecs_world* world = net_match_world(server->config.match);
-    const net_session* session = net_server_find_number(server, client);
-    if (session && session->out.repl)
-        return net_world_digest_walk_seen(schema, world, classes_seen, session->out.repl, line,
-                                          context);
-    return net_world_digest_walk(schema, world, line, context);
+    return net_repl_state_sees(repl, entity, &classes) ? classes : 0;
 }
 
 static int compare_indices(const void* a, const void* b) {
@@ -105,18 +93,31 @@ static int compare_indices(const void* a, const void* b) {
            (ecs_entity_index(*x) < ecs_entity_index(*y));
 }
 
+// May a scope of so many entities be walked now? Counts the walk.
+static bool may_walk(net_server* server, uint32_t entities) {
+    // At the end of a match every client is reported, and no tick waits.
+    if (server->phase != NET_SERVER_RUNNING) return true;
+    uint64_t tick = net_match_tick(server->config.match);
+    uint64_t credit = server->walk_credit + (tick - server->walk_tick) * NET_WALK_PER_TICK;
+    server->walk_credit = credit < NET_WALK_BURST ? credit : NET_WALK_BURST;
+    server->walk_tick = tick;
+    if (server->walk_credit < entities && entities < NET_WALK_BURST) return false;
+    server->walk_credit -= entities < server->walk_credit ? entities : server->walk_credit;
+    return true;
+}
+
 // The digest of a scope, at the cost of its entities. @return false: not now, or no memory.
 static bool walk_scope(net_server* server, const net_session* session, net_world_digest* scope) {
     net_repl_state* repl = session->out.repl;
     const uint32_t count = net_repl_state_entities(repl);
     net_match* match = server->config.match;
-    if (!net_server_may_walk(server, count)) return false;
+    if (!may_walk(server, count)) return false;
     ecs_entity* entities = base_allocate(server->allocator, (count + 1) * sizeof *entities);
     if (!entities) return false;
     net_repl_state_list(repl, entities);
     qsort(entities, count, sizeof *entities, compare_indices);
     *scope = net_world_digest_walk_list(net_match_schema(match), net_match_world(match), entities,
-                                        count, classes_seen, repl);
+                                        count, net_session_classes_seen, repl);
     base_release(server->allocator, entities, (count + 1) * sizeof *entities);
     return true;
 }
