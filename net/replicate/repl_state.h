@@ -379,10 +379,6 @@ void net_repl_state_find_held(const net_repl_state* repl, uint64_t* held);
 /// Put the waiting slots that are not held into lane.ranked, most urgent first: enough for `bits`,
 /// or all. @return false when memory ran out.
 BASE_MUST_USE bool net_repl_state_order(net_repl_state* repl, const uint64_t* held, uint64_t bits);
-/// The weight of a slot's entity is this from now on.
-void net_repl_state_set_weight(net_repl_state* repl, uint32_t slot, uint32_t weight);
-/// The slot is of the entity at this index.
-void net_repl_state_set_phase(net_repl_state* repl, uint32_t slot, uint32_t index);
 
 // ---- bases (repl_state_bases.c) ----
 

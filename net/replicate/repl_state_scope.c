@@ -250,6 +250,19 @@ static uint32_t find_free(const net_repl_state* repl, uint32_t first, uint32_t e
     return UINT32_MAX;
 }
 
+// Put the bits of a value into sets that follow each other, for a slot.
+static void set_planes(net_repl_state* repl, uint32_t slot, uint32_t first, uint32_t count,
+                       uint32_t value) {
+    uint64_t* word = &net_set(repl, (net_repl_set)first)[slot >> 6];
+    uint64_t others = ~(UINT64_C(1) << (slot & 63));
+    for (uint32_t i = 0; i < count; i++, word += repl->word_count, value >>= 1)
+        *word = (*word & others) | (uint64_t)(value & 1) << (slot & 63);
+}
+
+static void set_weight(net_repl_state* repl, uint32_t slot, uint32_t weight) {
+    set_planes(repl, slot, NET_SET_WEIGHT, NET_REPL_STATE_WEIGHT_PLANES, net_log2(weight | 1));
+}
+
 // Take a free slot for an index. @return UINT32_MAX when memory ran out.
 static uint32_t net_repl_state_take_slot(net_repl_state* repl, uint32_t index) {
     // A join fills every slot in turn: without a free one there is nothing to search for.
@@ -267,7 +280,7 @@ static uint32_t net_repl_state_take_slot(net_repl_state* repl, uint32_t index) {
         return UINT32_MAX;
     }
     net_set_add(repl, NET_SET_USED, slot);
-    net_repl_state_set_phase(repl, slot, index);
+    set_planes(repl, slot, NET_SET_PHASE, 2 * NET_REPL_STATE_PHASE_PLANES, index);
     if (slot >= repl->slot_end) repl->slot_end = slot + 1;
     repl->slot_cursor = slot + 1;
     return slot;
@@ -438,7 +451,7 @@ bool net_repl_state_enter(net_repl_state* repl, const net_interest_entity* scope
     } else {
         repl->members[slot] = *scoped;
         repl->members[slot].entered = net_repl_state_now(repl);
-        net_repl_state_set_weight(repl, slot, scoped->weight);
+        set_weight(repl, slot, scoped->weight);
         repl->member_count++;
     }
     ecs_entity before = is_member ? repl->handles[slot] : ECS_ENTITY_NONE;
@@ -453,7 +466,7 @@ bool net_repl_state_change(net_repl_state* repl, uint32_t slot, const net_intere
     if (!net_repl_state_set_group(repl, slot, scoped->group)) return false;
     uint32_t entered = member->entered;
     bool is_reclassed = member->classes != scoped->classes;
-    if (member->weight != scoped->weight) net_repl_state_set_weight(repl, slot, scoped->weight);
+    if (member->weight != scoped->weight) set_weight(repl, slot, scoped->weight);
     *member = *scoped;
     member->entered = entered;
     if (!is_reclassed) return true;
@@ -475,7 +488,7 @@ void net_repl_state_leave(net_repl_state* repl, uint32_t slot) {
     if (repl->watch.leave) repl->watch.leave(repl->watch.context, repl->handles[slot]);
     // It stays in its group until the client has acknowledged its destroy: they leave together.
     repl->members[slot] = (net_interest_entity){.group = repl->members[slot].group};
-    net_repl_state_set_weight(repl, slot, NET_REPL_STATE_LEAVING_WEIGHT);
+    set_weight(repl, slot, NET_REPL_STATE_LEAVING_WEIGHT);
     repl->member_count--;
     begin_epoch(repl, slot);
     if (!net_set_has(repl, NET_SET_KNOWN, slot)) {

@@ -84,23 +84,6 @@ static inline uint32_t log2_quarters(uint32_t value) {
     return (bits >> 21) - (127u << 2);
 }
 
-static void set_planes(net_repl_state* repl, uint32_t slot, uint32_t first, uint32_t count,
-                       uint32_t value) {
-    uint64_t* word = &net_set(repl, (net_repl_set)first)[slot >> 6];
-    uint64_t others = ~(UINT64_C(1) << (slot & 63));
-    for (uint32_t i = 0; i < count; i++, word += repl->word_count, value >>= 1)
-        *word = (*word & others) | (uint64_t)(value & 1) << (slot & 63);
-}
-
-void net_repl_state_set_weight(net_repl_state* repl, uint32_t slot, uint32_t weight) {
-    set_planes(repl, slot, NET_SET_WEIGHT, NET_REPL_STATE_WEIGHT_PLANES,
-               log2_quarters(weight ? weight : 1) / 4);
-}
-
-void net_repl_state_set_phase(net_repl_state* repl, uint32_t slot, uint32_t index) {
-    set_planes(repl, slot, NET_SET_PHASE, 2 * NET_REPL_STATE_PHASE_PLANES, index);
-}
-
 // Waiting slots of a word: creates and destroys, or updates.
 static uint64_t waiting(const collector* c, uint32_t w) {
     uint64_t live = net_set(c->repl, NET_SET_LIVE)[w];
