@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// What the parts of the window share while a person plays: window_play.c has the loop and the
-/// sessions, show_input.c the keys, show_picture.c what a frame shows.
+/// sessions, show_input.c the people and their keys, show_picture.c what a frame shows.
 #pragma once
 
 #include "program.h"
@@ -89,8 +89,8 @@ static inline client_player* show_player(const show* on, uint32_t person) {
 
 /// Find the codes of the window's own keys.
 void show_keys_init(show* on);
-/// With --local one more person plays beside the others. @return false after a report.
-BASE_MUST_USE bool show_join(show* on);
+/// Open the players, with the view of each person. @return NET_EXIT_CLEAN; any other: reported.
+BASE_MUST_USE int show_open_people(show* on);
 /// Find out which keys do what in the game that was opened.
 void show_bindings_open(show* on);
 /// Handle what came from keys and pointer.

@@ -97,7 +97,7 @@ void net_log_queue_unload(net_log_queue_copy* copy) {
 
 // ---- what the C library asks of a system, where its own answer would be an import
 
-// The rest that it imports (wasi_snapshot_preview1) the page answers: clock, standard error, the end.
+// The rest that it imports (wasi_snapshot_preview1) the page answers: clock, standard error, end.
 
 void emscripten_notify_memory_growth(uint32_t memory);
 int __syscall_madvise(uintptr_t address, uintptr_t size, int advice);

@@ -11,7 +11,7 @@
 int client_playback_play(const client_config* config, const base_reporter* reporter,
                          net_loop* loop);
 
-/// What the two files of a playback share: the log, its game, and its result so far.
+/// What the files of a playback share: the log, its game, and its result so far.
 typedef struct client_playback {
     const client_config* config;
     const base_reporter* reporter;
