@@ -15,7 +15,8 @@ typedef struct joined {
 
 static net_match* resume(const playback_record* record, const char* file, ecs_tick tick,
                          net_log_reader** reader) {
-    base_report_first first = {.count = 0};
+    static base_report_first first; // the reader keeps its reporter
+    first = (base_report_first){.count = 0};
     const base_reporter reporter = base_reporter_first(&first);
     net_match* match;
     assert_ok(net_log_reader_create(NULL, file, &reporter, reader));
