@@ -368,7 +368,8 @@ static inline void files_expect_failure(net_log_file* file, const char* why) {
 
 /// A log that is not whole, or none: it is opened with this result and report. NULL: no reader.
 static inline net_log_reader* files_reader_of(const char* log, net_result result, const char* why) {
-    base_report_first first = {.count = 0};
+    static base_report_first first; // the reader keeps its reporter
+    first = (base_report_first){.count = 0};
     const base_reporter reporter = base_reporter_first(&first);
     net_log_reader* reader;
     assert_int_equal(net_log_reader_create(NULL, log, &reporter, &reader), result);
