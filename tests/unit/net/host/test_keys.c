@@ -174,7 +174,7 @@ static void file_open(key_file* file, size_t size) {
     file->descriptor = mkstemp(file->path);
     assert_true(file->descriptor >= 0);
     for (size_t i = 0; i < size; i++)
-        assert_int_equal(write(file->descriptor, "K", 1), 1);
+        assert_int_equal(write(file->descriptor, "#", 1), 1);
 }
 
 static void file_close(key_file* file) {
@@ -195,14 +195,14 @@ static void assert_refused(key_file* file, const char* why) {
     assert_false(net_host_read_secret_file(file->path, &secret, hear()));
     assert_int_equal(said.count, 1);
     assert_said(why);
-    assert_null(strstr(said.text, "KK"));
+    assert_null(strstr(said.text, "##"));
     assert_int_equal(secret.size, 0);
 }
 
 FILE_CASE(a_file_for_its_owner_alone_is_read_and_wiped, 64) {
     assert_true(net_host_read_secret_file(file->path, &secret, hear()));
     assert_int_equal(secret.size, 64);
-    assert_int_equal(secret.bytes[63], 'K');
+    assert_int_equal(secret.bytes[63], '#');
     assert_int_equal(said.count, 0);
     net_host_wipe_secret(&secret);
     assert_wiped();

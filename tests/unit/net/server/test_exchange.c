@@ -5,6 +5,7 @@
 #include "session_table.h"
 
 #include "client/client_state.h"
+#include "server/server_state.h"
 
 #include "base/text.h"
 
@@ -271,6 +272,18 @@ STAGE_CASE(who_does_not_come_leaves_after_the_usual_time, .seed = 5,
     assert_int_equal(net_match_players(at->match, NULL, 0), 0);
     assert_int_equal(table_counters(at)->clients, 0);
     assert_ok(net_socket_link_set(NULL));
+}
+
+// The events that are kept for those who are expected go with the server, once.
+STAGE_CASE(a_game_is_exchanged_while_players_are_expected, .seed = 5,
+           .server.secret = table_secret) {
+    take_over(at, TABLE_SEATS);
+    expect_players(at);
+    for (uint32_t i = 0; i < 600 && at->server->recent.reliable.count == 0; i++)
+        net_server_tick(at->server, at->now_us += TABLE_TICK_US); // no client is served meanwhile
+    assert_true(at->server->recent.reliable.count > 0);
+    exchange(at, "lamp { \"glow:u32\"{ _replicate:b=yes; value:u32=3 } }\n");
+    table_run(at, 30);
 }
 
 STAGE_CASE(without_memory_no_player_is_expected, .seed = 5, .server.secret = table_secret) {
