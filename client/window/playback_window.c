@@ -238,8 +238,8 @@ static void take_events(show* on) {
     }
 }
 
-// --replay follow=S keeps S seconds behind the end of the log: half of them are used up before the
-// log is looked at again.
+// --replay follow=S shows the tick S seconds before the last one. The log is read again when half
+// of that time is left.
 static bool is_late(const show* on) {
     double left = (double)net_playback_tick_last(on->self->playback) - wanted(on);
     return left < on->self->config->follow_s * rate(on) / 2;

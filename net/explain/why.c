@@ -321,7 +321,7 @@ static decision decide_with(const net_interest* interest, const ecs_world* world
     return all;
 }
 
-// The game is asked about what is near, and what travels with it.
+// The game is asked about entities that are near, and about all that travel with one of them.
 static net_rule_answer answer_relevance(const net_interest* interest, const ecs_world* world,
                                         const net_interest_client* client, bool is_asked,
                                         const net_explanation* out) {

@@ -2,9 +2,9 @@
 // A save of the ring: a file of its own, which is a later segment of the log.
 //
 // The log's thread writes it between two blocks, as it syncs: what the match appends meanwhile
-// waits in the queue. The blocks of the ring go behind a header into a file beside it, which is the
-// log as a crash would leave it, and what is whole of that is copied (log_copy.c). A save that
-// fails costs nothing but itself. The file has its name only when it is whole.
+// waits in the queue. A header and the blocks of the ring are written to a file beside the save:
+// the log as a crash would leave it. Its whole ticks are copied into the save (log_copy.c). A save
+// that fails costs nothing but itself. The file has its name only when it is whole.
 //
 // One slot is enough for the way there and back: the simulation's thread fills it and sets ASKED,
 // the log's thread sets DONE.

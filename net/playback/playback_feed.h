@@ -89,7 +89,7 @@ typedef struct net_playback_marks_list {
 /// Begin an empty list.
 void net_playback_marks_init(net_playback_marks_list* list, const base_allocator* allocator,
                              net_log_reader* reader);
-/// Read on, at most so many blocks. `game` says which messages are reliable. Other cursors of the
+/// Read on, at most `blocks` blocks. `game` says which messages are reliable. Other cursors of the
 /// reader have to return (net_log_cursor_return).
 /// @return NET_OK; NET_ERR_MEMORY; NET_ERR_DAMAGED (the file changed since it was opened).
 BASE_MUST_USE net_result net_playback_marks_read(net_playback_marks_list* list,

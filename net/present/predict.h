@@ -132,7 +132,7 @@ struct net_predict {
     uint32_t seen_count;
     net_predict_shown shown;
     net_predict_counters counters;
-    uint32_t rough_ticks; ///< with a value that is not what is sent of it
+    uint32_t rough_ticks; ///< a predicted value differed from its quantised form
     /// By component: how many compared rows differed in it, and in none before it.
     uint32_t differs[ECS_COMPONENTS_MAX + 1];
     uint64_t row[PROTO_ROW_FIELDS_MAX]; ///< scratch

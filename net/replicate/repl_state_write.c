@@ -231,7 +231,7 @@ static uint64_t count_urgencies(collector* c) {
     return c->all ? sum / c->all : 0;
 }
 
-// The shortest interval with which what is due in a tick should fit.
+// Find the shortest interval at which the records that are due in a tick should fit.
 static void find_interval(collector* c, uint64_t need, uint64_t each) {
     for (c->interval = 0; c->interval < URGENCIES + NET_REPL_STATE_PHASE_PLANES; c->interval++) {
         uint64_t due = 0; // in 1/64
