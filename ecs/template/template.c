@@ -126,12 +126,13 @@ ecs_result ecs_template_set_commit(ecs_template_set* set) {
     if (!reserve_all(set)) return ECS_ERR_MEMORY;
     ecs_opaque_row** opaques =
         set->opaque_count > 0 ? templates->opaques + templates->opaque_count : NULL;
-    ecs_template_row** rows = templates->rows + templates->count;
     uint32_t made = make_rows(set);
     uint32_t kept = ecs_opaques_make(set, templates->count + 1, opaques);
     if (made < set->draft_count || kept < set->opaque_count) {
-        for (uint32_t i = 0; i < made; i++)
-            base_release(world->allocator, rows[i], rows[i]->bytes);
+        for (uint32_t i = 0; i < made; i++) {
+            ecs_template_row* row = templates->rows[templates->count + i];
+            base_release(world->allocator, row, row->bytes);
+        }
         for (uint32_t i = 0; i < kept; i++)
             base_release(world->allocator, opaques[i], opaques[i]->bytes);
         return ECS_ERR_MEMORY;
