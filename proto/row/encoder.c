@@ -75,10 +75,16 @@ static void write_mask(row_encoder* e, uint64_t mask, uint32_t count, bool is_fi
     }
 }
 
+// Of a mixed or elastic component.
+static bool is_warm_or_live(const row_encoder* e, uint32_t c) {
+    return (e->moved & e->layout->plan.parts[c].words) && !(e->cooled >> c & 1);
+}
+
 static bool is_quiet(const row_encoder* e, uint32_t c) {
     const proto_layout_part* part = &e->layout->plan.parts[c];
     if (e->ticks == 0) return part->words != 0;
-    if (part->shape == SHAPE_MIXED) return (e->moved & part->words) == 0 || e->cooled >> c & 1;
+    if (part->shape == SHAPE_MIXED || part->shape == SHAPE_ELASTIC)
+        return part->words != 0 && !is_warm_or_live(e, c);
     return part->words != 0 && e->plans[c].kind == ROW_QUIET;
 }
 
@@ -109,15 +115,88 @@ static void write_entity(row_encoder* e, uint32_t word) {
     if (generation != 1) encoder_put(e, generation, GENERATION_BITS);
 }
 
-static void write_field(row_encoder* e, int32_t scale, uint32_t f, int32_t off) {
+// The bases of a component with elastic fields; the words go to `base` and `base2`.
+static row_elastic elastic_of(const row_encoder* e, const proto_layout_part* part, uint64_t* base,
+                              uint64_t* base2) {
+    for (uint32_t i = 0; i < part->count; i++) {
+        base[i] = e->base[part->first + i];
+        base2[i] = e->base2[part->first + i];
+    }
+    return (row_elastic){
+        &e->layout->fields[part->first], part->count, base, base2, e->ticks, e->ticks2};
+}
+
+static uint32_t grid_of(const row_encoder* e, const proto_layout_part* part) {
+    uint64_t base[PROTO_ROW_PLANNED_MAX], base2[PROTO_ROW_PLANNED_MAX];
+    const row_elastic own = elastic_of(e, part, base, base2);
+    return proto_elastic_grid(&own);
+}
+
+// Write an elastic word. @return as proto_elastic_write.
+static uint64_t write_elastic(row_encoder* e, const uint16_t* codes, uint32_t grid, uint32_t f,
+                              uint32_t expected) {
+    const row_elastic_word own =
+        proto_elastic_word_of(&e->layout->fields[f].quant, grid, e->base[f], expected);
+    row_code code = {0};
+    const uint64_t size = proto_elastic_write(&code, e->tables, codes, &own, e->row[f]);
+    for (uint32_t i = 0; i < BASE_COUNT(code.bits); i++) {
+        const uint32_t low = code.counts[i] < 32 ? code.counts[i] : 32;
+        if (low == 0) continue;
+        encoder_put(e, code.bits[i] & row_mask(low), low);
+        if (code.counts[i] > 32) encoder_put(e, code.bits[i] >> 32, code.counts[i] - 32);
+    }
+    return size;
+}
+
+static void write_field(row_encoder* e, const proto_layout_part* part, int32_t scale, uint32_t f,
+                        int32_t off) {
     uint32_t codes = encoder_word(e, f)->codes;
     if (codes == ENCODER_BIT) return; // it is the other one
     if (codes == ENCODER_ENTITY) {
         write_entity(e, e->row[f]);
         return;
     }
+    if (codes == ENCODER_ELASTIC) {
+        (void)write_elastic(e, e->tables->number_plain[PROTO_NUMBER_STEPS], grid_of(e, part), f,
+                            e->base[f]);
+        return;
+    }
     if (codes == ENCODER_SCALED) codes = scale < 0 ? PROTO_NUMBER_WIDE : (uint32_t)scale;
     (void)proto_encoder_number(e, e->tables->number_other[codes], f, off, e->row[f]);
+}
+
+// Write which of two or more fields differ.
+static void write_field_mask(row_encoder* e, uint64_t mask, uint32_t count) {
+    if (count <= MASK_GROUP)
+        encoder_code(e, e->tables->field[count - 2][mask]);
+    else
+        write_mask(e, mask, count, false);
+}
+
+static uint32_t expected_elastic(const row_encoder* e, const proto_layout_part* part, uint32_t f) {
+    return e->moved & part->words ? (uint32_t)e->off[f] : e->base[f];
+}
+
+// Write an elastic component.
+static void write_elastic_component(row_encoder* e, uint32_t c) {
+    const proto_layout_part* part = &e->layout->plan.parts[c];
+    const bool is_moving = (e->moved & part->words) != 0;
+    const bool is_live = is_moving && e->plans[c].kind == ROW_LIVE;
+    const uint32_t grid = grid_of(e, part), end = part->first + (uint32_t)part->count;
+    uint64_t mask = row_mask(part->count);
+    for (uint32_t f = part->first; !is_live && f < end; f++)
+        if (e->row[f] == expected_elastic(e, part, f)) mask ^= UINT64_C(1) << (f - part->first);
+    if (!is_live && part->count > 1) write_field_mask(e, mask, part->count);
+    const uint16_t* codes = is_moving ? e->tables->number_other[e->plans[c].scale]
+                                      : e->tables->number_plain[PROTO_NUMBER_STEPS];
+    for (; mask; mask &= mask - 1) {
+        const uint32_t f = part->first + (uint32_t)__builtin_ctzll(mask);
+        const int32_t row = is_live ? row_number_row(e->plans[c].scale, e->surprise) : 0;
+        if (is_live) codes = e->tables->number_plain[row];
+        const uint64_t size = write_elastic(e, codes, grid, f, expected_elastic(e, part, f));
+        if (is_live && size != ROW_ELASTIC_NO_SIZE)
+            e->surprise += row_number_surprise(size, (uint32_t)row);
+    }
 }
 
 // Write a warm or quiet component that is no rotation.
@@ -134,16 +213,13 @@ static void write_fields(row_encoder* e, uint32_t c) {
         mask |= (uint64_t)(e->off[f] != 0) << i;
     }
     if (count == 1) {
-        write_field(e, scale, first, e->off[first]);
+        write_field(e, part, scale, first, e->off[first]);
         return;
     }
-    if (count <= MASK_GROUP)
-        encoder_code(e, e->tables->field[count - 2][mask]);
-    else
-        write_mask(e, mask, count, false);
+    write_field_mask(e, mask, count);
     for (; mask; mask &= mask - 1) {
         uint32_t f = first + (uint32_t)__builtin_ctzll(mask);
-        write_field(e, scale, f, e->off[f]);
+        write_field(e, part, scale, f, e->off[f]);
     }
 }
 
@@ -449,20 +525,46 @@ static void plan_moving(row_encoder* e) {
     e->coded = coded;
 }
 
-// Mixed components: warm when they moved between the bases.
+// Fill the plan of an elastic component that moved between the bases.
+static void plan_elastic(row_encoder* e, uint32_t c) {
+    const proto_layout_part* part = &e->layout->plan.parts[c];
+    uint64_t base[PROTO_ROW_PLANNED_MAX], base2[PROTO_ROW_PLANNED_MAX];
+    uint64_t expected[PROTO_ROW_PLANNED_MAX];
+    const row_elastic own = elastic_of(e, part, base, base2);
+    bool is_wild, is_off = false;
+    const uint64_t motion = proto_elastic_expect(&own, expected, &is_wild);
+    const uint32_t scale = row_line_scale(e->ticks, e->ticks2, motion);
+    const uint32_t class_ = is_wild ? ROW_CLASS_LIVE : row_line_class(part->count, scale);
+    for (uint32_t i = 0; i < part->count; i++) {
+        e->off[part->first + i] = (int32_t)(uint32_t)expected[i];
+        is_off |= e->row[part->first + i] != expected[i];
+    }
+    const bool is_live = class_ == ROW_CLASS_LIVE;
+    e->plans[c] = (row_plan){.kind = is_live ? ROW_LIVE : ROW_WARM, .scale = (int8_t)scale};
+    if (is_live) e->is_certain = true;
+    if (is_live || is_off) e->coded |= UINT64_C(1) << part->place;
+    if (!is_live) add_warm(e, c, class_);
+}
+
+// Mixed components are warm when they moved between the bases; elastic ones are planned then.
 static void plan_mixed(row_encoder* e) {
     const proto_layout_plan* layout = &e->layout->plan;
     for (uint64_t left = e->moved & layout->mixed_words; left;) {
         uint32_t c = layout->words[__builtin_ctzll(left)].component;
         left &= ~layout->parts[c].words;
-        add_warm(e, c, ROW_CLASS_MIXED);
+        if (layout->parts[c].shape == SHAPE_ELASTIC)
+            plan_elastic(e, c);
+        else
+            add_warm(e, c, ROW_CLASS_MIXED);
     }
     for (uint64_t left = e->differ & layout->mixed_words; left;) {
         const proto_layout_part* part =
             &layout->parts[layout->words[__builtin_ctzll(left)].component];
         left &= ~part->words;
+        const bool is_moving = (e->moved & part->words) != 0;
+        if (is_moving && part->shape == SHAPE_ELASTIC) continue;
         e->coded |= UINT64_C(1) << part->place;
-        if (!(e->moved & part->words)) e->is_exception = true;
+        if (!is_moving) e->is_exception = true;
     }
     for (uint64_t left = e->cooled; left; left &= left - 1)
         if (is_coded(e, (uint32_t)__builtin_ctzll(left))) e->is_exception = true;
@@ -577,6 +679,8 @@ static void write_components(row_encoder* e) {
         uint32_t kind = part->shape == SHAPE_MIXED ? ROW_QUIET : e->plans[c].kind;
         if (part->shape == SHAPE_ROTATION) {
             write_rotation(e, c);
+        } else if (part->shape == SHAPE_ELASTIC) {
+            write_elastic_component(e, c);
         } else if (kind == ROW_LIVE && part->is_source) {
             write_source(e, c);
         } else if (kind == ROW_LIVE) {

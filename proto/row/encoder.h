@@ -14,7 +14,7 @@
 #endif
 
 /// Codes of a field that differs: a row of number_other, or one of these.
-enum { ENCODER_SCALED = 0x80, ENCODER_BIT, ENCODER_ENTITY };
+enum { ENCODER_SCALED = 0x80, ENCODER_BIT, ENCODER_ENTITY, ENCODER_ELASTIC };
 
 typedef struct row_encoder {
     const proto_layout* layout;
@@ -34,8 +34,9 @@ typedef struct row_encoder {
     uint64_t cooled; ///< a bit per component: it would be warm, but others are warmer
     uint64_t bits;   ///< not stored yet
     uint32_t fill;
-    uint8_t* at;                              ///< where they go
-    int32_t off[PROTO_ROW_PLANNED_MAX];       ///< words less expected words; see encoder_off
+    uint8_t* at; ///< where they go
+    int32_t off
+        [PROTO_ROW_PLANNED_MAX]; ///< words less expected words; expected words of elastic components that move
     row_plan plans[PROTO_ROW_COMPONENTS_MAX]; ///< of linear components and rotations
 } row_encoder;
 

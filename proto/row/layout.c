@@ -29,9 +29,12 @@ static row_shape shape_of(const proto_layout* layout, const proto_row_component*
         }
         return SHAPE_ROTATION;
     }
-    for (uint32_t i = 0; i < component->field_count; i++)
-        if (!is_linear(&fields[i].quant)) return SHAPE_MIXED;
-    return SHAPE_LINEAR;
+    uint32_t linear = 0, elastic = 0, count = component->field_count;
+    for (uint32_t i = 0; i < count; i++) {
+        linear += is_linear(&fields[i].quant);
+        elastic += fields[i].quant.is_elastic;
+    }
+    return linear == count ? SHAPE_LINEAR : elastic == count ? SHAPE_ELASTIC : SHAPE_MIXED;
 }
 
 // Compute how far one step of the source, and its word 0, move a field per tick, in 2^-20 of the
@@ -79,6 +82,7 @@ static uint32_t mask_bits_max(uint32_t count) {
 static uint32_t field_bits_max(const proto_quant* quant) {
     if (quant->bits == 1) return 0;
     if (quant->kind == PROTO_ENTITY) return ENTITY_BITS_MAX;
+    if (quant->is_elastic) return 2 * ROW_CODE_BITS_MAX + quant->bits + SIGN_BITS;
     return ROW_CODE_BITS_MAX + quant->bits + SIGN_BITS;
 }
 
@@ -150,6 +154,7 @@ static void plan_word(proto_layout* layout, uint32_t c, uint32_t f) {
     word->codes = quant->bits == 1              ? ENCODER_BIT
                   : quant->kind == PROTO_ENTITY ? ENCODER_ENTITY
                   : !is_float                   ? PROTO_NUMBER_INT
+                  : quant->is_elastic           ? ENCODER_ELASTIC
                   : quant->is_exact             ? PROTO_NUMBER_FLOAT
                                                 : ENCODER_SCALED;
     const proto_row_component* component = &layout->components[c];
@@ -175,7 +180,8 @@ static void plan_part(proto_layout* layout, uint32_t c) {
     };
     if (component->is_driven) plan->is_driven = true;
     if (count > 0) part->words = row_mask(count) << first;
-    if (component->shape == SHAPE_MIXED) plan->mixed_words |= part->words;
+    if (component->shape == SHAPE_MIXED || component->shape == SHAPE_ELASTIC)
+        plan->mixed_words |= part->words;
     if (component->shape == SHAPE_LINEAR || component->shape == SHAPE_ROTATION)
         plan->steps[plan->step_count++] = (uint8_t)c;
     part->is_vector = count == 3;
@@ -196,7 +202,7 @@ static bool is_plain(const proto_layout* layout) {
             layout->order[c] != c)
             return false;
     for (uint32_t f = 0; f < layout->field_count; f++)
-        if (plan->words[f].codes == ENCODER_ENTITY ||
+        if (plan->words[f].codes == ENCODER_ENTITY || plan->words[f].codes == ENCODER_ELASTIC ||
             (plan->parts[plan->words[f].component].shape == SHAPE_LINEAR &&
              layout->fields[f].quant.bits > PROTO_PLAIN_LINE_BITS_MAX))
             return false;

@@ -29,27 +29,17 @@
 // symbol gives the size of the difference, small ones with their sign; the low bits of larger ones
 // follow. This is the innermost loop of coding, so it has few assertions.
 
+static void put_code(row_coder* coder, const row_code* code) {
+    (void)row_bits(coder, code->bits[0], code->counts[0]);
+    (void)row_bits(coder, code->bits[1], code->counts[1]);
+}
+
 static uint64_t write_number(row_coder* coder, const uint16_t* codes, const proto_quant* quant,
                              uint64_t expected, uint64_t word) {
-    int64_t difference = row_difference(word, expected, quant->bits);
-    uint64_t size = row_magnitude(difference);
-    uint32_t symbol = row_number_symbol(difference), code = codes[symbol];
-    if (symbol < ROW_SIGNED_SYMBOLS) {
-        row_put_code(coder, &codes[symbol]);
-        return size;
-    }
-    uint32_t low = row_number_low_bits(symbol);
-    uint32_t whole = codes[PROTO_NUMBER_WHOLE];
-    bool is_whole =
-        symbol >= ROW_SMALL_SYMBOLS && (whole & 15) + quant->bits < (code & 15) + low + 1;
-    if (is_whole || symbol == PROTO_NUMBER_WHOLE) {
-        row_put_code(coder, &codes[PROTO_NUMBER_WHOLE]);
-        (void)row_bits(coder, word, quant->bits);
-        return size;
-    }
-    uint64_t rest = (size & (row_mask(low + 1) >> 1)) << 1 | (uint64_t)(difference < 0);
-    row_put_code(coder, &codes[symbol]);
-    row_put(coder, rest, low + 1);
+    row_code code = {0};
+    uint64_t size = row_code_number(&code, codes, row_difference(word, expected, quant->bits), word,
+                                    quant->bits);
+    put_code(coder, &code);
     return size;
 }
 
@@ -312,8 +302,100 @@ static void code_source(row_coder* coder, uint32_t c) {
     }
 }
 
+// Read a float with all of its bits.
+static uint64_t read_float(row_coder* coder, const proto_quant* quant) {
+    const row_float of = row_float_of(quant);
+    const uint64_t exponent = proto_bits_read(coder->reader, ROW_EXPONENT_BITS);
+    if (exponent == ROW_EXPONENTS)
+        return proto_quant_canonical(quant, proto_bits_read(coder->reader, quant->bits));
+    const uint64_t rest = proto_bits_read(coder->reader, of.fraction_bits + 1);
+    return rest >> 1 | (exponent + of.least) << of.fraction_bits | (rest & 1 ? of.sign : 0);
+}
+
+static uint64_t read_steps(row_coder* coder, const uint16_t* codes, const row_elastic_word* own,
+                           uint64_t* word) {
+    static const proto_quant as_steps = {.kind = PROTO_U32,
+                                         .bits = ROW_STEPS_BITS,
+                                         .is_exact = true,
+                                         .q_max = (1u << ROW_STEPS_BITS) - 1};
+    bool is_other;
+    uint64_t coded = 0;
+    const uint64_t size =
+        read_number(coder, codes, &as_steps, (uint64_t)own->steps & row_mask(ROW_STEPS_BITS),
+                    &coded, &is_other);
+    if (is_other) {
+        *word = read_float(coder, own->quant);
+        return ROW_ELASTIC_NO_SIZE;
+    }
+    const int64_t steps = row_difference(coded, 0, ROW_STEPS_BITS);
+    if (steps <= -ROW_STEPS_LIMIT || steps >= ROW_STEPS_LIMIT) coder->reader->failed = true;
+    *word = proto_elastic_word(own->quant, steps, own->grid);
+    return size;
+}
+
+// As proto_elastic_write writes it.
+static uint64_t read_elastic(row_coder* coder, const uint16_t* codes, const row_elastic_word* own,
+                             uint64_t* word) {
+    if (own->is_on_grid) return read_steps(coder, codes, own, word);
+    const proto_quant* quant = own->quant;
+    const uint16_t* any = coder->tables->number_plain[PROTO_NUMBER_ANY];
+    uint64_t expected = own->expected;
+    uint32_t symbol = read_symbol(coder, any);
+    if (symbol == PROTO_NUMBER_OTHER) {
+        (void)read_steps(coder, coder->tables->number_plain[PROTO_NUMBER_STEPS], own, word);
+        return ROW_ELASTIC_NO_SIZE;
+    }
+    if (symbol == ROW_ANY_SIGN) {
+        expected ^= UINT64_C(1) << (quant->bits - 1);
+        symbol = read_symbol(coder, any);
+    }
+    if (symbol >= ROW_ANY_SIZES) coder->reader->failed = true;
+    *word = expected;
+    if (symbol == 0 || symbol >= ROW_ANY_SIZES) return ROW_ELASTIC_NO_SIZE;
+    const bool is_negative = proto_bits_read(coder->reader, 1);
+    uint64_t size = proto_bits_read(coder->reader, row_any_low_bits(quant, symbol));
+    if (row_any_bits_per(quant) == 1) size |= UINT64_C(1) << (symbol - 1);
+    *word = (is_negative ? expected - size : expected + size) & row_mask(quant->bits);
+    *word = proto_quant_canonical(quant, *word);
+    return ROW_ELASTIC_NO_SIZE;
+}
+
+// Code the word of an elastic field. `tables` are those of scaled numbers; `scale` < 0: none.
+// @return as proto_elastic_write.
+static uint64_t code_elastic(row_coder* coder, const proto_number_codes* tables, int32_t scale,
+                             uint32_t grid, uint32_t f, uint64_t expected) {
+    const row_elastic_word own =
+        proto_elastic_word_of(&coder->layout->fields[f].quant, grid, coder->base[f], expected);
+    const uint16_t* codes =
+        scale < 0 ? coder->tables->number_plain[PROTO_NUMBER_STEPS] : tables[scale];
+    if (coder->reader) return read_elastic(coder, codes, &own, &coder->row[f]);
+    row_code code = {0};
+    const uint64_t size = proto_elastic_write(&code, coder->tables, codes, &own, coder->row[f]);
+    put_code(coder, &code);
+    return size;
+}
+
+static void code_live_elastic(row_coder* coder, uint32_t c) {
+    const proto_row_component* component = &coder->layout->components[c];
+    const row_elastic own = row_elastic_of(coder, c);
+    const uint32_t grid = proto_elastic_grid(&own);
+    uint64_t expected[PROTO_ROW_FIELDS_MAX];
+    proto_row_expect(coder, c, expected);
+    for (uint32_t i = 0; i < component->field_count; i++) {
+        const int32_t row = correct_scale(coder, coder->plans[c].scale);
+        const uint64_t size = code_elastic(coder, coder->tables->number_plain, row, grid,
+                                           component->field_first + i, expected[i]);
+        if (size != ROW_ELASTIC_NO_SIZE)
+            coder->surprise += row_number_surprise(size, (uint32_t)row);
+    }
+}
+
 static void code_live(row_coder* coder, uint32_t c) {
     const proto_row_component* component = &coder->layout->components[c];
+    if (component->shape == SHAPE_ELASTIC) {
+        code_live_elastic(coder, c);
+        return;
+    }
     if (component->is_source) {
         code_source(coder, c);
         return;
@@ -441,7 +523,8 @@ static uint64_t code_entity(row_coder* coder, uint64_t word) {
 }
 
 // Code a field that differs from its expected word.
-static void code_field(row_coder* coder, int32_t scale, uint32_t f, uint64_t expected) {
+static void code_field(row_coder* coder, int32_t scale, uint32_t grid, uint32_t f,
+                       uint64_t expected) {
     const proto_quant* quant = &coder->layout->fields[f].quant;
     uint64_t* word = &coder->row[f];
     bool is_float = quant->kind == PROTO_F32 || quant->kind == PROTO_F64;
@@ -450,6 +533,8 @@ static void code_field(row_coder* coder, int32_t scale, uint32_t f, uint64_t exp
     } else if (quant->kind == PROTO_ENTITY) {
         uint64_t value = code_entity(coder, coder->writer ? *word : 0);
         if (coder->reader) *word = value;
+    } else if (quant->is_elastic) {
+        (void)code_elastic(coder, coder->tables->number_other, scale, grid, f, expected);
     } else {
         uint32_t row = !is_float         ? PROTO_NUMBER_INT
                        : quant->is_exact ? PROTO_NUMBER_FLOAT
@@ -465,12 +550,14 @@ static void code_fields(row_coder* coder, uint32_t c) {
     uint32_t first = component->field_first, count = component->field_count;
     uint64_t expected[PROTO_ROW_FIELDS_MAX], mask[PROTO_ROW_FIELDS_MAX / 64] = {0};
     proto_row_expect(coder, c, expected);
+    const row_elastic own = row_elastic_of(coder, c);
+    const uint32_t grid = proto_elastic_grid(&own);
     for (uint32_t i = 0; coder->writer && i < count; i++)
         mask[i / 64] |= (uint64_t)(coder->row[first + i] != expected[i]) << (i % 64);
     code_field_masks(coder, mask, count);
     for (uint32_t i = 0; i < count; i++) {
         if (mask[i / 64] >> (i % 64) & 1) {
-            code_field(coder, coder->plans[c].scale, first + i, expected[i]);
+            code_field(coder, coder->plans[c].scale, grid, first + i, expected[i]);
         } else if (coder->reader) {
             coder->row[first + i] = expected[i];
         }

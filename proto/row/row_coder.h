@@ -34,7 +34,13 @@ enum {
     ROW_SMALL_SYMBOLS = 11, ///< and sizes up to 7
 };
 
-typedef enum row_shape { SHAPE_EMPTY, SHAPE_LINEAR, SHAPE_ROTATION, SHAPE_MIXED } row_shape;
+typedef enum row_shape {
+    SHAPE_EMPTY,
+    SHAPE_LINEAR,
+    SHAPE_ROTATION,
+    SHAPE_MIXED,
+    SHAPE_ELASTIC
+} row_shape;
 
 typedef enum row_kind { ROW_LIVE, ROW_DRIVEN, ROW_WARM, ROW_QUIET } row_kind;
 
@@ -134,6 +140,84 @@ void proto_rotation_parts(uint64_t q_max, const uint64_t* words, int64_t* parts)
 void proto_rotation_words(const proto_rotation_guess* guess, uint64_t q_max, int64_t unit,
                           uint32_t largest, uint64_t* three);
 
+// ---- elastic.c: exact floats whose code each value chooses (ROWS.md, "Elastic fields") ----
+
+enum {
+    ROW_STEPS_BITS = 24, ///< of a number of steps of a grid, with its sign
+    ROW_STEPS_LIMIT = 1 << (ROW_STEPS_BITS - 2),
+    ROW_EXPONENTS = 15, ///< usual exponents of a whole float; more is none of them
+    ROW_EXPONENT_BITS = 4,
+    ROW_ANY_SIZES = 33, ///< symbols of PROTO_NUMBER_ANY: bits of the difference
+    ROW_ANY_SIGN = 33,  ///< the sign is the other one
+};
+#define ROW_ELASTIC_NO_SIZE UINT64_MAX
+
+/// A component with elastic fields and its bases; base2 is base when there is no second row.
+typedef struct row_elastic {
+    const proto_row_field* fields;
+    uint32_t count;
+    const uint64_t *base, *base2;
+    uint32_t ticks, ticks2;
+} row_elastic;
+
+/// What both sides know of an elastic word before its bits.
+typedef struct row_elastic_word {
+    const proto_quant* quant;
+    uint32_t grid;
+    bool is_on_grid;   ///< as its base is: it is expected to be so many steps
+    int64_t steps;     ///< expected, the nearest ones when the expected word is between steps
+    uint64_t expected; ///< word
+} row_elastic_word;
+
+/// Find the steps of a word on a grid of 2^-grid. @return false: it is between them, too far, or -0.
+bool proto_elastic_steps(const proto_quant* quant, uint64_t word, uint32_t grid, int64_t* steps);
+/// The steps nearest to a word, within the limit.
+int64_t proto_elastic_nearest(const proto_quant* quant, uint64_t word, uint32_t grid);
+/// The word of `steps`, which are within the limit.
+uint64_t proto_elastic_word(const proto_quant* quant, int64_t steps, uint32_t grid);
+/// The grid of a component: the finest that an elastic word of its bases is on.
+uint32_t proto_elastic_grid(const row_elastic* own);
+/// Get the expected words of a component with two bases. @return the steps between the bases, summed
+///         over the fields that have steps; *is_wild: another field moved.
+uint64_t proto_elastic_expect(const row_elastic* own, uint64_t* expected, bool* is_wild);
+row_elastic_word proto_elastic_word_of(const proto_quant* quant, uint32_t grid, uint64_t base,
+                                       uint64_t expected);
+
+/// How a float kind has its bits.
+typedef struct row_float {
+    uint64_t sign, least; ///< least: the first of the usual exponents, 2^-4
+    uint32_t fraction_bits;
+} row_float;
+static inline row_float row_float_of(const proto_quant* quant) {
+    const bool is_single = quant->kind == PROTO_F32;
+    return (row_float){UINT64_C(1) << (quant->bits - 1), is_single ? 127 - 4 : 1023 - 4,
+                       is_single ? 23 : 52};
+}
+/// A symbol of PROTO_NUMBER_ANY has one size of floats of 32 bits, and two of those of 64.
+static inline uint32_t row_any_bits_per(const proto_quant* quant) {
+    return quant->bits / 32;
+}
+/// Bits of the size after its sign.
+static inline uint32_t row_any_low_bits(const proto_quant* quant, uint32_t symbol) {
+    return row_any_bits_per(quant) > 1 ? 2 * symbol : symbol - 1;
+}
+
+/// Bits of a field that are not written yet, the first ones lowest, up to 128.
+typedef struct row_code {
+    uint64_t bits[2];
+    uint32_t counts[2];
+} row_code;
+
+static inline void row_code_add(row_code* code, uint64_t bits, uint32_t count) {
+    const uint32_t at = code->counts[1] > 0 || code->counts[0] + count > 64;
+    code->bits[at] |= bits << code->counts[at];
+    code->counts[at] += count;
+}
+
+static inline void row_code_symbol(row_code* code, const uint16_t* codes, uint32_t symbol) {
+    row_code_add(code, codes[symbol] >> 4, codes[symbol] & 15);
+}
+
 // ---- row_plan.c ----
 
 /// Fill the plans from the bases. Only is_coded depends on the row, and only when writing.
@@ -148,6 +232,18 @@ row_drive_guess proto_row_drive(const row_coder* coder, uint32_t component, uint
 /// Get the expected words of all fields of a component. If it has a source, the row has the
 /// source's words.
 void proto_row_expect(const row_coder* coder, uint32_t component, uint64_t* expected);
+
+/// The bases of a component for elastic.c.
+static inline row_elastic row_elastic_of(const row_coder* coder, uint32_t component) {
+    const proto_row_component* own = &coder->layout->components[component];
+    const uint32_t first = own->field_first;
+    return (row_elastic){&coder->layout->fields[first],
+                         own->field_count,
+                         coder->base + first,
+                         (coder->has_base2 ? coder->base2 : coder->base) + first,
+                         coder->ticks,
+                         coder->ticks2};
+}
 
 /// Half octaves of `value` >= 1: 1, 2, 3, 4, 6, 8, 12... give 0, 2, 3, 4, 5, 6, 7...
 static inline uint32_t row_log(uint64_t value) {
@@ -328,6 +424,34 @@ static inline uint32_t row_number_symbol(int64_t difference) {
 static inline uint32_t row_number_low_bits(uint32_t symbol) {
     return symbol < ROW_SMALL_SYMBOLS ? 0 : (symbol - ROW_SMALL_SYMBOLS) / 2 + 2;
 }
+
+/// Add a number: `difference`, of `word` of `bits` bits. @return its size.
+static inline uint64_t row_code_number(row_code* code, const uint16_t* codes, int64_t difference,
+                                       uint64_t word, uint32_t bits) {
+    const uint64_t size = row_magnitude(difference);
+    const uint32_t symbol = row_number_symbol(difference), own = codes[symbol];
+    const uint32_t whole = codes[PROTO_NUMBER_WHOLE];
+    if (symbol < ROW_SIGNED_SYMBOLS) {
+        row_code_symbol(code, codes, symbol);
+        return size;
+    }
+    const uint32_t low = row_number_low_bits(symbol);
+    const bool is_whole = symbol >= ROW_SMALL_SYMBOLS && (whole & 15) + bits < (own & 15) + low + 1;
+    if (is_whole || symbol == PROTO_NUMBER_WHOLE) {
+        row_code_symbol(code, codes, PROTO_NUMBER_WHOLE);
+        row_code_add(code, word, bits);
+        return size;
+    }
+    row_code_symbol(code, codes, symbol);
+    row_code_add(code, (size & (row_mask(low + 1) >> 1)) << 1 | (uint64_t)(difference < 0),
+                 low + 1);
+    return size;
+}
+
+/// Add an elastic word by `codes`, a row of a table of numbers. @return the size of the difference in
+///         steps; ROW_ELASTIC_NO_SIZE: it has none.
+uint64_t proto_elastic_write(row_code* code, const proto_tables* tables, const uint16_t* codes,
+                             const row_elastic_word* own, uint64_t word);
 
 /// How far a number of this size, by this row of a table, changes what is expected of the next
 /// ones. `size` < 2^32.

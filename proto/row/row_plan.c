@@ -42,9 +42,19 @@ static void plan_moving(const row_coder* coder, const proto_row_component* compo
                         row_plan* plan) {
     plan->kind = ROW_LIVE; // the scale of a rotation is found when it is coded
     if (component->shape == SHAPE_ROTATION) return;
-    uint32_t scale = proto_row_line_scale(coder, motion_of(coder, component));
+    uint64_t expected[PROTO_ROW_FIELDS_MAX], motion;
+    bool is_wild = false;
+    if (component->shape == SHAPE_ELASTIC) {
+        const row_elastic own =
+            row_elastic_of(coder, (uint32_t)(component - coder->layout->components));
+        motion = proto_elastic_expect(&own, expected, &is_wild);
+    } else {
+        motion = motion_of(coder, component);
+    }
+    uint32_t scale = proto_row_line_scale(coder, motion);
     plan->scale = (int8_t)scale;
-    plan->class_ = row_line_class(component->field_count, scale);
+    plan->class_ =
+        is_wild ? (uint8_t)ROW_CLASS_LIVE : row_line_class(component->field_count, scale);
     if (plan->class_ != ROW_CLASS_LIVE) plan->kind = ROW_WARM;
 }
 
@@ -63,6 +73,8 @@ static void plan_component(const row_coder* coder, const proto_row_component* co
     if (component->shape == SHAPE_MIXED) {
         if (is_moving) plan->kind = ROW_WARM;
         plan->class_ = ROW_CLASS_MIXED;
+    } else if (component->shape == SHAPE_ELASTIC && !is_moving) {
+        return;
     } else if (is_moving) {
         plan_moving(coder, component, plan);
     } else {
@@ -162,10 +174,17 @@ void proto_row_plan_reader(row_coder* coder) {
     }
     for (uint64_t left = moved & layout->plan.mixed_words; left;) {
         const uint32_t c = layout->plan.words[__builtin_ctzll(left)].component;
-        left &= ~layout->plan.parts[c].words;
+        const proto_layout_part* part = &layout->plan.parts[c];
+        left &= ~part->words;
         coder->plans[c].kind = ROW_WARM;
         coder->plans[c].class_ = ROW_CLASS_MIXED;
-        add_warm(coder, c);
+        if (part->shape == SHAPE_ELASTIC) {
+            coder->active |= UINT64_C(1) << part->place;
+            plan_component(coder, &layout->components[c], &coder->plans[c]);
+            coder->plans[c].is_coded = coder->plans[c].kind == ROW_LIVE;
+            coder->is_any_certain |= coder->plans[c].is_coded;
+        }
+        if (coder->plans[c].kind == ROW_WARM) add_warm(coder, c);
     }
 }
 
@@ -204,7 +223,12 @@ row_drive_guess proto_row_drive(const row_coder* coder, uint32_t component, uint
 void proto_row_expect(const row_coder* coder, uint32_t component, uint64_t* expected) {
     const proto_row_component* own = &coder->layout->components[component];
     bool is_driven = own->is_driven && coder->ticks > 0;
-    bool is_line = own->shape == SHAPE_LINEAR && coder->base2;
+    bool is_line = own->shape == SHAPE_LINEAR && coder->base2, is_wild;
+    if (own->shape == SHAPE_ELASTIC && coder->has_base2) {
+        const row_elastic elastic = row_elastic_of(coder, component);
+        (void)proto_elastic_expect(&elastic, expected, &is_wild);
+        return;
+    }
     for (uint32_t i = 0; i < own->field_count; i++) {
         uint32_t f = own->field_first + i;
         expected[i] = is_driven ? proto_row_drive(coder, component, i).word

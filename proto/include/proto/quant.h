@@ -32,6 +32,9 @@ typedef struct proto_quant {
     proto_kind kind;
     uint8_t bits;   ///< of a word, 1..64
     bool is_exact;  ///< a word is the value's own bits
+    /// It is exact, and the row code chooses for each value how many bits it takes (ROWS.md,
+    /// "Elastic fields"). Set by the caller after proto_quant_make.
+    bool is_elastic;
     bool is_angle;  ///< the range is a whole turn: a value outside of it wraps
     uint64_t q_max; ///< the largest canonical word
     double min;     ///< value = min + q * step

@@ -22,6 +22,9 @@ BASE_C_BEGIN
 #define PROTO_NUMBER_WIDE 28u  ///< quantised floats without a scale
 #define PROTO_NUMBER_INT 29u   ///< whole numbers
 #define PROTO_NUMBER_FLOAT 30u ///< exact floats
+/// Of number_plain, in place of the last two: elastic fields, steps without a scale, other floats.
+#define PROTO_NUMBER_STEPS 29u
+#define PROTO_NUMBER_ANY 30u
 #define PROTO_NUMBER_ROWS 31u
 #define PROTO_HEAD_ROWS 27u  ///< 1 or 2 components by their classes 0..5, rising: 6 + 21
 #define PROTO_DRIVE_ROWS 34u ///< 1, 2 or 3 fields by their classes 0..3, rising: 4 + 10 + 20
