@@ -166,7 +166,7 @@ static net_result compare_schema(const net_log_info* info, const uint8_t* header
                                  const char* file, const net_match* match,
                                  const base_reporter* reporter,
                                  char text[NET_LOG_DIFFERENCE_BYTES]) {
-    bool is_same = net_schema_hash(net_match_schema(match)) == info->schema_hash;
+    bool is_same = net_schema_is(net_match_schema(match), info->schema_hash);
     bool is_named = net_log_header_difference(header, size, match, text, NET_LOG_DIFFERENCE_BYTES);
     if (!is_same && !is_named)
         (void)base_text_copy(text, NET_LOG_DIFFERENCE_BYTES, "a default value differs");

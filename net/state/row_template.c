@@ -70,6 +70,7 @@ static const char* add_component(net_row_template* row_template,
         proto_quant made;
         if (!proto_quant_make(&made, (proto_kind)field->kind, quant->bits, quant->min, quant->step))
             return "its quantisation is out of range";
+        made.is_elastic = made.is_exact && (made.kind == PROTO_F32 || made.kind == PROTO_F64);
         for (uint32_t k = 0; k < field->count; k++) {
             if (layout->field_count == PROTO_ROW_FIELDS_MAX) return too_many_fields;
             layout->fields[layout->field_count++] = (proto_row_field){

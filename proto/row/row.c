@@ -350,7 +350,7 @@ static uint64_t read_elastic(row_coder* coder, const uint16_t* codes, const row_
         symbol = read_symbol(coder, any);
     }
     if (symbol >= ROW_ANY_SIZES) coder->reader->failed = true;
-    *word = expected;
+    *word = proto_quant_canonical(quant, expected);
     if (symbol == 0 || symbol >= ROW_ANY_SIZES) return ROW_ELASTIC_NO_SIZE;
     const bool is_negative = proto_bits_read(coder->reader, 1);
     uint64_t size = proto_bits_read(coder->reader, row_any_low_bits(quant, symbol));

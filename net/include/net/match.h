@@ -128,6 +128,7 @@ typedef struct net_schema net_schema;
 typedef struct net_schema_item {
     char name[ECS_NAME_BYTES_MAX + 16]; ///< "template brick", "component pos", "message BrickHit"
     uint64_t hash;
+    uint64_t exact_hash; ///< private: with elastic fields as exact ones
 } net_schema_item;
 
 /// Make the schema of a sealed world and the messages of its module, which may be none. `allocator`
@@ -140,6 +141,9 @@ BASE_MUST_USE net_result net_schema_create(const base_allocator* allocator, ecs_
 void net_schema_destroy(net_schema* schema);
 /// Equal on both sides when all items are equal.
 uint64_t net_schema_hash(const net_schema* schema);
+/// Is it the hash of this schema, or what 0.2.0 computed of it, before exact floats became elastic?
+/// A log does not depend on that: its rows are not in row code.
+bool net_schema_is(const net_schema* schema, uint64_t hash);
 /// Has a component a visibility class, so that some clients do not see it?
 bool net_schema_hides(const net_schema* schema);
 /// Items sorted by name, as SchemaAnswer carries them. Borrowed from the schema.

@@ -12,6 +12,7 @@ enum { WORDS_MAX = 72, BYTES_MAX = 1024, STEPS = 15, SPEED_NONE = 2048 };
 // Make a layout from a text: a word per component, a letter per field.
 //   b bool, x exact float, X exact double, q 16-bit float, p 3-bit float, i exact i32, l exact i64,
 //   u u8 from 1, e entity,
+//   y elastic float, Y elastic double,
 //   f, g, h floats of 22, 23 and 24 bits,
 //   n 9-bit integer; "r" alone is a rotation of 9 bits, "R" one of 15; a word beginning with 'v' is
 //   a velocity of 12-bit floats, one with 's' a position of 16-bit floats that is the integral of
@@ -20,9 +21,9 @@ static inline void add_field(proto_layout* layout, char letter) {
     proto_row_field* field = &layout->fields[layout->field_count++];
     field->offset_bytes = 8u * layout->components[layout->component_count - 1].field_count++;
     proto_quant* quant = &field->quant;
-    bool is_made = letter == 'b'   ? proto_quant_make(quant, PROTO_BOOL, 0, 0, 0)
-                   : letter == 'x' ? proto_quant_make(quant, PROTO_F32, 0, 0, 0)
-                   : letter == 'X' ? proto_quant_make(quant, PROTO_F64, 0, 0, 0)
+    bool is_made = letter == 'b'                    ? proto_quant_make(quant, PROTO_BOOL, 0, 0, 0)
+                   : letter == 'x' || letter == 'y' ? proto_quant_make(quant, PROTO_F32, 0, 0, 0)
+                   : letter == 'X' || letter == 'Y' ? proto_quant_make(quant, PROTO_F64, 0, 0, 0)
                    : letter == 'q' ? proto_quant_make(quant, PROTO_F32, 16, -3.3, 0.01)
                    : letter == 'f' ? proto_quant_make(quant, PROTO_F64, 22, 0, 1)
                    : letter == 'g' ? proto_quant_make(quant, PROTO_F64, 23, 0, 1)
@@ -39,6 +40,7 @@ static inline void add_field(proto_layout* layout, char letter) {
                    : letter == 'R' ? proto_quant_make(quant, PROTO_U16, 15, 0, 1)
                                    : proto_quant_make(quant, PROTO_ENTITY, 0, 0, 0);
     assert_true(is_made);
+    quant->is_elastic = letter == 'y' || letter == 'Y';
 }
 
 static inline void build(proto_layout* layout, const char* text, uint32_t tick_rate_hz) {
@@ -95,6 +97,14 @@ static const char* const texts[] = {
     "u vv ss q u",
     "b b b b b b b b b b b b b b b b b b b b b",
     "qlxXuebn",
+    "y",
+    "Y",
+    "yyy",
+    "YY y",
+    "u yyy yy y",
+    "yq b yy",
+    "y yyy yyy yyy vv ss",
+    "yyyyyyyyyyyyyyyyyyyy u",
     "qqqqqqqqqqqqqqqqqqqq",
     "q vv ss r u u e b qq qq",
     "v s u q vv ss n",
@@ -138,6 +148,29 @@ static inline void random_rotation(const proto_layout* layout, uint32_t c, base_
     proto_row_read_component(layout, c, memory, row);
 }
 
+// The next value of an elastic field: a step of a grid, a bit pattern near by, any.
+static inline uint64_t step_elastic(const proto_quant* quant, base_rng* rng, uint64_t before,
+                                    int32_t pace) {
+    double value = 0;
+    if (base_rng_chance(rng, 0.1)) return before + base_rng_below(rng, 1000);
+    if (base_rng_chance(rng, 0.1)) return before ^ (UINT64_C(1) << (quant->bits - 1));
+    proto_dequantise(quant, before, &value);
+    if (quant->kind == PROTO_F32) {
+        float single;
+        memcpy(&single, &value, sizeof single);
+        value = (double)single;
+    }
+    if (!(value > -1e9 && value < 1e9)) value = 0;
+    value += base_rng_chance(rng, 0.8) ? pace : pace * 0.125;
+    if (base_rng_chance(rng, 0.1)) value *= 0.7;
+    if (base_rng_chance(rng, 0.2)) value = (double)(int64_t)value;
+    if (quant->kind == PROTO_F32) {
+        float single = (float)value;
+        return proto_quantise(quant, &single);
+    }
+    return proto_quantise(quant, &value);
+}
+
 // Make the next row of an entity: moving values continue, resting ones sometimes jump.
 static inline void step_row(const proto_layout* layout, base_rng* rng, const uint64_t* before,
                             int32_t* pace, uint64_t* row) {
@@ -150,6 +183,8 @@ static inline void step_row(const proto_layout* layout, base_rng* rng, const uin
             if (base_rng_chance(rng, 0.05)) pace[f] = (int32_t)base_rng_below(rng, 200) - 100;
             if (base_rng_chance(rng, 0.1)) pace[f] = 0;
             uint64_t word = before[f] + (uint64_t)(int64_t)pace[f];
+            if (quant->is_elastic)
+                word = pace[f] ? step_elastic(quant, rng, before[f], pace[f]) : before[f];
             if (is_stirred && base_rng_chance(rng, 0.5)) word += base_rng_below(rng, 7) - 3;
             if (base_rng_chance(rng, 0.02)) word = base_rng_u64(rng);
             if (own->is_source && base_rng_chance(rng, 0.15)) word = SPEED_NONE;
