@@ -280,6 +280,9 @@ void proto_layout_finish(proto_layout* layout) {
     for (uint32_t c = 0; c < layout->component_count; c++) {
         proto_row_component* component = &layout->components[c];
         component->shape = (uint8_t)shape_of(layout, component);
+        component->has_elastic = false;
+        for (uint32_t i = 0; i < component->field_count; i++)
+            component->has_elastic |= layout->fields[component->field_first + i].quant.is_elastic;
         component->is_driven = connect_source(layout, component);
         proto_row_field* first = &layout->fields[component->field_first];
         if (component->is_rotation) first->drive = proto_rotation_unit(first[1].quant.q_max);

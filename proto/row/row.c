@@ -551,7 +551,7 @@ static void code_fields(row_coder* coder, uint32_t c) {
     uint64_t expected[PROTO_ROW_FIELDS_MAX], mask[PROTO_ROW_FIELDS_MAX / 64] = {0};
     proto_row_expect(coder, c, expected);
     const row_elastic own = row_elastic_of(coder, c);
-    const uint32_t grid = proto_elastic_grid(&own);
+    const uint32_t grid = component->has_elastic ? proto_elastic_grid(&own) : 0;
     for (uint32_t i = 0; coder->writer && i < count; i++)
         mask[i / 64] |= (uint64_t)(coder->row[first + i] != expected[i]) << (i % 64);
     code_field_masks(coder, mask, count);

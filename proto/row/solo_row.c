@@ -15,6 +15,7 @@ typedef struct solo_row {
     uint32_t bases;           // 0..7
     uint32_t place, rotation; // components; UINT32_MAX: none
     uint32_t misfit;          // how well the neighbour fits, 0..31
+    uint32_t grid;            // of the component that is coded, when it has elastic fields
     bool has_along;           // the own motion is expected to be the neighbour's
     int64_t along[PROTO_SOLO_PLACE];
 } solo_row;
@@ -223,10 +224,27 @@ static uint32_t field_number(const solo_row* r, uint32_t field) {
     return (r->template_ * 67 + field) & 255;
 }
 
+// What a difference between floats of no grid counts: 2 to a quarter of its bits.
+static int64_t wild_size(int64_t off) {
+    const uint64_t size = row_magnitude(off);
+    if (size == 0) return 0;
+    const int64_t least = INT64_C(1) << ((64 - (uint32_t)__builtin_clzll(size)) / 4);
+    return off < 0 ? -least : least;
+}
+
+// a - b of words of a field: of an elastic one in steps, if both have them.
+static int64_t apart(const solo_row* r, uint32_t f, uint64_t a, uint64_t b) {
+    const proto_quant* quant = &r->coder.layout->fields[f].quant;
+    const int64_t off = row_difference(a, b, quant->bits);
+    int64_t steps, steps2;
+    if (!quant->is_elastic || off == 0) return off;
+    const bool is_on = proto_elastic_steps(quant, a, r->grid, &steps) &&
+                       proto_elastic_steps(quant, b, r->grid, &steps2);
+    return is_on ? steps - steps2 : wild_size(off);
+}
+
 static int64_t motion_of(const solo_row* r, uint32_t f) {
-    if (!r->coder.has_base2) return 0;
-    return row_difference(r->coder.base[f], r->coder.base2[f],
-                          r->coder.layout->fields[f].quant.bits);
+    return r->coder.has_base2 ? apart(r, f, r->coder.base[f], r->coder.base2[f]) : 0;
 }
 
 static int64_t near_off(const solo_row* r, uint32_t f) {
@@ -238,15 +256,80 @@ static void keep_off(solo_row* r, uint32_t f, int64_t off) {
     r->own->off[f] = (int16_t)(off > INT16_MAX ? INT16_MAX : off < INT16_MIN ? INT16_MIN : off);
 }
 
+// Code a flag of an elastic field.
+static bool code_flag(solo_row* r, uint32_t f, uint64_t situation, bool is_set) {
+    const int64_t flag =
+        proto_solo_number(r->solo, KIND_FLAG + field_number(r, f), situation, is_set);
+    if (flag < 0 || flag > 1) r->solo->failed = true;
+    return flag != 0;
+}
+
+// Code a float that has no steps: whether its sign is the expected one, whether the difference is
+// large, then its upper bits and the lower ones. @return the difference.
+static int64_t code_wild(solo_row* r, uint32_t f, uint64_t situation, uint64_t expected,
+                         uint64_t about) {
+    enum { OTHER_SIGN = 2, IS_LARGE = 3, SMALL_BITS = 12, LOW_SINGLE = 10, LOW_DOUBLE = 39 };
+    const proto_quant* quant = &r->coder.layout->fields[f].quant;
+    uint64_t* word = &r->coder.row[f];
+    const uint64_t sign = UINT64_C(1) << (quant->bits - 1);
+    const bool is_other = !is_read(r) && ((*word ^ expected) & sign);
+    if (code_flag(r, f, about | at(OTHER_SIGN, 7), is_other)) expected ^= sign;
+    int64_t off = is_read(r) ? 0 : row_difference(*word, expected, quant->bits);
+    bool is_large = row_magnitude(off) >> SMALL_BITS;
+    is_large = code_flag(r, f, about | at(IS_LARGE, 7), is_large);
+    const uint32_t low = !is_large ? 0 : quant->bits > 32 ? LOW_DOUBLE : LOW_SINGLE;
+    const uint32_t field = field_number(r, f) + 128;
+    const int64_t upper =
+        proto_solo_number(r->solo, field & 255, situation | at(is_large, 0), row_shift(off, low));
+    int64_t lower = 0;
+    if (is_large) {
+        lower = (int64_t)(((uint64_t)off & row_mask(low)) | UINT64_C(1) << low);
+        lower = proto_solo_number(r->solo, (field + 64) & 255, low, lower);
+        lower = (int64_t)((uint64_t)lower & row_mask(low));
+    }
+    if (!is_read(r)) return off;
+    off = (int64_t)((uint64_t)upper << low | (uint64_t)lower);
+    *word = proto_quant_canonical(quant, (expected + (uint64_t)off) & row_mask(quant->bits));
+    return row_difference(*word, expected, quant->bits);
+}
+
+// Code an elastic word: whether it has steps as its base has, then the steps or the float.
+static int64_t code_elastic(solo_row* r, uint32_t f, uint64_t situation, uint64_t expected,
+                            bool is_mirrored) {
+    const proto_quant* quant = &r->coder.layout->fields[f].quant;
+    uint64_t* word = &r->coder.row[f];
+    const row_elastic_word own = proto_elastic_word_of(quant, r->grid, r->coder.base[f], expected);
+    const uint64_t about = at(own.is_on_grid ? 1 + r->grid : 0, 0) |
+                           at(solo_row_bucket(apart(r, f, r->coder.base[f], expected)), 1) |
+                           at(at_most(r->active), 2) | at(r->bases, 5);
+    int64_t steps = 0;
+    bool is_on = !is_read(r) && proto_elastic_steps(quant, *word, r->grid, &steps);
+    is_on = code_flag(r, f, about | at(1, 7), is_on != own.is_on_grid) != own.is_on_grid;
+    if (!is_on)
+        return wild_size(code_wild(r, f, (situation & ~at(31, 0)) | at(28, 0), expected, about));
+    int64_t off = turned(steps - own.steps, is_mirrored);
+    off = turned(proto_solo_number(r->solo, field_number(r, f), situation, off), is_mirrored);
+    if (!is_read(r)) return off;
+    steps = (int64_t)((uint64_t)own.steps + (uint64_t)off);
+    if (steps <= -ROW_STEPS_LIMIT || steps >= ROW_STEPS_LIMIT) r->solo->failed = true;
+    *word = proto_elastic_word(quant, r->solo->failed ? 0 : steps, r->grid);
+    return off;
+}
+
 static uint64_t code_off(solo_row* r, uint32_t f, uint64_t situation, uint64_t expected,
                          bool is_mirrored) {
     const proto_quant* quant = &r->coder.layout->fields[f].quant;
     uint64_t* word = &r->coder.row[f];
     int64_t off = !is_read(r) ? row_difference(*word, expected, quant->bits) : 0;
-    off = proto_solo_number(r->solo, field_number(r, f), situation, turned(off, is_mirrored));
-    off = turned(off, is_mirrored);
-    if (is_read(r))
-        *word = proto_quant_canonical(quant, (expected + (uint64_t)off) & row_mask(quant->bits));
+    if (quant->is_elastic) {
+        off = code_elastic(r, f, situation, expected, is_mirrored);
+    } else {
+        off = proto_solo_number(r->solo, field_number(r, f), situation, turned(off, is_mirrored));
+        off = turned(off, is_mirrored);
+        if (is_read(r))
+            *word =
+                proto_quant_canonical(quant, (expected + (uint64_t)off) & row_mask(quant->bits));
+    }
     keep_off(r, f, off);
     uint64_t size = row_magnitude(off);
     r->active += size == 0 ? 0 : row_log(size) + 1;
@@ -264,7 +347,7 @@ static void code_plain(solo_row* r, uint32_t c, const uint64_t* expected, const 
         uint32_t f = component->field_first + i, bits = r->coder.layout->fields[f].quant.bits;
         int64_t motion = motion_of(r, f);
         bool is_mirrored = motion < 0;
-        int64_t rest = row_difference(r->coder.base[f], expected[i], bits);
+        int64_t rest = apart(r, f, r->coder.base[f], expected[i]);
         int64_t near = near_off(r, f);
         if (lines) near = row_difference(lines[i], expected[i], bits);
         uint64_t situation =
@@ -274,12 +357,11 @@ static void code_plain(solo_row* r, uint32_t c, const uint64_t* expected, const 
             at(solo_row_bucket(turned(near, is_mirrored)), 3) | at(at_most(r->active), 4) |
             at(r->bases | (r->flags & 3) << 3, 5) |
             at(component->shape == SHAPE_MIXED ? r->coder.base[f] : i, 6) |
-            at(others ? solo_row_bucket(
-                            turned(row_difference(others[i], expected[i], bits), is_mirrored))
+            at(others ? solo_row_bucket(turned(apart(r, f, others[i], expected[i]), is_mirrored))
                       : r->coder.base[f] >> (bits > 5 ? bits - 5 : 0),
                7);
         (void)code_off(r, f, situation, expected[i], is_mirrored);
-        before = row_difference(r->coder.row[f], expected[i], bits);
+        before = apart(r, f, r->coder.row[f], expected[i]);
     }
 }
 
@@ -389,6 +471,13 @@ static void code_rotation(solo_row* r, uint32_t c, bool is_by_third) {
     }
 }
 
+// Set the grid for a component.
+static void find_grid(solo_row* r, uint32_t c) {
+    if (!r->coder.layout->components[c].has_elastic) return;
+    const row_elastic own = row_elastic_of(&r->coder, c);
+    r->grid = proto_elastic_grid(&own);
+}
+
 static uint64_t motion_sum(const solo_row* r, const proto_row_component* component) {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < component->field_count; i++)
@@ -416,8 +505,7 @@ static uint64_t distance(const solo_row* r, uint32_t c, const uint64_t* a, const
     const proto_row_component* component = &r->coder.layout->components[c];
     uint64_t sum = 0;
     for (uint32_t i = 0; i < component->field_count; i++) {
-        const proto_quant* quant = &r->coder.layout->fields[component->field_first + i].quant;
-        sum += row_magnitude(row_difference(a[i], b[i], quant->bits));
+        sum += row_magnitude(apart(r, component->field_first + i, a[i], b[i]));
     }
     return sum;
 }
@@ -527,6 +615,7 @@ static void code_component(solo_row* r, uint32_t c) {
     const proto_row_component* component = &coder->layout->components[c];
     uint32_t first = component->field_first, count = component->field_count;
     if (count == 0) return;
+    find_grid(r, c);
     if (component->is_driven && coder->ticks > 0) {
         code_driven(r, c);
         return;
@@ -542,7 +631,8 @@ static void code_component(solo_row* r, uint32_t c) {
     memcpy(lines, expected, count * sizeof *lines);
     if (is_along) guess_along(r, first, count, expected);
     bool is_still = !row_differs(coder->base + first, expected, count);
-    bool is_one = count == 1 && is_still; // its number says whether it is as expected
+    bool is_one = count == 1 && is_still &&
+                  !component->has_elastic; // its number says whether it is as expected
     int64_t state = is_one ? 0 : code_state(r, c, is_still, expected);
     r->flags = (r->flags << 1 | (state != 0)) & 31;
     if (!is_one && state <= 0) {
@@ -559,15 +649,17 @@ static void code_component(solo_row* r, uint32_t c) {
 // ---- quiet components ----
 
 // The mixed components that rest in both bases, a bit for each; `motion`: of all others.
-static uint64_t find_quiet(const solo_row* r, uint64_t* motion) {
+static uint64_t find_quiet(solo_row* r, uint64_t* motion) {
     const row_coder* coder = &r->coder;
     uint64_t quiet = 0;
     *motion = 0;
     for (uint32_t c = 0; c < coder->layout->component_count; c++) {
         const proto_row_component* component = &coder->layout->components[c];
+        find_grid(r, c);
         const uint64_t moved = motion_sum(r, component);
         *motion += moved;
-        if (component->shape == SHAPE_MIXED && moved == 0) quiet |= UINT64_C(1) << c;
+        if ((component->shape == SHAPE_MIXED || component->shape == SHAPE_ELASTIC) && moved == 0)
+            quiet |= UINT64_C(1) << c;
     }
     return quiet;
 }

@@ -46,9 +46,10 @@ typedef struct proto_row_component {
     /// A unit quaternion: the floats x, y, z, w at offset_bytes of its four fields. Its four words
     /// are described in WIRE.md, "Rotations".
     bool is_rotation;
-    uint8_t shape;  ///< set by proto_layout_finish, as are the next four
-    bool is_driven; ///< it has a source: `integral` fits, and the tick rate is known
-    bool is_source; ///< another component has it as its source
+    uint8_t shape;    ///< set by proto_layout_finish, as are the next five
+    bool has_elastic; ///< a field of it is elastic
+    bool is_driven;   ///< it has a source: `integral` fits, and the tick rate is known
+    bool is_source;   ///< another component has it as its source
     uint16_t packed_first, packed_count; ///< its words in a packed row
 } proto_row_component;
 

@@ -37,6 +37,8 @@ void trace_add_fields(proto_layout* layout, uint32_t count, proto_kind kind, uin
         field->offset_bytes = component->field_count++ * VALUE_BYTES;
         bench_require(proto_quant_make(&field->quant, kind, bits, min, step),
                       "a field of the trace");
+        // As net makes rows.
+        field->quant.is_elastic = field->quant.is_exact && (kind == PROTO_F32 || kind == PROTO_F64);
     }
 }
 
