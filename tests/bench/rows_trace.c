@@ -9,14 +9,15 @@
 void bench_trace(const char* path, uint32_t base, uint32_t stride) {
     trace* of = bench_allocate(sizeof *of);
     trace_read(of, path);
-    stream_result got = stream_run(of, base, stride, false);
+    stream_result got = stream_run(of, base, stride);
     double per_packet = (double)got.bytes / (double)got.packets;
     printf("bench=trace_%s_base%u", of->name, (unsigned)base);
     if (stride > 1) printf("_stride%u", (unsigned)stride);
     printf(" bytes_per_frame=%.1f kbit_per_s=%.1f ns_per_changed=%.0f ratio_to_raw=%.4f "
-           "solo_bytes_per_frame=%.1f\n",
+           "solo_bytes_per_frame=%.1f adaptive_bytes_per_frame=%.1f\n",
            per_packet, per_packet * 8 * of->rate_hz / stride / 1000, got.ns / (double)got.rows,
-           (double)got.bytes / got.raw_bytes, (double)got.solo_bytes / (double)got.packets);
+           (double)got.bytes / got.raw_bytes, (double)got.solo_bytes / (double)got.packets,
+           got.reference_bytes / (double)got.packets);
     trace_close(of);
     bench_release(of);
 }

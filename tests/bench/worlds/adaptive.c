@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { TEMPLATES = 4, FIELDS = 32, MOTIONS = 12, LENGTHS = 34, BASES = 3 /* none, one, two */ };
+enum { MOTIONS = 12, LENGTHS = 34, BASES = 3 /* none, one, two */ };
 #define RATE (1.0 / 32)
 
 // The probability that a bit is 1.
@@ -19,10 +19,15 @@ typedef struct number_model {
     chance length[LENGTHS], sign, high[LENGTHS][3];
 } number_model;
 
+typedef struct field_model {
+    chance differs[BASES][2][4]; // of the component with the field's number
+    number_model numbers[BASES][MOTIONS];
+} field_model;
+
 struct adaptive {
-    chance differs[TEMPLATES][FIELDS][BASES][2][4];
-    number_model numbers[TEMPLATES][FIELDS][BASES][MOTIONS];
+    uint32_t field_count; // of each template
     chance absent;
+    field_model fields[]; // [template][field]
 };
 
 static double code(chance* model, bool bit) {
@@ -33,11 +38,14 @@ static double code(chance* model, bool bit) {
     return bits;
 }
 
-adaptive* adaptive_create(void) {
-    adaptive* self = bench_allocate(sizeof *self);
-    chance* all = (chance*)(void*)self;
-    for (size_t i = 0; i < sizeof *self / sizeof *all; i++)
+adaptive* adaptive_create(uint32_t templates, uint32_t fields) {
+    size_t bytes = (size_t)templates * fields * sizeof(field_model);
+    adaptive* self = bench_allocate(sizeof *self + bytes);
+    chance* all = (chance*)(void*)self->fields;
+    for (size_t i = 0; i < bytes / sizeof *all; i++)
         all[i].of_one = 0.5F;
+    self->field_count = fields;
+    self->absent.of_one = 0.5F;
     return self;
 }
 
@@ -98,7 +106,7 @@ static uint64_t expect(const proto_layout* layout, const proto_row_component* co
     return against->base[f] + (uint64_t)(int64_t)floor(step * h / against->ticks2 + 0.5);
 }
 
-static double code_component(adaptive* self, uint32_t t, const proto_layout* layout, uint32_t c,
+static double code_component(field_model* models, const proto_layout* layout, uint32_t c,
                              const proto_row_base* against, const uint64_t* row, uint32_t* before) {
     const proto_row_component* component = &layout->components[c];
     uint32_t bases = against->ticks == 0 ? 0 : against->base2 ? 2 : 1, motion = 0;
@@ -113,13 +121,13 @@ static double code_component(adaptive* self, uint32_t t, const proto_layout* lay
     }
     uint32_t context = length_of(motion);
     if (context >= MOTIONS) context = MOTIONS - 1;
-    double bits = code(&self->differs[t][c][bases][has_moved][*before & 3], differs);
+    double bits = code(&models[c].differs[bases][has_moved][*before & 3], differs);
     *before = *before << 1 | differs;
     for (uint32_t i = 0; differs && i < component->field_count; i++) {
         uint32_t f = component->field_first + i;
         uint64_t expected = expect(layout, component, i, against, row);
         int64_t off = apart(row[f], expected, layout->fields[f].quant.bits);
-        bits += code_number(&self->numbers[t][f][bases][context], off);
+        bits += code_number(&models[f].numbers[bases][context], off);
     }
     return bits;
 }
@@ -129,7 +137,8 @@ double adaptive_row(adaptive* self, uint32_t template_, const proto_layout* layo
     double bits = 0;
     uint32_t before = 0;
     for (uint32_t i = 0; i < layout->component_count; i++)
-        bits += code_component(self, template_, layout, layout->order[i], against, row, &before);
+        bits += code_component(&self->fields[(size_t)template_ * self->field_count], layout,
+                               layout->order[i], against, row, &before);
     return bits;
 }
 

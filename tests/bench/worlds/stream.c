@@ -73,7 +73,7 @@ typedef struct stream {
     uint32_t aged_count;
     uint8_t body[BODY_BYTES_MAX];
     stream_result result;
-    adaptive* reference;   // NULL: not wanted
+    adaptive* reference;
     double reference_bits; // of this packet, less those of the row code
     stream_solo* solo;
 } stream;
@@ -108,7 +108,8 @@ static uint32_t acked_tick(const stream* s) {
 static const uint64_t* row_of(const stream* s, uint32_t tick, uint32_t slot, uint64_t* scratch) {
     uint32_t place = life_of(s, slot)->place;
     if (s->tick - tick < RING_FRAMES)
-        return s->ring + ((size_t)(tick % RING_FRAMES) * s->of->places + place) * FIELDS_MAX;
+        return s->ring +
+               ((size_t)(tick % RING_FRAMES) * s->of->places + place) * s->of->field_count;
     trace_row(s->of, tick, place, scratch);
     return scratch;
 }
@@ -137,7 +138,9 @@ static void begin_life(stream* s, uint32_t place) {
 static void follow_place(stream* s, uint32_t place) {
     uint32_t now = trace_life(s->of, s->tick, place);
     uint32_t was = trace_life(s->of, s->tick - s->stride, place);
-    if (s->at_place[place] && now != was) {
+    if (s->at_place[place] &&
+        (now != was || trace_template(s->of, s->tick, place) !=
+                           trace_template(s->of, s->tick - s->stride, place))) {
         life* ended = &s->lives[s->at_place[place] - 1];
         ended->died = s->tick;
         s->index_used[ended->index] = false;
@@ -211,9 +214,10 @@ static void gather(stream* s) {
     s->base_count = 0;
     for (uint32_t slot = 0; slot < SLOTS_MAX; slot++)
         if (sent_of(s, acked_tick(s))[slot] != 0) s->base_slots[s->base_count++] = slot;
-    uint64_t* rows = s->ring + (size_t)(s->tick % RING_FRAMES) * s->of->places * FIELDS_MAX;
+    uint64_t* rows = s->ring + (size_t)(s->tick % RING_FRAMES) * s->of->places * s->of->field_count;
     for (uint32_t place = 0; place < s->of->places; place++)
-        if (s->at_place[place]) trace_row(s->of, s->tick, place, rows + place * FIELDS_MAX);
+        if (s->at_place[place])
+            trace_row(s->of, s->tick, place, rows + (size_t)place * s->of->field_count);
 }
 
 // ---- slots ----
@@ -268,20 +272,17 @@ static void put_row(pen* to, uint32_t slot, const proto_row_base* against) {
     stream* s = to->s;
     const uint64_t* row = row_of(s, s->tick, slot, NULL);
     const proto_layout* layout = layout_of(s, slot);
-    if (to->is_reading) {
-        uint64_t got[FIELDS_MAX];
-        proto_row_read(layout, against, got, &to->reader, NULL);
-        bench_require(!to->reader.failed &&
-                          memcmp(got, row, layout->field_count * sizeof *got) == 0,
-                      "a row that was read differs from what was written");
+    if (!to->is_reading) {
+        proto_row_write(layout, against, row, &to->writer, NULL);
         return;
     }
-    uint64_t before = to->writer.size_bits;
-    proto_row_write(layout, against, row, &to->writer, NULL);
-    if (!s->reference) return;
+    uint64_t got[FIELDS_MAX], before = to->reader.offset_bits;
+    proto_row_read(layout, against, got, &to->reader, NULL);
+    bench_require(!to->reader.failed && memcmp(got, row, layout->field_count * sizeof *got) == 0,
+                  "a row that was read differs from what was written");
     uint32_t template_ = trace_template(s->of, s->tick, life_of(s, slot)->place);
     s->reference_bits += adaptive_row(s->reference, template_, layout, against, row) -
-                         (double)(to->writer.size_bits - before);
+                         (double)(to->reader.offset_bits - before);
 }
 
 static proto_row_base bases_of(const stream* s, uint32_t slot, uint32_t base_tick, uint32_t d,
@@ -302,13 +303,18 @@ static void put_update(pen* to, uint32_t slot, uint32_t base_tick, uint32_t d) {
     put_row(to, slot, &against);
 }
 
+// Of numbers up to `most`, at least 1.
+static uint32_t number_bits(uint32_t most) {
+    return most == 0 ? 1 : 32 - (uint32_t)__builtin_clz(most);
+}
+
 static void put_creates(pen* to) {
     const stream* s = to->s;
     put_golomb(to, s->create_count, 0);
     if (s->create_count == 0) return;
     uint32_t order = best_order(s->create, sizeof *s->create, s->create_count), next = 0;
     uint32_t index = 0, template_ = UINT32_MAX;
-    const uint32_t template_bits = s->of->template_count > 2 ? 2 : 1;
+    const uint32_t template_bits = number_bits(s->of->template_count - 1);
     put(to, order, 4);
     for (uint32_t i = 0; i < s->create_count; i++) {
         uint32_t slot = s->create[i];
@@ -330,13 +336,12 @@ static void put_creates(pen* to) {
 
 static bool put_absent(pen* to, bool is_absent) {
     stream* s = to->s;
-    if (to->is_reading) {
-        bench_require(proto_row_read_absent(&to->reader) == is_absent, "an absent row");
+    if (!to->is_reading) {
+        if (is_absent) proto_row_write_absent(&to->writer);
         return is_absent;
     }
-    if (s->reference) s->reference_bits += adaptive_absent(s->reference, is_absent);
-    if (is_absent) proto_row_write_absent(&to->writer);
-    if (is_absent) s->reference_bits -= ABSENT_BITS;
+    bench_require(proto_row_read_absent(&to->reader) == is_absent, "an absent row");
+    s->reference_bits += adaptive_absent(s->reference, is_absent) - (is_absent ? ABSENT_BITS : 0);
     return is_absent;
 }
 
@@ -567,17 +572,18 @@ static void open(stream* s, const trace* of, uint32_t base, uint32_t stride) {
     s->told = bench_allocate((size_t)of->frames * SLOTS_MAX * sizeof *s->told);
     s->index_lives = bench_allocate((INDEX_MAX + 1) * sizeof *s->index_lives);
     s->index_used = bench_allocate((INDEX_MAX + 1) * sizeof *s->index_used);
-    s->ring = bench_allocate((size_t)RING_FRAMES * of->places * FIELDS_MAX * sizeof *s->ring);
+    s->ring = bench_allocate((size_t)RING_FRAMES * of->places * of->field_count * sizeof *s->ring);
     s->create = bench_allocate(SLOTS_MAX * sizeof *s->create);
     s->destroy = bench_allocate(SLOTS_MAX * sizeof *s->destroy);
     s->list = bench_allocate(SLOTS_MAX * sizeof *s->list);
     s->base_slots = bench_allocate(SLOTS_MAX * sizeof *s->base_slots);
     s->aged = bench_allocate(SLOTS_MAX * sizeof *s->aged);
     s->solo = solo_create();
+    s->reference = adaptive_create(of->template_count, of->field_count);
 }
 
 static void release(stream* s) {
-    if (s->reference) adaptive_destroy(s->reference);
+    adaptive_destroy(s->reference);
     solo_destroy(s->solo);
     void* owned[] = {s->lives,      s->at_place, s->at_slot, s->told,    s->index_lives,
                      s->index_used, s->ring,     s->create,  s->destroy, s->list,
@@ -597,10 +603,9 @@ static double raw_bytes(const stream* s) {
     return (double)bits / 8;
 }
 
-stream_result stream_run(const trace* of, uint32_t base, uint32_t stride, bool has_reference) {
+stream_result stream_run(const trace* of, uint32_t base, uint32_t stride) {
     stream* s = bench_allocate(sizeof *s);
     open(s, of, base, stride);
-    if (has_reference) s->reference = adaptive_create();
     uint32_t warm = 2 * base + 2;
     for (s->tick = stride; s->tick < of->frames; s->tick += stride) {
         uint64_t rows = s->result.rows;

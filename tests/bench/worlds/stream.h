@@ -8,13 +8,12 @@
 /// already.
 typedef struct stream_result {
     uint64_t packets, rows, bytes;
-    uint64_t solo_bytes; ///< in solo code
-    double ns;           ///< of writing
-    double raw_bytes;    ///< of all rows in all packets, without any coding
-    double
-        reference_bytes; ///< with an adaptive coder for the rows (adaptive.h), with has_reference
+    uint64_t solo_bytes;    ///< in solo code
+    double ns;              ///< of writing
+    double raw_bytes;       ///< of all rows in all packets, without any coding
+    double reference_bytes; ///< with an adaptive coder for the rows (adaptive.h)
 } stream_result;
 
 /// Write each packet (every `stride` frames), read it again and compare. The base of a packet is
 /// the packet `base` packets before.
-stream_result stream_run(const trace* of, uint32_t base, uint32_t stride, bool has_reference);
+stream_result stream_run(const trace* of, uint32_t base, uint32_t stride);

@@ -21,7 +21,7 @@ proto_layout* trace_add_template(trace* made) {
     return layout;
 }
 
-static proto_row_component* add_component(proto_layout* layout) {
+proto_row_component* trace_add_component(proto_layout* layout) {
     proto_row_component* made = &layout->components[layout->component_count++];
     *made = (proto_row_component){.key = layout->component_count,
                                   .field_first = (uint16_t)layout->field_count};
@@ -44,18 +44,18 @@ void trace_add_fields(proto_layout* layout, uint32_t count, proto_kind kind, uin
 
 proto_row_component* trace_add_reals(proto_layout* layout, uint32_t count, uint32_t bits,
                                      double min, double step) {
-    proto_row_component* made = add_component(layout);
+    proto_row_component* made = trace_add_component(layout);
     trace_add_fields(layout, count, PROTO_F32, bits, min, step);
     return made;
 }
 
 void trace_add_words(proto_layout* layout, uint32_t count, proto_kind kind, uint32_t bits) {
-    (void)add_component(layout);
+    (void)trace_add_component(layout);
     trace_add_fields(layout, count, kind, bits, 0, bits > 0 ? 1 : 0);
 }
 
 void trace_add_rotation(proto_layout* layout, uint32_t bits) {
-    add_component(layout)->is_rotation = true;
+    trace_add_component(layout)->is_rotation = true;
     trace_add_fields(layout, 1, PROTO_U8, 2, 0, 1);
     trace_add_fields(layout, 3, PROTO_U16, bits, 0, 1);
     for (uint32_t i = 1; i < 4; i++)
@@ -84,7 +84,7 @@ void trace_set_default(trace* made, uint32_t template_, const double* values) {
     quantise(&made->layouts[template_], values, made->defaults[template_]);
 }
 
-void trace_finish(trace* made, uint32_t places, uint32_t frames) {
+void trace_reserve(trace* made, uint32_t places, uint32_t frames) {
     bench_require(places <= TRACE_PLACES_MAX, "few places");
     made->places = places;
     made->frames = frames;
@@ -97,6 +97,10 @@ void trace_finish(trace* made, uint32_t places, uint32_t frames) {
     made->lives = bench_allocate(rows * sizeof *made->lives);
     made->templates = bench_allocate(rows);
     made->words = bench_allocate(rows * made->field_count * sizeof *made->words);
+}
+
+void trace_finish(trace* made, uint32_t places, uint32_t frames) {
+    trace_reserve(made, places, frames);
     double zeros[TRACE_FIELDS_MAX] = {0};
     for (uint32_t t = 0; t < made->template_count; t++)
         trace_set_default(made, t, zeros);
@@ -113,16 +117,20 @@ static uint32_t* words_at(const trace* of, uint32_t frame, uint32_t place) {
     return of->words + ((size_t)frame * of->places + place) * of->field_count;
 }
 
-void trace_put(trace* made, uint32_t frame, uint32_t place, uint32_t life, uint32_t template_,
-               const double* values) {
-    const proto_layout* layout = &made->layouts[template_];
-    uint64_t row[TRACE_FIELDS_MAX];
-    quantise(layout, values, row);
+void trace_put_row(trace* made, uint32_t frame, uint32_t place, uint32_t life, uint32_t template_,
+                   const uint64_t* row) {
     made->lives[(size_t)frame * made->places + place] = life;
     made->templates[(size_t)frame * made->places + place] = (uint8_t)template_;
     uint32_t* words = words_at(made, frame, place);
-    for (uint32_t f = 0; f < layout->field_count; f++)
+    for (uint32_t f = 0; f < made->layouts[template_].field_count; f++)
         words[f] = (uint32_t)row[f];
+}
+
+void trace_put(trace* made, uint32_t frame, uint32_t place, uint32_t life, uint32_t template_,
+               const double* values) {
+    uint64_t row[TRACE_FIELDS_MAX];
+    quantise(&made->layouts[template_], values, row);
+    trace_put_row(made, frame, place, life, template_, row);
 }
 
 uint32_t trace_life(const trace* of, uint32_t frame, uint32_t place) {

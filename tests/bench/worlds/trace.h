@@ -7,14 +7,20 @@
 
 #include "proto/layout.h"
 
-#define TRACE_TEMPLATES_MAX 4u
-#define TRACE_FIELDS_MAX 32u ///< words of a row
+#define TRACE_TEMPLATES_MAX 32u ///< as many as solo code tells apart
+#define TRACE_FIELDS_MAX PROTO_ROW_FIELDS_MAX
 #define TRACE_PLACES_MAX 2047u
+#define TRACE_FRAMES_MAX 65536u
+#define TRACE_WORDS_MAX (1u << 28) ///< of all places in all frames
+#define TRACE_NAME_BYTES 48u
+#define TRACE_MESSAGE_BYTES 160u
 
 typedef struct trace {
-    char name[48];
+    char name[TRACE_NAME_BYTES];
     uint32_t places, frames, rate_hz;
     uint32_t template_count, field_count; ///< field_count: of the longest row
+    char templates_named[TRACE_TEMPLATES_MAX][TRACE_NAME_BYTES]; ///< "": generated
+    char components_named[TRACE_TEMPLATES_MAX][PROTO_ROW_COMPONENTS_MAX][TRACE_NAME_BYTES];
     proto_layout layouts[TRACE_TEMPLATES_MAX];
     uint64_t defaults[TRACE_TEMPLATES_MAX][TRACE_FIELDS_MAX];
     uint32_t* lives;    ///< [frame][place]: number of the entity; 0: none
@@ -26,6 +32,8 @@ typedef struct trace {
 void trace_begin(trace* made, const char* name, uint32_t rate_hz);
 /// Add a template. Fill its components in the order of their names, then call trace_finish.
 proto_layout* trace_add_template(trace* made);
+/// Add a component without fields.
+proto_row_component* trace_add_component(proto_layout* layout);
 /// Add `count` fields to the last component. `bits` 0: exact.
 void trace_add_fields(proto_layout* layout, uint32_t count, proto_kind kind, uint32_t bits,
                       double min, double step);
@@ -35,14 +43,18 @@ proto_row_component* trace_add_reals(proto_layout* layout, uint32_t count, uint3
 /// Add a component with `count` whole numbers, or exact ones.
 void trace_add_words(proto_layout* layout, uint32_t count, proto_kind kind, uint32_t bits);
 void trace_add_rotation(proto_layout* layout, uint32_t bits);
-/// End the templates, and reserve the rows of all frames. Default rows are those of zeros until
-/// trace_set_default.
+/// End the templates, and reserve the rows of all frames.
+void trace_reserve(trace* made, uint32_t places, uint32_t frames);
+/// The same; default rows are those of zeros until trace_set_default.
 void trace_finish(trace* made, uint32_t places, uint32_t frames);
 void trace_close(trace* made);
 
 /// Put an entity into a place. `values` has a number for each field, rotations their x, y, z, w.
 void trace_put(trace* made, uint32_t frame, uint32_t place, uint32_t life, uint32_t template_,
                const double* values);
+/// The same with the words of its fields.
+void trace_put_row(trace* made, uint32_t frame, uint32_t place, uint32_t life, uint32_t template_,
+                   const uint64_t* row);
 void trace_set_default(trace* made, uint32_t template_, const double* values);
 
 /// Get the number of the entity in a place; 0: none. The same number in two consecutive frames is
@@ -53,5 +65,9 @@ const proto_layout* trace_layout(const trace* of, uint32_t frame, uint32_t place
 void trace_row(const trace* of, uint32_t frame, uint32_t place, uint64_t* row);
 bool trace_differs(const trace* of, uint32_t frame, uint32_t other, uint32_t place);
 
-/// Read a recorded world (.q, .q.zst). On failure the program ends with a message.
+/// Read a recorded world: GENQ, CUBQ or ARNQ (tests/bench/worlds/README.md). Close it in any case.
+/// @return true; false: `message` says what is wrong, and where.
+bool trace_parse(trace* made, const char* name, const uint8_t* bytes, size_t size,
+                 char message[TRACE_MESSAGE_BYTES]);
+/// The same of a file, plain or zstd (.q, .q.zst). On failure the program ends with the message.
 void trace_read(trace* made, const char* path);

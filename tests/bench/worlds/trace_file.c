@@ -1,23 +1,377 @@
 // SPDX-License-Identifier: MIT
-// Rows of recorded worlds, as a game would declare them: positions and headings with their steps,
-// the velocity as the source of the position, an orientation as a rotation, and whole numbers.
+// Recorded worlds. A GENQ file says in text what its rows are. The two formats before it, CUBQ and
+// ARNQ, have rows of one size without such a text, so theirs is here; it is read by the same code.
+//
+// A text has a line for each template and component (README.md). Two things are in no file: the
+// kind ROTATION, and the line `more`, further fields of the component before.
 #include "trace.h"
 
 #include "../bench.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
 
-enum { CUBE_HEADER_BYTES = 32, CUBE_BYTES = 26, ARENA_HEADER_BYTES = 40, ARENA_BYTES = 16 };
-enum { CUBE_OFFSET = 131072, SPEED_OFFSET = 2048, RATE_HZ = 60 };
+enum { LINE_BYTES_MAX = 8192, RATE_HZ_MAX = 1000, WORD_BITS_MAX = 32, GENQ_ROW_BYTES = 7 };
+enum { FIXED_HEADER_BYTES = 20, FIXED_WORDS = 9, CUBE_OFFSET = 131072, SPEED_OFFSET = 2048 };
 
-static uint32_t u16_at(const uint8_t* at) {
-    return (uint32_t)(at[0] | at[1] << 8);
+static const char* const kinds[PROTO_KIND_COUNT] = {"BOOL", "I8",  "I16", "I32", "I64", "U8",
+                                                    "U16",  "U32", "U64", "F32", "F64", "ENTITY"};
+
+// Where a row has a word, and what is added to it, modulo its bytes.
+typedef struct fixed_word {
+    uint8_t at, bytes;
+    uint32_t add;
+} fixed_word;
+
+// A format whose rows have one size: a row for each place in each frame.
+typedef struct fixed_format {
+    const char *magic, *text;
+    uint32_t header_bytes, row_bytes;
+    bool has_lives; // the first bytes: what it is (0: nothing, else 1 + template), and its life
+    fixed_word words[FIXED_WORDS];
+} fixed_format;
+
+#define ARENA_TEMPLATE(name, ammo, health)                                                         \
+    "template " name " 7\n"                                                                        \
+    "component ammo 1 U8 0 0 0 0 " ammo "\n"                                                       \
+    "component flags 1 U8 2 0 1 0 0\n"                                                             \
+    "component heading 1 F32 10 0 0.0061359231515425649 0 0\n"                                     \
+    "component health 1 U8 0 0 0 0 " health "\n"                                                   \
+    "component position 2 F32 16 0 0.0078125 7 0 0\n"                                              \
+    "component team 1 U8 1 0 1 0 0\n"                                                              \
+    "component velocity 2 F32 12 -64 0.03125 0 2048 2048\n"
+
+static const fixed_format fixed_formats[] = {
+    {"CUBQ",
+     "template cube 3\n"
+     "component interacting 1 BOOL 0 0 0 0 0\n"
+     "component orientation 4 ROTATION 9 0 0 0 3 256 256 256\n"
+     "component position 2 F32 18 -256 0.001953125 0 131072 131072\n"
+     "more z 1 F32 14 0 0.001953125 0 0\n"
+     "end\n",
+     32,
+     26,
+     false,
+     {{19, 1, 0},
+      {18, 1, 0},
+      {12, 2, 0},
+      {14, 2, 0},
+      {16, 2, 0},
+      {0, 4, CUBE_OFFSET},
+      {4, 4, CUBE_OFFSET},
+      {8, 4, 0}}},
+    {"ARNQ",
+     ARENA_TEMPLATE("agent", "30", "100") ARENA_TEMPLATE("projectile", "0", "0") "end\n",
+     40,
+     16,
+     true,
+     {{3, 1, 0},
+      {5, 1, 0},
+      {14, 2, 0},
+      {2, 1, 0},
+      {6, 2, 0},
+      {8, 2, 0},
+      {4, 1, 0},
+      {10, 2, SPEED_OFFSET},
+      {12, 2, SPEED_OFFSET}}},
+};
+
+typedef struct reader {
+    trace* made;
+    const uint8_t *at, *end;
+    uint32_t places, frames;
+    uint32_t templates, components; // that are still to come; components: of this template
+    const char* where;              // "line" or "frame"
+    uint32_t number;                // of it
+    char line[LINE_BYTES_MAX];
+    char* rest; // of the line
+    char* message;
+} reader;
+
+// @return false, as does what it ends.
+__attribute__((format(printf, 2, 3))) static bool refuse(reader* r, const char* format, ...) {
+    int size = snprintf(r->message, TRACE_MESSAGE_BYTES, "%s %u: ", r->where, (unsigned)r->number);
+    va_list more;
+    va_start(more, format);
+    vsnprintf(r->message + size, TRACE_MESSAGE_BYTES - (size_t)size, format, more);
+    va_end(more);
+    return false;
 }
-static uint32_t u32_at(const uint8_t* at) {
-    return u16_at(at) | u16_at(at + 2) << 16;
+
+static uint32_t number_at(const uint8_t* at, uint32_t bytes) {
+    uint32_t number = 0;
+    for (uint32_t i = bytes; i-- > 0;)
+        number = number << 8 | at[i];
+    return number;
+}
+
+// ---- the text ----
+
+static bool next_line(reader* r) {
+    r->number++;
+    const size_t most = (size_t)(r->end - r->at);
+    const uint8_t* end = memchr(r->at, '\n', most < LINE_BYTES_MAX ? most : LINE_BYTES_MAX);
+    if (!end)
+        return refuse(r, "the text does not end, or a line is longer than %d", LINE_BYTES_MAX);
+    memcpy(r->line, r->at, (size_t)(end - r->at));
+    r->line[end - r->at] = 0;
+    r->at = end + 1;
+    r->rest = r->line;
+    return true;
+}
+
+static const char* next_word(reader* r) {
+    const char* word = strtok_r(r->rest, " ", &r->rest);
+    return word ? word : "";
+}
+
+static bool take_name(reader* r, char name[TRACE_NAME_BYTES]) {
+    const char* word = next_word(r);
+    if (*word == 0 || strlen(word) >= TRACE_NAME_BYTES)
+        return refuse(r, "a name has 1 to %u letters", TRACE_NAME_BYTES - 1);
+    memcpy(name, word, strlen(word) + 1);
+    return true;
+}
+
+static bool take_real(reader* r, const char* what, double* value) {
+    const char* word = next_word(r);
+    char* end;
+    *value = strtod(word, &end);
+    if (end == word || *end) return refuse(r, "%s is no number: '%s'", what, word);
+    return true;
+}
+
+static bool take_whole(reader* r, const char* what, uint32_t least, uint32_t most,
+                       uint32_t* value) {
+    double real;
+    if (!take_real(r, what, &real)) return false;
+    if (!(real >= least && real <= most) || real != (double)(uint32_t)real)
+        return refuse(r, "%s is not one of %u to %u: %g", what, (unsigned)least, (unsigned)most,
+                      real);
+    *value = (uint32_t)real;
+    return true;
+}
+
+static bool end_line(reader* r) {
+    const char* word = next_word(r);
+    return *word == 0 || refuse(r, "more than is wanted: '%s'", word);
+}
+
+static bool read_number(reader* r, const char* key, uint32_t most, uint32_t* value) {
+    if (!next_line(r)) return false;
+    const char* word = next_word(r);
+    if (strcmp(word, key) != 0) return refuse(r, "'%s' is expected, not '%s'", key, word);
+    return take_whole(r, key, 1, most, value) && end_line(r);
+}
+
+static bool is_word(const proto_quant* quant, uint64_t word) {
+    return word >> quant->bits == 0 && proto_quant_canonical(quant, word) == word;
+}
+
+// Default words are set here; trace_reserve keeps them.
+static bool read_defaults(reader* r, proto_layout* layout, uint32_t count) {
+    uint32_t t = r->made->template_count - 1, first = layout->field_count - count;
+    for (uint32_t f = first; f < layout->field_count; f++) {
+        uint32_t word;
+        if (!take_whole(r, "DEFAULT", 0, UINT32_MAX, &word)) return false;
+        if (!is_word(&layout->fields[f].quant, word))
+            return refuse(r, "DEFAULT %u is no word of this field", (unsigned)word);
+        r->made->defaults[t][f] = word;
+    }
+    return end_line(r);
+}
+
+// A rotation of a file may use all words.
+static void add_rotation(proto_layout* layout, uint32_t bits) {
+    trace_add_rotation(layout, bits);
+    for (uint32_t i = 1; i < PROTO_ROTATION_WORDS; i++)
+        layout->fields[layout->field_count - i].quant.q_max = (1u << bits) - 1;
+}
+
+static bool read_fields(reader* r, proto_layout* layout, bool is_more) {
+    uint32_t count, bits, integral, kind = 0;
+    double min, step;
+    if (!take_whole(r, "COUNT", 1, TRACE_FIELDS_MAX - layout->field_count, &count)) return false;
+    const char* word = next_word(r);
+    while (kind < PROTO_KIND_COUNT && strcmp(word, kinds[kind]) != 0)
+        kind++;
+    bool is_rotation = strcmp(word, "ROTATION") == 0 && count == PROTO_ROTATION_WORDS && !is_more;
+    if (!is_rotation && (kind == PROTO_KIND_COUNT || proto_kind_bytes(kind) * 8 > WORD_BITS_MAX))
+        return refuse(r, "no KIND of at most %d bits: '%s'", WORD_BITS_MAX, word);
+    uint32_t least = is_rotation ? PROTO_ROTATION_BITS_MIN : 0;
+    uint32_t most = is_rotation ? PROTO_ROTATION_BITS_MAX : WORD_BITS_MAX;
+    if (!take_whole(r, "BITS", least, most, &bits) || !take_real(r, "MIN", &min) ||
+        !take_real(r, "STEP", &step) ||
+        !take_whole(r, "INTEGRAL", 0, layout->component_count + r->components + !is_more,
+                    &integral))
+        return false;
+    proto_quant quant;
+    if (is_rotation) {
+        add_rotation(layout, bits);
+    } else if (!proto_quant_make(&quant, kind, bits, min, step)) {
+        return refuse(r, "%u bits from %g in steps of %g do not fit a %s", (unsigned)bits, min,
+                      step, word);
+    } else {
+        if (!is_more) trace_add_component(layout)->integral = (uint8_t)integral;
+        trace_add_fields(layout, count, kind, bits, min, step);
+    }
+    return read_defaults(r, layout, count);
+}
+
+static bool read_component(reader* r, bool is_more) {
+    trace* made = r->made;
+    if (made->template_count == 0) return refuse(r, "a component before the first template");
+    proto_layout* layout = &made->layouts[made->template_count - 1];
+    char more[TRACE_NAME_BYTES];
+    if (is_more) return take_name(r, more) && read_fields(r, layout, true);
+    if (r->components-- == 0) return refuse(r, "more components than the template names");
+    char* name = made->components_named[made->template_count - 1][layout->component_count];
+    return take_name(r, name) && read_fields(r, layout, false);
+}
+
+static bool read_template(reader* r) {
+    if (r->components > 0) return refuse(r, "%u components are missing", (unsigned)r->components);
+    if (r->templates-- == 0) return refuse(r, "more templates than the head names");
+    (void)trace_add_template(r->made);
+    return take_name(r, r->made->templates_named[r->made->template_count - 1]) &&
+           take_whole(r, "COMPONENTS", 1, PROTO_ROW_COMPONENTS_MAX, &r->components) && end_line(r);
+}
+
+static bool read_templates(reader* r) {
+    for (;;) {
+        if (!next_line(r)) return false;
+        const char* word = next_word(r);
+        bool is_good = true;
+        if (strcmp(word, "end") == 0) break;
+        if (strcmp(word, "template") == 0)
+            is_good = read_template(r);
+        else if (strcmp(word, "component") == 0 || strcmp(word, "more") == 0)
+            is_good = read_component(r, *word == 'm');
+        else
+            is_good = refuse(r, "no line begins with '%s'", word);
+        if (!is_good) return false;
+    }
+    if (r->templates > 0 || r->components > 0)
+        return refuse(r, "%u templates and %u components are missing", (unsigned)r->templates,
+                      (unsigned)r->components);
+    uint32_t longest = 0;
+    for (uint32_t t = 0; t < r->made->template_count; t++)
+        if (r->made->layouts[t].field_count > longest) longest = r->made->layouts[t].field_count;
+    if ((uint64_t)r->places * r->frames * longest > TRACE_WORDS_MAX)
+        return refuse(r, "places x frames x fields are more than %u", TRACE_WORDS_MAX);
+    trace_reserve(r->made, r->places, r->frames);
+    return true;
+}
+
+static bool read_head(reader* r) {
+    char name[TRACE_NAME_BYTES]; // the file's own name is shorter
+    uint32_t version;
+    return read_number(r, "GENQ", 1, &version) && next_line(r) && take_name(r, name) &&
+           read_number(r, "hz", RATE_HZ_MAX, &r->made->rate_hz) &&
+           read_number(r, "places", TRACE_PLACES_MAX, &r->places) &&
+           read_number(r, "frames", TRACE_FRAMES_MAX, &r->frames) &&
+           read_number(r, "templates", TRACE_TEMPLATES_MAX, &r->templates);
+}
+
+// ---- the rows ----
+
+static bool put(reader* r, uint32_t place, uint32_t life, uint32_t template_, const uint64_t* row) {
+    const trace* made = r->made;
+    if (place >= made->places || template_ >= made->template_count || life == 0)
+        return refuse(r, "place %u, life %u, template %u: one is out of range", (unsigned)place,
+                      (unsigned)life, (unsigned)template_);
+    if (trace_life(made, r->number, place) != 0)
+        return refuse(r, "place %u has two rows", (unsigned)place);
+    const proto_layout* layout = &made->layouts[template_];
+    for (uint32_t f = 0; f < layout->field_count; f++)
+        if (!is_word(&layout->fields[f].quant, row[f]))
+            return refuse(r, "place %u, field %u: %#x is no word of it", (unsigned)place,
+                          (unsigned)f, (unsigned)row[f]);
+    trace_put_row(r->made, r->number, place, life, template_, row);
+    return true;
+}
+
+static bool read_row(reader* r) {
+    if (r->end - r->at < GENQ_ROW_BYTES) return refuse(r, "the file ends in a row");
+    uint32_t template_ = r->at[6];
+    uint32_t count =
+        template_ < r->made->template_count ? r->made->layouts[template_].field_count : 0;
+    if ((size_t)(r->end - r->at) < GENQ_ROW_BYTES + count * sizeof(uint32_t))
+        return refuse(r, "the file ends in a row");
+    uint64_t row[TRACE_FIELDS_MAX];
+    for (uint32_t f = 0; f < count; f++)
+        row[f] = number_at(r->at + GENQ_ROW_BYTES + f * sizeof(uint32_t), sizeof(uint32_t));
+    uint32_t place = number_at(r->at, 2), life = number_at(r->at + 2, 4);
+    r->at += GENQ_ROW_BYTES + count * sizeof(uint32_t);
+    return put(r, place, life, template_, row);
+}
+
+static bool read_fixed_row(reader* r, const fixed_format* format, uint32_t place) {
+    if (r->end - r->at < format->row_bytes) return refuse(r, "the file ends in a row");
+    const uint8_t* at = r->at;
+    r->at += format->row_bytes;
+    if (format->has_lives && at[0] == 0) return true;
+    uint64_t row[FIXED_WORDS];
+    for (uint32_t f = 0; f < r->made->field_count; f++) {
+        const fixed_word* word = &format->words[f];
+        row[f] = (number_at(at + word->at, word->bytes) + word->add) &
+                 UINT32_MAX >> (32 - 8 * word->bytes);
+    }
+    return put(r, place, format->has_lives ? number_at(at, 2) : 1,
+               format->has_lives ? at[0] - 1u : 0, row);
+}
+
+static bool read_rows(reader* r, const fixed_format* format) {
+    r->where = "frame";
+    for (r->number = 0; r->number < r->frames; r->number++) {
+        if (!format && r->end - r->at < 2) return refuse(r, "the file ends here");
+        uint32_t rows = format ? r->places : number_at(r->at, 2);
+        if (!format) r->at += 2;
+        for (uint32_t i = 0; i < rows; i++)
+            if (!(format ? read_fixed_row(r, format, i) : read_row(r))) return false;
+    }
+    return r->at == r->end || refuse(r, "bytes after the last row");
+}
+
+// ---- a file ----
+
+static bool read_fixed(reader* r, const fixed_format* format) {
+    const uint8_t* at = r->at;
+    if (r->end - at < format->header_bytes) return refuse(r, "the file ends in its head");
+    const uint8_t* end = r->end;
+    r->places = number_at(at + 8, 4);
+    r->frames = number_at(at + 12, 4);
+    r->made->rate_hz = number_at(at + 16, 4);
+    if (r->places - 1 >= TRACE_PLACES_MAX || r->frames - 1 >= TRACE_FRAMES_MAX ||
+        r->made->rate_hz - 1 >= RATE_HZ_MAX)
+        return refuse(r, "%u places, %u frames, %u Hz: one is out of range", (unsigned)r->places,
+                      (unsigned)r->frames, (unsigned)r->made->rate_hz);
+    r->templates = format->has_lives ? 2 : 1;
+    r->at = (const uint8_t*)format->text;
+    r->end = r->at + strlen(format->text);
+    if (!read_templates(r)) return false;
+    r->at = at + format->header_bytes;
+    r->end = end;
+    return read_rows(r, format);
+}
+
+bool trace_parse(trace* made, const char* name, const uint8_t* bytes, size_t size,
+                 char message[TRACE_MESSAGE_BYTES]) {
+    trace_begin(made, name, 0);
+    reader* r = bench_allocate(sizeof *r);
+    *r = (reader){.made = made, .at = bytes, .end = bytes + size, .where = "line"};
+    r->message = message;
+    const fixed_format* format = NULL;
+    for (uint32_t i = 0; i < BASE_COUNT(fixed_formats); i++)
+        if (size >= FIXED_HEADER_BYTES && memcmp(bytes, fixed_formats[i].magic, 4) == 0)
+            format = &fixed_formats[i];
+    bool is_read =
+        format ? read_fixed(r, format) : read_head(r) && read_templates(r) && read_rows(r, NULL);
+    bench_release(r);
+    return is_read;
 }
 
 static uint8_t* read_whole(const char* path, size_t* size) {
@@ -26,7 +380,7 @@ static uint8_t* read_whole(const char* path, size_t* size) {
     bench_require(fseek(file, 0, SEEK_END) == 0, "the trace cannot be read");
     long length = ftell(file);
     rewind(file);
-    bench_require(length > ARENA_HEADER_BYTES, "the trace is too short");
+    bench_require(length > 0, "the trace is empty");
     *size = (size_t)length;
     uint8_t* bytes = bench_allocate(*size);
     bench_require(fread(bytes, 1, *size, file) == *size, "the trace cannot be read");
@@ -36,113 +390,19 @@ static uint8_t* read_whole(const char* path, size_t* size) {
     bench_require(content != ZSTD_CONTENTSIZE_UNKNOWN, "the trace does not say how long it is");
     uint8_t* plain = bench_allocate((size_t)content);
     size_t got = ZSTD_decompress(plain, (size_t)content, bytes, *size);
-    bench_require(!ZSTD_isError(got) && got == content && got > ARENA_HEADER_BYTES,
-                  "the trace is damaged");
+    bench_require(!ZSTD_isError(got) && got == content, "the trace is damaged");
     bench_release(bytes);
     *size = (size_t)content;
     return plain;
 }
 
-static void describe_cubes(trace* made) {
-    proto_layout* layout = trace_add_template(made);
-    trace_add_words(layout, 1, PROTO_BOOL, 0); // interacting
-    trace_add_rotation(layout, 9);
-    for (uint32_t i = 1; i < 4; i++)
-        layout->fields[layout->field_count - i].quant.q_max = 511; // the file uses all 512 words
-    trace_add_reals(layout, 2, 18, -256, 1.0 / 512);               // position
-    trace_add_fields(layout, 1, PROTO_F32, 14, 0, 1.0 / 512);
-}
-
-static void describe_arena(trace* made) {
-    for (uint32_t t = 0; t < 2; t++) {
-        proto_layout* layout = trace_add_template(made);
-        trace_add_words(layout, 1, PROTO_U8, 0);                    // ammo
-        trace_add_words(layout, 1, PROTO_U8, 2);                    // flags
-        trace_add_reals(layout, 1, 10, 0, 0.0061359231515425649);   // heading
-        trace_add_words(layout, 1, PROTO_U8, 0);                    // health
-        trace_add_reals(layout, 2, 16, 0, 1.0 / 128)->integral = 7; // position
-        trace_add_words(layout, 1, PROTO_U8, 1);                    // team
-        trace_add_reals(layout, 2, 12, -SPEED_OFFSET / 32.0, 1.0 / 32);
-    }
-}
-
-static void read_cube(const uint8_t* at, uint64_t* row) {
-    row[0] = at[19];
-    row[1] = at[18];
-    for (uint32_t i = 0; i < 3; i++)
-        row[2 + i] = u16_at(at + 12 + 2 * i);
-    row[5] = (u32_at(at) + CUBE_OFFSET) & UINT32_MAX;
-    row[6] = (u32_at(at + 4) + CUBE_OFFSET) & UINT32_MAX;
-    row[7] = u32_at(at + 8);
-}
-
-static void read_agent(const uint8_t* at, uint64_t* row) {
-    row[0] = at[3];
-    row[1] = at[5];
-    row[2] = u16_at(at + 14);
-    row[3] = at[2];
-    row[4] = u16_at(at + 6);
-    row[5] = u16_at(at + 8);
-    row[6] = at[4];
-    row[7] = (u16_at(at + 10) + SPEED_OFFSET) & 0xffff;
-    row[8] = (u16_at(at + 12) + SPEED_OFFSET) & 0xffff;
-}
-
-static void set_defaults(trace* made, bool is_arena) {
-    for (uint32_t t = 0; t < made->template_count; t++) {
-        uint64_t* row = made->defaults[t];
-        if (is_arena) {
-            row[0] = t == 0 ? 30 : 0;
-            row[3] = t == 0 ? 100 : 0;
-            row[7] = row[8] = SPEED_OFFSET;
-        } else {
-            row[1] = 3;
-            row[2] = row[3] = row[4] = 256;
-            row[5] = row[6] = CUBE_OFFSET;
-        }
-    }
-}
-
-static void read_rows(trace* made, const uint8_t* at, bool is_arena) {
-    const proto_layout* layout = &made->layouts[0];
-    size_t rows = (size_t)made->places * made->frames;
-    for (size_t i = 0; i < rows; i++, at += is_arena ? ARENA_BYTES : CUBE_BYTES) {
-        uint64_t row[TRACE_FIELDS_MAX];
-        made->lives[i] = !is_arena ? 1 : at[0] == 0 ? 0 : at[0] << 8 | at[1];
-        made->templates[i] = is_arena && at[0] == 2;
-        if (is_arena) {
-            read_agent(at, row);
-        } else {
-            read_cube(at, row);
-        }
-        for (uint32_t f = 0; f < made->field_count; f++) {
-            bench_require(row[f] >> layout->fields[f].quant.bits == 0, "a number is out of range");
-            made->words[i * made->field_count + f] = (uint32_t)row[f];
-        }
-    }
-}
-
 void trace_read(trace* made, const char* path) {
     size_t size;
     uint8_t* bytes = read_whole(path, &size);
-    bool is_arena = memcmp(bytes, "ARNQ", 4) == 0;
-    bench_require(is_arena || memcmp(bytes, "CUBQ", 4) == 0, "the trace is neither CUBQ nor ARNQ");
     const char* name = strrchr(path, '/');
-    trace_begin(made, name ? name + 1 : path, u32_at(bytes + 16));
+    char message[TRACE_MESSAGE_BYTES];
+    bool is_read = trace_parse(made, name ? name + 1 : path, bytes, size, message);
+    bench_require(is_read, message);
     made->name[strcspn(made->name, ".")] = 0;
-    uint32_t places = u32_at(bytes + 8), frames = u32_at(bytes + 12);
-    size_t header = is_arena ? ARENA_HEADER_BYTES : CUBE_HEADER_BYTES;
-    size_t frame_bytes = (size_t)places * (is_arena ? ARENA_BYTES : CUBE_BYTES);
-    bench_require(made->rate_hz == RATE_HZ && places > 0 && places <= TRACE_PLACES_MAX &&
-                      size >= header + frame_bytes * frames,
-                  "the trace is cut off");
-    if (is_arena) {
-        describe_arena(made);
-    } else {
-        describe_cubes(made);
-    }
-    trace_finish(made, places, frames);
-    set_defaults(made, is_arena);
-    read_rows(made, bytes + header, is_arena);
     bench_release(bytes);
 }
