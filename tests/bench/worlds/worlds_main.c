@@ -17,7 +17,7 @@ static double per_packet(double bytes, const stream_result* result) {
 }
 
 static void measure(const trace* of, uint32_t base) {
-    stream_result result = stream_run(of, base, 1);
+    stream_result result = stream_run(of, base, 1, NULL);
     printf("world=%s base=%u rows=%.1f shared=%.1f adaptive=%.1f solo=%.1f\n", of->name,
            (unsigned)base, per_packet((double)result.rows, &result),
            per_packet((double)result.bytes, &result), per_packet(result.reference_bytes, &result),
