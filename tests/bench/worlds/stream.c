@@ -124,7 +124,9 @@ static void begin_life(stream* s, uint32_t place) {
         s->index_cursor = s->index_cursor % INDEX_MAX + 1;
     } while (s->index_used[s->index_cursor]);
     s->index_used[s->index_cursor] = true;
+    uint32_t tries = 0;
     do { // slots too: entities created one after the other are neighbours in both
+        bench_require(++tries < SLOTS_MAX, "no slot is left: too many entities end and begin");
         s->slot_cursor = (s->slot_cursor + 1) % SLOTS_MAX;
     } while (s->at_slot[s->slot_cursor] != 0);
     *made = (life){.place = place,
@@ -597,7 +599,7 @@ static size_t solo_packet(stream* s) {
     solo_body(s, coder);
     uint32_t written = o->counts[at] = coder->sample_count;
     size_t bytes = proto_solo_end(coder);
-    bench_require(bytes > 0, "a solo body is written");
+    bench_require(bytes > 0, "a solo body has more than 65,536 numbers (SOLO.md)");
     proto_solo_begin_read(coder, &o->model, o->body, bytes, o->read_samples, SOLO_SAMPLES);
     solo_body(s, coder);
     bench_require(proto_solo_end(coder) == bytes && coder->sample_count == written &&

@@ -15,23 +15,18 @@
 #include <zstd.h>
 
 enum { LINE_BYTES_MAX = 8192, RATE_HZ_MAX = 1000, WORD_BITS_MAX = 32, GENQ_ROW_BYTES = 7 };
-enum { FIXED_HEADER_BYTES = 20, FIXED_WORDS = 9, CUBE_OFFSET = 131072, SPEED_OFFSET = 2048 };
+enum { FIXED_HEADER_BYTES = 20, FIXED_WORDS = 9 };
 
 static const char* const kinds[PROTO_KIND_COUNT] = {"BOOL", "I8",  "I16", "I32", "I64", "U8",
                                                     "U16",  "U32", "U64", "F32", "F64", "ENTITY"};
 
-// Where a row has a word, and what is added to it, modulo its bytes.
-typedef struct fixed_word {
-    uint8_t at, bytes;
-    uint32_t add;
-} fixed_word;
-
-// A format whose rows have one size: a row for each place in each frame.
+// A format whose rows have one size: a row for each place in each frame. A word is the number in the
+// row, less MIN / STEP.
 typedef struct fixed_format {
     const char *magic, *text;
     uint32_t header_bytes, row_bytes;
     bool has_lives; // the first bytes: what it is (0: nothing, else 1 + template), and its life
-    fixed_word words[FIXED_WORDS];
+    uint8_t at[FIXED_WORDS], bytes[FIXED_WORDS]; // where the number of each word is
 } fixed_format;
 
 #define ARENA_TEMPLATE(name, ammo, health)                                                         \
@@ -50,33 +45,20 @@ static const fixed_format fixed_formats[] = {
      "component interacting 1 BOOL 0 0 0 0 0\n"
      "component orientation 4 ROTATION 9 0 0 0 3 256 256 256\n"
      "component position 2 F32 18 -256 0.001953125 0 131072 131072\n"
-     "more z 1 F32 14 0 0.001953125 0 0\n"
+     "more 1 F32 14 0 0.001953125 0 0\n"
      "end\n",
      32,
      26,
      false,
-     {{19, 1, 0},
-      {18, 1, 0},
-      {12, 2, 0},
-      {14, 2, 0},
-      {16, 2, 0},
-      {0, 4, CUBE_OFFSET},
-      {4, 4, CUBE_OFFSET},
-      {8, 4, 0}}},
+     {19, 18, 12, 14, 16, 0, 4, 8},
+     {1, 1, 2, 2, 2, 4, 4, 4}},
     {"ARNQ",
      ARENA_TEMPLATE("agent", "30", "100") ARENA_TEMPLATE("projectile", "0", "0") "end\n",
      40,
      16,
      true,
-     {{3, 1, 0},
-      {5, 1, 0},
-      {14, 2, 0},
-      {2, 1, 0},
-      {6, 2, 0},
-      {8, 2, 0},
-      {4, 1, 0},
-      {10, 2, SPEED_OFFSET},
-      {12, 2, SPEED_OFFSET}}},
+     {3, 5, 14, 2, 6, 8, 4, 10, 12},
+     {1, 1, 2, 1, 2, 2, 1, 2, 2}},
 };
 
 typedef struct reader {
@@ -225,8 +207,7 @@ static bool read_component(reader* r, bool is_more) {
     trace* made = r->made;
     if (made->template_count == 0) return refuse(r, "a component before the first template");
     proto_layout* layout = &made->layouts[made->template_count - 1];
-    char more[TRACE_NAME_BYTES];
-    if (is_more) return take_name(r, more) && read_fields(r, layout, true);
+    if (is_more) return read_fields(r, layout, true);
     if (r->components-- == 0) return refuse(r, "more components than the template names");
     char* name = made->components_named[made->template_count - 1][layout->component_count];
     return take_name(r, name) && read_fields(r, layout, false);
@@ -316,9 +297,11 @@ static bool read_fixed_row(reader* r, const fixed_format* format, uint32_t place
     if (format->has_lives && at[0] == 0) return true;
     uint64_t row[FIXED_WORDS];
     for (uint32_t f = 0; f < r->made->field_count; f++) {
-        const fixed_word* word = &format->words[f];
-        row[f] = (number_at(at + word->at, word->bytes) + word->add) &
-                 UINT32_MAX >> (32 - 8 * word->bytes);
+        const proto_quant* quant = &r->made->layouts[0].fields[f].quant;
+        row[f] = number_at(at + format->at[f], format->bytes[f]);
+        if (quant->is_exact) continue;
+        row[f] -= (uint64_t)(int64_t)(quant->min / quant->step);
+        row[f] &= UINT32_MAX >> (32 - 8 * format->bytes[f]);
     }
     return put(r, place, format->has_lives ? number_at(at, 2) : 1,
                format->has_lives ? at[0] - 1u : 0, row);

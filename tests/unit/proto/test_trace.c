@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: MIT
+// Recorded worlds of the benchmark (tests/bench/worlds): what a file may say, and what is refused.
+#include "test.h"
+
+#include "bench.h"
+#include "worlds/stream.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char sample[] = "GENQ 1\nsample\nhz 20\nplaces 3\nframes 2\ntemplates 2\n"
+                             "template mover 3\n"
+                             "component facing 1 F32 0 0 0 0 1065353216\n"
+                             "component place 2 F32 10 -32 0.0625 3 512 511\n"
+                             "component speed 2 F32 8 -8 0.0625 0 128 128\n"
+                             "template thing 1\n"
+                             "component count 2 U32 4 0 1 0 1 2\n"
+                             "end\n";
+
+typedef struct file {
+    uint8_t bytes[1 << 16];
+    size_t size;
+} file;
+
+static void add_number(file* to, uint32_t number, uint32_t bytes) {
+    for (uint32_t i = 0; i < bytes; i++)
+        to->bytes[to->size++] = (uint8_t)(number >> 8 * i);
+}
+
+static void add_text(file* to, const char* text) {
+    memcpy(to->bytes + to->size, text, strlen(text));
+    to->size += strlen(text);
+}
+
+static void add_row(file* to, uint32_t place, uint32_t life, uint32_t template_,
+                    const uint32_t* words, uint32_t count) {
+    add_number(to, place, 2);
+    add_number(to, life, 4);
+    add_number(to, template_, 1);
+    for (uint32_t i = 0; i < count; i++)
+        add_number(to, words[i], 4);
+}
+
+static void add_rows(file* to) {
+    add_number(to, 2, 2);
+    add_row(to, 0, 7, 0, (uint32_t[]){0x40c90fdb, 1, 1023, 3, 4}, 5);
+    add_row(to, 2, 8, 1, (uint32_t[]){15, 0}, 2);
+    add_number(to, 1, 2);
+    add_row(to, 0, 9, 1, (uint32_t[]){5, 6}, 2);
+}
+
+// The sample with `with` in the place of `what`.
+static file* sample_with(const char* what, const char* with) {
+    file* made = bench_allocate(sizeof *made);
+    const char* at = strstr(sample, what);
+    assert_non_null(at);
+    memcpy(made->bytes, sample, (size_t)(at - sample));
+    made->size = (size_t)(at - sample);
+    add_text(made, with);
+    add_text(made, at + strlen(what));
+    add_rows(made);
+    return made;
+}
+
+static trace* read_good(const file* from) {
+    trace* made = bench_allocate(sizeof *made);
+    char message[TRACE_MESSAGE_BYTES] = "";
+    if (!trace_parse(made, "sample", from->bytes, from->size, message)) fail_msg("%s", message);
+    return made;
+}
+
+static void check_refused(const file* from, const char* expected) {
+    trace* made = bench_allocate(sizeof *made);
+    char message[TRACE_MESSAGE_BYTES] = "nothing is wrong";
+    assert_false(trace_parse(made, "sample", from->bytes, from->size, message));
+    assert_string_equal(message, expected);
+    bench_release_all();
+}
+
+CASE(a_file_says_what_its_rows_are) {
+    trace* got = read_good(sample_with("", ""));
+    assert_int_equal(got->rate_hz, 20);
+    assert_int_equal(got->places, 3);
+    assert_int_equal(got->frames, 2);
+    assert_int_equal(got->template_count, 2);
+    assert_string_equal(got->templates_named[1], "thing");
+    assert_string_equal(got->components_named[0][2], "speed");
+    const proto_layout* mover = &got->layouts[0];
+    assert_int_equal(mover->field_count, 5);
+    assert_true(mover->fields[0].quant.is_exact);
+    assert_int_equal(mover->fields[1].quant.bits, 10);
+    assert_true(mover->components[1].is_driven);
+    assert_int_equal(got->defaults[0][2], 511);
+    assert_int_equal(got->defaults[1][1], 2);
+    uint64_t row[TRACE_FIELDS_MAX];
+    trace_row(got, 0, 0, row);
+    assert_int_equal(row[0], 0x40c90fdb);
+    assert_int_equal(row[2], 1023);
+    assert_int_equal(trace_life(got, 0, 1), 0);
+    assert_int_equal(trace_life(got, 1, 0), 9);
+    assert_int_equal(trace_template(got, 1, 0), 1);
+    bench_release_all();
+}
+
+CASE(a_wrong_text_is_refused_with_its_line) {
+    static const struct {
+        const char *what, *with, *message;
+    } wrong[] = {
+        {"GENQ 1", "GENQ 2", "line 1: GENQ is not one of 1 to 1: 2"},
+        {"GENQ", "WORD", "line 1: 'GENQ' is expected, not 'WORD'"},
+        {"hz 20", "hz 0", "line 3: hz is not one of 1 to 1000: 0"},
+        {"places 3", "places 2048", "line 4: places is not one of 1 to 2047: 2048"},
+        {"frames 2", "frames 1.5", "line 5: frames is not one of 1 to 65536: 1.5"},
+        {"frames 2", "frames two", "line 5: frames is no number: 'two'"},
+        {"frames 2", "frames 2 3", "line 5: more than is wanted: '3'"},
+        {"templates 2", "templates 33", "line 6: templates is not one of 1 to 32: 33"},
+        {"templates 2", "templates 1", "line 11: more templates than the head names"},
+        {"templates 2", "templates 3", "line 13: 1 templates and 0 components are missing"},
+        {"template mover 3\n", "", "line 7: a component before the first template"},
+        {"mover 3", "mover 65", "line 7: COMPONENTS is not one of 1 to 64: 65"},
+        {"mover 3", "mover 4", "line 11: 1 components are missing"},
+        {"component count", "component more 1 U32 0 0 0 0 0\ncomponent count",
+         "line 13: more components than the template names"},
+        {"template thing", "temple thing", "line 11: no line begins with 'temple'"},
+        {"facing 1", "facing 257", "line 8: COUNT is not one of 1 to 256: 257"},
+        {"1 F32 0", "1 F64 0", "line 8: no KIND of at most 32 bits: 'F64'"},
+        {"1 F32 0", "1 REAL 0", "line 8: no KIND of at most 32 bits: 'REAL'"},
+        {"F32 10", "F32 33", "line 9: BITS is not one of 0 to 32: 33"},
+        {"F32 10 -32 0.0625", "F32 10 -32 0",
+         "line 9: 10 bits from -32 in steps of 0 do not fit a F32"},
+        {"0.0625 3", "0.0625 4", "line 9: INTEGRAL is not one of 0 to 3: 4"},
+        {"512 511", "512 1024", "line 9: DEFAULT 1024 is no word of this field"},
+        {"512 511", "512", "line 9: DEFAULT is no number: ''"},
+        {"512 511", "512 511 0", "line 9: more than is wanted: '0'"},
+        {"end\n", "", "line 13: the text does not end, or a line is longer than 8192"},
+        {"component facing", "component a_name_that_has_more_than_forty_seven_letters_in_it",
+         "line 8: a name has 1 to 47 letters"},
+    };
+    for (size_t i = 0; i < BASE_COUNT(wrong); i++)
+        check_refused(sample_with(wrong[i].what, wrong[i].with), wrong[i].message);
+}
+
+CASE(wrong_rows_are_refused_with_their_frame) {
+    const size_t head = strlen(sample);
+    static const struct {
+        size_t at; // after the text
+        uint8_t byte;
+        const char* message;
+    } wrong[] = {
+        {2, 3, "frame 0: place 3, life 7, template 0: one is out of range"},
+        {4, 0, "frame 0: place 0, life 0, template 0: one is out of range"},
+        {8, 2, "frame 0: place 0, life 7, template 2: one is out of range"},
+        {12, 0xff, "frame 0: place 0, field 0: 0xffc90fdb is no word of it"}, // one NaN is a word
+        {14, 4, "frame 0: place 0, field 1: 0x401 is no word of it"},
+        {29, 0, "frame 0: place 0 has two rows"},
+        {36, 16, "frame 0: place 2, field 0: 0x10 is no word of it"},
+        {44, 2, "frame 1: the file ends in a row"},
+        {44, 0, "frame 2: bytes after the last row"},
+    };
+    for (size_t i = 0; i < BASE_COUNT(wrong); i++) {
+        file* from = sample_with("", "");
+        from->bytes[head + wrong[i].at] = wrong[i].byte;
+        check_refused(from, wrong[i].message);
+    }
+    for (size_t cut = 1; cut < sample_with("", "")->size; cut++) {
+        file* from = sample_with("", "");
+        from->size -= cut;
+        trace* made = bench_allocate(sizeof *made);
+        char message[TRACE_MESSAGE_BYTES];
+        assert_false(trace_parse(made, "sample", from->bytes, from->size, message));
+        bench_release_all();
+    }
+}
+
+static file* file_of_templates(uint32_t templates, uint32_t fields) {
+    file* made = bench_allocate(sizeof *made);
+    char line[TRACE_MESSAGE_BYTES];
+    snprintf(line, sizeof line, "GENQ 1\nwide\nhz 30\nplaces %u\nframes 20\ntemplates %u\n",
+             (unsigned)templates, (unsigned)templates);
+    add_text(made, line);
+    for (uint32_t t = 0; t < templates; t++) {
+        snprintf(line, sizeof line, "template t%u 1\ncomponent c %u U32 8 0 1 0", (unsigned)t,
+                 (unsigned)fields);
+        add_text(made, line);
+        for (uint32_t f = 0; f < fields; f++)
+            add_text(made, " 0");
+        add_text(made, "\n");
+    }
+    add_text(made, "end\n");
+    uint32_t words[TRACE_FIELDS_MAX] = {0};
+    for (uint32_t frame = 0; frame < 20; frame++) {
+        add_number(made, templates, 2);
+        for (uint32_t t = 0; t < templates; t++) {
+            words[(frame + t) % fields] = (frame * 7 + t) % 256;
+            add_row(made, t, 1 + frame / 9, (t + frame / 15) % templates, words, fields);
+        }
+    }
+    return made;
+}
+
+CASE(as_many_templates_and_fields_as_the_limits_say_are_coded_and_read_again) {
+    static const uint32_t sizes[][2] = {{5, 33}, {TRACE_TEMPLATES_MAX, 3}, {2, TRACE_FIELDS_MAX}};
+    for (size_t i = 0; i < BASE_COUNT(sizes); i++) {
+        trace* of = read_good(file_of_templates(sizes[i][0], sizes[i][1]));
+        stream_costs* costs = bench_allocate(sizeof *costs);
+        stream_result got = stream_run(of, 3, 1, costs); // which compares
+        assert_true(got.packets > 0 && got.rows > 0 && got.bytes > 0 && got.solo_bytes > 0);
+        double bits = 0;
+        for (uint32_t t = 0; t < of->template_count; t++)
+            for (uint32_t c = 0; c < STREAM_PARTS; c++)
+                bits += (*costs)[0][t][c].shared + (*costs)[1][t][c].shared;
+        assert_true(bits > 0 && bits / 8 < (double)got.bytes);
+        bench_release_all();
+    }
+}
+
+CASE(the_two_older_formats_are_read_by_their_descriptions) {
+    file* cubes = bench_allocate(sizeof *cubes);
+    add_text(cubes, "CUBQ");
+    for (uint32_t i = 1; i < 8; i++)
+        add_number(cubes, (uint32_t[]){0, 1, 1, 1, 60, 512, 9, 32}[i], 4);
+    for (uint32_t i = 0; i < 3; i++)
+        add_number(cubes, (uint32_t)-5 + i, 4);
+    cubes->bytes[cubes->size - 4] = 100; // z is not negative
+    memset(cubes->bytes + cubes->size - 3, 0, 3);
+    for (uint32_t i = 0; i < 3; i++)
+        add_number(cubes, 300 + i, 2);
+    add_number(cubes, 2, 1);
+    add_number(cubes, 1, 1);
+    add_number(cubes, 0, 4);
+    add_number(cubes, 0, 2);
+    trace* got = read_good(cubes);
+    uint64_t row[TRACE_FIELDS_MAX];
+    trace_row(got, 0, 0, row);
+    static const uint64_t cube[] = {1, 2, 300, 301, 302, 131072 - 5, 131072 - 4, 100};
+    assert_memory_equal(row, cube, sizeof cube);
+    cubes->size--;
+    check_refused(cubes, "frame 0: the file ends in a row");
+
+    file* arena = bench_allocate(sizeof *arena);
+    add_text(arena, "ARNQ");
+    for (uint32_t i = 1; i < 10; i++)
+        add_number(arena, (uint32_t[]){0, 1, 2, 1, 60, 128, 32, 10, 1000, 0}[i], 4);
+    static const uint8_t nothing[16] = {0, 1};
+    for (size_t i = 0; i < sizeof nothing; i++)
+        add_number(arena, nothing[i], 1);
+    static const uint8_t bytes[] = {2, 5, 90, 20, 1, 3, 1, 1, 2, 1, 0xff, 0xff, 1, 0, 0xff, 3};
+    for (size_t i = 0; i < sizeof bytes; i++)
+        add_number(arena, bytes[i], 1);
+    got = read_good(arena);
+    assert_int_equal(trace_life(got, 0, 0), 0);
+    assert_int_equal(trace_template(got, 0, 1), 1);
+    trace_row(got, 0, 1, row);
+    static const uint64_t agent[] = {20, 3, 1023, 90, 257, 258, 1, 2047, 2049};
+    assert_memory_equal(row, agent, sizeof agent);
+    bench_release_all();
+}
