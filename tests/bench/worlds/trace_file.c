@@ -20,8 +20,8 @@ enum { FIXED_HEADER_BYTES = 20, FIXED_WORDS = 9 };
 static const char* const kinds[PROTO_KIND_COUNT] = {"BOOL", "I8",  "I16", "I32", "I64", "U8",
                                                     "U16",  "U32", "U64", "F32", "F64", "ENTITY"};
 
-// A format whose rows have one size: a row for each place in each frame. A word is the number in the
-// row, less MIN / STEP.
+// A format whose rows have one size: a row for each place in each frame. A word is the number in
+// the row, less MIN / STEP.
 typedef struct fixed_format {
     const char *magic, *text;
     uint32_t header_bytes, row_bytes;
