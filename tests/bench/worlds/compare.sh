@@ -6,6 +6,7 @@
 set -euo pipefail
 build=$1 before=$2
 shift 2
+[ -r "$before" ] || { echo "compare.sh: cannot read $before" >&2; exit 2; }
 {
     "$build/bin/shoal-worlds" --seed 2
     for trace; do "$build/bin/shoal-worlds" --file "$trace"; done
