@@ -2,8 +2,7 @@
 // Recorded worlds. A GENQ file says in text what its rows are. The two formats before it, CUBQ and
 // ARNQ, have rows of one size without such a text, so theirs is here; it is read by the same code.
 //
-// A text has a line for each template and component (README.md). Two things are in no file: the
-// kind ROTATION, and the line `more`, further fields of the component before.
+// A text has a line for each template and component (README.md).
 #include "trace.h"
 
 #include "../bench.h"
@@ -149,19 +148,12 @@ static bool read_number(reader* r, const char* key, uint32_t most, uint32_t* val
     return take_whole(r, key, 1, most, value) && end_line(r);
 }
 
-static bool is_word(const proto_quant* quant, uint64_t word) {
-    return word >> quant->bits == 0 && proto_quant_canonical(quant, word) == word;
-}
-
-// Default words are set here; trace_reserve keeps them.
-static bool read_defaults(reader* r, proto_layout* layout, uint32_t count) {
-    uint32_t t = r->made->template_count - 1, first = layout->field_count - count;
-    for (uint32_t f = first; f < layout->field_count; f++) {
+static bool read_defaults(reader* r, const proto_layout* layout, uint32_t count) {
+    uint64_t* row = r->made->defaults[r->made->template_count - 1];
+    for (uint32_t f = layout->field_count - count; f < layout->field_count; f++) {
         uint32_t word;
         if (!take_whole(r, "DEFAULT", 0, UINT32_MAX, &word)) return false;
-        if (!is_word(&layout->fields[f].quant, word))
-            return refuse(r, "DEFAULT %u is no word of this field", (unsigned)word);
-        r->made->defaults[t][f] = word;
+        row[f] = word;
     }
     return end_line(r);
 }
@@ -207,7 +199,12 @@ static bool read_component(reader* r, bool is_more) {
     trace* made = r->made;
     if (made->template_count == 0) return refuse(r, "a component before the first template");
     proto_layout* layout = &made->layouts[made->template_count - 1];
-    if (is_more) return read_fields(r, layout, true);
+    if (is_more) {
+        bool is_first = layout->component_count == 0;
+        if (is_first || layout->components[layout->component_count - 1].is_rotation)
+            return refuse(r, "no component that can have more fields is before it");
+        return read_fields(r, layout, true);
+    }
     if (r->components-- == 0) return refuse(r, "more components than the template names");
     char* name = made->components_named[made->template_count - 1][layout->component_count];
     return take_name(r, name) && read_fields(r, layout, false);
@@ -219,6 +216,28 @@ static bool read_template(reader* r) {
     (void)trace_add_template(r->made);
     return take_name(r, r->made->templates_named[r->made->template_count - 1]) &&
            take_whole(r, "COMPONENTS", 1, PROTO_ROW_COMPONENTS_MAX, &r->components) && end_line(r);
+}
+
+// Words are those of a value when they survive the way through the memory that a game would have.
+static bool check_row(reader* r, const char* what, uint32_t t, const uint64_t* row) {
+    const proto_layout* layout = &r->made->layouts[t];
+    uint64_t cut[TRACE_FIELDS_MAX];
+    for (uint32_t f = 0; f < layout->field_count; f++)
+        cut[f] = row[f] & UINT32_MAX >> (32 - layout->fields[f].quant.bits);
+    for (uint32_t c = 0; c < layout->component_count; c++) {
+        const proto_row_component* component = &layout->components[c];
+        uint32_t first = component->field_first, end = first + component->field_count;
+        uint32_t memory[TRACE_FIELDS_MAX];
+        uint64_t again[TRACE_FIELDS_MAX];
+        proto_row_write_component(layout, c, cut, memory);
+        proto_row_read_component(layout, c, memory, again);
+        for (uint32_t f = first; f < end; f++)
+            if (row[f] != again[f])
+                return refuse(r, "%s, %s.%s: %#x is no word of field %u", what,
+                              r->made->templates_named[t], r->made->components_named[t][c],
+                              (unsigned)row[f], (unsigned)(f - first));
+    }
+    return true;
 }
 
 static bool read_templates(reader* r) {
@@ -244,6 +263,8 @@ static bool read_templates(reader* r) {
     if ((uint64_t)r->places * r->frames * longest > TRACE_WORDS_MAX)
         return refuse(r, "places x frames x fields are more than %u", TRACE_WORDS_MAX);
     trace_reserve(r->made, r->places, r->frames);
+    for (uint32_t t = 0; t < r->made->template_count; t++)
+        if (!check_row(r, "its defaults", t, r->made->defaults[t])) return false;
     return true;
 }
 
@@ -266,11 +287,9 @@ static bool put(reader* r, uint32_t place, uint32_t life, uint32_t template_, co
                       (unsigned)life, (unsigned)template_);
     if (trace_life(made, r->number, place) != 0)
         return refuse(r, "place %u has two rows", (unsigned)place);
-    const proto_layout* layout = &made->layouts[template_];
-    for (uint32_t f = 0; f < layout->field_count; f++)
-        if (!is_word(&layout->fields[f].quant, row[f]))
-            return refuse(r, "place %u, field %u: %#x is no word of it", (unsigned)place,
-                          (unsigned)f, (unsigned)row[f]);
+    char what[24];
+    snprintf(what, sizeof what, "place %u", (unsigned)place);
+    if (!check_row(r, what, template_, row)) return false;
     trace_put_row(r->made, r->number, place, life, template_, row);
     return true;
 }
