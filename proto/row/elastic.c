@@ -50,12 +50,18 @@ uint64_t proto_elastic_word(const proto_quant* quant, int64_t steps, uint32_t gr
     return word_of(quant, (double)steps / (double)(1u << grid));
 }
 
-// The grid of one word; GRID_NONE: it is on none.
+// The grid of one word; GRID_NONE: it is on none. Of a float of the size 2^n, the lowest bit of the
+// fraction that is set says how fine it is.
 static uint32_t grid_of(const proto_quant* quant, uint64_t word) {
-    int64_t steps;
-    for (uint32_t grid = 0; grid <= GRID_MAX; grid++)
-        if (proto_elastic_steps(quant, word, grid, &steps)) return grid;
-    return GRID_NONE;
+    const row_float of = row_float_of(quant);
+    const int32_t bias = of.fraction_bits == 23 ? 127 : 1023;
+    const int32_t power = (int32_t)((word & ~of.sign) >> of.fraction_bits) - bias;
+    if (power < -GRID_MAX || power >= ROW_STEPS_BITS - 2) return word == 0 ? 0 : GRID_NONE;
+    const uint64_t one = UINT64_C(1) << of.fraction_bits;
+    const int32_t lowest = __builtin_ctzll((word & (one - 1)) | one);
+    const int32_t grid = (int32_t)of.fraction_bits - lowest - power;
+    if (grid <= 0) return 0;
+    return grid <= GRID_MAX && power + grid < ROW_STEPS_BITS - 2 ? (uint32_t)grid : GRID_NONE;
 }
 
 uint32_t proto_elastic_grid(const row_elastic* own) {
