@@ -36,6 +36,7 @@ typedef struct cf_element {
     int kind;
     uint32_t bits;
     bool is_exact;
+    bool is_elastic; ///< exact as well
     double min, step;
     uint64_t q_max;
 } cf_element;
@@ -95,7 +96,13 @@ void prefix_write(const cf_prefix* prefix, uint32_t symbol, bit_stream* bits);
 enum { MIDDLE_BYTES_MAX = 4096 };
 enum { ELEMENTS_MAX = 256, COMPONENTS_MAX = 64, VARSIZES_MAX = 32 };
 
-typedef enum part_shape { SHAPE_LINEAR, SHAPE_ROTATION, SHAPE_EMPTY, SHAPE_MIXED } part_shape;
+typedef enum part_shape {
+    SHAPE_LINEAR,
+    SHAPE_ROTATION,
+    SHAPE_EMPTY,
+    SHAPE_ELASTIC,
+    SHAPE_MIXED
+} part_shape;
 
 typedef struct cf_layout {
     uint32_t component_count;

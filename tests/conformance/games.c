@@ -160,7 +160,7 @@ static const template_table vectors[] = {
     {0},
 };
 
-// Those of the recorded session in solo code.
+// Those of the recorded session in solo code, of version 0.2.0.
 static const template_table solo[] = {
     {"crowd",
      false,
@@ -173,7 +173,7 @@ static const template_table solo[] = {
       {REAL("speed", type_p2, -16, 15.9375, 0.0625)}}},
     {"stone",
      false,
-     {{.name = "heat", .type = &type_r, .values = {1}},
+     {{.name = "heat", .type = &type_r, .values = {1}, .is_exact = true},
       {REAL("place", type_p3, -128, 127.984375, 0.015625)},
       {.name = "turn", .type = &type_p4, .values = {0, 0, 0, 1}, .bits = 9, .is_rotation = true}}},
     {0},

@@ -17,6 +17,13 @@ typedef struct part_plan {
     bool is_moving;
 } part_plan;
 
+/// "Elastic fields": of a component, before a bit is read.
+typedef struct elastic_plan {
+    int grid;
+    uint64_t sum; ///< of the steps between the bases
+    bool is_wild; ///< a field is
+} elastic_plan;
+
 typedef struct row_coder {
     const cf_layout* layout;
     const uint64_t *base, *base2;
@@ -28,6 +35,7 @@ typedef struct row_coder {
     bool is_bare, has_exceptions; ///< "Head"
     int32_t surprise;
     part_plan plans[COMPONENTS_MAX];
+    elastic_plan elastic[COMPONENTS_MAX];
     bool is_coded[COMPONENTS_MAX];
     uint32_t warm[WARM_MAX], warm_count;
     uint32_t quiet[COMPONENTS_MAX], quiet_count;
@@ -65,6 +73,9 @@ typedef struct cf_number {
 void code_bits(row_coder* coder, uint64_t* value, uint32_t count);
 void code_symbol(row_coder* coder, const cf_prefix* prefix, uint32_t* symbol);
 void code_number(row_coder* coder, const cf_prefix* prefix, uint32_t bits, cf_number* number);
+/// t of a scaled number, and what the number does to surprise.
+int row_of_scale(const row_coder* coder, int scale);
+void change_surprise(row_coder* coder, int t, int64_t difference);
 /// Code a scaled number: the word of `field`, expected to be `expected`. `is_other` is symbol 38
 /// (NULL: not allowed): when writing, whether to write it; when reading, set when it was read.
 /// Nothing else is coded then.
@@ -73,6 +84,11 @@ void code_scaled(row_coder* coder, uint32_t field, uint64_t expected, int scale,
 void row_begin(row_coder* coder, const cf_layout* layout, const cf_bases* bases, bit_stream* bits);
 /// Code all coded components.
 void code_parts(row_coder* coder);
+
+// ---- row_elastic.c ----
+/// Find the grid of a component with elastic fields, and the expected words of an elastic one.
+void expect_elastic(row_coder* coder, uint32_t component);
+void code_elastic(row_coder* coder, uint32_t component, uint32_t field);
 
 // ---- row_drive.c ----
 /// Set the expected words of a component with a source. The row has the source's words.

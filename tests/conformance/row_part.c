@@ -82,14 +82,19 @@ void code_number(row_coder* coder, const cf_prefix* prefix, uint32_t bits, cf_nu
     number->difference = is_negative ? -(int64_t)size : (int64_t)size;
 }
 
+int row_of_scale(const row_coder* coder, int scale) {
+    int t = (int)divide_down(4 * scale + coder->surprise + 2, 4);
+    return t < 0 ? 0 : t > SCALE_MAX ? SCALE_MAX : t;
+}
+
+void change_surprise(row_coder* coder, int t, int64_t difference) {
+    coder->surprise += (4 * log_halves(2 * size_of(difference) + 1) - (3 * t + 8)) / 2;
+}
+
 void code_scaled(row_coder* coder, uint32_t field, uint64_t expected, int scale, bool* is_other) {
     const cf_tables* tables = coder->layout->tables;
     const cf_element* element = &coder->layout->elements[field];
-    int t = ROW_UNSCALED;
-    if (scale != SCALE_NONE) {
-        t = (int)divide_down(4 * scale + coder->surprise + 2, 4);
-        t = t < 0 ? 0 : t > SCALE_MAX ? SCALE_MAX : t;
-    }
+    int t = scale != SCALE_NONE ? row_of_scale(coder, scale) : ROW_UNSCALED;
     cf_number number = {.difference = words_apart(coder->row[field], expected, element->bits),
                         .word = coder->row[field],
                         .is_other = is_other && *is_other};
@@ -100,8 +105,7 @@ void code_scaled(row_coder* coder, uint32_t field, uint64_t expected, int scale,
     if (!number.is_word) number.word = words_add(expected, number.difference, element->bits);
     if (!coder->is_writing) coder->row[field] = element_canonical(element, number.word);
     if (number.is_word) number.difference = words_apart(coder->row[field], expected, element->bits);
-    if (scale != SCALE_NONE)
-        coder->surprise += (4 * log_halves(2 * size_of(number.difference) + 1) - (3 * t + 8)) / 2;
+    if (scale != SCALE_NONE) change_surprise(coder, t, number.difference);
 }
 
 // ---- warm and quiet components ----
@@ -125,7 +129,8 @@ static void code_entity(row_coder* coder, uint64_t* handle) {
     *handle = generation << 22 | index;
 }
 
-static void code_field(row_coder* coder, uint32_t field, int scale) {
+static void code_field(row_coder* coder, uint32_t c, uint32_t field) {
+    int scale = coder->plans[c].scale;
     const cf_element* element = &coder->layout->elements[field];
     uint64_t expected = coder->expected[field], *word = &coder->row[field];
     if (element->bits == 1) {
@@ -134,6 +139,10 @@ static void code_field(row_coder* coder, uint32_t field, int scale) {
     }
     if (element->kind == K_ENTITY) {
         code_entity(coder, word);
+        return;
+    }
+    if (element->is_elastic) {
+        code_elastic(coder, c, field);
         return;
     }
     bool is_float = element->kind == K_F32 || element->kind == K_F64;
@@ -184,7 +193,7 @@ static void code_fields(row_coder* coder, uint32_t c) {
         code_mask(coder, rest, mask, false);
     }
     for (uint32_t i = 0; i < count && !coder->bits->failed; i++)
-        if (differs[i / 64] >> (i % 64) & 1) code_field(coder, first + i, coder->plans[c].scale);
+        if (differs[i / 64] >> (i % 64) & 1) code_field(coder, c, first + i);
 }
 
 // ---- live components ----
@@ -218,7 +227,10 @@ static void code_live(row_coder* coder, uint32_t c) {
         return;
     }
     for (uint32_t i = layout->first[c]; i < layout->first[c] + layout->count[c]; i++)
-        code_scaled(coder, i, coder->expected[i], coder->plans[c].scale, NULL);
+        if (layout->shape[c] == SHAPE_ELASTIC)
+            code_elastic(coder, c, i);
+        else
+            code_scaled(coder, i, coder->expected[i], coder->plans[c].scale, NULL);
 }
 
 // ---- the walk ----

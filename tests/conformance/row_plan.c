@@ -32,12 +32,16 @@ uint64_t words_add(uint64_t word, int64_t difference, uint32_t bits) {
 static part_shape shape_of(const cf_layout* layout, uint32_t c) {
     if (layout->is_rotation[c]) return SHAPE_ROTATION;
     if (layout->count[c] == 0) return SHAPE_EMPTY;
+    uint32_t elastic = 0, linear = 0;
     for (uint32_t i = layout->first[c]; i < layout->first[c] + layout->count[c]; i++) {
         const cf_element* element = &layout->elements[i];
         bool is_float = element->kind == K_F32 || element->kind == K_F64;
-        if (!is_float || element->is_exact || element->bits < 3) return SHAPE_MIXED;
+        elastic += element->is_elastic;
+        linear += is_float && !element->is_exact && element->bits >= 3;
     }
-    return SHAPE_LINEAR;
+    return elastic == layout->count[c]  ? SHAPE_ELASTIC
+           : linear == layout->count[c] ? SHAPE_LINEAR
+                                        : SHAPE_MIXED;
 }
 
 static bool drive_field(cf_layout* layout, uint32_t field, uint32_t source, double rate) {
@@ -96,6 +100,7 @@ static void expect(row_coder* coder, uint32_t c) {
         int64_t way = 2 * coder->h * words_apart(base, coder->base2[i], bits) + coder->d;
         coder->expected[i] = words_add(base, divide_down(way, 2 * coder->d), bits);
     }
+    expect_elastic(coder, c);
 }
 
 int scale_of_motion(const row_coder* coder, uint64_t sum) {
@@ -107,8 +112,9 @@ int scale_of_motion(const row_coder* coder, uint64_t sum) {
 
 static int moving_scale(const row_coder* coder, uint32_t c) {
     const cf_layout* layout = coder->layout;
-    uint64_t sum = 0;
+    uint64_t sum = coder->elastic[c].sum;
     for (uint32_t i = layout->first[c]; i < layout->first[c] + layout->count[c]; i++) {
+        if (layout->shape[c] != SHAPE_LINEAR) break;
         int64_t apart = words_apart(coder->base[i], coder->base2[i], layout->elements[i].bits);
         sum += apart < 0 ? 0 - (uint64_t)apart : (uint64_t)apart;
     }
@@ -135,10 +141,11 @@ static int moving_class(uint32_t fields, int scale) {
 static void plan_moving(const row_coder* coder, uint32_t c, part_plan* plan) {
     part_shape shape = coder->layout->shape[c];
     plan->class = shape == SHAPE_MIXED ? 3 : -1;
-    if (shape == SHAPE_LINEAR) {
+    if (shape == SHAPE_LINEAR || shape == SHAPE_ELASTIC) {
         plan->scale = moving_scale(coder, c);
         plan->class = moving_class(coder->layout->count[c], plan->scale);
     }
+    if (coder->elastic[c].is_wild) plan->class = -1;
     plan->kind = plan->class < 0 ? PART_LIVE : PART_WARM;
 }
 
@@ -153,7 +160,7 @@ static void plan_part(row_coder* coder, uint32_t c) {
     } else if (is_moving(coder, c)) {
         plan->is_moving = true;
         plan_moving(coder, c, plan);
-    } else if (shape != SHAPE_MIXED) {
+    } else if (shape != SHAPE_ELASTIC && shape != SHAPE_MIXED) {
         plan->kind = PART_WARM;
         plan->class = (layout->is_source[c] ? 0 : 2) + (coder->h > 2);
         plan->scale = scale_of_motion(coder, 0) + (layout->count[c] == 1 ? 0 : 3);

@@ -163,8 +163,12 @@ static uint32_t merge(const cf_schema* schema, const uint8_t* parts, uint32_t pa
 
 static bool make_element(const component_row* component, const field_row* field,
                          cf_element* element) {
-    if (component->bits == 0 && component->step == 0)
-        return element_make(element, field->kind, 0, 0, 1);
+    if (component->bits == 0 && component->step == 0) {
+        bool is_made = element_make(element, field->kind, 0, 0, 1);
+        bool is_float = field->kind == K_F32 || field->kind == K_F64;
+        element->is_elastic = is_float && !component->is_exact;
+        return is_made;
+    }
     double step = component->bits > 0 ? 1 : component->step;
     return element_make(element, field->kind, declared_bits(component), component->min, step);
 }
@@ -185,7 +189,8 @@ static void lay_out_words(const merged_part* part, template_row* row) {
         cf_element* element = &row->layout.elements[row->layout.element_count];
         element->kind = kind_of(json_text(word, "kind"));
         element->bits = (uint32_t)json_number(word, "bits");
-        element->is_exact = json_is_true(word, "exact");
+        element->is_elastic = strcmp(json_text(word, "exact"), "elastic") == 0;
+        element->is_exact = element->is_elastic || json_is_true(word, "exact");
         element->q_max = json_whole(word, "max");
         element->min = element->is_exact ? 0 : json_number(word, "min");
         element->step = element->is_exact ? 0 : json_number(word, "step");
@@ -292,7 +297,7 @@ static void add_part(XXH3_state_t* state, const cf_layout* layout, uint32_t comp
         const cf_element* element = &layout->elements[i];
         add_number(state, (uint64_t)element->kind, 8);
         add_number(state, element->bits, 8);
-        add_number(state, element->is_exact, 8);
+        add_number(state, element->is_elastic ? 2 : element->is_exact, 8);
         add_double(state, element->is_exact ? 0 : element->min);
         add_double(state, element->is_exact ? 0 : element->step);
     }

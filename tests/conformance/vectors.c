@@ -135,16 +135,26 @@ static void add_element(cf_layout* layout, char letter) {
         int kind;
         uint32_t bits;
         double min, step;
-    } elements[] = {{'x', K_F32, 0, 0, 0},           {'b', K_BOOL, 0, 0, 0},
-                    {'i', K_I32, 0, 0, 0},           {'u', K_U8, 0, 0, 0},
-                    {'e', K_ENTITY, 0, 0, 0},        {'q', K_F32, 16, -3.3, 0.01},
-                    {'v', K_F32, 12, -64, 1.0 / 32}, {'s', K_F32, 16, 0, 1.0 / 128},
-                    {'y', K_F32, 12, -80, 1.0 / 24}, {'w', K_F32, 2, 0, 1},
-                    {'z', K_F64, 24, 0, 1.0 / 1024}};
-    for (size_t i = 0; i < sizeof elements / sizeof *elements; i++)
-        if (elements[i].letter == letter)
-            (void)element_make(&layout->elements[layout->element_count++], elements[i].kind,
-                               elements[i].bits, elements[i].min, elements[i].step);
+    } elements[] = {{'x', K_F32, 0, 0, 0},
+                    {'b', K_BOOL, 0, 0, 0},
+                    {'i', K_I32, 0, 0, 0},
+                    {'u', K_U8, 0, 0, 0},
+                    {'e', K_ENTITY, 0, 0, 0},
+                    {'q', K_F32, 16, -3.3, 0.01},
+                    {'v', K_F32, 12, -64, 1.0 / 32},
+                    {'s', K_F32, 16, 0, 1.0 / 128},
+                    {'y', K_F32, 12, -80, 1.0 / 24},
+                    {'w', K_F32, 2, 0, 1},
+                    {'z', K_F64, 24, 0, 1.0 / 1024},
+                    {'f', K_F32, 0, 0, 0},
+                    {'d', K_F64, 0, 0, 0}};
+    for (size_t i = 0; i < sizeof elements / sizeof *elements; i++) {
+        if (elements[i].letter != letter) continue;
+        cf_element* element = &layout->elements[layout->element_count++];
+        (void)element_make(element, elements[i].kind, elements[i].bits, elements[i].min,
+                           elements[i].step);
+        element->is_elastic = letter == 'f' || letter == 'd';
+    }
 }
 
 static void add_rotation(cf_layout* layout, uint32_t c) {

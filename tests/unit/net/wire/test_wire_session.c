@@ -41,6 +41,15 @@ static char* page_read(void) {
     return text;
 }
 
+// As games of 0.2.0 have them, which recorded the session in solo code: no float is elastic.
+static void make_exact(net_rows* rows) {
+    for (uint32_t i = 0; i < rows->template_count; i++) {
+        proto_layout* layout = &rows->templates[i]->layout;
+        for (uint32_t f = 0; f < layout->field_count; f++)
+            layout->fields[f].quant.is_elastic = false;
+    }
+}
+
 // The templates of the page are in its first block.
 static void open_client(session* s, const char* page, uint32_t index_max) {
     char text[LINE_BYTES_MAX];
@@ -52,6 +61,7 @@ static void open_client(session* s, const char* page, uint32_t index_max) {
     const schema_wanted wanted = {.is_mirror = true, .index_max = index_max};
     s->schema = schema_made(text, wanted, &s->world);
     net_rows* rows = net_schema_rows(s->schema);
+    if (s->is_solo) make_exact(rows);
     net_rows_set_tick_rate(rows, TICK_RATE_HZ);
     net_mirror_config mirror = {.world = s->world,
                                 .rows = rows,
