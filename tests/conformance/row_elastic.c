@@ -61,8 +61,7 @@ static int grid_of(const row_coder* coder, uint32_t c) {
 static uint64_t expect_on_line(const row_coder* coder, uint32_t i) {
     const cf_element* element = &coder->layout->elements[i];
     double v = value_of(element, coder->base[i]), v2 = value_of(element, coder->base2[i]);
-    double way = (v - v2) * (double)coder->h;
-    way /= (double)coder->d;
+    double way = (v - v2) * (double)coder->h / (double)coder->d;
     uint64_t word = word_of(element, v + way);
     return isfinite(value_of(element, word)) ? word : coder->base[i];
 }
@@ -145,7 +144,7 @@ static void code_known(row_coder* coder, uint32_t c, uint32_t field) {
     const cf_prefix *plain = coder->layout->tables->rows[TABLE_NUMBER_PLAIN],
                     *other = coder->layout->tables->rows[TABLE_NUMBER_OTHER];
     int scale = coder->plans[c].scale;
-    int64_t expected, difference;
+    int64_t expected, difference = 0;
     (void)has_steps(&coder->layout->elements[field], coder->expected[field], coder->elastic[c].grid,
                     &expected);
     if (coder->plans[c].kind == PART_LIVE) {
@@ -161,10 +160,8 @@ static void code_known(row_coder* coder, uint32_t c, uint32_t field) {
 // ---- a field without steps in base ----
 
 static int64_t nearest_steps(double value, int grid) {
-    double steps = round(ldexp(value, grid));
-    if (isnan(steps)) return 0;
-    if (steps >= STEPS_END) return STEPS_END - 1;
-    return steps <= -STEPS_END ? 1 - STEPS_END : (int64_t)steps;
+    double most = STEPS_END - 1, steps = round(ldexp(value, grid));
+    return isnan(steps) ? 0 : (int64_t)fmin(fmax(steps, -most), most);
 }
 
 static uint64_t size_of(int64_t difference) {
@@ -191,7 +188,8 @@ static void code_size(row_coder* coder, const cf_element* element, uint32_t symb
 
 static void code_unknown(row_coder* coder, uint32_t c, uint32_t field) {
     const cf_element* element = &coder->layout->elements[field];
-    const cf_prefix* rows = coder->layout->tables->rows[TABLE_NUMBER_PLAIN];
+    const cf_prefix* plain = coder->layout->tables->rows[TABLE_NUMBER_PLAIN];
+    const cf_prefix* prefix = &plain[ROW_SIZES];
     uint64_t expected = coder->expected[field], turned = UINT64_C(1) << (element->bits - 1);
     int64_t steps, difference;
     bool has = has_steps(element, coder->row[field], coder->elastic[c].grid, &steps);
@@ -200,16 +198,16 @@ static void code_unknown(row_coder* coder, uint32_t c, uint32_t field) {
         words_apart(coder->row[field], is_turned ? expected ^ turned : expected, element->bits);
     uint32_t sizes = symbol_of_size(element, size_of(difference));
     uint32_t symbol = has ? SYMBOL_STEPS : is_turned ? SYMBOL_TURNED : sizes;
-    code_symbol(coder, &rows[ROW_SIZES], &symbol);
+    code_symbol(coder, prefix, &symbol);
     if (symbol == SYMBOL_STEPS) {
         int64_t nearest = nearest_steps(value_of(element, expected), coder->elastic[c].grid);
-        (void)code_steps(coder, c, field, nearest, &rows[ROW_STEPS], &difference);
+        (void)code_steps(coder, c, field, nearest, &plain[ROW_STEPS], &difference);
         return;
     }
     if (symbol == SYMBOL_TURNED) {
         expected ^= turned;
         symbol = sizes;
-        code_symbol(coder, &rows[ROW_SIZES], &symbol);
+        code_symbol(coder, prefix, &symbol);
     }
     if (symbol > SYMBOL_SIZES) coder->bits->failed = true;
     if (coder->bits->failed) return;

@@ -484,9 +484,9 @@ static const struct vector_kind {
     int least;
 } kinds[] = {
     {"golomb ", check_golomb, 12},        {"quant ", check_quant, 8},
-    {"rotation ", check_rotation, 6},     {"row layout=", check_row, 79},
-    {"solo layout=", check_solo, 16},     {"row_read layout=", check_row, 4},
-    {"no_row layout=", check_no_row, 4},  {"low_bits low=", check_low_bits, 6},
+    {"rotation ", check_rotation, 6},     {"row layout=", check_row, 138},
+    {"solo layout=", check_solo, 16},     {"row_read layout=", check_row, 19},
+    {"no_row layout=", check_no_row, 15}, {"low_bits low=", check_low_bits, 6},
     {"descriptor ", check_descriptor, 2}, {"varsize ", check_varsize, 8},
     {"no_varsize ", check_no_varsize, 9}, {"item ", check_item, 8},
     {"schema ", check_schema, 1},         {"session index_max=", check_session, 4},

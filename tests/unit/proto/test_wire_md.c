@@ -80,7 +80,9 @@ static void check_quant(const char* line) {
 static void add_letter(proto_layout* layout, char letter) {
     proto_row_component* own = &layout->components[layout->component_count - 1];
     proto_quant* quant = &layout->fields[layout->field_count].quant;
-    add_field(layout, letter == 'L' ? 'w' : letter);
+    const char* const own_letters = "Lfd";
+    const char* other = strchr(own_letters, letter);
+    add_field(layout, other ? "wyY"[other - own_letters] : letter);
     if (letter == 's' || letter == 'z') own->integral = (uint8_t)(layout->component_count - 1);
     if (letter == 'u') assert_true(proto_quant_make(quant, PROTO_U8, 0, 0, 0));
     if (letter == 'w') assert_true(proto_quant_make(quant, PROTO_F32, 2, 0, 1));
@@ -149,6 +151,43 @@ static void check_row(const char* line) {
     proto_row_read(&layout, &against, back, &reader, NULL);
     assert_false(reader.failed);
     assert_memory_equal(back, row, layout.field_count * sizeof *row);
+}
+
+static void bits_of(const char* line, uint8_t* data, proto_bit_reader* reader) {
+    char text[BITS_MAX];
+    size_t bits = strlen(find_value(line, "bits", text, sizeof text));
+    memset(data, 0, BITS_MAX / 8);
+    for (size_t i = 0; i < bits; i++)
+        data[i / 8] |= (uint8_t)((text[i] == '1') << i % 8);
+    *reader = proto_bit_reader_make(data, BITS_MAX / 8);
+    reader->size_bits = bits;
+}
+
+// Bits that another writer may make.
+static void check_row_read(const char* line) {
+    static proto_layout layout;
+    proto_row_base against;
+    uint64_t back[WORDS_MAX];
+    uint8_t data[BITS_MAX / 8];
+    proto_bit_reader reader;
+    const uint64_t* row = read_row(line, &layout, &against);
+    bits_of(line, data, &reader);
+    proto_row_read(&layout, &against, back, &reader, NULL);
+    assert_false(reader.failed);
+    assert_int_equal(reader.offset_bits, reader.size_bits);
+    assert_memory_equal(back, row, layout.field_count * sizeof *row);
+}
+
+static void check_no_row(const char* line) {
+    static proto_layout layout;
+    proto_row_base against;
+    uint64_t back[WORDS_MAX];
+    uint8_t data[BITS_MAX / 8];
+    proto_bit_reader reader;
+    (void)read_row(line, &layout, &against);
+    bits_of(line, data, &reader);
+    proto_row_read(&layout, &against, back, &reader, NULL);
+    assert_true(reader.failed);
 }
 
 static void check_samples(const char* line, const proto_solo_coder* coder) {
@@ -259,9 +298,14 @@ CASE(the_vectors_hold) {
         const char* word;
         void (*check)(const char* line);
         uint32_t least;
-    } kinds[] = {{"\ngolomb ", check_golomb, 12},         {"\nquant ", check_quant, 8},
-                 {"\nrotation ", check_rotation, 10},     {"\nrow layout=", check_row, 70},
-                 {"\nsolo layout=", check_solo, 26},      {"\ndescriptor ", check_descriptor, 2},
+    } kinds[] = {{"\ngolomb ", check_golomb, 12},
+                 {"\nquant ", check_quant, 8},
+                 {"\nrotation ", check_rotation, 10},
+                 {"\nrow layout=", check_row, 138},
+                 {"\nrow_read layout=", check_row_read, 19},
+                 {"\nno_row layout=", check_no_row, 15},
+                 {"\nsolo layout=", check_solo, 26},
+                 {"\ndescriptor ", check_descriptor, 2},
                  {"\nscope_bytes ", check_scope_bytes, 1}};
     uint32_t counts[BASE_COUNT(kinds)] = {0};
     static const char* const files[] = {PROTO_FOLDER "/VECTORS.md", PROTO_FOLDER "/SOLO.md",
