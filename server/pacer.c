@@ -79,6 +79,11 @@ void server_timing_remove(server_timing* timing, uint64_t us) {
     timing->count--;
 }
 
+uint64_t server_timing_cpu_us(const server_timing* timing, uint64_t cpu_us) {
+    BASE_ASSERT(cpu_us >= timing->cpu_us); // of one clock
+    return timing->count > 0 ? (cpu_us - timing->cpu_us) / timing->count : 0;
+}
+
 uint64_t server_timing_percentile(const server_timing* timing, double percent) {
     BASE_ASSERT(percent >= 0.0 && percent <= 100.0);
     uint64_t wanted = (uint64_t)((double)timing->count * percent / 100.0 + 0.5);

@@ -38,6 +38,7 @@ bool server_pacer_must_receive(const server_pacer* pacer);
 typedef struct server_timing {
     uint64_t buckets[SERVER_TIMING_BUCKETS];
     uint64_t count;
+    uint64_t cpu_us; ///< net_loop_cpu_us when the first of them began
 } server_timing;
 
 /// Count one tick that took `us`. Times above the last bucket count in the last bucket.
@@ -47,3 +48,6 @@ void server_timing_remove(server_timing* timing, uint64_t us);
 /// The value below which `percent` of the samples lie (upper edge of its bucket); 0 without
 /// samples.
 uint64_t server_timing_percentile(const server_timing* timing, double percent);
+/// Processor time of the process for each sample, all threads; 0 without samples. `cpu_us`: until
+/// now.
+uint64_t server_timing_cpu_us(const server_timing* timing, uint64_t cpu_us);

@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "host/output.h"
+#include "net/socket.h"
 #include "net/transport.h"
 
 #include <inttypes.h>
@@ -71,10 +72,11 @@ int server_program_report(server_program* self) {
     server_program_say(self, SERVER_SAYS_DONE, words, sizeof words);
     printf("done ticks=%" PRIu64 " entities=%" PRIu32 " clients_peak=%" PRIu32
            " tick_us_p50=%" PRIu64 " tick_us_p99=%" PRIu64 " sent_bytes=%" PRIu64
-           " solo_stopped=%" PRIu64 " state_hash=%016" PRIx64 "%s\n",
+           " solo_stopped=%" PRIu64 " state_hash=%016" PRIx64 " cpu_us_per_tick=%" PRIu64 "%s\n",
            net_match_tick(self->match), ecs_world_entity_count(world), counters->clients_peak,
            server_timing_percentile(&self->timing, 50), server_timing_percentile(&self->timing, 99),
-           stats.sent_bytes, counters->solo_stopped, state_hash, words);
+           stats.sent_bytes, counters->solo_stopped, state_hash,
+           server_timing_cpu_us(&self->timing, net_loop_cpu_us()), words);
     return code;
 }
 
@@ -100,12 +102,13 @@ static void print_status(server_program* self, uint64_t now_us) {
     for (uint32_t i = 0; i < NET_DROP_COUNT; i++)
         if (!net_drop_is_usual((net_drop)i)) unusual += dropped[i];
     server_program_say(self, SERVER_SAYS_STATUS, words, sizeof words);
+    const uint64_t cpu_us = net_loop_cpu_us();
     uint64_t since_us = now_us - (status->shown_us ? status->shown_us : self->start_us);
     base_report(&self->reporter, NULL, 0,
                 "note: status tick=%" PRIu64 " up_s=%.0f clients=%" PRIu32 " spectators=%" PRIu32
                 " entities=%" PRIu32 " tick_us_p50=%" PRIu64 " tick_us_p99=%" PRIu64
                 " sent_kb_s=%.1f recv_kb_s=%.1f joins=%" PRIu64 " refused=%" PRIu64
-                " dropped_clients=%" PRIu64 " dropped=%" PRIu64 "%s",
+                " dropped_clients=%" PRIu64 " dropped=%" PRIu64 " cpu_us_per_tick=%" PRIu64 "%s",
                 net_match_tick(self->match), (double)(now_us - self->start_us) * 1e-6,
                 counters->clients, counters->spectators,
                 ecs_world_entity_count(net_match_world(self->match)),
@@ -113,9 +116,12 @@ static void print_status(server_program* self, uint64_t now_us) {
                 server_timing_percentile(&status->timing, 99),
                 per_second(stats.sent_bytes, status->sent_bytes, since_us) / 1000.0,
                 per_second(stats.recv_bytes, status->recv_bytes, since_us) / 1000.0,
-                counters->joins, counters->refusals, counters->drops, unusual, words);
-    *status = (server_status){
-        .shown_us = now_us, .sent_bytes = stats.sent_bytes, .recv_bytes = stats.recv_bytes};
+                counters->joins, counters->refusals, counters->drops, unusual,
+                server_timing_cpu_us(&status->timing, cpu_us), words);
+    *status = (server_status){.timing.cpu_us = cpu_us,
+                              .shown_us = now_us,
+                              .sent_bytes = stats.sent_bytes,
+                              .recv_bytes = stats.recv_bytes};
 }
 
 void server_program_report_status(server_program* self, uint64_t now_us) {

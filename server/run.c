@@ -23,6 +23,8 @@ static void run_tick(server_program* self, uint64_t late_us) {
     BASE_ASSERT(net_server_get_phase(self->server) != NET_SERVER_ENDED);
     bool was_running = is_running(self);
     uint64_t begin_us = net_loop_now_us();
+    if (self->timing.count == 0)
+        self->timing.cpu_us = self->status.timing.cpu_us = net_loop_cpu_us();
     net_sentry_busy(self->sentry);
     if (self->ticks)
         was_running = self->ticks->run(self, begin_us);

@@ -226,16 +226,22 @@ net_address net_socket_tag_address(uint64_t tag) {
 
 // ---- the clock
 
-uint64_t net_loop_now_us(void) {
+static uint64_t clock_us(clockid_t clock) {
     struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    (void)clock_gettime(clock, &now);
     return (uint64_t)now.tv_sec * 1000000u + (uint64_t)now.tv_nsec / 1000u;
 }
 
+uint64_t net_loop_now_us(void) {
+    return clock_us(CLOCK_MONOTONIC);
+}
+
+uint64_t net_loop_cpu_us(void) {
+    return clock_us(CLOCK_PROCESS_CPUTIME_ID);
+}
+
 uint64_t net_loop_unix_ms(void) {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
+    return clock_us(CLOCK_REALTIME) / 1000;
 }
 
 uint64_t net_socket_wall_us(void) {

@@ -50,10 +50,12 @@ static void put_state(base_bytes* frame, ctl_value status) {
         number_of(status, "spectators"), number_of(status, "entities"), number_of(status, "joins"),
         number_of(status, "refusals"));
     put(frame, "dropped %.0f\n", number_of(status, "drops"));
-    put(frame, "tick ms  p50 %.2f  p99 %.2f  max %.2f  of %.2f    kB/s  out %.1f  in %.1f\n",
+    put(frame,
+        "tick ms  p50 %.2f  p99 %.2f  max %.2f  of %.2f  cpu %.2f    kB/s  out %.1f  in %.1f\n",
         number_of(tick, "p50_us") / 1000, number_of(tick, "p99_us") / 1000,
         number_of(tick, "max_us") / 1000, number_of(status, "budget_us") / 1000,
-        number_of(status, "sent_bytes_s") / 1000, number_of(status, "recv_bytes_s") / 1000);
+        number_of(status, "cpu_us_per_tick") / 1000, number_of(status, "sent_bytes_s") / 1000,
+        number_of(status, "recv_bytes_s") / 1000);
 }
 
 static void put_warnings(base_bytes* frame, ctl_value status) {

@@ -71,6 +71,7 @@ void server_meter_pass(server_meter* meter, net_server* server, const net_transp
         if (meter->watched == world) ecs_inspect_times(world, NULL);
         meter->watched = NULL;
     }
+    const uint64_t cpu_us = net_loop_cpu_us();
     net_transport_stats stats;
     transport->ops->stats(transport, &stats);
     if (meter->next_us) {
@@ -79,13 +80,14 @@ void server_meter_pass(server_meter* meter, net_server* server, const net_transp
             .p50_us = cut_to_u32(server_timing_percentile(&meter->second, 50)),
             .p99_us = cut_to_u32(server_timing_percentile(&meter->second, 99)),
             .max_us = cut_to_u32(server_timing_percentile(&meter->second, 100)),
+            .cpu_us = cut_to_u32(server_timing_cpu_us(&meter->second, cpu_us)),
             .sent_bytes = cut_to_u32(stats.sent_bytes - meter->sent_bytes),
             .recv_bytes = cut_to_u32(stats.recv_bytes - meter->recv_bytes),
             .clients = net_server_get_counters(server)->clients,
             .entities = ecs_world_entity_count(world),
         };
     }
-    meter->second = (server_timing){.count = 0};
+    meter->second = (server_timing){.cpu_us = cpu_us};
     meter->sent_bytes = stats.sent_bytes;
     meter->recv_bytes = stats.recv_bytes;
     meter->next_us += 1000000;

@@ -13,9 +13,10 @@
 #define SERVER_METER_SECONDS 60u
 #define SERVER_METER_PARTS (1u + NET_PART_COUNT) ///< 0: the whole tick, then each net_part
 
-/// One second. p50, p99 and max are of the whole tick.
+/// One second. p50, p99 and max are of the whole tick on the loop's thread; cpu is the processor
+/// time of all threads for each tick.
 typedef struct server_second {
-    uint32_t p50_us, p99_us, max_us;
+    uint32_t p50_us, p99_us, max_us, cpu_us;
     uint32_t sent_bytes, recv_bytes;
     uint32_t clients, entities;
 } server_second;

@@ -12,6 +12,7 @@
 #include "ecs/template.h"
 #include "ecs/world.h"
 #include "host/output.h"
+#include "net/socket.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -239,6 +240,8 @@ static void put_ticks(const server_metrics* self, base_bytes* text, const server
         (void)base_text_format(labels, sizeof labels, "part=\"%s\",", net_part_name((net_part)i));
         put_histogram(text, name, labels, &self->parts[i]);
     }
+    put_seconds(text, "shoal_cpu_seconds_total",
+                "Processor time that all threads of the process took.", net_loop_cpu_us());
     put_count(text, "shoal_ticks_total", "Ticks that the match has run.",
               view_tick_of(subject, request));
     put_seconds(text, "shoal_tick_period_seconds", "From one tick to the next one.",

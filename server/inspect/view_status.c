@@ -52,6 +52,7 @@ static void put_history(base_bytes* json, const server_meter* meter) {
     PUT_HISTORY(json, meter, p50_us);
     PUT_HISTORY(json, meter, p99_us);
     PUT_HISTORY(json, meter, max_us);
+    PUT_HISTORY(json, meter, cpu_us);
     PUT_HISTORY(json, meter, sent_bytes);
     PUT_HISTORY(json, meter, recv_bytes);
     PUT_HISTORY(json, meter, clients);
@@ -275,6 +276,7 @@ static void put_head(base_bytes* json, const server_subject* subject,
                      const server_request* request) {
     static const char* const phases[] = {"holding", "running", "settling", "leaving", "ended"};
     char schema[24];
+    const uint32_t seconds = server_meter_seconds(subject->meter);
     const uint64_t up_us = net_loop_now_us() - subject->start_us;
     (void)base_text_format(schema, sizeof schema, "%016" PRIx64,
                            net_schema_hash(net_match_schema(subject->match)));
@@ -289,7 +291,9 @@ static void put_head(base_bytes* json, const server_subject* subject,
     view_u32(json, "tick_rate_hz", (uint32_t)subject->tick_rate_hz);
     view_u32(json, "budget_us", (uint32_t)budget_us(subject));
     view_f64(json, "up_s", (double)up_us * 1e-6);
-    view_u32(json, "seconds", server_meter_seconds(subject->meter));
+    view_u32(json, "seconds", seconds);
+    view_u32(json, "cpu_us_per_tick",
+             seconds ? server_meter_second(subject->meter, seconds - 1)->cpu_us : 0);
 }
 
 static void put_clients(base_bytes* json, const server_subject* subject) {

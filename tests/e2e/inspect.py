@@ -120,7 +120,7 @@ def tokens(reader, operator):
 
 
 # All families, by their names: a dashboard of an operator has them.
-counters = """ticks ticks_given_up joins leaves refusals resumes sent_bytes received_bytes dropped log_bytes log_segments log_segments_unstored log_commands_failed log_keyframes
+counters = """cpu_seconds ticks ticks_given_up joins leaves refusals resumes sent_bytes received_bytes dropped log_bytes log_segments log_segments_unstored log_commands_failed log_keyframes
 log_ticks_waited log_saves log_saves_failed http_responses http_frames_lost http_cut""".split()
 families = {f"shoal_{name}_total": "counter" for name in counters}
 families |= {f"shoal_{name}": "gauge" for name in
@@ -209,6 +209,7 @@ def metrics(dashboard, alerts):
     assert one["shoal_joins_total"] == 2 and one["shoal_clientsplayer"] == 2 and one["shoal_clientsspectator"] == 0
     assert one["shoal_entitiesbreakout_ball"] >= 1 and one["shoal_entitiesbreakout_pad"] == 2
     assert 0 < one["shoal_tick_duration_seconds_counttick"] <= one["shoal_ticks_total"]
+    assert one["shoal_cpu_seconds_total"] >= one["shoal_tick_duration_seconds_sumstep"] / 2 > 0
     parts = sum(v for k, v in one.items() if k.startswith("shoal_tick_duration_seconds_sum")) / 2
     assert parts <= one["shoal_tick_duration_seconds_sumtick"], "the parts are more than the whole"
     assert one["shoal_sent_bytes_totalstate"] > 0 and one["shoal_sent_bytes_totalcontrol"] > 0

@@ -185,6 +185,9 @@ typedef struct net_loop {
 
 /// Microseconds of CLOCK_MONOTONIC.
 uint64_t net_loop_now_us(void);
+/// Microseconds of processor time that all threads of this process took, in user code and in the
+/// kernel.
+uint64_t net_loop_cpu_us(void);
 /// Milliseconds since 1970, for people.
 uint64_t net_loop_unix_ms(void);
 /// Block SIGINT and SIGTERM and receive them as data; ignore SIGPIPE; make stdout

@@ -76,7 +76,7 @@ export function open(root, page) {
         tiles[2].set(out, out_unit, `${rate(status.recv_bytes_s)} received, ${bytes(status.sent_bytes)} in all`, past.sent_bytes);
         tiles[3].set(count(status.entities), "", `room for ${count(status.entities_max)}`, past.entities);
         tick_chart.options.limit = { value: status.budget_us, text: "budget " + micros(status.budget_us) };
-        write(budget_note, `${status.tick_rate_hz} a second, a budget of ${micros(status.budget_us)} each`);
+        write(budget_note, `${status.tick_rate_hz} a second, a budget of ${micros(status.budget_us)} each; ${micros(status.cpu_us_per_tick)} of processor time, all threads`);
         tick_chart.set([past.p50_us ?? [], past.p99_us ?? [], past.max_us ?? []]);
         byte_chart.set([past.sent_bytes ?? [], past.recv_bytes ?? []]);
         const said = JSON.stringify(status.warnings ?? []);

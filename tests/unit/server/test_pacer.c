@@ -115,3 +115,12 @@ CASE(percentiles_are_within_three_percent) {
     assert_int_equal(server_timing_percentile(&timing, 100), 0);
     expect_assert_failure(server_timing_remove(&timing, 1));
 }
+
+CASE(a_tick_costs_its_share_of_all_threads_time) {
+    static server_timing timing = {.cpu_us = 700};
+    assert_int_equal(server_timing_cpu_us(&timing, 9000), 0); // no tick ran
+    for (uint64_t us = 1; us <= 4; us++)
+        server_timing_add(&timing, us); // less than the process took: threads beside the loop's
+    assert_int_equal(server_timing_cpu_us(&timing, 9000), (9000 - 700) / 4);
+    expect_assert_failure((void)server_timing_cpu_us(&timing, 699));
+}

@@ -14,13 +14,15 @@ typedef struct expected {
 
 static const expected ANSWERS[] = {
     {.verb = "status",
-     .paths = "game build schema phase is_paused may_edit right tick tick_rate_hz budget_us "
-              "up_s seconds clients clients_max clients_peak spectators spectators_max joins "
-              "refusals drops resumes entities entities_max parts.6.name parts.0: p50_us "
-              "p99_us max_us share history: every_s p50_us p99_us : history.max_us.0 "
-              "history.sent_bytes.0 history.recv_bytes.0 history.clients.0 history.entities.0 "
-              "templates.0: name entities : templates_cut sent_bytes recv_bytes sent_bytes_s "
-              "recv_bytes_s dropped warnings"},
+     .paths =
+         "game build schema phase is_paused may_edit right tick tick_rate_hz budget_us "
+         "up_s seconds cpu_us_per_tick clients clients_max clients_peak spectators spectators_max "
+         "joins "
+         "refusals drops resumes entities entities_max parts.6.name parts.0: p50_us "
+         "p99_us max_us share history: every_s p50_us p99_us : history.max_us.0 history.cpu_us.0 "
+         "history.sent_bytes.0 history.recv_bytes.0 history.clients.0 history.entities.0 "
+         "templates.0: name entities : templates_cut sent_bytes recv_bytes sent_bytes_s "
+         "recv_bytes_s dropped warnings"},
     {.verb = "clients",
      .paths = "tick cut clients.0: client name kind state player rtt_ms jitter_ms "
               "loss_out_ratio loss_in_ratio sent_bytes_s rate_bytes_s rate_max_bytes_s "
