@@ -23,8 +23,10 @@
 #include <string.h>
 
 enum {
-    EPOCH_PACKETS = 6,        // acknowledged packets until the next epoch; fewer for the first ones
-    EPOCH_SAMPLES_MAX = 2560, // training takes as long as coding, and it is done in one tick
+    EPOCH_PACKETS = 6, // acknowledged packets until the next epoch; fewer for the first ones
+    EPOCHS_EARLY = 24, // that learn all they can: training takes as long as coding
+    EPOCH_SAMPLES_EARLY = 2560,
+    EPOCH_SAMPLES_LATE = 320, // statistics that have learned need no more: the bytes are the same
     THIRD_MIN = 5,            // ticks from a third row to the second one
     // The client keeps the newest NET_ROW_HISTORY_MAX rows of an entity.
     THIRD_AGE_MAX = NET_ROW_HISTORY_MAX - 1,
@@ -223,6 +225,8 @@ static void confirm(net_solo_sender* sender, net_repl_state* repl) {
 // until the definition reaches it, which takes about as long as it took since the newest of them.
 static net_solo_epoch gather(net_solo_sender* sender, const net_repl_state* repl,
                              uint32_t* packets) {
+    const uint32_t samples_max =
+        sender->epoch < EPOCHS_EARLY ? EPOCH_SAMPLES_EARLY : EPOCH_SAMPLES_LATE;
     net_solo_epoch next = {0};
     uint64_t most = 0;
     uint32_t trained = 0;
@@ -239,7 +243,7 @@ static net_solo_epoch gather(net_solo_sender* sender, const net_repl_state* repl
         }
         ++*packets;
         if (samples > most) continue;
-        if (trained > 0 && trained + packet->count > EPOCH_SAMPLES_MAX) continue;
+        if (trained > 0 && trained + packet->count > samples_max) continue;
         trained += packet->count;
         uint32_t place = (uint16_t)(next.newest - seq);
         next.count = place + 1;
