@@ -64,6 +64,7 @@ static void reset_table(uint16_t* table, uint32_t symbols) {
 }
 
 void proto_solo_model_reset(proto_solo_model* model) {
+    model->version = 0;
     int32_t x = -STRETCH_MAX;
     for (uint32_t i = 0; i < 4096; i++) {
         while (x < STRETCH_MAX && squash(x) < i * 16 + 8)
@@ -101,29 +102,48 @@ typedef struct contexts {
     uint32_t field;
 } contexts;
 
-// The chance that a number is not 0, in 2^-16.
-static inline uint32_t expect_fact(const proto_solo_model* model, contexts* c, uint32_t field,
-                                   uint64_t situation) {
+// The counter of a context.
+static inline uint32_t find_fact(uint32_t context, uint32_t field, uint64_t situation) {
     // A feature has 5 bits.
 #define F(i) (UINT64_C(31) << (5 * (i)))
     static const uint64_t masks[PROTO_SOLO_FACT_CONTEXTS] = {
         F(0) | F(1) | F(2) | F(6), F(0) | F(3) | F(6), F(6) | F(7),
         F(0) | F(4) | F(5),        F(0) | F(1),        F(1) | F(2) | F(7)};
 #undef F
+    const uint64_t seen = (situation & masks[context]) | (uint64_t)(field + 1) << 40;
+    return (uint32_t)(seen * UINT64_C(0xd6e8feb86659fd93) >> (64 - PROTO_SOLO_FACT_BITS));
+}
+
+// The chance that a number is not 0, in 2^-16.
+static inline uint32_t expect_fact(const proto_solo_model* model, contexts* c, uint32_t field,
+                                   uint64_t situation) {
     static const uint8_t trust[AGE_MAX + 1] = {0,  8,  10, 12, 13, 14, 14, 15,
                                                15, 15, 16, 16, 16, 16, 16, 16};
     c->field = field;
     int32_t sum = 0;
     for (uint32_t i = 0; i < PROTO_SOLO_FACT_CONTEXTS; i++) {
-        uint64_t seen = (situation & masks[i]) | (uint64_t)(field + 1) << 40;
-        seen = seen * UINT64_C(0xd6e8feb86659fd93) >> (64 - PROTO_SOLO_FACT_BITS);
-        uint32_t fact = model->facts[i][seen];
+        const uint32_t place = find_fact(i, field, situation), fact = model->facts[i][place];
         int32_t input = model->stretch[fact >> AGE_BITS] * trust[fact & AGE_MAX] >> 4;
-        c->facts[i] = (uint16_t)seen;
+        c->facts[i] = (uint16_t)place;
         c->inputs[i] = (int16_t)input;
         sum += input * model->fact_weights[field][i];
     }
     return squash(sum >> 14);
+}
+
+// As expect_fact, by heart where it can. An entry is a key and its chance, which is never 0. An odd
+// factor gives each key a number of its own; its upper bits are the entry's place.
+static inline uint32_t known_fact(proto_solo_coder* coder, uint32_t field, uint64_t situation) {
+    enum { TAG_BITS = 52 - PROTO_SOLO_KNOWN_BITS, CHANCE_BITS = 16 };
+    const uint64_t key = (situation << FIELD_SHIFT | field) * UINT64_C(0xd6e8feb86659fd93);
+    uint64_t* known = &coder->known[key >> TAG_BITS & row_mask(PROTO_SOLO_KNOWN_BITS)];
+    const uint64_t tag = (key & row_mask(TAG_BITS)) << CHANCE_BITS;
+    uint64_t chance = *known ^ tag;
+    if (chance - 1 < row_mask(CHANCE_BITS)) return (uint32_t)chance;
+    contexts c;
+    chance = expect_fact(coder->model, &c, field, situation);
+    *known = tag | chance;
+    return (uint32_t)chance;
 }
 
 static uint16_t next_fact(uint32_t fact, bool is_true) {
@@ -189,11 +209,11 @@ static uint32_t trust_of(const uint16_t* table) {
     return seen == 0 ? 0 : seen < 4 ? 1 : seen < 9 ? 2 : 3;
 }
 
-static mix find_tables(const proto_solo_model* model, const contexts* c) {
+static mix find_tables(const proto_solo_model* model, uint32_t field, uint64_t situation) {
     mix m = {.count = PROTO_SOLO_CONTEXTS, .symbols = PROTO_SOLO_SYMBOLS};
     for (uint32_t i = 0; i < PROTO_SOLO_CONTEXTS; i++)
-        m.tables[i] = model->tables[i][c->facts[i] >> 1];
-    const uint16_t* weights = model->weights[c->field][trust_of(m.tables[0])];
+        m.tables[i] = model->tables[i][find_fact(i, field, situation) >> 1];
+    const uint16_t* weights = model->weights[field][trust_of(m.tables[0])];
     m.weights[0] = WEIGHT_ONE;
     for (uint32_t i = 1; i < PROTO_SOLO_CONTEXTS; i++) {
         m.weights[i] = weights[i - 1];
@@ -307,6 +327,9 @@ void proto_solo_begin_read(proto_solo_coder* coder, const proto_solo_model* mode
 
 void proto_solo_begin_sample(proto_solo_coder* coder, const proto_solo_model* model,
                              proto_solo_sample* samples, uint32_t capacity) {
+    if (model->version == 0 || coder->model != model || coder->known_version != model->version)
+        memset(coder->known, 0, sizeof coder->known);
+    coder->known_version = model->version;
     coder->model = model;
     coder->mode = PROTO_SOLO_SAMPLE;
     coder->out = NULL;
@@ -446,14 +469,13 @@ static uint32_t code_length(proto_solo_coder* coder, uint32_t field, uint32_t le
 
 static number_head code_head(proto_solo_coder* coder, uint32_t field, uint64_t situation,
                              number_head head) {
-    contexts c, sign;
     const proto_solo_model* model = coder->model;
-    uint32_t chance = expect_fact(model, &c, field, situation);
+    uint32_t chance = known_fact(coder, field, situation);
     if (!code_bit(coder, chance, head.length > 0)) return (number_head){.length = 0};
-    chance = expect_fact(model, &sign, field + PROTO_SOLO_FIELDS, situation);
+    chance = known_fact(coder, field + PROTO_SOLO_FIELDS, situation);
     head.sign = code_bit(coder, chance, head.sign);
     if (is_state(field)) return (number_head){.length = 1, .sign = head.sign};
-    mix m = find_tables(model, &c);
+    mix m = find_tables(model, field, situation);
     uint32_t symbol = code_symbol(coder, &m, symbol_of(&head));
     if (symbol < SYMBOL_THREE) {
         head.length = symbol == 0 ? 1 : 2;
@@ -621,7 +643,7 @@ static void train_number(proto_solo_model* model, uint32_t field, uint64_t situa
     train_fact(model, &sign, chance, head.sign);
     if (is_state(field)) return;
     uint32_t symbol = symbol_of(&head);
-    mix m = find_tables(model, &c);
+    mix m = find_tables(model, field, situation);
     train_weights(model->weights[field][trust_of(m.tables[0])], &m, symbol);
     for (uint32_t i = 0; i < PROTO_SOLO_CONTEXTS; i++)
         train_table(model->tables[i][c.facts[i] >> 1], PROTO_SOLO_SYMBOLS, symbol);
@@ -633,6 +655,7 @@ static void train_number(proto_solo_model* model, uint32_t field, uint64_t situa
 }
 
 void proto_solo_train(proto_solo_model* model, const proto_solo_sample* samples, uint32_t count) {
+    model->version++;
     for (uint32_t i = 0; i < PROTO_SOLO_TEMPLATES; i++)
         if (model->neighbours[i] < 0 && ++model->neighbours[i] == 0)
             model->neighbours[i] = NEAR_AGAIN;

@@ -30,6 +30,7 @@ enum {
     PROTO_SOLO_NEAR = 128,            ///< rows of this body that may be neighbours, and the own one
     PROTO_SOLO_PLACE = 3,             ///< fields of a place
     PROTO_SOLO_OFFS = 24,             ///< fields of a neighbour
+    PROTO_SOLO_KNOWN_BITS = 10,       ///< chances that a coder knows by heart
     PROTO_SOLO_TAPE_WORDS = 192,      ///< of a tape
     PROTO_SOLO_TAPE_GUESSES = 16,
 };
@@ -39,6 +40,7 @@ typedef uint64_t proto_solo_sample;
 
 /// Statistics. Fill with proto_solo_model_reset.
 typedef struct proto_solo_model {
+    uint32_t version; ///< how often it was trained
     int16_t stretch[4096];
     /// Chances of 12 bits that a number is not 0, and their ages.
     uint16_t facts[PROTO_SOLO_FACT_CONTEXTS][1 << PROTO_SOLO_FACT_BITS];
@@ -90,8 +92,13 @@ typedef enum proto_solo_mode {
     PROTO_SOLO_SAMPLE ///< nothing is coded: samples of a body that came in another code
 } proto_solo_mode;
 
+/// Zero it once; each body begins it again.
 typedef struct proto_solo_coder {
     const proto_solo_model* model;
+    /// Chances of facts that were asked, until the model is trained; 0: none. Most numbers of a
+    /// packet are in the same few situations, and a model's own statistics are all over its memory.
+    uint64_t known[1 << PROTO_SOLO_KNOWN_BITS];
+    uint32_t known_version;
     proto_solo_mode mode;
     uint8_t* out;      ///< writing
     const uint8_t* in; ///< reading
