@@ -62,8 +62,7 @@ void net_meter_state(net_meter* meter, uint64_t now_us, const Shoal__Wire__State
 #define BUCKET_PACKETS 2.0
 #define USED_S 2.0       // the used rate is a mean over about this time
 #define HOLD_US 5000000u // after the beginning
-#define HOLD_MAX_US 6000000u
-#define HOLD_BYTES_MIN 4000.0
+#define HOLD_BYTES_MIN 2000.0
 
 void net_rate_init(net_rate* rate, uint64_t now_us, uint32_t bytes_max, uint32_t requested) {
     if (requested != 0 && requested < bytes_max) bytes_max = requested;
@@ -107,6 +106,8 @@ bool net_rate_is_charged(const net_rate* rate) {
 
 uint32_t net_rate_left(const net_rate* rate) {
     if (net_fault_is_planted(NET_FAULT_OVER_BUDGET)) return NET_RATE_PACKET_BYTES_MAX;
+    // Few whole packets cost less than many with a part of the rows.
+    if (rate->held > 0 && rate->tokens > 0) return NET_RATE_PACKET_BYTES_MAX;
     return rate->tokens > 0 ? (uint32_t)rate->tokens + 1u : 0;
 }
 
@@ -153,11 +154,10 @@ static void cut(net_rate* rate, uint64_t now_us) {
     rate->cuts++;
 }
 
-// Late answers hold a client to less than what it used before they were late. When they stay late
-// the way has become longer, or the cuts of the rate are the answer.
+// Late answers hold a client to less than what it used before they were late, until the smallest
+// round trip is forgotten: then the way has become longer.
 static void hold(net_rate* rate, uint64_t now_us, bool is_slow) {
-    if (!is_slow || rate->late_us == 0) rate->late_us = is_slow ? now_us : 0;
-    const bool is_held = is_slow && now_us >= rate->hold_us && now_us - rate->late_us < HOLD_MAX_US;
+    const bool is_held = is_slow && now_us >= rate->hold_us;
     if (!is_held || rate->held > 0) {
         if (!is_held) rate->held = 0;
         return;

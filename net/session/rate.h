@@ -55,7 +55,6 @@ typedef struct net_rate {
     uint64_t cuts, raises;
     double used;      ///< bytes a second that were sent lately
     double taken;     ///< bytes since `used` was measured
-    uint64_t late_us; ///< since when acknowledgements are late; 0: they are not
     uint64_t hold_us; ///< before this time nothing is held: the used rate is not known yet
     double held;      ///< while acknowledgements are late: bytes a second; 0: they are not
     /// Bytes of the transport's count that tokens paid for. Begin with its present count: what was
