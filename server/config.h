@@ -52,6 +52,7 @@ typedef struct server_config {
     uint64_t clients_max;
     uint64_t spectators_max;          ///< SERVER_SPECTATORS_UNSET: by the game
     uint64_t clients_per_address_max; ///< 0: no limit
+    uint64_t sessions_max;            ///< of one player or address within 10 s
     bool is_fast;
     bool allow_dev_key;
     const char* key_file;              ///< NULL: SHOAL_KEYS, or no keys

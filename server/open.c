@@ -138,6 +138,7 @@ static int open_server(server_program* self) {
         .clients_min = (uint32_t)self->config.clients_min,
         .bans = self->access.bans,
         .clients_per_address_max = (uint32_t)self->config.clients_per_address_max,
+        .sessions_max = (uint32_t)self->config.sessions_max,
         .ticks_max = self->config.ticks,
         .reporter = server_program_layer(self, SERVER_LAYER_NET),
         .entropy = net_host_draw_secret,

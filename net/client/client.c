@@ -73,7 +73,8 @@ void net_client_service(net_client* client, uint64_t now_us) {
     if (client->started_us == 0 && client->phase == NET_CLIENT_RESUMING) {
         // The transport may still end the connection before.
         client->started_us = client->received_us = client->retry_us = now_us ? now_us : 1;
-    } else if (!client->has_peer && client->started_us == 0) {
+    } else if (!client->has_peer && client->phase == NET_CLIENT_CONNECTING &&
+               now_us >= client->started_us) {
         client->started_us = now_us ? now_us : 1;
         net_result result =
             transport->ops->connect(transport, client->config.address, &client->peer);

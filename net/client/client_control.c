@@ -437,6 +437,10 @@ static void receive_refused(net_client* client, const Shoal__Wire__Refused* refu
     (void)base_shown_copy(client->refusal_text, sizeof client->refusal_text, refused->text);
     (void)base_shown_copy(client->refusal_game, sizeof client->refusal_game, refused->game);
     bool is_resuming = client->phase == NET_CLIENT_RESUMING && client->mirror;
+    if (refused->retry_ms > 0 && client->config.is_bot && client->phase == NET_CLIENT_GREETING) {
+        net_client_greet_later(client, refused->retry_ms);
+        return;
+    }
     if (is_resuming)
         base_report(net_ration_take(&client->ration, NET_RATION_LOST, client->now_us), NULL, 0,
                     "connection lost: %s", client->refusal_text);

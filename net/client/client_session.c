@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The life of a client's session.
 //
-//     CONNECTING -> GREETING -> PLAYING -> ENDED
-//                                 | ^
-//                               RESUMING
+//     CONNECTING <-> GREETING -> PLAYING -> ENDED
+//                                  | ^
+//                                RESUMING
 //
 // Every phase may end. ARROWS has every legal change. Resuming is a new connection for the same
 // session: numbers, acknowledgements, queues and the mirror stay as they are. No inputs are made
@@ -25,7 +25,7 @@
 
 static const uint8_t ARROWS[NET_CLIENT_ENDED + 1] = {
     [NET_CLIENT_CONNECTING] = TO(GREETING) | TO(ENDED),
-    [NET_CLIENT_GREETING] = TO(PLAYING) | TO(ENDED),
+    [NET_CLIENT_GREETING] = TO(CONNECTING) | TO(PLAYING) | TO(ENDED),
     [NET_CLIENT_PLAYING] = TO(RESUMING) | TO(ENDED),
     [NET_CLIENT_RESUMING] = TO(PLAYING) | TO(ENDED),
     [NET_CLIENT_ENDED] = 0,
@@ -150,6 +150,16 @@ static void drop_connection(net_client* client) {
     if (client->has_peer) transport->ops->disconnect(transport, client->peer, 0, true);
     client->has_peer = false;
     client->retry_us = client->now_us;
+}
+
+void net_client_greet_later(net_client* client, uint32_t after_ms) {
+    if (after_ms > NET_SESSIONS_WINDOW_MS) after_ms = NET_SESSIONS_WINDOW_MS;
+    base_report(net_ration_take(&client->ration, NET_RATION_REFUSED, client->now_us), NULL, 0,
+                "note: refused: %s", client->refusal_text);
+    net_client_set_phase(client, NET_CLIENT_CONNECTING, "refused");
+    drop_connection(client);
+    client->is_reached = false;
+    client->started_us = client->now_us + after_ms * UINT64_C(1000);
 }
 
 void net_client_end_exchanged(net_client* client) {

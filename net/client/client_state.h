@@ -53,6 +53,8 @@ void net_client_finish(net_client* client, net_client_end end);
 /// A goodbye was sent or came: service the connection until it ends or for CLOSE_MS_MAX, then
 /// finish.
 void net_client_begin_closing(net_client* client, net_client_end end);
+/// While GREETING: the server has no place for a bot before this time. Connect again then.
+void net_client_greet_later(net_client* client, uint32_t after_ms);
 /// The session goes on with another client (NET_CLIENT_END_EXCHANGED).
 void net_client_end_exchanged(net_client* client);
 /// The connection is lost, the session is not: connect again. The client must have a secret.
@@ -128,7 +130,8 @@ struct net_client {
     net_client_end end;
     bool is_closing; ///< goodbye is sent or came: the connection is serviced until it ends
     uint64_t closing_us;
-    uint64_t started_us; ///< when the present attempt to connect or to greet began; 0: not yet
+    uint64_t
+        started_us; ///< when the present attempt to connect or to greet began, or will; 0: at once
     uint64_t now_us;
     net_peer peer;
     bool has_peer;

@@ -106,18 +106,18 @@ void net_server_check_ban(net_server* server, const net_session* session, net_re
                            ban->reason);
 }
 
-void net_server_check_join(net_server* server, const net_session* session, bool is_here,
+void net_server_check_join(net_server* server, net_session* session, bool is_here,
                            net_refusal* refusal) {
     const bool is_player = !session->is_spectator;
     const char* members = is_player ? "players" : "spectators";
     const uint32_t here = count_origin(
         server, session->origin, is_player ? net_session_is_player : net_session_is_spectator);
-    const uint64_t wait_us = net_session_take_pace(server, session);
-    if (wait_us > 0) {
+    session->retry_ms = (uint32_t)((net_session_take_pace(server, session) + 999) / 1000);
+    if (session->retry_ms > 0) {
         net_server_drop(server, NET_DROP_JOIN_FLOOD, 1);
         (void)base_text_format(refusal->text, sizeof refusal->text,
                                "too many sessions in a short time: try again in %u s",
-                               (uint32_t)(wait_us / 1000000u) + 1);
+                               session->retry_ms / 1000 + 1);
     } else if (is_here) {
         return;
     } else if (session->origin != 0 && here >= server->config.clients_per_address_max) {

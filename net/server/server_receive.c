@@ -26,6 +26,7 @@ static void send_refused(net_server* server, net_session* session,
     Shoal__Wire__Refused refused = SHOAL__WIRE__REFUSED__INIT;
     refused.reason = reason;
     refused.text = (char*)(uintptr_t)text; // encoding only reads it
+    refused.retry_ms = session->retry_ms;
     refused.game = (char*)(uintptr_t)net_match_get_config(server->config.match)->module->game->name;
     (void)net_session_send_control(server, session, &refused.base);
     net_transport* transport = server->config.transport;

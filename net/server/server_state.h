@@ -308,7 +308,7 @@ bool net_server_free_greeting(net_server* server);
 void net_server_check_ban(net_server* server, const net_session* session, net_refusal* refusal);
 /// Check a client that wants to join: pace, places of its address, room. May end the session of a
 /// member that shows no life.
-void net_server_check_join(net_server* server, const net_session* session, bool is_here,
+void net_server_check_join(net_server* server, net_session* session, bool is_here,
                            net_refusal* refusal);
 
 /// Lost connections of sessions, and the way back.

@@ -88,7 +88,6 @@ net_session* net_server_find_number(const net_server* server, uint32_t client) {
 // A pace is a bucket with one number (as in core/ration.c). The table has a fixed size and 4 ways.
 // The bucket that is full first gives its place. A flood has the latest moment, so it is kept.
 
-#define PACE_US (NET_SESSIONS_WINDOW_MS * UINT64_C(1000) / NET_SESSIONS_MAX) // for one session
 #define PACE_BURST_US (NET_SESSIONS_WINDOW_MS * UINT64_C(1000))
 
 // ---- identity
@@ -134,21 +133,24 @@ static net_admission_bucket* find_bucket(net_server* server, uint64_t key) {
 }
 
 // @return how long to wait; 0: one was taken.
-static uint64_t take_pace(uint64_t* full_us, uint64_t now_us) {
+static uint64_t take_pace(uint64_t* full_us, const net_server* server) {
+    const uint32_t most = server->config.sessions_max;
+    const uint64_t now_us = server->now_us,
+                   each_us = PACE_BURST_US / (most ? most : NET_SESSIONS_MAX);
     uint64_t from_us = *full_us > now_us ? *full_us : now_us;
-    if (from_us - now_us > PACE_BURST_US - PACE_US)
-        return from_us - now_us - (PACE_BURST_US - PACE_US);
-    *full_us = from_us + PACE_US;
+    if (from_us - now_us > PACE_BURST_US - each_us)
+        return from_us - now_us - (PACE_BURST_US - each_us);
+    *full_us = from_us + each_us;
     return 0;
 }
 
 bool net_session_may_resume(net_server* server, net_session* session) {
-    return take_pace(&session->pace_us, server->now_us) == 0;
+    return take_pace(&session->pace_us, server) == 0;
 }
 
 uint64_t net_session_take_pace(net_server* server, const net_session* session) {
     uint64_t key = pace_key(session);
-    return key ? take_pace(&find_bucket(server, key)->full_us, server->now_us) : 0;
+    return key ? take_pace(&find_bucket(server, key)->full_us, server) : 0;
 }
 
 // The session ended because its client broke rules: the next one of this player or address waits.

@@ -139,6 +139,7 @@ typedef struct net_session {
     uint64_t origin;                     ///< of its address, for limits; 0: not counted
     uint64_t joined_us;                  ///< when it joined the match, or began again
     uint64_t pace_us;                    ///< of resumptions, see session.c
+    uint32_t retry_ms;                   ///< refused: it may come in after this time; 0: not known
     bool is_flooding;                    ///< more came in this tick than a client may send
     bool is_flood_reported;              ///< until flood_us is 0 again
     uint64_t flood_us;                   ///< for so long; falls while it sends less

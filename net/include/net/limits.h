@@ -75,7 +75,7 @@ BASE_C_BEGIN
 
 // Admission. A server counts by player when a token names one, else by IPv4 address or IPv6 /64.
 #define NET_ADDRESS_CLIENTS_DEFAULT 8u ///< players of one address, loopback apart
-#define NET_SESSIONS_MAX 5u            ///< sessions of one player or address within the window
+#define NET_SESSIONS_MAX 5u            ///< of one player or address within the window, usually
 #define NET_SESSIONS_WINDOW_MS 10000u
 #define NET_FLOOD_MS_MAX 10000u ///< a client that sends too much for so long is dropped
 #define NET_JOINS_PER_TICK 32u  ///< begun per tick; the others wait

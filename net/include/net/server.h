@@ -77,10 +77,12 @@ typedef struct net_server_config {
     /// is_threaded all threads call it, possibly at the same time.
     net_trace_fn session_trace;
     void* session_trace_context;
-    /// Players of one IPv4 address or IPv6 /64 at a time, and NET_SESSIONS_MAX sessions of it in
-    /// NET_SESSIONS_WINDOW_MS; loopback is never limited. 0: no limit by address. Use
-    /// NET_ADDRESS_CLIENTS_DEFAULT for a public server.
+    /// Players of one IPv4 address or IPv6 /64 at a time; loopback is never limited. 0: no limit by
+    /// address. Use NET_ADDRESS_CLIENTS_DEFAULT for a public server.
     uint32_t clients_per_address_max;
+    /// Sessions of one player, and of one such address when it is limited, that begin within
+    /// NET_SESSIONS_WINDOW_MS; 0: NET_SESSIONS_MAX. A bot that is refused for it tries again.
+    uint32_t sessions_max;
     net_bans* bans;              ///< owned by the caller; NULL: there are no bans
     const struct net_solo* solo; ///< the part (net/solo.h); NULL: `coder` is NET_CODER_SHARED
     net_coder coder;

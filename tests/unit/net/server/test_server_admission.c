@@ -130,6 +130,39 @@ TABLE_ROWS(a_player_opens_five_sessions_in_ten_seconds, kind, 2, .seed = 4,
     assert_true(raw_joins(at, raw[0]));
 }
 
+// Eight of one address; a person is told, and may decide.
+TABLE_ROWS(bots_that_are_too_many_at_once_come_in_later, is_person, 2, .seed = 4,
+           .server.clients_per_address_max = 20) {
+    enum { ALL = 8 };
+    const net_peer_identity home = {.address = net_address_ipv4(0x057100cb, 40000)};
+    for (uint32_t i = 0; i < ALL; i++) {
+        net_client_config client = table_client(at, "member");
+        client.is_bot = !is_person;
+        net_sim_identity_set(table_sit_in(at, at->module, NULL, client)->transport, &home);
+    }
+    run_s(at, 1);
+    assert_int_equal(table_counters(at)->clients, NET_SESSIONS_MAX);
+    const uint32_t refused = is_person ? ALL - NET_SESSIONS_MAX : 0;
+    for (uint32_t i = 0; i < ALL; i++)
+        assert_int_equal(net_client_get_end(at->seats[i].client), is_person && i >= NET_SESSIONS_MAX
+                                                                      ? NET_CLIENT_END_REFUSED
+                                                                      : NET_CLIENT_END_NONE);
+    run_s(at, (ALL - NET_SESSIONS_MAX) * NET_SESSIONS_WINDOW_MS / NET_SESSIONS_MAX / 1000);
+    assert_int_equal(table_counters(at)->clients, ALL - refused);
+    assert_true(is_person || table_heard(&at->seats_said, "too many sessions") > 0);
+}
+
+TABLE_CASE(an_operator_says_how_many_sessions_begin_at_once, .seed = 4,
+           .server.clients_per_address_max = 20, .server.sessions_max = 8) {
+    raw_client* raw = guest_from(at, "203.0.113.5", 77);
+    for (uint32_t i = 0; i <= 8; i++) {
+        assert_int_equal(raw_joins(at, raw), i < 8);
+        raw_client_goodbye(raw);
+        table_run(at, 4);
+        table_again(raw);
+    }
+}
+
 TABLE_CASE(a_client_that_names_itself_is_counted_by_its_address, .seed = 4,
            .server.clients_per_address_max = 8) {
     raw_client* raw = guest_from(at, "203.0.113.5", 0);
