@@ -198,6 +198,8 @@ struct net_repl_state {
     uint32_t id, client;
     uint32_t lane; ///< of the replicator
     bool is_broken;
+    uint32_t pending_count; ///< beside what else an idle tick reads
+    uint32_t member_count;
     uint64_t published;    ///< the replicator's, of the step that was taken over last
     net_solo_sender* solo; ///< NULL: shared code
     net_repl_state_watch watch;
@@ -213,8 +215,7 @@ struct net_repl_state {
     net_interest_entity* members; ///< [slot]; index 0: not in scope
     uint32_t slot_end;            ///< above the highest ever used
     uint32_t slot_cursor;         ///< where the search for a free slot begins
-    uint32_t member_count, pending_count;
-    uint32_t* table; ///< open addressing: slot + 1 by entity index
+    uint32_t* table;              ///< open addressing: slot + 1 by entity index
     uint32_t table_bits, table_count;
     uint64_t* groups; ///< group << 32 | slot, sorted
     uint32_t group_count, group_capacity;

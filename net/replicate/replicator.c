@@ -285,9 +285,9 @@ void net_replicator_publish_lane_begin(net_replicator* replicator, uint32_t numb
 void net_repl_state_publish(net_repl_state* repl) {
     net_replicator* replicator = repl->replicator;
     const net_replicator_lane* lane = &replicator->lanes[repl->lane];
-    if (repl->published == replicator->published) return;
+    if (lane->is_idle || repl->published == replicator->published) return;
     repl->published = replicator->published;
-    if (lane->is_idle || repl->is_broken) return;
+    if (repl->is_broken) return;
     bool ok = !lane->has_failed && net_repl_state_pull(repl);
     if (ok && replicator->interest && net_interest_is_due(replicator->interest, repl->client))
         ok = net_replicator_update_scope(replicator, repl);

@@ -123,6 +123,7 @@ static uint32_t remembered(const net_ack_sender* send) {
 
 // Number of packets from the newest back to the oldest that may fly.
 static uint32_t unsettled(net_ack_sender* send) {
+    if (send->settled == send->count) return 0;
     uint64_t count = remembered(send);
     if (send->settled + count < send->count) send->settled = send->count - count;
     while (send->settled < send->count) {
@@ -167,6 +168,9 @@ net_result net_ack_sender_receive(net_ack_sender* send, uint64_t now_us, uint16_
                                   net_ack_result* result) {
     result->acked_count = 0;
     result->lost_count = 0;
+    const bool is_known = send->believed_count == send->count && send->count > 0 &&
+                          send->believed == ack && send->believed_bits == ack_bits;
+    if (is_known) return NET_OK; // nothing was sent since it said the same
     switch (find_worst_fate(send, ack, ack_bits)) {
     case SEQ_SENT:
         break;

@@ -30,20 +30,21 @@ typedef struct net_ack_packet {
 } net_ack_packet;
 
 typedef struct net_ack_sender {
-    net_ack_packet packets[NET_PACKETS_IN_FLIGHT_MAX];
-    uint64_t count; ///< packets ever sent
-    uint16_t next;  ///< seq of the next packet
+    // What a message changes that names nothing new: one cache line.
+    uint64_t count;   ///< packets ever sent
+    uint64_t settled; ///< of the first packets, this many do not fly any more
+    uint16_t next;    ///< seq of the next packet
     uint16_t newest_acked;
-    uint16_t believed;       ///< newest packet that the last believed message named
-    uint64_t believed_bits;  ///< its ack bits
-    uint64_t believed_count; ///< value of `count` then; 0: there was no message
+    uint16_t believed; ///< newest packet that the last believed message named
     bool has_ack;
     bool has_rtt;
+    uint64_t believed_bits;  ///< its ack bits
+    uint64_t believed_count; ///< value of `count` then; 0: there was no message
     double srtt_us, rttvar_us;
-    uint64_t last_ack_us;               ///< when a packet was newly acknowledged; before: the start
+    uint64_t last_ack_us; ///< when a packet was newly acknowledged; before: the start
+    net_ack_packet packets[NET_PACKETS_IN_FLIGHT_MAX];
     uint64_t acked, lost, late, forged; ///< late: acknowledged after being declared lost
-    uint64_t stale;   ///< acknowledgements of packets that are half the circle or more old
-    uint64_t settled; ///< of the first packets, this many do not fly any more
+    uint64_t stale; ///< acknowledgements of packets that are half the circle or more old
 } net_ack_sender;
 
 /// The packets whose state one call changed.
