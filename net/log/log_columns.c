@@ -62,7 +62,7 @@ static uint8_t read_byte(net_log_range* range) {
     return at < range->capacity ? range->source[at] : 0;
 }
 
-static void normalise(net_log_range* range) {
+static inline void normalise(net_log_range* range) {
     while (range->range < TOP) {
         range->range <<= 8;
         if (range->is_reading)
@@ -110,18 +110,22 @@ void net_log_model_begin(void* models, size_t bytes) {
         memcpy(model + done, model, (done < count - done ? done : count - done) * sizeof *model);
 }
 
-static void learn(net_log_model* model, uint32_t bit) {
-    const uint32_t step = 131072u / (2u * model->seen + 5u);
-    if (bit)
-        model->one = (uint16_t)(model->one + (((65536u - model->one) * step) >> 16));
-    else
-        model->one = (uint16_t)(model->one - ((model->one * step) >> 16));
-    if (model->one < ONE_MIN) model->one = ONE_MIN;
-    if (model->one > 65536u - ONE_MIN) model->one = (uint16_t)(65536u - ONE_MIN);
+static inline void learn(net_log_model* model, uint32_t bit) {
+    // [n]: 131072 / (2n + 5)
+    static const uint16_t steps[SEEN_MAX + 1] = {
+        26214, 18724, 14563, 11915, 10082, 8738, 7710, 6898, 6241, 5698, 5242,
+        4854,  4519,  4228,  3971,  3744,  3542, 3360, 3196, 3048, 2912, 2788,
+        2674,  2570,  2473,  2383,  2299,  2221, 2148, 2080, 2016};
+    const uint32_t step = steps[model->seen];
+    uint32_t one = model->one;
+    one = bit ? one + (((65536u - one) * step) >> 16) : one - ((one * step) >> 16);
+    if (one < ONE_MIN) one = ONE_MIN;
+    if (one > 65536u - ONE_MIN) one = 65536u - ONE_MIN;
+    model->one = (uint16_t)one;
     if (model->seen < SEEN_MAX) model->seen++;
 }
 
-static uint32_t split(net_log_range* range, uint32_t bound, uint32_t bit) {
+static inline uint32_t split(net_log_range* range, uint32_t bound, uint32_t bit) {
     if (range->is_reading) bit = range->code < bound;
     if (bit) {
         range->range = bound;

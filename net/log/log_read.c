@@ -618,8 +618,8 @@ net_result net_log_reader_check(net_log_reader* reader) {
         info->damaged_blocks = info->lost_ticks = 0;
         info->lost_bytes = reader->tail_lost_bytes;
         reader->is_checking = true;
-        while (net_log_cursor_next(reader, &cursor, &record)) {
-        }
+        while (net_log_cursor_next(reader, &cursor, &record))
+            cursor.at = cursor.size; // its block was checked when it was entered
         reader->is_checking = false;
         reader->is_checked = true;
         info->is_damaged =

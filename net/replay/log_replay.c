@@ -140,7 +140,7 @@ net_result net_log_entering_add(net_log_entering* self, net_match* match,
     BASE_ASSERT(record->kind == NET_LOG_KIND_BEGIN && record->tick == self->begin.tick);
     net_result result = NET_OK;
     for (net_log_item_kind kind = NET_LOG_ITEM_LEAVE; kind <= NET_LOG_ITEM_INPUT; kind++) {
-        size_t offset = 0;
+        size_t offset = record->item_count[kind] > 0 ? 0 : record->body_bytes;
         net_log_item item;
         while (result == NET_OK && net_log_item_next(record, kind, &offset, &item))
             result = add[kind](self, match, &item);

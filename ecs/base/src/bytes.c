@@ -105,7 +105,7 @@ bool base_reader_read(base_reader* reader, void* target, size_t size) {
     return data != NULL;
 }
 
-uint64_t base_reader_varint(base_reader* reader) {
+uint64_t base_reader_varint_long(base_reader* reader) {
     const size_t left = base_reader_left(reader);
     const uint8_t* data = reader->data + reader->offset;
     uint64_t value = 0;

@@ -126,6 +126,11 @@ static inline uint64_t base_reader_u64(base_reader* reader) {
     return data ? base_load_le64(data) : 0;
 }
 /// Read a number in LEB128. @return 0 when it is cut or longer than 64 bits; `failed` is set.
-uint64_t base_reader_varint(base_reader* reader);
+uint64_t base_reader_varint_long(base_reader* reader);
+static inline uint64_t base_reader_varint(base_reader* reader) {
+    const bool is_short = !reader->failed && reader->offset < reader->size &&
+                          reader->data[reader->offset] < 0x80; // most are
+    return is_short ? reader->data[reader->offset++] : base_reader_varint_long(reader);
+}
 
 BASE_C_END
