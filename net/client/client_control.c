@@ -286,7 +286,6 @@ bool net_client_rebase(net_client* client, const Shoal__Wire__Welcome* welcome) 
     }
     net_ack_sender_init(&client->sent, 1, client->now_us);
     client->received = (net_ack_receiver){.has_any = false};
-    client->known = (net_client_known){.has_mark = false};
     client->has_tick_newest = false;
     client->inbox.newest = 0;
     client->varsize_ack_count = 0;
@@ -338,6 +337,7 @@ static void resume(net_client* client, const Shoal__Wire__Welcome* welcome) {
     take_standbys(client, &welcome->standbys, welcome->is_rebased);
     client->still[0] = '\0';
     client->roster.count = 0;
+    client->server_reads_short = welcome->reads_short;
     client->received_us = client->back_us = client->now_us;
     client->input_floor = client->input_number;
     client->has_watched = false;
@@ -411,6 +411,7 @@ static void receive_welcome(net_client* client, const Shoal__Wire__Welcome* welc
     }
     client->client = welcome->client;
     client->index_max = welcome->replicated_index_max;
+    client->server_reads_short = welcome->reads_short;
     client->has_resume = welcome->resume.len > 0;
     if (client->has_resume) memcpy(client->resume, welcome->resume.data, NET_RESUME_BYTES);
     take_standbys(client, &welcome->standbys, false);
@@ -419,7 +420,6 @@ static void receive_welcome(net_client* client, const Shoal__Wire__Welcome* welc
     // From 1: an input packet with seq 0 and nothing in it would have no bytes at all
     // (send_inputs).
     net_ack_sender_init(&client->sent, 1, client->now_us);
-    client->known = (net_client_known){.has_mark = false};
     BASE_ASSERT(client->client != 0 && client->varsize);
     net_client_set_phase(client, NET_CLIENT_PLAYING, "welcome");
 }

@@ -194,7 +194,6 @@ static bool receive_state(net_client* client, const Shoal__Wire__StatePacket* pa
             net_client_malformed(client);
             return false;
         }
-        if (acked == NET_OK) net_client_learn_known(client, &client->acks);
     }
     net_result result =
         net_mirror_read(client->mirror, header->seq, header->tick, header->has_body ? body : NULL);
@@ -216,6 +215,7 @@ static bool receive_state(net_client* client, const Shoal__Wire__StatePacket* pa
         net_client_overrun(client, result);
         return false;
     }
+    if (header->seq % NET_INPUT_LOSS_EVERY == 0) client->input_loss = packet->input_loss;
     check_probe(client, header);
     show_packet(client, header);
     if (header->has_input && header->input_used > 0) {
@@ -269,7 +269,6 @@ static void receive_realtime(net_client* client, const uint8_t* bytes, size_t si
     if (!receive_state(client, packet, &header, &reader)) return;
     net_ack_receiver_mark(&client->received, header.seq, client->now_us);
     client->has_played = true;
-    net_client_record_state(client, header.seq);
     if (client->faults.count == faults) client->faults.is_only = false;
     net_client_deliver_events(client);
 }

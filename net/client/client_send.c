@@ -10,6 +10,7 @@
 #include "ecs/debug.h"
 
 #include "base/assert.h"
+#include "base/macros.h"
 
 #include <string.h>
 
@@ -120,95 +121,78 @@ static void send_packet(net_client* client, uint32_t seq, size_t size) {
 
 // ---- what the server knows
 
-// Of two state packets, both within half the circle of the newest.
-static bool is_older(const net_client* client, uint16_t seq, uint16_t than) {
-    const uint16_t newest = client->received.newest;
-    return (uint16_t)(newest - seq) > (uint16_t)(newest - than);
+// The packets before `ack` that the server heard to have come.
+static uint64_t heard_bits(const net_input_base* base, uint16_t ack) {
+    if (!base || !base->has_ack) return 0;
+    const uint16_t ahead = (uint16_t)(ack - base->ack);
+    if (ahead == 0) return base->ack_bits;
+    if (ahead > NET_ACK_BITS) return 0;
+    return (ahead < NET_ACK_BITS ? base->ack_bits << ahead : 0) | UINT64_C(1) << (ahead - 1);
 }
 
-void net_client_record_state(net_client* client, uint16_t seq) {
-    net_client_known* known = &client->known;
-    if (!known->has_reach || is_older(client, seq, known->reach)) known->reach = seq;
-    known->has_reach = true;
-}
-
-static bool reaches(uint16_t acked, uint16_t first) {
-    return (int16_t)(uint16_t)(acked - first) >= 0;
-}
-
-void net_client_learn_known(net_client* client, const net_ack_result* acks) {
-    net_client_known* known = &client->known;
-    for (uint32_t i = 0; i < acks->acked_count; i++) {
-        const uint16_t acked = acks->acked[i];
-        if (known->has_mark && reaches(acked, known->mark_seq)) {
-            known->has_mark = known->has_mark_reach = false;
-            known->has_seq = true;
-            known->seq = acked;
-        }
-        if (reaches(acked, known->event_seq)) known->is_event_known = true;
-    }
-}
-
-static void mark(net_client* client, uint16_t seq) {
-    net_client_known* known = &client->known;
-    if (known->has_mark) return;
-    known->has_mark = true;
-    known->mark_seq = seq;
-    known->has_mark_reach = known->has_reach;
-    known->mark_reach = known->reach;
-    known->has_reach = false;
-}
-
-// How many packets before the newest have news for the server.
-static uint32_t ack_reach(const net_client* client) {
-    const net_client_known* known = &client->known;
-    const uint16_t newest = client->received.newest;
-    uint32_t reach = known->has_reach ? (uint16_t)(newest - known->reach) : 0;
-    const uint32_t marked = known->has_mark_reach ? (uint16_t)(newest - known->mark_reach) : 0;
-    if (marked > reach) reach = marked;
-    return reach < NET_ACK_BITS ? reach : NET_ACK_BITS;
-}
-
-static void fill_acks(net_client* client, net_input_packet* packet) {
-    net_client_known* known = &client->known;
-    packet->is_whole =
-        !known->has_seq || (uint16_t)(packet->seq - known->seq) > NET_PACKET_HEADER_NEAR_MAX;
-    mark(client, packet->seq);
+static void fill_acks(const net_client* client, net_input_packet* packet) {
+    const uint64_t bits = client->received.bits;
+    const uint64_t news = bits & ~heard_bits(packet->base, client->received.newest);
     packet->has_ack = client->received.has_any;
     packet->ack = client->received.newest;
-    packet->ack_reach = packet->has_ack ? ack_reach(client) : 0;
-    packet->ack_bits = client->received.bits;
+    packet->ack_bits = bits;
+    packet->ack_reach = news ? NET_ACK_BITS - (uint32_t)__builtin_clzll(news) : 0;
     packet->ack_delay_us = net_ack_receiver_delay_us(&client->received, client->now_us);
-    if (client->inbox.newest != known->event_sent) {
-        known->event_sent = client->inbox.newest;
-        known->event_seq = packet->seq;
-        known->is_event_known = false;
-    }
-    packet->has_event_ack = known->event_sent != 0 && !known->is_event_known;
-    packet->event_ack = known->event_sent;
+    packet->event_ack = client->inbox.newest;
+    packet->has_event_ack = packet->event_ack != (packet->base ? packet->base->event_ack : 0);
 }
 
 // ---- the packet
 
-// Large inputs are repeated less often, so that events keep their room.
+// In how many packets an input goes: fewer than one in a million is then lost with all of them.
+// Losses begin before they are known, so there are two more than a line without any needs.
+static uint32_t copies(const net_client* client) {
+    static const uint32_t likely[] = {655, 2072, 4135, 6554, 9106}; // of 65,536
+    _Static_assert(3 + BASE_COUNT(likely) == NET_INPUT_REDUNDANCY, "the most");
+    const uint32_t up = client->input_loss * 256, down = client->received.loss;
+    uint32_t count = 3;
+    for (uint32_t i = 0; i < BASE_COUNT(likely); i++)
+        count += (up > down ? up : down) > likely[i];
+    return client->server_reads_short ? count : NET_INPUT_REDUNDANCY;
+}
+
+// Those that the server may not have; what stays the same takes a bit. Large inputs are repeated
+// less often, so that events keep their room.
 static void fill_inputs(const net_client* client, net_input_packet* packet) {
     const uint64_t budget = 8 * (NET_STATE_BYTES_MAX - EVENT_BYTES_MAX - ENVELOPE_BYTES_MAX);
-    uint32_t count = client->input_number - client->input_floor, fitting = 0;
+    const uint32_t heard = packet->base ? packet->base->number : 0, wanted = copies(client);
+    const uint32_t floor = client->input_floor > heard ? client->input_floor : heard;
+    uint32_t count = client->input_number - floor, fitting = 0;
     if (count > NET_INPUT_REDUNDANCY) count = NET_INPUT_REDUNDANCY;
     net_input_bytes newest_first[NET_INPUT_REDUNDANCY];
     for (uint64_t used = 0; fitting < count; fitting++) {
         const net_input* input =
             &client->inputs[(client->input_number - fitting) % NET_INPUT_REDUNDANCY];
-        newest_first[fitting] = (net_input_bytes){input->payload, input->size};
-        used += net_input_packet_bits(&newest_first[fitting],
-                                      fitting ? &newest_first[fitting - 1] : NULL);
-        if (used > budget) break;
+        net_input_bytes* one = &newest_first[fitting];
+        *one = (net_input_bytes){input->payload, input->size};
+        const bool is_same = fitting > 0 && net_input_is_same(one, one - 1);
+        used += is_same ? 1 : net_input_packet_bits(one);
+        if (used > budget || (fitting >= wanted && !is_same)) break;
     }
     packet->input_count = fitting;
-    packet->input_first = client->input_number - fitting + 1;
+    packet->input_first = (fitting ? client->input_number - fitting : heard) + 1;
     for (uint32_t i = 0; i < fitting; i++)
         packet->inputs[fitting - 1 - i] = newest_first[i];
     packet->seen = client->inputs[client->input_number % NET_INPUT_REDUNDANCY].seen;
+}
+
+static net_input_packet make_packet(net_client* client) {
+    net_input_packet packet = {.seq = net_ack_sender_add(&client->sent, client->now_us)};
+    if (client->sent.has_ack)
+        packet.base = net_input_base_find(&client->said, client->sent.newest_acked);
+    fill_acks(client, &packet);
+    fill_inputs(client, &packet);
+    packet.resync_count = gather_resyncs(client, packet.resyncs);
+    if (packet.base && client->server_reads_short && net_input_packet_fits(&packet, packet.base))
+        return packet;
+    packet.base = NULL;
+    if (packet.input_count == 0) packet.input_first = 1;
+    return packet;
 }
 
 void net_client_send_inputs(net_client* client) {
@@ -216,22 +200,25 @@ void net_client_send_inputs(net_client* client) {
     Shoal__Wire__InputPacket message = SHOAL__WIRE__INPUT_PACKET__INIT;
     Shoal__Wire__GameEvent events[EVENTS_PER_PACKET_MAX];
     Shoal__Wire__GameEvent* pointers[EVENTS_PER_PACKET_MAX];
-    size_t event_bytes = 0;
+    size_t event_bytes = 0, size = 0;
     message.n_events = net_event_outbox_fill(&client->outbox, events, pointers,
                                              EVENTS_PER_PACKET_MAX, EVENT_BYTES_MAX, &event_bytes);
     message.events = pointers;
-    net_input_packet packet = {.seq = net_ack_sender_add(&client->sent, client->now_us)};
-    fill_acks(client, &packet);
-    fill_inputs(client, &packet);
-    packet.resync_count = gather_resyncs(client, packet.resyncs);
+    const net_input_packet packet = make_packet(client);
     uint8_t input[NET_STATE_BYTES_MAX - EVENT_BYTES_MAX];
     proto_bit_writer writer = proto_bit_writer_make(input, sizeof input);
     net_input_packet_write(&writer, &packet);
     BASE_ASSERT(!writer.failed);
-    message.input.data = input;
-    message.input.len = proto_bit_writer_bytes(&writer);
-    const size_t size = proto_encode(&message.base, client->packet, sizeof client->packet);
+    if (packet.base) { // the events follow
+        size = proto_bit_writer_bytes(&writer);
+        memcpy(client->packet, input, size);
+    } else {
+        message.input = (ProtobufCBinaryData){proto_bit_writer_bytes(&writer), input};
+    }
+    if (!packet.base || message.n_events > 0)
+        size += proto_encode(&message.base, client->packet + size, sizeof client->packet - size);
     BASE_ASSERT(size > 0);
+    net_input_bases_keep(&client->said, &packet);
     send_packet(client, packet.seq, size);
     client->dropped[NET_DROP_EVENT_QUEUE] += net_event_outbox_drop_unreliable(&client->outbox);
 }

@@ -103,20 +103,6 @@ typedef struct net_client_resync {
     uint32_t wait; ///< ticks until it is requested (again)
 } net_client_resync;
 
-/// What the server certainly heard. A packet marks what it says; when it is acknowledged, that need
-/// not be said again.
-typedef struct net_client_known {
-    bool has_mark, has_seq;
-    uint16_t mark_seq; ///< of the packet
-    uint16_t seq;      ///< of the newest marked packet that was acknowledged; with has_seq
-    bool has_reach, has_mark_reach;
-    uint16_t reach;      ///< oldest state packet that came since the mark
-    uint16_t mark_reach; ///< the same before it
-    uint32_t event_sent; ///< newest event_ack that was said
-    uint16_t event_seq;  ///< in this packet first
-    bool is_event_known;
-} net_client_known;
-
 /// What was not as the server has it.
 typedef struct net_client_difference {
     ecs_entity entity;          ///< NONE: not known
@@ -187,8 +173,10 @@ struct net_client {
     uint32_t varsize_ack_count;
     net_ack_sender sent;
     net_ack_receiver received;
-    net_client_known known;
-    net_ack_result acks; ///< scratch
+    net_input_bases said;    ///< packets that were sent
+    bool server_reads_short; ///< of the newest Welcome
+    uint32_t input_loss;     ///< of 256 packets, as the server reported last
+    net_ack_result acks;     ///< scratch
     net_event_outbox outbox;
     net_event_inbox inbox;
     net_input inputs[NET_INPUT_REDUNDANCY]; ///< ring by number
@@ -235,10 +223,6 @@ bool net_client_rebase(net_client* client, const Shoal__Wire__Welcome* welcome);
 
 /// Make the input of this client tick. The player must be known.
 void net_client_make_input(net_client* client);
-/// A state packet came: it has to be acknowledged.
-void net_client_record_state(net_client* client, uint16_t seq);
-/// The server acknowledged these of our packets.
-void net_client_learn_known(net_client* client, const net_ack_result* acks);
 /// Send one packet: the newest inputs, acknowledgements, events, resync requests.
 void net_client_send_inputs(net_client* client);
 

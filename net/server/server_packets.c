@@ -165,8 +165,10 @@ static bool take_events(net_server_lane* lane, net_session* session,
     return true;
 }
 
-static bool read_packet(net_server_lane* lane, const net_session* session,
-                        const Shoal__Wire__InputPacket* message, net_input_packet* packet) {
+// @return NET_ERR_STALE: a late packet, whose base is forgotten.
+static net_result read_packet(net_server_lane* lane, const net_session* session,
+                              const uint8_t* bytes, size_t size, net_input_packet* packet,
+                              const Shoal__Wire__InputPacket** message) {
     const net_session_out* out = &session->out;
     const net_input_packet_near near = {
         .has_seq = session->received.has_any,
@@ -175,18 +177,38 @@ static bool read_packet(net_server_lane* lane, const net_session* session,
         .event = out->outbox.number_next - 1,
         .input = session->inputs.newest,
         .moment = net_match_tick(lane->server->config.match) * 256,
+        .bases = &session->heard,
     };
-    proto_bit_reader reader = proto_bit_reader_make(message->input.data, message->input.len);
-    return net_input_packet_read(&reader, &near, &lane->input_store, packet) == NET_OK;
+    size_t begin = 0;
+    if (size > NET_STATE_BYTES_MAX) return NET_ERR_MALFORMED;
+    proto_bit_reader reader = proto_bit_reader_make(bytes, size);
+    const bool is_short = net_input_packet_is_short(bytes, size);
+    if (is_short) {
+        const net_result result =
+            net_input_packet_read_short(&reader, &near, &lane->input_store, packet);
+        if (result != NET_OK) return result;
+        begin = reader.offset_bits / 8;
+    }
+    *message = (const Shoal__Wire__InputPacket*)proto_codec_decode(
+        &lane->codec, &shoal__wire__input_packet__descriptor, bytes + begin, size - begin,
+        NET_STATE_BYTES_MAX - begin);
+    if (!*message || (is_short && (*message)->input.len > 0)) return NET_ERR_MALFORMED;
+    if (is_short) return NET_OK;
+    reader = proto_bit_reader_make((*message)->input.data, (*message)->input.len);
+    return net_input_packet_read(&reader, &near, &lane->input_store, packet);
 }
 
 bool net_lane_take_packet(net_server_lane* lane, net_session* session, const uint8_t* bytes,
                           size_t size) {
     const net_server* server = lane->server;
-    const Shoal__Wire__InputPacket* message = (const Shoal__Wire__InputPacket*)proto_codec_decode(
-        &lane->codec, &shoal__wire__input_packet__descriptor, bytes, size, NET_STATE_BYTES_MAX);
+    const Shoal__Wire__InputPacket* message = NULL;
     net_input_packet packet;
-    if (!message || !read_packet(lane, session, message, &packet)) {
+    const net_result result = read_packet(lane, session, bytes, size, &packet, &message);
+    if (result == NET_ERR_STALE) {
+        net_lane_drop(lane, NET_DROP_STALE, 1);
+        return true;
+    }
+    if (result != NET_OK) {
         net_session_trace_packet(server, session, server->now_us, NET_TRACE_RECEIVED, "malformed",
                                  0, size);
         return false;
@@ -201,6 +223,7 @@ bool net_lane_take_packet(net_server_lane* lane, net_session* session, const uin
     if (packet.has_event_ack && !net_event_outbox_acked(&session->out.outbox, packet.event_ack))
         return false;
     net_ack_receiver_mark(&session->received, packet.seq, server->now_us);
+    net_input_bases_keep(&session->heard, &packet);
     return take_acks(lane, session, &packet);
 }
 

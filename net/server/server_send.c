@@ -33,12 +33,12 @@
 #include <string.h>
 
 #define STATE_ENVELOPE_BYTES_MAX                                                                   \
-    52u ///< of a StatePacket without events and snapshot, at its longest
-#define EVENT_BYTES_EVERY_PACKET 88u ///< beside a snapshot of NET_SNAPSHOT_BYTES_MIN
+    55u ///< of a StatePacket without events and snapshot, at its longest
+#define EVENT_BYTES_EVERY_PACKET 85u ///< beside a snapshot of NET_SNAPSHOT_BYTES_MIN
 #define EVENT_BYTES_OTHER_PACKET 600u
 #define EVENTS_PER_PACKET_MAX 32u
 #define PROBE_EVERY_PACKETS 8u
-#define STATE_FRAME_BYTES 3u ///< tag and length of StatePacket.state
+#define STATE_FRAME_BYTES 6u ///< tag and length of StatePacket.state; input_loss
 #define HEADER_BITS_MAX ((STATE_ENVELOPE_BYTES_MAX - STATE_FRAME_BYTES) * 8u)
 #define DEAF_MS_EARLY 2000u    // who acknowledges nothing for so long gets a packet now and then
 #define DELAY_US_MAX 60000000u ///< a longer delay is sent as this one
@@ -158,6 +158,7 @@ static bool send_packet(net_server_lane* lane, net_session* session) {
     packet.events = pointers;
 
     uint16_t seq = net_ack_sender_add(&out->sent, server->out.now_us);
+    if (seq % NET_INPUT_LOSS_EVERY == 0) packet.input_loss = out->summary.input_loss;
     const net_packet_header header = make_header(server, out, seq);
     const net_send_tap* tap = server->config.tap;
     if (tap) tap->begin(lane->server, session, &header);
@@ -338,6 +339,7 @@ static void copy_summary(net_session* session) {
         .has_ack = session->received.has_any,
         .ack = session->received.newest,
         .ack_us = session->received.newest_us,
+        .input_loss = session->received.loss / 256,
         .input_used = inputs->used,
         .input_repeats = inputs->owed,
         .input_depth = inputs->count,

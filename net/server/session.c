@@ -299,6 +299,7 @@ bool net_session_welcome(net_server* server, net_session* session, net_session_s
     welcome.is_resumed = start != NET_SESSION_NEW;
     welcome.is_rebased = start == NET_SESSION_REBASED;
     welcome.is_solo = session->is_solo;
+    welcome.reads_short = true;
     welcome.is_spectator = session->is_spectator;
     welcome.epoch = server->epoch;
     welcome.standbys = (ProtobufCBinaryData){server->standby_bytes, server->standbys};

@@ -7,6 +7,7 @@
 
 #include "session/acks.h"
 #include "session/event_queue.h"
+#include "session/input_packet.h"
 #include "session/pace.h"
 #include "session/rate.h"
 
@@ -51,7 +52,8 @@ typedef struct net_session_summary {
     ecs_entity player;
     bool has_ack;
     uint16_t ack;
-    uint64_t ack_us; ///< arrival of the packet `ack`
+    uint64_t ack_us;     ///< arrival of the packet `ack`
+    uint32_t input_loss; ///< of 256 packets of the client
     uint32_t input_used, input_repeats, input_depth;
     uint64_t input_fates; ///< inputs that were not used in time
     uint32_t event_ack;
@@ -149,6 +151,7 @@ typedef struct net_session {
     char end_reason[NET_END_TEXT_BYTES]; ///< of the game; empty: none
     uint32_t report;                     ///< index of its peer report; UINT32_MAX before welcome
     net_ack_receiver received;
+    net_input_bases heard;
     net_event_inbox inbox;
     net_input_queue inputs;
     net_session_out out;

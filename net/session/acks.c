@@ -246,6 +246,15 @@ net_ack_fate net_ack_receiver_check(net_ack_receiver* recv, uint16_t seq) {
     return NET_ACK_NEW;
 }
 
+// Packets that so many later ones have overtaken count as lost: fewer do so by jitter alone.
+static void learn_loss(net_ack_receiver* recv, uint32_t ahead) {
+    for (uint32_t i = 8 + (ahead < 56 ? ahead : 56); i-- > 8;) {
+        if (i + 2 > recv->span) continue;
+        const uint32_t sample = recv->bits >> i & 1 ? 0 : 65536;
+        recv->loss = (127 * recv->loss + sample) / 128;
+    }
+}
+
 void net_ack_receiver_mark(net_ack_receiver* recv, uint16_t seq, uint64_t now_us) {
     recv->received++;
     if (!recv->has_any) {
@@ -262,6 +271,7 @@ void net_ack_receiver_mark(net_ack_receiver* recv, uint16_t seq, uint64_t now_us
         recv->newest = seq;
         recv->newest_us = now_us;
         recv->span += ahead;
+        learn_loss(recv, ahead);
         return;
     }
     uint16_t behind = (uint16_t)(recv->newest - seq);

@@ -198,7 +198,6 @@ static void strike_server(stage* at, uint8_t operation, const uint8_t* bytes, si
     case 5:
         packet = raw_client_packet(from);
         packet.seq = (uint16_t)word(bytes, size, 0);
-        packet.is_whole = word(bytes, size, 0) >> 16 & 1;
         packet.has_ack = true;
         packet.ack = (uint16_t)word(bytes, size, 1);
         packet.ack_bits = (uint64_t)word(bytes, size, 2) << 32 | word(bytes, size, 3);

@@ -208,8 +208,7 @@ void raw_client_watch(raw_client* raw, uint32_t client) {
 }
 
 net_input_packet raw_client_packet(raw_client* raw) {
-    return (net_input_packet){.is_whole = true,
-                              .seq = ++raw->seq,
+    return (net_input_packet){.seq = ++raw->seq,
                               .has_ack = raw->states > 0,
                               .ack = raw->state_seq,
                               .ack_bits = raw->state_bits,
@@ -261,7 +260,8 @@ void raw_client_event(raw_client* raw, net_input_packet packet, uint32_t number,
                                 raw_client_pack(&packet, events, 1, bytes, sizeof bytes));
 }
 
+// Neither an envelope nor a short packet, which could be a late one.
 void raw_client_garbage(raw_client* raw, net_channel channel) {
-    static const uint8_t BYTES[] = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF};
+    static const uint8_t BYTES[] = {0xFE, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF};
     (void)raw_client_send_bytes(raw, channel, BYTES, sizeof BYTES);
 }

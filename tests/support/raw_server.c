@@ -60,24 +60,42 @@ static void take_control(raw_server* raw, const net_transport_event* event) {
     }
 }
 
-static void take_input(raw_server* raw, const net_transport_event* event) {
-    const Shoal__Wire__InputPacket* packet = (const Shoal__Wire__InputPacket*)proto_codec_decode(
-        &raw->codec, &shoal__wire__input_packet__descriptor, event->bytes, event->size,
-        NET_STATE_BYTES_MAX);
+static bool read_input(raw_server* raw, const net_transport_event* event,
+                       net_input_packet_store* store, net_input_packet* input,
+                       const Shoal__Wire__InputPacket** packet) {
     // Tests send few packets: low bits are nearest to what it has.
     const net_input_packet_near near = {.has_seq = raw->packets > 0,
                                         .seq = raw->input_seq,
                                         .sent = (uint16_t)(raw->seq - 1),
                                         .input = raw->input_first,
-                                        .moment = UINT64_MAX};
+                                        .moment = UINT64_MAX,
+                                        .bases = &raw->heard};
+    size_t begin = 0;
+    proto_bit_reader reader = proto_bit_reader_make(event->bytes, event->size);
+    const bool is_short = net_input_packet_is_short(event->bytes, event->size);
+    if (is_short) {
+        if (net_input_packet_read_short(&reader, &near, store, input) != NET_OK) return false;
+        begin = reader.offset_bits / 8;
+    }
+    *packet = (const Shoal__Wire__InputPacket*)proto_codec_decode(
+        &raw->codec, &shoal__wire__input_packet__descriptor, event->bytes + begin,
+        event->size - begin, NET_STATE_BYTES_MAX);
+    if (!*packet) return false;
+    raw->input_bytes = is_short ? begin : (*packet)->input.len;
+    if (is_short) return true;
+    reader = proto_bit_reader_make((*packet)->input.data, (*packet)->input.len);
+    return net_input_packet_read(&reader, &near, store, input) == NET_OK;
+}
+
+static void take_input(raw_server* raw, const net_transport_event* event) {
+    const Shoal__Wire__InputPacket* packet = NULL;
     net_input_packet_store store;
     net_input_packet input;
-    proto_bit_reader reader = {0};
-    if (packet) reader = proto_bit_reader_make(packet->input.data, packet->input.len);
-    if (!packet || net_input_packet_read(&reader, &near, &store, &input) != NET_OK) {
+    if (!read_input(raw, event, &store, &input, &packet)) {
         raw->unreadable++;
         return;
     }
+    net_input_bases_keep(&raw->heard, &input);
     raw->packets++;
     raw->input_seq = input.seq;
     raw->has_ack = input.has_ack;
@@ -206,6 +224,7 @@ static void send_packet(raw_server* raw, raw_state state, Shoal__Wire__GameEvent
     packet.state = (ProtobufCBinaryData){proto_bit_writer_bytes(&writer), bits};
     packet.n_events = event_count;
     packet.events = events;
+    packet.input_loss = raw->input_loss;
     (void)raw_server_send(raw, NET_CHANNEL_REALTIME, &packet.base);
 }
 

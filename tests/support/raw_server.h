@@ -2,6 +2,7 @@
 /// A server without rules, for one client at a time. The test decides what it sends.
 #pragma once
 
+#include "session/input_packet.h"
 #include "session/packet_header.h"
 #include "net/transport.h"
 #include "proto/codec.h"
@@ -44,6 +45,9 @@ typedef struct raw_server {
     uint16_t ack;
     uint64_t ack_bits;
     uint32_t input_first, input_count;
+    size_t input_bytes; ///< of the newest packet, without events
+    net_input_bases heard;
+    uint32_t input_loss; ///< in state packets
     uint32_t event_ack, event_newest;
     uint32_t resyncs[8];
     uint32_t resync_count; ///< of the newest packet

@@ -117,7 +117,7 @@ const char* net_end_text(net_end end);
       "not decodable, or against the protocol; never acknowledged")                                \
     X(NET_DROP_DUPLICATE, "duplicate", true, "a packet with this number came before")              \
     X(NET_DROP_OLD, "old", false, "the number is too far back, or too far ahead to be believed")   \
-    X(NET_DROP_STALE, "stale", false, "a state packet whose bases are gone")                       \
+    X(NET_DROP_STALE, "stale", false, "a packet whose bases are gone")                             \
     X(NET_DROP_SEND, "send", false, "the transport refused to send it: lost")                      \
     /* Parts of them. */                                                                           \
     X(NET_DROP_ACK_FORGED, "ack_forged", false, "acknowledges a packet that was never sent")       \

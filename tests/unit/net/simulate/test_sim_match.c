@@ -168,3 +168,36 @@ CASE(a_join_that_no_server_writes_is_refused) {
     assert_int_equal(send_again(&self, &config, NULL, NULL, &result), NET_ERR_DAMAGED);
     play_close(&self);
 }
+
+static void expect_no_input_lost(const char* line) {
+    table t;
+    net_sim_match* sim = NULL;
+    table_open(&t, NULL, 0, 5, NET_ROLE_SERVER, false);
+    const net_sim_match_config config = {
+        .module = t.module, .match = t.match, .clients_max = 8, .link = line_of(line)};
+    assert_ok(net_sim_match_create(&config, &sim));
+    for (uint32_t i = 0; i < config.clients_max; i++) {
+        const char name[] = {(char)('a' + i), 0};
+        const net_game_player player = {.client = i + 1, .name = name, .is_bot = true};
+        assert_ok(net_sim_match_join(sim, &player));
+    }
+    for (uint32_t tick = 0; tick < 3600; tick++)
+        net_sim_match_step(sim);
+    for (uint32_t i = 0; i < config.clients_max; i++) {
+        net_live_peer live;
+        net_server* server = (net_server*)(uintptr_t)net_sim_match_server(sim);
+        assert_true(net_server_find_client(server, i + 1, &live));
+        assert_true(live.peer.inputs_received > 3500);
+        assert_int_equal(live.peer.inputs_missing, 0);
+    }
+    net_sim_match_destroy(sim);
+    table_close(&t);
+}
+
+CASE(no_input_is_lost_of_eight_players_at_five_percent_and_200_ms) {
+    expect_no_input_lost("loss=5,delay=100,jitter=15,seed=3");
+}
+
+CASE(no_input_is_lost_of_eight_players_on_a_good_line) {
+    expect_no_input_lost("delay=1,seed=4");
+}

@@ -218,56 +218,96 @@ CASE(a_mirror_reads_the_recorded_sessions) {
     free(page);
 }
 
-// A server that knows what the page says it knows reads what was written.
-static void expect_input(const char* page, const net_input_packet* input, proto_bit_reader reader) {
-    enum { TICK = 5 };
-    const net_input_packet_near near = {
-        .has_seq = true, .seq = 299, .sent = 65535, .input = 39, .moment = TICK * 256};
-    char known[LINE_BYTES_MAX];
-    assert_true(base_text_format(known, sizeof known,
-                                 "\n`seq` %u, state packet %u, input %u, tick %u.\n", near.seq,
-                                 near.sent, near.input, TICK));
-    if (!strstr(page, known)) fail_msg("the page should say:%s", known);
-    net_input_packet_store store;
-    net_input_packet back;
-    assert_ok(net_input_packet_read(&reader, &near, &store, &back));
-    assert_int_equal(back.seq, input->seq);
-    assert_int_equal(back.ack, input->ack);
-    assert_int_equal(back.ack_bits, input->ack_bits);
-    assert_int_equal(back.seen, input->seen);
-    assert_int_equal(back.input_first, input->input_first);
-    assert_int_equal(back.input_count, input->input_count);
-    for (uint32_t i = 0; i < back.input_count; i++) {
-        assert_int_equal(back.inputs[i].size, input->inputs[i].size);
-        assert_memory_equal(back.inputs[i].data, input->inputs[i].data, input->inputs[i].size);
+static void expect_input(const net_input_packet* back, const net_input_packet* input) {
+    assert_int_equal(back->seq, input->seq);
+    assert_int_equal(back->ack, input->ack);
+    assert_int_equal(back->ack_bits, input->ack_bits);
+    assert_int_equal(back->ack_delay_us, input->ack_delay_us);
+    assert_int_equal(back->seen, input->seen);
+    assert_int_equal(back->input_first, input->input_first);
+    assert_int_equal(back->input_count, input->input_count);
+    for (uint32_t i = 0; i < back->input_count; i++) {
+        assert_int_equal(back->inputs[i].size, input->inputs[i].size);
+        assert_memory_equal(back->inputs[i].data, input->inputs[i].data, input->inputs[i].size);
     }
 }
 
-// Numbers are short, and three inputs show the three forms of one.
-CASE(the_input_of_the_page_is_that_of_the_code) {
+static size_t read_line(const char* page, const char* begin, uint8_t bytes[64]) {
+    const char* at = strstr(page, begin);
+    if (!at) fail_msg("the page should have a line that begins with:%s", begin);
+    size_t size = 0;
+    unsigned byte;
+    for (at += strlen(begin); size < 64 && sscanf(at, "%2x", &byte) == 1 && *at > ' '; at += 2)
+        bytes[size++] = (uint8_t)byte;
+    return size;
+}
+
+static void expect_line(const char* page, const char* begin, const proto_bit_writer* writer) {
+    char hex[2 * NET_INPUT_PACKET_BYTES_MAX + 1] = "";
+    for (size_t i = 0; i < proto_bit_writer_bytes(writer); i++)
+        (void)snprintf(hex + 2 * i, 3, "%02x", writer->data[i]);
+    const char* at = strstr(page, begin);
+    if (!at || strncmp(at + strlen(begin), hex, strlen(hex)) != 0)
+        fail_msg("the page should say:%s%s", begin, hex);
+}
+
+// Our clients write whole and short packets, and our servers read those of earlier releases too:
+// numbers are low bits in the first, and three inputs show the three forms of one. The second is
+// coded against it.
+CASE(the_inputs_of_the_page_are_those_of_the_code) {
     static const uint8_t newest[] = {0x08, 0x05, 0x10, 0x01}, other[] = {0x08, 0x03, 0x10, 0x01};
+    static const uint8_t turned[] = {0x08, 0x06, 0x18, 0x02};
+    enum { TICK = 7 };
+    static net_input_bases kept;
+    const net_input_packet_near near = {.has_seq = true,
+                                        .seq = 299,
+                                        .sent = 65535,
+                                        .input = 39,
+                                        .moment = TICK * 256,
+                                        .bases = &kept};
     const net_input_packet input = {.seq = 300,
-                                    .has_ack = true,
                                     .ack = 65535,
                                     .ack_bits = 5,
-                                    .ack_reach = 3,
                                     .ack_delay_us = 9 * NET_PACKET_HEADER_DELAY_US,
                                     .input_first = 38,
                                     .input_count = 3,
                                     .inputs = {{other, 4}, {newest, 4}, {newest, 4}},
                                     .seen = 1000};
-    uint8_t bits[NET_INPUT_PACKET_BYTES_MAX], bytes[64];
-    proto_bit_writer writer = proto_bit_writer_make(bits, sizeof bits);
-    net_input_packet_write(&writer, &input);
-    Shoal__Wire__InputPacket packet = SHOAL__WIRE__INPUT_PACKET__INIT;
-    packet.input = (ProtobufCBinaryData){proto_bit_writer_bytes(&writer), bits};
-    const size_t size = shoal__wire__input_packet__pack(&packet, bytes);
-    char hex[2 * sizeof bytes + 1], line[LINE_BYTES_MAX];
-    for (size_t i = 0; i < size; i++)
-        (void)snprintf(hex + 2 * i, 3, "%02x", bytes[i]);
-    assert_true(base_text_format(line, sizeof line, "\ninput seq=300 hex=%s\n", hex));
     char* page = page_read();
-    if (!strstr(page, line)) fail_msg("the page should say:%s", line);
-    expect_input(page, &input, proto_bit_reader_make(bits, proto_bit_writer_bytes(&writer)));
+    char known[LINE_BYTES_MAX];
+    assert_true(base_text_format(known, sizeof known,
+                                 "\n`seq` %u, state packet %u, input %u, tick %u.\n", near.seq,
+                                 near.sent, near.input, TICK));
+    if (!strstr(page, known)) fail_msg("the page should say:%s", known);
+    uint8_t bytes[64];
+    const size_t size = read_line(page, "\ninput seq=300 hex=", bytes);
+    Shoal__Wire__InputPacket* packet = shoal__wire__input_packet__unpack(NULL, size, bytes);
+    assert_non_null(packet);
+    proto_bit_reader reader = proto_bit_reader_make(packet->input.data, packet->input.len);
+    net_input_packet_store store;
+    net_input_packet back;
+    assert_ok(net_input_packet_read(&reader, &near, &store, &back));
+    expect_input(&back, &input);
+    net_input_bases_keep(&kept, &back);
+    shoal__wire__input_packet__free_unpacked(packet, NULL);
+
+    const net_input_packet next = {.base = net_input_base_find(&kept, 300),
+                                   .seq = 302,
+                                   .has_ack = true,
+                                   .ack = 2,
+                                   .ack_bits = 3,
+                                   .ack_reach = 2,
+                                   .ack_delay_us = 9 * NET_PACKET_HEADER_DELAY_US,
+                                   .input_first = 41,
+                                   .input_count = 2,
+                                   .inputs = {{newest, 4}, {turned, 4}},
+                                   .seen = 1515};
+    uint8_t bits[NET_INPUT_PACKET_BYTES_MAX];
+    proto_bit_writer writer = proto_bit_writer_make(bits, sizeof bits);
+    net_input_packet_write(&writer, &next);
+    expect_line(page, "\nshort seq=302 hex=", &writer);
+    reader = proto_bit_reader_make(bits, proto_bit_writer_bytes(&writer));
+    assert_ok(net_input_packet_read_short(&reader, &near, &store, &back));
+    expect_input(&back, &next);
     free(page);
 }
