@@ -24,7 +24,7 @@
 
 enum {
     EPOCH_PACKETS = 6, // acknowledged packets until the next epoch; fewer for the first ones
-    EPOCHS_EARLY = 24, // that learn all they can: training takes as long as coding
+    EPOCHS_EARLY = 16, // that learn all they can: training takes as long as coding
     EPOCH_SAMPLES_EARLY = 2560,
     // Statistics that have learned change slowly: the bytes are the same.
     EPOCH_PACKETS_LATE = 12,
