@@ -153,7 +153,7 @@ static uint64_t hash_of(tape_key key) {
 }
 
 static const solo_tape* find_tape(const net_solo_tapes* tapes, tape_key key,
-                                  const proto_solo_model* model) {
+                                  proto_solo_coder* coder) {
     uint32_t cursor = 0, at, taken = 0;
     bool is_asked = false;
     while ((at = base_table_next(&tapes->table, hash_of(key), &cursor)) != BASE_TABLE_NONE) {
@@ -161,7 +161,7 @@ static const solo_tape* find_tape(const net_solo_tapes* tapes, tape_key key,
         if (!is_of(tape, key)) continue;
         // The guesses themselves are those of the key.
         if (!is_asked)
-            taken = proto_solo_take_guesses(model, &tapes->words[tape->first], tape->guess_count);
+            taken = proto_solo_take_guesses(coder, &tapes->words[tape->first], tape->guess_count);
         is_asked = true;
         if (tape->taken == taken) return tape;
     }
@@ -427,7 +427,7 @@ static void code_update(net_solo_sender* sender, const net_repl_state* repl,
                           third.base_classes == key.base_classes &&
                           proto_solo_is_alone(&sender->model, name, layout, key.d > 0);
     const tape_key its_key = tape_key_of(&key, third_age);
-    const solo_tape* tape = has_tape ? find_tape(lane->solo_tapes, its_key, &sender->model) : NULL;
+    const solo_tape* tape = has_tape ? find_tape(lane->solo_tapes, its_key, coder) : NULL;
     if (tape) {
         if (may_third) code_has_third(sender, repl, slot, tape->has_third);
         play_tape(lane->solo_tapes, tape, coder);

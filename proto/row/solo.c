@@ -32,6 +32,7 @@ enum {
     CODE_BYTES = 4,
     PIECE_BITS = 8, // bits without statistics that are coded together
     CHANCE_EVEN = 1 << 15,
+    LINE_WORDS = 8, // of the processor's caches
     HEAD_ONE = 1 << 4,
     NEAR_FIRST = 256, // trust in neighbours
     NEAR_MOST = 1024,
@@ -329,6 +330,9 @@ void proto_solo_begin_sample(proto_solo_coder* coder, const proto_solo_model* mo
                              proto_solo_sample* samples, uint32_t capacity) {
     if (model->version == 0 || coder->model != model || coder->known_version != model->version)
         memset(coder->known, 0, sizeof coder->known);
+    else
+        for (uint32_t i = 0; i < BASE_COUNT(coder->known); i += LINE_WORDS)
+            __builtin_prefetch(&coder->known[i]); // another session's were asked since then
     coder->known_version = model->version;
     coder->model = model;
     coder->mode = PROTO_SOLO_SAMPLE;
@@ -568,7 +572,7 @@ uint32_t proto_solo_chance(const proto_solo_model* model, uint32_t field, uint64
 }
 
 bool proto_solo_expects(proto_solo_coder* coder, uint32_t field, uint64_t situation) {
-    bool is_likely = proto_solo_chance(coder->model, field, situation) > CHANCE_EVEN;
+    bool is_likely = known_fact(coder, field, situation) > CHANCE_EVEN;
     if (coder->tape) add_guess(coder->tape, field, situation, is_likely);
     return is_likely;
 }
@@ -595,12 +599,10 @@ void proto_solo_record(proto_solo_coder* coder, proto_solo_tape* tape) {
     tape->is_whole = true;
 }
 
-uint32_t proto_solo_take_guesses(const proto_solo_model* model, const uint64_t* guesses,
-                                 uint32_t count) {
+uint32_t proto_solo_take_guesses(proto_solo_coder* coder, const uint64_t* guesses, uint32_t count) {
     uint32_t taken = 0;
     for (uint32_t i = 0; i < count; i++)
-        taken |= (uint32_t)(proto_solo_chance(model, PROTO_SOLO_OTHER, guesses[i]) > CHANCE_EVEN)
-                 << i;
+        taken |= (uint32_t)(known_fact(coder, PROTO_SOLO_OTHER, guesses[i]) > CHANCE_EVEN) << i;
     return taken;
 }
 

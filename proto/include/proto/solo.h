@@ -165,8 +165,7 @@ bool proto_solo_is_alone(const proto_solo_model* model, uint32_t template_,
 /// Record the next row. `tape` is borrowed until the call with NULL, which ends it.
 void proto_solo_record(proto_solo_coder* coder, proto_solo_tape* tape);
 /// Which guesses of a tape are taken by these statistics, a bit for each.
-uint32_t proto_solo_take_guesses(const proto_solo_model* model, const uint64_t* guesses,
-                                 uint32_t count);
+uint32_t proto_solo_take_guesses(proto_solo_coder* coder, const uint64_t* guesses, uint32_t count);
 /// Code a row from the words of its tape: as proto_solo_row, when the same guesses are taken.
 void proto_solo_play(proto_solo_coder* coder, const uint64_t* words, uint32_t count);
 
