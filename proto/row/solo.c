@@ -32,6 +32,7 @@ enum {
     CODE_BYTES = 4,
     PIECE_BITS = 8, // bits without statistics that are coded together
     CHANCE_EVEN = 1 << 15,
+    RANGE_LEAST = 1 << 24,
     LINE_WORDS = 8, // of the processor's caches
     HEAD_ONE = 1 << 4,
     NEAR_FIRST = 256, // trust in neighbours
@@ -132,6 +133,14 @@ static inline uint32_t expect_fact(const proto_solo_model* model, contexts* c, u
     return squash(sum >> 14);
 }
 
+static BASE_NOINLINE uint32_t learn_fact(const proto_solo_model* model, uint64_t* known,
+                                         uint64_t tag, uint32_t field, uint64_t situation) {
+    contexts c;
+    const uint32_t chance = expect_fact(model, &c, field, situation);
+    *known = tag | chance;
+    return chance;
+}
+
 // As expect_fact, by heart where it can. An entry is a key and its chance, which is never 0. An odd
 // factor gives each key a number of its own; its upper bits are the entry's place.
 static inline uint32_t known_fact(proto_solo_coder* coder, uint32_t field, uint64_t situation) {
@@ -139,12 +148,10 @@ static inline uint32_t known_fact(proto_solo_coder* coder, uint32_t field, uint6
     const uint64_t key = (situation << FIELD_SHIFT | field) * UINT64_C(0xd6e8feb86659fd93);
     uint64_t* known = &coder->known[key >> TAG_BITS & row_mask(PROTO_SOLO_KNOWN_BITS)];
     const uint64_t tag = (key & row_mask(TAG_BITS)) << CHANCE_BITS;
-    uint64_t chance = *known ^ tag;
-    if (chance - 1 < row_mask(CHANCE_BITS)) return (uint32_t)chance;
-    contexts c;
-    chance = expect_fact(coder->model, &c, field, situation);
-    *known = tag | chance;
-    return (uint32_t)chance;
+    const uint64_t chance = *known ^ tag;
+    return chance - 1 < row_mask(CHANCE_BITS)
+               ? (uint32_t)chance
+               : learn_fact(coder->model, known, tag, field, situation);
 }
 
 static uint16_t next_fact(uint32_t fact, bool is_true) {
@@ -201,7 +208,7 @@ typedef struct mix {
     uint32_t weights[PROTO_SOLO_CONTEXTS];
 } mix;
 
-static mix one_table(const uint16_t* table, uint32_t symbols) {
+static inline mix one_table(const uint16_t* table, uint32_t symbols) {
     return (mix){.count = 1, .symbols = symbols, .tables = {table}, .weights = {WEIGHT_ONE}};
 }
 
@@ -210,7 +217,7 @@ static uint32_t trust_of(const uint16_t* table) {
     return seen == 0 ? 0 : seen < 4 ? 1 : seen < 9 ? 2 : 3;
 }
 
-static mix find_tables(const proto_solo_model* model, uint32_t field, uint64_t situation) {
+static inline mix find_tables(const proto_solo_model* model, uint32_t field, uint64_t situation) {
     mix m = {.count = PROTO_SOLO_CONTEXTS, .symbols = PROTO_SOLO_SYMBOLS};
     for (uint32_t i = 0; i < PROTO_SOLO_CONTEXTS; i++)
         m.tables[i] = model->tables[i][find_fact(i, field, situation) >> 1];
@@ -224,7 +231,7 @@ static mix find_tables(const proto_solo_model* model, uint32_t field, uint64_t s
 }
 
 // Where a symbol begins, in 2^-15.
-static uint32_t begin_of(const mix* m, uint32_t symbol) {
+static inline uint32_t begin_of(const mix* m, uint32_t symbol) {
     if (symbol == 0) return 0;
     if (symbol == m->symbols) return 1u << TOTAL_BITS;
     uint32_t sum = 0;
@@ -285,11 +292,8 @@ static uint32_t next_byte(proto_solo_coder* coder) {
     return byte;
 }
 
-// The range was narrowed; it begins `above` what it began with.
-static void narrow(proto_solo_coder* coder, uint32_t above) {
-    coder->low += above;
-    coder->code -= above;
-    while (coder->range < 1u << 24) {
+static BASE_NOINLINE void widen(proto_solo_coder* coder) {
+    while (coder->range < RANGE_LEAST) {
         coder->range <<= 8;
         if (coder->mode == PROTO_SOLO_WRITE)
             shift_low(coder);
@@ -298,7 +302,14 @@ static void narrow(proto_solo_coder* coder, uint32_t above) {
     }
 }
 
-static bool code_bit(proto_solo_coder* coder, uint32_t chance, bool bit) {
+// The range was narrowed; it begins `above` what it began with.
+static inline void narrow(proto_solo_coder* coder, uint32_t above) {
+    coder->low += above;
+    coder->code -= above;
+    if (coder->range < RANGE_LEAST) widen(coder);
+}
+
+static inline bool code_bit(proto_solo_coder* coder, uint32_t chance, bool bit) {
     uint32_t bound = (coder->range >> 16) * chance;
     if (coder->mode == PROTO_SOLO_READ) bit = coder->code < bound;
     coder->range = bit ? bound : coder->range - bound;
@@ -404,7 +415,7 @@ static uint64_t code_bits(proto_solo_coder* coder, uint64_t value, uint32_t coun
     return result;
 }
 
-static uint32_t code_symbol(proto_solo_coder* coder, const mix* m, uint32_t symbol) {
+static inline uint32_t code_symbol(proto_solo_coder* coder, const mix* m, uint32_t symbol) {
     coder->range >>= TOTAL_BITS;
     uint32_t begin, end;
     if (coder->mode == PROTO_SOLO_READ) {
@@ -428,7 +439,7 @@ static uint32_t code_symbol(proto_solo_coder* coder, const mix* m, uint32_t symb
 // ---- numbers ----
 
 static uint32_t length_of(uint64_t size) {
-    return size == 0 ? 0 : 64 - (uint32_t)__builtin_clzll(size);
+    return 64 - (uint32_t)__builtin_clzll(size);
 }
 
 // The modelled part of a number that is not 0, 12 bits: length (6; 64 is 0), sign, three bits below
@@ -471,12 +482,11 @@ static uint32_t code_length(proto_solo_coder* coder, uint32_t field, uint32_t le
     return LENGTH_MOST;
 }
 
-static number_head code_head(proto_solo_coder* coder, uint32_t field, uint64_t situation,
-                             number_head head) {
+// Of a number that is not 0.
+static BASE_NOINLINE number_head code_head(proto_solo_coder* coder, uint32_t field,
+                                           uint64_t situation, number_head head) {
     const proto_solo_model* model = coder->model;
-    uint32_t chance = known_fact(coder, field, situation);
-    if (!code_bit(coder, chance, head.length > 0)) return (number_head){.length = 0};
-    chance = known_fact(coder, field + PROTO_SOLO_FIELDS, situation);
+    uint32_t chance = known_fact(coder, field + PROTO_SOLO_FIELDS, situation);
     head.sign = code_bit(coder, chance, head.sign);
     if (is_state(field)) return (number_head){.length = 1, .sign = head.sign};
     mix m = find_tables(model, field, situation);
@@ -528,8 +538,12 @@ static void add_guess(proto_solo_tape* tape, uint32_t field, uint64_t situation,
 }
 
 // Code the head of a number, and the lowest bits of its size. @return those bits.
-static uint64_t code_parts(proto_solo_coder* coder, uint32_t field, uint64_t situation,
-                           number_head* head, uint64_t size) {
+static inline uint64_t code_parts(proto_solo_coder* coder, uint32_t field, uint64_t situation,
+                                  number_head* head, uint64_t size) {
+    const uint32_t chance = known_fact(coder, field, situation);
+    const bool is_fact = code_bit(coder, chance, head->length > 0);
+    if (!is_fact) *head = (number_head){.length = 0};
+    if (!is_fact) return 0;
     *head = code_head(coder, field, situation, *head);
     uint32_t low = low_bits(head);
     return low > 0 ? code_bits(coder, size & (row_mask(low + 1) >> 1), low) : 0;
@@ -545,10 +559,15 @@ int64_t proto_solo_number(proto_solo_coder* coder, uint32_t field, uint64_t situ
     bool is_read = coder->mode == PROTO_SOLO_READ;
     if (coder->mode != PROTO_SOLO_SAMPLE) count_number(coder);
     if (is_read && coder->failed) return 0;
-    uint64_t size = is_read ? 0 : row_magnitude(value);
-    number_head head = {.length = length_of(size), .sign = value < 0};
-    uint32_t low = low_bits(&head);
-    head.high = (uint32_t)(low > 0 ? size >> low : size << (HEAD_BITS - head.length)) & 7;
+    uint64_t size = 0;
+    number_head head = {.length = 0};
+    uint32_t low = 0;
+    if (!is_read && value != 0) {
+        size = row_magnitude(value);
+        head = (number_head){.length = length_of(size), .sign = value < 0};
+        low = low_bits(&head);
+        head.high = (uint32_t)(low > 0 ? size >> low : size << (HEAD_BITS - head.length)) & 7;
+    }
     uint32_t told = pack_head(&head);
     if (coder->tape) {
         add_word(coder->tape, pack_sample(field, situation, told));
