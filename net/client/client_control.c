@@ -429,6 +429,7 @@ static void receive_info(net_client* client, const Shoal__Wire__Info* info) {
     client->info.players_max = info->players_max;
     client->info.spectators = info->spectators;
     client->info.spectators_max = info->spectators_max;
+    client->refused_ms = info->retry_ms;
 }
 
 static void receive_refused(net_client* client, const Shoal__Wire__Refused* refused) {
@@ -437,8 +438,8 @@ static void receive_refused(net_client* client, const Shoal__Wire__Refused* refu
     (void)base_shown_copy(client->refusal_text, sizeof client->refusal_text, refused->text);
     (void)base_shown_copy(client->refusal_game, sizeof client->refusal_game, refused->game);
     bool is_resuming = client->phase == NET_CLIENT_RESUMING && client->mirror;
-    if (refused->retry_ms > 0 && client->config.is_bot && client->phase == NET_CLIENT_GREETING) {
-        net_client_greet_later(client, refused->retry_ms);
+    if (client->refused_ms > 0 && client->config.is_bot && client->phase == NET_CLIENT_GREETING) {
+        net_client_greet_later(client, client->refused_ms);
         return;
     }
     if (is_resuming)

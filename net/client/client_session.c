@@ -159,6 +159,7 @@ void net_client_greet_later(net_client* client, uint32_t after_ms) {
     net_client_set_phase(client, NET_CLIENT_CONNECTING, "refused");
     drop_connection(client);
     client->is_reached = false;
+    client->refused_ms = 0;
     client->started_us = client->now_us + after_ms * UINT64_C(1000);
 }
 

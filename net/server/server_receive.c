@@ -26,7 +26,6 @@ static void send_refused(net_server* server, net_session* session,
     Shoal__Wire__Refused refused = SHOAL__WIRE__REFUSED__INIT;
     refused.reason = reason;
     refused.text = (char*)(uintptr_t)text; // encoding only reads it
-    refused.retry_ms = session->retry_ms;
     refused.game = (char*)(uintptr_t)net_match_get_config(server->config.match)->module->game->name;
     (void)net_session_send_control(server, session, &refused.base);
     net_transport* transport = server->config.transport;
@@ -42,16 +41,21 @@ static void refuse_client(net_server* server, net_session* session,
     net_session_report_refused(server, session, text);
 }
 
-// A client that names no game asks for it. It loads the game and comes back, or shows a list of
-// servers.
-static void answer_question(net_server* server, net_session* session, const char* text) {
+static void send_info(net_server* server, net_session* session) {
     Shoal__Wire__Info info = SHOAL__WIRE__INFO__INIT;
     info.players = server->player_count;
     info.players_max = server->config.clients_max;
     if (server->config.is_following) info.players = info.players_max = server->followed_count;
     info.spectators = server->spectator_count;
     info.spectators_max = server->config.spectators_max;
+    info.retry_ms = session->retry_ms;
     (void)net_session_send_control(server, session, &info.base);
+}
+
+// A client that names no game asks for it. It loads the game and comes back, or shows a list of
+// servers.
+static void answer_question(net_server* server, net_session* session, const char* text) {
+    send_info(server, session);
     send_refused(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_GAME, text);
 }
 
@@ -70,6 +74,7 @@ static void accept_or_refuse(net_server* server, net_session* session) {
     net_refusal refusal = {.reason = SHOAL__WIRE__REFUSED_REASON__REFUSED_NONE};
     net_server_check_join(server, session, same != NULL, &refusal);
     if (refusal.reason != SHOAL__WIRE__REFUSED_REASON__REFUSED_NONE) {
+        if (session->retry_ms > 0) send_info(server, session);
         refuse_client(server, session, refusal.reason, refusal.text);
         return;
     }

@@ -130,7 +130,7 @@ TABLE_ROWS(a_player_opens_five_sessions_in_ten_seconds, kind, 2, .seed = 4,
     assert_true(raw_joins(at, raw[0]));
 }
 
-// Eight of one address; a person is told, and may decide.
+// Eight bots of one address. A person reads it, and may decide.
 TABLE_ROWS(bots_that_are_too_many_at_once_come_in_later, is_person, 2, .seed = 4,
            .server.clients_per_address_max = 20) {
     enum { ALL = 8 };
