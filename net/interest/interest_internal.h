@@ -23,7 +23,7 @@ typedef enum net_interest_list {
     NET_INTEREST_LIST_GROUPED, ///< clients of its groups see the entity
 } net_interest_list;
 
-/// The state of an index, in one cache line. Its position is in the grid.
+/// The state of an index, in one cache line.
 typedef struct net_interest_place {
     const net_row_template* row_template; ///< NULL: no replicated entity is here
     net_interest_facts facts;
@@ -33,14 +33,16 @@ typedef struct net_interest_place {
 } net_interest_place;
 _Static_assert(sizeof(net_interest_place) <= 64, "a query looks at one line per member");
 
-/// What describing a scope member needs. Apart from the place, since each query reads it for each
-/// member.
+/// What each query reads of each member, apart from the place: two are in a cache line.
 typedef struct net_interest_traits {
+    uint32_t stamp; ///< step of the last change or movement
+    float at[3];    ///< with a position
     uint32_t owner, team, together;
     uint16_t classes; ///< that the template uses
     uint8_t importance;
     bool has_position;
 } net_interest_traits;
+_Static_assert(sizeof(net_interest_traits) == 32, "none is in two lines");
 
 /// A client, in a slot that does not move.
 typedef struct net_interest_client {
@@ -84,11 +86,9 @@ typedef struct net_interest_verdict {
 
 /// Scratch of a gathering: the state of one index.
 enum {
-    NET_INTEREST_IN = 1,
-    NET_INTEREST_NEVER = 2,
-    NET_INTEREST_ANSWERED = 4,
-    NET_INTEREST_MEMBER = 8,
-    NET_INTEREST_GROUP = 16, ///< of a list's first entity: the whole list was added
+    NET_INTEREST_NEVER = 1,
+    NET_INTEREST_ANSWERED = 2,
+    NET_INTEREST_GROUP = 4, ///< of a list's first entity: the whole list was added
 };
 typedef struct net_interest_mark {
     uint32_t stamp;   ///< of the gathering; another one: nothing is known
@@ -118,7 +118,7 @@ typedef struct net_interest_scratch {
     net_interest_mark* marks; ///< [index]
     uint32_t* inside;         ///< indices that the gathering found, in order of finding
     uint32_t mark_capacity, inside_capacity, inside_count, stamp;
-    base_bitset entering; ///< [index]
+    base_bitset found; ///< [index]: is in `inside`; at last: and no member
     net_interest_entity *enter, *changed_to;
     uint32_t *leave, *changed;
     uint32_t enter_capacity, leave_capacity, changed_capacity, changed_to_capacity;
@@ -136,8 +136,7 @@ struct net_interest {
     // entities
     net_interest_place* places;  ///< [index]
     net_interest_traits* traits; ///< [index]
-    uint32_t* stamps;            ///< [index]: step of the last change or movement
-    uint32_t place_capacity, trait_capacity, stamp_capacity, index_end;
+    uint32_t place_capacity, trait_capacity, index_end;
     /// Sum over all steps of the longest way that an entity went in the step, jumps apart.
     double travelled;
     float stride2;                                   ///< square of the longest way in this step
@@ -228,9 +227,9 @@ static inline void net_interest_note_query(const net_interest* interest,
     client->queried_step = interest->step;
     client->travelled = interest->travelled;
 }
-/// Position of a place, which must be in use. NULL when the rules have no radius.
+/// Position of a place that has one.
 static inline const float* net_interest_at(const net_interest* interest, uint32_t index) {
-    return interest->has_grids ? interest->entities.spots[index].at : NULL;
+    return interest->traits[index].at;
 }
 
 // interest_query.c
@@ -239,8 +238,6 @@ static inline const float* net_interest_at(const net_interest* interest, uint32_
 uint32_t net_interest_find_order(const net_interest* interest, uint32_t client);
 /// NULL when there is no such client.
 net_interest_client* net_interest_find(const net_interest* interest, uint32_t client);
-net_interest_traits net_interest_get_traits(const net_row_template* row_template,
-                                            const net_interest_facts* facts);
 /// Begin a gathering: no entity is in it.
 void net_interest_mark_begin(net_interest_scratch* scratch);
 static inline net_interest_mark* net_interest_get_mark(net_interest_scratch* scratch,
@@ -249,14 +246,17 @@ static inline net_interest_mark* net_interest_get_mark(net_interest_scratch* scr
     if (mark->stamp != scratch->stamp) *mark = (net_interest_mark){.stamp = scratch->stamp};
     return mark;
 }
+/// Was an entity added to the gathering?
+static inline bool net_interest_is_found(const net_interest_scratch* scratch, uint32_t index) {
+    return scratch->found.words[index >> 6] >> (index & 63) & 1;
+}
 /// Add an entity to the gathering, unless it is there already or must not be.
-static inline net_interest_mark* net_interest_include(net_interest_scratch* scratch,
-                                                      uint32_t index) {
-    net_interest_mark* mark = net_interest_get_mark(scratch, index);
-    if (mark->state & (NET_INTEREST_IN | NET_INTEREST_NEVER)) return mark;
-    mark->state |= NET_INTEREST_IN;
+static inline void net_interest_include(net_interest_scratch* scratch, uint32_t index) {
+    const net_interest_mark* mark = &scratch->marks[index];
+    const bool is_never = mark->stamp == scratch->stamp && mark->state & NET_INTEREST_NEVER;
+    if (is_never || net_interest_is_found(scratch, index)) return;
+    scratch->found.words[index >> 6] |= UINT64_C(1) << (index & 63);
     scratch->inside[scratch->inside_count++] = index;
-    return mark;
 }
 /// Index of the client's player; 0 when the client has none that is replicated.
 static inline uint32_t net_interest_player_index(const net_interest* interest,

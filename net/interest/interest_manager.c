@@ -36,7 +36,7 @@ static bool init_scratch(net_interest* made) {
     if (made->config.lanes == 0) made->config.lanes = 1;
     made->scratch = base_allocate_zero(allocator, made->config.lanes * sizeof *made->scratch);
     for (uint32_t i = 0; made->scratch && i < made->config.lanes; i++)
-        base_bitset_init(&made->scratch[i].entering, allocator);
+        base_bitset_init(&made->scratch[i].found, allocator);
     return made->scratch != NULL;
 }
 
@@ -87,7 +87,7 @@ static void deinit_scratch(net_interest* interest) {
         BASE_ARRAY_RELEASE(allocator, scratch->leave, scratch->leave_capacity);
         BASE_ARRAY_RELEASE(allocator, scratch->changed, scratch->changed_capacity);
         BASE_ARRAY_RELEASE(allocator, scratch->changed_to, scratch->changed_to_capacity);
-        base_bitset_deinit(&scratch->entering);
+        base_bitset_deinit(&scratch->found);
     }
     base_release(allocator, interest->scratch, interest->config.lanes * sizeof *interest->scratch);
 }
@@ -101,7 +101,6 @@ void net_interest_destroy(net_interest* interest) {
     } blocks[] = {
         {interest->places, interest->place_capacity * sizeof *interest->places},
         {interest->traits, interest->trait_capacity * sizeof *interest->traits},
-        {interest->stamps, interest->stamp_capacity * sizeof *interest->stamps},
         {interest->loose, interest->loose_capacity * sizeof *interest->loose},
         {interest->grouped, interest->grouped_capacity * sizeof *interest->grouped},
         {interest->clients, interest->client_capacity * sizeof *interest->clients},
@@ -136,7 +135,7 @@ static bool reserve_scratch(const net_interest* interest, net_interest_scratch* 
     const base_allocator* allocator = interest->config.allocator;
     return BASE_ARRAY_RESERVE(allocator, scratch->marks, scratch->mark_capacity, room) &&
            BASE_ARRAY_RESERVE(allocator, scratch->inside, scratch->inside_capacity, room) &&
-           base_bitset_reserve(&scratch->entering, room);
+           base_bitset_reserve(&scratch->found, room);
 }
 
 static bool reserve_index(net_interest* interest, uint32_t index) {
@@ -146,7 +145,6 @@ static bool reserve_index(net_interest* interest, uint32_t index) {
         return false;
     uint32_t room = interest->place_capacity;
     bool ok = BASE_ARRAY_RESERVE(allocator, interest->traits, interest->trait_capacity, room) &&
-              BASE_ARRAY_RESERVE(allocator, interest->stamps, interest->stamp_capacity, room) &&
               BASE_ARRAY_RESERVE(allocator, interest->loose, interest->loose_capacity, room) &&
               BASE_ARRAY_RESERVE(allocator, interest->grouped, interest->grouped_capacity, room) &&
               (!interest->has_grids || net_interest_grid_reserve(&interest->entities, room)) &&
@@ -183,6 +181,23 @@ static void list_place(net_interest* interest, uint32_t index, net_interest_list
     list[(*count)++] = index;
 }
 
+static void put_at(net_interest* interest, uint32_t index, const float at[3]) {
+    memcpy(interest->traits[index].at, at, sizeof interest->traits[index].at);
+    net_interest_grid_put(&interest->entities, index, at, interest->step);
+}
+
+static void describe(net_interest_traits* traits, const net_row_template* row_template,
+                     const net_interest_facts* facts) {
+    BASE_ASSERT(row_template && row_template->importance >= 1);
+    traits->owner = facts->owner;
+    traits->team = facts->team;
+    traits->together = facts->together;
+    traits->classes =
+        (uint16_t)(row_template->class_mask | row_template->varsize_mask | 1u << NET_CLASS_PUBLIC);
+    traits->importance = (uint8_t)row_template->importance;
+    traits->has_position = facts->has_position;
+}
+
 // Put a place into every order that finds it by its facts. @return false when memory ran out.
 static bool file_place(net_interest* interest, uint32_t index, const float at[3]) {
     BASE_ASSERT(index < interest->index_end);
@@ -193,10 +208,11 @@ static bool file_place(net_interest* interest, uint32_t index, const float at[3]
     if (is_there && facts->groups) kind = NET_INTEREST_LIST_GROUPED;
     if (is_there && net_interest_is_loose(facts)) kind = NET_INTEREST_LIST_LOOSE;
     list_place(interest, index, kind);
-    interest->moved_step = interest->stamps[index] = interest->step;
-    if (is_there) interest->traits[index] = net_interest_get_traits(place->row_template, facts);
+    net_interest_traits* traits = &interest->traits[index];
+    interest->moved_step = traits->stamp = interest->step;
+    if (is_there) describe(traits, place->row_template, facts);
     if (is_there && facts->has_position)
-        net_interest_grid_put(&interest->entities, index, at, interest->step);
+        put_at(interest, index, at);
     else if (interest->has_grids)
         net_interest_grid_remove(&interest->entities, index, interest->step);
     if (interest->rules.owner &&
@@ -272,8 +288,9 @@ static net_interest_place* find_place_of(net_interest* interest, ecs_entity hand
 static void note_way(net_interest* interest, uint32_t index, const float at[3]) {
     const net_interest_grid* grid = &interest->entities;
     const float stride = interest->rules.radius * NET_INTEREST_STRIDE;
-    const float way2 =
-        grid->buckets[index] ? net_interest_distance2(grid->spots[index].at, at) : __builtin_inff();
+    const float way2 = grid->buckets[index]
+                           ? net_interest_distance2(net_interest_at(interest, index), at)
+                           : __builtin_inff();
     if (way2 <= interest->stride2) return;
     if (way2 <= stride * stride)
         interest->stride2 = way2;
@@ -290,8 +307,8 @@ static void take_moved(net_interest* interest, ecs_entity handle) {
         net_interest_position_read(&interest->rules, interest->config.world, handle, at)) {
         const uint32_t index = ecs_entity_index(handle);
         note_way(interest, index, at);
-        net_interest_grid_put(&interest->entities, index, at, interest->step);
-        interest->moved_step = interest->stamps[index] = interest->step;
+        put_at(interest, index, at);
+        interest->moved_step = interest->traits[index].stamp = interest->step;
     }
 }
 
@@ -739,8 +756,8 @@ static void validate_place(const net_interest* interest, uint32_t index) {
     BASE_ASSERT(is_there == (place->handle != ECS_ENTITY_NONE));
     BASE_ASSERT(!is_there || ecs_entity_index(place->handle) == index);
     BASE_ASSERT((net_interest_list)(place->listed & 3) == wanted_list(place));
-    BASE_ASSERT(interest->stamps[index] <= interest->step &&
-                (!is_there || interest->stamps[index]));
+    BASE_ASSERT(interest->traits[index].stamp <= interest->step &&
+                (!is_there || interest->traits[index].stamp));
     bool is_in_grid = is_there && place->facts.has_position;
     if (interest->has_grids) BASE_ASSERT((interest->entities.buckets[index] != 0) == is_in_grid);
     if (interest->rules.owner)

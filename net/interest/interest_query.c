@@ -19,8 +19,6 @@
 
 #include <string.h>
 
-#define MEMBERS_AHEAD 8u // members whose traits are prefetched: they lie far from each other
-
 // ---- finding members ----
 
 static void mark_verdicts(const net_interest* interest, net_interest_scratch* scratch,
@@ -33,7 +31,7 @@ static void mark_verdicts(const net_interest* interest, net_interest_scratch* sc
         mark->classes = verdict[i].classes;
         if (verdict[i].relevance == NET_RELEVANT_NEVER) mark->state |= NET_INTEREST_NEVER;
         if (verdict[i].relevance == NET_RELEVANT_ALWAYS)
-            (void)net_interest_include(scratch, verdict[i].index);
+            net_interest_include(scratch, verdict[i].index);
     }
 }
 
@@ -42,7 +40,7 @@ static bool stays(const net_interest* interest, const net_interest_scratch* scra
                   net_interest_client* client, const net_interest_entity* member) {
     const net_interest_mark* mark = &scratch->marks[member->index];
     uint32_t state = mark->stamp == scratch->stamp ? mark->state : 0;
-    if (state & NET_INTEREST_IN) return true;
+    if (net_interest_is_found(scratch, member->index)) return true;
     // The module is asked about all within the leaving radius, so what it did not answer is beyond.
     if (state & NET_INTEREST_NEVER ||
         (net_interest_is_asking(interest) && !(state & NET_INTEREST_ANSWERED)))
@@ -67,7 +65,7 @@ static void keep_members(const net_interest* interest, net_interest_scratch* scr
                          uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         if (members[i].index != 0 && stays(interest, scratch, client, &members[i]))
-            (void)net_interest_include(scratch, members[i].index);
+            net_interest_include(scratch, members[i].index);
     }
 }
 
@@ -77,7 +75,7 @@ static void keep_members(const net_interest* interest, net_interest_scratch* scr
 static inline float distance2_of(const net_interest* interest, const net_interest_client* client,
                                  uint32_t index) {
     if (!interest->traits[index].has_position) return 0.0f;
-    return client->has_at ? net_interest_distance2(interest->entities.spots[index].at, client->at)
+    return client->has_at ? net_interest_distance2(interest->traits[index].at, client->at)
                           : __builtin_inff();
 }
 
@@ -105,11 +103,11 @@ static bool reserve_answer(const net_interest* interest, net_interest_scratch* s
 // List the positions of the members that changed after `since`. Index 0 has no stamp.
 static uint32_t list_changed(const net_interest* interest, const net_interest_entity* members,
                              uint32_t count, uint32_t since, uint32_t* positions) {
-    const uint32_t* const stamps = interest->stamps;
+    const net_interest_traits* const traits = interest->traits;
     uint32_t found = 0;
     for (uint32_t i = 0; i < count; i++) {
         positions[found] = i;
-        found += stamps[members[i].index] > since;
+        found += traits[members[i].index].stamp > since;
     }
     return found;
 }
@@ -122,23 +120,19 @@ static uint32_t compare_members(const net_interest* interest, net_interest_scrat
     const net_interest_client eye = *client; // a copy, which no store changes
     const float leave = net_interest_leave_radius(eye.radius);
     // The module may refuse near entities.
-    const float kept2 = net_interest_is_asking(interest) ? -1.0f : leave * leave;
+    const bool is_asking = net_interest_is_asking(interest);
+    const float kept2 = is_asking ? -1.0f : leave * leave;
+    uint64_t* const found = scratch->found.words;
     uint32_t* const looked = scratch->changed; // changed ones take the place of those looked at
     const uint32_t looked_count = list_changed(interest, members, count, since, looked);
     uint32_t found_count = 0;
     for (uint32_t k = 0; k < looked_count; k++) {
         const uint32_t i = looked[k], index = members[i].index;
-        if (k + MEMBERS_AHEAD < looked_count) {
-            const uint32_t ahead = members[looked[k + MEMBERS_AHEAD]].index;
-            __builtin_prefetch(&interest->traits[ahead]);
-            if (interest->has_grids) __builtin_prefetch(&interest->entities.spots[ahead]);
-            __builtin_prefetch(&scratch->marks[ahead]);
-        }
         const float distance2 = distance2_of(interest, &eye, index);
-        net_interest_mark* mark = &scratch->marks[index];
-        if (mark->stamp != scratch->stamp) mark = NULL;
-        if (mark && mark->state & NET_INTEREST_IN) {
-            mark->state |= NET_INTEREST_MEMBER;
+        const net_interest_mark* mark = is_asking ? &scratch->marks[index] : NULL;
+        if (mark && mark->stamp != scratch->stamp) mark = NULL;
+        if (net_interest_is_found(scratch, index)) {
+            found[index >> 6] &= ~(UINT64_C(1) << (index & 63));
             found_count++;
         } else if (!(distance2 > 0.0f && distance2 <= kept2) &&
                    !stays(interest, scratch, client, &members[i])) {
@@ -159,20 +153,15 @@ static uint32_t compare_members(const net_interest* interest, net_interest_scrat
 
 static void list_entering(const net_interest* interest, net_interest_scratch* scratch,
                           const net_interest_client* client, net_interest_answer* answer) {
-    uint32_t lowest = UINT32_MAX;
-    for (uint32_t i = 0; i < scratch->inside_count; i++) {
-        uint32_t index = scratch->inside[i];
-        if (scratch->marks[index].state & NET_INTEREST_MEMBER) continue;
-        base_bitset_add(&scratch->entering, index);
-        if (index < lowest) lowest = index;
-    }
-    uint32_t player = net_interest_player_index(interest, client);
-    uint32_t index = base_bitset_next(&scratch->entering, lowest);
-    for (; index != UINT32_MAX; index = base_bitset_next(&scratch->entering, index + 1)) {
-        base_bitset_remove(&scratch->entering, index);
+    uint32_t player = net_interest_player_index(interest, client), lowest = UINT32_MAX;
+    for (uint32_t i = 0; i < scratch->inside_count; i++)
+        if (scratch->inside[i] < lowest) lowest = scratch->inside[i];
+    uint32_t index = base_bitset_next(&scratch->found, lowest);
+    for (; index != UINT32_MAX; index = base_bitset_next(&scratch->found, index + 1)) {
+        const net_interest_mark* mark = &scratch->marks[index];
         scratch->enter[answer->enter_count++] =
             describe_place(interest, client, player, index, distance2_of(interest, client, index),
-                           &scratch->marks[index]);
+                           mark->stamp == scratch->stamp ? mark : NULL);
     }
 }
 
@@ -203,7 +192,7 @@ static void gather_jumps(const net_interest* interest, net_interest_scratch* scr
         if (place->row_template &&
             net_interest_is_near(client, &place->facts, net_interest_at(interest, jump->index),
                                  client->radius))
-            (void)net_interest_include(scratch, jump->index);
+            net_interest_include(scratch, jump->index);
     }
 }
 
@@ -320,22 +309,11 @@ net_interest_client* net_interest_find(const net_interest* interest, uint32_t cl
     return is_there ? &interest->clients[interest->order[at].slot] : NULL;
 }
 
-net_interest_traits net_interest_get_traits(const net_row_template* row_template,
-                                            const net_interest_facts* facts) {
-    BASE_ASSERT(row_template && row_template->importance >= 1);
-    uint32_t classes =
-        row_template->class_mask | row_template->varsize_mask | 1u << NET_CLASS_PUBLIC;
-    return (net_interest_traits){.owner = facts->owner,
-                                 .team = facts->team,
-                                 .together = facts->together,
-                                 .classes = (uint16_t)classes,
-                                 .importance = (uint8_t)row_template->importance,
-                                 .has_position = facts->has_position};
-}
-
 // ---- entities that a client sees ----
 
 void net_interest_mark_begin(net_interest_scratch* scratch) {
+    for (uint32_t i = 0; i < scratch->inside_count; i++)
+        base_bitset_remove(&scratch->found, scratch->inside[i]);
     scratch->inside_count = 0;
     if (++scratch->stamp > 0) return;
     if (scratch->marks) memset(scratch->marks, 0, scratch->mark_capacity * sizeof *scratch->marks);
@@ -345,6 +323,7 @@ void net_interest_mark_begin(net_interest_scratch* scratch) {
 static void gather_near(const net_interest* interest, net_interest_scratch* scratch,
                         const net_interest_client* client, net_interest_look look) {
     const net_interest_grid* grid = &interest->entities;
+    const net_interest_traits* const traits = interest->traits;
     const float radius2 = look.radius * look.radius;
     const float hole2 = look.hole > 0.0f ? look.hole * look.hole : -1.0f;
     const float eye[3] = {client->at[0], client->at[1], client->at[2]};
@@ -353,17 +332,16 @@ static void gather_near(const net_interest* interest, net_interest_scratch* scra
     for (uint32_t bucket; net_interest_cells_next(&cells, &bucket);) {
         uint32_t index = grid->is_packed ? 0 : grid->heads[bucket];
         for (; index; index = grid->spots[index].next) {
-            if (interest->stamps[index] <= look.since) continue;
             const float distance2 = net_interest_distance2(grid->spots[index].at, eye);
-            if (distance2 <= radius2 && distance2 > hole2)
-                (void)net_interest_include(scratch, index);
+            if (distance2 <= radius2 && distance2 > hole2 && traits[index].stamp > look.since)
+                net_interest_include(scratch, index);
         }
         uint32_t end = grid->is_packed ? grid->firsts[bucket + 1] : 0;
         for (uint32_t at = end ? grid->firsts[bucket] : 0; at < end; at++) {
             const float distance2 = net_interest_distance2(grid->nears[at].at, eye);
             index = grid->nears[at].thing;
-            if (distance2 <= radius2 && distance2 > hole2 && interest->stamps[index] > look.since)
-                (void)net_interest_include(scratch, index);
+            if (distance2 <= radius2 && distance2 > hole2 && traits[index].stamp > look.since)
+                net_interest_include(scratch, index);
         }
     }
 }
@@ -371,21 +349,22 @@ static void gather_near(const net_interest* interest, net_interest_scratch* scra
 void net_interest_gather(const net_interest* interest, net_interest_scratch* scratch,
                          const net_interest_client* client, net_interest_look look) {
     BASE_ASSERT(client->number != 0);
-    const uint32_t* const stamps = interest->stamps;
+    const net_interest_traits* const traits = interest->traits;
     if (interest->has_grids && client->has_at) gather_near(interest, scratch, client, look);
     for (uint32_t i = 0; i < interest->loose_count; i++)
-        if (stamps[interest->loose[i]] > look.since)
-            (void)net_interest_include(scratch, interest->loose[i]);
+        if (traits[interest->loose[i]].stamp > look.since)
+            net_interest_include(scratch, interest->loose[i]);
     uint32_t index = net_interest_lists_first(&interest->owned, client->who);
     for (; index; index = interest->owned.nexts[index])
-        if (stamps[index] > look.since) (void)net_interest_include(scratch, index);
+        if (traits[index].stamp > look.since) net_interest_include(scratch, index);
     for (uint32_t i = 0; client->groups && i < interest->grouped_count; i++) {
         index = interest->grouped[i];
-        if (stamps[index] > look.since && interest->places[index].facts.groups & client->groups)
-            (void)net_interest_include(scratch, index);
+        if (traits[index].stamp > look.since &&
+            interest->places[index].facts.groups & client->groups)
+            net_interest_include(scratch, index);
     }
     index = net_interest_player_index(interest, client);
-    if (index && stamps[index] > look.since) (void)net_interest_include(scratch, index);
+    if (index && traits[index].stamp > look.since) net_interest_include(scratch, index);
 }
 
 void net_interest_gather_together(const net_interest* interest, net_interest_scratch* scratch) {
@@ -398,7 +377,7 @@ void net_interest_gather_together(const net_interest* interest, net_interest_scr
         if (mark->state & NET_INTEREST_GROUP) continue;
         mark->state |= NET_INTEREST_GROUP;
         for (uint32_t index = first; index; index = interest->together.nexts[index])
-            (void)net_interest_include(scratch, index);
+            net_interest_include(scratch, index);
     }
 }
 
