@@ -171,7 +171,7 @@ static void fill_inputs(const net_client* client, net_input_packet* packet) {
         net_input_bytes* one = &newest_first[fitting];
         *one = (net_input_bytes){input->payload, input->size};
         const bool is_same = fitting > 0 && net_input_is_same(one, one - 1);
-        used += is_same ? 1 : net_input_packet_bits(one);
+        used += is_same ? 1 : NET_INPUT_BITS_MAX(one->size);
         if (used > budget || (fitting >= wanted && !is_same)) break;
     }
     packet->input_count = fitting;

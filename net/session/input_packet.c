@@ -7,6 +7,7 @@
 #include "session/packet_header.h"
 
 #include "base/assert.h"
+#include "proto/pb_wire.h"
 
 #include <string.h>
 
@@ -23,9 +24,8 @@ enum {
     AHEAD_ORDER = 0,
     SEEN_ORDER = 3,
     COUNT_ORDER = 0,
-    FIELD_ORDER = 2,
     VALUE_ORDER = 4,
-    FIELDS_MAX = 16, // of an input that is coded by fields
+    FIELDS_MAX = 16, // of an input that is coded by them
     NEWS_MAX = 64,
 };
 
@@ -33,19 +33,10 @@ static uint32_t low_of(uint64_t number, uint32_t bits) {
     return (uint32_t)(number & ((UINT64_C(1) << bits) - 1));
 }
 
-static uint32_t golomb_bits(uint32_t value, uint32_t order) {
-    const uint64_t shifted = (uint64_t)value + (UINT64_C(1) << order);
-    return 2 * (63u - (uint32_t)__builtin_clzll(shifted)) - order + 1;
-}
-
 // ---- inputs
 
 bool net_input_is_same(const net_input_bytes* a, const net_input_bytes* b) {
     return a->size == b->size && (a->size == 0 || memcmp(a->data, b->data, a->size) == 0);
-}
-
-uint64_t net_input_packet_bits(const net_input_bytes* input) {
-    return 2 + golomb_bits(input->size, SIZE_ORDER) + 8 * (uint64_t)input->size;
 }
 
 static void write_whole(proto_bit_writer* writer, const net_input_bytes* input) {
@@ -124,74 +115,31 @@ static bool read_inputs(proto_bit_reader* reader, const net_input_packet_near* n
 
 // ---- an input against the one before it
 
-typedef struct fields {
-    uint32_t count;
-    uint32_t numbers[FIELDS_MAX]; // rising
+// An input as numbers.
+typedef struct numbers {
+    uint32_t count; // up to the last field that is there
     uint64_t values[FIELDS_MAX];
-} fields;
+} numbers;
 
-static bool take_varint(const net_input_bytes* input, uint32_t* at, uint64_t* value) {
-    *value = 0;
-    for (uint32_t shift = 0; shift < 64 && *at < input->size; shift += 7) {
-        const uint8_t byte = input->data[(*at)++];
-        *value |= (uint64_t)(byte & 0x7f) << shift;
-        if (byte < 0x80) return true;
+// @return false: there is something else in it.
+static bool parse(const net_input_bytes* input, numbers* parsed) {
+    *parsed = (numbers){0};
+    base_reader reader = base_reader_make(input->data, input->size);
+    proto_pb_field field;
+    while (proto_pb_next(&reader, &field)) {
+        if (field.type != 0 || field.id > FIELDS_MAX || field.id <= parsed->count) return false;
+        parsed->values[field.id - 1] = field.number;
+        parsed->count = field.id;
     }
-    return false;
+    return !reader.failed;
 }
 
-// @return false: it has other fields than numbers, or too many.
-static bool read_message(const net_input_bytes* input, fields* found) {
-    found->count = 0;
-    for (uint32_t at = 0; at < input->size;) {
-        uint64_t key, value;
-        if (!take_varint(input, &at, &key) || !take_varint(input, &at, &value)) return false;
-        const bool is_rising = found->count == 0 || key >> 3 > found->numbers[found->count - 1];
-        if ((key & 7) != 0 || key > UINT32_MAX || !is_rising || found->count == FIELDS_MAX)
-            return false;
-        found->numbers[found->count] = (uint32_t)(key >> 3);
-        found->values[found->count++] = value;
-    }
-    return true;
-}
-
-static uint32_t put_varint(uint8_t* bytes, uint64_t value) {
-    uint32_t size = 0;
-    for (; value >= 0x80; value >>= 7)
-        bytes[size++] = (uint8_t)(value | 0x80);
-    bytes[size++] = (uint8_t)value;
-    return size;
-}
-
-// A number that is 0 is left out.
-static uint32_t write_message(const fields* from, uint8_t bytes[NET_INPUT_BYTES_MAX]) {
-    _Static_assert(FIELDS_MAX * (5 + 10) <= NET_INPUT_BYTES_MAX, "the longest message has room");
-    uint32_t size = 0;
-    for (uint32_t i = 0; i < from->count; i++) {
-        if (from->values[i] == 0) continue;
-        size += put_varint(bytes + size, (uint64_t)from->numbers[i] << 3);
-        size += put_varint(bytes + size, from->values[i]);
-    }
-    return size;
-}
-
-static uint64_t* find_field(fields* in, uint32_t number) {
-    for (uint32_t i = 0; i < in->count; i++)
-        if (in->numbers[i] == number) return &in->values[i];
-    return NULL;
-}
-
-// @return false: there is no room, or it is there already.
-static bool add_field(fields* to, uint32_t number, uint64_t value) {
-    if (to->count == FIELDS_MAX || find_field(to, number)) return false;
-    uint32_t place = to->count++;
-    for (; place > 0 && to->numbers[place - 1] > number; place--) {
-        to->numbers[place] = to->numbers[place - 1];
-        to->values[place] = to->values[place - 1];
-    }
-    to->numbers[place] = number;
-    to->values[place] = value;
-    return true;
+static net_input_bytes pack(const numbers* from, uint8_t bytes[NET_INPUT_BYTES_MAX]) {
+    _Static_assert(FIELDS_MAX * (2 + 10) <= NET_INPUT_BYTES_MAX, "the longest one has room");
+    proto_pb_writer wire = {.data = bytes, .capacity = NET_INPUT_BYTES_MAX};
+    for (uint32_t i = 0; i < from->count; i++)
+        proto_pb_write_number(&wire, i + 1, from->values[i]);
+    return (net_input_bytes){bytes, (uint32_t)wire.size};
 }
 
 static uint64_t fold(uint64_t difference) {
@@ -205,46 +153,33 @@ static uint64_t unfold(uint64_t folded) {
 // @return false: it cannot be said so.
 static bool write_fields(proto_bit_writer* writer, const net_input_bytes* input,
                          const net_input_bytes* before) {
-    fields old, all;
-    uint8_t again[NET_INPUT_BYTES_MAX];
-    if (!read_message(before, &old) || !read_message(input, &all)) return false;
-    const net_input_bytes is_that = {again, write_message(&all, again)};
-    if (!net_input_is_same(&is_that, input)) return false;
-    for (uint32_t i = 0; i < old.count; i++) {
-        const uint64_t* value = find_field(&all, old.numbers[i]);
-        const uint64_t folded = fold((value ? *value : 0) - old.values[i]);
+    numbers old, all;
+    uint8_t bytes[NET_INPUT_BYTES_MAX];
+    if (!parse(before, &old) || !parse(input, &all)) return false;
+    const net_input_bytes again = pack(&all, bytes);
+    if (!net_input_is_same(&again, input)) return false;
+    const uint32_t count = all.count > old.count ? all.count : old.count;
+    proto_bits_write_golomb(writer, count - old.count, COUNT_ORDER);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t folded = fold(all.values[i] - old.values[i]);
         if (folded > UINT32_MAX) return false;
         proto_bits_write(writer, folded != 0, 1);
         if (folded) proto_bits_write_golomb(writer, (uint32_t)folded - 1, VALUE_ORDER);
-    }
-    uint32_t added = 0;
-    for (uint32_t i = 0; i < all.count; i++)
-        added += !find_field(&old, all.numbers[i]);
-    proto_bits_write_golomb(writer, added, COUNT_ORDER);
-    for (uint32_t i = 0; i < all.count; i++) {
-        if (find_field(&old, all.numbers[i])) continue;
-        if (all.values[i] > UINT32_MAX) return false;
-        proto_bits_write_golomb(writer, all.numbers[i], FIELD_ORDER);
-        proto_bits_write_golomb(writer, (uint32_t)all.values[i], VALUE_ORDER);
     }
     return true;
 }
 
 static bool read_fields(proto_bit_reader* reader, uint8_t* bytes, const net_input_bytes* before,
                         net_input_bytes* input) {
-    fields all;
-    if (!read_message(before, &all)) return false;
+    numbers all;
+    if (!parse(before, &all)) return false;
+    const uint32_t more = proto_bits_read_golomb(reader, COUNT_ORDER);
+    if (more > FIELDS_MAX - all.count) return false;
+    all.count += more;
     for (uint32_t i = 0; i < all.count; i++)
         if (proto_bits_read(reader, 1))
-            all.values[i] += unfold((uint64_t)proto_bits_read_golomb(reader, VALUE_ORDER) + 1);
-    const uint32_t count = proto_bits_read_golomb(reader, COUNT_ORDER);
-    for (uint32_t i = 0; i < count; i++) {
-        const uint32_t number = proto_bits_read_golomb(reader, FIELD_ORDER);
-        const uint32_t value = proto_bits_read_golomb(reader, VALUE_ORDER);
-        if (reader->failed || number > UINT32_MAX >> 3 || !add_field(&all, number, value))
-            return false;
-    }
-    *input = (net_input_bytes){bytes, write_message(&all, bytes)};
+            all.values[i] += unfold(proto_bits_read_golomb(reader, VALUE_ORDER) + UINT64_C(1));
+    *input = pack(&all, bytes);
     return !reader->failed;
 }
 
@@ -256,7 +191,7 @@ static void write_step(proto_bit_writer* writer, const net_input_bytes* input,
     const uint64_t begin = writer->size_bits;
     proto_bits_write(writer, 1, 1);
     if (write_fields(writer, input, before) &&
-        writer->size_bits - begin < net_input_packet_bits(input))
+        writer->size_bits - begin < NET_INPUT_BITS_MAX(input->size))
         return;
     proto_bit_writer_rewind(writer, begin);
     proto_bits_write(writer, 0, 1);

@@ -74,8 +74,8 @@ typedef struct net_input_packet_store {
 } net_input_packet_store;
 
 bool net_input_is_same(const net_input_bytes* a, const net_input_bytes* b);
-/// The most bits of one input.
-uint64_t net_input_packet_bits(const net_input_bytes* input);
+/// No input of so many bytes takes more.
+#define NET_INPUT_BITS_MAX(size) (16u + 8u * (size))
 /// What this packet said. @return NULL when it is not kept.
 const net_input_base* net_input_base_find(const net_input_bases* bases, uint16_t seq);
 /// The newest input that a base had.

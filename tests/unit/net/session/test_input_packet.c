@@ -188,7 +188,7 @@ CASE(a_short_packet_says_what_changed_since_its_base) {
         assert_int_equal(read_back(&packet, &near, &back, &size), NET_OK);
         expect_same(&packet, &back);
         // form 1, seq 8, back 5, ack 1, delay 4, news 1, requests 1; then inputs: 1, or 1 and seven
-        // left out 7, two flags, a difference 1 + 5, no difference, no new field
+        // left out 7, two flags, no more fields, a difference 1 + 5, no difference
         assert_int_equal(size, (21 + (kind ? 8 + 2 + 6 + 2 : 1) + 7) / 8);
     }
 }
