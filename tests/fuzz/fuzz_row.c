@@ -3,7 +3,7 @@
 //
 // Input: a byte with the number of components, per component a byte with the number of fields (7: a
 // rotation; bit 7: the integral of the component before), per field two bytes (kind; bits and
-// grid), ticks, ticks2, per field 8 bytes of base and of base2; the rest is the coded row.
+// grid; a float without bits is elastic unless its grid is 0), ticks, ticks2, per field 8 bytes of base and of base2; the rest is the coded row.
 #include "fuzz.h"
 
 #include "proto/layout.h"
@@ -34,8 +34,9 @@ static void read_quant(fuzz_source* source, proto_quant* quant) {
     proto_kind kind = (proto_kind)(next(source) % PROTO_KIND_COUNT);
     uint8_t shape = next(source);
     size_t grid = shape >> 6;
-    if (proto_quant_make(quant, kind, shape & 63, grids[grid].min, grids[grid].step)) return;
-    FUZZ_CHECK(proto_quant_make(quant, kind, 0, 0, 0));
+    if (!proto_quant_make(quant, kind, shape & 63, grids[grid].min, grids[grid].step))
+        FUZZ_CHECK(proto_quant_make(quant, kind, 0, 0, 0));
+    quant->is_elastic = quant->is_exact && grid > 0 && (kind == PROTO_F32 || kind == PROTO_F64);
 }
 
 static void add_field(proto_layout* layout, const proto_quant* quant) {
