@@ -18,6 +18,7 @@ typedef struct solo_row {
     uint32_t grid;            // of the component that is coded, when it has elastic fields
     bool has_along;           // the own motion is expected to be the neighbour's
     int64_t along[PROTO_SOLO_PLACE];
+    uint64_t moved[PROTO_ROW_COMPONENTS_MAX]; // motion_sum of each component
 } solo_row;
 
 // A signed number in 5 bits.
@@ -535,17 +536,26 @@ static bool guess_by_third(const solo_row* r, uint32_t c, uint64_t* words) {
     return true;
 }
 
+// Is it the same in all three older rows? Then there is nothing to choose.
+static bool rests(const solo_row* r, uint32_t c) {
+    const proto_row_component* component = &r->coder.layout->components[c];
+    const uint32_t first = component->field_first;
+    return r->third->ticks > 0 && component->shape == SHAPE_LINEAR && r->moved[c] == 0 &&
+           !row_differs(r->third->row + first, r->coder.base + first, component->field_count);
+}
+
 // Choose between the expected words and those by the third row: what was nearer in such situations.
 static void choose_guess(solo_row* r, uint32_t c, uint64_t* expected, other_guess* other) {
     const proto_row_component* component = &r->coder.layout->components[c];
     other->has_other = other->is_chosen = false;
-    if (!r->third || (r->has_along && c == r->rotation) || !guess_by_third(r, c, other->words))
+    if (!r->third || (r->has_along && c == r->rotation) || rests(r, c) ||
+        !guess_by_third(r, c, other->words))
         return;
     uint64_t far = distance(r, c, other->words, expected);
     if (far == 0) return;
     other->has_other = true;
     other->about = at(field_number(r, c), 0) | at(solo_row_bucket((int64_t)far), 1) |
-                   at(solo_row_bucket((int64_t)motion_sum(r, component)), 2) |
+                   at(solo_row_bucket((int64_t)r->moved[c]), 2) |
                    at(solo_row_bucket((int64_t)r->coder.ticks), 3);
     other->is_chosen = proto_solo_expects(r->solo, PROTO_SOLO_OTHER, other->about);
     for (uint32_t i = 0; other->is_chosen && i < component->field_count; i++) {
@@ -587,8 +597,8 @@ static int64_t code_state(solo_row* r, uint32_t c, bool is_still, const uint64_t
     for (uint32_t i = 0; i < count; i++)
         near |= row_magnitude(near_off(r, first + i));
     uint64_t situation = at((uint64_t)(coder->plans[c].scale + 1), 0) |
-                         at(solo_row_bucket((int64_t)motion_sum(r, component)), 1) |
-                         at(r->flags, 2) | at((uint64_t)solo_row_bucket((int64_t)near), 3) |
+                         at(solo_row_bucket((int64_t)r->moved[c]), 1) | at(r->flags, 2) |
+                         at((uint64_t)solo_row_bucket((int64_t)near), 3) |
                          at(at_most(r->active), 4) | at(r->bases, 5) | at(is_still, 6) |
                          at(coder->base[first], 7);
     state = proto_solo_number(r->solo, KIND_FLAG + field_number(r, c), situation, state);
@@ -656,10 +666,10 @@ static uint64_t find_quiet(solo_row* r, uint64_t* motion) {
     for (uint32_t c = 0; c < coder->layout->component_count; c++) {
         const proto_row_component* component = &coder->layout->components[c];
         find_grid(r, c);
-        const uint64_t moved = motion_sum(r, component);
-        *motion += moved;
-        if ((component->shape == SHAPE_MIXED || component->shape == SHAPE_ELASTIC) && moved == 0)
-            quiet |= UINT64_C(1) << c;
+        r->moved[c] = motion_sum(r, component);
+        *motion += r->moved[c];
+        const bool is_mixed = component->shape == SHAPE_MIXED || component->shape == SHAPE_ELASTIC;
+        if (is_mixed && r->moved[c] == 0) quiet |= UINT64_C(1) << c;
     }
     return quiet;
 }
@@ -726,7 +736,10 @@ void proto_solo_row(proto_solo_coder* coder, uint32_t template_, const proto_lay
     bool is_third =
         third && (r.coder.ticks == 0 ? third->ticks == 0 : r.coder.has_base2 && third->ticks > 0);
     r.third = is_third ? third : NULL;
-    proto_row_plan(&r.coder);
+    if (layout->plan.is_made)
+        proto_row_plan_reader(&r.coder);
+    else
+        proto_row_plan(&r.coder);
     find_near(&r);
     BASE_ASSERT(!r.own || !coder->tape); // a neighbour is in no tape
     uint64_t moved = 0;
