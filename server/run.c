@@ -12,6 +12,9 @@
 
 #include <inttypes.h>
 
+// Each look at the sockets costs as much as some datagrams. Those of many clients come all the time.
+enum { CROWD = 32, LOOKS_PER_TICK = 16 };
+
 // Does a tick of the loop run one of the match?
 static bool is_running(const server_program* self) {
     return net_server_get_phase(self->server) == NET_SERVER_RUNNING &&
@@ -92,6 +95,8 @@ static void wait_and_receive(server_program* self, uint64_t due_us) {
     net_transport_enet_due(self->transport, due_us);
     net_server_service(self->server, net_loop_now_us());
     now_us = net_loop_now_us();
+    if (net_server_get_counters(self->server)->clients >= CROWD)
+        self->loop.rest_us = now_us + 1000000 / LOOKS_PER_TICK / self->config.tick_rate_hz;
     server_program_report_status(self, now_us);
     for (const server_part* const* part = server_parts; *part; part++)
         if ((*part)->received) (*part)->received(self, now_us);

@@ -54,19 +54,28 @@ void net_loop_deinit(net_loop* loop) {
     loop->signals = -1;
 }
 
+static int wait(struct pollfd* polled, uint32_t count, uint64_t until_us) {
+    uint64_t now_us = net_loop_now_us();
+    uint64_t wait_us = until_us > now_us ? until_us - now_us : 0;
+    struct timespec wait = {.tv_sec = (time_t)(wait_us / 1000000u),
+                            .tv_nsec = (long)(wait_us % 1000000u) * 1000};
+    return ppoll(polled, count, &wait, NULL);
+}
+
 bool net_loop_wait(net_loop* loop, uint64_t until_us) {
     struct pollfd polled[NET_LOOP_SOCKETS_MAX + 1];
     polled[0] = (struct pollfd){.fd = loop->signals, .events = POLLIN};
     for (uint32_t i = 0; i < loop->socket_count; i++) {
         polled[i + 1] = (struct pollfd){.fd = loop->sockets[i], .events = POLLIN};
     }
-    uint64_t now_us = net_loop_now_us();
-    uint64_t wait_us = until_us > now_us ? until_us - now_us : 0;
     if (atomic_exchange(&loop->is_end_asked, false)) return true;
-    struct timespec wait = {.tv_sec = (time_t)(wait_us / 1000000u),
-                            .tv_nsec = (long)(wait_us % 1000000u) * 1000};
     // An interrupted wait is as good as a finished one: the caller looks at the clock anyway.
-    if (ppoll(polled, loop->socket_count + 1, &wait, NULL) <= 0) return false;
+    int ready = 0;
+    if (loop->rest_us != 0)
+        ready = wait(polled, 1, until_us < loop->rest_us ? until_us : loop->rest_us);
+    loop->rest_us = 0;
+    if (ready == 0) ready = wait(polled, loop->socket_count + 1, until_us);
+    if (ready <= 0) return false;
     bool is_asked_to_end = false;
     struct signalfd_siginfo info;
     while (read(loop->signals, &info, sizeof info) == (ssize_t)sizeof info) {

@@ -181,6 +181,7 @@ typedef struct net_loop {
     BASE_ATOMIC(bool) is_end_asked;
     int sockets[NET_LOOP_SOCKETS_MAX];
     uint32_t socket_count;
+    uint64_t rest_us; ///< sockets do not end a wait before: what comes until then is read at once
 } net_loop;
 
 /// Microseconds of CLOCK_MONOTONIC.

@@ -10,6 +10,7 @@
 #include <arpa/inet.h>
 #include <enet/enet.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -243,4 +244,20 @@ CASE(datagrams_travel_in_batches) {
     assert_int_equal(stats.recv_datagrams, COUNT);
     server->ops->destroy(server);
     other->ops->destroy(other);
+}
+
+CASE(a_rest_of_the_loop_ends_by_a_signal_and_not_by_what_comes) {
+    static net_loop loop;
+    int ends[2];
+    assert_true(net_loop_init(&loop) && pipe(ends) == 0 && write(ends[1], "x", 1) == 1);
+    loop.sockets[loop.socket_count++] = ends[0];
+    loop.rest_us = UINT64_MAX;
+    assert_false(net_loop_wait(&loop, 0));          // its time is over, and nothing was looked at
+    assert_int_equal(loop.rest_us, 0);              // there is one rest in a wait
+    assert_false(net_loop_wait(&loop, UINT64_MAX)); // ends by what came
+    loop.rest_us = UINT64_MAX;
+    assert_int_equal(raise(SIGTERM), 0);
+    assert_true(net_loop_wait(&loop, UINT64_MAX));
+    net_loop_deinit(&loop);
+    assert_int_equal(close(ends[0]) | close(ends[1]), 0);
 }
