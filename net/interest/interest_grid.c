@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A bucket is the cell's coordinates modulo powers of two, the third folded into the second. So no
 // two cells of a walk that is shorter than the period share a bucket, and nothing is hashed.
-// Buckets are doubly linked lists through arrays by thing; position and link lie together, since a
-// walk reads both.
+// The things of a bucket are a list of blocks. All but the first are full: what leaves another
+// one is replaced by the last thing of the first.
 #include "interest/interest_grid.h"
 
 #include "base/assert.h"
@@ -25,35 +25,25 @@ bool net_interest_grid_init(net_interest_grid* grid, const base_allocator* alloc
                                 .bits = dimensions == 2 ? BITS_2D : BITS_3D,
                                 .row_bits = dimensions == 2 ? ROW_BITS_2D : ROW_BITS_3D,
                                 .cells_per_unit = 1.0f / cell};
-    size_t bytes = sizeof(uint32_t) << (grid->bits + grid->row_bits);
-    grid->heads = base_allocate_zero(allocator, bytes);
-    grid->stamps = base_allocate_zero(allocator, bytes);
-    grid->counts = base_allocate_zero(allocator, bytes);
+    grid->buckets =
+        base_allocate_zero(allocator, sizeof *grid->buckets << (grid->bits + grid->row_bits));
     grid->row_stamps = base_allocate_zero(allocator, sizeof(uint32_t) << grid->row_bits);
-    grid->firsts = base_allocate_zero(allocator, bytes + sizeof *grid->firsts);
-    return grid->heads && grid->stamps && grid->counts && grid->row_stamps && grid->firsts;
+    grid->block_end = 1;
+    return grid->buckets && grid->row_stamps;
 }
 
 void net_interest_grid_deinit(net_interest_grid* grid) {
     const base_allocator* allocator = grid->allocator;
-    size_t bytes = sizeof(uint32_t) << (grid->bits + grid->row_bits);
-    base_release(allocator, grid->heads, grid->heads ? bytes : 0);
-    base_release(allocator, grid->stamps, grid->stamps ? bytes : 0);
-    base_release(allocator, grid->counts, grid->counts ? bytes : 0);
-    base_release(allocator, grid->firsts, grid->firsts ? bytes + sizeof *grid->firsts : 0);
-    BASE_ARRAY_RELEASE(allocator, grid->nears, grid->near_capacity);
-    base_release(allocator, grid->row_stamps,
-                 grid->row_stamps ? sizeof(uint32_t) << grid->row_bits : 0);
+    base_release(allocator, grid->buckets, sizeof *grid->buckets << (grid->bits + grid->row_bits));
+    base_release(allocator, grid->row_stamps, sizeof(uint32_t) << grid->row_bits);
     BASE_ARRAY_RELEASE(allocator, grid->spots, grid->spot_capacity);
-    BASE_ARRAY_RELEASE(allocator, grid->prevs, grid->prev_capacity);
-    BASE_ARRAY_RELEASE(allocator, grid->buckets, grid->bucket_capacity);
+    BASE_ARRAY_RELEASE(allocator, grid->blocks, grid->block_capacity);
     *grid = (net_interest_grid){0};
 }
 
 bool net_interest_grid_reserve(net_interest_grid* grid, uint32_t count) {
     return BASE_ARRAY_RESERVE(grid->allocator, grid->spots, grid->spot_capacity, count) &&
-           BASE_ARRAY_RESERVE(grid->allocator, grid->prevs, grid->prev_capacity, count) &&
-           BASE_ARRAY_RESERVE(grid->allocator, grid->buckets, grid->bucket_capacity, count);
+           BASE_ARRAY_RESERVE(grid->allocator, grid->blocks, grid->block_capacity, count);
 }
 
 // NaN, and positions beyond the last cell, are at the edge.
@@ -74,73 +64,61 @@ static uint32_t bucket_of(const net_interest_grid* grid, const float at[3]) {
 }
 
 static void stamp_bucket(net_interest_grid* grid, uint32_t bucket, uint32_t stamp) {
-    grid->stamps[bucket] = grid->row_stamps[bucket >> grid->bits] = stamp;
-    grid->is_packed = false;
+    grid->buckets[bucket].stamp = grid->row_stamps[bucket >> grid->bits] = stamp;
 }
 
-static void unlink_thing(net_interest_grid* grid, uint32_t thing) {
-    BASE_ASSERT(grid->count > 0 && grid->buckets[thing] != 0);
-    uint32_t next = grid->spots[thing].next, prev = grid->prevs[thing];
-    if (prev)
-        grid->spots[prev].next = next;
-    else
-        grid->heads[grid->buckets[thing] - 1] = next;
-    if (next) grid->prevs[next] = prev;
-    grid->counts[grid->buckets[thing] - 1]--;
-    grid->count--;
+// A block before those of the bucket, which are full.
+static void add_block(net_interest_grid* grid, net_interest_bucket* bucket) {
+    const uint32_t at = grid->free_block ? grid->free_block : grid->block_end++;
+    BASE_ASSERT(at < grid->block_capacity);
+    net_interest_block* block = &grid->blocks[at];
+    if (grid->free_block) grid->free_block = block->next;
+    block->count = 0;
+    block->next = bucket->first;
+    bucket->first = at;
+}
+
+static void add_thing(net_interest_grid* grid, uint32_t thing, uint32_t number) {
+    net_interest_bucket* bucket = &grid->buckets[number];
+    if (!bucket->first || grid->blocks[bucket->first].count == NET_INTEREST_BLOCK_THINGS)
+        add_block(grid, bucket);
+    net_interest_block* block = &grid->blocks[bucket->first];
+    grid->spots[thing] = (net_interest_spot){number + 1, bucket->first, block->count};
+    block->nears[block->count++].thing = thing;
+    grid->count++;
 }
 
 void net_interest_grid_put(net_interest_grid* grid, uint32_t thing, const float at[3],
                            uint32_t stamp) {
-    BASE_ASSERT(thing > 0 && thing < grid->bucket_capacity);
+    BASE_ASSERT(thing > 0 && thing < grid->spot_capacity);
     uint32_t bucket = bucket_of(grid, at);
-    net_interest_grid_entry* spot = &grid->spots[thing];
-    memcpy(spot->at, at, sizeof spot->at);
+    net_interest_spot* spot = &grid->spots[thing];
     stamp_bucket(grid, bucket, stamp);
-    if (grid->buckets[thing] == bucket + 1) return;
-    net_interest_grid_remove(grid, thing, stamp);
-    spot->next = grid->heads[bucket];
-    grid->prevs[thing] = 0;
-    if (spot->next) grid->prevs[spot->next] = thing;
-    grid->heads[bucket] = thing;
-    grid->buckets[thing] = bucket + 1;
-    grid->counts[bucket]++;
-    grid->count++;
+    if (spot->bucket != bucket + 1) {
+        net_interest_grid_remove(grid, thing, stamp);
+        add_thing(grid, thing, bucket);
+    }
+    memcpy(grid->blocks[spot->block].nears[spot->at].at, at, 3 * sizeof *at);
 }
 
 void net_interest_grid_remove(net_interest_grid* grid, uint32_t thing, uint32_t stamp) {
-    if (thing >= grid->bucket_capacity) return;
-    if (grid->buckets[thing] == 0) return;
-    stamp_bucket(grid, grid->buckets[thing] - 1, stamp);
-    unlink_thing(grid, thing);
-    grid->buckets[thing] = 0;
-}
-
-bool net_interest_grid_pack(net_interest_grid* grid) {
-    if (grid->is_packed) return true;
-    if (!BASE_ARRAY_RESERVE(grid->allocator, grid->nears, grid->near_capacity, grid->count))
-        return false;
-    // Pointers of its own: a store might change those of the grid, which would be loaded each time.
-    uint32_t* const firsts = grid->firsts;
-    const uint32_t *const counts = grid->counts, *const buckets = grid->buckets;
-    const net_interest_grid_entry* const spots = grid->spots;
-    net_interest_near* const nears = grid->nears;
-    const uint32_t bucket_count = 1u << (grid->bits + grid->row_bits);
-    uint32_t at = 0;
-    // Shifted by one: filling moves each first to where it belongs.
-    for (uint32_t i = 0; i < bucket_count; i++) {
-        firsts[i + 1] = at;
-        at += counts[i];
-    }
-    firsts[0] = 0;
-    for (uint32_t thing = 1, end = grid->bucket_capacity; thing < end; thing++) {
-        if (!buckets[thing]) continue;
-        net_interest_near* near = &nears[firsts[buckets[thing]]++];
-        memcpy(near->at, spots[thing].at, sizeof near->at);
-        near->thing = thing;
-    }
-    grid->is_packed = true;
-    return true;
+    if (thing >= grid->spot_capacity) return;
+    net_interest_spot* spot = &grid->spots[thing];
+    if (spot->bucket == 0) return;
+    stamp_bucket(grid, spot->bucket - 1, stamp);
+    net_interest_bucket* bucket = &grid->buckets[spot->bucket - 1];
+    const uint32_t first = bucket->first;
+    net_interest_block* block = &grid->blocks[first];
+    const net_interest_near* last = &block->nears[--block->count];
+    grid->blocks[spot->block].nears[spot->at] = *last;
+    grid->spots[last->thing].block = spot->block;
+    grid->spots[last->thing].at = spot->at;
+    spot->bucket = 0;
+    grid->count--;
+    if (block->count > 0) return;
+    bucket->first = block->next;
+    block->next = grid->free_block;
+    grid->free_block = first;
 }
 
 net_interest_cells net_interest_grid_around(const net_interest_grid* grid, const float at[3],
@@ -218,17 +196,19 @@ bool net_interest_cells_next_row(net_interest_cells* cells) {
 
 void net_interest_grid_validate(const net_interest_grid* grid) {
     uint32_t total = 0;
-    for (uint32_t bucket = 0; bucket < 1u << (grid->bits + grid->row_bits); bucket++) {
-        uint32_t count = 0, prev = 0;
-        for (uint32_t thing = grid->heads[bucket]; thing; thing = grid->spots[thing].next) {
-            BASE_ASSERT(thing < grid->bucket_capacity && grid->buckets[thing] == bucket + 1);
-            BASE_ASSERT(grid->prevs[thing] == prev);
-            BASE_ASSERT(bucket_of(grid, grid->spots[thing].at) == bucket);
-            prev = thing;
-            count++;
+    for (uint32_t number = 0; number < 1u << (grid->bits + grid->row_bits); number++) {
+        const uint32_t first = grid->buckets[number].first;
+        for (uint32_t b = first; b; b = grid->blocks[b].next) {
+            const net_interest_block* block = &grid->blocks[b];
+            BASE_ASSERT(b < grid->block_end && block->count > 0);
+            BASE_ASSERT(b == first || block->count == NET_INTEREST_BLOCK_THINGS);
+            for (uint32_t i = 0; i < block->count; i++) {
+                const net_interest_spot* spot = &grid->spots[block->nears[i].thing];
+                BASE_ASSERT(spot->bucket == number + 1 && spot->block == b && spot->at == i);
+                BASE_ASSERT(bucket_of(grid, block->nears[i].at) == number);
+            }
+            total += block->count;
         }
-        BASE_ASSERT(count == grid->counts[bucket]);
-        total += count;
     }
     BASE_ASSERT(total == grid->count);
 }

@@ -286,9 +286,8 @@ static net_interest_place* find_place_of(net_interest* interest, ecs_entity hand
 
 // Note how far an entity goes before it is filed there.
 static void note_way(net_interest* interest, uint32_t index, const float at[3]) {
-    const net_interest_grid* grid = &interest->entities;
     const float stride = interest->rules.radius * NET_INTEREST_STRIDE;
-    const float way2 = grid->buckets[index]
+    const float way2 = interest->entities.spots[index].bucket
                            ? net_interest_distance2(net_interest_at(interest, index), at)
                            : __builtin_inff();
     if (way2 <= interest->stride2) return;
@@ -374,10 +373,6 @@ static bool take_listed(net_interest* interest, const net_history* history) {
 // Answers of callbacks may depend on anything, so with callbacks every turn is due. A callback is
 // asked about entities within the leaving radius, entities visible at any distance, and entities
 // that travel with either; and about a spawned entity, for the clients that may see it.
-
-// With this many entities, a walk through linked buckets waits for memory. Packing reads every
-// entity, so it pays for many queries only.
-enum { PACK_COUNT = 1 << 14, PACK_FRACTION = 2000 };
 
 // Update the viewpoint and the team of a client. Without a player both stay as they were.
 static void update_viewpoint(net_interest* interest, uint32_t slot) {
@@ -520,20 +515,15 @@ static bool step_turns(net_interest* interest, const net_history* history) {
         if (interest->turns[slot].is_forced && !interest->turns[slot].is_held)
             update_viewpoint(interest, slot);
     if (interest->order_count > 0 && !handle_spawned(interest, history)) return false;
-    uint32_t due_count = 0;
+    interest->has_due = false;
     for (uint32_t slot = 0; slot < interest->slot_count; slot++) {
         net_interest_turn* one = &interest->turns[slot];
         if (one->is_due && one->is_queried) one->is_due = false;
         one->is_queried = false;
         bool is_turn = one->is_forced || one->is_due || one->turn == turn;
         if (is_turn && !one->is_held && interest->clients[slot].number) take_turn(interest, slot);
-        due_count += one->is_due;
+        interest->has_due = interest->has_due || one->is_due;
     }
-    interest->has_due = due_count > 0;
-    // Without memory it is left out.
-    if (interest->entities.count >= PACK_COUNT &&
-        due_count > interest->entities.count / PACK_FRACTION)
-        (void)net_interest_grid_pack(&interest->entities);
     for (uint32_t slot = 0; net_interest_is_asking(interest) && slot < interest->slot_count; slot++)
         if (interest->turns[slot].is_due && !ask_client(interest, slot)) return false;
     return true;
@@ -759,7 +749,8 @@ static void validate_place(const net_interest* interest, uint32_t index) {
     BASE_ASSERT(interest->traits[index].stamp <= interest->step &&
                 (!is_there || interest->traits[index].stamp));
     bool is_in_grid = is_there && place->facts.has_position;
-    if (interest->has_grids) BASE_ASSERT((interest->entities.buckets[index] != 0) == is_in_grid);
+    if (interest->has_grids)
+        BASE_ASSERT((interest->entities.spots[index].bucket != 0) == is_in_grid);
     if (interest->rules.owner)
         BASE_ASSERT(interest->owned.keys[index] == (is_there ? place->facts.owner : 0));
     if (interest->rules.together)

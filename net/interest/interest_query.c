@@ -19,6 +19,8 @@
 
 #include <string.h>
 
+enum { BUCKETS_AHEAD = 8 };
+
 // ---- finding members ----
 
 static void mark_verdicts(const net_interest* interest, net_interest_scratch* scratch,
@@ -329,20 +331,21 @@ static void gather_near(const net_interest* interest, net_interest_scratch* scra
     const float eye[3] = {client->at[0], client->at[1], client->at[2]};
     net_interest_cells cells =
         net_interest_grid_around(grid, eye, look.radius, look.hole, look.since);
-    for (uint32_t bucket; net_interest_cells_next(&cells, &bucket);) {
-        uint32_t index = grid->is_packed ? 0 : grid->heads[bucket];
-        for (; index; index = grid->spots[index].next) {
-            const float distance2 = net_interest_distance2(grid->spots[index].at, eye);
-            if (distance2 <= radius2 && distance2 > hole2 && traits[index].stamp > look.since)
-                net_interest_include(scratch, index);
-        }
-        uint32_t end = grid->is_packed ? grid->firsts[bucket + 1] : 0;
-        for (uint32_t at = end ? grid->firsts[bucket] : 0; at < end; at++) {
-            const float distance2 = net_interest_distance2(grid->nears[at].at, eye);
-            index = grid->nears[at].thing;
-            if (distance2 <= radius2 && distance2 > hole2 && traits[index].stamp > look.since)
-                net_interest_include(scratch, index);
-        }
+    uint32_t ahead[BUCKETS_AHEAD] = {0}; // first blocks, on their way from memory
+    for (uint32_t n = 0, end = UINT32_MAX, bucket = 0; n < end; n++) {
+        uint32_t* const place = &ahead[n % BUCKETS_AHEAD];
+        uint32_t b = *place;
+        if (end == UINT32_MAX && !net_interest_cells_next(&cells, &bucket)) end = n + BUCKETS_AHEAD;
+        *place = end == UINT32_MAX ? grid->buckets[bucket].first : 0;
+        __builtin_prefetch(&grid->blocks[*place]);
+        for (; b; b = grid->blocks[b].next)
+            for (uint32_t i = 0; i < grid->blocks[b].count; i++) {
+                const net_interest_near* near = &grid->blocks[b].nears[i];
+                const float distance2 = net_interest_distance2(near->at, eye);
+                if (distance2 <= radius2 && distance2 > hole2 &&
+                    traits[near->thing].stamp > look.since)
+                    net_interest_include(scratch, near->thing);
+            }
     }
 }
 
@@ -393,13 +396,14 @@ static void find_near(net_interest* interest, uint32_t index, float factor) {
     const float* position = net_interest_at(interest, index);
     net_interest_cells cells =
         net_interest_grid_around(grid, position, interest->rules.radius * factor, 0.0f, 0);
-    for (uint32_t bucket; net_interest_cells_next(&cells, &bucket);) {
-        for (uint32_t at = grid->heads[bucket]; at; at = grid->spots[at].next) {
-            const net_interest_client* client = &interest->clients[at - 1];
-            if (net_interest_is_near(client, facts, position, client->radius * factor))
-                add_observer(interest, client);
-        }
-    }
+    for (uint32_t bucket; net_interest_cells_next(&cells, &bucket);)
+        for (uint32_t b = grid->buckets[bucket].first; b; b = grid->blocks[b].next)
+            for (uint32_t i = 0; i < grid->blocks[b].count; i++) {
+                const net_interest_client* client =
+                    &interest->clients[grid->blocks[b].nears[i].thing - 1];
+                if (net_interest_is_near(client, facts, position, client->radius * factor))
+                    add_observer(interest, client);
+            }
     for (uint32_t i = 0; i < interest->wide_count; i++) {
         const net_interest_client* client = &interest->clients[interest->wide[i]];
         if (net_interest_is_near(client, facts, position, client->radius * factor))

@@ -562,9 +562,9 @@ PLAYER_CASE(validating_finds_copies_that_disagree) {
     place->facts.has_position = false; // it is still in the grid
     expect_assert_failure(net_interest_validate(t->interest));
     place->facts.has_position = true;
-    t->interest->entities.counts[0]++;
+    t->interest->entities.count++;
     expect_assert_failure(net_interest_validate(t->interest));
-    t->interest->entities.counts[0]--;
+    t->interest->entities.count--;
     t->interest->clients[0].order = 1; // the order of the only client is 0
     expect_assert_failure(net_interest_validate(t->interest));
     t->interest->clients[0].order = 0;

@@ -334,8 +334,6 @@ static void step(twin* w) {
     assert_ok(net_history_step(t->history, t->world, t->tick));
     assert_ok(net_interest_step(t->interest, t->history, t->tick));
     ecs_changes_clear(t->world);
-    // A large world packs the grid. In a small one the result must be the same.
-    if (base_rng_chance(&w->rng, 0.5)) assert_true(net_interest_grid_pack(&t->interest->entities));
     interest_take_came(t);
     for (uint32_t c = 1; c < SCOPES_CLIENTS_MAX; c++) {
         if (!t->has_client[c] || !net_interest_is_due(t->interest, c)) continue;
