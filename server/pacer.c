@@ -18,6 +18,12 @@ bool server_pacer_is_due(const server_pacer* pacer, bool is_fast, uint64_t now_u
     return is_fast || now_us >= pacer->next_us;
 }
 
+bool server_pacer_sends(server_pacer* pacer, uint64_t now_us) {
+    const bool is_hurried = pacer->unheard > 0 || now_us >= pacer->next_us + pacer->period_us;
+    pacer->unsent = is_hurried && pacer->unsent < NET_CATCH_UP_TICKS_MAX ? pacer->unsent + 1 : 0;
+    return pacer->unsent == 0;
+}
+
 void server_pacer_tick(server_pacer* pacer, bool is_fast, uint64_t now_us) {
     BASE_ASSERT(pacer->period_us > 0 && server_pacer_is_due(pacer, is_fast, now_us));
     if (pacer->unheard < SERVER_UNHEARD_TICKS_MAX) pacer->unheard++;

@@ -16,12 +16,17 @@ typedef struct server_pacer {
     uint64_t given_up;    ///< ticks, in all
     uint64_t reported;    ///< of these
     uint32_t unheard;     ///< ticks since the server received
+    uint32_t unsent;      ///< ticks since the server sent
 } server_pacer;
 
 /// The first tick is due at once. `tick_rate_hz` is 1 or more.
 void server_pacer_init(server_pacer* pacer, uint32_t tick_rate_hz, uint64_t now_us);
 /// @return true when a tick may run. `is_fast`: a tick is always due.
 bool server_pacer_is_due(const server_pacer* pacer, bool is_fast, uint64_t now_us);
+/// Should the tick that is due at `now_us` send? Not when the next one is due already, or when
+/// nothing was received since the last one sent: old acknowledgements make long rows, and late
+/// packets. One in a few does all the same. Once per tick, before it is counted.
+bool server_pacer_sends(server_pacer* pacer, uint64_t now_us);
 /// Count a tick that was due at `now_us`. At most NET_CATCH_UP_TICKS_MAX late ticks stay due; later
 /// ones are given up.
 void server_pacer_tick(server_pacer* pacer, bool is_fast, uint64_t now_us);

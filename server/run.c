@@ -129,6 +129,8 @@ void server_program_run(server_program* self) {
         if (self->is_over) break; // nothing is sent any more
         uint64_t now_us = net_loop_now_us();
         if (!server_pacer_is_due(&pacer, is_fast, now_us)) continue;
+        net_server_hurry(self->server,
+                         !is_fast && !self->ticks && !server_pacer_sends(&pacer, now_us));
         run_tick(self, is_fast ? 0 : now_us - pacer.next_us);
         reload_game(self);
         server_pacer_tick(&pacer, is_fast || self->ticks, now_us);

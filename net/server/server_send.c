@@ -9,7 +9,8 @@
 // A packet is due when rows or events wait, or when an input of the client was not used in time.
 // Otherwise it is due HEARTBEAT_HZ (server.c) times a second: a client's clock, its prediction and
 // its loss detection need these. With a send divisor D a client gets packets at every D-th tick
-// only. While the match stands still, each client gets packets until it has acknowledged
+// only; after a tick of a late server, when the next one is due already, none does. While the match
+// stands still, each client gets packets until it has acknowledged
 // everything.
 //
 // Events and rows share a packet: every second packet leaves room for one of the largest events,
@@ -207,8 +208,8 @@ static bool send_packet(net_server_lane* lane, net_session* session) {
 
 static bool is_turn(const net_server* server, const net_session_out* out) {
     const uint32_t divisor = server->send_divisor;
-    return server->out.is_settling || divisor <= 1 ||
-           server->out.tick % divisor == out->summary.client % divisor;
+    if (server->out.is_settling) return true;
+    return !server->out.is_hurried && server->out.tick % divisor == out->summary.client % divisor;
 }
 
 static bool has_everything(const net_session_out* out, ecs_tick tick) {
@@ -357,6 +358,7 @@ void net_server_hand_over(net_server* server, bool has_stepped) {
     out->tick = net_replicator_tick(server->replicator);
     out->has_stepped = has_stepped;
     out->is_settling = server->phase != NET_SERVER_RUNNING;
+    out->is_hurried = server->is_hurried;
     out->count = 0;
     for (uint32_t i = 0; i < server->lane_count; i++)
         server->lanes[i].count = 0;
@@ -403,6 +405,10 @@ void net_server_collect(net_server* server) {
         net_session_end(server, session,
                         session->out.event_refused > 0 ? NET_END_BEHIND : NET_END_FAULT);
     }
+}
+
+void net_server_hurry(net_server* server, bool is_hurried) {
+    server->is_hurried = is_hurried;
 }
 
 bool net_server_wait_sent(net_server* server, uint64_t until_us) {

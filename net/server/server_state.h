@@ -141,6 +141,7 @@ typedef struct net_server_out {
     uint64_t now_us;
     ecs_tick tick;
     bool has_stepped;    ///< replication states have to learn of a new step
+    bool is_hurried;     ///< another tick is due already: nothing is sent
     bool is_settling;    ///< the match stands still: send until each client has everything
     bool is_uncollected; ///< handed over, not collected yet
     net_session** sessions;
@@ -193,6 +194,7 @@ struct net_server {
     uint32_t heartbeat_ticks; ///< a client gets a packet at least every so many ticks
     uint32_t deaf_ticks;      ///< a client that acknowledges nothing gets a packet once in so many
     uint32_t send_divisor;
+    bool is_hurried;        ///< out.is_hurried of the ticks that follow
     uint16_t seq_first;     ///< of state packets to each client: 0; tests begin near the wrap
     net_session** sessions; ///< session_count pointers; a session is made on first use
     uint32_t session_count;

@@ -48,6 +48,35 @@ PACER_CASE(a_short_stall_is_caught_up) {
     assert_int_equal(server_pacer_take_lost(pacer, now_us), 0);
 }
 
+PACER_CASE(of_late_ticks_the_last_one_sends) {
+    uint64_t now_us = BEGIN_US + 3 * PERIOD_US + 1;
+    for (uint32_t i = 0; i < 4; i++, server_pacer_tick(pacer, false, now_us)) {
+        server_pacer_received(pacer);
+        assert_int_equal(server_pacer_sends(pacer, now_us), i == 3);
+    }
+    assert_false(server_pacer_is_due(pacer, false, now_us));
+}
+
+// Each tick takes too long: one in six is sent.
+PACER_CASE(a_server_that_is_always_late_sends_now_and_then) {
+    uint64_t now_us = BEGIN_US + 100 * PERIOD_US;
+    uint32_t sent = 0;
+    for (uint32_t i = 0; i < 60; i++, now_us += 2 * PERIOD_US) {
+        sent += server_pacer_sends(pacer, now_us);
+        server_pacer_tick(pacer, false, now_us);
+    }
+    assert_int_equal(sent, 60 / (NET_CATCH_UP_TICKS_MAX + 1));
+}
+
+PACER_CASE(a_tick_without_news_of_the_clients_does_not_send) {
+    assert_true(server_pacer_sends(pacer, BEGIN_US));
+    server_pacer_tick(pacer, false, BEGIN_US);
+    assert_false(server_pacer_sends(pacer, BEGIN_US + PERIOD_US));
+    server_pacer_tick(pacer, false, BEGIN_US + PERIOD_US);
+    server_pacer_received(pacer);
+    assert_true(server_pacer_sends(pacer, BEGIN_US + 2 * PERIOD_US));
+}
+
 PACER_CASE(a_long_stall_is_given_up_and_every_tick_of_it_reported_once) {
     uint64_t now_us = BEGIN_US + 1000 * PERIOD_US;
     uint32_t ran = catch_up(pacer, now_us);

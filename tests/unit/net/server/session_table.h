@@ -329,8 +329,10 @@ static inline void table_step_by(table* at, uint32_t ticks) {
     at->now_us += TABLE_TICK_US;
     if (at->config.is_enet) net_socket_virtual_advance(at->now_us);
     if (at->server) net_server_service(at->server, at->now_us);
-    for (uint32_t i = 0; i < ticks && at->server; i++)
+    for (uint32_t i = 0; i < ticks && at->server; i++) {
+        net_server_hurry(at->server, i + 1 < ticks); // as the loop of a program
         net_server_tick(at->server, at->now_us);
+    }
     if (at->server) table_wait_sent(at);
     seats_step(at->seats, at->seat_count, at->now_us);
     for (uint32_t i = 0; i < at->raw_client_count; i++)

@@ -93,17 +93,21 @@ static void start_crowd(ecs_world* world, void* context, const net_game_start* s
     }
 }
 
-// Rows against older bases are longer, so fewer go; none goes again.
-CASE(acknowledgements_that_stay_late_make_no_more_traffic) {
+static table_config crowded_match(void) {
     table_config config = late_match(0);
     config.link = &QUIET_LINK;
     config.quiet = 1;
     config.act = walk;
     config.start = start_crowd;
+    return config;
+}
+
+// Rows against older bases are longer, so fewer go; none goes again.
+CASE(acknowledgements_that_stay_late_make_no_more_traffic) {
     uint64_t prompt = 0;
     for (double late_ms = 0; late_ms <= 300; late_ms += 100) {
         table at;
-        table_open(&at, config);
+        table_open(&at, crowded_match());
         set_late_ms(&at, late_ms);
         const uint64_t sent = run_seconds(&at, LONG_S);
         if (late_ms == 0) prompt = sent;
@@ -112,6 +116,23 @@ CASE(acknowledgements_that_stay_late_make_no_more_traffic) {
             const net_repl_state* repl = at.server->sessions[i]->out.repl;
             assert_int_equal(net_repl_state_get_counters(repl)->records_repeated, 0);
         }
+        table_close(&at);
+    }
+}
+
+// The server is stopped for 50 to 250 ms each time, and catches up.
+CASE(a_server_that_runs_late_makes_no_more_traffic) {
+    uint64_t usual = 0;
+    for (uint32_t ticks = 1; ticks <= 15; ticks = ticks * 2 + 1) {
+        table at;
+        table_open(&at, crowded_match());
+        const uint64_t before = table_counters(&at)->state_bytes;
+        for (uint32_t i = 0; i < LONG_S * TICKS_PER_SECOND; i++)
+            table_step_by(&at, i % ticks == ticks - 1 ? ticks : 0);
+        const uint64_t sent = table_counters(&at)->state_bytes - before;
+        if (ticks == 1) usual = sent;
+        assert_true(sent * 10 <= usual * 12);
+        table_plays(&at);
         table_close(&at);
     }
 }
