@@ -182,6 +182,10 @@ static inline bool net_mirror_is_alive(const net_mirror* mirror, const net_mirro
 static inline bool net_mirror_is_parked(const net_mirror_slot* slot) {
     return slot->handle != ECS_ENTITY_NONE && !slot->is_known;
 }
+/// Rows of a table without a world, which a log has, stay words: each is read in the next tick.
+static inline bool net_mirror_keeps_words(const net_mirror* mirror) {
+    return !mirror->rows->world && !BASE_IS_BIG_ENDIAN;
+}
 /// Unpack the row at a position of an incarnation's ring.
 void net_mirror_unpack(const net_mirror_incarnation* incarnation, uint32_t position, uint64_t* row);
 /// The entry of a slot below index_max, or of an index up to it; NULL when memory ran out.
@@ -215,7 +219,8 @@ void net_mirror_drop_previous(net_mirror* mirror);
 /// The previous incarnation of a slot when an update of this tick can only belong to it, else NULL.
 const net_mirror_previous* net_mirror_find_previous(const net_mirror_slot* slot, ecs_tick tick);
 
-// Rows as a mirror keeps them: each word in 1, 2, 4 or 8 bytes, by the bits of its field.
+// Rows as a mirror keeps them: each word in 1, 2, 4 or 8 bytes, by the bits of its field; of a table
+// without a world all in 8.
 
 #define NET_PACKED_ROW_BYTES_MAX (PROTO_ROW_FIELDS_MAX * 8u)
 #define NET_PACKED_ROW_SLACK 8u ///< bytes after a packed row, of any content
