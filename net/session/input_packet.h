@@ -78,8 +78,6 @@ bool net_input_is_same(const net_input_bytes* a, const net_input_bytes* b);
 #define NET_INPUT_BITS_MAX(size) (16u + 8u * (size))
 /// What this packet said. @return NULL when it is not kept.
 const net_input_base* net_input_base_find(const net_input_bases* bases, uint16_t seq);
-/// The newest input that a base had.
-net_input_bytes net_input_base_input(const net_input_base* base);
 /// Can the packet be coded against `base`?
 bool net_input_packet_fits(const net_input_packet* packet, const net_input_base* base);
 /// Keep what a packet says that was sent, or that came. A newer one in its place stays.
