@@ -7,6 +7,7 @@
 #include "games.h"
 #include "mirror.h"
 #include "outer.h"
+#include "short.h"
 
 #include "wire.pb-c.h"
 
@@ -58,6 +59,7 @@ typedef struct play_counts {
     uint32_t probes, differing, corrupted, resynced;
     uint32_t controls;
     uint32_t values; // variable-size: applied
+    uint32_t shorts; // short packets
 } play_counts;
 
 typedef struct game_client {
@@ -91,6 +93,8 @@ typedef struct game_client {
     uint32_t input_depth;
     uint8_t inputs[INPUTS_KEPT][INPUT_BYTES_MAX];
     size_t input_sizes[INPUTS_KEPT]; // by number mod INPUTS_KEPT
+    bool may_be_short;               // the server reads short packets
+    cf_said said[SHORT_KEPT];        // by seq mod SHORT_KEPT
     bool is_event_acked;
     uint32_t resyncs[RESYNCS_MAX], resync_count; // handles for the next packet
     uint32_t corrupted_slot; // slot + 1 of the changed row; 0: none, or it was resynced
@@ -210,8 +214,7 @@ static void write_older(bit_stream* bits, const game_client* client, uint32_t nu
     }
 }
 
-static void write_inputs(bit_stream* bits, game_client* client, bool is_whole) {
-    if (client->entity) make_input(client);
+static void write_inputs(bit_stream* bits, const game_client* client, bool is_whole) {
     uint32_t newest = client->input_number, slot = newest % INPUTS_KEPT;
     uint32_t count = newest < INPUTS_KEPT ? newest : INPUTS_KEPT;
     bits_write(bits, count, 4);
@@ -223,8 +226,8 @@ static void write_inputs(bit_stream* bits, game_client* client, bool is_whole) {
         write_older(bits, client, newest - i);
 }
 
-static void write_input(bit_stream* bits, game_client* client) {
-    uint16_t seq = ++client->seq; // the first is 1
+static void write_input(bit_stream* bits, const game_client* client) {
+    uint16_t seq = client->seq;
     bool is_whole = !client->has_acked || (uint16_t)(seq - client->acked_seq) > 256;
     bits_write(bits, is_whole, 1);
     bits_write(bits, is_whole ? seq : seq % 1024, is_whole ? 16 : 10);
@@ -246,14 +249,46 @@ static void write_input(bit_stream* bits, game_client* client) {
     write_inputs(bits, client, is_whole);
 }
 
+// With all inputs that the server may lack. @return 0: an InputPacket is needed.
+static size_t write_short(uint8_t* bytes, game_client* client) {
+    const cf_said* base = &client->said[client->acked_seq % SHORT_KEPT];
+    bool has_base = client->may_be_short && client->has_acked && base->seq == client->acked_seq;
+    double delay_s = now_s() - client->newest_arrival_s;
+    cf_short packet = {.seq = client->seq,
+                       .ack = client->newest_seq,
+                       .delay = (uint32_t)(delay_s * 1e6) / 512,
+                       .ack_bits = client->received_bits,
+                       .has_event_ack = true,
+                       .event_ack = client->event_number,
+                       .resyncs = client->resyncs,
+                       .resync_count = client->resync_count,
+                       .number = client->input_number};
+    packet.count = packet.number - (has_base ? base->number : 0);
+    if (packet.count > INPUTS_KEPT) packet.count = INPUTS_KEPT;
+    for (uint32_t i = 0; i < packet.count; i++) {
+        uint32_t slot = (packet.number - packet.count + 1 + i) % INPUTS_KEPT;
+        packet.inputs[i] = client->inputs[slot];
+        packet.sizes[i] = client->input_sizes[slot];
+    }
+    bit_stream bits = bits_over(bytes, PACKET_BYTES_MAX);
+    bool is_short = has_base && short_fits(base, &packet);
+    if (is_short) short_write(&bits, base, &packet);
+    short_keep(client->said, &packet, client->has_received);
+    client->counts.shorts += is_short;
+    return (bits.at + 7) / 8;
+}
+
 static void send_inputs(game_client* client) {
     Shoal__Wire__InputPacket message = SHOAL__WIRE__INPUT_PACKET__INIT;
     uint8_t input[PACKET_BYTES_MAX] = {0};
+    uint8_t payload[INPUT_BYTES_MAX], bytes[PACKET_BYTES_MAX];
+    if (client->entity) make_input(client);
+    client->seq++; // the first is 1
+    size_t begin = write_short(bytes, client);
     bit_stream bits = bits_over(input, sizeof input);
-    write_input(&bits, client);
+    if (begin == 0) write_input(&bits, client);
     message.input = (ProtobufCBinaryData){(bits.at + 7) / 8, input};
 
-    uint8_t payload[INPUT_BYTES_MAX], bytes[PACKET_BYTES_MAX];
     Shoal__Wire__GameEvent event = SHOAL__WIRE__GAME_EVENT__INIT;
     Shoal__Wire__GameEvent* events[] = {&event};
     event.number = 1;
@@ -262,7 +297,7 @@ static void send_inputs(game_client* client) {
     if (row) event.payload = (ProtobufCBinaryData){message_make(row, 0, payload), payload};
     message.n_events = row && client->input_number > 30 && !client->is_event_acked;
     message.events = events;
-    size_t size = shoal__wire__input_packet__pack(&message, bytes);
+    size_t size = begin + shoal__wire__input_packet__pack(&message, bytes + begin);
     client->resync_count = 0;
     if (is_lost(client)) {
         client->counts.lost_out++;
@@ -443,6 +478,7 @@ static void receive_welcome(game_client* client, const Shoal__Wire__Welcome* wel
     schema_set_rate(client->schema, welcome->tick_rate_hz);
     client->mirror = mirror_create(client->schema, welcome->replicated_index_max);
     client->is_solo = welcome->is_solo;
+    client->may_be_short = welcome->reads_short;
     if (client->is_solo) mirror_use_solo(client->mirror);
 }
 
@@ -712,12 +748,12 @@ static bool report(const game_client* client) {
            " doubled=%" PRIu32 " malformed=%" PRIu32 " lost_in=%" PRIu32 " lost_out=%" PRIu32
            " events=%" PRIu32 " events_dropped=%" PRIu32 " own_events=%" PRIu32
            " inputs_acked=%" PRIu32 " probes=%" PRIu32 " differing=%" PRIu32 " corrupted=%" PRIu32
-           " resynced=%" PRIu32 " values=%" PRIu32 "\n",
+           " resynced=%" PRIu32 " values=%" PRIu32 " shorts=%" PRIu32 "\n",
            client->id, client->goodbye_tick, entities, hash, client->game->name,
            client->has_equal_schema ? "equal" : "other", client->goodbye_reason, own->packets,
            own->without_base, own->doubled, own->malformed, own->lost_in, own->lost_out,
            own->events, own->events_dropped, own->own, client->input_ack, own->probes,
-           own->differing, own->corrupted, own->resynced, own->values);
+           own->differing, own->corrupted, own->resynced, own->values, own->shorts);
     return own->malformed == 0;
 }
 

@@ -5,6 +5,7 @@
 #include "games.h"
 #include "mirror.h"
 #include "solo.h"
+#include "short.h"
 #include "window.h"
 
 #include "wire.pb-c.h"
@@ -478,6 +479,39 @@ static bool check_window(page_state* page, const char* line) {
     return size > 0 && window_open(&page->window, bytes, size, page->time_s) == is_taken;
 }
 
+// The page says in words what this packet and its base say.
+static bool check_short(page_state* page, const char* line) {
+    (void)page;
+    static const uint8_t as_40[] = {0x08, 0x05, 0x10, 0x01}, other[] = {0x08, 0x06, 0x18, 0x02};
+    cf_said said[SHORT_KEPT];
+    cf_short packet = {.seq = 300,
+                       .ack = 65535,
+                       .ack_bits = 5,
+                       .number = 40,
+                       .count = 1,
+                       .inputs = {as_40},
+                       .sizes = {sizeof as_40},
+                       .seen = 1000};
+    short_keep(said, &packet, true);
+    packet.seq = 302;
+    packet.ack = 2;
+    packet.delay = 9;
+    packet.ack_bits = 3 | 1 << 2 | 5 << 3;
+    packet.number = 42;
+    packet.count = 2;
+    packet.inputs[1] = other;
+    packet.sizes[1] = sizeof other;
+    packet.seen = 1515;
+    char text[64];
+    uint8_t bytes[16] = {0}, expected[16];
+    bit_stream bits = bits_over(bytes, sizeof bytes);
+    const cf_said* base = &said[300 % SHORT_KEPT];
+    if (!short_fits(base, &packet)) return false;
+    short_write(&bits, base, &packet);
+    size_t size = read_hex(value_of(line, "hex", text, sizeof text), expected, sizeof expected);
+    return size == (bits.at + 7) / 8 && memcmp(bytes, expected, size) == 0;
+}
+
 static const struct vector_kind {
     const char* word;
     bool (*check)(page_state* page, const char* line);
@@ -493,7 +527,7 @@ static const struct vector_kind {
     {"packet seq=", check_packet, 112},   {"late seq=", check_packet, 1},
     {"accepted ", check_accepted, 16},    {"refused ", check_refused, 25},
     {"scope ", check_scope, 112},         {"outer session_key_to_client=", check_window_key, 1},
-    {"outer read_", check_window, 11}};
+    {"outer read_", check_window, 11},    {"short seq=", check_short, 1}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 // @return false: the line is a vector that fails.
