@@ -89,6 +89,12 @@ void code_parts(row_coder* coder);
 /// Find the grid of a component with elastic fields, and the expected words of an elastic one.
 void expect_elastic(row_coder* coder, uint32_t component);
 void code_elastic(row_coder* coder, uint32_t component, uint32_t field);
+enum { ELASTIC_STEPS_END = 1 << 22 };
+/// Has a word steps? If not, *steps is 0.
+bool elastic_steps(const cf_element* element, uint64_t word, int grid, int64_t* steps);
+/// The steps that are nearest to a word's value; 0 for a NaN.
+int64_t elastic_nearest(const cf_element* element, uint64_t word, int grid);
+uint64_t elastic_word(const cf_element* element, int64_t steps, int grid);
 
 // ---- row_drive.c ----
 /// Set the expected words of a component with a source. The row has the source's words.

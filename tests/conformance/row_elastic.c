@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { GRID_MAX = 6, STEP_BITS = 24, STEPS_END = 1 << 22, PLACE_WORD = 15 };
+enum { GRID_MAX = 6, STEP_BITS = 24, PLACE_WORD = 15 };
 enum { SYMBOL_SIZES = 32, SYMBOL_TURNED = 33, SYMBOL_STEPS = 38, ROW_STEPS = 29, ROW_SIZES = 30 };
 
 static double value_of(const cf_element* element, uint64_t word) {
@@ -30,18 +30,22 @@ static uint64_t word_of(const cf_element* element, double value) {
     return bits;
 }
 
-static bool has_steps(const cf_element* element, uint64_t word, int grid, int64_t* steps) {
+bool elastic_steps(const cf_element* element, uint64_t word, int grid, int64_t* steps) {
     double scaled = ldexp(value_of(element, word), grid);
     *steps = 0;
-    if (!(fabs(scaled) < STEPS_END) || scaled != trunc(scaled)) return false;
+    if (!(fabs(scaled) < ELASTIC_STEPS_END) || scaled != trunc(scaled)) return false;
     *steps = (int64_t)scaled;
     return word != UINT64_C(1) << (element->bits - 1);
+}
+
+uint64_t elastic_word(const cf_element* element, int64_t steps, int grid) {
+    return word_of(element, ldexp((double)steps, -grid));
 }
 
 static int grid_of_word(const cf_element* element, uint64_t word) {
     int64_t steps;
     for (int grid = 0; grid <= GRID_MAX; grid++)
-        if (has_steps(element, word, grid, &steps)) return grid;
+        if (elastic_steps(element, word, grid, &steps)) return grid;
     return 0;
 }
 
@@ -71,14 +75,14 @@ static void expect_field(row_coder* coder, elastic_plan* plan, uint32_t i) {
     uint64_t base = coder->base[i], base2 = coder->base2[i];
     int64_t k, k2;
     if (base == base2) return;
-    bool has = has_steps(element, base, plan->grid, &k);
-    bool has2 = has_steps(element, base2, plan->grid, &k2);
+    bool has = elastic_steps(element, base, plan->grid, &k);
+    bool has2 = elastic_steps(element, base2, plan->grid, &k2);
     if (has && has2) {
         int64_t way = 2 * coder->h * (k - k2) + coder->d;
         int64_t steps = k + divide_down(way, 2 * coder->d);
         plan->sum += (uint64_t)(k < k2 ? k2 - k : k - k2);
-        if (steps < STEPS_END && steps > -STEPS_END)
-            coder->expected[i] = word_of(element, ldexp((double)steps, -plan->grid));
+        if (steps < ELASTIC_STEPS_END && steps > -ELASTIC_STEPS_END)
+            coder->expected[i] = elastic_word(element, steps, plan->grid);
         return;
     }
     plan->is_wild = true;
@@ -88,7 +92,7 @@ static void expect_field(row_coder* coder, elastic_plan* plan, uint32_t i) {
 void expect_elastic(row_coder* coder, uint32_t c) {
     const cf_layout* layout = coder->layout;
     elastic_plan* plan = &coder->elastic[c];
-    plan->grid = grid_of(coder, c);
+    *plan = (elastic_plan){.grid = grid_of(coder, c)};
     if (layout->shape[c] != SHAPE_ELASTIC || !coder->base2) return;
     for (uint32_t i = layout->first[c]; i < layout->first[c] + layout->count[c]; i++)
         expect_field(coder, plan, i);
@@ -123,7 +127,7 @@ static bool code_steps(row_coder* coder, uint32_t c, uint32_t field, int64_t exp
     const cf_element* element = &coder->layout->elements[field];
     int grid = coder->elastic[c].grid;
     int64_t steps = 0;
-    bool has = has_steps(element, coder->row[field], grid, &steps);
+    bool has = elastic_steps(element, coder->row[field], grid, &steps);
     cf_number number = {.difference = words_apart((uint64_t)steps, (uint64_t)expected, STEP_BITS),
                         .word = words_add((uint64_t)steps, 0, STEP_BITS),
                         .is_other = !has};
@@ -134,8 +138,8 @@ static bool code_steps(row_coder* coder, uint32_t c, uint32_t field, int64_t exp
     }
     if (!number.is_word) number.word = words_add((uint64_t)expected, number.difference, STEP_BITS);
     steps = words_apart(number.word, 0, STEP_BITS);
-    if (steps >= STEPS_END || steps <= -STEPS_END) coder->bits->failed = true;
-    coder->row[field] = word_of(element, ldexp((double)steps, -grid));
+    if (steps >= ELASTIC_STEPS_END || steps <= -ELASTIC_STEPS_END) coder->bits->failed = true;
+    coder->row[field] = elastic_word(element, steps, grid);
     *difference = words_apart((uint64_t)steps, (uint64_t)expected, STEP_BITS);
     return true;
 }
@@ -143,10 +147,10 @@ static bool code_steps(row_coder* coder, uint32_t c, uint32_t field, int64_t exp
 static void code_known(row_coder* coder, uint32_t c, uint32_t field) {
     const cf_prefix *plain = coder->layout->tables->rows[TABLE_NUMBER_PLAIN],
                     *other = coder->layout->tables->rows[TABLE_NUMBER_OTHER];
-    int scale = coder->plans[c].scale;
+    const cf_element* element = &coder->layout->elements[field];
+    int grid = coder->elastic[c].grid, scale = coder->plans[c].scale;
     int64_t expected, difference = 0;
-    (void)has_steps(&coder->layout->elements[field], coder->expected[field], coder->elastic[c].grid,
-                    &expected);
+    (void)elastic_steps(element, coder->expected[field], grid, &expected);
     if (coder->plans[c].kind == PART_LIVE) {
         int t = row_of_scale(coder, scale);
         if (code_steps(coder, c, field, expected, &plain[t], &difference))
@@ -159,8 +163,8 @@ static void code_known(row_coder* coder, uint32_t c, uint32_t field) {
 
 // ---- a field without steps in base ----
 
-static int64_t nearest_steps(double value, int grid) {
-    double most = STEPS_END - 1, steps = round(ldexp(value, grid));
+int64_t elastic_nearest(const cf_element* element, uint64_t word, int grid) {
+    double most = ELASTIC_STEPS_END - 1, steps = round(ldexp(value_of(element, word), grid));
     return isnan(steps) ? 0 : (int64_t)fmin(fmax(steps, -most), most);
 }
 
@@ -192,7 +196,7 @@ static void code_unknown(row_coder* coder, uint32_t c, uint32_t field) {
     const cf_prefix* prefix = &plain[ROW_SIZES];
     uint64_t expected = coder->expected[field], turned = UINT64_C(1) << (element->bits - 1);
     int64_t steps, difference;
-    bool has = has_steps(element, coder->row[field], coder->elastic[c].grid, &steps);
+    bool has = elastic_steps(element, coder->row[field], coder->elastic[c].grid, &steps);
     bool is_turned = (expected ^ coder->row[field]) & turned;
     difference =
         words_apart(coder->row[field], is_turned ? expected ^ turned : expected, element->bits);
@@ -200,7 +204,7 @@ static void code_unknown(row_coder* coder, uint32_t c, uint32_t field) {
     uint32_t symbol = has ? SYMBOL_STEPS : is_turned ? SYMBOL_TURNED : sizes;
     code_symbol(coder, prefix, &symbol);
     if (symbol == SYMBOL_STEPS) {
-        int64_t nearest = nearest_steps(value_of(element, expected), coder->elastic[c].grid);
+        int64_t nearest = elastic_nearest(element, expected, coder->elastic[c].grid);
         (void)code_steps(coder, c, field, nearest, &plain[ROW_STEPS], &difference);
         return;
     }
@@ -218,8 +222,8 @@ static void code_unknown(row_coder* coder, uint32_t c, uint32_t field) {
 
 void code_elastic(row_coder* coder, uint32_t c, uint32_t field) {
     int64_t steps;
-    if (has_steps(&coder->layout->elements[field], coder->base[field], coder->elastic[c].grid,
-                  &steps))
+    if (elastic_steps(&coder->layout->elements[field], coder->base[field], coder->elastic[c].grid,
+                      &steps))
         code_known(coder, c, field);
     else
         code_unknown(coder, c, field);

@@ -20,8 +20,36 @@ static uint32_t bits_of(const solo_coder* r, uint32_t f) {
     return r->row.layout->elements[f].bits;
 }
 
+static uint32_t component_of(const cf_layout* layout, uint32_t f) {
+    uint32_t c = 0;
+    while (f < layout->first[c] || f >= layout->first[c] + layout->count[c])
+        c++;
+    return c;
+}
+
+// What a difference of elastic words without steps counts.
+static int64_t counted(int64_t words) {
+    uint32_t length = 0;
+    while (length < 64 && solo_size(words) >> length)
+        length++;
+    int64_t size = words == 0 ? 0 : INT64_C(1) << length / 4;
+    return words < 0 ? -size : size;
+}
+
+// A difference of words: of elastic ones in steps, or by its length.
+static int64_t apart(const solo_coder* r, uint32_t f, uint64_t a, uint64_t b) {
+    const cf_element* element = &r->row.layout->elements[f];
+    int64_t words = words_apart(a, b, element->bits), steps, steps_b;
+    if (!element->is_elastic) return words;
+    int grid = r->row.elastic[component_of(r->row.layout, f)].grid;
+    bool has = elastic_steps(element, a, grid, &steps);
+    bool has_b = elastic_steps(element, b, grid, &steps_b);
+    if (has && has_b) return steps - steps_b;
+    return counted(words);
+}
+
 static int64_t motion(const solo_coder* r, uint32_t f) {
-    return r->row.base2 ? words_apart(r->row.base[f], r->row.base2[f], bits_of(r, f)) : 0;
+    return r->row.base2 ? apart(r, f, r->row.base[f], r->row.base2[f]) : 0;
 }
 
 static int64_t motions(const solo_coder* r, uint32_t c) {
@@ -30,6 +58,10 @@ static int64_t motions(const solo_coder* r, uint32_t c) {
     for (uint32_t f = layout->first[c]; f < layout->first[c] + layout->count[c]; f++)
         sum += solo_size(motion(r, f));
     return (int64_t)sum;
+}
+
+static bool is_mixed_or_elastic(const cf_layout* layout, uint32_t c) {
+    return layout->shape[c] == SHAPE_MIXED || layout->shape[c] == SHAPE_ELASTIC;
 }
 
 static int64_t near_of(const solo_coder* r, uint32_t f) {
@@ -52,16 +84,101 @@ static void keep_off(solo_coder* r, uint32_t f, int64_t off) {
     if (f < SOLO_OFFS) r->offs[f] = off > 32767 ? 32767 : off < -32768 ? -32768 : off;
 }
 
+static void count(solo_coder* r, uint32_t f, int64_t off) {
+    keep_off(r, f, off);
+    if (off != 0) r->active += (uint64_t)log_halves(solo_size(off)) + 1;
+}
+
+// ---- elastic fields ----
+
+typedef struct elastic_field {
+    uint32_t f, number;
+    const cf_element* element;
+    int grid;
+    uint64_t about[SOLO_FEATURES]; ///< of its flags
+} elastic_field;
+
+static bool code_flag(solo_coder* r, const elastic_field* e, uint64_t number, bool is_set) {
+    uint64_t about[SOLO_FEATURES];
+    memcpy(about, e->about, sizeof about);
+    about[7] = number;
+    int64_t value = solo_number(r->body, STATE + e->number, about, is_set);
+    if (value < 0 || value > 1) r->body->failed = true;
+    return value != 0;
+}
+
+static void code_steps(solo_coder* r, const elastic_field* e, const uint64_t* features,
+                       uint64_t expected, int64_t sign) {
+    int64_t nearest = elastic_nearest(e->element, expected, e->grid), steps;
+    (void)elastic_steps(e->element, r->row.row[e->f], e->grid, &steps);
+    int64_t off = sign * solo_number(r->body, e->number, features, sign * (steps - nearest));
+    steps = (int64_t)((uint64_t)nearest + (uint64_t)off);
+    if (steps >= ELASTIC_STEPS_END || steps <= -ELASTIC_STEPS_END) r->body->failed = true;
+    if (!r->body->is_recorded) r->row.row[e->f] = elastic_word(e->element, steps, e->grid);
+    count(r, e->f, off);
+}
+
+// The bits of a word without steps.
+static void code_bits_of(solo_coder* r, const elastic_field* e, const uint64_t* features,
+                         uint64_t expected) {
+    enum { LARGE = 1 << 12, WITHOUT_STEPS = 28 };
+    uint64_t turned = UINT64_C(1) << (e->element->bits - 1);
+    uint32_t low = e->element->kind == K_F64 ? 39 : 10;
+    if (code_flag(r, e, 2, (expected ^ r->row.row[e->f]) & turned)) expected ^= turned;
+    int64_t off = words_apart(r->row.row[e->f], expected, e->element->bits);
+    uint64_t is_large = code_flag(r, e, 3, solo_size(off) >= LARGE), about[SOLO_FEATURES];
+    memcpy(about, features, sizeof about);
+    about[0] = WITHOUT_STEPS + is_large;
+    int64_t upper = is_large ? off >> low : off;
+    upper = solo_number(r->body, (e->number + 128) % 256, about, upper);
+    if (is_large) {
+        int64_t end = INT64_C(1) << low;
+        const uint64_t about_low[SOLO_FEATURES] = {low & 31, low >> 5};
+        int64_t rest =
+            solo_number(r->body, (e->number + 192) % 256, about_low, end + (off & (end - 1)));
+        off = (int64_t)(((uint64_t)upper << low) + ((uint64_t)rest & (uint64_t)(end - 1)));
+    } else {
+        off = upper;
+    }
+    if (!r->body->is_recorded)
+        r->row.row[e->f] =
+            element_canonical(e->element, words_add(expected, off, e->element->bits));
+    count(r, e->f, counted(off));
+}
+
+static int64_t code_elastic_off(solo_coder* r, uint32_t f, const uint64_t* features,
+                                uint64_t expected, int64_t sign) {
+    elastic_field e = {.f = f,
+                       .number = (67 * r->name + f) % 256,
+                       .element = &r->row.layout->elements[f],
+                       .grid = r->row.elastic[component_of(r->row.layout, f)].grid};
+    int64_t steps;
+    bool has_base = elastic_steps(e.element, r->row.base[f], e.grid, &steps);
+    bool has = elastic_steps(e.element, r->row.row[f], e.grid, &steps);
+    const uint64_t about[SOLO_FEATURES] = {has_base ? 1 + (uint64_t)e.grid : 0,
+                                           solo_bucket(apart(r, f, r->row.base[f], expected)),
+                                           active(r),
+                                           0,
+                                           0,
+                                           r->bases};
+    memcpy(e.about, about, sizeof e.about);
+    if (code_flag(r, &e, 1, has != has_base) != has_base)
+        code_steps(r, &e, features, expected, sign);
+    else
+        code_bits_of(r, &e, features, expected);
+    return apart(r, f, r->row.row[f], expected);
+}
+
 // The word of a field, `expected` plus what is read. @return its off.
 static int64_t code_off(solo_coder* r, uint32_t f, const uint64_t* features, uint64_t expected,
                         int64_t sign) {
     const cf_element* element = &r->row.layout->elements[f];
+    if (element->is_elastic) return code_elastic_off(r, f, features, expected, sign);
     int64_t off = words_apart(r->row.row[f], expected, element->bits);
     off = sign * solo_number(r->body, (67 * r->name + f) % 256, features, sign * off);
     if (!r->body->is_recorded)
         r->row.row[f] = element_canonical(element, words_add(expected, off, element->bits));
-    keep_off(r, f, off);
-    if (off != 0) r->active += (uint64_t)log_halves(solo_size(off)) + 1;
+    count(r, f, off);
     return words_apart(r->row.row[f], expected, element->bits);
 }
 
@@ -110,21 +227,21 @@ static void expect(const solo_coder* r, uint32_t c, bool is_by_third, uint64_t* 
 static uint64_t far(const solo_coder* r, uint32_t c, const uint64_t* a, const uint64_t* b) {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < r->row.layout->count[c]; i++)
-        sum += solo_size(words_apart(a[i], b[i], bits_of(r, r->row.layout->first[c] + i)));
+        sum += solo_size(apart(r, r->row.layout->first[c] + i, a[i], b[i]));
     return sum;
 }
 
 static void guess(solo_coder* r, uint32_t c, guesses* g) {
     *g = (guesses){.has_other = false};
     expect(r, c, false, g->words);
-    bool is_known = r->third && (r->d3 == 0 || r->row.layout->shape[c] != SHAPE_MIXED);
+    bool is_known = r->third && (r->d3 == 0 || !is_mixed_or_elastic(r->row.layout, c));
     if (!is_known || (r->guide.is_along && (int)c == r->guide.turn)) return;
     expect(r, c, true, g->other);
-    uint64_t apart = far(r, c, g->other, g->words);
-    if (apart == 0) return;
+    uint64_t misses = far(r, c, g->other, g->words);
+    if (misses == 0) return;
     g->has_other = true;
     g->about[0] = (67 * r->name + c) % 256;
-    g->about[1] = solo_bucket((int64_t)apart);
+    g->about[1] = solo_bucket((int64_t)misses);
     g->about[2] = solo_bucket(motions(r, c));
     g->about[3] = solo_bucket(r->row.h);
     g->is_swapped = solo_is_likely(r->body, SOLO_OTHER, g->about);
@@ -158,12 +275,12 @@ static void code_plain(solo_coder* r, uint32_t c, const guesses* g, const uint64
         uint32_t f = layout->first[c] + i, bits = bits_of(r, f);
         uint64_t base = r->row.base[f];
         int64_t sign = motion(r, f) < 0 ? -1 : 1;
-        int64_t near = replaced ? words_apart(replaced[i], expected[i], bits) : near_of(r, f);
-        int64_t other = g->has_other ? words_apart(g->other[i], expected[i], bits) : 0;
+        int64_t near = replaced ? apart(r, f, replaced[i], expected[i]) : near_of(r, f);
+        int64_t other = g->has_other ? apart(r, f, g->other[i], expected[i]) : 0;
         const uint64_t features[SOLO_FEATURES] = {
             replaced ? along_scale(r) : (uint64_t)(r->row.plans[c].scale + 1),
             solo_bucket(sign * before),
-            solo_bucket(sign * words_apart(base, expected[i], bits)),
+            solo_bucket(sign * apart(r, f, base, expected[i])),
             solo_bucket(sign * near),
             active(r),
             common(r),
@@ -285,7 +402,7 @@ static void code_component(solo_coder* r, uint32_t c) {
         expected[i] = (uint64_t)(word < 0 ? 0 : word > most ? most : word);
     }
     bool is_still = memcmp(r->row.base + first, expected, count * sizeof *expected) == 0;
-    bool is_one = count == 1 && is_still;
+    bool is_one = count == 1 && !layout->elements[first].is_elastic && is_still;
     int64_t state = is_one ? 1 : code_state(r, c, expected, is_still);
     r->flags = (r->flags << 1 | (!is_one && state != 0)) & 31;
     if (state <= 0) {
@@ -336,7 +453,7 @@ static void code_components(solo_coder* r) {
     const cf_layout* layout = r->row.layout;
     bool is_quiet[COMPONENTS_MAX], is_asked = false, is_kept = false;
     for (uint32_t c = 0; c < layout->component_count; c++)
-        is_quiet[c] = layout->shape[c] == SHAPE_MIXED && motions(r, c) == 0;
+        is_quiet[c] = is_mixed_or_elastic(layout, c) && motions(r, c) == 0;
     for (uint32_t pass = 0; pass < 2; pass++)
         for (uint32_t c = 0; c < layout->component_count; c++) {
             if (layout->count[c] == 0 || (layout->source[c] >= 0) != (pass == 1)) continue;
