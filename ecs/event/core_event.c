@@ -177,6 +177,7 @@ static interruption interrupt(ecs_world* world) {
     BASE_ASSERT(world->fast.walk_depth == 0);
     interruption kept = {commands->is_flushing, commands->view.created_count};
     commands->is_flushing = false;
+    ecs_runway_return(world);
     world->fast.stage_depth++;
     return kept;
 }

@@ -564,6 +564,7 @@ void ecs_commands_apply(ecs_world* world) {
     }
     ecs_events_resolve(world);
     ecs_commands_clear(world);
+    ecs_runway_return(world);
     commands->is_flushing = false;
 }
 

@@ -28,8 +28,16 @@ create_loading(ecs_world* world, ecs_template_id template_id, const ecs_init* in
     return ecs_structure_create(world, template_id, inits, init_count, entity);
 }
 
+// What is prepared waits for no resource, and structure may change while it is.
 ecs_result ecs_create(ecs_world* world, ecs_template_id template_id, const ecs_init* inits,
                       uint32_t init_count, ecs_entity* entity) {
+    ecs_storage* storage = world->storage;
+    const ecs_runway* runway = &storage->runway;
+    if (init_count == 0 && runway->left > 0 && runway->template_id == template_id &&
+        !runway->is_tracked) {
+        (void)ecs_runway_take(storage, entity);
+        return ECS_OK;
+    }
     if (world->has_loader) return create_loading(world, template_id, inits, init_count, entity);
     return ecs_structure_create(world, template_id, inits, init_count, entity);
 }

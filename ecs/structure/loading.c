@@ -252,6 +252,7 @@ static void report_failure(ecs_world* world, ecs_entity entity, ecs_template_id 
                 entity, ecs_template_get(world, template_id)->name, resource->kind, resource->name,
                 "could not be loaded");
     if (config->failed) {
+        ecs_runway_return(world);
         world->fast.walk_depth++; // structure asserts
         config->failed(config->failed_context, entity, template_id, resource);
         world->fast.walk_depth--;

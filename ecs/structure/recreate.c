@@ -177,6 +177,7 @@ static inline bool recreate_simple(ecs_world* world, ecs_record* record, ecs_ent
     *record = (ecs_record){
         .place = chunk->id << ECS_ROW_BITS | row, .life = record->life, .template_id = template_id};
     recreated->items[recreated->count++] = entity;
+    if (storage->runway.chunk) ecs_runway_disturb(world, from);
     ecs_chunk_close_hole(world, storage, place, old_place);
     return true;
 }

@@ -153,6 +153,7 @@ static __attribute__((noinline)) ecs_result create_any(ecs_world* world, ecs_ent
     ecs_binding* binding = NULL;
     ecs_result result = ecs_row_bind(world, template_id, &binding);
     if (result != ECS_OK) return result;
+    ecs_runway_return(world);
     const bool is_given = given != ECS_ENTITY_NONE;
     const uint32_t range = binding->is_replicated && !world->is_mirror ? 0 : 1;
     const uint32_t index = is_given ? ecs_entity_index(given) : ecs_index_peek(world, range);
@@ -174,7 +175,6 @@ static __attribute__((noinline)) ecs_result create_any(ecs_world* world, ecs_ent
     if (is_given && storage->held.count > 0) ecs_held_created(world, made);
     ecs_track_created(world, made, chunk, row);
     record_parent(world, chunk, made);
-    storage->runway.left = 0; // room in tracking's lists that a series was promised may be used up
     if (binding->is_singleton) binding->single = made;
     *entity = made;
     BASE_ASSERT(ecs_is_alive(world, made));
@@ -182,84 +182,31 @@ static __attribute__((noinline)) ecs_result create_any(ecs_world* world, ecs_ent
     return ECS_OK;
 }
 
-// The two below are apart, so that a prepared creation saves no registers.
-static __attribute__((noinline)) ecs_result
-finish_prepared(ecs_world* world, uint32_t row, const ecs_init* inits, uint32_t init_count) {
-    ecs_chunk* chunk = world->storage->runway.chunk;
-    ecs_row_set_plain(chunk, row, inits, init_count);
-    if (chunk->archetype->track_count > 0) ecs_track_count_row(world, chunk, row, true);
-    return ECS_OK;
-}
-
 // Values that own memory and handlers see one entity at a time; all others are prepared.
-static __attribute__((noinline)) ecs_result create_next(ecs_world* world,
-                                                        ecs_template_id template_id,
-                                                        const ecs_init* inits, uint32_t init_count,
-                                                        ecs_entity* entity) {
-    ecs_structure_check(world);
-    ecs_binding* binding = NULL;
-    ecs_result result = ecs_row_bind(world, template_id, &binding);
-    if (result != ECS_OK) return result;
-    const ecs_archetype* archetype = binding->archetype;
-    if (archetype->has_ops || archetype->notify || world->storage->held.count > 0)
-        return create_any(world, ECS_ENTITY_NONE, template_id, inits, init_count, entity);
-    if (!ecs_row_has_inits(world, archetype, inits, init_count))
-        return refuse_inits(world, template_id, inits, init_count);
-    result = ecs_runway_prepare(world, template_id);
-    if (result != ECS_OK) return result;
-    if (world->storage->runway.left == 0) // after its index the walk over freed ones begins again
-        return create_any(world, ECS_ENTITY_NONE, template_id, inits, init_count, entity);
-    return ecs_structure_create(world, template_id, inits, init_count, entity);
-}
-
-// Take the next freed index of the runway's word of bits.
-static inline ecs_entity take_recycled(ecs_runway* runway, ecs_record** record) {
-    ecs_index_range* range = runway->indices;
-    const uint32_t cursor = range->cursor;
-    const uint64_t bits = *runway->free_word;
-    const uint32_t index = cursor + (uint32_t)__builtin_ctzll(bits >> (cursor % 64));
-    *runway->free_word = bits & ~(1ull << (index % 64));
-    range->free_count--;
-    range->cursor = index + 1;
-    *record = &runway->records[index & (ECS_PAGE_RECORDS - 1)];
-    const uint32_t generation = (*record)->life;
-    return ecs_entity_make(index, generation == ECS_GENERATION_MAX ? 1 : generation + 1);
-}
-
-// The next row of the runway holds the defaults already, and nothing is in the way.
 ecs_result ecs_structure_create(ecs_world* world, ecs_template_id template_id,
                                 const ecs_init* inits, uint32_t init_count, ecs_entity* entity) {
-    ecs_storage* storage = world->storage;
-    ecs_runway* runway = &storage->runway;
-    if (runway->left == 0 || runway->template_id != template_id || world->fast.walk_depth > 0 ||
-        (world->fast.stage_depth > 0 && !world->commands->is_flushing))
-        return create_next(world, template_id, inits, init_count, entity);
-    for (uint32_t i = 0; i < init_count; i++)
-        if (inits[i].component >= storage->slot_count ||
-            runway->lookup[inits[i].component].column == ECS_SLOT_NONE)
-            return refuse_inits(world, template_id, inits, init_count);
-    ecs_entity made;
-    ecs_record* record;
-    if (runway->is_fresh) {
-        const uint32_t index = runway->indices->fresh++;
-        made = ecs_entity_make(index, 1);
-        record = &runway->records[index & (ECS_PAGE_RECORDS - 1)];
-    } else {
-        made = take_recycled(runway, &record);
+    const ecs_runway* runway = &world->storage->runway;
+    const bool is_prepared = runway->left > 0 && runway->template_id == template_id;
+    const ecs_archetype* archetype = is_prepared ? runway->chunk->archetype : NULL;
+    if (!is_prepared) {
+        ecs_binding* binding = NULL;
+        ecs_structure_check(world);
+        ecs_result result = ecs_row_bind(world, template_id, &binding);
+        if (result != ECS_OK) return result;
+        archetype = binding->archetype;
+        if (archetype->has_ops || archetype->notify || world->storage->held.count > 0)
+            return create_any(world, ECS_ENTITY_NONE, template_id, inits, init_count, entity);
     }
-    runway->left--;
-    const uint32_t row = (*runway->rows)++;
-    ++*runway->row_count;
-    storage->entity_count++;
-    *record = (ecs_record){.place = runway->place | row,
-                           .life = (uint16_t)(ecs_entity_generation(made) | ECS_LIFE_CREATED),
-                           .template_id = template_id};
-    runway->entities[row] = made;
-    ecs_entity_list* born = &world->tracker->created;
-    born->items[born->count++] = made;
-    *entity = made;
-    if (init_count == 0 && !runway->is_tracked) return ECS_OK;
-    return finish_prepared(world, row, inits, init_count);
+    if (!ecs_row_has_inits(world, archetype, inits, init_count))
+        return refuse_inits(world, template_id, inits, init_count);
+    if (!is_prepared) {
+        ecs_result result = ecs_runway_prepare(world, template_id);
+        if (result != ECS_OK) return result;
+    }
+    const uint32_t row = ecs_runway_take(world->storage, entity);
+    ecs_row_set_plain(runway->chunk, row, inits, init_count);
+    if (archetype->track_count > 0) ecs_track_count_row(world, runway->chunk, row, true);
+    return ECS_OK;
 }
 
 ecs_result ecs_structure_create_at(ecs_world* world, ecs_entity handle, ecs_template_id template_id,
@@ -381,7 +328,6 @@ ecs_result ecs_structure_create_many(ecs_world* world, ecs_template_id template_
     ecs_archetype* archetype = binding->archetype;
     BASE_ASSERT(count > 0 && !archetype->notify);
     const uint32_t range = binding->is_replicated && !world->is_mirror ? 0 : 1;
-    world->storage->runway.left = 0; // its share of the room in tracking's lists is used up here
     uint32_t chunk_first = archetype->tail;
     uint32_t row = ecs_chunk_count(world->storage, archetype->chunks[chunk_first]);
     if (!append_rows(world, binding, count, values)) return ECS_ERR_MEMORY;
@@ -424,8 +370,8 @@ static ecs_result place_row(ecs_world* world, ecs_chunk* chunk, uint32_t row,
 
 ecs_result ecs_structure_place_rows(ecs_world* world, ecs_archetype* archetype,
                                     const ecs_row_head* heads, uint32_t count) {
+    ecs_runway_return(world);
     ecs_result result = count > 0 ? ecs_archetype_reserve(world, archetype, count) : ECS_OK;
-    world->storage->runway.left = 0;
     for (uint32_t done = 0; result == ECS_OK && done < count;) {
         ecs_chunk* chunk = ecs_archetype_tail(world, archetype);
         uint32_t wanted = chunk->capacity - ecs_chunk_count(world->storage, chunk);

@@ -82,11 +82,23 @@ void ecs_structure_arrived(ecs_world* world, const ecs_chunk* chunk, uint32_t ro
                            ecs_entity entity);
 // Creations that are prepared ahead (runway.c).
 /// Prepare the next creations of a bound template of plain types that no handler listens to, while
-/// no handle is held. Then `left` is how many, 0 only where the next index is the last of its
-/// range. The first one follows at once: nothing may die in between. Who uses up tracking's lists
-/// or indices in another way sets `left` to 0: other creations, held handles.
+/// no handle is held. Then `left` > 0 is how many. The first one follows at once.
 /// @return ECS_OK; ECS_ERR_FULL (indices, chunks); ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_runway_prepare(ecs_world* world, ecs_template_id template_id);
+/// Make the next prepared row an entity. @return the row.
+static inline uint32_t ecs_runway_take(ecs_storage* storage, ecs_entity* entity) {
+    ecs_runway* runway = &storage->runway;
+    const uint32_t row = (*runway->rows)++;
+    runway->left--;
+    ++*runway->row_count;
+    const ecs_entity made = runway->entities[row];
+    *ecs_record_mut(storage, ecs_entity_index(made)) =
+        (ecs_record){.place = runway->place | row,
+                     .life = (uint16_t)(ecs_entity_generation(made) | ECS_LIFE_CREATED),
+                     .template_id = runway->template_id};
+    *entity = made;
+    return row;
+}
 /// Assert what a prepared creation relies on without looking.
 void ecs_runway_validate(const ecs_world* world);
 
@@ -212,6 +224,7 @@ static inline __attribute__((always_inline)) bool ecs_structure_destroy_simple(e
     if (!place->archetype->is_simple || place->archetype->notify || storage->held.count > 0 ||
         dead->count == dead->capacity || index >= range->fresh)
         return false;
+    if (storage->runway.chunk) ecs_runway_disturb(world, place->archetype);
     dead->items[dead->count++] = entity;
     *record = (ecs_record){.life = (uint16_t)generation};
     page->free_words[at / 64] |= 1ull << (at % 64);

@@ -176,6 +176,7 @@ static void run_stage(ecs_world* world, uint32_t index, const ecs_step* step) {
     BASE_ASSERT(index < world->systems->stage_count);
     ecs_stage stage = {.world = world, .tick = step->tick, .dt = step->dt, .user = step->user};
     const ecs_system_order* order = &world->systems->stages[index].order;
+    ecs_runway_return(world);
     world->fast.stage_depth++;
     world->systems->now = stage;
     ecs_mark* mark = &world->systems->mark;

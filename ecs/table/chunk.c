@@ -210,13 +210,18 @@ void ecs_runway_close(ecs_world* world) {
     ecs_runway* runway = &world->storage->runway;
     ecs_chunk* chunk = runway->chunk;
     if (!chunk) return;
+    ecs_runway_return(world);
     runway->chunk = NULL;
-    runway->left = 0;
     uint32_t count = ecs_chunk_count(world->storage, chunk);
     if (runway->end <= count) return;
     ecs_archetype_soil(chunk->archetype, &world->storage->soiled);
     runway->template_id = ECS_TEMPLATE_NONE;
     runway->length = 0;
+}
+
+void ecs_runway_disturb(ecs_world* world, const ecs_archetype* archetype) {
+    ecs_runway_return(world);
+    if (world->storage->runway.chunk->archetype == archetype) ecs_runway_close(world);
 }
 
 // Replace a block by one of another capacity; id, rows, marks stay.
@@ -275,7 +280,7 @@ static bool reserve_ids(ecs_world* world) {
     world->fast.chunk_counts = storage->chunk_counts = grown[2];
     storage->chunk_ids_free = grown[3];
     storage->chunk_capacity = capacity;
-    storage->runway.left = 0;
+    ecs_runway_return(world);
     return true;
 }
 
@@ -466,13 +471,13 @@ static void remove_any(ecs_world* world, ecs_chunk* chunk, uint32_t row, ecs_chu
 
 void ecs_chunk_remove(ecs_world* world, ecs_chunk* chunk, uint32_t row) {
     ecs_archetype* archetype = chunk->archetype;
+    if (world->storage->runway.chunk) ecs_runway_disturb(world, archetype);
     if (archetype->is_simple) {
         ecs_chunk_close_hole(world, world->storage, &world->storage->places[chunk->id],
                              chunk->id << ECS_ROW_BITS | row);
         return;
     }
     ecs_chunk* last = archetype->chunks[archetype->tail];
-    if (world->storage->runway.chunk == last) ecs_runway_close(world);
     remove_any(world, chunk, row, last, ecs_chunk_count(world->storage, last) - 1);
     ecs_archetype_trim(world, archetype, 1);
 }

@@ -29,6 +29,7 @@
 #include "base/text.h"
 #include "ecs/component.h"
 #include "table/storage.h"
+#include "table/track.h"
 #include "type/world.h"
 
 // Links of parents and children: pages beside those of records, and lists through them.
@@ -175,6 +176,12 @@ static uint32_t free_next(const ecs_storage* storage, uint32_t from, uint32_t en
     return end;
 }
 
+// Freed indices that may be taken.
+static uint32_t count_spare(const ecs_index_range* range) {
+    const uint32_t kept = ECS_FREE_INDICES_MIN - 1;
+    return range->free_count > kept ? range->free_count - kept : 0;
+}
+
 // Never-used indices of the page that is begun: [fresh, this end).
 static uint32_t begun_end(const ecs_index_range* range) {
     if (range->fresh == range->first) return range->first;
@@ -182,7 +189,34 @@ static uint32_t begun_end(const ecs_index_range* range) {
     return page_end <= range->last ? page_end : range->last + 1;
 }
 
+void ecs_runway_return(const ecs_world* world) {
+    ecs_storage* storage = world->storage;
+    ecs_runway* runway = &storage->runway;
+    if (runway->left == 0) return;
+    ecs_index_range* range = runway->indices;
+    ecs_entity* handles = runway->chunk->entities + ecs_chunk_count(storage, runway->chunk);
+    for (uint32_t i = runway->left; i-- > 0; handles[i] = ECS_ENTITY_NONE) {
+        const uint32_t index = ecs_entity_index(handles[i]);
+        if (index >= runway->before.fresh) {
+            range->fresh = index;
+            continue;
+        }
+        *free_word(storage, index) |= 1ull << (index % 64);
+        range->free_count++;
+    }
+    const uint32_t last = ecs_entity_index(handles[-1]); // of the run at least one lives
+    if (last >= runway->before.fresh)
+        range->cursor = runway->before.cursor;
+    else
+        range->cursor = last == range->last ? range->first : last + 1;
+    storage->entity_count -= runway->left;
+    world->tracker->created.count -= runway->left;
+    runway->left = 0;
+    runway->run = 1;
+}
+
 uint32_t ecs_index_peek(const ecs_world* world, uint32_t range_number) {
+    ecs_runway_return(world);
     const ecs_index_range* range = &world->storage->ranges[range_number];
     uint32_t fresh = range->fresh;
     if (world->storage->held.count > 0)
@@ -202,11 +236,12 @@ uint32_t ecs_index_peek(const ecs_world* world, uint32_t range_number) {
 static uint32_t take_freed(ecs_storage* storage, ecs_index_range* range, uint32_t index,
                            uint32_t count, ecs_entity* handles) {
     const ecs_record_page* page = storage->pages[index >> ECS_PAGE_BITS];
-    const uint32_t first = index & ~63u, spare = range->free_count - ECS_FREE_INDICES_MIN + 1;
+    const uint32_t first = index & ~63u, spare = count_spare(range);
     const ecs_record* records = &page->records[first & (ECS_PAGE_RECORDS - 1)];
     uint64_t* word = free_word(storage, index);
-    uint64_t left = *word, bits = left & (~0ull << (index % 64));
+    uint64_t bits = *word & (~0ull << (index % 64));
     if (range->fresh - first < 64) bits &= (1ull << (range->fresh - first)) - 1; // the next range's
+    const uint64_t ahead = bits;
     uint32_t done = 0, bit = 0;
     if (count > spare) count = spare;
     for (; bits && done < count; bits &= bits - 1) {
@@ -214,9 +249,8 @@ static uint32_t take_freed(ecs_storage* storage, ecs_index_range* range, uint32_
         const uint32_t generation = records[bit].life;
         handles[done++] =
             ecs_entity_make(first + bit, generation == ECS_GENERATION_MAX ? 1 : generation + 1);
-        left &= ~(1ull << bit);
     }
-    *word = left;
+    *word ^= ahead ^ bits;
     range->free_count -= done;
     range->cursor = first + bit == range->last ? range->first : first + bit + 1;
     return done;
@@ -247,13 +281,15 @@ void ecs_handles_take(ecs_world* world, uint32_t range_number, uint32_t count,
     }
 }
 
+uint32_t ecs_index_ready(const ecs_world* world, uint32_t range_number) {
+    const ecs_index_range* range = &world->storage->ranges[range_number];
+    const uint32_t held = world->storage->held.count, begun = begun_end(range) - range->fresh;
+    return (begun > held ? begun - held : 0) + count_spare(range);
+}
+
 bool ecs_handles_reserve(ecs_world* world, uint32_t range_number, uint32_t count) {
     const ecs_index_range* range = &world->storage->ranges[range_number];
-    uint64_t held = world->storage->held.count;
-    uint64_t ready = begun_end(range) - range->fresh;
-    ready = ready > held ? ready - held : 0;
-    if (range->free_count >= ECS_FREE_INDICES_MIN)
-        ready += range->free_count - ECS_FREE_INDICES_MIN + 1;
+    const uint64_t held = world->storage->held.count, ready = ecs_index_ready(world, range_number);
     if (count <= ready) return true;
     // The rest is never used, on pages that are not begun. Some of those indices may be held.
     uint64_t end = begun_end(range) + (count - ready) + held;
@@ -264,6 +300,7 @@ bool ecs_handles_reserve(ecs_world* world, uint32_t range_number, uint32_t count
 }
 
 uint32_t ecs_index_available(const ecs_world* world, uint32_t range_number) {
+    ecs_runway_return(world);
     const ecs_index_range* range = &world->storage->ranges[range_number];
     uint32_t count = range->fresh > range->last ? 0 : range->last - range->fresh + 1;
     for (uint32_t i = 0; i < world->storage->held.count; i++) {
@@ -271,9 +308,7 @@ uint32_t ecs_index_available(const ecs_world* world, uint32_t range_number) {
         // Several handles of one index are counted more than once: on the safe side.
         if (index >= range->fresh && index <= range->last && count > 0) count--;
     }
-    if (range->free_count >= ECS_FREE_INDICES_MIN)
-        count += range->free_count - ECS_FREE_INDICES_MIN + 1;
-    return count;
+    return count + count_spare(range);
 }
 
 void ecs_index_settle(ecs_world* world, uint32_t index) {
@@ -318,7 +353,7 @@ ecs_entity ecs_entity_next(const ecs_world* world, ecs_entity after) {
 }
 
 uint32_t ecs_world_entity_count(const ecs_world* world) {
-    return world->storage->entity_count;
+    return world->storage->entity_count - world->storage->runway.left;
 }
 
 // Handles that are referenced while their entity does not live, and handles that are loading.
@@ -352,8 +387,8 @@ ecs_held_handle* ecs_handle_hold(ecs_world* world, ecs_entity handle) {
     if (entry) return entry;
     if (!ecs_record_reserve(world, ecs_entity_index(handle)) || !ecs_held_reserve(world))
         return NULL;
+    ecs_runway_return(world);
     entry = held_add(&world->storage->held, handle);
-    world->storage->runway.left = 0;
     ecs_index_settle(world, ecs_entity_index(handle));
     return entry;
 }
@@ -404,7 +439,7 @@ uint32_t ecs_handle_count(const ecs_world* world, ecs_entity_state state) {
     case ECS_STATE_LOADING:
         return world->storage->held.loading_count;
     case ECS_STATE_CREATED:
-        return world->storage->entity_count;
+        return ecs_world_entity_count(world);
     case ECS_STATE_NONE:
         break;
     }

@@ -109,7 +109,8 @@ static inline void ecs_archetype_trim(ecs_world* world, ecs_archetype* archetype
         ecs_archetype_trim_idle(world, archetype, removed);
 }
 
-/// ecs_chunk_remove for an archetype that is_simple. `row_place` is the record's. By offsets that
+/// ecs_chunk_remove for an archetype that is_simple, without a runway (ecs_runway_disturb).
+/// `row_place` is the record's. By offsets that
 /// all blocks share: no header but the last chunk's is touched. What the last row leaves behind
 /// stays until the next walk: in most series another row takes its place before.
 static inline __attribute__((always_inline)) void ecs_chunk_close_hole(ecs_world* world,
@@ -118,7 +119,6 @@ static inline __attribute__((always_inline)) void ecs_chunk_close_hole(ecs_world
                                                                        uint32_t row_place) {
     ecs_archetype* archetype = place->archetype;
     ecs_chunk* last = archetype->chunks[archetype->tail];
-    if (storage->runway.chunk == last) ecs_runway_close(world);
     uint32_t* last_count = &storage->chunk_counts[last->id];
     const uint32_t last_row = *last_count - 1, row = row_place & ECS_ROW_MASK;
     uint8_t* block = (uint8_t*)place->chunk;

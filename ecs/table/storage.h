@@ -191,6 +191,8 @@ static inline void ecs_archetype_soil(ecs_archetype* archetype, ecs_archetype** 
 void ecs_storage_tidy(ecs_world* world);
 /// Forget the runway (ecs_storage.runway). Its unused rows are like removed ones.
 void ecs_runway_close(ecs_world* world);
+/// A row of an archetype goes, and maybe its index: give handles back, and forget a runway there.
+void ecs_runway_disturb(ecs_world* world, const ecs_archetype* archetype);
 /// Take out all but the first `count` rows of plain data; no runway is open.
 void ecs_archetype_truncate(ecs_world* world, ecs_archetype* archetype, uint32_t count);
 /// The marks of a row that moves into a row without marks.
@@ -229,24 +231,24 @@ typedef struct ecs_index_range {
 } ecs_index_range;
 
 /// Creations that are prepared (runway.c): rows [count, end) of a chunk hold their template's
-/// defaults already, and `left` of them need no check.
+/// defaults already. `left` of them need no check: they have their handles, which are taken from
+/// their range, listed as created and counted in `entity_count`, but do not live yet.
 typedef struct ecs_runway {
     ecs_chunk* chunk; ///< NULL: none
     uint32_t end;
-    uint32_t length;             ///< of the last extension
-    uint32_t left;               ///< creations that nothing is in the way of
+    uint32_t length; ///< of the last extension
+    uint32_t run;    ///< handles to take at once: more while a series goes on
+    uint32_t left;
     ecs_template_id template_id; ///< of the last creation that was prepared
     // While `left` > 0: where such a creation writes.
-    bool is_fresh;            ///< it takes never-used indices, all of one page; else freed ones
-    ecs_index_range* indices; ///< from here
-    uint64_t* free_word;      ///< with the bit at the cursor, and all of those
-    uint32_t* rows;           ///< count of the chunk
-    uint64_t* row_count;      ///< of its archetype
-    ecs_entity* entities;     ///< of the chunk
-    uint32_t place;           ///< of its row 0, as in a record
-    ecs_record* records;      ///< of the page of the next index
+    bool is_tracked;            ///< has tracked columns
+    uint32_t place;             ///< of row 0 of the chunk, as in a record
+    uint32_t* rows;             ///< count of the chunk
+    uint64_t* row_count;        ///< of its archetype
+    const ecs_entity* entities; ///< of the chunk
     const ecs_slot* lookup;
-    bool is_tracked; ///< has tracked columns
+    ecs_index_range* indices;
+    ecs_index_range before; ///< `indices` before the handles were taken
 } ecs_runway;
 
 typedef struct ecs_group ecs_group;
@@ -257,7 +259,7 @@ typedef struct ecs_storage {
     ecs_index_range ranges[2]; ///< 0 replicated, 1 local
     ecs_links links;
     ecs_held_handles held;
-    uint32_t entity_count;
+    uint32_t entity_count;      ///< and runway.left that do not live yet
     ecs_archetype** archetypes; ///< in order of making
     uint32_t archetype_count;
     uint32_t archetype_capacity;
@@ -323,10 +325,15 @@ static inline ecs_record* ecs_record_mut(ecs_storage* storage, uint32_t index) {
 
 /// Make the page of `index`. @return false when memory ran out.
 BASE_MUST_USE bool ecs_record_reserve(ecs_world* world, uint32_t index);
+/// Give back the handles that the runway has taken: no creation is prepared any more. Who reads or
+/// takes indices, lists creations, or forbids them, calls it before.
+void ecs_runway_return(const ecs_world* world);
 /// Choose an index of a range (0 replicated, 1 local) without taking it; 0 when the range is full.
 uint32_t ecs_index_peek(const ecs_world* world, uint32_t range);
 /// How many creations a range can still take: a lower bound.
 uint32_t ecs_index_available(const ecs_world* world, uint32_t range);
+/// How many takes need no new page: a lower bound.
+uint32_t ecs_index_ready(const ecs_world* world, uint32_t range);
 /// Make the pages of all indices that the next `count` takes may choose. @return false when memory
 /// ran out.
 BASE_MUST_USE bool ecs_handles_reserve(ecs_world* world, uint32_t range, uint32_t count);

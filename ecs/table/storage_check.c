@@ -137,6 +137,7 @@ void ecs_storage_validate(const ecs_world* world) {
     const ecs_storage* storage = world->storage;
     uint64_t rows = 0;
     uint32_t tracked = 0;
+    ecs_runway_return(world);
     for (uint32_t i = 0; i < storage->archetype_count; i++) {
         BASE_ASSERT(storage->archetypes[i]->id == i);
         if (storage->archetypes[i]->track_count > 0)

@@ -317,6 +317,7 @@ void ecs_track_step(ecs_world* world) {
     BASE_ASSERT(world->is_sealed && world->fast.walk_depth == 0);
     const ecs_storage* storage = world->storage;
     world->tracker->noticed.count = 0;
+    ecs_runway_return(world);
     enter_fresh(world->tracker);
     const bool is_done = track_by_lanes(world);
     for (uint32_t i = 0; i < storage->tracked_count && !is_done; i++) {
@@ -329,6 +330,7 @@ void ecs_track_step(ecs_world* world) {
 
 void ecs_track_clear_lists(ecs_world* world) {
     ecs_tracker* tracker = world->tracker;
+    ecs_runway_return(world);
     for (uint32_t i = 0; i < tracker->fresh_count; i++)
         base_bitset_remove(&tracker->fresh, ecs_entity_index(tracker->created.items[i]));
     tracker->fresh_count = 0;

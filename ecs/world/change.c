@@ -18,7 +18,7 @@ ecs_changes ecs_changes_get(const ecs_world* world) {
     const ecs_tracker* tracker = world->tracker;
     return (ecs_changes){
         .created = tracker->created.items,
-        .created_count = tracker->created.count,
+        .created_count = tracker->created.count - world->storage->runway.left,
         .destroyed = tracker->destroyed.items,
         .destroyed_count = tracker->destroyed.count,
         .recreated = tracker->recreated.items,

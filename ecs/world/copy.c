@@ -103,6 +103,8 @@ static bool is_same_structure(const ecs_world* world, const ecs_world* from) {
     BASE_ASSERT(world != from);
     const ecs_storage* storage = world->storage;
     const ecs_storage* source = from->storage;
+    ecs_runway_return(world);
+    ecs_runway_return(from);
     if (storage->archetype_count != source->archetype_count || from->commands->view.count != 0 ||
         storage->entity_count != source->entity_count || world->loading->count != 0 ||
         from->loading->count != 0)

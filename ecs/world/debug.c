@@ -133,8 +133,8 @@ static void validate_fresh(const ecs_tracker* tracker) {
 }
 
 void ecs_world_validate(const ecs_world* world) {
-    ecs_storage_validate(world);
     ecs_runway_validate(world);
+    ecs_storage_validate(world);
     ecs_loading_validate(world);
     ecs_hierarchy_validate(world);
     validate_queue(world);
@@ -155,6 +155,7 @@ enum { UNITS_PER_STEP = 512 };
 // Is it the turn of a whole check? The tick decides, so a re-run checks at the same steps.
 static bool is_due(const ecs_world* world) {
     const ecs_index_range* ranges = world->storage->ranges;
+    ecs_runway_return(world);
     uint32_t used = (ranges[0].fresh - ranges[0].first) + (ranges[1].fresh - ranges[1].first);
     uint32_t period = 1 + (used + world->storage->entity_count) / UNITS_PER_STEP;
     return world->tick % period == 0;

@@ -607,7 +607,7 @@ ecs_result ecs_world_save(const ecs_world* world, base_bytes* bytes) {
     BASE_ASSERT(world->is_sealed && world->fast.stage_depth == 0);
     const size_t begin = bytes->size;
     saver save = {.world = world, .bytes = bytes};
-    ecs_save_blocks_init(&save.blocks, world, world->storage->entity_count, SHARED_ENTITIES_MIN);
+    ecs_save_blocks_init(&save.blocks, world, ecs_world_entity_count(world), SHARED_ENTITIES_MIN);
     write_world(&save);
     if (!bytes->failed) ecs_save_blocks_run(&save.blocks, fill_block, &save);
     ecs_save_blocks_deinit(&save.blocks);

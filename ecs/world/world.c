@@ -174,6 +174,7 @@ static void write_page(const ecs_record_page* page, uint32_t first, uint32_t* la
 
 void ecs_storage_write_indices(const ecs_world* world, base_bytes* bytes) {
     const ecs_storage* storage = world->storage;
+    ecs_runway_return(world);
     for (uint32_t i = 0; i < 2; i++) {
         base_bytes_write_u32(bytes, storage->ranges[i].fresh);
         base_bytes_write_u32(bytes, storage->ranges[i].cursor);

@@ -308,6 +308,41 @@ CASE(a_series_takes_what_dies_meanwhile_in_its_turn) {
     store_close(&singly);
 }
 
+CASE(nobody_sees_a_creation_that_is_only_prepared) {
+    enum { COUNT = 100 };
+    store series, singly;
+    begin_small(&series, COUNT * 2);
+    begin_small(&singly, COUNT * 2);
+    store_make_begun(&series);
+    store_make_begun(&singly);
+    ecs_entity made = ECS_ENTITY_NONE, alone = ECS_ENTITY_NONE;
+    for (uint32_t i = 0; i < COUNT; i++) {
+        made = store_create(&series, series.rock);
+        assert_ok(ecs_create_many(singly.world, singly.rock, 1, &alone));
+        assert_int_equal(made, alone);
+    }
+    const ecs_runway* runway = &series.world->storage->runway;
+    assert_true(runway->left > 0);
+    assert_int_equal(ecs_world_entity_count(series.world), COUNT);
+    assert_int_equal(ecs_handle_count(series.world, ECS_STATE_CREATED), COUNT);
+    const ecs_changes changes = ecs_changes_get(series.world);
+    assert_int_equal(changes.created_count, COUNT);
+    assert_int_equal(changes.created[COUNT - 1], made);
+    assert_int_equal(ecs_entity_next(series.world, made), ECS_ENTITY_NONE);
+    assert_false(ecs_is_alive(series.world, runway->entities[COUNT]));
+    assert_true(runway->left > 0); // nobody gave handles back until here
+    assert_int_equal(ecs_world_hash(series.world), ecs_world_hash(singly.world));
+    assert_int_equal(runway->left, 0);
+    assert_int_equal(store_create(&series, series.rock), store_create(&singly, singly.rock));
+    ecs_changes_clear(series.world);
+    assert_int_equal(ecs_changes_get(series.world).created_count, 0);
+    assert_int_equal(store_create(&series, series.rock), store_create(&singly, singly.rock));
+    assert_int_equal(ecs_changes_get(series.world).created_count, 1);
+    ecs_world_validate(series.world);
+    store_close(&series);
+    store_close(&singly);
+}
+
 // All die at once while memory is there for nothing, but for the one that is too many.
 CASE(so_many_as_are_promised_die_without_memory) {
     const uint32_t ready = ECS_DEATHS_READY;
