@@ -75,8 +75,10 @@ typedef struct net_enet_transport {
     net_enet_secure secure;
     net_connect_gate* gate; ///< of a server
     ENetPacket* borrowed;
-    bool is_read; ///< ENet found nothing more, and packets that came before are given out
-    bool is_lane; ///< the lane returns its packets, not next()
+    bool is_read;        ///< ENet found nothing more, and packets that came before are given out
+    bool has_events;     ///< ENet had one, and may have more
+    uint64_t stepped_us; ///< of the service in which ENet worked last
+    bool is_lane;        ///< the lane returns its packets, not next()
     /// Packets that came past ENet, in the order of arrival.
     net_enet_waiting* waiting;
     uint32_t waiting_count, waiting_capacity;

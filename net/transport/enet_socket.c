@@ -99,25 +99,36 @@ int enet_socket_send(ENetSocket socket, const ENetAddress* address, const ENetBu
     return (int)size;
 }
 
-int enet_socket_receive(ENetSocket socket, ENetAddress* address, ENetBuffer* buffers,
-                        size_t count) {
-    net_socket_entry* entry = net_socket_entry_find(socket);
-    if (!entry || count == 0) return 0;
-    for (int skipped = 0; skipped < SKIPPED_MAX; skipped++) {
+bool net_socket_read_ahead(int descriptor) {
+    net_socket_entry* entry = net_socket_entry_find(descriptor);
+    for (int skipped = 0; entry && entry->ahead_bytes == 0 && skipped < SKIPPED_MAX; skipped++) {
         net_address from = {0};
         uint8_t* outer = NULL;
         const uint8_t* inner = NULL;
         ENetAddress seen = {0};
         size_t size = entry->trunk ? net_socket_lane_receive(entry, &from, &outer)
                                    : net_socket_outer_receive(entry, &from, &outer);
-        if (size == 0) return 0;
+        if (size == 0) return false;
         size = open_outer(entry, &from, outer, size, &inner, &seen);
-        if (size == 0 || size > buffers->dataLength) continue;
-        memcpy(buffers->data, inner, size);
-        if (address) *address = seen;
-        return (int)size;
+        if (size == 0 || size > sizeof entry->ahead) continue;
+        memcpy(entry->ahead, inner, size);
+        entry->ahead_bytes = (uint32_t)size;
+        entry->ahead_host = seen.host;
+        entry->ahead_port = seen.port;
     }
-    return 0;
+    return entry && entry->ahead_bytes > 0;
+}
+
+int enet_socket_receive(ENetSocket socket, ENetAddress* address, ENetBuffer* buffers,
+                        size_t count) {
+    if (count == 0 || !net_socket_read_ahead(socket)) return 0;
+    net_socket_entry* entry = net_socket_entry_find(socket);
+    const uint32_t size = entry->ahead_bytes;
+    entry->ahead_bytes = 0;
+    if (size > buffers->dataLength) return 0;
+    memcpy(buffers->data, entry->ahead, size);
+    if (address) *address = (ENetAddress){.host = entry->ahead_host, .port = entry->ahead_port};
+    return (int)size;
 }
 
 // ---- ENet's functions: clock and chance

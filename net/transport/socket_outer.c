@@ -173,7 +173,7 @@ uint64_t net_socket_next_us(void) {
         for (uint32_t i = 0; i < tables[t]->capacity; i++) {
             const net_socket_entry* entry = tables[t]->entries[i];
             if (!entry) continue;
-            if (entry->ring.first != entry->ring.end) return 0;
+            if (entry->ring.first != entry->ring.end || entry->ahead_bytes > 0) return 0;
             for (uint32_t p = 0; p < entry->pipe_count; p++)
                 if (net_socket_pipe_has_rest(entry->pipes[p])) return 0;
             const net_link* const links[] = {entry->out, entry->in, entry->wire};

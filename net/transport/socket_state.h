@@ -38,6 +38,11 @@ typedef struct net_socket_entry {
     struct net_socket_entry* trunk; // of a lane; NULL: it is none
     net_socket_ring ring;           // of a lane: what waits for it
     net_socket_stats stats;
+    // Read before ENet asked for it (net_socket_read_ahead).
+    uint8_t ahead[NET_DATAGRAM_BYTES_MAX];
+    uint32_t ahead_bytes; // 0: none
+    uint32_t ahead_host;
+    uint16_t ahead_port;
 } net_socket_entry;
 
 typedef struct net_socket_table {

@@ -40,6 +40,7 @@
 #pragma weak net_socket_pump
 #pragma weak net_socket_flush
 #pragma weak net_socket_send_packet
+#pragma weak net_socket_read_ahead
 
 enum {
     SLOT_BITS = 12,
@@ -49,6 +50,7 @@ enum {
     TIMEOUT_MS_MIN = 15000,
     TIMEOUT_MS_MAX = 60000,
     NAME_BYTES_MAX = 320, // "HOST:PORT"
+    ENET_EVERY_US = 5000, // its times are milliseconds
 };
 
 static const net_transport_ops enet_ops;
@@ -217,13 +219,23 @@ static bool take_packet(net_enet_transport* owner, const ENetEvent* from,
     return true;
 }
 
-// One step of ENet, which walks all peers for it. @return 1 with an event; 0 when there is none,
+// Has ENet something to do? A datagram of its own came, it has further events, or its times are due.
+static bool is_enet_due(net_enet_transport* owner) {
+    if (!net_socket_read_ahead(owner->host->socket) && !owner->has_events &&
+        owner->now_us - owner->stepped_us < ENET_EVERY_US)
+        return false;
+    owner->stepped_us = owner->now_us;
+    return true;
+}
+
+// One step of ENet, which walks all peers for it, twice. @return 1 with an event; 0 when there is none,
 // when the service is over, or when a connection was replaced: its DISCONNECTED must come before
 // the CONNECTED of the new one.
 static int step(net_enet_transport* owner, ENetEvent* event) {
     while (!owner->is_read && owner->lost_count == 0 && !net_enet_budget_is_over(owner)) {
         enet_uint32 before = owner->host->totalReceivedPackets;
-        int result = enet_host_service(owner->host, event, 0);
+        int result = is_enet_due(owner) ? enet_host_service(owner->host, event, 0) : 0;
+        owner->has_events = result > 0;
         if (result > 0) return 1;
         if (result < 0)
             owner->stats.service_errors++;

@@ -145,6 +145,9 @@ void net_socket_send_packet(int descriptor, uint32_t host, uint16_t port, const 
 void net_socket_guard_set(int descriptor, const net_socket_guard* guard);
 /// Has it a guard?
 bool net_socket_is_guarded(int descriptor);
+/// Read until there is a datagram for ENet, which gets it at its next receive: the guard keeps what
+/// is none. @return is there one?
+bool net_socket_read_ahead(int descriptor);
 /// Send a datagram as it is, past the guard: its own answers. Through --net as all others. At most
 /// NET_SOCKET_OUTER_BYTES_MAX bytes (asserted); failures are loss.
 void net_socket_wire_send(int descriptor, const net_address* to, const void* bytes, size_t size);

@@ -29,6 +29,28 @@ WORLD_CASE(messages_of_both_channels_arrive_in_both_directions, 4) {
     assert_true(stats.sent_bytes > 0 && stats.recv_datagrams > 0);
 }
 
+// ENet walks all peers whenever it works.
+WORLD_CASE(packets_of_the_realtime_channel_leave_enet_alone, 4) {
+    const net_peer peer = world_connect(at, 0);
+    const net_enet_transport* host = host_of(at->server)->peers[0].data;
+    enum { MS = 100, ENET_MS = 5 };
+    uint32_t worked = 0;
+    for (uint32_t ms = 0; ms < MS; ms++) {
+        assert_ok(send_number(at->clients[0], peer, NET_CHANNEL_REALTIME, ms));
+        at->clients[0]->ops->flush(at->clients[0]);
+        at->now_us += 1000;
+        net_socket_virtual_advance(at->now_us);
+        drain(at->server, at->now_us, &at->at_server);
+        worked += host->stepped_us == at->now_us;
+    }
+    assert_int_equal(at->at_server.realtime_count, MS);
+    assert_in_range(worked, MS / ENET_MS - 1, MS / ENET_MS + 1);
+    assert_ok(send_number(at->clients[0], peer, NET_CHANNEL_CONTROL, 0)); // at once
+    at->clients[0]->ops->flush(at->clients[0]);
+    drain(at->server, at->now_us, &at->at_server);
+    assert_int_equal(at->at_server.control_count, 1);
+}
+
 WORLD_CASE(a_goodbye_comes_after_what_was_queued_and_both_sides_learn_it, 4) {
     world_connect(at, 0);
     net_peer peer = at->at_server.connected;
