@@ -77,6 +77,7 @@ typedef struct net_enet_transport {
     ENetPacket* borrowed;
     bool is_read;        ///< ENet found nothing more, and packets that came before are given out
     bool has_events;     ///< ENet had one, and may have more
+    bool has_queued;     ///< something that ENet shall send
     uint64_t stepped_us; ///< of the service in which ENet worked last
     bool is_lane;        ///< the lane returns its packets, not next()
     /// Packets that came past ENet, in the order of arrival.

@@ -102,10 +102,10 @@ static void take_back(net_enet_transport* owner) {
     owner->borrowed = NULL;
 }
 
-// A flood can wake the program thousands of times in a second; to look at all peers once in a
-// millisecond is enough.
+// A flood can wake the program thousands of times in a second; to look at all peers as often as
+// ENet does is enough.
 static void check_peers(net_enet_transport* owner, uint64_t now_us) {
-    if (owner->checked_us != 0 && now_us / 1000 == owner->checked_us / 1000) return;
+    if (owner->checked_us != 0 && now_us - owner->checked_us < ENET_EVERY_US) return;
     net_enet_check_peers(owner, now_us);
     owner->checked_us = now_us;
 }
@@ -335,6 +335,7 @@ static net_result send_packet(net_enet_transport* owner, uint32_t index, net_cha
     packet->userData = from;
     packet->freeCallback = packet_is_free;
     from->queued_bytes += size;
+    owner->has_queued = true;
     if (enet_peer_send(&owner->host->peers[index], (enet_uint8)channel, packet) == 0) return NET_OK;
     enet_packet_destroy(packet); // still ours
     return NET_ERR_FULL;
@@ -356,7 +357,8 @@ static net_result enet_transport_send(net_transport* transport, net_peer peer, n
 
 static void enet_transport_flush(net_transport* transport) {
     net_enet_transport* owner = transport_of(transport);
-    enet_host_flush(owner->host);
+    if (owner->has_queued) enet_host_flush(owner->host);
+    owner->has_queued = false;
     push_out(owner);
 }
 
@@ -412,6 +414,7 @@ static void enet_transport_disconnect(net_transport* transport, net_peer peer, u
     if (!now && left->state == NET_ENET_SLOT_CONNECTED && to->state == ENET_PEER_STATE_CONNECTED) {
         left->state = NET_ENET_SLOT_LEAVING;
         left->reason = reason;
+        owner->has_queued = true;
         enet_peer_disconnect_later(to, reason);
         return;
     }
