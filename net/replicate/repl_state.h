@@ -204,7 +204,7 @@ struct net_repl_state {
     net_solo_sender* solo; ///< NULL: shared code
     net_repl_state_watch watch;
     // ---- by slot: room for word_count times 64
-    uint64_t* sets; ///< NET_SET_COUNT times word_count words
+    uint64_t* sets; ///< NET_SET_COUNT times word_count words; the block begins here
     uint32_t word_count;
     ecs_entity* handles;
     uint32_t* bases;   ///< with NET_SET_BASED; low 32 bits

@@ -80,111 +80,73 @@ static void table_remove(net_repl_state* repl, uint32_t index) {
 
 // ---- room ----
 
-static size_t window_bytes(const net_repl_state* repl) {
-    return (size_t)repl->window * repl->word_count * sizeof(uint64_t);
-}
-
-// Move the sets of packets to a place with another number of packets or words.
-static uint64_t* move_packets(const net_repl_state* repl, const uint64_t* from, uint32_t window,
-                              uint32_t word_count) {
-    uint64_t* to =
-        base_allocate_zero(repl->replicator->allocator, (size_t)window * word_count * sizeof *to);
-    uint32_t backs = to ? repl->backs : 0;
-    for (uint32_t back = 1; back <= backs && repl->word_count > 0; back++) {
-        uint32_t seq = (uint16_t)(repl->seq_next - back);
-        memcpy(to + (size_t)(seq & (window - 1)) * word_count,
-               from + (size_t)(seq & (repl->window - 1)) * repl->word_count,
-               repl->word_count * sizeof *to);
-    }
-    return to;
-}
-
-static bool resize_packets(net_repl_state* repl, uint32_t window, uint32_t word_count) {
-    const base_allocator* allocator = repl->replicator->allocator;
-    size_t bytes = (size_t)window * word_count * sizeof(uint64_t), old_bytes = window_bytes(repl);
-    uint64_t* carried = move_packets(repl, repl->carried, window, word_count);
-    uint64_t* listed = move_packets(repl, repl->listed, window, word_count);
-    if (!carried || !listed) {
-        base_release(allocator, carried, bytes);
-        base_release(allocator, listed, bytes);
-        return false;
-    }
-    base_release(allocator, repl->carried, old_bytes);
-    base_release(allocator, repl->listed, old_bytes);
-    repl->carried = carried;
-    repl->listed = listed;
-    repl->window = window;
-    return true;
-}
-
-bool net_repl_state_widen(net_repl_state* repl) {
-    BASE_ASSERT(repl->window < NET_REPL_STATE_PACKETS);
-    if (repl->word_count > 0) return resize_packets(repl, repl->window * 2, repl->word_count);
-    repl->window *= 2;
-    return true;
-}
-
-// All that has a place per slot is one block.
+// All that has a place per slot is one block. What each packet reads is at its beginning: clients
+// take turns, and each page of memory that one touches has to be found again.
 enum {
     SLOT_BYTES = sizeof(net_interest_entity) + sizeof(ecs_entity) + 3 * sizeof(uint32_t) +
                  sizeof(uint16_t) + sizeof(uint8_t),
 };
 
-static void place_slots(net_repl_state* repl, void* block, uint32_t count) {
-    repl->members = block;
-    repl->handles = (ecs_entity*)(repl->members + count);
-    repl->bases = (uint32_t*)(repl->handles + count);
+static size_t block_bytes(uint32_t window, uint32_t words) {
+    return words * ((NET_SET_COUNT + 2 * (size_t)window) * sizeof(uint64_t) +
+                    (size_t)WORD_SLOTS * SLOT_BYTES);
+}
+
+static void place_block(net_repl_state* repl, void* block, uint32_t window, uint32_t words) {
+    const size_t count = (size_t)words * WORD_SLOTS, packets = (size_t)words * window;
+    repl->window = window;
+    repl->word_count = words;
+    repl->sets = block;
+    repl->carried = repl->sets + (size_t)words * NET_SET_COUNT;
+    repl->listed = repl->carried + packets;
+    repl->handles = (ecs_entity*)(repl->listed + packets);
+    repl->since = (uint32_t*)(repl->handles + count);
+    repl->bases = repl->since + count;
     repl->floors = repl->bases + count;
-    repl->since = repl->floors + count;
-    repl->classes = (uint16_t*)(repl->since + count);
+    repl->members = (net_interest_entity*)(repl->floors + count);
+    repl->classes = (uint16_t*)(repl->members + count);
     repl->unheard = (uint8_t*)(repl->classes + count);
 }
 
-static void move_slots(net_repl_state* repl, void* block, uint32_t count) {
-    net_repl_state old = *repl;
-    size_t had = (size_t)repl->word_count * WORD_SLOTS;
-    place_slots(repl, block, count);
-    if (had == 0) return;
-    memcpy(repl->members, old.members, had * sizeof *old.members);
+static bool resize_block(net_repl_state* repl, uint32_t window, uint32_t words) {
+    const base_allocator* allocator = repl->replicator->allocator;
+    void* block = base_allocate_zero(allocator, block_bytes(window, words));
+    if (!block) return false;
+    const net_repl_state old = *repl;
+    const size_t had = (size_t)old.word_count * WORD_SLOTS, set_bytes = had / 8;
+    place_block(repl, block, window, words);
+    if (had == 0) return true;
+    for (uint32_t i = 0; i < NET_SET_COUNT; i++)
+        memcpy(net_set(repl, (net_repl_set)i), net_set(&old, (net_repl_set)i), set_bytes);
+    for (uint32_t back = 1; back <= old.backs; back++) {
+        memcpy(net_repl_carried(repl, back), net_repl_carried(&old, back), set_bytes);
+        memcpy(net_repl_listed(repl, back), net_repl_listed(&old, back), set_bytes);
+    }
     memcpy(repl->handles, old.handles, had * sizeof *old.handles);
+    memcpy(repl->since, old.since, had * sizeof *old.since);
     memcpy(repl->bases, old.bases, had * sizeof *old.bases);
     memcpy(repl->floors, old.floors, had * sizeof *old.floors);
-    memcpy(repl->since, old.since, had * sizeof *old.since);
+    memcpy(repl->members, old.members, had * sizeof *old.members);
     memcpy(repl->classes, old.classes, had * sizeof *old.classes);
     memcpy(repl->unheard, old.unheard, had * sizeof *old.unheard);
-    base_release(repl->replicator->allocator, old.members, had * SLOT_BYTES);
+    base_release(allocator, old.sets, block_bytes(old.window, old.word_count));
+    return true;
 }
 
-static bool grow_slots(net_repl_state* repl) {
-    const base_allocator* allocator = repl->replicator->allocator;
-    uint32_t words = repl->word_count + 1 + repl->word_count / 16; // few: all clients have them
-    size_t set_bytes = (size_t)words * NET_SET_COUNT * sizeof(uint64_t);
-    size_t slot_bytes = (size_t)words * WORD_SLOTS * SLOT_BYTES;
-    uint64_t* sets = base_allocate_zero(allocator, set_bytes);
-    void* block = base_allocate_zero(allocator, slot_bytes);
-    if (!sets || !block || !resize_packets(repl, repl->window, words)) {
-        base_release(allocator, sets, set_bytes);
-        base_release(allocator, block, slot_bytes);
-        return false;
-    }
-    move_slots(repl, block, words * WORD_SLOTS);
-    for (uint32_t i = 0; i < NET_SET_COUNT && repl->word_count > 0; i++)
-        memcpy(sets + (size_t)i * words, net_set(repl, (net_repl_set)i),
-               repl->word_count * sizeof *sets);
-    base_release(allocator, repl->sets,
-                 (size_t)repl->word_count * NET_SET_COUNT * sizeof *repl->sets);
-    repl->sets = sets;
-    repl->word_count = words;
+bool net_repl_state_widen(net_repl_state* repl) {
+    BASE_ASSERT(repl->window < NET_REPL_STATE_PACKETS);
+    if (repl->word_count > 0) return resize_block(repl, repl->window * 2, repl->word_count);
+    repl->window *= 2;
     return true;
+}
+
+static bool grow_slots(net_repl_state* repl) { // by few: all clients have them
+    return resize_block(repl, repl->window, repl->word_count + 1 + repl->word_count / 16);
 }
 
 void net_repl_state_deinit_slots(net_repl_state* repl) {
     const base_allocator* allocator = repl->replicator->allocator;
-    base_release(allocator, repl->sets,
-                 (size_t)repl->word_count * NET_SET_COUNT * sizeof *repl->sets);
-    base_release(allocator, repl->carried, window_bytes(repl));
-    base_release(allocator, repl->listed, window_bytes(repl));
-    base_release(allocator, repl->members, (size_t)repl->word_count * WORD_SLOTS * SLOT_BYTES);
+    base_release(allocator, repl->sets, block_bytes(repl->window, repl->word_count));
     BASE_ARRAY_RELEASE(allocator, repl->awaited, repl->awaited_words);
     if (repl->table) base_release(allocator, repl->table, sizeof *repl->table << repl->table_bits);
     BASE_ARRAY_RELEASE(allocator, repl->groups, repl->group_capacity);
