@@ -23,10 +23,8 @@ enum {
     RESYNC_BITS = 2,
     SEQ_BITS = 8, // of a short packet, which is less than 64 ahead of what came
     BACK_ORDER = 2,
-    AHEAD_ORDER = 0,
+    RARE_ORDER = 0, // of what is 0 nearly always
     SEEN_ORDER = 3,
-    LEFT_OUT_ORDER = 0,
-    MORE_ORDER = 0,
     VALUE_ORDER = 4,
     FIELDS_MAX = 16, // of an input that is coded by them
     NEWS_MAX = 64,
@@ -143,7 +141,7 @@ static bool code_fields(coder* self, uint32_t i, const net_input_bytes* before) 
         if (all.count < old.count) all.count = old.count;
     }
     const uint32_t more = all.count - old.count;
-    all.count = old.count + code_up_to(self, more, MORE_ORDER, FIELDS_MAX - old.count);
+    all.count = old.count + code_up_to(self, more, RARE_ORDER, FIELDS_MAX - old.count);
     for (uint32_t k = 0; k < all.count; k++) {
         const uint64_t step = all.values[k] - old.values[k];
         if (self->to && fold(step) > UINT32_MAX) return false;
@@ -292,7 +290,7 @@ static void code_newer(coder* self) {
     const uint32_t most = most_of(packet), back = back_of(packet, base);
     const bool is_all = code_flag(self, self->to && has_all_of_base(packet, &before));
     const uint32_t left_out = self->to ? most - packet->input_count : 0;
-    packet->input_count = most - (is_all ? 0 : code_up_to(self, left_out, LEFT_OUT_ORDER, most));
+    packet->input_count = most - (is_all ? 0 : code_up_to(self, left_out, RARE_ORDER, most));
     const uint64_t newest = (uint64_t)base->number + (packet->input_count > 0 ? back : 0);
     self->failed |= newest > UINT32_MAX;
     packet->input_first = (uint32_t)newest + 1 - packet->input_count;
@@ -316,7 +314,7 @@ static void code_short(coder* self) {
     const uint16_t expected = (uint16_t)(packet->base->ack + back_of(packet, packet->base));
     const int16_t ahead = (int16_t)(uint16_t)(packet->ack - expected);
     packet->has_ack = true;
-    packet->ack = (uint16_t)(expected + code_signed(self, (uint64_t)ahead, AHEAD_ORDER));
+    packet->ack = (uint16_t)(expected + code_signed(self, (uint64_t)ahead, RARE_ORDER));
     code_news(self);
     if (code_flag(self, packet->has_event_ack || packet->resync_count > 0)) code_requests(self);
     if (!self->failed) code_newer(self);
@@ -333,7 +331,7 @@ net_result net_input_packet_read_short(proto_bit_reader* reader, const net_input
     if (reader->failed || self.failed) return NET_ERR_MALFORMED;
     const uint16_t seq = (uint16_t)(packet->seq - back);
     packet->base = net_input_base_find(near->bases, seq);
-    // A newer packet has its place; else it never came, and nobody acknowledged it.
+    // A newer packet has its place. Else it never came, and was not acknowledged.
     if (!packet->base && is_after(&near->bases->kept[seq % NET_INPUT_BASES], seq))
         return NET_ERR_STALE;
     if (!packet->base || !packet->base->has_ack) return NET_ERR_MALFORMED;
