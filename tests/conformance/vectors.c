@@ -519,7 +519,7 @@ static const struct vector_kind {
 } kinds[] = {
     {"golomb ", check_golomb, 12},        {"quant ", check_quant, 8},
     {"rotation ", check_rotation, 6},     {"row layout=", check_row, 138},
-    {"solo layout=", check_solo, 16},     {"row_read layout=", check_row, 19},
+    {"solo layout=", check_solo, 41},     {"row_read layout=", check_row, 19},
     {"no_row layout=", check_no_row, 15}, {"low_bits low=", check_low_bits, 6},
     {"descriptor ", check_descriptor, 2}, {"varsize ", check_varsize, 8},
     {"no_varsize ", check_no_varsize, 9}, {"item ", check_item, 8},

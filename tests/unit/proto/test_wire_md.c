@@ -304,7 +304,7 @@ CASE(the_vectors_hold) {
                  {"\nrow layout=", check_row, 138},
                  {"\nrow_read layout=", check_row_read, 19},
                  {"\nno_row layout=", check_no_row, 15},
-                 {"\nsolo layout=", check_solo, 26},
+                 {"\nsolo layout=", check_solo, 41},
                  {"\ndescriptor ", check_descriptor, 2},
                  {"\nscope_bytes ", check_scope_bytes, 1}};
     uint32_t counts[BASE_COUNT(kinds)] = {0};
