@@ -179,8 +179,24 @@ static const template_table solo[] = {
     {0},
 };
 
+// Those of the session with elastic floats.
+static const template_table elastic[] = {
+    {"kite",
+     false,
+     {{.name = "drag", .type = &type_r, .values = {0.5}},
+      {.name = "place", .type = &type_p3},
+      {.name = "size", .type = &type_p2, .values = {1, 1}}}},
+    {"weight",
+     false,
+     {{.name = "load", .type = &type_u16, .values = {300}},
+      {.name = "mass", .type = &type_r, .values = {2.5}},
+      {.name = "place", .type = &type_p3}}},
+    {0},
+};
+
 static const game_tables tables[] = {{.name = "vectors", .templates = vectors},
-                                     {.name = "solo", .templates = solo}};
+                                     {.name = "solo", .templates = solo},
+                                     {.name = "elastic", .templates = elastic}};
 
 const game_tables* game_find(const char* name) {
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)

@@ -19,7 +19,7 @@ enum { LINE_BYTES_MAX = 4096, WORDS_MAX = 96 };
 typedef struct page_state {
     int failures;
     cf_tables* tables;
-    cf_schema *schema, *solo_schema;
+    cf_schema *schema, *solo_schema, *elastic_schema;
     cf_mirror* mirror;
     double time_s;
     cf_window window;               ///< of a session's datagrams
@@ -455,7 +455,11 @@ static bool check_session(page_state* page, const char* line) {
     mirror_destroy(page->mirror);
     page->is_solo = number_of(line, "solo") > 0;
     page->is_skipping = page->is_solo && page->without_solo;
-    cf_schema* schema = page->is_solo ? page->solo_schema : page->schema;
+    bool is_elastic = number_of(line, "elastic") > 0;
+    if (is_elastic && page->elastic_schema->hash != hex_of(line, "schema")) return false;
+    cf_schema* schema = is_elastic      ? page->elastic_schema
+                        : page->is_solo ? page->solo_schema
+                                        : page->schema;
     page->mirror = mirror_create(schema, (uint32_t)number_of(line, "index_max"));
     if (page->is_solo) mirror_use_solo(page->mirror);
     return true;
@@ -523,7 +527,7 @@ static const struct vector_kind {
     {"no_row layout=", check_no_row, 15}, {"low_bits low=", check_low_bits, 6},
     {"descriptor ", check_descriptor, 2}, {"varsize ", check_varsize, 8},
     {"no_varsize ", check_no_varsize, 9}, {"item ", check_item, 8},
-    {"schema ", check_schema, 1},         {"session index_max=", check_session, 4},
+    {"schema ", check_schema, 1},         {"session index_max=", check_session, 6},
     {"packet seq=", check_packet, 112},   {"late seq=", check_packet, 1},
     {"accepted ", check_accepted, 16},    {"refused ", check_refused, 25},
     {"scope ", check_scope, 112},         {"outer session_key_to_client=", check_window_key, 1},
@@ -570,7 +574,9 @@ static bool open_page(page_state* page, const char* folder) {
     if (!page->tables) return false;
     page->schema = schema_create(game_find("vectors"), page->tables);
     page->solo_schema = schema_create(game_find("solo"), page->tables);
+    page->elastic_schema = schema_create(game_find("elastic"), page->tables);
     schema_set_rate(page->solo_schema, 60);
+    schema_set_rate(page->elastic_schema, 60);
     page->mirror = mirror_create(page->schema, 1000);
     return true;
 }
@@ -579,6 +585,7 @@ static void close_page(page_state* page) {
     mirror_destroy(page->mirror);
     schema_destroy(page->schema);
     schema_destroy(page->solo_schema);
+    schema_destroy(page->elastic_schema);
     free(page->tables);
 }
 
