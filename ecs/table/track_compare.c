@@ -27,41 +27,39 @@ typedef struct track_cells {
     uint8_t* shadows;
     size_t size;
     // What track_learn fills in.
-    uint64_t float_bits; // the exponents of two floats in `is_flat` values, 0 where are none
-    bool is_dense;       // its bytes are all there is to a value
-    bool is_flat;        // and lie as they are hashed, at most 16 of them
-    bool is_behind;      // memory ran out for a shadow: its row must be compared again
+    uint64_t float_bits[2]; // the exponents of floats in `is_flat` values, 0 where are none
+    bool is_dense;          // its bytes are all there is to a value
+    bool is_flat;           // and lie as they are hashed, at most 16 of them
+    bool is_behind;         // memory ran out for a shadow: its row must be compared again
 } track_cells;
 
 #define TRACK_ROWS_GATHERED 32u
 #define TRACK_ROWS_MAX (TRACK_ROWS_GATHERED + 64u) // a word of marks may come on top
 
 enum { FLAT_BYTES_MAX = 16 };
-#define FLOAT_EXPONENTS UINT64_C(0x7F8000007F800000)
 
 // Is a value of the type hashed by the very bytes that it has in memory? But for NaNs of four-byte
-// floats, of which `float_bits` tells.
+// floats, of which `float_bits` tells: eight bytes of a value each.
 static bool is_flat(const ecs_type* type, uint64_t* float_bits) {
+    if (type->object_size > FLAT_BYTES_MAX) return false;
     uint32_t end = 0;
     if (BASE_IS_BIG_ENDIAN) return false;
     for (uint32_t i = 0; i < type->field_count; i++) {
         const ecs_field* field = &type->fields[i];
         if (field->offset != end || field->kind == ECS_FIELD_BOOL || field->kind == ECS_FIELD_F64)
             return false;
-        if (field->kind == ECS_FIELD_F32) {
-            if (end % 4 != 0) return false;
-            // The test for NaNs may hit on other fields too, which costs time alone.
-            *float_bits = FLOAT_EXPONENTS;
-        }
+        if (field->kind == ECS_FIELD_F32 && end % 4 != 0) return false;
+        for (uint32_t k = 0; k < field->count && field->kind == ECS_FIELD_F32; k++)
+            float_bits[(end + 4 * k) / 8] |= UINT64_C(0x7F800000) << (end + 4 * k) % 8 * 8;
         end += field->count * ecs_field_kind_bytes(field->kind);
     }
-    return end == type->object_size && end % 4 == 0 && end > 0 && end <= FLAT_BYTES_MAX;
+    return end == type->object_size && end % 4 == 0 && end > 0;
 }
 
 // Find out what the bytes of the type tell.
 static void track_learn(track_cells* column) {
     column->is_dense = column->type->is_dense && ecs_type_is_plain(column->type);
-    column->is_flat = column->is_dense && is_flat(column->type, &column->float_bits);
+    column->is_flat = column->is_dense && is_flat(column->type, column->float_bits);
 }
 
 static inline uint64_t load_4(const uint8_t* at) {
@@ -114,55 +112,36 @@ static uint32_t track_find_rows(const track_cells* column, uint32_t first, uint3
     return found;
 }
 
-// The same among the rows of a list.
-static uint32_t track_find_among(const track_cells* column, const uint32_t* rows, uint32_t count,
-                                 uint32_t* changed) {
-    uint32_t found = 0;
-#define FIND(bytes)                                                                                \
-    for (uint32_t i = 0; i < count; i++) {                                                         \
-        const size_t at = (size_t)(bytes)*rows[i];                                                 \
-        changed[found] = rows[i];                                                                  \
-        found += differ(column->values + at, column->shadows + at, bytes);                         \
-    }
-    ECS_BY_SIZE(column->size, FIND)
-#undef FIND
-    return found;
-}
-
-// Could a flat value hold a NaN? Infinite floats and numbers that look alike are suspected too.
-static inline __attribute__((always_inline)) bool may_have_nan(const track_cells* column,
+// Bits that tell of a NaN or an infinite float in a flat value.
+static inline __attribute__((always_inline)) uint64_t nan_bits(const track_cells* column,
                                                                size_t size, const uint8_t* value) {
+    if (size != 4 && size != 8 && size != 12 && size != 16) return 0; // not flat
     const uint64_t low = size == 4 ? load_4(value) : load_8(value);
     const uint64_t high = size == 12 ? load_4(value + 8) : size == 16 ? load_8(value + 8) : 0;
     // An exponent of ones carries into the bit above it, which the mask left free.
     const uint64_t carry = UINT64_C(0x0080000000800000);
-    uint64_t sums = ((low & column->float_bits) + carry) | ((high & column->float_bits) + carry);
-    return (sums & UINT64_C(0x8000000080000000)) != 0;
+    return ((low & column->float_bits[0]) + carry) | ((high & column->float_bits[1]) + carry);
 }
 
-static inline __attribute__((always_inline)) uint32_t find_flat_of(const track_cells* column,
-                                                                   size_t size,
-                                                                   const uint32_t* rows,
-                                                                   uint32_t count, uint32_t* flat) {
-    uint32_t flat_count = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const size_t at = size * rows[i];
-        flat[flat_count] = rows[i];
-        flat_count += (uint32_t)!may_have_nan(column, size, column->shadows + at) &
-                      (uint32_t)!may_have_nan(column, size, column->values + at);
-    }
-    return flat_count;
-}
+#define NAN_BITS UINT64_C(0x8000000080000000)
 
-// The rows whose value and shadow are hashed by the bytes that they have in memory. @return how
-// many.
-static uint32_t track_find_flat(const track_cells* column, const uint32_t* rows, uint32_t count,
-                                uint32_t* flat) {
+// The same among the rows of a list. `is_flat`: values and shadows of all of them are hashed by the
+// bytes that they have in memory.
+static uint32_t track_find_among(const track_cells* column, const uint32_t* rows, uint32_t count,
+                                 uint32_t* changed, bool* is_flat) {
     uint32_t found = 0;
-    if (!column->is_flat) return 0;
-#define FIND(bytes) found = find_flat_of(column, bytes, rows, count, flat)
+    uint64_t bits = 0;
+#define FIND(bytes)                                                                                \
+    for (uint32_t i = 0; i < count; i++) {                                                         \
+        const uint8_t* value = column->values + (size_t)(bytes)*rows[i];                           \
+        const uint8_t* shadow = column->shadows + (size_t)(bytes)*rows[i];                         \
+        changed[found] = rows[i];                                                                  \
+        found += differ(value, shadow, bytes);                                                     \
+        bits |= nan_bits(column, bytes, value) | nan_bits(column, bytes, shadow);                  \
+    }
     ECS_BY_SIZE(column->size, FIND)
 #undef FIND
+    *is_flat = column->is_flat && (bits & NAN_BITS) == 0;
     return found;
 }
 
@@ -258,8 +237,10 @@ static void count_changes(ecs_world* world, const track_cells* column, const uin
         return;
     }
     ecs_change* items = list->items + list->count;
+    const ecs_entity* entities = column->entities;
+    const ecs_component_id component = column->component;
     for (uint32_t i = 0; i < count; i++)
-        items[i] = (ecs_change){column->entities[rows[i]], column->component};
+        items[i] = (ecs_change){entities[rows[i]], component};
     list->count += count;
 }
 
@@ -273,11 +254,6 @@ static bool is_changed(const track_cells* column, uint32_t row, const void* shad
     return before != after || !ecs_type_equal(column->type, shadow, value);
 }
 
-static uint64_t sum_hashes(const track_cells* column, const void* cells, const uint32_t* rows,
-                           uint32_t count) {
-    return base_hash64_rows(cells, column->size, column->entities, column->name_hash, rows, count);
-}
-
 uint64_t ecs_track_sum(const ecs_world* world, const ecs_chunk* chunk, uint32_t track, uint32_t row,
                        uint32_t count) {
     BASE_ASSERT(row + count <= chunk->capacity);
@@ -286,18 +262,20 @@ uint64_t ecs_track_sum(const ecs_world* world, const ecs_chunk* chunk, uint32_t 
     track_learn(&column);
     uint64_t sum = 0;
     for (uint32_t first = row, some; first < end; first += some) {
-        uint32_t rows[TRACK_ROWS_MAX], flat[TRACK_ROWS_MAX], next = 0;
+        uint32_t rows[TRACK_ROWS_MAX];
         some = end - first < TRACK_ROWS_MAX ? end - first : TRACK_ROWS_MAX;
         for (uint32_t i = 0; i < some; i++)
             rows[i] = first + i;
-        const uint32_t flat_count = track_find_flat(&column, rows, some, flat);
-        for (uint32_t i = 0; i < some && flat_count < some; i++) {
-            if (next < flat_count && flat[next] == rows[i])
-                next++;
-            else
-                sum += shadow_hash(&column, rows[i]);
+        uint32_t changed[TRACK_ROWS_MAX];
+        bool is_flat;
+        (void)track_find_among(&column, rows, some, changed, &is_flat);
+        if (is_flat) {
+            sum += base_hash64_rows(column.shadows, column.size, column.entities, column.name_hash,
+                                    rows, some);
+            continue;
         }
-        sum += sum_hashes(&column, column.shadows, flat, flat_count);
+        for (uint32_t i = 0; i < some; i++)
+            sum += shadow_hash(&column, rows[i]);
     }
     return sum;
 }
@@ -315,29 +293,21 @@ void ecs_track_count_rows(ecs_world* world, const ecs_chunk* chunk, uint32_t row
 // Compare rows of plain bytes. The hashes of those that differ are computed together, in half of
 // the time that one after the other takes (change_find).
 static void change_dense_rows(ecs_world* world, const track_cells* column, const uint32_t* rows,
-                              uint32_t count) {
-    uint32_t changed[TRACK_ROWS_MAX], flat[TRACK_ROWS_MAX];
-    uint32_t changed_count = 0, next = 0;
+                              uint32_t count, bool is_flat) {
+    uint32_t changed[TRACK_ROWS_MAX], changed_count = 0;
     uint64_t difference = 0;
     BASE_ASSERT(count <= TRACK_ROWS_MAX);
-    const uint32_t flat_count = track_find_flat(column, rows, count, flat);
-    for (uint32_t i = 0; i < count && flat_count < count; i++) {
+    if (is_flat)
+        difference = base_hash64_rows_change(column->shadows, column->values, column->size,
+                                             column->entities, column->name_hash, rows, count);
+    for (uint32_t i = 0; i < count && !is_flat; i++) {
         const size_t at = column->size * rows[i];
-        if (next < flat_count && flat[next] == rows[i])
-            changed[changed_count++] = flat[next++];
-        else if (is_changed(column, rows[i], column->shadows + at, column->values + at,
-                            &difference))
+        if (is_changed(column, rows[i], column->shadows + at, column->values + at, &difference))
             changed[changed_count++] = rows[i];
     }
-    if (flat_count > 0)
-        difference +=
-            base_hash64_rows_change(column->shadows, column->values, column->size, column->entities,
-                                    column->name_hash, flat, flat_count);
     track_update_shadows(column, rows, count);
-    if (flat_count == count)
-        count_changes(world, column, rows, count, difference);
-    else
-        count_changes(world, column, changed, changed_count, difference);
+    count_changes(world, column, is_flat ? rows : changed, is_flat ? count : changed_count,
+                  difference);
 }
 
 // Compare one row of which the bytes are not all.
@@ -368,7 +338,9 @@ static void compare_rows(ecs_world* world, track_cells* column, const uint32_t* 
         compare_row(world, column, rows[i]);
     if (!column->is_dense) return;
     uint32_t changed[TRACK_ROWS_MAX];
-    change_dense_rows(world, column, changed, track_find_among(column, rows, count, changed));
+    bool is_flat;
+    count = track_find_among(column, rows, count, changed, &is_flat);
+    change_dense_rows(world, column, changed, count, is_flat);
 }
 
 // Large blocks first, then small ones, then their rows. A row that straddles two blocks is looked
@@ -392,12 +364,12 @@ static void compare_dense(ecs_world* world, track_cells* column, uint32_t count)
                 some = end_row - next_row < room ? end_row - next_row : room;
                 gathered += track_find_rows(column, next_row, next_row + some, rows + gathered);
                 if (gathered < TRACK_ROWS_MAX) continue;
-                change_dense_rows(world, column, rows, gathered);
+                compare_rows(world, column, rows, gathered);
                 gathered = 0;
             }
         }
     }
-    change_dense_rows(world, column, rows, gathered);
+    compare_rows(world, column, rows, gathered);
 }
 
 static void compare_written(ecs_world* world, track_cells* column, uint32_t count) {
@@ -414,28 +386,35 @@ static void compare_written(ecs_world* world, track_cells* column, uint32_t coun
 // some are gathered and asked for before the first is compared.
 static void compare_marked(ecs_world* world, track_cells* column, const ecs_chunk* chunk,
                            uint32_t track) {
-    const uint64_t* words = ecs_chunk_dirty(chunk, track);
+    uint64_t *words = ecs_chunk_dirty(chunk, track), *summary = ecs_chunk_summary(chunk, track);
     const uint32_t words_per_bit = ECS_DIRTY_ROWS_PER_SUMMARY / 64;
+    const uint8_t *values = column->values, *shadows = column->shadows;
+    const ecs_entity* entities = column->entities;
+    const size_t size = column->size;
     uint32_t rows[TRACK_ROWS_MAX];
     uint32_t count = 0;
-    for (uint64_t left = *ecs_chunk_summary(chunk, track); left != 0; left &= left - 1) {
-        uint32_t first = base_bit_lowest(left) * words_per_bit;
-        for (uint32_t word = first; word < first + words_per_bit && word < chunk->dirty_words;
-             word++) {
-            for (uint64_t bits = words[word]; bits != 0; bits &= bits - 1) {
-                uint32_t row = word * 64 + base_bit_lowest(bits);
-                __builtin_prefetch(column->values + column->size * row);
-                __builtin_prefetch(column->shadows + column->size * row, 1);
-                __builtin_prefetch(column->entities + row);
+    for (uint64_t left = *summary; left != 0; left &= left - 1) {
+        const uint32_t first = base_bit_lowest(left) * words_per_bit;
+        uint32_t end = first + words_per_bit;
+        if (end > chunk->dirty_words) end = chunk->dirty_words;
+        for (uint32_t word = first; word < end; word++) {
+            uint64_t bits = words[word];
+            if (bits == 0) continue;
+            if (column->is_dense) words[word] = 0; // no memory that could run out
+            for (; bits != 0; bits &= bits - 1) {
+                const uint32_t row = word * 64 + base_bit_lowest(bits);
+                __builtin_prefetch(values + size * row);
+                __builtin_prefetch(shadows + size * row, 1);
+                __builtin_prefetch(entities + row);
                 rows[count++] = row;
             }
-            if (count >= TRACK_ROWS_GATHERED) {
-                world->counters.rows_compared += count;
-                compare_rows(world, column, rows, count);
-                count = 0;
-            }
+            if (count < TRACK_ROWS_GATHERED) continue;
+            world->counters.rows_compared += count;
+            compare_rows(world, column, rows, count);
+            count = 0;
         }
     }
+    if (column->is_dense) *summary = 0;
     world->counters.rows_compared += count;
     compare_rows(world, column, rows, count);
 }
