@@ -216,15 +216,9 @@ bool net_rewind_get(const net_rewind* rewind, ecs_tick tick, float fraction, ecs
 
 // A field as a client has it: written to `target` and returned.
 static double read_rounded(const proto_quant* quant, const uint8_t* memory, uint8_t* target) {
-    proto_dequantise(quant, proto_quantise(quant, memory), target);
-    float single;
-    double value;
-    if (quant->kind == PROTO_F64) {
-        memcpy(&value, target, sizeof value);
-        return value;
-    }
-    memcpy(&single, target, sizeof single);
-    return single;
+    const uint64_t word = proto_quantise(quant, memory);
+    proto_dequantise(quant, word, target);
+    return net_quant_number(quant, word);
 }
 
 static void write_between(const proto_quant* quant, double from, double to, float fraction,

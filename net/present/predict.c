@@ -22,6 +22,8 @@
 // others: which entities are predicted and how they move (the module); drawing (presenter.c).
 #include "present/predict.h"
 
+#include "state/steps.h"
+
 #include "ecs/debug.h"
 #include "ecs/inspect.h"
 
@@ -164,17 +166,7 @@ static bool is_same_word(const proto_quant* quant, uint64_t a, uint64_t b) {
     if (quant->kind != PROTO_F32 && quant->kind != PROTO_F64) return false;
     if (!quant->is_exact) return a > b ? a - b == 1 : b - a == 1;
     // Exact floats that were computed from rounded ones.
-    double x = 0, y = 0;
-    if (quant->kind == PROTO_F32) {
-        float p, q;
-        proto_dequantise(quant, a, &p);
-        proto_dequantise(quant, b, &q);
-        x = (double)p;
-        y = (double)q;
-    } else {
-        proto_dequantise(quant, a, &x);
-        proto_dequantise(quant, b, &y);
-    }
+    double x = net_quant_number(quant, a), y = net_quant_number(quant, b);
     double size = x < 0 ? -x : x;
     double off = x > y ? x - y : y - x;
     return off <= 1e-4 * (size > 1 ? size : 1);
@@ -527,10 +519,10 @@ const net_predicted* net_predict_entities(const net_predict* predict, uint32_t* 
 }
 
 bool net_predict_value(const net_predict* predict, ecs_entity entity, ecs_component_id component,
-                       void* value) {
+                       float weight, void* value) {
     if (!predict->is_running) return false;
     return net_predict_shown_value(&predict->shown, net_match_world(predict->match), entity,
-                                   component, part_at(predict, predict->frame_us), value);
+                                   component, part_at(predict, predict->frame_us), weight, value);
 }
 
 net_match* net_predict_match(net_predict* predict) {

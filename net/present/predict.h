@@ -55,11 +55,10 @@ void net_predict_state(net_predict* predict, ecs_tick tick, uint32_t input_used,
 void net_predict_frame(net_predict* predict, uint64_t now_us);
 /// @return The entities that are shown as predicted now. Borrowed until the next input or packet.
 const net_predicted* net_predict_entities(const net_predict* predict, uint32_t* count);
-/// Get a component marked `_interpolate` of such an entity at the frame's time, corrections
-/// smoothed.
-/// @return false: it is not predicted.
+/// net_predict_shown_value of a component marked `_interpolate` of such an entity at the frame's
+/// time.
 bool net_predict_value(const net_predict* predict, ecs_entity entity, ecs_component_id component,
-                       void* value);
+                       float weight, void* value);
 /// Check ticks, inputs and rows that the prediction keeps (asserts). BASE_VALIDATE builds do it per
 /// packet.
 void net_predict_validate(const net_predict* predict);

@@ -265,18 +265,20 @@ void net_predict_shown_decay(net_predict_shown* shown, double ms) {
 
 bool net_predict_shown_value(const net_predict_shown* shown, const ecs_world* world,
                              ecs_entity entity, ecs_component_id component, double part,
-                             void* value) {
+                             float weight, void* value) {
     enum { FLOATS_MAX = 256 };
-    double values[FLOATS_MAX];
+    double there[FLOATS_MAX], predicted[FLOATS_MAX];
     const net_shown_item* item = find_item(&shown->ticks[shown->newest], entity, component);
-    const void* memory = item ? ecs_find(world, entity, component) : NULL;
-    if (!memory || item->floats > FLOATS_MAX) return false;
+    if (!item || item->floats > FLOATS_MAX) return false;
     const ecs_type* type = type_of(world, component);
-    blend(shown, item, part, values);
-    add_offset(shown, item, values);
-    for (uint32_t i = 0; i < item->floats; i++)
-        values[i] = net_angle_within(is_angle(item, i), values[i]);
-    memcpy(value, memory, type->size);
-    write_floats(type, values, value);
+    blend(shown, item, part, predicted);
+    add_offset(shown, item, predicted);
+    read_floats(type, value, there);
+    for (uint32_t i = 0; i < item->floats; i++) {
+        const bool turns = is_angle(item, i);
+        const double step = net_angle_step(turns, there[i], net_angle_within(turns, predicted[i]));
+        there[i] = net_angle_within(turns, there[i] + step * (double)weight);
+    }
+    write_floats(type, there, value);
     return true;
 }

@@ -53,8 +53,9 @@ BASE_MUST_USE bool net_predict_shown_correct(net_predict_shown* shown, double pa
                                              double* off_max);
 /// Fade the offset by a time.
 void net_predict_shown_decay(net_predict_shown* shown, double ms);
-/// Get a component at `part` (0..1) of the way from the previous tick to the newest. @return false:
-/// it is not predicted.
+/// Move a component's `value` by `weight` (0..1) of the way to the prediction with its corrections,
+/// at `part` (0..1) of the way from the previous tick to the newest.
+/// @return false: it is not predicted, and `value` stays as it is.
 bool net_predict_shown_value(const net_predict_shown* shown, const ecs_world* world,
                              ecs_entity entity, ecs_component_id component, double part,
-                             void* value);
+                             float weight, void* value);

@@ -13,15 +13,9 @@
 #include "present/playout.h"
 #include "present/predict.h"
 #include "present/scene.h"
-#include "state/steps.h"
 
 #include "base/assert.h"
 #include "base/float_mode.h"
-
-#include <string.h>
-
-// Of an interpolated component: no more than a row can hold.
-#define VALUE_BYTES_MAX (PROTO_ROW_FIELDS_MAX * 8u)
 
 struct net_presenter {
     const net_presenter_face* face; // first
@@ -161,40 +155,12 @@ void net_presenter_destroy(net_presenter* presenter) {
 
 // ---- frames ----
 
-// value = there + (predicted - there) * weight, for each number; of angles the short way.
-static void blend(const ecs_type* type, const ecs_quant* quant, uint8_t* there,
-                  const uint8_t* predicted, double weight) {
-    for (uint32_t i = 0; i < type->field_count; i++) {
-        const ecs_field* field = &type->fields[i];
-        bool is_angle = ecs_quant_is_angle(quant->bits ? quant : &field->quant);
-        for (uint32_t k = 0; k < field->count; k++) {
-            size_t at = field->offset + (size_t)k * ecs_field_kind_bytes(field->kind);
-            const double a = ecs_number_get(field->kind, there + at).real;
-            const double b = ecs_number_get(field->kind, predicted + at).real;
-            const double step = net_angle_step(is_angle, a, b);
-            const ecs_number between = {.kind = ECS_FIELD_F64,
-                                        .real = net_angle_within(is_angle, a + step * weight)};
-            (void)ecs_number_put(field->kind, there + at, &between);
-        }
-    }
-}
-
 static bool cover_component(net_presenter* presenter, const net_predicted* predicted,
                             ecs_component_id component) {
     ecs_world* world = net_match_world(presenter->match);
-    const ecs_type* type = ecs_type_get(world, ecs_component_get(world, component)->type);
-    _Alignas(16) uint8_t value[VALUE_BYTES_MAX];
-    if (type->size > sizeof value) return false;
-    const void* there = ecs_find(world, predicted->entity, component);
-    if (!there) return false;
-    memcpy(value, there, type->size); // bytes outside of the fields stay
-    if (!net_predict_value(presenter->predict, predicted->entity, component, value)) return false;
-    const ecs_template* template_ =
-        ecs_template_get(world, ecs_entity_template(world, predicted->entity));
-    const ecs_template_component* part = ecs_template_find_component(template_, component);
-    blend(type, &part->quant, ecs_get_mut(world, predicted->entity, component), value,
-          (double)predicted->weight);
-    return true;
+    return ecs_find(world, predicted->entity, component) &&
+           net_predict_value(presenter->predict, predicted->entity, component, predicted->weight,
+                             ecs_get_mut(world, predicted->entity, component));
 }
 
 static void cover(net_presenter* presenter, const net_predicted* predicted) {

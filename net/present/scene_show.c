@@ -41,19 +41,9 @@ static double ms_to_ticks(const net_scene* scene, double ms) {
 
 // ---- values ----
 
-static double value_of(const proto_row_field* field, uint64_t word) {
-    if (field->quant.kind == PROTO_F32) {
-        float value;
-        proto_dequantise(&field->quant, word, &value);
-        return (double)value;
-    }
-    double value;
-    proto_dequantise(&field->quant, word, &value);
-    return value;
-}
-
-static double step_of(const proto_row_field* field, uint64_t from, uint64_t to) {
-    return net_angle_step(field->quant.is_angle, value_of(field, from), value_of(field, to));
+static double step_of(const proto_quant* quant, uint64_t from, uint64_t to) {
+    return net_angle_step(quant->is_angle, net_quant_number(quant, from),
+                          net_quant_number(quant, to));
 }
 
 // Is the step from `from` to `to` within `ticks` too long to be a movement?
@@ -65,7 +55,7 @@ static bool is_jump(const net_scene_part* part, const proto_layout* layout, cons
     double square = 0;
     for (uint32_t i = 0; i < component->field_count; i++) {
         uint32_t f = component->field_first + i;
-        double step = step_of(&layout->fields[f], from[f], to[f]);
+        double step = step_of(&layout->fields[f].quant, from[f], to[f]);
         square += step * step;
     }
     double longest = (double)part->teleport * ticks;
@@ -112,10 +102,10 @@ static void write_part(net_scene* scene, const net_scene_slot* slot, const net_s
     for (uint32_t i = 0; i < component->field_count; i++) {
         uint32_t f = component->field_first + i;
         const proto_row_field* field = &layout->fields[f];
-        double value = value_of(field, base[f]);
+        double value = net_quant_number(&field->quant, base[f]);
         if (factor != 0 && from[f] != to[f])
             value = net_angle_within(field->quant.is_angle,
-                                     value + step_of(field, from[f], to[f]) * factor);
+                                     value + step_of(&field->quant, from[f], to[f]) * factor);
         float single = (float)value;
         bool is_single = field->quant.kind == PROTO_F32;
         const void* bytes = is_single ? (const void*)&single : (const void*)&value;

@@ -24,6 +24,14 @@ static inline double net_angle_within(bool is_angle, double value) {
     return value < ECS_ANGLE_MIN ? value - 2 * ECS_ANGLE_MIN : value;
 }
 
+/// @return the number of a quantised float.
+static inline double net_quant_number(const proto_quant* quant, uint64_t word) {
+    double value = 0;
+    float single;
+    proto_dequantise(quant, word, quant->kind == PROTO_F32 ? (void*)&single : (void*)&value);
+    return quant->kind == PROTO_F32 ? (double)single : value;
+}
+
 /// One step of a rotation: what a client shows between two rows, and what lag compensation rewinds
 /// to.
 

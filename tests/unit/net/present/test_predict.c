@@ -250,8 +250,8 @@ static float x_of(net_match* match, ecs_entity entity) {
 
 static bool shown_x(game* g, float* x) {
     const breakout_game* context = net_match_context(net_predict_match(g->predict));
-    ecs_vec2 pos;
-    if (!net_predict_value(g->predict, player_of(g), context->pos, &pos)) return false;
+    ecs_vec2 pos = {0};
+    if (!net_predict_value(g->predict, player_of(g), context->pos, 1, &pos)) return false;
     *x = pos.x;
     return true;
 }
@@ -463,7 +463,7 @@ GAME_CASE(without_a_living_player_nothing_is_predicted, 3, 3, 0, 7) {
     assert_int_equal(net_predict_tick(g->predict), 0);
     ecs_vec2 pos;
     const breakout_game* context = net_match_context(net_predict_match(g->predict));
-    assert_false(net_predict_value(g->predict, dead, context->pos, &pos));
+    assert_false(net_predict_value(g->predict, dead, context->pos, 1, &pos));
     // No entity, an entity that never existed, and the destroyed one again.
     net_predict_player(g->predict, ECS_ENTITY_NONE);
     game_run(g, 5);

@@ -283,9 +283,9 @@ static void predict_drift(drifting* d, float x, bool is_correction) {
 }
 
 static float shown_drift(drifting* d, double part) {
-    ecs_vec2 value;
+    ecs_vec2 value = {0};
     assert_true(
-        net_predict_shown_value(&d->shown, d->side.world, d->loose, d->drift, part, &value));
+        net_predict_shown_value(&d->shown, d->side.world, d->loose, d->drift, part, 1, &value));
     return value.x;
 }
 
