@@ -16,13 +16,11 @@
 #include "net/token.h"
 #include "host/output.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define LIST_MS_MAX 15000u ///< then --list says what it knows
 #define SERVICE_US 10000u
@@ -223,17 +221,15 @@ bool client_ask_is_done(const client_ask* ask) {
 bool client_ask_read(client_program* program, client_servers* servers) {
     char place[CLIENT_SERVERS_PATH_BYTES_MAX];
     const char* file = program->config.servers;
-    if (!file && !client_place("servers", place, sizeof place)) {
-        base_report(&program->reporter, NULL, 0,
-                    "no list of servers: neither HOME nor XDG_CONFIG_HOME says where it is (use "
-                    "--servers FILE)");
-        return false;
-    }
+    if (!file && !client_place("servers", place, sizeof place))
+        return base_report(
+            &program->reporter, NULL, 0,
+            "no list of servers: neither HOME nor XDG_CONFIG_HOME says where it is (use "
+            "--servers FILE)");
     if (!client_servers_read(file ? file : place, &program->reporter, servers)) return false;
     if (servers->count > 0) return true;
-    base_report(&program->reporter, file ? file : place, 0,
-                "the list is empty: write a name and an address a line");
-    return false;
+    return base_report(&program->reporter, file ? file : place, 0,
+                       "the list is empty: write a name and an address a line");
 }
 
 static void print_answer(const client_server* server, const client_answer* answer) {

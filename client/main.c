@@ -83,10 +83,9 @@ int main(int argc, char** argv) {
     base_reporter reporter = base_reporter_stderr();
     if (!net_host_prepare(&reporter)) return NET_EXIT_RUNTIME;
     client_program* self = calloc(1, sizeof *self);
-    if (!self) {
-        base_report(&reporter, NULL, 0, "%s", net_result_text(NET_ERR_MEMORY));
-        return NET_EXIT_RUNTIME;
-    }
+    if (!self)
+        return net_exit_report(NET_EXIT_RUNTIME, &reporter, NULL, "%s",
+                               net_result_text(NET_ERR_MEMORY));
     self->reporter = reporter;
     self->parts = &client_parts_here;
     int code = NET_EXIT_RUNTIME;

@@ -60,9 +60,8 @@ static int report_refused(client_program* self, const net_client* client) {
 static int report_unreachable(client_program* self, const net_client* client) {
     char text[256];
     (void)net_client_refusal(client, text, sizeof text);
-    base_report(&self->reporter, NULL, 0, "%s: %s", self->config.address,
-                text[0] ? text : NET_NO_ANSWER_TEXT);
-    return NET_EXIT_CONNECT;
+    return net_exit_report(NET_EXIT_CONNECT, &self->reporter, NULL, "%s: %s", self->config.address,
+                           text[0] ? text : NET_NO_ANSWER_TEXT);
 }
 
 // ---- which game ----
@@ -87,10 +86,9 @@ static int ask_game(client_program* self, bool (*idle)(void*), void* context) {
     net_client* client = NULL;
     int code = NET_EXIT_RUNTIME;
     net_result result = client_program_open_transport(self, 0, &transport);
-    if (result != NET_OK) {
-        base_report(&self->reporter, NULL, 0, "cannot open a socket: %s", net_result_text(result));
-        return NET_EXIT_RUNTIME;
-    }
+    if (result != NET_OK)
+        return net_exit_report(NET_EXIT_RUNTIME, &self->reporter, NULL, "cannot open a socket: %s",
+                               net_result_text(result));
     self->loop.socket_count = 0;
     client_program_gather(&self->loop, transport);
     net_client_config config = {
@@ -207,10 +205,9 @@ static int open_player(client_program* self, uint32_t index, const client_eyes* 
     else if (!self->thin_match)
         result = open_match(self, NULL, &self->thin_match);
     if (result != NET_OK) return net_exit_report_setup(result, &self->reporter);
-    if (!one->transport && client_program_open_transport(self, index, &one->transport) != NET_OK) {
-        base_report(&self->reporter, NULL, 0, "cannot open a socket: %s", strerror(errno));
-        return NET_EXIT_RUNTIME;
-    }
+    if (!one->transport && client_program_open_transport(self, index, &one->transport) != NET_OK)
+        return net_exit_report(NET_EXIT_RUNTIME, &self->reporter, NULL, "cannot open a socket: %s",
+                               strerror(errno));
     client_program_gather(&self->loop, one->transport);
     net_client_config config = {
         .allocator = memory,

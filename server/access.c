@@ -19,23 +19,20 @@ static bool load_keys(server_program* self, net_key_ring* keys) {
     if (is_kept) *keys = self->kept_keys;
     if (!is_kept && !net_host_load_keys(self->config.key_file, keys, &self->reporter)) return false;
     if (keys->count == 0 || net_host_forbid_core()) return true;
-    base_report(&self->reporter, NULL, 0, "core files cannot be forbidden: %s", strerror(errno));
-    return false;
+    return base_report(&self->reporter, NULL, 0, "core files cannot be forbidden: %s",
+                       strerror(errno));
 }
 
 bool server_addresses_resolve(const char* option, const base_option_list* given,
                               net_address addresses[NET_TOKEN_ADDRESSES_MAX],
                               const base_reporter* reporter) {
-    if (given->count > NET_TOKEN_ADDRESSES_MAX) {
-        base_report(reporter, NULL, 0, "--%s: at most %u", option, NET_TOKEN_ADDRESSES_MAX);
-        return false;
-    }
+    if (given->count > NET_TOKEN_ADDRESSES_MAX)
+        return base_report(reporter, NULL, 0, "--%s: at most %u", option, NET_TOKEN_ADDRESSES_MAX);
     for (uint32_t i = 0; i < given->count; i++) {
         net_result result = net_address_resolve_one(NULL, given->values[i], &addresses[i]);
         if (result == NET_OK) continue;
-        base_report(reporter, NULL, 0, "--%s %s: %s", option, given->values[i],
-                    net_result_text(result));
-        return false;
+        return base_report(reporter, NULL, 0, "--%s %s: %s", option, given->values[i],
+                           net_result_text(result));
     }
     return true;
 }
@@ -63,10 +60,10 @@ static bool find_first_key(server_program* self) {
         net_key_wipe(&first);
         return true;
     }
-    base_report(&self->reporter, self->config.key_file, 0,
-                wanted ? "it lacks the key of the match's server: no player could come back here"
-                       : "the match's server has no --key-file: no player could come back here");
-    return false;
+    return base_report(
+        &self->reporter, self->config.key_file, 0,
+        wanted ? "it lacks the key of the match's server: no player could come back here"
+               : "the match's server has no --key-file: no player could come back here");
 }
 
 int server_access_open(server_program* self) {
@@ -80,7 +77,8 @@ int server_access_open(server_program* self) {
         net_key_derive(&self->access.keys.keys[0], "shoal sessions", 0, 0,
                        self->access.session_key.bytes, sizeof self->access.session_key.bytes);
     if (net_bans_create(NULL, &self->access.bans) != NET_OK)
-        return server_refuse(self, NET_EXIT_RUNTIME, "%s", net_result_text(NET_ERR_MEMORY));
+        return net_exit_report(NET_EXIT_RUNTIME, &self->reporter, NULL, "%s",
+                               net_result_text(NET_ERR_MEMORY));
     const char* file = self->config.bans;
     return file && net_bans_load(self->access.bans, file, &self->reporter) != NET_OK
                ? NET_EXIT_USAGE
@@ -115,11 +113,9 @@ void server_access_wipe(server_program* self) {
 static bool keep_chosen(const server_program* self, net_key_ring* keys) {
     if (self->access.key_id == 0) return true;
     const net_key* chosen = net_key_ring_find(keys, self->access.key_id);
-    if (!chosen) {
-        base_report(&self->reporter, NULL, 0, "there is no key with the number %u",
-                    self->access.key_id);
-        return false;
-    }
+    if (!chosen)
+        return base_report(&self->reporter, NULL, 0, "there is no key with the number %u",
+                           self->access.key_id);
     keys->keys[0] = *chosen;
     keys->count = 1;
     return true;

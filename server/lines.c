@@ -290,16 +290,12 @@ static bool read_level(const char* text, server_level levels[SERVER_LAYER_COUNT]
     uint32_t layer = 0, level;
     if (is && (size_t)(is - text) < sizeof layer_text)
         memcpy(layer_text, text, (size_t)(is - text));
-    if (is && !server_lines_find_name(server_layer_names, SERVER_LAYER_COUNT, layer_text, &layer)) {
-        base_report(reporter, NULL, 0,
-                    "--lines level=%s: there is no such layer: " SERVER_LINE_LAYERS, text);
-        return false;
-    }
-    if (!server_lines_find_name(server_level_names, SERVER_LEVEL_COUNT, level_text, &level)) {
-        base_report(reporter, NULL, 0,
-                    "--lines level=%s: there is no such level: " SERVER_LINE_LEVELS, text);
-        return false;
-    }
+    if (is && !server_lines_find_name(server_layer_names, SERVER_LAYER_COUNT, layer_text, &layer))
+        return base_report(reporter, NULL, 0,
+                           "--lines level=%s: there is no such layer: " SERVER_LINE_LAYERS, text);
+    if (!server_lines_find_name(server_level_names, SERVER_LEVEL_COUNT, level_text, &level))
+        return base_report(reporter, NULL, 0,
+                           "--lines level=%s: there is no such level: " SERVER_LINE_LEVELS, text);
     const uint32_t end = is ? layer + 1 : SERVER_LAYER_COUNT;
     for (uint32_t i = layer; i < end; i++)
         levels[i] = (server_level)level;

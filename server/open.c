@@ -4,7 +4,6 @@
 #include "program.h"
 
 #include "base/assert.h"
-#include "base/text.h"
 #include "host/output.h"
 #include "host/setup.h"
 #include "net/transport.h"
@@ -22,8 +21,8 @@
 static int open_module(server_program* self) {
     const base_reporter* game = server_program_layer(self, SERVER_LAYER_GAME);
     if (!self->config.game)
-        return server_refuse(self, NET_EXIT_USAGE,
-                             "--game is missing: name a game or a module file");
+        return net_exit_report(NET_EXIT_USAGE, &self->reporter, NULL,
+                               "--game is missing: name a game or a module file");
     net_result result = net_host_open_game(self->config.game, NET_ROLE_SERVER, self->config.threads,
                                            game, &self->module);
     return net_exit_report_setup(result, game);
@@ -53,8 +52,8 @@ static int open_match(server_program* self) {
 
 static int report_transport(server_program* self, net_result result) {
     if (result == NET_ERR_BIND)
-        return server_refuse(self, NET_EXIT_BIND, "cannot bind %s: %s", self->config.listen,
-                             strerror(errno));
+        return net_exit_report(NET_EXIT_BIND, &self->reporter, NULL, "cannot bind %s: %s",
+                               self->config.listen, strerror(errno));
     base_report(&self->reporter, NULL, 0, "cannot listen on %s: %s", self->config.listen,
                 net_result_text(result));
     bool is_usage =
@@ -75,11 +74,10 @@ static bool choose_spectators(server_program* self) {
         if (config->spectators_max > room) config->spectators_max = room;
     }
     if (config->spectators_max <= room) return true;
-    base_report(&self->reporter, NULL, 0,
-                "--max-clients %" PRIu64 " and --spectators %" PRIu64
-                " are more than the %u connections of a server",
-                config->clients_max, config->spectators_max, NET_CLIENTS_MAX);
-    return false;
+    return base_report(&self->reporter, NULL, 0,
+                       "--max-clients %" PRIu64 " and --spectators %" PRIu64
+                       " are more than the %u connections of a server",
+                       config->clients_max, config->spectators_max, NET_CLIENTS_MAX);
 }
 
 static int open_transport(server_program* self) {
@@ -88,10 +86,10 @@ static int open_transport(server_program* self) {
         net_host_draw_secret(NULL, &self->identity, sizeof self->identity);
     if (!choose_spectators(self)) return NET_EXIT_USAGE;
     if (self->config.clients_min > self->config.clients_max)
-        return server_refuse(self, NET_EXIT_USAGE,
-                             "--min-clients %" PRIu64 " is more than --max-clients %" PRIu64
-                             ": the match would never begin",
-                             self->config.clients_min, self->config.clients_max);
+        return net_exit_report(NET_EXIT_USAGE, &self->reporter, NULL,
+                               "--min-clients %" PRIu64 " is more than --max-clients %" PRIu64
+                               ": the match would never begin",
+                               self->config.clients_min, self->config.clients_max);
     if (!net_host_simulate_network(self->config.net, &self->reporter)) return NET_EXIT_USAGE;
     const uint32_t peers =
         (uint32_t)(self->config.clients_max + self->config.spectators_max) + REFUSED_PEERS_MAX;
@@ -157,7 +155,8 @@ static int open_server(server_program* self) {
     };
     const net_result result = net_server_create(&config, &self->server);
     if (result != NET_OK)
-        return server_refuse(self, NET_EXIT_RUNTIME, "%s", net_result_text(result));
+        return net_exit_report(NET_EXIT_RUNTIME, &self->reporter, NULL, "%s",
+                               net_result_text(result));
     return NET_EXIT_CLEAN;
 }
 

@@ -151,9 +151,6 @@ void server_program_hear(server_program* program, int descriptor);
 void server_program_keep(server_program* program);
 /// End the match; a second call ends it at once (net_server_stop).
 void server_program_end(server_program* program, uint64_t now_us);
-/// Report why the program does not go on. @return `code`.
-int server_refuse(const server_program* program, int code, const char* format, ...)
-    BASE_PRINTF(3, 4);
 /// Print the status line when it is asked for or due, where the server's threads have sent the last
 /// tick. Rates are since the last line, or since the start.
 void server_program_report_status(server_program* program, uint64_t now_us);

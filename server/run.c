@@ -6,7 +6,6 @@
 #include "program.h"
 
 #include "base/assert.h"
-#include "host/setup.h"
 #include "net/socket.h"
 #include "net/transport.h"
 

@@ -24,16 +24,6 @@ void server_config_choose_threads(server_config* config, uint64_t clients) {
     if (config->net_threads > clients) config->net_threads = clients;
 }
 
-int server_refuse(const server_program* self, int code, const char* format, ...) {
-    char text[BASE_REPORT_BYTES_MAX];
-    va_list arguments;
-    va_start(arguments, format);
-    (void)base_text_vformat(text, sizeof text, format, arguments);
-    va_end(arguments);
-    base_report(&self->reporter, NULL, 0, "%s", text);
-    return code;
-}
-
 // ---- the parts
 
 void* server_program_state(const server_program* self, const server_part* part) {
@@ -109,7 +99,8 @@ static int run_matches(server_program* self) {
 
 static int open_loop_and_run(server_program* self) {
     if (!net_loop_init(&self->loop) || !net_loop_hear_operator(&self->loop))
-        return server_refuse(self, NET_EXIT_RUNTIME, "signals: %s", strerror(errno));
+        return net_exit_report(NET_EXIT_RUNTIME, &self->reporter, NULL, "signals: %s",
+                               strerror(errno));
     const int code = run_matches(self);
     server_program_close(self);
     return code;
@@ -134,10 +125,9 @@ static int read_options_and_run(server_program* self, server_config_fn read_conf
 int server_program_start(server_config_fn read_config, int argc, char** argv,
                          const base_reporter* reporter) {
     server_program* self = calloc(1, sizeof *self);
-    if (!self) {
-        base_report(reporter, NULL, 0, "%s", net_result_text(NET_ERR_MEMORY));
-        return NET_EXIT_RUNTIME;
-    }
+    if (!self)
+        return net_exit_report(NET_EXIT_RUNTIME, reporter, NULL, "%s",
+                               net_result_text(NET_ERR_MEMORY));
     self->lines = server_lines_create();
     int code = NET_EXIT_RUNTIME;
     if (self->lines && make_states(self)) {

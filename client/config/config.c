@@ -33,67 +33,50 @@ static bool check_words(client_config* config, const base_option_list* words,
                         const base_reporter* reporter) {
     if (config->replay) {
         if (words->count == 0) return true;
-        base_report(reporter, NULL, 0, "'%s': a replay needs no address", words->values[0]);
-        return false;
+        return base_report(reporter, NULL, 0, "'%s': a replay needs no address", words->values[0]);
     }
     if (config->is_local) {
         if (words->count == 0 && config->game) return true;
-        base_report(reporter, NULL, 0,
-                    words->count ? "--local runs a server of its own: leave the address out"
-                                 : "--local needs --game NAME");
-        return false;
+        return base_report(reporter, NULL, 0,
+                           words->count ? "--local runs a server of its own: leave the address out"
+                                        : "--local needs --game NAME");
     }
     if (words->count == 0 && !config->game) {
         config->is_choosing = !config->is_listing && (config->is_rendering || config->shot);
         if (config->is_listing || config->is_choosing) return true;
     }
-    if (config->is_listing || config->servers) {
-        base_report(reporter, NULL, 0, "--%s is for a list of servers: leave %s out%s",
-                    config->is_listing ? "list" : "servers",
-                    words->count ? "the address" : "--game",
-                    config->is_listing ? "" : ", and add --list or --render");
-        return false;
-    }
-    if (words->count != 1) {
-        base_report(reporter, NULL, 0, "%s: shoal-client ADDR:PORT (see --help)",
-                    words->count ? "one address is enough" : "the server's address is missing");
-        return false;
-    }
+    if (config->is_listing || config->servers)
+        return base_report(reporter, NULL, 0, "--%s is for a list of servers: leave %s out%s",
+                           config->is_listing ? "list" : "servers",
+                           words->count ? "the address" : "--game",
+                           config->is_listing ? "" : ", and add --list or --render");
+    if (words->count != 1)
+        return base_report(reporter, NULL, 0, "%s: shoal-client ADDR:PORT (see --help)",
+                           words->count ? "one address is enough"
+                                        : "the server's address is missing");
     config->address = words->values[0];
     if (client_is_address(config->address)) return true;
-    base_report(reporter, NULL, 0, "'%s' is not HOST:PORT", config->address);
-    return false;
+    return base_report(reporter, NULL, 0, "'%s' is not HOST:PORT", config->address);
 }
 
 static bool check_picture(client_config* config, const base_reporter* reporter) {
-    if (!parse_size(config->size, &config->width, &config->height)) {
-        base_report(reporter, NULL, 0, "'%s' is no size: WIDTHxHEIGHT, each %u to %u pixels",
-                    config->size, CLIENT_PIXELS_MIN, CLIENT_PIXELS_MAX);
-        return false;
-    }
+    if (!parse_size(config->size, &config->width, &config->height))
+        return base_report(reporter, NULL, 0, "'%s' is no size: WIDTHxHEIGHT, each %u to %u pixels",
+                           config->size, CLIENT_PIXELS_MIN, CLIENT_PIXELS_MAX);
     config->is_rendering |= config->is_local && !config->is_headless;
-    if (config->is_headless && (config->is_rendering || config->shot)) {
-        base_report(reporter, NULL, 0, "--headless draws nothing: leave it out with %s",
-                    config->is_rendering ? "--render" : "--shot");
-        return false;
-    }
-    if (config->is_spectating && config->is_local && !config->is_rendering) {
-        base_report(reporter, NULL, 0, "--spectate with --local is for a window");
-        return false;
-    }
+    if (config->is_headless && (config->is_rendering || config->shot))
+        return base_report(reporter, NULL, 0, "--headless draws nothing: leave it out with %s",
+                           config->is_rendering ? "--render" : "--shot");
+    if (config->is_spectating && config->is_local && !config->is_rendering)
+        return base_report(reporter, NULL, 0, "--spectate with --local is for a window");
     const char* of_world = config->dump_world ? "dump-world" : config->record ? "record" : NULL;
-    if (of_world && config->thin_bots && !config->bots && !config->is_rendering) {
-        base_report(reporter, NULL, 0, "--%s: thin bots have no world: add --bots 1", of_world);
-        return false;
-    }
-    if (config->shot_every && !config->shot_tick) {
-        base_report(reporter, NULL, 0, "--shot every=N needs --shot FILE,tick=N");
-        return false;
-    }
-    if (config->shot_tick && !config->shot) {
-        base_report(reporter, NULL, 0, "--shot tick=N needs --shot FILE");
-        return false;
-    }
+    if (of_world && config->thin_bots && !config->bots && !config->is_rendering)
+        return base_report(reporter, NULL, 0, "--%s: thin bots have no world: add --bots 1",
+                           of_world);
+    if (config->shot_every && !config->shot_tick)
+        return base_report(reporter, NULL, 0, "--shot every=N needs --shot FILE,tick=N");
+    if (config->shot_tick && !config->shot)
+        return base_report(reporter, NULL, 0, "--shot tick=N needs --shot FILE");
     config->is_rendering |= config->shot != NULL;
     return true;
 }
@@ -108,9 +91,8 @@ static bool check_inspect(client_config* config, const base_reporter* reporter) 
         config->entity = ecs_entity_make(index, generation);
         return true;
     }
-    base_report(reporter, NULL, 0, "--replay inspect: '%s' is no INDEX:GENERATION",
-                config->inspect);
-    return false;
+    return base_report(reporter, NULL, 0, "--replay inspect: '%s' is no INDEX:GENERATION",
+                       config->inspect);
 }
 
 // Refuse an option that would have no effect, because it is a mistake of the user.
@@ -148,16 +130,14 @@ static bool check_use(const client_config* config, const base_reporter* reporter
         if (uses[i].is_of_sessions && config->replay) fault = "has no effect on a replay";
         if (uses[i].is_of_pictures && !config->is_rendering) fault = "needs --render or --shot";
         if (!uses[i].is_given || !fault) continue;
-        base_report(reporter, NULL, 0, "--%s %s", uses[i].name, fault);
-        return false;
+        return base_report(reporter, NULL, 0, "--%s %s", uses[i].name, fault);
     }
     const bool has_bots = config->bots > 0 && !config->is_local;
-    if (config->people > 1 && (has_bots || config->is_spectating)) {
-        base_report(reporter, NULL, 0, "--window players: %s",
-                    has_bots ? "with --bots and a server elsewhere the bots play: leave one out"
-                             : "--spectate only watches: leave one out");
-        return false;
-    }
+    if (config->people > 1 && (has_bots || config->is_spectating))
+        return base_report(reporter, NULL, 0, "--window players: %s",
+                           has_bots
+                               ? "with --bots and a server elsewhere the bots play: leave one out"
+                               : "--spectate only watches: leave one out");
     return true;
 }
 

@@ -8,7 +8,6 @@
 #include "base/text.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,10 +76,7 @@ bool client_servers_parse(char* text, const char* file, const base_reporter* rep
         const char* fault = servers->count == CLIENT_SERVERS_MAX
                                 ? "a list has at most 64 servers: leave this one out"
                                 : parse_line(line, &server);
-        if (fault) {
-            base_report(reporter, file, number, "%s", fault);
-            return false;
-        }
+        if (fault) return base_report(reporter, file, number, "%s", fault);
         servers->entries[servers->count++] = server;
     }
     return true;

@@ -3,7 +3,6 @@
 #include "library.h"
 
 #include "base/assert.h"
-#include "base/text.h"
 #include "net/log.h"
 
 #include "ecs/ecs.h"

@@ -3,7 +3,6 @@
 #include "library.h"
 
 #include "base/assert.h"
-#include "base/text.h"
 #include "ecs/ecs.h"
 
 #include <float.h>

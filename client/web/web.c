@@ -3,17 +3,14 @@
 // JSON or lines in `answer`. A call that fails puts its error there and leaves the last picture.
 #include "web.h"
 
-#include "base/assert.h"
 #include "base/json.h"
 #include "ecs/debug.h"
 #include "ecs/save.h"
 #include "ecs/template_files.h"
 #include "log/log_read.h"
-#include "replay/log_replay.h"
 #include "net/playback.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -176,22 +176,16 @@ bool client_bindings_read(client_bindings* bindings, const char* path,
     const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0) {
         if (errno == ENOENT || errno == ENOTDIR) return true;
-        base_report(reporter, path, 0, "cannot be read: %s", strerror(errno));
-        return false;
+        return base_report(reporter, path, 0, "cannot be read: %s", strerror(errno));
     }
     const ssize_t size = read(descriptor, text, sizeof text);
     const int error = errno;
     (void)close(descriptor);
-    if (size < 0) {
-        base_report(reporter, path, 0, "cannot be read: %s", strerror(error));
-        return false;
-    }
-    if ((size_t)size > CLIENT_BINDINGS_FILE_MAX || memchr(text, 0, (size_t)size)) {
-        base_report(reporter, path, 0, "%s; the keys of the game stay as they were",
-                    (size_t)size > CLIENT_BINDINGS_FILE_MAX ? "it is longer than 32768 bytes"
-                                                            : "it is no text");
-        return false;
-    }
+    if (size < 0) return base_report(reporter, path, 0, "cannot be read: %s", strerror(error));
+    if ((size_t)size > CLIENT_BINDINGS_FILE_MAX || memchr(text, 0, (size_t)size))
+        return base_report(reporter, path, 0, "%s; the keys of the game stay as they were",
+                           (size_t)size > CLIENT_BINDINGS_FILE_MAX ? "it is longer than 32768 bytes"
+                                                                   : "it is no text");
     text[size] = '\0';
     return client_bindings_parse(bindings, text, path, reporter);
 }
@@ -220,17 +214,14 @@ static bool write_lines(const client_bindings* bindings, int descriptor) {
 bool client_bindings_write(const client_bindings* bindings, const char* path,
                            const base_reporter* reporter) {
     char fresh[1024];
-    if (!base_text_format(fresh, sizeof fresh, "%s.new", path)) {
-        base_report(reporter, path, 0, "the name is longer than %zu bytes", sizeof fresh - 5);
-        return false;
-    }
+    if (!base_text_format(fresh, sizeof fresh, "%s.new", path))
+        return base_report(reporter, path, 0, "the name is longer than %zu bytes",
+                           sizeof fresh - 5);
     make_folders(path);
     (void)unlink(fresh); // of a program that was killed
     const int descriptor = base_file_create(fresh);
-    if (descriptor < 0) {
-        base_report(reporter, fresh, 0, "cannot be created: %s", base_file_why(errno));
-        return false;
-    }
+    if (descriptor < 0)
+        return base_report(reporter, fresh, 0, "cannot be created: %s", base_file_why(errno));
     bool is_saved = write_lines(bindings, descriptor);
     is_saved = close(descriptor) == 0 && is_saved && rename(fresh, path) == 0;
     if (is_saved) return true;

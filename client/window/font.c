@@ -14,7 +14,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define EM_PER_HEIGHT 0.92f // DejaVu letters are large for their size
 #define EASY_BASELINE 7.0f  // of stb_easy_font's line of 12

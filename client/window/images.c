@@ -15,7 +15,6 @@
 #include "stb_image.h"
 
 #include <SDL.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #define SQUARES 8u ///< of each side of what stands for a broken picture

@@ -107,18 +107,14 @@ static bool open_pad(client_pads* pads, int device, uint32_t* pad) {
     const char* name = SDL_GameControllerNameForIndex(device);
     for (*pad = 0; *pad < CLIENT_PADS_MAX && pads->open[*pad];)
         ++*pad;
-    if (*pad == CLIENT_PADS_MAX) {
-        base_report(pads->reporter, NULL, 0,
-                    "game controller '%s' is ignored: there are %u already", name ? name : "?",
-                    CLIENT_PADS_MAX);
-        return false;
-    }
+    if (*pad == CLIENT_PADS_MAX)
+        return base_report(pads->reporter, NULL, 0,
+                           "game controller '%s' is ignored: there are %u already",
+                           name ? name : "?", CLIENT_PADS_MAX);
     SDL_GameController* opened = SDL_GameControllerOpen(device);
-    if (!opened) {
-        base_report(pads->reporter, NULL, 0, "game controller '%s': %s", name ? name : "?",
-                    SDL_GetError());
-        return false;
-    }
+    if (!opened)
+        return base_report(pads->reporter, NULL, 0, "game controller '%s': %s", name ? name : "?",
+                           SDL_GetError());
     pads->open[*pad] = opened;
     pads->ids[*pad] = SDL_JoystickInstanceID(SDL_GameControllerGetJoystick(opened));
     base_text_copy(pads->names[*pad], sizeof pads->names[*pad], name && name[0] ? name : "pad");

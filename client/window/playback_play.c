@@ -81,8 +81,8 @@ static int play(client_playback* self) {
 #if SHOAL_HAS_WINDOW
     return client_playback_show(self);
 #else
-    base_report(self->reporter, NULL, 0, "this client was built without a window");
-    return NET_EXIT_USAGE;
+    return net_exit_report(NET_EXIT_USAGE, self->reporter, NULL,
+                           "this client was built without a window");
 #endif
 }
 

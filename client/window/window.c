@@ -69,8 +69,7 @@ static bool start_video(const base_reporter* reporter) {
         (void)SDL_setenv("SDL_VIDEODRIVER", "dummy", 1); // the hint of this name is of SDL 2.0.22
     }
     if (SDL_Init(SDL_INIT_VIDEO) == 0) return true;
-    base_report(reporter, NULL, 0, "no window: %s", SDL_GetError());
-    return false;
+    return base_report(reporter, NULL, 0, "no window: %s", SDL_GetError());
 }
 
 static bool open_renderer(client_window* self) {
@@ -403,16 +402,11 @@ static void write_bytes(void* context, void* bytes, int count) {
 static bool write_png(const char* path, const uint8_t* rgb, int width, int height,
                       const base_reporter* reporter) {
     char part[4096];
-    if (!base_text_format(part, sizeof part, "%s.part", path)) {
-        base_report(reporter, path, 0, "the name is too long");
-        return false;
-    }
+    if (!base_text_format(part, sizeof part, "%s.part", path))
+        return base_report(reporter, path, 0, "the name is too long");
     (void)remove(part); // a link goes, and not what it leads to
     sink to = {.file = fopen(part, "wbx")};
-    if (!to.file) {
-        base_report(reporter, path, 0, "cannot be written: %s", strerror(errno));
-        return false;
-    }
+    if (!to.file) return base_report(reporter, path, 0, "cannot be written: %s", strerror(errno));
     bool is_written =
         stbi_write_png_to_func(write_bytes, &to, width, height, 3, rgb, width * 3) != 0;
     is_written = is_written && !to.is_failed;
@@ -428,16 +422,12 @@ bool client_shot_write(struct SDL_Renderer* renderer, const char* path,
                        const base_reporter* reporter) {
     BASE_ASSERT(renderer && path);
     int width = 0, height = 0;
-    if (SDL_GetRendererOutputSize(renderer, &width, &height) != 0 || width < 1 || height < 1) {
-        base_report(reporter, path, 0, "no picture: %s", SDL_GetError());
-        return false;
-    }
+    if (SDL_GetRendererOutputSize(renderer, &width, &height) != 0 || width < 1 || height < 1)
+        return base_report(reporter, path, 0, "no picture: %s", SDL_GetError());
     size_t size = (size_t)width * (size_t)height * 3;
     uint8_t* rgb = base_allocate(NULL, size);
-    if (!rgb) {
-        base_report(reporter, path, 0, "no memory for a picture of %d x %d", width, height);
-        return false;
-    }
+    if (!rgb)
+        return base_report(reporter, path, 0, "no memory for a picture of %d x %d", width, height);
     bool is_written = false;
     (void)SDL_RenderSetClipRect(renderer, NULL);
     if (SDL_RenderReadPixels(renderer, NULL, SDL_PIXELFORMAT_RGB24, rgb, width * 3) != 0)

@@ -241,7 +241,7 @@ typedef struct esgen_unit {
 
 void esgen_unit_init(esgen_unit* unit, const char* file, const base_reporter* reporter);
 void esgen_unit_deinit(esgen_unit* unit);
-void esgen_fault(esgen_unit* unit, uint32_t line, const char* format, ...) BASE_PRINTF(3, 4);
+bool esgen_fault(esgen_unit* unit, uint32_t line, const char* format, ...) BASE_PRINTF(3, 4);
 
 typedef enum esgen_distance {
     ESGEN_FAR,  ///< a header that a header includes: only the names of its types

@@ -65,9 +65,8 @@ static bool read_declarator(esgen_unit* unit, declarator* one, const esgen_word*
     one->open = at + 1;
     one->close = at + 1 < end ? esgen_words_match(at + 1, end) : NULL;
     if (one->close && one->close + 1 == end) return true;
-    esgen_fault(unit, at->line, "%s: one mark with (...) may follow a name",
-                unit->game.context.text);
-    return false;
+    return esgen_fault(unit, at->line, "%s: one mark with (...) may follow a name",
+                       unit->game.context.text);
 }
 
 // The names of an array's elements, or the one name.

@@ -365,24 +365,19 @@ static bool read_struct_name(esgen_unit* unit, esgen_struct* target, const esgen
     bool is_request = close - comma == 4 && esgen_word_is(comma + 1, "request") &&
                       esgen_word_is(comma + 2, "=") && comma[3].kind == ESGEN_IDENTIFIER;
     if (is_request) return esgen_name_read(unit, &target->request, comma + 3, close);
-    esgen_fault(unit, open->line,
-                "ES_STRUCT takes (Name), (Name, boxed) or (Name, request = function)");
-    return false;
+    return esgen_fault(unit, open->line,
+                       "ES_STRUCT takes (Name), (Name, boxed) or (Name, request = function)");
 }
 
 static bool read_event(esgen_unit* unit, esgen_struct* target, const esgen_word* open,
                        const esgen_word* close) {
     const esgen_word* comma = esgen_words_item(open + 1, close);
     bool is_exported = close - comma == 2 && esgen_word_is(comma + 1, "exported");
-    if (comma < close && !is_exported) {
-        esgen_fault(unit, open->line, "ES_EVENT takes (name) or (name, exported)");
-        return false;
-    }
-    if (target->event_count == ESGEN_STRUCT_EVENTS_MAX) {
-        esgen_fault(unit, open->line, "more than %u events with one payload",
-                    ESGEN_STRUCT_EVENTS_MAX);
-        return false;
-    }
+    if (comma < close && !is_exported)
+        return esgen_fault(unit, open->line, "ES_EVENT takes (name) or (name, exported)");
+    if (target->event_count == ESGEN_STRUCT_EVENTS_MAX)
+        return esgen_fault(unit, open->line, "more than %u events with one payload",
+                           ESGEN_STRUCT_EVENTS_MAX);
     esgen_struct_event* event = &target->events[target->event_count];
     event->is_exported = is_exported;
     if (!esgen_name_read(unit, &event->name, open + 1, comma)) return false;
@@ -410,28 +405,24 @@ static bool read_message(esgen_unit* unit, esgen_struct* target, const esgen_wor
                          const esgen_word* close) {
     esgen_struct_event* event =
         target->event_count ? &target->events[target->event_count - 1] : NULL;
-    if (!event || event->message.text[0]) {
-        esgen_fault(unit, open->line, "ES_MESSAGE belongs after an ES_EVENT, which it is sent as");
-        return false;
-    }
+    if (!event || event->message.text[0])
+        return esgen_fault(unit, open->line,
+                           "ES_MESSAGE belongs after an ES_EVENT, which it is sent as");
     if (close - open < 2 || open[1].kind != ESGEN_IDENTIFIER ||
-        !read_message_words(event, open + 2, close)) {
-        esgen_fault(unit, open->line,
-                    "ES_MESSAGE takes the C type of a protobuf message (Game__Hit for message Hit "
-                    "of package game), then input, kept, reliable or late");
-        return false;
-    }
-    if (event->is_kept && !(event->is_input && target->name.text[0])) {
-        esgen_fault(unit, open->line,
-                    "only an input is kept, and its payload is a component too: ES_STRUCT(Name)");
-        return false;
-    }
-    if (strpbrk(event->name.text, ".-+:<>@")) {
-        esgen_fault(unit, open->line,
-                    "event '%s' has a message, so its name must be a name in C: functions have it",
-                    event->name.text);
-        return false;
-    }
+        !read_message_words(event, open + 2, close))
+        return esgen_fault(
+            unit, open->line,
+            "ES_MESSAGE takes the C type of a protobuf message (Game__Hit for message Hit "
+            "of package game), then input, kept, reliable or late");
+    if (event->is_kept && !(event->is_input && target->name.text[0]))
+        return esgen_fault(
+            unit, open->line,
+            "only an input is kept, and its payload is a component too: ES_STRUCT(Name)");
+    if (strpbrk(event->name.text, ".-+:<>@"))
+        return esgen_fault(
+            unit, open->line,
+            "event '%s' has a message, so its name must be a name in C: functions have it",
+            event->name.text);
     return esgen_name_read(unit, &event->message, open + 1, open + 2);
 }
 
@@ -440,24 +431,20 @@ static bool read_sound(esgen_unit* unit, esgen_struct* target, const esgen_word*
                        const esgen_word* close) {
     esgen_struct_event* event =
         target->event_count ? &target->events[target->event_count - 1] : NULL;
-    if (!event || event->sound.text[0]) {
-        esgen_fault(unit, open->line,
-                    "one ES_SOUND belongs after an ES_EVENT, which it is heard of");
-        return false;
-    }
+    if (!event || event->sound.text[0])
+        return esgen_fault(unit, open->line,
+                           "one ES_SOUND belongs after an ES_EVENT, which it is heard of");
     uint32_t commas = 0;
     for (const esgen_word* at = open + 1; at < close; at++)
         commas += esgen_word_is(at, ",");
     if (open[1].kind != ESGEN_STRING || !esgen_word_is(open + 2, ",") || commas > 2 ||
         close - open < 2 + 2 * (int)commas ||
-        !esgen_words_copy(open + 1, close, event->sound.text, sizeof event->sound.text)) {
-        esgen_fault(
+        !esgen_words_copy(open + 1, close, event->sound.text, sizeof event->sound.text))
+        return esgen_fault(
             unit, open->line,
             "ES_SOUND takes a file of assets/, a volume of 0 to 1, and how far it is heard: "
             "ES_SOUND(\"hit.wav\", 0.8) is heard everywhere, ES_SOUND(\"hit.wav\", 0.8, 70) "
             "fades");
-        return false;
-    }
     return true;
 }
 
@@ -470,14 +457,10 @@ static bool push_struct(esgen_unit* unit, const esgen_struct* made) {
     for (uint32_t i = 0; i < unit->struct_count; i++) {
         if (strcmp(unit->structs[i].c_type.text, made->c_type.text) == 0) return true;
     }
-    if (unit->struct_count == ESGEN_STRUCTS_MAX) {
-        esgen_fault(unit, made->line, "more than %u structs to register", ESGEN_STRUCTS_MAX);
-        return false;
-    }
-    if (!BASE_ARRAY_RESERVE(NULL, unit->structs, unit->struct_capacity, unit->struct_count + 1)) {
-        esgen_fault(unit, made->line, "out of memory");
-        return false;
-    }
+    if (unit->struct_count == ESGEN_STRUCTS_MAX)
+        return esgen_fault(unit, made->line, "more than %u structs to register", ESGEN_STRUCTS_MAX);
+    if (!BASE_ARRAY_RESERVE(NULL, unit->structs, unit->struct_capacity, unit->struct_count + 1))
+        return esgen_fault(unit, made->line, "out of memory");
     unit->structs[unit->struct_count] = *made;
     unit->structs[unit->struct_count++].file = unit->file;
     return true;

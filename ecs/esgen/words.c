@@ -84,8 +84,7 @@ static bool skip_comment(cursor* c, const char* file, const base_reporter* repor
         }
         if (*c->at == '\n') c->line++;
     }
-    base_report(reporter, file, line, "this comment never ends");
-    return false;
+    return base_report(reporter, file, line, "this comment never ends");
 }
 
 // Go past a string or character. @return false when the line ends first: the cursor did not move.
@@ -186,10 +185,7 @@ static bool read_quoted(cursor* c, esgen_words* words, const char* file,
                         const base_reporter* reporter) {
     const char* first = c->at;
     uint32_t line = c->line;
-    if (!skip_quoted(c)) {
-        base_report(reporter, file, line, "this text never ends");
-        return false;
-    }
+    if (!skip_quoted(c)) return base_report(reporter, file, line, "this text never ends");
     return push_word(words, ESGEN_STRING, line, first, c->at);
 }
 
@@ -359,15 +355,15 @@ void esgen_unit_deinit(esgen_unit* unit) {
     unit->function_capacity = unit->struct_capacity = 0;
 }
 
-void esgen_fault(esgen_unit* unit, uint32_t line, const char* format, ...) {
+bool esgen_fault(esgen_unit* unit, uint32_t line, const char* format, ...) {
     BASE_ASSERT(unit && format);
     char text[BASE_REPORT_BYTES_MAX];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    base_report(unit->reporter, unit->file, line, "%s", text);
     unit->fault_count++;
+    return base_report(unit->reporter, unit->file, line, "%s", text);
 }
 
 // ---- names ----

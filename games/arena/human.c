@@ -7,8 +7,6 @@
 
 #include "base/text.h"
 
-#include <string.h>
-
 void arena_human_input(const net_player_context* view, const net_controls* controls,
                        arena_input* out) {
     uint32_t forgotten = 0;

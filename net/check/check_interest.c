@@ -14,8 +14,6 @@
 
 #include "base/text.h"
 
-#include <string.h>
-
 // ---- classes ----
 
 // Has the game a bit of this class to give? It may give those of owner and team without asking.

@@ -13,7 +13,6 @@
 #include "base/text.h"
 
 #include <stdarg.h>
-#include <string.h>
 
 bool net_check_is_first(net_checker* self, const char* topic, const char* name) {
     const uint64_t key = base_hash64_mix(base_hash64_text(topic), base_hash64_text(name));

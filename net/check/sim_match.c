@@ -15,7 +15,6 @@
 
 #include "base/assert.h"
 #include "base/hash.h"
-#include "base/text.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -10,8 +10,6 @@
 // the transport. The transport's own total minus that is what the transport added.
 #include "explain/explain.h"
 
-#include "replicate/repl_state.h"
-
 #include "net/match.h"
 
 #include "base/assert.h"

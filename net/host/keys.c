@@ -65,17 +65,14 @@ bool net_host_save_keys(const char* path, const net_key_ring* keys, bool is_new,
                         const base_reporter* reporter) {
     // The file is replaced in one step, so a server that reads it meanwhile finds whole keys.
     char fresh[512];
-    if (!base_text_format(fresh, sizeof fresh, "%s%s", path, is_new ? "" : ".new")) {
-        base_report(reporter, path, 0, "the name is longer than %zu bytes", sizeof fresh - 5);
-        return false;
-    }
+    if (!base_text_format(fresh, sizeof fresh, "%s%s", path, is_new ? "" : ".new"))
+        return base_report(reporter, path, 0, "the name is longer than %zu bytes",
+                           sizeof fresh - 5);
     int descriptor = base_file_create(fresh);
-    if (descriptor < 0) {
-        base_report(reporter, fresh, 0, "cannot be created: %s%s", base_file_why(errno),
-                    is_new && errno == EEXIST ? ": it has keys; --rotate puts a new one before them"
-                                              : "");
-        return false;
-    }
+    if (descriptor < 0)
+        return base_report(
+            reporter, fresh, 0, "cannot be created: %s%s", base_file_why(errno),
+            is_new && errno == EEXIST ? ": it has keys; --rotate puts a new one before them" : "");
     bool is_saved = write_keys(descriptor, keys);
     is_saved = close(descriptor) == 0 && is_saved;
     if (is_saved && !is_new) is_saved = rename(fresh, path) == 0;
@@ -109,19 +106,15 @@ static bool is_credential(const char* path) {
 
 static bool is_for_us_alone(int descriptor, const char* path, const base_reporter* reporter) {
     struct stat status;
-    if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
-        base_report(reporter, path, 0, "is no plain file");
-        return false;
-    }
-    if (status.st_uid != geteuid() && status.st_uid != 0) {
-        base_report(reporter, path, 0, "is a secret of another user: make it your own with chown");
-        return false;
-    }
+    if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode))
+        return base_report(reporter, path, 0, "is no plain file");
+    if (status.st_uid != geteuid() && status.st_uid != 0)
+        return base_report(reporter, path, 0,
+                           "is a secret of another user: make it your own with chown");
     const mode_t others = is_credential(path) ? S_IWGRP | S_IXGRP | S_IRWXO : S_IRWXG | S_IRWXO;
-    if ((status.st_mode & others) != 0) {
-        base_report(reporter, path, 0, "others can read this secret: run chmod 600 %s", path);
-        return false;
-    }
+    if ((status.st_mode & others) != 0)
+        return base_report(reporter, path, 0, "others can read this secret: run chmod 600 %s",
+                           path);
     return true;
 }
 
@@ -161,17 +154,15 @@ static char* take_token_variable(void) {
 
 static bool add_token(net_host_tokens* tokens, const char* line, const char* source,
                       uint32_t line_number, const base_reporter* reporter) {
-    if (tokens->count == NET_HOST_TOKENS_MAX) {
-        base_report(reporter, source, line_number, "more than %u tokens", NET_HOST_TOKENS_MAX);
-        return false;
-    }
+    if (tokens->count == NET_HOST_TOKENS_MAX)
+        return base_report(reporter, source, line_number, "more than %u tokens",
+                           NET_HOST_TOKENS_MAX);
     net_result result = net_token_parse(line, &tokens->tokens[tokens->count]);
     if (result == NET_OK) {
         tokens->count++;
         return true;
     }
-    base_report(reporter, source, line_number, "%s", net_result_text(result));
-    return false;
+    return base_report(reporter, source, line_number, "%s", net_result_text(result));
 }
 
 static bool parse_tokens(net_host_tokens* tokens, char* text, const char* source,
@@ -244,10 +235,8 @@ bool net_host_read_secret_file(const char* path, net_host_secret* secret,
                                const base_reporter* reporter) {
     secret->size = 0;
     int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (descriptor < 0) {
-        base_report(reporter, path, 0, "cannot be opened: %s", strerror(errno));
-        return false;
-    }
+    if (descriptor < 0)
+        return base_report(reporter, path, 0, "cannot be opened: %s", strerror(errno));
     bool is_read = is_for_us_alone(descriptor, path, reporter) &&
                    read_content(descriptor, path, secret, reporter);
     close(descriptor);

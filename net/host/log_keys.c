@@ -16,11 +16,10 @@
 static bool write_line(const char* path, mode_t mode, const char* line,
                        const base_reporter* reporter) {
     const int descriptor = base_file_create(path);
-    if (descriptor < 0) {
-        base_report(reporter, path, 0, "cannot be created: %s%s", base_file_why(errno),
-                    errno == EEXIST ? ": a key is never written over; name another file" : "");
-        return false;
-    }
+    if (descriptor < 0)
+        return base_report(reporter, path, 0, "cannot be created: %s%s", base_file_why(errno),
+                           errno == EEXIST ? ": a key is never written over; name another file"
+                                           : "");
     const ssize_t size = (ssize_t)strlen(line);
     bool is_written = write(descriptor, line, (size_t)size) == size &&
                       fchmod(descriptor, mode) == 0 && fsync(descriptor) == 0;
@@ -35,10 +34,9 @@ bool net_host_make_log_key(const char* path, net_log_public_key* key,
                            const base_reporter* reporter) {
     char public_path[512], line[NET_LOG_KEY_TEXT_BYTES];
     net_log_secret_key secret;
-    if (!base_text_format(public_path, sizeof public_path, "%s.pub", path)) {
-        base_report(reporter, path, 0, "the name is longer than %zu bytes", sizeof public_path - 5);
-        return false;
-    }
+    if (!base_text_format(public_path, sizeof public_path, "%s.pub", path))
+        return base_report(reporter, path, 0, "the name is longer than %zu bytes",
+                           sizeof public_path - 5);
     net_log_key_make(&secret, key);
     net_log_key_print(&secret, line);
     net_log_key_wipe(&secret);
@@ -69,10 +67,7 @@ bool net_host_load_public_log_key(const char* path, net_log_public_key* key,
     char line[NET_LOG_KEY_TEXT_BYTES + 1];
     *key = (net_log_public_key){.bytes = {0}};
     FILE* file = fopen(path, "rbe");
-    if (!file) {
-        base_report(reporter, path, 0, "cannot be opened: %s", strerror(errno));
-        return false;
-    }
+    if (!file) return base_report(reporter, path, 0, "cannot be opened: %s", strerror(errno));
     const size_t size = fread(line, 1, sizeof line, file);
     (void)fclose(file);
     if (net_log_public_key_parse(line, size, key)) return true;
@@ -80,8 +75,8 @@ bool net_host_load_public_log_key(const char* path, net_log_public_key* key,
     const bool is_secret = net_log_key_parse(line, size, &secret);
     net_log_key_wipe(&secret);
     explicit_bzero(line, sizeof line);
-    base_report(reporter, path, 0,
-                is_secret ? "is the secret key: name its .pub, and let no one else read it"
-                          : "is no public key of logs (shoal-server keygen --log makes FILE.pub)");
-    return false;
+    return base_report(reporter, path, 0,
+                       is_secret
+                           ? "is the secret key: name its .pub, and let no one else read it"
+                           : "is no public key of logs (shoal-server keygen --log makes FILE.pub)");
 }

@@ -96,6 +96,17 @@ void net_host_report_dropped(const uint64_t dropped[NET_DROP_COUNT],
 // things. A name that does not exist is a wrong option; the same result inside of a log is still a
 // wrong --game.
 
+int net_exit_report(int code, const base_reporter* reporter, const char* file, const char* format,
+                    ...) {
+    char text[BASE_REPORT_BYTES_MAX];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)base_text_vformat(text, sizeof text, format, arguments);
+    va_end(arguments);
+    base_report(reporter, file, 0, "%s", text);
+    return code;
+}
+
 int net_exit_of_replay(net_result result) {
     switch (result) {
     case NET_OK:

@@ -51,6 +51,9 @@ typedef enum net_exit_code {
     NET_EXIT_FENCED = 9,   ///< another server goes on with the match of this one
 } net_exit_code;
 
+/// Report why the program does not go on; `file` NULL: none is to blame. @return `code`.
+int net_exit_report(int code, const base_reporter* reporter, const char* file, const char* format,
+                    ...) BASE_PRINTF(4, 5);
 /// The exit code for a result of reading or replaying a log. The caller has reported the fault.
 int net_exit_of_replay(net_result result);
 /// The exit code for a result of opening what the user named: a game, templates, a setting. Only

@@ -24,10 +24,9 @@ bool net_host_reload(net_server* server, net_module** module, net_match** match,
     net_module* next = NULL;
     net_match* made = NULL;
     net_result result = net_module_reopen(*module, reporter, &next);
-    if (result == NET_OK && !next) {
-        base_report(reporter, file, 0, "note: not reloaded: neither it nor the library changed");
-        return false;
-    }
+    if (result == NET_OK && !next)
+        return base_report(reporter, file, 0,
+                           "note: not reloaded: neither it nor the library changed");
     if (result == NET_OK) result = net_match_create_from(*match, next, reporter, &made);
     if (result == NET_OK) result = net_host_check_game(made, reporter);
     if (result == NET_OK) result = net_server_exchange(server, made);

@@ -12,7 +12,6 @@
 #include "base/assert.h"
 #include "base/text.h"
 
-#include <errno.h>
 #include <execinfo.h>
 #include <fcntl.h>
 #include <limits.h>

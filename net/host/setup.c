@@ -22,8 +22,7 @@ bool net_host_prepare(const base_reporter* reporter) {
     // A file at its size limit is an error of its writer, not the end of the program.
     if (signal(SIGXFSZ, SIG_IGN) != SIG_ERR && base_file_open_standard() && net_host_forbid_core())
         return true;
-    base_report(reporter, NULL, 0, "cannot prepare the process: %s", strerror(errno));
-    return false;
+    return base_report(reporter, NULL, 0, "cannot prepare the process: %s", strerror(errno));
 }
 
 // A secret that can be guessed is worse than a program that does not start.

@@ -14,7 +14,6 @@
 #include "ecs/debug.h"
 
 #include "base/assert.h"
-#include "base/math.h"
 #include "base/search.h"
 
 #include <string.h>

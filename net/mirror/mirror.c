@@ -40,8 +40,6 @@
 
 #include "base/assert.h"
 
-#include <string.h>
-
 enum { PREFETCH_RECORDS = 4 };
 
 static bool has_row(const net_mirror_slot* slot) {

@@ -8,8 +8,6 @@
 
 #include "base/assert.h"
 
-#include <string.h>
-
 static const ecs_type* type_of(const ecs_world* world, ecs_component_id component) {
     return ecs_type_get(world, ecs_component_get(world, component)->type);
 }

@@ -6,7 +6,6 @@
 
 #include "base/assert.h"
 #include "base/text.h"
-#include "ecs/save.h"
 #include "log/log_read.h"
 #include "replay/log_replay.h"
 #include "stream/stream_frame.h"

@@ -17,7 +17,6 @@
 #include "stream/standby.h"
 
 #include "base/assert.h"
-#include "log/log_feed.h"
 
 #include <inttypes.h>
 

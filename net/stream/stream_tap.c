@@ -15,7 +15,6 @@
 #include "base/spsc.h"
 #include "log/log_read.h"
 
-#include <inttypes.h>
 #include <stdatomic.h>
 
 enum {

@@ -10,7 +10,6 @@
 #include "base/text.h"
 
 #include <jansson.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

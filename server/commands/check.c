@@ -278,8 +278,7 @@ static int check_file(const check_config* config, const char* file, const base_r
     sum->files++;
     if (has_suffix(file, ".so")) return check_module(config, file, reporter, sum);
     if (has_suffix(file, ".blk")) return check_templates(file, config->is_alone, reporter, sum);
-    base_report(reporter, file, 0, "neither .blk nor .so");
-    return NET_EXIT_USAGE;
+    return net_exit_report(NET_EXIT_USAGE, reporter, file, "neither .blk nor .so");
 }
 
 static int check_files(const check_config* config, const base_option_list* files,
@@ -312,12 +311,12 @@ static int run_check(int argc, char** argv, const base_reporter* reporter) {
     if (read != BASE_OPTIONS_OK) return net_exit_of_options(read);
     if (config.has_stages) {
         if (files.count == 1) return print_of(files.values[0], print_stages, reporter);
-        base_report(reporter, NULL, 0, "check --stages: name one game or FILE.so");
-        return NET_EXIT_USAGE;
+        return net_exit_report(NET_EXIT_USAGE, reporter, NULL,
+                               "check --stages: name one game or FILE.so");
     }
     if (files.count > 0) return check_files(&config, &files, reporter);
-    base_report(reporter, NULL, 0, "check: name at least one FILE.blk or FILE.so");
-    return NET_EXIT_USAGE;
+    return net_exit_report(NET_EXIT_USAGE, reporter, NULL,
+                           "check: name at least one FILE.blk or FILE.so");
 }
 
 // ---- schema ----
@@ -334,10 +333,9 @@ static net_result print_schema(net_match* match) {
 
 static int run_schema(int argc, char** argv, const base_reporter* reporter) {
     const bool has_option = argc == 3 && strcmp(argv[1], "--game") == 0;
-    if (!has_option && argc != 2) {
-        base_report(reporter, NULL, 0, "usage: shoal-server schema --game NAME");
-        return NET_EXIT_USAGE;
-    }
+    if (!has_option && argc != 2)
+        return net_exit_report(NET_EXIT_USAGE, reporter, NULL,
+                               "usage: shoal-server schema --game NAME");
     return print_of(argv[argc - 1], print_schema, reporter);
 }
 

@@ -10,7 +10,6 @@
 #include "base/options.h"
 #include "base/text.h"
 #include "host/output.h"
-#include "net/game.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -144,12 +143,10 @@ int server_new(int argc, char** argv, const base_reporter* reporter) {
     base_option_list names = {0};
     const base_options_result read = base_options_read(&options, argc, argv, &names, reporter);
     if (read != BASE_OPTIONS_OK) return net_exit_of_options(read);
-    if (names.count != 1 || !is_name(names.values[0])) {
-        base_report(reporter, NULL, 0,
-                    "new: the name of a game is 1 to 32 of a-z 0-9 _, from a letter on: "
-                    "shoal-server new hop");
-        return NET_EXIT_USAGE;
-    }
+    if (names.count != 1 || !is_name(names.values[0]))
+        return net_exit_report(NET_EXIT_USAGE, reporter, NULL,
+                               "new: the name of a game is 1 to 32 of a-z 0-9 _, from a letter on: "
+                               "shoal-server new hop");
     words self = {.where = ""};
     (void)base_text_copy(self.name, sizeof self.name, names.values[0]);
     make_camel(self.name, self.camel);

@@ -10,7 +10,6 @@
 #include "base/assert.h"
 #include "base/options.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -78,10 +77,8 @@ int server_keygen(int argc, char** argv, const base_reporter* reporter) {
     base_options_result read = base_options_read(&options, argc, argv, &words, reporter);
     if (read != BASE_OPTIONS_OK) return net_exit_of_options(read);
     if (config.log && words.count == 0) return make_log_key(config.log, reporter);
-    if (words.count != 1 || config.log) {
-        base_report(reporter, NULL, 0, "keygen: name one file");
-        return NET_EXIT_USAGE;
-    }
+    if (words.count != 1 || config.log)
+        return net_exit_report(NET_EXIT_USAGE, reporter, NULL, "keygen: name one file");
     net_key_ring keys = {0};
     if (config.is_rotating && !net_host_load_keys(words.values[0], &keys, reporter))
         return NET_EXIT_USAGE;
@@ -122,10 +119,9 @@ static bool read_claims(const token_config* config, net_token_claims* claims,
     claims->expiry_unix_s = (uint64_t)time(NULL) + config->life_s;
     if (config->user) {
         size_t size = strlen(config->user);
-        if (size > NET_TOKEN_USER_BYTES) {
-            base_report(reporter, NULL, 0, "--user: longer than %u bytes", NET_TOKEN_USER_BYTES);
-            return false;
-        }
+        if (size > NET_TOKEN_USER_BYTES)
+            return base_report(reporter, NULL, 0, "--user: longer than %u bytes",
+                               NET_TOKEN_USER_BYTES);
         memcpy(claims->user_data, config->user, size);
     }
     claims->address_count = config->servers.count;
@@ -161,10 +157,9 @@ int server_token(int argc, char** argv, const base_reporter* reporter) {
     net_key_ring keys;
     net_token_claims claims = {0};
     if (!net_host_load_keys(config.key_file, &keys, reporter)) return NET_EXIT_USAGE;
-    if (keys.count == 0) {
-        base_report(reporter, NULL, 0, "no key: --key-file FILE (made by shoal-server keygen)");
-        return NET_EXIT_USAGE;
-    }
+    if (keys.count == 0)
+        return net_exit_report(NET_EXIT_USAGE, reporter, NULL,
+                               "no key: --key-file FILE (made by shoal-server keygen)");
     int code = NET_EXIT_USAGE;
     if (read_claims(&config, &claims, reporter))
         code = print_tokens(&keys.keys[0], &claims, config.count);

@@ -110,9 +110,8 @@ static bool is_known(const char* name, const base_reporter* reporter) {
     if (server_verb_find(name)) return true;
     for (uint32_t i = 0; i < server_verb_count(); i++)
         base_nearest_offer(&nearest, server_verb_at(i)->name);
-    base_report(reporter, NULL, 0, "there is no verb '%s'%s; shoal-ctl help lists them", name,
-                base_nearest_hint(&nearest, hint));
-    return false;
+    return base_report(reporter, NULL, 0, "there is no verb '%s'%s; shoal-ctl help lists them",
+                       name, base_nearest_hint(&nearest, hint));
 }
 
 // ---- words and options ----
@@ -149,17 +148,13 @@ static bool join(const base_option_list* words, char line[SERVER_CONTROL_LINE_BY
     size_t size = 0;
     line[0] = '\0';
     for (uint32_t i = 0; i < words->count; i++) {
-        if (strpbrk(words->values[i], "\r\n")) {
-            base_report(reporter, NULL, 0, "a verb is one line");
-            return false;
-        }
+        if (strpbrk(words->values[i], "\r\n"))
+            return base_report(reporter, NULL, 0, "a verb is one line");
         // One byte less: the end of the line counts.
         if (!base_text_format(line + size, SERVER_CONTROL_LINE_BYTES - 1 - size, "%s%s",
-                              i > 0 ? " " : "", words->values[i])) {
-            base_report(reporter, NULL, 0, "the line is longer than %u bytes",
-                        SERVER_CONTROL_LINE_BYTES - 2);
-            return false;
-        }
+                              i > 0 ? " " : "", words->values[i]))
+            return base_report(reporter, NULL, 0, "the line is longer than %u bytes",
+                               SERVER_CONTROL_LINE_BYTES - 2);
         size += strlen(line + size);
     }
     return true;
@@ -168,8 +163,8 @@ static bool join(const base_option_list* words, char line[SERVER_CONTROL_LINE_BY
 // ---- the client's side of server/inspect/control.h. What the server sends is limited and checked.
 
 static int refuse_address(const base_reporter* reporter, const char* path, const char* what) {
-    base_report(reporter, NULL, 0, "cannot reach a server at %s: %s", path, what);
-    return NET_EXIT_CONNECT;
+    return net_exit_report(NET_EXIT_CONNECT, reporter, NULL, "cannot reach a server at %s: %s",
+                           path, what);
 }
 
 // Close it in both cases. @return NET_EXIT_CLEAN, or the exit code: reported.
@@ -195,8 +190,7 @@ static void close_connection(ctl_connection* self) {
 }
 
 static bool fail_connection(const ctl_connection* self, const char* what) {
-    base_report(self->reporter, NULL, 0, "%s", what);
-    return false;
+    return base_report(self->reporter, NULL, 0, "%s", what);
 }
 
 static bool send_all(const ctl_connection* self, const char* text, size_t size) {
@@ -250,12 +244,11 @@ static int run_verb(const ctl_config* config, const base_option_list* words,
                     const base_reporter* reporter) {
     char line[SERVER_CONTROL_LINE_BYTES];
     ctl_connection connection;
-    if (!config->socket) {
-        base_report(reporter, NULL, 0,
-                    "name the server: --socket FILE, or SHOAL_SOCKET; it was started with "
-                    "shoal-server --control FILE");
-        return NET_EXIT_USAGE;
-    }
+    if (!config->socket)
+        return net_exit_report(
+            NET_EXIT_USAGE, reporter, NULL,
+            "name the server: --socket FILE, or SHOAL_SOCKET; it was started with "
+            "shoal-server --control FILE");
     if (!join(words, line, reporter)) return NET_EXIT_USAGE;
     int code = open_connection(&connection, config->socket, reporter);
     if (code == NET_EXIT_CLEAN)
@@ -274,26 +267,22 @@ int main(int argc, char** argv) {
     base_option_list words = {.count = 0};
     int count = 0;
     make_usage(usage);
-    if (!split(argc, argv, arguments, &count, &words)) {
-        base_report(&reporter, NULL, 0, "these are too many words");
-        return NET_EXIT_USAGE;
-    }
+    if (!split(argc, argv, arguments, &count, &words))
+        return net_exit_report(NET_EXIT_USAGE, &reporter, NULL, "these are too many words");
     static const char brief[] = "VERB [ARGUMENT]... [options] | help [VERB] | completion bash";
     base_options options = make_options(&config, is_long(count, arguments) ? usage : brief);
     const base_options_result read = base_options_read(&options, count, arguments, NULL, &reporter);
     if (read != BASE_OPTIONS_OK) return net_exit_of_options(read);
-    if (words.count == 0) {
-        base_report(&reporter, NULL, 0, "name a verb; shoal-ctl help lists them");
-        return NET_EXIT_USAGE;
-    }
+    if (words.count == 0)
+        return net_exit_report(NET_EXIT_USAGE, &reporter, NULL,
+                               "name a verb; shoal-ctl help lists them");
     if (!is_known(words.values[0], &reporter)) return NET_EXIT_USAGE;
     if (strcmp(words.values[0], "help") == 0)
         return print_help(words.count > 1 ? words.values[1] : NULL);
     if (strcmp(words.values[0], "completion") != 0) return run_verb(&config, &words, &reporter);
-    if (words.count != 2 || strcmp(words.values[1], "bash") != 0) {
-        base_report(&reporter, NULL, 0, "there is the completion of bash only");
-        return NET_EXIT_USAGE;
-    }
+    if (words.count != 2 || strcmp(words.values[1], "bash") != 0)
+        return net_exit_report(NET_EXIT_USAGE, &reporter, NULL,
+                               "there is the completion of bash only");
     options.usage = usage;
     (void)base_options_completion(&options, help, sizeof help);
     fputs(help, stdout);

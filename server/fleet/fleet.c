@@ -31,11 +31,9 @@ server_fleet* server_fleet_of(const server_program* program) {
 static bool choose_port(const server_program* self, uint16_t* port) {
     const char* text = getenv(SERVER_AGONES_PORT_VARIABLE);
     uint64_t number = SERVER_AGONES_PORT_DEFAULT;
-    if (text && (!base_text_parse_u64(text, &number) || number == 0 || number > UINT16_MAX)) {
-        base_report(&self->reporter, NULL, 0, SERVER_AGONES_PORT_VARIABLE ": \"%.32s\" is no port",
-                    text);
-        return false;
-    }
+    if (text && (!base_text_parse_u64(text, &number) || number == 0 || number > UINT16_MAX))
+        return base_report(&self->reporter, NULL, 0,
+                           SERVER_AGONES_PORT_VARIABLE ": \"%.32s\" is no port", text);
     *port = (uint16_t)number;
     return true;
 }
@@ -51,24 +49,26 @@ static int open_agones(server_program* self) {
     fleet->is_allocated = false;
     fleet->standby_at[0] = '\0';
     if (!is_on)
-        return config->agones_reuse ? server_refuse(self, NET_EXIT_USAGE,
-                                                    "--agones-reuse: there is no Agones (--agones)")
-                                    : NET_EXIT_CLEAN;
+        return config->agones_reuse
+                   ? net_exit_report(NET_EXIT_USAGE, &self->reporter, NULL,
+                                     "--agones-reuse: there is no Agones (--agones)")
+                   : NET_EXIT_CLEAN;
     if (config->agones_reuse && (config->resume || config->standby))
-        return server_refuse(self, NET_EXIT_USAGE,
-                             config->resume
-                                 ? "--agones-reuse: a match goes on once (--resume)"
-                                 : "--agones-reuse: a server stands by once (--standby)");
+        return net_exit_report(NET_EXIT_USAGE, &self->reporter, NULL,
+                               config->resume
+                                   ? "--agones-reuse: a match goes on once (--resume)"
+                                   : "--agones-reuse: a server stands by once (--standby)");
     if (fleet->agones) return NET_EXIT_CLEAN;
     if (!choose_port(self, &port)) return NET_EXIT_USAGE;
     if (!server_rest_open(port, &rest))
-        return server_refuse(self, NET_EXIT_USAGE,
-                             "--agones: this program was built without libcurl4-openssl-dev and "
-                             "libjansson-dev (-DSHOAL_AGONES=ON), or there is no memory");
+        return net_exit_report(NET_EXIT_USAGE, &self->reporter, NULL,
+                               "--agones: this program was built without libcurl4-openssl-dev and "
+                               "libjansson-dev (-DSHOAL_AGONES=ON), or there is no memory");
     fleet->agones = server_agones_create(&rest, &self->reporter);
     if (fleet->agones) return NET_EXIT_CLEAN;
     rest.destroy(rest.context);
-    return server_refuse(self, NET_EXIT_RUNTIME, "%s", net_result_text(NET_ERR_MEMORY));
+    return net_exit_report(NET_EXIT_RUNTIME, &self->reporter, NULL, "%s",
+                           net_result_text(NET_ERR_MEMORY));
 }
 
 static void keep(server_program* self, uint64_t now_us) {
@@ -105,15 +105,16 @@ int server_fleet_wait(server_program* self) {
     }
     fleet->is_allocated = true;
     const server_watch_state* allocation = server_agones_allocation(agones);
-    if (allocation->fault[0]) return server_refuse(self, NET_EXIT_USAGE, "%s", allocation->fault);
+    if (allocation->fault[0])
+        return net_exit_report(NET_EXIT_USAGE, &self->reporter, NULL, "%s", allocation->fault);
     if (self->config.standby && allocation->standby_of == 0)
-        return server_refuse(self, NET_EXIT_USAGE,
-                             "--standby: the allocation names no match (" SERVER_WATCH_STANDBY_OF
-                             ")");
+        return net_exit_report(NET_EXIT_USAGE, &self->reporter, NULL,
+                               "--standby: the allocation names no match (" SERVER_WATCH_STANDBY_OF
+                               ")");
     if (!self->config.standby && allocation->standby_of != 0)
-        return server_refuse(self, NET_EXIT_USAGE,
-                             SERVER_WATCH_STANDBY_OF
-                             ": this server stands by for none (--standby)");
+        return net_exit_report(NET_EXIT_USAGE, &self->reporter, NULL,
+                               SERVER_WATCH_STANDBY_OF
+                               ": this server stands by for none (--standby)");
     return NET_EXIT_CLEAN;
 }
 
@@ -130,9 +131,9 @@ static int accept_allocation(server_program* self) {
     const server_watch_state* allocation = server_agones_allocation(agones);
     base_option_list settings = {.count = allocation->setting_count};
     if ((self->config.resume || self->config.standby) && settings.count > 0)
-        return server_refuse(self, NET_EXIT_USAGE,
-                             SERVER_WATCH_SETTING
-                             ": a match that goes on has the settings of its log");
+        return net_exit_report(NET_EXIT_USAGE, &self->reporter, NULL,
+                               SERVER_WATCH_SETTING
+                               ": a match that goes on has the settings of its log");
     if (!server_access_choose_key(self, allocation->key_id)) return NET_EXIT_USAGE;
     for (uint32_t i = 0; i < settings.count; i++)
         settings.values[i] = allocation->settings[i];

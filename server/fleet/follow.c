@@ -91,8 +91,8 @@ static int open_source(server_program* self) {
     int code = has_broker ? open_broker(self) : NET_EXIT_CLEAN;
     if (code != NET_EXIT_CLEAN) return code;
     if (!has_broker && config->follow_begin)
-        return server_refuse(self, NET_EXIT_USAGE,
-                             "--log: it goes with a stream; a log has keyframes");
+        return net_exit_report(NET_EXIT_USAGE, &self->reporter, NULL,
+                               "--log: it goes with a stream; a log has keyframes");
     if (!has_broker)
         (void)base_text_format(follow->name, sizeof follow->name, "%s", config->follow);
     uint64_t who = 0;
@@ -126,9 +126,10 @@ static int make_match(server_program* self) {
     self->config.seed = net_match_get_config(self->match)->seed;
     if (!self->config.follow || !server_program_hides(self) || self->config.follow_delay_s > 0)
         return NET_EXIT_CLEAN;
-    return server_refuse(self, NET_EXIT_USAGE,
-                         "--delay 0: this game hides things from players, and who watches it live "
-                         "could help one: give a delay");
+    return net_exit_report(
+        NET_EXIT_USAGE, &self->reporter, NULL,
+        "--delay 0: this game hides things from players, and who watches it live "
+        "could help one: give a delay");
 }
 
 static uint64_t wake_us(const server_program* self) {

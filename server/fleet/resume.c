@@ -49,12 +49,12 @@ static int open_log(server_program* self) {
     server_resume* resume = resume_of(self);
     const char* file = self->config.resume;
     if (!file)
-        return self->config.resume_at
-                   ? server_refuse(self, NET_EXIT_USAGE, "--at needs --resume LOG")
-                   : NET_EXIT_CLEAN;
+        return self->config.resume_at ? net_exit_report(NET_EXIT_USAGE, &self->reporter, NULL,
+                                                        "--at needs --resume LOG")
+                                      : NET_EXIT_CLEAN;
     if (self->config.settings.count > 0)
-        return server_refuse(self, NET_EXIT_USAGE,
-                             "--set: a match that goes on has the settings of its log");
+        return net_exit_report(NET_EXIT_USAGE, &self->reporter, NULL,
+                               "--set: a match that goes on has the settings of its log");
     const net_result result = net_log_reader_create(NULL, file, &self->reporter, &log->before);
     if (!log->before) return net_exit_of_replay(result);
     const net_log_info* info = net_log_reader_info(log->before);
@@ -81,9 +81,9 @@ static int make_match(server_program* self) {
     const uint32_t players = net_match_players(self->match, NULL, 0);
     take_over(self, "seed", &self->config.seed, net_match_get_config(self->match)->seed);
     if (players > self->config.clients_max)
-        return server_refuse(self, NET_EXIT_USAGE,
-                             "--max-clients %" PRIu64 " is less than the %u players of the match",
-                             self->config.clients_max, players);
+        return net_exit_report(NET_EXIT_USAGE, &self->reporter, NULL,
+                               "--max-clients %" PRIu64 " is less than the %u players of the match",
+                               self->config.clients_max, players);
     return NET_EXIT_CLEAN;
 }
 
@@ -94,14 +94,14 @@ static int check_signed(server_program* self) {
     const net_log_public_key key = net_log_key_public(&log->key);
     net_log_signed found;
     if (net_log_reader_check_signed(log->before, &key, NULL, &found) != NET_OK)
-        return server_refuse(self, NET_EXIT_RUNTIME, "%s", net_result_text(NET_ERR_MEMORY));
+        return net_exit_report(NET_EXIT_RUNTIME, &self->reporter, NULL, "%s",
+                               net_result_text(NET_ERR_MEMORY));
     if (!found.is_wrong) return NET_EXIT_CLEAN;
-    base_report(
-        &self->reporter, self->config.resume, 0,
+    return net_exit_report(
+        NET_EXIT_RUNTIME, &self->reporter, self->config.resume,
         "from block %" PRIu64
         " on its signature is not that of --log key, or it was changed: it is not signed again",
         found.first_block);
-    return NET_EXIT_RUNTIME;
 }
 
 static void close_log(server_program* self) {

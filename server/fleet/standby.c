@@ -6,12 +6,8 @@
 #include "operate/operator.h"
 #include "stream_nats.h"
 
-#include "base/assert.h"
-#include "base/text.h"
 #include "host/keys.h"
 #include "host/output.h"
-#include "host/setup.h"
-#include "net/socket.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -35,20 +31,20 @@ server_standby* server_standby_of(const server_program* program) {
 static int check_options(const server_program* self) {
     const server_config* config = &self->config;
     if (config->resume || config->stream)
-        return server_refuse(self, NET_EXIT_USAGE,
-                             "--standby: neither --resume nor --stream goes with it: it goes on "
-                             "with the match and the stream of another server");
+        return net_exit_report(NET_EXIT_USAGE, &self->reporter, NULL,
+                               "--standby: neither --resume nor --stream goes with it: it goes on "
+                               "with the match and the stream of another server");
     if (config->settings.count > 0)
-        return server_refuse(self, NET_EXIT_USAGE,
-                             "--set: a match that goes on has the settings of its server");
+        return net_exit_report(NET_EXIT_USAGE, &self->reporter, NULL,
+                               "--set: a match that goes on has the settings of its server");
     if (config->log && strcmp(config->log, "none") == 0)
-        return server_refuse(
-            self, NET_EXIT_USAGE,
+        return net_exit_report(
+            NET_EXIT_USAGE, &self->reporter, NULL,
             "--standby: it needs a log, which goes on with the match (not --log none)");
     if ((!config->key_file && !getenv(NET_HOST_KEYS_VARIABLE)) || config->allow_dev_key)
-        return server_refuse(self, NET_EXIT_USAGE,
-                             "--standby: it needs the --key-file of the match's server, and no "
-                             "built-in key: players prove by it who they are");
+        return net_exit_report(NET_EXIT_USAGE, &self->reporter, NULL,
+                               "--standby: it needs the --key-file of the match's server, and no "
+                               "built-in key: players prove by it who they are");
     return NET_EXIT_CLEAN;
 }
 
@@ -79,7 +75,8 @@ static int open_stream(server_program* self) {
         self->is_terminated = self->is_over = found == NET_ERR_CLOSED;
         return self->is_over ? NET_EXIT_CLEAN : net_exit_of_replay(found);
     }
-    return server_refuse(self, NET_EXIT_RUNTIME, "%s", net_result_text(NET_ERR_MEMORY));
+    return net_exit_report(NET_EXIT_RUNTIME, &self->reporter, NULL, "%s",
+                           net_result_text(NET_ERR_MEMORY));
 }
 
 static const server_ticks standby_ticks;
@@ -118,7 +115,8 @@ static int tell_standbys(server_program* self) {
     net_address standbys[NET_TOKEN_ADDRESSES_MAX];
     if (given->count == 0) return NET_EXIT_CLEAN;
     if (given->count > NET_STANDBYS_MAX)
-        return server_refuse(self, NET_EXIT_USAGE, "--standby-at: at most %u", NET_STANDBYS_MAX);
+        return net_exit_report(NET_EXIT_USAGE, &self->reporter, NULL, "--standby-at: at most %u",
+                               NET_STANDBYS_MAX);
     if (!server_addresses_resolve("standby-at", given, standbys, &self->reporter))
         return NET_EXIT_USAGE;
     net_server_set_standbys(self->server, standbys, (uint32_t)given->count);

@@ -154,8 +154,8 @@ static int make_writer(server_stream* self) {
     for (uint32_t i = 0; i < count && i < NET_STREAM_ADDRESSES_MAX; i++)
         config.claim.addresses[config.claim.address_count++] = addresses[i];
     if (net_stream_writer_create(&config, &self->writer) == NET_OK) return NET_EXIT_CLEAN;
-    base_report(&self->program->reporter, NULL, 0, "%s", net_result_text(NET_ERR_MEMORY));
-    return NET_EXIT_RUNTIME;
+    return net_exit_report(NET_EXIT_RUNTIME, &self->program->reporter, NULL, "%s",
+                           net_result_text(NET_ERR_MEMORY));
 }
 
 // What a stream that is there ends with.
@@ -184,17 +184,14 @@ static bool read_stream(server_stream* self, net_stream_follower* follower, stre
         end->position = info->position;
         end->tick = info->tick - info->is_in_tick;
         end->is_closed = info->is_closed;
-        if (next == NET_LOG_FEED_FAILED) {
-            base_report(&self->program->reporter, NULL, 0, "%s", info->text);
-            return false;
-        }
+        if (next == NET_LOG_FEED_FAILED)
+            return base_report(&self->program->reporter, NULL, 0, "%s", info->text);
         // A ping was answered, and nothing is newer.
         if (info->is_closed || info->silence_us > 0) return true;
         if (now_us - progress_us > RESUME_MS * MS) {
             const net_broker_status status = self->broker.status(self->broker.context);
-            base_report(&self->program->reporter, NULL, 0,
-                        "the stream's broker does not answer: %s", status.trouble);
-            return false;
+            return base_report(&self->program->reporter, NULL, 0,
+                               "the stream's broker does not answer: %s", status.trouble);
         }
         wait_for_wake(self, now_us + STEP_MS * MS);
     }
@@ -232,15 +229,12 @@ static int wait_for_claim(server_stream* self) {
         (void)take_counts(self);
     } while (self->counts.status.state <= NET_STREAM_CLAIMING && net_loop_now_us() < until_us);
     const net_stream_status* status = &self->counts.status;
-    if (status->state == NET_STREAM_FAILED) {
-        base_report(&self->program->reporter, NULL, 0, "--stream: %s", status->text);
-        return NET_EXIT_RUNTIME;
-    }
-    if (status->state == NET_STREAM_FENCED) {
-        base_report(&self->program->reporter, NULL, 0, "fenced by epoch %" PRIu64,
-                    status->fenced_by);
-        return NET_EXIT_FENCED;
-    }
+    if (status->state == NET_STREAM_FAILED)
+        return net_exit_report(NET_EXIT_RUNTIME, &self->program->reporter, NULL, "--stream: %s",
+                               status->text);
+    if (status->state == NET_STREAM_FENCED)
+        return net_exit_report(NET_EXIT_FENCED, &self->program->reporter, NULL,
+                               "fenced by epoch %" PRIu64, status->fenced_by);
     return NET_EXIT_CLEAN;
 }
 
@@ -380,12 +374,11 @@ static bool read_sync(const char* text, const base_reporter* reporter, net_strea
     const bool is_read = base_text_format(number, sizeof number, "%.*s",
                                           go ? (int)(go - text) : (int)strlen(text), text) &&
                          base_text_parse_u64(number, &limit_ms) && (!go || sync->goes_on);
-    if (!is_read || limit_ms < SYNC_MS_MIN || limit_ms > SYNC_MS_MAX) {
-        base_report(reporter, NULL, 0,
-                    "--stream sync: '%s' is neither off, nor MS or MS+go with MS of %d to %d", text,
-                    SYNC_MS_MIN, SYNC_MS_MAX);
-        return false;
-    }
+    if (!is_read || limit_ms < SYNC_MS_MIN || limit_ms > SYNC_MS_MAX)
+        return base_report(
+            reporter, NULL, 0,
+            "--stream sync: '%s' is neither off, nor MS or MS+go with MS of %d to %d", text,
+            SYNC_MS_MIN, SYNC_MS_MAX);
     sync->limit_us = limit_ms * MS;
     return true;
 }
@@ -500,18 +493,20 @@ static int make_stream(server_program* program) {
                    &program->reporter, &sync))
         return NET_EXIT_USAGE;
     if (sync.is_on && !program->config.stream)
-        return server_refuse(program, NET_EXIT_USAGE, "--stream sync: there is no --stream");
+        return net_exit_report(NET_EXIT_USAGE, &program->reporter, NULL,
+                               "--stream sync: there is no --stream");
     if (!program->config.stream) return NET_EXIT_CLEAN;
     sync.tick_us = UINT64_C(1000000) / program->config.tick_rate_hz;
     if (!server_log_is_wanted(&program->config))
-        return server_refuse(program, NET_EXIT_USAGE,
-                             "--stream: it needs a log, which is its source (not --log none)");
+        return net_exit_report(NET_EXIT_USAGE, &program->reporter, NULL,
+                               "--stream: it needs a log, which is its source (not --log none)");
     char text[NET_ENET_ADDRESS_TEXT_BYTES];
     if (!net_transport_enet_address(program->transport, text, sizeof text) ||
         net_address_parse(text, &self->address) != NET_OK)
         self->address.port = 0;
     if (!create_stream(self, program, sync))
-        return server_refuse(program, NET_EXIT_RUNTIME, "%s", net_result_text(NET_ERR_MEMORY));
+        return net_exit_report(NET_EXIT_RUNTIME, &program->reporter, NULL, "%s",
+                               net_result_text(NET_ERR_MEMORY));
     server_program_hear(program, self->stored);
     server_log_of(program)->tap = net_stream_tap_log(self->tap);
     program->outer = self->hold;
@@ -526,8 +521,8 @@ static int begin_stream(server_program* program) {
         return stand_by(self, program->identity, server_standby_of(program)->standby);
     if (server_log_of(program)->has_file)
         return claim_stream(self, program->identity, program->config.resume != NULL);
-    return server_refuse(program, NET_EXIT_RUNTIME,
-                         "--stream: there is no log, which is its source");
+    return net_exit_report(NET_EXIT_RUNTIME, &program->reporter, NULL,
+                           "--stream: there is no log, which is its source");
 }
 
 static void pass(server_program* program, uint64_t now_us) {

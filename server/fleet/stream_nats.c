@@ -13,8 +13,6 @@
 
 #include "stream_connection.h"
 
-#include "base/alloc.h"
-#include "base/assert.h"
 #include "base/text.h"
 #include "net/socket.h"
 

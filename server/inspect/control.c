@@ -48,8 +48,7 @@ struct server_control {
 
 static int refuse_socket(const base_reporter* reporter, const char* path, const char* what,
                          int code) {
-    base_report(reporter, NULL, 0, "--control %s: %s", path, what);
-    return code;
+    return net_exit_report(code, reporter, NULL, "--control %s: %s", path, what);
 }
 
 // A socket that refuses connections is what a killed server left behind. @return false: it is in

@@ -6,7 +6,6 @@
 
 #include "gate.h"
 
-#include "base/assert.h"
 #include "base/text.h"
 #include "host/keys.h"
 
@@ -30,22 +29,17 @@ static bool take_line(server_gate* self, char* line, const char* file, uint32_t 
     const size_t word = strcspn(line, " \t");
     if (word == 0 || line[0] == '#') return true;
     const bool is_operator = word == 8 && memcmp(line, "operator", word) == 0;
-    if (!is_operator && (word != 6 || memcmp(line, "reader", word) != 0)) {
-        base_report(reporter, file, number, "a line is \"reader TOKEN\" or \"operator TOKEN\"");
-        return false;
-    }
+    if (!is_operator && (word != 6 || memcmp(line, "reader", word) != 0))
+        return base_report(reporter, file, number,
+                           "a line is \"reader TOKEN\" or \"operator TOKEN\"");
     const char* token = line + word + strspn(line + word, " \t");
     const size_t size = strcspn(token, " \t");
-    if (!is_token(token, size) || token[size + strspn(token + size, " \t")] != 0) {
-        base_report(reporter, file, number, "a token is %u to %u visible characters of ASCII",
-                    SERVER_TOKEN_BYTES_MIN, SERVER_TOKEN_BYTES_MAX);
-        return false;
-    }
+    if (!is_token(token, size) || token[size + strspn(token + size, " \t")] != 0)
+        return base_report(reporter, file, number,
+                           "a token is %u to %u visible characters of ASCII",
+                           SERVER_TOKEN_BYTES_MIN, SERVER_TOKEN_BYTES_MAX);
     uint8_t* target = self->tokens[is_operator ? SERVER_OPERATOR : SERVER_READER];
-    if (target[0]) {
-        base_report(reporter, file, number, "a second token of the same right");
-        return false;
-    }
+    if (target[0]) return base_report(reporter, file, number, "a second token of the same right");
     memcpy(target, token, size);
     return true;
 }
@@ -58,14 +52,10 @@ bool server_gate_read(server_gate* self, const char* file, char* text,
         line[strcspn(line, "\r")] = 0;
         if (!take_line(self, line, file, ++number, reporter)) return false;
     }
-    if (!self->tokens[SERVER_OPERATOR][0] && !self->tokens[SERVER_READER][0]) {
-        base_report(reporter, file, 0, "has no token");
-        return false;
-    }
-    if (memcmp(self->tokens[0], self->tokens[1], sizeof self->tokens[0]) == 0) {
-        base_report(reporter, file, 0, "reader and operator have the same token");
-        return false;
-    }
+    if (!self->tokens[SERVER_OPERATOR][0] && !self->tokens[SERVER_READER][0])
+        return base_report(reporter, file, 0, "has no token");
+    if (memcmp(self->tokens[0], self->tokens[1], sizeof self->tokens[0]) == 0)
+        return base_report(reporter, file, 0, "reader and operator have the same token");
     self->has_tokens = true;
     return true;
 }
@@ -87,16 +77,15 @@ bool server_gate_init(server_gate* self, const net_address* listens, const char*
     *self = (server_gate){.listens = *listens, .hosts = hosts};
     for (uint32_t i = 0; i < hosts->count; i++) {
         if (hosts->values[i][0] && strlen(hosts->values[i]) < SERVER_HOST_BYTES_MAX) continue;
-        base_report(reporter, NULL, 0, "--http host: a name has 1 to %u bytes",
-                    SERVER_HOST_BYTES_MAX - 1);
-        return false;
+        return base_report(reporter, NULL, 0, "--http host: a name has 1 to %u bytes",
+                           SERVER_HOST_BYTES_MAX - 1);
     }
     if (token_file) return load_tokens(self, token_file, reporter);
     if (net_address_is_loopback(listens)) return true;
-    base_report(reporter, NULL, 0,
-                "--http: an address that others reach needs --http token-file=FILE; with 127.0.0.1 "
-                "only this machine reaches it");
-    return false;
+    return base_report(
+        reporter, NULL, 0,
+        "--http: an address that others reach needs --http token-file=FILE; with 127.0.0.1 "
+        "only this machine reaches it");
 }
 
 void server_gate_deinit(server_gate* self) {

@@ -235,23 +235,21 @@ static bool start_daemon(server_inspect* self, int listener) {
 
 static int open_listener(server_inspect* self, const server_inspect_config* config, int* listener) {
     const base_reporter* reporter = config->reporter;
-    if (net_address_resolve_one(NULL, config->listen, &self->bound) != NET_OK) {
-        base_report(reporter, NULL, 0, "--http %s: is no ADDR:PORT", config->listen);
-        return NET_EXIT_USAGE;
-    }
+    if (net_address_resolve_one(NULL, config->listen, &self->bound) != NET_OK)
+        return net_exit_report(NET_EXIT_USAGE, reporter, NULL, "--http %s: is no ADDR:PORT",
+                               config->listen);
     if (!server_gate_init(&self->gate, &self->bound, config->token_file, &self->config.hosts,
                           reporter))
         return NET_EXIT_USAGE;
     *listener = listen_at(self);
     if (*listener >= 0) return NET_EXIT_CLEAN;
-    base_report(reporter, NULL, 0, "%s--http: cannot bind %s: %s",
-                config->is_optional ? "warning: " : "", config->listen, strerror(errno));
-    return NET_EXIT_BIND;
+    return net_exit_report(NET_EXIT_BIND, reporter, NULL, "%s--http: cannot bind %s: %s",
+                           config->is_optional ? "warning: " : "", config->listen, strerror(errno));
 }
 
 static int report_memory(const server_inspect_config* config) {
-    base_report(config->reporter, NULL, 0, "--http: %s", net_result_text(NET_ERR_MEMORY));
-    return NET_EXIT_RUNTIME;
+    return net_exit_report(NET_EXIT_RUNTIME, config->reporter, NULL, "--http: %s",
+                           net_result_text(NET_ERR_MEMORY));
 }
 
 int server_inspect_open(const server_inspect_config* config, server_inspect** inspect) {

@@ -6,7 +6,6 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "ecs/inspect.h"
-#include "net/socket.h"
 
 #include <time.h>
 

@@ -6,7 +6,6 @@
 #include "inspect/view.h"
 
 #include "base/alloc.h"
-#include "base/assert.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "ecs/template.h"

@@ -7,7 +7,6 @@
 #include "http.h"
 
 #include "base/assert.h"
-#include "base/text.h"
 #include "net/socket.h"
 
 #include <string.h>

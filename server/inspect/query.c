@@ -6,7 +6,6 @@
 #include "ecs/inspect.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 typedef struct parser {

@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-void server_answer_error(server_answer* answer, int status, const char* format, ...) {
+bool server_answer_error(server_answer* answer, int status, const char* format, ...) {
     char text[BASE_REPORT_BYTES_MAX];
     va_list arguments;
     va_start(arguments, format);
@@ -21,6 +21,7 @@ void server_answer_error(server_answer* answer, int status, const char* format, 
     base_json_put(answer->json, "}");
     answer->status = status;
     answer->type = NULL;
+    return false;
 }
 
 const char* server_request_find(const server_request* request, const char* name) {
@@ -38,9 +39,9 @@ bool server_request_number(const server_request* request, const char* name, uint
         *value = number;
         return true;
     }
-    server_answer_error(answer, 400, "'%s' is a number from %" PRIu64 " to %" PRIu64 ", not '%s'",
-                        name, min, max, text);
-    return false;
+    return server_answer_error(answer, 400,
+                               "'%s' is a number from %" PRIu64 " to %" PRIu64 ", not '%s'", name,
+                               min, max, text);
 }
 
 bool server_is_utf8(const char* text) {

@@ -20,9 +20,8 @@
 // @return false: the match does not run here; `answer` says it.
 static bool runs_here(const server_subject* subject, server_answer* answer) {
     if (!subject->follow) return true;
-    server_answer_error(answer, 409,
-                        "the match of another server is shown here: ask that one to change it");
-    return false;
+    return server_answer_error(
+        answer, 409, "the match of another server is shown here: ask that one to change it");
 }
 
 // The words of a report without its place and kind.
@@ -227,13 +226,10 @@ static bool read_ban(const server_subject* subject, const server_request* reques
         if (base_text_format(line, sizeof line, "%s %s", who, rest ? rest : "") &&
             net_ban_parse(line, ban, fault, sizeof fault) == NET_OK)
             return true;
-        server_answer_error(answer, 400, "%s, or the number of a client", fault);
-        return false;
+        return server_answer_error(answer, 400, "%s, or the number of a client", fault);
     }
-    if (client > UINT32_MAX || !net_server_find_client(subject->server, (uint32_t)client, &peer)) {
-        server_answer_error(answer, 404, "there is no client %" PRIu64, client);
-        return false;
-    }
+    if (client > UINT32_MAX || !net_server_find_client(subject->server, (uint32_t)client, &peer))
+        return server_answer_error(answer, 404, "there is no client %" PRIu64, client);
     *ban = net_ban_of_address(&peer.identity.address, rest);
     // Who came with a token has a number that its back end gave.
     if (peer.identity.player == 0 || peer.identity.key == 0) return true;

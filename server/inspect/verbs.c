@@ -74,41 +74,38 @@ static bool has_parameter(const server_verb* verb, const char* name) {
     return false;
 }
 
-static void refuse_argument(const server_verb* verb, const char* name, server_answer* answer) {
-    server_answer_error(answer, 400, "%s has no argument '%s'%s%s", verb->name, name,
-                        verb->arguments[0] ? "; it takes " : "", verb->arguments);
+static bool refuse_argument(const server_verb* verb, const char* name, server_answer* answer) {
+    return server_answer_error(answer, 400, "%s has no argument '%s'%s%s", verb->name, name,
+                               verb->arguments[0] ? "; it takes " : "", verb->arguments);
 }
 
 static bool check_arguments(const server_verb* verb, const server_request* request,
                             server_answer* answer) {
     for (uint32_t i = 0; i < request->argument_count; i++) {
-        if (!has_parameter(verb, request->names[i])) {
-            refuse_argument(verb, request->names[i], answer);
-            return false;
-        }
+        if (!has_parameter(verb, request->names[i]))
+            return refuse_argument(verb, request->names[i], answer);
         if (server_request_find(request, request->names[i]) == request->values[i]) continue;
-        server_answer_error(answer, 400, "'%s' is given twice", request->names[i]);
-        return false;
+        return server_answer_error(answer, 400, "'%s' is given twice", request->names[i]);
     }
     const char* line = verb->arguments;
     parameter it;
     while (next_parameter(&line, &it)) {
         if (it.is_optional || server_request_find(request, it.name)) continue;
-        server_answer_error(answer, 400, "'%s' is missing; %s takes %s", it.name, verb->name,
-                            verb->arguments);
-        return false;
+        return server_answer_error(answer, 400, "'%s' is missing; %s takes %s", it.name, verb->name,
+                                   verb->arguments);
     }
     return true;
 }
 
 // ---- from a line, to an answer ----
 
-static void refuse_verb(const char* name, server_answer* answer) {
+static bool refuse_verb(const char* name, server_answer* answer) {
     base_nearest nearest = base_nearest_begin(name);
     char hint[BASE_HINT_BYTES];
     for (uint32_t i = 0; i < server_verb_count(); i++)
         base_nearest_offer(&nearest, server_verb_at(i)->name);
-    server_answer_error(answer, 404, "there is no '%s'%s", name, base_nearest_hint(&nearest, hint));
+    return server_answer_error(answer, 404, "there is no '%s'%s", name,
+                               base_nearest_hint(&nearest, hint));
 }
 
 bool server_request_read(server_request* request, char* line, server_answer* answer) {
@@ -118,19 +115,13 @@ bool server_request_read(server_request* request, char* line, server_answer* ans
     const server_verb* verb = server_verb_find(line);
     request->verb = line;
     request->argument_count = 0;
-    if (!verb) {
-        refuse_verb(line, answer);
-        return false;
-    }
+    if (!verb) return refuse_verb(line, answer);
     const char* parameters = verb->arguments;
     parameter it;
     for (;;) {
         rest += strspn(rest, " \t");
         if (!*rest) return true;
-        if (!next_parameter(&parameters, &it)) {
-            refuse_argument(verb, rest, answer);
-            return false;
-        }
+        if (!next_parameter(&parameters, &it)) return refuse_argument(verb, rest, answer);
         char* value = rest;
         rest += it.takes_rest ? strlen(rest) : strcspn(rest, " \t");
         if (*rest) *rest++ = 0;

@@ -105,6 +105,6 @@ const char* server_request_find(const server_request* request, const char* name)
 BASE_MUST_USE bool server_request_number(const server_request* request, const char* name,
                                          uint64_t min, uint64_t max, uint64_t* value,
                                          server_answer* answer);
-/// Drop what the answer has, and make it {"error":"SENTENCE"} with this status.
-void server_answer_error(server_answer* answer, int status, const char* format, ...)
+/// Drop what the answer has, and make it {"error":"SENTENCE"} with this status. @return false.
+bool server_answer_error(server_answer* answer, int status, const char* format, ...)
     BASE_PRINTF(3, 4);

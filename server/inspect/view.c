@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "view.h"
 
-#include "base/assert.h"
 #include "base/text.h"
 #include "ecs/inspect.h"
 #include "net/socket.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 // ---- JSON ----
@@ -229,8 +227,7 @@ bool view_find_client(const server_subject* subject, const server_request* reque
     uint64_t client = 0;
     if (!server_request_number(request, name, 1, UINT32_MAX, &client, answer)) return false;
     if (net_server_find_client(subject->server, (uint32_t)client, peer)) return true;
-    server_answer_error(answer, 404, "there is no client %" PRIu64, client);
-    return false;
+    return server_answer_error(answer, 404, "there is no client %" PRIu64, client);
 }
 
 ecs_component_id view_find_component(const ecs_world* world, const char* name, size_t name_bytes,

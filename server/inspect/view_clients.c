@@ -7,7 +7,6 @@
 #include "net/token.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 enum { CLIENTS_DEFAULT = 100, CLIENTS_MAX = 4096 };
 

@@ -77,9 +77,8 @@ static bool find_way(const server_request* request, net_ledger_by* by, server_an
         *by = (net_ledger_by)i;
         return true;
     }
-    server_answer_error(
+    return server_answer_error(
         answer, 400, "'by' is component, template, cause, client, entity or both, not '%s'", text);
-    return false;
 }
 
 static void run_ledger(server_subject* subject, const server_request* request,

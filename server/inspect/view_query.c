@@ -7,7 +7,6 @@
 #include "query.h"
 #include "view.h"
 
-#include "base/assert.h"
 #include "base/text.h"
 
 #include <inttypes.h>
@@ -38,9 +37,8 @@ static bool bind_component(const ecs_world* world, const char* name, size_t name
     base_nearest nearest = base_nearest_begin(name);
     *id = view_find_component(world, name, name_bytes, &nearest);
     if (*id != ECS_COMPONENT_NONE) return true;
-    server_answer_error(answer, 400, "column %u: no component \"%s\"%s", column, name,
-                        base_nearest_hint(&nearest, hint));
-    return false;
+    return server_answer_error(answer, 400, "column %u: no component \"%s\"%s", column, name,
+                               base_nearest_hint(&nearest, hint));
 }
 
 static ecs_template_id find_template(const ecs_world* world, const char* name,
@@ -66,9 +64,8 @@ static bool bind_terms(const ecs_world* world, bound_query* bound, server_answer
         base_nearest nearest = base_nearest_begin(term->name);
         bound->templates[i] = find_template(world, term->name, &nearest);
         if (bound->templates[i] != ECS_TEMPLATE_NONE) continue;
-        server_answer_error(answer, 400, "column %u: no template \"%s\"%s", term->column,
-                            term->name, base_nearest_hint(&nearest, hint));
-        return false;
+        return server_answer_error(answer, 400, "column %u: no template \"%s\"%s", term->column,
+                                   term->name, base_nearest_hint(&nearest, hint));
     }
     return true;
 }
@@ -114,10 +111,8 @@ static bool bind(const ecs_world* world, const char* text, bound_query* bound,
                  server_answer* answer) {
     char fault[SERVER_QUERY_FAULT_BYTES];
     *bound = (bound_query){.query.term_count = 0};
-    if (!server_query_parse(text, &bound->query, fault)) {
-        server_answer_error(answer, 400, "%s", fault);
-        return false;
-    }
+    if (!server_query_parse(text, &bound->query, fault))
+        return server_answer_error(answer, 400, "%s", fault);
     if (!bind_terms(world, bound, answer)) return false;
     for (uint32_t i = 0; i < bound->query.condition_count; i++)
         if (!bind_condition(world, bound, i, answer)) return false;
@@ -214,9 +209,8 @@ static bool read_cursor(const ecs_world* world, const server_request* request, e
     const char* text = server_request_find(request, "after");
     *after = ECS_ENTITY_NONE;
     if (!text || !text[0] || view_read_entity(world, text, after)) return true;
-    server_answer_error(answer, 400, "'after' is an entity as the answer before has it, not '%s'",
-                        text);
-    return false;
+    return server_answer_error(answer, 400,
+                               "'after' is an entity as the answer before has it, not '%s'", text);
 }
 
 static void cut_at(base_bytes* json, ecs_entity entity) {

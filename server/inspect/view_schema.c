@@ -8,7 +8,6 @@
 #include "ecs/inspect.h"
 #include "net/socket.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 // ---- templates ----

@@ -4,7 +4,6 @@
 #include "metrics.h"
 #include "view.h"
 
-#include "base/assert.h"
 #include "base/text.h"
 #include "net/socket.h"
 #include "host/output.h"
@@ -12,7 +11,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { TEMPLATES_MAX = 64 };
 

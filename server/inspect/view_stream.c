@@ -86,8 +86,7 @@ static bool find_name(const server_request* request, const char* argument, const
                       uint32_t count, uint32_t* found, server_answer* answer) {
     const char* name = server_request_find(request, argument);
     if (!name || server_lines_find_name(names, count, name, found)) return true;
-    server_answer_error(answer, 400, "there is no %s '%s'", argument, name);
-    return false;
+    return server_answer_error(answer, 400, "there is no %s '%s'", argument, name);
 }
 
 static void put_line(base_bytes* json, const server_line* line) {
@@ -170,8 +169,8 @@ static bool find_place(const server_subject* subject, const server_request* requ
     const char* name = server_request_find(request, "component");
     if (!name) {
         if (choose_place(subject, request, place)) return true;
-        server_answer_error(answer, 404, "no component is a position of 2 or 3 floats: name one");
-        return false;
+        return server_answer_error(answer, 404,
+                                   "no component is a position of 2 or 3 floats: name one");
     }
     char hint[BASE_HINT_BYTES];
     base_nearest nearest = base_nearest_begin(name);

@@ -6,7 +6,6 @@
 #include "host/keys.h"
 #include "host/log_keys.h"
 #include "host/output.h"
-#include "host/setup.h"
 #include "net/log_bytes.h"
 
 #include <inttypes.h>
@@ -38,8 +37,8 @@ static int prepare(server_program* self) {
     const server_config* config = &self->config;
     if (!config->log_key) return NET_EXIT_CLEAN;
     if (!server_log_is_wanted(config))
-        return server_refuse(self, NET_EXIT_USAGE,
-                             "--log key: there is no log to sign (--log none)");
+        return net_exit_report(NET_EXIT_USAGE, &self->reporter, NULL,
+                               "--log key: there is no log to sign (--log none)");
     return net_host_forbid_core() &&
                    net_host_load_log_key(config->log_key, &server_log_of(self)->key,
                                          &self->reporter)
@@ -104,8 +103,8 @@ static int open_log(server_program* self) {
     if (!name || (!has_file && self->config.log_ring_s > 0)) {
         make_log_name(self, log, unix_ms); // without a file: of what is saved
     } else if (!base_text_copy(log->file, sizeof log->file, name)) {
-        return server_refuse(self, NET_EXIT_USAGE, "--log: the name is longer than %zu bytes",
-                             sizeof log->file - 1);
+        return net_exit_report(NET_EXIT_USAGE, &self->reporter, NULL,
+                               "--log: the name is longer than %zu bytes", sizeof log->file - 1);
     }
     if (!has_file && self->config.log_ring_s == 0) return NET_EXIT_CLEAN;
     return create_writer(self, log, has_file, unix_ms);
@@ -216,8 +215,8 @@ static int end_log(server_program* self) {
     (void)net_log_writer_destroy(log->writer);
     log->writer = NULL;
     if (result == NET_OK) return NET_EXIT_CLEAN;
-    base_report(reporter, log->file, 0, "the log ends early: it has no end record");
-    return NET_EXIT_RUNTIME;
+    return net_exit_report(NET_EXIT_RUNTIME, reporter, log->file,
+                           "the log ends early: it has no end record");
 }
 
 // It reads the server's rows.

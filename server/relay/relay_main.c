@@ -73,14 +73,12 @@ static void make_table(base_option rows[BASE_COUNT(names)]) {
 // @return false: reported.
 static bool take_source(server_config* config, const base_option_list* words,
                         const base_reporter* reporter) {
-    if (words->count != 1) {
-        base_report(
+    if (words->count != 1)
+        return base_report(
             reporter, NULL, 0,
             words->count == 0
                 ? "name the log or the stream of the match: shoal-relay FILE.slog|nats://..."
                 : "a relay follows one match: start one for each");
-        return false;
-    }
     config->follow = words->values[0];
     return true;
 }

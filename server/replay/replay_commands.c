@@ -3,7 +3,6 @@
 // dump.
 #include "replay/replay.h"
 
-#include "base/text.h"
 #include "ecs/entity.h"
 #include "ecs/save.h"
 #include "host/output.h"
@@ -13,7 +12,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 int server_replay_end(server_replay* self, int code) {
     if (self->has_result || code == NET_EXIT_CLEAN || code == NET_EXIT_USAGE) return code;
@@ -91,15 +89,12 @@ static int show_world(server_replay* self, ecs_world* world) {
         return NET_EXIT_CLEAN;
     }
     ecs_entity entity;
-    if (!view_read_entity(world, self->entity, &entity)) {
-        base_report(&self->reporter, NULL, 0, "--entity: \"%s\" is not INDEX:GENERATION",
-                    self->entity);
-        return NET_EXIT_USAGE;
-    }
-    if (!ecs_is_alive(world, entity)) {
-        base_report(&self->reporter, NULL, 0, "there is no entity %s at this tick", self->entity);
-        return NET_EXIT_RUNTIME;
-    }
+    if (!view_read_entity(world, self->entity, &entity))
+        return net_exit_report(NET_EXIT_USAGE, &self->reporter, NULL,
+                               "--entity: \"%s\" is not INDEX:GENERATION", self->entity);
+    if (!ecs_is_alive(world, entity))
+        return net_exit_report(NET_EXIT_RUNTIME, &self->reporter, NULL,
+                               "there is no entity %s at this tick", self->entity);
     ecs_dump_entity(world, entity, net_host_write_line, stdout);
     return NET_EXIT_CLEAN;
 }
@@ -210,21 +205,18 @@ static int show_client(server_replay* self) {
     net_log_resend_config config = {.client = (uint32_t)self->client, .until = look.tick};
     net_log_resend_result made;
     if (!read_line(self, &config.link)) return NET_EXIT_USAGE;
-    if (look.tick > last) {
-        base_report(&self->reporter, self->file, 0, "--tick: the log ends at tick %" PRIu64, last);
-        return NET_EXIT_USAGE;
-    }
+    if (look.tick > last)
+        return net_exit_report(NET_EXIT_USAGE, &self->reporter, self->file,
+                               "--tick: the log ends at tick %" PRIu64, last);
     net_result result = net_log_resend(self->reader, self->module, &config, look_at_mirror, &look,
                                        &self->reporter, &made);
     const bool is_slice = net_log_reader_info(self->reader)->first_tick > 1;
     if (result == NET_ERR_UNKNOWN && is_slice) return NET_EXIT_USAGE; // reported
-    if (result == NET_ERR_UNKNOWN || (result == NET_OK && !look.is_shown)) {
-        base_report(&self->reporter, self->file, 0,
-                    "--client: client %" PRIu64 " does not play at tick %" PRIu64
-                    ": `shoal-replay stats` lists clients with their ticks",
-                    self->client, look.tick);
-        return NET_EXIT_USAGE;
-    }
+    if (result == NET_ERR_UNKNOWN || (result == NET_OK && !look.is_shown))
+        return net_exit_report(NET_EXIT_USAGE, &self->reporter, self->file,
+                               "--client: client %" PRIu64 " does not play at tick %" PRIu64
+                               ": `shoal-replay stats` lists clients with their ticks",
+                               self->client, look.tick);
     return result == NET_OK ? look.code : net_exit_of_replay(result);
 }
 

@@ -24,9 +24,8 @@ typedef struct exporting {
 // Is --to not before --from? Reported.
 static bool has_range(const server_replay* self) {
     if (self->to == 0 || self->to >= self->from) return true;
-    base_report(&self->reporter, NULL, 0, "--to %" PRIu64 " is before --from %" PRIu64, self->to,
-                self->from);
-    return false;
+    return base_report(&self->reporter, NULL, 0, "--to %" PRIu64 " is before --from %" PRIu64,
+                       self->to, self->from);
 }
 
 static bool has_output(const server_replay* self) {
@@ -129,10 +128,9 @@ static net_result repair_part(server_replay* self, uint32_t number, net_log_copy
 int server_replay_repair(server_replay* self) {
     const net_log_info* info = net_log_reader_info(self->reader);
     if (!has_output(self)) return NET_EXIT_USAGE;
-    if (strcmp(net_log_reader_verdict(self->reader), "whole") == 0) {
-        base_report(&self->reporter, self->file, 0, "note: it is whole, nothing is to be repaired");
-        return NET_EXIT_CLEAN;
-    }
+    if (strcmp(net_log_reader_verdict(self->reader), "whole") == 0)
+        return net_exit_report(NET_EXIT_CLEAN, &self->reporter, self->file,
+                               "note: it is whole, nothing is to be repaired");
     net_log_copy_config config = {0};
     net_log_copy_result made = {0};
     net_result result = NET_OK;
@@ -164,11 +162,9 @@ int server_replay_slice(server_replay* self) {
     net_log_copy_result made;
     if (!has_output(self)) return NET_EXIT_USAGE;
     if (!has_range(self)) return NET_EXIT_USAGE;
-    if (self->from > info->last_tick) {
-        base_report(&self->reporter, self->file, 0, "--from: the log ends at tick %" PRIu64,
-                    info->last_tick);
-        return NET_EXIT_USAGE;
-    }
+    if (self->from > info->last_tick)
+        return net_exit_report(NET_EXIT_USAGE, &self->reporter, self->file,
+                               "--from: the log ends at tick %" PRIu64, info->last_tick);
     net_result result = net_log_copy(self->reader, &config, &self->reporter, &made);
     if (result != NET_OK) return net_exit_of_replay(result);
     if (made.next_tick > 0)

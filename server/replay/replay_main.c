@@ -8,7 +8,6 @@
 #include "base/assert.h"
 #include "base/text.h"
 #include "base/workers.h"
-#include "host/keys.h"
 #include "host/log_keys.h"
 #include "host/output.h"
 #include "host/setup.h"

@@ -100,10 +100,9 @@ int server_replay_serve(server_replay* self) {
     served log = {0};
     server_inspect* inspect;
     char address[NET_ADDRESS_TEXT_BYTES + 16];
-    if (!net_loop_init(&self->loop)) {
-        base_report(&self->reporter, NULL, 0, "signals: %s", strerror(errno));
-        return NET_EXIT_RUNTIME;
-    }
+    if (!net_loop_init(&self->loop))
+        return net_exit_report(NET_EXIT_RUNTIME, &self->reporter, NULL, "signals: %s",
+                               strerror(errno));
     int code = open_page(self, &log, &inspect);
     if (code == NET_EXIT_CLEAN) {
         server_inspect_address(inspect, address, sizeof address);

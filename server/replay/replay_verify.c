@@ -102,10 +102,10 @@ static int end_again(server_replay* self, bool is_wanted, ecs_tick* ticks) {
     const int code = WIFEXITED(status) ? WEXITSTATUS(status) : NET_EXIT_RUNTIME;
     if (code == NET_EXIT_DIVERGED) {
         (void)fputs(said, stdout);
-        base_report(&self->reporter, self->file, 0,
-                    "the log runs again here, but not in a second process: addresses, memory that "
-                    "was not set, or the chance of the C library decide");
-        return code;
+        return net_exit_report(
+            code, &self->reporter, self->file,
+            "the log runs again here, but not in a second process: addresses, memory that "
+            "was not set, or the chance of the C library decide");
     }
     if (code == NET_EXIT_CLEAN) (void)sscanf(said, "verified ticks=%" SCNu64, ticks);
     if (code != NET_EXIT_CLEAN)
@@ -207,32 +207,29 @@ static bool is_part_signed(server_replay* self, net_log_reader* reader, bool is_
     net_log_key_id(&self->public_key, id);
     const net_result result =
         net_log_reader_check_signed(reader, &self->public_key, is_first ? NULL : &before, found);
-    if (result != NET_OK) {
-        base_report(&self->reporter, self->file, 0, "not checked with key %s: %s", id,
-                    net_result_text(result));
-        return false;
-    }
+    if (result != NET_OK)
+        return base_report(&self->reporter, self->file, 0, "not checked with key %s: %s", id,
+                           net_result_text(result));
     if (is_first && self->is_part) found->is_part = false;
     const bool is_all = !found->is_part && (info->is_closed || !is_last);
     if (found->is_signed && is_all) return true;
     if (found->is_signed && found->is_part) {
         found->first_block = 1; // what is missing
         found->last_tick = 0;
-        base_report(&self->reporter, self->file, 0,
-                    "signed with key %s from tick %" PRIu64
-                    " on, but what was before it is missing: --part takes a part for all of it",
-                    id, info->first_tick);
-        return false;
+        return base_report(
+            &self->reporter, self->file, 0,
+            "signed with key %s from tick %" PRIu64
+            " on, but what was before it is missing: --part takes a part for all of it",
+            id, info->first_tick);
     }
     const char* why = found->is_signed ? "the log was not closed, so its end may be missing"
                       : found->is_wrong
                           ? "its signature is of another key, or it was changed"
                           : "it has no signature: not closed, a copy, or without --log key";
-    base_report(&self->reporter, self->file, 0,
-                "not signed with key %s from block %" PRIu64 " on (signed up to tick %" PRIu64
-                "): %s",
-                id, found->first_block, found->last_tick, why);
-    return false;
+    return base_report(&self->reporter, self->file, 0,
+                       "not signed with key %s from block %" PRIu64
+                       " on (signed up to tick %" PRIu64 "): %s",
+                       id, found->first_block, found->last_tick, why);
 }
 
 // @return its exit code; *ticks grows by those that are verified.
@@ -379,8 +376,8 @@ static int compare_names(const void* a, const void* b) {
 }
 
 static int fail_verify(const folder* self, const char* what) {
-    base_report(&self->self->reporter, self->self->file, 0, "%s: %s", what, strerror(errno));
-    return NET_EXIT_RUNTIME;
+    return net_exit_report(NET_EXIT_RUNTIME, &self->self->reporter, self->self->file, "%s: %s",
+                           what, strerror(errno));
 }
 
 static int list_logs(folder* self) {
