@@ -25,11 +25,6 @@ static const char* const other_names[OTHER_COUNT] = {"(handles, masks)", "(event
 BASE_STATIC_ASSERT(CLIENT_FEED_COMPONENTS_MAX + OTHER_COUNT == CLIENT_FEED_RATES_MAX,
                    "a rate for each component and each other kind");
 
-static uint32_t component_count(const client_feed_sources* sources) {
-    uint32_t count = ecs_component_count(net_match_world(sources->mirror));
-    return count < CLIENT_FEED_COMPONENTS_MAX ? count : CLIENT_FEED_COMPONENTS_MAX - 1;
-}
-
 static void see_rate(client_feed* feed, uint32_t which, uint64_t bits, float seconds) {
     BASE_ASSERT(which < CLIENT_FEED_RATES_MAX && seconds > 0.0f);
     // A counter that is smaller than before belongs to a new session.
@@ -48,7 +43,8 @@ static void see_parts(client_feed* feed, const net_client_meter* meter,
         [OTHER_CONTROL] = meter->control_bytes * 8,
         [OTHER_HEADERS] = rest > known ? rest - known : 0,
     };
-    for (uint32_t id = 1; id <= component_count(sources); id++) {
+    const uint32_t count = ecs_component_count(net_match_world(sources->mirror));
+    for (uint32_t id = 1; id <= count && id < CLIENT_FEED_COMPONENTS_MAX; id++) {
         see_rate(feed, id, net_client_component_bits(sources->client, (ecs_component_id)id),
                  seconds);
     }

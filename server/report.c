@@ -17,19 +17,16 @@ static bool write_world(void* context, void* file) {
     return true;
 }
 
-// A session that never ended by itself was cut off by the program's own end.
-static const char* end_name(net_end end) {
-    return net_end_name(end == NET_END_NONE ? NET_END_TIMEOUT : end);
-}
-
 static int print_peers(const server_program* self) {
     int code = NET_EXIT_CLEAN;
     for (uint32_t i = 0; i < net_server_report_count(self->server); i++) {
         const net_peer_report* peer = net_server_report(self->server, i);
+        // A session that never ended by itself was cut off by the program's own end.
+        const net_end end = peer->end == NET_END_NONE ? NET_END_TIMEOUT : peer->end;
         printf("peer id=%" PRIu32 " tick=%" PRIu64 " entities=%" PRIu32 " components=%" PRIu32
                " bytes=%" PRIu64 " scope_hash=%016" PRIx64 " end=%s\n",
                peer->client, peer->tick, peer->scope.entities, peer->scope.components,
-               peer->scope.bytes, peer->scope.hash, end_name(peer->end));
+               peer->scope.bytes, peer->scope.hash, net_end_name(end));
         if (peer->end == NET_END_GOODBYE && !peer->is_caught_up && !self->was_asked_to_end &&
             peer->client < NET_SPECTATOR_FIRST && code == NET_EXIT_CLEAN)
             code = NET_EXIT_BEHIND;

@@ -218,15 +218,11 @@ static void add_text(client_line* line, const char* text) {
     line->text[line->size] = '\0';
 }
 
-static void erase(client_line* line) {
-    while (line->size > 0 && ((unsigned char)line->text[--line->size] & 0xc0) == 0x80) {
-    }
-    line->text[line->size] = '\0';
-}
-
 static client_line_result see_key(client_line* line, const client_event* event) {
     if (event->key == client_window_key("Backspace")) {
-        erase(line);
+        while (line->size > 0 && ((unsigned char)line->text[--line->size] & 0xc0) == 0x80) {
+        }
+        line->text[line->size] = '\0';
         return CLIENT_LINE_TAKEN;
     }
     const bool is_enter = event->key == client_window_key("Return") ||

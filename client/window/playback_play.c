@@ -27,12 +27,6 @@ static net_result open_playback(client_playback* self) {
     return net_playback_create(self->reader, self->module, self->reporter, &self->playback);
 }
 
-static void close_playback(client_playback* self) {
-    net_playback_destroy(self->playback);
-    net_host_close_game(self->module);
-    net_log_reader_destroy(self->reader);
-}
-
 static bool is_at_end(const client_playback* self) {
     return net_playback_tick(self->playback) >= (double)net_playback_tick_last(self->playback);
 }
@@ -102,6 +96,8 @@ int client_playback_play(const client_config* config, const base_reporter* repor
         printf("failed exit=%d tail=%s lost_bytes=%" PRIu64 "\n", code, tail,
                net_log_reader_info(self.reader)->lost_bytes);
     }
-    close_playback(&self);
+    net_playback_destroy(self.playback);
+    net_host_close_game(self.module);
+    net_log_reader_destroy(self.reader);
     return code;
 }

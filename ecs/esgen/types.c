@@ -55,12 +55,6 @@ static bool cut_arguments(const esgen_word* open, const esgen_word* close, uint3
     return is_right && count == wanted;
 }
 
-static bool copy_limits(esgen_mark* mark, esgen_limit limit, const esgen_word** starts) {
-    mark->limit = limit;
-    return esgen_words_copy(starts[0], starts[1] - 1, mark->min.text, sizeof mark->min.text) &&
-           esgen_words_copy(starts[1], starts[2] - 1, mark->max.text, sizeof mark->max.text);
-}
-
 // One annotation. @return the word after it; NULL after a fault.
 static const esgen_word* read_mark(esgen_unit* unit, esgen_mark* mark, const esgen_word* at,
                                    const esgen_word* end) {
@@ -84,8 +78,10 @@ static const esgen_word* read_mark(esgen_unit* unit, esgen_mark* mark, const esg
         return NULL;
     }
     if (is_right && is_limit) {
-        esgen_limit limit = esgen_word_is(at, "ES_CLAMP") ? ESGEN_CLAMPED : ESGEN_REFUSED;
-        is_right = copy_limits(mark, limit, starts);
+        mark->limit = esgen_word_is(at, "ES_CLAMP") ? ESGEN_CLAMPED : ESGEN_REFUSED;
+        is_right =
+            esgen_words_copy(starts[0], starts[1] - 1, mark->min.text, sizeof mark->min.text) &&
+            esgen_words_copy(starts[1], starts[2] - 1, mark->max.text, sizeof mark->max.text);
     } else if (is_right && esgen_word_is(at, "ES_QUANT")) {
         is_right = esgen_words_copy(starts[0], close, mark->quant.text, sizeof mark->quant.text);
         mark->has_quant = true;

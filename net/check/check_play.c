@@ -65,11 +65,6 @@ typedef struct check_change {
     const char* component; // NULL: it is gone, or has another template
 } check_change;
 
-static void deinit_rows(check_rows* rows) {
-    BASE_ARRAY_RELEASE(rows->allocator, rows->rows, rows->capacity);
-    BASE_ARRAY_RELEASE(rows->allocator, rows->words, rows->word_capacity);
-}
-
 static const net_row_template* row_template_of(net_match* match, ecs_entity entity) {
     return net_rows_find(net_schema_rows(net_match_schema(match)),
                          ecs_entity_template(net_match_world(match), entity));
@@ -441,7 +436,9 @@ static void close_table(check_table* table) {
     net_server_destroy(table->server);
     if (table->transport) table->transport->ops->destroy(table->transport);
     net_sim_destroy(table->sim);
-    deinit_rows(&table->before);
+    check_rows* rows = &table->before;
+    BASE_ARRAY_RELEASE(rows->allocator, rows->rows, rows->capacity);
+    BASE_ARRAY_RELEASE(rows->allocator, rows->words, rows->word_capacity);
     ecs_inspect_writes(net_match_world(table->self->server), NULL);
     table->self->server->strays = NULL;
 }
@@ -611,12 +608,8 @@ static const ecs_world* world_of(const check_table* table, uint32_t index) {
     }
 }
 
-static uint32_t world_count(const check_table* table) {
-    return 1 + table->bot_count * WORLDS_PER_BOT;
-}
-
 static bool has_had_rows(const check_table* table, const char* system) {
-    for (uint32_t i = 0; i < world_count(table); i++) {
+    for (uint32_t i = 0; i <= table->bot_count * WORLDS_PER_BOT; i++) {
         const ecs_world* world = world_of(table, i);
         ecs_user user = {0};
         bool has_had;

@@ -345,10 +345,6 @@ static uint64_t hash_begin(const net_tick_inputs* begin) {
 
 // ---- the log, one tick ahead
 
-static bool is_connected(const resend* self, uint32_t client) {
-    return self->config->client == 0 || self->config->client == client;
-}
-
 static void join(resend* self, const net_log_item* item) {
     const net_game_player player = {.client = item->client,
                                     .name = item->name,
@@ -377,7 +373,7 @@ static void read_begin(resend* self) {
         size_t offset = 0;
         net_log_item item;
         while (self->failure == NET_OK && net_log_item_next(record, kind, &offset, &item)) {
-            if (!is_connected(self, item.client)) continue;
+            if (self->config->client != 0 && item.client != self->config->client) continue;
             if (kind == NET_LOG_ITEM_LEAVE) net_sim_match_leave(self->match, item.client);
             if (kind == NET_LOG_ITEM_JOIN) join(self, &item);
             add_item(&self->begin, &item);

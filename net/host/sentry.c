@@ -377,11 +377,6 @@ static void install(net_sentry* sentry) {
         (void)sigaction(fatal[i], &action, &sentry->before[i]);
 }
 
-static void uninstall(net_sentry* sentry) {
-    for (uint32_t i = 0; i < BASE_COUNT(fatal); i++)
-        (void)sigaction(fatal[i], &sentry->before[i], NULL);
-}
-
 // ---- a tick that does not come back ----
 
 static void report_stall(const net_sentry* sentry, uint32_t thread, uint64_t stalled_us) {
@@ -513,7 +508,8 @@ net_sentry* net_sentry_create(const net_sentry_config* config) {
 
 void net_sentry_destroy(net_sentry* sentry) {
     if (!sentry) return;
-    uninstall(sentry);
+    for (uint32_t i = 0; i < BASE_COUNT(fatal); i++)
+        (void)sigaction(fatal[i], &sentry->before[i], NULL);
     atomic_store(&present, NULL);
     const uint64_t one = 1;
     ssize_t written = write(sentry->end, &one, sizeof one);

@@ -296,11 +296,6 @@ static void forget_older(const net_mirror* mirror, net_mirror_slot* slot,
     net_tick_ring_drop(&slot->incarnation.ring, position);
 }
 
-// Rows alone are kept as they are packed.
-static bool is_row_used(const net_mirror* mirror) {
-    return mirror->world || mirror->sink.row || mirror->trace;
-}
-
 static net_result apply_row(net_mirror* mirror, const net_mirror_record* record, ecs_tick tick) {
     if (record->is_previous) {
         mirror->counters.stale_records++;
@@ -309,7 +304,8 @@ static net_result apply_row(net_mirror* mirror, const net_mirror_record* record,
     net_mirror_slot* slot = net_mirror_slot_of(mirror, record->slot);
     net_mirror_index* index = net_mirror_index_of(mirror, ecs_entity_index(record->handle));
     uint64_t row[PROTO_ROW_FIELDS_MAX];
-    if (is_row_used(mirror)) net_mirror_unpack_record(mirror, record, row);
+    if (mirror->world || mirror->sink.row || mirror->trace) // else rows are kept as they are packed
+        net_mirror_unpack_record(mirror, record, row);
     bool is_news =
         is_newer(slot->is_known, slot->tick, tick) && is_newer(index->is_known, index->tick, tick);
     if (net_fault_is_planted(NET_FAULT_APPLY_OLD) && slot->handle == record->handle) is_news = true;

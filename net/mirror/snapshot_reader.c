@@ -292,12 +292,6 @@ static bool read_list(decoder* d, uint32_t list, read_fn read) {
     return true;
 }
 
-// Read both lists: destroys, creates. @return false: refused.
-static bool read_lists(decoder* d) {
-    return read_list(d, NET_NUMBER_LIST_DESTROYS, read_destroy) &&
-           read_list(d, NET_NUMBER_LIST_CREATES, read_create);
-}
-
 // What the rows of a run are coded against.
 typedef struct run_head {
     net_snapshot_kind kind;
@@ -513,7 +507,9 @@ static bool read_run(decoder* d) {
 }
 
 static bool read_all(decoder* d) {
-    if (!read_lists(d)) return false;
+    if (!read_list(d, NET_NUMBER_LIST_DESTROYS, read_destroy) ||
+        !read_list(d, NET_NUMBER_LIST_CREATES, read_create))
+        return false;
     uint32_t runs = read_count(d, NET_NUMBER_LIST_RUNS, NET_SNAPSHOT_LIST_ORDER);
     if (!is_readable(d)) return false;
     while (runs-- > 0)
@@ -543,12 +539,6 @@ static bool read_solo_head(decoder* d) {
         break;
     }
     return fail_snapshot(d, NET_ERR_MALFORMED);
-}
-
-static void keep_samples(decoder* d) {
-    if (!d->solo) return;
-    d->mirror->counters.solo += d->is_coded;
-    d->mirror->solo->end(d->mirror->receiver, d->seq);
 }
 
 // Bits of rows count for their components; bits of a refused snapshot are not counted.
@@ -595,7 +585,10 @@ net_result net_mirror_decode(net_mirror* mirror, uint16_t seq, ecs_tick tick,
         is_decoded = read_solo_head(&d) && read_all(&d);
         uint64_t end = snapshot->offset_bits;
         is_decoded = is_decoded && read_padding(&d);
-        if (is_decoded) keep_samples(&d);
+        if (is_decoded && d.solo) {
+            mirror->counters.solo += d.is_coded;
+            mirror->solo->end(mirror->receiver, seq);
+        }
         account(mirror, is_decoded, end - first);
     }
     if (is_decoded) return NET_OK;

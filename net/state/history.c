@@ -146,12 +146,6 @@ static inline void forget_oldest(net_history_entity* entity, uint32_t age) {
     entity->count--;
 }
 
-// With the row that follows there are so many. A row with classes is stored for a fixed time: how
-// long would tell how often hidden classes changed.
-static inline bool is_kept_by_count(const net_history_entity* entity) {
-    return !entity->class_ticks && entity->count < NET_ROW_HISTORY_COUNT;
-}
-
 // Add a row of this tick, whose words the caller then writes. These classes changed with it.
 // @return NULL when not even one row can be stored.
 static uint32_t* push_row(net_history* history, net_history_entity* entity, uint32_t classes) {
@@ -162,7 +156,11 @@ static uint32_t* push_row(net_history* history, net_history_entity* entity, uint
         uint32_t age = age_at(entity, 1);
         const uint64_t age_now = idle + age + 1;
         if (age_now < entity->keep_ticks) break;
-        if (is_kept_by_count(entity) && age_now < NET_ROW_HISTORY_COUNT_TICKS) break;
+        // A row with classes is stored for a fixed time: how long would tell how often hidden
+        // classes changed.
+        if (!entity->class_ticks && entity->count < NET_ROW_HISTORY_COUNT &&
+            age_now < NET_ROW_HISTORY_COUNT_TICKS)
+            break;
         forget_oldest(entity, age);
     }
     if (entity->count == entity->capacity && !grow(history, entity)) {

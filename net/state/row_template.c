@@ -13,10 +13,6 @@
 
 enum { VALUE_ALIGN = 16 };
 
-static bool is_number(ecs_field_kind kind) {
-    return kind != ECS_FIELD_BOOL && kind != ECS_FIELD_ENTITY;
-}
-
 static const char too_many_fields[] = "too many replicated fields";
 static const char too_many_components[] = "too many replicated components";
 static const char too_many_varsizes[] = "too many values of any length";
@@ -65,7 +61,8 @@ static const char* add_component(net_row_template* row_template,
     if (component->is_rotation) return add_rotation(row_template, component, type);
     for (uint32_t i = 0; i < type->field_count; i++) {
         const ecs_field* field = &type->fields[i];
-        bool is_override = component->quant.bits > 0 && is_number(field->kind);
+        bool is_override = component->quant.bits > 0 && field->kind != ECS_FIELD_BOOL &&
+                           field->kind != ECS_FIELD_ENTITY;
         const ecs_quant* quant = is_override ? &component->quant : &field->quant;
         proto_quant made;
         if (!proto_quant_make(&made, (proto_kind)field->kind, quant->bits, quant->min, quant->step))

@@ -143,12 +143,9 @@ static bool next_streamed(net_stream_tap* self, net_log_record* record) {
     return false;
 }
 
-static const uint8_t* bytes_of(const net_log_record* record) {
-    return record->body + record->body_bytes - record->size;
-}
-
 static uint32_t copy_record(net_stream_tap* self, const net_log_record* record) {
-    return net_stream_record_write(record->kind, bytes_of(record), record->size, self->memory);
+    return net_stream_record_write(record->kind, record->body + record->body_bytes - record->size,
+                                   record->size, self->memory);
 }
 
 // Open the log and go behind the newest record that was given.

@@ -89,20 +89,16 @@ static void replace(const words* self, const char* text, base_bytes* out) {
     }
 }
 
-// "NAME.c" -> "hop/hop.c"
-static bool make_path(const words* self, const char* file, char* path, size_t bytes) {
-    bool is_named = strncmp(file, "NAME", 4) == 0;
-    return base_text_format(path, bytes, "%s/%s%s", self->name, is_named ? self->name : "",
-                            file + (is_named ? 4 : 0));
-}
-
 static bool write_file(const words* self, const server_skeleton_file* file,
                        const base_reporter* reporter) {
     char path[2 * NAME_BYTES_MAX + 64];
     base_bytes out;
     base_bytes_init(&out, NULL);
     replace(self, file->text, &out);
-    bool is_right = !out.failed && make_path(self, file->name, path, sizeof path);
+    const bool is_named = strncmp(file->name, "NAME", 4) == 0; // "NAME.c" -> "hop/hop.c"
+    bool is_right = base_text_format(path, sizeof path, "%s/%s%s", self->name,
+                                     is_named ? self->name : "", file->name + (is_named ? 4 : 0)) &&
+                    !out.failed;
     int target = is_right ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
                                  file->is_program ? 0755 : 0644)
                           : -1;

@@ -184,11 +184,6 @@ static int open_connection(ctl_connection* self, const char* path, const base_re
     return NET_EXIT_CLEAN;
 }
 
-static void close_connection(ctl_connection* self) {
-    if (self->descriptor >= 0) close(self->descriptor);
-    base_bytes_deinit(&self->answer);
-}
-
 static bool fail_connection(const ctl_connection* self, const char* what) {
     return base_report(self->reporter, NULL, 0, "%s", what);
 }
@@ -255,7 +250,8 @@ static int run_verb(const ctl_config* config, const base_option_list* words,
         code = strcmp(words->values[0], "top") == 0
                    ? ctl_top(&connection, config->is_once)
                    : ask(&connection, line, config->is_json, reporter);
-    close_connection(&connection);
+    if (connection.descriptor >= 0) close(connection.descriptor);
+    base_bytes_deinit(&connection.answer);
     return net_exit_of_results(code, stdout, reporter);
 }
 

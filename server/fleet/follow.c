@@ -34,11 +34,6 @@ static void wake(void* context) {
     (void)context;
 }
 
-// A stream is one by its name: "nats://...", "tls://...".
-static bool is_stream(const char* source) {
-    return strncmp(source, "nats://", 7) == 0 || strncmp(source, "tls://", 6) == 0;
-}
-
 static int open_broker(server_program* self) {
     server_follow* follow = server_follow_of(self);
     const server_nats_config config = {
@@ -87,7 +82,8 @@ static int open_source(server_program* self) {
     server_config* config = &self->config;
     server_follow* follow = server_follow_of(self);
     if (!config->follow) return NET_EXIT_CLEAN;
-    const bool has_broker = is_stream(config->follow);
+    const bool has_broker =
+        strncmp(config->follow, "nats://", 7) == 0 || strncmp(config->follow, "tls://", 6) == 0;
     int code = has_broker ? open_broker(self) : NET_EXIT_CLEAN;
     if (code != NET_EXIT_CLEAN) return code;
     if (!has_broker && config->follow_begin)

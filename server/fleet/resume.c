@@ -104,9 +104,10 @@ static int check_signed(server_program* self) {
         found.first_block);
 }
 
-static void close_log(server_program* self) {
+static int close_log(server_program* self) {
     net_log_reader_destroy(server_log_of(self)->before);
     server_log_of(self)->before = NULL;
+    return NET_EXIT_CLEAN;
 }
 
 // The players of that tick get their places.
@@ -123,9 +124,9 @@ static int expect_players(server_program* self) {
     free(clients);
     resume_of(self)->players = count;
     close_log(self);
-    if (result != NET_OK)
-        base_report(&self->reporter, NULL, 0, "the players: %s", net_result_text(result));
-    return result == NET_OK ? NET_EXIT_CLEAN : NET_EXIT_RUNTIME;
+    if (result == NET_OK) return NET_EXIT_CLEAN;
+    return net_exit_report(NET_EXIT_RUNTIME, &self->reporter, NULL, "the players: %s",
+                           net_result_text(result));
 }
 
 static int print_resumed(server_program* self) {
@@ -223,11 +224,6 @@ static void give_command(const server_program* self, net_sentry_config* config) 
     config->go_on_bytes = to.is_cut ? 0 : to.bytes;
 }
 
-static int close_all(server_program* self) {
-    close_log(self);
-    return NET_EXIT_CLEAN;
-}
-
 const server_part server_part_resume = {
     .name = "resume",
     .state_bytes = sizeof(server_resume),
@@ -236,6 +232,6 @@ const server_part server_part_resume = {
            [SERVER_LISTENING] = check_signed,
            [SERVER_OPENED] = expect_players,
            [SERVER_READY] = print_resumed,
-           [SERVER_CLOSE] = close_all},
+           [SERVER_CLOSE] = close_log},
     .sentry = give_command,
 };

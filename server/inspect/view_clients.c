@@ -23,10 +23,6 @@ static double loss_out(const net_live_peer* peer) {
     return ratio(peer->lost, peer->lost + peer->acked);
 }
 
-static double loss_in(const net_live_peer* peer) {
-    return ratio(peer->peer.inputs_missing, peer->peer.inputs_missing + peer->peer.inputs_received);
-}
-
 // @return how many; json NULL: they are counted only.
 static uint32_t put_warnings(base_bytes* json, const server_subject* subject,
                              const net_live_peer* peer, bool may_see) {
@@ -69,7 +65,9 @@ static void put_summary(base_bytes* json, const net_live_peer* peer, bool may_se
     view_f64(json, "rtt_ms", peer->peer.rtt_ms);
     view_f64(json, "jitter_ms", peer->jitter_ms);
     view_f64(json, "loss_out_ratio", loss_out(peer));
-    view_f64(json, "loss_in_ratio", loss_in(peer));
+    view_f64(
+        json, "loss_in_ratio",
+        ratio(peer->peer.inputs_missing, peer->peer.inputs_missing + peer->peer.inputs_received));
     view_f64(json, "sent_bytes_s", peer->used_bytes_s);
     view_f64(json, "rate_bytes_s", peer->rate_bytes_s);
     view_f64(json, "rate_max_bytes_s", peer->rate_max_bytes_s);

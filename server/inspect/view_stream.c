@@ -22,15 +22,6 @@ enum {
 
 // ---- events ----
 
-static void begin_event(base_bytes* json, const server_subject* subject,
-                        const server_request* request, const char* name) {
-    base_json_put(json, "id: %" PRIu64 "\nevent: %s\ndata: ", view_tick_of(subject, request), name);
-}
-
-static void end_event(base_bytes* json) {
-    base_json_put(json, "\n\n");
-}
-
 // Only where the lines end now: who lacks some asks for them by "log", and loses none.
 static void put_newest_line(base_bytes* json, const server_subject* subject) {
     uint64_t first, end;
@@ -43,14 +34,14 @@ static void put_newest_line(base_bytes* json, const server_subject* subject) {
 static void put_event(server_subject* subject, const server_request* request, const char* name,
                       server_answer* answer) {
     base_bytes* json = answer->json;
-    begin_event(json, subject, request, name);
+    base_json_put(json, "id: %" PRIu64 "\nevent: %s\ndata: ", view_tick_of(subject, request), name);
     if (strcmp(name, "status") == 0)
         view_put_status(json, subject, request, true);
     else if (strcmp(name, "clients") == 0)
         view_put_clients(json, subject, request, 0, EVENT_CLIENTS_MAX);
     else
         put_newest_line(json, subject);
-    end_event(json);
+    base_json_put(json, "\n\n");
 }
 
 static void run_events(server_subject* subject, const server_request* request,

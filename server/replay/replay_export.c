@@ -53,13 +53,6 @@ static bool is_other_game(const exporting* made) {
            made->exported.rows == 0;
 }
 
-// Up to where a log is damaged, or another game differs, the file is right.
-static void drop_useless(const exporting* made) {
-    const char* output = made->self->output;
-    if (output && made->result != NET_OK && made->result != NET_ERR_DAMAGED)
-        net_host_drop_file(output);
-}
-
 static bool write_out(exporting* made) {
     server_replay* self = made->self;
     if (!made->module && has_values(made))
@@ -69,7 +62,8 @@ static bool write_out(exporting* made) {
                     self->module ? "the game here is another one" : "its game is not here");
     if (!self->output) return write_lines(made, stdout);
     const bool is_written = net_host_write_file(self->output, write_lines, made, &self->reporter);
-    drop_useless(made);
+    // Up to where a log is damaged, or another game differs, the file is right.
+    if (made->result != NET_OK && made->result != NET_ERR_DAMAGED) net_host_drop_file(self->output);
     return is_written;
 }
 
