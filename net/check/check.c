@@ -152,136 +152,26 @@ static const char* names_of(const net_action* action, bool is_pad) {
     return is_pad ? action->pads : action->keys;
 }
 
-// What SDL, which a server lacks, calls keys and inputs of game controllers (test_controls.c
-// compares).
-static const char* const key_names[] = {"Enter",
-                                        "Esc",
-                                        "Comma",
-                                        "Bar",
-                                        "Return",
-                                        "Escape",
-                                        "Backspace",
-                                        "Tab",
-                                        "Space",
-                                        "CapsLock",
-                                        "PrintScreen",
-                                        "ScrollLock",
-                                        "Pause",
-                                        "Insert",
-                                        "Home",
-                                        "PageUp",
-                                        "Delete",
-                                        "End",
-                                        "PageDown",
-                                        "Right",
-                                        "Left",
-                                        "Down",
-                                        "Up",
-                                        "Numlock",
-                                        "Application",
-                                        "Power",
-                                        "Execute",
-                                        "Help",
-                                        "Menu",
-                                        "Select",
-                                        "Stop",
-                                        "Again",
-                                        "Undo",
-                                        "Cut",
-                                        "Copy",
-                                        "Paste",
-                                        "Find",
-                                        "Mute",
-                                        "VolumeUp",
-                                        "VolumeDown",
-                                        "AltErase",
-                                        "SysReq",
-                                        "Cancel",
-                                        "Clear",
-                                        "Prior",
-                                        "Separator",
-                                        "Out",
-                                        "Oper",
-                                        "Clear / Again",
-                                        "CrSel",
-                                        "ExSel",
-                                        "ThousandsSeparator",
-                                        "DecimalSeparator",
-                                        "CurrencyUnit",
-                                        "CurrencySubUnit",
-                                        "Left Ctrl",
-                                        "Left Shift",
-                                        "Left Alt",
-                                        "Left GUI",
-                                        "Right Ctrl",
-                                        "Right Shift",
-                                        "Right Alt",
-                                        "Right GUI",
-                                        "ModeSwitch",
-                                        "AudioNext",
-                                        "AudioPrev",
-                                        "AudioStop",
-                                        "AudioPlay",
-                                        "AudioMute",
-                                        "MediaSelect",
-                                        "WWW",
-                                        "Mail",
-                                        "Calculator",
-                                        "Computer",
-                                        "AC Search",
-                                        "AC Home",
-                                        "AC Back",
-                                        "AC Forward",
-                                        "AC Stop",
-                                        "AC Refresh",
-                                        "AC Bookmarks",
-                                        "BrightnessDown",
-                                        "BrightnessUp",
-                                        "DisplaySwitch",
-                                        "KBDIllumToggle",
-                                        "KBDIllumDown",
-                                        "KBDIllumUp",
-                                        "Eject",
-                                        "Sleep",
-                                        "App1",
-                                        "App2",
-                                        "AudioRewind",
-                                        "AudioFastForward",
-                                        "SoftLeft",
-                                        "SoftRight",
-                                        "Call",
-                                        "EndCall"};
-static const char* const pad_names[] = {"A",
-                                        "B",
-                                        "X",
-                                        "Y",
-                                        "Back",
-                                        "Guide",
-                                        "Start",
-                                        "LeftStick",
-                                        "RightStick",
-                                        "LeftShoulder",
-                                        "RightShoulder",
-                                        "DPUp",
-                                        "DPDown",
-                                        "DPLeft",
-                                        "DPRight",
-                                        "Misc1",
-                                        "Paddle1",
-                                        "Paddle2",
-                                        "Paddle3",
-                                        "Paddle4",
-                                        "Touchpad",
-                                        "LeftTrigger",
-                                        "RightTrigger",
-                                        "LeftX-",
-                                        "LeftX+",
-                                        "LeftY-",
-                                        "LeftY+",
-                                        "RightX-",
-                                        "RightX+",
-                                        "RightY-",
-                                        "RightY+"};
+// What SDL, which a server lacks, calls keys and inputs of game controllers, one name after the
+// other (test_controls.c compares).
+static const char key_names[] =
+    "Enter\0Esc\0Comma\0Bar\0Return\0Escape\0Backspace\0Tab\0Space\0CapsLock\0PrintScreen\0"
+    "ScrollLock\0Pause\0Insert\0Home\0PageUp\0Delete\0End\0PageDown\0Right\0Left\0Down\0"
+    "Up\0Numlock\0Application\0Power\0Execute\0Help\0Menu\0Select\0Stop\0Again\0Undo\0Cut\0"
+    "Copy\0Paste\0Find\0Mute\0VolumeUp\0VolumeDown\0AltErase\0SysReq\0Cancel\0Clear\0"
+    "Prior\0Separator\0Out\0Oper\0Clear / Again\0CrSel\0ExSel\0ThousandsSeparator\0"
+    "DecimalSeparator\0CurrencyUnit\0CurrencySubUnit\0Left Ctrl\0Left Shift\0Left Alt\0"
+    "Left GUI\0Right Ctrl\0Right Shift\0Right Alt\0Right GUI\0ModeSwitch\0AudioNext\0"
+    "AudioPrev\0AudioStop\0AudioPlay\0AudioMute\0MediaSelect\0WWW\0Mail\0Calculator\0"
+    "Computer\0AC Search\0AC Home\0AC Back\0AC Forward\0AC Stop\0AC Refresh\0AC Bookmarks\0"
+    "BrightnessDown\0BrightnessUp\0DisplaySwitch\0KBDIllumToggle\0KBDIllumDown\0"
+    "KBDIllumUp\0Eject\0Sleep\0App1\0App2\0AudioRewind\0AudioFastForward\0SoftLeft\0"
+    "SoftRight\0Call\0EndCall\0";
+static const char pad_names[] =
+    "A\0B\0X\0Y\0Back\0Guide\0Start\0LeftStick\0RightStick\0LeftShoulder\0RightShoulder\0"
+    "DPUp\0DPDown\0DPLeft\0DPRight\0Misc1\0Paddle1\0Paddle2\0Paddle3\0Paddle4\0Touchpad\0"
+    "LeftTrigger\0RightTrigger\0LeftX-\0LeftX+\0LeftY-\0LeftY+\0RightX-\0RightX+\0RightY-\0"
+    "RightY+\0";
 
 // A character, a key of the number block, F1 and so on.
 static bool is_of_many(const char* name) {
@@ -292,19 +182,18 @@ static bool is_of_many(const char* name) {
 }
 
 // Is it one of these names? Else they are offered as the nearest.
-static bool is_among(const char* const* names, uint32_t count, const char* name,
-                     base_nearest* nearest) {
-    for (uint32_t i = 0; i < count; i++) {
-        if (strcasecmp(names[i], name) == 0) return true;
-        base_nearest_offer(nearest, names[i]);
+static bool is_among(const char* names, const char* name, base_nearest* nearest) {
+    for (; *names; names += strlen(names) + 1) {
+        if (strcasecmp(names, name) == 0) return true;
+        base_nearest_offer(nearest, names);
     }
     return false;
 }
 
 bool net_check_is_input(bool is_pad, const char* name, base_nearest* nearest) {
     *nearest = base_nearest_begin(name);
-    return is_pad ? is_among(pad_names, BASE_COUNT(pad_names), name, nearest)
-                  : is_of_many(name) || is_among(key_names, BASE_COUNT(key_names), name, nearest);
+    return is_pad ? is_among(pad_names, name, nearest)
+                  : is_of_many(name) || is_among(key_names, name, nearest);
 }
 
 static void check_names_of(net_checker* self, uint32_t action, bool is_pad) {
