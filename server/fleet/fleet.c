@@ -44,7 +44,7 @@ static int open_agones(server_program* self) {
     const bool is_on =
         config->agones == SERVER_AGONES_ON ||
         (config->agones == SERVER_AGONES_AUTO && getenv(SERVER_AGONES_PORT_VARIABLE));
-    uint16_t port;
+    uint16_t port = 0;
     server_rest rest;
     fleet->is_allocated = false;
     fleet->standby_at[0] = '\0';
