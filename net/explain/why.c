@@ -421,9 +421,7 @@ static net_held held_by_session(const net_server* server, const net_session* ses
     if (out->newest_packet_tick == out->tick)
         return net_rate_left(&of->rate) > NET_FURTHER_BYTES_MIN ? NET_HELD_BUDGET : NET_HELD_RATE;
     if (of->summary.is_deaf) return NET_HELD_DEAF;
-    if (server->is_hurried ||
-        out->tick % server->send_divisor != session->client % server->send_divisor)
-        return NET_HELD_TURN;
+    if (!net_server_is_turn(server, session->client)) return NET_HELD_TURN;
     return NET_HELD_RATE;
 }
 

@@ -42,6 +42,7 @@
 #define STATE_FRAME_BYTES 6u ///< tag and length of StatePacket.state; input_loss
 #define HEADER_BITS_MAX ((STATE_ENVELOPE_BYTES_MAX - STATE_FRAME_BYTES) * 8u)
 #define DEAF_MS_EARLY 2000u    // who acknowledges nothing for so long gets a packet now and then
+#define HELD_TICKS 2u          // that the transport holds
 #define DELAY_US_MAX 60000000u ///< a longer delay is sent as this one
 
 // ---- one packet
@@ -206,10 +207,12 @@ static bool send_packet(net_server_lane* lane, net_session* session) {
 
 // ---- which sessions get packets
 
-static bool is_turn(const net_server* server, const net_session_out* out) {
-    const uint32_t divisor = server->send_divisor;
+bool net_server_is_turn(const net_server* server, uint32_t client) {
+    // Rows of packets that are held have older bases and are longer: so half as many go.
+    uint32_t divisor = server->send_divisor;
+    if (server->held_ticks >= HELD_TICKS && divisor < 2) divisor = 2;
     if (server->out.is_settling) return true;
-    return !server->out.is_hurried && server->out.tick % divisor == out->summary.client % divisor;
+    return !server->out.is_hurried && server->out.tick % divisor == client % divisor;
 }
 
 static bool has_everything(const net_session_out* out, ecs_tick tick) {
@@ -288,7 +291,7 @@ static void send_to(net_server_lane* lane, net_session* session) {
                    answer_us(server, out));
     bool must_wait =
         out->summary.is_deaf && out->packet_count > 0 && out->silent_count + 1 < server->deaf_ticks;
-    if (must_wait || !is_turn(server, out) || !is_due(server, out)) {
+    if (must_wait || !net_server_is_turn(server, out->summary.client) || !is_due(server, out)) {
         out->silent_count++;
         return;
     }

@@ -195,6 +195,7 @@ struct net_server {
     uint32_t deaf_ticks;      ///< a client that acknowledges nothing gets a packet once in so many
     uint32_t send_divisor;
     bool is_hurried;        ///< out.is_hurried of the ticks that follow
+    uint64_t held_ticks;    ///< whose packets the transport holds
     uint16_t seq_first;     ///< of state packets to each client: 0; tests begin near the wrap
     net_session** sessions; ///< session_count pointers; a session is made on first use
     uint32_t session_count;
@@ -432,10 +433,12 @@ static inline bool net_server_is_still(const net_server* server) {
 }
 /// In a tick that does not begin: say why again, when it is time.
 void net_server_say_still(net_server* server);
+/// Does the client get a packet in this tick, when there is something for it?
+bool net_server_is_turn(const net_server* server, uint32_t client);
 /// What is sent from now on is of this tick; 0: of none.
 static inline void net_server_hold(net_server* server, ecs_tick tick) {
     net_transport* transport = server->config.transport;
-    if (transport->ops->hold) transport->ops->hold(transport, tick);
+    server->held_ticks = transport->ops->hold ? transport->ops->hold(transport, tick) : 0;
 }
 
 /// The net half of a tick, and its beginning and end on the caller's thread.

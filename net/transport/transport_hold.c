@@ -152,8 +152,11 @@ static void hold_flush_lane(net_transport* transport, uint32_t lane) {
     self->other->ops->flush_lane(self->other, lane);
 }
 
-static void hold_tick(net_transport* transport, uint64_t tick) {
-    hold_of(transport)->tick = tick;
+static uint64_t hold_tick(net_transport* transport, uint64_t tick) {
+    hold* self = hold_of(transport);
+    const uint64_t released = atomic_load_explicit(&self->released, memory_order_acquire);
+    self->tick = tick;
+    return tick > released ? tick - released : 0;
 }
 
 static void hold_service(net_transport* transport, uint64_t now_us) {

@@ -142,7 +142,8 @@ typedef struct net_transport_ops {
     void (*ask)(net_transport* transport, const net_address* others, uint32_t count);
     /// What is sent from now on is about this tick; 0: of none, it goes out at once, past what
     /// waits. NULL: nothing ever waits (net_transport_hold_create). While no lane is used.
-    void (*hold)(net_transport* transport, uint64_t tick);
+    /// @return how many ticks wait for their release, this one included.
+    uint64_t (*hold)(net_transport* transport, uint64_t tick);
 } net_transport_ops;
 
 /// Providers embed this as their first member, zeroed apart from what they set.

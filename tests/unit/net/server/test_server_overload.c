@@ -137,6 +137,38 @@ CASE(a_server_that_runs_late_makes_no_more_traffic) {
     }
 }
 
+static net_transport* the_hold;
+
+static net_transport* hold_wrap(net_transport* transport) {
+    assert_ok(net_transport_hold_create(NULL, transport, &the_hold));
+    return the_hold;
+}
+
+// A broker takes each tick 17 to 270 ms later, and clients get it then.
+CASE(packets_that_are_held_make_no_more_traffic) {
+    uint64_t usual = 0;
+    for (uint32_t held = 0; held <= 16; held += held ? held : 1) {
+        table at;
+        table_config config = crowded_match();
+        config.wrap = hold_wrap;
+        config.steps = 0;
+        table_open(&at, config);
+        uint64_t before = 0;
+        for (uint32_t i = 0; i < (WARM_S + LONG_S) * TICKS_PER_SECOND; i++) {
+            const ecs_tick tick = net_match_tick(at.match) + 1;
+            if (i == WARM_S * TICKS_PER_SECOND) before = table_counters(&at)->state_bytes;
+            net_transport_hold_release(the_hold, tick > held ? tick - held : 0);
+            table_step(&at);
+        }
+        const uint64_t sent = table_counters(&at)->state_bytes - before;
+        if (held == 0) usual = sent;
+        assert_true(sent * 10 <= usual * 12);
+        table_plays(&at);
+        table_close(&at);
+        the_hold->ops->destroy(the_hold);
+    }
+}
+
 CASE(a_match_that_ends_under_overload_says_goodbye_to_all_that_are_there) {
     table at;
     table_open(&at, late_match(WARM_S * TICKS_PER_SECOND));
