@@ -24,12 +24,10 @@
 
 enum {
     EPOCH_PACKETS = 6, // acknowledged packets until the next epoch; fewer for the first ones
-    EPOCHS_EARLY = 16, // that learn all they can: training takes as long as coding
+    EPOCHS_EARLY = 24, // that learn all they can: training takes as long as coding
     EPOCH_SAMPLES_EARLY = 2560,
-    // Statistics that have learned change slowly: the bytes are the same.
-    EPOCH_PACKETS_LATE = 12,
-    EPOCH_SAMPLES_LATE = 640,
-    THIRD_MIN = 5, // ticks from a third row to the second one
+    EPOCH_SAMPLES_LATE = 320, // what has learned changes slowly: the bytes are the same
+    THIRD_MIN = 5,            // ticks from a third row to the second one
     // The client keeps the newest NET_ROW_HISTORY_MAX rows of an entity.
     THIRD_AGE_MAX = NET_ROW_HISTORY_MAX - 1,
 };
@@ -260,9 +258,7 @@ static void advance(net_solo_sender* sender, net_repl_state* repl) {
     if (!sender->is_confirmed || sender->is_stopped) return;
     uint32_t packets;
     net_solo_epoch next = gather(sender, repl, &packets);
-    uint32_t wanted = sender->epoch < EPOCH_PACKETS  ? sender->epoch + 1
-                      : sender->epoch < EPOCHS_EARLY ? EPOCH_PACKETS
-                                                     : EPOCH_PACKETS_LATE;
+    uint32_t wanted = sender->epoch < EPOCH_PACKETS ? sender->epoch + 1 : EPOCH_PACKETS;
     if (packets < wanted || next.count == 0) return;
     net_solo_train(&sender->packets, &next, &sender->model);
     sender->definition = next;
