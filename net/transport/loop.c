@@ -54,7 +54,7 @@ void net_loop_deinit(net_loop* loop) {
     loop->signals = -1;
 }
 
-static int wait(struct pollfd* polled, uint32_t count, uint64_t until_us) {
+static int poll_until(struct pollfd* polled, uint32_t count, uint64_t until_us) {
     uint64_t now_us = net_loop_now_us();
     uint64_t wait_us = until_us > now_us ? until_us - now_us : 0;
     struct timespec wait = {.tv_sec = (time_t)(wait_us / 1000000u),
@@ -72,9 +72,9 @@ bool net_loop_wait(net_loop* loop, uint64_t until_us) {
     // An interrupted wait is as good as a finished one: the caller looks at the clock anyway.
     int ready = 0;
     if (loop->rest_us != 0)
-        ready = wait(polled, 1, until_us < loop->rest_us ? until_us : loop->rest_us);
+        ready = poll_until(polled, 1, until_us < loop->rest_us ? until_us : loop->rest_us);
     loop->rest_us = 0;
-    if (ready == 0) ready = wait(polled, loop->socket_count + 1, until_us);
+    if (ready == 0) ready = poll_until(polled, loop->socket_count + 1, until_us);
     if (ready <= 0) return false;
     bool is_asked_to_end = false;
     struct signalfd_siginfo info;
