@@ -324,6 +324,7 @@ void net_interest_mark_begin(net_interest_scratch* scratch) {
 static void gather_near(const net_interest* interest, net_interest_scratch* scratch,
                         const net_interest_client* client, net_interest_look look) {
     const net_interest_grid* grid = &interest->entities;
+    const net_interest_block* const blocks = grid->blocks;
     const net_interest_traits* const traits = interest->traits;
     const float radius2 = look.radius * look.radius;
     const float hole2 = look.hole > 0.0f ? look.hole * look.hole : -1.0f;
@@ -336,15 +337,17 @@ static void gather_near(const net_interest* interest, net_interest_scratch* scra
         uint32_t b = *place;
         if (end == UINT32_MAX && !net_interest_cells_next(&cells, &bucket)) end = n + BUCKETS_AHEAD;
         *place = end == UINT32_MAX ? grid->buckets[bucket].first : 0;
-        __builtin_prefetch(&grid->blocks[*place]);
-        for (; b; b = grid->blocks[b].next)
-            for (uint32_t i = 0; i < grid->blocks[b].count; i++) {
-                const net_interest_near* near = &grid->blocks[b].nears[i];
+        __builtin_prefetch(&blocks[*place]);
+        for (const net_interest_block* block; b; b = block->next) {
+            block = &blocks[b];
+            const net_interest_near *near = block->nears, *last = near + block->count;
+            for (; near < last; near++) {
                 const float distance2 = net_interest_distance2(near->at, eye);
                 if (distance2 <= radius2 && distance2 > hole2 &&
                     traits[near->thing].stamp > look.since)
                     net_interest_include(scratch, near->thing);
             }
+        }
     }
 }
 

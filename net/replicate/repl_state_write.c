@@ -157,14 +157,15 @@ static void add_aged(collector* c, uint32_t w, uint64_t slots, uint32_t urgency,
 static void split_word(collector* c, uint32_t w, uint64_t left, const uint64_t* phases) {
     const net_repl_state* repl = c->repl;
     uint32_t backs = backs_of(c), urgency;
+    const bool are_alike = find_alike(repl, w, left, &urgency) == left;
     for (uint32_t back = 1; back <= backs && left; back++) {
         uint64_t of = left & net_repl_carried(repl, back)[w];
         if (!of) continue;
         uint32_t age = packet_age(c, back);
         if (age == 0) break;
         left &= ~of;
-        for (uint64_t alike; of; of &= ~alike) {
-            alike = find_alike(repl, w, of, &urgency);
+        for (uint64_t alike = of; of; of &= ~alike) {
+            if (!are_alike) alike = find_alike(repl, w, of, &urgency);
             add_aged(c, w, alike, urgency, age, phases);
         }
     }
@@ -175,7 +176,7 @@ static void split_word(collector* c, uint32_t w, uint64_t left, const uint64_t* 
             add_candidate(c, w, slot, overdue_level(wait));
             continue;
         }
-        (void)find_alike(repl, w, left, &urgency);
+        if (!are_alike) (void)find_alike(repl, w, left, &urgency);
         add_aged(c, w, slot, urgency, wait + 1, phases);
     }
 }
