@@ -168,49 +168,40 @@ static const net_encoded_row_place* find_place(const net_encoded_rows* encoded_r
 }
 
 static bool put_place(net_encoded_rows* encoded_rows, const net_encoded_row_key* key,
-                      const net_encoded_row* encoded) {
+                      uint64_t cell) {
     const base_allocator* allocator = encoded_rows->allocator;
     const uint32_t at = encoded_rows->place_count;
     if (!base_table_reserve(&encoded_rows->table, allocator, at + 1) ||
         !BASE_ARRAY_RESERVE(allocator, encoded_rows->places, encoded_rows->place_capacity, at + 1))
         return false;
     const net_encoded_row_place place = {net_encoded_row_key_low(key), net_encoded_row_trio(key),
-                                         *encoded};
+                                         cell};
     base_table_add(&encoded_rows->table, base_hash64_mix(place.low, place.high), at);
     encoded_rows->places[encoded_rows->place_count++] = place;
     return true;
 }
 
-// *encoded from a cell of a home. @return false when that has no row.
-static bool take_entry(const net_encoded_rows* encoded_rows, uint32_t home, uint32_t cell,
-                       net_encoded_row* encoded) {
-    if (encoded_rows->homes[home].stamp != encoded_rows->stamp) return false;
-    uint64_t word = encoded_rows->homes[home].cells[cell];
-    if (word == 0) return false;
-    encoded->bits = (uint16_t)net_encoded_cell_bits(word);
-    encoded->code =
-        encoded->bits <= NET_ENCODED_ROW_INLINE_BITS ? net_encoded_cell_code(word) : (uint32_t)word;
-    return true;
-}
-
 // Find a row. `wanted`: CELL_NONE when no kind of rows has its number.
 static bool find_entry(net_encoded_rows* encoded_rows, const net_encoded_row_key* key,
-                       uint32_t wanted, net_encoded_row* encoded) {
+                       uint32_t wanted, uint64_t* cell) {
     BASE_ASSERT(key->index < encoded_rows->home_count);
     const net_encoded_row_kind* kind =
         wanted != CELL_NONE ? net_encoded_rows_kind(encoded_rows, wanted) : NULL;
-    if (kind && kind->cell != NET_ENCODED_ROW_CELL_NONE)
-        return take_entry(encoded_rows, key->index, kind->cell, encoded);
+    if (kind && kind->cell != NET_ENCODED_ROW_CELL_NONE) {
+        const net_encoded_row_home* home = &encoded_rows->homes[key->index];
+        *cell = home->stamp == encoded_rows->stamp ? home->cells[kind->cell] : 0;
+        return *cell != 0;
+    }
     const net_encoded_row_place* place =
         encoded_rows->place_count > 0 ? find_place(encoded_rows, key) : NULL;
-    if (place) *encoded = place->encoded;
+    if (place) *cell = place->cell;
     return place != NULL;
 }
 
 // Keep an encoded row for those that ask later.
 static net_encoded_row_result put_entry(net_encoded_rows* encoded_rows,
                                         const net_encoded_row_key* key, uint32_t wanted,
-                                        const net_encoded_row* encoded) {
+                                        uint64_t cell) {
     if (encoded_rows->is_solo) return NET_ENCODED_ROW_OK;
     if (wanted == NET_ENCODED_ROW_UNUSUAL) wanted = cell_key(encoded_rows, key);
     if (wanted != CELL_NONE) {
@@ -218,11 +209,11 @@ static net_encoded_row_result put_entry(net_encoded_rows* encoded_rows,
             net_encoded_rows_begin_home(encoded_rows, key->index);
         const net_encoded_row_kind* kind = net_encoded_rows_kind(encoded_rows, wanted);
         if (kind && kind->cell != NET_ENCODED_ROW_CELL_NONE) {
-            net_encoded_rows_put_cell(encoded_rows, key->index, kind->cell, encoded);
+            encoded_rows->homes[key->index].cells[kind->cell] = cell;
             return NET_ENCODED_ROW_OK;
         }
     }
-    return put_place(encoded_rows, key, encoded) ? NET_ENCODED_ROW_OK : NET_ENCODED_ROW_NO_MEMORY;
+    return put_place(encoded_rows, key, cell) ? NET_ENCODED_ROW_OK : NET_ENCODED_ROW_NO_MEMORY;
 }
 
 // Making encoded rows: the rows that a key names, and their bits.
@@ -297,67 +288,60 @@ net_encoded_row_result net_encoded_rows_sources(net_encoded_rows* encoded_rows,
                      base);
 }
 
-static inline uint64_t load_code(const uint8_t* data, uint32_t bits) {
-    uint64_t word = base_load_le64(data);
-    return bits < 64 ? word & ((UINT64_C(1) << bits) - 1) : word;
-}
-
-// Keep the bits of a row, which are at or after the end of the arena.
-static inline void keep(net_encoded_rows* encoded_rows, const uint8_t* code, uint32_t bits,
-                        net_encoded_row* encoded) {
+// Keep the bits of a row, which are at or after the end of the arena. @return its cell.
+static inline uint64_t keep(net_encoded_rows* encoded_rows, const uint8_t* code, uint32_t bits) {
     BASE_ASSERT(bits <= NET_ROW_BYTES_MAX * 8);
-    encoded->bits = (uint16_t)bits;
-    encoded_rows->made++;
-    if (bits <= NET_ENCODED_ROW_INLINE_BITS) {
-        encoded->code = load_code(code, bits);
-        return;
-    }
-    const uint32_t bytes = (bits + 63) / 64 * ARENA_ALIGN;
-    encoded->code = encoded_rows->arena_size;
-    memmove(encoded_rows->arena + encoded_rows->arena_size, code, bytes);
+    if (bits <= NET_ENCODED_ROW_INLINE_BITS)
+        return net_encoded_cell_code(base_load_le64(code)) | (uint64_t)bits
+                                                                 << NET_ENCODED_ROW_INLINE_BITS;
+    const uint32_t bytes = (bits + 63) / 64 * ARENA_ALIGN, at = encoded_rows->arena_size;
+    memmove(encoded_rows->arena + at, code, bytes);
     encoded_rows->arena_size += bytes;
+    return at | (uint64_t)bits << 32 |
+           (uint64_t)NET_ENCODED_ROW_LONG << NET_ENCODED_ROW_INLINE_BITS;
 }
 
 // The same for rows of one template, PROTO_ROW_JOBS_MAX at most.
 // @return false when memory ran out.
 static bool encode_many(net_encoded_rows* encoded_rows, const net_row_template* row_template,
-                        const proto_row_job* jobs, uint32_t count, net_encoded_row* encoded) {
+                        const proto_row_job* jobs, uint32_t count, uint64_t* cells) {
     if (!reserve(encoded_rows, count)) return false;
     const uint8_t* code = encoded_rows->arena + encoded_rows->arena_size;
     uint32_t bits[PROTO_ROW_JOBS_MAX];
     proto_row_encode_many(&row_template->layout, jobs, count,
                           encoded_rows->arena + encoded_rows->arena_size, bits);
     for (uint32_t i = 0; i < count; i++) {
-        keep(encoded_rows, code, bits[i], &encoded[i]);
+        cells[i] = keep(encoded_rows, code, bits[i]);
         code += (bits[i] + 63) / 64 * ARENA_ALIGN;
     }
+    encoded_rows->made += count;
     return true;
 }
 
 static net_encoded_row_result encode_found(net_encoded_rows* encoded_rows,
                                            const net_row_template* row_template,
                                            const uint32_t* row, const proto_packed_base* base,
-                                           net_encoded_row* encoded) {
+                                           uint64_t* cell) {
     // Rows of one kind are asked for one after another.
     proto_row_times* times = &encoded_rows->times;
     const uint32_t ticks2 = base->base2 ? base->ticks2 : 1;
     if (times->ticks != base->ticks || times->ticks2 != ticks2)
         *times = proto_row_times_make(base->ticks, ticks2);
     const proto_row_job job = {row, base->base, base->base2, times};
-    return encode_many(encoded_rows, row_template, &job, 1, encoded) ? NET_ENCODED_ROW_OK
-                                                                     : NET_ENCODED_ROW_NO_MEMORY;
+    return encode_many(encoded_rows, row_template, &job, 1, cell) ? NET_ENCODED_ROW_OK
+                                                                  : NET_ENCODED_ROW_NO_MEMORY;
 }
 
-// Encode the row of a key. *encoded is in no home afterwards.
+// Encode the row of a key. *cell is in no home afterwards.
 static net_encoded_row_result encode(net_encoded_rows* encoded_rows, const net_encoded_row_key* key,
-                                     net_encoded_row* encoded) {
+                                     uint64_t* cell) {
     const net_history_entity* entity = net_history_find(encoded_rows->history, key->index);
     BASE_ASSERT(entity);
     const uint32_t* row;
     proto_packed_base base;
     net_encoded_row_result result = find_rows(encoded_rows, key, entity, &row, &base);
     if (result != NET_ENCODED_ROW_OK) return result;
-    return encode_found(encoded_rows, entity->row_template, row, &base, encoded);
+    return encode_found(encoded_rows, entity->row_template, row, &base, cell);
 }
 
 // Wishes of one template whose rows are found.
@@ -370,12 +354,12 @@ typedef struct wish_batch {
 } wish_batch;
 
 static void encode_batch(net_encoded_rows* encoded_rows, wish_batch* batch) {
-    net_encoded_row encoded[PROTO_ROW_JOBS_MAX];
+    uint64_t cells[PROTO_ROW_JOBS_MAX];
     const bool ok = batch->count == 0 || encode_many(encoded_rows, batch->row_template, batch->jobs,
-                                                     batch->count, encoded);
+                                                     batch->count, cells);
     for (uint32_t i = 0; i < batch->count; i++) {
         batch->wishes[i]->result = ok ? NET_ENCODED_ROW_OK : NET_ENCODED_ROW_NO_MEMORY;
-        if (ok) batch->wishes[i]->encoded = encoded[i];
+        if (ok) batch->wishes[i]->cell = cells[i];
     }
     batch->count = batch->times_count = 0;
 }
@@ -417,7 +401,7 @@ static void encode_wishes(net_encoded_rows* encoded_rows, net_encoded_row_wish* 
         if (is_masked(encoded_rows, row) || is_masked(encoded_rows, base.base) ||
             is_masked(encoded_rows, base.base2)) {
             wish->result =
-                encode_found(encoded_rows, entity->row_template, row, &base, &wish->encoded);
+                encode_found(encoded_rows, entity->row_template, row, &base, &wish->cell);
             continue;
         }
         if (batch.count == PROTO_ROW_JOBS_MAX || batch.row_template != entity->row_template)
@@ -430,9 +414,9 @@ static void encode_wishes(net_encoded_rows* encoded_rows, net_encoded_row_wish* 
 
 // The same for a key that net_encoded_rows_find_wanted has just not found.
 static net_encoded_row_result make(net_encoded_rows* encoded_rows, const net_encoded_row_key* key,
-                                   uint32_t wanted, net_encoded_row* encoded) {
-    net_encoded_row_result result = encode(encoded_rows, key, encoded);
-    return result == NET_ENCODED_ROW_OK ? put_entry(encoded_rows, key, wanted, encoded) : result;
+                                   uint32_t wanted, uint64_t* cell) {
+    net_encoded_row_result result = encode(encoded_rows, key, cell);
+    return result == NET_ENCODED_ROW_OK ? put_entry(encoded_rows, key, wanted, *cell) : result;
 }
 
 void net_encoded_rows_make_many(net_encoded_rows* encoded_rows, net_encoded_row_wish* wishes,
@@ -441,29 +425,28 @@ void net_encoded_rows_make_many(net_encoded_rows* encoded_rows, net_encoded_row_
     for (uint32_t i = 0; i < count; i++) {
         net_encoded_row_wish* wish = &wishes[i];
         if (wish->result == NET_ENCODED_ROW_OK)
-            wish->result = put_entry(encoded_rows, &wish->key, wish->wanted, &wish->encoded);
+            wish->result = put_entry(encoded_rows, &wish->key, wish->wanted, wish->cell);
     }
 }
 
 bool net_encoded_rows_find_wanted(net_encoded_rows* encoded_rows, uint32_t wanted,
-                                  const net_encoded_row_key* key, net_encoded_row* encoded) {
+                                  const net_encoded_row_key* key, uint64_t* cell) {
     if (encoded_rows->is_solo) return false;
     if (wanted == NET_ENCODED_ROW_UNUSUAL) wanted = cell_key(encoded_rows, key);
-    bool is_found = find_entry(encoded_rows, key, wanted, encoded);
+    bool is_found = find_entry(encoded_rows, key, wanted, cell);
     encoded_rows->shared += is_found;
     return is_found;
 }
 
 net_encoded_row_result net_encoded_rows_get(net_encoded_rows* encoded_rows,
-                                            const net_encoded_row_key* key,
-                                            net_encoded_row* encoded) {
+                                            const net_encoded_row_key* key, uint64_t* cell) {
     uint32_t wanted = encoded_rows->is_solo ? CELL_NONE : cell_key(encoded_rows, key);
-    if (net_encoded_rows_find_wanted(encoded_rows, wanted, key, encoded)) return NET_ENCODED_ROW_OK;
+    if (net_encoded_rows_find_wanted(encoded_rows, wanted, key, cell)) return NET_ENCODED_ROW_OK;
     if (wanted != CELL_NONE) {
         net_encoded_row_kind* kind = net_encoded_rows_kind(encoded_rows, wanted);
         if (kind) kind->count++;
     }
-    return make(encoded_rows, key, wanted, encoded);
+    return make(encoded_rows, key, wanted, cell);
 }
 
 // Encoding ahead: rows that most clients are going to ask for, entity by entity.
@@ -547,10 +530,10 @@ typedef struct usual_rows {
     uint32_t age_max; ///< of a second base
 } usual_rows;
 
-// Find the rows of the entity that are encoded. @return how many they are; `cells` gets where
-// they go.
+// Find the rows of the entity that are encoded. @return how many they are; `places` gets the cells
+// that they go to.
 static uint32_t find_jobs(const net_history_entity* entity, ecs_tick now, const usual_rows* usual,
-                          proto_row_job* jobs, uint32_t* cells) {
+                          proto_row_job* jobs, uint32_t* places) {
     const uint32_t* row = net_history_newest(entity);
     // Ticks of rows rise: when the oldest one is as many rows as ticks behind, so are all.
     const bool is_dense =
@@ -565,7 +548,7 @@ static uint32_t find_jobs(const net_history_entity* entity, ecs_tick now, const 
         const uint32_t* base2 =
             is_dense ? net_history_back(entity, age2) : net_history_recent(entity, now, age2);
         if (!base || !base2) continue;
-        cells[count] = usual->cells[i];
+        places[count] = usual->cells[i];
         jobs[count++] = (proto_row_job){row, base, base2, &usual->times[i]};
     }
     return count;
@@ -575,14 +558,14 @@ static bool encode_entity(net_encoded_rows* encoded_rows, uint32_t index, const 
     const net_history_entity* entity = net_history_find(encoded_rows->history, index);
     if (!entity || index >= encoded_rows->home_count) return true;
     proto_row_job jobs[NET_ENCODED_ROW_USUAL];
-    uint32_t cells[NET_ENCODED_ROW_USUAL];
-    net_encoded_row encoded[NET_ENCODED_ROW_USUAL];
-    uint32_t count = find_jobs(entity, encoded_rows->tick, usual, jobs, cells);
+    uint32_t places[NET_ENCODED_ROW_USUAL];
+    uint64_t cells[NET_ENCODED_ROW_USUAL];
+    uint32_t count = find_jobs(entity, encoded_rows->tick, usual, jobs, places);
     if (count == 0) return true;
-    if (!encode_many(encoded_rows, entity->row_template, jobs, count, encoded)) return false;
+    if (!encode_many(encoded_rows, entity->row_template, jobs, count, cells)) return false;
     net_encoded_rows_begin_home(encoded_rows, index);
     for (uint32_t i = 0; i < count; i++)
-        net_encoded_rows_put_cell(encoded_rows, index, cells[i], &encoded[i]);
+        encoded_rows->homes[index].cells[places[i]] = cells[i];
     return true;
 }
 

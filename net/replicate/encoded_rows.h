@@ -33,11 +33,6 @@ typedef struct net_encoded_row_key {
     uint16_t classes, base_classes, base2_classes;
 } net_encoded_row_key;
 
-typedef struct net_encoded_row {
-    uint64_t code; ///< its bits; of more than NET_ENCODED_ROW_INLINE_BITS the place in the arena
-    uint16_t bits;
-} net_encoded_row;
-
 /// The usual encoded rows of an entity, found without a search: a kind of rows has the same cell in
 /// all homes.
 typedef struct net_encoded_row_home {
@@ -56,7 +51,7 @@ typedef struct net_encoded_row_kind {
 /// An encoded row in the table: the unusual ones.
 typedef struct net_encoded_row_place {
     uint64_t low, high; ///< the key
-    net_encoded_row encoded;
+    uint64_t cell;
 } net_encoded_row_place;
 
 /// Rows of one kind, and how often they were asked for in a tick.
@@ -67,12 +62,6 @@ typedef struct net_encoded_row_asked {
     uint8_t age, d;
 } net_encoded_row_asked;
 
-static inline uint64_t net_encoded_row_cell(const net_encoded_row* encoded) {
-    if (encoded->bits <= NET_ENCODED_ROW_INLINE_BITS)
-        return encoded->code | (uint64_t)encoded->bits << NET_ENCODED_ROW_INLINE_BITS;
-    return encoded->code | (uint64_t)encoded->bits << 32 |
-           (uint64_t)NET_ENCODED_ROW_LONG << NET_ENCODED_ROW_INLINE_BITS;
-}
 /// Bits of the row of a cell.
 static inline uint32_t net_encoded_cell_bits(uint64_t cell) {
     uint32_t bits = (uint32_t)(cell >> NET_ENCODED_ROW_INLINE_BITS);
@@ -146,16 +135,15 @@ void net_encoded_rows_ask(net_encoded_rows* encoded_rows, const net_encoded_row_
                           uint32_t wanted, uint32_t count);
 /// The kind of rows with this number; NULL when too many are known. It is valid within the tick.
 net_encoded_row_kind* net_encoded_rows_kind(net_encoded_rows* encoded_rows, uint32_t wanted);
-/// Get the encoded row of a key. *encoded stays valid within the tick.
+/// Get the cell of the encoded row of a key. It stays valid within the tick.
 net_encoded_row_result net_encoded_rows_get(net_encoded_rows* encoded_rows,
-                                            const net_encoded_row_key* key,
-                                            net_encoded_row* encoded);
+                                            const net_encoded_row_key* key, uint64_t* cell);
 /// A row that is asked for, and what became of it.
 typedef struct net_encoded_row_wish {
     net_encoded_row_key key;
     uint32_t wanted; ///< net_encoded_rows_wanted
     uint32_t slot;   ///< the caller's
-    net_encoded_row encoded;
+    uint64_t cell;
     net_encoded_row_result result;
 } net_encoded_row_wish;
 /// Make the encoded rows of keys that all differ and that are not there yet: rows of one template
@@ -190,7 +178,7 @@ static inline uint32_t net_encoded_rows_wanted(const net_encoded_rows* encoded_r
 /// Get an encoded row that was made before; `wanted` is that of the key.
 /// @return false when there is none.
 bool net_encoded_rows_find_wanted(net_encoded_rows* encoded_rows, uint32_t wanted,
-                                  const net_encoded_row_key* key, net_encoded_row* encoded);
+                                  const net_encoded_row_key* key, uint64_t* cell);
 /// Private to replicate: what the encoded_rows files share.
 
 static inline void net_encoded_rows_begin_home(const net_encoded_rows* encoded_rows,
@@ -198,9 +186,4 @@ static inline void net_encoded_rows_begin_home(const net_encoded_rows* encoded_r
     net_encoded_row_home* begun = &encoded_rows->homes[home];
     begun->stamp = encoded_rows->stamp;
     memset(begun->cells, 0, sizeof begun->cells);
-}
-/// Put a row into a cell of a begun home.
-static inline void net_encoded_rows_put_cell(const net_encoded_rows* encoded_rows, uint32_t home,
-                                             uint32_t cell, const net_encoded_row* encoded) {
-    encoded_rows->homes[home].cells[cell] = net_encoded_row_cell(encoded);
 }

@@ -70,10 +70,9 @@ typedef struct row_finder {
 } row_finder;
 
 // The row of a slot in the snapshot.
-static void take_row(composer* c, uint32_t slot, const net_encoded_row* encoded) {
-    net_snapshot_writer* writer = c->writer;
-    writer->cells[slot] = net_encoded_row_cell(encoded);
-    writer->encoded_bits += encoded->bits;
+static void take_row(composer* c, uint32_t slot, uint64_t cell) {
+    c->writer->cells[slot] = cell;
+    c->writer->encoded_bits += net_encoded_cell_bits(cell);
 }
 
 // The history has forgotten a base: the slot goes to those without a second base, or without any.
@@ -106,7 +105,7 @@ static bool make_missing(row_finder* f) {
         const net_encoded_row_wish* missing = &f->missing[i];
         if (missing->result == NET_ENCODED_ROW_NO_MEMORY) return false;
         if (missing->result == NET_ENCODED_ROW_OK)
-            take_row(f->c, missing->slot, &missing->encoded);
+            take_row(f->c, missing->slot, missing->cell);
         else
             move_slot(f, missing->slot, missing->result == NET_ENCODED_ROW_NO_BASE2);
     }
@@ -143,7 +142,7 @@ static BASE_NOINLINE bool find_others(row_finder* f, row_kind* kind, uint32_t w,
     bool has_looked = has_cell(kind);
     for (; slots; slots &= slots - 1) {
         uint32_t slot = w * 64 + base_bit_lowest(slots);
-        net_encoded_row encoded;
+        uint64_t cell;
         if (repl->classes[slot] != kind->is_for) {
             begin_kind(f, kind, repl->classes[slot]);
             has_looked = false;
@@ -151,8 +150,8 @@ static BASE_NOINLINE bool find_others(row_finder* f, row_kind* kind, uint32_t w,
         kind->key.index = ecs_entity_index(repl->handles[slot]);
         kind->count++;
         if (!has_looked &&
-            net_encoded_rows_find_wanted(f->c->encoded_rows, kind->wanted, &kind->key, &encoded)) {
-            take_row(f->c, slot, &encoded);
+            net_encoded_rows_find_wanted(f->c->encoded_rows, kind->wanted, &kind->key, &cell)) {
+            take_row(f->c, slot, cell);
             continue;
         }
         net_encoded_row_wish* wish = &f->missing[f->missing_count++];
@@ -551,14 +550,14 @@ static bool add_single(composer* c, uint32_t slot, uint32_t age) {
                                .is_settled = age > NET_BASE_AGE_MAX,
                                .classes = c->repl->classes[slot]};
     if (age) key.base_classes = net_repl_state_classes_at(c->repl, slot, c->now - age);
-    net_encoded_row row;
-    net_encoded_row_result result = net_encoded_rows_get(c->encoded_rows, &key, &row);
+    uint64_t cell;
+    net_encoded_row_result result = net_encoded_rows_get(c->encoded_rows, &key, &cell);
     if (result == NET_ENCODED_ROW_NO_MEMORY) return false;
     if (result != NET_ENCODED_ROW_OK) {
         net_set_bit(c->absolute, slot);
         return true;
     }
-    take_row(c, slot, &row);
+    take_row(c, slot, cell);
     net_record_group* run = &writer->runs[writer->run_count - 1];
     if (run->count == 0 || writer->run_words[run->words_end - 1].word != slot >> 6) {
         net_snapshot_writer_put(writer, slot >> 6, 0);
