@@ -285,7 +285,8 @@ static net_result apply_same_incarnation(net_mirror* mirror, const net_mirror_re
 
 // The server never uses an older base than one it used before. But packets that it wrote earlier
 // may still be in flight, and a packet that cannot be read is lost. Measured at 20 % loss and 50 ms
-// jitter: without this slack another 7 % of the packets were refused. Those of a log are never late.
+// jitter: without this slack another 7 % of the packets were refused. Those of a log are never
+// late.
 static void forget_older(const net_mirror* mirror, net_mirror_slot* slot,
                          const net_mirror_record* record) {
     const ecs_tick slack = mirror->rows->world ? NET_SNAPSHOT_BASE_SLACK_TICKS : 0;

@@ -219,8 +219,8 @@ void net_mirror_drop_previous(net_mirror* mirror);
 /// The previous incarnation of a slot when an update of this tick can only belong to it, else NULL.
 const net_mirror_previous* net_mirror_find_previous(const net_mirror_slot* slot, ecs_tick tick);
 
-// Rows as a mirror keeps them: each word in 1, 2, 4 or 8 bytes, by the bits of its field; of a table
-// without a world all in 8.
+// Rows as a mirror keeps them: each word in 1, 2, 4 or 8 bytes, by the bits of its field; of a
+// table without a world all in 8.
 
 #define NET_PACKED_ROW_BYTES_MAX (PROTO_ROW_FIELDS_MAX * 8u)
 #define NET_PACKED_ROW_SLACK 8u ///< bytes after a packed row, of any content
