@@ -122,7 +122,7 @@ static inline net_rewind_state* net_rewind_newest(const net_tick_ring* ring) {
 }
 
 static inline ecs_tick net_rewind_newest_tick(const net_tick_ring* ring) {
-    return net_tick_ring_tick(ring, ring->count - 1u);
+    return ring->newest;
 }
 
 static inline uint8_t* net_rewind_values(net_rewind_state* state) {

@@ -510,6 +510,7 @@ net_result net_log_reader_follow(net_log_reader* reader) {
     if (info->queue_records > 0) return NET_OK;
     net_log_set_follow(&reader->set);
     if (reader->set.bytes == info->file_bytes) return NET_OK;
+    reader->is_walked = false;
     net_log_tail tail = {.order = {.tick = info->last_tick,
                                    .last_end = info->last_tick,
                                    .is_closed = info->is_closed},

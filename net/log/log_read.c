@@ -281,6 +281,7 @@ static bool chain_check(net_log_reader* reader, bool* has_all) {
 net_log_cursor net_log_cursor_begin(const net_log_reader* reader) {
     // A part of a log begins with its first keyframe, and nothing is lost by that.
     return (net_log_cursor){.offset = reader->data_start,
+                            .is_all = true,
                             .bad_from = NOWHERE,
                             .ordinal = 1,
                             .number = 1,
@@ -544,6 +545,7 @@ static bool pass(net_log_reader* reader, net_log_cursor* cursor) {
 static bool enter_queue(net_log_reader* reader, net_log_cursor* cursor) {
     if (cursor->is_in_queue) return false;
     cursor->is_in_queue = true;
+    reader->is_walked |= cursor->is_all;
     if (cursor->bad_from != NOWHERE) end_bad(reader, cursor, reader->good_end, NULL);
     if (cursor->is_lost || cursor->number != reader->tail_number) {
         begin_lost(cursor);
@@ -583,7 +585,7 @@ bool net_log_cursor_next(net_log_reader* reader, net_log_cursor* cursor, net_log
     bytes.offset = cursor->at;
     size_t size;
     const uint8_t* data = net_log_next_span(&bytes, &size);
-    cursor->has_failed = !data || !net_log_record_read(record, data, size);
+    cursor->has_failed = !data || !net_log_record_again(record, data, size);
     cursor->at = bytes.offset;
     return !cursor->has_failed;
 }
@@ -618,7 +620,9 @@ net_result net_log_reader_check(net_log_reader* reader) {
         info->damaged_blocks = info->lost_ticks = 0;
         info->lost_bytes = reader->tail_lost_bytes;
         reader->is_checking = true;
-        while (net_log_cursor_next(reader, &cursor, &record))
+        // A walk through everything that found no damage is not done again.
+        const bool is_known = reader->is_walked && !info->is_damaged;
+        while (!is_known && net_log_cursor_next(reader, &cursor, &record))
             cursor.at = cursor.size; // its block was checked when it was entered
         reader->is_checking = false;
         reader->is_checked = true;

@@ -33,6 +33,7 @@ typedef struct net_log_cursor {
     bool is_lost;        ///< looks for a keyframe
     bool is_part;        ///< looks for the first keyframe
     bool is_in_queue;
+    bool is_all;     ///< it began with the first record
     bool has_failed; ///< the file changed since it was opened
 } net_log_cursor;
 
@@ -133,6 +134,7 @@ struct net_log_reader {
     uint64_t reported[NET_LOG_REPORTED_MAX];
     uint32_t reported_count;
     bool is_checking; // a walk through everything counts all damage, reported or not
+    bool is_walked;   // a walk through everything came to the end
     bool is_checked;  // the counts are final
 };
 

@@ -118,7 +118,8 @@ static bool read_items(net_log_record* record, const proto_pb_field* field) {
     net_log_item item;
     if (field->type != 2) return false;
     record->item_count[field->id]++;
-    return read_item((net_log_item_kind)field->id, field->data, field->size, &item);
+    return record->is_checked ||
+           read_item((net_log_item_kind)field->id, field->data, field->size, &item);
 }
 
 static bool read_begin_field(net_log_record* record, const proto_pb_field* field) {
@@ -213,8 +214,8 @@ static bool read_body(net_log_record* record) {
     return !reader.failed && (record->kind != NET_LOG_KIND_CONTROL || record->verb[0] != 0);
 }
 
-bool net_log_record_read(net_log_record* record, const void* data, size_t size) {
-    *record = (net_log_record){.size = (uint32_t)size};
+static bool read_record(net_log_record* record, const void* data, size_t size, bool is_checked) {
+    *record = (net_log_record){.size = (uint32_t)size, .is_checked = is_checked};
     if (size < 1 || size > NET_LOG_RECORD_BYTES_MAX) return false;
     base_reader reader = base_reader_make(data, size);
     proto_pb_field field;
@@ -227,6 +228,14 @@ bool net_log_record_read(net_log_record* record, const void* data, size_t size) 
     }
     if (reader.failed) return false;
     return record->kind == NET_LOG_KIND_OTHER || read_body(record);
+}
+
+bool net_log_record_read(net_log_record* record, const void* data, size_t size) {
+    return read_record(record, data, size, false);
+}
+
+bool net_log_record_again(net_log_record* record, const void* data, size_t size) {
+    return read_record(record, data, size, true);
 }
 
 bool net_log_item_next(const net_log_record* record, net_log_item_kind kind, size_t* offset,

@@ -53,7 +53,8 @@ typedef struct net_log_item {
 /// A checked record. Pointers borrow from its bytes.
 typedef struct net_log_record {
     net_log_kind kind;
-    uint32_t size; ///< of the packed record
+    uint32_t size;   ///< of the packed record
+    bool is_checked; ///< its items were read before
     ecs_tick tick;
     uint64_t state_hash, world_hash;
     bool has_world_hash;
@@ -88,6 +89,8 @@ bool net_log_is_verb(const char* verb, size_t size);
 /// Check all of a packed record, items included. Total. @return false for bytes that no writer
 /// writes.
 BASE_MUST_USE bool net_log_record_read(net_log_record* record, const void* data, size_t size);
+/// The same for a record that was read before: its items are counted alone.
+BASE_MUST_USE bool net_log_record_again(net_log_record* record, const void* data, size_t size);
 /// Get the next item of one kind; start with *offset 0. @return false at the end.
 bool net_log_item_next(const net_log_record* record, net_log_item_kind kind, size_t* offset,
                        net_log_item* item);
