@@ -511,6 +511,20 @@ CASE(wrong_lengths_and_bombs_are_refused_before_memory_is_taken) {
         net_log_block_header_write(&block, header);
         assert_int_equal(net_log_block_header_read(&again, header), cases[i].is_right);
     }
+    // What is right but for one thing: version, checksum, records, columns of what has none.
+    for (uint32_t fault = 0; fault <= 4; fault++) {
+        block = data_block(1, 1, 1);
+        block.stored_bytes = block.unpacked_bytes = 1;
+        block.flags = NET_LOG_FLAG_COLUMNS;
+        if (fault == 1) block.record_count = 0;
+        if (fault == 2) block.type = NET_LOG_BLOCK_KEYFRAME;
+        net_log_block_header_write(&block, header);
+        if (fault == 3) header[8] = 2;
+        const uint32_t crc = base_crc32c(0, header, sizeof header - 4);
+        memcpy(header + sizeof header - 4, &crc, sizeof crc);
+        if (fault == 4) header[24] = 2; // the ordinal
+        assert_int_equal(net_log_block_header_read(&again, header), fault == 0);
+    }
     // A megabyte of zeros is stored as it is: its ratio is no log's.
     net_log_packer packer;
     uint8_t* target = calloc(1, max);
@@ -523,8 +537,10 @@ CASE(wrong_lengths_and_bombs_are_refused_before_memory_is_taken) {
     assert_true(block.stored_bytes < 1000);
     const uint8_t* stored = packer.stored + NET_LOG_BLOCK_HEADER_BYTES;
     assert_true(net_log_block_unpack(&block, stored, packer.columns, target));
-    block.unpacked_bytes = 100;
-    assert_false(net_log_block_unpack(&block, stored, packer.columns, target));
+    for (uint32_t i = 0; i < 2; i++) {
+        block.unpacked_bytes = i == 0 ? 100 : NET_LOG_FREE_BYTES + 1;
+        assert_false(net_log_block_unpack(&block, stored, packer.columns, target));
+    }
     free(target);
     net_log_packer_deinit(&packer);
 }
@@ -555,7 +571,7 @@ FILES_CASE(what_is_no_log_is_refused_with_a_reason) {
 
 CASE(items_over_a_limit_are_no_records) {
     static const struct {
-        uint8_t data[12];
+        uint8_t data[16];
         uint8_t size;
         bool is_read;
     } rows[] = {
@@ -564,7 +580,16 @@ CASE(items_over_a_limit_are_no_records) {
         {{0x0A, 10, 8, 1, 0x1A, 6, 8, 1, 0x12, 2, 'a', 0}, 12, false}, // a name with a NUL
         {{0x0A, 8, 8, 1, 0x22, 4, 8, 1, 0x10, 65}, 10, false},         // message 65 of 64
         {{0x0A, 8, 8, 1, 0x22, 4, 8, 1, 0x10, 64}, 10, true},
+        {{0x0A, 6, 8, 1, 0x22, 2, 8, 1}, 8, false}, // message 0: none
         {{0x0A, 2, 8, 1, 0x12, 2, 8, 1}, 8, false}, // one record with two kinds
+        // leaves{client 1, reason 2^32}, and the largest one of 32 bits
+        {{0x0A, 12, 8, 1, 0x12, 8, 8, 1, 0x10, 0x80, 0x80, 0x80, 0x80, 0x10}, 14, false},
+        {{0x0A, 12, 8, 1, 0x12, 8, 8, 1, 0x10, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F}, 14, true},
+        {{0x0A, 8, 8, 1, 0x1A, 4, 8, 1, 0x18, 2}, 10, false}, // a bot is 0 or 1
+        {{0x0A, 8, 8, 1, 0x1A, 4, 8, 1, 0x18, 1}, 10, true},
+        {{0x0A, 11, 8, 1, 0x2A, 7, 8, 1, 0x1A, 1, 5, 0x20, 1}, 13, false}, // a repeat with bytes
+        {{0x0A, 11, 8, 1, 0x2A, 7, 8, 1, 0x1A, 1, 5, 0x20, 0}, 13, true},
+        {{0x0A, 8, 8, 1, 0x2A, 4, 8, 1, 0x18, 5}, 10, false}, // a payload that is a number
     };
     net_log_record record;
     for (uint32_t i = 0; i < BASE_COUNT(rows); i++)
@@ -578,6 +603,27 @@ CASE(items_over_a_limit_are_no_records) {
         proto_pb_write_end(&wire, 0, 1);
         assert_int_equal(net_log_record_read(&record, memory, wire.size),
                          size <= NET_INPUT_BYTES_MAX);
+    }
+    for (uint32_t size = NET_PLAYER_NAME_BYTES_MAX - 1; size <= NET_PLAYER_NAME_BYTES_MAX; size++) {
+        uint8_t memory[600], name[NET_PLAYER_NAME_BYTES_MAX];
+        proto_pb_writer wire = {.data = memory, .capacity = sizeof memory};
+        memset(name, 'a', sizeof name);
+        proto_pb_write_number(&wire, 1, 1);
+        proto_pb_write_bytes(&wire, 2, name, size);
+        proto_pb_write_end(&wire, 0, 3);
+        proto_pb_write_end(&wire, 0, 1);
+        assert_int_equal(net_log_record_read(&record, memory, wire.size),
+                         size < NET_PLAYER_NAME_BYTES_MAX);
+    }
+}
+
+CASE(a_state_and_a_close_follow_the_end_of_their_tick) {
+    static const net_log_kind kinds[] = {NET_LOG_KIND_STATE, NET_LOG_KIND_CLOSE};
+    for (uint32_t i = 0; i < 2 * 2 * 3; i++) {
+        net_log_order order = {.tick = 5, .is_in_tick = i / 2 % 2 > 0, .last_end = 4};
+        const net_log_record record = {.kind = kinds[i % 2], .tick = 4 + i / 4};
+        const bool is_right = !order.is_in_tick && record.tick == 5;
+        assert_int_equal(net_log_order_add(&order, &record), is_right);
     }
 }
 
