@@ -225,6 +225,31 @@ static void remove_clients(net_roster* roster, const uint32_t* clients, size_t c
     roster->count = kept;
 }
 
+static bool is_taken(const net_roster* roster, uint32_t place, const char* name, uint32_t hash) {
+    for (uint32_t i = 0; i < roster->count; i++) {
+        const net_roster_player* other = &roster->players[i];
+        if (i != place && other->name_hash == hash && strcmp(other->name, name) == 0) return true;
+    }
+    return false;
+}
+
+static uint32_t hash_of(const char* name) {
+    return (uint32_t)base_hash64(name, strlen(name), 0);
+}
+
+// Two players must not look the same: the later one gets its client number after the name.
+static void give_name(net_roster* roster, uint32_t place, const char* requested) {
+    net_roster_player* player = &roster->players[place];
+    net_control_clean_name(player->name, requested);
+    player->name_hash = hash_of(player->name);
+    if (!is_taken(roster, place, player->name, player->name_hash)) return;
+    char number[16], shortened[NET_PLAYER_NAME_BYTES_MAX];
+    (void)base_text_format(number, sizeof number, "#%u", player->client);
+    (void)base_shown_copy(shortened, sizeof shortened - strlen(number), player->name);
+    (void)base_text_format(player->name, sizeof player->name, "%s%s", shortened, number);
+    player->name_hash = hash_of(player->name);
+}
+
 static net_result add_client(net_roster* roster, const Shoal__Wire__RosterEntry* entry) {
     if (entry->client == 0) return NET_ERR_MALFORMED;
     uint32_t place = find_place(roster, entry->client);
@@ -239,7 +264,7 @@ static net_result add_client(net_roster* roster, const Shoal__Wire__RosterEntry*
     }
     net_roster_player* player = &roster->players[place];
     *player = (net_roster_player){.client = entry->client, .is_bot = entry->is_bot};
-    net_control_clean_name(player->name, entry->name);
+    give_name(roster, place, entry->name);
     return NET_OK;
 }
 

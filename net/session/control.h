@@ -59,7 +59,8 @@ net_name_key net_name_distinguish(char name[NET_PLAYER_NAME_BYTES_MAX], const ne
 
 typedef struct net_roster_player {
     uint32_t client;
-    char name[NET_PLAYER_NAME_BYTES_MAX];
+    uint32_t name_hash;
+    char name[NET_PLAYER_NAME_BYTES_MAX]; ///< unlike that of any other player
     bool is_bot;
     bool is_gone; ///< only while a change is applied
 } net_roster_player;
@@ -73,7 +74,7 @@ typedef struct net_roster {
 void net_roster_init(net_roster* roster, const base_allocator* allocator);
 void net_roster_deinit(net_roster* roster);
 /// Apply a change: remove the players that left, then add those that came. Names are cleaned; a
-/// known player gets the new name. The server sees to it that they differ.
+/// known player gets the new name; a name that another player has gets "#" and the client number.
 /// @return NET_OK; NET_ERR_MALFORMED (client number 0, or more than NET_CLIENTS_MAX players:
 ///         entries before it were applied; count it); NET_ERR_MEMORY (end the session).
 BASE_MUST_USE net_result net_roster_take(net_roster* roster, const Shoal__Wire__Roster* change);
