@@ -50,8 +50,8 @@ uint64_t net_pace_next_us(const net_pace* pace);
 
 /// Inputs of one client, waiting on the server for their tick.
 ///
-/// A client numbers its inputs 1, 2, 3..., one per client tick. Each packet repeats the newest
-/// NET_INPUT_REDUNDANCY, so a lost packet costs nothing. Each server tick uses one input. A client
+/// A client numbers its inputs 1, 2, 3..., one per client tick. Each packet repeats newest ones
+/// that may be lost, so a lost packet costs nothing. Each server tick uses one input. A client
 /// steers its clock by the number that still waits.
 ///
 /// Memory: of the most and the longest inputs that ever waited, up to NET_INPUT_RING.

@@ -123,7 +123,7 @@ BASE_C_BEGIN
 
 // Inputs.
 #define NET_INPUT_BYTES_MAX 256u     ///< one encoded input
-#define NET_INPUT_REDUNDANCY 8u      ///< newest inputs in each packet
+#define NET_INPUT_REDUNDANCY 8u      ///< newest inputs in a packet, at most
 #define NET_INPUT_RING 64u           ///< inputs that wait on the server, per client
 #define NET_INPUT_DEPTH_MAX 12u      ///< when more wait, old ones are skipped: bounds the latency
 #define NET_INPUT_REPEAT_MS_MAX 500u ///< a missing input is replaced by the last one for this time

@@ -229,8 +229,7 @@ typedef struct net_peer_report {
     uint64_t inputs_repeated; ///< ticks that repeated the last input
     uint64_t inputs_malformed;
     double rtt_ms;
-    uint64_t
-        inputs_missing; ///< of inputs_late: never came, in none of NET_INPUT_REDUNDANCY packets
+    uint64_t inputs_missing; ///< of inputs_late: never came, in none of the packets that repeat one
     uint64_t inputs_skipped; ///< of inputs_late: dropped to bound the latency
     uint64_t inputs_settled; ///< came late, but equal to the input that was repeated in its place
 } net_peer_report;
