@@ -442,7 +442,9 @@ static void put_words(base_bytes* json, const net_row_template* row, uint32_t co
         base_json_put(json, "%s{\"kind\":\"%s\",\"bits\":%u,\"exact\":%s,\"max\":\"%" PRIu64 "\"",
                       f > part->field_first ? "," : "", ecs_field_kind_name((uint32_t)quant->kind),
                       quant->bits,
-                      quant->is_elastic ? "\"elastic\"" : quant->is_exact ? "true" : "false",
+                      quant->is_elastic ? "\"elastic\""
+                      : quant->is_exact ? "true"
+                                        : "false",
                       quant->q_max);
         if (!quant->is_exact) {
             base_json_put(json, ",\"min\":");

@@ -124,8 +124,7 @@ static bool hash_varsize_defaults(const net_schema* schema, const ecs_world* wor
 }
 
 static bool hash_template(net_schema* schema, const ecs_world* world,
-                          const net_row_template* row_template, bool has_elastic,
-                          base_hasher* to) {
+                          const net_row_template* row_template, bool has_elastic, base_hasher* to) {
     const ecs_template* source = ecs_template_get(world, row_template->id);
     const proto_layout* layout = &row_template->layout;
     base_hasher_init(to, 0);

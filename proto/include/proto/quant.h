@@ -30,8 +30,8 @@ typedef enum proto_kind {
 /// How the values of one field become words.
 typedef struct proto_quant {
     proto_kind kind;
-    uint8_t bits;   ///< of a word, 1..64
-    bool is_exact;  ///< a word is the value's own bits
+    uint8_t bits;  ///< of a word, 1..64
+    bool is_exact; ///< a word is the value's own bits
     /// It is exact, and the row code chooses for each value how many bits it takes (ROWS.md,
     /// "Elastic fields"). Set by the caller after proto_quant_make.
     bool is_elastic;
