@@ -107,12 +107,16 @@ case_a_client_of_the_page_alone_sees_its_part_of_an_arena_over_a_bad_network() {
 }
 
 # The games round all floats that they replicate. Here the ball's speed and the pads' sizes are what they are.
-case_a_client_of_the_page_alone_sees_elastic_floats() {
+case_a_client_of_the_page_alone_sees_elastic_floats_in_both_codes() {
+    local coder
     copy_games exact
     change exact/breakout.blk '/"pos:/!s/ _min:r=[^;]*; _max:r=[^;]*; _step:r=[^;]*;//'
     export SHOAL_MODULE_PATH=$PWD/exact
-    breakout
-    joins breakout --loss 10 --seed 3
+    for coder in shared solo; do
+        serve server --tune coder=$coder --ticks "$(scaled 600 300)" --min-clients 2 --set brick_hits=1 --log none
+        joins breakout --solo 1 --loss 10 --seed 3
+    done
+    says conformance.out ' solo=[1-9]'
     says breakout.json '"exact":"elastic"'
 }
 
