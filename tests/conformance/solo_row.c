@@ -143,6 +143,7 @@ static void code_bits_of(solo_coder* r, const elastic_field* e, const uint64_t* 
     if (!r->body->is_recorded)
         r->row.row[e->f] =
             element_canonical(e->element, words_add(expected, off, e->element->bits));
+    off = words_apart(r->row.row[e->f], expected, e->element->bits); // it may be canonical now
     count(r, e->f, counted(off));
 }
 
