@@ -6,8 +6,8 @@
 // template repeats, the next 1, 2, 4 .. 1,024 rows after the count get its defaults. And for as
 // many as may follow without any check handles are taken, listed and counted ahead: there are rows,
 // indices that need no new page, room in tracking's lists. A creation is left with a row, a record
-// and the values that differ. Handles go back (ecs_runway_return) before anybody could see them and
-// before an index comes free, so all get the handles that they would get one by one.
+// and the values that differ. Handles go back (ecs_runway_return) before a caller could see them,
+// and before an index comes free: each creation gets the handle that it would get alone.
 // The processor must see that a column goes on: with 64 rows at most create_single_30k takes 1.7
 // times its twin instead of 1.2.
 //

@@ -39,7 +39,7 @@ typedef struct track_cells {
 enum { FLAT_BYTES_MAX = 16 };
 
 // Is a value of the type hashed by the very bytes that it has in memory? But for NaNs of four-byte
-// floats, of which `float_bits` tells: eight bytes of a value each.
+// floats, whose places are in `float_bits`: eight bytes of a value each.
 static bool is_flat(const ecs_type* type, uint64_t* float_bits) {
     if (type->object_size > FLAT_BYTES_MAX) return false;
     uint32_t end = 0;
@@ -112,7 +112,7 @@ static uint32_t track_find_rows(const track_cells* column, uint32_t first, uint3
     return found;
 }
 
-// Bits that tell of a NaN or an infinite float in a flat value.
+// NAN_BITS of them are set where a flat value may hold a NaN or an infinite float.
 static inline __attribute__((always_inline)) uint64_t nan_bits(const track_cells* column,
                                                                size_t size, const uint8_t* value) {
     if (size != 4 && size != 8 && size != 12 && size != 16) return 0; // not flat

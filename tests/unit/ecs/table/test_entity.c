@@ -308,7 +308,7 @@ CASE(a_series_takes_what_dies_meanwhile_in_its_turn) {
     store_close(&singly);
 }
 
-CASE(nobody_sees_a_creation_that_is_only_prepared) {
+CASE(no_caller_sees_a_creation_that_is_only_prepared) {
     enum { COUNT = 100 };
     store series, singly;
     begin_small(&series, COUNT * 2);
@@ -330,7 +330,7 @@ CASE(nobody_sees_a_creation_that_is_only_prepared) {
     assert_int_equal(changes.created[COUNT - 1], made);
     assert_int_equal(ecs_entity_next(series.world, made), ECS_ENTITY_NONE);
     assert_false(ecs_is_alive(series.world, runway->entities[COUNT]));
-    assert_true(runway->left > 0); // nobody gave handles back until here
+    assert_true(runway->left > 0); // no call above gave handles back
     assert_int_equal(ecs_world_hash(series.world), ecs_world_hash(singly.world));
     assert_int_equal(runway->left, 0);
     assert_int_equal(store_create(&series, series.rock), store_create(&singly, singly.rock));
