@@ -107,10 +107,6 @@ static void put_box(client_batch* batch, client_box box, ecs_color top, ecs_colo
     client_batch_quad(batch, points, colors);
 }
 
-void client_batch_box(client_batch* batch, client_box box, ecs_color color) {
-    put_box(batch, box, color, color);
-}
-
 static uint8_t mix(uint8_t from, uint8_t to, int32_t step, int32_t steps) {
     return (uint8_t)(from + (to - from) * step / steps);
 }

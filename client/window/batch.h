@@ -46,8 +46,7 @@ void client_batch_flush(client_batch* batch);
 /// Draw only inside of the rectangle; NULL: everywhere.
 void client_batch_clip(client_batch* batch, const SDL_Rect* clip);
 
-void client_batch_box(client_batch* batch, client_box box, ecs_color color);
-/// A box with a gradient from the top to the bottom.
+/// A box of one colour, or with a gradient from the top to the bottom.
 void client_batch_gradient(client_batch* batch, client_box box, ecs_color top, ecs_color bottom);
 void client_batch_patch(client_batch* batch, client_box box, const client_patch* patch,
                         ecs_color color);

@@ -165,7 +165,7 @@ static void draw_rect(void* context, float x, float y, float width, float height
     if (color.a == 0 || !(width > 0.0f) || !(height > 0.0f)) return;
     client_box box =
         snap_box(place_x(on, x), place_y(on, y), place_x(on, x + width), place_y(on, y + height));
-    if (!is_outside(on, box)) client_batch_box(enter(on), box, color);
+    if (!is_outside(on, box)) client_batch_gradient(enter(on), box, color, color);
 }
 
 static void draw_circle(void* context, float x, float y, float radius, ecs_color color) {
@@ -220,9 +220,9 @@ static void draw_line(void* context, float x0, float y0, float x1, float y1, flo
     if (x0 == x1 || y0 == y1) {
         float thick_x = x0 == x1 ? half : 0.0f, thick_y = x0 == x1 ? 0.0f : half;
         if (x0 == x1 && y0 == y1) return;
-        client_batch_box(enter(on),
-                         snap_box(left - thick_x, top - thick_y, right + thick_x, bottom + thick_y),
-                         color);
+        client_batch_gradient(
+            enter(on), snap_box(left - thick_x, top - thick_y, right + thick_x, bottom + thick_y),
+            color, color);
         return;
     }
     draw_slanted(on, place_x(on, x0), place_y(on, y0), place_x(on, x1), place_y(on, y1), pixels,

@@ -91,10 +91,6 @@ void client_pads_deinit(client_pads* pads) {
     }
 }
 
-const char* client_pads_name(const client_pads* pads, uint32_t pad) {
-    return pad < CLIENT_PADS_MAX && pads->names[pad][0] ? pads->names[pad] : NULL;
-}
-
 static bool find_pad(const client_pads* pads, SDL_JoystickID id, uint32_t* pad) {
     for (*pad = 0; *pad < CLIENT_PADS_MAX; ++*pad)
         if (pads->open[*pad] && pads->ids[*pad] == id) return true;

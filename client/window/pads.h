@@ -26,9 +26,9 @@ typedef enum client_pad_axis {
 
 typedef struct client_pads {
     const base_reporter* reporter;
-    struct _SDL_GameController* open[CLIENT_PADS_MAX]; ///< NULL: no pad has this number
-    int32_t ids[CLIENT_PADS_MAX];                      ///< SDL_JoystickID
-    char names[CLIENT_PADS_MAX][CLIENT_PAD_NAME_BYTES];
+    struct _SDL_GameController* open[CLIENT_PADS_MAX];  ///< NULL: no pad has this number
+    int32_t ids[CLIENT_PADS_MAX];                       ///< SDL_JoystickID
+    char names[CLIENT_PADS_MAX][CLIENT_PAD_NAME_BYTES]; ///< of the pad that has or had the number
 } client_pads;
 
 /// `is_looking`: ask SDL to look for game controllers. Otherwise those that the process has anyway
@@ -38,8 +38,6 @@ void client_pads_deinit(client_pads* pads);
 /// @return false: it is no event of a pad that has a number.
 BASE_MUST_USE bool client_pads_translate(client_pads* pads, const union SDL_Event* from,
                                          client_event* to);
-/// @return the name of the pad that has this number or had it last; NULL: there was none.
-const char* client_pads_name(const client_pads* pads, uint32_t pad);
 
 /// @return the code of a pad's input by its name ("A", "DPLeft", "RightTrigger", "LeftX-"), always
 ///         negative; 0 for an unknown name.

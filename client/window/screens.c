@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#define CUT_BYTES 256u ///< of a text that is cut
 #define SPINNER_DOTS 12u
 #define CARD_WIDTH 520.0f
 #define HELP_WIDTH 460.0f
@@ -33,25 +34,30 @@ static size_t last_character(const char* text) {
     return at;
 }
 
-// Draw text around `x`. Text that is too wide is cut and ends with dots.
+static float width_of(const net_draw* draw, float height, const char* text) {
+    return draw->text_width(draw->context, height, text);
+}
+
+// Copy text; one that is too wide is cut at a whole character and ends with dots. @return its
+// width.
+static float fit_text(const net_draw* draw, float height, const char* text, float width_max,
+                      char cut[CUT_BYTES]) {
+    (void)base_text_copy(cut, CUT_BYTES - sizeof "...", text ? text : "");
+    if (width_of(draw, height, cut) > width_max) {
+        const float room = width_max - width_of(draw, height, "...");
+        while (cut[0] && width_of(draw, height, cut) > room)
+            cut[last_character(cut)] = '\0';
+        memcpy(cut + strlen(cut), "...", sizeof "...");
+    }
+    return width_of(draw, height, cut);
+}
+
+// Draw text around `x`.
 static void put_middle(const net_draw* draw, float x, float y, float height, ecs_color color,
                        const char* text, float width_max) {
-    char cut[256];
-    if (!text || !text[0]) return;
-    (void)base_text_copy(cut, sizeof cut, text);
-    float width = draw->text_width(draw->context, height, cut);
-    bool is_cut = false;
-    while (width > width_max && cut[0]) {
-        cut[last_character(cut)] = '\0';
-        is_cut = true;
-        width = draw->text_width(draw->context, height, cut) +
-                draw->text_width(draw->context, height, "...");
-    }
+    char cut[CUT_BYTES];
+    const float width = fit_text(draw, height, text, width_max, cut);
     put_text(draw, x - width * 0.5f, y, height, color, cut);
-    if (is_cut) {
-        float dots = draw->text_width(draw->context, height, "...");
-        put_text(draw, x + width * 0.5f - dots, y, height, color, "...");
-    }
 }
 
 // Draw text in lines of whole words, at most `lines`.
@@ -64,7 +70,7 @@ static void put_lines(const net_draw* draw, float x, float y, float height, ecs_
         while (text[end]) {
             size_t word = end + 1 + strcspn(text + end + 1, " ");
             if (!base_text_format(line, sizeof line, "%.*s", (int)word, text)) break;
-            if (draw->text_width(draw->context, height, line) > width_max) break;
+            if (width_of(draw, height, line) > width_max) break;
             fits = end = word;
         }
         if (fits == 0) break; // one word is too wide: put_middle cuts it
@@ -163,8 +169,8 @@ void client_screen_ended(const net_draw* draw, float width, float height, bool i
 void client_screen_watching(const net_draw* draw, float width, float height, const char* text,
                             const char* hint) {
     const float gap = hint && hint[0] ? 24.0f : 0.0f;
-    const float text_wide = draw->text_width(draw->context, 15.0f, text);
-    const float hint_wide = gap > 0.0f ? draw->text_width(draw->context, 13.0f, hint) : 0.0f;
+    const float text_wide = width_of(draw, 15.0f, text);
+    const float hint_wide = gap > 0.0f ? width_of(draw, 13.0f, hint) : 0.0f;
     const float wide = text_wide + gap + hint_wide + 28.0f;
     const float x = (width - wide) * 0.5f, y = height - CLIENT_WATCHING_HEIGHT + 5.0f;
     draw->rect(draw->context, 0.0f, height - CLIENT_WATCHING_HEIGHT, width, CLIENT_WATCHING_HEIGHT,
@@ -288,12 +294,10 @@ static legend_entry read_entry(const net_draw* draw, const net_action* action, b
     pick_name(action->keys, false, entry.key, sizeof entry.key);
     if (has_pads) pick_name(action->pads, true, entry.pad, sizeof entry.pad);
     const float gap = 5.0f;
-    if (entry.key[0])
-        entry.key_width = draw->text_width(draw->context, LEGEND_LETTERS, entry.key) + gap;
-    if (entry.pad[0])
-        entry.pad_width = draw->text_width(draw->context, LEGEND_LETTERS, entry.pad) + gap;
-    entry.width = entry.key_width + entry.pad_width +
-                  draw->text_width(draw->context, LEGEND_LETTERS, entry.name) + LEGEND_GAP;
+    if (entry.key[0]) entry.key_width = width_of(draw, LEGEND_LETTERS, entry.key) + gap;
+    if (entry.pad[0]) entry.pad_width = width_of(draw, LEGEND_LETTERS, entry.pad) + gap;
+    entry.width =
+        entry.key_width + entry.pad_width + width_of(draw, LEGEND_LETTERS, entry.name) + LEGEND_GAP;
     return entry;
 }
 
@@ -301,7 +305,7 @@ static legend_entry read_entry(const net_draw* draw, const net_action* action, b
 static uint32_t lay_legend(const net_draw* draw, float width, float top, const net_action* actions,
                            uint32_t action_count, bool has_pads, float part) {
     const char* const more = "F2: all";
-    const float more_width = draw->text_width(draw->context, LEGEND_LETTERS, more);
+    const float more_width = width_of(draw, LEGEND_LETTERS, more);
     float x = LEGEND_EDGE;
     uint32_t row = 0;
     for (uint32_t i = 0; i < action_count; i++) {
@@ -342,7 +346,7 @@ float client_screen_legend(const net_draw* draw, float width, float height,
 void client_screen_notice(const net_draw* draw, float width, float height, const char* text,
                           float part) {
     if (!text || !text[0] || !(part > 0.0f)) return;
-    const float wide = draw->text_width(draw->context, 15.0f, text) + 36.0f;
+    const float wide = width_of(draw, 15.0f, text) + 36.0f;
     const float x = (width - wide) * 0.5f;
     const float y = height - 84.0f - (float)LEGEND_ROWS * LEGEND_ROW;
     draw->rect(draw->context, x, y, wide, 30.0f, fade((ecs_color){14, 19, 38, 225}, part));
@@ -359,7 +363,7 @@ void client_screen_faults(const net_draw* draw, float width, const char* const* 
     for (uint32_t i = 0; i < count; i++) {
         char line[CLIENT_FAULT_BYTES];
         (void)base_text_copy(line, sizeof line, lines[i]);
-        while (line[0] && draw->text_width(draw->context, 13.0f, line) > wide - 36.0f)
+        while (line[0] && width_of(draw, 13.0f, line) > wide - 36.0f)
             line[last_character(line)] = '\0';
         put_text(draw, x + 18.0f, 80.0f + 20.0f * (float)i, 13.0f, white, line);
     }
@@ -367,7 +371,7 @@ void client_screen_faults(const net_draw* draw, float width, const char* const* 
 
 void client_screen_tag(const net_draw* draw, float x, float y, const char* text, float part) {
     if (!(part > 0.0f)) return;
-    const float wide = draw->text_width(draw->context, 13.0f, text) + 16.0f;
+    const float wide = width_of(draw, 13.0f, text) + 16.0f;
     draw->rect(draw->context, x, y, wide, 20.0f, fade((ecs_color){14, 19, 38, 225}, part));
     put_text(draw, x + 8.0f, y + 3.0f, 13.0f, fade(warm, part), text);
 }
@@ -379,12 +383,12 @@ void client_screen_line(const net_draw* draw, float width, float height, const c
     const char* const hint = "Enter: say it     Esc: leave it";
     draw->rect(draw->context, left, y - 4.0f, wide, 52.0f, (ecs_color){10, 14, 30, 235});
     draw->rect(draw->context, left, y - 4.0f, wide, 2.0f, accent);
-    while (*text && draw->text_width(draw->context, 16.0f, text) > wide - 32.0f)
+    while (*text && width_of(draw, 16.0f, text) > wide - 32.0f)
         do
             text++;
         while (((unsigned char)*text & 0xc0) == 0x80);
     put_text(draw, left + 12.0f, y + 6.0f, 16.0f, white, text);
-    const float end = left + 12.0f + draw->text_width(draw->context, 16.0f, text);
+    const float end = left + 12.0f + width_of(draw, 16.0f, text);
     if (time_s - (double)(int64_t)time_s < 0.6)
         draw->rect(draw->context, end + 1.0f, y + 5.0f, 2.0f, 18.0f, accent);
     put_text(draw, left + 12.0f, y + 30.0f, 11.0f, soft, hint);
@@ -440,28 +444,16 @@ uint32_t client_servers_row_at(float width, float height, uint32_t first, uint32
     return first + place;
 }
 
-static float width_of(const net_draw* draw, float height, const char* text) {
-    return draw->text_width(draw->context, height, text);
-}
-
-// Cut at a whole character, with dots.
 static void put_cut(const net_draw* draw, float x, float y, float height, ecs_color color,
                     const char* text, float width_max) {
-    char cut[160];
-    (void)base_text_copy(cut, sizeof cut, text ? text : "");
-    const float dots = width_of(draw, height, "...");
-    if (width_of(draw, height, cut) > width_max) {
-        while (cut[0] && width_of(draw, height, cut) + dots > width_max)
-            cut[last_character(cut)] = '\0';
-        draw->text(draw->context, x + width_of(draw, height, cut), y, height, color, "...");
-    }
-    draw->text(draw->context, x, y, height, color, cut);
+    char cut[CUT_BYTES];
+    (void)fit_text(draw, height, text, width_max, cut);
+    put_text(draw, x, y, height, color, cut);
 }
 
 static void put_right(const net_draw* draw, float right, float y, float height, ecs_color color,
                       const char* text) {
-    if (text)
-        draw->text(draw->context, right - width_of(draw, height, text), y, height, color, text);
+    if (text) put_text(draw, right - width_of(draw, height, text), y, height, color, text);
 }
 
 static void draw_row(const net_draw* draw, const server_table* at, float y,
@@ -487,8 +479,8 @@ static void draw_head(const net_draw* draw, const server_table* at) {
     const float y = at->y + 54.0f;
     draw->rect(draw->context, at->x, at->y, at->width, at->height, (ecs_color){14, 19, 38, 240});
     draw->rect(draw->context, at->x, at->y, at->width, 3.0f, accent);
-    draw->text(draw->context, at->x + INSET, at->y + 18.0f, 24.0f, white, "Servers");
-    draw->text(draw->context, at->game, y, 12.0f, soft, "game");
+    put_text(draw, at->x + INSET, at->y + 18.0f, 24.0f, white, "Servers");
+    put_text(draw, at->game, y, 12.0f, soft, "game");
     put_right(draw, at->players, y, 12.0f, soft, "players");
     put_right(draw, at->ping, y, 12.0f, soft, "ping");
     draw->rect(draw->context, at->x + INSET, at->y + HEAD - 4.0f, at->width - 2 * INSET, 1.0f,

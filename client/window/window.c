@@ -211,8 +211,6 @@ static void see_window_event(client_window* self, const SDL_WindowEvent* event) 
         if (self->is_covered) self->due_us = 0;
         self->is_covered = false;
         break;
-    default:
-        break;
     }
 }
 
@@ -297,7 +295,7 @@ void client_window_type(client_window* self, bool is_typing) {
 }
 
 const char* client_window_pad_name(const client_window* self, uint32_t pad) {
-    return client_pads_name(&self->pads, pad);
+    return pad < CLIENT_PADS_MAX && self->pads.names[pad][0] ? self->pads.names[pad] : NULL;
 }
 
 bool client_window_next_event(client_window* self, client_event* event) {

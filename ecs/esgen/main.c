@@ -52,11 +52,10 @@ static char* read_file(const char* path, size_t* size) {
 
 static void folder_of(const char* path, char* folder, size_t bytes) {
     const char* slash = strrchr(path, '/');
-    if (!slash) {
+    if (!slash)
         (void)base_text_copy(folder, bytes, ".");
-        return;
-    }
-    (void)base_text_format(folder, bytes, "%.*s", (int)(slash - path), path);
+    else
+        (void)base_text_format(folder, bytes, "%.*s", (int)(slash - path), path);
 }
 
 static void read_headers(program* self, const esgen_words* words, const char* path, uint32_t depth);

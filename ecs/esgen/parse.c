@@ -71,12 +71,11 @@ static void read_amount(esgen_unit* unit, esgen_name* name, const esgen_word* op
 // Read the name of a function of the file.
 static void read_function(esgen_unit* unit, esgen_name* name, const esgen_word* open,
                           const esgen_word* close) {
-    if (close - open == 2 && open[1].kind == ESGEN_IDENTIFIER) {
+    if (close - open == 2 && open[1].kind == ESGEN_IDENTIFIER)
         (void)esgen_name_read(unit, name, open + 1, close);
-        return;
-    }
-    esgen_fault(unit, open->line, "%.*s takes the name of one function", (int)open[-1].size,
-                open[-1].text);
+    else
+        esgen_fault(unit, open->line, "%.*s takes the name of one function", (int)open[-1].size,
+                    open[-1].text);
 }
 
 static const struct {

@@ -241,16 +241,15 @@ static const struct {
 
 static void report_type(esgen_unit* unit, const char* owner, const esgen_word* type) {
     const char* better = esgen_sized_type(type);
-    if (better) {
+    if (better)
         esgen_fault(unit, type->line, "%s: the size of %.*s depends on the machine: say %s", owner,
                     (int)type->size, type->text, better);
-        return;
-    }
-    esgen_fault(
-        unit, type->line,
-        "%s: no field can be a %.*s: take bool, a number like int32_t or float, ecs_entity, "
-        "a vector, or register the struct by hand",
-        owner, (int)type->size, type->text);
+    else
+        esgen_fault(
+            unit, type->line,
+            "%s: no field can be a %.*s: take bool, a number like int32_t or float, ecs_entity, "
+            "a vector, or register the struct by hand",
+            owner, (int)type->size, type->text);
 }
 
 // Read one of "x, y[3]": its name, then its dimensions.
@@ -466,11 +465,10 @@ static void add_type(esgen_unit* unit, uint32_t line, const esgen_type* type) {
     for (uint32_t i = 0; i < unit->type_count; i++) {
         if (strcmp(unit->types[i].c_type.text, type->c_type.text) == 0) return;
     }
-    if (unit->type_count == ESGEN_TYPES_MAX) {
+    if (unit->type_count == ESGEN_TYPES_MAX)
         esgen_fault(unit, line, "more than %u C types have names", ESGEN_TYPES_MAX);
-        return;
-    }
-    unit->types[unit->type_count++] = *type;
+    else
+        unit->types[unit->type_count++] = *type;
 }
 
 static const esgen_word* closing_brace(const esgen_word* open, const esgen_word* end) {

@@ -39,11 +39,10 @@ ES_TAG(server)
 ES_QUANTUM(256)
 static void move_soldiers_es(ES_CONTEXT const arena_game* game, ecs_vec2* pos, ecs_vec2* vel,
                              const arena_mind* mind, uint8_t health) {
-    if (health == 0) {
+    if (health == 0)
         *vel = (ecs_vec2){0.0f, 0.0f};
-        return;
-    }
-    arena_map_move(pos, vel, mind->course, game->tick_rate_hz);
+    else
+        arena_map_move(pos, vel, mind->course, game->tick_rate_hz);
 }
 
 // Only the server creates the shots. Both sides count the ammunition.

@@ -101,11 +101,10 @@ void net_check_report_at(net_checker* self, const char* file, uint32_t line, con
 /// Is this the name of a key, or of an input of a game controller? Capitals do not matter.
 /// *nearest: other names, if it is none.
 bool net_check_is_input(bool is_pad, const char* name, base_nearest* nearest);
-/// Every value of the server's world (check_values.c).
-void net_check_values(net_checker* self);
-/// Values that a client's system reads and that differ from the server's, though no system of the
-/// client writes them. `mirror` is as the server's world at the same tick.
-void net_check_hidden_values(net_checker* self, net_match* mirror);
+/// Every value of the server's world (check_values.c). With `mirror`, which is as that world at the
+/// same tick: values that a client's system reads and that differ, though no system of the client
+/// writes them.
+void net_check_values(net_checker* self, net_match* mirror);
 
 /// Run the log of the match again, also from its middle (check_log.c).
 BASE_MUST_USE net_result net_check_log(net_checker* self);

@@ -376,7 +376,7 @@ static net_result open_bot(check_table* table, uint32_t index) {
     inspect(table, bot->mirror);
     inspect(table, net_presenter_match(bot->presenter));
     net_predict* predict = net_presenter_predict(bot->presenter);
-    if (predict) inspect(table, net_predict_match(predict));
+    if (predict) inspect(table, predict->match);
     const net_client_config client = {.allocator = config->allocator,
                                       .match = bot->mirror,
                                       .transport = bot->transport,
@@ -464,7 +464,7 @@ static void compare_worlds(check_table* table) {
     for (uint32_t i = 0; i < table->bot_count; i++) {
         check_bot* bot = &table->bots[i];
         if (net_client_tick_newest(bot->client) != net_match_tick(self->server)) continue;
-        if (!self->game->interest) net_check_hidden_values(self, bot->mirror);
+        if (!self->game->interest) net_check_values(self, bot->mirror);
         check_change change;
         // With rules of interest a client has less.
         if (self->game->interest || !rows_differ(&table->before, bot->mirror, &change)) continue;
@@ -604,7 +604,7 @@ static const ecs_world* world_of(const check_table* table, uint32_t index) {
     case 1:
         return net_match_world(net_presenter_match(bot->presenter));
     default:
-        return predict ? net_match_world(net_predict_match(predict)) : NULL;
+        return predict ? net_match_world(predict->match) : NULL;
     }
 }
 
@@ -665,7 +665,7 @@ static void step_table(check_table* table) {
     if (net_match_tick(self->server) != tick && is_enough(table))
         net_server_stop(table->server, table->now_us);
     if (net_match_tick(self->server) != tick && is_watched(table, self->server))
-        net_check_values(self);
+        net_check_values(self, NULL);
     const bool is_leaving = net_server_get_phase(table->server) >= NET_SERVER_LEAVING;
     if (before == NET_SERVER_SETTLING && is_leaving && !table->is_compared) compare_worlds(table);
     for (uint32_t i = 0; i < table->bot_count; i++)

@@ -127,8 +127,7 @@ static void check_hidden(const place* at, net_match* mirror) {
         ecs_entity_generation(at->entity));
 }
 
-// Of `mirror`: what it may have of the server's world. NULL: all values of that.
-static void check_world(net_checker* self, net_match* mirror) {
+void net_check_values(net_checker* self, net_match* mirror) {
     ecs_world *world = net_match_world(self->server),
               *there = mirror ? net_match_world(mirror) : NULL;
     ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE);
@@ -146,12 +145,4 @@ static void check_world(net_checker* self, net_match* mirror) {
                 check_component(&at);
         }
     }
-}
-
-void net_check_values(net_checker* self) {
-    check_world(self, NULL);
-}
-
-void net_check_hidden_values(net_checker* self, net_match* mirror) {
-    check_world(self, mirror);
 }

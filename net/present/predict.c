@@ -525,9 +525,6 @@ bool net_predict_value(const net_predict* predict, ecs_entity entity, ecs_compon
                                    component, part_at(predict, predict->frame_us), weight, value);
 }
 
-net_match* net_predict_match(net_predict* predict) {
-    return predict->match;
-}
 ecs_tick net_predict_tick(const net_predict* predict) {
     return predict->is_running ? predict->tick : 0;
 }

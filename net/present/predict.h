@@ -62,8 +62,6 @@ bool net_predict_value(const net_predict* predict, ecs_entity entity, ecs_compon
 /// Check ticks, inputs and rows that the prediction keeps (asserts). BASE_VALIDATE builds do it per
 /// packet.
 void net_predict_validate(const net_predict* predict);
-/// @return The match of the prediction world. Borrowed.
-net_match* net_predict_match(net_predict* predict);
 /// @return The newest predicted tick; 0 while nothing is predicted.
 ecs_tick net_predict_tick(const net_predict* predict);
 
@@ -107,7 +105,7 @@ struct net_predict {
     const base_allocator* allocator;
     const net_game_module* game;
     base_reporter reporter;
-    net_match* match;
+    net_match* match; ///< of the prediction world
     net_rows* rows;
     net_match* mirror; ///< NULL before begin
     net_rows* mirror_rows;

@@ -79,7 +79,7 @@ static void add_varsize(net_presenter* presenter, const net_varsize_message* mes
 }
 
 static bool next_evicted(net_presenter* presenter, net_varsize_lost* lost) {
-    return net_scene_next_evicted(presenter->scene, lost);
+    return net_varsize_receiver_next_evicted(presenter->scene->varsize, lost);
 }
 
 static void set_player(net_presenter* presenter, ecs_entity player) {
@@ -95,7 +95,7 @@ static void predict_input(net_presenter* presenter, uint64_t now_us, uint32_t nu
 static void look_at_predicted(net_presenter* presenter, net_player_context* player) {
     BASE_ASSERT(player);
     if (!presenter->predict || net_predict_tick(presenter->predict) == 0) return;
-    net_match* predicted = net_predict_match(presenter->predict);
+    net_match* predicted = presenter->predict->match;
     player->world = net_match_world(predicted);
     player->context = net_match_context(predicted);
 }

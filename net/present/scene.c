@@ -152,11 +152,10 @@ static void add_sample(net_scene* scene, uint32_t index, ecs_tick tick,
         BASE_ARRAY_RESERVE(scene->allocator, scene->slots, scene->slot_capacity, index + 1) &&
         base_bitset_reserve(&scene->active, index + 1) &&
         put_sample(&scene->slots[index].samples, &scene->pool.allocator, tick, sample, row);
-    if (!has_room) {
+    if (!has_room)
         scene->broken = NET_ERR_MEMORY;
-        return;
-    }
-    base_bitset_add(&scene->active, index);
+    else
+        base_bitset_add(&scene->active, index);
 }
 
 static bool is_index(const net_scene* scene, ecs_entity entity) {
@@ -234,10 +233,6 @@ net_result net_scene_varsize(net_scene* scene, const net_varsize_message* messag
     net_result result = net_varsize_receiver_receive(scene->varsize, message);
     if (result == NET_ERR_MEMORY) scene->broken = result;
     return result;
-}
-
-bool net_scene_next_evicted(net_scene* scene, net_varsize_lost* lost) {
-    return net_varsize_receiver_next_evicted(scene->varsize, lost);
 }
 
 void net_scene_touch(net_scene* scene, ecs_entity entity) {

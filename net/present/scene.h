@@ -81,8 +81,6 @@ void net_scene_event(net_scene* scene, const net_event_outbox_entry* event);
 /// Add a variable-size value. It is shown when its entity is, not at a tick of its own.
 /// @return NET_OK; NET_ERR_MALFORMED (no server writes it: drop the session); NET_ERR_MEMORY.
 net_result net_scene_varsize(net_scene* scene, const net_varsize_message* message);
-/// Get a value that did not fit while it waited (net_varsize_receiver_next_evicted).
-bool net_scene_next_evicted(net_scene* scene, net_varsize_lost* lost);
 /// Show the moment `tick` (1200.25: a quarter of the way from 1200 to 1201). An earlier moment than
 /// the shown one counts as the shown one. When many ticks passed, stage "act" runs for the last
 /// NET_CATCH_UP_TICKS_MAX of them.

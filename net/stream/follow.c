@@ -54,7 +54,7 @@ struct net_log_delay {
     origin origins[ORIGINS_MAX];
     uint32_t origin_count;
     bool has_first; // `given` is set
-    bool is_open;   // net_log_delay_open
+    bool is_open;   // the match goes on elsewhere: all that came is given, also of an open tick
     net_log_delay_report report;
 };
 
@@ -209,10 +209,6 @@ static net_log_feed_state give_due(void* context, net_log_record* record) {
     delay->at += sizeof head + head.size;
     if (head.kind == NET_LOG_KIND_END) delay->report.given = head.tick;
     return NET_LOG_FEED_RECORD;
-}
-
-void net_log_delay_open(net_log_delay* delay) {
-    delay->is_open = true;
 }
 
 // ---- a follower ----
@@ -536,7 +532,7 @@ static net_follow_state run_open_tick(net_follow* self, net_server* server, uint
     const net_log_feed* feed = net_log_delay_feed(self->delay);
     const ecs_tick next = net_match_tick(self->match) + 1;
     net_log_record record;
-    net_log_delay_open(self->delay);
+    self->delay->is_open = true;
     while (feed->next(feed->context, &record) == NET_LOG_FEED_RECORD) {
         BASE_ASSERT(record.kind != NET_LOG_KIND_END);
         if (take_record(self, &record) != NET_FOLLOW_RAN) return self->end;

@@ -138,6 +138,3 @@ uint64_t net_log_delay_due_us(const net_log_delay* delay);
 /// CLOSE. Borrowed, with the source's header; its records until the next call or poll.
 const net_log_feed* net_log_delay_feed(net_log_delay* delay);
 net_log_delay_report net_log_delay_get_report(const net_log_delay* delay);
-/// The match goes on elsewhere: from now on the feed gives all that came, at once, also of a tick
-/// whose end did not come.
-void net_log_delay_open(net_log_delay* delay);

@@ -231,7 +231,7 @@ static int ask(ctl_connection* connection, const char* line, bool is_json,
     else if (error.at)
         base_report(reporter, NULL, 0, "%s", ctl_json_text(error, text, sizeof text));
     else
-        ctl_show(object);
+        ctl_show(object, 0);
     return error.at ? NET_EXIT_RUNTIME : NET_EXIT_CLEAN;
 }
 

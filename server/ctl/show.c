@@ -176,8 +176,6 @@ static bool is_short(ctl_value value) {
     return ctl_is_array(value) && !is_container(first);
 }
 
-static void put_object(ctl_value object, int indent);
-
 // `titles`: "columns" of the object that the value is in.
 static void put_member(const char* name, int width, ctl_value value, ctl_value titles, int indent) {
     ctl_value first;
@@ -199,11 +197,11 @@ static void put_member(const char* name, int width, ctl_value value, ctl_value t
         if (ctl_is_array(value) && ctl_is_object(first))
             put_table(value, titles, indent + INDENT);
         else if (ctl_is_object(value))
-            put_object(value, indent + INDENT);
+            ctl_show(value, indent + INDENT);
     }
 }
 
-static void put_object(ctl_value object, int indent) {
+void ctl_show(ctl_value object, int indent) {
     ctl_value key, value;
     const ctl_value titles = ctl_json_find(object, "columns");
     char name[CELL_BYTES];
@@ -214,8 +212,4 @@ static void put_object(ctl_value object, int indent) {
     }
     for (size_t offset = 0; ctl_json_next(object, &offset, &key, &value);)
         put_member(ctl_json_text(key, name, sizeof name), width, value, titles, indent);
-}
-
-void ctl_show(ctl_value object) {
-    put_object(object, 0);
 }

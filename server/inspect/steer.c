@@ -207,11 +207,10 @@ static void run_kick(server_subject* subject, const server_request* request,
     const char* reason = server_request_find(request, "reason");
     uint64_t client = 0;
     if (!server_request_number(request, "client", 1, UINT32_MAX, &client, answer)) return;
-    if (!net_server_kick(subject->server, (uint32_t)client, reason ? reason : "")) {
+    if (!net_server_kick(subject->server, (uint32_t)client, reason ? reason : ""))
         server_answer_error(answer, 404, "there is no client %" PRIu64, client);
-        return;
-    }
-    base_json_put(answer->json, "{\"kicked\":%" PRIu64 "}", client);
+    else
+        base_json_put(answer->json, "{\"kicked\":%" PRIu64 "}", client);
 }
 
 // "3 bad words": the player's number of the token, else the address. Else a line of a file of bans.

@@ -249,7 +249,7 @@ static float x_of(net_match* match, ecs_entity entity) {
 }
 
 static bool shown_x(game* g, float* x) {
-    const breakout_game* context = net_match_context(net_predict_match(g->predict));
+    const breakout_game* context = net_match_context(g->predict->match);
     ecs_vec2 pos = {0};
     if (!net_predict_value(g->predict, player_of(g), context->pos, 1, &pos)) return false;
     *x = pos.x;
@@ -258,8 +258,7 @@ static bool shown_x(game* g, float* x) {
 
 static void look(game* g) {
     ecs_tick tick = net_predict_tick(g->predict);
-    if (tick > 0 && tick < TICKS_MAX)
-        g->predicted_x[tick] = x_of(net_predict_match(g->predict), player_of(g));
+    if (tick > 0 && tick < TICKS_MAX) g->predicted_x[tick] = x_of(g->predict->match, player_of(g));
     for (uint32_t i = 0; i < 4; i++) {
         net_predict_frame(g->predict, g->now_us + i * TICK_US / 4);
         float x;
@@ -462,7 +461,7 @@ GAME_CASE(without_a_living_player_nothing_is_predicted, 3, 3, 0, 7) {
     assert_int_equal(count, 0);
     assert_int_equal(net_predict_tick(g->predict), 0);
     ecs_vec2 pos;
-    const breakout_game* context = net_match_context(net_predict_match(g->predict));
+    const breakout_game* context = net_match_context(g->predict->match);
     assert_false(net_predict_value(g->predict, dead, context->pos, 1, &pos));
     // No entity, an entity that never existed, and the destroyed one again.
     net_predict_player(g->predict, ECS_ENTITY_NONE);
