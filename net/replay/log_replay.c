@@ -487,15 +487,6 @@ typedef struct resumption {
 static net_result check_game(const resumption* self, const net_module* module) {
     const net_log_info* info = net_log_reader_info(self->reader);
     const char* file = self->reader->file;
-    const base_bytes* header = &self->reader->header;
-    const uint64_t code = net_log_header_row_code(header->data, header->size);
-    if (code != 0 && code != NET_LOG_ROW_CODE) {
-        base_report(self->reporter, file, 0,
-                    "its values are in row code %" PRIu64
-                    ", and this build writes %u: go on with build %s",
-                    code, NET_LOG_ROW_CODE, info->build);
-        return NET_ERR_VERSION;
-    }
     // That of another game is said by the replay.
     if (strcmp(info->game, module->game->name) == 0 && info->content_hash != module->content_hash) {
         base_report(self->reporter, file, 0,
@@ -571,6 +562,19 @@ static net_result run_log(const resumption* self, void (*each)(void* context), v
     return result == NET_OK || result == NET_ERR_MEMORY ? result : refuse_log(self, right, result);
 }
 
+// A log goes on in the row code that it has.
+static net_result check_row_code(const resumption* self) {
+    const base_bytes* header = &self->reader->header;
+    const uint64_t code = net_log_header_row_code(header->data, header->size);
+    const uint32_t own = net_log_row_code(net_log_replay_match(self->replay));
+    if (code == 0 || code == own) return NET_OK;
+    base_report(self->reporter, self->reader->file, 0,
+                "its values are in row code %" PRIu64
+                ", and this build writes %u: go on with build %s",
+                code, own, net_log_reader_info(self->reader)->build);
+    return NET_ERR_VERSION;
+}
+
 net_result net_log_resume(net_log_reader* reader, const net_module* module, ecs_tick tick,
                           void (*each)(void* context), void* context, const base_reporter* reporter,
                           net_match** match) {
@@ -580,6 +584,7 @@ net_result net_log_resume(net_log_reader* reader, const net_module* module, ecs_
     net_result result = check_log(&self, module);
     if (result == NET_OK)
         result = net_log_replay_create(reader, module, self.tick, reporter, &self.replay);
+    if (result == NET_OK) result = check_row_code(&self);
     if (result == NET_OK) result = run_log(&self, each, context);
     if (result == NET_OK) {
         char name[NET_SAVE_NAME_BYTES];

@@ -106,6 +106,7 @@ net_result net_rows_create(const base_allocator* allocator, ecs_world* world,
     if (!made) return NET_ERR_MEMORY;
     made->allocator = allocator;
     made->world = world;
+    made->has_elastic = true;
     net_rows_list_classes(made);
     net_rows_list_varsizes(made);
     net_result result = add_loaded(made, reporter);
@@ -163,13 +164,14 @@ static const net_row_template* find_composed(const net_rows* rows, const uint16_
 
 net_result net_rows_create_bare(const base_allocator* allocator,
                                 const net_rows_component* components, uint32_t count,
-                                net_rows** rows) {
+                                bool has_elastic, net_rows** rows) {
     BASE_ASSERT((components || count == 0) && count <= ECS_COMPONENTS_MAX && rows);
     *rows = base_allocate_zero(allocator, sizeof **rows);
     if (!*rows) return NET_ERR_MEMORY;
     (*rows)->allocator = allocator;
     (*rows)->components = components;
     (*rows)->component_count = count;
+    (*rows)->has_elastic = has_elastic;
     for (uint32_t id = 1; id <= count; id++)
         if (components[id].is_replicated && ecs_type_is_varsize(components[id].type))
             net_rows_add_varsize(*rows, (ecs_component_id)id);

@@ -272,6 +272,10 @@ bool net_schema_is(const net_schema* schema, uint64_t hash) {
     return hash == schema->hash || hash == schema->exact_hash;
 }
 
+bool net_schema_has_elastic(const net_schema* schema) {
+    return schema->hash != schema->exact_hash;
+}
+
 bool net_schema_hides(const net_schema* schema) {
     for (uint32_t i = 0; i < schema->rows->number_count; i++) {
         const net_row_template* one = schema->rows->numbers[i];

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "ecs/inspect.h"
+#include "net/socket.h"
 
 #include <time.h>
 
