@@ -215,7 +215,7 @@ static bool receive_state(net_client* client, const Shoal__Wire__StatePacket* pa
         net_client_overrun(client, result);
         return false;
     }
-    if (header->seq % NET_INPUT_LOSS_EVERY == 0) client->input_loss = packet->input_loss;
+    if (packet->input_loss) client->input_loss = packet->input_loss - 1;
     check_probe(client, header);
     show_packet(client, header);
     if (header->has_input && header->input_used > 0) {

@@ -10,7 +10,6 @@
 #include "ecs/debug.h"
 
 #include "base/assert.h"
-#include "base/macros.h"
 
 #include <string.h>
 
@@ -19,6 +18,7 @@
     (NET_INPUT_PACKET_BYTES_MAX + 6u) ///< beside inputs and events, each number at its longest
 #define EVENTS_PER_PACKET_MAX 16u
 #define RESYNC_TRIES_MAX 4u
+#define LOSS_MIN 131u         ///< of 65,536 packets
 #define RESYNC_WAIT_TICKS 16u ///< between two requests for an entity
 
 static bool send_event(void* sender, uint32_t message, const void* payload) {
@@ -144,16 +144,12 @@ static void fill_acks(const net_client* client, net_input_packet* packet) {
 
 // ---- the packet
 
-// In how many packets an input goes: fewer than one in a million is then lost with all of them.
-// Losses begin before they are known, so there are two more than a line without any needs.
+// In how many packets an input goes, while the server may lack it. A line that lost none of the
+// last few hundred packets may begin to: 3. Losses come in bursts, so any loss is answered by all.
 static uint32_t copies(const net_client* client) {
-    static const uint32_t likely[] = {655, 2072, 4135, 6554, 9106}; // of 65,536
-    _Static_assert(3 + BASE_COUNT(likely) == NET_INPUT_REDUNDANCY, "the most");
     const uint32_t up = client->input_loss * 256, down = client->received.loss;
-    uint32_t count = 3;
-    for (uint32_t i = 0; i < BASE_COUNT(likely); i++)
-        count += (up > down ? up : down) > likely[i];
-    return client->server_reads_short ? count : NET_INPUT_REDUNDANCY;
+    const bool is_good = client->server_reads_short && up < LOSS_MIN && down < LOSS_MIN;
+    return is_good ? 3 : NET_INPUT_REDUNDANCY;
 }
 
 // Those that the server may not have; what stays the same takes a bit. Large inputs are repeated

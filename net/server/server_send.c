@@ -34,12 +34,14 @@
 #include <string.h>
 
 #define STATE_ENVELOPE_BYTES_MAX                                                                   \
-    55u ///< of a StatePacket without events and snapshot, at its longest
-#define EVENT_BYTES_EVERY_PACKET 85u ///< beside a snapshot of NET_SNAPSHOT_BYTES_MIN
+    52u ///< of a StatePacket without events and snapshot, at its longest
+#define EVENT_BYTES_EVERY_PACKET 88u ///< beside a snapshot of NET_SNAPSHOT_BYTES_MIN
 #define EVENT_BYTES_OTHER_PACKET 600u
 #define EVENTS_PER_PACKET_MAX 32u
 #define PROBE_EVERY_PACKETS 8u
-#define STATE_FRAME_BYTES 6u ///< tag and length of StatePacket.state; input_loss
+#define STATE_FRAME_BYTES 3u   ///< tag and length of StatePacket.state
+#define LOSS_EVERY_PACKETS 16u ///< have input_loss, when there is room
+#define LOSS_BYTES 3u          ///< at most; not charged to the rate
 #define HEADER_BITS_MAX ((STATE_ENVELOPE_BYTES_MAX - STATE_FRAME_BYTES) * 8u)
 #define DEAF_MS_EARLY 2000u    // who acknowledges nothing for so long gets a packet now and then
 #define HELD_TICKS 2u          // that the transport holds
@@ -160,7 +162,6 @@ static bool send_packet(net_server_lane* lane, net_session* session) {
     packet.events = pointers;
 
     uint16_t seq = net_ack_sender_add(&out->sent, server->out.now_us);
-    if (seq % NET_INPUT_LOSS_EVERY == 0) packet.input_loss = out->summary.input_loss;
     const net_packet_header header = make_header(server, out, seq);
     const net_send_tap* tap = server->config.tap;
     if (tap) tap->begin(lane->server, session, &header);
@@ -184,6 +185,10 @@ static bool send_packet(net_server_lane* lane, net_session* session) {
     if (records == 0) net_packet_header_deny_snapshot(&writer, header_bits);
     packet.state.data = lane->state;
     packet.state.len = proto_bit_writer_bytes(&writer);
+    if (out->packet_count % LOSS_EVERY_PACKETS == 0 &&
+        packet.state.len + event_bytes + STATE_FRAME_BYTES + LOSS_BYTES <= NET_STATE_BYTES_MAX)
+        packet.input_loss = out->summary.input_loss + 1;
+    const uint32_t loss_bytes = !packet.input_loss ? 0 : packet.input_loss < 128 ? 2 : 3;
     size_t size = proto_encode(&packet.base, lane->packet, sizeof lane->packet);
     BASE_ASSERT(size > 0 && size <= NET_STATE_BYTES_MAX); // the budgets above add up
     net_transport* transport = server->config.transport;
@@ -193,7 +198,7 @@ static bool send_packet(net_server_lane* lane, net_session* session) {
         lane->sends_refused++;
     net_session_trace_packet(server, session, server->out.now_us, NET_TRACE_SENT, "state", seq,
                              size);
-    net_rate_take(&out->rate, (uint32_t)size);
+    net_rate_take(&out->rate, (uint32_t)size - loss_bytes);
     if (tap) tap->packet(lane->server, &packet, writer.size_bits, size, session);
     if (out->tick_sent != server->out.tick) {
         out->tick_sent = server->out.tick;

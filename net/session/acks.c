@@ -22,6 +22,7 @@ enum {
     SEQ_HALF = 0x8000,
 };
 #define RTT_US_START 250000.0
+#define LOSS_BEGIN 655u ///< 1 %: a line has to show that it is better
 #define RTTVAR_US_START 125000.0
 
 _Static_assert((NET_PACKETS_IN_FLIGHT_MAX & RING_MASK) == 0, "the ring is indexed by low bits");
@@ -262,6 +263,7 @@ void net_ack_receiver_mark(net_ack_receiver* recv, uint16_t seq, uint64_t now_us
         recv->newest = seq;
         recv->newest_us = now_us;
         recv->span = 1;
+        recv->loss = LOSS_BEGIN;
         return;
     }
     uint16_t ahead = (uint16_t)(seq - recv->newest);

@@ -12,7 +12,6 @@
 #define NET_INPUT_PACKET_RESYNCS_MAX 4u
 /// No packet without its inputs has more bytes.
 #define NET_INPUT_PACKET_BYTES_MAX 48u
-#define NET_INPUT_LOSS_EVERY 16u ///< state packets: one of them has input_loss
 #define NET_INPUT_BASES 64u      ///< packets that are kept: no base is so much older
 #define NET_INPUT_BASE_BYTES 36u ///< a longer input is no base
 
