@@ -148,6 +148,16 @@ _Static_assert(NET_SNAPSHOT_BYTES_MIN + STATE_ENVELOPE_BYTES_MAX + EVENT_BYTES_E
                    NET_STATE_BYTES_MAX,
                "a packet must hold the largest row: shrink the event share");
 
+// @return the bytes that it takes.
+static uint32_t report_loss(const net_session_out* out, Shoal__Wire__StatePacket* packet,
+                            size_t event_bytes) {
+    if (out->packet_count % LOSS_EVERY_PACKETS != 0 ||
+        packet->state.len + event_bytes + STATE_FRAME_BYTES + LOSS_BYTES > NET_STATE_BYTES_MAX)
+        return 0;
+    packet->input_loss = out->summary.input_loss + 1;
+    return packet->input_loss < 128 ? 2 : LOSS_BYTES;
+}
+
 static bool send_packet(net_server_lane* lane, net_session* session) {
     const net_server* server = lane->server;
     net_session_out* out = &session->out;
@@ -185,10 +195,7 @@ static bool send_packet(net_server_lane* lane, net_session* session) {
     if (records == 0) net_packet_header_deny_snapshot(&writer, header_bits);
     packet.state.data = lane->state;
     packet.state.len = proto_bit_writer_bytes(&writer);
-    if (out->packet_count % LOSS_EVERY_PACKETS == 0 &&
-        packet.state.len + event_bytes + STATE_FRAME_BYTES + LOSS_BYTES <= NET_STATE_BYTES_MAX)
-        packet.input_loss = out->summary.input_loss + 1;
-    const uint32_t loss_bytes = !packet.input_loss ? 0 : packet.input_loss < 128 ? 2 : 3;
+    const uint32_t loss_bytes = report_loss(out, &packet, event_bytes);
     size_t size = proto_encode(&packet.base, lane->packet, sizeof lane->packet);
     BASE_ASSERT(size > 0 && size <= NET_STATE_BYTES_MAX); // the budgets above add up
     net_transport* transport = server->config.transport;
