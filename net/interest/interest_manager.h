@@ -6,8 +6,8 @@
 /// the rules name, of entities that spawned or changed, and asks the module's callbacks for the
 /// clients whose turn it is (each client every NET_INTEREST_EVERY_TICKS). net_interest_query and
 /// net_interest_get_observers run on the sending thread and read only these copies.
-/// Memory: about 150 bytes per used index and 15 for each lane, 160 per client, and with a radius
-/// two grids of 256 KB (512 in three dimensions); 8 bytes per callback answer of one step. A steady
+/// Memory: about 180 bytes per used index and 15 for each lane, 160 per client, and with a radius
+/// two grids of 128 KB (256 in three dimensions); 8 bytes per callback answer of one step. A steady
 /// tick allocates nothing.
 /// Cost:   a step looks at what changed and at every fourth client. A query looks at the members
 /// that changed or moved (at all when the client moved), and at the edge of sight for what crossed

@@ -212,17 +212,11 @@ static uint32_t find_free(const net_repl_state* repl, uint32_t first, uint32_t e
     return UINT32_MAX;
 }
 
-// Put the bits of a value into sets that follow each other, for a slot.
-static void set_planes(net_repl_state* repl, uint32_t slot, uint32_t first, uint32_t count,
-                       uint32_t value) {
-    uint64_t* word = &net_set(repl, (net_repl_set)first)[slot >> 6];
-    uint64_t others = ~(UINT64_C(1) << (slot & 63));
-    for (uint32_t i = 0; i < count; i++, word += repl->word_count, value >>= 1)
-        *word = (*word & others) | (uint64_t)(value & 1) << (slot & 63);
-}
-
 static void set_weight(net_repl_state* repl, uint32_t slot, uint32_t weight) {
-    set_planes(repl, slot, NET_SET_WEIGHT, NET_REPL_STATE_WEIGHT_PLANES, net_log2(weight | 1));
+    uint64_t* word = &net_set(repl, NET_SET_WEIGHT)[slot >> 6];
+    uint64_t others = ~(UINT64_C(1) << (slot & 63)), value = net_log2(weight | 1);
+    for (uint32_t i = 0; i < NET_REPL_STATE_WEIGHT_PLANES; i++, word += repl->word_count)
+        *word = (*word & others) | (value >> i & 1) << (slot & 63);
 }
 
 // Take a free slot for an index. @return UINT32_MAX when memory ran out.
@@ -242,7 +236,9 @@ static uint32_t net_repl_state_take_slot(net_repl_state* repl, uint32_t index) {
         return UINT32_MAX;
     }
     net_set_add(repl, NET_SET_USED, slot);
-    set_planes(repl, slot, NET_SET_PHASE, 2 * NET_REPL_STATE_PHASE_PLANES, index);
+    uint32_t phase = index & ((1u << 2 * NET_REPL_STATE_PHASE_PLANES) - 1);
+    for (; phase; phase &= phase - 1) // a free slot is in no set
+        net_set_add(repl, (net_repl_set)(NET_SET_PHASE + base_bit_lowest(phase)), slot);
     if (slot >= repl->slot_end) repl->slot_end = slot + 1;
     repl->slot_cursor = slot + 1;
     return slot;
