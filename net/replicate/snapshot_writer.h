@@ -113,7 +113,7 @@ typedef struct net_snapshot_writer {
     uint32_t run_word_count, run_words_capacity;
     net_run_piece* pieces; ///< of the base that is being handled (repl_state_bases.c)
     uint32_t pieces_capacity;
-    uint64_t* cells; ///< [slot] of the snapshot: net_encoded_row_cell; 0: a destroy
+    uint64_t* cells; ///< [slot] of the snapshot: the cell of its row; 0: a destroy
     uint32_t record_count, cells_capacity;
     uint32_t* slots; ///< of the records, run after run, after net_snapshot_writer_list
     uint32_t slots_capacity;
