@@ -11,7 +11,8 @@
 
 #include <inttypes.h>
 
-// Each look at the sockets costs as much as some datagrams. Those of many clients come all the time.
+// Each look at the sockets costs as much as some datagrams. Those of many clients come all the
+// time.
 enum { CROWD = 32, LOOKS_PER_TICK = 16 };
 
 // Does a tick of the loop run one of the match?

@@ -219,7 +219,8 @@ static bool take_packet(net_enet_transport* owner, const ENetEvent* from,
     return true;
 }
 
-// Has ENet something to do? A datagram of its own came, it has further events, or its times are due.
+// Has ENet something to do? A datagram of its own came, it has further events, or its times are
+// due.
 static bool is_enet_due(net_enet_transport* owner) {
     if (!net_socket_read_ahead(owner->host->socket) && !owner->has_events &&
         owner->now_us - owner->stepped_us < ENET_EVERY_US)
@@ -228,9 +229,9 @@ static bool is_enet_due(net_enet_transport* owner) {
     return true;
 }
 
-// One step of ENet, which walks all peers for it, twice. @return 1 with an event; 0 when there is none,
-// when the service is over, or when a connection was replaced: its DISCONNECTED must come before
-// the CONNECTED of the new one.
+// One step of ENet, which walks all peers for it, twice. @return 1 with an event; 0 when there is
+// none, when the service is over, or when a connection was replaced: its DISCONNECTED must come
+// before the CONNECTED of the new one.
 static int step(net_enet_transport* owner, ENetEvent* event) {
     while (!owner->is_read && owner->lost_count == 0 && !net_enet_budget_is_over(owner)) {
         enet_uint32 before = owner->host->totalReceivedPackets;
