@@ -163,50 +163,22 @@ static const char* const mathematics[] = {
     "tgamma", "trunc", "j0",        "j1",        "jn",      "y0",     "y1",      "yn",
 };
 
-static const char* const chance[] = {
-    "rand",
-    "srand",
-    "rand_r",
-    "random",
-    "srandom",
-    "random_r",
-    "initstate",
-    "setstate",
-    "drand48",
-    "erand48",
-    "lrand48",
-    "nrand48",
-    "mrand48",
-    "jrand48",
-    "seed48",
-    "lcong48",
-    "srand48",
-    "arc4random",
-    "arc4random_uniform",
-    "arc4random_buf",
-    "getrandom",
-    "getentropy",
-};
-static const char* const times[] = {
-    "time",   "clock",    "clock_gettime", "clock_getres",    "gettimeofday", "timespec_get",
-    "ftime",  "times",    "localtime",     "localtime_r",     "gmtime",       "gmtime_r",
-    "mktime", "strftime", "nanosleep",     "clock_nanosleep", "sleep",        "usleep",
-};
-static const char* const outside[] = {
-    "getenv",   "secure_getenv", "setenv",  "putenv",  "getpid", "gethostname",    "uname",
-    "sysconf",  "fopen",         "fopen64", "freopen", "open",   "open64",         "openat",
-    "openat64", "creat",         "socket",  "connect", "popen",  "system",         "fork",
-    "execve",   "execl",         "execv",   "execvp",  "dlopen", "pthread_create", "thrd_create",
-};
-
 static const struct {
-    const char* const* names;
-    uint32_t count;
+    const char* names; // one after the other
     const char* instead;
 } refused[] = {
-    {chance, BASE_COUNT(chance), "chance is ecs_world_rng or ecs_stage_rng"},
-    {times, BASE_COUNT(times), "time is stage->tick and stage->dt"},
-    {outside, BASE_COUNT(outside), "a game has its settings, inputs and components alone"},
+    {"rand\0srand\0rand_r\0random\0srandom\0random_r\0initstate\0setstate\0drand48\0"
+     "erand48\0lrand48\0nrand48\0mrand48\0jrand48\0seed48\0lcong48\0srand48\0arc4random\0"
+     "arc4random_uniform\0arc4random_buf\0getrandom\0getentropy\0",
+     "chance is ecs_world_rng or ecs_stage_rng"},
+    {"time\0clock\0clock_gettime\0clock_getres\0gettimeofday\0timespec_get\0ftime\0times\0"
+     "localtime\0localtime_r\0gmtime\0gmtime_r\0mktime\0strftime\0nanosleep\0"
+     "clock_nanosleep\0sleep\0usleep\0",
+     "time is stage->tick and stage->dt"},
+    {"getenv\0secure_getenv\0setenv\0putenv\0getpid\0gethostname\0uname\0sysconf\0fopen\0"
+     "fopen64\0freopen\0open\0open64\0openat\0openat64\0creat\0socket\0connect\0popen\0"
+     "system\0fork\0execve\0execl\0execv\0execvp\0dlopen\0pthread_create\0thrd_create\0",
+     "a game has its settings, inputs and components alone"},
 };
 
 static bool is_mathematics(const char* name) {
@@ -232,9 +204,8 @@ static void check_import(elf* elf_, const char* name) {
         return;
     }
     for (uint32_t i = 0; i < BASE_COUNT(refused); i++)
-        for (uint32_t k = 0; k < refused[i].count; k++)
-            if (strcmp(name, refused[i].names[k]) == 0)
-                refuse_import(elf_, "", name, refused[i].instead);
+        for (const char* at = refused[i].names; *at; at += strlen(at) + 1)
+            if (strcmp(name, at) == 0) refuse_import(elf_, "", name, refused[i].instead);
 }
 
 // ---- symbol tables ----

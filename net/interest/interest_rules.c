@@ -22,15 +22,13 @@ static ecs_component_id seek(const ecs_world* world, const char* name) {
 }
 
 static void refuse_name(bind_pass* pass, const char* rule, const char* name) {
-    enum { CANDIDATES_MAX = 256 };
-    const char* names[CANDIDATES_MAX];
-    uint32_t count = 0;
-    for (; count < ecs_component_count(pass->world) && count < CANDIDATES_MAX; count++)
-        names[count] = ecs_component_get(pass->world, (ecs_component_id)(count + 1))->name;
-    const char* near = base_text_nearest(name, names, count);
+    char hint[BASE_HINT_BYTES];
+    base_nearest nearest = base_nearest_begin(name);
+    for (uint32_t id = 1; id <= ecs_component_count(pass->world); id++)
+        base_nearest_offer(&nearest, ecs_component_get(pass->world, (ecs_component_id)id)->name);
     pass->faults++;
-    base_report(pass->reporter, NULL, 0, "interest: %s: there is no component '%.80s'%s%s%s", rule,
-                name, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+    base_report(pass->reporter, NULL, 0, "interest: %s: there is no component '%.80s'%s", rule,
+                name, base_nearest_hint(&nearest, hint));
 }
 
 // Changes of an untracked component are not listed.

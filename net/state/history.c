@@ -716,7 +716,7 @@ net_result net_history_step(net_history* history, const ecs_world* world, ecs_ti
     BASE_ASSERT(world);
     BASE_ASSERT(history->step_count == 0 || tick > history->tick);
     bool is_first = history->step_count++ == 0;
-    if (is_first) history->keep_ticks = keep_ticks_at(net_rows_tick_rate(history->rows));
+    if (is_first) history->keep_ticks = keep_ticks_at(history->rows->tick_rate_hz);
     history->tick = tick;
     history->event_count = 0;
     if (!collect(history, world, is_first) || (!is_first && !take_all(history, world)) ||

@@ -222,10 +222,6 @@ void net_rows_set_tick_rate(net_rows* rows, uint32_t tick_rate_hz) {
     }
 }
 
-uint32_t net_rows_tick_rate(const net_rows* rows) {
-    return rows->tick_rate_hz;
-}
-
 void net_rows_destroy(net_rows* rows) {
     if (!rows) return;
     for (uint32_t i = 0; i < rows->template_count; i++)

@@ -96,7 +96,6 @@ void net_rows_destroy(net_rows* rows);
 /// with the same value on both sides (a client learns it from Welcome). Without it rows are encoded
 /// as if no component was the integral of another. Tables that share row templates share the rate.
 void net_rows_set_tick_rate(net_rows* rows, uint32_t tick_rate_hz);
-uint32_t net_rows_tick_rate(const net_rows* rows); ///< 0: not set yet
 /// Bits of a template's wire number; the numbers are positions among the loaded replicated
 /// templates sorted by name.
 uint32_t net_rows_number_bits(const net_rows* rows);
