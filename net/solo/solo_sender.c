@@ -26,7 +26,7 @@ enum {
     EPOCH_PACKETS = 6, // acknowledged packets until the next epoch; fewer for the first ones
     EPOCHS_EARLY = 24, // that learn all they can: training takes as long as coding
     EPOCH_SAMPLES_EARLY = 2560,
-    EPOCH_SAMPLES_LATE = 320, // what has learned changes slowly: the bytes are the same
+    EPOCH_SAMPLES_LATE = 320, // statistics that have learned need no more: the bytes are the same
     THIRD_MIN = 5,            // ticks from a third row to the second one
     // The client keeps the newest NET_ROW_HISTORY_MAX rows of an entity.
     THIRD_AGE_MAX = NET_ROW_HISTORY_MAX - 1,
