@@ -35,8 +35,8 @@ typedef struct row_encoder {
     uint64_t bits;   ///< not stored yet
     uint32_t fill;
     uint8_t* at; ///< where they go
-    int32_t off
-        [PROTO_ROW_PLANNED_MAX]; ///< words less expected words; expected words of elastic components that move
+    /// Words less expected words; of elastic components that move, expected words.
+    int32_t off[PROTO_ROW_PLANNED_MAX];
     row_plan plans[PROTO_ROW_COMPONENTS_MAX]; ///< of linear components and rotations
 } row_encoder;
 

@@ -169,7 +169,7 @@ typedef struct row_elastic_word {
     uint64_t expected; ///< word
 } row_elastic_word;
 
-/// Find the steps of a word on a grid of 2^-grid. @return false: it is between them, too far, or -0.
+/// Find the steps of a word on a grid of 2^-grid. @return false: it is between them, too far, -0.
 bool proto_elastic_steps(const proto_quant* quant, uint64_t word, uint32_t grid, int64_t* steps);
 /// The steps nearest to a word, within the limit.
 int64_t proto_elastic_nearest(const proto_quant* quant, uint64_t word, uint32_t grid);
@@ -177,8 +177,8 @@ int64_t proto_elastic_nearest(const proto_quant* quant, uint64_t word, uint32_t 
 uint64_t proto_elastic_word(const proto_quant* quant, int64_t steps, uint32_t grid);
 /// The grid of a component: the finest that an elastic word of its bases is on.
 uint32_t proto_elastic_grid(const row_elastic* own);
-/// Get the expected words of a component with two bases. @return the steps between the bases, summed
-///         over the fields that have steps; *is_wild: another field moved.
+/// Get the expected words of a component with two bases. @return the steps between the bases,
+///         summed over the fields that have steps; *is_wild: another field moved.
 uint64_t proto_elastic_expect(const row_elastic* own, uint64_t* expected, bool* is_wild);
 row_elastic_word proto_elastic_word_of(const proto_quant* quant, uint32_t grid, uint64_t base,
                                        uint64_t expected);
@@ -448,8 +448,8 @@ static inline uint64_t row_code_number(row_code* code, const uint16_t* codes, in
     return size;
 }
 
-/// Add an elastic word by `codes`, a row of a table of numbers. @return the size of the difference in
-///         steps; ROW_ELASTIC_NO_SIZE: it has none.
+/// Add an elastic word by `codes`, a row of a table of numbers. @return the size of the difference
+///         in steps; ROW_ELASTIC_NO_SIZE: it has none.
 uint64_t proto_elastic_write(row_code* code, const proto_tables* tables, const uint16_t* codes,
                              const row_elastic_word* own, uint64_t word);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ROWS.md, "Elastic fields": exact floats, coded by their steps on a grid or by the size of what differs.
+// ROWS.md, "Elastic fields": exact floats, coded by their steps on a grid or by the size of what
+// differs.
 #include "row.h"
 
 #include <math.h>

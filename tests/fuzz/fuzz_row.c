@@ -3,7 +3,8 @@
 //
 // Input: a byte with the number of components, per component a byte with the number of fields (7: a
 // rotation; bit 7: the integral of the component before), per field two bytes (kind; bits and
-// grid; a float without bits is elastic unless its grid is 0), ticks, ticks2, per field 8 bytes of base and of base2; the rest is the coded row.
+// grid; a float without bits is elastic unless its grid is 0), ticks, ticks2, per field 8 bytes of
+// base and of base2; the rest is the coded row.
 #include "fuzz.h"
 
 #include "proto/layout.h"

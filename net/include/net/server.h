@@ -121,8 +121,8 @@ void net_server_service(net_server* server, uint64_t now_us);
 /// Run one tick: log, step, track changes, log, replicate, send. While the server is holding or
 /// settling the match does not step, but packets are still sent.
 void net_server_tick(net_server* server, uint64_t now_us);
-/// The tick after the next one is due already: until this is taken back nothing is sent after a tick,
-/// since what is sent then would be late at once. What waits is sent after the first tick without it.
+/// The tick after the next one is due already: until this is taken back nothing is sent after a
+/// tick, since it would be late at once. What waits is sent after the first tick without it.
 void net_server_hurry(net_server* server, bool is_hurried);
 /// With is_following: run the next tick of the match with what entered it there (`begin`, checked:
 /// net_log_entering_add), in place of what sessions sent; log and send as in any tick. Before it,

@@ -192,7 +192,7 @@ static void check_client_arrow(net_client_phase from, net_client_phase to, bool 
 }
 
 CASE(arrows_that_a_client_does_not_have_are_asserted) {
-    static const char* const FOLLOWERS[] = {"ge", "pe", "re", "pe", ""};
+    static const char* const FOLLOWERS[] = {"ge", "cpe", "re", "pe", ""};
     static const char LETTERS[] = "cgpre";
     for (uint32_t from = 0; from <= NET_CLIENT_ENDED; from++)
         for (uint32_t to = 0; to <= NET_CLIENT_ENDED; to++)
