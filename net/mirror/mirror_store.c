@@ -306,14 +306,23 @@ uint32_t net_packed_row_write(const proto_layout* layout, const uint64_t* row, u
     return (uint32_t)(packed - first);
 }
 
-// A word is one load of eight bytes, which may go on after the row.
+// A word is one load of eight bytes of the row: they begin with it, or end with it.
 void net_packed_row_read(const proto_layout* layout, const uint8_t* packed, uint64_t* row) {
     static const uint64_t masks[9] = {
         [1] = UINT8_MAX, [2] = UINT16_MAX, [4] = UINT32_MAX, [8] = UINT64_MAX};
-    for (uint32_t f = 0, count = layout->field_count; f < count; f++) {
-        const uint32_t bytes = layout->word_bytes[f];
-        row[f] = base_load_le64(packed) & masks[bytes];
-        packed += bytes;
+    const uint32_t count = layout->field_count;
+    const uint8_t *first = packed, *bytes = layout->word_bytes, *end = bytes + count;
+    // At least as many bytes are left as fields.
+    for (const uint8_t* last = end - (count < 7 ? count : 7); bytes < last; packed += *bytes++)
+        *row++ = base_load_le64(packed) & masks[*bytes];
+    for (; bytes < end; packed += *bytes++, row++) {
+        if (packed + *bytes - first >= 8) {
+            *row = base_load_le64(packed + *bytes - 8) >> (64 - 8 * *bytes);
+            continue;
+        }
+        *row = 0;
+        for (uint32_t i = 0; i < *bytes; i++)
+            *row |= (uint64_t)packed[i] << (8 * i);
     }
 }
 

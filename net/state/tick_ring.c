@@ -13,7 +13,7 @@
 #define STEP 8u // entries; a large ring grows by a quarter
 
 static uint32_t bytes_of(uint32_t capacity, uint32_t stride_bytes) {
-    return capacity * ((uint32_t)sizeof(uint32_t) + stride_bytes) + NET_TICK_RING_SLACK;
+    return capacity * ((uint32_t)sizeof(uint32_t) + stride_bytes);
 }
 
 void net_tick_ring_reset(net_tick_ring* ring, uint32_t stride_bytes) {
@@ -168,8 +168,7 @@ void net_tick_ring_drop(net_tick_ring* ring, uint32_t position) {
 void net_tick_ring_validate(const net_tick_ring* ring) {
     BASE_ASSERT(ring->count <= ring->capacity);
     BASE_ASSERT(ring->capacity % NET_TICK_RING_ENTRIES_MIN == 0);
-    BASE_ASSERT(ring->capacity == 0 ||
-                bytes_of(ring->capacity, ring->stride_bytes) <= ring->bytes_allocated);
+    BASE_ASSERT(bytes_of(ring->capacity, ring->stride_bytes) <= ring->bytes_allocated);
     if (ring->count == 0) return;
     BASE_ASSERT(net_tick_ring_tick(ring, ring->count - 1u) == ring->newest);
     BASE_ASSERT((uint32_t)ring->oldest == ring->lows[ring->first]);

@@ -14,7 +14,6 @@
 
 #define NET_TICK_RING_ENTRIES_MIN 4u     ///< limits are multiples of it
 #define NET_TICK_RING_ENTRIES_MAX 32768u ///< no limit is higher
-#define NET_TICK_RING_SLACK 8u           ///< bytes after the last entry, of any content
 
 typedef struct net_tick_ring {
     uint32_t* lows;          ///< low bits of `capacity` ticks, and after them as many entries
