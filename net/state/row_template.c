@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { VALUE_ALIGN = 16 };
+enum { VALUE_ALIGN = 16, WORD_BYTES = 8 };
 
 static const char too_many_fields[] = "too many replicated fields";
 static const char too_many_components[] = "too many replicated components";
@@ -241,7 +241,7 @@ const char* net_row_template_fill(const net_rows* rows, const ecs_template* sour
     row_template->layout.tick_rate_hz = rows->tick_rate_hz;
     proto_layout_finish(&row_template->layout);
     if (!rows->world) // rows of a log are read one after the other, and stay words
-        memset(row_template->layout.word_bytes, sizeof(uint64_t), row_template->layout.field_count);
+        memset(row_template->layout.word_bytes, WORD_BYTES, row_template->layout.field_count);
     if (row_template->layout.bits_max > NET_ROW_BYTES_MAX * 8)
         return "its row does not fit one packet";
     return NULL;
