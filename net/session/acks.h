@@ -89,7 +89,7 @@ typedef struct net_ack_receiver {
     uint64_t span;      ///< packets from the first to the newest
     uint64_t received;
     uint64_t duplicates, old;
-    uint32_t loss; ///< of 65,536 packets so many do not come: a mean of about the last 128
+    uint32_t loss; ///< packets of 65,536 that do not come: a mean of about the last 128
     uint16_t newest;
     bool has_any;
 } net_ack_receiver;

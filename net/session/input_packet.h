@@ -73,7 +73,7 @@ typedef struct net_input_packet_store {
 } net_input_packet_store;
 
 bool net_input_is_same(const net_input_bytes* a, const net_input_bytes* b);
-/// No input of so many bytes takes more.
+/// The most bits of an input of `size` bytes.
 #define NET_INPUT_BITS_MAX(size) (16u + 8u * (size))
 /// What this packet said. @return NULL when it is not kept.
 const net_input_base* net_input_base_find(const net_input_bases* bases, uint16_t seq);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Elastic fields (ROWS.md, "Elastic fields"): exact floats, most of which are near to something: a
 // whole number, a point of a grid that the bases were on, the line through the bases. The bases say
-// whether a word is expected to be so many steps of a grid, or any float.
+// whether a word is expected to be a number of steps of a grid, or any float.
 #include "row/row_coder.h"
 
 #include "base/math.h"

@@ -164,7 +164,7 @@ typedef struct row_elastic {
 typedef struct row_elastic_word {
     const proto_quant* quant;
     uint32_t grid;
-    bool is_on_grid;   ///< as its base is: it is expected to be so many steps
+    bool is_on_grid;   ///< as its base is: a number of steps is expected
     int64_t steps;     ///< expected, the nearest ones when the expected word is between steps
     uint64_t expected; ///< word
 } row_elastic_word;
