@@ -247,7 +247,7 @@ net_ack_fate net_ack_receiver_check(net_ack_receiver* recv, uint16_t seq) {
     return NET_ACK_NEW;
 }
 
-// Packets that so many later ones have overtaken count as lost: fewer do so by jitter alone.
+// A packet counts as lost when enough later ones came first: jitter alone overtakes it less often.
 static void learn_loss(net_ack_receiver* recv, uint32_t ahead) {
     for (uint32_t i = 8 + (ahead < 56 ? ahead : 56); i-- > 8;) {
         if (i + 2 > recv->span) continue;

@@ -23,7 +23,7 @@ enum {
     RESYNC_BITS = 2,
     SEQ_BITS = 8, // of a short packet, which is less than 64 ahead of what came
     BACK_ORDER = 2,
-    RARE_ORDER = 0, // of what is 0 nearly always
+    RARE_ORDER = 0, // of numbers that are nearly always 0
     SEEN_ORDER = 3,
     VALUE_ORDER = 4,
     FIELDS_MAX = 16, // of an input that is coded by them

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Recorded worlds of the benchmark (tests/bench/worlds): what a file may say, and what is refused.
+// Recorded worlds of the benchmark (tests/bench/worlds): which files are read, which are refused.
 #include "test.h"
 
 #include "bench.h"

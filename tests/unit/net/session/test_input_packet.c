@@ -104,7 +104,7 @@ CASE(packets_are_read_back) {
     }
 }
 
-// Both ends keep what was sent and came; what is lost or late changes nothing.
+// Both ends keep the packets that were sent and came. Lost and late ones change nothing.
 CASE(short_packets_are_read_back_against_what_was_kept) {
     static net_input_bases said, heard;
     memset(&said, 0, sizeof said);
