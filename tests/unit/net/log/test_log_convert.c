@@ -92,6 +92,50 @@ static net_log_schema* make_log(base_rng* rng) {
     return schema;
 }
 
+// The schema of a log with a template that has a float which nothing rounds.
+static net_result make_float_log(uint32_t row_code, net_log_schema** schema) {
+    uint8_t header[256];
+    proto_pb_writer wire = {.data = header, .capacity = sizeof header};
+    bool has_values;
+    proto_pb_write_number(&wire, 1, 1);
+    proto_pb_write_text(&wire, 2, "speed");
+    const size_t field = wire.size;
+    proto_pb_write_text(&wire, 1, "value");
+    proto_pb_write_number(&wire, 2, ECS_FIELD_F32);
+    proto_pb_write_number(&wire, 3, 1);
+    proto_pb_write_end(&wire, field, 4);
+    proto_pb_write_end(&wire, 0, NET_LOG_SCHEMA_COMPONENT);
+    const size_t template_ = wire.size;
+    proto_pb_write_number(&wire, 1, 1);
+    proto_pb_write_text(&wire, 2, "runner");
+    const size_t component = wire.size;
+    proto_pb_write_number(&wire, 1, 1);
+    proto_pb_write_number(&wire, 2, 2);
+    proto_pb_write_end(&wire, component, 3);
+    proto_pb_write_end(&wire, template_, NET_LOG_SCHEMA_TEMPLATE);
+    proto_pb_write_end(&wire, 0, NET_LOG_HEADER_SCHEMA);
+    proto_pb_write_number(&wire, 8, 30);
+    proto_pb_write_number(&wire, 9, 1000);
+    proto_pb_write_number(&wire, 15, row_code);
+    assert_false(wire.failed);
+    return net_log_schema_create(NULL, header, wire.size, &has_values, schema);
+}
+
+CASE(floats_of_a_log_are_exact_or_elastic_by_its_row_code) {
+    for (uint32_t code = NET_LOG_ROW_CODE; code <= NET_LOG_ROW_CODE_ELASTIC; code++) {
+        net_log_schema* schema;
+        assert_ok(make_float_log(code, &schema));
+        assert_int_equal(schema->template_count, 1);
+        const proto_quant* quant = &net_rows_by_number(schema->rows, 0)->layout.fields[0].quant;
+        assert_true(quant->is_exact);
+        assert_int_equal(quant->is_elastic, code == NET_LOG_ROW_CODE_ELASTIC);
+        net_log_schema_destroy(schema);
+    }
+    net_log_schema* none;
+    assert_int_equal(make_float_log(NET_LOG_ROW_CODE_ELASTIC + 1, &none), NET_ERR_VERSION);
+    assert_int_equal(make_float_log(NET_LOG_ROW_CODE - 1, &none), NET_ERR_VERSION);
+}
+
 static uint64_t random_word(base_rng* rng) {
     const uint64_t word = base_rng_u64(rng) >> base_rng_below(rng, 64);
     return base_rng_below(rng, 4) ? word : 0 - word;
