@@ -7,6 +7,8 @@
 
 #include "../bench.h"
 
+#include "base/text.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,7 +70,8 @@ typedef struct reader {
     const char* where;              // "line" or "frame"
     uint32_t number;                // of it
     char line[LINE_BYTES_MAX];
-    char* rest; // of the line
+    char* rest;       // of the line
+    const char* word; // the newest of the line
     char* message;
 } reader;
 
@@ -105,8 +108,9 @@ static bool next_line(reader* r) {
 }
 
 static const char* next_word(reader* r) {
-    const char* word = strtok_r(r->rest, " ", &r->rest);
-    return word ? word : "";
+    r->word = strtok_r(r->rest, " ", &r->rest);
+    if (!r->word) r->word = "";
+    return r->word;
 }
 
 static bool take_name(reader* r, char name[TRACE_NAME_BYTES]) {
@@ -119,10 +123,7 @@ static bool take_name(reader* r, char name[TRACE_NAME_BYTES]) {
 
 static bool take_real(reader* r, const char* what, double* value) {
     const char* word = next_word(r);
-    char* end;
-    *value = strtod(word, &end);
-    if (end == word || *end) return refuse(r, "%s is no number: '%s'", what, word);
-    return true;
+    return base_text_parse_f64(word, value) || refuse(r, "%s is no number: '%s'", what, word);
 }
 
 static bool take_whole(reader* r, const char* what, uint32_t least, uint32_t most,
@@ -130,8 +131,8 @@ static bool take_whole(reader* r, const char* what, uint32_t least, uint32_t mos
     double real;
     if (!take_real(r, what, &real)) return false;
     if (!(real >= least && real <= most) || real != (double)(uint32_t)real)
-        return refuse(r, "%s is not one of %u to %u: %g", what, (unsigned)least, (unsigned)most,
-                      real);
+        return refuse(r, "%s is not one of %u to %u: %s", what, (unsigned)least, (unsigned)most,
+                      r->word);
     *value = (uint32_t)real;
     return true;
 }
@@ -177,17 +178,19 @@ static bool read_fields(reader* r, proto_layout* layout, bool is_more) {
         return refuse(r, "no KIND of at most %d bits: '%s'", WORD_BITS_MAX, word);
     uint32_t least = is_rotation ? PROTO_ROTATION_BITS_MIN : 0;
     uint32_t most = is_rotation ? PROTO_ROTATION_BITS_MAX : WORD_BITS_MAX;
-    if (!take_whole(r, "BITS", least, most, &bits) || !take_real(r, "MIN", &min) ||
-        !take_real(r, "STEP", &step) ||
-        !take_whole(r, "INTEGRAL", 0, layout->component_count + r->components + !is_more,
+    if (!take_whole(r, "BITS", least, most, &bits) || !take_real(r, "MIN", &min)) return false;
+    const char* min_word = r->word;
+    if (!take_real(r, "STEP", &step)) return false;
+    const char* step_word = r->word;
+    if (!take_whole(r, "INTEGRAL", 0, layout->component_count + r->components + !is_more,
                     &integral))
         return false;
     proto_quant quant;
     if (is_rotation) {
         add_rotation(layout, bits);
     } else if (!proto_quant_make(&quant, kind, bits, min, step)) {
-        return refuse(r, "%u bits from %g in steps of %g do not fit a %s", (unsigned)bits, min,
-                      step, word);
+        return refuse(r, "%u bits from %s in steps of %s do not fit a %s", (unsigned)bits, min_word,
+                      step_word, word);
     } else {
         if (!is_more) trace_add_component(layout)->integral = (uint8_t)integral;
         trace_add_fields(layout, count, kind, bits, min, step);
