@@ -178,19 +178,16 @@ static bool read_fields(reader* r, proto_layout* layout, bool is_more) {
         return refuse(r, "no KIND of at most %d bits: '%s'", WORD_BITS_MAX, word);
     uint32_t least = is_rotation ? PROTO_ROTATION_BITS_MIN : 0;
     uint32_t most = is_rotation ? PROTO_ROTATION_BITS_MAX : WORD_BITS_MAX;
-    if (!take_whole(r, "BITS", least, most, &bits) || !take_real(r, "MIN", &min)) return false;
-    const char* min_word = r->word;
-    if (!take_real(r, "STEP", &step)) return false;
-    const char* step_word = r->word;
-    if (!take_whole(r, "INTEGRAL", 0, layout->component_count + r->components + !is_more,
+    if (!take_whole(r, "BITS", least, most, &bits) || !take_real(r, "MIN", &min) ||
+        !take_real(r, "STEP", &step) ||
+        !take_whole(r, "INTEGRAL", 0, layout->component_count + r->components + !is_more,
                     &integral))
         return false;
     proto_quant quant;
     if (is_rotation) {
         add_rotation(layout, bits);
     } else if (!proto_quant_make(&quant, kind, bits, min, step)) {
-        return refuse(r, "%u bits from %s in steps of %s do not fit a %s", (unsigned)bits, min_word,
-                      step_word, word);
+        return refuse(r, "%u bits with this MIN and STEP do not fit a %s", (unsigned)bits, word);
     } else {
         if (!is_more) trace_add_component(layout)->integral = (uint8_t)integral;
         trace_add_fields(layout, count, kind, bits, min, step);

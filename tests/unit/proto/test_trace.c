@@ -127,7 +127,7 @@ CASE(a_wrong_text_is_refused_with_its_line) {
         {"1 F32 0", "1 REAL 0", "line 8: no KIND of at most 32 bits: 'REAL'"},
         {"F32 10", "F32 33", "line 9: BITS is not one of 0 to 32: 33"},
         {"F32 10 -32 0.0625", "F32 10 -32 0",
-         "line 9: 10 bits from -32 in steps of 0 do not fit a F32"},
+         "line 9: 10 bits with this MIN and STEP do not fit a F32"},
         {"0.0625 3", "0.0625 4", "line 9: INTEGRAL is not one of 0 to 3: 4"},
         {"512 511", "512 1024", "line 13: its defaults, mover.place: 0x400 is no word of field 1"},
         {"512 511", "512", "line 9: DEFAULT is no number: ''"},
