@@ -1,5 +1,5 @@
 # shoal_game(NAME source.c... [PROTO NAME.proto] [BLK NAME.blk] [IMPORTS NAME/part.blk...]
-#            [FOLDER folder]): a game module, target NAME.
+#            [LIBRARY library...] [FOLDER folder]): a game module, target NAME.
 #
 # Builds ${CMAKE_BINARY_DIR}/games/NAME.so (FOLDER: another place) with NAME.blk beside it: set SHOAL_MODULE_PATH to
 # that folder, or name the file: shoal-server --game games/NAME.so. Installs both to lib/shoal/games.
@@ -9,6 +9,8 @@
 #     const net_game_module* net_game_module_get(void);   // net/game.h
 # IMPORTS are the files that NAME.blk imports, as paths below its folder; they keep these paths, so keep
 # them in a folder of the game's name.
+# LIBRARY are libraries that the game uses: CMake targets, or names as chipmunk of libchipmunk.a. They become a part of
+# NAME.so, which names them for `check`. games/README.md says what a game may keep in them.
 # Pictures and sounds: all files of the folder assets beside the sources. They lie in NAME/ beside NAME.blk.
 # Everything else is hidden, and the functions of ecs/ and base/ stay undefined: the module uses those of
 # the program that opens it. Do not link shoal::ecs into a module: it would bring its own copy.
@@ -19,7 +21,7 @@ include(ShoalEsgen)
 include(${CMAKE_CURRENT_LIST_DIR}/ShoalGameSources.cmake)
 
 function(shoal_game name)
-    cmake_parse_arguments(ARG "" "PROTO;BLK;FOLDER" "IMPORTS" ${ARGN})
+    cmake_parse_arguments(ARG "" "PROTO;BLK;FOLDER" "IMPORTS;LIBRARY" ${ARGN})
     string(LENGTH "${name}" length)
     if(NOT name MATCHES "^[a-z0-9_]+$" OR length GREATER 32)
         message(FATAL_ERROR "shoal_game: the name '${name}' is not 1 to 32 of a-z 0-9 _")
@@ -60,6 +62,7 @@ function(shoal_game name)
         C_VISIBILITY_PRESET hidden C_STANDARD 17 C_STANDARD_REQUIRED ON)
     shoal_protobuf(${name} ${ARG_PROTO})
     shoal_game_sources(${name} ${name} ${sources})
+    shoal_game_libraries(${name} ${name} ${name} ${ARG_LIBRARY})
 
     # A target of its own: templates are edited far more often than code, and need no compiler.
     add_custom_command(OUTPUT ${folder}/${name}.blk

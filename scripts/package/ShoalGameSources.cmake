@@ -8,6 +8,8 @@
 # It is a file of its own, so that a test can link several games at once.
 # shoal_game_assets(TARGET NAME FOLDER [COMPONENT component]): all files of assets/ beside the sources, the game's
 # pictures and sounds, lie in FOLDER/NAME after the build, and in lib/shoal/games/NAME after an installation.
+# shoal_game_libraries(TARGET MODULE NAME library...): libraries that the game's objects in TARGET use become a part of
+# NAME.so, which is linked as MODULE ("": the game is linked into a program).
 include_guard(GLOBAL)
 
 function(shoal_game_sources target name)
@@ -176,4 +178,83 @@ function(shoal_game_assets target name folder)
         add_custom_target(${target}_assets ALL DEPENDS ${copies})
         add_dependencies(${target} ${target}_assets)
     endif()
+endfunction()
+
+# The options that keep a library's arithmetic the same on every machine, as shoal::game has them.
+set(SHOAL_GAME_ARITHMETIC -fno-fast-math -ffp-contract=off -fno-math-errno -fno-common -fno-strict-aliasing)
+
+function(shoal_game_libraries target module name)
+    foreach(library ${ARGN})
+        string(REGEX REPLACE "^.*::" "" short ${library})
+        if(NOT short MATCHES "^[A-Za-z0-9_.+-]+$")
+            message(FATAL_ERROR "shoal_game(${name} LIBRARY ${library}): is no target and no name of a library")
+        endif()
+        set(is_inside TRUE)
+        if(TARGET ${library})
+            shoal_game_library_target(is_inside ${library} ${name})
+            target_link_libraries(${target} PRIVATE ${library})
+        elseif(NOT module)
+            message(FATAL_ERROR "shoal_game(${name} LIBRARY ${library}): the library is built with the game here: make the "
+                "target ${library} from its sources")
+        else()
+            shoal_game_library_file(file includes ${library} ${name})
+            if(NOT file MATCHES "\\.a$")
+                set(is_inside FALSE)
+                message(STATUS "${name}: there is no lib${library}.a, so ${name}.so needs ${file} where it runs")
+            endif()
+            target_include_directories(${target} SYSTEM PRIVATE ${includes})
+            target_link_libraries(${target} PRIVATE ${file})
+        endif()
+        if(module AND is_inside)
+            string(REGEX REPLACE "[^A-Za-z0-9_.]" "_" symbol ${short})
+            # What a reader of the module knows about it: the symbol names the library, whose own stay hidden.
+            target_link_options(${module} PRIVATE LINKER:--defsym=shoal_library_${symbol}=0 LINKER:--exclude-libs,ALL)
+            target_link_libraries(${target} PRIVATE "-Wl,--push-state,--as-needed,-lm,--pop-state")
+        endif()
+    endforeach()
+endfunction()
+
+# A target that is built here gets our arithmetic, and is hidden where its sources leave that to the compiler.
+function(shoal_game_library_target is_inside library name)
+    get_target_property(real ${library} ALIASED_TARGET)
+    if(NOT real)
+        set(real ${library})
+    endif()
+    get_target_property(type ${real} TYPE)
+    get_target_property(is_imported ${real} IMPORTED)
+    if(is_imported)
+        if(type STREQUAL "SHARED_LIBRARY")
+            set(${is_inside} FALSE PARENT_SCOPE)
+        endif()
+    elseif(type STREQUAL "STATIC_LIBRARY" OR type STREQUAL "OBJECT_LIBRARY")
+        target_compile_options(${real} PRIVATE ${SHOAL_GAME_ARITHMETIC})
+        set_target_properties(${real} PROPERTIES POSITION_INDEPENDENT_CODE ON VISIBILITY_INLINES_HIDDEN ON
+            C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden)
+    elseif(NOT type STREQUAL "INTERFACE_LIBRARY")
+        message(FATAL_ERROR "shoal_game(${name} LIBRARY ${library}): is no static library: a game is one file. Set "
+            "BUILD_SHARED_LIBS to OFF before the library is added, or write add_library(${library} STATIC ...)")
+    endif()
+endfunction()
+
+# The archive of a library of this machine, else the shared one, and where its headers are.
+function(shoal_game_library_file file includes library name)
+    find_package(PkgConfig QUIET)
+    set(folders)
+    if(PKG_CONFIG_FOUND)
+        foreach(module ${library} lib${library})
+            if(NOT SHOAL_PC_${library}_FOUND)
+                pkg_check_modules(SHOAL_PC_${library} QUIET ${module})
+            endif()
+        endforeach()
+        set(folders ${SHOAL_PC_${library}_LIBRARY_DIRS} ${SHOAL_PC_${library}_LIBDIR})
+    endif()
+    find_library(SHOAL_LIBRARY_${library} NAMES lib${library}.a ${library} HINTS ${folders})
+    mark_as_advanced(SHOAL_LIBRARY_${library})
+    if(NOT SHOAL_LIBRARY_${library})
+        message(FATAL_ERROR "shoal_game(${name} LIBRARY ${library}): there is no target ${library}, no lib${library}.a and "
+            "no lib${library}.so: install its development package (Debian: lib${library}-dev), or say where it is by "
+            "-DCMAKE_PREFIX_PATH=FOLDER, or add its sources by add_subdirectory")
+    endif()
+    set(${file} ${SHOAL_LIBRARY_${library}} PARENT_SCOPE)
+    set(${includes} ${SHOAL_PC_${library}_INCLUDE_DIRS} PARENT_SCOPE)
 endfunction()

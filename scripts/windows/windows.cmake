@@ -64,12 +64,14 @@ if(EXISTS ${SHOAL_FOREIGN}/lib/libsodium.a AND EXISTS ${SHOAL_FOREIGN}/enet/host
     include(scripts/package/ShoalGameSources.cmake)
     function(shoal_own_game name)
         shoal_game_entry(entry ${name})
-        add_library(shoal_game_${name} STATIC ${ARGN} ${entry})
+        cmake_parse_arguments(ARG "" "" "LIBRARY" ${ARGN})
+        add_library(shoal_game_${name} STATIC ${ARG_UNPARSED_ARGUMENTS} ${entry})
         target_include_directories(shoal_game_${name} PUBLIC
             ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_BINARY_DIR}/generated/shoal_game_${name})
         target_link_libraries(shoal_game_${name} PUBLIC shoal_net protobuf_c PRIVATE shoal_flags)
         shoal_protobuf(shoal_game_${name} ${name}.proto)
-        shoal_game_sources(shoal_game_${name} ${name} ${ARGN})
+        shoal_game_sources(shoal_game_${name} ${name} ${ARG_UNPARSED_ARGUMENTS})
+        shoal_game_libraries(shoal_game_${name} "" ${name} ${ARG_LIBRARY})
     endfunction()
     add_subdirectory(games/breakout)
 

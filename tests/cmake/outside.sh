@@ -85,6 +85,49 @@ symbols=$(nm -D --defined-only "$module" | awk '{ print $3 }')
 "$installed/bin/shoal-server" check "$module" >"$work/check.out" 2>&1 || fail "the module is refused"
 
 bin=$installed/bin
+# A library inside of the module: a target of its own, an archive that lies elsewhere, and one that is not there.
+cp -r "$here/outside" "$work/grid"
+cat >"$work/grid/grid.c" <<'EOF'
+double grid_side(double a, double b, double c);
+double grid_side(double a, double b, double c) {
+    return a * b + c;
+}
+EOF
+cat >>"$work/grid/dots.c" <<'EOF'
+double grid_side(double a, double b, double c);
+__attribute__((used)) static double side(double a) {
+    return grid_side(a, a, a);
+}
+EOF
+library() { # LINES: configure the game with these lines instead of its own
+    sed -i '/^add_library(/d; /^shoal_game(/d' "$work/grid/CMakeLists.txt"
+    printf '%s\n' "$1" >>"$work/grid/CMakeLists.txt"
+    rm -rf "$work/grid-build"
+    cmake -S "$work/grid" -B "$work/grid-build" -DCMAKE_PREFIX_PATH="$installed;$work/lib-grid" -DCMAKE_C_COMPILER="$compiler" \
+        -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS="-ffast-math -march=native" >"$work/grid-configure.out" 2>&1
+}
+holds_library() { # WHAT
+    cmake --build "$work/grid-build" >"$work/grid-build.out" 2>&1 || fail "$1 does not build"
+    symbols=$(nm -D --defined-only "$work/grid-build/games/dots.so" | awk '{ print $3 }' | sort | xargs)
+    [ "$symbols" = "net_game_module_get shoal_library_grid" ] || fail "$1: the module exports: $symbols"
+}
+library 'shoal_game(dots dots.c LIBRARY grid)' && fail "a library that is not there is not missed"
+tr -s ' \n' ' ' <"$work/grid-configure.out" | grep -q 'no target grid, no libgrid.a and no libgrid.so: install its development package (Debian: libgrid-dev)' ||
+    fail "the message of a missing library"
+library 'add_library(grid SHARED grid.c)
+shoal_game(dots dots.c LIBRARY grid)' && fail "a shared library of the project is taken"
+library 'add_library(grid STATIC grid.c)
+shoal_game(dots dots.c LIBRARY grid)' || fail "a target as a library does not configure"
+holds_library "a target as a library"
+objdump -d "$work/grid-build/games/dots.so" | grep -q vfmadd && fail "the library is built with another arithmetic"
+mkdir -p "$work/lib-grid/lib"
+"$compiler" -O2 -fPIC -c "$work/grid/grid.c" -o "$work/grid.o"
+ar rc "$work/lib-grid/lib/libgrid.a" "$work/grid.o"
+"$compiler" -shared "$work/grid.o" -o "$work/lib-grid/lib/libgrid.so"
+library 'shoal_game(dots dots.c LIBRARY grid)' || fail "an archive as a library does not configure"
+holds_library "an archive as a library"
+objdump -p "$work/grid-build/games/dots.so" | grep -q 'NEEDED.*libgrid' && fail "the module needs the shared library"
+
 # The C++ client of the installation plays with it.
 if [ -x "$work/host-build/pilot" ]; then
     serve breakout --min-clients 1 --ticks 120 --log none
