@@ -509,6 +509,8 @@ void ecs_template_set_bind(ecs_template_set* set, const ecs_text* text) {
                 bind_template(binder, node);
         } else if (ecs_text_is_import(text, node) && (set->is_packed || set->is_alone)) {
             // The pack contains the imports already, or the caller does not want them.
+        } else if (strcmp(name, "file") == 0) {
+            // For the pack alone: no world reads it.
         } else if (strcmp(name, "import_optional") == 0) {
             // Without a source of files no import exists.
         } else if (strcmp(name, "import") == 0) {

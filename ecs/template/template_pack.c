@@ -4,6 +4,8 @@
 //
 //   pack = "SBLK" { varint path bytes, path, varint text bytes, text }
 //
+// Files that are no templates follow. Their path is ':', which no path of a text has, and a name.
+//
 // Every file is parsed twice: here for its imports, and when it is loaded. Packs are made at start
 // and at a reload, where that time does not matter. In return, loading needs only bytes, wherever
 // they come from.
@@ -183,6 +185,8 @@ typedef struct pack_walk {
     uint32_t open_count;
     pack_names queue; ///< matches of the wildcards of all open files, innermost last
     size_t bytes;
+    char names[ECS_PACK_FILES_MAX][ECS_PACK_NAME_BYTES_MAX]; ///< of files that are no templates
+    uint32_t name_count;
     base_bytes* pack;
     ecs_result result;
 } pack_walk;
@@ -386,6 +390,91 @@ static void follow_import(pack_walk* walk, pack_file* file) {
     }
 }
 
+// ---- files that are no templates ----
+
+static bool is_file_name(const char* name) {
+    const size_t size = strnlen(name, ECS_PACK_NAME_BYTES_MAX);
+    return size > 0 && size < ECS_PACK_NAME_BYTES_MAX && name[0] != '.' &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_-.") == size;
+}
+
+static void take_name(pack_walk* walk, const ecs_text* tree, const ecs_text_node* node) {
+    const char* name = ecs_text_string(tree, node->value);
+    for (uint32_t i = 0; i < walk->name_count; i++)
+        if (strcmp(walk->names[i], name) == 0) return;
+    if (strcmp(ecs_text_string(tree, node->type), "t") != 0 || !is_file_name(name)) {
+        base_report(walk->reporter, tree->file, node->line,
+                    "file: '%.200s' is no name: write file:t=\"NAME\", with at most %u of a-z 0-9 "
+                    "_ - and .",
+                    name, ECS_PACK_NAME_BYTES_MAX - 1);
+        fail_pack(walk, ECS_ERR_SYNTAX);
+    } else if (walk->name_count == ECS_PACK_FILES_MAX) {
+        base_report(walk->reporter, tree->file, node->line, "file: more than %u files",
+                    ECS_PACK_FILES_MAX);
+        fail_pack(walk, ECS_ERR_FULL);
+    } else {
+        (void)base_text_copy(walk->names[walk->name_count++], ECS_PACK_NAME_BYTES_MAX, name);
+    }
+}
+
+static void take_names(pack_walk* walk, const ecs_text* tree) {
+    for (uint32_t at = tree->nodes[0].child_first; at; at = tree->nodes[at].next)
+        if (!tree->nodes[at].is_block &&
+            strcmp(ecs_text_string(tree, tree->nodes[at].name), "file") == 0)
+            take_name(walk, tree, &tree->nodes[at]);
+}
+
+static void add_named(pack_walk* walk, const char* root, const char* name) {
+    char path[2 * ECS_TEXT_PATH_BYTES_MAX], shown[3 * ECS_TEXT_PATH_BYTES_MAX];
+    const char* slash = strrchr(root, '/');
+    const char* dot = strrchr(slash ? slash : root, '.');
+    const int stem = (int)(dot ? (size_t)(dot - root) : strlen(root));
+    base_bytes bytes;
+    base_bytes_init(&bytes, walk->allocator);
+    (void)base_text_format(path, sizeof path, "%.*s/%s", stem, root, name);
+    spell(walk, path, shown, sizeof shown);
+    ecs_result result = walk->source->read(walk->source->context, path, &bytes);
+    if (result == ECS_ERR_UNKNOWN) {
+        base_bytes_clear(&bytes);
+        (void)base_text_format(path, sizeof path, "%.*s%s", slash ? (int)(slash - root) + 1 : 0,
+                               root, name);
+        result = walk->source->read(walk->source->context, path, &bytes);
+    }
+    if (bytes.failed) result = ECS_ERR_MEMORY;
+    const bool is_long = result == ECS_ERR_FULL || bytes.size > ECS_PACK_FILE_BYTES_MAX;
+    if (result == ECS_OK && !is_long) {
+        (void)base_text_format(path, sizeof path, ":%s", name);
+        ecs_pack_add(walk->pack, path, (const char*)bytes.data, bytes.size);
+    } else if (result == ECS_ERR_MEMORY) {
+        fail_pack(walk, result);
+    } else {
+        base_report(walk->reporter, shown, 0, "file: %s",
+                    is_long                     ? "it has more than 262,144 bytes"
+                    : result == ECS_ERR_UNKNOWN ? "it is not there, nor beside the templates"
+                                                : "it cannot be read");
+        fail_pack(walk, is_long                     ? ECS_ERR_FULL
+                        : result == ECS_ERR_UNKNOWN ? result
+                                                    : ECS_ERR_SYNTAX);
+    }
+    base_bytes_deinit(&bytes);
+}
+
+_Static_assert(ECS_PACK_FILE_BYTES_MAX == 262144, "a message says it");
+
+static void add_files(pack_walk* walk, const char* root, size_t begin) {
+    for (uint32_t i = 0; i < walk->name_count && walk->result == ECS_OK; i++)
+        add_named(walk, root, walk->names[i]);
+    if (walk->name_count == 0 || walk->result != ECS_OK ||
+        walk->pack->size - begin <= ECS_PACK_WHOLE_BYTES_MAX)
+        return;
+    base_report(walk->reporter, root, 0,
+                "file: texts and files have %zu bytes together, more than %u",
+                walk->pack->size - begin, ECS_PACK_WHOLE_BYTES_MAX);
+    fail_pack(walk, ECS_ERR_FULL);
+}
+
+// ---- packs ----
+
 static void step(pack_walk* walk) {
     BASE_ASSERT(walk->open_count > 0);
     pack_file* file = walk->files[walk->open[walk->open_count - 1]];
@@ -404,6 +493,7 @@ static void step(pack_walk* walk) {
         return;
     }
     ecs_pack_add(walk->pack, file->path, (const char*)file->text.data, file->text.size);
+    take_names(walk, &file->tree);
     ecs_text_deinit(&file->tree);
     file->has_tree = false;
     base_bytes_deinit(&file->text);
@@ -435,6 +525,7 @@ ecs_result ecs_template_pack(const base_allocator* allocator, const ecs_template
         walk.result = ECS_ERR_MEMORY;
     while (walk.open_count > 0 && walk.result == ECS_OK && !pack->failed)
         step(&walk);
+    add_files(&walk, path, size);
     if (pack->failed) walk.result = ECS_ERR_MEMORY;
     if (walk.result != ECS_OK) pack->size = size;
     for (uint32_t i = 0; i < walk.file_count; i++)
@@ -470,10 +561,13 @@ bool ecs_pack_next(const void* pack, size_t bytes, size_t* offset, ecs_pack_text
         !base_reader_read(&reader, text->path, (size_t)size))
         return false;
     text->path[size] = '\0';
+    text->is_file = text->path[0] == ':';
+    if (text->is_file && !is_file_name(text->path + 1)) return false;
     uint64_t text_bytes = base_reader_varint(&reader);
     if (reader.failed || strlen(text->path) != size || text_bytes > ECS_TEXT_BYTES_MAX ||
         text_bytes > base_reader_left(&reader))
         return false;
+    if (text->is_file) memmove(text->path, text->path + 1, size);
     text->text = (const char*)data + begin + reader.offset;
     text->bytes = (size_t)text_bytes;
     *offset = begin + reader.offset + text->bytes;
@@ -486,6 +580,7 @@ ecs_result ecs_template_set_read_pack(ecs_template_set* set, const void* pack, s
     ecs_pack_text text;
     set->is_packed = true;
     while (ecs_pack_next(pack, bytes, &offset, &text)) {
+        if (text.is_file) continue;
         if (count++ == ECS_TEXT_FILES_MAX) return ECS_ERR_FULL;
         ecs_template_set_read(set, text.path, text.text, text.bytes);
         if (set->result == ECS_ERR_MEMORY || set->result == ECS_ERR_FULL) return set->result;

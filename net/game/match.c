@@ -326,6 +326,9 @@ net_result net_match_create(const net_match_config* config, const base_reporter*
     } else if (!result) {
         result = net_schema_create(&match->memory.allocator, match->world, match->game->messages,
                                    match->game->message_count, reporter, &match->schema);
+        if (!result)
+            result = net_schema_add_files(match->schema, config->module->files,
+                                          config->module->file_count);
     }
     if (!result) result = init_services(match, reporter);
     if (!result) net_match_set_workers(match, config->workers);

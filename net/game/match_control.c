@@ -186,6 +186,8 @@ net_game_start net_match_start(const net_match* match) {
         .settings = match->config.settings,
         .setting_count = match->game->setting_count,
         .services = &match->services,
+        .files = match->config.module->files,
+        .file_count = match->config.module->file_count,
     };
 }
 

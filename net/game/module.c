@@ -311,6 +311,8 @@ typedef struct module_box {
     char templates_file[PATH_BYTES_MAX];
     char asset_folder[PATH_BYTES_MAX + NET_GAME_NAME_BYTES_MAX];
     base_bytes pack;
+    net_game_file files[ECS_PACK_FILES_MAX];
+    char file_names[ECS_PACK_FILES_MAX][ECS_PACK_NAME_BYTES_MAX];
 } module_box;
 
 // The next folder of a colon-separated list; NULL at its end.
@@ -434,14 +436,24 @@ static net_result give_box(module_box* box, net_result result, net_module** modu
     return result;
 }
 
-// A zero byte in a text would hide the rest of it.
-static net_result check_texts(const module_box* box, const base_reporter* reporter) {
+// Check the texts of the pack and find its files. A zero byte in a text would hide the rest of it.
+static net_result read_pack(module_box* box, const base_reporter* reporter) {
     size_t offset = 0;
     ecs_pack_text text;
+    uint32_t* count = &box->module.file_count;
+    box->module.files = box->files;
     while (ecs_pack_next(box->pack.data, box->pack.size, &offset, &text)) {
-        if (text.bytes == 0 || !memchr(text.text, '\0', text.bytes)) continue;
-        base_report(reporter, text.path, 0, "is not a text");
-        return NET_ERR_MODULE;
+        const bool is_text = !text.bytes || !memchr(text.text, '\0', text.bytes);
+        if (text.is_file ? *count == ECS_PACK_FILES_MAX : !is_text) {
+            base_report(reporter, text.path, 0,
+                        text.is_file ? "is a file too many" : "is not a text");
+            return NET_ERR_MODULE;
+        }
+        if (!text.is_file) continue;
+        (void)base_text_copy(box->file_names[*count], sizeof *box->file_names, text.path);
+        box->files[*count] =
+            (net_game_file){box->file_names[*count], (const uint8_t*)text.text, text.bytes};
+        ++*count;
     }
     return NET_OK;
 }
@@ -537,7 +549,7 @@ static net_result open_file(module_box* box, const module_box* old, const base_r
         box->code_hash = base_hash64(code.data, code.size, 0);
         box->module.content_hash =
             base_hash64_mix(box->code_hash, base_hash64(box->pack.data, box->pack.size, 0));
-        result = check_texts(box, reporter);
+        result = read_pack(box, reporter);
     }
     const bool is_beside = old && (old->copy >= 0 || old->code_hash != box->code_hash);
     if (!result) result = load_library(box, name, is_beside ? &code : NULL, reporter);
@@ -586,7 +598,7 @@ net_result net_module_reopen_pack(const net_module* module, const void* pack, si
     if (!box) return NET_ERR_MEMORY;
     memcpy(box->templates_file, old->templates_file, sizeof box->templates_file);
     base_bytes_write(&box->pack, pack, bytes);
-    net_result result = box->pack.failed ? NET_ERR_MEMORY : check_texts(box, reporter);
+    net_result result = box->pack.failed ? NET_ERR_MEMORY : read_pack(box, reporter);
     if (!result)
         result = net_module_table_check(old->module.game, old->file, reporter, &box->table);
     box->module.content_hash = base_hash64_mix(old->code_hash, base_hash64(pack, bytes, 0));

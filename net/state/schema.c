@@ -12,6 +12,7 @@
 //               default row, then the hash of each variable-size default
 //     component name, type name, per field: name, kind, count
 //     message   position in the module's table, kind, reliable?, the protobuf descriptor
+//     file      its bytes
 //
 // Left to others: building layouts and default rows (rows.c), asking and refusing (session).
 #include "state/schema.h"
@@ -236,6 +237,17 @@ net_result net_schema_create(const base_allocator* allocator, ecs_world* world,
         return result;
     }
     *schema = made;
+    return NET_OK;
+}
+
+net_result net_schema_add_files(net_schema* schema, const net_game_file* files, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        base_hasher hasher;
+        base_hasher_init(&hasher, 0);
+        base_hasher_add(&hasher, files[i].bytes, files[i].byte_count);
+        if (!add_item(schema, "file", files[i].name, &hasher, &hasher)) return NET_ERR_MEMORY;
+    }
+    if (count > 0) finish(schema);
     return NET_OK;
 }
 

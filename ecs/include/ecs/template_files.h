@@ -10,6 +10,10 @@
 /// Order: the imports of a file stand before it, in the order of its import lines. Names that match
 /// a wildcard come in the order of their bytes. Each file is read once, where it is named first, so
 /// a cycle is no fault.
+///
+/// `file:t="rules.lua"` puts a file into the pack that is no template: bytes that no world reads.
+/// Of the root "zoo.blk" it is zoo/rules.lua, or rules.lua beside the root where that is not there.
+/// Files stand after all texts, in the order of the lines that name them.
 #pragma once
 
 #include "base/bytes.h"
@@ -22,6 +26,12 @@ BASE_C_BEGIN
 #define ECS_TEXT_LISTED_MAX 10000u          ///< names in a folder that a wildcard looks at
 #define ECS_TEXT_IMPORTS_MAX 160000u        ///< imports and names looked at for a pack
 #define ECS_TEXT_PACK_BYTES_MAX (16u << 20) ///< texts of a pack
+
+// Files that are no templates. A pack that has some is small: each log carries it.
+#define ECS_PACK_FILES_MAX 64u
+#define ECS_PACK_NAME_BYTES_MAX 64u ///< a-z 0-9 _ - and ., which is not first; with the NUL
+#define ECS_PACK_FILE_BYTES_MAX (256u << 10)
+#define ECS_PACK_WHOLE_BYTES_MAX (384u << 10) ///< of a pack with files
 
 /// Where texts come from. Functions are called during the call that gets the source, on its thread.
 typedef struct ecs_template_source {
@@ -59,15 +69,16 @@ BASE_MUST_USE ecs_result ecs_template_load_pack(ecs_world* world, const void* pa
 
 /// One text of a pack; borrowed from it.
 typedef struct ecs_pack_text {
-    char path[ECS_TEXT_PATH_BYTES_MAX];
-    const char* text; ///< no NUL after it
+    char path[ECS_TEXT_PATH_BYTES_MAX]; ///< of a file its name
+    const char* text;                   ///< no NUL after it; of a file any bytes
     size_t bytes;
+    bool is_file; ///< no template
 } ecs_pack_text;
 /// Walk the texts of a pack: begin with *offset = 0. The bytes may be foreign.
 /// @return false at the end (*offset is `bytes`) and for bytes that are no pack (*offset is less).
 bool ecs_pack_next(const void* pack, size_t bytes, size_t* offset, ecs_pack_text* text);
-/// Append one text to a pack, as ecs_template_pack does. The limits of path and text are asserted;
-/// check pack->failed at the end.
+/// Append one text to a pack, as ecs_template_pack does, or a file with the path ":NAME". The limits
+/// of path and text are asserted; check pack->failed at the end.
 void ecs_pack_add(base_bytes* pack, const char* path, const char* text, size_t bytes);
 
 BASE_C_END

@@ -218,6 +218,13 @@ typedef struct net_game_services {
     void (*save_log)(void* context, const char* name);
 } net_game_services;
 
+/// A file of the game that is no template: a script, a level.
+typedef struct net_game_file {
+    const char* name;
+    const uint8_t* bytes; ///< any; no NUL after them
+    size_t byte_count;
+} net_game_file;
+
 /// What the module gets when the match begins: on a server and in a replay before tick 1, on a
 /// client after welcome.
 typedef struct net_game_start {
@@ -229,6 +236,13 @@ typedef struct net_game_start {
     uint32_t setting_count;
     /// Lives as long as the match; NULL on a client.
     const net_game_services* services;
+
+    // ---- later additions ----
+    /// The files that NAME.blk names by `file:t="rules.lua"`, in that order: the same bytes on a
+    /// server, on its clients and in a replay. They live as long as the match. A reload begins
+    /// another match, with `start` and the files as they are then.
+    const net_game_file* files;
+    uint32_t file_count;
 } net_game_start;
 
 /// A player that joins. Pointers are borrowed for the call.

@@ -26,12 +26,14 @@ BASE_C_BEGIN
 typedef struct net_module {
     const net_game_module* game; ///< checked copy, arrays too: missing fields are zero
     const char* templates_file;  ///< for messages
-    const void* pack;            ///< NAME.blk and all its imports: ecs/template_files.h
+    const void* pack;            ///< NAME.blk, all its imports and its files: ecs/template_files.h
     size_t pack_bytes;
     uint64_t content_hash;    ///< of the .so and the pack
     void* library;            ///< dlopen handle; NULL for a linked-in module
     base_workers* workers;    ///< for matches of this module (net_match_config_default); NULL: none
     const char* asset_folder; ///< of its pictures and sounds; it need not be there: net_asset_read
+    const net_game_file* files; ///< of the pack
+    uint32_t file_count;
 } net_module;
 
 /// Open a module by NAME or by file, and check its table. NAME is [a-z0-9_]{1,32}; NAME.so is
@@ -126,7 +128,8 @@ BASE_MUST_USE net_result net_module_check(const char* file, const base_reporter*
 typedef struct net_schema net_schema;
 
 typedef struct net_schema_item {
-    char name[ECS_NAME_BYTES_MAX + 16]; ///< "template brick", "component pos", "message BrickHit"
+    char name[ECS_NAME_BYTES_MAX +
+              16]; ///< "template brick", "component pos", "message Hit", "file a"
     uint64_t hash;
     uint64_t exact_hash; ///< private: with elastic fields as exact ones
 } net_schema_item;
@@ -138,6 +141,9 @@ typedef struct net_schema_item {
 BASE_MUST_USE net_result net_schema_create(const base_allocator* allocator, ecs_world* world,
                                            const net_message* messages, uint32_t message_count,
                                            const base_reporter* reporter, net_schema** schema);
+/// Add an item of each file of a game, once. @return NET_OK; NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_schema_add_files(net_schema* schema, const net_game_file* files,
+                                              uint32_t count);
 void net_schema_destroy(net_schema* schema);
 /// Equal on both sides when all items are equal.
 uint64_t net_schema_hash(const net_schema* schema);
