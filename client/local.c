@@ -17,6 +17,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "base/workers.h"
+#include "ecs/template_files.h"
 #include "host/output.h"
 #include "host/reload.h"
 #include "host/setup.h"
@@ -105,18 +106,28 @@ static net_result open_server(client_program* program, client_local* local) {
 
 // ---- the game's files ----
 
+// A file of the game: the first `size` bytes of the templates' name, `between` and `name`.
+static bool is_there(const net_module* module, int size, const char* between, const char* name,
+                     struct stat* status) {
+    char path[1024 + ECS_PACK_NAME_BYTES_MAX];
+    (void)base_text_format(path, sizeof path, "%.*s%s%s", size, module->templates_file, between,
+                           name);
+    return stat(path, status) == 0;
+}
+
 // Another number for another state of the game's files; 0: one is gone, and is being replaced.
 static uint64_t stamp_of(const net_module* module) {
-    static const char* const endings[] = {".so", ".blk"};
     BASE_ASSERT(strlen(module->templates_file) > strlen(".blk"));
-    const size_t stem = strlen(module->templates_file) - strlen(".blk");
+    const int stem = (int)(strlen(module->templates_file) - strlen(".blk"));
+    const char* slash = strrchr(module->templates_file, '/');
+    const int folder = slash ? (int)(slash - module->templates_file) + 1 : 0;
     uint64_t stamp = 0;
-    for (uint32_t i = 0; i < BASE_COUNT(endings); i++) {
-        char path[1024];
+    for (uint32_t i = 0; i < 2 + module->file_count; i++) {
+        const char* name = i < 2 ? i ? ".blk" : ".so" : module->files[i - 2].name;
         struct stat status;
-        (void)base_text_format(path, sizeof path, "%.*s%s", (int)stem, module->templates_file,
-                               endings[i]);
-        if (stat(path, &status) != 0) return 0;
+        if (!is_there(module, stem, i < 2 ? "" : "/", name, &status) &&
+            (i < 2 || !is_there(module, folder, "", name, &status)))
+            return 0;
         const uint64_t parts[] = {(uint64_t)status.st_mtim.tv_sec, (uint64_t)status.st_mtim.tv_nsec,
                                   (uint64_t)status.st_size, (uint64_t)status.st_ino};
         stamp = base_hash64(parts, sizeof parts, stamp);

@@ -1,4 +1,4 @@
-# Writes FILE: the templates, then the pictures, as bytes (web.h, web_files).
+# Writes FILE: the templates, then files that are none, then the pictures, as bytes (web.h, web_files).
 set(rows)
 set(count 0)
 function(add path name)
@@ -15,6 +15,10 @@ file(WRITE ${FILE} "// Written by CMake: what lies inside.\n#include \"web.h\"\n
 foreach(path ${TEMPLATES})
     file(RELATIVE_PATH name ${FROM} ${path})
     add(${path} ${name})
+endforeach()
+foreach(path ${PACK}) # as a pack has them
+    get_filename_component(name ${path} NAME)
+    add(${path} :${name})
 endforeach()
 set(templates ${count})
 foreach(path ${PICTURES})

@@ -63,8 +63,8 @@ add_library(shoal_web OBJECT ${web})
 target_include_directories(shoal_web PUBLIC ${PROJECT_SOURCE_DIR}/client/web PRIVATE ${PROJECT_SOURCE_DIR}/net)
 target_link_libraries(shoal_web PUBLIC shoal_net PRIVATE shoal_flags)
 
-# shoal_web_game(TARGET NAME BLK IMPORTS): NAME.wasm of the static library TARGET, with its templates, and the PNG
-# pictures of the folder assets.
+# shoal_web_game(TARGET NAME BLK IMPORTS file...): NAME.wasm of the static library TARGET, with its templates, its files,
+# and the PNG pictures of the folder assets.
 set(SHOAL_WEB_FOLDER ${PROJECT_SOURCE_DIR}/client/web)
 function(shoal_web_game target name blk imports)
     set(from ${CMAKE_CURRENT_SOURCE_DIR})
@@ -72,12 +72,15 @@ function(shoal_web_game target name blk imports)
         set(blk ${name}.blk)
     endif()
     list(TRANSFORM imports PREPEND ${from}/)
+    set(files ${ARGN})
+    list(TRANSFORM files PREPEND ${from}/)
     file(GLOB_RECURSE pictures CONFIGURE_DEPENDS ${from}/assets/*.png)
     set(inside ${CMAKE_CURRENT_BINARY_DIR}/generated/${name}_inside.c)
     add_custom_command(OUTPUT ${inside}
-        COMMAND ${CMAKE_COMMAND} -DFROM=${from} "-DTEMPLATES=${from}/${blk};${imports}" "-DPICTURES=${pictures}"
+        COMMAND ${CMAKE_COMMAND} -DFROM=${from} "-DTEMPLATES=${from}/${blk};${imports}" "-DPACK=${files}"
+                "-DPICTURES=${pictures}"
                 -DFILE=${inside} -P ${SHOAL_WEB_FOLDER}/inside.cmake
-        DEPENDS ${from}/${blk} ${imports} ${pictures} ${SHOAL_WEB_FOLDER}/inside.cmake
+        DEPENDS ${from}/${blk} ${imports} ${files} ${pictures} ${SHOAL_WEB_FOLDER}/inside.cmake
         COMMENT "" VERBATIM)
     # A game without ES_GAME has the one symbol itself.
     set(entry)
@@ -127,7 +130,7 @@ function(shoal_web_library library)
 endfunction()
 # As shoal_game() of the installed package (scripts/package/ShoalGame.cmake).
 function(shoal_game name)
-    cmake_parse_arguments(ARG "" "PROTO;BLK;FOLDER" "IMPORTS;LIBRARY" ${ARGN})
+    cmake_parse_arguments(ARG "" "PROTO;BLK;FOLDER" "IMPORTS;PACK;LIBRARY" ${ARGN})
     if(NOT ARG_PROTO)
         set(ARG_PROTO ${name}.proto)
     endif()
@@ -143,7 +146,7 @@ function(shoal_game name)
         shoal_web_library(${library})
     endforeach()
     shoal_game_libraries(${target} "" ${name} ${ARG_LIBRARY})
-    shoal_web_game(${target} ${name} "${ARG_BLK}" "${ARG_IMPORTS}")
+    shoal_web_game(${target} ${name} "${ARG_BLK}" "${ARG_IMPORTS}" ${ARG_PACK})
 endfunction()
 function(shoal_own_game)
     shoal_game(${ARGN})

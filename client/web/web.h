@@ -27,7 +27,8 @@ WEB_IMPORT(now_ms) double web_now_ms(void);
 
 // ---- the game, which the build writes ----
 
-/// A file inside: "arena.blk" is the first one, then what it imports, then "ship.png" of assets/.
+/// A file inside: "arena.blk" is the first one, then what it imports, then its files, as
+/// ":rules.lua", then "ship.png" of assets/.
 typedef struct web_file {
     const char* name;
     const uint8_t* data; ///< a NUL follows, which size does not count
@@ -35,7 +36,7 @@ typedef struct web_file {
 } web_file;
 
 extern const web_file web_files[];
-extern const uint32_t web_templates_count; ///< those that are templates
+extern const uint32_t web_templates_count; ///< what a pack has: all but pictures
 extern const uint32_t web_files_count;
 
 const net_game_module* net_game_module_get(void);

@@ -448,18 +448,16 @@ static void add_named(pack_walk* walk, const char* root, const char* name) {
     } else if (result == ECS_ERR_MEMORY) {
         fail_pack(walk, result);
     } else {
-        base_report(walk->reporter, shown, 0, "file: %s",
-                    is_long                     ? "it has more than 262,144 bytes"
-                    : result == ECS_ERR_UNKNOWN ? "it is not there, nor beside the templates"
-                                                : "it cannot be read");
-        fail_pack(walk, is_long                     ? ECS_ERR_FULL
-                        : result == ECS_ERR_UNKNOWN ? result
-                                                    : ECS_ERR_SYNTAX);
+        if (is_long) result = ECS_ERR_FULL;
+        base_report(walk->reporter, shown, 0,
+                    is_long                     ? "file: it has more than %u bytes"
+                    : result == ECS_ERR_UNKNOWN ? "file: it is not there, nor beside the templates"
+                                                : "file: it cannot be read",
+                    ECS_PACK_FILE_BYTES_MAX);
+        fail_pack(walk, is_long || result == ECS_ERR_UNKNOWN ? result : ECS_ERR_SYNTAX);
     }
     base_bytes_deinit(&bytes);
 }
-
-_Static_assert(ECS_PACK_FILE_BYTES_MAX == 262144, "a message says it");
 
 static void add_files(pack_walk* walk, const char* root, size_t begin) {
     for (uint32_t i = 0; i < walk->name_count && walk->result == ECS_OK; i++)

@@ -574,6 +574,11 @@ static void write_settings(proto_pb_writer* wire, const net_match_config* config
     }
 }
 
+// A match is run again with them, whatever lies there by then. A client's record is not run.
+static bool has_files(const net_match_config* config) {
+    return config->module->file_count > 0 && config->role == NET_ROLE_SERVER;
+}
+
 net_result net_log_header_write(base_bytes* bytes, const net_match* match, const char* build,
                                 uint64_t now_unix_ms, uint64_t identity, bool* has_values) {
     BASE_ASSERT(bytes && match && has_values);
@@ -602,9 +607,13 @@ net_result net_log_header_write(base_bytes* bytes, const net_match* match, const
         proto_pb_write_number(&wire, 11, NET_WORLD_HASH_EVERY_TICKS);
         write_schema(&wire, match, much);
         proto_pb_write_number(&wire, 13, now_unix_ms);
-        bool has_views = config->module->game->is_rewinding;
+        bool has_views = config->module->game->is_rewinding, has_pack = has_files(config);
+        if (has_pack)
+            proto_pb_write_bytes(&wire, NET_LOG_HEADER_TEMPLATES, config->module->pack,
+                                 config->module->pack_bytes);
         proto_pb_write_fixed64(&wire, FIELD_FEATURES,
-                               NET_LOG_FEATURE_COLUMNS | (has_views ? NET_LOG_FEATURE_VIEWS : 0));
+                               NET_LOG_FEATURE_COLUMNS | (has_views ? NET_LOG_FEATURE_VIEWS : 0) |
+                                   (has_pack ? NET_LOG_FEATURE_FILES : 0));
         *has_values = wants_values && much == DETAIL_ALL;
         if (*has_values)
             proto_pb_write_number(&wire, NET_LOG_HEADER_ROW_CODE, net_log_row_code(match));
@@ -625,6 +634,7 @@ void net_log_header_demand(base_bytes* bytes, uint64_t features) {
 void net_log_header_reload(base_bytes* bytes, const net_module* module) {
     enum { DEMANDS_BYTES = 4 * NET_LOG_HEADER_PART_BYTES, HEAD_BYTES = 8 };
     net_log_header_demand(bytes, NET_LOG_FEATURE_RELOAD);
+    if (module->file_count > 0) return; // the pack is there
     if (bytes->size + module->pack_bytes + DEMANDS_BYTES + HEAD_BYTES > NET_LOG_RECORD_BYTES_MAX)
         return;
     base_bytes_write_varint(bytes, NET_LOG_HEADER_TEMPLATES << 3 | 2);
@@ -696,7 +706,8 @@ static bool read_setting(const proto_pb_field* field, net_log_info* info) {
 // Must-understand bits that this reader understands.
 #define FEATURES_KNOWN                                                                             \
     (NET_LOG_FEATURE_VIEWS | NET_LOG_FEATURE_SEGMENT | NET_LOG_FEATURE_COLUMNS |                   \
-     NET_LOG_FEATURE_CONTROLS | NET_LOG_FEATURE_RELOAD | NET_LOG_FEATURE_SEEN)
+     NET_LOG_FEATURE_CONTROLS | NET_LOG_FEATURE_RELOAD | NET_LOG_FEATURE_SEEN |                    \
+     NET_LOG_FEATURE_FILES)
 
 static net_result read_demand(net_log_demand* demand, const void* data, size_t size) {
     base_reader reader = base_reader_make(data, size);

@@ -167,6 +167,7 @@ enum {
 #define NET_LOG_FEATURE_CONTROLS UINT64_C(8) ///< it may have records of NET_LOG_KIND_CONTROL
 #define NET_LOG_FEATURE_RELOAD UINT64_C(16)  ///< the game is another version from here on
 #define NET_LOG_FEATURE_SEEN UINT64_C(32)    ///< a client's record of what it saw
+#define NET_LOG_FEATURE_FILES UINT64_C(64)   ///< the game has files: they are in the header
 
 /// Pack the Header of a match. When the whole schema does not fit a
 /// record, templates, then fields are left out. *has_values, if it is set, says that states

@@ -17,8 +17,8 @@ BASE_MUST_USE net_result net_log_match_create(
     const base_allocator* allocator, const net_log_info* info, const uint8_t* header,
     size_t header_bytes, const char* file, const net_module* module, const base_reporter* reporter,
     char difference[NET_LOG_DIFFERENCE_BYTES], net_match** match);
-/// Give the match away; the replay can only be destroyed then. Not of a log whose templates are its
-/// own (asserted).
+/// Give the match away; the replay can only be destroyed then. @return NULL: the match needs the
+/// templates and files of its log, which are others than the module's.
 net_match* net_log_replay_take(net_log_replay* replay);
 /// The close record, once net_log_replay_step returned NET_ERR_CLOSED; NULL when the log has none.
 const net_log_record* net_log_replay_close(const net_log_replay* replay);

@@ -345,7 +345,12 @@ static net_result make_match_at(net_follow* self, net_log_reader* reader, const 
     if (result != NET_OK) return result;
     *match = net_log_replay_take(replay);
     net_log_replay_destroy(replay);
-    return NET_OK;
+    if (*match) return NET_OK;
+    base_report(&self->reporter, file, 0,
+                "the templates and files of %s are others there: copy NAME.blk and the folder NAME "
+                "from there",
+                module->game->name);
+    return NET_ERR_SCHEMA;
 }
 
 static net_result make_match_of_file(net_follow* self, const net_module* module,

@@ -1,5 +1,5 @@
 # shoal_game(NAME source.c... [PROTO NAME.proto] [BLK NAME.blk] [IMPORTS NAME/part.blk...]
-#            [LIBRARY library...] [FOLDER folder]): a game module, target NAME.
+#            [PACK file...] [LIBRARY library...] [FOLDER folder]): a game module, target NAME.
 #
 # Builds ${CMAKE_BINARY_DIR}/games/NAME.so (FOLDER: another place) with NAME.blk beside it: set SHOAL_MODULE_PATH to
 # that folder, or name the file: shoal-server --game games/NAME.so. Installs both to lib/shoal/games.
@@ -9,6 +9,8 @@
 #     const net_game_module* net_game_module_get(void);   // net/game.h
 # IMPORTS are the files that NAME.blk imports, as paths below its folder; they keep these paths, so keep
 # them in a folder of the game's name.
+# PACK are files that are no templates, as a script or a level, which NAME.blk names by file:t="rules.lua": the game gets
+# their bytes when a match begins (net_game_start.files). They lie in NAME/ beside NAME.blk.
 # LIBRARY are libraries that the game uses: CMake targets, or names as chipmunk of libchipmunk.a. They become a part of
 # NAME.so, which names them for `check`. games/README.md says what a game may keep in them.
 # Pictures and sounds: all files of the folder assets beside the sources. They lie in NAME/ beside NAME.blk.
@@ -21,7 +23,7 @@ include(ShoalEsgen)
 include(${CMAKE_CURRENT_LIST_DIR}/ShoalGameSources.cmake)
 
 function(shoal_game name)
-    cmake_parse_arguments(ARG "" "PROTO;BLK;FOLDER" "IMPORTS;LIBRARY" ${ARGN})
+    cmake_parse_arguments(ARG "" "PROTO;BLK;FOLDER" "IMPORTS;PACK;LIBRARY" ${ARGN})
     string(LENGTH "${name}" length)
     if(NOT name MATCHES "^[a-z0-9_]+$" OR length GREATER 32)
         message(FATAL_ERROR "shoal_game: the name '${name}' is not 1 to 32 of a-z 0-9 _")
@@ -84,6 +86,7 @@ function(shoal_game name)
             COMMAND ${CMAKE_COMMAND} -E copy ${blk_folder}/${import} ${folder}/${import}
             DEPENDS ${blk_folder}/${import} VERBATIM)
         list(APPEND imports ${folder}/${import})
+        list(APPEND texts ${blk_folder}/${import})
         get_filename_component(import_folder ${import} DIRECTORY)
         file(MAKE_DIRECTORY ${folder}/${import_folder})
         install(FILES ${blk_folder}/${import} DESTINATION lib/shoal/games/${import_folder})
@@ -92,4 +95,5 @@ function(shoal_game name)
         add_custom_target(${name}_imports ALL DEPENDS ${imports})
         add_dependencies(${name} ${name}_imports)
     endif()
+    shoal_game_pack(${name} ${name} ${folder} "${blk};${texts}" ${ARG_PACK})
 endfunction()

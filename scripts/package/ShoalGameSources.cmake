@@ -8,6 +8,8 @@
 # It is a file of its own, so that a test can link several games at once.
 # shoal_game_assets(TARGET NAME FOLDER [COMPONENT component]): all files of assets/ beside the sources, the game's
 # pictures and sounds, lie in FOLDER/NAME after the build, and in lib/shoal/games/NAME after an installation.
+# shoal_game_pack(TARGET NAME FOLDER TEXTS file... [COMPONENT component]): the same for files that a line
+# file:t="rules.lua" of one of the TEXTS names, which are parts of the game itself.
 # shoal_game_libraries(TARGET MODULE NAME library...): libraries that the game's objects in TARGET use become a part of
 # NAME.so, which is linked as MODULE ("": the game is linked into a program).
 include_guard(GLOBAL)
@@ -151,6 +153,47 @@ const net_game_module* net_game_module_get(void) {
 }
 ]])
     set(${variable} ${file} PARENT_SCOPE)
+endfunction()
+
+function(shoal_game_pack target name folder texts)
+    cmake_parse_arguments(ARG "" "COMPONENT" "" ${ARGN})
+    set(component)
+    if(ARG_COMPONENT)
+        set(component COMPONENT ${ARG_COMPONENT})
+    endif()
+    set(named)
+    foreach(text ${texts})
+        file(READ ${text} text)
+        string(APPEND named "\n${text}")
+    endforeach()
+    set(copies)
+    foreach(path ${ARG_UNPARSED_ARGUMENTS})
+        get_filename_component(from ${path} ABSOLUTE)
+        get_filename_component(file ${path} NAME)
+        string(LENGTH "${file}" length)
+        if(NOT file MATCHES "^[a-z0-9_-][a-z0-9_.-]*$" OR length GREATER 63)
+            message(FATAL_ERROR "shoal_game(${name} PACK ${path}): the name of a file has at most 63 of a-z 0-9 _ - and .: "
+                "rename it")
+        endif()
+        if(NOT EXISTS ${from})
+            message(FATAL_ERROR "shoal_game(${name} PACK ${path}): ${from} does not exist")
+        endif()
+        string(REPLACE "." "\\." pattern "${file}")
+        if(NOT named MATCHES "[\n;][ \t]*file:t[ \t]*=[ \t]*[\"']?${pattern}[\"' \t\r\n;}]")
+            message(FATAL_ERROR "shoal_game(${name} PACK ${path}): the game does not get it: add the line file:t=\"${file}\" to "
+                "${name}.blk")
+        endif()
+        add_custom_command(OUTPUT ${folder}/${name}/${file}
+            COMMAND ${CMAKE_COMMAND} -E copy ${from} ${folder}/${name}/${file}
+            DEPENDS ${from} COMMENT "" VERBATIM)
+        list(APPEND copies ${folder}/${name}/${file})
+        install(FILES ${from} DESTINATION lib/shoal/games/${name} ${component})
+    endforeach()
+    if(copies)
+        file(MAKE_DIRECTORY ${folder}/${name})
+        add_custom_target(${target}_pack ALL DEPENDS ${copies})
+        add_dependencies(${target} ${target}_pack)
+    endif()
 endfunction()
 
 function(shoal_game_assets target name folder)

@@ -64,7 +64,7 @@ if(EXISTS ${SHOAL_FOREIGN}/lib/libsodium.a AND EXISTS ${SHOAL_FOREIGN}/enet/host
     include(scripts/package/ShoalGameSources.cmake)
     function(shoal_own_game name)
         shoal_game_entry(entry ${name})
-        cmake_parse_arguments(ARG "" "" "LIBRARY" ${ARGN})
+        cmake_parse_arguments(ARG "" "" "PACK;LIBRARY" ${ARGN})
         add_library(shoal_game_${name} STATIC ${ARG_UNPARSED_ARGUMENTS} ${entry})
         target_include_directories(shoal_game_${name} PUBLIC
             ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_BINARY_DIR}/generated/shoal_game_${name})

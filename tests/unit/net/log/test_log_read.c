@@ -425,13 +425,13 @@ static void expect_header(const void* extra, size_t extra_bytes, net_result resu
 }
 
 CASE(a_header_that_demands_unknown_features_is_refused_by_their_bits) {
-    // Bits 0 to 5 are known: views decide, a part of a log, columns, controls, a reload, a
-    // client's record. The test tries every other single bit, then headers with other fields.
-    for (uint8_t known = 0; known <= 63; known++) {
+    // Bits 0 to 6 are known: views decide, a part of a log, columns, controls, a reload, a
+    // client's record, files. The test tries every other single bit, then headers with other fields.
+    for (uint8_t known = 0; known <= 127; known++) {
         const uint8_t extra[] = {14 << 3 | 1, known, 0, 0, 0, 0, 0, 0, 0};
         expect_header(extra, sizeof extra, NET_OK, "");
     }
-    for (uint32_t bit = 6; bit < 64; bit++) {
+    for (uint32_t bit = 7; bit < 64; bit++) {
         uint8_t extra[9] = {14 << 3 | 1};
         extra[1 + bit / 8] = (uint8_t)(1u << bit % 8);
         expect_header(extra, sizeof extra, NET_ERR_VERSION,
@@ -451,9 +451,9 @@ CASE(a_header_of_another_version_is_refused_whatever_else_it_says) {
         const char* why;
     } rows[] = {
 #define ROW(extra, result, why) {extra, sizeof extra - 1, result, why}
-        ROW(FEATURES("\x40") "\042\0039.1", NET_ERR_VERSION,
+        ROW(FEATURES("\x80") "\042\0039.1", NET_ERR_VERSION,
             "use shoal-replay of build 9.1 or a newer one"),
-        ROW(FEATURES("\x40") FEATURES("\0"), NET_ERR_VERSION, "features 0x40"),
+        ROW(FEATURES("\x80") FEATURES("\0"), NET_ERR_VERSION, "features 0x80"),
         ROW("\x70\x01", NET_ERR_DAMAGED, ""), // the field has another wire type
         // The reader skips an unknown field when no required feature needs it.
         ROW("\x78\x01", NET_OK, ""),
