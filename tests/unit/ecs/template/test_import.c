@@ -289,6 +289,133 @@ CASE(limits_of_a_pack_are_tested_at_their_edges) {
     }
 }
 
+/// A root that names files, which are there with zeros in them.
+typedef struct files_wanted {
+    uint32_t count;                ///< files of the root
+    size_t file_bytes, root_bytes; ///< the root is filled with blanks
+    const char* more;              ///< at the root's end
+} files_wanted;
+
+static ecs_result files_read(void* context, const char* path, base_bytes* text) {
+    const files_wanted* files = context;
+    if (strncmp(path, "g/0.blk", 7) != 0) {
+        uint8_t* bytes = base_bytes_extend(text, files->file_bytes);
+        if (!bytes) return ECS_ERR_MEMORY;
+        memset(bytes, 0, files->file_bytes);
+        return strncmp(path, "g/0/", 4) == 0 ? ECS_OK : ECS_ERR_UNKNOWN;
+    }
+    for (uint32_t i = 0; i < files->count; i++) {
+        char line[32];
+        const int size = snprintf(line, sizeof line, "file:t=\"f%u\"\n", i);
+        base_bytes_write(text, line, (size_t)size);
+    }
+    if (files->more) base_bytes_write(text, files->more, strlen(files->more));
+    while (text->size < files->root_bytes)
+        base_bytes_write_u8(text, '\n');
+    return ECS_OK;
+}
+
+// The size of the pack; 0: it is refused.
+static size_t pack_files(files_wanted files, ecs_result result, const char* why) {
+    base_report_first report = {0};
+    base_reporter reporter = base_reporter_first(&report);
+    const ecs_template_source source = {.context = &files, .read = files_read};
+    base_bytes pack = {0};
+    assert_int_equal(ecs_template_pack(NULL, &source, "g/0.blk", &reporter, &pack), result);
+    assert_string_equal(report.text, why);
+    const size_t size = pack.size;
+    assert_int_equal(size == 0, result != ECS_OK);
+    base_bytes_deinit(&pack);
+    return size;
+}
+
+CASE(limits_of_files_are_tested_at_their_edges) {
+    for (uint32_t count = ECS_PACK_FILES_MAX - 1; count <= ECS_PACK_FILES_MAX; count++)
+        (void)pack_files((files_wanted){.count = count}, ECS_OK, "");
+    (void)pack_files((files_wanted){.count = ECS_PACK_FILES_MAX + 1}, ECS_ERR_FULL,
+                     "g/0.blk:65: error: file: more than 64 files");
+    for (int step = -1; step <= 1; step++) {
+        files_wanted files = {.count = 1, .file_bytes = ECS_PACK_FILE_BYTES_MAX};
+        files.file_bytes += (size_t)step;
+        (void)pack_files(files, step > 0 ? ECS_ERR_FULL : ECS_OK,
+                         step > 0 ? "g/0/f0: error: file: it has more than 262144 bytes" : "");
+    }
+    files_wanted files = {.count = 1, .file_bytes = ECS_PACK_FILE_BYTES_MAX, .root_bytes = 100000};
+    files.root_bytes += ECS_PACK_WHOLE_BYTES_MAX - 1 - pack_files(files, ECS_OK, "");
+    assert_int_equal(pack_files(files, ECS_OK, ""), ECS_PACK_WHOLE_BYTES_MAX - 1);
+    files.root_bytes++;
+    assert_int_equal(pack_files(files, ECS_OK, ""), ECS_PACK_WHOLE_BYTES_MAX);
+    files.root_bytes++;
+    (void)pack_files(
+        files, ECS_ERR_FULL,
+        "g/0.blk: error: file: texts and files have 393217 bytes together, more than 393216");
+    files = (files_wanted){.root_bytes = ECS_PACK_WHOLE_BYTES_MAX + 1};
+    (void)pack_files(files, ECS_OK, ""); // texts alone may be longer
+}
+
+CASE(a_file_has_a_name_without_a_folder) {
+    static const struct {
+        const char *line, *name; ///< NULL: it is right
+    } rows[] = {
+        {"file:t=\"rules.lua\"", NULL},
+        {"file:t='a-b_c.0'; file:t=x; file:t=x", NULL},
+        {"file:t=\"abcdefghijabcdefghijabcdefghijabcdefghijabcdefghijabcdefghijabc\"", NULL},
+        {"file:t=\"abcdefghijabcdefghijabcdefghijabcdefghijabcdefghijabcdefghijabcd\"",
+         "abcdefghijabcdefghijabcdefghijabcdefghijabcdefghijabcdefghijabcd"},
+        {"file:t=\"\"", ""},
+        {"file:t=\"../x\"", "../x"},
+        {"file:t=\"a/b\"", "a/b"},
+        {"file:t=\".x\"", ".x"},
+        {"file:t=\"A\"", "A"},
+        {"file:t=\"a*\"", "a*"},
+        {"file:t=\"a:b\"", "a:b"},
+        {"file:i=7", "7"}};
+    for (uint32_t i = 0; i < BASE_COUNT(rows); i++) {
+        char why[256] = "";
+        if (rows[i].name)
+            snprintf(why, sizeof why,
+                     "g/0.blk:1: error: file: '%s' is no name: write file:t=\"NAME\", with at most "
+                     "63 of a-z 0-9 _ - and .",
+                     rows[i].name);
+        (void)pack_files((files_wanted){.more = rows[i].line},
+                         rows[i].name ? ECS_ERR_SYNTAX : ECS_OK, why);
+    }
+}
+
+DATA_CASE(files_stand_after_the_texts_and_no_world_reads_them) {
+    table files = TABLE({"a.blk", "file:t=\"two\"; import:t=\"b.blk\"\na { x:i=1 }"},
+                        {"b.blk", "file:t=\"one\"\nfile:t=\"two\"\nb { }"},
+                        {"a/one", "{ no template"}, {"two", "beside"});
+    const ecs_template_source source = source_of(&files);
+    base_bytes pack = {0};
+    assert_ok(ecs_template_pack(NULL, &source, "a.blk", NULL, &pack));
+    static const char* const paths[] = {"b.blk", "a.blk", "one", "two"};
+    static const char* const texts[] = {"", "", "{ no template", "beside"};
+    size_t offset = 0;
+    ecs_pack_text text;
+    for (uint32_t i = 0; i < BASE_COUNT(paths); i++) {
+        assert_true(ecs_pack_next(pack.data, pack.size, &offset, &text));
+        assert_string_equal(text.path, paths[i]);
+        assert_int_equal(text.is_file, i >= 2);
+        if (i < 2) continue;
+        assert_int_equal(text.bytes, strlen(texts[i]));
+        assert_memory_equal(text.text, texts[i], text.bytes);
+    }
+    assert_false(ecs_pack_next(pack.data, pack.size, &offset, &text));
+    assert_int_equal(offset, pack.size);
+    assert_ok(ecs_template_load_pack(world, pack.data, pack.size, NULL));
+    expect_order(world, (const char* const[]){"b", "a"}, 2);
+    base_bytes_clear(&pack);
+    ecs_pack_add(&pack, "a.blk", "", 0);
+    ecs_pack_add(&pack, ":../x", "", 0); // foreign bytes
+    assert_int_equal(ecs_template_load_pack(world, pack.data, pack.size, NULL), ECS_ERR_MALFORMED);
+    base_bytes_deinit(&pack);
+    refused(TABLE({"a.blk", "file:t=\"gone\""}), ECS_ERR_UNKNOWN,
+            "/game/a/gone: error: file: it is not there, nor beside the templates");
+    refused(TABLE({"a.blk", "file:t=\"bad\""}, {"a/bad", NULL}), ECS_ERR_SYNTAX,
+            "/game/a/bad: error: file: it cannot be read");
+}
+
 CASE(a_pack_of_damaged_bytes_is_refused) {
     base_bytes pack = {0};
     ecs_pack_add(&pack, "a.blk", "a { x:i=1 }", 11);
@@ -354,9 +481,9 @@ DATA_CASE(the_files_of_the_manual_load) {
 }
 
 CASE(memory_may_run_out_at_any_allocation_of_a_pack) {
-    table files =
-        TABLE({"a.blk", "import:t=\"u/*.blk\"; a { _use:t=b }"}, {"u/b.blk", "b { x:t=q }"},
-              {"u/c.blk", "import:t=\"b.blk\"; c { y:Foo=1 }"});
+    table files = TABLE({"a.blk", "import:t=\"u/*.blk\"; a { _use:t=b }"},
+                        {"u/b.blk", "b { x:t=q }; file:t=s"}, {"a/s", "bytes"},
+                        {"u/c.blk", "import:t=\"b.blk\"; c { y:Foo=1 }"});
     bool is_done = false;
     for (uint32_t n = 0; !is_done; n++) {
         scarce_memory memory;

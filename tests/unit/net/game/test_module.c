@@ -163,6 +163,53 @@ PACK_CASE(a_module_is_opened_again_when_its_files_changed, "breakout") {
     net_module_close(third);
 }
 
+static void put(const char* file, const void* data, size_t size) {
+    unlink(file);
+    append(file, data, size);
+}
+
+PACK_CASE(a_module_has_the_files_that_its_templates_name, "breakout") {
+    const base_reporter* reporter = hear();
+    net_module *first, *second = NULL, *third;
+    char folder[64], inside[80], beside[80], level[80], why[128];
+    snprintf(folder, sizeof folder, "%s/breakout", at->folder);
+    snprintf(inside, sizeof inside, "%s/rules.lua", folder);
+    snprintf(level, sizeof level, "%s/level", folder);
+    snprintf(beside, sizeof beside, "%s/rules.lua", at->folder);
+    append(at->blk, "\nfile:t=\"rules.lua\"\nfile:t=level\n", 33);
+    snprintf(why, sizeof why, "%s: error: file: it is not there", inside);
+    refuse_file(at->so, NULL, NET_ERR_MODULE, why);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    put(level, "", 0);
+    put(beside, "beside", 6);
+    assert_ok(net_module_open(at->so, NULL, reporter, &first));
+    assert_int_equal(first->file_count, 2);
+    assert_string_equal(first->files[0].name, "rules.lua");
+    assert_memory_equal(first->files[0].bytes, "beside", first->files[0].byte_count);
+    assert_string_equal(first->files[1].name, "level");
+    assert_int_equal(first->files[1].byte_count, 0);
+    put(inside, "a\0{", 3);
+    assert_ok(net_module_reopen(first, reporter, &second));
+    assert_int_equal(second->files[0].byte_count, 3);
+    assert_memory_equal(second->files[0].bytes, "a\0{", 3);
+    assert_true(first->content_hash != second->content_hash);
+    assert_ok(net_module_reopen_pack(first, second->pack, second->pack_bytes, reporter, &third));
+    assert_true(third->content_hash == second->content_hash && third->file_count == 2);
+    assert_memory_equal(third->files[0].bytes, "a\0{", 3);
+    net_module_close(third);
+    unlink(inside);
+    assert_int_equal(symlink("/etc/passwd", inside), 0);
+    snprintf(why, sizeof why, "%s: error: file: it cannot be read", inside);
+    assert_int_equal(net_module_reopen(second, reporter, &third), NET_ERR_MODULE);
+    assert_said(why);
+    unlink(inside);
+    unlink(beside);
+    unlink(level);
+    rmdir(folder);
+    net_module_close(first);
+    net_module_close(second);
+}
+
 // @return whether the module opens; otherwise the report says `part`.
 static bool opens(const char* file, const char* part) {
     net_module* module;

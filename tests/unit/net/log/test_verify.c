@@ -458,7 +458,7 @@ RECORD_CASE(a_trace_is_proved_row_by_row, true) {
 
 typedef struct reload {
     record record;
-    net_module* modules[2];
+    net_module* modules[3];
     uint32_t count;
     uint32_t refusals; ///< segments that the folder still refuses
 } reload;
@@ -596,6 +596,94 @@ RELOAD_CASE(a_save_behind_a_reload_has_the_new_game) {
     net_verify_result verified;
     assert_ok(net_log_reader_create(NULL, saved.file, NULL, &reader));
     assert_ok(net_log_verify(reader, self->record.table.module, 0, 0, NULL, NULL, NULL, &verified));
+    net_log_reader_destroy(reader);
+}
+
+// ---- files of the game ----
+
+static char given[64]; // what start got last
+
+static void start_with_files(ecs_world* world, void* context, const net_game_start* start) {
+    given[0] = '\0';
+    for (uint32_t i = 0; i < start->file_count; i++)
+        (void)snprintf(given + strlen(given), sizeof given - strlen(given), "%s=%.*s ",
+                       start->files[i].name, (int)start->files[i].byte_count,
+                       (const char*)start->files[i].bytes);
+    breakout_module()->start(world, context, start);
+}
+
+// A module with breakout's templates and one file.
+static net_module* with_file(reload* self, const char* bytes) {
+    static net_game_module game;
+    net_module* bare;
+    char* text = table_read_file(BREAKOUT_BLK);
+    base_bytes pack;
+    game = *breakout_module();
+    game.start = start_with_files;
+    base_bytes_init(&pack, NULL);
+    ecs_pack_add(&pack, "breakout.blk", text, strlen(text));
+    ecs_pack_add(&pack, ":rules", bytes, strlen(bytes));
+    assert_ok(net_module_wrap(&game, text, "breakout.blk", NULL, &bare));
+    net_module** made = &self->modules[self->count++];
+    assert_ok(net_module_reopen_pack(bare, pack.data, pack.size, NULL, made));
+    net_module_close(bare);
+    base_bytes_deinit(&pack);
+    free(text);
+    return *made;
+}
+
+static void go_on_with(reload* self, const net_module* module) {
+    table* t = &self->record.table;
+    net_match* match = NULL;
+    assert_ok(net_match_create_from(t->match, module, NULL, &match));
+    net_log_exchange(self->record.writer, match);
+    net_match_destroy(t->match);
+    t->match = match;
+}
+
+// The part that ends with a segment runs with its own file, not with that of `module`.
+static void expect_file(reload* self, uint32_t last, const net_module* module, const char* wanted) {
+    net_log_reader* reader;
+    net_verify_result verified;
+    assert_ok(net_log_reader_create_to(NULL, self->record.files.log, last, NULL, &reader));
+    assert_ok(net_log_verify(reader, module, 0, 0, NULL, NULL, NULL, &verified));
+    assert_string_equal(given, wanted);
+    net_log_reader_destroy(reader);
+}
+
+RELOAD_CASE(a_log_runs_with_the_files_that_it_has) {
+    base_report_first first = {0};
+    const base_reporter reporter = base_reporter_first(&first);
+    net_match* match;
+    net_log_reader* reader;
+    // From the first tick on.
+    table* t = &self->record.table;
+    assert_ok(net_log_writer_destroy(self->record.writer));
+    files_clear(&self->record.files);
+    net_match_config config = *net_match_get_config(t->match);
+    config.module = with_file(self, "one");
+    net_match_destroy(t->match);
+    assert_ok(net_match_create(&config, NULL, &t->match));
+    assert_string_equal(given, "rules=one ");
+    net_log_options options = net_log_options_default();
+    options.is_manual = true;
+    assert_ok(net_log_writer_create(NULL, self->record.files.log, &options, t->match, "test", 1234,
+                                    NULL, &self->record.writer));
+    play_ticks(self, 33);
+    go_on_with(self, with_file(self, "two"));
+    assert_string_equal(given, "rules=two ");
+    play_ticks(self, 30);
+    reload_end(self);
+    net_module* here = with_file(self, "three");
+    expect_file(self, 1, here, "rules=one ");
+    expect_file(self, 0, here, "rules=two ");
+    // A match goes on with its own alone.
+    assert_ok(net_log_reader_create(NULL, self->record.files.log, &reporter, &reader));
+    assert_true((net_log_header_features(reader->header.data, reader->header.size) &
+                 NET_LOG_FEATURE_FILES) != 0);
+    assert_int_equal(net_log_resume(reader, here, 0, NULL, NULL, &reporter, &match),
+                     NET_ERR_SCHEMA);
+    assert_non_null(strstr(first.text, "its own library and templates"));
     net_log_reader_destroy(reader);
 }
 

@@ -213,6 +213,35 @@ SIDE_CASE(worlds_with_the_same_templates_share_a_schema, base_text, 0) {
     assert_non_null(net_rows_by_number(rows, 0)->defaults);
 }
 
+static void add_file(net_schema* schema, const char* bytes) {
+    assert_ok(net_schema_add_files(
+        schema, &(net_game_file){"rules.lua", (const uint8_t*)bytes, strlen(bytes)}, 1));
+}
+
+SIDE_CASE(a_file_that_differs_is_named, base_text, 2) {
+    ecs_world* world;
+    const uint64_t bare = net_schema_hash(at->schema);
+    const schema_wanted wanted = {.messages = messages, .message_count = 2};
+    for (uint32_t i = 0; i < 3; i++) {
+        static const char* const wants[] = {"\"file rules.lua\" is missing on the client",
+                                            "\"file rules.lua\" differs", ""};
+        char text[128] = "";
+        uint32_t count;
+        net_schema* client = schema_made(base_text, wanted, &world);
+        if (i == 0) {
+            assert_ok(net_schema_add_files(at->schema, NULL, 0));
+            assert_true(net_schema_hash(at->schema) == bare);
+            add_file(at->schema, "a = 1");
+        }
+        if (i > 0) add_file(client, i == 1 ? "a = 2" : "a = 1");
+        const net_schema_item* items = net_schema_items(client, &count);
+        assert_int_equal(net_schema_difference(at->schema, items, count, text, sizeof text), i < 2);
+        assert_string_equal(text, wants[i]);
+        assert_int_equal(net_schema_is(at->schema, net_schema_hash(client)), i == 2);
+        schema_unmake(client, world);
+    }
+}
+
 // `part` of the message; NULL: it is not refused.
 static void check_refused(ecs_world* world, const net_message* table, uint32_t count,
                           const char* part) {
