@@ -128,6 +128,25 @@ library 'shoal_game(dots dots.c LIBRARY grid)' || fail "an archive as a library 
 holds_library "an archive as a library"
 objdump -p "$work/grid-build/games/dots.so" | grep -q 'NEEDED.*libgrid' && fail "the module needs the shared library"
 
+# Files that are no templates: the build copies what the datablock names, without a compiler, and installs it.
+packs_files() { # BYTES
+    echo "$1" >"$work/grid/rules.lua"
+    cmake --build "$work/grid-build" >"$work/grid-build.out" 2>&1 || fail "a game with a file does not build"
+    cmp "$work/grid/rules.lua" "$work/grid-build/games/dots/rules.lua" || fail "the file is not beside the game"
+}
+library 'shoal_game(dots dots.c LIBRARY grid PACK rules.lua)' && fail "a file that is not there is packed"
+echo one >"$work/grid/rules.lua"
+library 'shoal_game(dots dots.c LIBRARY grid PACK rules.lua)' && fail "a file that nothing names is packed"
+tr -s ' \n' ' ' <"$work/grid-configure.out" | grep -q 'add the line file:t="rules.lua" to dots.blk' || fail "the message of a file that nothing names"
+echo 'file:t="rules.lua"' >>"$work/grid/dots.blk"
+library 'shoal_game(dots dots.c LIBRARY grid PACK rules.lua)' || fail "a game with a file does not configure"
+packs_files one
+packs_files two
+grep -q 'C object' "$work/grid-build.out" && fail "a changed file needs a compiler"
+"$installed/bin/shoal-server" check "$work/grid/dots.blk" >"$work/check.out" 2>&1 || fail "the datablock beside its file is refused"
+cmake --install "$work/grid-build" --prefix "$work/grid-prefix" >"$work/grid-install.out" 2>&1 || fail "a game with a file does not install"
+cmp "$work/grid/rules.lua" "$work/grid-prefix/lib/shoal/games/dots/rules.lua" || fail "the file is not installed"
+
 # The C++ client of the installation plays with it.
 if [ -x "$work/host-build/pilot" ]; then
     serve breakout --min-clients 1 --ticks 120 --log none

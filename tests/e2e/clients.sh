@@ -101,6 +101,9 @@ END
 # The library is replaced while the game runs, then a template gets another component, then a fault.
 case_a_changed_game_is_reloaded() {
     copy_games other
+    mkdir -p other/breakout
+    echo one >other/breakout/rules.lua
+    sed -i '$a file:t="rules.lua"' other/breakout.blk
     start local shoal-client --game "$PWD/other/breakout.so" --local --headless --bots 2
     await players has_said local.err 'client 2 "bot-[12]" joined'
     echo >>other/breakout.so
@@ -108,6 +111,8 @@ case_a_changed_game_is_reloaded() {
     await players has_said local.err 'client 2 "bot-[12]" is back after'
     change other/breakout.blk 's/^ball {/ball { "extra:i"{ _replicate:b=yes; value:i=3 }/'
     await players has_lines local.err ' is back after ' 4
+    change other/breakout/rules.lua 's/one/two/'
+    await players has_lines local.err ' is back after ' 6
     change other/breakout.blk 's/^ball {/ball { {/'
     await refusal has_said local.err 'not reloaded, the match goes on as it was: its faults are above'
     kill -INT "${pids[local]}"

@@ -245,6 +245,32 @@ case_a_game_is_reloaded_on_request() {
     says info.out '^before=match.slog.seg0002$'
 }
 
+# A file that is no template: server and clients have the same, a changed one is a reload, and the log runs with its own.
+case_a_file_of_a_game_is_a_part_of_it() {
+    mkdir -p breakout other/breakout
+    cp "$games/breakout.so" .
+    sed '$a file:t="rules.lua"' "$games/breakout.blk" >breakout.blk
+    cp breakout.so breakout.blk other
+    printf 'one\0' >breakout/rules.lua
+    printf 'another\0' >other/breakout/rules.lua
+    serve server --game ./breakout.so --log match.slog
+    start players shoal-client "$address" --game ./breakout.so --headless --bots 2
+    await players has_lines server.err ' joined from ' 2
+    run_to 4 other shoal-client "$address" --game other/breakout.so --headless --bots 1
+    says other.err 'refused: the game files differ: "file rules.lua" differs'
+    printf 'two\0' >breakout/rules.lua
+    kill -HUP "${pids[server]}"
+    await "a reload" grep -q 'breakout.blk: note: reloaded: the match goes on with it' server.err
+    await "the players" has_lines server.err ' is back after ' 2
+    rm breakout/rules.lua
+    kill -HUP "${pids[server]}"
+    await "a refusal" grep -q 'breakout/rules.lua: error: file: it is not there, nor beside the templates' server.err
+    stop server
+    ends_with 0 players
+    run_to 0 verify shoal-replay verify match.slog --game other/breakout.so
+    says verify.out "^verified ticks=$(sed -n 's/^done ticks=\([0-9]*\) .*/\1/p' server.out) "
+}
+
 case_check_names_what_is_wrong() {
     printf 'stone {\n  pos:p2 = 1,2\n  weight:r = heavy\n}\n' >stone.blk
     refused 2 'stone.blk:3: error: ' shoal-server check stone.blk

@@ -200,7 +200,7 @@ PACK_CASE(a_module_has_the_files_that_its_templates_name, "breakout") {
     unlink(inside);
     assert_int_equal(symlink("/etc/passwd", inside), 0);
     snprintf(why, sizeof why, "%s: error: file: it cannot be read", inside);
-    assert_int_equal(net_module_reopen(second, reporter, &third), NET_ERR_MODULE);
+    assert_int_equal(net_module_reopen(second, hear(), &third), NET_ERR_MODULE);
     assert_said(why);
     unlink(inside);
     unlink(beside);
