@@ -3,6 +3,7 @@
 // template is added to them.
 #include "base/assert.h"
 #include "base/text.h"
+#include "ecs/template_files.h"
 #include "log/log_record.h"
 
 #include <inttypes.h>
@@ -603,6 +604,23 @@ static bool differ(const difference* self, bool has_values) {
            differ_in_order(self, NET_LOG_SCHEMA_TEMPLATE);
 }
 
+// A file of the log's game is another one here, or none.
+static bool has_other_file(const void* data, size_t size, const net_module* module, char* text,
+                           size_t text_bytes) {
+    size_t bytes = 0, offset = 0;
+    const uint8_t* pack = net_log_header_templates(data, size, &bytes);
+    for (ecs_pack_text file; pack && ecs_pack_next(pack, bytes, &offset, &file);) {
+        bool is_same = !file.is_file;
+        for (uint32_t i = 0; i < module->file_count && !is_same; i++) {
+            const net_game_file* own = &module->files[i];
+            is_same = strcmp(own->name, file.path) == 0 && own->byte_count == file.bytes &&
+                      memcmp(own->bytes, file.text, file.bytes) == 0;
+        }
+        if (!is_same) return base_text_format(text, text_bytes, "file %s differs", file.path);
+    }
+    return false;
+}
+
 bool net_log_header_difference(const void* data, size_t size, const net_match* match, char* text,
                                size_t text_bytes) {
     BASE_ASSERT(match && text_bytes > 0);
@@ -615,7 +633,9 @@ bool net_log_header_difference(const void* data, size_t size, const net_match* m
                              .log = begin_schema(data, size),
                              .text = text,
                              .text_bytes = text_bytes};
-    const bool is_other = is_written && differ(&self, has_values);
+    const net_module* module = net_match_get_config(match)->module;
+    const bool is_other = has_other_file(data, size, module, text, text_bytes) ||
+                          (is_written && differ(&self, has_values));
     base_bytes_deinit(&header);
     return is_other;
 }

@@ -7,6 +7,7 @@
 #include "log/log_file.h"
 #include "net/log_tools.h"
 #include "net/match.h"
+#include "replay/log_replay.h"
 #include "scarce.h"
 
 enum { TICKS = 150, BOTS = 3, LEAVE_TICK = 70, CHEER_TICK = 20 };
@@ -458,7 +459,7 @@ RECORD_CASE(a_trace_is_proved_row_by_row, true) {
 
 typedef struct reload {
     record record;
-    net_module* modules[3];
+    net_module* modules[4];
     uint32_t count;
     uint32_t refusals; ///< segments that the folder still refuses
 } reload;
@@ -677,6 +678,22 @@ RELOAD_CASE(a_log_runs_with_the_files_that_it_has) {
     net_module* here = with_file(self, "three");
     expect_file(self, 1, here, "rules=one ");
     expect_file(self, 0, here, "rules=two ");
+    // The largest pack has room beside the schema.
+    base_bytes header;
+    bool has_values = true;
+    char* longest = malloc(ECS_PACK_WHOLE_BYTES_MAX);
+    assert_non_null(longest);
+    memset(longest, 'a', ECS_PACK_WHOLE_BYTES_MAX);
+    longest[ECS_PACK_WHOLE_BYTES_MAX - here->pack_bytes + strlen("three") - 2] = '\0';
+    config.module = with_file(self, longest);
+    free(longest);
+    assert_int_equal(config.module->pack_bytes, ECS_PACK_WHOLE_BYTES_MAX);
+    assert_ok(net_match_create(&config, NULL, &match));
+    base_bytes_init(&header, NULL);
+    assert_ok(net_log_header_write(&header, match, "test", 1, 2, &has_values));
+    assert_true(header.size > ECS_PACK_WHOLE_BYTES_MAX && has_values);
+    base_bytes_deinit(&header);
+    net_match_destroy(match);
     // A match goes on with its own alone.
     assert_ok(net_log_reader_create(NULL, self->record.files.log, &reporter, &reader));
     assert_true((net_log_header_features(reader->header.data, reader->header.size) &
@@ -684,6 +701,18 @@ RELOAD_CASE(a_log_runs_with_the_files_that_it_has) {
     assert_int_equal(net_log_resume(reader, here, 0, NULL, NULL, &reporter, &match),
                      NET_ERR_SCHEMA);
     assert_non_null(strstr(first.text, "its own library and templates"));
+    // Nor is it given away to a program whose files are others; that one is told which.
+    net_log_replay* replay;
+    assert_ok(net_log_replay_create(reader, here, 0, NULL, &replay));
+    assert_null(net_log_replay_take(replay));
+    net_log_replay_destroy(replay);
+    first = (base_report_first){0};
+    assert_int_equal(net_log_match_create(NULL, net_log_reader_info(reader), reader->header.data,
+                                          reader->header.size, "a.slog", here, &reporter, NULL,
+                                          &match),
+                     NET_ERR_SCHEMA);
+    assert_string_equal(first.text,
+                        "a.slog: error: the game's schema is not the log's: file rules differs");
     net_log_reader_destroy(reader);
 }
 
