@@ -426,7 +426,7 @@ static void expect_header(const void* extra, size_t extra_bytes, net_result resu
 
 CASE(a_header_that_demands_unknown_features_is_refused_by_their_bits) {
     // Bits 0 to 6 are known: views decide, a part of a log, columns, controls, a reload, a
-    // client's record, files. The test tries every other single bit, then headers with other fields.
+    // client's record, files. The test tries every other bit, then headers with other fields.
     for (uint8_t known = 0; known <= 127; known++) {
         const uint8_t extra[] = {14 << 3 | 1, known, 0, 0, 0, 0, 0, 0, 0};
         expect_header(extra, sizeof extra, NET_OK, "");
