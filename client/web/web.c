@@ -187,7 +187,8 @@ static net_result open_reader(web* self) {
 static void take_content(web* self) {
     size_t bytes;
     const base_bytes* header = &self->reader->header;
-    if (!net_log_header_templates(header->data, header->size, &bytes))
+    const uint8_t* pack = net_log_header_templates(header->data, header->size, &bytes);
+    if (!pack || (bytes == self->module->pack_bytes && !memcmp(pack, self->module->pack, bytes)))
         self->module->content_hash = net_log_reader_info(self->reader)->content_hash;
 }
 

@@ -234,7 +234,7 @@ function(shoal_game_libraries target module name)
         endif()
         set(is_inside TRUE)
         if(TARGET ${library})
-            shoal_game_library_target(is_inside ${library} ${name})
+            shoal_game_library_target(is_inside ${library} "${module}" ${name})
             target_link_libraries(${target} PRIVATE ${library})
         elseif(NOT module)
             message(FATAL_ERROR "shoal_game(${name} LIBRARY ${library}): the library is built with the game here: make the "
@@ -258,7 +258,7 @@ function(shoal_game_libraries target module name)
 endfunction()
 
 # A target that is built here gets our arithmetic, and is hidden where its sources leave that to the compiler.
-function(shoal_game_library_target is_inside library name)
+function(shoal_game_library_target is_inside library module name)
     get_target_property(real ${library} ALIASED_TARGET)
     if(NOT real)
         set(real ${library})
@@ -271,8 +271,11 @@ function(shoal_game_library_target is_inside library name)
         endif()
     elseif(type STREQUAL "STATIC_LIBRARY" OR type STREQUAL "OBJECT_LIBRARY")
         target_compile_options(${real} PRIVATE ${SHOAL_GAME_ARITHMETIC})
-        set_target_properties(${real} PROPERTIES POSITION_INDEPENDENT_CODE ON VISIBILITY_INLINES_HIDDEN ON
+        set_target_properties(${real} PROPERTIES VISIBILITY_INLINES_HIDDEN ON
             C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden)
+        if(module)
+            set_target_properties(${real} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+        endif()
     elseif(NOT type STREQUAL "INTERFACE_LIBRARY")
         message(FATAL_ERROR "shoal_game(${name} LIBRARY ${library}): is no static library: a game is one file. Set "
             "BUILD_SHARED_LIBS to OFF before the library is added, or write add_library(${library} STATIC ...)")

@@ -701,7 +701,7 @@ RELOAD_CASE(a_log_runs_with_the_files_that_it_has) {
     assert_int_equal(net_log_resume(reader, here, 0, NULL, NULL, &reporter, &match),
                      NET_ERR_SCHEMA);
     assert_non_null(strstr(first.text, "its own library and templates"));
-    // A program with other files does not get the match. It is told which file differs.
+    // No program with other files gets the match. The difference names one.
     net_log_replay* replay;
     char difference[NET_LOG_DIFFERENCE_BYTES];
     const base_bytes* head = &reader->header;
