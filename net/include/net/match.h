@@ -64,8 +64,8 @@ bool net_module_name_is_valid(const char* name);
 /// of the executable (the same place in a build folder and after an installation), separated by
 /// colons. NUL-terminated and cut to `path_bytes`.
 void net_module_default_path(char* path, size_t path_bytes);
-/// Open a table that is linked into the program, with the text of its templates. For tests and
-/// tools.
+/// Open a table that is linked into the program, with the text of its templates and no files. For
+/// tests and tools.
 /// @return NET_OK; NET_ERR_MODULE (reported); NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_module_wrap(const net_game_module* game, const char* templates,
                                          const char* templates_file, const base_reporter* reporter,
