@@ -11,7 +11,7 @@
 # them in a folder of the game's name.
 # PACK are files that are no templates, as a script or a level, which NAME.blk names by file:t="rules.lua": the game gets
 # their bytes when a match begins (net_game_start.files). They lie in NAME/ beside NAME.blk.
-# LIBRARY are libraries that the game uses: CMake targets, or names as chipmunk of libchipmunk.a. They become a part of
+# LIBRARY are libraries that the game uses: CMake targets, or names as chipmunk of libchipmunk.a (libchipmunk.so: the shared one). They become a part of
 # NAME.so, which names them for `check`. games/README.md says what a game may keep in them.
 # Pictures and sounds: all files of the folder assets beside the sources. They lie in NAME/ beside NAME.blk.
 # Everything else is hidden, and the functions of ecs/ and base/ stay undefined: the module uses those of

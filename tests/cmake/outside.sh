@@ -128,6 +128,21 @@ library 'shoal_game(dots dots.c LIBRARY grid)' || fail "an archive as a library 
 holds_library "an archive as a library"
 objdump -p "$work/grid-build/games/dots.so" | grep -q 'NEEDED.*libgrid' && fail "the module needs the shared library"
 
+# An archive for programs alone is taken where the game uses nothing that a module cannot have; the shared one is asked for.
+printf '#include <stdio.h>\nvoid grid_say(void);\nvoid grid_say(void) { fputs("grid", stderr); }\n' >"$work/say.c"
+"$compiler" -O2 -fno-pic -fno-pie -c "$work/say.c" -o "$work/say.o"
+ar rc "$work/lib-grid/lib/libgrid.a" "$work/say.o"
+library 'shoal_game(dots dots.c LIBRARY grid)' || fail "an archive for programs does not configure"
+tr -s ' \n' ' ' <"$work/grid-configure.out" | grep -q 'recompile it with -fPIC, say LIBRARY libgrid.so, or build grid with the game' ||
+    fail "the remedy of an archive for programs"
+holds_library "an archive for programs"
+library 'shoal_game(dots dots.c LIBRARY libgrid.so)' || fail "a shared library does not configure"
+cmake --build "$work/grid-build" >"$work/grid-build.out" 2>&1 || fail "a shared library does not build"
+objdump -p "$work/grid-build/games/dots.so" | grep -q 'NEEDED.*libgrid' || fail "the module does not need the shared library"
+nm -D --defined-only "$work/grid-build/games/dots.so" | grep -q shoal_library && fail "a shared library is no part of the module"
+library 'add_library(grid STATIC grid.c)
+shoal_game(dots dots.c LIBRARY grid)' || fail "a target as a library does not configure again"
+
 # Files that are no templates: the build copies what the datablock names, without a compiler, and installs it.
 packs_files() { # BYTES
     echo "$1" >"$work/grid/rules.lua"
