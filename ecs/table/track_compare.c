@@ -326,8 +326,8 @@ static void compare_row(ecs_world* world, track_cells* column, uint32_t row) {
         memcpy(shadow, value, column->size);
     } else {
         (void)ecs_value_compare(column->type, &context, shadow, value);
-        column->is_behind |=
-            column->type->ops->equal && !ecs_type_equal(column->type, shadow, value);
+        column->is_behind |= (column->type->ops->equal || column->type->hash) &&
+                             !ecs_type_equal(column->type, shadow, value);
     }
     count_changes(world, column, &row, 1, shadow_hash(column, row) - before);
 }

@@ -89,7 +89,21 @@ static void put_container(writer* out, const ecs_container_body* body, bool is_o
     put_text(out, is_object ? "}" : "]");
 }
 
+// What a type writes by itself. A byte that would end a word becomes _.
+static void put_own(writer* out, const ecs_type_ops* ops, const void* value) {
+    const size_t room = out->capacity - out->size;
+    char* text = out->target + out->size;
+    if (!ops->format(value, text, room)) out->is_cut = true;
+    text[room - 1] = '\0';
+    for (; *text; text++, out->size++)
+        if ((unsigned char)*text <= 0x20 || *text == 0x7F) *text = '_';
+}
+
 static void put_value(writer* out, const ecs_type* type, const void* value) {
+    if (type->ops && type->ops->format) {
+        put_own(out, type->ops, value);
+        return;
+    }
     if (type->id == ECS_ELEMENT_T) {
         put_string(out, value);
         return;

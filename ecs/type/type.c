@@ -332,7 +332,8 @@ ecs_result ecs_type_add(ecs_world* world, const ecs_type_desc* desc, uint32_t fl
                        .ops = is_boxed && !desc->ops ? &boxed_plain_ops : desc->ops,
                        .is_dense = is_dense,
                        .object_size = desc->size,
-                       .box = box};
+                       .box = box,
+                       .hash = desc->ops ? desc->ops->hash : NULL};
     if (is_boxed) type->align = _Alignof(void*);
     (void)base_text_copy(type->name, sizeof type->name, desc->name);
     type->layout_hash = layout_hash_of(type);

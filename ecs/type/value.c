@@ -153,8 +153,8 @@ static uint64_t hash_large(const ecs_type* type, const void* value, uint64_t see
 
 uint64_t ecs_type_hash(const ecs_type* type, const void* value, uint64_t seed) {
     BASE_ASSERT(type);
-    if (type->hash) return type->hash(value, seed);
     value = ecs_type_object(type, value);
+    if (type->hash) return type->hash(value, seed);
     if (type->ops && type->ops->write) return hash_written(type, value, seed);
     if (type->object_size > BUFFER_BYTES) return hash_large(type, value, seed);
     _Alignas(8) uint8_t buffer[BUFFER_BYTES];
@@ -202,6 +202,7 @@ bool ecs_type_equal(const ecs_type* type, const void* a, const void* b) {
     a = ecs_type_object(type, a);
     b = ecs_type_object(type, b);
     if (type->ops && type->ops->equal) return type->ops->equal(a, b);
+    if (type->hash) return type->hash(a, 0) == type->hash(b, 0);
     if (type->is_dense && type->object_size && memcmp(a, b, type->object_size) == 0) return true;
     if (type->field_count == 0 && type->object_size) return memcmp(a, b, type->object_size) == 0;
     for (uint32_t i = 0; i < type->field_count; i++)

@@ -4,7 +4,8 @@
 // A save holds what decides the future and nothing else: tick, random state, templates in use, free
 // indices and handles, archetypes in order of making, rows in order, values in canonical bytes,
 // shadows, queued commands and events. The hash of everything is the hash of these bytes, fed in
-// pieces, so it needs no memory for the whole.
+// pieces, so it needs no memory for the whole. In
+// the place of a value whose type has a hash it has that hash.
 //
 // Rows and archetypes keep their order: systems walk in it, so it decides the bits of the future.
 //
@@ -128,13 +129,32 @@ bool ecs_cells_restore(const ecs_type* type, void* cells, uint32_t count, const 
     return true;
 }
 
+// Writing. With a hasher, finished bytes go there and are forgotten.
+typedef struct saver {
+    const ecs_world* world;
+    base_bytes* bytes;
+    base_hasher* hasher;
+    ecs_save_blocks blocks; // plain data, which workers fill in
+    bool differs;           // they found a value that differs from its shadow without a mark
+} saver;
+
+// A hash of everything has the hash of a value whose type has one: its bytes may differ in what does
+// not count.
+static void write_value(const saver* save, const ecs_type* type, const void* cell) {
+    if (save->hasher && type->ops && type->ops->hash)
+        base_bytes_write_u64(save->bytes, ecs_type_hash(type, cell, 0));
+    else
+        ecs_type_write(type, cell, save->bytes);
+}
+
 // The command queue as bytes, for saves and for the hash of a whole world.
 //
 // Components go before values, so that a reader knows how much memory the values take before it
 // makes the first one. Placeholders are kept as they are: they name creations of the same queue.
 
-static void write_commands(const ecs_world* world, base_bytes* bytes) {
-    const ecs_commands* commands = world->commands;
+static void write_commands(const saver* save) {
+    base_bytes* bytes = save->bytes;
+    const ecs_commands* commands = save->world->commands;
     base_bytes_write_varint(bytes, commands->view.created_count);
     base_bytes_write_varint(bytes, commands->view.count);
     for (uint32_t i = 0, head = 0; i < commands->view.count; i++) {
@@ -151,8 +171,8 @@ static void write_commands(const ecs_world* world, base_bytes* bytes) {
         for (uint32_t k = 0; k < init_count; k++)
             base_bytes_write_u16(bytes, values->slots[k].component);
         for (uint32_t k = 0; k < init_count; k++)
-            ecs_type_write(ecs_component_type(world, values->slots[k].component),
-                           ecs_command_value(values, i - command->first, k), bytes);
+            write_value(save, ecs_component_type(save->world, values->slots[k].component),
+                        ecs_command_value(values, i - command->first, k));
     }
 }
 
@@ -239,8 +259,9 @@ static void write_parked(const ecs_world* world, const ecs_pending* pending, bas
 }
 
 // Saves (save.c): nothing at all in a world where no entity waits.
-static void write_loading(const ecs_world* world, base_bytes* bytes) {
-    const ecs_loading* loading = world->loading;
+static void write_loading(const saver* save) {
+    base_bytes* bytes = save->bytes;
+    const ecs_loading* loading = save->world->loading;
     for (uint32_t at = loading->first; at != 0; at = loading->slots[at - 1].next) {
         const ecs_pending* pending = &loading->slots[at - 1];
         base_bytes_write_u32(bytes, pending->entity);
@@ -248,11 +269,10 @@ static void write_loading(const ecs_world* world, base_bytes* bytes) {
         base_bytes_write_varint(bytes, pending->value_count);
         for (uint32_t i = 0; i < pending->value_count; i++)
             base_bytes_write_u16(bytes, pending->values[i].component);
-        for (uint32_t i = 0; i < pending->value_count; i++) {
-            ecs_type_write(ecs_component_type(world, pending->values[i].component),
-                           pending->values[i].cell, bytes);
-        }
-        write_parked(world, pending, bytes);
+        for (uint32_t i = 0; i < pending->value_count; i++)
+            write_value(save, ecs_component_type(save->world, pending->values[i].component),
+                        pending->values[i].cell);
+        write_parked(save->world, pending, bytes);
     }
 }
 
@@ -340,15 +360,6 @@ enum {
     HEAD_BYTES = sizeof(ecs_entity) + sizeof(ecs_template_id),
     SHARED_ENTITIES_MIN = 4096, // fewer are saved by one thread: waking another costs more
 };
-
-// Writing. With a hasher, finished bytes go there and are forgotten.
-typedef struct saver {
-    const ecs_world* world;
-    base_bytes* bytes;
-    base_hasher* hasher;
-    ecs_save_blocks blocks; // plain data, which workers fill in
-    bool differs;           // they found a value that differs from its shadow without a mark
-} saver;
 
 static void drain(const saver* save, size_t bytes_min) {
     if (save->hasher && save->bytes->size >= bytes_min) {
@@ -507,7 +518,7 @@ static void write_cells(saver* save, const ecs_type* type, const ecs_chunk* chun
         return;
     }
     for (uint32_t row = 0; row < count; row++)
-        ecs_type_write(type, ecs_chunk_cell(chunk, column, row), save->bytes);
+        write_value(save, type, ecs_chunk_cell(chunk, column, row));
     drain(save, DRAIN_BYTES);
 }
 
@@ -541,7 +552,7 @@ static void write_tracked(saver* save, const ecs_archetype* archetype, uint32_t 
             const void* value = ecs_chunk_cell(chunk, column, row);
             if (!ecs_type_equal(info->type, value, ecs_chunk_cell(chunk, shadow, row))) {
                 base_bytes_write_varint(save->bytes, at + row - last);
-                ecs_type_write(info->type, value, save->bytes);
+                write_value(save, info->type, value);
                 last = at + row;
             }
         }
@@ -597,9 +608,9 @@ static void write_world(saver* save) {
     base_bytes_write_varint(save->bytes, world->storage->archetype_count);
     for (uint32_t i = 0; i < world->storage->archetype_count; i++)
         write_archetype(save, world->storage->archetypes[i]);
-    write_commands(world, save->bytes);
+    write_commands(save);
     write_events(save);
-    write_loading(world, save->bytes);
+    write_loading(save);
     ecs_membership_write(world, save->bytes);
 }
 

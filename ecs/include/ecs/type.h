@@ -132,6 +132,14 @@ typedef struct ecs_type_ops {
     /// Resources that a value needs (loader.h): fill `resources`, zeroed, `capacity` at most.
     /// @return how many it needs; more than `capacity`: the creation is ECS_ERR_FULL.
     uint32_t (*request)(const void* value, ecs_resource* resources, uint32_t capacity);
+    /// A hash of the value with a seed, where the bytes of `write` cannot be hashed: the image of a
+    /// library has padding, or pointers. Equal values have equal hashes on every machine, and what
+    /// `read` reads has the hash of what was written. With `hash` and without `equal` values are
+    /// equal when their hashes are. NULL: the canonical bytes are hashed.
+    uint64_t (*hash)(const void* value, uint64_t seed);
+    /// Write a value as text, with a NUL and without spaces, for dumps and messages: at most
+    /// `bytes`, which are more than 0. @return false when it was cut. NULL: its fields.
+    bool (*format)(const void* value, char* text, size_t bytes);
 } ecs_type_ops;
 
 typedef enum ecs_type_flag {
@@ -163,7 +171,8 @@ typedef struct ecs_type {
     uint64_t layout_hash; ///< names, kinds, counts and order of fields; the same on every machine
     uint32_t object_size; ///< sizeof of the registered type
     struct ecs_box* box;  ///< the pool of a boxed type; NULL: values lie in the column
-    /// Private: a faster hash of the canonical bytes; NULL: they are written and hashed.
+    /// Private: hash of an object, by its functions or a faster one of the canonical bytes; NULL:
+    /// they are written and hashed.
     uint64_t (*hash)(const void* value, uint64_t seed);
 } ecs_type;
 
@@ -213,9 +222,11 @@ void ecs_type_write(const ecs_type* type, const void* value, base_bytes* bytes);
 /// @return false for damaged bytes (reader->failed is set) or when memory ran out (it is not).
 BASE_MUST_USE bool ecs_type_read(const ecs_type* type, const ecs_type_context* context, void* value,
                                  base_reader* reader);
-/// Hash of the canonical bytes with a seed. For plain types and containers the bytes are not built.
+/// Hash of the canonical bytes with a seed; types with ops use their hash. For plain types and
+/// containers the bytes are not built.
 uint64_t ecs_type_hash(const ecs_type* type, const void* value, uint64_t seed);
-/// Compare two values at full precision, by fields. NaN equals every NaN; 0 differs from -0.
+/// Compare two values at full precision, by fields; types with ops by their equal or hash. NaN
+/// equals every NaN; 0 differs from -0.
 bool ecs_type_equal(const ecs_type* type, const void* a, const void* b);
 /// Write a value as text ("330,-550") into a fixed buffer, with a NUL. @return false when it was
 /// cut.

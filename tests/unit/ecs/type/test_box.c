@@ -320,3 +320,130 @@ CASE(memory_may_run_out_at_any_allocation) {
         assert_in_range(n, 4, 200);
     }
 }
+
+// A library's image: `made` is what its padding holds, so it is in the bytes and in no hash.
+
+static void image_write(const void* value, base_bytes* bytes) {
+    const ship* self = value;
+    base_bytes_write_u32(bytes, (uint32_t)self->crew);
+    base_bytes_write_u32(bytes, self->made);
+}
+
+static bool image_read(const ecs_type_context* context, void* value, base_reader* reader) {
+    (void)context;
+    ship* self = value;
+    self->crew = (int32_t)base_reader_u32(reader);
+    self->made = base_reader_u32(reader);
+    return !reader->failed;
+}
+
+static uint64_t image_hash(const void* value, uint64_t seed) {
+    return base_hash64_mix(seed, (uint64_t)((const ship*)value)->crew);
+}
+
+static bool image_format(const void* value, char* text, size_t bytes) {
+    return base_text_format(text, bytes, "crew of\t%d", ((const ship*)value)->crew);
+}
+
+static bool image_assign(const ecs_type_context* context, void* target, const void* source) {
+    ((ship*)target)->made = ((const ship*)source)->made;
+    return ship_assign(context, target, source);
+}
+
+static const ecs_type_ops image_ops = {.create = ship_create,
+                                       .destroy = ship_destroy,
+                                       .assign = image_assign,
+                                       .write = image_write,
+                                       .read = image_read,
+                                       .hash = image_hash,
+                                       .format = image_format};
+static const ecs_type_ops unhashed_ops = {.create = ship_create,
+                                          .destroy = ship_destroy,
+                                          .assign = ship_assign,
+                                          .write = image_write,
+                                          .read = image_read};
+
+static uint64_t untracked_sum(const fleet* f) {
+    uint64_t sums[ECS_COMPONENTS_MAX + 1] = {0};
+    ecs_world_untracked_sums(f->world, 0, UINT32_MAX, sums);
+    return sums[f->hull];
+}
+
+FLEET_CASE(the_hash_of_a_type_stands_for_its_bytes, &image_ops, false) {
+    ecs_entity entity, loose;
+    assert_ok(ecs_create(f->world, f->tracked, NULL, 0, &entity));
+    assert_ok(ecs_create(f->world, f->plain, NULL, 0, &loose));
+    step_world(f->world);
+    const uint64_t hash = ecs_world_hash(f->world), state = ecs_world_state_hash(f->world),
+                   sum = untracked_sum(f);
+    ecs_changes_clear(f->world);
+    hull_of(f, entity)->made += 7;
+    hull_of(f, loose)->made += 7;
+    (void)ecs_get_mut(f->world, entity, f->hull);
+    step_world(f->world);
+    assert_int_equal(ecs_changes_get(f->world).changed_count, 0);
+    assert_true(ecs_world_state_hash(f->world) == state);
+    assert_true(ecs_world_state_hash_walk(f->world) == state);
+    assert_true(untracked_sum(f) == sum);
+    assert_true(ecs_world_hash(f->world) != hash); // of another tick
+    hull_of(f, loose)->made += 7;
+    const uint64_t again = ecs_world_hash(f->world);
+    hull_of(f, loose)->made += 7;
+    assert_true(ecs_world_hash(f->world) == again);
+    hull_of(f, loose)->crew += 1; // nothing tracks it, and a log has its sum
+    assert_false(untracked_sum(f) == sum);
+    (*(ship**)ecs_get_mut(f->world, entity, f->hull))->crew += 1;
+    step_world(f->world);
+    assert_false(ecs_world_state_hash(f->world) == state);
+    assert_true(ecs_world_state_hash_walk(f->world) == ecs_world_state_hash(f->world));
+    const uint64_t after = ecs_world_hash(f->world);
+    assert_false(after == hash);
+    base_bytes bytes = world_saved(f->world);
+    (*(ship**)ecs_get_mut(f->world, entity, f->hull))->crew = 0;
+    assert_ok(ecs_world_restore(f->world, bytes.data, bytes.size));
+    base_bytes_deinit(&bytes);
+    assert_true(ecs_world_hash(f->world) == after);
+    assert_int_equal(hull_of(f, loose)->made, 22);
+    ecs_world_validate(f->world);
+}
+
+FLEET_CASE(without_a_hash_the_bytes_are_hashed, &unhashed_ops, false) {
+    ecs_entity entity;
+    assert_ok(ecs_create(f->world, f->plain, NULL, 0, &entity));
+    const ecs_type* type = ecs_type_get(f->world, ecs_type_find(f->world, "ship"));
+    const void* cell = ecs_get(f->world, entity, f->hull);
+    const uint64_t hash = ecs_type_hash(type, cell, 3);
+    hull_of(f, entity)->made += 7;
+    assert_false(ecs_type_hash(type, cell, 3) == hash);
+    assert_true(untracked_sum(f) == 0); // and what is untracked is in no sum
+}
+
+FLEET_CASE(a_type_formats_its_values_on_one_line, &image_ops, false) {
+    ecs_entity entity;
+    assert_ok(ecs_create(f->world, f->tracked, NULL, 0, &entity));
+    const ecs_type* type = ecs_type_get(f->world, ecs_type_find(f->world, "ship"));
+    const void* cell = ecs_get(f->world, entity, f->hull);
+    char text[64];
+    for (size_t bytes = 1; bytes <= sizeof "crew_of_30" + 1; bytes++) {
+        memset(text, 'x', sizeof text);
+        const bool fits = bytes >= sizeof "crew_of_30";
+        assert_int_equal(ecs_type_format(type, cell, text, bytes), fits);
+        assert_int_equal(strlen(text), fits ? sizeof "crew_of_30" - 1 : bytes - 1);
+        assert_memory_equal(text, "crew_of_30", strlen(text));
+        assert_int_equal(text[bytes], 'x');
+    }
+}
+
+CASE(without_equal_and_fields_the_hashes_are_compared) {
+    ecs_world* world = world_of("");
+    const ecs_type_desc desc = {
+        .name = "image", .size = sizeof(ship), .align = _Alignof(ship), .ops = &image_ops};
+    ecs_type_id id;
+    assert_ok(ecs_type_register_as(world, &desc, ECS_TYPE_BOXED, NULL, &id));
+    ship a = {.crew = 3, .made = 1}, b = {.crew = 3, .made = 2};
+    const ship *left = &a, *right = &b;
+    assert_true(ecs_type_equal(ecs_type_get(world, id), &left, &right));
+    b.crew = 4;
+    assert_false(ecs_type_equal(ecs_type_get(world, id), &left, &right));
+    ecs_world_destroy(world);
+}
