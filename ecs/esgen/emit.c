@@ -249,12 +249,14 @@ static void put_registering(base_bytes* out, const char* what, const char* more)
 static void put_types(base_bytes* out, const esgen_unit* unit, const char* stem) {
     BASE_ASSERT(unit && stem && out);
     uint32_t types = 0, events = 0, boxed = 0;
+    const char *head = "", *more = esgen_game_value(&unit->game, "register_types", &head);
     for (uint32_t i = 0; i < unit->struct_count; i++) {
         put_clear(out, &unit->structs[i]);
         boxed += unit->structs[i].is_boxed;
         types += unit->structs[i].name.text[0] != '\0';
         events += unit->structs[i].event_count;
     }
+    if (head[0]) esgen_put(out, "\n%s;\n", head);
     esgen_put(out, "\n// Before templates are loaded. What is refused is reported.\n");
     esgen_put(out,
               "static ecs_result %s_register_types(ecs_world* world, "
@@ -289,7 +291,14 @@ static void put_types(base_bytes* out, const esgen_unit* unit, const char* stem)
     }
     if (types) put_registering(out, "type", boxed ? "flags[i], reporter, " : NULL);
     if (events) put_registering(out, "event", NULL);
-    esgen_put(out, "    return ECS_OK;\n}\n");
+    if (!more) {
+        esgen_put(out, "    return ECS_OK;\n}\n");
+        return;
+    }
+    esgen_put_line(out, unit, unit->source, unit->game.line);
+    esgen_put(out, "    return %s(world, reporter);\n", more);
+    esgen_put_line_end(out, unit);
+    esgen_put(out, "}\n");
 }
 
 static const esgen_param* find_param(const esgen_function* function, esgen_param_kind kind) {

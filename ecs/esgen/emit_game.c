@@ -513,12 +513,6 @@ static void put_actions(base_bytes* out, const esgen_unit* unit) {
     esgen_put(out, "};\n");
 }
 
-static const char* find_value(const esgen_game* game, const char* key) {
-    for (uint32_t i = 0; i < game->keys.count; i++)
-        if (strcmp(game->keys.items[i].text, key) == 0) return game->values.items[i].text;
-    return NULL;
-}
-
 // The handler of an input that is kept.
 static void put_keeper(base_bytes* out, const esgen_unit* unit, const esgen_struct* from,
                        const esgen_struct_event* event) {
@@ -556,8 +550,8 @@ static void put_keeper_call(base_bytes* out, const esgen_unit* unit, const esgen
 static void put_registration(base_bytes* out, const esgen_unit* unit, const char* stem) {
     const esgen_game* game = &unit->game;
     const char* name = game->name.text;
-    const char* setup = find_value(game, "register_systems");
-    const char* load = find_value(game, "load");
+    const char* setup = esgen_game_value(game, "register_systems", NULL);
+    const char* load = esgen_game_value(game, "load", NULL);
     esgen_put(out, "\n");
     for (uint32_t i = 0; i < game->systems.count; i++)
         esgen_put(out, "ecs_result %s_register_%s(ecs_world* world, %s* game);\n", name,
@@ -626,12 +620,12 @@ static bool is_hook(const char* key) {
         if (strcmp(hooks[i].key, key) == 0) return true;
     return strcmp(key, "start") == 0 || strcmp(key, "mirror_start") == 0 ||
            strcmp(key, "settings_changed") == 0 || strcmp(key, "register_systems") == 0 ||
-           strcmp(key, "load") == 0;
+           strcmp(key, "register_types") == 0 || strcmp(key, "load") == 0;
 }
 
 static void put_start(base_bytes* out, const esgen_unit* unit, const char* key) {
     const esgen_game* game = &unit->game;
-    const char* value = find_value(game, key);
+    const char* value = esgen_game_value(game, key, NULL);
     esgen_put(out,
               "static void %s_hook_%s(ecs_world* world, void* context, const net_game_start* "
               "begin) {\n    %s_take_start(context, begin);\n",
@@ -653,7 +647,7 @@ static void put_hooks(base_bytes* out, const esgen_unit* unit) {
     put_start(out, unit, "mirror_start");
     if (game->settings) put_start(out, unit, "settings_changed");
     for (uint32_t i = 0; i < BASE_COUNT(hooks); i++) {
-        const char* value = find_value(game, hooks[i].key);
+        const char* value = esgen_game_value(game, hooks[i].key, NULL);
         bool is_join = strcmp(hooks[i].key, "player_join") == 0;
         if (!value && !hooks[i].is_required) continue;
         bool returns = strcmp(hooks[i].returns, "void") != 0;
@@ -710,7 +704,7 @@ static void put_table(base_bytes* out, const esgen_unit* unit, const char* stem)
     if (game->settings)
         esgen_put(out, "        .settings_changed = %s_hook_settings_changed,\n", name);
     for (uint32_t i = 0; i < BASE_COUNT(hooks); i++)
-        if (find_value(game, hooks[i].key) || hooks[i].is_required)
+        if (esgen_game_value(game, hooks[i].key, NULL) || hooks[i].is_required)
             esgen_put(out, "        .%s = %s_hook_%s,\n", hooks[i].key, name, hooks[i].key);
     esgen_put_line(out, unit, unit->source, game->line);
     for (uint32_t i = 0; i < game->keys.count; i++)

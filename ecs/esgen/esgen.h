@@ -221,6 +221,9 @@ typedef struct esgen_game {
     esgen_list systems;               ///< files, in the order of a tick
 } esgen_game;
 
+/// The value of a key of ES_GAME; NULL: it has none. *head becomes that of the value's function.
+const char* esgen_game_value(const esgen_game* game, const char* key, const char** head);
+
 /// Everything that was found in a file.
 typedef struct esgen_unit {
     const char* file; ///< its name in messages and comments; the header's name while one is read

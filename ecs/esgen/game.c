@@ -341,7 +341,7 @@ static bool is_filled(const char* key) {
         "contract_version", "size_bytes",    "core_version",  "name",          "title",
         "view_width",       "view_height",   "messages",      "message_count", "message_bytes",
         "settings",         "setting_count", "setting_bytes", "actions",       "action_count",
-        "action_bytes",     "register_types"};
+        "action_bytes"};
     for (uint32_t i = 0; i < BASE_COUNT(filled); i++)
         if (strcmp(filled[i], key) == 0) return true;
     return false;
@@ -476,6 +476,15 @@ static void check_order(esgen_unit* unit, const esgen_words* words, const char* 
                     value, name, (int)include->size, include->text);
         return;
     }
+}
+
+const char* esgen_game_value(const esgen_game* game, const char* key, const char** head) {
+    for (uint32_t i = 0; i < game->keys.count; i++)
+        if (strcmp(game->keys.items[i].text, key) == 0) {
+            if (head) *head = game->heads[i].text;
+            return game->values.items[i].text;
+        }
+    return NULL;
 }
 
 void esgen_game_check(esgen_unit* unit, const esgen_words* words) {
