@@ -613,6 +613,12 @@ static const struct {
      "(ecs_world* world, void* context, ecs_entity player, net_predicted* entities, uint32_t "
      "capacity)",
      "(world, context, player, entities, capacity)", "uint32_t", false},
+    {"restored", "(ecs_world* world, void* context)", "(world, context)", "void", false},
+    {"stop", "(ecs_world* world, void* context)", "(world, context)", "void", false},
+    {"save_state", "(ecs_world* world, void* context, base_bytes* bytes)",
+     "(world, context, bytes)", "ecs_result", false},
+    {"load_state", "(ecs_world* world, void* context, base_reader* reader)",
+     "(world, context, reader)", "ecs_result", false},
 };
 
 static bool is_hook(const char* key) {
@@ -723,7 +729,10 @@ void esgen_put_game(base_bytes* out, const esgen_unit* unit, const char* stem) {
     put_actions(out, unit);
     put_sounds(out, unit);
     for (uint32_t i = 0; i < unit->game.keys.count; i++)
-        if (unit->game.heads[i].text[0]) esgen_put(out, "\n%s;\n", unit->game.heads[i].text);
+        // That of register_types is above the types.
+        if (unit->game.heads[i].text[0] &&
+            strcmp(unit->game.keys.items[i].text, "register_types") != 0)
+            esgen_put(out, "\n%s;\n", unit->game.heads[i].text);
     put_settings(out, unit);
     put_find(out, unit);
     put_take(out, unit);

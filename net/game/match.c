@@ -292,6 +292,7 @@ static net_result register_game(net_match* match, const base_reporter* reporter)
     result = ecs_template_load_pack(match->world, module->pack, module->pack_bytes, &text_reporter);
     if (result) return fail_world(match->world, reporter, module->templates_file, result);
     result = match->game->register_systems(match->world, &match->context, reporter);
+    match->has_stop = match->game->stop && (!result || match->context);
     if (result) return fail_world(match->world, reporter, "the module's systems", result);
     net_result heard = net_sounds_create(&match->memory.allocator, match->game, match->world,
                                          match->config.has_render, reporter, &match->sounds);
@@ -311,6 +312,7 @@ net_result net_match_create(const net_match_config* config, const base_reporter*
     if (!match) return NET_ERR_MEMORY;
     match->config = *config;
     match->game = config->module->game;
+    if (reporter) match->reporter = *reporter;
     match->dt = 1.0f / (float)config->tick_rate_hz;
     match->memory.source = config->allocator ? config->allocator : base_allocator_heap();
     match->memory.allocator = (base_allocator){memory_allocate, memory_release, &match->memory};
@@ -350,7 +352,11 @@ net_result net_match_create(const net_match_config* config, const base_reporter*
 
 void net_match_destroy(net_match* match) {
     if (!match) return;
+    BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     const base_allocator* allocator = match->config.allocator;
+    ecs_running_call("stop");
+    if (match->has_stop) match->game->stop(match->world, match->context);
+    ecs_running_call(NULL);
     net_rewind_destroy(match->rewind);
     net_interest_requests_deinit(&match->requests);
     if (match->schema) net_schema_destroy(match->schema);
@@ -426,7 +432,8 @@ void net_match_step(net_match* match) {
 }
 
 // Saves of a match: settings that an operator changed, players with what the module requested for
-// them, known resources, then the past of lag compensation, then the world.
+// them, known resources, then the past of lag compensation, the module's own state, then the world.
+// The module reads its state last, when the world is there.
 //
 // Most of it is the same on every machine. Memory of plain structs are the last inputs and the past
 // of lag compensation: the same where numbers of 8 bytes lie at multiples of 8 (x86-64, arm64,
@@ -469,11 +476,62 @@ static net_result restore_request(net_match* match, uint32_t client, base_reader
     return is_read ? NET_OK : NET_ERR_MALFORMED;
 }
 
+// Its length comes first.
+static net_result save_state(const net_match* match, base_bytes* bytes) {
+    const size_t mark = bytes->size + sizeof(uint32_t);
+    if (!match->game->save_state) return NET_OK;
+    base_bytes_write_u32(bytes, 0);
+    ecs_running_call("save_state");
+    const ecs_result result = match->game->save_state(match->world, match->context, bytes);
+    ecs_running_call(NULL);
+    if (bytes->failed || result == ECS_ERR_MEMORY) return NET_ERR_MEMORY;
+    BASE_ASSERT(bytes->size >= mark && "save_state appends");
+    const size_t size = bytes->size - mark;
+    if (result != ECS_OK)
+        base_report(&match->reporter, NULL, 0, "the game's save_state failed: %s",
+                    ecs_result_text(result));
+    else if (size > NET_MODULE_SAVE_BYTES_MAX)
+        base_report(
+            &match->reporter, NULL, 0,
+            "the game's save_state wrote %zu bytes, at most %u are saved: keep less outside "
+            "of components",
+            size, NET_MODULE_SAVE_BYTES_MAX);
+    if (result != ECS_OK || size > NET_MODULE_SAVE_BYTES_MAX) return NET_ERR_MODULE;
+    base_store_le32(bytes->data + mark - sizeof(uint32_t), (uint32_t)size);
+    return NET_OK;
+}
+
+// What follows the length. The module's mistakes and foreign bytes look alike.
+static net_result load_state(net_match* match, base_reader* state) {
+    ecs_running_call("load_state");
+    const ecs_result result = match->game->load_state(match->world, match->context, state);
+    ecs_running_call(NULL);
+    if (result == ECS_ERR_MEMORY) return NET_ERR_MEMORY;
+    if (result == ECS_OK && !state->failed && base_reader_left(state) == 0) return NET_OK;
+    base_report(&match->reporter, NULL, 0,
+                "the game's load_state refused its part of a save: %s, at byte %zu of %zu",
+                result != ECS_OK ? ecs_result_text(result)
+                : state->failed  ? "it read more than there is"
+                                 : "it did not read all of it",
+                state->offset, state->size);
+    return NET_ERR_MODULE;
+}
+
+void net_match_restored(net_match* match) {
+    if (!match->game->restored) return;
+    BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
+    ecs_running_call("restored");
+    match->game->restored(match->world, match->context);
+    ecs_running_call(NULL);
+}
+
 net_result net_match_save(const net_match* match, base_bytes* bytes) {
+    BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     uint32_t input_bytes = net_match_input_bytes(match);
     base_bytes_write_u32(bytes, match->client_last);
     base_bytes_write_u32(bytes, match->player_count |
-                                    (match->has_other_settings ? NET_MATCH_SAVE_SETTINGS : 0));
+                                    (match->has_other_settings ? NET_MATCH_SAVE_SETTINGS : 0) |
+                                    (match->game->save_state ? NET_MATCH_SAVE_STATE : 0));
     net_match_save_settings(match, bytes);
     for (uint32_t i = 0; i < match->player_count; i++) {
         const net_player* one = &match->players[i];
@@ -489,17 +547,20 @@ net_result net_match_save(const net_match* match, base_bytes* bytes) {
     }
     ecs_resources_save(match->world, bytes);
     if (!save_rewind(match, bytes)) return NET_ERR_MEMORY;
+    const net_result result = save_state(match, bytes);
+    if (result != NET_OK) return result;
     return !bytes->failed && ecs_world_save(match->world, bytes) == ECS_OK ? NET_OK
                                                                            : NET_ERR_MEMORY;
 }
 
-static net_result restore_players(net_match* match, base_reader* bytes) {
+static net_result restore_players(net_match* match, base_reader* bytes, bool* has_state) {
     uint32_t input_bytes = net_match_input_bytes(match);
     match->client_last = base_reader_u32(bytes);
     uint32_t count = base_reader_u32(bytes);
     if (!net_match_restore_settings(match, (count & NET_MATCH_SAVE_SETTINGS) != 0, bytes))
         return NET_ERR_MALFORMED;
-    count &= ~NET_MATCH_SAVE_SETTINGS;
+    *has_state = (count & NET_MATCH_SAVE_STATE) != 0;
+    count &= ~(NET_MATCH_SAVE_SETTINGS | NET_MATCH_SAVE_STATE);
     if (count > base_reader_left(bytes)) return NET_ERR_MALFORMED;
     if (!BASE_ARRAY_RESERVE(&match->memory.allocator, match->players, match->player_capacity,
                             count))
@@ -532,28 +593,36 @@ static net_result restore_resources(net_match* match, base_reader* bytes) {
     return result == ECS_ERR_MALFORMED ? NET_ERR_MALFORMED : NET_ERR_MEMORY;
 }
 
+// The next `size` bytes; none when fewer are left.
+static base_reader part_of(base_reader* bytes, uint64_t size) {
+    const void* data = base_reader_skip(bytes, size < SIZE_MAX ? (size_t)size : SIZE_MAX);
+    return base_reader_make(data, data ? (size_t)size : 0);
+}
+
 net_result net_match_restore(net_match* match, const void* data, size_t size) {
     BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     base_reader bytes = base_reader_make(data, size);
     match->player_count = match->requests.count = 0;
     match->memory.is_lacking = false;
     match->end = (net_match_end){0}; // the module decides it again, as it did
-    net_result result = restore_players(match, &bytes);
+    bool has_state = false;
+    net_result result = restore_players(match, &bytes, &has_state);
     if (result == NET_OK) result = restore_resources(match, &bytes);
     uint64_t rewind_bytes = 0;
-    if (!base_reader_read(&bytes, &rewind_bytes, sizeof rewind_bytes) ||
-        rewind_bytes > base_reader_left(&bytes)) {
-        rewind_bytes = 0;
-        if (result == NET_OK) result = NET_ERR_MALFORMED;
-    }
-    base_reader past = base_reader_make((const uint8_t*)data + bytes.offset, (size_t)rewind_bytes);
-    size_t left = base_reader_left(&bytes) - (size_t)rewind_bytes;
-    ecs_result restored =
-        ecs_world_restore(match->world, (const uint8_t*)data + bytes.offset + rewind_bytes, left);
+    (void)base_reader_read(&bytes, &rewind_bytes, sizeof rewind_bytes);
+    base_reader past = part_of(&bytes, rewind_bytes);
+    base_reader state = part_of(&bytes, has_state ? base_reader_u32(&bytes) : 0);
+    const bool is_ours =
+        !has_state || (match->game->load_state != NULL && state.size <= NET_MODULE_SAVE_BYTES_MAX);
+    if (result == NET_OK && (bytes.failed || !is_ours)) result = NET_ERR_MALFORMED;
+    ecs_result restored = ecs_world_restore(match->world, (const uint8_t*)data + bytes.offset,
+                                            base_reader_left(&bytes));
     if (result == NET_OK && restored != ECS_OK)
         result = restored == ECS_ERR_MEMORY ? NET_ERR_MEMORY : NET_ERR_MALFORMED;
     if (result == NET_OK && match->rewind)
         result = net_rewind_restore(match->rewind, match->world, &past);
+    if (result == NET_OK) net_match_restored(match);
+    if (result == NET_OK && has_state) result = load_state(match, &state);
     if (result == NET_OK && match->memory.is_lacking) result = NET_ERR_MEMORY;
     if (result != NET_OK) match->player_count = match->requests.count = 0;
     return result;
@@ -598,6 +667,23 @@ static net_result take_players(net_match* match, const net_match* from) {
     return NET_OK;
 }
 
+// Its own state, when both modules know of one.
+static net_result take_state(net_match* match, const net_match* from) {
+    net_match_restored(match);
+    if (!from->game->save_state || !match->game->load_state) return NET_OK;
+    base_bytes bytes;
+    base_bytes_init(&bytes, match->config.allocator);
+    net_result result = save_state(from, &bytes);
+    if (result == NET_OK) {
+        base_reader reader = base_reader_make(bytes.data, bytes.size);
+        (void)base_reader_u32(&reader);
+        base_reader state = part_of(&reader, base_reader_left(&reader));
+        result = load_state(match, &state);
+    }
+    base_bytes_deinit(&bytes);
+    return result;
+}
+
 net_result net_match_create_from(const net_match* from, const net_module* module,
                                  const base_reporter* reporter, net_match** match_out) {
     BASE_ASSERT(from->config.role == NET_ROLE_SERVER && from->joining == 0);
@@ -614,6 +700,7 @@ net_result net_match_create_from(const net_match* from, const net_module* module
     result = taken == ECS_OK
                  ? take_players(match, from)
                  : fail_world(match->world, reporter, "the match cannot go on with it", taken);
+    if (result == NET_OK) result = take_state(match, from);
     if (result == NET_OK && match->memory.is_lacking) result = NET_ERR_MEMORY;
     if (result != NET_OK) {
         net_match_destroy(match);

@@ -47,7 +47,9 @@ struct net_match {
     const net_game_module* game;
     ecs_world* world;
     net_schema* schema;
-    void* context; ///< the module's
+    void* context;          ///< the module's
+    bool has_stop;          ///< its context was made: its stop is called at the end
+    base_reporter reporter; ///< of faults of its save_state and load_state
     float dt;
     net_match_reader reader;
     ecs_event_type events[NET_MESSAGES_MAX]; ///< by position
@@ -112,6 +114,7 @@ net_game_start net_match_start(const net_match* match);
 /// Its settings changed: the module takes them.
 void net_match_tell_settings(net_match* match);
 #define NET_MATCH_SAVE_SETTINGS (UINT32_C(1) << 31) ///< in the save's number of players
+#define NET_MATCH_SAVE_STATE (UINT32_C(1) << 30)    ///< the same: it has the module's own state
 void net_match_save_settings(const net_match* match, base_bytes* bytes);
 /// The settings of a save, by their positions in the game that wrote it. Any bytes.
 /// @return how many; 0: those of the start hold.

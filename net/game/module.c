@@ -65,6 +65,9 @@ static void check_functions(check* check_, const net_game_module* game) {
     if (!game->start) fault(check_, "the function %s is missing", "start");
     if (!game->player_join) fault(check_, "the function %s is missing", "player_join");
     if (!game->player_leave) fault(check_, "the function %s is missing", "player_leave");
+    if (!game->save_state != !game->load_state)
+        fault(check_, "the function %s is missing: save_state and load_state come together",
+              game->save_state ? "load_state" : "save_state");
 }
 
 static void check_message(check* check_, const net_game_module* game, uint32_t index) {

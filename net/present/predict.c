@@ -407,6 +407,7 @@ static bool restore(net_predict* predict, ecs_tick tick, uint32_t input_used, ui
     BASE_ASSERT(predict->mirror && input_used <= predict->input_newest);
     ecs_world* world = net_match_world(predict->match);
     if (ecs_world_copy(world, net_match_world(predict->mirror)) != ECS_OK) return false;
+    net_match_restored(predict->match);
     predict->tick = tick;
     for (uint32_t i = 0; i < NET_PREDICT_SLOTS; i++)
         predict->slots[i].tick = 0;

@@ -366,7 +366,9 @@ static net_result enter_keyframe(net_log_replay* replay, const net_log_keyframe*
     if (result != NET_OK) {
         base_report(&replay->reporter, replay->reader->file, 0,
                     "the keyframe of tick %" PRIu64 " %s", keyframe->tick,
-                    result == NET_ERR_DAMAGED ? "is damaged" : "is of another build of the game");
+                    result == NET_ERR_DAMAGED  ? "is damaged"
+                    : result == NET_ERR_MODULE ? "is refused by the game"
+                                               : "is of another build of the game");
         return NET_ERR_DAMAGED;
     }
     return NET_OK;

@@ -2,6 +2,7 @@
 /// What a game needs: the contract of modules, and the rules of interest.
 #pragma once
 
+#include "base/bytes.h"
 #include "ecs/ecs.h"
 
 #include <protobuf-c/protobuf-c.h>
@@ -112,10 +113,10 @@ typedef struct net_interest_rules {
 ///
 /// Rules for modules: no writable globals (ids belong into the context that register_systems
 /// returns), no clock, no libm, no rand, no files. Equal inputs must give equal bits. What decides
-/// is in components: a save has the world alone, and a match that is restored from a keyframe of
-/// its log (seek, slice, --resume) has a new context, which may only keep what can be computed
-/// again from the world. `shoal-server
-/// check NAME.so` checks it, as far as the file and a short match of bots show.
+/// is in components, or in what save_state writes: a match that is restored from a keyframe of its log
+/// (seek, slice, --resume) has a new context, which may only keep what can be computed again from
+/// the world. `shoal-server check NAME.so` checks it, as far as the file and a short match of bots
+/// show.
 /// Threads: a program calls all functions on the thread that
 /// owns the world that it passes.
 /// Memory: pointers that a function gets are borrowed for the call,
@@ -467,6 +468,25 @@ typedef struct net_game_module {
     void (*settings_changed)(ecs_world* world, void* context, const net_game_start* start);
     /// The operator says a line to the players: `text` as in human_text. NULL: nothing is heard.
     void (*operator_said)(ecs_world* world, void* context, const char* text);
+
+    // What a module keeps outside of its components, as the world of a library. NULL: nothing.
+    /// The world's content is another one now: after a restore (seek, --resume, a standby that
+    /// takes over), a reload, and each time the prediction begins again from the mirror. Drop what
+    /// was computed from the world before; it is computed again from what is there. It only reads
+    /// the world.
+    void (*restored)(ecs_world* world, void* context);
+    /// The world ends, before its components are destroyed: give back what the context owns beside
+    /// its own memory. Once for each context that register_systems gave, also when it failed then:
+    /// what it did not get to is zero.
+    void (*stop)(ecs_world* world, void* context);
+    /// Append the module's own state, at most NET_MODULE_SAVE_BYTES_MAX: it is in each keyframe,
+    /// and not in the hash of the world. On the thread of the ticks. More, or another result than
+    /// ECS_OK: that keyframe is left out, and a reload is refused. Both functions or none.
+    ecs_result (*save_state)(ecs_world* world, void* context, base_bytes* bytes);
+    /// Read what save_state wrote, after `restored`, which does not read: bytes of a file, which
+    /// may be foreign, or of the module before a reload. @return ECS_OK; another code, or bytes
+    /// that are left, refuse the save. A save without such bytes does not call it.
+    ecs_result (*load_state)(ecs_world* world, void* context, base_reader* reader);
 } net_game_module;
 
 /// The one symbol: `const net_game_module* net_game_module_get(void);`

@@ -19,6 +19,9 @@ BASE_C_BEGIN
 /// What a client keeps for its server, in all its worlds; then the session ends (base/quota.h).
 #define NET_CLIENT_BYTES_MAX ((size_t)256 << 20)
 
+/// What a module writes into a save of its match (net_game_module.save_state).
+#define NET_MODULE_SAVE_BYTES_MAX (16u << 20)
+
 #define NET_SERVICE_US_MAX 4000u ///< wall-clock time of receiving, per service of a transport
 #define NET_SERVICE_US_MIN 500u  ///< the same when the next tick is due already
 

@@ -208,22 +208,23 @@ BASE_MUST_USE net_result net_match_setting_apply(net_match_config* config, const
                                                  const base_reporter* reporter);
 
 /// Create the world: types, templates, systems, seal, schema. On a server call the module's start.
-/// The caller owns the match; *match is NULL after an error.
+/// The caller owns the match; *match is NULL after an error. What the reporter points to outlives
+/// the match: faults of the module's save_state and load_state are reported there, too.
 /// @return NET_OK; NET_ERR_MODULE (reported: a fault in templates, types, systems or interest
 ///         rules); NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_match_create(const net_match_config* config,
                                           const base_reporter* reporter, net_match** match);
-/// Destroy the match with its world. NULL does nothing.
+/// Destroy the match with its world, after the module's stop. NULL does nothing.
 void net_match_destroy(net_match* match);
 
 /// Make a match of another version of the game that goes on where `from` is: its config with
 /// the settings that `module` has too, its tick, what lives in it (ecs_world_take_over), players
-/// and what was requested for them. The newest inputs, the past of lag compensation and what the
-/// module
-/// keeps outside of the world start again. Server only, between steps. `from` is only read, so that
+/// and what was requested for them, and what save_state of the old module and load_state of the new
+/// one carry over. The newest inputs, the past of lag compensation and what the module keeps beside
+/// that start again. Server only, between steps. `from` is only read, so that
 /// it can go on after an error; destroy it otherwise.
 /// @return NET_OK; the errors of net_match_create; NET_ERR_MODULE also when the world cannot be
-///         taken over (reported).
+///         taken over, or a module refuses to save or to load (reported).
 BASE_MUST_USE net_result net_match_create_from(const net_match* from, const net_module* module,
                                                const base_reporter* reporter, net_match** match);
 
@@ -256,6 +257,8 @@ float net_match_dt(const net_match* match);
 /// has checked that rate and values are within their ranges.
 void net_match_mirror_start(net_match* match, uint32_t tick_rate_hz, const double* settings,
                             uint32_t setting_count);
+/// The world became a copy of another one: tell the module (net_game_module.restored).
+void net_match_restored(net_match* match);
 
 /// Add a player, on a server, between steps. Client numbers rise; a number is never used twice
 /// (asserted). The name is copied; size_bytes may be 0. Without memory there is no such player
@@ -324,14 +327,16 @@ bool net_match_lacks_memory(const net_match* match);
 /// Run one tick with a given number, on a client's world, whose ticks are the server's.
 void net_match_step_at(net_match* match, ecs_tick tick);
 
-/// Append a save of the match: world, players, the past that lag compensation needs. For this
-/// process only: the bytes are not portable. Between steps. The change list is not saved.
-/// @return NET_OK; NET_ERR_MEMORY.
+/// Append a save of the match: world, players, the past that lag compensation needs, the module's
+/// own state. For this process only: the bytes are not portable. Between steps. The change list is
+/// not saved.
+/// @return NET_OK; NET_ERR_MEMORY; NET_ERR_MODULE (reported: save_state failed, or wrote too much).
 BASE_MUST_USE net_result net_match_save(const net_match* match, base_bytes* bytes);
 /// Restore a save of this match, or of a match with the same config and module. The same calls then
-/// give the same future, bit for bit. What a module keeps outside of the world does not change.
-/// Clears the change list.
-/// @return NET_OK; NET_ERR_MALFORMED; NET_ERR_MEMORY. After an error the content is undefined:
+/// give the same future, bit for bit. What a module keeps outside of the world and of its save does not change, but
+/// its `restored` is called. Clears the change list.
+/// @return NET_OK; NET_ERR_MALFORMED; NET_ERR_MODULE (reported: load_state refused its part);
+///         NET_ERR_MEMORY. After an error the content is undefined:
 ///         restore another save or destroy the match.
 BASE_MUST_USE net_result net_match_restore(net_match* match, const void* data, size_t size);
 

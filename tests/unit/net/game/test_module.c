@@ -392,6 +392,16 @@ static void refuse(const net_game_module* table, const char* why) {
         refuse(&table, why);                                                                       \
     } while (false)
 
+static ecs_result save_nothing(ecs_world* world, void* context, base_bytes* bytes) {
+    (void)world, (void)context, (void)bytes;
+    return ECS_OK;
+}
+
+static ecs_result load_nothing(ecs_world* world, void* context, base_reader* reader) {
+    (void)world, (void)context, (void)reader;
+    return ECS_OK;
+}
+
 CASE(each_function_that_drives_a_match_is_required) {
     assert_ok(wrap(breakout_module()));
     REFUSE("register_types is missing", table.register_types = NULL);
@@ -399,6 +409,9 @@ CASE(each_function_that_drives_a_match_is_required) {
     REFUSE("start is missing", table.start = NULL);
     REFUSE("player_join is missing", table.player_join = NULL);
     REFUSE("player_leave is missing", table.player_leave = NULL);
+    REFUSE("the function load_state is missing: save_state and load_state come together",
+           table.save_state = save_nothing);
+    REFUSE("the function save_state is missing", table.load_state = load_nothing);
     REFUSE("the cursor is unknown", table.cursor = NET_CURSOR_COUNT);
     REFUSE("the cursor is unknown", table.cursor = (net_cursor)UINT32_MAX);
     net_game_module table = *breakout_module();

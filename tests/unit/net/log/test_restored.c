@@ -3,6 +3,7 @@
 // the middle: verification restores a match there and names what goes another way. And values that
 // lie in a box.
 #include "boxed_hull.h"
+#include "hear.h"
 #include "playback/playback_record.h"
 
 enum { TICKS = 640 }; // with a keyframe, behind tick 600
@@ -14,7 +15,9 @@ typedef enum outside {
     OUTSIDE_CONTEXT, // what it counts in its context decides, every 100 ticks
     OUTSIDE_HIDDEN,  // the same of a value that is not tracked
     OUTSIDE_BORN,    // the same, and it makes an entity
-    OUTSIDE_CACHE    // what it keeps there it computes again when it lacks it
+    OUTSIDE_CACHE,   // what it keeps there it computes again when it lacks it
+    OUTSIDE_ELEVENTH, // what it counts in its context decides, every 11 ticks
+    OUTSIDE_SAVED    // the same, and its state is in saves
 } outside;
 
 static outside the_outside;
@@ -28,6 +31,22 @@ typedef struct galley_game {
 static ecs_result galley_types(ecs_world* world, const base_reporter* reporter) {
     const ecs_result result = breakout_module()->register_types(world, reporter);
     return result == ECS_OK ? hull_register(world, reporter) : result;
+}
+
+// Its place in the world's memory is not the context that breakout's functions get.
+static galley_game* the_game;
+static bool is_refusing;
+
+static ecs_result galley_save(ecs_world* world, void* context, base_bytes* bytes) {
+    (void)world, (void)context;
+    base_bytes_write_u32(bytes, the_game->count);
+    return ECS_OK;
+}
+
+static ecs_result galley_load(ecs_world* world, void* context, base_reader* reader) {
+    (void)world, (void)context;
+    the_game->count = base_reader_u32(reader);
+    return is_refusing && the_game->count > 0 ? ECS_ERR_MALFORMED : ECS_OK;
 }
 
 static bool is_hundredth(galley_game* game) {
@@ -47,6 +66,7 @@ static void sail(const ecs_stage* stage, const ecs_rows* rows) {
     if (the_outside == OUTSIDE_CACHE && game->count + 1 != stage->tick)
         game->count = (uint32_t)stage->tick - 1;
     if (the_outside == OUTSIDE_CACHE) ship->shots += is_hundredth(game);
+    if (the_outside >= OUTSIDE_ELEVENTH) ship->shots += ++game->count % 11 == 0;
 }
 
 static ecs_result galley_systems(ecs_world* world, void** context, const base_reporter* reporter) {
@@ -55,6 +75,7 @@ static ecs_result galley_systems(ecs_world* world, void** context, const base_re
     const ecs_result result = breakout_module()->register_systems(world, context, reporter);
     if (result != ECS_OK || !game) return result;
     game->lamp = ecs_component_find(world, "lamp");
+    the_game = game;
     return ecs_system_register(world, &(ecs_system_desc){.name = "sail_es",
                                                          .stage = "act",
                                                          .run = sail,
@@ -79,7 +100,12 @@ static void open_voyage(voyage* self, outside what) {
     self->game.register_types = galley_types;
     self->game.register_systems = galley_systems;
     self->game.start = galley_start;
+    if (what == OUTSIDE_SAVED) {
+        self->game.save_state = galley_save;
+        self->game.load_state = galley_load;
+    }
     the_outside = what;
+    is_refusing = false;
     self->record = record_make_read(
         (record_wanted){.ticks = TICKS,
                         .game = &self->game,
@@ -151,4 +177,36 @@ VOYAGE_CASE(what_is_computed_again_when_it_is_missing_is_no_fault, OUTSIDE_CACHE
     assert_ok(verify(self));
     assert_int_equal(self->result.restored_tick, 0);
     assert_int_equal(self->result.ticks, TICKS);
+}
+
+// From the keyframe of tick 600 on: the state is in it, or the eleventh call is another one.
+CASE(a_state_that_is_saved_goes_on_from_a_keyframe) {
+    for (outside what = OUTSIDE_ELEVENTH; what <= OUTSIDE_SAVED; what++) {
+        voyage of;
+        open_voyage(&of, what);
+        const net_result whole = verify(&of);
+        const net_result late = net_log_verify(of.record->reader, of.record->table.module, 610, 0,
+                                               NULL, NULL, test_reporter(), &of.result);
+        assert_int_equal(whole, what == OUTSIDE_SAVED ? NET_OK : NET_ERR_DIVERGED);
+        assert_int_equal(late, what == OUTSIDE_SAVED ? NET_OK : NET_ERR_DIVERGED);
+        record_free(of.record);
+    }
+}
+
+// Then the start of the log leads there.
+VOYAGE_CASE(a_keyframe_whose_state_is_refused_is_passed_over, OUTSIDE_SAVED) {
+    net_log_replay* replay = NULL;
+    is_refusing = true;
+    assert_ok(net_log_replay_create(self->record->reader, self->record->table.module, 610, hear(),
+                                    &replay));
+    assert_said("the game's load_state refused its part of a save: ");
+    assert_int_equal(said.count, 2); // and which keyframe it is
+    assert_true(net_match_tick(net_log_replay_match(replay)) == 0);
+    for (uint32_t i = 0; i < 610; i++) {
+        net_log_tick tick;
+        assert_ok(net_log_replay_step(replay, &tick));
+    }
+    assert_true(ecs_world_hash(net_match_world(net_log_replay_match(replay))) ==
+                self->record->world_hash[610]);
+    net_log_replay_destroy(replay);
 }

@@ -76,6 +76,28 @@ static ecs_entity player_of(game* g) {
     return net_match_player(g->at.match, 1);
 }
 
+// A module that keeps state outside of its components: prediction says when the world is another
+// one, and neither saves that state nor loads it.
+static uint32_t restored_count;
+
+static void count_restored(ecs_world* world, void* context) {
+    assert_true(ecs_world_has_tag(world, "predict"));
+    assert_non_null(context);
+    restored_count++;
+}
+
+static ecs_result save_none(ecs_world* world, void* context, base_bytes* bytes) {
+    (void)world, (void)context, (void)bytes;
+    fail();
+    return ECS_OK;
+}
+
+static ecs_result load_none(ecs_world* world, void* context, base_reader* reader) {
+    (void)world, (void)context, (void)reader;
+    fail();
+    return ECS_OK;
+}
+
 static game* game_open(uint32_t up, uint32_t down, double loss, uint64_t seed) {
     game* g = calloc(1, sizeof *g);
     assert_non_null(g);
@@ -84,7 +106,12 @@ static game* game_open(uint32_t up, uint32_t down, double loss, uint64_t seed) {
     g->loss = loss;
     g->rng = base_rng_make(seed, 5);
     g->now_us = 1000000;
-    table_open(&g->at, NULL, 0, seed, NET_ROLE_SERVER, false);
+    net_game_module own = *breakout_module();
+    own.restored = count_restored;
+    own.save_state = save_none;
+    own.load_state = load_none;
+    restored_count = 0;
+    table_open_game(&g->at, &own, BREAKOUT_BLK, NULL, 0, seed, NET_ROLE_SERVER, false, 0);
     net_match_join(g->at.match, &(net_game_player){.client = 1, .name = "one"});
     uint32_t index_max = ecs_limits_default().replicated_index_max;
     ecs_world* world = net_match_world(g->at.match);
@@ -338,6 +365,7 @@ GAME_CASE(right_predictions_are_only_refreshed, 4, 4, 0, 1) {
     assert_true(news <= 10 && structure <= 20);
     uint64_t rollbacks = counters(g)->rollbacks - before.rollbacks;
     assert_true(rollbacks <= 600 / NET_PREDICT_REFRESH_TICKS + 1 + news + structure);
+    assert_int_equal(restored_count, counters(g)->rollbacks);
     assert_true(worst < 0.0626f);
     assert_true(allocating <= 2 * structure);
     // The prediction is ahead by the ways in both directions and by the inputs that wait on the
