@@ -52,7 +52,7 @@ case_a_reload_keeps_the_state_of_a_library() {
         await "a reload" has_said server.err 'rope.blk: note: reloaded: the match goes on with it'
         rest 0.5
         stop server
-        drop clients
+        ends_with 0 clients
         run_to 0 verify shoal-replay verify r$way.slog --game game$way/rope.so
         says verify.out "^verified ticks=$(value ticks server.out) "
         # A rope that was made anew could not be so far away after one tick.
