@@ -17,7 +17,7 @@ plays() {
 case_a_state_in_a_box_or_saved_goes_on_from_any_tick() {
     local way
     for way in 0 1; do
-        plays $way 700
+        plays $way 700 --threads 2
         verifies a.slog server
         run_to 0 late shoal-replay verify a.slog --from 650
         run_to 0 slice shoal-replay slice a.slog --from 640 --output clip$way.slog
