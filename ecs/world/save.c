@@ -4,8 +4,7 @@
 // A save holds what decides the future and nothing else: tick, random state, templates in use, free
 // indices and handles, archetypes in order of making, rows in order, values in canonical bytes,
 // shadows, queued commands and events. The hash of everything is the hash of these bytes, fed in
-// pieces, so it needs no memory for the whole. In
-// the place of a value whose type has a hash it has that hash.
+// pieces, so it needs no memory for the whole. A value whose type has a hash goes in by that hash.
 //
 // Rows and archetypes keep their order: systems walk in it, so it decides the bits of the future.
 //
@@ -138,8 +137,8 @@ typedef struct saver {
     bool differs;           // they found a value that differs from its shadow without a mark
 } saver;
 
-// A hash of everything has the hash of a value whose type has one: its bytes may differ in what does
-// not count.
+// A hash of everything has the hash of a value whose type has one: its bytes may differ in what
+// does not count.
 static void write_value(const saver* save, const ecs_type* type, const void* cell) {
     if (save->hasher && type->ops && type->ops->hash)
         base_bytes_write_u64(save->bytes, ecs_type_hash(type, cell, 0));

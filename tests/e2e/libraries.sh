@@ -55,7 +55,7 @@ case_a_reload_keeps_the_state_of_a_library() {
         ends_with 0 clients
         run_to 0 verify shoal-replay verify r$way.slog --game game$way/rope.so
         says verify.out "^verified ticks=$(value ticks server.out) "
-        # A rope that was made anew could not be so far away after one tick.
+        # A rope that was that is new could not be so far away after one tick.
         run info shoal-replay info r$way.slog
         run_to 0 export shoal-replay export r$way.slog --components at --to "$(value first_tick info.out)"
         says export.out '"at":-?([1-9]|0\.[5-9])'

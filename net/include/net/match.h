@@ -333,11 +333,11 @@ void net_match_step_at(net_match* match, ecs_tick tick);
 /// @return NET_OK; NET_ERR_MEMORY; NET_ERR_MODULE (reported: save_state failed, or wrote too much).
 BASE_MUST_USE net_result net_match_save(const net_match* match, base_bytes* bytes);
 /// Restore a save of this match, or of a match with the same config and module. The same calls then
-/// give the same future, bit for bit. What a module keeps outside of the world and of its save does not change, but
-/// its `restored` is called. Clears the change list.
+/// give the same future, bit for bit. What a module keeps outside of the world and of the save does
+/// not change, but its `restored` is called. Clears the change list.
 /// @return NET_OK; NET_ERR_MALFORMED; NET_ERR_MODULE (reported: load_state refused its part);
-///         NET_ERR_MEMORY. After an error the content is undefined:
-///         restore another save or destroy the match.
+///         NET_ERR_MEMORY. After an error the content is undefined: restore another save or destroy
+///         the match.
 BASE_MUST_USE net_result net_match_restore(net_match* match, const void* data, size_t size);
 
 // ---- players, inputs and events ----

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A game around a library with a state of its own. The setting `way` says where that state is:
-// where a log, a save and a reload find it (0 and 1), and where they do not (2 and 3). games/README.md,
-// "Libraries with a state of their own", quotes it.
+// where a log, a save and a reload find it (0 and 1), and where they do not (2 and 3).
+// games/README.md, "Libraries with a state of their own", explains it.
 #include "chain.h"
 
 #include <base/hash.h>
@@ -138,7 +138,7 @@ static void put_back_ecs_query(ES_CONTEXT chain* rope, int32_t number, float at)
 // What is computed from the world goes: here all of it, because load_state brings it back. A rope
 // that is made of places alone lacks speeds and pulls, and goes another way.
 static void restored(ecs_world* world, rope_game* game) {
-    if (game->settings.way == WAY_CONTEXT) return; // the mistake that everybody makes first
+    if (game->settings.way == WAY_CONTEXT) return; // the first mistake
     drop(game);
     if (game->settings.way != WAY_REBUILT) return;
     game->chain = chain_new();

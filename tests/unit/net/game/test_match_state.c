@@ -182,7 +182,7 @@ SEA_CASE(a_state_has_a_limit) {
         if (fits) assert_ok(restore(s, s->save.size));
         if (fits) assert_int_equal(own.loaded_size, size);
     }
-    // Nor is a longer one read, whoever wrote it.
+    // A longer one is not read either.
     own.size = NET_MODULE_SAVE_BYTES_MAX;
     base_bytes_clear(&s->save);
     assert_ok(net_match_save(s->with.match, &s->save));

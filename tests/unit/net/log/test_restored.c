@@ -11,13 +11,13 @@ enum { TICKS = 640 }; // with a keyframe, behind tick 600
 // Breakout with a galley whose system does what the case says.
 typedef enum outside {
     OUTSIDE_NOTHING,
-    OUTSIDE_STATIC,  // from tick 30 on: no two runs in one process are equal
-    OUTSIDE_CONTEXT, // what it counts in its context decides, every 100 ticks
-    OUTSIDE_HIDDEN,  // the same of a value that is not tracked
-    OUTSIDE_BORN,    // the same, and it makes an entity
-    OUTSIDE_CACHE,   // what it keeps there it computes again when it lacks it
+    OUTSIDE_STATIC,   // from tick 30 on: no two runs in one process are equal
+    OUTSIDE_CONTEXT,  // what it counts in its context decides, every 100 ticks
+    OUTSIDE_HIDDEN,   // the same of a value that is not tracked
+    OUTSIDE_BORN,     // the same, and it makes an entity
+    OUTSIDE_CACHE,    // what it keeps there it computes again when it lacks it
     OUTSIDE_ELEVENTH, // what it counts in its context decides, every 11 ticks
-    OUTSIDE_SAVED    // the same, and its state is in saves
+    OUTSIDE_SAVED     // the same, and its state is in saves
 } outside;
 
 static outside the_outside;
