@@ -114,7 +114,7 @@ typedef struct net_interest_rules {
 /// Rules for modules: no writable globals (ids belong into the context that register_systems
 /// returns), no clock, no libm, no rand, no files. Equal inputs must give equal bits. What decides
 /// is in components, or in what save_state writes: a match that is restored from a keyframe of its
-/// log (seek, slice, --resume) has a new context, which may otherwise only keep what can be computed
+/// log (seek, slice, --resume) has a new context, which may beside that keep what can be computed
 /// again from the world. `shoal-server check NAME.so` checks it, as far as the file and a short
 /// match of bots show.
 /// Threads: a program calls all functions on the thread that
