@@ -185,6 +185,16 @@ static bool copy_values(ecs_world* world, const ecs_world* from) {
     return copy_events(world, from->events);
 }
 
+// The functions of another build of a module do not know the values of this one, only their bytes.
+static bool is_same_code(const ecs_world* world, const ecs_world* from) {
+    const uint32_t count = ecs_type_count(world);
+    bool is_same = count == ecs_type_count(from);
+    for (uint32_t id = 1; id <= count && is_same; id++)
+        is_same =
+            ecs_type_get(world, (ecs_type_id)id)->ops == ecs_type_get(from, (ecs_type_id)id)->ops;
+    return is_same;
+}
+
 static ecs_result copy_by_save(ecs_world* world, const ecs_world* from) {
     base_bytes bytes;
     base_bytes_init(&bytes, world->allocator);
@@ -199,7 +209,8 @@ ecs_result ecs_world_copy(ecs_world* world, const ecs_world* from) {
     BASE_ASSERT(world->fast.stage_depth == 0 && world->fast.walk_depth == 0 &&
                 from->fast.stage_depth == 0);
     ecs_commands_clear(world);
-    if (!is_same_structure(world, from)) return copy_by_save(world, from);
+    if (!is_same_structure(world, from) || !is_same_code(world, from))
+        return copy_by_save(world, from);
     ecs_events_clear(world);
     ecs_changes_clear(world);
     if (!copy_values(world, from) || !ecs_membership_copy(world, from))

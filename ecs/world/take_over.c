@@ -23,6 +23,7 @@ typedef struct mover {
     const ecs_world* from;
     const base_reporter* reporter;
     base_bytes bytes;                                    // scratch
+    bool is_refused;                                     // a type did not read them
     ecs_component_id components[ECS_COMPONENTS_MAX + 1]; // by id here: the one in `from`
     ecs_template_id templates[ECS_TEMPLATES_MAX + 1];    // by id in `from`: the one here
 } mover;
@@ -87,7 +88,9 @@ static bool move_value(mover* self, const ecs_type* type, void* cell, const ecs_
     ecs_type_write(old, value, &self->bytes);
     base_reader reader = base_reader_make(self->bytes.data, self->bytes.size);
     const ecs_type_context context = {self->world->allocator};
-    return !self->bytes.failed && ecs_type_read(type, &context, cell, &reader);
+    const bool is_read = !self->bytes.failed && ecs_type_read(type, &context, cell, &reader);
+    self->is_refused = reader.failed;
+    return is_read;
 }
 
 static bool move_cells(mover* self, const ecs_chunk* chunk, uint32_t row, const ecs_chunk* source,
@@ -126,7 +129,8 @@ static ecs_result move_row(mover* self, const ecs_chunk* source, uint32_t source
     ecs_chunk* chunk = ecs_record_chunk(world->storage, record);
     const uint32_t row = ecs_record_row(record);
     if (!chunk->archetype->has_ops) ecs_rows_spread(chunk, row, 1, binding);
-    if (!move_cells(self, chunk, row, source, source_row, old)) return ECS_ERR_MEMORY;
+    if (!move_cells(self, chunk, row, source, source_row, old))
+        return self->is_refused ? ECS_ERR_MALFORMED : ECS_ERR_MEMORY;
     ecs_track_count_rows(world, chunk, row, 1, true);
     return ECS_OK;
 }

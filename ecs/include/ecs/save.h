@@ -64,7 +64,8 @@ BASE_MUST_USE ecs_result ecs_world_copy(ecs_world* world, const ecs_world* from)
 ///         template that is gone, or is replicated and was not, or was and is not; reported);
 ///         ECS_ERR_FULL
 ///         (commands wait, or entities wait for resources: reported, try again later; or beyond a
-///         limit of this world); ECS_ERR_MALFORMED (other limits of indices); ECS_ERR_MEMORY.
+///         limit of this world); ECS_ERR_MALFORMED (other limits of indices, or a type does not
+///         read what the old one wrote); ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_world_take_over(ecs_world* world, const ecs_world* from,
                                              const base_reporter* reporter);
 

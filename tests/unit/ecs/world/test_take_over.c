@@ -297,3 +297,86 @@ CASE(random_texts_match_a_naive_twin) {
         ecs_world_destroy(world);
     }
 }
+
+// ---- a value with functions, and two builds of them ----
+
+typedef struct old_engine {
+    uint32_t power, version;
+} old_engine;
+
+typedef struct new_engine {
+    uint64_t heat;
+    uint32_t version, power;
+} new_engine;
+
+#define ENGINE(name, number)                                                                       \
+    static void name##_create(const ecs_type_context* context, void* value) {                      \
+        (void)context;                                                                             \
+        *(name*)value = (name){.version = number};                                                 \
+    }                                                                                              \
+    static void name##_destroy(const ecs_type_context* context, void* value) {                     \
+        (void)context;                                                                             \
+        assert_int_equal(((name*)value)->version, number);                                         \
+    }                                                                                              \
+    static bool name##_assign(const ecs_type_context* context, void* target, const void* source) { \
+        (void)context;                                                                             \
+        assert_int_equal(((const name*)source)->version, number);                                  \
+        *(name*)target = *(const name*)source;                                                     \
+        return true;                                                                               \
+    }                                                                                              \
+    static void name##_write(const void* value, base_bytes* bytes) {                               \
+        assert_int_equal(((const name*)value)->version, number);                                   \
+        base_bytes_write_u32(bytes, ((const name*)value)->power);                                  \
+    }                                                                                              \
+    static bool name##_read(const ecs_type_context* context, void* value, base_reader* reader) {   \
+        (void)context;                                                                             \
+        ((name*)value)->power = base_reader_u32(reader);                                           \
+        return !reader->failed;                                                                    \
+    }                                                                                              \
+    static const ecs_type_ops name##_ops = {.create = name##_create,                               \
+                                            .destroy = name##_destroy,                             \
+                                            .assign = name##_assign,                               \
+                                            .write = name##_write,                                 \
+                                            .read = name##_read}
+
+ENGINE(old_engine, 1);
+ENGINE(new_engine, 2);
+
+static bool refuse_read(const ecs_type_context* context, void* value, base_reader* reader) {
+    (void)context, (void)value;
+    reader->failed = true;
+    return false;
+}
+
+static ecs_world* engine_world(uint32_t size, const ecs_type_ops* ops, const char* text) {
+    ecs_world* world = data_world_create(NULL);
+    const ecs_type_desc type = {.name = "Engine", .size = size, .align = 8, .ops = ops};
+    assert_ok(ecs_type_register_as(world, &type, ECS_TYPE_BOXED, NULL, NULL));
+    assert_ok(ecs_template_load(world, "e.blk", text, strlen(text), NULL));
+    assert_ok(ecs_world_seal(world, NULL));
+    assert_true(make(world, "a") != ECS_ENTITY_NONE); // both worlds have the same rows
+    return world;
+}
+
+CASE(values_with_functions_go_as_bytes_from_one_build_to_another) {
+    static const char* const texts[] = {"a { \"engine:Engine\"{ } x:i=1 }\n",
+                                        "a { \"engine:Engine\"{ } x:i=2 }\n"};
+    for (uint32_t i = 0; i < BASE_COUNT(texts); i++) {
+        ecs_world* old = engine_world(sizeof(old_engine), &old_engine_ops, texts[0]);
+        ecs_world* next = engine_world(sizeof(new_engine), &new_engine_ops, texts[i]);
+        const ecs_entity entity = ecs_entity_next(old, ECS_ENTITY_NONE);
+        const ecs_component_id engine = ecs_component_find(old, "engine");
+        (*(old_engine**)ecs_get_mut(old, entity, engine))->power = 77;
+        assert_ok(ecs_world_take_over(next, old, test_reporter()));
+        ecs_type_ops refusing = new_engine_ops;
+        refusing.read = refuse_read;
+        ecs_world* other = engine_world(sizeof(new_engine), &refusing, texts[i]);
+        assert_int_equal(ecs_world_take_over(other, old, test_reporter()), ECS_ERR_MALFORMED);
+        ecs_world_destroy(other);
+        const new_engine* got = *(new_engine* const*)ecs_get(next, entity, engine);
+        assert_int_equal(got->power, 77);
+        assert_int_equal(got->version, 2);
+        ecs_world_destroy(old);
+        ecs_world_destroy(next);
+    }
+}
