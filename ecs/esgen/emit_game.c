@@ -619,6 +619,8 @@ static const struct {
      "(world, context, bytes)", "ecs_result", false},
     {"load_state", "(ecs_world* world, void* context, base_reader* reader)",
      "(world, context, reader)", "ecs_result", false},
+    {"predict_area", "(ecs_world* world, void* context, ecs_entity player, ecs_entity entity)",
+     "(world, context, player, entity)", "bool", false},
 };
 
 static bool is_hook(const char* key) {

@@ -162,12 +162,15 @@ static bool copy_chunk(ecs_world* world, ecs_chunk* chunk, const ecs_chunk* sour
     return true;
 }
 
-static bool copy_events(ecs_world* world, const ecs_events* source) {
+// Of an area: those whose target is in it.
+static bool copy_events(ecs_world* world, const ecs_events* source, bool is_area) {
     ecs_event_walk walk = {.at = source->head};
-    for (const uint8_t* payload; (payload = ecs_events_next(source, &walk)) != NULL;)
-        if (!ecs_event_post(world, ecs_event_target(payload), (ecs_event_type)walk.kind->id,
-                            payload))
+    for (const uint8_t* payload; (payload = ecs_events_next(source, &walk)) != NULL;) {
+        const ecs_entity target = ecs_event_target(payload);
+        const bool is_here = target == ECS_ENTITY_NONE || !is_area || ecs_is_alive(world, target);
+        if (is_here && !ecs_event_post(world, target, (ecs_event_type)walk.kind->id, payload))
             return false;
+    }
     return true;
 }
 
@@ -182,7 +185,7 @@ static bool copy_values(ecs_world* world, const ecs_world* from) {
                 return false;
         }
     }
-    return copy_events(world, from->events);
+    return copy_events(world, from->events, false);
 }
 
 // The functions of another build of a module do not know the values of this one, only their bytes.
@@ -221,4 +224,83 @@ ecs_result ecs_world_copy(ecs_world* world, const ecs_world* from) {
     world->rng = from->rng;
     world->tick = from->tick;
     return ECS_OK;
+}
+
+// ---- an area of a world ----
+
+typedef struct area {
+    ecs_world* world;
+    const ecs_world* from;
+    ecs_area_fn is_inside;
+    void* context;
+    ecs_entity* gone; // of `world`, to be destroyed: a walk allows no change
+    uint32_t gone_count, gone_capacity;
+} area;
+
+static bool is_in_area(const area* it, ecs_entity entity) {
+    return ecs_entity_index(entity) <= it->from->limits.replicated_index_max &&
+           it->is_inside(it->from, it->context, entity);
+}
+
+// Destroy what left the area, and what is another entity by now.
+static bool destroy_gone(area* it) {
+    ecs_world* world = it->world;
+    bool is_whole = true;
+    for (ecs_entity at = ecs_entity_next(world, ECS_ENTITY_NONE); at != ECS_ENTITY_NONE && is_whole;
+         at = ecs_entity_next(world, at)) {
+        const ecs_template_id of = ecs_entity_template(it->from, at);
+        if (of != ECS_TEMPLATE_NONE && of == ecs_entity_template(world, at) && is_in_area(it, at))
+            continue;
+        is_whole =
+            BASE_ARRAY_RESERVE(world->allocator, it->gone, it->gone_capacity, it->gone_count + 1);
+        if (is_whole) it->gone[it->gone_count++] = at;
+    }
+    for (uint32_t i = 0; i < it->gone_count && is_whole; i++)
+        if (ecs_is_alive(world, it->gone[i])) (void)!ecs_destroy(world, it->gone[i]);
+    BASE_ARRAY_RELEASE(world->allocator, it->gone, it->gone_capacity);
+    return is_whole;
+}
+
+// The values of an entity that both have; tracking finds the differences.
+static bool copy_entity(const area* it, const ecs_template* of, ecs_entity entity) {
+    for (uint32_t i = 0; i < of->component_count; i++) {
+        const ecs_component_id id = of->components[i].component;
+        const ecs_type* type = ecs_type_get(it->world, ecs_component_get(it->world, id)->type);
+        const void* source = type->size > 0 ? ecs_find(it->from, entity, id) : NULL;
+        void* target = source ? ecs_find_mut(it->world, entity, id) : NULL;
+        if (target && !ecs_cell_assign(it->world, type, target, source)) return false;
+    }
+    return true;
+}
+
+static ecs_result copy_entities(const area* it) {
+    ecs_result result = ECS_OK;
+    for (ecs_entity at = ecs_entity_next(it->from, ECS_ENTITY_NONE);
+         at != ECS_ENTITY_NONE && result == ECS_OK; at = ecs_entity_next(it->from, at)) {
+        if (!is_in_area(it, at)) continue;
+        const ecs_template_id id = ecs_entity_template(it->from, at);
+        if (!ecs_is_alive(it->world, at)) result = ecs_create_at(it->world, at, id, NULL, 0);
+        if (result == ECS_OK && !copy_entity(it, ecs_template_get(it->from, id), at))
+            result = ECS_ERR_MEMORY;
+    }
+    return result;
+}
+
+ecs_result ecs_world_copy_area(ecs_world* world, const ecs_world* from, ecs_area_fn is_inside,
+                               void* context) {
+    BASE_ASSERT(world != from && world->is_sealed && from->is_sealed);
+    BASE_ASSERT(world->is_mirror && from->is_mirror);
+    BASE_ASSERT(world->fast.stage_depth == 0 && world->fast.walk_depth == 0 &&
+                from->fast.stage_depth == 0);
+    area it = {.world = world, .from = from, .is_inside = is_inside, .context = context};
+    ecs_commands_clear(world);
+    if (!destroy_gone(&it)) return ECS_ERR_MEMORY;
+    const ecs_result result = copy_entities(&it);
+    if (result != ECS_OK) return result;
+    ecs_events_clear(world);
+    ecs_changes_clear(world);
+    world->storage->links.is_behind = true;
+    world->rng = from->rng;
+    world->tick = from->tick;
+    return copy_events(world, from->events, true) ? ECS_OK : ECS_ERR_MEMORY;
 }

@@ -402,11 +402,28 @@ static double part_at(const net_predict* predict, uint64_t now_us) {
     return ticks < 1.0 ? ticks : 1.0;
 }
 
+static bool is_in_area(const ecs_world* mirror, void* context, ecs_entity entity) {
+    (void)mirror;
+    const net_predict* predict = context;
+    return entity == predict->player ||
+           predict->game->predict_area(net_match_world(predict->mirror),
+                                       net_match_context(predict->mirror), predict->player, entity);
+}
+
+static ecs_result copy_mirror(net_predict* predict) {
+    ecs_world* world = net_match_world(predict->match);
+    const ecs_world* mirror = net_match_world(predict->mirror);
+    if (!predict->game->predict_area) return ecs_world_copy(world, mirror);
+    ecs_running_call("predict_area");
+    const ecs_result result = ecs_world_copy_area(world, mirror, is_in_area, predict);
+    ecs_running_call(NULL);
+    return result;
+}
+
 // Make the world a copy of the mirror at `tick`, then run the inputs that the server had not used.
 static bool restore(net_predict* predict, ecs_tick tick, uint32_t input_used, uint32_t owed) {
     BASE_ASSERT(predict->mirror && input_used <= predict->input_newest);
-    ecs_world* world = net_match_world(predict->match);
-    if (ecs_world_copy(world, net_match_world(predict->mirror)) != ECS_OK) return false;
+    if (copy_mirror(predict) != ECS_OK) return false;
     net_match_restored(predict->match);
     predict->tick = tick;
     for (uint32_t i = 0; i < NET_PREDICT_SLOTS; i++)

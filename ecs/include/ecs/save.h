@@ -52,6 +52,16 @@ BASE_MUST_USE ecs_result ecs_world_restore(ecs_world* world, const void* data, s
 /// @return ECS_OK; on failure the world is empty and usable: ECS_ERR_MALFORMED (another
 ///         registration); ECS_ERR_FULL (beyond a limit of this world); ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_world_copy(ecs_world* world, const ecs_world* from);
+/// Is an entity in an area? The world is only for reading.
+typedef bool (*ecs_area_fn)(const ecs_world* world, void* context, ecs_entity entity);
+/// Make `world` an area of `from`: of the replicated entities those for which `is_inside` returns
+/// true, with their values, handles and templates, and no other entity. Tick, random state and
+/// waiting events of what is there come too. Both are mirrors of one registration (asserted). What
+/// was there before stays in its row: the price is a question for each entity of `from`, and a
+/// copy for each in the area. Outside of stages.
+/// @return ECS_OK; ECS_ERR_MEMORY, ECS_ERR_FULL: it is not whole, copy again.
+BASE_MUST_USE ecs_result ecs_world_copy_area(ecs_world* world, const ecs_world* from,
+                                             ecs_area_fn is_inside, void* context);
 /// Make `world` what `from` is, where their registrations may differ: templates, components, fields
 /// of plain data and events are found by name. Between ticks, outside of stages.
 /// - Entities, free indices, tick and random state are those of `from`.

@@ -487,6 +487,12 @@ typedef struct net_game_module {
     /// may be foreign, or of the module before a reload. @return ECS_OK; another code, or bytes
     /// that are left, refuse the save. A save without such bytes does not call it.
     ecs_result (*load_state)(ecs_world* world, void* context, base_reader* reader);
+    /// Of a game with `predict`: which entities of the mirror are in the prediction world and run
+    /// again after a correction, for worlds in which that is too much. `player` is the client's own
+    /// entity, which belongs to them anyway. The world is the mirror, only for reading. It is asked
+    /// for each replicated entity with each restore, at least every half second. All others are
+    /// interpolated: a system of "predict" does not find them. NULL: all of them.
+    bool (*predict_area)(ecs_world* mirror, void* context, ecs_entity player, ecs_entity entity);
 } net_game_module;
 
 /// The one symbol: `const net_game_module* net_game_module_get(void);`

@@ -516,6 +516,49 @@ GAME_CASE(a_packet_without_the_players_row_changes_nothing, 4, 4, 0, 8) {
     assert_int_equal(counters(g)->rollbacks, rollbacks + 1);
 }
 
+// Only the pad itself: it does not need the balls.
+static bool is_own_pad(ecs_world* mirror, void* context, ecs_entity player, ecs_entity entity) {
+    (void)mirror, (void)context, (void)player, (void)entity;
+    return false;
+}
+
+GAME_CASE(an_area_has_the_own_entity_and_predicts_it_as_well, 4, 4, 0, 1) {
+    game_settle(g, 3);
+    game_run(g, 60);
+    assert_true(ecs_world_entity_count(net_match_world(g->predict->match)) > 10);
+    // The table is the module's own copy.
+    ((net_game_module*)(uintptr_t)g->at.module->game)->predict_area = is_own_pad;
+    game_run(g, NET_PREDICT_REFRESH_TICKS + 1);
+    assert_int_equal(ecs_world_entity_count(net_match_world(g->predict->match)), 1);
+    const net_predict_counters before = *counters(g);
+    const float worst = worst_off(g, 300);
+    assert_true(worst < 0.0626f);
+    assert_int_equal(counters(g)->corrections_seen, before.corrections_seen);
+    assert_int_equal(ecs_world_entity_count(net_match_world(g->predict->match)), 1);
+}
+
+// What is near comes in and goes out again; what is shown of the pad never jumps.
+static bool is_high(ecs_world* mirror, void* context, ecs_entity player, ecs_entity entity) {
+    const breakout_game* found = context;
+    const ecs_vec2* pos = ecs_find(mirror, entity, found->pos);
+    return player != entity && pos && pos->y > 300.0f;
+}
+
+GAME_CASE(an_area_changes_while_it_is_predicted, 4, 4, 0.05, 11) {
+    game_settle(g, 3);
+    ((net_game_module*)(uintptr_t)g->at.module->game)->predict_area = is_high;
+    uint32_t least = UINT32_MAX, most = 0;
+    g->shown_step_max = 0;
+    for (uint32_t i = 0; i < 600; i++) {
+        game_run(g, 1);
+        const uint32_t count = ecs_world_entity_count(net_match_world(g->predict->match));
+        least = count < least ? count : least;
+        most = count > most ? count : most;
+    }
+    assert_true(least < most);
+    assert_true(g->shown_step_max < 6.0f);
+}
+
 static uint32_t any_number(game* g, uint32_t near) {
     static const uint32_t odd[] = {0, 1, 63, 64, 65, 127, 128, UINT32_MAX - 1, UINT32_MAX};
     if (base_rng_chance(&g->rng, 0.5)) return near + base_rng_below(&g->rng, 140) - 70;
