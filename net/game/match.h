@@ -56,6 +56,7 @@ struct net_match {
     uint32_t event_bytes[NET_MESSAGES_MAX];
     uint32_t message_of[ECS_EVENT_TYPES_MAX + 1]; ///< position + 1 by event type
     uint32_t input_message;                       ///< position + 1
+    uint32_t sight_message;                       ///< the same; 0: there is none
     size_t message_bytes_max;                     ///< of the largest message, unpacked
     net_player* players;                          ///< by rising client
     uint32_t player_count;
@@ -103,6 +104,9 @@ net_player* net_match_find_player(const net_match* match, uint32_t client);
 /// Find the event of each message and prepare the codec. @return NET_OK; NET_ERR_MODULE (reported);
 /// NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_match_messages_init(net_match* match, const base_reporter* reporter);
+/// Pack the event of the module's `sight`. @return NET_OK; NET_ERR_FULL (longer than `bytes`).
+BASE_MUST_USE net_result net_match_pack_sight(net_match* match, const net_sight* sight,
+                                              uint8_t* target, size_t bytes, size_t* size);
 /// Unpack a message of any kind into its event's struct. `payload` has ECS_EVENT_BYTES_MAX bytes,
 /// aligned to 16. @return false: malformed, or the module refuses it.
 bool net_match_unpack(net_match* match, uint32_t message, const void* data, size_t size,

@@ -124,11 +124,31 @@ static net_result bind_message(net_match* match, uint32_t position, const base_r
     return NET_OK;
 }
 
+static net_result bind_sight(net_match* match, const base_reporter* reporter) {
+    const char* name = match->game->sight;
+    for (uint32_t i = 0; name && i < match->game->message_count; i++) {
+        const net_message* message = &match->game->messages[i];
+        if (strcmp(message->name, name) != 0) continue;
+        const ecs_event_desc* desc = ecs_event_get(match->world, match->events[i]);
+        const bool has_entity = desc->field_count > 0 && desc->fields[0].offset == 0 &&
+                                desc->fields[0].kind == ECS_FIELD_ENTITY;
+        if (message->kind == NET_MESSAGE_TO_SERVER && desc->size >= sizeof(net_sight) && has_entity)
+            match->sight_message = i + 1;
+    }
+    if (!name || match->sight_message) return NET_OK;
+    base_report(reporter, NULL, 0,
+                "sight: '%s' is no message to the server whose event begins with a net_sight "
+                "(an entity and a bool)",
+                name);
+    return NET_ERR_MODULE;
+}
+
 net_result net_match_messages_init(net_match* match, const base_reporter* reporter) {
     for (uint32_t i = 0; i < match->game->message_count; i++) {
         net_result result = bind_message(match, i, reporter);
         if (result) return result;
     }
+    if (bind_sight(match, reporter) != NET_OK) return NET_ERR_MODULE;
     // The table's check requires an input message.
     BASE_ASSERT(match->input_message > 0 && match->message_bytes_max > 0);
     return net_match_reader_init(match, &match->memory.allocator, &match->reader);
@@ -261,8 +281,18 @@ net_result net_match_event_take(const net_match* match, net_match_reader* reader
                                 const void* data, size_t size,
                                 uint8_t target[NET_EVENT_PAYLOAD_BYTES_MAX], size_t* target_size) {
     *target_size = 0;
-    if (!is_kind(match, message, NET_MESSAGE_TO_SERVER)) return NET_ERR_MALFORMED;
+    // Who says what it sees would say what it likes.
+    if (!is_kind(match, message, NET_MESSAGE_TO_SERVER) || message == match->sight_message)
+        return NET_ERR_MALFORMED;
     return accept_message(match, reader, message, data, size, target, target_size);
+}
+
+net_result net_match_pack_sight(net_match* match, const net_sight* sight, uint8_t* target,
+                                size_t bytes, size_t* size) {
+    BASE_ASSERT(match->sight_message != 0);
+    payload made = {{0}};
+    memcpy(made.bytes, sight, sizeof *sight);
+    return pack(match, &match->reader, match->sight_message, made.bytes, target, bytes, size);
 }
 
 // ---- posting ----

@@ -163,9 +163,7 @@ static void release_session(net_server* server, net_session* session) {
     BASE_ASSERT(!session->out.varsize == !session->out.repl);
     net_varsize_sender_destroy(session->out.varsize);
     if (session->out.repl) net_repl_state_destroy(session->out.repl);
-    net_event_outbox_deinit(&session->out.outbox);
-    net_event_inbox_deinit(&session->inbox);
-    net_input_queue_deinit(&session->inputs);
+    net_session_deinit_queues(server, session);
     base_release(server->allocator, session, sizeof *session);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What comes into a tick, in the order of the log: leaves, joins, then for each session its events
 // and its input.
+#include "game/match.h"
 #include "server/server_state.h"
 
 #include "replicate/repl_state.h"
@@ -87,7 +88,7 @@ static void gather_joins(net_server* server, net_tick_inputs* begin) {
 
 // Room for the events of one more client. @return false when memory ran out: they wait.
 static bool reserve_events(net_server* server, uint32_t count) {
-    const uint32_t needed = count + NET_CLIENT_EVENTS_PER_TICK_MAX;
+    const uint32_t needed = count + NET_CLIENT_EVENTS_PER_TICK_MAX + NET_SIGHTS_PER_TICK_MAX;
     if (needed <= server->event_capacity && needed <= server->event_copy_capacity) return true;
     const bool has_room = BASE_ARRAY_RESERVE(server->allocator, server->event_copies,
                                              server->event_copy_capacity, needed);
@@ -113,6 +114,29 @@ static void gather_events(net_server* server, net_session* session, net_tick_inp
                                                                 .payload = copy->payload,
                                                                 .size = copy->size};
     }
+}
+
+// What its client sees now, as events that the server sends for it. They are about its player.
+static void gather_sights(net_server* server, net_session* session, net_tick_inputs* begin) {
+    net_match* match = server->config.match;
+    net_sights* sights = &session->sights;
+    if (sights->count == 0 || net_match_player(match, session->client) == ECS_ENTITY_NONE ||
+        !reserve_events(server, begin->event_count))
+        return;
+    uint32_t taken = 0;
+    for (; taken < sights->count && taken < NET_SIGHTS_PER_TICK_MAX; taken++) {
+        net_event_outbox_entry* copy = &server->event_copies[begin->event_count];
+        size_t size;
+        if (net_match_pack_sight(match, &sights->items[taken], copy->payload, sizeof copy->payload,
+                                 &size) != NET_OK)
+            continue; // the module's message has no room for its own event
+        server->events[begin->event_count++] = (net_tick_event){.client = session->client,
+                                                                .message = match->sight_message,
+                                                                .payload = copy->payload,
+                                                                .size = (uint32_t)size};
+    }
+    sights->count -= taken;
+    memmove(sights->items, sights->items + taken, sights->count * sizeof *sights->items);
 }
 
 // Repeats and rests are records like any other, so that a re-run does the same.
@@ -149,6 +173,7 @@ static void gather_inputs_and_events(net_server* server, net_tick_inputs* begin)
     for (net_session* session = NULL; (session = net_server_next(server, session));) {
         if (!net_session_has_player(session)) continue;
         gather_events(server, session, begin);
+        gather_sights(server, session, begin);
         gather_input(server, session, begin);
     }
     begin->events = server->events;

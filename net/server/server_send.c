@@ -415,6 +415,7 @@ void net_server_collect(net_server* server) {
     }
     for (uint32_t i = 0; i < out->count; i++) {
         net_session* session = out->sessions[i];
+        net_session_collect_sights(server, session);
         if (!session->out.has_failed) continue;
         session->out.has_failed = false;
         net_session_end(server, session,

@@ -13,6 +13,7 @@
 // (server_admission.c), the figures of a report (session_report.c).
 
 #include "replicate/repl_state.h"
+#include "game/match.h"
 #include "server/server_state.h"
 #include "state/rows.h"
 #include "state/varsize.h"
@@ -174,7 +175,37 @@ static net_session* find_free(net_server* server) {
     return NULL;
 }
 
-static void deinit_queues(net_session* session) {
+// Sight: changes of a client's scope, where the game asks for them. They are found by the net half.
+
+static bool add_sight(net_server* server, net_sights* sights, const net_sight* sight) {
+    if (!BASE_ARRAY_RESERVE(server->allocator, sights->items, sights->capacity, sights->count + 1))
+        return false;
+    sights->items[sights->count++] = *sight;
+    return true;
+}
+
+static void note_sight(net_session* session, ecs_entity entity, bool is_seen) {
+    net_server* server = session->out.server;
+    if (!server->config.match->sight_message || session->is_spectator) return;
+    const net_sight sight = {.entity = entity, .is_seen = is_seen};
+    if (!add_sight(server, &session->out.sights, &sight)) session->out.has_failed = true;
+}
+
+void net_session_collect_sights(net_server* server, net_session* session) {
+    net_sights* from = &session->out.sights;
+    for (uint32_t i = 0; i < from->count; i++)
+        if (!add_sight(server, &session->sights, &from->items[i])) session->out.has_failed = true;
+    from->count = 0;
+}
+
+static void release_sights(net_server* server, net_sights* sights) {
+    BASE_ARRAY_RELEASE(server->allocator, sights->items, sights->capacity);
+    *sights = (net_sights){0};
+}
+
+void net_session_deinit_queues(net_server* server, net_session* session) {
+    release_sights(server, &session->out.sights);
+    release_sights(server, &session->sights);
     net_event_outbox_deinit(&session->out.outbox);
     net_event_inbox_deinit(&session->inbox);
     net_input_queue_deinit(&session->inputs);
@@ -371,7 +402,7 @@ void net_session_renew(net_server* server, net_session* session) {
     BASE_ASSERT(net_session_is_in_match(session));
     drop_replication(session);
     net_session_add_dropped(session, server->counters.dropped);
-    deinit_queues(session);
+    net_session_deinit_queues(server, session);
     session->out = (net_session_out){.repl = NULL};
     init_queues(server, session);
     session->has_player_sent = session->has_roster = false;
@@ -472,7 +503,7 @@ void net_session_gone(net_server* server, net_session* session, const char* reas
     }
     net_interest_remove_client(server->interest, session->client);
     session->out.varsize = NULL;
-    deinit_queues(session);
+    net_session_deinit_queues(server, session);
     net_session_set_state(server, session, NET_SESSION_FREE, reason);
     net_session_set_peer(server, session, 0);
 }
@@ -497,26 +528,29 @@ void net_session_strike(net_server* server, net_session* session) {
 #define RATE_SHARE 4.0 ///< values may use one part in so many of a client's rate
 
 static void watch_enter(void* context, ecs_entity entity, uint32_t classes, ecs_tick tick) {
-    net_varsize_sender_enter(context, entity, classes, tick);
+    net_session* session = context;
+    net_varsize_sender_enter(session->out.varsize, entity, classes, tick);
+    note_sight(session, entity, true);
 }
 
 static void watch_reclass(void* context, ecs_entity entity, uint32_t classes) {
-    net_varsize_sender_reclass(context, entity, classes);
+    net_varsize_sender_reclass(((net_session*)context)->out.varsize, entity, classes);
 }
 
 static void watch_leave(void* context, ecs_entity entity) {
-    net_varsize_sender_leave(context, entity);
+    net_session* session = context;
+    net_varsize_sender_leave(session->out.varsize, entity);
+    note_sight(session, entity, false);
 }
 
 bool net_session_open_varsize(net_server* server, net_session* session) {
     net_session_out* out = &session->out;
     BASE_ASSERT(out->repl && !out->varsize);
+    out->server = server;
     if (net_varsize_sender_create(server->varsize, &out->varsize) != NET_OK) return false;
     out->varsize_debt = 0;
-    const net_repl_state_watch watch = {.context = out->varsize,
-                                        .enter = watch_enter,
-                                        .reclass = watch_reclass,
-                                        .leave = watch_leave};
+    const net_repl_state_watch watch = {
+        .context = session, .enter = watch_enter, .reclass = watch_reclass, .leave = watch_leave};
     if (session->is_rebasing)
         net_varsize_sender_rebase(out->varsize, net_match_tick(server->config.match));
     net_repl_state_set_watch(out->repl, &watch);

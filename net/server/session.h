@@ -59,6 +59,12 @@ typedef struct net_session_summary {
     uint32_t event_ack;
 } net_session_summary;
 
+/// What came into the sight of a client, or left it, and was not said to the match yet.
+typedef struct net_sights {
+    net_sight* items;
+    uint32_t count, capacity;
+} net_sights;
+
 /// The part of a session that the net half owns, see server/server_state.h.
 typedef struct net_session_out {
     net_session_summary summary;
@@ -86,6 +92,8 @@ typedef struct net_session_out {
     uint32_t input_repeats_sent;
     uint64_t input_fates_sent;
     uint64_t events_unseen, events_refused;
+    net_server* server;     ///< for the callbacks of `repl`
+    net_sights sights;      ///< since the last net_server_collect
     bool has_failed;        ///< net_server_collect ends the session
     uint32_t event_refused; ///< message of the reliable event that had no room; 0: none
 } net_session_out;
@@ -154,6 +162,7 @@ typedef struct net_session {
     net_input_bases heard;
     net_event_inbox inbox;
     net_input_queue inputs;
+    net_sights sights; ///< wait for a tick
     net_session_out out;
 } net_session;
 
@@ -193,6 +202,10 @@ static inline bool net_session_has_player(const net_session* session) {
     return net_session_is_in_match(session) && !session->is_spectator;
 }
 
+/// Release what waits in both directions.
+void net_session_deinit_queues(net_server* server, net_session* session);
+/// Take what the net half saw; the session has failed when memory ran out.
+void net_session_collect_sights(net_server* server, net_session* session);
 /// Send a control message, count its bytes and trace it.
 /// @return what net_transport send returns (a failure is counted as NET_DROP_SEND); NET_ERR_FULL
 /// also

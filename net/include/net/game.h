@@ -90,6 +90,20 @@ typedef struct net_interest_rules {
     uint32_t (*classes)(const net_interest_question* question);
 } net_interest_rules;
 
+/// What an event of `net_game_module.sight` begins with: an entity came into the sight of a client
+/// or left it. It is posted on the client's player.
+///
+/// The server makes it where a scope changes, one to three ticks after the cause, and it is an
+/// input of its tick: the log has it, so the world may depend on it. The entity may be destroyed
+/// by then; one that changed its template comes in again. A client whose player has no entity gets
+/// none. At most NET_SIGHTS_PER_TICK_MAX of a client come in a tick, in their order; the others
+/// wait. Another server that goes on with the match says again all that is in sight.
+typedef struct net_sight {
+    ecs_entity entity;
+    bool is_seen;
+} net_sight;
+#define NET_SIGHTS_PER_TICK_MAX 64u
+
 // ---- the contract of modules ----
 
 /// The module contract: what a game module gives to server, client, bots and replay, and what it
@@ -487,6 +501,9 @@ typedef struct net_game_module {
     /// may be foreign, or of the module before a reload. @return ECS_OK; another code, or bytes
     /// that are left, refuse the save. A save without such bytes does not call it.
     ecs_result (*load_state)(ecs_world* world, void* context, base_reader* reader);
+    /// The name of a message of kind TO_SERVER that the server sends by itself, for each client: its
+    /// event begins with a net_sight. A client that sends it is refused. NULL: nobody needs to know.
+    const char* sight;
     /// Of a game with `predict`: which entities of the mirror are in the prediction world and run
     /// again after a correction, for worlds in which that is too much. `player` is the client's own
     /// entity, which belongs to them anyway. The world is the mirror, only for reading. It is asked
