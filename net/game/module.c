@@ -20,6 +20,9 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
+#ifdef __linux__
+#include <link.h>
+#endif
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -308,8 +311,9 @@ static net_result net_module_table_check(const net_game_module* table, const cha
 typedef struct module_box {
     net_module module;
     net_module_table table;
-    char file[PATH_BYTES_MAX]; // the library; empty: linked in
-    uint64_t code_hash;
+    char file[PATH_BYTES_MAX];     // the library; empty: linked in
+    uint64_t file_hash, code_hash; // of the library; of it and the files that it needs
+    char needed[256];
     int copy; // of the library, which was loaded from there; -1: from its file
     char templates_file[PATH_BYTES_MAX];
     char asset_folder[PATH_BYTES_MAX + NET_GAME_NAME_BYTES_MAX];
@@ -419,6 +423,7 @@ static module_box* create_box(void) {
     box->module.game = &box->table.game;
     box->module.templates_file = box->templates_file;
     box->module.asset_folder = box->asset_folder;
+    box->module.needed = box->needed;
     return box;
 }
 
@@ -535,6 +540,44 @@ static net_result load_library(module_box* box, const char* name, const base_byt
     return NET_OK;
 }
 
+#ifdef __linux__
+// What every program here has, and what a sanitizer adds. The C library is the machine's: a check
+// names what a game may not import from it.
+static bool is_of_machine(const char* name) {
+    static const char* const starts[] = {"libc.",     "libm.",    "ld-linux",  "libprotobuf-c.",
+                                         "libgcc_s.", "libasan.", "libubsan.", "libtsan."};
+    for (uint32_t i = 0; i < BASE_COUNT(starts); i++)
+        if (strncmp(name, starts[i], strlen(starts[i])) == 0) return true;
+    return false;
+}
+
+// The files of the system that the library needs are a part of the game's code.
+static net_result add_needed(module_box* box, const base_reporter* reporter) {
+    net_result result = NET_OK;
+    struct link_map *map = NULL, *found = NULL;
+    const char* names = NULL;
+    if (dlinfo(box->module.library, RTLD_DI_LINKMAP, &map) != 0) return NET_ERR_MODULE;
+    for (const ElfW(Dyn)* at = map->l_ld; at->d_tag != DT_NULL; at++)
+        if (at->d_tag == DT_STRTAB) names = (const char*)at->d_un.d_ptr;
+    for (const ElfW(Dyn)* at = map->l_ld; at->d_tag != DT_NULL && !result; at++) {
+        const char* name = names + at->d_un.d_val;
+        if (at->d_tag != DT_NEEDED || is_of_machine(name)) continue;
+        const size_t size = strlen(box->needed);
+        (void)base_text_format(box->needed + size, sizeof box->needed - size, "%s%s",
+                               size > 0 ? ", " : "", name);
+        void* library = dlopen(name, RTLD_NOW | RTLD_NOLOAD);
+        if (library && dlinfo(library, RTLD_DI_LINKMAP, &found) == 0) name = found->l_name;
+        base_bytes code;
+        base_bytes_init(&code, NULL);
+        result = net_module_read_file(name, NET_MODULE_FILE_BYTES_MAX, reporter, &code);
+        box->code_hash = base_hash64(code.data, code.size, box->code_hash);
+        base_bytes_deinit(&code);
+        if (library) dlclose(library);
+    }
+    return result;
+}
+#endif
+
 // `old`: the same game, which stays open.
 static net_result open_file(module_box* box, const module_box* old, const base_reporter* reporter) {
     const char* file = box->file;
@@ -549,14 +592,17 @@ static net_result open_file(module_box* box, const module_box* old, const base_r
     net_result result = net_module_read_file(file, NET_MODULE_FILE_BYTES_MAX, reporter, &code);
     if (!result) result = net_template_pack_read(box->templates_file, reporter, &box->pack);
     if (!result) {
-        box->code_hash = base_hash64(code.data, code.size, 0);
-        box->module.content_hash =
-            base_hash64_mix(box->code_hash, base_hash64(box->pack.data, box->pack.size, 0));
+        box->file_hash = box->code_hash = base_hash64(code.data, code.size, 0);
         result = read_pack(box, reporter);
     }
-    const bool is_beside = old && (old->copy >= 0 || old->code_hash != box->code_hash);
+    const bool is_beside = old && (old->copy >= 0 || old->file_hash != box->file_hash);
     if (!result) result = load_library(box, name, is_beside ? &code : NULL, reporter);
     base_bytes_deinit(&code);
+#ifdef __linux__
+    if (!result) result = add_needed(box, reporter);
+#endif
+    box->module.content_hash =
+        base_hash64_mix(box->code_hash, base_hash64(box->pack.data, box->pack.size, 0));
     if (!result) name_assets(box);
     return result == NET_ERR_IO ? NET_ERR_MODULE : result;
 }

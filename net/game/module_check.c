@@ -13,11 +13,18 @@
 // them, and so can start-up code of -ffast-math; no other part of this check depends on the symbol
 // table.
 //
+// A library that is a part of the module (shoal_game(... LIBRARY name)) promises nothing. A dynamic
+// symbol names it. Then a fault is the game's own when the file shows it: a global of a source that
+// a symbol names, or an import with a place in the table of addresses, because the game's sources
+// are built with -fno-plt and a library's are not. All else is in one note for each library. The
+// tables of a sanitizer are no faults.
+//
 // Left to others: whether the promises hold at run time. Verification of the log finds that.
 
 #include "game/module.h"
 
 #include "base/assert.h"
+#include "base/text.h"
 
 #include <elf.h>
 #include <string.h>
@@ -28,8 +35,10 @@
 
 #if defined(__x86_64__)
 #define MACHINE EM_X86_64
+#define OF_ADDRESS R_X86_64_GLOB_DAT
 #elif defined(__aarch64__)
 #define MACHINE EM_AARCH64
+#define OF_ADDRESS R_AARCH64_GLOB_DAT
 #else
 #error "name the ELF machine of this CPU"
 #endif
@@ -43,7 +52,15 @@ typedef struct elf {
     const char* source; // of the symbols that follow in a table; "": not known
     uint32_t faults;
     bool has_dynamic, has_entry; // symbols: a table of dynamic ones, the game's in it
+    Elf64_Shdr dynamic;          // that table
+    uint64_t symbol;             // the number of the one that is checked
+    bool has_library, is_sanitized;
+    char others[512]; // what may be a library's
 } elf;
+
+static bool begins_with(const char* text, const char* start) {
+    return strncmp(text, start, strlen(start)) == 0;
+}
 
 static bool copy_at(const elf* elf_, uint64_t offset, void* target, size_t bytes) {
     if (offset > elf_->size || bytes > elf_->size - offset) return false;
@@ -69,9 +86,79 @@ static const char* read_string(const elf* elf_, uint32_t table, uint64_t offset)
     return memchr(text, '\0', (size_t)(section.sh_size - offset)) ? text : NULL;
 }
 
+// The next dynamic symbol that begins with `start`. @return the rest of its name; NULL: none.
+static const char* next_marked(const elf* elf_, const char* start, uint64_t* at) {
+    Elf64_Sym symbol;
+    while (*at < elf_->dynamic.sh_size / sizeof symbol &&
+           copy_at(elf_, elf_->dynamic.sh_offset + *at * sizeof symbol, &symbol, sizeof symbol)) {
+        const char* name = read_string(elf_, elf_->dynamic.sh_link, symbol.st_name);
+        ++*at;
+        if (name && begins_with(name, start)) return name + strlen(start);
+    }
+    return NULL;
+}
+
+static bool has_marked(const elf* elf_, const char* start) {
+    uint64_t at = 0;
+    return next_marked(elf_, start, &at) != NULL;
+}
+
+// Does a symbol name this source? In its name some characters are '_'.
+static bool is_own_source(const elf* elf_) {
+    uint64_t at = 0;
+    const char* name;
+    while ((name = next_marked(elf_, "shoal_source_", &at)) != NULL) {
+        uint32_t i = 0;
+        while (elf_->source[i] && (name[i] == elf_->source[i] || name[i] == '_'))
+            i++;
+        if (i > 0 && !name[i] && !elf_->source[i]) return true;
+    }
+    return false;
+}
+
+// Has the dynamic symbol that is checked a place in the table of addresses?
+static bool has_address(const elf* elf_) {
+    for (uint32_t i = 0; i < elf_->header.e_shnum; i++) {
+        Elf64_Shdr section;
+        Elf64_Rela place;
+        if (!read_section(elf_, i, &section) || section.sh_type != SHT_RELA) continue;
+        for (uint64_t k = 0;
+             k < section.sh_size / sizeof place &&
+             copy_at(elf_, section.sh_offset + k * sizeof place, &place, sizeof place);
+             k++)
+            if (ELF64_R_SYM(place.r_info) == elf_->symbol &&
+                ELF64_R_TYPE(place.r_info) == OF_ADDRESS)
+                return true;
+    }
+    return false;
+}
+
+// What may be a library's. What has no room is left out.
+static void note_other(elf* elf_, const char* what) {
+    const size_t size = strlen(elf_->others);
+    (void)base_text_format(elf_->others + size, sizeof elf_->others - size, "%s%.96s",
+                           size > 0 ? "; " : "", what);
+}
+
+static void note_libraries(elf* elf_) {
+    uint64_t at = 0;
+    const char* name;
+    while ((name = next_marked(elf_, "shoal_library_", &at)) != NULL)
+        base_report(elf_->reporter, elf_->file, 0,
+                    "note: library %.64s is a part of it, which the play judges%s%s", name,
+                    elf_->others[0] ? ": " : "", elf_->others);
+}
+
 static void fault(elf* elf_, const char* what, const char* name) {
     elf_->faults++;
     base_report(elf_->reporter, elf_->file, 0, "%s%s%.128s", what, name[0] ? " " : "", name);
+}
+
+static void fault_or_note(elf* elf_, const char* what) {
+    if (elf_->has_library)
+        note_other(elf_, what);
+    else
+        fault(elf_, what, "");
 }
 
 static bool read_header(elf* elf_) {
@@ -94,10 +181,6 @@ static bool read_header(elf* elf_) {
         return false;
     }
     return true;
-}
-
-static bool begins_with(const char* text, const char* start) {
-    return strncmp(text, start, strlen(start)) == 0;
 }
 
 // Sections that the loader makes read-only, or that belong to it. mold and lld add .relro_padding
@@ -123,14 +206,15 @@ static void check_writable_bytes(elf* elf_) {
     for (uint32_t i = 0; i < elf_->header.e_shnum; i++) {
         Elf64_Shdr section;
         if (!is_writable(elf_, i, &section)) continue;
-        if (section.sh_flags & SHF_TLS) fault(elf_, "has variables per thread", "");
+        if (section.sh_flags & SHF_TLS) fault_or_note(elf_, "has variables per thread");
         bytes = section.sh_size > UINT64_MAX - bytes ? UINT64_MAX : bytes + section.sh_size;
     }
-    if (bytes <= WRITABLE_BYTES_MAX) return;
-    elf_->faults++;
-    base_report(elf_->reporter, elf_->file, 0,
-                "%llu bytes of writable globals, which no log and no client has",
-                (unsigned long long)bytes);
+    if (bytes <= WRITABLE_BYTES_MAX || elf_->is_sanitized) return;
+    char text[96];
+    (void)base_text_format(text, sizeof text,
+                           "%llu bytes of writable globals, which no log and no client has",
+                           (unsigned long long)bytes);
+    fault_or_note(elf_, text);
 }
 
 static bool is_of_toolchain(const char* name) {
@@ -143,7 +227,9 @@ static void check_defined(elf* elf_, const Elf64_Sym* symbol, const char* name) 
     if (symbol->st_size == 0) return; // a mark of the linker, for example __TMC_END__
     Elf64_Shdr section;
     if (symbol->st_shndx >= SHN_LORESERVE || !is_writable(elf_, symbol->st_shndx, &section)) return;
-    if (is_of_toolchain(name)) return;
+    const bool is_of_sanitizer = elf_->is_sanitized && (name[0] == '_' || name[0] == '.');
+    if (is_of_toolchain(name) || is_of_sanitizer || (elf_->has_library && !is_own_source(elf_)))
+        return;
     elf_->faults++;
     base_report(elf_->reporter, elf_->file, 0,
                 "writable global %.128s%s%.128s: keep it in a component or in the context", name,
@@ -152,6 +238,7 @@ static void check_defined(elf* elf_, const Elf64_Sym* symbol, const char* name) 
 
 // ---- imports that a module must not have ----
 
+// sqrt and sqrtf are exact on every machine, a long double is not.
 static const char* const mathematics[] = {
     "acos",   "acosh", "asin",      "asinh",     "atan",    "atan2",  "atanh",   "cbrt",
     "ceil",   "cos",   "cosh",      "erf",       "erfc",    "exp",    "exp10",   "exp2",
@@ -159,7 +246,7 @@ static const char* const mathematics[] = {
     "frexp",  "hypot", "ilogb",     "ldexp",     "lgamma",  "llrint", "llround", "log",
     "log10",  "log1p", "log2",      "logb",      "lrint",   "lround", "modf",    "nearbyint",
     "pow",    "nan",   "nextafter", "remainder", "remquo",  "rint",   "round",   "roundeven",
-    "sin",    "sinh",  "sincos",    "scalbn",    "scalbln", "sqrt",   "tan",     "tanh",
+    "sin",    "sinh",  "sincos",    "scalbn",    "scalbln", "sqrtl",  "tan",     "tanh",
     "tgamma", "trunc", "j0",        "j1",        "jn",      "y0",     "y1",      "yn",
 };
 
@@ -192,6 +279,10 @@ static bool is_mathematics(const char* name) {
 }
 
 static void refuse_import(elf* elf_, const char* what, const char* name, const char* instead) {
+    if (elf_->has_library && !has_address(elf_)) {
+        note_other(elf_, name);
+        return;
+    }
     elf_->faults++;
     base_report(elf_->reporter, elf_->file, 0, "imports %s%.128s: %s", what, name, instead);
 }
@@ -244,12 +335,18 @@ static void check_table(elf* elf_, const Elf64_Shdr* table) {
             return;
         }
         if (ELF64_ST_TYPE(symbol.st_info) == STT_FILE) elf_->source = name;
+        elf_->symbol = i;
         check_symbol(elf_, table->sh_type, &symbol, name);
     }
 }
 
 static void check_elf(elf* elf_) {
     if (!read_header(elf_)) return;
+    for (uint32_t i = 0; i < elf_->header.e_shnum && elf_->dynamic.sh_type != SHT_DYNSYM; i++)
+        (void)read_section(elf_, i, &elf_->dynamic);
+    elf_->has_library = has_marked(elf_, "shoal_library_");
+    elf_->is_sanitized =
+        has_marked(elf_, "__asan_") || has_marked(elf_, "__tsan_") || has_marked(elf_, "__ubsan_");
     check_writable_bytes(elf_);
     for (uint32_t i = 0; i < elf_->header.e_shnum; i++) {
         Elf64_Shdr section;
@@ -262,6 +359,7 @@ static void check_elf(elf* elf_) {
         fault(elf_, "has no dynamic symbols", "");
     else if (!elf_->has_entry)
         fault(elf_, "is no game module: it has no symbol", NET_GAME_SYMBOL);
+    note_libraries(elf_);
 }
 
 net_result net_module_check_bytes(const void* data, size_t size, const char* file,

@@ -28,12 +28,13 @@ typedef struct net_module {
     const char* templates_file;  ///< for messages
     const void* pack;            ///< NAME.blk, all its imports and its files: ecs/template_files.h
     size_t pack_bytes;
-    uint64_t content_hash;    ///< of the .so and the pack
+    uint64_t content_hash;    ///< of the .so, of what it needs, and of the pack
     void* library;            ///< dlopen handle; NULL for a linked-in module
     base_workers* workers;    ///< for matches of this module (net_match_config_default); NULL: none
     const char* asset_folder; ///< of its pictures and sounds; it need not be there: net_asset_read
     const net_game_file* files; ///< of the pack
     uint32_t file_count;
+    const char* needed; ///< libraries of the system that the .so needs: "libx.so.7, liby.so.1"; ""
 } net_module;
 
 /// Open a module by NAME or by file, and check its table. NAME is [a-z0-9_]{1,32}; NAME.so is

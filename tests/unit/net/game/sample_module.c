@@ -17,8 +17,11 @@
 #define FAULT_CORE 6
 #define FAULT_UNDEFINED 7
 #define FAULT_FLOATS 8
+#define FAULT_LIBRARY 9
+#define FAULT_BESIDE 10 // beside a library
+#define FAULT_NEEDED 11
 
-#if SAMPLE_FAULT == FAULT_GLOBAL
+#if SAMPLE_FAULT == FAULT_GLOBAL || SAMPLE_FAULT == FAULT_BESIDE
 static int sample_counter = 3;
 static char sample_buffer[100];
 #endif
@@ -46,6 +49,8 @@ static const net_game_module module = {
 const net_game_module* net_game_module_get(void);
 void human_input(void); // in a source that the module was built without
 const net_game_module* sample_other(double value);
+double sample_part(double value); // of a library
+const net_game_module* breakout_module(void);
 
 #if SAMPLE_FAULT == FAULT_SYMBOL
 const net_game_module* sample_other(double value) {
@@ -59,9 +64,18 @@ const net_game_module* net_game_module_get(void) {
 #if SAMPLE_FAULT == FAULT_THREAD
     sample_per_thread++;
 #endif
+#if SAMPLE_FAULT == FAULT_NEEDED
+    return breakout_module();
+#endif
     return &module;
 }
 const net_game_module* sample_other(double value) {
+#if SAMPLE_FAULT >= FAULT_LIBRARY
+    value = sample_part(sqrt(value) + (double)sqrtf((float)value));
+#endif
+#if SAMPLE_FAULT == FAULT_BESIDE
+    value += rand() + sample_counter++ + sample_buffer[7];
+#endif
 #if SAMPLE_FAULT == FAULT_IMPORTS
     value += pow(value, 3.5) + (double)sinf((float)value) + rand() + (double)time(NULL);
 #endif
