@@ -23,11 +23,9 @@ static void report_restored(net_checker* self, const net_verify_result* found) {
     else if (strcmp(found->component, "-") != 0)
         return; // written past its tracking: the server said it
     net_check_report(self, "log", "restored",
-                     "a match that is restored behind tick %llu differs in tick %llu in %s: the "
-                     "game keeps state outside of its world (in its context or in a static "
-                     "variable), and no keyframe has it; keep it in a component",
+                     "a match that is restored behind tick %llu differs in tick %llu in %s%s",
                      (unsigned long long)found->restored_tick,
-                     (unsigned long long)found->diverged_tick, where);
+                     (unsigned long long)found->diverged_tick, where, strchr(found->note, ':'));
 }
 
 // A net_verify_tick_fn.

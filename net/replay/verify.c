@@ -397,14 +397,17 @@ static net_result verify_restored(net_log_reader* reader, const net_module* modu
     if (result != NET_ERR_DIVERGED) return result;
     const net_result blamed = net_log_blame_restored(reader, module, &from->save, &found);
     const bool is_slip = !found.template_name[0] && strcmp(found.component, "-") != 0;
-    (void)base_text_copy(
+    const bool is_lost =
+        found.diverged_tick == from->tick + 1 && strcmp(found.system, "the_keyframe") == 0;
+    (void)base_text_format(
         found.note, sizeof found.note,
-        is_slip ? "the log runs again, but a match that is restored in the middle does not: the "
-                  "value was written past its tracking; write it by a column that is not const or "
-                  "by ecs_get_mut, and keep no pointers to values"
-                : "the log runs again, but a match that is restored in the middle goes another "
-                  "way: the game keeps state outside of its world (in its context or in a static "
-                  "variable), and no keyframe has it; keep it in a component");
+        "the log runs again, but a match that is restored in the middle goes another way: %s",
+        is_slip   ? "the value was written past its tracking; write it by a column that is not "
+                    "const or by ecs_get_mut, and keep no pointers to values"
+        : is_lost ? "what write of its type saves, read does not give back; correct them"
+                  : "the game keeps state outside of its world (in its context, a static variable "
+                    "or a library), and no keyframe has it; keep it in a component, or in save and "
+                    "load (games/README.md, Libraries)");
     found.ticks = result_out->ticks;
     *result_out = found;
     return blamed == NET_OK ? result : blamed;

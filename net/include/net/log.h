@@ -587,7 +587,7 @@ typedef struct net_verify_result {
     char log_value[64], value[64];      ///< of the field in the log and here; empty: not known
     char writers[512];                  ///< systems that may write the component, in their order,
                                         ///< with ','; empty: no component is known, or none may
-    char note[256];                     ///< what differs, or how it was found; may be empty
+    char note[320];                     ///< what differs, or how it was found; may be empty
     bool is_other_schema;               ///< the game here has another one: `note` says what differs
     /// The log runs again, but a match that was restored after this tick does not: the game keeps
     /// state outside of its world. `log_value` is that of the run from the start. 0: not so.

@@ -186,8 +186,9 @@ static const expectation expected[] = {
     {"a context decides", 1, ALL,
      "warning: a match that is restored behind tick 61 differs in tick 62 in component pos of "
      "template paddle (entity 2:1, field y: -1.625,1, restored -1.625,0), first behind rule_es: "
-     "the game keeps state outside of its world (in its context or in a static variable), and no "
-     "keyframe has it; keep it in a component\n"},
+     "the game keeps state outside of its world (in its context, a static variable or a library), "
+     "and no "
+     "keyframe has it; keep it in a component, or in save and load (games/README.md, Libraries)\n"},
     // unknown names
     {"unknown term", 1, 0,
      "of draw_es: no template or module has a component 'poss', did you mean 'pos'?"},
