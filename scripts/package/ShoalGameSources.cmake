@@ -252,11 +252,24 @@ function(shoal_game_libraries target module name)
             string(REGEX REPLACE "[^A-Za-z0-9_.]" "_" symbol ${short})
             # What a reader of the module knows about it: the symbol names the library, whose own stay hidden.
             target_link_options(${module} PRIVATE LINKER:--defsym=shoal_library_${symbol}=0 LINKER:--exclude-libs,ALL)
+            shoal_game_own(${target} ${module})
         endif()
     endforeach()
     if(module AND ARGN) # what an archive needs, after all of them
         target_link_libraries(${target} PRIVATE "-Wl,--push-state,--as-needed,-lm,--pop-state")
     endif()
+endfunction()
+
+# What the game does itself is told from what its libraries do: the names of its sources are symbols, and its calls use
+# no procedure table (net/game/module_check.c).
+function(shoal_game_own target module)
+    target_compile_options(${target} PRIVATE -fno-plt)
+    get_target_property(sources ${target} SOURCES)
+    foreach(source ${sources})
+        get_filename_component(file ${source} NAME)
+        string(REGEX REPLACE "[^A-Za-z0-9_.]" "_" symbol ${file})
+        target_link_options(${module} PRIVATE LINKER:--defsym=shoal_source_${symbol}=0)
+    endforeach()
 endfunction()
 
 # A target that is built here gets our arithmetic, and is hidden where its sources leave that to the compiler.

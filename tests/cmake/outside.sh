@@ -88,8 +88,11 @@ bin=$installed/bin
 # A library inside of the module: a target of its own, an archive that lies elsewhere, and one that is not there.
 cp -r "$here/outside" "$work/grid"
 cat >"$work/grid/grid.c" <<'EOF'
+#include <stdlib.h>
+double grid_last[8];
 double grid_side(double a, double b, double c);
 double grid_side(double a, double b, double c) {
+    grid_last[rand() & 7] = c;
     return a * b + c;
 }
 EOF
@@ -108,8 +111,11 @@ library() { # LINES: configure the game with these lines instead of its own
 }
 holds_library() { # WHAT
     cmake --build "$work/grid-build" >"$work/grid-build.out" 2>&1 || fail "$1 does not build"
-    symbols=$(nm -D --defined-only "$work/grid-build/games/dots.so" | awk '{ print $3 }' | sort | xargs)
+    symbols=$(nm -D --defined-only "$work/grid-build/games/dots.so" | awk '!/shoal_source_/ { print $3 }' | sort | xargs)
     [ "$symbols" = "net_game_module_get shoal_library_grid" ] || fail "$1: the module exports: $symbols"
+    "$installed/bin/shoal-server" check "$work/grid-build/games/dots.so" >"$work/check.out" 2>&1 || fail "$1: it is refused"
+    grep -q 'note: library grid is a part of it, which the play judges: .*bytes of writable globals.*; rand$' "$work/check.out" ||
+        fail "$1: check does not name it"
 }
 library 'shoal_game(dots dots.c LIBRARY grid)' && fail "a library that is not there is not missed"
 tr -s ' \n' ' ' <"$work/grid-configure.out" | grep -q 'no target grid, no libgrid.a and no libgrid.so: install its development package (Debian: libgrid-dev)' ||
