@@ -51,9 +51,9 @@ typedef struct elf {
     const base_reporter* reporter;
     const char* source; // of the symbols that follow in a table; "": not known
     uint32_t faults;
-    bool has_dynamic, has_entry; // symbols: a table of dynamic ones, the game's in it
-    Elf64_Shdr dynamic;          // that table
-    uint64_t symbol;             // the number of the one that is checked
+    bool has_entry;
+    Elf64_Shdr dynamic; // table of the dynamic symbols
+    uint64_t symbol;    // the number of the one that is checked
     bool has_library, is_sanitized;
     char others[512]; // what may be a library's
 } elf;
@@ -133,11 +133,13 @@ static bool has_address(const elf* elf_) {
     return false;
 }
 
-// What may be a library's. What has no room is left out.
-static void note_other(elf* elf_, const char* what) {
+// What may be a library's, in a module that has one, is no fault. What has no room is left out.
+static bool is_noted(elf* elf_, const char* what) {
     const size_t size = strlen(elf_->others);
+    if (!elf_->has_library) return false;
     (void)base_text_format(elf_->others + size, sizeof elf_->others - size, "%s%.96s",
                            size > 0 ? "; " : "", what);
+    return true;
 }
 
 static void note_libraries(elf* elf_) {
@@ -152,13 +154,6 @@ static void note_libraries(elf* elf_) {
 static void fault(elf* elf_, const char* what, const char* name) {
     elf_->faults++;
     base_report(elf_->reporter, elf_->file, 0, "%s%s%.128s", what, name[0] ? " " : "", name);
-}
-
-static void fault_or_note(elf* elf_, const char* what) {
-    if (elf_->has_library)
-        note_other(elf_, what);
-    else
-        fault(elf_, what, "");
 }
 
 static bool read_header(elf* elf_) {
@@ -206,7 +201,8 @@ static void check_writable_bytes(elf* elf_) {
     for (uint32_t i = 0; i < elf_->header.e_shnum; i++) {
         Elf64_Shdr section;
         if (!is_writable(elf_, i, &section)) continue;
-        if (section.sh_flags & SHF_TLS) fault_or_note(elf_, "has variables per thread");
+        if (section.sh_flags & SHF_TLS && !is_noted(elf_, "has variables per thread"))
+            fault(elf_, "has variables per thread", "");
         bytes = section.sh_size > UINT64_MAX - bytes ? UINT64_MAX : bytes + section.sh_size;
     }
     if (bytes <= WRITABLE_BYTES_MAX || elf_->is_sanitized) return;
@@ -214,7 +210,7 @@ static void check_writable_bytes(elf* elf_) {
     (void)base_text_format(text, sizeof text,
                            "%llu bytes of writable globals, which no log and no client has",
                            (unsigned long long)bytes);
-    fault_or_note(elf_, text);
+    if (!is_noted(elf_, text)) fault(elf_, text, "");
 }
 
 static bool is_of_toolchain(const char* name) {
@@ -279,10 +275,7 @@ static bool is_mathematics(const char* name) {
 }
 
 static void refuse_import(elf* elf_, const char* what, const char* name, const char* instead) {
-    if (elf_->has_library && !has_address(elf_)) {
-        note_other(elf_, name);
-        return;
-    }
+    if (!has_address(elf_) && is_noted(elf_, name)) return;
     elf_->faults++;
     base_report(elf_->reporter, elf_->file, 0, "imports %s%.128s: %s", what, name, instead);
 }
@@ -352,10 +345,9 @@ static void check_elf(elf* elf_) {
         Elf64_Shdr section;
         if (!read_section(elf_, i, &section)) continue;
         if (section.sh_type != SHT_DYNSYM && section.sh_type != SHT_SYMTAB) continue;
-        elf_->has_dynamic |= section.sh_type == SHT_DYNSYM;
         check_table(elf_, &section);
     }
-    if (!elf_->has_dynamic)
+    if (elf_->dynamic.sh_type != SHT_DYNSYM)
         fault(elf_, "has no dynamic symbols", "");
     else if (!elf_->has_entry)
         fault(elf_, "is no game module: it has no symbol", NET_GAME_SYMBOL);

@@ -50,8 +50,8 @@ enum { NET_CLASS_PUBLIC, NET_CLASS_OWNER, NET_CLASS_TEAM };
 
 typedef enum net_relevance {
     NET_RELEVANT_BY_RULES,
-    NET_RELEVANT_ALWAYS,
-    NET_RELEVANT_NEVER, ///< nor what travels together with it, nor the client's own
+    NET_RELEVANT_ALWAYS, ///< of what it is asked about: never of what is beyond the radius
+    NET_RELEVANT_NEVER,  ///< nor what travels together with it, nor the client's own
 } net_relevance;
 
 /// What a module's callback gets: one client and one entity. The callback runs on the thread that
