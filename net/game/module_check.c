@@ -147,7 +147,7 @@ static void note_libraries(elf* elf_) {
     const char* name;
     while ((name = next_marked(elf_, "shoal_library_", &at)) != NULL)
         base_report(elf_->reporter, elf_->file, 0,
-                    "note: library %.64s is a part of it, which the play judges%s%s", name,
+                    "note: contains library %.64s, which the play checks%s%s", name,
                     elf_->others[0] ? ": " : "", elf_->others);
 }
 

@@ -260,7 +260,7 @@ function(shoal_game_libraries target module name)
     endif()
 endfunction()
 
-# What the game does itself is told from what its libraries do: the names of its sources are symbols, and its calls use
+# check finds what the game does itself and not its libraries: the names of its sources are symbols, and its calls use
 # no procedure table (net/game/module_check.c).
 function(shoal_game_own target module)
     target_compile_options(${target} PRIVATE -fno-plt)

@@ -113,8 +113,8 @@ holds_library() { # WHAT
     cmake --build "$work/grid-build" >"$work/grid-build.out" 2>&1 || fail "$1 does not build"
     symbols=$(nm -D --defined-only "$work/grid-build/games/dots.so" | awk '!/shoal_source_/ { print $3 }' | sort | xargs)
     [ "$symbols" = "net_game_module_get shoal_library_grid" ] || fail "$1: the module exports: $symbols"
-    "$installed/bin/shoal-server" check "$work/grid-build/games/dots.so" >"$work/check.out" 2>&1 || fail "$1: it is refused"
-    grep -q 'note: library grid is a part of it, which the play judges: .*bytes of writable globals.*; rand$' "$work/check.out" ||
+    "$installed/bin/shoal-server" check "$work/grid-build/games/dots.so" >"$work/check.out" 2>&1 || : # -ffast-math is named too
+    grep -q 'note: contains library grid, which the play checks: .*rand$' "$work/check.out" ||
         fail "$1: check does not name it"
 }
 library 'shoal_game(dots dots.c LIBRARY grid)' && fail "a library that is not there is not missed"

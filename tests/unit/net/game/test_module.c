@@ -661,9 +661,9 @@ CASE(what_a_library_in_the_module_has_is_one_note) {
         // The game's own are faults all the same.
         assert_int_equal(strstr(lines, "imports rand: chance is") != NULL, is_beside);
         assert_int_equal(strstr(lines, "writable global sample_counter of sam") != NULL, is_beside);
-        const char* note = strstr(lines, "note: library part is a part of it, which the play ");
+        const char* note = strstr(lines, "note: contains library part, which the play ");
         assert_non_null(note);
-        assert_non_null(strstr(note, "judges: has variables per thread; "));
+        assert_non_null(strstr(note, "checks: has variables per thread; "));
         assert_int_equal(strstr(note, "; rand") != NULL, !is_beside);
         assert_non_null(strstr(note, "; pow"));
         assert_null(strstr(note, "sqrt"));
