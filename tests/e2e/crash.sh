@@ -402,4 +402,22 @@ case_state_in_the_context_is_found_by_verify_and_by_check() {
     says check.err "component health of template thing .* first behind fail_on_purpose: $outside .*; keep it in a component, or in save and load \(games/README.md, Libraries\)$"
 }
 
+# Its code imports rand and pow and has globals, which are no faults of the game.
+case_a_game_with_libraries_is_checked_by_its_play() {
+    cp "$build"/test/crash_library/* .
+    export TMPDIR=$PWD
+    run_to 0 check shoal-server check ./crash.so
+    says check.err '^\./crash.so: note: contains library part, which the play checks: .*; rand'
+    says check.err '^\./crash.so: note: uses libbeside.so of the system: its bytes are part of the content hash$'
+    says check.out '^ok files=1 templates=1 components=1 warnings=1$'
+    run_to 2 check shoal-server check --strict --set how=14 ./crash.so
+    says check.err 'first behind fail_on_purpose: the game keeps state outside of its world'
+    run server shoal-server --game ./crash.so --listen 127.0.0.1:0 --log a.slog --set how=13 --ticks 30 --fast
+    run_to 0 verify shoal-replay verify a.slog --game ./crash.so
+    ! has_said verify.err 'not the build' || fail "it is another build"
+    echo >>libbeside.so # another build of it
+    run_to 0 verify shoal-replay verify a.slog --game ./crash.so
+    says verify.err 'warning: crash is not the build that wrote this log'
+}
+
 run_cases "$@"
