@@ -113,7 +113,7 @@ base_reporter net_template_reporter_make(net_template_reporter* self);
 
 /// Check a module file, which is untrusted, before any of its code runs: no writable globals (.data
 /// and .bss beyond the loader's own), no imports of libm, rand or time; then its table. Reports
-/// each fault.
+/// each fault. What a library in it has (shoal_game(... LIBRARY name)) is a note and no fault.
 /// @return NET_OK; NET_ERR_MODULE (reported); NET_ERR_IO (reported); NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_module_check(const char* file, const base_reporter* reporter);
 
