@@ -71,7 +71,9 @@ const net_game_module* net_game_module_get(void) {
 }
 const net_game_module* sample_other(double value) {
 #if SAMPLE_FAULT >= FAULT_LIBRARY
-    value = sample_part(sqrt(value) + (double)sqrtf((float)value));
+    double (*volatile root)(double) = sqrt; // a call would be an instruction
+    float (*volatile root_f)(float) = sqrtf;
+    value = sample_part(root(value) + (double)root_f((float)value));
 #endif
 #if SAMPLE_FAULT == FAULT_BESIDE
     value += rand() + sample_counter++ + sample_buffer[7];
