@@ -47,7 +47,9 @@ case_a_reload_keeps_the_state_of_a_library() {
         start clients shoal-client "$(value listen server.out)" --game game$way/rope.so --bots 4
         await players has_lines server.err ' joined from ' 4
         rest 1
-        echo >>game$way/rope.blk '// another text'
+        cp game$way/rope.so other.so
+        echo >>other.so # another build
+        mv other.so game$way/rope.so
         kill -HUP "${pids[server]}"
         await "a reload" has_said server.err 'rope.blk: note: reloaded: the match goes on with it'
         rest 0.5
