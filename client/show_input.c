@@ -25,6 +25,9 @@ static void think(void* context, const net_player_context* player, void* input) 
     if (person->said[0] && game->human_text) game->human_text(player, person->said);
     person->said[0] = '\0';
     net_controls controls = client_controls_take(&person->controls);
+    // A camera that moves changes where a pointer that rests is in the game.
+    client_draw_to_game(client_window_canvases(person->on->window), controls.pointer_x,
+                        controls.pointer_y, &controls.pointer_x, &controls.pointer_y);
     ecs_running_call("human_input");
     if (game->human_input) game->human_input(player, &controls, input);
 }
@@ -232,21 +235,11 @@ void show_see_pads(show* on, const client_event* event) {
 
 // What a person does with the game. Keys and pointer are the first person's.
 static bool see_play(show* on, const client_event* event) {
-    float x = 0.0f, y = 0.0f;
-    uint32_t person = 0;
-    switch (event->kind) {
-    case CLIENT_EVENT_PAD_GONE:
-    case CLIENT_EVENT_PAD_DOWN:
-    case CLIENT_EVENT_PAD_UP:
-    case CLIENT_EVENT_PAD_AXIS:
-        person = on->pad_person[event->pad];
-        break;
-    default: // the view of the first person is placed last
-        client_draw_to_canvas(client_window_canvases(on->window), CLIENT_CANVAS_VIEW, event->x,
-                              event->y, &x, &y);
-        break;
-    }
-    return client_controls_see(&on->people[person].controls, event, x, y);
+    const bool is_pad = event->kind == CLIENT_EVENT_PAD_GONE ||
+                        event->kind == CLIENT_EVENT_PAD_DOWN ||
+                        event->kind == CLIENT_EVENT_PAD_UP || event->kind == CLIENT_EVENT_PAD_AXIS;
+    const uint32_t person = is_pad ? on->pad_person[event->pad] : 0;
+    return client_controls_see(&on->people[person].controls, event, event->x, event->y);
 }
 
 // ---- who only watches: another player is chosen, and the game gets no keys ----

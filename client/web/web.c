@@ -242,8 +242,8 @@ void web_advance(web* self, double ticks) {
 WEB_EXPORT(draw) void web_draw(web* self, uint32_t client, double pixels_per_unit);
 void web_draw(web* self, uint32_t client, double pixels_per_unit) {
     clear_answers(self);
-    net_draw draw = web_drawing_begin(&self->drawing);
-    draw.pixels_per_unit = (float)pixels_per_unit;
+    net_draw draw = web_drawing_begin(&self->drawing, self->module ? self->module->game : NULL,
+                                      (float)pixels_per_unit);
     net_result result = self->failure;
     if (self->playback) result = shown(net_playback_see_as(self->playback, client));
     if (result == NET_ERR_UNKNOWN) result = NET_OK;

@@ -54,6 +54,7 @@ typedef enum web_call {
     /// tint, x, y, width, height, angle, columns, rows, frame, four numbers of the part,
     /// flips (1: x, 2: y), bytes, text
     WEB_CALL_SPRITE,
+    WEB_CALL_CAMERA, ///< x, y, zoom: from here on 0, 0 is drawn at (x, y) of the view
 } web_call;
 
 #define WEB_LETTER_FIRST 32u ///< widths are those of the letters up to the last
@@ -64,7 +65,10 @@ typedef struct web_drawing {
     uint32_t call_count;
     const net_playback* playback;   ///< has the names of players
     float widths[WEB_LETTER_COUNT]; ///< in heights; the page fills them in
+    float view_width, view_height;
+    float pixels_per_unit;
 } web_drawing;
 
-/// Begin a picture. @return a drawing that borrows it; the caller sets player and scale.
-net_draw web_drawing_begin(web_drawing* drawing);
+/// Begin a picture. @return a drawing that borrows it; the caller sets the player.
+net_draw web_drawing_begin(web_drawing* drawing, const net_game_module* game,
+                           float pixels_per_unit);

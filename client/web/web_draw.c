@@ -93,6 +93,17 @@ static void sprite(void* context, const net_sprite* given) {
     put_text(at + 14, shown.image);
 }
 
+static float camera(void* context, float x, float y, float zoom) {
+    const web_drawing* drawing = context;
+    const float left = drawing->view_width * 0.5f - x * zoom;
+    const float top = drawing->view_height * 0.5f - y * zoom;
+    // Written so that NaN is none. The page keeps the camera before then.
+    word* at = zoom > 0.0f && zoom < 1e6f ? begin_call(context, WEB_CALL_CAMERA, 3) : NULL;
+    if (!at) return drawing->pixels_per_unit;
+    put_floats(at, (const float[]){left, top, zoom}, 3);
+    return drawing->pixels_per_unit * zoom;
+}
+
 // Of UTF-8 the letters of Latin-1 have widths of their own, which take one or two bytes.
 static float text_width(void* context, float height, const char* what) {
     const web_drawing* drawing = context;
@@ -112,7 +123,11 @@ static const char* player_name(void* context, uint32_t client) {
     return net_playback_player_name(((const web_drawing*)context)->playback, client);
 }
 
-net_draw web_drawing_begin(web_drawing* drawing) {
+net_draw web_drawing_begin(web_drawing* drawing, const net_game_module* game,
+                           float pixels_per_unit) {
+    drawing->view_width = game ? game->view_width : 1.0f;
+    drawing->view_height = game ? game->view_height : 1.0f;
+    drawing->pixels_per_unit = pixels_per_unit;
     base_bytes_clear(&drawing->calls);
     drawing->calls.failed = false;
     drawing->call_count = 0;
@@ -126,6 +141,8 @@ net_draw web_drawing_begin(web_drawing* drawing) {
         .text = text,
         .text_width = text_width,
         .player_name = player_name,
+        .pixels_per_unit = pixels_per_unit,
         .sprite = sprite,
+        .camera = camera,
     };
 }

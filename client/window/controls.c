@@ -130,21 +130,26 @@ static bool see_pad(client_controls* controls, const client_event* event) {
     }
 }
 
-static void see_pointer(client_controls* controls, const client_event* event, float view_x,
-                        float view_y) {
+static void see_pointer(client_controls* controls, const client_event* event, float x, float y) {
+    const bool is_left =
+        event->kind == CLIENT_EVENT_POINTER_DOWN || event->kind == CLIENT_EVENT_POINTER_UP;
+    const uint32_t bit = 1u << (is_left ? NET_BUTTON_LEFT : event->button);
     controls->has_pointer = true;
-    controls->pointer_x = view_x;
-    controls->pointer_y = view_y;
+    controls->pointer_x = x;
+    controls->pointer_y = y;
     controls->is_pad = false;
     controls->is_pointer_moved |= event->kind == CLIENT_EVENT_POINTER_MOVE;
-    if (event->kind == CLIENT_EVENT_POINTER_DOWN)
-        controls->is_pointer_down = controls->is_pointer_pressed = true;
-    else if (event->kind == CLIENT_EVENT_POINTER_UP)
-        controls->is_pointer_down = false;
+    if (event->kind == CLIENT_EVENT_POINTER_DOWN || event->kind == CLIENT_EVENT_BUTTON_DOWN) {
+        controls->buttons |= bit;
+        controls->buttons_pressed |= bit;
+        controls->modifiers_pressed |= event->modifiers;
+    } else if (event->kind != CLIENT_EVENT_POINTER_MOVE) {
+        controls->buttons &= ~bit;
+    }
 }
 
-bool client_controls_see(client_controls* controls, const client_event* event, float view_x,
-                         float view_y) {
+bool client_controls_see(client_controls* controls, const client_event* event, float x, float y) {
+    controls->modifiers = event->modifiers;
     switch (event->kind) {
     case CLIENT_EVENT_KEY_DOWN:
         controls->is_pad = false;
@@ -154,14 +159,19 @@ bool client_controls_see(client_controls* controls, const client_event* event, f
     case CLIENT_EVENT_POINTER_MOVE:
     case CLIENT_EVENT_POINTER_DOWN:
     case CLIENT_EVENT_POINTER_UP:
-        see_pointer(controls, event, view_x, view_y);
+    case CLIENT_EVENT_BUTTON_DOWN:
+    case CLIENT_EVENT_BUTTON_UP:
+        see_pointer(controls, event, x, y);
+        return true;
+    case CLIENT_EVENT_WHEEL:
+        controls->wheel += event->wheel;
         return true;
     case CLIENT_EVENT_POINTER_GONE:
         controls->has_pointer = false;
         return true;
     case CLIENT_EVENT_FOCUS_LOST:
         memset(controls->down, 0, sizeof controls->down);
-        controls->is_pointer_down = false;
+        controls->buttons = 0;
         return true;
     default:
         return see_pad(controls, event);
@@ -182,14 +192,21 @@ net_controls client_controls_take(client_controls* controls) {
         .has_pointer = controls->has_pointer,
         .pointer_x = controls->pointer_x,
         .pointer_y = controls->pointer_y,
-        .pointer_down = controls->is_pointer_down || controls->is_pointer_pressed,
+        .pointer_down =
+            ((controls->buttons | controls->buttons_pressed) >> NET_BUTTON_LEFT & 1u) != 0,
         .pressed = controls->pressed_taken,
         .is_pointer_moved = controls->is_pointer_moved,
         .is_pad = controls->is_pad,
+        .buttons = controls->buttons | controls->buttons_pressed,
+        .buttons_pressed = controls->buttons_pressed,
+        .wheel = controls->wheel,
+        .modifiers = controls->modifiers | controls->modifiers_pressed,
     };
     read_stick(controls, CLIENT_PAD_LEFT_X, &taken.move_x, &taken.move_y);
     read_stick(controls, CLIENT_PAD_RIGHT_X, &taken.aim_x, &taken.aim_y);
-    controls->is_pointer_pressed = controls->is_pointer_moved = false;
+    controls->is_pointer_moved = false;
+    controls->buttons_pressed = controls->modifiers_pressed = 0;
+    controls->wheel = 0;
     return taken;
 }
 

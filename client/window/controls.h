@@ -19,8 +19,11 @@ typedef struct client_controls {
     int32_t inputs[NET_ACTIONS_MAX][CLIENT_ACTION_INPUTS_MAX]; ///< codes of keys, of pads; 0: none
     uint16_t down[NET_ACTIONS_MAX];                            ///< a bit for each of them
     bool pressed[NET_ACTIONS_MAX];                             ///< since the last take
-    bool has_pointer, is_pointer_down, is_pointer_pressed, is_pointer_moved;
+    bool has_pointer, is_pointer_moved;
     float pointer_x, pointer_y;
+    uint32_t buttons, buttons_pressed; ///< a bit for each net_button
+    int32_t wheel;
+    uint32_t modifiers, modifiers_pressed; ///< now, and with the buttons that were pressed
     float axes[CLIENT_PAD_AXIS_COUNT];
     bool is_half_down[CLIENT_PAD_AXIS_COUNT][2]; ///< to the negative side, to the positive one
     bool is_pad;                                 ///< a pad was used last
@@ -35,10 +38,9 @@ void client_controls_init(client_controls* controls, const net_action* actions, 
 /// known. A stick that is held still would send nothing until it moves.
 void client_controls_change(client_controls* controls, const net_action* actions, uint32_t count,
                             const base_reporter* reporter);
-/// `view_x`, `view_y`: the event's pointer in view coordinates; unused for others.
-/// @return true when the game uses this event.
-bool client_controls_see(client_controls* controls, const client_event* event, float view_x,
-                         float view_y);
+/// `x`, `y`: the event's pointer, in the coordinates that client_controls_take shall give; unused for
+/// others. @return true when the game uses this event.
+bool client_controls_see(client_controls* controls, const client_event* event, float x, float y);
 /// Take the controls for one input and clear the taps. Borrowed until the next call.
 net_controls client_controls_take(client_controls* controls);
 

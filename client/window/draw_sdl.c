@@ -22,11 +22,17 @@
 #define ROUNDING 0.001f        ///< part of a pixel
 #define PIXELS_FAR 1e6f        ///< farther pixels cannot be seen, and floats become inexact
 
+// Where coordinates lie: (0, 0) in pixels, and the pixels of a unit.
+typedef struct place {
+    float left, top, scale;
+} place;
+
 typedef struct canvas {
     client_draw* draw;
     client_canvas id;
-    float left, top; ///< pixels
-    float scale;     ///< pixels per unit
+    place own, at; ///< without a camera, and now
+    place pointer; ///< by the first camera
+    bool has_camera;
     float width, height;
     SDL_Rect clip;
 } canvas;
@@ -70,10 +76,11 @@ void client_draw_destroy(client_draw* draw) {
 
 // ---- coordinates ----
 
-static void set_clip(canvas* one) {
-    one->clip =
-        (SDL_Rect){(int)one->left, (int)one->top, (int)ceilf(one->width * one->scale - 0.01f),
-                   (int)ceilf(one->height * one->scale - 0.01f)};
+static void set_place(canvas* one, place own) {
+    one->own = one->at = one->pointer = own;
+    one->has_camera = false;
+    one->clip = (SDL_Rect){(int)own.left, (int)own.top, (int)ceilf(one->width * own.scale - 0.01f),
+                           (int)ceilf(one->height * own.scale - 0.01f)};
 }
 
 void client_draw_place_view(client_draw* draw, client_area area) {
@@ -82,10 +89,9 @@ void client_draw_place_view(client_draw* draw, client_area area) {
     const float w = draw->width ? (float)draw->width : 1.0f;
     const float h = draw->height ? (float)draw->height : 1.0f;
     const float wide = (area.right - area.left) * w, high = (area.bottom - area.top) * h;
-    view->scale = fminf(wide / view->width, high / view->height);
-    view->left = floorf(area.left * w + (wide - view->width * view->scale) * 0.5f);
-    view->top = floorf(area.top * h + (high - view->height * view->scale) * 0.5f);
-    set_clip(view);
+    const float scale = fminf(wide / view->width, high / view->height);
+    set_place(view, (place){floorf(area.left * w + (wide - view->width * scale) * 0.5f),
+                            floorf(area.top * h + (high - view->height * scale) * 0.5f), scale});
 }
 
 void client_draw_resize(client_draw* draw, uint32_t width, uint32_t height, float view_width,
@@ -94,8 +100,7 @@ void client_draw_resize(client_draw* draw, uint32_t width, uint32_t height, floa
     draw->width = width;
     draw->height = height;
     float screen = fminf(w / CLIENT_SCREEN_WIDTH, h / CLIENT_SCREEN_HEIGHT);
-    draw->canvases[CLIENT_CANVAS_SCREEN] =
-        (canvas){.scale = screen, .width = w / screen, .height = h / screen};
+    draw->canvases[CLIENT_CANVAS_SCREEN] = (canvas){.width = w / screen, .height = h / screen};
     if (!(view_width > 0.0f) || !(view_height > 0.0f)) {
         view_width = CLIENT_SCREEN_WIDTH;
         view_height = CLIENT_SCREEN_HEIGHT;
@@ -105,7 +110,7 @@ void client_draw_resize(client_draw* draw, uint32_t width, uint32_t height, floa
         draw->canvases[i].draw = draw;
         draw->canvases[i].id = (client_canvas)i;
     }
-    set_clip(&draw->canvases[CLIENT_CANVAS_SCREEN]);
+    set_place(&draw->canvases[CLIENT_CANVAS_SCREEN], (place){0.0f, 0.0f, screen});
     client_draw_place_view(draw, (client_area){0.0f, 0.0f, 1.0f, 1.0f});
 }
 
@@ -119,9 +124,16 @@ void client_draw_canvas_size(const client_draw* draw, client_canvas id, float* w
 void client_draw_to_canvas(const client_draw* draw, client_canvas id, float pixel_x, float pixel_y,
                            float* x, float* y) {
     BASE_ASSERT((uint32_t)id < CLIENT_CANVAS_COUNT);
-    const canvas* on = &draw->canvases[id];
-    *x = (pixel_x - on->left) / on->scale;
-    *y = (pixel_y - on->top) / on->scale;
+    const place* own = &draw->canvases[id].own;
+    *x = (pixel_x - own->left) / own->scale;
+    *y = (pixel_y - own->top) / own->scale;
+}
+
+void client_draw_to_game(const client_draw* draw, float pixel_x, float pixel_y, float* x,
+                         float* y) {
+    const place* by = &draw->canvases[CLIENT_CANVAS_VIEW].pointer;
+    *x = (pixel_x - by->left) / by->scale;
+    *y = (pixel_y - by->top) / by->scale;
 }
 
 // Clamp a coordinate. NaN becomes -PIXELS_FAR.
@@ -130,10 +142,10 @@ static float within(float pixels) {
 }
 
 static float place_x(const canvas* on, float x) {
-    return within(on->left + x * on->scale);
+    return within(on->at.left + x * on->at.scale);
 }
 static float place_y(const canvas* on, float y) {
-    return within(on->top + y * on->scale);
+    return within(on->at.top + y * on->at.scale);
 }
 static float snap(float pixels) {
     return floorf(pixels + 0.5f);
@@ -160,6 +172,21 @@ static client_batch* enter(const canvas* on) {
 
 // ---- net_draw ----
 
+static float move_camera(void* context, float x, float y, float zoom) {
+    canvas* on = context;
+    const float scale = on->own.scale * zoom;
+    const place at = {on->own.left + (on->width * 0.5f * on->own.scale - x * scale),
+                      on->own.top + (on->height * 0.5f * on->own.scale - y * scale), scale};
+    // Written so that NaN is none.
+    if (!(scale > 0.0f && scale < PIXELS_FAR && fabsf(at.left) < PIXELS_FAR * PIXELS_FAR &&
+          fabsf(at.top) < PIXELS_FAR * PIXELS_FAR))
+        return on->at.scale;
+    if (!on->has_camera) on->pointer = at;
+    on->has_camera = true;
+    on->at = at;
+    return scale;
+}
+
 static void draw_rect(void* context, float x, float y, float width, float height, ecs_color color) {
     const canvas* on = context;
     if (color.a == 0 || !(width > 0.0f) || !(height > 0.0f)) return;
@@ -170,7 +197,7 @@ static void draw_rect(void* context, float x, float y, float width, float height
 
 static void draw_circle(void* context, float x, float y, float radius, ecs_color color) {
     const canvas* on = context;
-    float pixels = within(radius * on->scale);
+    float pixels = within(radius * on->at.scale);
     if (color.a == 0 || !(pixels > 0.0f)) return;
     uint32_t disc = client_atlas_disc_for(pixels);
     const client_patch* patch = &on->draw->atlas.discs[disc];
@@ -209,7 +236,7 @@ static void draw_slanted(const canvas* on, float x0, float y0, float x1, float y
 static void draw_line(void* context, float x0, float y0, float x1, float y1, float width,
                       ecs_color color) {
     const canvas* on = context;
-    float pixels = within(width * on->scale);
+    float pixels = within(width * on->at.scale);
     if (color.a == 0 || !(pixels > 0.0f)) return;
     float left = place_x(on, fminf(x0, x1)), right = place_x(on, fmaxf(x0, x1));
     float top = place_y(on, fminf(y0, y1)), bottom = place_y(on, fmaxf(y0, y1));
@@ -313,11 +340,11 @@ static bool find_part(const net_sprite* sprite, const client_image* image, part*
 // The size in pixels of the screen.
 static void size_sprite(const canvas* on, const net_sprite* sprite, const part* shown, float* width,
                         float* height) {
-    *width = sprite->width * on->scale;
-    *height = sprite->height * on->scale;
+    *width = sprite->width * on->at.scale;
+    *height = sprite->height * on->at.scale;
     if (sprite->width == 0.0f && sprite->height == 0.0f) {
-        *width = shown->width * on->scale;
-        *height = shown->height * on->scale;
+        *width = shown->width * on->at.scale;
+        *height = shown->height * on->at.scale;
     } else if (sprite->width == 0.0f) {
         *width = *height * shown->width / shown->height;
     } else if (sprite->height == 0.0f) {
@@ -413,7 +440,7 @@ static const client_atlas_glyph* find_glyph(client_draw* draw, uint32_t characte
 static void draw_text(void* context, float x, float y, float height, ecs_color color,
                       const char* text) {
     const canvas* on = context;
-    float pixels = within(height * on->scale);
+    float pixels = within(height * on->at.scale);
     if (color.a == 0 || !(pixels >= LETTER_PIXELS_MIN)) return;
     bool is_enlarged = pixels > (float)CLIENT_GLYPH_HEIGHT_MAX;
     uint32_t size = is_enlarged ? CLIENT_GLYPH_HEIGHT_MAX : (uint32_t)snap(pixels);
@@ -450,6 +477,7 @@ void client_draw_set_names(client_draw* draw, client_name_fn find, void* context
 
 net_draw client_draw_get(client_draw* draw, client_canvas id) {
     BASE_ASSERT((uint32_t)id < CLIENT_CANVAS_COUNT);
+    draw->canvases[id].at = draw->canvases[id].own;
     return (net_draw){.size_bytes = sizeof(net_draw),
                       .context = &draw->canvases[id],
                       .rect = draw_rect,
@@ -459,8 +487,9 @@ net_draw client_draw_get(client_draw* draw, client_canvas id) {
                       .text = draw_text,
                       .text_width = text_width,
                       .player_name = player_name,
-                      .pixels_per_unit = draw->canvases[id].scale,
-                      .sprite = draw_sprite};
+                      .pixels_per_unit = draw->canvases[id].own.scale,
+                      .sprite = draw_sprite,
+                      .camera = move_camera};
 }
 
 // ---- a picture ----

@@ -240,6 +240,23 @@ static void place_pointer(const client_window* self, int x, int y, client_event*
     event->y = window_h > 0 ? (float)y * (float)output_h / (float)window_h : (float)y;
 }
 
+static bool translate_button(const client_window* self, const SDL_MouseButtonEvent* from,
+                             client_event* to) {
+    const bool is_down = from->type == SDL_MOUSEBUTTONDOWN;
+    place_pointer(self, from->x, from->y, to);
+    to->kind = is_down ? CLIENT_EVENT_POINTER_DOWN : CLIENT_EVENT_POINTER_UP;
+    if (from->button == SDL_BUTTON_LEFT) return true;
+    to->kind = is_down ? CLIENT_EVENT_BUTTON_DOWN : CLIENT_EVENT_BUTTON_UP;
+    to->button = from->button == SDL_BUTTON_MIDDLE ? NET_BUTTON_MIDDLE : NET_BUTTON_RIGHT;
+    return from->button == SDL_BUTTON_MIDDLE || from->button == SDL_BUTTON_RIGHT;
+}
+
+static uint32_t modifiers(void) {
+    const SDL_Keymod held = SDL_GetModState();
+    return (held & KMOD_SHIFT ? NET_MODIFIER_SHIFT : 0u) |
+           (held & KMOD_CTRL ? NET_MODIFIER_CTRL : 0u) | (held & KMOD_ALT ? NET_MODIFIER_ALT : 0u);
+}
+
 static bool translate(client_window* self, const SDL_Event* from, client_event* to) {
     switch (from->type) {
     case SDL_QUIT:
@@ -265,10 +282,11 @@ static bool translate(client_window* self, const SDL_Event* from, client_event* 
         return true;
     case SDL_MOUSEBUTTONDOWN:
     case SDL_MOUSEBUTTONUP:
-        if (from->button.button != SDL_BUTTON_LEFT) return false;
-        to->kind =
-            from->type == SDL_MOUSEBUTTONDOWN ? CLIENT_EVENT_POINTER_DOWN : CLIENT_EVENT_POINTER_UP;
-        place_pointer(self, from->button.x, from->button.y, to);
+        return translate_button(self, &from->button, to);
+    case SDL_MOUSEWHEEL:
+        to->kind = CLIENT_EVENT_WHEEL;
+        to->wheel =
+            from->wheel.direction == SDL_MOUSEWHEEL_FLIPPED ? -from->wheel.y : from->wheel.y;
         return true;
     case SDL_WINDOWEVENT:
         see_window_event(self, &from->window);
@@ -301,7 +319,7 @@ const char* client_window_pad_name(const client_window* self, uint32_t pad) {
 bool client_window_next_event(client_window* self, client_event* event) {
     SDL_Event from;
     while (SDL_PollEvent(&from)) {
-        *event = (client_event){0};
+        *event = (client_event){.modifiers = modifiers()};
         if (translate(self, &from, event)) return true;
     }
     return false;

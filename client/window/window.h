@@ -44,8 +44,11 @@ typedef enum client_event_kind {
     CLIENT_EVENT_KEY_DOWN,     ///< `key`; `is_repeat` while it is held
     CLIENT_EVENT_KEY_UP,       ///< `key`
     CLIENT_EVENT_POINTER_MOVE, ///< `x`, `y`
-    CLIENT_EVENT_POINTER_DOWN, ///< `x`, `y`
+    CLIENT_EVENT_POINTER_DOWN, ///< `x`, `y`: the left button
     CLIENT_EVENT_POINTER_UP,   ///< `x`, `y`
+    CLIENT_EVENT_BUTTON_DOWN,  ///< `button`, `x`, `y`: another button of the mouse
+    CLIENT_EVENT_BUTTON_UP,    ///< `button`, `x`, `y`
+    CLIENT_EVENT_WHEEL,        ///< `wheel`
     CLIENT_EVENT_POINTER_GONE, ///< the pointer left the window
     CLIENT_EVENT_FOCUS_LOST,   ///< for keys that are down now, no KEY_UP will come
     CLIENT_EVENT_TEXT,         ///< `text`, between client_window_type(true) and (false)
@@ -60,6 +63,9 @@ typedef struct client_event {
     client_event_kind kind;
     int32_t key; ///< compare with client_window_key, of a pad with client_pad_input
     bool is_repeat;
+    net_button button;
+    int32_t wheel;                ///< steps; above 0: away from the person
+    uint32_t modifiers;           ///< NET_MODIFIER_..., of any event
     char text[CLIENT_TEXT_BYTES]; ///< typed characters, UTF-8
     uint32_t pad;  ///< below CLIENT_PADS_MAX; a number is free again when its pad has gone
     uint32_t axis; ///< a client_pad_axis

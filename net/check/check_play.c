@@ -280,6 +280,10 @@ static float text_width(void* context, float height, const char* text) {
     (void)context;
     return height * 0.5f * (float)strlen(text);
 }
+static float move_camera(void* context, float x, float y, float zoom) {
+    (void)context, (void)x, (void)y;
+    return zoom > 0.0f ? zoom : 1.0f;
+}
 static const char* player_name(void* context, uint32_t client) {
     return net_client_player_name(((check_bot*)context)->client, client);
 }
@@ -340,7 +344,8 @@ static void show(check_table* table, check_bot* bot) {
                            .player_name = player_name,
                            .tick = net_presenter_tick(bot->presenter),
                            .pixels_per_unit = 1,
-                           .sprite = draw_sprite};
+                           .sprite = draw_sprite,
+                           .camera = move_camera};
     const bool is_compared = is_watched(table, view);
     if (is_compared) take_rows(&table->before, view);
     net_presenter_draw(bot->presenter, &draw);

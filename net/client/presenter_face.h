@@ -32,7 +32,8 @@ typedef struct net_presenter_face {
     /// Predict an input, packed as it will be sent.
     void (*input)(net_presenter* presenter, uint64_t now_us, uint32_t number, const void* payload,
                   size_t size);
-    /// Set world and context for human_input to the predicted world, when there is one.
+    /// Set the client's block for human_input; world and context to those of the predicted world,
+    /// when there is one.
     void (*look)(net_presenter* presenter, net_player_context* player);
     /// @return the shown moment in ticks * 256, for InputPacket.view; 0 before the first frame.
     uint64_t (*shown)(const net_presenter* presenter);

@@ -222,6 +222,12 @@ static void no_sprite(void* context, const net_sprite* sprite) {
     report_stray(context);
 }
 
+static float no_camera(void* context, float x, float y, float zoom) {
+    (void)x, (void)y, (void)zoom;
+    report_stray(context);
+    return 1.0f;
+}
+
 net_draw net_match_draw_nothing(net_match* match) {
     return (net_draw){.size_bytes = sizeof(net_draw),
                       .context = match,
@@ -233,7 +239,8 @@ net_draw net_match_draw_nothing(net_match* match) {
                       .text_width = no_width,
                       .player_name = no_name,
                       .pixels_per_unit = 1.0f,
-                      .sprite = no_sprite};
+                      .sprite = no_sprite,
+                      .camera = no_camera};
 }
 
 // ---- create and destroy ----

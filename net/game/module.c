@@ -291,6 +291,9 @@ static net_result net_module_table_check(const net_game_module* table, const cha
         fault(&check_, "the view is %s", "empty");
     if ((uint32_t)game->cursor >= NET_CURSOR_COUNT)
         fault(&check_, "the cursor is %s: use a value of net_cursor", "unknown");
+    if (game->block_bytes > NET_BLOCK_BYTES_MAX)
+        fault(&check_, "the client's block is larger than %s bytes: block_bytes is its size",
+              "1024");
     check_functions(&check_, game);
     copy_arrays(&check_, copy);
     copy_interest(&check_, copy);

@@ -33,6 +33,8 @@ struct net_presenter {
     ecs_entity covered[NET_PREDICTED_MAX]; // written over in the last frame
     uint32_t covered_count;
     uint64_t frames;
+    void* block; // of the game, for the person; NULL: it asks for none
+    uint32_t block_bytes;
 };
 
 // ---- what the client feeds ----
@@ -94,6 +96,7 @@ static void predict_input(net_presenter* presenter, uint64_t now_us, uint32_t nu
 
 static void look_at_predicted(net_presenter* presenter, net_player_context* player) {
     BASE_ASSERT(player);
+    player->block = presenter->block;
     if (!presenter->predict || net_predict_tick(presenter->predict) == 0) return;
     net_match* predicted = presenter->predict->match;
     player->world = net_match_world(predicted);
@@ -131,7 +134,13 @@ net_result net_presenter_create(const net_presenter_config* config, const base_r
     match.role = NET_ROLE_MIRROR;
     match.has_render = true;
     match.replicated_index_max = config->replicated_index_max;
-    net_result result = net_match_create(&match, reporter, &made->match);
+    made->block_bytes = config->module->game->block_bytes;
+    net_result result = NET_OK;
+    if (made->block_bytes > 0) {
+        made->block = base_allocate_zero(config->allocator, made->block_bytes);
+        if (!made->block) result = NET_ERR_MEMORY;
+    }
+    if (result == NET_OK) result = net_match_create(&match, reporter, &made->match);
     if (result == NET_OK)
         result = net_scene_create(config->allocator, made->match, reporter, &made->scene);
     if (result == NET_OK && config->is_predicting)
@@ -150,6 +159,8 @@ void net_presenter_destroy(net_presenter* presenter) {
     if (presenter->predict) net_predict_destroy(presenter->predict);
     net_scene_destroy(presenter->scene);
     net_match_destroy(presenter->match);
+    if (presenter->block)
+        base_release(presenter->allocator, presenter->block, presenter->block_bytes);
     base_release(presenter->allocator, presenter, sizeof *presenter);
 }
 
@@ -207,10 +218,12 @@ bool net_presenter_frame(net_presenter* presenter, uint64_t now_us) {
 void net_presenter_draw(net_presenter* presenter, const net_draw* draw) {
     BASE_ASSERT(draw);
     if (presenter->stage == UINT32_MAX) return;
+    net_draw shown = *draw; // net_draw_camera changes it
+    shown.block = presenter->block;
     const ecs_step step = {
         .tick = (ecs_tick)net_presenter_tick(presenter),
         .dt = net_match_dt(presenter->match),
-        .user = (void*)(uintptr_t)draw, // systems know it as const
+        .user = &shown, // systems know it as const
     };
     ecs_world_run_stage(net_match_world(presenter->match), presenter->stage, &step);
 }

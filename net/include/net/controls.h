@@ -58,6 +58,39 @@ static inline bool net_is_pointer_down(const net_controls* controls) {
     return controls->has_pointer && controls->pointer_down;
 }
 
+/// Is the button of the mouse down, or was it pressed since the last input? A program that knows one
+/// button: the left one.
+static inline bool net_is_button(const net_controls* controls, net_button button) {
+    if (controls->size_bytes < offsetof(net_controls, wheel))
+        return button == NET_BUTTON_LEFT && controls->pointer_down;
+    return ((controls->buttons | controls->buttons_pressed) >> button & 1u) != 0;
+}
+
+/// Was the button pressed since the last input, even for a moment?
+static inline bool net_is_button_pressed(const net_controls* controls, net_button button) {
+    return controls->size_bytes >= offsetof(net_controls, wheel) &&
+           (controls->buttons_pressed >> button & 1u) != 0;
+}
+
+/// @return the steps of the wheel since the last input; above 0: away from the person.
+static inline int32_t net_wheel(const net_controls* controls) {
+    return controls->size_bytes >= offsetof(net_controls, modifiers) ? controls->wheel : 0;
+}
+
+/// Is one of these held: NET_MODIFIER_SHIFT | NET_MODIFIER_CTRL?
+static inline bool net_is_modified(const net_controls* controls, uint32_t modifiers) {
+    return controls->size_bytes >= offsetof(net_controls, modifiers) + sizeof controls->modifiers &&
+           (controls->modifiers & modifiers) != 0;
+}
+
+/// The client's own block (net_game_module.block_bytes): the picture has the same one.
+/// @return NULL in bot_think, and where a program has none.
+static inline void* net_player_block(const net_player_context* player) {
+    return player->size_bytes >= offsetof(net_player_context, block) + sizeof player->block
+               ? player->block
+               : NULL;
+}
+
 /// Does the player use the pointer now? A program that does not say so: always.
 static inline bool net_is_pointer_used(const net_controls* controls) {
     if (!controls->has_pointer) return false;

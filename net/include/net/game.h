@@ -294,6 +294,9 @@ typedef struct net_player_context {
     /// the next input.
     bool (*send)(void* sender, uint32_t message, const void* payload);
     void* sender; ///< the first argument of `send`
+
+    // ---- later additions ----
+    void* block; ///< of a person: the client's block (net_player_block); else NULL
 } net_player_context;
 
 /// An action of a human player, for key bindings and help.
@@ -310,23 +313,31 @@ typedef struct net_action {
 
 #define NET_LINE_BYTES_MAX 120u ///< of a line that a person types, with the zero at its end
 
-/// What a human does at this moment. Valid during the call.
+/// Buttons of the mouse, and keys that are held together with others.
+typedef enum net_button { NET_BUTTON_LEFT, NET_BUTTON_MIDDLE, NET_BUTTON_RIGHT } net_button;
+enum { NET_MODIFIER_SHIFT = 1, NET_MODIFIER_CTRL = 2, NET_MODIFIER_ALT = 4 };
+
+/// What a human does at this moment. Valid during the call. net/controls.h reads it.
 typedef struct net_controls {
     uint32_t size_bytes;
     const bool* actions; ///< held down, in the order of the module's table
     uint32_t action_count;
     bool has_pointer;
-    float pointer_x,
-        pointer_y; ///< in view coordinates (view_width, view_height of the module's table)
-    bool pointer_down;
+    /// In view coordinates (view_width, view_height of the module's table); where the last frame
+    /// had a camera, in those of its first one.
+    float pointer_x, pointer_y;
+    bool pointer_down;     ///< the left button of the mouse
     const bool* pressed;   ///< as actions: went down since the last input, even for a moment
     bool is_pointer_moved; ///< since the last input: the player uses the pointer now
 
     // ---- later additions ---- Sticks of a game controller: -1 to 1, y points down; 0 near
     // the middle, and without a controller.
-    float move_x, move_y; ///< the left stick
-    float aim_x, aim_y;   ///< the right stick
-    bool is_pad;          ///< a game controller was used last, not keys or the pointer
+    float move_x, move_y;              ///< the left stick
+    float aim_x, aim_y;                ///< the right stick
+    bool is_pad;                       ///< a game controller was used last, not keys or the pointer
+    uint32_t buttons, buttons_pressed; ///< a bit (1u << net_button) each; as actions, as pressed
+    int32_t wheel;      ///< steps since the last input; above 0: away from the person
+    uint32_t modifiers; ///< NET_MODIFIER_..., held now or when a button was pressed
 } net_controls;
 
 /// A picture from the game's folder, or a part of it, somewhere on the view. Zeroed fields mean:
@@ -371,6 +382,9 @@ typedef struct net_draw {
     /// A picture that is missing or damaged is reported once and drawn as squares of two colours.
     /// Programs without pixels draw none.
     void (*sprite)(void* context, const net_sprite* sprite);
+    /// net_draw_camera (net/draw.h) calls it. @return the new pixels_per_unit.
+    float (*camera)(void* context, float x, float y, float zoom);
+    void* block; ///< the client's block (net_draw_block); NULL: no person plays
 } net_draw;
 
 /// A sound: it is heard when the view's world delivers an event, so at the moment that is shown,
@@ -392,6 +406,8 @@ typedef struct net_predicted {
     ecs_entity entity;
     float weight; ///< 1: as predicted; 0: as interpolated; between them: a mixture
 } net_predicted;
+
+#define NET_BLOCK_BYTES_MAX 1024u ///< of a client's own block
 
 /// What marks the pointer over the window.
 typedef enum net_cursor {
@@ -510,6 +526,11 @@ typedef struct net_game_module {
     /// for each replicated entity with each restore, at least every half second. All others are
     /// interpolated: a system of "predict" does not find them. NULL: all of them.
     bool (*predict_area)(ecs_world* mirror, void* context, ecs_entity player, ecs_entity entity);
+    /// The client's own block: zeroed memory of so many bytes, at most NET_BLOCK_BYTES_MAX, that
+    /// human_input and human_text (net_player_block) share with the picture (net_draw_block): a
+    /// camera, what is selected. It is in no world and in no log, and lives as long as the client
+    /// plays with this module. 0: none.
+    uint32_t block_bytes;
 } net_game_module;
 
 /// The one symbol: `const net_game_module* net_game_module_get(void);`

@@ -10,7 +10,7 @@ const LETTER_PIXELS_MIN = 4;
 const SHARP_SCALE_MIN = 2; // an image that is enlarged so far shows its pixels
 const SMALL_AREA = 3; // pixels of a triangle in which nobody sees a gradient
 const FAN_CORNERS_MIN = 12;
-const RECT = 1, CIRCLE = 2, LINE = 3, TRIANGLES = 4, TEXT = 5, SPRITE = 6;
+const RECT = 1, CIRCLE = 2, LINE = 3, TRIANGLES = 4, TEXT = 5, SPRITE = 6, CAMERA = 7;
 const FAR = 1e6; // farther pixels cannot be seen
 
 /// Widths of letters in heights, or null where nothing can measure.
@@ -55,7 +55,7 @@ class Painter {
         this.context = context;
         this.words = words;
         this.floats = new Float32Array(words.buffer, words.byteOffset, words.length);
-        this.placed = placed;
+        this.placed = this.own = placed;
         this.images = images;
         this.fill = -1;
         this.at = 0;
@@ -67,6 +67,12 @@ class Painter {
 
     y(value) {
         return within(this.placed.top + value * this.placed.scale);
+    }
+
+    camera() {
+        const {floats: f, at, own} = this;
+        this.at += 3;
+        this.placed = {left: own.left + f[at] * own.scale, top: own.top + f[at + 1] * own.scale, scale: own.scale * f[at + 2]};
     }
 
     setFill(color) {
@@ -332,7 +338,7 @@ function tinted(image, tint) {
 /// Paint calls. `placed` is of Game.place, `images` are bitmaps by name.
 export function paint(context, words, placed, images) {
     const painter = new Painter(context, words, placed, images);
-    const kinds = {[RECT]: "rect", [CIRCLE]: "circle", [LINE]: "line", [TRIANGLES]: "triangles", [TEXT]: "text", [SPRITE]: "sprite"};
+    const kinds = {[RECT]: "rect", [CIRCLE]: "circle", [LINE]: "line", [TRIANGLES]: "triangles", [TEXT]: "text", [SPRITE]: "sprite", [CAMERA]: "camera"};
     context.save();
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.beginPath();

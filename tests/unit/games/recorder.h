@@ -11,7 +11,7 @@
 #define RECORDER_TEXTS_MAX 256u
 
 typedef struct recorder {
-    uint32_t rects, circles, lines, points, texts, sprites;
+    uint32_t rects, circles, lines, points, texts, sprites, cameras;
     uint32_t shapes;                    ///< places that something was drawn at
     uint64_t hash;                      ///< of all that was drawn
     float low_x, low_y, high_x, high_y; ///< their bounds
@@ -97,6 +97,13 @@ static inline void recorder_sprite(void* context, const net_sprite* sprite) {
     r->sprites++;
 }
 
+static inline float recorder_camera(void* context, float x, float y, float zoom) {
+    recorder* r = context;
+    assert_true(x == x && y == y && zoom > 0.0f);
+    r->cameras++;
+    return zoom;
+}
+
 static inline const char* recorder_player_name(void* context, uint32_t client) {
     (void)context;
     return client == 1 ? "Ada" : NULL;
@@ -119,6 +126,7 @@ static inline net_draw recorder_draw(recorder* r, ecs_entity player, double tick
         .tick = tick,
         .pixels_per_unit = 1.0f,
         .sprite = recorder_sprite,
+        .camera = recorder_camera,
     };
 }
 

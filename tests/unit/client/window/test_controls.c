@@ -5,6 +5,7 @@
 #include "test.h"
 
 #include "check/check.h"
+#include "net/controls.h"
 
 #include <SDL.h>
 
@@ -258,6 +259,46 @@ CONTROLS_CASE(the_pointer_says_where_it_is_and_whether_it_moved) {
     event.kind = CLIENT_EVENT_POINTER_GONE;
     assert_true(client_controls_see(controls, &event, 0.0f, 0.0f));
     assert_false(client_controls_take(controls).has_pointer);
+}
+
+CONTROLS_CASE(each_button_of_the_mouse_is_held_and_pressed) {
+    const client_event shift_right = {.kind = CLIENT_EVENT_BUTTON_DOWN,
+                                      .button = NET_BUTTON_RIGHT,
+                                      .modifiers = NET_MODIFIER_SHIFT};
+    use(controls, (client_event){.kind = CLIENT_EVENT_POINTER_DOWN});
+    use(controls, shift_right);
+    use(controls, (client_event){.kind = CLIENT_EVENT_BUTTON_UP, .button = NET_BUTTON_RIGHT});
+    use(controls, (client_event){.kind = CLIENT_EVENT_WHEEL, .wheel = 2});
+    use(controls, (client_event){.kind = CLIENT_EVENT_WHEEL, .wheel = -5});
+    net_controls taken = client_controls_take(controls);
+    // A click with Shift that ended before the input counts once, with its Shift.
+    assert_true(net_is_button(&taken, NET_BUTTON_RIGHT));
+    assert_true(net_is_button_pressed(&taken, NET_BUTTON_RIGHT));
+    assert_false(net_is_button(&taken, NET_BUTTON_MIDDLE));
+    assert_true(net_is_modified(&taken, NET_MODIFIER_SHIFT | NET_MODIFIER_CTRL));
+    assert_false(net_is_modified(&taken, NET_MODIFIER_CTRL | NET_MODIFIER_ALT));
+    assert_int_equal(net_wheel(&taken), -3);
+    taken = client_controls_take(controls);
+    assert_false(net_is_button(&taken, NET_BUTTON_RIGHT));
+    assert_false(net_is_modified(&taken, NET_MODIFIER_SHIFT));
+    assert_int_equal(net_wheel(&taken), 0);
+    assert_true(net_is_button(&taken, NET_BUTTON_LEFT) && taken.pointer_down);
+    assert_false(net_is_button_pressed(&taken, NET_BUTTON_LEFT));
+    client_event move = {.kind = CLIENT_EVENT_POINTER_MOVE, .modifiers = NET_MODIFIER_CTRL};
+    use(controls, move);
+    taken = client_controls_take(controls);
+    assert_true(net_is_modified(&taken, NET_MODIFIER_CTRL));
+    // A program that was built before knows the left button alone.
+    taken.size_bytes = offsetof(net_controls, buttons);
+    assert_true(net_is_button(&taken, NET_BUTTON_LEFT));
+    assert_false(net_is_button(&taken, NET_BUTTON_RIGHT));
+    assert_false(net_is_button_pressed(&taken, NET_BUTTON_LEFT));
+    assert_false(net_is_modified(&taken, NET_MODIFIER_CTRL));
+    use(controls, shift_right);
+    use(controls, (client_event){.kind = CLIENT_EVENT_FOCUS_LOST});
+    (void)client_controls_take(controls);
+    taken = client_controls_take(controls);
+    assert_false(taken.buttons || taken.modifiers);
 }
 
 CONTROLS_CASE(losing_the_focus_lets_everything_go) {

@@ -2,6 +2,8 @@
 // There are pixels where something was drawn, and no pixels elsewhere.
 #include "picture.h"
 
+#include "net/draw.h"
+
 #include <math.h>
 
 static const ecs_color white = {255, 255, 255, 255};
@@ -26,6 +28,55 @@ PICTURE_CASE(the_view_gets_a_part_of_the_picture, 1200, 800, 600.0f, 400.0f) {
     assert_int_equal(picture_count(p, 600, 100, 600, 400, red, 0), 600 * 400);
     client_draw_resize(p->draw, 1200, 800, 600.0f, 400.0f); // the next frame has all of it
     assert_float_equal(client_draw_get(p->draw, CLIENT_CANVAS_VIEW).pixels_per_unit, 2.0f, 0.001f);
+}
+
+// A rectangle of 20 x 20 units around (500, 300): where it lies, and how large it is.
+static void draw_box(picture* p, const ecs_color color) {
+    p->view.rect(p->view.context, 490.0f, 290.0f, 20.0f, 20.0f, color);
+}
+
+PICTURE_CASE(a_camera_moves_and_enlarges_what_is_drawn, 1200, 800, 600.0f, 400.0f) {
+    float x = 0.0f, y = 0.0f;
+    client_draw_to_game(p->draw, 0.0f, 0.0f, &x, &y);
+    assert_float_equal(x, 0.0f, 0.001f);
+    net_draw_camera(&p->view, 500.0f, 300.0f, 3.0f);
+    assert_float_equal(p->view.pixels_per_unit, 6.0f, 0.001f);
+    draw_box(p, red);
+    // What makes no sense changes nothing.
+    net_draw_camera(&p->view, NAN, 0.0f, 1.0f);
+    net_draw_camera(&p->view, 0.0f, INFINITY, 1.0f);
+    net_draw_camera(&p->view, 0.0f, 0.0f, 0.0f);
+    net_draw_camera(&p->view, 0.0f, 0.0f, -1.0f);
+    net_draw_camera(&p->view, 0.0f, 0.0f, NAN);
+    assert_float_equal(p->view.pixels_per_unit, 6.0f, 0.001f);
+    draw_box(p, green);
+    net_draw_camera(&p->view, 300.0f, 200.0f, 1.0f); // what lies over it
+    assert_float_equal(p->view.pixels_per_unit, 2.0f, 0.001f);
+    p->view.rect(p->view.context, 0.0f, 0.0f, 10.0f, 10.0f, blue);
+    client_draw_end(p->draw);
+    assert_int_equal(picture_count(p, 0, 0, 1200, 800, green, 0), 120 * 120);
+    assert_int_equal(picture_count(p, 540, 340, 120, 120, green, 0), 120 * 120);
+    assert_int_equal(picture_count(p, 0, 0, 20, 20, blue, 0), 400);
+    // The pointer is where the first camera saw it, until the canvas is placed again.
+    client_draw_to_game(p->draw, 606.0f, 394.0f, &x, &y);
+    assert_float_equal(x, 501.0f, 0.001f);
+    assert_float_equal(y, 299.0f, 0.001f);
+    client_draw_to_canvas(p->draw, CLIENT_CANVAS_VIEW, 606.0f, 394.0f, &x, &y);
+    assert_float_equal(x, 303.0f, 0.001f);
+    net_draw_camera(&p->view, 0.0f, 0.0f, 9.0f);
+    assert_float_equal(client_draw_get(p->draw, CLIENT_CANVAS_VIEW).pixels_per_unit, 2.0f, 0.001f);
+    p->view = client_draw_get(p->draw, CLIENT_CANVAS_VIEW); // and a canvas begins without one
+    p->view.rect(p->view.context, 10.0f, 0.0f, 10.0f, 10.0f, blue);
+    client_draw_end(p->draw);
+    assert_int_equal(picture_count(p, 0, 0, 40, 20, blue, 0), 800);
+    client_draw_place_view(p->draw, (client_area){0.0f, 0.0f, 0.5f, 0.5f});
+    client_draw_to_game(p->draw, 100.0f, 50.0f, &x, &y);
+    assert_float_equal(x, 100.0f, 0.001f);
+    assert_float_equal(y, 50.0f, 0.001f);
+    p->view.size_bytes = offsetof(net_draw, camera); // a program from before
+    p->view.pixels_per_unit = 7.0f;
+    net_draw_camera(&p->view, 0.0f, 0.0f, 9.0f);
+    assert_float_equal(p->view.pixels_per_unit, 7.0f, 0.001f);
 }
 
 CASE(the_view_lies_in_the_middle_of_any_window) {

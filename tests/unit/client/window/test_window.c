@@ -115,8 +115,30 @@ WINDOW_CASE(keys_and_buttons_become_events, 0.0) {
     assert_float_equal(x, 600.0f, 0.01f);
     assert_float_equal(y, 200.0f, 0.01f);
 
-    push_button(SDL_MOUSEBUTTONDOWN, SDL_BUTTON_RIGHT);
+    push_button(SDL_MOUSEBUTTONDOWN, SDL_BUTTON_X1);
     (void)next(window, false);
+    SDL_SetModState(KMOD_RSHIFT | KMOD_LALT);
+    push_button(SDL_MOUSEBUTTONDOWN, SDL_BUTTON_RIGHT);
+    event = next(window, true);
+    assert_int_equal(event.kind, CLIENT_EVENT_BUTTON_DOWN);
+    assert_int_equal(event.button, NET_BUTTON_RIGHT);
+    assert_int_equal(event.modifiers, NET_MODIFIER_SHIFT | NET_MODIFIER_ALT);
+    SDL_SetModState(KMOD_LCTRL);
+    push_button(SDL_MOUSEBUTTONUP, SDL_BUTTON_MIDDLE);
+    event = next(window, true);
+    assert_int_equal(event.kind, CLIENT_EVENT_BUTTON_UP);
+    assert_int_equal(event.button, NET_BUTTON_MIDDLE);
+    assert_int_equal(event.modifiers, NET_MODIFIER_CTRL);
+    SDL_SetModState(KMOD_NONE);
+    for (int32_t turn = 0; turn < 2; turn++) {
+        push((SDL_Event){
+            .wheel = {.type = SDL_MOUSEWHEEL,
+                      .y = turn ? 2 : -2,
+                      .direction = turn ? SDL_MOUSEWHEEL_NORMAL : SDL_MOUSEWHEEL_FLIPPED}});
+        event = next(window, true);
+        assert_int_equal(event.kind, CLIENT_EVENT_WHEEL);
+        assert_int_equal(event.wheel, 2);
+    }
     push_button(SDL_MOUSEBUTTONDOWN, SDL_BUTTON_LEFT);
     assert_int_equal(next(window, true).kind, CLIENT_EVENT_POINTER_DOWN);
     push_button(SDL_MOUSEBUTTONUP, SDL_BUTTON_LEFT);

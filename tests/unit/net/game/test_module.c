@@ -462,6 +462,11 @@ CASE(version_size_name_and_view_are_checked) {
     REFUSE("the name (null) is not", table.name = NULL);
     REFUSE("title", table.title = NULL);
     REFUSE("view is empty", table.view_width = 0.0f);
+    REFUSE("the client's block is larger than 1024 bytes",
+           table.block_bytes = NET_BLOCK_BYTES_MAX + 1);
+    net_game_module table = *breakout_module();
+    table.block_bytes = NET_BLOCK_BYTES_MAX;
+    assert_ok(wrap(&table));
 }
 
 CASE(message_tables_are_checked) {

@@ -7,6 +7,9 @@
 
 #include "present/scene.h"
 
+#include "net/controls.h"
+#include "net/draw.h"
+
 #include "wire.pb-c.h"
 
 enum { STAGE_LOG_MAX = 4096, STAGE_TOLD = 2 };
@@ -23,6 +26,7 @@ typedef struct stage_log {
     uint32_t step_count, reported_count;
     ecs_tick steps[STAGE_LOG_MAX];
     stage_sent told[STAGE_LOG_MAX];
+    uint32_t block; ///< of the client, as the last picture had it
 } stage_log;
 
 typedef struct stage_event {
@@ -70,6 +74,14 @@ static void stage_hear(const ecs_stage* stage, const ecs_event* event, const ecs
     log->reported_count++;
 }
 
+static void stage_draw(const ecs_stage* stage, const ecs_rows* rows) {
+    (void)rows;
+    const net_draw* draw = stage->user;
+    const uint32_t* block = net_draw_block(draw);
+    ((stage_log*)stage->context)->block = block ? *block : UINT32_MAX;
+    net_draw_camera(draw, 50.0f, 50.0f, 3.0f);
+}
+
 // Move a player as far as its input asks.
 static void stage_walk(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
     (void)stage;
@@ -88,6 +100,9 @@ static ecs_result stage_systems(ecs_world* world, void** context, const base_rep
     if (result == ECS_OK)
         result = system_try(world, .name = "stage_hear", EVENTS("stage_sent"),
                             .on_event = stage_hear, TAGS("gameClient"), .context = log);
+    if (result == ECS_OK)
+        result = system_try(world, .name = "stage_draw", .stage = "render", .run = stage_draw,
+                            TAGS("render"), .context = log);
     static const char* const roles[] = {"server", "predict"};
     static const char* const names[] = {"stage_walk", "stage_walk_ahead"};
     for (uint32_t i = 0; i < 2 && result == ECS_OK; i++)
@@ -164,6 +179,7 @@ static inline net_module* stage_module(void) {
         .player_join = stage_join,
         .player_leave = stage_leave,
         .predict = stage_predict,
+        .block_bytes = sizeof(uint32_t),
     };
     net_module* module = NULL;
     assert_ok(net_module_wrap(&game, stage_text, "stage.blk", test_reporter(), &module));

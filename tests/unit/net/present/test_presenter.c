@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A server, a client and its presenter on the simulated network, in virtual time. The test compares
 // what a player sees with what the server had.
+#include "game/match.h"
 #include "match_made.h"
 #include "present/presenter.h"
 
@@ -37,8 +38,11 @@ typedef struct fixture {
 
 static void make_input(void* context, const net_player_context* player, void* input) {
     fixture* f = context;
-    (void)player;
     f->inputs++;
+    uint32_t* block = net_player_block(player);
+    if (!block) return;
+    assert_true(*block == f->inputs - 1); // zeroed at first
+    *block = f->inputs;
     ((stage_event*)input)->number = 1;
 }
 
@@ -324,6 +328,19 @@ LINE_CASE(a_smallest_delay_is_kept, false, .delay_ms = 10) {
     net_presenter_get_meter(presenter, &meter);
     assert_true(meter.delay_ms > 195 && meter.delay_ms < 205);
     net_presenter_destroy(presenter);
+}
+
+// The person's block is that of the picture, and no other client has it.
+LINE_CASE(a_block_is_shared_by_input_and_picture, true, .delay_ms = 10) {
+    const net_game_module* game = f->module->game;
+    assert_int_equal(game->block_bytes, sizeof(uint32_t));
+    run(f, 1);
+    assert_true(f->inputs > 50);
+    net_draw draw = net_match_draw_nothing(NULL);
+    stage_log* log = net_match_context(net_presenter_match(f->presenter));
+    net_presenter_draw(f->presenter, &draw);
+    assert_int_equal(log->block, f->inputs);
+    assert_float_equal(draw.pixels_per_unit, 1.0f, 0.0f); // the caller's stays as it is
 }
 
 LINE_CASE(steady_frames_allocate_nothing, true, .delay_ms = 50, .jitter_ms = 20,
