@@ -38,8 +38,8 @@ void client_controls_init(client_controls* controls, const net_action* actions, 
 /// known. A stick that is held still would send nothing until it moves.
 void client_controls_change(client_controls* controls, const net_action* actions, uint32_t count,
                             const base_reporter* reporter);
-/// `x`, `y`: the event's pointer, in the coordinates that client_controls_take shall give; unused for
-/// others. @return true when the game uses this event.
+/// `x`, `y`: the event's pointer, in the coordinates that client_controls_take shall give; unused
+/// for others. @return true when the game uses this event.
 bool client_controls_see(client_controls* controls, const client_event* event, float x, float y);
 /// Take the controls for one input and clear the taps. Borrowed until the next call.
 net_controls client_controls_take(client_controls* controls);

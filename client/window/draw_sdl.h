@@ -53,8 +53,8 @@ void client_draw_set_names(client_draw* draw, client_name_fn find, void* context
 void client_draw_set_assets(client_draw* draw, const char* folder);
 /// Load pictures whose files changed; between two pictures, as often as one likes.
 void client_draw_look(client_draw* draw, uint64_t now_us);
-/// @return a net_draw with functions and pixels_per_unit filled in, without a camera; the caller sets
-///         the rest. Valid until client_draw_destroy.
+/// @return a net_draw with functions and pixels_per_unit filled in, without a camera; the caller
+///         sets the rest. Valid until client_draw_destroy.
 net_draw client_draw_get(client_draw* draw, client_canvas canvas);
 
 void client_draw_canvas_size(const client_draw* draw, client_canvas canvas, float* width,
@@ -62,7 +62,7 @@ void client_draw_canvas_size(const client_draw* draw, client_canvas canvas, floa
 /// Convert pixels to coordinates of a canvas; both may lie outside of it.
 void client_draw_to_canvas(const client_draw* draw, client_canvas canvas, float pixel_x,
                            float pixel_y, float* x, float* y);
-/// Convert pixels to what the game's pointer is: coordinates of VIEW, seen by the first camera since
-/// it was placed.
+/// Convert pixels to the coordinates of the game's pointer: those of VIEW, seen by the first camera
+/// since it was placed.
 void client_draw_to_game(const client_draw* draw, float pixel_x, float pixel_y, float* x, float* y);
 uint32_t client_draw_batches(const client_draw* draw); ///< draw calls of the last picture

@@ -58,8 +58,8 @@ static inline bool net_is_pointer_down(const net_controls* controls) {
     return controls->has_pointer && controls->pointer_down;
 }
 
-/// Is the button of the mouse down, or was it pressed since the last input? A program that knows one
-/// button: the left one.
+/// Is the button of the mouse down, or was it pressed since the last input? A program that knows
+/// one button: the left one.
 static inline bool net_is_button(const net_controls* controls, net_button button) {
     if (controls->size_bytes < offsetof(net_controls, wheel))
         return button == NET_BUTTON_LEFT && controls->pointer_down;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// Pictures of a game: drawing one, the frame of an animation, a camera. Inline, because a module has
-/// no functions of net.
+/// Pictures of a game: drawing one, the frame of an animation, a camera. Inline, because a module
+/// has no functions of net.
 ///
 ///     net_draw_sprite(draw, (net_sprite){.image = "runner.png", .x = pos.x, .y = pos.y, .width =
 /// 32,
@@ -24,8 +24,8 @@ static inline void net_draw_sprite(const net_draw* draw, net_sprite sprite) {
 
 /// Look at (x, y): it is in the middle of the view from here on, and everything is `zoom` times as
 /// large, texts too. pixels_per_unit follows. The view's own middle with zoom 1 is as before: for
-/// what lies over the picture. A frame begins without a camera; the pointer is in the coordinates of
-/// its first one. Numbers that make no sense (a zoom that is not above 0) change nothing, and so
+/// what lies over the picture. A frame begins without a camera; the pointer is in the coordinates
+/// of its first one. Numbers that make no sense (a zoom that is not above 0) change nothing, and so
 /// does a program that was built before there were cameras.
 static inline void net_draw_camera(const net_draw* draw, float x, float y, float zoom) {
     if (draw->size_bytes < offsetof(net_draw, camera) + sizeof draw->camera || !draw->camera)
