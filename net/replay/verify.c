@@ -406,8 +406,8 @@ static net_result verify_restored(net_log_reader* reader, const net_module* modu
                     "const or by ecs_get_mut, and keep no pointers to values"
         : is_lost ? "what write of its type saves, read does not give back; correct them"
                   : "the game keeps state outside of its world (in its context, a static variable "
-                    "or a library), and no keyframe has it; keep it in a component, or in save and "
-                    "load (games/README.md, Libraries)");
+                    "or a library), and no keyframe has it; keep it in a component, or in "
+                    "save_state and load_state (games/README.md, Libraries)");
     found.ticks = result_out->ticks;
     *result_out = found;
     return blamed == NET_OK ? result : blamed;

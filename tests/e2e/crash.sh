@@ -395,11 +395,11 @@ case_state_in_the_context_is_found_by_verify_and_by_check() {
     run_to 5 verify shoal-replay verify a.slog --game "$crash"
     says verify.out '^diverged tick=100 component=health entity=1:1 field=value log=102 run=101$'
     says verify.out '^restored tick=61 template=thing behind=fail_on_purpose$'
-    says verify.out "^note: the log runs again, .*$outside .*; keep it in a component, or in save and load \(games/README.md, Libraries\)$"
+    says verify.out "^note: the log runs again, .*$outside .*; keep it in a component, or in save_state and load_state \(games/README.md, Libraries\)$"
     ! has_said verify.out '^verified' || fail "it is verified all the same"
     export TMPDIR=$PWD # of check's log
     run_to 2 check shoal-server check --strict --set how=14 "$crash"
-    says check.err "component health of template thing .* first behind fail_on_purpose: $outside .*; keep it in a component, or in save and load \(games/README.md, Libraries\)$"
+    says check.err "component health of template thing .* first behind fail_on_purpose: $outside .*; keep it in a component, or in save_state and load_state \(games/README.md, Libraries\)$"
 }
 
 # Its code imports rand and pow and has globals, which are no faults of the game.

@@ -189,7 +189,8 @@ static const expectation expected[] = {
      "template paddle (entity 2:1, field y: -1.625,1, restored -1.625,0), first behind rule_es: "
      "the game keeps state outside of its world (in its context, a static variable or a library), "
      "and no "
-     "keyframe has it; keep it in a component, or in save and load (games/README.md, Libraries)\n"},
+     "keyframe has it; keep it in a component, or in save_state and load_state (games/README.md, "
+     "Libraries)\n"},
     {"a library", 0, ALL,
      "note: uses libhull.so.7 of the system: its bytes are part of the content hash\n"},
     // unknown names

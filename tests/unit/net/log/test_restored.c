@@ -169,7 +169,7 @@ VOYAGE_CASE(a_difference_in_a_box_is_named_by_its_field, OUTSIDE_NOTHING) {
 // In the middle the first run has counted to 301, and the match that is restored there to 0.
 static const char is_outside[] =
     "way: the game keeps state outside of its world (in its context, a static variable or a "
-    "library), and no keyframe has it; keep it in a component, or in save and load "
+    "library), and no keyframe has it; keep it in a component, or in save_state and load_state "
     "(games/README.md, Libraries)";
 
 CASE(state_outside_of_the_world_is_named_with_what_it_changed) {
