@@ -115,7 +115,8 @@ typedef struct new_config {
 
 static const base_option new_options[] = {
     {"kind", BASE_OPTION_FIELD(new_config, kind), SERVER_SKELETON_KINDS,
-     "circles on a field; walls and line of sight; hidden cards in turns; boxes, orders and fog", 0, 0},
+     "circles on a field; walls and line of sight; hidden cards in turns; boxes, orders and fog", 0,
+     0},
 };
 
 // The words of the options, one by one.

@@ -517,8 +517,8 @@ typedef struct net_game_module {
     /// may be foreign, or of the module before a reload. @return ECS_OK; another code, or bytes
     /// that are left, refuse the save. A save without such bytes does not call it.
     ecs_result (*load_state)(ecs_world* world, void* context, base_reader* reader);
-    /// The name of a message of kind TO_SERVER that the server sends by itself, for each client: its
-    /// event begins with a net_sight. A client that sends it is refused. NULL: nobody needs to know.
+    /// The name of a message of kind TO_SERVER that the server sends by itself, for each client:
+    /// its event begins with a net_sight. A client that sends it is refused. NULL: there is none.
     const char* sight;
     /// Of a game with `predict`: which entities of the mirror are in the prediction world and run
     /// again after a correction, for worlds in which that is too much. `player` is the client's own

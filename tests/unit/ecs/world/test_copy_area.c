@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A part of a mirror in another world, against what the definition says: random worlds, an area that
-// moves.
+// An area of a mirror in another world, against what the definition says: random worlds, and an
+// area that moves.
 #include "sample_world.h"
 
 enum { INDICES = 200, ROUNDS = 400 };
