@@ -263,18 +263,25 @@ size_t net_secure_server_send(net_secure_server* server, uint64_t now_us, net_se
     return net_crypt_seal(&session->sender, now_us, &plain, out);
 }
 
+net_peer_identity net_secure_identity(const net_address* address, uint64_t player, uint32_t key,
+                                      const uint8_t user[NET_TOKEN_USER_BYTES]) {
+    net_peer_identity identity = {.address = *address,
+                                  .player = player,
+                                  .key = key,
+                                  .user_bytes = NET_TOKEN_USER_BYTES};
+    while (identity.user_bytes > 0 && user[identity.user_bytes - 1] == 0)
+        identity.user_bytes--;
+    memcpy(identity.user, user, sizeof identity.user);
+    return identity;
+}
+
 bool net_secure_server_identity(const net_secure_server* server, net_secure_peer peer,
                                 net_peer_identity* identity) {
     const net_secure_session* session = find_peer(server, peer);
-    if (!session) return false;
-    *identity = (net_peer_identity){.address = session->address,
-                                    .player = session->player_id,
-                                    .key = session->key_id,
-                                    .user_bytes = sizeof identity->user};
-    while (identity->user_bytes > 0 && session->user_data[identity->user_bytes - 1] == 0)
-        identity->user_bytes--;
-    memcpy(identity->user, session->user_data, sizeof identity->user);
-    return true;
+    if (session)
+        *identity = net_secure_identity(&session->address, session->player_id, session->key_id,
+                                        session->user_data);
+    return session != NULL;
 }
 
 uint32_t net_secure_server_count(const net_secure_server* server) {

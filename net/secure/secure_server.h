@@ -102,6 +102,13 @@ bool net_secure_server_hold(net_secure_server* server, uint64_t now_us, net_secu
 /// Who is it? @return false when there is no such session.
 bool net_secure_server_identity(const net_secure_server* server, net_secure_peer peer,
                                 net_peer_identity* identity);
+/// A connection whose encryption is not ours (a browser's, TLS) shows a token: does it count here,
+/// from this address? It counts as used then. No session begins.
+/// @return NET_SECURE_END_NONE: *identity, and *resume, with which the same player comes again;
+///         else why not: counted.
+net_secure_end net_secure_server_admit(net_secure_server* server, const net_secure_clock* clock,
+                                       const net_address* from, const net_token* token,
+                                       net_peer_identity* identity, net_token* resume);
 /// Open sessions.
 uint32_t net_secure_server_count(const net_secure_server* server);
 /// Replace the keys: tokens of the new ring count from now on. Sessions stay. NULL or an empty

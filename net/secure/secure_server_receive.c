@@ -219,16 +219,23 @@ static bool may_respond(net_secure_server* server, uint64_t now_us, const net_ad
     return true;
 }
 
+// A token with which the player of the first one comes again.
+static void seal_resume(net_secure_server* server, uint64_t unix_s, net_token_private* opened,
+                        net_token* resume) {
+    *resume = (net_token){.key_id = NET_KEY_ID_RESUME,
+                          .protocol = server->protocol,
+                          .expiry_unix_s = unix_s + NET_SECURE_RESUME_LIFE_S};
+    net_token_seal_fresh(server->resume_key, &server->entropy, opened, resume);
+}
+
 static void accept(net_secure_server* server, const net_secure_clock* clock,
                    net_secure_session* session, net_secure_received* received) {
-    net_token resume = {.key_id = NET_KEY_ID_RESUME,
-                        .protocol = server->protocol,
-                        .expiry_unix_s = clock->unix_s + NET_SECURE_RESUME_LIFE_S};
+    net_token resume;
     net_token_private opened = {.player_id = session->player_id, .origin_key_id = session->key_id};
     uint8_t bytes[NET_OUTER_RESUME_BYTES];
     memcpy(opened.origin_tag, session->origin_tag, sizeof opened.origin_tag);
     memcpy(opened.user_data, session->user_data, sizeof opened.user_data);
-    net_token_seal_fresh(server->resume_key, &server->entropy, &opened, &resume);
+    seal_resume(server, clock->unix_s, &opened, &resume);
     net_outer_resume_write(&resume, bytes);
     net_crypt_plain plain = {.type = NET_OUTER_ACCEPT,
                              .session = session->id,
@@ -403,6 +410,47 @@ static void take_response(net_secure_server* server, const net_secure_clock* clo
     // The acceptance may be lost, then the response comes again.
     if (session && net_budget_take(&session->accepts, net_secure_accept_rate, clock->now_us))
         accept(server, clock, session, received);
+}
+
+// ---- tokens of connections that are not ours
+
+net_secure_end net_secure_server_admit(net_secure_server* server, const net_secure_clock* clock,
+                                       const net_address* from, const net_token* token,
+                                       net_peer_identity* identity, net_token* resume) {
+    const net_outer_hello hello = {.token = *token};
+    const uint8_t* tag = hello.token.sealed + TAG_AT;
+    net_token_private opened = {0};
+    net_secure_end end = NET_SECURE_END_TOKEN;
+    if (token->protocol == server->protocol)
+        end = open_token(server, clock, from, &hello, &opened);
+    else
+        (void)refuse_hello(server, NET_SECURE_BAD_PROTOCOL);
+    const net_token_use use = use_of(server, from, &hello);
+    if (end == NET_SECURE_END_NONE && server->is_standby) {
+        end = NET_SECURE_END_NOT_NOW;
+    } else if (end == NET_SECURE_END_NONE && use == NET_TOKEN_USE_OTHER) {
+        (void)refuse_hello(server, NET_SECURE_TOKEN_USED);
+        end = NET_SECURE_END_TOKEN;
+    } else if (end == NET_SECURE_END_NONE && use == NET_TOKEN_USE_FIRST &&
+               !net_token_uses_add(server->uses, tag, from, token->expiry_unix_s, clock->unix_s)) {
+        (void)refuse_hello(server, NET_SECURE_TOKENS_FULL);
+        end = NET_SECURE_END_FULL;
+    }
+    if (end == NET_SECURE_END_NONE) {
+        const bool is_resumed = token->key_id == NET_KEY_ID_RESUME;
+        net_token_private again = {.player_id = opened.player_id,
+                                   .origin_key_id = opened.origin_key_id};
+        memcpy(again.origin_tag, origin_of(&hello, &opened), sizeof again.origin_tag);
+        memcpy(again.user_data, opened.user_data, sizeof again.user_data);
+        *identity = net_secure_identity(from, opened.player_id, opened.origin_key_id,
+                                        opened.user_data);
+        seal_resume(server, clock->unix_s, &again, resume);
+        net_secure_count_one(server, NET_SECURE_ACCEPTED);
+        if (is_resumed) net_secure_count_one(server, NET_SECURE_RESUMED);
+        sodium_memzero(&again, sizeof again);
+    }
+    sodium_memzero(&opened, sizeof opened);
+    return end;
 }
 
 static void receive_hello(net_secure_server* server, const net_secure_clock* clock,

@@ -96,6 +96,9 @@ static inline void net_secure_count_one(net_secure_server* server, net_secure_co
     server->stats[0].stats.counts[what]++;
 }
 
+/// What a token says of its player.
+net_peer_identity net_secure_identity(const net_address* address, uint64_t player, uint32_t key,
+                                      const uint8_t user[NET_TOKEN_USER_BYTES]);
 /// Cookies of this name (net/secure/cookie.h) count no more when they were made until then.
 void net_secure_spend(net_secure_server* server, uint64_t now_us,
                       const uint8_t name[NET_SPENT_NAME_BYTES], uint64_t cookie_us);

@@ -417,6 +417,13 @@ void net_transport_enet_keys_set(net_transport* transport, const net_key_ring* k
     net_secure_server_keys_set(server_of(transport), keys);
 }
 
+net_secure_end net_transport_enet_admit(net_transport* transport, const net_address* from,
+                                        const net_token* token, net_peer_identity* identity,
+                                        net_token* resume) {
+    const net_secure_clock* clock = &secure_of(transport)->clock;
+    return net_secure_server_admit(server_of(transport), clock, from, token, identity, resume);
+}
+
 void net_transport_enet_standby_set(net_transport* transport, bool is_standby) {
     net_secure_server_set_standby(server_of(transport), is_standby);
 }
