@@ -100,6 +100,7 @@ static int open_transport(server_program* self) {
         .bans = self->access.bans,
         .security = server_access_security(self),
     };
+    self->peers_max = enet.peers_max;
     net_result result = net_transport_enet_create(&enet, &self->transport);
     if (result != NET_OK) return report_transport(self, result);
     self->outer = self->transport;

@@ -73,6 +73,14 @@ static enum MHD_Result send_ready(server_inspect* self, http_visit* visit) {
     return http_send(visit, 200, NULL, text, sizeof text - 1);
 }
 
+// Names are of a-z, 0-9 and _.
+static enum MHD_Result send_play(const server_inspect* self, http_visit* visit) {
+    char text[128];
+    (void)base_text_format(text, sizeof text, "{\"game\":\"%s\",\"plays\":%s}",
+                           self->config.game, self->config.upgrade ? "true" : "false");
+    return http_send(visit, 200, NULL, text, strlen(text));
+}
+
 // ---- a request begins ----
 
 static http_visit* visit_of(struct MHD_Connection* connection) {
@@ -297,6 +305,10 @@ static enum MHD_Result answer_whole(server_inspect* self, http_visit* visit) {
     case SERVER_ROUTE_WATCH_INFO:
     case SERVER_ROUTE_WATCH_BYTES:
         return http_send_file(self, visit);
+    case SERVER_ROUTE_PLAY:
+        return send_play(self, visit);
+    case SERVER_ROUTE_SOCKET:
+        return http_upgrade(self, visit);
     case SERVER_ROUTE_NONE:
         break;
     }

@@ -177,6 +177,11 @@ int http_open_game(const server_inspect* self, bool is_packed);
 uint64_t http_files_run(server_inspect* self, uint64_t now_us);
 void http_files_close(server_inspect* self);
 
+// ---- upgrade.c
+
+/// Answer a request for a WebSocket connection.
+enum MHD_Result http_upgrade(server_inspect* self, http_visit* visit);
+
 // ---- publish.c
 
 /// The visit's order was answered, and its verb goes on: send it this answer and all newer ones.

@@ -5,6 +5,8 @@
 // argument "id". So a new verb has its path at once.
 #include "route.h"
 
+#include "upgrade.h"
+
 #include "page_files.h" // written by CMake from page/
 
 #include <string.h>
@@ -19,6 +21,8 @@ static const struct {
     {"/log/bytes", {.kind = SERVER_ROUTE_LOG_BYTES}},
     {"/watch/info", {.kind = SERVER_ROUTE_WATCH_INFO}},
     {"/watch/bytes", {.kind = SERVER_ROUTE_WATCH_BYTES}},
+    {"/play/info", {.kind = SERVER_ROUTE_PLAY, .is_open = true}},
+    {SERVER_UPGRADE_PATH, {.kind = SERVER_ROUTE_SOCKET, .is_open = true}},
     {"/metrics", {.kind = SERVER_ROUTE_VERB, .name = "metrics", .name_bytes = 7}},
 };
 
@@ -64,6 +68,7 @@ server_route server_route_find(const char* path) {
 
 const server_page_file* server_page_find(const char* path) {
     if (strcmp(path, "/") == 0) path = "/index.html";
+    if (strcmp(path, "/play") == 0) path = "/play.html";
     for (uint32_t i = 0; i < BASE_COUNT(page_files); i++)
         if (strcmp(page_files[i].path, path) == 0) return &page_files[i];
     return NULL;

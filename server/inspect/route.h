@@ -15,6 +15,8 @@ typedef enum server_route_kind {
     SERVER_ROUTE_LOG_BYTES,
     SERVER_ROUTE_WATCH_INFO, ///< what a spectator may have of it
     SERVER_ROUTE_WATCH_BYTES,
+    SERVER_ROUTE_PLAY,   ///< what a page needs to play: the game
+    SERVER_ROUTE_SOCKET, ///< of a player in a browser
 } server_route_kind;
 
 typedef struct server_route {
