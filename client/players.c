@@ -399,18 +399,8 @@ static int finish_player(client_program* self, client_player* one,
     if (report.client == 0) return NET_EXIT_CLEAN; // the client left before the welcome
     for (uint32_t i = 0; i < NET_DROP_COUNT; i++)
         dropped[i] += report.dropped[i];
-    printf("client id=%" PRIu32 " tick=%" PRIu64 " entities=%" PRIu32 " components=%" PRIu32
-           " bytes=%" PRIu64 " mirror_hash=%016" PRIx64 " loading=%" PRIu32 " allocated=%" PRIu32
-           " bad_transitions=%" PRIu64 " updates=%" PRIu64 " sim_dropped=%" PRIu64
-           " recv_bytes=%" PRIu64 " recv_reliable_bytes=%" PRIu64 " sent_bytes=%" PRIu64
-           " rtt_ms=%.1f loss_percent=%.2f end=%s\n",
-           report.client, report.tick, report.scope.entities, report.scope.components,
-           report.scope.bytes, report.scope.hash, report.loading, report.allocated,
-           report.bad_transitions, report.updates, report.sim_dropped, report.recv_bytes,
-           report.recv_reliable_bytes, report.sent_bytes, report.rtt_ms, report.loss_percent,
-           end == NET_CLIENT_END_GOODBYE ? "goodbye"
-           : end == NET_CLIENT_END_LEFT  ? "left"
-                                         : "lost");
+    char line[NET_CLIENT_LINE_BYTES];
+    if (net_client_line(one->client, line, sizeof line)) puts(line);
     if (report.differs) return NET_EXIT_DIFFERS;
     return end == NET_CLIENT_END_LOST ? NET_EXIT_RUNTIME : NET_EXIT_CLEAN;
 }

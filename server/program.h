@@ -98,12 +98,12 @@ struct server_program {
     net_transport* transport;
     net_transport* outer; ///< what the server gets: `transport`, or what a part puts before it
     net_observer observer;
-    const struct net_send_tap* tap; ///< looks at what is sent; NULL: none
-    const struct net_solo* solo;    ///< solo code; NULL: shared code alone
+    const struct net_send_tap* tap;       ///< looks at what is sent; NULL: none
+    const struct net_solo* solo;          ///< solo code; NULL: shared code alone
     const struct server_upgrade* upgrade; ///< takes connections of browsers; NULL: nobody does
     uint32_t peers_max;                   ///< connections of `transport`
-    const server_ticks* ticks;      ///< NULL: the match runs here
-    uint64_t identity;              ///< of the match; 0: the core draws it
+    const server_ticks* ticks;            ///< NULL: the match runs here
+    uint64_t identity;                    ///< of the match; 0: the core draws it
     server_access access;
     net_server* server;
     net_loop loop;

@@ -49,7 +49,8 @@ add_subdirectory(proto)
 # What is not reached is not linked; here is what does not compile, or belongs to sockets.
 file(GLOB sources ${PROJECT_SOURCE_DIR}/net/core/end.c ${PROJECT_SOURCE_DIR}/net/core/worker.c
      ${PROJECT_SOURCE_DIR}/net/state/*.c ${PROJECT_SOURCE_DIR}/net/interest/*.c ${PROJECT_SOURCE_DIR}/net/game/*.c
-     ${PROJECT_SOURCE_DIR}/net/session/event_queue.c
+     ${PROJECT_SOURCE_DIR}/net/session/*.c ${PROJECT_SOURCE_DIR}/net/client/*.c
+     ${PROJECT_SOURCE_DIR}/net/core/address.c ${PROJECT_SOURCE_DIR}/net/core/ration.c
      ${PROJECT_SOURCE_DIR}/net/replicate/*.c
      ${PROJECT_SOURCE_DIR}/net/mirror/*.c ${PROJECT_SOURCE_DIR}/net/present/*.c ${PROJECT_SOURCE_DIR}/net/log/*.c
      ${PROJECT_SOURCE_DIR}/net/replay/*.c ${PROJECT_SOURCE_DIR}/net/logtools/*.c ${PROJECT_SOURCE_DIR}/net/playback/*.c)
@@ -74,7 +75,7 @@ function(shoal_web_game target name blk imports)
     list(TRANSFORM imports PREPEND ${from}/)
     set(files ${ARGN})
     list(TRANSFORM files PREPEND ${from}/)
-    file(GLOB_RECURSE pictures CONFIGURE_DEPENDS ${from}/assets/*.png)
+    file(GLOB_RECURSE pictures CONFIGURE_DEPENDS ${from}/assets/*.png ${from}/assets/*.wav ${from}/assets/*.ogg)
     set(inside ${CMAKE_CURRENT_BINARY_DIR}/generated/${name}_inside.c)
     add_custom_command(OUTPUT ${inside}
         COMMAND ${CMAKE_COMMAND} -DFROM=${from} "-DTEMPLATES=${from}/${blk};${imports}" "-DPACK=${files}"

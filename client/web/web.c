@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A playback and a re-run of the log that a page feeds. Numbers go to the page in `state`, texts as
-// JSON or lines in `answer`. A call that fails puts its error there and leaves the last picture.
-#include "web.h"
+// A playback and a re-run of the log that a page feeds. A call that fails puts its error into the
+// answer and leaves the last picture.
+#include "web_state.h"
 
 #include "base/json.h"
 #include "ecs/debug.h"
@@ -13,47 +13,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-// What a page reads after each call, as doubles.
-typedef enum web_number {
-    WEB_RESULT, // a net_result; 0: nothing is wrong
-    WEB_IS_READY,
-    WEB_TICK, // shown
-    WEB_FIRST,
-    WEB_LAST,
-    WEB_IS_CLOSED,
-    WEB_BYTES_USED,
-    WEB_ANSWER, // where it is, and its bytes
-    WEB_ANSWER_BYTES,
-    WEB_NEWS, // lines of the reporter, which the page takes with the call
-    WEB_NEWS_BYTES,
-    WEB_CALLS, // of the picture
-    WEB_CALLS_BYTES,
-    WEB_CALL_COUNT,
-    WEB_NUMBERS
-} web_number;
-
-// Of the re-run: what differs from the log.
-typedef struct web_check {
-    net_log_reader* reader;
-    net_log_replay* replay;
-    double ticks, differs, first_differs, world_hashes, world_differs, ms;
-    net_result result; // after a failure it stays as it is
-    bool is_done;
-} web_check;
-
-typedef struct web {
-    double state[WEB_NUMBERS];
-    base_bytes answer, news;
-    base_reporter reporter;
-    net_module* module;
-    net_log_reader* reader;
-    net_playback* playback;
-    net_result failure;   // why this log cannot be shown at all
-    uint64_t retry_bytes; // a start that is none is looked at again with more bytes
-    web_drawing drawing;
-    web_check check;
-} web;
 
 static void report(void* context, const char* file, uint32_t line, const char* message) {
     web* self = context;
@@ -82,7 +41,7 @@ static net_result open_imports(web* self) {
     return NET_OK;
 }
 
-static void note(web* self, net_result result) {
+void web_note(web* self, net_result result) {
     const net_log_info* info = self->reader ? net_log_reader_info(self->reader) : NULL;
     double* state = self->state;
     state[WEB_RESULT] = result;
@@ -101,7 +60,7 @@ static void note(web* self, net_result result) {
     state[WEB_CALL_COUNT] = self->drawing.call_count;
 }
 
-static void clear_answers(web* self) {
+void web_clear_answers(web* self) {
     base_bytes_clear(&self->answer);
     base_bytes_clear(&self->news);
 }
@@ -136,7 +95,7 @@ web* web_open(void) {
         }
         base_json_put(&self->answer, "]}");
     }
-    note(self, self->failure);
+    web_note(self, self->failure);
     return self;
 }
 
@@ -149,10 +108,10 @@ float* web_widths(web* self) {
 /// Find a picture of the game by the name that a call has. The answer is the file itself.
 WEB_EXPORT(picture) void web_picture(web* self, uint32_t place);
 void web_picture(web* self, uint32_t place) {
-    clear_answers(self);
+    web_clear_answers(self);
     const uint32_t at = web_templates_count + place;
     if (at < web_files_count) base_json_text(&self->answer, web_files[at].name);
-    note(self, NET_OK);
+    web_note(self, NET_OK);
     if (at >= web_files_count) return;
     self->state[WEB_CALLS] = (double)(uintptr_t)web_files[at].data;
     self->state[WEB_CALLS_BYTES] = web_files[at].size;
@@ -207,12 +166,12 @@ static net_result open_playback(web* self) {
 /// The page has more bytes, or files.
 WEB_EXPORT(feed) void web_feed(web* self);
 void web_feed(web* self) {
-    clear_answers(self);
+    web_clear_answers(self);
     net_result result = self->failure;
     if (result == NET_OK && !self->reader) result = open_reader(self);
     if (result == NET_OK && self->reader && !self->playback) result = open_playback(self);
     if (result == NET_OK && self->playback) result = net_playback_follow(self->playback);
-    note(self, result);
+    web_note(self, result);
 }
 
 // A run that differs was reported; it is no reason to show nothing.
@@ -222,26 +181,30 @@ static net_result shown(net_result result) {
 
 WEB_EXPORT(seek) void web_seek(web* self, double tick);
 void web_seek(web* self, double tick) {
-    clear_answers(self);
+    web_clear_answers(self);
     net_result result = self->failure;
     if (self->playback) result = shown(net_playback_seek(self->playback, tick));
-    note(self, result);
+    web_note(self, result);
 }
 
 /// A value that is no number above 0 does nothing.
 WEB_EXPORT(advance) void web_advance(web* self, double ticks);
 void web_advance(web* self, double ticks) {
-    clear_answers(self);
+    web_clear_answers(self);
     net_result result = self->failure;
     if (self->playback && ticks >= 0.0) result = shown(net_playback_advance(self->playback, ticks));
-    note(self, result);
+    web_note(self, result);
+}
+
+static const char* name_in_log(const void* playback, uint32_t client) {
+    return net_playback_player_name(playback, client);
 }
 
 /// Draw the shown moment with what a client has, from its eyes; 0: as a spectator. Of a record
 /// without inputs it draws everything.
 WEB_EXPORT(draw) void web_draw(web* self, uint32_t client, double pixels_per_unit);
 void web_draw(web* self, uint32_t client, double pixels_per_unit) {
-    clear_answers(self);
+    web_clear_answers(self);
     net_draw draw = web_drawing_begin(&self->drawing, self->module ? self->module->game : NULL,
                                       (float)pixels_per_unit);
     net_result result = self->failure;
@@ -249,10 +212,11 @@ void web_draw(web* self, uint32_t client, double pixels_per_unit) {
     if (result == NET_ERR_UNKNOWN) result = NET_OK;
     if (self->playback) {
         draw.player = net_playback_player(self->playback, client);
-        self->drawing.playback = self->playback;
+        self->drawing.names = self->playback;
+        self->drawing.name = name_in_log;
         net_playback_draw(self->playback, &draw);
     }
-    note(self, self->drawing.calls.failed ? NET_ERR_MEMORY : result);
+    web_note(self, self->drawing.calls.failed ? NET_ERR_MEMORY : result);
 }
 
 // ---- what there is to know ----
@@ -268,7 +232,7 @@ static void put_handle(base_bytes* json, ecs_entity entity) {
 /// The header, as JSON.
 WEB_EXPORT(info) void web_info(web* self);
 void web_info(web* self) {
-    clear_answers(self);
+    web_clear_answers(self);
     base_bytes* json = &self->answer;
     if (self->reader) {
         const net_log_info* info = net_log_reader_info(self->reader);
@@ -296,7 +260,7 @@ void web_info(web* self) {
             base_json_put(json, "%s%" PRIu64, i ? "," : "", keyframes[i].tick);
         base_json_put(json, "]}");
     }
-    note(self, self->failure);
+    web_note(self, self->failure);
 }
 
 static const char* const mark_kinds[] = {"join", "leave", "event", "named"};
@@ -313,7 +277,7 @@ static const char* mark_name(const web* self, const net_playback_mark* mark) {
 /// The marks from this one on, as JSON.
 WEB_EXPORT(marks) void web_marks(web* self, uint32_t from);
 void web_marks(web* self, uint32_t from) {
-    clear_answers(self);
+    web_clear_answers(self);
     uint32_t count = 0;
     const net_playback_mark* marks =
         self->playback ? net_playback_marks(self->playback, &count) : NULL;
@@ -330,13 +294,13 @@ void web_marks(web* self, uint32_t from) {
         base_json_put(json, "}");
     }
     base_json_put(json, "]");
-    note(self, NET_OK);
+    web_note(self, NET_OK);
 }
 
 /// Who plays at the shown moment, as JSON.
 WEB_EXPORT(players) void web_players(web* self);
 void web_players(web* self) {
-    clear_answers(self);
+    web_clear_answers(self);
     uint32_t count = 0;
     const net_log_player* players =
         self->playback ? net_playback_players(self->playback, &count) : NULL;
@@ -350,7 +314,7 @@ void web_players(web* self) {
         base_json_put(json, "}");
     }
     base_json_put(json, "]");
-    note(self, NET_OK);
+    web_note(self, NET_OK);
 }
 
 static void put_line(void* context, const char* line) {
@@ -362,7 +326,7 @@ static void put_line(void* context, const char* line) {
 /// The world at the shown moment as lines of a dump, or one entity of it.
 WEB_EXPORT(dump) void web_dump(web* self, uint32_t index, uint32_t generation);
 void web_dump(web* self, uint32_t index, uint32_t generation) {
-    clear_answers(self);
+    web_clear_answers(self);
     net_match* match = self->playback ? net_playback_match(self->playback) : NULL;
     const ecs_world* world = match ? net_match_world(match) : NULL;
     const ecs_entity entity = ecs_entity_make(index, generation);
@@ -370,7 +334,7 @@ void web_dump(web* self, uint32_t index, uint32_t generation) {
         ecs_dump_world(world, false, put_line, &self->answer);
     else if (world && ecs_is_alive(world, entity))
         ecs_dump_entity(world, entity, put_line, &self->answer);
-    note(self, NET_OK);
+    web_note(self, NET_OK);
 }
 
 // ---- the log again ----
@@ -422,7 +386,7 @@ static void go_on(web_check* check, double ms) {
 WEB_EXPORT(verify) void web_verify(web* self, double ms);
 void web_verify(web* self, double ms) {
     web_check* check = &self->check;
-    clear_answers(self);
+    web_clear_answers(self);
     if (!check->replay && check->result == NET_OK) check->result = begin_check(self);
     if (check->replay && check->result == NET_OK) go_on(check, ms);
     base_json_put(&self->answer,
@@ -436,7 +400,7 @@ void web_verify(web* self, double ms) {
                   check->world_hashes, check->world_differs,
                   check->ms > 0.0 ? check->ticks * 1000.0 / check->ms : 0.0,
                   check->is_done || check->result != NET_OK ? "true" : "false");
-    note(self, check->result);
+    web_note(self, check->result);
 }
 
 /// A sentence for a net_result that no report explains.

@@ -24,6 +24,14 @@ WEB_IMPORT(file_bytes) double web_file_bytes(uint32_t file);
 WEB_IMPORT(file_read) void web_file_read(uint32_t file, double offset, void* target, uint32_t size);
 /// Milliseconds of a clock that does not go back.
 WEB_IMPORT(now_ms) double web_now_ms(void);
+/// Begin a WebSocket connection to the server, in the place of one that is there. Its events come
+/// by the exports of web_socket.c.
+WEB_IMPORT(socket_open) void web_socket_open(void);
+/// Send one message, copied.
+WEB_IMPORT(socket_send) void web_socket_send(const void* bytes, uint32_t size);
+WEB_IMPORT(socket_close) void web_socket_close(uint32_t reason);
+/// Bytes that the browser has not given to its system yet.
+WEB_IMPORT(socket_waiting) double web_socket_waiting(void);
 
 // ---- the game, which the build writes ----
 
@@ -63,10 +71,12 @@ typedef enum web_call {
 typedef struct web_drawing {
     base_bytes calls;
     uint32_t call_count;
-    const net_playback* playback;   ///< has the names of players
+    const void* names; ///< of players, for `name`
+    const char* (*name)(const void* names, uint32_t client);
     float widths[WEB_LETTER_COUNT]; ///< in heights; the page fills them in
     float view_width, view_height;
     float pixels_per_unit;
+    float left, top, zoom; ///< of the first camera in a picture; zoom 0: it has none
 } web_drawing;
 
 /// Begin a picture. @return a drawing that borrows it; the caller sets the player.

@@ -94,13 +94,18 @@ static void sprite(void* context, const net_sprite* given) {
 }
 
 static float camera(void* context, float x, float y, float zoom) {
-    const web_drawing* drawing = context;
+    web_drawing* drawing = context;
     const float left = drawing->view_width * 0.5f - x * zoom;
     const float top = drawing->view_height * 0.5f - y * zoom;
     // Written so that NaN is none. The page keeps the camera before then.
     word* at = zoom > 0.0f && zoom < 1e6f ? begin_call(context, WEB_CALL_CAMERA, 3) : NULL;
     if (!at) return drawing->pixels_per_unit;
     put_floats(at, (const float[]){left, top, zoom}, 3);
+    if (drawing->zoom == 0.0f) {
+        drawing->left = left;
+        drawing->top = top;
+        drawing->zoom = zoom;
+    }
     return drawing->pixels_per_unit * zoom;
 }
 
@@ -120,7 +125,8 @@ static float text_width(void* context, float height, const char* what) {
 }
 
 static const char* player_name(void* context, uint32_t client) {
-    return net_playback_player_name(((const web_drawing*)context)->playback, client);
+    const web_drawing* drawing = context;
+    return drawing->name ? drawing->name(drawing->names, client) : NULL;
 }
 
 net_draw web_drawing_begin(web_drawing* drawing, const net_game_module* game,
@@ -128,6 +134,7 @@ net_draw web_drawing_begin(web_drawing* drawing, const net_game_module* game,
     drawing->view_width = game ? game->view_width : 1.0f;
     drawing->view_height = game ? game->view_height : 1.0f;
     drawing->pixels_per_unit = pixels_per_unit;
+    drawing->zoom = 0.0f;
     base_bytes_clear(&drawing->calls);
     drawing->calls.failed = false;
     drawing->call_count = 0;

@@ -15,6 +15,7 @@
 #include "base/float_mode.h"
 #include "base/text.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 net_result net_client_create(const net_client_config* config, net_client** out) {
@@ -273,4 +274,23 @@ net_client_report net_client_get_report(net_client* client) {
     report.allocated = ecs_handle_count(world, ECS_STATE_ALLOCATED);
     report.bad_transitions = ecs_world_counters(world)->bad_transitions;
     return report;
+}
+
+bool net_client_line(net_client* client, char* line, size_t bytes) {
+    const net_client_report report = net_client_get_report(client);
+    if (report.client == 0) return false;
+    return base_text_format(
+        line, bytes,
+        "client id=%" PRIu32 " tick=%" PRIu64 " entities=%" PRIu32 " components=%" PRIu32
+        " bytes=%" PRIu64 " mirror_hash=%016" PRIx64 " loading=%" PRIu32 " allocated=%" PRIu32
+        " bad_transitions=%" PRIu64 " updates=%" PRIu64 " sim_dropped=%" PRIu64
+        " recv_bytes=%" PRIu64 " recv_reliable_bytes=%" PRIu64 " sent_bytes=%" PRIu64
+        " rtt_ms=%.1f loss_percent=%.2f end=%s",
+        report.client, report.tick, report.scope.entities, report.scope.components,
+        report.scope.bytes, report.scope.hash, report.loading, report.allocated,
+        report.bad_transitions, report.updates, report.sim_dropped, report.recv_bytes,
+        report.recv_reliable_bytes, report.sent_bytes, report.rtt_ms, report.loss_percent,
+        client->end == NET_CLIENT_END_GOODBYE ? "goodbye"
+        : client->end == NET_CLIENT_END_LEFT  ? "left"
+                                              : "lost");
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Names and texts of results, from the one list.
 #include "net/result.h"
+#include "net/token.h"
 
 #include "base/assert.h"
 #include "base/text.h"
@@ -77,4 +78,13 @@ void net_drops_text(const uint64_t dropped[NET_DROP_COUNT], char* text, size_t t
             (void)base_text_format(text + size, text_bytes - size, " %s=%" PRIu64,
                                    net_drop_name((net_drop)i), dropped[i]);
     }
+}
+
+const char* net_secure_end_text(uint32_t end) {
+    static const char* const texts[] = {
+#define NET_SECURE_END_TEXT(name, text) text,
+        NET_SECURE_END_LIST(NET_SECURE_END_TEXT)
+#undef NET_SECURE_END_TEXT
+    };
+    return end < BASE_COUNT(texts) ? texts[end] : "a reason that this version does not know";
 }

@@ -265,10 +265,8 @@ size_t net_secure_server_send(net_secure_server* server, uint64_t now_us, net_se
 
 net_peer_identity net_secure_identity(const net_address* address, uint64_t player, uint32_t key,
                                       const uint8_t user[NET_TOKEN_USER_BYTES]) {
-    net_peer_identity identity = {.address = *address,
-                                  .player = player,
-                                  .key = key,
-                                  .user_bytes = NET_TOKEN_USER_BYTES};
+    net_peer_identity identity = {
+        .address = *address, .player = player, .key = key, .user_bytes = NET_TOKEN_USER_BYTES};
     while (identity.user_bytes > 0 && user[identity.user_bytes - 1] == 0)
         identity.user_bytes--;
     memcpy(identity.user, user, sizeof identity.user);
@@ -300,15 +298,6 @@ const net_secure_stats* net_secure_server_stats(net_secure_server* server) {
 }
 
 // Names of counts and reasons.
-
-const char* net_secure_end_text(uint32_t end) {
-    static const char* const texts[] = {
-#define NET_SECURE_END_TEXT(name, text) text,
-        NET_SECURE_END_LIST(NET_SECURE_END_TEXT)
-#undef NET_SECURE_END_TEXT
-    };
-    return end < BASE_COUNT(texts) ? texts[end] : "a reason that this version does not know";
-}
 
 // "challenges", "token_used"...
 static const char* count_name(net_secure_count count) {

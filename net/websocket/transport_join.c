@@ -94,8 +94,8 @@ static void join_stats(const net_transport* transport, net_transport_stats* stat
 static uint32_t join_sockets(const net_transport* transport, int* descriptors, uint32_t capacity) {
     const join* self = (const join*)transport;
     const uint32_t count = self->sides[0]->ops->sockets(self->sides[0], descriptors, capacity);
-    return count + self->sides[1]->ops->sockets(self->sides[1], descriptors + count,
-                                                capacity - count);
+    return count +
+           self->sides[1]->ops->sockets(self->sides[1], descriptors + count, capacity - count);
 }
 
 static bool join_identity(const net_transport* transport, net_peer peer,

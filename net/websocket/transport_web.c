@@ -60,7 +60,7 @@ struct web_transport {
     uint64_t now_us; // of the newest service
     web_event* events;
     uint32_t event_count, event_capacity, event_next;
-    base_bytes bytes; // of events
+    base_bytes bytes;          // of events
     net_transport_stats ended; // of connections that ended
     net_web_stats stats;
 };
@@ -215,8 +215,8 @@ static void take_hello(web_peer* peer, const uint8_t* bytes, size_t size) {
     const net_address from = peer->identity.address;
     net_secure_end end = NET_SECURE_END_TOKEN;
     if (read_token(self, bytes, size, &token))
-        end = self->config.admit(self->config.admit_context, &from, &token, &peer->identity,
-                                 &resume);
+        end =
+            self->config.admit(self->config.admit_context, &from, &token, &peer->identity, &resume);
     net_token_wipe(&token);
     peer->identity.address = from;
     char text[NET_TOKEN_TEXT_BYTES];
@@ -393,8 +393,8 @@ static net_result web_send(net_transport* transport, net_peer number, net_channe
     if (size == 0 || size > (is_packet ? NET_STATE_BYTES_MAX : NET_CONTROL_BYTES_MAX) ||
         peer->out.size + size > NET_WEB_QUEUE_BYTES_MAX)
         return refuse_send(peer);
-    if (is_packet && (peer->stuck_us > 0 ||
-                      io->unsent(io->context, peer->stream) > NET_WEB_UNSENT_BYTES_MAX)) {
+    if (is_packet &&
+        (peer->stuck_us > 0 || io->unsent(io->context, peer->stream) > NET_WEB_UNSENT_BYTES_MAX)) {
         peer->stale++;
         return NET_OK; // as a datagram that is lost
     }

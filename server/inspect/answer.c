@@ -76,8 +76,8 @@ static enum MHD_Result send_ready(server_inspect* self, http_visit* visit) {
 // Names are of a-z, 0-9 and _.
 static enum MHD_Result send_play(const server_inspect* self, http_visit* visit) {
     char text[128];
-    (void)base_text_format(text, sizeof text, "{\"game\":\"%s\",\"plays\":%s}",
-                           self->config.game, self->config.upgrade ? "true" : "false");
+    (void)base_text_format(text, sizeof text, "{\"game\":\"%s\",\"plays\":%s}", self->config.game,
+                           self->config.upgrade ? "true" : "false");
     return http_send(visit, 200, NULL, text, strlen(text));
 }
 

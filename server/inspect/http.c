@@ -222,8 +222,8 @@ static int listen_at(server_inspect* self) {
 
 static bool start_daemon(server_inspect* self, int listener) {
     self->daemon = MHD_start_daemon(
-        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_ALLOW_UPGRADE, 0, NULL, NULL, http_handle, self,
-        MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_CONNECTION_LIMIT, HTTP_VISITS_MAX,
+        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_ALLOW_UPGRADE, 0, NULL, NULL, http_handle,
+        self, MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_CONNECTION_LIMIT, HTTP_VISITS_MAX,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_HEADER_BYTES_MAX,
         MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_UNESCAPE_CALLBACK, http_unescape, self,
         MHD_OPTION_NOTIFY_CONNECTION, note_connection, self, MHD_OPTION_NOTIFY_COMPLETED,

@@ -25,9 +25,9 @@ typedef struct server_inspect_config {
     uint64_t delay_s;       ///< so much later readers watch
     uint64_t tick_rate_hz;  ///< of the match
     server_subject* subject;
-    server_run_fn run; ///< NULL: server_verb_run
+    server_run_fn run;             ///< NULL: server_verb_run
     const server_upgrade* upgrade; ///< players in browsers; NULL: there is no place for them
-    uint64_t idle_us;  ///< for a whole request, and to take a frame; 0: 30 s
+    uint64_t idle_us;              ///< for a whole request, and to take a frame; 0: 30 s
     const base_reporter* reporter;
 } server_inspect_config;
 

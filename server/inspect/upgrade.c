@@ -64,8 +64,8 @@ enum MHD_Result http_upgrade(server_inspect* self, http_visit* visit) {
     char accept[29];
     const char *upgrade = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Upgrade"),
                *how = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Connection"),
-               *version =
-                   MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Sec-WebSocket-Version"),
+               *version = MHD_lookup_connection_value(connection, MHD_HEADER_KIND,
+                                                      "Sec-WebSocket-Version"),
                *key = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Sec-WebSocket-Key");
     if (!self->config.upgrade)
         return http_send_error(visit, 404, "this server has no place for players in browsers");

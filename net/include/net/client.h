@@ -281,6 +281,10 @@ typedef struct net_client_report {
 } net_client_report;
 /// The figures so far. Walks the whole world for `scope`: for the end, not for every tick.
 net_client_report net_client_get_report(net_client* client);
+#define NET_CLIENT_LINE_BYTES 512u ///< enough for net_client_line
+/// Write the line "client id=..." that programs print of a client at its end.
+/// @return false: it was never welcomed, or the line was cut.
+bool net_client_line(net_client* client, char* line, size_t bytes);
 
 /// What goes through the connection, for panels and tests. Counts only rise. body_bits =
 /// record_bits + net_client_component_bits of all components. The rest of in_bytes, that is

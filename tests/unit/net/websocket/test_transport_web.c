@@ -378,7 +378,8 @@ WEB_CASE(messages_have_limits_of_size) {
     const net_peer peer = join(at);
     assert_ok(send_to(at, peer, NET_CHANNEL_REALTIME, NET_STATE_BYTES_MAX - 1));
     assert_ok(send_to(at, peer, NET_CHANNEL_REALTIME, NET_STATE_BYTES_MAX));
-    assert_int_equal(send_to(at, peer, NET_CHANNEL_REALTIME, NET_STATE_BYTES_MAX + 1), NET_ERR_FULL);
+    assert_int_equal(send_to(at, peer, NET_CHANNEL_REALTIME, NET_STATE_BYTES_MAX + 1),
+                     NET_ERR_FULL);
     assert_ok(send_to(at, peer, NET_CHANNEL_CONTROL, NET_CONTROL_BYTES_MAX - 1));
     assert_ok(send_to(at, peer, NET_CHANNEL_CONTROL, NET_CONTROL_BYTES_MAX));
     assert_int_equal(send_to(at, peer, NET_CHANNEL_CONTROL, NET_CONTROL_BYTES_MAX + 1),
@@ -503,9 +504,9 @@ WEB_CASE(a_disconnect_comes_after_what_was_sent) {
 
 WEB_CASE(a_client_ends_with_a_reason_or_is_cut) {
     (void)join(at);
-    assert_int_equal(wslay_event_queue_close(at->lines[0].frames, NET_WEB_CLOSE_REASON,
-                                             (const uint8_t*)"9", 1),
-                     0);
+    assert_int_equal(
+        wslay_event_queue_close(at->lines[0].frames, NET_WEB_CLOSE_REASON, (const uint8_t*)"9", 1),
+        0);
     assert_int_equal(wslay_event_send(at->lines[0].frames), 0);
     run_ms(at, 1);
     assert_int_equal(last_event(at)->kind, NET_TRANSPORT_DISCONNECTED);
