@@ -17,6 +17,8 @@ typedef struct web_play {
     char token[NET_TOKEN_TEXT_BYTES];
     char name[NET_PLAYER_NAME_BYTES_MAX];
     char said[NET_LINE_BYTES_MAX];
+    uint8_t secret[NET_RESUME_BYTES];
+    bool has_secret;
     base_quota memory;
     net_transport* transport;
     net_match* match;
@@ -109,13 +111,22 @@ static net_result create_client(web* self, web_play* play) {
         .input = think,
         .input_context = play,
         .presenter = play->presenter,
+        .secret = play->has_secret ? play->secret : NULL,
         .reporter = &self->reporter,
     };
     return net_client_create(&config, &play->client);
 }
 
-/// Begin to play. The room has the player's name, a NUL and the text of a token, which may be
-/// empty.
+// One text of the room, to its NUL; what does not fit is cut.
+static void read_text(base_reader* from, char* text, size_t bytes) {
+    size_t size = 0;
+    for (uint8_t letter; (letter = base_reader_u8(from)) != 0;)
+        if (size + 1 < bytes) text[size++] = (char)letter;
+    text[size] = 0;
+}
+
+/// Begin to play. The room has the player's name and a token, each with a NUL, and may have the
+/// secret of a session that goes on (play_secret). The token may be empty.
 WEB_EXPORT(play_begin) void web_play_begin(web* self);
 void web_play_begin(web* self) {
     web_clear_answers(self);
@@ -124,7 +135,6 @@ void web_play_begin(web* self) {
         return;
     }
     web_play* play = calloc(1, sizeof *play);
-    base_bytes_write_u8(&self->room, 0);
     if (!play || self->room.failed) {
         free(play);
         web_note(self, NET_ERR_MEMORY);
@@ -132,11 +142,10 @@ void web_play_begin(web* self) {
     }
     self->play = play;
     play->page = self;
-    const char* texts = (const char*)self->room.data;
-    const size_t name_size = strlen(texts);
-    (void)base_text_copy(play->name, sizeof play->name, texts);
-    if (name_size + 1 < self->room.size)
-        (void)base_text_copy(play->token, sizeof play->token, texts + name_size + 1);
+    base_reader texts = base_reader_make(self->room.data, self->room.size);
+    read_text(&texts, play->name, sizeof play->name);
+    read_text(&texts, play->token, sizeof play->token);
+    play->has_secret = base_reader_read(&texts, play->secret, sizeof play->secret);
     base_quota_init(&play->memory, NULL, NET_CLIENT_BYTES_MAX);
     play->game = self->module->game;
     play->controls.action_count = play->game->action_count;
@@ -320,6 +329,17 @@ void web_play_frame(web* self, double now_ms, double pixels_per_unit) {
     self->state[WEB_CALLS] = (double)(uintptr_t)self->drawing.calls.data;
     self->state[WEB_CALLS_BYTES] = (double)self->drawing.calls.size;
     self->state[WEB_CALL_COUNT] = self->drawing.call_count;
+}
+
+/// Leave the session to a page that comes next: its secret is the answer, or nothing. This page plays
+/// no more.
+WEB_EXPORT(play_secret) void web_play_secret(web* self);
+void web_play_secret(web* self) {
+    uint8_t secret[NET_RESUME_BYTES];
+    web_clear_answers(self);
+    if (self->play && self->play->client && net_client_take_secret(self->play->client, secret))
+        base_bytes_write(&self->answer, secret, sizeof secret);
+    note_play(self, NET_OK);
 }
 
 /// Say goodbye; frames go on until the end.

@@ -11,7 +11,7 @@
 import {paint, letterWidths} from "./paint.js";
 
 const NUMBERS = ["result", "isReady", "tick", "first", "last", "isClosed", "bytesUsed", "answer", "answerBytes", "news",
-    "newsBytes", "calls", "callsBytes", "callCount"];
+    "newsBytes", "calls", "callsBytes", "callCount", "phase", "end", "client", "heard", "heardCount"];
 const LETTER_FIRST = 32;
 const ENTITY_NONE = 0;
 
@@ -38,8 +38,9 @@ class Files {
 }
 
 /// The match itself: calls of the wasm, one after the other, without promises.
-class Match {
-    constructor(module, widths) {
+export class Match {
+    constructor(module, widths, more = {}) {
+        this.more = more;
         this.files = new Files();
         this.stderr = "";
         this.dead = null;
@@ -67,6 +68,7 @@ class Match {
                     bytes(at, size).set(this.files.files[file].data.subarray(offset, offset + size));
                 },
                 now_ms: () => performance.now(),
+                ...this.more, // of one who plays (play.js)
             },
             wasi_snapshot_preview1: {
                 proc_exit: () => {

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+// A player: GAME.wasm (client/web/play.c) with a WebSocket of this page. In a browser, and in node for tests.
+//
+//     const player = await Player.open("/game/arena.wasm", {url: "ws://127.0.0.1:7780/play/socket", name: "Ann"});
+//     const seen = player.frame(performance.now(), scale);     // each picture: {phase, end, client, tick, words, heard}
+//     player.action(2, true); player.pointer({x, y}, event); player.sticks(mx, my, ax, ay); player.say("hello");
+import {Match} from "./game.js";
+import {letterWidths} from "./paint.js";
+
+const LETTER_FIRST = 32;
+const CLOSE_REASON = 4000; // of a close frame: the reason is in its text
+export const CONNECTING = 0, GREETING = 1, PLAYING = 2, RESUMING = 3, ENDED = 4;
+export const END_GOODBYE = 1, END_LEFT = 2;
+
+export class Player extends Match {
+    static async open(source, options) {
+        if (typeof source === "string" || source instanceof URL) {
+            const answer = await fetch(source);
+            if (!answer.ok) throw new Error(answer.status === 404 ? "the server has no game for browsers: scripts/web builds it" : `${source}: ${answer.status}`);
+            source = await answer.arrayBuffer();
+        }
+        const module = source instanceof WebAssembly.Module ? source : await WebAssembly.compile(source);
+        return new Player(module, options);
+    }
+
+    constructor(module, {url, name, token = "", secret = null}) {
+        const line = {};
+        super(module, letterWidths(LETTER_FIRST), {
+            socket_open: () => line.player.connect(),
+            socket_send: (at, size) => line.player.send(at, size),
+            socket_close: (reason) => line.player.disconnect(reason >>> 0),
+            socket_waiting: () => line.player.socket?.bufferedAmount ?? 0,
+        });
+        line.player = this;
+        this.url = url;
+        this.socket = null;
+        this.tables = this.json(this.call("play_tables"));
+        const texts = new TextEncoder().encode(`${name.replaceAll("\0", "")}\0${token}\0`);
+        const bytes = new Uint8Array(texts.length + (secret?.length ?? 0));
+        bytes.set(texts);
+        if (secret) bytes.set(secret, texts.length);
+        this.put(bytes);
+        const begun = this.call("play_begin");
+        if (!begun || begun.result !== 0) throw new Error(this.state(begun).error);
+    }
+
+    put(bytes) { new Uint8Array(this.memory.buffer, this.wasm.room(this.self, bytes.length), bytes.length).set(bytes); }
+
+    // ---- the connection: events of one that was replaced are ignored ----
+
+    connect() {
+        const socket = this.socket = new WebSocket(this.url);
+        const is_current = () => this.socket === socket && !this.dead;
+        socket.binaryType = "arraybuffer";
+        socket.onopen = () => { if (is_current()) this.call("socket_opened"); };
+        socket.onmessage = ({data}) => {
+            if (!is_current() || !(data instanceof ArrayBuffer)) return;
+            this.put(new Uint8Array(data));
+            this.call("socket_received");
+        };
+        socket.onclose = ({code, reason}) => {
+            if (!is_current()) return;
+            this.socket = null;
+            this.call("socket_closed", code === CLOSE_REASON && /^[0-9]{1,10}$/.test(reason) ? Number(reason) : 0);
+        };
+        socket.onerror = () => {}; // a close follows
+    }
+
+    send(at, size) {
+        if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(new Uint8Array(this.memory.buffer, at, size).slice());
+    }
+
+    disconnect(reason) { this.socket?.close(CLOSE_REASON, String(reason)); }
+
+    // ---- the person ----
+
+    action(index, is_down) { this.call("play_action", index, is_down ? 1 : 0); }
+
+    /// The pointer in view coordinates, {x, y}; null: it left the picture. `buttons` as of a PointerEvent.
+    pointer(place, {buttons = 0, shiftKey = false, ctrlKey = false, altKey = false} = {}) {
+        const bits = (buttons & 1) | (buttons & 4 ? 2 : 0) | (buttons & 2 ? 4 : 0); // left, middle, right
+        this.call("play_pointer", place?.x ?? 0, place?.y ?? 0, bits, shiftKey | ctrlKey << 1 | altKey << 2, place ? 1 : 0);
+    }
+
+    wheel(steps) { this.call("play_wheel", steps); }
+
+    sticks(move_x, move_y, aim_x, aim_y) { this.call("play_sticks", move_x, move_y, aim_x, aim_y); }
+
+    say(text) {
+        this.put(new TextEncoder().encode(text));
+        this.call("play_say");
+    }
+
+    // ---- what comes of it ----
+
+    /// Receive, play, and draw where `scale`, the pixels of a unit, is not 0. `words` is borrowed until the next call.
+    frame(now_ms, scale) {
+        const seen = this.call("play_frame", now_ms, scale);
+        if (!seen) return {phase: ENDED, end: 0, client: 0, tick: 0, words: null, heard: [], error: this.dead};
+        const heard = [];
+        const pairs = new Float32Array(this.memory.buffer, seen.heard, seen.heardCount * 2);
+        for (let i = 0; i < pairs.length; i += 2) heard.push({sound: pairs[i], volume: pairs[i + 1]});
+        const words = seen.isReady ? new Uint32Array(this.memory.buffer, seen.calls, seen.callsBytes / 4) : null;
+        const {error, warnings} = this.state(seen);
+        return {phase: seen.phase, end: seen.end, client: seen.client, tick: seen.tick, words, count: seen.callCount, heard, error, warnings};
+    }
+
+    about() { return this.json(this.call("play_about")) ?? {}; }
+
+    line() {
+        const seen = this.call("play_line");
+        return seen ? this.text(seen.answer, seen.answerBytes) : "";
+    }
+
+    leave(now_ms) { this.call("play_leave", now_ms); }
+
+    /// The secret with which another page goes on; this one plays no more.
+    secret() {
+        const seen = this.call("play_secret");
+        return seen?.answerBytes ? new Uint8Array(this.memory.buffer, seen.answer, seen.answerBytes).slice() : null;
+    }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// Players of pages without a page: node play.mjs FOLDER GAME URL COUNT [SECONDS]. Each presses keys by chance until the match
+// ends, or leaves after SECONDS. Prints the line of each, as shoal-client does.
+import {readFile} from "node:fs/promises";
+import {Player, ENDED, PLAYING} from "./play.js";
+
+const [folder, game, url, count_text, seconds] = process.argv.slice(2);
+const module = await WebAssembly.compile(await readFile(`${folder}/${game}.wasm`));
+let chance = 1;
+const random = (below) => (chance = (Math.imul(chance, 1103515245) + 12345) >>> 0) / 2 ** 32 * below | 0;
+
+const players = Array.from({length: Number(count_text)}, (_, i) => new Player(module, {url, name: `page-${i + 1}`}));
+const left = new Set(players), began = performance.now();
+let frame_ms_max = 0, frames = 0, spent_ms = 0;
+function step() {
+    for (const player of left) {
+        const now = performance.now();
+        if (random(20) === 0) player.action(random(player.tables.actions.length), random(2) === 0);
+        const seen = player.frame(now, 1);
+        const took = performance.now() - now;
+        spent_ms += took;
+        frames++;
+        if (seen.phase === PLAYING) frame_ms_max = Math.max(frame_ms_max, took);
+        for (const line of seen.warnings ?? []) console.error(line);
+        if (seen.error) console.error(seen.error);
+        if (seconds && now - began > Number(seconds) * 1000) player.leave(now);
+        if (seen.phase !== ENDED) continue;
+        console.log(player.line() || `refused: ${player.about().refusal}`);
+        left.delete(player);
+    }
+    if (left.size > 0) return void setTimeout(step, 8);
+    console.log(`frames n=${frames} frame_ms_mean=${(spent_ms / frames).toFixed(2)} frame_ms_max=${frame_ms_max.toFixed(1)}`);
+    process.exit(0);
+}
+step();
