@@ -258,6 +258,16 @@ function askWorker(worker) {
     });
 }
 
+/// Where a view lies on a canvas: {left, top, scale, clip}. (x, y) of the view is at left + x * scale.
+export function placeView({viewWidth, viewHeight}, width, height, camera = null) {
+    const fit = Math.min(width / viewWidth, height / viewHeight);
+    const left = Math.floor((width - viewWidth * fit) / 2), top = Math.floor((height - viewHeight * fit) / 2);
+    const clip = {left, top, width: Math.ceil(viewWidth * fit), height: Math.ceil(viewHeight * fit)};
+    if (!camera) return {left, top, scale: fit, clip};
+    const scale = fit * camera.zoom;
+    return {left: width / 2 - camera.x * scale, top: height / 2 - camera.y * scale, scale, clip};
+}
+
 async function compile(source) {
     source = await source;
     if (source instanceof WebAssembly.Module) return source;
@@ -329,15 +339,7 @@ export class Game {
         return (await this.ask("verify", ms))[1];
     }
 
-    /// Where the view lies on a canvas: {left, top, scale, clip}. (x, y) of the view is at left + x * scale.
-    place(width, height, camera) {
-        const fit = Math.min(width / this.viewWidth, height / this.viewHeight);
-        const left = Math.floor((width - this.viewWidth * fit) / 2), top = Math.floor((height - this.viewHeight * fit) / 2);
-        const clip = {left, top, width: Math.ceil(this.viewWidth * fit), height: Math.ceil(this.viewHeight * fit)};
-        if (!camera) return {left, top, scale: fit, clip};
-        const scale = fit * camera.zoom;
-        return {left: width / 2 - camera.x * scale, top: height / 2 - camera.y * scale, scale, clip};
-    }
+    place(width, height, camera) { return placeView(this, width, height, camera); }
 
     /// Draw the shown moment with the game's own drawing.
     async draw(context, width, height, {as = 0, camera = null} = {}) {

@@ -34,6 +34,8 @@ export class Player extends Match {
         line.player = this;
         this.url = url;
         this.socket = null;
+        this.game = this.about; // its title and view
+        this.about = () => this.json(this.call("play_about")) ?? {};
         this.tables = this.json(this.call("play_tables"));
         const texts = new TextEncoder().encode(`${name.replaceAll("\0", "")}\0${token}\0`);
         const bytes = new Uint8Array(texts.length + (secret?.length ?? 0));
@@ -104,8 +106,6 @@ export class Player extends Match {
         const {error, warnings} = this.state(seen);
         return {phase: seen.phase, end: seen.end, client: seen.client, tick: seen.tick, words, count: seen.callCount, heard, error, warnings};
     }
-
-    about() { return this.json(this.call("play_about")) ?? {}; }
 
     line() {
         const seen = this.call("play_line");

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+// The page /play: a match that one plays, by a link. #join=TOKEN is the token where the server asks for one, #name=NAME the name.
+import {Player, CONNECTING, PLAYING, RESUMING, ENDED, END_GOODBYE} from "./play.js";
+import {placeView} from "./game.js";
+import {paint} from "./paint.js";
+import {Bindings, keyOf} from "./play_keys.js";
+import {showTouch} from "./play_touch.js";
+import {Sound} from "./play_sound.js";
+
+const HIDDEN_MS = 250; // between two looks at the connection while nobody sees the page
+const FACTS_MS = 500;
+const AGAIN_MS = 30000; // a session can go on in another page for so long
+const CURSORS = ["", "crosshair", "none"];
+const BUTTON_LEFT = 1;
+const page = Object.fromEntries([...document.querySelectorAll("[id]")].map((element) => [element.id.replaceAll("-", "_"), element]));
+const context = page.picture.getContext("2d", {alpha: false});
+const spot = {x: 0, y: 0, isDown: false, isThere: false};
+const sticks = [0, 0, 0, 0];
+const images = new Map();
+const times = [];
+let player, bindings, sound, placed = null, seen = null, isOver = false, pad_was_used = false;
+
+function say(text, isEnd = false) {
+    page.note.hidden = text === "";
+    page.said.textContent = text;
+    page.again.hidden = !isEnd;
+}
+
+// ---- a session that another page of this tab began ----
+
+const hex = (bytes) => [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+const bytesOf = (text) => new Uint8Array((text.match(/../g) ?? []).map((pair) => parseInt(pair, 16)));
+
+function takeKept(game) {
+    const kept = JSON.parse(sessionStorage.getItem("shoal-play") ?? "null");
+    sessionStorage.removeItem("shoal-play");
+    return kept?.game === game && Date.now() - kept.at < AGAIN_MS ? kept : null;
+}
+
+function keep(game) {
+    const token = player.about().token, secret = isOver ? null : player.secret();
+    if (secret) sessionStorage.setItem("shoal-play", JSON.stringify({game, token, secret: hex(secret), at: Date.now()}));
+}
+
+// ---- controls ----
+
+function listen() {
+    addEventListener("keydown", (event) => {
+        if (event.target instanceof HTMLInputElement) return void (event.key === "Escape" && closeChat());
+        void sound.begin();
+        if (event.code === "F1") toggleAbout();
+        else if (event.code === "F11") return;
+        else if (!event.repeat && bindings.press(keyOf(event), true)) { /* the game's */ }
+        else if (keyOf(event) === "t" && player.tables.hasText && !bindings.byName.has("t")) openChat();
+        else if (!bindings.byName.has(keyOf(event))) return;
+        event.preventDefault();
+    });
+    addEventListener("keyup", (event) => bindings.press(keyOf(event), false));
+    addEventListener("blur", () => bindings.release());
+    for (const name of ["pointerdown", "pointermove", "pointerup", "pointerleave", "pointercancel"]) page.picture.addEventListener(name, seePointer);
+    page.picture.addEventListener("contextmenu", (event) => event.preventDefault());
+    page.chat_open.addEventListener("click", openChat);
+    page.chat.addEventListener("submit", (event) => {
+        event.preventDefault();
+        if (page.line.value.trim()) player.say(page.line.value.trim());
+        closeChat();
+    });
+    page.sound.addEventListener("click", () => page.sound.setAttribute("aria-pressed", sound.toggle()));
+    page.sound.setAttribute("aria-pressed", sound.isOn);
+    page.full.addEventListener("click", () => (document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen?.()));
+    page.about_open.addEventListener("click", toggleAbout);
+    page.named.addEventListener("submit", (event) => {
+        event.preventDefault();
+        localStorage.setItem("shoal-name", page.name.value.trim());
+        player.leave(performance.now());
+        setTimeout(() => location.reload(), 300);
+    });
+    page.again.addEventListener("click", () => location.reload());
+}
+
+function seePointer(event) {
+    void sound.begin();
+    if (!placed) return;
+    const scale = page.picture.width / page.picture.clientWidth;
+    spot.x = (event.offsetX * scale - placed.left) / placed.scale;
+    spot.y = (event.offsetY * scale - placed.top) / placed.scale;
+    spot.isDown = (event.buttons & BUTTON_LEFT) !== 0;
+    spot.isThere = event.type !== "pointerleave" && event.type !== "pointercancel";
+    if (event.type === "pointerdown") {
+        page.picture.setPointerCapture(event.pointerId);
+        page.picture.focus();
+    }
+    player.pointer(spot.isThere ? spot : null, spot.isDown);
+}
+
+// The first controller that is used, and the sticks on the screen.
+function readPads() {
+    let used = sticks.some((value) => value !== 0) ? sticks : null;
+    for (const each of navigator.getGamepads?.() ?? []) if (each?.mapping === "standard") used = bindings.readPad(each) ?? used;
+    if (used || pad_was_used) player.sticks(...(used ?? [0, 0, 0, 0]));
+    pad_was_used = used !== null;
+}
+
+function openChat() {
+    bindings.release();
+    page.chat.hidden = false;
+    page.line.value = "";
+    page.line.focus();
+}
+
+function closeChat() {
+    page.chat.hidden = true;
+    page.picture.focus();
+}
+
+function toggleAbout() {
+    page.about.hidden = !page.about.hidden;
+    page.name.value = localStorage.getItem("shoal-name") ?? "";
+    showFacts();
+}
+
+function fill(list, rows, tags) {
+    list.replaceChildren(...rows.flatMap((row) => row.map((text, i) => Object.assign(document.createElement(tags[i]), {textContent: text}))));
+}
+
+function showFacts() {
+    if (page.about.hidden || isOver) return;
+    const about = player.about(), sorted = [...times].sort((a, b) => a - b), at = (part) => (sorted[Math.floor(sorted.length * part)] ?? 0).toFixed(1);
+    fill(page.facts, [["round trip", `${about.rttMs} ms`], ["loss", `${about.lossPercent} %`], ["delay of the picture", `${about.delayMs} ms`],
+        ["prediction before it", `${about.leadMs} ms`], ["corrections", about.corrections], ["came back", about.resumes],
+        ["received", `${(about.inBytes / 1000).toFixed(0)} kB`], ["a frame takes", `${at(0.5)} ms (p99 ${at(0.99)} ms)`], ["tick", seen?.tick ?? 0]], ["dt", "dd"]);
+    page.keys.replaceChildren(...player.tables.actions.map(({help, keys}) => {
+        const row = document.createElement("tr");
+        fill(row, [[help, keys]], ["td", "td"]);
+        return row;
+    }));
+}
+
+// ---- the picture ----
+
+function resize() {
+    const scale = devicePixelRatio || 1, [width, height] = [Math.round(innerWidth * scale), Math.round(innerHeight * scale)];
+    if (page.picture.width !== width || page.picture.height !== height) [page.picture.width, page.picture.height] = [width, height];
+    placed = placeView(player.game, width, height);
+}
+
+function note() {
+    if (seen.error) return end(seen.error);
+    if (seen.phase === ENDED) return end(seen.end === END_GOODBYE ? "The match is over." : player.about().refusal || "The connection is lost.");
+    const still = player.about().still;
+    if (still) say(still);
+    else if (seen.phase === RESUMING) say("The line is silent: connecting again");
+    else if (seen.phase !== PLAYING) say(seen.phase === CONNECTING ? "Connecting" : "Joining the match");
+    else say(seen.words || document.hidden ? "" : "Waiting for the match");
+}
+
+function end(text) {
+    isOver = true;
+    console.log(player.line());
+    say(text, true);
+}
+
+function step(now_ms, scale) {
+    if (isOver) return;
+    const before = seen;
+    seen = player.frame(now_ms, scale);
+    for (const line of seen.warnings ?? []) console.warn(line);
+    if (!before || before.phase !== seen.phase || Boolean(before.words) !== Boolean(seen.words) || seen.phase !== PLAYING || seen.error) note();
+}
+
+function picture() {
+    if (isOver) return;
+    requestAnimationFrame(picture);
+    const began = performance.now();
+    resize();
+    readPads();
+    step(began, placed.scale);
+    if (isOver || !seen.words) return;
+    context.fillStyle = "#0b0e14";
+    context.fillRect(0, 0, page.picture.width, page.picture.height);
+    paint(context, seen.words, placed, images);
+    sound.play(seen.heard);
+    times.push(performance.now() - began);
+    if (times.length > 600) times.shift();
+    window.shoal.first ??= performance.now();
+}
+
+async function open() {
+    const asked = new URLSearchParams(location.hash.slice(1)), info = await (await fetch("play/info")).json();
+    if (!info.plays) throw new Error("this server has no place for players in browsers (it was built without libwslay)");
+    history.replaceState(null, "", location.pathname); // the token is in no history
+    const kept = takeKept(info.game), url = new URL("play/socket", location.href);
+    url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
+    url.hash = "";
+    const name = asked.get("name") ?? (localStorage.getItem("shoal-name") || "player");
+    player = await Player.open(`game/${info.game}.wasm`, {url: url.href, name, token: kept?.token ?? asked.get("join") ?? "", secret: kept ? bytesOf(kept.secret) : null});
+    document.title = player.game.title;
+    bindings = new Bindings(player.tables.actions, (action, isDown) => player.action(action, isDown));
+    const files = new Map(player.pictures()[1]);
+    sound = new Sound(player.tables, files);
+    for (const [name, bytes] of files)
+        if (name.endsWith(".png")) images.set(name, await createImageBitmap(new Blob([bytes], {type: "image/png"})).catch(() => null));
+    page.picture.classList.add(...[CURSORS[player.tables.cursor]].filter(Boolean));
+    page.chat_open.hidden = !player.tables.hasText;
+    if (matchMedia("(pointer: coarse)").matches) showTouch(page, player.tables, bindings, sticks);
+    window.shoal = {player, times, first: null, line: () => player.line(), seen: () => seen};
+    listen();
+    addEventListener("pagehide", () => keep(info.game));
+    addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
+    setInterval(() => { if (document.hidden) step(performance.now(), 0); }, HIDDEN_MS);
+    setInterval(showFacts, FACTS_MS);
+    void navigator.wakeLock?.request("screen").catch(() => {});
+    picture();
+}
+
+open().catch((fault) => say(fault.message, true));
