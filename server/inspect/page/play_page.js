@@ -11,14 +11,13 @@ const HIDDEN_MS = 250; // between two looks at the connection while nobody sees 
 const FACTS_MS = 500;
 const AGAIN_MS = 30000; // a session can go on in another page for so long
 const CURSORS = ["", "crosshair", "none"];
-const BUTTON_LEFT = 1;
+const WHEEL_STEP = 100; // of deltaY
 const page = Object.fromEntries([...document.querySelectorAll("[id]")].map((element) => [element.id.replaceAll("-", "_"), element]));
 const context = page.picture.getContext("2d", {alpha: false});
-const spot = {x: 0, y: 0, isDown: false, isThere: false};
 const sticks = [0, 0, 0, 0];
 const images = new Map();
 const times = [];
-let player, bindings, sound, placed = null, seen = null, isOver = false, pad_was_used = false;
+let player, bindings, sound, placed = null, seen = null, isOver = false, pad_was_used = false, wheel = 0;
 
 function say(text, isEnd = false) {
     page.note.hidden = text === "";
@@ -58,6 +57,13 @@ function listen() {
     addEventListener("keyup", (event) => bindings.press(keyOf(event), false));
     addEventListener("blur", () => bindings.release());
     for (const name of ["pointerdown", "pointermove", "pointerup", "pointerleave", "pointercancel"]) page.picture.addEventListener(name, seePointer);
+    page.picture.addEventListener("wheel", (event) => {
+        wheel -= event.deltaMode === WheelEvent.DOM_DELTA_PIXEL ? event.deltaY / WHEEL_STEP : event.deltaY;
+        const steps = Math.trunc(wheel);
+        wheel -= steps;
+        if (steps) player.wheel(steps);
+        event.preventDefault();
+    }, {passive: false});
     page.picture.addEventListener("contextmenu", (event) => event.preventDefault());
     page.chat_open.addEventListener("click", openChat);
     page.chat.addEventListener("submit", (event) => {
@@ -82,15 +88,13 @@ function seePointer(event) {
     void sound.begin();
     if (!placed) return;
     const scale = page.picture.width / page.picture.clientWidth;
-    spot.x = (event.offsetX * scale - placed.left) / placed.scale;
-    spot.y = (event.offsetY * scale - placed.top) / placed.scale;
-    spot.isDown = (event.buttons & BUTTON_LEFT) !== 0;
-    spot.isThere = event.type !== "pointerleave" && event.type !== "pointercancel";
+    const spot = {x: (event.offsetX * scale - placed.left) / placed.scale, y: (event.offsetY * scale - placed.top) / placed.scale};
+    const isThere = event.type !== "pointerleave" && event.type !== "pointercancel";
     if (event.type === "pointerdown") {
         page.picture.setPointerCapture(event.pointerId);
         page.picture.focus();
     }
-    player.pointer(spot.isThere ? spot : null, spot.isDown);
+    player.pointer(isThere ? spot : null, event);
 }
 
 // The first controller that is used, and the sticks on the screen.
