@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""A player of two kinds of `shoal-server new`, who looks for what its client should not have.
+"""A player of three kinds of `shoal-server new`, who looks for what its client should not have.
 
     kinds.py turn ADDRESS LOG SERVER     sleeps for a turn, tries moves that are refused, leaves when it has the turn in the
                                          second round, ends the process SERVER, and reads the log, which has all cards
     kinds.py top-down ADDRESS SOURCE     stands still; walls are read from the .c
+    kinds.py rts ADDRESS LOG             sends its units to a mine in the middle; then reads in the log what its team could see
+    kinds.py hand LOG NAME               what a person did with mouse and keys: box, orders, wheel, units
 """
 import os
 import re
@@ -140,8 +142,92 @@ def look(address, source):
     print("top-down: all that was seen was in sight")
 
 
+SIGHT, UNIT, MINE = 220.0, 10.0, (960, 640)
+
+
+def place_of(entity):
+    return entity["pos"]["x"], entity["pos"]["y"]
+
+
+def distance(a, b):
+    return ((a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2) ** 0.5
+
+
+def play_war(address):
+    """@return its number, and for each tick the enemies that it had."""
+    had, number = {}, None
+    with shoal.Client(address, name="Python", flags=shoal.BOT) as client:
+        for tick in client.play():
+            own = client.player
+            if own is None:
+                continue
+            number = own["owner"]
+            had[tick] = [entity.handle for entity in client.world.entities("health") if entity["team"] != own["team"]]
+            others = [entity for entity in client.world.entities("gold") if entity != own]
+            assert {entity["gold"] for entity in others} <= {240} and own["gold"] != 240 or tick < 300, "gold of others"
+            client.input["Input"] = {"number": 1 + tick // 120, "units": own["army"], "x": MINE[0], "y": MINE[1], "is_training": True}
+            if tick > 1800:
+                client.leave()
+    return number, had
+
+
+def read_war(file, number, had):
+    """What it had was near its team, what was near long enough it had; no two units at one place; its units obeyed."""
+    last, since, ticks, seen, nearest, own_seen = {}, {}, 0, 0, 99.0, []
+    with shoal.Log(file) as log:
+        for world in log.replay():
+            bodies = [(entity.handle, place_of(entity), entity["team"]) for entity in world.entities("health")]
+            own = next((entity for entity in world.entities("gold") if entity["owner"] == number), None)
+            if own is None:
+                continue
+            eyes = [place for _, place, team in bodies if team == own["team"]]
+            for handle, place, team in bodies:
+                if team == own["team"]:
+                    continue
+                if min(distance(place, eye) for eye in eyes) < SIGHT:
+                    last[handle] = world.tick
+                    since.setdefault(handle, world.tick)
+                else:
+                    since.pop(handle, None)
+                # The teams look every six ticks, the server every four; and a packet takes its time.
+                if handle in since and world.tick - since[handle] > 60 and world.tick in had:
+                    assert handle in had[world.tick], f"tick {world.tick}: {handle} is near and was not sent"
+            for handle in had.get(world.tick, []):
+                seen += 1
+                assert world.tick - last.get(handle, -99) <= 20, f"tick {world.tick}: {handle} was sent from the fog"
+            units = [place_of(entity) for entity in world.entities("number")]
+            if world.tick % 20 == 0 and len(units) > 1:
+                nearest = min(nearest, min(distance(a, b) for i, a in enumerate(units) for b in units[:i]))
+            own_seen = [place_of(entity) for entity in world.entities("number") if entity["owner"] == number] or own_seen
+            ticks += 1
+    assert ticks > 1000 and seen > 100, f"{ticks} ticks, {seen} enemies seen"
+    assert nearest > UNIT, f"two units are {nearest} apart"
+    assert min(distance(place, MINE) for place in own_seen) < 200, f"no unit is at the mine: {own_seen}"
+    print(f"rts: all that was seen was near the team; units are {nearest:.1f} apart at least")
+
+
+def read_hand(file, name):
+    """A box selected units, two right clicks and the wheel between them: the same place, then one farther out."""
+    orders = {}
+    with shoal.Log(file) as log:
+        for world in log.replay():
+            for own in world.entities("gold"):
+                given = own["input"]
+                if own["owner"] == int(name) and given["number"]:
+                    orders.setdefault(given["number"], (given["x"] - own["pos"]["x"], given["units"], own["army"]))
+    assert sorted(orders) == [1, 2, 3], f"orders: {orders}"
+    assert all(units and units & army == units for _, units, army in orders.values()), f"no units: {orders}"
+    right, zoomed, left = (orders[number][0] for number in (1, 2, 3))
+    assert right > 50 and abs(right - zoomed) < 3 and left < -1.2 * right, f"orders: {orders}"
+    print("hand: box, orders and wheel")
+
+
 if sys.argv[1] == "top-down":
     look(*sys.argv[2:])
+elif sys.argv[1] == "rts":
+    read_war(sys.argv[3], *play_war(sys.argv[2]))
+elif sys.argv[1] == "hand":
+    read_hand(*sys.argv[2:])
 else:
     gone = play_cards(sys.argv[2])
     all_hands, after = set(), set()

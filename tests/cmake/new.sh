@@ -28,24 +28,26 @@ build() {
 }
 
 case_new_game() {
-    local name kind lines line
+    local name kind lines line most
     expect 2 'the name of a game is 1 to 32 of a-z 0-9 _'
     for name in Hop 3d _hop hop_ a__b ../hop a-b abcdefghijklmnopqrstuvwxyz0123456; do
         expect 2 'the name of a game is' "$name"
         [ ! -e "$name" ] || fail "$name was made"
     done
     expect 2 'the name of a game is' hop hop
-    expect 2 "kind needs field|top-down|turn, not 'tur'" hop_3d --kind tur
+    expect 2 "kind needs field|top-down|turn" hop_3d --kind tur
     [ ! -e hop_3d ] || fail "hop_3d was made"
     expect 0 'usage: shoal-server new NAME' --help
     expect 0 'cd hop_3d && ./play' hop_3d
     expect 0 'cd walls && ./play' walls --kind top-down
     expect 0 'cd cards && ./play' --kind=turn cards
     expect 2 'hop_3d: error: File exists' hop_3d
-    if grep -rnE '@[A-Za-z]+@' hop_3d walls cards; then fail "a word was not replaced"; fi
-    for kind in walls cards; do
+    if grep -rnE '@[A-Za-z]+@' hop_3d walls cards war; then fail "a word was not replaced"; fi
+    expect 0 'cd war && ./play' war --kind rts
+    for kind in walls:250 cards:250 war:401; do
+        most=${kind#*:} kind=${kind%:*}
         lines=$(cat $kind/$kind.* | wc -l)
-        [ "$lines" -lt 250 ] && grep -q "| $lines |\$" "$root/games/skeleton/README.md" || fail "$kind has $lines lines"
+        [ "$lines" -lt "$most" ] && grep -q "| $lines |\$" "$root/games/skeleton/README.md" || fail "$kind has $lines lines"
     done
 
     hop_3d/play --headless --bots 3 --ticks 60 >hop.out 2>hop.err || fail "play ended with $?"
@@ -198,6 +200,68 @@ case_new_kinds() {
         for kind in walls walls-bots cards-bots; do ends_with 0 $kind; done
     fi
     unset SHOAL_MODULE_PATH SHOAL_LIBRARY
+}
+
+# An rts: its bots, a player in Python who looks through the fog, and a person's hands in a window of its own display.
+case_new_kind_rts() {
+    local kind
+    run new shoal-server new war --kind rts
+    cmake -S war -B build >configure.out 2>&1 && cmake --build build >build.out 2>&1 || fail "the kind does not build"
+    run check shoal-server check --strict --bots 4 build/games/war.so
+    [ "$code" = 0 ] || fail "the kind is refused"
+    export SHOAL_MODULE_PATH=$PWD/build/games SHOAL_LIBRARY=$build/lib/libshoal_client.so.1
+    run_to 0 war shoal-client --game war --local --headless --bots 3 --ticks 60
+    has_been_played war
+    if command -v python3 >/dev/null && ! grep -q '^SHOAL_SANITIZE:STRING=.' "$build/CMakeCache.txt"; then
+        meet war 5 --tick-rate 240 --ticks 2400 --log war.slog
+        look rts "$address" war.slog
+        ends_with 0 war
+        ends_with 0 rts
+        says rts.out '^rts: all that was seen was near the team; units are [0-9.]+ apart at least$'
+        ends_with 0 war-bots
+        verifies war.slog war
+        play_by_hand
+    fi
+    unset SHOAL_MODULE_PATH SHOAL_LIBRARY
+}
+
+# The pointer in the middle of a window of 960 x 600 pixels is at the own base.
+play_by_hand() {
+    for program in Xvfb xdotool; do
+        command -v $program >/dev/null || { echo "$program is not installed"; return 0; }
+    done
+    grep -q '^SHOAL_HAS_WINDOW:INTERNAL=\(ON\|TRUE\)' "$build/CMakeCache.txt" || return 0
+    Xvfb -displayfd 5 -screen 0 960x600x24 5>display.txt >Xvfb.out 2>Xvfb.err &
+    pids[Xvfb]=$!
+    await "display" test -s display.txt
+    export DISPLAY=:$(<display.txt)
+    start_ready match shoal-server --game war --listen 127.0.0.1:0 --min-clients 1 --log hand.slog
+    start person shoal-client "$(value listen match.out)" --render --name Ada --window size=960x600 --shot hand.png
+    await "the person" has_said match.err '"Ada" joined'
+    xdotool mousemove 480 290 keydown space
+    rest 3
+    xdotool keyup space mousemove 300 100 mousedown 1 mousemove 500 300 mousemove 900 500
+    rest 0.3
+    xdotool mouseup 1
+    rest 0.3
+    xdotool mousemove 780 300 click 3
+    rest 0.3
+    xdotool click 5 click 5 click 5
+    rest 0.3
+    xdotool click 3
+    rest 0.3
+    xdotool mousemove 100 300 click 3
+    rest 1
+    kill -INT "${pids[person]}"
+    ends_with 0 person
+    kill -INT "${pids[match]}"
+    ends_with 0 match
+    kill "${pids[Xvfb]}"
+    wait "${pids[Xvfb]}" || true
+    unset "pids[Xvfb]" DISPLAY
+    look hand hand.slog 1
+    ends_with 0 hand
+    says hand.out '^hand: box, orders and wheel$'
 }
 
 run_cases "$1" ${2:+"$2"}
