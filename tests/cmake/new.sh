@@ -213,11 +213,14 @@ case_new_kind_rts() {
     run_to 0 war shoal-client --game war --local --headless --bots 3 --ticks 60
     has_been_played war
     if command -v python3 >/dev/null && ! grep -q '^SHOAL_SANITIZE:STRING=.' "$build/CMakeCache.txt"; then
+        # They meet soon.
+        change war/war.c 's/^#define SPEED .*/#define SPEED 270.0f/'
+        cmake --build build >build.out 2>&1 || fail "an rts with quick units does not build"
         meet war 5 --tick-rate 240 --ticks 2400 --log war.slog
         look rts "$address" war.slog
         ends_with 0 war
         ends_with 0 rts
-        says rts.out '^rts: all that was seen was near the team; units are [0-9.]+ apart at least$'
+        says rts.out '^rts: all that was seen was near the team; units make room within [0-9]+ ticks$'
         ends_with 0 war-bots
         verifies war.slog war
         play_by_hand
@@ -240,17 +243,19 @@ play_by_hand() {
     await "the person" has_said match.err '"Ada" joined'
     xdotool mousemove 480 290 keydown space
     rest 3
-    xdotool keyup space mousemove 300 100 mousedown 1 mousemove 500 300 mousemove 900 500
+    xdotool keyup space mousemove 300 100 mousedown 1
+    rest 0.3
+    xdotool mousemove 900 500
     rest 0.3
     xdotool mouseup 1
     rest 0.3
-    xdotool mousemove 780 300 click 3
+    xdotool mousemove 580 300 click 3
     rest 0.3
     xdotool click 5 click 5 click 5
     rest 0.3
     xdotool click 3
     rest 0.3
-    xdotool mousemove 100 300 click 3
+    xdotool mousemove 880 300 click 3
     rest 1
     kill -INT "${pids[person]}"
     ends_with 0 person
