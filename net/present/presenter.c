@@ -33,8 +33,7 @@ struct net_presenter {
     ecs_entity covered[NET_PREDICTED_MAX]; // written over in the last frame
     uint32_t covered_count;
     uint64_t frames;
-    void* block; // of the game, for the person; NULL: it asks for none
-    uint32_t block_bytes;
+    _Alignas(16) uint8_t block[NET_BLOCK_BYTES_MAX]; // of the game, for the person
 };
 
 // ---- what the client feeds ----
@@ -94,9 +93,14 @@ static void predict_input(net_presenter* presenter, uint64_t now_us, uint32_t nu
         net_predict_input(presenter->predict, now_us, number, payload, size);
 }
 
+static void* block_of(net_presenter* presenter) {
+    return net_match_get_config(presenter->match)->module->game->block_bytes > 0 ? presenter->block
+                                                                                 : NULL;
+}
+
 static void look_at_predicted(net_presenter* presenter, net_player_context* player) {
     BASE_ASSERT(player);
-    player->block = presenter->block;
+    player->block = block_of(presenter);
     if (!presenter->predict || net_predict_tick(presenter->predict) == 0) return;
     net_match* predicted = presenter->predict->match;
     player->world = net_match_world(predicted);
@@ -134,13 +138,7 @@ net_result net_presenter_create(const net_presenter_config* config, const base_r
     match.role = NET_ROLE_MIRROR;
     match.has_render = true;
     match.replicated_index_max = config->replicated_index_max;
-    made->block_bytes = config->module->game->block_bytes;
-    net_result result = NET_OK;
-    if (made->block_bytes > 0) {
-        made->block = base_allocate_zero(config->allocator, made->block_bytes);
-        if (!made->block) result = NET_ERR_MEMORY;
-    }
-    if (result == NET_OK) result = net_match_create(&match, reporter, &made->match);
+    net_result result = net_match_create(&match, reporter, &made->match);
     if (result == NET_OK)
         result = net_scene_create(config->allocator, made->match, reporter, &made->scene);
     if (result == NET_OK && config->is_predicting)
@@ -159,8 +157,6 @@ void net_presenter_destroy(net_presenter* presenter) {
     if (presenter->predict) net_predict_destroy(presenter->predict);
     net_scene_destroy(presenter->scene);
     net_match_destroy(presenter->match);
-    if (presenter->block)
-        base_release(presenter->allocator, presenter->block, presenter->block_bytes);
     base_release(presenter->allocator, presenter, sizeof *presenter);
 }
 
@@ -219,7 +215,7 @@ void net_presenter_draw(net_presenter* presenter, const net_draw* draw) {
     BASE_ASSERT(draw);
     if (presenter->stage == UINT32_MAX) return;
     net_draw shown = *draw; // net_draw_camera changes it
-    shown.block = presenter->block;
+    shown.block = block_of(presenter);
     const ecs_step step = {
         .tick = (ecs_tick)net_presenter_tick(presenter),
         .dt = net_match_dt(presenter->match),
