@@ -40,6 +40,8 @@ void ecs_templates_deinit(ecs_world* world) {
     for (uint32_t i = 0; i < templates->opaque_count; i++)
         base_release(world->allocator, templates->opaques[i], templates->opaques[i]->bytes);
     BASE_ARRAY_RELEASE(world->allocator, templates->opaques, templates->opaque_capacity);
+    BASE_ARRAY_RELEASE(world->allocator, templates->scenes, templates->scene_capacity);
+    BASE_ARRAY_RELEASE(world->allocator, templates->inits, templates->init_capacity);
     BASE_ARRAY_RELEASE(world->allocator, templates->zeros, ECS_TYPES_MAX);
     BASE_ARRAY_RELEASE(world->allocator, templates->rows, templates->capacity);
     BASE_ARRAY_RELEASE(world->allocator, templates->values, templates->value_capacity);
@@ -76,7 +78,11 @@ static bool reserve_all(ecs_template_set* set) {
                 BASE_ARRAY_RESERVE(allocator, templates->rows, templates->capacity,
                                    templates->count + set->draft_count) &&
                 BASE_ARRAY_RESERVE(allocator, templates->values, templates->value_capacity,
-                                   templates->value_count + set->value_count);
+                                   templates->value_count + set->value_count) &&
+                BASE_ARRAY_RESERVE(allocator, templates->scenes, templates->scene_capacity,
+                                   templates->scene_count + set->scene_count) &&
+                BASE_ARRAY_RESERVE(allocator, templates->inits, templates->init_capacity,
+                                   templates->init_count + set->init_count);
     return fits && ecs_components_reserve(set->world, set->name_count) &&
            base_table_reserve(&templates->index, allocator, templates->count + set->draft_count);
 }
@@ -112,6 +118,19 @@ static uint32_t make_rows(ecs_template_set* set) {
         templates->rows[templates->count + i] = row;
     }
     return set->draft_count;
+}
+
+// Room was made for them.
+static void add_scenes(const ecs_template_set* set) {
+    ecs_templates* templates = set->world->templates;
+    for (uint32_t i = 0; i < set->scene_count; i++) {
+        ecs_scene_entity* entity = &templates->scenes[templates->scene_count++];
+        *entity = set->scenes[i];
+        entity->init_first += templates->init_count;
+    }
+    for (uint32_t i = 0; i < set->init_count; i++)
+        templates->inits[templates->init_count + i] = set->inits[i];
+    templates->init_count += set->init_count;
 }
 
 ecs_result ecs_template_set_commit(ecs_template_set* set) {
@@ -152,6 +171,7 @@ ecs_result ecs_template_set_commit(ecs_template_set* set) {
     for (uint32_t i = 0; i < set->value_count; i++)
         templates->values[templates->value_count++] = set->values[i];
     set->value_count = 0;
+    if (!world->is_mirror) add_scenes(set);
     return ECS_OK;
 }
 

@@ -377,8 +377,8 @@ static void bind_parameter(ecs_bind_pass* binder, const ecs_text_node* node,
 }
 
 // Bind the components of a template or group. The depth is at most ECS_TEXT_DEPTH_MAX.
-static void bind_components(ecs_bind_pass* binder, const ecs_text_node* block, ecs_bind_scope scope,
-                            bool is_group) {
+void ecs_bind_components(ecs_bind_pass* binder, const ecs_text_node* block, ecs_bind_scope scope,
+                         bool is_group) {
     const ecs_text_node* nodes = binder->text->nodes;
     // The words of a group hold for all its components, also for those written before them.
     for (uint32_t at = block->child_first; at && is_group; at = nodes[at].next) {
@@ -394,7 +394,7 @@ static void bind_components(ecs_bind_pass* binder, const ecs_text_node* block, e
         if (node->is_block && node->name == 0) continue; // the fault in its head was reported
         if (ecs_bind_is_remark(name)) continue;
         if (node->is_block && strcmp(name, "_group") == 0)
-            bind_components(binder, node, scope, true);
+            ecs_bind_components(binder, node, scope, true);
         else if (node->is_block)
             bind_component_block(binder, node, scope);
         else if (name[0] != '_')
@@ -486,7 +486,7 @@ static void bind_template(ecs_bind_pass* binder, const ecs_text_node* node) {
     binder->component_first = set->component_count;
     binder->template_name = draft->name;
     bind_template_words(binder, node, draft, &shared);
-    bind_components(binder, node, shared, false);
+    ecs_bind_components(binder, node, shared, false);
     draft->component_count = set->component_count - draft->component_first;
 }
 
@@ -504,6 +504,8 @@ void ecs_template_set_bind(ecs_template_set* set, const ecs_text* text) {
                            name, type_of(binder, node));
         } else if (node->is_block && strncmp(name, "_info", 5) == 0) {
             // Remarks for editors: _info, _infoCommonTemplates, _infoCommonComponents.
+        } else if (node->is_block && strcmp(name, "_scene") == 0) {
+            // Entities: they are bound once all templates are resolved.
         } else if (node->is_block) {
             if (ecs_bind_check_name(binder, name, node->line, "template"))
                 bind_template(binder, node);

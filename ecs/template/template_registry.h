@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/table.h"
+#include "ecs/component.h"
 #include "ecs/template.h"
 
 /// A flag of slots, beside those of ecs_template_flag: `_rotation`.
@@ -51,6 +52,14 @@ typedef struct ecs_opaque_row {
 /// Find the first opaque component of this name in the world. @return NULL when there is none.
 const ecs_template_opaque* ecs_opaque_seek(const ecs_world* world, const char* component);
 
+/// An entity of a `_scene`. Its inits lie one after another.
+typedef struct ecs_scene_entity {
+    ecs_template_id template_id;
+    uint32_t init_first, init_count;
+    uint32_t line;
+    char file[128];
+} ecs_scene_entity;
+
 typedef struct ecs_templates {
     ecs_template_row** rows; ///< id - 1
     uint32_t count, capacity;
@@ -59,6 +68,10 @@ typedef struct ecs_templates {
     uint32_t value_count, value_capacity;
     ecs_opaque_row** opaques;
     uint32_t opaque_count, opaque_capacity;
+    ecs_scene_entity* scenes; ///< in the order of the texts; a mirror has none
+    uint32_t scene_count, scene_capacity;
+    ecs_init* inits; ///< of scenes; the values are among `values`
+    uint32_t init_count, init_capacity;
     void** zeros; ///< [ECS_TYPES_MAX], by type id - 1: default values, made on first use
 } ecs_templates;
 

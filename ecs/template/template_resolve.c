@@ -412,8 +412,8 @@ static void report_unknown(resolve_pass* resolver, const ecs_draft* child,
 }
 
 // A struct with only some fields given begins with the inherited value.
-static const void* complete_value(ecs_template_set* set, const ecs_draft_component* component,
-                                  const ecs_template_slot* inherited) {
+const void* ecs_draft_value(ecs_template_set* set, const ecs_draft_component* component,
+                            const ecs_template_slot* inherited) {
     const ecs_template_slot* slot = &component->slot;
     if (component->is_whole || !slot->value || !inherited || !inherited->value) return slot->value;
     ecs_type_id id = ecs_template_set_component_type(set, slot->component);
@@ -474,7 +474,7 @@ static bool fold_own(resolve_pass* resolver, const ecs_draft* draft) {
         ecs_draft_component* component = &set->components[draft->component_first + i];
         ecs_template_slot own = component->slot;
         own.value =
-            complete_value(set, component, template_fold_find(resolver->fold, own.component));
+            ecs_draft_value(set, component, template_fold_find(resolver->fold, own.component));
         if (!fold_slots(resolver, draft, own.line, &own, 1)) return false;
         template_check_replicated(set, draft, own.line,
                                   template_fold_find(resolver->fold, own.component));
@@ -583,5 +583,6 @@ ecs_result ecs_template_set_resolve(ecs_template_set* set) {
     template_check_classes(set);
     base_release(allocator, resolver.fold, sizeof *resolver.fold);
     base_release(allocator, resolver.stack, stack_bytes);
+    if (set->result == ECS_OK) ecs_scene_bind(set);
     return set->result;
 }

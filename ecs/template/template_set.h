@@ -93,6 +93,10 @@ typedef struct ecs_template_set {
     uint32_t value_count, value_capacity;
     ecs_draft_opaque* opaques;
     uint32_t opaque_count, opaque_capacity;
+    ecs_scene_entity* scenes;
+    uint32_t scene_count, scene_capacity;
+    ecs_init* inits;
+    uint32_t init_count, init_capacity;
 } ecs_template_set;
 
 // template_set.c
@@ -160,6 +164,15 @@ void ecs_template_set_bind(ecs_template_set* set, const ecs_text* text);
 /// Apply inheritance: fill the slots of every draft. @return set->result: ECS_OK or the first
 /// failure.
 BASE_MUST_USE ecs_result ecs_template_set_resolve(ecs_template_set* set);
+
+/// The whole value that a text gives a component: fields that it leaves out are inherited, if
+/// `inherited` is not NULL. @return NULL: no value is given, or memory ran out (kept in `result`).
+const void* ecs_draft_value(ecs_template_set* set, const ecs_draft_component* component,
+                            const ecs_template_slot* inherited);
+
+// scene.c
+/// Turn the scenes of all texts into entities, once their templates are resolved.
+void ecs_scene_bind(ecs_template_set* set);
 
 // template_value.c
 #define ECS_VALUE_MESSAGE_BYTES 256u

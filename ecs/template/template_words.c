@@ -150,7 +150,7 @@ bool ecs_bind_scope_word(ecs_bind_pass* binder, const ecs_text_node* node, ecs_b
     BASE_ASSERT(scope);
     ecs_template_slot* slot = &scope->slot;
     const char* name = name_of(binder, node);
-    if (node->is_block || name[0] != '_') return false;
+    if (binder->is_scene || node->is_block || name[0] != '_') return false;
     if (strcmp(name, "_track") == 0)
         read_flag(binder, node, ECS_COMPONENT_TRACKED, slot);
     else if (strcmp(name, "_replicate") == 0)
@@ -228,6 +228,11 @@ void ecs_bind_unknown_word(ecs_bind_pass* binder, const ecs_text_node* node) {
         "_group",    "_track", "_replicate", "_interpolate", "_teleport", "_min",
         "_max",      "_step",  "_bits",      "_visible",     "_integral", "_rotation",
         "_priority", "_angle", "_unit",      "_about"};
+    if (binder->is_scene) {
+        ecs_bind_fault(binder, node->line, "'%.80s' means nothing in a scene: it is the template's",
+                       name_of(binder, node));
+        return;
+    }
     base_nearest nearest = base_nearest_begin(name_of(binder, node));
     char hint[BASE_HINT_BYTES];
     for (uint32_t i = 0; i < BASE_COUNT(words); i++)
@@ -244,10 +249,16 @@ void ecs_bind_opaque(ecs_bind_pass* binder, const ecs_text_node* node) {
     ecs_template_set* set = binder->set;
     const ecs_text* text = binder->text;
     const char* name = ecs_bind_type_name(type_of(binder, node));
+    if (binder->is_scene && ecs_opaque_is_known(set, name_of(binder, node))) return;
     base_nearest nearest = base_nearest_begin(name);
     char hint[BASE_HINT_BYTES];
     for (uint32_t id = 1; id <= set->world->types->type_count && *name; id++)
         base_nearest_offer(&nearest, ecs_type_at(set->world->types, id)->name);
+    if (binder->is_scene) {
+        ecs_bind_fault(binder, node->line, "component '%.80s' has the unknown type '%.80s'%s",
+                       name_of(binder, node), name, base_nearest_hint(&nearest, hint));
+        return;
+    }
     if (*name)
         base_report(set->reporter, text->file, node->line,
                     "warning: component '%.80s' has the unknown type '%.80s'%s: kept, not used",

@@ -308,6 +308,15 @@ static net_result register_game(net_match* match, const base_reporter* reporter)
     return result ? fail_world(match->world, reporter, "the module's systems", result) : NET_OK;
 }
 
+// What the texts say that a match begins with.
+static net_result create_scene(net_match* match, const base_reporter* reporter) {
+    net_template_reporter texts = {reporter, match->config.module->templates_file};
+    const base_reporter text_reporter = net_template_reporter_make(&texts);
+    const ecs_result result = ecs_scene_create(match->world, &text_reporter);
+    if (result == ECS_OK) return NET_OK;
+    return result == ECS_ERR_MEMORY ? NET_ERR_MEMORY : NET_ERR_MODULE;
+}
+
 net_result net_match_create(const net_match_config* config, const base_reporter* reporter,
                             net_match** match_out) {
     BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
@@ -343,6 +352,7 @@ net_result net_match_create(const net_match_config* config, const base_reporter*
     if (!result) net_match_set_workers(match, config->workers);
     memcpy(match->first_settings, config->settings, sizeof match->first_settings);
     const net_game_start start = net_match_start(match);
+    if (!result) result = create_scene(match, reporter);
     ecs_running_call("start");
     if (!result && config->role == NET_ROLE_SERVER)
         match->game->start(match->world, match->context, &start);

@@ -88,6 +88,11 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         }
         for (uint32_t id = 1; id <= count; id++)
             check_template(world, ecs_template_get(world, (ecs_template_id)id));
+        if (result == ECS_OK && ecs_world_seal(world, NULL) == ECS_OK) {
+            reports = 0;
+            result = ecs_scene_create(world, &reporter);
+            BASE_ASSERT(reports == (result != ECS_OK));
+        }
         ecs_template_id parts[] = {1, (ecs_template_id)count};
         ecs_template_id composed = ecs_template_compose(world, parts, 2);
         if (composed != ECS_TEMPLATE_NONE) check_template(world, ecs_template_get(world, composed));

@@ -31,6 +31,7 @@ BASE_C_BEGIN
 #define ECS_TEXT_DEPTH_MAX 32u        ///< nesting of blocks in a datablock file
 #define ECS_TEXT_ITEMS_MAX 10240u     ///< parameters and blocks in a datablock file
 #define ECS_TEXT_SLOTS_MAX (1u << 18) ///< components of all templates of a file, inherited ones too
+#define ECS_SCENE_ENTITIES_MAX 16384u ///< of all scenes of a world
 #define ECS_VISIBLE_CLASSES_MAX 16u   ///< of `_visible`: public, owner, team and 13 others
 #define ECS_PRIORITY_MAX 16u          ///< of `_priority`
 #define ECS_UNIT_BYTES_MAX 16u        ///< of `_unit`

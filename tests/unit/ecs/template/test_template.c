@@ -629,7 +629,8 @@ DATA_CASE(empty_templates_and_unset_values_are_fine) {
 CASE(memory_may_run_out_at_any_allocation_of_a_load) {
     const char text[] =
         "a { \"s:t\"{ value:t=\"words\"; _tags:t=server } \"body:RigidBody\"{ mass:r=1 } "
-        "v:p2=1,2 }\n b { _extends:t=a; \"body:RigidBody\"{ layer:u8=1 } _tracked:t=v }";
+        "v:p2=1,2 }\n b { _extends:t=a; \"body:RigidBody\"{ layer:u8=1 } _tracked:t=v }\n"
+        "_scene { c { _template:t=b; \"s:t\"{ value:t=\"more\" } v:p2=3,4 } }";
     bool is_loaded = false;
     for (uint64_t allowed = 0; !is_loaded; allowed++) {
         assert_true(allowed < 1000);

@@ -453,6 +453,59 @@ TABLE_CASE(a_save_that_is_cut_is_refused_and_one_without_room_too, 5) {
     base_bytes_deinit(&moment.match);
 }
 
+// What `start` finds in the world.
+static uint32_t scene_count_at_start;
+
+static void scene_start(ecs_world* world, void* context, const net_game_start* start) {
+    (void)context, (void)start;
+    scene_count_at_start = ecs_world_entity_count(world);
+}
+
+/// A match begins with the entities of its scene; one that goes on has them already.
+CASE(a_match_begins_with_its_scene) {
+    char* text = table_read_file(BREAKOUT_BLK);
+    char whole[16384], *more = whole + strlen(text);
+    assert_true(strlen(text) < sizeof whole - 256);
+    (void)snprintf(whole, sizeof whole, "%s", text);
+    (void)snprintf(more, 256,
+                   "lamp { hue:c=1,2,3 }\n_scene { a { _template:t=lamp } "
+                   "b { _template:t=lamp; hue:c=4,5,6 } }\n");
+    net_game_module game = *breakout_module();
+    game.start = scene_start;
+    net_module* module = wrap(&game, whole);
+    net_match_config config = net_match_config_default(module);
+    net_match *match = NULL, *again = NULL, *mirror = NULL;
+    assert_ok(net_match_create(&config, NULL, &match));
+    assert_int_equal(scene_count_at_start, 2);
+    ecs_world* world = net_match_world(match);
+    assert_int_equal(ecs_world_entity_count(world), 2);
+    base_bytes save;
+    base_bytes_init(&save, NULL);
+    assert_ok(net_match_save(match, &save));
+    assert_ok(net_match_create(&config, NULL, &again));
+    assert_true(ecs_world_hash(net_match_world(again)) == ecs_world_hash(world));
+    assert_ok(net_match_restore(again, save.data, save.size));
+    assert_true(ecs_world_hash(net_match_world(again)) == ecs_world_hash(world));
+    net_match_destroy(again);
+    assert_ok(net_match_create_from(match, module, NULL, &again)); // a reload
+    assert_true(ecs_world_state_hash(net_match_world(again)) == ecs_world_state_hash(world));
+    assert_int_equal(ecs_world_entity_count(net_match_world(again)), 2);
+    config.role = NET_ROLE_MIRROR;
+    assert_ok(net_match_create(&config, NULL, &mirror));
+    assert_int_equal(ecs_world_entity_count(net_match_world(mirror)), 0);
+    base_bytes_deinit(&save);
+    net_match_destroy(mirror);
+    net_match_destroy(again);
+    net_match_destroy(match);
+    net_module_close(module);
+    (void)snprintf(more, 256,
+                   "lamp { hue:c=1,2,3; _singleton:b=yes }\n_scene { a { _template:t=lamp "
+                   "}\nb { _template:t=lamp } }\n");
+    try_create(&game, whole, "this entity cannot be created, a 'lamp'");
+    assert_said("breakout.blk:");
+    free(text);
+}
+
 /// P12: another version of the game goes on where a match stands.
 MODULE_CASE(a_match_goes_on_with_another_module) {
     net_module* next = NULL;
