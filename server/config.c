@@ -30,6 +30,8 @@ static const base_option table[] = {
     {"fast", FIELD(is_fast), NULL, "do not wait between ticks", 0, 0},
     {"exit-when-empty", FIELD(empty_s), "S", "end after S seconds without a player", 0,
      SERVER_DRAIN_S_MAX},
+    {"pause-when-empty", FIELD(pauses_when_empty), NULL,
+     "stand still while no player is there; spectators do not count", 0, 0},
     {"config", FIELD(config), "FILE",
      "lines of \"tick-rate = 30\"; environment and command line win", 0, 0},
     {"listen", FIELD(listen), "ADDR:PORT,KEY=VALUE",

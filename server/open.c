@@ -135,6 +135,7 @@ static int open_server(server_program* self) {
         .clients_max = (uint32_t)self->config.clients_max,
         .spectators_max = (uint32_t)self->config.spectators_max,
         .clients_min = (uint32_t)self->config.clients_min,
+        .pauses_when_empty = self->config.pauses_when_empty,
         .bans = self->access.bans,
         .clients_per_address_max = (uint32_t)self->config.clients_per_address_max,
         .sessions_max = (uint32_t)self->config.sessions_max,

@@ -103,12 +103,15 @@ static void print_status(server_program* self, uint64_t now_us) {
     uint64_t since_us = now_us - (status->shown_us ? status->shown_us : self->start_us);
     base_report(&self->reporter, NULL, 0,
                 "note: status tick=%" PRIu64 " up_s=%.0f clients=%" PRIu32 " spectators=%" PRIu32
-                " entities=%" PRIu32 " tick_us_p50=%" PRIu64 " tick_us_p99=%" PRIu64
+                " entities=%" PRIu32 " paused=%s tick_us_p50=%" PRIu64 " tick_us_p99=%" PRIu64
                 " sent_kb_s=%.1f recv_kb_s=%.1f joins=%" PRIu64 " refused=%" PRIu64
                 " dropped_clients=%" PRIu64 " dropped=%" PRIu64 " cpu_us_per_tick=%" PRIu64 "%s",
                 net_match_tick(self->match), (double)(now_us - self->start_us) * 1e-6,
                 counters->clients, counters->spectators,
                 ecs_world_entity_count(net_match_world(self->match)),
+                net_server_is_empty(self->server)    ? "empty"
+                : net_server_is_paused(self->server) ? "operator"
+                                                     : "no",
                 server_timing_percentile(&status->timing, 50),
                 server_timing_percentile(&status->timing, 99),
                 per_second(stats.sent_bytes, status->sent_bytes, since_us) / 1000.0,

@@ -367,11 +367,11 @@ static void say_alive(net_server* server) {
         server->now_us < server->alive_us + NET_IDLE_MS * UINT64_C(1000))
         return;
     server->alive_us = server->now_us;
-    observer->idle(observer->context,
-                   server->phase == NET_SERVER_HOLDING || net_server_is_still(server)
-                       ? NET_IDLE_WAITING
-                   : server->phase == NET_SERVER_RUNNING ? NET_IDLE_PAUSED
-                                                         : NET_IDLE_SETTLING);
+    const bool is_waiting = server->phase == NET_SERVER_HOLDING || net_server_is_still(server) ||
+                            net_server_is_empty(server);
+    observer->idle(observer->context, is_waiting                            ? NET_IDLE_WAITING
+                                      : server->phase == NET_SERVER_RUNNING ? NET_IDLE_PAUSED
+                                                                            : NET_IDLE_SETTLING);
 }
 
 void net_server_tick(net_server* server, uint64_t now_us) {
@@ -384,7 +384,7 @@ void net_server_tick(net_server* server, uint64_t now_us) {
                         !is_still &&
                         count_in_state(server, NET_SESSION_ACCEPTED) >= server->config.clients_min;
     if (is_beginning) net_server_set_phase(server, NET_SERVER_RUNNING);
-    if (server->phase == NET_SERVER_RUNNING && server->ticks_to_pause > 0 && !is_still &&
+    if (server->phase == NET_SERVER_RUNNING && !net_server_is_paused(server) && !is_still &&
         !server->config.is_following) {
         server->ticks_to_pause -= server->ticks_to_pause != UINT64_MAX;
         server->alive_us = now_us;

@@ -40,10 +40,13 @@ static void put_state(base_bytes* frame, ctl_value status) {
     ctl_value parts = ctl_json_find(status, "parts"), tick = {.at = NULL};
     size_t offset = 0;
     const bool is_paused = strcmp(text_of(status, "is_paused", a), "true") == 0;
+    const bool is_empty = strcmp(text_of(status, "is_empty", a), "true") == 0;
     if (ctl_is_array(parts)) (void)ctl_json_next(parts, &offset, NULL, &tick);
     put(frame, "%s  %s%s  tick %s  up %.0f s\n", text_of(status, "game", a),
-        is_paused ? "paused, " : "", text_of(status, "phase", b), text_of(status, "tick", c),
-        number_of(status, "up_s"));
+        is_empty    ? "paused until a player comes, "
+        : is_paused ? "paused, "
+                    : "",
+        text_of(status, "phase", b), text_of(status, "tick", c), number_of(status, "up_s"));
     put(frame, "players %.0f of %.0f  spectators %.0f  entities %.0f  joins %.0f  refused %.0f  ",
         number_of(status, "clients"), number_of(status, "clients_max"),
         number_of(status, "spectators"), number_of(status, "entities"), number_of(status, "joins"),

@@ -283,6 +283,7 @@ static void put_head(base_bytes* json, const server_subject* subject,
     view_text(json, "schema", schema);
     view_text(json, "phase", phases[net_server_get_phase(subject->server)]);
     view_bool(json, "is_paused", subject->is_paused);
+    view_bool(json, "is_empty", subject->is_empty);
     view_bool(json, "may_edit", subject->may_edit && request->right == SERVER_OPERATOR);
     view_text(json, "right", request->right == SERVER_OPERATOR ? "operator" : "reader");
     view_tick(json, subject, request);

@@ -123,6 +123,7 @@ static void update_subject(server_program* self) {
     subject->has_controls = !log->writer || server_log_has_controls(&self->config);
     subject->may_edit = self->config.allow_edits;
     subject->is_paused = net_server_is_paused(self->server);
+    subject->is_empty = net_server_is_empty(self->server);
 }
 
 static int open_inspect(server_program* self) {

@@ -247,6 +247,7 @@ static const char* phase_text(const server_program* self) {
     const net_server_phase phase = net_server_get_phase(self->server);
     if (service_of(self)->is_draining && phase <= NET_SERVER_RUNNING) return "draining";
     if (self->ticks && self->config.standby) return "standing by";
+    if (net_server_is_empty(self->server)) return "paused, no player is there";
     if (net_server_is_paused(self->server) && phase == NET_SERVER_RUNNING) return "paused";
     return texts[phase];
 }

@@ -78,6 +78,29 @@ has_ticks() {
     [ "$(field tick)" -ge "$1" ]
 }
 
+# It waits at a tick, says so in each place, and goes on with the first player.
+case_an_empty_match_stands_still_until_a_player_comes() {
+    serve server --pause-when-empty --tick-rate 240 --log a.slog --control socket --lines status-s=1
+    await "its state" has_said server.err '^note: status tick=0 .* paused=empty '
+    asks status
+    [ "$(field is_paused)/$(field is_empty)/$(field tick)" = true/true/0 ] || fail "it runs"
+    run_to 0 top shoal-ctl --socket socket top --once
+    says top.out 'paused until a player comes'
+    start client shoal-client "$address" --headless --bots 1 --ticks 240
+    ended client
+    stands_empty() { asks status && [ "$(field is_empty)" = true ] && [ "$(field tick)" -gt 100 ]; }
+    await "an empty match" stands_empty
+    local tick
+    tick=$(field tick)
+    rest 0.3
+    asks status
+    [ "$(field tick)" = "$tick" ] || fail "an empty match runs"
+    ends
+    verifies a.slog server
+    run dump shoal-replay dump a.slog
+    says dump.out '"alive":{"tick":'$((tick + 1))',"reason":1'
+}
+
 case_each_order_is_seen_in_the_match() {
     : >bans.txt
     start_ready server shoal-server --game arena --listen 127.0.0.1:0 --tick-rate 120 --set agents=20 --min-clients 2 \

@@ -59,6 +59,8 @@ typedef struct net_server_config {
     uint32_t spectators_max; ///< clients that only watch, besides; with clients_max at most
                              ///< NET_CLIENTS_MAX
     uint32_t clients_min;    ///< hold the first tick until this many clients have joined
+    bool pauses_when_empty;  ///< no tick begins while no player is in the match or joins;
+                             ///< spectators do not count. The log says that it waits for players
     ecs_tick ticks_max;      ///< end the match after this many ticks; 0: never
     /// For the operator: clients that are away, come back or were dropped, and why. NULL: silent.
     const base_reporter* reporter;
@@ -193,8 +195,10 @@ BASE_MUST_USE net_result net_server_control(net_server* server, const char* verb
 /// The match stands still after `ticks` more ticks, UINT64_MAX: never. Datagrams flow, clients
 /// stay, and the log says that the server lives. A stop or an end acts all the same.
 void net_server_pause_after(net_server* server, uint64_t ticks);
-/// Does it stand still?
+/// Does it stand still, for that or because it is empty?
 bool net_server_is_paused(const net_server* server);
+/// Does it stand still only until a player comes (pauses_when_empty)?
+bool net_server_is_empty(const net_server* server);
 /// No tick begins until this is called with NULL; players read `why` (copied, cut at
 /// NET_END_TEXT_BYTES - 1). They stay, however long it takes, and no state packet is sent. What is
 /// sent meanwhile goes out past what a transport holds back. Of a match that is over it stops

@@ -139,7 +139,7 @@ function hear_status(status) {
     const list = is_log() ? [part("log of", `${count(status.tick)} ticks`)]
         : [part("tick", count(status.tick)), part("players", `${status.clients}/${status.clients_max}`), part("tick p99", micros(whole?.p99_us ?? null), true),
             part("out", rate(status.sent_bytes_s), true), part("up", duration(status.up_s), true)];
-    if (!["running", "log"].includes(status.phase) || status.is_paused) list.unshift(h("span", { class: "pill warn" }, status.is_paused ? "paused" : status.phase));
+    if (!["running", "log"].includes(status.phase) || status.is_paused) list.unshift(h("span", { class: "pill warn" }, status.is_empty ? "paused until a player comes" : status.is_paused ? "paused" : status.phase));
     const places = of("facts").children, same = places.length === list.length && list.every((each, i) => each.className === places[i].className);
     if (!same) of("facts").replaceChildren(...list);
     else list.forEach((each, i) => { if (each.textContent !== places[i].textContent) places[i].replaceWith(each); });

@@ -15,7 +15,7 @@ typedef struct expected {
 static const expected ANSWERS[] = {
     {.verb = "status",
      .paths =
-         "game build schema phase is_paused may_edit right tick tick_rate_hz budget_us "
+         "game build schema phase is_paused is_empty may_edit right tick tick_rate_hz budget_us "
          "up_s seconds cpu_us_per_tick clients clients_max clients_peak spectators spectators_max "
          "joins "
          "refusals drops resumes entities entities_max parts.6.name parts.0: p50_us "

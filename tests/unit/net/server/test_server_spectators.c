@@ -77,6 +77,34 @@ TABLE_CASE(a_match_does_not_begin_for_a_spectator, .seed = 1, .clients_min = 1, 
     assert_true(is_in(at->seats));
 }
 
+// It stands still for a spectator, longer than a silent client is kept, goes on with a player, and
+// stands still again once that player has left the match.
+TABLE_CASE(an_empty_match_stands_still_until_a_player_comes, .seed = 1, .spectators_max = 1,
+           .server.pauses_when_empty = true, .watchers = 1) {
+    table_run(at, 45 * TICKS_PER_SECOND);
+    assert_true(net_server_is_paused(at->server) && net_server_is_empty(at->server));
+    assert_int_equal(net_match_tick(at->match), 0);
+    table_seat* player = table_sit_for(at, 30);
+    assert_false(net_server_is_paused(at->server));
+    assert_in_range(net_match_tick(at->match), 20, 30);
+    assert_true(is_in(at->seats) && is_in(player));
+    net_client_leave(player->client, at->now_us);
+    table_run(at, 30);
+    const ecs_tick tick = net_match_tick(at->match);
+    assert_int_equal(net_match_players(at->match, NULL, 0), 0);
+    assert_true(net_server_is_empty(at->server));
+    table_run(at, 45 * TICKS_PER_SECOND);
+    assert_true(net_match_tick(at->match) == tick && is_in(at->seats));
+    // An operator's pause is another one: a player does not end it.
+    net_server_pause_after(at->server, 0);
+    (void)table_sit_for(at, 30);
+    assert_true(net_server_is_paused(at->server) && !net_server_is_empty(at->server));
+    net_server_pause_after(at->server, UINT64_MAX);
+    table_run(at, 30);
+    assert_true(net_match_tick(at->match) == tick + 30);
+    assert_int_equal(table_counters(at)->drops, 0);
+}
+
 // ---- what they see
 
 static const net_game_module* wild(uint32_t rules) {

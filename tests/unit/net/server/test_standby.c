@@ -3,6 +3,8 @@
 // die or sleep at any moment; clients come back with their secrets to the one that has the match.
 #include "fleet_world.h"
 
+#include "server/server_state.h"
+
 FLEET_CASE(a_standby_goes_on_with_the_match_of_a_server_that_died, 1, 1, 2) {
     run(self, 120);
     const ecs_tick tick = net_match_tick(first->match);
@@ -72,6 +74,20 @@ FLEET_CASE(a_server_that_waits_or_is_paused_keeps_its_match, 3, 1, 0) {
     net_server_pause_after(second->server, UINT64_MAX);
     run(self, 60);
     assert_true(net_match_tick(second->match) > tick);
+}
+
+// Its standby does not take it for dead, and what goes on there is not paused by an operator.
+FLEET_CASE(an_empty_match_that_stands_still_is_kept_and_goes_on_elsewhere, 3, 1, 0) {
+    first->server->config.pauses_when_empty = true;
+    run(self, 300);
+    assert_true(net_server_is_empty(first->server));
+    const ecs_tick tick = net_match_tick(first->match);
+    keeps_match(first, second);
+    kill_node(first);
+    assert_ptr_equal(await_primary(self, 60), second);
+    assert_false(net_server_is_paused(second->server));
+    run(self, 60);
+    assert_in_range(net_match_tick(second->match), tick + 1, tick + 60);
 }
 
 FLEET_CASE(a_broker_that_stalls_moves_no_match, 4, 1, 1) {
