@@ -111,6 +111,9 @@ const base_option server_log_keys[] = {
     {"keep", KEY(log_keep), "N", "closed segments that are kept; 0: all", 0, LOG_KEEP_MAX},
     {"budget-mb", KEY(log_budget_mb), "MB",
      "size of all segments; the oldest are deleted; 0: no limit", 0, LOG_MB_MAX},
+    {"keyframe-s", KEY(log_keyframe_s), "S",
+     "match time between two keyframes, from which a log can be run", 1,
+     NET_LOG_KEYFRAME_SECONDS_MAX},
     {"sync", KEY(log_sync), "second|end", "what a power cut may lose: 1 s, or what the system has",
      0, 0},
     {"on-close", KEY(log_on_close), "PROGRAM", "run it with the name of each closed segment", 0, 0},
@@ -214,6 +217,7 @@ base_options_result server_config_read(server_config* config, int argc, char** a
         .net_threads = SERVER_THREADS_UNSET,
         .log_segment_mb = NET_LOG_SEGMENT_BYTES_DEFAULT >> 20,
         .log_budget_mb = NET_LOG_BUDGET_BYTES_DEFAULT >> 20,
+        .log_keyframe_s = NET_LOG_KEYFRAME_SECONDS_DEFAULT,
         .log_ring_mb = NET_LOG_RING_BYTES_DEFAULT >> 20,
     };
     const base_options options = {

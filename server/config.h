@@ -41,7 +41,7 @@ typedef struct server_config {
     const char* log_on_close; ///< program; NULL: none
     const char* log_key;      ///< file of the key that signs the log; NULL: it is not signed
     uint64_t log_ring_s;      ///< 0: no ring
-    uint64_t log_ring_mb;
+    uint64_t log_ring_mb, log_keyframe_s;
     bool has_console;
     const char* control; ///< socket; NULL: none
     bool allow_edits;    ///< the operator may change settings and values while the match runs

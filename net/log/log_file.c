@@ -284,10 +284,9 @@ static int create_file(void* context, const char* file) {
     return base_file_create(file);
 }
 
-// A keyframe is between two blocks.
-static uint32_t keyframe_ticks(uint32_t tick_rate_hz, uint32_t block_ticks) {
-    uint32_t ticks = tick_rate_hz * (NET_LOG_KEYFRAME_MS / 1000u);
-    return (ticks + block_ticks - 1) / block_ticks * block_ticks;
+uint32_t net_log_keyframe_ticks(uint32_t seconds, uint32_t tick_rate_hz, uint32_t block_ticks) {
+    BASE_ASSERT(seconds > 0 && seconds <= NET_LOG_KEYFRAME_SECONDS_MAX);
+    return (seconds * tick_rate_hz + block_ticks - 1) / block_ticks * block_ticks;
 }
 
 net_log_file_config net_log_file_config_default(const char* file, uint32_t tick_rate_hz) {
@@ -298,7 +297,8 @@ net_log_file_config net_log_file_config_default(const char* file, uint32_t tick_
         .ring_bytes = NET_LOG_QUEUE_BYTES,
         .block_ticks = block_ticks,
         .sync_ticks = tick_rate_hz * NET_LOG_SYNC_MS / 1000u,
-        .keyframe_ticks = keyframe_ticks(tick_rate_hz, block_ticks),
+        .keyframe_ticks =
+            net_log_keyframe_ticks(NET_LOG_KEYFRAME_SECONDS_DEFAULT, tick_rate_hz, block_ticks),
         .stall_ms_max = NET_LOG_STALL_MS_MAX,
     };
 }

@@ -79,6 +79,9 @@ BASE_MUST_USE net_result net_log_copy_segment(net_log_reader* reader, const char
 BASE_MUST_USE bool net_log_before_name(char* target, size_t target_bytes, const char* file);
 /// @return The configuration that net_log_writer_create uses.
 net_log_file_config net_log_file_config_default(const char* file, uint32_t tick_rate_hz);
+/// Ticks between two keyframes: these seconds, rounded up to whole blocks, since a keyframe is
+/// between two.
+uint32_t net_log_keyframe_ticks(uint32_t seconds, uint32_t tick_rate_hz, uint32_t block_ticks);
 
 /// Create FILE and FILE.queue, write prologue and header block (a packed Header message), start the
 /// thread. A log that lies there becomes FILE.N (log_queue.h). With has_patience a full disk is
@@ -246,6 +249,9 @@ struct net_log_file {
     ecs_tick left_out_from;   // the first such tick
     ecs_tick resumed_tick;    // the log goes on after it: its own end record is left out too
     uint64_t keyframes_dropped, ticks_waited;
+    uint64_t long_bytes; // of the first save that is too long for a keyframe, after long_tick
+    ecs_tick long_tick;
+    bool is_long_reported;
     uint64_t reported_failures, reported_unstored; // of the program for closed segments
     bool is_exchange_due;                          // the next keyframe is of another match
 

@@ -394,6 +394,10 @@ void net_log_file_end_keyframe(net_log_file* file, ecs_tick tick) {
         !file->save.failed && file->save.size > 0 && file->save.size <= NET_LOG_KEYFRAME_BYTES_MAX;
     if (!is_usable) {
         file->keyframes_dropped++;
+        if (!file->save.failed && file->save.size > 0 && file->long_bytes == 0) {
+            file->long_bytes = file->save.size;
+            file->long_tick = tick;
+        }
         return;
     }
     file->save_tick = tick;
@@ -473,7 +477,20 @@ static bool take_segments(net_log_file* file, char* text, size_t text_bytes) {
     return true;
 }
 
+// Once: the match goes on, and what is in the log is whole.
+static bool take_long(net_log_file* file, char* text, size_t text_bytes) {
+    if (file->long_bytes == 0 || file->is_long_reported) return false;
+    file->is_long_reported = true;
+    (void)base_text_format(text, text_bytes,
+                           "warning: the match after tick %" PRIu64 " has %" PRIu64
+                           " bytes, and a keyframe at most %u: without it the log runs from an "
+                           "earlier one, and begins no segment",
+                           file->long_tick, file->long_bytes, NET_LOG_KEYFRAME_BYTES_MAX);
+    return true;
+}
+
 bool net_log_file_take_notice(net_log_file* file, char* text, size_t text_bytes) {
+    if (take_long(file, text, text_bytes)) return true;
     if (take_trouble(file, text, text_bytes) || take_segments(file, text, text_bytes)) return true;
     // Both may be news; the one that happened first comes first.
     if (file->is_resumed_news &&

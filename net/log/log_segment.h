@@ -74,8 +74,6 @@ BASE_MUST_USE bool net_log_index_read(net_log_index* index, const uint8_t* paylo
 // Keyframes in blocks of type 3: a save of the match (net_match_save) after a tick, in one or more
 // parts. Format: proto/LOG.md, "Keyframes".
 
-/// A keyframe is written every this many milliseconds of ticks, rounded up to whole blocks.
-#define NET_LOG_KEYFRAME_MS 10000u
 /// A longer save is not written; the log then has no keyframe there.
 #define NET_LOG_KEYFRAME_BYTES_MAX (64u << 20)
 #define NET_LOG_PART_BYTES_MAX (NET_LOG_RECORD_BYTES_MAX - 32u) ///< of a save, in one block

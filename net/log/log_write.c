@@ -107,6 +107,9 @@ static void apply_options(net_log_file_config* config, const net_log_options* op
     config->ring_memory_bytes = options->ring_bytes;
     config->is_in_memory = options->is_in_memory;
     if (options->is_in_memory) config->segments.on_close = NULL;
+    if (options->keyframe_seconds > 0)
+        config->keyframe_ticks =
+            net_log_keyframe_ticks(options->keyframe_seconds, tick_rate_hz, config->block_ticks);
     if (options->waiting_bytes > 0) config->ring_bytes = options->waiting_bytes;
     config->ops = options->ops;
     config->is_manual = options->is_manual;

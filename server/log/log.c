@@ -67,6 +67,7 @@ static net_log_options log_options(const server_config* config, bool is_in_memor
     options.sync = (net_log_sync)config->log_sync;
     options.content = (net_log_content)config->log_content;
     options.ring_seconds = (uint32_t)config->log_ring_s;
+    options.keyframe_seconds = (uint32_t)config->log_keyframe_s;
     options.ring_bytes = config->log_ring_mb << 20;
     options.is_in_memory = is_in_memory;
     options.before = before;

@@ -132,6 +132,17 @@ case_a_log_of_inputs_has_no_values() {
     says bad.err 'log: content needs state\|inputs, not .values.'
 }
 
+case_keyframes_are_as_far_apart_as_asked() {
+    run_to 0 server shoal-server --game breakout --listen 127.0.0.1:0 --fast --ticks 300 --log a.slog,keyframe-s=1
+    run info shoal-replay info a.slog
+    says info.out 'keyframes=5( |$)'
+    verifies a.slog server
+    run_to 0 again shoal-server --resume a.slog --at 200 --listen 127.0.0.1:0 --fast --ticks 300 --log b.slog,keyframe-s=3600
+    verifies b.slog again
+    run_to 2 bad shoal-server --game breakout --listen 127.0.0.1:0 --ticks 1 --log x.slog,keyframe-s=3601
+    says bad.err 'log: keyframe-s is outside of 1 to 3600'
+}
+
 has_saved() { compgen -G "$1" >/dev/null; }
 
 # All seconds fit into the default of 64 MB. Into 1 MB only the newest of them do.

@@ -104,7 +104,10 @@ typedef struct net_log_options {
     /// 0: none.
     uint32_t ring_seconds;
     uint64_t ring_bytes; ///< of that memory; it keeps fewer seconds where they need more
-    bool has_controls;   ///< net_log_append_control may be called: the header says so
+    /// Match time between two keyframes, at most NET_LOG_KEYFRAME_SECONDS_MAX, rounded up to whole
+    /// blocks. 0: NET_LOG_KEYFRAME_SECONDS_DEFAULT.
+    uint32_t keyframe_seconds;
+    bool has_controls; ///< net_log_append_control may be called: the header says so
     /// The match is a client's, and the log what it saw: it begins with the tick at hand, and is
     /// appended by net_log_append_seen alone.
     bool is_seen;

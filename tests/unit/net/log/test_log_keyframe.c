@@ -183,6 +183,39 @@ CASE(a_save_that_is_too_long_is_no_keyframe) {
     free(target);
 }
 
+// It costs the keyframe, not the log, and is said once.
+FILES_CASE(a_save_above_the_limit_is_left_out_and_said_once) {
+    net_log_file_config config = files_config_keyed(files, EVERY);
+    net_log_file* file = files_start(&config);
+    files_ticks(file, 1, EVERY - 1, 20);
+    base_bytes* save = net_log_file_begin_keyframe(file, EVERY);
+    assert_non_null(save);
+    assert_non_null(base_bytes_extend(save, NET_LOG_KEYFRAME_BYTES_MAX + 1));
+    net_log_file_end_keyframe(file, EVERY);
+    char text[256];
+    assert_true(net_log_file_take_notice(file, text, sizeof text));
+    assert_non_null(strstr(text, "the match after tick 10 has 67108865 bytes, and a keyframe at "
+                                 "most 67108864: without it"));
+    save = net_log_file_begin_keyframe(file, 2 * EVERY);
+    assert_non_null(base_bytes_extend(save, NET_LOG_KEYFRAME_BYTES_MAX + 1));
+    net_log_file_end_keyframe(file, 2 * EVERY);
+    assert_false(net_log_file_take_notice(file, text, sizeof text));
+    assert_int_equal(net_log_file_counters(file).keyframes_dropped, 2);
+    assert_int_equal(net_log_file_counters(file).keyframes, 0);
+    files_close_log(file, EVERY - 1);
+}
+
+CASE(the_distance_of_keyframes_is_in_seconds_and_whole_blocks) {
+    static const struct {
+        uint32_t seconds, rate, block, ticks;
+    } rows[] = {{10, 60, 60, 600}, {1, 60, 60, 60},          {1, 1, 1, 1},
+                {3, 7, 5, 25},     {3600, 240, 240, 864000}, {1, 240, 7, 245}};
+    for (uint32_t i = 0; i < BASE_COUNT(rows); i++)
+        assert_int_equal(net_log_keyframe_ticks(rows[i].seconds, rows[i].rate, rows[i].block),
+                         rows[i].ticks);
+    assert_int_equal(net_log_file_config_default("x", 60).keyframe_ticks, 600);
+}
+
 FILES_CASE(a_seek_begins_behind_the_newest_keyframe_before_it) {
     net_log_file_config config = files_config_keyed(files, EVERY);
     assert_ok(files_write(&config, TICKS, 50).finished);
