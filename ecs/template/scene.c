@@ -18,22 +18,19 @@ typedef struct scene_template {
     uint32_t slot_count;
 } scene_template;
 
-static void find_template(const ecs_template_set* set, scene_template* from) {
+// @return false: there is none.
+static bool find_template(const ecs_template_set* set, scene_template* from) {
     const ecs_templates* templates = set->world->templates;
     const ecs_draft* draft = ecs_template_set_draft(set, from->name);
-    from->id = ecs_template_seek(set->world, from->name);
-    if (draft) {
-        from->id = (ecs_template_id)(templates->count + 1 + (uint32_t)(draft - set->drafts));
-        from->slots = draft->slots;
-        from->slot_count = draft->slot_count;
-    } else if (from->id != ECS_TEMPLATE_NONE) {
-        from->slots = templates->rows[from->id - 1]->slots;
-        from->slot_count = templates->rows[from->id - 1]->slot_count;
-    }
+    from->id = draft ? (ecs_template_id)(templates->count + 1 + (uint32_t)(draft - set->drafts))
+                     : ecs_template_seek(set->world, from->name);
+    if (from->id == ECS_TEMPLATE_NONE) return false;
+    from->slots = draft ? draft->slots : templates->rows[from->id - 1]->slots;
+    from->slot_count = draft ? draft->slot_count : templates->rows[from->id - 1]->slot_count;
+    return true;
 }
 
-// @return false: the entity has no template that is there. For a text that is checked alone that
-// may be no fault.
+// @return false: the entity has no template that is there, or the set is alone and cannot know.
 static bool bind_template(ecs_bind_pass* binder, const ecs_text_node* entity,
                           scene_template* from) {
     const ecs_template_set* set = binder->set;
@@ -51,8 +48,8 @@ static bool bind_template(ecs_bind_pass* binder, const ecs_text_node* entity,
     if (!from->name)
         return ecs_bind_fault(binder, entity->line, "entity '%s' needs _template:t=\"NAME\"",
                               binder->template_name);
-    find_template(set, from);
-    if (from->id != ECS_TEMPLATE_NONE || set->is_alone) return from->id != ECS_TEMPLATE_NONE;
+    if (find_template(set, from)) return true;
+    if (set->is_alone) return false;
     base_nearest nearest = base_nearest_begin(from->name);
     char hint[BASE_HINT_BYTES];
     for (uint32_t i = 0; i < set->draft_count; i++)
@@ -64,28 +61,30 @@ static bool bind_template(ecs_bind_pass* binder, const ecs_text_node* entity,
 static void add_init(ecs_bind_pass* binder, const scene_template* from,
                      const ecs_draft_component* component) {
     ecs_template_set* set = binder->set;
-    const ecs_template_slot* slot = NULL;
+    ecs_templates* templates = set->world->templates;
     const char* name = ecs_template_set_component_name(set, component->slot.component);
     base_nearest nearest = base_nearest_begin(name);
     char hint[BASE_HINT_BYTES];
-    for (uint32_t i = 0; i < from->slot_count && !slot; i++) {
-        const ecs_component_id id = from->slots[i].component;
-        base_nearest_offer(&nearest, ecs_template_set_component_name(set, id));
-        if (id == component->slot.component) slot = &from->slots[i];
-    }
-    if (!slot) {
-        ecs_bind_fault(binder, component->slot.line,
-                       "entity '%s': template '%s' has no component '%s'%s", binder->template_name,
-                       from->name, name, base_nearest_hint(&nearest, hint));
+    for (uint32_t i = 0; i < from->slot_count; i++) {
+        const ecs_template_slot* slot = &from->slots[i];
+        base_nearest_offer(&nearest, ecs_template_set_component_name(set, slot->component));
+        if (slot->component != component->slot.component) continue;
+        const void* value = ecs_draft_value(set, component, slot);
+        ecs_init* init =
+            value ? ecs_template_set_push(set, (void**)&templates->inits, &set->init_count,
+                                          &templates->init_capacity, sizeof *init)
+                  : NULL;
+        if (init) *init = (ecs_init){slot->component, value};
         return;
     }
-    const void* value = ecs_draft_value(set, component, slot);
-    ecs_init* init = value ? ECS_SET_PUSH(set, init) : NULL;
-    if (init) *init = (ecs_init){component->slot.component, value};
+    ecs_bind_fault(binder, component->slot.line,
+                   "entity '%s': template '%s' has no component '%s'%s", binder->template_name,
+                   from->name, name, base_nearest_hint(&nearest, hint));
 }
 
 static void bind_entity(ecs_bind_pass* binder, const ecs_text_node* node) {
     ecs_template_set* set = binder->set;
+    ecs_templates* templates = set->world->templates;
     scene_template from = {0};
     binder->template_name = name_of(binder, node);
     binder->component_first = set->component_count;
@@ -96,18 +95,17 @@ static void bind_entity(ecs_bind_pass* binder, const ecs_text_node* node) {
     const uint32_t init_first = set->init_count;
     for (uint32_t i = binder->component_first; i < set->component_count; i++)
         add_init(binder, &from, &set->components[i]);
-    if (set->world->templates->scene_count + set->scene_count == ECS_SCENE_ENTITIES_MAX) {
+    if (set->scene_count == ECS_SCENE_ENTITIES_MAX) {
         base_report(set->reporter, binder->text->file, node->line,
                     "more than %u entities in all scenes", ECS_SCENE_ENTITIES_MAX);
         ecs_template_set_fail(set, ECS_ERR_FULL);
         return;
     }
-    ecs_scene_entity* entity = ECS_SET_PUSH(set, scene);
+    ecs_scene_entity* entity =
+        ecs_template_set_push(set, (void**)&templates->scenes, &set->scene_count,
+                              &templates->scene_capacity, sizeof *entity);
     if (!entity) return;
-    *entity = (ecs_scene_entity){.template_id = from.id,
-                                 .init_first = init_first,
-                                 .init_count = set->init_count - init_first,
-                                 .line = node->line};
+    *entity = (ecs_scene_entity){from.id, init_first, set->init_count - init_first, node->line, ""};
     (void)base_text_copy(entity->file, sizeof entity->file, binder->text->file);
 }
 
@@ -127,6 +125,8 @@ static void bind_scene(ecs_bind_pass* binder, const ecs_text_node* scene) {
 
 void ecs_scene_bind(ecs_template_set* set) {
     BASE_ASSERT(set->result == ECS_OK && "templates come first");
+    set->scene_count = set->world->templates->scene_count;
+    set->init_count = set->world->templates->init_count;
     for (uint32_t i = 0; i < set->text_count; i++) {
         ecs_bind_pass binder = {.set = set, .text = set->texts[i], .is_scene = true};
         const ecs_text_node* nodes = binder.text->nodes;

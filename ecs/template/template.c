@@ -78,11 +78,7 @@ static bool reserve_all(ecs_template_set* set) {
                 BASE_ARRAY_RESERVE(allocator, templates->rows, templates->capacity,
                                    templates->count + set->draft_count) &&
                 BASE_ARRAY_RESERVE(allocator, templates->values, templates->value_capacity,
-                                   templates->value_count + set->value_count) &&
-                BASE_ARRAY_RESERVE(allocator, templates->scenes, templates->scene_capacity,
-                                   templates->scene_count + set->scene_count) &&
-                BASE_ARRAY_RESERVE(allocator, templates->inits, templates->init_capacity,
-                                   templates->init_count + set->init_count);
+                                   templates->value_count + set->value_count);
     return fits && ecs_components_reserve(set->world, set->name_count) &&
            base_table_reserve(&templates->index, allocator, templates->count + set->draft_count);
 }
@@ -118,19 +114,6 @@ static uint32_t make_rows(ecs_template_set* set) {
         templates->rows[templates->count + i] = row;
     }
     return set->draft_count;
-}
-
-// Room was made for them.
-static void add_scenes(const ecs_template_set* set) {
-    ecs_templates* templates = set->world->templates;
-    for (uint32_t i = 0; i < set->scene_count; i++) {
-        ecs_scene_entity* entity = &templates->scenes[templates->scene_count++];
-        *entity = set->scenes[i];
-        entity->init_first += templates->init_count;
-    }
-    for (uint32_t i = 0; i < set->init_count; i++)
-        templates->inits[templates->init_count + i] = set->inits[i];
-    templates->init_count += set->init_count;
 }
 
 ecs_result ecs_template_set_commit(ecs_template_set* set) {
@@ -171,7 +154,8 @@ ecs_result ecs_template_set_commit(ecs_template_set* set) {
     for (uint32_t i = 0; i < set->value_count; i++)
         templates->values[templates->value_count++] = set->values[i];
     set->value_count = 0;
-    if (!world->is_mirror) add_scenes(set);
+    templates->scene_count = world->is_mirror ? 0 : set->scene_count;
+    templates->init_count = set->init_count;
     return ECS_OK;
 }
 

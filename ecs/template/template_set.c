@@ -71,8 +71,6 @@ void ecs_template_set_deinit(ecs_template_set* set) {
     BASE_ARRAY_RELEASE(allocator, set->flags, set->flag_capacity);
     BASE_ARRAY_RELEASE(allocator, set->values, set->value_capacity);
     BASE_ARRAY_RELEASE(allocator, set->opaques, set->opaque_capacity);
-    BASE_ARRAY_RELEASE(allocator, set->scenes, set->scene_capacity);
-    BASE_ARRAY_RELEASE(allocator, set->inits, set->init_capacity);
     base_table_deinit(&set->name_index, allocator);
     base_table_deinit(&set->draft_index, allocator);
     *set = (ecs_template_set){.world = set->world};

@@ -93,10 +93,7 @@ typedef struct ecs_template_set {
     uint32_t value_count, value_capacity;
     ecs_draft_opaque* opaques;
     uint32_t opaque_count, opaque_capacity;
-    ecs_scene_entity* scenes;
-    uint32_t scene_count, scene_capacity;
-    ecs_init* inits;
-    uint32_t init_count, init_capacity;
+    uint32_t scene_count, init_count; ///< of the world after commit; they lie there already
 } ecs_template_set;
 
 // template_set.c
