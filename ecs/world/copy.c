@@ -31,6 +31,14 @@ static bool is_same_template(const ecs_world* a, const ecs_world* b, ecs_templat
            memcmp(x->parts, y->parts, x->part_count * sizeof(x->parts[0])) == 0;
 }
 
+// Has `world` those that `from` composed?
+static bool has_templates(const ecs_world* world, const ecs_world* from) {
+    const uint32_t templates = ecs_template_count(from);
+    for (uint32_t id = 1; id <= templates; id++)
+        if (!is_same_template(world, from, (ecs_template_id)id)) return false;
+    return true;
+}
+
 static bool is_same_chunk(const ecs_world* world, const ecs_world* from, const ecs_chunk* chunk,
                           const ecs_chunk* source) {
     uint32_t count = ecs_chunk_count(from->storage, source);
@@ -109,9 +117,7 @@ static bool is_same_structure(const ecs_world* world, const ecs_world* from) {
         storage->entity_count != source->entity_count || world->loading->count != 0 ||
         from->loading->count != 0)
         return false;
-    uint32_t templates = ecs_template_count(from);
-    for (uint32_t id = 1; id <= templates; id++)
-        if (!is_same_template(world, from, (ecs_template_id)id)) return false;
+    if (!has_templates(world, from)) return false;
     for (uint32_t i = 0; i < source->archetype_count; i++)
         if (!is_same_archetype(world, from, storage->archetypes[i], source->archetypes[i]))
             return false;
@@ -294,8 +300,11 @@ ecs_result ecs_world_copy_area(ecs_world* world, const ecs_world* from, ecs_area
                 from->fast.stage_depth == 0);
     area it = {.world = world, .from = from, .is_inside = is_inside, .context = context};
     ecs_commands_clear(world);
+    // A template that was composed meanwhile comes with the whole world.
+    ecs_result result = has_templates(world, from) ? ECS_OK : ecs_world_copy(world, from);
+    if (result != ECS_OK) return result;
     if (!destroy_gone(&it)) return ECS_ERR_MEMORY;
-    const ecs_result result = copy_entities(&it);
+    result = copy_entities(&it);
     if (result != ECS_OK) return result;
     ecs_events_clear(world);
     ecs_changes_clear(world);

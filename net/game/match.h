@@ -104,7 +104,8 @@ net_player* net_match_find_player(const net_match* match, uint32_t client);
 /// Find the event of each message and prepare the codec. @return NET_OK; NET_ERR_MODULE (reported);
 /// NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_match_messages_init(net_match* match, const base_reporter* reporter);
-/// Pack the event of the module's `sight`. @return NET_OK; NET_ERR_FULL (longer than `bytes`).
+/// Pack the event of the module's `sight`. @return NET_OK; NET_ERR_FULL (longer than `bytes`);
+/// NET_ERR_MALFORMED (the module refuses it).
 BASE_MUST_USE net_result net_match_pack_sight(net_match* match, const net_sight* sight,
                                               uint8_t* target, size_t bytes, size_t* size);
 /// Unpack a message of any kind into its event's struct. `payload` has ECS_EVENT_BYTES_MAX bytes,

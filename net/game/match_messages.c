@@ -130,10 +130,12 @@ static net_result bind_sight(net_match* match, const base_reporter* reporter) {
         const net_message* message = &match->game->messages[i];
         if (strcmp(message->name, name) != 0) continue;
         const ecs_event_desc* desc = ecs_event_get(match->world, match->events[i]);
-        const bool has_entity = desc->field_count > 0 && desc->fields[0].offset == 0 &&
-                                desc->fields[0].kind == ECS_FIELD_ENTITY;
-        if (message->kind == NET_MESSAGE_TO_SERVER && desc->size >= sizeof(net_sight) && has_entity)
-            match->sight_message = i + 1;
+        const bool is_sight = desc->field_count >= 2 && desc->size >= sizeof(net_sight) &&
+                              desc->fields[0].offset == offsetof(net_sight, entity) &&
+                              desc->fields[0].kind == ECS_FIELD_ENTITY &&
+                              desc->fields[1].offset == offsetof(net_sight, is_seen) &&
+                              desc->fields[1].kind == ECS_FIELD_BOOL;
+        if (message->kind == NET_MESSAGE_TO_SERVER && is_sight) match->sight_message = i + 1;
     }
     if (!name || match->sight_message) return NET_OK;
     base_report(reporter, NULL, 0,
@@ -281,9 +283,12 @@ net_result net_match_event_take(const net_match* match, net_match_reader* reader
                                 const void* data, size_t size,
                                 uint8_t target[NET_EVENT_PAYLOAD_BYTES_MAX], size_t* target_size) {
     *target_size = 0;
-    // Who says what it sees would say what it likes.
-    if (!is_kind(match, message, NET_MESSAGE_TO_SERVER) || message == match->sight_message)
+    if (!is_kind(match, message, NET_MESSAGE_TO_SERVER)) return NET_ERR_MALFORMED;
+    if (message == match->sight_message) { // who says what it sees would say what it likes
+        (void)base_text_format(reader->refusal, sizeof reader->refusal,
+                               "%s: only the server says what a client sees", match->game->sight);
         return NET_ERR_MALFORMED;
+    }
     return accept_message(match, reader, message, data, size, target, target_size);
 }
 
@@ -292,7 +297,11 @@ net_result net_match_pack_sight(net_match* match, const net_sight* sight, uint8_
     BASE_ASSERT(match->sight_message != 0);
     payload made = {{0}};
     memcpy(made.bytes, sight, sizeof *sight);
-    return pack(match, &match->reader, match->sight_message, made.bytes, target, bytes, size);
+    net_result result =
+        pack(match, &match->reader, match->sight_message, made.bytes, target, bytes, size);
+    if (result == NET_OK)
+        result = net_match_event_check(match, match->sight_message, target, *size);
+    return result;
 }
 
 // ---- posting ----

@@ -462,9 +462,22 @@ static void correct(net_predict* predict, ecs_tick tick, uint32_t input_used, ui
     if (off > counters->correction_max) counters->correction_max = off;
 }
 
-static bool has_new_structure(const net_predict* predict) {
-    ecs_changes changes = ecs_changes_get(net_match_world(predict->mirror));
-    return changes.created_count + changes.destroyed_count + changes.recreated_count > 0;
+// Of an area: what is there, or comes into it.
+static bool concerns_any(net_predict* predict, const ecs_entity* entities, uint32_t count) {
+    ecs_world* mirror = net_match_world(predict->mirror);
+    for (uint32_t i = 0; i < count; i++)
+        if (!predict->game->predict_area ||
+            ecs_is_alive(net_match_world(predict->match), entities[i]) ||
+            (ecs_is_alive(mirror, entities[i]) && is_in_area(mirror, predict, entities[i])))
+            return true;
+    return false;
+}
+
+static bool has_new_structure(net_predict* predict) {
+    const ecs_changes changes = ecs_changes_get(net_match_world(predict->mirror));
+    return concerns_any(predict, changes.created, changes.created_count) ||
+           concerns_any(predict, changes.destroyed, changes.destroyed_count) ||
+           concerns_any(predict, changes.recreated, changes.recreated_count);
 }
 
 // Is there a player and an input to predict from?

@@ -120,7 +120,7 @@ static void gather_events(net_server* server, net_session* session, net_tick_inp
 static void gather_sights(net_server* server, net_session* session, net_tick_inputs* begin) {
     net_match* match = server->config.match;
     net_sights* sights = &session->sights;
-    if (sights->count == 0 || net_match_player(match, session->client) == ECS_ENTITY_NONE ||
+    if (sights->count == 0 || net_match_player(match, session->client) != session->sight_player ||
         !reserve_events(server, begin->event_count))
         return;
     uint32_t taken = 0;
@@ -129,7 +129,7 @@ static void gather_sights(net_server* server, net_session* session, net_tick_inp
         size_t size;
         if (net_match_pack_sight(match, &sights->items[taken], copy->payload, sizeof copy->payload,
                                  &size) != NET_OK)
-            continue; // the module's message has no room for its own event
+            continue; // the module's message refuses its own event
         server->events[begin->event_count++] = (net_tick_event){.client = session->client,
                                                                 .message = match->sight_message,
                                                                 .payload = copy->payload,

@@ -191,11 +191,37 @@ static void note_sight(net_session* session, ecs_entity entity, bool is_seen) {
     if (!add_sight(server, &session->out.sights, &sight)) session->out.has_failed = true;
 }
 
+// An entity that becomes the player knows nothing yet: all that is in sight.
+static bool restate_sights(net_server* server, net_session* session) {
+    const net_sight nothing = {.entity = ECS_ENTITY_NONE};
+    const uint32_t count = net_repl_state_entities(session->out.repl);
+    ecs_entity* entities = base_allocate(server->allocator, (count + 1) * sizeof *entities);
+    if (!entities) return false;
+    net_repl_state_list(session->out.repl, entities);
+    bool is_whole = add_sight(server, &session->sights, &nothing);
+    for (uint32_t i = 0; i < count && is_whole; i++) {
+        const net_sight sight = {.entity = entities[i], .is_seen = true};
+        is_whole = add_sight(server, &session->sights, &sight);
+    }
+    base_release(server->allocator, entities, (count + 1) * sizeof *entities);
+    return is_whole;
+}
+
 void net_session_collect_sights(net_server* server, net_session* session) {
     net_sights* from = &session->out.sights;
-    for (uint32_t i = 0; i < from->count; i++)
-        if (!add_sight(server, &session->sights, &from->items[i])) session->out.has_failed = true;
+    const net_match* match = server->config.match;
+    if (!match->sight_message || session->is_spectator) return;
+    const ecs_entity player = net_match_player(match, session->client);
+    bool is_whole = true;
+    if (player != session->sight_player) {
+        session->sight_player = player;
+        session->sights.count = from->count = 0;
+        is_whole = player == ECS_ENTITY_NONE || restate_sights(server, session);
+    }
+    for (uint32_t i = 0; i < from->count && is_whole && player != ECS_ENTITY_NONE; i++)
+        is_whole = add_sight(server, &session->sights, &from->items[i]);
     from->count = 0;
+    if (!is_whole) session->out.has_failed = true;
 }
 
 static void release_sights(net_server* server, net_sights* sights) {
@@ -408,6 +434,7 @@ void net_session_renew(net_server* server, net_session* session) {
     session->has_player_sent = session->has_roster = false;
     session->refusal[0] = '\0';
     session->is_renewed = true;
+    session->sight_player = ECS_ENTITY_NONE;
     session->is_rebasing = session->was_rebased = false;
     session->joined_us = server->now_us; // no sign of life can be there yet
 }

@@ -162,7 +162,8 @@ typedef struct net_session {
     net_input_bases heard;
     net_event_inbox inbox;
     net_input_queue inputs;
-    net_sights sights; ///< wait for a tick
+    net_sights sights;       ///< wait for a tick
+    ecs_entity sight_player; ///< to whom they are said
     net_session_out out;
 } net_session;
 

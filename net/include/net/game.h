@@ -95,9 +95,11 @@ typedef struct net_interest_rules {
 ///
 /// The server makes it where a scope changes, one to three ticks after the cause, and it is an
 /// input of its tick: the log has it, so the world may depend on it. The entity may be destroyed
-/// by then; one that changed its template comes in again. A client whose player has no entity gets
-/// none. At most NET_SIGHTS_PER_TICK_MAX of a client come in a tick, in their order; the others
-/// wait. Another server that goes on with the match says again all that is in sight.
+/// by then; one that changed its template comes in again. At most NET_SIGHTS_PER_TICK_MAX of a
+/// client come in a tick, in the order of the changes; the others wait.
+/// ECS_ENTITY_NONE that is not seen says: forget all; what is in sight follows. It comes first for
+/// each entity that becomes a client's player, and when another server or another version of the
+/// game goes on with the match.
 typedef struct net_sight {
     ecs_entity entity;
     bool is_seen;
@@ -523,8 +525,9 @@ typedef struct net_game_module {
     /// Of a game with `predict`: which entities of the mirror are in the prediction world and run
     /// again after a correction, for worlds in which that is too much. `player` is the client's own
     /// entity, which belongs to them anyway. The world is the mirror, only for reading. It is asked
-    /// for each replicated entity with each restore, at least every half second. All others are
-    /// interpolated: a system of "predict" does not find them. NULL: all of them.
+    /// for each replicated entity with each restore, at least every half second; for a singleton
+    /// with the state of the match, too. All others are interpolated: a system of "predict" does
+    /// not find them. NULL: all of them.
     bool (*predict_area)(ecs_world* mirror, void* context, ecs_entity player, ecs_entity entity);
     /// The client's own block: zeroed memory of so many bytes, at most NET_BLOCK_BYTES_MAX, that
     /// human_input and human_text (net_player_block) share with the picture (net_draw_block): a

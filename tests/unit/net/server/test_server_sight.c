@@ -4,6 +4,8 @@
 #include "game/library.h"
 #include "session_table.h"
 
+#include "game/match.h"
+
 enum { INDICES = 512 };
 
 typedef struct sighting {
@@ -12,7 +14,7 @@ typedef struct sighting {
 
 // By the index of the person's entity; of the match that ran last.
 static bool seen[INDICES][INDICES];
-static uint32_t count_seen, count_left, most_in_tick;
+static uint32_t count_seen, count_left, count_forgotten, most_in_tick;
 
 static ecs_result sight_types(ecs_world* world, const base_reporter* reporter) {
     static const ecs_field SIGHT[] = {
@@ -36,6 +38,12 @@ static void note_sight(const ecs_stage* stage, const ecs_event* event, const ecs
     in_tick = tick == stage->tick ? in_tick + 1 : 1;
     tick = stage->tick;
     most_in_tick = in_tick > most_in_tick ? in_tick : most_in_tick;
+    if (sight->entity == ECS_ENTITY_NONE) {
+        assert_false(sight->is_seen);
+        memset(seen[person], 0, sizeof seen[person]);
+        count_forgotten++;
+        return;
+    }
     if (person >= INDICES || index >= INDICES) return;
     seen[person][index] = sight->is_seen;
     count_seen += sight->is_seen;
@@ -73,7 +81,7 @@ static const net_game_module* seeing_library(const char* sight) {
     static net_game_module game;
     static net_message messages[3];
     memset(seen, 0, sizeof seen);
-    count_seen = count_left = most_in_tick = 0;
+    count_seen = count_left = count_forgotten = most_in_tick = 0;
     game = *library_module_get();
     memcpy(messages, game.messages, 2 * sizeof *messages);
     messages[2] = (net_message){.name = "Sight",
@@ -91,6 +99,10 @@ static const net_game_module* seeing_library(const char* sight) {
 }
 
 #define SEEING .game = seeing_library("Sight"), .templates = LIBRARY_TEXT
+
+static const library* library_of(table* at) {
+    return net_match_context(at->match);
+}
 
 // Is what each player noted its scope?
 static void check_noted(table* at) {
@@ -112,6 +124,7 @@ TABLE_ROWS(what_players_noted_is_their_scope_and_in_the_log, i, 4, SEEING, .seed
     table_run(at, 455); // it is quiet, and the match goes on
     check_noted(at);
     assert_true(count_seen > 100 && count_left > 50);
+    assert_int_equal(count_forgotten, 3); // each began once
     table_run_out(at, 3000);
     table_agrees(at);
     const net_verify_result result = table_verify(at);
@@ -133,6 +146,24 @@ TABLE_CASE(so_many_come_in_a_tick_and_none_is_lost, SEEING, .seed = 3, .quiet = 
     table_run(at, 60);
     check_noted(at);
     assert_int_equal(most_in_tick, NET_SIGHTS_PER_TICK_MAX);
+}
+
+// The library has no other player's entity to give, so the first one is made again.
+TABLE_CASE(who_becomes_a_player_anew_is_told_all, SEEING, .seed = 5, .quiet = 1, .ticks_max = 300,
+           .seats = 1) {
+    table_run(at, 60);
+    check_noted(at);
+    const uint32_t told = count_seen;
+    ecs_world* world = net_match_world(at->match);
+    net_player* player = net_match_find_player(at->match, 1);
+    assert_ok(ecs_destroy(world, player->entity));
+    table_run(at, 60); // nobody is told
+    assert_int_equal(count_forgotten, 1);
+    assert_in_range(count_seen, told, told);
+    assert_ok(ecs_create(world, library_of(at)->person, NULL, 0, &player->entity));
+    table_run(at, 60);
+    assert_int_equal(count_forgotten, 2);
+    check_noted(at);
 }
 
 GUEST_CASE(a_client_that_says_what_it_sees_is_refused, SEEING, .seed = 3, .quiet = 4e9) {
