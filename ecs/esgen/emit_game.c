@@ -696,9 +696,10 @@ static void put_table(base_bytes* out, const esgen_unit* unit, const char* stem)
               "        .contract_version = NET_GAME_CONTRACT_VERSION,\n"
               "        .size_bytes = sizeof(net_game_module),\n"
               "        .core_version = ECS_CORE_VERSION,\n"
-              "        .name = \"%s\",\n        .title = %s,\n"
               "        .view_width = %s,\n        .view_height = %s,\n",
-              name, name, game->title.text, game->width.text, game->height.text);
+              name, game->width.text, game->height.text);
+    if (strcmp(game->title.text, "\"\"") != 0)
+        esgen_put(out, "        .name = \"%s\",\n        .title = %s,\n", name, game->title.text);
     put_rows(out, name, "message");
     if (game->settings) put_rows(out, name, "setting");
     if (game->action_count) put_rows(out, name, "action");

@@ -353,10 +353,14 @@ net_result net_match_create(const net_match_config* config, const base_reporter*
     memcpy(match->first_settings, config->settings, sizeof match->first_settings);
     const net_game_start start = net_match_start(match);
     if (!result) result = create_scene(match, reporter);
+    const base_reporter dropped = {0};
+    match->starting = reporter ? reporter : &dropped;
     ecs_running_call("start");
     if (!result && config->role == NET_ROLE_SERVER)
         match->game->start(match->world, match->context, &start);
     ecs_running_call(NULL);
+    match->starting = NULL;
+    if (match->is_refused) result = NET_ERR_MODULE;
     // A module may have gone on with less than it asked for, or named another fault for it.
     if (match->memory.is_lacking) result = NET_ERR_MEMORY;
     if (result) {

@@ -79,6 +79,8 @@ struct net_match {
     /// Each call of a system that draws outside of stage render is reported there, of a match
     /// without workers; NULL: none is.
     const base_reporter* strays;
+    const base_reporter* starting; ///< while the module's start runs; a fault refuses the match
+    bool is_refused;
 };
 
 /// @return what draws nothing. Calls are reported to `strays`; `match` NULL: none is. The match is
@@ -115,7 +117,7 @@ bool net_match_unpack(net_match* match, uint32_t message, const void* data, size
 
 // A save has the settings when an operator changed them.
 /// What a module gets when its match begins, or its settings changed.
-net_game_start net_match_start(const net_match* match);
+net_game_start net_match_start(net_match* match);
 /// Its settings changed: the module takes them.
 void net_match_tell_settings(net_match* match);
 #define NET_MATCH_SAVE_SETTINGS (UINT32_C(1) << 31) ///< in the save's number of players

@@ -177,7 +177,19 @@ net_result net_match_setting_apply(net_match_config* config, const char* key_val
     return refuse_key(game, key, reporter);
 }
 
-net_game_start net_match_start(const net_match* match) {
+static void take_fault(void* context, const char* file, uint32_t line, const char* text) {
+    net_match* match = context;
+    const base_reporter plain = base_reporter_stderr();
+    match->is_refused |= match->starting != NULL;
+    if (match->starting || !match->strays)
+        base_report(match->starting ? match->starting : &plain, file, line, "%s", text);
+    else if (file)
+        base_report(match->strays, NULL, 0, "%s:%u: %s", file, line, text);
+    else
+        base_report(match->strays, NULL, 0, "%s", text);
+}
+
+net_game_start net_match_start(net_match* match) {
     return (net_game_start){
         .size_bytes = sizeof(net_game_start),
         .tick_rate_hz = match->config.tick_rate_hz,
@@ -188,6 +200,8 @@ net_game_start net_match_start(const net_match* match) {
         .services = &match->services,
         .files = match->config.module->files,
         .file_count = match->config.module->file_count,
+        .fault = take_fault,
+        .fault_context = match,
     };
 }
 

@@ -250,6 +250,14 @@ static void copy_interest(check* check_, net_module_table* copy) {
     copy->game.interest = &copy->interest;
 }
 
+// "games/breakout.so" -> "breakout"; too long a name is empty.
+static void copy_stem(const char* file, char* name, size_t bytes) {
+    const char* slash = strrchr(file, '/');
+    const char* base = slash ? slash + 1 : file;
+    const size_t length = strcspn(base, ".");
+    (void)base_text_format(name, bytes, "%.*s", length < bytes ? (int)length : 0, base);
+}
+
 // Check a table of at least `sizeof(uint32_t) * 2` readable bytes and copy it. `copy` stays in its
 // place.
 // @return NET_OK; NET_ERR_MODULE (each fault reported under `file`).
@@ -283,6 +291,11 @@ static net_result net_module_table_check(const net_game_module* table, const cha
     net_game_module* game = &copy->game;
     memcpy(game, table, table->size_bytes);
     check check_ = {file, reporter, 0};
+    copy_stem(file, copy->name, sizeof copy->name);
+    if (!game->name) {
+        game->name = copy->name;
+        if (!game->title) game->title = copy->name;
+    }
     if (!net_module_name_is_valid(game->name))
         fault(&check_, "the name %s is not [a-z0-9_]{1,32}", game->name);
     if (!game->title) fault(&check_, "the title is %s", "missing");

@@ -18,7 +18,8 @@ typedef struct net_module_table {
     net_setting settings[NET_SETTINGS_MAX];
     net_action actions[NET_ACTIONS_MAX];
     net_sound sounds[NET_SOUNDS_MAX];
-    net_interest_rules interest; ///< `game.interest` points here when the module has one
+    net_interest_rules interest;        ///< `game.interest` points here when the module has one
+    char name[NET_GAME_NAME_BYTES_MAX]; ///< of the file; `game.name` when the module has none
 } net_module_table;
 
 /// The part of net_module_check that runs none of the module's code: `data` is the file's content.

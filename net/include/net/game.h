@@ -260,6 +260,11 @@ typedef struct net_game_start {
     /// another match, with `start` and the files as they are then.
     const net_game_file* files;
     uint32_t file_count;
+    /// Report a fault of what the game reads, as a script: at `line` of `file` (NULL: of no file).
+    /// During `start` it refuses the match; later a check counts it, other programs say it. As long
+    /// as the match; NULL: nobody hears it.
+    void (*fault)(void* context, const char* file, uint32_t line, const char* text);
+    void* fault_context;
 } net_game_start;
 
 /// A player that joins. Pointers are borrowed for the call.
@@ -424,8 +429,8 @@ typedef struct net_game_module {
     uint32_t contract_version; ///< NET_GAME_CONTRACT_VERSION
     uint32_t size_bytes;       ///< sizeof(net_game_module) as the module was compiled
     uint32_t core_version;     ///< ECS_CORE_VERSION; ecs_ and base_ come from the program
-    const char* name;          ///< [a-z0-9_]{1,32}; equals the file's name
-    const char* title;
+    const char* name;  ///< [a-z0-9_]{1,32}; equals the file's name. NULL: it is the file's name
+    const char* title; ///< NULL, of a module without a name: the same
     float view_width, view_height; ///< what is drawn, in world units
 
     const net_message* messages; ///< order is part of the schema

@@ -63,6 +63,35 @@ static void try_create(const net_game_module* game, const char* templates, const
     net_module_close(module);
 }
 
+static net_game_start fault_start;
+static void faulty_start(ecs_world* world, void* context, const net_game_start* start) {
+    (void)world, (void)context;
+    start->fault(start->fault_context, "rules.lua", 12, "is wrong");
+}
+static void keep_fault(ecs_world* world, void* context, const net_game_start* start) {
+    (void)world, (void)context;
+    fault_start = *start;
+}
+
+CASE(a_fault_during_start_refuses_the_match) {
+    net_game_module game = *breakout_module();
+    game.start = faulty_start;
+    try_create(&game, NULL, "rules.lua:12: error: is wrong");
+    assert_int_equal(said.count, 1);
+    game.start = keep_fault;
+    net_module* module = wrap(&game, NULL);
+    net_match* match = match_made(module, (match_wanted){0});
+    base_report_first heard = {0};
+    const base_reporter reporter = base_reporter_first(&heard);
+    match->strays = &reporter; // who checks the game
+    fault_start.fault(fault_start.fault_context, "rules.lua", 3, "is wrong");
+    assert_non_null(strstr(heard.text, "rules.lua:3: is wrong"));
+    fault_start.fault(fault_start.fault_context, NULL, 0, "again");
+    assert_int_equal(heard.count, 2);
+    net_match_destroy(match);
+    net_module_close(module);
+}
+
 static ecs_result fail_types(ecs_world* world, const base_reporter* reporter) {
     (void)world;
     base_report(reporter, NULL, 0, "no types today");

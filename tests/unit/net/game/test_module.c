@@ -421,6 +421,29 @@ CASE(each_function_that_drives_a_match_is_required) {
     assert_ok(wrap(&table)); // a game may have no bots and no humans
 }
 
+CASE(a_module_without_a_name_has_that_of_its_file) {
+    const base_reporter* reporter = hear();
+    net_game_module table = *breakout_module();
+    net_module *module, *next;
+    table.name = NULL;
+    assert_ok(wrap(&table)); // with a title of its own
+    table.title = NULL;
+    assert_ok(net_module_wrap(&table, "a{}", "games/hop_2.blk", reporter, &module));
+    assert_string_equal(module->game->name, "hop_2");
+    assert_string_equal(module->game->title, "hop_2");
+    assert_non_null(strstr(module->asset_folder, "games/hop_2"));
+    assert_ok(net_module_reopen_pack(module, module->pack, module->pack_bytes, reporter, &next));
+    assert_string_equal(next->game->name, "hop_2");
+    net_module_close(next);
+    net_module_close(module);
+    assert_int_equal(net_module_wrap(&table, "a{}", "Hop.blk", hear(), &module), NET_ERR_MODULE);
+    assert_said("the name Hop is not [a-z0-9_]{1,32}");
+    assert_int_equal(
+        net_module_wrap(&table, "a{}", "a234567890123456789012345678901234.blk", hear(), &module),
+        NET_ERR_MODULE);
+    assert_said("the name  is not");
+}
+
 /// Write the message "built against core 3, this program has core 2: rebuild the module".
 static const char* other_core(char* text, size_t text_bytes, uint32_t core) {
     assert_true(base_text_format(text, text_bytes,
