@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+// A game whose rules are Lua: this module is built once, and each game has a copy of it under its
+// own name, beside NAME.blk and rules.lua. It turns the calls of a match into functions of the
+// script; README.md has them all.
+#include "script.h"
+
+#include "ecs/ecs.h"
+#include "ecs/es.h"
+#include "net/controls.h"
+
+#include "lua.pb-c.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define WIDTH 960
+#define HEIGHT 540
+
+enum { PRESSED = 8, POINTER_DOWN = 1 << 16, POINTER_USED = 1 << 17 }; // bits of buttons
+
+ES_ACTIONS
+typedef enum lua_action {
+    ACTION_UP ES_ACTION("up", "Up,W", "go up", "DPUp,LeftY-"),
+    ACTION_DOWN ES_ACTION("down", "Down,S", "go down", "DPDown,LeftY+"),
+    ACTION_LEFT ES_ACTION("left", "Left,A", "go to the left", "DPLeft,LeftX-"),
+    ACTION_RIGHT ES_ACTION("right", "Right,D", "go to the right", "DPRight,LeftX+"),
+    ACTION_A ES_ACTION("a", "Space", "button a of the script", "A"),
+    ACTION_B ES_ACTION("b", "E", "button b of the script", "B"),
+    ACTION_C ES_ACTION("c", "Q", "button c of the script", "X"),
+    ACTION_D ES_ACTION("d", "Left Shift", "button d of the script", "Y"),
+} lua_action;
+
+ES_EVENT(lua_input) ES_MESSAGE(Lua__Input, input) typedef struct lua_input {
+    uint32_t buttons;
+    float x, y ES_CLAMP(-1, 1);
+    float pointer_x, pointer_y ES_CLAMP(-1e6, 1e6);
+} lua_input;
+
+ES_EVENT(ask)
+ES_MESSAGE(Lua__Ask, reliable) ES_EVENT(tell, exported)
+    ES_MESSAGE(Lua__Tell, reliable) typedef struct lua_message {
+    char name[32];
+    ecs_entity entity;
+    double a, b, c, d;
+    char text[96];
+} lua_message;
+_Static_assert(sizeof(lua_message) == sizeof(script_message) &&
+                   offsetof(lua_message, text) == offsetof(script_message, text),
+               "a script_message is one");
+
+ES_GAME_CONTEXT(lua)
+typedef struct lua_game {
+    const net_game_services* services;
+    ecs_event_type tell;
+    bool is_server ES_IF_TAG(server);
+    bool is_predicted ES_IF_TAG(predict);
+    script script;
+} lua_game;
+
+#include "lua.es.h"
+
+// Without a title: the module has the name of its file.
+ES_GAME("", 960, 540, .register_systems = register_script, .start = start, .mirror_start = start,
+        .player_join = player_join, .player_leave = player_leave, .bot_think = bot_think,
+        .human_input = human_input, .predict = predict);
+
+static ecs_result register_script(ecs_world* world, lua_game* game, const base_reporter* reporter) {
+    (void)reporter;
+    game->script.role = game->is_server ? "server" : game->is_predicted ? "predict" : "client";
+    game->script.tell = game->tell;
+    return script_find_names(&game->script, world);
+}
+
+static void start(ecs_world* world, lua_game* game, const net_game_start* begin) {
+    script* self = &game->script;
+    self->services = game->services;
+    self->dt = (double)begin->dt;
+    self->fault = begin->fault;
+    self->fault_context = begin->fault_context;
+    for (uint32_t i = 0; i < begin->file_count; i++)
+        if (strcmp(begin->files[i].name, "rules.lua") == 0)
+            script_open(self, (const char*)begin->files[i].bytes, begin->files[i].byte_count);
+    if (!self->state) begin->fault(begin->fault_context, NULL, 0, "rules.lua does not run");
+    if (!game->is_server) return;
+    self->rng = ecs_world_rng(world);
+    script_run(self, 0, "on_start", "");
+}
+
+// ---- what players do ----
+
+static void think(const net_player_context* view, lua_input* input, const char* function) {
+    script* self = &((lua_game*)view->context)->script;
+    double x = (double)input->x, y = (double)input->y;
+    double pointer_x = (double)input->pointer_x, pointer_y = (double)input->pointer_y;
+    if (!ecs_is_alive(view->world, view->player)) return;
+    self->rng = view->rng;
+    self->view = view;
+    script_run(self, (double)view->tick * (double)view->dt, function, "einnnn>innnn", view->player,
+               input->buttons, x, y, pointer_x, pointer_y, &input->buttons, &x, &y, &pointer_x,
+               &pointer_y);
+    *input = (lua_input){input->buttons, (float)x, (float)y, (float)pointer_x, (float)pointer_y};
+    self->rng = NULL;
+    self->view = NULL;
+}
+
+static void bot_think(const net_player_context* view, lua_input* input) {
+    think(view, input, "bot");
+}
+
+static void human_input(const net_player_context* view, const net_controls* controls,
+                        lua_input* input) {
+    const ecs_vec2 way = net_move(controls, ACTION_LEFT, ACTION_RIGHT, ACTION_UP, ACTION_DOWN);
+    for (uint32_t i = 0; i < PRESSED; i++)
+        input->buttons |= (uint32_t)net_is_on(controls, i) << i |
+                          (uint32_t)net_is_pressed(controls, i) << (PRESSED + i);
+    if (net_is_pointer_down(controls)) input->buttons |= POINTER_DOWN;
+    if (net_is_pointer_used(controls)) input->buttons |= POINTER_USED;
+    input->x = way.x;
+    input->y = way.y;
+    input->pointer_x = controls->has_pointer ? controls->pointer_x : 0;
+    input->pointer_y = controls->has_pointer ? controls->pointer_y : 0;
+    think(view, input, "human");
+}
+
+static ecs_entity player_join(ecs_world* world, lua_game* game, const net_game_player* player) {
+    ecs_entity made = ECS_ENTITY_NONE;
+    script_run(&game->script, 0, "on_join", "isb>e", player->client, player->name, player->is_bot,
+               &made);
+    return ecs_is_alive(world, made) ? made : ECS_ENTITY_NONE;
+}
+
+static void player_leave(ecs_world* world, lua_game* game, uint32_t client, ecs_entity entity) {
+    const bool is_there = ecs_is_alive(world, entity);
+    script_run(&game->script, 0, "on_leave", "ei", is_there ? entity : ECS_ENTITY_NONE, client);
+    if (ecs_is_alive(world, entity)) (void)!ecs_destroy(world, entity);
+}
+
+static uint32_t predict(ecs_world* world, lua_game* game, ecs_entity player,
+                        net_predicted* entities, uint32_t capacity) {
+    ecs_entity shown[4] = {player};
+    uint32_t count = 0;
+    script_run(&game->script, 0, "predicted", "e>eeee", player, &shown[0], &shown[1], &shown[2],
+               &shown[3]);
+    for (uint32_t i = 0; i < BASE_COUNT(shown) && count < capacity; i++)
+        if (ecs_is_alive(world, shown[i])) entities[count++] = (net_predicted){shown[i], 1.0f};
+    return count;
+}
+
+// ---- what happens in a tick ----
+
+static double enter_stage(lua_game* game, const ecs_stage* stage) {
+    game->script.is_in_stage = true;
+    return (double)stage->tick * (double)stage->dt;
+}
+
+ES_TAG(server | predict)
+ES_ON_EVENT(lua_input) static void input_es_event_handler(const ecs_stage* stage,
+                                                          ES_CONTEXT lua_game* game,
+                                                          const ecs_event* event) {
+    const lua_input* input = event->payload;
+    script_run(&game->script, enter_stage(game, stage), "on_input", "einnnn", event->target,
+               input->buttons, (double)input->x, (double)input->y, (double)input->pointer_x,
+               (double)input->pointer_y);
+    game->script.is_in_stage = false;
+}
+
+ES_TAG(server | gameClient)
+ES_ON_EVENT(ask, tell) static void hear_es_event_handler(const ecs_stage* stage,
+                                                         ES_CONTEXT lua_game* game,
+                                                         const ecs_event* event) {
+    const lua_message* message = event->payload;
+    const double time = enter_stage(game, stage);
+    if (!game->is_server || event->type != game->tell)
+        script_run(&game->script, time, game->is_server ? "on_ask" : "on_tell", "esnnnnse",
+                   game->is_server ? event->target : message->entity, message->name, message->a,
+                   message->b, message->c, message->d, message->text, message->entity);
+    game->script.is_in_stage = false;
+}
+
+ES_TAG(server)
+static void tick_es(const ecs_stage* stage, ES_CONTEXT lua_game* game) {
+    script_run(&game->script, enter_stage(game, stage), "on_tick", "");
+    game->script.is_in_stage = false;
+}
+
+ES_STAGE(render)
+ES_TAG(render) static void draw_es(const ecs_stage* stage, ES_CONTEXT lua_game* game) {
+    game->script.draw = stage->user;
+    script_run(&game->script, game->script.draw->time_s, "draw", "e", game->script.draw->player);
+    game->script.draw = NULL;
+}

@@ -1,0 +1,256 @@
+-- What a script finds instead of Lua's own globals. script.c runs this file once in each state, before the script.
+-- A script may not keep anything from one call to the next, so when it is loaded
+--   its tables become empty ones that lead to what they had, and refuse to be written (freeze),
+--   its locals are remembered, and guard() gives them back after each call.
+local base, string, table, utf8, debug, math, api, text = ...
+local file = "rules.lua"
+local type, error, next, load, rawset, setmeta = base.type, base.error, base.next, base.load, base.rawset, base.setmetatable
+local sort, getupvalue, setupvalue = table.sort, debug.getupvalue, debug.setupvalue
+local globals, is_loaded = {}, false
+local content, free = {}, {} -- of frozen tables what they had; tables that stay open
+
+-- Numbers in their order, then strings in that of their bytes.
+local function less(a, b)
+    local is_number = type(a) == "number"
+    if is_number ~= (type(b) == "number") then return is_number end
+    return a < b
+end
+
+function globals.pairs(t)
+    if type(t) ~= "table" then error("pairs takes a table, not a " .. type(t), 2) end
+    local keys, count = {}, 0
+    for key in next, content[t] or t do
+        local kind = type(key)
+        if kind ~= "number" and kind ~= "string" then
+            error("pairs: a key is a " .. kind .. ", which has no order: use numbers or strings as keys", 2)
+        end
+        count = count + 1
+        keys[count] = key
+    end
+    sort(keys, less)
+    local at = 0
+    return function()
+        while at < count do
+            at = at + 1
+            local value = t[keys[at]]
+            if value ~= nil then return keys[at], value end
+        end
+    end
+end
+
+local function copy(from)
+    local made = {}
+    for key, value in next, from do made[key] = value end
+    return made
+end
+
+-- The copy cannot be changed later: its __gc and __mode would make chance visible.
+function globals.setmetatable(t, meta)
+    if type(t) ~= "table" or content[t] then error("setmetatable takes a table that may be changed", 2) end
+    if meta == nil then return setmeta(t, nil) end
+    local from = content[meta] or meta
+    if from.__gc ~= nil or from.__mode ~= nil then
+        error("setmetatable: __gc and __mode depend on the collector, and are not here", 2)
+    end
+    local made = copy(from)
+    made.__metatable = false
+    return setmeta(t, made)
+end
+
+local function floor(x)
+    local whole = x // 1
+    if whole >= -0x1p62 and whole <= 0x1p62 then return whole | 0 end
+    return whole
+end
+math.floor, math.pi, math.huge = floor, 3.141592653589793, 1 / 0
+math.maxinteger, math.mininteger = 0x7fffffffffffffff, ~0x7fffffffffffffff
+function math.ceil(x) return -floor(-x) end
+function math.abs(x) if x < 0 then return -x end return x end
+function math.max(a, b, ...)
+    if b == nil then return a end
+    if b > a then a = b end
+    return math.max(a, ...)
+end
+function math.min(a, b, ...)
+    if b == nil then return a end
+    if b < a then a = b end
+    return math.min(a, ...)
+end
+
+string.dump = nil
+for _, name in base.ipairs({ "assert", "error", "ipairs", "select", "tonumber", "tostring", "type", "rawequal" }) do
+    globals[name] = base[name]
+end
+globals.string, globals.table, globals.utf8, globals.math = string, table, utf8, math
+-- ---- the world; world.c has what these call ----
+
+local tick, time, is_client = 0, 0.0, api.role == "client"
+for _, name in base.ipairs({ "get", "set", "kind", "create", "destroy", "each", "end_match" }) do globals[name] = api[name] end
+globals.server, globals.dt = api.role == "server", api.dt
+function globals.tick() return tick end
+function globals.time() return time end
+function globals.alive(e) return api.kind(e) ~= nil end
+function globals.random(low, high)
+    if high == nil and low ~= nil then return api.random(1, low) end
+    return api.random(low, high)
+end
+function globals.print(...)
+    local line = debug.getinfo(2, "Sl")
+    local words = { line.short_src .. ":" .. line.currentline .. ":" }
+    for _, word in base.ipairs({ ... }) do words[#words + 1] = base.tostring(word) end
+    api.say(table.concat(words, " "))
+end
+if is_client then
+    local draw = api.draw
+    globals.memory, globals.player_name, globals.ask = {}, api.player_name, api.send
+    free[globals.memory] = true
+    function globals.rect(x, y, width, height, color, opaque) draw("r", x, y, width, height, color, opaque) end
+    function globals.circle(x, y, radius, color, opaque) draw("c", x, y, radius, color, opaque) end
+    function globals.line(x0, y0, x1, y1, width, color, opaque) draw("l", x0, y0, x1, y1, width, color, opaque) end
+    function globals.text(x, y, height, color, text, align) draw("t", x, y, height, color, text, align) end
+    function globals.sprite(image, x, y, width, angle, frame, columns) draw("s", x, y, width or 0, image, angle, frame, columns) end
+else
+    globals.tell = api.send
+end
+
+-- An input is five numbers; here it is a table.
+local buttons = { "up", "down", "left", "right", "a", "b", "c", "d", "up_pressed", "down_pressed", "left_pressed", "right_pressed",
+    "a_pressed", "b_pressed", "c_pressed", "d_pressed", "pointer", "pointer_used" }
+
+local function open_input(bits, x, y, pointer_x, pointer_y)
+    local input = { x = x, y = y, pointer_x = pointer_x, pointer_y = pointer_y }
+    for i = 1, #buttons do input[buttons[i]] = bits >> (i - 1) & 1 == 1 end
+    return input
+end
+
+local function think(f, me, ...)
+    local input, bits = open_input(...), 0
+    f(me, input)
+    for i = 1, #buttons do
+        if input[buttons[i]] then bits = bits | 1 << (i - 1) end
+    end
+    return bits, input.x, input.y, input.pointer_x, input.pointer_y
+end
+
+local ways = { bot = think, human = think, on_input = function(f, e, ...) f(e, open_input(...)) end }
+
+local instead = {
+    pcall = "a fault ends the call", xpcall = "a fault ends the call", require = "a game has one script",
+    next = "pairs has a fixed order", rawset = "write t[key] = value", rawget = "read t[key]",
+    os = "time() is the match's", io = "a script reads components", collectgarbage = "memory is the program's",
+    coroutine = "what waits is kept in a component", load = "a game has one script", dofile = "a game has one script",
+    debug = "print(...) says values", package = "a game has one script", getmetatable = "what decides is in components",
+}
+local function missing(where)
+    return function(_, key)
+        key = base.tostring(key)
+        local hint = instead[key] and ": " .. instead[key] or ""
+        if where == "math." and key:sub(1, 6) == "random" then hint = ": random() is the match's" end
+        error("there is no " .. where .. key .. hint, 2)
+    end
+end
+local nowhere, nowhere_in_math = missing(""), missing("math.")
+setmeta(math, { __index = nowhere_in_math })
+
+local env = setmeta({}, {
+    __index = setmeta(globals, { __index = nowhere }),
+    __newindex = function(_, key, value)
+        if is_loaded then
+            error("the global '" .. base.tostring(key) .. "' cannot change while the match runs: keep it in a component", 2)
+        end
+        rawset(globals, key, value)
+    end,
+    __metatable = false,
+})
+globals._G = env
+
+local kept, kept_count = {}, 0 -- function, number of its local, value; three each
+local seen = {}
+local freeze
+
+local function keep(f)
+    for i = 1, 255 do
+        local name, value = getupvalue(f, i)
+        if not name then return end
+        if value ~= env then
+            kept[kept_count + 1], kept[kept_count + 2], kept[kept_count + 3] = f, i, value
+            kept_count = kept_count + 3
+            freeze(value)
+        end
+    end
+end
+
+local function refuse()
+    error("a table of the script cannot change while the match runs: keep it in a component", 2)
+end
+
+function freeze(value)
+    local kind = type(value)
+    if value == nil or seen[value] or free[value] or value == env then return end
+    if kind == "function" then
+        seen[value] = true
+        return keep(value)
+    elseif kind ~= "table" then
+        return
+    end
+    seen[value] = true
+    local had, meta = copy(value), debug.getmetatable(value)
+    for key, one in next, had do
+        freeze(key)
+        freeze(one)
+    end
+    if meta then
+        for _, one in next, meta do freeze(one) end
+        setmeta(had, meta)
+    end
+    content[value] = had
+    if value == globals then return end
+    for key in next, had do value[key] = nil end
+    local frozen = meta and copy(meta) or {}
+    frozen.__index, frozen.__newindex, frozen.__len = had, refuse, function() return #had end
+    frozen.__metatable = false
+    debug.setmetatable(value, frozen)
+end
+
+local function guard()
+    for i = 1, kept_count, 3 do
+        local f, at = kept[i], kept[i + 1]
+        local name, value = getupvalue(f, at)
+        local was = kept[i + 2]
+        if value ~= was and (value == value or was == was) then
+            for k = 1, kept_count, 3 do -- the others too
+                setupvalue(kept[k], kept[k + 1], kept[k + 2])
+            end
+            error(file .. ":" .. debug.getinfo(f, "S").linedefined .. ": the local '" .. name ..
+                "' of the script was changed by this call, and has its value from the beginning again: keep it in a component", 0)
+        end
+    end
+end
+
+for _, from in base.ipairs({ base, string, table, utf8, debug, math, api, globals, { refuse, nowhere, nowhere_in_math } }) do
+    for _, f in next, from do
+        if type(f) == "function" then seen[f] = true end -- what these keep is not the script's
+    end
+end
+local run, why = load(text, "@" .. file, "t", env)
+if not run then error(why, 0) end
+run()
+is_loaded = true
+globals._G = nil
+freeze(globals)
+rawset(globals, "_G", env)
+
+local function leave(...)
+    guard()
+    return ...
+end
+
+-- What script.c calls.
+return function(name, new_tick, new_time, ...)
+    tick, time = new_tick, new_time
+    local f = base.rawget(globals, name)
+    if not f then return end
+    local way = ways[name]
+    if way then return leave(way(f, ...)) end
+    return leave(f(...))
+end

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+// One Lua state for each world, and the calls into it.
+//
+// Exact: numbers and texts are read and written in the locale "C" whatever a host has set, and
+// numbers.c is all that Lua gets of libm. The collector shows nothing, since there are neither __gc
+// nor weak tables. A fault ends its call here and in each replay alike. A hook counts the
+// instructions of a call, which are as many on every machine, so an endless loop ends the same.
+#define _GNU_SOURCE
+#include "script.h"
+
+#include "base/hash.h"
+#include "base/text.h"
+#include "sandbox.h" // written by CMake from sandbox.lua
+
+#include <locale.h>
+#include <lualib.h>
+#include <string.h>
+
+script* script_of(lua_State* L) {
+    return *(script**)lua_getextraspace(L);
+}
+
+// ---- memory: blocks of 2^n bytes; one that is given back waits in the list of its size ----
+
+static uint32_t class_of(size_t bytes) {
+    return bytes <= 16 ? 4 : (uint32_t)(64 - __builtin_clzll((unsigned long long)bytes - 1));
+}
+
+static void* take(script* self, uint32_t class_) {
+    const size_t whole = (size_t)1 << class_;
+    void** block = self->unused[class_];
+    if (self->used + whole > SCRIPT_BYTES_MAX) return NULL;
+    self->used += whole;
+    if (block) {
+        self->unused[class_] = *block;
+        return block;
+    }
+    if (whole > SCRIPT_BLOCK_BYTES / 4) return ecs_world_context(self->world, whole);
+    if ((size_t)(self->end - self->at) < whole) {
+        self->at = ecs_world_context(self->world, SCRIPT_BLOCK_BYTES);
+        if (!self->at) return self->end = NULL;
+        self->end = self->at + SCRIPT_BLOCK_BYTES;
+    }
+    self->at += whole;
+    return self->at - whole;
+}
+
+static void* allocate(void* context, void* block, size_t old_bytes, size_t bytes) {
+    script* self = context;
+    if (bytes > SCRIPT_BYTES_MAX) return NULL;
+    const uint32_t old_class = block ? class_of(old_bytes) : 0;
+    if (block && bytes > 0 && class_of(bytes) == old_class) return block;
+    void* made = bytes > 0 ? take(self, class_of(bytes)) : NULL;
+    if (!block || (bytes > 0 && !made)) return made;
+    if (made) memcpy(made, block, old_bytes < bytes ? old_bytes : bytes);
+    *(void**)block = self->unused[old_class];
+    self->unused[old_class] = block;
+    self->used -= (size_t)1 << old_class;
+    return made;
+}
+
+// ---- faults ----
+
+// Lua says "rules.lua:12: text".
+static void report(script* self, const char* function) {
+    const char* text = luaL_optstring(self->state, -1, "a fault without a text");
+    const uint64_t hash = base_hash64_text(text);
+    char file[64] = "", said[BASE_REPORT_BYTES_MAX];
+    uint32_t line = 0;
+    for (uint32_t i = 0; i < self->said_count; i++)
+        if (self->said[i] == hash) return;
+    if (self->said_count == SCRIPT_SAID_MAX) return;
+    self->said[self->said_count++] = hash;
+    const char* rest = strchr(text, ':');
+    if (rest && rest[1] >= '1' && rest[1] <= '9') {
+        (void)base_text_format(file, sizeof file, "%.*s", (int)(rest - text), text);
+        for (rest++; *rest >= '0' && *rest <= '9'; rest++)
+            line = line * 10 + (uint32_t)(*rest - '0');
+        text = rest + strspn(rest, ": ");
+    }
+    (void)base_text_format(said, sizeof said, function ? "%s (in %s, tick %u; said once)" : "%s",
+                           text, function, (uint32_t)ecs_world_tick(self->world));
+    if (self->fault) self->fault(self->fault_context, line > 0 ? file : NULL, line, said);
+}
+
+static void stop_long(lua_State* L, lua_Debug* where) {
+    (void)where;
+    luaL_error(L, "the call takes more than %d instructions: is a loop endless?", SCRIPT_STEPS_MAX);
+}
+
+static bool run_held(script* self, lua_CFunction run, void* argument, const char* function) {
+    const locale_t host = uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0)); // takes no memory
+    lua_sethook(self->state, stop_long, LUA_MASKCOUNT, SCRIPT_STEPS_MAX);
+    lua_pushcfunction(self->state, run);
+    lua_pushlightuserdata(self->state, argument);
+    const bool is_right = lua_pcall(self->state, 1, 0, 0) == LUA_OK;
+    if (!is_right) report(self, function);
+    lua_settop(self->state, 0);
+    (void)uselocale(host);
+    return is_right;
+}
+
+// ---- calls ----
+
+static const char enter_key; // of the registry: enter() of sandbox.lua
+
+typedef struct call {
+    double time;
+    const char *function, *format;
+    va_list arguments;
+} call;
+
+static void push_argument(lua_State* L, call* self, char letter) {
+    if (letter == 'n')
+        lua_pushnumber(L, va_arg(self->arguments, double));
+    else if (letter == 's')
+        lua_pushstring(L, va_arg(self->arguments, const char*));
+    else if (letter == 'b')
+        lua_pushboolean(L, va_arg(self->arguments, int));
+    else
+        lua_pushinteger(L, va_arg(self->arguments, uint32_t));
+    if (letter != 'e' || lua_tointeger(L, -1) != ECS_ENTITY_NONE) return;
+    lua_pop(L, 1);
+    lua_pushnil(L);
+}
+
+static int enter(lua_State* L) {
+    call* self = lua_touserdata(L, 1);
+    const char* at = self->format;
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &enter_key);
+    lua_pushstring(L, self->function);
+    lua_pushinteger(L, (lua_Integer)ecs_world_tick(script_of(L)->world));
+    lua_pushnumber(L, self->time);
+    for (; *at && *at != '>'; at++)
+        push_argument(L, self, *at);
+    const int results = *at ? (int)strlen(at + 1) : 0;
+    lua_call(L, lua_gettop(L) - 2, results);
+    for (int i = 2; i < 2 + results; i++) {
+        void* target = va_arg(self->arguments, void*);
+        if (lua_isnil(L, i)) continue;
+        if (*++at == 'n')
+            *(double*)target = luaL_checknumber(L, i);
+        else
+            *(uint32_t*)target = (uint32_t)luaL_checkinteger(L, i);
+    }
+    return 0;
+}
+
+void script_run(script* self, double time, const char* function, const char* format, ...) {
+    if (!self->state) return;
+    call made = {.time = time, .function = function, .format = format};
+    va_start(made.arguments, format);
+    (void)run_held(self, enter, &made, function);
+    va_end(made.arguments);
+}
+
+// ---- loading ----
+
+static int load_sandbox(lua_State* L) {
+    const base_reader* text = lua_touserdata(L, 1);
+    static const lua_CFunction libraries[] = {luaopen_base, luaopen_string, luaopen_table,
+                                              luaopen_utf8, luaopen_debug};
+    if (luaL_loadbufferx(L, script_sandbox, sizeof script_sandbox - 1, "=sandbox", "t"))
+        return lua_error(L);
+    for (uint32_t i = 0; i < BASE_COUNT(libraries); i++) {
+        lua_pushcfunction(L, libraries[i]);
+        lua_call(L, 0, 1);
+    }
+    script_push_numbers(L);
+    script_push_world(L);
+    lua_pushlstring(L, (const char*)text->data, text->size);
+    lua_call(L, 8, 1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &enter_key);
+    return 0;
+}
+
+void script_open(script* self, const char* text, size_t bytes) {
+    base_reader from = base_reader_make(text, bytes);
+    self->state = lua_newstate(allocate, self);
+    if (!self->state) return;
+    *(script**)lua_getextraspace(self->state) = self;
+    if (!run_held(self, load_sandbox, &from, NULL)) self->state = NULL;
+}

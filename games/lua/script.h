@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+/// The script of one world: a Lua state, and what its functions may reach. What decides is in
+/// components: sandbox.lua lets nothing last from one call to the next, so a restored match needs
+/// the world alone. Lua's memory comes from the world, and a steady tick takes none from it.
+#pragma once
+
+#include "net/game.h"
+
+#include <lauxlib.h>
+#include <lua.h>
+
+#define SCRIPT_STEPS_MAX 20000000       ///< instructions of Lua in one call of a function
+#define SCRIPT_BYTES_MAX (64u << 20)    ///< Lua's memory in one world
+#define SCRIPT_BLOCK_BYTES (128u << 10) ///< so much is taken from the world at once
+#define SCRIPT_SAID_MAX 16u             ///< faults at run time that are said, each once
+
+typedef struct script {
+    lua_State* state; ///< NULL: there is no script, or a faulty one
+    ecs_world* world;
+    const char* role;  ///< "server", "predict" or "client"
+    void* unused[28];  ///< blocks of 2^index bytes
+    uint8_t *at, *end; ///< of the newest piece of memory
+    size_t used;
+    double dt;
+    uint32_t component_count, template_count;
+    ecs_query** queries;            ///< by component: the entities that have it
+    const ecs_type** types;         ///< by component
+    const ecs_quant** quants;       ///< by template and component: how clients have it
+    bool is_in_stage;               ///< creations wait for the end of the call
+    base_rng* rng;                  ///< NULL: there is no chance here
+    const net_draw* draw;           ///< during draw()
+    const net_player_context* view; ///< during bot() and human()
+    const net_game_services* services;
+    ecs_event_type tell;
+    void (*fault)(void* context, const char* file, uint32_t line, const char* text);
+    void* fault_context;
+    uint64_t said[SCRIPT_SAID_MAX];
+    uint32_t said_count;
+} script;
+
+/// What tell() and ask() send.
+typedef struct script_message {
+    char name[32];
+    ecs_entity entity;
+    double a, b, c, d;
+    char text[96];
+} script_message;
+
+script* script_of(lua_State* state);
+/// Load the text. A fault is reported, and the state is NULL then.
+void script_open(script* self, const char* text, size_t bytes);
+/// Call a function of the script, if there is one. `format` has a letter for each argument, and
+/// after '>' one for a pointer to each result, which stays as it is when the function returns nil:
+/// e an entity, i a uint32_t, n a double, b an int, s a text. A fault ends the call and is said
+/// once; what was written until then stays.
+void script_run(script* self, double time, const char* function, const char* format, ...);
+
+/// Find components and make their queries, before the world is sealed.
+ecs_result script_find_names(script* self, ecs_world* world);
+/// Push the table of functions for sandbox.lua, and set the metatables of entities.
+void script_push_world(lua_State* state);
+void script_push_numbers(lua_State* state); ///< sqrt, sin, cos, atan, log

@@ -1,0 +1,492 @@
+// SPDX-License-Identifier: MIT
+// The world and the picture as a script sees them. An entity is its handle, a whole number, and
+// e.pos goes by the metatable of numbers. A component of one number or a text is that value. One of
+// several numbers is a light userdata of entity and component, which reads and writes through:
+// nothing is allocated, and nothing is kept.
+#include "script.h"
+
+#include "base/math.h"
+#include "base/report.h"
+#include "base/text.h"
+#include "net/draw.h"
+
+#include <string.h>
+
+_Static_assert(sizeof(void*) == 8, "a component of an entity is one pointer");
+
+typedef struct value {
+    _Alignas(16) uint8_t bytes[sizeof(ecs_matrix)];
+} value;
+
+#define INITS_MAX 32u
+#define NAMES_MAX 8 // of each()
+
+ecs_result script_find_names(script* self, ecs_world* world) {
+    self->world = world;
+    self->component_count = ecs_component_count(world);
+    self->template_count = ecs_template_count(world);
+    const size_t count = self->component_count + 1;
+    self->queries = ecs_world_context(world, count * sizeof *self->queries);
+    self->types = ecs_world_context(world, count * sizeof *self->types);
+    self->quants =
+        ecs_world_context(world, count * (self->template_count + 1) * sizeof *self->quants);
+    if (!self->queries || !self->types || !self->quants) return ECS_ERR_MEMORY;
+    ecs_result result = ECS_OK;
+    for (ecs_component_id i = 1; i < count && !result; i++) {
+        const ecs_component* one = ecs_component_get(world, i);
+        self->types[i] = ecs_type_get(world, one->type);
+        const ecs_term term = {one->name, self->types[i]->name, ECS_REQUIRE};
+        result = ecs_query_create(world, &term, 1, &self->queries[i]);
+    }
+    for (ecs_template_id t = 1; t <= self->template_count; t++) {
+        const ecs_template* one = ecs_template_get(world, t);
+        for (uint32_t i = 0; i < one->component_count; i++)
+            if (one->components[i].quant.bits > 0)
+                self->quants[t * count + one->components[i].component] = &one->components[i].quant;
+    }
+    return result;
+}
+
+static const ecs_quant* quant_of(const script* self, ecs_template_id of, ecs_component_id id) {
+    return of > self->template_count ? NULL : self->quants[of * (self->component_count + 1u) + id];
+}
+
+static ecs_entity check_entity(lua_State* L, int index) {
+    const lua_Integer entity = lua_isnil(L, index) ? 0 : luaL_checkinteger(L, index);
+    luaL_argcheck(L, entity >= 0 && entity <= UINT32_MAX, index, "this number is no entity");
+    return (ecs_entity)entity;
+}
+
+// The id of a name, from the function's upvalue: 1 has components, 2 templates.
+static uint16_t check_name(lua_State* L, int index, int upvalue) {
+    char hint[BASE_HINT_BYTES];
+    base_nearest nearest = base_nearest_begin(luaL_checkstring(L, index));
+    lua_pushvalue(L, index);
+    if (lua_rawget(L, lua_upvalueindex(upvalue)) != LUA_TNIL) {
+        const uint16_t id = (uint16_t)lua_tointeger(L, -1);
+        lua_pop(L, 1);
+        return id;
+    }
+    for (; lua_next(L, lua_upvalueindex(upvalue)); lua_pop(L, 1))
+        base_nearest_offer(&nearest, lua_tostring(L, -2));
+    return (uint16_t)luaL_error(L, "there is no %s '%s'%s", upvalue == 1 ? "component" : "template",
+                                lua_tostring(L, index), base_nearest_hint(&nearest, hint));
+}
+
+// ---- values ----
+
+static void push_number(lua_State* L, const ecs_field* field, const void* memory) {
+    const ecs_number number = ecs_number_get(field->kind, memory);
+    if (field->kind == ECS_FIELD_BOOL)
+        lua_pushboolean(L, number.natural != 0);
+    else if (field->kind == ECS_FIELD_F32 || field->kind == ECS_FIELD_F64)
+        lua_pushnumber(L, number.real);
+    else if (field->kind == ECS_FIELD_ENTITY && number.natural == ECS_ENTITY_NONE)
+        lua_pushnil(L);
+    else
+        lua_pushinteger(L, (lua_Integer)number.natural);
+}
+
+// A number that is rounded for clients is rounded here, so that a prediction goes on from the same.
+static void put_number(lua_State* L, int index, const ecs_field* field, const ecs_quant* quant,
+                       void* memory) {
+    ecs_number number = {.kind = ECS_FIELD_I64};
+    if (!lua_isnumber(L, index) && field->kind == ECS_FIELD_BOOL) {
+        number.whole = lua_toboolean(L, index);
+    } else if (lua_isinteger(L, index) || field->kind == ECS_FIELD_ENTITY) {
+        number.whole = lua_isnil(L, index) ? ECS_ENTITY_NONE : luaL_checkinteger(L, index);
+    } else {
+        number = (ecs_number){.kind = ECS_FIELD_F64, .real = luaL_checknumber(L, index)};
+        if (number.real != number.real) luaL_error(L, "the value is no number (0/0?)");
+    }
+    (void)ecs_number_put(field->kind, memory, &number);
+    if (quant && field->kind == ECS_FIELD_F32)
+        *(float*)memory = ecs_quantise(quant, *(float*)memory);
+}
+
+// Number `number` of a plain value. @return NULL past the last.
+static void* number_at(const ecs_type* type, void* memory, uint32_t number,
+                       const ecs_field** field) {
+    for (uint32_t i = 0; i < type->field_count; number -= type->fields[i++].count) {
+        *field = &type->fields[i];
+        if (number < (*field)->count)
+            return (uint8_t*)memory + (*field)->offset +
+                   (size_t)number * ecs_field_kind_bytes((*field)->kind);
+    }
+    return NULL;
+}
+
+typedef struct view {
+    ecs_entity entity;
+    ecs_component_id id;
+    const ecs_type* type;
+    void* cell;
+} view;
+
+static view check_view(lua_State* L, int index, bool is_write) {
+    const script* self = script_of(L);
+    const uint64_t bits = (uintptr_t)lua_touserdata(L, index);
+    view of = {.entity = (ecs_entity)bits, .id = (ecs_component_id)(bits >> 32)};
+    of.type = self->types[of.id];
+    of.cell = is_write ? ecs_find_mut(self->world, of.entity, of.id)
+                       : (void*)(uintptr_t)ecs_find(self->world, of.entity, of.id);
+    if (!of.cell) luaL_error(L, "its entity is gone, or has no such component now");
+    return of;
+}
+
+// Numbers from `index` on, {1, 2}, {x = 1, y = 2}, such a component, or a text, which is borrowed.
+static void read_value(lua_State* L, int index, const ecs_type* type, const ecs_quant* quant,
+                       value* target) {
+    const ecs_field* field = NULL;
+    *target = (value){0};
+    if (type->id == ECS_ELEMENT_T) {
+        size_t bytes;
+        const char* text = luaL_checklstring(L, index, &bytes);
+        luaL_argcheck(L, bytes <= ECS_STRING_BYTES_MAX, index, "the text is too long");
+        memcpy(target, &(ecs_string){(char*)(uintptr_t)text, (uint32_t)bytes, 0},
+               sizeof(ecs_string));
+        return;
+    }
+    if (type->ops || type->size > sizeof *target)
+        luaL_error(L, "a %s is none of the types that a script has", type->name);
+    const bool is_view = lua_islightuserdata(L, index), is_table = lua_istable(L, index);
+    void* memory;
+    view from = {0};
+    if (is_view) from = check_view(L, index, false);
+    if (is_view && from.type != type)
+        luaL_error(L, "a %s cannot become a %s", from.type->name, type->name);
+    for (uint32_t i = 0; (memory = number_at(type, target, i, &field)); i++, lua_pop(L, 1)) {
+        if (is_view) {
+            push_number(L, field, number_at(type, from.cell, i, &field));
+        } else if (!is_table) {
+            lua_pushvalue(L, index + (int)i);
+        } else if (lua_getfield(L, index, field->name) == LUA_TNIL) {
+            lua_pop(L, 1);
+            lua_geti(L, index, i + 1);
+        }
+        put_number(L, lua_gettop(L), field, quant, memory);
+    }
+}
+
+// @return false, with nil: the entity has it not, or is gone.
+static bool push_component(lua_State* L, ecs_entity entity, ecs_component_id id) {
+    const script* self = script_of(L);
+    const ecs_type* type = self->types[id];
+    const void* cell = ecs_find(self->world, entity, id);
+    bool is_there = cell != NULL;
+    if (type->size == 0) { // a tag has no cell
+        const ecs_template_id of = ecs_entity_template(self->world, entity);
+        is_there = of && ecs_template_find_component(ecs_template_get(self->world, of), id);
+    }
+    if (!is_there)
+        lua_pushnil(L);
+    else if (type->size == 0)
+        lua_pushboolean(L, true);
+    else if (type->id == ECS_ELEMENT_T)
+        lua_pushstring(L, ecs_string_text(cell));
+    else if (type->field_count == 1 && type->fields[0].count == 1)
+        push_number(L, &type->fields[0], cell);
+    else
+        lua_pushlightuserdata(L, (void*)(uintptr_t)((uint64_t)id << 32 | entity));
+    return is_there;
+}
+
+// A world of a client only shows; what comes and goes is the server's alone.
+static script* check_writes(lua_State* L, bool is_structure) {
+    script* self = script_of(L);
+    if (self->role[0] == 'c' || (is_structure && self->role[0] != 's'))
+        luaL_error(L, "only the server does this: send it by an input, or ask `if server then`");
+    return self;
+}
+
+// ---- e.pos, e.pos.x, get(e, "pos"), set(e, "pos", x, y) ----
+
+static int read_entity(lua_State* L) {
+    (void)push_component(L, check_entity(L, 1), check_name(L, 2, 1));
+    return 1;
+}
+
+static int write_entity(lua_State* L) {
+    script* self = check_writes(L, false);
+    const ecs_entity entity = check_entity(L, 1);
+    const ecs_component_id id = check_name(L, 2, 1);
+    value one;
+    read_value(L, 3, self->types[id], quant_of(self, ecs_entity_template(self->world, entity), id),
+               &one);
+    ecs_result result = ECS_ERR_FULL;
+    if (!ecs_entity_is_placeholder(entity) || !self->is_in_stage)
+        result = ecs_set(self->world, entity, id, &one);
+    else if (ecs_command_set(self->world, entity, id, &one))
+        result = ECS_OK;
+    if (result) luaL_error(L, "%s: %s", lua_tostring(L, 2), ecs_result_text(result));
+    return 0;
+}
+
+static int read_numbers(lua_State* L) {
+    const ecs_field* field;
+    int count = 0;
+    (void)read_entity(L);
+    if (!lua_islightuserdata(L, -1)) return 1;
+    const view of = check_view(L, -1, false);
+    for (void* at; (at = number_at(of.type, of.cell, (uint32_t)count, &field)); count++)
+        push_number(L, field, at);
+    return count;
+}
+
+static const ecs_field* check_field(lua_State* L, const ecs_type* type) {
+    const char* name = luaL_checkstring(L, 2);
+    for (uint32_t i = 0; i < type->field_count; i++)
+        if (strcmp(type->fields[i].name, name) == 0) return &type->fields[i];
+    luaL_error(L, "a %s has no field '%s'", type->name, name);
+    return NULL;
+}
+
+static int read_view(lua_State* L) {
+    const view of = check_view(L, 1, false);
+    const ecs_field* field = check_field(L, of.type);
+    push_number(L, field, (uint8_t*)of.cell + field->offset);
+    return 1;
+}
+
+static int write_view(lua_State* L) {
+    const script* self = check_writes(L, false);
+    const view of = check_view(L, 1, true);
+    const ecs_field* field = check_field(L, of.type);
+    put_number(L, 3, field, quant_of(self, ecs_entity_template(self->world, of.entity), of.id),
+               (uint8_t*)of.cell + field->offset);
+    return 0;
+}
+
+// ---- entities ----
+
+static int kind(lua_State* L) {
+    const ecs_entity entity = lua_isinteger(L, 1) ? check_entity(L, 1) : ECS_ENTITY_NONE;
+    lua_pushstring(L, ecs_entity_template_name(script_of(L)->world, entity)); // NULL: nil
+    return 1;
+}
+
+static int create(lua_State* L) {
+    const script* self = check_writes(L, true);
+    const ecs_template_id of = check_name(L, 1, 2);
+    value values[INITS_MAX];
+    ecs_init inits[INITS_MAX];
+    uint32_t count = 0;
+    lua_settop(L, 2);
+    for (lua_pushnil(L); lua_istable(L, 2) && lua_next(L, 2); lua_settop(L, 3), count++) {
+        luaL_argcheck(L, count < INITS_MAX, 2, "too many components");
+        const ecs_component_id id = check_name(L, 3, 1);
+        read_value(L, 4, self->types[id], quant_of(self, of, id), &values[count]);
+        inits[count] = (ecs_init){id, &values[count]};
+    }
+    ecs_entity made = ECS_ENTITY_NONE;
+    ecs_result result = ECS_ERR_FULL;
+    if (self->is_in_stage)
+        made = ecs_command_create(self->world, of, inits, count);
+    else
+        result = ecs_create(self->world, of, inits, count, &made);
+    if (made == ECS_ENTITY_NONE)
+        luaL_error(L, "create '%s': %s", lua_tostring(L, 1), ecs_result_text(result));
+    lua_pushinteger(L, made);
+    return 1;
+}
+
+static int destroy(lua_State* L) {
+    const script* self = check_writes(L, true);
+    if (self->is_in_stage)
+        (void)ecs_command_destroy(self->world, check_entity(L, 1));
+    else
+        (void)!ecs_destroy(self->world, check_entity(L, 1));
+    return 0;
+}
+
+// each("pos", "vel", "!dead"): in the order of the rows of the first. The entities are those of
+// its begin, so the loop may create and destroy.
+typedef struct walk {
+    uint32_t count, at, name_count;
+    ecs_component_id names[NAMES_MAX];
+    bool is_without[NAMES_MAX];
+    ecs_entity entities[];
+} walk;
+
+static int each_next(lua_State* L) {
+    walk* over = lua_touserdata(L, lua_upvalueindex(1));
+    while (over->at < over->count) {
+        bool is_match = true;
+        lua_settop(L, 0);
+        lua_pushinteger(L, over->entities[over->at]);
+        for (uint32_t i = 0; i < over->name_count && is_match; i++) {
+            is_match =
+                push_component(L, over->entities[over->at], over->names[i]) != over->is_without[i];
+            if (over->is_without[i]) lua_pop(L, 1);
+        }
+        over->at++;
+        if (is_match) return lua_gettop(L);
+    }
+    return 0;
+}
+
+static int each(lua_State* L) {
+    const script* self = script_of(L);
+    walk made = {.name_count = (uint32_t)lua_gettop(L)};
+    luaL_argcheck(L, made.name_count <= NAMES_MAX, NAMES_MAX + 1, "too many names");
+    for (uint32_t i = 0; i < made.name_count || i == 0; i++) {
+        const int index = (int)i + 1;
+        const char* name = luaL_checkstring(L, index);
+        made.is_without[i] = name[0] == '!' && i > 0;
+        lua_pushstring(L, name + made.is_without[i]);
+        lua_replace(L, index);
+        made.names[i] = check_name(L, index, 1);
+    }
+    ecs_query* query = self->queries[made.names[0]];
+    const size_t room = ecs_query_count(self->world, query);
+    walk* over = lua_newuserdatauv(L, sizeof made + room * sizeof made.entities[0], 0);
+    memcpy(over, &made, sizeof made);
+    for (ecs_query_iter it = ecs_query_begin(self->world, query); ecs_query_next(&it);) {
+        memcpy(over->entities + over->count, it.rows.entities, it.rows.count * sizeof(ecs_entity));
+        over->count += it.rows.count;
+    }
+    lua_pushcclosure(L, each_next, 1);
+    return 1;
+}
+
+// ---- chance, messages ----
+
+static int draw_random(lua_State* L) { // low and high, or none
+    base_rng* rng = script_of(L)->rng;
+    if (!rng)
+        luaL_error(L, "there is no chance here: draw it in on_tick, and keep it in a component");
+    if (lua_isnoneornil(L, 1)) {
+        lua_pushnumber(L, (double)base_rng_float(rng));
+        return 1;
+    }
+    const lua_Integer low = luaL_checkinteger(L, 1), high = luaL_checkinteger(L, 2);
+    luaL_argcheck(L, low <= high && low >= INT32_MIN && high <= INT32_MAX, 2, "an empty range");
+    lua_pushinteger(L, base_rng_range(rng, (int32_t)low, (int32_t)high));
+    return 1;
+}
+
+// send(entity or nil, name, a, b, c, d, text): on the server to clients, in bot() and human() to it.
+static int send(lua_State* L) {
+    const script* self = script_of(L);
+    script_message message = {.entity = check_entity(L, 1)};
+    double* const numbers[] = {&message.a, &message.b, &message.c, &message.d};
+    const char* text = luaL_optstring(L, 7, "");
+    if (!base_text_copy(message.name, sizeof message.name, luaL_checkstring(L, 2)) ||
+        !base_text_copy(message.text, sizeof message.text, text))
+        luaL_error(L, "the name or the text of the message is too long");
+    for (int i = 0; i < (int)BASE_COUNT(numbers); i++) {
+        *numbers[i] = luaL_optnumber(L, 3 + i, 0);
+        luaL_argcheck(L, *numbers[i] - *numbers[i] == 0, 3 + i, "the number is not finite");
+    }
+    if (self->view)
+        lua_pushboolean(L, self->view->send(self->view->sender, 2, &message));
+    else if (check_writes(L, true) && message.entity != ECS_ENTITY_NONE)
+        lua_pushboolean(L, ecs_event_send(self->world, message.entity, self->tell, &message));
+    else
+        lua_pushboolean(L, ecs_event_broadcast(self->world, self->tell, &message));
+    return 1;
+}
+
+static int end_match(lua_State* L) {
+    const net_game_services* services = script_of(L)->services;
+    if (services) services->end_match(services->context, luaL_checkstring(L, 1));
+    return 0;
+}
+
+static int say(lua_State* L) {
+    const base_reporter plain = base_reporter_stderr();
+    return base_report(&plain, NULL, 0, "note: %s", luaL_checkstring(L, 1));
+}
+
+// ---- the picture: rect, circle, line (numbers, 0xRRGGBB[, how opaque, 0 to 1]), text, sprite ----
+
+static int draw(lua_State* L) {
+    const net_draw* to = script_of(L)->draw;
+    const char what = luaL_checkstring(L, 1)[0];
+    const int count = what == 'r' ? 4 : what == 'l' ? 5 : 3;
+    float n[5] = {0};
+    if (!to) luaL_error(L, "only draw() draws");
+    for (int i = 0; i < count; i++)
+        n[i] = (float)luaL_checknumber(L, 2 + i);
+    if (what == 's') {
+        net_draw_sprite(to, (net_sprite){.x = n[0],
+                                         .y = n[1],
+                                         .width = n[2],
+                                         .image = luaL_checkstring(L, 5),
+                                         .angle = (float)luaL_optnumber(L, 6, 0),
+                                         .frame = (uint32_t)luaL_optinteger(L, 7, 0),
+                                         .columns = (uint32_t)luaL_optinteger(L, 8, 0)});
+        return 0;
+    }
+    const lua_Integer rgb = luaL_checkinteger(L, 2 + count);
+    const float opaque = what == 't' ? 1 : (float)luaL_optnumber(L, 3 + count, 1);
+    const ecs_color color = {(uint8_t)(rgb >> 16), (uint8_t)(rgb >> 8), (uint8_t)rgb,
+                             (uint8_t)(base_clamp(opaque, 0, 1) * 255)};
+    if (what == 'r') to->rect(to->context, n[0], n[1], n[2], n[3], color);
+    if (what == 'c') to->circle(to->context, n[0], n[1], n[2], color);
+    if (what == 'l') to->line(to->context, n[0], n[1], n[2], n[3], n[4], color);
+    if (what != 't') return 0;
+    const char* text = luaL_checkstring(L, 6);
+    const float part = (float)luaL_optnumber(L, 7, 0); // 0.5: x is its middle, 1: its end
+    n[0] -= part * to->text_width(to->context, n[2], text);
+    to->text(to->context, n[0], n[1], n[2], color, text);
+    return 0;
+}
+
+static int player_name(lua_State* L) {
+    const net_draw* to = script_of(L)->draw;
+    if (!to) luaL_error(L, "only draw() knows names");
+    const char* name = to->player_name(to->context, (uint32_t)luaL_checkinteger(L, 1));
+    lua_pushstring(L, name ? name : "");
+    return 1;
+}
+
+// ---- tables ----
+
+static void set_functions(lua_State* L, const luaL_Reg* functions) {
+    ecs_world* world = script_of(L)->world;
+    lua_newtable(L);
+    lua_newtable(L);
+    for (ecs_component_id i = 1; i <= ecs_component_count(world); i++) {
+        lua_pushinteger(L, i);
+        lua_setfield(L, -2, ecs_component_get(world, i)->name);
+    }
+    lua_newtable(L);
+    for (ecs_template_id i = 1; i <= ecs_template_count(world); i++) {
+        lua_pushinteger(L, i);
+        lua_setfield(L, -2, ecs_template_get(world, i)->name);
+    }
+    luaL_setfuncs(L, functions, 2);
+}
+
+void script_push_world(lua_State* L) {
+    static const luaL_Reg functions[] = {{"get", read_numbers},
+                                         {"set", write_entity},
+                                         {"kind", kind},
+                                         {"create", create},
+                                         {"destroy", destroy},
+                                         {"each", each},
+                                         {"random", draw_random},
+                                         {"send", send},
+                                         {"end_match", end_match},
+                                         {"say", say},
+                                         {"draw", draw},
+                                         {"player_name", player_name},
+                                         {NULL, NULL}};
+    static const luaL_Reg of_entity[] = {
+        {"__index", read_entity}, {"__newindex", write_entity}, {NULL, NULL}};
+    static const luaL_Reg of_view[] = {
+        {"__index", read_view}, {"__newindex", write_view}, {NULL, NULL}};
+    lua_pushinteger(L, 0);
+    set_functions(L, of_entity);
+    lua_setmetatable(L, -2); // of all numbers
+    lua_pushlightuserdata(L, NULL);
+    set_functions(L, of_view);
+    lua_setmetatable(L, -2);
+    lua_settop(L, lua_gettop(L) - 2);
+    set_functions(L, functions);
+    lua_pushstring(L, script_of(L)->role);
+    lua_setfield(L, -2, "role");
+    lua_pushnumber(L, script_of(L)->dt);
+    lua_setfield(L, -2, "dt");
+}
