@@ -8,6 +8,7 @@
 
 #include "ecs/change.h"
 #include "ecs/save.h"
+#include "game/match.h"
 
 #include "net/match.h"
 

@@ -482,7 +482,6 @@ CASE(version_size_name_and_view_are_checked) {
     REFUSE("bytes, this program takes", table.size_bytes = sizeof table + 8);
     REFUSE("its table has 16 bytes", table.size_bytes = 16);
     REFUSE("the name Break Out is not", table.name = "Break Out");
-    REFUSE("the name (null) is not", table.name = NULL);
     REFUSE("title", table.title = NULL);
     REFUSE("view is empty", table.view_width = 0.0f);
     REFUSE("the client's block is larger than 1024 bytes",
