@@ -37,8 +37,8 @@ ES_EVENT(lua_input) ES_MESSAGE(Lua__Input, input) typedef struct lua_input {
 } lua_input;
 
 ES_EVENT(ask)
-ES_MESSAGE(Lua__Ask, reliable) ES_EVENT(tell, exported)
-    ES_MESSAGE(Lua__Tell, reliable) typedef struct lua_message {
+ES_MESSAGE(Lua__Ask, reliable)
+ES_EVENT(tell, exported) ES_MESSAGE(Lua__Tell, reliable) typedef struct lua_message {
     char name[32];
     ecs_entity entity;
     double a, b, c, d;
@@ -77,10 +77,14 @@ static void start(ecs_world* world, lua_game* game, const net_game_start* begin)
     self->dt = (double)begin->dt;
     self->fault = begin->fault;
     self->fault_context = begin->fault_context;
-    for (uint32_t i = 0; i < begin->file_count; i++)
-        if (strcmp(begin->files[i].name, "rules.lua") == 0)
-            script_open(self, (const char*)begin->files[i].bytes, begin->files[i].byte_count);
-    if (!self->state) begin->fault(begin->fault_context, NULL, 0, "rules.lua does not run");
+    const net_game_file* file = begin->files;
+    while (file < begin->files + begin->file_count && strcmp(file->name, "rules.lua") != 0)
+        file++;
+    if (file == begin->files + begin->file_count)
+        begin->fault(begin->fault_context, NULL, 0,
+                     "no rules: add file:t=\"rules.lua\" to the .blk");
+    else
+        script_open(self, (const char*)file->bytes, file->byte_count);
     if (!game->is_server) return;
     self->rng = ecs_world_rng(world);
     script_run(self, 0, "on_start", "");
@@ -154,9 +158,9 @@ static double enter_stage(lua_game* game, const ecs_stage* stage) {
 }
 
 ES_TAG(server | predict)
-ES_ON_EVENT(lua_input) static void input_es_event_handler(const ecs_stage* stage,
-                                                          ES_CONTEXT lua_game* game,
-                                                          const ecs_event* event) {
+ES_ON_EVENT(lua_input)
+static void input_es_event_handler(const ecs_stage* stage, ES_CONTEXT lua_game* game,
+                                   const ecs_event* event) {
     const lua_input* input = event->payload;
     script_run(&game->script, enter_stage(game, stage), "on_input", "einnnn", event->target,
                input->buttons, (double)input->x, (double)input->y, (double)input->pointer_x,
@@ -165,9 +169,9 @@ ES_ON_EVENT(lua_input) static void input_es_event_handler(const ecs_stage* stage
 }
 
 ES_TAG(server | gameClient)
-ES_ON_EVENT(ask, tell) static void hear_es_event_handler(const ecs_stage* stage,
-                                                         ES_CONTEXT lua_game* game,
-                                                         const ecs_event* event) {
+ES_ON_EVENT(ask, tell)
+static void hear_es_event_handler(const ecs_stage* stage, ES_CONTEXT lua_game* game,
+                                  const ecs_event* event) {
     const lua_message* message = event->payload;
     const double time = enter_stage(game, stage);
     if (!game->is_server || event->type != game->tell)

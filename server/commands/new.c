@@ -109,14 +109,23 @@ static bool write_file(const words* self, const server_skeleton_file* file,
     return is_right;
 }
 
+static bool link_module(const words* self, const base_reporter* reporter) {
+    char target[PATH_BYTES_MAX + 32], path[2 * NAME_BYTES_MAX + 8];
+    (void)base_text_format(target, sizeof target, "%s/../lib/shoal/games/lua.so", self->bin);
+    (void)base_text_format(path, sizeof path, "%s/%s.so", self->name, self->name);
+    if (symlink(target, path) == 0) return true;
+    return base_report(reporter, path, 0, "%s", strerror(errno));
+}
+
 typedef struct new_config {
     uint32_t kind;
 } new_config;
 
 static const base_option new_options[] = {
     {"kind", BASE_OPTION_FIELD(new_config, kind), SERVER_SKELETON_KINDS,
-     "circles on a field; walls and line of sight; hidden cards in turns; boxes, orders and fog", 0,
-     0},
+     "circles on a field; walls and line of sight; hidden cards in turns; boxes, orders and fog; "
+     "rules in Lua, no compiler",
+     0, 0},
 };
 
 // The words of the options, one by one.
@@ -153,9 +162,11 @@ int server_new(int argc, char** argv, const base_reporter* reporter) {
         base_report(reporter, self.name, 0, "%s", strerror(errno));
         return errno == EEXIST ? NET_EXIT_USAGE : NET_EXIT_RUNTIME;
     }
+    const bool is_script = strcmp(self.kind, "lua") == 0;
+    if (is_script && !link_module(&self, reporter)) return NET_EXIT_RUNTIME;
     for (uint32_t i = 0; i < BASE_COUNT(server_skeleton); i++) {
         const server_skeleton_file* file = &server_skeleton[i];
-        const bool is_part = !file->kind[0] || strcmp(file->kind, self.kind) == 0;
+        const bool is_part = (!file->kind[0] && !is_script) || strcmp(file->kind, self.kind) == 0;
         if (is_part && !write_file(&self, file, reporter)) return NET_EXIT_RUNTIME;
     }
     printf("%s: a game that builds and plays. Next:\n    cd %s && ./play\n", self.name, self.name);
