@@ -42,12 +42,13 @@ static double natural_log(double x) {
     if (!(x > 0)) return x == 0 ? -INFINITE : __builtin_nan("");
     if (x == INFINITE) return x;
     int exponent;
-    const double part = frexp(x, &exponent) * 1.414213562373095; // 0.7 to 1.4
+    double part = frexp(x, &exponent);
+    if (part < 0.70710678118654752) part *= 2, exponent--;
     const double s = (part - 1) / (part + 1);
     double sum = 0;
     for (int k = 25; k > 0; k -= 2)
         sum = sum * s * s + 1.0 / k;
-    return (exponent - 0.5) * LN2 + 2 * s * sum;
+    return exponent * LN2 + 2 * s * sum;
 }
 
 static double exponential(double x) {

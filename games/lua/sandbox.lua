@@ -64,6 +64,7 @@ local function floor(x)
 end
 math.floor, math.pi, math.huge = floor, 3.141592653589793, 1 / 0
 math.maxinteger, math.mininteger = 0x7fffffffffffffff, ~0x7fffffffffffffff
+function math.exp(x) return 2.718281828459045 ^ x end
 function math.ceil(x) return -floor(-x) end
 function math.abs(x) if x < 0 then return -x end return x end
 function math.max(a, b, ...)

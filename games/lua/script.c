@@ -85,7 +85,10 @@ static void report(script* self, const char* function) {
 
 static void stop_long(lua_State* L, lua_Debug* where) {
     (void)where;
-    luaL_error(L, "the call takes more than %d instructions: is a loop endless?", SCRIPT_STEPS_MAX);
+    luaL_where(L, 0);
+    lua_pushfstring(L, "%sthe call takes more than %d instructions: is a loop endless?",
+                    lua_tostring(L, -1), SCRIPT_STEPS_MAX);
+    lua_error(L);
 }
 
 static bool run_held(script* self, lua_CFunction run, void* argument, const char* function) {

@@ -27,6 +27,7 @@ typedef struct script {
     const ecs_type** types;         ///< by component
     const ecs_quant** quants;       ///< by template and component: how clients have it
     bool is_in_stage;               ///< creations wait for the end of the call
+    ecs_entity newest;              ///< of those that this call created there
     base_rng* rng;                  ///< NULL: there is no chance here
     const net_draw* draw;           ///< during draw()
     const net_player_context* view; ///< during bot() and human()

@@ -214,7 +214,7 @@ static int write_entity(lua_State* L) {
     read_value(L, 3, self->types[id], quant_of(self, ecs_entity_template(self->world, entity), id),
                &one);
     ecs_result result = ECS_ERR_FULL;
-    if (!ecs_entity_is_placeholder(entity) || !self->is_in_stage)
+    if (!self->is_in_stage || !ecs_entity_is_placeholder(entity) || entity > self->newest)
         result = ecs_set(self->world, entity, id, &one);
     else if (ecs_command_set(self->world, entity, id, &one))
         result = ECS_OK;
@@ -266,7 +266,7 @@ static int kind(lua_State* L) {
 }
 
 static int create(lua_State* L) {
-    const script* self = check_writes(L, true);
+    script* self = check_writes(L, true);
     const ecs_template_id of = check_name(L, 1, 2);
     value values[INITS_MAX];
     ecs_init inits[INITS_MAX];
@@ -281,7 +281,7 @@ static int create(lua_State* L) {
     ecs_entity made = ECS_ENTITY_NONE;
     ecs_result result = ECS_ERR_FULL;
     if (self->is_in_stage)
-        made = ecs_command_create(self->world, of, inits, count);
+        made = self->newest = ecs_command_create(self->world, of, inits, count);
     else
         result = ecs_create(self->world, of, inits, count, &made);
     if (made == ECS_ENTITY_NONE)

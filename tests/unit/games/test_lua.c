@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: MIT
+// What a script in Lua may do, and what it is told. The module is opened as a file, as programs do.
+
+#include "game/match.h"
+#include "hear.h"
+#include "match_made.h"
+
+#include "ecs/ecs.h"
+#include "ecs/save.h"
+#include "ecs/template_files.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char templates[] =
+    "file:t=\"rules.lua\"\n"
+    "thing {\n"
+    "  \"pos:p2\"{ _replicate:b=yes; _min:r=-8; _max:r=7.75; _step:r=0.25; value:p2=1,2 }\n"
+    "  \"n:i\"{ _track:b=yes; value:i=7 } \"real:r\"{ _track:b=yes; value:r=0 }\n"
+    "  \"on:b\"{ _track:b=yes; value:b=no } \"name:t\"{ _track:b=yes; value:t=\"it\" }\n"
+    "  \"mate:eid\"{ _track:b=yes; value:eid=none } \"good:tag\"{}\n"
+    "  \"spin:p3\"{ _track:b=yes; value:p3=1,2,3 } }\n"
+    "rock { \"n:i\"{ _track:b=yes; value:i=1 } }\n";
+
+static net_module* script_module(const char* rules) {
+    static net_module* file; // stays open
+    net_module* module;
+    base_bytes pack;
+    base_bytes_init(&pack, NULL);
+    ecs_pack_add(&pack, "lua.blk", templates, strlen(templates));
+    if (rules) ecs_pack_add(&pack, ":rules.lua", rules, strlen(rules));
+    if (!file) assert_ok(net_module_open(GAMES_DIR "/lua.so", NULL, test_reporter(), &file));
+    assert_ok(net_module_reopen_pack(file, pack.data, pack.size, test_reporter(), &module));
+    base_bytes_deinit(&pack);
+    return module;
+}
+
+// `rules` are loaded and run for some ticks; the first fault has these words. "": there is none.
+static void try_rules(const char* rules, const char* why) {
+    net_module* module = script_module(rules);
+    net_match_config config = net_match_config_default(module);
+    net_match* match = NULL;
+    const base_reporter* reporter = hear();
+    const net_result result = net_match_create(&config, reporter, &match);
+    if (match) {
+        match->strays = reporter;
+        for (uint32_t i = 0; i < 3; i++)
+            net_match_step(match);
+    }
+    if (!strstr(said.text, why) || (!why[0] && said.count > 0))
+        fail_msg("%s: %d \"%s\" lacks \"%s\"", rules, (int)result, said.text, why);
+    net_match_destroy(match);
+    net_module_close(module);
+}
+
+// A fault of the function that runs in each tick.
+static void try_tick(const char* body, const char* why) {
+    char rules[2048];
+    assert_true((size_t)snprintf(rules, sizeof rules,
+                                 "function on_start() create('thing') end\n"
+                                 "function on_tick() for e in each('pos') do %s end end\n",
+                                 body) < sizeof rules);
+    try_rules(rules, why);
+}
+
+CASE(nothing_lasts_but_components) {
+    try_rules("function on_tick() score = 1 end",
+              "rules.lua:1: the global 'score' cannot change while the match runs: keep it in a "
+              "component (in on_tick, tick 1; said once)");
+    try_rules("local count = 0\nfunction on_tick()\n count = count + 1\n"
+              " if count > 1 then error('it lasted') end\nend",
+              "rules.lua:2: the local 'count' of the script was changed by this call");
+    try_rules("local seen = {}\nfunction on_tick() if #seen > 0 then error('it lasted') end\n"
+              "seen[1] = 1 end",
+              "rules.lua:3: a table of the script cannot change while the match runs");
+    try_rules("config = {deep = {speed = 3}}\nfunction on_tick() config.deep.speed = 4 end",
+              "rules.lua:2: a table of the script cannot change");
+    try_rules("local hidden = {}\nlocal function f() return hidden end\n"
+              "function on_tick() f()[1] = 1 end",
+              "rules.lua:3: a table of the script cannot change");
+    try_rules("function on_tick() string.more = 1 end", "a table of the script cannot change");
+    try_rules("function on_tick() _G.more = 1 end", "the global 'more' cannot change");
+    try_rules("function on_tick() table.insert(_G, 1) end", "cannot change");
+    try_rules("local c = setmetatable({}, {__index = {}}) function on_tick() c.x = 1 end",
+              "a table of the script cannot change");
+    // Constants work as they did, from any function.
+    try_rules("local list, map = {3, 4, 5}, {b = 2, a = 1, [2] = 'x'}\n"
+              "local class = {} class.__index = class function class:get() return self.v end\n"
+              "local one = setmetatable({v = 9}, class)\n"
+              "function on_tick() local sum, keys = #list, ''\n"
+              "for i, v in ipairs(list) do sum = sum + v end\n"
+              "for k in pairs(map) do keys = keys .. k end\n"
+              "local new = setmetatable({v = 1}, class) new.v = 2\n"
+              "assert(sum == 15 and keys == '2ab' and one:get() == 9 and new:get() == 2)\n"
+              "assert(table.concat(list, ',') == '3,4,5' and table.unpack(list) == 3)\n"
+              "end",
+              "");
+}
+
+CASE(what_chance_or_a_machine_decides_is_not_there) {
+    static const char* const names[] = {
+        "os",        "io",           "package", "debug",  "require",        "dofile",    "load",
+        "loadfile",  "next",         "pcall",   "xpcall", "collectgarbage", "rawset",    "rawget",
+        "coroutine", "getmetatable", "memory",  "rect",   "warn",           "loadstring"};
+    char rules[128], why[64];
+    for (uint32_t i = 0; i < BASE_COUNT(names); i++) {
+        (void)snprintf(rules, sizeof rules, "function on_tick() return %s end", names[i]);
+        (void)snprintf(why, sizeof why, "rules.lua:1: there is no %s", names[i]);
+        try_rules(rules, why);
+    }
+    try_rules("x = math.random(3)", "there is no math.random: random() is the match's");
+    try_rules("math.randomseed(1)", "there is no math.randomseed");
+    try_rules("x = string.dump", "");
+    try_rules("x = string.dump(print)", "attempt to call a nil value (field 'dump')");
+    try_rules("\x1bLuaS", "attempt to load a binary chunk");
+    try_rules("for k in pairs({[{}] = 1}) do end", "pairs: a key is a table, which has no order");
+    try_rules("for k in pairs({[print] = 1}) do end", "pairs: a key is a function");
+    try_rules("for k in pairs({[true] = 1}) do end", "pairs: a key is a boolean");
+    try_rules("setmetatable({}, {__gc = print})", "__gc and __mode depend on the collector");
+    try_rules("setmetatable({}, {__mode = 'k'})", "__gc and __mode depend on the collector");
+    try_rules("local m = {} local t = setmetatable({}, m) m.__mode = 'k' t[{}] = 1", "");
+    try_rules("assert(tostring({}) == 'table: 0x1' and tostring(print) == 'function: 0x1')\n"
+              "assert(string.format('%p', {}) == string.format('%p', {}))",
+              "");
+    try_rules("local s = '' for k, v in pairs({b = 1, a = 2, [3] = 3, [1] = 4, ab = 5}) do\n"
+              "s = s .. k .. v end assert(s == '1433a2ab5b1', s)",
+              "");
+}
+
+CASE(numbers_are_the_same_everywhere) {
+    // Read and written with a point, whatever the locale; a test runs in that of its shell.
+    try_rules(
+        "assert(tostring(0.5) == '0.5' and tonumber('2.25') == 2.25 and not tonumber('2,25'))\n"
+        "assert(string.format('%.3f %g %5.1f', 0.5, 1e20, 2.25) == '0.500 1e+20   2.2')\n"
+        "assert(('äß'):upper() == 'äß' and 'a' < 'b' and 'Z' < 'a')",
+        "");
+    try_rules("local function near(a, b) return a - b < 1e-11 * b and b - a < 1e-11 * b end\n"
+              "assert(2 ^ 10 == 1024 and 2 ^ -2 == 0.25 and 9 ^ 0.5 == 3 and (-2) ^ 3 == -8)\n"
+              "assert(0 ^ 0 == 1 and 0 ^ -1 == math.huge and (-2) ^ 0.3 ~= (-2) ^ 0.3)\n"
+              "assert(near(2 ^ 0.3, 1.2311444133449163) and near(10 ^ -0.7, 0.19952623149688797))\n"
+              "assert(near(1e300 ^ 0.01, 1000) and near(math.exp(1), 2.718281828459045))\n"
+              "assert(near(math.log(10), 2.302585092994046) and math.log(1) == 0)\n"
+              "assert(near(-math.log(1e-310), 713.8014072671562))\n"
+              "assert(7.5 % 2 == 1.5 and -7.5 % 2 == 0.5 and 7 % -3 == -2 and 1e300 % 7 == 2)\n"
+              "assert(5.3 % math.huge == 5.3 and 1 % 0.0 ~= 1 % 0.0)\n"
+              "assert(math.floor(-1.5) == -2 and math.ceil(1.2) == 2 and math.abs(-3) == 3)\n"
+              "assert(math.max(1, 3, 2) == 3 and math.min(4, 2, 3) == 2 and math.sqrt(16) == 4)\n"
+              "assert(math.sin(0) == 0 and math.cos(0) == 1 and math.atan(1, 1) > 0.78)",
+              "");
+    try_tick("e.real = 0/0", "rules.lua:2: the value is no number (0/0?)");
+}
+
+CASE(a_call_ends) {
+    try_rules("function on_tick() while true do end end",
+              "rules.lua:1: the call takes more than 20000000 instructions: is a loop endless?");
+    try_rules("while true do end", "instructions: is a loop endless?");
+    try_rules("function on_tick() local t = {} for i = 1, 1e9 do t[i] = i end end",
+              "not enough memory");
+    try_rules("function on_tick() return ('x'):rep(1e9) end", "not enough memory");
+    try_rules("function on_tick() on_tick() end", "not enough memory");
+    try_rules("function on_tick() error({}) end", "a fault without a text");
+    try_rules("function on_tick() if tick() == 2 then error('now', 0) end end",
+              "now (in on_tick, tick 2; said once)");
+}
+
+CASE(a_faulty_script_is_refused) {
+    try_rules("function (", "rules.lua:1: error: <name> expected near '('");
+    try_rules("x = nil + 1", "rules.lua:1: error: attempt to perform arithmetic on a nil value");
+    try_rules("\n\nfunction on_start() create('thig') end",
+              "rules.lua:3: error: there is no template 'thig', did you mean 'thing'?");
+    try_rules(NULL, "no rules: add file:t=\"rules.lua\" to the .blk");
+    net_module* module = script_module("x = 1 y ="); // and nothing is called then
+    net_match_config config = net_match_config_default(module);
+    net_match* match;
+    assert_int_equal(net_match_create(&config, NULL, &match), NET_ERR_MODULE);
+    config.role = NET_ROLE_MIRROR;
+    assert_ok(net_match_create(&config, NULL, &match));
+    net_match_destroy(match);
+    net_module_close(module);
+}
+
+CASE(components_are_values) {
+    try_tick("assert(e.pos.x == 1 and e.pos.y == 2 and e.n == 7 and e.on == false)\n"
+             "assert(e.name == 'it' and e.mate == nil and e.good == true and e.spin.z == 3)\n"
+             "local x, y = get(e, 'pos') assert(x == 1 and y == 2 and get(e, 'n') == 7)\n"
+             "assert(kind(e) == 'thing' and alive(e) and not alive(77) and not alive(nil))",
+             "");
+    try_tick("if tick() > 1 then return end\n"
+             "e.pos.x = 1.3 assert(e.pos.x == 1.25, 'as clients have it')\n"
+             "e.pos = {3, 4} assert(e.pos.x == 3) e.pos = {y = 6, x = 5} assert(e.pos.y == 6)\n"
+             "set(e, 'pos', 100, -0.4) local x, y = get(e, 'pos') assert(x == 7.75 and y == -0.5)\n"
+             "e.n, e.on, e.name, e.mate = 9.7, true, 'new', e assert(e.n == 9 and e.on)\n"
+             "assert(e.name == 'new' and e.mate == e) e.mate = nil assert(not e.mate)\n"
+             "e.spin = {0.5, 0, 1} local s = e.spin s.y = 2 assert(e.spin.y == 2)",
+             "");
+    try_tick("local x = e.poss", "there is no component 'poss', did you mean 'pos'?");
+    try_tick("local x = e.pos.z", "a p2 has no field 'z'");
+    try_tick("e.pos = 'far'", "number expected, got string");
+    try_tick("e.pos = {1}", "number expected, got nil");
+    try_tick("e.pos = e.spin", "a p3 cannot become a p2");
+    try_tick("e.name = {}", "string expected, got table");
+    try_tick("local x = (2 ^ 40).pos", "this number is no entity");
+    try_tick("local x = (77).pos.x", "attempt to index a nil value (field 'pos')");
+    try_tick("local r = 5 r.n = 1", "n: ");
+    try_tick("local p = e.pos destroy(e) create('rock') local q = p.x", "");
+    try_tick("rect(1, 2, 3, 4, 5)", "there is no rect");
+}
+
+CASE(entities_come_and_go_at_the_end_of_a_call) {
+    try_tick("local new = create('thing', {n = 3, pos = {2, 2}}) assert(not alive(new))\n"
+             "new.n = 4 destroy(e)\n"
+             "if tick() > 1 then assert(e.n == 4 and e.pos.x == 2) end\n"
+             "assert(alive(e))",
+             "");
+    try_rules(
+        "function on_start() for i = 1, 5 do create('thing', {n = i}) end\n"
+        "for e in each('pos') do if e.n % 2 == 0 then destroy(e) assert(not alive(e)) end end\n"
+        "create('rock', {n = 40}) end\n"
+        "function on_tick() local sum, rocks = 0, 0\n"
+        "for e, pos, n in each('pos', 'n') do sum = sum + n + pos.x end\n"
+        "for e, n in each('n', '!pos') do rocks = rocks + n end\n"
+        "for e, good in each('good', 'n') do assert(good == true) end\n"
+        "assert(sum == 12 and rocks == 40, sum)\n"
+        "for a in each('n') do for b in each('n') do if a == b then break end end end end",
+        "");
+    try_rules("function on_start() create('thing', {speed = 1}) end",
+              "there is no component 'speed'");
+    try_rules("function on_start() create('rock', {pos = {1, 1}}) end", "create 'rock': ");
+    try_rules("function on_tick() each() end", "string expected, got no value");
+    try_rules("function on_start() for i = 1, 70000 do create('thing') end end",
+              "create 'thing': ");
+}
+
+// The same chance and the same bits, also when the match goes on in another world.
+CASE(a_match_goes_on_from_its_world) {
+    net_module* module = script_module(
+        "function on_start() for i = 1, 20 do create('thing', {n = i}) end end\n"
+        "function on_tick() for e, pos in each('pos') do\n"
+        "set(e, 'pos', pos.x + random() - 0.5, pos.y + random(3) - 2)\n"
+        "e.real = e.real + pos.x ^ 2 % 3 if random(40) == 1 then destroy(e) create('thing') end\n"
+        "end local t = {} for i = 1, 500 do t[i] = {tostring(i)} end end");
+    net_match* first = match_made(module, (match_wanted){.seed = 5});
+    net_match* second = match_made(module, (match_wanted){.seed = 6});
+    base_bytes save;
+    base_bytes_init(&save, NULL);
+    for (uint32_t i = 0; i < 60; i++)
+        net_match_step(first);
+    assert_ok(net_match_save(first, &save));
+    assert_ok(net_match_restore(second, save.data, save.size));
+    for (uint32_t i = 0; i < 60; i++) {
+        net_match_step(first);
+        net_match_step(second);
+        assert_true(ecs_world_state_hash(net_match_world(first)) ==
+                    ecs_world_state_hash(net_match_world(second)));
+    }
+    base_bytes_deinit(&save);
+    net_match_destroy(first);
+    net_match_destroy(second);
+    net_module_close(module);
+}
