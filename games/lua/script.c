@@ -63,7 +63,8 @@ static void* allocate(void* context, void* block, size_t old_bytes, size_t bytes
 
 // Lua says "rules.lua:12: text".
 static void report(script* self, const char* function) {
-    const char* text = luaL_optstring(self->state, -1, "a fault without a text");
+    const bool is_text = lua_type(self->state, -1) == LUA_TSTRING;
+    const char* text = is_text ? lua_tostring(self->state, -1) : "a fault without a text";
     const uint64_t hash = base_hash64_text(text);
     char file[64] = "", said[BASE_REPORT_BYTES_MAX];
     uint32_t line = 0;

@@ -269,4 +269,27 @@ play_by_hand() {
     says hand.out '^hand: box, orders and wheel$'
 }
 
+# No compiler: a link to the module, and what is saved counts in the match.
+case_new_game_of_lua() {
+    expect 0 'cd hop && ./play' hop --kind lua
+    [ "$(cd hop && ls | xargs)" = "README.md hop.blk hop.so play rules.lua" ] || fail "not the files of a script"
+    if grep -rnE '@[A-Za-z]+@' hop; then fail "a word was not replaced"; fi
+    grep -q "| $(cat hop/hop.blk hop/rules.lua | wc -l) |\$" "$root/games/skeleton/README.md" || fail "its lines"
+    expect 2 'hop: error: File exists' hop --kind lua
+    run_to 0 check shoal-server check --strict hop/hop.so
+    hop/play --headless --bots 3 --ticks 60 >hop.out 2>hop.err || fail "play ended with $?"
+    has_been_played hop
+    hop/play --watch --headless --bots 1 >saved.out 2>saved.err &
+    pids[saved]=$!
+    await "the player" has_said saved.err ' joined from '
+    change hop/rules.lua 's/STARS = 960, 540, 14, 260, 12/STARS = 960, 540, 14, 300, 12/'
+    await "the reload" has_lines saved.err 'reloaded: the match goes on with it' 1
+    await "the player" has_lines saved.err ' is back after ' 1
+    echo 'function on_tick() missing.x = 1 end' >>hop/rules.lua
+    await "the reload" has_lines saved.err 'reloaded: the match goes on with it' 2
+    await "a fault of a tick" has_said saved.err '^rules.lua:[0-9]+: error: there is no missing \(in on_tick, tick '
+    kill -TERM "${pids[saved]}"
+    ends_with 0 saved
+}
+
 run_cases "$1" ${2:+"$2"}

@@ -103,7 +103,7 @@ survives() { # NUMBER
     free_port
     listen=$free
     free_port
-    primary "first$1" breakout --min-clients $bots --log "first$1.slog" --listen public="$listen" --standby-at "$free" "${sync[@]}"
+    primary "first$1" "${game:-breakout}" --min-clients $bots --log "first$1.slog" --listen public="$listen" --standby-at "$free" "${sync[@]}"
     standby "second$1" --listen "$free" --listen public="$free" --log "joined$1.slog" "${sync[@]}"
     seat "seen$1" --net loss=5
     rest "$((RANDOM % 2)).$((RANDOM % 900 + 100))"
@@ -147,6 +147,12 @@ start_brokers() {
 
 case_the_match_goes_on_at_a_standby_with_three_brokers() {
     brokers=3
+    case_players_go_on_at_a_standby_when_their_server_dies
+}
+
+case_the_match_of_a_script_goes_on_at_a_standby() {
+    [ -e "$games/lua.so" ] || { skip "there is no Lua here" && return; }
+    game=lua
     case_players_go_on_at_a_standby_when_their_server_dies
 }
 

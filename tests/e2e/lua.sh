@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# A game whose rules are a script: what holds for a game in C holds for it, live and in its log.
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# play BOTS TICKS [server option...]: the worlds are equal, and the log is that match.
+play() {
+    start_ready server shoal-server --game lua --listen 127.0.0.1:0 --min-clients "$1" --ticks "$2" --log a.slog "${@:3}"
+    run_to 0 client shoal-client "$(value listen server.out)" --bots "$1" ${client_net:+--net "$client_net"}
+    ends_with 0 server
+    are_equal "$1" server client
+    ! grep -E 'rules.lua|error' server.err client.err || fail "the script has a fault"
+    is_closed a.slog
+    verifies a.slog server
+}
+
+# From its start, from each keyframe, as a slice, at a tick.
+case_a_script_plays_the_same_again() {
+    client_net=bad play 8 900
+    run_to 0 verify shoal-replay verify a.slog --from 610 --once
+    run_to 0 slice shoal-replay slice a.slog --from 610 --to 850 --output b.slog
+    run_to 0 verify shoal-replay verify b.slog
+    run_to 0 show shoal-replay show a.slog --tick 700
+    run_to 0 part shoal-replay show b.slog --tick 700
+    grep -q 'template=player component=pos ' show.out || fail "there is no player"
+    cmp show.out part.out || fail "a slice shows another world"
+    run_to 0 again shoal-replay verify a.slog --threads 3
+}
+
+# The match of a script goes on from its log, in another process.
+case_a_script_goes_on_from_its_log() {
+    play 3 700
+    run_to 0 second shoal-server --resume a.slog --at 650 --listen 127.0.0.1:0 --ticks 760 --fast --log b.slog
+    says second.out '^resumed tick=650 players=3$'
+    verifies b.slog second
+}
+
+case_any_number_of_threads_gives_the_same_match_of_a_script() {
+    local threads
+    for threads in 1 3; do
+        run_to 0 server shoal-server --game lua --fast --ticks 200 --listen 127.0.0.1:0 --threads $threads --log $threads.slog
+        run_to 0 verify shoal-replay verify $threads.slog
+        cp verify.out $threads.txt
+    done
+    cmp 1.txt 3.txt || fail "threads change the match"
+}
+
+# A changed script counts in the match that runs, a faulty one does not; the log verifies over both.
+case_a_script_is_reloaded() {
+    cp -L "$games/lua.so" hop.so
+    cp "$games/lua.blk" hop.blk
+    cp "$games/lua/rules.lua" .
+    start_ready server shoal-server --game ./hop.so --listen 127.0.0.1:0 --min-clients 2 --log a.slog
+    SHOAL_MODULE_PATH=$PWD start client shoal-client "$(value listen server.out)" --bots 2
+    await players has_lines server.err ' joined from ' 2
+    echo 'function (' >>rules.lua
+    kill -HUP "${pids[server]}"
+    await "its fault" has_said server.err '^rules.lua:[0-9]+: error: <name> expected near'
+    await "refusal" has_said server.err 'not reloaded, the match goes on as it was'
+    sed -i '$d' rules.lua
+    change rules.lua 's/STARS = 960, 540, 14, 260, 12/STARS = 960, 540, 14, 400, 12/'
+    kill -HUP "${pids[server]}"
+    await reload has_said server.err 'reloaded: the match goes on with it'
+    await "the players" has_lines server.err ' is back after ' 2
+    stop server
+    ended client
+    are_equal 2 server client
+    SHOAL_MODULE_PATH=$PWD verifies a.slog server
+}
+
+case_a_script_is_checked() {
+    cp -L "$games/lua.so" hop.so
+    cp "$games/lua.blk" hop.blk
+    cp "$games/lua/rules.lua" .
+    run_to 0 check shoal-server check --strict ./hop.so
+    change rules.lua 's/^function on_tick()$/&\n    missing.x = 1/'
+    run check shoal-server check --strict ./hop.so
+    [ "$code" != 0 ] || fail "a fault of a tick is nothing to check"
+    says check.err 'rules.lua:[0-9]+: there is no missing \(in on_tick, tick 1; said once\)'
+    # No libm, no clock, no files: what Lua wants of them lies in the module.
+    ! nm -D --undefined-only hop.so | grep -E ' (pow|fmod|frexp|ldexp|floor|time|clock|fopen|fopen64|getenv|rand)(@|$)' ||
+        fail "the module imports what is not exact"
+}
+
+run_cases "$1" ${2:+"$2"}
