@@ -6,9 +6,12 @@ local function clamp(x, low, high)
     return math.max(low, math.min(high, x))
 end
 
+local function squared(a, b) -- their distance
+    return (a.pos.x - b.pos.x) ^ 2 + (a.pos.y - b.pos.y) ^ 2
+end
+
 local function near(a, b, reach)
-    local dx, dy = a.pos.x - b.pos.x, a.pos.y - b.pos.y
-    return dx * dx + dy * dy < reach * reach
+    return squared(a, b) < reach ^ 2
 end
 
 local function new_star()
@@ -73,23 +76,29 @@ function on_tick()
     end
 end
 
--- A bot has its client's world. `memory` is a table of this client; no rule can see it.
+-- A bot has its client's world. Who is it goes for players, the others for stars that nobody else is nearer to.
 function bot(me, input)
-    local best, way = 1e9, me.pos
-    for e, pos in each("pos") do
-        local d = (pos.x - me.pos.x) ^ 2 + (pos.y - me.pos.y) ^ 2
-        local is_wanted = me.it and e.owner or not me.it and e.worth
-        if e ~= me and is_wanted and d < best then best, way = d, pos end
+    local best, goal = 1e9, nil
+    for e in each("pos") do
+        local d = squared(e, me)
+        local is_wanted = e ~= me and (me.it and e.owner or not me.it and e.worth)
+        if is_wanted and e.worth then
+            for other in each("owner") do
+                if other ~= me and squared(other, e) < d then d = d + 1e5 end
+            end
+        end
+        if is_wanted and d < best then best, goal = d, e end
     end
-    local dx, dy = way.x - me.pos.x, way.y - me.pos.y
+    if not goal then return end
+    local dx, dy = goal.pos.x - me.pos.x, goal.pos.y - me.pos.y
     local length = math.max(1, math.sqrt(dx * dx + dy * dy))
     input.x, input.y = dx / length, dy / length
 end
 
 -- The picture: a function of what is there, and of `memory`.
 function on_tell(e, what, a, b, c)
-    if what == "star" then memory.flash = { x = a, y = b, text = "+" .. c // 1, until_ = tick() + 40 } end
-    if what == "caught" then memory.news = { by = a // 1 | 0, whom = b // 1 | 0 } end
+    if what == "star" then memory.flash = { x = a, y = b, text = "+" .. math.floor(c), until_ = tick() + 40 } end
+    if what == "caught" then memory.news = { by = math.floor(a), whom = math.floor(b) } end
 end
 
 function draw(me)
