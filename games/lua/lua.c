@@ -10,7 +10,6 @@
 
 #include "lua.pb-c.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #define WIDTH 960
@@ -36,18 +35,6 @@ ES_EVENT(lua_input) ES_MESSAGE(Lua__Input, input) typedef struct lua_input {
     float pointer_x, pointer_y ES_CLAMP(-1e6, 1e6);
 } lua_input;
 
-ES_EVENT(ask)
-ES_MESSAGE(Lua__Ask, reliable)
-ES_EVENT(tell, exported) ES_MESSAGE(Lua__Tell, reliable) typedef struct lua_message {
-    char name[32];
-    ecs_entity entity;
-    double a, b, c, d;
-    char text[96];
-} lua_message;
-_Static_assert(sizeof(lua_message) == sizeof(script_message) &&
-                   offsetof(lua_message, text) == offsetof(script_message, text),
-               "a script_message is one");
-
 ES_GAME_CONTEXT(lua)
 typedef struct lua_game {
     const net_game_services* services;
@@ -60,9 +47,9 @@ typedef struct lua_game {
 #include "lua.es.h"
 
 // Without a title: the module has the name of its file.
-ES_GAME("", 960, 540, .register_systems = register_script, .start = start, .mirror_start = start,
-        .player_join = player_join, .player_leave = player_leave, .bot_think = bot_think,
-        .human_input = human_input, .predict = predict);
+ES_GAME("", 960, 540, .register_systems = register_script, .start = start_script,
+        .mirror_start = start_script, .player_join = player_join, .player_leave = player_leave,
+        .bot_think = bot_think, .human_input = human_input, .predict = predict);
 
 static ecs_result register_script(ecs_world* world, lua_game* game, const base_reporter* reporter) {
     (void)reporter;
@@ -71,7 +58,7 @@ static ecs_result register_script(ecs_world* world, lua_game* game, const base_r
     return script_find_names(&game->script, world);
 }
 
-static void start(ecs_world* world, lua_game* game, const net_game_start* begin) {
+static void start_script(ecs_world* world, lua_game* game, const net_game_start* begin) {
     script* self = &game->script;
     self->services = game->services;
     self->dt = (double)begin->dt;
@@ -173,7 +160,7 @@ ES_TAG(server | gameClient)
 ES_ON_EVENT(ask, tell)
 static void hear_es_event_handler(const ecs_stage* stage, ES_CONTEXT lua_game* game,
                                   const ecs_event* event) {
-    const lua_message* message = event->payload;
+    const script_message* message = event->payload;
     const double time = enter_stage(game, stage);
     if (!game->is_server || event->type != game->tell)
         script_run(&game->script, time, game->is_server ? "on_ask" : "on_tell", "esnnnnse",

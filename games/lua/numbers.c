@@ -1,24 +1,19 @@
 // SPDX-License-Identifier: MIT
 // The numbers of a script, and all that Lua asks of libm, of clocks and of files: its objects are
 // linked against these. So `x ^ y` and `x % y` have the same bits on every machine.
-#define _GNU_SOURCE
 #include "script.h"
 
 #include "base/math.h"
 
-#include <stdio.h>
-#include <time.h>
-
-double pow(double x, double y);
-double fmod(double x, double y);
-double frexp(double x, int* exponent);
-unsigned __wrap_luaS_hash(const char* text, size_t bytes, unsigned seed);
-const void* __wrap_lua_topointer(lua_State* state, int index);
+// A function of the C library: its name there, and here.
+#define INSTEAD_OF(name, type, ours, arguments)                                                    \
+    type ours arguments __asm__(name);                                                             \
+    type ours arguments
 
 #define LN2 0.693147180559945309417
 #define INFINITE (__builtin_inf())
 
-double frexp(double x, int* exponent) {
+INSTEAD_OF("frexp", double, script_split, (double x, int* exponent)) {
     *exponent = 0;
     if (x == 0 || x - x != 0) return x;
     for (; __builtin_fabs(x) >= 1; x *= 0.5)
@@ -28,8 +23,8 @@ double frexp(double x, int* exponent) {
     return x;
 }
 
-// Exact, as every fmod is: what is taken away is more than half of what is there.
-double fmod(double x, double y) {
+// Exact, as every remainder is: what is taken away is more than half of what is there.
+INSTEAD_OF("fmod", double, script_rest, (double x, double y)) {
     double left = __builtin_fabs(x), by = __builtin_fabs(y);
     if (!(by > 0) || !(left < INFINITE)) return __builtin_nan("");
     for (double step; left >= by; left -= step)
@@ -42,7 +37,7 @@ static double natural_log(double x) {
     if (!(x > 0)) return x == 0 ? -INFINITE : __builtin_nan("");
     if (x == INFINITE) return x;
     int exponent;
-    double part = frexp(x, &exponent);
+    double part = script_split(x, &exponent);
     if (part < 0.70710678118654752) part *= 2, exponent--;
     const double s = (part - 1) / (part + 1);
     double sum = 0;
@@ -61,7 +56,7 @@ static double exponential(double x) {
     return sum;
 }
 
-double pow(double x, double y) {
+INSTEAD_OF("pow", double, script_power, (double x, double y)) {
     if (y == 0.5) return __builtin_sqrt(x);
     if (!(y >= -1024 && y <= 1024) || y != (double)(int)y) return exponential(y * natural_log(x));
     double result = 1;
@@ -70,38 +65,34 @@ double pow(double x, double y) {
     return y < 0 ? 1 / result : result;
 }
 
-time_t time(time_t* now) {
-    if (now) *now = 0;
+// No time, and no files: 0 and NULL.
+INSTEAD_OF("time", long, script_time, (void)) {
     return 0;
 }
-clock_t clock(void) {
+INSTEAD_OF("clock", long, script_clock, (void)) {
     return 0;
 }
-FILE* fopen64(const char* name, const char* mode) {
-    (void)name, (void)mode;
-    return NULL;
+INSTEAD_OF("fopen64", long, script_open_file, (void)) {
+    return 0;
 }
-FILE* freopen64(const char* name, const char* mode, FILE* file) {
-    (void)name, (void)mode, (void)file;
-    return NULL;
+INSTEAD_OF("freopen64", long, script_reopen_file, (void)) {
+    return 0;
 }
-// An archive of Lua may not be made for shared objects: what it names must lie in this one.
-#define NO_FILE(name)                                                                              \
-    extern void* const no_##name __asm__(#name);                                                   \
-    void* const no_##name = NULL
-NO_FILE(stdin);
-NO_FILE(stdout);
-NO_FILE(stderr);
 // Lua makes its seed from addresses by this; it decides when a table grows.
-unsigned __wrap_luaS_hash(const char* text, size_t bytes, unsigned seed) {
-    (void)text, (void)bytes, (void)seed;
+INSTEAD_OF("__wrap_luaS_hash", unsigned, script_seed, (void)) {
     return 1;
 }
 // tostring({}) is "table: 0x1".
-const void* __wrap_lua_topointer(lua_State* state, int index) {
-    (void)state, (void)index;
-    return (const void*)1;
+INSTEAD_OF("__wrap_lua_topointer", long, script_address, (void)) {
+    return 1;
 }
+// An archive of Lua may not be made for shared objects: what it names must lie in this one.
+#define NO_FILE(name)                                                                              \
+    extern void* const script_##name __asm__(#name);                                               \
+    void* const script_##name = NULL
+NO_FILE(stdin);
+NO_FILE(stdout);
+NO_FILE(stderr);
 
 // ---- math ----
 

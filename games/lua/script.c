@@ -26,7 +26,7 @@ static uint32_t class_of(size_t bytes) {
     return bytes <= 16 ? 4 : (uint32_t)(64 - __builtin_clzll((unsigned long long)bytes - 1));
 }
 
-static void* take(script* self, uint32_t class_) {
+static void* take_block(script* self, uint32_t class_) {
     const size_t whole = (size_t)1 << class_;
     void** block = self->unused[class_];
     if (self->used + whole > SCRIPT_BYTES_MAX) return NULL;
@@ -50,7 +50,7 @@ static void* allocate(void* context, void* block, size_t old_bytes, size_t bytes
     if (bytes > SCRIPT_BYTES_MAX) return NULL;
     const uint32_t old_class = block ? class_of(old_bytes) : 0;
     if (block && bytes > 0 && class_of(bytes) == old_class) return block;
-    void* made = bytes > 0 ? take(self, class_of(bytes)) : NULL;
+    void* made = bytes > 0 ? take_block(self, class_of(bytes)) : NULL;
     if (!block || (bytes > 0 && !made)) return made;
     if (made) memcpy(made, block, old_bytes < bytes ? old_bytes : bytes);
     *(void**)block = self->unused[old_class];

@@ -4,6 +4,7 @@
 /// the world alone. Lua's memory comes from the world, and a steady tick takes none from it.
 #pragma once
 
+#include "ecs/es.h"
 #include "net/game.h"
 
 #include <lauxlib.h>
@@ -39,8 +40,10 @@ typedef struct script {
     uint32_t said_count;
 } script;
 
-/// What tell() and ask() send.
-typedef struct script_message {
+/// What ask() and tell() send.
+ES_EVENT(ask)
+ES_MESSAGE(Lua__Ask, reliable) ES_EVENT(tell, exported)
+    ES_MESSAGE(Lua__Tell, reliable) typedef struct script_message {
     char name[32];
     ecs_entity entity;
     double a, b, c, d;

@@ -15,7 +15,7 @@
 _Static_assert(sizeof(void*) == 8, "a component of an entity is one pointer");
 
 typedef struct value {
-    _Alignas(16) uint8_t bytes[sizeof(ecs_matrix)];
+    _Alignas(16) uint8_t bytes[sizeof(ecs_vec4)];
 } value;
 
 #define INITS_MAX 32u
@@ -104,18 +104,6 @@ static void put_number(lua_State* L, int index, const ecs_field* field, const ec
         *(float*)memory = ecs_quantise(quant, *(float*)memory);
 }
 
-// Number `number` of a plain value. @return NULL past the last.
-static void* number_at(const ecs_type* type, void* memory, uint32_t number,
-                       const ecs_field** field) {
-    for (uint32_t i = 0; i < type->field_count; number -= type->fields[i++].count) {
-        *field = &type->fields[i];
-        if (number < (*field)->count)
-            return (uint8_t*)memory + (*field)->offset +
-                   (size_t)number * ecs_field_kind_bytes((*field)->kind);
-    }
-    return NULL;
-}
-
 typedef struct view {
     ecs_entity entity;
     ecs_component_id id;
@@ -137,34 +125,30 @@ static view check_view(lua_State* L, int index, bool is_write) {
 // Numbers from `index` on, {1, 2}, {x = 1, y = 2}, such a component, or a text, which is borrowed.
 static void read_value(lua_State* L, int index, const ecs_type* type, const ecs_quant* quant,
                        value* target) {
-    const ecs_field* field = NULL;
+    const bool is_view = lua_islightuserdata(L, index), is_table = lua_istable(L, index);
     *target = (value){0};
     if (type->id == ECS_ELEMENT_T) {
         size_t bytes;
-        const char* text = luaL_checklstring(L, index, &bytes);
+        char* text = (char*)(uintptr_t)luaL_checklstring(L, index, &bytes);
         luaL_argcheck(L, bytes <= ECS_STRING_BYTES_MAX, index, "the text is too long");
-        memcpy(target, &(ecs_string){(char*)(uintptr_t)text, (uint32_t)bytes, 0},
-               sizeof(ecs_string));
+        memcpy(target, &(ecs_string){text, (uint32_t)bytes, 0}, sizeof(ecs_string));
         return;
     }
     if (type->ops || type->size > sizeof *target)
         luaL_error(L, "a %s is none of the types that a script has", type->name);
-    const bool is_view = lua_islightuserdata(L, index), is_table = lua_istable(L, index);
-    void* memory;
-    view from = {0};
-    if (is_view) from = check_view(L, index, false);
-    if (is_view && from.type != type)
-        luaL_error(L, "a %s cannot become a %s", from.type->name, type->name);
-    for (uint32_t i = 0; (memory = number_at(type, target, i, &field)); i++, lua_pop(L, 1)) {
+    const view from = is_view ? check_view(L, index, false) : (view){.type = type};
+    if (from.type != type) luaL_error(L, "a %s cannot become a %s", from.type->name, type->name);
+    for (uint32_t i = 0; i < type->field_count; i++, lua_pop(L, 1)) {
+        const ecs_field* field = &type->fields[i];
         if (is_view) {
-            push_number(L, field, number_at(type, from.cell, i, &field));
+            push_number(L, field, (uint8_t*)from.cell + field->offset);
         } else if (!is_table) {
             lua_pushvalue(L, index + (int)i);
         } else if (lua_getfield(L, index, field->name) == LUA_TNIL) {
             lua_pop(L, 1);
             lua_geti(L, index, i + 1);
         }
-        put_number(L, lua_gettop(L), field, quant, memory);
+        put_number(L, lua_gettop(L), field, quant, target->bytes + field->offset);
     }
 }
 
@@ -223,14 +207,12 @@ static int write_entity(lua_State* L) {
 }
 
 static int read_numbers(lua_State* L) {
-    const ecs_field* field;
-    int count = 0;
     (void)read_entity(L);
     if (!lua_islightuserdata(L, -1)) return 1;
     const view of = check_view(L, -1, false);
-    for (void* at; (at = number_at(of.type, of.cell, (uint32_t)count, &field)); count++)
-        push_number(L, field, at);
-    return count;
+    for (uint32_t i = 0; i < of.type->field_count; i++)
+        push_number(L, &of.type->fields[i], (uint8_t*)of.cell + of.type->fields[i].offset);
+    return (int)of.type->field_count;
 }
 
 static const ecs_field* check_field(lua_State* L, const ecs_type* type) {
@@ -365,7 +347,7 @@ static int draw_random(lua_State* L) { // low and high, or none
     return 1;
 }
 
-// send(entity or nil, name, a, b, c, d, text): on the server to clients, in bot() and human() to it.
+// send(entity or nil, name, a, b, c, d, text): from the server to clients, else to the server.
 static int send(lua_State* L) {
     const script* self = script_of(L);
     script_message message = {.entity = check_entity(L, 1)};

@@ -262,7 +262,7 @@ typedef struct net_game_start {
     uint32_t file_count;
     /// Report a fault of what the game reads, as a script: at `line` of `file` (NULL: of no file).
     /// During `start` it refuses the match; later a check counts it, other programs say it. As long
-    /// as the match; NULL: nobody hears it.
+    /// as the match; NULL: there is no one who hears it.
     void (*fault)(void* context, const char* file, uint32_t line, const char* text);
     void* fault_context;
 } net_game_start;

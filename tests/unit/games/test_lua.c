@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a script in Lua may do, and what it is told. The module is opened as a file, as programs do.
+// What a script in Lua may do, and what it hears when it may not. The module is opened as a file,
+// as programs do.
 
 #include "game/match.h"
 #include "hear.h"
@@ -229,6 +230,32 @@ CASE(entities_come_and_go_at_the_end_of_a_call) {
     try_rules("function on_tick() each() end", "string expected, got no value");
     try_rules("function on_start() for i = 1, 70000 do create('thing') end end",
               "create 'thing': ");
+}
+
+static uint32_t taken;
+static void* count_allocate(void* context, size_t size, size_t align) {
+    taken++;
+    return ((const base_allocator*)context)->allocate(NULL, size, align);
+}
+static void count_release(void* context, void* block, size_t size) {
+    ((const base_allocator*)context)->release(NULL, block, size);
+}
+
+CASE(a_steady_tick_takes_no_memory) {
+    const base_allocator heap = *base_allocator_heap();
+    const base_allocator counting = {count_allocate, count_release, (void*)(uintptr_t)&heap};
+    net_module* module = script_module(
+        "function on_start() for i = 1, 300 do create('thing') end end\n"
+        "function on_tick() for e, pos in each('pos') do set(e, 'pos', pos.x, pos.y + 0.25)\n"
+        "local t = {tostring(e) .. tick(), x = pos.x} end end");
+    net_match* match = match_made(module, (match_wanted){.allocator = &counting});
+    for (uint32_t i = 0; i < 400; i++) {
+        if (i == 200) taken = 0;
+        net_match_step(match);
+    }
+    assert_int_equal(taken, 0);
+    net_match_destroy(match);
+    net_module_close(module);
 }
 
 // The same chance and the same bits, also when the match goes on in another world.
