@@ -15,7 +15,12 @@
 #define WIDTH 960
 #define HEIGHT 540
 
-enum { PRESSED = 8, POINTER_DOWN = 1 << 16, POINTER_USED = 1 << 17 }; // bits of buttons
+enum {
+    PRESSED = 8,
+    POINTER_DOWN = 1 << 16,
+    POINTER_USED = 1 << 17,
+    POINTER_RIGHT = 1 << 18
+}; // bits of buttons
 
 ES_ACTIONS
 typedef enum lua_action {
@@ -106,6 +111,7 @@ static void human_input(const net_player_context* view, const net_controls* cont
                           (uint32_t)net_is_pressed(controls, i) << (PRESSED + i);
     if (net_is_pointer_down(controls)) input->buttons |= POINTER_DOWN;
     if (net_is_pointer_used(controls)) input->buttons |= POINTER_USED;
+    if (net_is_button(controls, NET_BUTTON_RIGHT)) input->buttons |= POINTER_RIGHT;
     input->x = way.x;
     input->y = way.y;
     input->pointer_x = controls->has_pointer ? controls->pointer_x : 0;

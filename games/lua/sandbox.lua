@@ -109,6 +109,7 @@ if is_client then
     function globals.circle(x, y, radius, color, opaque) draw("c", x, y, radius, color, opaque) end
     function globals.line(x0, y0, x1, y1, width, color, opaque) draw("l", x0, y0, x1, y1, width, color, opaque) end
     function globals.text(x, y, height, color, text, align) draw("t", x, y, height, color, text, align) end
+    function globals.camera(x, y, zoom) draw("v", x, y, zoom) end
     function globals.sprite(image, x, y, width, angle, frame, columns) draw("s", x, y, width or 0, image, angle, frame, columns) end
 else
     globals.tell = api.send
@@ -116,7 +117,7 @@ end
 
 -- An input is five numbers; here it is a table.
 local buttons = { "up", "down", "left", "right", "a", "b", "c", "d", "up_pressed", "down_pressed", "left_pressed", "right_pressed",
-    "a_pressed", "b_pressed", "c_pressed", "d_pressed", "pointer", "pointer_used" }
+    "a_pressed", "b_pressed", "c_pressed", "d_pressed", "pointer", "pointer_used", "pointer_right" }
 
 local function open_input(bits, x, y, pointer_x, pointer_y)
     local input = { x = x, y = y, pointer_x = pointer_x, pointer_y = pointer_y }

@@ -42,8 +42,8 @@ typedef struct script {
 
 /// What ask() and tell() send.
 ES_EVENT(ask)
-ES_MESSAGE(Lua__Ask, reliable) ES_EVENT(tell, exported)
-    ES_MESSAGE(Lua__Tell, reliable) typedef struct script_message {
+ES_MESSAGE(Lua__Ask, reliable)
+ES_EVENT(tell, exported) ES_MESSAGE(Lua__Tell, reliable) typedef struct script_message {
     char name[32];
     ecs_entity entity;
     double a, b, c, d;

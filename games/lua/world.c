@@ -380,7 +380,7 @@ static int say(lua_State* L) {
     return base_report(&plain, NULL, 0, "note: %s", luaL_checkstring(L, 1));
 }
 
-// ---- the picture: rect, circle, line (numbers, 0xRRGGBB[, how opaque, 0 to 1]), text, sprite ----
+// ---- the picture: rect, circle, line (numbers, 0xRRGGBB[, how opaque]), text, sprite, view ----
 
 static int draw(lua_State* L) {
     const net_draw* to = script_of(L)->draw;
@@ -390,6 +390,10 @@ static int draw(lua_State* L) {
     if (!to) luaL_error(L, "only draw() draws");
     for (int i = 0; i < count; i++)
         n[i] = (float)luaL_checknumber(L, 2 + i);
+    if (what == 'v') {
+        net_draw_camera(to, n[0], n[1], n[2]);
+        return 0;
+    }
     if (what == 's') {
         net_draw_sprite(to, (net_sprite){.x = n[0],
                                          .y = n[1],

@@ -70,6 +70,7 @@ case_a_script_is_reloaded() {
 }
 
 case_a_script_is_checked() {
+    local name
     cp -L "$games/lua.so" hop.so
     cp "$games/lua.blk" hop.blk
     cp "$games/lua/rules.lua" .
@@ -78,6 +79,13 @@ case_a_script_is_checked() {
     run check shoal-server check --strict ./hop.so
     [ "$code" != 0 ] || fail "a fault of a tick is nothing to check"
     says check.err 'rules.lua:[0-9]+: there is no missing \(in on_tick, tick 1; said once\)'
+    for name in bot draw; do
+        cp "$games/lua/rules.lua" .
+        change rules.lua "s/^function $name(.*/&\n    missing.x = 1/"
+        run check shoal-server check --strict ./hop.so
+        [ "$code" != 0 ] || fail "a fault of $name is nothing to check"
+        says check.err "rules.lua:[0-9]+: there is no missing \\(in $name, tick [0-9]+; said once\\)"
+    done
     # No libm, no clock, no files: what Lua wants of them lies in the module.
     ! nm -D --undefined-only hop.so | grep -E ' (pow|fmod|frexp|ldexp|floor|time|clock|fopen|fopen64|getenv|rand)(@|$)' ||
         fail "the module imports what is not exact"
