@@ -34,7 +34,9 @@ typedef enum lua_action {
     ACTION_D ES_ACTION("d", "Left Shift", "button d of the script", "Y"),
 } lua_action;
 
-ES_EVENT(lua_input) ES_MESSAGE(Lua__Input, input) typedef struct lua_input {
+ES_EVENT(lua_input)
+ES_MESSAGE(Lua__Input, input)
+typedef struct lua_input {
     uint32_t buttons;
     float x, y ES_CLAMP(-1, 1);
     float pointer_x, pointer_y ES_CLAMP(-1e6, 1e6);
@@ -65,18 +67,18 @@ static ecs_result register_script(ecs_world* world, lua_game* game, const base_r
 
 static void start_script(ecs_world* world, lua_game* game, const net_game_start* begin) {
     script* self = &game->script;
+    if (begin->size_bytes < sizeof *begin) return; // an older program, which gives no files
     self->services = game->services;
     self->dt = (double)begin->dt;
     self->fault = begin->fault;
     self->fault_context = begin->fault_context;
-    const net_game_file* file = begin->files;
-    while (file < begin->files + begin->file_count && strcmp(file->name, "rules.lua") != 0)
-        file++;
-    if (file == begin->files + begin->file_count)
-        begin->fault(begin->fault_context, NULL, 0,
-                     "no rules: add file:t=\"rules.lua\" to the .blk");
+    uint32_t i = 0;
+    while (i < begin->file_count && strcmp(begin->files[i].name, "rules.lua") != 0)
+        i++;
+    if (i == begin->file_count)
+        self->fault(self->fault_context, NULL, 0, "no rules: add file:t=\"rules.lua\" to the .blk");
     else
-        script_open(self, (const char*)file->bytes, file->byte_count);
+        script_open(self, (const char*)begin->files[i].bytes, begin->files[i].byte_count);
     if (!game->is_server) return;
     self->rng = ecs_world_rng(world);
     script_run(self, 0, "on_start", "");
