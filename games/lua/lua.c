@@ -149,7 +149,6 @@ static uint32_t predict(ecs_world* world, lua_game* game, ecs_entity player,
 
 static double enter_stage(lua_game* game, const ecs_stage* stage) {
     game->script.is_in_stage = true;
-    game->script.newest = ECS_ENTITY_NONE;
     return (double)stage->tick * (double)stage->dt;
 }
 

@@ -10,9 +10,6 @@
     type ours arguments __asm__(name);                                                             \
     type ours arguments
 
-#define LN2 0.693147180559945309417
-#define INFINITE (__builtin_inf())
-
 INSTEAD_OF("frexp", double, script_split, (double x, int* exponent)) {
     *exponent = 0;
     if (x == 0 || x - x != 0) return x;
@@ -26,42 +23,24 @@ INSTEAD_OF("frexp", double, script_split, (double x, int* exponent)) {
 // Exact, as every remainder is: what is taken away is more than half of what is there.
 INSTEAD_OF("fmod", double, script_rest, (double x, double y)) {
     double left = __builtin_fabs(x), by = __builtin_fabs(y);
-    if (!(by > 0) || !(left < INFINITE)) return __builtin_nan("");
+    if (!(by > 0) || !(left < __builtin_inf())) return __builtin_nan("");
     for (double step; left >= by; left -= step)
         for (step = by; step <= left * 0.5;)
             step *= 2;
     return __builtin_copysign(left, x);
 }
 
-static double natural_log(double x) {
-    if (!(x > 0)) return x == 0 ? -INFINITE : __builtin_nan("");
-    if (x == INFINITE) return x;
-    int exponent;
-    double part = script_split(x, &exponent);
-    if (part < 0.70710678118654752) part *= 2, exponent--;
-    const double s = (part - 1) / (part + 1);
-    double sum = 0;
-    for (int k = 25; k > 0; k -= 2)
-        sum = sum * s * s + 1.0 / k;
-    return exponent * LN2 + 2 * s * sum;
-}
-
-static double exponential(double x) {
-    if (!(x < 710 && x > -745)) return x != x ? x : x > 0 ? INFINITE : 0;
-    double sum = 1;
-    for (int n = 20; n > 0; n--)
-        sum = 1 + sum * (x / 2048) / n;
-    for (int i = 0; i < 11; i++)
-        sum *= sum;
-    return sum;
-}
-
+// The whole part of y by squares, the rest by square roots: one for each bit.
 INSTEAD_OF("pow", double, script_power, (double x, double y)) {
-    if (y == 0.5) return __builtin_sqrt(x);
-    if (!(y >= -1024 && y <= 1024) || y != (double)(int)y) return exponential(y * natural_log(x));
-    double result = 1;
-    for (int n = (int)__builtin_fabs(y); n > 0; n >>= 1, x *= x)
-        if (n & 1) result *= x;
+    if (y != y) return y;
+    const double up = __builtin_fabs(y) < 0x1p1000 ? __builtin_fabs(y) : 0x1p1000;
+    double part = script_rest(up, 1), root = x, result = 1;
+    for (double n = up - part; n > 0; x *= x, n /= 2)
+        if (script_rest(n, 2) == 1) result *= x, n--;
+    for (; part > 0; part *= 2) {
+        root = __builtin_sqrt(root);
+        if (part >= 0.5) result *= root, part -= 0.5;
+    }
     return y < 0 ? 1 / result : result;
 }
 
@@ -102,13 +81,12 @@ static int compute(lua_State* L) {
     lua_pushnumber(L, what == 'q'   ? __builtin_sqrt(x)
                       : what == 's' ? (double)base_sin((float)x)
                       : what == 'c' ? (double)base_cos((float)x)
-                      : what == 'l' ? natural_log(x)
                                     : (double)base_atan2((float)x, (float)luaL_optnumber(L, 2, 1)));
     return 1;
 }
 
 void script_push_numbers(lua_State* L) {
-    static const char* const names[] = {"sin", "cos", "atan", "log", "qrt"};
+    static const char* const names[] = {"sin", "cos", "atan", "qrt"};
     lua_newtable(L);
     for (uint32_t i = 0; i < BASE_COUNT(names); i++) {
         lua_pushinteger(L, names[i][0]);

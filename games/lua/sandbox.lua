@@ -64,6 +64,17 @@ local function floor(x)
 end
 math.floor, math.pi, math.huge = floor, 3.141592653589793, 1 / 0
 math.maxinteger, math.mininteger = 0x7fffffffffffffff, ~0x7fffffffffffffff
+-- ln(x) = 2 (s + s^3 / 3 + ...) with s = (x - 1) / (x + 1), for an x between 0.7 and 1.4 that halving gives.
+function math.log(x)
+    if not (x > 0) then return x == 0 and -1 / 0 or 0 / 0 end
+    if x == 1 / 0 then return x end
+    local halves, sum = 0, 0
+    while x > 1.42 do x, halves = x / 2, halves + 1 end
+    while x < 0.71 do x, halves = x * 2, halves - 1 end
+    local s = (x - 1) / (x + 1)
+    for k = 25, 1, -2 do sum = sum * s * s + 1 / k end
+    return halves * 0.6931471805599453 + 2 * s * sum
+end
 function math.exp(x) return 2.718281828459045 ^ x end
 function math.ceil(x) return -floor(-x) end
 function math.abs(x) if x < 0 then return -x end return x end
@@ -86,10 +97,11 @@ globals.string, globals.table, globals.utf8, globals.math = string, table, utf8,
 -- ---- the world; world.c has what these call ----
 
 local tick, time, is_client = 0, 0.0, api.role == "client"
-for _, name in base.ipairs({ "get", "set", "kind", "create", "destroy", "each", "end_match" }) do globals[name] = api[name] end
+for _, name in base.ipairs({ "get", "set", "kind", "create", "destroy", "each" }) do globals[name] = api[name] end
 globals.server, globals.dt = api.role == "server", api.dt
 function globals.tick() return tick end
 function globals.time() return time end
+function globals.end_match(reason) api.program("end", reason) end
 function globals.alive(e) return api.kind(e) ~= nil end
 function globals.random(low, high)
     if high == nil and low ~= nil then return api.random(1, low) end
@@ -99,18 +111,19 @@ function globals.print(...)
     local line = debug.getinfo(2, "Sl")
     local words = { line.short_src .. ":" .. line.currentline .. ":" }
     for _, word in base.ipairs({ ... }) do words[#words + 1] = base.tostring(word) end
-    api.say(table.concat(words, " "))
+    api.program("say", table.concat(words, " "))
 end
 if is_client then
     local draw = api.draw
-    globals.memory, globals.player_name, globals.ask = {}, api.player_name, api.send
+    globals.memory, globals.ask = {}, api.send
     free[globals.memory] = true
     function globals.rect(x, y, width, height, color, opaque) draw("r", x, y, width, height, color, opaque) end
     function globals.circle(x, y, radius, color, opaque) draw("c", x, y, radius, color, opaque) end
     function globals.line(x0, y0, x1, y1, width, color, opaque) draw("l", x0, y0, x1, y1, width, color, opaque) end
     function globals.text(x, y, height, color, text, align) draw("t", x, y, height, color, text, align) end
     function globals.camera(x, y, zoom) draw("v", x, y, zoom) end
-    function globals.sprite(image, x, y, width, angle, frame, columns) draw("s", x, y, width or 0, image, angle, frame, columns) end
+    function globals.sprite(image, x, y, width, angle, frame, columns) draw("s", x, y, width or 0, angle or 0, frame or 0, image, columns) end
+    function globals.player_name(client) return draw("name", client) or "" end
 else
     globals.tell = api.send
 end

@@ -28,7 +28,6 @@ typedef struct script {
     const ecs_type** types;         ///< by component
     const ecs_quant** quants;       ///< by template and component: how clients have it
     bool is_in_stage;               ///< creations wait for the end of the call
-    ecs_entity newest;              ///< of those that this call created there
     base_rng* rng;                  ///< NULL: there is no chance here
     const net_draw* draw;           ///< during draw()
     const net_player_context* view; ///< during bot() and human()
@@ -43,7 +42,9 @@ typedef struct script {
 /// What ask() and tell() send.
 ES_EVENT(ask)
 ES_MESSAGE(Lua__Ask, reliable)
-ES_EVENT(tell, exported) ES_MESSAGE(Lua__Tell, reliable) typedef struct script_message {
+ES_EVENT(tell, exported)
+ES_MESSAGE(Lua__Tell, reliable)
+typedef struct script_message {
     char name[32];
     ecs_entity entity;
     double a, b, c, d;
@@ -63,4 +64,4 @@ void script_run(script* self, double time, const char* function, const char* for
 ecs_result script_find_names(script* self, ecs_world* world);
 /// Push the table of functions for sandbox.lua, and set the metatables of entities.
 void script_push_world(lua_State* state);
-void script_push_numbers(lua_State* state); ///< sqrt, sin, cos, atan, log
+void script_push_numbers(lua_State* state); ///< sqrt, sin, cos, atan

@@ -197,11 +197,7 @@ static int write_entity(lua_State* L) {
     value one;
     read_value(L, 3, self->types[id], quant_of(self, ecs_entity_template(self->world, entity), id),
                &one);
-    ecs_result result = ECS_ERR_FULL;
-    if (!self->is_in_stage || !ecs_entity_is_placeholder(entity) || entity > self->newest)
-        result = ecs_set(self->world, entity, id, &one);
-    else if (ecs_command_set(self->world, entity, id, &one))
-        result = ECS_OK;
+    const ecs_result result = ecs_set(self->world, entity, id, &one);
     if (result) luaL_error(L, "%s: %s", lua_tostring(L, 2), ecs_result_text(result));
     return 0;
 }
@@ -248,7 +244,7 @@ static int kind(lua_State* L) {
 }
 
 static int create(lua_State* L) {
-    script* self = check_writes(L, true);
+    const script* self = check_writes(L, true);
     const ecs_template_id of = check_name(L, 1, 2);
     value values[INITS_MAX];
     ecs_init inits[INITS_MAX];
@@ -263,7 +259,7 @@ static int create(lua_State* L) {
     ecs_entity made = ECS_ENTITY_NONE;
     ecs_result result = ECS_ERR_FULL;
     if (self->is_in_stage)
-        made = self->newest = ecs_command_create(self->world, of, inits, count);
+        made = ecs_command_create(self->world, of, inits, count);
     else
         result = ecs_create(self->world, of, inits, count, &made);
     if (made == ECS_ENTITY_NONE)
@@ -369,15 +365,15 @@ static int send(lua_State* L) {
     return 1;
 }
 
-static int end_match(lua_State* L) {
+// To the program: "end" ends the match with this reason, "say" prints a line.
+static int call_program(lua_State* L) {
     const net_game_services* services = script_of(L)->services;
-    if (services) services->end_match(services->context, luaL_checkstring(L, 1));
-    return 0;
-}
-
-static int say(lua_State* L) {
+    const char* what = luaL_checkstring(L, 1);
+    const char* text = luaL_checkstring(L, 2);
     const base_reporter plain = base_reporter_stderr();
-    return base_report(&plain, NULL, 0, "note: %s", luaL_checkstring(L, 1));
+    if (what[0] == 's') base_report(&plain, NULL, 0, "note: %s", text);
+    if (what[0] == 'e' && services) services->end_match(services->context, text);
+    return 0;
 }
 
 // ---- the picture: rect, circle, line (numbers, 0xRRGGBB[, how opaque]), text, sprite, view ----
@@ -385,25 +381,22 @@ static int say(lua_State* L) {
 static int draw(lua_State* L) {
     const net_draw* to = script_of(L)->draw;
     const char what = luaL_checkstring(L, 1)[0];
-    const int count = what == 'r' ? 4 : what == 'l' ? 5 : 3;
+    const int count = what == 'n' ? 1 : what == 'r' ? 4 : what == 'l' || what == 's' ? 5 : 3;
     float n[5] = {0};
     if (!to) luaL_error(L, "only draw() draws");
     for (int i = 0; i < count; i++)
         n[i] = (float)luaL_checknumber(L, 2 + i);
-    if (what == 'v') {
-        net_draw_camera(to, n[0], n[1], n[2]);
-        return 0;
-    }
-    if (what == 's') {
+    if (what == 'n') lua_pushstring(L, to->player_name(to->context, (uint32_t)n[0])); // or nil
+    if (what == 'v') net_draw_camera(to, n[0], n[1], n[2]);
+    if (what == 's')
         net_draw_sprite(to, (net_sprite){.x = n[0],
                                          .y = n[1],
                                          .width = n[2],
-                                         .image = luaL_checkstring(L, 5),
-                                         .angle = (float)luaL_optnumber(L, 6, 0),
-                                         .frame = (uint32_t)luaL_optinteger(L, 7, 0),
+                                         .angle = n[3],
+                                         .frame = (uint32_t)n[4],
+                                         .image = luaL_checkstring(L, 7),
                                          .columns = (uint32_t)luaL_optinteger(L, 8, 0)});
-        return 0;
-    }
+    if (strchr("nvs", what)) return what == 'n';
     const lua_Integer rgb = luaL_checkinteger(L, 2 + count);
     const float opaque = what == 't' ? 1 : (float)luaL_optnumber(L, 3 + count, 1);
     const ecs_color color = {(uint8_t)(rgb >> 16), (uint8_t)(rgb >> 8), (uint8_t)rgb,
@@ -417,14 +410,6 @@ static int draw(lua_State* L) {
     n[0] -= part * to->text_width(to->context, n[2], text);
     to->text(to->context, n[0], n[1], n[2], color, text);
     return 0;
-}
-
-static int player_name(lua_State* L) {
-    const net_draw* to = script_of(L)->draw;
-    if (!to) luaL_error(L, "only draw() knows names");
-    const char* name = to->player_name(to->context, (uint32_t)luaL_checkinteger(L, 1));
-    lua_pushstring(L, name ? name : "");
-    return 1;
 }
 
 // ---- tables ----
@@ -446,19 +431,11 @@ static void set_functions(lua_State* L, const luaL_Reg* functions) {
 }
 
 void script_push_world(lua_State* L) {
-    static const luaL_Reg functions[] = {{"get", read_numbers},
-                                         {"set", write_entity},
-                                         {"kind", kind},
-                                         {"create", create},
-                                         {"destroy", destroy},
-                                         {"each", each},
-                                         {"random", draw_random},
-                                         {"send", send},
-                                         {"end_match", end_match},
-                                         {"say", say},
-                                         {"draw", draw},
-                                         {"player_name", player_name},
-                                         {NULL, NULL}};
+    static const luaL_Reg functions[] = {
+        {"get", read_numbers},   {"set", write_entity}, {"kind", kind},
+        {"create", create},      {"destroy", destroy},  {"each", each},
+        {"random", draw_random}, {"send", send},        {"program", call_program},
+        {"draw", draw},          {NULL, NULL}};
     static const luaL_Reg of_entity[] = {
         {"__index", read_entity}, {"__newindex", write_entity}, {NULL, NULL}};
     static const luaL_Reg of_view[] = {

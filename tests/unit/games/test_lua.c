@@ -209,10 +209,10 @@ CASE(components_are_values) {
 
 CASE(entities_come_and_go_at_the_end_of_a_call) {
     try_tick("local new = create('thing', {n = 3, pos = {2, 2}}) assert(not alive(new))\n"
-             "new.n = 4 destroy(e)\n"
-             "if tick() > 1 then assert(e.n == 4 and e.pos.x == 2) end\n"
+             "destroy(e) if tick() > 1 then assert(e.n == 3 and e.pos.x == 2) end\n"
              "assert(alive(e))",
              "");
+    try_tick("local new = create('thing') new.n = 4", "n: ");
     try_rules(
         "function on_start() for i = 1, 5 do create('thing', {n = i}) end\n"
         "for e in each('pos') do if e.n % 2 == 0 then destroy(e) assert(not alive(e)) end end\n"
