@@ -20,7 +20,7 @@ INSTEAD_OF("frexp", double, script_split, (double x, int* exponent)) {
     return x;
 }
 
-// Exact, as every remainder is: what is taken away is more than half of what is there.
+// Exact, as every remainder is: each step takes away more than half of the rest.
 INSTEAD_OF("fmod", double, script_rest, (double x, double y)) {
     double left = __builtin_fabs(x), by = __builtin_fabs(y);
     if (!(by > 0) || !(left < __builtin_inf())) return __builtin_nan("");

@@ -95,7 +95,7 @@ function bot(me, input)
     input.x, input.y = dx / length, dy / length
 end
 
--- The picture: a function of what is there, and of `memory`.
+-- The picture: a function of the entities, and of `memory`.
 function on_tell(e, what, a, b, c)
     if what == "star" then memory.flash = { x = a, y = b, text = "+" .. math.floor(c), until_ = tick() + 40 } end
     if what == "caught" then memory.news = { by = math.floor(a), whom = math.floor(b) } end
