@@ -48,6 +48,7 @@ typedef struct lua_game {
     ecs_event_type tell;
     bool is_server ES_IF_TAG(server);
     bool is_predicted ES_IF_TAG(predict);
+    base_rng effects; // chance of the picture
     script script;
 } lua_game;
 
@@ -79,6 +80,7 @@ static void start_script(ecs_world* world, lua_game* game, const net_game_start*
         self->fault(self->fault_context, NULL, 0, "no rules: add file:t=\"rules.lua\" to the .blk");
     else
         script_open(self, (const char*)begin->files[i].bytes, begin->files[i].byte_count);
+    game->effects = base_rng_make(begin->seed, 1);
     if (!game->is_server) return;
     self->rng = ecs_world_rng(world);
     script_run(self, 0, "on_start", "");
@@ -185,6 +187,8 @@ static void tick_es(const ecs_stage* stage, ES_CONTEXT lua_game* game) {
 ES_STAGE(render)
 ES_TAG(render) static void draw_es(const ecs_stage* stage, ES_CONTEXT lua_game* game) {
     game->script.draw = stage->user;
+    game->script.rng = &game->effects;
     script_run(&game->script, game->script.draw->time_s, "draw", "e", game->script.draw->player);
     game->script.draw = NULL;
+    game->script.rng = NULL;
 }

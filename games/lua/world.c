@@ -59,14 +59,15 @@ static ecs_entity check_entity(lua_State* L, int index) {
 
 // The id of a name, from the function's upvalue: 1 has components, 2 templates.
 static uint16_t check_name(lua_State* L, int index, int upvalue) {
-    char hint[BASE_HINT_BYTES];
-    base_nearest nearest = base_nearest_begin(luaL_checkstring(L, index));
+    luaL_checktype(L, index, LUA_TSTRING);
     lua_pushvalue(L, index);
     if (lua_rawget(L, lua_upvalueindex(upvalue)) != LUA_TNIL) {
         const uint16_t id = (uint16_t)lua_tointeger(L, -1);
         lua_pop(L, 1);
         return id;
     }
+    char hint[BASE_HINT_BYTES];
+    base_nearest nearest = base_nearest_begin(lua_tostring(L, index));
     for (; lua_next(L, lua_upvalueindex(upvalue)); lua_pop(L, 1))
         base_nearest_offer(&nearest, lua_tostring(L, -2));
     return (uint16_t)luaL_error(L, "there is no %s '%s'%s", upvalue == 1 ? "component" : "template",
