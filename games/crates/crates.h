@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+/// The private header of crates: components, settings, the context.
+///
+/// Four components are all that a body is: pos, angle, vel, spin. Chipmunk has no other memory
+/// from one tick to the next (space.c).
+#pragma once
+
+#include "ecs/es.h"
+#include "net/controls.h"
+#include "net/draw.h"
+
+#define CRATES_WIDTH 160.0f
+#define CRATES_HEIGHT 90.0f
+#define CRATES_MAX 3500u
+#define CRATES_BODIES_MAX 4096u ///< of one world, by index of the entity; more do not move
+
+/// Component "box" of a body: what its template says about it.
+ES_STRUCT(CratesBox)
+typedef struct crates_box {
+    ecs_vec2 size;
+    float mass;
+    float grip; ///< how much the floor slows it down, in units per second each second
+} crates_box;
+
+/// Component "input" of a car and payload of the event "drive_input".
+ES_STRUCT(CratesInput)
+ES_EVENT(drive_input)
+ES_MESSAGE(Crates__DriveInput, input, kept)
+typedef struct crates_input {
+    int32_t throttle, steer ES_CLAMP(-127, 127);
+} crates_input;
+
+ES_SETTINGS
+typedef struct crates_settings {
+    uint32_t crates ES_SETTING(300.0, 0.0, CRATES_MAX, "how many crates, in stacks of 25");
+} crates_settings;
+
+ES_ACTIONS
+typedef enum crates_action {
+    CRATES_ACTION_LEFT ES_ACTION("left", "Left,A", "steer to the left", "DPLeft,LeftX-"),
+    CRATES_ACTION_RIGHT ES_ACTION("right", "Right,D", "steer to the right", "DPRight,LeftX+"),
+    CRATES_ACTION_UP ES_ACTION("forwards", "Up,W", "drive", "A,RightTrigger"),
+    CRATES_ACTION_DOWN ES_ACTION("backwards", "Down,S", "brake, drive backwards", "B,LeftTrigger"),
+} crates_action;
+
+typedef struct crates_space crates_space; ///< space.c
+
+/// The context block of one world.
+ES_GAME_CONTEXT(crates)
+typedef struct crates_game {
+    ecs_component_id pos, angle, owner;
+    ecs_template_id crate, heavy_crate, car;
+    float pos_step ES_STEP(crate, pos);
+    ecs_quant angle_steps ES_STEP(crate, angle);
+    ecs_quant vel_steps ES_STEP(crate, vel);
+    ecs_quant spin_steps ES_STEP(crate, spin);
+    crates_settings settings;
+    ecs_query* near; ///< of near_ecs_query
+    bool is_prediction ES_IF_TAG(predict);
+    ecs_vec2 eye;        ///< of a prediction: the place of the own car
+    crates_space* space; ///< NULL where nothing is simulated
+} crates_game;
+
+#include "crates.h.es.h"
+
+// space.c
+/// @return false when memory ran out.
+bool crates_space_create(ecs_world* world, crates_game* game);
