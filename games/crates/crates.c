@@ -20,6 +20,7 @@ typedef struct prediction {
 #define DRAG 1.1f   ///< speed that is lost, as a part per second
 #define SIDE_GRIP 8.0f
 #define TURN 2.6f  ///< radians per second
+#define QUAKE 6.0f ///< speed of a crate, in units per second
 #define NEAR 14.0f ///< within this distance of the own car crates are shown as predicted
 #define AREA 24.0f ///< beyond it they are shown as they arrive
 
@@ -75,6 +76,17 @@ static void drive_es(const ecs_stage* stage, ecs_vec2* vel, float* spin, float a
     const float roll = base_clamp(speed / 5.0f, -1.0f, 1.0f);
     const float wanted = (float)input->steer / 127.0f * TURN * roll;
     *spin += (wanted - *spin) * base_min(10.0f * stage->dt, 1.0f);
+}
+
+// Everything moves at once: what a match of crates costs at most.
+ES_TAG(server)
+ES_REQUIRE_NOT(owner : u32)
+static void quake_es(const ecs_stage* stage, ES_CONTEXT const crates_game* game, ecs_entity entity,
+                     ecs_vec2* vel) {
+    const uint32_t every = game->settings.quake * game->tick_rate_hz;
+    if (every == 0 || stage->tick % every != 0) return;
+    base_rng rng = ecs_stage_rng(stage, entity);
+    *vel = ecs_vec2_scale(ecs_direction(base_rng_float(&rng) * 2.0f * BASE_PI), QUAKE);
 }
 
 // ---- prediction ----

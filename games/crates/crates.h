@@ -33,6 +33,7 @@ typedef struct crates_input {
 ES_SETTINGS
 typedef struct crates_settings {
     uint32_t crates ES_SETTING(300.0, 0.0, CRATES_MAX, "how many crates, in stacks of 25");
+    uint32_t quake ES_SETTING(0.0, 0.0, 60.0, "seconds from one quake to the next; 0: none");
 } crates_settings;
 
 ES_ACTIONS
@@ -55,6 +56,7 @@ typedef struct crates_game {
     ecs_quant vel_steps ES_STEP(crate, vel);
     ecs_quant spin_steps ES_STEP(crate, spin);
     crates_settings settings;
+    uint32_t tick_rate_hz;
     ecs_query* near; ///< of near_ecs_query
     bool is_prediction ES_IF_TAG(predict);
     ecs_vec2 eye;        ///< of a prediction: the place of the own car

@@ -68,7 +68,7 @@ ES_TAG(server | predict)
 static void gather_es(ES_CONTEXT crates_game* game, ecs_entity entity, ecs_vec2 pos, ecs_vec2 vel,
                       float angle, float spin, const crates_box* box) {
     crates_space* space = game->space;
-    if (space->is_stepped) {
+    if (space->is_stepped) { // a new tick
         for (uint32_t i = 0; i < space->count; i++)
             space->slots[i].is_here = space->slots[i].is_in_space = false;
         memset(space->is_busy, 0, sizeof space->is_busy);

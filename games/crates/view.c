@@ -7,19 +7,18 @@
 
 static const ecs_color floor_color = {58, 62, 70, 255}, line_color = {66, 71, 80, 255};
 static const ecs_color crate_color = {196, 146, 84, 255}, heavy_color = {120, 130, 148, 255};
-static const ecs_color board_color = {0, 0, 0, 60};
 static const ecs_color own_color = {255, 196, 64, 255}, other_color = {90, 170, 255, 255};
 static const ecs_color glass_color = {24, 32, 48, 255};
 
-// A rectangle about `pos`, turned, that covers `low` to `high` of a body: -0.5 to 0.5 are its ends.
-static void draw_part(const net_draw* draw, ecs_vec2 pos, float angle, ecs_vec2 size, ecs_vec2 low,
-                      ecs_vec2 high, ecs_color color) {
-    const ecs_vec2 front = ecs_direction(angle), side = {-front.y, front.x};
+// A part of a turned rectangle: of its `length` and `width`, moved `ahead` by a part of its length.
+static void draw_part(const net_draw* draw, ecs_vec2 pos, float angle, ecs_vec2 size, float length,
+                      float width, float ahead, ecs_color color) {
+    const ecs_vec2 front = ecs_vec2_scale(ecs_direction(angle), size.x);
+    const ecs_vec2 side = {-front.y * size.y / size.x, front.x * size.y / size.x};
+    static const float corners[6][2] = {{-1, -1}, {1, -1}, {1, 1}, {-1, -1}, {1, 1}, {-1, 1}};
     float points[12];
     for (uint32_t i = 0; i < 6; i++) {
-        const bool is_right = i == 1 || i == 2 || i == 4, is_below = i == 2 || i == 4 || i == 5;
-        const float x = (is_right ? high.x : low.x) * size.x;
-        const float y = (is_below ? high.y : low.y) * size.y;
+        const float x = ahead + corners[i][0] * length / 2.0f, y = corners[i][1] * width / 2.0f;
         points[2 * i] = pos.x + front.x * x + side.x * y;
         points[2 * i + 1] = pos.y + front.y * x + side.y * y;
     }
@@ -45,10 +44,9 @@ static void draw_crate_es(const ecs_stage* stage, ecs_vec2 pos, float angle,
                           const crates_box* box) {
     const net_draw* draw = stage->user;
     const ecs_color color = box->mass > 1.0f ? heavy_color : crate_color;
-    const ecs_vec2 low = {-0.5f, -0.5f}, high = {0.5f, 0.5f};
-    const ecs_vec2 board_low = {-0.5f, -0.12f}, board_high = {0.5f, 0.12f};
-    draw_part(draw, pos, angle, box->size, low, high, color);
-    draw_part(draw, pos, angle, box->size, board_low, board_high, board_color);
+    draw_part(draw, pos, angle, box->size, 1.0f, 1.0f, 0.0f, ecs_color_shade(color, 0.6f));
+    draw_part(draw, pos, angle, box->size, 0.8f, 0.8f, 0.0f, color);
+    draw_part(draw, pos, angle, box->size, 0.8f, 0.2f, 0.0f, ecs_color_shade(color, 0.8f));
 }
 
 ES_STAGE(render)
@@ -57,10 +55,8 @@ static void draw_car_es(const ecs_stage* stage, ecs_entity entity, ecs_vec2 pos,
                         const crates_box* box, uint32_t owner) {
     const net_draw* draw = stage->user;
     const ecs_color color = entity == draw->player ? own_color : other_color;
-    const ecs_vec2 low = {-0.5f, -0.5f}, high = {0.5f, 0.5f};
-    const ecs_vec2 glass_low = {0.05f, -0.4f}, glass_high = {0.25f, 0.4f};
-    draw_part(draw, pos, angle, box->size, low, high, color);
-    draw_part(draw, pos, angle, box->size, glass_low, glass_high, glass_color);
+    draw_part(draw, pos, angle, box->size, 1.0f, 1.0f, 0.0f, color);
+    draw_part(draw, pos, angle, box->size, 0.2f, 0.8f, 0.15f, glass_color);
     char buffer[64];
     const char* name = net_player_name(draw, owner, buffer, sizeof buffer);
     const float half = draw->text_width(draw->context, 2.0f, name) / 2.0f;
