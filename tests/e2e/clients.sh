@@ -100,24 +100,30 @@ END
 
 # The library is replaced while the game runs, then a template gets another component, then a fault.
 case_a_changed_game_is_reloaded() {
+    local what=${1:-ball}
     copy_games other
-    mkdir -p other/breakout
-    echo one >other/breakout/rules.lua
-    sed -i '$a file:t="rules.lua"' other/breakout.blk
-    start local shoal-client --game "$PWD/other/breakout.so" --local --headless --bots 2
+    mkdir -p other/$played
+    echo one >other/$played/rules.lua
+    sed -i '$a file:t="rules.lua"' other/$played.blk
+    start local shoal-client --game "$PWD/other/$played.so" --local --headless --bots 2
     await players has_said local.err 'client 2 "bot-[12]" joined'
-    echo >>other/breakout.so
+    echo >>other/$played.so
     await reload has_said local.err 'reloaded: the match goes on with it'
     await players has_said local.err 'client 2 "bot-[12]" is back after'
-    change other/breakout.blk 's/^ball {/ball { "extra:i"{ _replicate:b=yes; value:i=3 }/'
+    change other/$played.blk "s/^$what {/&\"extra:i\"{ _replicate:b=yes; value:i=3 }/"
     await players has_lines local.err ' is back after ' 4
-    change other/breakout/rules.lua 's/one/two/'
+    change other/$played/rules.lua 's/one/two/'
     await players has_lines local.err ' is back after ' 6
-    change other/breakout.blk 's/^ball {/ball { {/'
+    change other/$played.blk "s/^$what {/&{/"
     await refusal has_said local.err 'not reloaded, the match goes on as it was: its faults are above'
     kill -INT "${pids[local]}"
     ends_with 0 local
     [ "$(grep -c '^client id=[12] ' local.out)" = 2 ] || fail "not two players at the end"
+}
+
+case_a_game_with_physics_is_reloaded() {
+    plays_crates || return 0
+    case_a_changed_game_is_reloaded crate
 }
 
 # One command is a server and its players.

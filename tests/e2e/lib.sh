@@ -168,12 +168,20 @@ start_ready() {
 }
 is_ready_or_gone() { has_said "$1.out" '^ready ' || has_ended "$1"; }
 
-# serve NAME [option...]: start a server of breakout on a free port; $address gets its address.
+played=breakout # the game of serve, copy_games, standby.sh
+
+# plays_crates: the rest of the case is about crates, whose physics is a library's. False where that is missing.
+plays_crates() {
+    played=crates
+    [ -e "$games/crates.so" ] || { skip "this build has no crates: libchipmunk-dev is missing"; false; }
+}
+
+# serve NAME [option...]: start a server of $played on a free port; $address gets its address.
 serve() {
     local name=$1
     shift
-    start_ready "$name" shoal-server --game breakout --listen 127.0.0.1:0 "$@"
-    address=$(sed -n 's/^ready listen=\([^ ]*\) game=breakout tick_rate=[0-9]* schema=[0-9a-f]\{16\}\( http=.*\)\{0,1\}$/\1/p' \
+    start_ready "$name" shoal-server --game "$played" --listen 127.0.0.1:0 "$@"
+    address=$(sed -n 's/^ready listen=\([^ ]*\) game='$played' tick_rate=[0-9]* schema=[0-9a-f]\{16\}\( http=.*\)\{0,1\}$/\1/p' \
         "$name.out")
     [ -n "$address" ] || fail "$name prints no ready line as it should be"
 }
@@ -271,7 +279,7 @@ free_disk() { rm disk/ballast; }
 # copy_games FOLDER: copy the module folder, so that a case can change it.
 copy_games() {
     mkdir "$1"
-    cp "$games/breakout.so" "$games/breakout.blk" "$1/"
+    cp "$games/$played.so" "$games/$played.blk" "$1/"
 }
 
 # change FILE SED-SCRIPT: edit FILE; the script must change something.

@@ -318,6 +318,11 @@ case_players_come_back_to_a_server_that_goes_on_with_the_match() {
     for ((i = 1; i <= resumes; i++)); do resume_killed $i; done
 }
 
+case_players_come_back_to_a_server_that_goes_on_with_crates() {
+    plays_crates || return 0
+    case_players_come_back_to_a_server_that_goes_on_with_the_match
+}
+
 # resumes_not CODE TEXT OPTION...: refused with the reason.
 resumes_not() {
     run_to "$1" refused shoal-server --listen 127.0.0.1:0 --log b.slog "${@:3}"

@@ -103,7 +103,7 @@ survives() { # NUMBER
     free_port
     listen=$free
     free_port
-    primary "first$1" "${game:-breakout}" --min-clients $bots --log "first$1.slog" --listen public="$listen" --standby-at "$free" "${sync[@]}"
+    primary "first$1" "$played" --min-clients $bots --log "first$1.slog" --listen public="$listen" --standby-at "$free" "${sync[@]}"
     standby "second$1" --listen "$free" --listen public="$free" --log "joined$1.slog" "${sync[@]}"
     seat "seen$1" --net loss=5
     rest "$((RANDOM % 2)).$((RANDOM % 900 + 100))"
@@ -140,6 +140,10 @@ case_players_go_on_at_a_standby_when_their_server_dies() {
         "gap_ms_p95=$(percentile 95 "${all_spans[@]}") gap_ms_max=$(percentile 100 "${all_spans[@]}")" \
         "ticks_lost_p50=$(percentile 50 "${all_lost[@]}") ticks_lost_max=$(percentile 100 "${all_lost[@]}")" \
         "resumed=$((takeovers * bots)) of $((takeovers * bots)), each hash equal, each joined log one match"
+}
+case_players_push_crates_on_at_a_standby() {
+    plays_crates || return 0
+    case_players_go_on_at_a_standby_when_their_server_dies
 }
 start_brokers() {
     if [ "$brokers" = 3 ]; then brokers3; else broker -1; fi
