@@ -64,23 +64,28 @@ install_build_packages() {
     [ "$(os_release ID)" != ubuntu ] || set -- dpkg-dev "$@" # for the sources of ENet
     install_packages gcc libc6-dev cmake make ninja-build pkg-config libenet-dev libprotobuf-c-dev \
         protobuf-c-compiler libzstd-dev libxxhash-dev libsodium-dev libcmocka-dev \
-        libmicrohttpd-dev libjansson-dev libcurl4-openssl-dev libnats-dev libsdl2-dev libsdl2-mixer-dev libstb-dev liblua5.4-dev fonts-dejavu-core "$@"
+        libmicrohttpd-dev libjansson-dev libcurl4-openssl-dev libnats-dev libsdl2-dev libsdl2-mixer-dev libstb-dev \
+        fonts-dejavu-core libchipmunk-dev liblua5.4-dev libwslay-dev "$@"
 }
 
 # configure FOLDER PRESET [cmake options]: PRESET is a file of scripts/presets. A folder that exists keeps its
 # generator.
 configure() {
-    local folder=$1 preset=$2 generator=() enet=()
+    local folder=$1 preset=$2 generator=() sources=()
     shift 2
     # Ubuntu's libenet does not serve (scripts/package/enet.cmake).
     if [ "$(os_release ID)" = ubuntu ]; then
         fetch_source "$build-sources" enet
-        enet=(-DSHOAL_ENET_SOURCE="$build-sources/enet")
+        sources=(-DSHOAL_ENET_SOURCE="$build-sources/enet")
+    fi
+    # Its libchipmunk neither, where a processor fuses multiplications and additions (scripts/package/chipmunk.cmake).
+    if [ "$(uname -m)" != x86_64 ] && fetch_source "$build-sources" chipmunk; then
+        sources+=(-DSHOAL_CHIPMUNK_SOURCE="$build-sources/chipmunk")
     fi
     if [ ! -f "$folder/CMakeCache.txt" ] && command -v ninja >/dev/null 2>&1; then
         generator=(-G Ninja)
     fi
-    cmake -C "$root/scripts/presets/$preset.cmake" -S "$root" -B "$folder" "${generator[@]}" "${enet[@]}" "$@" \
+    cmake -C "$root/scripts/presets/$preset.cmake" -S "$root" -B "$folder" "${generator[@]}" "${sources[@]}" "$@" \
         >"$folder.log" 2>&1 || { cat "$folder.log" >&2; return 1; }
 }
 

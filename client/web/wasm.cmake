@@ -157,6 +157,13 @@ endfunction()
 add_subdirectory(games/arena)
 add_subdirectory(games/breakout)
 add_subdirectory(games/cubes)
+if(EXISTS ${SHOAL_WASM_DEPS}/chipmunk)
+    set(SHOAL_CHIPMUNK_SOURCE ${SHOAL_WASM_DEPS}/chipmunk)
+endif()
+include(scripts/package/chipmunk.cmake)
+if(SHOAL_HAS_CHIPMUNK)
+    add_subdirectory(games/crates)
+endif()
 
 # Games of other folders find here what the package would give them.
 set(SHOAL_WEB_GAMES "" CACHE STRING "Folders of further games")

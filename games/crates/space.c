@@ -18,7 +18,6 @@
 
 #include <chipmunk/chipmunk.h>
 #include <chipmunk/chipmunk_structs.h> // for the sizes of bodies and shapes
-#include <math.h>
 #include <string.h>
 
 #define CELL 4.0f ///< bodies that touch are in the same cell or in neighbours
@@ -180,28 +179,31 @@ static void settle_es(const ecs_stage* stage, ES_CONTEXT crates_game* game, ecs_
 
 // ---- what Chipmunk asks of libc ----
 
-// libm's bits differ between machines. These are inside of the module alone, and Chipmunk's archive
-// finds them before libm.
-double sin(double angle) {
+// libm's bits differ between machines, so the linker gives Chipmunk these (--wrap, CMakeLists.txt).
+double __wrap_sin(double angle);
+double __wrap_sin(double angle) {
     return (double)base_sin((float)angle);
 }
 
-double cos(double angle) {
+double __wrap_cos(double angle);
+double __wrap_cos(double angle) {
     return (double)base_cos((float)angle);
 }
 
-void sincos(double angle, double* sine, double* cosine);
-void sincos(double angle, double* sine, double* cosine) {
-    *sine = sin(angle);
-    *cosine = cos(angle);
+void __wrap_sincos(double angle, double* sine, double* cosine);
+void __wrap_sincos(double angle, double* sine, double* cosine) {
+    *sine = __wrap_sin(angle);
+    *cosine = __wrap_cos(angle);
 }
 
-double sqrt(double value) {
+double __wrap_sqrt(double value);
+double __wrap_sqrt(double value) {
     return __builtin_sqrt(value); // one instruction, correctly rounded everywhere
 }
 
 // Of a base > 0: e^(exponent * ln base), both by their series.
-double pow(double base, double exponent) {
+double __wrap_pow(double base, double exponent);
+double __wrap_pow(double base, double exponent) {
     uint64_t bits;
     memcpy(&bits, &base, sizeof bits);
     const double whole = (double)((int64_t)(bits >> 52) - 1023);
@@ -219,18 +221,19 @@ double pow(double base, double exponent) {
     return power;
 }
 
-// Debian's archive has Chipmunk's assertions, which say so on stdout, and is not made for a module:
-// it reaches for libc's stderr, which a module cannot give. One that fails still aborts.
-void* const stderr = NULL;
+// Debian's archive is not made for a module: it reaches for libc's stderr, which a module cannot
+// give. It also has Chipmunk's assertions, which say so on stdout. One that fails still aborts.
+extern void* const __wrap_stderr;
+void* const __wrap_stderr = NULL;
 
-int puts(const char* text);
-int puts(const char* text) {
+int __wrap_puts(const char* text);
+int __wrap_puts(const char* text) {
     (void)text;
     return 0;
 }
 
-int __printf_chk(int flag, const char* format, ...);
-int __printf_chk(int flag, const char* format, ...) {
+int __wrap___printf_chk(int flag, const char* format, ...);
+int __wrap___printf_chk(int flag, const char* format, ...) {
     (void)flag, (void)format;
     return 0;
 }

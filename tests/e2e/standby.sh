@@ -156,7 +156,7 @@ case_the_match_goes_on_at_a_standby_with_three_brokers() {
 
 case_the_match_of_a_script_goes_on_at_a_standby() {
     [ -e "$games/lua.so" ] || { skip "there is no Lua here" && return; }
-    game=lua
+    played=lua
     case_players_go_on_at_a_standby_when_their_server_dies
 }
 
