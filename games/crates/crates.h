@@ -49,7 +49,7 @@ typedef struct crates_space crates_space; ///< space.c
 /// The context block of one world.
 ES_GAME_CONTEXT(crates)
 typedef struct crates_game {
-    ecs_component_id pos, angle, owner;
+    ecs_component_id pos, angle, vel, spin, owner;
     ecs_template_id crate, heavy_crate, car;
     float pos_step ES_STEP(crate, pos);
     ecs_quant angle_steps ES_STEP(crate, angle);

@@ -155,7 +155,9 @@ static void step(crates_game* game, double dt) {
         if (!one->is_in_space) continue;
         cpBodyUpdatePosition(&one->body, dt);
         const cpVect pos = cpBodyGetPosition(&one->body), vel = cpBodyGetVelocity(&one->body);
-        one->pos = ecs_vec2_snap((ecs_vec2){(float)pos.x, (float)pos.y}, game->pos_step);
+        const ecs_vec2 low = {0.0f, 0.0f}, high = {CRATES_WIDTH, CRATES_HEIGHT};
+        const ecs_vec2 at = ecs_vec2_clamp((ecs_vec2){(float)pos.x, (float)pos.y}, low, high);
+        one->pos = ecs_vec2_snap(at, game->pos_step); // even when it was pressed into a wall
         one->vel = (ecs_vec2){ecs_quantise(&game->vel_steps, (float)vel.x),
                               ecs_quantise(&game->vel_steps, (float)vel.y)};
         const float angle = ecs_angle_wrap((float)cpBodyGetAngle(&one->body));
