@@ -21,8 +21,8 @@ typedef struct prediction {
 #define SIDE_GRIP 8.0f
 #define TURN 2.6f  ///< radians per second
 #define QUAKE 6.0f ///< speed of a crate, in units per second
-#define NEAR 14.0f ///< within this distance of the own car crates are shown as predicted
-#define AREA 24.0f ///< beyond it they are shown as they arrive
+#define NEAR 8.0f  ///< within this distance of the own car crates are shown as predicted
+#define AREA 16.0f ///< beyond it they are shown as they arrive
 
 ES_SYSTEMS(space, view);
 ES_GAME("Crates", CRATES_WIDTH, CRATES_HEIGHT, .register_systems = prepare, .start = start,

@@ -23,7 +23,7 @@
 #define CELL 4.0f ///< bodies that touch are in the same cell or in neighbours
 #define COLUMNS 40u
 #define ROWS 23u
-#define PREDICTED 24.0f ///< a prediction moves what is nearer to the own car
+#define PREDICTED 18.0f ///< a prediction moves what is nearer to the own car
 #define FRICTION 0.5
 #define SLOP 0.01
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Matches of the three games, their logs run again, shown and attacked as WebAssembly by node (wasm.mjs). The build has
+# Matches of the games, their logs run again, shown and attacked as WebAssembly by node (wasm.mjs). The build has
 # SHOAL_WEB=ON. scripts/test --web calls this:
 #
 #     tests/web/wasm.sh BUILD
@@ -20,7 +20,9 @@ if [ -n "$log" ]; then
     node wasm.mjs "$build/lib/shoal/web" "$2" "$log"
     exit
 fi
-for game in arena breakout cubes; do
+all=(arena breakout cubes)
+[ ! -e "$build/lib/shoal/web/crates.wasm" ] || all+=(crates)
+for game in "${all[@]}"; do
     run make shoal-bench --make-log $game --clients 6 --hours 0.007 --output $game.slog
     [ "$code" = 0 ] || fail "no log of $game"
     run replay shoal-replay verify $game.slog --once
@@ -51,4 +53,4 @@ start server shoal-server --game breakout --listen 127.0.0.1:0 --http 127.0.0.1:
 await "ready line" is_ready_or_gone server
 start bots shoal-client "$(value listen server.out)" --headless --bots 2
 await "a second segment" test -e watched.slog.seg0001
-node wasm.mjs "$build/lib/shoal/web" arena breakout cubes "$(value http server.out)"
+node wasm.mjs "$build/lib/shoal/web" "${all[@]}" "$(value http server.out)"

@@ -74,7 +74,7 @@ CRATES_CASE(a_prediction_pushes_the_same_crates_to_the_same_places, SETTINGS("cr
         uint32_t count = t->module->game->predict(net_match_world(ahead), net_match_context(ahead),
                                                   car, shown, NET_PREDICTED_MAX);
         assert_true(count > 0 && shown[0].entity == car);
-        assert_int_equal(count_differences(t, ahead, *pos_of(t->match, car), 14.0f, &moving), 0);
+        assert_int_equal(count_differences(t, ahead, *pos_of(t->match, car), 10.0f, &moving), 0);
         input.steer = i % 80 < 40 ? 60 : -60;
     }
     assert_true(moving > 1000); // it pushed many of them
