@@ -8,7 +8,7 @@
 static const ecs_color floor_color = {58, 62, 70, 255}, line_color = {66, 71, 80, 255};
 static const ecs_color crate_color = {196, 146, 84, 255}, heavy_color = {120, 130, 148, 255};
 static const ecs_color own_color = {255, 196, 64, 255}, other_color = {90, 170, 255, 255};
-static const ecs_color glass_color = {24, 32, 48, 255};
+static const ecs_color dark = {24, 32, 48, 255};
 
 // A part of a turned rectangle: of its `length` and `width`, moved `ahead` by a part of its length.
 static void draw_part(const net_draw* draw, ecs_vec2 pos, float angle, ecs_vec2 size, float length,
@@ -44,9 +44,9 @@ static void draw_crate_es(const ecs_stage* stage, ecs_vec2 pos, float angle,
                           const crates_box* box) {
     const net_draw* draw = stage->user;
     const ecs_color color = box->mass > 1.0f ? heavy_color : crate_color;
-    draw_part(draw, pos, angle, box->size, 1.0f, 1.0f, 0.0f, ecs_color_shade(color, 0.6f));
+    draw_part(draw, pos, angle, box->size, 1.0f, 1.0f, 0.0f, ecs_color_mix(color, dark, 0.5f));
     draw_part(draw, pos, angle, box->size, 0.8f, 0.8f, 0.0f, color);
-    draw_part(draw, pos, angle, box->size, 0.8f, 0.2f, 0.0f, ecs_color_shade(color, 0.8f));
+    draw_part(draw, pos, angle, box->size, 0.8f, 0.2f, 0.0f, ecs_color_mix(color, dark, 0.25f));
 }
 
 ES_STAGE(render)
@@ -56,7 +56,7 @@ static void draw_car_es(const ecs_stage* stage, ecs_entity entity, ecs_vec2 pos,
     const net_draw* draw = stage->user;
     const ecs_color color = entity == draw->player ? own_color : other_color;
     draw_part(draw, pos, angle, box->size, 1.0f, 1.0f, 0.0f, color);
-    draw_part(draw, pos, angle, box->size, 0.2f, 0.8f, 0.15f, glass_color);
+    draw_part(draw, pos, angle, box->size, 0.2f, 0.8f, 0.15f, dark);
     char buffer[64];
     const char* name = net_player_name(draw, owner, buffer, sizeof buffer);
     const float half = draw->text_width(draw->context, 2.0f, name) / 2.0f;
