@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
 /// The private header of crates: components, settings, the context.
-///
-/// Four components are all that a body is: pos, angle, vel, spin. Chipmunk has no other memory
-/// from one tick to the next (space.c).
 #pragma once
 
 #include "ecs/es.h"
@@ -11,15 +8,14 @@
 
 #define CRATES_WIDTH 160.0f
 #define CRATES_HEIGHT 90.0f
-#define CRATES_MAX 3500u
-#define CRATES_BODIES_MAX 4096u ///< of one world, by index of the entity; more do not move
+#define CRATES_SLOTS 4096u ///< by index of the entity; a body with a higher one does not move
 
 /// Component "box" of a body: what its template says about it.
 ES_STRUCT(CratesBox)
 typedef struct crates_box {
     ecs_vec2 size;
     float mass;
-    float grip; ///< how much the floor slows it down, in units per second each second
+    float grip; ///< speed that the floor takes, in units per second each second
 } crates_box;
 
 /// Component "input" of a car and payload of the event "drive_input".
@@ -32,7 +28,7 @@ typedef struct crates_input {
 
 ES_SETTINGS
 typedef struct crates_settings {
-    uint32_t crates ES_SETTING(300.0, 0.0, CRATES_MAX, "how many crates, in stacks of 25");
+    uint32_t crates ES_SETTING(300.0, 0.0, 3000.0, "how many crates, in stacks of 25");
     uint32_t quake ES_SETTING(0.0, 0.0, 60.0, "seconds from one quake to the next; 0: none");
 } crates_settings;
 
@@ -44,27 +40,22 @@ typedef enum crates_action {
     CRATES_ACTION_DOWN ES_ACTION("backwards", "Down,S", "brake, drive backwards", "B,LeftTrigger"),
 } crates_action;
 
-typedef struct crates_space crates_space; ///< space.c
-
 /// The context block of one world.
 ES_GAME_CONTEXT(crates)
 typedef struct crates_game {
-    ecs_component_id pos, angle, vel, spin, owner;
+    ecs_component_id pos, vel, angle, spin, owner;
     ecs_template_id crate, heavy_crate, car;
-    float pos_step ES_STEP(crate, pos);
-    ecs_quant angle_steps ES_STEP(crate, angle);
-    ecs_quant vel_steps ES_STEP(crate, vel);
-    ecs_quant spin_steps ES_STEP(crate, spin);
+    ecs_quant pos_steps ES_STEP(crate, pos), vel_steps ES_STEP(crate, vel);
+    ecs_quant angle_steps ES_STEP(crate, angle), spin_steps ES_STEP(crate, spin);
     crates_settings settings;
     uint32_t tick_rate_hz;
-    ecs_query* near; ///< of near_ecs_query
+    ecs_query* near;
     bool is_prediction ES_IF_TAG(predict);
-    ecs_vec2 eye;        ///< of a prediction: the place of the own car
-    crates_space* space; ///< NULL where nothing is simulated
+    ecs_vec2 eye;               ///< of a prediction: where the own car is
+    struct crates_space* space; ///< space.c
 } crates_game;
 
 #include "crates.h.es.h"
 
-// space.c
-/// @return false when memory ran out.
-bool crates_space_create(ecs_world* world, crates_game* game);
+/// In space.c.
+ecs_result crates_prepare(ecs_world* world, crates_game* game, const base_reporter* reporter);

@@ -19,7 +19,7 @@ static const ecs_vec2* pos_of(net_match* match, ecs_entity entity) {
 }
 
 CRATES_CASE(crates_that_nobody_pushes_stay_where_they_are, SETTINGS("crates=3000")) {
-    static ecs_vec2 before[CRATES_BODIES_MAX];
+    static ecs_vec2 before[CRATES_SLOTS];
     ecs_world* world = table_world(t);
     uint32_t count = 0, moved = 0;
     for (ecs_entity at = 0; (at = ecs_entity_next(world, at));)
