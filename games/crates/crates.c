@@ -22,11 +22,11 @@ typedef struct prediction {
 #include "crates.es.h"
 
 ES_SYSTEMS(space, view);
-ES_GAME("Crates", CRATES_WIDTH, CRATES_HEIGHT, .register_systems = crates_prepare, .start = start,
-        .player_join = player_join, .bot_think = bot_think, .human_input = human_input,
-        .predict = predict);
+ES_GAME("Crates", CRATES_WIDTH, CRATES_HEIGHT, .register_systems = crates_prepare,
+        .start = start_match, .player_join = player_join, .bot_think = bot_think,
+        .human_input = human_input, .predict = predict);
 
-static void start(ecs_world* world, crates_game* game, const net_game_start* start) {
+static void start_match(ecs_world* world, crates_game* game, const net_game_start* start) {
     (void)start;
     for (uint32_t i = 0; i < game->settings.crates; i++) {
         const uint32_t place = i / STACK * 37 % 120, in_stack = i % STACK; // spread over the arena

@@ -53,7 +53,9 @@ ecs_result crates_prepare(ecs_world* world, crates_game* game, const base_report
 }
 
 static bool* cell_of(crates_space* space, ecs_vec2 pos, uint32_t row, uint32_t column) {
-    return &space->is_busy[row + (uint32_t)(pos.y / CELL)][column + (uint32_t)(pos.x / CELL)];
+    row += (uint32_t)base_clamp(pos.y / CELL, 0.0f, (float)(ROWS - 1));
+    column += (uint32_t)base_clamp(pos.x / CELL, 0.0f, (float)(COLUMNS - 1));
+    return &space->is_busy[row][column];
 }
 
 ES_TAG(server | predict)

@@ -68,4 +68,14 @@ case_the_module_of_crates_asks_libm_for_nothing() {
     ! grep -wE 'sin|cos|sincos|pow|sqrt|exp|fmod|atan2' asks.txt || fail "the module asks libm"
 }
 
+case_the_module_of_crates_is_checked() {
+    plays_crates || return 0
+    run_to 0 check shoal-server check "$games/crates.blk"
+    # Sanitizers add writable globals.
+    [ -z "${SHOAL_E2E_SLOW:-}" ] || return 0
+    run_to 0 check shoal-server check "$games/crates.so" "$games/crates.blk"
+    says check.err 'crates.so: note: library chipmunk is a part of it'
+    says check.out '^ok files=2 '
+}
+
 run_cases "$@"
