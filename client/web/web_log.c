@@ -108,6 +108,12 @@ void emscripten_notify_memory_growth(uint32_t memory) {
     (void)memory;
 }
 
+// That of the C library wants help of a page for more than 512 bytes, as in its realloc, which
+// libraries of games call.
+void* memcpy(void* restrict target, const void* restrict source, size_t size) {
+    return __builtin_memcpy(target, source, size); // one instruction (-mbulk-memory)
+}
+
 int __syscall_madvise(uintptr_t address, uintptr_t size, int advice) {
     (void)address;
     (void)size;
