@@ -7,7 +7,6 @@
 #include "structure/hierarchy.h"
 #include "structure/loading.h"
 #include "structure/transition.h"
-#include "template/template_registry.h"
 
 // A creation in a world with a loader: an entity whose resources are not there is put off.
 // Apart, so that ecs_create saves no registers in a world without one.
@@ -162,36 +161,4 @@ ecs_result ecs_detail_set(ecs_world* world, ecs_entity entity, ecs_component_id 
     }
     const ecs_column* column = &place->chunk->archetype->columns[slot->column];
     return ecs_cell_assign(world, column->type, cell, value) ? ECS_OK : ECS_ERR_MEMORY;
-}
-
-// The components of an entity of a scene that this world has.
-static uint32_t find_inits(const ecs_world* world, const ecs_scene_entity* entity,
-                           ecs_init inits[ECS_TEMPLATE_COMPONENTS_MAX]) {
-    const ecs_template* template_ = ecs_template_get(world, entity->template_id);
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < entity->init_count; i++) {
-        const ecs_init* init = &world->templates->inits[entity->init_first + i];
-        if (ecs_template_find_component(template_, init->component)) inits[count++] = *init;
-    }
-    return count;
-}
-
-ecs_result ecs_scene_create(ecs_world* world, const base_reporter* reporter) {
-    ecs_structure_check(world);
-    BASE_ASSERT(world->is_sealed);
-    const ecs_templates* templates = world->templates;
-    for (uint32_t i = 0; i < templates->scene_count; i++) {
-        const ecs_scene_entity* one = &templates->scenes[i];
-        ecs_init inits[ECS_TEMPLATE_COMPONENTS_MAX];
-        ecs_entity made = ECS_ENTITY_NONE;
-        const uint32_t count = find_inits(world, one, inits);
-        const ecs_result result = ecs_create(world, one->template_id, inits, count, &made);
-        if (result == ECS_OK) continue;
-        base_report(reporter, one->file, one->line, "this entity cannot be created, a '%s': %s",
-                    ecs_template_get(world, one->template_id)->name,
-                    result == ECS_ERR_TAKEN ? "one of this _singleton template lives already"
-                                            : ecs_result_text(result));
-        return result;
-    }
-    return ECS_OK;
 }

@@ -121,6 +121,8 @@ ecs_result ecs_template_set_commit(ecs_template_set* set) {
     ecs_world* world = set->world;
     ecs_templates* templates = world->templates;
     if (world->is_sealed) return ECS_ERR_SEALED;
+    ecs_template_set_bind_scenes(set);
+    if (set->result != ECS_OK) return set->result;
     if (templates->count + set->draft_count > ECS_TEMPLATES_MAX) {
         base_report(set->reporter, NULL, 0, "more than %u templates", ECS_TEMPLATES_MAX);
         return ECS_ERR_FULL;

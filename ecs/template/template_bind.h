@@ -38,9 +38,6 @@ static inline const char* value_of(const ecs_bind_pass* binder, const ecs_text_n
 /// @return false.
 bool ecs_bind_fault(ecs_bind_pass* binder, uint32_t line, const char* format, ...)
     BASE_PRINTF(3, 4);
-/// Bind the components of a template, an entity or a group.
-void ecs_bind_components(ecs_bind_pass* binder, const ecs_text_node* block, ecs_bind_scope scope,
-                         bool is_group);
 /// Is it a parameter of this type? If not, that is reported.
 bool ecs_bind_has_type(ecs_bind_pass* binder, const ecs_text_node* node, const char* type);
 bool ecs_bind_check_name(ecs_bind_pass* binder, const char* name, uint32_t line, const char* what);

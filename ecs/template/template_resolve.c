@@ -583,6 +583,5 @@ ecs_result ecs_template_set_resolve(ecs_template_set* set) {
     template_check_classes(set);
     base_release(allocator, resolver.fold, sizeof *resolver.fold);
     base_release(allocator, resolver.stack, stack_bytes);
-    if (set->result == ECS_OK) ecs_scene_bind(set);
     return set->result;
 }

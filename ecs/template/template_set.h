@@ -156,6 +156,8 @@ bool ecs_opaque_is_known(const ecs_template_set* set, const char* component);
 // template_bind.c
 /// Turn a tree into drafts. The tree must outlive the set.
 void ecs_template_set_bind(ecs_template_set* set, const ecs_text* text);
+/// Turn the scenes of all texts into entities, once their templates are resolved.
+void ecs_template_set_bind_scenes(ecs_template_set* set);
 
 // template_resolve.c
 /// Apply inheritance: fill the slots of every draft. @return set->result: ECS_OK or the first
@@ -166,10 +168,6 @@ BASE_MUST_USE ecs_result ecs_template_set_resolve(ecs_template_set* set);
 /// `inherited` is not NULL. @return NULL: no value is given, or memory ran out (kept in `result`).
 const void* ecs_draft_value(ecs_template_set* set, const ecs_draft_component* component,
                             const ecs_template_slot* inherited);
-
-// scene.c
-/// Turn the scenes of all texts into entities, once their templates are resolved.
-void ecs_scene_bind(ecs_template_set* set);
 
 // template_value.c
 #define ECS_VALUE_MESSAGE_BYTES 256u
@@ -230,5 +228,5 @@ ecs_template_row* ecs_template_row_create(const ecs_template_set* set,
 void ecs_template_set_read(ecs_template_set* set, const char* file, const char* source,
                            size_t source_bytes);
 /// Add everything to the world, or nothing. The set is resolved without a fault (asserted). @return
-/// ECS_OK; ECS_ERR_SEALED; ECS_ERR_FULL (reported); ECS_ERR_MEMORY.
+/// ECS_OK; ECS_ERR_SEALED; ECS_ERR_SYNTAX (a scene), ECS_ERR_FULL (both reported); ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_template_set_commit(ecs_template_set* set);

@@ -477,3 +477,36 @@ const void* ecs_value_need(ecs_need* need, const char* template_name, const char
 ecs_result ecs_need_result(const ecs_need* need) {
     return need->missing > 0 ? ECS_ERR_UNKNOWN : ECS_OK;
 }
+
+// ---- scenes ----
+
+// The components of an entity of a scene that this world has.
+static uint32_t find_inits(const ecs_world* world, const ecs_scene_entity* entity,
+                           ecs_init inits[ECS_TEMPLATE_COMPONENTS_MAX]) {
+    const ecs_template* template_ = ecs_template_get(world, entity->template_id);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < entity->init_count; i++) {
+        const ecs_init* init = &world->templates->inits[entity->init_first + i];
+        if (ecs_template_find_component(template_, init->component)) inits[count++] = *init;
+    }
+    return count;
+}
+
+ecs_result ecs_scene_create(ecs_world* world, const base_reporter* reporter) {
+    BASE_ASSERT(world->is_sealed);
+    const ecs_templates* templates = world->templates;
+    for (uint32_t i = 0; i < templates->scene_count; i++) {
+        const ecs_scene_entity* one = &templates->scenes[i];
+        ecs_init inits[ECS_TEMPLATE_COMPONENTS_MAX];
+        ecs_entity made = ECS_ENTITY_NONE;
+        const uint32_t count = find_inits(world, one, inits);
+        const ecs_result result = ecs_create(world, one->template_id, inits, count, &made);
+        if (result == ECS_OK) continue;
+        base_report(reporter, one->file, one->line, "this entity cannot be created, a '%s': %s",
+                    ecs_template_get(world, one->template_id)->name,
+                    result == ECS_ERR_TAKEN ? "one of this _singleton template lives already"
+                                            : ecs_result_text(result));
+        return result;
+    }
+    return ECS_OK;
+}

@@ -66,7 +66,7 @@ typedef struct server_subject {
     uint32_t clients_max, spectators_max;
     uint64_t reader_delay_s; ///< so late readers see the match; 0: live
     bool is_paused;
-    bool is_empty; ///< paused until a player comes (--pause-when-empty)
+    bool is_empty;   ///< paused until a player comes (--pause-when-empty)
     bool is_unready; ///< no player may join now: the match is elsewhere, or behind
     bool may_edit;   ///< set and put may change the match
     net_bans* bans;

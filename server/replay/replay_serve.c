@@ -31,8 +31,8 @@ static void put_status(base_bytes* json, const served* self, server_right right)
     base_json_put(json, ",\"build\":");
     base_json_text(json, info->build);
     base_json_put(json,
-                  ",\"schema\":\"%016" PRIx64 "\",\"phase\":\"log\",\"is_paused\":false,\"is_empty\":false"
-                  ",\"tick\":\"%" PRIu64 "\",\"tick_rate_hz\":%" PRIu32
+                  ",\"schema\":\"%016" PRIx64 "\",\"phase\":\"log\",\"is_paused\":false"
+                  ",\"is_empty\":false,\"tick\":\"%" PRIu64 "\",\"tick_rate_hz\":%" PRIu32
                   ",\"may_edit\":false,\"right\":\"%s\",\"warnings\":[]}",
                   info->schema_hash, info->last_tick, info->tick_rate_hz,
                   right == SERVER_OPERATOR ? "operator" : "reader");

@@ -11,7 +11,7 @@ verbs='accept acknowledge add allow append apply ask avoid bind bless bound buil
 code collect compare compile compress compute copy count cover create cut deal decode delete derive describe destroy
 detect divide document draw drop encode encrypt end enforce expect explain export fail find fix flush fold follow free
 generate get give group guard handle hash hide hold ignore import include inline install join judge keep leave let limit
-link list load lock log look lower make map mark measure mend merge mirror mix move name open order pack parse pass play
+link list load lock log look lower make map mark measure mend merge mirror mix move name open order pack parse pass place play
 prepare prevent print prove publish push put raise read record reduce refuse reject release reload remove rename reorder
 repeat replace replay report require reserve reset resolve restore resume retry return reuse revert rewrite rotate round
 run save say search seek select send separate serve set share shorten show shrink simplify skip sort speed split start

@@ -49,9 +49,9 @@ static inline ecs_entity ecs_try_create(ecs_world* world, ecs_template_id templa
 /// @return ECS_OK; the codes of ecs_create.
 BASE_MUST_USE ecs_result ecs_create_many(ecs_world* world, ecs_template_id template_id,
                                          uint32_t count, ecs_entity* entities);
-/// Create the entities of all scenes (`_scene` in ecs/DATABLOCK.md), in the order of the texts: what
-/// a match begins with. A mirror has none. Components that this world lacks by their tags are left
-/// out. Once, after ecs_world_seal; what was created before a failure stays.
+/// Create the entities of all scenes (`_scene` in ecs/DATABLOCK.md), in the order of the texts:
+/// what a match begins with. A mirror has none. Components that this world lacks by their tags are
+/// left out. Once, after ecs_world_seal; what was created before a failure stays.
 /// @return ECS_OK; the codes of ecs_create (reported, with the file and line of the entity).
 BASE_MUST_USE ecs_result ecs_scene_create(ecs_world* world, const base_reporter* reporter);
 /// Create an entity with a given handle, in state NONE or ALLOCATED: a mirror does so for
