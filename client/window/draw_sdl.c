@@ -132,9 +132,8 @@ void client_draw_to_canvas(const client_draw* draw, client_canvas id, float pixe
 void client_draw_to_game(const client_draw* draw, float pixel_x, float pixel_y, float* x,
                          float* y) {
     const place* by = &draw->canvases[CLIENT_CANVAS_VIEW].pointer;
-    const bool is_placed = by->scale > 0.0f; // from the first picture on
-    *x = is_placed ? (pixel_x - by->left) / by->scale : 0.0f;
-    *y = is_placed ? (pixel_y - by->top) / by->scale : 0.0f;
+    *x = (pixel_x - by->left) / by->scale;
+    *y = (pixel_y - by->top) / by->scale;
 }
 
 // Clamp a coordinate. NaN becomes -PIXELS_FAR.

@@ -63,6 +63,6 @@ void client_draw_canvas_size(const client_draw* draw, client_canvas canvas, floa
 void client_draw_to_canvas(const client_draw* draw, client_canvas canvas, float pixel_x,
                            float pixel_y, float* x, float* y);
 /// Convert pixels to the coordinates of the game's pointer: those of VIEW, seen by the first camera
-/// since it was placed. 0, 0 before the first picture.
+/// since it was placed.
 void client_draw_to_game(const client_draw* draw, float pixel_x, float pixel_y, float* x, float* y);
 uint32_t client_draw_batches(const client_draw* draw); ///< draw calls of the last picture

@@ -328,19 +328,6 @@ CASE(names_come_from_who_knows_them) {
     picture_close(&p);
 }
 
-CASE(before_the_first_picture_the_pointer_is_nowhere) {
-    SDL_Surface* surface = SDL_CreateRGBSurfaceWithFormat(0, 64, 64, 32, SDL_PIXELFORMAT_ARGB8888);
-    SDL_Renderer* renderer = SDL_CreateSoftwareRenderer(surface);
-    client_draw* draw = client_draw_create(NULL, renderer, NULL);
-    float x = 1.0f, y = 1.0f;
-    assert_non_null(draw);
-    client_draw_to_game(draw, 30.0f, 20.0f, &x, &y);
-    assert_true(x == 0.0f && y == 0.0f);
-    client_draw_destroy(draw);
-    SDL_DestroyRenderer(renderer);
-    SDL_FreeSurface(surface);
-}
-
 CASE(creation_survives_every_missing_piece_of_memory) {
     SDL_Surface* surface = SDL_CreateRGBSurfaceWithFormat(0, 64, 64, 32, SDL_PIXELFORMAT_ARGB8888);
     SDL_Renderer* renderer = SDL_CreateSoftwareRenderer(surface);
