@@ -262,11 +262,14 @@ static void code_requests(coder* self) {
         packet->resyncs[i] = (uint32_t)code_bits(self, packet->resyncs[i], 32);
 }
 
-// The newest moment with these low bits that was possible.
+// The moment with these low bits that is nearest to the present, and not 0, which is none. A client
+// whose server has lost ticks sees moments after the present for a while.
 static uint64_t moment_of(const coder* self, uint64_t low) {
     if (self->to) return low;
-    const uint64_t behind = (self->near->moment - low) % MOMENT_COUNT;
-    return behind < self->near->moment ? self->near->moment - behind : 0;
+    const uint64_t present = self->near->moment + MOMENT_COUNT;
+    const uint64_t ahead = (low - present + MOMENT_COUNT / 2) % MOMENT_COUNT;
+    const uint64_t nearest = present + ahead - MOMENT_COUNT / 2;
+    return nearest > MOMENT_COUNT ? nearest - MOMENT_COUNT : nearest;
 }
 
 // ---- short packets

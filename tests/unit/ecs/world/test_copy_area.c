@@ -19,6 +19,7 @@ typedef struct twins {
 } twins;
 
 static void twins_open(twins* at) {
+    at->from = at->to = 0.0f;
     open_mirror(&at->a);
     open_mirror(&at->b);
 }
