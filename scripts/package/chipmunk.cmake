@@ -12,9 +12,10 @@ if(SHOAL_CHIPMUNK_SOURCE)
     endif()
     add_library(chipmunk STATIC ${chipmunk})
     target_include_directories(chipmunk SYSTEM PUBLIC ${SHOAL_CHIPMUNK_SOURCE}/include)
-    # What it asks of libm, games/crates/space.c has.
-    target_compile_definitions(chipmunk PRIVATE NDEBUG _GNU_SOURCE sin=__wrap_sin cos=__wrap_cos sincos=__wrap_sincos
-                               sqrt=__wrap_sqrt pow=__wrap_pow)
+    target_compile_definitions(chipmunk PRIVATE NDEBUG _GNU_SOURCE)
+    if(COMMAND shoal_web_game) # what the linker does elsewhere (games/crates/CMakeLists.txt)
+        target_compile_definitions(chipmunk PRIVATE sin=__wrap_sin cos=__wrap_cos sqrt=__wrap_sqrt pow=__wrap_pow)
+    endif()
     target_compile_options(chipmunk PRIVATE -w -std=gnu99)
     set(SHOAL_HAS_CHIPMUNK TRUE)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
