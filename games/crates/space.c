@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The physics: in each tick a Chipmunk space is made of components, steps once, and is freed.
-//
-// Chipmunk keeps much from step to step: a tree whose shape decides the order of contacts, impulses
-// to begin with, groups that sleep. It has no snapshot. A space that is new has no past: the same
-// components give the same bits after a keyframe, on another machine, in a prediction. Two rules
-// make it cheap (README.md has figures):
-//
-// - A body sleeps when it has neither speed nor spin. Only bodies that move, and those near them,
-//   are in the space of a tick. What rests costs nothing, here and on the line.
-// - A tick ends on the steps of the wire: all sides go on from the same numbers.
+// The physics: in each tick a Chipmunk space is made of components, steps once, and is freed. It
+// has no past, which no save would have (README.md says why, and what it costs). Only bodies that
+// move, and those near them, are in it: one with neither speed nor spin sleeps.
 //
 // The order in which bodies enter the space decides bits. It is the order of entities' indices,
 // which all sides share. Places move after Chipmunk's step, by the speeds that it found and by what
-// pushes overlaps apart, so nothing of the step is left for the next tick.
+// pushes overlaps apart, and end on the steps of the wire: all sides go on from the same numbers.
 
 #include "crates.h"
 
