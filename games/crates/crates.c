@@ -11,10 +11,11 @@
 #define DRAG 1.1f   ///< part of its speed that it loses in a second
 #define TURN 2.6f   ///< radians per second
 #define QUAKE 6.0f
-#define AREA 16.0f ///< farther from the own car crates are shown as they arrive
+#define PREDICTED 18.0f ///< what is farther from the own car moves as it arrives
+#define SHOWN 16.0f     ///< and is shown so from here on
 
 typedef struct prediction {
-    const crates_game* game;
+    ecs_vec2 eye;
     net_predicted* entities;
     uint32_t count, capacity;
 } prediction;
@@ -24,7 +25,7 @@ typedef struct prediction {
 ES_SYSTEMS(space, view);
 ES_GAME("Crates", CRATES_WIDTH, CRATES_HEIGHT, .register_systems = crates_prepare,
         .start = start_match, .player_join = player_join, .bot_think = bot_think,
-        .human_input = human_input, .predict = predict);
+        .human_input = human_input, .predict = predict, .predict_area = predict_area);
 
 static void start_match(ecs_world* world, crates_game* game, const net_game_start* start) {
     (void)start;
@@ -70,11 +71,19 @@ static void quake_es(const ecs_stage* stage, ES_CONTEXT const crates_game* game,
     *vel = ecs_vec2_scale(ecs_direction(base_rng_float(&rng) * 2.0f * BASE_PI), QUAKE);
 }
 
+// What a prediction runs again: 3,000 crates would be too much.
+static bool predict_area(ecs_world* mirror, crates_game* game, ecs_entity player,
+                         ecs_entity entity) {
+    const ecs_vec2* pos = ecs_find(mirror, entity, game->pos);
+    const ecs_vec2* eye = ecs_find(mirror, player, game->pos);
+    return pos && eye && ecs_vec2_distance(*pos, *eye) < PREDICTED;
+}
+
 static bool near_ecs_query(ES_CONTEXT prediction* shown, ecs_entity entity, ecs_vec2 pos,
                            ecs_vec2 vel, ES_OPTIONAL const uint32_t* owner) {
-    const float away = ecs_vec2_distance(pos, shown->game->eye);
-    if (away > AREA || owner || (vel.x == 0.0f && vel.y == 0.0f)) return true;
-    shown->entities[shown->count++] = (net_predicted){entity, ecs_fade(away, AREA / 2.0f, AREA)};
+    const float away = ecs_vec2_distance(pos, shown->eye);
+    if (away > SHOWN || owner || (vel.x == 0.0f && vel.y == 0.0f)) return true;
+    shown->entities[shown->count++] = (net_predicted){entity, ecs_fade(away, SHOWN / 2.0f, SHOWN)};
     return shown->count < shown->capacity;
 }
 
@@ -82,9 +91,8 @@ static uint32_t predict(ecs_world* world, crates_game* game, ecs_entity player,
                         net_predicted* entities, uint32_t capacity) {
     const ecs_vec2* pos = ecs_find(world, player, game->pos);
     if (!pos || capacity < 2) return 0;
-    game->eye = *pos;
     entities[0] = (net_predicted){player, 1.0f};
-    prediction shown = {game, entities, 1, capacity};
+    prediction shown = {*pos, entities, 1, capacity};
     near_run(world, game->near, &shown);
     return shown.count;
 }

@@ -50,8 +50,6 @@ typedef struct crates_game {
     crates_settings settings;
     uint32_t tick_rate_hz;
     ecs_query* near;
-    bool is_prediction ES_IF_TAG(predict);
-    ecs_vec2 eye;               ///< of a prediction: where the own car is
     struct crates_space* space; ///< space.c
 } crates_game;
 

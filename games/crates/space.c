@@ -16,7 +16,6 @@
 #define CELL 4.0f ///< bodies that touch are in the same cell or in neighbours
 #define COLUMNS 40u
 #define ROWS 23u
-#define PREDICTED 18.0f ///< a prediction moves what is nearer to the own car
 #define FRICTION 0.5
 
 typedef struct slot {
@@ -69,7 +68,6 @@ static void gather_es(ES_CONTEXT crates_game* game, ecs_entity entity, ecs_vec2 
     one->is_here = true;
     one->pos = pos, one->vel = vel, one->angle = angle, one->spin = spin, one->box = *box;
     if (vel.x == 0.0f && vel.y == 0.0f && spin == 0.0f) return;
-    if (game->is_prediction && ecs_vec2_distance(pos, game->eye) > PREDICTED) return;
     for (uint32_t i = 0; i < 9; i++)
         *cell_of(space, pos, i / 3, i % 3) = true;
 }

@@ -265,6 +265,8 @@ endfunction()
 function(shoal_game_own target module)
     target_compile_options(${target} PRIVATE -fno-plt)
     get_target_property(sources ${target} SOURCES)
+    # Objects of an archive may have lost their names (Debian's have): they count as of the file before them, protoc-c's.
+    list(FILTER sources EXCLUDE REGEX "\\.pb-c\\.c$")
     foreach(source ${sources})
         get_filename_component(file ${source} NAME)
         string(REGEX REPLACE "[^A-Za-z0-9_.]" "_" symbol ${file})

@@ -78,6 +78,12 @@ CRATES_CASE(a_prediction_pushes_the_same_crates_to_the_same_places, SETTINGS("cr
         input.steer = i % 80 < 40 ? 60 : -60;
     }
     assert_true(moving > 1000); // it pushed many of them
+    // A client's prediction has only what is near.
+    const net_game_module* game = t->module->game;
+    uint32_t near = 0;
+    for (ecs_entity at = 0; (at = ecs_entity_next(table_world(t), at));)
+        near += game->predict_area(table_world(t), net_match_context(t->match), car, at);
+    assert_in_range(near, 50, 400);
     net_match_destroy(ahead);
 }
 
