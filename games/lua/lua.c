@@ -53,6 +53,7 @@ typedef struct lua_game {
 } lua_game;
 
 #include "lua.es.h"
+_Static_assert(LUA_MESSAGE_ASK + 1 == SCRIPT_ASK, "ask() sends it");
 
 // Without a title: the module has the name of its file.
 ES_GAME("", 960, 540, .register_systems = register_script, .start = start_script,

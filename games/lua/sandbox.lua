@@ -96,7 +96,7 @@ end
 globals.string, globals.table, globals.utf8, globals.math = string, table, utf8, math
 -- ---- the world; world.c has what these call ----
 
-local tick, time, is_client = 0, 0.0, api.role == "client"
+local tick, time = 0, 0.0
 for _, name in base.ipairs({ "get", "set", "kind", "create", "destroy", "each" }) do globals[name] = api[name] end
 globals.server, globals.dt = api.role == "server", api.dt
 function globals.tick() return tick end
@@ -113,10 +113,14 @@ function globals.print(...)
     for _, word in base.ipairs({ ... }) do words[#words + 1] = base.tostring(word) end
     api.program("say", table.concat(words, " "))
 end
-if is_client then
-    local draw = api.draw
+if globals.server then
+    globals.tell = api.send
+else -- where a player is, who may be predicted
     globals.memory, globals.ask = {}, api.send
     free[globals.memory] = true
+end
+if api.role == "client" then
+    local draw = api.draw
     function globals.rect(x, y, width, height, color, opaque) draw("r", x, y, width, height, color, opaque) end
     function globals.circle(x, y, radius, color, opaque) draw("c", x, y, radius, color, opaque) end
     function globals.line(x0, y0, x1, y1, width, color, opaque) draw("l", x0, y0, x1, y1, width, color, opaque) end
@@ -124,8 +128,6 @@ if is_client then
     function globals.camera(x, y, zoom) draw("v", x, y, zoom) end
     function globals.sprite(image, x, y, width, angle, frame, columns) draw("s", x, y, width or 0, angle or 0, frame or 0, image, columns) end
     function globals.player_name(client) return draw("name", client) or "" end
-else
-    globals.tell = api.send
 end
 
 -- An input is five numbers; here it is a table.

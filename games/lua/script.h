@@ -13,6 +13,7 @@
 #define SCRIPT_STEPS_MAX 20000000       ///< instructions of Lua in one call of a function
 #define SCRIPT_BYTES_MAX (64u << 20)    ///< Lua's memory in one world
 #define SCRIPT_BLOCK_BYTES (128u << 10) ///< so much is taken from the world at once
+#define SCRIPT_ASK 2u                   ///< the number of message Ask
 #define SCRIPT_SAID_MAX 16u             ///< faults at run time that are said, each once
 
 typedef struct script {

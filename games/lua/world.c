@@ -179,7 +179,7 @@ static bool push_component(lua_State* L, ecs_entity entity, ecs_component_id id)
 // A world of a client only shows; what comes and goes is the server's alone.
 static script* check_writes(lua_State* L, bool is_structure) {
     script* self = script_of(L);
-    if (self->role[0] == 'c' || (is_structure && self->role[0] != 's'))
+    if (self->view || self->role[0] == 'c' || (is_structure && self->role[0] != 's'))
         luaL_error(L, "only the server does this: send it by an input, or ask `if server then`");
     return self;
 }
@@ -358,7 +358,8 @@ static int send(lua_State* L) {
         luaL_argcheck(L, *numbers[i] - *numbers[i] == 0, 3 + i, "the number is not finite");
     }
     if (self->view)
-        lua_pushboolean(L, self->view->send(self->view->sender, 2, &message));
+        lua_pushboolean(L, self->view->send &&
+                               self->view->send(self->view->sender, SCRIPT_ASK, &message));
     else if (check_writes(L, true) && message.entity != ECS_ENTITY_NONE)
         lua_pushboolean(L, ecs_event_send(self->world, message.entity, self->tell, &message));
     else

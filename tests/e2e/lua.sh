@@ -69,6 +69,40 @@ case_a_script_is_reloaded() {
     SHOAL_MODULE_PATH=$PWD verifies a.slog server
 }
 
+# What a bot asks reaches the rules, and what they tell reaches its client; both are in the log.
+case_a_script_asks_and_tells() {
+    cp -L "$games/lua.so" hop.so
+    cat >hop.blk <<'EOF'
+file:t="rules.lua"
+thing { "n:i"{ _replicate:b=yes; value:i=0 } "word:t"{ _replicate:b=yes; value:t="" } }
+EOF
+    cat >rules.lua <<'EOF'
+function on_join() return create("thing") end
+function bot(me, input)
+    if not memory.is_asked and ask(me, "add", 3, 0.5, 0, 0, "three") then memory.is_asked = true end
+end
+human = bot
+function on_ask(e, name, a, b, c, d, text, about)
+    e.n, e.word = e.n + a * 2 * b, name .. text
+    if about == e then tell(e, "sum", e.n) end
+end
+function on_tell(e, name, a) print(name, a, e.word) end
+EOF
+    start_ready server shoal-server --game ./hop.so --listen 127.0.0.1:0 --min-clients 2 --ticks 120 --log a.slog
+    SHOAL_MODULE_PATH=$PWD run_to 0 client shoal-client "$(value listen server.out)" --bots 2
+    ends_with 0 server
+    are_equal 2 server client
+    has_lines client.err '^note: rules.lua:10: sum 3.0 addthree' 2 || fail "not each bot hears of its sum"
+    # A person, whose world is predicted, asks as well.
+    if grep -q '^SHOAL_HAS_WINDOW:INTERNAL=\(ON\|TRUE\)' "$build/CMakeCache.txt"; then
+        SHOAL_MODULE_PATH=$PWD SDL_VIDEODRIVER=dummy run_to 0 human shoal-client --game hop --local --render --ticks 90
+        has_lines human.err '^note: rules.lua:10: sum 3.0 addthree' 1 || fail "a person hears nothing"
+    fi
+    SHOAL_MODULE_PATH=$PWD run_to 0 show shoal-replay show a.slog
+    has_lines show.out 'template=thing component=n .*3' 2 || fail "the sums are not in the log"
+    SHOAL_MODULE_PATH=$PWD verifies a.slog server
+}
+
 case_a_script_is_checked() {
     local name
     cp -L "$games/lua.so" hop.so
