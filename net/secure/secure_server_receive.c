@@ -442,8 +442,8 @@ net_secure_end net_secure_server_admit(net_secure_server* server, const net_secu
                                    .origin_key_id = opened.origin_key_id};
         memcpy(again.origin_tag, origin_of(&hello, &opened), sizeof again.origin_tag);
         memcpy(again.user_data, opened.user_data, sizeof again.user_data);
-        *identity = net_secure_identity(from, opened.player_id, opened.origin_key_id,
-                                        opened.user_data);
+        *identity =
+            net_secure_identity(from, opened.player_id, opened.origin_key_id, opened.user_data);
         seal_resume(server, clock->unix_s, &again, resume);
         net_secure_count_one(server, NET_SECURE_ACCEPTED);
         if (is_resumed) net_secure_count_one(server, NET_SECURE_RESUMED);
