@@ -18,6 +18,8 @@
 #include <sodium.h>
 
 #define READY_MAX 64u // streams that are looked at together
+#define READ_BYTES_MAX                                                                             \
+    (2u * NET_CONTROL_BYTES_MAX) // of one stream in a service; the rest waits there
 #define GENERATION_MAX ((1u << (32 - NET_PEER_SLOT_BITS)) - 1)
 
 typedef enum web_state { WEB_FREE, WEB_HELLO, WEB_OPEN, WEB_CLOSING } web_state;
@@ -33,13 +35,14 @@ typedef struct web_peer {
     base_bytes first;  // what came with the request and was not read yet
     base_bytes out;    // frames that the system did not take yet
     size_t first_read; // of `first`
+    size_t read_bytes; // in this service
     bool is_broken;    // nothing can be read or written any more
     bool was_refused;  // its end is no news
     uint64_t since_us; // of the state
     uint64_t heard_us;
-    uint64_t stuck_us; // since when the system takes nothing; 0: it does
-    uint32_t reason;   // that we gave, while it closes
-    net_budget messages;
+    uint64_t stuck_us;   // since when the system takes nothing; 0: it does
+    uint32_t reason;     // that we gave, while it closes
+    net_budget budget;   // of frames
     uint64_t sent_bytes; // in all, since it was added
     uint64_t sent_messages, send_refused, stale;
     net_peer_identity identity;
@@ -250,15 +253,10 @@ static void take_packet(web_peer* peer, net_channel channel, const uint8_t* byte
 }
 
 static void take_message(web_peer* peer, const uint8_t* bytes, size_t size) {
-    static const net_budget_rate rate = {1000000 / NET_WEB_MESSAGES_PER_SECOND,
-                                         2 * NET_WEB_MESSAGES_PER_SECOND};
     web_transport* self = peer->owner;
     peer->heard_us = self->now_us;
     self->ended.recv_datagrams++;
-    if (!net_budget_take(&peer->messages, rate, self->now_us)) {
-        self->stats.too_fast++;
-        close_peer(peer, WSLAY_CODE_POLICY_VIOLATION, "too many messages");
-    } else if (peer->state == WEB_HELLO) {
+    if (peer->state == WEB_HELLO) {
         if (size == 0 || bytes[0] != NET_WEB_HELLO)
             refuse_message(peer, WSLAY_CODE_POLICY_VIOLATION, "say hello first");
         else
@@ -278,12 +276,16 @@ static ssize_t read_frames(wslay_event_context_ptr frames, uint8_t* bytes, size_
     (void)flags;
     web_peer* peer = context;
     const net_web_io* io = &peer->owner->config.io;
-    const size_t waiting = peer->first.size - peer->first_read;
+    const size_t waiting = peer->first.size - peer->first_read,
+                 may = READ_BYTES_MAX - peer->read_bytes;
+    if (size > may) size = may;
     long got = (long)(waiting < size ? waiting : size);
-    if (got > 0) {
+    if (peer->is_broken) {
+        got = -1;
+    } else if (got > 0) {
         memcpy(bytes, peer->first.data + peer->first_read, (size_t)got);
         peer->first_read += (size_t)got;
-    } else {
+    } else if (size > 0) {
         got = io->read(io->context, peer->stream, bytes, size);
         if (got < 0) peer->is_broken = true;
     }
@@ -291,6 +293,7 @@ static ssize_t read_frames(wslay_event_context_ptr frames, uint8_t* bytes, size_
         wslay_event_set_error(frames, got < 0 ? WSLAY_ERR_CALLBACK_FAILURE : WSLAY_ERR_WOULDBLOCK);
         return -1;
     }
+    peer->read_bytes += (size_t)got;
     peer->owner->ended.recv_bytes += (uint64_t)got;
     return got;
 }
@@ -302,6 +305,23 @@ static ssize_t gather_frames(wslay_event_context_ptr frames, const uint8_t* byte
     base_bytes_write(&peer->out, bytes, size);
     peer->sent_bytes += size;
     return (ssize_t)size;
+}
+
+// Frames are counted, not messages: a ping is answered, and a message may have any number of them.
+static void hear_frame(wslay_event_context_ptr frames,
+                       const struct wslay_event_on_frame_recv_start_arg* frame, void* context) {
+    static const net_budget_rate rate = {1000000 / NET_WEB_FRAMES_PER_SECOND,
+                                         2 * NET_WEB_FRAMES_PER_SECOND};
+    (void)frames, (void)frame;
+    web_peer* peer = context;
+    web_transport* self = peer->owner;
+    if (net_budget_take(&peer->budget, rate, self->now_us)) return;
+    if (peer->state == WEB_CLOSING) {
+        peer->is_broken = true;
+    } else {
+        self->stats.too_fast++;
+        close_peer(peer, WSLAY_CODE_POLICY_VIOLATION, "too many messages");
+    }
 }
 
 static void hear_message(wslay_event_context_ptr frames,
@@ -325,27 +345,30 @@ static void hear_message(wslay_event_context_ptr frames,
 
 static void read_peer(web_peer* peer) {
     if (peer->state == WEB_FREE) return;
+    peer->read_bytes = 0;
     if (!peer->is_broken && wslay_event_recv(peer->frames) != 0) peer->is_broken = true;
     if (!peer->is_broken && wslay_event_want_write(peer->frames)) write_frames(peer); // pong, close
     write_out(peer);
+    // Who pings and does not read the answers.
+    if (peer->out.size > 2u * NET_WEB_QUEUE_BYTES_MAX) peer->is_broken = true;
     const bool is_over = !wslay_event_get_read_enabled(peer->frames);
+    if (is_over && !wslay_event_get_close_received(peer->frames)) peer->owner->stats.malformed++;
     if (peer->is_broken || is_over) end_peer(peer, peer->reason);
 }
 
 static void check_peer(web_peer* peer, uint64_t now_us) {
-    static const uint32_t limits_ms[] = {[WEB_HELLO] = NET_WEB_HELLO_MS_MAX,
-                                         [WEB_OPEN] = UINT32_MAX,
-                                         [WEB_CLOSING] = NET_WEB_CLOSE_MS_MAX};
+    static const uint32_t limits_ms[] = {
+        [WEB_HELLO] = NET_WEB_HELLO_MS_MAX, [WEB_CLOSING] = NET_WEB_CLOSE_MS_MAX};
     if (peer->state == WEB_FREE) return;
-    const uint64_t limit_us = (uint64_t)limits_ms[peer->state] * 1000;
+    const bool is_open = peer->state == WEB_OPEN;
+    const uint64_t limit_us = is_open ? 0 : (uint64_t)limits_ms[peer->state] * 1000;
     const bool is_stuck =
         peer->stuck_us > 0 && now_us - peer->stuck_us > (uint64_t)NET_DEAF_MS_MAX * 1000;
-    if (peer->is_broken || now_us - peer->since_us > limit_us)
+    if (peer->is_broken || (!is_open && now_us - peer->since_us > limit_us))
         end_peer(peer, peer->reason);
-    else if (peer->state == WEB_OPEN && is_stuck)
+    else if (is_open && is_stuck)
         end_peer(peer, NET_TRANSPORT_DEAF);
-    else if (peer->state == WEB_OPEN &&
-             now_us - peer->heard_us > (uint64_t)NET_WEB_SILENT_MS_MAX * 1000)
+    else if (is_open && now_us - peer->heard_us > (uint64_t)NET_WEB_SILENT_MS_MAX * 1000)
         end_peer(peer, 0);
 }
 
@@ -523,16 +546,27 @@ static bool is_address_full(const web_transport* self, const net_address* from) 
     return count >= self->config.peers_per_address_max;
 }
 
+// When all are taken, that of the oldest that could have said hello by now, and did not: connections
+// that say nothing keep nobody out.
 static web_peer* find_place(web_transport* self) {
-    for (uint32_t i = 0; i < self->config.peers_max; i++)
-        if (self->peers[i].state == WEB_FREE) return &self->peers[i];
-    return NULL;
+    web_peer* oldest = NULL;
+    for (uint32_t i = 0; i < self->config.peers_max; i++) {
+        web_peer* peer = &self->peers[i];
+        if (peer->state == WEB_FREE) return peer;
+        const bool is_idle = peer->state == WEB_HELLO &&
+                             self->now_us - peer->since_us >= (uint64_t)NET_WEB_HELLO_MS_MIN * 1000;
+        if (is_idle && (!oldest || peer->since_us < oldest->since_us)) oldest = peer;
+    }
+    if (oldest) end_peer(oldest, 0);
+    return oldest;
 }
 
 bool net_web_add(net_transport* transport, net_web_stream* stream, const net_address* from,
                  const uint8_t* first, size_t first_size) {
     static const struct wslay_event_callbacks callbacks = {.recv_callback = read_frames,
                                                            .send_callback = gather_frames,
+                                                           .on_frame_recv_start_callback =
+                                                               hear_frame,
                                                            .on_msg_recv_callback = hear_message};
     web_transport* self = web_of(transport);
     BASE_ASSERT(transport->ops == &web_ops);

@@ -69,8 +69,12 @@ enum MHD_Result http_upgrade(server_inspect* self, http_visit* visit) {
                *key = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Sec-WebSocket-Key");
     if (!self->config.upgrade)
         return http_send_error(visit, 404, "this server has no place for players in browsers");
-    if (!has_word(upgrade, "websocket") || !has_word(how, "upgrade") || !version ||
-        strcmp(version, "13") != 0 || !key || !server_upgrade_accept(key, accept))
+    if (!net_address_is_private(&visit->from))
+        return http_send_error(visit, 403,
+                               "this port does not encrypt: put a proxy with TLS before it");
+    if (strcmp(visit->method, "GET") != 0 || !has_word(upgrade, "websocket") ||
+        !has_word(how, "upgrade") || !version || strcmp(version, "13") != 0 || !key ||
+        !server_upgrade_accept(key, accept))
         return http_send_error(visit, 400, "this is for WebSocket connections, version 13");
     struct MHD_Response* response = MHD_create_response_for_upgrade(take_socket, self);
     if (!response) return MHD_NO;

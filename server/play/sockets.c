@@ -90,9 +90,15 @@ static uint32_t count_unsent(void* context, net_web_stream* stream) {
     return ioctl(descriptor_of(stream), SIOCOUTQNSD, &unsent) == 0 ? (uint32_t)unsent : 0;
 }
 
+// The thread of HTTP may have its own descriptor of the socket still, and as long as there is one
+// epoll goes on to name the stream.
+static void forget(const server_sockets* self, int descriptor) {
+    (void)epoll_ctl(self->epoll, EPOLL_CTL_DEL, descriptor, NULL);
+    close(descriptor);
+}
+
 static void close_stream(void* context, net_web_stream* stream) {
-    (void)context;
-    close(descriptor_of(stream));
+    forget(context, descriptor_of(stream));
     base_release(NULL, stream, sizeof(socket_stream));
 }
 
@@ -122,7 +128,7 @@ static void take_one(const server_sockets* self, const handed* record, net_trans
         is_in = net_web_add(web, &made->stream, &record->from, record->first, record->first_size);
     }
     if (is_in) return;
-    close(record->descriptor);
+    forget(self, record->descriptor);
     base_release(NULL, made, sizeof *made);
 }
 

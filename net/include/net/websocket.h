@@ -24,13 +24,14 @@ BASE_C_BEGIN
 /// libwslay allocates for a message. Threads: as net_transport; net_web_add with `service`.
 
 #define NET_WEB_HELLO_MS_MAX 5000u   ///< from the upgrade to a token that counts
+#define NET_WEB_HELLO_MS_MIN 500u    ///< so long nobody else takes the place
 #define NET_WEB_SILENT_MS_MAX 15000u ///< a connection without a message ends
 #define NET_WEB_CLOSE_MS_MAX 5000u   ///< wait for the answer to a close
 /// Of one connection: what the system did not take yet. A message beyond it is refused (FULL).
 #define NET_WEB_QUEUE_BYTES_MAX (64u << 10)
 /// Bytes that the system has not sent yet, above which a packet counts as lost.
 #define NET_WEB_UNSENT_BYTES_MAX NET_STATE_BYTES_MAX
-#define NET_WEB_MESSAGES_PER_SECOND 480u ///< of one connection, twice as many at once
+#define NET_WEB_FRAMES_PER_SECOND 480u ///< of one connection, pings too, twice as many at once
 /// In a close frame: the reason of net_transport, as a number in decimal. Others are RFC 6455's.
 #define NET_WEB_CLOSE_REASON 4000u
 
@@ -89,7 +90,7 @@ typedef struct net_web_stats {
     uint64_t connections; ///< added
     uint64_t refused;     ///< by their token, their number or their first message
     uint64_t stale;       ///< packets that were not sent, because older ones had not left
-    uint64_t too_fast;    ///< connections that ended since they sent too many messages
+    uint64_t too_fast;    ///< connections that ended since they sent too many frames
     uint64_t malformed;   ///< the same: what they sent was no message of ours
 } net_web_stats;
 

@@ -138,6 +138,7 @@ static void client_hear(wslay_event_context_ptr frames,
         memcpy(at->close_text, message->msg + 2, size);
         return;
     }
+    if (wslay_is_ctrl_frame(message->opcode)) return; // a pong
     at->messages++;
     at->size = message->msg_length - 1;
     at->kind = message->msg[0];
@@ -452,7 +453,7 @@ WEB_CASE(a_queue_has_a_limit_and_a_reader_that_sleeps_is_dropped) {
 
 WEB_CASE(who_sends_too_fast_is_dropped) {
     (void)join(at);
-    for (uint32_t i = 1; i < 2 * NET_WEB_MESSAGES_PER_SECOND; i++) {
+    for (uint32_t i = 1; i < 2 * NET_WEB_FRAMES_PER_SECOND; i++) {
         say(at, 0, NET_WEB_REALTIME, "a", 1);
         if (i % 32 == 0) run_ms(at, 0);
         at->got_count = 0;
@@ -465,6 +466,100 @@ WEB_CASE(who_sends_too_fast_is_dropped) {
     net_web_stats stats;
     net_web_get_stats(at->web, &stats);
     assert_int_equal(stats.too_fast, 1);
+}
+
+static void write_up(world* at, uint32_t client, const uint8_t* bytes, size_t size) {
+    line* to = &at->lines[client];
+    assert_in_range(to->up_size + size, 0, LINE_BYTES);
+    memcpy(to->up + to->up_size, bytes, size);
+    to->up_size += size;
+}
+
+// A masked frame without bytes.
+static const uint8_t empty_ping[] = {0x89, 0x80, 1, 2, 3, 4};
+static const uint8_t empty_part[] = {0x00, 0x80, 1, 2, 3, 4};
+
+WEB_CASE(pings_and_parts_of_messages_count_as_messages_do) {
+    static const uint8_t begin[] = {0x02, 0x81, 0, 0, 0, 0, NET_WEB_REALTIME};
+    for (uint32_t client = 0; client < 2; client++) {
+        (void)join(at); // its hello is one
+        if (client == 1) write_up(at, client, begin, sizeof begin);
+        for (uint32_t i = 1 + client; i < 2 * NET_WEB_FRAMES_PER_SECOND; i++)
+            write_up(at, client, client == 0 ? empty_ping : empty_part, 6);
+        run_ms(at, 0);
+        assert_int_equal(at->lines[client].close_code, 0);
+        write_up(at, client, client == 0 ? empty_ping : empty_part, 6);
+        run_ms(at, 0);
+        assert_int_equal(at->lines[client].close_code, WSLAY_CODE_POLICY_VIOLATION);
+        assert_false(at->lines[client].is_closed);
+        // Who goes on is not waited for.
+        for (uint32_t i = 0; i < 3 * NET_WEB_FRAMES_PER_SECOND; i++)
+            write_up(at, client, empty_ping, sizeof empty_ping);
+        run_ms(at, 0);
+        assert_true(at->lines[client].is_closed);
+    }
+}
+
+WEB_CASE(a_service_reads_so_many_bytes_of_a_connection_and_no_more) {
+    (void)join(at);
+    static uint8_t frame[8 + 60000] = {0x82, 0xFE, 60000 >> 8, 60000 & 255};
+    write_up(at, 0, frame, sizeof frame); // beyond the limit, too: its rest is not waited for
+    at->lines[0].room = 0;
+    const size_t before = at->lines[0].up_size;
+    at->web->ops->service(at->web, at->now_us);
+    assert_in_range(before - at->lines[0].up_size, 1, 2 * NET_CONTROL_BYTES_MAX);
+}
+
+WEB_CASE(answers_to_pings_that_nobody_reads_have_a_limit) {
+    uint8_t ping[6 + 125] = {0x89, 0x80 + 125};
+    (void)join(at);
+    at->lines[0].room = 0;
+    uint32_t pings = 0;
+    for (; pings < 100000 && !at->lines[0].is_closed; pings += 4) {
+        for (uint32_t i = 0; i < 4; i++)
+            write_up(at, 0, ping, sizeof ping);
+        run_ms(at, 9);
+    }
+    assert_in_range(pings, 1, 2 * NET_WEB_QUEUE_BYTES_MAX / 127 + 8);
+    assert_int_equal(last_event(at)->kind, NET_TRANSPORT_DISCONNECTED);
+}
+
+WEB_CASE(bytes_that_are_no_frames_end_the_connection) {
+    static const uint8_t unmasked[] = {0x82, 0x02, NET_WEB_REALTIME, 'x'};
+    (void)join(at);
+    write_up(at, 0, unmasked, sizeof unmasked);
+    run_ms(at, 1);
+    assert_true(at->lines[0].is_closed);
+    assert_int_equal(at->lines[0].close_code, WSLAY_CODE_PROTOCOL_ERROR);
+    assert_int_equal(last_event(at)->kind, NET_TRANSPORT_DISCONNECTED);
+    net_web_stats stats;
+    net_web_get_stats(at->web, &stats);
+    assert_int_equal(stats.malformed, 1);
+}
+
+WEB_CASE(a_connection_plays_for_months) {
+    (void)join(at);
+    for (uint32_t day = 0; day < 60; day++) {
+        at->now_us += UINT64_C(86400000000) - 1000;
+        at->lines[0].up_size = 0;
+        say(at, 0, NET_WEB_REALTIME, "a", 1);
+        at->got_count = 0;
+        run_ms(at, 1);
+        assert_int_equal(last_event(at)->kind, NET_TRANSPORT_RECEIVED);
+    }
+}
+
+WEB_CASE(a_newcomer_takes_the_place_of_the_oldest_that_says_nothing) {
+    for (uint32_t i = 0; i < PEERS; i++) {
+        assert_true(add_from(at, "127.0.0.1:9"));
+        run_ms(at, 1);
+    }
+    run_ms(at, NET_WEB_HELLO_MS_MIN - PEERS - 1);
+    assert_false(add_from(at, "127.0.0.1:9")); // all of them may say it yet
+    run_ms(at, 1);
+    (void)join(at);
+    assert_true(at->lines[0].is_closed);
+    assert_false(at->lines[1].is_closed);
 }
 
 WEB_CASE(a_connection_without_a_hello_or_in_silence_ends) {
