@@ -22,6 +22,7 @@
 #define CONNECTIONS_MAX 64u // of http.h
 
 #define ADDRESS_MAX 32u
+#define TAKEN_MAX 256u
 
 typedef struct fixture {
     server_subject subject; ///< the first member: answers find the fixture by it
@@ -30,7 +31,26 @@ typedef struct fixture {
     uint32_t answers;
     bool is_stuck;     ///< the loop makes no pass
     uint64_t takes_us; ///< an answer
+    server_upgrade upgrade;
+    int taken[TAKEN_MAX];              ///< by it
+    BASE_ATOMIC(uint32_t) taken_count; ///< written by the thread of HTTP
+    uint8_t first[2048];               ///< of the newest one
+    BASE_ATOMIC(uint32_t) first_size;
 } fixture;
+
+// What WebSocket connections are given to: it says something at once.
+static void take_connection(void* context, int descriptor, const net_address* from,
+                            const uint8_t* first, size_t first_size) {
+    fixture* self = context;
+    const uint32_t count = self->taken_count;
+    assert_true(count < TAKEN_MAX && net_address_is_loopback(from));
+    assert_in_range(first_size, 0, sizeof self->first);
+    if (first_size > 0) memcpy(self->first, first, first_size);
+    self->first_size = (uint32_t)first_size;
+    self->taken[count] = descriptor;
+    self->taken_count = count + 1;
+    assert_int_equal(send(descriptor, "taken", 5, MSG_NOSIGNAL), 5);
+}
 
 // Answers: "stream" goes on with frames that begin with their number; "big" too, with large ones;
 // all others are answered once.
@@ -53,16 +73,19 @@ static void answer(server_subject* subject, const server_request* request, serve
 }
 
 // At an address of this machine; off loopback with tokens.
-static void open_at(fixture* self, struct in_addr ip, const char* token_file, uint64_t idle_us) {
+static void open_with(fixture* self, struct in_addr ip, const char* token_file, uint64_t idle_us,
+                      bool has_upgrade) {
     *self = (fixture){0};
     char address[64], listen[64];
     uint64_t port;
+    self->upgrade = (server_upgrade){.context = self, .take = take_connection};
     (void)snprintf(listen, sizeof listen, "%s:0", inet_ntoa(ip));
     const server_inspect_config config = {.listen = listen,
                                           .token_file = token_file,
                                           .game = "none",
                                           .subject = &self->subject,
                                           .run = answer,
+                                          .upgrade = has_upgrade ? &self->upgrade : NULL,
                                           .idle_us = idle_us,
                                           .reporter = test_reporter()};
     assert_ok(server_inspect_open(&config, &self->inspect));
@@ -73,12 +96,18 @@ static void open_at(fixture* self, struct in_addr ip, const char* token_file, ui
         .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr = ip};
 }
 
+static void open_at(fixture* self, struct in_addr ip, const char* token_file, uint64_t idle_us) {
+    open_with(self, ip, token_file, idle_us, false);
+}
+
 static void open_fixture(fixture* self, uint64_t idle_us) {
     open_at(self, (struct in_addr){htonl(INADDR_LOOPBACK)}, NULL, idle_us);
 }
 
 static void close_fixture(fixture* self) {
     server_inspect_close(self->inspect);
+    for (uint32_t i = 0; i < self->taken_count; i++)
+        close(self->taken[i]);
 }
 
 #define INSPECT_CASE(name)                                                                         \
@@ -505,4 +534,133 @@ CASE(a_port_that_is_taken_is_said) {
     server_inspect_pass(second, true);
     server_inspect_close(second);
     close_fixture(&first);
+}
+
+// ---- connections of WebSocket ----
+
+// RFC 6455, 1.3.
+#define SAMPLE_KEY "dGhlIHNhbXBsZSBub25jZQ=="
+#define SAMPLE_ACCEPT "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="
+#define UPGRADE                                                                                    \
+    "Host: localhost\r\nUpgrade: websocket\r\nConnection: keep-alive, Upgrade\r\n"                 \
+    "Sec-WebSocket-Version: 13\r\n"
+
+static void open_playing(fixture* self) {
+    open_with(self, (struct in_addr){htonl(INADDR_LOOPBACK)}, NULL, WAIT_US, true);
+}
+
+#define PLAY_CASE(name) CASE_WITH(fixture, self, open_playing(self), close_fixture(self), name)
+
+static int ask_upgrade(const fixture* self, const char* more) {
+    char text[1024];
+    const int fd = dial(self);
+    assert_true(base_text_format(
+        text, sizeof text,
+        "GET /play/socket HTTP/1.1\r\n" UPGRADE "Sec-WebSocket-Key: " SAMPLE_KEY "\r\n%s", more));
+    say(fd, text);
+    return fd;
+}
+
+PLAY_CASE(an_upgrade_is_answered_and_the_connection_handed_over) {
+    const int fd = ask_upgrade(self, "Origin: http://localhost\r\n\r\n");
+    assert_true(reads(self, fd, "taken")); // after the answer, by its own descriptor
+    assert_int_equal(self->taken_count, 1);
+    assert_int_equal(self->first_size, 0);
+    say(fd, "a message");
+    char got[16];
+    struct pollfd polled = {.fd = self->taken[0], .events = POLLIN};
+    assert_int_equal(poll(&polled, 1, (int)(WAIT_US / 1000)), 1);
+    assert_int_equal(recv(self->taken[0], got, sizeof got, 0), 9);
+    assert_memory_equal(got, "a message", 9);
+    close(fd);
+    // The key of the example in RFC 6455, and what came behind the request.
+    const int second = ask_upgrade(self, "\r\nfirst bytes");
+    assert_true(reads(self, second, "Sec-WebSocket-Accept: " SAMPLE_ACCEPT));
+    for (uint32_t i = 0; i < 5000 && self->taken_count < 2; i++)
+        (void)poll(NULL, 0, 1);
+    assert_int_equal(self->taken_count, 2);
+    assert_int_equal(self->first_size, 11);
+    assert_memory_equal(self->first, "first bytes", 11);
+    close(second);
+}
+
+CASE(keys_of_websocket_have_sixteen_bytes) {
+    static const char* const wrong[] = {"",
+                                        "dGhlIHNhbXBsZSBub25jZQ",
+                                        "dGhlIHNhbXBsZSBub25jZQ=",
+                                        "dGhlIHNhbXBsZSBub25jZQ==A",
+                                        "dGhlIHNhbXBsZSBub25jZSEh",
+                                        "dGhl IHNhbXBsZSBub25jZQ=",
+                                        "-_hlIHNhbXBsZSBub25jZQ=="};
+    char accept[29];
+    assert_true(server_upgrade_accept(SAMPLE_KEY, accept));
+    assert_string_equal(accept, SAMPLE_ACCEPT);
+    for (uint32_t i = 0; i < BASE_COUNT(wrong); i++)
+        assert_false(server_upgrade_accept(wrong[i], accept));
+}
+
+PLAY_CASE(what_asks_for_no_websocket_is_refused) {
+#define KEY "Sec-WebSocket-Key: " SAMPLE_KEY "\r\n"
+#define GET "GET /play/socket HTTP/1.1\r\n"
+    static const char* const requests[] = {
+        GET "Host: localhost\r\n\r\n",
+        GET UPGRADE "\r\n",
+        GET UPGRADE "Sec-WebSocket-Key: short\r\n\r\n",
+        GET "Host: localhost\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n" KEY
+            "Sec-WebSocket-Version: 13\r\n\r\n",
+        GET "Host: localhost\r\nUpgrade: websocket\r\nConnection: close\r\n" KEY
+            "Sec-WebSocket-Version: 13\r\n\r\n",
+        GET "Host: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n" KEY
+            "Sec-WebSocket-Version: 8\r\n\r\n",
+        GET "Host: localhost\r\nUpgrade: websocketx\r\nConnection: Upgrade\r\n" KEY
+            "Sec-WebSocket-Version: 13\r\n\r\n",
+        "HEAD /play/socket HTTP/1.1\r\n" UPGRADE KEY "\r\n",
+    };
+#undef GET
+    for (uint32_t i = 0; i < BASE_COUNT(requests); i++) {
+        const int fd = dial(self);
+        say(fd, requests[i]);
+        ends_with(self, fd, "HTTP/1.1 400");
+    }
+    int fd = dial(self);
+    say(fd, "GET /play/socket HTTP/1.1\r\nOrigin: http://evil.example\r\n" UPGRADE KEY "\r\n");
+    ends_with(self, fd, "HTTP/1.1 403");
+    fd = dial(self);
+    say(fd, "GET /play/socket HTTP/1.1\r\nHost: evil.example\r\nUpgrade: websocket\r\n"
+            "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n" KEY "\r\n");
+    ends_with(self, fd, "HTTP/1.1 403");
+    fd = dial(self);
+    say(fd, "POST /play/socket HTTP/1.1\r\nContent-Type: application/json\r\n"
+            "Content-Length: 0\r\n" UPGRADE KEY "\r\n");
+    ends_with(self, fd, "HTTP/1.1 405");
+    assert_int_equal(self->taken_count, 0);
+#undef KEY
+}
+
+INSPECT_CASE(without_a_place_for_players_there_is_no_upgrade) {
+    const int fd = ask_upgrade(self, "\r\n");
+    ends_with(self, fd, "HTTP/1.1 404");
+    ends_with(self, get(self, "/play/info"), "\"plays\":false");
+}
+
+PLAY_CASE(players_use_up_no_places_of_http) {
+    enum { PLAYERS = 3 * CONNECTIONS_MAX };
+    static int fds[PLAYERS];
+    for (uint32_t i = 0; i < PLAYERS; i++) {
+        fds[i] = ask_upgrade(self, "\r\n");
+        assert_true(reads(self, fds[i], "taken"));
+    }
+    int asking[CONNECTIONS_MAX];
+    char byte;
+    self->is_stuck = true;
+    for (uint32_t i = 0; i < CONNECTIONS_MAX; i++)
+        asking[i] = get(self, "/api/v1/query");
+    assert_int_equal(pump(self, asking[CONNECTIONS_MAX - 1], &byte, 1), -1);
+    self->is_stuck = false;
+    all_end_with(self, asking, CONNECTIONS_MAX, "query 0>");
+    for (uint32_t i = 0; i < PLAYERS; i++) { // none of them was closed by that
+        assert_int_equal(send(self->taken[i], "x", 1, MSG_NOSIGNAL), 1);
+        assert_int_equal(recv(fds[i], &byte, 1, 0), 1);
+    }
+    close_all(fds, PLAYERS);
 }
