@@ -76,11 +76,16 @@ static net_peer number_of(const web_peer* peer) {
     return peer->generation << NET_PEER_SLOT_BITS | (peer->owner->config.slot_first + peer->slot);
 }
 
-static web_peer* find_peer(const web_transport* self, net_peer number) {
+static web_peer* find_any(const web_transport* self, net_peer number) {
     const uint32_t slot = (number & (NET_PEER_SLOTS - 1)) - self->config.slot_first;
     if (number == 0 || slot >= self->config.peers_max) return NULL;
     web_peer* peer = &self->peers[slot];
-    return peer->state == WEB_OPEN && number_of(peer) == number ? peer : NULL;
+    return peer->state != WEB_FREE && number_of(peer) == number ? peer : NULL;
+}
+
+static web_peer* find_peer(const web_transport* self, net_peer number) {
+    web_peer* peer = find_any(self, number);
+    return peer && peer->state == WEB_OPEN ? peer : NULL;
 }
 
 // ---- events ----
@@ -390,6 +395,8 @@ static void web_service(net_transport* transport, uint64_t now_us) {
 
 static bool web_next(net_transport* transport, net_transport_event* event) {
     web_transport* self = web_of(transport);
+    while (self->event_next < self->event_count && self->events[self->event_next].peer == 0)
+        self->event_next++;
     if (self->event_next == self->event_count) return false;
     const web_event* next = &self->events[self->event_next++];
     *event = (net_transport_event){.kind = next->kind,
@@ -430,10 +437,14 @@ static net_result web_connect(net_transport* transport, const char* address, net
 }
 
 static void web_disconnect(net_transport* transport, net_peer number, uint32_t reason, bool now) {
-    web_peer* peer = find_peer(web_of(transport), number);
-    if (!peer) return;
+    web_transport* self = web_of(transport);
+    web_peer* peer = find_any(self, number);
+    if (!peer || (peer->state != WEB_OPEN && !now)) return;
     close_with_reason(peer, reason);
-    if (now) release_peer(peer);
+    if (!now) return;
+    release_peer(peer);
+    for (uint32_t i = self->event_next; i < self->event_count; i++)
+        if (self->events[i].peer == number) self->events[i].peer = 0; // no event follows
 }
 
 static void web_flush_lane(net_transport* transport, uint32_t lane) {

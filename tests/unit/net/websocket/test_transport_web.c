@@ -597,6 +597,21 @@ WEB_CASE(a_disconnect_comes_after_what_was_sent) {
     assert_int_equal(at->got_count, count);
 }
 
+WEB_CASE(no_event_follows_a_disconnect_at_once) {
+    const net_peer peer = join(at), other = join(at);
+    for (uint32_t i = 0; i < 3; i++)
+        say(at, 0, NET_WEB_CONTROL, "abc", 3);
+    say(at, 1, NET_WEB_CONTROL, "abc", 3);
+    at->web->ops->service(at->web, at->now_us);
+    net_transport_event event;
+    assert_true(at->web->ops->next(at->web, &event));
+    assert_int_equal(event.peer, peer);
+    at->web->ops->disconnect(at->web, peer, 1, true);
+    assert_true(at->web->ops->next(at->web, &event));
+    assert_int_equal(event.peer, other);
+    assert_false(at->web->ops->next(at->web, &event));
+}
+
 WEB_CASE(a_client_ends_with_a_reason_or_is_cut) {
     (void)join(at);
     assert_int_equal(
