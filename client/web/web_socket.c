@@ -66,6 +66,9 @@ void web_socket_received(net_transport* transport, const uint8_t* bytes, size_t 
 void web_socket_closed(net_transport* transport, uint32_t reason) {
     web_socket* self = socket_of(transport);
     if (!self->is_begun) return;
+    // Who showed no token needs one, not another one.
+    if (reason == NET_TRANSPORT_SECURE + NET_SECURE_END_TOKEN && self->token[0] == 0)
+        reason = NET_TRANSPORT_SECURE + NET_SECURE_END_NO_TOKEN;
     self->is_begun = self->is_open = false;
     self->has_closed = true;
     self->reason = reason;

@@ -302,7 +302,6 @@ static bool read_bytes(const uint8_t* bytes, size_t size, net_token* token) {
     (void)base_reader_read(&from, token->server_key, NET_KEY_BYTES);
     token->address_count = base_reader_u8(&from);
     if (from.failed || version != NET_SECURE_VERSION) return false;
-    if (token->key_id == NET_KEY_ID_RESUME) return false; // no back end makes them
     if (token->address_count > NET_TOKEN_ADDRESSES_MAX) return false;
     if (base_reader_left(&from) != (size_t)token->address_count * NET_SECURE_ADDRESS_BYTES)
         return false;
@@ -312,7 +311,7 @@ static bool read_bytes(const uint8_t* bytes, size_t size, net_token* token) {
     return true;
 }
 
-net_result net_token_parse(const char* text, net_token* token) {
+net_result net_token_parse_any(const char* text, net_token* token) {
     BASE_ASSERT(text && token);
     while (is_blank(*text))
         text++;
@@ -330,6 +329,16 @@ net_result net_token_parse(const char* text, net_token* token) {
     sodium_memzero(bytes, sizeof bytes);
     sodium_memzero(&read, sizeof read);
     return is_sound ? NET_OK : NET_ERR_TOKEN;
+}
+
+net_result net_token_parse(const char* text, net_token* token) {
+    net_token read;
+    const net_result result = net_token_parse_any(text, &read);
+    if (result != NET_OK) return result;
+    const bool is_resume = read.key_id == NET_KEY_ID_RESUME; // no back end makes them
+    if (!is_resume) *token = read;
+    net_token_wipe(&read);
+    return is_resume ? NET_ERR_TOKEN : NET_OK;
 }
 
 void net_token_wipe(net_token* token) {

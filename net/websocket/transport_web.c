@@ -212,7 +212,7 @@ static bool read_token(web_transport* self, const uint8_t* bytes, size_t size, n
     if (size >= sizeof text) return false;
     memcpy(text, bytes, size);
     text[size] = 0;
-    const bool is_token = strlen(text) == size && net_token_parse(text, token) == NET_OK;
+    const bool is_token = strlen(text) == size && net_token_parse_any(text, token) == NET_OK;
     sodium_memzero(text, sizeof text);
     return is_token;
 }

@@ -177,6 +177,8 @@ bool net_token_print(const net_token* token, char* text, size_t text_bytes);
 /// @return NET_OK; NET_ERR_TOKEN (cut, changed, or of another version: ask for a new one). `token`
 ///         is unchanged then.
 BASE_MUST_USE net_result net_token_parse(const char* text, net_token* token);
+/// The same, and those that a server gave its client to come again, too (net/websocket.h).
+BASE_MUST_USE net_result net_token_parse_any(const char* text, net_token* token);
 /// Overwrite a token.
 void net_token_wipe(net_token* token);
 

@@ -166,6 +166,7 @@ static net_secure_end admit(void* context, const net_address* from, const net_to
     world* at = context;
     at->shown = *token;
     *resume = *token;
+    resume->key_id = NET_KEY_ID_RESUME;
     *identity = (net_peer_identity){.address = *from, .player = 77, .key = token->key_id};
     return at->answer;
 }
@@ -321,7 +322,14 @@ WEB_CASE(a_token_is_shown_and_one_to_come_again_is_given) {
     run_ms(at, 1);
     assert_int_equal(last_event(at)->kind, NET_TRANSPORT_CONNECTED);
     assert_memory_equal(at->shown.sealed, token.sealed, sizeof token.sealed);
-    assert_string_equal(at->lines[0].hello, text);
+    // What it was given counts, too.
+    assert_true(strcmp(at->lines[0].hello, text) != 0);
+    assert_true(add_from(at, "127.0.0.1:9"));
+    say(at, 1, NET_WEB_HELLO, at->lines[0].hello, strlen(at->lines[0].hello));
+    run_ms(at, 1);
+    assert_int_equal(last_event(at)->kind, NET_TRANSPORT_CONNECTED);
+    assert_int_equal(at->shown.key_id, NET_KEY_ID_RESUME);
+    assert_memory_equal(at->shown.sealed, token.sealed, sizeof token.sealed);
 }
 
 WEB_CASE(a_token_that_does_not_count_is_refused_with_its_reason) {
