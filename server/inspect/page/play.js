@@ -34,6 +34,7 @@ export class Player extends Match {
         line.player = this;
         this.url = url;
         this.socket = null;
+        this.onmessage = null; // after each message
         this.game = this.about; // its title and view
         this.about = () => this.json(this.call("play_about")) ?? {};
         this.tables = this.json(this.call("play_tables"));
@@ -59,6 +60,7 @@ export class Player extends Match {
             if (!is_current() || !(data instanceof ArrayBuffer)) return;
             this.put(new Uint8Array(data));
             this.call("socket_received");
+            this.onmessage?.();
         };
         socket.onclose = ({code, reason}) => {
             if (!is_current()) return;

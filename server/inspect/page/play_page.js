@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The page /play: a match that one plays, by a link. #join=TOKEN is the token where the server asks for one, #name=NAME the name.
+// The page /play: a match that one plays, by a link. #join=TOKEN is the token where the server asks for one, #name=NAME the name. The
+// tab keeps the token, for "Play again".
 import {Player, CONNECTING, PLAYING, RESUMING, ENDED, END_GOODBYE} from "./play.js";
 import {placeView} from "./game.js";
 import {paint} from "./paint.js";
@@ -17,7 +18,7 @@ const context = page.picture.getContext("2d", {alpha: false});
 const sticks = [0, 0, 0, 0];
 const images = new Map();
 const times = [];
-let player, bindings, sound, placed = null, seen = null, isOver = false, pad_was_used = false, wheel = 0;
+let player, bindings, sound, placed = null, seen = null, isOver = false, pad_was_used = false, wheel = 0, stepped_ms = 0;
 
 function say(text, isEnd = false) {
     page.note.hidden = text === "";
@@ -47,6 +48,8 @@ function listen() {
     addEventListener("keydown", (event) => {
         if (event.target instanceof HTMLInputElement) return void (event.key === "Escape" && closeChat());
         void sound.begin();
+        // The browser's own, as Ctrl R, where the game does nothing with these.
+        if ((event.ctrlKey && !bindings.byName.has("left ctrl")) || event.metaKey) return;
         if (event.code === "F1") toggleAbout();
         else if (event.code === "F11") return;
         else if (!event.repeat && bindings.press(keyOf(event), true)) { /* the game's */ }
@@ -167,6 +170,7 @@ function end(text) {
 function step(now_ms, scale) {
     if (isOver) return;
     const before = seen;
+    stepped_ms = now_ms;
     seen = player.frame(now_ms, scale);
     for (const line of seen.warnings ?? []) console.warn(line);
     if (!before || before.phase !== seen.phase || Boolean(before.words) !== Boolean(seen.words) || seen.phase !== PLAYING || seen.error) note();
@@ -193,11 +197,13 @@ async function open() {
     const asked = new URLSearchParams(location.hash.slice(1)), info = await (await fetch("play/info")).json();
     if (!info.plays) throw new Error("this server has no place for players in browsers (it was built without libwslay)");
     history.replaceState(null, "", location.pathname); // the token is in no history
+    const token = asked.get("join") ?? sessionStorage.getItem("shoal-token") ?? "";
+    if (token) sessionStorage.setItem("shoal-token", token);
     const kept = takeKept(info.game), url = new URL("play/socket", location.href);
     url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
     url.hash = "";
     const name = asked.get("name") ?? (localStorage.getItem("shoal-name") || "player");
-    player = await Player.open(`game/${info.game}.wasm`, {url: url.href, name, token: kept?.token ?? asked.get("join") ?? "", secret: kept ? bytesOf(kept.secret) : null});
+    player = await Player.open(`game/${info.game}.wasm`, {url: url.href, name, token: kept?.token ?? token, secret: kept ? bytesOf(kept.secret) : null});
     document.title = player.game.title;
     bindings = new Bindings(player.tables.actions, (action, isDown) => player.action(action, isDown));
     const files = new Map(player.pictures()[1]);
@@ -211,7 +217,10 @@ async function open() {
     listen();
     addEventListener("pagehide", () => keep(info.game));
     addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
-    setInterval(() => { if (document.hidden) step(performance.now(), 0); }, HIDDEN_MS);
+    // Browsers let timers of a hidden page wait for a minute, but not what comes by a socket.
+    const stepHidden = () => { if (document.hidden && performance.now() - stepped_ms > HIDDEN_MS / 2) step(performance.now(), 0); };
+    setInterval(stepHidden, HIDDEN_MS);
+    player.onmessage = stepHidden;
     setInterval(showFacts, FACTS_MS);
     void navigator.wakeLock?.request("screen").catch(() => {});
     picture();

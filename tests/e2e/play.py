@@ -1,0 +1,252 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""play.py BUILD [PICTURES]: does one play in a browser?
+
+Headless Chromium opens /play of breakout and of arena, beside four bots of ENet, over a line of 200 ms. Keys, a finger on the
+stick, a line of chat, a tab that is loaded again; at the end its world is the server's. The console stays empty. With PICTURES
+what it looks like is kept there as PNG."""
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../scripts/site"))
+from browser import Browser
+
+BUILD = os.path.abspath(sys.argv[1])
+PICTURES = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else None
+BOTS, DELAY_S = 4, 0.1
+NAME = "Ann"
+# Where the lowest such text of the picture is, in units of the game; null: it is not there. A call of a text is 5, color, x, y, height,
+# bytes, text.
+FIND = """window.findText = (text) => {
+    const words = shoal.seen()?.words, wanted = new TextEncoder().encode(text);
+    let lowest = -Infinity, found = null;
+    if (!words) return null;
+    const floats = new Float32Array(words.buffer, words.byteOffset, words.length), bytes = new Uint8Array(words.buffer, words.byteOffset, words.length * 4);
+    for (let i = 0; i + 6 < words.length; i++)
+        if (words[i] === 5 && words[i + 5] >= wanted.length && wanted.every((letter, k) => bytes[(i + 6) * 4 + words[i + 5] - wanted.length + k] === letter) && floats[i + 3] > lowest)
+            [lowest, found] = [floats[i + 3], floats[i + 2]];
+    return found;
+}, true"""
+# Frames and ms from a key to the first picture in which the player is elsewhere.
+MOVES = """window.moved = null, (() => {
+    let before, pressed = null, frames = 0;
+    const look = () => {
+        const at = findText('NAME');
+        if (pressed === null) {
+            before = at;
+            pressed = performance.now();
+            dispatchEvent(new KeyboardEvent('keydown', {code: 'CODE', key: 'CODE'}));
+        } else if (++frames && at !== null && Math.abs(at - before) > 0.01)
+            return void (window.moved = {frames, ms: performance.now() - pressed, by: at - before});
+        requestAnimationFrame(look);
+    };
+    requestAnimationFrame(look);
+})(), true"""
+
+
+class Line(threading.Thread):
+    """A line of TCP to a server on which all comes DELAY_S later, both ways."""
+
+    def __init__(self, port):
+        super().__init__(daemon=True)
+        self.to = port
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.start()
+
+    def run(self):
+        while True:
+            one = self.listener.accept()[0]
+            other = socket.create_connection(("127.0.0.1", self.to))
+            for source, target in ((one, other), (other, one)):
+                source.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                threading.Thread(target=self.carry, args=(source, target), daemon=True).start()
+
+    def carry(self, source, target):
+        waiting, wake = [], threading.Condition()
+
+        def write():
+            while True:
+                with wake:
+                    while not waiting:
+                        wake.wait()
+                    due, data = waiting.pop(0)
+                time.sleep(max(0, due - time.monotonic()))
+                try:
+                    target.sendall(data)
+                    if not data:
+                        target.shutdown(socket.SHUT_WR)
+                        return
+                except OSError:
+                    return
+        threading.Thread(target=write, daemon=True).start()
+        data = b"more"
+        while data:
+            try:
+                data = source.recv(65536)
+            except OSError:
+                data = b""
+            with wake:
+                waiting.append((time.monotonic() + DELAY_S, data))
+                wake.notify()
+
+
+class Match:
+    """A server with a page, and its bots."""
+
+    def __init__(self, folder, game, seconds):
+        self.out = open(os.path.join(folder, game + ".out"), "w+", encoding="utf-8")
+        rate = {"breakout": 60, "arena": 30}[game]
+        self.processes = [subprocess.Popen(
+            [BUILD + "/bin/shoal-server", "--game", game, "--tick-rate", str(rate), "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0",
+             "--log", "none", "--ticks", str(rate * seconds), "--min-clients", str(BOTS + 1)], stdout=self.out, stderr=subprocess.STDOUT)]
+        until = time.monotonic() + 60
+        while not (ready := re.search(r"^ready listen=(\S+) .*http=http://127.0.0.1:(\d+)", self.said(), re.M)):
+            assert time.monotonic() < until, "the server is not ready: " + self.said()
+            time.sleep(0.02)
+        self.line = Line(int(ready[2]))
+        self.processes.append(subprocess.Popen([BUILD + "/bin/shoal-client", ready[1], "--headless", "--bots", str(BOTS)],
+                                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+
+    def said(self):
+        self.out.seek(0)
+        return self.out.read()
+
+    def end(self):
+        for each in self.processes:
+            each.kill()
+            each.wait()
+        self.out.close()
+
+
+class Page(Browser):
+    """The page in a browser, with words for what a person does there."""
+
+    def open_match(self, match):
+        self.open("about:blank")
+        self.open(f"http://127.0.0.1:{match.line.port}/play#name={NAME}")
+        self.see()
+
+    def see(self):
+        self.wait("window.shoal?.first")
+        self.value(FIND)
+        self.wait(f"findText('{NAME}') !== null")
+
+    def key(self, kind, key):
+        self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode={"F1": 112}.get(key, 0))
+
+    def telephone(self, is_one):
+        self.call("Emulation.setTouchEmulationEnabled", enabled=is_one, maxTouchPoints=2 if is_one else 1)
+        self.call("Emulation.setDeviceMetricsOverride", width=360 if is_one else 1280, height=740, deviceScaleFactor=2 if is_one else 1, mobile=is_one)
+
+    def middle(self, place):
+        return self.wait(f"(box => box && box.width && [box.x + box.width / 2, box.y + box.height / 2])(document.querySelector('{place}')?.getBoundingClientRect())")
+
+    def touch(self, kind, *point):
+        self.call("Input.dispatchTouchEvent", type=kind, touchPoints=[{"x": point[0], "y": point[1]}] if point else [])
+
+
+def check_keys(page):
+    """The player moves before the server could have answered."""
+    time.sleep(1)
+    page.value(MOVES.replace("NAME", NAME).replace("CODE", "ArrowLeft"))
+    moved = page.wait("window.moved", 20)
+    assert moved["ms"] < DELAY_S * 1000, f"a key moves the player after {moved['ms']:.0f} ms: the answer takes {DELAY_S * 2000:.0f}"
+    page.value("dispatchEvent(new KeyboardEvent('keyup', {code: 'ArrowLeft', key: 'ArrowLeft'}))")
+    print(f"  a key moves the player after {moved['frames']} frames, {moved['ms']:.0f} ms; the line takes {page.value('shoal.player.about().rttMs'):.0f} ms")
+
+
+def check_again(page, number):
+    """The tab is loaded again: the same player goes on."""
+    page.value("location.reload(), 1")
+    page.wait("!window.shoal")
+    page.see()
+    assert page.value("shoal.seen().client") == number, f"client {number} came back as {page.value('shoal.seen().client')}"
+
+
+def check_stick(page):
+    x, y = page.middle("#move")
+    before = page.value(f"findText('{NAME}')")
+    page.touch("touchStart", x, y)
+    page.touch("touchMove", x + 50, y)
+    page.wait(f"Math.abs((findText('{NAME}') ?? {before}) - {before}) > 5", 20)
+    page.touch("touchEnd")
+    assert page.value("document.documentElement.scrollWidth") <= 360, "the page is wider than a telephone"
+
+
+def check_chat(page):
+    page.value("document.querySelector('#chat-open').click()")
+    page.call("Input.insertText", text="hello from a page")
+    page.press("Enter", "\r")
+    page.wait("findText('hello from a page') !== null", 20)
+    page.wait("document.querySelector('#chat').hidden")
+
+
+def check_end(page, match):
+    page.wait("!document.querySelector('#again').hidden", 60)
+    line = dict(word.split("=", 1) for word in page.value("shoal.line()").split() if "=" in word)
+    match.processes[0].wait(30)
+    wanted = re.search(rf"^peer id={line['id']} tick={line['tick']} .*scope_hash=(\S+) end=goodbye", match.said(), re.M)
+    assert wanted and wanted[1] == line["mirror_hash"], (line, match.said())
+    strange = [said for said in page.said if "client id=" not in said]
+    assert not strange, strange
+    page.said.clear()
+
+
+def play(page, folder, game, seconds):
+    match = Match(folder, game, seconds)
+    try:
+        page.telephone(False)
+        page.open_match(match)
+        print(f"{game}: the first picture after {page.value('shoal.first'):.0f} ms")
+        number = page.value("shoal.seen().client")
+        page.keep(game + "-1280")
+        if game == "breakout":
+            check_keys(page)
+        page.key("keyDown", "F1")
+        page.wait("!document.querySelector('#about').hidden && document.querySelector('#facts').textContent.includes('ms')")
+        page.keep(game + "-1280-about")
+        page.key("keyDown", "F1")
+        if game == "arena":
+            check_chat(page)
+        check_again(page, number)
+        page.telephone(True)
+        check_again(page, number)
+        if game == "breakout":
+            check_stick(page)
+        page.keep(game + "-360")
+        print("  a frame takes %.1f ms (median), %.1f ms (p99)" % tuple(page.value("(times => [times[times.length >> 1], times[Math.floor(times.length * 0.99)]])([...shoal.times].sort((a, b) => a - b))")))
+        check_end(page, match)
+        page.keep(game + "-360-end")
+    finally:
+        match.end()
+
+
+def main():
+    if not shutil.which("chromium"):
+        print("SKIP: there is no chromium")
+        sys.exit(77)
+    if not os.path.exists(BUILD + "/lib/shoal/web/arena.wasm"):
+        print(f"SKIP: {BUILD} was built without -DSHOAL_WEB=ON")
+        sys.exit(77)
+    if PICTURES:
+        os.makedirs(PICTURES, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        page = Page(os.path.join(folder, "profile"), PICTURES)
+        try:
+            play(page, folder, "breakout", 25)
+            play(page, folder, "arena", 25)
+        finally:
+            page.end()
+    print("passed: one plays in a browser")
+
+
+main()
