@@ -38,6 +38,7 @@ void net_client_greet(net_client* client) {
     }
     if (client->phase == NET_CLIENT_RESUMING)
         hello.resume = (ProtobufCBinaryData){sizeof client->resume, client->resume};
+    hello.starts_again = client->phase == NET_CLIENT_RESUMING && !client->mirror;
     if (client->phase == NET_CLIENT_RESUMING && client->mirror) {
         hello.tick = net_mirror_tick(client->mirror);
         hello.events = client->event_count;

@@ -371,8 +371,17 @@ net_session* net_server_find_same(net_server* server, const net_session* greetin
     return NULL;
 }
 
-// The match does not notice, so its log has nothing of it. The connection of before gets a session
-// that only says goodbye.
+// Its client has nothing of it any more. The match does not notice, so its log has nothing of it.
+static void begin_again(net_server* server, net_session* session, const char* why) {
+    net_session_set_peer(server, session, 0);
+    if (session->state == NET_SESSION_PLAYING)
+        net_session_set_state(server, session, NET_SESSION_AWAY, why);
+    net_interest_hold(server->interest, session->client, true);
+    session->is_expected = false;
+    net_session_renew(server, session);
+}
+
+// The connection of before gets a session that only says goodbye.
 bool net_session_take_place(net_server* server, net_session* first, net_session* greeting) {
     if (!net_session_is_in_match(first)) {
         net_session_end(server, first, NET_END_ELSEWHERE);
@@ -382,18 +391,24 @@ bool net_session_take_place(net_server* server, net_session* first, net_session*
     char who[NET_WHO_BYTES];
     base_report(net_ration_take(&server->ration, NET_RATION_BACK, server->now_us), NULL, 0,
                 "note: %s joined elsewhere", net_server_who(first->client, first->name, who));
-    net_session_set_peer(server, first, 0);
-    if (first->state == NET_SESSION_PLAYING)
-        net_session_set_state(server, first, NET_SESSION_AWAY, "joined_elsewhere");
-    net_interest_hold(server->interest, first->client, true);
-    first->is_expected = false;
+    begin_again(server, first, "joined_elsewhere");
     first->resume[NET_RESUME_BYTES - 1]++;
-    net_session_renew(server, first);
     take_hello_of(server, first, greeting);
     net_session_resume(server, first, greeting);
     net_session* leaving = before ? net_server_add_session(server, before) : NULL;
     if (leaving) net_session_end(server, leaving, NET_END_ELSEWHERE);
     return true;
+}
+
+void net_session_resume_anew(net_server* server, net_session* session, net_session* greeting) {
+    if (!session->is_renewed || session->received.has_any) {
+        net_transport* transport = server->config.transport;
+        const net_peer before = session->peer;
+        begin_again(server, session, "starts_again");
+        if (before) transport->ops->disconnect(transport, before, NET_END_TIMEOUT, true);
+        take_hello_of(server, session, greeting);
+    }
+    net_session_resume(server, session, greeting);
 }
 
 void net_session_resume(net_server* server, net_session* session, net_session* greeting) {

@@ -88,7 +88,7 @@ static void accept_or_refuse(net_server* server, net_session* session) {
 // A client whose connection was lost. It is a player already, so neither its name nor the room are
 // checked.
 static void resume_or_refuse(net_server* server, net_session* session,
-                             const ProtobufCBinaryData* secret) {
+                             const ProtobufCBinaryData* secret, bool starts_again) {
     bool is_elsewhere = false;
     net_session* away = secret->len == NET_RESUME_BYTES
                             ? net_server_find_secret(server, secret->data, &is_elsewhere)
@@ -105,7 +105,7 @@ static void resume_or_refuse(net_server* server, net_session* session,
         return;
     }
     if (away) {
-        net_session_resume(server, away, session);
+        (starts_again ? net_session_resume_anew : net_session_resume)(server, away, session);
         return;
     }
     refuse_client(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_GONE,
@@ -153,7 +153,7 @@ static void take_hello(net_server* server, net_session* session, const Shoal__Wi
         return;
     }
     if (hello->resume.len > 0) {
-        resume_or_refuse(server, session, &hello->resume);
+        resume_or_refuse(server, session, &hello->resume, hello->starts_again);
         return;
     }
     accept_or_refuse(server, session);

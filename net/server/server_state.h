@@ -332,6 +332,8 @@ net_session* net_server_find_same(net_server* server, const net_session* greetin
 bool net_session_take_place(net_server* server, net_session* first, net_session* greeting);
 /// Continue `session` with the connection of `greeting`, whose slot is free afterwards.
 void net_session_resume(net_server* server, net_session* session, net_session* greeting);
+/// The same for a client that has nothing of the session but its secret.
+void net_session_resume_anew(net_server* server, net_session* session, net_session* greeting);
 
 /// Players that were at another server of the match (server_rebase.c).
 

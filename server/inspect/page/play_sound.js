@@ -14,6 +14,7 @@ export class Sound {
 
     /// The person did something.
     async begin() {
+        if (navigator.userActivation?.hasBeenActive === false) return;
         if (this.context || !this.isOn || typeof AudioContext === "undefined" || this.tables.sounds.length + this.tables.music.length === 0) return;
         const context = this.context = new AudioContext();
         this.gain = context.createGain();

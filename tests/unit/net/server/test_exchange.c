@@ -161,6 +161,36 @@ STAGE_CASE(a_spectator_comes_back_and_watches_on, .seed = 5) {
     assert_int_equal(table_counters(at)->spectators, 1);
 }
 
+// A page that is loaded again has its secret, and nothing else of the match. Its connection may be there
+// still, as the server sees it, or lost.
+STAGE_CASE(a_client_with_its_secret_alone_goes_on, .seed = 5) {
+    const ecs_entity player = net_match_player(at->match, 1);
+    (void)table_watch(at, NULL);
+    await_seats(at);
+    for (uint32_t round = 0; round < 3; round++) {
+        for (uint32_t i = round % 2; i < 3; i += 2) {
+            net_client_config client = table_client(at, NULL);
+            uint8_t secret[NET_RESUME_BYTES];
+            assert_true(net_client_take_secret(at->seats[i].client, secret));
+            client.is_spectator = i == 2;
+            client.secret = secret;
+            seat_part(&at->seats[i]);
+            if (round == 2) table_run(at, 60);
+            assert_ok(seat_meet(&at->seats[i], at->module, client));
+            table_run(at, 60 * 6); // it may not come back at once again and again
+        }
+        await_seats(at);
+        assert_int_equal(net_client_number(at->seats[0].client), 1);
+        assert_int_equal(net_client_number(at->seats[2].client), NET_SPECTATOR_FIRST);
+        assert_int_equal(net_match_player(at->match, 1), player);
+        assert_int_equal(table_counters(at)->joins, 2);
+        assert_int_equal(table_counters(at)->drops, 0);
+    }
+    assert_true(table_report(at, 1)->end == NET_END_NONE);
+    end_match(at);
+    table_agrees(at);
+}
+
 // It reads so when it is back, and comes a second time.
 STAGE_CASE(a_client_that_was_away_starts_again_too, .seed = 5) {
     assert_ok(net_socket_link_set(&(net_link_config){.loss_percent = 100}));
