@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """play.py BUILD [PICTURES]: does one play in a browser?
 
-Headless Chromium opens /play of breakout and of arena, beside four bots of ENet, over a line of 200 ms. Keys, a finger on the
-stick, a line of chat, a tab that is loaded again; at the end its world is the server's. The console stays empty. With PICTURES
-what it looks like is kept there as PNG."""
+Headless Chromium opens /play of breakout and of arena, beside four bots of ENet, over a line whose round trip is 200 ms. Keys, a
+finger on the stick, a line of chat, a tab that is loaded again; at the end its world is the server's. The console stays empty.
+With PICTURES what it looks like is kept there as PNG."""
 import os
 import re
 import shutil
@@ -65,7 +65,11 @@ class Line(threading.Thread):
     def run(self):
         while True:
             one = self.listener.accept()[0]
-            other = socket.create_connection(("127.0.0.1", self.to))
+            try:
+                other = socket.create_connection(("127.0.0.1", self.to))
+            except OSError: # the match is over
+                one.close()
+                continue
             for source, target in ((one, other), (other, one)):
                 source.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 threading.Thread(target=self.carry, args=(source, target), daemon=True).start()

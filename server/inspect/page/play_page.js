@@ -13,6 +13,7 @@ const FACTS_MS = 500;
 const AGAIN_MS = 30000; // a session can go on in another page for so long
 const CURSORS = ["", "crosshair", "none"];
 const WHEEL_STEP = 100; // of deltaY
+const BAR_PIXELS = 54;
 const page = Object.fromEntries([...document.querySelectorAll("[id]")].map((element) => [element.id.replaceAll("-", "_"), element]));
 const context = page.picture.getContext("2d", {alpha: false});
 const sticks = [0, 0, 0, 0];
@@ -149,6 +150,9 @@ function resize() {
     const scale = devicePixelRatio || 1, [width, height] = [Math.round(innerWidth * scale), Math.round(innerHeight * scale)];
     if (page.picture.width !== width || page.picture.height !== height) [page.picture.width, page.picture.height] = [width, height];
     placed = placeView(player.game, width, height);
+    const lift = page.touch.hidden ? 0 : Math.max(placed.clip.top - BAR_PIXELS * scale, 0); // fingers are below it
+    placed.top -= lift;
+    placed.clip.top -= lift;
 }
 
 function note() {
