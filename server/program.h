@@ -100,7 +100,7 @@ struct server_program {
     net_observer observer;
     const struct net_send_tap* tap;       ///< looks at what is sent; NULL: none
     const struct net_solo* solo;          ///< solo code; NULL: shared code alone
-    const struct server_upgrade* upgrade; ///< takes connections of browsers; NULL: nobody does
+    const struct server_upgrade* upgrade; ///< takes connections of browsers; NULL: they are refused
     uint32_t peers_max;                   ///< connections of `transport`
     const server_ticks* ticks;            ///< NULL: the match runs here
     uint64_t identity;                    ///< of the match; 0: the core draws it

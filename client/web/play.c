@@ -331,8 +331,8 @@ void web_play_frame(web* self, double now_ms, double pixels_per_unit) {
     self->state[WEB_CALL_COUNT] = self->drawing.call_count;
 }
 
-/// Leave the session to a page that comes next: its secret is the answer, or nothing. This page plays
-/// no more.
+/// Leave the session to a page that comes next: its secret is the answer, or nothing. This page
+/// plays no more.
 WEB_EXPORT(play_secret) void web_play_secret(web* self);
 void web_play_secret(web* self) {
     uint8_t secret[NET_RESUME_BYTES];

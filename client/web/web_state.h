@@ -51,7 +51,7 @@ typedef struct web {
     uint64_t retry_bytes; ///< a start that is none is looked at again with more bytes
     web_drawing drawing;
     web_check check;
-    struct web_play* play; ///< NULL: nobody plays here
+    struct web_play* play; ///< NULL: this page plays none
     base_bytes room;       ///< where the page puts bytes for a call
 } web;
 

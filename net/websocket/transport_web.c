@@ -116,7 +116,7 @@ static void release_peer(web_peer* peer) {
     *peer = (web_peer){.owner = self, .slot = slot, .generation = generation};
 }
 
-// Its user hears of it, where the connection was open and the user did not end it at once.
+// Its user gets an event, where the connection was open and was not ended at once.
 static void end_peer(web_peer* peer, uint32_t reason) {
     if (peer->state == WEB_HELLO) peer->owner->stats.refused++;
     if (peer->state != WEB_HELLO && !peer->was_refused) {
@@ -557,8 +557,8 @@ static bool is_address_full(const web_transport* self, const net_address* from) 
     return count >= self->config.peers_per_address_max;
 }
 
-// When all are taken, that of the oldest that could have said hello by now, and did not: connections
-// that say nothing keep nobody out.
+// When all are taken, that of the oldest that could have said hello by now and did not: idle
+// connections keep no newcomer out.
 static web_peer* find_place(web_transport* self) {
     web_peer* oldest = NULL;
     for (uint32_t i = 0; i < self->config.peers_max; i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Bytes of browsers, or of what looks like them, into the WebSocket transport of a server. Lines are
-// in memory.
+// Bytes of browsers, or of what looks like them, into the WebSocket transport of a server. Lines
+// are in memory.
 //
 // An input is a list of records {u8 operation, u8 size, bytes[size]}. Bit 7 of the operation says
 // which of two clients, the rest of it % 8:

@@ -9,22 +9,22 @@ BASE_C_BEGIN
 // ---- the transport ----
 
 /// WebSocket connections (RFC 6455, framed by libwslay) as a net_transport of a server. It opens no
-/// socket: whoever speaks HTTP adds connections after their upgrade, and gives the functions that
-/// read and write their bytes. proto/WIRE.md, "WebSocket", has every byte.
+/// socket: the part that serves HTTP adds connections after their upgrade, and gives the functions
+/// that read and write their bytes. proto/WIRE.md, "WebSocket", has every byte.
 ///
-/// TCP delivers all or nothing in order, so old packets would wait in a queue while the line stalls.
-/// A packet of the realtime channel is therefore given to a connection only when the system has sent
-/// what it got before; else it is not sent, and its receiver finds it lost. So a stall is followed by
-/// the newest packet.
+/// TCP delivers all or nothing in order, so old packets would wait in a queue while the line
+/// stalls. A packet of the realtime channel is therefore given to a connection only when the system
+/// has sent what it got before; else it is not sent, and its receiver finds it lost. So a stall is
+/// followed by the newest packet.
 ///
-/// A connection begins with the client's token. It counts here as it does over UDP: `admit` decides.
-/// Encryption is that of TLS, by a proxy before the server.
+/// A connection begins with the client's token. It counts here as it does over UDP: `admit`
+/// decides. Encryption is that of TLS, by a proxy before the server.
 ///
 /// Memory: of each connection what waits for the system, NET_WEB_QUEUE_BYTES_MAX at most, and what
 /// libwslay allocates for a message. Threads: as net_transport; net_web_add with `service`.
 
 #define NET_WEB_HELLO_MS_MAX 5000u   ///< from the upgrade to a token that counts
-#define NET_WEB_HELLO_MS_MIN 500u    ///< so long nobody else takes the place
+#define NET_WEB_HELLO_MS_MIN 500u    ///< so long no newcomer takes the place
 #define NET_WEB_SILENT_MS_MAX 15000u ///< a connection without a message ends
 #define NET_WEB_CLOSE_MS_MAX 5000u   ///< wait for the answer to a close
 /// Of one connection: what the system did not take yet. A message beyond it is refused (FULL).

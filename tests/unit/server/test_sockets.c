@@ -69,7 +69,7 @@ static bool is_woken(const fixture* self) {
     return poll(&polled, 1, 0) == 1;
 }
 
-// Nobody has the other end any more.
+// The other end is closed.
 static bool is_over(fixture* self, int browser) {
     uint8_t bytes[256];
     close(self->other);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tokens of connections that others encrypt: a browser's, behind TLS. Each end, and who comes again.
+// Tokens of connections that TLS encrypts, of browsers. Each end, and who comes again.
 #include "secure_world.h"
 
 typedef struct admitted {

@@ -161,8 +161,8 @@ STAGE_CASE(a_spectator_comes_back_and_watches_on, .seed = 5) {
     assert_int_equal(table_counters(at)->spectators, 1);
 }
 
-// A page that is loaded again has its secret, and nothing else of the match. Its connection may be there
-// still, as the server sees it, or lost.
+// A page that is loaded again has its secret, and nothing else of the match. Its connection may be
+// there still, as the server sees it, or lost.
 STAGE_CASE(a_client_with_its_secret_alone_goes_on, .seed = 5) {
     const ecs_entity player = net_match_player(at->match, 1);
     (void)table_watch(at, NULL);
