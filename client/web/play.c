@@ -8,6 +8,7 @@
 #include "base/quota.h"
 #include "base/text.h"
 #include "net/client.h"
+#include "net/solo.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -112,6 +113,7 @@ static net_result create_client(web* self, web_play* play) {
         .input_context = play,
         .presenter = play->presenter,
         .secret = play->has_secret ? play->secret : NULL,
+        .solo = &net_solo_part,
         .reporter = &self->reporter,
     };
     return net_client_create(&config, &play->client);

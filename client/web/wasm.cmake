@@ -51,7 +51,7 @@ file(GLOB sources ${PROJECT_SOURCE_DIR}/net/core/end.c ${PROJECT_SOURCE_DIR}/net
      ${PROJECT_SOURCE_DIR}/net/state/*.c ${PROJECT_SOURCE_DIR}/net/interest/*.c ${PROJECT_SOURCE_DIR}/net/game/*.c
      ${PROJECT_SOURCE_DIR}/net/session/*.c ${PROJECT_SOURCE_DIR}/net/client/*.c
      ${PROJECT_SOURCE_DIR}/net/core/address.c ${PROJECT_SOURCE_DIR}/net/core/ration.c
-     ${PROJECT_SOURCE_DIR}/net/replicate/*.c
+     ${PROJECT_SOURCE_DIR}/net/replicate/*.c ${PROJECT_SOURCE_DIR}/net/solo/*.c
      ${PROJECT_SOURCE_DIR}/net/mirror/*.c ${PROJECT_SOURCE_DIR}/net/present/*.c ${PROJECT_SOURCE_DIR}/net/log/*.c
      ${PROJECT_SOURCE_DIR}/net/replay/*.c ${PROJECT_SOURCE_DIR}/net/logtools/*.c ${PROJECT_SOURCE_DIR}/net/playback/*.c)
 list(FILTER sources EXCLUDE REGEX "/(module_check|log_set|log_queue|log_sign)\\.c$")

@@ -5,7 +5,10 @@
 
 #include "program.h"
 
+#include "base/text.h"
 #include "host/output.h"
+
+#include <inttypes.h>
 
 typedef struct server_play {
     server_sockets* sockets;
@@ -63,6 +66,17 @@ static void received(server_program* program, uint64_t now_us) {
     if (self->web) server_sockets_take(self->sockets, self->web);
 }
 
+static void say(const server_program* program, server_saying line, char* text, size_t bytes) {
+    const server_play* self = play_of(program);
+    if (line == SERVER_SAYS_READY || !self->web) return;
+    net_web_stats it;
+    net_web_get_stats(self->web, &it);
+    (void)base_text_format(text, bytes,
+                           " web_connections=%" PRIu64 " web_refused=%" PRIu64 " web_stale=%" PRIu64
+                           " web_too_fast=%" PRIu64 " web_malformed=%" PRIu64,
+                           it.connections, it.refused, it.stale, it.too_fast, it.malformed);
+}
+
 static int close_play(server_program* program) {
     server_play* self = play_of(program);
     if (self->join) self->join->ops->destroy(self->join);
@@ -77,4 +91,5 @@ const server_part server_part_play = {
     .state_bytes = sizeof(server_play),
     .at = {[SERVER_LISTENING] = open_play, [SERVER_CLOSE] = close_play},
     .received = received,
+    .say = say,
 };
