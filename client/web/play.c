@@ -220,8 +220,8 @@ void web_play_action(web* self, uint32_t action, uint32_t is_down) {
     play->controls.is_pad = play->controls.is_pad && !is_down;
 }
 
-/// The pointer in view coordinates, bits of net_button and NET_MODIFIER_... `has_pointer` 0: it left
-/// the picture.
+/// The pointer in view coordinates, bits of net_button and NET_MODIFIER_... `has_pointer` 0: it is
+/// not over the picture.
 WEB_EXPORT(play_pointer)
 void web_play_pointer(web* self, float x, float y, uint32_t buttons, uint32_t modifiers,
                       uint32_t has_pointer);

@@ -142,7 +142,7 @@ static void socket_disconnect(net_transport* transport, net_peer peer, uint32_t 
     web_socket* self = socket_of(transport);
     if (peer != self->peer || !self->is_begun) return;
     web_socket_close(reason);
-    if (!now) return; // the page says when it is closed
+    if (!now) return; // the page reports when it is closed
     self->is_begun = self->is_open = false;
 }
 

@@ -248,7 +248,7 @@ static bool is_in_area(const area* it, ecs_entity entity) {
            it->is_inside(it->from, it->context, entity);
 }
 
-// Destroy what left the area, and what is another entity by now.
+// Destroy what left the area, and what got another template.
 static bool destroy_gone(area* it) {
     ecs_world* world = it->world;
     bool is_whole = true;

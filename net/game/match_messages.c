@@ -284,7 +284,7 @@ net_result net_match_event_take(const net_match* match, net_match_reader* reader
                                 uint8_t target[NET_EVENT_PAYLOAD_BYTES_MAX], size_t* target_size) {
     *target_size = 0;
     if (!is_kind(match, message, NET_MESSAGE_TO_SERVER)) return NET_ERR_MALFORMED;
-    if (message == match->sight_message) { // who says what it sees would say what it likes
+    if (message == match->sight_message) { // it would claim to see what it likes
         (void)base_text_format(reader->refusal, sizeof reader->refusal,
                                "%s: only the server says what a client sees", match->game->sight);
         return NET_ERR_MALFORMED;

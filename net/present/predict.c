@@ -462,7 +462,7 @@ static void correct(net_predict* predict, ecs_tick tick, uint32_t input_used, ui
     if (off > counters->correction_max) counters->correction_max = off;
 }
 
-// Of an area: what is there, or comes into it.
+// Of an area: entities that are in it, or come into it.
 static bool concerns_any(net_predict* predict, const ecs_entity* entities, uint32_t count) {
     ecs_world* mirror = net_match_world(predict->mirror);
     for (uint32_t i = 0; i < count; i++)

@@ -96,7 +96,7 @@ static inline void net_secure_count_one(net_secure_server* server, net_secure_co
     server->stats[0].stats.counts[what]++;
 }
 
-/// What a token says of its player.
+/// Who the player of a token is.
 net_peer_identity net_secure_identity(const net_address* address, uint64_t player, uint32_t key,
                                       const uint8_t user[NET_TOKEN_USER_BYTES]);
 /// Cookies of this name (net/secure/cookie.h) count no more when they were made until then.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The slot of a connection says whose it is. Lanes of the first divide the connections of both by
+// The slot of a connection tells whose it is. Lanes of the first divide the connections of both by
 // the same rule, so a lane's thread sends for its connections of either.
 #include "net/websocket.h"
 

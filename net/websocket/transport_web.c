@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A connection goes through three states: it says hello, it is open, it closes. Its user knows the
+// A connection goes through three states: hello, open, closing. Its user knows the
 // open ones alone.
 //
 // libwslay writes the frames of a message piece by piece. They are gathered in `out` and go to the

@@ -92,7 +92,7 @@ EOF
     SHOAL_MODULE_PATH=$PWD run_to 0 client shoal-client "$(value listen server.out)" --bots 2
     ends_with 0 server
     are_equal 2 server client
-    has_lines client.err '^note: rules.lua:10: sum 3.0 addthree' 2 || fail "not each bot hears of its sum"
+    has_lines client.err '^note: rules.lua:10: sum 3.0 addthree' 2 || fail "a bot did not hear its sum"
     # A person, whose world is predicted, asks as well.
     if grep -q '^SHOAL_HAS_WINDOW:INTERNAL=\(ON\|TRUE\)' "$build/CMakeCache.txt"; then
         SHOAL_MODULE_PATH=$PWD SDL_VIDEODRIVER=dummy run_to 0 human shoal-client --game hop --local --render --ticks 90

@@ -55,10 +55,10 @@ BASE_MUST_USE ecs_result ecs_world_copy(ecs_world* world, const ecs_world* from)
 /// Is an entity in an area? The world is only for reading.
 typedef bool (*ecs_area_fn)(const ecs_world* world, void* context, ecs_entity entity);
 /// Make `world` an area of `from`: of the replicated entities those for which `is_inside` returns
-/// true, with their values, handles and templates, and no other entity. Tick, random state and
-/// waiting events of what is there come too. Both are mirrors of one registration (asserted). What
-/// was there before stays in its row: the price is a question for each entity of `from`, and a
-/// copy for each in the area. What comes in and goes sends the events of creations and destructions,
+/// true, with their values, handles and templates, and no other entity. Tick and random state come
+/// too, and the waiting events of entities in the area. Both are mirrors of one registration
+/// (asserted). An entity that was there before stays in its row: the price is a question for each
+/// entity of `from`, and a copy for each in the area. Creations and destructions send their events,
 /// which ecs_world_copy does not. Outside of stages.
 /// @return ECS_OK; ECS_ERR_MEMORY, ECS_ERR_FULL: it is not whole, copy again.
 BASE_MUST_USE ecs_result ecs_world_copy_area(ecs_world* world, const ecs_world* from,

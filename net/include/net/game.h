@@ -97,9 +97,9 @@ typedef struct net_interest_rules {
 /// input of its tick: the log has it, so the world may depend on it. The entity may be destroyed
 /// by then; one that changed its template comes in again. At most NET_SIGHTS_PER_TICK_MAX of a
 /// client come in a tick, in the order of the changes; the others wait.
-/// ECS_ENTITY_NONE that is not seen says: forget all; what is in sight follows. It comes first for
-/// each entity that becomes a client's player, and when another server or another version of the
-/// game goes on with the match.
+/// ECS_ENTITY_NONE that is not seen means: forget all; all that is in sight follows. It comes first
+/// for each entity that becomes a client's player, and when another server or another version of
+/// the game goes on with the match.
 typedef struct net_sight {
     ecs_entity entity;
     bool is_seen;
@@ -509,8 +509,8 @@ typedef struct net_game_module {
     // What a module keeps outside of its components, as the world of a library. NULL: nothing.
     /// The world's content is another one now: after a restore (seek, --resume, a standby that
     /// takes over), a reload, and each time the prediction begins again from the mirror. Drop what
-    /// was computed from the world before; it is computed again from what is there. It only reads
-    /// the world.
+    /// was computed from the world before; it is computed again from this one. It only reads the
+    /// world.
     void (*restored)(ecs_world* world, void* context);
     /// The world ends, before its components are destroyed: give back what the context owns beside
     /// its own memory. Once for each context that register_systems gave, also when it failed then:
@@ -536,7 +536,7 @@ typedef struct net_game_module {
     bool (*predict_area)(ecs_world* mirror, void* context, ecs_entity player, ecs_entity entity);
     /// The client's own block: zeroed memory of so many bytes, at most NET_BLOCK_BYTES_MAX, that
     /// human_input and human_text (net_player_block) share with the picture (net_draw_block): a
-    /// camera, what is selected. It is in no world and in no log, and lives as long as the client
+    /// camera, a selection. It is in no world and in no log, and lives as long as the client
     /// plays with this module. 0: none.
     uint32_t block_bytes;
 } net_game_module;

@@ -157,7 +157,7 @@ TABLE_CASE(who_becomes_a_player_anew_is_told_all, SEEING, .seed = 5, .quiet = 1,
     ecs_world* world = net_match_world(at->match);
     net_player* player = net_match_find_player(at->match, 1);
     assert_ok(ecs_destroy(world, player->entity));
-    table_run(at, 60); // nobody is told
+    table_run(at, 60); // there is no player to tell
     assert_int_equal(count_forgotten, 1);
     assert_in_range(count_seen, told, told);
     assert_ok(ecs_create(world, library_of(at)->person, NULL, 0, &player->entity));
