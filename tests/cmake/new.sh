@@ -146,8 +146,10 @@ case_new_game_is_built_while_it_is_played() {
     hop_3d/play --no-page --headless --bots 1 --ticks 60 >page.out 2>page.err || fail "play --no-page ended with $?"
     says page.out '^client id=1 .*end='
     if grep -q '^SHOAL_HAS_INSPECT:INTERNAL=ON' "$build/CMakeCache.txt"; then
+        mkdir -p hop_3d/build/web && touch hop_3d/build/web/hop_3d.wasm # as scripts/web would leave it
         hop_3d/play --bots 2 --ticks 60 --name Ada >page.out 2>page.err || fail "play ended with $?"
         says page.out '^The match in the browser: http://127.0.0.1:[0-9]+$'
+        says page.out '^Play in a browser: http://127.0.0.1:[0-9]+/play$'
         [ "$(grep -c '^client .*end=' page.out)" = 1 ] || fail "the window is not one client"
         has_lines page.err ' joined from ' 3 || fail "two bots and a window are not three players"
     fi
