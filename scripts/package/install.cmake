@@ -32,7 +32,8 @@ endif()
 
 foreach(folder ecs/base/include/base ecs/include/ecs proto/include/proto net/include/net)
     install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder}
-            DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/shoal COMPONENT dev FILES_MATCHING PATTERN "*.h")
+            DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/shoal COMPONENT dev FILES_MATCHING PATTERN "*.h"
+            PATTERN "websocket.h" EXCLUDE) # shoal-server alone has it
 endforeach()
 install(FILES ${PROJECT_SOURCE_DIR}/client/library/include/shoal_client.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
@@ -55,6 +56,7 @@ target_link_libraries(shoal_game_interface INTERFACE PkgConfig::PROTOBUF_C)
 set_target_properties(shoal_game_interface PROPERTIES EXPORT_NAME game)
 
 set(libraries shoal_base shoal_ecs shoal_proto ${SHOAL_NET_LIBRARIES} shoal_net shoal_socket)
+list(REMOVE_ITEM libraries shoal_websocket)
 foreach(library ${libraries})
     string(REPLACE "shoal_" "" name ${library})
     set_target_properties(${library} PROPERTIES EXPORT_NAME ${name})
