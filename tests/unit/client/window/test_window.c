@@ -9,7 +9,8 @@
 #include <SDL.h>
 
 static client_window* open_window(double fps) {
-    const base_reporter reporter = base_reporter_stderr();
+    static base_reporter reporter; // a window keeps it
+    reporter = base_reporter_stderr();
     const client_window_config config = {.reporter = &reporter,
                                          .title = "test",
                                          .width = 600,
