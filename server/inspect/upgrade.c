@@ -36,10 +36,9 @@ static bool has_word(const char* list, const char* word) {
     const size_t size = strlen(word);
     for (; list && *list; list += strcspn(list, ","), list += *list == ',') {
         list += strspn(list, " \t");
-        if (strncasecmp(list, word, size) == 0 && list[size + strspn(list + size, " \t")] == 0)
-            return true;
-        if (strncasecmp(list, word, size) == 0 && list[size + strspn(list + size, " \t")] == ',')
-            return true;
+        if (strncasecmp(list, word, size) != 0) continue;
+        const char* end = list + size + strspn(list + size, " \t");
+        if (*end == '\0' || *end == ',') return true;
     }
     return false;
 }
