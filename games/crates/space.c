@@ -62,7 +62,10 @@ static void gather_es(ES_CONTEXT crates_game* game, ecs_entity entity, ecs_vec2 
         space->count = 0;
     }
     const uint32_t index = ecs_entity_index(entity);
-    if (index >= CRATES_SLOTS) return;
+    const float sum = pos.x + pos.y + vel.x + vel.y + angle + spin + box->size.x + box->size.y;
+    if (index >= CRATES_SLOTS || sum - sum != 0 || !(box->mass > 0 && box->mass < 1e6f) ||
+        !(box->size.x > 0 && box->size.y > 0))
+        return; // of a save that somebody wrote: Chipmunk ends the program on such numbers
     space->count = index >= space->count ? index + 1 : space->count;
     slot* one = &space->slots[index];
     one->is_here = true;
