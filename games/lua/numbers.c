@@ -20,13 +20,15 @@ INSTEAD_OF("frexp", double, script_split, (double x, int* exponent)) {
     return x;
 }
 
-// Exact, as every remainder is: each step takes away more than half of the rest.
+// Exact, as every remainder is: |y| * 2^k is taken away where it fits, from the greatest k down.
 INSTEAD_OF("fmod", double, script_rest, (double x, double y)) {
     double left = __builtin_fabs(x), by = __builtin_fabs(y);
     if (!(by > 0) || !(left < __builtin_inf())) return __builtin_nan("");
-    for (double step; left >= by; left -= step)
-        for (step = by; step <= left * 0.5;)
-            step *= 2;
+    double step = by;
+    while (step <= left * 0.5)
+        step *= 2;
+    for (; step >= by && left >= by; step *= 0.5)
+        if (left >= step) left -= step;
     return __builtin_copysign(left, x);
 }
 

@@ -44,13 +44,15 @@ local function copy(from)
     return made
 end
 
--- The copy cannot be changed later: its __gc and __mode would make chance visible.
+-- The copy cannot be changed later. __gc and __mode would make chance visible, __close would go on after a fault.
 function globals.setmetatable(t, meta)
     if type(t) ~= "table" or content[t] then error("setmetatable takes a table that may be changed", 2) end
     if meta == nil then return setmeta(t, nil) end
     local from = content[meta] or meta
     if from.__gc ~= nil or from.__mode ~= nil then
         error("setmetatable: __gc and __mode depend on the collector, and are not here", 2)
+    elseif from.__close ~= nil then
+        error("setmetatable: a fault ends the call at once, so __close is not here", 2)
     end
     local made = copy(from)
     made.__metatable = false
@@ -207,6 +209,8 @@ function freeze(value)
     if kind == "function" then
         seen[value] = true
         return keep(value)
+    elseif kind == "userdata" then
+        error(file .. ": what gmatch or each gave cannot be kept: call it in the function that uses it", 0)
     elseif kind ~= "table" then
         return
     end
@@ -225,8 +229,12 @@ function freeze(value)
     for key in next, had do value[key] = nil end
     local frozen = meta and copy(meta) or {}
     frozen.__index, frozen.__newindex, frozen.__len = had, refuse, function() return #had end
-    frozen.__metatable = false
+    frozen.__metatable, frozen.__had = false, had
     debug.setmetatable(value, frozen)
+end
+
+local function give_back()
+    for i = 1, kept_count, 3 do setupvalue(kept[i], kept[i + 1], kept[i + 2]) end
 end
 
 local function guard()
@@ -235,9 +243,7 @@ local function guard()
         local name, value = getupvalue(f, at)
         local was = kept[i + 2]
         if value ~= was and (value == value or was == was) then
-            for k = 1, kept_count, 3 do -- the others too
-                setupvalue(kept[k], kept[k + 1], kept[k + 2])
-            end
+            give_back() -- the others too
             error(file .. ":" .. debug.getinfo(f, "S").linedefined .. ": the local '" .. name ..
                 "' of the script was changed by this call, and has its value from the beginning again: keep it in a component", 0)
         end
@@ -257,8 +263,10 @@ globals._G = nil
 freeze(globals)
 rawset(globals, "_G", env)
 
+local was_left = true -- no: a fault ended the call before
 local function leave(...)
     guard()
+    was_left = true
     return ...
 end
 
@@ -267,6 +275,8 @@ return function(name, new_tick, new_time, ...)
     tick, time = new_tick, new_time
     local f = base.rawget(globals, name)
     if not f then return end
+    if not was_left then give_back() end
+    was_left = false
     local way = ways[name]
     if way then return leave(way(f, ...)) end
     return leave(f(...))

@@ -48,6 +48,7 @@ static void* take_block(script* self, uint32_t class_) {
 static void* allocate(void* context, void* block, size_t old_bytes, size_t bytes) {
     script* self = context;
     if (bytes > SCRIPT_BYTES_MAX) return NULL;
+    if (!block && old_bytes == LUA_TSTRING && bytes > SCRIPT_TEXT_BYTES_MAX) return NULL;
     const uint32_t old_class = block ? class_of(old_bytes) : 0;
     if (block && bytes > 0 && class_of(bytes) == old_class) return block;
     void* made = bytes > 0 ? take_block(self, class_of(bytes)) : NULL;
@@ -60,6 +61,8 @@ static void* allocate(void* context, void* block, size_t old_bytes, size_t bytes
 }
 
 // ---- faults ----
+
+#define COUNTED_AT_ONCE 1000
 
 // Lua says "rules.lua:12: text".
 static void report(script* self, const char* function) {
@@ -84,17 +87,29 @@ static void report(script* self, const char* function) {
     if (self->fault) self->fault(self->fault_context, line > 0 ? file : NULL, line, said);
 }
 
-static void stop_long(lua_State* L, lua_Debug* where) {
-    (void)where;
-    luaL_where(L, 0);
-    lua_pushfstring(L, "%sthe call takes more than %d instructions: is a loop endless?",
-                    lua_tostring(L, -1), SCRIPT_STEPS_MAX);
+void script_count_steps(lua_State* L, double steps) {
+    script* self = script_of(L);
+    if (steps > 0) self->steps += steps < SCRIPT_STEPS_MAX ? (uint32_t)steps : SCRIPT_STEPS_MAX;
+    if (self->steps < SCRIPT_STEPS_MAX) return;
+    const char* at = "";
+    for (int level = 0; level < 4 && (!at[0] || strncmp(at, "sandbox:", 8) == 0); level++) {
+        luaL_where(L, level);
+        at = lua_tostring(L, -1);
+    }
+    lua_pushfstring(L, "%sthe call takes more than %d instructions: is a loop endless?", at,
+                    SCRIPT_STEPS_MAX);
     lua_error(L);
+}
+
+static void count_instructions(lua_State* L, lua_Debug* where) {
+    (void)where;
+    script_count_steps(L, COUNTED_AT_ONCE);
 }
 
 static bool run_held(script* self, lua_CFunction run, void* argument, const char* function) {
     const locale_t host = uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0)); // takes no memory
-    lua_sethook(self->state, stop_long, LUA_MASKCOUNT, SCRIPT_STEPS_MAX);
+    self->steps = 0;
+    lua_sethook(self->state, count_instructions, LUA_MASKCOUNT, COUNTED_AT_ONCE);
     lua_pushcfunction(self->state, run);
     lua_pushlightuserdata(self->state, argument);
     const bool is_right = lua_pcall(self->state, 1, 0, 0) == LUA_OK;
@@ -170,6 +185,8 @@ static int load_sandbox(lua_State* L) {
         lua_pushcfunction(L, libraries[i]);
         lua_call(L, 0, 1);
     }
+    script_bound(L, 4, "ffind\0pmatch\0ggmatch\0pgsub\0rrep\0");
+    script_bound(L, 5, "tinsert\0tremove\0tsort\0mmove\0");
     script_push_numbers(L);
     script_push_world(L);
     lua_pushlstring(L, (const char*)text->data, text->size);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /// The script of one world: a Lua state, and what its functions may reach. What decides is in
 /// components: sandbox.lua lets nothing last from one call to the next, so a restored match needs
-/// the world alone. Lua's memory comes from the world, and a steady tick takes none from it.
+/// the world alone. Lua's memory comes from the world. A tick takes none whose sizes came before.
 #pragma once
 
 #include "ecs/es.h"
@@ -12,6 +12,7 @@
 
 #define SCRIPT_STEPS_MAX 20000000       ///< instructions of Lua in one call of a function
 #define SCRIPT_BYTES_MAX (64u << 20)    ///< Lua's memory in one world
+#define SCRIPT_TEXT_BYTES_MAX (512u << 10)
 #define SCRIPT_BLOCK_BYTES (128u << 10) ///< so much is taken from the world at once
 #define SCRIPT_ASK 2u                   ///< the number of message Ask
 #define SCRIPT_SAID_MAX 16u             ///< faults at run time that are said, each once
@@ -23,6 +24,7 @@ typedef struct script {
     void* unused[28];  ///< blocks of 2^index bytes
     uint8_t *at, *end; ///< of the newest piece of memory
     size_t used;
+    uint32_t steps; ///< of the call, in instructions
     double dt;
     uint32_t component_count, template_count;
     ecs_query** queries;            ///< by component: the entities that have it
@@ -66,3 +68,8 @@ ecs_result script_find_names(script* self, ecs_world* world);
 /// Push the table of functions for sandbox.lua, and set the metatables of entities.
 void script_push_world(lua_State* state);
 void script_push_numbers(lua_State* state); ///< sqrt, sin, cos, atan
+/// Let functions of a library count their steps. Each name has a letter before it: r of rep, m of
+/// move, t for the length of a table, p, f and g for a pattern, of find (plain) and of gmatch.
+void script_bound(lua_State* state, int library, const char* names);
+/// These steps belong to the call, which ends with a fault when they are too many.
+void script_count_steps(lua_State* state, double steps);

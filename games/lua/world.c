@@ -130,6 +130,7 @@ static void read_value(lua_State* L, int index, const ecs_type* type, const ecs_
     *target = (value){0};
     if (type->id == ECS_ELEMENT_T) {
         size_t bytes;
+        luaL_checktype(L, index, LUA_TSTRING); // a number would become a text that nobody holds
         char* text = (char*)(uintptr_t)luaL_checklstring(L, index, &bytes);
         luaL_argcheck(L, bytes <= ECS_STRING_BYTES_MAX, index, "the text is too long");
         memcpy(target, &(ecs_string){text, (uint32_t)bytes, 0}, sizeof(ecs_string));
@@ -251,11 +252,15 @@ static int create(lua_State* L) {
     ecs_init inits[INITS_MAX];
     uint32_t count = 0;
     lua_settop(L, 2);
-    for (lua_pushnil(L); lua_istable(L, 2) && lua_next(L, 2); lua_settop(L, 3), count++) {
+    if (luaL_getmetafield(L, 2, "__had") != LUA_TNIL) lua_replace(L, 2); // a constant's content
+    luaL_checkstack(L, INITS_MAX + LUA_MINSTACK, NULL);
+    for (lua_pushnil(L); lua_istable(L, 2) && lua_next(L, 2); count++) {
         luaL_argcheck(L, count < INITS_MAX, 2, "too many components");
-        const ecs_component_id id = check_name(L, 3, 1);
-        read_value(L, 4, self->types[id], quant_of(self, of, id), &values[count]);
+        const int at = lua_gettop(L);
+        const ecs_component_id id = check_name(L, at - 1, 1);
+        read_value(L, at, self->types[id], quant_of(self, of, id), &values[count]);
         inits[count] = (ecs_init){id, &values[count]};
+        lua_insert(L, at - 1); // a text is borrowed until it was created
     }
     ecs_entity made = ECS_ENTITY_NONE;
     ecs_result result = ECS_ERR_FULL;
@@ -388,6 +393,8 @@ static int draw(lua_State* L) {
     if (!to) luaL_error(L, "only draw() draws");
     for (int i = 0; i < count; i++)
         n[i] = (float)luaL_checknumber(L, 2 + i);
+    const float whole = what == 'n' ? n[0] : what == 's' ? n[4] : 0;
+    luaL_argcheck(L, whole >= 0 && whole < 0x1p31f, 2, "the number is negative or too large");
     if (what == 'n') lua_pushstring(L, to->player_name(to->context, (uint32_t)n[0])); // or nil
     if (what == 'v') net_draw_camera(to, n[0], n[1], n[2]);
     if (what == 's')
@@ -402,7 +409,7 @@ static int draw(lua_State* L) {
     const lua_Integer rgb = luaL_checkinteger(L, 2 + count);
     const float opaque = what == 't' ? 1 : (float)luaL_optnumber(L, 3 + count, 1);
     const ecs_color color = {(uint8_t)(rgb >> 16), (uint8_t)(rgb >> 8), (uint8_t)rgb,
-                             (uint8_t)(base_clamp(opaque, 0, 1) * 255)};
+                             (uint8_t)(opaque > 0 ? base_min(opaque, 1) * 255 : 0)};
     if (what == 'r') to->rect(to->context, n[0], n[1], n[2], n[3], color);
     if (what == 'c') to->circle(to->context, n[0], n[1], n[2], color);
     if (what == 'l') to->line(to->context, n[0], n[1], n[2], n[3], n[4], color);

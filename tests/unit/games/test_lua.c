@@ -157,11 +157,66 @@ CASE(a_call_ends) {
     try_rules("while true do end", "instructions: is a loop endless?");
     try_rules("function on_tick() local t = {} for i = 1, 1e9 do t[i] = i end end",
               "not enough memory");
-    try_rules("function on_tick() return ('x'):rep(1e9) end", "not enough memory");
+    try_rules("function on_tick() return ('x'):rep(1e7) end", "not enough memory");
     try_rules("function on_tick() on_tick() end", "not enough memory");
     try_rules("function on_tick() error({}) end", "a fault without a text");
     try_rules("function on_tick() if tick() == 2 then error('now', 0) end end",
               "now (in on_tick, tick 2; said once)");
+}
+
+CASE(one_instruction_does_not_take_for_ever) {
+    static const char too_long[] = "rules.lua:1: the call takes more than 20000000 instructions";
+    static const char* const calls[] = {
+        "('a'):rep(2000):find('.-.-.-.-b')",
+        "('a'):rep(5000):match('a*a*b')",
+        "('a'):rep(5000):gsub('a-%d*b', '')",
+        "('a'):rep(5000):gmatch('.*.*b')",
+        "('a'):rep(99999):find(('a'):rep(9999), 1, true)",
+        "(''):rep(2 ^ 40 // 1 | 0)",
+        "table.move({}, 1, 1 << 40, 1)",
+        "table.remove(setmetatable({}, {__len = function() return 1 << 40 end}))",
+        "table.insert(setmetatable({}, {__len = function() return 1 << 40 end}), 1, 1)"};
+    char rules[256];
+    for (uint32_t i = 0; i < BASE_COUNT(calls); i++) {
+        (void)snprintf(rules, sizeof rules, "function on_tick() local x = %s end", calls[i]);
+        try_rules(rules, too_long);
+    }
+    try_rules("function on_tick() local it = ('a'):rep(999):gmatch('a*b')\n"
+              "for i = 1, 1e6 do it() end end",
+              "rules.lua:2: the call takes more than");
+    try_rules("function on_tick() local s = 'x' while true do s = s .. s end end",
+              "not enough memory");
+    try_rules("function on_tick() return ('x'):find(('x'):rep(257)) end",
+              "the pattern is longer than 256 bytes");
+    try_rules("setmetatable({}, {__close = print})", "so __close is not here");
+    try_rules(
+        "local s = 'key = value, other=2' local n = 0\n"
+        "for k, v in s:gmatch('(%w+)%s*=%s*(%w+)') do n = n + #k + #v end assert(n == 14)\n"
+        "assert(s:gsub('%%', '') == s and s:find('= v', 1, true) == 5 and s:match('%d$') == '2')\n"
+        "local t = {3, 1, 2} table.sort(t) table.insert(t, 1, 0) table.remove(t)\n"
+        "assert(table.concat(t, ' ') == '0 1 2' and ('ab'):rep(2, '-') == 'ab-ab')",
+        "");
+}
+
+CASE(a_fault_and_an_iterator_keep_nothing) {
+    try_rules("local n = 0\nfunction on_tick() n = n + 1 error('at ' .. n, 0) end", "at 1 (in");
+    assert_int_equal(said.count, 1); // three times the same
+    try_rules("local n = 0\nfunction on_tick() n = n + 1 if n > 1 then create('rock') end\n"
+              "for e in each('n') do error('it lasted', 0) end end",
+              "the local 'n'");
+    try_rules("local next_one = ('x'):rep(9):gmatch('()') function on_tick() next_one() end",
+              "what gmatch or each gave cannot be kept");
+    try_rules("walk = {each('pos')} function on_tick() walk[1]() end", "cannot be kept");
+    try_rules("local start = {n = 3, pos = {2, 2}}\nfunction on_tick() create('thing', start) end\n"
+              "function on_end() end function on_start() create('thing', {name = 'a' .. 1}) end",
+              "");
+    try_rules("local start = {n = 3} function on_start() create('thing', start) end\n"
+              "function on_tick() for e, n in each('n') do assert(n == 3) end end",
+              "");
+    try_rules("local start = {n = 3} function on_tick()\n"
+              "for e, n in each('n') do assert(n == 3) end create('thing', start) end",
+              "");
+    try_rules("function on_start() create('thing', {name = 5}) end", "string expected, got number");
 }
 
 CASE(a_faulty_script_is_refused) {
