@@ -65,7 +65,7 @@ static void gather_es(ES_CONTEXT crates_game* game, ecs_entity entity, ecs_vec2 
     const float sum = pos.x + pos.y + vel.x + vel.y + angle + spin + box->size.x + box->size.y;
     if (index >= CRATES_SLOTS || sum - sum != 0 || !(box->mass > 0 && box->mass < 1e6f) ||
         !(box->size.x > 0 && box->size.y > 0))
-        return; // of a save that somebody wrote: Chipmunk ends the program on such numbers
+        return; // only a foreign save has such numbers, and Chipmunk ends the program on them
     space->count = index >= space->count ? index + 1 : space->count;
     slot* one = &space->slots[index];
     one->is_here = true;

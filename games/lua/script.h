@@ -10,8 +10,8 @@
 #include <lauxlib.h>
 #include <lua.h>
 
-#define SCRIPT_STEPS_MAX 20000000       ///< instructions of Lua in one call of a function
-#define SCRIPT_BYTES_MAX (64u << 20)    ///< Lua's memory in one world
+#define SCRIPT_STEPS_MAX 20000000    ///< instructions of Lua in one call of a function
+#define SCRIPT_BYTES_MAX (64u << 20) ///< Lua's memory in one world
 #define SCRIPT_TEXT_BYTES_MAX (512u << 10)
 #define SCRIPT_BLOCK_BYTES (128u << 10) ///< so much is taken from the world at once
 #define SCRIPT_ASK 2u                   ///< the number of message Ask

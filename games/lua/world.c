@@ -130,7 +130,7 @@ static void read_value(lua_State* L, int index, const ecs_type* type, const ecs_
     *target = (value){0};
     if (type->id == ECS_ELEMENT_T) {
         size_t bytes;
-        luaL_checktype(L, index, LUA_TSTRING); // a number would become a text that nobody holds
+        luaL_checktype(L, index, LUA_TSTRING); // the text of a number may be freed
         char* text = (char*)(uintptr_t)luaL_checklstring(L, index, &bytes);
         luaL_argcheck(L, bytes <= ECS_STRING_BYTES_MAX, index, "the text is too long");
         memcpy(target, &(ecs_string){text, (uint32_t)bytes, 0}, sizeof(ecs_string));

@@ -176,6 +176,7 @@ static net_session* find_free(net_server* server) {
 }
 
 // Sight: changes of a client's scope, where the game asks for them. They are found by the net half.
+#define SIGHTS_WAITING_MAX 4096 // and twice the scope; then it starts again
 
 static bool add_sight(net_server* server, net_sights* sights, const net_sight* sight) {
     if (!BASE_ARRAY_RESERVE(server->allocator, sights->items, sights->capacity, sights->count + 1))
@@ -213,7 +214,8 @@ void net_session_collect_sights(net_server* server, net_session* session) {
     if (!match->sight_message || session->is_spectator) return;
     const ecs_entity player = net_match_player(match, session->client);
     bool is_whole = true;
-    if (player != session->sight_player) {
+    const uint32_t scope = net_repl_state_entities(session->out.repl);
+    if (player != session->sight_player || session->sights.count > SIGHTS_WAITING_MAX + 2 * scope) {
         session->sight_player = player;
         session->sights.count = from->count = 0;
         is_whole = player == ECS_ENTITY_NONE || restate_sights(server, session);
