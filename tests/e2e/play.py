@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""play.py BUILD [PICTURES]: does one play in a browser?
+"""play.py BUILD [PICTURES [film]]: does one play in a browser?
 
 Headless Chromium opens /play of breakout and of arena, beside four bots of ENet, over a line whose round trip is 200 ms. Keys, a
 finger on the stick, a line of chat, a tab that is loaded again; at the end its world is the server's. The console stays empty.
-With PICTURES what it looks like is kept there as PNG."""
+With PICTURES what it looks like is kept there as PNG; "film" keeps a telephone in arena, five pictures a second (scripts/film)."""
+import math
 import os
 import re
 import shutil
@@ -147,9 +148,9 @@ class Page(Browser):
     def key(self, kind, key):
         self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode={"F1": 112}.get(key, 0))
 
-    def telephone(self, is_one):
+    def telephone(self, is_one, density=2):
         self.call("Emulation.setTouchEmulationEnabled", enabled=is_one, maxTouchPoints=2 if is_one else 1)
-        self.call("Emulation.setDeviceMetricsOverride", width=360 if is_one else 1280, height=740, deviceScaleFactor=2 if is_one else 1, mobile=is_one)
+        self.call("Emulation.setDeviceMetricsOverride", width=360 if is_one else 1280, height=740, deviceScaleFactor=density if is_one else 1, mobile=is_one)
 
     def middle(self, place):
         return self.wait(f"(box => box && box.width && [box.x + box.width / 2, box.y + box.height / 2])(document.querySelector('{place}')?.getBoundingClientRect())")
@@ -234,6 +235,25 @@ def play(page, folder, game, seconds):
         match.end()
 
 
+def film(page, folder):
+    match = Match(folder, "arena", 25)
+    try:
+        page.telephone(True, 1)
+        page.open_match(match)
+        x, y = page.middle("#move")
+        page.touch("touchStart", x, y)
+        begin = time.monotonic()
+        for i in range(30):
+            at = i / 30 * 2 * math.pi
+            page.touch("touchMove", x + 50 * math.cos(at), y - 50 * math.sin(at))
+            time.sleep(max(0, begin + i / 5 - time.monotonic()))
+            page.keep(f"film-{i:02}")
+        page.touch("touchEnd")
+        print(f"30 pictures in {time.monotonic() - begin:.1f} s")
+    finally:
+        match.end()
+
+
 def main():
     if not shutil.which("chromium"):
         print("SKIP: there is no chromium")
@@ -243,9 +263,11 @@ def main():
         sys.exit(77)
     if PICTURES:
         os.makedirs(PICTURES, exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder: # Chromium still ends
         page = Page(os.path.join(folder, "profile"), PICTURES)
         try:
+            if sys.argv[3:] == ["film"]:
+                return film(page, folder)
             play(page, folder, "breakout", 25)
             play(page, folder, "arena", 25)
         finally:
