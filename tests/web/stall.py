@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""stall.py HOST:PORT: a bad line of TCP before a server. Prints its own port. Every two seconds nothing passes for 300 ms; after
+"""stall.py HOST:PORT: a bad line of TCP before a server. Prints its own port. The first connection is cut at once. Every two seconds nothing passes for 300 ms; after
 six seconds all connections are cut once."""
 import selectors
 import socket
@@ -27,7 +27,10 @@ def close(one):
 while True:
     for key, _ in wakes.select(0.05):
         if key.fileobj is listener:
-            began = began or time.monotonic()
+            if not began:
+                began = time.monotonic()
+                listener.accept()[0].close()
+                continue
             pair = listener.accept()[0], socket.create_connection((host, int(port)))
             for one, other in (pair, pair[::-1]):
                 one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -9,6 +9,7 @@ import {letterWidths} from "./paint.js";
 
 const LETTER_FIRST = 32;
 const CLOSE_REASON = 4000; // of a close frame: the reason is in its text
+const FIRST_TRIES = 4, TRY_AGAIN_MS = 1000; // a line that loses packets may break the very first connection
 export const CONNECTING = 0, GREETING = 1, PLAYING = 2, RESUMING = 3, ENDED = 4;
 export const END_GOODBYE = 1, END_LEFT = 2;
 
@@ -52,29 +53,44 @@ export class Player extends Match {
     // ---- the connection: events of one that was replaced are ignored ----
 
     connect() {
+        clearTimeout(this.waits);
+        this.tries = (this.tries ?? 0) + 1;
         const socket = this.socket = new WebSocket(this.url);
         const is_current = () => this.socket === socket && !this.dead;
         socket.binaryType = "arraybuffer";
-        socket.onopen = () => { if (is_current()) this.call("socket_opened"); };
+        socket.onopen = () => {
+            if (!is_current()) return;
+            this.tries = FIRST_TRIES;
+            this.call("socket_opened");
+        };
         socket.onmessage = ({data}) => {
             if (!is_current() || !(data instanceof ArrayBuffer)) return;
             this.put(new Uint8Array(data));
             this.call("socket_received");
             this.onmessage?.();
         };
-        socket.onclose = ({code, reason}) => {
+        const closed = ({code, reason}) => {
             if (!is_current()) return;
             this.socket = null;
-            this.call("socket_closed", code === CLOSE_REASON && /^[0-9]{1,10}$/.test(reason) ? Number(reason) : 0);
+            if (code !== CLOSE_REASON && this.tries < FIRST_TRIES)
+                this.waits = setTimeout(() => this.dead || this.connect(), TRY_AGAIN_MS);
+            else
+                this.call("socket_closed", code === CLOSE_REASON && /^[0-9]{1,10}$/.test(reason) ? Number(reason) : 0);
         };
-        socket.onerror = () => {}; // a close follows
+        socket.onclose = closed;
+        socket.onerror = () => { if (this.tries < FIRST_TRIES) closed({code: 0}); }; // no close follows in node 20
     }
 
     send(at, size) {
         if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(new Uint8Array(this.memory.buffer, at, size).slice());
     }
 
-    disconnect(reason) { this.socket?.close(CLOSE_REASON, String(reason)); }
+    disconnect(reason) {
+        this.tries = FIRST_TRIES;
+        if (this.socket) return this.socket.close(CLOSE_REASON, String(reason));
+        clearTimeout(this.waits);
+        this.waits = setTimeout(() => this.dead || this.call("socket_closed", 0));
+    }
 
     // ---- the person ----
 
