@@ -99,8 +99,7 @@ const char* ecs_text_path_resolve(const ecs_template_source* source, const char*
     if (*import == '/') return "is absolute: name it from this file or from a %root/";
     if (has_strange_bytes(import)) return "has bytes that no path has";
     if (*import == '#') {
-        import++;
-        if (*import == '/') import++;
+        import += import[1] == '/' ? 2 : 1;
     } else if (*import == '%') {
         fault = enter_root(source, &builder, &import);
     } else {
@@ -115,6 +114,7 @@ const char* ecs_text_path_resolve(const ecs_template_source* source, const char*
     }
     if (!fault) fault = push_path(&builder, import);
     if (fault) return fault;
+    if (*path == '%' && builder.floor == 0) return "has something before its %root/";
     size_t end = strlen(import);
     if (builder.size == builder.floor || (end > 0 && import[end - 1] == '/'))
         return "names a folder";

@@ -102,6 +102,7 @@ static void populate(ecs_world* world) {
     if (count > TEMPLATES_MAX) count = TEMPLATES_MAX;
     ecs_template_id both[] = {1, (ecs_template_id)count};
     if (count > 1) (void)ecs_template_compose(world, both, 2);
+    (void)!ecs_scene_create(world, NULL);
     for (uint32_t id = 1; id <= ecs_template_count(world) && id <= TEMPLATES_MAX; id++) {
         ecs_entity entity;
         for (uint32_t i = 0; i < 3; i++)

@@ -185,6 +185,8 @@ CASE(paths_are_plain_words_below_a_root) {
         {"a.blk", "#../b.blk", "leads outside of its root"},
         {"a.blk", "%other/b.blk", "names an unknown root"},
         {"a.blk", "%/b.blk", "names an unknown root"},
+        {"a.blk", "#%lib/b.blk", "has something before its %root/"},
+        {"x/a.blk", "../%other/b.blk", "has something before its %root/"},
         {"a.blk", "C:/b.blk", "has bytes that no path has"},
         {"a.blk", "x\\b.blk", "has bytes that no path has"},
         {"a.blk", "x\nb.blk", "has bytes that no path has"},
