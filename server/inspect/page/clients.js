@@ -108,6 +108,7 @@ class One { // the side: one client, and why
         this.element.hidden = true;
     }
     choose(client) {
+        if (client === this.client) return; // its question "sure?" stays
         this.stop?.();
         this.stop_why?.();
         this.client = client;
@@ -116,6 +117,7 @@ class One { // the side: one client, and why
         if (!client) return;
         write(this.title, "Client " + client);
         this.answer.replaceChildren();
+        this.orders.replaceChildren(); // a click never reaches the client before
         this.orders_of = null;
         this.stop = this.page.api.poll(EVERY_MS, async (signal) => this.show(await this.page.api.get("clients/" + client, null, signal)), (fault) => write(this.problem, fault.message));
         this.ask();
