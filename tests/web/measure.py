@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """measure.py BUILD [--what age|crowd|flood|page] [--game arena] [--web 4] [--enet 4] [--seconds 20] [--rounds 1] [--loss 0]
-               [--stall MS,EVERY_MS [--cut]] [--rate KBIT] [--delay 60] [--processes 1] [--thin] [--realtime] [--congestion cubic|bbr]
+               [--stall MS,EVERY_MS [--cut]] [--rate KBIT] [--delay 60] [--processes 1] [--thin] [--realtime] [--congestion cubic|bbr] [--bots]
 
-Players of pages (node, the game's wasm of BUILD/lib/shoal/web) beside bots over ENet, in one match.
+Players of pages (node, the game's wasm of BUILD/lib/shoal/web) beside bots over ENet, in one match. With --bots those of
+pages are bots too (shoal-web-bots: C, the same connections), which take no more of the machine than those over ENet.
 
 age    both over one line (line.py) with a delay each way, loss, stalls. The age of the newest tick that a client has applied,
        at each moment: now less the time at which the server sent that tick. One clock: that of the machine.
@@ -78,13 +79,15 @@ def run_match(options, name, spaces=("", ""), address="127.0.0.1", during=None):
         shutil.copy(os.path.join(HERE, "../../server/inspect/page", file), options.folder)
     shutil.copy(os.path.join(HERE, "measure.mjs"), options.folder)
     open(os.path.join(options.folder, "package.json"), "w").write('{"type": "module"}')
-    clients = []
-    if options.enet:
-        clients.append(start(options, "enet", *inside[1], options.binary("shoal-client"), listen, "--headless",
-                             "--bots-thin" if options.thin else "--bots", options.enet, "--debug", "trace-session=enet.trace"))
-    web = []
+    clients, web = [], []
+    for count, name, program, to in ((options.enet, "enet", "shoal-client", listen),
+                                     (options.web if options.bots else 0, "web", "shoal-web-bots", http[len("http://"):])):
+        if count:
+            (web if name == "web" else clients).append(start(
+                options, name, *inside[1], options.binary(program), to, "--headless", "--game", options.game,
+                "--bots-thin" if options.thin else "--bots", count, "--debug", f"trace-session={name}.trace"))
     share = -(-options.web // options.processes) or 1
-    for at in range(0, options.web, share):
+    for at in range(0, 0 if options.bots else options.web, share):
         web.append(start(options, f"web{at}", *inside[1], "node", "--experimental-websocket", "measure.mjs",
                          os.path.join(os.path.abspath(options.build), "lib/shoal/web"), options.game,
                          http.replace("http", "ws") + "/play/socket", min(share, options.web - at), at + 1,
@@ -132,12 +135,12 @@ def age_events(options, done, web_text):
             if not ticks or ticks[-1] != float(row["t_ms"]):
                 ticks.append(float(row["t_ms"]))
     enet, web, newest = collections.defaultdict(list), collections.defaultdict(list), {}
-    trace = f"{folder}/enet.trace"
-    for row in lines_of(open(trace).read() if os.path.exists(trace) else "", "t_ms"):
-        key = row["client"], row.get("seq")
-        if row.get("dir") == "in" and row["kind"] == "state" and key in sent and sent[key] > newest.get(row["client"], 0):
-            newest[row["client"]] = sent[key]
-            enet[row["client"]].append((float(row["t_ms"]), sent[key]))
+    for kind, trace in (enet, f"{folder}/enet.trace"), (web, f"{folder}/web.trace"):
+        for row in lines_of(open(trace).read() if os.path.exists(trace) else "", "t_ms"):
+            key = row["client"], row.get("seq")
+            if row.get("dir") == "in" and row["kind"] == "state" and key in sent and sent[key] > newest.get(row["client"], 0):
+                newest[row["client"]] = sent[key]
+                kind[row["client"]].append((float(row["t_ms"]), sent[key]))
     for row in lines_of(web_text, "tick "):
         web[row["client"]].append((float(row["t_ms"]), ticks[0] + (int(row["tick"]) - 1) * 1000 / options.tick_rate))
     late = max((abs(sent - ticks[0] - i * 1000 / options.tick_rate) for i, sent in enumerate(ticks[:int(done["ticks"])])), default=0)
@@ -304,7 +307,7 @@ def measure_page(options):
 
 def main():
     options = parse(__doc__, what="age", game="arena", web=4, enet=4, seconds=20.0, rounds=1, loss="0", stall="", rate="", congestion="",
-                    delay="60", processes=1, tick_rate=30, strangers=200, realtime=False, cut=False, thin=False)
+                    delay="60", processes=1, tick_rate=30, strangers=200, realtime=False, cut=False, thin=False, bots=False)
     with work_folder() as options.folder:
         options.folder = os.environ.get("KEEP", options.folder)
         if options.what == "age":

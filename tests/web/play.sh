@@ -33,14 +33,6 @@ pages() {
     pids[$1]=$!
 }
 
-# all_equal COUNT: each client's world at the end is the server's of that client.
-all_equal() {
-    sed -n 's/^client id=\([0-9]*\) .*mirror_hash=\([^ ]*\).*/\1 \2/p' ./*.out | sort >seen.txt
-    sed -n 's/^peer id=\([0-9]*\) .*scope_hash=\([^ ]*\).*/\1 \2/p' server.out | sort >wanted.txt
-    [ "$(wc -l <seen.txt)" = "$1" ] || fail "$(wc -l <seen.txt) clients instead of $1"
-    cmp seen.txt wanted.txt || fail "clients differ from the server: $(diff seen.txt wanted.txt)"
-}
-
 case_browsers_and_bots_see_one_match() {
     local game more=()
     for game in breakout arena; do # by several threads, too
@@ -49,7 +41,7 @@ case_browsers_and_bots_see_one_match() {
         start bots shoal-client "$address" --headless --bots 4
         pages pages $game "${page#http://}" 2
         ends_with 0 pages bots server
-        all_equal 6
+        are_equal 6 server bots pages
         grep -o 'frame_ms_mean=.*' pages.out | sed "s/^/$game: /"
     done
 }
@@ -63,7 +55,7 @@ case_a_line_that_stalls_and_breaks_keeps_its_players() {
     pages pages arena "127.0.0.1:$(value port stall.out)" 2
     ends_with 0 pages bots server
     slay stall
-    all_equal 4
+    are_equal 4 server bots pages
     [ "$(grep -c '^lasted resumes=[1-9][0-9]* numbers=[0-9]*$' pages.out)" = 2 ] || fail "not the same players: $(cat pages.out)"
     grep '^lasted' pages.out
 }
@@ -80,7 +72,7 @@ case_tokens_say_who_may_play() {
     grep -q '^refused: .*does not know this token' wrong.out || fail "a wrong token: $(cat wrong.out)"
     pages pages breakout "${page#http://}" 1 token="$(sed 1d tokens.out)"
     ends_with 0 pages server
-    all_equal 1
+    are_equal 1 server pages
 }
 
 run_cases "$@"
