@@ -27,7 +27,10 @@ typedef struct bot_line {
     char address[128];
     int ready;      // what the loop waits on, whatever the connection
     int descriptor; // -1: none
-    bool is_new;    // the page was not told that it is open
+    enum { LINE_CLOSED, LINE_CONNECTING, LINE_UPGRADING, LINE_OPEN } step;
+    uint32_t tries;   // that failed; a page makes three
+    char answer[512]; // to the request
+    size_t answer_size;
     wslay_event_context_ptr frames;
     uint32_t reason; // of a close frame
     char token[NET_TOKEN_TEXT_BYTES];
@@ -87,72 +90,89 @@ static void hear_message(wslay_event_context_ptr frames,
 
 // ---- what a browser does for the page's half ----
 
-// The request, and the answer up to its end: what follows are frames.
-static bool upgrade_line(const bot_line* self) {
-    char text[512] = "";
-    (void)base_text_format(text, sizeof text,
-                           "GET /play/socket HTTP/1.1\r\nHost: %s\r\nUpgrade: websocket\r\n"
-                           "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-                           "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
-                           self->address);
-    if (send(self->descriptor, text, strlen(text), MSG_NOSIGNAL) != (ssize_t)strlen(text))
-        return false;
-    size_t size = 0;
-    for (; size < sizeof text - 1 && recv(self->descriptor, text + size, 1, 0) == 1;) {
-        text[++size] = 0;
-        if (size >= 4 && strcmp(text + size - 4, "\r\n\r\n") == 0)
-            return strncmp(text, "HTTP/1.1 101 ", 13) == 0;
-    }
-    return false;
-}
-
 static void close_line(bot_line* self) {
     if (self->descriptor >= 0) close(self->descriptor);
     wslay_event_context_free(self->frames);
     self->frames = NULL;
     self->descriptor = -1;
+    self->step = LINE_CLOSED;
 }
 
 // 127.0.0.1 and others in numbers.
-static bool connect_line(const bot_line* self) {
+static bool begin_line(bot_line* self) {
     struct sockaddr_in to = {.sin_family = AF_INET};
-    const struct timeval second = {.tv_sec = 1};
     const int yes = 1;
     char host[128];
     uint64_t port = 0;
+    struct epoll_event event = {.events = EPOLLIN};
+    close_line(self);
     (void)base_text_copy(host, sizeof host, self->address);
     char* colon = strrchr(host, ':');
     if (!colon || !base_text_parse_u64(colon + 1, &port)) return false;
     *colon = 0;
     to.sin_port = htons((uint16_t)port);
-    struct epoll_event event = {.events = EPOLLIN};
-    return inet_pton(AF_INET, host, &to.sin_addr) == 1 &&
+    self->descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    self->step = LINE_CONNECTING;
+    self->answer_size = 0;
+    return self->descriptor >= 0 && inet_pton(AF_INET, host, &to.sin_addr) == 1 &&
            epoll_ctl(self->ready, EPOLL_CTL_ADD, self->descriptor, &event) == 0 &&
-           setsockopt(self->descriptor, SOL_SOCKET, SO_RCVTIMEO, &second, sizeof second) == 0 &&
-           setsockopt(self->descriptor, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes) == 0 &&
-           connect(self->descriptor, (const struct sockaddr*)&to, sizeof to) == 0;
+           setsockopt(self->descriptor, SOL_TCP, TCP_NODELAY, &yes, sizeof yes) == 0 &&
+           (connect(self->descriptor, (const struct sockaddr*)&to, sizeof to) == 0 ||
+            errno == EINPROGRESS);
 }
 
-static bool open_line(bot_line* self) {
-    close_line(self);
-    self->descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    return self->descriptor >= 0 && connect_line(self) && upgrade_line(self);
+static bool would_wait(void) {
+    return errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOTCONN;
 }
 
-// A first connection may fail, as a page knows.
-void web_socket_open(void) {
+// @return false: it cannot be sent.
+static bool send_request(bot_line* self) {
+    char text[512];
+    (void)base_text_format(text, sizeof text,
+                           "GET /play/socket HTTP/1.1\r\nHost: %s\r\nUpgrade: websocket\r\n"
+                           "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+                           "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+                           self->address);
+    const ssize_t sent = send(self->descriptor, text, strlen(text), MSG_NOSIGNAL);
+    if (sent == (ssize_t)strlen(text)) self->step = LINE_UPGRADING;
+    return sent == (ssize_t)strlen(text) || (sent < 0 && would_wait());
+}
+
+// Up to the end of the answer: what follows are frames. @return false: it is no upgrade.
+static bool read_answer(bot_line* self) {
     static const struct wslay_event_callbacks callbacks = {.recv_callback = read_bytes,
                                                            .send_callback = write_bytes,
                                                            .genmask_callback = fill_mask,
                                                            .on_msg_recv_callback = hear_message};
-    bot_line* self = current;
-    self->reason = 0;
-    for (uint32_t tries = 0; tries < 3 && !self->is_new; tries++)
-        self->is_new = open_line(self);
-    if (!self->is_new)
-        close_line(self);
-    else
+    char* text = self->answer;
+    while (self->answer_size < sizeof self->answer - 1) {
+        const ssize_t got = recv(self->descriptor, text + self->answer_size, 1, 0);
+        if (got != 1) return got < 0 && would_wait();
+        text[++self->answer_size] = 0;
+        if (self->answer_size < 4 || strcmp(text + self->answer_size - 4, "\r\n\r\n") != 0)
+            continue;
+        if (strncmp(text, "HTTP/1.1 101 ", 13) != 0) return false;
         BASE_ASSERT(wslay_event_context_client_init(&self->frames, &callbacks, self) == 0);
+        self->step = LINE_OPEN;
+        web_socket_opened(self->page);
+        return true;
+    }
+    return false;
+}
+
+// @return false: the connection is over, or never was.
+static bool step_line(bot_line* self) {
+    if (self->step == LINE_CONNECTING && !send_request(self)) return false;
+    if (self->step == LINE_UPGRADING && !read_answer(self)) return false;
+    return self->step != LINE_OPEN ||
+           (wslay_event_recv(self->frames) == 0 && wslay_event_send(self->frames) == 0 &&
+            wslay_event_get_read_enabled(self->frames));
+}
+
+void web_socket_open(void) {
+    current->reason = 0;
+    current->tries = 0;
+    if (!begin_line(current)) close_line(current);
 }
 
 void web_socket_send(const void* bytes, uint32_t size) {
@@ -180,12 +200,11 @@ double web_socket_waiting(void) {
 static void line_service(net_transport* transport, uint64_t now_us) {
     bot_line* self = use_line(transport);
     self->page->ops->service(self->page, now_us);
-    if (self->is_new) web_socket_opened(self->page);
-    self->is_new = false;
-    const bool is_well = self->frames && wslay_event_recv(self->frames) == 0 &&
-                         wslay_event_send(self->frames) == 0 &&
-                         wslay_event_get_read_enabled(self->frames);
-    if (is_well) return;
+    if (self->step != LINE_CLOSED && step_line(self)) return;
+    const bool was_open = self->step == LINE_OPEN;
+    const bool has_begun = self->step != LINE_CLOSED;
+    close_line(self);
+    if (has_begun && !was_open && ++self->tries < 3 && begin_line(self)) return;
     close_line(self);
     web_socket_closed(self->page, self->reason); // nothing, where none was begun
 }
