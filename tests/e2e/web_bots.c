@@ -21,15 +21,19 @@
 #include <unistd.h>
 #include <wslay/wslay.h>
 
+// As a page does.
+enum { TRIES_MAX = 4, TRY_AGAIN_US = 1000000 };
+
 typedef struct bot_line {
     net_transport base;
     net_transport* page; // web_socket.c
     char address[128];
     int ready;      // what the loop waits on, whatever the connection
     int descriptor; // -1: none
-    enum { LINE_CLOSED, LINE_CONNECTING, LINE_UPGRADING, LINE_OPEN } step;
-    uint32_t tries;   // that failed; a page makes three
-    char answer[512]; // to the request
+    enum { LINE_CLOSED, LINE_RESTS, LINE_CONNECTING, LINE_UPGRADING, LINE_OPEN } step;
+    uint32_t tries;    // that failed
+    uint64_t again_us; // the next one
+    char answer[512];  // to the request
     size_t answer_size;
     wslay_event_context_ptr frames;
     uint32_t reason; // of a close frame
@@ -162,6 +166,7 @@ static bool read_answer(bot_line* self) {
 
 // @return false: the connection is over, or never was.
 static bool step_line(bot_line* self) {
+    if (self->step == LINE_RESTS) return false;
     if (self->step == LINE_CONNECTING && !send_request(self)) return false;
     if (self->step == LINE_UPGRADING && !read_answer(self)) return false;
     return self->step != LINE_OPEN ||
@@ -200,12 +205,17 @@ double web_socket_waiting(void) {
 static void line_service(net_transport* transport, uint64_t now_us) {
     bot_line* self = use_line(transport);
     self->page->ops->service(self->page, now_us);
+    if (self->step == LINE_RESTS && now_us < self->again_us) return;
+    if (self->step == LINE_RESTS && begin_line(self)) return;
     if (self->step != LINE_CLOSED && step_line(self)) return;
-    const bool was_open = self->step == LINE_OPEN;
-    const bool has_begun = self->step != LINE_CLOSED;
+    const bool tries_again =
+        self->step != LINE_CLOSED && self->step != LINE_OPEN && ++self->tries < TRIES_MAX;
     close_line(self);
-    if (has_begun && !was_open && ++self->tries < 3 && begin_line(self)) return;
-    close_line(self);
+    if (tries_again) {
+        self->step = LINE_RESTS;
+        self->again_us = now_us + TRY_AGAIN_US;
+        return;
+    }
     web_socket_closed(self->page, self->reason); // nothing, where none was begun
 }
 

@@ -137,7 +137,7 @@ def age_events(options, done, web_text):
     enet, web, newest = collections.defaultdict(list), collections.defaultdict(list), {}
     for kind, trace in (enet, f"{folder}/enet.trace"), (web, f"{folder}/web.trace"):
         for row in lines_of(open(trace).read() if os.path.exists(trace) else "", "t_ms"):
-            key = row["client"], row.get("seq")
+            key = row.get("client"), row.get("seq")
             if row.get("dir") == "in" and row["kind"] == "state" and key in sent and sent[key] > newest.get(row["client"], 0):
                 newest[row["client"]] = sent[key]
                 kind[row["client"]].append((float(row["t_ms"]), sent[key]))
