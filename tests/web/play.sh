@@ -27,9 +27,11 @@ open_match() {
     address=$(value listen server.out) page=$(value http server.out)
 }
 
-# pages NAME GAME HOST:PORT COUNT [word...]: players in the background.
+# pages NAME GAME [wss://]HOST:PORT COUNT [word...]: players in the background.
 pages() {
-    "${node[@]}" play.mjs "$build/lib/shoal/web" "$2" "ws://$3/play/socket" "${@:4}" >"$1.out" 2>"$1.err" {silence}<&- &
+    local url=$3/play/socket
+    [[ $url == wss://* ]] || url=ws://$url
+    "${node[@]}" play.mjs "$build/lib/shoal/web" "$2" "$url" "${@:4}" >"$1.out" 2>"$1.err" {silence}<&- &
     pids[$1]=$!
 }
 
@@ -73,6 +75,48 @@ case_tokens_say_who_may_play() {
     pages pages breakout "${page#http://}" 1 token="$(sed 1d tokens.out)"
     ends_with 0 pages server
     are_equal 1 server pages
+}
+
+# proxy PORT: nginx as server/play/README.md has it, with a certificate of its own, before $page.
+proxy() {
+    openssl req -x509 -newkey ed25519 -nodes -keyout play.key -out play.pem -days 2 -subj /CN=play.example 2>/dev/null
+    { echo "pid $PWD/nginx.pid; error_log $PWD/nginx.err; events {} http { types { text/html html; } access_log off;"
+        sed -n '/^    limit_conn_zone/,/^    }$/p' "$here/../../server/play/README.md"
+        echo "}"; } |
+        sed "s|listen 443|listen 127.0.0.1:$1|; s|/etc/ssl/|$PWD/|; s|127.0.0.1:7780|${page#http://}|" >nginx.conf
+    nginx -e "$PWD/nginx.err" -c "$PWD/nginx.conf" -g 'daemon off; master_process off;' >nginx.out 2>&1 {silence}<&- &
+    pids[nginx]=$!
+    await "nginx" curl -sk -o /dev/null "https://127.0.0.1:$1/"
+}
+# code_of PATH [option...]: of an answer through the proxy.
+code_of() { curl -sk -o body -w '%{http_code}' --resolve "play.example:$port:127.0.0.1" "${@:2}" "https://play.example:$port$1"; }
+
+case_nginx_with_tls_is_before_the_page() {
+    for tool in nginx openssl curl; do command -v $tool >/dev/null || { skip "$tool is missing"; return; }; done
+    know play.example 127.0.0.1 || { skip "libnss-wrapper is missing"; return; }
+    port=$(python3 -c 'import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])')
+    run_to 0 keygen shoal-server keygen key
+    run_to 0 tokens shoal-server token --key-file key --count 2 --life 600
+    play_files
+    start server shoal-server --game arena --listen 127.0.0.1:0 --http "127.0.0.1:0,host=play.example" --log none --min-clients 2 \
+        --ticks 300 --key-file key
+    await "ready line" is_ready_or_gone server
+    address=$(value listen server.out) page=$(value http server.out)
+    proxy "$port"
+    [ "$(code_of /play)" = 200 ] && grep -q '<canvas' body || fail "no page: $(head -c 300 body)"
+    [ "$(code_of /play.js) $(code_of /game/arena.wasm)" = "200 200" ] || fail "a file of the page is not passed on"
+    local upgrade=(--http1.1 -m 2 -H 'Connection: Upgrade' -H 'Upgrade: websocket' -H 'Sec-WebSocket-Version: 13' -H 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==')
+    [ "$(code_of /play/socket "${upgrade[@]}" -H "Origin: https://play.example:$port")" = 101 ] || fail "the page's own origin is refused"
+    [ "$(code_of /play/socket "${upgrade[@]}" -H "Origin: https://other.example")" = 403 ] || fail "another origin is not refused"
+    [ "$(code_of /api/v1/status) $(code_of /log)" = "404 404" ] || fail "the inspector is passed on"
+    export NODE_TLS_REJECT_UNAUTHORIZED=0 # its own certificate
+    pages pages arena "wss://play.example:$port" 1 token="$(head -n 1 tokens.out)"
+    sed 1d tokens.out >token
+    chmod 600 token
+    start bots shoal-client "$address" --headless --bots 1 --token-file token
+    ends_with 0 pages bots server
+    drop nginx
+    are_equal 2 server pages bots
 }
 
 run_cases "$@"
