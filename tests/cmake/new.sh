@@ -152,7 +152,23 @@ case_new_game_is_built_while_it_is_played() {
         says page.out '^Play in a browser: http://127.0.0.1:[0-9]+/play$'
         [ "$(grep -c '^client .*end=' page.out)" = 1 ] || fail "the window is not one client"
         has_lines page.err ' joined from ' 3 || fail "two bots and a window are not three players"
+        is_played_by_a_phone
     fi
+}
+
+# At an address of a private network; the machine of the test may have none.
+is_played_by_a_phone() {
+    mkdir words
+    printf '#!/bin/sh\necho "127.0.0.1 203.0.113.7 $PHONE_AT"\n' >words/hostname
+    printf '#!/bin/sh\necho "drawn: $5"\n' >words/qrencode
+    chmod +x words/*
+    ! PATH=$PWD/words:$PATH PHONE_AT='' hop_3d/play --phone --headless --ticks 60 >page.out 2>page.err || fail "a phone without a network plays"
+    says page.err '^this machine has no address of a private network'
+    unshare -rn ip link set lo up 2>/dev/null || { echo "NOT TESTED: no network of its own"; return 0; }
+    PATH=$PWD/words:$PATH PHONE_AT=10.9.9.9 unshare -rn sh -c 'ip link set lo up && ip addr add 10.9.9.9/32 dev lo &&
+        exec hop_3d/play --phone --headless --bots 1 --ticks 60' >page.out 2>page.err || fail "play --phone ended with $?"
+    says page.out '^Play in a browser: http://10.9.9.9:[0-9]+/play$'
+    says page.out '^drawn: http://10.9.9.9:[0-9]+/play$'
 }
 
 # A server of KIND, bots, and the player in Python. Bots that do not think long make rounds short.
