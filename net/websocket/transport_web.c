@@ -32,13 +32,16 @@ typedef struct web_peer {
     uint32_t slot, generation;
     net_web_stream* stream;
     wslay_event_context_ptr frames;
-    base_bytes first;  // what came with the request and was not read yet
-    base_bytes out;    // frames that the system did not take yet
-    size_t first_read; // of `first`
-    size_t read_bytes; // in this service
-    bool is_broken;    // nothing can be read or written any more
-    bool was_refused;  // its end is no news
-    uint64_t since_us; // of the state
+    wslay_frame_context_ptr data; // frames of messages: those of `frames` would be allocated
+    base_bytes in;                // the message whose frames come
+    bool is_control;              // the frame that comes
+    base_bytes first;             // what came with the request and was not read yet
+    base_bytes out;               // frames that the system did not take yet
+    size_t first_read;            // of `first`
+    size_t read_bytes;            // in this service
+    bool is_broken;               // nothing can be read or written any more
+    bool was_refused;             // its end is no news
+    uint64_t since_us;            // of the state
     uint64_t heard_us;
     uint64_t stuck_us;   // since when the system takes nothing; 0: it does
     uint32_t reason;     // that we gave, while it closes
@@ -105,11 +108,13 @@ static web_event* push_event(web_transport* self, const web_peer* peer,
 static void release_peer(web_peer* peer) {
     web_transport* self = peer->owner;
     wslay_event_context_free(peer->frames);
+    wslay_frame_context_free(peer->data);
     self->config.io.close(self->config.io.context, peer->stream);
     self->ended.sent_bytes += peer->sent_bytes;
     self->ended.sent_datagrams += peer->sent_messages;
     self->ended.send_refused += peer->send_refused;
     self->stats.stale += peer->stale;
+    base_bytes_deinit(&peer->in);
     base_bytes_deinit(&peer->first);
     base_bytes_deinit(&peer->out);
     const uint32_t slot = peer->slot, generation = peer->generation;
@@ -184,10 +189,13 @@ static bool queue_message(web_peer* peer, uint8_t kind, const void* bytes, size_
     uint8_t message[1 + NET_CONTROL_BYTES_MAX];
     message[0] = kind;
     memcpy(message + 1, bytes, size);
-    const struct wslay_event_msg frame = {
-        .opcode = WSLAY_BINARY_FRAME, .msg = message, .msg_length = size + 1};
-    if (wslay_event_queue_msg(peer->frames, &frame) != 0) return false;
-    write_frames(peer);
+    struct wslay_frame_iocb frame = {.fin = 1,
+                                     .opcode = WSLAY_BINARY_FRAME,
+                                     .payload_length = size + 1,
+                                     .data = message,
+                                     .data_length = size + 1};
+    if (wslay_frame_send(peer->data, &frame) != (ssize_t)size + 1 || peer->out.failed)
+        peer->is_broken = true;
     peer->sent_messages++;
     return !peer->is_broken;
 }
@@ -303,13 +311,18 @@ static ssize_t read_frames(wslay_event_context_ptr frames, uint8_t* bytes, size_
     return got;
 }
 
-static ssize_t gather_frames(wslay_event_context_ptr frames, const uint8_t* bytes, size_t size,
-                             int flags, void* context) {
-    (void)frames, (void)flags;
+static ssize_t gather_data(const uint8_t* bytes, size_t size, int flags, void* context) {
+    (void)flags;
     web_peer* peer = context;
     base_bytes_write(&peer->out, bytes, size);
     peer->sent_bytes += size;
     return (ssize_t)size;
+}
+
+static ssize_t gather_frames(wslay_event_context_ptr frames, const uint8_t* bytes, size_t size,
+                             int flags, void* context) {
+    (void)frames;
+    return gather_data(bytes, size, flags, context);
 }
 
 // Frames are counted, not messages: a ping is answered, and a message may have any number of them.
@@ -317,9 +330,11 @@ static void hear_frame(wslay_event_context_ptr frames,
                        const struct wslay_event_on_frame_recv_start_arg* frame, void* context) {
     static const net_budget_rate rate = {1000000 / NET_WEB_FRAMES_PER_SECOND,
                                          2 * NET_WEB_FRAMES_PER_SECOND};
-    (void)frames, (void)frame;
+    (void)frames;
     web_peer* peer = context;
     web_transport* self = peer->owner;
+    peer->is_control = wslay_is_ctrl_frame(frame->opcode);
+    if (!peer->is_control && frame->opcode != WSLAY_CONTINUATION_FRAME) base_bytes_clear(&peer->in);
     if (net_budget_take(&peer->budget, rate, self->now_us)) return;
     if (peer->state == WEB_CLOSING) {
         peer->is_broken = true;
@@ -327,6 +342,18 @@ static void hear_frame(wslay_event_context_ptr frames,
         self->stats.too_fast++;
         close_peer(peer, WSLAY_CODE_POLICY_VIOLATION, "too many messages");
     }
+}
+
+static void hear_piece(wslay_event_context_ptr frames,
+                       const struct wslay_event_on_frame_recv_chunk_arg* piece, void* context) {
+    (void)frames;
+    web_peer* peer = context;
+    if (peer->is_control || peer->state == WEB_CLOSING || peer->is_broken) return;
+    if (piece->data_length > 1 + NET_CONTROL_BYTES_MAX - peer->in.size)
+        refuse_message(peer, WSLAY_CODE_MESSAGE_TOO_BIG, "the message is too long");
+    else
+        base_bytes_write(&peer->in, piece->data, piece->data_length);
+    if (peer->in.failed) peer->is_broken = true;
 }
 
 static void hear_message(wslay_event_context_ptr frames,
@@ -339,7 +366,7 @@ static void hear_message(wslay_event_context_ptr frames,
     }
     if (peer->state == WEB_CLOSING || peer->is_broken) return;
     if (message->opcode == WSLAY_BINARY_FRAME)
-        take_message(peer, message->msg, message->msg_length);
+        take_message(peer, peer->in.data, peer->in.size);
     else if (!wslay_is_ctrl_frame(message->opcode))
         refuse_message(peer, WSLAY_CODE_UNSUPPORTED_DATA, "binary messages only");
     else
@@ -574,24 +601,31 @@ static web_peer* find_place(web_transport* self) {
 
 bool net_web_add(net_transport* transport, net_web_stream* stream, const net_address* from,
                  const uint8_t* first, size_t first_size) {
-    static const struct wslay_event_callbacks callbacks = {.recv_callback = read_frames,
-                                                           .send_callback = gather_frames,
-                                                           .on_frame_recv_start_callback =
-                                                               hear_frame,
-                                                           .on_msg_recv_callback = hear_message};
+    static const struct wslay_event_callbacks callbacks = {
+        .recv_callback = read_frames,
+        .send_callback = gather_frames,
+        .on_frame_recv_start_callback = hear_frame,
+        .on_frame_recv_chunk_callback = hear_piece,
+        .on_msg_recv_callback = hear_message};
+    static const struct wslay_frame_callbacks data = {.send_callback = gather_data};
     web_transport* self = web_of(transport);
     BASE_ASSERT(transport->ops == &web_ops);
     web_peer* peer = is_address_full(self, from) ? NULL : find_place(self);
-    if (!peer || wslay_event_context_server_init(&peer->frames, &callbacks, peer) != 0) {
+    if (!peer || wslay_event_context_server_init(&peer->frames, &callbacks, peer) != 0 ||
+        wslay_frame_context_init(&peer->data, &data, peer) != 0) {
+        if (peer) wslay_event_context_free(peer->frames);
+        if (peer) peer->frames = NULL;
         self->stats.refused++;
         return false;
     }
+    wslay_event_config_set_no_buffering(peer->frames, 1);
     wslay_event_config_set_max_recv_msg_length(peer->frames, 1 + NET_CONTROL_BYTES_MAX);
     peer->generation = peer->generation % GENERATION_MAX + 1;
     peer->state = WEB_HELLO;
     peer->stream = stream;
     peer->since_us = peer->heard_us = self->now_us;
     peer->identity.address = *from;
+    base_bytes_init(&peer->in, self->config.allocator);
     base_bytes_init(&peer->first, self->config.allocator);
     base_bytes_init(&peer->out, self->config.allocator);
     base_bytes_write(&peer->first, first, first_size);

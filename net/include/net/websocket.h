@@ -20,8 +20,9 @@ BASE_C_BEGIN
 /// A connection begins with the client's token. It counts here as it does over UDP: `admit`
 /// decides. Encryption is that of TLS, by a proxy before the server.
 ///
-/// Memory: of each connection what waits for the system, NET_WEB_QUEUE_BYTES_MAX at most, and what
-/// libwslay allocates for a message. Threads: as net_transport; net_web_add with `service`.
+/// Memory: of each connection the message that comes and what waits for the system,
+/// NET_WEB_QUEUE_BYTES_MAX at most. libwslay allocates for pings and closes alone.
+/// Threads: as net_transport; net_web_add with `service`.
 
 #define NET_WEB_HELLO_MS_MAX 5000u   ///< from the upgrade to a token that counts
 #define NET_WEB_HELLO_MS_MIN 500u    ///< so long no newcomer takes the place

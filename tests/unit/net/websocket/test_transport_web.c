@@ -483,6 +483,42 @@ static void write_up(world* at, uint32_t client, const uint8_t* bytes, size_t si
     to->up_size += size;
 }
 
+// A masked frame, whose mask is zeros.
+static void write_part(world* at, uint8_t head, const uint8_t* bytes, size_t size) {
+    const bool is_short = size < 126;
+    uint8_t frame[8 + NET_CONTROL_BYTES_MAX] = {head, is_short ? 0x80 | (uint8_t)size : 0x80 | 126};
+    if (!is_short) frame[2] = (uint8_t)(size >> 8), frame[3] = (uint8_t)size;
+    memcpy(frame + (is_short ? 6 : 8), bytes, size);
+    write_up(at, 0, frame, (is_short ? 6 : 8) + size);
+}
+
+WEB_CASE(a_message_in_parts_is_one_and_has_the_same_limit) {
+    enum { FIRST = 200, BEGIN = 0x02, GO_ON = 0x00, END = 0x80 };
+    static const uint8_t ping[] = {0x89, 0x82, 0, 0, 0, 0, 1, 2};
+    static uint8_t bytes[NET_CONTROL_BYTES_MAX];
+    bytes[0] = NET_WEB_CONTROL;
+    (void)join(at);
+    write_part(at, BEGIN, (const uint8_t*)"\1abc", 4);
+    write_up(at, 0, ping, sizeof ping);
+    write_part(at, END, (const uint8_t*)"de", 2);
+    run_ms(at, 1);
+    assert_int_equal(last_event(at)->size, 5);
+    assert_memory_equal(at->got[1].bytes, "abcde", 5);
+    // One byte is the kind.
+    for (size_t size = NET_CONTROL_BYTES_MAX; size <= NET_CONTROL_BYTES_MAX + 2; size++) {
+        write_part(at, BEGIN, bytes, FIRST);
+        write_up(at, 0, ping, sizeof ping);
+        write_part(at, GO_ON, bytes + FIRST, FIRST);
+        run_ms(at, 1);
+        assert_int_equal(at->got_count, size - NET_CONTROL_BYTES_MAX + 2);
+        write_part(at, END, bytes, size - 2 * FIRST);
+        run_ms(at, 1);
+        if (size > NET_CONTROL_BYTES_MAX + 1) break;
+        assert_int_equal(last_event(at)->size, size - 1);
+    }
+    assert_int_equal(at->lines[0].close_code, WSLAY_CODE_MESSAGE_TOO_BIG);
+}
+
 // A masked frame without bytes.
 static const uint8_t empty_ping[] = {0x89, 0x80, 1, 2, 3, 4};
 static const uint8_t empty_part[] = {0x00, 0x80, 1, 2, 3, 4};
