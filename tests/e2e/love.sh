@@ -12,6 +12,15 @@ has_fired() {
     has_said love.out ' ammo=[1-3][0-9]$' || has_ended love
 }
 
+# The picture is of a tick that is ahead of the server's: the log must have it, and the one after it.
+has_been_shot() {
+    local shot=$(grep ^shot love.out | tail -n 1 | sed -E 's/.*tick=([0-9]*).*/\1/') ticks
+    kill -USR1 "${pids[server]}"
+    rest 0.1
+    ticks=$(sed -n 's/^note: status tick=\([0-9]*\) .*/\1/p' server.err | tail -n 1)
+    [ "${ticks:-0}" -gt $((shot + 1)) ]
+}
+
 is_playing_or_gone() { has_said server.err ' joined ' || has_ended love; }
 
 case_love_draws_plays_and_sounds() {
@@ -35,6 +44,7 @@ case_love_draws_plays_and_sounds() {
     # To the right while the pointer is above, shooting.
     xdotool mousemove 640 100 keydown d mousedown 1 || fail "no hands"
     await "shot" has_fired
+    await "tick of the picture" has_been_shot
     kill -INT "${pids[server]}"
     ends_with 0 love server
     kill "${pids[Xvfb]}"
