@@ -61,7 +61,15 @@ class Line(threading.Thread):
         self.to = port
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
+        self.pairs = []
         self.start()
+
+    def cut(self):
+        for each in self.pairs:
+            try:
+                each.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
 
     def run(self):
         while True:
@@ -71,6 +79,7 @@ class Line(threading.Thread):
             except OSError: # the match is over
                 one.close()
                 continue
+            self.pairs += one, other
             for source, target in ((one, other), (other, one)):
                 source.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 threading.Thread(target=self.carry, args=(source, target), daemon=True).start()
@@ -117,8 +126,11 @@ class Match:
         while not (ready := re.search(r"^ready listen=(\S+) .*http=http://127.0.0.1:(\d+)", self.said(), re.M)):
             assert time.monotonic() < until, "the server is not ready: " + self.said()
             time.sleep(0.02)
-        self.line = Line(int(ready[2]))
-        self.processes.append(subprocess.Popen([BUILD + "/bin/shoal-client", ready[1], "--headless", "--bots", str(BOTS)],
+        self.line, self.listen = Line(int(ready[2])), ready[1]
+
+    def begin(self):
+        """The page waits for them."""
+        self.processes.append(subprocess.Popen([BUILD + "/bin/shoal-client", self.listen, "--headless", "--bots", str(BOTS)],
                                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
 
     def said(self):
@@ -135,9 +147,18 @@ class Match:
 class Page(Browser):
     """The page in a browser, with words for what a person does there."""
 
-    def open_match(self, match):
+    def open_match(self, match, is_cut=False):
+        """A line that is cut before the match begins makes the page join again."""
         self.open("about:blank")
         self.open(f"http://127.0.0.1:{match.line.port}/play#name={NAME}")
+        if is_cut:
+            said = "document.querySelector('#said').textContent"
+            self.wait(f"{said} === 'Waiting for the match'")
+            match.line.cut()
+            self.wait(f"{said}.includes('joining again')")
+            self.wait("!window.shoal")
+            self.said.clear() # Chromium says that a connection was cut
+        match.begin()
         self.see()
 
     def see(self):
@@ -210,7 +231,7 @@ def play(page, folder, game, seconds):
     match = Match(folder, game, seconds)
     try:
         page.telephone(False)
-        page.open_match(match)
+        page.open_match(match, game == "arena")
         print(f"{game}: the first picture after {page.value('shoal.first'):.0f} ms")
         number = page.value("shoal.seen().client")
         page.keep(game + "-1280")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The page /play: a match that one plays, by a link. #join=TOKEN is the token where the server asks for one, #name=NAME the name. The
 // tab keeps the token, for "Play again".
-import {Player, CONNECTING, PLAYING, RESUMING, ENDED, END_GOODBYE} from "./play.js";
+import {Player, CONNECTING, PLAYING, RESUMING, ENDED, END_GOODBYE, END_LOST} from "./play.js";
 import {placeView} from "./game.js";
 import {paint} from "./paint.js";
 import {Bindings, keyOf} from "./play_keys.js";
@@ -10,6 +10,7 @@ import {Sound} from "./play_sound.js";
 
 const HIDDEN_MS = 250; // between two looks at the connection while nobody sees the page
 const FACTS_MS = 500;
+const JOIN_AGAIN_MS = 1000;
 const AGAIN_MS = 30000; // a session can go on in another page for so long
 const CURSORS = ["", "crosshair", "none"];
 const WHEEL_STEP = 100; // of deltaY
@@ -82,6 +83,7 @@ function listen() {
     page.named.addEventListener("submit", (event) => {
         event.preventDefault();
         localStorage.setItem("shoal-name", page.name.value.trim());
+        sessionStorage.removeItem("shoal-name"); // that of the link
         player.leave(performance.now());
         setTimeout(() => location.reload(), 300);
     });
@@ -123,7 +125,7 @@ function closeChat() {
 
 function toggleAbout() {
     page.about.hidden = !page.about.hidden;
-    page.name.value = localStorage.getItem("shoal-name") ?? "";
+    page.name.value = sessionStorage.getItem("shoal-name") ?? localStorage.getItem("shoal-name") ?? "";
     showFacts();
 }
 
@@ -157,12 +159,26 @@ function resize() {
 
 function note() {
     if (seen.error) return end(seen.error);
-    if (seen.phase === ENDED) return end(seen.end === END_GOODBYE ? "The match is over." : player.about().refusal || "The connection is lost.");
+    if (seen.phase === ENDED && seen.end === END_LOST && seen.tick === 0) return void joinAgain();
+    if (seen.phase === ENDED) return end(seen.end === END_GOODBYE ? "The match is over." : refusal() || "The connection is lost.");
     const still = player.about().still;
     if (still) say(still);
     else if (seen.phase === RESUMING) say("The line is silent: connecting again");
     else if (seen.phase !== PLAYING) say(seen.phase === CONNECTING ? "Connecting" : "Joining the match");
     else say(seen.words || document.hidden ? "" : "Waiting for the match");
+}
+
+function refusal() {
+    const {refusal} = player.about();
+    return refusal.startsWith("the game files differ") ? refusal + ". The game's code in this page is of another build: build it again (scripts/web)" : refusal;
+}
+
+// The server keeps no place of a player whose line breaks before the first tick, so nothing is lost.
+async function joinAgain() {
+    isOver = true;
+    say("The line broke before the match began: joining again");
+    do await new Promise((then) => setTimeout(then, JOIN_AGAIN_MS)); while (!(await fetch("play/info").catch(() => null))?.ok);
+    location.reload();
 }
 
 function end(text) {
@@ -206,7 +222,8 @@ async function open() {
     const kept = takeKept(info.game), url = new URL("play/socket", location.href);
     url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
     url.hash = "";
-    const name = asked.get("name") ?? (localStorage.getItem("shoal-name") || "player");
+    if (asked.get("name")) sessionStorage.setItem("shoal-name", asked.get("name"));
+    const name = sessionStorage.getItem("shoal-name") || localStorage.getItem("shoal-name") || "player";
     player = await Player.open(`game/${info.game}.wasm`, {url: url.href, name, token: kept?.token ?? token, secret: kept ? bytesOf(kept.secret) : null});
     document.title = player.game.title;
     bindings = new Bindings(player.tables.actions, (action, isDown) => player.action(action, isDown));
