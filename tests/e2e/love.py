@@ -64,10 +64,12 @@ right = sum(is_near(color, team) for color, team in zip(colors, wanted))
 assert size == f"{WIDTH}x{HEIGHT}", size
 assert len(places) >= 5 and right >= 0.8 * len(places), f"{right} of {len(places)} fighters: {list(zip(places, colors, wanted))}"
 
-# The own fighter: its colour, a white ring, and its barrel upwards.
-ring = [(WIDTH / 2 + 2.3 * SCALE * math.cos(angle), HEIGHT / 2 + 2.3 * SCALE * math.sin(angle)) for angle in (0, 0.6, 2.6, math.pi)]
-_, colors = look([(WIDTH / 2, HEIGHT / 2), (WIDTH / 2, HEIGHT / 2 - 2.9 * SCALE)] + ring)
+# The own fighter: its colour, a white ring, and its barrel upwards. Between two frames it may be a pixel beside the middle.
+ring = [[(WIDTH / 2 + radius * SCALE * math.cos(angle), HEIGHT / 2 + radius * SCALE * math.sin(angle)) for radius in (2.1, 2.2, 2.3, 2.4, 2.5)]
+        for angle in (0, 0.6, 2.6, math.pi)]
+_, colors = look([(WIDTH / 2, HEIGHT / 2), (WIDTH / 2, HEIGHT / 2 - 2.9 * SCALE)] + sum(ring, []))
 assert is_near(colors[0], TEAMS[own[0][2]]), f"the own fighter is {colors[0]}"
-assert sum(is_near(color, (255, 255, 255)) for color in colors[2:]) >= 3, f"no ring around the own fighter: {colors[2:]}"
+white = sum(any(is_near(color, (255, 255, 255)) for color in colors[2 + 5 * i:7 + 5 * i]) for i in range(len(ring)))
+assert white >= 3, f"no ring around the own fighter: {colors[2:]}"
 print(f"{right} of {len(places)} fighters have their colour, the own one went {own[-1][0] - own[0][0]:.1f} units, "
       f"{touching} were beside a rock")
