@@ -611,10 +611,9 @@ bool net_web_add(net_transport* transport, net_web_stream* stream, const net_add
     web_transport* self = web_of(transport);
     BASE_ASSERT(transport->ops == &web_ops);
     web_peer* peer = is_address_full(self, from) ? NULL : find_place(self);
-    if (!peer || wslay_event_context_server_init(&peer->frames, &callbacks, peer) != 0 ||
-        wslay_frame_context_init(&peer->data, &data, peer) != 0) {
-        if (peer) wslay_event_context_free(peer->frames);
-        if (peer) peer->frames = NULL;
+    const bool has_data = peer && wslay_frame_context_init(&peer->data, &data, peer) == 0;
+    if (!has_data || wslay_event_context_server_init(&peer->frames, &callbacks, peer) != 0) {
+        if (has_data) wslay_frame_context_free(peer->data);
         self->stats.refused++;
         return false;
     }
