@@ -162,6 +162,10 @@ is_played_by_a_phone() {
     printf '#!/bin/sh\necho "127.0.0.1 203.0.113.7 $PHONE_AT"\n' >words/hostname
     printf '#!/bin/sh\necho "drawn: $5"\n' >words/qrencode
     chmod +x words/*
+    mv hop_3d/build/web code
+    ! hop_3d/play --phone --headless --ticks 60 >page.out 2>page.err || fail "a phone without the game's code plays"
+    says page.err '^a phone needs this game.s code for browsers: scripts/web'
+    mv code hop_3d/build/web
     ! PATH=$PWD/words:$PATH PHONE_AT='' hop_3d/play --phone --headless --ticks 60 >page.out 2>page.err || fail "a phone without a network plays"
     says page.err '^this machine has no address of a private network'
     unshare -rn ip link set lo up 2>/dev/null || { echo "NOT TESTED: no network of its own"; return 0; }
