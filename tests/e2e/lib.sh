@@ -102,6 +102,9 @@ start() {
     pids[$name]=$!
 }
 
+# damaged_token TOKEN: with another character in the place of one, whichever it is: tokens are chance.
+damaged_token() { sed 's/^\(.\{60\}\)_/\1-/; t; s/^\(.\{60\}\)./\1_/' <<<"$1"; }
+
 has_ended() { ! kill -0 "${pids[$1]}" 2>/dev/null; }
 
 # ended NAME: wait for its end; $code gets its exit code.

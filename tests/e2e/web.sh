@@ -45,7 +45,7 @@ case_a_player_over_websocket_needs_its_token() {
     join_by without "$page" 1
     ended without
     says without.err 'lets in only players with a token'
-    head -n 1 tokens.out | sed 's/^\(.\{60\}\)./\1_/' >wrong.token
+    damaged_token "$(head -n 1 tokens.out)" >wrong.token
     chmod 600 wrong.token
     join_by wrong "$page" 1 --token-file wrong.token
     ended wrong

@@ -69,7 +69,7 @@ case_tokens_say_who_may_play() {
     pages without breakout "${page#http://}" 1
     ends_with 0 without
     grep -q '^refused: .*lets in only players with a token' without.out || fail "without a token: $(cat without.out)"
-    pages wrong breakout "${page#http://}" 1 token="$(sed '1!d; s/^\(.\{60\}\)./\1_/' tokens.out)"
+    pages wrong breakout "${page#http://}" 1 token="$(damaged_token "$(head -n 1 tokens.out)")"
     ends_with 0 wrong
     grep -q '^refused: .*does not know this token' wrong.out || fail "a wrong token: $(cat wrong.out)"
     pages pages breakout "${page#http://}" 1 token="$(sed 1d tokens.out)"
