@@ -191,6 +191,7 @@ def check_match(page):
         page.call("Input.dispatchMouseEvent", type=kind, x=x + wide / 4, y=y + 14, button="left", clickCount=1)
     quarter = first + (last - first) / 4
     page.wait(f"Math.abs({page.at(slider)}.getAttribute('aria-valuenow') - {quarter}) < {max(3, (last - first) / 8)}")
+    page.wait(f"Number(location.hash.match(/tick=([0-9]*)/)[1]) === Number({CLOCK})") # the seek has ended, also when it was near
     colours = page.value("(canvas => { const seen = new Set(), data = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data; for (let i = 0; i < data.length; i += 4) seen.add(data[i] << 16 | data[i + 1] << 8 | data[i + 2]); return seen.size; })(document.querySelector('.stage canvas'))")
     assert colours > 4, f"the picture of the match has {colours} colours"
     check_speeds(page)
