@@ -291,10 +291,11 @@ static net_result net_module_table_check(const net_game_module* table, const cha
     net_game_module* game = &copy->game;
     memcpy(game, table, table->size_bytes);
     check check_ = {file, reporter, 0};
-    copy_stem(file, copy->name, sizeof copy->name);
-    if (!game->name) {
+    if (!game->name) copy_stem(file, copy->name, sizeof copy->name);
+    // A copy of a copy has its own name too: the older one may be closed.
+    if (!game->name || base_text_copy(copy->name, sizeof copy->name, game->name)) {
+        if (game->title == game->name) game->title = copy->name;
         game->name = copy->name;
-        if (!game->title) game->title = copy->name;
     }
     if (!net_module_name_is_valid(game->name))
         fault(&check_, "the name %s is not [a-z0-9_]{1,32}", game->name);

@@ -19,7 +19,7 @@ typedef struct net_module_table {
     net_action actions[NET_ACTIONS_MAX];
     net_sound sounds[NET_SOUNDS_MAX];
     net_interest_rules interest;        ///< `game.interest` points here when the module has one
-    char name[NET_GAME_NAME_BYTES_MAX]; ///< of the file; `game.name` when the module has none
+    char name[NET_GAME_NAME_BYTES_MAX]; ///< `game.name`: the table's, or that of the file
 } net_module_table;
 
 /// The part of net_module_check that runs none of the module's code: `data` is the file's content.

@@ -433,9 +433,10 @@ CASE(a_module_without_a_name_has_that_of_its_file) {
     assert_string_equal(module->game->title, "hop_2");
     assert_non_null(strstr(module->asset_folder, "games/hop_2"));
     assert_ok(net_module_reopen_pack(module, module->pack, module->pack_bytes, reporter, &next));
-    assert_string_equal(next->game->name, "hop_2");
-    net_module_close(next);
     net_module_close(module);
+    assert_string_equal(next->game->name, "hop_2");
+    assert_string_equal(next->game->title, "hop_2");
+    net_module_close(next);
     assert_int_equal(net_module_wrap(&table, "a{}", "Hop.blk", hear(), &module), NET_ERR_MODULE);
     assert_said("the name Hop is not [a-z0-9_]{1,32}");
     assert_int_equal(
