@@ -309,14 +309,17 @@ static enum MHD_Result send_start(server_inspect* self, http_visit* visit, bool 
 
 // ---- the game's code ----
 
-// The game's code for browsers lies in the folder "web" beside that of its module. @return -1: it
-// is not there.
+// The game's code for browsers lies in the folder "web" beside that of its module, or in that of its
+// build (a script's). @return -1: it is not there.
 static int open_game(const char* folder, int folder_bytes, const char* name, bool is_packed) {
+    static const char* const places[] = {"../web", "build/web"};
     char path[4096];
-    if (!base_text_format(path, sizeof path, "%.*s/../web/%s.wasm%s", folder_bytes, folder, name,
-                          is_packed ? ".gz" : ""))
-        return -1;
-    return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int file = -1;
+    for (uint32_t i = 0; i < BASE_COUNT(places) && file < 0; i++)
+        if (base_text_format(path, sizeof path, "%.*s/%s/%s.wasm%s", folder_bytes, folder,
+                             places[i], name, is_packed ? ".gz" : ""))
+            file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    return file;
 }
 
 int http_open_game(const server_inspect* self, bool is_packed) {

@@ -170,8 +170,8 @@ enum MHD_Result http_send_error(http_visit* visit, int status, const char* error
 
 /// Answer one of the routes of logs. MHD calls it again for one that waits.
 enum MHD_Result http_send_file(server_inspect* self, http_visit* visit);
-/// Open the game's code for browsers, which lies in the folder "web" beside that of its module:
-/// NAME.wasm, or `is_packed` NAME.wasm.gz. @return -1: it is not there.
+/// Open the game's code for browsers, which lies in the folder "web" beside that of its module, or
+/// in "build/web" there: NAME.wasm, or `is_packed` NAME.wasm.gz. @return -1: it is not there.
 int http_open_game(const server_inspect* self, bool is_packed);
 /// Let those that wait look again. @return when the next one does, UINT64_MAX: none waits.
 uint64_t http_files_run(server_inspect* self, uint64_t now_us);
