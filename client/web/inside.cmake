@@ -22,7 +22,7 @@ foreach(path ${PACK}) # as a pack has them
 endforeach()
 set(templates ${count})
 foreach(path ${PICTURES})
-    file(RELATIVE_PATH name ${FROM}/assets ${path})
+    file(RELATIVE_PATH name ${ASSETS} ${path})
     add(${path} ${name})
 endforeach()
 file(APPEND ${FILE} "\nconst web_file web_files[] = {\n${rows}};\n"

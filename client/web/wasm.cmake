@@ -65,24 +65,16 @@ target_include_directories(shoal_web PUBLIC ${PROJECT_SOURCE_DIR}/client/web PRI
 target_link_libraries(shoal_web PUBLIC shoal_net PRIVATE shoal_flags)
 
 # shoal_web_game(TARGET NAME BLK IMPORTS file...): NAME.wasm of the static library TARGET, with its templates, its files,
-# and the PNG pictures of the folder assets.
+# and what lies in the folder assets.
+# The one whose longjmp is an exception, which old ones lack.
+find_file(SHOAL_WASM_RUNTIME NAMES libcompiler_rt-wasm-sjlj.a libcompiler_rt.a
+    PATHS ${SHOAL_WASM_SYSROOT}/lib/wasm32-emscripten NO_DEFAULT_PATH NO_CMAKE_FIND_ROOT_PATH REQUIRED)
 set(SHOAL_WEB_FOLDER ${PROJECT_SOURCE_DIR}/client/web)
 function(shoal_web_game target name blk imports)
     set(from ${CMAKE_CURRENT_SOURCE_DIR})
     if(NOT blk)
         set(blk ${name}.blk)
     endif()
-    list(TRANSFORM imports PREPEND ${from}/)
-    set(files ${ARGN})
-    list(TRANSFORM files PREPEND ${from}/)
-    file(GLOB_RECURSE pictures CONFIGURE_DEPENDS ${from}/assets/*.png ${from}/assets/*.wav ${from}/assets/*.ogg)
-    set(inside ${CMAKE_CURRENT_BINARY_DIR}/generated/${name}_inside.c)
-    add_custom_command(OUTPUT ${inside}
-        COMMAND ${CMAKE_COMMAND} -DFROM=${from} "-DTEMPLATES=${from}/${blk};${imports}" "-DPACK=${files}"
-                "-DPICTURES=${pictures}"
-                -DFILE=${inside} -P ${SHOAL_WEB_FOLDER}/inside.cmake
-        DEPENDS ${from}/${blk} ${imports} ${files} ${pictures} ${SHOAL_WEB_FOLDER}/inside.cmake
-        COMMENT "" VERBATIM)
     # A game without ES_GAME has the one symbol itself.
     set(entry)
     get_target_property(sources ${target} SOURCES)
@@ -95,6 +87,57 @@ function(shoal_web_game target name blk imports)
             endif()
         endif()
     endforeach()
+    set(templates ${blk} ${imports})
+    shoal_web_link(${name} ${target} "${entry}" ${from} "${templates}" "${ARGN}" ${from}/assets)
+endfunction()
+
+# A game whose rules are a script: the module of games/lua, and what the folder's templates name.
+function(shoal_web_script folder)
+    file(GLOB modules ${folder}/*.so)
+    if(NOT modules MATCHES "/([a-z0-9_]+)\\.so$")
+        message(FATAL_ERROR "${folder} is no game: it has neither CMakeLists.txt nor NAME.so")
+    elseif(NOT TARGET lua)
+        message(FATAL_ERROR "SHOAL_WASM_DEPS=${SHOAL_WASM_DEPS} has no lua5.4")
+    endif()
+    set(name ${CMAKE_MATCH_1})
+    set(templates ${name}.blk)
+    set(files)
+    set(at 0)
+    list(LENGTH templates count)
+    while(at LESS count)
+        list(GET templates ${at} file)
+        set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${folder}/${file})
+        file(STRINGS ${folder}/${file} lines REGEX "^[ \t]*(import|import_optional|file):t[ \t]*=")
+        get_filename_component(beside ${folder}/${file} DIRECTORY)
+        foreach(line ${lines})
+            string(REGEX MATCH "^[ \t]*([a-z_]+):t[ \t]*=[ \t]*\"?([^\" \t;]+)" found "${line}")
+            set(list templates)
+            if(CMAKE_MATCH_1 STREQUAL "file")
+                set(list files)
+            endif()
+            file(GLOB found RELATIVE ${folder} ${beside}/${CMAKE_MATCH_2})
+            list(APPEND ${list} ${found})
+            list(REMOVE_DUPLICATES ${list})
+        endforeach()
+        list(LENGTH templates count)
+        math(EXPR at "${at} + 1")
+    endwhile()
+    shoal_game_entry(entry lua)
+    shoal_web_link(${name} lua ${entry} ${folder} "${templates}" "${files}" ${folder}/${name})
+endfunction()
+
+# NAME.wasm of all that.
+function(shoal_web_link name target entry from templates files assets)
+    list(TRANSFORM templates PREPEND ${from}/)
+    list(TRANSFORM files PREPEND ${from}/)
+    file(GLOB_RECURSE pictures CONFIGURE_DEPENDS ${assets}/*.png ${assets}/*.wav ${assets}/*.ogg)
+    set(inside ${CMAKE_CURRENT_BINARY_DIR}/generated/${name}_inside.c)
+    add_custom_command(OUTPUT ${inside}
+        COMMAND ${CMAKE_COMMAND} -DFROM=${from} "-DTEMPLATES=${templates}" "-DPACK=${files}"
+                "-DPICTURES=${pictures}" -DASSETS=${assets}
+                -DFILE=${inside} -P ${SHOAL_WEB_FOLDER}/inside.cmake
+        DEPENDS ${templates} ${files} ${pictures} ${SHOAL_WEB_FOLDER}/inside.cmake
+        COMMENT "" VERBATIM)
     add_executable(web_${name} ${inside} ${entry})
     target_link_libraries(web_${name} PRIVATE ${target} shoal_web shoal_flags)
     set(lib ${SHOAL_WASM_SYSROOT}/lib/wasm32-emscripten)
@@ -102,12 +145,12 @@ function(shoal_web_game target name blk imports)
         -Wl,-z,stack-size=1048576 -Wl,--stack-first -Wl,--initial-memory=33554432 -Wl,--max-memory=2147483648
         -Wl,--export=_initialize ${lib}/crt1_reactor.o)
     target_link_libraries(web_${name} PRIVATE ${lib}/libc.a ${lib}/libdlmalloc.a ${lib}/libstandalonewasm-memgrow.a
-                          ${lib}/libcompiler_rt.a ${lib}/libc.a)
+                          ${SHOAL_WASM_RUNTIME} ${lib}/libc.a)
     set_target_properties(web_${name} PROPERTIES OUTPUT_NAME ${name} SUFFIX .wasm RUNTIME_OUTPUT_DIRECTORY ${SHOAL_WASM_OUT})
     if(SHOAL_WASM_OPT)
         set(file ${SHOAL_WASM_OUT}/${name}.wasm)
         add_custom_command(TARGET web_${name} POST_BUILD VERBATIM
-            COMMAND ${SHOAL_WASM_OPT} -O3 --strip-debug --strip-producers
+            COMMAND ${SHOAL_WASM_OPT} -O3 --enable-exception-handling --strip-debug --strip-producers
                     ${file} -o ${file})
     endif()
     find_program(SHOAL_GZIP gzip)
@@ -164,6 +207,18 @@ include(scripts/package/chipmunk.cmake)
 if(SHOAL_HAS_CHIPMUNK)
     add_subdirectory(games/crates)
 endif()
+# A fault of Lua is a longjmp, which is an exception here. What its objects of other machines are linked against
+# (games/lua/numbers.c) they have from the start: no time, and no seed of addresses.
+if(EXISTS ${SHOAL_WASM_DEPS}/lua5.4 AND SHOAL_WASM_RUNTIME MATCHES "sjlj")
+    file(GLOB sources ${SHOAL_WASM_DEPS}/lua5.4/src/*.c)
+    list(FILTER sources EXCLUDE REGEX "/luac?\\.c$")
+    add_library(lua5.4 STATIC ${sources})
+    target_include_directories(lua5.4 SYSTEM PUBLIC ${SHOAL_WASM_DEPS}/lua5.4/src)
+    target_compile_definitions(lua5.4 PRIVATE fopen=fopen64 freopen=freopen64)
+    target_compile_options(lua5.4 PRIVATE -w "-Dluai_makeseed(L)=1u" -mexception-handling "SHELL:-mllvm -wasm-enable-sjlj")
+    target_link_options(lua5.4 INTERFACE LINKER:--wrap=lua_topointer)
+    add_subdirectory(games/lua)
+endif()
 
 # Games of other folders find here what the package would give them.
 set(SHOAL_WEB_GAMES "" CACHE STRING "Folders of further games")
@@ -174,5 +229,9 @@ macro(find_package package)
 endmacro()
 foreach(folder ${SHOAL_WEB_GAMES})
     get_filename_component(name ${folder} NAME)
-    add_subdirectory(${folder} ${CMAKE_BINARY_DIR}/further/${name})
+    if(EXISTS ${folder}/CMakeLists.txt)
+        add_subdirectory(${folder} ${CMAKE_BINARY_DIR}/further/${name})
+    else()
+        shoal_web_script(${folder})
+    endif()
 endforeach()

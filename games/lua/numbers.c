@@ -46,25 +46,37 @@ INSTEAD_OF("pow", double, script_power, (double x, double y)) {
     return y < 0 ? 1 / result : result;
 }
 
+// tostring({}) is "table: 0x1".
+INSTEAD_OF("__wrap_lua_topointer", const void*, script_address, (lua_State * L, int index)) {
+    (void)L, (void)index;
+    return (const void*)1;
+}
 // No time, and no files: 0 and NULL.
-INSTEAD_OF("time", long, script_time, (void)) {
+INSTEAD_OF("time", long, script_time, (const void* target)) {
+    (void)target;
     return 0;
 }
 INSTEAD_OF("clock", long, script_clock, (void)) {
     return 0;
 }
-INSTEAD_OF("fopen64", long, script_open_file, (void)) {
-    return 0;
+INSTEAD_OF("fopen64", void*, script_open_file, (const char* name, const char* mode)) {
+    return (void)name, (void)mode, NULL;
 }
-INSTEAD_OF("freopen64", long, script_reopen_file, (void)) {
-    return 0;
+INSTEAD_OF("freopen64", void*, script_reopen_file,
+           (const char* name, const char* mode, const void* file)) {
+    return (void)name, (void)mode, (void)file, NULL;
 }
+#ifdef __wasm__ // what a function that returns twice returned (__wasm_longjmp)
+static uint32_t script_returned;
+INSTEAD_OF("setTempRet0", void, script_set_returned, (uint32_t value)) {
+    script_returned = value;
+}
+INSTEAD_OF("getTempRet0", uint32_t, script_get_returned, (void)) {
+    return script_returned;
+}
+#else
 // Lua makes its seed from addresses by this; it decides when a table grows.
 INSTEAD_OF("__wrap_luaS_hash", unsigned, script_seed, (void)) {
-    return 1;
-}
-// tostring({}) is "table: 0x1".
-INSTEAD_OF("__wrap_lua_topointer", long, script_address, (void)) {
     return 1;
 }
 // An archive of Lua may not be made for shared objects: what it names must lie in this one.
@@ -74,6 +86,7 @@ INSTEAD_OF("__wrap_lua_topointer", long, script_address, (void)) {
 NO_FILE(stdin);
 NO_FILE(stdout);
 NO_FILE(stderr);
+#endif
 
 // ---- math ----
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The world and the picture as a script sees them. An entity is its handle, a whole number, and
 // e.pos goes by the metatable of numbers. A component of one number or a text is that value. One of
-// several numbers is a light userdata of entity and component, which reads and writes through:
-// nothing is allocated, and nothing is kept.
+// several numbers is a view, a userdata of entity and component, which reads and writes through. It
+// stays the same one as long as a script has it, so it is equal to itself, and a key.
 #include "script.h"
 
 #include "base/math.h"
@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-_Static_assert(sizeof(void*) == 8, "a component of an entity is one pointer");
+static const char views_key; // of the registry: the views that a script has, by their bits
 
 typedef struct value {
     _Alignas(16) uint8_t bytes[sizeof(ecs_vec4)];
@@ -112,9 +112,22 @@ typedef struct view {
     void* cell;
 } view;
 
+static void push_view(lua_State* L, uint64_t bits) {
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &views_key);
+    if (lua_rawgeti(L, -1, (lua_Integer)bits) == LUA_TNIL) {
+        lua_pop(L, 1);
+        *(uint64_t*)lua_newuserdatauv(L, sizeof bits, 0) = bits;
+        lua_getmetatable(L, -2);
+        lua_setmetatable(L, -2);
+        lua_pushvalue(L, -1);
+        lua_rawseti(L, -3, (lua_Integer)bits);
+    }
+    lua_remove(L, -2);
+}
+
 static view check_view(lua_State* L, int index, bool is_write) {
     const script* self = script_of(L);
-    const uint64_t bits = (uintptr_t)lua_touserdata(L, index);
+    const uint64_t bits = *(const uint64_t*)lua_touserdata(L, index);
     view of = {.entity = (ecs_entity)bits, .id = (ecs_component_id)(bits >> 32)};
     of.type = self->types[of.id];
     of.cell = is_write ? ecs_find_mut(self->world, of.entity, of.id)
@@ -126,7 +139,7 @@ static view check_view(lua_State* L, int index, bool is_write) {
 // Numbers from `index` on, {1, 2}, {x = 1, y = 2}, such a component, or a text, which is borrowed.
 static void read_value(lua_State* L, int index, const ecs_type* type, const ecs_quant* quant,
                        value* target) {
-    const bool is_view = lua_islightuserdata(L, index), is_table = lua_istable(L, index);
+    const bool is_view = lua_isuserdata(L, index), is_table = lua_istable(L, index);
     *target = (value){0};
     if (type->id == ECS_ELEMENT_T) {
         size_t bytes;
@@ -173,7 +186,7 @@ static bool push_component(lua_State* L, ecs_entity entity, ecs_component_id id)
     else if (type->field_count == 1 && type->fields[0].count == 1)
         push_number(L, &type->fields[0], cell);
     else
-        lua_pushlightuserdata(L, (void*)(uintptr_t)((uint64_t)id << 32 | entity));
+        push_view(L, (uint64_t)id << 32 | entity);
     return is_there;
 }
 
@@ -206,7 +219,7 @@ static int write_entity(lua_State* L) {
 
 static int read_numbers(lua_State* L) {
     (void)read_entity(L);
-    if (!lua_islightuserdata(L, -1)) return 1;
+    if (!lua_isuserdata(L, -1)) return 1;
     const view of = check_view(L, -1, false);
     for (uint32_t i = 0; i < of.type->field_count; i++)
         push_number(L, &of.type->fields[i], (uint8_t*)of.cell + of.type->fields[i].offset);
@@ -452,10 +465,13 @@ void script_push_world(lua_State* L) {
     lua_pushinteger(L, 0);
     set_functions(L, of_entity);
     lua_setmetatable(L, -2); // of all numbers
-    lua_pushlightuserdata(L, NULL);
+    lua_pop(L, 1);
+    lua_newtable(L);
     set_functions(L, of_view);
+    lua_pushstring(L, "v"); // of the table, which does not keep them; each has its metatable
+    lua_setfield(L, -2, "__mode");
     lua_setmetatable(L, -2);
-    lua_settop(L, lua_gettop(L) - 2);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &views_key);
     set_functions(L, functions);
     lua_pushstring(L, script_of(L)->role);
     lua_setfield(L, -2, "role");

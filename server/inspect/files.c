@@ -309,8 +309,8 @@ static enum MHD_Result send_start(server_inspect* self, http_visit* visit, bool 
 
 // ---- the game's code ----
 
-// The game's code for browsers lies in the folder "web" beside that of its module, or in that of its
-// build (a script's). @return -1: it is not there.
+// The game's code for browsers lies in the folder "web" beside that of its module, or in that of
+// its build (a script's). @return -1: it is not there.
 static int open_game(const char* folder, int folder_bytes, const char* name, bool is_packed) {
     static const char* const places[] = {"../web", "build/web"};
     char path[4096];

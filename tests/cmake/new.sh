@@ -312,6 +312,13 @@ case_new_game_of_lua() {
     await "a fault of a tick" has_said saved.err '^rules.lua:[0-9]+: error: there is no missing \(in on_tick, tick '
     kill -TERM "${pids[saved]}"
     ends_with 0 saved
+    ! hop/play --page --headless --ticks 60 >page.out 2>page.err || fail "a page without the game's code plays"
+    says page.err '^a browser needs this game.s code: scripts/web'
+    grep -q '^SHOAL_HAS_INSPECT:INTERNAL=ON' "$build/CMakeCache.txt" || return 0
+    mkdir -p hop/build/web && touch hop/build/web/hop.wasm # as scripts/web would leave it
+    hop/play --page --headless --bots 2 --ticks 60 >page.out 2>page.err || fail "play --page ended with $?"
+    says page.out '^Play in a browser: http://127.0.0.1:[0-9]+/play$'
+    [ "$(grep -c '^client .*end=' page.out)" = 2 ] || fail "two bots are not two clients"
 }
 
 run_cases "$1" ${2:+"$2"}

@@ -45,6 +45,7 @@ reason() {
     love\ *) echo "needs LÖVE and a display; tests/e2e/love.sh plays it" ;;
     */shoal-client' --render') echo "asks a person for a server of a list; window.sh chooses one" ;;
     *play' --phone'*) echo "needs an address of a private network; new.sh plays in one of its own" ;;
+    *play' --page'*) echo "needs the code of scripts/web; new.sh plays with it" ;;
     *bin/pilot*) echo "outside.sh builds it against an installation and plays" ;;
     *'keygen FILE; '*) echo "the words of two commands; server/README.md has the lines" ;;
     *kubectl* | ./allocate*) echo "needs a cluster; fleet.sh checks its files" ;;

@@ -48,6 +48,20 @@ case_browsers_and_bots_see_one_match() {
     done
 }
 
+case_a_script_is_played_in_browsers_by_its_rules() {
+    [ -e "$build/lib/shoal/web/hop.wasm" ] || { skip "no hop.wasm"; return; }
+    export SHOAL_MODULE_PATH=$build/hop
+    cp -rL "$build/hop" own
+    mkdir -p own/build/web
+    cp "$build/lib/shoal/web/hop.wasm" own/build/web/
+    open_match own/hop.so 5 300
+    "${node[@]}" -e "fetch('$page/game/hop.wasm').then((answer) => process.exit(answer.ok ? 0 : 1))" || fail "the page does not get a script's game"
+    start bots shoal-client "$address" --headless --bots 3
+    pages pages hop "${page#http://}" 2
+    ends_with 0 pages bots server
+    are_equal 5 server bots pages
+}
+
 case_a_line_that_stalls_and_breaks_keeps_its_players() {
     open_match arena 4 600
     python3 "$here/stall.py" "${page#http://}" >stall.out 2>stall.err {silence}<&- &

@@ -22,6 +22,8 @@ if [ -n "$log" ]; then
 fi
 all=(arena breakout cubes)
 [ ! -e "$build/lib/shoal/web/crates.wasm" ] || all+=(crates)
+[ ! -e "$build/lib/shoal/web/hop.wasm" ] || all+=(hop) # a script
+export SHOAL_MODULE_PATH=$build/hop
 for game in "${all[@]}"; do
     run make shoal-bench --make-log $game --clients 6 --hours 0.007 --output $game.slog
     [ "$code" = 0 ] || fail "no log of $game"
