@@ -258,8 +258,7 @@ static void copy_stem(const char* file, char* name, size_t bytes) {
     (void)base_text_format(name, bytes, "%.*s", length < bytes ? (int)length : 0, base);
 }
 
-// Check a table of at least `sizeof(uint32_t) * 2` readable bytes and copy it. `copy` stays in its
-// place.
+// Check a table of at least `sizeof(uint32_t) * 2` readable bytes and copy it to where it stays.
 // @return NET_OK; NET_ERR_MODULE (each fault reported under `file`).
 static net_result net_module_table_check(const net_game_module* table, const char* file,
                                          const base_reporter* reporter, net_module_table* copy) {

@@ -170,7 +170,3 @@ bool net_token_uses_add(net_token_uses* uses, const uint8_t tag[16], const net_a
     }
     return true;
 }
-
-uint32_t net_token_uses_count(const net_token_uses* uses) {
-    return uses->count;
-}

@@ -58,5 +58,3 @@ net_token_use net_token_uses_find(const net_token_uses* uses, const uint8_t tag[
 BASE_MUST_USE bool net_token_uses_add(net_token_uses* uses, const uint8_t tag[16],
                                       const net_address* from, uint64_t expiry_unix_s,
                                       uint64_t unix_s);
-/// Places in use, expired ones included.
-uint32_t net_token_uses_count(const net_token_uses* uses);

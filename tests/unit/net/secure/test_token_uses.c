@@ -43,7 +43,6 @@ CASE(a_token_belongs_to_the_host_that_used_it_first) {
     assert_int_equal(net_token_uses_find(uses, tag, &other), NET_TOKEN_USE_OTHER);
     tag_of(1, tag);
     assert_int_equal(net_token_uses_find(uses, tag, &other), NET_TOKEN_USE_FIRST);
-    assert_int_equal(net_token_uses_count(uses), 1);
     net_token_uses_destroy(uses);
 }
 
