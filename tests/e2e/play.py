@@ -9,6 +9,7 @@ import math
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -119,9 +120,14 @@ class Match:
     def __init__(self, folder, game, seconds):
         self.out = open(os.path.join(folder, game + ".out"), "w+", encoding="utf-8")
         rate = {"breakout": 60, "arena": 30}[game]
+        self.games = os.path.join(folder, "games") # a copy, which changes
+        if not os.path.exists(self.games):
+            shutil.copytree(BUILD + "/lib/shoal/games", self.games)
+            os.symlink(os.path.abspath(BUILD + "/lib/shoal/web"), os.path.join(folder, "web"))
         self.processes = [subprocess.Popen(
             [BUILD + "/bin/shoal-server", "--game", game, "--tick-rate", str(rate), "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0",
-             "--log", "none", "--ticks", str(rate * seconds), "--min-clients", str(BOTS + 1)], stdout=self.out, stderr=subprocess.STDOUT)]
+             "--log", "none", "--ticks", str(rate * seconds), "--min-clients", str(BOTS + 1)], stdout=self.out, stderr=subprocess.STDOUT,
+            env={**os.environ, "SHOAL_MODULE_PATH": self.games})]
         until = time.monotonic() + 60
         while not (ready := re.search(r"^ready listen=(\S+) .*http=http://127.0.0.1:(\d+)", self.said(), re.M)):
             assert time.monotonic() < until, "the server is not ready: " + self.said()
@@ -198,6 +204,18 @@ def check_again(page, number):
     assert page.value("shoal.seen().client") == number, f"client {number} came back as {page.value('shoal.seen().client')}"
 
 
+def check_exchanged(page, match, number):
+    """The server takes another version of the game: the page goes on with its code, and the player too."""
+    page.value("shoal.isOld = true")
+    with open(match.games + "/breakout.blk", "a", encoding="utf-8") as file:
+        file.write("// another version\n")
+    match.processes[0].send_signal(signal.SIGHUP)
+    page.wait("!window.shoal?.isOld")
+    page.see()
+    assert page.value("shoal.seen().client") == number, f"client {number} came back as {page.value('shoal.seen().client')}"
+    page.said.clear() # Chromium says that a connection was cut
+
+
 def check_stick(page):
     x, y = page.middle("#move")
     before = page.value(f"findText('{NAME}')")
@@ -244,6 +262,8 @@ def play(page, folder, game, seconds):
         if game == "arena":
             check_chat(page)
         check_again(page, number)
+        if game == "breakout":
+            check_exchanged(page, match, number)
         page.telephone(True)
         check_again(page, number)
         if game == "breakout":

@@ -11,7 +11,7 @@ const LETTER_FIRST = 32;
 const CLOSE_REASON = 4000; // of a close frame: the reason is in its text
 const FIRST_TRIES = 4, TRY_AGAIN_MS = 1000; // a line that loses packets may break the very first connection
 export const CONNECTING = 0, GREETING = 1, PLAYING = 2, RESUMING = 3, ENDED = 4;
-export const END_GOODBYE = 1, END_LEFT = 2, END_LOST = 3;
+export const END_GOODBYE = 1, END_LEFT = 2, END_LOST = 3, END_EXCHANGED = 6;
 
 export class Player extends Match {
     static async open(source, options) {

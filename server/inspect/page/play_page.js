@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The page /play: a match that one plays, by a link. #join=TOKEN is the token where the server asks for one, #name=NAME the name. The
 // tab keeps the token, for "Play again".
-import {Player, CONNECTING, PLAYING, RESUMING, ENDED, END_GOODBYE, END_LOST} from "./play.js";
+import {Player, CONNECTING, PLAYING, RESUMING, ENDED, END_GOODBYE, END_LOST, END_EXCHANGED} from "./play.js";
 import {placeView} from "./game.js";
 import {paint} from "./paint.js";
 import {Bindings, keyOf} from "./play_keys.js";
@@ -20,7 +20,7 @@ const context = page.picture.getContext("2d", {alpha: false});
 const sticks = [0, 0, 0, 0];
 const images = new Map();
 const times = [];
-let player, bindings, sound, placed = null, seen = null, isOver = false, pad_was_used = false, wheel = 0, stepped_ms = 0;
+let game = "", player, bindings, sound, placed = null, seen = null, isOver = false, pad_was_used = false, wheel = 0, stepped_ms = 0;
 
 function say(text, isEnd = false) {
     page.note.hidden = text === "";
@@ -33,13 +33,13 @@ function say(text, isEnd = false) {
 const hex = (bytes) => [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 const bytesOf = (text) => new Uint8Array((text.match(/../g) ?? []).map((pair) => parseInt(pair, 16)));
 
-function takeKept(game) {
+function takeKept() {
     const kept = JSON.parse(sessionStorage.getItem("shoal-play") ?? "null");
     sessionStorage.removeItem("shoal-play");
     return kept?.game === game && Date.now() - kept.at < AGAIN_MS ? kept : null;
 }
 
-function keep(game) {
+function keep() {
     const token = player.about().token, secret = isOver ? null : player.secret();
     if (secret) sessionStorage.setItem("shoal-play", JSON.stringify({game, token, secret: hex(secret), at: Date.now()}));
 }
@@ -160,6 +160,7 @@ function resize() {
 function note() {
     if (seen.error) return end(seen.error);
     if (seen.phase === ENDED && seen.end === END_LOST && seen.tick === 0) return void joinAgain();
+    if (seen.phase === ENDED && seen.end === END_EXCHANGED) return goOn();
     if (seen.phase === ENDED) return end(seen.end === END_GOODBYE ? "The match is over." : refusal() || "The connection is lost.");
     const still = player.about().still;
     if (still) say(still);
@@ -178,6 +179,14 @@ async function joinAgain() {
     isOver = true;
     say("The line broke before the match began: joining again");
     do await new Promise((then) => setTimeout(then, JOIN_AGAIN_MS)); while (!(await fetch("play/info").catch(() => null))?.ok);
+    location.reload();
+}
+
+// Another version of the game goes on, and this player in it: with the code that the server has now.
+function goOn() {
+    keep();
+    isOver = true;
+    say("The game was changed: going on with it");
     location.reload();
 }
 
@@ -219,12 +228,13 @@ async function open() {
     history.replaceState(null, "", location.pathname); // the token is in no history
     const token = asked.get("join") ?? sessionStorage.getItem("shoal-token") ?? "";
     if (token) sessionStorage.setItem("shoal-token", token);
-    const kept = takeKept(info.game), url = new URL("play/socket", location.href);
+    game = info.game;
+    const kept = takeKept(), url = new URL("play/socket", location.href);
     url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
     url.hash = "";
     if (asked.get("name")) sessionStorage.setItem("shoal-name", asked.get("name"));
     const name = sessionStorage.getItem("shoal-name") || localStorage.getItem("shoal-name") || "player";
-    player = await Player.open(`game/${info.game}.wasm`, {url: url.href, name, token: kept?.token ?? token, secret: kept ? bytesOf(kept.secret) : null});
+    player = await Player.open(`game/${game}.wasm`, {url: url.href, name, token: kept?.token ?? token, secret: kept ? bytesOf(kept.secret) : null});
     document.title = player.game.title;
     bindings = new Bindings(player.tables.actions, (action, isDown) => player.action(action, isDown));
     const files = new Map(player.pictures()[1]);
@@ -236,7 +246,7 @@ async function open() {
     if (matchMedia("(pointer: coarse)").matches) showTouch(page, player.tables, bindings, sticks);
     window.shoal = {player, times, first: null, line: () => player.line(), seen: () => seen};
     listen();
-    addEventListener("pagehide", () => keep(info.game));
+    addEventListener("pagehide", keep);
     addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
     // Browsers let timers of a hidden page wait for a minute, but not what comes by a socket.
     const stepHidden = () => { if (document.hidden && performance.now() - stepped_ms > HIDDEN_MS / 2) step(performance.now(), 0); };
