@@ -34,7 +34,7 @@ INSTEAD_OF("fmod", double, script_rest, (double x, double y)) {
 
 // The whole part of y by squares, the rest by square roots: one for each bit.
 INSTEAD_OF("pow", double, script_power, (double x, double y)) {
-    if (y != y) return y;
+    if (y != y) return x == 1 ? x : y;
     const double up = __builtin_fabs(y) < 0x1p1000 ? __builtin_fabs(y) : 0x1p1000;
     double part = script_rest(up, 1), root = x, result = 1;
     for (double n = up - part; n > 0; x *= x, n /= 2)
