@@ -133,14 +133,17 @@ static void skip_disabled(cursor* c) {
         if (c->at >= c->end || *c->at != '#') continue;
         cursor name = *c;
         bool is_end = read_directive_name(&name, "endif");
-        bool is_else = read_directive_name(&name, "else") || read_directive_name(&name, "elif");
+        bool is_else =
+            !is_end && (read_directive_name(&name, "else") || read_directive_name(&name, "elif"));
         if (depth == 0 && (is_end || is_else)) {
             skip_line(c);
             return;
         }
-        if (is_end) depth--;
-        depth += read_directive_name(&name, "if") || read_directive_name(&name, "ifdef") ||
-                 read_directive_name(&name, "ifndef");
+        if (is_end)
+            depth--;
+        else if (!is_else)
+            depth += read_directive_name(&name, "if") || read_directive_name(&name, "ifdef") ||
+                     read_directive_name(&name, "ifndef");
     }
 }
 
