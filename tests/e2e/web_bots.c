@@ -27,9 +27,12 @@ enum { TRIES_MAX = 4, TRY_AGAIN_US = 1000000 };
 typedef struct bot_line {
     net_transport base;
     net_transport* page; // web_socket.c
-    char address[128];
-    int ready;      // what the loop waits on, whatever the connection
-    int descriptor; // -1: none
+    char addresses[512]; // of pages, with commas between them: one of them has the session
+    char address[128];   // that of this try
+    uint32_t turn;       // which of them that is
+    bool has_spoken;     // the server there did: else the next try is for another one
+    int ready;           // what the loop waits on, whatever the connection
+    int descriptor;      // -1: none
     enum { LINE_CLOSED, LINE_RESTS, LINE_CONNECTING, LINE_UPGRADING, LINE_OPEN } step;
     uint32_t tries;    // that failed
     uint64_t again_us; // the next one
@@ -83,6 +86,7 @@ static void hear_message(wslay_event_context_ptr frames,
     char text[16] = "";
     uint64_t reason = 0;
     if (message->opcode == WSLAY_BINARY_FRAME) {
+        self->has_spoken = true;
         web_socket_received(self->page, message->msg, message->msg_length);
     } else if (message->opcode == WSLAY_CONNECTION_CLOSE &&
                message->status_code == NET_WEB_CLOSE_REASON &&
@@ -102,6 +106,19 @@ static void close_line(bot_line* self) {
     self->step = LINE_CLOSED;
 }
 
+static void choose_address(bot_line* self) {
+    uint32_t count = 1;
+    for (const char* at = self->addresses; (at = strchr(at, ',')); at++)
+        count++;
+    const char* from = self->addresses;
+    if (!self->has_spoken) self->turn++;
+    self->has_spoken = false;
+    for (uint32_t skip = self->turn % count; skip > 0; skip--)
+        from = strchr(from, ',') + 1;
+    (void)base_text_format(self->address, sizeof self->address, "%.*s", (int)strcspn(from, ","),
+                           from);
+}
+
 // 127.0.0.1 and others in numbers.
 static bool begin_line(bot_line* self) {
     struct sockaddr_in to = {.sin_family = AF_INET};
@@ -110,6 +127,7 @@ static bool begin_line(bot_line* self) {
     uint64_t port = 0;
     struct epoll_event event = {.events = EPOLLIN};
     close_line(self);
+    choose_address(self);
     (void)base_text_copy(host, sizeof host, self->address);
     char* colon = strrchr(host, ':');
     if (!colon || !base_text_parse_u64(colon + 1, &port)) return false;
@@ -232,7 +250,11 @@ static net_result line_send(net_transport* transport, net_peer peer, net_channel
 
 static net_result line_connect(net_transport* transport, const char* address, net_peer* peer) {
     bot_line* self = use_line(transport);
-    (void)base_text_copy(self->address, sizeof self->address, address);
+    if (strcmp(self->addresses, address) != 0) {
+        self->turn = 0;
+        self->has_spoken = true;
+    }
+    BASE_ASSERT(base_text_copy(self->addresses, sizeof self->addresses, address));
     return self->page->ops->connect(self->page, address, peer);
 }
 
