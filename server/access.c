@@ -127,7 +127,7 @@ bool server_access_choose_key(server_program* self, uint8_t key_id) {
     self->access.key_id = key_id;
     const bool is_chosen =
         (!self->config.key_file || load_keys(self, &keys)) && keep_chosen(self, &keys);
-    if (is_chosen) net_transport_enet_keys_set(self->transport, &keys);
+    if (is_chosen) net_transport_enet_keys_set(self->enet, &keys);
     net_key_ring_wipe(&keys);
     return is_chosen;
 }
@@ -155,7 +155,7 @@ static void reload_keys(server_program* self) {
     if (!self->config.key_file) return;
     net_key_ring keys;
     if (load_keys(self, &keys) && keep_chosen(self, &keys)) {
-        net_transport_enet_keys_set(self->transport, &keys);
+        net_transport_enet_keys_set(self->enet, &keys);
         base_report(&self->reporter, self->config.key_file, 0, "note: reloaded: keys=%u",
                     keys.count);
     } else {

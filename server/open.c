@@ -101,13 +101,18 @@ static int open_transport(server_program* self) {
         .security = server_access_security(self),
     };
     self->peers_max = enet.peers_max;
-    net_result result = net_transport_enet_create(&enet, &self->transport);
+    net_result result = net_transport_enet_create(&enet, &self->enet);
     if (result != NET_OK) return report_transport(self, result);
-    self->outer = self->transport;
+    self->transport = self->enet;
     BASE_ASSERT(self->loop.socket_count == 0);
     self->loop.socket_count =
         self->transport->ops->sockets(self->transport, self->loop.sockets, NET_LOOP_SOCKETS_MAX);
     return NET_EXIT_CLEAN;
+}
+
+void server_program_wrap(server_program* self, net_transport* layer) {
+    BASE_ASSERT(!self->server && layer->around == self->transport);
+    self->transport = layer;
 }
 
 static bool shows_sessions(const server_program* self) {
@@ -130,7 +135,7 @@ static int open_server(server_program* self) {
         return NET_EXIT_RUNTIME;
     net_server_config config = {
         .match = self->match,
-        .transport = self->outer,
+        .transport = self->transport,
         .observer = self->observer,
         .clients_max = (uint32_t)self->config.clients_max,
         .spectators_max = (uint32_t)self->config.spectators_max,
@@ -164,7 +169,7 @@ static int open_server(server_program* self) {
 
 static void print_ready(const server_program* self) {
     char address[NET_ENET_ADDRESS_TEXT_BYTES], words[1024];
-    BASE_ASSERT(net_transport_enet_address(self->transport, address, sizeof address));
+    BASE_ASSERT(net_transport_enet_address(self->enet, address, sizeof address));
     server_program_say(self, SERVER_SAYS_READY, words, sizeof words);
     printf("ready listen=%s game=%s tick_rate=%" PRIu64 " schema=%016" PRIx64 "%s\n", address,
            self->module->game->name, self->config.tick_rate_hz,
@@ -215,8 +220,13 @@ void server_program_close(server_program* self) {
     if (self->server) net_server_destroy(self->server);
     if (self->session_trace) fclose(self->session_trace);
     if (self->match) net_match_destroy(self->match);
+    while (self->transport != self->enet) {
+        net_transport* layer = self->transport;
+        self->transport = layer->around;
+        layer->ops->destroy(layer);
+    }
     (void)server_program_phase(self, SERVER_CLOSE);
-    if (self->transport) self->transport->ops->destroy(self->transport);
+    if (self->enet) self->enet->ops->destroy(self->enet);
     net_host_close_game(self->module);
     server_access_close(self);
     net_loop_deinit(&self->loop);

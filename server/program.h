@@ -30,7 +30,7 @@ typedef enum server_phase {
     SERVER_READY,     ///< the `ready` line is out
     SERVER_REPORT,    ///< the match has ended: files, and the log's end
     SERVER_STOP,      ///< what reads the server closes
-    SERVER_CLOSE,     ///< server and match are gone, the transport is there
+    SERVER_CLOSE,     ///< server and match are gone, the port is there
     SERVER_PHASE_COUNT
 } server_phase;
 
@@ -95,13 +95,13 @@ struct server_program {
     bool is_terminated;     ///< SIGTERM or SIGINT came
     net_module* module;     ///< from here on: of one match, zero before it
     net_match* match;
-    net_transport* transport;
-    net_transport* outer; ///< what the server gets: `transport`, or what a part puts before it
+    net_transport* enet;      ///< the port; its functions (net_transport_enet_*) take no other one
+    net_transport* transport; ///< what the server gets: `enet`, or the newest one around it
     net_observer observer;
     const struct net_send_tap* tap;       ///< looks at what is sent; NULL: none
     const struct net_solo* solo;          ///< solo code; NULL: shared code alone
     const struct server_upgrade* upgrade; ///< takes connections of browsers; NULL: they are refused
-    uint32_t peers_max;                   ///< connections of `transport`
+    uint32_t peers_max;                   ///< connections of `enet`
     const server_ticks* ticks;            ///< NULL: the match runs here
     uint64_t identity;                    ///< of the match; 0: the core draws it
     server_access access;
@@ -147,6 +147,9 @@ int server_program_phase(server_program* program, server_phase phase);
 BASE_MUST_USE int server_program_make_match(server_program* program, const base_option_list* more);
 /// Does the game hide something from players?
 bool server_program_hides(const server_program* program);
+/// In SERVER_LISTENING: the server gets `layer`, which is made around `program->transport`
+/// (asserted), so no part's is lost. The program owns it, and destroys it before SERVER_CLOSE.
+void server_program_wrap(server_program* program, net_transport* layer);
 /// The loop's wait ends when the descriptor is readable, where it has room.
 void server_program_hear(server_program* program, int descriptor);
 /// Something takes long: the parts say that the program lives.

@@ -39,7 +39,7 @@ static int print_peers(const server_program* self) {
 // datagrams that a line delivers twice.
 static void report_refused(const server_program* self) {
     net_secure_stats refused;
-    net_transport_enet_secure_stats(self->transport, &refused);
+    net_transport_enet_secure_stats(self->enet, &refused);
     for (uint32_t i = 0; i < NET_SECURE_COUNTS; i++)
         if (i < NET_SECURE_BAD_SIZE || i >= NET_SECURE_LINGERED || i == NET_SECURE_REPLAYED)
             refused.counts[i] = 0;
@@ -57,7 +57,7 @@ int server_program_report(server_program* self) {
     uint64_t dropped[NET_DROP_COUNT];
     net_transport_stats stats;
     net_server_dropped(self->server, dropped);
-    self->outer->ops->stats(self->outer, &stats);
+    self->transport->ops->stats(self->transport, &stats);
     net_host_report_dropped(dropped, &stats, &self->reporter);
     report_refused(self);
     ecs_world* world = net_match_world(self->match);
@@ -94,7 +94,7 @@ static void print_status(server_program* self, uint64_t now_us) {
     // It waits for the threads that send: only then the transport's counters stand still.
     net_server_dropped(self->server, dropped);
     net_transport_stats stats;
-    self->outer->ops->stats(self->outer, &stats);
+    self->transport->ops->stats(self->transport, &stats);
     const net_server_counters* counters = net_server_get_counters(self->server);
     for (uint32_t i = 0; i < NET_DROP_COUNT; i++)
         if (!net_drop_is_usual((net_drop)i)) unusual += dropped[i];

@@ -92,7 +92,7 @@ static void wait_and_receive(server_program* self, uint64_t due_us) {
         server_access_reload(self);
         self->is_reload_due = true;
     }
-    net_transport_enet_due(self->transport, due_us);
+    net_transport_enet_due(self->enet, due_us);
     net_server_service(self->server, net_loop_now_us());
     now_us = net_loop_now_us();
     if (net_server_get_counters(self->server)->clients >= CROWD)

@@ -30,7 +30,6 @@ typedef struct hold {
     net_transport base;
     net_transport_ops ops;
     const base_allocator* allocator;
-    net_transport* other;
     uint64_t tick; // of the message sent now
     _Atomic uint64_t released;
     _Atomic uint64_t bytes;
@@ -39,10 +38,6 @@ typedef struct hold {
 
 static hold* hold_of(net_transport* transport) {
     return (hold*)transport;
-}
-
-static const net_transport* other_of(const net_transport* transport) {
-    return ((const hold*)transport)->other;
 }
 
 // ---- what waits ----
@@ -77,7 +72,7 @@ static bool push_entry(hold* self, hold_lane* lane, const entry* head, const voi
 
 // @return false: the other transport has no room for it yet.
 static bool give(const hold* self, const entry* at) {
-    net_transport* other = self->other;
+    net_transport* other = self->base.around;
     if (at->channel == DISCONNECT) {
         other->ops->disconnect(other, at->peer, at->reason, false);
         return true;
@@ -119,7 +114,7 @@ static net_result hold_send(net_transport* transport, net_peer peer, net_channel
     const bool is_released =
         self->tick <= atomic_load_explicit(&self->released, memory_order_acquire);
     if (self->tick == 0 || (is_released && lane->used == 0))
-        return self->other->ops->send(self->other, peer, channel, bytes, size);
+        return self->base.around->ops->send(self->base.around, peer, channel, bytes, size);
     if (size == 0 || size > NET_CONTROL_BYTES_MAX) return NET_ERR_FULL;
     const entry head = {
         .tick = self->tick, .peer = peer, .size = (uint32_t)size, .channel = channel};
@@ -137,19 +132,19 @@ static void hold_disconnect(net_transport* transport, net_peer peer, uint32_t re
     }
     for (uint32_t at = 0; waits && at < lane->used; at += stride_of(entry_at(lane, at)))
         if (entry_at(lane, at)->peer == peer) entry_at(lane, at)->peer = 0;
-    self->other->ops->disconnect(self->other, peer, reason, now);
+    self->base.around->ops->disconnect(self->base.around, peer, reason, now);
 }
 
 static void hold_flush(net_transport* transport) {
     hold* self = hold_of(transport);
     release_all(self);
-    self->other->ops->flush(self->other);
+    self->base.around->ops->flush(self->base.around);
 }
 
 static void hold_flush_lane(net_transport* transport, uint32_t lane) {
     hold* self = hold_of(transport);
     release_lane(self, &self->lanes[lane]);
-    self->other->ops->flush_lane(self->other, lane);
+    self->base.around->ops->flush_lane(self->base.around, lane);
 }
 
 static uint64_t hold_tick(net_transport* transport, uint64_t tick) {
@@ -160,41 +155,37 @@ static uint64_t hold_tick(net_transport* transport, uint64_t tick) {
 }
 
 static void hold_service(net_transport* transport, uint64_t now_us) {
-    net_transport* other = hold_of(transport)->other;
-    other->ops->service(other, now_us);
-    transport->waiting = other->waiting;
+    transport->around->ops->service(transport->around, now_us);
+    transport->waiting = transport->around->waiting;
 }
 
 static bool hold_next(net_transport* transport, net_transport_event* event) {
-    net_transport* other = hold_of(transport)->other;
-    return other->ops->next(other, event);
+    return transport->around->ops->next(transport->around, event);
 }
 
 static net_result hold_connect(net_transport* transport, const char* address, net_peer* peer) {
-    net_transport* other = hold_of(transport)->other;
-    return other->ops->connect(other, address, peer);
+    return transport->around->ops->connect(transport->around, address, peer);
 }
 
 static void hold_work(net_transport* transport, uint32_t lane) {
-    net_transport* other = hold_of(transport)->other;
-    other->ops->work(other, lane);
+    transport->around->ops->work(transport->around, lane);
 }
 
 static void hold_stats(const net_transport* transport, net_transport_stats* stats) {
-    other_of(transport)->ops->stats(other_of(transport), stats);
+    transport->around->ops->stats(transport->around, stats);
 }
 
 static uint32_t hold_sockets(const net_transport* transport, int* descriptors, uint32_t capacity) {
-    return other_of(transport)->ops->sockets(other_of(transport), descriptors, capacity);
+    return transport->around->ops->sockets(transport->around, descriptors, capacity);
 }
 
 static bool hold_identity(const net_transport* transport, net_peer peer,
                           net_peer_identity* identity) {
-    return other_of(transport)->ops->identity(other_of(transport), peer, identity);
+    return transport->around->ops->identity(transport->around, peer, identity);
 }
 
 static uint64_t hold_peer_sent_bytes(const net_transport* transport, net_peer peer) {
-    return other_of(transport)->ops->peer_sent_bytes(other_of(transport), peer);
+    return transport->around->ops->peer_sent_bytes(transport->around, peer);
 }
 
 static void hold_destroy(net_transport* transport) {
@@ -226,9 +217,8 @@ net_result net_transport_hold_create(const base_allocator* allocator, net_transp
                                     .peer_sent_bytes =
                                         other->ops->peer_sent_bytes ? hold_peer_sent_bytes : NULL,
                                     .hold = hold_tick};
-    self->base = (net_transport){.ops = &self->ops, .lanes = other->lanes};
+    self->base = (net_transport){.ops = &self->ops, .around = other, .lanes = other->lanes};
     self->allocator = allocator;
-    self->other = other;
     atomic_init(&self->released, UINT64_MAX);
     *transport = &self->base;
     return NET_OK;

@@ -119,6 +119,7 @@ net_result net_transport_join_create(const base_allocator* allocator, net_transp
     *transport = NULL;
     join* self = base_allocate_zero(allocator, sizeof *self);
     if (!self) return NET_ERR_MEMORY;
+    BASE_ASSERT(!first->ops->hold && !second->ops->hold); // what holds back is around both
     self->ops = (net_transport_ops){.service = join_service,
                                     .next = join_next,
                                     .send = join_send,
@@ -132,7 +133,7 @@ net_result net_transport_join_create(const base_allocator* allocator, net_transp
                                     .destroy = join_destroy,
                                     .identity = join_identity,
                                     .peer_sent_bytes = join_peer_sent_bytes};
-    self->base = (net_transport){.ops = &self->ops, .lanes = first->lanes};
+    self->base = (net_transport){.ops = &self->ops, .around = first, .lanes = first->lanes};
     self->allocator = allocator;
     self->sides[0] = first;
     self->sides[1] = second;

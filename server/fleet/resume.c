@@ -191,7 +191,7 @@ static void give_command(const server_program* self, net_sentry_config* config) 
     const base_options* options = &self->config.options;
     char address[NET_ENET_ADDRESS_TEXT_BYTES];
     if (!log->has_file || self->config.follow ||
-        !net_transport_enet_address(self->transport, address, sizeof address))
+        !net_transport_enet_address(self->enet, address, sizeof address))
         return;
     const size_t length = strlen(log->file);
     const bool has_ending = length > 5 && strcmp(log->file + length - 5, ".slog") == 0;

@@ -105,7 +105,7 @@ static int open_standby(server_program* self) {
 static int listen_to_broker(server_program* self) {
     const server_standby* standby = server_standby_of(self);
     if (!standby->standby) return NET_EXIT_CLEAN;
-    net_transport_enet_standby_set(self->transport, true);
+    net_transport_enet_standby_set(self->enet, true);
     server_program_hear(self, standby->wake);
     return NET_EXIT_CLEAN;
 }
@@ -155,7 +155,7 @@ static void take_over(server_program* self, uint64_t now_us) {
     self->ticks = NULL; // from here on it is the server of the match
     net_server_set_epoch(self->server,
                          net_standby_get_report(server_standby_of(self)->standby).epoch + 1);
-    net_transport_enet_standby_set(self->transport, false);
+    net_transport_enet_standby_set(self->enet, false);
     server_stream_go_on(server_stream_of(self));
     say_taken(self, silent_us);
 }

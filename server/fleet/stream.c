@@ -35,7 +35,7 @@ enum {
 struct server_stream {
     server_program* program;
     net_stream_tap* tap; // NULL: no --stream
-    net_transport* hold; // before the program's
+    net_transport* hold; // the program's
     net_address address; // where players reach it, without --listen public
     server_nats* nats;
     net_broker broker;
@@ -480,9 +480,11 @@ static bool create_stream(server_stream* self, server_program* program, net_stre
                                        .is_following = program->config.standby != NULL,
                                        .wake = wake,
                                        .context = self};
-    return self->wake >= 0 && self->stored >= 0 &&
-           net_stream_tap_create(&tap, &self->tap) == NET_OK &&
-           net_transport_hold_create(NULL, program->transport, &self->hold) == NET_OK;
+    const bool is_made = self->wake >= 0 && self->stored >= 0 &&
+                         net_stream_tap_create(&tap, &self->tap) == NET_OK &&
+                         net_transport_hold_create(NULL, program->transport, &self->hold) == NET_OK;
+    if (is_made) server_program_wrap(program, self->hold);
+    return is_made;
 }
 
 // The stream takes what the log's writer appends.
@@ -501,7 +503,7 @@ static int make_stream(server_program* program) {
         return net_exit_report(NET_EXIT_USAGE, &program->reporter, NULL,
                                "--stream: it needs a log, which is its source (not --log none)");
     char text[NET_ENET_ADDRESS_TEXT_BYTES];
-    if (!net_transport_enet_address(program->transport, text, sizeof text) ||
+    if (!net_transport_enet_address(program->enet, text, sizeof text) ||
         net_address_parse(text, &self->address) != NET_OK)
         self->address.port = 0;
     if (!create_stream(self, program, sync))
@@ -509,7 +511,6 @@ static int make_stream(server_program* program) {
                                net_result_text(NET_ERR_MEMORY));
     server_program_hear(program, self->stored);
     server_log_of(program)->tap = net_stream_tap_log(self->tap);
-    program->outer = self->hold;
     program->fixed_game = "those that follow the stream have the game as it is now";
     return NET_EXIT_CLEAN;
 }
@@ -565,21 +566,13 @@ static int stop_stream(server_program* program) {
     return NET_EXIT_CLEAN;
 }
 
-static int close_hold(server_program* program) {
-    net_transport* hold =
-        ((server_stream*)server_program_state(program, &server_part_stream))->hold;
-    if (hold) hold->ops->destroy(hold);
-    return NET_EXIT_CLEAN;
-}
-
 const server_part server_part_stream = {
     .name = "stream",
     .state_bytes = sizeof(server_stream),
     .at = {[SERVER_LISTENING] = make_stream,
            [SERVER_OPENED] = begin_stream,
            [SERVER_REPORT] = report,
-           [SERVER_STOP] = stop_stream,
-           [SERVER_CLOSE] = close_hold},
+           [SERVER_STOP] = stop_stream},
     .say = say,
     .pass = pass,
 };

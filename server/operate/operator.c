@@ -102,7 +102,7 @@ static void update_subject(server_program* self) {
     const server_log* log = server_log_of(self);
     subject->match = self->match;
     subject->server = self->server;
-    subject->transport = self->outer;
+    subject->transport = self->transport;
     subject->log = log->writer;
     subject->lacks_log = log->is_lacking;
     subject->log_file = log->file;
@@ -202,7 +202,7 @@ static void pass(server_program* self, uint64_t now_us) {
 
 static void received(server_program* self, uint64_t now_us) {
     server_operator* operator= operator_of(self);
-    server_meter_pass(operator->meter, self->server, self->outer, net_match_world(self->match),
+    server_meter_pass(operator->meter, self->server, self->transport, net_match_world(self->match),
                       now_us);
     update_subject(self); // a reload may have exchanged the match
     server_metrics_pass(operator->metrics, &operator->subject, now_us);

@@ -12,7 +12,7 @@
 
 typedef struct server_play {
     server_sockets* sockets;
-    net_transport *web, *join;
+    net_transport* web;
 } server_play;
 
 const server_part server_part_play;
@@ -24,7 +24,7 @@ static server_play* play_of(const server_program* program) {
 static net_secure_end admit(void* context, const net_address* from, const net_token* token,
                             net_peer_identity* identity, net_token* resume) {
     const server_program* program = context;
-    return net_transport_enet_admit(program->transport, from, token, identity, resume);
+    return net_transport_enet_admit(program->enet, from, token, identity, resume);
 }
 
 static net_result open_transports(server_program* program, server_play* self) {
@@ -40,10 +40,13 @@ static net_result open_transports(server_program* program, server_play* self) {
         .admit = admit,
         .admit_context = program,
     };
-    const net_result result = net_transport_web_create(&config, &self->web);
-    if (result != NET_OK) return result;
-    return net_transport_join_create(NULL, program->outer, self->web, config.slot_first,
-                                     &self->join);
+    net_transport* join;
+    net_result result = net_transport_web_create(&config, &self->web);
+    if (result == NET_OK)
+        result = net_transport_join_create(NULL, program->transport, self->web, config.slot_first,
+                                           &join);
+    if (result == NET_OK) server_program_wrap(program, join);
+    return result;
 }
 
 static int open_play(server_program* program) {
@@ -53,7 +56,6 @@ static int open_play(server_program* program) {
     if (result != NET_OK)
         return net_exit_report(NET_EXIT_RUNTIME, &program->reporter, NULL, "--http: %s",
                                net_result_text(result));
-    program->outer = self->join;
     program->upgrade = server_sockets_upgrade(self->sockets);
     server_program_hear(program, server_sockets_io(self->sockets).descriptor);
     return NET_EXIT_CLEAN;
@@ -79,7 +81,6 @@ static void say(const server_program* program, server_saying line, char* text, s
 
 static int close_play(server_program* program) {
     server_play* self = play_of(program);
-    if (self->join) self->join->ops->destroy(self->join);
     if (self->web) self->web->ops->destroy(self->web);
     server_sockets_destroy(self->sockets);
     *self = (server_play){0};

@@ -149,8 +149,9 @@ typedef struct net_transport_ops {
 /// Providers embed this as their first member, zeroed apart from what they set.
 struct net_transport {
     const net_transport_ops* ops;
-    uint32_t lanes;   ///< 0: one
-    uint32_t waiting; ///< datagrams that wait for work() since service()
+    net_transport* around; ///< the one below it, whose peers are its own; NULL: none
+    uint32_t lanes;        ///< 0: one
+    uint32_t waiting;      ///< datagrams that wait for work() since service()
 };
 
 /// @return the number of lanes, 1 or more.

@@ -90,3 +90,13 @@ CASE(a_part_that_is_not_in_the_table_has_no_state) {
     assert_ptr_equal(server_program_state(&program, &part_b), &own);
     assert_null(server_program_state(&program, &absent));
 }
+
+CASE(no_transport_of_a_part_is_lost) {
+    net_transport enet = {.lanes = 1}, join = {.around = &enet}, hold = {.around = &join},
+                  past = {.around = &enet};
+    program = (server_program){.enet = &enet, .transport = &enet};
+    server_program_wrap(&program, &join);
+    expect_assert_failure(server_program_wrap(&program, &past)); // as --stream did to browsers
+    server_program_wrap(&program, &hold);
+    assert_ptr_equal(program.transport, &hold);
+}
