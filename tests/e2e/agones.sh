@@ -78,14 +78,14 @@ case_an_allocation_becomes_a_match_with_its_settings_and_its_key() {
 case_a_server_is_used_again_for_the_next_match() {
     run keygen shoal-server keygen keys
     sdk start
-    SHOAL_KEYS=$(cat keys) fleet --ticks 10 --agones-reuse --log a.slog
+    SHOAL_KEYS=$(cat keys) fleet --ticks 10 --agones-reuse --http 127.0.0.1:0 --log a.slog
     hears 'POST /ready {} 200'
     tell allocate shoal.dev/set-lives=7
     await "second ready" has_lines sdk.out '^POST /ready {} 200$' 2
     tell allocate shoal.dev/set-lives=8
     await "third ready" has_lines sdk.out '^POST /ready {} 200$' 3
     stop server
-    [ "$(grep -c '^ready ' server.out)" = 2 ] || fail "not two ready lines"
+    [ "$(grep -c '^ready .* http=' server.out)" = 2 ] || fail "not two ready lines"
     [ "$(grep -c '^done ticks=10 ' server.out)" = 2 ] || fail "not two matches"
     says server.err '^note: agones: ends without a match$'
     ! grep -q 'no --key-file' server.err || fail "the keys are lost"

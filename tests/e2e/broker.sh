@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
-# Debian's nats-server in the folder of a case, for stream.sh, login.sh, standby.sh and relay.sh. $nats gets the address for --stream.
+# Debian's nats-server in the folder of a case, for the cases of a fleet. $nats gets the address for --stream.
 
 # broker PORT [LIMIT] [ACCOUNTS]: start it; port -1: the system chooses. $port gets it. With $login it has one user, shoal,
 # with this password.
@@ -38,6 +38,14 @@ is_here() {
     is_possible && return 0
     skip "no nats-server (Debian: nats-server), or a build without libnats-dev"
     return 1
+}
+
+# is_same LOG EPOCH: the stream has the records of the log.
+is_same() {
+    local code=0
+    "$build/test/follow_stream" "$stream" "$1" >same.out 2>same.err || code=$?
+    [ $code = 0 ] || fail "the stream of $1: $(cat same.out)"
+    says same.out "^same records=[1-9][0-9]* messages=[0-9]+ epoch=$2\$"
 }
 
 # brokers3: a cluster of three, broker1 to broker3. A stream is kept by all of them.

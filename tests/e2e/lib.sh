@@ -219,6 +219,18 @@ says() { grep -qE "$2" "$1" || fail "$1 does not say $2"; }
 is_playing() { [ -s "$1" ]; } # the trace has rows: its client applies updates
 has_rows() { [ -s "$1" ] && [ "$(wc -l <"$1")" -ge "$2" ]; } # FILE COUNT
 
+# trace_tick FILE: the newest tick that a client applied.
+trace_tick() { awk 'match($0, /tick=[0-9]+/) { t = substr($0, RSTART + 5, RLENGTH - 5) + 0; if (t > m) m = t } END { print m + 0 }' "$1"; }
+knows_more() { [ "$(trace_tick "$1")" -gt "$2" ]; } # FILE TICK
+
+# A free port, for a standby that a server names before it is there: of those that the kernel gives to no server with port 0.
+free_port() {
+    until free=127.0.0.1:$((20000 + RANDOM % 12000)) && python3 -c 'import socket, sys
+for kind in socket.SOCK_STREAM, socket.SOCK_DGRAM: socket.socket(socket.AF_INET, kind).bind(("127.0.0.1", int(sys.argv[1])))' "${free##*:}" 2>/dev/null; do
+        :
+    done
+}
+
 # value KEY FILE...: print the value in each line that has KEY=
 value() {
     local key=$1

@@ -55,14 +55,6 @@ stands_by_or_gone() { has_said "$1.err" '^note: stands by at tick' || has_ended 
 is_ready_for() { python3 "$here/inspect.py" "$(value http second.out)" health "$1" || fail "/readyz of a standby is not $1"; }
 has_taken() { has_said "$1.out" '^takeover epoch='; }
 
-# A free port, for a standby that a server names before it is there: of those that the kernel gives to no server with port 0.
-free_port() {
-    until free=127.0.0.1:$((20000 + RANDOM % 12000)) && python3 -c 'import socket, sys
-for kind in socket.SOCK_STREAM, socket.SOCK_DGRAM: socket.socket(socket.AF_INET, kind).bind(("127.0.0.1", int(sys.argv[1])))' "${free##*:}" 2>/dev/null; do
-        :
-    done
-}
-
 # watch NAME: $eyes gets the file to which clients write what they apply; NAME.seen says when.
 watch() {
     rm -f "$1.pipe"

@@ -6,14 +6,6 @@
 # shellcheck source=broker.sh
 . "$(dirname "$0")/broker.sh"
 
-# is_same LOG EPOCH: the stream has the records of the log.
-is_same() {
-    local code=0
-    "$build/test/follow_stream" "$stream" "$1" >same.out 2>same.err || code=$?
-    [ $code = 0 ] || fail "the stream of $1: $(cat same.out)"
-    says same.out "^same records=[1-9][0-9]* messages=[0-9]+ epoch=$2\$"
-}
-
 case_a_stream_has_the_records_of_the_log_whatever_the_broker_did() {
     broker -1
     streams server --log a.slog --min-clients 1
@@ -59,11 +51,6 @@ no_auth_user: a'
     stop server
     is_same a.slog 1
 }
-
-# trace_tick FILE: the newest tick that a client applied.
-trace_tick() { awk 'match($0, /tick=[0-9]+/) { t = substr($0, RSTART + 5, RLENGTH - 5) + 0; if (t > m) m = t } END { print m + 0 }' "$1"; }
-
-knows_more() { [ "$(trace_tick "$1")" -gt "$2" ]; }
 
 # A broker of a busy machine takes more than 150 ms to answer: the match would stand still before its time.
 case_clients_know_only_what_the_stream_has() {

@@ -1,0 +1,311 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Each way into a match (ENet, WebSocket) with each thing that a match may meet: a cell for each pair, all of a case side by
+# side, each in a folder and a process of its own, with a line for its verdict. tests/README.md has the table, "Pairs".
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+umask 077 # for files of keys and tokens
+# shellcheck source=broker.sh
+. "$here/broker.sh"
+trap 'kill $(jobs -p) 2>/dev/null || true; wait; cleanup' EXIT
+
+drop_all() { for name in "${!pids[@]}"; do drop "$name"; done; }
+# cells ROW...: the last line of row_ROW is what was seen.
+cells() {
+    local row via code faults=0
+    local -A running=()
+    for row in "$@"; do
+        for via in enet websocket; do
+            mkdir -p "$row/$via"
+            (
+                trap drop_all EXIT
+                trap 'exit 1' TERM
+                cd "$row/$via"
+                "row_$row"
+            ) >"$row/$via.txt" 2>&1 &
+            running[$row/$via]=$!
+        done
+    done
+    for row in "$@"; do
+        for via in enet websocket; do
+            code=0
+            wait "${running[$row/$via]}" || code=$?
+            [ $code = 0 ] || { cat "$row/$via.txt" && faults=$((faults + 1)); } >&2
+            printf 'pair %-9s x %-7s %s\n' $via "$row" \
+                "$([ $code = 0 ] && echo "passed: $(tail -n 1 "$row/$via.txt")" || echo FAILED)"
+        done
+    done
+    [ $faults = 0 ] || fail "$faults of these pairs"
+}
+
+# opens NAME PROGRAM [option...]: $address, $page (where browsers connect) and $stream get where.
+opens() {
+    start_ready "$1" "$2" --listen "${listen:-127.0.0.1:0}" --http "${http:-127.0.0.1:0}" "${@:3}"
+    address=$(value listen "$1.out") page=$(value http "$1.out") stream=$(value stream "$1.out")
+    page=${page#http://}
+    [ -n "$page" ] || fail "$1 is not ready"
+}
+plays() { opens server shoal-server --game "$played" "$@"; }
+# joins NAME [option...]: players by the cell's way, or by $by.
+joins() {
+    local program=shoal-client at=$address
+    [ "${by:-$via}" = enet ] || program=shoal-web-bots at=$page
+    start "$1" $program "$at" --headless --bots 2 --trace "$1.trace" "${@:2}"
+}
+is_refused() { ends_with 6 "$1" && says "$1.err" "$2"; } # NAME TEXT: it gets no place, and reads why
+# go_on NAME: it applies updates of half a second more.
+go_on() {
+    await "an update of $1" is_playing "$1.trace"
+    await "updates of $1" goes_on "$1.trace" $(($(trace_tick "$1.trace") + 30))
+}
+goes_on() { rest 0.1 && knows_more "$@"; }
+are_back() { await "the players" has_lines "$1.err" '^note: client [12] "bot-[12]" is back after ' 2; }
+# came_so COUNT SERVER: so many players, or more, by the cell's way.
+came_so() {
+    local connections
+    connections=$(value web_connections "$2.out")
+    if [ "$via" = enet ]; then [ "$connections" = 0 ]; else [ "$connections" -ge "$1" ]; fi ||
+        fail "$connections players came as a page does"
+}
+has_equal() { are_equal "$@" && came_so "$@"; } # COUNT SERVER NAME...
+# end_equal COUNT SERVER NAME...: the match ends, and so many players have the server's world.
+end_equal() {
+    stop "$2"
+    ends_with 0 "${@:3}"
+    has_equal "$@"
+}
+# What leaves has no certain last tick: each row that it applied is one of the log.
+leave() {
+    kill -TERM "${pids[$1]}"
+    ends_with 0 "$1"
+    says "$1.out" '^client id=1 .* end=left$'
+}
+saw() { run_to 0 check shoal-replay check-trace "$1" "$2.trace" && says check.out '^checked rows=[1-9]'; } # LOG NAME
+key() { "$bin/shoal-server" keygen server.key >keygen.out; }
+tokens() { for i in "$@"; do "$bin/shoal-server" token --key-file server.key --player "$i"; done; }
+
+row_plain() {
+    plays --min-clients 2 --log a.slog
+    joins players
+    go_on players
+    end_equal 2 server players
+    verifies a.slog server
+    tail -n 1 verify.out
+}
+
+row_keys() {
+    key
+    plays --log none --key-file server.key
+    tokens 1 >old
+    damaged_token "$(cat old)" >wrong
+    "$bin/shoal-server" keygen --rotate server.key >keygen.out
+    tokens 2 >new
+    joins without --bots 1
+    joins wrong --bots 1 --token-file wrong
+    joins early --bots 1 --token-file new
+    is_refused without 'lets in only players with a token'
+    is_refused wrong 'does not know this token'
+    is_refused early 'does not know this token'
+    kill -HUP "${pids[server]}"
+    await "both keys" has_said server.err 'reloaded: keys=2'
+    cat old new >both
+    joins players --token-file both
+    go_on players
+    "$bin/shoal-server" keygen --rotate --keep 0 server.key >keygen.out
+    kill -HUP "${pids[server]}"
+    await "the new key" has_said server.err 'reloaded: keys=1'
+    joins late --bots 1 --token-file old
+    is_refused late 'does not know this token'
+    go_on players
+    end_equal 2 server players
+    grep '^note: refused' server.err
+}
+
+# The same player comes from elsewhere, by the other way, and takes its place back.
+row_login() {
+    local other=enet
+    [ $via = websocket ] || other=websocket
+    key
+    tokens 7 >one
+    tokens 7 >two
+    tokens 7 >three
+    plays --log a.slog --key-file server.key
+    joins first --bots 1 --token-file one
+    go_on first
+    by=$other joins second --bots 1 --token-file two
+    ends_with 1 first
+    says first.err 'joined elsewhere$'
+    go_on second
+    joins third --bots 1 --token-file three
+    ends_with 1 second
+    says second.err 'joined elsewhere$'
+    go_on third
+    stop server
+    ends_with 0 third
+    are_equal 1 server third
+    verifies a.slog server
+    grep -c 'joined elsewhere$' server.err
+}
+
+row_ring() {
+    plays --min-clients 2 --log none --log ring=5 --control socket
+    joins players
+    go_on players
+    run_to 0 ctl shoal-ctl --socket socket save by hand
+    await "the save" has_said server.err 'slog: note: saved ticks='
+    end_equal 2 server players
+    verifies ./*.saved-*.slog
+    run dump shoal-replay dump ./*.saved-*.slog
+    says dump.out '"inputs":'
+    grep -o 'saved ticks=.*' server.err
+}
+
+row_resume() {
+    key
+    tokens 1 2 >tokens
+    plays --min-clients 2 --log first.slog --key-file server.key
+    joins players --token-file tokens
+    go_on players
+    slay server
+    listen=$address http=$page opens second shoal-server --resume first.slog --log joined.slog --key-file server.key
+    are_back second
+    go_on players
+    end_equal 2 second players
+    verifies joined.slog second
+    grep '^resumed tick=[1-9][0-9]* players=2$' second.out
+}
+
+row_reload() {
+    copy_games other
+    SHOAL_MODULE_PATH=$PWD/other plays --min-clients 2 --log a.slog
+    joins players --game "$PWD/other/$played.so"
+    go_on players
+    change other/$played.blk 's/^ball {/&"extra:i"{ _replicate:b=yes; value:i=3 }/'
+    kill -HUP "${pids[server]}"
+    await "the new game" has_said server.err 'reloaded: the match goes on with it'
+    are_back server
+    go_on players
+    end_equal 2 server players
+    verifies a.slog server # by the game of the begin; the log has the templates of each part
+    grep 'is back after' server.err
+}
+
+row_drain() {
+    plays --min-clients 2 --log a.slog --tune drain-s=600
+    joins players
+    go_on players
+    kill -TERM "${pids[server]}"
+    await "the drain" has_said server.err '^note: draining: no new players'
+    joins late --bots 1
+    is_refused late 'refused: this server ends after the match: play on another one$'
+    go_on players
+    leave players
+    ends_with 0 server
+    came_so 2 server
+    saw a.slog players
+    verifies a.slog server
+    grep '^note: drained: 0 players are left$' server.err
+}
+
+row_pause() {
+    local tick
+    plays --pause-when-empty --log a.slog --lines status-s=1
+    await "an empty match" has_said server.err '^note: status tick=0 .* paused=empty '
+    joins players
+    go_on players
+    leave players
+    await "an empty match" has_said server.err '^note: status tick=[1-9][0-9]* .* paused=empty '
+    tick=$(sed -nE 's/^note: status tick=([1-9][0-9]*) .* paused=empty .*/\1/p' server.err | tail -n 1)
+    joins others
+    go_on others
+    end_equal 2 server others
+    came_so 4 server
+    saw a.slog players
+    verifies a.slog server
+    run dump shoal-replay dump a.slog
+    says dump.out '"alive":{"tick":'$((tick + 1))',"reason":1'
+    echo "empty at tick $tick of $(value ticks verify.out)"
+}
+
+row_stream() {
+    broker -1
+    plays --min-clients 2 --log a.slog --stream "$nats"
+    joins players
+    go_on players
+    end_equal 2 server players
+    verifies a.slog server
+    is_same a.slog 1
+    cat same.out
+}
+
+# What players know when the broker stands still is stored.
+row_sync() {
+    local still
+    broker -1
+    plays --min-clients 2 --log a.slog --stream "$nats" --stream sync=1000 --tune net-threads=2
+    joins players
+    go_on players
+    kill -STOP "${pids[broker]}"
+    await "a match that stands still" has_said server.err '^warning: the match stands still behind tick [0-9]+: it is not stored'
+    await "players that read why" has_said players.err 'the match stands still: it waits until what happened is stored safely$'
+    still=$(sed -nE 's/.*stands still behind tick ([0-9]+):.*/\1/p' server.err)
+    [ "$(trace_tick players.trace)" -lt "$still" ] || fail "players know what is not stored"
+    kill -CONT "${pids[broker]}"
+    await "the end of it" has_said server.err '^note: the match goes on, it stood still for '
+    go_on players
+    [ "$(trace_tick players.trace)" -gt "$still" ] || fail "players know nothing new"
+    end_equal 2 server players
+    verifies a.slog server
+    is_same a.slog 1
+    grep 'it stood still for' server.err
+}
+
+row_standby() {
+    local first
+    broker -1
+    key
+    tokens 1 2 >tokens
+    free_port
+    plays --min-clients 2 --log a.slog --key-file server.key --stream "$nats" --stream standby-at="$free"
+    first=$address,$page
+    listen=$free http=$free opens second shoal-server --standby "$stream" --key-file server.key --tune takeover-ms=1000 --log joined.slog
+    await "a standby" has_said second.err '^note: stands by at tick'
+    address=${first%,*} page=${first#*,}
+    joins players --token-file tokens
+    go_on players
+    slay server
+    are_back second
+    go_on players
+    end_equal 2 second players
+    verifies joined.slog second
+    grep '^takeover epoch=2 tick=[1-9][0-9]* players=2 ' second.out
+}
+
+# A relay has no players: who wants to play reads where, and who watches sees the match. A page shows its log as well.
+row_relay() {
+    plays --log a.slog --min-clients 1
+    by=enet joins player --bots 1
+    go_on player
+    opens relay shoal-relay a.slog --delay 0 --record own.slog
+    joins guest --bots 1
+    is_refused guest 'this server shows the match of another one: watch it \(--spectate\), or play there$'
+    joins watchers --spectate
+    go_on watchers
+    [ $via = enet ] || python3 -c 'import sys, urllib.request
+assert urllib.request.urlopen(sys.argv[1], timeout=60).read()' "http://$page/watch/bytes?from=0"
+    stop server
+    ends_with 0 player relay watchers
+    has_equal 2 relay watchers
+    verifies own.slog server
+    grep "note: the match ended at tick" relay.err
+}
+
+case_each_way_into_a_match_with_what_players_meet() { cells plain keys login ring; }
+case_each_way_into_a_match_with_what_operators_do() { cells resume reload drain pause; }
+case_each_way_into_a_match_with_a_fleet() {
+    local rows=(relay)
+    if is_here; then rows+=(stream sync standby); fi
+    cells "${rows[@]}"
+}
+
+run_cases "$@"
