@@ -169,15 +169,16 @@ static net_result copy_records(copy* self) {
             is_behind = self->file != NULL;
             has_begin = false;
         }
-        if (!net_log_kinds[record.kind].is_copied) continue;
-        if (config->last > 0 && record.tick > config->last) break;
+        if (record.kind == NET_LOG_KIND_CLOSE || record.kind == NET_LOG_KIND_OTHER) continue;
+        const bool is_alive = record.kind == NET_LOG_KIND_ALIVE;
+        if (config->last > 0 && record.tick > config->last && !is_alive) break;
         if (is_behind && record.kind == NET_LOG_KIND_END) self->result->next_tick = start.tick + 1;
         if (self->result->next_tick > 0) break;
         if (is_behind) continue;
         if (!self->file) result = begin_file(self, &start);
         if (result != NET_OK) break;
-        if (record.kind == NET_LOG_KIND_STATE) {
-            result = append(self, NET_LOG_KIND_STATE, record.tick, record.body, record.body_bytes);
+        if (record.kind == NET_LOG_KIND_STATE || (is_alive && self->tick.size == 0)) {
+            result = append(self, record.kind, record.tick, record.body, record.body_bytes);
             continue;
         }
         keep(self, &record);

@@ -73,7 +73,6 @@ typedef struct net_log_record {
 typedef struct net_log_kind_row {
     const char* word;
     net_log_stage stage;
-    bool is_copied;         ///< into a slice and a repaired log
     bool is_run;            ///< a match that runs again takes it
     bool is_streamed;       ///< to those that follow a match
     net_log_kind shown_as;  ///< what spectators get of it; OTHER: no writer of ours writes it

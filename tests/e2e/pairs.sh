@@ -260,6 +260,26 @@ row_sync() {
     grep 'it stood still for' server.err
 }
 
+# The log that goes on has what its stream has, of the time in which the match stood still too.
+row_onward() {
+    broker -1
+    key
+    tokens 1 2 >tokens
+    plays --min-clients 2 --log first.slog --key-file server.key --stream "$nats" --control socket
+    joins players --token-file tokens
+    go_on players
+    run_to 0 ctl shoal-ctl --socket socket pause
+    rest 0.3
+    slay server
+    listen=$address http=$page opens second shoal-server --resume first.slog --log joined.slog --key-file server.key --stream "$nats"
+    are_back second
+    go_on players
+    end_equal 2 second players
+    verifies joined.slog second
+    is_same joined.slog 2
+    cat same.out
+}
+
 row_standby() {
     local first
     broker -1
@@ -287,8 +307,7 @@ row_relay() {
     by=enet joins player --bots 1
     go_on player
     opens relay shoal-relay a.slog --delay 0 --record own.slog
-    joins guest --bots 1
-    is_refused guest 'this server shows the match of another one: watch it \(--spectate\), or play there$'
+    await "a refusal" reads_where_to_play
     joins watchers --spectate
     go_on watchers
     [ $via = enet ] || python3 -c 'import sys, urllib.request
@@ -299,12 +318,18 @@ assert urllib.request.urlopen(sys.argv[1], timeout=60).read()' "http://$page/wat
     verifies own.slog server
     grep "note: the match ended at tick" relay.err
 }
+# Before it has caught up it refuses all.
+reads_where_to_play() {
+    joins guest --bots 1
+    ends_with 6 guest
+    has_said guest.err 'this server shows the match of another one: watch it \(--spectate\), or play there$'
+}
 
 case_each_way_into_a_match_with_what_players_meet() { cells plain keys login ring; }
 case_each_way_into_a_match_with_what_operators_do() { cells resume reload drain pause; }
 case_each_way_into_a_match_with_a_fleet() {
     local rows=(relay)
-    if is_here; then rows+=(stream sync standby); fi
+    if is_here; then rows+=(stream sync onward standby); fi
     cells "${rows[@]}"
 }
 

@@ -210,6 +210,34 @@ CASE(a_log_that_was_not_closed_goes_on_behind_its_queue) {
     record_free(record);
 }
 
+// A stream has them, and goes on with what its log has: before the first tick, and behind the last.
+CASE(signs_of_life_go_on_with_the_match) {
+    net_log_options options = net_log_options_default();
+    options.is_manual = true;
+    playback_record* record = record_begin((record_wanted){.options = &options});
+    for (uint32_t i = 0; i < 40; i++) {
+        if (i % 20 == 0) net_log_append_alive(record->writer, NET_IDLE_WAITING);
+        record_tick(record);
+    }
+    net_log_append_alive(record->writer, NET_IDLE_PAUSED);
+    net_log_pump(record->writer);
+    const char* file = file_name("%s/killed.slog", record->files.folder);
+    file_copy(record->files.log, file);
+    file_copy(record->files.queue, file_name("%s.queue", file));
+    assert_ok(net_log_writer_destroy(record->writer));
+    const joined of = go_on(record, file, 0, 40, "b.slog");
+    is_one_match(record, &of, 1, 80);
+    net_log_reader* reader = files_reader(of.file);
+    net_log_cursor cursor = net_log_cursor_begin(reader);
+    net_log_record next;
+    uint32_t count = 0;
+    while (net_log_cursor_next(reader, &cursor, &next))
+        count += next.kind == NET_LOG_KIND_ALIVE;
+    assert_int_equal(count, 3);
+    net_log_reader_destroy(reader);
+    record_free(record);
+}
+
 // The new log may have the name of the old one, which moves.
 PLAYED_CASE(a_log_goes_on_under_its_own_name, 100) {
     const joined of = go_on(record, record->files.log, 60, 40, "a.slog");
