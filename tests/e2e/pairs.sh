@@ -280,17 +280,25 @@ row_onward() {
     cat same.out
 }
 
+# A page knows where else its match may be from its own server, and asks there as a page of that.
 row_standby() {
-    local first
+    local first there pages=()
     broker -1
     key
     tokens 1 2 >tokens
     free_port
-    plays --min-clients 2 --log a.slog --key-file server.key --stream "$nats" --stream standby-at="$free"
+    there=$free
+    free_port
+    [ $via = enet ] || pages=(--stream page="http://$free/play")
+    plays --min-clients 2 --log a.slog --key-file server.key --stream "$nats" --stream standby-at="$there" "${pages[@]}"
     first=$address,$page
-    listen=$free http=$free opens second shoal-server --standby "$stream" --key-file server.key --tune takeover-ms=1000 --log joined.slog
+    listen=$there http=$free opens second shoal-server --standby "$stream" "${pages[@]/$free/$page}" \
+        --key-file server.key --tune takeover-ms=1000 --log joined.slog
     await "a standby" has_said second.err '^note: stands by at tick'
     address=${first%,*} page=${first#*,}
+    [ $via = enet ] || page=$page,$(python3 -c 'import json, sys, urllib.request
+print(*(page[7:-5] for page in json.load(urllib.request.urlopen(sys.argv[1], timeout=60))["pages"]), sep=",")' \
+        "http://$page/play/info")
     joins players --token-file tokens
     go_on players
     slay server

@@ -38,23 +38,4 @@ case_a_line_of_tcp_that_stalls_and_breaks_keeps_its_players() {
     says web.err 'back after' # the same players
 }
 
-case_a_player_over_websocket_needs_its_token() {
-    run_to 0 keygen shoal-server keygen key
-    run_to 0 tokens shoal-server token --key-file key --count 2 --life 600
-    serve_pages 1 60 --key-file key
-    join_by without "$page" 1
-    ended without
-    says without.err 'lets in only players with a token'
-    damaged_token "$(head -n 1 tokens.out)" >wrong.token
-    chmod 600 wrong.token
-    join_by wrong "$page" 1 --token-file wrong.token
-    ended wrong
-    says wrong.err 'does not know this token'
-    sed 1d tokens.out >right.token
-    chmod 600 right.token
-    join_by web "$page" 1 --token-file right.token
-    ends_with 0 web server
-    are_equal 1 server web
-}
-
 run_cases "$@"

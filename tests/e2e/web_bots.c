@@ -29,6 +29,7 @@ typedef struct bot_line {
     net_transport* page; // web_socket.c
     char addresses[512]; // of pages, with commas between them: one of them has the session
     char address[128];   // that of this try
+    char origin[128];    // the first one of all: where the page came from
     uint32_t turn;       // which of them that is
     bool has_spoken;     // the server there did: else the next try is for another one
     int ready;           // what the loop waits on, whatever the connection
@@ -117,6 +118,7 @@ static void choose_address(bot_line* self) {
         from = strchr(from, ',') + 1;
     (void)base_text_format(self->address, sizeof self->address, "%.*s", (int)strcspn(from, ","),
                            from);
+    if (!self->origin[0]) memcpy(self->origin, self->address, sizeof self->origin);
 }
 
 // 127.0.0.1 and others in numbers.
@@ -150,11 +152,12 @@ static bool would_wait(void) {
 // @return false: it cannot be sent.
 static bool send_request(bot_line* self) {
     char text[512];
-    (void)base_text_format(text, sizeof text,
-                           "GET /play/socket HTTP/1.1\r\nHost: %s\r\nUpgrade: websocket\r\n"
-                           "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-                           "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
-                           self->address);
+    (void)base_text_format(
+        text, sizeof text,
+        "GET /play/socket HTTP/1.1\r\nHost: %s\r\nUpgrade: websocket\r\n"
+        "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nOrigin: http://%s\r\n\r\n",
+        self->address, self->origin);
     const ssize_t sent = send(self->descriptor, text, strlen(text), MSG_NOSIGNAL);
     if (sent == (ssize_t)strlen(text)) self->step = LINE_UPGRADING;
     return sent == (ssize_t)strlen(text) || (sent < 0 && would_wait());
