@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The code against the standard: runs the vectors of WIRE.md's pages and the file beside them,
-// and compares the messages on the page with proto/wire.proto.
+// The code against the standard: runs the vectors of WIRE.md's pages and the file beside them.
 #include "rows.h"
 
 #include "base/hash.h"
@@ -375,16 +374,6 @@ CASE(a_changed_page_gives_no_tables) {
     assert_false(proto_tables_make(lengths, &made)); // codes where there are no symbols
     memset(lengths, 0, sizeof lengths);
     assert_false(proto_tables_make(lengths, &made)); // symbols without codes
-}
-
-CASE(the_messages_are_those_of_wire_proto) {
-    char* standard = read_file(PROTO_FOLDER "/WIRE.md");
-    char* source = read_file(PROTO_FOLDER "/wire.proto");
-    const char* messages = strstr(source, "// ---- channel 0");
-    assert_non_null(messages);
-    assert_non_null(strstr(standard, messages));
-    free(standard);
-    free(source);
 }
 
 // What a reader finds at once is what it finds by trying all codes.
