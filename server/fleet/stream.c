@@ -122,7 +122,7 @@ static bool start_thread(server_stream* self) {
     self->has_thread = error == 0;
     if (error != 0)
         base_report(&self->program->reporter, NULL, 0, "no thread for the stream: %s",
-                    strerror(error));
+                    base_error_text(error));
     return self->has_thread;
 }
 

@@ -3,7 +3,10 @@
 // and makes the next one.
 #include "stream_connection.h"
 
+#include "backoff.h"
+
 #include "base/text.h"
+#include "net/socket.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -22,7 +25,8 @@ struct server_connection {
     pthread_cond_t changed;
     natsConnection* made; // not the caller's yet
     uint64_t count;       // of connections
-    uint32_t refusals;    // since the newest one
+    server_backoff backoff;
+    bool is_refused; // by the newest answer, since the newest connection
     char reason[128];
     uint32_t users; // threads and connections that may call into this
     bool is_up;
@@ -45,27 +49,25 @@ static bool is_refusal(natsStatus status) {
 static void note_reason(server_connection* self, natsStatus status, const char* text) {
     const char* behind = text[0] == '(' ? strstr(text, "): ") : NULL;
     if (is_refusal(status))
-        self->refusals++;
-    else if (self->refusals > 0 && !self->has_one_server)
+        self->is_refused = true;
+    else if (self->is_refused && !self->has_one_server)
         return;
     else
-        self->refusals = 0;
+        self->is_refused = false;
     const char* words = status == NATS_NO_SERVER ? "" : behind ? behind + 3 : text;
     (void)base_text_copy(self->reason, sizeof self->reason, words);
 }
 
-static uint32_t wait_ms(const server_connection* self) {
-    const uint32_t doubled = self->refusals < 8 ? self->refusals : 8;
-    uint32_t ms = SERVER_CONNECTION_WAIT_MS << doubled;
-    if (ms > SERVER_CONNECTION_WAIT_MS_MAX) ms = SERVER_CONNECTION_WAIT_MS_MAX;
-    return ms - randombytes_uniform(ms / 2); // who lost one broker comes back one after the other
+static uint32_t wait_ms(server_connection* self) {
+    return server_backoff_failed(&self->backoff, net_loop_now_us(), randombytes_random());
 }
 
 static void mark_up(server_connection* self) {
     self->is_up = true;
     self->count++;
-    self->refusals = 0;
+    self->is_refused = false;
     self->reason[0] = 0;
+    server_backoff_up(&self->backoff, net_loop_now_us());
 }
 
 static void note_up(natsConnection* connection, void* context) {
@@ -125,12 +127,9 @@ static void hear_error(natsConnection* connection, natsSubscription* subscriptio
 // ---- the thread ----
 
 // @return false: the time came.
-static bool wait_for_change(server_connection* self, uint32_t ms) {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    const uint64_t ns = (uint64_t)until.tv_nsec + ms * UINT64_C(1000000);
-    until.tv_sec += (time_t)(ns / 1000000000);
-    until.tv_nsec = (long)(ns % 1000000000);
+static bool wait_for_change(server_connection* self, uint64_t until_us) {
+    const struct timespec until = {.tv_sec = (time_t)(until_us / 1000000),
+                                   .tv_nsec = (long)(until_us % 1000000 * 1000)};
     return pthread_cond_timedwait(&self->changed, &self->mutex, &until) == 0;
 }
 
@@ -138,7 +137,8 @@ static bool wait_for_change(server_connection* self, uint32_t ms) {
 static bool wait_for_turn(server_connection* self) {
     while (!self->must_connect && !self->is_closing)
         pthread_cond_wait(&self->changed, &self->mutex);
-    while (!self->is_closing && wait_for_change(self, wait_ms(self)))
+    const uint64_t until_us = net_loop_now_us() + wait_ms(self) * UINT64_C(1000);
+    while (!self->is_closing && wait_for_change(self, until_us))
         ;
     return !self->is_closing;
 }
@@ -273,12 +273,13 @@ server_connection* server_connection_create(natsOptions* options, bool has_one_s
 }
 
 bool server_connection_close(server_connection* self) {
-    enum { LEAVE_MS = 3000 };
+    enum { LEAVE_US = 3000000 };
     if (!self) return true;
     pthread_mutex_lock(&self->mutex);
     self->is_closing = true;
     pthread_cond_broadcast(&self->changed);
-    while (self->users > 0 && wait_for_change(self, LEAVE_MS))
+    const uint64_t until_us = net_loop_now_us() + LEAVE_US;
+    while (self->users > 0 && wait_for_change(self, until_us))
         ;
     const bool has_left = self->users == 0;
     pthread_mutex_unlock(&self->mutex);

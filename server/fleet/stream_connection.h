@@ -10,10 +10,6 @@
 
 #include <nats/nats.h>
 
-/// Between two attempts; after each refused one twice as long, up to the limit.
-#define SERVER_CONNECTION_WAIT_MS 150u
-#define SERVER_CONNECTION_WAIT_MS_MAX 5000u
-
 typedef struct server_connection server_connection;
 
 /// Begin to connect, with options that name servers and credentials; they are its own from here on.
