@@ -257,3 +257,7 @@ net_result net_log_tally(net_log_reader* reader, ecs_line_fn line, void* context
     net_log_state_destroy(self.state);
     return result;
 }
+
+const uint8_t* net_log_reader_pack(const net_log_reader* reader, size_t* bytes) {
+    return net_log_header_templates(reader->header.data, reader->header.size, bytes);
+}

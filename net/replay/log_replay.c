@@ -511,9 +511,15 @@ static net_result check_tick(resumption* self) {
     }
     if (self->tick == 0) self->tick = info->last_tick;
     if (self->tick >= info->first_tick && self->tick <= info->last_tick) return NET_OK;
-    base_report(self->reporter, file, 0,
-                "tick %" PRIu64 " is not in the log: it has %" PRIu64 "..%" PRIu64, self->tick,
-                info->first_tick, info->last_tick);
+    if (self->tick < info->first_tick && info->segment_before > 0)
+        base_report(self->reporter, file, 0,
+                    "tick %" PRIu64 " is before the reload of its game: a match goes on only from "
+                    "the reload on, with --at %" PRIu64 " to %" PRIu64,
+                    self->tick, info->first_tick, info->last_tick);
+    else
+        base_report(self->reporter, file, 0,
+                    "tick %" PRIu64 " is not in the log: it has %" PRIu64 "..%" PRIu64, self->tick,
+                    info->first_tick, info->last_tick);
     return NET_ERR_UNKNOWN;
 }
 

@@ -9,7 +9,7 @@
 typedef struct server_replay {
     const char* command;
     const char* file;
-    const char* second; ///< second word of check-trace and diff
+    const char* second; ///< second word of check-trace, diff and files
     const char* output; ///< the file that export or repair writes
     const char* game;   ///< NULL: the game that the log names
     const char* entity; ///< "I:G" or "I"
@@ -77,4 +77,6 @@ int server_replay_repair(server_replay* self);
 int server_replay_serve(server_replay* self);
 int server_replay_slice(server_replay* self);
 int server_replay_export(server_replay* self);
+/// Write what the log has of its game's texts into the folder `second`.
+int server_replay_files(server_replay* self);
 int server_replay_check_trace(server_replay* self);

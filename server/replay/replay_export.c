@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
-// shoal-replay export, repair, slice: what writes another file of a log.
+// shoal-replay export, repair, slice, files: what writes other files of a log.
 #include "replay/replay.h"
 
 #include "base/assert.h"
 #include "base/text.h"
+#include "ecs/template_files.h"
 #include "host/output.h"
 #include "net/log_tools.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 // ---- export: values, inputs or events as lines that other programs read ----
 
@@ -169,4 +171,88 @@ int server_replay_slice(server_replay* self) {
     printf("sliced file=%s first_tick=%" PRIu64 " last_tick=%" PRIu64 " ticks=%" PRIu64 "\n",
            self->output, made.first_tick, made.last_tick, made.ticks);
     return NET_EXIT_CLEAN;
+}
+
+// ---- files: the texts that the log has of its game ----
+
+// The names come from a foreign log: words with '/' between them, none of them hidden, ".." or
+// empty.
+static bool is_safe_name(const char* name) {
+    char before = '/';
+    for (; *name; before = *name++) {
+        if (*(const unsigned char*)name < ' ' || strchr("\\:\"<>|*?", *name)) return false;
+        if (before == '/' && (*name == '/' || *name == '.')) return false;
+    }
+    return before != '/';
+}
+
+static bool write_text(void* context, void* file) {
+    const ecs_pack_text* text = context;
+    return fwrite(text->text, 1, text->bytes, file) == text->bytes;
+}
+
+static int take_text(const server_replay* self, ecs_pack_text* text, bool writes) {
+    char path[4096];
+    struct stat status;
+    const char* game = net_log_reader_info(self->reader)->game;
+    const char* name = text->path + (strncmp(text->path, "%game/", 6) == 0 ? 6 : 0);
+    if (!is_safe_name(name) ||
+        !base_text_format(path, sizeof path, "%s/%s%s%s", self->second, text->is_file ? game : "",
+                          text->is_file ? "/" : "", name))
+        return net_exit_report(NET_EXIT_RUNTIME, &self->reporter, text->path,
+                               "leads out of the folder, is too long, or has bytes of no name");
+    if (!writes)
+        return lstat(path, &status) != 0
+                   ? NET_EXIT_CLEAN
+                   : net_exit_report(NET_EXIT_RUNTIME, &self->reporter, path,
+                                     "is there already, and is not overwritten");
+    for (char* slash = path + strlen(self->second); slash; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        (void)mkdir(path, 0700); // what fails shows at the file
+        *slash = '/';
+    }
+    if (!net_host_write_file(path, write_text, text, &self->reporter)) return NET_EXIT_RUNTIME;
+    printf("file=%s bytes=%zu\n", path, text->bytes);
+    return NET_EXIT_CLEAN;
+}
+
+// Nothing is written unless all of it can be.
+static int take_texts(const server_replay* self, const net_log_reader* part) {
+    size_t bytes = 0;
+    const uint8_t* pack = net_log_reader_pack(part, &bytes);
+    const net_log_info* info = net_log_reader_info(part);
+    int code = NET_EXIT_CLEAN;
+    for (uint32_t writes = 0; writes < 2 && code == NET_EXIT_CLEAN; writes++) {
+        ecs_pack_text text;
+        size_t offset = 0;
+        while (code == NET_EXIT_CLEAN && pack && ecs_pack_next(pack, bytes, &offset, &text))
+            code = take_text(self, &text, writes);
+        if (code == NET_EXIT_CLEAN && (!pack || offset != bytes))
+            code = net_exit_report(NET_EXIT_RUNTIME, &self->reporter, self->file,
+                                   "has no whole texts of its game here: a log has them after a "
+                                   "reload, and of a game with files");
+    }
+    if (code == NET_EXIT_CLEAN)
+        printf("files game=%s content=%016" PRIx64 " ticks=%" PRIu64 "..%" PRIu64 "\n", info->game,
+               info->content_hash, info->first_tick, info->last_tick);
+    return code;
+}
+
+int server_replay_files(server_replay* self) {
+    net_log_reader* part = self->reader;
+    const net_log_info* info = net_log_reader_info(part);
+    if (self->tick > info->last_tick)
+        return net_exit_report(NET_EXIT_USAGE, &self->reporter, self->file,
+                               "tick %" PRIu64 " is not in the log", self->tick);
+    while (self->tick > 0 && self->tick < info->first_tick && info->segment_before > 0) {
+        const uint32_t before = info->segment_before;
+        if (part != self->reader) net_log_reader_destroy(part);
+        const net_result result =
+            net_log_reader_create_to(NULL, self->file, before, &self->reporter, &part);
+        if (!part) return net_exit_of_replay(result);
+        info = net_log_reader_info(part);
+    }
+    const int code = take_texts(self, part);
+    if (part != self->reader) net_log_reader_destroy(part);
+    return code;
 }

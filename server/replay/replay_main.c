@@ -36,6 +36,7 @@ static const command commands[] = {
     {"export", server_replay_export, 1, false, true},
     {"serve", server_replay_serve, 1, false, false},
     {"slice", server_replay_slice, 1, false, false},
+    {"files", server_replay_files, 2, false, false},
     {"repair", server_replay_repair, 1, false, false},
     {"datagrams", server_replay_datagrams, 1, true, true},
     {"check-trace", server_replay_check_trace, 2, true, true},
@@ -46,7 +47,7 @@ static const command* find_command(server_replay* self, const base_option_list* 
     if (words->count == 0) {
         base_report(&self->reporter, NULL, 0,
                     "name a command: info, stats, verify, show, serve, diff, export, dump, slice, "
-                    "repair, datagrams or check-trace");
+                    "files, repair, datagrams or check-trace");
         return NULL;
     }
     for (uint32_t i = 0; i < BASE_COUNT(commands); i++) {
@@ -54,9 +55,10 @@ static const command* find_command(server_replay* self, const base_option_list* 
         if (strcmp(words->values[0], commands[i].name) != 0) continue;
         if (words->count == commands[i].words + 1) return &commands[i];
         base_report(&self->reporter, NULL, 0, "%s takes %s", commands[i].name,
-                    commands[i].words == 1                  ? "one log"
-                    : commands[i].run == server_replay_diff ? "two logs"
-                                                            : "a log and a trace");
+                    commands[i].words == 1                   ? "one log"
+                    : commands[i].run == server_replay_diff  ? "two logs"
+                    : commands[i].run == server_replay_files ? "a log and a folder"
+                                                             : "a log and a trace");
         return NULL;
     }
     const char* nearest = base_text_nearest(words->values[0], names, BASE_COUNT(commands));
@@ -71,7 +73,8 @@ static const command* find_command(server_replay* self, const base_option_list* 
 
 static const base_option table[] = {
     {"game", FIELD(game), "NAME|FILE.so", "the game (default: the one that the log names)", 0, 0},
-    {"tick", FIELD(tick), "T", "show: the world after tick T (0: the last)", 0, 0},
+    {"tick", FIELD(tick), "T", "show: the world after tick T; files: those of tick T (0: the last)",
+     0, 0},
     {"entity", FIELD(entity), "I:G", "show: only this entity, INDEX:GENERATION", 0, 0},
     {"client", FIELD(client), "N", "show: what client N had been sent (0: the server's world)", 0,
      UINT32_MAX},
@@ -132,7 +135,7 @@ static base_options_result read_options(server_replay* self, base_option_list* w
         .program = "shoal-replay",
         .version = net_build_id(),
         .usage = "info|stats|verify|show|serve|export|dump|slice|repair|datagrams LOG [options]\n"
-                 "       verify FOLDER | diff LOG LOG | check-trace LOG TRACE",
+                 "       verify FOLDER | diff LOG LOG | files LOG FOLDER | check-trace LOG TRACE",
         .about = "Looks into event logs, runs them again and compares every hash.",
         .options = table,
         .count = BASE_COUNT(table),

@@ -265,6 +265,30 @@ case_a_file_of_a_game_is_a_part_of_it() {
     ends_with 0 players
     run_to 0 verify shoal-replay verify match.slog --game other/breakout.so
     says verify.out "^verified ticks=$(sed -n 's/^done ticks=\([0-9]*\) .*/\1/p' server.out) "
+    takes_files_out
+}
+
+# The files are those of no folder any more, as when a server dies right after a reload: the log has them, of each part.
+takes_files_out() {
+    local first last=$(($(sed -n 's/^done ticks=\([0-9]*\) .*/\1/p' server.out)))
+    run_to 0 info shoal-replay info match.slog
+    first=$(sed -n 's/^first_tick=//p' info.out)
+    refused 4 'a match goes on with its own library' shoal-server --resume match.slog --game other/breakout.so --listen 127.0.0.1:0
+    run_to 0 files shoal-replay files match.slog taken
+    says files.out "^files game=breakout content=[0-9a-f]{16} ticks=$first..$last\$"
+    printf 'two\0' | cmp - taken/breakout/rules.lua
+    cmp breakout.blk taken/breakout.blk
+    run_to 1 twice shoal-replay files match.slog taken
+    says twice.err 'taken/breakout.blk: error: is there already'
+    cp breakout.so taken
+    refused 2 "tick 1 is before the reload of its game: .* --at $first to $last" \
+        shoal-server --resume match.slog --game taken/breakout.so --listen 127.0.0.1:0 --at 1
+    run_to 0 on shoal-server --resume match.slog --game taken/breakout.so --listen 127.0.0.1:0 --ticks $((last + 30)) --fast --log on.slog
+    says on.out "^resumed tick=$last "
+    run_to 0 files shoal-replay files match.slog before --tick 1
+    printf 'one\0' | cmp - before/breakout/rules.lua
+    refused 2 'tick 999999 is not in the log' shoal-replay files match.slog none --tick 999999
+    [ ! -e none ] || fail "a folder for nothing"
 }
 
 case_check_names_what_is_wrong() {

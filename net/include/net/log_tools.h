@@ -93,4 +93,8 @@ typedef struct net_log_copy_result {
 BASE_MUST_USE net_result net_log_copy(net_log_reader* reader, const net_log_copy_config* config,
                                       const base_reporter* reporter, net_log_copy_result* result);
 
+/// The texts that the log has of its game, templates and files (ecs_pack_next): it has them after a
+/// reload, and of a game with files. Foreign bytes, borrowed from the reader. NULL: it has none.
+const uint8_t* net_log_reader_pack(const net_log_reader* reader, size_t* bytes);
+
 BASE_C_END
