@@ -165,6 +165,8 @@ const base_option server_tune_keys[] = {
      "solo: fewer bytes, more time; auto: while a tenth of a core does", 0, 0},
     {"takeover-ms", KEY(takeover_ms), "MS", "with --standby: after so much silence",
      TAKEOVER_MS_MIN, TAKEOVER_MS_MAX},
+    {"tick-s", KEY(tick_s), "S", "end a server whose tick takes longer than S seconds; 0: never", 0,
+     SERVER_DRAIN_S_MAX},
 };
 
 static const base_option debug_keys[] = {

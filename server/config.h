@@ -69,6 +69,7 @@ typedef struct server_config {
     net_coder coder;
     uint64_t drain_s; ///< 0: SIGTERM ends the match
     uint64_t empty_s; ///< --exit-when-empty; 0: never
+    uint64_t tick_s;  ///< a tick that takes longer ends the server; 0: none does
     bool pauses_when_empty;
     server_agones_use agones;
     bool agones_reuse;

@@ -52,8 +52,8 @@ static int open_match(server_program* self) {
 
 static int report_transport(server_program* self, net_result result) {
     if (result == NET_ERR_BIND)
-        return net_exit_report(NET_EXIT_BIND, &self->reporter, NULL, "cannot bind %s: %s",
-                               self->config.listen, strerror(errno));
+        return net_exit_report(net_exit_of_bind(errno), &self->reporter, NULL, "cannot bind %s: %s",
+                               self->config.listen, base_error_text(errno));
     base_report(&self->reporter, NULL, 0, "cannot listen on %s: %s", self->config.listen,
                 net_result_text(result));
     bool is_usage =
@@ -185,6 +185,7 @@ static void open_sentry(server_program* self) {
         .line_end = server_lines_fatal_end(self->lines),
         .game_file = game && strchr(game, '/') ? game : NULL,
         .recent_ticks = CRASH_AGAIN_S * self->config.tick_rate_hz,
+        .tick_s = self->config.tick_s,
         .write_tail = server_lines_write_tail,
         .tail_context = self->lines,
     };

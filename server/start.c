@@ -100,7 +100,7 @@ static int run_matches(server_program* self) {
 static int open_loop_and_run(server_program* self) {
     if (!net_loop_init(&self->loop) || !net_loop_hear_operator(&self->loop))
         return net_exit_report(NET_EXIT_RUNTIME, &self->reporter, NULL, "signals: %s",
-                               strerror(errno));
+                               base_error_text(errno));
     const int code = run_matches(self);
     server_program_close(self);
     return code;

@@ -235,7 +235,7 @@ net_result net_bans_load(net_bans* bans, const char* file, const base_reporter* 
     errno = 0;
     FILE* from = fopen(file, "rb");
     if (!from) {
-        base_report(reporter, file, 0, "%s", strerror(errno));
+        base_report(reporter, file, 0, "%s", base_error_text(errno));
         return NET_ERR_IO;
     }
     uint32_t capacity = 0;
@@ -251,7 +251,7 @@ net_result net_bans_load(net_bans* bans, const char* file, const base_reporter* 
         size += got;
         is_more = got > 0;
         if (ferror(from)) {
-            base_report(reporter, file, 0, "%s", strerror(errno));
+            base_report(reporter, file, 0, "%s", base_error_text(errno));
             result = NET_ERR_IO;
         } else if (size > NET_BANS_FILE_BYTES_MAX) {
             base_report(reporter, file, 0, "the file is longer than %u bytes",

@@ -22,6 +22,7 @@
 #include <errno.h>
 #ifdef __linux__
 #include <link.h>
+#include <sys/statvfs.h>
 #endif
 #include <stdio.h>
 #include <string.h>
@@ -412,7 +413,7 @@ static net_result locate(const char* name_or_file, const char* search_path,
         return NET_ERR_MODULE;
     }
     if (access(file, R_OK) != 0) {
-        base_report(reporter, file, 0, "cannot be opened: %s", strerror(errno));
+        base_report(reporter, file, 0, "cannot be opened: %s", base_error_text(errno));
         return NET_ERR_UNKNOWN;
     }
     return NET_OK;
@@ -495,7 +496,7 @@ net_result net_template_pack_read(const char* file, const base_reporter* reporte
     BASE_ASSERT(file && pack);
     net_template_folder folder;
     if (!net_template_folder_init(&folder, file)) {
-        base_report(reporter, file, 0, "cannot be opened: %s", strerror(errno));
+        base_report(reporter, file, 0, "cannot be opened: %s", base_error_text(errno));
         return NET_ERR_MODULE;
     }
     const char* slash = strrchr(file, '/');
@@ -524,7 +525,7 @@ static net_result load_library(module_box* box, const char* name, const base_byt
     const char* file = box->file;
     char path[PATH_BYTES_MAX];
     if (code && !copy_library(box, code, path, sizeof path)) {
-        base_report(reporter, file, 0, "cannot be copied: %s", strerror(errno));
+        base_report(reporter, file, 0, "cannot be copied: %s", base_error_text(errno));
         return NET_ERR_MODULE;
     }
     box->module.library = dlopen(code ? path : file, RTLD_NOW | RTLD_LOCAL);
@@ -535,7 +536,14 @@ static net_result load_library(module_box* box, const char* name, const base_byt
                         ? ": correct the name, or add the source that has it to shoal_game(...) in "
                           "CMakeLists.txt"
                         : "");
-        return NET_ERR_MODULE;
+        bool lacks_memory = false;
+#ifdef __linux__
+        // There is no errno. A file system that forbids code has the same words.
+        struct statvfs system;
+        lacks_memory = why && strstr(why, "failed to map segment") && statvfs(file, &system) == 0 &&
+                       !(system.f_flag & ST_NOEXEC);
+#endif
+        return lacks_memory ? NET_ERR_MEMORY : NET_ERR_MODULE;
     }
     // The way that POSIX gives to convert the result of dlsym to a function pointer.
     net_game_module_get_fn get = NULL;

@@ -69,7 +69,7 @@ net_result net_module_read_file(const char* file, size_t bytes_max, const base_r
     int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     FILE* stream = fd < 0 ? NULL : fdopen(fd, "rb");
     if (!stream) {
-        base_report(reporter, file, 0, "cannot be opened: %s", strerror(errno));
+        base_report(reporter, file, 0, "cannot be opened: %s", base_error_text(errno));
         if (fd >= 0) close(fd);
         return NET_ERR_IO;
     }
@@ -89,7 +89,7 @@ net_result net_module_read_file(const char* file, size_t bytes_max, const base_r
         if (bytes->size > bytes_max) break;
     }
     if (!result && ferror(stream)) {
-        base_report(reporter, file, 0, "cannot be read: %s", strerror(errno));
+        base_report(reporter, file, 0, "cannot be read: %s", base_error_text(errno));
         result = NET_ERR_IO;
     }
     if (!result && bytes->size > bytes_max) {

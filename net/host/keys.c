@@ -77,7 +77,7 @@ bool net_host_save_keys(const char* path, const net_key_ring* keys, bool is_new,
     is_saved = close(descriptor) == 0 && is_saved;
     if (is_saved && !is_new) is_saved = rename(fresh, path) == 0;
     if (is_saved) return true;
-    base_report(reporter, fresh, 0, "cannot be written: %s", strerror(errno));
+    base_report(reporter, fresh, 0, "cannot be written: %s", base_error_text(errno));
     (void)unlink(fresh);
     return false;
 }
@@ -123,7 +123,7 @@ static char* read_tokens(const char* path, const base_reporter* reporter) {
     bool is_input = strcmp(path, "-") == 0;
     FILE* file = is_input ? stdin : fopen(path, "rb");
     if (!file) {
-        base_report(reporter, path, 0, "cannot be opened: %s", strerror(errno));
+        base_report(reporter, path, 0, "cannot be opened: %s", base_error_text(errno));
         return NULL;
     }
     struct stat status; // a pipe has no other readers
@@ -219,7 +219,7 @@ static bool read_content(int descriptor, const char* path, net_host_secret* secr
     ssize_t size = read_some(descriptor, secret->bytes, sizeof secret->bytes);
     uint8_t more;
     if (size < 0) {
-        base_report(reporter, path, 0, "cannot be read: %s", strerror(errno));
+        base_report(reporter, path, 0, "cannot be read: %s", base_error_text(errno));
     } else if (size == 0) {
         base_report(reporter, path, 0, "is empty");
     } else if (read_some(descriptor, &more, 1) != 0) {
@@ -236,7 +236,7 @@ bool net_host_read_secret_file(const char* path, net_host_secret* secret,
     secret->size = 0;
     int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (descriptor < 0)
-        return base_report(reporter, path, 0, "cannot be opened: %s", strerror(errno));
+        return base_report(reporter, path, 0, "cannot be opened: %s", base_error_text(errno));
     bool is_read = is_for_us_alone(descriptor, path, reporter) &&
                    read_content(descriptor, path, secret, reporter);
     close(descriptor);

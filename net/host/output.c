@@ -129,6 +129,11 @@ int net_exit_of_setup(net_result result) {
     return result == NET_ERR_MEMORY ? NET_EXIT_RUNTIME : NET_EXIT_USAGE;
 }
 
+int net_exit_of_bind(int error) {
+    const bool is_lack = error == EMFILE || error == ENFILE || error == ENOMEM;
+    return is_lack ? NET_EXIT_RUNTIME : NET_EXIT_BIND;
+}
+
 int net_exit_report_setup(net_result result, const base_reporter* reporter) {
     if (result == NET_ERR_MEMORY) base_report(reporter, NULL, 0, "%s", net_result_text(result));
     return net_exit_of_setup(result);

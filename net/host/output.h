@@ -59,7 +59,10 @@ int net_exit_of_replay(net_result result);
 /// The exit code for a result of opening what the user named: a game, templates, a setting. Only
 /// missing memory is a failure of the machine; everything else is a wrong configuration.
 int net_exit_of_setup(net_result result);
-/// The same; missing memory is reported too, because nothing below reports it.
+/// The exit code for an address that could not be bound, by errno: in use, or the machine lacks
+/// descriptors or memory, and a later start may have them.
+int net_exit_of_bind(int error);
+/// The same as net_exit_of_setup; missing memory is reported too, because nothing below reports it.
 int net_exit_report_setup(net_result result, const base_reporter* reporter);
 /// The exit code for the reason of a refusal (wire.proto, RefusedReason), as the server sent it.
 int net_exit_of_refusal(uint32_t reason);

@@ -14,6 +14,7 @@
 
 #include <execinfo.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
@@ -34,6 +35,7 @@ static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 typedef struct watched {
     _Atomic(const ecs_running*) running; // what the thread runs; NULL: there is no such thread
     _Atomic uint64_t busy_us;            // since when it works; 0: it rests
+    pthread_t thread;
     stack_t stack_before;
     uint8_t stack[STACK_BYTES]; // a stack overflow has no room for a handler
 } watched;
@@ -42,6 +44,7 @@ typedef struct watched {
 typedef struct stall {
     uint64_t busy_us; // when it began
     uint64_t next_us; // how long it takes at the next report
+    uint64_t looks;   // of the sentry since then, LOOK_MS apart
 } stall;
 
 // Of a command line, each with its NUL.
@@ -62,7 +65,9 @@ struct net_sentry {
     words go_on; // the command that goes on with the match
     int end;     // eventfd
     pthread_t thread;
-    bool was_asked; // of the sentry's thread: a signal came in this stall
+    bool was_asked;    // of the sentry's thread: a signal came in this stall
+    char too_long[96]; // what a tick longer than tick_s is called
+    _Atomic bool is_too_long;
     struct sigaction before[BASE_COUNT(fatal)];
 };
 
@@ -345,22 +350,23 @@ static void die(int number, siginfo_t* info, void* context) {
     if (number == SIGBUS && sentry->config.answer && sentry->config.answer(info->si_addr)) return;
     for (uint32_t i = 0; i < BASE_COUNT(fatal); i++)
         if (fatal[i] == number) (void)sigaction(number, &sentry->before[i], NULL);
+    const char* what = atomic_load(&sentry->is_too_long) ? sentry->too_long : name_of(number);
     char text[REPORT_BYTES];
     ecs_where where;
     const bool is_known = find_where(sentry, &where);
-    size_t size =
-        write_report(sentry, name_of(number), is_known ? &where : NULL, text, sizeof text);
+    size_t size = write_report(sentry, what, is_known ? &where : NULL, text, sizeof text);
     write_lines(&sentry->config, text, size);
-    write_crash_file(sentry, name_of(number), is_known ? &where : NULL);
-    // On return the access is repeated, under the handler that was there before. What another
-    // process sent, as a watchdog does, is not.
-    if (info->si_code == SI_USER || info->si_code == SI_QUEUE) (void)raise(number);
+    write_crash_file(sentry, what, is_known ? &where : NULL);
+    // On return the access is repeated, under the handler that was there before. What a process
+    // sent, as a watchdog does, is not.
+    if (info->si_code <= 0) (void)raise(number);
 }
 
 // Alternative stacks belong to threads.
 static void begin_thread(watched* thread) {
     const stack_t stack = {.ss_sp = thread->stack, .ss_size = sizeof thread->stack};
     (void)sigaltstack(&stack, &thread->stack_before);
+    thread->thread = pthread_self();
     atomic_store(&thread->running, ecs_running_here());
 }
 
@@ -414,11 +420,16 @@ static void take_signals(net_sentry* sentry) {
 }
 
 // @return whether a thread does not come back.
-static bool look(const net_sentry* sentry, uint32_t thread, stall* known) {
+static bool look(net_sentry* sentry, uint32_t thread, stall* known) {
     const uint64_t busy_us = atomic_load(&sentry->threads[thread].busy_us);
     const uint64_t now_us = net_loop_now_us();
-    if (busy_us == 0 || now_us < busy_us + NET_SENTRY_STALL_MS * UINT64_C(1000)) return false;
     if (busy_us != known->busy_us) *known = (stall){.busy_us = busy_us};
+    known->looks++;
+    if (busy_us == 0 || now_us < busy_us + NET_SENTRY_STALL_MS * UINT64_C(1000)) return false;
+    // The thread dies where it is, so that the report has its stack.
+    const uint64_t looks_max = sentry->config.tick_s * (1000 / LOOK_MS);
+    if (looks_max > 0 && known->looks > looks_max && !atomic_exchange(&sentry->is_too_long, true))
+        (void)pthread_kill(sentry->threads[thread].thread, SIGABRT);
     const uint64_t stalled_us = now_us - busy_us;
     if (stalled_us < known->next_us) return true;
     known->next_us = 2 * stalled_us;
@@ -485,6 +496,9 @@ net_sentry* net_sentry_create(const net_sentry_config* config) {
     copy_text(sentry->log_file, sizeof sentry->log_file, config->log_file);
     copy_text(sentry->crash_file, sizeof sentry->crash_file, config->crash_file);
     copy_text(sentry->game, sizeof sentry->game, config->game_file);
+    (void)base_text_format(sentry->too_long, sizeof sentry->too_long,
+                           "fatal: a tick took longer than %" PRIu64 " s (--tune tick-s)",
+                           config->tick_s);
     if (!getcwd(sentry->folder, sizeof sentry->folder)) sentry->folder[0] = 0;
     if (config->go_on_bytes <= sizeof sentry->go_on.text) {
         sentry->go_on.bytes = config->go_on_bytes;

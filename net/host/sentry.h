@@ -8,6 +8,9 @@
 /// and SIGUSR1. Of SIGTERM and SIGINT the first one is handed over for later, and the second one
 /// ends the process at once: the log's queue keeps what the log lacks.
 ///
+/// With tick_s a tick that takes longer ends the process as an assertion does. Time in which the
+/// process was stopped does not count.
+///
 /// A report of the crash, with what the program knows and the stack, goes to a file of its own:
 /// what an operator sends to the authors of a game.
 ///
@@ -37,6 +40,7 @@ typedef struct net_sentry_config {
     const char* go_on;      ///< copied: the words, each with its NUL, that go on with the match
     size_t go_on_bytes;     ///< 0: nothing goes on
     uint64_t recent_ticks;  ///< its command runs this many ticks before the crash again
+    uint64_t tick_s;        ///< a tick that takes longer is a crash; 0: none is
     /// Does the program go on after a SIGBUS at this address? From the handler. NULL: it ends.
     bool (*answer)(const void* address);
     /// Append what the program said last. It is called from a signal handler. NULL: nothing.

@@ -11,18 +11,26 @@
 #include "base/float_mode.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 
 enum { MODULE_PATH_BYTES_MAX = 2048 };
 
 bool net_host_prepare(const base_reporter* reporter) {
     (void)base_float_mode_set(); // a preloaded library may have set another; threads inherit it
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < NET_HOST_DESCRIPTORS_MIN)
+        return base_report(reporter, NULL, 0,
+                           "the limit of open files is %" PRIu64
+                           ", at least %u are needed: raise it (ulimit -n, LimitNOFILE)",
+                           (uint64_t)files.rlim_cur, NET_HOST_DESCRIPTORS_MIN);
     // A file at its size limit is an error of its writer, not the end of the program.
     if (signal(SIGXFSZ, SIG_IGN) != SIG_ERR && base_file_open_standard() && net_host_forbid_core())
         return true;
-    return base_report(reporter, NULL, 0, "cannot prepare the process: %s", strerror(errno));
+    return base_report(reporter, NULL, 0, "cannot prepare the process: %s", base_error_text(errno));
 }
 
 // A secret that can be guessed is worse than a program that does not start.
@@ -39,15 +47,17 @@ net_result net_host_open_module(const char* name, const base_reporter* reporter,
     return net_module_open(name, path, reporter, module);
 }
 
-// The threads that the systems of a world of this role can use; 0: it cannot be made (reported).
-static uint32_t threads_of(const net_module* module, net_role role, const base_reporter* reporter) {
+// The threads that the systems of a world of this role can use. @return as net_match_create.
+static net_result find_threads(const net_module* module, net_role role, uint32_t* threads,
+                               const base_reporter* reporter) {
     net_match_config config = net_match_config_default(module);
     config.role = role;
     net_match* match = NULL;
-    if (net_match_create(&config, reporter, &match) != NET_OK) return 0;
-    const uint32_t threads = ecs_world_threads_max(net_match_world(match));
+    const net_result result = net_match_create(&config, reporter, &match);
+    if (result != NET_OK) return result;
+    *threads = ecs_world_threads_max(net_match_world(match));
     net_match_destroy(match);
-    return threads;
+    return NET_OK;
 }
 
 static net_result open_workers(net_module* module, net_role role, uint64_t threads,
@@ -55,8 +65,9 @@ static net_result open_workers(net_module* module, net_role role, uint64_t threa
     uint32_t wanted = (uint32_t)(threads < BASE_WORKERS_MAX ? threads : BASE_WORKERS_MAX);
     if (wanted == 0) wanted = base_workers_default(BASE_WORKERS_MAX);
     if (threads == 0 && wanted > 1) {
-        const uint32_t most = threads_of(module, role, reporter);
-        if (most == 0) return NET_ERR_MODULE;
+        uint32_t most = 1;
+        const net_result result = find_threads(module, role, &most, reporter);
+        if (result != NET_OK) return result;
         wanted = base_workers_default(most);
     }
     if (wanted == 1) return NET_OK;

@@ -5,8 +5,11 @@
 #include "net/match.h"
 #include "net/server.h"
 
-/// Call it first in main: descriptors 0 to 2 are open (base/file.h), SIGXFSZ is ignored, and there
-/// will be no core file (host/keys.h). @return false: reported.
+#define NET_HOST_DESCRIPTORS_MIN 64u ///< that a process may have
+
+/// Call it first in main: the limit of open files is checked, descriptors 0 to 2 are open
+/// (base/file.h), SIGXFSZ is ignored, and there will be no core file (host/keys.h).
+/// @return false: reported.
 BASE_MUST_USE bool net_host_prepare(const base_reporter* reporter);
 /// Open the game of this name or file. A name is looked up in the module path
 /// (net_module_default_path).

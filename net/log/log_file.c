@@ -131,7 +131,7 @@ static net_result write_start(net_log_file* file, const base_reporter* reporter)
         net_log_file_put_block(file, &block, file->payload, net_log_file_put_header(file)) &&
         net_log_file_sync(file, file->fd))
         return NET_OK;
-    const char* why = file->wait_error != 0 ? strerror(file->wait_error) : file->failure;
+    const char* why = file->wait_error != 0 ? base_error_text(file->wait_error) : file->failure;
     base_report(reporter, file->config.file, 0, "%s", why);
     return NET_ERR_DISK;
 }
@@ -151,7 +151,7 @@ static net_result take_segment(const net_log_file* file, const base_reporter* re
     if (config->place.segment == 0 || (is_named && access(before, F_OK) != 0)) return NET_OK;
     if (is_named && rename(before, name) == 0) return NET_OK;
     base_report(reporter, config->file, 0, "the segment before it cannot get its name: %s",
-                strerror(errno));
+                base_error_text(errno));
     return NET_ERR_IO;
 }
 
@@ -466,7 +466,8 @@ static net_result start_thread(net_log_file* file, const base_reporter* reporter
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     file->has_thread = error == 0;
     if (error == 0) return NET_OK;
-    base_report(reporter, file->config.file, 0, "no thread for the log: %s", strerror(error));
+    base_report(reporter, file->config.file, 0, "no thread for the log: %s",
+                base_error_text(error));
     return NET_ERR_IO;
 }
 

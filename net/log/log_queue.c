@@ -229,7 +229,7 @@ static bool move_locked(const char* name, int fd, const base_reporter* reporter)
         base_report(reporter, name, 0, "note: the earlier log of this name is now %s", old);
         return true;
     }
-    base_report(reporter, name, 0, "cannot be moved away: %s", strerror(errno));
+    base_report(reporter, name, 0, "cannot be moved away: %s", base_error_text(errno));
     return false;
 }
 
@@ -261,12 +261,12 @@ net_result net_log_lock_create(const char* name, const base_reporter* reporter, 
     if (*fd < 0) {
         int error = errno;
         base_report(reporter, name, 0, "cannot be created: %s",
-                    error == EEXIST ? "another server took this log" : strerror(error));
+                    error == EEXIST ? "another server took this log" : base_error_text(error));
         errno = error;
         return net_log_result_of(error);
     }
     if (flock(*fd, LOCK_EX | LOCK_NB) != 0) {
-        base_report(reporter, name, 0, "cannot be locked: %s", strerror(errno));
+        base_report(reporter, name, 0, "cannot be locked: %s", base_error_text(errno));
         return NET_ERR_IO;
     }
     // Only now it is certain: another server may have created, filled or moved the file in between.
@@ -312,7 +312,7 @@ static void store_number(uint8_t* place, uint64_t value) {
 
 static net_result fail_queue(net_log_queue* queue, const char* what, int error,
                              const base_reporter* reporter) {
-    base_report(reporter, queue->file, 0, "%s: %s", what, strerror(error));
+    base_report(reporter, queue->file, 0, "%s: %s", what, base_error_text(error));
     net_log_queue_destroy(queue, false);
     errno = error;
     return net_log_result_of(error);

@@ -178,6 +178,17 @@ case_a_watchdog_leaves_a_report_of_a_tick_that_hangs() {
     says a.crash ' 29 error server: for [0-9.]+ s nothing came back in tick 30, system fail_on'
 }
 
+# Off unless it is asked for; the report has the stack of the thread that hangs.
+case_a_tick_longer_than_its_limit_ends_the_server() {
+    start server shoal-server --game "$crash" --listen 127.0.0.1:0 --tick-rate 60 --log a.slog --tune tick-s=2 --set how=3 --set at=30
+    dies server
+    says_where server.err '^fatal: a tick took longer than 2 s \(--tune tick-s\) in tick 30, system fail_on_purpose'
+    says a.crash '^fatal: a tick took longer than 2 s \(--tune tick-s\) in tick 30, system fail_on_purpose'
+    says a.crash 'crash.so\(\+0x[0-9a-f]+\)'
+    run_to 0 verify shoal-replay verify a.slog --game "$crash"
+    says verify.out '^verified ticks=29 '
+}
+
 case_a_server_without_a_log_leaves_no_report() {
     start server shoal-server --game "$crash" --listen 127.0.0.1:0 --log none --set how=2 --set at=3 --fast
     dies server

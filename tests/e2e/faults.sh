@@ -48,22 +48,35 @@ case_a_second_signal_ends_at_once() {
     end_with_a_frozen_client 1500 "$began"
 }
 
-# A start with few descriptors either works or ends with a line.
+# too_few LIMIT KIND COUNT: a start under this limit of ulimit ends with 1, which a unit tries again, and a line names what to raise.
+too_few() {
+    code=0
+    (ulimit "-$2" "$3" && exec "$bin/shoal-server" --game "$games/breakout.so" --fast --listen 127.0.0.1:0 --control few.sock \
+        --ticks 3 --log none) >few.out 2>few.err || code=$?
+    [ "$code" != 0 ] || return 0
+    # 127: not even its libraries can be opened; 134: an assertion of the game, which asks for what has no memory.
+    case $code in 127 | 134) return 0 ;; esac
+    [ "$code" = 1 ] || fail "$3: exit code $code"
+    says few.err "$1"
+}
+
 case_descriptors_run_out_at_the_start() {
-    local limit
-    for ((limit = 3; limit <= 14; limit++)); do
-        : >few.out
-        code=0
-        (ulimit -n "$limit" && exec "$bin/shoal-server" --game "$games/breakout.so" --fast \
-            --listen 127.0.0.1:0 --ticks 3 --log "$limit.slog") >few.out 2>few.err || code=$?
-        case $code in
-        0) is_closed "$limit.slog" ;;
-        1 | 2 | 3) [ -s few.err ] || [ "$limit" -le 3 ] || fail "$limit descriptors: no line" ;;
-        127) ;; # not even its libraries can be opened
-        *) fail "$limit descriptors: exit code $code" ;;
-        esac
+    for limit in 4 14 63; do
+        too_few "the limit of open files is $limit, at least 64 are needed: raise it \\(ulimit -n, LimitNOFILE" n "$limit"
+        [ "$code" != 0 ] || fail "$limit are not refused"
     done
-    [ "$code" = 0 ] || fail "$((limit - 1)) descriptors are not enough"
+    too_few '' n 64
+    [ "$code" = 0 ] || fail "64 descriptors are not enough"
+}
+
+case_memory_runs_out_at_the_start() {
+    [ -z "${SHOAL_E2E_SLOW:-}" ] || return 0 # sanitizers need address space of their own
+    local kb refusals=0
+    for ((kb = 20000; kb <= 80000; kb += 1500)); do
+        too_few 'out of memory: raise the limit of this process \(ulimit -v, MemoryMax\)|no thread for the log' v "$kb"
+        [ "$code" != 1 ] || refusals=$((refusals + 1))
+    done
+    [ "$refusals" -gt 0 ] || fail "no start was refused"
 }
 
 # Nothing in a running match needs a new descriptor.

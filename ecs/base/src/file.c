@@ -54,10 +54,17 @@ bool base_file_sync_folder(const char* path) {
     return is_synced;
 }
 
+const char* base_error_text(int error) {
+    if (error == EMFILE)
+        return "no file descriptor is left: raise the limit of open files (ulimit -n, LimitNOFILE)";
+    if (error == ENFILE) return "this machine has no file descriptor left: raise fs.file-max";
+    return error == ENOMEM ? BASE_NO_MEMORY : strerror(error);
+}
+
 const char* base_file_why(int error) {
     if (error == ELOOP) return "it is a link, and links are not followed";
     if (error == EPERM) return "the file belongs to another user or has a second name";
-    return strerror(error);
+    return base_error_text(error);
 }
 
 bool base_file_open_standard(void) {

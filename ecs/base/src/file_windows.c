@@ -29,6 +29,10 @@ bool base_file_sync_folder(const char* path) {
     return path[0] != '\0';
 }
 
+const char* base_error_text(int error) {
+    return strerror(error);
+}
+
 const char* base_file_why(int error) {
     return strerror(error);
 }

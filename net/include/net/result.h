@@ -3,7 +3,7 @@
 /// trace of sessions.
 #pragma once
 
-#include "base/macros.h"
+#include "base/file.h"
 
 BASE_C_BEGIN
 
@@ -13,7 +13,7 @@ BASE_C_BEGIN
 
 #define NET_RESULT_LIST(X)                                                                         \
     X(NET_OK, 0, "success")                                                                        \
-    X(NET_ERR_MEMORY, -1, "out of memory")                                                         \
+    X(NET_ERR_MEMORY, -1, BASE_NO_MEMORY)                                                          \
     X(NET_ERR_FULL, -2, "a named limit is reached; try later or raise it")                         \
     X(NET_ERR_MALFORMED, -3, "bytes that break the protocol: drop them, count them")               \
     X(NET_ERR_STALE, -4, "older than what is known already: drop, do not acknowledge")             \

@@ -21,6 +21,10 @@ BASE_MUST_USE bool base_file_is_own(int descriptor);
 /// Make the entry of a file in its folder survive a power cut. @return false when the folder cannot
 /// be synced; some file systems never can.
 BASE_MUST_USE bool base_file_sync_folder(const char* path);
+#define BASE_NO_MEMORY                                                                             \
+    "out of memory: raise the limit of this process (ulimit -v, MemoryMax), or free some"
+/// What an errno means, of a limit also what to raise; valid until the next call of strerror.
+const char* base_error_text(int error);
 /// What a failure of the functions above means. `error` is errno; the text is valid until the next
 /// call of strerror.
 const char* base_file_why(int error);
