@@ -8,8 +8,10 @@
 
 #include "base/assert.h"
 #include "base/text.h"
+#include "inspect/metrics.h"
 #include "net/socket.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include <strings.h>
@@ -54,21 +56,37 @@ static enum MHD_Result send_game(const server_inspect* self, http_visit* visit) 
         return http_respond_kept(visit, "application/wasm", tag, is_packed, response);
     }
     if (file >= 0) close(file);
+    if (file < 0 && (errno == EMFILE || errno == ENFILE))
+        return http_send_error(visit, 503, base_error_text(errno));
     return http_send_error(
         visit, 404, "the game was not built for browsers: scripts/web FOLDER, or -DSHOAL_WEB=ON");
+}
+
+// What needs the loop cannot be answered: /metrics has what this thread knows.
+static enum MHD_Result send_stalled(const server_inspect* self, http_visit* visit) {
+    const server_route* route = &visit->route;
+    if (route->name_bytes != 7 || memcmp(route->name, "metrics", 7) != 0)
+        return http_send_error(visit, 503, "main loop is stalled");
+    base_bytes text;
+    base_bytes_init(&text, NULL);
+    const server_inspect_counts counts = server_inspect_get_counts(self);
+    server_metrics_write_stalled(http_stalled_us(self), &counts, &text);
+    const enum MHD_Result result = http_send(visit, 200, SERVER_METRICS_TYPE, text.data, text.size);
+    base_bytes_deinit(&text);
+    return result;
 }
 
 static enum MHD_Result send_health(server_inspect* self, http_visit* visit) {
     const uint64_t age_us = net_loop_now_us() - self->pass_us;
     char text[64];
-    if (age_us >= HTTP_HEALTHY_US)
-        return http_send_error(visit, 503, "the loop does not come round");
+    if (http_stalled_us(self) > 0) return http_send_error(visit, 503, "main loop is stalled");
     (void)base_text_format(text, sizeof text, "{\"pass_ms\":%.1f}", (double)age_us * 1e-3);
     return http_send(visit, 200, NULL, text, strlen(text));
 }
 
 static enum MHD_Result send_ready(server_inspect* self, http_visit* visit) {
     static const char text[] = "{\"ready\":true}";
+    if (http_stalled_us(self) > 0) return http_send_error(visit, 503, "main loop is stalled");
     if (!self->is_ready) return http_send_error(visit, 503, "no player may join now");
     return http_send(visit, 200, NULL, text, sizeof text - 1);
 }
@@ -266,6 +284,7 @@ static enum MHD_Result ask(server_inspect* self, http_visit* visit) {
     const char* error =
         is_post ? server_body_read((const char*)visit->body.data, visit->body.size, order) : NULL;
     if (error) return http_send_error(visit, 400, error);
+    visit->is_with_loop = true;
     visit->state = HTTP_ASKED;
     visit->until_us = 0;
     MHD_suspend_connection(visit->connection);
@@ -276,6 +295,7 @@ static enum MHD_Result ask(server_inspect* self, http_visit* visit) {
 static enum MHD_Result answer(server_inspect* self, http_visit* visit) {
     const server_order* order = server_orders_get(self->orders, (uint32_t)(visit - self->visits));
     http_limit(visit, 1);
+    if (visit->is_with_loop) return send_stalled(self, visit);
     if (order->answer.status == 200 && order->answer.stream_hz > 0)
         return http_publish(self, visit, order->answer.stream_hz);
     return http_send(visit, order->answer.status, order->answer.type, order->json.data,
@@ -299,7 +319,8 @@ static enum MHD_Result answer_whole(server_inspect* self, http_visit* visit) {
     case SERVER_ROUTE_READY:
         return send_ready(self, visit);
     case SERVER_ROUTE_VERB:
-        return ask(self, visit);
+        return http_stalled_us(self) > 0 || visit->is_with_loop ? send_stalled(self, visit)
+                                                                : ask(self, visit);
     case SERVER_ROUTE_LOG_INFO:
     case SERVER_ROUTE_LOG_BYTES:
     case SERVER_ROUTE_WATCH_INFO:

@@ -3,6 +3,7 @@
 // as foreign bytes are.
 #include "control.h"
 
+#include "acceptor.h"
 #include "orders.h"
 
 #include "net/socket.h"
@@ -35,7 +36,7 @@ typedef struct connection {
 } connection;
 
 struct server_control {
-    int listener;
+    server_acceptor acceptor;
     int epoll; // of the listener and all connections
     struct sockaddr_un address;
     dev_t device; // of the socket's file
@@ -75,9 +76,11 @@ static bool watch(const server_control* self, int operation, int descriptor, uin
 
 static bool listen_at(server_control* self) {
     struct stat found;
-    self->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (self->listener < 0 || fchmod(self->listener, S_IRUSR | S_IWUSR) != 0 ||
-        bind(self->listener, (const struct sockaddr*)&self->address, sizeof self->address) != 0)
+    const int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    self->acceptor.listener = listener;
+    server_acceptor_fill(&self->acceptor);
+    if (self->epoll < 0 || listener < 0 || fchmod(listener, S_IRUSR | S_IWUSR) != 0 ||
+        bind(listener, (const struct sockaddr*)&self->address, sizeof self->address) != 0)
         return false;
     if (lstat(self->address.sun_path, &found) == 0) {
         self->device = found.st_dev;
@@ -85,8 +88,8 @@ static bool listen_at(server_control* self) {
     }
     // Where sockets take no mode before their name, they get it now.
     return chmod(self->address.sun_path, S_IRUSR | S_IWUSR) == 0 &&
-           listen(self->listener, (int)SERVER_CONTROL_CONNECTIONS_MAX) == 0 &&
-           watch(self, EPOLL_CTL_ADD, self->listener, EPOLLIN, SERVER_CONTROL_CONNECTIONS_MAX);
+           listen(listener, (int)SERVER_CONTROL_CONNECTIONS_MAX) == 0 &&
+           watch(self, EPOLL_CTL_ADD, listener, EPOLLIN, SERVER_CONTROL_CONNECTIONS_MAX);
 }
 
 int server_control_open(const char* path, const base_reporter* reporter, server_control** control) {
@@ -95,7 +98,7 @@ int server_control_open(const char* path, const base_reporter* reporter, server_
     if (!self)
         return refuse_socket(reporter, path, net_result_text(NET_ERR_MEMORY), NET_EXIT_RUNTIME);
     const char* fault = NULL;
-    self->listener = -1;
+    self->acceptor.listener = -1;
     self->epoll = epoll_create1(EPOLL_CLOEXEC);
     self->address.sun_family = AF_UNIX;
     for (uint32_t i = 0; i < SERVER_CONTROL_CONNECTIONS_MAX; i++)
@@ -107,7 +110,7 @@ int server_control_open(const char* path, const base_reporter* reporter, server_
     else if (!make_room(&self->address, &fault))
         code = refuse_socket(reporter, path, fault, NET_EXIT_BIND);
     else if (!listen_at(self))
-        code = refuse_socket(reporter, path, strerror(errno), NET_EXIT_BIND);
+        code = refuse_socket(reporter, path, base_error_text(errno), net_exit_of_bind(errno));
     if (code == NET_EXIT_CLEAN)
         *control = self;
     else
@@ -130,7 +133,7 @@ void server_control_close(server_control* self) {
     if (self->inode != 0 && lstat(self->address.sun_path, &found) == 0 &&
         found.st_dev == self->device && found.st_ino == self->inode)
         unlink(self->address.sun_path);
-    if (self->listener >= 0) close(self->listener);
+    server_acceptor_close(&self->acceptor);
     if (self->epoll >= 0) close(self->epoll);
     base_release(NULL, self, sizeof *self);
 }
@@ -248,11 +251,10 @@ static void serve(connection* it, server_subject* subject, uint64_t now_us, uint
     if (is_stuck || (is_idle && it->is_ended && (it->size == 0 || it->skips_line))) hang_up(it);
 }
 
-static void accept_all(server_control* self) {
+static void accept_all(server_control* self, const base_reporter* reporter) {
     for (;;) {
-        const int descriptor = accept(self->listener, NULL, NULL);
+        const int descriptor = server_acceptor_accept(&self->acceptor, NULL, NULL, reporter);
         if (descriptor < 0) return;
-        (void)fcntl(descriptor, F_SETFD, FD_CLOEXEC);
         connection* it = self->connections;
         while (it < self->connections + SERVER_CONTROL_CONNECTIONS_MAX && it->descriptor >= 0)
             it++;
@@ -297,5 +299,8 @@ void server_control_pass(server_control* self, server_subject* subject, uint64_t
         it->events = wanted_events(it);
         if (!watch(self, EPOLL_CTL_MOD, it->descriptor, it->events, i)) hang_up(it);
     }
-    if (is_called) accept_all(self);
+    if (!is_called && self->acceptor.spare_count > 0) return;
+    accept_all(self, subject->reporter);
+    (void)watch(self, EPOLL_CTL_MOD, self->acceptor.listener,
+                self->acceptor.spare_count > 0 ? EPOLLIN : 0, SERVER_CONTROL_CONNECTIONS_MAX);
 }

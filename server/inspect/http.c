@@ -46,7 +46,7 @@ static net_address address_of(struct MHD_Connection* connection) {
 
 static void begin_visit(server_inspect* self, struct MHD_Connection* connection, void** place) {
     http_visit* visit = self->visits;
-    while (visit < self->visits + HTTP_VISITS_MAX && visit->connection)
+    while (visit < self->visits + HTTP_VISITS_MAX && (visit->connection || visit->is_with_loop))
         visit++;
     const union MHD_ConnectionInfo* info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
@@ -112,6 +112,13 @@ static void close_idle(server_inspect* self, uint64_t now_us) {
     }
 }
 
+// Its order came back, or will not.
+static void resume(http_visit* visit) {
+    BASE_ASSERT(visit->connection);
+    visit->state = HTTP_ANSWERED;
+    MHD_resume_connection(visit->connection);
+}
+
 static void take_answers(server_inspect* self) {
     for (;;) {
         const uint32_t index = server_orders_pop(self->orders);
@@ -121,10 +128,28 @@ static void take_answers(server_inspect* self) {
             continue;
         }
         http_visit* visit = &self->visits[index];
-        BASE_ASSERT(visit->connection && visit->state == HTTP_ASKED);
-        visit->state = HTTP_ANSWERED;
-        MHD_resume_connection(visit->connection);
+        visit->is_with_loop = false;
+        if (visit->state == HTTP_ASKED) resume(visit);
     }
+}
+
+// Questions get an answer of this thread; what changes the match may still be done.
+static void answer_stalled(server_inspect* self) {
+    if (http_stalled_us(self) == 0) return;
+    for (uint32_t i = 0; i < HTTP_VISITS_MAX; i++)
+        if (self->visits[i].state == HTTP_ASKED && strcmp(self->visits[i].method, "POST") != 0)
+            resume(&self->visits[i]);
+}
+
+// What finds no place waits in the kernel.
+static void accept_connection(server_inspect* self) {
+    struct sockaddr_storage from;
+    socklen_t size = sizeof from;
+    const int descriptor = server_acceptor_accept(&self->acceptor, (struct sockaddr*)&from, &size,
+                                                  self->config.reporter);
+    self->lacks = self->acceptor.lacks;
+    if (descriptor >= 0)
+        (void)MHD_add_connection(self->daemon, descriptor, (const struct sockaddr*)&from, size);
 }
 
 // ---- the thread ----
@@ -164,11 +189,17 @@ static void* serve(void* inspect) {
         {.fd = info->epoll_fd, .events = POLLIN},
         {.fd = server_orders_descriptor(self->orders), .events = POLLIN},
         {.fd = self->stop, .events = POLLIN},
+        {.events = POLLIN},
     };
     self->due_us = UINT64_MAX;
     while (!self->is_stopping) {
+        const bool has_place = self->visit_count < HTTP_VISITS_MAX;
+        const bool is_lacking = has_place && self->acceptor.spare_count == 0;
+        polled[3].fd = has_place && !is_lacking ? self->acceptor.listener : -1;
         (void)poll(polled, BASE_COUNT(polled), wait_ms(self, self->due_us, net_loop_now_us()));
         take_answers(self);
+        answer_stalled(self);
+        if (is_lacking || (polled[3].fd >= 0 && polled[3].revents != 0)) accept_connection(self);
         const uint64_t now_us = net_loop_now_us();
         self->due_us = http_publications_run(self, now_us);
         http_due(self, http_files_run(self, now_us));
@@ -197,43 +228,41 @@ static socklen_t socket_address(const net_address* address, struct sockaddr_stor
     return sizeof v6;
 }
 
-// @return a socket that listens, and its port in self->bound; -1: errno says why.
-static int listen_at(server_inspect* self) {
+// Its port goes to self->bound. @return false, with errno.
+static bool listen_at(server_inspect* self) {
     struct sockaddr_storage address;
     socklen_t size = socket_address(&self->bound, &address);
     const int one = 1;
     const int fd = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0) return -1;
+    if (fd < 0) return false;
+    self->acceptor.listener = fd;
+    server_acceptor_fill(&self->acceptor);
     (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
     if (bind(fd, (const struct sockaddr*)&address, size) != 0 || listen(fd, SOMAXCONN) != 0 ||
-        getsockname(fd, (struct sockaddr*)&address, &size) != 0) {
-        const int reason = errno;
-        close(fd);
-        errno = reason;
-        return -1;
-    }
+        getsockname(fd, (struct sockaddr*)&address, &size) != 0)
+        return false;
     struct sockaddr_in v4;
     struct sockaddr_in6 v6;
     memcpy(&v4, &address, sizeof v4);
     memcpy(&v6, &address, sizeof v6);
     self->bound.port = ntohs(address.ss_family == AF_INET ? v4.sin_port : v6.sin6_port);
-    return fd;
+    return true;
 }
 
-static bool start_daemon(server_inspect* self, int listener) {
+static bool start_daemon(server_inspect* self) {
     self->daemon = MHD_start_daemon(
-        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_ALLOW_UPGRADE, 0, NULL, NULL, http_handle,
-        self, MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_CONNECTION_LIMIT, HTTP_VISITS_MAX,
+        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_ALLOW_UPGRADE | MHD_USE_NO_LISTEN_SOCKET, 0,
+        NULL, NULL, http_handle, self, MHD_OPTION_CONNECTION_LIMIT, HTTP_VISITS_MAX,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_HEADER_BYTES_MAX,
         MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_UNESCAPE_CALLBACK, http_unescape, self,
         MHD_OPTION_NOTIFY_CONNECTION, note_connection, self, MHD_OPTION_NOTIFY_COMPLETED,
         note_completed, self, MHD_OPTION_END);
-    if (!self->daemon) close(listener);
-    self->has_thread = self->daemon && pthread_create(&self->thread, NULL, serve, self) == 0;
-    return self->has_thread;
+    if (!self->daemon) return false;
+    errno = pthread_create(&self->thread, NULL, serve, self);
+    return self->has_thread = errno == 0;
 }
 
-static int open_listener(server_inspect* self, const server_inspect_config* config, int* listener) {
+static int open_listener(server_inspect* self, const server_inspect_config* config) {
     const base_reporter* reporter = config->reporter;
     if (net_address_resolve_one(NULL, config->listen, &self->bound) != NET_OK)
         return net_exit_report(NET_EXIT_USAGE, reporter, NULL, "--http %s: is no ADDR:PORT",
@@ -241,38 +270,32 @@ static int open_listener(server_inspect* self, const server_inspect_config* conf
     if (!server_gate_init(&self->gate, &self->bound, config->token_file, &self->config.hosts,
                           reporter))
         return NET_EXIT_USAGE;
-    *listener = listen_at(self);
-    if (*listener >= 0) return NET_EXIT_CLEAN;
-    return net_exit_report(NET_EXIT_BIND, reporter, NULL, "%s--http: cannot bind %s: %s",
-                           config->is_optional ? "warning: " : "", config->listen, strerror(errno));
+    if (listen_at(self)) return NET_EXIT_CLEAN;
+    return net_exit_report(net_exit_of_bind(errno), reporter, NULL, "%s--http: cannot bind %s: %s",
+                           config->is_optional ? "warning: " : "", config->listen,
+                           base_error_text(errno));
 }
 
-static int report_memory(const server_inspect_config* config) {
+static int report_lack(const server_inspect_config* config) {
     return net_exit_report(NET_EXIT_RUNTIME, config->reporter, NULL, "--http: %s",
-                           net_result_text(NET_ERR_MEMORY));
+                           base_error_text(errno));
 }
 
 int server_inspect_open(const server_inspect_config* config, server_inspect** inspect) {
     *inspect = NULL;
     server_inspect* self = base_allocate_zero(NULL, sizeof *self);
-    if (!self) return report_memory(config);
+    if (!self) return report_lack(config);
     self->config = *config;
     if (!self->config.run) self->config.run = server_verb_run;
     if (self->config.idle_us == 0) self->config.idle_us = HTTP_IDLE_US;
-    self->stop = -1;
+    self->stop = self->acceptor.listener = -1;
     self->pass_us = net_loop_now_us();
-    int listener = -1;
-    int code = open_listener(self, config, &listener);
+    int code = open_listener(self, config);
     if (code == NET_EXIT_CLEAN) {
         self->stop = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
         self->orders =
             server_orders_create(HTTP_VISITS_MAX + HTTP_PUBLICATIONS_MAX, config->tick_rate_hz);
-        if (self->stop < 0 || !self->orders) {
-            close(listener);
-            code = report_memory(config);
-        } else if (!start_daemon(self, listener)) {
-            code = report_memory(config);
-        }
+        if (self->stop < 0 || !self->orders || !start_daemon(self)) code = report_lack(config);
     }
     if (code == NET_EXIT_CLEAN)
         *inspect = self;
@@ -302,6 +325,7 @@ int server_inspect_descriptor(const server_inspect* self) {
 server_inspect_counts server_inspect_get_counts(const server_inspect* self) {
     server_inspect_counts counts = {.connections = self->visit_count,
                                     .frames_lost = self->frames_lost,
+                                    .lacks = self->lacks,
                                     .cuts = server_orders_cuts(self->orders)};
     for (uint32_t i = 0; i < BASE_COUNT(counts.responses); i++)
         counts.responses[i] = self->responses[i];
@@ -331,6 +355,7 @@ void server_inspect_close(server_inspect* self) {
     http_files_close(self);
     server_orders_destroy(self->orders);
     if (self->stop >= 0) close(self->stop);
+    server_acceptor_close(&self->acceptor);
     server_gate_deinit(&self->gate);
     base_release(NULL, self, sizeof *self);
 }

@@ -2,11 +2,13 @@
 /// What the parts of the HTTP thread share: http.c, answer.c, respond.c, publish.c, files.c.
 #pragma once
 
+#include "acceptor.h"
 #include "inspect.h"
 #include "orders.h"
 #include "route.h"
 
 #include "net/log_bytes.h"
+#include "net/socket.h"
 
 #include <microhttpd.h>
 #include <pthread.h>
@@ -77,6 +79,7 @@ typedef struct http_visit {
     size_t frame_sent;
     uint64_t sequence; ///< of the newest frame that it took
     bool is_waiting;   ///< suspended until there is a newer one
+    bool is_with_loop; ///< its order: the place is taken until it comes back
     uint64_t follow_until_us;
     uint64_t look_us; ///< when a suspended one looks again; 0: it is not suspended
 } http_visit;
@@ -102,6 +105,7 @@ struct server_inspect {
     pthread_t thread;
     bool has_thread;
     net_address bound;
+    server_acceptor acceptor;
     int stop; ///< eventfd
     BASE_ATOMIC(bool) is_stopping;
     BASE_ATOMIC(bool) is_ready;
@@ -109,6 +113,7 @@ struct server_inspect {
     BASE_ATOMIC(uint32_t) visit_count;  ///< written by the thread of HTTP, as what is counted below
     BASE_ATOMIC(uint64_t) responses[6]; ///< by the first digit of their status
     BASE_ATOMIC(uint64_t) frames_lost;
+    BASE_ATOMIC(uint64_t) lacks;   ///< of the acceptor
     BASE_ATOMIC(uint64_t) tick;    ///< of the match
     BASE_ATOMIC(bool) is_followed; ///< the log, since the loop's newest pass
     uint64_t due_us;               ///< when the thread has to look again
@@ -126,6 +131,12 @@ struct server_inspect {
 /// The thread looks again at `us` or before.
 static inline void http_due(server_inspect* self, uint64_t us) {
     if (us < self->due_us) self->due_us = us;
+}
+
+/// Since when there is no pass of the loop, once that is HTTP_HEALTHY_US; 0: it makes its passes.
+static inline uint64_t http_stalled_us(const server_inspect* self) {
+    const uint64_t age_us = net_loop_now_us() - self->pass_us;
+    return age_us >= HTTP_HEALTHY_US ? age_us : 0;
 }
 
 // ---- places.c

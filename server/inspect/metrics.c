@@ -239,8 +239,6 @@ static void put_ticks(const server_metrics* self, base_bytes* text, const server
         (void)base_text_format(labels, sizeof labels, "part=\"%s\",", net_part_name((net_part)i));
         put_histogram(text, name, labels, &self->parts[i]);
     }
-    put_seconds(text, "shoal_cpu_seconds_total",
-                "Processor time that all threads of the process took.", net_loop_cpu_us());
     put_count(text, "shoal_ticks_total", "Ticks that the match has run.",
               view_tick_of(subject, request));
     put_seconds(text, "shoal_tick_period_seconds", "From one tick to the next one.",
@@ -423,11 +421,17 @@ static void put_followers(base_bytes* text, const server_subject* subject) {
               subject->stream->takeovers);
 }
 
-static void put_http(base_bytes* text, const server_subject* subject) {
+static void put_stall(base_bytes* text, uint64_t stalled_us) {
+    put_seconds(text, "shoal_loop_stalled_seconds",
+                "No pass of the main loop for so long, from 2 s on. Then what needs it is missing.",
+                stalled_us);
+    put_seconds(text, "shoal_cpu_seconds_total",
+                "Processor time that all threads of the process took.", net_loop_cpu_us());
+}
+
+static void put_http(base_bytes* text, const server_inspect_counts* counts) {
     static const char* const classes[] = {"0xx", "1xx", "2xx", "3xx", "4xx", "5xx"};
     static const char name[] = "shoal_http_responses_total";
-    if (!subject->is_served) return;
-    const server_inspect_counts* counts = &subject->http;
     put_count(text, "shoal_http_connections", "Connections to the inspector.", counts->connections);
     begin_metric(text, name, "Answers of the inspector, by status.");
     for (uint32_t i = 2; i < BASE_COUNT(classes); i++)
@@ -437,11 +441,14 @@ static void put_http(base_bytes* text, const server_subject* subject) {
     put_count(text, "shoal_http_cut_total",
               "Answers and frames that were cut, because their share of the tick was over.",
               counts->cuts);
+    put_count(text, "shoal_http_lacks_total",
+              "Connections that came while no file descriptor was left.", counts->lacks);
 }
 
 void server_metrics_write(server_metrics* self, const server_subject* subject,
                           const server_request* request, base_bytes* text) {
     put_build(text, subject);
+    put_stall(text, 0);
     put_ticks(self, text, subject, request);
     if (view_may_see_now(subject, request->right))
         put_entities(self, text, net_match_world(subject->match));
@@ -462,12 +469,18 @@ void server_metrics_write(server_metrics* self, const server_subject* subject,
     put_stream(text, subject, request);
     put_followers(text, subject);
     put_standby(text, subject);
-    put_http(text, subject);
+    if (subject->is_served) put_http(text, &subject->http);
+}
+
+void server_metrics_write_stalled(uint64_t stalled_us, const server_inspect_counts* http,
+                                  base_bytes* text) {
+    put_stall(text, stalled_us);
+    put_http(text, http);
 }
 
 static void run_metrics(server_subject* subject, const server_request* request,
                         server_answer* answer) {
-    answer->type = "text/plain; version=0.0.4; charset=utf-8";
+    answer->type = SERVER_METRICS_TYPE;
     server_metrics_write(subject->metrics, subject, request, answer->json);
 }
 

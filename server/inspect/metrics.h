@@ -13,6 +13,7 @@
 
 #include "base/bytes.h"
 
+#define SERVER_METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"
 #define SERVER_METRICS_BOUNDS_MAX 9u
 #define SERVER_METRICS_TEMPLATES_MAX 256u ///< further ones are template="other"
 #define SERVER_METRICS_CLIENTS_PASS 32u   ///< that a pass looks at, at most
@@ -41,6 +42,9 @@ void server_metrics_pass(server_metrics* metrics, const server_subject* subject,
 uint32_t server_metrics_entities(const server_metrics* metrics, ecs_template_id id);
 /// Was the world counted as a whole once?
 bool server_metrics_has_counted(const server_metrics* metrics);
+/// Append the lines that need no loop, of one that made no pass for so long. From any thread.
+void server_metrics_write_stalled(uint64_t stalled_us, const server_inspect_counts* http,
+                                  base_bytes* text);
 /// Append all lines that the caller may see (view.h). What lacks memory shows in text->failed.
 void server_metrics_write(server_metrics* metrics, const server_subject* subject,
                           const server_request* request, base_bytes* text);

@@ -25,7 +25,8 @@ struct server_orders {
     uint32_t count;
     int descriptor; // signals what was answered
     int asks;       // a timer: at once when something was asked, or when the next period begins
-    uint64_t period_us, period_end_us, left_us, cuts; // of the loop's thread
+    uint64_t period_us, period_end_us, left_us; // of the loop's thread
+    BASE_ATOMIC(uint64_t) cuts;                 // written by it
     server_order list[];
 };
 

@@ -27,6 +27,7 @@ typedef struct server_inspect_counts {
     uint32_t connections;  ///< now
     uint64_t responses[6]; ///< by the first digit of their status
     uint64_t frames_lost;  ///< of streams, that slow readers did not get
+    uint64_t lacks;        ///< connections that came while no descriptor was left
     uint64_t cuts;         ///< answers that lack something, because their time was over
 } server_inspect_counts;
 

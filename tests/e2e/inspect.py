@@ -121,10 +121,10 @@ def tokens(reader, operator):
 
 # All families, by their names: a dashboard of an operator has them.
 counters = """cpu_seconds ticks ticks_given_up joins leaves refusals resumes sent_bytes received_bytes dropped log_bytes log_segments log_segments_unstored log_commands_failed log_keyframes
-log_ticks_waited log_saves log_saves_failed http_responses http_frames_lost http_cut""".split()
+log_ticks_waited log_saves log_saves_failed http_responses http_frames_lost http_cut http_lacks""".split()
 families = {f"shoal_{name}_total": "counter" for name in counters}
 families |= {f"shoal_{name}": "gauge" for name in
-             "build_info tick_lag_seconds tick_period_seconds clients entities log_ticks_lost http_connections".split()}
+             "build_info loop_stalled_seconds tick_lag_seconds tick_period_seconds clients entities log_ticks_lost http_connections".split()}
 families |= {f"shoal_{name}": "histogram" for name in
              "tick_duration_seconds client_rtt_seconds client_loss_ratio".split()}
 # With a stream; the last is of --stream-sync.
@@ -251,6 +251,20 @@ def resumes():
 def health(ready):
     wants(200, "GET", "/healthz", says="pass_ms")
     wants(int(ready), "GET", "/readyz")
+
+
+def lacks(report):
+    """Connections until no descriptor is left: it is said, who asks gets an answer, and so does who comes later."""
+    held = []
+    while "no file descriptor is left" not in open(report).read():
+        assert len(held) < 60, "there are descriptors"
+        held.append(socket.create_connection(at, timeout=20))
+        time.sleep(0.05)
+    health(200)
+    for connection in held:
+        connection.close()
+    metrics = wants(200, "GET", "/metrics")[1].decode()
+    assert re.search("^shoal_http_lacks_total [1-9]", metrics, re.M), metrics
 
 
 def settles():

@@ -117,6 +117,18 @@ case_a_server_is_healthy_in_each_phase() {
     ended client
 }
 
+case_a_server_without_descriptors_answers_and_says_so_once() {
+    serves --control few.sock
+    local free=0
+    while [ -e "/proc/${pids[server]}/fd/$free" ]; do free=$((free + 1)); done
+    prlimit --pid "${pids[server]}" --nofile=$free:
+    asks lacks server.err
+    run_to 0 ctl shoal-ctl --socket few.sock status
+    asks health 200
+    has_lines server.err 'warning: connections are refused: no file descriptor is left: raise the limit' 1 || fail "it is said twice"
+    ends_by_post
+}
+
 case_a_server_that_settles_is_healthy() {
     serves --min-clients 1 --ticks 420
     start client shoal-client "$(value listen server.out)" --bots 1 --trace trace.txt

@@ -12,6 +12,7 @@
 #include <ifaddrs.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -29,6 +30,7 @@ typedef struct fixture {
     server_inspect* inspect;
     struct sockaddr_in to;
     uint32_t answers;
+    uint32_t reports;
     bool is_stuck;     ///< the loop makes no pass
     uint64_t takes_us; ///< an answer
     server_upgrade upgrade;
@@ -72,6 +74,14 @@ static void answer(server_subject* subject, const server_request* request, serve
     memset(rest, '.', (size_t)(it->json->data + it->json->size - rest));
 }
 
+// Lacks of descriptors that the server said.
+static void note_report(void* context, const char* file, uint32_t line, const char* message) {
+    (void)file;
+    (void)line;
+    uint32_t* count = context;
+    *count += strstr(message, "no file descriptor is left: raise the limit of open files") != NULL;
+}
+
 // At an address of this machine; off loopback with tokens.
 static void open_with(fixture* self, struct in_addr ip, const char* token_file, uint64_t idle_us,
                       bool has_upgrade) {
@@ -80,6 +90,7 @@ static void open_with(fixture* self, struct in_addr ip, const char* token_file, 
     uint64_t port;
     self->upgrade = (server_upgrade){.context = self, .take = take_connection};
     (void)snprintf(listen, sizeof listen, "%s:0", inet_ntoa(ip));
+    const base_reporter reporter = {note_report, &self->reports};
     const server_inspect_config config = {.listen = listen,
                                           .token_file = token_file,
                                           .game = "none",
@@ -87,7 +98,7 @@ static void open_with(fixture* self, struct in_addr ip, const char* token_file, 
                                           .run = answer,
                                           .upgrade = has_upgrade ? &self->upgrade : NULL,
                                           .idle_us = idle_us,
-                                          .reporter = test_reporter()};
+                                          .reporter = &reporter};
     assert_ok(server_inspect_open(&config, &self->inspect));
     server_inspect_address(self->inspect, address, sizeof address);
     assert_memory_equal(address, "http://", 7);
@@ -115,12 +126,21 @@ static void close_fixture(fixture* self) {
 #define PATIENT_CASE(name)                                                                         \
     CASE_WITH(fixture, self, open_fixture(self, WAIT_US), close_fixture(self), name)
 
-static int dial(const fixture* self) {
+static int open_socket(void) {
     const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     const int size = 16 << 10; // so that a reader that sleeps is full soon
     assert_true(fd >= 0);
     assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof size), 0);
+    return fd;
+}
+
+static void dial_with(const fixture* self, int fd) {
     assert_int_equal(connect(fd, (const struct sockaddr*)&self->to, sizeof self->to), 0);
+}
+
+static int dial(const fixture* self) {
+    const int fd = open_socket();
+    dial_with(self, fd);
     return fd;
 }
 
@@ -491,14 +511,62 @@ CASE(readers_share_streams_and_leave_some_to_operators) {
     close_fixture(self);
 }
 
-INSPECT_CASE(a_loop_that_does_not_come_round_is_not_healthy) {
+PATIENT_CASE(a_loop_that_stalls_is_neither_healthy_nor_ready_and_has_metrics_all_the_same) {
+    static const char post[] = "POST /api/v1/end HTTP/1.1\r\nHost: localhost\r\n"
+                               "Content-Type: application/json\r\nContent-Length: 0\r\n\r\n";
     ends_with(self, get(self, "/healthz"), "HTTP/1.1 200");
     ends_with(self, get(self, "/readyz"), "HTTP/1.1 200");
-    server_inspect_pass(self->inspect, false);
+    ends_with(self, get(self, "/metrics"), "<1 metrics 0>");
     self->is_stuck = true;
-    ends_with(self, get(self, "/readyz"), "HTTP/1.1 503");
-    (void)poll(NULL, 0, 2000);
+    const int scrape = get(self, "/metrics"), query = get(self, "/api/v1/query"),
+              order = dial(self);
+    say(order, post);
+    char byte;
+    assert_int_equal(pump(self, order, &byte, 1), -1);
+    assert_true(reads(self, scrape, "\nshoal_loop_stalled_seconds ")); // what waits has an end
+    ends_with(self, query, "{\"error\":\"main loop is stalled\"}");
+    ends_with(self, get(self, "/metrics"), "\nshoal_http_connections "); // as what comes later has
+    ends_with(self, get(self, "/readyz"), "{\"error\":\"main loop is stalled\"}");
     ends_with(self, get(self, "/healthz"), "HTTP/1.1 503");
+    int late = dial(self);
+    say(late, post); // it would wait for ever
+    ends_with(self, late, "{\"error\":\"main loop is stalled\"}");
+    self->is_stuck = false; // its connection is as good as any
+    ends_with(self, order, "end 0>");
+    say(scrape, "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    ends_with(self, scrape, "<5 metrics 0>");
+    ends_with(self, get(self, "/readyz"), "HTTP/1.1 200");
+}
+
+INSPECT_CASE(who_comes_while_no_descriptor_is_left_is_answered_or_refused_and_said_once) {
+    static int fillers[1024];
+    uint32_t count = 0;
+    int fds[5];
+    for (uint32_t i = 0; i < BASE_COUNT(fds); i++)
+        fds[i] = open_socket();
+    struct rlimit before;
+    assert_ok(getrlimit(RLIMIT_NOFILE, &before));
+    assert_ok(setrlimit(RLIMIT_NOFILE, &(struct rlimit){BASE_COUNT(fillers), before.rlim_max}));
+    while (count < BASE_COUNT(fillers) && (fillers[count] = dup(fds[0])) >= 0)
+        count++;
+    for (uint32_t i = 0; i < 2; i++) { // the health of a server without descriptors
+        dial_with(self, fds[i]);
+        say(fds[i], "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        assert_true(reads(self, fds[i], "HTTP/1.1 200"));
+    }
+    for (uint32_t i = 2; i < 4; i++) {
+        dial_with(self, fds[i]);
+        assert_true(reads(self, fds[i], NULL));
+    }
+    close_all(fillers, count);
+    assert_ok(setrlimit(RLIMIT_NOFILE, &before));
+    dial_with(self, fds[4]);
+    say(fds[4], "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    assert_true(reads(self, fds[4], "HTTP/1.1 200"));
+    ends_with(self, get(self, "/healthz"), "HTTP/1.1 200");
+    assert_int_equal(server_inspect_get_counts(self->inspect).lacks, 4);
+    assert_int_equal(self->reports, 1);
+    close_all(fds, BASE_COUNT(fds));
 }
 
 INSPECT_CASE(the_end_closes_questions_and_streams) {
