@@ -495,7 +495,8 @@ static net_result check_game(const resumption* self, const net_module* module) {
     if (strcmp(info->game, module->game->name) == 0 && info->content_hash != module->content_hash) {
         base_report(self->reporter, file, 0,
                     "the game here is another one than the log's (content %016" PRIx64
-                    ", here %016" PRIx64 "): a match goes on with its own library and templates",
+                    ", here %016" PRIx64 "): a match goes on with its own library and templates; "
+                    "those that are in a log are written by shoal-replay files LOG FOLDER",
                     info->content_hash, module->content_hash);
         return NET_ERR_SCHEMA;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // forge_log FROM TO N: a copy of a log of one file in which the last byte of the Nth input is
 // another one. Checksums, running hash and index are right again; the signature stays what it was.
+// forge_log FROM TO OLD=NEW: the same with a text of the header, of equal length.
 //
 //     forged block=N tick=T
 #include "base/bytes.h"
@@ -15,7 +16,8 @@
 #include <string.h>
 
 typedef struct forger {
-    uint64_t left; // inputs in front of the one that changes
+    const char* text; // OLD=NEW; NULL: an input changes
+    uint64_t left;    // inputs in front of the one that changes
     bool is_done;
     net_log_packer packer;
     net_log_chain chain;
@@ -68,6 +70,16 @@ static bool change_input(forger* self, const net_log_block* block) {
     return self->is_done;
 }
 
+static bool change_text(forger* self, const net_log_block* block) {
+    const size_t size = strlen(self->text) / 2;
+    for (uint8_t* at = payload; at + size <= payload + block->unpacked_bytes; at++) {
+        if (memcmp(at, self->text, size) != 0) continue;
+        memcpy(at, self->text + size + 1, size);
+        return self->is_done = true;
+    }
+    return false;
+}
+
 static bool write_index(forger* self, net_log_block* block, uint64_t at) {
     net_log_index* index = &self->index;
     index->keyframes = keyframes;
@@ -92,7 +104,9 @@ static bool forge_block(forger* self, const base_bytes* log, uint64_t at, net_lo
                               payload))
         return false;
     if (block->type == NET_LOG_BLOCK_INDEX) return write_index(self, block, at);
-    if (block->type == NET_LOG_BLOCK_DATA && !self->is_done && change_input(self, block)) {
+    const bool is_its = block->type == (self->text ? NET_LOG_BLOCK_HEADER : NET_LOG_BLOCK_DATA);
+    if (is_its && !self->is_done &&
+        (self->text ? change_text(self, block) : change_input(self, block))) {
         size = net_log_packer_pack(&self->packer, block, payload, block->unpacked_bytes);
         whole = self->packer.stored;
         self->grown = size - before;
@@ -107,6 +121,7 @@ int main(int argc, char** argv) {
     static forger self = {.changed = UINT64_MAX};
     base_bytes log;
     if (argc != 4) return fail("FROM TO N");
+    if (strchr(argv[3], '=')) self.text = argv[3];
     self.left = strtoull(argv[3], NULL, 10);
     base_bytes_init(&log, NULL);
     base_bytes_init(&self.bytes, NULL);

@@ -289,6 +289,14 @@ takes_files_out() {
     printf 'one\0' | cmp - before/breakout/rules.lua
     refused 2 'tick 999999 is not in the log' shoal-replay files match.slog none --tick 999999
     [ ! -e none ] || fail "a folder for nothing"
+    # A log that someone made leads to no other place.
+    local name
+    for name in ../../ab.blk /tmp/abc.blk .reakout.blk a/../../.blk a//bcdef.blk; do
+        "$build/test/forge_log" match.slog forged.slog "breakout.blk=$name" || fail "forge_log"
+        run_to 1 forged shoal-replay files forged.slog hostile
+        says forged.err "^$name: error: leads out of the folder"
+        [ ! -e hostile ] || fail "$name is written"
+    done
 }
 
 case_check_names_what_is_wrong() {
