@@ -116,7 +116,7 @@ static void close_session(show* on) {
         net_presenter_destroy(on->people[on->people_count - 1].presenter);
 }
 
-// Write the picture of the last frame, or report that the tick of --shot-tick was never shown.
+// Write the picture of the last frame, or report that the tick of --shot tick was never shown.
 static void shoot_last(show* on) {
     const client_config* config = &on->program->config;
     if (!config->shot || on->is_shot) return;

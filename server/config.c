@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "host/output.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #define LOG_MB_MAX 1e9
@@ -86,8 +87,6 @@ static const base_option table[] = {
      BASE_WORKERS_MAX},
     {"rate-max", FIELD(rate_bytes_max), "BYTES", "the same as --tune rate-max=BYTES", 1,
      NET_RATE_BYTES_LIMIT},
-    {"send-divisor", FIELD(send_divisor), "N", "the same as --tune send-divisor=N", 1,
-     NET_SEND_DIVISOR_MAX},
     {"debug", BASE_OPTION_KEYS, 0, "KEY=VALUE", "files that help to find a fault (--help=all)", 0,
      0},
     {"dump-world", FIELD(dump_world), "FILE", "the same as --debug dump-world=FILE", 0, 0},
@@ -188,18 +187,24 @@ static const base_option_keys keys[] = {
     {"debug", debug_keys, BASE_COUNT(debug_keys)},
 };
 
-static const base_option_gone gone[] = {
-    {"log-format", "write --lines words|logfmt|json"},
-    {"log-level", "write --lines level=[LAYER=]LEVEL"},
-    {"status-every", "write --lines status-s=S"},
-    {"public", "write --listen ADDR:PORT,public=ADDR:PORT"},
-};
-
 const base_option* server_config_row(const char* name) {
     uint32_t i = 0;
     while (strcmp(table[i].name, name) != 0)
         BASE_ASSERT(++i < BASE_COUNT(table));
     return &table[i];
+}
+
+bool server_config_check(void* values, const base_option_list* words,
+                         const base_reporter* reporter) {
+    (void)words;
+    const server_config* config = values;
+    server_level levels[SERVER_LAYER_COUNT];
+    if (config->clients_min <= config->clients_max)
+        return server_lines_read_levels(&config->log_levels, levels, reporter);
+    return base_report(reporter, NULL, 0,
+                       "--min-clients %" PRIu64 " is more than --max-clients %" PRIu64
+                       ": the match would never begin",
+                       config->clients_min, config->clients_max);
 }
 
 base_options_result server_config_read(server_config* config, int argc, char** argv,
@@ -234,13 +239,12 @@ base_options_result server_config_read(server_config* config, int argc, char** a
         .keys_count = BASE_COUNT(keys),
         .groups = groups,
         .group_count = BASE_COUNT(groups),
-        .gone = gone,
-        .gone_count = BASE_COUNT(gone),
         .common = "game set tick-rate ticks min-clients listen key-file max-clients net log resume "
                   "http stream standby",
         .config_text = config->config_text,
         .config_text_bytes = sizeof config->config_text,
         .sources = config->option_sources,
+        .check = server_config_check,
     };
     config->options = options;
     base_options_result result = base_options_read(&options, argc, argv, NULL, reporter);

@@ -96,6 +96,9 @@ typedef base_options_result (*server_config_fn)(server_config* config, int argc,
 ///         (reported: exit with 2).
 BASE_MUST_USE base_options_result server_config_read(server_config* config, int argc, char** argv,
                                                      const base_reporter* reporter);
+/// What single options cannot tell (base_options.check); the words are not looked at.
+bool server_config_check(void* config, const base_option_list* words,
+                         const base_reporter* reporter);
 #define SERVER_THREADS_UNSET UINT64_MAX
 /// Give net_threads that is unset a number for so many clients and this machine.
 void server_config_choose_threads(server_config* config, uint64_t clients);

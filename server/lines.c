@@ -302,13 +302,20 @@ static bool read_level(const char* text, server_level levels[SERVER_LAYER_COUNT]
     return true;
 }
 
+bool server_lines_read_levels(const base_option_list* given,
+                              server_level levels[SERVER_LAYER_COUNT],
+                              const base_reporter* reporter) {
+    for (uint32_t i = 0; i < given->count; i++)
+        if (!read_level(given->values[i], levels, reporter)) return false;
+    return true;
+}
+
 bool server_lines_configure(server_lines* lines, server_line_format format,
                             const base_option_list* given, const base_reporter* reporter) {
     server_level levels[SERVER_LAYER_COUNT];
     for (uint32_t i = 0; i < SERVER_LAYER_COUNT; i++)
         levels[i] = lines->speakers[i].level;
-    for (uint32_t i = 0; i < given->count; i++)
-        if (!read_level(given->values[i], levels, reporter)) return false;
+    if (!server_lines_read_levels(given, levels, reporter)) return false;
     lines->format = format;
     for (uint32_t i = 0; i < SERVER_LAYER_COUNT; i++)
         lines->speakers[i].level = levels[i];

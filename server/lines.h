@@ -65,9 +65,12 @@ typedef struct server_lines server_lines;
 server_lines* server_lines_create(void);
 /// NULL is allowed. No reporter of it may be in use.
 void server_lines_destroy(server_lines* lines);
-/// Choose the form, and the levels of --lines level: "debug", or "net=debug" for one layer; later
-/// ones win.
+/// Read the levels of --lines level: "debug", or "net=debug" for one layer; later ones win.
+/// Configure also chooses the form.
 /// @return false: one names no level or layer: reported, and the levels are as before.
+BASE_MUST_USE bool server_lines_read_levels(const base_option_list* given,
+                                            server_level levels[SERVER_LAYER_COUNT],
+                                            const base_reporter* reporter);
 BASE_MUST_USE bool server_lines_configure(server_lines* lines, server_line_format format,
                                           const base_option_list* levels,
                                           const base_reporter* reporter);

@@ -85,11 +85,6 @@ static int open_transport(server_program* self) {
     while (self->identity == 0)
         net_host_draw_secret(NULL, &self->identity, sizeof self->identity);
     if (!choose_spectators(self)) return NET_EXIT_USAGE;
-    if (self->config.clients_min > self->config.clients_max)
-        return net_exit_report(NET_EXIT_USAGE, &self->reporter, NULL,
-                               "--min-clients %" PRIu64 " is more than --max-clients %" PRIu64
-                               ": the match would never begin",
-                               self->config.clients_min, self->config.clients_max);
     if (!net_host_simulate_network(self->config.net, &self->reporter)) return NET_EXIT_USAGE;
     const uint32_t peers =
         (uint32_t)(self->config.clients_max + self->config.spectators_max) + REFUSED_PEERS_MAX;

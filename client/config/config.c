@@ -178,7 +178,6 @@ static const base_option table[] = {
     {"speed", FIELD(speed), "X", "speed of the replay (0: 1 in a window, else as fast as possible)",
      0, 1000},
     {"shot", FIELD(shot), "FILE.png,KEY=VALUE", "write one frame as a picture", 0, 0},
-    {"shot-tick", FIELD(shot_tick), "N", "the same as --shot tick=N", 0, 0},
     {"tune", BASE_OPTION_KEYS, 0, "KEY=VALUE", "bytes (--help=all)", 0, 0},
     {"threads", FIELD(threads), "N", "threads of the systems (default: by cores and game)", 0,
      BASE_WORKERS_MAX},
@@ -240,17 +239,17 @@ static const base_option_keys keys[] = {
     {"debug", debug_keys, BASE_COUNT(debug_keys)},
 };
 
-static const base_option_gone gone[] = {
-    {"follow", "write --replay FILE,follow=S"},
-    {"client", "write --replay FILE,client=N"},
-    {"inspect", "write --replay FILE,inspect=INDEX:GENERATION"},
-};
-
 bool client_config_place(const client_config* config, const char* file, char* path,
                          size_t path_bytes) {
     if (config->config_dir)
         return base_text_format(path, path_bytes, "%s/%s", config->config_dir, file);
     return client_place(file, path, path_bytes);
+}
+
+static bool check_all(void* values, const base_option_list* words, const base_reporter* reporter) {
+    client_config* config = values;
+    return check_words(config, words, reporter) && check_picture(config, reporter) &&
+           check_inspect(config, reporter) && check_use(config, reporter);
 }
 
 base_options_result client_config_read(client_config* config, int argc, char** argv,
@@ -269,19 +268,12 @@ base_options_result client_config_read(client_config* config, int argc, char** a
         .keys_count = BASE_COUNT(keys),
         .groups = groups,
         .group_count = BASE_COUNT(groups),
-        .gone = gone,
-        .gone_count = BASE_COUNT(gone),
         .common = "game local render window bots ticks name spectate token-file net record replay "
                   "shot",
         .config_text = config->config_text,
         .config_text_bytes = sizeof config->config_text,
+        .check = check_all,
     };
     base_option_list words = {0};
-    base_options_result result = base_options_read(&options, argc, argv, &words, reporter);
-    if (result != BASE_OPTIONS_OK) return result;
-    if (!check_words(config, &words, reporter) || !check_picture(config, reporter) ||
-        !check_inspect(config, reporter) || !check_use(config, reporter)) {
-        return BASE_OPTIONS_ERROR;
-    }
-    return BASE_OPTIONS_OK;
+    return base_options_read(&options, argc, argv, &words, reporter);
 }

@@ -331,12 +331,29 @@ static net_result print_schema(net_match* match) {
     return result;
 }
 
+typedef struct schema_config {
+    const char* game;
+} schema_config;
+
+static const base_option schema_options[] = {
+    {"game", BASE_OPTION_FIELD(schema_config, game), "NAME|FILE.so", "the game", 0, 0},
+};
+
 static int run_schema(int argc, char** argv, const base_reporter* reporter) {
-    const bool has_option = argc == 3 && strcmp(argv[1], "--game") == 0;
-    if (!has_option && argc != 2)
-        return net_exit_report(NET_EXIT_USAGE, reporter, NULL,
-                               "usage: shoal-server schema --game NAME");
-    return print_of(argv[argc - 1], print_schema, reporter);
+    schema_config config = {0};
+    const base_options options = {
+        .program = "shoal-server schema",
+        .usage = "--game NAME|FILE.so",
+        .about = "Prints what a client in another language has to know of a game, as JSON.",
+        .options = schema_options,
+        .count = BASE_COUNT(schema_options),
+        .values = &config,
+    };
+    const base_options_result read = base_options_read(&options, argc, argv, NULL, reporter);
+    if (read != BASE_OPTIONS_OK) return net_exit_of_options(read);
+    if (config.game) return print_of(config.game, print_schema, reporter);
+    return net_exit_report(NET_EXIT_USAGE, reporter, NULL,
+                           "usage: shoal-server schema --game NAME");
 }
 
 static const server_command commands[] = {{"check", run_check},

@@ -25,6 +25,7 @@ typedef struct ctl_config {
     const char* socket;
     bool is_json;
     bool is_once;
+    base_option_list words;
 } ctl_config;
 
 #define FIELD(name) BASE_OPTION_FIELD(ctl_config, name)
@@ -70,6 +71,27 @@ static bool is_long(int count, char** arguments) {
     return false;
 }
 
+static bool is_known(const char* name, const base_reporter* reporter) {
+    base_nearest nearest = base_nearest_begin(name);
+    char hint[BASE_HINT_BYTES];
+    for (uint32_t i = 0; i < BASE_COUNT(own); i++) {
+        if (strcmp(name, own[i].name) == 0) return true;
+        base_nearest_offer(&nearest, own[i].name);
+    }
+    if (server_verb_find(name)) return true;
+    for (uint32_t i = 0; i < server_verb_count(); i++)
+        base_nearest_offer(&nearest, server_verb_at(i)->name);
+    return base_report(reporter, NULL, 0, "there is no verb '%s'%s; shoal-ctl help lists them",
+                       name, base_nearest_hint(&nearest, hint));
+}
+
+static bool check_verb(void* values, const base_option_list* words, const base_reporter* reporter) {
+    const ctl_config* config = values;
+    (void)words;
+    if (config->words.count > 0) return is_known(config->words.values[0], reporter);
+    return base_report(reporter, NULL, 0, "name a verb; shoal-ctl help lists them");
+}
+
 static base_options make_options(ctl_config* config, const char* usage) {
     return (base_options){
         .program = "shoal-ctl",
@@ -79,6 +101,7 @@ static base_options make_options(ctl_config* config, const char* usage) {
         .options = table,
         .count = BASE_COUNT(table),
         .values = config,
+        .check = check_verb,
     };
 }
 
@@ -98,20 +121,6 @@ static int print_help(const char* name) {
         if (!name || strcmp(name, own[i].name) == 0)
             print_verb(own[i].name, own[i].arguments, own[i].help);
     return NET_EXIT_CLEAN;
-}
-
-static bool is_known(const char* name, const base_reporter* reporter) {
-    base_nearest nearest = base_nearest_begin(name);
-    char hint[BASE_HINT_BYTES];
-    for (uint32_t i = 0; i < BASE_COUNT(own); i++) {
-        if (strcmp(name, own[i].name) == 0) return true;
-        base_nearest_offer(&nearest, own[i].name);
-    }
-    if (server_verb_find(name)) return true;
-    for (uint32_t i = 0; i < server_verb_count(); i++)
-        base_nearest_offer(&nearest, server_verb_at(i)->name);
-    return base_report(reporter, NULL, 0, "there is no verb '%s'%s; shoal-ctl help lists them",
-                       name, base_nearest_hint(&nearest, hint));
 }
 
 // ---- words and options ----
@@ -260,23 +269,19 @@ int main(int argc, char** argv) {
     ctl_config config = {.socket = NULL};
     char usage[USAGE_BYTES], help[HELP_BYTES];
     char* arguments[ARGUMENTS_MAX];
-    base_option_list words = {.count = 0};
+    const base_option_list* words = &config.words;
     int count = 0;
     make_usage(usage);
-    if (!split(argc, argv, arguments, &count, &words))
+    if (!split(argc, argv, arguments, &count, &config.words))
         return net_exit_report(NET_EXIT_USAGE, &reporter, NULL, "these are too many words");
     static const char brief[] = "VERB [ARGUMENT]... [options] | help [VERB] | completion bash";
     base_options options = make_options(&config, is_long(count, arguments) ? usage : brief);
     const base_options_result read = base_options_read(&options, count, arguments, NULL, &reporter);
     if (read != BASE_OPTIONS_OK) return net_exit_of_options(read);
-    if (words.count == 0)
-        return net_exit_report(NET_EXIT_USAGE, &reporter, NULL,
-                               "name a verb; shoal-ctl help lists them");
-    if (!is_known(words.values[0], &reporter)) return NET_EXIT_USAGE;
-    if (strcmp(words.values[0], "help") == 0)
-        return print_help(words.count > 1 ? words.values[1] : NULL);
-    if (strcmp(words.values[0], "completion") != 0) return run_verb(&config, &words, &reporter);
-    if (words.count != 2 || strcmp(words.values[1], "bash") != 0)
+    if (strcmp(words->values[0], "help") == 0)
+        return print_help(words->count > 1 ? words->values[1] : NULL);
+    if (strcmp(words->values[0], "completion") != 0) return run_verb(&config, words, &reporter);
+    if (words->count != 2 || strcmp(words->values[1], "bash") != 0)
         return net_exit_report(NET_EXIT_USAGE, &reporter, NULL,
                                "there is the completion of bash only");
     options.usage = usage;

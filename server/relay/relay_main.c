@@ -20,6 +20,8 @@
 #define FIELD(name) BASE_OPTION_FIELD(server_config, name)
 
 static const base_option own[] = {
+    {"source", FIELD(follow), "FILE.slog|nats://HOST/STREAM", "the match, where no word names it",
+     0, 0},
     {"delay", FIELD(follow_delay_s), "S", "show the match S seconds later (default: 30)", 0,
      NET_FOLLOW_DELAY_S_MAX},
     {"whole", FIELD(follows_whole), NULL, "begin with tick 1, not with the newest keyframe", 0, 0},
@@ -33,12 +35,12 @@ static const base_option own[] = {
 
 // In the order of --help. Those that are not its own are as of shoal-server.
 static const char* const names[] = {
-    "delay",      "game",     "whole",   "log",   "config",        "listen",
-    "spectators", "key-file", "bans",    "net",   "allow-dev-key", "max-per-address",
-    "record",     "http",     "control", "lines", "tune",          "threads",
+    "source",     "delay",    "game",  "whole", "log",           "config",          "listen",
+    "spectators", "key-file", "bans",  "net",   "allow-dev-key", "max-per-address", "record",
+    "http",       "control",  "lines", "tune",  "threads",
 };
 
-static const base_option_group groups[] = {{"match", "delay"},
+static const base_option_group groups[] = {{"match", "source"},
                                            {"internet", "listen"},
                                            {"log", "record"},
                                            {"page", "http"},
@@ -50,17 +52,6 @@ static const base_option_keys keys[] = {
     {"tune", server_tune_keys, 4},
 };
 
-static const base_option_gone gone[] = {
-    {"log-segment-mb", "write --record FILE,segment-mb=MB"},
-    {"log-segment-s", "write --record FILE,segment-s=S"},
-    {"log-keep", "write --record FILE,keep=N"},
-    {"log-budget-mb", "write --record FILE,budget-mb=MB"},
-    {"log-format", "write --lines words|logfmt|json"},
-    {"log-level", "write --lines level=[LAYER=]LEVEL"},
-    {"status-every", "write --lines status-s=S"},
-    {"public", "write --listen ADDR:PORT,public=ADDR:PORT"},
-};
-
 static void make_table(base_option rows[BASE_COUNT(names)]) {
     for (uint32_t i = 0; i < BASE_COUNT(names); i++) {
         const base_option* row = NULL;
@@ -70,17 +61,17 @@ static void make_table(base_option rows[BASE_COUNT(names)]) {
     }
 }
 
-// @return false: reported.
-static bool take_source(server_config* config, const base_option_list* words,
-                        const base_reporter* reporter) {
-    if (words->count != 1)
+static bool check_source(void* values, const base_option_list* words,
+                         const base_reporter* reporter) {
+    server_config* config = values;
+    if (words->count + (config->follow != NULL) != 1)
         return base_report(
             reporter, NULL, 0,
-            words->count == 0
+            words->count == 0 && !config->follow
                 ? "name the log or the stream of the match: shoal-relay FILE.slog|nats://..."
                 : "a relay follows one match: start one for each");
-    config->follow = words->values[0];
-    return true;
+    if (words->count == 1) config->follow = words->values[0];
+    return server_config_check(config, words, reporter);
 }
 
 // A server_config_fn.
@@ -117,19 +108,16 @@ static base_options_result relay_config_read(server_config* config, int argc, ch
         .keys_count = BASE_COUNT(keys),
         .groups = groups,
         .group_count = BASE_COUNT(groups),
-        .gone = gone,
-        .gone_count = BASE_COUNT(gone),
         .common = "delay game whole log listen spectators key-file record http",
         .config_text = config->config_text,
         .config_text_bytes = sizeof config->config_text,
         .sources = config->option_sources,
+        .check = check_source,
     };
     config->options = options;
     const base_options_result result = base_options_read(&options, argc, argv, &words, reporter);
-    if (result != BASE_OPTIONS_OK) return result;
-    if (!take_source(config, &words, reporter)) return BASE_OPTIONS_ERROR;
-    server_config_choose_threads(config, config->spectators_max);
-    return BASE_OPTIONS_OK;
+    if (result == BASE_OPTIONS_OK) server_config_choose_threads(config, config->spectators_max);
+    return result;
 }
 
 int main(int argc, char** argv) {

@@ -42,29 +42,30 @@ static const command commands[] = {
     {"check-trace", server_replay_check_trace, 2, true, true},
 };
 
-static const command* find_command(server_replay* self, const base_option_list* words) {
+// Find the command, in self->chosen.
+static bool check_words(void* values, const base_option_list* words,
+                        const base_reporter* reporter) {
+    server_replay* self = values;
     const char* names[BASE_COUNT(commands)];
     if (words->count == 0) {
-        base_report(&self->reporter, NULL, 0,
-                    "name a command: info, stats, verify, show, serve, diff, export, dump, slice, "
-                    "files, repair, datagrams or check-trace");
-        return NULL;
+        return base_report(reporter, NULL, 0,
+                           "name a command: info, stats, verify, show, serve, diff, export, dump, "
+                           "slice, files, repair, datagrams or check-trace");
     }
     for (uint32_t i = 0; i < BASE_COUNT(commands); i++) {
         names[i] = commands[i].name;
         if (strcmp(words->values[0], commands[i].name) != 0) continue;
-        if (words->count == commands[i].words + 1) return &commands[i];
-        base_report(&self->reporter, NULL, 0, "%s takes %s", commands[i].name,
-                    commands[i].words == 1                   ? "one log"
-                    : commands[i].run == server_replay_diff  ? "two logs"
-                    : commands[i].run == server_replay_files ? "a log and a folder"
-                                                             : "a log and a trace");
-        return NULL;
+        self->chosen = &commands[i];
+        if (words->count == commands[i].words + 1) return true;
+        return base_report(reporter, NULL, 0, "%s takes %s", commands[i].name,
+                           commands[i].words == 1                   ? "one log"
+                           : commands[i].run == server_replay_diff  ? "two logs"
+                           : commands[i].run == server_replay_files ? "a log and a folder"
+                                                                    : "a log and a trace");
     }
     const char* nearest = base_text_nearest(words->values[0], names, BASE_COUNT(commands));
-    base_report(&self->reporter, NULL, 0, "there is no command \"%s\"%s%s", words->values[0],
-                nearest ? ", did you mean " : "", nearest ? nearest : "");
-    return NULL;
+    return base_report(reporter, NULL, 0, "there is no command \"%s\"%s%s", words->values[0],
+                       nearest ? ", did you mean " : "", nearest ? nearest : "");
 }
 
 #define FIELD(name) BASE_OPTION_FIELD(server_replay, name)
@@ -121,14 +122,6 @@ static const base_option_keys keys[] = {
 static const base_option_group groups[] = {
     {"look", "game"}, {"export", "output"}, {"verify", "key"}, {"page", "http"}};
 
-static const base_option_gone gone[] = {
-    {"every", "write --what values,every=N"},
-    {"part", "write --key FILE,part"},
-    {"format", "export --what all prints lines for scripts/csv and scripts/mcap (lib/shoal/csv and "
-               "lib/shoal/mcap where it is installed): shoal-replay export LOG --what all | "
-               "scripts/mcap FILE.mcap"},
-};
-
 static base_options_result read_options(server_replay* self, base_option_list* words, int argc,
                                         char** argv) {
     const base_options options = {
@@ -140,14 +133,13 @@ static base_options_result read_options(server_replay* self, base_option_list* w
         .options = table,
         .count = BASE_COUNT(table),
         .values = self,
-        .gone = gone,
-        .gone_count = BASE_COUNT(gone),
         .keys = keys,
         .keys_count = BASE_COUNT(keys),
         .groups = groups,
         .group_count = BASE_COUNT(groups),
         .common = "game tick entity client output what components from to key by-system "
                   "through-crash once http",
+        .check = check_words,
         .config_text = self->text,
         .config_text_bytes = sizeof self->text,
     };
@@ -195,12 +187,10 @@ int main(int argc, char** argv) {
     setvbuf(stdout, NULL, _IOLBF, 0);
     base_options_result read = read_options(&self, &words, argc, argv);
     if (read != BASE_OPTIONS_OK) return net_exit_of_options(read);
-    const command* what = find_command(&self, &words);
-    if (!what) return NET_EXIT_USAGE;
+    const command* what = self.chosen;
     self.command = what->name;
     self.file = words.values[1];
     self.second = words.count > 2 ? words.values[2] : NULL;
-    self.chosen = what;
     self.is_terminal = isatty(STDERR_FILENO);
     self.has_progress = self.has_progress || self.is_terminal;
     if (self.key && !net_host_load_public_log_key(self.key, &self.public_key, &self.reporter))

@@ -60,7 +60,7 @@ case_the_ledger_says_where_every_bit_went() {
 }
 
 case_few_bytes_at_few_ticks_without_a_thread_are_enough() {
-    serve server --min-clients 3 --ticks "$(scaled 600 240)" --log none --rate-max 8000 --send-divisor 4 \
+    serve server --min-clients 3 --ticks "$(scaled 600 240)" --log none --rate-max 8000 --tune send-divisor=4 \
         --tune net-threads=0
     run_to 0 client shoal-client "$address" --bots 3 --tune rate-max=9000 --net loss=5,delay=40
     ends_with 0 server

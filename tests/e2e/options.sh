@@ -63,15 +63,15 @@ case_an_unknown_option_names_the_nearest() {
     refused 2 'ticks has no effect on a replay' shoal-client --replay x.slog --ticks 2
     refused 2 'rate-max has no effect on a replay' shoal-client --replay x.slog --tune rate-max=9000
     refused 2 'net-threads' shoal-server --game breakout --tune net-threads=9
-    refused 2 'send-divisor' shoal-server --game breakout --send-divisor 5
+    refused 2 'send-divisor' shoal-server --game breakout --tune send-divisor=5
     refused 2 'rate-max' shoal-server --game breakout --rate-max 0
     refused 2 'unknown option --ticks, did you mean --tick\?' shoal-replay show x.slog --ticks 3
-    refused 2 'error: --log-keep is gone: write --log FILE\|none,keep=N' shoal-server --game breakout --log-keep 3
-    refused 2 'error: --log-level is gone: write --lines level=' shoal-server --game breakout --log-level debug
-    refused 2 'error: --size is gone: write --window size=WxH' shoal-client 127.0.0.1:1 --size 960x540
-    refused 2 'error: --log-keep is gone: write --record FILE,keep=N' shoal-relay a.slog --log-keep 3
-    refused 2 'error: --http-host is gone: write --http ADDR:PORT,host=NAME' shoal-relay a.slog --http-host x
-    refused 2 'error: --every is gone: write --what values,every=N' shoal-replay export a.slog --every 3
+    refused 2 'error: unknown option --log-keep: write --log keep=N' shoal-server --game breakout --log-keep 3
+    refused 2 'error: unknown option --level: write --lines level=' shoal-server --game breakout --level debug
+    refused 2 'error: unknown option --size: write --window size=WxH' shoal-client 127.0.0.1:1 --size 960x540
+    refused 2 'error: unknown option --keep: write --record keep=N' shoal-relay a.slog --keep 3
+    refused 2 'error: unknown option --http-host: write --http host=NAME' shoal-relay a.slog --http-host x
+    refused 2 'error: unknown option --every: write --what every=N' shoal-replay export a.slog --every 3
     refused 2 'log has no key .keeps., did you mean .keep.' shoal-server --game breakout --log a.slog,keeps=3
     refused 2 'no command "verfy", did you mean verify' shoal-replay verfy x.slog
     refused 2 'no link setting "los": did you mean loss' \
@@ -79,6 +79,50 @@ case_an_unknown_option_names_the_nearest() {
     refused 2 'ticks needs a natural number' shoal-server --game breakout --ticks many
     refused 2 'tick-rate is outside of 1 to 240' shoal-server --game breakout --tick-rate 1000
     refused 2 "unexpected argument 'twice'" shoal-server --game breakout twice
+}
+
+# takes_lines LINE...: a server with them in its file, beside those of the packaged one; ports and folders of this machine.
+takes_lines() {
+    { sed -n '/^[a-z]/p' "$packaged" && echo 'key-file = server.key' && printf '%s\n' "$@"; } |
+        sed "s|/etc/shoal/||; s|/run/shoal/shoal/||; s|/usr/lib/shoal/upload|/bin/true|; s|game.example|127.0.0.1|
+            s|^\(listen = [0-9].*\):7777|\1:0|; s|0:7777,|0:0,|; s|7780|0|" >server.conf
+    has_ipv6 || sed -i 's/,\[::\]:0//' server.conf
+    run_to 0 server shoal-server --config server.conf --ticks 3
+    says server.out '^done ticks=3 '
+}
+
+# The file of the package, and the advice for a line that has another form now.
+case_each_line_of_the_packaged_file_is_taken() {
+    local packaged=$here/../../scripts/package/shoal.conf line lines=()
+    (umask 077 && "$bin/shoal-server" keygen server.key >keygen.out)
+    : >bans.txt
+    mapfile -t lines < <(sed -nE 's/^# ([a-z-]+ = .*)/\1/p' "$packaged")
+    [ ${#lines[@]} -ge 10 ] || fail "only ${#lines[@]} lines"
+    for line in "${lines[@]}"; do takes_lines "$line"; done
+    takes_lines "${lines[@]}"
+    for line in 'public = 127.0.0.1:7777' 'drain-s = 600' 'log-on-close = /bin/true' 'log-budget-mb = 9' 'log-keep = 2' \
+        'level = net=debug' 'status-s = 60' 'send-divisor = 2' 'http-optional = yes'; do
+        echo "$line" >old.conf
+        refused 2 "^old.conf:1: error: unknown option ${line%% =*}: write [a-z]+ = " shoal-server --game breakout --config old.conf
+        takes_lines "$(sed 's/.*: write //' refused.err)"
+    done
+}
+
+case_options_are_checked_without_a_match() {
+    local program
+    for program in "shoal-server --game none" "shoal-client 127.0.0.1:1" "shoal-replay info none.slog" "shoal-ctl status" \
+        "shoal-relay none.slog" "shoal-server check none.so" "shoal-server keygen none.key" "shoal-server schema"; do
+        # shellcheck disable=SC2086
+        run_to 0 checked $program --check-options
+        [ "$(<checked.out)" = 'ok options' ] || fail "$program is not checked"
+    done
+    [ ! -e none.key ] || fail "a check wrote a file"
+    refused 2 'max-clients 2: the match would never begin' shoal-server --check-options --min-clients 3 --max-clients 2
+    refused 2 'there is no such layer' shoal-server --check-options --lines level=sound=info
+    refused 2 'at is for --replay FILE' shoal-client 127.0.0.1:1 --at 5 --check-options
+    refused 2 'verify takes one log' shoal-replay verify --check-options
+    refused 2 "there is no verb 'stats'" shoal-ctl stats --check-options
+    refused 2 'a relay follows one match' shoal-relay a.slog --source b.slog --check-options
 }
 
 case_an_unknown_game_names_the_nearest() {

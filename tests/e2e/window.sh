@@ -51,7 +51,7 @@ frames_line='^frames n=[1-9][0-9]* frame_us_p50=[1-9][0-9]* frame_us_p99=[1-9][0
 
 case_a_bot_is_looked_at_without_a_display() {
     serve server --min-clients 1 --log none
-    run_to 0 client shoal-client "$address" --render --bots 1 --shot a.png --shot-tick 60 --shot every=20 --ticks 120
+    run_to 0 client shoal-client "$address" --render --bots 1 --shot a.png --shot tick=60 --shot every=20 --ticks 120
     says client.out '^client id=1 .* end=left$'
     says client.out "$frames_line"
     # On a busy machine an event may come twice; that is a note.
@@ -161,7 +161,7 @@ case_start_on_a_game_controller_brings_one_more_person() {
 
 case_a_tick_that_is_not_reached_gives_no_picture() {
     serve server --min-clients 1 --log none
-    run_to 1 client shoal-client "$address" --render --bots 1 --shot a.png --shot-tick 100000 --ticks 30
+    run_to 1 client shoal-client "$address" --render --bots 1 --shot a.png --shot tick=100000 --ticks 30
     says client.err 'a.png: .*no picture: tick 100000 was not shown'
     says client.out '^client id=1 .* end=left$'
     [ ! -e a.png ] || fail "there is a picture"
@@ -184,7 +184,7 @@ case_a_window_ends_as_a_headless_client_does() {
 
 case_a_black_out_is_survived_in_the_window() {
     serve server --min-clients 1 --ticks 540 --log none
-    run_to 0 client shoal-client "$address" --render --bots 1 --window panel --shot a.png --shot-tick 500 \
+    run_to 0 client shoal-client "$address" --render --bots 1 --window panel --shot a.png --shot tick=500 \
         --net outage_at=1500,outage_for=4500
     ends_with 0 server
     says client.err 'connection lost: nothing received for [3-9]\.[0-9] s, trying again'
@@ -194,7 +194,7 @@ case_a_black_out_is_survived_in_the_window() {
 }
 
 case_the_window_shows_whom_a_spectator_watches() {
-    run_to 0 client shoal-client --game breakout --local --bots 2 --spectate --shot a.png --shot-tick 60 --ticks 90
+    run_to 0 client shoal-client --game breakout --local --bots 2 --spectate --shot a.png --shot tick=60 --ticks 90
     says client.out '^client id=2147483648 .* end=left$'
     has_size a.png 960x540
     # The strip at the lower edge, in its colour, and above it the game.
@@ -232,7 +232,7 @@ case_options_that_do_not_fit_are_refused() {
     done <<'OPTIONS'
 --headless --render
 --headless --shot a.png
---render --shot-tick 5
+--render --shot tick=5
 --render --shot a.png --shot every=5
 --window players=2
 --render --window players=2 --bots 1

@@ -29,7 +29,11 @@ typedef struct source {
     // The first value of a source drops those of weaker ones.
     const base_option_list* lists_begun[LISTS_MAX];
     uint32_t lists_begun_count;
+    bool is_check; // --check-options
 } source;
+
+// Every program has it.
+static const base_option check_row = {"check-options", BASE_OPTION_FLAG, 0, NULL, "", 0, 0};
 
 static const base_option* find_row(const base_option* rows, uint32_t count, const char* name,
                                    size_t size) {
@@ -64,44 +68,54 @@ static void old_name_format(const base_option* option, const base_option* key,
                            has_value ? "-" : "", key->name);
 }
 
-// Is it the name of an option that is a key now, or gone? Then say what does the same.
-static bool report_gone(const source* from, const char* prefix, const char* word) {
-    const base_options* options = from->options;
-    for (uint32_t i = 0; i < options->gone_count; i++) {
-        if (strcmp(word, options->gone[i].name) != 0) continue;
-        base_report(from->reporter, from->file, from->line, "%s%s is gone: %s", prefix, word,
-                    options->gone[i].now);
-        return true;
+// "tick-rate" is SHOAL_TICK_RATE.
+static void variable_format(const char* option, char* name, size_t name_bytes) {
+    bool fits = base_text_format(name, name_bytes, "SHOAL_%s", option);
+    BASE_ASSERT(fits);
+    for (char* at = name; *at; at++) {
+        if (*at == '-') *at = '_';
+        if (*at >= 'a' && *at <= 'z') *at = (char)(*at - 'a' + 'A');
     }
-    for (uint32_t i = 0; i < options->count; i++) {
-        const base_option* option = &options->options[i];
-        const base_option_keys* keys = base_option_keys_of(options, option);
+}
+
+// Is it a key, with or without the name of its option? Then say what this source takes: "--log
+// keep=3", "log = keep=3", "SHOAL_LOG=keep=3". `value` NULL: not known.
+static bool report_key(const source* from, const char* prefix, const char* word,
+                       const char* value) {
+    const bool is_variable = from->kind == BASE_OPTION_BY_ENVIRONMENT;
+    const char* between = *prefix ? " " : is_variable ? "=" : " = ";
+    for (uint32_t i = 0; i < from->options->count; i++) {
+        const base_option* option = &from->options->options[i];
+        const base_option_keys* keys = base_option_keys_of(from->options, option);
         for (uint32_t k = 0; keys && k < keys->count; k++) {
-            char old[NAME_BYTES_MAX], name[LINE_BYTES_MAX / 2];
-            old_name_format(option, &keys->keys[k], old);
-            if (strcmp(old, word) != 0) continue;
-            base_option_key_format(&keys->keys[k], name, sizeof name);
-            const bool has_value = option->kind != BASE_OPTION_KEYS;
-            base_report(from->reporter, from->file, from->line, "%s%s is gone: write %s%s %.*s%s%s",
-                        prefix, word, prefix, option->name,
-                        has_value ? (int)strcspn(option->value, ",") : 0, option->value,
-                        has_value ? "," : "", name + strspn(name, " "));
+            const base_option* key = &keys->keys[k];
+            char old[NAME_BYTES_MAX], name[NAME_BYTES_MAX];
+            old_name_format(option, key, old);
+            if (strcmp(old, word) != 0 && strcmp(key->name, word) != 0) continue;
+            if (!value) value = key->value;
+            variable_format(option->name, name, sizeof name);
+            base_report(from->reporter, from->file, from->line,
+                        "unknown option %s%s: write %s%s%s%s%s%s", prefix, word, prefix,
+                        is_variable ? name : option->name, between, key->name, value ? "=" : "",
+                        value ? value : "");
             return true;
         }
     }
     return false;
 }
 
-static bool report_unknown(const source* from, const char* prefix, const char* name, size_t size) {
+static bool report_unknown(const source* from, const char* prefix, const char* name, size_t size,
+                           const char* value) {
     char word[NAME_BYTES_MAX];
     if (size >= sizeof word) size = sizeof word - 1;
     memcpy(word, name, size);
     word[size] = '\0';
-    if (report_gone(from, prefix, word)) return false;
+    if (report_key(from, prefix, word, value)) return false;
     base_nearest nearest = base_nearest_begin(word);
     for (uint32_t i = 0; i < from->options->count; i++)
         base_nearest_offer(&nearest, from->options->options[i].name);
     base_nearest_offer(&nearest, "help");
+    base_nearest_offer(&nearest, check_row.name);
     const base_option* whole = find_part(from->options, word);
     if (whole)
         return base_report(from->reporter, from->file, from->line,
@@ -305,8 +319,9 @@ static base_options_result next_argument(const source* from, int argc, char** ar
     const char* equals = strchr(name, '=');
     size_t name_size = equals ? (size_t)(equals - name) : strlen(name);
     read->option = text[1] == '-' ? find_option(from->options, name, name_size) : NULL;
+    if (!read->option && text[1] == '-') read->option = find_row(&check_row, 1, name, name_size);
     if (!read->option) {
-        (void)report_unknown(from, prefix, name, name_size);
+        (void)report_unknown(from, prefix, name, name_size, equals ? equals + 1 : NULL);
         return BASE_OPTIONS_ERROR;
     }
     if (equals) {
@@ -359,7 +374,9 @@ static bool apply_arguments(source* from, int argc, char** argv, base_option_lis
     for (int i = 1; i < argc;) {
         argument read;
         if (next_argument(from, argc, argv, &i, &ended, &read) != BASE_OPTIONS_OK) return false;
-        if (read.option) {
+        if (read.option == &check_row) {
+            from->is_check = true;
+        } else if (read.option) {
             if (!apply(from, read.option, read.value)) return false;
         } else if (read.value) {
             if (!words || words->count == BASE_COUNT(words->values))
@@ -371,35 +388,24 @@ static bool apply_arguments(source* from, int argc, char** argv, base_option_lis
     return true;
 }
 
-// "tick-rate" is SHOAL_TICK_RATE.
 static const char* find_in_environment(const char* option, char* name, size_t name_bytes) {
-    bool fits = base_text_format(name, name_bytes, "SHOAL_%s", option);
-    BASE_ASSERT(fits);
-    for (char* at = name; *at; at++) {
-        if (*at == '-') *at = '_';
-        if (*at >= 'a' && *at <= 'z') *at = (char)(*at - 'a' + 'A');
-    }
+    variable_format(option, name, name_bytes);
     return getenv(name);
 }
 
-static bool is_gone_variable(source* from, const char* option) {
-    char name[NAME_BYTES_MAX];
-    from->file = name;
-    return !find_option(from->options, option, strlen(option)) &&
-           find_in_environment(option, name, sizeof name) && report_gone(from, "", option);
-}
-
-static bool has_gone_variable(source* from) {
+static bool has_variable_of_key(source* from) {
     const base_options* options = from->options;
-    for (uint32_t i = 0; i < options->gone_count; i++)
-        if (is_gone_variable(from, options->gone[i].name)) return true;
     for (uint32_t i = 0; i < options->keys_count; i++) {
         const base_option_keys* keys = &options->keys[i];
         const base_option* option = find_option(options, keys->name, strlen(keys->name));
         for (uint32_t k = 0; k < keys->count; k++) {
-            char old[NAME_BYTES_MAX];
+            char old[NAME_BYTES_MAX], name[NAME_BYTES_MAX];
             old_name_format(option, &keys->keys[k], old);
-            if (is_gone_variable(from, old)) return true;
+            const char* value = find_in_environment(old, name, sizeof name);
+            from->file = name;
+            if (value && !find_option(options, old, strlen(old)) &&
+                report_key(from, "", old, value))
+                return true;
         }
     }
     return false;
@@ -413,7 +419,7 @@ static bool apply_environment(source* from) {
         from->file = name;
         if (value && !apply(from, option, value)) return false;
     }
-    return !has_gone_variable(from);
+    return !has_variable_of_key(from);
 }
 
 static char* trim(char* text) {
@@ -436,8 +442,9 @@ static bool apply_config_line(source* from, char* line) {
         return base_report(from->reporter, from->file, from->line,
                            "config cannot be given in a config file");
     const base_option* option = find_option(from->options, key, strlen(key));
-    if (!option) return report_unknown(from, "", key, strlen(key));
-    return apply(from, option, trim(equals + 1));
+    char* value = trim(equals + 1);
+    if (!option) return report_unknown(from, "", key, strlen(key), value);
+    return apply(from, option, value);
 }
 
 static bool apply_config(source* from) {
@@ -512,5 +519,10 @@ base_options_result base_options_read(const base_options* options, int argc, cha
     environment.kind = BASE_OPTION_BY_ENVIRONMENT;
     if (config && !apply_config(&file)) return BASE_OPTIONS_ERROR;
     if (!apply_environment(&environment)) return BASE_OPTIONS_ERROR;
-    return apply_arguments(&arguments, argc, argv, words) ? BASE_OPTIONS_OK : BASE_OPTIONS_ERROR;
+    if (!apply_arguments(&arguments, argc, argv, words)) return BASE_OPTIONS_ERROR;
+    if (options->check && !options->check(options->values, words, reporter))
+        return BASE_OPTIONS_ERROR;
+    if (!arguments.is_check) return BASE_OPTIONS_OK;
+    printf("ok options\n");
+    return BASE_OPTIONS_HELP;
 }

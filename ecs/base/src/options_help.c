@@ -146,7 +146,7 @@ void base_option_key_format(const base_option* key, char* target, size_t target_
 }
 
 static size_t left_columns(const base_options* options, bool is_whole) {
-    size_t columns = strlen(help_names(options));
+    size_t columns = strlen(options->version ? help_names(options) : "--check-options");
     for (uint32_t i = 0; i < options->count; i++) {
         char name[LINE_BYTES_MAX];
         if (!is_whole && !is_common(options, &options->options[i])) continue;
@@ -240,12 +240,10 @@ size_t base_options_help(const base_options* options, bool is_whole, char* targe
     }
     if (count == 0) add_group(&help, options, NULL, 0, options->count, is_whole, columns);
     base_option_page_add(&help,
-                         "  %-*s  Print this. Environment: --some-name is SHOAL_SOME_NAME.\n",
-                         (int)columns, help_names(options));
-    if (count > 0 && !is_whole)
-        base_option_page_add(&help,
-                             "  %-*s  Explain all options, and the keys of each KEY=VALUE.\n",
-                             (int)columns, "--help=all");
+                         "  %-*s  Print this. Environment: --some-name is SHOAL_SOME_NAME.\n"
+                         "  %-*s  Only check the options.%s\n",
+                         (int)columns, help_names(options), (int)columns, "--check-options",
+                         count > 0 && !is_whole ? " --help=all explains all, and their keys." : "");
     return help.size;
 }
 
@@ -354,6 +352,7 @@ size_t base_options_manual(const base_options* options, char* target, size_t tar
     base_option_page_add(&out, ".TP\n.B \\-\\-help%s\nPrint a summary%s.\n",
                          options->version ? ", \\-\\-version" : "",
                          options->version ? ", or the version and commit" : "");
+    base_option_page_add(&out, ".TP\n.B \\-\\-check\\-options\nOnly check the options.\n");
     base_option_page_add(&out, ".SH ENVIRONMENT\nEach option is also a variable: "
                                "\\-\\-some\\-name is SHOAL_SOME_NAME. The command line wins");
     base_option_page_add(&out, options->config_text ? " over it, and it over \\-\\-config.\n"
@@ -408,7 +407,9 @@ size_t base_options_completion(const base_options* options, char* target, size_t
     base_option_page_add(&out, "    esac\n    case $cur in\n        -*) COMPREPLY=($(compgen -W '");
     for (uint32_t i = 0; i < options->count; i++)
         base_option_page_add(&out, "--%s ", options->options[i].name);
-    base_option_page_add(&out, "--help%s' -- \"$cur\")) ;;\n        *) COMPREPLY=($(compgen -f",
+    base_option_page_add(&out,
+                         "--check-options --help%s' -- \"$cur\")) ;;\n        *) "
+                         "COMPREPLY=($(compgen -f",
                          options->version ? " --version" : "");
     bool has_commands = false;
     for (const char* at = options->usage ? options->usage : ""; next_word(&at, word);) {

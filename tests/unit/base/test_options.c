@@ -28,6 +28,13 @@ typedef struct program {
 } program;
 #define FIELD(name) BASE_OPTION_FIELD(program, name)
 
+static bool check_together(void* values, const base_option_list* words,
+                           const base_reporter* reporter) {
+    const program* p = values;
+    if (!p->fast || p->tick_rate != 7) return true;
+    return base_report(reporter, NULL, 0, "--fast at 7 Hz with %u words", words->count);
+}
+
 static void setup(program* p) {
     memset(p, 0, sizeof *p);
     p->tick_rate = 60;
@@ -40,7 +47,6 @@ static void setup(program* p) {
         {"set", FIELD(sets), "KEY=VALUE", "Settings of the game", 0, 0},
         {"sync", FIELD(sync), "second|block|end", "When to sync", 0, 0},
     };
-    static const base_option_gone gone[] = {{"colour", "paint --red does the same"}};
     memcpy(p->options, options, sizeof options);
     p->table = (base_options){.program = "prog",
                               .usage = "[options] WORD...",
@@ -48,8 +54,7 @@ static void setup(program* p) {
                               .options = p->options,
                               .count = 7,
                               .values = p,
-                              .gone = gone,
-                              .gone_count = 1,
+                              .check = check_together,
                               .common = "fast game config tick-rate loss",
                               .config_text = p->config_text,
                               .config_text_bytes = sizeof p->config_text,
@@ -175,7 +180,6 @@ CASE(wrong_arguments_are_told) {
     expect_error("--gmae=x", "prog: error: unknown option --gmae, did you mean --game?");
     expect_error("--value=1",
                  "prog: error: unknown option --value: it is a part of --set KEY=VALUE");
-    expect_error("--colour=1", "prog: error: --colour is gone: paint --red does the same");
     expect_error("--zzzzzz", "prog: error: unknown option --zzzzzz, see --help");
     expect_error("-x", "prog: error: unknown option -x, see --help");
     expect_error("--hlep", "prog: error: unknown option --hlep, did you mean --help?");
@@ -245,16 +249,20 @@ CASE(wrong_keys_are_told) {
     unsetenv("SHOAL_LOG");
 }
 
-// "log-keep" was an option of its own; "colour" did something else.
+// With and without the name of its option.
 CASE(what_is_a_key_now_is_refused_as_an_option) {
-    expect_error("--log-keep 3", "prog: error: --log-keep is gone: write --log FILE,keep=N");
-    expect_error("--log-kept", "prog: error: --log-kept is gone: write --log FILE,kept");
-    expect_error("--file=x", "prog: error: --file is gone: write --tune file=FILE");
-    expect_config_error("log-keep = 3", ":1: error: log-keep is gone: write log FILE,keep=N");
+    expect_error("--log-keep 3", "prog: error: unknown option --log-keep: write --log keep=N");
+    expect_error("--log-kept", "prog: error: unknown option --log-kept: write --log kept");
+    expect_error("--file=x", "prog: error: unknown option --file: write --tune file=x");
+    expect_error("--keep 3", "prog: error: unknown option --keep: write --log keep=N");
+    expect_config_error("log-keep = 3", ":1: error: unknown option log-keep: write log = keep=3");
+    expect_config_error("log-kept = no", ":1: error: unknown option log-kept: write log = kept=no");
+    expect_config_error("file = a b", ":1: error: unknown option file: write tune = file=a b");
+    expect_config_error("keep = 4", ":1: error: unknown option keep: write log = keep=4");
     static const char* const gone[][2] = {
-        {"SHOAL_LOG_KEEP", "SHOAL_LOG_KEEP: error: log-keep is gone: write log FILE,keep=N"},
-        {"SHOAL_FILE", "SHOAL_FILE: error: file is gone: write tune file=FILE"},
-        {"SHOAL_COLOUR", "SHOAL_COLOUR: error: colour is gone: paint --red does the same"}};
+        {"SHOAL_LOG_KEEP",
+         "SHOAL_LOG_KEEP: error: unknown option log-keep: write SHOAL_LOG=keep=1"},
+        {"SHOAL_FILE", "SHOAL_FILE: error: unknown option file: write SHOAL_TUNE=file=1"}};
     for (uint32_t i = 0; i < BASE_COUNT(gone); i++) {
         setenv(gone[i][0], "1", 1);
         expect_error("", gone[i][1]);
@@ -275,8 +283,8 @@ PROGRAM_CASE(help_has_headings_and_keys) {
                               "  --log FILE,KEY=VALUE  The log\n"
                               "  --help                Print this. Environment: --some-name is "
                               "SHOAL_SOME_NAME.\n"
-                              "  --help=all            Explain all options, and the keys of each "
-                              "KEY=VALUE.\n");
+                              "  --check-options       Only check the options. --help=all "
+                              "explains all, and their keys.\n");
     (void)base_options_help(&p->table, true, help, sizeof help);
     assert_non_null(strstr(help, "\nlog:\n  --sync"));
     assert_non_null(strstr(help, "  --log FILE,KEY=VALUE     The log\n"
@@ -404,14 +412,15 @@ PROGRAM_CASE(help_shows_every_option_and_its_default) {
     assert_int_equal(size, strlen(help));
     assert_string_equal(help, "usage: prog [options] WORD...\n"
                               "A program.\n"
-                              "  --fast          Run without waiting\n"
-                              "  --game NAME     What to play (default breakout)\n"
-                              "  --config FILE   Read options from a file\n"
-                              "  --tick-rate HZ  Ticks per second (default 60)\n"
-                              "  --loss PERCENT  Packets to lose (default 0)\n"
+                              "  --fast           Run without waiting\n"
+                              "  --game NAME      What to play (default breakout)\n"
+                              "  --config FILE    Read options from a file\n"
+                              "  --tick-rate HZ   Ticks per second (default 60)\n"
+                              "  --loss PERCENT   Packets to lose (default 0)\n"
                               "  --help=all explains: --set, --sync\n"
-                              "  --help          Print this. Environment: --some-name is "
-                              "SHOAL_SOME_NAME.\n");
+                              "  --help           Print this. Environment: --some-name is "
+                              "SHOAL_SOME_NAME.\n"
+                              "  --check-options  Only check the options.\n");
     (void)base_options_help(&p->table, true, help, sizeof help);
     assert_non_null(strstr(help, "\n  --set KEY=VALUE...       Settings of the game\n"));
     assert_non_null(strstr(help, "\n  --sync second|block|end  When to sync (default second)\n"));
@@ -452,8 +461,9 @@ PROGRAM_CASE(the_completion_knows_values_and_commands) {
     assert_non_null(strstr(text, "--game) COMPREPLY=($(compgen -f -W 'none' -- \"$cur\"))"));
     assert_non_null(strstr(text, "--tick-rate) return ;;"));
     assert_null(strstr(text, "--fast) ")); // a flag has no value
-    assert_non_null(
-        strstr(text, "-W '--fast --game --config --tick-rate --loss --set --sync --help'"));
+    assert_non_null(strstr(
+        text,
+        "-W '--fast --game --config --tick-rate --loss --set --sync --check-options --help'"));
     assert_non_null(strstr(text, "compgen -f -W 'check token' --"));
     assert_non_null(strstr(text, "complete -o filenames -F _prog prog\n"));
     // A command adds no completion of its own: that of the program calls it.
@@ -494,6 +504,21 @@ PROGRAM_CASE(help_is_asked_for_before_anything_is_read) {
     assert_false(p->fast);
     run(p, "--game --help");
     assert_string_equal(p->game, "--help");
+}
+
+// One line of output is all that it does.
+PROGRAM_CASE(options_are_checked_and_nothing_else_is_done) {
+    run_any(p, "word --check-options --tick-rate 30");
+    assert_int_equal(p->result, BASE_OPTIONS_HELP);
+    assert_int_equal(p->tick_rate, 30);
+    run(p, "-- --check-options");
+    assert_string_equal(p->words.values[0], "--check-options");
+    expect_error("--check-options --tick-rate 0",
+                 "prog: error: tick-rate is outside of 1 to 1000: '0'");
+    expect_error("--check-options --fast --tick-rate 7 word", "error: --fast at 7 Hz with 1 words");
+    expect_error("--fast --tick-rate 7", "error: --fast at 7 Hz with 0 words");
+    expect_error("--chek-options",
+                 "prog: error: unknown option --chek-options, did you mean --check-options?");
 }
 
 PROGRAM_CASE(broken_tables_are_mistakes) {

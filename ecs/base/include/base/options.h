@@ -12,9 +12,10 @@
 /// off.
 ///
 /// An option may have keys after its value, "--log a.slog,keep=3": rows of a table of its own. A
-/// key that is given alone ("--log keep=3") leaves the value as it is. An old option "log-keep"
-/// that
-/// is a key now is refused with the new words, from each source.
+/// key that is given alone ("--log keep=3") leaves the value as it is. "keep" and "log-keep" as an
+/// option are refused with the right words, as that source takes them.
+///
+/// Every program has --check-options: its options are read and checked, and nothing else is done.
 #pragma once
 
 #include "base/report.h"
@@ -75,11 +76,6 @@ typedef struct base_option_group {
     const char *title, *first;
 } base_option_group;
 
-/// A name that was an option, and what does the same now: "write --paint red".
-typedef struct base_option_gone {
-    const char *name, *now;
-} base_option_gone;
-
 /// Where the value of an option comes from.
 typedef enum base_option_source {
     BASE_OPTION_BY_DEFAULT,
@@ -97,9 +93,7 @@ typedef struct base_options {
     const char* version; ///< what --version prints after the program's name; NULL: no such option
     const base_option* options;
     uint32_t count;
-    void* values;                 ///< the program's struct; it holds the defaults on entry
-    const base_option_gone* gone; ///< refused with what does the same now
-    uint32_t gone_count;
+    void* values; ///< the program's struct; it holds the defaults on entry
     const base_option_keys* keys;
     uint32_t keys_count;
     const base_option_group* groups; ///< in the order of the options
@@ -107,6 +101,9 @@ typedef struct base_options {
     /// "game log": what --help explains. It names the others, and --help=all explains them.
     /// NULL: all.
     const char* common;
+    /// What single options cannot tell: values that do not go together, words. It may write the
+    /// values. @return false: reported. NULL: nothing to check.
+    bool (*check)(void* values, const base_option_list* words, const base_reporter* reporter);
     /// Buffer for the content of the config file and for values with keys; text options borrow from
     /// it. Needed if the table has an option named "config", or keys.
     char* config_text;
@@ -119,15 +116,15 @@ typedef struct base_options {
 
 typedef enum base_options_result {
     BASE_OPTIONS_OK,
-    BASE_OPTIONS_HELP,  ///< --help (=all, =man, =bash) or --version was given and printed: exit 0
+    BASE_OPTIONS_HELP,  ///< --help (=all...), --version, --check-options did their work: exit 0
     BASE_OPTIONS_ERROR, ///< reported: exit 2
 } base_options_result;
 
 /// Read the environment, the config file and argv into the values. Positional words go to `words`,
 /// borrowed from argv; with `words` NULL a positional word is an error. "--name value" and
 /// "--name=value" both work; "--" ends the options.
-/// @return BASE_OPTIONS_OK; BASE_OPTIONS_HELP (help is printed: exit with 0); BASE_OPTIONS_ERROR
-///         (reported: exit with 2; some values may be written).
+/// @return BASE_OPTIONS_OK; BASE_OPTIONS_HELP (exit with 0); BASE_OPTIONS_ERROR (reported: exit
+///         with 2; some values may be written).
 BASE_MUST_USE base_options_result base_options_read(const base_options* options, int argc,
                                                     char** argv, base_option_list* words,
                                                     const base_reporter* reporter);
