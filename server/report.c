@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "host/output.h"
+#include "host/setup.h"
 #include "net/socket.h"
 #include "net/transport.h"
 
@@ -99,25 +100,27 @@ static void print_status(server_program* self, uint64_t now_us) {
     for (uint32_t i = 0; i < NET_DROP_COUNT; i++)
         if (!net_drop_is_usual((net_drop)i)) unusual += dropped[i];
     server_program_say(self, SERVER_SAYS_STATUS, words, sizeof words);
+    const net_host_usage usage = net_host_get_usage();
     const uint64_t cpu_us = net_loop_cpu_us();
     uint64_t since_us = now_us - (status->shown_us ? status->shown_us : self->start_us);
-    base_report(&self->reporter, NULL, 0,
-                "note: status tick=%" PRIu64 " up_s=%.0f clients=%" PRIu32 " spectators=%" PRIu32
-                " entities=%" PRIu32 " paused=%s tick_us_p50=%" PRIu64 " tick_us_p99=%" PRIu64
-                " sent_kb_s=%.1f recv_kb_s=%.1f joins=%" PRIu64 " refused=%" PRIu64
-                " dropped_clients=%" PRIu64 " dropped=%" PRIu64 " cpu_us_per_tick=%" PRIu64 "%s",
-                net_match_tick(self->match), (double)(now_us - self->start_us) * 1e-6,
-                counters->clients, counters->spectators,
-                ecs_world_entity_count(net_match_world(self->match)),
-                net_server_is_empty(self->server)    ? "empty"
-                : net_server_is_paused(self->server) ? "operator"
-                                                     : "no",
-                server_timing_percentile(&status->timing, 50),
-                server_timing_percentile(&status->timing, 99),
-                per_second(stats.sent_bytes, status->sent_bytes, since_us) / 1000.0,
-                per_second(stats.recv_bytes, status->recv_bytes, since_us) / 1000.0,
-                counters->joins, counters->refusals, counters->drops, unusual,
-                server_timing_cpu_us(&status->timing, cpu_us), words);
+    base_report(
+        &self->reporter, NULL, 0,
+        "note: status tick=%" PRIu64 " up_s=%.0f clients=%" PRIu32 " spectators=%" PRIu32
+        " entities=%" PRIu32 " paused=%s tick_us_p50=%" PRIu64 " tick_us_p99=%" PRIu64
+        " sent_kb_s=%.1f recv_kb_s=%.1f joins=%" PRIu64 " refused=%" PRIu64
+        " dropped_clients=%" PRIu64 " dropped=%" PRIu64 " cpu_us_per_tick=%" PRIu64
+        " memory_mb=%.1f descriptors=%" PRIu64 " identity=%016" PRIx64 "%s",
+        net_match_tick(self->match), (double)(now_us - self->start_us) * 1e-6, counters->clients,
+        counters->spectators, ecs_world_entity_count(net_match_world(self->match)),
+        net_server_is_empty(self->server)    ? "empty"
+        : net_server_is_paused(self->server) ? "operator"
+                                             : "no",
+        server_timing_percentile(&status->timing, 50),
+        server_timing_percentile(&status->timing, 99),
+        per_second(stats.sent_bytes, status->sent_bytes, since_us) / 1000.0,
+        per_second(stats.recv_bytes, status->recv_bytes, since_us) / 1000.0, counters->joins,
+        counters->refusals, counters->drops, unusual, server_timing_cpu_us(&status->timing, cpu_us),
+        (double)usage.memory_bytes / 1e6, usage.descriptors, self->identity, words);
     *status = (server_status){.timing.cpu_us = cpu_us,
                               .shown_us = now_us,
                               .sent_bytes = stats.sent_bytes,

@@ -10,12 +10,15 @@
 #include "base/file.h"
 #include "base/float_mode.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 enum { MODULE_PATH_BYTES_MAX = 2048 };
 
@@ -97,4 +100,25 @@ bool net_host_simulate_network(const char* spec, const base_reporter* reporter) 
     net_link_pair link;
     return net_link_config_parse(spec, reporter, &link) == NET_OK &&
            net_socket_link_set_pair(&link) == NET_OK;
+}
+
+net_host_usage net_host_get_usage(void) {
+    net_host_usage usage = {0};
+    unsigned long resident = 0;
+    FILE* pages = fopen("/proc/self/statm", "re");
+    if (pages && fscanf(pages, "%*u %lu", &resident) == 1)
+        usage.memory_bytes = (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
+    if (pages) fclose(pages);
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) usage.descriptors_max = files.rlim_cur;
+    DIR* folder = opendir("/proc/self/fd");
+    if (!folder) { // without one left, all are taken
+        usage.descriptors = errno == EMFILE ? usage.descriptors_max : 0;
+        return usage;
+    }
+    while (readdir(folder))
+        usage.descriptors++;
+    closedir(folder);
+    usage.descriptors -= 3; // ".", ".." and that of the folder
+    return usage;
 }

@@ -32,3 +32,10 @@ void net_host_draw_secret(void* context, void* bytes, size_t size);
 /// none.
 /// @return false when the spec is wrong: reported.
 BASE_MUST_USE bool net_host_simulate_network(const char* spec, const base_reporter* reporter);
+
+/// What this process holds of the system now; 0: the system does not tell.
+typedef struct net_host_usage {
+    uint64_t memory_bytes; ///< resident
+    uint64_t descriptors, descriptors_max;
+} net_host_usage;
+net_host_usage net_host_get_usage(void);

@@ -11,6 +11,7 @@
 #include "ecs/template.h"
 #include "ecs/world.h"
 #include "host/output.h"
+#include "host/setup.h"
 #include "net/socket.h"
 
 #include <inttypes.h>
@@ -226,6 +227,17 @@ static void put_build(base_bytes* text, const server_subject* subject) {
     put_label(text, config->module->game->name);
     base_json_put(text, "\",schema=\"%016" PRIx64 "\"} 1\n",
                   net_schema_hash(net_match_schema(subject->match)));
+    begin_metric(text, "shoal_match_info", "Identity of the match: that of its log and stream.");
+    base_json_put(text, "shoal_match_info{identity=\"%016" PRIx64 "\"} 1\n", subject->identity);
+}
+
+// By the names that Prometheus' own libraries give them.
+static void put_process(base_bytes* text) {
+    const net_host_usage usage = net_host_get_usage();
+    put_count(text, "process_resident_memory_bytes", "Memory that the process holds.",
+              usage.memory_bytes);
+    put_count(text, "process_open_fds", "Descriptors that are open.", usage.descriptors);
+    put_count(text, "process_max_fds", "Descriptors that may be open.", usage.descriptors_max);
 }
 
 static void put_ticks(const server_metrics* self, base_bytes* text, const server_subject* subject,
@@ -449,6 +461,7 @@ void server_metrics_write(server_metrics* self, const server_subject* subject,
                           const server_request* request, base_bytes* text) {
     put_build(text, subject);
     put_stall(text, 0);
+    put_process(text);
     put_ticks(self, text, subject, request);
     if (view_may_see_now(subject, request->right))
         put_entities(self, text, net_match_world(subject->match));

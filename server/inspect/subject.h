@@ -46,6 +46,7 @@ typedef struct server_stream_counts {
 
 typedef struct server_subject {
     net_match* match;
+    uint64_t identity; ///< of the match, that of its log and stream
     net_server* server;
     net_transport* transport;
     net_log_writer* log;                ///< NULL: no log

@@ -101,6 +101,7 @@ static void update_subject(server_program* self) {
     server_subject* subject = &operator->subject;
     const server_log* log = server_log_of(self);
     subject->match = self->match;
+    subject->identity = self->identity;
     subject->server = self->server;
     subject->transport = self->transport;
     subject->log = log->writer;

@@ -124,9 +124,10 @@ counters = """cpu_seconds ticks ticks_given_up joins leaves refusals resumes sen
 log_ticks_waited log_saves log_saves_failed http_responses http_frames_lost http_cut http_lacks""".split()
 families = {f"shoal_{name}_total": "counter" for name in counters}
 families |= {f"shoal_{name}": "gauge" for name in
-             "build_info loop_stalled_seconds tick_lag_seconds tick_period_seconds clients entities log_ticks_lost http_connections".split()}
+             "build_info match_info loop_stalled_seconds tick_lag_seconds tick_period_seconds clients entities log_ticks_lost http_connections".split()}
 families |= {f"shoal_{name}": "histogram" for name in
              "tick_duration_seconds client_rtt_seconds client_loss_ratio".split()}
+families |= {f"process_{name}": "gauge" for name in "resident_memory_bytes open_fds max_fds".split()}
 # With a stream; the last is of --stream-sync.
 of_stream = {f"shoal_stream_{name}_total": "counter" for name in
              "messages bytes repeats reconnects still_seconds ack_seconds reports_refused".split()}
@@ -135,7 +136,7 @@ of_stream |= {f"shoal_stream_{name}": "gauge" for name in
 of_stream |= {"shoal_standbys": "gauge", "shoal_relays": "gauge", "shoal_takeovers_total": "counter"}
 of_followers = {"shoal_standby_silent_seconds": "gauge", "shoal_relay_behind_seconds": "gauge"}
 of_stream_later = {"shoal_stream_protected": "gauge"}
-labels_of = {"shoal_build_info": {"version", "game", "schema"}, "shoal_tick_duration_seconds": {"part"},
+labels_of = {"shoal_build_info": {"version", "game", "schema"}, "shoal_match_info": {"identity"}, "shoal_tick_duration_seconds": {"part"},
              "shoal_clients": {"kind"}, "shoal_leaves_total": {"reason"}, "shoal_refusals_total": {"reason"},
              "shoal_entities": {"template"}, "shoal_sent_bytes_total": {"kind"}, "shoal_dropped_total": {"reason"},
              "shoal_http_responses_total": {"status"}}
@@ -209,12 +210,20 @@ def metrics(dashboard, alerts):
     assert one["shoal_joins_total"] == 2 and one["shoal_clientsplayer"] == 2 and one["shoal_clientsspectator"] == 0
     assert one["shoal_entitiesbreakout_ball"] >= 1 and one["shoal_entitiesbreakout_pad"] == 2
     assert 0 < one["shoal_tick_duration_seconds_counttick"] <= one["shoal_ticks_total"]
-    assert one["shoal_cpu_seconds_total"] >= one["shoal_tick_duration_seconds_sumstep"] / 2 > 0
+    assert one["shoal_cpu_seconds_total"] > 0 < one["shoal_tick_duration_seconds_sumstep"]
     parts = sum(v for k, v in one.items() if k.startswith("shoal_tick_duration_seconds_sum")) / 2
     assert parts <= one["shoal_tick_duration_seconds_sumtick"], "the parts are more than the whole"
     assert one["shoal_sent_bytes_totalstate"] > 0 and one["shoal_sent_bytes_totalcontrol"] > 0
     assert one["shoal_received_bytes_total"] > 0 and one["shoal_http_connections"] >= 1
     assert one["shoal_http_responses_total2xx"] >= 1 and one["shoal_http_responses_total5xx"] == 0
+    status = json.loads(wants(200, "GET", "/api/v1/status")[1])
+    assert one["shoal_match_info" + status["identity"]] == 1 and int(status["identity"], 16) > 0
+    assert 1 << 20 < one["process_resident_memory_bytes"] < 1 << 32 > int(status["memory_bytes"]) > 1 << 20
+    assert 5 < one["process_open_fds"] <= one["process_max_fds"] == status["descriptors_max"]
+    many = [socket.create_connection((url.hostname, url.port)) for _ in range(20)]
+    wants(200, "GET", "/healthz")  # these were taken
+    now = json.loads(wants(200, "GET", "/api/v1/status")[1])["descriptors"]
+    assert now >= status["descriptors"] + len(many), (status["descriptors"], now)
     again = scrape()[0]
     for (name, labels), value in samples.items():
         if name.endswith(("_total", "_count", "_sum", "_bucket")):
@@ -222,7 +231,7 @@ def metrics(dashboard, alerts):
     assert len(text) < 65536
     for file in (dashboard, alerts):
         with open(file, encoding="utf-8") as source:
-            asked = set(re.findall(r"shoal_[a-z_]+", source.read()))
+            asked = set(re.findall(r"\b(?:shoal|process)_[a-z_]+", source.read()))
         assert len(asked) >= 5, file
         for name in asked:
             base = re.sub("_(bucket|sum|count)$", "", name)

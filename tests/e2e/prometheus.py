@@ -35,6 +35,7 @@ of_machine = {"ShoalTicksLate", "ShoalTickLong", "ShoalLogWaits", "ShoalLossHigh
 # observation was; of a counter: what it grows in a minute; None: it is missing.
 FAULTS = [
     ("ShoalDown", "runs", {"up": 0}),
+    ("ShoalDescriptorsFew", "runs", {"process_open_fds": 950, "process_max_fds": 1000}),
     ("ShoalTicksLate", "runs", {"shoal_tick_lag_seconds": 0.2}),
     ("ShoalTickLong", "runs", {"shoal_tick_duration_seconds": 0.02}),
     ("", "runs", {"shoal_tick_duration_seconds": 0.02, "shoal_tick_period_seconds": 0.033333}),

@@ -45,7 +45,7 @@ case_sigusr1_prints_the_state_and_the_match_goes_on() {
     kill -USR1 "${pids[server]}"
     await "the state" has_said server.err '^note: status tick=[0-9]+ up_s=[0-9]+ clients=1 spectators=0 entities=[1-9]'
     ends_with 0 server
-    says server.err '^note: status tick=[0-9]{2,} .* cpu_us_per_tick=[1-9]'
+    says server.err '^note: status tick=[0-9]{2,} .* cpu_us_per_tick=[1-9][0-9]* memory_mb=[1-9][0-9.]* descriptors=[1-9][0-9]* identity=[0-9a-f]{16}'
     says server.out '^done ticks=150 .* cpu_us_per_tick=[1-9][0-9]* .* log=none$'
     ended client
     [ "$(grep -c '^note: status ' server.err)" -ge 3 ] || fail "no line in each second"

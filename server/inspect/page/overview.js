@@ -86,7 +86,7 @@ export function open(root, page) {
         }
         show_times(status);
         living.rows(status.templates ?? []);
-        people.replaceChildren(facts([["joined", count(status.joins)], ["refused", count(status.refusals)], ["dropped", count(status.drops)], ["came back", count(status.resumes)], ["server up for", duration(status.up_s)]]));
+        people.replaceChildren(facts([["joined", count(status.joins)], ["refused", count(status.refusals)], ["dropped", count(status.drops)], ["came back", count(status.resumes)], ["server up for", duration(status.up_s)], ["its memory", bytes(status.memory_bytes)], ["its descriptors", `${count(status.descriptors)} of ${count(status.descriptors_max)}`], ["identity", status.identity]]));
         lost.replaceChildren(losses(status));
         log.replaceChildren(status.log ? facts([["file", status.log.file], ["written", bytes(status.log.bytes)], ["segments", count(status.log.segments)], ["keyframes", count(status.log.keyframes)],
             ["ticks lost", count(status.log.ticks_lost)], ["waits", duration(status.log.waiting_s)], ["saves", `${count(status.log.saves)}, failed ${count(status.log.saves_failed)}`],

@@ -16,7 +16,8 @@ static const expected ANSWERS[] = {
     {.verb = "status",
      .paths =
          "game build schema phase is_paused is_empty may_edit right tick tick_rate_hz budget_us "
-         "up_s seconds cpu_us_per_tick clients clients_max clients_peak spectators spectators_max "
+         "up_s seconds cpu_us_per_tick identity memory_bytes descriptors descriptors_max clients "
+         "clients_max clients_peak spectators spectators_max "
          "joins "
          "refusals drops resumes entities entities_max parts.6.name parts.0: p50_us "
          "p99_us max_us share history: every_s p50_us p99_us : history.max_us.0 history.cpu_us.0 "
