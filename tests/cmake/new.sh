@@ -153,7 +153,25 @@ case_new_game_is_built_while_it_is_played() {
         [ "$(grep -c '^client .*end=' page.out)" = 1 ] || fail "the window is not one client"
         has_lines page.err ' joined from ' 3 || fail "two bots and a window are not three players"
         is_played_by_a_phone
+        ends_with_a_signal hop_3d --headless --bots 1
+        mkdir -p hop_3d/build/wasm && hop_3d/play --headless --ticks 20 >page.out 2>page.err || fail "play ended with $?"
+        says page.out '^Building the game.s code for browsers: a minute or two'
     fi
+}
+
+# NAME ARGUMENT...: a signal ends play, and with it the server and the clients that it began.
+ends_with_a_signal() {
+    local name=$1 each children
+    shift
+    : >signal.err
+    "$name/play" "$@" >signal.out 2>signal.err &
+    pids[signal]=$!
+    await "the player" has_said signal.err ' joined from '
+    children=$(ps -o pid= --ppid "${pids[signal]}")
+    [ "$(wc -w <<<"$children")" -ge 2 ] || fail "play began no two programs"
+    kill -TERM "${pids[signal]}"
+    ended signal
+    for each in $children; do ! kill -0 "$each" 2>/dev/null || fail "it still runs: $(ps -o args= -p "$each")"; done
 }
 
 # At an address of a private network; the machine of the test may have none.
@@ -164,7 +182,7 @@ is_played_by_a_phone() {
     chmod +x words/*
     mv hop_3d/build/web code
     ! hop_3d/play --phone --headless --ticks 60 >page.out 2>page.err || fail "a phone without the game's code plays"
-    says page.err '^a phone needs this game.s code for browsers: scripts/web'
+    says page.err '^a browser needs this game.s code: scripts/web'
     mv code hop_3d/build/web
     ! PATH=$PWD/words:$PATH PHONE_AT='' hop_3d/play --phone --headless --ticks 60 >page.out 2>page.err || fail "a phone without a network plays"
     says page.err '^this machine has no address of a private network'
@@ -319,6 +337,7 @@ case_new_game_of_lua() {
     hop/play --page --headless --bots 2 --ticks 60 >page.out 2>page.err || fail "play --page ended with $?"
     says page.out '^Play in a browser: http://127.0.0.1:[0-9]+/play$'
     [ "$(grep -c '^client .*end=' page.out)" = 2 ] || fail "two bots are not two clients"
+    ends_with_a_signal hop --page --headless --bots 1
 }
 
 run_cases "$1" ${2:+"$2"}
