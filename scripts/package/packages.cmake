@@ -69,5 +69,10 @@ if(CMAKE_INSTALL_PREFIX STREQUAL "/usr" AND GZIP_PROGRAM)
     set(CPACK_DEBIAN_TOOLS_PACKAGE_SUGGESTS "nodejs:any, npm") # lib/shoal/mcap
     set(CPACK_DEBIAN_SERVER_PACKAGE_SUGGESTS "rclone, shoal-tools ${same}") # lib/shoal/upload
     set(CPACK_DEBIAN_SERVER_PACKAGE_CONTROL_EXTRA ${debian}/conffiles)
+else()
+    # Units, paths and names of packages are made when this folder is configured.
+    set(CPACK_PROJECT_CONFIG_FILE ${PROJECT_BINARY_DIR}/package/refuse.cmake)
+    file(WRITE ${CPACK_PROJECT_CONFIG_FILE} "message(FATAL_ERROR \"Packages need the prefix /usr, and this folder has \"
+        \"${CMAKE_INSTALL_PREFIX}: cmake -DCMAKE_INSTALL_PREFIX=/usr FOLDER, or scripts/package/debs, which does all of it\")\n")
 endif()
 include(CPack)
