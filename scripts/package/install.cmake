@@ -14,7 +14,7 @@
 #     share/shoal/{wire,log}.proto              (dev) what is on the wire and in logs
 #     share/man, share/bash-completion          of each program, with it
 #     share/doc/shoal                           (dev) the READMEs and standards; examples/
-#     lib/systemd/system, etc/shoal             (server) shoal@NAME runs the match of etc/shoal/NAME.conf, shoal that of shoal.conf
+#     lib/systemd/system, etc/shoal             (server) shoal@NAME, shoal-standby@NAME and shoal-relay@NAME read etc/shoal/NAME.conf
 #     share/shoal/{grafana,prometheus}          (server) a dashboard and alerts for its metrics
 #     lib/shoal/csv, lib/shoal/mcap             (tools) make tables and MCAP of the lines of shoal-replay export
 #     lib/shoal/upload                          (server) stores closed logs by rclone, for --log on-close
@@ -144,12 +144,24 @@ install(FILES ${PROJECT_SOURCE_DIR}/client/examples/pilot.cc DESTINATION ${pages
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/client/examples/love DESTINATION ${pages}/examples COMPONENT dev)
 install(PROGRAMS ${PROJECT_SOURCE_DIR}/client/python/bot.py DESTINATION ${pages}/examples COMPONENT dev)
 
-# A service for each match: shoal@NAME reads etc/shoal/NAME.conf, shoal reads shoal.conf.
+# A service for each match: shoal@NAME reads etc/shoal/NAME.conf, shoal reads shoal.conf. Standbys and relays of a match
+# have units of their own.
 set(SHOAL_ETC ${CMAKE_INSTALL_FULL_SYSCONFDIR}/shoal)
-foreach(unit shoal shoal@)
-    set(SHOAL_MATCH shoal)
-    if(unit STREQUAL "shoal@")
-        set(SHOAL_MATCH %i)
+foreach(unit shoal shoal@ shoal-standby@ shoal-relay@)
+    set(SHOAL_MATCH %i)
+    set(SHOAL_PROGRAM shoal-server)
+    set(SHOAL_MORE " --tune tick-s=20")
+    set(SHOAL_ROLE match)
+    set(SHOAL_RESTART always)
+    if(unit STREQUAL "shoal")
+        set(SHOAL_MATCH shoal)
+    elseif(unit MATCHES "^shoal-(standby|relay)@$")
+        set(SHOAL_ROLE ${CMAKE_MATCH_1})
+        set(SHOAL_RESTART on-failure)
+    endif()
+    if(SHOAL_ROLE STREQUAL "relay")
+        set(SHOAL_PROGRAM shoal-relay)
+        set(SHOAL_MORE "")
     endif()
     configure_file(${package_folder}/shoal.service.in ${PROJECT_BINARY_DIR}/package/${unit}.service @ONLY)
     install(FILES ${PROJECT_BINARY_DIR}/package/${unit}.service DESTINATION lib/systemd/system COMPONENT server)

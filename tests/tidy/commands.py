@@ -75,7 +75,8 @@ for page in (each for each in pages if not past.match(each)):
         lines = list(spans(file.read()))
     for number, text in lines:
         setting = page in conf_pages and re.fullmatch(r"[a-z-]+ = \S+", text)
-        rows = [("shoal-server", ["--config", conf], {})] if setting else list(commands(text))
+        program = "shoal-relay" if text.startswith("source") else "shoal-server"
+        rows = [(program, ["--config", conf], {})] if setting else list(commands(text))
         if len(text.split()) < 3 and not setting:
             rows = [row for row in rows if len(row[1]) > 1]  # a name of a program or of its command: none would run it
         with open(conf, "w", encoding="utf-8") as file:

@@ -28,6 +28,8 @@ constant() { sed -nE "s/^#define $1 +\"?([^\" ]*[^\" u])u?\"?( .*)?\$/\1/p" serv
 # field FILE KEY: the first value of KEY.
 field() { sed -nE "s/^ *(- )?$2: \"?([^\"#]*[^\"# ])\"?( #.*)?\$/\2/p" "$1" | head -n 1; }
 option() { sed -nE "s/^ *- --$1=(.*)\$/\1/p" "$fleet"; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
 
 while read -r name; do
     is "the name $name" "$(grep -ohF "\"$name" server/agones/watch.h | tr -d '"')" "$name"
@@ -35,6 +37,13 @@ done < <(grep -ohE 'shoal\.dev/[a-z-]+' $files/* | sort -u)
 is "the counter" "$(sed -nE '/counters:/{n;s/^ *([a-z]+):$/\1/p}' $fleet)" "$(constant SERVER_AGONES_COUNTER)"
 is "the capacity" "$(field $fleet capacity)" "$(option max-clients)"
 is "the port" "$(field $fleet containerPort)" "$(option listen | sed 's/.*://')"
+is "the port of /metrics" "$(sed -nE '/- name: http$/{n;s/.*containerPort: //p}' $fleet)" "$(option http | sed -E 's/.*:([0-9]+),.*/\1/')"
+is "the file of its tokens" "$(option http | sed 's/.*token-file=//')" \
+    "$(sed -nE '/CREDENTIALS_DIRECTORY$/{n;s/.*value: //p}' $fleet)/$(sed -nE '/- key: tokens/{n;s/.*path: //p}' $fleet)"
+is "the folder of its tokens" "$(sed -nE '/- name: credentials$/{n;s/.*mountPath: //p}' $fleet)" "$(dirname "$(option http | sed 's/.*token-file=//')")"
+is "the profile of system calls" "$(sed -nE '/seccompProfile:/{n;s/.*type: //p}' $fleet)" RuntimeDefault
+# The autoscaler of nodes waits for a pod 600 s at most; "Always" would let it end a match.
+[ "$(field $fleet terminationGracePeriodSeconds)" -le 600 ] || is "the eviction" "$(field $fleet safe)" OnUpgrade
 is "the game" "$(find games -maxdepth 1 -name "$(option game)" -printf %f)" "$(option game)"
 is "the variable of the keys" "$(grep -A1 -E '^ *env:$' $fleet | sed -nE 's/^ *- name: //p')" "$(constant NET_HOST_KEYS_VARIABLE)"
 is "the autoscaler's fleet" "$(field $files/autoscaler.yaml fleetName)" "$(field $fleet name)"
@@ -61,7 +70,10 @@ longer "periodSeconds in ms" "$(field $fleet periodSeconds)000" "$(constant SERV
 # The program takes all of them: a match of one tick, anywhere.
 checks=$((checks + 1))
 mapfile -t arguments < <(sed -nE 's/^ *- (--.*)$/\1/p' $fleet)
-"$programs/shoal-server" "${arguments[@]}" --listen=127.0.0.1:0 --log=none --agones=off --ticks=1 >/dev/null 2>&1 ||
+# A Secret is a link to a file that the group may read.
+echo "reader 0123456789abcdef-reader" >"$work/data" && chmod 0440 "$work/data" && ln -s data "$work/tokens"
+arguments=("${arguments[@]/'$(POD_IP)':7780/127.0.0.1:0}")
+CREDENTIALS_DIRECTORY=$work "$programs/shoal-server" "${arguments[@]/\/run\/credentials/$work}" --listen=127.0.0.1:0 --log=none --agones=off --ticks=1 >/dev/null 2>&1 ||
     { echo "$fleet: shoal-server does not take ${arguments[*]}"; faults=$((faults + 1)); }
 while read -r name; do
     is "an option of token" "$("$programs/shoal-server" token --help=all | grep -oE -m 1 -- "^ *$name" | tr -d ' ')" "$name"

@@ -12,10 +12,15 @@ systemd-analyze security --help 2>/dev/null | grep -q -- --offline || {
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 faults=0
-for unit in shoal shoal@; do
+for unit in shoal shoal@ shoal-standby@ shoal-relay@; do
     # The program is not installed here: another one stands for it.
     sed 's|^ExecStart=[^ ]*|ExecStart=/bin/true|' "$build/package/$unit.service" >"$work/$unit.service"
     grep -q '^ExecStart=/bin/true --config /' "$work/$unit.service" || { echo "$unit: no ExecStart"; faults=1; }
+    # A match that ended begins no other one of its kind; what no second try mends is not tried again.
+    case $unit in shoal | shoal@) restart=always ;; *) restart=on-failure ;; esac
+    for line in Restart=$restart 'RestartPreventExitStatus=2 3 4 5'; do
+        grep -qx "$line" "$work/$unit.service" || { echo "$unit: no $line"; faults=1; }
+    done
     said=$(systemd-analyze verify --man=no "$work/$unit.service" 2>&1) || faults=1
     [ -z "$said" ] || { echo "$unit: $said"; faults=1; }
     exposure=$(LC_ALL=C systemd-analyze security --offline=true "$work/$unit.service" |
