@@ -68,7 +68,7 @@ static bool find_first_key(server_program* self) {
 
 int server_access_open(server_program* self) {
     if (!load_keys(self, &self->access.keys) || !find_first_key(self) ||
-        !server_addresses_resolve("public", &self->config.public_addresses,
+        !server_addresses_resolve("listen public", &self->config.public_addresses,
                                   self->access.public_addresses, &self->reporter))
         return NET_EXIT_USAGE;
     self->access.has_keys = self->access.keys.count > 0;

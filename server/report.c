@@ -78,7 +78,7 @@ int server_program_report(server_program* self) {
     return code;
 }
 
-// ---- the state as one line, on SIGUSR1 and every --status-every seconds
+// ---- the state as one line, on SIGUSR1 and every --lines status-s seconds
 //
 // All of it is counted anyway; between two lines a match pays one entry of a histogram a tick.
 

@@ -219,7 +219,7 @@ static bool is_part_signed(server_replay* self, net_log_reader* reader, bool is_
         return base_report(
             &self->reporter, self->file, 0,
             "signed with key %s from tick %" PRIu64
-            " on, but what was before it is missing: --part takes a part for all of it",
+            " on, but what was before it is missing: --key FILE,part takes a part for all of it",
             id, info->first_tick);
     }
     const char* why = found->is_signed ? "the log was not closed, so its end may be missing"

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """commands.py FOLDER-OF-PROGRAMS: each command of a page, in a block or in a line, that runs a program of ours is one
-that the program takes (--check-options), and so is each line "key = value" of a .conf file. Words in capitals stand for
-what a table says; ./play gives its arguments to shoal-client; a file of --config is one of the test."""
+that the program takes (--check-options), and so is each line "key = value" of a .conf file; an option that a page names
+alone is one of a program. Words in capitals stand for what a table says, ./play gives its arguments to shoal-client, and a
+file of --config is one of the test."""
 import os, re, shlex, subprocess, sys, tempfile
 
 programs, root = os.path.abspath(sys.argv[1]), os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
@@ -67,6 +68,11 @@ def check(name, rest, variables):
     return ran.stderr.strip() or f"ended with {ran.returncode}: {ran.stdout}"
 
 
+known = {"--help", "--version", "--check-options"}
+for each in "server|server check|server keygen|server new|server schema|server token|client|replay|ctl|relay".split("|"):
+    name, *command = each.split()
+    page = subprocess.run([f"{programs}/shoal-{name}", *command, "--help=all"], text=True, capture_output=True, check=True)
+    known |= set(re.findall(r"^  (--[a-z-]+)", page.stdout, re.M))
 conf = os.path.join(tempfile.mkdtemp(), "shoal.conf")
 pages = subprocess.run(["git", "ls-files", "*.md", "*.md.in"], text=True, capture_output=True, check=True).stdout.split()
 count, faults = 0, []
@@ -77,6 +83,9 @@ for page in (each for each in pages if not past.match(each)):
         setting = page in conf_pages and re.fullmatch(r"[a-z-]+ = \S+", text)
         program = "shoal-relay" if text.startswith("source") else "shoal-server"
         rows = [(program, ["--config", conf], {})] if setting else list(commands(text))
+        option = re.match(r"--[a-z][a-z-]*(?=$|[ ,`])", text)
+        if option and option[0] not in known and re.match("(server|client|proto|net)/|README", page):
+            faults.append(f"{page}:{number}: {text}: no program has this option")
         if len(text.split()) < 3 and not setting:
             rows = [row for row in rows if len(row[1]) > 1]  # a name of a program or of its command: none would run it
         with open(conf, "w", encoding="utf-8") as file:
