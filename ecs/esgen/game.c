@@ -487,8 +487,25 @@ const char* esgen_game_value(const esgen_game* game, const char* key, const char
     return NULL;
 }
 
+// FILE.es.h needs the members of the structs that it registers.
+static void check_structs(esgen_unit* unit, const esgen_words* words) {
+    const esgen_word* include = NULL;
+    for (const esgen_word* at = words->items; at < words->items + words->count; at++)
+        if (at->kind == ESGEN_INCLUDE && at->size > 5 &&
+            strncmp(at->text + at->size - 5, ".es.h", 5) == 0)
+            include = at;
+    for (uint32_t i = 0; include && unit->has_register_types && i < unit->struct_count; i++) {
+        const esgen_struct* from = &unit->structs[i];
+        if (from->file == unit->file && from->line > include->line)
+            esgen_fault(unit, from->line,
+                        "struct %s must be above the include of %.*s, which registers it",
+                        from->c_type.text, (int)include->size, include->text);
+    }
+}
+
 void esgen_game_check(esgen_unit* unit, const esgen_words* words) {
     esgen_game* game = &unit->game;
+    check_structs(unit, words);
     if ((game->is_table || game->systems.count) && !game->name.text[0]) {
         esgen_fault(unit, game->line,
                     "ES_GAME and ES_SYSTEMS need the game's context: a struct with ES_GAME_CONTEXT "

@@ -22,7 +22,9 @@ CASE(the_sample_becomes_the_expected_text) {
     esgen_unit_init(&unit, "sample.c", &reporter);
     esgen_words header_words, words;
     assert_true(esgen_words_read(&header_words, "sample.h", header, strlen(header), &reporter));
+    unit.file = "sample.h";
     esgen_types_read(&unit, &header_words, ESGEN_NEAR);
+    unit.file = "sample.c";
     assert_true(esgen_words_read(&words, "sample.c", text, strlen(text), &reporter));
     esgen_types_read(&unit, &words, ESGEN_HERE);
     esgen_parse(&unit, &words);
