@@ -129,9 +129,9 @@ ecs_result ecs_event_register(ecs_world* world, const ecs_event_desc* desc, ecs_
     if (world->is_sealed) return ECS_ERR_SEALED;
     if (find_kind(events, desc->name) != ECS_EVENT_NONE) return ECS_ERR_DUPLICATE;
     if (events->kind_count >= ECS_EVENT_TYPES_MAX) return ECS_FULL(world, ECS_EVENT_TYPES_MAX);
-    if (strlen(desc->name) >= ECS_NAME_BYTES_MAX || desc->size > ECS_EVENT_BYTES_MAX ||
-        desc->field_count > ECS_FIELDS_MAX)
-        return ECS_ERR_FULL;
+    if (strlen(desc->name) >= ECS_NAME_BYTES_MAX) return ECS_FULL(world, ECS_NAME_BYTES_MAX);
+    if (desc->size > ECS_EVENT_BYTES_MAX) return ECS_FULL(world, ECS_EVENT_BYTES_MAX);
+    if (desc->field_count > ECS_FIELDS_MAX) return ECS_FULL(world, ECS_FIELDS_MAX);
     if (!fields_are_right(desc)) return ECS_ERR_TYPE;
     ecs_event_type made = make_kind(world, desc, events->kind_count + 1);
     if (made == ECS_EVENT_NONE) return ECS_ERR_MEMORY;

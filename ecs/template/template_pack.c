@@ -450,9 +450,11 @@ static void add_named(pack_walk* walk, const char* root, const char* name) {
     } else {
         if (is_long) result = ECS_ERR_FULL;
         base_report(walk->reporter, shown, 0,
-                    is_long                     ? "file: it has more than %u bytes"
-                    : result == ECS_ERR_UNKNOWN ? "file: it is not there, nor beside the templates"
-                                                : "file: it cannot be read",
+                    is_long ? "file: it has more than %u bytes"
+                    : result == ECS_ERR_UNKNOWN
+                        ? "file: it is not there, nor beside the templates: "
+                          "PACK of shoal_game copies it there"
+                        : "file: it cannot be read",
                     ECS_PACK_FILE_BYTES_MAX);
         fail_pack(walk, is_long || result == ECS_ERR_UNKNOWN ? result : ECS_ERR_SYNTAX);
     }

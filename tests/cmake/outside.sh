@@ -160,6 +160,9 @@ echo one >"$work/grid/rules.lua"
 library 'shoal_game(dots dots.c LIBRARY grid PACK rules.lua)' && fail "a file that nothing names is packed"
 tr -s ' \n' ' ' <"$work/grid-configure.out" | grep -q 'add the line file:t="rules.lua" to dots.blk' || fail "the message of a file that nothing names"
 echo 'file:t="rules.lua"' >>"$work/grid/dots.blk"
+library 'shoal_game(dots dots.c LIBRARY grid)' && fail "a file is named that nothing copies"
+tr -s ' \n' ' ' <"$work/grid-configure.out" | grep -q 'dots.blk names rules.lua by file:t, and nothing copies it: add PACK rules.lua to shoal_game(dots ...)' ||
+    fail "the message of a file that nothing copies"
 library 'shoal_game(dots dots.c LIBRARY grid PACK rules.lua)' || fail "a game with a file does not configure"
 packs_files one
 packs_files two

@@ -413,7 +413,8 @@ DATA_CASE(files_stand_after_the_texts_and_no_world_reads_them) {
     assert_int_equal(ecs_template_load_pack(world, pack.data, pack.size, NULL), ECS_ERR_MALFORMED);
     base_bytes_deinit(&pack);
     refused(TABLE({"a.blk", "file:t=\"gone\""}), ECS_ERR_UNKNOWN,
-            "/game/a/gone: error: file: it is not there, nor beside the templates");
+            "/game/a/gone: error: file: it is not there, nor beside the templates: PACK of "
+            "shoal_game copies it there");
     refused(TABLE({"a.blk", "file:t=\"bad\""}, {"a/bad", NULL}), ECS_ERR_SYNTAX,
             "/game/a/bad: error: file: it cannot be read");
 }
