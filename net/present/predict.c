@@ -172,11 +172,13 @@ static bool is_same_word(const proto_quant* quant, uint64_t a, uint64_t b) {
     return off <= 1e-4 * (size > 1 ? size : 1);
 }
 
-static void count_difference(net_predict* predict, const proto_layout* layout, uint32_t field) {
+static void count_difference(net_predict* predict, ecs_template_id template_id,
+                             const proto_layout* layout, uint32_t field) {
     for (uint32_t c = 0; c < layout->component_count; c++) {
         const proto_row_component* component = &layout->components[c];
-        if (field - component->field_first < component->field_count)
-            predict->differs[component->key]++;
+        if (field - component->field_first >= component->field_count) continue;
+        predict->differs[component->key]++;
+        predict->differs_in[component->key] = template_id;
     }
 }
 
@@ -188,7 +190,7 @@ static bool is_same_row(net_predict* predict, const net_row_template* a, const u
         return false;
     for (uint32_t f = 0; f < a->layout.field_count; f++) {
         if (is_same_word(&a->layout.fields[f].quant, x[f], y[f])) continue;
-        count_difference(predict, &a->layout, f);
+        count_difference(predict, a->id, &a->layout, f);
         return false;
     }
     return true;
@@ -403,9 +405,10 @@ static double part_at(const net_predict* predict, uint64_t now_us) {
 }
 
 static bool is_in_area(const ecs_world* mirror, void* context, ecs_entity entity) {
-    (void)mirror;
     const net_predict* predict = context;
-    return entity == predict->player ||
+    const ecs_template* source = ecs_template_get(mirror, ecs_entity_template(mirror, entity));
+    const bool is_shared = source && source->is_singleton && !predict->game->has_area_of_singletons;
+    return entity == predict->player || is_shared ||
            predict->game->predict_area(net_match_world(predict->mirror),
                                        net_match_context(predict->mirror), predict->player, entity);
 }

@@ -132,5 +132,6 @@ struct net_predict {
     uint32_t rough_ticks; ///< a predicted value differed from its quantised form
     /// By component: how many compared rows differed in it, and in none before it.
     uint32_t differs[ECS_COMPONENTS_MAX + 1];
-    uint64_t row[PROTO_ROW_FIELDS_MAX]; ///< scratch
+    ecs_template_id differs_in[ECS_COMPONENTS_MAX + 1]; ///< the template of the last such row
+    uint64_t row[PROTO_ROW_FIELDS_MAX];                 ///< scratch
 };

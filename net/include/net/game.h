@@ -265,6 +265,10 @@ typedef struct net_game_start {
     /// as the match; NULL: there is no one who hears it.
     void (*fault)(void* context, const char* file, uint32_t line, const char* text);
     void* fault_context;
+    /// NULL, or a check asks which lines of a script run: call it for each line that can run, and
+    /// with has_run when one did. As long as the match.
+    void (*line)(void* context, const char* file, uint32_t line, bool has_run);
+    void* line_context;
 } net_game_start;
 
 /// A player that joins. Pointers are borrowed for the call.
@@ -530,15 +534,17 @@ typedef struct net_game_module {
     /// Of a game with `predict`: which entities of the mirror are in the prediction world and run
     /// again after a correction, for worlds in which that is too much. `player` is the client's own
     /// entity, which belongs to them anyway. The world is the mirror, only for reading. It is asked
-    /// for each replicated entity with each restore, at least every half second; for a singleton
-    /// with the state of the match, too. All others are interpolated: a system of "predict" does
-    /// not find them. NULL: all of them.
+    /// for each replicated entity with each restore, at least every half second; not for
+    /// singletons, as the state of the match: they belong to them, too, unless
+    /// has_area_of_singletons. All others are interpolated: a system of "predict" does not find
+    /// them. NULL: all of them.
     bool (*predict_area)(ecs_world* mirror, void* context, ecs_entity player, ecs_entity entity);
     /// The client's own block: zeroed memory of so many bytes, at most NET_BLOCK_BYTES_MAX, that
     /// human_input and human_text (net_player_block) share with the picture (net_draw_block): a
     /// camera, a selection. It is in no world and in no log, and lives as long as the client
     /// plays with this module. 0: none.
     uint32_t block_bytes;
+    bool has_area_of_singletons; ///< predict_area is asked for them, too
 } net_game_module;
 
 /// The one symbol: `const net_game_module* net_game_module_get(void);`

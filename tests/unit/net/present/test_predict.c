@@ -516,7 +516,7 @@ GAME_CASE(a_packet_without_the_players_row_changes_nothing, 4, 4, 0, 8) {
     assert_int_equal(counters(g)->rollbacks, rollbacks + 1);
 }
 
-// Only the pad itself: it does not need the balls.
+// Only the pad itself: it does not need the balls, nor the match's singleton, if it says so.
 static bool is_own_pad(ecs_world* mirror, void* context, ecs_entity player, ecs_entity entity) {
     (void)mirror, (void)context, (void)player, (void)entity;
     return false;
@@ -527,7 +527,11 @@ GAME_CASE(an_area_has_the_own_entity_and_predicts_it_as_well, 4, 4, 0, 1) {
     game_run(g, 60);
     assert_true(ecs_world_entity_count(net_match_world(g->predict->match)) > 10);
     // The table is the module's own copy.
-    ((net_game_module*)(uintptr_t)g->at.module->game)->predict_area = is_own_pad;
+    net_game_module* module = (net_game_module*)(uintptr_t)g->at.module->game;
+    module->predict_area = is_own_pad;
+    game_run(g, NET_PREDICT_REFRESH_TICKS + 1);
+    assert_int_equal(ecs_world_entity_count(net_match_world(g->predict->match)), 2);
+    module->has_area_of_singletons = true;
     game_run(g, NET_PREDICT_REFRESH_TICKS + 1);
     assert_int_equal(ecs_world_entity_count(net_match_world(g->predict->match)), 1);
     const net_predict_counters before = *counters(g);
