@@ -74,6 +74,8 @@ static void start_script(ecs_world* world, lua_game* game, const net_game_start*
     self->dt = (double)begin->dt;
     self->fault = begin->fault;
     self->fault_context = begin->fault_context;
+    self->line = begin->line;
+    self->line_context = begin->line_context;
     uint32_t i = 0;
     while (i < begin->file_count && strcmp(begin->files[i].name, "rules.lua") != 0)
         i++;

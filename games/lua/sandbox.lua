@@ -188,6 +188,7 @@ local seen = {}
 local freeze
 
 local function keep(f)
+    api.note_lines(f)
     for i = 1, 255 do
         local name, value = getupvalue(f, i)
         if not name then return end

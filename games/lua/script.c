@@ -101,15 +101,44 @@ void script_count_steps(lua_State* L, double steps) {
     lua_error(L);
 }
 
+// A check asks which lines run. All lines of the function on the stack's top can.
+static int note_lines(lua_State* L) {
+    const script* self = script_of(L);
+    lua_Debug about;
+    if (!self->line || !lua_isfunction(L, -1)) return 0;
+    lua_pushvalue(L, -1);
+    if (!lua_getinfo(L, ">S", &about) || about.source[0] != '@') return 0;
+    lua_pushvalue(L, -1);
+    (void)lua_getinfo(L, ">L", &about);
+    for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1))
+        self->line(self->line_context, about.source + 1, (uint32_t)lua_tointeger(L, -2), false);
+    lua_pop(L, 1);
+    return 0;
+}
+
+// Functions are called, and given to each() and others, which may never call them.
+static void note_call(lua_State* L, lua_Debug* where) {
+    (void)lua_getinfo(L, "f", where);
+    for (int i = 1; (void)note_lines(L), lua_pop(L, 1), lua_getlocal(L, where, i); i++) {
+    }
+}
+
 static void count_instructions(lua_State* L, lua_Debug* where) {
-    (void)where;
-    script_count_steps(L, COUNTED_AT_ONCE);
+    const script* self = script_of(L);
+    if (where->event == LUA_HOOKCOUNT) {
+        script_count_steps(L, COUNTED_AT_ONCE);
+    } else if (where->event != LUA_HOOKLINE) {
+        note_call(L, where);
+    } else if (lua_getinfo(L, "S", where) && where->source[0] == '@') {
+        self->line(self->line_context, where->source + 1, (uint32_t)where->currentline, true);
+    }
 }
 
 static bool run_held(script* self, lua_CFunction run, void* argument, const char* function) {
     const locale_t host = uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0)); // takes no memory
     self->steps = 0;
-    lua_sethook(self->state, count_instructions, LUA_MASKCOUNT, COUNTED_AT_ONCE);
+    lua_sethook(self->state, count_instructions,
+                LUA_MASKCOUNT | (self->line ? LUA_MASKLINE | LUA_MASKCALL : 0), COUNTED_AT_ONCE);
     lua_pushcfunction(self->state, run);
     lua_pushlightuserdata(self->state, argument);
     const bool is_right = lua_pcall(self->state, 1, 0, 0) == LUA_OK;
@@ -189,6 +218,8 @@ static int load_sandbox(lua_State* L) {
     script_bound(L, 5, "tinsert\0tremove\0tsort\0mmove\0");
     script_push_numbers(L);
     script_push_world(L);
+    lua_pushcfunction(L, note_lines);
+    lua_setfield(L, -2, "note_lines");
     lua_pushlstring(L, (const char*)text->data, text->size);
     lua_call(L, 8, 1);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &enter_key);

@@ -38,6 +38,8 @@ typedef struct script {
     ecs_event_type tell;
     void (*fault)(void* context, const char* file, uint32_t line, const char* text);
     void* fault_context;
+    void (*line)(void* context, const char* file, uint32_t line, bool has_run); ///< or NULL
+    void* line_context;
     uint64_t said[SCRIPT_SAID_MAX];
     uint32_t said_count;
 } script;

@@ -111,16 +111,23 @@ static void check_handlers(net_checker* self) {
         if (message->kind == NET_MESSAGE_TO_CLIENTS) {
             if (!has_handler(self->view, event) && !has_handler(self->predict, event))
                 net_check_report(self, "handler", event,
-                                 "message %s: no system of a client handles its event %s",
-                                 message->name, event);
+                                 "message %s: no system of a client handles its event %s%s",
+                                 message->name, event,
+                                 has_handler(self->server, event)
+                                     ? ", which is exported: the server handles it, so leave out "
+                                       "exported"
+                                     : "");
             continue;
         }
         if (!has_handler(self->server, event))
             net_check_report(
                 self, "handler", event,
                 "message %s: no system of the server handles its event %s: what clients "
-                "send has no effect",
-                message->name, event);
+                "send has no effect%s",
+                message->name, event,
+                has_handler(self->view, event) && message->kind != NET_MESSAGE_INPUT
+                    ? "; clients handle it, so make it exported"
+                    : "");
         if (message->kind == NET_MESSAGE_INPUT && self->predict &&
             !has_handler(self->predict, event))
             net_check_report(
@@ -224,7 +231,8 @@ static void check_keys(net_checker* self) {
     }
 }
 
-static bool is_written_by(const ecs_world* world, ecs_component_id component, const char* system) {
+bool net_check_is_written_by(const ecs_world* world, ecs_component_id component,
+                             const char* system) {
     ecs_user user = {0};
     while (ecs_inspect_user(world, component, ECS_USE_WRITE, &user))
         if (strcmp(user.name, system) == 0) return true;
@@ -233,7 +241,7 @@ static bool is_written_by(const ecs_world* world, ecs_component_id component, co
 
 static void check_input_of(net_checker* self, const char* system, ecs_component_id component) {
     ecs_world* world = net_match_world(self->server);
-    if (!is_written_by(world, component, system)) return;
+    if (!net_check_is_written_by(world, component, system)) return;
     for (uint32_t id = 1; id <= ecs_template_count(world); id++) {
         const ecs_template* source = ecs_template_get(world, (ecs_template_id)id);
         const ecs_template_component* found = ecs_template_find_component(source, component);
@@ -476,6 +484,8 @@ static net_result make_world(net_checker* self, net_role role, net_match** match
     config.role = role;
     config.has_render = role == NET_ROLE_MIRROR;
     config.workers = NULL;
+    config.line = net_check_line;
+    config.line_context = self;
     // Clients get the settings from the server.
     for (uint32_t i = 0; role == NET_ROLE_SERVER && i < self->config->setting_count; i++) {
         const net_result result =

@@ -93,9 +93,25 @@ static void report_blind(net_checker* self, ecs_entity player) {
                      name ? name : "entity", self->game->interest->position);
 }
 
+// The entity of player_join is the client's own, by the rules of interest, too.
+static void check_owner(net_checker* self, uint32_t client) {
+    const net_interest_rules* rules = self->game->interest;
+    ecs_world* world = net_match_world(self->server);
+    const ecs_entity player = net_match_player(self->server, client);
+    if (!rules || !rules->owner || player == ECS_ENTITY_NONE) return;
+    const uint32_t* owner = ecs_find(world, player, ecs_component_find(world, rules->owner));
+    if (owner && *owner != 0 && *owner != client)
+        net_check_report(self, "owner", rules->owner,
+                         "component %s, the owner of the game's interest rules, is %u in the %s "
+                         "of client %u: values of class owner go to another client; write the "
+                         "`client` of player_join",
+                         rules->owner, *owner, ecs_entity_template_name(world, player), client);
+}
+
 void net_check_sight(net_checker* self, net_server* server, uint32_t client, bool is_end) {
     const net_interest_rules* rules = self->game->interest;
     ecs_world* world = net_match_world(self->server);
+    check_owner(self, client);
     net_interest_question question = {.size_bytes = sizeof question,
                                       .world = world,
                                       .context = net_match_context(self->server),

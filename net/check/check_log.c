@@ -21,11 +21,10 @@ static void report_restored(net_checker* self, const net_verify_result* found) {
                                ecs_entity_generation(found->entity), found->field, found->log_value,
                                found->value, found->system);
     else if (strcmp(found->component, "-") != 0)
-        return; // written past its tracking: the server said it
-    net_check_report(self, "log", "restored",
-                     "a match that is restored behind tick %llu differs in tick %llu in %s%s",
-                     (unsigned long long)found->restored_tick,
-                     (unsigned long long)found->diverged_tick, where, strchr(found->note, ':'));
+        (void)base_text_format(where, sizeof where, "component %s", found->component);
+    net_check_error(self, "a match that is restored behind tick %llu differs in tick %llu in %s%s",
+                    (unsigned long long)found->restored_tick,
+                    (unsigned long long)found->diverged_tick, where, strchr(found->note, ':'));
 }
 
 // A net_verify_tick_fn.
@@ -48,14 +47,14 @@ net_result net_check_log(net_checker* self) {
     if (result != NET_ERR_DIVERGED) return result;
     if (verified.restored_tick > 0) {
         report_restored(self, &verified);
-        return NET_OK;
+        return result;
     }
-    net_check_report(
-        self, "log", "diverged",
+    net_check_error(
+        self,
         "the log does not run again: tick %llu differs in component %s of entity %u:%u: "
         "something besides inputs and the world's chance decides (an address, memory "
         "that was not set, what is kept outside of the world)",
         (unsigned long long)verified.diverged_tick, verified.component,
         ecs_entity_index(verified.entity), ecs_entity_generation(verified.entity));
-    return NET_OK;
+    return result;
 }

@@ -12,12 +12,6 @@
 #include "state/row_template.h"
 #include "state/schema.h"
 
-#include "net/client.h"
-#include "net/log.h"
-#include "net/match.h"
-#include "net/server.h"
-#include "net/transport.h"
-
 #include "ecs/debug.h"
 #include "ecs/inspect.h"
 
@@ -32,31 +26,15 @@ enum {
     DELAY_MS = 20,
     END_STEPS_MAX = 900,   // from the last tick to the last goodbye
     CATCH_UP_MAX = 4,      // ticks of a client in one step
-    RESPAWN_S_MAX = 10,    // a player without an entity
-    LOOK_TICKS = 20,       // between two looks whether more is to be seen
+    LEAVE_TICK = 60,       // after it one bot leaves
+    ABSENT_TICKS = 30,     // of the one that joins, without an input
+    LEAVE_ROUNDS_MAX = 16, // of messages
     COMPARED_MIN = 20,     // rows, before a prediction is checked
     DIFFERING_PERCENT = 10 // of them, in one component
 };
 #define START_US UINT64_C(1000000)
 
 // ---- rows ----
-
-// The replicated rows of a world at one moment, to find who writes to them.
-
-typedef struct check_row {
-    ecs_entity entity;
-    const char* name; // of its template
-    uint32_t first;   // of its words
-} check_row;
-
-typedef struct check_rows {
-    const base_allocator* allocator;
-    const net_match* match; // whose rows they are
-    check_row* rows;
-    uint32_t count, capacity;
-    uint64_t* words;
-    uint32_t word_count, word_capacity;
-} check_rows;
 
 // The first difference.
 typedef struct check_change {
@@ -126,46 +104,6 @@ static bool rows_differ(const check_rows* rows, net_match* match, check_change* 
     return false;
 }
 
-// ---- the table ----
-
-typedef struct check_bot {
-    struct check_table* table;
-    net_match* mirror;
-    net_presenter* presenter;
-    net_transport* transport;
-    net_client* client;
-    char name[16];
-    ecs_template_id joined; // template of its player's first entity; 0: it had none
-    ecs_tick lost;          // when that entity was gone; 0: it is there
-    bool takes_inputs;      // a system took them at some time
-} check_bot;
-
-// A picture that the game drew.
-typedef struct check_image {
-    uint64_t hash; // of its name
-    uint32_t width, height;
-    bool is_there;
-} check_image;
-
-typedef struct check_table {
-    net_checker* self;
-    net_sim* sim;
-    net_transport* transport;
-    net_server* server;
-    net_log_writer* log;
-    check_bot bots[NET_CHECK_BOTS_MAX];
-    uint32_t bot_count;
-    check_rows before;
-    base_reporter writes, notes, strays;
-    uint64_t now_us, tick_us;
-    bool is_sly;      // a system wrote what it declares as read
-    bool is_compared; // the worlds at the end
-    bool is_written;  // by a client, so that predictions and worlds differ too
-    bool has_writer;  // and it is known which part of the module wrote
-    check_image images[NET_IMAGES_MAX];
-    uint32_t image_count;
-} check_table;
-
 // ---- who writes ----
 
 static void report_write(void* context, const char* file, uint32_t line, const char* message) {
@@ -232,8 +170,7 @@ static void type_line(const check_bot* bot, const net_player_context* player) {
     enum { INPUTS_PER_LINE = 8 };
     const uint32_t number = (uint32_t)(player->input_number / INPUTS_PER_LINE);
     const net_game_module* game = bot->table->self->game;
-    if (!game->human_text || bot != bot->table->bots || player->input_number % INPUTS_PER_LINE != 0)
-        return;
+    if (!game->human_text || !bot->is_typing || player->input_number % INPUTS_PER_LINE != 0) return;
     char line[NET_LINE_BYTES_MAX];
     (void)base_text_copy(line, sizeof line, &"xxx"[number % 4]);
     while (base_text_copy(line + strlen(line), sizeof line - strlen(line), "\xf0\x9f\x99\x82")) {
@@ -258,34 +195,13 @@ static void think(void* context, const net_player_context* player, void* input) 
 
 // ---- pictures ----
 
-static void draw_box(void* context, float x, float y, float width, float height, ecs_color color) {
-    (void)context, (void)x, (void)y, (void)width, (void)height, (void)color;
+// The context of what is drawn is the view.
+static check_table* table_of(const net_match* view) {
+    return (check_table*)view->strays->context;
 }
-static void draw_circle(void* context, float x, float y, float radius, ecs_color color) {
-    (void)context, (void)x, (void)y, (void)radius, (void)color;
-}
-static void draw_line(void* context, float x0, float y0, float x1, float y1, float width,
-                      ecs_color color) {
-    (void)context, (void)x0, (void)y0, (void)x1, (void)y1, (void)width, (void)color;
-}
-static void draw_triangles(void* context, const float* points, const ecs_color* colors,
-                           uint32_t count) {
-    (void)context, (void)points, (void)colors, (void)count;
-}
-static void draw_text(void* context, float x, float y, float height, ecs_color color,
-                      const char* text) {
-    (void)context, (void)x, (void)y, (void)height, (void)color, (void)text;
-}
-static float text_width(void* context, float height, const char* text) {
-    (void)context;
-    return height * 0.5f * (float)strlen(text);
-}
-static float move_camera(void* context, float x, float y, float zoom) {
-    (void)context, (void)x, (void)y;
-    return zoom > 0.0f ? zoom : 1.0f;
-}
-static const char* player_name(void* context, uint32_t client) {
-    return net_client_player_name(((check_bot*)context)->client, client);
+
+static const char* player_name(void* view, uint32_t client) {
+    return net_client_player_name(table_of(view)->drawing->client, client);
 }
 
 static void report_image(void* context, const char* file, uint32_t line, const char* message) {
@@ -311,8 +227,8 @@ static const check_image* find_image(check_table* table, const char* name) {
     return image;
 }
 
-static void draw_sprite(void* context, const net_sprite* sprite) {
-    check_table* table = ((check_bot*)context)->table;
+static void draw_sprite(void* view, const net_sprite* sprite) {
+    check_table* table = table_of(view);
     const check_image* image = find_image(table, sprite->image);
     if (!image)
         net_check_report(table->self, "picture", "", "the game draws more than %u pictures",
@@ -330,22 +246,14 @@ static void draw_sprite(void* context, const net_sprite* sprite) {
 static void show(check_table* table, check_bot* bot) {
     if (!net_presenter_frame(bot->presenter, table->now_us)) return;
     net_match* view = net_presenter_match(bot->presenter);
-    const net_draw draw = {.size_bytes = sizeof draw,
-                           .context = bot,
-                           .rect = draw_box,
-                           .circle = draw_circle,
-                           .line = draw_line,
-                           .triangles = draw_triangles,
-                           .text = draw_text,
-                           .text_width = text_width,
-                           .player = net_client_player(bot->client),
-                           .time_s = (double)table->now_us * 1e-6,
-                           .frame_dt_s = (float)table->tick_us * 1e-6f,
-                           .player_name = player_name,
-                           .tick = net_presenter_tick(bot->presenter),
-                           .pixels_per_unit = 1,
-                           .sprite = draw_sprite,
-                           .camera = move_camera};
+    net_draw draw = net_match_draw_nothing(view);
+    draw.player = net_client_player(bot->client);
+    draw.time_s = (double)table->now_us * 1e-6;
+    draw.frame_dt_s = (float)table->tick_us * 1e-6f;
+    draw.player_name = player_name;
+    draw.tick = net_presenter_tick(bot->presenter);
+    draw.sprite = draw_sprite;
+    table->drawing = bot;
     const bool is_compared = is_watched(table, view);
     if (is_compared) take_rows(&table->before, view);
     net_presenter_draw(bot->presenter, &draw);
@@ -359,6 +267,8 @@ static void show(check_table* table, check_bot* bot) {
 static void inspect(check_table* table, net_match* match) {
     ecs_inspect_writes(net_match_world(match), &table->writes);
     match->strays = &table->strays;
+    match->config.line = net_check_line;
+    match->config.line_context = table->self;
 }
 
 static net_result open_bot(check_table* table, uint32_t index) {
@@ -399,8 +309,9 @@ static net_result open_bot(check_table* table, uint32_t index) {
 static net_result open_table(check_table* table, net_checker* self) {
     const net_check_config* config = self->config;
     const net_match_config* match = net_match_get_config(self->server);
+    const uint32_t bots = config->bots ? config->bots : NET_CHECK_BOTS_DEFAULT;
     *table = (check_table){.self = self,
-                           .bot_count = config->bots ? config->bots : NET_CHECK_BOTS_DEFAULT,
+                           .bot_count = bots + NET_CHECK_LATE_BOTS,
                            .now_us = START_US,
                            .tick_us = 1000000u / match->tick_rate_hz,
                            .before = {.allocator = config->allocator},
@@ -419,12 +330,16 @@ static net_result open_table(check_table* table, net_checker* self) {
                                       .transport = table->transport,
                                       .observer = net_log_observer(table->log),
                                       .clients_max = table->bot_count,
-                                      .clients_min = table->bot_count,
+                                      .clients_min = bots,
                                       .ticks_max =
                                           config->ticks ? config->ticks : NET_CHECK_TICKS_MAX,
                                       .reporter = &table->notes};
     result = net_server_create(&server, &table->server);
-    for (uint32_t i = 0; i < table->bot_count && result == NET_OK; i++)
+    table->bots[bots - 1].is_typing = true;
+    table->bots[0].leaves =
+        config->ticks && config->ticks < 2 * LEAVE_TICK ? config->ticks / 2 : LEAVE_TICK;
+    table->bots[bots].joins = table->bots[0].leaves * 7 / 6;
+    for (uint32_t i = 0; i < bots && result == NET_OK; i++)
         result = open_bot(table, i);
     return result;
 }
@@ -450,8 +365,47 @@ static void close_table(check_table* table) {
 
 // ---- the match ----
 
+static void note_happened(check_table* table, const check_bot* bot, const char* what) {
+    char* text = table->self->config->happened;
+    const size_t used = text ? strlen(text) : 0;
+    if (text)
+        (void)base_text_format(text + used, NET_CHECK_HAPPENED_BYTES - used, "%s%s %s in tick %llu",
+                               used ? ", " : "", bot->name, what,
+                               (unsigned long long)net_match_tick(table->self->server) + 1);
+}
+
+// At once, so that the tick is known: the next one has it.
+static void leave(check_table* table, check_bot* bot) {
+    bot->has_left = true;
+    bot->lost = 0;
+    note_happened(table, bot, "left");
+    net_sim_link_set(bot->transport, &(net_link_config){.seed = 1});
+    net_client_leave(bot->client, table->now_us);
+    for (uint32_t i = 0; i < LEAVE_ROUNDS_MAX; i++) {
+        net_server_service(table->server, table->now_us);
+        net_client_service(bot->client, table->now_us);
+    }
+}
+
+static net_result change_players(check_table* table) {
+    net_result result = NET_OK;
+    const ecs_tick tick = net_match_tick(table->self->server);
+    if (net_server_get_phase(table->server) != NET_SERVER_RUNNING) return NET_OK;
+    for (uint32_t i = 0; i < table->bot_count && result == NET_OK; i++) {
+        check_bot* bot = &table->bots[i];
+        if (bot->leaves > 0 && tick >= bot->leaves && !bot->has_left) leave(table, bot);
+        if (bot->client || tick < bot->joins) continue;
+        result = open_bot(table, i);
+        note_happened(table, bot, "came");
+    }
+    return result;
+}
+
 static void step_bot(check_table* table, check_bot* bot) {
+    if (!bot->client) return;
     net_client_service(bot->client, table->now_us);
+    const ecs_tick tick = net_match_tick(table->self->server);
+    if (bot->joins > 0 && tick < bot->joins + ABSENT_TICKS) return;
     for (uint32_t i = 0; i < CATCH_UP_MAX; i++) {
         if (net_client_get_phase(bot->client) == NET_CLIENT_ENDED) return;
         if (table->now_us < net_client_next_tick_us(bot->client)) break;
@@ -468,7 +422,8 @@ static void compare_worlds(check_table* table) {
     take_rows(&table->before, self->server);
     for (uint32_t i = 0; i < table->bot_count; i++) {
         check_bot* bot = &table->bots[i];
-        if (net_client_tick_newest(bot->client) != net_match_tick(self->server)) continue;
+        if (!bot->client || net_client_tick_newest(bot->client) != net_match_tick(self->server))
+            continue;
         if (!self->game->interest) net_check_values(self, bot->mirror);
         check_change change;
         // With rules of interest a client has less.
@@ -483,191 +438,16 @@ static void compare_worlds(check_table* table) {
     }
 }
 
-// ---- players ----
-
-// The entity of player_join is a player's entity for good: it must be one that the systems of the
-// input match, and one that stays.
-
-// May the terms of a handler match rows of this template? A handler without terms matches any.
-static bool is_taken_by(const ecs_world* world, const char* handler, ecs_template_id template_id) {
-    if (ecs_inspect_matches(world, handler, template_id)) return true;
-    for (uint32_t id = 1; id <= ecs_template_count(world); id++)
-        if (ecs_inspect_matches(world, handler, (ecs_template_id)id)) return false;
-    return true;
-}
-
-static ecs_event_type input_event(const net_checker* self, const char** name) {
-    for (uint32_t i = 0; i < self->game->message_count; i++) {
-        if (self->game->messages[i].kind != NET_MESSAGE_INPUT) continue;
-        *name = self->game->messages[i].event;
-        return ecs_event_find(net_match_world(self->server), *name);
-    }
-    return ECS_EVENT_NONE;
-}
-
-// @return the last handler of the input that does not take this template; NULL: one takes it, or
-// there is none.
-static const char* find_refusing(const net_checker* self, ecs_template_id template_id) {
-    const ecs_world* world = net_match_world(self->server);
-    const char* event;
-    const ecs_event_type type = input_event(self, &event);
-    ecs_user user = {0};
-    while (type != ECS_EVENT_NONE && ecs_inspect_handler(world, type, &user))
-        if (is_taken_by(world, user.name, template_id)) return NULL;
-    return user.name;
-}
-
-static void look_at_player(const check_table* table, check_bot* bot, uint32_t client) {
-    const net_checker* self = table->self;
-    const ecs_entity entity = net_match_player(self->server, client);
-    if (entity == ECS_ENTITY_NONE) {
-        if (bot->joined && bot->lost == 0) bot->lost = net_match_tick(self->server);
-        return;
-    }
-    const ecs_template_id template_id = ecs_entity_template(net_match_world(self->server), entity);
-    if (!bot->joined) bot->joined = template_id;
-    bot->takes_inputs = bot->takes_inputs || !find_refusing(self, template_id);
-}
-
-static void look_at_players(check_table* table) {
-    uint32_t clients[NET_CHECK_BOTS_MAX];
-    const uint32_t count = net_match_players(table->self->server, clients, table->bot_count);
-    // None leaves before the end.
-    const ecs_tick tick = net_match_tick(table->self->server);
-    for (uint32_t i = 0; i < count && i < table->bot_count; i++) {
-        look_at_player(table, &table->bots[i], clients[i]);
-        if (tick % LOOK_TICKS == 0)
-            net_check_sight(table->self, table->server, clients[i],
-                            tick >= NET_CHECK_TICKS_DEFAULT);
-    }
-}
-
-static ecs_tick ticks_without(const check_table* table, const check_bot* bot) {
-    return bot->lost ? net_match_tick(table->self->server) - bot->lost : 0;
-}
-
-static ecs_tick respawn_ticks_max(const check_table* table) {
-    return RESPAWN_S_MAX * net_match_get_config(table->self->server)->tick_rate_hz;
-}
-
-// @return whether a player has no entity, but not yet for long.
-static bool may_respawn(const check_table* table) {
-    for (uint32_t i = 0; i < table->bot_count; i++)
-        if (table->bots[i].lost && ticks_without(table, &table->bots[i]) < respawn_ticks_max(table))
-            return true;
-    return false;
-}
-
-static void check_players(check_table* table) {
-    net_checker* self = table->self;
-    const ecs_world* world = net_match_world(self->server);
-    const char* event = NULL;
-    (void)input_event(self, &event);
-    ecs_template_id players[NET_CHECK_BOTS_MAX];
-    uint32_t joined = 0;
-    for (uint32_t i = 0; i < table->bot_count; i++)
-        if (table->bots[i].joined) players[joined++] = table->bots[i].joined;
-    net_check_classes(self, players, joined);
-    const char* asking = find_refusing(self, ECS_TEMPLATE_NONE);
-    if (joined == 0 && asking)
-        net_check_report(self, "join", "",
-                         "player_join returned no entity for any player: input %s has no effect, "
-                         "system %s asks for its row; return what ecs_try_create gives",
-                         event, asking);
-    for (uint32_t i = 0; i < table->bot_count; i++) {
-        const check_bot* bot = &table->bots[i];
-        if (!bot->joined) continue; // a spectator
-        const char* name = ecs_template_get(world, bot->joined)->name;
-        const char* handler = find_refusing(self, bot->joined);
-        if (!bot->takes_inputs && handler)
-            net_check_report(self, "join", name,
-                             "player_join returns an entity of template %s, which lacks what "
-                             "system %s asks for: input %s has no effect; add its components to "
-                             "the template",
-                             name, handler, event);
-        if (ticks_without(table, bot) >= respawn_ticks_max(table))
-            net_check_report(self, "respawn", name,
-                             "a player has had no entity for %u s: its %s was destroyed in tick "
-                             "%llu, and a player never gets another; keep the entity of "
-                             "player_join, and set it back to respawn",
-                             RESPAWN_S_MAX, name, (unsigned long long)bot->lost);
-    }
-}
-
-// ---- who had no rows ----
-
-enum { WORLDS_PER_BOT = 3 };
-
-// Every world that runs systems: the server's, then those of each bot. NULL: there is none.
-static const ecs_world* world_of(const check_table* table, uint32_t index) {
-    if (index == 0) return net_match_world(table->self->server);
-    const check_bot* bot = &table->bots[(index - 1) / WORLDS_PER_BOT];
-    net_predict* predict = net_presenter_predict(bot->presenter);
-    switch ((index - 1) % WORLDS_PER_BOT) {
-    case 0:
-        return net_match_world(bot->mirror);
-    case 1:
-        return net_match_world(net_presenter_match(bot->presenter));
-    default:
-        return predict ? net_match_world(predict->match) : NULL;
-    }
-}
-
-static bool has_had_rows(const check_table* table, const char* system) {
-    for (uint32_t i = 0; i <= table->bot_count * WORLDS_PER_BOT; i++) {
-        const ecs_world* world = world_of(table, i);
-        ecs_user user = {0};
-        bool has_had;
-        while (world && ecs_inspect_rows(world, &user, &has_had))
-            if (has_had && strcmp(user.name, system) == 0) return true;
-    }
-    return false;
-}
-
-// The next system or handler that had no rows in any world; NULL: none. All bots have the same
-// systems.
-static const char* next_without_rows(const check_table* table, uint32_t* world, ecs_user* user) {
-    bool has_had;
-    for (; *world <= WORLDS_PER_BOT; (*world)++, *user = (ecs_user){0})
-        while (world_of(table, *world) && ecs_inspect_rows(world_of(table, *world), user, &has_had))
-            if (!has_had && !has_had_rows(table, user->name)) return user->name;
-    return NULL;
-}
-
-static void note_without_rows(const check_table* table) {
-    const net_check_config* config = table->self->config;
-    const char* name;
-    uint32_t world = 0;
-    ecs_user user = {0};
-    while ((name = next_without_rows(table, &world, &user))) {
-        ecs_user event = {0};
-        const bool is_handler = ecs_inspect_event(world_of(table, world), name, &event);
-        if (net_check_is_first(table->self, "rows", name))
-            base_report(config->reporter, config->file, 0,
-                        "note: %s never had %s: what it does was not checked", name,
-                        is_handler ? "an event" : "a row");
-    }
-}
-
-// Nothing more is to be seen, if the caller did not ask for a number of ticks.
-static bool is_enough(const check_table* table) {
-    const ecs_tick tick = net_match_tick(table->self->server);
-    uint32_t world = 0;
-    ecs_user user = {0};
-    return table->self->config->ticks == 0 && tick >= NET_CHECK_TICKS_DEFAULT &&
-           tick % LOOK_TICKS == 0 && !may_respawn(table) &&
-           !next_without_rows(table, &world, &user);
-}
-
-static void step_table(check_table* table) {
+static net_result step_table(check_table* table) {
     net_checker* self = table->self;
     table->now_us += table->tick_us;
     const net_server_phase before = net_server_get_phase(table->server);
     const ecs_tick tick = net_match_tick(self->server);
+    const net_result result = change_players(table);
     net_server_service(table->server, table->now_us);
     net_server_tick(table->server, table->now_us);
-    if (net_match_tick(self->server) != tick) look_at_players(table);
-    if (net_match_tick(self->server) != tick && is_enough(table))
+    if (net_match_tick(self->server) != tick) net_check_look_at_players(table);
+    if (net_match_tick(self->server) != tick && net_check_is_enough(table))
         net_server_stop(table->server, table->now_us);
     if (net_match_tick(self->server) != tick && is_watched(table, self->server))
         net_check_values(self, NULL);
@@ -675,42 +455,95 @@ static void step_table(check_table* table) {
     if (before == NET_SERVER_SETTLING && is_leaving && !table->is_compared) compare_worlds(table);
     for (uint32_t i = 0; i < table->bot_count; i++)
         step_bot(table, &table->bots[i]);
+    return result;
 }
 
-// The first system of the server that writes a component and is not in the prediction; NULL: none.
-static const char* find_unpredicted(const check_table* table, ecs_component_id component) {
+// The first system of the server that writes a component of such rows and is not in the prediction;
+// NULL: none.
+static const char* find_unpredicted(const check_table* table, ecs_component_id component,
+                                    ecs_template_id template_id) {
+    const ecs_world* world = net_match_world(table->self->server);
     const ecs_world* predict = net_match_world(table->self->predict);
     ecs_user writer = {0};
-    while (
-        ecs_inspect_user(net_match_world(table->self->server), component, ECS_USE_WRITE, &writer)) {
-        ecs_user same = {0};
-        bool is_found = false;
-        while (!is_found && ecs_inspect_user(predict, component, ECS_USE_WRITE, &same))
-            is_found = strcmp(same.name, writer.name) == 0;
-        if (!is_found) return writer.name;
+    while (ecs_inspect_user(world, component, ECS_USE_WRITE, &writer)) {
+        if (net_check_is_taken_by(world, writer.name, template_id) &&
+            !net_check_is_written_by(predict, component, writer.name))
+            return writer.name;
     }
     return NULL;
 }
 
-static void report_prediction(check_table* table, ecs_component_id component, uint32_t differs,
-                              uint64_t compared) {
+// A singleton of the server that is in no prediction; NULL: none.
+static const char* find_refused(const check_table* table, const net_predict* predict) {
+    const ecs_world* world = net_match_world(table->self->server);
+    ecs_entity at = ecs_entity_next(world, ECS_ENTITY_NONE);
+    for (; at != ECS_ENTITY_NONE; at = ecs_entity_next(world, at)) {
+        const ecs_template* source = ecs_template_get(world, ecs_entity_template(world, at));
+        if (source && source->is_singleton && source->is_replicated &&
+            !ecs_is_alive(net_match_world(predict->match), at))
+            return source->name;
+    }
+    return NULL;
+}
+
+// The system of the server that writes component *name of such rows, which predicted systems use and
+// clients lack. What handlers write comes with inputs. NULL: none.
+static const char* find_lacking(const check_table* table, ecs_template_id template_id,
+                                const char** name) {
+    ecs_world *world = net_match_world(table->self->server),
+              *predict = net_match_world(table->self->predict);
+    const ecs_template* source = ecs_template_get(world, template_id);
+    for (uint32_t i = 0; source && i < source->component_count; i++) {
+        const ecs_component_id id = source->components[i].component;
+        ecs_user writer = {0}, own = {0}, event = {0}, reader = {0};
+        const bool is_own = ecs_inspect_user(predict, id, ECS_USE_WRITE, &own);
+        *name = ecs_component_get(world, id)->name;
+        if (!(source->components[i].flags & ECS_COMPONENT_REPLICATED) &&
+            ecs_inspect_user(world, id, ECS_USE_WRITE, &writer) &&
+            (is_own ? !ecs_inspect_event(predict, own.name, &event)
+                    : ecs_inspect_user(predict, id, ECS_USE_READ, &reader)))
+            return writer.name;
+    }
+    return NULL;
+}
+
+static void report_prediction(check_table* table, const net_predict* predict,
+                              ecs_component_id component) {
     const char* name = ecs_component_get(net_match_world(table->self->server), component)->name;
-    const char* system = find_unpredicted(table, component);
-    char why[2 * ECS_NAME_BYTES_MAX] = "systems with the tag predict do something else than those "
+    const char* system = find_unpredicted(table, component, predict->differs_in[component]);
+    const char* singleton = find_refused(table, predict);
+    const char* lacking;
+    const char* writer = find_lacking(table, predict->differs_in[component], &lacking);
+    char why[4 * ECS_NAME_BYTES_MAX] = "systems with the tag predict do something else than those "
                                        "of the server, or need what is not replicated";
     if (system)
         (void)base_text_format(why, sizeof why,
                                "system %s of the server writes it and is not in the prediction: "
                                "ES_TAG(server | predict)",
                                system);
+    else if (singleton && table->self->game->predict_area)
+        (void)base_text_format(why, sizeof why,
+                               "predict_area refuses the singleton %s, so systems that ask for it "
+                               "never run in the prediction",
+                               singleton);
+    else if (writer)
+        (void)base_text_format(why + strlen(why), sizeof why - strlen(why),
+                               ", as component %s, which system %s of the server writes", lacking,
+                               writer);
+    else if (!table->self->game->mirror_start)
+        (void)base_text_format(why + strlen(why), sizeof why - strlen(why),
+                               ", or what .start puts into the context: a client's worlds get it "
+                               "by .mirror_start");
     net_check_report(table->self, "predict", name,
                      "prediction: component %s differs from the server's in %u of %llu rows: %s",
-                     name, differs, (unsigned long long)compared, why);
+                     name, predict->differs[component],
+                     (unsigned long long)predict->counters.compared, why);
 }
 
 static void check_predictions(check_table* table) {
     if (table->is_written) return;
     for (uint32_t i = 0; i < table->bot_count; i++) {
+        if (!table->bots[i].client) continue;
         const net_predict* predict = net_presenter_predict(table->bots[i].presenter);
         if (!predict) return;
         const uint64_t compared = predict->counters.compared;
@@ -718,7 +551,7 @@ static void check_predictions(check_table* table) {
         for (uint32_t id = 1; id <= ecs_component_count(world); id++) {
             const uint32_t differs = predict->differs[id];
             if (compared < COMPARED_MIN || differs * 100u < compared * DIFFERING_PERCENT) continue;
-            report_prediction(table, (ecs_component_id)id, differs, compared);
+            report_prediction(table, predict, (ecs_component_id)id);
         }
     }
 }
@@ -761,15 +594,15 @@ net_result net_check_match(net_checker* self) {
     const uint32_t ticks = self->config->ticks ? self->config->ticks : NET_CHECK_TICKS_MAX;
     for (uint32_t i = 0; result == NET_OK && i < ticks + END_STEPS_MAX; i++) {
         if (net_server_get_phase(table.server) == NET_SERVER_ENDED) break;
-        step_table(&table);
+        result = step_table(&table);
         net_check_say_stepped(self);
     }
     if (result == NET_OK) {
         net_transport_stats stats;
         check_predictions(&table);
-        check_players(&table);
+        net_check_players(&table);
         check_refused(&table);
-        note_without_rows(&table);
+        net_check_note_unseen(&table);
         table.transport->ops->stats(table.transport, &stats);
         self->result.ticks = net_match_tick(self->server);
         self->result.datagrams = stats.sent_datagrams + stats.recv_datagrams;

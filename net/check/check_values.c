@@ -12,7 +12,10 @@
 #include "base/hash.h"
 #include "base/text.h"
 
+#include <float.h>
+#include <math.h>
 #include <stdarg.h>
+#include <string.h>
 
 bool net_check_is_first(net_checker* self, const char* topic, const char* name) {
     const uint64_t key = base_hash64_mix(base_hash64_text(topic), base_hash64_text(name));
@@ -40,6 +43,15 @@ void net_check_report(net_checker* self, const char* topic, const char* name, co
     va_end(arguments);
 }
 
+void net_check_error(const net_checker* self, const char* format, ...) {
+    char text[BASE_REPORT_BYTES_MAX];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)base_text_vformat(text, sizeof text, format, arguments);
+    va_end(arguments);
+    base_report(self->config->reporter, self->config->file, 0, "error: %s", text);
+}
+
 void net_check_report_at(net_checker* self, const char* file, uint32_t line, const char* topic,
                          const char* name, const char* format, ...) {
     va_list arguments;
@@ -58,12 +70,30 @@ typedef struct place {
     const char* name;
 } place;
 
+// ECS_INITS takes a pointer to any type: &(float){30} in an int is 1106247680, and &(int32_t){30} in
+// a float next to nothing.
+static void check_bits(const place* at, const ecs_field* field, double value) {
+    const int32_t whole = field->kind == ECS_FIELD_I32 ? (int32_t)value : 0;
+    float real;
+    memcpy(&real, &whole, sizeof real);
+    const bool is_real = (whole & 0x1ffff) == 0 && fabsf(real) >= 0.5f && fabsf(real) <= 4096.0f;
+    const bool is_whole = field->kind == ECS_FIELD_F32 && value != 0 && fabs(value) < FLT_MIN;
+    if (is_real || is_whole)
+        net_check_report(at->self, "bits", at->name,
+                         "component %s of template %s: field %s is %.10g in tick %llu, which are "
+                         "the bits of a %s: write a value of the component's own C type",
+                         at->name, at->source->name, field->name, value,
+                         (unsigned long long)net_match_tick(at->self->server),
+                         is_real ? "float" : "whole number");
+}
+
 static void check_number(const place* at, const ecs_field* field, double value) {
     char topic[2 * ECS_NAME_BYTES_MAX];
     (void)base_text_format(topic, sizeof topic, "%s.%s", at->name, field->name);
     const unsigned index = ecs_entity_index(at->entity),
                    generation = ecs_entity_generation(at->entity);
     const unsigned long long tick = net_match_tick(at->self->server);
+    check_bits(at, field, value);
     if (value - value != 0.0) { // infinite, or no number
         net_check_report(at->self, "finite", topic,
                          "component %s of template %s: field %s is %s in tick %llu (entity %u:%u)",

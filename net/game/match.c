@@ -171,7 +171,7 @@ static net_result init_services(net_match* match, const base_reporter* reporter)
 static void report_stray(const net_match* match) {
     ecs_where where;
     if (!match || !match->strays || !ecs_running_where(ecs_running_here(), &where) ||
-        !where.stage || !where.system)
+        !where.stage || !where.system || strcmp(where.stage, "render") == 0)
         return;
     base_report(match->strays, NULL, 0,
                 "system %s draws in stage %s, where there is no picture: add ES_STAGE(render)",
@@ -251,7 +251,7 @@ static net_result fail_world(const ecs_world* world, const base_reporter* report
     const char* limit = world && result == ECS_ERR_FULL ? ecs_world_full(world, &max) : NULL;
     if (result == ECS_ERR_MEMORY) return NET_ERR_MEMORY;
     if (limit)
-        base_report(reporter, NULL, 0, "%s: there are more than %s, which is %u", what, limit, max);
+        base_report(reporter, NULL, 0, "%s: more than %s, which is %u", what, limit, max);
     else
         base_report(reporter, NULL, 0, "%s: %s", what, ecs_result_text(result));
     return NET_ERR_MODULE;

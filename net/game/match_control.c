@@ -202,6 +202,8 @@ net_game_start net_match_start(net_match* match) {
         .file_count = match->config.module->file_count,
         .fault = take_fault,
         .fault_context = match,
+        .line = match->config.line,
+        .line_context = match->config.line_context,
     };
 }
 

@@ -149,6 +149,10 @@ static void note_libraries(elf* elf_) {
         base_report(elf_->reporter, elf_->file, 0,
                     "note: contains library %.64s, which the play checks%s%s", name,
                     elf_->others[0] ? ": " : "", elf_->others);
+    if (elf_->others[0])
+        base_report(elf_->reporter, elf_->file, 0,
+                    "note: shoal-client --local and ./play call libraries from two threads at "
+                    "once: what worlds share there needs a lock");
 }
 
 static void fault(elf* elf_, const char* what, const char* name) {

@@ -223,6 +223,10 @@ static size_t write_report(const net_sentry* sentry, const char* what, const ecs
     line to = {text, 0, text_bytes};
     put_text(&to, what);
     put_where(&to, where);
+    if (sentry->config.happened && sentry->config.happened[0]) {
+        put_text(&to, "\nBefore: ");
+        put_text(&to, sentry->config.happened);
+    }
     put_again(&to, sentry);
     return end_line(&to);
 }

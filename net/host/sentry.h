@@ -39,8 +39,9 @@ typedef struct net_sentry_config {
     const char* game_file;  ///< copied: the game is no name but this; NULL: the log has its name
     const char* go_on;      ///< copied: the words, each with its NUL, that go on with the match
     size_t go_on_bytes;     ///< 0: nothing goes on
-    uint64_t recent_ticks;  ///< its command runs this many ticks before the crash again
-    uint64_t tick_s;        ///< a tick that takes longer is a crash; 0: none is
+    const char* happened;  ///< borrowed: what came before, as it is by then; NULL: nothing is known
+    uint64_t recent_ticks; ///< its command runs this many ticks before the crash again
+    uint64_t tick_s;       ///< a tick that takes longer is a crash; 0: none is
     /// Does the program go on after a SIGBUS at this address? From the handler. NULL: it ends.
     bool (*answer)(const void* address);
     /// Append what the program said last. It is called from a signal handler. NULL: nothing.

@@ -228,12 +228,14 @@ static void find_untracked(net_log_reader* reader, const net_module* module, net
 
 // ---- the run ----
 
-// A tick in the middle of a run, for another match to go on from.
+// A tick of a run, for another match to go on from.
 typedef struct middle {
     ecs_tick tick;   // the first one from here on
     base_bytes save; // empty: the run did not come there
     net_log_sums sums;
 } middle;
+
+enum { MIDDLES_MAX = 4 };
 
 typedef struct verification {
     net_log_reader* reader;
@@ -241,7 +243,10 @@ typedef struct verification {
     net_match* match;
     net_verify_result* result;
     net_log_sums sums;
-    middle* middle; // NULL: nothing goes on from there
+    net_verify_tick_fn each; // may be NULL
+    void* context;
+    middle* middles; // in the order of ticks
+    uint32_t middle_count, kept_count;
 } verification;
 
 static bool name_component(const verification* verify, uint32_t component, char* name) {
@@ -315,17 +320,17 @@ static net_result check_close(const verification* verify) {
     return is_same ? NET_OK : diverge(verify, close->tick, NULL);
 }
 
-static net_result keep_middle(const verification* verify) {
-    middle* kept = verify->middle;
+static net_result keep_middle(verification* verify) {
     const ecs_tick tick = net_match_tick(verify->match);
-    if (!kept || kept->save.size > 0 || tick < kept->tick) return NET_OK;
-    kept->tick = tick;
-    kept->sums = verify->sums;
-    return net_match_save(verify->match, &kept->save);
+    middle* next = verify->middles + verify->kept_count;
+    if (verify->kept_count == verify->middle_count || tick < next->tick) return NET_OK;
+    next->tick = tick;
+    next->sums = verify->sums;
+    verify->kept_count++;
+    return net_match_save(verify->match, &next->save);
 }
 
-static net_result run_log(verification* verify, ecs_tick until, net_verify_tick_fn each,
-                          void* context) {
+static net_result run_log(verification* verify, ecs_tick until) {
     ecs_tick last_whole = net_log_reader_info(verify->reader)->last_tick;
     ecs_tick last = until > 0 ? until : last_whole;
     ecs_world* world = net_match_world(verify->match);
@@ -337,7 +342,8 @@ static net_result run_log(verification* verify, ecs_tick until, net_verify_tick_
         result = net_log_replay_step(verify->replay, &tick);
         if (result == NET_OK) result = check_tick(verify, &tick);
         if (result == NET_OK) result = keep_middle(verify);
-        if (result == NET_OK && each) goes_on = each(context, verify->match);
+        if (result == NET_OK && verify->each)
+            goes_on = verify->each(verify->context, verify->match);
     }
     if (result == NET_ERR_CLOSED) {
         result = NET_OK;
@@ -368,49 +374,88 @@ static void find_more(const verification* verify, const net_module* module) {
 
 // Seek, slice, --resume and a page's older ticks restore a match from a keyframe. A game that keeps
 // state outside of its world goes another way from there, and a run from the start cannot show it.
-// So another match goes on in the middle from a save of the first one. It runs for a minute or two,
-// so that an hour does not cost more.
+// So other matches go on in the middle from saves of the first one. State may be at its start by
+// luck in one tick, so there are two places, and of a short log four. They run for a minute or two
+// together, so that an hour does not cost more.
 
 #define RESTORED_TICKS_MAX 3600u
-#define COUNTER_TICKS 60u // what counts to a divisor of it in tick N is not at its start in N + 1
+#define KEYFRAME_TICKS_MAX 36000u // that lead to what a run from a keyframe is compared with
+#define SHORT_TICKS 1200u         // as long as a check; so many are run again at most
 
-static ecs_tick middle_of(const net_log_info* info) {
-    const ecs_tick tick = info->first_tick + (info->last_tick - info->first_tick) / 2;
-    return tick - tick % COUNTER_TICKS + 1;
+static uint32_t place_middles(const net_log_info* info, const base_allocator* allocator,
+                              middle middles[MIDDLES_MAX]) {
+    const ecs_tick span = info->last_tick - info->first_tick;
+    const uint32_t count = span <= SHORT_TICKS ? MIDDLES_MAX : 2;
+    for (uint32_t i = 0; i < count; i++) {
+        middles[i].tick = info->first_tick + span * (i + 1) / (count + 1) + 1 + i;
+        base_bytes_init(&middles[i].save, allocator);
+    }
+    return count;
 }
 
-static net_result verify_restored(net_log_reader* reader, const net_module* module,
-                                  const middle* from, net_verify_result* result_out) {
+// `found`: of a match that was restored from the save, and differs from its log.
+static net_result blame_restored(net_log_reader* reader, const net_module* module,
+                                 const base_bytes* save, net_verify_result* found) {
+    const net_result result = net_log_blame_restored(reader, module, save, found);
+    const bool is_slip = !found->template_name[0] && strcmp(found->component, "-") != 0;
+    const bool is_lost = found->diverged_tick == found->restored_tick + 1 &&
+                         strcmp(found->system, "the_keyframe") == 0;
+    const char* remedy =
+        is_slip ? "the value was written past its tracking; write it by a column that is not const "
+                  "or by ecs_get_mut, and keep no pointers to values"
+        : is_lost ? "what write of its type saves, read does not give back; correct them"
+        : module->game->save_state ? "save_state and load_state leave it out: add it there"
+        : module->game->restored ? "restored does not compute it again: add that, or keep it in a "
+                                   "component, or in save_state and load_state"
+                                 : "keep it in a component, or in save_state and load_state";
+    const bool is_outside = !is_slip && !is_lost;
+    (void)base_text_format(
+        found->note, sizeof found->note,
+        "the log runs again, but a match that is restored in the middle goes another way: %s%s%s",
+        is_outside ? "the game keeps state outside of its world (in its context, a static variable "
+                     "or a library), and no keyframe has it; "
+                   : "",
+        remedy, is_outside ? " (games/README.md, Libraries)" : "");
+    return result;
+}
+
+static net_result verify_restored(const verification* first, const net_module* module,
+                                  const middle* from, uint32_t ticks_max) {
     net_verify_result found = {.restored_tick = from->tick};
-    verification verify = {.reader = reader, .result = &found, .sums = from->sums};
-    ecs_tick until = from->tick + RESTORED_TICKS_MAX;
+    verification verify = {.reader = first->reader,
+                           .result = &found,
+                           .sums = from->sums,
+                           .each = first->each,
+                           .context = first->context};
+    ecs_tick until = from->tick + ticks_max;
     until -= until % NET_WORLD_HASH_EVERY_TICKS;
-    if (until >= net_log_reader_info(reader)->last_tick) until = 0;
-    net_result result = net_log_replay_create(reader, module, 0, NULL, &verify.replay);
+    if (until >= net_log_reader_info(verify.reader)->last_tick) until = 0;
+    net_result result = net_log_replay_create(verify.reader, module, 0, NULL, &verify.replay);
     if (result == NET_OK) result = net_log_replay_enter(verify.replay, from->tick, &from->save);
     if (result == NET_OK) {
         verify.match = net_log_replay_match(verify.replay);
-        result = run_log(&verify, until, NULL, NULL);
+        result = run_log(&verify, until);
     }
     net_log_replay_destroy(verify.replay);
     if (result == NET_ERR_CLOSED) return NET_OK; // the tick has no end in the log
     if (result != NET_ERR_DIVERGED) return result;
-    const net_result blamed = net_log_blame_restored(reader, module, &from->save, &found);
-    const bool is_slip = !found.template_name[0] && strcmp(found.component, "-") != 0;
-    const bool is_lost =
-        found.diverged_tick == from->tick + 1 && strcmp(found.system, "the_keyframe") == 0;
-    (void)base_text_format(
-        found.note, sizeof found.note,
-        "the log runs again, but a match that is restored in the middle goes another way: %s",
-        is_slip   ? "the value was written past its tracking; write it by a column that is not "
-                    "const or by ecs_get_mut, and keep no pointers to values"
-        : is_lost ? "what write of its type saves, read does not give back; correct them"
-                  : "the game keeps state outside of its world (in its context, a static variable "
-                    "or a library), and no keyframe has it; keep it in a component, or in "
-                    "save_state and load_state (games/README.md, Libraries)");
-    found.ticks = result_out->ticks;
-    *result_out = found;
+    const net_result blamed = blame_restored(verify.reader, module, &from->save, &found);
+    found.ticks = first->result->ticks;
+    *first->result = found;
     return blamed == NET_OK ? result : blamed;
+}
+
+// A run from a keyframe differs: does one from the log's begin do so, too?
+static void blame_keyframe(const verification* verify, const net_module* module) {
+    net_verify_result found = *verify->result;
+    const middle* from = verify->middles;
+    if (from->tick == 0 || from->save.size == 0 || found.diverged_tick > KEYFRAME_TICKS_MAX ||
+        net_log_reader_info(verify->reader)->first_tick > 1)
+        return;
+    found.restored_tick = from->tick;
+    if (blame_restored(verify->reader, module, &from->save, &found) == NET_OK &&
+        found.template_name[0])
+        *verify->result = found;
 }
 
 net_result net_log_verify(net_log_reader* reader, const net_module* module, ecs_tick from,
@@ -420,25 +465,36 @@ net_result net_log_verify(net_log_reader* reader, const net_module* module, ecs_
     BASE_ASSERT(reader && module && result_out);
     *result_out = (net_verify_result){0};
     const net_log_info* info = net_log_reader_info(reader);
-    middle kept = {.tick = middle_of(info)};
-    base_bytes_init(&kept.save, reader->allocator);
-    verification verify = {.reader = reader, .result = result_out};
+    middle middles[MIDDLES_MAX];
+    const uint32_t count = place_middles(info, reader->allocator, middles);
+    verification verify = {.reader = reader,
+                           .result = result_out,
+                           .each = each,
+                           .context = context,
+                           .middles = middles};
     verify.sums = net_log_sums_begin(info->untracked_values);
-    if (from == 0 && until == 0) verify.middle = &kept;
+    if (from == 0 && until == 0) verify.middle_count = count;
     net_result result = net_log_replay_create(reader, module, from, reporter, &verify.replay);
     if (result == NET_OK) {
         verify.match = net_log_replay_match(verify.replay);
-        result = run_log(&verify, until, each, context);
+        middles[0].tick = from > 0 ? net_match_tick(verify.match) : middles[0].tick;
+        if (from > 0 && net_match_save(verify.match, &middles[0].save) != NET_OK)
+            middles[0].tick = 0; // the game refuses
+        result = run_log(&verify, until);
     }
     if (result == NET_ERR_DIVERGED && result_out->entity == ECS_ENTITY_NONE)
         find_more(&verify, module);
-    if (result == NET_OK && kept.save.size > 0 && net_match_tick(verify.match) == info->last_tick)
-        result = verify_restored(reader, module, &kept, result_out);
+    if (result == NET_ERR_DIVERGED && from > 0) blame_keyframe(&verify, module);
+    if (result == NET_OK && net_match_tick(verify.match) == info->last_tick)
+        for (uint32_t i = 0; i < verify.kept_count && result == NET_OK; i++)
+            result = verify_restored(&verify, module, &middles[i],
+                                     (count > 2 ? SHORT_TICKS : RESTORED_TICKS_MAX) / count);
     if (result == NET_ERR_DIVERGED && strcmp(result_out->component, "-") != 0)
         net_log_name_writers(net_match_world(verify.match), result_out->component,
                              result_out->writers, sizeof result_out->writers);
     net_log_replay_destroy(verify.replay);
-    base_bytes_deinit(&kept.save);
+    for (uint32_t i = 0; i < count; i++)
+        base_bytes_deinit(&middles[i].save);
     return result;
 }
 

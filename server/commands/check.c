@@ -205,7 +205,7 @@ static void step(void* sentry) {
 
 // Play in a folder of its own, where the log can lie.
 static net_result play(const net_check_config* asked, net_check_result* result) {
-    char folder[128], log[160];
+    char folder[128], log[160], happened[NET_CHECK_HAPPENED_BYTES] = "";
     const char* place = getenv("TMPDIR");
     if (!base_text_format(folder, sizeof folder, "%s/shoal-check-XXXXXX",
                           place && *place ? place : "/tmp") ||
@@ -216,8 +216,11 @@ static net_result play(const net_check_config* asked, net_check_result* result) 
     net_check_config config = *asked;
     base_text_format(log, sizeof log, "%s/check.slog", folder);
     config.log_file = log;
-    net_sentry* sentry = net_sentry_create(&(net_sentry_config){
-        .log_file = log, .program = "shoal-server", .reporter = *asked->reporter});
+    net_sentry* sentry = net_sentry_create(&(net_sentry_config){.log_file = log,
+                                                                .program = "shoal-server",
+                                                                .reporter = *asked->reporter,
+                                                                .happened = happened});
+    config.happened = happened;
     config.stepped = step;
     config.stepped_context = sentry;
     net_sentry_busy(sentry);
@@ -240,7 +243,8 @@ static const base_option check_options[] = {
     {"bots", BASE_OPTION_FIELD(check_config, bots), "N", "that play a module", 1,
      NET_CHECK_BOTS_MAX},
     {"ticks", BASE_OPTION_FIELD(check_config, ticks), "N",
-     "play so many (0: until each system has had rows, 120 to 1200)", 0, TICKS_MAX},
+     "play so many (0: until each system has had rows and each line of a script ran, 120 to 1200)",
+     0, TICKS_MAX},
     {"set", BASE_OPTION_FIELD(check_config, settings), "KEY=VALUE",
      "a setting of the game; repeatable", 0, 0},
     {"strict", BASE_OPTION_FIELD(check_config, is_strict), NULL, "a warning is a fault: exit 2", 0,
@@ -270,6 +274,7 @@ static int check_module(const check_config* asked, const char* file, const base_
     sum->components += found.components;
     sum->warnings += found.warnings;
     net_module_close(module);
+    if (result == NET_ERR_DIVERGED) return NET_EXIT_DIVERGED;
     return net_exit_report_setup(result, reporter);
 }
 

@@ -7,7 +7,8 @@
 // read, 14 what it counts in its context decides. Without `how` it is the health of its one entity;
 // 20 is an access and 21 a loop of a system that draws, in its first frame; 22: that frame waits
 // for WAITED_TICKS of the server; 23: as 3, but on the server alone. 30: bot_think makes a bad
-// access, 31: it writes beyond its memory, 32: player_join makes a bad access.
+// access, 31: it writes beyond its memory, 32: player_join makes a bad access, 33: the first player
+// is asked for its health in each tick, also when it has left.
 #include "base/assert.h"
 #include "ecs/component.h"
 #include "ecs/system.h"
@@ -27,6 +28,7 @@ typedef struct game {
     ecs_component_id health;
     uint32_t waited_ticks;
     uint32_t count;
+    ecs_entity first;
 } game;
 
 enum {
@@ -51,6 +53,7 @@ enum {
     HOW_THINK = 30,
     HOW_FORGET,
     HOW_JOIN,
+    HOW_LEFT,
     WAITED_TICKS = 45
 };
 
@@ -87,6 +90,8 @@ static void fail_run(const ecs_stage* stage, const ecs_rows* rows) {
         (void)mkdir("go_on", 0700);
     if (self->how == HOW_COUNT && ++self->count % 50 == 0)
         ++*(int32_t*)ecs_get_mut(stage->world, rows->entities[0], self->health);
+    if (how == HOW_LEFT && self->services && self->first)
+        (void)ecs_get(stage->world, self->first, self->health);
     if (stage->tick != self->at) return;
     if (how == HOW_ASSERT) BASE_ASSERT(stage->tick != self->at && "as the test wants");
     if (how == HOW_ACCESS) *(volatile int*)(uintptr_t)(16 + counter) = 1;
@@ -150,7 +155,7 @@ static void bot_think(const net_player_context* player, void* input) {
 }
 
 static ecs_entity player_join(ecs_world* world, void* context, const net_game_player* player) {
-    const game* self = context;
+    game* self = context;
     ecs_entity made = ECS_ENTITY_NONE;
     if (self->how == HOW_REFUSE && player->client == 2)
         self->services->drop_player(self->services->context, 2, "two is a crowd");
@@ -158,14 +163,14 @@ static ecs_entity player_join(ecs_world* world, void* context, const net_game_pl
     if (self->how == HOW_JOIN) *(volatile int*)(uintptr_t)(16 + zero) = 1;
     if (self->how == HOW_PLAY || self->how >= HOW_THINK)
         (void)!ecs_create(world, ecs_template_find(world, "thing"), NULL, 0, &made);
+    if (player->client == 1) self->first = made;
     return made;
 }
 
 static void player_leave(ecs_world* world, void* context, uint32_t client, ecs_entity entity) {
-    (void)world;
-    (void)context;
+    const game* self = context;
     (void)client;
-    (void)entity;
+    if (self->how == HOW_LEFT) (void)!ecs_destroy(world, entity);
 }
 
 static ecs_result register_systems(ecs_world* world, void** context,
@@ -229,7 +234,7 @@ static const net_message messages[] = {{.name = "Input",
                                         .kind = NET_MESSAGE_INPUT,
                                         .to_wire = input_to_wire,
                                         .from_wire = input_from_wire}};
-static const net_setting settings[] = {{"at", 30, 1, 1e6, "tick"}, {"how", 0, 0, HOW_JOIN, "way"}};
+static const net_setting settings[] = {{"at", 30, 1, 1e6, "tick"}, {"how", 0, 0, HOW_LEFT, "way"}};
 
 static const net_game_module module = {
     .contract_version = NET_GAME_CONTRACT_VERSION,

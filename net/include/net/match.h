@@ -195,6 +195,9 @@ typedef struct net_match_config {
     /// one; one thread runs both, and both play on one server. NULL: a schema of its own.
     const struct net_match* like;
     base_workers* workers; ///< threads that help; NULL: the calling thread alone. Borrowed
+    /// For net_game_start; NULL: no one asks.
+    void (*line)(void* context, const char* file, uint32_t line, bool has_run);
+    void* line_context;
 } net_match_config;
 
 typedef struct net_match net_match;

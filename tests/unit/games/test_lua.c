@@ -288,6 +288,47 @@ CASE(entities_come_and_go_at_the_end_of_a_call) {
               "create 'thing': ");
 }
 
+static uint8_t lines[32]; // 1: it can run, 2: it did
+static void note_line(void* context, const char* file, uint32_t line, bool has_run) {
+    (void)context;
+    assert_string_equal(file, "rules.lua");
+    assert_true(line < sizeof lines);
+    lines[line] |= has_run ? 2 : 1;
+}
+
+CASE(a_check_gets_the_lines_that_can_run_and_those_that_did) {
+    net_module* module = script_module("local function never()\n"
+                                       "  return 1\n"
+                                       "end\n"
+                                       "-- a comment\n"
+                                       "function on_start() create('thing') end\n"
+                                       "function on_tick()\n"
+                                       "  for e in each('pos') do\n"
+                                       "    if tick() > 1000 then\n"
+                                       "      never()\n"
+                                       "    end\n"
+                                       "  end\n"
+                                       "  table.sort({}, function(a, b)\n"
+                                       "    return a < b\n"
+                                       "  end)\n"
+                                       "end\n"
+                                       "function on_leave(e)\n"
+                                       "  destroy(e)\n"
+                                       "end\n");
+    net_match_config config = net_match_config_default(module);
+    net_match* match = NULL;
+    char never[64] = "";
+    config.line = note_line;
+    assert_ok(net_match_create(&config, test_reporter(), &match));
+    net_match_step(match);
+    for (uint32_t i = 0; i < sizeof lines; i++)
+        if (lines[i] == 1) (void)snprintf(never + strlen(never), 8, " %u", i);
+    assert_string_equal(never, " 2 9 13 17");
+    assert_true(lines[5] & 2 && lines[8] & 2 && lines[4] == 0);
+    net_match_destroy(match);
+    net_module_close(module);
+}
+
 static uint32_t taken;
 static void* count_allocate(void* context, size_t size, size_t align) {
     taken++;

@@ -19,6 +19,7 @@
 // Names of mistakes are those of the rows in test_check.c.
 static const char* the_mistake;
 static uint32_t calls_outside;
+static uint32_t leaves_seen, inputs_seen[8]; // by entity
 
 static bool is(const char* name) {
     return strcmp(the_mistake, name) == 0;
@@ -47,6 +48,12 @@ typedef struct steer_event {
     "bird { \"at:p2\"" TRACKED "\n \"wing:r\"{ _replicate:b=yes; _visible:t=" name " } }\n"
 
 static const char* mistaken_templates(void) {
+    if (is("a float in an int") || is("an int in a float"))
+        return PADDLE(TRACKED, TRACKED) "bird { \"lives:i\"" TRACKED "\n wing:r=1 }\n";
+    if (is("a refused singleton"))
+        return PADDLE(TRACKED, TRACKED) "sky { _singleton:b=yes\n \"wind:r\"{ _track:b=yes; "
+                                        "_replicate:b=yes; value:r=0.5 } }\n";
+    if (is("pos of birds")) return PADDLE(TRACKED, TRACKED) "bird { " POS "\n wing:r=1 }\n";
     if (is("unsent in a box")) return PADDLE(TRACKED, "{} \"hull:hull\"" TRACKED);
     if (is("untracked input")) return PADDLE("{}", "{}");
     if (is("a bird for a player")) return PADDLE(TRACKED, TRACKED) "bird { " POS " }\n";
@@ -116,10 +123,13 @@ static ecs_result mistaken_types(ecs_world* world, const base_reporter* reporter
         {.name = "kick", .size = 4, .fields = numbers, .field_count = 1},
         {.name = "goal", .size = 4, .fields = numbers, .field_count = 1, .is_exported = true},
         {.name = "line", .size = sizeof(line_event), .fields = texts, .field_count = 1},
-        {.name = "boom", .size = 4, .fields = numbers, .field_count = 1},
+        {.name = "boom",
+         .size = is("a large event") ? ECS_EVENT_BYTES_MAX + 4 : 4,
+         .fields = numbers,
+         .field_count = 1},
     };
     if (hull_register(world, reporter) != ECS_OK) return ECS_ERR_MEMORY;
-    const bool has_boom = is("unused event") || is("no event");
+    const bool has_boom = is("unused event") || is("no event") || is("a large event");
     const uint32_t count = has_boom ? BASE_COUNT(events) : BASE_COUNT(events) - 1;
     for (uint32_t i = 0; i < count; i++) {
         ecs_event_type type;
@@ -132,8 +142,9 @@ static ecs_result mistaken_types(ecs_world* world, const base_reporter* reporter
 // ---- systems ----
 
 static void on_steer(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
-    (void)stage;
     const steer_event* steer = event->payload;
+    if (ecs_world_has_tag(stage->world, "server") && ecs_entity_index(event->target) < 8)
+        inputs_seen[ecs_entity_index(event->target)]++; // entities are made in the order of joins
     float* target = rows->columns[0];
     for (uint32_t i = 0; i < rows->count; i++)
         target[i] = (float)steer->dx;
@@ -150,13 +161,16 @@ static float fly(float x, float by) {
 
 static void move(const ecs_stage* stage, const ecs_rows* rows) {
     const bool is_predicted = ecs_world_has_tag(stage->world, "predict");
+    const paddle_game* game = stage->context;
     const float speed = is("a prediction of another speed") && is_predicted ? 0.5f
+                        : is("pos of birds") && game->count > 0             ? 0.25f
                         : is("rough positions")                             ? 0.13f
                                                                             : 0.125f;
     ecs_vec2* pos = rows->columns[0];
     float* steer = rows->columns[1]; // declared as read
+    const float* glow = is("an unsent value decides") ? rows->columns[2] : NULL;
     for (uint32_t i = 0; i < rows->count; i++) {
-        pos[i].x = fly(pos[i].x, steer[i] * speed);
+        pos[i].x = fly(pos[i].x, steer[i] * speed + (glow ? glow[i] : 0.0f));
         if (is("a const is written")) steer[i] *= 0.5f;
     }
 }
@@ -187,6 +201,8 @@ static void end_newest(ecs_world* world) {
     (void)ecs_command_destroy(world, newest);
 }
 
+static net_game_start line_start;
+
 // The last system of a tick on the server.
 static void rule(const ecs_stage* stage, const ecs_rows* rows) {
     paddle_game* game = stage->context;
@@ -200,6 +216,18 @@ static void rule(const ecs_stage* stage, const ecs_rows* rows) {
     if (is("a context decides")) pos->y = (float)(++game->count / 50u);
     if (is("a number outside decides")) pos->y = (float)(++calls_outside % 50u);
     const float warm = 0.5f;
+    if (is("a line that never runs") && line_start.line && stage->tick == 130) {
+        line_start.line(line_start.line_context, "rules.lua", 3, true);
+        line_start.line = NULL; // before the log runs again
+    }
+    if (is("a float in an int") && stage->tick == 50)
+        (void)!ecs_command_create(
+            stage->world, ecs_template_find(stage->world, "bird"),
+            ECS_INITS({ecs_component_find(stage->world, "lives"), &(float){30}}));
+    if (is("an int in a float") && stage->tick == 50)
+        (void)!ecs_command_create(
+            stage->world, ecs_template_find(stage->world, "bird"),
+            ECS_INITS({ecs_component_find(stage->world, "wing"), &(int32_t){30}}));
     for (uint32_t i = 0; is("an odd creation") && i < 1 + stage->tick % 2; i++)
         (void)!ecs_command_create(stage->world, ecs_template_find(stage->world, "bird"),
                                   ECS_INITS({game->glow, &warm}));
@@ -233,6 +261,18 @@ static void heat(const ecs_stage* stage, const ecs_rows* rows) {
     float* glow = rows->columns[0];
     for (uint32_t i = 0; i < rows->count; i++)
         glow[i] += 0.25f;
+}
+
+// The wind is the match's own row.
+static void blow(const ecs_stage* stage, const ecs_rows* rows) {
+    const paddle_game* game = stage->context;
+    const float* wind = rows->columns[0];
+    ecs_entity at = ECS_ENTITY_NONE;
+    while ((at = ecs_entity_next(stage->world, at)) != ECS_ENTITY_NONE) {
+        if (!ecs_find(stage->world, at, game->pos)) continue;
+        ecs_vec2* pos = ecs_get_mut(stage->world, at, game->pos);
+        pos->x = fly(pos->x, wind[0]);
+    }
 }
 
 // Without its stage: nothing is drawn, and each function of the picture can be called.
@@ -311,8 +351,10 @@ static ecs_system_desc steering(void) {
 
 static ecs_system_desc moving(void) {
     static const char* const after[] = {"move_se"};
-    static const ecs_term terms[] = {{"pos", "p2", ECS_WRITE}, {"steer", "r", ECS_READ}};
-    ecs_system_desc made = runs("move_es", "act", move, terms, 2);
+    static const ecs_term terms[] = {
+        {"pos", "p2", ECS_WRITE}, {"steer", "r", ECS_READ}, {"glow", "r", ECS_READ}};
+    const bool has_glow = is("an unsent value decides");
+    ecs_system_desc made = runs("move_es", "act", move, terms, has_glow ? 3 : 2);
     made.after = after;
     made.after_count = is("unknown order");
     return made;
@@ -325,7 +367,8 @@ static ecs_result mistaken_systems(ecs_world* world, void** context,
     static const char* const strange[] = {"gaol"};
     static const char* const booms[] = {"boom"};
     static const ecs_term glow[] = {{"glow", "r", ECS_WRITE}}, wing[] = {{"wing", "r", ECS_WRITE}};
-    static const ecs_term pos[] = {{"pos", "p2", ECS_WRITE}};
+    static const ecs_term pos[] = {{"pos", "p2", ECS_WRITE}}, wind[] = {{"wind", "r", ECS_READ}},
+                          bird[] = {{"pos", "p2", ECS_WRITE}, {"wing", "r", ECS_READ}};
     paddle_game* game = ecs_world_context(world, sizeof *game);
     if (!game) return ECS_ERR_MEMORY;
     *context = game;
@@ -348,10 +391,14 @@ static ecs_result mistaken_systems(ecs_world* world, void** context,
                                             : "server|predict",
          steering()},
         {true, "server|predict", moving()},
-        {true, "server", hears("kick_es", kicks, is("no system takes kicks") ? 1 : 2)},
-        {!is("no client takes goals"), "gameClient",
+        {true, is("kicks on clients") ? "gameClient" : "server",
+         hears("kick_es", kicks, is("no system takes kicks") ? 1 : 2)},
+        {!is("no client takes goals"), is("goals on the server") ? "server" : "gameClient",
          hears("goal_es", is("unknown event") ? strange : goals, 1)},
-        {is("unsent by terms"), "server", runs("heat_es", "act", heat, glow, 1)},
+        {is("unsent by terms") || is("an unsent value decides"), "server",
+         runs("heat_es", "act", heat, glow, 1)},
+        {is("a refused singleton"), "server|predict", runs("blow_es", "act", blow, wind, 1)},
+        {is("pos of birds"), "server", runs("fly_es", "act", drift, bird, 2)},
         {is("an unpredicted system"), "server", runs("drift_es", "act", drift, pos, 1)},
         {is("a client writes"), "gameClient", runs("tidy_es", "act", tidy_up, pos, 1)},
         {is_about("an event"), "server", runs("say_es", "act", say, NULL, 0)},
@@ -375,15 +422,27 @@ static ecs_result mistaken_systems(ecs_world* world, void** context,
 // ---- the module ----
 
 static void mistaken_start(ecs_world* world, void* context, const net_game_start* start) {
-    (void)world, (void)context, (void)start;
+    paddle_game* game = context;
+    if (is("a refused singleton"))
+        (void)!ecs_try_create(world, ecs_template_find(world, "sky"), NULL, 0);
+    if (is("pos of birds")) {
+        game->count = 1; // and no mirror_start does so
+        (void)!ecs_try_create(world, ecs_template_find(world, "bird"), NULL, 0);
+    }
+    if (is("a line that never runs") && start->line) {
+        for (uint32_t line = 3; line <= 9; line += 2)
+            start->line(start->line_context, "rules.lua", line, line == 9);
+        line_start = *start;
+    }
 }
 
 static ecs_entity mistaken_join(ecs_world* world, void* context, const net_game_player* player) {
     paddle_game* game = context;
-    (void)player;
     ecs_entity made = ECS_ENTITY_NONE;
     const ecs_template_id bird = ecs_template_find(world, "bird");
     (void)!ecs_create(world, is("a bird for a player") ? bird : game->paddle, NULL, 0, &made);
+    if (is("class of the wrong owner"))
+        *(uint32_t*)ecs_get_mut(world, made, ecs_component_find(world, "own")) = player->client + 1;
     const float warm = 0.5f;
     if (is("an odd creation for a player"))
         return ecs_try_create(world, bird, ECS_INITS({game->glow, &warm}));
@@ -393,6 +452,7 @@ static ecs_entity mistaken_join(ecs_world* world, void* context, const net_game_
 
 static void mistaken_leave(ecs_world* world, void* context, uint32_t client, ecs_entity entity) {
     (void)context, (void)client;
+    leaves_seen += ecs_world_tick(world) == 60;
     (void)!ecs_destroy(world, entity);
 }
 
@@ -423,6 +483,11 @@ static uint32_t mistaken_predict(ecs_world* world, void* context, ecs_entity pla
     return 1;
 }
 
+static bool mistaken_area(ecs_world* world, void* context, ecs_entity player, ecs_entity entity) {
+    (void)world, (void)context, (void)player, (void)entity;
+    return false;
+}
+
 static net_relevance mistaken_relevance(const net_interest_question* question) {
     (void)question;
     return NET_RELEVANT_ALWAYS;
@@ -436,6 +501,7 @@ static uint32_t mistaken_classes(const net_interest_question* question) {
 static const net_interest_rules* mistaken_interest(void) {
     static net_interest_rules rules;
     rules = (net_interest_rules){.size_bytes = sizeof rules};
+    if (is("class of the wrong owner")) rules.owner = "own";
     if (is("class of other classes")) rules.classes = mistaken_classes;
     if (is("class of a template without owner")) rules.owner = "own";
     if (is("class always too far") || is("class without a position")) {
@@ -491,6 +557,8 @@ static const net_game_module* mistaken_module(void) {
     module.sound_bytes = sizeof(net_sound);
     module.music = is("no music") ? "song.ogg" : NULL;
     module.interest = mistaken_interest();
+    module.predict_area = is("a refused singleton") ? mistaken_area : NULL;
+    module.has_area_of_singletons = is("a refused singleton");
     module.action_count = 1;
     if (is("one key") || is("one button")) module.action_count = 2;
     module.actions = is("one button") ? actions + 1 : is("key name") ? odd : actions;

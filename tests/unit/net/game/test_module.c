@@ -695,6 +695,8 @@ CASE(what_a_library_in_the_module_has_is_one_note) {
         assert_int_equal(strstr(note, "; rand") != NULL, !is_beside);
         assert_non_null(strstr(note, "; pow"));
         assert_null(strstr(note, "sqrt"));
+        assert_non_null(
+            strstr(lines, "--local and ./play call libraries from two threads at once"));
         assert_null(strstr(lines, "part_last"));
     }
 }
