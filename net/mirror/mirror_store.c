@@ -22,8 +22,12 @@ enum { GAP_BITS = 7, GAP_MORE = 1 << GAP_BITS, GAP_BYTES_MAX = 5 };
 
 void net_mirror_unpack(const net_mirror_incarnation* incarnation, uint32_t position,
                        uint64_t* row) {
-    net_packed_row_read(&incarnation->row_template->layout,
-                        net_tick_ring_entry(&incarnation->ring, position), row);
+    const proto_layout* layout = &incarnation->row_template->layout;
+    const void* packed = net_tick_ring_entry(&incarnation->ring, position);
+    if (incarnation->ring.stride_bytes == layout->field_count * sizeof *row && !BASE_IS_BIG_ENDIAN)
+        memcpy(row, packed, incarnation->ring.stride_bytes); // words already
+    else
+        net_packed_row_read(layout, packed, row);
 }
 
 void net_mirror_unpack_record(const net_mirror* mirror, const net_mirror_record* record,

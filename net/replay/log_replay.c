@@ -26,6 +26,7 @@ struct net_log_replay {
     base_bytes start;                          // a save of the match before tick 1
     char difference[NET_LOG_DIFFERENCE_BYTES]; // of the schemas; empty: none is known
     bool has_stepped;                          // the change list of its last step is still there
+    bool is_ahead;                             // the record was read, and belongs to the next step
     bool has_failed;
 };
 
@@ -404,7 +405,8 @@ net_result net_log_replay_step(net_log_replay* replay, net_log_tick* tick) {
     if (replay->has_failed) return NET_ERR_DAMAGED;
     if (replay->has_stepped) ecs_changes_clear(net_match_world(replay->match));
     replay->has_stepped = false;
-    while (net_log_cursor_next(replay->reader, &replay->cursor, record)) {
+    while (replay->is_ahead || net_log_cursor_next(replay->reader, &replay->cursor, record)) {
+        replay->is_ahead = false;
         if (replay->cursor.resumed > 0) {
             net_result result = follow_cursor(replay, tick);
             if (result != NET_OK) return result;
@@ -437,6 +439,14 @@ net_result net_log_replay_step(net_log_replay* replay, net_log_tick* tick) {
     return NET_OK;
 }
 
+const net_log_record* net_log_replay_state(net_log_replay* replay) {
+    net_log_record* record = &replay->record;
+    if (replay->is_ahead || !net_log_cursor_next(replay->reader, &replay->cursor, record))
+        return NULL;
+    replay->is_ahead = record->kind != NET_LOG_KIND_STATE || replay->cursor.resumed > 0;
+    return replay->is_ahead ? NULL : record;
+}
+
 // @return NET_ERR_CLOSED: there is no such keyframe.
 static net_result seek_keyframe(net_log_replay* replay, ecs_tick tick) {
     for (;;) {
@@ -464,7 +474,7 @@ net_result net_log_replay_seek(net_log_replay* replay, ecs_tick tick) {
     bool is_part = net_log_reader_info(replay->reader)->first_tick > 1;
     bool is_between = here >= near_ && here <= tick && !(is_part && here == 0);
     if (is_between && !replay->has_failed) return NET_OK;
-    replay->has_stepped = replay->has_failed = false;
+    replay->has_stepped = replay->has_failed = replay->is_ahead = false;
     replay->record = (net_log_record){0};
     replay->close = (net_log_record){0};
     net_result result = seek_keyframe(replay, tick);

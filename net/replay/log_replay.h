@@ -31,6 +31,10 @@ const char* net_log_replay_difference(const net_log_replay* replay);
 BASE_MUST_USE net_result net_log_replay_enter(net_log_replay* replay, ecs_tick tick,
                                               const base_bytes* save);
 
+/// After a step: the next record of the state that the log has of its tick; borrowed until the next
+/// call. NULL: there is none, or no further one.
+const net_log_record* net_log_replay_state(net_log_replay* replay);
+
 /// Has this world the hashes of a log (`world_hash` NULL: it has none)? Without memory to compute
 /// that of the world the state hash alone tells.
 bool net_log_is_same(const ecs_world* world, uint64_t state_hash, const uint64_t* world_hash);

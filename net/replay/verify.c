@@ -169,13 +169,52 @@ static bool differ_in_sums(const comparison* self) {
 bool net_log_compare(const net_log_state* state, net_match* match, net_verify_result* result) {
     BASE_ASSERT(state && match && result);
     BASE_ASSERT(net_log_state_tick(state) == net_match_tick(match));
-    comparison self = {.state = state,
-                       .match = match,
-                       .world = net_match_world(match),
-                       .rows = net_schema_rows(net_match_schema(match)),
-                       .result = result};
+    const comparison self = {state, match, net_match_world(match),
+                             net_schema_rows(net_match_schema(match)), result};
     if (net_log_state_is_whole(state) && differ_in_rows(&self)) return true;
     return differ_in_sums(&self);
+}
+
+// Does the log have the component of an entity, as words of its row? One of variable size: false.
+static bool is_same_value(const comparison* self, ecs_entity entity, ecs_component_id component) {
+    uint64_t here[PROTO_ROW_FIELDS_MAX], there[PROTO_ROW_FIELDS_MAX];
+    const net_row_template* own =
+        net_rows_find(self->rows, ecs_entity_template(self->world, entity));
+    const net_row_template* of_log = net_log_state_row(self->state, entity, there);
+    const uint32_t count = own ? own->layout.component_count : 0;
+    uint32_t place = 0;
+    while (place < count && own->layout.components[place].key != component)
+        place++;
+    if (place == count) return !own || !net_row_find_varsize(own, component);
+    if (!of_log || of_log->layout.field_count != own->layout.field_count) return false;
+    const proto_row_component* at = &own->layout.components[place];
+    proto_row_read_component(&own->layout, place, ecs_get(self->world, entity, component), here);
+    return memcmp(here + at->field_first, there + at->field_first,
+                  at->field_count * sizeof *here) == 0;
+}
+
+static bool differ_in_new(const comparison* self, const ecs_entity* entities, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        if (ecs_is_alive(self->world, entities[i]) && differ_in_entity(self, entities[i]))
+            return true;
+    return false;
+}
+
+// What the last step of the match changed, and all of a full state.
+static bool differ_in_step(const comparison* self) {
+    const ecs_changes changes = ecs_changes_get(self->world);
+    if (net_log_state_is_full(self->state)) return differ_in_rows(self);
+    for (uint32_t i = 0; i < changes.changed_count; i++) {
+        const ecs_entity at = changes.changed[i].entity;
+        if (ecs_is_alive(self->world, at) &&
+            !is_same_value(self, at, changes.changed[i].component) && differ_in_entity(self, at))
+            return true;
+    }
+    for (uint32_t i = 0; i < changes.destroyed_count; i++)
+        if (net_log_state_row(self->state, changes.destroyed[i], NULL))
+            return report(self, changes.destroyed[i], "-", "only the log has the entity");
+    return differ_in_new(self, changes.created, changes.created_count) ||
+           differ_in_new(self, changes.recreated, changes.recreated_count);
 }
 
 // ---- the first difference among untracked components ----
@@ -247,6 +286,8 @@ typedef struct verification {
     void* context;
     middle* middles; // in the order of ticks
     uint32_t middle_count, kept_count;
+    net_log_state* state; // NULL: it is not read
+    const base_reporter* reporter;
 } verification;
 
 static bool name_component(const verification* verify, uint32_t component, char* name) {
@@ -310,6 +351,34 @@ static net_result check_tick(verification* verify, const net_log_tick* tick) {
     return NET_OK;
 }
 
+// Windows and pages read what the log has of a tick, and a run does not: it must be there, too.
+static net_result check_state(const verification* verify, const net_log_tick* tick) {
+    const net_log_record end = {.kind = NET_LOG_KIND_END,
+                                .tick = tick->tick,
+                                .changes = tick->changes,
+                                .changes_bytes = (uint32_t)tick->changes_bytes};
+    net_log_state* state = verify->state;
+    if (!state || !tick->has_end) return NET_OK;
+    net_result result = net_log_state_take(state, &end, false);
+    const net_log_record* part;
+    while (result == NET_OK && (part = net_log_replay_state(verify->replay)) != NULL)
+        result = net_log_state_take(state, part, false);
+    if (result == NET_ERR_DAMAGED)
+        base_report(verify->reporter, verify->reader->file, 0,
+                    "tick %" PRIu64 ": its state cannot be read", tick->tick);
+    if (result != NET_OK || !net_log_state_is_whole(state)) return result;
+    net_verify_result* found = verify->result;
+    const comparison beside = {state, verify->match, net_match_world(verify->match),
+                               net_schema_rows(net_match_schema(verify->match)), found};
+    if (!differ_in_step(&beside)) return NET_OK;
+    found->is_diverged = true;
+    found->diverged_tick = tick->tick;
+    if (!found->note[0])
+        (void)base_text_copy(found->note, sizeof found->note,
+                             "the match runs again, but its values in the log are others");
+    return NET_ERR_DIVERGED;
+}
+
 // The close record has the hashes after the last tick.
 static net_result check_close(const verification* verify) {
     const net_log_record* close = net_log_replay_close(verify->replay);
@@ -341,6 +410,7 @@ static net_result run_log(verification* verify, ecs_tick until) {
         net_log_tick tick;
         result = net_log_replay_step(verify->replay, &tick);
         if (result == NET_OK) result = check_tick(verify, &tick);
+        if (result == NET_OK) result = check_state(verify, &tick);
         if (result == NET_OK) result = keep_middle(verify);
         if (result == NET_OK && verify->each)
             goes_on = verify->each(verify->context, verify->match);
@@ -471,10 +541,14 @@ net_result net_log_verify(net_log_reader* reader, const net_module* module, ecs_
                            .result = result_out,
                            .each = each,
                            .context = context,
-                           .middles = middles};
+                           .middles = middles,
+                           .reporter = reporter};
     verify.sums = net_log_sums_begin(info->untracked_values);
     if (from == 0 && until == 0) verify.middle_count = count;
     net_result result = net_log_replay_create(reader, module, from, reporter, &verify.replay);
+    if (result == NET_OK && until == 0 &&
+        net_log_state_create(reader, NULL, NULL, &verify.state) == NET_ERR_MEMORY)
+        result = NET_ERR_MEMORY;
     if (result == NET_OK) {
         verify.match = net_log_replay_match(verify.replay);
         middles[0].tick = from > 0 ? net_match_tick(verify.match) : middles[0].tick;
@@ -492,6 +566,7 @@ net_result net_log_verify(net_log_reader* reader, const net_module* module, ecs_
     if (result == NET_ERR_DIVERGED && strcmp(result_out->component, "-") != 0)
         net_log_name_writers(net_match_world(verify.match), result_out->component,
                              result_out->writers, sizeof result_out->writers);
+    net_log_state_destroy(verify.state);
     net_log_replay_destroy(verify.replay);
     for (uint32_t i = 0; i < count; i++)
         base_bytes_deinit(&middles[i].save);

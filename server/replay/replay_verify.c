@@ -310,8 +310,10 @@ int server_replay_verify(server_replay* self) {
         base_report(&self->reporter, self->file, 0,
                     "note: it has an end record, so no tick of it crashed");
     ecs_tick until = self->is_watched ? info->last_tick + 1 : 0;
-    if (self->is_again && info->last_tick - info->first_tick >= AGAIN_TICKS_MAX)
-        until = info->first_tick + AGAIN_TICKS_MAX - 1;
+    if (self->is_again) // only the run: nothing is restored, and no recorded state is read
+        until = info->last_tick - info->first_tick < AGAIN_TICKS_MAX
+                    ? info->last_tick
+                    : info->first_tick + AGAIN_TICKS_MAX - 1;
     const bool has_again = !self->is_once && is_whole && !self->is_watched;
     if (has_again) begin_again(self);
     net_result result = net_log_verify(self->reader, self->module, self->from, until, each_tick,

@@ -321,6 +321,48 @@ RECORD_CASE(a_divergence_is_found_to_tick_entity_field_and_values, false) {
     }
 }
 
+// Changes one bit, `*context` bits after the head of the state of tick 50.
+static record_act flip_state(void* context, uint32_t number, const net_log_block* block,
+                             uint8_t* payload) {
+    const uint32_t bit = *(const uint32_t*)context;
+    base_reader bytes = base_reader_make(payload, block->unpacked_bytes);
+    (void)number;
+    while (block->type == NET_LOG_BLOCK_DATA && base_reader_left(&bytes) > 0) {
+        size_t size;
+        net_log_record at;
+        const uint8_t* data = net_log_next_span(&bytes, &size);
+        assert_true(data && net_log_record_again(&at, data, size));
+        if (at.kind != NET_LOG_KIND_STATE || at.tick != 50) continue;
+        assert_true(at.changes_bytes > 4 + bit / 8);
+        payload[at.changes - payload + 4 + bit / 8] ^= (uint8_t)(1u << (bit & 7));
+        return RECORD_CHANGE;
+    }
+    return RECORD_KEEP;
+}
+
+// What windows and pages read of a log is not what a run reads: one bit of it is found, too.
+RECORD_CASE(a_state_that_is_not_that_of_the_match_is_found, false) {
+    uint32_t diverged = 0, unreadable = 0;
+    for (uint32_t bit = 0; bit < 48; bit++) {
+        const char* forged = file_name("%s.forged", self->files.log);
+        base_report_first first = {.count = 0};
+        const base_reporter reporter = base_reporter_first(&first);
+        net_verify_result result;
+        log_forge(self->files.log, forged, flip_state, &bit);
+        net_log_reader* reader = files_reader(forged);
+        const net_result found =
+            net_log_verify(reader, self->table.module, 0, 0, NULL, NULL, &reporter, &result);
+        diverged += found == NET_ERR_DIVERGED;
+        unreadable += found == NET_ERR_DAMAGED;
+        assert_true(found == NET_ERR_DIVERGED || found == NET_ERR_DAMAGED);
+        if (found == NET_ERR_DIVERGED) assert_int_equal(result.diverged_tick, 50);
+        if (found == NET_ERR_DAMAGED)
+            assert_non_null(strstr(first.text, "tick 50: its state cannot be read"));
+        net_log_reader_destroy(reader);
+    }
+    assert_true(diverged > 0 && unreadable > 0);
+}
+
 RECORD_CASE(a_log_without_its_end_verifies_up_to_it, false) {
     struct stat status;
     assert_int_equal(stat(self->files.log, &status), 0);
