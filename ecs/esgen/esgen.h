@@ -41,7 +41,7 @@ typedef enum esgen_word_kind {
 typedef struct esgen_word {
     esgen_word_kind kind;
     uint32_t line;
-    const char* text; ///< into the file's text
+    const char* text; ///< into the joined text
     uint32_t size;
 } esgen_word;
 
@@ -49,6 +49,8 @@ typedef struct esgen_word {
 typedef struct esgen_words {
     esgen_word* items;
     uint32_t count, capacity;
+    char* text; ///< the file's, without the line ends that a backslash continues
+    size_t text_bytes;
 } esgen_words;
 
 /// @return false when memory ran out, or for a comment or string without end (reported).

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// C text as words with their lines. Comments, blanks and preprocessor lines are left out.
+// C text as words with their lines. Comments, blanks and preprocessor lines are left out. Lines
+// that a backslash continues are joined before anything else, as C does it.
 //
 // Only two preprocessor lines matter: #include "name", since types may be there, and #if 0, whose
 // lines are skipped. Both branches of any other #if are read, so a system inside a condition is
@@ -13,11 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+// Of the joined text; `file` is at the same character of the file's own text, at `counted`, and
+// counts the lines.
 typedef struct cursor {
-    const char* at;
-    const char* end;
-    uint32_t line;
+    const char *at, *end;
     bool is_line_start;
+    const char *counted, *file, *file_end;
+    uint32_t line;
 } cursor;
 
 static bool is_letter(char c) {
@@ -37,43 +40,69 @@ bool esgen_word_is_annotation(const esgen_word* word) {
     return word->kind == ESGEN_IDENTIFIER && word->size > 3 && memcmp(word->text, "ES_", 3) == 0;
 }
 
-static bool push_word(esgen_words* words, esgen_word_kind kind, uint32_t line, const char* text,
+// The length of a backslash and its line end, which continue a line; 0: there is none. As compilers
+// do, blanks may be between them.
+static size_t splice_size(const char* at, const char* end) {
+    if (at >= end || *at != '\\') return 0;
+    const char* next = at + 1;
+    while (next < end && (*next == ' ' || *next == '\t' || *next == '\r'))
+        next++;
+    return next < end && *next == '\n' ? (size_t)(next + 1 - at) : 0;
+}
+
+// @return the joined text, of *size bytes afterwards; NULL when memory ran out.
+static char* join_lines(const char* text, size_t* size) {
+    const char* end = text + *size;
+    char* joined = base_allocate(NULL, *size + 1);
+    if (!joined) return NULL;
+    size_t count = 0;
+    while (text < end) {
+        const size_t splice = splice_size(text, end);
+        if (splice == 0) joined[count++] = *text;
+        text += splice ? splice : 1;
+    }
+    *size = count;
+    return joined;
+}
+
+// The line of a place in the joined text, not before the last one that was asked for.
+static uint32_t line_at(cursor* c, const char* at) {
+    for (;;) {
+        const size_t splice = splice_size(c->file, c->file_end);
+        if (!splice && c->counted >= at) return c->line;
+        c->line += splice || *c->file == '\n';
+        c->file += splice ? splice : 1;
+        c->counted += splice == 0;
+    }
+}
+
+static bool push_word(esgen_words* words, esgen_word_kind kind, cursor* c, const char* text,
                       const char* end) {
     if (!BASE_ARRAY_RESERVE(NULL, words->items, words->capacity, words->count + 1)) return false;
-    words->items[words->count++] = (esgen_word){kind, line, text, (uint32_t)(end - text)};
+    words->items[words->count++] =
+        (esgen_word){kind, line_at(c, text), text, (uint32_t)(end - text)};
     return true;
 }
 
 void esgen_words_deinit(esgen_words* words) {
     BASE_ARRAY_RELEASE(NULL, words->items, words->capacity);
+    base_release(NULL, words->text, words->text_bytes);
     *words = (esgen_words){0};
-}
-
-// The length of a backslash and its line end, which continue a line; 0 when there is none at the
-// cursor.
-static size_t splice_size(const cursor* c) {
-    if (c->at >= c->end || *c->at != '\\') return 0;
-    size_t left = (size_t)(c->end - c->at);
-    if (left >= 2 && c->at[1] == '\n') return 2;
-    return left >= 3 && c->at[1] == '\r' && c->at[2] == '\n' ? 3 : 0;
 }
 
 static bool is_comment(const cursor* c) {
     return c->end - c->at > 1 && c->at[0] == '/' && (c->at[1] == '/' || c->at[1] == '*');
 }
 
-// Go to the end of the line; continued lines count as one.
+// Go to the end of the line.
 static void skip_line(cursor* c) {
-    while (c->at < c->end && *c->at != '\n') {
-        size_t splice = splice_size(c);
-        c->line += splice > 0;
-        c->at += splice ? splice : 1;
-    }
+    while (c->at < c->end && *c->at != '\n')
+        c->at++;
 }
 
 static bool skip_comment(cursor* c, const char* file, const base_reporter* reporter) {
-    uint32_t line = c->line;
-    if (c->at[1] == '/') {
+    const char* first = c->at;
+    if (first[1] == '/') {
         skip_line(c);
         return true;
     }
@@ -82,23 +111,16 @@ static bool skip_comment(cursor* c, const char* file, const base_reporter* repor
             c->at += 2;
             return true;
         }
-        if (*c->at == '\n') c->line++;
     }
-    return base_report(reporter, file, line, "this comment never ends");
+    return base_report(reporter, file, line_at(c, first), "this comment never ends");
 }
 
 // Go past a string or character. @return false when the line ends first: the cursor did not move.
 static bool skip_quoted(cursor* c) {
     cursor at = *c;
     char quote = *at.at++;
-    while (at.at < at.end && *at.at != quote && *at.at != '\n') {
-        size_t splice = splice_size(&at);
-        at.line += splice > 0;
-        if (splice)
-            at.at += splice;
-        else
-            at.at += *at.at == '\\' && at.end - at.at > 1 ? 2 : 1;
-    }
+    while (at.at < at.end && *at.at != quote && *at.at != '\n')
+        at.at += *at.at == '\\' && at.end - at.at > 1 ? 2 : 1;
     if (at.at >= at.end || *at.at != quote) return false;
     at.at++;
     *c = at;
@@ -128,7 +150,6 @@ static void skip_disabled(cursor* c) {
     uint32_t depth = 0;
     for (skip_line(c); c->at < c->end; skip_line(c)) {
         c->at++;
-        c->line++;
         skip_blanks(c);
         if (c->at >= c->end || *c->at != '#') continue;
         cursor name = *c;
@@ -147,7 +168,7 @@ static void skip_disabled(cursor* c) {
     }
 }
 
-// Go past a preprocessor line with its continued lines and comments.
+// Go past a preprocessor line with its comments.
 static bool read_directive(cursor* c, esgen_words* words, const char* file,
                            const base_reporter* reporter) {
     cursor at = *c;
@@ -165,17 +186,11 @@ static bool read_directive(cursor* c, esgen_words* words, const char* file,
     if (!is_include) c->at++;
     while (c->at < c->end && *c->at != '\n') {
         const char* first = c->at;
-        uint32_t line = c->line;
-        size_t splice = splice_size(c);
-        if (splice) {
-            c->line++;
-            c->at += splice;
-        } else if (is_comment(c)) {
+        if (is_comment(c)) {
             if (!skip_comment(c, file, reporter)) return false;
         } else if ((*first == '"' || *first == '\'') && skip_quoted(c)) {
             bool is_taken = is_include && *first == '"';
-            if (is_taken && !push_word(words, ESGEN_INCLUDE, line, first + 1, c->at - 1))
-                return false;
+            if (is_taken && !push_word(words, ESGEN_INCLUDE, c, first + 1, c->at - 1)) return false;
             is_include = false;
         } else {
             c->at++;
@@ -187,9 +202,9 @@ static bool read_directive(cursor* c, esgen_words* words, const char* file,
 static bool read_quoted(cursor* c, esgen_words* words, const char* file,
                         const base_reporter* reporter) {
     const char* first = c->at;
-    uint32_t line = c->line;
-    if (!skip_quoted(c)) return base_report(reporter, file, line, "this text never ends");
-    return push_word(words, ESGEN_STRING, line, first, c->at);
+    if (!skip_quoted(c))
+        return base_report(reporter, file, line_at(c, first), "this text never ends");
+    return push_word(words, ESGEN_STRING, c, first, c->at);
 }
 
 static bool read_word(cursor* c, esgen_words* words) {
@@ -197,27 +212,22 @@ static bool read_word(cursor* c, esgen_words* words) {
     if (is_letter(*first)) {
         while (c->at < c->end && (is_letter(*c->at) || is_digit(*c->at)))
             c->at++;
-        return push_word(words, ESGEN_IDENTIFIER, c->line, first, c->at);
+        return push_word(words, ESGEN_IDENTIFIER, c, first, c->at);
     }
     if (is_digit(*first)) {
         while (c->at < c->end && (is_letter(*c->at) || is_digit(*c->at) || *c->at == '.'))
             c->at++;
-        return push_word(words, ESGEN_NUMBER, c->line, first, c->at);
+        return push_word(words, ESGEN_NUMBER, c, first, c->at);
     }
     c->at++;
-    return push_word(words, ESGEN_PUNCTUATION, c->line, first, c->at);
+    return push_word(words, ESGEN_PUNCTUATION, c, first, c->at);
 }
 
 // Go past a blank, a line end or a comment. @return false for a comment without end.
 static bool skip_space(cursor* c, bool* is_space, const char* file, const base_reporter* reporter) {
     char first = *c->at;
-    size_t splice = splice_size(c);
     *is_space = true;
-    if (splice) {
-        c->line++;
-        c->at += splice;
-    } else if (first == '\n') {
-        c->line++;
+    if (first == '\n') {
         c->at++;
         c->is_line_start = true;
     } else if (first == ' ' || first == '\t' || first == '\r' || first == '\f' || first == '\v') {
@@ -234,9 +244,15 @@ bool esgen_words_read(esgen_words* words, const char* file, const char* text, si
                       const base_reporter* reporter) {
     BASE_ASSERT(words && file && (text || size == 0));
     static const char mark[] = "\xef\xbb\xbf"; // some editors begin UTF-8 with it
-    *words = (esgen_words){0};
-    cursor c = {text, text + size, 1, true};
-    if (size >= 3 && memcmp(text, mark, 3) == 0) c.at += 3;
+    *words = (esgen_words){.text_bytes = size + 1};
+    words->text = join_lines(text, &size);
+    if (!words->text) return false;
+    cursor c = {.at = words->text, .end = words->text + size, .is_line_start = true};
+    c.counted = c.at;
+    c.file = text;
+    c.file_end = text + words->text_bytes - 1;
+    c.line = 1;
+    if (size >= 3 && memcmp(c.at, mark, 3) == 0) c.at += 3;
     bool is_right = true;
     while (is_right && c.at < c.end) {
         bool is_space;
@@ -250,7 +266,7 @@ bool esgen_words_read(esgen_words* words, const char* file, const char* text, si
             is_right = read_word(&c, words);
         c.is_line_start = false;
     }
-    is_right = is_right && push_word(words, ESGEN_END, c.line, c.end, c.end);
+    is_right = is_right && push_word(words, ESGEN_END, &c, c.end, c.end);
     if (!is_right) esgen_words_deinit(words);
     return is_right;
 }

@@ -44,6 +44,24 @@ CASE(lines_may_end_as_windows_ends_them) {
                  "a_es ");
 }
 
+// A backslash at the end of a line joins it with the next, before words, texts, comments and
+// directives are looked for. Compilers let blanks stand between both.
+CASE(joined_lines_are_one_line_wherever_they_are_cut) {
+    static const char* const ends[] = {"\\\n", "\\\r\n", "\\ \t\n", "\\\n\\\n"};
+    static const char text[] =
+        "static void plain_es(void) {}\nstatic vo@id hidd@en_e@s(void) {}\n"
+        "/@* static void a_es(void) {} *@/ static void b_es(void) {}\n"
+        "/@/ {\n#def@ine C {\n#i@f 0\n{\n#en@dif\n"
+        "const char* d = \"\\@\" {\", e = '\\@'';\nstatic void f_es(void) {}";
+    for (uint32_t i = 0; i < BASE_COUNT(ends); i++) {
+        char cut[512] = "";
+        for (const char* at = text; *at; at++)
+            (void)base_text_format(cut + strlen(cut), sizeof cut - strlen(cut), "%.*s",
+                                   *at == '@' ? 4 : 1, *at == '@' ? ends[i] : at);
+        expect_found(cut, "plain_es hidden_es b_es f_es ");
+    }
+}
+
 // What the case opens is closed behind it.
 #define TEXT_CASE(name) CASE_WITH(esgen_text_result, result, (void)result, text_close(result), name)
 
@@ -54,4 +72,13 @@ TEXT_CASE(lines_are_counted_through_everything) {
     assert_int_equal(result->unit.function_count, 1);
     assert_int_equal(result->unit.functions[0].line, 11);
     assert_int_equal(result->unit.functions[0].params[0].line, 12);
+}
+
+TEXT_CASE(the_lines_of_joined_lines_are_those_of_the_file) {
+    text_open(result, "int a \\\n; static void b_\\\nes(\\\n\\\r\nconst float* f) {}\n"
+                      "static void c_es(void) {}\n");
+    assert_int_equal(result->faults.count, 0);
+    assert_int_equal(result->unit.functions[0].line, 2);
+    assert_int_equal(result->unit.functions[0].params[0].line, 5);
+    assert_int_equal(result->unit.functions[1].line, 6);
 }
