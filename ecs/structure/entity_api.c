@@ -160,5 +160,6 @@ ecs_result ecs_detail_set(ecs_world* world, ecs_entity entity, ecs_component_id 
         return ECS_OK;
     }
     const ecs_column* column = &place->chunk->archetype->columns[slot->column];
-    return ecs_cell_assign(world, column->type, cell, value) ? ECS_OK : ECS_ERR_MEMORY;
+    if (ecs_cell_assign(world, column->type, cell, value)) return ECS_OK;
+    return ecs_inits_failure(world, &(ecs_init){component, value}, 1);
 }

@@ -339,7 +339,7 @@ ecs_result ecs_loading_create(ecs_world* world, ecs_template_id template_id,
         result = world->loading->count >= world->limits.commands_queued_max ? ECS_ERR_FULL
                  : pending_reserve(world) && pending_put_values(world, &pending, inits, init_count)
                      ? take_handle(world, binding, entity)
-                     : ECS_ERR_MEMORY;
+                     : ecs_inits_failure(world, inits, init_count);
     }
     if (result != ECS_OK || is_ready) {
         pending_free_content(world, &pending);
@@ -470,8 +470,9 @@ ecs_result ecs_loading_recreate(ecs_world* world, ecs_entity entity, ecs_templat
     for (uint32_t i = 0; i < init_count; i++)
         if (!pending_allows(world, template_id, inits[i].component)) return ECS_ERR_MISSING;
     ecs_pending made = {.template_id = template_id};
-    result = pending_put_values(world, &made, inits, init_count) ? take_over(world, pending, &made)
-                                                                 : ECS_ERR_MEMORY;
+    result = pending_put_values(world, &made, inits, init_count)
+                 ? take_over(world, pending, &made)
+                 : ecs_inits_failure(world, inits, init_count);
     result = result == ECS_OK ? ecs_pending_renew(world, &made) : result;
     if (result != ECS_OK) {
         pending_free_content(world, &made);

@@ -216,7 +216,7 @@ static __attribute__((noinline)) ecs_result recreate_any(ecs_world* world, ecs_e
     } else if (!move_owning_row(world, chunk, row, old, old_row, binding, inits, init_count)) {
         ecs_chunk_retract(world, chunk, 1);
         if (edge) ecs_core_event_stayed(world, edge, entity);
-        return ECS_ERR_MEMORY;
+        return ecs_inits_failure(world, inits, init_count);
     }
     ecs_row_settle(world->storage, chunk, row, entity, template_id);
     ecs_chunk_remove(world, old, old_row);

@@ -141,7 +141,7 @@ static ecs_result create_row(ecs_world* world, const ecs_binding* binding, const
     *row = ecs_chunk_append(world, *chunk, 1);
     if (ecs_row_fill(world, *chunk, *row, sources)) return ECS_OK;
     ecs_chunk_retract(world, *chunk, 1);
-    return ECS_ERR_MEMORY;
+    return ecs_inits_failure(world, inits, init_count);
 }
 
 // `given`: the handle that the caller chose; ECS_ENTITY_NONE: the next free one.

@@ -58,6 +58,16 @@ void ecs_row_destroy_cells(ecs_world* world, ecs_chunk* chunk, uint32_t row, uin
     }
 }
 
+ecs_result ecs_inits_failure(const ecs_world* world, const ecs_init* inits, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        const ecs_string* text = inits[i].value;
+        if (ecs_component_get(world, inits[i].component)->type == (ecs_type_id)ECS_ELEMENT_T &&
+            !ecs_string_is_valid(text->data, text->size))
+            return ECS_ERR_TEXT;
+    }
+    return ECS_ERR_MEMORY;
+}
+
 bool ecs_row_fill(ecs_world* world, ecs_chunk* chunk, uint32_t row, const void* const* sources) {
     const ecs_archetype* archetype = chunk->archetype;
     uint32_t count = archetype->column_count;

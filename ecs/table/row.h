@@ -78,6 +78,8 @@ typedef struct ecs_row_values {
     const ecs_value_slot* slots;
 } ecs_row_values;
 
+/// Why these values could not be copied: ECS_ERR_TEXT or ECS_ERR_MEMORY.
+ecs_result ecs_inits_failure(const ecs_world* world, const ecs_init* inits, uint32_t count);
 /// Create the cells of a row, shadows too, each a copy of sources[column].
 /// @return false when memory ran out: no cell is created then.
 BASE_MUST_USE bool ecs_row_fill(ecs_world* world, ecs_chunk* chunk, uint32_t row,

@@ -95,7 +95,7 @@ ecs_result ecs_container_reserve(const base_allocator* allocator, ecs_container_
 }
 
 // Create an element as a copy of `source` (NULL: zero). A container always gets a body.
-// @return ECS_OK; ECS_ERR_FULL (text too long); ECS_ERR_MEMORY.
+// @return ECS_OK; ECS_ERR_TEXT; ECS_ERR_MEMORY.
 static ecs_result element_make(const base_allocator* allocator, ecs_element_type type, void* value,
                                const void* source) {
     BASE_ASSERT(ecs_element_is_type(type));
@@ -113,8 +113,8 @@ static ecs_result element_make(const base_allocator* allocator, ecs_element_type
         memset(value, 0, info->size);
         return ECS_OK;
     }
-    if (type == ECS_ELEMENT_T && ((const ecs_string*)source)->size > ECS_STRING_BYTES_MAX)
-        return ECS_ERR_FULL;
+    const ecs_string* text = type == ECS_ELEMENT_T ? source : NULL;
+    if (text && !ecs_string_is_valid(text->data, text->size)) return ECS_ERR_TEXT;
     ecs_type_context context = {allocator};
     return ecs_value_copy(info, &context, value, source) ? ECS_OK : ECS_ERR_MEMORY;
 }

@@ -210,26 +210,30 @@ bool ecs_type_equal(const ecs_type* type, const void* a, const void* b) {
     return true;
 }
 
-bool ecs_string_set(const base_allocator* allocator, ecs_string* string, const char* text,
-                    uint32_t size) {
+bool ecs_string_is_valid(const void* text, size_t size) {
+    return size <= ECS_STRING_BYTES_MAX && (size == 0 || !memchr(text, 0, size));
+}
+
+ecs_result ecs_string_set(const base_allocator* allocator, ecs_string* string, const char* text,
+                          uint32_t size) {
     BASE_ASSERT(string && (text || size == 0));
-    if (size > ECS_STRING_BYTES_MAX) return false;
-    if (size == string->size && (size == 0 || memcmp(string->data, text, size) == 0)) return true;
+    if (!ecs_string_is_valid(text, size)) return ECS_ERR_TEXT;
+    if (size == string->size && (size == 0 || memcmp(string->data, text, size) == 0)) return ECS_OK;
     char* data = NULL;
     if (size) {
         data = base_allocate(allocator, (size_t)size + 1);
-        if (!data) return false;
+        if (!data) return ECS_ERR_MEMORY;
         memcpy(data, text, size);
         data[size] = '\0';
     }
     if (string->data) base_release(allocator, string->data, (size_t)string->size + 1);
     *string = (ecs_string){.data = data, .size = size, .version = string->version + 1};
-    return true;
+    return ECS_OK;
 }
 
 void ecs_string_clear(const base_allocator* allocator, ecs_string* string) {
-    bool done = ecs_string_set(allocator, string, NULL, 0);
-    BASE_ASSERT(done);
+    ecs_result result = ecs_string_set(allocator, string, NULL, 0);
+    BASE_ASSERT(result == ECS_OK);
 }
 
 const char* ecs_string_text(const ecs_string* string) {
@@ -250,7 +254,7 @@ static void string_destroy(const ecs_type_context* context, void* value) {
 static bool string_copy(const ecs_type_context* context, void* target, const void* source) {
     const ecs_string* from = source;
     ecs_string copy = {0};
-    if (!ecs_string_set(context->allocator, &copy, from->data, from->size)) return false;
+    if (ecs_string_set(context->allocator, &copy, from->data, from->size)) return false;
     copy.version = from->version;
     *(ecs_string*)target = copy;
     return true;
@@ -265,7 +269,7 @@ static bool string_equal(const void* a, const void* b) {
 
 static bool string_assign(const ecs_type_context* context, void* target, const void* source) {
     const ecs_string* from = source;
-    return ecs_string_set(context->allocator, target, from->data, from->size);
+    return ecs_string_set(context->allocator, target, from->data, from->size) == ECS_OK;
 }
 
 static uint64_t string_version(const void* value) {
@@ -281,7 +285,7 @@ static bool string_replicate_compare(const ecs_type_context* context, void* shad
     const ecs_string* now = current;
     if (string_version(old) == string_version(now)) return false;
     bool differs = !string_equal(old, now);
-    if (differs && !ecs_string_set(context->allocator, old, now->data, now->size)) return true;
+    if (differs && ecs_string_set(context->allocator, old, now->data, now->size)) return true;
     old->version = now->version;
     return differs;
 }
@@ -299,13 +303,12 @@ static bool string_read(const ecs_type_context* context, void* value, base_reade
     const uint8_t* text = NULL;
     if (!reader->failed && size <= ECS_STRING_BYTES_MAX)
         text = base_reader_skip(reader, (size_t)size);
-    if (!text || memchr(text, 0, (size_t)size)) {
+    if (!text || !ecs_string_is_valid(text, (size_t)size)) {
         reader->failed = true;
         return false;
     }
     ecs_string* string = value;
-    if (!ecs_string_set(context->allocator, string, (const char*)text, (uint32_t)size))
-        return false;
+    if (ecs_string_set(context->allocator, string, (const char*)text, (uint32_t)size)) return false;
     string->version = (uint32_t)base_hash64(text, (size_t)size, 0);
     return true;
 }

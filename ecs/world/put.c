@@ -154,7 +154,7 @@ static ecs_result put_text(ecs_world* world, ecs_entity entity, const place* at,
     if (size > ECS_STRING_BYTES_MAX) return refuse_value(path, message, reporter);
     if (is_trial) return ECS_OK;
     void* cell = ecs_get_mut(world, entity, at->component->id);
-    return ecs_string_set(world->allocator, cell, text, (uint32_t)size) ? ECS_OK : ECS_ERR_MEMORY;
+    return ecs_string_set(world->allocator, cell, text, (uint32_t)size);
 }
 
 // The entity has the component. @return as ecs_put.

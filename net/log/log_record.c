@@ -8,7 +8,6 @@
 #include "log/log_record.h"
 
 #include "base/assert.h"
-#include "base/shown.h"
 #include "base/text.h"
 #include "log/log_recorder.h"
 #include "proto/pb_wire.h"
@@ -328,15 +327,12 @@ bool net_log_argument_next(const net_log_record* record, size_t* offset,
 
 bool net_log_argument_text(const net_match_argument* argument,
                            char text[ECS_STRING_BYTES_MAX + 1]) {
-    uint32_t code = 0;
-    bool is_shown;
-    if (argument->size > ECS_STRING_BYTES_MAX || memchr(argument->data, 0, argument->size))
+    if (argument->size > ECS_STRING_BYTES_MAX ||
+        !base_text_is_utf8((const char*)argument->data, argument->size))
         return false;
     memcpy(text, argument->data, argument->size);
     text[argument->size] = '\0';
-    for (const char* at = text; *at && code != UINT32_MAX;)
-        at += base_shown_next(at, &code, &is_shown);
-    return code != UINT32_MAX;
+    return true;
 }
 
 bool net_log_order_add(net_log_order* order, const net_log_record* record) {

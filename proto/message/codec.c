@@ -13,6 +13,7 @@
 #include "proto/codec.h"
 
 #include "base/assert.h"
+#include "base/text.h"
 
 #include <string.h>
 
@@ -68,35 +69,6 @@ static bool walk_length(walk* w, walk* inside) {
     const uint8_t* start = w->at;
     if (!walk_skip(w, size)) return false;
     *inside = (walk){start, w->at};
-    return true;
-}
-
-// The size in bytes of the character at the start of [at, end). 0: it is no valid character.
-// Overlong forms, surrogates, values above 10FFFF and NUL (which would cut the C string) are not
-// valid.
-static uint32_t utf8_length(const uint8_t* at, const uint8_t* end) {
-    BASE_ASSERT(at < end);
-    uint8_t first = *at;
-    if (first == 0) return 0;
-    if (first < 0x80) return 1;
-    uint32_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-    if (first < 0xc2 || first > 0xf4 || (size_t)(end - at) < size) return 0;
-    for (uint32_t i = 1; i < size; i++)
-        if ((at[i] & 0xc0) != 0x80) return 0;
-    if (first == 0xe0 && at[1] < 0xa0) return 0;
-    if (first == 0xed && at[1] > 0x9f) return 0;
-    if (first == 0xf0 && at[1] < 0x90) return 0;
-    if (first == 0xf4 && at[1] > 0x8f) return 0;
-    return size;
-}
-
-// UTF-8 without NUL.
-static bool is_text(const walk* text) {
-    for (const uint8_t* at = text->at; at < text->end;) {
-        uint32_t size = utf8_length(at, text->end);
-        if (size == 0) return false;
-        at += size;
-    }
     return true;
 }
 
@@ -187,7 +159,8 @@ static bool walk_message(walk* w, const ProtobufCMessageDescriptor* descriptor, 
                 return false;
         } else {
             if (wire_type != WIRE_LENGTH || !walk_length(w, &inside)) return false;
-            if (field->type == PROTOBUF_C_TYPE_STRING && !is_text(&inside)) {
+            if (field->type == PROTOBUF_C_TYPE_STRING &&
+                !base_text_is_utf8((const char*)inside.at, (size_t)(inside.end - inside.at))) {
                 budget->bad_text = field;
                 return false;
             }
@@ -199,15 +172,15 @@ static bool walk_message(walk* w, const ProtobufCMessageDescriptor* descriptor, 
     return true;
 }
 
-static bool check_message(const ProtobufCMessageDescriptor* descriptor, const void* data,
-                          size_t size, const ProtobufCFieldDescriptor** bad_text) {
+bool proto_codec_accepts(proto_codec* codec, const ProtobufCMessageDescriptor* descriptor,
+                         const void* data, size_t size) {
     BASE_ASSERT(descriptor && (data || size == 0));
-    *bad_text = NULL;
+    codec->bad_text = NULL;
     if (size == 0) return true;
     walk w = {data, (const uint8_t*)data + size};
     walk_budget budget = {PROTO_FIELDS_MAX, PROTO_UNKNOWN_FIELDS_MAX, NULL};
     const bool is_right = walk_message(&w, descriptor, 1, &budget);
-    *bad_text = budget.bad_text;
+    codec->bad_text = budget.bad_text;
     return is_right;
 }
 
@@ -264,8 +237,7 @@ const ProtobufCMessage* proto_codec_decode(proto_codec* codec,
     codec->allocator.allocator_data = codec;            // set here, so that a codec may be moved
     const ProtobufCMessage* message = NULL;
     codec->bad_text = NULL;
-    const bool is_right =
-        size <= size_max && check_message(descriptor, data, size, &codec->bad_text);
+    const bool is_right = size <= size_max && proto_codec_accepts(codec, descriptor, data, size);
     do {
         base_arena_reset(&codec->arena);
         codec->is_full = false;

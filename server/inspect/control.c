@@ -172,7 +172,7 @@ static void run_line(connection* it, size_t size, server_subject* subject, uint6
     server_answer answer = {.json = &it->json};
     if (size > 0 && it->line[size - 1] == '\r') size--;
     it->line[size] = '\0';
-    if (memchr(it->line, 0, size) || !server_is_utf8(it->line)) {
+    if (!base_text_is_utf8(it->line, size)) {
         refuse_line(it, "the line is no UTF-8", now_us);
     } else if (it->line[strspn(it->line, " \t")] != '\0') {
         server_line_run(subject, it->line, &answer);

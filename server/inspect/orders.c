@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/spsc.h"
+#include "base/text.h"
 #include "net/socket.h"
 
 #include <string.h>
@@ -92,8 +93,8 @@ bool server_order_add(server_order* order, const char* name, size_t name_bytes, 
                       size_t value_bytes) {
     const uint32_t at = order->argument_count;
     if (at == SERVER_ARGUMENTS_MAX || name_bytes >= sizeof order->names[0] ||
-        value_bytes >= SERVER_ARGUMENT_BYTES_MAX || memchr(value, 0, value_bytes) ||
-        memchr(name, 0, name_bytes))
+        value_bytes >= SERVER_ARGUMENT_BYTES_MAX || !base_text_is_utf8(value, value_bytes) ||
+        !base_text_is_utf8(name, name_bytes))
         return false;
     memcpy(order->names[at], name, name_bytes);
     order->names[at][name_bytes] = 0;
@@ -101,9 +102,7 @@ bool server_order_add(server_order* order, const char* name, size_t name_bytes, 
     base_bytes_write(&order->values, value, value_bytes);
     base_bytes_write_u8(&order->values, 0);
     order->argument_count++;
-    if (order->values.failed) return false;
-    return server_is_utf8(order->names[at]) &&
-           server_is_utf8((const char*)order->values.data + order->value_offsets[at]);
+    return !order->values.failed;
 }
 
 static void push_order(base_spsc* queue, uint32_t index) {

@@ -3,7 +3,6 @@
 #include "verbs.h"
 
 #include "base/report.h"
-#include "base/shown.h"
 #include "base/text.h"
 
 #include <inttypes.h>
@@ -40,18 +39,8 @@ bool server_request_number(const server_request* request, const char* name, uint
         return true;
     }
     return server_answer_error(answer, 400,
-                               "'%s' is a number from %" PRIu64 " to %" PRIu64 ", not '%s'", name,
-                               min, max, text);
-}
-
-bool server_is_utf8(const char* text) {
-    while (*text) {
-        uint32_t code;
-        bool is_shown;
-        text += base_shown_next(text, &code, &is_shown);
-        if (code == UINT32_MAX) return false;
-    }
-    return true;
+                               "'%s' must be a number from %" PRIu64 " to %" PRIu64 ", not '%s'",
+                               name, min, max, text);
 }
 
 // ---- arguments ----

@@ -96,8 +96,6 @@ BASE_MUST_USE bool server_request_read(server_request* request, char* line, serv
 /// @return false: too many, or one is none.
 BASE_MUST_USE bool server_addresses_read(const char* text, net_address addresses[NET_STANDBYS_MAX],
                                          uint32_t* count);
-/// Is all of the text UTF-8?
-bool server_is_utf8(const char* text);
 /// @return the value of an argument; NULL: it is not given.
 const char* server_request_find(const server_request* request, const char* name);
 /// Read a number that is `value` when it is not given.

@@ -209,8 +209,8 @@ static bool read_cursor(const ecs_world* world, const server_request* request, e
     const char* text = server_request_find(request, "after");
     *after = ECS_ENTITY_NONE;
     if (!text || !text[0] || view_read_entity(world, text, after)) return true;
-    return server_answer_error(answer, 400,
-                               "'after' is an entity as the answer before has it, not '%s'", text);
+    return server_answer_error(
+        answer, 400, "'after' must be an entity as the answer before has it, not '%s'", text);
 }
 
 static void cut_at(base_bytes* json, ecs_entity entity) {

@@ -163,9 +163,9 @@ static net_result hand_over(void* context, const net_varsize_message* message) {
 
 static void write(fixture* at, ecs_entity entity, uint8_t number) {
     const base_allocator* allocator = ecs_world_allocator(at->server);
-    char text[4] = {(char)('a' + number % 26), 0};
+    char text[4] = {(char)('a' + number % 26), 'b', 0};
     ecs_string* title = ecs_find_mut(at->server, entity, at->title);
-    if (title) FUZZ_CHECK(ecs_string_set(allocator, title, text, number % 3));
+    if (title) FUZZ_CHECK(ecs_string_set(allocator, title, text, number % 3) == ECS_OK);
     ecs_array* notes = ecs_find_mut(at->server, entity, at->notes);
     if (notes) FUZZ_CHECK(ecs_array_push(allocator, notes, ECS_ELEMENT_EID, &entity) == ECS_OK);
 }

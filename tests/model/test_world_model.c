@@ -111,8 +111,8 @@ static void run_rename(const ecs_stage* stage, const ecs_rows* rows) {
     (void)snprintf(text, sizeof(text), "t%u", (unsigned)(stage->tick / 6));
     for (uint32_t i = 0; i < rows->count; i++) {
         if (ecs_entity_index(rows->entities[i]) % 3 == stage->tick % 3) {
-            assert_true(ecs_string_set(ecs_world_allocator(stage->world), &title[i], text,
-                                       (uint32_t)strlen(text)));
+            assert_ok(ecs_string_set(ecs_world_allocator(stage->world), &title[i], text,
+                                     (uint32_t)strlen(text)));
         }
     }
 }

@@ -25,27 +25,6 @@ static const hidden_range HIDDEN[] = {
     {0xFFA0, 0xFFA0}, {0xFFF0, 0xFFFB}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF},
 };
 
-// The size of the character that begins with this byte; 0: none does.
-static uint32_t size_of(unsigned char first) {
-    if (first < 0x80) return 1;
-    if (first >= 0xC2 && first < 0xE0) return 2;
-    if (first >= 0xE0 && first < 0xF0) return 3;
-    return first >= 0xF0 && first < 0xF5 ? 4 : 0;
-}
-
-// @return UINT32_MAX: no character. The NUL ends a character that is cut off.
-static uint32_t code_of(const unsigned char* at, uint32_t size) {
-    static const uint32_t LEAST[] = {0, 0, 0x80, 0x800, 0x10000};
-    if (size == 0) return UINT32_MAX;
-    uint32_t code = size == 1 ? at[0] : at[0] & (0x7Fu >> size);
-    for (uint32_t i = 1; i < size; i++) {
-        if ((at[i] & 0xC0) != 0x80) return UINT32_MAX;
-        code = code << 6 | (at[i] & 0x3Fu);
-    }
-    bool is_surrogate = code >= 0xD800 && code <= 0xDFFF;
-    return code < LEAST[size] || is_surrogate || code > 0x10FFFF ? UINT32_MAX : code;
-}
-
 static bool is_hidden(uint32_t code) {
     if (code >= 0x20 && code < 0x7F) return false; // nearly all
     if ((code & 0xFFFE) == 0xFFFE) return true;    // no character
@@ -57,10 +36,12 @@ static bool is_hidden(uint32_t code) {
 uint32_t base_shown_next(const char* at, uint32_t* code, bool* is_shown) {
     BASE_ASSERT(at && *at && code && is_shown);
     const unsigned char* bytes = (const unsigned char*)at;
-    uint32_t size = size_of(bytes[0]);
-    *code = code_of(bytes, size);
-    *is_shown = *code != UINT32_MAX && !is_hidden(*code);
-    return *code == UINT32_MAX ? 1 : size;
+    const uint32_t size = base_text_character(at, 4); // the NUL ends one that is cut off
+    *code = size == 0 ? UINT32_MAX : size == 1 ? bytes[0] : bytes[0] & (0x7Fu >> size);
+    for (uint32_t i = 1; i < size; i++)
+        *code = *code << 6 | (bytes[i] & 0x3Fu);
+    *is_shown = size > 0 && !is_hidden(*code);
+    return size > 0 ? size : 1;
 }
 
 const char* base_shown_quote(char* target, size_t target_bytes, const char* source) {

@@ -10,6 +10,29 @@
 #include <stdlib.h>
 #include <string.h>
 
+uint32_t base_text_character(const char* text, size_t left) {
+    const uint8_t* at = (const uint8_t*)text;
+    const uint8_t first = left > 0 ? *at : 0;
+    if (first == 0) return 0;
+    if (first < 0x80) return 1;
+    const uint32_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+    if (first < 0xc2 || first > 0xf4 || left < size) return 0;
+    for (uint32_t i = 1; i < size; i++)
+        if ((at[i] & 0xc0) != 0x80) return 0;
+    if (first == 0xe0 && at[1] < 0xa0) return 0;
+    if (first == 0xed && at[1] > 0x9f) return 0;
+    if (first == 0xf0 && at[1] < 0x90) return 0;
+    if (first == 0xf4 && at[1] > 0x8f) return 0;
+    return size;
+}
+
+bool base_text_is_utf8(const char* text, size_t size) {
+    size_t at = 0;
+    for (uint32_t next = 1; at < size && next > 0; at += next)
+        next = base_text_character(text + at, size - at);
+    return at == size;
+}
+
 // How many of the first `size` bytes stay, of a text that is cut there.
 static size_t without_half(const char* text, size_t size) {
     size_t lead = size;

@@ -33,7 +33,7 @@ typedef struct ecs_init {
 ///         ECS_ERR_FULL (no free index, or fewer than ECS_FREE_INDICES_MIN freed ones once all were
 ///         used: destroy some, or raise the limit); ECS_ERR_TAKEN (an entity of this `_singleton`
 ///         template lives already; counted in singletons_refused); ECS_ERR_LOAD (a resource that it
-///         needs has failed before); ECS_ERR_MEMORY.
+///         needs has failed before); ECS_ERR_TEXT (ecs_string_set); ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_create(ecs_world* world, ecs_template_id template_id,
                                     const ecs_init* inits, uint32_t init_count, ecs_entity* entity);
 /// ecs_create where nothing else is to be done when it fails: a player of a full world watches.
@@ -143,7 +143,7 @@ static inline void* ecs_get_mut(ecs_world* world, ecs_entity entity, ecs_compone
 /// will have. A value of 16 bytes or less may be copied byte by byte first: a type whose objects
 /// point into themselves is written by ecs_get_mut.
 /// @return ECS_OK; ECS_ERR_STALE (neither alive nor LOADING); ECS_ERR_MISSING (no such component);
-///         ECS_ERR_MEMORY (the old value stays).
+///         ECS_ERR_TEXT (ecs_string_set) or ECS_ERR_MEMORY (the old value stays).
 BASE_MUST_USE static inline __attribute__((always_inline)) ecs_result
 ecs_set(ecs_world* world, ecs_entity entity, ecs_component_id component, const void* value) {
     const uint32_t words = ecs_words_of(__builtin_object_size(value, 0));

@@ -19,9 +19,9 @@
 ///
 /// Limits, each an ECS_ERR_FULL: ECS_CONTAINER_COUNT_MAX elements directly in a container,
 /// ECS_CONTAINER_DEPTH_MAX containers inside one another, ECS_CONTAINER_NAME_BYTES_MAX for a name,
-/// ECS_STRING_BYTES_MAX for a text, and ECS_CONTAINER_BYTES_MAX for everything inside the outermost
-/// container: a number counts its size, a text or name its length, each element of an array or
-/// object one byte more.
+/// and ECS_CONTAINER_BYTES_MAX for everything inside the outermost container: a number counts its
+/// size, a text or name its length, each element of an array or object one byte more. A text that
+/// no value may be (ecs_string_is_valid) is an ECS_ERR_TEXT.
 ///
 /// After every error code the container is unchanged.
 #pragma once
@@ -108,7 +108,7 @@ uint32_t ecs_list_count(const ecs_list* list);
 /// as an array of the element's C type.
 const void* ecs_list_get(const ecs_list* list, uint32_t index);
 /// Replace one element. @return ECS_OK; ECS_ERR_MISSING (`index` is not below the count);
-/// ECS_ERR_FULL (a text is too long, or all texts are); ECS_ERR_MEMORY.
+/// ECS_ERR_FULL (all texts are too long); ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_list_set(const base_allocator* allocator, ecs_list* list,
                                       uint32_t index, const void* value);
 /// Insert an element before `index`; with the count as index, after the last.

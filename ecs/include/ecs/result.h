@@ -21,7 +21,8 @@ BASE_C_BEGIN
     X(ECS_ERR_MISSING, -10, "the entity has no such component")                                    \
     X(ECS_ERR_MALFORMED, -11, "saved bytes are damaged or from another schema")                    \
     X(ECS_ERR_TAKEN, -12, "the index is in use by another generation: destroy that one first")     \
-    X(ECS_ERR_LOAD, -13, "a resource that it needs cannot be loaded: the report names it")
+    X(ECS_ERR_LOAD, -13, "a resource that it needs cannot be loaded: the report names it")         \
+    X(ECS_ERR_TEXT, -14, "a text has a NUL in it, or more than 4,096 bytes: cut it")
 
 typedef enum ecs_result {
 #define ECS_RESULT_ENUM(name, value, text) name = value,

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/bytes.h"
+#include "ecs/result.h"
 
 BASE_C_BEGIN
 
@@ -32,8 +33,8 @@ typedef struct ecs_matrix {
     float m[4][3];
 } ecs_matrix; ///< m, four columns: right, up, look, position
 
-/// t: text of at most ECS_STRING_BYTES_MAX bytes, owned by the value. `data` is NUL-terminated,
-/// NULL when empty. Change it through ecs_string_set only.
+/// t: text of at most ECS_STRING_BYTES_MAX bytes without a NUL, owned by the value. `data` is
+/// NUL-terminated, NULL when empty. Change it through ecs_string_set only.
 typedef struct ecs_string {
     char* data;
     uint32_t size;    ///< without the NUL
@@ -41,10 +42,12 @@ typedef struct ecs_string {
 } ecs_string;
 
 /// Replace the text by a copy of `size` bytes. Used for components with ecs_world_allocator(world).
-/// @return false when memory ran out or the text is longer than ECS_STRING_BYTES_MAX: the old text
-/// stays.
-BASE_MUST_USE bool ecs_string_set(const base_allocator* allocator, ecs_string* string,
-                                  const char* text, uint32_t size);
+/// @return ECS_OK; ECS_ERR_TEXT (ecs_string_is_valid) or ECS_ERR_MEMORY: the old text stays.
+BASE_MUST_USE ecs_result ecs_string_set(const base_allocator* allocator, ecs_string* string,
+                                        const char* text, uint32_t size);
+/// May a value be this text? It has at most ECS_STRING_BYTES_MAX bytes, none of them a NUL: what
+/// all readers of snapshots and logs take.
+bool ecs_string_is_valid(const void* text, size_t size);
 /// Make it empty and give its memory back.
 void ecs_string_clear(const base_allocator* allocator, ecs_string* string);
 /// The text with its NUL, "" when empty; never NULL. Borrowed until the next change of the value.

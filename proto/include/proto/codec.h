@@ -44,6 +44,9 @@ BASE_MUST_USE bool proto_codec_init(proto_codec* codec, const base_allocator* al
 BASE_MUST_USE bool proto_codec_reserve(proto_codec* codec);
 /// Free the arena, and with it the message that decode returned last.
 void proto_codec_deinit(proto_codec* codec);
+/// Would decode take these bytes? Who packs a message asks this before it is sent.
+bool proto_codec_accepts(proto_codec* codec, const ProtobufCMessageDescriptor* descriptor,
+                         const void* data, size_t size);
 /// Check and unpack `size` bytes of untrusted input. `size_max` is the limit of this kind of
 /// message.
 /// @return the message, borrowed until the next decode or deinit of this codec; NULL, with

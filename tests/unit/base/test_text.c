@@ -73,6 +73,34 @@ CASE(a_public_copy_has_no_user_and_no_password) {
     assert_string_equal(target, "a://b");
 }
 
+CASE(utf8_is_whole_characters_without_a_nul) {
+    static const char* const right[] = {"",
+                                        "a",
+                                        "\xc2\x80",
+                                        "\xdf\xbf",
+                                        "\xe0\xa0\x80",
+                                        "\xed\x9f\xbf",
+                                        "\xf0\x90\x80\x80",
+                                        "\xf4\x8f\xbf\xbf",
+                                        "x\xe2\x82\xac!"};
+    static const char* const wrong[] = {"\x80",
+                                        "\xc1\xbf",
+                                        "\xc3",
+                                        "\xc3(",
+                                        "\xe0\x9f\xbf",
+                                        "\xed\xa0\x80",
+                                        "\xf0\x8f\xbf\xbf",
+                                        "\xf4\x90\x80\x80",
+                                        "\xf5\x80\x80\x80",
+                                        "a\xe2\x82"};
+    for (size_t i = 0; i < BASE_COUNT(right); i++)
+        assert_true(base_text_is_utf8(right[i], strlen(right[i])));
+    for (size_t i = 0; i < BASE_COUNT(wrong); i++)
+        assert_false(base_text_is_utf8(wrong[i], strlen(wrong[i])));
+    assert_false(base_text_is_utf8("a\0b", 3));
+    assert_false(base_text_is_utf8("\xe2\x82\xac", 2)); // what is after the end does not count
+}
+
 CASE(a_format_is_cut_and_terminated) {
     char target[6];
     assert_true(base_text_format(target, sizeof target, "%d-%s", 12, "ab"));

@@ -9,6 +9,11 @@
 
 BASE_C_BEGIN
 
+/// Is it UTF-8 without a NUL? So is every text in a message.
+bool base_text_is_utf8(const char* text, size_t size);
+/// @return the size in bytes of the character at the start of `left` bytes; 0: it is none. Overlong
+///         forms, surrogates, values above 10FFFF and NUL (which would cut the C string) are none.
+uint32_t base_text_character(const char* text, size_t left);
 /// Copy a string, UTF-8, and cut it between two characters where it does not fit; always
 /// NUL-terminated when target_bytes is not 0.
 /// @return true when all of it fit.

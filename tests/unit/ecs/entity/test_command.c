@@ -63,6 +63,21 @@ STORE_CASE(texts_are_copied_and_given_back) {
     assert_int_not_equal(ecs_command_create(at->world, at->sign, &init, 1), ECS_ENTITY_NONE);
 }
 
+// A reader of a log or snapshot would refuse it.
+STORE_CASE(a_text_with_a_nul_is_refused_wherever_it_enters) {
+    ecs_string cut = {.data = (char[]){"a\0b"}, .size = 3};
+    const ecs_init init = {at->title, &cut};
+    ecs_entity sign = ECS_ENTITY_NONE;
+    assert_int_equal(ecs_create(at->world, at->sign, &init, 1, &sign), ECS_ERR_TEXT);
+    assert_int_equal(ecs_command_create(at->world, at->sign, &init, 1), ECS_ENTITY_NONE);
+    assert_ok(ecs_create(at->world, at->sign, NULL, 0, &sign));
+    assert_int_equal(ecs_set(at->world, sign, at->title, &cut), ECS_ERR_TEXT);
+    assert_int_equal(ecs_recreate(at->world, sign, at->sign, &init, 1), ECS_ERR_TEXT);
+    assert_int_equal(ecs_world_entity_count(at->world), 1);
+    cut.size = 1;
+    assert_ok(ecs_set(at->world, sign, at->title, &cut));
+}
+
 STORE_CASE(a_flush_inside_a_stage_is_left_to_its_flush_points) {
     ecs_world* world = at->world;
     (void)ecs_command_create(world, at->ball, NULL, 0);

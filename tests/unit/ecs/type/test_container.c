@@ -280,7 +280,7 @@ CASE(names_and_texts_are_limited_at_their_edge) {
     assert_ok(ecs_object_set_text(NULL, &object, "t", text, ECS_STRING_BYTES_MAX - 1));
     assert_ok(ecs_object_set_text(NULL, &object, "t", text, ECS_STRING_BYTES_MAX));
     assert_int_equal(ecs_object_set_text(NULL, &object, "t", text, ECS_STRING_BYTES_MAX + 1),
-                     ECS_ERR_FULL);
+                     ECS_ERR_TEXT);
     assert_int_equal(ecs_object_count(&object), 3);
     ecs_object_deinit(NULL, &object);
 }

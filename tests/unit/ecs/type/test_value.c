@@ -15,12 +15,12 @@ static const ecs_type_context heap = {NULL};
 CASE(strings_are_set_compared_and_cleared) {
     ecs_string string = {0};
     assert_string_equal(ecs_string_text(&string), "");
-    assert_true(ecs_string_set(NULL, &string, "hello", 5));
+    assert_ok(ecs_string_set(NULL, &string, "hello", 5));
     assert_string_equal(ecs_string_text(&string), "hello");
     assert_int_equal(string.version, 1);
-    assert_true(ecs_string_set(NULL, &string, "hello", 5));
+    assert_ok(ecs_string_set(NULL, &string, "hello", 5));
     assert_int_equal(string.version, 1);
-    assert_true(ecs_string_set(NULL, &string, string.data + 1, 3)); // a part of itself
+    assert_ok(ecs_string_set(NULL, &string, string.data + 1, 3)); // a part of itself
     assert_string_equal(ecs_string_text(&string), "ell");
     ecs_string_clear(NULL, &string);
     assert_null(string.data);
@@ -31,9 +31,12 @@ CASE(the_length_limit_of_strings_is_tested_at_its_edge) {
     static char text[ECS_STRING_BYTES_MAX + 2];
     memset(text, 'x', sizeof text);
     ecs_string string = {0};
-    assert_true(ecs_string_set(NULL, &string, text, ECS_STRING_BYTES_MAX - 1));
-    assert_true(ecs_string_set(NULL, &string, text, ECS_STRING_BYTES_MAX));
-    assert_false(ecs_string_set(NULL, &string, text, ECS_STRING_BYTES_MAX + 1));
+    assert_ok(ecs_string_set(NULL, &string, text, ECS_STRING_BYTES_MAX - 1));
+    assert_ok(ecs_string_set(NULL, &string, text, ECS_STRING_BYTES_MAX));
+    assert_int_equal(ecs_string_set(NULL, &string, text, ECS_STRING_BYTES_MAX + 1), ECS_ERR_TEXT);
+    assert_int_equal(string.size, ECS_STRING_BYTES_MAX);
+    assert_int_equal(ecs_string_set(NULL, &string, "a\0b", 3),
+                     ECS_ERR_TEXT); // its reader refuses it
     assert_int_equal(string.size, ECS_STRING_BYTES_MAX);
     ecs_string_clear(NULL, &string);
 }
@@ -91,7 +94,7 @@ DATA_CASE(canonical_bytes_are_fixed) {
     base_bytes bytes = {0};
     ecs_type_write(type_of(world, "ip2"), &value, &bytes);
     ecs_string string = {0};
-    assert_true(ecs_string_set(NULL, &string, "hi", 2));
+    assert_ok(ecs_string_set(NULL, &string, "hi", 2));
     ecs_type_write(type_of(world, "t"), &string, &bytes);
     assert_int_equal(bytes.size, sizeof expected + 3);
     assert_memory_equal(bytes.data, expected, sizeof expected);
@@ -157,7 +160,7 @@ DATA_CASE(values_are_formatted_as_a_datablock_writes_them) {
     expect_text(world, "eid", &(ecs_entity){ecs_entity_make(5, 1)}, "5:1");
     expect_text(world, "eid", &(ecs_entity){0}, "none");
     ecs_string string = {0};
-    assert_true(ecs_string_set(NULL, &string, "a \"b\"\n\\", 7));
+    assert_ok(ecs_string_set(NULL, &string, "a \"b\"\n\\", 7));
     expect_text(world, "t", &string, "\"a\\x20\\\"b\\\"\\x0a\\\\\"");
     ecs_string_clear(NULL, &string);
 }

@@ -55,7 +55,7 @@ static void create(rig* r, ecs_tick tick, const net_row_template* what, const ui
 static void write_title(rig* r, const char* text) {
     ecs_world* world = r->m.side.world;
     ecs_string* title = ecs_get_mut(world, r->entity, r->title);
-    assert_true(ecs_string_set(ecs_world_allocator(world), title, text, (uint32_t)strlen(text)));
+    assert_ok(ecs_string_set(ecs_world_allocator(world), title, text, (uint32_t)strlen(text)));
 }
 
 // The value in the world, and in the mirror without one. NULL: the default.

@@ -67,7 +67,7 @@ static inline ecs_entity varsize_create(varsize_side* side, ecs_template_id temp
 static inline void varsize_set_text(varsize_side* side, ecs_entity entity,
                                     ecs_component_id component, const char* text) {
     ecs_string* value = ecs_get_mut(side->world, entity, component);
-    assert_true(
+    assert_ok(
         ecs_string_set(ecs_world_allocator(side->world), value, text, (uint32_t)strlen(text)));
 }
 
