@@ -128,7 +128,8 @@ static void report_note(void* context, const char* file, uint32_t line, const ch
     static const char warning[] = "warning: ", prediction[] = "warning: prediction: ";
     if (strncmp(message, prediction, strlen(prediction)) == 0)
         net_check_report(table->self, "rough", "", "%s", message + strlen(warning));
-    if (strstr(message, "no client gets it") || strstr(message, "clients get them in parts"))
+    if (strstr(message, "a message is not sent") || strstr(message, "no client gets it") ||
+        strstr(message, "clients get them in parts"))
         net_check_report(table->self, "sent", message, "%s", message + strlen(warning));
     if (strstr(message, "was written past its tracking by")) {
         table->is_written = true; // so clients differ

@@ -49,6 +49,12 @@ static void check_guard(const net_client* client) {
                     "the game wrote beyond view->memory: it has 256 bytes");
 }
 
+static void count_unsent(net_client* client, net_drop reason) {
+    client->dropped[reason]++;
+    base_report(net_ration_take(&client->ration, NET_RATION_EVENT, client->now_us), NULL, 0,
+                "warning: a message is not sent: %s", net_match_refusal(client->config.match));
+}
+
 void net_client_make_input(net_client* client) {
     BASE_ASSERT(client->phase == NET_CLIENT_PLAYING && client->is_player_known);
     const net_game_module* game = net_match_get_config(client->config.match)->module->game;
@@ -76,9 +82,8 @@ void net_client_make_input(net_client* client) {
     // An input that is too long is replaced by an empty one (size 0); its number is used up.
     if (net_match_pack(client->config.match, net_match_input_message(client->config.match),
                        client->input_payload, input->payload, sizeof input->payload,
-                       &size) != NET_OK) {
-        client->dropped[NET_DROP_INPUT_LONG]++;
-    }
+                       &size) != NET_OK)
+        count_unsent(client, NET_DROP_INPUT_LONG);
     input->size = (uint32_t)size;
     if (presenter)
         net_presenter_face_of(presenter)->input(presenter, client->now_us, input->number,
@@ -230,7 +235,7 @@ net_result net_client_send_event(net_client* client, uint32_t message, const voi
     net_result result =
         net_match_pack(client->config.match, message, payload, bytes, sizeof bytes, &size);
     if (result != NET_OK) {
-        client->dropped[NET_DROP_EVENT_LONG]++;
+        count_unsent(client, NET_DROP_EVENT_LONG);
         return result;
     }
     result = net_event_outbox_push(&client->outbox, game->messages[message - 1].is_reliable, false,

@@ -203,6 +203,16 @@ static size_t bytes_max(const net_match* match, uint32_t message) {
     return message == match->input_message ? NET_INPUT_BYTES_MAX : NET_EVENT_PAYLOAD_BYTES_MAX;
 }
 
+// "Chat: text is no UTF-8...": why a message is refused; "" without a reason.
+static void keep_refusal(net_match_reader* reader, const net_message* known, const char* why) {
+    const ProtobufCFieldDescriptor* bad = reader->codec.bad_text;
+    if (bad) why = "is no UTF-8, it may be cut inside a character";
+    reader->refusal[0] = '\0';
+    if (why)
+        (void)base_text_format(reader->refusal, sizeof reader->refusal, "%s: %s%s%s", known->name,
+                               bad ? bad->name : "", bad ? " " : "", why);
+}
+
 // From a packed message to the event's struct. false: not a message, or the module refuses it.
 static bool unpack(const net_match* match, net_match_reader* reader, uint32_t message,
                    const void* data, size_t size, payload* target) {
@@ -214,14 +224,7 @@ static bool unpack(const net_match* match, net_match_reader* reader, uint32_t me
     const bool is_right = unpacked && known->from_wire(unpacked, target->bytes);
     ecs_running_call(outer);
     if (is_right) return true;
-    const ProtobufCFieldDescriptor* bad = reader->codec.bad_text;
-    const char* why = unpacked && known->refusal ? known->refusal(unpacked)
-                      : bad                      ? "is no UTF-8, it may be cut inside a character"
-                                                 : NULL;
-    reader->refusal[0] = '\0';
-    if (why)
-        (void)base_text_format(reader->refusal, sizeof reader->refusal, "%s: %s%s%s", known->name,
-                               bad ? bad->name : "", bad ? " " : "", why);
+    keep_refusal(reader, known, unpacked && known->refusal ? known->refusal(unpacked) : NULL);
     return false;
 }
 
@@ -448,7 +451,20 @@ net_result net_match_pack(net_match* match, uint32_t message, const void* data, 
                           size_t capacity, size_t* size) {
     BASE_ASSERT(data && target && size);
     BASE_ASSERT(is_number(match, message));
-    return pack(match, &match->reader, message, data, target, capacity, size);
+    const net_message* known = &match->game->messages[message - 1];
+    net_match_reader* reader = &match->reader;
+    net_result result = pack(match, reader, message, data, target, capacity, size);
+    if (!proto_codec_accepts(&reader->codec, known->descriptor, target, *size))
+        result = NET_ERR_MALFORMED;
+    if (result == NET_OK) return result;
+    keep_refusal(reader, known,
+                 result == NET_ERR_FULL ? "is too long" : "has a value that no peer takes");
+    *size = 0;
+    return result;
+}
+
+const char* net_match_refusal(const net_match* match) {
+    return match->reader.refusal;
 }
 
 // The schema of a game as JSON, for clients in other languages: what WIRE.md takes from "the game's

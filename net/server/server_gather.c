@@ -301,8 +301,7 @@ void net_server_add_event(net_server* server, const ecs_event* event) {
                        &size) != NET_OK) {
         net_server_drop(server, NET_DROP_EVENT_LONG, 1);
         base_report(net_ration_take(&server->ration, NET_RATION_EVENT, server->now_us), NULL, 0,
-                    "an event %s is longer than %u bytes: not sent", description->name,
-                    NET_EVENT_PAYLOAD_BYTES_MAX);
+                    "warning: a message is not sent: %s", net_match_refusal(match));
         return;
     }
     added->message = message;

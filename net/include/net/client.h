@@ -254,7 +254,8 @@ bool net_client_server_info(const net_client* client, net_server_info* info);
 /// Queue an event for the server: `message` as on the wire (position in the module's table + 1), of
 /// kind TO_SERVER (asserted); `payload` is its struct, copied.
 /// @return NET_OK; NET_ERR_CLOSED (not PLAYING: drop it); NET_ERR_FULL (longer than an event may
-///         be, or the queue is full: try the next tick); NET_ERR_MEMORY. Failures while PLAYING are
+///         be, or the queue is full: try the next tick); NET_ERR_MALFORMED (net_match_pack);
+///         NET_ERR_MEMORY. Failures while PLAYING are
 ///         counted as drops. Of a spectator: NET_ERR_CLOSED.
 BASE_MUST_USE net_result net_client_send_event(net_client* client, uint32_t message,
                                                const void* payload);

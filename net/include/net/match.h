@@ -510,10 +510,13 @@ uint32_t net_match_entities_of_packed(net_match* match, uint32_t message, const 
                                       size_t size, ecs_entity* entities);
 /// Pack an event's struct as a message. A message whose fields all have their default takes 0
 /// bytes: pass such an input on with size 0 and a payload that is not NULL.
-/// @return NET_OK; NET_ERR_FULL (longer than `capacity`, *size is 0: the module asks for too much,
-///         do not send the message).
+/// @return NET_OK; NET_ERR_FULL (longer than `capacity`: the module asks for too much);
+///         NET_ERR_MALFORMED (a peer would refuse it: a text is no UTF-8; net_match_refusal says
+///         which). After both *size is 0: do not send the message.
 BASE_MUST_USE net_result net_match_pack(net_match* match, uint32_t message, const void* payload,
                                         uint8_t* target, size_t capacity, size_t* size);
+/// @return Why net_match_pack packed nothing, borrowed until the next message.
+const char* net_match_refusal(const net_match* match);
 /// @return The message of an exported ECS event type that this side sends (a server to clients, a
 ///         mirror to the server); 0 when there is none.
 uint32_t net_match_message_of(const net_match* match, ecs_event_type type);

@@ -140,7 +140,8 @@ const char* net_end_text(net_end end);
     X(NET_DROP_EVENT_WAITED, "event_waited", false, "its entities did not come in time")           \
     X(NET_DROP_EVENT_QUEUE, "event_queue", false,                                                  \
       "the sender's queue is full; for a reliable event the session ends")                         \
-    X(NET_DROP_EVENT_LONG, "event_long", false, "longer than NET_EVENT_PAYLOAD_BYTES_MAX")         \
+    X(NET_DROP_EVENT_LONG, "event_long", false,                                                    \
+      "longer than NET_EVENT_PAYLOAD_BYTES_MAX, or no UTF-8")                                      \
     X(NET_DROP_EVENT_GONE, "event_gone", false, "about an entity that died in the same tick")      \
     X(NET_DROP_EVENT_UNSEEN, "event_unseen", true, "about an entity that the client does not see") \
     X(NET_DROP_RESYNC_LIMIT, "resync_limit", false,                                                \

@@ -80,6 +80,22 @@ PAIR_CASE(what_a_player_types_comes_into_the_chat_without_control_characters) {
     assert_int_equal(strlen(type_line(at, 2, longest)), strlen("Bob: ") + ARENA_CHAT_BYTES - 1);
 }
 
+// Its server would drop the player, its clients lose the message: net_match_pack refuses it.
+PAIR_CASE(half_a_character_is_not_packed) {
+    uint8_t packed[NET_EVENT_PAYLOAD_BYTES_MAX];
+    arena_chat chat = {.text = "gr\xc3"};
+    size_t size = 1;
+    assert_int_equal(
+        net_match_pack(at->match, ARENA_MESSAGE_CHAT + 1, &chat, packed, sizeof packed, &size),
+        NET_ERR_MALFORMED);
+    assert_int_equal(size, 0);
+    assert_string_equal(net_match_refusal(at->match),
+                        "Chat: text is no UTF-8, it may be cut inside a character");
+    chat.text[2] = '\0';
+    assert_ok(
+        net_match_pack(at->match, ARENA_MESSAGE_CHAT + 1, &chat, packed, sizeof packed, &size));
+}
+
 CASE(a_typed_line_fits_its_message_or_is_refused) {
     const net_message* message = &arena_module()->messages[ARENA_MESSAGE_CHAT];
     char text[ARENA_CHAT_BYTES + 1];

@@ -249,7 +249,7 @@ static const expectation expected[] = {
      "warning: client 1 \"Bot 1\" dropped: the game sends too many events: 256 wait for it, and "
      "one more Goal has no room; last sent by system rule_es: send fewer, or not reliably\n"},
     {"half text", 1, ALL,
-     "warning: client 2 \"Bot 2\" dropped: it broke the protocol: Line: text is no UTF-8, it may "
+     "warning: a message is not sent: Line: text is no UTF-8, it may "
      "be cut inside a character\n"},
     // and so no player has an entity
     {"an odd creation for a player", 2, LONG, inits_says},
