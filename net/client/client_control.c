@@ -75,6 +75,10 @@ const char* net_client_player_name(const net_client* client, uint32_t number) {
     return player ? player->name : NULL;
 }
 
+static const char* find_name(const void* client, uint32_t number) {
+    return net_client_player_name(client, number);
+}
+
 uint32_t net_client_watched(const net_client* client) {
     return client->watched;
 }
@@ -387,7 +391,7 @@ static void receive_welcome(net_client* client, const Shoal__Wire__Welcome* welc
         return;
     }
     net_match_mirror_start(client->config.match, welcome->tick_rate_hz, welcome->settings,
-                           (uint32_t)welcome->n_settings);
+                           (uint32_t)welcome->n_settings, (net_match_names){find_name, client});
     net_rows_set_tick_rate(client->rows, welcome->tick_rate_hz);
     uint32_t index_max = ecs_limits_default().replicated_index_max;
     if (welcome->replicated_index_max && welcome->replicated_index_max < index_max) {

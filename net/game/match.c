@@ -118,6 +118,12 @@ static void save_log(void* context, const char* name) {
     (void)base_text_copy(match->save_name, sizeof match->save_name, name ? name : "");
 }
 
+const char* net_match_find_name(void* context, uint32_t client) {
+    const net_match* match = context;
+    const net_match_names* names = &match->config.names;
+    return names->find ? names->find(names->context, client) : net_match_player_name(match, client);
+}
+
 bool net_match_take_save(net_match* match, char name[NET_SAVE_NAME_BYTES]) {
     if (!match->is_save_asked) return false;
     match->is_save_asked = false;
@@ -157,7 +163,8 @@ static net_result init_services(net_match* match, const base_reporter* reporter)
                                           .class_bit = class_bit,
                                           .end_match = end_match,
                                           .drop_player = drop_player,
-                                          .save_log = save_log};
+                                          .save_log = save_log,
+                                          .player_name = net_match_find_name};
     if (!match->game->is_rewinding) return NET_OK;
     return net_rewind_create(&match->memory.allocator, net_schema_rows(match->schema), match->world,
                              match->config.tick_rate_hz, &match->rewind);
@@ -410,11 +417,12 @@ float net_match_dt(const net_match* match) {
 }
 
 void net_match_mirror_start(net_match* match, uint32_t tick_rate_hz, const double* settings,
-                            uint32_t setting_count) {
+                            uint32_t setting_count, net_match_names names) {
     BASE_ASSERT(match->config.role != NET_ROLE_SERVER);
     BASE_ASSERT(tick_rate_hz >= NET_TICK_RATE_HZ_MIN && tick_rate_hz <= NET_TICK_RATE_HZ_MAX);
     match->config.tick_rate_hz = tick_rate_hz;
     match->dt = 1.0f / (float)tick_rate_hz;
+    match->config.names = names;
     for (uint32_t i = 0; i < setting_count && i < match->game->setting_count; i++)
         match->config.settings[i] = settings[i];
     if (!match->game->mirror_start) return;

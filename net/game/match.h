@@ -116,6 +116,7 @@ bool net_match_unpack(net_match* match, uint32_t message, const void* data, size
                       void* payload);
 
 // A save has the settings when an operator changed them.
+const char* net_match_find_name(void* match, uint32_t client); ///< player_name of a module
 /// What a module gets when its match begins, or its settings changed.
 net_game_start net_match_start(net_match* match);
 /// Its settings changed: the module takes them.

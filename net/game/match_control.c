@@ -204,6 +204,8 @@ net_game_start net_match_start(net_match* match) {
         .fault_context = match,
         .line = match->config.line,
         .line_context = match->config.line_context,
+        .player_name = net_match_find_name,
+        .name_context = match,
     };
 }
 

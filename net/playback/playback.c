@@ -63,6 +63,10 @@ struct net_playback {
     uint64_t bytes; // of the log when it was followed last
 };
 
+static const char* name_in_log(const void* playback, uint32_t client) {
+    return net_playback_player_name(playback, client);
+}
+
 static net_scene* scene_of(const net_playback* playback) {
     return net_presenter_scene(playback->presenter);
 }
@@ -214,7 +218,8 @@ static net_result open_view(net_playback* playback) {
     result = settings_at(playback, playback->opened_tick, &now);
     if (result != NET_OK) return result;
     net_match_mirror_start(match, now.tick_rate_hz, now.settings,
-                           playback->module->game->setting_count);
+                           playback->module->game->setting_count,
+                           (net_match_names){name_in_log, playback});
     playback->event_number = 0;
     playback->tick = playback->drawn_tick = (double)playback->opened_tick;
     result = net_playback_feed_enter(playback->feed, match, playback->is_same_schema);

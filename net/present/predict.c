@@ -100,7 +100,7 @@ void net_predict_begin(net_predict* predict, net_match* mirror) {
     predict->mirror = mirror;
     const net_match_config* config = net_match_get_config(mirror);
     net_match_mirror_start(predict->match, config->tick_rate_hz, config->settings,
-                           predict->game->setting_count);
+                           predict->game->setting_count, config->names);
     if (predict->mirror_rows) net_rows_destroy(predict->mirror_rows);
     predict->mirror_rows = NULL;
     if (net_rows_create(predict->allocator, net_match_world(mirror), NULL, &predict->mirror_rows) !=

@@ -53,7 +53,7 @@ static net_mirror_sink begin_match(net_presenter* presenter, net_match* mirror) 
     BASE_ASSERT(mirror && net_match_get_config(mirror)->role == NET_ROLE_MIRROR);
     const net_match_config* config = net_match_get_config(mirror);
     net_match_mirror_start(presenter->match, config->tick_rate_hz, config->settings,
-                           config->module->game->setting_count);
+                           config->module->game->setting_count, config->names);
     net_playout_init(&presenter->playout, config->tick_rate_hz, presenter->delay_ms_min);
     if (presenter->predict) net_predict_begin(presenter->predict, mirror);
     presenter->is_begun = true;

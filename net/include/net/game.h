@@ -233,6 +233,9 @@ typedef struct net_game_services {
     /// becomes a part of the file's name, at most NET_SAVE_NAME_BYTES - 1 bytes of a-z, 0-9, - and
     /// _. The first call of a tick counts. In a replay, and without a ring, it does nothing.
     void (*save_log)(void* context, const char* name);
+    /// @return The name of a player, of the match and of its replay alike, borrowed until the next
+    ///         join or leave; NULL for a client that does not play, and within its player_join.
+    const char* (*player_name)(void* context, uint32_t client);
 } net_game_services;
 
 /// A file of the game that is no template: a script, a level.
@@ -269,6 +272,10 @@ typedef struct net_game_start {
     /// with has_run when one did. As long as the match.
     void (*line)(void* context, const char* file, uint32_t line, bool has_run);
     void* line_context;
+    /// As in the services, and on a client, too: names of its roster, which come after the welcome.
+    /// As long as the match.
+    const char* (*player_name)(void* context, uint32_t client);
+    void* name_context;
 } net_game_start;
 
 /// A player that joins. Pointers are borrowed for the call.

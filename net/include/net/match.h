@@ -180,6 +180,12 @@ typedef enum net_role {
     NET_ROLE_PREDICT, ///< a client's copy ahead of the server: tag "predict"
 } net_role;
 
+/// Where a client's world finds the names of players; find NULL: nowhere.
+typedef struct net_match_names {
+    const char* (*find)(const void* context, uint32_t client);
+    const void* context;
+} net_match_names;
+
 /// Begin with net_match_config_default.
 typedef struct net_match_config {
     const base_allocator* allocator; ///< NULL: the heap
@@ -198,6 +204,7 @@ typedef struct net_match_config {
     /// For net_game_start; NULL: no one asks.
     void (*line)(void* context, const char* file, uint32_t line, bool has_run);
     void* line_context;
+    net_match_names names; ///< of a client's world (net_match_mirror_start)
 } net_match_config;
 
 typedef struct net_match net_match;
@@ -260,7 +267,7 @@ float net_match_dt(const net_match* match);
 /// call the module's mirror_start. Settings beyond `setting_count` keep their defaults. The caller
 /// has checked that rate and values are within their ranges.
 void net_match_mirror_start(net_match* match, uint32_t tick_rate_hz, const double* settings,
-                            uint32_t setting_count);
+                            uint32_t setting_count, net_match_names names);
 /// The world became a copy of another one: tell the module (net_game_module.restored).
 void net_match_restored(net_match* match);
 

@@ -200,7 +200,7 @@ static inline net_match* table_ahead(table* t) {
     net_match* ahead;
     assert_ok(net_match_create(&config, NULL, &ahead));
     net_match_mirror_start(ahead, config.tick_rate_hz, config.settings,
-                           t->module->game->setting_count);
+                           t->module->game->setting_count, (net_match_names){0});
     return ahead;
 }
 

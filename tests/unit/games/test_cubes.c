@@ -226,7 +226,7 @@ CASE(no_tick_that_a_server_says_keeps_a_client_busy) {
         ecs_world* world = table_world(&view);
         const cubes_game* game = table_game(&view);
         const double settings[CUBES_SETTING_COUNT] = {0.0, 0.0, (double)respawn};
-        net_match_mirror_start(view.match, 60, settings, CUBES_SETTING_COUNT);
+        net_match_mirror_start(view.match, 60, settings, CUBES_SETTING_COUNT, (net_match_names){0});
         static const cubes_spawn spawns[] = {
             {77, 0}, {78, 5}, {79, 4000000000u}, {0, 0}, {80, UINT32_MAX}};
         for (uint32_t i = 0; i < BASE_COUNT(spawns); i++) {

@@ -129,7 +129,7 @@ static game* game_open(uint32_t up, uint32_t down, double loss, uint64_t seed) {
     net_input_queue_init(&g->inputs, NULL);
     g->mirror_match = match_made(g->at.module, (match_wanted){.is_mirror = true});
     net_match_mirror_start(g->mirror_match, 60, net_match_get_config(g->at.match)->settings,
-                           g->at.module->game->setting_count);
+                           g->at.module->game->setting_count, (net_match_names){0});
     assert_ok(net_rows_create(NULL, net_match_world(g->mirror_match), NULL, &g->mirror_rows));
     net_mirror_config mirror = {
         .world = net_match_world(g->mirror_match), .rows = g->mirror_rows, .index_max = index_max};
