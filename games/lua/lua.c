@@ -76,6 +76,8 @@ static void start_script(ecs_world* world, lua_game* game, const net_game_start*
     self->fault_context = begin->fault_context;
     self->line = begin->line;
     self->line_context = begin->line_context;
+    self->player_name = begin->player_name;
+    self->names = begin->name_context;
     uint32_t i = 0;
     while (i < begin->file_count && strcmp(begin->files[i].name, "rules.lua") != 0)
         i++;
@@ -130,7 +132,13 @@ static ecs_entity player_join(ecs_world* world, lua_game* game, const net_game_p
     ecs_entity made = ECS_ENTITY_NONE;
     script_run(&game->script, 0, "on_join", "isb>e", player->client, player->name, player->is_bot,
                &made);
-    return ecs_is_alive(world, made) ? made : ECS_ENTITY_NONE;
+    const ecs_template_id of = ecs_is_alive(world, made) ? ecs_entity_template(world, made) : 0;
+    if (of && !ecs_template_get(world, of)->is_replicated)
+        script_report(&game->script,
+                      "on_join returns an entity that no client gets: add _replicate:b=yes to its "
+                      "components in the .blk",
+                      NULL);
+    return of ? made : ECS_ENTITY_NONE;
 }
 
 static void player_leave(ecs_world* world, lua_game* game, uint32_t client, ecs_entity entity) {

@@ -4,7 +4,8 @@
 --   its locals are remembered, and guard() gives them back after each call.
 local base, string, table, utf8, debug, math, api, text = ...
 local file = "rules.lua"
-local type, error, next, load, rawset, setmeta = base.type, base.error, base.next, base.load, base.rawset, base.setmetatable
+local type, error, next, load, rawset, setmeta, select =
+    base.type, base.error, base.next, base.load, base.rawset, base.setmetatable, base.select
 local sort, getupvalue, setupvalue = table.sort, debug.getupvalue, debug.setupvalue
 local globals, is_loaded = {}, false
 local content, free = {}, {} -- of frozen tables what they had; tables that stay open
@@ -103,11 +104,20 @@ for _, name in base.ipairs({ "get", "set", "kind", "create", "destroy", "each" }
 globals.server, globals.dt = api.role == "server", api.dt
 function globals.tick() return tick end
 function globals.time() return time end
-function globals.end_match(reason) api.program("end", reason) end
 function globals.alive(e) return api.kind(e) ~= nil end
+function globals.end_match(reason) api.program("end", reason) end
+function globals.player_name(client) return api.player_name(client) or "" end
 function globals.random(low, high)
     if high == nil and low ~= nil then return api.random(1, low) end
     return api.random(low, high)
+end
+-- The begin of a text, of at most so many bytes, that ends between two letters of UTF-8.
+function globals.text_cut(text, bytes)
+    if type(text) ~= "string" or type(bytes) ~= "number" or bytes ~= floor(bytes) then
+        error("text_cut takes a text and a whole number of bytes", 2)
+    end
+    while bytes > 0 and (string.byte(text, bytes + 1) or 0) & 0xC0 == 0x80 do bytes = bytes - 1 end
+    return string.sub(text, 1, bytes > 0 and bytes or 0)
 end
 function globals.print(...)
     local line = debug.getinfo(2, "Sl")
@@ -129,7 +139,6 @@ if api.role == "client" then
     function globals.text(x, y, height, color, text, align) draw("t", x, y, height, color, text, align) end
     function globals.camera(x, y, zoom) draw("v", x, y, zoom) end
     function globals.sprite(image, x, y, width, angle, frame, columns) draw("s", x, y, width or 0, angle or 0, frame or 0, image, columns) end
-    function globals.player_name(client) return draw("name", client) or "" end
 end
 
 -- An input is five numbers; here it is a table.
@@ -260,6 +269,26 @@ local run, why = load(text, "@" .. file, "t", env)
 if not run then error(why, 0) end
 run()
 is_loaded = true
+
+-- A function that nothing calls, by a name that is nearly that of a call, would be mute.
+local function is_near(a, b) -- but for capitals, "_", and one letter or two that are exchanged
+    a, b = string.lower(a):gsub("_", ""), string.gsub(b, "_", "")
+    while a ~= "" and a:byte() == b:byte() do a, b = a:sub(2), b:sub(2) end
+    while a ~= "" and a:byte(-1) == b:byte(-1) do a, b = a:sub(1, -2), b:sub(1, -2) end
+    return #a <= 1 and #b <= 1 or #a == 2 and a:reverse() == b
+end
+local calls = { "on_start", "on_join", "on_leave", "on_input", "on_tick", "on_ask", "on_tell", "draw", "bot", "human", "predicted" }
+local doubts = {}
+for name, f in next, globals do
+    for _, call in base.ipairs(globals.server and type(f) == "function" and not seen[f] and calls or {}) do
+        if name == call then break end
+        if base.rawget(globals, call) == nil and is_near(name, call) and
+            select(2, string.gsub(text, "%f[%w_]" .. name .. "%f[^%w_]", "")) == 1 then
+            doubts[#doubts + 1] = file .. ":" .. debug.getinfo(f, "S").linedefined .. ": nothing calls '" .. name ..
+                "': did you mean '" .. call .. "'?"
+        end
+    end
+end
 globals._G = nil
 freeze(globals)
 rawset(globals, "_G", env)
@@ -274,6 +303,7 @@ end
 -- What script.c calls.
 return function(name, new_tick, new_time, ...)
     tick, time = new_tick, new_time
+    if name ~= "on_start" and doubts[1] then api.program("fault", table.remove(doubts)) end -- a fault of on_start refuses the match
     local f = base.rawget(globals, name)
     if not f then return end
     if not was_left then give_back() end

@@ -64,17 +64,11 @@ static void* allocate(void* context, void* block, size_t old_bytes, size_t bytes
 
 #define COUNTED_AT_ONCE 1000
 
-// Lua says "rules.lua:12: text".
-static void report(script* self, const char* function) {
-    const bool is_text = lua_type(self->state, -1) == LUA_TSTRING;
-    const char* text = is_text ? lua_tostring(self->state, -1) : "a fault without a text";
-    const uint64_t hash = base_hash64_text(text);
-    char file[64] = "", said[BASE_REPORT_BYTES_MAX];
+// Lua says "rules.lua:12: text". Of each line the first fault is said: its text may change.
+void script_report(script* self, const char* text, const char* function) {
+    char file[64] = "rules.lua", said[BASE_REPORT_BYTES_MAX];
     uint32_t line = 0;
-    for (uint32_t i = 0; i < self->said_count; i++)
-        if (self->said[i] == hash) return;
-    if (self->said_count == SCRIPT_SAID_MAX) return;
-    self->said[self->said_count++] = hash;
+    if (!text) text = "a fault without a text";
     const char* rest = strchr(text, ':');
     if (rest && rest[1] >= '1' && rest[1] <= '9') {
         (void)base_text_format(file, sizeof file, "%.*s", (int)(rest - text), text);
@@ -82,9 +76,36 @@ static void report(script* self, const char* function) {
             line = line * 10 + (uint32_t)(*rest - '0');
         text = rest + strspn(rest, ": ");
     }
-    (void)base_text_format(said, sizeof said, function ? "%s (in %s, tick %u; said once)" : "%s",
-                           text, function, (uint32_t)ecs_world_tick(self->world));
-    if (self->fault) self->fault(self->fault_context, line > 0 ? file : NULL, line, said);
+    const uint64_t place = line > 0 ? line : base_hash64_text(text);
+    for (uint32_t i = 0; i < self->said_count; i++)
+        if (self->said[i] == place) return;
+    if (self->said_count > SCRIPT_SAID_MAX) return;
+    const bool is_last = self->said_count == SCRIPT_SAID_MAX;
+    self->said[self->said_count++] = place;
+    (void)base_text_format(said, sizeof said, function ? "%s (in %s, tick %u; said once)%s" : "%s",
+                           text, function, (uint32_t)ecs_world_tick(self->world),
+                           is_last ? "; faults of further lines are not reported" : "");
+    if (self->fault) self->fault(self->fault_context, file, line, said);
+}
+
+// A fault in sandbox.lua is one of the script's line that called it, by the name that it called.
+static int place_fault(lua_State* L) {
+    const char* text = lua_type(L, 1) == LUA_TSTRING ? lua_tostring(L, 1) : "";
+    const char* rest = strncmp(text, "sandbox:", 8) == 0 ? strchr(text + 8, ':') : NULL;
+    const char* found = rest && strstr(rest, "bad argument") ? strchr(rest, '(') : NULL;
+    const char* called = "";
+    lua_Debug at;
+    for (int level = 1; rest && lua_getstack(L, level, &at); level++) {
+        (void)lua_getinfo(L, "Sln", &at);
+        if (at.currentline > 0 && strcmp(at.short_src, "sandbox") != 0) {
+            lua_pushfstring(L, "%s:%d%s%s%s%s", at.short_src, at.currentline,
+                            found ? ": bad argument to '" : rest, called, found ? "' " : "",
+                            found ? found : "");
+            break;
+        }
+        called = found && at.name ? at.name : "";
+    }
+    return 1;
 }
 
 void script_count_steps(lua_State* L, double steps) {
@@ -139,10 +160,11 @@ static bool run_held(script* self, lua_CFunction run, void* argument, const char
     self->steps = 0;
     lua_sethook(self->state, count_instructions,
                 LUA_MASKCOUNT | (self->line ? LUA_MASKLINE | LUA_MASKCALL : 0), COUNTED_AT_ONCE);
+    lua_pushcfunction(self->state, place_fault);
     lua_pushcfunction(self->state, run);
     lua_pushlightuserdata(self->state, argument);
-    const bool is_right = lua_pcall(self->state, 1, 0, 0) == LUA_OK;
-    if (!is_right) report(self, function);
+    const bool is_right = lua_pcall(self->state, 1, 0, 1) == LUA_OK;
+    if (!is_right) script_report(self, lua_tostring(self->state, -1), function);
     lua_settop(self->state, 0);
     (void)uselocale(host);
     return is_right;
@@ -186,7 +208,10 @@ static int enter(lua_State* L) {
     for (int i = 2; i < 2 + results; i++) {
         void* target = va_arg(self->arguments, void*);
         if (lua_isnil(L, i)) continue;
-        if (*++at == 'n')
+        if (!lua_isnumber(L, i))
+            luaL_error(L, "%s gives a %s where a number is needed", self->function,
+                       luaL_typename(L, i));
+        if (at[i - 1] == 'n')
             *(double*)target = luaL_checknumber(L, i);
         else
             *(uint32_t*)target = (uint32_t)luaL_checkinteger(L, i);

@@ -4,6 +4,7 @@
 /// the world alone. Lua's memory comes from the world. A tick takes none whose sizes came before.
 #pragma once
 
+#include "ecs/ecs.h"
 #include "ecs/es.h"
 #include "net/game.h"
 
@@ -15,7 +16,7 @@
 #define SCRIPT_TEXT_BYTES_MAX (512u << 10)
 #define SCRIPT_BLOCK_BYTES (128u << 10) ///< so much is taken from the world at once
 #define SCRIPT_ASK 2u                   ///< the number of message Ask
-#define SCRIPT_SAID_MAX 16u             ///< faults at run time that are said, each once
+#define SCRIPT_SAID_MAX 16u             ///< lines whose faults are said, each once, and one more
 
 typedef struct script {
     lua_State* state; ///< NULL: there is no script, or a faulty one
@@ -30,6 +31,7 @@ typedef struct script {
     ecs_query** queries;            ///< by component: the entities that have it
     const ecs_type** types;         ///< by component
     const ecs_quant** quants;       ///< by template and component: how clients have it
+    bool* is_sent;                  ///< by component: clients have one
     bool is_in_stage;               ///< creations wait for the end of the call
     base_rng* rng;                  ///< NULL: there is no chance here
     const net_draw* draw;           ///< during draw()
@@ -40,7 +42,9 @@ typedef struct script {
     void* fault_context;
     void (*line)(void* context, const char* file, uint32_t line, bool has_run); ///< or NULL
     void* line_context;
-    uint64_t said[SCRIPT_SAID_MAX];
+    const char* (*player_name)(void* context, uint32_t client);
+    void* names;
+    uint64_t said[SCRIPT_SAID_MAX + 1]; ///< lines; of a fault without one the text
     uint32_t said_count;
 } script;
 
@@ -57,6 +61,8 @@ typedef struct script_message {
 } script_message;
 
 script* script_of(lua_State* state);
+/// Report a fault once for each line; `function` is the call that it ended, or NULL.
+void script_report(script* self, const char* text, const char* function);
 /// Load the text. A fault is reported, and the state is NULL then.
 void script_open(script* self, const char* text, size_t bytes);
 /// Call a function of the script, if there is one. `format` has a letter for each argument, and

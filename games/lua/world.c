@@ -30,7 +30,8 @@ ecs_result script_find_names(script* self, ecs_world* world) {
     self->types = ecs_world_context(world, count * sizeof *self->types);
     self->quants =
         ecs_world_context(world, count * (self->template_count + 1) * sizeof *self->quants);
-    if (!self->queries || !self->types || !self->quants) return ECS_ERR_MEMORY;
+    self->is_sent = ecs_world_context(world, count * sizeof *self->is_sent);
+    if (!self->queries || !self->types || !self->quants || !self->is_sent) return ECS_ERR_MEMORY;
     ecs_result result = ECS_OK;
     for (ecs_component_id i = 1; i < count && !result; i++) {
         const ecs_component* one = ecs_component_get(world, i);
@@ -40,9 +41,11 @@ ecs_result script_find_names(script* self, ecs_world* world) {
     }
     for (ecs_template_id t = 1; t <= self->template_count; t++) {
         const ecs_template* one = ecs_template_get(world, t);
-        for (uint32_t i = 0; i < one->component_count; i++)
+        for (uint32_t i = 0; i < one->component_count; i++) {
+            self->is_sent[one->components[i].component] |= one->is_replicated;
             if (one->components[i].quant.bits > 0)
                 self->quants[t * count + one->components[i].component] = &one->components[i].quant;
+        }
     }
     return result;
 }
@@ -88,18 +91,36 @@ static void push_number(lua_State* L, const ecs_field* field, const void* memory
         lua_pushinteger(L, (lua_Integer)number.natural);
 }
 
+static void refuse_value(lua_State* L, int index, const char* name, const char* needed) {
+    const bool is_text = lua_type(L, index) == LUA_TSTRING;
+    luaL_error(L, "%s cannot become %s%s%s: it needs %s", name, is_text ? "the text '" : "",
+               lua_isnumber(L, index) && !is_text && !lua_rawequal(L, index, index) ? "0/0"
+               : lua_istable(L, index)                                              ? "a table"
+                                       : luaL_tolstring(L, index, NULL),
+               is_text ? "'" : "", needed);
+}
+
 // A number that is rounded for clients is rounded here, so that a prediction goes on from the same.
-static void put_number(lua_State* L, int index, const ecs_field* field, const ecs_quant* quant,
-                       void* memory) {
+static void put_number(lua_State* L, int index, const char* name, const ecs_field* field,
+                       const ecs_quant* quant, void* memory) {
     ecs_number number = {.kind = ECS_FIELD_I64};
+    const bool is_entity = field->kind == ECS_FIELD_ENTITY;
+    int is_right = true;
     if (!lua_isnumber(L, index) && field->kind == ECS_FIELD_BOOL) {
         number.whole = lua_toboolean(L, index);
-    } else if (lua_isinteger(L, index) || field->kind == ECS_FIELD_ENTITY) {
-        number.whole = lua_isnil(L, index) ? ECS_ENTITY_NONE : luaL_checkinteger(L, index);
+    } else if (lua_isinteger(L, index) || is_entity) {
+        number.whole = lua_tointegerx(L, index, &is_right);
+        is_right = is_right || lua_isnil(L, index);
     } else {
-        number = (ecs_number){.kind = ECS_FIELD_F64, .real = luaL_checknumber(L, index)};
-        if (number.real != number.real) luaL_error(L, "the value is no number (0/0?)");
+        number = (ecs_number){.kind = ECS_FIELD_F64, .real = lua_tonumberx(L, index, &is_right)};
+        is_right = is_right && number.real == number.real;
     }
+    const bool is_real = field->kind == ECS_FIELD_F32 || field->kind == ECS_FIELD_F64;
+    if (!is_right)
+        refuse_value(L, index, name,
+                     is_entity ? "an entity or nil"
+                     : is_real ? "a number"
+                               : "a whole number");
     (void)ecs_number_put(field->kind, memory, &number);
     if (quant && field->kind == ECS_FIELD_F32)
         *(float*)memory = ecs_quantise(quant, *(float*)memory);
@@ -137,15 +158,17 @@ static view check_view(lua_State* L, int index, bool is_write) {
 }
 
 // Numbers from `index` on, {1, 2}, {x = 1, y = 2}, such a component, or a text, which is borrowed.
-static void read_value(lua_State* L, int index, const ecs_type* type, const ecs_quant* quant,
-                       value* target) {
+static void read_value(lua_State* L, int index, const char* name, const ecs_type* type,
+                       const ecs_quant* quant, value* target) {
     const bool is_view = lua_isuserdata(L, index), is_table = lua_istable(L, index);
     *target = (value){0};
     if (type->id == ECS_ELEMENT_T) {
         size_t bytes;
-        luaL_checktype(L, index, LUA_TSTRING); // the text of a number may be freed
-        char* text = (char*)(uintptr_t)luaL_checklstring(L, index, &bytes);
-        luaL_argcheck(L, bytes <= ECS_STRING_BYTES_MAX, index, "the text is too long");
+        if (lua_type(L, index) != LUA_TSTRING) // the text of a number may be freed
+            refuse_value(L, index, name, "a text: tostring(x) makes one of a number");
+        char* text = (char*)(uintptr_t)lua_tolstring(L, index, &bytes);
+        if (!ecs_string_is_valid(text, bytes))
+            luaL_error(L, "%s: %s", name, ecs_result_text(ECS_ERR_TEXT));
         memcpy(target, &(ecs_string){text, (uint32_t)bytes, 0}, sizeof(ecs_string));
         return;
     }
@@ -163,7 +186,8 @@ static void read_value(lua_State* L, int index, const ecs_type* type, const ecs_
             lua_pop(L, 1);
             lua_geti(L, index, i + 1);
         }
-        put_number(L, lua_gettop(L), field, quant, target->bytes + field->offset);
+        put_number(L, lua_gettop(L), type->field_count > 1 ? field->name : name, field, quant,
+                   target->bytes + field->offset);
     }
 }
 
@@ -210,8 +234,8 @@ static int write_entity(lua_State* L) {
     const ecs_entity entity = check_entity(L, 1);
     const ecs_component_id id = check_name(L, 2, 1);
     value one;
-    read_value(L, 3, self->types[id], quant_of(self, ecs_entity_template(self->world, entity), id),
-               &one);
+    read_value(L, 3, lua_tostring(L, 2), self->types[id],
+               quant_of(self, ecs_entity_template(self->world, entity), id), &one);
     const ecs_result result = ecs_set(self->world, entity, id, &one);
     if (result) luaL_error(L, "%s: %s", lua_tostring(L, 2), ecs_result_text(result));
     return 0;
@@ -245,7 +269,8 @@ static int write_view(lua_State* L) {
     const script* self = check_writes(L, false);
     const view of = check_view(L, 1, true);
     const ecs_field* field = check_field(L, of.type);
-    put_number(L, 3, field, quant_of(self, ecs_entity_template(self->world, of.entity), of.id),
+    put_number(L, 3, field->name, field,
+               quant_of(self, ecs_entity_template(self->world, of.entity), of.id),
                (uint8_t*)of.cell + field->offset);
     return 0;
 }
@@ -271,7 +296,8 @@ static int create(lua_State* L) {
         luaL_argcheck(L, count < INITS_MAX, 2, "too many components");
         const int at = lua_gettop(L);
         const ecs_component_id id = check_name(L, at - 1, 1);
-        read_value(L, at, self->types[id], quant_of(self, of, id), &values[count]);
+        read_value(L, at, lua_tostring(L, at - 1), self->types[id], quant_of(self, of, id),
+                   &values[count]);
         inits[count] = (ecs_init){id, &values[count]};
         lua_insert(L, at - 1); // a text is borrowed until it was created
     }
@@ -333,6 +359,11 @@ static int each(lua_State* L) {
         lua_pushstring(L, name + made.is_without[i]);
         lua_replace(L, index);
         made.names[i] = check_name(L, index, 1);
+        if (self->role[0] != 's' && !made.is_without[i] && !self->is_sent[made.names[i]])
+            luaL_error(L,
+                       "no client has a '%s': add _replicate:b=yes in the .blk, or ask `if "
+                       "server then`",
+                       lua_tostring(L, index));
     }
     ecs_query* query = self->queries[made.names[0]];
     const size_t room = ecs_query_count(self->world, query);
@@ -362,15 +393,25 @@ static int draw_random(lua_State* L) { // low and high, or none
     return 1;
 }
 
+// What a peer would refuse: its session would end, or the message be lost.
+static void check_text(lua_State* L, int index, char* target, size_t room) {
+    size_t bytes;
+    const char* text = luaL_optlstring(L, index, "", &bytes);
+    const bool is_right = base_text_is_utf8(text, bytes);
+    if (!is_right || !base_text_copy(target, room, text))
+        luaL_error(L, "the message's %s has %s: text_cut(text, %d) cuts it between two letters",
+                   index == 2 ? "name" : "text",
+                   is_right ? "too many bytes" : "a NUL or half a letter in it", (int)room - 1);
+}
+
 // send(entity or nil, name, a, b, c, d, text): from the server to clients, else to the server.
 static int send(lua_State* L) {
     const script* self = script_of(L);
     script_message message = {.entity = check_entity(L, 1)};
     double* const numbers[] = {&message.a, &message.b, &message.c, &message.d};
-    const char* text = luaL_optstring(L, 7, "");
-    if (!base_text_copy(message.name, sizeof message.name, luaL_checkstring(L, 2)) ||
-        !base_text_copy(message.text, sizeof message.text, text))
-        luaL_error(L, "the name or the text of the message is too long");
+    (void)luaL_checkstring(L, 2);
+    check_text(L, 2, message.name, sizeof message.name);
+    check_text(L, 7, message.text, sizeof message.text);
     for (int i = 0; i < (int)BASE_COUNT(numbers); i++) {
         *numbers[i] = luaL_optnumber(L, 3 + i, 0);
         luaL_argcheck(L, *numbers[i] - *numbers[i] == 0, 3 + i, "the number is not finite");
@@ -385,15 +426,23 @@ static int send(lua_State* L) {
     return 1;
 }
 
-// To the program: "end" ends the match with this reason, "say" prints a line.
+// To the program: "end" ends the match with this reason, "say" prints a line, "fault" is one.
 static int call_program(lua_State* L) {
-    const net_game_services* services = script_of(L)->services;
+    script* self = script_of(L);
+    const net_game_services* services = self->services;
     const char* what = luaL_checkstring(L, 1);
     const char* text = luaL_checkstring(L, 2);
     const base_reporter plain = base_reporter_stderr();
     if (what[0] == 's') base_report(&plain, NULL, 0, "note: %s", text);
     if (what[0] == 'e' && services) services->end_match(services->context, text);
+    if (what[0] == 'f') script_report(self, text, NULL);
     return 0;
+}
+
+static int player_name(lua_State* L) { // nil: none plays
+    const script* self = script_of(L);
+    lua_pushstring(L, self->player_name(self->names, (uint32_t)luaL_checkinteger(L, 1)));
+    return 1;
 }
 
 // ---- the picture: rect, circle, line (numbers, 0xRRGGBB[, how opaque]), text, sprite, view ----
@@ -401,14 +450,13 @@ static int call_program(lua_State* L) {
 static int draw(lua_State* L) {
     const net_draw* to = script_of(L)->draw;
     const char what = luaL_checkstring(L, 1)[0];
-    const int count = what == 'n' ? 1 : what == 'r' ? 4 : what == 'l' || what == 's' ? 5 : 3;
+    const int count = what == 'r' ? 4 : what == 'l' || what == 's' ? 5 : 3;
     float n[5] = {0};
     if (!to) luaL_error(L, "only draw() draws");
     for (int i = 0; i < count; i++)
         n[i] = (float)luaL_checknumber(L, 2 + i);
-    const float whole = what == 'n' ? n[0] : what == 's' ? n[4] : 0;
-    luaL_argcheck(L, whole >= 0 && whole < 0x1p31f, 2, "the number is negative or too large");
-    if (what == 'n') lua_pushstring(L, to->player_name(to->context, (uint32_t)n[0])); // or nil
+    const float frame = what == 's' ? n[4] : 0;
+    luaL_argcheck(L, frame >= 0 && frame < 0x1p31f, 6, "the frame is negative or too large");
     if (what == 'v') net_draw_camera(to, n[0], n[1], n[2]);
     if (what == 's')
         net_draw_sprite(to, (net_sprite){.x = n[0],
@@ -418,7 +466,7 @@ static int draw(lua_State* L) {
                                          .frame = (uint32_t)n[4],
                                          .image = luaL_checkstring(L, 7),
                                          .columns = (uint32_t)luaL_optinteger(L, 8, 0)});
-    if (strchr("nvs", what)) return what == 'n';
+    if (what == 'v' || what == 's') return 0;
     const lua_Integer rgb = luaL_checkinteger(L, 2 + count);
     const float opaque = what == 't' ? 1 : (float)luaL_optnumber(L, 3 + count, 1);
     const ecs_color color = {(uint8_t)(rgb >> 16), (uint8_t)(rgb >> 8), (uint8_t)rgb,
@@ -453,11 +501,18 @@ static void set_functions(lua_State* L, const luaL_Reg* functions) {
 }
 
 void script_push_world(lua_State* L) {
-    static const luaL_Reg functions[] = {
-        {"get", read_numbers},   {"set", write_entity}, {"kind", kind},
-        {"create", create},      {"destroy", destroy},  {"each", each},
-        {"random", draw_random}, {"send", send},        {"program", call_program},
-        {"draw", draw},          {NULL, NULL}};
+    static const luaL_Reg functions[] = {{"get", read_numbers},
+                                         {"set", write_entity},
+                                         {"kind", kind},
+                                         {"create", create},
+                                         {"destroy", destroy},
+                                         {"each", each},
+                                         {"random", draw_random},
+                                         {"send", send},
+                                         {"program", call_program},
+                                         {"draw", draw},
+                                         {"player_name", player_name},
+                                         {NULL, NULL}};
     static const luaL_Reg of_entity[] = {
         {"__index", read_entity}, {"__newindex", write_entity}, {NULL, NULL}};
     static const luaL_Reg of_view[] = {

@@ -320,6 +320,17 @@ static void check_reads(net_checker* self) {
     }
 }
 
+void net_check_fault(void* checker, const char* file, uint32_t line, const char* message) {
+    net_checker* self = checker;
+    char place[256];
+    if (file && strcmp(file, self->config->log_file) != 0) {
+        (void)base_text_format(place, sizeof place, "%s:%u", file, line);
+        if (!net_check_is_first(self, "script", line > 0 ? place : message)) return;
+        self->result.faults++;
+    }
+    base_report(self->config->reporter, file, line, "%s", message);
+}
+
 // Message fields that do not come back from the wire.
 //
 // A struct goes through to_wire, packing, unpacking and from_wire. Then each field gets some values

@@ -45,6 +45,7 @@ typedef struct net_check_config {
 
 typedef struct net_check_result {
     uint32_t warnings;
+    uint32_t faults;                ///< of a script, reported with their lines
     uint32_t templates, components; ///< of the module
     ecs_tick ticks;                 ///< that were played
     uint64_t datagrams;             ///< of server and clients
@@ -112,6 +113,9 @@ void net_check_error(const net_checker* self, const char* format, ...)
 void net_check_report_at(net_checker* self, const char* file, uint32_t line, const char* topic,
                          const char* name, const char* format, ...)
     __attribute__((format(printf, 6, 7)));
+
+/// Report and count a fault of a script, once for each line; lines of the log pass uncounted.
+void net_check_fault(void* checker, const char* file, uint32_t line, const char* message);
 
 /// Is this the name of a key, or of an input of a game controller? Capitals do not matter.
 /// *nearest: other names, if it is none.

@@ -36,13 +36,13 @@ static bool each_tick(void* self, net_match* match) {
 
 net_result net_check_log(net_checker* self) {
     const net_check_config* config = self->config;
+    const base_reporter reporter = {net_check_fault, self};
     net_log_reader* reader = NULL;
     net_verify_result verified;
     net_result result =
-        net_log_reader_create(config->allocator, config->log_file, config->reporter, &reader);
+        net_log_reader_create(config->allocator, config->log_file, &reporter, &reader);
     if (result != NET_OK) return result;
-    result =
-        net_log_verify(reader, config->module, 0, 0, each_tick, self, config->reporter, &verified);
+    result = net_log_verify(reader, config->module, 0, 0, each_tick, self, &reporter, &verified);
     net_log_reader_destroy(reader);
     if (result != NET_ERR_DIVERGED) return result;
     if (verified.restored_tick > 0) {

@@ -179,14 +179,9 @@ net_result net_match_setting_apply(net_match_config* config, const char* key_val
 
 static void take_fault(void* context, const char* file, uint32_t line, const char* text) {
     net_match* match = context;
-    const base_reporter plain = base_reporter_stderr();
     match->is_refused |= match->starting != NULL;
-    if (match->starting || !match->strays)
-        base_report(match->starting ? match->starting : &plain, file, line, "%s", text);
-    else if (file)
-        base_report(match->strays, NULL, 0, "%s:%u: %s", file, line, text);
-    else
-        base_report(match->strays, NULL, 0, "%s", text);
+    base_report(match->strays && !match->starting ? match->strays : &match->reporter, file, line,
+                "%s", text);
 }
 
 net_game_start net_match_start(net_match* match) {

@@ -275,6 +275,7 @@ static int check_module(const check_config* asked, const char* file, const base_
     sum->warnings += found.warnings;
     net_module_close(module);
     if (result == NET_ERR_DIVERGED) return NET_EXIT_DIVERGED;
+    if (result == NET_OK && found.faults > 0) return NET_EXIT_USAGE;
     return net_exit_report_setup(result, reporter);
 }
 

@@ -86,13 +86,13 @@ function on_ask(e, name, a, b, c, d, text, about)
     e.n, e.word = e.n + a * 2 * b, name .. text
     if about == e then tell(e, "sum", e.n) end
 end
-function on_tell(e, name, a) print(name, a, e.word) end
+function on_tell(e, name, a) print(name, a, e.word, player_name(1)) end
 EOF
     start_ready server shoal-server --game ./hop.so --listen 127.0.0.1:0 --min-clients 2 --ticks 120 --log a.slog
     SHOAL_MODULE_PATH=$PWD run_to 0 client shoal-client "$(value listen server.out)" --bots 2
     ends_with 0 server
     are_equal 2 server client
-    has_lines client.err '^note: rules.lua:10: sum 3.0 addthree' 2 || fail "a bot did not hear its sum"
+    has_lines client.err '^note: rules.lua:10: sum 3.0 addthree bot-1' 2 || fail "a bot did not hear its sum"
     # A person, whose world is predicted, asks as well.
     if grep -q '^SHOAL_HAS_WINDOW:INTERNAL=\(ON\|TRUE\)' "$build/CMakeCache.txt"; then
         SHOAL_MODULE_PATH=$PWD SDL_VIDEODRIVER=dummy run_to 0 human shoal-client --game hop --local --render --ticks 90
@@ -112,14 +112,26 @@ case_a_script_is_checked() {
     change rules.lua 's/^function on_tick()$/&\n    missing.x = 1/'
     run check shoal-server check --strict ./hop.so
     [ "$code" != 0 ] || fail "a fault of a tick is nothing to check"
-    says check.err 'rules.lua:[0-9]+: there is no missing \(in on_tick, tick 1; said once\)'
+    says check.err 'rules.lua:[0-9]+: error: there is no missing \(in on_tick, tick 1; said once\)'
     for name in bot draw; do
         cp "$games/lua/rules.lua" .
         change rules.lua "s/^function $name(.*/&\n    missing.x = 1/"
         run check shoal-server check --strict ./hop.so
         [ "$code" != 0 ] || fail "a fault of $name is nothing to check"
-        says check.err "rules.lua:[0-9]+: there is no missing \\(in $name, tick [0-9]+; said once\\)"
+        says check.err "rules.lua:[0-9]+: error: there is no missing \\(in $name, tick [0-9]+; said once\\)"
     done
+    # In all worlds and in the replay it is one fault, which ends the check as one; nothing follows from it.
+    cp "$games/lua/rules.lua" .
+    change rules.lua 's/^function on_input(.*/&\n    if tick() > 3 then missing.x = 1 end/'
+    run_to 2 check shoal-server check ./hop.so
+    [ "$(grep -cE 'rules.lua:|warning: ' check.err)" = 1 ] || fail "one fault is not one line"
+    # What would be mute: a name that is nearly a call, a picture of what no client has.
+    cp "$games/lua/rules.lua" .
+    change rules.lua 's/^function on_tell/function onTell/'
+    change hop.blk '/^star/,$s/_replicate:b=yes; \(_interpolate:b=yes; _teleport:r=60;\)*//'
+    run_to 2 check shoal-server check ./hop.so
+    says check.err "rules.lua:[0-9]+: error: nothing calls 'onTell': did you mean 'on_tell'\\?"
+    says check.err "rules.lua:[0-9]+: error: no client has a 'worth': add _replicate:b=yes"
     # No libm, no clock, no files: what Lua wants of them lies in the module.
     ! nm -D --undefined-only hop.so | grep -E ' (pow|fmod|frexp|ldexp|floor|time|clock|fopen|fopen64|getenv|rand)(@|$)' ||
         fail "the module imports functions that are not exact"

@@ -86,7 +86,7 @@ CASE(a_fault_during_start_refuses_the_match) {
     const base_reporter reporter = base_reporter_first(&heard);
     match->strays = &reporter; // who checks the game
     fault_start.fault(fault_start.fault_context, "rules.lua", 3, "is wrong");
-    assert_non_null(strstr(heard.text, "rules.lua:3: is wrong"));
+    assert_non_null(strstr(heard.text, "rules.lua:3: error: is wrong"));
     fault_start.fault(fault_start.fault_context, NULL, 0, "again");
     assert_int_equal(heard.count, 2);
     net_match_destroy(match);
