@@ -58,7 +58,8 @@ _Static_assert(LUA_MESSAGE_ASK + 1 == SCRIPT_ASK, "ask() sends it");
 // Without a title: the module has the name of its file.
 ES_GAME("", 960, 540, .register_systems = register_script, .start = start_script,
         .mirror_start = start_script, .player_join = player_join, .player_leave = player_leave,
-        .bot_think = bot_think, .human_input = human_input, .predict = predict);
+        .bot_think = bot_think, .human_input = human_input, .predict = predict,
+        .restored = restored, .save_state = save_state, .load_state = load_state);
 
 static ecs_result register_script(ecs_world* world, lua_game* game, const base_reporter* reporter) {
     (void)reporter;
@@ -89,6 +90,24 @@ static void start_script(ecs_world* world, lua_game* game, const net_game_start*
     if (!game->is_server) return;
     self->rng = ecs_world_rng(world);
     script_run(self, 0, "on_start", "");
+    script_forget(self); // as after a restore of this moment
+}
+
+static void restored(ecs_world* world, lua_game* game) {
+    (void)world;
+    script_forget(&game->script);
+}
+
+static ecs_result save_state(ecs_world* world, lua_game* game, base_bytes* bytes) {
+    (void)world;
+    script_save(&game->script, bytes);
+    return ECS_OK;
+}
+
+static ecs_result load_state(ecs_world* world, lua_game* game, base_reader* reader) {
+    (void)world;
+    script_load(&game->script, reader);
+    return ECS_OK;
 }
 
 // ---- what players do ----

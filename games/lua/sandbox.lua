@@ -6,6 +6,7 @@ local base, string, table, utf8, debug, math, api, text = ...
 local file = "rules.lua"
 local type, error, next, load, rawset, setmeta, select =
     base.type, base.error, base.next, base.load, base.rawset, base.setmetatable, base.select
+local rawequal, number_kind = base.rawequal, math.number_kind
 local sort, getupvalue, setupvalue = table.sort, debug.getupvalue, debug.setupvalue
 local globals, is_loaded = {}, false
 local content, free = {}, {} -- of frozen tables what they had; tables that stay open
@@ -45,6 +46,19 @@ local function copy(from)
     return made
 end
 
+-- How many tables lead to a table by __index (__newindex, __call): Lua follows them all in one instruction.
+local leads = { __index = {}, __newindex = {}, __call = {} }
+for _, counts in next, leads do setmeta(counts, { __mode = "k" }) end
+local function count_leads(name, counts, t, to)
+    local count = (counts[t] or 0) + 1
+    while type(to) == "table" and count > (counts[to] or 0) do
+        if count > 10 then error("setmetatable: more than 10 tables lead to this one by " .. name, 3) end
+        counts[to], count = count, count + 1
+        local meta = debug.getmetatable(to)
+        to = meta and base.rawget(meta, name)
+    end
+end
+
 -- The copy cannot be changed later. __gc and __mode would make chance visible, __close would go on after a fault.
 function globals.setmetatable(t, meta)
     if type(t) ~= "table" or content[t] then error("setmetatable takes a table that may be changed", 2) end
@@ -55,8 +69,9 @@ function globals.setmetatable(t, meta)
     elseif from.__close ~= nil then
         error("setmetatable: a fault ends the call at once, so __close is not here", 2)
     end
+    for name, counts in next, leads do count_leads(name, counts, t, from[name]) end
     local made = copy(from)
-    made.__metatable = false
+    made.__metatable, made.__had = false, nil
     return setmeta(t, made)
 end
 
@@ -66,6 +81,7 @@ local function floor(x)
     return whole
 end
 math.floor, math.pi, math.huge = floor, 3.141592653589793, 1 / 0
+math.number_kind = nil
 math.maxinteger, math.mininteger = 0x7fffffffffffffff, ~0x7fffffffffffffff
 -- ln(x) = 2 (s + s^3 / 3 + ...) with s = (x - 1) / (x + 1), for an x between 0.7 and 1.4 that halving gives.
 function math.log(x)
@@ -81,16 +97,6 @@ end
 function math.exp(x) return 2.718281828459045 ^ x end
 function math.ceil(x) return -floor(-x) end
 function math.abs(x) if x < 0 then return -x end return x end
-function math.max(a, b, ...)
-    if b == nil then return a end
-    if b > a then a = b end
-    return math.max(a, ...)
-end
-function math.min(a, b, ...)
-    if b == nil then return a end
-    if b < a then a = b end
-    return math.min(a, ...)
-end
 
 string.dump = nil
 for _, name in base.ipairs({ "assert", "error", "ipairs", "select", "tonumber", "tostring", "type", "rawequal" }) do
@@ -191,6 +197,7 @@ local env = setmeta({}, {
     __metatable = false,
 })
 globals._G = env
+content[env] = globals -- for pairs
 
 local kept, kept_count = {}, 0 -- function, number of its local, value; three each
 local seen = {}
@@ -201,7 +208,7 @@ local function keep(f)
     for i = 1, 255 do
         local name, value = getupvalue(f, i)
         if not name then return end
-        if value ~= env then
+        if not rawequal(value, env) then
             kept[kept_count + 1], kept[kept_count + 2], kept[kept_count + 3] = f, i, value
             kept_count = kept_count + 3
             freeze(value)
@@ -215,7 +222,7 @@ end
 
 function freeze(value)
     local kind = type(value)
-    if value == nil or seen[value] or free[value] or value == env then return end
+    if value == nil or seen[value] or free[value] or rawequal(value, env) then return end
     if kind == "function" then
         seen[value] = true
         return keep(value)
@@ -230,16 +237,19 @@ function freeze(value)
         freeze(key)
         freeze(one)
     end
+    local index, length = meta and meta.__index, meta and meta.__len
     if meta then
         for _, one in next, meta do freeze(one) end
-        setmeta(had, meta)
+        -- A function gets the table that refuses, and never its content.
+        setmeta(had, { __index = type(index) == "function" and function(_, key) return index(value, key) end or index })
     end
     content[value] = had
-    if value == globals then return end
+    if rawequal(value, globals) then return end
     for key in next, had do value[key] = nil end
     local frozen = meta and copy(meta) or {}
-    frozen.__index, frozen.__newindex, frozen.__len = had, refuse, function() return #had end
+    frozen.__index, frozen.__newindex, frozen.__len = had, refuse, length or function() return #had end
     frozen.__metatable, frozen.__had = false, had
+    frozen.__own_len = length
     debug.setmetatable(value, frozen)
 end
 
@@ -252,7 +262,8 @@ local function guard()
         local f, at = kept[i], kept[i + 1]
         local name, value = getupvalue(f, at)
         local was = kept[i + 2]
-        if value ~= was and (value == value or was == was) then
+        -- No metamethod is asked. 1 is not 1.0, 0.0 not -0.0, and nan is nan.
+        if not (rawequal(value, was) and number_kind(value) == number_kind(was) or value ~= value and was ~= was) then
             give_back() -- the others too
             error(file .. ":" .. debug.getinfo(f, "S").linedefined .. ": the local '" .. name ..
                 "' of the script was changed by this call, and has its value from the beginning again: keep it in a component", 0)

@@ -20,49 +20,119 @@ script* script_of(lua_State* L) {
     return *(script**)lua_getextraspace(L);
 }
 
-// ---- memory: blocks of 2^n bytes; one that is given back waits in the list of its size ----
+// ---- memory: pieces of the world's, which are cut into blocks of 2^n bytes ----
 
 static uint32_t class_of(size_t bytes) {
     return bytes <= 16 ? 4 : (uint32_t)(64 - __builtin_clzll((unsigned long long)bytes - 1));
 }
 
+static size_t piece_bytes(uint32_t index) {
+    return (size_t)1 << (SCRIPT_PIECE_CLASS + (index > 0 ? index - 1 : 0));
+}
+
+static void give_block(script* self, void* block, uint32_t class_) {
+    *(void**)block = self->heap.unused[class_];
+    self->heap.unused[class_] = block;
+}
+
+// A piece that was taken stays, and is the same one when the state was made afresh.
+static bool add_piece(script* self) {
+    const uint32_t index = self->heap.piece_count;
+    if (index == SCRIPT_PIECES_MAX) return false;
+    void** piece = &self->pieces[index];
+    if (!*piece) *piece = ecs_world_context(self->world, piece_bytes(index));
+    if (!*piece) return false;
+    self->heap.piece_count++;
+    give_block(self, *piece, class_of(piece_bytes(index)));
+    return true;
+}
+
 static void* take_block(script* self, uint32_t class_) {
-    const size_t whole = (size_t)1 << class_;
-    void** block = self->unused[class_];
-    if (self->used + whole > SCRIPT_BYTES_MAX) return NULL;
-    self->used += whole;
-    if (block) {
-        self->unused[class_] = *block;
-        return block;
+    void** const unused = self->heap.unused;
+    uint32_t from = class_;
+    while (from < SCRIPT_CLASSES && !unused[from]) {
+        if (++from < SCRIPT_CLASSES) continue;
+        if (!add_piece(self)) return NULL;
+        from = class_;
     }
-    if (whole > SCRIPT_BLOCK_BYTES / 4) return ecs_world_context(self->world, whole);
-    if ((size_t)(self->end - self->at) < whole) {
-        self->at = ecs_world_context(self->world, SCRIPT_BLOCK_BYTES);
-        if (!self->at) return self->end = NULL;
-        self->end = self->at + SCRIPT_BLOCK_BYTES;
+    if (from >= SCRIPT_CLASSES) return NULL;
+    uint8_t* block = unused[from];
+    unused[from] = *(void**)block;
+    while (from-- > class_)
+        give_block(self, block + ((size_t)1 << from), from);
+    return block;
+}
+
+// Lua collects all its garbage when it gets NULL: so many steps does that take at most.
+#define COLLECTED_STEPS 1000000
+#define TEXT_BYTES_PER_STEP 64
+
+// The bytes of a text, without those of its head, which differ among machines.
+static void count_text(script* self, size_t bytes) {
+    const size_t length = bytes - (8 + 2 * sizeof(void*));
+    size_t* longest = self->heap.texts;
+    self->steps += length / TEXT_BYTES_PER_STEP;
+    if (length > longest[0]) {
+        longest[1] = longest[0];
+        longest[0] = length;
+    } else if (length > longest[1]) {
+        longest[1] = length;
     }
-    self->at += whole;
-    return self->at - whole;
 }
 
 static void* allocate(void* context, void* block, size_t old_bytes, size_t bytes) {
     script* self = context;
-    if (bytes > SCRIPT_BYTES_MAX) return NULL;
-    if (!block && old_bytes == LUA_TSTRING && bytes > SCRIPT_TEXT_BYTES_MAX) return NULL;
-    const uint32_t old_class = block ? class_of(old_bytes) : 0;
-    if (block && bytes > 0 && class_of(bytes) == old_class) return block;
-    void* made = bytes > 0 ? take_block(self, class_of(bytes)) : NULL;
+    const bool is_text = !block && old_bytes == LUA_TSTRING;
+    if (is_text && bytes > SCRIPT_TEXT_BYTES_MAX) return NULL;
+    if (is_text) count_text(self, bytes);
+    self->moved += bytes;
+    const uint32_t class_ = class_of(bytes);
+    uint32_t old_class = block ? class_of(old_bytes) : 0;
+    if (block && bytes > 0 && class_ <= old_class) { // which cannot fail
+        while (old_class-- > class_)
+            give_block(self, (uint8_t*)block + ((size_t)1 << old_class), old_class);
+        return block;
+    }
+    void* made = bytes > 0 ? take_block(self, class_) : NULL;
+    if (bytes > 0 && !made) self->steps += COLLECTED_STEPS;
     if (!block || (bytes > 0 && !made)) return made;
-    if (made) memcpy(made, block, old_bytes < bytes ? old_bytes : bytes);
-    *(void**)block = self->unused[old_class];
-    self->unused[old_class] = block;
-    self->used -= (size_t)1 << old_class;
+    if (made) memcpy(made, block, old_bytes);
+    give_block(self, block, old_class);
     return made;
+}
+
+// ---- afresh: a server's tick begins with the state as it was when the script was loaded ----
+
+static bool keep_image(script* self) {
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < self->heap.piece_count; i++)
+        bytes += piece_bytes(i);
+    uint8_t* image = self->image = ecs_world_context(self->world, bytes);
+    self->first_heap = self->heap;
+    for (uint32_t i = 0; image && i < self->heap.piece_count; image += piece_bytes(i++))
+        memcpy(image, self->pieces[i], piece_bytes(i));
+    return self->image != NULL;
+}
+
+// Calls between two ticks, as those of a join, are of the tick to come: a save has no other.
+static void renew_state(script* self) {
+    const ecs_tick tick = ecs_world_tick(self->world) + !self->is_in_stage;
+    if (!self->image || tick == self->tick) return;
+    const uint8_t* image = self->image;
+    self->tick = tick;
+    self->heap = self->first_heap;
+    for (uint32_t i = 0; i < self->heap.piece_count; image += piece_bytes(i++))
+        memcpy(self->pieces[i], image, piece_bytes(i));
+}
+
+void script_forget(script* self) {
+    self->tick = 0; // of no call
 }
 
 // ---- faults ----
 
 #define COUNTED_AT_ONCE 1000
+#define COMPARED_BYTES_PER_STEP 512
 
 // Lua says "rules.lua:12: text". Of each line the first fault is said: its text may change.
 void script_report(script* self, const char* text, const char* function) {
@@ -110,7 +180,7 @@ static int place_fault(lua_State* L) {
 
 void script_count_steps(lua_State* L, double steps) {
     script* self = script_of(L);
-    if (steps > 0) self->steps += steps < SCRIPT_STEPS_MAX ? (uint32_t)steps : SCRIPT_STEPS_MAX;
+    if (steps > 0) self->steps += steps < SCRIPT_STEPS_MAX ? (uint64_t)steps : SCRIPT_STEPS_MAX;
     if (self->steps < SCRIPT_STEPS_MAX) return;
     const char* at = "";
     for (int level = 0; level < 4 && (!at[0] || strncmp(at, "sandbox:", 8) == 0); level++) {
@@ -144,15 +214,40 @@ static void note_call(lua_State* L, lua_Debug* where) {
     }
 }
 
+// It may compare two texts, and ends where the shorter one does.
+double script_steps_of_one(const script* self) {
+    return 1 + (double)(self->heap.texts[1] / COMPARED_BYTES_PER_STEP);
+}
+
 static void count_instructions(lua_State* L, lua_Debug* where) {
     const script* self = script_of(L);
     if (where->event == LUA_HOOKCOUNT) {
-        script_count_steps(L, COUNTED_AT_ONCE);
+        script_count_steps(L, COUNTED_AT_ONCE * script_steps_of_one(self));
     } else if (where->event != LUA_HOOKLINE) {
         note_call(L, where);
     } else if (lua_getinfo(L, "S", where) && where->source[0] == '@') {
         self->line(self->line_context, where->source + 1, (uint32_t)where->currentline, true);
     }
+}
+
+static const char* const functions[] = {"on_start", "on_join", "on_leave",  "on_input",
+                                        "on_tick",  "on_ask",  "on_tell",   "bot",
+                                        "human",    "draw",    "predicted", NULL};
+
+static uint32_t bit_of(const char* function) {
+    uint32_t i = 0;
+    while (functions[i] && strcmp(functions[i], function) != 0)
+        i++;
+    return 1u << i;
+}
+
+// It would not end in the next tick either.
+static void leave_out(script* self, const char* function) {
+    char text[128];
+    self->left_out |= bit_of(function);
+    (void)base_text_format(text, sizeof text,
+                           "%s is left out from now on, until the script is saved again", function);
+    if (self->fault) self->fault(self->fault_context, NULL, 0, text);
 }
 
 static bool run_held(script* self, lua_CFunction run, void* argument, const char* function) {
@@ -220,11 +315,26 @@ static int enter(lua_State* L) {
 }
 
 void script_run(script* self, double time, const char* function, const char* format, ...) {
-    if (!self->state) return;
+    if (!self->state || (self->left_out & bit_of(function))) return;
     call made = {.time = time, .function = function, .format = format};
+    renew_state(self);
     va_start(made.arguments, format);
-    (void)run_held(self, enter, &made, function);
+    if (!run_held(self, enter, &made, function) && self->steps >= SCRIPT_STEPS_MAX)
+        leave_out(self, function);
     va_end(made.arguments);
+}
+
+// ---- what a save has: the functions that are left out, of this script ----
+
+void script_save(const script* self, base_bytes* bytes) {
+    base_bytes_write_u64(bytes, self->text);
+    base_bytes_write_u32(bytes, self->left_out);
+}
+
+void script_load(script* self, base_reader* reader) {
+    const bool is_same = base_reader_u64(reader) == self->text;
+    const uint32_t left_out = base_reader_u32(reader);
+    self->left_out = is_same ? left_out : 0;
 }
 
 // ---- loading ----
@@ -239,8 +349,12 @@ static int load_sandbox(lua_State* L) {
         lua_pushcfunction(L, libraries[i]);
         lua_call(L, 0, 1);
     }
-    script_bound(L, 4, "ffind\0pmatch\0ggmatch\0pgsub\0rrep\0");
-    script_bound(L, 5, "tinsert\0tremove\0tsort\0mmove\0");
+    script_bound(L, 3, "ltonumber\0ttostring\0");
+    script_bound(L, 4,
+                 "ffind\0pmatch\0ggmatch\0pgsub\0rrep\0llower\0lupper\0lreverse\0vbyte\0"
+                 "aformat\0apack\0aunpack\0lpacksize\0");
+    script_bound(L, 5, "iinsert\0dremove\0ssort\0mmove\0cconcat\0uunpack\0");
+    script_bound(L, 6, "llen\0loffset\0vcodepoint\0ocodes\0");
     script_push_numbers(L);
     script_push_world(L);
     lua_pushcfunction(L, note_lines);
@@ -256,5 +370,9 @@ void script_open(script* self, const char* text, size_t bytes) {
     self->state = lua_newstate(allocate, self);
     if (!self->state) return;
     *(script**)lua_getextraspace(self->state) = self;
+    self->text = base_hash64(text, bytes, 0);
     if (!run_held(self, load_sandbox, &from, NULL)) self->state = NULL;
+    if (!self->state) return;
+    lua_gc(self->state, LUA_GCCOLLECT);
+    if (self->role[0] == 's' && !keep_image(self)) self->state = NULL;
 }

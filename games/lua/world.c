@@ -20,6 +20,9 @@ typedef struct value {
 
 #define INITS_MAX 32u
 #define NAMES_MAX 8 // of each()
+#define SAID_STEPS 1000
+#define COPIED_PER_STEP 16 // entities, bytes of a text
+#define PASSED_STEPS 4     // an entity that each() passes by
 
 ecs_result script_find_names(script* self, ecs_world* world) {
     self->world = world;
@@ -169,6 +172,7 @@ static void read_value(lua_State* L, int index, const char* name, const ecs_type
         char* text = (char*)(uintptr_t)lua_tolstring(L, index, &bytes);
         if (!ecs_string_is_valid(text, bytes))
             luaL_error(L, "%s: %s", name, ecs_result_text(ECS_ERR_TEXT));
+        script_count_steps(L, (double)bytes / COPIED_PER_STEP);
         memcpy(target, &(ecs_string){text, (uint32_t)bytes, 0}, sizeof(ecs_string));
         return;
     }
@@ -333,6 +337,7 @@ typedef struct walk {
 
 static int each_next(lua_State* L) {
     walk* over = lua_touserdata(L, lua_upvalueindex(1));
+    const uint32_t begin = over->at + 1;
     while (over->at < over->count) {
         bool is_match = true;
         lua_settop(L, 0);
@@ -343,8 +348,11 @@ static int each_next(lua_State* L) {
             if (over->is_without[i]) lua_pop(L, 1);
         }
         over->at++;
-        if (is_match) return lua_gettop(L);
+        if (!is_match) continue;
+        if (over->at > begin) script_count_steps(L, PASSED_STEPS * (double)(over->at - begin));
+        return lua_gettop(L);
     }
+    if (over->at > begin) script_count_steps(L, PASSED_STEPS * (double)(over->at - begin));
     return 0;
 }
 
@@ -367,6 +375,7 @@ static int each(lua_State* L) {
     }
     ecs_query* query = self->queries[made.names[0]];
     const size_t room = ecs_query_count(self->world, query);
+    script_count_steps(L, (double)room / COPIED_PER_STEP);
     walk* over = lua_newuserdatauv(L, sizeof made + room * sizeof made.entities[0], 0);
     memcpy(over, &made, sizeof made);
     for (ecs_query_iter it = ecs_query_begin(self->world, query); ecs_query_next(&it);) {
@@ -433,6 +442,7 @@ static int call_program(lua_State* L) {
     const char* what = luaL_checkstring(L, 1);
     const char* text = luaL_checkstring(L, 2);
     const base_reporter plain = base_reporter_stderr();
+    script_count_steps(L, SAID_STEPS);
     if (what[0] == 's') base_report(&plain, NULL, 0, "note: %s", text);
     if (what[0] == 'e' && services) services->end_match(services->context, text);
     if (what[0] == 'f') script_report(self, text, NULL);
@@ -475,7 +485,9 @@ static int draw(lua_State* L) {
     if (what == 'c') to->circle(to->context, n[0], n[1], n[2], color);
     if (what == 'l') to->line(to->context, n[0], n[1], n[2], n[3], n[4], color);
     if (what != 't') return 0;
-    const char* text = luaL_checkstring(L, 6);
+    size_t bytes;
+    const char* text = luaL_checklstring(L, 6, &bytes);
+    script_count_steps(L, (double)bytes);
     const float part = (float)luaL_optnumber(L, 7, 0); // 0.5: x is its middle, 1: its end
     n[0] -= part * to->text_width(to->context, n[2], text);
     to->text(to->context, n[0], n[1], n[2], color, text);

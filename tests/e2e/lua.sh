@@ -132,6 +132,12 @@ case_a_script_is_checked() {
     run_to 2 check shoal-server check ./hop.so
     says check.err "rules.lua:[0-9]+: error: nothing calls 'onTell': did you mean 'on_tell'\\?"
     says check.err "rules.lua:[0-9]+: error: no client has a 'worth': add _replicate:b=yes"
+    # An endless loop is waited for once, and the check ends.
+    cp "$games/lua/rules.lua" .
+    change rules.lua 's/^function on_tick()$/&\n    while tick() > 1 do end/'
+    run check shoal-server check --strict ./hop.so
+    [ "$code" != 0 ] || fail "an endless loop is nothing to check"
+    says check.err 'on_tick is left out from now on, until the script is saved again'
     # No libm, no clock, no files: what Lua wants of them lies in the module.
     ! nm -D --undefined-only hop.so | grep -E ' (pow|fmod|frexp|ldexp|floor|time|clock|fopen|fopen64|getenv|rand)(@|$)' ||
         fail "the module imports functions that are not exact"

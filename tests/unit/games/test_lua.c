@@ -177,16 +177,13 @@ CASE(a_call_ends) {
 
 CASE(one_instruction_does_not_take_for_ever) {
     static const char too_long[] = "rules.lua:1: the call takes more than 20000000 instructions";
-    static const char* const calls[] = {
-        "('a'):rep(2000):find('.-.-.-.-b')",
-        "('a'):rep(5000):match('a*a*b')",
-        "('a'):rep(5000):gsub('a-%d*b', '')",
-        "('a'):rep(5000):gmatch('.*.*b')",
-        "('a'):rep(99999):find(('a'):rep(9999), 1, true)",
-        "(''):rep(2 ^ 40 // 1 | 0)",
-        "table.move({}, 1, 1 << 40, 1)",
-        "table.remove(setmetatable({}, {__len = function() return 1 << 40 end}))",
-        "table.insert(setmetatable({}, {__len = function() return 1 << 40 end}), 1, 1)"};
+    static const char* const calls[] = {"('a'):rep(2000):find('.-.-.-.-b')",
+                                        "('a'):rep(5000):match('a*a*b')",
+                                        "('a'):rep(5000):gsub('a-%d*b', '')",
+                                        "('a'):rep(5000):gmatch('.*.*b')",
+                                        "('a'):rep(99999):find(('a'):rep(9999), 1, true)",
+                                        "(''):rep(2 ^ 40 // 1 | 0)",
+                                        "table.move({}, 1, 1 << 40, 1)"};
     char rules[256];
     for (uint32_t i = 0; i < BASE_COUNT(calls); i++) {
         (void)snprintf(rules, sizeof rules, "function on_tick() local x = %s end", calls[i]);
@@ -207,6 +204,212 @@ CASE(one_instruction_does_not_take_for_ever) {
         "local t = {3, 1, 2} table.sort(t) table.insert(t, 1, 0) table.remove(t)\n"
         "assert(table.concat(t, ' ') == '0 1 2' and ('ab'):rep(2, '-') == 'ab-ab')",
         "");
+}
+
+CASE(no_metamethod_hides_what_a_call_changed) {
+    try_rules("local M = {__eq = function() return true end} local a = setmetatable({}, M)\n"
+              "function on_tick() a = setmetatable({}, M) end",
+              "the local 'a' of the script was changed by this call");
+    try_rules("local n = 1\nfunction on_tick() n = n / 1 end", "the local 'n' of the script was");
+    try_rules("local z = 0.0\nfunction on_tick() z = -z end", "the local 'z' of the script was");
+    try_rules("local z = 0 / 0\nfunction on_tick() z = 0 / 0 end", "");
+    try_rules("local t = setmetatable({n = 0}, {__index = function(t, k) t.n = t.n + 1 end})\n"
+              "function on_tick() return t.next end",
+              "a table of the script cannot change");
+    try_rules("local t = setmetatable({n = 4}, {__index = function(t, k) return k .. t.n end})\n"
+              "function on_tick() assert(t.n == 4 and t.m == 'm4') end",
+              "");
+}
+
+// What one instruction costs at most: a script's expression, and the bytes or elements that one
+// round of it handles. "": so many steps of a machine on every input.
+typedef struct work {
+    const char *name, *round;
+    double size;
+} work;
+
+#define TEXT 500000
+#define LIST 200000
+#define KEYS 65536
+
+static const work works[] = {
+    {"assert", "", 0},
+    {"error", "", 0},
+    {"ipairs", "", 0},
+    {"type", "", 0},
+    {"rawequal", "rawequal(long, other)", TEXT / 8},
+    {"select", "select(2, table.unpack(list))", LIST},
+    {"tonumber", "tonumber(long, 36)", TEXT},
+    {"tostring", "tostring(1e-300)", 64},
+    {"pairs", "pairs(few)", 1000},
+    {"setmetatable", "", 0},
+    {"print", "", 0},
+    {"get", "", 0},
+    {"set", "set(e, 'name', text)", 4000},
+    {"kind", "", 0},
+    {"alive", "", 0},
+    {"tick", "", 0},
+    {"time", "", 0},
+    {"random", "", 0},
+    {"end_match", "", 0},
+    {"tell", "", 0},
+    {"create", "", 0},
+    {"destroy", "", 0},
+    {"each", "each('n')", 20000},
+    {"on_start", "", 0},
+    {"on_tick", "", 0},
+    {"string.byte", "long:byte(1, 200000)", LIST},
+    {"string.char", "string.char(long:byte(1, 100))", 100},
+    {"string.find", "long:find('y', 1, true)", TEXT / 8},
+    {"string.match", "long:match('^y')", TEXT},
+    {"string.gmatch", "long:gmatch('y')()", TEXT},
+    {"string.gsub", "('x'):gsub('x', long)", TEXT},
+    {"string.format", "('%.99f'):rep(20):format(table.unpack(big, 1, 20))", 4000},
+    {"string.len", "", 0},
+    {"string.lower", "long:lower()", TEXT},
+    {"string.upper", "long:upper()", TEXT},
+    {"string.reverse", "long:reverse()", TEXT},
+    {"string.rep", "long:rep(1)", TEXT},
+    {"string.sub", "long:sub(2)", TEXT},
+    {"string.pack", "string.pack('s', long)", TEXT},
+    {"string.packsize", "string.packsize(spaces)", TEXT},
+    {"string.unpack", "string.unpack(spaces, '')", TEXT},
+    {"table.concat", "table.concat(list, '', 1, 50000)", 50000},
+    {"table.insert", "table.insert(list, 1, 0)", LIST},
+    {"table.remove", "table.remove(list, 1)", LIST},
+    {"table.move", "table.move(list, 1, #list, 2)", LIST},
+    {"table.pack", "table.pack(table.unpack(list))", LIST},
+    {"table.unpack", "table.unpack(list)", LIST},
+    {"table.sort", "table.sort(few, rawequal)", 1000},
+    {"utf8.char", "", 0},
+    {"utf8.codepoint", "utf8.codepoint(long, 1, 200000)", LIST},
+    {"utf8.codes", "walk(middles, 0)", TEXT},
+    {"utf8.len", "utf8.len(long)", TEXT},
+    {"utf8.offset", "utf8.offset(long, -TEXT)", TEXT},
+    {"math.abs", "", 0},
+    {"math.atan", "", 0},
+    {"math.ceil", "", 0},
+    {"math.cos", "", 0},
+    {"math.exp", "", 0},
+    {"math.floor", "", 0},
+    {"math.log", "", 0},
+    {"math.max", "math.max(table.unpack(list))", LIST},
+    {"math.min", "math.min(table.unpack(list))", LIST},
+    {"math.sin", "", 0},
+    {"math.sqrt", "", 0},
+    // What no function does.
+    {"a .. b", "long .. 'x'", TEXT},
+    {"a < b", "long < other", TEXT / 8},
+    {"a == b", "long == other", TEXT / 8},
+    {"a[b]", "map[other]", TEXT / 8},
+    {"a + b", "digits + 1", 8},
+    {"...", "pass(table.unpack(list))", LIST},
+    {"return ...", "give(table.unpack(list))", LIST},
+    {"a[b] = c", "map['a' .. i] = 1; map['a' .. i] = nil", KEYS},
+};
+
+// With so many bytes or elements in a step at most.
+#define SIZE_PER_STEP 64.0
+#define STEPS_MAX 20e6
+
+static void list_rows(char* text, size_t room) {
+    size_t at = 0;
+    for (uint32_t i = 0; i < BASE_COUNT(works); i++)
+        at += (size_t)snprintf(text + at, room - at, "['%s'] = 1, ", works[i].name);
+    assert_true(at < room - 1);
+}
+
+CASE(each_function_of_a_script_has_its_cost) {
+    static char rows[4096], rules[8192];
+    list_rows(rows, sizeof rows);
+    (void)snprintf(rules, sizeof rules,
+                   "local rows = { %s }\n"
+                   "local function look(where, t) for name, value in pairs(t) do\n"
+                   "if type(value) == 'table' and value ~= _G then look(name .. '.', value) end\n"
+                   "if type(value) == 'function' and not rows[where .. name] then\n"
+                   "error('no row of works: ' .. where .. name, 0) end end end\n"
+                   "look('', _G) assert(rows['table.sort'] and pairs(_G)())",
+                   rows);
+    try_rules(rules, "");
+    char sabotaged[sizeof rules + 64];
+    (void)snprintf(sabotaged, sizeof sabotaged, "function string.new() end %s", rules);
+    try_rules(sabotaged, "no row of works: string.new");
+}
+
+// What comes before the last line is within the bounds.
+static void try_rounds(const work* one) {
+    char rules[2048];
+    (void)snprintf(
+        rules, sizeof rules,
+        "local TEXT = %d\n"
+        "function on_start() for i = 1, 20000 do create('rock') end create('thing') end\n"
+        "function on_tick() if tick() > 1 then return end\n"
+        "local e for one in each('pos') do e = one end\n"
+        "local list, few, big, map, walk, digits = {}, {}, {}, {}, utf8.codes('a'), '0123456789'\n"
+        "for i = 1, %d do list[i] = i end for i = 1, 1000 do big[i], few[i] = 1e300, i end\n"
+        "for i = 1, %d - 2 do map['k' .. i] = i end\n"
+        "local long, text, other = ('%s'):rep(TEXT), ('x'):rep(4000) map[long] = 1\n"
+        "local spaces, middles = long, long %s\n"
+        "local function pass(...) return (...) end local function give(...) return 0, ... end "
+
+        "for i = 1, %.0f do local x; %s%s end end",
+        TEXT, LIST, KEYS,
+        strstr(one->round, "spaces")    ? " "
+        : strstr(one->round, "middles") ? "\\x80"
+                                        : "x",
+        strstr(one->round, "other") ? "other = ('x'):rep(TEXT - 1) .. 'x'" : "",
+        SIZE_PER_STEP * STEPS_MAX / one->size + 1,
+        strchr(one->round, ';') ? "" : "x = ", one->round);
+    try_rules(rules, "rules.lua:10: the call takes more than 20000000 instructions");
+}
+
+CASE(work_counts_by_bytes_and_elements) {
+    for (uint32_t i = 0; i < BASE_COUNT(works); i++)
+        if (works[i].round[0]) try_rounds(&works[i]);
+}
+
+CASE(huge_exponents_cost_no_more_than_others) {
+    try_rules("function on_tick() for i = 1, 1e5 do local z = 1.0000001 ^ 1e300 end end", "");
+    try_rules("function on_tick() for i = 1, 1e5 do local z = 1.7e308 % 3.7e-308 end end", "");
+    try_rules(
+        "local inf = 1 / 0\n"
+        "assert(2 ^ 1e300 == inf and 0.5 ^ 1e300 == 0 and (-1) ^ 1e300 == 1)\n"
+        "assert(1 ^ 1e300 == 1 and 2 ^ -1e300 == 0 and inf ^ 0.5 == inf and 0 ^ 1e-300 == 0)\n"
+        "assert(3 ^ 5e-324 == 1 and (-8) ^ 0.3 ~= (-8) ^ 0.3)\n"
+        "assert(1.7e308 % 5e-324 == 0 and 5e-324 % 3 == 5e-324 and 1e308 % 1e-5 < 1e-5)\n"
+        "local t = {[5e-324] = 1, [1e308] = 2} assert(t[5e-324] == 1 and t[1e308] == 2)",
+        "");
+}
+
+CASE(a_length_that_is_a_function_bounds_nothing) {
+    static const char* const calls[] = {"sort(t)", "remove(t)", "insert(t, 1, 1)", "concat(t)",
+                                        "unpack(t)"};
+    char rules[256];
+    for (uint32_t i = 0; i < 2 * BASE_COUNT(calls); i++) {
+        (void)snprintf(rules, sizeof rules,
+                       "%s t = setmetatable({}, {__len = function() return 1 << 40 end})\n"
+                       "function on_tick() table.%s end",
+                       i % 2 ? "local" : "", calls[i / 2]);
+        try_rules(rules, "rules.lua:2: a table with __len has no place here");
+    }
+    try_rules("local t = setmetatable({}, {__len = function() return 3 end, __had = {1}})\n"
+              "function on_tick() assert(#t == 3) table.sort(t) end",
+              "a table with __len has no place here");
+    try_rules("local list = {3, 4} function on_tick() assert(table.concat(list) == '34') end", "");
+}
+
+CASE(few_tables_lead_to_each_other) {
+    try_rules("local t = {} for i = 1, 99 do t = setmetatable({}, {__index = t}) end",
+              "rules.lua:1: error: setmetatable: more than 10 tables lead to this one by __index");
+    try_rules("local t = {} for i = 1, 99 do local u = {} setmetatable(t, {__index = u}) t = u end",
+              "by __index");
+    try_rules("local t = print for i = 1, 99 do t = setmetatable({}, {__call = t}) end",
+              "by __call");
+    try_rules("local A = {} A.__index = A function A:f() return 7 end\n"
+              "local B = setmetatable({}, A) B.__index = B local all = {}\n"
+              "for i = 1, 99 do all[i] = setmetatable({}, B) end\n"
+              "function on_tick() assert(all[99]:f() == 7) end",
+              "");
 }
 
 CASE(a_fault_and_an_iterator_keep_nothing) {
@@ -411,11 +614,14 @@ CASE(a_check_gets_the_lines_that_can_run_and_those_that_did) {
 }
 
 static uint32_t taken;
+static size_t taken_bytes;
 static void* count_allocate(void* context, size_t size, size_t align) {
     taken++;
+    taken_bytes += size;
     return ((const base_allocator*)context)->allocate(NULL, size, align);
 }
 static void count_release(void* context, void* block, size_t size) {
+    taken_bytes -= size;
     ((const base_allocator*)context)->release(NULL, block, size);
 }
 
@@ -461,5 +667,109 @@ CASE(a_match_goes_on_from_its_world) {
     base_bytes_deinit(&save);
     net_match_destroy(first);
     net_match_destroy(second);
+    net_module_close(module);
+}
+
+static void assert_same(net_match* first, net_match* second, uint32_t ticks) {
+    for (uint32_t i = 0; i < ticks; i++) {
+        net_match_step(first);
+        net_match_step(second);
+        assert_true(ecs_world_state_hash(net_match_world(first)) ==
+                    ecs_world_state_hash(net_match_world(second)));
+    }
+}
+
+// How much fits into the memory decides, and calls before leave much of it in pieces. Each save is
+// restored into a match that has played on, and into one that has not.
+CASE(what_calls_before_left_behind_decides_nothing) {
+    net_module* module = script_module(
+        "function on_start() create('thing') for i = 1, 3000 do local t = {i} end end\n"
+        "local function deep(n) if n == 0 then return 0 end return 1 + deep(n - 1) end\n"
+        "function on_join() return create('rock', {n = deep(99)}) end\n"
+        "function on_tick() for e in each('pos') do if tick() % 6 ~= 0 then local junk = {}\n"
+        "for i = 1, 3000 do junk[i] = 'j' .. i .. tick() end e.real = deep(3000) else\n"
+        "local t, x = {}, ('x'):rep(30000) e.n = 0\n"
+        "for i = 1, 1e6 do t[i] = x .. i e.n = i end end end end");
+    const base_reporter* reporter = hear();
+    net_match* first = match_made(module, (match_wanted){.seed = 5});
+    net_match* second = match_made(module, (match_wanted){.seed = 5});
+    first->strays = second->strays = reporter;
+    base_bytes save;
+    base_bytes_init(&save, NULL);
+    for (uint32_t at = 0; at < 12; at += 3) {
+        assert_ok(net_match_save(first, &save));
+        net_match_step(second);
+        assert_ok(net_match_restore(second, save.data, save.size));
+        const net_game_player player = {.client = at + 1, .name = "it"};
+        net_match_join(first, &player);
+        net_match_join(second, &player);
+        assert_same(first, second, 3);
+        base_bytes_clear(&save);
+    }
+    assert_non_null(strstr(said.text, "not enough memory"));
+    base_bytes_deinit(&save);
+    net_match_destroy(first);
+    net_match_destroy(second);
+    net_module_close(module);
+}
+
+static const char endless[] = "function on_start() create('thing') end\n"
+                              "function on_tick() for e in each('pos') do e.n = e.n + 1\n"
+                              "if tick() > 2 then while true do end end end end";
+
+static int32_t number_of_thing(net_match* match) {
+    ecs_world* world = net_match_world(match);
+    const ecs_entity thing = ecs_entity_next(world, ECS_ENTITY_NONE);
+    return *(const int32_t*)ecs_find(world, thing, ecs_component_find(world, "n"));
+}
+
+// Neither it nor a match that begins with its save waits for the bound again; a new script does.
+CASE(a_function_that_does_not_end_is_left_out) {
+    net_module* module = script_module(endless);
+    const base_reporter* reporter = hear();
+    net_match* first = match_made(module, (match_wanted){.seed = 5});
+    net_match* second = match_made(module, (match_wanted){.seed = 5});
+    first->strays = second->strays = reporter;
+    for (uint32_t i = 0; i < 9; i++)
+        net_match_step(first);
+    assert_int_equal(number_of_thing(first), 7 + 3);
+    assert_int_equal(said.count, 2);
+    base_bytes save;
+    base_bytes_init(&save, NULL);
+    assert_ok(net_match_save(first, &save));
+    assert_ok(net_match_restore(second, save.data, save.size));
+    assert_same(first, second, 3);
+    assert_int_equal(number_of_thing(second), 7 + 3);
+    net_module* other =
+        script_module("function on_tick() for e in each('pos') do e.n = 50 end end");
+    net_match* third = NULL;
+    assert_ok(net_match_create_from(first, other, reporter, &third));
+    net_match_step(third);
+    assert_int_equal(number_of_thing(third), 50);
+    assert_int_equal(said.count, 2);
+    base_bytes_deinit(&save);
+    net_match_destroy(first);
+    net_match_destroy(second);
+    net_match_destroy(third);
+    net_module_close(module);
+    net_module_close(other);
+}
+
+// Blocks of each size up to the bound, and after the ticks of one size those of another.
+CASE(sixty_four_megabytes_are_all) {
+    const base_allocator heap = *base_allocator_heap();
+    const base_allocator counting = {count_allocate, count_release, (void*)(uintptr_t)&heap};
+    net_module* module = script_module("function on_tick() local size = 1 << tick() + 8\n"
+                                       "local x, t = ('x'):rep(size - 100), {}\n"
+                                       "for i = 1, 5e7 // size | 0 do t[i] = x .. i end end");
+    const base_reporter* reporter = hear();
+    taken_bytes = 0;
+    net_match* match = match_made(module, (match_wanted){.allocator = &counting});
+    match->strays = reporter;
+    for (uint32_t i = 0; i < 11; i++)
+        net_match_step(match);
+    assert_int_equal(said.count, 0);
+    assert_in_range(taken_bytes, 50u << 20, 66u << 20);
+    net_match_destroy(match);
     net_module_close(module);
 }
