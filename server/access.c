@@ -96,6 +96,7 @@ net_security server_access_security(server_program* self) {
         .address_count = self->config.public_addresses.count,
         // What a relay gives to a spectator opens no server of the match.
         .identity = self->config.follow ? 0 : self->identity,
+        .again_s = self->config.follow ? 0 : self->config.again_s,
     };
 }
 

@@ -130,6 +130,8 @@ const base_option server_http_keys[] = {
     {"host", KEY(http_hosts), "NAME", "a name under which it is asked; repeatable", 0, 0},
     {"optional", KEY(http_is_optional), NULL, "go on without it when its port is taken", 0, 0},
     {"delay", KEY(http_delay_s), "S", "readers see the match S seconds later", 0, LOG_S_MAX},
+    {"again-s", KEY(again_s), "S",
+     "a link to play lets its player into later matches here for S seconds", 0, LOG_S_MAX},
 };
 
 const base_option server_lines_keys[] = {
@@ -143,6 +145,8 @@ static const base_option stream_keys[] = {
      "clients get what the stream has; stand still or go on after MS", 0, 0},
     {"standby-at", KEY(standby_addresses), "ADDR:PORT",
      "where a standby of this match is, for its clients; repeatable", 0, 0},
+    {"page", KEY(pages), "URL",
+     "http(s)://HOST[:PORT]/play of a server of this match, for its pages; repeatable", 0, 0},
 };
 
 static const base_option agones_keys[] = {
@@ -222,6 +226,7 @@ base_options_result server_config_read(server_config* config, int argc, char** a
         .stream_sync = "off",
         .takeover_ms = NET_STANDBY_TAKEOVER_MS_DEFAULT,
         .net_threads = SERVER_THREADS_UNSET,
+        .again_s = SERVER_AGAIN_S_DEFAULT,
         .log_segment_mb = NET_LOG_SEGMENT_BYTES_DEFAULT >> 20,
         .log_budget_mb = NET_LOG_BUDGET_BYTES_DEFAULT >> 20,
         .log_keyframe_s = NET_LOG_KEYFRAME_SECONDS_DEFAULT,

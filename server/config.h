@@ -11,6 +11,7 @@
 
 #define SERVER_SPECTATORS_UNSET UINT64_MAX
 #define SERVER_DRAIN_S_MAX 86400u
+#define SERVER_AGAIN_S_DEFAULT 86400u
 
 typedef enum server_agones_use {
     SERVER_AGONES_AUTO, ///< where its SDK server is announced
@@ -35,6 +36,7 @@ typedef struct server_config {
     uint64_t takeover_ms;
     const char* stream_sync;
     base_option_list standby_addresses;
+    base_option_list pages;   ///< of the match's other servers
     const char* log;          ///< file, "none", or NULL: a name made of game and time
     uint32_t log_sync;        ///< a net_log_sync
     uint32_t log_content;     ///< a net_log_content
@@ -81,6 +83,7 @@ typedef struct server_config {
     base_option_list http_hosts;
     bool http_is_optional;
     uint64_t http_delay_s;
+    uint64_t again_s; ///< a link lets its player into later matches; 0: it does not
     const char* config;
     base_options options;               ///< the table, to show it; its values are this config
     base_option rows[BASE_OPTIONS_MAX]; ///< of a relay: its table

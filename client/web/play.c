@@ -15,7 +15,7 @@
 
 typedef struct web_play {
     const web* page;
-    char token[NET_TOKEN_TEXT_BYTES];
+    char token[NET_TOKEN_TEXT_BYTES], later[NET_TOKEN_TEXT_BYTES];
     char name[NET_PLAYER_NAME_BYTES_MAX];
     char said[NET_LINE_BYTES_MAX];
     uint8_t secret[NET_RESUME_BYTES];
@@ -151,7 +151,7 @@ void web_play_begin(web* self) {
     base_quota_init(&play->memory, NULL, NET_CLIENT_BYTES_MAX);
     play->game = self->module->game;
     play->controls.action_count = play->game->action_count;
-    play->transport = web_socket_create(play->token);
+    play->transport = web_socket_create(play->token, play->later);
     const net_result result = play->transport ? create_client(self, play) : NET_ERR_MEMORY;
     if (result != NET_OK) self->failure = result; // this page cannot play
     note_play(self, result);
@@ -307,9 +307,10 @@ static void draw_frame(web* self, web_play* play, double now_ms, double pixels_p
 }
 
 /// Receive, run the ticks that are due, and draw when `pixels_per_unit` is not 0. While a page is
-/// hidden it calls this some times a second, without a picture.
-WEB_EXPORT(play_frame) void web_play_frame(web* self, double now_ms, double pixels_per_unit);
-void web_play_frame(web* self, double now_ms, double pixels_per_unit) {
+/// hidden it calls this some times a second, without a picture. A text has `text_pixels` at least.
+WEB_EXPORT(play_frame)
+void web_play_frame(web* self, double now_ms, double pixels_per_unit, double text_pixels);
+void web_play_frame(web* self, double now_ms, double pixels_per_unit, double text_pixels) {
     web_play* play = self->play;
     web_clear_answers(self);
     if (!play || self->failure != NET_OK) {
@@ -327,19 +328,19 @@ void web_play_frame(web* self, double now_ms, double pixels_per_unit) {
     self->state[WEB_HEARD_COUNT] = 0;
     if (!has_picture) return;
     hear(self, play, net_client_player(play->client));
+    self->drawing.text_pixels = (float)text_pixels;
     draw_frame(self, play, now_ms, pixels_per_unit);
     self->state[WEB_CALLS] = (double)(uintptr_t)self->drawing.calls.data;
     self->state[WEB_CALLS_BYTES] = (double)self->drawing.calls.size;
     self->state[WEB_CALL_COUNT] = self->drawing.call_count;
 }
 
-/// Leave the session to a page that comes next: its secret is the answer, or nothing. This page
-/// plays no more.
+/// The secret of the session, with which a page that comes next goes on; nothing: there is none.
 WEB_EXPORT(play_secret) void web_play_secret(web* self);
 void web_play_secret(web* self) {
     uint8_t secret[NET_RESUME_BYTES];
     web_clear_answers(self);
-    if (self->play && self->play->client && net_client_take_secret(self->play->client, secret))
+    if (self->play && self->play->client && net_client_secret(self->play->client, secret))
         base_bytes_write(&self->answer, secret, sizeof secret);
     note_play(self, NET_OK);
 }
@@ -377,6 +378,8 @@ void web_play_about(web* self) {
     base_json_text(json, still ? still : "");
     base_json_put(json, ",\"token\":");
     base_json_text(json, play->token);
+    base_json_put(json, ",\"later\":");
+    base_json_text(json, play->later);
     base_json_put(json,
                   ",\"rttMs\":%.1f,\"lossPercent\":%.2f,\"inBytes\":%.0f,\"outBytes\":%.0f"
                   ",\"resumes\":%u,\"delayMs\":%.1f,\"leadMs\":%.1f,\"corrections\":%.0f"

@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-#define LETTER_OTHER 0.6f ///< the width of a letter without one of its own
+#define LETTER_OTHER 0.6f     ///< the width of a letter without one of its own
+#define TEXT_SHRINKS_MAX 5.0f ///< so many times smaller than text_pixels it stays as it is
 
 typedef union word {
     uint32_t whole;
@@ -67,11 +68,18 @@ static void triangles(void* context, const float* points, const ecs_color* color
     memcpy(at + 1 + (size_t)count * 2, colors, count * sizeof *colors);
 }
 
+// What a small screen makes too small; a game that makes it smaller still wants none to be read.
+static float text_height(const web_drawing* drawing, float height) {
+    const float least = drawing->text_pixels / drawing->scale;
+    return height < least && height * TEXT_SHRINKS_MAX > least ? least : height;
+}
+
 static void text(void* context, float x, float y, float height, ecs_color color, const char* what) {
+    const float shown = text_height(context, height);
     word* at = begin_call(context, WEB_CALL_TEXT, 4 + text_words(what));
     if (!at) return;
     at->color = color;
-    put_floats(at + 1, (const float[]){x, y, height}, 3);
+    put_floats(at + 1, (const float[]){x, y - (shown - height) * 0.5f, shown}, 3);
     put_text(at + 4, what);
 }
 
@@ -101,6 +109,7 @@ static float camera(void* context, float x, float y, float zoom) {
     word* at = zoom > 0.0f && zoom < 1e6f ? begin_call(context, WEB_CALL_CAMERA, 3) : NULL;
     if (!at) return drawing->pixels_per_unit;
     put_floats(at, (const float[]){left, top, zoom}, 3);
+    drawing->scale = drawing->pixels_per_unit * zoom;
     if (drawing->zoom == 0.0f) {
         drawing->left = left;
         drawing->top = top;
@@ -121,7 +130,7 @@ static float text_width(void* context, float height, const char* what) {
         const uint32_t place = letter - WEB_LETTER_FIRST;
         width += place < WEB_LETTER_COUNT ? drawing->widths[place] : LETTER_OTHER;
     }
-    return width * height;
+    return width * text_height(drawing, height);
 }
 
 static const char* player_name(void* context, uint32_t client) {
@@ -133,7 +142,7 @@ net_draw web_drawing_begin(web_drawing* drawing, const net_game_module* game,
                            float pixels_per_unit) {
     drawing->view_width = game ? game->view_width : 1.0f;
     drawing->view_height = game ? game->view_height : 1.0f;
-    drawing->pixels_per_unit = pixels_per_unit;
+    drawing->pixels_per_unit = drawing->scale = pixels_per_unit;
     drawing->zoom = 0.0f;
     base_bytes_clear(&drawing->calls);
     drawing->calls.failed = false;

@@ -10,7 +10,7 @@ enum { KIND_HELLO = 2 }; // after the two channels
 
 typedef struct web_socket {
     net_transport base;
-    char* token;
+    char *token, *later;
     net_peer peer;    // the newest connection; 0 before the first
     bool is_begun;    // it is, or will be, open
     bool is_open;     // the server said hello
@@ -42,11 +42,13 @@ void web_socket_opened(net_transport* transport) {
     if (self->is_begun) send_message(self, KIND_HELLO, self->token, strlen(self->token));
 }
 
+// The first one opens the connection; one more has a token for later matches.
 static void take_hello(web_socket* self, const uint8_t* bytes, size_t size) {
     if (size >= NET_TOKEN_TEXT_BYTES) return;
-    memcpy(self->token, bytes, size);
-    self->token[size] = 0;
-    self->is_open = self->has_opened = true;
+    char* token = self->is_open ? self->later : self->token;
+    memcpy(token, bytes, size);
+    token[size] = 0;
+    if (!self->is_open) self->is_open = self->has_opened = true;
 }
 
 void web_socket_received(net_transport* transport, const uint8_t* bytes, size_t size) {
@@ -54,7 +56,7 @@ void web_socket_received(net_transport* transport, const uint8_t* bytes, size_t 
     self->stats.recv_bytes += size;
     self->stats.recv_datagrams++;
     if (!self->is_begun || size == 0) return;
-    if (bytes[0] == KIND_HELLO && !self->is_open) {
+    if (bytes[0] == KIND_HELLO) {
         take_hello(self, bytes + 1, size - 1);
     } else if (bytes[0] < KIND_HELLO && self->is_open && size > 1) {
         if (bytes[0] == NET_CHANNEL_CONTROL) self->stats.recv_reliable_bytes += size - 1;
@@ -167,7 +169,7 @@ static void socket_destroy(net_transport* transport) {
     base_release(NULL, self, sizeof *self);
 }
 
-net_transport* web_socket_create(char* token) {
+net_transport* web_socket_create(char* token, char* later) {
     static const net_transport_ops ops = {
         .service = socket_service,
         .next = socket_next,
@@ -183,6 +185,7 @@ net_transport* web_socket_create(char* token) {
     if (!self) return NULL;
     self->base.ops = &ops;
     self->token = token;
+    self->later = later;
     base_bytes_init(&self->inbox, NULL);
     return &self->base;
 }

@@ -161,11 +161,15 @@ net_client_end net_client_get_end(const net_client* client) {
 uint32_t net_client_number(const net_client* client) {
     return client->client;
 }
-bool net_client_take_secret(net_client* client, uint8_t* secret) {
+bool net_client_secret(const net_client* client, uint8_t* secret) {
     const bool is_over =
         client->phase == NET_CLIENT_ENDED && client->end != NET_CLIENT_END_EXCHANGED;
     if (!client->has_resume || !client->has_played || is_over) return false;
     memcpy(secret, client->resume, NET_RESUME_BYTES);
+    return true;
+}
+bool net_client_take_secret(net_client* client, uint8_t* secret) {
+    if (!net_client_secret(client, secret)) return false;
     if (client->phase != NET_CLIENT_ENDED) net_client_end_exchanged(client);
     return true;
 }

@@ -47,7 +47,12 @@ static net_result create_parts(net_secure_server* made, const net_secure_server_
 
 // Of one match with one key: another process goes on with it, at any address, and its players come
 // back.
-static void make_resume_key(net_secure_server* server, uint64_t identity) {
+static void make_resume_keys(net_secure_server* server, const net_security* security) {
+    const uint64_t identity = security->identity;
+    server->again_s = server->keys.count > 0 ? security->again_s : 0;
+    if (server->again_s > 0)
+        net_key_derive(&server->keys.keys[0], "shoal later matches", 0, 0, server->again_key,
+                       sizeof server->again_key);
     if (server->keys.count > 0 && identity != 0)
         net_key_derive(&server->keys.keys[0], "shoal resume tokens", identity, 1,
                        server->resume_key, sizeof server->resume_key);
@@ -68,7 +73,7 @@ net_result net_secure_server_create(const net_secure_server_config* config,
     // Keys that tokens are sealed with must not reach a swap file. Without the right to lock memory
     // the server runs all the same.
     (void)sodium_mlock(&made->keys, sizeof made->keys);
-    (void)sodium_mlock(made->resume_key, sizeof made->resume_key);
+    (void)sodium_mlock(made->resume_key, sizeof made->resume_key + sizeof made->again_key);
     made->allocator = config->allocator;
     made->entropy = *security->entropy;
     made->protocol = security->protocol ? security->protocol : NET_TOKEN_PROTOCOL;
@@ -83,7 +88,7 @@ net_result net_secure_server_create(const net_secure_server_config* config,
         memcpy(made->addresses, security->addresses,
                security->address_count * sizeof *made->addresses);
     net_secure_server_keys_set(made, security->keys);
-    make_resume_key(made, security->identity);
+    make_resume_keys(made, security);
     made->entropy.fill(made->entropy.context, made->unproved.key, sizeof made->unproved.key);
     net_cookie_keys_init(&made->cookies, &made->entropy, config->now_us);
     net_spent_init(&made->spent, &made->entropy);
@@ -109,7 +114,7 @@ void net_secure_server_destroy(net_secure_server* server) {
                  server->session_max * sizeof *server->origin_names);
     base_release(allocator, server->unopened_us, server->session_max * sizeof *server->unopened_us);
     base_release(allocator, server->free, server->session_max * sizeof *server->free);
-    (void)sodium_munlock(server->resume_key, sizeof server->resume_key);
+    (void)sodium_munlock(server->resume_key, sizeof server->resume_key + sizeof server->again_key);
     (void)sodium_munlock(&server->keys, sizeof server->keys);
     sodium_memzero(server, sizeof *server);
     base_release(allocator, server, sizeof *server);

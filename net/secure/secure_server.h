@@ -105,10 +105,11 @@ bool net_secure_server_identity(const net_secure_server* server, net_secure_peer
 /// A connection whose encryption is not ours (a browser's, TLS) shows a token: does it count here,
 /// from this address? It counts as used then. No session begins.
 /// @return NET_SECURE_END_NONE: *identity, and *resume, with which the same player comes again;
-///         else why not: counted.
+///         else why not: counted. *later changes where it may join later matches with it, too.
 net_secure_end net_secure_server_admit(net_secure_server* server, const net_secure_clock* clock,
                                        const net_address* from, const net_token* token,
-                                       net_peer_identity* identity, net_token* resume);
+                                       net_peer_identity* identity, net_token* resume,
+                                       net_token* later);
 /// Open sessions.
 uint32_t net_secure_server_count(const net_secure_server* server);
 /// Replace the keys: tokens of the new ring count from now on. Sessions stay. NULL or an empty

@@ -104,7 +104,10 @@ static net_secure_end open_token(net_secure_server* server, const net_secure_clo
                                  net_token_private* token) {
     const uint8_t* key = key_of(server, from, hello->token.key_id);
     if (!key) return NET_SECURE_END_TOKEN;
-    if (!net_token_open(key, &hello->token, token)) {
+    const bool is_opened = net_token_open(key, &hello->token, token) ||
+                           (hello->token.key_id == NET_KEY_ID_RESUME && server->again_s > 0 &&
+                            net_token_open(server->again_key, &hello->token, token));
+    if (!is_opened) {
         (void)refuse_hello(server, NET_SECURE_TOKEN_FORGED);
         return NET_SECURE_END_TOKEN;
     }
@@ -220,12 +223,16 @@ static bool may_respond(net_secure_server* server, uint64_t now_us, const net_ad
 }
 
 // A token with which the player of the first one comes again.
+static void seal_again(net_secure_server* server, const uint8_t key[NET_KEY_BYTES],
+                       uint64_t expiry_unix_s, net_token_private* opened, net_token* token) {
+    *token = (net_token){
+        .key_id = NET_KEY_ID_RESUME, .protocol = server->protocol, .expiry_unix_s = expiry_unix_s};
+    net_token_seal_fresh(key, &server->entropy, opened, token);
+}
+
 static void seal_resume(net_secure_server* server, uint64_t unix_s, net_token_private* opened,
                         net_token* resume) {
-    *resume = (net_token){.key_id = NET_KEY_ID_RESUME,
-                          .protocol = server->protocol,
-                          .expiry_unix_s = unix_s + NET_SECURE_RESUME_LIFE_S};
-    net_token_seal_fresh(server->resume_key, &server->entropy, opened, resume);
+    seal_again(server, server->resume_key, unix_s + NET_SECURE_RESUME_LIFE_S, opened, resume);
 }
 
 static void accept(net_secure_server* server, const net_secure_clock* clock,
@@ -416,7 +423,8 @@ static void take_response(net_secure_server* server, const net_secure_clock* clo
 
 net_secure_end net_secure_server_admit(net_secure_server* server, const net_secure_clock* clock,
                                        const net_address* from, const net_token* token,
-                                       net_peer_identity* identity, net_token* resume) {
+                                       net_peer_identity* identity, net_token* resume,
+                                       net_token* later) {
     const net_outer_hello hello = {.token = *token};
     const uint8_t* tag = hello.token.sealed + TAG_AT;
     net_token_private opened = {0};
@@ -445,6 +453,11 @@ net_secure_end net_secure_server_admit(net_secure_server* server, const net_secu
         *identity =
             net_secure_identity(from, opened.player_id, opened.origin_key_id, opened.user_data);
         seal_resume(server, clock->unix_s, &again, resume);
+        // The right to come later is that of the first token: its servers, and never longer.
+        again.address_count = opened.address_count;
+        memcpy(again.addresses, opened.addresses, sizeof again.addresses);
+        if (server->again_s > 0 && is_use_counted(token->key_id))
+            seal_again(server, server->again_key, clock->unix_s + server->again_s, &again, later);
         net_secure_count_one(server, NET_SECURE_ACCEPTED);
         if (is_resumed) net_secure_count_one(server, NET_SECURE_RESUMED);
         sodium_memzero(&again, sizeof again);

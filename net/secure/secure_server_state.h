@@ -52,7 +52,8 @@ struct net_secure_server {
     net_entropy entropy;
     uint64_t protocol;
     net_key_ring keys;
-    uint8_t resume_key[NET_KEY_BYTES];
+    uint8_t resume_key[NET_KEY_BYTES], again_key[NET_KEY_BYTES]; ///< of this match, of all
+    uint64_t again_s;
     bool allow_dev_key;
     bool is_standby; ///< for another server: "not now"
     net_address addresses[NET_TOKEN_ADDRESSES_MAX];

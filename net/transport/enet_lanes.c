@@ -419,9 +419,10 @@ void net_transport_enet_keys_set(net_transport* transport, const net_key_ring* k
 
 net_secure_end net_transport_enet_admit(net_transport* transport, const net_address* from,
                                         const net_token* token, net_peer_identity* identity,
-                                        net_token* resume) {
+                                        net_token* resume, net_token* later) {
     const net_secure_clock* clock = &secure_of(transport)->clock;
-    return net_secure_server_admit(server_of(transport), clock, from, token, identity, resume);
+    return net_secure_server_admit(server_of(transport), clock, from, token, identity, resume,
+                                   later);
 }
 
 void net_transport_enet_standby_set(net_transport* transport, bool is_standby) {

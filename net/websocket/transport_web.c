@@ -227,12 +227,12 @@ static bool read_token(web_transport* self, const uint8_t* bytes, size_t size, n
 
 static void take_hello(web_peer* peer, const uint8_t* bytes, size_t size) {
     web_transport* self = peer->owner;
-    net_token token = {0}, resume = {0};
+    net_token token = {0}, resume = {0}, later = {0};
     const net_address from = peer->identity.address;
     net_secure_end end = NET_SECURE_END_TOKEN;
     if (read_token(self, bytes, size, &token))
-        end =
-            self->config.admit(self->config.admit_context, &from, &token, &peer->identity, &resume);
+        end = self->config.admit(self->config.admit_context, &from, &token, &peer->identity,
+                                 &resume, &later);
     net_token_wipe(&token);
     peer->identity.address = from;
     char text[NET_TOKEN_TEXT_BYTES];
@@ -246,7 +246,11 @@ static void take_hello(web_peer* peer, const uint8_t* bytes, size_t size) {
         peer->state = WEB_OPEN;
         peer->since_us = self->now_us;
     }
+    if (later.key_id == NET_KEY_ID_RESUME && peer->state == WEB_OPEN &&
+        net_token_print(&later, text, sizeof text))
+        (void)queue_message(peer, NET_WEB_HELLO, text, strlen(text));
     net_token_wipe(&resume);
+    net_token_wipe(&later);
     sodium_memzero(text, sizeof text);
 }
 

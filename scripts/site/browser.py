@@ -66,7 +66,12 @@ class Browser:
             self.receive()
 
     def value(self, script):
-        return self.call("Runtime.evaluate", expression=script, returnByValue=True)["result"].get("value")
+        try:
+            return self.call("Runtime.evaluate", expression=script, returnByValue=True)["result"].get("value")
+        except AssertionError as fault: # the page went while it was asked
+            if "navigated" not in str(fault):
+                raise
+            return None
 
     def wait(self, script, seconds=60):
         """Until the script is true. @return its value."""

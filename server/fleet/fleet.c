@@ -58,6 +58,7 @@ static int open_agones(server_program* self) {
                                config->resume
                                    ? "--agones-reuse: a match goes on once (--resume)"
                                    : "--agones-reuse: a server stands by once (--standby)");
+    self->config.again_s = 0; // an allocation says who plays
     if (fleet->agones) return NET_EXIT_CLEAN;
     if (!choose_port(self, &port)) return NET_EXIT_USAGE;
     if (!server_rest_open(port, &rest))

@@ -26,13 +26,16 @@ static enum MHD_Result send_page(http_visit* visit) {
     char tag[32];
     const server_page_file* file = server_page_find(visit->path);
     BASE_ASSERT(file);
-    const bool is_packed = file->packed && http_takes_gzip(visit);
+    const bool is_fixed = // browsers keep its headers too, and those of a 304 change none
+        strcmp(visit->path, SERVER_PLAY_PATH) != 0 || visit->inspect->config.pages.count == 0;
+    const bool is_packed = is_fixed && file->packed && http_takes_gzip(visit);
     const uint8_t* bytes = is_packed ? file->packed : file->bytes;
     (void)base_text_format(tag, sizeof tag, "\"%s%s\"", file->tag, is_packed ? "-gz" : "");
-    return http_respond_kept(
-        visit, file->type, tag, is_packed,
+    struct MHD_Response* response =
         MHD_create_response_from_buffer(is_packed ? file->packed_size : file->size,
-                                        (void*)(uintptr_t)bytes, MHD_RESPMEM_PERSISTENT));
+                                        (void*)(uintptr_t)bytes, MHD_RESPMEM_PERSISTENT);
+    return is_fixed ? http_respond_kept(visit, file->type, tag, is_packed, response)
+                    : http_respond(visit, 200, file->type, response);
 }
 
 static enum MHD_Result send_game(const server_inspect* self, http_visit* visit) {
@@ -93,9 +96,14 @@ static enum MHD_Result send_ready(server_inspect* self, http_visit* visit) {
 
 // Names are of a-z, 0-9 and _.
 static enum MHD_Result send_play(const server_inspect* self, http_visit* visit) {
-    char text[128];
-    (void)base_text_format(text, sizeof text, "{\"game\":\"%s\",\"plays\":%s}", self->config.game,
-                           self->config.upgrade ? "true" : "false");
+    const base_option_list* pages = &self->config.pages;
+    char text[128 + NET_STANDBYS_MAX * (SERVER_HOST_BYTES_MAX + 4)];
+    (void)base_text_format(text, sizeof text, "{\"game\":\"%s\",\"plays\":%s,\"pages\":[",
+                           self->config.game, self->config.upgrade ? "true" : "false");
+    for (uint32_t i = 0; i < pages->count; i++)
+        (void)base_text_format(text + strlen(text), sizeof text - strlen(text), "%s\"%s\"",
+                               i ? "," : "", pages->values[i]);
+    (void)base_text_format(text + strlen(text), sizeof text - strlen(text), "]}");
     return http_send(visit, 200, NULL, text, strlen(text));
 }
 
@@ -152,7 +160,8 @@ static server_welcome check_headers(server_inspect* self, http_visit* visit) {
                                 .content_type = header(visit, "Content-Type"),
                                 .from = visit->from,
                                 .is_post = is_post,
-                                .is_open = visit->route.is_open};
+                                .is_open = visit->route.is_open,
+                                .is_socket = visit->route.kind == SERVER_ROUTE_SOCKET};
     const char* length = header(visit, "Content-Length");
     uint64_t size = 0;
     if (is_malformed(visit))

@@ -72,9 +72,21 @@ static bool load_tokens(server_gate* self, const char* file, const base_reporter
     return is_read;
 }
 
+// They become part of a header and of JSON as they are.
+static bool check_pages(const base_option_list* pages, const base_reporter* reporter) {
+    for (uint32_t i = 0; i < pages->count; i++)
+        if (i >= NET_STANDBYS_MAX || server_gate_origin(pages->values[i]) == 0)
+            return base_report(reporter, NULL, 0,
+                               "--stream page: at most %u, each http(s)://HOST[:PORT]/play",
+                               NET_STANDBYS_MAX);
+    return true;
+}
+
 bool server_gate_init(server_gate* self, const net_address* listens, const char* token_file,
-                      const base_option_list* hosts, const base_reporter* reporter) {
-    *self = (server_gate){.listens = *listens, .hosts = hosts};
+                      const base_option_list* hosts, const base_option_list* pages,
+                      const base_reporter* reporter) {
+    *self = (server_gate){.listens = *listens, .hosts = hosts, .pages = pages};
+    if (!check_pages(pages, reporter)) return false;
     for (uint32_t i = 0; i < hosts->count; i++) {
         if (hosts->values[i][0] && strlen(hosts->values[i]) < SERVER_HOST_BYTES_MAX) continue;
         return base_report(reporter, NULL, 0, "--http host: a name has 1 to %u bytes",
@@ -128,14 +140,31 @@ static bool is_our_host(const server_gate* self, const char* text) {
     return false;
 }
 
+static size_t scheme_bytes(const char* url) {
+    return strncmp(url, "http://", 7) == 0 ? 7 : strncmp(url, "https://", 8) == 0 ? 8 : 0;
+}
+
 static bool is_same_origin(const char* origin, const char* host) {
-    const char* authority = strstr(origin, "://");
-    if (!authority) return false;
-    const size_t scheme = (size_t)(authority - origin);
-    if (!(scheme == 4 && memcmp(origin, "http", 4) == 0) &&
-        !(scheme == 5 && memcmp(origin, "https", 5) == 0))
-        return false;
-    return strcasecmp(authority + 3, host) == 0;
+    const size_t scheme = scheme_bytes(origin);
+    return scheme > 0 && strcasecmp(origin + scheme, host) == 0;
+}
+
+size_t server_gate_origin(const char* page) {
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                  "0123456789.-_:/[]";
+    const size_t size = strlen(page), scheme = scheme_bytes(page);
+    const size_t host = strcspn(page + scheme, "/");
+    return size < SERVER_HOST_BYTES_MAX && strspn(page, letters) == size && scheme > 0 && host > 0
+               ? scheme + host
+               : 0;
+}
+
+static bool is_page_of_match(const server_gate* self, const char* origin) {
+    for (uint32_t i = 0; i < self->pages->count; i++)
+        if (strlen(origin) == server_gate_origin(self->pages->values[i]) &&
+            strncasecmp(origin, self->pages->values[i], strlen(origin)) == 0)
+            return true;
+    return false;
 }
 
 static bool is_json(const char* type) {
@@ -221,7 +250,8 @@ static server_welcome check_token(server_gate* self, const server_knock* knock, 
 server_welcome server_gate_check(server_gate* self, const server_knock* knock, uint64_t now_us) {
     if (!is_our_host(self, knock->host))
         return server_gate_refuse(403, "this server has another name: --http host names it");
-    if (knock->origin && !is_same_origin(knock->origin, knock->host))
+    if (knock->origin && !is_same_origin(knock->origin, knock->host) &&
+        !(knock->is_socket && is_page_of_match(self, knock->origin)))
         return server_gate_refuse(403, "a page of another site may not ask this");
     if (knock->is_post && !is_json(knock->content_type))
         return server_gate_refuse(400, "a body must be application/json");

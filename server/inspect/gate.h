@@ -30,6 +30,7 @@ typedef struct server_gate {
     uint8_t tokens[2][SERVER_TOKEN_BYTES_MAX]; ///< by right, zero behind the token
     net_address listens;                       ///< its own literal is a good Host
     const base_option_list* hosts;             ///< --http host, borrowed
+    const base_option_list* pages;             ///< --stream page, borrowed
     server_wrong wrong[SERVER_GATE_ADDRESSES_MAX];
     uint32_t wrong_count;
 } server_gate;
@@ -42,7 +43,8 @@ typedef struct server_knock {
     const char* content_type;
     net_address from;
     bool is_post;
-    bool is_open; ///< needs no token: the page itself
+    bool is_open;   ///< needs no token: the page itself
+    bool is_socket; ///< pages of the match's other servers may ask, too
 } server_knock;
 
 /// What came of it: status 200 and the right, or a status and the sentence that says why.
@@ -56,13 +58,15 @@ static inline server_welcome server_gate_refuse(int status, const char* error) {
 }
 
 /// Open the gate of a server that listens at `listens`. The lines of `token_file` (NULL: none) are
-/// "reader TOKEN" and "operator TOKEN".
+/// "reader TOKEN" and "operator TOKEN". `pages` are https://HOST[:PORT]/PATH.
 /// @return false: reported.
 BASE_MUST_USE bool server_gate_init(server_gate* gate, const net_address* listens,
                                     const char* token_file, const base_option_list* hosts,
-                                    const base_reporter* reporter);
+                                    const base_option_list* pages, const base_reporter* reporter);
 /// Overwrite the tokens.
 void server_gate_deinit(server_gate* gate);
+/// The bytes of scheme, host and port in the URL of a page; 0: it is none of http or https.
+size_t server_gate_origin(const char* page);
 /// May this request come in, and with which right?
 server_welcome server_gate_check(server_gate* gate, const server_knock* knock, uint64_t now_us);
 /// Read the content of a token file. Exposed for tests. @return false: reported.

@@ -268,7 +268,7 @@ static int open_listener(server_inspect* self, const server_inspect_config* conf
         return net_exit_report(NET_EXIT_USAGE, reporter, NULL, "--http %s: is no ADDR:PORT",
                                config->listen);
     if (!server_gate_init(&self->gate, &self->bound, config->token_file, &self->config.hosts,
-                          reporter))
+                          &self->config.pages, reporter))
         return NET_EXIT_USAGE;
     if (listen_at(self)) return NET_EXIT_CLEAN;
     return net_exit_report(net_exit_of_bind(errno), reporter, NULL, "%s--http: cannot bind %s: %s",
@@ -308,6 +308,8 @@ void server_inspect_pass(server_inspect* self, bool is_ready) {
     if (!self) return;
     atomic_store_explicit(&self->pass_us, net_loop_now_us(), memory_order_relaxed);
     atomic_store_explicit(&self->is_ready, is_ready, memory_order_relaxed);
+    atomic_store_explicit(&self->is_standby, self->config.subject->standby != NULL,
+                          memory_order_relaxed);
     const net_match* match = self->config.subject->match;
     if (match) atomic_store_explicit(&self->tick, net_match_tick(match), memory_order_relaxed);
     net_log_writer* log = self->config.subject->log;

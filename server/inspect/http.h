@@ -109,6 +109,7 @@ struct server_inspect {
     int stop; ///< eventfd
     BASE_ATOMIC(bool) is_stopping;
     BASE_ATOMIC(bool) is_ready;
+    BASE_ATOMIC(bool) is_standby; ///< the match is elsewhere until it takes it over
     BASE_ATOMIC(uint64_t) pass_us;
     BASE_ATOMIC(uint32_t) visit_count;  ///< written by the thread of HTTP, as what is counted below
     BASE_ATOMIC(uint64_t) responses[6]; ///< by the first digit of their status

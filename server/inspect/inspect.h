@@ -14,6 +14,7 @@ typedef struct server_inspect_config {
     const char* listen;     ///< ADDR:PORT; port 0 picks one
     const char* token_file; ///< NULL: none, which loopback alone may do
     base_option_list hosts; ///< further names under which it is asked
+    base_option_list pages; ///< of the other servers of the match: one plays on there
     bool is_optional;       ///< a port that is taken is a warning
     const char* game;       ///< the name of the game
     const char* game_file;  ///< beside its module; NULL: it is searched for in the module path

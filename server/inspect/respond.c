@@ -18,12 +18,21 @@ static bool add_header(struct MHD_Response* response, const char* name, const ch
     return MHD_add_response_header(response, name, value) == MHD_YES;
 }
 
-static bool add_headers(struct MHD_Response* response, const char* type, const char* cache) {
-    static const char* const headers[][2] = {
-        {"Content-Security-Policy",
-         "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; "
-         "style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; "
-         "form-action 'none'; frame-ancestors 'none'"},
+// `pages`: where the answer, a page, may open sockets, beside its own server.
+static bool add_headers(struct MHD_Response* response, const char* type, const char* cache,
+                        const base_option_list* pages) {
+    char policy[512 + NET_STANDBYS_MAX * SERVER_HOST_BYTES_MAX] =
+        "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; "
+        "style-src 'self'; img-src 'self' data: blob:; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors 'none'; connect-src 'self'";
+    for (uint32_t i = 0; pages && i < pages->count; i++) {
+        const char* page = pages->values[i] + strlen("http");
+        const size_t size = server_gate_origin(pages->values[i]) - strlen("http");
+        (void)base_text_format(policy + strlen(policy), sizeof policy - strlen(policy), " ws%.*s",
+                               (int)size, page);
+    }
+    const char* const headers[][2] = {
+        {"Content-Security-Policy", policy},
         {"X-Content-Type-Options", "nosniff"},
         {"Referrer-Policy", "no-referrer"},
         {"Cross-Origin-Resource-Policy", "same-origin"},
@@ -37,7 +46,7 @@ static bool add_headers(struct MHD_Response* response, const char* type, const c
 }
 
 bool http_add_headers(struct MHD_Response* response, const char* type) {
-    return add_headers(response, type, "no-store");
+    return add_headers(response, type, "no-store", NULL);
 }
 
 // Queue and release it. `is_whole`: it has its headers.
@@ -54,7 +63,9 @@ static enum MHD_Result queue(http_visit* visit, int status, struct MHD_Response*
 enum MHD_Result http_respond(http_visit* visit, int status, const char* type,
                              struct MHD_Response* response) {
     if (!response) return MHD_NO;
-    bool is_whole = http_add_headers(response, type);
+    const base_option_list* pages = &visit->inspect->config.pages;
+    const bool is_play = strcmp(visit->path, SERVER_PLAY_PATH) == 0;
+    bool is_whole = add_headers(response, type, "no-store", is_play ? pages : NULL);
     // What comes after it may be the rest of what another reads as its body.
     if (visit->is_malformed) is_whole = is_whole && add_header(response, "Connection", "close");
     if (status == 401) is_whole = is_whole && add_header(response, "WWW-Authenticate", "Bearer");
@@ -84,7 +95,7 @@ enum MHD_Result http_respond_kept(http_visit* visit, const char* type, const cha
     }
     if (!response) return MHD_NO;
     const bool is_whole =
-        add_headers(response, type, "no-cache") &&
+        add_headers(response, type, "no-cache", NULL) &&
         add_header(response, MHD_HTTP_HEADER_ETAG, tag) &&
         add_header(response, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ACCEPT_ENCODING) &&
         (!is_packed || is_known || add_header(response, MHD_HTTP_HEADER_CONTENT_ENCODING, "gzip"));

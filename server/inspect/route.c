@@ -68,7 +68,7 @@ server_route server_route_find(const char* path) {
 
 const server_page_file* server_page_find(const char* path) {
     if (strcmp(path, "/") == 0) path = "/index.html";
-    if (strcmp(path, "/play") == 0) path = "/play.html";
+    if (strcmp(path, SERVER_PLAY_PATH) == 0) path = "/play.html";
     for (uint32_t i = 0; i < BASE_COUNT(page_files); i++)
         if (strcmp(page_files[i].path, path) == 0) return &page_files[i];
     return NULL;

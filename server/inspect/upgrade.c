@@ -68,6 +68,8 @@ enum MHD_Result http_upgrade(server_inspect* self, http_visit* visit) {
                *key = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Sec-WebSocket-Key");
     if (!self->config.upgrade)
         return http_send_error(visit, 404, "this server has no place for players in browsers");
+    if (self->is_standby) // a proxy asks the next one
+        return http_send_error(visit, 503, "this is a standby: the match is at another server");
     if (!net_address_is_private(&visit->from))
         return http_send_error(visit, 403,
                                "this port does not encrypt: put a proxy with TLS before it");

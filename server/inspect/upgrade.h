@@ -5,6 +5,7 @@
 #include "net/token.h"
 
 #define SERVER_UPGRADE_PATH "/play/socket"
+#define SERVER_PLAY_PATH "/play"             ///< the page that asks for it
 #define SERVER_UPGRADE_FIRST_BYTES_MAX 1024u ///< that may come with the request
 
 /// Takes connections from the thread of HTTP. Constant, and alive as long as the inspector.

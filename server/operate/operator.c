@@ -138,6 +138,7 @@ static int open_inspect(server_program* self) {
             .listen = config->http,
             .token_file = config->http_token_file,
             .hosts = config->http_hosts,
+            .pages = config->pages,
             .is_optional = config->http_is_optional,
             .game = self->module->game->name,
             .game_file = file[0] ? file : NULL,

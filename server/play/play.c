@@ -22,9 +22,9 @@ static server_play* play_of(const server_program* program) {
 }
 
 static net_secure_end admit(void* context, const net_address* from, const net_token* token,
-                            net_peer_identity* identity, net_token* resume) {
+                            net_peer_identity* identity, net_token* resume, net_token* later) {
     const server_program* program = context;
-    return net_transport_enet_admit(program->enet, from, token, identity, resume);
+    return net_transport_enet_admit(program->enet, from, token, identity, resume, later);
 }
 
 static net_result open_transports(server_program* program, server_play* self) {

@@ -4,7 +4,9 @@
 
 Headless Chromium opens /play of breakout and of arena, beside four bots of ENet, over a line whose round trip is 200 ms. Keys, a
 finger on the stick, a line of chat, a tab that is loaded again; at the end its world is the server's. The console stays empty.
+Then, long after its link has expired: a tab that is killed, "Play again", another name, the next match; and a server that dies.
 With PICTURES what it looks like is kept there as PNG; "film" keeps a telephone in arena, five pictures a second (scripts/film)."""
+import json
 import math
 import os
 import re
@@ -16,6 +18,7 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.request
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../scripts/site"))
@@ -25,6 +28,7 @@ BUILD = os.path.abspath(sys.argv[1])
 PICTURES = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else None
 BOTS, DELAY_S = 4, 0.1
 NAME = "Ann"
+LINK_S, TOLERANCE_S = 1, 5 # of a token
 # Where the lowest such text of the picture is, in units of the game; null: it is not there. A call of a text is 5, color, x, y, height,
 # bytes, text.
 FIND = """window.findText = (text) => {
@@ -175,6 +179,22 @@ class Page(Browser):
     def key(self, kind, key):
         self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode={"F1": 112}.get(key, 0))
 
+    def lose_tab(self, url):
+        """Its process is killed, as a phone does, and the page is opened again without the link."""
+        os.write(self.to, json.dumps({"id": 0, "method": "Page.crash", "params": {}, "sessionId": self.session}).encode() + b"\0")
+        while self.receive().get("method") != "Inspector.targetCrashed":
+            pass
+        self.open(url)
+        self.see()
+
+    def act(self, script, name=NAME):
+        """What ends with the page loaded again."""
+        self.value("shoal.isOld = true")
+        self.value(script + ", 1")
+        self.wait("window.shoal && !shoal.isOld && shoal.first", 120)
+        self.value(FIND)
+        self.wait(f"findText('{name}') !== null")
+
     def telephone(self, is_one, density=2):
         self.call("Emulation.setTouchEmulationEnabled", enabled=is_one, maxTouchPoints=2 if is_one else 1)
         self.call("Emulation.setDeviceMetricsOverride", width=360 if is_one else 1280, height=740, deviceScaleFactor=density if is_one else 1, mobile=is_one)
@@ -276,6 +296,103 @@ def play(page, folder, game, seconds):
         match.end()
 
 
+def serve(folder, name, *options):
+    """A server whose players need links. @return it, and a function of what it said."""
+    out = open(os.path.join(folder, name + ".txt"), "w+", encoding="utf-8")
+    process = subprocess.Popen([BUILD + "/bin/shoal-server", *options, "--key-file", folder + "/key", "--listen", "127.0.0.1:0",
+                                "--log", f"{folder}/{name}.slog"], stdout=out, stderr=subprocess.STDOUT)
+
+    def said(pattern):
+        until = time.monotonic() + 120
+        while True:
+            out.seek(0)
+            if found := re.search(pattern, out.read(), re.M):
+                return found
+            assert time.monotonic() < until and process.poll() is None, f"{name} does not say {pattern}"
+            time.sleep(0.02)
+    said("^ready ")
+    return process, said
+
+
+def link(folder):
+    """@return a token, and when it is over."""
+    token = subprocess.run([BUILD + "/bin/shoal-server", "token", "--key-file", folder + "/key", "--life", str(LINK_S), "--player", "5"],
+                           check=True, capture_output=True, text=True).stdout.strip()
+    return token, time.monotonic() + LINK_S + TOLERANCE_S + 1
+
+
+def free_pages(count):
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    pages = [f"127.0.0.1:{each.getsockname()[1]}" for each in sockets]
+    for each in sockets:
+        each.close()
+    return pages
+
+
+def come_back(page, folder):
+    """Its link is over, and the player comes back all the same."""
+    at, = free_pages(1)
+    url, options = f"http://{at}/play", ("--game", "breakout", "--http", at)
+    server, said = serve(folder, "first", *options)
+    try:
+        token, over = link(folder)
+        page.open("about:blank")
+        page.open(f"{url}#join={token}&name={NAME}")
+        page.see()
+        time.sleep(max(0, over - time.monotonic()))
+        page.lose_tab(url)
+        number = page.value("shoal.seen().client")
+        page.value("Object.defineProperty(document, 'hidden', {get: () => true}), document.dispatchEvent(new Event('visibilitychange'))")
+        page.lose_tab(url)
+        assert page.value("shoal.seen().client") == number, "a page that was hidden lost its session"
+        page.value("shoal.player.leave(performance.now())")
+        page.wait("!document.querySelector('#again').hidden")
+        page.act("document.querySelector('#again').click()")
+        page.act("document.querySelector('#name').value = 'Bea', document.querySelector('#named').requestSubmit()", "Bea")
+        server.send_signal(signal.SIGTERM)
+        server.wait(60)
+        page.wait("!document.querySelector('#again').hidden")
+        server, said = serve(folder, "next", *options)
+        page.act("document.querySelector('#again').click()", "Bea")
+        said('^note: client 1 "Bea" joined')
+        with urllib.request.urlopen(f"http://{at}/api/v1/clients/1", timeout=60) as answer:
+            assert json.load(answer)["player_id"] == "5", "another player"
+        print("  the link is over: a killed tab, Play again, another name and the next match have the same player")
+    finally:
+        server.kill()
+        server.wait()
+        page.said.clear()
+
+
+def follow(page, folder):
+    """Its server dies, and never comes back."""
+    if not shutil.which("nats-server"):
+        return print("SKIP: there is no nats-server")
+    first, second, nats = free_pages(3)
+    broker = subprocess.Popen(["nats-server", "-js", "-a", "127.0.0.1", "-p", nats.split(":")[1], "-sd", folder + "/js"], stderr=subprocess.DEVNULL)
+    processes = [broker]
+    try:
+        server, said = serve(folder, "dies", "--game", "breakout", "--http", first, "--stream", f"nats://{nats}", "--stream", f"page=http://{second}/play")
+        processes.append(server)
+        standby, takes = serve(folder, "stands", "--standby", said(r" stream=(\S+)")[1], "--http", second, "--stream", f"page=http://{first}/play",
+                               "--tune", "takeover-ms=1000")
+        processes.append(standby)
+        takes("^note: stands by")
+        page.open("about:blank")
+        page.open(f"http://{first}/play#join={link(folder)[0]}&name={NAME}")
+        page.see()
+        number, began = page.value("shoal.seen().client"), time.monotonic()
+        server.kill()
+        page.wait("shoal.player.home === 1 && shoal.player.about().resumes === 1 && shoal.seen().phase === 2", 60)
+        assert page.value("shoal.seen().client") == number
+        print(f"  the server dies: back at its standby after {time.monotonic() - began:.1f} s")
+    finally:
+        for each in processes:
+            each.kill()
+            each.wait()
+        page.said.clear()
+
+
 def film(page, folder):
     match = Match(folder, "arena", 25)
     try:
@@ -309,6 +426,9 @@ def main():
         try:
             if sys.argv[3:] == ["film"]:
                 return film(page, folder)
+            subprocess.run([BUILD + "/bin/shoal-server", "keygen", folder + "/key"], check=True, stdout=subprocess.DEVNULL)
+            follow(page, folder)
+            come_back(page, folder)
             play(page, folder, "breakout", 25)
             play(page, folder, "arena", 25)
         finally:

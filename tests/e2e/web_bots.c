@@ -41,7 +41,7 @@ typedef struct bot_line {
     size_t answer_size;
     wslay_event_context_ptr frames;
     uint32_t reason; // of a close frame
-    char token[NET_TOKEN_TEXT_BYTES];
+    char token[NET_TOKEN_TEXT_BYTES], later[NET_TOKEN_TEXT_BYTES];
 } bot_line;
 
 // The page's half calls its imports without a context: it has one connection, that of its page.
@@ -315,7 +315,7 @@ net_result __wrap_net_transport_enet_create(const net_enet_config* config,
     BASE_ASSERT(self->ready >= 0);
     const net_token* token = config->security.token;
     BASE_ASSERT(!token || net_token_print(token, self->token, sizeof self->token));
-    self->page = web_socket_create(self->token);
+    self->page = web_socket_create(self->token, self->later);
     BASE_ASSERT(self->page);
     *transport = &self->base;
     return NET_OK;

@@ -99,8 +99,8 @@ static void close_line(void* context, net_web_stream* stream) {
 
 // A token of the built-in key counts, as on a server without keys.
 static net_secure_end admit(void* context, const net_address* from, const net_token* token,
-                            net_peer_identity* identity, net_token* resume) {
-    (void)context;
+                            net_peer_identity* identity, net_token* resume, net_token* later) {
+    (void)context, (void)later;
     *identity = (net_peer_identity){.address = *from, .key = token->key_id};
     *resume = *token;
     return token->key_id == NET_KEY_ID_DEV ? NET_SECURE_END_NONE : NET_SECURE_END_TOKEN;

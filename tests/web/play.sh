@@ -7,6 +7,9 @@
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=../e2e/lib.sh
 . "$here/../e2e/lib.sh"
+umask 077 # for files of keys and tokens
+# shellcheck source=../e2e/broker.sh
+. "$here/../e2e/broker.sh"
 command -v node >/dev/null || { echo "SKIP: node is missing: nodejs"; exit 77; }
 node=(node)
 node --experimental-websocket -e 0 2>/dev/null && node+=(--experimental-websocket)
@@ -27,9 +30,9 @@ open_match() {
     address=$(value listen server.out) page=$(value http server.out)
 }
 
-# pages NAME GAME [wss://]HOST:PORT COUNT [word...]: players in the background.
+# pages NAME GAME [wss://]HOST:PORT[,HOST:PORT] COUNT [word...]: players in the background.
 pages() {
-    local url=$3/play/socket
+    local url=${3//,//play/socket,ws://}/play/socket
     [[ $url == wss://* ]] || url=ws://$url
     "${node[@]}" play.mjs "$build/lib/shoal/web" "$2" "$url" "${@:4}" >"$1.out" 2>"$1.err" {silence}<&- &
     pids[$1]=$!
@@ -76,6 +79,64 @@ case_a_line_that_stalls_and_breaks_keeps_its_players() {
     grep '^lasted' pages.out
 }
 
+# takes_over MEMBERS: the match of server first, with as many pages, goes on at two standbys in turn, when the one that has it dies.
+takes_over() {
+    local i on
+    pages pages arena "$1" 4 token="$(paste -sd, tokens.out)"
+    on=first
+    await "players" has_lines pages.out '^plays .* resumes=0' 4
+    for i in 1 2; do
+        slay $on
+        await "takeover $i" has_taken_over $((i + 1))
+        on=$(grep -l "^takeover epoch=$((i + 1)) " second.out third.out) on=${on%.out}
+        await "players at $on" has_lines $on.err '^note: client [1-4] "page-[1-4]" is back after' 4
+        await "ticks of $on" has_lines pages.out "^plays .* resumes=$i" 4
+    done
+    stop $on
+    ends_with 0 pages
+    are_equal 4 $on pages
+    [ "$(grep -c '^lasted resumes=2 numbers=[0-9]*$' pages.out)" = 4 ] || fail "not the same players: $(cat pages.out)"
+    grep '^lasted' pages.out
+}
+has_taken_over() { grep -qs "^takeover epoch=$1 " second.out third.out; }
+# fleet [option...]: servers first, second and third of one match, at $members.
+fleet() {
+    local i names=(first second third) source
+    members=
+    for i in 1 2 3; do free_port && members+=,$free; done
+    members=${members#,}
+    run_to 0 keygen shoal-server keygen key
+    run_to 0 tokens shoal-server token --key-file key --count 4 --life 600
+    play_files
+    broker -1
+    for i in 1 2 3; do
+        source=(--standby "${stream:-}" --tune takeover-ms=1000)
+        [ $i != 1 ] || source=(--game arena --stream "$nats" --min-clients 4)
+        start_ready ${names[i - 1]} shoal-server "${source[@]}" --listen 127.0.0.1:0 --http "$(cut -d, -f$i <<<"$members")$1" --key-file key \
+            --log ${names[i - 1]}.slog
+        [ $i != 1 ] || stream=$(value stream first.out)
+        [ $i = 1 ] || await "a standby" has_said ${names[i - 1]}.err '^note: stands by at tick'
+    done
+}
+case_pages_go_on_at_standbys_when_their_server_dies() {
+    command -v nats-server >/dev/null || { skip "nats-server is missing"; return; }
+    fleet ""
+    takes_over "$members"
+}
+
+case_nginx_is_before_the_servers_of_one_match() {
+    for tool in nats-server nginx openssl; do command -v $tool >/dev/null || { skip "$tool is missing"; return; }; done
+    know play.example 127.0.0.1 || { skip "libnss-wrapper is missing"; return; }
+    fleet ,host=play.example
+    free_port
+    port=${free##*:} # the broker has another
+    # shellcheck disable=SC2086
+    proxy "$port" ${members//,/ }
+    export NODE_TLS_REJECT_UNAUTHORIZED=0 # its own certificate
+    takes_over "wss://play.example:$port"
+    drop nginx
+}
+
 case_tokens_say_who_may_play() {
     run_to 0 keygen shoal-server keygen key
     run_to 0 tokens shoal-server token --key-file key --count 2 --life 600
@@ -91,13 +152,21 @@ case_tokens_say_who_may_play() {
     are_equal 1 server pages
 }
 
-# proxy PORT: nginx as server/play/README.md has it, with a certificate of its own, before $page.
+# proxy PORT [server]: nginx as server/play/README.md has it, with a certificate of its own, before $page; with servers as FLEET.md
+# has it, before all of them.
 proxy() {
+    local fleet='' upstream='' servers page=${page:-}
+    if [ $# -gt 1 ]; then
+        servers=$(printf 'server %s max_fails=0; ' "${@:2}")
+        upstream=$(sed -n "s|^    \(upstream match {\).*|\1 $servers}|p" "$here/../../server/FLEET.md")
+        fleet=$(sed -n '/^    proxy_pass http:..match;/,/^$/p' "$here/../../server/FLEET.md" | tr '\n' ' ')
+        [ -n "$upstream" ] && [ -n "$fleet" ] || fail "FLEET.md has no lines for nginx"
+    fi
     openssl req -x509 -newkey ed25519 -nodes -keyout play.key -out play.pem -days 2 -subj /CN=play.example 2>/dev/null
     { echo "pid $PWD/nginx.pid; error_log $PWD/nginx.err; events {} http { types { text/html html; } access_log off;"
         sed -n '/^    limit_conn_zone/,/^    }$/p' "$here/../../server/play/README.md"
-        echo "}"; } |
-        sed "s|listen 443|listen 127.0.0.1:$1|; s|/etc/ssl/|$PWD/|; s|127.0.0.1:7780|${page#http://}|" >nginx.conf
+        echo "$upstream }"; } |
+        sed "s|proxy_pass .*|${fleet:-&}|; s|listen 443|listen 127.0.0.1:$1|; s|/etc/ssl/|$PWD/|; s|127.0.0.1:7780|${page#http://}|" >nginx.conf
     nginx -e "$PWD/nginx.err" -c "$PWD/nginx.conf" -g 'daemon off; master_process off;' >nginx.out 2>&1 {silence}<&- &
     pids[nginx]=$!
     await "nginx" curl -sk -o /dev/null "https://127.0.0.1:$1/"

@@ -218,6 +218,8 @@ uint32_t net_client_number(const net_client* client);
 /// ends EXCHANGED, if it has not. `secret` has NET_RESUME_BYTES.
 /// @return false: there is no session that could go on.
 bool net_client_take_secret(net_client* client, uint8_t* secret);
+/// The same, and this one goes on until the other one comes.
+bool net_client_secret(const net_client* client, uint8_t* secret);
 /// Newest tick of the mirror; 0 before the first.
 ecs_tick net_client_tick_newest(const net_client* client);
 /// The entity of this client's player; ECS_ENTITY_NONE when it has none or the server did not send

@@ -298,6 +298,9 @@ typedef struct net_security {
     /// open each other's, one after the other or together, whatever their addresses are. 0, or
     /// without keys: only this server opens them.
     uint64_t identity;
+    /// Server with keys: for so long a player whom a token of a back end let in over a transport of
+    /// another encryption may join later matches of the servers that this token named. 0: not.
+    uint64_t again_s;
     const net_token* token;            ///< client: NULL makes a token of the built-in key
     uint64_t dev_player_id;            ///< client without a token; 0: chance
     uint64_t protocol;                 ///< 0: NET_TOKEN_PROTOCOL

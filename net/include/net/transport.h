@@ -385,11 +385,12 @@ void net_transport_enet_keys_set(net_transport* transport, const net_key_ring* k
 /// connect, and no connection begins. Off after create.
 void net_transport_enet_standby_set(net_transport* transport, bool is_standby);
 /// Does a token count here, of a connection of another transport of this server that encrypts by
-/// itself? It counts as used then. *resume brings the same player back, from any address.
+/// itself? It counts as used then. *resume brings the same player back, from any address. *later
+/// changes where it lets the player into later matches, too (net_security.again_s).
 /// @return NET_SECURE_END_NONE; else why not, counted as those of ENet.
 net_secure_end net_transport_enet_admit(net_transport* transport, const net_address* from,
                                         const net_token* token, net_peer_identity* identity,
-                                        net_token* resume);
+                                        net_token* resume, net_token* later);
 /// Tell when the program has to do something else, in the microseconds of wall_us: its next tick.
 /// Services end by then, but have NET_SERVICE_US_MIN at least, so that a late program receives too.
 /// UINT64_MAX: nothing is due.

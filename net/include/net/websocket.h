@@ -70,10 +70,10 @@ typedef struct net_web_io {
 
 /// Does this token count for a connection from this address? It counts as used then.
 /// @return NET_SECURE_END_NONE: *identity, and *resume, a token with which the same player comes
-///         again; else why not.
+///         again; else why not. *later changes where it has one for later matches, too.
 typedef net_secure_end (*net_web_admit_fn)(void* context, const net_address* from,
                                            const net_token* token, net_peer_identity* identity,
-                                           net_token* resume);
+                                           net_token* resume, net_token* later);
 
 typedef struct net_web_config {
     const base_allocator* allocator;

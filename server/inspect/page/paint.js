@@ -7,6 +7,7 @@ const EM = 0.859; // of a text's height, which is from the top of the highest le
 const BASELINE = 0.8;
 const LETTER_COUNT = 224;
 const LETTER_PIXELS_MIN = 4;
+const PLACES = 8; // that are tried for a text
 const SHARP_SCALE_MIN = 2; // an image that is enlarged so far shows its pixels
 const SMALL_AREA = 3; // pixels of a triangle in which nobody sees a gradient
 const FAN_CORNERS_MIN = 12;
@@ -51,12 +52,14 @@ function mean(a, b, c) {
 }
 
 class Painter {
-    constructor(context, words, placed, images) {
+    constructor(context, words, placed, images, textPixels) {
         this.context = context;
         this.words = words;
         this.floats = new Float32Array(words.buffer, words.byteOffset, words.length);
         this.placed = this.own = placed;
         this.images = images;
+        this.textPixels = textPixels;
+        this.texts = []; // those that were placed
         this.fill = -1;
         this.at = 0;
     }
@@ -268,12 +271,23 @@ class Painter {
 
     text() {
         const {floats: f, at, context} = this, color = this.words[at], height = within(f[at + 3] * this.placed.scale);
-        const x = this.x(f[at + 1]), y = this.y(f[at + 2]);
+        let x = this.x(f[at + 1]), y = this.y(f[at + 2]);
         const text = this.readText(at + 4);
         if (alpha(color) === 0 || !(height >= LETTER_PIXELS_MIN)) return;
         this.setFill(color);
         context.font = `${(height * EM).toFixed(2)}px ${FONT}`;
+        if (height < this.textPixels + 0.5) [x, y] = this.place(x, y, context.measureText(text).width, height);
         context.fillText(text, x, snap(y) + height * BASELINE);
+    }
+
+    // Of a text that was made higher: within the picture, and beside those before it, towards the middle.
+    place(x, y, width, height) {
+        const {left, top, width: across, height: down} = this.own.clip, step = y < top + down / 2 ? height : -height;
+        x = Math.max(Math.min(x, left + across - width), left);
+        const isTaken = (at) => this.texts.some((other) => Math.abs(other.y - at) < height * 0.9 && other.x < x + width && x < other.x + other.width);
+        for (let i = 0; i < PLACES && isTaken(y); i++) y += step;
+        this.texts.push({x, y, width});
+        return [x, y];
     }
 
     sprite() {
@@ -335,9 +349,9 @@ function tinted(image, tint) {
     return canvas;
 }
 
-/// Paint calls. `placed` is of Game.place, `images` are bitmaps by name.
-export function paint(context, words, placed, images) {
-    const painter = new Painter(context, words, placed, images);
+/// Paint calls; texts that are no higher than `textPixels` do not lie on each other. `placed` is of Game.place, `images` are bitmaps by name.
+export function paint(context, words, placed, images, textPixels = 0) {
+    const painter = new Painter(context, words, placed, images, textPixels);
     const kinds = {[RECT]: "rect", [CIRCLE]: "circle", [LINE]: "line", [TRIANGLES]: "triangles", [TEXT]: "text", [SPRITE]: "sprite", [CAMERA]: "camera"};
     context.save();
     context.setTransform(1, 0, 0, 1, 0, 0);

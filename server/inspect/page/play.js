@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A player: GAME.wasm (client/web/play.c) with a WebSocket of this page. In a browser, and in node for tests.
 //
-//     const player = await Player.open("/game/arena.wasm", {url: "ws://127.0.0.1:7780/play/socket", name: "Ann"});
+//     const player = await Player.open("/game/arena.wasm", {urls: ["ws://127.0.0.1:7780/play/socket"], name: "Ann"});
 //     const seen = player.frame(performance.now(), scale);     // each picture: {phase, end, client, tick, words, heard}
 //     player.action(2, true); player.pointer({x, y}, event); player.sticks(mx, my, ax, ay); player.say("hello");
 import {Match} from "./game.js";
@@ -10,8 +10,10 @@ import {letterWidths} from "./paint.js";
 const LETTER_FIRST = 32;
 const CLOSE_REASON = 4000; // of a close frame: the reason is in its text
 const FIRST_TRIES = 4, TRY_AGAIN_MS = 1000; // a line that loses packets may break the very first connection
+const ATTEMPT_MS = 3000; // for a first word, where there are others to ask
+const KIND_REALTIME = 1;
 export const CONNECTING = 0, GREETING = 1, PLAYING = 2, RESUMING = 3, ENDED = 4;
-export const END_GOODBYE = 1, END_LEFT = 2, END_LOST = 3, END_EXCHANGED = 6;
+export const END_GOODBYE = 1, END_LEFT = 2, END_LOST = 3, END_UNREACHABLE = 4, END_EXCHANGED = 6;
 
 export class Player extends Match {
     static async open(source, options) {
@@ -24,7 +26,7 @@ export class Player extends Match {
         return new Player(module, options);
     }
 
-    constructor(module, {url, name, token = "", secret = null}) {
+    constructor(module, {urls, name, token = "", secret = null}) {
         const line = {};
         super(module, letterWidths(LETTER_FIRST), {
             socket_open: () => line.player.connect(),
@@ -33,7 +35,9 @@ export class Player extends Match {
             socket_waiting: () => line.player.socket?.bufferedAmount ?? 0,
         });
         line.player = this;
-        this.url = url;
+        this.urls = urls; // of the match's servers: one of them has the session
+        this.home = 0; // where the match was last
+        this.next = 0;
         this.socket = null;
         this.onmessage = null; // after each message
         this.game = this.about; // its title and view
@@ -53,10 +57,17 @@ export class Player extends Match {
     // ---- the connection: events of one that was replaced are ignored ----
 
     connect() {
-        clearTimeout(this.waits);
         this.tries = (this.tries ?? 0) + 1;
-        const socket = this.socket = new WebSocket(this.url);
+        this.left = this.urls.length; // to ask
+        this.ask();
+    }
+
+    ask() {
+        clearTimeout(this.waits);
+        const at = this.next, socket = this.socket = new WebSocket(this.urls[at]);
         const is_current = () => this.socket === socket && !this.dead;
+        this.left--;
+        this.next = (at + 1) % this.urls.length;
         socket.binaryType = "arraybuffer";
         socket.onopen = () => {
             if (!is_current()) return;
@@ -65,20 +76,27 @@ export class Player extends Match {
         };
         socket.onmessage = ({data}) => {
             if (!is_current() || !(data instanceof ArrayBuffer)) return;
-            this.put(new Uint8Array(data));
+            const bytes = new Uint8Array(data);
+            clearTimeout(this.waits);
+            this.left = 0;
+            if (bytes[0] === KIND_REALTIME) this.next = this.home = at;
+            this.put(bytes);
             this.call("socket_received");
             this.onmessage?.();
         };
         const closed = ({code, reason}) => {
             if (!is_current()) return;
             this.socket = null;
-            if (code !== CLOSE_REASON && this.tries < FIRST_TRIES)
+            if (code !== CLOSE_REASON && this.left > 0)
+                this.ask();
+            else if (code !== CLOSE_REASON && this.tries < FIRST_TRIES)
                 this.waits = setTimeout(() => this.dead || this.connect(), TRY_AGAIN_MS);
             else
                 this.call("socket_closed", code === CLOSE_REASON && /^[0-9]{1,10}$/.test(reason) ? Number(reason) : 0);
         };
         socket.onclose = closed;
-        socket.onerror = () => { if (this.tries < FIRST_TRIES) closed({code: 0}); }; // no close follows in node 20
+        socket.onerror = () => closed({code: 0}); // no close follows in node 20
+        if (this.left > 0) this.waits = setTimeout(() => { socket.close(); closed({code: 0}); }, ATTEMPT_MS);
     }
 
     send(at, size) {
@@ -87,6 +105,7 @@ export class Player extends Match {
 
     disconnect(reason) {
         this.tries = FIRST_TRIES;
+        this.left = 0;
         if (this.socket) return this.socket.close(CLOSE_REASON, String(reason));
         clearTimeout(this.waits);
         this.waits = setTimeout(() => this.dead || this.call("socket_closed", 0));
@@ -113,9 +132,9 @@ export class Player extends Match {
 
     // ---- what comes of it ----
 
-    /// Receive, play, and draw where `scale`, the pixels of a unit, is not 0. `words` is borrowed until the next call.
-    frame(now_ms, scale) {
-        const seen = this.call("play_frame", now_ms, scale);
+    /// Receive, play, and draw where `scale`, the pixels of a unit, is not 0, each text at least `textPixels` high. `words` is borrowed until the next call.
+    frame(now_ms, scale, textPixels = 0) {
+        const seen = this.call("play_frame", now_ms, scale, textPixels);
         if (!seen) return {phase: ENDED, end: 0, client: 0, tick: 0, words: null, heard: [], error: this.dead};
         const heard = [];
         const pairs = new Float32Array(this.memory.buffer, seen.heard, seen.heardCount * 2);
@@ -132,7 +151,7 @@ export class Player extends Match {
 
     leave(now_ms) { this.call("play_leave", now_ms); }
 
-    /// The secret with which another page goes on; this one plays no more.
+    /// The secret with which another page goes on.
     secret() {
         const seen = this.call("play_secret");
         return seen?.answerBytes ? new Uint8Array(this.memory.buffer, seen.answer, seen.answerBytes).slice() : null;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The page /play: a match that one plays, by a link. #join=TOKEN is the token where the server asks for one, #name=NAME the name. The
-// tab keeps the token, for "Play again".
-import {Player, CONNECTING, PLAYING, RESUMING, ENDED, END_GOODBYE, END_LOST, END_EXCHANGED} from "./play.js";
+// The page /play: a match that one plays, by a link. #join=TOKEN is the token where the server asks for one, #name=NAME the name.
+//
+// What the tab keeps, in sessionStorage: the tokens that the server gave for the link's, from the first tick on (a phone kills a tab
+// without a word): one for this match, one for later ones; and, while the page cannot be seen, the secret of its session.
+import {Player, CONNECTING, PLAYING, RESUMING, ENDED, END_GOODBYE, END_LOST, END_UNREACHABLE, END_EXCHANGED} from "./play.js";
 import {placeView} from "./game.js";
 import {paint} from "./paint.js";
 import {Bindings, keyOf} from "./play_keys.js";
@@ -15,12 +17,13 @@ const AGAIN_MS = 30000; // a session can go on in another page for so long
 const CURSORS = ["", "crosshair", "none"];
 const WHEEL_STEP = 100; // of deltaY
 const BAR_PIXELS = 54;
+const TEXT_PIXELS = 13; // of a text, whose letters have 11 then
 const page = Object.fromEntries([...document.querySelectorAll("[id]")].map((element) => [element.id.replaceAll("-", "_"), element]));
 const context = page.picture.getContext("2d", {alpha: false});
 const sticks = [0, 0, 0, 0];
 const images = new Map();
 const times = [];
-let game = "", player, bindings, sound, placed = null, seen = null, isOver = false, pad_was_used = false, wheel = 0, stepped_ms = 0;
+let game = "", pages = [], tokens = [], player, bindings, sound, placed = null, seen = null, isOver = false, pad_was_used = false, wheel = 0, stepped_ms = 0;
 
 function say(text, isEnd = false) {
     page.note.hidden = text === "";
@@ -43,6 +46,29 @@ function keep() {
     const token = player.about().token, secret = isOver ? null : player.secret();
     if (secret) sessionStorage.setItem("shoal-play", JSON.stringify({game, token, secret: hex(secret), at: Date.now()}));
 }
+
+// A page that is seen goes on itself, and a copy of its tab must not.
+function keepHidden() {
+    if (document.hidden) keep();
+    else sessionStorage.removeItem("shoal-play");
+}
+
+// The first one is shown when the page is loaded; the next one when that does not count.
+function keepTokens(given) {
+    tokens = given;
+    sessionStorage.setItem("shoal-tokens", JSON.stringify(tokens));
+}
+
+// At the server that has the match: this page's own may be gone.
+async function loadAgain(text) {
+    isOver = true;
+    say(text);
+    if (player?.home) return void location.assign(`${pages[player.home]}#${new URLSearchParams({join: tokens[0], name: chosenName()})}`);
+    while (!(await fetch("play/info").catch(() => null))?.ok) await new Promise((then) => setTimeout(then, JOIN_AGAIN_MS));
+    location.reload();
+}
+
+const chosenName = () => sessionStorage.getItem("shoal-name") || localStorage.getItem("shoal-name") || "player";
 
 // ---- controls ----
 
@@ -85,9 +111,9 @@ function listen() {
         localStorage.setItem("shoal-name", page.name.value.trim());
         sessionStorage.removeItem("shoal-name"); // that of the link
         player.leave(performance.now());
-        setTimeout(() => location.reload(), 300);
+        setTimeout(() => loadAgain("Joining again"), 300);
     });
-    page.again.addEventListener("click", () => location.reload());
+    page.again.addEventListener("click", () => loadAgain("Waiting for the server"));
 }
 
 function seePointer(event) {
@@ -160,9 +186,11 @@ function resize() {
 function note() {
     if (seen.error) return end(seen.error);
     if (seen.phase === ENDED && seen.end === END_LOST && seen.tick === 0) return void joinAgain();
+    if (seen.phase === ENDED && seen.end === END_UNREACHABLE && tokens.length > 1) return void loadAgain("Joining again", keepTokens(tokens.slice(1)));
     if (seen.phase === ENDED && seen.end === END_EXCHANGED) return goOn();
     if (seen.phase === ENDED) return end(seen.end === END_GOODBYE ? "The match is over." : refusal() || "The connection is lost.");
-    const still = player.about().still;
+    const {still, token, later} = player.about();
+    if (seen.phase === PLAYING) keepTokens([token, later || tokens.at(-1) || ""]);
     if (still) say(still);
     else if (seen.phase === RESUMING) say("The line is silent: connecting again");
     else if (seen.phase !== PLAYING) say(seen.phase === CONNECTING ? "Connecting" : "Joining the match");
@@ -175,11 +203,10 @@ function refusal() {
 }
 
 // The server keeps no place of a player whose line breaks before the first tick, so nothing is lost.
-async function joinAgain() {
+function joinAgain() {
     isOver = true;
     say("The line broke before the match began: joining again");
-    do await new Promise((then) => setTimeout(then, JOIN_AGAIN_MS)); while (!(await fetch("play/info").catch(() => null))?.ok);
-    location.reload();
+    setTimeout(() => loadAgain("Joining again"), JOIN_AGAIN_MS);
 }
 
 // Another version of the game goes on, and this player in it: with the code that the server has now.
@@ -192,6 +219,8 @@ function goOn() {
 
 function end(text) {
     isOver = true;
+    sessionStorage.removeItem("shoal-play");
+    if (seen.end === END_GOODBYE) keepTokens(tokens.slice(-1));
     console.log(player.line());
     say(text, true);
 }
@@ -200,7 +229,7 @@ function step(now_ms, scale) {
     if (isOver) return;
     const before = seen;
     stepped_ms = now_ms;
-    seen = player.frame(now_ms, scale);
+    seen = player.frame(now_ms, scale, TEXT_PIXELS * (devicePixelRatio || 1));
     for (const line of seen.warnings ?? []) console.warn(line);
     if (!before || before.phase !== seen.phase || Boolean(before.words) !== Boolean(seen.words) || seen.phase !== PLAYING || seen.error) note();
 }
@@ -215,7 +244,7 @@ function picture() {
     if (isOver || !seen.words) return;
     context.fillStyle = "#0b0e14";
     context.fillRect(0, 0, page.picture.width, page.picture.height);
-    paint(context, seen.words, placed, images);
+    paint(context, seen.words, placed, images, TEXT_PIXELS * (devicePixelRatio || 1));
     sound.play(seen.heard);
     times.push(performance.now() - began);
     if (times.length > 600) times.shift();
@@ -226,15 +255,12 @@ async function open() {
     const asked = new URLSearchParams(location.hash.slice(1)), info = await (await fetch("play/info")).json();
     if (!info.plays) throw new Error("this server has no place for players in browsers (it was built without libwslay)");
     history.replaceState(null, "", location.pathname); // the token is in no history
-    const token = asked.get("join") ?? sessionStorage.getItem("shoal-token") ?? "";
-    if (token) sessionStorage.setItem("shoal-token", token);
+    keepTokens(asked.get("join") ? [asked.get("join")] : JSON.parse(sessionStorage.getItem("shoal-tokens") ?? "[]"));
     game = info.game;
-    const kept = takeKept(), url = new URL("play/socket", location.href);
-    url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
-    url.hash = "";
+    pages = [new URL("play", location.href).href, ...info.pages];
+    const kept = takeKept(), urls = pages.map((page) => `${page.replace(/^http/, "ws")}/socket`);
     if (asked.get("name")) sessionStorage.setItem("shoal-name", asked.get("name"));
-    const name = sessionStorage.getItem("shoal-name") || localStorage.getItem("shoal-name") || "player";
-    player = await Player.open(`game/${game}.wasm`, {url: url.href, name, token: kept?.token ?? token, secret: kept ? bytesOf(kept.secret) : null});
+    player = await Player.open(`game/${game}.wasm`, {urls, name: chosenName(), token: kept?.token ?? tokens[0] ?? "", secret: kept ? bytesOf(kept.secret) : null});
     document.title = player.game.title;
     bindings = new Bindings(player.tables.actions, (action, isDown) => player.action(action, isDown));
     const files = new Map(player.pictures()[1]);
@@ -247,6 +273,7 @@ async function open() {
     window.shoal = {player, times, first: null, line: () => player.line(), seen: () => seen};
     listen();
     addEventListener("pagehide", keep);
+    document.addEventListener("visibilitychange", keepHidden);
     addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
     // Browsers let timers of a hidden page wait for a minute, but not what comes by a socket.
     const stepHidden = () => { if (document.hidden && performance.now() - stepped_ms > HIDDEN_MS / 2) step(performance.now(), 0); };

@@ -17,8 +17,10 @@ static net_address address(const char* text) {
 // A gate with both tokens that listens at an address of the network.
 static void open_gate(server_gate* gate) {
     static const base_option_list hosts = {.values = {"shoal.example"}, .count = 1};
+    static const base_option_list pages = {.values = {"https://other.example:8443/play"},
+                                           .count = 1};
     char text[] = "# tokens\nreader reader-0123456789\r\n\n  operator\toperator-0123456789  ";
-    *gate = (server_gate){.listens = address("192.0.2.7:7780"), .hosts = &hosts};
+    *gate = (server_gate){.listens = address("192.0.2.7:7780"), .hosts = &hosts, .pages = &pages};
     assert_true(server_gate_read(gate, "tokens", text, test_reporter()));
     assert_true(gate->has_tokens);
 }
@@ -180,6 +182,41 @@ DOOR_CASE(an_origin_is_that_of_the_page_itself) {
     assert_int_equal(knocks(at, 0), 403);
 }
 
+DOOR_CASE(pages_of_the_matchs_other_servers_may_ask_for_a_socket_alone) {
+    at->it.is_open = true;
+    at->it.origin = "https://other.example:8443";
+    assert_int_equal(knocks(at, 0), 403);
+    at->it.is_socket = true;
+    assert_int_equal(knocks(at, 0), 200);
+    knock_each(at, &at->it.origin,
+               "http://other.example:8443 https://other.example https://other.example:84430 "
+               "https://other.example:8443/play https://a.other.example:8443",
+               403);
+}
+
+CASE(pages_of_other_servers_have_an_origin_and_are_few) {
+    static const char* const wrong[] = {"",
+                                        "other.example/play",
+                                        "https:///play",
+                                        "ftp://a/play",
+                                        "https://a/\"",
+                                        "https://a;script-src",
+                                        "https://a b"};
+    const net_address own = address("127.0.0.1:0");
+    const base_option_list none = {0};
+    base_option_list pages = {.values = {"http://[::1]:7780/play"}, .count = 1};
+    server_gate gate;
+    assert_true(server_gate_init(&gate, &own, NULL, &none, &pages, NULL));
+    assert_int_equal(server_gate_origin(pages.values[0]), strlen("http://[::1]:7780"));
+    for (uint32_t i = 0; i < BASE_COUNT(wrong); i++) {
+        pages.values[0] = wrong[i];
+        assert_false(server_gate_init(&gate, &own, NULL, &none, &pages, NULL));
+    }
+    for (pages.count = 0; pages.count <= NET_STANDBYS_MAX; pages.count++)
+        pages.values[pages.count] = "https://a/play";
+    assert_false(server_gate_init(&gate, &own, NULL, &none, &pages, NULL));
+}
+
 static bool reads(const char* content) {
     server_gate gate = {0};
     char text[1024];
@@ -213,12 +250,12 @@ CASE(without_tokens_only_loopback_is_served) {
     server_gate gate;
     server_knock it = {.host = "127.0.0.1"};
     const net_address own = address("127.0.0.1:7780");
-    assert_true(server_gate_init(&gate, &own, NULL, &none, test_reporter()));
+    assert_true(server_gate_init(&gate, &own, NULL, &none, &none, test_reporter()));
     assert_int_equal(server_gate_check(&gate, &it, 0).right, SERVER_OPERATOR);
     const char* const open[] = {"0.0.0.0:7780", "[::]:7780", "192.168.1.5:7780"};
     for (uint32_t i = 0; i < BASE_COUNT(open); i++) {
         const net_address other = address(open[i]);
-        assert_false(server_gate_init(&gate, &other, NULL, &none, NULL));
+        assert_false(server_gate_init(&gate, &other, NULL, &none, &none, NULL));
     }
 }
 

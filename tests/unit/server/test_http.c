@@ -93,6 +93,7 @@ static void open_with(fixture* self, struct in_addr ip, const char* token_file, 
     const base_reporter reporter = {note_report, &self->reports};
     const server_inspect_config config = {.listen = listen,
                                           .token_file = token_file,
+                                          .pages = {{"https://other.example/play"}, has_upgrade},
                                           .game = "none",
                                           .subject = &self->subject,
                                           .run = answer,
@@ -703,6 +704,28 @@ PLAY_CASE(what_asks_for_no_websocket_is_refused) {
     ends_with(self, fd, "HTTP/1.1 405");
     assert_int_equal(self->taken_count, 0);
 #undef KEY
+}
+
+// And its page knows where they are.
+PLAY_CASE(pages_of_the_matchs_other_servers_may_open_sockets) {
+    const int fd = ask_upgrade(self, "Origin: https://other.example\r\n\r\n");
+    assert_true(reads(self, fd, "taken"));
+    close(fd);
+    ends_with(self, get(self, "/play/info"), "\"pages\":[\"https://other.example/play\"]}");
+    ends_with(self, get(self, "/play"), "connect-src 'self' wss://other.example\r\n");
+    ends_with(self, get(self, "/"), "connect-src 'self'\r\n");
+}
+
+PLAY_CASE(a_server_that_stands_by_takes_no_socket) {
+    const net_standby_report report = {0};
+    self->subject.standby = &report;
+    ends_with(self, get(self, "/healthz"), "HTTP/1.1 200"); // a pass went by
+    ends_with(self, ask_upgrade(self, "\r\n"), "HTTP/1.1 503");
+    self->subject.standby = NULL;
+    ends_with(self, get(self, "/healthz"), "HTTP/1.1 200");
+    const int fd = ask_upgrade(self, "\r\n");
+    assert_true(reads(self, fd, "taken"));
+    close(fd);
 }
 
 INSPECT_CASE(without_a_place_for_players_there_is_no_upgrade) {

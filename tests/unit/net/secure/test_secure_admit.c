@@ -5,14 +5,14 @@
 typedef struct admitted {
     net_secure_end end;
     net_peer_identity identity;
-    net_token resume;
+    net_token resume, later;
 } admitted;
 
 static admitted admit(secure_world* at, const net_token* token, const char* from) {
     admitted got = {0};
     const net_address address = address_of(from);
     got.end = net_secure_server_admit(at->server, &at->clock, &address, token, &got.identity,
-                                      &got.resume);
+                                      &got.resume, &got.later);
     return got;
 }
 
@@ -72,6 +72,46 @@ WORLD_CASE(a_resume_token_brings_its_player_from_any_address) {
     assert_int_equal(count_of(at, NET_SECURE_RESUMED), 3);
     // It is the same player's by datagrams, too.
     assert_int_equal(admit(at, &token, "203.0.113.9:5000").end, NET_SECURE_END_EXPIRED);
+}
+
+// Where the first token was for, and from then on for so long, whatever match runs there.
+CASE(who_was_let_in_by_a_token_may_join_later_matches_of_its_servers) {
+    secure_world first, later, *at = &first, *next = &later;
+    const net_address here = address_of("198.51.100.1:7777");
+    net_security security = {
+        .addresses = &here, .address_count = 1, .identity = 5, .again_s = 3600};
+    world_begin(at, security, true, 4);
+    net_token_claims claims = {.player_id = 42, .expiry_unix_s = UNIX_S + 45, .address_count = 1};
+    net_token token;
+    claims.addresses[0] = here;
+    assert_ok(net_token_make(&at->ring.keys[0], &claims, &at->from.entropy, &token));
+    const admitted got = admit(at, &token, "203.0.113.9:1");
+    security.identity = 6;
+    world_begin(next, security, true, 4);
+    next->clock.unix_s += 3600;
+    assert_int_equal(admit(next, &got.resume, "203.0.113.9:1").end, NET_SECURE_END_TOKEN);
+    const admitted again = admit(next, &got.later, "198.51.100.77:1");
+    assert_int_equal(again.end, NET_SECURE_END_NONE);
+    assert_int_equal(again.identity.player, 42);
+    assert_int_equal(again.identity.key, KEY_ID);
+    assert_int_equal(again.resume.key_id, NET_KEY_ID_RESUME);
+    assert_int_equal(again.later.key_id, 0); // it is not renewed
+    assert_int_equal(admit(at, &got.resume, "203.0.113.9:1").later.key_id, 0);
+    next->clock.unix_s += NET_SECURE_TOLERANCE_S + 1;
+    assert_int_equal(admit(next, &got.later, "203.0.113.9:1").end, NET_SECURE_END_EXPIRED);
+    world_deinit(next);
+    const net_address there = address_of("198.51.100.2:7777");
+    security.addresses = &there;
+    world_begin(next, security, true, 4);
+    assert_int_equal(admit(next, &got.later, "203.0.113.9:1").end, NET_SECURE_END_ELSEWHERE);
+    world_deinit(next);
+    security.addresses = &here;
+    security.again_s = 0;
+    world_begin(next, security, true, 4);
+    assert_int_equal(admit(next, &got.later, "203.0.113.9:1").end, NET_SECURE_END_TOKEN);
+    assert_int_equal(admit(next, &token, "203.0.113.9:1").later.key_id, 0);
+    world_deinit(next);
+    world_deinit(at);
 }
 
 WORLD_CASE(what_is_no_token_of_this_server_is_refused) {

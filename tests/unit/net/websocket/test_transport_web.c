@@ -46,6 +46,7 @@ typedef struct world {
     uint64_t now_us;
     net_secure_end answer; // of admit
     net_token shown;       // to admit
+    bool has_later;        // it gives a token for later matches, too
 } world;
 
 // ---- lines ----
@@ -162,11 +163,12 @@ static void say(world* at, uint32_t client, uint8_t kind, const void* bytes, siz
 // ---- the world ----
 
 static net_secure_end admit(void* context, const net_address* from, const net_token* token,
-                            net_peer_identity* identity, net_token* resume) {
+                            net_peer_identity* identity, net_token* resume, net_token* later) {
     world* at = context;
     at->shown = *token;
     *resume = *token;
     resume->key_id = NET_KEY_ID_RESUME;
+    if (at->has_later) *later = *resume;
     *identity = (net_peer_identity){.address = *from, .player = 77, .key = token->key_id};
     return at->answer;
 }
@@ -330,6 +332,18 @@ WEB_CASE(a_token_is_shown_and_one_to_come_again_is_given) {
     assert_int_equal(last_event(at)->kind, NET_TRANSPORT_CONNECTED);
     assert_int_equal(at->shown.key_id, NET_KEY_ID_RESUME);
     assert_memory_equal(at->shown.sealed, token.sealed, sizeof token.sealed);
+}
+
+WEB_CASE(a_token_for_later_matches_comes_as_another_hello) {
+    for (uint32_t i = 0; i < 2; i++) {
+        at->has_later = i == 1;
+        assert_true(add_from(at, "127.0.0.1:9"));
+        say(at, i, NET_WEB_HELLO, "", 0);
+        run_ms(at, 1);
+        assert_int_equal(at->lines[i].messages, 1 + i);
+        assert_int_equal(at->lines[i].kind, NET_WEB_HELLO);
+        assert_int_equal(last_event(at)->kind, NET_TRANSPORT_CONNECTED);
+    }
 }
 
 WEB_CASE(a_token_that_does_not_count_is_refused_with_its_reason) {
