@@ -251,6 +251,8 @@ static const work works[] = {
     {"tick", "", 0},
     {"time", "", 0},
     {"random", "", 0},
+    {"player_name", "", 0},
+    {"text_cut", "text_cut(long, TEXT - 1)", TEXT},
     {"end_match", "", 0},
     {"tell", "", 0},
     {"create", "", 0},
@@ -539,7 +541,8 @@ CASE(faults_are_counted_by_line) {
 }
 
 CASE(a_fault_has_the_line_of_the_script) {
-    try_tick("math.max('a', 1)", "rules.lua:2: attempt to compare string with number");
+    try_tick("math.max('a', 1)",
+             "rules.lua:2: bad argument #1 to 'max' (number expected, got string)");
     try_tick("end_match()", "rules.lua:2: bad argument to 'end_match' (string expected");
     try_tick("random('a')", "rules.lua:2: bad argument to 'random' (number expected");
     try_tick("player_name('a')",
@@ -685,7 +688,7 @@ CASE(what_calls_before_left_behind_decides_nothing) {
     net_module* module = script_module(
         "function on_start() create('thing') for i = 1, 3000 do local t = {i} end end\n"
         "local function deep(n) if n == 0 then return 0 end return 1 + deep(n - 1) end\n"
-        "function on_join() return create('rock', {n = deep(99)}) end\n"
+        "function on_join() create('rock', {n = deep(99)}) end\n"
         "function on_tick() for e in each('pos') do if tick() % 6 ~= 0 then local junk = {}\n"
         "for i = 1, 3000 do junk[i] = 'j' .. i .. tick() end e.real = deep(3000) else\n"
         "local t, x = {}, ('x'):rep(30000) e.n = 0\n"
