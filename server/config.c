@@ -146,7 +146,7 @@ static const base_option stream_keys[] = {
     {"standby-at", KEY(standby_addresses), "ADDR:PORT",
      "where a standby of this match is, for its clients; repeatable", 0, 0},
     {"page", KEY(pages), "URL",
-     "http(s)://HOST[:PORT]/play of a server of this match, for its pages; repeatable", 0, 0},
+     "page of another server of the match: https://HOST/play; repeatable", 0, 0},
 };
 
 static const base_option agones_keys[] = {

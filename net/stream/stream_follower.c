@@ -22,6 +22,7 @@
 #define TOGETHER_US (2 * PING_US + PING_ANSWER_US)
 // A broker that answers again: a server that lives sends its message once more within this time.
 #define GRACE_US (NET_STREAM_ANSWER_MS * MS)
+#define AGAIN_US_MAX (NET_STREAM_AGAIN_MS_MAX * MS)
 
 struct net_stream_follower {
     const base_allocator* allocator;
@@ -50,6 +51,7 @@ struct net_stream_follower {
     uint64_t good_us;   // when the newest one was asked that counts
     uint64_t silent_us; // from here on nothing came, and pings counted
     uint64_t grace_us;  // until then no silence counts: the broker was away
+    uint64_t lost_us;   // since when there is no connection; 0: there is one
     uint64_t end;       // of the stream: the newest message, as last heard
     uint64_t late_us;   // when the first of the late ones in a row was asked; 0: the newest was not
 };
@@ -199,6 +201,15 @@ static void note_away(net_stream_follower* self, uint64_t now_us) {
     self->grace_us = now_us + GRACE_US;
 }
 
+// The server may have lost the broker as well. It waits before it connects again, up to twice the
+// time for which the broker was away.
+static void note_lost(net_stream_follower* self, uint64_t now_us) {
+    if (self->lost_us == 0) self->lost_us = now_us;
+    const uint64_t wait_us = 2 * (now_us - self->lost_us);
+    note_away(self, now_us);
+    self->grace_us += wait_us < AGAIN_US_MAX ? wait_us : AGAIN_US_MAX;
+}
+
 static void note_late(net_stream_follower* self, bool is_late, uint64_t now_us) {
     if (!is_late)
         self->late_us = 0;
@@ -297,10 +308,11 @@ uint64_t net_stream_follower_poll(net_stream_follower* self, uint64_t now_us) {
         read_again(self, now_us);
     }
     if (!status.is_connected) {
-        if (self->ping_us > 0) note_away(self, now_us);
+        if (self->ping_us > 0) note_lost(self, now_us);
         note_late(self, false, now_us);
         return now_us + PING_US;
     }
+    self->lost_us = 0;
     // Nothing is read before it is known how much there is.
     if (self->must_read && self->info.heard_us > 0 && now_us >= self->read_due_us) {
         self->must_read = false;

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "net/socket.h"
+#include "net/stream.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -14,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+_Static_assert(SERVER_BACKOFF_MS_MAX <= NET_STREAM_AGAIN_MS_MAX, "standbys count on it");
 
 struct server_connection {
     natsOptions* options;

@@ -142,7 +142,9 @@ static bool each_tick(void* context, net_match* match) {
     if (self->is_watched && !self->sentry)
         self->sentry = net_sentry_create(
             &(net_sentry_config){.loop = &self->loop, .reporter = self->reporter});
-    server_replay_progress(self, net_match_tick(match));
+    // A match that was restored runs ticks again.
+    if (net_match_tick(match) > self->progress_tick)
+        server_replay_progress(self, net_match_tick(match));
     return true;
 }
 

@@ -170,8 +170,6 @@ case_exports_refuse_what_is_not_there() {
     says replay.err "no component \"colour\", did you mean 'color'"
     replay 2 export a.slog --what all --components pos,colour --output none.jsonl
     [ ! -e none.jsonl ] || fail "a refused export left a file"
-    replay 2 export a.slog --format mcap
-    says replay.err 'format is gone: .* shoal-replay export LOG --what all \| scripts/mcap FILE.mcap'
     replay 2 export a.slog --what pictures
     says replay.err 'what needs values\|inputs\|events\|all, not .pictures.'
     replay 2 export a.slog --from 9 --to 8

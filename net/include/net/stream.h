@@ -196,6 +196,8 @@ typedef enum net_stream_trouble {
 
 /// Without an answer so long a message is sent again, with the same id.
 #define NET_STREAM_ANSWER_MS 2000u
+/// A program asks a broker again that was away, at the latest after this long.
+#define NET_STREAM_AGAIN_MS_MAX 30000u
 /// While a message waits, its server says so often that it lives.
 #define NET_STREAM_WAITS_MS 50u
 
@@ -322,7 +324,8 @@ typedef struct net_stream_follower_info {
     bool is_waiting;      ///< nothing came since its server said that it waits for the broker
     uint64_t answered_us; ///< when the broker last answered; 0: never
     /// How long nothing came, counted only while the broker answered: from 0 again when it did not,
-    /// and not before NET_STREAM_ANSWER_MS after that.
+    /// and not before NET_STREAM_ANSWER_MS after that. Where the connection was lost, twice the time
+    /// without one is added (NET_STREAM_AGAIN_MS_MAX at most): its server may connect again as late.
     uint64_t silence_us;
     /// How long each answer of the broker was too late to count: one that is that far away never
     /// lets silence count.

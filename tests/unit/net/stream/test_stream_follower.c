@@ -214,6 +214,22 @@ CLAIMED_CASE(a_broker_that_is_away_is_no_silence, 1) {
     assert_true(self->info->silence_us <= 100 * MS);
 }
 
+// The broker was away from both, and its server waits longer and longer before it connects again.
+CLAIMED_CASE(behind_a_lost_connection_a_server_has_the_time_to_connect, 1) {
+    for (uint32_t away_ms = 4000; away_ms <= 64000; away_ms *= 4) {
+        const uint32_t wait_ms = away_ms < 15000 ? 2 * away_ms : NET_STREAM_AGAIN_MS_MAX;
+        run(self, 200 * MS);
+        broker_sim_cut(self->sim, 1, self->now_us + away_ms * MS);
+        run(self, away_ms * MS);
+        for (uint32_t i = 0; i < wait_ms; i++) {
+            run(self, MS);
+            assert_true(self->info->silence_us < 100 * MS);
+        }
+        run(self, 3000 * MS);
+        assert_true(self->info->silence_us >= 200 * MS);
+    }
+}
+
 STAGE_CASE(a_stream_whose_first_messages_are_too_old_is_refused) {
     broker_sim_cut(self->sim, 1, self->now_us + 100 * MS);
     put_claim(self, 1, 1, "header");

@@ -201,7 +201,7 @@ static void run_seed(uint64_t seed, uint64_t* takeovers) {
     model stage = {.sim = broker_sim_create(seed), .rng = base_rng_make(seed, 5), .now_us = MS};
     for (uint32_t i = 0; i < NODES; i++)
         be_born(&stage);
-    for (uint32_t i = 0; i < 8000; i++) {
+    for (uint32_t i = 0; i < 48000; i++) {
         cause_trouble(&stage);
         step(&stage);
     }
