@@ -473,7 +473,8 @@ net_result net_log_replay_seek(net_log_replay* replay, ecs_tick tick) {
         if (keyframes[i - 1].tick <= tick) near_ = keyframes[i - 1].tick;
     bool is_part = net_log_reader_info(replay->reader)->first_tick > 1;
     bool is_between = here >= near_ && here <= tick && !(is_part && here == 0);
-    if (is_between && !replay->has_failed) return NET_OK;
+    if (is_between && !replay->has_failed && net_log_cursor_return(replay->reader, &replay->cursor))
+        return NET_OK;
     replay->has_stepped = replay->has_failed = replay->is_ahead = false;
     replay->record = (net_log_record){0};
     replay->close = (net_log_record){0};

@@ -224,8 +224,6 @@ static bool differ_in_step(const comparison* self) {
 // is the whole world. So a run that differs goes on to the next keyframe, and both worlds are
 // compared there. A difference may have spread by then; the first one is reported.
 
-// Which value differs, when the log has none to compare with.
-
 static ecs_tick next_keyframe(const net_log_reader* reader, ecs_tick tick) {
     uint32_t count;
     const net_log_keyframe* keyframes = net_log_reader_keyframes(reader, &count);
@@ -243,9 +241,10 @@ static void find_untracked(net_log_reader* reader, const net_module* module, net
     const ecs_tick tick = next_keyframe(reader, result->diverged_tick);
     net_match* run = net_log_replay_match(replay);
     net_log_tick stepped;
-    while (tick > 0 && net_match_tick(run) < tick)
+    // A walk through states may have left the reader in another block.
+    if (tick == 0 || net_log_replay_seek(replay, net_match_tick(run)) != NET_OK) return;
+    while (net_match_tick(run) < tick)
         if (net_log_replay_step(replay, &stepped) != NET_OK) return;
-    if (tick == 0) return;
     net_log_reader* again = NULL;
     net_log_replay* saved = NULL;
     const base_allocator* allocator = reader->allocator;

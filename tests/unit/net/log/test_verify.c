@@ -363,6 +363,36 @@ RECORD_CASE(a_state_that_is_not_that_of_the_match_is_found, false) {
     assert_true(diverged > 0 && unreadable > 0);
 }
 
+// The states are walked up to one that cannot be read, in an earlier block than that of the run.
+CASE(a_run_that_differs_goes_on_after_a_walk_through_states) {
+    record self;
+    net_log_options options = net_log_options_default();
+    options.keyframe_seconds = 2;
+    record_prepare(&self, NULL, 0, 99);
+    assert_ok(net_log_writer_create(NULL, self.files.log, &options, self.table.match, "test", 1234,
+                                    NULL, &self.writer));
+    for (uint32_t i = 0; i < TICKS; i++)
+        play_tick(&self);
+    net_log_append_close(self.writer, self.table.match);
+    assert_ok(net_log_writer_destroy(self.writer));
+    for (uint32_t bit = 0; bit < 48; bit++) {
+        const char* forged = file_name("%s.forged", self.files.log);
+        base_report_first first = {.count = 0};
+        const base_reporter reporter = base_reporter_first(&first);
+        meddler context = {.tick = 110, .component = "brick.pos"};
+        net_verify_result result;
+        log_forge(self.files.log, forged, flip_state, &bit);
+        net_log_reader* reader = files_reader(forged);
+        assert_int_equal(net_log_verify(reader, self.table.module, 0, TICKS, meddle, &context,
+                                        &reporter, &result),
+                         NET_ERR_DIVERGED);
+        assert_int_equal(result.diverged_tick, 111);
+        assert_string_equal(first.text, "");
+        net_log_reader_destroy(reader);
+    }
+    record_close(&self);
+}
+
 RECORD_CASE(a_log_without_its_end_verifies_up_to_it, false) {
     struct stat status;
     assert_int_equal(stat(self->files.log, &status), 0);
