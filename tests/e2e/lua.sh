@@ -124,7 +124,7 @@ case_a_script_is_checked() {
     cp "$games/lua/rules.lua" .
     change rules.lua 's/^function on_input(.*/&\n    if tick() > 3 then missing.x = 1 end/'
     run_to 2 check shoal-server check ./hop.so
-    [ "$(grep -cE 'rules.lua:|warning: ' check.err)" = 1 ] || fail "one fault is not one line"
+    [ "$(grep -cE 'error: |warning: ' check.err)" = 1 ] || fail "one fault is not one line"
     # What would be mute: a name that is nearly a call, a picture of what no client has.
     cp "$games/lua/rules.lua" .
     change rules.lua 's/^function on_tell/function onTell/'
