@@ -473,7 +473,7 @@ static net_result blame_restored(net_log_reader* reader, const net_module* modul
         is_slip ? "the value was written past its tracking; write it by a column that is not const "
                   "or by ecs_get_mut, and keep no pointers to values"
         : is_lost ? "what write of its type saves, read does not give back; correct them"
-        : module->game->save_state ? "save_state and load_state leave it out: add it there"
+        : module->game->save_state ? "keep it in a component, or save it with what the game saves"
         : module->game->restored ? "restored does not compute it again: add that, or keep it in a "
                                    "component, or in save_state and load_state"
                                  : "keep it in a component, or in save_state and load_state";
