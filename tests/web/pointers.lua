@@ -46,7 +46,7 @@ function on_tick()
     if now == 1443 then deeper(1) end
     if now == 1411 then string.rep("x", 1 << 20) end
     if now == 1419 then string.find(string.rep("a", 200), string.rep("a?", 200) .. "b") end
-    if now == 1427 then while true do end end
     if now == 1435 then local rest = first.pos.z end
+    if now == 1451 then while true do end end -- the last, since no on_tick follows
     first.worth = 15 - first.worth
 end
