@@ -49,6 +49,7 @@ void http_make_place(server_inspect* self, const net_address* from) {
     if (!net_address_is_loopback(from) &&
         count_of(self, from, false) >= HTTP_ADDRESS_CONNECTIONS_MAX + HTTP_SPARE_MAX / 2)
         make_room(self, from);
-    else if (self->visit_count >= HTTP_VISITS_MAX - HTTP_SPARE_MAX / 2)
+    else if (self->visit_count >= HTTP_VISITS_MAX - HTTP_SPARE_MAX / 2 ||
+             self->acceptor.spare_count <= 1)
         make_room(self, NULL);
 }

@@ -542,7 +542,7 @@ PATIENT_CASE(a_loop_that_stalls_is_neither_healthy_nor_ready_and_has_metrics_all
 INSPECT_CASE(who_comes_while_no_descriptor_is_left_is_answered_or_refused_and_said_once) {
     static int fillers[1024];
     uint32_t count = 0;
-    int fds[5];
+    int fds[8];
     for (uint32_t i = 0; i < BASE_COUNT(fds); i++)
         fds[i] = open_socket();
     struct rlimit before;
@@ -550,22 +550,25 @@ INSPECT_CASE(who_comes_while_no_descriptor_is_left_is_answered_or_refused_and_sa
     assert_ok(setrlimit(RLIMIT_NOFILE, &(struct rlimit){BASE_COUNT(fillers), before.rlim_max}));
     while (count < BASE_COUNT(fillers) && (fillers[count] = dup(fds[0])) >= 0)
         count++;
-    for (uint32_t i = 0; i < 2; i++) { // the health of a server without descriptors
+    for (uint32_t i = 0; i < 4; i++) { // one that rests makes room
         dial_with(self, fds[i]);
         say(fds[i], "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
         assert_true(reads(self, fds[i], "HTTP/1.1 200"));
     }
-    for (uint32_t i = 2; i < 4; i++) {
+    for (uint32_t i = 4; i < 6; i++) { // one that follows does not
         dial_with(self, fds[i]);
-        assert_true(reads(self, fds[i], NULL));
+        say(fds[i], "GET /api/v1/stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        assert_true(reads(self, fds[i], "stream 0>"));
     }
+    dial_with(self, fds[6]);
+    assert_true(reads(self, fds[6], NULL));
     close_all(fillers, count);
     assert_ok(setrlimit(RLIMIT_NOFILE, &before));
-    dial_with(self, fds[4]);
-    say(fds[4], "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    assert_true(reads(self, fds[4], "HTTP/1.1 200"));
+    dial_with(self, fds[7]);
+    say(fds[7], "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    assert_true(reads(self, fds[7], "HTTP/1.1 200"));
     ends_with(self, get(self, "/healthz"), "HTTP/1.1 200");
-    assert_int_equal(server_inspect_get_counts(self->inspect).lacks, 4);
+    assert_int_equal(server_inspect_get_counts(self->inspect).lacks, 3);
     assert_int_equal(self->reports, 1);
     close_all(fds, BASE_COUNT(fds));
 }
