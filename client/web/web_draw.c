@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define LETTER_OTHER 0.6f     ///< the width of a letter without one of its own
-#define TEXT_SHRINKS_MAX 5.0f ///< so many times smaller than text_pixels it stays as it is
+#define TEXT_SHRINKS_MAX 5.0f ///< a text that is smaller by more stays as it is
 
 typedef union word {
     uint32_t whole;

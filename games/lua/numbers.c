@@ -78,7 +78,7 @@ INSTEAD_OF("pow", double, script_power, (double x, double y)) {
         if (n & 1) result *= x;
     for (bool is_last = false; part > 0 && !is_last; part *= 2) {
         const double next = __builtin_sqrt(root);
-        is_last = !(next < root || next > root); // of 0, 1, infinity and what is no number
+        is_last = !(next < root || next > root); // of 0, 1, infinity and NaN
         if (part >= 0.5 || is_last) result *= next, part -= 0.5;
         root = next;
     }

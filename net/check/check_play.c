@@ -197,7 +197,7 @@ static void think(void* context, const net_player_context* player, void* input) 
 
 // ---- pictures ----
 
-// The context of what is drawn is the view.
+// A drawing has the view as its context.
 static check_table* table_of(const net_match* view) {
     return (check_table*)view->strays->context;
 }
