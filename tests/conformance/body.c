@@ -350,8 +350,7 @@ static body_result read_run(cf_mirror* mirror) {
         list = &mirror->lists[wanted % LISTS_KEPT];
         if (back == 0 || has_failed(mirror)) return BODY_MALFORMED;
         if (!list->is_there || list->seq != wanted) return miss(mirror, NULL);
-        if (list->tick > mirror->tick) return BODY_MALFORMED;
-        age = mirror->tick - list->tick;
+        age = mirror->tick - list->tick; // of a later tick: far above the limit
         if (age > UINT32_MAX) return BODY_MALFORMED;
     }
     run.base_tick = mirror->tick - age;

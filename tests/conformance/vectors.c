@@ -527,9 +527,9 @@ static const struct vector_kind {
     {"no_row layout=", check_no_row, 15}, {"low_bits low=", check_low_bits, 6},
     {"descriptor ", check_descriptor, 2}, {"varsize ", check_varsize, 8},
     {"no_varsize ", check_no_varsize, 9}, {"item ", check_item, 8},
-    {"schema ", check_schema, 1},         {"session index_max=", check_session, 6},
+    {"schema ", check_schema, 1},         {"session index_max=", check_session, 11},
     {"packet seq=", check_packet, 112},   {"late seq=", check_packet, 1},
-    {"accepted ", check_accepted, 16},    {"refused ", check_refused, 25},
+    {"accepted ", check_accepted, 52},    {"refused ", check_refused, 28},
     {"scope ", check_scope, 112},         {"outer session_key_to_client=", check_window_key, 1},
     {"outer read_", check_window, 11},    {"short seq=", check_short, 1}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
