@@ -190,90 +190,43 @@ static void make_input(game_client* client) {
     client->input_sizes[slot] = message_make(input, number, client->inputs[slot]);
 }
 
-static void write_whole(bit_stream* bits, const uint8_t* bytes, size_t size) {
-    golomb_write(bits, 3, (uint32_t)size);
-    for (size_t i = 0; i < size; i++)
-        bits_write(bits, bytes[i], 8);
-}
-
-// An input in front of a newer one. This client always writes those that differ whole.
-static void write_older(bit_stream* bits, const game_client* client, uint32_t number) {
-    uint32_t slot = number % INPUTS_KEPT, newer = (number + 1) % INPUTS_KEPT;
-    size_t size = client->input_sizes[slot];
-    bool is_same = size == client->input_sizes[newer] &&
-                   memcmp(client->inputs[slot], client->inputs[newer], size) == 0;
-    bits_write(bits, is_same, 1);
-    if (is_same) return;
-    bool is_as_long = size == client->input_sizes[newer];
-    bits_write(bits, is_as_long, 1);
-    if (!is_as_long) write_whole(bits, client->inputs[slot], size);
-    for (size_t i = 0; is_as_long && i < size; i++) {
-        bool differs = client->inputs[slot][i] != client->inputs[newer][i];
-        bits_write(bits, differs, 1);
-        if (differs) bits_write(bits, client->inputs[slot][i], 8);
-    }
-}
-
-static void write_inputs(bit_stream* bits, const game_client* client, bool is_whole) {
-    uint32_t newest = client->input_number, slot = newest % INPUTS_KEPT;
-    uint32_t count = newest < INPUTS_KEPT ? newest : INPUTS_KEPT;
-    bits_write(bits, count, 4);
-    if (count == 0) return;
-    bits_write(bits, is_whole ? newest : newest % 1024, is_whole ? 32 : 10);
-    bits_write(bits, 0, 1); // no moment
-    write_whole(bits, client->inputs[slot], client->input_sizes[slot]);
-    for (uint32_t i = 1; i < count; i++)
-        write_older(bits, client, newest - i);
-}
-
-static void write_input(bit_stream* bits, const game_client* client) {
-    uint16_t seq = client->seq;
-    bool is_whole = !client->has_acked || (uint16_t)(seq - client->acked_seq) > 256;
-    bits_write(bits, is_whole, 1);
-    bits_write(bits, is_whole ? seq : seq % 1024, is_whole ? 16 : 10);
-    bits_write(bits, client->has_received, 1);
-    if (client->has_received) {
-        double delay_s = now_s() - client->newest_arrival_s;
-        bits_write(bits, is_whole ? client->newest_seq : client->newest_seq % 4096,
-                   is_whole ? 16 : 12);
-        golomb_write(bits, 3, (uint32_t)(delay_s * 1e6) / 512);
-        golomb_write(bits, 3, 64);
-        bits_write(bits, client->received_bits, 64);
-    }
-    bits_write(bits, 1, 1);
-    bits_write(bits, client->event_number & 65535, 16);
-    bits_write(bits, client->resync_count > 0, 1);
-    if (client->resync_count > 0) bits_write(bits, client->resync_count - 1, 2);
-    for (uint32_t i = 0; i < client->resync_count; i++)
-        bits_write(bits, client->resyncs[i], 32);
-    write_inputs(bits, client, is_whole);
-}
-
-// With all inputs that the server may lack. @return 0: an InputPacket is needed.
-static size_t write_short(uint8_t* bytes, game_client* client) {
-    const cf_said* base = &client->said[client->acked_seq % SHORT_KEPT];
-    bool has_base = client->may_be_short && client->has_acked && base->seq == client->acked_seq;
+// What the next packet says: with all inputs that the server may lack.
+static cf_short describe_packet(const game_client* client, const cf_said* base) {
     double delay_s = now_s() - client->newest_arrival_s;
     cf_short packet = {.seq = client->seq,
+                       .has_ack = client->has_received,
                        .ack = client->newest_seq,
                        .delay = (uint32_t)(delay_s * 1e6) / 512,
                        .ack_bits = client->received_bits,
+                       .reach = 64,
                        .has_event_ack = true,
                        .event_ack = client->event_number,
-                       .resyncs = client->resyncs,
                        .resync_count = client->resync_count,
                        .number = client->input_number};
-    packet.count = packet.number - (has_base ? base->number : 0);
+    memcpy(packet.resyncs, client->resyncs, sizeof packet.resyncs);
+    packet.count = packet.number - (base ? base->number : 0);
     if (packet.count > INPUTS_KEPT) packet.count = INPUTS_KEPT;
     for (uint32_t i = 0; i < packet.count; i++) {
         uint32_t slot = (packet.number - packet.count + 1 + i) % INPUTS_KEPT;
         packet.inputs[i] = client->inputs[slot];
         packet.sizes[i] = client->input_sizes[slot];
     }
+    return packet;
+}
+
+// @return the bytes of a short packet, padded; 0: `input` has the bits of an InputPacket.
+static size_t write_packet(game_client* client, uint8_t* bytes, bit_stream* input) {
+    const cf_said* base = &client->said[client->acked_seq % SHORT_KEPT];
+    bool has_base = client->may_be_short && client->has_acked && base->seq == client->acked_seq;
+    bool is_whole = !client->has_acked || (uint16_t)(client->seq - client->acked_seq) > 256;
+    cf_short packet = describe_packet(client, has_base ? base : NULL);
     bit_stream bits = bits_over(bytes, PACKET_BYTES_MAX);
     bool is_short = has_base && short_fits(base, &packet);
-    if (is_short) short_write(&bits, base, &packet);
-    short_keep(client->said, &packet, client->has_received);
+    if (is_short)
+        short_write(&bits, base, &packet);
+    else
+        input_write(input, &packet, is_whole);
+    short_keep(client->said, &packet);
     client->counts.shorts += is_short;
     return (bits.at + 7) / 8;
 }
@@ -284,9 +237,8 @@ static void send_inputs(game_client* client) {
     uint8_t payload[INPUT_BYTES_MAX], bytes[PACKET_BYTES_MAX];
     if (client->entity) make_input(client);
     client->seq++; // the first is 1
-    size_t begin = write_short(bytes, client);
     bit_stream bits = bits_over(input, sizeof input);
-    if (begin == 0) write_input(&bits, client);
+    size_t begin = write_packet(client, bytes, &bits);
     message.input = (ProtobufCBinaryData){(bits.at + 7) / 8, input};
 
     Shoal__Wire__GameEvent event = SHOAL__WIRE__GAME_EVENT__INIT;

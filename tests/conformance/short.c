@@ -138,9 +138,9 @@ void short_write(bit_stream* bits, const cf_said* base, const cf_short* packet) 
     write_inputs(bits, base, packet);
 }
 
-void short_keep(cf_said* said, const cf_short* packet, bool has_ack) {
+void short_keep(cf_said* said, const cf_short* packet) {
     cf_said* one = &said[packet->seq % SHORT_KEPT];
-    *one = (cf_said){.has_ack = has_ack,
+    *one = (cf_said){.has_ack = packet->has_ack,
                      .seq = packet->seq,
                      .ack = packet->ack,
                      .ack_bits = packet->ack_bits,

@@ -483,37 +483,116 @@ static bool check_window(page_state* page, const char* line) {
     return size > 0 && window_open(&page->window, bytes, size, page->time_s) == is_taken;
 }
 
-// The page says in words what this packet and its base say.
+static const uint8_t as_40[] = {0x08, 0x05, 0x10, 0x01}, as_38[] = {0x08, 0x03, 0x10, 0x01},
+                     as_42[] = {0x08, 0x06, 0x18, 0x02};
+
+// What the page says in words of its packets.
+static const cf_short first_packet = {.seq = 1,
+                                      .has_ack = true,
+                                      .ack = 2,
+                                      .delay = 9,
+                                      .ack_bits = 3,
+                                      .reach = 2,
+                                      .has_event_ack = true,
+                                      .event_ack = 1,
+                                      .number = 1,
+                                      .count = 1,
+                                      .inputs = {as_40},
+                                      .sizes = {sizeof as_40}};
+static const cf_short low_packet = {.seq = 300,
+                                    .has_ack = true,
+                                    .ack = 65535,
+                                    .delay = 9,
+                                    .ack_bits = 5,
+                                    .reach = 3,
+                                    .number = 40,
+                                    .count = 3,
+                                    .inputs = {as_38, as_40, as_40},
+                                    .sizes = {4, 4, 4},
+                                    .seen = 1000};
+static const cf_short short_packet = {.seq = 302,
+                                      .ack = 2,
+                                      .delay = 9,
+                                      .ack_bits = 3 | 1 << 2 | 5 << 3,
+                                      .number = 42,
+                                      .count = 2,
+                                      .inputs = {as_40, as_42},
+                                      .sizes = {4, 4},
+                                      .seen = 1515};
+
+static bool are_bytes(const char* line, const bit_stream* bits) {
+    char text[LINE_BYTES_MAX];
+    uint8_t expected[64];
+    size_t size = read_hex(value_of(line, "hex", text, sizeof text), expected, sizeof expected);
+    return size == (bits->at + 7) / 8 && memcmp(bits->data, expected, size) == 0;
+}
+
 static bool check_short(page_state* page, const char* line) {
     (void)page;
-    static const uint8_t as_40[] = {0x08, 0x05, 0x10, 0x01}, other[] = {0x08, 0x06, 0x18, 0x02};
-    cf_said said[SHORT_KEPT];
-    cf_short packet = {.seq = 300,
-                       .ack = 65535,
-                       .ack_bits = 5,
-                       .number = 40,
-                       .count = 1,
-                       .inputs = {as_40},
-                       .sizes = {sizeof as_40},
-                       .seen = 1000};
-    short_keep(said, &packet, true);
-    packet.seq = 302;
-    packet.ack = 2;
-    packet.delay = 9;
-    packet.ack_bits = 3 | 1 << 2 | 5 << 3;
-    packet.number = 42;
-    packet.count = 2;
-    packet.inputs[1] = other;
-    packet.sizes[1] = sizeof other;
-    packet.seen = 1515;
-    char text[64];
-    uint8_t bytes[16] = {0}, expected[16];
+    static cf_said said[SHORT_KEPT];
+    uint8_t bytes[64] = {0};
     bit_stream bits = bits_over(bytes, sizeof bytes);
+    short_keep(said, &low_packet);
     const cf_said* base = &said[300 % SHORT_KEPT];
-    if (!short_fits(base, &packet)) return false;
-    short_write(&bits, base, &packet);
-    size_t size = read_hex(value_of(line, "hex", text, sizeof text), expected, sizeof expected);
-    return size == (bits.at + 7) / 8 && memcmp(bytes, expected, size) == 0;
+    if (!short_fits(base, &short_packet)) return false;
+    short_write(&bits, base, &short_packet);
+    return are_bytes(line, &bits);
+}
+
+// What a reader knows: of the page, unless the line says otherwise.
+static cf_known known_of(const char* line, cf_known known) {
+    if (strstr(line, " first=1")) return (cf_known){0};
+    if (strstr(line, " input=")) known.input = (uint64_t)number_of(line, "input");
+    if (strstr(line, " event=")) known.event = (uint64_t)number_of(line, "event");
+    return known;
+}
+
+static const cf_known known_input = {
+    .has_tick = true, .tick = 7, .input = 39, .seq = 299, .sent = 65535};
+
+// Write the packet, and write again what is read of it.
+static bool check_input(page_state* page, const char* line) {
+    (void)page;
+    char text[LINE_BYTES_MAX];
+    uint8_t bytes[2][64] = {0}, hex[64];
+    cf_store store;
+    cf_short back;
+    const bool is_first = number_of(line, "seq") == 1;
+    const cf_known known = is_first ? (cf_known){0} : known_input;
+    bit_stream bits[2] = {bits_over(bytes[0], 64), bits_over(bytes[1], 64)};
+    input_write(&bits[0], is_first ? &first_packet : &low_packet, is_first);
+    bit_stream reader = bits_over(bytes[0], (bits[0].at + 7) / 8);
+    if (!input_read(&reader, &known, &store, &back)) return false;
+    input_write(&bits[1], &back, is_first);
+    Shoal__Wire__InputPacket packet = SHOAL__WIRE__INPUT_PACKET__INIT;
+    packet.input = (ProtobufCBinaryData){(bits[1].at + 7) / 8, bytes[1]};
+    size_t size = read_hex(value_of(line, "hex", text, sizeof text), hex, sizeof hex);
+    return shoal__wire__input_packet__get_packed_size(&packet) == size && size <= 64 &&
+           shoal__wire__input_packet__pack(&packet, bytes[0]) == size &&
+           memcmp(bytes[0], hex, size) == 0;
+}
+
+static bool check_no_input(page_state* page, const char* line) {
+    (void)page;
+    char text[LINE_BYTES_MAX];
+    uint8_t bytes[512];
+    cf_store store;
+    cf_short back;
+    const cf_known known = known_of(line, known_input);
+    size_t size = read_hex(value_of(line, "hex", text, sizeof text), bytes, sizeof bytes);
+    bit_stream bits = bits_over(bytes, size);
+    return size > 0 && !input_read(&bits, &known, &store, &back);
+}
+
+static bool check_no_state(page_state* page, const char* line) {
+    (void)page;
+    char text[LINE_BYTES_MAX];
+    uint8_t bytes[512];
+    cf_header header;
+    const cf_known known = known_of(line, (cf_known){.has_tick = true, .tick = 373, .seq = 370});
+    size_t size = read_hex(value_of(line, "hex", text, sizeof text), bytes, sizeof bytes);
+    bit_stream bits = bits_over(bytes, size);
+    return size > 0 && !header_read(&bits, &known, &header);
 }
 
 static const struct vector_kind {
@@ -531,7 +610,9 @@ static const struct vector_kind {
     {"packet seq=", check_packet, 112},   {"late seq=", check_packet, 1},
     {"accepted ", check_accepted, 52},    {"refused ", check_refused, 28},
     {"scope ", check_scope, 112},         {"outer session_key_to_client=", check_window_key, 1},
-    {"outer read_", check_window, 11},    {"short seq=", check_short, 1}};
+    {"outer read_", check_window, 11},    {"short seq=", check_short, 1},
+    {"input seq=", check_input, 2},       {"no_input ", check_no_input, 12},
+    {"no_state ", check_no_state, 8}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 // @return false: the line is a vector that fails.

@@ -319,3 +319,85 @@ CASE(the_inputs_of_the_page_are_those_of_the_code) {
     expect_input(&back, &next);
     free(page);
 }
+
+// The first packet of a session, as our clients write it: whole, so nothing has to be known.
+CASE(the_whole_input_of_the_page_is_that_of_the_code) {
+    static const uint8_t input[] = {0x08, 0x05, 0x10, 0x01};
+    const net_input_packet first = {.seq = 1,
+                                    .has_ack = true,
+                                    .ack = 2,
+                                    .ack_bits = 3,
+                                    .ack_reach = 2,
+                                    .ack_delay_us = 9 * NET_PACKET_HEADER_DELAY_US,
+                                    .has_event_ack = true,
+                                    .event_ack = 1,
+                                    .input_first = 1,
+                                    .input_count = 1,
+                                    .inputs = {{input, 4}}};
+    const net_input_packet_near nothing = {0};
+    uint8_t bits[NET_INPUT_PACKET_BYTES_MAX];
+    net_input_packet_store store;
+    net_input_packet back;
+    char* page = page_read();
+    proto_bit_writer writer = proto_bit_writer_make(bits, sizeof bits);
+    net_input_packet_write(&writer, &first);
+    expect_line(page, "\ninput seq=1 hex=0a12", &writer); // field 1 has 18 bytes
+    proto_bit_reader reader = proto_bit_reader_make(bits, proto_bit_writer_bytes(&writer));
+    assert_ok(net_input_packet_read(&reader, &nothing, &store, &back));
+    expect_input(&back, &first);
+    assert_int_equal(back.event_ack, first.event_ack);
+    free(page);
+}
+
+// @return the number after the key; `other`: the line does not have it.
+static uint32_t number_or(const char* line, const char* key, uint32_t other) {
+    const char* at = strstr(line, key);
+    return at ? (uint32_t)strtoul(at + strlen(key), NULL, 10) : other;
+}
+
+static void expect_refused_input(const char* line, proto_bit_reader bits, bool is_first) {
+    net_input_packet_near near = {.has_seq = !is_first};
+    if (!is_first)
+        near = (net_input_packet_near){.has_seq = true,
+                                       .seq = 299,
+                                       .sent = 65535,
+                                       .input = number_or(line, " input=", 39),
+                                       .event = number_or(line, " event=", 0),
+                                       .moment = 7 * 256};
+    net_input_packet_store store;
+    net_input_packet back;
+    if (net_input_packet_read(&bits, &near, &store, &back) != NET_ERR_MALFORMED)
+        fail_msg("read: %s", line);
+}
+
+static void expect_refused_state(const char* line, proto_bit_reader bits, bool is_first) {
+    const net_packet_header_near near = {.has_tick = !is_first,
+                                         .tick = is_first ? 0 : 373,
+                                         .seq = is_first ? 0 : 370,
+                                         .input = number_or(line, " input=", 0),
+                                         .event = number_or(line, " event=", 0)};
+    net_packet_header header;
+    if (net_packet_header_read(&bits, &near, &header) != NET_ERR_MALFORMED)
+        fail_msg("read: %s", line);
+}
+
+CASE(headers_and_inputs_that_the_page_refuses_are_malformed) {
+    char line[LINE_BYTES_MAX];
+    uint32_t inputs = 0, states = 0;
+    FILE* page = fopen(PROTO_FOLDER "/VECTORS.md", "rb");
+    assert_non_null(page);
+    while (fgets(line, sizeof line, page)) {
+        uint8_t bytes[512];
+        const bool is_input = strncmp(line, "no_input ", 9) == 0;
+        if (!is_input && strncmp(line, "no_state ", 9) != 0) continue;
+        const size_t size = read_hex(line, " hex=", bytes, sizeof bytes);
+        const bool is_first = strstr(line, " first=1") != NULL;
+        assert_true(size > 0);
+        (is_input ? expect_refused_input
+                  : expect_refused_state)(line, proto_bit_reader_make(bytes, size), is_first);
+        inputs += is_input;
+        states += !is_input;
+    }
+    fclose(page);
+    assert_true(inputs >= 12 && states >= 9);
+}
