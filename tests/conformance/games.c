@@ -194,9 +194,23 @@ static const template_table elastic[] = {
     {0},
 };
 
-static const game_tables tables[] = {{.name = "vectors", .templates = vectors},
-                                     {.name = "solo", .templates = solo},
-                                     {.name = "elastic", .templates = elastic}};
+// Those of VARSIZE.md.
+static const template_table values[] = {
+    {"note", false, {{REAL("at", type_p2, -8, 7.9375, 0.0625), .values = {1, 2}}}},
+    {"sign", false, {{REAL("at", type_p2, -8, 7.9375, 0.0625), .values = {1, 2}}}},
+    {0},
+};
+static const varsize_row value_rows[] = {{"note", "tags", "list<i>"},
+                                         {"note", "title", "t"},
+                                         {"sign", "lines", "list<t>"},
+                                         {"sign", "title", "t"},
+                                         {0}};
+
+static const game_tables tables[] = {
+    {.name = "vectors", .templates = vectors},
+    {.name = "solo", .templates = solo},
+    {.name = "elastic", .templates = elastic},
+    {.name = "values", .templates = values, .varsizes = value_rows}};
 
 const game_tables* game_find(const char* name) {
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)

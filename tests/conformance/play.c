@@ -4,12 +4,10 @@
 // One loop receives from ENet and sends an InputPacket once per tick. It ends when the connection
 // does, which both sides close after the server's goodbye. Options make it drop datagrams on
 // purpose, and change words of its mirror to see them resynced.
-#include "games.h"
 #include "mirror.h"
 #include "outer.h"
 #include "short.h"
-
-#include "wire.pb-c.h"
+#include "values.h"
 
 #include <enet/enet.h>
 
@@ -29,7 +27,6 @@ enum {
     EVENT_BYTES_MAX = 512,
     MESSAGES_MAX = 16,
     RESYNCS_MAX = 4,
-    VALUES_MAX = 1024, // that wait
 };
 
 typedef struct held_event {
@@ -41,14 +38,6 @@ typedef struct held_event {
     uint8_t payload[EVENT_BYTES_MAX];
 } held_event;
 
-// A variable-size value whose entity is not yet as it needs it.
-typedef struct waiting_value {
-    uint32_t entity, component;
-    uint64_t since;
-    size_t size;
-    uint8_t* bytes;
-} waiting_value;
-
 typedef struct play_counts {
     uint32_t packets, decoded, without_base, doubled, malformed; // state packets
     uint32_t encoded, unequal; // packets encoded again: to equal bytes, to others
@@ -58,7 +47,6 @@ typedef struct play_counts {
     uint32_t own;                    // events that answer an event of this client
     uint32_t probes, differing, corrupted, resynced;
     uint32_t controls;
-    uint32_t values; // variable-size: applied
     uint32_t shorts; // short packets
 } play_counts;
 
@@ -102,9 +90,7 @@ typedef struct game_client {
     uint32_t ticks;
     held_event* held; // EVENTS_MAX, in order
     uint32_t held_count;
-    waiting_value* waiting; // VALUES_MAX, in order
-    uint32_t waiting_count;
-    uint64_t value_version; // newest that arrived
+    cf_values values;
     play_counts counts;
 } game_client;
 
@@ -258,70 +244,6 @@ static void send_inputs(game_client* client) {
     outer_send_packet(client->host->socket, bytes, size);
 }
 
-// ---- VARSIZE.md: values that come on the reliable channel, maybe before the record they need
-
-static void drop(game_client* client, uint32_t position) {
-    free(client->waiting[position].bytes);
-    client->waiting_count--;
-    memmove(client->waiting + position, client->waiting + position + 1,
-            (client->waiting_count - position) * sizeof *client->waiting);
-}
-
-static void release_values(game_client* client) {
-    for (uint32_t i = 0; i < client->waiting_count;) {
-        const waiting_value* value = &client->waiting[i];
-        value_fate fate = mirror_value(client->mirror, value->entity, value->component,
-                                       value->since, value->bytes, value->size);
-        client->counts.values += fate == VALUE_APPLIED;
-        if (fate == VALUE_WAITS)
-            i++;
-        else
-            drop(client, i);
-    }
-}
-
-// Are these the bytes of such a value, and the only ones that it has?
-static bool is_value(const char* type, const uint8_t* bytes, size_t size) {
-    cf_varsize* value = varsize_read(type, bytes, size);
-    if (!value) return false;
-    uint8_t* again = malloc(size + 1);
-    if (!again) abort();
-    bool is_same = varsize_write(value, again) == size && memcmp(again, bytes, size) == 0;
-    free(again);
-    varsize_destroy(value);
-    return is_same;
-}
-
-static void take_value(game_client* client, const Shoal__Wire__VarsizeValue* message) {
-    static const uint8_t empty[1] = {0}; // the default of all that our games have
-    const varsize_row* row = schema_varsize(client->schema, message->component);
-    const uint8_t* bytes = message->is_default ? empty : message->value.data;
-    size_t size = message->is_default ? sizeof empty : message->value.len;
-    bool is_right = client->mirror && row && message->entity && message->version > 0 &&
-                    !(message->is_default && message->value.len) && size > 0 && size <= 12000;
-    if (!is_right || !is_value(row->type, bytes, size)) {
-        fault(client, "a variable-size value that cannot be");
-        return;
-    }
-    acknowledge_value(client, message->version);
-    if (message->version <= client->value_version) return;
-    client->value_version = message->version;
-    for (uint32_t i = 0; i < client->waiting_count; i++)
-        if (client->waiting[i].entity == message->entity &&
-            client->waiting[i].component == message->component)
-            drop(client, i--);
-    if (client->waiting_count == VALUES_MAX) {
-        fault(client, "more variable-size values that wait than the page says");
-        return;
-    }
-    waiting_value* value = &client->waiting[client->waiting_count++];
-    *value = (waiting_value){message->entity, message->component, message->since, size, NULL};
-    value->bytes = malloc(size);
-    if (!value->bytes) abort();
-    memcpy(value->bytes, bytes, size);
-    release_values(client);
-}
-
 // ---- WIRE.md, "Game events": reliable events in order, and each event when its entities are there
 
 enum { HOLD_TICKS = 120 };
@@ -449,6 +371,7 @@ static void receive_control(game_client* client, const ENetPacket* packet) {
         return;
     }
     client->counts.controls++;
+    const char* wrong;
     switch (message->kind_case) {
     case SHOAL__WIRE__SERVER_CONTROL__KIND_WELCOME:
         receive_welcome(client, message->welcome);
@@ -464,7 +387,9 @@ static void receive_control(game_client* client, const ENetPacket* packet) {
         receive_goodbye(client, message->goodbye);
         break;
     case SHOAL__WIRE__SERVER_CONTROL__KIND_VARSIZE:
-        take_value(client, message->varsize);
+        wrong = values_take(&client->values, client->schema, client->mirror, message->varsize);
+        if (wrong) fault(client, wrong);
+        if (!wrong) acknowledge_value(client, message->varsize->version);
         break;
     default:
         break; // the roster, or a message of a later version
@@ -559,7 +484,7 @@ static void receive_body(game_client* client, Shoal__Wire__StatePacket* packet,
     if (result == BODY_MALFORMED) fault(client, "a body that cannot be read");
     if (result != BODY_DECODED) return;
     client->counts.decoded++;
-    release_values(client);
+    values_release(&client->values, client->mirror);
     if (client->corrupted_slot && mirror_is_equal(client->mirror, client->corrupted_slot - 1)) {
         client->counts.resynced += client->is_found; // otherwise a change replaced it
         client->is_found = false;
@@ -705,7 +630,7 @@ static bool report(const game_client* client) {
            client->has_equal_schema ? "equal" : "other", client->goodbye_reason, own->packets,
            own->without_base, own->doubled, own->malformed, own->lost_in, own->lost_out,
            own->events, own->events_dropped, own->own, client->input_ack, own->probes,
-           own->differing, own->corrupted, own->resynced, own->values, own->shorts);
+           own->differing, own->corrupted, own->resynced, client->values.applied, own->shorts);
     return own->malformed == 0;
 }
 
@@ -733,14 +658,11 @@ int play(const play_options* options) {
         game_client client = {
             .options = options, .game = schema->game, .schema = schema, .chance = options->seed};
         client.held = calloc(EVENTS_MAX, sizeof *client.held);
-        client.waiting = calloc(VALUES_MAX, sizeof *client.waiting);
-        if (!client.held || !client.waiting) abort();
+        if (!client.held) abort();
         code = play_with(&client);
         if (client.host) enet_host_destroy(client.host);
         if (client.mirror) mirror_destroy(client.mirror);
-        for (uint32_t i = 0; i < client.waiting_count; i++)
-            free(client.waiting[i].bytes);
-        free(client.waiting);
+        values_end(&client.values);
         free(client.held);
         schema_destroy(schema);
     } else if (tables) {

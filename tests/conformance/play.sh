@@ -184,7 +184,7 @@ case_another_schema_is_refused_by_name() {
 # Allowed are only its own headers, generated code, libc, ENet, libsodium, protobuf-c and XXH3.
 case_nothing_of_ours_is_included() {
     local allowed
-    allowed='"(conform|games|row|mirror|outer|short|solo|window|wire\.pb-c)\.h"|<(enet/enet|protobuf-c/protobuf-c|sodium|xxhash)\.h>'
+    allowed='"(conform|games|row|mirror|outer|short|solo|values|window|wire\.pb-c)\.h"|<(enet/enet|protobuf-c/protobuf-c|sodium|xxhash)\.h>'
     allowed+='|<(netinet/in|poll|sys/socket|inttypes|math|stdarg|stdbool|stddef|stdint|stdio|stdlib|string|time)\.h>'
     grep -hE '^[[:space:]]*#[[:space:]]*include' "$folder"/*.[ch] >includes.txt
     [ -s includes.txt ] || fail "nothing is included"

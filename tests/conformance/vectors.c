@@ -2,13 +2,11 @@
 // The vectors of WIRE.md's pages, read from their text: lines `WORD key=value...` in their code
 // blocks, and from wire_vectors.txt beside them. Every kind of line must occur, so that a misspelt
 // word fails the test.
-#include "games.h"
 #include "mirror.h"
 #include "solo.h"
 #include "short.h"
+#include "values.h"
 #include "window.h"
-
-#include "wire.pb-c.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -19,7 +17,8 @@ enum { LINE_BYTES_MAX = 4096, WORDS_MAX = 96 };
 typedef struct page_state {
     int failures;
     cf_tables* tables;
-    cf_schema *schema, *solo_schema, *elastic_schema;
+    cf_schema *schema, *solo_schema, *elastic_schema, *values_schema;
+    cf_values values;
     cf_mirror* mirror;
     double time_s;
     cf_window window;               ///< of a session's datagrams
@@ -358,6 +357,7 @@ static body_result apply_body(page_state* page, const char* line) {
         bit_stream bits = bits_over(bytes, size);
         result = mirror_apply(page->mirror, (uint16_t)(number_of(line, "seq") + i),
                               (uint64_t)number_of(line, "tick") + i, &bits, NULL);
+        values_release(&page->values, page->mirror);
     }
     return result;
 }
@@ -402,6 +402,21 @@ static bool check_no_varsize(page_state* page, const char* line) {
     cf_varsize* value = varsize_read(value_of(line, "type", type, sizeof type), bytes, size);
     if (value) varsize_destroy(value);
     return !value;
+}
+
+// A VarsizeValue, after what came before it.
+static bool take_value(page_state* page, const char* line) {
+    char text[LINE_BYTES_MAX];
+    uint8_t bytes[256];
+    size_t size = read_hex(value_of(line, "hex", text, sizeof text), bytes, sizeof bytes);
+    Shoal__Wire__VarsizeValue* value = shoal__wire__varsize_value__unpack(NULL, size, bytes);
+    bool is_right = value && !values_take(&page->values, page->values_schema, page->mirror, value);
+    if (value) shoal__wire__varsize_value__free_unpacked(value, NULL);
+    return is_right;
+}
+
+static bool check_no_value(page_state* page, const char* line) {
+    return !take_value(page, line);
 }
 
 static bool has_all_parts(const cf_mirror* mirror) {
@@ -455,11 +470,12 @@ static bool check_session(page_state* page, const char* line) {
     mirror_destroy(page->mirror);
     page->is_solo = number_of(line, "solo") > 0;
     page->is_skipping = page->is_solo && page->without_solo;
-    bool is_elastic = number_of(line, "elastic") > 0;
-    if (is_elastic && page->elastic_schema->hash != hex_of(line, "schema")) return false;
-    cf_schema* schema = is_elastic      ? page->elastic_schema
-                        : page->is_solo ? page->solo_schema
-                                        : page->schema;
+    values_end(&page->values);
+    cf_schema* schema = number_of(line, "elastic") > 0  ? page->elastic_schema
+                        : number_of(line, "values") > 0 ? page->values_schema
+                        : page->is_solo                 ? page->solo_schema
+                                                        : page->schema;
+    if (strstr(line, " schema=") && schema->hash != hex_of(line, "schema")) return false;
     page->mirror = mirror_create(schema, (uint32_t)number_of(line, "index_max"));
     if (page->is_solo) mirror_use_solo(page->mirror);
     return true;
@@ -611,7 +627,8 @@ static const struct vector_kind {
     {"accepted ", check_accepted, 52},    {"refused ", check_refused, 28},
     {"scope ", check_scope, 112},         {"outer session_key_to_client=", check_window_key, 1},
     {"outer read_", check_window, 11},    {"short seq=", check_short, 1},
-    {"input seq=", check_input, 2},       {"no_input ", check_no_input, 12},
+    {"input seq=", check_input, 2},       {"value version=", take_value, 16},
+    {"no_value ", check_no_value, 5},     {"no_input ", check_no_input, 12},
     {"no_state ", check_no_state, 8}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -656,6 +673,7 @@ static bool open_page(page_state* page, const char* folder) {
     page->schema = schema_create(game_find("vectors"), page->tables);
     page->solo_schema = schema_create(game_find("solo"), page->tables);
     page->elastic_schema = schema_create(game_find("elastic"), page->tables);
+    page->values_schema = schema_create(game_find("values"), page->tables);
     schema_set_rate(page->solo_schema, 60);
     schema_set_rate(page->elastic_schema, 60);
     page->mirror = mirror_create(page->schema, 1000);
@@ -667,6 +685,8 @@ static void close_page(page_state* page) {
     schema_destroy(page->schema);
     schema_destroy(page->solo_schema);
     schema_destroy(page->elastic_schema);
+    schema_destroy(page->values_schema);
+    values_end(&page->values);
     free(page->tables);
 }
 

@@ -9,6 +9,7 @@
 #include "mirror/snapshot_reader.h"
 #include "session/input_packet.h"
 #include "session/packet_header.h"
+#include "state/varsize.h"
 #include "solo_samples.h"
 #include "text_file.h"
 #include "wire.pb-c.h"
@@ -30,6 +31,7 @@ typedef struct session {
     ecs_world* world; ///< a client's
     net_schema* schema;
     net_mirror* mirror;
+    net_varsize_receiver* values;
     bool is_solo;        ///< with the templates of the vectors' file
     bool is_elastic;     ///< with those of its second block
     uint16_t seq_newest; ///< of those that were read
@@ -49,6 +51,10 @@ static void make_exact(net_rows* rows) {
         for (uint32_t f = 0; f < layout->field_count; f++)
             layout->fields[f].quant.is_elastic = false;
     }
+}
+
+static bool find_known(void* context, uint32_t index, ecs_entity* handle, ecs_tick* tick) {
+    return net_mirror_known_incarnation(context, index, handle, tick);
 }
 
 // The templates of the page are in its first block.
@@ -72,9 +78,16 @@ static void open_client(session* s, const char* page, uint32_t index_max) {
                                 .index_max = index_max,
                                 .solo = s->is_solo ? &net_solo_part : NULL};
     assert_ok(net_mirror_create(&mirror, &s->mirror));
+    const net_varsize_receiver_config values = {.world = s->world,
+                                                .rows = rows,
+                                                .index_max = index_max,
+                                                .known = find_known,
+                                                .known_context = s->mirror};
+    assert_ok(net_varsize_receiver_create(&values, &s->values));
 }
 
 static void close_client(session* s) {
+    net_varsize_receiver_destroy(s->values);
     net_mirror_destroy(s->mirror);
     schema_unmake(s->schema, s->world);
 }
@@ -152,7 +165,24 @@ static void expect_body(session* s, const char* line, net_result expected) {
         proto_bit_reader body = bits;
         assert_int_equal(net_mirror_read(s->mirror, (uint16_t)(seq + i), tick + i, &body),
                          expected);
+        assert_ok(net_varsize_receiver_tick(s->values));
     }
+}
+
+static void expect_varsize(session* s, const char* line, net_result expected) {
+    uint8_t bytes[256];
+    size_t size = read_hex(line, " hex=", bytes, sizeof bytes);
+    Shoal__Wire__VarsizeValue* value = shoal__wire__varsize_value__unpack(NULL, size, bytes);
+    assert_non_null(value);
+    const net_varsize_message message = {.handle = value->entity,
+                                         .number = value->component,
+                                         .version = value->version,
+                                         .since = value->since,
+                                         .is_default = value->is_default,
+                                         .bytes = value->value.data,
+                                         .size = (uint32_t)value->value.len};
+    assert_int_equal(net_varsize_receiver_receive(s->values, &message), expected);
+    shoal__wire__varsize_value__free_unpacked(value, NULL);
 }
 
 static void expect_scope(session* s, const char* line) {
@@ -162,7 +192,7 @@ static void expect_scope(session* s, const char* line) {
 }
 
 typedef struct tally {
-    uint32_t sessions, packets, late, bodies, refused, scopes;
+    uint32_t sessions, packets, late, bodies, values, refused, scopes;
 } tally;
 
 // Read all vectors of a file into the open client; a line that begins a session opens another one.
@@ -173,11 +203,13 @@ static tally read_vectors(session* s, const char* path, const char* page, net_re
     assert_true(vectors && file);
     while (fgets(line, sizeof line, file)) {
         if (strncmp(line, "session index_max=", 18) == 0) {
-            if (got.sessions++ > 0) close_client(s);
+            got.sessions++;
+            if (s->mirror) close_client(s);
             s->is_solo = strstr(line, " solo=1") != NULL;
             s->is_elastic = strstr(line, " elastic=1") != NULL;
-            open_client(s, s->is_solo ? vectors : page, INDEX_MAX);
-            if (s->is_elastic)
+            const bool has_values = strstr(line, " values=1") != NULL;
+            open_client(s, s->is_solo || has_values ? vectors : page, INDEX_MAX);
+            if (strstr(line, " schema="))
                 assert_true(net_schema_hash(s->schema) ==
                             strtoull(word_of(line, " schema="), NULL, 16));
         } else if (strncmp(line, "packet seq=", 11) == 0) {
@@ -192,6 +224,11 @@ static tally read_vectors(session* s, const char* path, const char* page, net_re
         } else if (strncmp(line, "refused ", 8) == 0) {
             expect_body(s, line, refusal);
             got.refused++;
+        } else if (strncmp(line, "value version=", 14) == 0) {
+            expect_varsize(s, line, NET_OK);
+            got.values++;
+        } else if (strncmp(line, "no_value ", 9) == 0) {
+            expect_varsize(s, line, NET_ERR_MALFORMED);
         } else if (strncmp(line, "scope ", 6) == 0) {
             expect_scope(s, line);
             got.scopes++;
@@ -224,6 +261,14 @@ CASE(a_mirror_reads_the_recorded_sessions) {
     assert_int_equal(got.scopes, got.packets + got.bodies);
     close_client(&s);
     free(page);
+}
+
+CASE(a_mirror_takes_the_values_of_the_page_with_its_records) {
+    static session s;
+    const tally got = read_vectors(&s, PROTO_FOLDER "/VARSIZE.md", NULL, NET_ERR_STALE);
+    assert_true(got.sessions == 1 && got.bodies >= 15 && got.values >= 16);
+    assert_int_equal(got.scopes, got.bodies + got.values);
+    close_client(&s);
 }
 
 static void expect_input(const net_input_packet* back, const net_input_packet* input) {
