@@ -450,7 +450,9 @@ static bool check_solo(page_state* page, const char* line) {
     solo_body* body = calloc(1, sizeof *body);
     if (!body) abort();
     body->statistics = solo_statistics_create();
-    for (double left = number_of(line, "times"); left > 0; left--) {
+    double times = number_of(line, "times"), all = times + number_of(line, "times2");
+    for (double i = 0; i < all; i++) {
+        if (i == times) read_words(value_of(line, "row2", text, sizeof text), row);
         solo_begin(body, NULL, 0);
         solo_rows(line, &of, body, row);
         solo_train(body->statistics, body->samples, body->sample_count);
@@ -617,8 +619,8 @@ static const struct vector_kind {
     int least;
 } kinds[] = {
     {"golomb ", check_golomb, 12},        {"quant ", check_quant, 8},
-    {"rotation ", check_rotation, 6},     {"row layout=", check_row, 138},
-    {"solo layout=", check_solo, 41},     {"row_read layout=", check_row, 19},
+    {"rotation ", check_rotation, 6},     {"row layout=", check_row, 143},
+    {"solo layout=", check_solo, 48},     {"row_read layout=", check_row, 19},
     {"no_row layout=", check_no_row, 15}, {"low_bits low=", check_low_bits, 6},
     {"descriptor ", check_descriptor, 2}, {"varsize ", check_varsize, 8},
     {"no_varsize ", check_no_varsize, 9}, {"item ", check_item, 8},
