@@ -157,8 +157,8 @@ bool outer_is_closed(void) {
 
 // ---- inside of the session
 
-static void seal(ENetSocket socket, uint8_t type, const uint8_t* plain, size_t size) {
-    uint8_t out[DATAGRAM_MAX], nonce[12] = {0};
+static size_t seal(uint8_t type, const uint8_t* plain, size_t size, uint8_t* out) {
+    uint8_t nonce[12] = {0};
     size_t head = type == 16 ? INPUT_HEAD : HEAD;
     out[0] = type;
     outer.sent++;
@@ -167,7 +167,12 @@ static void seal(ENetSocket socket, uint8_t type, const uint8_t* plain, size_t s
     put(nonce + 4, outer.sent, 8);
     crypto_aead_chacha20poly1305_ietf_encrypt(out + head, NULL, plain, size, out, head, NULL, nonce,
                                               outer.send_key);
-    to_server(socket, out, head + size + TAG);
+    return head + size + TAG;
+}
+
+static void seal_to_server(ENetSocket socket, uint8_t type, const uint8_t* plain, size_t size) {
+    uint8_t out[DATAGRAM_MAX];
+    to_server(socket, out, seal(type, plain, size, out));
 }
 
 void outer_set_packet(outer_packet_fn packet, void* context) {
@@ -176,7 +181,7 @@ void outer_set_packet(outer_packet_fn packet, void* context) {
 }
 
 void outer_send_packet(ENetSocket socket, const uint8_t* bytes, size_t size) {
-    seal(socket, 16, bytes, size);
+    seal_to_server(socket, 16, bytes, size);
 }
 
 static double clock_s(void) {
@@ -201,7 +206,7 @@ int enet_socket_send(ENetSocket socket, const ENetAddress* address, const ENetBu
         memcpy(plain + size, buffers[i].data, buffers[i].dataLength);
         size += buffers[i].dataLength;
     }
-    seal(socket, 3, plain, size);
+    seal_to_server(socket, 3, plain, size);
     return (int)size;
 }
 
@@ -224,7 +229,7 @@ int enet_socket_receive(ENetSocket socket, ENetAddress* address, ENetBuffer* buf
             return 0;
         }
         if (type == 7) {
-            seal(socket, 7, bytes + HEAD, size);
+            seal_to_server(socket, 7, bytes + HEAD, size);
             continue;
         }
         if (size > buffers->dataLength) continue;
@@ -234,4 +239,36 @@ int enet_socket_receive(ENetSocket socket, ENetAddress* address, ENetBuffer* buf
         return (int)size;
     }
     return 0;
+}
+
+// ---- the handshake of VECTORS.md
+
+static bool is_equal(const uint8_t* made, const uint8_t* bytes, size_t size, size_t expected) {
+    return size == expected && memcmp(made, bytes, size) == 0;
+}
+
+static bool take_begin(const uint8_t* bytes) {
+    memcpy(outer.hello, bytes, 59);
+    memcpy(outer.client_random, bytes + 2, 16);
+    for (uint8_t i = 0; i < 32; i++) {
+        outer.token_client_key[i] = (uint8_t)(0x40 + i);
+        outer.token_server_key[i] = (uint8_t)(0x60 + i);
+    }
+    return true;
+}
+
+bool outer_check(const char* name, uint8_t* bytes, size_t size) {
+    uint8_t out[DATAGRAM_MAX];
+    if (strcmp(name, "sealed") == 0) {
+        memset(&outer, 0, sizeof outer);
+        memcpy(outer.hello + 59, bytes, SEALED);
+    }
+    if (strcmp(name, "request_begin") == 0) return size == 59 && take_begin(bytes);
+    if (strcmp(name, "challenge") == 0) return size == CHALLENGE && take_challenge(bytes);
+    if (strcmp(name, "response_from_572") == 0) return is_equal(outer.hello + 572, bytes, size, 48);
+    if (strcmp(name, "response_signature") == 0)
+        return is_equal(outer.hello + HELLO - 16, bytes, size, 16);
+    if (strcmp(name, "accept") == 0) return size == ACCEPT && take_accept(bytes);
+    if (strcmp(name, "first_data") != 0) return true;
+    return is_equal(out, bytes, seal(3, (const uint8_t*)"ENet", 4, out), size);
 }

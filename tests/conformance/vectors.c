@@ -3,6 +3,7 @@
 // blocks, and from wire_vectors.txt beside them. Every kind of line must occur, so that a misspelt
 // word fails the test.
 #include "mirror.h"
+#include "outer.h"
 #include "solo.h"
 #include "short.h"
 #include "values.h"
@@ -491,6 +492,15 @@ static bool check_window_key(page_state* page, const char* line) {
     return true;
 }
 
+static bool check_outer(page_state* page, const char* line) {
+    (void)page;
+    char name[64] = "";
+    uint8_t bytes[1232];
+    (void)sscanf(line, "outer %63[^=]", name);
+    size_t size = read_hex(strchr(line, '=') + 1, bytes, sizeof bytes);
+    return outer_check(name, bytes, size);
+}
+
 // Datagrams in order: "outer read_taken..." or "outer read_dropped..."; some come 6 s later.
 static bool check_window(page_state* page, const char* line) {
     uint8_t bytes[64];
@@ -628,10 +638,10 @@ static const struct vector_kind {
     {"packet seq=", check_packet, 112},   {"late seq=", check_packet, 1},
     {"accepted ", check_accepted, 52},    {"refused ", check_refused, 28},
     {"scope ", check_scope, 112},         {"outer session_key_to_client=", check_window_key, 1},
-    {"outer read_", check_window, 11},    {"short seq=", check_short, 1},
-    {"input seq=", check_input, 2},       {"value version=", take_value, 16},
-    {"no_value ", check_no_value, 5},     {"no_input ", check_no_input, 12},
-    {"no_state ", check_no_state, 8}};
+    {"outer read_", check_window, 11},    {"outer ", check_outer, 17},
+    {"short seq=", check_short, 1},       {"input seq=", check_input, 2},
+    {"value version=", take_value, 16},   {"no_value ", check_no_value, 5},
+    {"no_input ", check_no_input, 12},    {"no_state ", check_no_state, 8}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 // @return false: the line is a vector that fails.
