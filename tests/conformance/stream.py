@@ -101,4 +101,5 @@ def main():
     print(f"stream: {len(names)} messages and {len(reports)} reports are what the page says")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -61,6 +61,7 @@ vectors() { grep -hE '^[a-z_]+ [a-z0-9_]+=' "$@" | sed 's/ samples=[^ ]*//' || t
 pages() { # PAGE FOLDER: the files of its vectors
     case $1 in
     WIRE.md) find "$2" -maxdepth 1 -name '*.md' ! -name LOG.md ! -name STREAM.md -o -name wire_vectors.txt ;;
+    LOG.md) find "$2" -maxdepth 1 -name LOG.md -o -name log_vectors.txt ;;
     *) echo "$2/$1" ;;
     esac
 }

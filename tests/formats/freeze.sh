@@ -88,7 +88,7 @@ done
 
 mkdir result
 mv ./*.slog ./*.slog.seg* killed.slog.queue.gz signed.key.pub result/
-cp "$root/proto/"{*.md,*.proto,wire_vectors.txt} result/
+cp "$root/proto/"{*.md,*.proto,*_vectors.txt} result/
 cp -r result "$target"
 "$root/tests/formats/check.sh" "$build" "$version" --bless
 sed -i "s/^## \[Unreleased\]$/## $version/" "$root/.github/CHANGELOG.md"

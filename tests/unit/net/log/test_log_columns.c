@@ -312,9 +312,9 @@ static bool is_vector_coded(bench* self, const char* payload, const char* coded)
     return false;
 }
 
-BENCH_CASE(the_page_has_the_blocks_of_the_code) {
+static void expect_vectors(bench* self, const char* path, uint32_t expected) {
     static char line[LINE_BYTES], payload[LINE_BYTES], coded[LINE_BYTES];
-    FILE* page = fopen(PROTO_FOLDER "/LOG.md", "r");
+    FILE* page = fopen(path, "r");
     assert_non_null(page);
     uint32_t equal = 0, found = 0, records;
     unsigned long long first_tick;
@@ -328,8 +328,13 @@ BENCH_CASE(the_page_has_the_blocks_of_the_code) {
         found++;
     }
     (void)fclose(page);
-    assert_int_equal(found, 10);
+    assert_int_equal(found, expected);
     assert_int_equal(equal, found);
+}
+
+BENCH_CASE(the_page_has_the_blocks_of_the_code) {
+    expect_vectors(self, PROTO_FOLDER "/LOG.md", 10);
+    expect_vectors(self, PROTO_FOLDER "/log_vectors.txt", 1); // that of a whole log
 }
 
 BENCH_CASE(clients_have_a_limit) {
