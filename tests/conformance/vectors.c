@@ -600,27 +600,21 @@ static bool check_input(page_state* page, const char* line) {
            memcmp(bytes[0], hex, size) == 0;
 }
 
-static bool check_no_input(page_state* page, const char* line) {
+// "no_input" or "no_state".
+static bool check_refused_bits(page_state* page, const char* line) {
     (void)page;
     char text[LINE_BYTES_MAX];
     uint8_t bytes[512];
     cf_store store;
-    cf_short back;
-    const cf_known known = known_of(line, known_input);
-    size_t size = read_hex(value_of(line, "hex", text, sizeof text), bytes, sizeof bytes);
-    bit_stream bits = bits_over(bytes, size);
-    return size > 0 && !input_read(&bits, &known, &store, &back);
-}
-
-static bool check_no_state(page_state* page, const char* line) {
-    (void)page;
-    char text[LINE_BYTES_MAX];
-    uint8_t bytes[512];
+    cf_short input;
     cf_header header;
-    const cf_known known = known_of(line, (cf_known){.has_tick = true, .tick = 373, .seq = 370});
     size_t size = read_hex(value_of(line, "hex", text, sizeof text), bytes, sizeof bytes);
     bit_stream bits = bits_over(bytes, size);
-    return size > 0 && !header_read(&bits, &known, &header);
+    const bool is_input = strncmp(line, "no_input ", strlen("no_input ")) == 0;
+    const cf_known known = known_of(
+        line, is_input ? known_input : (cf_known){.has_tick = true, .tick = 373, .seq = 370});
+    return size > 0 && !(is_input ? input_read(&bits, &known, &store, &input)
+                                  : header_read(&bits, &known, &header));
 }
 
 static const struct vector_kind {
@@ -628,20 +622,20 @@ static const struct vector_kind {
     bool (*check)(page_state* page, const char* line);
     int least;
 } kinds[] = {
-    {"golomb ", check_golomb, 12},        {"quant ", check_quant, 8},
-    {"rotation ", check_rotation, 6},     {"row layout=", check_row, 143},
-    {"solo layout=", check_solo, 48},     {"row_read layout=", check_row, 19},
-    {"no_row layout=", check_no_row, 15}, {"low_bits low=", check_low_bits, 6},
-    {"descriptor ", check_descriptor, 2}, {"varsize ", check_varsize, 8},
-    {"no_varsize ", check_no_varsize, 9}, {"item ", check_item, 8},
-    {"schema ", check_schema, 1},         {"session index_max=", check_session, 11},
-    {"packet seq=", check_packet, 112},   {"late seq=", check_packet, 1},
-    {"accepted ", check_accepted, 52},    {"refused ", check_refused, 28},
-    {"scope ", check_scope, 112},         {"outer session_key_to_client=", check_window_key, 1},
-    {"outer read_", check_window, 11},    {"outer ", check_outer, 17},
-    {"short seq=", check_short, 1},       {"input seq=", check_input, 2},
-    {"value version=", take_value, 16},   {"no_value ", check_no_value, 5},
-    {"no_input ", check_no_input, 12},    {"no_state ", check_no_state, 8}};
+    {"golomb ", check_golomb, 12},         {"quant ", check_quant, 8},
+    {"rotation ", check_rotation, 6},      {"row layout=", check_row, 143},
+    {"solo layout=", check_solo, 48},      {"row_read layout=", check_row, 19},
+    {"no_row layout=", check_no_row, 15},  {"low_bits low=", check_low_bits, 6},
+    {"descriptor ", check_descriptor, 2},  {"varsize ", check_varsize, 8},
+    {"no_varsize ", check_no_varsize, 9},  {"item ", check_item, 8},
+    {"schema ", check_schema, 1},          {"session index_max=", check_session, 11},
+    {"packet seq=", check_packet, 112},    {"late seq=", check_packet, 1},
+    {"accepted ", check_accepted, 52},     {"refused ", check_refused, 28},
+    {"scope ", check_scope, 112},          {"outer session_key_to_client=", check_window_key, 1},
+    {"outer read_", check_window, 11},     {"outer ", check_outer, 17},
+    {"short seq=", check_short, 1},        {"input seq=", check_input, 2},
+    {"value version=", take_value, 16},    {"no_value ", check_no_value, 5},
+    {"no_input ", check_refused_bits, 12}, {"no_state ", check_refused_bits, 8}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 // @return false: the line is a vector that fails.

@@ -400,30 +400,23 @@ static uint32_t number_or(const char* line, const char* key, uint32_t other) {
     return at ? (uint32_t)strtoul(at + strlen(key), NULL, 10) : other;
 }
 
-static void expect_refused_input(const char* line, proto_bit_reader bits, bool is_first) {
-    net_input_packet_near near = {.has_seq = !is_first};
-    if (!is_first)
-        near = (net_input_packet_near){.has_seq = true,
-                                       .seq = 299,
-                                       .sent = 65535,
-                                       .input = number_or(line, " input=", 39),
-                                       .event = number_or(line, " event=", 0),
-                                       .moment = 7 * 256};
+static net_result read_refused(const char* line, bool is_input, proto_bit_reader bits) {
+    const bool has_near = strstr(line, " first=1") == NULL;
+    const uint32_t input = number_or(line, " input=", is_input ? 39 : 0);
+    const uint32_t event = number_or(line, " event=", 0);
+    const net_input_packet_near near_input = {.has_seq = has_near,
+                                              .seq = 299,
+                                              .sent = 65535,
+                                              .input = input,
+                                              .event = event,
+                                              .moment = 7 * 256};
+    const net_packet_header_near near_state = {
+        .has_tick = has_near, .tick = 373, .seq = 370, .input = input, .event = event};
     net_input_packet_store store;
-    net_input_packet back;
-    if (net_input_packet_read(&bits, &near, &store, &back) != NET_ERR_MALFORMED)
-        fail_msg("read: %s", line);
-}
-
-static void expect_refused_state(const char* line, proto_bit_reader bits, bool is_first) {
-    const net_packet_header_near near = {.has_tick = !is_first,
-                                         .tick = is_first ? 0 : 373,
-                                         .seq = is_first ? 0 : 370,
-                                         .input = number_or(line, " input=", 0),
-                                         .event = number_or(line, " event=", 0)};
+    net_input_packet packet;
     net_packet_header header;
-    if (net_packet_header_read(&bits, &near, &header) != NET_ERR_MALFORMED)
-        fail_msg("read: %s", line);
+    return is_input ? net_input_packet_read(&bits, &near_input, &store, &packet)
+                    : net_packet_header_read(&bits, &near_state, &header);
 }
 
 CASE(headers_and_inputs_that_the_page_refuses_are_malformed) {
@@ -436,10 +429,9 @@ CASE(headers_and_inputs_that_the_page_refuses_are_malformed) {
         const bool is_input = strncmp(line, "no_input ", 9) == 0;
         if (!is_input && strncmp(line, "no_state ", 9) != 0) continue;
         const size_t size = read_hex(line, " hex=", bytes, sizeof bytes);
-        const bool is_first = strstr(line, " first=1") != NULL;
         assert_true(size > 0);
-        (is_input ? expect_refused_input
-                  : expect_refused_state)(line, proto_bit_reader_make(bytes, size), is_first);
+        if (read_refused(line, is_input, proto_bit_reader_make(bytes, size)) != NET_ERR_MALFORMED)
+            fail_msg("read: %s", line);
         inputs += is_input;
         states += !is_input;
     }
