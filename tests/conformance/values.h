@@ -22,7 +22,7 @@ typedef struct cf_values {
     uint64_t version; ///< newest that arrived
 } cf_values;
 
-/// @return NULL: acknowledge it; what is wrong with it.
+/// @return NULL: acknowledge it; else the fault, in words.
 const char* values_take(cf_values* values, const cf_schema* schema, cf_mirror* mirror,
                         const Shoal__Wire__VarsizeValue* message);
 /// After each body.

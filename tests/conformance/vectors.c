@@ -578,7 +578,7 @@ static cf_known known_of(const char* line, cf_known known) {
 static const cf_known known_input = {
     .has_tick = true, .tick = 7, .input = 39, .seq = 299, .sent = 65535};
 
-// Write the packet, and write again what is read of it.
+// Write the packet, and write again the one that is read.
 static bool check_input(page_state* page, const char* line) {
     (void)page;
     char text[LINE_BYTES_MAX];
