@@ -126,7 +126,8 @@ static void cause_trouble(model* self) {
     case 5:
     case 6:
     case 7:
-        self->nodes[below(self, self->node_count)].asleep_until_us = until_us;
+        self->nodes[below(self, self->node_count)].asleep_until_us =
+            self->now_us + below(self, 6000) * MS;
         break;
     case 8: {
         const broker_sim_faults faults = {.request_lost = below(self, 100),
@@ -201,7 +202,7 @@ static void run_seed(uint64_t seed, uint64_t* takeovers) {
     model stage = {.sim = broker_sim_create(seed), .rng = base_rng_make(seed, 5), .now_us = MS};
     for (uint32_t i = 0; i < NODES; i++)
         be_born(&stage);
-    for (uint32_t i = 0; i < 48000; i++) {
+    for (uint32_t i = 0; i < 12000; i++) {
         cause_trouble(&stage);
         step(&stage);
     }
