@@ -6,16 +6,15 @@
 #
 #   shoal_esgen(breakout pad.c ball.c INCLUDES ${CMAKE_CURRENT_SOURCE_DIR})
 include_guard(GLOBAL)
+find_package(Python3 3.9 COMPONENTS Interpreter REQUIRED) # Debian: python3
 
 function(shoal_esgen target)
     cmake_parse_arguments(ARG "" "" "INCLUDES" ${ARGN})
     if(NOT ARG_UNPARSED_ARGUMENTS)
         message(FATAL_ERROR "shoal_esgen(${target} FILE.c... [INCLUDES FOLDER...])")
     endif()
-    set(tool shoal-esgen)
-    if(NOT TARGET shoal-esgen)
-        set(tool shoal::shoal-esgen)
-    endif()
+    set(tool ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/shoal-esgen)
+    file(GLOB parts ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/*.py)
     set(generated ${CMAKE_CURRENT_BINARY_DIR}/generated/${target})
     file(MAKE_DIRECTORY ${generated})
     set(options)
@@ -32,8 +31,8 @@ function(shoal_esgen target)
         set(out ${generated}/${name}.es.h)
         add_custom_command(
             OUTPUT ${out}
-            COMMAND ${tool} ${options} -d ${out}.d -o ${out} ${path}
-            DEPENDS ${path} ${tool}
+            COMMAND ${Python3_EXECUTABLE} -B ${tool} ${options} -d ${out}.d -o ${out} ${path}
+            DEPENDS ${path} ${tool} ${parts}
             DEPFILE ${out}.d
             COMMENT "shoal-esgen ${file}"
             VERBATIM)

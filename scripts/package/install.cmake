@@ -9,6 +9,7 @@
 #     lib/shoal/games                           (games) modules; the same place under every prefix, because
 #                                               programs look there relative to themselves
 #     lib/shoal/web                             (games) NAME.wasm of each, for the inspector's page (with SHOAL_WEB)
+#     share/shoal/esgen                         (dev) shoal-esgen and its parts, ShoalEsgen.cmake
 #     share/shoal/python                        (tools) shoal.py; with prefix /usr where Python looks
 #     share/shoal/lua                           (tools) shoal.lua; with prefix /usr where Lua looks
 #     share/shoal/{wire,log}.proto              (dev) what is on the wire and in logs
@@ -74,15 +75,19 @@ install(EXPORT ShoalTargets NAMESPACE shoal:: DESTINATION ${package_target} COMP
 
 configure_package_config_file(${package_folder}/ShoalConfig.cmake.in
     ${PROJECT_BINARY_DIR}/package/ShoalConfig.cmake INSTALL_DESTINATION ${package_target}
-    PATH_VARS CMAKE_INSTALL_INCLUDEDIR)
+    PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_DATADIR)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/ShoalConfigVersion.cmake
     COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/package/ShoalConfig.cmake
               ${PROJECT_BINARY_DIR}/package/ShoalConfigVersion.cmake
               ${package_folder}/ShoalGame.cmake ${package_folder}/ShoalGameSources.cmake
               ${PROJECT_SOURCE_DIR}/proto/ShoalProto.cmake
-              ${PROJECT_SOURCE_DIR}/ecs/esgen/ShoalEsgen.cmake
         DESTINATION ${package_target} COMPONENT dev)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/ecs/esgen/ DESTINATION ${CMAKE_INSTALL_DATADIR}/shoal/esgen COMPONENT dev
+        USE_SOURCE_PERMISSIONS FILES_MATCHING PATTERN "*.py" PATTERN shoal-esgen PATTERN "*.cmake" PATTERN __pycache__ EXCLUDE)
+file(RELATIVE_PATH to_esgen /prefix/${CMAKE_INSTALL_BINDIR} /prefix/${CMAKE_INSTALL_DATADIR}/shoal/esgen/shoal-esgen)
+file(CREATE_LINK ${to_esgen} ${PROJECT_BINARY_DIR}/package/shoal-esgen SYMBOLIC)
+install(FILES ${PROJECT_BINARY_DIR}/package/shoal-esgen DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT dev)
 
 # Relative to the .pc file, so that an installation may be moved.
 file(RELATIVE_PATH package_prefix /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
@@ -175,7 +180,7 @@ install(DIRECTORY ${package_folder}/grafana ${package_folder}/prometheus ${packa
 # All that --install needs, without tests: cmake --build FOLDER --target shoal_installed
 add_custom_target(shoal_installed)
 add_dependencies(shoal_installed ${libraries} shoal_shared
-                 shoal_client_library shoal-esgen shoal-server shoal-relay shoal-ctl shoal-replay shoal-client ${SHOAL_GAME_TARGETS}
+                 shoal_client_library shoal-server shoal-relay shoal-ctl shoal-replay shoal-client ${SHOAL_GAME_TARGETS}
                  ${shoal_manuals})
 
 # A game may be built against this folder without an installation: -DShoal_DIR=FOLDER (`shoal-server new`).
@@ -192,8 +197,6 @@ if(NOT TARGET shoal::game)
         "@PROJECT_SOURCE_DIR@/ecs/base/include" "@PROJECT_SOURCE_DIR@/ecs/include"
         "@PROJECT_SOURCE_DIR@/proto/include" "@PROJECT_SOURCE_DIR@/net/include")
     target_link_libraries(shoal::game INTERFACE PkgConfig::PROTOBUF_C)
-    add_executable(shoal::shoal-esgen IMPORTED)
-    set_target_properties(shoal::shoal-esgen PROPERTIES IMPORTED_LOCATION "@PROJECT_BINARY_DIR@/bin/shoal-esgen")
 endif()
 set(SHOAL_GAMES_FOLDER "@PROJECT_BINARY_DIR@/lib/shoal/games")
 list(APPEND CMAKE_MODULE_PATH "@PROJECT_SOURCE_DIR@/proto" "@PROJECT_SOURCE_DIR@/ecs/esgen")

@@ -55,7 +55,7 @@ if(CMAKE_INSTALL_PREFIX STREQUAL "/usr" AND GZIP_PROGRAM)
     shoal_package(library libshoal${soversion} libs "" "shoal-games ${same}"
         "This package has libshoal, for programs that open game modules, and\nlibshoal_client, a client with a C ABI for any language.")
     shoal_package(dev libshoal-dev libdevel
-        "libshoal${soversion} ${same}, libprotobuf-c-dev, libenet-dev, libzstd-dev, libsodium-dev, protobuf-c-compiler" ""
+        "libshoal${soversion} ${same}, libprotobuf-c-dev, libenet-dev, libzstd-dev, libsodium-dev, protobuf-c-compiler, python3:any" ""
         "This package has headers, libraries, CMake and pkg-config files, the generator\nshoal-esgen, documentation and examples.")
     shoal_package(games shoal-games games "" ""
         "This package has the modules breakout, cubes and arena, which shoal-server,\nshoal-client and shoal-replay open, and their code for the inspector's page.")

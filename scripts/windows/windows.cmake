@@ -19,7 +19,6 @@ target_compile_options(protobuf_c PRIVATE -w)
 add_library(PkgConfig::PROTOBUF_C ALIAS protobuf_c)
 
 add_subdirectory(ecs)
-add_subdirectory(ecs/esgen)
 include(ecs/esgen/ShoalEsgen.cmake)
 add_subdirectory(proto)
 

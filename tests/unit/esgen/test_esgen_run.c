@@ -393,3 +393,15 @@ CASE(values_outside_become_the_limit_or_refuse_the_message) {
     message.jump = -1;
     assert_true(read_order(message, &order) && order.is_jumping);
 }
+
+CASE(constants_count_bits) {
+    for (uint32_t bits = 1; bits <= 32; bits++) {
+        uint64_t top = (UINT64_C(1) << bits) - 1;
+        assert_int_equal(ES_BITS(top), bits);
+        if (bits < 32) assert_int_equal(ES_BITS(top + 1), bits + 1);
+    }
+    assert_int_equal(ES_BITS(0), 1);
+    assert_int_equal(ES_BITS(254), 8);
+    assert_int_equal(ES_QUANT_MAX(-127, 1, 8), 128);
+    assert_true(ES_QUANT_MAX(0.5, 0.25, 2) == 1.25);
+}
