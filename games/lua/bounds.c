@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// One call of string.find, table.sort or table.unpack is one instruction to Lua, and may take hours.
-// Here each function of a library whose work depends on its arguments has a letter: its call counts
-// as the steps that it may take at most, before it is made, and so do the values that it returns.
-// The bytes of texts that are made count where memory is taken (script.c), and what Lua itself does
-// with many values at once where it is linked to these (script_count_...).
+// One call of string.find, table.sort or table.unpack is one instruction to Lua, and may take
+// hours. Here each function of a library whose work depends on its arguments has a letter: its call
+// counts as the steps that it may take at most, before it is made, and so do the values that it
+// returns. The bytes of texts that are made count where memory is taken (script.c), and what Lua
+// itself does with many values at once where it is linked to these (script_count_...).
 #define _GNU_SOURCE
 #include "script.h"
 

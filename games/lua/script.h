@@ -93,9 +93,9 @@ ecs_result script_find_names(script* self, ecs_world* world);
 void script_push_world(lua_State* state);
 void script_push_numbers(lua_State* state); ///< sqrt, sin, cos, atan
 /// Let functions of a library count their steps. Each name has the letter of its cost before it
-/// (bounds.c): p, f and g for a pattern, of find (plain) and of gmatch, r of rep, l for the bytes of
-/// the first text, a of a format, t of tostring, v for the values that it returns, o of codes, m of move, i, d, s,
-/// c and u for the length of a table.
+/// (bounds.c): p, f and g for a pattern, of find (plain) and of gmatch, r of rep, l for the bytes
+/// of the first text, a of a format, t of tostring, v for the values that it returns, o of codes, m
+/// of move, i, d, s, c and u for the length of a table.
 void script_bound(lua_State* state, int library, const char* names);
 double script_steps_of_one(const script* self); ///< of an instruction, as long texts are
 /// These steps belong to the call, which ends with a fault when they are too many.

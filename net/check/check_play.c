@@ -488,8 +488,8 @@ static const char* find_refused(const check_table* table, const net_predict* pre
     return NULL;
 }
 
-// The system of the server that writes component *name of such rows, which predicted systems use and
-// clients lack. What handlers write comes with inputs. NULL: none.
+// The system of the server that writes component *name of such rows, which predicted systems use
+// and clients lack. What handlers write comes with inputs. NULL: none.
 static const char* find_lacking(const check_table* table, ecs_template_id template_id,
                                 const char** name) {
     ecs_world *world = net_match_world(table->self->server),

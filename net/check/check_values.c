@@ -70,8 +70,8 @@ typedef struct place {
     const char* name;
 } place;
 
-// ECS_INITS takes a pointer to any type: &(float){30} in an int is 1106247680, and &(int32_t){30} in
-// a float next to nothing.
+// ECS_INITS takes a pointer to any type: &(float){30} in an int is 1106247680, and &(int32_t){30}
+// in a float next to nothing.
 static void check_bits(const place* at, const ecs_field* field, double value) {
     const int32_t whole = field->kind == ECS_FIELD_I32 ? (int32_t)value : 0;
     float real;

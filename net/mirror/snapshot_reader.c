@@ -336,8 +336,8 @@ static bool find_bases(decoder* d, const run_head* run, const net_mirror_incarna
     *oldest = run->base_tick - run->base2_ticks;
     if (run->base2_ticks > 0) base->base2 = find_row(incarnation, *oldest, d->base2);
     if (base->base2) base->ticks2 = run->base2_ticks;
-    // No row of that tick: none was sent, unless it may be one of the forgotten rows. A log lacks no
-    // row, and forgets those that are never a base again.
+    // No row of that tick: none was sent, unless it may be one of the forgotten rows. A log lacks
+    // no row, and forgets those that are never a base again.
     bool may_be_forgotten = d->mirror->rows->world && incarnation->has_forgotten &&
                             *oldest <= incarnation->forgotten_tick;
     return base->base && (base->base2 || run->base2_ticks == 0 || !may_be_forgotten);

@@ -16,6 +16,6 @@ void outer_set_packet(outer_packet_fn packet, void* context);
 void outer_send_packet(ENetSocket socket, const uint8_t* bytes, size_t size);
 /// Has the server closed the session? ENet does not learn it.
 bool outer_is_closed(void);
-/// The lines of VECTORS.md, in their order, from `sealed` to `first_data`. @return false: this client
-/// has or makes other bytes.
+/// The lines of VECTORS.md, in their order, from `sealed` to `first_data`. @return false: this
+/// client has or makes other bytes.
 bool outer_check(const char* name, uint8_t* bytes, size_t size);

@@ -51,8 +51,8 @@ typedef struct cf_store {
 // ---- input.c ----
 /// Write InputPacket.input, without padding.
 void input_write(bit_stream* bits, const cf_short* packet, bool is_whole);
-/// Read it. `known`: what a server knows: has_tick: a packet came; seq: the newest; sent: its newest
-/// state packet. @return false: refused.
+/// Read it. `known`: what a server knows: has_tick: a packet came; seq: the newest; sent: its
+/// newest state packet. @return false: refused.
 bool input_read(bit_stream* bits, const cf_known* known, cf_store* store, cf_short* packet);
 
 // ---- short.c ----

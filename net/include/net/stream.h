@@ -324,8 +324,9 @@ typedef struct net_stream_follower_info {
     bool is_waiting;      ///< nothing came since its server said that it waits for the broker
     uint64_t answered_us; ///< when the broker last answered; 0: never
     /// How long nothing came, counted only while the broker answered: from 0 again when it did not,
-    /// and not before NET_STREAM_ANSWER_MS after that. Where the connection was lost, twice the time
-    /// without one is added (NET_STREAM_AGAIN_MS_MAX at most): its server may connect again as late.
+    /// and not before NET_STREAM_ANSWER_MS after that. Where the connection was lost, twice the
+    /// time without one is added (NET_STREAM_AGAIN_MS_MAX at most): its server may connect again as
+    /// late.
     uint64_t silence_us;
     /// How long each answer of the broker was too late to count: one that is that far away never
     /// lets silence count.
