@@ -4,6 +4,7 @@
 #     and no commit since its line `since` raised a total without a grant.
 # house.sh --bless: prints the table with the figures of now, for house.txt.
 # house.sh --since COMMIT: the raises without a grant since that commit.
+# house.sh --compare BEFORE AFTER: the same for two files like house.txt.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 table=tests/tidy/house.txt
@@ -12,20 +13,34 @@ product='ecs proto net server client games'
 # compare_totals COMMIT: "house.txt of COMMIT" on standard input after that of the commit before, each ended by a line "end".
 compare_totals() {
     awk -v commit="$1" '
-        BEGIN { tables = 0 }
+        function fault(text) { print commit " " text; faults++ }
+        function key_at(i) { return $i == "lines" ? $i " " $(i + 1) : $i }
+        BEGIN { PRODUCT_LINES_MAX = 135500 }
         $1 == "end" { tables++; next }
-        $1 == "lines" && NF == 3 { total[tables, $1 " " $2] = $3 }
-        ($1 == "options" || $1 == "arrows") && NF == 2 { total[tables, $1] = $2 }
-        $1 == "grant" { granted[tables, $2 == "lines" ? $2 " " $3 : $2] += $2 == "lines" ? $4 : $3 }
+        $1 == "lines" && NF == 3 { total[$1 " " $2, tables + 0] = $3 }
+        ($1 == "options" || $1 == "arrows") && NF == 2 { total[$1, tables + 0] = $2 }
+        $1 == "grant" && tables == 0 { old[$0] = 1 }
+        $1 == "grant" && tables == 1 && !($0 in old) {
+            key = key_at(2); at = $2 == "lines" ? 4 : 3
+            granted[key] += $at
+            if ($2 != "lines") next
+            named = $(at + 1) == "leaves" ? $(at + 4) : 0
+            if (named > 0) leaving[key_at(at + 2)] += named
+            if (named + 0 < $at) short[key] += $at - named
+        }
         END {
-            for (key in total) {
-                split(key, part, SUBSEP)
-                if (part[1] != 1 || !((0, part[2]) in total)) continue
-                raise = total[key] - total[0, part[2]]
-                grant = granted[1, part[2]] - granted[0, part[2]]
-                if (raise <= grant) continue
-                print commit " raises " part[2] " by " raise " to " total[key] ", with a grant of " grant
-                faults++
+            for (pair in total) {
+                split(pair, part, SUBSEP)
+                key = part[1]
+                if (part[2] != 1 || !((key, 0) in total)) continue
+                raise = total[key, 1] - total[key, 0]
+                if (raise > 0 && raise > granted[key]) fault("raises " key " by " raise " to " total[key, 1] ", with a grant of " granted[key] + 0)
+            }
+            if (total["lines product", 1] > PRODUCT_LINES_MAX) {
+                for (key in short) fault("grants " key ", and names too few lines that leave: " short[key] " more (lines product is above " PRODUCT_LINES_MAX ")")
+                for (key in leaving)
+                    if (total[key, 0] - total[key, 1] < leaving[key])
+                        fault("names " leaving[key] " lines that leave " key ", which falls by " total[key, 0] - total[key, 1])
             }
             exit faults > 0
         }'
@@ -43,10 +58,11 @@ check_raises() {
     return $code
 }
 
-if [ "${1:-}" = --since ]; then
-    check_raises "$2"
-    exit
-fi
+case ${1:-} in
+    --since) check_raises "$2" && exit ;;
+    --compare) { cat "$2" && echo end && cat "$3"; } | compare_totals "$3" && exit ;;
+esac
+[ "${1:-}" = --bless ] || [ $# = 0 ] || exit 1
 
 # "file FOLDER LINES" for each source, "include LAYER HEADER" for each include of a private header.
 list_house() {
