@@ -6,9 +6,9 @@
 #
 #   shoal_esgen(breakout pad.c ball.c INCLUDES ${CMAKE_CURRENT_SOURCE_DIR})
 include_guard(GLOBAL)
-find_package(Python3 3.9 COMPONENTS Interpreter REQUIRED) # Debian: python3
 
 function(shoal_esgen target)
+    find_package(Python3 3.9 QUIET COMPONENTS Interpreter REQUIRED) # Debian: python3
     cmake_parse_arguments(ARG "" "" "INCLUDES" ${ARGN})
     if(NOT ARG_UNPARSED_ARGUMENTS)
         message(FATAL_ERROR "shoal_esgen(${target} FILE.c... [INCLUDES FOLDER...])")

