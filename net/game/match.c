@@ -118,12 +118,6 @@ static void save_log(void* context, const char* name) {
     (void)base_text_copy(match->save_name, sizeof match->save_name, name ? name : "");
 }
 
-const char* net_match_find_name(void* context, uint32_t client) {
-    const net_match* match = context;
-    const net_match_names* names = &match->config.names;
-    return names->find ? names->find(names->context, client) : net_match_player_name(match, client);
-}
-
 bool net_match_take_save(net_match* match, char name[NET_SAVE_NAME_BYTES]) {
     if (!match->is_save_asked) return false;
     match->is_save_asked = false;

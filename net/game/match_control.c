@@ -184,6 +184,12 @@ static void take_fault(void* context, const char* file, uint32_t line, const cha
                 "%s", text);
 }
 
+const char* net_match_find_name(void* context, uint32_t client) {
+    const net_match* match = context;
+    const net_match_names* names = &match->config.names;
+    return names->find ? names->find(names->context, client) : net_match_player_name(match, client);
+}
+
 net_game_start net_match_start(net_match* match) {
     return (net_game_start){
         .size_bytes = sizeof(net_game_start),

@@ -324,16 +324,6 @@ int server_inspect_descriptor(const server_inspect* self) {
     return server_orders_asks(self->orders);
 }
 
-server_inspect_counts server_inspect_get_counts(const server_inspect* self) {
-    server_inspect_counts counts = {.connections = self->visit_count,
-                                    .frames_lost = self->frames_lost,
-                                    .lacks = self->lacks,
-                                    .cuts = server_orders_cuts(self->orders)};
-    for (uint32_t i = 0; i < BASE_COUNT(counts.responses); i++)
-        counts.responses[i] = self->responses[i];
-    return counts;
-}
-
 void server_inspect_address(const server_inspect* self, char* text, size_t text_bytes) {
     char address[NET_ADDRESS_TEXT_BYTES];
     (void)net_address_print(&self->bound, address, sizeof address);

@@ -115,3 +115,13 @@ enum MHD_Result http_send_error(http_visit* visit, int status, const char* error
     (void)base_text_format(text, sizeof text, "{\"error\":\"%s\"}", error);
     return http_send(visit, status, NULL, text, strlen(text));
 }
+
+server_inspect_counts server_inspect_get_counts(const server_inspect* self) {
+    server_inspect_counts counts = {.connections = self->visit_count,
+                                    .frames_lost = self->frames_lost,
+                                    .lacks = self->lacks,
+                                    .cuts = server_orders_cuts(self->orders)};
+    for (uint32_t i = 0; i < BASE_COUNT(counts.responses); i++)
+        counts.responses[i] = self->responses[i];
+    return counts;
+}
