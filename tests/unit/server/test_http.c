@@ -31,8 +31,9 @@ typedef struct fixture {
     struct sockaddr_in to;
     uint32_t answers;
     uint32_t reports;
-    bool is_stuck;     ///< the loop makes no pass
-    uint64_t takes_us; ///< an answer
+    base_reporter reporter; ///< counts them, as long as the inspector
+    bool is_stuck;          ///< the loop makes no pass
+    uint64_t takes_us;      ///< an answer
     server_upgrade upgrade;
     int taken[TAKEN_MAX];              ///< by it
     BASE_ATOMIC(uint32_t) taken_count; ///< written by the thread of HTTP
@@ -90,7 +91,7 @@ static void open_with(fixture* self, struct in_addr ip, const char* token_file, 
     uint64_t port;
     self->upgrade = (server_upgrade){.context = self, .take = take_connection};
     (void)snprintf(listen, sizeof listen, "%s:0", inet_ntoa(ip));
-    const base_reporter reporter = {note_report, &self->reports};
+    self->reporter = (base_reporter){note_report, &self->reports};
     const server_inspect_config config = {.listen = listen,
                                           .token_file = token_file,
                                           .pages = {{"https://other.example/play"}, has_upgrade},
@@ -99,7 +100,7 @@ static void open_with(fixture* self, struct in_addr ip, const char* token_file, 
                                           .run = answer,
                                           .upgrade = has_upgrade ? &self->upgrade : NULL,
                                           .idle_us = idle_us,
-                                          .reporter = &reporter};
+                                          .reporter = &self->reporter};
     assert_ok(server_inspect_open(&config, &self->inspect));
     server_inspect_address(self->inspect, address, sizeof address);
     assert_memory_equal(address, "http://", 7);

@@ -229,7 +229,7 @@ static void run_seed(uint64_t seed, uint64_t* takeovers) {
 }
 
 CASE(whatever_fails_the_stream_is_one_match) {
-    const uint32_t seeds = test_scaled(24, 6);
+    const uint32_t seeds = test_scaled(24, 12);
     uint64_t takeovers = 0;
     for (uint64_t seed = 1; seed <= seeds; seed++) {
         printf("seed %llu\n", (unsigned long long)seed);
