@@ -335,7 +335,7 @@ void web_play_frame(web* self, double now_ms, double pixels_per_unit, double tex
     self->state[WEB_CALL_COUNT] = self->drawing.call_count;
 }
 
-/// The secret of the session, with which a page that comes next goes on; nothing: there is none.
+/// The secret of the session, by which the next page continues it; nothing while there is none.
 WEB_EXPORT(play_secret) void web_play_secret(web* self);
 void web_play_secret(web* self) {
     uint8_t secret[NET_RESUME_BYTES];

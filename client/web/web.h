@@ -77,7 +77,7 @@ typedef struct web_drawing {
     float view_width, view_height;
     float pixels_per_unit;
     float scale;           ///< the same, with the camera of now
-    float text_pixels;     ///< a text that can be read has so many; 0: each as the game has it
+    float text_pixels;     ///< least height of a text; 0: as the game draws it
     float left, top, zoom; ///< of the first camera in a picture; zoom 0: it has none
 } web_drawing;
 

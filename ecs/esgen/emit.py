@@ -12,7 +12,6 @@ from functions import COMPONENT, CONTEXT, COUNT, ENTITY, EVENT, HANDLER, PAYLOAD
 from out import Out, items
 
 # ---- one function per file that registers its systems and handlers, in their order ----
-
 LISTS = [('events', 'event_count', 'ES_ON_EVENT'), ('before', 'before_count', 'ES_BEFORE'), ('after', 'after_count', 'ES_AFTER'),
          ('tags', 'tag_count', 'ES_TAG'), ('track', 'track_count', 'ES_TRACK'), ('reads', 'read_count', 'ES_READS'),
          ('writes', 'write_count', 'ES_WRITES')]
@@ -115,7 +114,6 @@ def _put_systems(out, unit, stem):
     out.put('    return ECS_OK;\n}\n')
 
 # ---- one function per file with ES_REGISTER_TYPES: types in the order of their structs, then events ----
-
 def _has_ops(struct):
     return struct.is_boxed or struct.request
 
@@ -195,7 +193,6 @@ def _put_types(out, unit, stem):
     out.put('}\n')
 
 # ---- functions ----
-
 def _param_text(param):
     """"const ecs_vec2* pos"."""
     const = 'const ' if param.is_const and param.is_pointer else ''
@@ -301,7 +298,6 @@ def _put_runs_function(out, function):
     out.put(f'        {_call(function, "run->")};\n    }}\n}}\n')
 
 # ---- queries ----
-
 def _put_query(out, function):
     name, stem = function.name, function.name.removesuffix('_ecs_query')  # of "near_ecs_query" functions have "near"
     contexts = ''.join(', ' + _param_text(param) for param in function.of_kind(CONTEXT))

@@ -222,7 +222,6 @@ def put_messages(out, unit):
         _put_message(out, struct, event)
 
 # ---- numbers of messages, and a function to send each that goes to the server ----
-
 def put_numbers(out, unit):
     name, settings = unit.game.name, unit.game.settings
     capitals = name.upper()
@@ -244,7 +243,6 @@ def put_numbers(out, unit):
             f'const net_game_module* {name}_module(void);\n')
 
 # ---- the table ----
-
 def _descriptor(unit, message):
     """Of "Breakout__PadInput", the part after the package in lower case with '_' between words:
     breakout__pad_input__descriptor. A package keeps its own spelling: "MyGame" is my_game."""

@@ -84,7 +84,6 @@ class Function:
         return self.kind == HANDLER and bool(self.list('ES_ON_EVENT')) and not self.is_span and self.term_count > 0
 
 # ---- annotations ----
-
 def _read_amount(span, word):
     """A number above 0, or the name of a constant."""
     text = span.name()
@@ -129,7 +128,6 @@ def _read_annotation(unit, function, span, at):
     return close
 
 # ---- heads ----
-
 def _kind_of(word):
     if word.kind == IDENTIFIER:
         for suffix, kind in SUFFIXES.items():
@@ -394,8 +392,7 @@ def _read_params(unit, function, span):
         if param.kind not in (COMPONENT, CONTEXT) and param.kind in kinds[:i]:
             unit.fault(param.line, f'{function.name}: {param.name} is there already')
 
-# ---- checks of a function as a whole: what is valid alone and does not fit together ----
-
+# ---- checks of a function as a whole: do its valid parts fit together? ----
 def _check_require(unit, function):
     for text in function.list('ES_REQUIRE') + function.list('ES_REQUIRE_NOT') + function.list('ES_REQUIRE_ANY'):
         if not all(text.rpartition(':')):

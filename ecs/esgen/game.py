@@ -61,7 +61,6 @@ class Game:
         return [slot for slot in self.slots if slot.kind in kinds]
 
 # ---- the context ----
-
 class Declarator:
     """One name of a declaration: "pos", "rect_size ES_NAME(rectSize)", "flags[2] ES_NAME(a, b)"."""
 
@@ -177,7 +176,6 @@ def _read_context(unit, span, is_here):
     return close + 1 + end
 
 # ---- settings and actions ----
-
 def _read_settings(unit, span):
     if unit.game.settings:
         raise Fault(span.line, 'a game has one ES_SETTINGS')
@@ -233,7 +231,6 @@ def read_types(unit, span, is_near, is_here):
                 at = begun + max(1, structs.read_type(unit, rest, is_near))
 
 # ---- ES_GAME and ES_SYSTEMS: what the module's table says beside what the game's types say ----
-
 def _read_pair(game, span):
     """".start = breakout_start". @return False: it has another shape."""
     if len(span) < 4 or span[0].text != '.' or span[2].text != '=' or len(game.values) == LIST_MAX:

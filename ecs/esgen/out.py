@@ -6,7 +6,7 @@ def items(texts):
 
 class Out:
     def __init__(self, target):
-        self.target = target  # path of what is written; None: no line is marked
+        self.target = target  # path of the written file; None: no line is marked
         self.pieces = []
         self.line_count = 0
 

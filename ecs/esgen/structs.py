@@ -63,7 +63,6 @@ class Struct:
         return any(event.message for event in self.events)
 
 # ---- marks of fields ----
-
 def _read_mark(mark, span, at):
     """One annotation. @return the index after it."""
     word = span[at]
@@ -114,7 +113,6 @@ def _take_marks(span):
     return mark, span.part(first, after)
 
 # ---- fields ----
-
 def _read_count(owner, span, type_count):
     """The elements of "x[2][N + 1]": "2 * (N + 1)"; a vector's own count comes first."""
     counts = [str(type_count)] if type_count > 1 or len(span) == 1 else []
@@ -171,7 +169,6 @@ def read_fields(unit, target, span):
         raise Fault(target.line, f'{target.c_type} has no fields')
 
 # ---- messages ----
-
 def _check_field(target, field):
     """Does a field fit the messages of its struct?"""
     mark, is_message = field.mark, target.has_message
@@ -203,7 +200,6 @@ def _complete(target, field):
         mark.max = f'({field.c_type})ES_QUANT_MAX({mark.quant})'
 
 # ---- structs ----
-
 def _read_struct_name(target, span):
     """(Name), (Name, boxed) or (Name, request = function)."""
     name, *more = span.items()

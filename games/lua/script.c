@@ -63,11 +63,11 @@ static void* take_block(script* self, uint32_t class_) {
     return block;
 }
 
-// Lua collects all its garbage when it gets NULL: so many steps does that take at most.
+// Lua collects all its garbage when it gets NULL. This many steps cover the work.
 #define COLLECTED_STEPS 1000000
 #define TEXT_BYTES_PER_STEP 64
 
-// The bytes of a text, without those of its head, which differ among machines.
+// Count the bytes of a text. Its head is left out: its size depends on the machine.
 static void count_text(script* self, size_t bytes) {
     const size_t length = bytes - (8 + 2 * sizeof(void*));
     size_t* longest = self->heap.texts;
@@ -114,7 +114,7 @@ static bool keep_image(script* self) {
     return self->image != NULL;
 }
 
-// Calls between two ticks, as those of a join, are of the tick to come: a save has no other.
+// A call between two ticks, such as a join, belongs to the next tick, as it does in a save.
 static void renew_state(script* self) {
     const ecs_tick tick = ecs_world_tick(self->world) + !self->is_in_stage;
     if (!self->image || tick == self->tick) return;
