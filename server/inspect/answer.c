@@ -305,8 +305,9 @@ static enum MHD_Result answer(server_inspect* self, http_visit* visit) {
     const server_order* order = server_orders_get(self->orders, (uint32_t)(visit - self->visits));
     http_limit(visit, 1);
     if (visit->is_with_loop) return send_stalled(self, visit);
-    if (order->answer.status == 200 && order->answer.stream_hz > 0)
-        return http_publish(self, visit, order->answer.stream_hz);
+    const bool is_stream = order->answer.status == 200 && order->answer.stream_hz > 0;
+    if (is_stream && self->is_stopping) return http_send_error(visit, 503, "the program ends");
+    if (is_stream) return http_publish(self, visit, order->answer.stream_hz);
     return http_send(visit, order->answer.status, order->answer.type, order->json.data,
                      order->json.size);
 }
@@ -368,8 +369,8 @@ enum MHD_Result http_handle(void* inspect, struct MHD_Connection* connection, co
         *upload_bytes = 0;
         return MHD_YES;
     }
-    if (self->is_stopping) return http_send_error(visit, 503, "the program ends");
     if (visit->state == HTTP_ANSWERED) return answer(self, visit);
+    if (self->is_stopping) return http_send_error(visit, 503, "the program ends");
     if (visit->state == HTTP_FOLLOWS) return http_send_file(self, visit);
     http_limit(visit, 1);
     return answer_whole(self, visit);

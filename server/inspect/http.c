@@ -166,6 +166,7 @@ static int wait_ms(server_inspect* self, uint64_t due_us, uint64_t now_us) {
 
 // A connection must not be suspended when MHD ends.
 static void end_connections(server_inspect* self) {
+    take_answers(self); // of the order to end, too
     for (uint32_t i = 0; i < HTTP_PUBLICATIONS_MAX; i++)
         self->publications[i].has_ended = true;
     for (uint32_t i = 0; i < HTTP_VISITS_MAX; i++) {

@@ -591,6 +591,16 @@ INSPECT_CASE(the_end_closes_questions_and_streams) {
     close(late);
 }
 
+INSPECT_CASE(the_end_sends_what_the_loop_answered_last) {
+    const int asked = get(self, "/api/v1/query");
+    struct pollfd polled = {.fd = server_inspect_descriptor(self->inspect), .events = POLLIN};
+    assert_int_equal(poll(&polled, 1, (int)(WAIT_US / 1000)), 1);
+    server_inspect_pass(self->inspect, true);
+    server_inspect_close(self->inspect);
+    self->inspect = NULL;
+    ends_with(self, asked, "<1 query 0>");
+}
+
 CASE(a_port_that_is_taken_is_said) {
     fixture first;
     char address[64];
