@@ -21,6 +21,7 @@ struct server_meter {
     uint64_t tick_count;
     ecs_world* watched; ///< NULL: no systems are measured
     uint64_t watch_us, watch_asked_us;
+    net_host_usage usage;
     uint32_t samples_max;
     uint32_t samples[]; ///< [tick % samples_max][part]
 };
@@ -87,6 +88,7 @@ void server_meter_pass(server_meter* meter, net_server* server, const net_transp
             .entities = ecs_world_entity_count(world),
         };
     }
+    meter->usage = net_host_get_usage();
     meter->second = (server_timing){.cpu_us = cpu_us};
     meter->sent_bytes = stats.sent_bytes;
     meter->recv_bytes = stats.recv_bytes;
@@ -115,6 +117,10 @@ const server_timing* server_meter_part(const server_meter* meter, uint32_t part,
     BASE_ASSERT(part < SERVER_METER_PARTS);
     *share = meter->sums[0] ? (double)meter->sums[part] / (double)meter->sums[0] : 0;
     return &meter->parts[part];
+}
+
+const net_host_usage* server_meter_usage(const server_meter* meter) {
+    return &meter->usage;
 }
 
 uint32_t server_meter_seconds(const server_meter* meter) {

@@ -7,6 +7,7 @@
 
 #include "net/server.h"
 #include "net/transport.h"
+#include "host/setup.h"
 
 #include "ecs/ecs.h"
 
@@ -43,6 +44,8 @@ uint64_t server_meter_watch(server_meter* meter, ecs_world* world, uint64_t now_
 
 /// Times of a part over the last minute, and the share of the whole that it took, 0..1.
 const server_timing* server_meter_part(const server_meter* meter, uint32_t part, double* share);
+/// What the process held when the newest second began: to read it takes about 0.1 ms.
+const net_host_usage* server_meter_usage(const server_meter* meter);
 /// Seconds that are closed, SERVER_METER_SECONDS at most.
 uint32_t server_meter_seconds(const server_meter* meter);
 /// @return second `index`, 0 is the oldest (below server_meter_seconds, asserted).

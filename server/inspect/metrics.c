@@ -11,7 +11,6 @@
 #include "ecs/template.h"
 #include "ecs/world.h"
 #include "host/output.h"
-#include "host/setup.h"
 #include "net/socket.h"
 
 #include <inttypes.h>
@@ -232,12 +231,11 @@ static void put_build(base_bytes* text, const server_subject* subject) {
 }
 
 // By the names that Prometheus' own libraries give them.
-static void put_process(base_bytes* text) {
-    const net_host_usage usage = net_host_get_usage();
+static void put_process(base_bytes* text, const net_host_usage* usage) {
     put_count(text, "process_resident_memory_bytes", "Memory that the process holds.",
-              usage.memory_bytes);
-    put_count(text, "process_open_fds", "Descriptors that are open.", usage.descriptors);
-    put_count(text, "process_max_fds", "Descriptors that may be open.", usage.descriptors_max);
+              usage->memory_bytes);
+    put_count(text, "process_open_fds", "Descriptors that are open.", usage->descriptors);
+    put_count(text, "process_max_fds", "Descriptors that may be open.", usage->descriptors_max);
 }
 
 static void put_ticks(const server_metrics* self, base_bytes* text, const server_subject* subject,
@@ -461,7 +459,7 @@ void server_metrics_write(server_metrics* self, const server_subject* subject,
                           const server_request* request, base_bytes* text) {
     put_build(text, subject);
     put_stall(text, 0);
-    put_process(text);
+    put_process(text, server_meter_usage(subject->meter));
     put_ticks(self, text, subject, request);
     if (view_may_see_now(subject, request->right))
         put_entities(self, text, net_match_world(subject->match));

@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "net/socket.h"
 #include "host/output.h"
-#include "host/setup.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -275,7 +274,7 @@ static void put_head(base_bytes* json, const server_subject* subject,
                      const server_request* request) {
     static const char* const phases[] = {"holding", "running", "settling", "leaving", "ended"};
     char schema[24], identity[24];
-    const net_host_usage usage = net_host_get_usage();
+    const net_host_usage* usage = server_meter_usage(subject->meter);
     const uint32_t seconds = server_meter_seconds(subject->meter);
     const uint64_t up_us = net_loop_now_us() - subject->start_us;
     (void)base_text_format(schema, sizeof schema, "%016" PRIx64,
@@ -297,9 +296,9 @@ static void put_head(base_bytes* json, const server_subject* subject,
     view_u32(json, "seconds", seconds);
     view_u32(json, "cpu_us_per_tick",
              seconds ? server_meter_second(subject->meter, seconds - 1)->cpu_us : 0);
-    view_u64(json, "memory_bytes", usage.memory_bytes);
-    view_u32(json, "descriptors", (uint32_t)usage.descriptors);
-    view_u32(json, "descriptors_max", (uint32_t)usage.descriptors_max);
+    view_u64(json, "memory_bytes", usage->memory_bytes);
+    view_u32(json, "descriptors", (uint32_t)usage->descriptors);
+    view_u32(json, "descriptors_max", (uint32_t)usage->descriptors_max);
 }
 
 static void put_clients(base_bytes* json, const server_subject* subject) {
