@@ -390,8 +390,9 @@ static net_result check_close(const verification* verify) {
 
 static net_result keep_middle(verification* verify) {
     const ecs_tick tick = net_match_tick(verify->match);
-    middle* next = verify->middles + verify->kept_count;
-    if (verify->kept_count == verify->middle_count || tick < next->tick) return NET_OK;
+    if (verify->kept_count == verify->middle_count) return NET_OK;
+    middle* next = &verify->middles[verify->kept_count];
+    if (tick < next->tick) return NET_OK;
     next->tick = tick;
     next->sums = verify->sums;
     verify->kept_count++;

@@ -356,7 +356,7 @@ static body_result apply_body(page_state* page, const char* line) {
     body_result result = BODY_DECODED;
     for (uint32_t i = 0; i == 0 || (result == BODY_DECODED && i < number_of(line, "count")); i++) {
         bit_stream bits = bits_over(bytes, size);
-        result = mirror_apply(page->mirror, (uint16_t)(number_of(line, "seq") + i),
+        result = mirror_apply(page->mirror, (uint16_t)((uint32_t)number_of(line, "seq") + i),
                               (uint64_t)number_of(line, "tick") + i, &bits, NULL);
         values_release(&page->values, page->mirror);
     }
