@@ -351,7 +351,6 @@ static void die(int number, siginfo_t* info, void* context) {
     (void)context;
     net_sentry* sentry = atomic_load(&present);
     if (!sentry) return;
-    if (number == SIGBUS && sentry->config.answer && sentry->config.answer(info->si_addr)) return;
     for (uint32_t i = 0; i < BASE_COUNT(fatal); i++)
         if (fatal[i] == number) (void)sigaction(number, &sentry->before[i], NULL);
     const char* what = atomic_load(&sentry->is_too_long) ? sentry->too_long : name_of(number);

@@ -42,8 +42,6 @@ typedef struct net_sentry_config {
     const char* happened;  ///< borrowed: what came before, as it is by then; NULL: nothing is known
     uint64_t recent_ticks; ///< its command runs this many ticks before the crash again
     uint64_t tick_s;       ///< a tick that takes longer is a crash; 0: none is
-    /// Does the program go on after a SIGBUS at this address? From the handler. NULL: it ends.
-    bool (*answer)(const void* address);
     /// Append what the program said last. It is called from a signal handler. NULL: nothing.
     void (*write_tail)(const void* context, int descriptor);
     const void* tail_context;

@@ -460,7 +460,7 @@ static net_result start_thread(net_log_file* file, const base_reporter* reporter
     if (file->config.is_manual) return NET_OK;
     sigset_t all, before;
     sigfillset(&all);
-    sigdelset(&all, SIGBUS); // the guard of the queue answers it on the thread that caused it
+    sigdelset(&all, SIGBUS); // of a queue that another process cut: the crash has a report
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int error = pthread_create(&file->thread, NULL, run_writer, file);
     pthread_sigmask(SIG_SETMASK, &before, NULL);

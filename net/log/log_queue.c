@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The kernel keeps the pages of a shared mapping when a process dies, whatever kills it, so a
 // record that was pushed is not lost with the process. The pages are reserved on the disk
-// beforehand: a full disk is an error here and never a signal in the simulation. A SIGBUS
-// handler covers pages that another process truncates.
+// beforehand: a full disk is an error here and never a signal in the simulation. A process that
+// truncates the file ends the program (SIGBUS); the log has what was written by then.
 //
 // The ring's head and tail are two plain numbers that no checksum covers. The number of the newest
 // record, kept twice, tells a reader whether it got all of them.
@@ -21,9 +21,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -32,102 +29,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-// ---- guarded mappings ----
-
-// The handler reads the table without a lock: an entry is filled before its end is published, and
-// emptied in the opposite order. mmap is a plain system call here, as it is in systemd's handler.
-
-// Guarded mappings: shared file memory that another process may cut short.
-//
-// The kernel answers an access after the end of a mapped file with SIGBUS, and the process ends.
-// A guarded range gets an empty private page there instead, and remembers that it lost its file.
-// Signals have one handler per process, so this has the only global state of the log. A SIGBUS
-// anywhere else does what it did before.
-// Source of the idea: systemd, src/basic/sigbus.c.
-// Threads: any; the handler runs on the thread that touched the memory.
-
-// Ranges of one process at a time; more are refused.
-#define NET_LOG_GUARDS_MAX 64u
-typedef struct guard {
-    _Atomic uintptr_t begin;
-    _Atomic uintptr_t end; // 0: the entry is free
-    _Atomic bool is_lost;
-} guard;
-
-static guard guards[NET_LOG_GUARDS_MAX];
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static struct sigaction before;
-static _Atomic uintptr_t page_bytes;
-
-static guard* find_guard(uintptr_t at) {
-    for (uint32_t i = 0; i < NET_LOG_GUARDS_MAX; i++)
-        if (at < atomic_load(&guards[i].end) && at >= atomic_load(&guards[i].begin))
-            return &guards[i];
-    return NULL;
-}
-
-bool net_log_queue_answer(const void* address) {
-    int error = errno;
-    uintptr_t size = atomic_load(&page_bytes), page = (uintptr_t)address & ~(size - 1);
-    guard* lost = find_guard((uintptr_t)address);
-    // The page of the file is gone; the same address becomes private memory.
-    bool is_answered = lost && mmap((void*)page, size, PROT_READ | PROT_WRITE,
-                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
-    if (is_answered) atomic_store(&lost->is_lost, true);
-    errno = error;
-    return is_answered;
-}
-
-static void handle_fault(int number, siginfo_t* info, void* context) {
-    (void)context;
-    // Back to what was there before: the access is repeated and fails as without a guard.
-    if (!net_log_queue_answer(info->si_addr)) (void)sigaction(number, &before, NULL);
-}
-
-// Another part of the program may have put its own handler there since the last time.
-static bool install(void) {
-    struct sigaction now,
-        action = {.sa_sigaction = handle_fault, .sa_flags = SA_SIGINFO | SA_NODEFER};
-    sigemptyset(&action.sa_mask);
-    atomic_store(&page_bytes, (uintptr_t)sysconf(_SC_PAGESIZE));
-    if (sigaction(SIGBUS, NULL, &now) != 0) return false;
-    if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == handle_fault) return true;
-    before = now;
-    return sigaction(SIGBUS, &action, NULL) == 0;
-}
-
-// Guard whole pages of a shared mapping. @return false when there are NET_LOG_GUARDS_MAX, or the
-// system refuses the handler.
-static bool guard_add(void* memory, size_t bytes) {
-    BASE_ASSERT(memory && bytes > 0);
-    pthread_mutex_lock(&mutex);
-    guard* free_guard = NULL;
-    for (uint32_t i = 0; i < NET_LOG_GUARDS_MAX && !free_guard; i++)
-        if (atomic_load(&guards[i].end) == 0) free_guard = &guards[i];
-    bool is_added = free_guard && install();
-    if (is_added) {
-        atomic_store(&free_guard->is_lost, false);
-        atomic_store(&free_guard->begin, (uintptr_t)memory);
-        atomic_store(&free_guard->end, (uintptr_t)memory + bytes);
-    }
-    pthread_mutex_unlock(&mutex);
-    return is_added;
-}
-
-// Before the range is unmapped. Unknown ranges are ignored.
-static void guard_remove(void* memory) {
-    pthread_mutex_lock(&mutex);
-    guard* found = find_guard((uintptr_t)memory);
-    if (found) atomic_store(&found->end, 0);
-    pthread_mutex_unlock(&mutex);
-}
-
-// Was a page of the guarded range lost?
-static bool guard_is_lost(const void* memory) {
-    const guard* found = find_guard((uintptr_t)memory);
-    return found && atomic_load(&found->is_lost);
-}
 
 // ---- the lock of a log, and older logs of its name ----
 
@@ -352,18 +253,13 @@ net_result net_log_queue_create(net_log_queue* queue, const char* log_file, uint
                         MAP_SHARED | MAP_POPULATE | of_memory, queue->fd, 0);
     if (memory == MAP_FAILED) return fail_queue(queue, "cannot be mapped", errno, reporter);
     queue->memory = memory;
-    if (!guard_add(memory, queue->memory_bytes))
-        return fail_queue(queue, "too many logs in one process", ENFILE, reporter);
     queue->ring = base_spsc_init(queue->memory + PAGE_BYTES, ring_bytes, identity);
     write_head(queue->memory, identity, ring_bytes);
     return NET_OK;
 }
 
 void net_log_queue_destroy(net_log_queue* queue, bool is_kept) {
-    if (queue->memory) {
-        guard_remove(queue->memory);
-        munmap(queue->memory, queue->memory_bytes);
-    }
+    if (queue->memory) munmap(queue->memory, queue->memory_bytes);
     if (queue->fd >= 0) {
         close(queue->fd);
         if (!is_kept) unlink(queue->file);
@@ -374,10 +270,8 @@ void net_log_queue_destroy(net_log_queue* queue, bool is_kept) {
 }
 
 const char* net_log_queue_harm(const net_log_queue* queue) {
-    // The first access to a page that was taken away sets the mark of the guard.
     bool is_sound = queue->ring->capacity_bytes == queue->memory_bytes - HEAD_BYTES &&
                     base_spsc_used(queue->ring) <= queue->ring->capacity_bytes;
-    if (guard_is_lost(queue->memory)) return "another process cut the log's queue";
     return is_sound ? NULL : "the log's queue was changed by another process";
 }
 

@@ -32,8 +32,8 @@ void net_log_queue_destroy(net_log_queue* queue, bool is_kept);
 BASE_MUST_USE bool net_log_queue_push(net_log_queue* queue, const void* data, uint32_t size,
                                       uint64_t number);
 
-/// Why the queue cannot be used any more, as a text for people: another process cut it short or
-/// wrote into it. NULL: it is as its writer left it. Call it before a push and before reading.
+/// Why the queue cannot be used any more, as a text for people: another process wrote into it.
+/// NULL: it is as its writer left it. Call it before a push and before reading.
 const char* net_log_queue_harm(const net_log_queue* queue);
 /// Check head and counters of a queue whose newest record has `number` (asserts, unless the queue
 /// is harmed). For the writer's side; BASE_VALIDATE builds do it after each record.

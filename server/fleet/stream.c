@@ -115,7 +115,6 @@ static void* run_stream(void* context) {
 static bool start_thread(server_stream* self) {
     sigset_t all, before;
     sigfillset(&all);
-    sigdelset(&all, SIGBUS); // the guard of the log's queue
     pthread_sigmask(SIG_SETMASK, &all, &before);
     const int error = pthread_create(&self->thread, NULL, run_stream, self);
     pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -186,7 +186,6 @@ static bool start_thread(server_connection* self) {
     sigset_t all, before;
     pthread_t thread;
     sigfillset(&all);
-    sigdelset(&all, SIGBUS); // the guard of the log's queue
     pthread_sigmask(SIG_SETMASK, &all, &before);
     const bool has_thread = pthread_create(&thread, NULL, run_connection, self) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);

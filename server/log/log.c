@@ -113,7 +113,6 @@ static int open_log(server_program* self) {
 
 static void give_sentry(const server_program* self, net_sentry_config* config) {
     server_log* log = server_log_of(self);
-    config->answer = net_log_queue_answer;
     if (!log->has_file) return;
     config->log_file = log->file;
     if (net_log_crash_name(log->crash_file, sizeof log->crash_file, log->file))

@@ -103,7 +103,7 @@ static void write_header(uint8_t* place, uint32_t size, uint32_t crc) {
 uint8_t* base_spsc_reserve(base_spsc* queue, uint32_t size) {
     uint64_t capacity = queue->capacity_bytes;
     BASE_ASSERT(size >= 1 && size != FILLER_SIZE);
-    // The memory may be a file that another process cut short.
+    // The memory may be a file that another process wrote.
     if (size > capacity / 2) return NULL;
     uint64_t head = atomic_load_explicit(&queue->head, memory_order_relaxed);
     uint64_t tail = atomic_load_explicit(&queue->tail, memory_order_acquire);

@@ -32,10 +32,6 @@ uint64_t net_log_part_whole(int descriptor, uint64_t from, uint64_t bytes_max);
 /// The name of the report of a crash beside a log: arena.crash for arena.slog. A new log of this
 /// name moves both away, to the same number. @return false: it gets too long.
 BASE_MUST_USE bool net_log_crash_name(char* name, size_t name_bytes, const char* log_file);
-/// The answer to SIGBUS at an address: a page of a log's queue that another process took away
-/// becomes private memory, and the log ends with that reason. A log's handler asks this; one that
-/// is installed later asks it first. Safe in handlers. @return false: it is no queue's page.
-bool net_log_queue_answer(const void* address);
 
 /// What was seen of a part's blocks by their headers: all 0 before the first call.
 typedef struct net_log_places {
