@@ -67,8 +67,7 @@ static const base_option table[] = {
     {"allow-edits", FIELD(allow_edits), NULL,
      "let operators change settings and values of the match (set, put)", 0, 0},
     {"console", FIELD(has_console), NULL, "hear commands on stdin: save WHY, status, end", 0, 0},
-    {"lines", FIELD(log_format), "words|logfmt|json,KEY=VALUE", "form of the lines on stderr", 0,
-     0},
+    {"lines", FIELD(log_format), "words|json,KEY=VALUE", "form of the lines on stderr", 0, 0},
     {"stream", FIELD(stream), "nats://HOST,KEY=VALUE",
      "give the match to standbys and relays, by NATS JetStream", 0, 0},
     {"standby", FIELD(standby), "nats://HOST[/STREAM]",
@@ -201,10 +200,9 @@ const base_option* server_config_row(const char* name) {
 bool server_config_check(void* values, const base_option_list* words,
                          const base_reporter* reporter) {
     (void)words;
-    const server_config* config = values;
-    server_level levels[SERVER_LAYER_COUNT];
+    server_config* config = values;
     if (config->clients_min <= config->clients_max)
-        return server_lines_read_levels(&config->log_levels, levels, reporter);
+        return server_lines_read_levels(&config->log_levels, config->levels, reporter);
     return base_report(reporter, NULL, 0,
                        "--min-clients %" PRIu64 " is more than --max-clients %" PRIu64
                        ": the match would never begin",

@@ -77,8 +77,9 @@ typedef struct server_config {
     bool agones_reuse;
     server_line_format log_format;
     base_option_list log_levels; ///< "debug", "net=debug"
-    uint64_t threads;            ///< 0: chosen by cores and game
-    const char* http;            ///< ADDR:PORT; NULL: no inspector
+    server_level levels[SERVER_LAYER_COUNT];
+    uint64_t threads; ///< 0: chosen by cores and game
+    const char* http; ///< ADDR:PORT; NULL: no inspector
     const char* http_token_file;
     base_option_list http_hosts;
     bool http_is_optional;

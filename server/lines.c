@@ -3,10 +3,10 @@
 // of the log say lines too, and half a line helps no operator. stderr is a pipe or a terminal that
 // may be slow, or that nothing reads: a line that it does not take soon is lost there, and counted.
 //
-//     base_report -> hear -> [level] -> slot of the ring -> text -> write
+//     base_report -> report_line -> [level] -> slot of the ring -> text -> write
 //
-// A crash reads the ring without the mutex, which the dying thread may hold: a slot says its number
-// only while it is whole.
+// A crash reads the ring without the mutex, which the dying thread may hold, and formats nothing: a
+// slot has the text before its message, and its number only while it is whole.
 #include "lines.h"
 
 #include "base/alloc.h"
@@ -44,6 +44,7 @@ static const int journal_levels[SERVER_LEVEL_COUNT] = {3, 4, 6, 7};
 typedef struct slot {
     _Atomic uint64_t number; // of the line that is whole in here; 0: none
     server_line line;
+    char head[SERVER_LINE_FILE_BYTES + 96]; // of the tail: "22:47:44.123 812 info net: FILE:LINE: "
 } slot;
 
 // The context of one layer's reporter.
@@ -70,31 +71,22 @@ struct server_lines {
 
 // ---- forms ----
 
-static void put_time(base_bytes* text, uint64_t unix_ms) {
-    const time_t seconds = (time_t)(unix_ms / 1000);
+static void write_object(base_bytes* text, const server_line* line) {
+    const time_t seconds = (time_t)(line->unix_ms / 1000);
     struct tm utc;
     gmtime_r(&seconds, &utc);
-    base_json_put(text, "%04d-%02d-%02dT%02d:%02d:%02d.%03uZ", utc.tm_year + 1900, utc.tm_mon + 1,
-                  utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec, (unsigned)(unix_ms % 1000));
-}
-
-// Both forms have the same members.
-static void put_members(base_bytes* text, const server_line* line, bool is_json) {
-    const char* before[] = {is_json ? ",\"file\":" : " file=", is_json ? ",\"line\":" : " line=",
-                            is_json ? ",\"message\":" : " message="};
-    base_json_put(text, is_json ? "{\"time\":\"" : "time=");
-    put_time(text, line->unix_ms);
-    base_json_put(text,
-                  is_json ? "\",\"level\":\"%s\",\"layer\":\"%s\",\"tick\":%" PRIu64
-                          : " level=%s layer=%s tick=%" PRIu64,
+    base_json_put(text, "{\"time\":\"%04d-%02d-%02dT%02d:%02d:%02d.%03uZ\"", utc.tm_year + 1900,
+                  utc.tm_mon + 1, utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec,
+                  (unsigned)(line->unix_ms % 1000));
+    base_json_put(text, ",\"level\":\"%s\",\"layer\":\"%s\",\"tick\":%" PRIu64,
                   server_level_names[line->level], server_layer_names[line->layer], line->tick);
-    if (line->file[0]) base_json_put_text(text, before[0], line->file);
-    if (line->line) base_json_put(text, "%s%" PRIu32, before[1], line->line);
-    base_json_put_text(text, before[2], line->message);
-    if (is_json) base_json_put(text, "}");
+    if (line->file[0]) base_json_put_text(text, ",\"file\":", line->file);
+    if (line->line) base_json_put(text, ",\"line\":%" PRIu32, line->line);
+    base_json_put_text(text, ",\"message\":", line->message);
+    base_json_put(text, "}");
 }
 
-static void put_words(base_bytes* text, const char* file, uint32_t line, const char* message) {
+static void write_words(base_bytes* text, const char* file, uint32_t line, const char* message) {
     char words[BASE_REPORT_TEXT_BYTES];
     base_report_text(words, sizeof words, file, line, message);
     base_bytes_write(text, words, strlen(words));
@@ -111,23 +103,31 @@ static void write_all(int descriptor, const void* data, size_t size) {
     }
 }
 
-// ---- hearing ----
+// ---- reporting ----
 
 static server_level level_of(const char* message) {
-    switch (base_report_kind(message) > 0 ? message[0] : 'e') {
-    case 'w':
-        return SERVER_LEVEL_WARNING;
-    case 'n':
-        return SERVER_LEVEL_INFO;
-    case 'd':
-        return SERVER_LEVEL_DEBUG;
-    default:
-        return SERVER_LEVEL_ERROR;
-    }
+    const char first = base_report_kind(message) > 0 ? message[0] : 'e';
+    return first == 'w'   ? SERVER_LEVEL_WARNING
+           : first == 'n' ? SERVER_LEVEL_INFO
+           : first == 'd' ? SERVER_LEVEL_DEBUG
+                          : SERVER_LEVEL_ERROR;
 }
 
-static const server_line* keep(server_lines* lines, const server_line* head, const char* file,
-                               const char* message) {
+static void write_head(slot* to) {
+    const server_line* line = &to->line;
+    const uint64_t seconds = line->unix_ms / 1000;
+    const char* after = !line->file[0] ? "" : line->line ? ":" : ": ";
+    char place[16] = "";
+    if (line->line) (void)base_text_format(place, sizeof place, "%" PRIu32 ": ", line->line);
+    (void)base_text_format(
+        to->head, sizeof to->head, "%02u:%02u:%02u.%03u %" PRIu64 " %s %s: %s%s%s",
+        (unsigned)(seconds / 3600 % 24), (unsigned)(seconds / 60 % 60), (unsigned)(seconds % 60),
+        (unsigned)(line->unix_ms % 1000), line->tick, server_level_names[line->level],
+        server_layer_names[line->layer], line->file, after, place);
+}
+
+static const server_line* store_line(server_lines* lines, const server_line* head, const char* file,
+                                     const char* message) {
     const uint64_t number = lines->count + 1;
     slot* into = &lines->slots[number % SERVER_LINES_MAX];
     atomic_store(&into->number, 0);
@@ -138,6 +138,7 @@ static const server_line* keep(server_lines* lines, const server_line* head, con
     (void)base_text_copy(into->line.file, sizeof into->line.file, file + cut);
     (void)base_text_copy(into->line.message, sizeof into->line.message,
                          message + base_report_kind(message));
+    write_head(into);
     atomic_store(&into->number, number);
     lines->count = number;
     return &into->line;
@@ -158,9 +159,9 @@ static bool has_room(server_lines* lines) {
     return has;
 }
 
-static void say(server_lines* lines, const server_line* head, const char* file,
-                const char* message) {
-    const server_line* kept = keep(lines, head, file, message);
+static void print_line(server_lines* lines, const server_line* head, const char* file,
+                       const char* message) {
+    const server_line* kept = store_line(lines, head, file, message);
     base_bytes* text = &lines->text;
     if (!has_room(lines)) {
         lines->lost++;
@@ -169,14 +170,14 @@ static void say(server_lines* lines, const server_line* head, const char* file,
     base_bytes_clear(text);
     if (lines->is_journal) base_json_put(text, "<%d>", journal_levels[kept->level]);
     if (lines->format == SERVER_LINE_WORDS)
-        put_words(text, file[0] ? file : NULL, kept->line, message);
+        write_words(text, file[0] ? file : NULL, kept->line, message);
     else
-        put_members(text, kept, lines->format == SERVER_LINE_JSON);
+        write_object(text, kept);
     base_json_put(text, "\n");
     write_all(STDERR_FILENO, text->data, text->size);
 }
 
-static void hear(void* context, const char* file, uint32_t line, const char* message) {
+static void report_line(void* context, const char* file, uint32_t line, const char* message) {
     const speaker* from = context;
     server_lines* lines = from->lines;
     const server_level level = level_of(message);
@@ -197,9 +198,9 @@ static void hear(void* context, const char* file, uint32_t line, const char* mes
             text, sizeof text,
             "warning: %" PRIu64 " lines are missing here: stderr took none of them", lines->lost);
         lines->lost = 0;
-        say(lines, &loss, "", text);
+        print_line(lines, &loss, "", text);
     }
-    say(lines, &head, file ? file : "", message);
+    print_line(lines, &head, file ? file : "", message);
     pthread_mutex_unlock(&lines->lock);
 }
 
@@ -208,23 +209,17 @@ const base_reporter* server_lines_reporter(server_lines* lines, server_layer lay
     return &lines->speakers[layer].reporter;
 }
 
-// A signal handler writes them: whole texts, and no time.
-#define FATAL_LOGFMT "level=fatal layer=server message=\""
-#define FATAL_JSON "{\"level\":\"fatal\",\"layer\":\"server\",\"message\":\""
-
 const char* server_lines_fatal_begin(const server_lines* lines) {
     static const char* const begins[][2] = {
         [SERVER_LINE_WORDS] = {NULL, "<2>"},
-        [SERVER_LINE_LOGFMT] = {FATAL_LOGFMT, "<2>" FATAL_LOGFMT},
-        [SERVER_LINE_JSON] = {FATAL_JSON, "<2>" FATAL_JSON},
+        [SERVER_LINE_JSON] = {"{\"level\":\"fatal\",\"layer\":\"server\",\"message\":\"",
+                              "<2>{\"level\":\"fatal\",\"layer\":\"server\",\"message\":\""},
     };
     return begins[lines->format][lines->is_journal];
 }
 
 const char* server_lines_fatal_end(const server_lines* lines) {
-    static const char* const ends[] = {
-        [SERVER_LINE_WORDS] = NULL, [SERVER_LINE_LOGFMT] = "\"", [SERVER_LINE_JSON] = "\"}"};
-    return ends[lines->format];
+    return lines->format == SERVER_LINE_JSON ? "\"}" : NULL;
 }
 
 bool server_lines_shows(const server_lines* lines, server_layer layer, server_level level) {
@@ -260,8 +255,8 @@ server_lines* server_lines_create(void) {
     }
     lines->is_journal = is_stderr_journal();
     for (uint32_t i = 0; i < SERVER_LAYER_COUNT; i++)
-        lines->speakers[i] =
-            (speaker){{hear, &lines->speakers[i]}, lines, (server_layer)i, SERVER_LEVEL_INFO};
+        lines->speakers[i] = (speaker){
+            {report_line, &lines->speakers[i]}, lines, (server_layer)i, SERVER_LEVEL_INFO};
     return lines;
 }
 
@@ -305,21 +300,18 @@ static bool read_level(const char* text, server_level levels[SERVER_LAYER_COUNT]
 bool server_lines_read_levels(const base_option_list* given,
                               server_level levels[SERVER_LAYER_COUNT],
                               const base_reporter* reporter) {
+    for (uint32_t i = 0; i < SERVER_LAYER_COUNT; i++)
+        levels[i] = SERVER_LEVEL_INFO;
     for (uint32_t i = 0; i < given->count; i++)
         if (!read_level(given->values[i], levels, reporter)) return false;
     return true;
 }
 
-bool server_lines_configure(server_lines* lines, server_line_format format,
-                            const base_option_list* given, const base_reporter* reporter) {
-    server_level levels[SERVER_LAYER_COUNT];
-    for (uint32_t i = 0; i < SERVER_LAYER_COUNT; i++)
-        levels[i] = lines->speakers[i].level;
-    if (!server_lines_read_levels(given, levels, reporter)) return false;
+void server_lines_configure(server_lines* lines, server_line_format format,
+                            const server_level levels[SERVER_LAYER_COUNT]) {
     lines->format = format;
     for (uint32_t i = 0; i < SERVER_LAYER_COUNT; i++)
         lines->speakers[i].level = levels[i];
-    return true;
 }
 
 // ---- reading ----
@@ -342,50 +334,17 @@ bool server_lines_get(server_lines* lines, uint64_t number, server_line* line) {
 
 // ---- from a signal handler ----
 
-static char* put_line(char* to, const char* text) {
-    while (*text)
-        *to++ = *text++;
-    return to;
-}
-
-static char* put_number(char* to, uint64_t number, uint32_t digits_least) {
-    char digits[24];
-    uint32_t count = 0;
-    for (; number > 0 || count < digits_least; number /= 10)
-        digits[count++] = (char)('0' + number % 10);
-    while (count > 0)
-        *to++ = digits[--count];
-    return to;
-}
-
-// "22:47:44.123 812 info net: MESSAGE"
-static size_t put_tail_line(char* text, const server_line* line) {
-    const uint64_t seconds = line->unix_ms / 1000;
-    char* to = put_number(text, seconds / 3600 % 24, 2);
-    to = put_number(put_line(to, ":"), seconds / 60 % 60, 2);
-    to = put_number(put_line(to, ":"), seconds % 60, 2);
-    to = put_number(put_line(to, "."), line->unix_ms % 1000, 3);
-    to = put_number(put_line(to, " "), line->tick, 1);
-    to = put_line(put_line(to, " "), server_level_names[line->level]);
-    to = put_line(put_line(put_line(to, " "), server_layer_names[line->layer]), ": ");
-    if (line->file[0]) to = put_line(put_line(to, line->file), line->line ? ":" : ": ");
-    if (line->line) to = put_line(put_number(to, line->line, 1), ": ");
-    to = put_line(put_line(to, line->message), "\n");
-    return (size_t)(to - text);
-}
-
 void server_lines_write_tail(const void* context, int descriptor) {
     const server_lines* lines = context;
     const uint64_t count = lines->count;
     uint64_t number = count < SERVER_LINES_TAIL_MAX ? 1 : count - SERVER_LINES_TAIL_MAX + 1;
     for (; number <= count; number++) {
         const slot* from = &lines->slots[number % SERVER_LINES_MAX];
-        server_line line = from->line;
-        if (from->number != number || line.number != number) continue;
-        line.level = line.level < SERVER_LEVEL_COUNT ? line.level : SERVER_LEVEL_ERROR;
-        line.layer = line.layer < SERVER_LAYER_COUNT ? line.layer : SERVER_LAYER_SERVER;
-        line.file[sizeof line.file - 1] = line.message[sizeof line.message - 1] = 0;
-        char text[SERVER_LINE_FILE_BYTES + BASE_REPORT_BYTES_MAX + 128];
-        write_all(descriptor, text, put_tail_line(text, &line));
+        char text[sizeof from->head + sizeof from->line.message];
+        (void)base_text_copy(text, sizeof from->head, from->head);
+        (void)base_text_copy(text + strlen(text), sizeof from->line.message, from->line.message);
+        if (from->number != number) continue;
+        write_all(descriptor, text, strlen(text));
+        write_all(descriptor, "\n", 1);
     }
 }

@@ -41,9 +41,8 @@ typedef enum server_layer {
 } server_layer;
 
 typedef enum server_line_format {
-    SERVER_LINE_WORDS,  ///< "FILE:LINE: error: MESSAGE"
-    SERVER_LINE_LOGFMT, ///< time=... level=... layer=... tick=... message="..."
-    SERVER_LINE_JSON,   ///< an object with the same names
+    SERVER_LINE_WORDS, ///< "FILE:LINE: error: MESSAGE"
+    SERVER_LINE_JSON,  ///< {"time":...,"level":...,"layer":...,"tick":...,"message":...}
 } server_line_format;
 
 typedef struct server_line {
@@ -66,20 +65,18 @@ server_lines* server_lines_create(void);
 /// NULL is allowed. No reporter of it may be in use.
 void server_lines_destroy(server_lines* lines);
 /// Read the levels of --lines level: "debug", or "net=debug" for one layer; later ones win.
-/// Configure also chooses the form.
-/// @return false: one names no level or layer: reported, and the levels are as before.
+/// @return false: one names no level or layer (reported).
 BASE_MUST_USE bool server_lines_read_levels(const base_option_list* given,
                                             server_level levels[SERVER_LAYER_COUNT],
                                             const base_reporter* reporter);
-BASE_MUST_USE bool server_lines_configure(server_lines* lines, server_line_format format,
-                                          const base_option_list* levels,
-                                          const base_reporter* reporter);
+void server_lines_configure(server_lines* lines, server_line_format format,
+                            const server_level levels[SERVER_LAYER_COUNT]);
 /// A reporter whose messages belong to the layer. It lives as long as `lines`.
 const base_reporter* server_lines_reporter(server_lines* lines, server_layer layer);
-/// What stands in front of the lines of a server that dies: "<2>" for a journal, and the names of
-/// a line without its time. NULL: nothing.
+/// What is before each line of a server that dies: "<2>" for a journal, and the members of an
+/// object without its time. NULL: nothing.
 const char* server_lines_fatal_begin(const server_lines* lines);
-/// What stands behind them, escaped as they are then. NULL: nothing, for words.
+/// What is after each of them, which is escaped then. NULL: nothing, for words.
 const char* server_lines_fatal_end(const server_lines* lines);
 /// Would a message of this level be printed?
 bool server_lines_shows(const server_lines* lines, server_layer layer, server_level level);

@@ -110,9 +110,7 @@ static int read_options_and_run(server_program* self, server_config_fn read_conf
                                 char** argv) {
     const base_options_result read = read_config(&self->config, argc, argv, &self->reporter);
     if (read != BASE_OPTIONS_OK) return net_exit_of_options(read);
-    if (!server_lines_configure(self->lines, self->config.log_format, &self->config.log_levels,
-                                &self->reporter))
-        return NET_EXIT_USAGE;
+    server_lines_configure(self->lines, self->config.log_format, self->config.levels);
     int code = open_loop_and_run(self);
     while (self->is_again) {
         forget_match(self);

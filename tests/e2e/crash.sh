@@ -153,9 +153,6 @@ case_lines_of_a_crash_have_the_form_of_all_lines() {
     says server.err '^\{"level":"fatal","layer":"server","message":"fatal: access to memory that is not there .*"\}$'
     says server.err '^\{"level":"fatal",.* verify --through-crash .a \\"b\\"/a.slog.*"\}$'
     [ "$(sed '/Sanitizer:DEADLYSIGNAL/,$d' server.err | grep -cv '^{.*}$')" = 0 ] || fail "a line is no object"
-    start words shoal-server --game "$crash" --listen 127.0.0.1:0 --log none --lines logfmt --set how=2 --set at=30
-    dies words
-    says words.err '^level=fatal layer=server message="fatal: access to memory that is not there .*"$'
 }
 
 case_a_journal_gets_each_line_of_a_crash_with_its_level() {
