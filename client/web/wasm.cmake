@@ -1,6 +1,5 @@
 # NAME.wasm of each game: base, ecs, proto, the half of net that reads logs, client/web and the game, for a page to
-# load. CMakeLists.txt beside it configures this build; shoal-tables, which writes a source, is that of this machine.
-set(SHOAL_HOST_TOOLS "" CACHE PATH "Folder with shoal-tables of this machine")
+# load. CMakeLists.txt beside it configures this build.
 set(SHOAL_WASM_DEPS "" CACHE PATH "Folder with the sources protobuf-c/ and libzstd/")
 set(SHOAL_WASM_OUT ${CMAKE_BINARY_DIR}/web CACHE PATH "Where NAME.wasm goes")
 foreach(file protobuf-c/protobuf-c/protobuf-c.c libzstd/lib/zstd.h)
@@ -27,8 +26,6 @@ foreach(header xxhash.h sodium.h sodium)
 endforeach()
 set(XXHASH_INCLUDE_DIR ${headers})
 
-add_executable(shoal-tables IMPORTED GLOBAL)
-set_target_properties(shoal-tables PROPERTIES IMPORTED_LOCATION ${SHOAL_HOST_TOOLS}/shoal-tables)
 add_library(Threads::Threads INTERFACE IMPORTED GLOBAL)
 add_library(protobuf_c STATIC ${SHOAL_WASM_DEPS}/protobuf-c/protobuf-c/protobuf-c.c)
 target_include_directories(protobuf_c SYSTEM PUBLIC ${SHOAL_WASM_DEPS}/protobuf-c)

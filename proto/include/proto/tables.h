@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// The prefix codes of rows (ROWS.md, "Tables"): likely symbols have short codes. The build makes
-/// them from the page (row/tables_main.c).
+/// them from the page (row/tables.py).
 ///
 /// Shape:   A code is one number: its length in the low 4 bits (1..12; 0: the symbol cannot occur),
 ///          and above them its bits, the first one on the wire lowest.

@@ -7,7 +7,7 @@
 #include "proto/codec.h"
 #include "proto/layout.h"
 #include "proto/solo.h"
-#include "row/tables_make.h"
+#include "row/row_coder.h"
 #include "solo_samples.h"
 #include "wire.pb-c.h"
 
@@ -330,54 +330,83 @@ CASE(the_vectors_hold) {
         assert_true(counts[k] >= kinds[k].least);
 }
 
-CASE(the_tables_are_those_of_the_code) {
-    char* text = read_file(PROTO_FOLDER "/ROWS.md");
-    static uint8_t lengths[PROTO_TABLES_LENGTHS];
-    assert_null(proto_tables_read(text, lengths));
-    static proto_tables made;
-    assert_true(proto_tables_make(lengths, &made));
-    assert_memory_equal(&made, proto_tables_builtin(), sizeof made);
-    for (uint32_t i = 0; i < PROTO_TABLES_LENGTHS; i += 37) { // a changed length: others, or none
-        uint8_t kept = lengths[i];
-        lengths[i] = (uint8_t)(kept > 1 ? kept - 1 : 13);
-        bool is_fine = proto_tables_make(lengths, &made);
-        if (is_fine) assert_memory_not_equal(&made, proto_tables_builtin(), sizeof made);
-        lengths[i] = kept;
+// Are the codes of a row those of its digits, by the page's rule ("Codes")?
+static bool is_row(const char* digits, uint32_t count, uint32_t free_room, const uint16_t* codes) {
+    uint32_t place = 4096;
+    for (uint32_t length = 0; length <= 15; length++)
+        for (uint32_t i = 0; i < count; i++) {
+            const char digit[] = {digits[i], 0};
+            uint32_t reversed = 0;
+            if (strtoul(digit, NULL, 16) != length) continue;
+            if (length > 0) place -= 4096 >> length;
+            for (uint32_t bit = 0; bit < length; bit++)
+                reversed |= (place >> (11 - bit) & 1) << bit;
+            if (codes[i] != (reversed << 4 | length)) return false;
+        }
+    return place >= free_room && place < 4096;
+}
+
+// Find the first table of the page that is not the one of the code; NULL: none.
+static const char* find_other_table(const char* page) {
+    static const struct {
+        const char* name;
+        uint32_t rows, symbols, free_room;
+    } list[] = {{"number_plain", 31, 39, 0}, {"number_other", 31, 39, 0}, {"head", 27, 4, 128},
+                {"drive", 34, 9, 128},       {"mask_first", 4, 16, 128},  {"mask_other", 3, 16, 0},
+                {"field", 3, 16, 0}};
+    const uint16_t* codes = proto_tables_builtin()->number_plain[0];
+    for (size_t t = 0; t < BASE_COUNT(list); t++) {
+        char line[32];
+        assert_true(base_text_format(line, sizeof line, "\ntables %s\n", list[t].name));
+        const char* at = strstr(page, line);
+        if (!at) return list[t].name;
+        at += strlen(line);
+        for (uint32_t row = 0; row < list[t].rows; row++, codes += list[t].symbols) {
+            uint32_t end = list[t].symbols;
+            while (end > 0 && codes[end - 1] == 0)
+                end--;
+            at += strspn(at, " \n");
+            if (strspn(at, "0123456789abcdef") != end || !is_row(at, end, list[t].free_room, codes))
+                return list[t].name;
+            at += end;
+        }
+        if (strspn(at, " \n0123456789abcdef") != 1) return list[t].name; // too many rows
     }
-    free(text);
+    return NULL;
 }
 
-// The page with `what` in front of the first row of a table.
-static const char* read_changed(const char* table, const char* what) {
-    static uint8_t lengths[PROTO_TABLES_LENGTHS];
-    char* text = read_file(PROTO_FOLDER "/ROWS.md");
-    char* changed = calloc(1, strlen(text) + strlen(what) + 1);
-    char* at = strstr(text, table);
-    assert_true(changed && at);
-    size_t before = (size_t)(at - text) + strlen(table);
-    memcpy(changed, text, before);
-    strcpy(changed + before, what);
-    strcat(changed, text + before);
-    const char* wrong = proto_tables_read(changed, lengths);
-    free(changed);
-    free(text);
-    return wrong;
+CASE(the_tables_are_those_of_the_code) {
+    char* page = read_file(PROTO_FOLDER "/ROWS.md");
+    assert_null(find_other_table(page));
+    for (char* at = strstr(page, "tables number_plain"); *at != '`'; at++) {
+        const char kept = *at;
+        *at = kept == '1' ? '2' : '1';
+        assert_non_null(find_other_table(page));
+        *at = kept;
+    }
+    free(page);
 }
 
-CASE(a_changed_page_gives_no_tables) {
-    static uint8_t lengths[PROTO_TABLES_LENGTHS];
-    static proto_tables made;
-    assert_null(read_changed("tables head\n", ""));
-    assert_string_equal(read_changed("tables head\n", "111"), "a row is too long");
-    assert_string_equal(read_changed("tables head\n", "1"), "a row is too short");
-    assert_string_equal(read_changed("tables head\n", "g"), "a row is too short");
-    assert_string_equal(read_changed("tables field\n", "0221 "), "a row is too short");
-    assert_string_equal(read_changed("tables head", "s"), "a table is missing");
-    assert_non_null(proto_tables_read("", lengths));
-    memset(lengths, 12, sizeof lengths);
-    assert_false(proto_tables_make(lengths, &made)); // codes where there are no symbols
-    memset(lengths, 0, sizeof lengths);
-    assert_false(proto_tables_make(lengths, &made)); // symbols without codes
+// What row.c codes bit by bit is there as one number.
+CASE(small_codes_are_those_of_numbers) {
+    const proto_tables* tables = proto_tables_builtin();
+    uint32_t shorter = 0;
+    for (uint32_t scale = 0; scale < PROTO_NUMBER_SCALES; scale++) {
+        for (int32_t i = -PROTO_SMALL; i < PROTO_SMALL; i++) {
+            const uint32_t small = tables->small[scale][i + PROTO_SMALL];
+            const uint16_t* codes = tables->number_plain[scale];
+            row_code code = {.counts = {0}}, whole = code;
+            const uint64_t size = row_code_number(&code, codes, i, 0, tables->small_bits_min);
+            assert_int_equal(small & ((1u << PROTO_SMALL_CODE_BITS) - 1), code.bits[0]);
+            assert_int_equal(small >> PROTO_SMALL_CODE_BITS & ((1u << PROTO_SMALL_LENGTH_BITS) - 1),
+                             code.counts[0]);
+            assert_int_equal((int32_t)small >> (PROTO_SMALL_CODE_BITS + PROTO_SMALL_LENGTH_BITS),
+                             row_number_surprise(size, scale));
+            (void)row_code_number(&whole, codes, i, 0, tables->small_bits_min - 1);
+            shorter += whole.counts[0] < code.counts[0];
+        }
+    }
+    assert_true(shorter > 0);
 }
 
 // What a reader finds at once is what it finds by trying all codes.
