@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "view.h"
 
+#include "base/assert.h"
 #include "base/text.h"
 #include "ecs/inspect.h"
 #include "net/socket.h"
@@ -11,45 +12,20 @@
 
 // ---- JSON ----
 
-static void begin_object(base_bytes* json, const char* key) {
+static void separate(base_bytes* json) {
     const char last = json->size > 0 ? (char)json->data[json->size - 1] : '{';
     if (!strchr("{[: \n", last)) base_bytes_write_u8(json, ',');
-    if (!key) return;
-    base_json_text(json, key);
-    base_bytes_write_u8(json, ':');
 }
 
-void view_open(base_bytes* json, const char* key, char bracket) {
-    begin_object(json, key);
-    base_bytes_write_u8(json, (uint8_t)bracket);
+static void write_entity(base_bytes* json, ecs_entity entity) {
+    if (entity == ECS_ENTITY_NONE)
+        base_json_put(json, "\"none\"");
+    else
+        base_json_put(json, "\"%" PRIu32 ":%" PRIu32 "\"", ecs_entity_index(entity),
+                      ecs_entity_generation(entity));
 }
 
-void view_close(base_bytes* json, const char* brackets) {
-    base_bytes_write(json, brackets, strlen(brackets));
-}
-
-void view_text(base_bytes* json, const char* key, const char* text) {
-    begin_object(json, key);
-    base_json_text(json, text);
-}
-
-void view_bool(base_bytes* json, const char* key, bool value) {
-    begin_object(json, key);
-    base_bytes_write(json, value ? "true" : "false", value ? 4 : 5);
-}
-
-void view_u32(base_bytes* json, const char* key, uint32_t value) {
-    begin_object(json, key);
-    base_json_put(json, "%" PRIu32, value);
-}
-
-void view_u64(base_bytes* json, const char* key, uint64_t value) {
-    begin_object(json, key);
-    base_json_put(json, "\"%" PRIu64 "\"", value);
-}
-
-void view_f64(base_bytes* json, const char* key, double value) {
-    begin_object(json, key);
+static void write_rounded(base_bytes* json, double value) {
     if (!(value > -1e12 && value < 1e12)) {
         base_json_f64(json, value);
         return;
@@ -60,34 +36,69 @@ void view_f64(base_bytes* json, const char* key, double value) {
                   size / 1000, (unsigned)(size % 1000));
 }
 
-void view_number(base_bytes* json, const char* key, double value) {
-    begin_object(json, key);
-    base_json_f64(json, value);
+// @return the last character of the conversion.
+static const char* write_value(base_bytes* json, const char* at, va_list* arguments) {
+    const bool is_wide = *at == 'j';
+    const char* text;
+    at += is_wide;
+    switch (*at) {
+    case 's':
+        text = va_arg(*arguments, const char*);
+        base_json_text(json, text ? text : "");
+        break;
+    case 'd':
+        base_json_put(json, va_arg(*arguments, int) ? "true" : "false");
+        break;
+    case 'f':
+        write_rounded(json, va_arg(*arguments, double));
+        break;
+    case 'g':
+        base_json_f64(json, va_arg(*arguments, double));
+        break;
+    case 'u':
+        if (is_wide)
+            base_json_put(json, "\"%ju\"", va_arg(*arguments, uintmax_t));
+        else
+            base_json_put(json, "%u", va_arg(*arguments, unsigned));
+        break;
+    default:
+        BASE_ASSERT(*at == 'x');
+        if (is_wide)
+            base_json_put(json, "\"%016jx\"", va_arg(*arguments, uintmax_t));
+        else
+            write_entity(json, va_arg(*arguments, ecs_entity));
+    }
+    return at;
 }
 
-static void put_entity(base_bytes* json, ecs_entity entity) {
-    if (entity == ECS_ENTITY_NONE)
-        base_json_put(json, "\"none\"");
-    else
-        base_json_put(json, "\"%" PRIu32 ":%" PRIu32 "\"", ecs_entity_index(entity),
-                      ecs_entity_generation(entity));
-}
-
-void view_entity(base_bytes* json, const char* key, ecs_entity entity) {
-    begin_object(json, key);
-    put_entity(json, entity);
-}
-
-void view_tick(base_bytes* json, const server_subject* subject, const server_request* request) {
-    view_u64(json, "tick", view_tick_of(subject, request));
+void view_write(base_bytes* json, const char* format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    for (const char* at = format; *at; at++) {
+        if (*at == ' ') continue;
+        const size_t key = strcspn(at, "= %{}[]");
+        if (*at != '}' && *at != ']') separate(json);
+        if (strncmp(at, "%s=", 3) == 0) {
+            base_json_text(json, va_arg(arguments, const char*));
+            base_bytes_write_u8(json, ':');
+            at += 2;
+        } else if (at[key] == '=') {
+            base_json_put(json, "\"%.*s\":", (int)key, at);
+            at += key;
+        } else if (*at == '%') {
+            at = write_value(json, at + 1, &arguments);
+        } else {
+            base_bytes_write_u8(json, (uint8_t)*at);
+        }
+    }
+    va_end(arguments);
 }
 
 // ---- values ----
 
-static void put_element(base_bytes* json, const char* key, ecs_field_kind kind,
-                        const void* element) {
+static void write_element(base_bytes* json, ecs_field_kind kind, const void* element) {
     const ecs_number number = ecs_number_get(kind, element);
-    begin_object(json, key);
+    separate(json);
     switch (kind) {
     case ECS_FIELD_BOOL:
         base_json_put(json, number.natural ? "true" : "false");
@@ -110,70 +121,56 @@ static void put_element(base_bytes* json, const char* key, ecs_field_kind kind,
         base_json_f64(json, number.real);
         return;
     case ECS_FIELD_ENTITY:
-        put_entity(json, (ecs_entity)number.natural);
+        write_entity(json, (ecs_entity)number.natural);
         return;
     default:
         base_json_put(json, "%" PRIu64, number.natural);
     }
 }
 
-void view_field(base_bytes* json, const char* key, const ecs_field* field, const uint8_t* object) {
+void view_field(base_bytes* json, const ecs_field* field, const uint8_t* object) {
     const uint32_t bytes = ecs_field_kind_bytes(field->kind);
     const uint8_t* element = object + field->offset;
-    if (field->count == 1) {
-        put_element(json, key, field->kind, element);
-        return;
-    }
-    view_open(json, key, '[');
+    if (field->count > 1) view_write(json, "[");
     for (uint32_t i = 0; i < field->count; i++)
-        put_element(json, NULL, field->kind, element + (size_t)i * bytes);
-    view_close(json, "]");
+        write_element(json, field->kind, element + (size_t)i * bytes);
+    if (field->count > 1) view_write(json, "]");
 }
 
-// Of a t the text itself, of other such values what a dump writes.
-static void put_varsize(base_bytes* json, const char* key, const ecs_type* type,
-                        const void* value) {
-    char text[VIEW_TEXT_BYTES];
-    if (strcmp(type->name, "t") == 0)
-        (void)base_text_copy(text, sizeof text, ecs_string_text(value));
-    else
-        (void)ecs_type_format(type, value, text, sizeof text);
-    view_text(json, key, text);
-}
-
-void view_value(base_bytes* json, const char* key, const ecs_world* world, ecs_component_id id,
-                const void* value) {
+void view_value(base_bytes* json, const ecs_world* world, ecs_component_id id, const void* value) {
     const ecs_type* type = ecs_type_get(world, ecs_component_get(world, id)->type);
     if (!value) {
-        begin_object(json, key);
+        separate(json);
         base_json_put(json, "null");
     } else if (type->size == 0) {
-        view_bool(json, key, true); // a tag
+        view_write(json, "%d", true); // a tag
+    } else if (strcmp(type->name, "t") == 0) {
+        char text[VIEW_TEXT_BYTES];
+        (void)base_text_copy(text, sizeof text, ecs_string_text(value));
+        view_write(json, "%s", text);
     } else if (type->field_count == 0 || ecs_type_is_varsize(type)) {
-        put_varsize(json, key, type, value);
-    } else if (type->field_count == 1) {
-        view_field(json, key, &type->fields[0], ecs_type_object(type, value));
+        view_formatted(json, world, id, value);
     } else {
-        view_open(json, key, '[');
+        if (type->field_count > 1) view_write(json, "[");
         for (uint32_t i = 0; i < type->field_count; i++)
-            view_field(json, NULL, &type->fields[i], ecs_type_object(type, value));
-        view_close(json, "]");
+            view_field(json, &type->fields[i], ecs_type_object(type, value));
+        if (type->field_count > 1) view_write(json, "]");
     }
 }
 
-void view_formatted(base_bytes* json, const char* key, const ecs_world* world, ecs_component_id id,
+void view_formatted(base_bytes* json, const ecs_world* world, ecs_component_id id,
                     const void* value) {
     char text[VIEW_TEXT_BYTES];
-    const ecs_type* type = ecs_type_get(world, ecs_component_get(world, id)->type);
-    (void)ecs_type_format(type, value, text, sizeof text);
-    view_text(json, key, text);
+    (void)ecs_type_format(ecs_type_get(world, ecs_component_get(world, id)->type), value, text,
+                          sizeof text);
+    view_write(json, "%s", text);
 }
 
 bool view_remarks(base_bytes* json, const ecs_world* world, ecs_template_id template_id,
                   ecs_component_id component) {
     const ecs_template_remarks remarks = ecs_template_remark(world, template_id, component);
-    if (remarks.unit[0]) view_text(json, "unit", remarks.unit);
-    if (remarks.about[0]) view_text(json, "comment", remarks.about);
+    if (remarks.unit[0]) view_write(json, "unit=%s", remarks.unit);
+    if (remarks.about[0]) view_write(json, "comment=%s", remarks.about);
     return remarks.unit[0] || remarks.about[0];
 }
 
@@ -189,12 +186,9 @@ void view_warn(base_bytes* json, const char* of, const char* text, const char* r
     va_start(arguments, figure);
     (void)base_text_vformat(figures, sizeof figures, figure, arguments);
     va_end(arguments);
-    view_open(json, NULL, '{');
-    if (of) view_text(json, "of", of);
-    view_text(json, "figure", figures);
-    view_text(json, "text", text);
-    view_text(json, "remedy", remedy);
-    view_close(json, "}");
+    view_write(json, "{");
+    if (of) view_write(json, "of=%s", of);
+    view_write(json, "figure=%s text=%s remedy=%s}", figures, text, remedy);
 }
 
 // ---- names from outside ----
@@ -285,13 +279,7 @@ bool view_is_late(const server_request* request) {
     return is_late;
 }
 
-void view_cut(base_bytes* json, const char* next) {
-    view_bool(json, "cut", next != NULL);
-    if (next) view_text(json, "next", next);
-}
-
 void view_cut_at(base_bytes* json, bool is_cut, uint64_t next) {
-    char text[24];
-    (void)base_text_format(text, sizeof text, "%" PRIu64, next);
-    view_cut(json, is_cut ? text : NULL);
+    view_write(json, "cut=%d", is_cut);
+    if (is_cut) view_write(json, "next=%ju", next);
 }

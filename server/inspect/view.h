@@ -8,34 +8,29 @@
 #include "base/text.h"
 #include "ecs/ecs.h"
 
-/// Members of JSON objects and elements of lists; `key` NULL: an element. The comma in front is
-/// written where one belongs.
-void view_open(base_bytes* json, const char* key, char bracket);
-void view_close(base_bytes* json, const char* brackets); ///< "]}": both
-void view_text(base_bytes* json, const char* key, const char* text);
-void view_bool(base_bytes* json, const char* key, bool value);
-void view_u32(base_bytes* json, const char* key, uint32_t value);
-/// As text: a page reads numbers as doubles.
-void view_u64(base_bytes* json, const char* key, uint64_t value);
-void view_f64(base_bytes* json, const char* key, double value);         ///< rounded to 1/1000
-void view_number(base_bytes* json, const char* key, double value);      ///< as it is
-void view_entity(base_bytes* json, const char* key, ecs_entity entity); ///< "I:G", "none"
+/// Append to an object or list of JSON. "name=%s parts=[{bits=%u}" is a text, then a list with an
+/// object in it, still open. Commas come where they belong. "key=" at the end: the value is next;
+/// "%s=": the key is an argument. Conversions are printf's, so that a compiler checks them. They
+/// mean:
+///     %s  a text; NULL is empty         %d  true or false
+///     %u  a number                      %ju the same as text: a page reads numbers as doubles
+///     %f  a number rounded to 1/1000    %g  as it is
+///     %x  an entity: "I:G", "none"      %jx a hash: 16 digits
+void view_write(base_bytes* json, const char* format, ...) BASE_PRINTF(2, 3);
 /// The tick that the caller sees: that of the match, or of --http delay before.
-void view_tick(base_bytes* json, const server_subject* subject, const server_request* request);
 ecs_tick view_tick_of(const server_subject* subject, const server_request* request);
 /// A component's value: a number, true or false, a text, a handle, or a list of these; what has a
 /// variable size as text, cut at VIEW_TEXT_BYTES. NULL: null.
-void view_value(base_bytes* json, const char* key, const ecs_world* world, ecs_component_id id,
-                const void* value);
+void view_value(base_bytes* json, const ecs_world* world, ecs_component_id id, const void* value);
 /// "unit" and "comment" of a component, where a template states them. @return does it state any?
 bool view_remarks(base_bytes* json, const ecs_world* world, ecs_template_id template_id,
                   ecs_component_id component);
 /// The same of the first template that states some.
 void view_first_remarks(base_bytes* json, const ecs_world* world, ecs_component_id component);
 /// A field of an object: one element, or a list.
-void view_field(base_bytes* json, const char* key, const ecs_field* field, const uint8_t* object);
+void view_field(base_bytes* json, const ecs_field* field, const uint8_t* object);
 /// The value as a dump writes it.
-void view_formatted(base_bytes* json, const char* key, const ecs_world* world, ecs_component_id id,
+void view_formatted(base_bytes* json, const ecs_world* world, ecs_component_id id,
                     const void* value);
 #define VIEW_TEXT_BYTES 257u ///< with the NUL
 
@@ -62,11 +57,10 @@ BASE_MUST_USE bool view_may_look(const server_subject* subject, const server_req
                                  server_answer* answer);
 /// May the caller see this component? Readers see what is replicated to all.
 bool view_may_see(const server_request* request, const ecs_template_component* component);
-/// Has the time of the answer passed? Ask it where more would follow: the list ends with view_cut
-/// then, and is counted.
+/// Has the time of the answer passed? Ask it where more would follow: the list ends as
+/// cut then, and is counted.
 bool view_is_late(const server_request* request);
-/// End of a list: "cut", and with `next` where it goes on.
-void view_cut(base_bytes* json, const char* next);
+/// After a list: "cut", and of one that is cut "next".
 void view_cut_at(base_bytes* json, bool is_cut, uint64_t next);
 
 /// An element of a list of warnings; `of` NULL: the list is of one thing. `figure` is a format.

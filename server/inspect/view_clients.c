@@ -57,63 +57,49 @@ static uint32_t put_warnings(base_bytes* json, const server_subject* subject,
 
 // `may_see`: what the client has of the world now.
 static void put_summary(base_bytes* json, const net_live_peer* peer, bool may_see) {
-    view_u32(json, "client", peer->peer.client);
-    view_text(json, "name", peer->name);
-    view_text(json, "kind", peer->is_spectator ? "spectator" : peer->is_bot ? "bot" : "player");
-    view_text(json, "state", peer->state);
-    if (may_see) view_entity(json, "player", peer->player);
-    view_f64(json, "rtt_ms", peer->peer.rtt_ms);
-    view_f64(json, "jitter_ms", peer->jitter_ms);
-    view_f64(json, "loss_out_ratio", loss_out(peer));
-    view_f64(
-        json, "loss_in_ratio",
-        ratio(peer->peer.inputs_missing, peer->peer.inputs_missing + peer->peer.inputs_received));
-    view_f64(json, "sent_bytes_s", peer->used_bytes_s);
-    view_f64(json, "rate_bytes_s", peer->rate_bytes_s);
-    view_f64(json, "rate_max_bytes_s", peer->rate_max_bytes_s);
-    view_bool(json, "is_held", peer->is_held);
-    view_u64(json, "late_inputs", peer->peer.inputs_late);
+    view_write(json, "client=%u name=%s kind=%s state=%s", peer->peer.client, peer->name,
+               peer->is_spectator ? "spectator"
+               : peer->is_bot     ? "bot"
+                                  : "player",
+               peer->state);
+    if (may_see) view_write(json, "player=%x", peer->player);
+    view_write(
+        json,
+        "rtt_ms=%f jitter_ms=%f loss_out_ratio=%f loss_in_ratio=%f sent_bytes_s=%f rate_bytes_s=%f "
+        "rate_max_bytes_s=%f is_held=%d late_inputs=%ju",
+        peer->peer.rtt_ms, peer->jitter_ms, loss_out(peer),
+        ratio(peer->peer.inputs_missing, peer->peer.inputs_missing + peer->peer.inputs_received),
+        peer->used_bytes_s, peer->rate_bytes_s, peer->rate_max_bytes_s, peer->is_held,
+        peer->peer.inputs_late);
     if (!may_see) return;
-    view_u32(json, "entities", peer->entities);
-    view_u32(json, "waiting", peer->waiting);
-    view_f64(json, "waiting_ticks", (double)peer->waiting_ticks);
+    view_write(json, "entities=%u waiting=%u waiting_ticks=%f", peer->entities, peer->waiting,
+               (double)peer->waiting_ticks);
 }
 
 static void put_details(base_bytes* json, const net_live_peer* peer, bool may_see) {
     const net_peer_report* report = &peer->peer;
-    view_f64(json, "since_s", (double)peer->since_us * 1e-6);
-    view_f64(json, "quiet_ms", (double)peer->quiet_us * 1e-3);
-    view_u32(json, "watches", peer->watched);
-    view_bool(json, "is_solo", peer->is_solo);
-    if (may_see) view_u64(json, "sent_tick", peer->sent_tick);
-    if (may_see) view_u64(json, "acked_tick", peer->acked_tick);
-    view_u64(json, "sent_bytes", peer->sent_bytes);
-    view_u64(json, "packets_sent", report->packets_sent);
-    view_u64(json, "packets_lost", report->packets_lost);
-    view_u64(json, "state_bytes", report->state_bytes);
-    view_u64(json, "rate_cuts", peer->rate_cuts);
-    view_u64(json, "rate_raises", peer->rate_raises);
-    view_u64(json, "inputs_received", report->inputs_received);
-    view_u64(json, "inputs_missing", report->inputs_missing);
-    view_u64(json, "inputs_skipped", report->inputs_skipped);
-    view_u64(json, "inputs_late", report->inputs_late);
-    view_u64(json, "inputs_repeated", report->inputs_repeated);
-    view_u64(json, "inputs_settled", report->inputs_settled);
-    view_u64(json, "inputs_malformed", report->inputs_malformed);
-    view_u32(json, "input_depth", peer->input_depth);
-    view_u32(json, "strikes", peer->strikes);
-    view_text(json, "end", net_end_name(report->end));
+    view_write(json, "since_s=%f quiet_ms=%f watches=%u is_solo=%d", (double)peer->since_us * 1e-6,
+               (double)peer->quiet_us * 1e-3, peer->watched, peer->is_solo);
+    if (may_see)
+        view_write(json, "sent_tick=%ju acked_tick=%ju", peer->sent_tick, peer->acked_tick);
+    view_write(json,
+               "sent_bytes=%ju packets_sent=%ju packets_lost=%ju state_bytes=%ju rate_cuts=%ju "
+               "rate_raises=%ju inputs_received=%ju inputs_missing=%ju inputs_skipped=%ju "
+               "inputs_late=%ju inputs_repeated=%ju inputs_settled=%ju inputs_malformed=%ju "
+               "input_depth=%u strikes=%u end=%s",
+               peer->sent_bytes, report->packets_sent, report->packets_lost, report->state_bytes,
+               peer->rate_cuts, peer->rate_raises, report->inputs_received, report->inputs_missing,
+               report->inputs_skipped, report->inputs_late, report->inputs_repeated,
+               report->inputs_settled, report->inputs_malformed, peer->input_depth, peer->strikes,
+               net_end_name(report->end));
 }
 
 static void put_identity(base_bytes* json, const net_live_peer* peer) {
     char text[NET_ADDRESS_TEXT_BYTES];
     if (peer->identity.address.port != 0 &&
         net_address_print(&peer->identity.address, text, sizeof text))
-        view_text(json, "address", text);
-    if (peer->identity.player != 0) {
-        (void)base_text_format(text, sizeof text, "%" PRIu64, peer->identity.player);
-        view_text(json, "player_id", text);
-    }
+        view_write(json, "address=%s", text);
+    if (peer->identity.player != 0) view_write(json, "player_id=%ju", peer->identity.player);
 }
 
 void view_put_clients(base_bytes* json, server_subject* subject, const server_request* request,
@@ -123,22 +109,19 @@ void view_put_clients(base_bytes* json, server_subject* subject, const server_re
     bool is_cut = false;
     net_live_peer peer;
     const bool may_see = view_may_see_now(subject, request->right);
-    view_open(json, NULL, '{');
-    view_tick(json, subject, request);
-    view_open(json, "clients", '[');
+    view_write(json, "{tick=%ju clients=[", view_tick_of(subject, request));
     for (uint32_t next = place; net_server_next_client(subject->server, &next, &peer);
          place = next) {
         is_cut = rows == limit || (rows > 0 && view_is_late(request));
         if (is_cut) break;
-        view_open(json, NULL, '{');
+        view_write(json, "{");
         put_summary(json, &peer, may_see);
-        view_u32(json, "warnings", put_warnings(NULL, subject, &peer, may_see));
-        view_close(json, "}");
+        view_write(json, "warnings=%u}", put_warnings(NULL, subject, &peer, may_see));
         rows++;
     }
-    view_close(json, "]");
+    view_write(json, "]");
     view_cut_at(json, is_cut, place);
-    view_close(json, "}");
+    view_write(json, "}");
 }
 
 // One that is gone has its report.
@@ -157,11 +140,10 @@ static bool put_gone(const server_subject* subject, const server_request* reques
                                     .lost = report->packets_lost,
                                     .is_spectator = client >= NET_SPECTATOR_FIRST};
         base_bytes_clear(json);
-        view_open(json, NULL, '{');
+        view_write(json, "{");
         put_summary(json, &peer, may_see);
         put_details(json, &peer, may_see);
-        view_open(json, "warnings", '[');
-        view_close(json, "]}");
+        view_write(json, "warnings=[]}");
         return true;
     }
     return false;
@@ -176,13 +158,13 @@ static void put_client(const server_subject* subject, const server_request* requ
         if (answer->status == 404 && put_gone(subject, request, json)) answer->status = 200;
         return;
     }
-    view_open(json, NULL, '{');
+    view_write(json, "{");
     put_summary(json, &peer, may_see);
     put_details(json, &peer, may_see);
     if (request->right == SERVER_OPERATOR) put_identity(json, &peer);
-    view_open(json, "warnings", '[');
+    view_write(json, "warnings=[");
     (void)put_warnings(json, subject, &peer, may_see);
-    view_close(json, "]}");
+    view_write(json, "]}");
 }
 
 static void run_clients(server_subject* subject, const server_request* request,
@@ -200,74 +182,44 @@ static void run_clients(server_subject* subject, const server_request* request,
 // ---- why ----
 
 static void put_scope(base_bytes* json, const net_explanation* it) {
-    view_bool(json, "sees", it->is_in_scope);
-    view_text(json, "rule", net_rule_name(it->rule));
-    view_open(json, "rules", '[');
+    view_write(json, "sees=%d rule=%s rules=[", it->is_in_scope, net_rule_name(it->rule));
     for (uint32_t i = 0; i < NET_RULE_COUNT; i++) {
         if (it->answers[i] == NET_RULE_UNUSED) continue;
-        view_open(json, NULL, '{');
-        view_text(json, "rule", net_rule_name((net_rule)i));
-        view_text(json, "answer", net_rule_answer_name(it->answers[i]));
-        view_close(json, "}");
+        view_write(json, "{rule=%s answer=%s}", net_rule_name((net_rule)i),
+                   net_rule_answer_name(it->answers[i]));
     }
-    view_close(json, "]");
-    view_u32(json, "turn_ticks", it->turn_ticks);
-    if (it->distance >= 0) view_f64(json, "distance", it->distance);
-    if (it->radius > 0) {
-        view_f64(json, "radius", it->radius);
-        view_f64(json, "leave_radius", it->leave_radius);
-    }
-    view_u32(json, "owner", it->owner);
-    view_u32(json, "team", it->team);
-    view_u32(json, "client_team", it->client_team);
-    view_u64(json, "groups", it->groups);
-    view_u64(json, "client_groups", it->client_groups);
-    view_u32(json, "looks_as", it->looks_as);
+    view_write(json, "] turn_ticks=%u", it->turn_ticks);
+    if (it->distance >= 0) view_write(json, "distance=%f", it->distance);
+    if (it->radius > 0) view_write(json, "radius=%f leave_radius=%f", it->radius, it->leave_radius);
+    view_write(json, "owner=%u team=%u client_team=%u groups=%ju client_groups=%ju looks_as=%u",
+               it->owner, it->team, it->client_team, it->groups, it->client_groups, it->looks_as);
 }
 
 static void put_sending(base_bytes* json, const net_explanation* it) {
-    view_text(json, "has", net_has_name(it->has));
-    view_u64(json, "entered_tick", it->entered);
-    view_u64(json, "changed_tick", it->changed);
-    view_u64(json, "acked_tick", it->acked_tick);
-    view_u64(json, "base_tick", it->base_tick);
-    view_u32(json, "packets_flying", it->packets_flying);
-    view_bool(json, "waits", it->waits);
-    view_bool(json, "is_repeat", it->is_repeat);
-    view_bool(json, "is_resync", it->is_resync);
-    view_bool(json, "is_overdue", it->is_overdue);
-    view_u64(json, "waits_since_tick", it->waits_since);
-    view_u32(json, "priority", it->weight);
-    view_u32(json, "rank", it->rank);
-    view_u32(json, "waiting", it->waiting);
-    view_text(json, "held", net_held_text(it->held));
-    if (it->has_packet) {
-        view_open(json, "packet", '{');
-        view_u32(json, "seq", it->packet_seq);
-        view_u64(json, "tick", it->packet_tick);
-        view_text(json, "state",
-                  it->is_packet_acked  ? "acknowledged"
-                  : it->is_packet_lost ? "lost"
-                                       : "flying");
-        view_close(json, "}");
-    }
-    view_u64(json, "newest_packet_tick", it->newest_packet_tick);
+    view_write(json,
+               "has=%s entered_tick=%ju changed_tick=%ju acked_tick=%ju base_tick=%ju "
+               "packets_flying=%u waits=%d is_repeat=%d is_resync=%d is_overdue=%d "
+               "waits_since_tick=%ju priority=%u rank=%u waiting=%u held=%s",
+               net_has_name(it->has), it->entered, it->changed, it->acked_tick, it->base_tick,
+               it->packets_flying, it->waits, it->is_repeat, it->is_resync, it->is_overdue,
+               it->waits_since, it->weight, it->rank, it->waiting, net_held_text(it->held));
+    if (it->has_packet)
+        view_write(json, "packet={seq=%u tick=%ju state=%s}", it->packet_seq, it->packet_tick,
+                   it->is_packet_acked  ? "acknowledged"
+                   : it->is_packet_lost ? "lost"
+                                        : "flying");
+    view_write(json, "newest_packet_tick=%ju", it->newest_packet_tick);
 }
 
 static void put_components(base_bytes* json, const net_explanation* it) {
-    view_open(json, "components", '[');
+    view_write(json, "components=[");
     for (uint32_t i = 0; i < it->component_count; i++) {
         const net_explained_component* component = &it->components[i];
-        view_open(json, NULL, '{');
-        view_text(json, "name", component->name);
-        view_text(json, "class", component->class_name ? component->class_name : "");
-        view_bool(json, "visible", component->is_visible);
-        view_bool(json, "varsize", component->is_varsize);
-        view_bool(json, "waits", component->waits);
-        view_bool(json, "unconfirmed", component->is_unconfirmed);
-        view_close(json, "}");
+        view_write(json, "{name=%s class=%s visible=%d varsize=%d waits=%d unconfirmed=%d}",
+                   component->name, component->class_name, component->is_visible,
+                   component->is_varsize, component->waits, component->is_unconfirmed);
     }
-    view_close(json, "]");
+    view_write(json, "]");
 }
 
 static void run_why(server_subject* subject, const server_request* request, server_answer* answer) {
@@ -284,15 +236,12 @@ static void run_why(server_subject* subject, const server_request* request, serv
         return;
     }
     base_bytes* json = answer->json;
-    view_open(json, NULL, '{');
-    view_u32(json, "client", it.client);
-    view_entity(json, "entity", it.entity);
-    view_text(json, "template", it.template_name ? it.template_name : "");
-    view_u64(json, "tick", it.tick);
+    view_write(json, "{client=%u entity=%x template=%s tick=%ju", it.client, it.entity,
+               it.template_name, it.tick);
     put_scope(json, &it);
     put_sending(json, &it);
     put_components(json, &it);
-    view_close(json, "}");
+    view_write(json, "}");
 }
 
 static const server_verb verbs[] = {

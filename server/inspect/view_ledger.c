@@ -29,43 +29,30 @@ static void keep_line(void* context, const net_ledger_line* line) {
 }
 
 static void put_name(base_bytes* json, net_ledger_by by, const net_ledger_line* line) {
-    char number[16];
-    if (by == NET_LEDGER_CLIENT && line->client) {
-        (void)base_text_format(number, sizeof number, "%" PRIu32, line->client);
-        view_text(json, "name", number);
-        view_text(json, "player", line->name);
-    } else if (by == NET_LEDGER_ENTITY && line->entity != ECS_ENTITY_NONE) {
-        view_entity(json, "name", line->entity);
-        view_text(json, "template", line->name);
-    } else {
-        view_text(json, "name", line->name);
-    }
+    if (by == NET_LEDGER_CLIENT && line->client)
+        view_write(json, "name=%ju player=%s", (uintmax_t)line->client, line->name);
+    else if (by == NET_LEDGER_ENTITY && line->entity != ECS_ENTITY_NONE)
+        view_write(json, "name=%x template=%s", line->entity, line->name);
+    else
+        view_write(json, "name=%s", line->name);
 }
 
 static void put_ledger(base_bytes* json, net_ledger_by by, const ledger_lines* found,
                        const net_ledger_span* span) {
-    view_open(json, NULL, '{');
-    view_text(json, "by", ways[by]);
-    view_u32(json, "seconds", span->seconds);
-    view_u64(json, "bits", span->bits);
-    view_open(json, "history_bits", '[');
+    view_write(json, "{by=%s seconds=%u bits=%ju history_bits=[", ways[by], span->seconds,
+               span->bits);
     for (uint32_t i = 0; i < NET_LEDGER_SECONDS; i++)
-        view_u64(json, NULL, span->second_bits[i]);
-    view_close(json, "]");
-    view_open(json, "lines", '[');
+        view_write(json, "%ju", span->second_bits[i]);
+    view_write(json, "] lines=[");
     for (uint32_t i = 0; i < found->count; i++) {
         const net_ledger_line* line = &found->lines[i];
-        view_open(json, NULL, '{');
+        view_write(json, "{");
         put_name(json, by, line);
-        if (line->cause) view_text(json, "cause", line->cause);
-        view_u64(json, "bits", line->bits);
-        view_f64(json, "bytes_s", span->seconds ? (double)line->bits / 8.0 / span->seconds : 0.0);
-        view_number(json, "share", line->share);
-        view_close(json, "}");
+        if (line->cause) view_write(json, "cause=%s", line->cause);
+        view_write(json, "bits=%ju bytes_s=%f share=%g}", line->bits,
+                   span->seconds ? (double)line->bits / 8.0 / span->seconds : 0.0, line->share);
     }
-    view_close(json, "]");
-    view_bool(json, "cut", span->is_cut);
-    view_close(json, "}");
+    view_write(json, "] cut=%d}", span->is_cut);
 }
 
 static bool find_way(const server_request* request, net_ledger_by* by, server_answer* answer) {
@@ -98,19 +85,13 @@ static void run_ledger(server_subject* subject, const server_request* request,
 // ---- a packet ----
 
 static void put_part(base_bytes* json, const net_packet_part* part) {
-    view_open(json, NULL, '{');
-    view_u32(json, "offset", part->first_bit);
-    view_u32(json, "bits", part->bits);
-    view_u32(json, "depth", part->depth);
-    view_text(json, "name", part->what);
-    view_text(json, "cause", part->cause ? part->cause : "");
+    view_write(json, "{offset=%u bits=%u depth=%u name=%s cause=%s", part->first_bit, part->bits,
+               part->depth, part->what, part->cause);
     if (part->entity == ECS_ENTITY_NONE)
-        view_text(json, "entity", "");
+        view_write(json, "entity=%s", "");
     else
-        view_entity(json, "entity", part->entity);
-    view_text(json, "component", part->component ? part->component : "");
-    view_text(json, "value", part->value ? part->value : "");
-    view_close(json, "}");
+        view_write(json, "entity=%x", part->entity);
+    view_write(json, "component=%s value=%s}", part->component, part->value);
 }
 
 static void run_packet(server_subject* subject, const server_request* request,
@@ -126,16 +107,11 @@ static void run_packet(server_subject* subject, const server_request* request,
         return;
     }
     base_bytes* json = answer->json;
-    view_open(json, NULL, '{');
-    view_u32(json, "client", packet->client);
-    view_u32(json, "seq", packet->seq);
-    view_u64(json, "tick", packet->tick);
-    view_u32(json, "bits", packet->bits);
-    view_bool(json, "is_solo", packet->is_solo);
-    view_open(json, "parts", '[');
+    view_write(json, "{client=%u seq=%u tick=%ju bits=%u is_solo=%d parts=[", packet->client,
+               packet->seq, packet->tick, packet->bits, packet->is_solo);
     for (uint32_t i = 0; i < packet->part_count; i++)
         put_part(json, &packet->parts[i]);
-    view_close(json, "]}");
+    view_write(json, "]}");
 }
 
 static const server_verb verbs[] = {

@@ -21,41 +21,38 @@ static uint64_t budget_us(const server_subject* subject) {
 // ---- times ----
 
 static void put_parts(base_bytes* json, const server_meter* meter) {
-    view_open(json, "parts", '[');
+    view_write(json, "parts=[");
     for (uint32_t i = 0; i < SERVER_METER_PARTS; i++) {
         double share;
         const server_timing* times = server_meter_part(meter, i, &share);
-        view_open(json, NULL, '{');
-        view_text(json, "name", i == 0 ? "tick" : net_part_name((net_part)(i - 1)));
-        view_f64(json, "p50_us", (double)server_timing_percentile(times, 50));
-        view_f64(json, "p99_us", (double)server_timing_percentile(times, 99));
-        view_f64(json, "max_us", (double)server_timing_percentile(times, 100));
-        view_f64(json, "share", share);
-        view_close(json, "}");
+        view_write(json, "{name=%s p50_us=%f p99_us=%f max_us=%f share=%f}",
+                   i == 0 ? "tick" : net_part_name((net_part)(i - 1)),
+                   (double)server_timing_percentile(times, 50),
+                   (double)server_timing_percentile(times, 99),
+                   (double)server_timing_percentile(times, 100), share);
     }
-    view_close(json, "]");
+    view_write(json, "]");
 }
 
-#define PUT_HISTORY(json, meter, field)                                                            \
-    do {                                                                                           \
-        view_open(json, #field, '[');                                                              \
-        for (uint32_t i = 0; i < server_meter_seconds(meter); i++)                                 \
-            view_u32(json, NULL, server_meter_second(meter, i)->field);                            \
-        view_close(json, "]");                                                                     \
-    } while (0)
+#define FIGURE(name)                                                                               \
+    { #name, offsetof(server_second, name) }
 
 static void put_history(base_bytes* json, const server_meter* meter) {
-    view_open(json, "history", '{');
-    view_u32(json, "every_s", 1);
-    PUT_HISTORY(json, meter, p50_us);
-    PUT_HISTORY(json, meter, p99_us);
-    PUT_HISTORY(json, meter, max_us);
-    PUT_HISTORY(json, meter, cpu_us);
-    PUT_HISTORY(json, meter, sent_bytes);
-    PUT_HISTORY(json, meter, recv_bytes);
-    PUT_HISTORY(json, meter, clients);
-    PUT_HISTORY(json, meter, entities);
-    view_close(json, "}");
+    static const struct {
+        const char* name;
+        size_t offset;
+    } rows[] = {FIGURE(p50_us),     FIGURE(p99_us),     FIGURE(max_us),  FIGURE(cpu_us),
+                FIGURE(sent_bytes), FIGURE(recv_bytes), FIGURE(clients), FIGURE(entities)};
+    view_write(json, "history={every_s=%u", 1u);
+    for (uint32_t i = 0; i < BASE_COUNT(rows); i++) {
+        view_write(json, "%s=[", rows[i].name);
+        for (uint32_t k = 0; k < server_meter_seconds(meter); k++) {
+            const char* second = (const char*)server_meter_second(meter, k);
+            view_write(json, "%u", *(const uint32_t*)(second + rows[i].offset));
+        }
+        view_write(json, "]");
+    }
+    view_write(json, "}");
 }
 
 // ---- entities ----
@@ -82,15 +79,11 @@ static void put_templates(base_bytes* json, const ecs_world* world, const server
         counts[i] = (template_count){(ecs_template_id)(i + 1),
                                      server_metrics_entities(metrics, (ecs_template_id)(i + 1))};
     qsort(counts, count, sizeof *counts, compare_counts);
-    view_open(json, "templates", '[');
-    for (uint32_t i = 0; i < count && i < TEMPLATES_MAX && counts[i].count > 0; i++) {
-        view_open(json, NULL, '{');
-        view_text(json, "name", ecs_template_get(world, counts[i].id)->name);
-        view_u32(json, "entities", counts[i].count);
-        view_close(json, "}");
-    }
-    view_close(json, "]");
-    view_bool(json, "templates_cut", !server_metrics_has_counted(metrics));
+    view_write(json, "templates=[");
+    for (uint32_t i = 0; i < count && i < TEMPLATES_MAX && counts[i].count > 0; i++)
+        view_write(json, "{name=%s entities=%u}", ecs_template_get(world, counts[i].id)->name,
+                   counts[i].count);
+    view_write(json, "] templates_cut=%d", !server_metrics_has_counted(metrics));
     base_release(NULL, counts, (count + 1) * sizeof *counts);
 }
 
@@ -101,53 +94,41 @@ static void put_traffic(base_bytes* json, const server_subject* subject) {
     net_transport_stats stats;
     net_server_dropped(subject->server, dropped); // it waits until the last tick is sent
     subject->transport->ops->stats(subject->transport, &stats);
-    view_u64(json, "sent_bytes", stats.sent_bytes);
-    view_u64(json, "recv_bytes", stats.recv_bytes);
+    view_write(json, "sent_bytes=%ju recv_bytes=%ju", stats.sent_bytes, stats.recv_bytes);
     const uint32_t seconds = server_meter_seconds(subject->meter);
-    if (seconds > 0) {
-        const server_second* last = server_meter_second(subject->meter, seconds - 1);
-        view_u32(json, "sent_bytes_s", last->sent_bytes);
-        view_u32(json, "recv_bytes_s", last->recv_bytes);
-    }
-    view_open(json, "dropped", '[');
-    for (uint32_t i = 0; i < NET_DROP_COUNT; i++) {
-        if (dropped[i] == 0) continue;
-        view_open(json, NULL, '{');
-        view_text(json, "reason", net_drop_name((net_drop)i));
-        view_text(json, "text", net_drop_text((net_drop)i));
-        view_u64(json, "count", dropped[i]);
-        view_bool(json, "is_usual", net_drop_is_usual((net_drop)i));
-        view_close(json, "}");
-    }
-    view_close(json, "]");
+    const server_second* last =
+        seconds > 0 ? server_meter_second(subject->meter, seconds - 1) : NULL;
+    if (last)
+        view_write(json, "sent_bytes_s=%u recv_bytes_s=%u", last->sent_bytes, last->recv_bytes);
+    view_write(json, "dropped=[");
+    for (uint32_t i = 0; i < NET_DROP_COUNT; i++)
+        if (dropped[i] > 0)
+            view_write(json, "{reason=%s text=%s count=%ju is_usual=%d}",
+                       net_drop_name((net_drop)i), net_drop_text((net_drop)i), dropped[i],
+                       net_drop_is_usual((net_drop)i));
+    view_write(json, "]");
 }
 
 static void put_log(base_bytes* json, const server_subject* subject,
                     const server_request* request) {
     if (!subject->log && !subject->lacks_log) return;
     const net_log_counters counters = server_subject_log(subject);
-    view_open(json, "log", '{');
+    view_write(json, "log={");
     if (request->right == SERVER_OPERATOR && subject->log_file)
-        view_text(json, "file", subject->log_file);
-    view_u64(json, "bytes", counters.bytes);
-    view_u64(json, "segments", counters.segments_closed + 1);
-    view_u64(json, "keyframes", counters.keyframes);
-    view_u64(json, "ticks_lost", counters.ticks_lost);
-    view_f64(json, "waiting_s", (double)counters.ticks_waited / (double)subject->tick_rate_hz);
-    view_u64(json, "saves", counters.saves);
-    view_u64(json, "saves_failed", counters.saves_failed);
-    view_close(json, "}");
+        view_write(json, "file=%s", subject->log_file);
+    view_write(json,
+               "bytes=%ju segments=%ju keyframes=%ju ticks_lost=%ju waiting_s=%f saves=%ju "
+               "saves_failed=%ju}",
+               counters.bytes, counters.segments_closed + 1, counters.keyframes,
+               counters.ticks_lost, (double)counters.ticks_waited / (double)subject->tick_rate_hz,
+               counters.saves, counters.saves_failed);
 }
 
 static void put_stream(base_bytes* json, const server_subject* subject) {
     if (!subject->stream || subject->standby) return;
     const net_stream_status* status = &subject->stream->status;
-    view_open(json, "stream", '{');
-    view_u64(json, "epoch", status->epoch);
-    view_u64(json, "waiting", subject->stream->records - status->acked.records);
-    view_u32(json, "standbys", status->standbys);
-    view_u32(json, "relays", status->relays);
-    view_close(json, "}");
+    view_write(json, "stream={epoch=%ju waiting=%ju standbys=%u relays=%u}", status->epoch,
+               subject->stream->records - status->acked.records, status->standbys, status->relays);
 }
 
 // ---- warnings ----
@@ -260,12 +241,12 @@ static void warn_of_stream(base_bytes* json, const server_subject* subject) {
 }
 
 static void put_warnings(base_bytes* json, const server_subject* subject, bool may_see) {
-    view_open(json, "warnings", '[');
+    view_write(json, "warnings=[");
     warn_of_times(json, subject);
     warn_of_clients(json, subject);
     warn_of_stream(json, subject);
     if (may_see) warn_of_world(json, net_match_world(subject->match));
-    view_close(json, "]");
+    view_write(json, "]");
 }
 
 // ---- all of it ----
@@ -273,56 +254,45 @@ static void put_warnings(base_bytes* json, const server_subject* subject, bool m
 static void put_head(base_bytes* json, const server_subject* subject,
                      const server_request* request) {
     static const char* const phases[] = {"holding", "running", "settling", "leaving", "ended"};
-    char schema[24], identity[24];
     const net_host_usage* usage = server_meter_usage(subject->meter);
     const uint32_t seconds = server_meter_seconds(subject->meter);
     const uint64_t up_us = net_loop_now_us() - subject->start_us;
-    (void)base_text_format(schema, sizeof schema, "%016" PRIx64,
-                           net_schema_hash(net_match_schema(subject->match)));
-    view_text(json, "game", net_match_get_config(subject->match)->module->game->name);
-    view_text(json, "build", net_build_id());
-    view_text(json, "schema", schema);
-    (void)base_text_format(identity, sizeof identity, "%016" PRIx64, subject->identity);
-    view_text(json, "identity", identity);
-    view_text(json, "phase", phases[net_server_get_phase(subject->server)]);
-    view_bool(json, "is_paused", subject->is_paused);
-    view_bool(json, "is_empty", subject->is_empty);
-    view_bool(json, "may_edit", subject->may_edit && request->right == SERVER_OPERATOR);
-    view_text(json, "right", request->right == SERVER_OPERATOR ? "operator" : "reader");
-    view_tick(json, subject, request);
-    view_u32(json, "tick_rate_hz", (uint32_t)subject->tick_rate_hz);
-    view_u32(json, "budget_us", (uint32_t)budget_us(subject));
-    view_f64(json, "up_s", (double)up_us * 1e-6);
-    view_u32(json, "seconds", seconds);
-    view_u32(json, "cpu_us_per_tick",
-             seconds ? server_meter_second(subject->meter, seconds - 1)->cpu_us : 0);
-    view_u64(json, "memory_bytes", usage->memory_bytes);
-    view_u32(json, "descriptors", (uint32_t)usage->descriptors);
-    view_u32(json, "descriptors_max", (uint32_t)usage->descriptors_max);
+    view_write(
+        json,
+        "game=%s build=%s schema=%jx identity=%jx phase=%s is_paused=%d is_empty=%d "
+        "may_edit=%d right=%s tick=%ju "
+        "tick_rate_hz=%u budget_us=%u up_s=%f seconds=%u cpu_us_per_tick=%u memory_bytes=%ju "
+        "descriptors=%u descriptors_max=%u",
+        net_match_get_config(subject->match)->module->game->name, net_build_id(),
+        net_schema_hash(net_match_schema(subject->match)), subject->identity,
+        phases[net_server_get_phase(subject->server)], subject->is_paused, subject->is_empty,
+        subject->may_edit && request->right == SERVER_OPERATOR,
+        request->right == SERVER_OPERATOR ? "operator" : "reader", view_tick_of(subject, request),
+        (uint32_t)subject->tick_rate_hz, (uint32_t)budget_us(subject), (double)up_us * 1e-6,
+        seconds, seconds ? server_meter_second(subject->meter, seconds - 1)->cpu_us : 0,
+        usage->memory_bytes, (uint32_t)usage->descriptors, (uint32_t)usage->descriptors_max);
 }
 
 static void put_clients(base_bytes* json, const server_subject* subject) {
     const net_server_counters* counters = net_server_get_counters(subject->server);
-    view_u32(json, "clients", counters->clients);
-    view_u32(json, "clients_max", subject->clients_max);
-    view_u32(json, "clients_peak", counters->clients_peak);
-    view_u32(json, "spectators", counters->spectators);
-    view_u32(json, "spectators_max", subject->spectators_max);
-    view_u64(json, "joins", counters->joins);
-    view_u64(json, "refusals", counters->refusals);
-    view_u64(json, "drops", counters->drops);
-    view_u64(json, "resumes", counters->resumes);
+    view_write(
+        json,
+        "clients=%u clients_max=%u clients_peak=%u spectators=%u spectators_max=%u joins=%ju "
+        "refusals=%ju drops=%ju resumes=%ju",
+        counters->clients, subject->clients_max, counters->clients_peak, counters->spectators,
+        subject->spectators_max, counters->joins, counters->refusals, counters->drops,
+        counters->resumes);
 }
 
 void view_put_status(base_bytes* json, server_subject* subject, const server_request* request,
                      bool is_brief) {
     const ecs_world* world = net_match_world(subject->match);
     const bool may_see = view_may_see_now(subject, request->right);
-    view_open(json, NULL, '{');
+    view_write(json, "{");
     put_head(json, subject, request);
     put_clients(json, subject);
-    if (may_see) view_u32(json, "entities", ecs_world_entity_count(world));
-    view_u32(json, "entities_max", ecs_world_limits(world)->replicated_index_max);
+    if (may_see) view_write(json, "entities=%u", ecs_world_entity_count(world));
+    view_write(json, "entities_max=%u", ecs_world_limits(world)->replicated_index_max);
     put_parts(json, subject->meter);
     if (!is_brief && may_see) put_history(json, subject->meter);
     if (!is_brief && may_see) put_templates(json, world, subject->metrics);
@@ -330,7 +300,7 @@ void view_put_status(base_bytes* json, server_subject* subject, const server_req
     put_log(json, subject, request);
     put_stream(json, subject);
     put_warnings(json, subject, may_see);
-    view_close(json, "}");
+    view_write(json, "}");
 }
 
 static void run_status(server_subject* subject, const server_request* request,

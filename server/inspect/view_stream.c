@@ -26,9 +26,7 @@ enum {
 static void put_newest_line(base_bytes* json, const server_subject* subject) {
     uint64_t first, end;
     server_lines_range(subject->lines, &first, &end);
-    view_open(json, NULL, '{');
-    view_u64(json, "newest", end - 1);
-    view_close(json, "}");
+    view_write(json, "{newest=%ju}", end - 1);
 }
 
 static void put_event(server_subject* subject, const server_request* request, const char* name,
@@ -81,16 +79,9 @@ static bool find_name(const server_request* request, const char* argument, const
 }
 
 static void put_line(base_bytes* json, const server_line* line) {
-    view_open(json, NULL, '{');
-    view_u64(json, "n", line->number);
-    view_u64(json, "time_ms", line->unix_ms);
-    view_u64(json, "tick", line->tick);
-    view_text(json, "level", server_level_names[line->level]);
-    view_text(json, "layer", server_layer_names[line->layer]);
-    view_text(json, "file", line->file);
-    view_u32(json, "line", line->line);
-    view_text(json, "text", line->message);
-    view_close(json, "}");
+    view_write(json, "{n=%ju time_ms=%ju tick=%ju level=%s layer=%s file=%s line=%u text=%s}",
+               line->number, line->unix_ms, line->tick, server_level_names[line->level],
+               server_layer_names[line->layer], line->file, line->line, line->message);
 }
 
 static void run_log(server_subject* subject, const server_request* request, server_answer* answer) {
@@ -104,8 +95,7 @@ static void run_log(server_subject* subject, const server_request* request, serv
     base_bytes* json = answer->json;
     server_lines_range(subject->lines, &first, &end);
     uint64_t number = after >= first ? after + 1 : first;
-    view_open(json, NULL, '{');
-    view_open(json, "lines", '[');
+    view_write(json, "{lines=[");
     for (; number < end && rows < limit && json->size < VIEW_BYTES_MAX; number++) {
         server_line line;
         if (rows > 0 && view_is_late(request)) break;
@@ -115,10 +105,7 @@ static void run_log(server_subject* subject, const server_request* request, serv
         put_line(json, &line);
         rows++;
     }
-    view_close(json, "]");
-    view_bool(json, "cut", number < end);
-    view_u64(json, "next", number < end ? number - 1 : end - 1);
-    view_close(json, "}");
+    view_write(json, "] cut=%d next=%ju}", number < end, number < end ? number - 1 : end - 1);
 }
 
 // ---- positions ----
