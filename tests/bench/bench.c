@@ -68,7 +68,7 @@ static void measure(const bench_row* row, uint32_t rounds, samples* taken) {
 }
 
 typedef struct asked {
-    bool is_list, by_component;
+    bool is_list;
     const char *filter, *trace;
     uint64_t rounds, base, stride;
     make_log_config made;
@@ -92,8 +92,6 @@ int main(int argc, char** argv) {
         {"trace", FIELD(trace), "FILE", "measure a recorded world instead (.q, .q.zst)", 0, 0},
         {"base", FIELD(base), "N", "of --trace: the base is N packets back", 1, 63},
         {"stride", FIELD(stride), "N", "of --trace: a packet every N frames", 1, 16},
-        {"by-component", FIELD(by_component), NULL,
-         "of --trace: a line for each component of the rows too", 0, 0},
         {"make-log", FIELD(made.game), "GAME",
          "make the log of a match of bots instead, in virtual time", 0, 0},
         {"output", FIELD(made.output), "FILE", "of --make-log: the log", 0, 0},
@@ -132,7 +130,7 @@ int main(int argc, char** argv) {
         return make_log(&self.made);
     }
     if (self.trace && (!self.filter || strcmp(self.filter, "trace") == 0)) {
-        bench_trace(self.trace, (uint32_t)self.base, (uint32_t)self.stride, self.by_component);
+        bench_trace(self.trace, (uint32_t)self.base, (uint32_t)self.stride);
         return 0;
     }
     const bench_rows groups[] = {

@@ -69,9 +69,8 @@ bench_rows bench_rows_join(void);
 bench_rows bench_rows_parallel(void);
 bench_rows bench_rows_log(void);
 
-/// Write a recorded world in row code, as the stream of one client, and print its line;
-/// `by_component` a line for each component too.
-void bench_trace(const char* path, uint32_t base, uint32_t stride, bool by_component);
+/// Write a recorded world in row code, as the stream of one client, and print its line.
+void bench_trace(const char* path, uint32_t base, uint32_t stride);
 
 /// End the program with a message when a precondition of a row does not hold.
 void bench_require(bool condition, const char* what);

@@ -133,14 +133,13 @@ static double code_component(field_model* models, const proto_layout* layout, ui
 }
 
 double adaptive_row(adaptive* self, uint32_t template_, const proto_layout* layout,
-                    const proto_row_base* against, const uint64_t* row, double* component_bits) {
+                    const proto_row_base* against, const uint64_t* row) {
     double bits = 0;
     uint32_t before = 0;
     field_model* models = &self->fields[(size_t)template_ * self->field_count];
     for (uint32_t i = 0; i < layout->component_count; i++) {
         uint32_t c = layout->order[i];
-        component_bits[c] = code_component(models, layout, c, against, row, &before);
-        bits += component_bits[c];
+        bits += code_component(models, layout, c, against, row, &before);
     }
     return bits;
 }

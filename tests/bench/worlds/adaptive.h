@@ -11,9 +11,8 @@ typedef struct adaptive adaptive;
 
 adaptive* adaptive_create(uint32_t templates, uint32_t fields);
 void adaptive_destroy(adaptive* self);
-/// Count one row of a template. `component_bits` gets the bits of each component. @return their
-/// sum.
+/// Count one row of a template. @return its bits.
 double adaptive_row(adaptive* self, uint32_t template_, const proto_layout* layout,
-                    const proto_row_base* against, const uint64_t* row, double* component_bits);
+                    const proto_row_base* against, const uint64_t* row);
 /// Count whether a row of the base packet's list is absent. @return its bits.
 double adaptive_absent(adaptive* self, bool is_absent);

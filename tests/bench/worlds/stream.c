@@ -76,7 +76,6 @@ typedef struct stream {
     adaptive* reference;
     double reference_bits; // of this packet, less those of the row code
     stream_solo* solo;
-    stream_costs* costs; // NULL: this packet is not counted
 } stream;
 
 static uint32_t* sent_of(const stream* s, uint32_t tick) {
@@ -271,31 +270,6 @@ static void put_golomb(pen* to, uint32_t value, uint32_t order) {
         proto_bits_write_golomb(&to->writer, value, order);
 }
 
-// Where the bits of a row are counted. NULL: nowhere.
-static stream_cost* costs_of(const stream* s, uint32_t slot, const proto_row_base* against) {
-    uint32_t template_ = trace_template(s->of, s->tick, life_of(s, slot)->place);
-    return s->costs ? (*s->costs)[against->base == s->of->defaults[template_]][template_] : NULL;
-}
-
-static void count_row(stream* s, uint32_t slot, const proto_row_base* against, uint32_t bits,
-                      const uint32_t* shared, const double* adapted) {
-    stream_cost* costs = costs_of(s, slot, against);
-    if (!costs) return;
-    const proto_layout* layout = layout_of(s, slot);
-    const uint64_t* row = row_of(s, s->tick, slot, NULL);
-    costs[STREAM_HEAD].rows++;
-    costs[STREAM_HEAD].shared += bits;
-    for (uint32_t c = 0; c < layout->component_count; c++) {
-        uint32_t first = layout->components[c].field_first;
-        costs[c].rows++;
-        costs[c].differ += memcmp(row + first, against->base + first,
-                                  layout->components[c].field_count * sizeof *row) != 0;
-        costs[c].shared += shared[c];
-        costs[c].adaptive += adapted[c];
-        costs[STREAM_HEAD].shared -= shared[c];
-    }
-}
-
 static void put_row(pen* to, uint32_t slot, const proto_row_base* against) {
     stream* s = to->s;
     const uint64_t* row = row_of(s, s->tick, slot, NULL);
@@ -305,16 +279,12 @@ static void put_row(pen* to, uint32_t slot, const proto_row_base* against) {
         return;
     }
     uint64_t got[FIELDS_MAX], before = to->reader.offset_bits;
-    uint32_t shared[PROTO_ROW_COMPONENTS_MAX];
-    double adapted[PROTO_ROW_COMPONENTS_MAX];
-    proto_row_read(layout, against, got, &to->reader, shared);
+    proto_row_read(layout, against, got, &to->reader, NULL);
     bench_require(!to->reader.failed && memcmp(got, row, layout->field_count * sizeof *got) == 0,
                   "a row that was read differs from what was written");
     uint32_t template_ = trace_template(s->of, s->tick, life_of(s, slot)->place);
     uint32_t bits = (uint32_t)(to->reader.offset_bits - before);
-    s->reference_bits +=
-        adaptive_row(s->reference, template_, layout, against, row, adapted) - (double)bits;
-    count_row(s, slot, against, bits, shared, adapted);
+    s->reference_bits += adaptive_row(s->reference, template_, layout, against, row) - (double)bits;
 }
 
 static proto_row_base bases_of(const stream* s, uint32_t slot, uint32_t base_tick, uint32_t d,
@@ -448,7 +418,6 @@ static size_t write_body(stream* s, double* ns) {
 // ---- the same packet in solo code ----
 
 enum {
-    SOLO_BIT = 1 << 16,
     SOLO_SAMPLES = 1 << 16,
     SOLO_AHEAD = 32,
     THIRD_MIN = 5 /* as the server */
@@ -485,21 +454,10 @@ static void solo_row(stream* s, proto_solo_coder* coder, uint32_t slot,
     uint64_t row[FIELDS_MAX] = {0};
     const uint64_t* real = row_of(s, s->tick, slot, NULL);
     const proto_layout* layout = layout_of(s, slot);
-    proto_solo_mark marks[PROTO_ROW_COMPONENTS_MAX];
-    stream_cost* costs = coder->mode == PROTO_SOLO_READ ? costs_of(s, slot, against) : NULL;
-    coder->marks = costs ? marks : NULL;
-    uint64_t begin = costs ? proto_solo_position(coder) : 0;
     if (coder->mode == PROTO_SOLO_WRITE) memcpy(row, real, layout->field_count * sizeof *row);
     proto_solo_row(coder, trace_template(s->of, s->tick, life_of(s, slot)->place), layout, against,
                    third, row);
     bench_require(memcmp(row, real, layout->field_count * sizeof *row) == 0, "a solo row");
-    if (!costs) return;
-    costs[STREAM_HEAD].solo += (double)(proto_solo_position(coder) - begin) / SOLO_BIT;
-    for (uint32_t c = 0; c < layout->component_count; c++) {
-        double bits = (double)(marks[c].end - marks[c].begin) / SOLO_BIT;
-        costs[c].solo += bits;
-        costs[STREAM_HEAD].solo -= bits;
-    }
 }
 
 static uint32_t solo_number(proto_solo_coder* coder, uint32_t field, uint64_t situation,
@@ -651,7 +609,7 @@ static double raw_bytes(const stream* s) {
     return (double)bits / 8;
 }
 
-stream_result stream_run(const trace* of, uint32_t base, uint32_t stride, stream_costs* costs) {
+stream_result stream_run(const trace* of, uint32_t base, uint32_t stride) {
     stream* s = bench_allocate(sizeof *s);
     open(s, of, base, stride);
     uint32_t warm = 2 * base + 2;
@@ -659,7 +617,6 @@ stream_result stream_run(const trace* of, uint32_t base, uint32_t stride, stream
         uint64_t rows = s->result.rows;
         gather(s);
         s->reference_bits = 0;
-        s->costs = warm > 0 ? NULL : costs;
         double ns;
         size_t bytes = write_body(s, &ns);
         size_t solo_bytes = solo_packet(s);

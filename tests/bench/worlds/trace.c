@@ -42,46 +42,12 @@ void trace_add_fields(proto_layout* layout, uint32_t count, proto_kind kind, uin
     }
 }
 
-proto_row_component* trace_add_reals(proto_layout* layout, uint32_t count, uint32_t bits,
-                                     double min, double step) {
-    proto_row_component* made = trace_add_component(layout);
-    trace_add_fields(layout, count, PROTO_F32, bits, min, step);
-    return made;
-}
-
-void trace_add_words(proto_layout* layout, uint32_t count, proto_kind kind, uint32_t bits) {
-    (void)trace_add_component(layout);
-    trace_add_fields(layout, count, kind, bits, 0, bits > 0 ? 1 : 0);
-}
-
 void trace_add_rotation(proto_layout* layout, uint32_t bits) {
     trace_add_component(layout)->is_rotation = true;
     trace_add_fields(layout, 1, PROTO_U8, 2, 0, 1);
     trace_add_fields(layout, 3, PROTO_U16, bits, 0, 1);
     for (uint32_t i = 1; i < 4; i++)
         layout->fields[layout->field_count - i].quant.q_max = (1u << bits) - 2;
-}
-
-// The row of numbers, by way of the memory that a game would have.
-static void quantise(const proto_layout* layout, const double* values, uint64_t* row) {
-    for (uint32_t c = 0; c < layout->component_count; c++) {
-        const proto_row_component* component = &layout->components[c];
-        uint8_t memory[TRACE_FIELDS_MAX * VALUE_BYTES] = {0};
-        for (uint32_t i = 0; i < component->field_count; i++) {
-            double value = values[component->field_first + i];
-            uint32_t whole = (uint32_t)(int64_t)value;
-            float real = (float)value;
-            proto_kind kind = layout->fields[component->field_first + i].quant.kind;
-            bool is_real = component->is_rotation || kind == PROTO_F32;
-            memcpy(memory + (size_t)i * VALUE_BYTES,
-                   is_real ? (const void*)&real : (const void*)&whole, VALUE_BYTES);
-        }
-        proto_row_read_component(layout, c, memory, row);
-    }
-}
-
-void trace_set_default(trace* made, uint32_t template_, const double* values) {
-    quantise(&made->layouts[template_], values, made->defaults[template_]);
 }
 
 void trace_reserve(trace* made, uint32_t places, uint32_t frames) {
@@ -97,13 +63,6 @@ void trace_reserve(trace* made, uint32_t places, uint32_t frames) {
     made->lives = bench_allocate(rows * sizeof *made->lives);
     made->templates = bench_allocate(rows);
     made->words = bench_allocate(rows * made->field_count * sizeof *made->words);
-}
-
-void trace_finish(trace* made, uint32_t places, uint32_t frames) {
-    trace_reserve(made, places, frames);
-    double zeros[TRACE_FIELDS_MAX] = {0};
-    for (uint32_t t = 0; t < made->template_count; t++)
-        trace_set_default(made, t, zeros);
 }
 
 void trace_close(trace* made) {
@@ -124,13 +83,6 @@ void trace_put_row(trace* made, uint32_t frame, uint32_t place, uint32_t life, u
     uint32_t* words = words_at(made, frame, place);
     for (uint32_t f = 0; f < made->layouts[template_].field_count; f++)
         words[f] = (uint32_t)row[f];
-}
-
-void trace_put(trace* made, uint32_t frame, uint32_t place, uint32_t life, uint32_t template_,
-               const double* values) {
-    uint64_t row[TRACE_FIELDS_MAX];
-    quantise(&made->layouts[template_], values, row);
-    trace_put_row(made, frame, place, life, template_, row);
 }
 
 uint32_t trace_life(const trace* of, uint32_t frame, uint32_t place) {

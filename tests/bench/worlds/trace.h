@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// Traces: the rows of a world, frame by frame, recorded (trace_file.c) or generated (worlds.h).
+/// Traces: the rows of a world, frame by frame, recorded (trace_file.c).
 ///
 /// A world has places. In each frame a place holds an entity or nothing. An entity has a template,
 /// and each template has a layout and a default row.
@@ -19,7 +19,7 @@ typedef struct trace {
     char name[TRACE_NAME_BYTES];
     uint32_t places, frames, rate_hz;
     uint32_t template_count, field_count; ///< field_count: of the longest row
-    char templates_named[TRACE_TEMPLATES_MAX][TRACE_NAME_BYTES]; ///< "": generated
+    char templates_named[TRACE_TEMPLATES_MAX][TRACE_NAME_BYTES];
     char components_named[TRACE_TEMPLATES_MAX][PROTO_ROW_COMPONENTS_MAX][TRACE_NAME_BYTES];
     proto_layout layouts[TRACE_TEMPLATES_MAX];
     uint64_t defaults[TRACE_TEMPLATES_MAX][TRACE_FIELDS_MAX];
@@ -30,32 +30,21 @@ typedef struct trace {
 
 /// Begin a trace without templates. The tick rate is that of its layouts too.
 void trace_begin(trace* made, const char* name, uint32_t rate_hz);
-/// Add a template. Fill its components in the order of their names, then call trace_finish.
+/// Add a template. Fill its components in the order of their names, then call trace_reserve.
 proto_layout* trace_add_template(trace* made);
 /// Add a component without fields.
 proto_row_component* trace_add_component(proto_layout* layout);
 /// Add `count` fields to the last component. `bits` 0: exact.
 void trace_add_fields(proto_layout* layout, uint32_t count, proto_kind kind, uint32_t bits,
                       double min, double step);
-/// Add a component with `count` quantised reals. @return it, for `integral`.
-proto_row_component* trace_add_reals(proto_layout* layout, uint32_t count, uint32_t bits,
-                                     double min, double step);
-/// Add a component with `count` whole numbers, or exact ones.
-void trace_add_words(proto_layout* layout, uint32_t count, proto_kind kind, uint32_t bits);
 void trace_add_rotation(proto_layout* layout, uint32_t bits);
 /// End the templates, and reserve the rows of all frames.
 void trace_reserve(trace* made, uint32_t places, uint32_t frames);
-/// The same; default rows are those of zeros until trace_set_default.
-void trace_finish(trace* made, uint32_t places, uint32_t frames);
 void trace_close(trace* made);
 
-/// Put an entity into a place. `values` has a number for each field, rotations their x, y, z, w.
-void trace_put(trace* made, uint32_t frame, uint32_t place, uint32_t life, uint32_t template_,
-               const double* values);
-/// The same with the words of its fields.
+/// Put an entity with the words of its fields into a place.
 void trace_put_row(trace* made, uint32_t frame, uint32_t place, uint32_t life, uint32_t template_,
                    const uint64_t* row);
-void trace_set_default(trace* made, uint32_t template_, const double* values);
 
 /// Get the number of the entity in a place; 0: none. The same number in two consecutive frames is
 /// the same entity.

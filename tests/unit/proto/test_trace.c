@@ -212,14 +212,8 @@ CASE(as_many_templates_and_fields_as_the_limits_say_are_coded_and_read_again) {
     static const uint32_t sizes[][2] = {{5, 33}, {TRACE_TEMPLATES_MAX, 3}, {2, TRACE_FIELDS_MAX}};
     for (size_t i = 0; i < BASE_COUNT(sizes); i++) {
         trace* of = read_good(file_of_templates(sizes[i][0], sizes[i][1]));
-        stream_costs* costs = bench_allocate(sizeof *costs);
-        stream_result got = stream_run(of, 3, 1, costs); // which compares
+        stream_result got = stream_run(of, 3, 1); // which compares
         assert_true(got.packets > 0 && got.rows > 0 && got.bytes > 0 && got.solo_bytes > 0);
-        double bits = 0;
-        for (uint32_t t = 0; t < of->template_count; t++)
-            for (uint32_t c = 0; c < STREAM_PARTS; c++)
-                bits += (*costs)[0][t][c].shared + (*costs)[1][t][c].shared;
-        assert_true(bits > 0 && bits / 8 < (double)got.bytes);
         bench_release_all();
     }
 }
