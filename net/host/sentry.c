@@ -347,19 +347,33 @@ static void write_lines(const net_sentry_config* config, const char* text, size_
     }
 }
 
-static void die(int number, siginfo_t* info, void* context) {
-    (void)context;
-    net_sentry* sentry = atomic_load(&present);
-    if (!sentry) return;
-    for (uint32_t i = 0; i < BASE_COUNT(fatal); i++)
-        if (fatal[i] == number) (void)sigaction(number, &sentry->before[i], NULL);
-    const char* what = atomic_load(&sentry->is_too_long) ? sentry->too_long : name_of(number);
+static void report_death(net_sentry* sentry, const char* what) {
     char text[REPORT_BYTES];
     ecs_where where;
     const bool is_known = find_where(sentry, &where);
     size_t size = write_report(sentry, what, is_known ? &where : NULL, text, sizeof text);
     write_lines(&sentry->config, text, size);
     write_crash_file(sentry, what, is_known ? &where : NULL);
+}
+
+static void end_without_memory(void* context, size_t bytes) {
+    char what[64];
+    line to = {what, 0, sizeof what};
+    put_text(&to, "fatal: out of memory: ");
+    put_number(&to, bytes);
+    put_text(&to, " bytes asked");
+    what[to.size] = 0;
+    report_death(context, what);
+    _exit(NET_EXIT_RUNTIME);
+}
+
+static void die(int number, siginfo_t* info, void* context) {
+    (void)context;
+    net_sentry* sentry = atomic_load(&present);
+    if (!sentry) return;
+    for (uint32_t i = 0; i < BASE_COUNT(fatal); i++)
+        if (fatal[i] == number) (void)sigaction(number, &sentry->before[i], NULL);
+    report_death(sentry, atomic_load(&sentry->is_too_long) ? sentry->too_long : name_of(number));
     // On return the access is repeated, under the handler that was there before. What a process
     // sent, as a watchdog does, is not.
     if (info->si_code <= 0) (void)raise(number);
@@ -520,6 +534,7 @@ net_sentry* net_sentry_create(const net_sentry_config* config) {
     begin_thread(&sentry->threads[0]);
     atomic_store(&present, sentry);
     install(sentry);
+    base_memory_handler_set(end_without_memory, sentry);
     return sentry;
 }
 
@@ -527,6 +542,7 @@ void net_sentry_destroy(net_sentry* sentry) {
     if (!sentry) return;
     for (uint32_t i = 0; i < BASE_COUNT(fatal); i++)
         (void)sigaction(fatal[i], &sentry->before[i], NULL);
+    base_memory_handler_set(NULL, NULL);
     atomic_store(&present, NULL);
     const uint64_t one = 1;
     ssize_t written = write(sentry->end, &one, sizeof one);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /// A sentry watches the threads that simulate. It says where the simulation is when a tick does not
-/// come back, and when the process dies of an assertion or a fatal signal: tick, system, entity,
-/// and the command that runs it again. The world is any that such a thread runs a stage of.
+/// come back, and when the process dies of an assertion, a fatal signal or memory that ran out: tick,
+/// system, entity, and the command that runs it again. The world is any that such a thread runs a
+/// stage of. Without memory the exit code is NET_EXIT_RUNTIME.
 ///
 /// While a tick of the thread that made it does not come back, the sentry takes signals in place of
 /// the program's loop, which that thread runs, and hands over SIGHUP

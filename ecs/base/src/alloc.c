@@ -3,7 +3,7 @@
 //
 // An allocator has two functions only, so a test writes a counting or failing one in ten lines. So
 // growing means allocate, copy, release. Each block begins on a cache line; columns and queues rely
-// on that. A request for 0 bytes gets 1 byte, so NULL always means that memory ran out.
+// on that. A request for 0 bytes gets 1 byte, so NULL always means that there is no memory.
 #include "base/alloc.h"
 
 #include "base/arena.h"
@@ -11,6 +11,7 @@
 #include "base/quota.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,9 +49,29 @@ const base_allocator* base_allocator_heap(void) {
     return &heap;
 }
 
+// Memory may run out where no context is available.
+static base_memory_fn memory_handler;
+static void* memory_context;
+
+void base_memory_handler_set(base_memory_fn handler, void* context) {
+    memory_handler = handler;
+    memory_context = context;
+}
+
+static void end_program(size_t bytes) {
+    if (memory_handler) {
+        memory_handler(memory_context, bytes);
+    } else {
+        fprintf(stderr, "out of memory: %zu bytes asked\n", bytes);
+        _Exit(EXIT_FAILURE);
+    }
+}
+
 void* base_allocate(const base_allocator* allocator, size_t size) {
     if (!allocator) allocator = &heap;
-    return allocator->allocate(allocator->context, size ? size : 1, BASE_CACHE_LINE_BYTES);
+    void* memory = allocator->allocate(allocator->context, size ? size : 1, BASE_CACHE_LINE_BYTES);
+    if (!memory) end_program(size);
+    return memory;
 }
 
 void* base_allocate_zero(const base_allocator* allocator, size_t size) {
@@ -101,7 +122,10 @@ bool base_array_reserve(const base_allocator* allocator, void** array, uint32_t*
     while (grown < count_needed)
         grown *= 2;
     if (grown > UINT32_MAX) grown = UINT32_MAX;
-    if (grown > SIZE_MAX / element_bytes) return false;
+    if (grown > SIZE_MAX / element_bytes) {
+        end_program(SIZE_MAX);
+        return false;
+    }
     void* memory = base_reallocate(allocator, *array, (size_t)*capacity * element_bytes,
                                    (size_t)grown * element_bytes);
     if (!memory) return false;
@@ -128,6 +152,8 @@ bool base_array_reserve(const base_allocator* allocator, void** array, uint32_t*
 #define ASAN_POISON_MEMORY_REGION(memory, size) ((void)(memory), (void)(size))
 #define ASAN_UNPOISON_MEMORY_REGION(memory, size) ((void)(memory), (void)(size))
 #endif
+// Never inline: what inlines it would check.
+#define BASE_READS_POISON BASE_NOINLINE __attribute__((no_sanitize("address")))
 
 enum { PUSH_ALIGN = 16 };
 
@@ -162,6 +188,89 @@ void base_arena_reset(base_arena* arena) {
     BASE_ASSERT(arena->used <= arena->capacity);
     arena->used = 0;
     if (arena->memory) ASAN_POISON_MEMORY_REGION(arena->memory, arena->capacity);
+}
+
+// A list of blocks around another allocator. The link lies after the bytes of the block, mostly in
+// what the heap rounds up. So the alignment stays, and most small blocks cost nothing more.
+
+typedef struct base_owned {
+    struct base_owned* next;
+    struct base_owned** at; // the pointer to this one
+    size_t size;
+} base_owned;
+
+static size_t owned_offset(size_t size) {
+    return (size + _Alignof(base_owned) - 1) & ~(_Alignof(base_owned) - 1);
+}
+
+static void owner_lock(base_owner* owner) {
+    while (atomic_exchange_explicit(&owner->is_busy, true, memory_order_acquire)) {
+    }
+}
+
+static void owner_unlock(base_owner* owner) {
+    atomic_store_explicit(&owner->is_busy, false, memory_order_release);
+}
+
+// Links are poisoned, as what follows a block of the heap is.
+BASE_READS_POISON static void owned_link(base_owner* owner, base_owned* block, size_t size) {
+    *block = (base_owned){owner->blocks, &owner->blocks, size};
+    if (block->next) block->next->at = &block->next;
+    owner->blocks = block;
+}
+
+BASE_READS_POISON static size_t owned_size(const base_owned* block) {
+    return block->size;
+}
+
+BASE_READS_POISON static void owned_unlink(const base_owned* block, size_t size) {
+    BASE_ASSERT(*block->at == block && block->size == size);
+    *block->at = block->next;
+    if (block->next) block->next->at = block->at;
+}
+
+static void* owner_allocate(void* context, size_t size, size_t align) {
+    base_owner* owner = context;
+    BASE_ASSERT(align <= BASE_CACHE_LINE_BYTES);
+    if (size > PTRDIFF_MAX) return NULL;
+    const size_t offset = owned_offset(size);
+    uint8_t* memory = base_allocate(owner->from, offset + sizeof(base_owned));
+    if (!memory) return NULL;
+    owner_lock(owner);
+    owned_link(owner, (base_owned*)(memory + offset), size);
+    owner_unlock(owner);
+    ASAN_POISON_MEMORY_REGION(memory + size, offset + sizeof(base_owned) - size);
+    return memory;
+}
+
+static void owner_release(void* context, void* memory, size_t size) {
+    base_owner* owner = context;
+    const size_t offset = owned_offset(size);
+    owner_lock(owner);
+    owned_unlink((base_owned*)((uint8_t*)memory + offset), size);
+    owner_unlock(owner);
+    ASAN_UNPOISON_MEMORY_REGION((uint8_t*)memory + size, offset + sizeof(base_owned) - size);
+    base_release(owner->from, memory, offset + sizeof(base_owned));
+}
+
+void* base_owner_create(const base_allocator* from, size_t object_bytes) {
+    BASE_ASSERT(object_bytes >= sizeof(base_owner));
+    base_owner* owner = base_allocate_zero(from, object_bytes);
+    if (!owner) return NULL;
+    owner->allocator = (base_allocator){owner_allocate, owner_release, owner};
+    owner->from = from;
+    owner->object_bytes = object_bytes;
+    return owner;
+}
+
+void base_owner_destroy(void* object) {
+    base_owner* owner = object;
+    if (!owner) return;
+    while (owner->blocks) {
+        const size_t size = owned_size(owner->blocks);
+        owner_release(owner, (uint8_t*)owner->blocks - owned_offset(size), size);
+    }
+    base_release(owner->from, owner, owner->object_bytes);
 }
 
 // Two counters around another allocator.

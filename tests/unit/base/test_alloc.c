@@ -4,6 +4,9 @@
 
 #include "base/alloc.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 CASE(blocks_start_on_cache_lines) {
     for (size_t size = 0; size < 200; size += 13) {
         void* memory = base_allocate(NULL, size);
@@ -44,22 +47,95 @@ CASE(reallocation_keeps_the_content_and_clears_the_tail) {
     base_release(NULL, memory, 2);
 }
 
-CASE(a_refused_reallocation_leaves_the_block) {
-    scarce_memory count;
-    scarce_init(&count, 0, true);
-    char* memory = base_allocate(&count.allocator, 4);
-    memcpy(memory, "abcd", 4);
-    scarce_leave(&count, 0);
-    assert_null(base_reallocate(&count.allocator, memory, 4, 8));
-    assert_null(base_allocate_zero(&count.allocator, 4));
-    assert_memory_equal(memory, "abcd", 4);
-    base_release(&count.allocator, memory, 4);
-    assert_int_equal(count.bytes, 0);
+// What a case asks for when there is none, and how.
+typedef struct need {
+    scarce_memory memory;
+    jmp_buf end;
+    size_t bytes; // that the handler got
+} need;
+
+static void leave_case(void* context, size_t bytes) {
+    need* at = context;
+    at->bytes = bytes;
+    longjmp(at->end, 1);
 }
 
-CASE(impossible_sizes_are_refused) {
-    assert_null(base_allocate(NULL, SIZE_MAX));
-    assert_null(base_allocate(NULL, SIZE_MAX - 63));
+static void ask(uint32_t way, const base_allocator* allocator) {
+    void* array = NULL;
+    uint32_t capacity = 0;
+    if (way == 0) base_release(allocator, base_allocate(allocator, 100), 100);
+    if (way == 1) base_release(allocator, base_allocate_zero(allocator, 100), 100);
+    if (way == 2) base_release(allocator, base_reallocate(allocator, NULL, 0, 100), 100);
+    if (way == 3) (void)base_array_reserve(allocator, &array, &capacity, 17, 4);
+    if (way == 4) (void)base_array_reserve(allocator, &array, &capacity, 17, SIZE_MAX / 4);
+    if (way == 5) base_owner_destroy(base_owner_create(allocator, sizeof(base_owner)));
+    if (way == 6) base_release(allocator, base_allocate(NULL, SIZE_MAX), SIZE_MAX);
+    if (way == 7) base_release(allocator, base_allocate(NULL, SIZE_MAX - 63), SIZE_MAX - 63);
+}
+
+CASE(without_memory_nothing_returns) {
+    static const size_t bytes[] = {100,      100,          100, 128, SIZE_MAX, sizeof(base_owner),
+                                   SIZE_MAX, SIZE_MAX - 63};
+    for (volatile uint32_t way = 0; way < BASE_COUNT(bytes); way++) {
+        need at = {.bytes = 0};
+        scarce_init(&at.memory, 1, true);
+        base_memory_handler_set(leave_case, &at);
+        const bool has_ended = setjmp(at.end) != 0;
+        if (!has_ended) ask(way, &at.memory.allocator);
+        base_memory_handler_set(NULL, NULL);
+        assert_true(has_ended);
+        assert_int_equal(at.bytes, bytes[way]);
+    }
+}
+
+CASE(the_default_is_a_line_and_exit_code_1) {
+    int out[2];
+    assert_int_equal(pipe(out), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        dup2(out[1], STDERR_FILENO);
+        base_memory_handler_set(NULL, NULL);
+        ask(6, NULL);
+        _exit(0);
+    }
+    close(out[1]);
+    char text[100] = {0};
+    assert_true(read(out[0], text, sizeof text - 1) > 0);
+    close(out[0]);
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+    assert_string_equal(text, "out of memory: 18446744073709551615 bytes asked\n");
+}
+
+typedef struct owned_thing {
+    base_owner owner;
+    uint64_t number;
+    uint8_t* words[100];
+} owned_thing;
+
+CASE(what_an_owner_has_goes_back_together) {
+    scarce_memory count;
+    scarce_init(&count, 0, true);
+    owned_thing* thing = base_owner_create(&count.allocator, sizeof *thing);
+    assert_int_equal(thing->number, 0);
+    for (uint32_t i = 0; i < BASE_COUNT(thing->words); i++) {
+        thing->words[i] = base_allocate(&thing->owner.allocator, i);
+        assert_int_equal((uintptr_t)thing->words[i] % BASE_CACHE_LINE_BYTES, 0);
+        memset(thing->words[i], (int)i, i);
+    }
+    for (uint32_t i = 0; i < BASE_COUNT(thing->words); i += 3)
+        base_release(&thing->owner.allocator, thing->words[i], i);
+    for (uint32_t i = 1; i < BASE_COUNT(thing->words); i += 3)
+        thing->words[i] = base_reallocate(&thing->owner.allocator, thing->words[i], i, 200);
+    assert_int_equal(thing->words[98][97], 98);
+    assert_int_equal(thing->words[97][96], 97);
+    assert_int_equal(thing->words[97][97], 0);
+    assert_int_equal(count.blocks, 1 + BASE_COUNT(thing->words) * 2 / 3);
+    base_owner_destroy(thing);
+    assert_int_equal(count.blocks, 0);
+    assert_int_equal(count.bytes, 0);
+    base_owner_destroy(NULL);
 }
 
 CASE(arrays_double_from_sixteen) {
@@ -79,20 +155,4 @@ CASE(arrays_double_from_sixteen) {
     assert_true(base_array_reserve(NULL, (void**)&array, &capacity, 1000, sizeof *array));
     assert_int_equal(capacity, 1024);
     base_release(NULL, array, capacity * sizeof *array);
-}
-
-CASE(an_array_that_cannot_grow_stays) {
-    scarce_memory count;
-    scarce_init(&count, 0, true);
-    void* array = NULL;
-    uint32_t capacity = 0;
-    assert_true(base_array_reserve(&count.allocator, &array, &capacity, 16, 8));
-    void* before = array;
-    scarce_leave(&count, 0);
-    assert_false(base_array_reserve(&count.allocator, &array, &capacity, 17, 8));
-    assert_false(base_array_reserve(&count.allocator, &array, &capacity, UINT32_MAX, SIZE_MAX / 4));
-    assert_ptr_equal(array, before);
-    assert_int_equal(capacity, 16);
-    base_release(&count.allocator, array, capacity * 8);
-    assert_int_equal(count.bytes, 0);
 }

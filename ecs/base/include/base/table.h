@@ -38,9 +38,7 @@ typedef struct base_table {
 } base_table;
 
 /// Make room for `count` pairs in all, at most BASE_TABLE_COUNT_MAX (asserted).
-/// @return false when memory ran out: nothing changed.
-BASE_MUST_USE bool base_table_reserve(base_table* table, const base_allocator* allocator,
-                                      uint32_t count);
+bool base_table_reserve(base_table* table, const base_allocator* allocator, uint32_t count);
 /// Give the memory back. The table is empty afterwards and may be used again.
 void base_table_deinit(base_table* table, const base_allocator* allocator);
 /// Remove all pairs, keep the memory.
