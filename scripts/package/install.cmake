@@ -118,17 +118,18 @@ if(NOT CMAKE_CROSSCOMPILING)
         install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT ${component})
         install(FILES ${completions}/${program}
                 DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT ${component})
-        set_property(GLOBAL APPEND PROPERTY shoal_manuals ${program}_manual)
+        set_property(GLOBAL APPEND PROPERTY shoal_programs ${program}_manual)
     endfunction()
     shoal_manual(server shoal-server check keygen new schema token)
     shoal_manual(server shoal-relay)
-    shoal_manual(server shoal-ctl)
+    if(TARGET shoal-ctl)
+        shoal_manual(server shoal-ctl)
+    endif()
     shoal_manual(tools shoal-client)
     shoal_manual(tools shoal-replay)
     configure_file(${package_folder}/shoal-esgen.1 ${manuals}/shoal-esgen.1 COPYONLY)
     execute_process(COMMAND ${GZIP_PROGRAM} -9nf ${manuals}/shoal-esgen.1)
     install(FILES ${manuals}/shoal-esgen.1.gz DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT dev)
-    get_property(shoal_manuals GLOBAL PROPERTY shoal_manuals)
 endif()
 
 # The pages of the repository keep their folders, so that links between them work.
@@ -179,9 +180,8 @@ install(DIRECTORY ${package_folder}/grafana ${package_folder}/prometheus ${packa
 
 # All that --install needs, without tests: cmake --build FOLDER --target shoal_installed
 add_custom_target(shoal_installed)
-add_dependencies(shoal_installed ${libraries} shoal_shared
-                 shoal_client_library shoal-server shoal-relay shoal-ctl shoal-replay shoal-client ${SHOAL_GAME_TARGETS}
-                 ${shoal_manuals})
+get_property(programs GLOBAL PROPERTY shoal_programs)
+add_dependencies(shoal_installed ${libraries} shoal_shared shoal_client_library shoal-client ${SHOAL_GAME_TARGETS} ${programs})
 
 # A game may be built against this folder without an installation: -DShoal_DIR=FOLDER (`shoal-server new`).
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/ShoalConfig.cmake @ONLY CONTENT [[

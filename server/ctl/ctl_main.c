@@ -208,8 +208,23 @@ static bool send_all(const ctl_connection* self, const char* text, size_t size) 
     return true;
 }
 
-bool ctl_ask(ctl_connection* self, const char* line, ctl_value* object) {
+// JSON with each number as a string.
+static void quote_numbers(const base_bytes* from, base_bytes* to) {
+    bool is_string = false, is_number = false;
+    for (size_t i = 0; i < from->size; i++) {
+        const char c = (char)from->data[i];
+        const bool was_number = is_number;
+        is_number = !is_string && c && strchr(is_number ? "0123456789-+.eE" : "0123456789-", c);
+        if (is_number != was_number) base_bytes_write(to, "\"", 1);
+        base_bytes_write(to, &c, 1);
+        if (c == '"') is_string = !is_string;
+        if (c == '\\' && ++i < from->size) base_bytes_write(to, &from->data[i], 1);
+    }
+}
+
+bool ctl_ask(ctl_connection* self, const char* line) {
     char piece[65536];
+    base_bytes text;
     BASE_ASSERT(!strchr(line, '\n'));
     base_bytes_clear(&self->answer);
     if (!send_all(self, line, strlen(line)) || !send_all(self, "\n", 1))
@@ -223,8 +238,12 @@ bool ctl_ask(ctl_connection* self, const char* line, ctl_value* object) {
         if (self->answer.failed || self->answer.size > CTL_ANSWER_BYTES_MAX)
             return fail_connection(self, "the answer is too long");
     } while (self->answer.size == 0 || self->answer.data[self->answer.size - 1] != '\n');
-    *object = ctl_json_check((const char*)self->answer.data, self->answer.size);
-    return ctl_is_object(*object) || fail_connection(self, "the answer is no JSON object");
+    base_bytes_init(&text, NULL);
+    quote_numbers(&self->answer, &text);
+    json_decref(self->object);
+    self->object = text.failed ? NULL : json_loadb((const char*)text.data, text.size, 0, NULL);
+    base_bytes_deinit(&text);
+    return json_is_object(self->object) || fail_connection(self, "the answer is no JSON object");
 }
 
 // ---- with a server ----
@@ -232,16 +251,15 @@ bool ctl_ask(ctl_connection* self, const char* line, ctl_value* object) {
 static int ask(ctl_connection* connection, const char* line, bool is_json,
                const base_reporter* reporter) {
     char text[1024];
-    ctl_value object;
-    if (!ctl_ask(connection, line, &object)) return NET_EXIT_RUNTIME;
-    const ctl_value error = ctl_json_find(object, "error");
+    if (!ctl_ask(connection, line)) return NET_EXIT_RUNTIME;
+    const json_t* error = json_object_get(connection->object, "error");
     if (is_json)
-        printf("%.*s\n", (int)object.size, object.at);
-    else if (error.at)
-        base_report(reporter, NULL, 0, "%s", ctl_json_text(error, text, sizeof text));
+        (void)!fwrite(connection->answer.data, connection->answer.size, 1, stdout);
+    else if (error)
+        base_report(reporter, NULL, 0, "%s", ctl_text(error, text, sizeof text));
     else
-        ctl_show(object, 0);
-    return error.at ? NET_EXIT_RUNTIME : NET_EXIT_CLEAN;
+        ctl_show(connection->object, 0);
+    return error ? NET_EXIT_RUNTIME : NET_EXIT_CLEAN;
 }
 
 static int run_verb(const ctl_config* config, const base_option_list* words,
@@ -261,6 +279,7 @@ static int run_verb(const ctl_config* config, const base_option_list* words,
                    : ask(&connection, line, config->is_json, reporter);
     if (connection.descriptor >= 0) close(connection.descriptor);
     base_bytes_deinit(&connection.answer);
+    json_decref(connection.object);
     return net_exit_of_results(code, stdout, reporter);
 }
 

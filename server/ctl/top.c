@@ -27,21 +27,21 @@ __attribute__((format(printf, 2, 3))) static void put(base_bytes* frame, const c
     base_bytes_write(frame, line, strlen(line));
 }
 
-static const char* text_of(ctl_value object, const char* key, char text[CELL_BYTES]) {
-    return ctl_json_text(ctl_json_find(object, key), text, CELL_BYTES);
+static const char* text_of(const json_t* object, const char* key, char text[CELL_BYTES]) {
+    return ctl_text(json_object_get(object, key), text, CELL_BYTES);
 }
 
-static double number_of(ctl_value object, const char* key) {
-    return ctl_json_number(ctl_json_find(object, key));
+static double number_of(const json_t* object, const char* key) {
+    double number;
+    (void)ctl_number(json_object_get(object, key), &number);
+    return number;
 }
 
-static void put_state(base_bytes* frame, ctl_value status) {
+static void put_state(base_bytes* frame, const json_t* status) {
     char a[CELL_BYTES], b[CELL_BYTES], c[CELL_BYTES];
-    ctl_value parts = ctl_json_find(status, "parts"), tick = {.at = NULL};
-    size_t offset = 0;
+    const json_t* tick = json_array_get(json_object_get(status, "parts"), 0);
     const bool is_paused = strcmp(text_of(status, "is_paused", a), "true") == 0;
     const bool is_empty = strcmp(text_of(status, "is_empty", a), "true") == 0;
-    if (ctl_is_array(parts)) (void)ctl_json_next(parts, &offset, NULL, &tick);
     put(frame, "%s  %s%s  tick %s  up %.0f s\n", text_of(status, "game", a),
         is_empty    ? "paused until a player comes, "
         : is_paused ? "paused, "
@@ -60,12 +60,13 @@ static void put_state(base_bytes* frame, ctl_value status) {
         number_of(status, "recv_bytes_s") / 1000);
 }
 
-static void put_warnings(base_bytes* frame, ctl_value status) {
-    const ctl_value list = ctl_json_find(status, "warnings");
+static void put_warnings(base_bytes* frame, const json_t* status) {
+    const json_t* list = json_object_get(status, "warnings");
     char text[LINE_BYTES / 2], figure[CELL_BYTES];
-    ctl_value warning;
-    for (size_t offset = 0; ctl_is_array(list) && ctl_json_next(list, &offset, NULL, &warning);)
-        put(frame, "! %s (%s)\n", ctl_json_text(ctl_json_find(warning, "text"), text, sizeof text),
+    const json_t* warning;
+    size_t i;
+    json_array_foreach(list, i, warning)
+        put(frame, "! %s (%s)\n", ctl_text(json_object_get(warning, "text"), text, sizeof text),
             text_of(warning, "figure", figure));
 }
 
@@ -81,13 +82,14 @@ static void put_name(base_bytes* frame, const char* text, uint32_t width) {
     put(frame, "%*s", (int)(width - count), "");
 }
 
-static void put_clients(base_bytes* frame, ctl_value answer) {
-    const ctl_value list = ctl_json_find(answer, "clients");
+static void put_clients(base_bytes* frame, const json_t* answer) {
+    const json_t* list = json_object_get(answer, "clients");
     char text[CELL_BYTES];
-    ctl_value it;
+    const json_t* it;
+    size_t i;
     put(frame, "\n%6s  %-16s  %-9s  %-8s  %7s  %6s  %6s  %7s  %7s  %6s\n", "client", "name", "kind",
         "state", "rtt ms", "lost %", "kB/s", "sees", "waiting", "warned");
-    for (size_t offset = 0; ctl_is_array(list) && ctl_json_next(list, &offset, NULL, &it);) {
+    json_array_foreach(list, i, it) {
         put(frame, "%6.0f  ", number_of(it, "client"));
         put_name(frame, text_of(it, "name", text), 16);
         put(frame, "  %-9s", text_of(it, "kind", text));
@@ -99,13 +101,12 @@ static void put_clients(base_bytes* frame, ctl_value answer) {
 }
 
 static bool make_frame(ctl_connection* connection, base_bytes* frame) {
-    ctl_value answer;
     base_bytes_clear(frame);
-    if (!ctl_ask(connection, "status", &answer)) return false;
-    put_state(frame, answer);
-    put_warnings(frame, answer);
-    if (!ctl_ask(connection, "clients", &answer)) return false;
-    put_clients(frame, answer);
+    if (!ctl_ask(connection, "status")) return false;
+    put_state(frame, connection->object);
+    put_warnings(frame, connection->object);
+    if (!ctl_ask(connection, "clients")) return false;
+    put_clients(frame, connection->object);
     return !frame->failed;
 }
 
