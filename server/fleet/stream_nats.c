@@ -13,10 +13,12 @@
 
 #include "stream_connection.h"
 
+#include "base/shown.h"
 #include "base/text.h"
 #include "net/socket.h"
 
 #include <inttypes.h>
+#include <jansson.h>
 #include <nats/nats.h>
 #include <pthread.h>
 #include <sodium.h>
@@ -60,6 +62,7 @@ struct server_nats {
     natsSubscription* reports;  // of others; NULL before the first read or append
     uint64_t read_request;
     natsMsg* taken;
+    json_t* json;     // the newest answer
     uint8_t* decoded; // the newest message out of an answer
     size_t decoded_bytes;
     uint64_t end; // newest sequence, as last heard
@@ -119,21 +122,11 @@ static bool is_up(const server_nats* self) {
 
 // ---- the JSON of answers ----
 
-// The number after "name": in an object of JetStream. @return false: there is none.
-static bool find_number(const char* json, const char* name, uint64_t* number) {
-    const char* at = strstr(json, name);
-    if (!at) return false;
-    char* end;
-    *number = strtoull(at + strlen(name), &end, 10);
-    return end > at + strlen(name);
-}
-
-static void copy_description(const char* json, char* text, size_t text_bytes) {
-    static const char name[] = "\"description\":\"";
-    const char* at = strstr(json, name);
-    const char* from = at ? at + sizeof name - 1 : json;
-    const size_t size = strcspn(from, "\"\n");
-    (void)base_text_format(text, text_bytes, "NATS: %.*s", (int)(size < 120 ? size : 120), from);
+static bool read_number(const json_t* object, const char* name, uint64_t* number) {
+    const json_t* value = json_object_get(object, name);
+    if (!json_is_integer(value) || json_integer_value(value) < 0) return false;
+    *number = (uint64_t)json_integer_value(value);
+    return true;
 }
 
 static net_broker_code code_of(uint64_t error) {
@@ -157,24 +150,31 @@ static net_broker_code code_of(uint64_t error) {
 }
 
 // @return the error's number; 0: it is none.
-static uint64_t read_error(server_nats* self, natsMsg* message, const char* json) {
-    uint64_t error = 0;
-    if (natsMsg_IsNoResponders(message)) {
-        (void)base_text_copy(self->trouble, sizeof self->trouble,
-                             "NATS: JetStream does not answer: is it enabled (-js)?");
-        return 1;
-    }
-    if (!strstr(json, "\"error\":")) return 0;
-    copy_description(json, self->trouble, sizeof self->trouble);
-    return find_number(json, "\"err_code\":", &error) && error > 0 ? error : 1;
+static uint64_t read_error(server_nats* self, natsMsg* message, const json_t* json) {
+    uint64_t number = 0;
+    char text[NET_BROKER_TEXT_BYTES];
+    const json_t* error = json_object_get(json, "error");
+    if (json && !error) return 0;
+    const char* why = json_string_value(json_object_get(error, "description"));
+    (void)read_number(error, "err_code", &number);
+    if (natsMsg_IsNoResponders(message))
+        why = "JetStream does not answer: is it enabled (-js)?";
+    else if (!json)
+        why = "an answer cannot be read";
+    if (why)
+        (void)base_text_format(text, sizeof text, "NATS: %s", why);
+    else
+        (void)base_text_format(text, sizeof text, "NATS: error %" PRIu64, number);
+    (void)base_shown_copy(self->trouble, sizeof self->trouble, text);
+    return number > 0 ? number : 1;
 }
 
-static void read_append(server_nats* self, natsMsg* message, const char* json,
+static void read_append(server_nats* self, natsMsg* message, const json_t* json,
                         net_broker_answer* answer) {
     const uint64_t error = read_error(self, message, json);
     answer->code = code_of(error);
     if (error > 0) (void)base_text_copy(answer->text, sizeof answer->text, self->trouble);
-    if (error == 0 && !find_number(json, "\"seq\":", &answer->sequence))
+    if (error == 0 && !read_number(json, "seq", &answer->sequence))
         answer->code = NET_BROKER_UNREADY;
 }
 
@@ -186,22 +186,18 @@ static bool grow_decoded(server_nats* self, size_t bytes) {
     return self->decoded != NULL;
 }
 
-static void read_last(server_nats* self, natsMsg* message, const char* json,
+static void read_last(server_nats* self, natsMsg* message, const json_t* json,
                       net_broker_answer* answer) {
-    static const char name[] = "\"data\":\"";
     const uint64_t error = read_error(self, message, json);
     answer->end = self->end;
     answer->code = error == ERROR_NO_MESSAGE ? NET_BROKER_DONE : code_of(error);
     if (error > 0) return;
-    const char* from = strstr(json, name);
-    const char* end = from ? strchr(from + sizeof name - 1, '"') : NULL;
-    if (!end || !find_number(json, "\"seq\":", &answer->sequence) ||
-        !grow_decoded(self, (size_t)(end - from))) {
-        answer->code = NET_BROKER_UNREADY;
-        return;
-    }
-    from += sizeof name - 1;
-    if (sodium_base642bin(self->decoded, self->decoded_bytes, from, (size_t)(end - from), NULL,
+    const json_t* last = json_object_get(json, "message");
+    const json_t* data = json_object_get(last, "data");
+    const size_t size = json_string_length(data);
+    if (!json_is_string(data) || !read_number(last, "seq", &answer->sequence) ||
+        !grow_decoded(self, size + 1) ||
+        sodium_base642bin(self->decoded, self->decoded_bytes, json_string_value(data), size, NULL,
                           &answer->size, NULL, sodium_base64_VARIANT_ORIGINAL) != 0)
         answer->code = NET_BROKER_UNREADY;
     answer->data = self->decoded;
@@ -236,7 +232,7 @@ static bool is_control(server_nats* self, natsMsg* message) {
     return true;
 }
 
-static void read_setup(server_nats* self, natsMsg* message, const char* json) {
+static void read_setup(server_nats* self, natsMsg* message, const json_t* json) {
     const uint64_t error = read_error(self, message, json);
     self->has_stream = error == 0 || error == ERROR_STREAM_EXISTS;
     if (self->has_stream) self->trouble[0] = 0;
@@ -245,23 +241,26 @@ static void read_setup(server_nats* self, natsMsg* message, const char* json) {
 static void ask_last(server_nats* self, uint64_t request);
 
 // What it had applied by then; the newest message is asked for after that. @return false: it comes.
-static bool read_end(server_nats* self, natsMsg* message, const char* json,
+static bool read_end(server_nats* self, natsMsg* message, const json_t* json,
                      net_broker_answer* answer) {
     const uint64_t error = read_error(self, message, json);
     answer->code = error == 0 ? NET_BROKER_UNREADY : code_of(error);
-    if (error > 0 || !find_number(json, "\"last_seq\":", &self->end)) return true;
+    if (error > 0 || !read_number(json_object_get(json, "state"), "last_seq", &self->end))
+        return true;
     self->has_messages = self->end > 0;
     if (!self->has_messages && self->config.reader) return true;
     ask_last(self, answer->request);
     return false;
 }
 
-// The subject's last part says what was asked: "a17". @return false: there is nothing to give.
+// The subject's last part has what was asked: "a17". @return false: there is nothing to give.
 static bool read_reply(server_nats* self, natsMsg* message, net_broker_answer* answer) {
     const char* subject = strrchr(natsMsg_GetSubject(message), '.');
-    const char* json = natsMsg_GetData(message);
+    const char* data = natsMsg_GetData(message);
     if (!subject || strlen(subject) < 2) return false;
-    if (!json) json = "";
+    json_decref(self->json);
+    self->json = json_loadb(data ? data : "", (size_t)natsMsg_GetDataLength(message), 0, NULL);
+    const json_t* json = self->json;
     answer->request = strtoull(subject + 2, NULL, 10);
     switch (subject[1]) {
     case 'a':
@@ -488,7 +487,7 @@ static net_broker_status status(void* context) {
 
 // ---- the URL ----
 
-static bool read_number(const char* text, uint32_t max, uint32_t* number) {
+static bool read_parameter(const char* text, uint32_t max, uint32_t* number) {
     uint64_t read;
     if (!base_text_parse_u64(text, &read) || read < 1 || read > max) return false;
     *number = (uint32_t)read;
@@ -501,9 +500,9 @@ static bool read_query(server_nats* self, char* query) {
         char* value = strchr(part, '=');
         if (!value) return false;
         *value++ = 0;
-        if (strcmp(part, "replicas") == 0 && read_number(value, REPLICAS_MAX, &self->replicas))
+        if (strcmp(part, "replicas") == 0 && read_parameter(value, REPLICAS_MAX, &self->replicas))
             continue;
-        else if (strcmp(part, "hours") == 0 && read_number(value, HOURS_MAX, &self->hours))
+        else if (strcmp(part, "hours") == 0 && read_parameter(value, HOURS_MAX, &self->hours))
             continue;
         else if (strcmp(part, "ca") == 0 && base_text_copy(self->ca, sizeof self->ca, value))
             continue;
@@ -635,6 +634,7 @@ void server_nats_close(server_nats* self) {
     for (natsMsg* message; (message = take_message(self));)
         natsMsg_Destroy(message);
     natsMsg_Destroy(self->taken);
+    json_decref(self->json);
     pthread_mutex_destroy(&self->mutex);
     free(self->decoded);
     free(self);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A build without libnats: --stream and --standby say so.
+// A build without libnats or jansson: --stream and --standby say so.
 #include "stream_nats.h"
 
 #include "base/assert.h"
@@ -9,7 +9,8 @@ net_result server_nats_open(const server_nats_config* config, const base_reporte
     (void)config;
     *nats = NULL;
     base_report(reporter, NULL, 0,
-                "this build has no NATS: it needs libnats-dev, and to be built again");
+                "this build has no NATS: it needs libnats-dev and libjansson-dev, and to be built "
+                "again");
     return NET_ERR_UNKNOWN;
 }
 
