@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// A plan per template of the log says which values become which words of a row here. A template,
-// a component or a field that one side does not have is left out or keeps its default, and is
+// Values become words of a row here by the names of their components and fields. A template, a
+// component or a field that one side does not have is left out or keeps its default, and is
 // reported once by its name; numbers that have no place are clamped and counted.
 //
-// A log of the build that is here has the same names, so nothing is left out.
+// Rows of a log of the build that is here are rows here. Those of another build are converted by
+// names each time: a plan that is kept was not measurably faster.
 #include "playback/playback_feed.h"
 
 #include "base/assert.h"
@@ -24,13 +25,11 @@ static bool is_entity(ecs_field_kind kind) {
     return kind == ECS_FIELD_ENTITY;
 }
 
-// ---- plan ----
-
-static const net_log_field* find_field(const net_log_component* from, const char* name,
+static const net_log_field* find_field(const net_log_component* from, const ecs_field* field,
                                        uint32_t* position) {
     *position = 0;
     for (uint32_t i = 0; i < from->field_count; i++) {
-        if (strcmp(from->fields[i].name, name) == 0) return &from->fields[i];
+        if (field->name && strcmp(from->fields[i].name, field->name) == 0) return &from->fields[i];
         *position += from->fields[i].count;
     }
     return NULL;
@@ -42,57 +41,27 @@ static bool has_field(const ecs_field* fields, uint32_t count, const char* name)
     return false;
 }
 
-static void report_news(net_log_convert_news news, void* context, const char* field,
-                        const char* fate) {
-    if (news) news(context, field, fate);
-}
-
-static uint32_t plan_field(const net_log_component* from, const ecs_field* field,
-                           const proto_row_field* row, net_log_convert_step* steps,
-                           net_log_convert_news news, void* context) {
-    uint32_t position;
-    const char* name = field->name ? field->name : "";
-    const net_log_field* source = find_field(from, name, &position);
-    if (!source) {
-        report_news(news, context, name, "is only here and has its default");
-        return 0;
-    }
-    if (is_entity(source->kind) != is_entity(field->kind)) {
-        report_news(news, context, name, "cannot be converted and has its default");
-        return 0;
-    }
-    if (source->kind != field->kind)
-        report_news(news, context, name, "has another kind here and is converted");
-    if (source->count != field->count)
-        report_news(news, context, name, "has another number of elements here");
-    const uint32_t count = source->count < field->count ? source->count : field->count;
-    for (uint32_t i = 0; i < count; i++)
-        steps[i] = (net_log_convert_step){
-            .from = (uint16_t)(position + i),
-            .offset = field->offset + i * ecs_field_kind_bytes(field->kind),
-            .kind = field->kind,
-            .quant = row ? &row[i].quant : NULL,
-        };
-    return count;
-}
-
-uint32_t net_log_convert_plan(const net_log_component* from, const ecs_field* fields,
-                              uint32_t field_count, const proto_row_field* row,
-                              net_log_convert_step* steps, net_log_convert_news news,
-                              void* context) {
-    BASE_ASSERT(from && (fields || field_count == 0) && from->value_count <= UINT16_MAX);
-    uint32_t count = 0;
+void net_log_convert_compare(const net_log_component* from, const ecs_field* fields,
+                             uint32_t field_count, net_log_convert_news news, void* context) {
+    BASE_ASSERT(from && (fields || field_count == 0) && news);
     for (uint32_t i = 0; i < field_count; i++) {
-        count += plan_field(from, &fields[i], row, steps + count, news, context);
-        if (row) row += fields[i].count;
+        uint32_t position;
+        const net_log_field* source = find_field(from, &fields[i], &position);
+        const bool has_place = source && is_entity(source->kind) == is_entity(fields[i].kind);
+        const char* name = fields[i].name ? fields[i].name : "";
+        if (!source)
+            news(context, name, "is only here and has its default");
+        else if (!has_place)
+            news(context, name, "cannot be converted and has its default");
+        else if (source->kind != fields[i].kind)
+            news(context, name, "has another kind here and is converted");
+        if (has_place && source->count != fields[i].count)
+            news(context, name, "has another number of elements here");
     }
     for (uint32_t i = 0; i < from->field_count; i++)
         if (!has_field(fields, field_count, from->fields[i].name))
-            report_news(news, context, from->fields[i].name, "is not here and is left out");
-    return count;
+            news(context, from->fields[i].name, "is not here and is left out");
 }
-
-// ---- values ----
 
 // Does the value lie outside of the range of its words, by more than rounding?
 static bool is_outside(const proto_quant* quant, double value) {
@@ -101,44 +70,45 @@ static bool is_outside(const proto_quant* quant, double value) {
     return !(value >= quant->min - half && value <= most + half);
 }
 
-static bool convert(const net_log_convert_step* step, const ecs_number* value, void* object) {
-    const bool is_clamped = ecs_number_put(step->kind, (uint8_t*)object + step->offset, value);
-    if (is_entity(step->kind) || step->kind == ECS_FIELD_BOOL) return false;
-    return is_clamped || is_outside(step->quant, (double)ecs_number_value(value));
+static bool convert(ecs_field_kind kind, const proto_quant* quant, const ecs_number* value,
+                    void* element) {
+    const bool is_clamped = ecs_number_put(kind, element, value);
+    if (is_entity(kind) || kind == ECS_FIELD_BOOL) return false;
+    return is_clamped || is_outside(quant, (double)ecs_number_value(value));
 }
 
-uint32_t net_log_convert_apply(const net_log_convert_step* steps, uint32_t count,
-                               const ecs_number* values, void* object) {
-    uint32_t clamped = 0;
-    for (uint32_t i = 0; i < count; i++)
-        clamped += convert(&steps[i], &values[steps[i].from], object);
+uint32_t net_log_convert(const net_log_component* from, const ecs_field* fields,
+                         uint32_t field_count, const proto_row_field* row, const ecs_number* values,
+                         void* object) {
+    BASE_ASSERT(from && (fields || field_count == 0));
+    uint32_t clamped = 0, first = 0;
+    for (uint32_t i = 0; i < field_count; first += fields[i++].count) {
+        const ecs_field* field = &fields[i];
+        uint32_t position;
+        const net_log_field* source = find_field(from, field, &position);
+        if (!source || is_entity(source->kind) != is_entity(field->kind)) continue;
+        for (uint32_t k = 0; k < field->count && k < source->count; k++)
+            clamped +=
+                convert(field->kind, row ? &row[first + k].quant : NULL, &values[position + k],
+                        (uint8_t*)object + field->offset + k * ecs_field_kind_bytes(field->kind));
+    }
     return clamped;
 }
 
 // ---- values of a log ----
 
-enum { NOTES_MAX = 32, VARSIZE = UINT8_MAX };
-
-// A component that the log and the template here have.
-typedef struct part {
-    const net_log_component* from;
-    uint8_t place;   // in the layout here; VARSIZE: of variable size
-    uint32_t number; // VARSIZE: on the wire
-    uint32_t step_first, step_count;
-} part;
+enum { NOTES_MAX = 32 };
 
 typedef struct plan {
     const char* name;               // of the log's template; one address for each
     const net_row_template* target; // NULL: it is not shown
-    uint32_t part_first, part_count;
-    bool has_varsize;
-    bool is_same; // rows of the log are rows of the target
+    bool is_same;                   // rows of the log are rows of the target
 } plan;
 
 // A value of variable size belongs to the incarnation that began at `since`, whatever its rows do.
 typedef struct incarnation {
     ecs_entity handle;
-    const plan* by;
+    const char* name; // of the log's template
     ecs_tick since;
     uint64_t hash; // of the values that were fed last
 } incarnation;
@@ -155,10 +125,9 @@ struct net_playback_feed {
     // of one world, to the end
     ecs_world* world;
     net_rows* rows; // its match's
-    plan** plans;
-    part* parts;
-    net_log_convert_step* steps;
-    uint32_t plan_count, plan_capacity, part_count, part_capacity, step_count, step_capacity;
+    plan* plans;
+    uint32_t plan_count, plan_capacity;
+    bool has_varsize; // some target has such values
     uint64_t* object; // of any component
     size_t object_bytes;
     ecs_number* values;
@@ -184,11 +153,7 @@ net_result net_playback_feed_create(net_log_reader* reader, const net_log_state*
 
 void net_playback_feed_leave(net_playback_feed* feed) {
     const base_allocator* allocator = feed->allocator;
-    for (uint32_t i = 0; i < feed->plan_count; i++)
-        base_release(allocator, feed->plans[i], sizeof *feed->plans[i]);
     BASE_ARRAY_RELEASE(allocator, feed->plans, feed->plan_capacity);
-    BASE_ARRAY_RELEASE(allocator, feed->parts, feed->part_capacity);
-    BASE_ARRAY_RELEASE(allocator, feed->steps, feed->step_capacity);
     BASE_ARRAY_RELEASE(allocator, feed->incarnations, feed->incarnation_capacity);
     if (feed->object) base_release(allocator, feed->object, feed->object_bytes);
     BASE_ARRAY_RELEASE(allocator, feed->values, feed->value_capacity);
@@ -236,15 +201,10 @@ static const ecs_type* type_of(const net_playback_feed* feed, ecs_component_id i
 static void compare_component(net_playback_feed* feed, const net_log_component* from,
                               const ecs_type* type) {
     reporting to = {feed, from->name};
-    net_log_convert_step steps[PROTO_ROW_FIELDS_MAX];
-    uint32_t elements = 0;
-    for (uint32_t i = 0; i < type->field_count; i++)
-        elements += type->fields[i].count;
-    if (from->is_varsize != ecs_type_is_varsize(type) || elements > BASE_COUNT(steps))
+    if (from->is_varsize != ecs_type_is_varsize(type))
         report(feed, "component %s is of another form here and is left out", from->name);
     else if (!from->is_varsize)
-        (void)net_log_convert_plan(from, type->fields, type->field_count, NULL, steps, report_field,
-                                   &to);
+        net_log_convert_compare(from, type->fields, type->field_count, report_field, &to);
 }
 
 // Each component once, whether an entity has it or not.
@@ -308,8 +268,10 @@ static const net_row_template* find_target(net_playback_feed* feed, const char* 
     return count > 0 ? net_rows_compose(feed->rows, parts, count) : NULL;
 }
 
+// The component of the entity in the log that has the name of one here. NULL: none.
 static const net_log_component* find_component(const net_playback_feed* feed, ecs_entity entity,
-                                               const char* name) {
+                                               uint64_t id) {
+    const char* name = ecs_component_get(feed->world, (ecs_component_id)id)->name;
     const net_log_component* component;
     for (uint32_t i = 0;
          (component = net_log_state_template_component(feed->state, entity, i)) != NULL; i++)
@@ -317,63 +279,34 @@ static const net_log_component* find_component(const net_playback_feed* feed, ec
     return NULL;
 }
 
-static bool add_part(net_playback_feed* feed, plan* made, part added) {
-    if (!BASE_ARRAY_RESERVE(feed->allocator, feed->parts, feed->part_capacity,
-                            feed->part_count + 1))
-        return false;
-    feed->parts[feed->part_count++] = added;
-    made->part_count++;
-    return true;
+// The same for one of variable size: it has the same type. NULL: the one here has its default.
+static const net_log_component* find_varsize(net_playback_feed* feed, ecs_entity entity,
+                                             ecs_component_id id) {
+    const net_log_component* from = find_component(feed, entity, id);
+    if (!from || !from->is_varsize) return NULL;
+    if (strcmp(from->type, type_of(feed, id)->name) == 0) return from;
+    report(feed, "component %s has another type here and has its default", from->name);
+    return NULL;
 }
 
-static bool add_row_part(net_playback_feed* feed, plan* made, ecs_entity entity, uint32_t place) {
+static void compare_template(net_playback_feed* feed, const plan* made, ecs_entity entity) {
     const proto_layout* layout = &made->target->layout;
-    const proto_row_component* component = &layout->components[place];
-    const ecs_component_id id = (ecs_component_id)component->key;
-    const char* name = ecs_component_get(feed->world, id)->name;
-    const net_log_component* from = find_component(feed, entity, name);
-    if (!from)
-        report(feed, "component %s of template %s is not in the log and has its default", name,
-               made->name);
-    if (!from || from->is_varsize) return true;
-    const ecs_type* type = type_of(feed, id);
-    const proto_row_field* row =
-        component->is_rotation ? NULL : &layout->fields[component->field_first];
-    if (!BASE_ARRAY_RESERVE(feed->allocator, feed->steps, feed->step_capacity,
-                            feed->step_count + PROTO_ROW_FIELDS_MAX))
-        return false;
-    part added = {.from = from, .place = (uint8_t)place, .step_first = feed->step_count};
-    added.step_count = net_log_convert_plan(from, type->fields, type->field_count, row,
-                                            feed->steps + feed->step_count, NULL, NULL);
-    feed->step_count += added.step_count;
-    return add_part(feed, made, added);
-}
-
-static bool add_varsize_part(net_playback_feed* feed, plan* made, ecs_entity entity,
-                             const net_row_varsize* varsize) {
-    const ecs_component_id id = varsize->component;
-    const net_log_component* from =
-        find_component(feed, entity, ecs_component_get(feed->world, id)->name);
-    if (!from || !from->is_varsize) return true;
-    if (strcmp(from->type, type_of(feed, id)->name) != 0) {
-        report(feed, "component %s has another type here and has its default", from->name);
-        return true;
-    }
-    made->has_varsize = true;
-    return add_part(feed, made, (part){.from = from, .place = VARSIZE, .number = varsize->number});
-}
-
-// Components that are here, but not in the rows of this template.
-static void report_unused(net_playback_feed* feed, const plan* made, ecs_entity entity) {
-    const net_log_component* component;
-    for (uint32_t i = 0;
-         (component = net_log_state_template_component(feed->state, entity, i)) != NULL; i++) {
-        bool is_used = ecs_component_find(feed->world, component->name) == ECS_COMPONENT_NONE;
-        for (uint32_t k = 0; k < made->part_count; k++)
-            is_used = is_used || feed->parts[made->part_first + k].from == component;
+    const net_log_component* from;
+    for (uint32_t i = 0; i < layout->component_count; i++)
+        if (!find_component(feed, entity, layout->components[i].key))
+            report(
+                feed, "component %s of template %s is not in the log and has its default",
+                ecs_component_get(feed->world, (ecs_component_id)layout->components[i].key)->name,
+                made->name);
+    for (uint32_t i = 0; (from = net_log_state_template_component(feed->state, entity, i)) != NULL;
+         i++) {
+        const ecs_component_id id = ecs_component_find(feed->world, from->name);
+        bool is_used = id == ECS_COMPONENT_NONE || net_row_find_varsize(made->target, id);
+        for (uint32_t k = 0; k < layout->component_count; k++)
+            is_used = is_used || layout->components[k].key == id;
         if (!is_used)
             report(feed, "component %s of template %s is not replicated here and is left out",
-                   component->name, made->name);
+                   from->name, made->name);
     }
 }
 
@@ -398,27 +331,16 @@ static const plan* find_plan(net_playback_feed* feed, ecs_entity entity) {
     const char* name = net_log_state_template(feed->state, entity);
     BASE_ASSERT(name);
     for (uint32_t i = 0; i < feed->plan_count; i++)
-        if (feed->plans[i]->name == name) return feed->plans[i];
+        if (feed->plans[i].name == name) return &feed->plans[i];
     if (!BASE_ARRAY_RESERVE(feed->allocator, feed->plans, feed->plan_capacity,
                             feed->plan_count + 1))
         return NULL;
-    plan* made = base_allocate_zero(feed->allocator, sizeof *made);
-    if (!made) return NULL;
-    feed->plans[feed->plan_count++] = made;
-    *made = (plan){.name = name, .part_first = feed->part_count};
-    made->target = find_target(feed, name);
-    bool has_room = true;
-    for (uint32_t i = 0; made->target && has_room && i < made->target->layout.component_count; i++)
-        has_room = add_row_part(feed, made, entity, i);
-    for (uint32_t i = 0; made->target && has_room && i < made->target->varsize_count; i++)
-        has_room = add_varsize_part(feed, made, entity, &made->target->varsizes[i]);
-    if (!has_room) {
-        feed->plan_count--;
-        base_release(feed->allocator, made, sizeof *made);
-        return NULL;
-    }
-    if (made->target) report_unused(feed, made, entity);
-    made->is_same = feed->is_same_schema && made->target &&
+    plan* made = &feed->plans[feed->plan_count++];
+    *made = (plan){.name = name, .target = find_target(feed, name)};
+    if (!made->target) return made;
+    compare_template(feed, made, entity);
+    feed->has_varsize = feed->has_varsize || made->target->varsize_count > 0;
+    made->is_same = feed->is_same_schema &&
                     is_same_layout(&net_log_state_row(feed->state, entity, NULL)->layout,
                                    &made->target->layout);
     return made;
@@ -426,27 +348,35 @@ static const plan* find_plan(net_playback_feed* feed, ecs_entity entity) {
 
 // ---- rows ----
 
+static void convert_row(net_playback_feed* feed, const proto_layout* layout, ecs_entity entity,
+                        uint64_t* row) {
+    for (uint32_t i = 0; i < layout->component_count; i++) {
+        const proto_row_component* component = &layout->components[i];
+        const ecs_type* type = type_of(feed, (ecs_component_id)component->key);
+        const net_log_component* from = find_component(feed, entity, component->key);
+        if (!from || from->is_varsize) continue;
+        const proto_row_field* fields =
+            component->is_rotation ? NULL : &layout->fields[component->field_first];
+        const bool is_read = net_log_state_read(feed->state, entity, from, feed->values);
+        BASE_ASSERT(is_read);
+        memset(feed->object, 0, feed->object_bytes);
+        proto_row_write_component(layout, i, row, feed->object);
+        feed->clamped += net_log_convert(from, type->fields, type->field_count, fields,
+                                         feed->values, feed->object);
+        proto_row_read_component(layout, i, feed->object, row);
+    }
+}
+
 static void feed_row(net_playback_feed* feed, const plan* by, ecs_entity entity, net_scene* scene) {
-    const proto_layout* layout = &by->target->layout;
+    const net_row_template* target = by->target;
     uint64_t row[PROTO_ROW_FIELDS_MAX];
     if (by->is_same) {
         (void)net_log_state_row(feed->state, entity, row);
-        net_scene_row(scene, entity, by->target, net_log_state_tick(feed->state), row);
-        return;
+    } else {
+        memcpy(row, target->defaults, target->layout.field_count * sizeof *row);
+        convert_row(feed, &target->layout, entity, row);
     }
-    memcpy(row, by->target->defaults, layout->field_count * sizeof *row);
-    for (uint32_t i = 0; i < by->part_count; i++) {
-        const part* at = &feed->parts[by->part_first + i];
-        if (at->place == VARSIZE) continue;
-        bool is_read = net_log_state_read(feed->state, entity, at->from, feed->values);
-        BASE_ASSERT(is_read);
-        memset(feed->object, 0, feed->object_bytes);
-        proto_row_write_component(layout, at->place, row, feed->object);
-        feed->clamped += net_log_convert_apply(feed->steps + at->step_first, at->step_count,
-                                               feed->values, feed->object);
-        proto_row_read_component(layout, at->place, feed->object, row);
-    }
-    net_scene_row(scene, entity, by->target, net_log_state_tick(feed->state), row);
+    net_scene_row(scene, entity, target, net_log_state_tick(feed->state), row);
 }
 
 // The incarnation at an entity's index. NULL: memory ran out.
@@ -458,8 +388,8 @@ static incarnation* find_incarnation(net_playback_feed* feed, const plan* by, ec
     memset(feed->incarnations + before, 0,
            (feed->incarnation_capacity - before) * sizeof *feed->incarnations);
     incarnation* found = &feed->incarnations[index];
-    if (found->handle != entity || found->by != by)
-        *found = (incarnation){entity, by, net_log_state_tick(feed->state), 0};
+    if (found->handle != entity || found->name != by->name)
+        *found = (incarnation){entity, by->name, net_log_state_tick(feed->state), 0};
     return found;
 }
 
@@ -470,11 +400,12 @@ static net_result feed_varsize(net_playback_feed* feed, const plan* by, ecs_enti
     if (!of) return NET_ERR_MEMORY;
     uint64_t hash = entity;
     for (uint32_t pass = 0; pass < 2; pass++) {
-        for (uint32_t i = 0; i < by->part_count; i++) {
-            const part* at = &feed->parts[by->part_first + i];
-            size_t size;
-            if (at->place != VARSIZE) continue;
-            const uint8_t* bytes = net_log_state_bytes(feed->state, entity, at->from, &size);
+        for (uint32_t i = 0; i < by->target->varsize_count; i++) {
+            const net_row_varsize* at = &by->target->varsizes[i];
+            const net_log_component* from = find_varsize(feed, entity, at->component);
+            size_t size = 0;
+            const uint8_t* bytes =
+                from ? net_log_state_bytes(feed->state, entity, from, &size) : NULL;
             if (!bytes) continue;
             if (pass == 0) {
                 hash = base_hash64(bytes, size, hash + at->number);
@@ -512,16 +443,14 @@ static net_result feed_touched(net_playback_feed* feed, net_scene* scene) {
 net_result net_playback_feed_give(net_playback_feed* feed, net_scene* scene, bool is_first) {
     BASE_ASSERT(feed->world);
     net_result result = is_first ? NET_OK : feed_touched(feed, scene);
-    bool has_varsize = is_first;
-    for (uint32_t i = 0; i < feed->plan_count; i++)
-        has_varsize = has_varsize || feed->plans[i]->has_varsize;
     for (ecs_entity entity = ECS_ENTITY_NONE;
-         has_varsize && result == NET_OK &&
+         (is_first || feed->has_varsize) && result == NET_OK &&
          (entity = net_log_state_next(feed->state, entity)) != ECS_ENTITY_NONE;) {
         const plan* by = find_plan(feed, entity);
         if (!by) return NET_ERR_MEMORY;
         if (is_first && by->target) feed_row(feed, by, entity, scene);
-        if (by->target && by->has_varsize) result = feed_varsize(feed, by, entity, scene);
+        if (by->target && by->target->varsize_count > 0)
+            result = feed_varsize(feed, by, entity, scene);
     }
     net_scene_packet(scene, net_log_state_tick(feed->state));
     return result;

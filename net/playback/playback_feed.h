@@ -43,26 +43,18 @@ uint64_t net_playback_feed_clamped(const net_playback_feed* feed);
 // number, NaN becomes 0 in a whole number. An entity becomes only an entity.
 // Memory:  the caller's. Threads: any.
 
-typedef struct net_log_convert_step {
-    uint16_t from;            ///< position in the values of the log's component
-    uint32_t offset;          ///< in the object here
-    ecs_field_kind kind;      ///< here
-    const proto_quant* quant; ///< the words that the value becomes; NULL: it has none of its own
-} net_log_convert_step;
-
-/// What a plan does to a field, as a text for people.
+/// What becomes of a field, as a text for people.
 typedef void (*net_log_convert_news)(void* context, const char* field, const char* fate);
 
-/// Plan for a component of fixed size. `row`: the fields of its words, one per element, as the
-/// layout has them; NULL: it has no word for each. `steps` has room for one per element here.
-/// `news` may be NULL. @return how many steps.
-uint32_t net_log_convert_plan(const net_log_component* from, const ecs_field* fields,
-                              uint32_t field_count, const proto_row_field* row,
-                              net_log_convert_step* steps, net_log_convert_news news,
-                              void* context);
-/// Convert values of the log's component into the object. @return how many were clamped.
-uint32_t net_log_convert_apply(const net_log_convert_step* steps, uint32_t count,
-                               const ecs_number* values, void* object);
+/// Name each field that is not the same in both.
+void net_log_convert_compare(const net_log_component* from, const ecs_field* fields,
+                             uint32_t field_count, net_log_convert_news news, void* context);
+/// Convert values of the log's component of fixed size into the object. `row`: the fields of its
+/// words, one per element, as the layout has them; NULL: it has no word for each.
+/// @return how many were clamped.
+uint32_t net_log_convert(const net_log_component* from, const ecs_field* fields,
+                         uint32_t field_count, const proto_row_field* row, const ecs_number* values,
+                         void* object);
 
 // ---- marks ----
 
