@@ -22,6 +22,7 @@
 // others: which entities are predicted and how they move (the module); drawing (presenter.c).
 #include "present/predict.h"
 
+#include "state/schema.h"
 #include "state/steps.h"
 
 #include "ecs/debug.h"
@@ -40,10 +41,7 @@ static net_result create_match(net_predict* predict, const net_module* module) {
     net_match_config config = net_match_config_default(module);
     config.allocator = predict->allocator;
     config.role = NET_ROLE_PREDICT;
-    net_result result = net_match_create(&config, &predict->reporter, &predict->match);
-    if (result) return result;
-    return net_rows_create(predict->allocator, net_match_world(predict->match), NULL,
-                           &predict->rows);
+    return net_match_create(&config, &predict->reporter, &predict->match);
 }
 
 net_result net_predict_create(const base_allocator* allocator, const net_module* module,
@@ -74,8 +72,6 @@ void net_predict_destroy(net_predict* predict) {
         BASE_ARRAY_RELEASE(allocator, one->words, one->word_capacity);
     }
     net_predict_shown_deinit(&predict->shown);
-    if (predict->rows) net_rows_destroy(predict->rows);
-    if (predict->mirror_rows) net_rows_destroy(predict->mirror_rows);
     if (predict->match) net_match_destroy(predict->match);
     base_release(allocator, predict, sizeof *predict);
 }
@@ -101,11 +97,6 @@ void net_predict_begin(net_predict* predict, net_match* mirror) {
     const net_match_config* config = net_match_get_config(mirror);
     net_match_mirror_start(predict->match, config->tick_rate_hz, config->settings,
                            predict->game->setting_count, config->names);
-    if (predict->mirror_rows) net_rows_destroy(predict->mirror_rows);
-    predict->mirror_rows = NULL;
-    if (net_rows_create(predict->allocator, net_match_world(mirror), NULL, &predict->mirror_rows) !=
-        NET_OK)
-        fail_prediction(predict, "out of memory");
     stop_prediction(predict);
 }
 
@@ -123,6 +114,11 @@ void net_predict_player(net_predict* predict, ecs_entity player) {
 // server's row is rounded, the predicted one is not. The player's row is the server's of the tick
 // (player_age says so). Another entity's row counts only when it came with this packet; a change
 // that never comes within a packet gets in with the refresh.
+
+static const net_row_template* find_entry(net_match* match, ecs_entity entity) {
+    return net_rows_find(net_schema_rows(net_match_schema(match)),
+                         ecs_entity_template(net_match_world(match), entity));
+}
 
 static bool is_listed(const net_predict_slot* one, ecs_entity entity) {
     for (uint32_t i = 0; i < one->row_count; i++)
@@ -149,8 +145,7 @@ static bool remember_row(net_predict* predict, net_predict_slot* one, ecs_entity
     BASE_ASSERT(one->row_count <= NET_PREDICT_ROWS_MAX);
     ecs_world* world = net_match_world(predict->match);
     if (one->row_count == NET_PREDICT_ROWS_MAX || is_listed(one, entity)) return true;
-    const net_row_template* entry =
-        net_rows_find(predict->rows, ecs_entity_template(world, entity));
+    const net_row_template* entry = find_entry(predict->match, entity);
     if (!entry) return true;
     uint32_t fields = entry->layout.field_count;
     if (!reserve_words(predict, one->word_count + fields)) return false;
@@ -200,8 +195,7 @@ static bool is_same_row(net_predict* predict, const net_row_template* a, const u
 static const net_row_template* read_mirror(net_predict* predict, ecs_entity entity) {
     ecs_world* mirror = net_match_world(predict->mirror);
     if (!ecs_is_alive(mirror, entity)) return NULL;
-    const net_row_template* entry =
-        net_rows_find(predict->mirror_rows, ecs_entity_template(mirror, entity));
+    const net_row_template* entry = find_entry(predict->mirror, entity);
     if (entry) net_rows_read(entry, mirror, entity, predict->row);
     return entry;
 }

@@ -105,10 +105,8 @@ struct net_predict {
     const base_allocator* allocator;
     const net_game_module* game;
     base_reporter reporter;
-    net_match* match; ///< of the prediction world
-    net_rows* rows;
+    net_match* match;  ///< of the prediction world
     net_match* mirror; ///< NULL before begin
-    net_rows* mirror_rows;
     ecs_entity player;
     bool has_failed;       ///< reported: nothing is predicted any more
     bool is_running;       ///< the world is ahead of a packet

@@ -14,6 +14,8 @@
 // (scene_show.c), predicted entities (presenter.c).
 #include "present/scene.h"
 
+#include "state/schema.h"
+
 #include "base/assert.h"
 
 #include <string.h>
@@ -42,8 +44,7 @@ static net_result create_varsize(net_scene* scene) {
     return net_varsize_receiver_create(&config, &scene->varsize);
 }
 
-net_result net_scene_create(const base_allocator* allocator, net_match* view,
-                            const base_reporter* reporter, net_scene** scene) {
+net_result net_scene_create(const base_allocator* allocator, net_match* view, net_scene** scene) {
     BASE_ASSERT(view && scene && net_match_get_config(view)->role == NET_ROLE_MIRROR);
     *scene = NULL;
     net_scene* made = base_allocate_zero(allocator, sizeof *made);
@@ -56,8 +57,8 @@ net_result net_scene_create(const base_allocator* allocator, net_match* view,
                                    .world = world,
                                    .index_max = ecs_world_limits(world)->replicated_index_max};
     base_bitset_init(&made->active, allocator);
-    net_result result = net_rows_create(allocator, world, reporter, &made->rows);
-    if (result == NET_OK) result = create_varsize(made);
+    made->rows = net_schema_rows(net_match_schema(view));
+    net_result result = create_varsize(made);
     if (result != NET_OK) {
         net_scene_destroy(made);
         return result;
@@ -85,7 +86,6 @@ void net_scene_destroy(net_scene* scene) {
     base_bitset_deinit(&scene->active);
     net_row_world_deinit(&scene->target);
     net_varsize_receiver_destroy(scene->varsize);
-    net_rows_destroy(scene->rows);
     base_release(allocator, scene, sizeof *scene);
 }
 

@@ -59,9 +59,9 @@ typedef struct net_scene_counters {
 
 /// Create a scene for a match with role MIRROR that the caller owns and lends. The scene owns the
 /// replicated entities of its world.
-/// @return NET_OK; NET_ERR_MEMORY; NET_ERR_SCHEMA (reported).
+/// @return NET_OK; NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_scene_create(const base_allocator* allocator, net_match* view,
-                                          const base_reporter* reporter, net_scene** scene);
+                                          net_scene** scene);
 /// The view's entities stay as they are. NULL does nothing.
 void net_scene_destroy(net_scene* scene);
 
@@ -131,7 +131,7 @@ struct net_scene {
     const base_allocator* allocator;
     net_pool pool; ///< of what the slots hold
     net_match* match;
-    net_rows* rows;
+    net_rows* rows; ///< the match's
     net_row_world target;
     net_varsize_receiver* varsize;
     net_scene_slot* slots; ///< [index]

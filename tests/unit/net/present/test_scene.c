@@ -23,7 +23,7 @@ static void open(fixture* f) {
     f->view = stage_match(f->module, NET_ROLE_MIRROR, &f->memory.allocator);
     f->world = net_match_world(f->view);
     f->log = net_match_context(f->view);
-    assert_ok(net_scene_create(&f->memory.allocator, f->view, NULL, &f->scene));
+    assert_ok(net_scene_create(&f->memory.allocator, f->view, &f->scene));
 }
 
 static void close_all(fixture* f) {
@@ -499,7 +499,7 @@ SCENE_CASE(memory_that_runs_out_is_told_and_final) {
     for (uint64_t limit = 0;; limit++) {
         scarce_memory limited;
         scarce_init(&limited, limit + 1, true);
-        net_result result = net_scene_create(&limited.allocator, f->view, NULL, &f->scene);
+        net_result result = net_scene_create(&limited.allocator, f->view, &f->scene);
         if (result != NET_OK) {
             assert_int_equal(result, NET_ERR_MEMORY);
             assert_null(f->scene);
@@ -518,7 +518,7 @@ SCENE_CASE(memory_that_runs_out_is_told_and_final) {
         assert_int_equal(ecs_world_counters(f->world)->bad_transitions, 0);
         if (result == NET_OK) break;
     }
-    assert_ok(net_scene_create(&f->memory.allocator, f->view, NULL, &f->scene));
+    assert_ok(net_scene_create(&f->memory.allocator, f->view, &f->scene));
 }
 
 SCENE_CASE(validation_finds_a_slot_without_its_row) {
