@@ -46,7 +46,8 @@ struct net_playback {
     net_match_config config; // rate and settings of the log
     net_playback_marks_list marks;
     net_log_state* state;
-    net_playback_feed* feed;
+    net_playback_notes notes;
+    net_playback_feed* feed;  // of the presenter
     net_presenter* presenter; // NULL: nothing can be shown until a seek succeeds
     ecs_tick last;            // that can be reached
     double tick;              // shown
@@ -73,7 +74,8 @@ static net_scene* scene_of(const net_playback* playback) {
 
 static void close_view(net_playback* playback) {
     net_presenter_destroy(playback->presenter);
-    net_playback_feed_leave(playback->feed);
+    net_playback_feed_destroy(playback->feed);
+    playback->feed = NULL;
     playback->presenter = NULL;
 }
 
@@ -222,7 +224,8 @@ static net_result open_view(net_playback* playback) {
                            (net_match_names){name_in_log, playback});
     playback->event_number = 0;
     playback->tick = playback->drawn_tick = (double)playback->opened_tick;
-    result = net_playback_feed_enter(playback->feed, match, playback->is_same_schema);
+    result = net_playback_feed_create(playback->state, match, playback->is_same_schema,
+                                      &playback->notes, &playback->feed);
     if (result == NET_OK) result = net_playback_feed_give(playback->feed, scene_of(playback), true);
     return result == NET_OK ? net_scene_advance(scene_of(playback), playback->tick) : result;
 }
@@ -407,9 +410,7 @@ static net_result open_playback(net_playback* playback) {
         net_log_state_create(reader, playback->module, &playback->reporter, &playback->state);
     if (result != NET_OK) return result;
     net_log_state_on_passed(playback->state, take_passed, playback);
-    result =
-        net_playback_feed_create(reader, playback->state, &playback->reporter, &playback->feed);
-    if (result == NET_OK) result = read_marks(playback, MARKS_BLOCKS_FIRST);
+    result = read_marks(playback, MARKS_BLOCKS_FIRST);
     if (result == NET_OK) result = open_at(playback, clamp(playback, 0.0));
     // The first call that shows a moment reports what is wrong with the first tick.
     return result == NET_ERR_DAMAGED ? NET_OK : result;
@@ -427,6 +428,8 @@ net_result net_playback_create(net_log_reader* reader, const net_module* module,
     playback->module = module;
     playback->reader = reader;
     if (reporter) playback->reporter = *reporter;
+    playback->notes.reporter = &playback->reporter;
+    playback->notes.file = reader->file;
     net_playback_marks_init(&playback->marks, allocator, reader);
     net_result result = open_playback(playback);
     if (result != NET_OK) {
@@ -450,8 +453,7 @@ net_result net_playback_follow(net_playback* playback) {
 
 void net_playback_destroy(net_playback* playback) {
     if (!playback) return;
-    if (playback->feed) close_view(playback);
-    net_playback_feed_destroy(playback->feed);
+    close_view(playback);
     net_log_state_destroy(playback->state);
     BASE_ARRAY_RELEASE(playback->allocator, playback->events, playback->event_capacity);
     net_playback_marks_deinit(&playback->marks);
@@ -467,7 +469,7 @@ double net_playback_tick(const net_playback* playback) {
 }
 
 uint64_t net_playback_clamped(const net_playback* playback) {
-    return net_playback_feed_clamped(playback->feed);
+    return playback->notes.clamped;
 }
 
 net_match* net_playback_match(net_playback* playback) {

@@ -15,7 +15,6 @@
 
 #include <math.h>
 #include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -97,8 +96,6 @@ uint32_t net_log_convert(const net_log_component* from, const ecs_field* fields,
 
 // ---- values of a log ----
 
-enum { NOTES_MAX = 32 };
-
 typedef struct plan {
     const char* name;               // of the log's template; one address for each
     const net_row_template* target; // NULL: it is not shown
@@ -115,14 +112,9 @@ typedef struct incarnation {
 
 struct net_playback_feed {
     const base_allocator* allocator;
-    const char* file;
-    base_reporter reporter;
     const net_log_state* state;
+    net_playback_notes* notes;
     bool is_same_schema;
-    uint64_t clamped;
-    uint64_t reported[NOTES_MAX]; // hashes of what was reported: every seek makes another world
-    uint32_t reported_count;
-    // of one world, to the end
     ecs_world* world;
     net_rows* rows; // its match's
     plan* plans;
@@ -137,34 +129,14 @@ struct net_playback_feed {
     uint64_t version;
 };
 
-net_result net_playback_feed_create(net_log_reader* reader, const net_log_state* state,
-                                    const base_reporter* reporter, net_playback_feed** feed_out) {
-    BASE_ASSERT(reader && state && feed_out);
-    const base_allocator* allocator = reader->allocator;
-    net_playback_feed* feed = base_allocate_zero(allocator, sizeof *feed);
-    *feed_out = feed;
-    if (!feed) return NET_ERR_MEMORY;
-    feed->allocator = allocator;
-    feed->file = reader->file;
-    feed->state = state;
-    if (reporter) feed->reporter = *reporter;
-    return NET_OK;
-}
-
-void net_playback_feed_leave(net_playback_feed* feed) {
+void net_playback_feed_destroy(net_playback_feed* feed) {
+    if (!feed) return;
     const base_allocator* allocator = feed->allocator;
     BASE_ARRAY_RELEASE(allocator, feed->plans, feed->plan_capacity);
     BASE_ARRAY_RELEASE(allocator, feed->incarnations, feed->incarnation_capacity);
     if (feed->object) base_release(allocator, feed->object, feed->object_bytes);
     BASE_ARRAY_RELEASE(allocator, feed->values, feed->value_capacity);
-    const size_t first = offsetof(net_playback_feed, world);
-    memset((uint8_t*)feed + first, 0, sizeof *feed - first);
-}
-
-void net_playback_feed_destroy(net_playback_feed* feed) {
-    if (!feed) return;
-    net_playback_feed_leave(feed);
-    base_release(feed->allocator, feed, sizeof *feed);
+    base_release(allocator, feed, sizeof *feed);
 }
 
 // ---- what differs ----
@@ -182,11 +154,12 @@ __attribute__((format(printf, 2, 3))) static void report(net_playback_feed* feed
     (void)vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     const uint64_t hash = base_hash64_text(text);
-    for (uint32_t i = 0; i < feed->reported_count; i++)
-        if (feed->reported[i] == hash) return;
-    if (feed->reported_count == NOTES_MAX) return;
-    feed->reported[feed->reported_count++] = hash;
-    base_report(&feed->reporter, feed->file, 0, "warning: %s", text);
+    net_playback_notes* notes = feed->notes;
+    for (uint32_t i = 0; i < notes->reported_count; i++)
+        if (notes->reported[i] == hash) return;
+    if (notes->reported_count == BASE_COUNT(notes->reported)) return;
+    notes->reported[notes->reported_count++] = hash;
+    base_report(notes->reporter, notes->file, 0, "warning: %s", text);
 }
 
 static void report_field(void* context, const char* field, const char* fate) {
@@ -235,14 +208,22 @@ static net_result make_object(net_playback_feed* feed) {
     return feed->object ? NET_OK : NET_ERR_MEMORY;
 }
 
-net_result net_playback_feed_enter(net_playback_feed* feed, net_match* match, bool is_same_schema) {
-    BASE_ASSERT(feed && match && !feed->world);
+net_result net_playback_feed_create(const net_log_state* state, net_match* match,
+                                    bool is_same_schema, net_playback_notes* notes,
+                                    net_playback_feed** feed_out) {
+    BASE_ASSERT(state && match && notes && feed_out);
+    const base_allocator* allocator = net_match_get_config(match)->allocator;
+    net_playback_feed* feed = base_allocate_zero(allocator, sizeof *feed);
+    *feed_out = feed;
+    if (!feed) return NET_ERR_MEMORY;
+    feed->allocator = allocator;
+    feed->state = state;
+    feed->notes = notes;
     feed->is_same_schema = is_same_schema;
     feed->world = net_match_world(match);
     feed->rows = net_schema_rows(net_match_schema(match));
     net_result result = make_object(feed);
-    if (result == NET_OK) result = compare_components(feed);
-    return result;
+    return result == NET_OK ? compare_components(feed) : result;
 }
 
 // ---- plans ----
@@ -361,8 +342,8 @@ static void convert_row(net_playback_feed* feed, const proto_layout* layout, ecs
         BASE_ASSERT(is_read);
         memset(feed->object, 0, feed->object_bytes);
         proto_row_write_component(layout, i, row, feed->object);
-        feed->clamped += net_log_convert(from, type->fields, type->field_count, fields,
-                                         feed->values, feed->object);
+        feed->notes->clamped += net_log_convert(from, type->fields, type->field_count, fields,
+                                                feed->values, feed->object);
         proto_row_read_component(layout, i, feed->object, row);
     }
 }
@@ -441,7 +422,6 @@ static net_result feed_touched(net_playback_feed* feed, net_scene* scene) {
 }
 
 net_result net_playback_feed_give(net_playback_feed* feed, net_scene* scene, bool is_first) {
-    BASE_ASSERT(feed->world);
     net_result result = is_first ? NET_OK : feed_touched(feed, scene);
     for (ecs_entity entity = ECS_ENTITY_NONE;
          (is_first || feed->has_varsize) && result == NET_OK &&
@@ -454,8 +434,4 @@ net_result net_playback_feed_give(net_playback_feed* feed, net_scene* scene, boo
     }
     net_scene_packet(scene, net_log_state_tick(feed->state));
     return result;
-}
-
-uint64_t net_playback_feed_clamped(const net_playback_feed* feed) {
-    return feed->clamped;
 }

@@ -14,25 +14,27 @@
 
 typedef struct net_playback_feed net_playback_feed;
 
-/// It reads the state, which must outlive it. @return NET_OK; NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_playback_feed_create(net_log_reader* reader,
-                                                  const net_log_state* state,
-                                                  const base_reporter* reporter,
+/// The reports of a playback, which has a view after each seek: each comes once.
+typedef struct net_playback_notes {
+    const base_reporter* reporter;
+    const char* file;
+    uint64_t clamped;      ///< values so far that had no place here
+    uint64_t reported[32]; ///< hashes of what was reported
+    uint32_t reported_count;
+} net_playback_notes;
+
+/// Feed a view of this match from a state; both and the notes must outlive it. What is only in the
+/// log or only here is reported; `is_same_schema`: nothing is. *feed may be there after an error.
+/// @return NET_OK; NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_playback_feed_create(const net_log_state* state, net_match* match,
+                                                  bool is_same_schema, net_playback_notes* notes,
                                                   net_playback_feed** feed);
-/// NULL does nothing.
+/// After the view is destroyed. NULL does nothing.
 void net_playback_feed_destroy(net_playback_feed* feed);
-/// Feed a view of this match, until net_playback_feed_leave; what is only in the log or only here
-/// is reported once. `is_same_schema`: nothing is. @return NET_OK; NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_playback_feed_enter(net_playback_feed* feed, net_match* match,
-                                                 bool is_same_schema);
-/// After the view is destroyed. Without one it does nothing.
-void net_playback_feed_leave(net_playback_feed* feed);
 /// Feed the scene what the last step of the state did; `is_first`: all entities.
 /// @return NET_OK; NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_playback_feed_give(net_playback_feed* feed, net_scene* scene,
                                                 bool is_first);
-/// @return Values so far that had no place here and were clamped.
-uint64_t net_playback_feed_clamped(const net_playback_feed* feed);
 
 // ---- values as those of another component ----
 
