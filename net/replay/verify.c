@@ -445,12 +445,13 @@ static void find_more(const verification* verify, const net_module* module) {
 // Seek, slice, --resume and a page's older ticks restore a match from a keyframe. A game that keeps
 // state outside of its world goes another way from there, and a run from the start cannot show it.
 // So other matches go on in the middle from saves of the first one. State may be at its start by
-// luck in one tick, so there are two places, and of a short log four. They run for a minute or two
-// together, so that an hour does not cost more.
+// luck in one tick, so there are two places, and of a short log four. Each runs a twelfth of the log,
+// half a minute of an hour, and on to the next hash of the world.
 
-#define RESTORED_TICKS_MAX 3600u
+#define RESTORED_TICKS_MIN 300u
+#define RESTORED_TICKS_MAX 1500u
 #define KEYFRAME_TICKS_MAX 36000u // that lead to what a run from a keyframe is compared with
-#define SHORT_TICKS 1200u         // as long as a check; so many are run again at most
+#define SHORT_TICKS 1200u         // as long as a check
 
 static uint32_t place_middles(const net_log_info* info, const base_allocator* allocator,
                               middle middles[MIDDLES_MAX]) {
@@ -490,16 +491,20 @@ static net_result blame_restored(net_log_reader* reader, const net_module* modul
 }
 
 static net_result verify_restored(const verification* first, const net_module* module,
-                                  const middle* from, uint32_t ticks_max) {
+                                  const middle* from) {
     net_verify_result found = {.restored_tick = from->tick};
     verification verify = {.reader = first->reader,
                            .result = &found,
                            .sums = from->sums,
                            .each = first->each,
                            .context = first->context};
-    ecs_tick until = from->tick + ticks_max;
+    const net_log_info* info = net_log_reader_info(verify.reader);
+    ecs_tick ticks = (info->last_tick - info->first_tick) / 12;
+    if (ticks < RESTORED_TICKS_MIN) ticks = RESTORED_TICKS_MIN;
+    if (ticks > RESTORED_TICKS_MAX) ticks = RESTORED_TICKS_MAX;
+    ecs_tick until = from->tick + ticks + NET_WORLD_HASH_EVERY_TICKS;
     until -= until % NET_WORLD_HASH_EVERY_TICKS;
-    if (until >= net_log_reader_info(verify.reader)->last_tick) until = 0;
+    if (until >= info->last_tick) until = 0;
     net_result result = net_log_replay_create(verify.reader, module, 0, NULL, &verify.replay);
     if (result == NET_OK) result = net_log_replay_enter(verify.replay, from->tick, &from->save);
     if (result == NET_OK) {
@@ -561,8 +566,7 @@ net_result net_log_verify(net_log_reader* reader, const net_module* module, ecs_
     if (result == NET_ERR_DIVERGED && from > 0) blame_keyframe(&verify, module);
     if (result == NET_OK && net_match_tick(verify.match) == info->last_tick)
         for (uint32_t i = 0; i < verify.kept_count && result == NET_OK; i++)
-            result = verify_restored(&verify, module, &middles[i],
-                                     (count > 2 ? SHORT_TICKS : RESTORED_TICKS_MAX) / count);
+            result = verify_restored(&verify, module, &middles[i]);
     if (result == NET_ERR_DIVERGED && strcmp(result_out->component, "-") != 0)
         net_log_name_writers(net_match_world(verify.match), result_out->component,
                              result_out->writers, sizeof result_out->writers);

@@ -604,7 +604,7 @@ typedef bool (*net_verify_tick_fn)(void* context, net_match* match);
 /// Replay the log from the newest keyframe at or before `from` on (0: from its first tick) and
 /// compare every hash in it. `until` 0: up to its last whole tick; last_tick + 1 also replays the
 /// tick in which the server died, if its inputs are there. With `until` 0 the state that the log
-/// has of each tick is read and compared as well (net_log_state); with both 0 a minute is run
+/// has of each tick is read and compared as well (net_log_state); with both 0 a part is run
 /// again, by matches that are restored in two to four places. `each` may be NULL; it gets their
 /// ticks, too.
 /// @return NET_OK; NET_ERR_DIVERGED (*result has where); NET_ERR_SCHEMA, NET_ERR_MODULE (reported:
