@@ -49,17 +49,17 @@ void net_log_convert_compare(const net_log_component* from, const ecs_field* fie
         const bool has_place = source && is_entity(source->kind) == is_entity(fields[i].kind);
         const char* name = fields[i].name ? fields[i].name : "";
         if (!source)
-            news(context, name, "is only here and has its default");
+            news(context, from->name, name, "is only here and has its default");
         else if (!has_place)
-            news(context, name, "cannot be converted and has its default");
+            news(context, from->name, name, "cannot be converted and has its default");
         else if (source->kind != fields[i].kind)
-            news(context, name, "has another kind here and is converted");
+            news(context, from->name, name, "has another kind here and is converted");
         if (has_place && source->count != fields[i].count)
-            news(context, name, "has another number of elements here");
+            news(context, from->name, name, "has another number of elements here");
     }
     for (uint32_t i = 0; i < from->field_count; i++)
         if (!has_field(fields, field_count, from->fields[i].name))
-            news(context, from->fields[i].name, "is not here and is left out");
+            news(context, from->name, from->fields[i].name, "is not here and is left out");
 }
 
 // Does the value lie outside of the range of its words, by more than rounding?
@@ -120,10 +120,8 @@ struct net_playback_feed {
     plan* plans;
     uint32_t plan_count, plan_capacity;
     bool has_varsize; // some target has such values
-    uint64_t* object; // of any component
-    size_t object_bytes;
-    ecs_number* values;
-    uint32_t value_capacity;
+    uint64_t* object; // room for any component of the targets
+    uint32_t object_words;
     incarnation* incarnations; // by index of entity: of those with values of variable size
     uint32_t incarnation_capacity;
     uint64_t version;
@@ -134,17 +132,11 @@ void net_playback_feed_destroy(net_playback_feed* feed) {
     const base_allocator* allocator = feed->allocator;
     BASE_ARRAY_RELEASE(allocator, feed->plans, feed->plan_capacity);
     BASE_ARRAY_RELEASE(allocator, feed->incarnations, feed->incarnation_capacity);
-    if (feed->object) base_release(allocator, feed->object, feed->object_bytes);
-    BASE_ARRAY_RELEASE(allocator, feed->values, feed->value_capacity);
+    BASE_ARRAY_RELEASE(allocator, feed->object, feed->object_words);
     base_release(allocator, feed, sizeof *feed);
 }
 
 // ---- what differs ----
-
-typedef struct reporting {
-    net_playback_feed* feed;
-    const char* component;
-} reporting;
 
 __attribute__((format(printf, 2, 3))) static void report(net_playback_feed* feed,
                                                          const char* format, ...) {
@@ -162,50 +154,27 @@ __attribute__((format(printf, 2, 3))) static void report(net_playback_feed* feed
     base_report(notes->reporter, notes->file, 0, "warning: %s", text);
 }
 
-static void report_field(void* context, const char* field, const char* fate) {
-    const reporting* to = context;
-    report(to->feed, "field %s of component %s %s", field, to->component, fate);
+static void report_field(void* feed, const char* component, const char* field, const char* fate) {
+    report(feed, "field %s of component %s %s", field, component, fate);
 }
 
 static const ecs_type* type_of(const net_playback_feed* feed, ecs_component_id id) {
     return ecs_type_get(feed->world, ecs_component_get(feed->world, id)->type);
 }
 
-static void compare_component(net_playback_feed* feed, const net_log_component* from,
-                              const ecs_type* type) {
-    reporting to = {feed, from->name};
-    if (from->is_varsize != ecs_type_is_varsize(type))
-        report(feed, "component %s is of another form here and is left out", from->name);
-    else if (!from->is_varsize)
-        net_log_convert_compare(from, type->fields, type->field_count, report_field, &to);
-}
-
 // Each component once, whether an entity has it or not.
-static net_result compare_components(net_playback_feed* feed) {
-    uint32_t most = 0;
+static void compare_components(net_playback_feed* feed) {
     for (uint32_t i = 0; i < net_log_state_component_count(feed->state); i++) {
         const net_log_component* from = net_log_state_component(feed->state, i);
-        if (from->value_count > most) most = from->value_count;
         const ecs_component_id id = ecs_component_find(feed->world, from->name);
-        if (id == ECS_COMPONENT_NONE) {
+        const ecs_type* type = id == ECS_COMPONENT_NONE ? NULL : type_of(feed, id);
+        if (!type)
             report(feed, "component %s of the log is not here and is left out", from->name);
-            continue;
-        }
-        compare_component(feed, from, type_of(feed, id));
+        else if (from->is_varsize != ecs_type_is_varsize(type))
+            report(feed, "component %s is of another form here and is left out", from->name);
+        else if (!from->is_varsize)
+            net_log_convert_compare(from, type->fields, type->field_count, report_field, feed);
     }
-    return BASE_ARRAY_RESERVE(feed->allocator, feed->values, feed->value_capacity, most + 1)
-               ? NET_OK
-               : NET_ERR_MEMORY;
-}
-
-static net_result make_object(net_playback_feed* feed) {
-    feed->object_bytes = sizeof(uint64_t);
-    for (uint32_t id = 1; id <= ecs_component_count(feed->world); id++) {
-        const ecs_type* type = type_of(feed, (ecs_component_id)id);
-        if (type && type->object_size > feed->object_bytes) feed->object_bytes = type->object_size;
-    }
-    feed->object = base_allocate_zero(feed->allocator, feed->object_bytes);
-    return feed->object ? NET_OK : NET_ERR_MEMORY;
 }
 
 net_result net_playback_feed_create(const net_log_state* state, net_match* match,
@@ -216,14 +185,14 @@ net_result net_playback_feed_create(const net_log_state* state, net_match* match
     net_playback_feed* feed = base_allocate_zero(allocator, sizeof *feed);
     *feed_out = feed;
     if (!feed) return NET_ERR_MEMORY;
-    feed->allocator = allocator;
-    feed->state = state;
-    feed->notes = notes;
-    feed->is_same_schema = is_same_schema;
-    feed->world = net_match_world(match);
-    feed->rows = net_schema_rows(net_match_schema(match));
-    net_result result = make_object(feed);
-    return result == NET_OK ? compare_components(feed) : result;
+    *feed = (net_playback_feed){.allocator = allocator,
+                                .state = state,
+                                .notes = notes,
+                                .is_same_schema = is_same_schema,
+                                .world = net_match_world(match),
+                                .rows = net_schema_rows(net_match_schema(match))};
+    compare_components(feed);
+    return NET_OK;
 }
 
 // ---- plans ----
@@ -316,8 +285,16 @@ static const plan* find_plan(net_playback_feed* feed, ecs_entity entity) {
     if (!BASE_ARRAY_RESERVE(feed->allocator, feed->plans, feed->plan_capacity,
                             feed->plan_count + 1))
         return NULL;
-    plan* made = &feed->plans[feed->plan_count++];
+    plan* made = &feed->plans[feed->plan_count];
     *made = (plan){.name = name, .target = find_target(feed, name)};
+    for (uint32_t i = 0; made->target && i < made->target->layout.component_count; i++) {
+        const uint64_t id = made->target->layout.components[i].key;
+        const uint32_t bytes = type_of(feed, (ecs_component_id)id)->object_size;
+        if (!BASE_ARRAY_RESERVE(feed->allocator, feed->object, feed->object_words,
+                                bytes / sizeof *feed->object + 1))
+            return NULL;
+    }
+    feed->plan_count++;
     if (!made->target) return made;
     compare_template(feed, made, entity);
     feed->has_varsize = feed->has_varsize || made->target->varsize_count > 0;
@@ -338,12 +315,13 @@ static void convert_row(net_playback_feed* feed, const proto_layout* layout, ecs
         if (!from || from->is_varsize) continue;
         const proto_row_field* fields =
             component->is_rotation ? NULL : &layout->fields[component->field_first];
-        const bool is_read = net_log_state_read(feed->state, entity, from, feed->values);
+        ecs_number values[PROTO_ROW_FIELDS_MAX];
+        const bool is_read = net_log_state_read(feed->state, entity, from, values);
         BASE_ASSERT(is_read);
-        memset(feed->object, 0, feed->object_bytes);
+        memset(feed->object, 0, type->object_size);
         proto_row_write_component(layout, i, row, feed->object);
-        feed->notes->clamped += net_log_convert(from, type->fields, type->field_count, fields,
-                                                feed->values, feed->object);
+        feed->notes->clamped +=
+            net_log_convert(from, type->fields, type->field_count, fields, values, feed->object);
         proto_row_read_component(layout, i, feed->object, row);
     }
 }

@@ -46,7 +46,8 @@ BASE_MUST_USE net_result net_playback_feed_give(net_playback_feed* feed, net_sce
 // Memory:  the caller's. Threads: any.
 
 /// What becomes of a field, as a text for people.
-typedef void (*net_log_convert_news)(void* context, const char* field, const char* fate);
+typedef void (*net_log_convert_news)(void* context, const char* component, const char* field,
+                                     const char* fate);
 
 /// Name each field that is not the same in both.
 void net_log_convert_compare(const net_log_component* from, const ecs_field* fields,

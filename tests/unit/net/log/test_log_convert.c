@@ -248,8 +248,8 @@ typedef struct news {
     uint32_t counts[BASE_COUNT(fates)];
 } news;
 
-static void count_news(void* context, const char* field, const char* fate) {
-    assert_true(field && field[0]);
+static void count_news(void* context, const char* component, const char* field, const char* fate) {
+    assert_true(component && field && field[0]);
     for (uint32_t i = 0; i < BASE_COUNT(fates); i++)
         ((news*)context)->counts[i] += strstr(fate, fates[i]) != NULL;
 }
