@@ -101,10 +101,6 @@ void client_font_destroy(client_font* font) {
     base_release(font->allocator, font, sizeof *font);
 }
 
-bool client_font_is_builtin(const client_font* font) {
-    return !font->bytes;
-}
-
 uint32_t client_font_next(const char** text) {
     const uint8_t* at = (const uint8_t*)*text;
     uint32_t first = at[0];

@@ -25,7 +25,6 @@ BASE_MUST_USE client_font* client_font_create(const base_allocator* allocator,
 BASE_MUST_USE client_font* client_font_create_from(const base_allocator* allocator,
                                                    const char* path);
 void client_font_destroy(client_font* font); ///< may be NULL
-bool client_font_is_builtin(const client_font* font);
 
 /// @return the next character of UTF-8 text, 0 at the end. *text is moved past the character.
 uint32_t client_font_next(const char** text);

@@ -139,10 +139,6 @@ void client_sound_play(client_sound* sound, const net_heard* heard, uint32_t cou
     }
 }
 
-uint32_t client_sound_voices(const client_sound* sound) {
-    return sound ? (uint32_t)Mix_Playing(-1) : 0;
-}
-
 void client_sound_mute(client_sound* sound) {
     if (!sound) return;
     sound->is_muted = !sound->is_muted;

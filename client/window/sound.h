@@ -32,7 +32,6 @@ void client_sound_destroy(client_sound* sound);
 void client_sound_play(client_sound* sound, const net_heard* heard, uint32_t count);
 /// Turn all sound off, or on again.
 void client_sound_mute(client_sound* sound);
-uint32_t client_sound_voices(const client_sound* sound); ///< that are heard now, without the music
 #else
 static inline client_sound* client_sound_create(const base_allocator* allocator,
                                                 const net_module* module, uint32_t volume,
