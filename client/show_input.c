@@ -120,8 +120,12 @@ static void use_bindings(show* on) {
 
 void show_bindings_open(show* on) {
     const net_game_module* game = on->program->module->game;
+    const net_label* labels = on->program->module->labels;
     char file[NET_GAME_NAME_BYTES_MAX + 8];
     client_bindings_init(&on->bindings, game);
+    for (uint32_t i = 0; i < on->bindings.count; i++)
+        if (labels[i].text[0])
+            on->bindings.actions[i].name = on->bindings.actions[i].help = labels[i].text;
     on->binder.is_open = false;
     on->bindings_file[0] = '\0';
     if (client_players_people(on->program) > 0 && game->action_count > 0 &&

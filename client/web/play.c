@@ -166,14 +166,17 @@ void web_play_tables(web* self) {
     base_json_put(json, "{\"actions\":[");
     for (uint32_t i = 0; game && i < game->action_count; i++) {
         const net_action* action = &game->actions[i];
+        const char* label = self->module->labels[i].text;
         base_json_put(json, i ? ",{\"name\":" : "{\"name\":");
         base_json_text(json, action->name);
+        base_json_put(json, ",\"label\":");
+        base_json_text(json, label[0] ? label : action->name);
         base_json_put(json, ",\"keys\":");
         base_json_text(json, action->keys ? action->keys : "");
         base_json_put(json, ",\"pads\":");
         base_json_text(json, action->pads ? action->pads : "");
         base_json_put(json, ",\"help\":");
-        base_json_text(json, action->help ? action->help : "");
+        base_json_text(json, label[0] ? label : action->help ? action->help : "");
         base_json_put(json, "}");
     }
     base_json_put(json, "],\"sounds\":[");

@@ -59,13 +59,30 @@ _Static_assert(LUA_MESSAGE_ASK + 1 == SCRIPT_ASK, "ask() sends it");
 ES_GAME("", 960, 540, .register_systems = register_script, .start = start_script,
         .mirror_start = start_script, .player_join = player_join, .player_leave = player_leave,
         .bot_think = bot_think, .human_input = human_input, .predict = predict,
-        .restored = restored, .save_state = save_state, .load_state = load_state);
+        .restored = restored, .save_state = save_state, .load_state = load_state,
+        .label_actions = label_actions);
 
 static ecs_result register_script(ecs_world* world, lua_game* game, const base_reporter* reporter) {
     (void)reporter;
     game->script.role = game->is_server ? "server" : game->is_predicted ? "predict" : "client";
     game->script.tell = game->tell;
     return script_find_names(&game->script, world);
+}
+
+static const net_game_file* find_rules(const net_game_file* files, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(files[i].name, "rules.lua") == 0) return &files[i];
+    return NULL;
+}
+
+// The script is loaded once more, in an empty world. What is wrong with it is said by each match.
+static void label_actions(const net_game_file* files, uint32_t file_count, net_label* labels) {
+    const net_game_file* rules = find_rules(files, file_count);
+    const ecs_world_config config = ecs_world_config_default();
+    script self = {.role = "client", .labels = labels};
+    if (!rules || ecs_world_create(&config, &self.world) != ECS_OK) return;
+    script_open(&self, (const char*)rules->bytes, rules->byte_count);
+    ecs_world_destroy(self.world);
 }
 
 static void start_script(ecs_world* world, lua_game* game, const net_game_start* begin) {
@@ -79,13 +96,11 @@ static void start_script(ecs_world* world, lua_game* game, const net_game_start*
     self->line_context = begin->line_context;
     self->player_name = begin->player_name;
     self->names = begin->name_context;
-    uint32_t i = 0;
-    while (i < begin->file_count && strcmp(begin->files[i].name, "rules.lua") != 0)
-        i++;
-    if (i == begin->file_count)
+    const net_game_file* rules = find_rules(begin->files, begin->file_count);
+    if (!rules)
         self->fault(self->fault_context, NULL, 0, "no rules: add file:t=\"rules.lua\" to the .blk");
     else
-        script_open(self, (const char*)begin->files[i].bytes, begin->files[i].byte_count);
+        script_open(self, (const char*)rules->bytes, rules->byte_count);
     game->effects = base_rng_make(begin->seed, 1);
     if (!game->is_server) return;
     self->rng = ecs_world_rng(world);

@@ -1,5 +1,6 @@
 -- Stars for points, and one player who is "it": who touches others takes a point from them and hands it on.
 -- All that lasts is in components (e.score): a value that a function keeps in a local or a table is refused.
+actions = { a = "brake" } -- what is written on its button
 WIDTH, HEIGHT, RADIUS, SPEED, STARS = 960, 540, 14, 260, 12
 
 local function clamp(x, low, high)
@@ -42,7 +43,7 @@ end
 
 -- On the server, and at once in the window of the player: so it writes the player alone, and draws no chance.
 function on_input(e, input)
-    local speed = e.it and SPEED * 1.15 or SPEED
+    local speed = input.a and 0 or e.it and SPEED * 1.15 or SPEED
     local vx = e.vel.x + (input.x * speed - e.vel.x) * 0.2
     local vy = e.vel.y + (input.y * speed - e.vel.y) * 0.2
     set(e, "vel", vx, vy)

@@ -8,7 +8,7 @@ local type, error, next, load, rawset, setmeta, select =
     base.type, base.error, base.next, base.load, base.rawset, base.setmetatable, base.select
 local rawequal, number_kind = base.rawequal, math.number_kind
 local sort, getupvalue, setupvalue = table.sort, debug.getupvalue, debug.setupvalue
-local globals, is_loaded = {}, false
+local globals, is_loaded, actions_line = {}, false, 0
 local content, free = {}, {} -- of frozen tables what they had; tables that stay open
 
 -- Numbers in their order, then strings in that of their bytes.
@@ -192,6 +192,7 @@ local env = setmeta({}, {
         if is_loaded then
             error("the global '" .. base.tostring(key) .. "' cannot change while the match runs: keep it in a component", 2)
         end
+        if key == "actions" then actions_line = debug.getinfo(2, "l").currentline end
         rawset(globals, key, value)
     end,
     __metatable = false,
@@ -280,6 +281,20 @@ local run, why = load(text, "@" .. file, "t", env)
 if not run then error(why, 0) end
 run()
 is_loaded = true
+
+-- What a person reads of the buttons: actions = { a = "jump" }.
+local actions, places = base.rawget(globals, "actions"), {}
+for i = 1, 8 do places[buttons[i]] = i end
+for name, label in next, type(actions) == "table" and actions or { actions } do
+    local fault = nil
+    if not places[name] then
+        fault = "there is no button '" .. base.tostring(name) .. "': it is one of up, down, left, right, a, b, c, d"
+    elseif type(label) ~= "string" or #label < 1 or #label > 31 or not utf8.len(label) or string.find(label, "%c") then
+        fault = "the text for '" .. name .. "' needs 1 to 31 bytes of UTF-8 in one line"
+    end
+    if fault then error(file .. ":" .. actions_line .. ": actions: " .. fault, 0) end
+    api.label(places[name], label)
+end
 
 -- A function that nothing calls, by a name that is nearly that of a call, would be mute.
 local function is_near(a, b) -- but for capitals, "_", and one letter or two that are exchanged

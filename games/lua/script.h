@@ -30,6 +30,7 @@ typedef struct script {
     lua_State* state; ///< NULL: there is no script, or a faulty one
     ecs_world* world;
     const char* role;             ///< "server", "predict" or "client"
+    net_label* labels;            ///< of the buttons, for a loader that asks; else NULL
     script_heap heap, first_heap; ///< now; when the script was loaded
     void* pieces[SCRIPT_PIECES_MAX];
     uint8_t* image;    ///< the pieces when the script was loaded; NULL: its state lasts

@@ -451,8 +451,18 @@ static int call_program(lua_State* L) {
 
 static int player_name(lua_State* L) { // nil: none plays
     const script* self = script_of(L);
-    lua_pushstring(L, self->player_name(self->names, (uint32_t)luaL_checkinteger(L, 1)));
+    const lua_Integer client = luaL_checkinteger(L, 1);
+    lua_pushstring(L, self->names ? self->player_name(self->names, (uint32_t)client) : NULL);
     return 1;
+}
+
+// label(i, text): of button i, as `actions` of the script has it; sandbox.lua checked both.
+static int label(lua_State* L) {
+    const script* self = script_of(L);
+    if (self->labels)
+        (void)base_text_copy(self->labels[luaL_checkinteger(L, 1) - 1].text, sizeof *self->labels,
+                             luaL_checkstring(L, 2));
+    return 0;
 }
 
 // ---- the picture: rect, circle, line (numbers, 0xRRGGBB[, how opaque]), text, sprite, view ----
@@ -524,6 +534,7 @@ void script_push_world(lua_State* L) {
                                          {"program", call_program},
                                          {"draw", draw},
                                          {"player_name", player_name},
+                                         {"label", label},
                                          {NULL, NULL}};
     static const luaL_Reg of_entity[] = {
         {"__index", read_entity}, {"__newindex", write_entity}, {NULL, NULL}};

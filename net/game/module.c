@@ -331,6 +331,7 @@ typedef struct module_box {
     char file[PATH_BYTES_MAX];     // the library; empty: linked in
     uint64_t file_hash, code_hash; // of the library; of it and the files that it needs
     char needed[256];
+    net_label labels[NET_ACTIONS_MAX];
     int copy; // of the library, which was loaded from there; -1: from its file
     char templates_file[PATH_BYTES_MAX];
     char asset_folder[PATH_BYTES_MAX + NET_GAME_NAME_BYTES_MAX];
@@ -441,6 +442,7 @@ static module_box* create_box(void) {
     box->module.templates_file = box->templates_file;
     box->module.asset_folder = box->asset_folder;
     box->module.needed = box->needed;
+    box->module.labels = box->labels;
     return box;
 }
 
@@ -456,6 +458,8 @@ static void destroy_box(module_box* box) {
 static net_result give_box(module_box* box, net_result result, net_module** module) {
     box->module.pack = box->pack.data;
     box->module.pack_bytes = box->pack.size;
+    if (result == NET_OK && box->table.game.label_actions)
+        box->table.game.label_actions(box->files, box->module.file_count, box->labels);
     *module = result == NET_OK ? &box->module : NULL;
     if (result != NET_OK) destroy_box(box);
     return result;

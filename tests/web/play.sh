@@ -59,6 +59,8 @@ case_a_script_is_played_in_browsers_by_its_rules() {
     cp "$build/lib/shoal/web/hop.wasm" own/build/web/
     open_match own/hop.so 5 300
     "${node[@]}" -e "fetch('$page/game/hop.wasm').then((answer) => process.exit(answer.ok ? 0 : 1))" || fail "the page does not get a script's game"
+    "${node[@]}" -e "import('./game.js').then(async ({Match}) => { const match = new Match(await WebAssembly.compile(require('fs').readFileSync('own/build/web/hop.wasm')));
+        process.exit(match.json(match.call('play_tables')).actions.map(({label}) => label).join() === 'up,down,left,right,brake,b,c,d' ? 0 : 1); })" || fail "the script's name of its button is not on the page"
     start bots shoal-client "$address" --headless --bots 3
     pages pages hop "${page#http://}" 2
     ends_with 0 pages bots server

@@ -329,6 +329,11 @@ typedef struct net_action {
     const char* pads;
 } net_action;
 
+/// What a person reads of an action. UTF-8; "": its name and help.
+typedef struct net_label {
+    char text[32];
+} net_label;
+
 #define NET_LINE_BYTES_MAX 120u ///< of a line that a person types, with the zero at its end
 
 /// Buttons of the mouse, and keys that are held together with others.
@@ -552,6 +557,10 @@ typedef struct net_game_module {
     /// plays with this module. 0: none.
     uint32_t block_bytes;
     bool has_area_of_singletons; ///< predict_area is asked for them, too
+    /// Called with the files of net_game_start when the module is opened: write what a person reads
+    /// of an action in the place of its name and help. `labels` has an empty one for each action.
+    /// A fault in the files is for `start`. NULL: none has one.
+    void (*label_actions)(const net_game_file* files, uint32_t file_count, net_label* labels);
 } net_game_module;
 
 /// The one symbol: `const net_game_module* net_game_module_get(void);`

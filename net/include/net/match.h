@@ -35,6 +35,7 @@ typedef struct net_module {
     const net_game_file* files; ///< of the pack
     uint32_t file_count;
     const char* needed; ///< libraries of the system that the .so needs: "libx.so.7, liby.so.1"; ""
+    const net_label* labels; ///< of the game's actions
 } net_module;
 
 /// Open a module by NAME or by file, and check its table. NAME is [a-z0-9_]{1,32}; NAME.so is

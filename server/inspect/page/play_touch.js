@@ -37,11 +37,11 @@ function followStick(element, moved) {
 /// Show them. `sticks` is an array of four numbers, which is kept up to date.
 export function showTouch(page, tables, bindings, sticks) {
     const ways = new Map();
-    tables.actions.forEach(({name}, action) => {
+    tables.actions.forEach(({name, label}, action) => {
         const way = Object.keys(WAYS).find((each) => name === each || name.endsWith(`_${each}`));
         if (way && !ways.has(way)) return void ways.set(way, action);
         const button = document.createElement("button");
-        button.textContent = name.replaceAll("_", " ");
+        button.textContent = label.replaceAll("_", " ");
         button.type = "button";
         const hold = (isDown) => {
             button.classList.toggle("held", isDown);

@@ -776,3 +776,38 @@ CASE(sixty_four_megabytes_are_all) {
     net_match_destroy(match);
     net_module_close(module);
 }
+
+// What a person reads of a button is the script's, from the moment when the module is opened.
+CASE(a_script_names_its_buttons) {
+    const char* const faults[][2] = {
+        {"{ a = 'jump',\n e = 'run' }", "rules.lua:2: actions: there is no button 'e'"},
+        {"'jump'", "rules.lua:1: actions: there is no button '1'"},
+        {"print", "rules.lua:1: actions: there is no button '1'"},
+        {"{ a = 5 }", "the text for 'a' needs 1 to 31 bytes of UTF-8 in one line"},
+        {"{ b = '' }", "the text for 'b' needs 1 to 31 bytes"},
+        {"{ c = ('x'):rep(32) }", "the text for 'c' needs 1 to 31 bytes"},
+        {"{ d = '\\xC3' }", "the text for 'd' needs 1 to 31 bytes"},
+        {"{ up = 'a\\0b' }", "the text for 'up' needs 1 to 31 bytes"},
+        {"setmetatable({}, {})\nactions.left = {}", "rules.lua:1: actions: the text for 'left'"}};
+    char rules[128];
+    net_module* module =
+        script_module("actions = { d = ('x'):rep(31), a = 'spr\u00fcng', up = '^' }");
+    const char* const texts[] = {"^",           "", "", "",
+                                 "spr\u00fcng", "", "", "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"};
+    assert_int_equal(module->game->action_count, BASE_COUNT(texts));
+    for (uint32_t i = 0; i < BASE_COUNT(texts); i++)
+        assert_string_equal(module->labels[i].text, texts[i]);
+    assert_string_equal(module->game->actions[4].name, "a"); // of its keys
+    net_module_close(module);
+    for (uint32_t i = 0; i < BASE_COUNT(faults); i++) {
+        (void)snprintf(rules, sizeof rules, "actions = %s", faults[i][0]);
+        try_rules(rules, faults[i][1]);
+        module = script_module(rules); // it is opened all the same
+        net_module_close(module);
+    }
+    module = script_module("actions = { a = 'jump' }\nprint(player_name(1))\nmissing.x = 1");
+    assert_string_equal(module->labels[4].text, "");
+    net_module_close(module);
+    try_rules("actions = { a = 'jump' } function on_tick() actions.a = 'run' end",
+              "a table of the script cannot change");
+}
