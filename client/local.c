@@ -42,6 +42,7 @@ struct client_local {
     uint64_t looked_us;         ///< when the game's files were looked at
     uint64_t stamp, stamp_seen; ///< of the files that play, and those of the last look
     base_reporter reporter;
+    client_program* program;   ///< borrowed
     net_sentry* sentry;        ///< borrowed
     net_socket_state* sockets; ///< the clean line of its own
     base_workers* workers;     ///< NULL: none; those of the players' worlds are busy with them
@@ -153,6 +154,7 @@ static void reload(client_local* local, uint64_t now_us) {
     // Otherwise the players still have the version before.
     if (!local->next) {
         local->stamp = local->stamp_seen;
+        if (local->program->faults) local->program->parts->clear_faults(local->program->faults);
         // They keep the old one until they are closed.
         if (net_host_reload(local->server, &local->module, &local->match, &old, &local->reporter))
             local->next = local->module;
@@ -238,6 +240,7 @@ int client_local_open(client_program* program, client_local** opened) {
     if (!local) return net_exit_report_setup(NET_ERR_MEMORY, &program->reporter);
     local->wake = local->ended = -1;
     local->reporter = program->reporter;
+    local->program = program;
     local->sentry = program->sentry;
     local->sockets = net_socket_state_create();
     net_result result = local->sockets ? open_match(program, local) : NET_ERR_MEMORY;

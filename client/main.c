@@ -55,6 +55,7 @@ static int run_client(client_program* self) {
         return NET_EXIT_USAGE;
     if (!net_host_simulate_network(self->config.net, &self->reporter)) return NET_EXIT_USAGE;
     if (self->config.is_listing) return self->parts->list(self);
+    if (self->config.is_rendering && !self->parts->keep_faults(self)) return NET_EXIT_RUNTIME;
     if (!net_host_open_file(self->config.trace, &self->reporter, &self->trace) ||
         !net_host_open_file(self->config.session_trace, &self->reporter, &self->session_trace))
         return NET_EXIT_RUNTIME;
@@ -77,6 +78,7 @@ static void release(client_program* self) {
     net_sentry_destroy(self->sentry);
     net_host_close_game(self->module);
     net_loop_deinit(&self->loop);
+    free(self->faults);
 }
 
 int main(int argc, char** argv) {

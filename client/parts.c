@@ -28,5 +28,7 @@ const client_parts client_parts_here = {
 #endif
 #if SHOAL_HAS_WINDOW
     .show = client_window_play,
+    .keep_faults = client_window_keep_faults,
+    .clear_faults = client_window_clear_faults,
 #endif
 };

@@ -26,7 +26,8 @@ typedef struct client_player {
     uint64_t ticks; ///< ticks since the first state of the match came
 } client_player;
 
-typedef struct client_local client_local; ///< local.c
+typedef struct client_local client_local;   ///< local.c
+typedef struct client_faults client_faults; ///< show_picture.c
 
 typedef struct client_program {
     const struct client_parts* parts;
@@ -35,7 +36,8 @@ typedef struct client_program {
     net_loop loop;
     net_sentry* sentry; ///< NULL: none could be had
     net_module* module;
-    client_local* local; ///< NULL: the server is elsewhere
+    client_local* local;   ///< NULL: the server is elsewhere
+    client_faults* faults; ///< for its window; NULL: there is none
     bool wants_reload; ///< the server goes on with another version of the game: close the players,
                        ///< then client_program_reload, then open them again
     char game[NET_GAME_NAME_BYTES_MAX]; ///< the name that the server sent
@@ -108,6 +110,10 @@ BASE_MUST_USE int client_players_finish(client_program* program);
 /// `shoal-client ADDR --render`: what one player sees, in a window or drawn without a display.
 /// @return the exit code of the program.
 BASE_MUST_USE int client_window_play(client_program* program);
+/// From now on the program keeps the faults in the game's files that it reports, from any thread.
+/// @return false: no memory.
+BASE_MUST_USE bool client_window_keep_faults(client_program* program);
+void client_window_clear_faults(client_faults* faults); ///< another version begins
 
 /// --record: what the first player sees, as a log. A net_client_stepped_fn.
 bool client_record_step(void* program);
@@ -142,5 +148,7 @@ typedef struct client_parts {
     void (*close_local)(client_local* local, net_loop* loop);
     net_module* (*take_local)(client_local* local);
     int (*show)(client_program* program);
+    bool (*keep_faults)(client_program* program);
+    void (*clear_faults)(client_faults* faults);
 } client_parts;
 extern const client_parts client_parts_here; ///< parts.c

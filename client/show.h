@@ -15,6 +15,8 @@
 
 #include "base/assert.h"
 
+#include <pthread.h>
+
 #define SHOW_LEGEND_S 20.0 ///< after the start the keys are shown for so long
 #define SHOW_NOTICE_S 4.0
 
@@ -33,12 +35,19 @@ typedef enum own_key {
 
 typedef struct show show;
 
-/// What a failed build said.
 typedef struct show_faults {
     char lines[CLIENT_FAULTS_MAX][CLIENT_FAULT_BYTES];
     uint32_t count;
-    uint64_t looked_us; ///< 0: not yet
 } show_faults;
+
+/// Faults of the game's files: what a failed build said, and what this process reported, one of
+/// each line.
+struct client_faults {
+    show_faults built, reported;
+    uint64_t looked_us;    ///< for those of the build; 0: not yet
+    pthread_mutex_t mutex; ///< of `reported`: the server of --local has a thread of its own
+    base_reporter reporter;
+};
 
 /// Who sees a part of the window: a person, or a bot whose play is watched.
 typedef struct show_person {
@@ -76,7 +85,6 @@ struct show {
     client_line line;                     ///< what the first person types
     uint32_t pads;                        ///< a bit for each game controller that is there
     uint32_t pad_person[CLIENT_PADS_MAX]; ///< whose it is, while it is there
-    show_faults faults;
     char notice[128];
     uint64_t notice_us;  ///< when it was said
     uint64_t playing_us; ///< when the first picture of the game was shown; 0: not yet

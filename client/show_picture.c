@@ -6,6 +6,7 @@
 #include "base/shown.h"
 #include "base/text.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define LOOK_US 250000u                 ///< between two looks at the file
@@ -47,9 +48,8 @@ static void draw_watching(const show* on, const net_draw* draw, float width, flo
     client_screen_watching(draw, width, height, text, count > 1 ? "Left, Right: another" : "");
 }
 
-// ---- what a failed build said while the game is played (--window faults=FILE)
-
-// The match goes on as it was, and its window says why. The file is there as long as the fault is.
+// ---- faults, while the match continues: the lines of --window faults=FILE, which is there as long
+// as a build fails, and what this process reported
 
 static void read_lines(show_faults* faults, FILE* file) {
     char line[CLIENT_FAULT_BYTES];
@@ -62,23 +62,59 @@ static void read_lines(show_faults* faults, FILE* file) {
     }
 }
 
-static void look_for_faults(show* on, uint64_t now_us) {
-    show_faults* faults = &on->faults;
-    const char* name = on->program->config.faults;
+static void look_for_faults(client_faults* faults, const char* name, uint64_t now_us) {
     if (!name || (faults->looked_us && now_us < faults->looked_us + LOOK_US)) return;
     faults->looked_us = now_us;
-    faults->count = 0;
+    faults->built.count = 0;
     FILE* file = fopen(name, "re");
     if (!file) return; // no fault
-    read_lines(faults, file);
+    read_lines(&faults->built, file);
     (void)fclose(file);
 }
 
-static void draw_faults(const show* on, const net_draw* draw, float width) {
-    const char* lines[CLIENT_FAULTS_MAX];
-    for (uint32_t i = 0; i < on->faults.count; i++)
-        lines[i] = on->faults.lines[i];
-    client_screen_faults(draw, width, lines, on->faults.count);
+// A fault of one line is reported by the match and by each client's world.
+static void keep_fault(void* context, const char* file, uint32_t line, const char* message) {
+    client_faults* self = context;
+    show_faults* faults = &self->reported;
+    char text[CLIENT_FAULT_BYTES];
+    uint32_t i = 0;
+    self->reporter.report(self->reporter.context, file, line, message);
+    if (!file || line == 0 || base_report_kind(message) > 0) return;
+    base_report_text(text, sizeof text, file, line, message);
+    const char* end = strstr(text, ": error: ");
+    const size_t place = end ? (size_t)(end - text) : sizeof text;
+    pthread_mutex_lock(&self->mutex);
+    while (i < faults->count && strncmp(faults->lines[i], text, place) != 0)
+        i++;
+    if (i == faults->count && i < CLIENT_FAULTS_MAX)
+        memcpy(faults->lines[faults->count++], text, sizeof text);
+    pthread_mutex_unlock(&self->mutex);
+}
+
+bool client_window_keep_faults(client_program* program) {
+    client_faults* faults = program->faults = calloc(1, sizeof *faults);
+    if (!faults || pthread_mutex_init(&faults->mutex, NULL) != 0) return false;
+    faults->reporter = program->reporter;
+    program->reporter = (base_reporter){keep_fault, faults};
+    return true;
+}
+
+void client_window_clear_faults(client_faults* faults) {
+    pthread_mutex_lock(&faults->mutex);
+    faults->reported.count = 0;
+    pthread_mutex_unlock(&faults->mutex);
+}
+
+static void draw_faults(client_faults* faults, const net_draw* draw, float width) {
+    const char* lines[2 * CLIENT_FAULTS_MAX];
+    uint32_t count = 0;
+    pthread_mutex_lock(&faults->mutex);
+    for (uint32_t i = 0; i < faults->built.count; i++)
+        lines[count++] = faults->built.lines[i];
+    for (uint32_t i = 0; i < faults->reported.count; i++)
+        lines[count++] = faults->reported.lines[i];
+    client_screen_faults(draw, width, lines, count < CLIENT_FAULTS_MAX ? count : CLIENT_FAULTS_MAX);
+    pthread_mutex_unlock(&faults->mutex);
 }
 
 // ---- the picture ----
@@ -310,8 +346,8 @@ void show_draw(show* on, uint64_t now_us, show_picture what, const char* shot) {
     } else {
         if (has_picture) draw_hints(on, &draw, width, height, now_us);
         draw_session(on, &draw, width, height, has_picture);
-        look_for_faults(on, now_us);
-        draw_faults(on, &draw, width);
+        look_for_faults(on->program->faults, on->program->config.faults, now_us);
+        draw_faults(on->program->faults, &draw, width);
     }
     char path[1024];
     if (!shot && has_picture) shot = find_shot(on, path, sizeof path);

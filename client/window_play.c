@@ -150,6 +150,7 @@ static int play_once(show* on) {
         show_close_line(on);
         if (on->program->wants_reload) {
             close_session(on);
+            if (!on->program->local) client_window_clear_faults(on->program->faults);
             return client_program_reload(on->program);
         }
         shoot_last(on);

@@ -306,7 +306,6 @@ static void draw_frame(web* self, web_play* play, double now_ms, double pixels_p
     self->drawing.name = name_of_player;
     play->drawn_ms = now_ms;
     net_presenter_draw(play->presenter, &draw);
-    self->state[WEB_IS_READY] = true;
 }
 
 /// Receive, run the ticks that are due, and draw when `pixels_per_unit` is not 0. While a page is
@@ -325,17 +324,15 @@ void web_play_frame(web* self, double now_ms, double pixels_per_unit, double tex
     net_client_service(play->client, now_us);
     run_ticks(play->client, now_us);
     const bool has_picture = pixels_per_unit > 0.0 && net_presenter_frame(play->presenter, now_us);
-    note_play(self, NET_OK);
-    self->state[WEB_IS_READY] = false;
-    self->state[WEB_TICK] = (double)net_client_tick_newest(play->client);
     self->state[WEB_HEARD_COUNT] = 0;
-    if (!has_picture) return;
-    hear(self, play, net_client_player(play->client));
     self->drawing.text_pixels = (float)text_pixels;
-    draw_frame(self, play, now_ms, pixels_per_unit);
-    self->state[WEB_CALLS] = (double)(uintptr_t)self->drawing.calls.data;
-    self->state[WEB_CALLS_BYTES] = (double)self->drawing.calls.size;
-    self->state[WEB_CALL_COUNT] = self->drawing.call_count;
+    if (has_picture) {
+        hear(self, play, net_client_player(play->client));
+        draw_frame(self, play, now_ms, pixels_per_unit);
+    }
+    note_play(self, NET_OK); // with what the picture reported
+    self->state[WEB_IS_READY] = has_picture;
+    self->state[WEB_TICK] = (double)net_client_tick_newest(play->client);
 }
 
 /// The secret of the session, by which the next page continues it; nothing while there is none.

@@ -16,8 +16,7 @@
 
 static void report(void* context, const char* file, uint32_t line, const char* message) {
     web* self = context;
-    (void)file;
-    (void)line;
+    if (file && line) base_json_put(&self->news, "%s:%u: ", file, line);
     base_bytes_write(&self->news, message, strlen(message));
     base_bytes_write_u8(&self->news, '\n');
 }

@@ -359,7 +359,7 @@ void client_screen_faults(const net_draw* draw, float width, const char* const* 
     const float wide = base_clamp(width - 80.0f, 0.0f, 860.0f), x = (width - wide) * 0.5f;
     if (count == 0) return;
     card(draw, x, 44.0f, wide, 48.0f + 20.0f * (float)count, bad);
-    put_text(draw, x + 18.0f, 56.0f, 15.0f, bad, "Not built: the match goes on as it was");
+    put_text(draw, x + 18.0f, 56.0f, 15.0f, bad, "Faults: the match continues");
     for (uint32_t i = 0; i < count; i++) {
         char line[CLIENT_FAULT_BYTES];
         (void)base_text_copy(line, sizeof line, lines[i]);

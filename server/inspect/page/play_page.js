@@ -231,6 +231,7 @@ function step(now_ms, scale) {
     stepped_ms = now_ms;
     seen = player.frame(now_ms, scale, TEXT_PIXELS * (devicePixelRatio || 1));
     for (const line of seen.warnings ?? []) console.warn(line);
+    page.fault.textContent ||= seen.warnings?.find((line) => /^\S+:\d+: /.test(line)) ?? ""; // of a file of the game
     if (!before || before.phase !== seen.phase || Boolean(before.words) !== Boolean(seen.words) || seen.phase !== PLAYING || seen.error) note();
 }
 
