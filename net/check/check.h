@@ -8,6 +8,7 @@
 /// Threads: one; no other match of the module may run meanwhile.
 #pragma once
 
+#include "base/bytes.h"
 #include "base/text.h"
 #include "net/client.h"
 #include "net/log.h"
@@ -143,20 +144,9 @@ void net_check_sight(net_checker* self, net_server* server, uint32_t client, boo
 // ---- the match (check_play.c, check_players.c) ----
 
 /// The replicated rows of a world at one moment, to find who writes to them.
-
-typedef struct check_row {
-    ecs_entity entity;
-    const char* name; // of its template
-    uint32_t first;   // of its words
-} check_row;
-
 typedef struct check_rows {
-    const base_allocator* allocator;
     const net_match* match; // whose rows they are
-    check_row* rows;
-    uint32_t count, capacity;
-    uint64_t* words;
-    uint32_t word_count, word_capacity;
+    base_bytes rows;        // of each a check_row without the words that it lacks
 } check_rows;
 
 /// The first bot leaves in the middle of the match. Then one more joins, which sends nothing for a

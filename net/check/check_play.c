@@ -16,10 +16,10 @@
 #include "ecs/inspect.h"
 
 #include "base/assert.h"
-#include "base/bytes.h"
 #include "base/hash.h"
 #include "base/text.h"
 
+#include <stddef.h>
 #include <string.h>
 
 enum {
@@ -36,6 +36,13 @@ enum {
 
 // ---- rows ----
 
+typedef struct check_row {
+    ecs_entity entity;
+    uint32_t bytes;
+    const char* name; // of its template
+    uint64_t words[PROTO_ROW_FIELDS_MAX];
+} check_row;
+
 // The first difference.
 typedef struct check_change {
     ecs_entity entity;
@@ -48,24 +55,19 @@ static const net_row_template* row_template_of(net_match* match, ecs_entity enti
                          ecs_entity_template(net_match_world(match), entity));
 }
 
-// Remember the rows of a world. Without memory fewer are remembered.
+// Remember the rows of a world.
 static void take_rows(check_rows* rows, net_match* match) {
     ecs_world* world = net_match_world(match);
     rows->match = match;
-    rows->count = rows->word_count = 0;
-    ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE);
-    for (; entity != ECS_ENTITY_NONE; entity = ecs_entity_next(world, entity)) {
-        const net_row_template* row_template = row_template_of(match, entity);
+    rows->rows.size = 0;
+    ecs_entity at = ecs_entity_next(world, ECS_ENTITY_NONE);
+    for (; at != ECS_ENTITY_NONE; at = ecs_entity_next(world, at)) {
+        const net_row_template* row_template = row_template_of(match, at);
         if (!row_template) continue;
-        const uint32_t fields = row_template->layout.field_count;
-        if (!BASE_ARRAY_RESERVE(rows->allocator, rows->rows, rows->capacity, rows->count + 1) ||
-            !BASE_ARRAY_RESERVE(rows->allocator, rows->words, rows->word_capacity,
-                                rows->word_count + fields + 1))
-            return;
-        net_rows_read(row_template, world, entity, rows->words + rows->word_count);
-        rows->rows[rows->count++] =
-            (check_row){entity, ecs_template_get(world, row_template->id)->name, rows->word_count};
-        rows->word_count += fields;
+        check_row row = {.entity = at, .name = ecs_template_get(world, row_template->id)->name};
+        row.bytes = (uint32_t)offsetof(check_row, words) + row_template->layout.field_count * 8u;
+        net_rows_read(row_template, world, at, row.words);
+        base_bytes_write(&rows->rows, &row, row.bytes);
     }
 }
 
@@ -87,8 +89,9 @@ static const char* seen_change(const ecs_world* world, const net_row_template* r
 //         has of it.
 static bool rows_differ(const check_rows* rows, net_match* match, check_change* change) {
     ecs_world* world = net_match_world(match);
-    for (uint32_t i = 0; i < rows->count; i++) {
-        const check_row* row = &rows->rows[i];
+    const check_row* row;
+    for (size_t i = 0; i < rows->rows.size; i += row->bytes) {
+        row = (const void*)(rows->rows.data + i);
         *change = (check_change){row->entity, row->name, NULL};
         if (!ecs_is_alive(world, row->entity)) return true;
         const net_row_template* row_template = row_template_of(match, row->entity);
@@ -97,7 +100,7 @@ static bool rows_differ(const check_rows* rows, net_match* match, check_change* 
             return true;
         uint64_t now[PROTO_ROW_FIELDS_MAX];
         net_rows_read(row_template, world, row->entity, now);
-        const uint64_t changed = net_row_changed(row_template, rows->words + row->first, now);
+        const uint64_t changed = net_row_changed(row_template, row->words, now);
         change->component = seen_change(world, row_template, changed, rows->match == match);
         if (change->component) return true;
     }
@@ -316,7 +319,7 @@ static net_result open_table(check_table* table, net_checker* self) {
                            .bot_count = bots + NET_CHECK_LATE_BOTS,
                            .now_us = START_US,
                            .tick_us = 1000000u / match->tick_rate_hz,
-                           .before = {.allocator = config->allocator},
+                           .before.rows.allocator = config->allocator,
                            .writes = {report_write, table},
                            .notes = {report_note, table},
                            .strays = {report_stray, table}};
@@ -358,9 +361,7 @@ static void close_table(check_table* table) {
     net_server_destroy(table->server);
     if (table->transport) table->transport->ops->destroy(table->transport);
     net_sim_destroy(table->sim);
-    check_rows* rows = &table->before;
-    BASE_ARRAY_RELEASE(rows->allocator, rows->rows, rows->capacity);
-    BASE_ARRAY_RELEASE(rows->allocator, rows->words, rows->word_capacity);
+    base_bytes_deinit(&table->before.rows);
     ecs_inspect_writes(net_match_world(table->self->server), NULL);
     table->self->server->strays = NULL;
 }
