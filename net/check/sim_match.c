@@ -52,7 +52,6 @@ net_result net_sim_match_create(const net_sim_match_config* config, net_sim_matc
     BASE_ASSERT(config && match && config->module && config->match);
     BASE_ASSERT(config->clients_max >= 1 && config->clients_max <= NET_CLIENTS_MAX);
     net_sim_match* made = base_allocate_zero(config->allocator, sizeof *made);
-    if (!made) return NET_ERR_MEMORY;
     made->config = *config;
     made->allocator = config->allocator;
     made->now_us = START_US;
@@ -60,9 +59,7 @@ net_result net_sim_match_create(const net_sim_match_config* config, net_sim_matc
     uint32_t places = config->clients_max + SPARE_PLACES;
     made->places_max = places < NET_CLIENTS_MAX ? places : NET_CLIENTS_MAX;
     made->members = base_allocate_zero(made->allocator, made->places_max * sizeof *made->members);
-    net_result result = made->members ? NET_OK : NET_ERR_MEMORY;
-    if (result == NET_OK)
-        result = net_sim_create(made->allocator, config->link.up.seed, &made->sim);
+    net_result result = net_sim_create(made->allocator, config->link.up.seed, &made->sim);
     if (result == NET_OK) result = net_sim_server(made->sim, made->places_max, &made->transport);
     const net_server_config server = {.allocator = config->allocator,
                                       .match = config->match,

@@ -92,11 +92,9 @@ static bool read_component(net_log_component_row* component, base_reader reader)
 
 static net_result add_component(net_log_schema* schema, const proto_pb_field* whole) {
     if (whole->type != 2 || schema->component_count == ECS_COMPONENTS_MAX) return NET_ERR_DAMAGED;
-    if (!BASE_ARRAY_RESERVE(schema->allocator, schema->components, schema->component_capacity,
-                            schema->component_count + 1))
-        return NET_ERR_MEMORY;
+    BASE_ARRAY_RESERVE(schema->allocator, schema->components, schema->component_capacity,
+                       schema->component_count + 1);
     net_log_component_row* component = base_allocate_zero(schema->allocator, sizeof *component);
-    if (!component) return NET_ERR_MEMORY;
     const uint32_t count = schema->component_count++;
     const uint32_t before = count > 0 ? schema->components[count - 1]->public.id : 0;
     schema->components[count] = component;
@@ -219,11 +217,9 @@ static const net_log_component* find_component(const net_log_schema* schema, uin
 
 static net_result add_template(net_log_schema* schema, const template_parts* from,
                                const uint16_t* parts, uint32_t part_count) {
-    if (!BASE_ARRAY_RESERVE(schema->allocator, schema->templates, schema->template_capacity,
-                            schema->template_count + 1))
-        return NET_ERR_MEMORY;
+    BASE_ARRAY_RESERVE(schema->allocator, schema->templates, schema->template_capacity,
+                       schema->template_count + 1);
     net_log_template* made = base_allocate_zero(schema->allocator, sizeof *made);
-    if (!made) return NET_ERR_MEMORY;
     net_result result = net_rows_add(schema->rows, &from->template_, parts, part_count, &made->row);
     if (result != NET_OK) {
         base_release(schema->allocator, made, sizeof *made);
@@ -286,11 +282,9 @@ static net_result read_templates(net_log_schema* schema, base_reader items) {
     net_result result = NET_OK;
     while (result == NET_OK && proto_pb_next(&items, &at)) {
         if (at.id != NET_LOG_SCHEMA_TEMPLATE) continue;
-        if (at.type != 2 || count == NET_LOG_TEMPLATES_MAX)
-            result = NET_ERR_DAMAGED;
-        else if (!BASE_ARRAY_RESERVE(schema->allocator, found, capacity, count + 1))
-            result = NET_ERR_MEMORY;
-        else if (!read_template(schema, base_reader_make(at.data, at.size), &found[count]))
+        BASE_ARRAY_RESERVE(schema->allocator, found, capacity, count + 1);
+        if (at.type != 2 || count == NET_LOG_TEMPLATES_MAX ||
+            !read_template(schema, base_reader_make(at.data, at.size), &found[count]))
             result = NET_ERR_DAMAGED;
         else
             count += found[count].template_.component_count > 0;
@@ -341,7 +335,6 @@ net_result net_log_schema_create(const base_allocator* allocator, const void* he
     BASE_ASSERT(header && has_values && schema_out);
     *schema_out = NULL;
     net_log_schema* schema = base_allocate_zero(allocator, sizeof *schema);
-    if (!schema) return NET_ERR_MEMORY;
     schema->allocator = allocator;
     net_result result = read_header(schema, base_reader_make(header, header_bytes), has_values);
     if (result != NET_OK) {

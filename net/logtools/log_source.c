@@ -40,7 +40,7 @@ static const ecs_type* type_at(const net_log_source* source, uint32_t position) 
     return ecs_type_get(source->world, component->type);
 }
 
-static bool list_components(net_log_source* source) {
+static void list_components(net_log_source* source) {
     source->component_count = ecs_component_count(source->world);
     for (uint32_t i = 0; i < source->component_count; i++)
         source->field_count += type_at(source, i)->field_count;
@@ -48,14 +48,12 @@ static bool list_components(net_log_source* source) {
                                                                    sizeof *source->components);
     source->fields =
         base_allocate_zero(source->allocator, (source->field_count + 1) * sizeof *source->fields);
-    if (!source->components || !source->fields) return false;
     net_log_field* fields = source->fields;
     for (uint32_t i = 0; i < source->component_count; i++) {
         source->components[i] =
             net_log_component_make(source->world, (ecs_component_id)(i + 1), fields);
         fields += source->components[i].field_count;
     }
-    return true;
 }
 
 static net_result open_state(net_log_source* source, net_log_reader* reader, ecs_tick from) {
@@ -70,7 +68,8 @@ static net_result open_run(net_log_source* source, net_log_reader* reader, const
                                                     source->reporter, &source->replay);
     if (result != NET_OK) return result;
     source->world = net_match_world(net_log_replay_match(source->replay));
-    return list_components(source) ? NET_OK : NET_ERR_MEMORY;
+    list_components(source);
+    return NET_OK;
 }
 
 net_result net_log_source_create(net_log_reader* reader, const net_module* module, ecs_tick from,
@@ -79,7 +78,6 @@ net_result net_log_source_create(net_log_reader* reader, const net_module* modul
     const base_allocator* allocator = reader->allocator;
     *source_out = NULL;
     net_log_source* source = base_allocate_zero(allocator, sizeof *source);
-    if (!source) return NET_ERR_MEMORY;
     source->allocator = allocator;
     source->reporter = reporter;
     source->file = reader->file;
@@ -545,14 +543,14 @@ static void compare_fields(diff* self, ecs_entity entity, const net_log_componen
     }
 }
 
-static net_result compare_entity(diff* self, ecs_entity entity) {
+static void compare_entity(diff* self, ecs_entity entity) {
     const base_allocator* allocator = self->a.reader->allocator;
     const char* a = net_log_source_template(self->a.source, entity);
     const char* b = net_log_source_template(self->b.source, entity);
     if (!a || !b || strcmp(a, b) != 0) {
         report(self, "differs what=entity entity=%u:%u a=%s b=%s", ecs_entity_index(entity),
                ecs_entity_generation(entity), a ? a : "none", b ? b : "none");
-        return NET_OK;
+        return;
     }
     for (uint32_t i = 0; i < net_log_source_component_count(self->a.source); i++) {
         const net_log_component* component = net_log_source_component(self->a.source, i);
@@ -563,13 +561,11 @@ static net_result compare_entity(diff* self, ecs_entity entity) {
         if (component->value_count == 0) continue;
         const size_t bytes = component->value_count * sizeof(ecs_number);
         ecs_number* values = base_allocate_zero(allocator, 2 * bytes);
-        if (!values) return NET_ERR_MEMORY;
         net_log_source_read(self->a.source, entity, i, values);
         net_log_source_read(self->b.source, entity, i, values + component->value_count);
         compare_fields(self, entity, component, values, values + component->value_count);
         base_release(allocator, values, 2 * bytes);
     }
-    return NET_OK;
 }
 
 // Every entity that one of them has, by rising index. Of two that share an
@@ -581,7 +577,7 @@ static net_result compare_values(diff* self, uint32_t differences_max) {
     const uint64_t most = self->result->differences + differences_max;
     ecs_entity a = net_log_source_next(self->a.source, ECS_ENTITY_NONE);
     ecs_entity b = net_log_source_next(self->b.source, ECS_ENTITY_NONE);
-    while (result == NET_OK && (a != ECS_ENTITY_NONE || b != ECS_ENTITY_NONE)) {
+    while (a != ECS_ENTITY_NONE || b != ECS_ENTITY_NONE) {
         if (self->result->differences >= most) {
             self->line(self->context, "and more");
             break;
@@ -589,11 +585,11 @@ static net_result compare_values(diff* self, uint32_t differences_max) {
         const bool is_a = b == ECS_ENTITY_NONE ||
                           (a != ECS_ENTITY_NONE && ecs_entity_index(a) <= ecs_entity_index(b));
         const bool is_b = a == b || !is_a;
-        result = compare_entity(self, is_a ? a : b);
+        compare_entity(self, is_a ? a : b);
         if (is_a) a = net_log_source_next(self->a.source, a);
         if (is_b) b = net_log_source_next(self->b.source, b);
     }
-    return result;
+    return NET_OK;
 }
 
 net_result net_log_diff(net_log_reader* a, net_log_reader* b, const net_module* module,

@@ -107,7 +107,6 @@ typedef struct moment {
 typedef struct trail {
     moment* moments; ///< the first is before all systems
     uint32_t count, capacity;
-    bool lacks_memory;
     uint64_t state_hash; ///< after the tick
     bool is_the_logs;
 } trail;
@@ -129,11 +128,7 @@ static void sum(const ecs_world* world, uint64_t sums[ECS_COMPONENTS_MAX + 1]) {
 
 static void note_writer(void* context, const ecs_world* world, const char* system) {
     trail* self = context;
-    if (self->lacks_memory ||
-        !BASE_ARRAY_RESERVE(NULL, self->moments, self->capacity, self->count + 1)) {
-        self->lacks_memory = true;
-        return;
-    }
+    BASE_ARRAY_RESERVE(NULL, self->moments, self->capacity, self->count + 1);
     moment* here = &self->moments[self->count];
     *here = (moment){.system = ""};
     if (system) (void)base_text_copy(here->system, sizeof here->system, system);
@@ -159,7 +154,7 @@ static net_result run_tick(net_log_replay* replay, ecs_tick tick, trail* self) {
     if (result != NET_OK) return result;
     self->state_hash = ecs_world_state_hash(world);
     self->is_the_logs = at.has_end && at.tick == tick && at.state_hash == self->state_hash;
-    return self->lacks_memory ? NET_ERR_MEMORY : NET_OK;
+    return NET_OK;
 }
 
 // ---- lines ----

@@ -62,9 +62,7 @@ static net_result add_leave(net_log_entering* self, net_match* match, const net_
     net_tick_inputs* begin = &self->begin;
     if (!net_match_player_name(match, item->client) || leaves_already(begin, item->client))
         return NET_ERR_MALFORMED;
-    if (!BASE_ARRAY_RESERVE(self->allocator, self->leaves, self->leave_capacity,
-                            begin->leave_count + 1))
-        return NET_ERR_MEMORY;
+    BASE_ARRAY_RESERVE(self->allocator, self->leaves, self->leave_capacity, begin->leave_count + 1);
     self->leaves[begin->leave_count++] =
         (net_tick_leave){.client = item->client, .reason = item->reason};
     begin->leaves = self->leaves;
@@ -78,9 +76,8 @@ static net_result add_join(net_log_entering* self, net_match* match, const net_l
     if (item->client <= last || item->client >= NET_SPECTATOR_FIRST ||
         net_match_players(match, NULL, 0) - begin->leave_count + count >= NET_CLIENTS_MAX)
         return NET_ERR_MALFORMED;
-    if (!BASE_ARRAY_RESERVE(self->allocator, self->joins, self->join_capacity, count + 1) ||
-        !BASE_ARRAY_RESERVE(self->allocator, self->join_items, self->join_item_capacity, count + 1))
-        return NET_ERR_MEMORY;
+    BASE_ARRAY_RESERVE(self->allocator, self->joins, self->join_capacity, count + 1);
+    BASE_ARRAY_RESERVE(self->allocator, self->join_items, self->join_item_capacity, count + 1);
     self->join_items[count] = *item;
     self->joins[count] = (net_game_player){.client = item->client,
                                            .is_bot = item->is_bot,
@@ -98,9 +95,7 @@ static net_result add_event(net_log_entering* self, net_match* match, const net_
     net_tick_inputs* begin = &self->begin;
     if (net_match_event_check(match, item->message, item->payload, item->payload_bytes) != NET_OK)
         return NET_ERR_MALFORMED;
-    if (!BASE_ARRAY_RESERVE(self->allocator, self->events, self->event_capacity,
-                            begin->event_count + 1))
-        return NET_ERR_MEMORY;
+    BASE_ARRAY_RESERVE(self->allocator, self->events, self->event_capacity, begin->event_count + 1);
     self->events[begin->event_count++] = (net_tick_event){.client = item->client,
                                                           .message = item->message,
                                                           .target = item->target,
@@ -116,9 +111,7 @@ static net_result add_input(net_log_entering* self, net_match* match, const net_
     if (!item->is_repeat &&
         net_match_input_check(match, item->payload, item->payload_bytes) != NET_OK)
         return NET_ERR_MALFORMED;
-    if (!BASE_ARRAY_RESERVE(self->allocator, self->inputs, self->input_capacity,
-                            begin->input_count + 1))
-        return NET_ERR_MEMORY;
+    BASE_ARRAY_RESERVE(self->allocator, self->inputs, self->input_capacity, begin->input_count + 1);
     net_tick_input* added = &self->inputs[begin->input_count++];
     *added = (net_tick_input){.client = item->client, .number = item->number};
     if (!item->is_repeat) {
@@ -256,7 +249,6 @@ net_result net_log_replay_create(net_log_reader* reader, const net_module* modul
     const base_allocator* allocator = reader->allocator;
     *replay_out = NULL;
     net_log_replay* replay = base_allocate_zero(allocator, sizeof *replay);
-    if (!replay) return NET_ERR_MEMORY;
     replay->allocator = allocator;
     replay->reader = reader;
     if (reporter) replay->reporter = *reporter;

@@ -76,6 +76,6 @@ void net_log_entering_deinit(net_log_entering* entering);
 void net_log_entering_clear(net_log_entering* entering, ecs_tick tick);
 /// Add a BEGIN of the tick; a large one has several. All is checked: the match can take it at its
 /// next step.
-/// @return NET_OK; NET_ERR_MALFORMED (this match cannot take it); NET_ERR_MEMORY.
+/// @return NET_OK; NET_ERR_MALFORMED (this match cannot take it).
 BASE_MUST_USE net_result net_log_entering_add(net_log_entering* entering, net_match* match,
                                               const net_log_record* record);

@@ -63,7 +63,6 @@ struct net_log_state {
     ecs_tick tick;
     bool is_pending; // the end of the tick came, its state did not yet
     bool has_failed;
-    bool is_out_of_memory;
 };
 
 static net_result refuse_log(net_log_reader* reader, const base_reporter* reporter,
@@ -188,7 +187,6 @@ net_result net_log_state_create(net_log_reader* reader, const net_module* module
     *state_out = NULL;
     const base_allocator* allocator = reader->allocator;
     net_log_state* state = base_allocate_zero(allocator, sizeof *state);
-    if (!state) return NET_ERR_MEMORY;
     state->allocator = allocator;
     state->reader = reader;
     if (reporter) state->reporter = *reporter;
@@ -230,11 +228,9 @@ void net_log_state_destroy(net_log_state* state) {
 // ---- what happened in a tick ----
 
 static void touch(net_log_state* state, ecs_entity entity, net_log_fate fate) {
-    if (BASE_ARRAY_RESERVE(state->allocator, state->touches, state->touch_capacity,
-                           state->touch_count + 1))
-        state->touches[state->touch_count++] = (net_log_touch){entity, fate};
-    else
-        state->is_out_of_memory = true;
+    BASE_ARRAY_RESERVE(state->allocator, state->touches, state->touch_capacity,
+                       state->touch_count + 1);
+    state->touches[state->touch_count++] = (net_log_touch){entity, fate};
 }
 
 static void take_gone(void* context, ecs_entity entity, ecs_tick tick) {
@@ -382,9 +378,8 @@ static net_result take_player(net_log_state* state, base_reader item) {
         !net_log_header_text(&name, player.name, sizeof player.name))
         return NET_ERR_DAMAGED;
     player.entity = (ecs_entity)entity;
-    if (!BASE_ARRAY_RESERVE(state->allocator, state->players, state->player_capacity,
-                            state->player_count + 1))
-        return NET_ERR_MEMORY;
+    BASE_ARRAY_RESERVE(state->allocator, state->players, state->player_capacity,
+                       state->player_count + 1);
     memmove(state->players + place + 1, state->players + place,
             (state->player_count - place) * sizeof *state->players);
     state->players[place] = player;
@@ -404,7 +399,6 @@ static net_result take_items(net_log_state* state, ecs_tick tick, base_reader it
         if (kind == NET_LOG_STATE_VALUE) result = take_value(state, item);
         if (kind == NET_LOG_STATE_PLAYER) result = take_player(state, item);
     }
-    if (result == NET_OK && state->is_out_of_memory) result = NET_ERR_MEMORY;
     return result == NET_OK || result == NET_ERR_MEMORY ? result : NET_ERR_DAMAGED;
 }
 

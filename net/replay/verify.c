@@ -89,18 +89,18 @@ static bool differ_in_bytes(const comparison* self, ecs_entity entity,
     net_varsize_write(self->world, entity, id, &here);
     size_t size;
     const uint8_t* there = net_log_state_bytes(self->state, entity, component, &size);
-    bool is_same = !here.failed && there && size == here.size &&
-                   (size == 0 || memcmp(there, here.data, size) == 0);
     // A value that is too long for a client is not in the log.
-    bool is_skipped = here.failed || here.size > NET_LOG_STATE_VALUE_BYTES_MAX;
-    if (!is_same && !is_skipped) {
+    const bool is_other =
+        !here.failed && here.size <= NET_LOG_STATE_VALUE_BYTES_MAX &&
+        (!there || size != here.size || (size > 0 && memcmp(there, here.data, size) != 0));
+    if (is_other) {
         net_verify_result* result = self->result;
         (void)base_text_format(result->log_value, sizeof result->log_value, "%zu bytes", size);
         (void)base_text_format(result->value, sizeof result->value, "%zu bytes", here.size);
         (void)report(self, entity, component->name, "a value of variable size");
     }
     base_bytes_deinit(&here);
-    return !is_same && !is_skipped;
+    return is_other;
 }
 
 static bool differ_in_component(const comparison* self, ecs_entity entity,
@@ -180,12 +180,12 @@ static bool is_same_value(const comparison* self, ecs_entity entity, ecs_compone
     uint64_t here[PROTO_ROW_FIELDS_MAX], there[PROTO_ROW_FIELDS_MAX];
     const net_row_template* own =
         net_rows_find(self->rows, ecs_entity_template(self->world, entity));
-    const net_row_template* of_log = net_log_state_row(self->state, entity, there);
     const uint32_t count = own ? own->layout.component_count : 0;
     uint32_t place = 0;
     while (place < count && own->layout.components[place].key != component)
         place++;
     if (place == count) return !own || !net_row_find_varsize(own, component);
+    const net_row_template* of_log = net_log_state_row(self->state, entity, there);
     if (!of_log || of_log->layout.field_count != own->layout.field_count) return false;
     const proto_row_component* at = &own->layout.components[place];
     proto_row_read_component(&own->layout, place, ecs_get(self->world, entity, component), here);
@@ -658,9 +658,7 @@ static net_result read_lines(trace* self, FILE* file) {
             base_report(self->reporter, self->file, line, "more than %u rows", TRACE_ROWS_MAX);
             return NET_ERR_MALFORMED;
         }
-        if (!base_array_reserve(self->allocator, (void**)&self->rows, &self->capacity,
-                                self->count + 1, sizeof *self->rows))
-            return NET_ERR_MEMORY;
+        BASE_ARRAY_RESERVE(self->allocator, self->rows, self->capacity, self->count + 1);
         trace_row* row = &self->rows[self->count++];
         *row = (trace_row){.line = line};
         if (!read_row(text, row)) {
