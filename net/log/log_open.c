@@ -272,18 +272,14 @@ static net_result refuse_log(const net_log_reader* reader, const char* text) {
 }
 
 static net_result refuse_version(const net_log_reader* reader, net_log_demand demand) {
-    if (demand.version == 1)
-        base_report(&reader->reporter, reader->file, 0,
-                    "this log is of version 1, which this build does not read: use shoal-replay of "
-                    "commit 76a02b2f, the last one with that version");
-    else if (demand.features != 0)
+    if (demand.features != 0)
         base_report(&reader->reporter, reader->file, 0,
                     "this log is of a later version (features 0x%" PRIx64
                     "): use shoal-replay of build %s or a newer one",
                     demand.features, demand.build[0] ? demand.build : "(unknown)");
     else
         base_report(&reader->reporter, reader->file, 0,
-                    "this log is of a later version (%" PRIu64 "): use a newer shoal-replay",
+                    "this log is of version %" PRIu64 ", which this build does not read",
                     demand.version);
     return NET_ERR_VERSION;
 }

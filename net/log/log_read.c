@@ -213,7 +213,6 @@ static bool hash_file(net_log_reader* reader, const net_log_set_file* file, net_
     if (at >= end || !net_log_read_payload(reader, at, &block, reader->payload)) return false;
     const bool is_read =
         net_log_index_read(index, reader->payload, block.unpacked_bytes, at - file->base);
-    if (is_read && !index->has_chain) return false;
     if (is_read && index->block_count == blocks) return true;
     // Blocks are missing, as a spectator that came late may lack the first ones.
     memset(&index->chain, 0, sizeof index->chain);

@@ -135,11 +135,8 @@ uint32_t net_log_index_write(const net_log_index* index, uint8_t* target) {
     return length_bytes + body_bytes;
 }
 
-// Logs of before have none.
 static bool read_chain(net_log_index* index, base_reader* bytes) {
-    index->has_chain = base_reader_left(bytes) > 0;
     index->signature_bytes = 0;
-    if (!index->has_chain) return true;
     bool is_read = base_reader_read(bytes, index->chain.before, NET_LOG_HASH_BYTES) &&
                    base_reader_read(bytes, index->chain.total, NET_LOG_HASH_BYTES);
     uint64_t signature_bytes = base_reader_varint(bytes);

@@ -53,7 +53,6 @@ typedef struct net_log_index {
     uint64_t block_count;    ///< of the file before the index
     uint64_t last_data;      ///< offset of the last data block; 0: there is none
     uint32_t keyframe_count; ///< more than NET_LOG_INDEX_KEYFRAMES_MAX: the rest is not in the list
-    bool has_chain;          ///< read: it has `before` and `total`
     net_log_chain chain;
     uint32_t signature_bytes; ///< 0: not signed; of a longer one `signature` has the begin
     uint8_t signature[NET_LOG_SIGNATURE_BYTES];

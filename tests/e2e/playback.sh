@@ -145,15 +145,6 @@ case_a_client_records_what_it_saw() {
     [ "$code" = 2 ] && says refused.err 'record: thin bots have no world'
 }
 
-# Logs of version 1 are refused, with the build that reads them.
-case_logs_of_version_1_are_refused_by_name() {
-    local log
-    for log in "$here"/../unit/net/log/logs/*.slog; do
-        run_to 4 film shoal-client --replay "$log" --headless
-        says film.err 'this log is of version 1, which this build does not read: .* 76a02b2f'
-    done
-}
-
 case_what_is_no_log_is_refused() {
     local wanted words
     echo "no log" >text.slog

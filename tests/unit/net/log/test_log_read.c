@@ -458,8 +458,7 @@ CASE(a_header_of_another_version_is_refused_whatever_else_it_says) {
         // The reader skips an unknown field when no required feature needs it.
         ROW("\x78\x01", NET_OK, ""),
         // No reader accepts this rate. The operator must still get the version as the reason.
-        ROW("\x08\x03\x40\x00", NET_ERR_VERSION,
-            "of a later version (3): use a newer shoal-replay"),
+        ROW("\x08\x03\x40\x00", NET_ERR_VERSION, "of version 3, which this build does not read"),
         ROW("\x08\x02", NET_OK, ""),
         ROW("\x08\x01", NET_ERR_VERSION, "of version 1, which this build does not read"),
         ROW("\x08\x00", NET_ERR_DAMAGED, ""), ROW("\x40\x00", NET_ERR_DAMAGED, ""), // the rate
@@ -577,7 +576,7 @@ FILES_CASE(what_is_no_log_is_refused_with_a_reason) {
     } cases[] = {
         {"", 0, "too short", NET_ERR_DAMAGED},
         {"#!/bin/sh\necho hello\n", 21, "no event log", NET_ERR_DAMAGED},
-        {prologue, sizeof prologue, "of a later version (3): use a newer", NET_ERR_VERSION},
+        {prologue, sizeof prologue, "of version 3, which this build", NET_ERR_VERSION},
     };
     for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {
         file_write(files->log, cases[i].data, cases[i].size);

@@ -1,23 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The values in a log come out of the log alone, and logs of older builds are refused by name. That
-// they are those of the match in every tick: test_log_recorder; that changed bytes do no harm:
-// fuzz_log.
+// The values in a log come out of the log alone. That they are those of the match in every tick:
+// test_log_recorder; that changed bytes do no harm: fuzz_log.
 #include "playback/playback_record.h"
 
 #include "replay/log_state.h"
 #include "base/rng.h"
 #include "proto/layout.h"
 #include "net/log.h"
-
-CASE(logs_of_version_1_are_refused_by_name) {
-    static const char* const logs[] = {"breakout-30cc770.slog", "breakout-b2094f0.slog",
-                                       "breakout-values.slog", "breakout-schema.slog"};
-    for (uint32_t i = 0; i < BASE_COUNT(logs); i++) {
-        const char* name = file_name("%s/%s", LOGS_DIR, logs[i]);
-        assert_null(files_reader_of(name, NET_ERR_VERSION, "this log is of version 1"));
-        assert_null(files_reader_of(name, NET_ERR_VERSION, "76a02b2f"));
-    }
-}
 
 PLAYED_CASE(values_in_another_row_code_are_refused_with_the_build_that_reads_them, 60) {
     const char* other = file_name("%s.other", record->files.log);
