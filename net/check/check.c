@@ -445,7 +445,7 @@ static void check_messages(net_checker* self) {
 
 static void report_promise(void* context, const char* file, uint32_t line, const char* message) {
     (void)file, (void)line;
-    if (strncmp(message, "note: ", 6) == 0) return; // it is no warning
+    if (base_report_kind(message) > 0) return; // a note is no warning
     net_check_report(context, "promise", message, "%s", message);
 }
 

@@ -22,9 +22,10 @@ static void report_restored(net_checker* self, const net_verify_result* found) {
                                found->value, found->system);
     else if (strcmp(found->component, "-") != 0)
         (void)base_text_format(where, sizeof where, "component %s", found->component);
-    net_check_error(self, "a match that is restored behind tick %llu differs in tick %llu in %s%s",
+    net_check_error(self,
+                    "a match that is restored behind tick %llu differs in tick %llu in %s: %s",
                     (unsigned long long)found->restored_tick,
-                    (unsigned long long)found->diverged_tick, where, strchr(found->note, ':'));
+                    (unsigned long long)found->diverged_tick, where, found->note);
 }
 
 // A net_verify_tick_fn.

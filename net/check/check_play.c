@@ -6,6 +6,7 @@
 // tick. The bots' chance follows from fixed seeds: a check gives the same findings each time.
 #include "check/check.h"
 
+#include "core/ration.h"
 #include "game/match.h"
 #include "present/predict.h"
 #include "present/presenter.h"
@@ -123,32 +124,26 @@ static void report_stray(void* context, const char* file, uint32_t line, const c
     table->is_written |= file != NULL; // what a script left undone differs in predictions, too
 }
 
-// What clients and server say of entities that differ: the line loses nothing, so only a system of
-// the client can have written.
+// What clients and server find. The line loses nothing, so only a system of the client can have
+// written where entities differ. The server says of each event and value once that it is unsent.
 static void report_note(void* context, const char* file, uint32_t line, const char* message) {
+    static const char* const topics[] = {[NET_FOUND_DROPPED] = "drop",
+                                         [NET_FOUND_DIFFERS] = "mirror",
+                                         [NET_FOUND_UNSENT] = "sent",
+                                         [NET_FOUND_SLIP] = "slip",
+                                         [NET_FOUND_ROUGH] = "rough"};
     check_table* table = context;
-    (void)file, (void)line;
-    if (strstr(message, " dropped: ")) net_check_report(table->self, "drop", "", "%s", message);
-    static const char warning[] = "warning: ", prediction[] = "warning: prediction: ";
-    if (strncmp(message, prediction, strlen(prediction)) == 0)
-        net_check_report(table->self, "rough", "", "%s", message + strlen(warning));
-    if (strstr(message, "a message is not sent") || strstr(message, "no client gets it") ||
-        strstr(message, "clients get them in parts"))
-        net_check_report(table->self, "sent", message, "%s", message + strlen(warning));
-    if (strstr(message, "was written past its tracking by")) {
-        table->is_written = true; // so clients differ
-        net_check_report(table->self, "slip", message, "%s", message + strlen(warning));
-    }
-    const char* what = strstr(message, ": entity ");
-    if (!what || table->has_writer || !strstr(message, "is not as the server has it")) return;
-    table->is_written = true;
-    static const char before[] = "component ";
-    char name[ECS_NAME_BYTES_MAX] = "";
-    const char* component = strstr(what, before);
-    if (component) (void)base_text_copy(name, sizeof name, component + strlen(before));
-    name[strcspn(name, " ")] = '\0';
-    net_check_report(table->self, "mirror", name,
-                     "a system of the client writes what the server sends%s", what);
+    const uint32_t found = file ? 0 : line & 0xff;
+    const bool is_mirror = found == NET_FOUND_DIFFERS;
+    if (found == 0 || (is_mirror && table->has_writer)) return;
+    table->is_written |= is_mirror || found == NET_FOUND_SLIP; // so clients differ
+    char number[16];
+    (void)base_text_format(number, sizeof number, "%u", line);
+    net_check_report(table->self, topics[found],
+                     found == NET_FOUND_UNSENT || found == NET_FOUND_SLIP ? message : number,
+                     "%s%s",
+                     is_mirror ? "a system of the client writes what the server sends: " : "",
+                     message + base_report_kind(message));
 }
 
 static void report_change(check_table* table, const char* who, const check_change* change) {

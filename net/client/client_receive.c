@@ -122,19 +122,17 @@ static void report_difference(net_client* client, const net_mirror_difference* d
     if (!reporter) return;
     ecs_world* world = net_match_world(client->config.match);
     const ecs_entity entity = difference->entity;
-    const ecs_template* is_a = ecs_is_alive(world, entity)
-                                   ? ecs_template_get(world, ecs_entity_template(world, entity))
-                                   : NULL;
+    const char* is_a = ecs_entity_template_name(world, entity);
     const ecs_component* component = difference->component != ECS_COMPONENT_NONE
                                          ? ecs_component_get(world, difference->component)
                                          : NULL;
     ecs_user writer = {0};
     if (component) (void)ecs_inspect_user(world, component->id, ECS_USE_WRITE, &writer);
-    base_report(reporter, NULL, 0,
+    base_report(reporter, NULL, NET_FOUND_DIFFERS | (uint32_t)difference->component << 8,
                 "note: client %" PRIu32 ": entity %" PRIu32 ":%" PRIu32 " (%s)%s%s is not as the "
                 "server has it, in tick %" PRIu64 ": requested again%s%s%s",
                 client->client, ecs_entity_index(entity), ecs_entity_generation(entity),
-                is_a ? is_a->name : "gone here", component ? ": component " : "",
+                is_a ? is_a : "gone here", component ? ": component " : "",
                 component ? component->name : "", net_mirror_tick(client->mirror),
                 writer.name ? "; system " : "", writer.name ? writer.name : "",
                 writer.name ? " of the client writes it, and only the server may: ES_TAG(server)"

@@ -51,8 +51,9 @@ static void check_guard(const net_client* client) {
 
 static void count_unsent(net_client* client, net_drop reason) {
     client->dropped[reason]++;
-    base_report(net_ration_take(&client->ration, NET_RATION_EVENT, client->now_us), NULL, 0,
-                "warning: a message is not sent: %s", net_match_refusal(client->config.match));
+    base_report(net_ration_take(&client->ration, NET_RATION_EVENT, client->now_us), NULL,
+                NET_FOUND_UNSENT, "warning: a message is not sent: %s",
+                net_match_refusal(client->config.match));
 }
 
 void net_client_make_input(net_client* client) {

@@ -60,6 +60,15 @@ typedef enum net_ration_kind {
     NET_RATION_COUNT
 } net_ration_kind;
 
+/// The `line` of a report, without a file. NET_FOUND_DIFFERS: above 8 bits is the component.
+typedef enum net_finding {
+    NET_FOUND_DROPPED = 1, ///< a client, by the server
+    NET_FOUND_DIFFERS,     ///< an entity of a client, from the server's
+    NET_FOUND_UNSENT,      ///< an event, or entities that do not fit into one packet
+    NET_FOUND_SLIP,        ///< a write past tracking
+    NET_FOUND_ROUGH        ///< a prediction between the steps that are sent
+} net_finding;
+
 typedef struct net_ration {
     const base_reporter* reporter; ///< borrowed; NULL: silent
     net_budget budgets[NET_RATION_COUNT];

@@ -22,6 +22,7 @@
 // others: which entities are predicted and how they move (the module); drawing (presenter.c).
 #include "present/predict.h"
 
+#include "core/ration.h"
 #include "state/schema.h"
 #include "state/steps.h"
 
@@ -306,7 +307,7 @@ static void report_rough(net_predict* predict, const ecs_template* of,
     const char* name = ecs_component_get(world, component->component)->name;
     ecs_user writer = {0};
     (void)ecs_inspect_user(world, component->component, ECS_USE_WRITE, &writer);
-    base_report(&predict->reporter, NULL, 0,
+    base_report(&predict->reporter, NULL, NET_FOUND_ROUGH,
                 "warning: prediction: system %s leaves component %s between the steps that are "
                 "sent of it, so the server goes on from other numbers than clients: end with "
                 "ecs_vec2_snap or ecs_snap, whose step is a field of the context: float grid "

@@ -481,8 +481,7 @@ static net_result blame_restored(net_log_reader* reader, const net_module* modul
                                  : "keep it in a component, or in save_state and load_state";
     const bool is_outside = !is_slip && !is_lost;
     (void)base_text_format(
-        found->note, sizeof found->note,
-        "the log runs again, but a match that is restored in the middle goes another way: %s%s%s",
+        found->note, sizeof found->note, "%s%s%s",
         is_outside ? "the game keeps state outside of its world (in its context, a static variable "
                      "or a library), and no keyframe has it; "
                    : "",

@@ -267,7 +267,7 @@ void net_server_count_gone(net_server* server, ecs_event_type type, uint64_t cou
     *said |= bit;
     const ecs_world* world = net_match_world(server->config.match);
     const char* sender = ecs_inspect_sender(world, type);
-    base_report(server->config.reporter, NULL, 0,
+    base_report(server->config.reporter, NULL, NET_FOUND_UNSENT,
                 "warning: event %s%s%s is about an entity that died in the same tick: no client "
                 "gets it; broadcast it, and mark it late if a field of it names the entity",
                 ecs_event_get(world, type)->name, sender ? " of system " : "",
@@ -300,8 +300,9 @@ void net_server_add_event(net_server* server, const ecs_event* event) {
     if (net_match_pack(match, message, event->payload, added->payload, sizeof added->payload,
                        &size) != NET_OK) {
         net_server_drop(server, NET_DROP_EVENT_LONG, 1);
-        base_report(net_ration_take(&server->ration, NET_RATION_EVENT, server->now_us), NULL, 0,
-                    "warning: a message is not sent: %s", net_match_refusal(match));
+        base_report(net_ration_take(&server->ration, NET_RATION_EVENT, server->now_us), NULL,
+                    NET_FOUND_UNSENT, "warning: a message is not sent: %s",
+                    net_match_refusal(match));
         return;
     }
     added->message = message;

@@ -441,7 +441,7 @@ static void report_split(net_server* server, uint32_t group) {
     if (group == 0 || server->is_split_said) return;
     server->is_split_said = true;
     const net_game_module* game = net_match_get_config(server->config.match)->module->game;
-    base_report(server->config.reporter, NULL, 0,
+    base_report(server->config.reporter, NULL, NET_FOUND_UNSENT,
                 "warning: entities with %s %u travel together, but they need more than %u bytes: "
                 "clients get them in parts; let fewer travel together, or let them have less that "
                 "is replicated",

@@ -203,16 +203,13 @@ static bool is_said(const net_server_slips* slips, ecs_component_id component) {
 static void report_slip(net_server* server, ecs_slip slip, const char* system) {
     const ecs_world* world = net_match_world(server->config.match);
     server->slips.said[slip.component / 64] |= UINT64_C(1) << slip.component % 64;
-    const ecs_template* is_a =
-        ecs_is_alive(world, slip.entity)
-            ? ecs_template_get(world, ecs_entity_template(world, slip.entity))
-            : NULL;
-    base_report(server->config.reporter, NULL, 0,
+    const char* is_a = ecs_entity_template_name(world, slip.entity);
+    base_report(server->config.reporter, NULL, NET_FOUND_SLIP,
                 "warning: component %s of entity %u:%u (%s) was written past its tracking by %s%s, "
                 "in tick %llu: clients and the log do not have it; write it by a column that is "
                 "not const or by ecs_get_mut, and keep no pointers to values",
                 ecs_component_get(world, slip.component)->name, ecs_entity_index(slip.entity),
-                ecs_entity_generation(slip.entity), is_a ? is_a->name : "gone",
+                ecs_entity_generation(slip.entity), is_a ? is_a : "gone",
                 system ? "system " : "a part of the game that is not known", system ? system : "",
                 (unsigned long long)net_match_tick(server->config.match));
 }
@@ -279,15 +276,13 @@ void net_session_report_differs(net_server* server, const net_session* session, 
 
 void net_server_report_difference(net_server* server, uint32_t client, ecs_entity entity) {
     ecs_world* world = net_match_world(server->config.match);
-    const ecs_template* is_a = ecs_is_alive(world, entity)
-                                   ? ecs_template_get(world, ecs_entity_template(world, entity))
-                                   : NULL;
+    const char* is_a = ecs_entity_template_name(world, entity);
     const char* name = net_match_player_name(server->config.match, client);
     char who[NET_WHO_BYTES];
     base_report(net_ration_take(&server->ration, NET_RATION_DIFFERS, server->now_us), NULL, 0,
                 "note: %s: entity %u:%u (%s) is not as we have it, by tick %" PRIu64 ": sent again",
                 net_server_who(client, name, who), ecs_entity_index(entity),
-                ecs_entity_generation(entity), is_a ? is_a->name : "gone here",
+                ecs_entity_generation(entity), is_a ? is_a : "gone here",
                 net_match_tick(server->config.match));
 }
 
@@ -324,14 +319,14 @@ void net_session_close_report(net_server* server, net_session* session, net_end 
             &net_match_get_config(match)->module->game->messages[session->out.event_refused - 1];
         const char* system = ecs_inspect_sender(
             net_match_world(match), ecs_event_find(net_match_world(match), message->event));
-        base_report(reporter, NULL, 0,
+        base_report(reporter, NULL, NET_FOUND_DROPPED,
                     "%s dropped: the game sends too many events: %u wait for it, and one more %s "
                     "has no room%s%s: send fewer, or not reliably",
                     who, NET_EVENTS_RELIABLE_MAX, message->name,
                     system ? "; last sent by system " : "", system ? system : "");
         return;
     }
-    base_report(reporter, NULL, 0, "%s dropped: %s%s%s", who, net_end_text(end),
+    base_report(reporter, NULL, NET_FOUND_DROPPED, "%s dropped: %s%s%s", who, net_end_text(end),
                 session->end_reason[0] ? ": " : "", session->end_reason);
 }
 

@@ -24,11 +24,10 @@ static bool runs_here(const server_subject* subject, server_answer* answer) {
         answer, 409, "the match of another server is shown here: ask that one to change it");
 }
 
-// The words of a report without its place and kind.
-static const char* words_of(const base_report_first* first) {
-    static const char kind[] = "error: ";
-    const char* words = strstr(first->text, kind);
-    return words ? words + sizeof kind - 1 : first->text;
+// The first message.
+static void keep_words(void* words, const char* file, uint32_t line, const char* message) {
+    (void)file, (void)line;
+    if (!((char*)words)[0]) (void)base_text_copy(words, BASE_REPORT_BYTES_MAX, message);
 }
 
 // ---- the match ----
@@ -56,8 +55,8 @@ static void run_control(server_subject* subject, const server_request* request,
                         server_answer* answer) {
     net_match_argument arguments[CONTROL_ARGUMENTS_MAX];
     const uint32_t count = take_arguments(request, arguments);
-    base_report_first first = {.count = 0};
-    const base_reporter reporter = base_reporter_first(&first);
+    char words[BASE_REPORT_BYTES_MAX] = "";
+    const base_reporter reporter = {keep_words, words};
     if (!runs_here(subject, answer)) return;
     if (!subject->has_controls) {
         server_answer_error(answer, 409,
@@ -69,10 +68,10 @@ static void run_control(server_subject* subject, const server_request* request,
     const net_result result =
         net_server_control(subject->server, request->verb, arguments, count, &reporter);
     if (result != NET_OK) {
-        const char* words = result == NET_ERR_CLOSED ? "the match is over"
-                            : first.count > 0        ? words_of(&first)
-                                                     : net_result_text(result);
-        server_answer_error(answer, status_of(result), "%s", words);
+        server_answer_error(answer, status_of(result), "%s",
+                            result == NET_ERR_CLOSED ? "the match is over"
+                            : words[0]               ? words
+                                                     : net_result_text(result));
         return;
     }
     base_json_put(answer->json, "{\"done\":\"%s\",\"before_tick\":\"%" PRIu64 "\"}", request->verb,
@@ -153,14 +152,13 @@ static void run_step(server_subject* subject, const server_request* request,
 
 static void run_net(server_subject* subject, const server_request* request, server_answer* answer) {
     const char* spec = server_request_find(request, "spec");
-    base_report_first first = {.count = 0};
-    const base_reporter reporter = base_reporter_first(&first);
+    char words[BASE_REPORT_BYTES_MAX] = "";
+    const base_reporter reporter = {keep_words, words};
     (void)net_server_wait_sent(subject->server, UINT64_MAX); // its threads send through the link
     const bool is_set = strcmp(spec, "off") == 0 ? net_socket_link_set(NULL) == NET_OK
                                                  : net_host_simulate_network(spec, &reporter);
     if (!is_set) {
-        server_answer_error(answer, 400, "%s",
-                            first.count > 0 ? words_of(&first) : net_result_text(NET_ERR_MEMORY));
+        server_answer_error(answer, 400, "%s", words[0] ? words : net_result_text(NET_ERR_MEMORY));
         return;
     }
     base_json_put(answer->json, "{\"net\":");

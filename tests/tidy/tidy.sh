@@ -51,6 +51,9 @@ ban 'malloc|calloc|realloc|free' "$(find ecs proto net games -name '*.[ch]' ! -p
 ban 'sinf?|cosf?|sqrtf?|atan2f?|powf?|floorf?|roundf?|fmodf?' 'ecs games' 'use base/math.h'
 ban 'nats_Now' 'server' 'it is the wall clock, which may step: use net_loop_now_us'
 ban 'assert' 'ecs proto net server client games' 'use BASE_ASSERT, which stays on in release'
+while IFS= read -r line; do fault "$line: a report's text is for people: decide by its finding (net/core/ration.h)"; done < <(
+    grep -rnE '(str[a-z]*(cmp|str|chr|spn|brk)|memmem|sscanf)\(([^;()]*, )?([a-z_]+(->|\.))?(message|note|first(->|\.)text) *[],)+[]' \
+        ecs proto net server client games --include='*.c' --include='*.h' | grep -v '^ecs/base/src/report.c' | cut -d: -f1,2)
 
 while IFS= read -r line; do fault "$line"; done < <(
     awk 'function end() { if (lines > 800) printf "%s:%d: longer than 800 lines\n", last, lines }

@@ -9,8 +9,8 @@ BASE_C_BEGIN
 #define BASE_REPORT_BYTES_MAX 512u
 #define BASE_REPORT_TEXT_BYTES 1024u ///< with file and line
 
-/// Receives one finished message, valid during the call. `file` may be NULL; `line` is 0 when there
-/// is none. An error, unless it begins with "warning: ", "note: " or "debug: ".
+/// Receives one finished message, valid during the call: an error, unless it begins with "note: ",
+/// "warning: " or "debug: ". `file` may be NULL: then `line` is 0 or the code of a finding.
 typedef struct base_reporter {
     void (*report)(void* context, const char* file, uint32_t line, const char* message);
     void* context;

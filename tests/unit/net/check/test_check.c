@@ -167,7 +167,7 @@ static const expectation expected[] = {
      "warning: a system of stage render writes component pos of paddle (entity 1:1), which the "
      "server sends: only the server may"},
     {"a client writes", 1, ALL,
-     "warning: a system of the client writes what the server sends: entity "},
+     "warning: a system of the client writes what the server sends: client 1: entity "},
     {"a client writes", 1, ALL,
      "requested again; system tidy_es of the client writes it, and only the server may: "
      "ES_TAG(server)\n"},

@@ -175,7 +175,7 @@ VOYAGE_CASE(a_difference_in_a_box_is_named_by_its_field, OUTSIDE_NOTHING) {
 
 // Where it is restored, the first run has counted to 129, and the match that goes on to 0.
 static const char is_outside[] =
-    "way: the game keeps state outside of its world (in its context, a static variable or a "
+    "the game keeps state outside of its world (in its context, a static variable or a "
     "library), and no keyframe has it; keep it in a component, or in save_state and load_state "
     "(games/README.md, Libraries)";
 
@@ -190,7 +190,7 @@ CASE(state_outside_of_the_world_is_named_with_what_it_changed) {
          "sail_es", 129, 200, is_outside},
         {OUTSIDE_HIDDEN, "lamp", "value", NULL, NULL, "galley", "sail_es", 129, 200, is_outside},
         {OUTSIDE_LOST, "hull", "shots", NULL, NULL, "galley", "the_keyframe", 129, 130,
-         "way: what write of its type saves, read does not give back"},
+         "what write of its type saves, read does not give back"},
         {OUTSIDE_BORN, "crew", "entity", "lives", NULL, "buoy",
          "commands_and_events_behind:sail_es", 129, 200, is_outside},
         {OUTSIDE_LUCKY, "hull", "shots", NULL, NULL, "galley", "sail_es", 258, 260, is_outside},
