@@ -259,7 +259,7 @@ static void draw_owner(const show* on, uint32_t person, const net_draw* draw, fl
             device = client_window_pad_name(on->window, pad);
     char text[96];
     (void)base_text_format(text, sizeof text, "%s: %s", show_player(on, person)->name,
-                           device ? device : "no game controller yet");
+                           device ? device : "no game controller");
     const client_area area = area_of(on, person, width, height, strip);
     client_screen_tag(draw, area.left * width + 6.0f, area.top * height + 6.0f, text,
                       device ? part : 1.0f);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A message comes in, is formed and written to stderr under one mutex: threads of the network and
 // of the log say lines too, and half a line helps no operator. stderr is a pipe or a terminal that
-// may be slow, or that nothing reads: a line that it does not take soon is lost there, and counted.
+// may be slow or not drained: a line that it does not take soon is lost there, and counted.
 //
 //     base_report -> report_line -> [level] -> slot of the ring -> text -> write
 //
@@ -196,7 +196,7 @@ static void report_line(void* context, const char* file, uint32_t line, const ch
         loss.line = 0;
         (void)base_text_format(
             text, sizeof text,
-            "warning: %" PRIu64 " lines are missing here: stderr took none of them", lines->lost);
+            "warning: %" PRIu64 " lines are missing here: stderr was not drained", lines->lost);
         lines->lost = 0;
         print_line(lines, &loss, "", text);
     }

@@ -4,7 +4,7 @@
 ///
 /// Shape:   Each layer has a reporter of its own (server_lines_reporter). A message below the level
 ///          of its layer is dropped. Each other one goes to stderr as one write, and into the ring.
-///          stderr that nothing reads loses lines, and no time: a warning says how many.
+///          if stderr is not drained, lines are dropped instead of blocking; a warning counts them.
 /// Memory:  Everything is allocated in create. A line of the ring takes memory when it is first
 ///          used.
 /// Threads: Reporters and server_lines_get may be used on any thread; a mutex keeps lines whole.

@@ -75,7 +75,7 @@ extern const uint32_t server_part_count;
 
 /// Who runs the ticks of a match that is elsewhere.
 typedef struct server_ticks {
-    uint64_t (*wake_us)(const server_program* program);    ///< when the loop must come round
+    uint64_t (*wake_us)(const server_program* program);    ///< when the loop must run again
     bool (*run)(server_program* program, uint64_t now_us); ///< @return the match ran a tick
 } server_ticks;
 

@@ -61,8 +61,9 @@ static bool check_words(client_config* config, const base_option_list* words,
 
 static bool check_picture(client_config* config, const base_reporter* reporter) {
     if (!parse_size(config->size, &config->width, &config->height))
-        return base_report(reporter, NULL, 0, "'%s' is no size: WIDTHxHEIGHT, each %u to %u pixels",
-                           config->size, CLIENT_PIXELS_MIN, CLIENT_PIXELS_MAX);
+        return base_report(reporter, NULL, 0,
+                           "'%s' is not a size: WIDTHxHEIGHT, each %u to %u pixels", config->size,
+                           CLIENT_PIXELS_MIN, CLIENT_PIXELS_MAX);
     config->is_rendering |= config->is_local && !config->is_headless;
     if (config->is_headless && (config->is_rendering || config->shot))
         return base_report(reporter, NULL, 0, "--headless draws nothing: leave it out with %s",
@@ -91,7 +92,7 @@ static bool check_inspect(client_config* config, const base_reporter* reporter) 
         config->entity = ecs_entity_make(index, generation);
         return true;
     }
-    return base_report(reporter, NULL, 0, "--replay inspect: '%s' is no INDEX:GENERATION",
+    return base_report(reporter, NULL, 0, "--replay inspect: '%s' is not INDEX:GENERATION",
                        config->inspect);
 }
 
@@ -149,8 +150,7 @@ static const base_option table[] = {
     {"game", FIELD(game), "NAME|FILE.so", "the game (default: the one that the server runs)", 0, 0},
     {"local", FIELD(is_local), NULL,
      "server, bots and window in this process: --game NAME --local --bots 3", 0, 0},
-    {"render", FIELD(is_rendering), NULL, "open a window; without a display draw into memory", 0,
-     0},
+    {"render", FIELD(is_rendering), NULL, "open a window; off-screen if there is no display", 0, 0},
     {"headless", FIELD(is_headless), NULL, "no window: with --local only the bots play", 0, 0},
     {"window", BASE_OPTION_KEYS, 0, "KEY=VALUE", "size=WxH, volume=N, players=N... (--help=all)", 0,
      0},
@@ -158,20 +158,20 @@ static const base_option table[] = {
     {"bots-thin", FIELD(thin_bots), "N",
      "N clients that only acknowledge and hash: many in one process", 0, CLIENT_THIN_BOTS_MAX},
     {"ticks", FIELD(ticks), "N", "leave after N ticks (0: stay)", 0, 0},
-    {"seed", FIELD(seed), "N", "of the bots; with --local of the match too", 0, 0},
-    {"config", FIELD(config), "FILE", "lines of \"bots = 8\"; environment and command line win", 0,
-     0},
+    {"seed", FIELD(seed), "N", "seed of the bots; with --local also of the match", 0, 0},
+    {"config", FIELD(config), "FILE",
+     "file with lines of \"bots = 8\"; environment and command line override it", 0, 0},
     {"name", FIELD(name), "TEXT", "the player's name; bots get a number", 0, 0},
-    {"spectate", FIELD(is_spectating), NULL,
-     "only watch, where the server has places for it (--spectators)", 0, 0},
+    {"spectate", FIELD(is_spectating), NULL, "join as a spectator (the server's --spectators)", 0,
+     0},
     {"token-file", FIELD(token_file), "FILE|-",
      "connect tokens, one a line (else: SHOAL_TOKEN, or no keys)", 0, 0},
     {"list", FIELD(is_listing), NULL, "ask the servers of a list which game they run, who plays", 0,
      0},
     {"servers", FIELD(servers), "FILE",
      "the list: \"NAME HOST:PORT\" a line (default: ~/.config/shoal/servers)", 0, 0},
-    {"net", FIELD(net), "SPEC", "bad network: wifi|4g|bad|satellite,loss=5,... (server/README.md)",
-     0, 0},
+    {"net", FIELD(net), "SPEC",
+     "simulate a network: wifi|4g|bad|satellite,loss=5,... (server/README.md)", 0, 0},
     {"record", FIELD(record), "FILE", "write what the (first) client sees, for --replay", 0, 0},
     {"replay", FIELD(replay), "FILE,KEY=VALUE", "play an event log, without a server", 0, 0},
     {"at", FIELD(at), "TICK", "begin the replay at this tick", 0, 1e15},
@@ -181,8 +181,7 @@ static const base_option table[] = {
     {"tune", BASE_OPTION_KEYS, 0, "KEY=VALUE", "bytes (--help=all)", 0, 0},
     {"threads", FIELD(threads), "N", "threads of the systems (default: by cores and game)", 0,
      BASE_WORKERS_MAX},
-    {"debug", BASE_OPTION_KEYS, 0, "KEY=VALUE", "files that help to find a fault (--help=all)", 0,
-     0},
+    {"debug", BASE_OPTION_KEYS, 0, "KEY=VALUE", "files for debugging (--help=all)", 0, 0},
     {"trace", FIELD(trace), "FILE", "write each applied update, for shoal-replay check-trace", 0,
      0},
     {"dump-world", FIELD(dump_world), "FILE", "the same as --debug dump-world=FILE", 0, 0},
@@ -197,19 +196,20 @@ static const base_option window_keys[] = {
     {"size", KEY(size), "WxH", "of the window or picture", 0, 0},
     {"players", KEY(people), "N",
      "N people at this window, side by side, with keys and game controllers", 1, CLIENT_PEOPLE_MAX},
-    {"fullscreen", KEY(is_fullscreen), NULL, "begin without a frame; F11 changes it", 0, 0},
-    {"panel", KEY(has_panel), NULL, "open the panel of F1 from the start", 0, 0},
+    {"fullscreen", KEY(is_fullscreen), NULL, "start in fullscreen; F11 toggles it", 0, 0},
+    {"panel", KEY(has_panel), NULL, "start with the panel (F1) open", 0, 0},
     {"volume", KEY(volume), "N", "of sounds and music, 0 to 100; 0: none (M: mute)", 0,
      CLIENT_VOLUME_MAX},
     {"fps", KEY(fps), "N", "frames a second at most; 0: as the display", 0, 1000},
     {"config-dir", KEY(config_dir), "DIR",
      "where a game's keys are kept (default: ~/.config/shoal)", 0, 0},
-    {"faults", KEY(faults), "FILE", "show its lines while it is there: what a build said", 0, 0},
+    {"faults", KEY(faults), "FILE", "show the lines of FILE while it exists: the output of a build",
+     0, 0},
 };
 
 static const base_option replay_keys[] = {
-    {"follow", KEY(follow_s), "S", "the log is still written: stay S seconds before its end", 0,
-     3600},
+    {"follow", KEY(follow_s), "S", "follow a log that is being written, S seconds before its end",
+     0, 3600},
     {"client", KEY(client), "N", "the view of client N", 0, UINT32_MAX},
     {"inspect", KEY(inspect), "INDEX:GENERATION", "show the components of this entity", 0, 0},
 };

@@ -47,7 +47,7 @@ static const char* parse_line(char* line, client_server* server) {
     const char* address = space + 1;
     *space = '\0';
     cut_end(line);
-    if (!client_is_address(address)) return "the last word is no address: write HOST:PORT";
+    if (!client_is_address(address)) return "the last word is not an address: write HOST:PORT";
     if (!base_text_copy(server->address, sizeof server->address, address))
         return "the address is longer than 255 bytes";
     if (strlen(line) >= sizeof server->name) return "the name is longer than 47 bytes";
@@ -103,7 +103,7 @@ bool client_servers_read(const char* file, const base_reporter* reporter, client
         base_report(reporter, file, 0, "a list of servers has at most %u bytes",
                     CLIENT_SERVERS_BYTES_MAX);
     else if (memchr(text, '\0', size))
-        base_report(reporter, file, 0, "is no text");
+        base_report(reporter, file, 0, "is not text");
     else
         is_right = client_servers_parse(text, file, reporter, servers);
     free(text);

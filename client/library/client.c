@@ -197,7 +197,7 @@ static void keep_reason(shoal_client* self) {
     self->end = end == NET_CLIENT_END_EXCHANGED ? SHOAL_END_LOST : (int32_t)end;
     if (end == NET_CLIENT_END_EXCHANGED)
         base_report(&self->reporter, NULL, 0,
-                    "the server goes on with another version of the game: connect again");
+                    "the server continues with another version of the game: connect again");
     if (end != NET_CLIENT_END_REFUSED && end != NET_CLIENT_END_UNREACHABLE) return;
     (void)net_client_refusal(self->session, text, sizeof text);
     base_report(&self->reporter, NULL, 0, "%s: %s", self->address,

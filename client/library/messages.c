@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The game's messages: what is sent is filled field by field; what came waits in a ring until it is
-// asked for, and the oldest gives way.
+// asked for, and the oldest is evicted.
 #include "library.h"
 
 #include "base/assert.h"

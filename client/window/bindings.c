@@ -185,7 +185,7 @@ bool client_bindings_read(client_bindings* bindings, const char* path,
     if ((size_t)size > CLIENT_BINDINGS_FILE_MAX || memchr(text, 0, (size_t)size))
         return base_report(reporter, path, 0, "%s; the keys of the game stay as they were",
                            (size_t)size > CLIENT_BINDINGS_FILE_MAX ? "it is longer than 32768 bytes"
-                                                                   : "it is no text");
+                                                                   : "it is not text");
     text[size] = '\0';
     return client_bindings_parse(bindings, text, path, reporter);
 }

@@ -23,7 +23,7 @@ static uint32_t take_inputs(client_controls* controls, uint32_t action, uint32_t
         if (code)
             controls->inputs[action][count++] = code;
         else
-            base_report(reporter, NULL, 0, "'%s' is no %s", name,
+            base_report(reporter, NULL, 0, "'%s' names no %s", name,
                         is_pad ? "input of a game controller (\"A\", \"DPLeft\", \"RightTrigger\", "
                                  "\"LeftX-\")"
                                : "key");

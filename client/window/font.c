@@ -84,7 +84,7 @@ client_font* client_font_create(const base_allocator* allocator, const base_repo
     if (wanted && wanted[0]) {
         client_font* font = client_font_create_from(allocator, wanted);
         if (font && font->bytes) return font;
-        base_report(reporter, wanted, 0, "SHOAL_FONT is no TrueType font that can be read");
+        base_report(reporter, wanted, 0, "SHOAL_FONT is not a readable TrueType font");
         client_font_destroy(font);
     }
     for (uint32_t i = 0; i < BASE_COUNT(places); i++) {

@@ -131,7 +131,7 @@ bool client_pads_translate(client_pads* pads, const SDL_Event* from, client_even
     case SDL_JOYDEVICEADDED: // SDL cannot tell its buttons
         if (!SDL_IsGameController(from->jdevice.which))
             base_report(pads->reporter, NULL, 0,
-                        "'%s' is no game controller that SDL knows: SDL_GAMECONTROLLERCONFIG "
+                        "'%s' is not a game controller that SDL knows: SDL_GAMECONTROLLERCONFIG "
                         "can describe it",
                         SDL_JoystickNameForIndex(from->jdevice.which));
         return false;

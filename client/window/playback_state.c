@@ -39,6 +39,6 @@ bool client_playback_record(client_playback* self, net_result result) {
     self->is_diverged |= result == NET_ERR_DIVERGED;
     self->is_damaged |= result == NET_ERR_DAMAGED;
     if (result == NET_OK || result == NET_ERR_DIVERGED || result == NET_ERR_DAMAGED) return true;
-    return base_report(self->reporter, self->config->replay, 0, "cannot go on: %s",
+    return base_report(self->reporter, self->config->replay, 0, "cannot continue: %s",
                        net_result_text(result));
 }

@@ -40,12 +40,13 @@ static bool read_sound(const client_sound* sound, const char* name, base_bytes* 
     if (net_asset_read(folder, name, sound->reporter, bytes) != NET_OK) return false;
     if (net_asset_is_sound(bytes->data, bytes->size)) return true;
     base_report(sound->reporter, name, 0,
-                "is neither WAVE nor Ogg, so it is not heard: save it again as one of these");
+                "is neither WAVE nor Ogg and cannot be played: save it again as one of these");
     return false;
 }
 
 static void refuse_sound(const client_sound* sound, const char* name) {
-    base_report(sound->reporter, name, 0, "is not heard: %s; save the file again", Mix_GetError());
+    base_report(sound->reporter, name, 0, "cannot be played: %s; save the file again",
+                Mix_GetError());
 }
 
 static void load_chunk(client_sound* sound, uint32_t row) {

@@ -152,7 +152,7 @@ static uint32_t stuck_predecessor(const order_graph* graph, uint32_t node) {
     return UINT32_MAX;
 }
 
-// Walking back through stuck predecessors must come round; the second lap spells the cycle.
+// Walking back through stuck predecessors must reach a node again; the second lap spells the cycle.
 static void report_cycle(const ecs_world* world, const base_reporter* reporter,
                          const order_graph* graph, const ecs_system_order* members) {
     uint32_t node = 0;

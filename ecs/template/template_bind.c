@@ -640,7 +640,7 @@ static void bind_scene(ecs_bind_pass* binder, const ecs_text_node* scene) {
             bind_entity(binder, node);
         else
             ecs_bind_fault(binder, node->line,
-                           "'%.80s' is no entity of a scene: name { _template:t=\"NAME\" }", name);
+                           "'%.80s' is not a scene entity: name { _template:t=\"NAME\" }", name);
     }
 }
 

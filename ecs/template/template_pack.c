@@ -404,8 +404,8 @@ static void take_name(pack_walk* walk, const ecs_text* tree, const ecs_text_node
         if (strcmp(walk->names[i], name) == 0) return;
     if (strcmp(ecs_text_string(tree, node->type), "t") != 0 || !is_file_name(name)) {
         base_report(walk->reporter, tree->file, node->line,
-                    "file: '%.200s' is no name: write file:t=\"NAME\", with at most %u of a-z 0-9 "
-                    "_ - and .",
+                    "file: '%.200s' is not a name: write file:t=\"NAME\", with at most %u of a-z "
+                    "0-9 _ - and .",
                     name, ECS_PACK_NAME_BYTES_MAX - 1);
         fail_pack(walk, ECS_ERR_SYNTAX);
     } else if (walk->name_count == ECS_PACK_FILES_MAX) {

@@ -272,7 +272,7 @@ static void check_rotation(const checked* one) {
     for (uint32_t i = 0; i < one->type->field_count; i++)
         is_four = is_four && one->type->fields[i].kind == ECS_FIELD_F32;
     if (!is_four)
-        refuse_component(one, "a %s is no rotation, that is a p4 or four floats", one->type->name);
+        refuse_component(one, "a %s is not a rotation: a p4 or four floats", one->type->name);
     else if (!is_replicated(one) && !one->set->is_alone)
         refuse_component(one, "_rotation without _replicate");
     else if (!one->slot->is_quantised && !one->set->is_alone)

@@ -76,22 +76,22 @@ static bool read_signed(const char* text, ecs_field_kind kind, void* target, cha
     ecs_number number = {.kind = ECS_FIELD_I64};
     uint64_t bits;
     if (!read_hex_signed(text, kind, &number.whole) && !base_text_parse_i64(text, &number.whole))
-        return refuse_value(message,
-                            read_hex(text, &bits) ? "is out of range" : "is no whole number", text);
+        return refuse_value(
+            message, read_hex(text, &bits) ? "is out of range" : "is not a whole number", text);
     return put_number(text, &number, kind, target, message);
 }
 
 static bool read_unsigned(const char* text, ecs_field_kind kind, void* target, char* message) {
     ecs_number number = {.kind = ECS_FIELD_U64};
     if (!read_hex(text, &number.natural) && !base_text_parse_u64(text, &number.natural))
-        return refuse_value(message, "is no whole number from 0 up", text);
+        return refuse_value(message, "is not a whole number from 0 up", text);
     return put_number(text, &number, kind, target, message);
 }
 
 static bool read_real(const char* text, ecs_field_kind kind, void* target, char* message) {
     ecs_number number = {.kind = ECS_FIELD_F64};
     if (!base_text_parse_f64(text, &number.real))
-        return refuse_value(message, "is no number", text);
+        return refuse_value(message, "is not a number", text);
     return put_number(text, &number, kind, target, message);
 }
 
@@ -101,7 +101,7 @@ static bool read_entity(const char* text, const ecs_world* world, void* target, 
     if (!is_none && !world)
         return refuse_value(message, "names an entity: a default can only be 0 or none", text);
     if (!is_none && (!ecs_entity_parse(text, &entity) || !ecs_is_alive(world, entity)))
-        return refuse_value(message, "is no living entity: INDEX:GENERATION, or none", text);
+        return refuse_value(message, "is not a living entity: INDEX:GENERATION, or none", text);
     memcpy(target, &entity, sizeof entity);
     return true;
 }
@@ -231,7 +231,7 @@ bool ecs_text_read_builtin(const ecs_type* type, const ecs_type_context* context
     if (type->id == ECS_BUILTIN_TAG) {
         bool is_there;
         if (base_text_parse_bool(text, &is_there) && is_there) return true;
-        return refuse_value(message, "is no value of a tag: it is there (yes) or left out", text);
+        return refuse_value(message, "is not a value of a tag: write yes, or leave it out", text);
     }
     uint32_t needed = 0;
     for (uint32_t i = 0; i < type->field_count; i++)

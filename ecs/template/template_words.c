@@ -50,7 +50,7 @@ static bool bind_check_tags(ecs_bind_pass* binder, const ecs_text_node* node) {
         char tag[ECS_NAME_BYTES_MAX] = {0};
         if (size < sizeof tag) memcpy(tag, tags, size);
         if (size && !ecs_name_is_valid(tag))
-            return ecs_bind_fault(binder, node->line, "'%.80s' is no list of tags", tags);
+            return ecs_bind_fault(binder, node->line, "'%.80s' is not a valid tag list", tags);
         tags += size;
         tags += strspn(tags, ",; \t");
     }
@@ -78,7 +78,7 @@ static void read_bound(ecs_bind_pass* binder, const ecs_text_node* node, double*
     if (strcmp(type, "i") != 0 && !ecs_bind_has_type(binder, node, "r")) return;
     double value;
     if (!base_text_parse_f64(value_of(binder, node), &value) || !isfinite(value)) {
-        ecs_bind_fault(binder, node->line, "%s: '%.80s' is no number", name_of(binder, node),
+        ecs_bind_fault(binder, node->line, "%s: '%.80s' is not a number", name_of(binder, node),
                        value_of(binder, node));
         return;
     }
@@ -93,7 +93,7 @@ static void read_teleport(ecs_bind_pass* binder, const ecs_text_node* node,
     read_bound(binder, node, &distance, &has);
     if (!has) return;
     if (!(distance >= 0 && distance <= FLT_MAX)) {
-        ecs_bind_fault(binder, node->line, "_teleport: '%.80s' is no distance",
+        ecs_bind_fault(binder, node->line, "_teleport: '%.80s' is not a distance",
                        value_of(binder, node));
         return;
     }
@@ -107,7 +107,7 @@ static const char* read_name(ecs_bind_pass* binder, const ecs_text_node* node, b
     if (!ecs_bind_has_type(binder, node, "t")) return before;
     const char* name = value_of(binder, node);
     if (ecs_name_is_valid(name) || (may_be_empty && !*name)) return name;
-    ecs_bind_fault(binder, node->line, "%s: '%.80s' is no name", name_of(binder, node), name);
+    ecs_bind_fault(binder, node->line, "%s: '%.80s' is not a name", name_of(binder, node), name);
     return before;
 }
 
@@ -128,7 +128,7 @@ void ecs_bind_priority(ecs_bind_pass* binder, const ecs_text_node* node, uint32_
     int64_t value;
     if (!base_text_parse_i64(value_of(binder, node), &value) || value < 1 ||
         value > ECS_PRIORITY_MAX) {
-        ecs_bind_fault(binder, node->line, "_priority: '%.80s' is no whole number from 1 to %u",
+        ecs_bind_fault(binder, node->line, "_priority: '%.80s' is not a whole number from 1 to %u",
                        value_of(binder, node), ECS_PRIORITY_MAX);
         return;
     }
@@ -138,8 +138,8 @@ void ecs_bind_priority(ecs_bind_pass* binder, const ecs_text_node* node, uint32_
 static void read_bits(ecs_bind_pass* binder, const ecs_text_node* node, ecs_quant_draft* quant) {
     if (!ecs_bind_has_type(binder, node, "i")) return;
     if (!base_text_parse_i64(value_of(binder, node), &quant->bits)) {
-        ecs_bind_fault(binder, node->line, "%s: '%.80s' is no whole number", name_of(binder, node),
-                       value_of(binder, node));
+        ecs_bind_fault(binder, node->line, "%s: '%.80s' is not a whole number",
+                       name_of(binder, node), value_of(binder, node));
         return;
     }
     quant->has_bits = true;

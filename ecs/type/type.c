@@ -212,7 +212,7 @@ static const char* fields_fault(const ecs_type_desc* desc) {
 
 // @return why a description is refused; NULL when it is right.
 static const char* desc_fault(const ecs_type_desc* desc, uint32_t flags) {
-    if (!ecs_name_is_valid(desc->name)) return "its name is no name";
+    if (!ecs_name_is_valid(desc->name)) return "its name is not valid";
     const char* fault = ops_fault(desc, flags);
     if (fault) return fault;
     bool is_boxed = flags & ECS_TYPE_BOXED;
@@ -225,8 +225,8 @@ static const char* desc_fault(const ecs_type_desc* desc, uint32_t flags) {
     if (desc->size == 0) return NULL;
     if (desc->field_count == 0 && !desc->ops) return "it has neither fields nor functions";
     if (desc->align == 0 || desc->align > 64 || (desc->align & (desc->align - 1)) != 0)
-        return "its alignment is no power of two up to 64";
-    if (desc->size % desc->align != 0) return "its size is no multiple of its alignment";
+        return "its alignment is not a power of two up to 64";
+    if (desc->size % desc->align != 0) return "its size is not a multiple of its alignment";
     return fields_fault(desc);
 }
 

@@ -59,7 +59,7 @@ static const ecs_quant* quant_of(const script* self, ecs_template_id of, ecs_com
 
 static ecs_entity check_entity(lua_State* L, int index) {
     const lua_Integer entity = lua_isnil(L, index) ? 0 : luaL_checkinteger(L, index);
-    luaL_argcheck(L, entity >= 0 && entity <= UINT32_MAX, index, "this number is no entity");
+    luaL_argcheck(L, entity >= 0 && entity <= UINT32_MAX, index, "this number is not an entity");
     return (ecs_entity)entity;
 }
 

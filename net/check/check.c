@@ -213,7 +213,8 @@ static void check_names_of(net_checker* self, uint32_t action, bool is_pad) {
         size = strcspn(at, ",");
         (void)base_text_format(name, sizeof name, "%.*s", (int)size, at);
         if (size > 0 && !net_check_is_input(is_pad, name, &nearest))
-            net_check_report(self, "key name", name, "action %s: '%s' is no %s: correct the name%s",
+            net_check_report(self, "key name", name,
+                             "action %s: '%s' names no %s: correct the name%s",
                              actions[action].name, name, what, base_nearest_hint(&nearest, hint));
         for (uint32_t k = 0; k < action; k++)
             if (has_key(names_of(&actions[k], is_pad), at, size))

@@ -13,17 +13,15 @@
 static void report_restored(net_checker* self, const net_verify_result* found) {
     char where[512] = "its chance, or what waits in it";
     if (found->template_name[0])
-        (void)base_text_format(where, sizeof where,
-                               "component %s of template %s (entity %u:%u, field %s: %s, restored "
-                               "%s), first behind %s",
-                               found->component, found->template_name,
-                               ecs_entity_index(found->entity),
-                               ecs_entity_generation(found->entity), found->field, found->log_value,
-                               found->value, found->system);
+        (void)base_text_format(
+            where, sizeof where,
+            "component %s of template %s (entity %u:%u, field %s: %s, restored %s), first after %s",
+            found->component, found->template_name, ecs_entity_index(found->entity),
+            ecs_entity_generation(found->entity), found->field, found->log_value, found->value,
+            found->system);
     else if (strcmp(found->component, "-") != 0)
         (void)base_text_format(where, sizeof where, "component %s", found->component);
-    net_check_error(self,
-                    "a match that is restored behind tick %llu differs in tick %llu in %s: %s",
+    net_check_error(self, "a match that is restored after tick %llu differs in tick %llu in %s: %s",
                     (unsigned long long)found->restored_tick,
                     (unsigned long long)found->diverged_tick, where, found->note);
 }

@@ -317,9 +317,9 @@ static void receive_still(net_client* client, const Shoal__Wire__Still* still) {
     const base_reporter* reporter =
         net_ration_take(&client->ration, NET_RATION_LOST, client->now_us);
     if (is_still)
-        base_report(reporter, NULL, 0, "note: the match stands still: %s", client->still);
+        base_report(reporter, NULL, 0, "note: the match is halted: %s", client->still);
     else
-        base_report(reporter, NULL, 0, "note: the match goes on");
+        base_report(reporter, NULL, 0, "note: the match continues");
 }
 
 const char* net_client_still(const net_client* client) {

@@ -283,7 +283,7 @@ static void receive_notice(net_client* client, const net_transport_event* event)
     const char* why = secure_text(event);
     if (why)
         base_report(net_ration_take(&client->ration, NET_RATION_LOST, client->now_us), NULL, 0,
-                    "note: %s: %s; trying on", client->config.address, why);
+                    "note: %s: %s; trying again", client->config.address, why);
 }
 
 static void receive_disconnected(net_client* client, const net_transport_event* event) {

@@ -60,23 +60,23 @@ static bool parse_address(char* word, net_ban* ban, char* fault, size_t fault_by
         net_address address = net_address_ipv4(four.s_addr, 0);
         memcpy(ban->ip, address.ip, sizeof ban->ip);
     } else if (inet_pton(AF_INET6, word, ban->ip) != 1) {
-        (void)base_text_format(fault, fault_bytes, "\"%s\" is no IPv4 or IPv6 address: %s", word,
-                               FORMS);
+        (void)base_text_format(fault, fault_bytes, "\"%s\" is not an IPv4 or IPv6 address: %s",
+                               word, FORMS);
         return false;
     }
     const uint32_t most = is_ipv4 ? 32 : 128;
     const uint32_t least = is_ipv4 ? NET_BAN_IPV4_BITS_MIN : NET_BAN_IPV6_BITS_MIN;
     uint64_t bits = most;
     if (slash && (!base_text_parse_u64(slash + 1, &bits) || bits < least || bits > most)) {
-        (void)base_text_format(fault, fault_bytes, "\"/%s\" is no length of a prefix: /%u to /%u",
+        (void)base_text_format(fault, fault_bytes, "\"/%s\" is not a prefix length: /%u to /%u",
                                slash + 1, least, most);
         return false;
     }
     ban->bits = (uint32_t)bits + (is_ipv4 ? MAPPED_BITS : 0);
     if (has_bits_behind(ban->ip, ban->bits)) {
         (void)base_text_format(fault, fault_bytes,
-                               "%s has bits behind /%u: write the network, or a longer prefix",
-                               word, (uint32_t)bits);
+                               "%s has bits after /%u: write the network, or a longer prefix", word,
+                               (uint32_t)bits);
         return false;
     }
     if (has_all_ipv4(ban->ip, ban->bits)) {
@@ -90,7 +90,7 @@ static bool parse_address(char* word, net_ban* ban, char* fault, size_t fault_by
 static bool parse_number(const char* word, net_ban* ban, char* fault, size_t fault_bytes) {
     if (base_text_parse_u64(word, &ban->id) && ban->id != 0) return true;
     (void)base_text_format(fault, fault_bytes,
-                           "\"%s\" is no number of a %s: 1 to 18446744073709551615", word,
+                           "\"%s\" is not the number of a %s: 1 to 18446744073709551615", word,
                            ban->kind == NET_BAN_PLAYER ? "player" : "key");
     return false;
 }
@@ -131,7 +131,7 @@ net_result net_ban_parse(const char* line, net_ban* ban, char* fault, size_t fau
     }
     char* what = take_word(&at);
     if (!what) {
-        (void)base_text_format(fault, fault_bytes, "%s of whom? %s", kind, FORMS);
+        (void)base_text_format(fault, fault_bytes, "missing value after '%s': %s", kind, FORMS);
         return NET_ERR_MALFORMED;
     }
     bool is_right = ban->kind == NET_BAN_ADDRESS ? parse_address(what, ban, fault, fault_bytes)
@@ -179,7 +179,7 @@ static net_result read_lines(reading* of, const char* text, size_t size, const c
         at = stop + 1;
         net_ban ban;
         if (memchr(line, '\0', bytes)) {
-            report_fault(of, file, number + 1, "the line contains a NUL: this is no text",
+            report_fault(of, file, number + 1, "the line contains a NUL: this is not text",
                          reporter);
             continue;
         }

@@ -722,7 +722,7 @@ net_result net_match_create_from(const net_match* from, const net_module* module
     const ecs_result taken = ecs_world_take_over(match->world, from->world, reporter);
     result = taken == ECS_OK
                  ? take_players(match, from)
-                 : fail_world(match->world, reporter, "the match cannot go on with it", taken);
+                 : fail_world(match->world, reporter, "the match cannot continue with it", taken);
     if (result == NET_OK) result = take_state(match, from);
     if (result == NET_OK && match->memory.is_lacking) result = NET_ERR_MEMORY;
     if (result != NET_OK) {

@@ -62,7 +62,7 @@ static net_result put_value(const control* self) {
         !ecs_entity_parse(entity_text, &entity))
         return refuse_control(self, "an entity is INDEX:GENERATION, as 12:1");
     if (!take_text(self, 1, path, sizeof path))
-        return refuse_control(self, "the component is no name");
+        return refuse_control(self, "the component is not a name");
     if (!take_text(self, 2, value, sizeof value))
         return refuse_control(self, "the value is too long");
     const ecs_result result =
@@ -83,7 +83,7 @@ static net_result say(const control* self) {
     net_match* match = self->match;
     char text[NET_LINE_BYTES_MAX];
     if (!match->game->operator_said)
-        return refuse_control(self, "this game does not hear what an operator says");
+        return refuse_control(self, "this game reads no lines of operators");
     if (!take_text(self, 0, text, sizeof text))
         return refuse_control(self, "the line is longer than a player may type");
     if (!is_line(text)) return refuse_control(self, "the line has characters that cannot be shown");

@@ -139,7 +139,7 @@ static net_result bind_sight(net_match* match, const base_reporter* reporter) {
     }
     if (!name || match->sight_message) return NET_OK;
     base_report(reporter, NULL, 0,
-                "sight: '%s' is no message to the server whose event begins with a net_sight "
+                "sight: '%s' is not a message to the server whose event begins with a net_sight "
                 "(an entity and a bool)",
                 name);
     return NET_ERR_MODULE;
@@ -206,7 +206,7 @@ static size_t bytes_max(const net_match* match, uint32_t message) {
 // "Chat: text is no UTF-8...": why a message is refused; "" without a reason.
 static void keep_refusal(net_match_reader* reader, const net_message* known, const char* why) {
     const ProtobufCFieldDescriptor* bad = reader->codec.bad_text;
-    if (bad) why = "is no UTF-8, it may be cut inside a character";
+    if (bad) why = "is not valid UTF-8, it may be cut inside a character";
     reader->refusal[0] = '\0';
     if (why)
         (void)base_text_format(reader->refusal, sizeof reader->refusal, "%s: %s%s%s", known->name,

@@ -146,13 +146,13 @@ static void check_sounds(check* check_, const net_game_module* game) {
             continue;
         }
         if (!is_sound_file(sound->file))
-            fault(check_, "the sound of event %s: its file is no name of a .wav or .ogg in assets/",
+            fault(check_, "the sound of event %s: its file is not a .wav or .ogg in assets/",
                   sound->event);
         // Written so that NaN is refused.
         if (!(sound->volume >= 0.0f && sound->volume <= 1.0f))
             fault(check_, "the sound of event %s: its volume is not within 0..1", sound->event);
         if (!(sound->reach >= 0.0f && sound->reach < 1e9f))
-            fault(check_, "the sound of event %s: its reach is no distance", sound->event);
+            fault(check_, "the sound of event %s: its reach is not a distance", sound->event);
         for (uint32_t k = 0; k < i; k++)
             if (game->sounds[k].event && strcmp(game->sounds[k].event, sound->event) == 0)
                 fault(check_, "event %s has two sounds: keep one", sound->event);
@@ -162,7 +162,7 @@ static void check_sounds(check* check_, const net_game_module* game) {
 static void check_music(check* check_, const net_game_module* game) {
     if (!game->music) return;
     if (!is_sound_file(game->music))
-        fault(check_, "the music %s is no name of a .wav or .ogg in assets/", game->music);
+        fault(check_, "the music %s is not a .wav or .ogg in assets/", game->music);
     if (!(game->music_volume >= 0.0f && game->music_volume <= 1.0f))
         fault(check_, "the volume of the music %s is not within 0..1", game->music);
 }
@@ -554,7 +554,7 @@ static net_result load_library(module_box* box, const char* name, const base_byt
     *(void**)&get = dlsym(box->module.library, NET_GAME_SYMBOL);
     if (!get) {
         base_report(reporter, file, 0,
-                    "is no game module: it has no symbol %s: no source has ES_GAME",
+                    "is not a game module: it has no symbol %s: no source has ES_GAME",
                     NET_GAME_SYMBOL);
         return NET_ERR_MODULE;
     }
@@ -611,7 +611,7 @@ static net_result open_file(module_box* box, const module_box* old, const base_r
     const char* file = box->file;
     char name[NET_GAME_NAME_BYTES_MAX];
     if (!name_templates(file, box->templates_file, sizeof box->templates_file, name, sizeof name)) {
-        base_report(reporter, file, 0, "the file's name is no game's name ([a-z0-9_]{1,32}.so)");
+        base_report(reporter, file, 0, "the file's name is not a game's name ([a-z0-9_]{1,32}.so)");
         return NET_ERR_MODULE;
     }
     if (!net_module_may_run(file, reporter)) return NET_ERR_MODULE;

@@ -164,12 +164,12 @@ static bool read_header(elf* elf_) {
     Elf64_Ehdr* header = &elf_->header;
     if (!copy_at(elf_, 0, header, sizeof *header) ||
         memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) {
-        fault(elf_, "is no shared object", "");
+        fault(elf_, "is not a shared object", "");
         return false;
     }
     if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB ||
         header->e_type != ET_DYN || header->e_machine != MACHINE) {
-        fault(elf_, "is no shared object for this machine", "");
+        fault(elf_, "is not a shared object for this machine", "");
         return false;
     }
     Elf64_Shdr last;
@@ -354,7 +354,7 @@ static void check_elf(elf* elf_) {
     if (elf_->dynamic.sh_type != SHT_DYNSYM)
         fault(elf_, "has no dynamic symbols", "");
     else if (!elf_->has_entry)
-        fault(elf_, "is no game module: it has no symbol", NET_GAME_SYMBOL);
+        fault(elf_, "is not a game module: it has no symbol", NET_GAME_SYMBOL);
     note_libraries(elf_);
 }
 

@@ -76,7 +76,7 @@ net_result net_module_read_file(const char* file, size_t bytes_max, const base_r
     struct stat status;
     net_result result = NET_OK;
     if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
-        base_report(reporter, file, 0, "is no plain file");
+        base_report(reporter, file, 0, "is not a regular file");
         fclose(stream);
         return NET_ERR_IO;
     }
@@ -228,11 +228,10 @@ net_result net_asset_read(const char* folder, const char* name, const base_repor
                           base_bytes* bytes) {
     BASE_ASSERT(folder && bytes);
     if (!net_asset_name_is_valid(name)) {
-        base_report(
-            reporter, folder, 0,
-            "\"%.64s\" is no name of a picture or a sound: a name has at most %u of A-Z a-z "
-            "0-9 . _ - and /, as in ship.png",
-            name ? name : "", NET_ASSET_NAME_BYTES - 1);
+        base_report(reporter, folder, 0,
+                    "\"%.64s\" is not the name of a picture or a sound: a name has at most %u of "
+                    "A-Z a-z 0-9 . _ - and /, as in ship.png",
+                    name ? name : "", NET_ASSET_NAME_BYTES - 1);
         return NET_ERR_MALFORMED;
     }
     char file[NET_FOLDER_BYTES_MAX + 2 * NET_ASSET_NAME_BYTES], root[4096], real[4096];
@@ -260,7 +259,7 @@ net_result net_image_read(const char* folder, const char* name, const base_repor
     if (result) return result;
     const uint8_t* at = bytes->data + first;
     if (bytes->size - first < sizeof start + 8 || memcmp(at, start, sizeof start) != 0) {
-        base_report(reporter, folder, 0, "%s is no PNG picture: save it as one", name);
+        base_report(reporter, folder, 0, "%s is not a PNG picture: save it as one", name);
         return NET_ERR_MALFORMED;
     }
     uint32_t sides[2] = {0, 0};

@@ -107,7 +107,7 @@ static bool is_credential(const char* path) {
 static bool is_for_us_alone(int descriptor, const char* path, const base_reporter* reporter) {
     struct stat status;
     if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode))
-        return base_report(reporter, path, 0, "is no plain file");
+        return base_report(reporter, path, 0, "is not a regular file");
     if (status.st_uid != geteuid() && status.st_uid != 0)
         return base_report(reporter, path, 0,
                            "is a secret of another user: make it your own with chown");

@@ -58,7 +58,7 @@ bool net_host_load_log_key(const char* path, net_log_secret_key* key,
     net_host_wipe_secret(&secret);
     if (!is_key)
         base_report(reporter, path, 0,
-                    "is no key that signs logs: make one with shoal-server keygen --log FILE");
+                    "is not a signing key of logs: make one with shoal-server keygen --log FILE");
     return is_key;
 }
 
@@ -75,8 +75,8 @@ bool net_host_load_public_log_key(const char* path, net_log_public_key* key,
     const bool is_secret = net_log_key_parse(line, size, &secret);
     net_log_key_wipe(&secret);
     explicit_bzero(line, sizeof line);
-    return base_report(reporter, path, 0,
-                       is_secret
-                           ? "is the secret key: name its .pub, and let no one else read it"
-                           : "is no public key of logs (shoal-server keygen --log makes FILE.pub)");
+    return base_report(
+        reporter, path, 0,
+        is_secret ? "is the secret key: name its .pub, and let no one else read it"
+                  : "is not a public key of logs (shoal-server keygen --log makes FILE.pub)");
 }

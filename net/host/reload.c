@@ -31,7 +31,7 @@ bool net_host_reload(net_server* server, net_module** module, net_match** match,
     if (result == NET_OK) result = net_host_check_game(made, reporter);
     if (result == NET_OK) result = net_server_exchange(server, made);
     if (result != NET_OK) {
-        base_report(reporter, file, 0, "not reloaded, the match goes on as it was: %s",
+        base_report(reporter, file, 0, "not reloaded, the match continues as it was: %s",
                     result == NET_ERR_MODULE ? "its faults are above" : net_result_text(result));
         net_match_destroy(made);
         net_module_close(next);
@@ -41,6 +41,6 @@ bool net_host_reload(net_server* server, net_module** module, net_match** match,
     *old = *module;
     *module = next;
     *match = made;
-    base_report(reporter, file, 0, "note: reloaded: the match goes on with it");
+    base_report(reporter, file, 0, "note: reloaded: the match continues with it");
     return true;
 }

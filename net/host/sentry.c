@@ -133,28 +133,23 @@ static void put_number(line* to, uint64_t number) {
     put_text(to, digits + at);
 }
 
-// NULL: in no system.
+// NULL: in no system. Without a tick `what` has named it.
 static void put_where(line* to, const ecs_where* where) {
-    if (!where) {
-        put_text(to, ", outside of systems");
+    if (!where || !where->stage) {
+        put_text(to, where ? " in " : ", outside of systems");
+        if (where) put_text(to, where->system);
         return;
     }
-    if (!where->stage) {
-        put_text(to, " in ");
-        put_text(to, where->system);
-        return;
+    if (where->tick > 0) {
+        put_text(to, " in tick ");
+        put_number(to, where->tick);
     }
-    put_text(to, " in tick ");
-    put_number(to, where->tick);
     if (strcmp(where->stage, "act") != 0) {
         put_text(to, ", stage ");
         put_text(to, where->stage);
     }
-    if (!where->system) {
-        put_text(to, ", commands");
-        return;
-    }
-    put_text(to, ", system ");
+    put_text(to, !where->system ? ", commands" : where->tick > 0 ? ", system " : " in system ");
+    if (!where->system) return;
     put_text(to, where->system);
     if (where->entity == ECS_ENTITY_NONE) return;
     put_text(to, ", rows from entity ");
@@ -292,16 +287,15 @@ static void write_crash_file(const net_sentry* sentry, const char* what, const e
 static const char* name_of(int number) {
     switch (number) {
     case SIGSEGV:
-        return "fatal: access to memory that is not there (SIGSEGV)";
+        return "fatal: invalid memory access (SIGSEGV)";
     case SIGBUS:
-        return "fatal: access to memory that a file or device lost (SIGBUS)";
+        return "fatal: access to memory of a file that was cut or a device that failed (SIGBUS)";
     case SIGFPE:
         return "fatal: division by zero (SIGFPE)";
     case SIGILL:
-        return "fatal: a place that the compiler took for impossible, as a division by zero or a "
-               "function without return, or an instruction that this CPU does not know (SIGILL)";
+        return "fatal: illegal instruction, or code that must not be reached (SIGILL)";
     default:
-        return "fatal: the program stopped itself (SIGABRT)";
+        return "fatal: the program aborted (SIGABRT)";
     }
 }
 
@@ -407,8 +401,13 @@ static void report_stall(const net_sentry* sentry, uint32_t thread, uint64_t sta
     ecs_where where;
     const ecs_running* running = atomic_load(&sentry->threads[thread].running);
     const bool is_known = running && ecs_running_where(running, &where);
-    (void)base_text_format(what, sizeof what, "for %.1f s nothing came back",
-                           (double)stalled_us * 1e-6);
+    if (is_known && where.stage)
+        (void)base_text_format(what, sizeof what, "tick %" PRIu64 " has been running for %.1f s",
+                               where.tick, (double)stalled_us * 1e-6);
+    else
+        (void)base_text_format(what, sizeof what, "a call has been running for %.1f s",
+                               (double)stalled_us * 1e-6);
+    where.tick = 0;
     (void)write_report(sentry, what, is_known ? &where : NULL, text, sizeof text);
     char* end = strchr(text, '\n'); // the log is still being written
     if (end) *end = 0;
@@ -432,7 +431,7 @@ static void take_signals(net_sentry* sentry) {
         sentry->was_asked = true;
         atomic_store(&sentry->config.loop->is_end_asked, true);
         base_report(&sentry->config.reporter, NULL, 0,
-                    "the match ends when the tick comes back; a second signal ends it now");
+                    "the match ends when the tick returns; a second signal ends it now");
     }
 }
 

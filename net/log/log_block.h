@@ -77,7 +77,7 @@ BASE_MUST_USE bool net_log_block_unpack(const net_log_block* block, const uint8_
 
 // The records of a data block by column: inputs against the same client's last one, and what
 // records are framed with. The standard is proto/LOG.md, "Columns". What is written reads back to
-// the same bytes, and a block needs nothing but itself.
+// the same bytes, and a block is decoded alone.
 //
 // Memory:  of fixed size, taken at create.
 // Threads: one thread at a time.

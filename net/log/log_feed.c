@@ -143,7 +143,7 @@ static net_log_feed_state next(void* context, net_log_record* record) {
         return self->is_live && !self->order.is_closed ? NET_LOG_FEED_NOTHING : NET_LOG_FEED_END;
     if (self->cursor.resumed > self->order.last_end)
         return fail_feed(self,
-                         "ticks are missing in the log: start again, at a keyframe behind them");
+                         "ticks are missing in the log: start again, at a keyframe after them");
     if (!net_log_order_add(&self->order, record))
         return fail_feed(self, "the log has a record that cannot stand there");
     self->taken = record->kind == NET_LOG_KIND_END ? 0 : self->taken + 1;

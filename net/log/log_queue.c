@@ -139,7 +139,7 @@ static bool move_old(const char* name, const base_reporter* reporter) {
     struct stat status;
     if (lstat(name, &status) != 0) return true;
     if (!S_ISREG(status.st_mode)) {
-        base_report(reporter, name, 0, "is there and no plain file");
+        base_report(reporter, name, 0, "exists and is not a regular file");
         return false;
     }
     int fd = open(name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -356,7 +356,7 @@ net_log_queue_state net_log_queue_take(net_log_queue_copy* copy, uint64_t identi
                                        uint64_t* lost_bytes, const char** reason) {
     if (!copy->exists) return NET_LOG_QUEUE_NONE;
     if (!copy->memory || !is_head_right(copy, identity))
-        return lossy(copy->memory_bytes, "it is no queue, or another log's", lost_bytes, reason);
+        return lossy(copy->memory_bytes, "it is not a queue, or another log's", lost_bytes, reason);
     uint64_t pushed = base_load_le64(copy->memory + PUSHED_AT);
     uint64_t second = ~base_load_le64(copy->memory + COMPLEMENT_AT);
     if (pushed != second && pushed != second + 1)

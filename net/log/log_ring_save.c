@@ -4,7 +4,7 @@
 // The log's thread writes it between two blocks, as it syncs: what the match appends meanwhile
 // waits in the queue. A header and the blocks of the ring are written to a file beside the save:
 // the log as a crash would leave it. Its whole ticks are copied into the save (log_copy.c). A save
-// that fails costs nothing but itself. The file has its name only when it is whole.
+// that fails has no other effect. The file has its name only when it is whole.
 //
 // One slot is enough for the way there and back: the simulation's thread fills it and sets ASKED,
 // the log's thread sets DONE.
@@ -153,7 +153,7 @@ static bool save_ring(net_log_file* log) {
     BASE_VALIDATE((net_log_ring_validate(&log->ring), true));
     if (group == log->ring.count)
         (void)base_text_copy(saved->failure, sizeof saved->failure,
-                             "the memory of the ring holds no keyframe with ticks behind it");
+                             "the memory of the ring holds no keyframe that ticks follow");
     else if (is_over_budget(log, group))
         (void)base_text_copy(saved->failure, sizeof saved->failure,
                              "the budget of bytes is used up");

@@ -437,7 +437,7 @@ static bool take_trouble(net_log_file* file, char* text, size_t text_bytes) {
                                "the disk takes nothing: %s; the log waits until it does", reason);
     else if (trouble < 0)
         (void)base_text_format(text, text_bytes,
-                               "no new segment can be begun: %s; the log goes on in this one",
+                               "no new segment can be begun: %s; the log continues in this one",
                                reason);
     else
         (void)base_text_format(text, text_bytes,
@@ -498,7 +498,7 @@ bool net_log_file_take_notice(net_log_file* file, char* text, size_t text_bytes)
         if (is_resuming(file)) return false;
         file->is_resumed_news = false;
         (void)base_text_format(text, text_bytes,
-                               "note: the log goes on behind tick %" PRIu64 "; %" PRIu64
+                               "note: the log continues after tick %" PRIu64 "; %" PRIu64
                                " ticks are missing in it by now",
                                file->resumed_tick, net_log_file_ticks_lost(file));
         return true;

@@ -92,7 +92,7 @@ net_result net_log_set_open(net_log_set* set, const base_allocator* allocator, c
     }
     net_result result = NET_OK;
     if (!S_ISREG(status.st_mode)) {
-        base_report(reporter, file, 0, "is no plain file");
+        base_report(reporter, file, 0, "is not a regular file");
         result = NET_ERR_IO;
     }
     const char* ending = strrchr(file, '.');

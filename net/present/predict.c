@@ -307,12 +307,12 @@ static void report_rough(net_predict* predict, const ecs_template* of,
     const char* name = ecs_component_get(world, component->component)->name;
     ecs_user writer = {0};
     (void)ecs_inspect_user(world, component->component, ECS_USE_WRITE, &writer);
-    base_report(&predict->reporter, NULL, NET_FOUND_ROUGH,
-                "warning: prediction: system %s leaves component %s between the steps that are "
-                "sent of it, so the server goes on from other numbers than clients: end with "
-                "ecs_vec2_snap or ecs_snap, whose step is a field of the context: float grid "
-                "ES_STEP(%s, %s)",
-                writer.name ? writer.name : "?", name, of->name, name);
+    base_report(
+        &predict->reporter, NULL, NET_FOUND_ROUGH,
+        "warning: prediction: system %s leaves component %s between the steps that are sent of it, "
+        "so the server continues with other numbers than clients: end with ecs_vec2_snap or "
+        "ecs_snap, whose step is a field of the context: float grid ES_STEP(%s, %s)",
+        writer.name ? writer.name : "?", name, of->name, name);
 }
 
 static void look_at_steps(net_predict* predict) {

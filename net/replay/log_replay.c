@@ -498,8 +498,8 @@ static net_result check_game(const resumption* self, const net_module* module) {
     if (strcmp(info->game, module->game->name) == 0 && info->content_hash != module->content_hash) {
         base_report(self->reporter, file, 0,
                     "the game here is another one than the log's (content %016" PRIx64
-                    ", here %016" PRIx64 "): a match goes on with its own library and templates; "
-                    "those that are in a log are written by shoal-replay files LOG FOLDER",
+                    ", here %016" PRIx64 "): a match continues with its own library and templates; "
+                    "shoal-replay files LOG FOLDER writes those that are in a log",
                     info->content_hash, module->content_hash);
         return NET_ERR_SCHEMA;
     }
@@ -510,15 +510,15 @@ static net_result check_tick(resumption* self) {
     const net_log_info* info = net_log_reader_info(self->reader);
     const char* file = self->reader->file;
     if (info->last_tick == 0) {
-        base_report(self->reporter, file, 0, "it has no whole tick to go on from");
+        base_report(self->reporter, file, 0, "it has no whole tick to continue from");
         return NET_ERR_UNKNOWN;
     }
     if (self->tick == 0) self->tick = info->last_tick;
     if (self->tick >= info->first_tick && self->tick <= info->last_tick) return NET_OK;
     if (self->tick < info->first_tick && info->segment_before > 0)
         base_report(self->reporter, file, 0,
-                    "tick %" PRIu64 " is before the reload of its game: a match goes on only from "
-                    "the reload on, with --at %" PRIu64 " to %" PRIu64,
+                    "tick %" PRIu64 " is before the reload of its game: a match continues only "
+                    "from the reload on, with --at %" PRIu64 " to %" PRIu64,
                     self->tick, info->first_tick, info->last_tick);
     else
         base_report(self->reporter, file, 0,
@@ -530,7 +530,7 @@ static net_result check_tick(resumption* self) {
 static net_result check_log(resumption* self, const net_module* module) {
     if (!net_log_reader_lock(self->reader)) {
         base_report(self->reporter, self->reader->file, 0,
-                    "a server writes this log now: end it, then the match can go on");
+                    "a server writes this log now: end it, then the match can continue");
         return NET_ERR_CLOSED;
     }
     const net_result result = check_game(self, module);
@@ -552,8 +552,8 @@ static net_result refuse_log(const resumption* self, ecs_tick right, net_result 
                                net_match_tick(net_log_replay_match(self->replay)));
     if (right >= net_log_reader_info(self->reader)->first_tick)
         (void)base_text_format(remedy, sizeof remedy,
-                               "; the match can go on from tick %" PRIu64 ": --at %" PRIu64, right,
-                               right);
+                               "; the match can continue from tick %" PRIu64 ": --at %" PRIu64,
+                               right, right);
     base_report(self->reporter, file, 0, "%s%s", why, remedy);
     return result == NET_ERR_CLOSED ? NET_ERR_UNKNOWN : result;
 }
@@ -584,7 +584,7 @@ static net_result check_row_code(const resumption* self) {
     if (code == 0 || code == own) return NET_OK;
     base_report(self->reporter, self->reader->file, 0,
                 "its values are in row code %" PRIu64
-                ", and this build writes %u: go on with build %s",
+                ", and this build writes %u: continue with build %s",
                 code, own, net_log_reader_info(self->reader)->build);
     return NET_ERR_VERSION;
 }

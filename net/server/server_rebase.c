@@ -14,7 +14,7 @@
 
 #include "base/assert.h"
 
-// The oldest give way.
+// The oldest entries are evicted.
 void net_server_keep_event(net_server* server, const net_server_event* event) {
     net_event_outbox* recent = &server->recent;
     if (recent->reliable.count == NET_EVENTS_RELIABLE_MAX)

@@ -282,7 +282,7 @@ bool net_session_apply_varsize_ack(net_session* session, const Shoal__Wire__Vars
     (sizeof "spectator 4294967295 " + BASE_SHOWN_QUOTED_BYTES(NET_PLAYER_NAME_BYTES_MAX))
 const char* net_server_who(uint32_t client, const char* name, char text[NET_WHO_BYTES]);
 /// Give the session a client number and a peer report. From NET_REPORTS_MAX on, the oldest closed
-/// report gives way. @return false when memory ran out; nothing changed then.
+/// report is evicted. @return false when memory ran out; nothing changed then.
 bool net_session_open_report(net_server* server, net_session* session);
 /// How a client sees an entity; 0: not at all. `repl`: its net_repl_state.
 uint32_t net_session_classes_seen(void* repl, ecs_entity entity);

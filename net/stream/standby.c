@@ -56,9 +56,8 @@ static net_standby_state fail_standby(net_standby* self, const char* text) {
 static net_standby_state give_up(net_standby* self, const net_stream_follower_info* info) {
     if (!self->is_given_up)
         base_report(&self->reporter, self->config.name, 0,
-                    "tick %" PRIu64
-                    " ended two servers: the match does not go on here, its inputs would end this "
-                    "one too",
+                    "tick %" PRIu64 " ended two servers: the match does not continue here, its "
+                    "inputs would end this one too",
                     info->tick + !info->is_in_tick);
     self->is_given_up = true;
     if (info->silence_us < NET_STANDBY_GIVE_UP_MS * UINT64_C(1000)) return NET_STANDBY_WAITS;
@@ -110,7 +109,8 @@ static net_standby_state take_over(net_standby* self, net_server* server) {
     const net_result result = net_follow_take_over(self->follow, server, self->now_us);
     if (result != NET_OK && result != NET_ERR_FULL) return self->end = NET_STANDBY_FAILED;
     if (!pass_open(self, info))
-        return fail_standby(self, "the stream has a part of a tick: the match cannot go on in it");
+        return fail_standby(self,
+                            "the stream has a part of a tick: the match cannot continue in it");
     if (was_paused) net_server_pause_after(server, 0);
     return self->end = NET_STANDBY_HAS;
 }
@@ -122,9 +122,9 @@ static void say_refused(net_standby* self, const net_stream_status* status) {
                     "note: epoch %" PRIu64 " was not taken: a server writes as epoch %" PRIu64,
                     status->epoch, status->fenced_by);
     else if (!self->is_full)
-        base_report(
-            &self->reporter, self->config.name, 0,
-            "warning: the stream's broker is full: the match cannot go on here before it has room");
+        base_report(&self->reporter, self->config.name, 0,
+                    "warning: the stream's broker is full: the match cannot continue here before "
+                    "it has room");
     self->is_full = is_full;
 }
 

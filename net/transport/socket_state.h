@@ -50,7 +50,7 @@ typedef struct net_socket_table {
     uint32_t capacity;
 } net_socket_table;
 
-// Much more than a link carries at once, so no host in a tag gives way while it is on its way.
+// Much more than a link carries at once, so no host in a tag is evicted while it is on its way.
 enum { NET_SOCKET_HOSTS_MAX = 65536 };
 
 struct net_socket_state {
@@ -76,7 +76,7 @@ struct net_socket_state {
     uint32_t time_calls;
     pthread_mutex_t hosts_mutex; // lanes send to IPv6 hosts through --net
     net_address* hosts;          // IPv6 hosts in tags, NET_SOCKET_HOSTS_MAX; NULL before the first
-    uint32_t hosts_next;         // which one of a crowded place gives way
+    uint32_t hosts_next;         // which one of a full bucket is evicted
 };
 
 // What the calling thread uses; the single exception to the rule against globals (net/socket.h says

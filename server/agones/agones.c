@@ -192,7 +192,7 @@ static void hear_line(server_agones* self, const char* line, size_t size, uint64
     if (!server_watch_read(line, size, &self->seen)) {
         if (!self->has_refused)
             base_report(self->reporter, NULL, 0,
-                        "warning: agones: the watch says what is no state of a server: %.*s",
+                        "warning: agones: the watch sent a state that no server has: %.*s",
                         (int)(size < 100 ? size : 100), line);
         self->has_refused = true;
         return;

@@ -41,7 +41,7 @@ static void add_setting(server_watch_state* state, const char* key, const char* 
     uint32_t at = 0;
     if (key_bytes == 0 || strchr(key, '=') ||
         !base_text_format(text, sizeof text, "%s=%s", key, value)) {
-        (void)base_text_format(state->fault, sizeof state->fault, "%s%.64s is no setting",
+        (void)base_text_format(state->fault, sizeof state->fault, "%s%.64s is not a setting",
                                SERVER_WATCH_SETTING, key);
         return;
     }
@@ -62,7 +62,8 @@ static void read_identity(const char* value, server_watch_state* state) {
     state->standby_of = strlen(value) == 16 ? strtoull(value, &end, 16) : 0;
     if (state->standby_of == 0 || *end || strspn(value, "0123456789abcdef") != 16)
         (void)base_text_format(state->fault, sizeof state->fault,
-                               SERVER_WATCH_STANDBY_OF ": %.64s is no identity of a match", value);
+                               SERVER_WATCH_STANDBY_OF ": %.64s is not the identity of a match",
+                               value);
 }
 
 static void read_marks(json_t* marks, server_watch_state* state) {
@@ -78,7 +79,7 @@ static void read_marks(json_t* marks, server_watch_state* state) {
         } else if (strcmp(name, SERVER_WATCH_KEY_ID) == 0) {
             if (!base_text_parse_u64(value, &id) || id == 0 || id > UINT8_MAX)
                 (void)base_text_format(state->fault, sizeof state->fault,
-                                       "%s: %.64s is no number of a key", name, value);
+                                       "%s: %.64s is not the number of a key", name, value);
             state->key_id = (uint8_t)id;
         } else if (strcmp(name, SERVER_WATCH_STANDBY_OF) == 0) {
             read_identity(value, state);

@@ -240,10 +240,10 @@ typedef struct check_config {
 } check_config;
 
 static const base_option check_options[] = {
-    {"bots", BASE_OPTION_FIELD(check_config, bots), "N", "that play a module", 1,
+    {"bots", BASE_OPTION_FIELD(check_config, bots), "N", "bots that play a module", 1,
      NET_CHECK_BOTS_MAX},
     {"ticks", BASE_OPTION_FIELD(check_config, ticks), "N",
-     "play so many (0: until each system has had rows and each line of a script ran, 120 to 1200)",
+     "ticks to play (0: until each system has had rows and each line of a script ran, 120 to 1200)",
      0, TICKS_MAX},
     {"set", BASE_OPTION_FIELD(check_config, settings), "KEY=VALUE",
      "a setting of the game; repeatable", 0, 0},
@@ -307,7 +307,7 @@ static int run_check(int argc, char** argv, const base_reporter* reporter) {
     const base_options options = {
         .program = "shoal-server check",
         .usage = "[options] FILE.blk|FILE.so ... | --stages GAME|FILE.so",
-        .about = "Checks templates, and modules by a match of bots, which is thrown away.",
+        .about = "Checks templates, and modules by a short match of bots.",
         .options = check_options,
         .count = BASE_COUNT(check_options),
         .values = &config,
@@ -350,7 +350,7 @@ static int run_schema(int argc, char** argv, const base_reporter* reporter) {
     const base_options options = {
         .program = "shoal-server schema",
         .usage = "--game NAME|FILE.so",
-        .about = "Prints what a client in another language has to know of a game, as JSON.",
+        .about = "Prints the schema of a game as JSON, for clients in other languages.",
         .options = schema_options,
         .count = BASE_COUNT(schema_options),
         .values = &config,

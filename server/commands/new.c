@@ -141,7 +141,7 @@ int server_new(int argc, char** argv, const base_reporter* reporter) {
     const base_options options = {
         .program = "shoal-server new",
         .usage = "NAME [options]",
-        .about = "Writes the folder NAME: a game that builds and plays as it is, by NAME/play.",
+        .about = "Creates the folder NAME with a game that builds and runs as it is, by NAME/play.",
         .options = new_options,
         .count = BASE_COUNT(new_options),
         .values = &config,

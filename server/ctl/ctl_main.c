@@ -97,7 +97,7 @@ static base_options make_options(ctl_config* config, const char* usage) {
         .program = "shoal-ctl",
         .version = net_build_id(),
         .usage = usage,
-        .about = "Asks and steers a running server by its control socket.",
+        .about = "Queries and controls a running server through its control socket.",
         .options = table,
         .count = BASE_COUNT(table),
         .values = config,
@@ -228,12 +228,12 @@ bool ctl_ask(ctl_connection* self, const char* line) {
     BASE_ASSERT(!strchr(line, '\n'));
     base_bytes_clear(&self->answer);
     if (!send_all(self, line, strlen(line)) || !send_all(self, "\n", 1))
-        return fail_connection(self, "the server hung up");
+        return fail_connection(self, "the server closed the connection");
     do {
         const ssize_t size = recv(self->descriptor, piece, sizeof piece, 0);
         if (size < 0 && errno == EINTR) continue;
         if (size < 0) return fail_connection(self, "the server does not answer");
-        if (size == 0) return fail_connection(self, "the server hung up");
+        if (size == 0) return fail_connection(self, "the server closed the connection");
         base_bytes_write(&self->answer, piece, (size_t)size);
         if (self->answer.failed || self->answer.size > CTL_ANSWER_BYTES_MAX)
             return fail_connection(self, "the answer is too long");
@@ -243,7 +243,7 @@ bool ctl_ask(ctl_connection* self, const char* line) {
     json_decref(self->object);
     self->object = text.failed ? NULL : json_loadb((const char*)text.data, text.size, 0, NULL);
     base_bytes_deinit(&text);
-    return json_is_object(self->object) || fail_connection(self, "the answer is no JSON object");
+    return json_is_object(self->object) || fail_connection(self, "the answer is not a JSON object");
 }
 
 // ---- with a server ----
@@ -292,7 +292,7 @@ int main(int argc, char** argv) {
     int count = 0;
     make_usage(usage);
     if (!split(argc, argv, arguments, &count, &config.words))
-        return net_exit_report(NET_EXIT_USAGE, &reporter, NULL, "these are too many words");
+        return net_exit_report(NET_EXIT_USAGE, &reporter, NULL, "too many arguments");
     static const char brief[] = "VERB [ARGUMENT]... [options] | help [VERB] | completion bash";
     base_options options = make_options(&config, is_long(count, arguments) ? usage : brief);
     const base_options_result read = base_options_read(&options, count, arguments, NULL, &reporter);
@@ -301,8 +301,7 @@ int main(int argc, char** argv) {
         return print_help(words->count > 1 ? words->values[1] : NULL);
     if (strcmp(words->values[0], "completion") != 0) return run_verb(&config, words, &reporter);
     if (words->count != 2 || strcmp(words->values[1], "bash") != 0)
-        return net_exit_report(NET_EXIT_USAGE, &reporter, NULL,
-                               "there is the completion of bash only");
+        return net_exit_report(NET_EXIT_USAGE, &reporter, NULL, "only bash has a completion");
     options.usage = usage;
     (void)base_options_completion(&options, help, sizeof help);
     fputs(help, stdout);

@@ -33,7 +33,7 @@ static bool choose_port(const server_program* self, uint16_t* port) {
     uint64_t number = SERVER_AGONES_PORT_DEFAULT;
     if (text && (!base_text_parse_u64(text, &number) || number == 0 || number > UINT16_MAX))
         return base_report(&self->reporter, NULL, 0,
-                           SERVER_AGONES_PORT_VARIABLE ": \"%.32s\" is no port", text);
+                           SERVER_AGONES_PORT_VARIABLE ": \"%.32s\" is not a port", text);
     *port = (uint16_t)number;
     return true;
 }
@@ -56,7 +56,7 @@ static int open_agones(server_program* self) {
     if (config->agones_reuse && (config->resume || config->standby))
         return net_exit_report(NET_EXIT_USAGE, &self->reporter, NULL,
                                config->resume
-                                   ? "--agones-reuse: a match goes on once (--resume)"
+                                   ? "--agones-reuse: a match continues once (--resume)"
                                    : "--agones-reuse: a server stands by once (--standby)");
     self->config.again_s = 0; // an allocation says who plays
     if (fleet->agones) return NET_EXIT_CLEAN;
@@ -134,7 +134,7 @@ static int accept_allocation(server_program* self) {
     if ((self->config.resume || self->config.standby) && settings.count > 0)
         return net_exit_report(NET_EXIT_USAGE, &self->reporter, NULL,
                                SERVER_WATCH_SETTING
-                               ": a match that goes on has the settings of its log");
+                               ": a match that continues has the settings of its log");
     if (!server_access_choose_key(self, allocation->key_id)) return NET_EXIT_USAGE;
     for (uint32_t i = 0; i < settings.count; i++)
         settings.values[i] = allocation->settings[i];

@@ -145,13 +145,13 @@ static void end_follow(server_program* self, uint64_t now_us) {
         [NET_FOLLOW_ENDED] = "",
         [NET_FOLLOW_LOST] = "the server of the match is gone",
         [NET_FOLLOW_DIVERGED] = "this relay does not show the match any more",
-        [NET_FOLLOW_FAILED] = "this relay cannot go on",
+        [NET_FOLLOW_FAILED] = "this relay cannot continue",
     };
     const net_follow_state state = server_follow_of(self)->end;
     net_server_say_why(self->server, why[state]);
     if (state == NET_FOLLOW_LOST)
         base_report(&self->reporter, server_follow_of(self)->name, 0,
-                    "its server is gone: the log has no end behind tick %" PRIu64,
+                    "its server is gone: the log has no end after tick %" PRIu64,
                     net_match_tick(self->match));
     else if (state == NET_FOLLOW_ENDED)
         base_report(&self->reporter, server_follow_of(self)->name, 0,
@@ -214,14 +214,14 @@ static void pass_silent(server_program* self) {
     follow->is_silent = is_silent;
     if (is_silent)
         base_report(&self->reporter, follow->name, 0,
-                    "warning: nothing comes behind tick %" PRIu64 ": %s", follow->report.newest,
+                    "warning: nothing arrives after tick %" PRIu64 ": %s", follow->report.newest,
                     !follow->nats ? "its server hangs, or its files do not come here any more"
                     : follow->report.is_cut ? "its broker does not answer"
                     : follow->report.is_waiting
                         ? "its server waits for the broker, which is full"
-                        : "its server is gone or hangs, and none goes on with it");
+                        : "its server is gone or hangs, and none took over");
     else
-        base_report(&self->reporter, follow->name, 0, "note: it goes on");
+        base_report(&self->reporter, follow->name, 0, "note: it continues");
 }
 
 const server_ticks server_follow_ticks = {.wake_us = wake_us, .run = run_tick};

@@ -39,8 +39,8 @@ static void take_over(const server_program* self, const char* name, uint64_t* va
                       uint64_t of_match) {
     if (*value != of_match && is_given(&self->config, name))
         base_report(&self->reporter, NULL, 0,
-                    "note: --%s %" PRIu64 " is left out: the match that goes on has %" PRIu64, name,
-                    *value, of_match);
+                    "note: --%s %" PRIu64 " is left out: the match that continues has %" PRIu64,
+                    name, *value, of_match);
     *value = of_match;
 }
 
@@ -54,7 +54,7 @@ static int open_log(server_program* self) {
                                       : NET_EXIT_CLEAN;
     if (self->config.settings.count > 0)
         return net_exit_report(NET_EXIT_USAGE, &self->reporter, NULL,
-                               "--set: a match that goes on has the settings of its log");
+                               "--set: a match that continues has the settings of its log");
     const net_result result = net_log_reader_create(NULL, file, &self->reporter, &log->before);
     if (!log->before) return net_exit_of_replay(result);
     const net_log_info* info = net_log_reader_info(log->before);
@@ -136,7 +136,7 @@ static int print_resumed(server_program* self) {
     printf("resumed tick=%" PRIu64 " players=%u\n", net_match_tick(self->match), players);
     if (log->has_file)
         base_report(&self->reporter, log->file, 0,
-                    "note: it goes on with the match of %s, which stays as it is",
+                    "note: it continues the match of %s, which stays as it is",
                     self->config.resume);
     if (players > 0 && !self->access.has_keys)
         base_report(&self->reporter, NULL, 0,

@@ -32,15 +32,15 @@ static int check_options(const server_program* self) {
     const server_config* config = &self->config;
     if (config->resume || config->stream)
         return net_exit_report(NET_EXIT_USAGE, &self->reporter, NULL,
-                               "--standby: neither --resume nor --stream goes with it: it goes on "
-                               "with the match and the stream of another server");
+                               "--standby: neither --resume nor --stream goes with it: it "
+                               "continues the match and the stream of another server");
     if (config->settings.count > 0)
         return net_exit_report(NET_EXIT_USAGE, &self->reporter, NULL,
-                               "--set: a match that goes on has the settings of its server");
+                               "--set: a match that continues has the settings of its server");
     if (config->log && strcmp(config->log, "none") == 0)
         return net_exit_report(
             NET_EXIT_USAGE, &self->reporter, NULL,
-            "--standby: it needs a log, which goes on with the match (not --log none)");
+            "--standby: it needs a log, which continues with the match (not --log none)");
     if ((!config->key_file && !getenv(NET_HOST_KEYS_VARIABLE)) || config->allow_dev_key)
         return net_exit_report(NET_EXIT_USAGE, &self->reporter, NULL,
                                "--standby: it needs the --key-file of the match's server, and no "
@@ -144,7 +144,7 @@ static void say_taken(const server_program* self, uint64_t silent_us) {
            report.epoch + 1, net_match_tick(self->match), players, silent_us / MS);
     (void)fflush(stdout);
     base_report(&self->reporter, NULL, 0,
-                "note: the match goes on here behind tick %" PRIu64 ": epoch %" PRIu64 ", %" PRIu32
+                "note: the match continues here after tick %" PRIu64 ": epoch %" PRIu64 ", %" PRIu32
                 " players may come back",
                 net_match_tick(self->match), report.epoch + 1, players);
 }

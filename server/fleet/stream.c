@@ -206,7 +206,7 @@ static int resume(server_stream* self, net_stream_position* behind) {
     net_stream_follower_destroy(follower);
     if (goes_on && end.is_closed) {
         base_report(&self->program->reporter, NULL, 0,
-                    "the stream of this match has its end: go on without --stream");
+                    "the stream of this match has its end: continue without --stream");
         goes_on = false;
     }
     if (goes_on)
@@ -309,7 +309,7 @@ static void say_trouble(server_stream* self, uint64_t now_us) {
     if (self->trouble_us == 0) self->trouble_us = now_us;
     if (now_us - self->trouble_us < PATIENCE_MS * MS && status->trouble != NET_STREAM_WELL) return;
     const base_reporter* reporter = &self->program->reporter;
-    const char* then = goes_on(self) ? ", the match goes on" : "";
+    const char* then = goes_on(self) ? ", the match continues" : "";
     if (self->said_trouble == NET_STREAM_WELL) self->said_acked = status->acked.records;
     self->said_trouble = status->trouble;
     self->trouble_us = 0;
@@ -349,14 +349,13 @@ static uint64_t pass_stream(server_stream* self, uint64_t now_us) {
     self->said_state = status->state;
     if (status->state == NET_STREAM_FAILED)
         base_report(&self->program->reporter, NULL, 0, "the stream ended, the match %s: %s",
-                    goes_on(self) ? "goes on without"
-                                  : "stands still: end it, and go on with --resume",
+                    goes_on(self) ? "continues without"
+                                  : "is halted: end it, and continue with --resume",
                     status->text);
     if (status->state != NET_STREAM_FENCED) return 0;
     base_report(&self->program->reporter, NULL, 0,
-                "fenced by epoch %" PRIu64
-                ": another server goes on with this match; this one stops, and its log has ticks "
-                "behind %" PRIu64 " that are not the match's",
+                "fenced by epoch %" PRIu64 ": another server continues this match; this one stops, "
+                "and its log has ticks after %" PRIu64 " that are not the match's",
                 status->fenced_by, status->acked_tick);
     return status->fenced_by;
 }
@@ -392,23 +391,22 @@ static void say_safety(server_stream* self, net_stream_safety before, ecs_tick n
                     " to %" PRIu64,
                     sync->unsafe, newest);
     if (before == NET_STREAM_STILL)
-        base_report(reporter, NULL, 0, "note: the match goes on, it stood still for %.1f s",
+        base_report(reporter, NULL, 0, "note: the match continues, it was halted for %.1f s",
                     (double)(now_us - self->still_us) * 1e-6);
     if (sync->safety == NET_STREAM_UNSAFE)
         base_report(reporter, NULL, 0,
-                    "warning: the match goes on, and a takeover loses its ticks from %" PRIu64
+                    "warning: the match continues, and a takeover loses its ticks from %" PRIu64
                     " on: the stream takes none",
                     sync->unsafe);
     const uint64_t ack_us = self->counts.status.ack_us;
     if (sync->safety == NET_STREAM_STILL && ack_us > sync->limit_us)
         base_report(reporter, NULL, 0,
-                    "warning: the match stands still behind tick %" PRIu64
-                    ": the broker takes %" PRIu64
+                    "warning: the match is halted after tick %" PRIu64 ": the broker takes %" PRIu64
                     " ms to answer, --stream sync needs more than that",
                     newest, ack_us / MS);
     else if (sync->safety == NET_STREAM_STILL)
         base_report(reporter, NULL, 0,
-                    "warning: the match stands still behind tick %" PRIu64
+                    "warning: the match is halted after tick %" PRIu64
                     ": it is not stored (--stream sync)",
                     newest);
 }

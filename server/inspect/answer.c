@@ -245,9 +245,9 @@ const char* server_body_read(const char* text, size_t size, server_order* order)
     json_t* root = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
     const char* error = NULL;
     if (!root)
-        error = "the body is no JSON";
+        error = "the body is not JSON";
     else if (!json_is_object(root))
-        error = "the body is no JSON object";
+        error = "the body is not a JSON object";
     const char* name;
     json_t* value;
     if (!error) json_object_foreach(root, name, value) {

@@ -57,7 +57,7 @@ static int refuse_socket(const base_reporter* reporter, const char* path, const 
 static bool make_room(const struct sockaddr_un* address, const char** fault) {
     struct stat found;
     if (lstat(address->sun_path, &found) != 0) return true;
-    *fault = "there is a file that is no socket";
+    *fault = "there is a file that is not a socket";
     if (!S_ISSOCK(found.st_mode)) return false;
     *fault = "another server listens there";
     const int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -147,7 +147,7 @@ void server_line_run(server_subject* subject, char* line, server_answer* answer)
     answer->type = NULL;
     if (server_request_read(&request, line, answer)) server_verb_run(subject, &request, answer);
     if (answer->type)
-        server_answer_error(answer, 400, "what %s answers is no JSON: ask it over --http", line);
+        server_answer_error(answer, 400, "what %s answers is not JSON: ask it over --http", line);
 }
 
 // ---- connections ----
@@ -173,7 +173,7 @@ static void run_line(connection* it, size_t size, server_subject* subject, uint6
     if (size > 0 && it->line[size - 1] == '\r') size--;
     it->line[size] = '\0';
     if (!base_text_is_utf8(it->line, size)) {
-        refuse_line(it, "the line is no UTF-8", now_us);
+        refuse_line(it, "the line is not valid UTF-8", now_us);
     } else if (it->line[strspn(it->line, " \t")] != '\0') {
         server_line_run(subject, it->line, &answer);
         begin_answer(it, now_us);

@@ -49,8 +49,8 @@ static const char* read_place(http_visit* visit, place* at) {
         MHD_lookup_connection_value(visit->connection, MHD_GET_ARGUMENT_KIND, "from");
     at->is_live = from && strcmp(from, "live") == 0;
     if (!at->is_live && !read_number(visit, "from", INT64_MAX, &at->from))
-        return "'from' is no offset, nor 'live'";
-    if (!read_number(visit, "segment", UINT32_MAX - 1, &part)) return "'segment' is no number";
+        return "'from' is neither an offset nor 'live'";
+    if (!read_number(visit, "segment", UINT32_MAX - 1, &part)) return "'segment' is not a number";
     if (at->is_live && part > 0) return "'live' is of the newest segment: name none";
     at->part = (uint32_t)part;
     return NULL;

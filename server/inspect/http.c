@@ -266,7 +266,7 @@ static bool start_daemon(server_inspect* self) {
 static int open_listener(server_inspect* self, const server_inspect_config* config) {
     const base_reporter* reporter = config->reporter;
     if (net_address_resolve_one(NULL, config->listen, &self->bound) != NET_OK)
-        return net_exit_report(NET_EXIT_USAGE, reporter, NULL, "--http %s: is no ADDR:PORT",
+        return net_exit_report(NET_EXIT_USAGE, reporter, NULL, "--http %s: is not ADDR:PORT",
                                config->listen);
     if (!server_gate_init(&self->gate, &self->bound, config->token_file, &self->config.hosts,
                           &self->config.pages, reporter))

@@ -232,53 +232,52 @@ static void put_build(base_bytes* text, const server_subject* subject) {
 
 // By the names that Prometheus' own libraries give them.
 static void put_process(base_bytes* text, const net_host_usage* usage) {
-    put_count(text, "process_resident_memory_bytes", "Memory that the process holds.",
+    put_count(text, "process_resident_memory_bytes", "Resident memory of the process.",
               usage->memory_bytes);
-    put_count(text, "process_open_fds", "Descriptors that are open.", usage->descriptors);
-    put_count(text, "process_max_fds", "Descriptors that may be open.", usage->descriptors_max);
+    put_count(text, "process_open_fds", "Open file descriptors.", usage->descriptors);
+    put_count(text, "process_max_fds", "Limit of open file descriptors.", usage->descriptors_max);
 }
 
 static void put_ticks(const server_metrics* self, base_bytes* text, const server_subject* subject,
                       const server_request* request) {
     static const char name[] = "shoal_tick_duration_seconds";
     begin_family(text, name, "histogram",
-                 "Time of a tick: all of it (part=tick), and its parts on the loop's thread.");
+                 "Duration of a tick: all of it (part=tick), and its parts on the loop's thread.");
     put_histogram(text, name, "part=\"tick\",", &self->tick);
     for (uint32_t i = 0; i < NET_PART_COUNT; i++) {
         char labels[64];
         (void)base_text_format(labels, sizeof labels, "part=\"%s\",", net_part_name((net_part)i));
         put_histogram(text, name, labels, &self->parts[i]);
     }
-    put_count(text, "shoal_ticks_total", "Ticks that the match has run.",
-              view_tick_of(subject, request));
+    put_count(text, "shoal_ticks_total", "Ticks run.", view_tick_of(subject, request));
     put_seconds(text, "shoal_tick_period_seconds", "From one tick to the next one.",
                 MILLION / subject->tick_rate_hz);
     if (subject->follow) return; // its ticks are due when they come
     put_count(text, "shoal_ticks_given_up_total",
-              "Ticks that were due and did not run: the match stood still for so long.",
+              "Ticks that were due and did not run while the process was stalled.",
               subject->ticks_given_up);
     const bool is_running =
         net_server_get_phase(subject->server) == NET_SERVER_RUNNING && !subject->is_paused;
     put_seconds(text, "shoal_tick_lag_seconds",
-                "How much later than it was due the newest tick began; 0 while none is due.",
+                "Delay of the newest tick after its due time; 0 if no tick is due.",
                 is_running ? self->late_us : 0);
 }
 
 static void put_clients(base_bytes* text, const net_server_counters* counters) {
-    begin_metric(text, "shoal_clients", "Clients that are in the match now.");
+    begin_metric(text, "shoal_clients", "Clients in the match.");
     put_labelled(text, "shoal_clients", "kind", "player", counters->clients);
     put_labelled(text, "shoal_clients", "kind", "spectator", counters->spectators);
-    put_count(text, "shoal_joins_total", "Clients that came in.", counters->joins);
-    begin_metric(text, "shoal_leaves_total", "Clients that are gone, by the reason.");
+    put_count(text, "shoal_joins_total", "Clients that joined.", counters->joins);
+    begin_metric(text, "shoal_leaves_total", "Clients that left, by reason.");
     for (uint32_t i = NET_END_NONE + 1; i < NET_END_COUNT; i++)
         if (i != NET_END_DIFFERS) // a client's word: no session ends with it here
             put_labelled(text, "shoal_leaves_total", "reason", net_end_name((net_end)i),
                          counters->ended[i]);
-    begin_metric(text, "shoal_refusals_total", "Clients that were refused, by the reason.");
+    begin_metric(text, "shoal_refusals_total", "Clients that were refused, by reason.");
     for (uint32_t i = 1; i < NET_REFUSAL_COUNT; i++)
         put_labelled(text, "shoal_refusals_total", "reason", net_refusal_name(i),
                      counters->refused[i]);
-    put_count(text, "shoal_resumes_total", "Clients that came back with another connection.",
+    put_count(text, "shoal_resumes_total", "Clients that resumed on a new connection.",
               counters->resumes);
 }
 
@@ -308,14 +307,14 @@ static void put_traffic(server_metrics* self, base_bytes* text, const server_sub
     if (stats.sent_bytes > named + self->carried_bytes)
         self->carried_bytes = stats.sent_bytes - named;
     put_labelled(text, sent, "kind", "transport", self->carried_bytes);
-    put_count(text, "shoal_received_bytes_total", "UDP payload that came.", stats.recv_bytes);
+    put_count(text, "shoal_received_bytes_total", "UDP payload received.", stats.recv_bytes);
 }
 
 static void put_dropped(base_bytes* text, net_server* server) {
     static const char name[] = "shoal_dropped_total";
     uint64_t dropped[NET_DROP_COUNT];
     net_server_dropped(server, dropped);
-    begin_metric(text, name, "What had no effect, by the reason (net/result.h).");
+    begin_metric(text, name, "Items dropped, by reason (net/result.h).");
     for (uint32_t i = 0; i < NET_DROP_COUNT; i++)
         put_labelled(text, name, "reason", net_drop_name((net_drop)i), dropped[i]);
 }
@@ -323,20 +322,19 @@ static void put_dropped(base_bytes* text, net_server* server) {
 static void put_log(base_bytes* text, const server_subject* subject) {
     if (!subject->log && !subject->lacks_log) return;
     const net_log_counters log = server_subject_log(subject);
-    put_count(text, "shoal_log_bytes_total", "Written to the event log.", log.bytes);
+    put_count(text, "shoal_log_bytes_total", "Bytes written to the event log.", log.bytes);
     put_count(text, "shoal_log_segments_total", "Segments of the log that were closed.",
               log.segments_closed);
     put_count(text, "shoal_log_segments_unstored_total",
-              "Segments that were deleted without a mark that they are stored.",
-              log.segments_unstored);
-    put_count(text, "shoal_log_commands_failed_total",
-              "Failures of the program for closed segments.", log.commands_failed);
+              "Segments deleted before they were marked as stored.", log.segments_unstored);
+    put_count(text, "shoal_log_commands_failed_total", "Failures of the on-close program.",
+              log.commands_failed);
     put_count(text, "shoal_log_keyframes_total", "Keyframes in the log.", log.keyframes);
-    put_count(text, "shoal_log_ticks_lost",
-              "Ticks that are neither in the log nor wait for the disk.", log.ticks_lost);
-    put_count(text, "shoal_log_ticks_waited_total", "Ticks that ended while the disk took nothing.",
-              log.ticks_waited);
-    put_count(text, "shoal_log_saves_total", "Saves of the last seconds.", log.saves);
+    put_count(text, "shoal_log_ticks_lost", "Ticks lost: neither in the log nor queued for it.",
+              log.ticks_lost);
+    put_count(text, "shoal_log_ticks_waited_total",
+              "Ticks that ended while the disk accepted no writes.", log.ticks_waited);
+    put_count(text, "shoal_log_saves_total", "Saves of the ring.", log.saves);
     put_count(text, "shoal_log_saves_failed_total", "Saves that failed.", log.saves_failed);
 }
 
@@ -345,34 +343,30 @@ static void put_follow(base_bytes* text, const server_subject* subject) {
     const net_follow_report* follow = subject->follow;
     if (!follow || subject->standby) return;
     put_seconds(text, "shoal_relay_behind_seconds",
-                "Match time that the source has, that is older than the delay, and was not shown.",
+                "Match time at the source that is older than the delay and not yet shown.",
                 follow->behind_us);
-    put_seconds(text, "shoal_relay_silent_seconds", "Nothing came from the source for so long.",
+    put_seconds(text, "shoal_relay_silent_seconds", "Time since the last message from the source.",
                 follow->silent_us);
-    put_count(text, "shoal_relay_kept_bytes", "Of ticks that wait for their delay.",
-              follow->kept_bytes);
+    put_count(text, "shoal_relay_kept_bytes", "Ticks buffered for the delay.", follow->kept_bytes);
 }
 
 static void put_standby(base_bytes* text, const server_subject* subject) {
     const net_standby_report* standby = subject->standby;
     if (!standby) return;
-    put_count(text, "shoal_standby", "1: it stands by for another server's match.", 1);
+    put_count(text, "shoal_standby", "1: this server is a standby of another server's match.", 1);
     const ecs_tick tick = net_match_tick(subject->match);
-    put_count(text, "shoal_standby_lag_ticks",
-              "Ticks that the stream has and that did not run yet.",
+    put_count(text, "shoal_standby_lag_ticks", "Ticks in the stream that have not run yet.",
               standby->newest > tick ? standby->newest - tick : 0);
-    put_count(text, "shoal_standby_lag_messages", "Messages of the stream to come.",
+    put_count(text, "shoal_standby_lag_messages", "Messages of the stream still to be read.",
               standby->lag_messages);
-    put_count(text, "shoal_standby_compared_total", "Ticks whose hash was the same.",
-              standby->compared);
+    put_count(text, "shoal_standby_compared_total", "Ticks with an equal hash.", standby->compared);
     put_seconds(text, "shoal_standby_silent_seconds",
-                "Nothing came for so long, while the broker answered.", standby->silence_us);
-    put_count(text, "shoal_standby_connected",
-              "1: its connections to the stream's broker are there.", standby->is_connected);
-    put_count(text, "shoal_standby_reconnects_total", "Connections after the first ones.",
-              standby->reconnects);
+                "Time without a message while the broker answered.", standby->silence_us);
+    put_count(text, "shoal_standby_connected", "1: connected to the stream's broker.",
+              standby->is_connected);
+    put_count(text, "shoal_standby_reconnects_total", "Reconnections.", standby->reconnects);
     put_count(text, "shoal_standby_waiting_messages",
-              "Messages of the stream that came and were not looked at.", standby->waiting);
+              "Messages of the stream that were received and ignored.", standby->waiting);
 }
 
 static void put_stream(base_bytes* text, const server_subject* subject,
@@ -381,38 +375,36 @@ static void put_stream(base_bytes* text, const server_subject* subject,
     const ecs_tick seen = view_tick_of(subject, request);
     const net_stream_status* status = &subject->stream->status;
     const bool is_up = status->state == NET_STREAM_OWNED && status->trouble == NET_STREAM_WELL;
-    put_count(text, "shoal_stream_up", "1: the stream's broker takes messages.", is_up);
-    put_count(text, "shoal_stream_epoch", "Of this server's claim.", status->epoch);
-    put_count(text, "shoal_stream_acked_sequence", "Newest message that is stored.",
+    put_count(text, "shoal_stream_up", "1: the stream's broker accepts messages.", is_up);
+    put_count(text, "shoal_stream_epoch", "Epoch of this server.", status->epoch);
+    put_count(text, "shoal_stream_acked_sequence", "Newest message stored.",
               status->acked.sequence);
-    put_count(text, "shoal_stream_acked_tick", "Newest tick whose end is stored.",
+    put_count(text, "shoal_stream_acked_tick", "Newest tick stored completely.",
               status->acked_tick < seen ? status->acked_tick : seen);
-    put_count(text, "shoal_stream_waiting_records", "Records of the log that are not stored yet.",
+    put_count(text, "shoal_stream_waiting_records", "Records of the log not stored yet.",
               subject->stream->records - status->acked.records);
-    put_count(text, "shoal_stream_messages_total", "Messages that were stored.", status->messages);
-    put_count(text, "shoal_stream_bytes_total", "Bytes of these messages.", status->bytes);
-    put_count(text, "shoal_stream_repeats_total", "Messages that were sent once more.",
-              status->repeats);
-    put_count(text, "shoal_stream_reconnects_total", "Connections after the first one.",
-              subject->stream->reconnects);
+    put_count(text, "shoal_stream_messages_total", "Messages stored.", status->messages);
+    put_count(text, "shoal_stream_bytes_total", "Bytes of the stored messages.", status->bytes);
+    put_count(text, "shoal_stream_repeats_total", "Messages sent again.", status->repeats);
+    put_count(text, "shoal_stream_reconnects_total", "Reconnections.", subject->stream->reconnects);
     if (subject->stream->safety != NET_STREAM_FREE)
         put_count(text, "shoal_stream_protected",
-                  "1: clients know no tick that is not stored (--stream sync).",
+                  "1: clients get no tick before it is stored (--stream sync).",
                   subject->stream->safety == NET_STREAM_SAFE ||
                       subject->stream->safety == NET_STREAM_STILL);
-    put_count(text, "shoal_stream_held_bytes", "That wait for clients until then.",
+    put_count(text, "shoal_stream_held_bytes", "Packets held back until then.",
               subject->stream->held_bytes);
     put_seconds(text, "shoal_stream_still_seconds_total",
-                "The match stood still: nothing was stored.", subject->stream->still_us);
-    put_seconds(text, "shoal_stream_ack_seconds", "How long the newest message took to be stored.",
+                "Time the match was halted because nothing was stored.", subject->stream->still_us);
+    put_seconds(text, "shoal_stream_ack_seconds", "Time to store the newest message.",
                 status->ack_us);
-    put_seconds(text, "shoal_stream_ack_seconds_total",
-                "How long all messages took, one after the other.", status->ack_us_total);
+    put_seconds(text, "shoal_stream_ack_seconds_total", "Sum of the times to store each message.",
+                status->ack_us_total);
     put_count(text, "shoal_stream_waiting_bytes",
-              "Records that wait in memory; further ones are read from the log.",
+              "Records queued in memory; more are read from the log.",
               subject->stream->waiting_bytes);
     put_count(text, "shoal_stream_waiting_messages",
-              "Messages of the broker that came and were not looked at.", subject->stream->waiting);
+              "Messages of the broker that were received and ignored.", subject->stream->waiting);
 }
 
 // Those that follow the match of this server.
@@ -420,23 +412,23 @@ static void put_followers(base_bytes* text, const server_subject* subject) {
     if (!subject->stream || subject->standby) return;
     const net_stream_status* status = &subject->stream->status;
     put_count(text, "shoal_standbys",
-              "Servers that said within 2 s that they have a tick of the last 2 s, and would take "
-              "this match over.",
+              "Standbys that reported a tick of the last 2 s within 2 s and could take over.",
               status->standbys);
-    put_count(text, "shoal_relays",
-              "Relays that said within 2 s that they have a tick of the last 2 s.", status->relays);
-    put_count(text, "shoal_stream_reports_refused_total", "Reports of followers that were none.",
+    put_count(text, "shoal_relays", "Relays that reported a tick of the last 2 s within 2 s.",
+              status->relays);
+    put_count(text, "shoal_stream_reports_refused_total", "Malformed reports of followers.",
               status->reports_refused);
-    put_count(text, "shoal_takeovers_total", "Matches of other servers that go on here.",
+    put_count(text, "shoal_takeovers_total", "Matches of other servers that were taken over here.",
               subject->stream->takeovers);
 }
 
 static void put_stall(base_bytes* text, uint64_t stalled_us) {
-    put_seconds(text, "shoal_loop_stalled_seconds",
-                "No pass of the main loop for so long, from 2 s on. Then what needs it is missing.",
-                stalled_us);
-    put_seconds(text, "shoal_cpu_seconds_total",
-                "Processor time that all threads of the process took.", net_loop_cpu_us());
+    put_seconds(
+        text, "shoal_loop_stalled_seconds",
+        "Time the main loop has been stalled, from 2 s on; metrics that need it are missing then.",
+        stalled_us);
+    put_seconds(text, "shoal_cpu_seconds_total", "CPU time of all threads of the process.",
+                net_loop_cpu_us());
 }
 
 static void put_http(base_bytes* text, const server_inspect_counts* counts) {
@@ -446,13 +438,12 @@ static void put_http(base_bytes* text, const server_inspect_counts* counts) {
     begin_metric(text, name, "Answers of the inspector, by status.");
     for (uint32_t i = 2; i < BASE_COUNT(classes); i++)
         put_labelled(text, name, "status", classes[i], counts->responses[i]);
-    put_count(text, "shoal_http_frames_lost_total",
-              "Frames of streams that slow readers did not get.", counts->frames_lost);
-    put_count(text, "shoal_http_cut_total",
-              "Answers and frames that were cut, because their share of the tick was over.",
+    put_count(text, "shoal_http_frames_lost_total", "Frames of streams dropped for slow readers.",
+              counts->frames_lost);
+    put_count(text, "shoal_http_cut_total", "Answers and frames cut at their share of the tick.",
               counts->cuts);
-    put_count(text, "shoal_http_lacks_total",
-              "Connections that came while no file descriptor was left.", counts->lacks);
+    put_count(text, "shoal_http_lacks_total", "Connections refused for lack of file descriptors.",
+              counts->lacks);
 }
 
 void server_metrics_write(server_metrics* self, const server_subject* subject,
@@ -473,7 +464,7 @@ void server_metrics_write(server_metrics* self, const server_subject* subject,
     put_histogram(text, "shoal_client_rtt_seconds", "", &self->rtt);
     begin_family(
         text, "shoal_client_loss_ratio", "histogram",
-        "Share of lost state packets since the last look: each player about once a second.");
+        "Share of lost state packets since the last sample: each player about once a second.");
     put_histogram(text, "shoal_client_loss_ratio", "", &self->loss);
     put_log(text, subject);
     put_follow(text, subject);

@@ -29,7 +29,7 @@ bool http_has_place(const http_visit* visit) {
 }
 
 // Close the connection without a request that rests for the longest time; `from`: of this address,
-// NULL: of any. It keeps its place until MHD comes round. A place is made while some are left, so
+// NULL: of any. It keeps its place until MHD runs next. A place is made while some are left, so
 // that none is closed whose request is on its way.
 static void make_room(server_inspect* self, const net_address* from) {
     http_visit* oldest = NULL;

@@ -87,7 +87,7 @@ static bool take_term(parser* self, server_query* query) {
     const bool may_be_template = term->use == SERVER_QUERY_HAS && is_token(self, "template");
     if (!take_name(self, term->name)) return false;
     if (!is_token(self, "=")) return true;
-    if (!may_be_template) return fail(self, "a comparison stands behind \"where\"");
+    if (!may_be_template) return fail(self, "a comparison belongs after \"where\"");
     next(self);
     term->use = SERVER_QUERY_TEMPLATE;
     term->column = column_of(self);
@@ -144,7 +144,8 @@ static bool take_value(parser* self, server_query_condition* condition) {
     } else if (base_text_parse_f64(word, &real)) {
         condition->number = (long double)real;
     } else {
-        return fail(self, "'%s' is no value: a number, true, false, none, 17:1 or \"text\"", word);
+        return fail(self, "'%s' is not a value: a number, true, false, none, 17:1 or \"text\"",
+                    word);
     }
     next(self);
     return true;

@@ -36,20 +36,19 @@ static uint32_t put_warnings(base_bytes* json, const server_subject* subject,
                   "Its line is bad or full: a lower --rate-max helps when it is full.", "%.1f %%",
                   loss_out(peer) * 100.0);
     if (json && is_waiting)
-        view_warn(json, NULL, "Changes wait too long for their packet.",
+        view_warn(json, NULL, "Changes wait too long to be sent.",
                   peer->is_held ? "Its rate is the limit: raise --rate-max, or replicate less."
-                                : "It acknowledges nothing, or is away.",
+                                : "It acknowledges nothing, or is disconnected.",
                   "%.1f s", waiting_s);
     if (json && is_late)
         view_warn(json, NULL, "Its inputs come too late for their tick.",
                   "Its line has much jitter; the client adds delay by itself.", "%.1f %%",
                   late * 100.0);
     if (json && is_quiet)
-        view_warn(json, NULL, "Nothing came from it for a while.",
-                  "It may come back by itself until it is given up.", "%.1f s",
-                  (double)peer->quiet_us * 1e-6);
+        view_warn(json, NULL, "No packet arrived from it for a while.",
+                  "It may reconnect until it is dropped.", "%.1f s", (double)peer->quiet_us * 1e-6);
     if (json && peer->strikes > 0)
-        view_warn(json, NULL, "It sent what breaks the protocol.",
+        view_warn(json, NULL, "It violated the protocol.",
                   "It is another version, or an attack: see the lines of the log.", "%" PRIu32,
                   peer->strikes);
     return 0u + is_losing + is_waiting + is_late + is_quiet + (peer->strikes > 0);

@@ -150,9 +150,9 @@ static void warn_of_world(base_bytes* json, const ecs_world* world) {
         uint64_t count;
         const char *text, *remedy;
     } rows[] = {
-        {counters->events_refused, "Events of the game had no room and are lost.",
+        {counters->events_refused, "Events of the game were lost: their queue was full.",
          "Send fewer events in a tick, or raise events_queued_max."},
-        {counters->commands_refused, "Creations and other commands of systems had no room.",
+        {counters->commands_refused, "Commands of systems were refused: their queue was full.",
          "Record fewer commands in a tick, or raise commands_queued_max."},
         {counters->bad_transitions, "Handles were used in a state that does not allow it.",
          "shoal-server check NAME names the system."},
@@ -160,7 +160,7 @@ static void warn_of_world(base_bytes* json, const ecs_world* world) {
          "Look for the file in the lines of the log."},
         {counters->parents_cut, "Entities lost their parent, because it was below them.",
          "Set parents by ecs_hierarchy_set_parent, which refuses circles."},
-        {counters->changes_lost, "Memory ran out: changes are in no list.",
+        {counters->changes_lost, "Out of memory: changes were lost.",
          "Restart the match with more memory."},
     };
     for (uint32_t i = 0; i < BASE_COUNT(rows); i++)
@@ -185,7 +185,7 @@ static void warn_of_drops(base_bytes* json, const server_subject* subject) {
         if (dropped[i] > dropped[most]) most = i;
     }
     if (unusual == 0) return;
-    view_warn(json, "network", "Data had no effect that usually has one.",
+    view_warn(json, "network", "Inputs or packets were dropped.",
               "Look at what was dropped; a slow server or bad lines drop inputs, attacks the rest.",
               "%" PRIu64 ", most of all %s: %s", unusual, net_drop_name((net_drop)most),
               net_drop_text((net_drop)most));
@@ -196,23 +196,23 @@ static void warn_of_clients(base_bytes* json, const server_subject* subject) {
     const net_server_counters* counters = net_server_get_counters(subject->server);
     if (counters->refusals > 0)
         view_warn(json, "clients", "Clients were refused.",
-                  "The lines of the log say why: full, another version, no token, a ban.",
+                  "See the log lines for the reason: full, another version, no token, a ban.",
                   "%" PRIu64, counters->refusals);
     if (counters->drops > 0)
         view_warn(json, "clients", "Clients were dropped, or fell silent.",
-                  "Look at their lines in the log, and at loss and rate of the others.", "%" PRIu64,
+                  "See their log lines, and loss and rate of the others.", "%" PRIu64,
                   counters->drops);
     const net_log_counters log = server_subject_log(subject);
     if (subject->lacks_log)
-        view_warn(json, "log", "The match runs without a log: the disk refused it at the start.",
-                  "Its lines say why. A log begins with the next start.", "%" PRIu64 " ticks",
-                  log.ticks_lost);
+        view_warn(json, "log", "The match runs without a log: it could not be created.",
+                  "See the log lines for the reason. A log begins at the next start.",
+                  "%" PRIu64 " ticks", log.ticks_lost);
     else if (log.ticks_lost > 0)
-        view_warn(json, "log", "Ticks are missing in the log: the disk took none for too long.",
-                  "Make room on the disk, or log to a faster one.", "%" PRIu64 " ticks",
+        view_warn(json, "log", "Ticks are missing in the log: the disk was too slow.",
+                  "Free space on the disk, or use a faster one.", "%" PRIu64 " ticks",
                   log.ticks_lost);
     if (log.saves_failed > 0)
-        view_warn(json, "log", "Saves of the last seconds failed.", "Make room on the disk.",
+        view_warn(json, "log", "Saves of the last seconds failed.", "Free space on the disk.",
                   "%" PRIu64, log.saves_failed);
 }
 
@@ -220,19 +220,19 @@ static void warn_of_stream(base_bytes* json, const server_subject* subject) {
     static const struct {
         const char *text, *remedy;
     } rows[] = {
-        [NET_STREAM_AWAY] = {"The stream's broker is away: no standby could take over.",
-                             "Look at the broker: what waits is sent when it is back."},
+        [NET_STREAM_AWAY] = {"The stream's broker is unreachable: no standby could take over.",
+                             "Check the broker: queued records are sent when it is back."},
         [NET_STREAM_SLOW] = {"The stream's broker does not answer: no standby could take over.",
-                             "Look at its disk. After a full one, make room and start it again."},
-        [NET_STREAM_FULL] = {"The stream's broker is full: no standby could take over.",
-                             "Make room, or raise the limit of its account: what waits is sent "
-                             "then."},
+                             "Check its disk. If it is full, free space and restart the broker."},
+        [NET_STREAM_FULL] =
+            {"The stream's broker is full: no standby could take over.",
+             "Free space, or raise the limit of its account: queued records are sent then."},
     };
     if (!subject->stream) return;
     const net_stream_status* status = &subject->stream->status;
     if (status->state == NET_STREAM_FAILED)
         view_warn(json, "stream", "The stream ended: no standby could take over.",
-                  "Its log has all of it: --resume goes on with the match.", "%s", status->text);
+                  "Its log has all of it: --resume continues the match.", "%s", status->text);
     else if (status->trouble != NET_STREAM_WELL)
         view_warn(json, "stream", rows[status->trouble].text, rows[status->trouble].remedy,
                   "%" PRIu64 " records wait%s%s", subject->stream->records - status->acked.records,

@@ -158,7 +158,7 @@ static bool find_place(const server_subject* subject, const server_request* requ
         server_answer_error(answer, 400, "no component \"%s\"%s", name,
                             base_nearest_hint(&nearest, hint));
     else
-        server_answer_error(answer, 400, "%s is no position: 2 or 3 floats", name);
+        server_answer_error(answer, 400, "%s is not a position: 2 or 3 floats", name);
     return false;
 }
 
@@ -236,7 +236,7 @@ static bool put_scope(server_subject* subject, const server_request* request,
     return is_cut;
 }
 
-// A frame that is cut begins where the tick says, so that all come round.
+// A frame that is cut begins where the tick says, so that each has its turn.
 static bool put_world(server_subject* subject, const server_request* request,
                       const net_log_where* place, base_bytes* frame) {
     const ecs_world* world = net_match_world(subject->match);

@@ -147,7 +147,7 @@ static void pass(server_program* self, uint64_t now_us) {
     report_notices(self, log);
     if (net_log_take_failure(log->writer, text, sizeof text))
         base_report(server_program_layer(self, SERVER_LAYER_LOG), log->file, 0,
-                    "logging stopped, the match goes on: %s", text);
+                    "logging stopped, the match continues: %s", text);
     if (self->config.is_fast) net_log_wait_room(log->writer);
 }
 

@@ -205,8 +205,8 @@ bool server_drain_begin(server_program* self, uint64_t seconds, uint64_t now_us)
     service_of(self)->is_draining = true;
     net_server_refuse(self->server, "this server ends after the match: play on another one");
     base_report(&self->reporter, NULL, 0,
-                "note: draining: no new players; the match goes on until it ends or is empty, for "
-                "%" PRIu64 " s at most",
+                "note: draining: no new players; the match continues until it ends or is empty, "
+                "for %" PRIu64 " s at most",
                 seconds);
     return true;
 }

@@ -126,8 +126,8 @@ static net_result run_until(server_replay* self, net_log_replay* replay, ecs_tic
     }
     if (net_match_tick(match) == last) return NET_OK;
     base_report(&self->reporter, self->file, 0,
-                "tick %" PRIu64 " is not in it: damaged, or in another segment; it goes on with "
-                "tick %" PRIu64,
+                "tick %" PRIu64
+                " is not in it: damaged, or in another segment; it continues at tick %" PRIu64,
                 last, net_match_tick(match));
     return NET_ERR_DAMAGED;
 }

@@ -165,8 +165,8 @@ int server_replay_slice(server_replay* self) {
     if (result != NET_OK) return net_exit_of_replay(result);
     if (made.next_tick > 0)
         base_report(&self->reporter, self->file, 0,
-                    "the slice ends at tick %" PRIu64 ", where the log is damaged; it goes on with "
-                    "tick %" PRIu64,
+                    "the slice ends at tick %" PRIu64
+                    ", where the log is damaged; it continues at tick %" PRIu64,
                     made.last_tick, made.next_tick);
     printf("sliced file=%s first_tick=%" PRIu64 " last_tick=%" PRIu64 " ticks=%" PRIu64 "\n",
            self->output, made.first_tick, made.last_tick, made.ticks);

@@ -91,11 +91,10 @@ static const base_option table[] = {
     {"by-system", FIELD(is_by_system), NULL,
      "verify: at a difference, which systems changed what differs", 0, 0},
     {"through-crash", FIELD(is_through_crash), NULL,
-     "verify: also run the tick in which the server died", 0, 0},
-    {"once", FIELD(is_once), NULL, "verify: not also in a second process with other addresses", 0,
-     0},
+     "verify: also run the tick in which the server crashed", 0, 0},
+    {"once", FIELD(is_once), NULL, "verify: without a second run in another process", 0, 0},
     {"progress", FIELD(has_progress), NULL,
-     "say each second how far a run is, also when stderr is no terminal", 0, 0},
+     "report progress each second, even if stderr is not a terminal", 0, 0},
     {"threads", FIELD(threads), "N",
      "threads of the systems; logs of a folder at a time (0: cores but one)", 0, BASE_WORKERS_MAX},
     {"http", FIELD(http), "ADDR:PORT,KEY=VALUE", "serve: where; port 0 picks one", 0, 0},
@@ -110,7 +109,7 @@ static const base_option key_keys[] = {
 static const base_option http_keys[] = {
     {"token-file", KEY(http_token_file), "FILE", "its tokens, \"reader TOKEN\", \"operator TOKEN\"",
      0, 0},
-    {"host", KEY(http_hosts), "NAME", "a name under which it is asked; repeatable", 0, 0},
+    {"host", KEY(http_hosts), "NAME", "a host name that requests may use; repeatable", 0, 0},
 };
 
 static const base_option_keys keys[] = {
@@ -129,7 +128,7 @@ static base_options_result read_options(server_replay* self, base_option_list* w
         .version = net_build_id(),
         .usage = "info|stats|verify|show|serve|export|dump|slice|repair|datagrams LOG [options]\n"
                  "       verify FOLDER | diff LOG LOG | files LOG FOLDER | check-trace LOG TRACE",
-        .about = "Looks into event logs, runs them again and compares every hash.",
+        .about = "Inspects event logs, replays them and compares every hash.",
         .options = table,
         .count = BASE_COUNT(table),
         .values = self,

@@ -257,7 +257,7 @@ static int verify_part(server_replay* self, net_log_reader* part, net_log_reader
         verified.diverged_tick = seam;
         (void)base_text_copy(verified.component, sizeof verified.component, "-");
         (void)base_text_copy(verified.note, sizeof verified.note,
-                             "behind the reload the log has another match");
+                             "after the reload the log has another match");
     }
     if (result == NET_ERR_DIVERGED) {
         print_diverged(&verified);

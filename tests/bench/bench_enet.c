@@ -135,7 +135,7 @@ static void connect_all(ENetHost** hosts, size_t count, const ENetAddress* addre
     for (size_t missing = count; missing > 0;) {
         for (size_t i = 0; i < count; i++) {
             if (enet_host_service(hosts[i], &event, 0) <= 0) continue;
-            require(event.type == ENET_EVENT_TYPE_CONNECT, "the server hung up");
+            require(event.type == ENET_EVENT_TYPE_CONNECT, "the server closed the connection");
             configure(event.peer);
             enet_host_flush(hosts[i]); // the server waits for an acknowledgement
             missing--;
@@ -148,7 +148,7 @@ static void answer_all(ENetHost** hosts, size_t count, bench_enet_answer* answer
     ENetEvent event;
     for (size_t i = 0; i < count; i++) {
         while (enet_host_service(hosts[i], &event, 0) > 0) {
-            require(event.type == ENET_EVENT_TYPE_RECEIVE, "the server hung up");
+            require(event.type == ENET_EVENT_TYPE_RECEIVE, "the server closed the connection");
             answer->received++;
             enet_packet_destroy(event.packet);
         }

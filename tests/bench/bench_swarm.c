@@ -38,7 +38,7 @@ static unsigned serve(member* one) {
     unsigned received = 0;
     ops->service(one->transport, net_loop_now_us());
     while (ops->next(one->transport, &event)) {
-        require(event.kind != NET_TRANSPORT_DISCONNECTED, "the server hung up");
+        require(event.kind != NET_TRANSPORT_DISCONNECTED, "the server closed the connection");
         one->is_connected = true;
         received += event.kind == NET_TRANSPORT_RECEIVED;
     }

@@ -295,7 +295,7 @@ case_a_standby_that_waits_for_its_match_shows_life_and_ends() {
         await "its end" has_lines sdk.out '^POST /shutdown {} 200$' $((ready - 1))
         kill "${pids[standby]}"
         ends_with 2 standby
-        says standby.err '^error: shoal.dev/standby-of: (cafe is no identity of a match|this server stands by for none.*)$'
+        says standby.err '^error: shoal.dev/standby-of: (cafe is not the identity of a match|this server stands by for none.*)$'
     done
     end_sdk
 }
@@ -347,13 +347,13 @@ urllib.request.urlopen(urllib.request.Request(sys.argv[1], b"{}", {"Content-Type
 case_options_of_a_fleet_that_do_not_fit_are_refused() {
     export AGONES_SDK_HTTP_PORT=70000
     run_to 2 server shoal-server --game breakout --log none
-    says server.err '^error: AGONES_SDK_HTTP_PORT: "70000" is no port$'
+    says server.err '^error: AGONES_SDK_HTTP_PORT: "70000" is not a port$'
     serve server --log none --agones off --ticks 1
     ends_with 0 server
     unset AGONES_SDK_HTTP_PORT
     run_to 2 server shoal-server --game breakout --log none --agones-reuse
     run_to 2 server shoal-server --resume a.slog --agones on --agones-reuse
-    says server.err '^error: --agones-reuse: a match goes on once \(--resume\)$'
+    says server.err '^error: --agones-reuse: a match continues once \(--resume\)$'
     run_to 2 server shoal-server --standby nats://127.0.0.1 --key-file keys --agones on --agones-reuse
     says server.err '^error: --agones-reuse: a server stands by once \(--standby\)$'
 }

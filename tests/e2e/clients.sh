@@ -108,14 +108,14 @@ case_a_changed_game_is_reloaded() {
     start local shoal-client --game "$PWD/other/$played.so" --local --headless --bots 2
     await players has_said local.err 'client 2 "bot-[12]" joined'
     echo >>other/$played.so
-    await reload has_said local.err 'reloaded: the match goes on with it'
+    await reload has_said local.err 'reloaded: the match continues with it'
     await players has_said local.err 'client 2 "bot-[12]" is back after'
     change other/$played.blk "s/^$what {/&\"extra:i\"{ _replicate:b=yes; value:i=3 }/"
     await players has_lines local.err ' is back after ' 4
     change other/$played/rules.lua 's/one/two/'
     await players has_lines local.err ' is back after ' 6
     change other/$played.blk "s/^$what {/&{/"
-    await refusal has_said local.err 'not reloaded, the match goes on as it was: its faults are above'
+    await refusal has_said local.err 'not reloaded, the match continues as it was: its faults are above'
     kill -INT "${pids[local]}"
     ends_with 0 local
     [ "$(grep -c '^client id=[12] ' local.out)" = 2 ] || fail "not two players at the end"

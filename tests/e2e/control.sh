@@ -31,7 +31,7 @@ case_a_control_socket_hears_lines_in_pieces() {
     ends
     echo text >socket
     run_to 3 second shoal-server --game breakout --listen 127.0.0.1:0 --log none --control socket
-    says second.err 'there is a file that is no socket'
+    says second.err 'there is a file that is not a socket'
     run_to 2 long shoal-server --game breakout --listen 127.0.0.1:0 --log none --control "$(printf '%0108d' 7)"
 }
 
@@ -164,7 +164,7 @@ case_shoal_ctl_asks_steers_and_shows_a_table() {
     says ctl.out '^\{.*"phase":"running"'
     ctl 0 put 1:1 match.end_tick 9000
     ctl 1 put 1:1 match.end_tick -5
-    says ctl.err "error: match.end_tick: '-5' is no whole number"
+    says ctl.err "error: match.end_tick: '-5' is not a whole number"
     ctl 1 kick 77
     says ctl.err 'error: there is no client 77'
     ctl 1 --json kick 77

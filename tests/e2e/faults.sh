@@ -173,7 +173,7 @@ case_a_log_begins_when_a_full_disk_has_room() {
     sleep 0.5
     free_disk
     ends_with 0 server
-    says server.err 'the log goes on behind tick [1-9]'
+    says server.err 'the log continues after tick [1-9]'
     says server.out ' log_ticks_lost=[1-9]'
     loses_what_is_counted server disk/a.slog
     says info.out '^closed=yes$'

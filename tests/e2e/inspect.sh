@@ -273,7 +273,7 @@ refused() {
 
 case_an_inspector_that_cannot_be_served_says_why() {
     refused 2 'an address that others reach needs --http token-file' --http 0.0.0.0:0
-    refused 2 'is no ADDR:PORT' --http nonsense
+    refused 2 'is not ADDR:PORT' --http nonsense
     refused 2 '1 to 255 bytes' --http 127.0.0.1:0 --http host=''
     (umask 022 && echo "reader $reader" >tokens)
     refused 2 'chmod 600' --http 127.0.0.1:0,token-file=tokens

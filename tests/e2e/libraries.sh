@@ -51,7 +51,7 @@ case_a_reload_keeps_the_state_of_a_library() {
         echo >>other.so # another build
         mv other.so game$way/rope.so
         kill -HUP "${pids[server]}"
-        await "a reload" has_said server.err 'rope.blk: note: reloaded: the match goes on with it'
+        await "a reload" has_said server.err 'rope.blk: note: reloaded: the match continues with it'
         rest 0.5
         stop server
         ends_with 0 clients

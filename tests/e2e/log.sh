@@ -250,7 +250,7 @@ has_blocks() { [ "$(wc -c <"$1")" -gt 5000 ]; }
 
 # A log that is taken away is reported at once, and again by the exit code. The match lasts until then.
 case_a_log_that_is_taken_away_is_reported() {
-    local harm report='logging stopped, the match goes on: .*(deleted|moved or replaced|another process)'
+    local harm report='logging stopped, the match continues: .*(deleted|moved or replaced|another process)'
     for harm in 'rm a.slog' 'mv a.slog b.slog' 'mv a.slog b.slog; cp b.slog a.slog' \
         'truncate -s 100 a.slog'; do
         rm -f a.slog*
@@ -304,7 +304,7 @@ resume_killed() { # NUMBER
     verifies "joined$1.slog" second
     says verify.out ' tail=whole lost_bytes=0$'
     says second.out "^resumed tick=[0-9]+ players=$bots\$"
-    says second.err "^joined$1.slog: note: it goes on with the match of first$1.slog, which stays as it is\$"
+    says second.err "^joined$1.slog: note: it continues the match of first$1.slog, which stays as it is\$"
     run info shoal-replay info "joined$1.slog"
     says info.out '^segments=2$'
     echo "resumed $1: $(value tick second.out | head -n 1), the match ended with $(value ticks second.out)"
@@ -335,7 +335,7 @@ case_a_match_that_cannot_go_on_is_refused() {
     resumes_not 1 'a.slog: error: a server writes this log now' --resume a.slog
     ends_with 0 server
     resumes_not 2 'error: --at needs --resume' --at 7
-    resumes_not 2 'error: --set: a match that goes on has the settings of its log' --resume a.slog --set lives=4
+    resumes_not 2 'error: --set: a match that continues has the settings of its log' --resume a.slog --set lives=4
     resumes_not 2 'a.slog: error: tick 101 is not in the log: it has 1..100' --resume a.slog --at 101
     resumes_not 4 'the log is of game breakout, not arena' --resume a.slog --game arena
     resumes_not 1 'none.slog: error: cannot be opened' --resume none.slog
@@ -347,9 +347,9 @@ case_a_match_that_cannot_go_on_is_refused() {
     echo 'tick-rate = 30' >match.conf
     SHOAL_SEED=9 run other shoal-server --resume c.slog --at 30 --listen 127.0.0.1:0 --log none --config match.conf \
         --min-clients 2 --ticks 40 --fast
-    says other.err '^note: --tick-rate 30 is left out: the match that goes on has 60$'
-    says other.err '^note: --min-clients 2 is left out: the match that goes on has 0$'
-    says other.err '^note: --seed 9 is left out: the match that goes on has 1$'
+    says other.err '^note: --tick-rate 30 is left out: the match that continues has 60$'
+    says other.err '^note: --min-clients 2 is left out: the match that continues has 0$'
+    says other.err '^note: --seed 9 is left out: the match that continues has 1$'
     run other shoal-server --resume c.slog --at 30 --listen 127.0.0.1:0 --log none --tick-rate 60 --seed 1 --ticks 40 --fast
     ! grep -q 'is left out' other.err || fail "what is the same is left out"
     # Without keys the players cannot come back, and it says so.
@@ -423,11 +423,11 @@ case_a_log_is_signed_and_verify_says_up_to_where() {
     # What is no key.
     (umask 077 && echo word >bad.key)
     run_to 2 refused shoal-server --game breakout --listen 127.0.0.1:0 --log d.slog,key=bad.key
-    says refused.err '^bad.key: error: is no key that signs logs: make one with shoal-server keygen --log FILE'
+    says refused.err '^bad.key: error: is not a signing key of logs: make one with shoal-server keygen --log FILE'
     run_to 2 refused shoal-server --game breakout --listen 127.0.0.1:0 --log none,key=log.key
     says refused.err 'error: --log key: there is no log to sign'
     run verify shoal-replay verify b.slog --once --key bad.key
-    says verify.err '^bad.key: error: is no public key of logs'
+    says verify.err '^bad.key: error: is not a public key of logs'
     run verify shoal-replay verify b.slog --once --key none.key
     says verify.err '^none.key: error: cannot be opened'
     [ "$code" = 2 ] || fail "no key was taken"

@@ -58,11 +58,11 @@ case_a_script_is_reloaded() {
     echo 'function (' >>rules.lua
     kill -HUP "${pids[server]}"
     await "its fault" has_said server.err '^rules.lua:[0-9]+: error: <name> expected near'
-    await "refusal" has_said server.err 'not reloaded, the match goes on as it was'
+    await "refusal" has_said server.err 'not reloaded, the match continues as it was'
     sed -i '$d' rules.lua
     change rules.lua 's/STARS = 960, 540, 14, 260, 12/STARS = 960, 540, 14, 400, 12/'
     kill -HUP "${pids[server]}"
-    await reload has_said server.err 'reloaded: the match goes on with it'
+    await reload has_said server.err 'reloaded: the match continues with it'
     await "the players" has_lines server.err ' is back after ' 2
     stop server
     ended client

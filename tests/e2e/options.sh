@@ -261,14 +261,14 @@ case_a_game_is_reloaded_on_request() {
     await "a word" grep -q 'breakout.blk: note: not reloaded: neither it nor the library changed' server.err
     sed -i '$a lamp { radius:r=7; "glow:i"{ _replicate:b=yes; value:i=1 } }' breakout.blk
     kill -HUP "${pids[server]}"
-    await "a reload" grep -q 'breakout.blk: note: reloaded: the match goes on with it' server.err
+    await "a reload" grep -q 'breakout.blk: note: reloaded: the match continues with it' server.err
     await "the players" has_lines server.err ' is back after ' 2
     ends_with 4 old
     says old.err 'refused: the game files differ: "component glow" is missing on the client'
     echo 'lamp { radius:r=8 }' >>breakout.blk
     kill -HUP "${pids[server]}"
     await "a refusal" grep -q "breakout.blk:[0-9]*: error: template 'lamp' exists already" server.err
-    await "its end" grep -q 'breakout.blk: error: not reloaded, the match goes on as it was: its faults are above' server.err
+    await "its end" grep -q 'breakout.blk: error: not reloaded, the match continues as it was: its faults are above' server.err
     rest 1.1 # of two returns within a second one is reported
     cp old.blk breakout.blk
     cp breakout.so other.so
@@ -300,7 +300,7 @@ case_a_file_of_a_game_is_a_part_of_it() {
     says other.err 'refused: the game files differ: "file rules.lua" differs'
     printf 'two\0' >breakout/rules.lua
     kill -HUP "${pids[server]}"
-    await "a reload" grep -q 'breakout.blk: note: reloaded: the match goes on with it' server.err
+    await "a reload" grep -q 'breakout.blk: note: reloaded: the match continues with it' server.err
     await "the players" has_lines server.err ' is back after ' 2
     rm breakout/rules.lua
     kill -HUP "${pids[server]}"
@@ -317,7 +317,7 @@ takes_files_out() {
     local first last=$(($(sed -n 's/^done ticks=\([0-9]*\) .*/\1/p' server.out)))
     run_to 0 info shoal-replay info match.slog
     first=$(sed -n 's/^first_tick=//p' info.out)
-    refused 4 'a match goes on with its own library' shoal-server --resume match.slog --game other/breakout.so --listen 127.0.0.1:0
+    refused 4 'a match continues with its own library' shoal-server --resume match.slog --game other/breakout.so --listen 127.0.0.1:0
     run_to 0 files shoal-replay files match.slog taken
     says files.out "^files game=breakout content=[0-9a-f]{16} ticks=$first..$last\$"
     printf 'two\0' | cmp - taken/breakout/rules.lua
@@ -423,7 +423,7 @@ case_a_server_without_descriptors_keeps_its_log_clean() {
 case_links_are_not_followed() {
     echo kept >victim
     ln -s victim a.slog
-    refused 1 'a.slog: error: is there and no plain file' \
+    refused 1 'a.slog: error: exists and is not a regular file' \
         shoal-server --game breakout --listen 127.0.0.1:0 --log a.slog
     ln -s victim trace.txt
     refused 1 'trace.txt: error: it is a link' \

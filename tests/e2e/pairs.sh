@@ -182,7 +182,7 @@ row_reload() {
     go_on players
     change other/$played.blk 's/^ball {/&"extra:i"{ _replicate:b=yes; value:i=3 }/'
     kill -HUP "${pids[server]}"
-    await "the new game" has_said server.err 'reloaded: the match goes on with it'
+    await "the new game" has_said server.err 'reloaded: the match continues with it'
     are_back server
     go_on players
     end_equal 2 server players
@@ -246,12 +246,12 @@ row_sync() {
     joins players
     go_on players
     kill -STOP "${pids[broker]}"
-    await "a match that stands still" has_said server.err '^warning: the match stands still behind tick [0-9]+: it is not stored'
-    await "players that read why" has_said players.err 'the match stands still: it waits until what happened is stored safely$'
-    still=$(sed -nE 's/.*stands still behind tick ([0-9]+):.*/\1/p' server.err)
+    await "a match that stands still" has_said server.err '^warning: the match is halted after tick [0-9]+: it is not stored'
+    await "players that read why" has_said players.err 'the match is halted: it waits until what happened is stored safely$'
+    still=$(sed -nE 's/.*is halted after tick ([0-9]+):.*/\1/p' server.err)
     [ "$(trace_tick players.trace)" -lt "$still" ] || fail "players know what is not stored"
     kill -CONT "${pids[broker]}"
-    await "the end of it" has_said server.err '^note: the match goes on, it stood still for '
+    await "the end of it" has_said server.err '^note: the match continues, it was halted for '
     go_on players
     [ "$(trace_tick players.trace)" -gt "$still" ] || fail "players know nothing new"
     end_equal 2 server players

@@ -28,7 +28,7 @@ case_a_picture_shows_the_view_of_a_client_and_an_entity() {
     cmp -s plain.png entity.png && fail "the inspector shows nothing"
     cmp -s gone.png entity.png && fail "an entity that is gone is shown"
     run shot shoal-client --replay a.slog --replay inspect=2 --shot no.png
-    [ "$code" = 2 ] && says shot.err "'2' is no INDEX:GENERATION"
+    [ "$code" = 2 ] && says shot.err "'2' is not INDEX:GENERATION"
 }
 
 case_two_shots_of_one_tick_are_the_same_bytes() {

@@ -67,7 +67,7 @@ case_a_relay_says_that_its_server_is_gone() {
     kill -KILL "${pids[server]}"
     ended server
     ends_with 1 relay
-    says relay.err '^a.slog: error: its server is gone: the log has no end behind tick [0-9]+$'
+    says relay.err '^a.slog: error: its server is gone: the log has no end after tick [0-9]+$'
     ends_with 0 one
     says one.err 'the server of the match is gone$'
     kill -TERM "${pids[player]}"
@@ -145,7 +145,7 @@ case_a_relay_is_ready_near_the_end_of_its_stream_alone() {
     await "a relay that is not ready" is_ready_for 503
     run_to 6 guest shoal-client "$shown" --headless --spectate
     says guest.err 'this relay is behind the match and catches up: try again soon'
-    await "a word about the broker" has_said relay.err 'nothing comes behind tick [0-9]+: its broker does not answer$'
+    await "a word about the broker" has_said relay.err 'nothing arrives after tick [0-9]+: its broker does not answer$'
     kill -CONT "${pids[broker]}"
     await "a relay that is ready again" is_ready_for 200
     await "the end of it" has_said relay.err '^note: caught up at tick'

@@ -207,7 +207,7 @@ case_a_server_that_slept_stops_and_says_who_has_its_match() {
     woke_us=$(now_us)
     kill -CONT "${pids[first]}"
     ends_with 9 first
-    says first.err '^error: fenced by epoch 2: another server goes on with this match'
+    says first.err '^error: fenced by epoch 2: another server continues this match'
     ends_equal second seen
     verifies b.slog second
     falls=$(awk -v woke="$woke_us" '$1 >= woke { lines++; if ($3 <= newest[$2]) falls++ } { newest[$2] = $3 }
@@ -242,7 +242,7 @@ case_a_broker_of_three_that_dies_moves_no_match() {
     shadow
     leader=$(ask_brokers leader)
     kill_broker "$leader"
-    await "the end of the leader" has_said first.err '^warning: the stream.s broker (is away|does not answer), the match goes on'
+    await "the end of the leader" has_said first.err '^warning: the stream.s broker (is away|does not answer), the match continues'
     await "another leader" has_said first.err '^note: the stream.s broker is back; [1-9][0-9]* records come late$'
     plays_on 120
     has_kept_its_match
@@ -310,7 +310,7 @@ case_inputs_that_crash_the_game_crash_one_standby_only() {
     for name in second third; do
         has_ended $name || break
     done
-    await "its words" has_said $name.err 'tick 180 ended two servers: the match does not go on here'
+    await "its words" has_said $name.err 'tick 180 ended two servers: the match does not continue here'
     stop $name
     for name in "${!pids[@]}"; do
         [ "$name" = broker ] && continue
@@ -361,7 +361,7 @@ case_a_standby_refuses_what_cannot_go_on_with_a_match() {
     refuses '^error: --standby: it needs the --key-file' --key-file server.key --allow-dev-key
     refuses '^error: --standby: it needs a log' --key-file server.key --log none
     refuses '^error: --standby: neither --resume nor --stream goes with it' --key-file server.key --resume a.slog
-    refuses '^error: --set: a match that goes on has the settings of its server$' --key-file server.key --set lives=4
+    refuses '^error: --set: a match that continues has the settings of its server$' --key-file server.key --set lives=4
 }
 
 needs=is_here

@@ -16,7 +16,7 @@ case_a_stream_has_the_records_of_the_log_whatever_the_broker_did() {
     kill -CONT "${pids[broker]}"
     rest 0.2
     kill_broker
-    await "the broker's end" has_said server.err '^warning: the stream.s broker is away, the match goes on: no connection to 127.0.0.1:'
+    await "the broker's end" has_said server.err '^warning: the stream.s broker is away, the match continues: no connection to 127.0.0.1:'
     broker "$port"
     await "the broker" has_said server.err '^note: the stream.s broker is back; [1-9][0-9]* records come late$'
     stop server
@@ -29,7 +29,7 @@ case_a_stream_has_the_records_of_the_log_whatever_the_broker_did() {
 case_a_broker_that_is_full_gets_the_rest_when_it_has_room() {
     broker -1 'max_file: 12KB'
     streams server --log a.slog
-    await "a full broker" has_said server.err '^warning: the stream.s broker is full, the match goes on: make room there \(NATS: .+\)$'
+    await "a full broker" has_said server.err '^warning: the stream.s broker is full, the match continues: make room there \(NATS: .+\)$'
     kill_broker
     broker "$port"
     await "the broker" has_said server.err '^note: the stream.s broker is back; [1-9][0-9]* records come late$'
@@ -44,7 +44,7 @@ no_auth_user: a'
     ask_broker "\$JS.API.STREAM.CREATE.BALLAST" '{"name":"BALLAST","subjects":["ballast"],"storage":"file","num_replicas":1}'
     ask_broker ballast "$(printf '%040000d' 0)"
     streams server --log a.slog
-    await "a full account" has_said server.err '^warning: the stream.s broker is full, the match goes on: make room there \(NATS: resource limits exceeded for account\)$'
+    await "a full account" has_said server.err '^warning: the stream.s broker is full, the match continues: make room there \(NATS: resource limits exceeded for account\)$'
     rest 0.5
     ask_broker "\$JS.API.STREAM.PURGE.BALLAST" ''
     await "the broker" has_said server.err '^note: the stream.s broker is back; [1-9][0-9]* records come late$'
@@ -59,13 +59,13 @@ case_clients_know_only_what_the_stream_has() {
     start client shoal-client "$address" --bots 2 --trace trace.txt
     await "ticks" knows_more trace.txt 60
     kill -STOP "${pids[broker]}"
-    await "a match that stands still" has_said server.err '^warning: the match stands still behind tick [0-9]+: it is not stored \(--stream sync\)$'
-    await "players that read why" has_said client.err 'the match stands still: it waits until what happened is stored safely$'
+    await "a match that stands still" has_said server.err '^warning: the match is halted after tick [0-9]+: it is not stored \(--stream sync\)$'
+    await "players that read why" has_said client.err 'the match is halted: it waits until what happened is stored safely$'
     kill_broker # what it has on its disk is what it acknowledged, and no client knows more
     seen=$(trace_tick trace.txt)
     broker "$port"
-    await "the end of it" has_said server.err '^note: the match goes on, it stood still for [0-9.]+ s$'
-    still=$(sed -nE 's/.*stands still behind tick ([0-9]+):.*/\1/p' server.err | head -n 1)
+    await "the end of it" has_said server.err '^note: the match continues, it was halted for [0-9.]+ s$'
+    still=$(sed -nE 's/.*is halted after tick ([0-9]+):.*/\1/p' server.err | head -n 1)
     [ "$seen" -lt "$still" ] || fail "a client knows tick $seen, the newest one when the match stood still was $still"
     await "ticks behind it" knows_more trace.txt "$still"
     stop server
@@ -80,12 +80,12 @@ case_a_match_may_go_on_without_its_stream() {
     start client shoal-client "$address" --bots 1
     await "a player" has_said server.err 'joined from'
     kill_broker
-    await "a match that goes on" has_said server.err '^warning: the match goes on, and a takeover loses its ticks from [0-9]+ on: the stream takes none$'
+    await "a match that goes on" has_said server.err '^warning: the match continues, and a takeover loses its ticks from [0-9]+ on: the stream takes none$'
     broker "$port"
     await "safety" has_said server.err '^note: the match is safe again; a takeover would have lost ticks from [0-9]+ to [0-9]+$'
     stop server
     ended client
-    ! grep -q 'stands still' server.err || fail "it stood still"
+    ! grep -q 'is halted' server.err || fail "it stood still"
     is_same a.slog 1
 }
 
@@ -107,7 +107,7 @@ case_a_server_that_lost_the_stream_stops_and_says_why() {
     has_said second.out '^ready ' || fail "no second server: $(cat second.err)"
     kill -CONT "${pids[first]}"
     ends_with 9 first
-    says first.err '^error: fenced by epoch 2: another server goes on with this match'
+    says first.err '^error: fenced by epoch 2: another server continues this match'
     grep -q '^done ' first.out && fail "the first server had an end as usual"
     stop second
     is_same b.slog 2
@@ -118,7 +118,7 @@ case_a_stream_goes_on_only_with_the_log_that_it_has() {
     streams first --log a.slog --ticks 30 --fast
     ends_with 0 first
     run_to 1 again shoal-server --resume a.slog --log b.slog --listen 127.0.0.1:0 --stream "nats://127.0.0.1:$port"
-    says again.err '^error: the stream of this match has its end: go on without --stream$'
+    says again.err '^error: the stream of this match has its end: continue without --stream$'
 }
 
 case_without_a_broker_the_match_goes_on() {
@@ -126,7 +126,7 @@ case_without_a_broker_the_match_goes_on() {
     kill_broker
     streams server --log a.slog --ticks 60
     ends_with 0 server
-    says server.err '^warning: the stream.s broker is away, the match goes on: no connection to 127.0.0.1:'
+    says server.err '^warning: the stream.s broker is away, the match continues: no connection to 127.0.0.1:'
     says server.err '^warning: the stream lacks the last [0-9]+ records: its broker is away$'
     is_closed a.slog
 }

@@ -219,7 +219,7 @@ spectators_max=2 ping_ms=[0-9]+\.[0-9]\$"
     XDG_CONFIG_HOME=$PWD run_to 6 lonely shoal-client --list
     echo 'no address' >shoal/servers
     XDG_CONFIG_HOME=$PWD run_to 2 wrong shoal-client --render
-    says wrong.err 'shoal/servers:1: error: the last word is no address: write HOST:PORT'
+    says wrong.err 'shoal/servers:1: error: the last word is not an address: write HOST:PORT'
     stop watcher server
 }
 

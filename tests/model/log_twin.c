@@ -98,7 +98,7 @@ static bool says(const log_twin* twin, const char* text) {
 static void go_on(log_twin* twin) {
     uint64_t tick, lost;
     assert_int_equal(sscanf(strstr(twin->newest_line, "the log goes on"),
-                            "the log goes on behind tick %" SCNu64 "; %" SCNu64, &tick, &lost),
+                            "the log continues after tick %" SCNu64 "; %" SCNu64, &tick, &lost),
                      2);
     assert_int_equal(lost, net_log_get_counters(twin->writer).ticks_lost);
     for (uint64_t count = twin->counters.ticks_lost - lost; count > 0; count--) {
@@ -113,8 +113,8 @@ void log_twin_look(log_twin* twin) {
         twin->waits += says(twin, "the disk takes nothing:") || says(twin, "no new segment");
         twin->waits_over += says(twin, "the disk takes the log again");
         twin->gaps += says(twin, "are left out");
-        twin->gaps_over += says(twin, "the log goes on behind tick");
-        if (says(twin, "the log goes on behind tick")) go_on(twin);
+        twin->gaps_over += says(twin, "the log continues after tick");
+        if (says(twin, "the log continues after tick")) go_on(twin);
         assert_in_range(twin->waits - twin->waits_over, 0, 1);
         assert_in_range(twin->gaps - twin->gaps_over, 0, 1);
     }

@@ -49,7 +49,7 @@ BASE_C_BEGIN
 #define NET_SPECTATORS_DEFAULT 8u                ///< of a program, when the game hides nothing
 #define NET_SPECTATOR_FIRST UINT32_C(0x80000000) ///< their client numbers; players have lower ones
 #define NET_WATCH_MS_MIN 250u                    ///< between two players that one spectator watches
-#define NET_REPORTS_MAX 16384u        ///< peer reports; then the oldest closed one gives way
+#define NET_REPORTS_MAX 16384u        ///< peer reports; then the oldest closed one is evicted
 #define NET_PLAYER_NAME_BYTES_MAX 32u ///< with the NUL
 #define NET_SAVE_NAME_BYTES 33u       ///< of the name of saved seconds, with the NUL
 #define NET_RESUME_BYTES 16u          ///< of the secret that brings a client back into its session

@@ -237,7 +237,7 @@ typedef struct net_peer_report {
     uint64_t inputs_skipped; ///< of inputs_late: dropped to bound the latency
     uint64_t inputs_settled; ///< came late, but equal to the input that was repeated in its place
 } net_peer_report;
-/// Reports so far; at most NET_REPORTS_MAX, then the oldest closed one gives way to a new one.
+/// Reports so far; at most NET_REPORTS_MAX, then the oldest closed one is evicted.
 uint32_t net_server_report_count(const net_server* server);
 /// @return report `index` (below the count, asserted). Borrowed until the next service or tick.
 const net_peer_report* net_server_report(const net_server* server, uint32_t index);

@@ -123,7 +123,7 @@ static bool take_name(reader* r, char name[TRACE_NAME_BYTES]) {
 
 static bool take_real(reader* r, const char* what, double* value) {
     const char* word = next_word(r);
-    return base_text_parse_f64(word, value) || refuse(r, "%s is no number: '%s'", what, word);
+    return base_text_parse_f64(word, value) || refuse(r, "%s is not a number: '%s'", what, word);
 }
 
 static bool take_whole(reader* r, const char* what, uint32_t least, uint32_t most,

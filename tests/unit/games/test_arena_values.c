@@ -90,7 +90,7 @@ PAIR_CASE(half_a_character_is_not_packed) {
         NET_ERR_MALFORMED);
     assert_int_equal(size, 0);
     assert_string_equal(net_match_refusal(at->match),
-                        "Chat: text is no UTF-8, it may be cut inside a character");
+                        "Chat: text is not valid UTF-8, it may be cut inside a character");
     chat.text[2] = '\0';
     assert_ok(
         net_match_pack(at->match, ARENA_MESSAGE_CHAT + 1, &chat, packed, sizeof packed, &size));

@@ -479,7 +479,7 @@ CASE(components_are_values) {
     try_tick("e.pos.x = {}", "x cannot become a table: it needs a number");
     try_tick("e.name = 'a\\0b'", "rules.lua:2: name: a text has a NUL in it");
     try_tick("e.name = ('x'):rep(4097)", "rules.lua:2: name: a text has a NUL in it, or more than");
-    try_tick("local x = (2 ^ 40).pos", "this number is no entity");
+    try_tick("local x = (2 ^ 40).pos", "this number is not an entity");
     try_tick("local x = (77).pos.x", "attempt to index a nil value (field 'pos')");
     try_tick("local r = 5 r.n = 1", "n: ");
     try_tick("local p = e.pos destroy(e) create('rock') local q = p.x", "");

@@ -49,15 +49,16 @@ CASE(what_is_no_query_is_told_with_its_column) {
     expect_fault("pos where hp", "column 13: one of < <= > >= = != is missing");
     expect_fault("pos where hp <", "column 15: a value is missing");
     expect_fault("where hp < 3 or", "column 14: expected \"and\"");
-    expect_fault("where hp < cat", "column 12: 'cat' is no value: a number, true, false, none, "
-                                   "17:1 or \"text\"");
-    expect_fault("where hp < 4194304:1", "column 12: '4194304:1' is no value: a number, true, "
-                                         "false, none, 17:1 or \"text\"");
+    expect_fault("where hp < cat",
+                 "column 12: 'cat' is not a value: a number, true, false, none, 17:1 or \"text\"");
+    expect_fault(
+        "where hp < 4194304:1",
+        "column 12: '4194304:1' is not a value: a number, true, false, none, 17:1 or \"text\"");
     expect_fault("where t = \"a", "column 11: the text has no end: \"...\"");
     expect_fault("where t = \"a\\\"", "column 11: the text has no end: \"...\"");
     expect_fault("where t < \"a\"", "column 14: only numbers are less or greater");
-    expect_fault("hp=3", "column 3: a comparison stands behind \"where\"");
-    expect_fault("!template=a", "column 10: a comparison stands behind \"where\"");
+    expect_fault("hp=3", "column 3: a comparison belongs after \"where\"");
+    expect_fault("!template=a", "column 10: a comparison belongs after \"where\"");
     expect_fault("(pos", "column 1: a name begins with a letter, not '('");
 }
 

@@ -131,7 +131,7 @@ CASE(a_full_pipe_loses_lines_and_says_how_many) {
     close(before);
     assert_true(size > 0);
     text[size] = 0;
-    assert_string_equal(text, "warning: 3 lines are missing here: stderr took none of them\n"
+    assert_string_equal(text, "warning: 3 lines are missing here: stderr was not drained\n"
                               "note: number 4\n");
     // Memory has all of them.
     server_line line;

@@ -146,7 +146,7 @@ static const struct {
     {"entities", "id", ":", NULL, NULL, 400, "17:1"},
     {"events", "of", "status,clients,", NULL, NULL, 400, "'of'"},
     {"events", "hz", "61", NULL, NULL, 400, "1 to 60"},
-    {"positions", "component", "hp", NULL, NULL, 400, "no position"},
+    {"positions", "component", "hp", NULL, NULL, 400, "not a position"},
     {"positions", "component", "poss", NULL, NULL, 400, "did you mean 'pos'"},
     {"positions", "client", "0", NULL, NULL, 400, "'client'"},
     {"positions", "hz", "0", NULL, NULL, 400, "1 to 60"},

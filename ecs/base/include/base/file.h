@@ -16,7 +16,7 @@ BASE_MUST_USE int base_file_create(const char* path);
 /// @return the descriptor, for writing; -1 with errno: ELOOP when the name is a link, EPERM when
 /// the file belongs to another user or has a second name. base_file_why says it in words.
 BASE_MUST_USE int base_file_overwrite(const char* path);
-/// Is it a plain file of the user of this process, with one name?
+/// Is it a regular file of the user of this process, with one name?
 BASE_MUST_USE bool base_file_is_own(int descriptor);
 /// Make the entry of a file in its folder survive a power cut. @return false when the folder cannot
 /// be synced; some file systems never can.

@@ -38,7 +38,7 @@ static client_controls make(void) {
     client_controls controls;
     client_controls_init(&controls, actions, BASE_COUNT(actions), &reporter);
     assert_int_equal(reports.count, 2);
-    assert_non_null(strstr(reports.text, "'No Such Key' is no key"));
+    assert_non_null(strstr(reports.text, "'No Such Key' names no key"));
     assert_null(strstr(reports.text, "DPLeft"));
     return controls;
 }
@@ -477,7 +477,7 @@ BINDINGS_CASE(what_is_written_is_read_again) {
     fclose(file);
     reporter = base_reporter_first(&reports);
     assert_false(client_bindings_read(&again, path, &reporter));
-    assert_non_null(strstr(reports.text, "it is no text"));
+    assert_non_null(strstr(reports.text, "it is not text"));
     assert_int_equal(unlink(path), 0);
     *strrchr(path, '/') = '\0';
     reporter = base_reporter_first(&reports);

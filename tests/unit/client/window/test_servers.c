@@ -57,10 +57,10 @@ CASE(a_line_that_is_not_right_is_named_with_what_to_write) {
         const char *text, *says;
     } CASES[] = {
         {"one 127.0.0.1:1\n127.0.0.1:7777\n", "write a name and an address"},
-        {"\ntwo 127.0.0.1\n", "the last word is no address: write HOST:PORT"},
-        {"#\nthree 127.0.0.1:0\n", "the last word is no address: write HOST:PORT"},
-        {"\nfour 127.0.0.1:65536\n", "the last word is no address: write HOST:PORT"},
-        {"\nfive :7777\n", "the last word is no address: write HOST:PORT"},
+        {"\ntwo 127.0.0.1\n", "the last word is not an address: write HOST:PORT"},
+        {"#\nthree 127.0.0.1:0\n", "the last word is not an address: write HOST:PORT"},
+        {"\nfour 127.0.0.1:65536\n", "the last word is not an address: write HOST:PORT"},
+        {"\nfive :7777\n", "the last word is not an address: write HOST:PORT"},
         {"\n\x01\x02 127.0.0.1:7777\n", "the name has no letter that can be seen"},
     };
     for (uint32_t i = 0; i < BASE_COUNT(CASES); i++) {
@@ -127,7 +127,7 @@ CASE(a_file_is_a_text_of_at_most_64_kb) {
         assert_int_equal(read_bytes(text, size, &what), size <= CLIENT_SERVERS_BYTES_MAX);
     assert_string_equal(what.text, "a list of servers has at most 65536 bytes");
     assert_false(read_bytes("a\0b", 3, &what));
-    assert_string_equal(what.text, "is no text");
+    assert_string_equal(what.text, "is not text");
     const base_reporter reporter = {hear, &what};
     assert_false(client_servers_read("list", &reporter, &servers));
     assert_non_null(strstr(what.text, "no list of servers: No such file"));

@@ -321,17 +321,17 @@ static void write_resized(gallery* g, const char* name, uint32_t width, uint32_t
 
 GALLERY_CASE(what_is_no_picture_is_named_once_and_drawn_as_squares) {
     assert_broken(g, "none.png", "put none.png into the folder assets beside the game's sources");
-    assert_broken(g, "../none.png", "is no name of a picture");
-    assert_broken(g, NULL, "is no name of a picture");
+    assert_broken(g, "../none.png", "is not the name of a picture");
+    assert_broken(g, NULL, "is not the name of a picture");
     write_file(g, "text.png", "not a picture but a text", 24);
-    assert_broken(g, "text.png", "text.png is no PNG picture: save it as one");
+    assert_broken(g, "text.png", "text.png is not a PNG picture: save it as one");
     write_file(g, "empty.png", "", 0);
-    assert_broken(g, "empty.png", "is no PNG picture");
+    assert_broken(g, "empty.png", "is not a PNG picture");
     write_sheet(g, "good.png");
     write_file(g, "half.png", g->file, g->size / 2);
     assert_broken(g, "half.png", "half.png is damaged (");
     write_file(g, "head.png", g->file, 23);
-    assert_broken(g, "head.png", "is no PNG picture");
+    assert_broken(g, "head.png", "is not a PNG picture");
     // Too large, by what its first bytes say: nothing is decoded. The last one is allowed, but the
     // rest of the file has another size.
     enum { ROWS = NET_IMAGE_PIXELS_MAX / NET_IMAGE_SIDE_MAX };

@@ -208,7 +208,7 @@ INSPECTED_CASE(a_value_that_was_written_past_tracking_is_found, store_idle) {
     assert_int_equal(found.entity, solid);
     assert_int_equal(found.component, self->store.hp);
     assert_true(ecs_world_hash(world) == hash);
-    // A row a call: all of them come round.
+    // A row a call: each has its turn.
     uint32_t times = 0;
     for (uint32_t i = 0; i < 100; i++)
         times += ecs_inspect_slips(world, 1).entity == solid;
@@ -397,9 +397,9 @@ CASE(what_cannot_be_put_is_refused_and_changes_nothing) {
         {"a.pos", "1, 2, 3", ECS_ERR_SYNTAX, "2 values are needed, not more"},
         {"a.pos", "1, 8.3", ECS_ERR_SYNTAX, "a.pos: 8.3 is outside of -8 to"},
         {"a.pos", "-8.3, 0", ECS_ERR_SYNTAX, "a.pos: -8.3 is outside of -8 to"},
-        {"a.pos", "1, nan", ECS_ERR_SYNTAX, "'nan' is no number"},
+        {"a.pos", "1, nan", ECS_ERR_SYNTAX, "'nan' is not a number"},
         {"rigid.layer", "256", ECS_ERR_SYNTAX, "'256' is out of range"},
-        {"rigid.owner", "77:1", ECS_ERR_SYNTAX, "'77:1' is no living entity"},
+        {"rigid.owner", "77:1", ECS_ERR_SYNTAX, "'77:1' is not a living entity"},
         {"rigid.is_solid", "maybe", ECS_ERR_SYNTAX, "'maybe' is neither yes nor no"},
     };
     for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {

@@ -151,7 +151,7 @@ CASE(faults_name_the_file_and_line_of_the_import) {
     refused(TABLE({"a.blk", "import:i=1"}), ECS_ERR_SYNTAX,
             "/game/a.blk:1: error: import: '1' is written import:t=\"...\"");
     refused(TABLE({"a.blk", "import:t=b.blk\na { x:i=1 }"}, {"b.blk", "\nb { x:i=z }"}),
-            ECS_ERR_SYNTAX, "b.blk:2: error: component 'x' (i): 'z' is no whole number");
+            ECS_ERR_SYNTAX, "b.blk:2: error: component 'x' (i): 'z' is not a whole number");
     refused(TABLE({"a.blk", "import:t=b.blk\na { x:i=1 }"}, {"b.blk", "a { }"}), ECS_ERR_SYNTAX,
             "a.blk:2: error: template 'a' exists already: b.blk:1");
     refused(TABLE({"a.blk", "import:t=b.blk\na { _use:t=c }"}, {"b.blk", "b { }"}), ECS_ERR_SYNTAX,
@@ -376,8 +376,8 @@ CASE(a_file_has_a_name_without_a_folder) {
         char why[256] = "";
         if (rows[i].name)
             snprintf(why, sizeof why,
-                     "g/0.blk:1: error: file: '%s' is no name: write file:t=\"NAME\", with at most "
-                     "63 of a-z 0-9 _ - and .",
+                     "g/0.blk:1: error: file: '%s' is not a name: write file:t=\"NAME\", with at "
+                     "most 63 of a-z 0-9 _ - and .",
                      rows[i].name);
         (void)pack_files((files_wanted){.more = rows[i].line},
                          rows[i].name ? ECS_ERR_SYNTAX : ECS_OK, why);

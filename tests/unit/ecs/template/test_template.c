@@ -182,10 +182,10 @@ DATA_CASE(interpolation_of_what_cannot_be_shown_between_is_refused) {
                  "component 'pos': _teleport without _interpolate");
     data_refused(world, 1,
                  "a { \"pos:p2\"{ _replicate:b=yes; _interpolate:b=yes; _teleport:r=-1 } }",
-                 "_teleport: '-1' is no distance");
+                 "_teleport: '-1' is not a distance");
     data_refused(world, 1,
                  "a { \"pos:p2\"{ _replicate:b=yes; _interpolate:b=yes; _teleport:r=1e39 } }",
-                 "_teleport: '1e39' is no distance");
+                 "_teleport: '1e39' is not a distance");
     data_refused(world, 1, "a { \"pos:p2\"{ _interpolat:b=yes } }",
                  "'_interpolat' means nothing here, did you mean '_interpolate'?");
 }
@@ -260,18 +260,18 @@ DATA_CASE(quantisation_that_makes_no_sense_is_refused) {
         world, 1, "a { \"a:RigidBody\"{ _bits:i=1 } }",
         "component 'a' (RigidBody): a struct of whole and real numbers is quantised by its fields");
     data_refused(world, 1, "a { \"a:r\"{ _min:r=x; _max:r=1; _step:r=1 } }",
-                 "_min: 'x' is no number");
+                 "_min: 'x' is not a number");
 }
 
 DATA_CASE(values_out_of_range_or_of_wrong_arity_are_refused) {
     data_refused(world, 2, "a {\n  i:u8=300\n}", "component 'i' (u8): '300' is out of range");
     data_refused(world, 1, "a { i:u8=-1 }",
-                 "component 'i' (u8): '-1' is no whole number from 0 up");
+                 "component 'i' (u8): '-1' is not a whole number from 0 up");
     data_refused(world, 1, "a { i:i=2147483648 }",
                  "component 'i' (i): '2147483648' is out of range");
-    data_refused(world, 1, "a { i:i=1.5 }", "component 'i' (i): '1.5' is no whole number");
+    data_refused(world, 1, "a { i:i=1.5 }", "component 'i' (i): '1.5' is not a whole number");
     data_refused(world, 1, "a { f:r=1e39 }", "component 'f' (r): '1e39' is out of range");
-    data_refused(world, 1, "a { f:r=nan }", "component 'f' (r): 'nan' is no number");
+    data_refused(world, 1, "a { f:r=nan }", "component 'f' (r): 'nan' is not a number");
     data_refused(world, 1, "a { p:p2=1 }", "component 'p' (p2): 2 values are needed, not 1");
     data_refused(world, 1, "a { p:p2=1,2,3 }", "component 'p' (p2): 2 values are needed, not more");
     data_refused(world, 1, "a { p:b=maybe }", "component 'p' (b): 'maybe' is neither yes nor no");
@@ -365,11 +365,11 @@ DATA_CASE(values_have_several_spellings) {
     assert_false(data_find(world, "a", "h")->flags & ECS_COMPONENT_TRACKED);
     data_refused(world, 1, "f { x:i=0x100000000 }",
                  "component 'x' (i): '0x100000000' is out of range");
-    data_refused(world, 1, "f { x:i=0x }", "component 'x' (i): '0x' is no whole number");
+    data_refused(world, 1, "f { x:i=0x }", "component 'x' (i): '0x' is not a whole number");
     data_refused(world, 1, "f { \"h:u16\"{ value:i=-2 } }",
-                 "component 'h' (u16): '-2' is no whole number from 0 up");
+                 "component 'h' (u16): '-2' is not a whole number from 0 up");
     data_refused(world, 1, "f { h:u16=-1 }",
-                 "component 'h' (u16): '-1' is no whole number from 0 up");
+                 "component 'h' (u16): '-1' is not a whole number from 0 up");
     data_refused(world, 1, "f { c3:c=1,2 }", "component 'c3' (c): 4 values are needed, not 2");
 }
 
@@ -392,7 +392,8 @@ DATA_CASE(alone_a_text_needs_no_parents) {
     assert_int_equal(report.count, 0);
     assert_int_equal(ecs_template_load_alone(world, "x.blk", "b { x:i=z }", 11, &reporter),
                      ECS_ERR_SYNTAX);
-    assert_string_equal(report.text, "x.blk:1: error: component 'x' (i): 'z' is no whole number");
+    assert_string_equal(report.text,
+                        "x.blk:1: error: component 'x' (i): 'z' is not a whole number");
 }
 
 DATA_CASE(an_import_needs_a_source_of_files) {
@@ -419,7 +420,7 @@ DATA_CASE(words_in_wrong_places_are_refused) {
                  "a RigidBody is written as a block: \"x:RigidBody\"{ field:type=value }");
     data_refused(world, 1, "a { \"x:i\"{ _track:b=maybe } }",
                  "_track: 'maybe' is neither yes nor no");
-    data_refused(world, 1, "a { _tags:t=\"a b/c\" }", "'b/c' is no list of tags");
+    data_refused(world, 1, "a { _tags:t=\"a b/c\" }", "'b/c' is not a valid tag list");
 }
 
 DATA_CASE(all_faults_of_a_file_are_reported) {

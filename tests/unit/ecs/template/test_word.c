@@ -27,9 +27,9 @@ DATA_CASE(visibility_of_what_nobody_gets_is_refused) {
     data_refused(world, 2, "a {\n \"hp:i\"{ _visible:t=team } }",
                  "component 'hp': _visible without _replicate");
     data_refused(world, 2, "a {\n \"hp:i\"{ _replicate:b=yes; _visible:t=\"\" } }",
-                 "_visible: '' is no name");
+                 "_visible: '' is not a name");
     data_refused(world, 1, "a { \"hp:i\"{ _replicate:b=yes; _visible:t=\"a b\" } }",
-                 "_visible: 'a b' is no name");
+                 "_visible: 'a b' is not a name");
     data_refused(world, 1, "a { \"hp:i\"{ _replicate:b=yes; _visible:b=yes } }",
                  "'_visible' is written _visible:t=...");
     data_refused(world, 1, "a { \"hp:i\"{ _visble:t=team } }",
@@ -99,9 +99,9 @@ DATA_CASE(a_rotation_is_four_floats_with_bits) {
     assert_true(data_find(world, "b", "rot")->is_rotation);
     assert_false(data_find(world, "c", "rot")->is_rotation);
     data_refused(world, 2, "x {\n \"q:p3\"{ _replicate:b=yes; _rotation:b=yes; _bits:i=10 } }",
-                 "component 'q': a p3 is no rotation, that is a p4 or four floats");
+                 "component 'q': a p3 is not a rotation: a p4 or four floats");
     data_refused(world, 1, "x { \"q:ip4\"{ _replicate:b=yes; _rotation:b=yes } }",
-                 "component 'q': a ip4 is no rotation, that is a p4 or four floats");
+                 "component 'q': a ip4 is not a rotation: a p4 or four floats");
     data_refused(world, 1, "x { \"q:p4\"{ _rotation:b=yes; _bits:i=10 } }",
                  "component 'q': _rotation without _replicate");
     data_refused(world, 1, "x { \"q:p4\"{ _replicate:b=yes; _rotation:b=yes } }",
@@ -124,9 +124,9 @@ DATA_CASE(priority_is_of_a_template_and_inherited) {
     assert_int_equal(importance_of(world, "b+a"), 1);
     assert_int_equal(importance_of(world, "b+e"), 16);
     data_refused(world, 2, "x {\n _priority:i=0 }",
-                 "_priority: '0' is no whole number from 1 to 16");
+                 "_priority: '0' is not a whole number from 1 to 16");
     data_refused(world, 1, "x { _priority:i=17 }",
-                 "_priority: '17' is no whole number from 1 to 16");
+                 "_priority: '17' is not a whole number from 1 to 16");
     data_refused(world, 1, "x { _priority:r=2 }", "'_priority' is written _priority:i=...");
 }
 
@@ -161,7 +161,7 @@ DATA_CASE(an_angle_is_a_whole_turn_in_bits) {
     data_refused(world, 1, "x { \"turn:r\"{ _replicate:b=yes; _angle:i=33 } }",
                  "component 'turn' (r): _bits must be 1 to 32");
     data_refused(world, 1, "x { \"turn:r\"{ _replicate:b=yes; _angle:i=many } }",
-                 "_angle: 'many' is no whole number");
+                 "_angle: 'many' is not a whole number");
 }
 
 DATA_CASE(a_grid_and_a_default_are_found_by_name) {

@@ -75,7 +75,7 @@ DATA_CASE(faults_inside_name_file_and_line) {
     } cases[] = {
         {3, "a {\n \"x:list<p2>\"{ v:p2=1,2\n v:p3=1,2,3 } }",
          "component 'x': a list<p2> holds no p3"},
-        {2, "a { \"x:list<i>\"{\n v:i=1.5 } }", "component 'x', 'v': '1.5' is no whole number"},
+        {2, "a { \"x:list<i>\"{\n v:i=1.5 } }", "component 'x', 'v': '1.5' is not a whole number"},
         {2, "a { \"x:array\"{\n v:ip5=1 } }",
          "component 'x': 'v' has the type 'ip5', which no value inside can have, did you mean "
          "'ip2'?"},

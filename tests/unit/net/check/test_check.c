@@ -138,10 +138,10 @@ static const expectation expected[] = {
     {"no prediction takes inputs", 3, ALL,
      "warning: prediction: no system with the tag predict handles the input event steer"},
     {"key name", 2, ALL,
-     "warning: action hop: 'Spcae' is no key: correct the name, did you mean 'Space'?\n"},
+     "warning: action hop: 'Spcae' names no key: correct the name, did you mean 'Space'?\n"},
     {"key name", 2, ALL,
-     "warning: action hop: 'DPLfet' is no input of a game controller: correct the name, did you "
-     "mean 'DPLeft'?\n"},
+     "warning: action hop: 'DPLfet' names no input of a game controller: correct the name, did "
+     "you mean 'DPLeft'?\n"},
     // values that do not come back, or cannot be sent
     {"lost field", 1, ALL,
      "warning: message Steer: field dy of steer does not come back from the wire: see its to_wire "
@@ -203,18 +203,17 @@ static const expectation expected[] = {
      "or what .start puts into the context: a client's worlds get it by .mirror_start\n"},
     {"rough positions", 1, ALL,
      "warning: prediction: system move_es leaves component pos between the steps that are sent of "
-     "it, so the server goes on from other numbers than clients: end with ecs_vec2_snap or "
+     "it, so the server continues with other numbers than clients: end with ecs_vec2_snap or "
      "ecs_snap, whose step is a field of the context: float grid ES_STEP(paddle, pos)\n"},
     {"a number outside decides", 1, ALL,
      "error: the log does not run again: tick 1 differs in component pos of entity 2:1: "
      "something besides inputs and the world's chance decides"},
     {"a context decides", 0, ALL,
-     "error: a match that is restored behind tick 25 differs in tick 50 in component pos of "
-     "template paddle (entity 2:1, field y: -1.625,1, restored -1.625,0), first behind rule_es: "
+     "error: a match that is restored after tick 25 differs in tick 50 in component pos of "
+     "template paddle (entity 2:1, field y: -1.625,1, restored -1.625,0), first after rule_es: "
      "the game keeps state outside of its world (in its context, a static variable or a library), "
-     "and no "
-     "keyframe has it; keep it in a component, or in save_state and load_state (games/README.md, "
-     "Libraries)\n"},
+     "and no keyframe has it; keep it in a component, or in save_state and load_state "
+     "(games/README.md, Libraries)\n"},
     {"a library", 0, ALL,
      "note: uses libhull.so.7 of the system: its bytes are part of the content hash\n"},
     // unknown names
@@ -249,8 +248,8 @@ static const expectation expected[] = {
      "warning: client 1 \"Bot 1\" dropped: the game sends too many events: 256 wait for it, and "
      "one more Goal has no room; last sent by system rule_es: send fewer, or not reliably\n"},
     {"half text", 1, ALL,
-     "warning: a message is not sent: Line: text is no UTF-8, it may "
-     "be cut inside a character\n"},
+     "warning: a message is not sent: Line: text is not valid UTF-8, it may be cut inside a "
+     "character\n"},
     // and so no player has an entity
     {"an odd creation for a player", 2, LONG, inits_says},
     // what no client ever gets

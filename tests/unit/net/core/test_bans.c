@@ -71,11 +71,11 @@ CASE(a_wrong_line_is_explained) {
         const char *line, *says;
     } CASES[] = {
         {"adress 1.2.3.4", "\"adress\": write"},
-        {"address", "address of whom?"},
-        {"player", "player of whom?"},
-        {"address 1.2.3", "is no IPv4 or IPv6 address"},
-        {"address example.org", "is no IPv4 or IPv6 address"},
-        {"address 1.2.3.4:7", "is no IPv4 or IPv6 address"},
+        {"address", "missing value after 'address'"},
+        {"player", "missing value after 'player'"},
+        {"address 1.2.3", "is not an IPv4 or IPv6 address"},
+        {"address example.org", "is not an IPv4 or IPv6 address"},
+        {"address 1.2.3.4:7", "is not an IPv4 or IPv6 address"},
         {"address 1.2.3.4/33", "/8 to /32"},
         {"address 1.2.3.4/", "/8 to /32"},
         {"address 0.0.0.0/0", "/8 to /32"},
@@ -84,12 +84,12 @@ CASE(a_wrong_line_is_explained) {
         {"address 2001::/15", "/16 to /128"},
         {"address ::/16", "contains all IPv4"},
         {"address ::ffff:0:0/96", "contains all IPv4"},
-        {"address 203.0.113.7/24", "has bits behind /24"},
-        {"address 2001:db8::1/64", "has bits behind /64"},
-        {"player 0", "is no number of a player"},
-        {"player -1", "is no number of a player"},
-        {"player 18446744073709551616", "is no number of a player"},
-        {"key x", "is no number of a key"},
+        {"address 203.0.113.7/24", "has bits after /24"},
+        {"address 2001:db8::1/64", "has bits after /64"},
+        {"player 0", "is not the number of a player"},
+        {"player -1", "is not the number of a player"},
+        {"player 18446744073709551616", "is not the number of a player"},
+        {"key x", "is not the number of a key"},
     };
     for (uint32_t i = 0; i < BASE_COUNT(CASES); i++) {
         net_ban ban;
@@ -176,7 +176,7 @@ BANS_CASE(a_fault_in_any_line_keeps_the_old_list, "player 1 old\n") {
     assert_int_equal(net_bans_read(bans, text, strlen(text), "bans.txt", hear()),
                      NET_ERR_MALFORMED);
     assert_int_equal(said.count, 1);
-    assert_said("bans.txt:4: error: \"two\" is no number of a player");
+    assert_said("bans.txt:4: error: \"two\" is not the number of a player");
     assert_int_equal(net_bans_count(bans), 1);
     assert_string_equal(net_bans_find_player(bans, 1)->reason, "old");
     // Bytes that are no text, and more faults than are reported.

@@ -253,7 +253,7 @@ PACK_CASE(folders_and_pipes_are_no_modules, "breakout") {
     for (uint32_t is_pipe = 0; is_pipe < 2; is_pipe++) {
         assert_int_equal(remove(at->so), 0);
         assert_int_equal(is_pipe ? mkfifo(at->so, 0600) : mkdir(at->so, 0700), 0);
-        refuse_file(at->so, NULL, NET_ERR_MODULE, "is no plain file");
+        refuse_file(at->so, NULL, NET_ERR_MODULE, "is not a regular file");
         refuse_check(at->so, NET_ERR_IO, "");
     }
 }
@@ -301,7 +301,7 @@ CASE(a_picture_is_read_from_the_games_folder_alone) {
     read_asset(folder, "ship.png", NET_ERR_IO, "put ship.png into the folder assets", 0);
     assert_int_equal(mkdir(folder, 0700), 0);
     read_asset(folder, "ship.png", NET_ERR_IO, "hop/ship.png", 0);
-    read_asset(folder, "../hop.png", NET_ERR_MALFORMED, "is no name of a picture", 0);
+    read_asset(folder, "../hop.png", NET_ERR_MALFORMED, "is not the name of a picture", 0);
     FILE* stream = fopen(outside, "wb");
     assert_non_null(stream);
     assert_int_equal(fputs("png", stream) >= 0 && fclose(stream) == 0, 1);
@@ -324,7 +324,7 @@ CASE(a_picture_is_read_from_the_games_folder_alone) {
     unlink(link_out);
     unlink(file);
     assert_int_equal(mkdir(file, 0700), 0);
-    read_asset(folder, "ship.png", NET_ERR_IO, "is no plain file", 0);
+    read_asset(folder, "ship.png", NET_ERR_IO, "is not a regular file", 0);
     rmdir(file);
     rmdir(folder);
     rmdir(dir);
@@ -551,15 +551,15 @@ CASE(settings_sounds_and_actions_are_checked) {
     REFUSE("setting speed is listed twice", settings[1].key = "speed");
     REFUSE("event e0 has two sounds: keep one", sounds[1].event = "e0");
     REFUSE("a sound has no event", sounds[0].event = "");
-    REFUSE("its file is no name", sounds[0].file = NULL);
-    REFUSE("its file is no name", sounds[0].file = "../hit.wav");
-    REFUSE("its file is no name", sounds[0].file = "hit.mp3");
-    REFUSE("its file is no name", sounds[0].file = ".wav");
+    REFUSE("its file is not a .wav", sounds[0].file = NULL);
+    REFUSE("its file is not a .wav", sounds[0].file = "../hit.wav");
+    REFUSE("its file is not a .wav", sounds[0].file = "hit.mp3");
+    REFUSE("its file is not a .wav", sounds[0].file = ".wav");
     REFUSE("its volume is not within 0..1", sounds[0].volume = 1.01f);
     REFUSE("its volume is not within 0..1", sounds[0].volume = NAN);
-    REFUSE("its reach is no distance", sounds[0].reach = -1.0f);
-    REFUSE("its reach is no distance", sounds[0].reach = NAN);
-    REFUSE("the music song is no name of", table.music = "song");
+    REFUSE("its reach is not a distance", sounds[0].reach = -1.0f);
+    REFUSE("its reach is not a distance", sounds[0].reach = NAN);
+    REFUSE("the music song is not a .wav", table.music = "song");
     REFUSE("the volume of the music song.ogg", table.music = "song.ogg",
            table.music_volume = -0.1f);
     REFUSE("an action has no name", actions[0].name = "");
@@ -737,7 +737,7 @@ CASE(start_up_code_of_fast_math_is_named_and_its_setting_undone) {
 
 CASE(other_files_are_no_modules) {
     refuse_check("/nowhere/x.so", NET_ERR_IO, "");
-    refuse_check(GAMES_DIR "/breakout.blk", NET_ERR_MODULE, "is no shared object");
+    refuse_check(GAMES_DIR "/breakout.blk", NET_ERR_MODULE, "is not a shared object");
     refuse_check(SAMPLES_DIR "/sample_symbol.so", NET_ERR_MODULE, "");
     refuse_check(SAMPLES_DIR "/sample_version.so", NET_ERR_MODULE, "");
     assert_int_equal(net_module_check(SAMPLES_DIR "/sample_core.so", hear()), NET_ERR_MODULE);

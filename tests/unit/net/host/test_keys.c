@@ -272,7 +272,7 @@ CASE(files_have_between_one_byte_and_the_limit) {
 
 CASE(what_is_no_file_is_refused) {
     key_file file = {.path = "/tmp"};
-    assert_refused(&file, "no plain file");
+    assert_refused(&file, "not a regular file");
     strcpy(file.path, "/no/such/file");
     assert_refused(&file, "cannot be opened: No such file");
 }

@@ -86,7 +86,7 @@ CASE(a_disk_that_is_full_for_long_costs_the_ticks_that_found_no_room) {
             assert_true(tried.sum.info.is_closed);
             assert_int_equal(sum_is_reported(&tried.sum), lost > 0);
             assert_int_equal(got->notes, lost > 0 ? 4 : 2);
-            if (lost > 0) assert_non_null(strstr(got->note, "the log goes on behind tick"));
+            if (lost > 0) assert_non_null(strstr(got->note, "the log continues after tick"));
             lossy += lost > 0;
         }
     }

@@ -318,7 +318,7 @@ PLAY_CASE(behind_a_full_disk_the_state_is_full, "breakout") {
     is_full = true;
     play_until(self, "are left out");
     is_full = false;
-    play_until(self, "goes on behind");
+    play_until(self, "continues after");
     play_ticks(self, 200);
     assert_ok(net_log_writer_finish(self->writer));
     const uint64_t lost = net_log_get_counters(self->writer).ticks_lost;

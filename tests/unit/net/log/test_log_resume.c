@@ -255,7 +255,7 @@ PLAYED_CASE(what_cannot_go_on_is_refused_with_the_reason, TICKS) {
                "tick 600 is not in the log: it has 601..700");
     record_forge(record, other, record_other_row_code, NULL);
     is_refused(record, other, NULL, 0, NET_ERR_VERSION,
-               "its values are in row code 4, and this build writes 5: go on with build test");
+               "its values are in row code 4, and this build writes 5: continue with build test");
     net_module* module = record_module(breakout_module(), "lamp { }\n");
     is_refused(record, log, module, 0, NET_ERR_SCHEMA, "another one than the log's");
     net_module_close(module);
@@ -267,10 +267,9 @@ PLAYED_CASE(a_log_without_a_tick_does_not_go_on, 0) {
 
 CASE(a_run_that_differs_from_its_log_does_not_go_on) {
     playback_record* record = record_make_as((record_wanted){.ticks = 100, .end_tick = 50});
-    is_refused(
-        record, record->files.log, NULL, 0, NET_ERR_DIVERGED,
-        "differs from the log in tick 50: shoal-replay verify says more; the match can go on "
-        "from tick 49: --at 49");
+    is_refused(record, record->files.log, NULL, 0, NET_ERR_DIVERGED,
+               "differs from the log in tick 50: shoal-replay verify says more; the match can "
+               "continue from tick 49: --at 49");
     record->wanted.end_tick = 0;
     const joined of = go_on(record, record->files.log, 49, 30, "b.slog");
     is_one_match(record, &of, 1, 79);
@@ -291,8 +290,8 @@ PLAYED_CASE(behind_damage_the_joined_log_begins_with_a_keyframe, TICKS) {
     const char* file = file_name("%s/damaged.slog", record->files.folder);
     record_forge(record, file, drop_block, &missing);
     is_refused(record, file, NULL, 121, NET_ERR_UNKNOWN,
-               "tick 121 cannot be read: the log is damaged there; the match can go on from tick "
-               "120: --at 120");
+               "tick 121 cannot be read: the log is damaged there; the match can continue from "
+               "tick 120: --at 120");
     joined of = go_on(record, file, 120, 10, "b.slog");
     is_one_match(record, &of, 1, 130);
     of = go_on(record, file, 650, 1, "c.slog");

@@ -297,7 +297,7 @@ FLEET_CASE(a_tick_that_ended_two_servers_ends_no_third, 8, 2, 2) {
     die_in_claim(self, second);
     assert_int_equal(third->state, NET_STANDBY_WAITS);
     assert_true(net_standby_get_report(third->standby).is_given_up);
-    assert_non_null(strstr(self->said, "ended two servers: the match does not go on here"));
+    assert_non_null(strstr(self->said, "ended two servers: the match does not continue here"));
     run(self, 700);
     assert_int_equal(third->state, NET_STANDBY_FAILED);
     assert_null(primary(self));
