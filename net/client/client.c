@@ -93,6 +93,7 @@ void net_client_service(net_client* client, uint64_t now_us) {
         if (client->phase == NET_CLIENT_ENDED || client->has_enough) break;
         if (!transport->ops->next(transport, &event)) break;
         net_client_receive(client, &event);
+        net_client_check_memory(client);
     }
     net_client_ack_varsize(client);
     net_client_check_connection(client);
@@ -105,10 +106,8 @@ static bool step_mirror(net_client* client) {
     net_match_step_at(client->config.match, net_mirror_tick(client->mirror));
     if (!client->config.stepped || client->config.stepped(client->config.stepped_context))
         ecs_changes_clear(net_match_world(client->config.match));
-    if (!net_match_lacks_memory(client->config.match)) return true;
-    base_report(client->config.reporter, NULL, 0, "out of memory: the session ends");
-    net_client_finish(client, NET_CLIENT_END_LOST);
-    return false;
+    net_client_check_memory(client);
+    return client->phase != NET_CLIENT_ENDED;
 }
 
 void net_client_tick(net_client* client, uint64_t now_us) {

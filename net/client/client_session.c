@@ -14,6 +14,7 @@
 #include "client/client_state.h"
 
 #include "base/assert.h"
+#include "base/quota.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -101,6 +102,10 @@ void net_client_overrun(net_client* client, net_result result) {
     net_client_give_up(client, result == NET_ERR_MEMORY
                                    ? "no memory is left for what the server sends"
                                    : "the world has no room for what the server sends");
+}
+
+void net_client_check_memory(net_client* client) {
+    if (base_quota_is_over(client->allocator)) net_client_overrun(client, NET_ERR_MEMORY);
 }
 
 // A fault came. @return true: more than NET_CLIENT_FAULTS_MAX within NET_CLIENT_FAULTS_MS.

@@ -70,6 +70,8 @@ void net_client_give_up(net_client* client, const char* why);
 /// What came needs more than this client can have, or the world refused it. `result`: of the part
 /// that failed. As net_client_give_up.
 void net_client_overrun(net_client* client, net_result result);
+/// End the session when the quota of its allocator, if it is one, is over.
+void net_client_check_memory(net_client* client);
 /// Count a message that breaks the protocol. After too many of them
 /// (client_state.h) the service that runs, or the next one, ends the session.
 void net_client_malformed(net_client* client);

@@ -162,8 +162,6 @@ static net_result keep(net_mirror* mirror, net_mirror_slot* slot, ecs_tick tick,
         ecs_tick oldest = net_tick_ring_tick(ring, 0);
         forget(slot, tick < oldest ? tick : oldest);
     }
-    // Rows of present incarnations go before rows of ended ones.
-    if (!net_tick_ring_reserve(ring, pool, NET_ROW_HISTORY_MAX)) net_mirror_drop_previous(mirror);
     bool is_kept = net_tick_ring_put(ring, pool, NET_ROW_HISTORY_MAX, tick,
                                      mirror->packed + record->row_first, ring->stride_bytes);
     return is_kept ? NET_OK : NET_ERR_MEMORY;
@@ -446,6 +444,15 @@ void net_mirror_destroy(net_mirror* mirror) {
     base_release(mirror->allocator, mirror, sizeof *mirror);
 }
 
+// Rows of ended incarnations make room for those of present ones.
+static net_result check_memory(net_mirror* mirror) {
+    const base_allocator* memory = &mirror->memory.allocator;
+    if (!base_quota_is_over(memory)) return NET_OK;
+    net_mirror_drop_previous(mirror);
+    net_pool_deinit(&mirror->pool); // what is unused
+    return base_quota_is_over(memory) ? NET_ERR_MEMORY : NET_OK;
+}
+
 net_result net_mirror_read(net_mirror* mirror, uint16_t seq, ecs_tick tick,
                            proto_bit_reader* snapshot) {
     if (mirror->broken != NET_OK) return mirror->broken;
@@ -453,6 +460,7 @@ net_result net_mirror_read(net_mirror* mirror, uint16_t seq, ecs_tick tick,
     if (code == NET_OK) {
         code = net_mirror_remember(mirror, seq, tick);
         if (code == NET_OK) code = apply_records(mirror, tick);
+        if (code == NET_OK) code = check_memory(mirror);
         mirror->broken = code;
     }
     if (code == NET_ERR_STALE) mirror->counters.stale++;
@@ -677,7 +685,6 @@ static void validate_previous(const net_mirror* mirror) {
 }
 
 void net_mirror_validate(const net_mirror* mirror) {
-    BASE_ASSERT(mirror->memory.used_bytes <= mirror->memory.bytes_max);
     if (mirror->broken != NET_OK) return; // applying failed half way: it is only destroyed
     for (uint32_t slot = 0; slot < mirror->slots.count; slot++)
         validate_slot(mirror, slot);

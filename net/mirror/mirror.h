@@ -96,7 +96,7 @@ void net_mirror_destroy(net_mirror* mirror);
 /// @return NET_OK: acknowledge the packet.
 ///         NET_ERR_STALE: too late to be decoded; nothing happened; do not acknowledge.
 ///         NET_ERR_MALFORMED: our server does not write this; nothing happened; do not acknowledge.
-///         NET_ERR_MEMORY (also beyond memory_bytes_max), NET_ERR_FULL (the world refused): end
+///         NET_ERR_MEMORY (more than memory_bytes_max), NET_ERR_FULL (the world refused): end
 ///         the session.
 BASE_MUST_USE net_result net_mirror_read(net_mirror* mirror, uint16_t seq, ecs_tick tick,
                                          proto_bit_reader* snapshot);

@@ -282,23 +282,13 @@ static size_t counted(size_t size) {
 static void* quota_allocate(void* context, size_t size, size_t align) {
     base_quota* quota = context;
     BASE_ASSERT(align <= BASE_CACHE_LINE_BYTES);
-    if (size <= PTRDIFF_MAX) {
-        // Taken first, so that threads together stay below the limit.
-        const size_t bytes = counted(size);
-        const size_t used = atomic_fetch_add(&quota->used_bytes, bytes) + bytes;
-        if (used >= bytes && used <= quota->bytes_max) {
-            void* memory = base_allocate(quota->parent, size);
-            size_t peak = quota->used_peak;
-            while (memory && used > peak &&
-                   !atomic_compare_exchange_weak(&quota->used_peak, &peak, used)) {
-            }
-            if (!memory) atomic_fetch_sub(&quota->used_bytes, bytes);
-            return memory;
-        }
-        atomic_fetch_sub(&quota->used_bytes, bytes);
+    void* memory = base_allocate(quota->parent, size);
+    if (!memory) return NULL;
+    const size_t used = atomic_fetch_add(&quota->used_bytes, counted(size)) + counted(size);
+    size_t peak = quota->used_peak;
+    while (used > peak && !atomic_compare_exchange_weak(&quota->used_peak, &peak, used)) {
     }
-    quota->refused++;
-    return NULL;
+    return memory;
 }
 
 static void quota_release(void* context, void* memory, size_t size) {
@@ -312,4 +302,10 @@ void base_quota_init(base_quota* quota, const base_allocator* parent, size_t byt
     *quota = (base_quota){.allocator = {quota_allocate, quota_release, quota},
                           .parent = parent,
                           .bytes_max = bytes_max};
+}
+
+bool base_quota_is_over(const base_allocator* allocator) {
+    if (!allocator || allocator->allocate != quota_allocate) return false;
+    const base_quota* quota = allocator->context;
+    return quota->used_bytes > quota->bytes_max;
 }

@@ -305,7 +305,8 @@ static void worlds_are_bounded(duel* at, bool is_told) {
     }
     net_client_report report = net_client_get_report(at->client);
     assert_int_equal(report.packets_malformed, 0);
-    if (is_told) expect_kept_below(at, before, NET_CLIENT_BYTES_MAX - before);
+    // One message may let the largest arrays grow beyond it.
+    if (is_told) expect_kept_below(at, before, NET_CLIENT_BYTES_MAX - before + 64 * MIB);
     forger_close(&f);
 }
 
