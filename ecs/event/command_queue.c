@@ -46,7 +46,7 @@ static size_t align_up(size_t bytes, size_t align) {
     return (bytes + align - 1) & ~(align - 1);
 }
 
-// `bytes` of memory in the blocks, not taken yet; NULL when memory ran out.
+// `bytes` of memory in the blocks, not taken yet.
 static uint8_t* reserve_values(ecs_world* world, size_t bytes) {
     BASE_ASSERT(bytes > 0);
     ecs_commands* commands = world->commands;
@@ -57,12 +57,10 @@ static uint8_t* reserve_values(ecs_world* world, size_t bytes) {
         commands->block_used++;
         commands->block_bytes = 0;
     }
-    if (!BASE_ARRAY_RESERVE(world->allocator, commands->blocks, commands->block_capacity,
-                            commands->block_count + 1))
-        return NULL;
+    BASE_ARRAY_RESERVE(world->allocator, commands->blocks, commands->block_capacity,
+                       commands->block_count + 1);
     size_t capacity = bytes > BLOCK_BYTES ? align_up(bytes, ROW_ALIGN) : BLOCK_BYTES;
     uint8_t* memory = base_allocate(world->allocator, capacity);
-    if (!memory) return NULL;
     commands->blocks[commands->block_count++] = (ecs_command_block){memory, capacity};
     return memory;
 }
@@ -74,7 +72,7 @@ static bool has_handles(const ecs_type* type) {
 }
 
 // The shape of rows with these components, and memory for one row, nothing created. The caller
-// takes the memory (take_row). NULL when memory ran out.
+// takes the memory (take_row).
 static ecs_command_values* lay_out(ecs_world* world, const ecs_init* inits, uint32_t count) {
     BASE_ASSERT(count > 0 && count <= ECS_TEMPLATE_COMPONENTS_MAX);
     size_t stride = 0, align = 1;
@@ -87,7 +85,6 @@ static ecs_command_values* lay_out(ecs_world* world, const ecs_init* inits, uint
     }
     stride = align_up(stride, align);
     ecs_command_values* values = (ecs_command_values*)(void*)reserve_values(world, head + stride);
-    if (!values) return NULL;
     *values = (ecs_command_values){.rows = (uint8_t*)values + head,
                                    .stride = (uint32_t)stride,
                                    .slot_count = count,
@@ -131,26 +128,22 @@ static uint32_t command_values_room(const ecs_commands* commands) {
     return rows < UINT32_MAX ? (uint32_t)rows : UINT32_MAX;
 }
 
-bool ecs_command_make_values(ecs_world* world, ecs_command* command,
+void ecs_command_make_values(ecs_world* world, ecs_command* command,
                              const ecs_component_id* components, uint32_t count) {
     BASE_ASSERT(!command->values && count <= ECS_TEMPLATE_COMPONENTS_MAX);
-    if (count == 0) return true;
+    if (count == 0) return;
     ecs_init inits[ECS_TEMPLATE_COMPONENTS_MAX];
     for (uint32_t i = 0; i < count; i++)
         inits[i] = (ecs_init){components[i], NULL};
     ecs_command_values* values = lay_out(world, inits, count);
-    if (!values) return false;
     ecs_type_context context = {world->allocator};
-    bool are_made = true;
     memset(values->rows, 0, values->stride);
     for (uint32_t i = 0; i < count; i++)
-        are_made = ecs_value_create(ecs_component_type(world, components[i]), &context,
-                                    ecs_command_value(values, 0, i)) &&
-                   are_made;
+        ecs_value_create(ecs_component_type(world, components[i]), &context,
+                         ecs_command_value(values, 0, i));
     values->has_placeholders = true; // what is read into them may be
     take_row(world->commands, command, values);
     command_close_values(world->commands);
-    return are_made;
 }
 
 bool ecs_handles_visit(const ecs_world* world, const ecs_type* type, void* value, bool resolve) {
@@ -168,25 +161,20 @@ bool ecs_handles_visit(const ecs_world* world, const ecs_type* type, void* value
 }
 
 // Give a header that has none copies of the values, and keep it open for more like them. @return
-// false: unknown component, too many, or out of memory.
+// false: an unknown component, too many, or a text that is too long.
 static bool command_copy_values(ecs_world* world, ecs_command* command, const ecs_init* inits,
                                 uint32_t count) {
     BASE_ASSERT(inits && count > 0);
     if (count > ECS_TEMPLATE_COMPONENTS_MAX) return false;
     for (uint32_t i = 0; i < count; i++)
         if (!ecs_component_type(world, inits[i].component)) return false;
+    if (ecs_inits_check(world, inits, count) != ECS_OK) return false;
     ecs_command_values* values = lay_out(world, inits, count);
-    if (!values) return false;
     for (uint32_t i = 0; i < count; i++) {
         const ecs_value_slot* slot = &values->slots[i];
         void* value = values->rows + slot->offset;
         const ecs_type* type = ecs_component_type(world, slot->component);
-        if (!ecs_cell_copy(world, type, value, inits[i].value)) {
-            while (i-- > 0)
-                ecs_cell_destroy(world, ecs_component_type(world, values->slots[i].component),
-                                 ecs_command_value(values, 0, i));
-            return false;
-        }
+        ecs_cell_copy(world, type, value, inits[i].value);
         values->has_placeholders |=
             type->ops || (slot->has_handles && ecs_handles_visit(world, type, value, false));
     }
@@ -254,13 +242,14 @@ static uint32_t smaller(uint32_t a, uint32_t b) {
 
 static bool reserve_command(ecs_world* world) {
     ecs_commands* commands = world->commands;
-    return commands->view.count < world->limits.commands_queued_max &&
-           BASE_ARRAY_RESERVE(world->allocator, commands->view.targets, commands->target_capacity,
-                              commands->view.count + 1) &&
-           BASE_ARRAY_RESERVE(world->allocator, commands->created, commands->created_capacity,
-                              commands->view.count + 1) &&
-           BASE_ARRAY_RESERVE(world->allocator, commands->items, commands->item_capacity,
-                              commands->item_count + 1);
+    if (commands->view.count >= world->limits.commands_queued_max) return false;
+    BASE_ARRAY_RESERVE(world->allocator, commands->view.targets, commands->target_capacity,
+                       commands->view.count + 1);
+    BASE_ARRAY_RESERVE(world->allocator, commands->created, commands->created_capacity,
+                       commands->view.count + 1);
+    BASE_ARRAY_RESERVE(world->allocator, commands->items, commands->item_capacity,
+                       commands->item_count + 1);
+    return true;
 }
 
 ecs_command* ecs_command_push(ecs_world* world, ecs_command_op op, ecs_entity target) {
@@ -372,17 +361,4 @@ void ecs_commands_clear(ecs_world* world) {
     commands->item_count = 0;
     commands->block_used = 0;
     commands->block_bytes = 0;
-}
-
-void ecs_commands_deinit(ecs_world* world) {
-    ecs_commands* commands = world->commands;
-    const base_allocator* allocator = world->allocator;
-    ecs_commands_clear(world);
-    for (uint32_t i = 0; i < commands->block_count; i++)
-        base_release(allocator, commands->blocks[i].memory, commands->blocks[i].capacity);
-    BASE_ARRAY_RELEASE(allocator, commands->blocks, commands->block_capacity);
-    BASE_ARRAY_RELEASE(allocator, commands->items, commands->item_capacity);
-    BASE_ARRAY_RELEASE(allocator, commands->view.targets, commands->target_capacity);
-    BASE_ARRAY_RELEASE(allocator, commands->created, commands->created_capacity);
-    *commands = (ecs_commands){0};
 }

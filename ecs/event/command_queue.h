@@ -62,19 +62,17 @@ typedef struct ecs_commands {
 
 /// The type of a component; NULL for an unknown one.
 const ecs_type* ecs_component_type(const ecs_world* world, ecs_component_id component);
-/// Append a command without values, with the key of now. NULL: full or out of memory.
+/// Append a command without values, with the key of now. NULL: full.
 ecs_command* ecs_command_push(ecs_world* world, ecs_command_op op, ecs_entity target);
 /// Commands recorded from now on belong to this system and job.
 void ecs_commands_enter(ecs_commands* commands, uint32_t system, uint32_t job);
 void ecs_commands_close(ecs_commands* commands); ///< no more commands join the last header
 void ecs_commands_clear(ecs_world* world);       ///< drop all queued commands
-void ecs_commands_deinit(ecs_world* world);
 
 // Values (command_queue.c).
 /// Make a row of values of known components, each its type's default, for a header that has none.
-/// @return false when memory ran out.
-BASE_MUST_USE bool ecs_command_make_values(ecs_world* world, ecs_command* command,
-                                           const ecs_component_id* components, uint32_t count);
+void ecs_command_make_values(ecs_world* world, ecs_command* command,
+                             const ecs_component_id* components, uint32_t count);
 /// The inits of command `nth` of a header, ECS_TEMPLATE_COMPONENTS_MAX at most, placeholders in
 /// them resolved.
 void ecs_command_unpack(ecs_world* world, const ecs_command* command, uint32_t nth,

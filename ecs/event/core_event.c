@@ -86,7 +86,7 @@ static ecs_edge* make_edge(const ecs_world* world, const ecs_archetype* from,
                            const ecs_archetype* to) {
     BASE_ASSERT(from || to);
     ecs_edge* edge = base_allocate_zero(world->allocator, edge_bytes(count_calls(world, from, to)));
-    if (edge) (void)fill_edge(world, from, to, edge, edge->calls);
+    (void)fill_edge(world, from, to, edge, edge->calls);
     return edge;
 }
 
@@ -97,28 +97,23 @@ static void free_edge(const ecs_world* world, ecs_edge* edge) {
         edge_bytes(edge->before_count + edge->after_count + edge->leave_count + edge->enter_count));
 }
 
-// The edge of a creation (from NULL) or destruction, when one is needed. @return false when memory
-// ran out.
-static bool bind_edge(const ecs_world* world, ecs_archetype* archetype, const ecs_archetype* from,
+// The edge of a creation (from NULL) or destruction, when one is needed.
+static void bind_edge(const ecs_world* world, ecs_archetype* archetype, const ecs_archetype* from,
                       const ecs_archetype* to, ecs_edge** edge) {
-    if (count_calls(world, from, to) == 0) return true;
+    if (count_calls(world, from, to) == 0) return;
     archetype->notify |= to ? ECS_NOTIFY_CREATE : ECS_NOTIFY_DESTROY;
     *edge = make_edge(world, from, to);
-    return *edge;
 }
 
-bool ecs_core_event_bind(ecs_world* world, ecs_archetype* archetype) {
+void ecs_core_event_bind(ecs_world* world, ecs_archetype* archetype) {
     BASE_ASSERT(!archetype->on_create && !archetype->on_destroy);
     uint32_t moves = find_calls(world, ECS_EVENT_RECREATED, archetype, NULL, NULL, 0);
     moves = find_calls(world, ECS_EVENT_APPEAR, archetype, NULL, NULL, moves);
     moves = find_calls(world, ECS_EVENT_DISAPPEAR, archetype, NULL, NULL, moves);
     moves = find_members(world, archetype, NULL, NULL, moves);
     if (moves > 0) archetype->notify |= ECS_NOTIFY_MOVE;
-    if (bind_edge(world, archetype, NULL, archetype, &archetype->on_create) &&
-        bind_edge(world, archetype, archetype, NULL, &archetype->on_destroy))
-        return true;
-    ecs_core_event_unbind(world, archetype);
-    return false;
+    bind_edge(world, archetype, NULL, archetype, &archetype->on_create);
+    bind_edge(world, archetype, archetype, NULL, &archetype->on_destroy);
 }
 
 void ecs_core_event_unbind(ecs_world* world, ecs_archetype* archetype) {
@@ -137,11 +132,9 @@ ecs_edge* ecs_core_event_move(ecs_world* world, const ecs_archetype* from,
     const uint64_t key = (uint64_t)from->id << 32 | to->id;
     uint32_t found = base_table_find(&edges->table, key);
     if (found != BASE_TABLE_NONE) return edges->items[found];
-    if (!base_table_reserve(&edges->table, world->allocator, edges->count + 1) ||
-        !BASE_ARRAY_RESERVE(world->allocator, edges->items, edges->capacity, edges->count + 1))
-        return NULL;
+    base_table_reserve(&edges->table, world->allocator, edges->count + 1);
+    BASE_ARRAY_RESERVE(world->allocator, edges->items, edges->capacity, edges->count + 1);
     ecs_edge* made = make_edge(world, from, to);
-    if (!made) return NULL;
     base_table_add(&edges->table, key, edges->count);
     edges->items[edges->count++] = made;
     return made;
@@ -153,14 +146,6 @@ void ecs_core_event_clear(ecs_world* world) {
         free_edge(world, edges->items[i]);
     edges->count = 0;
     base_table_clear(&edges->table);
-}
-
-void ecs_core_event_deinit(ecs_world* world) {
-    ecs_edges* edges = &world->systems->edges;
-    ecs_core_event_clear(world);
-    base_table_deinit(&edges->table, world->allocator);
-    BASE_ARRAY_RELEASE(world->allocator, edges->items, edges->capacity);
-    *edges = (ecs_edges){0};
 }
 
 // Calls
@@ -221,29 +206,13 @@ static void notify(ecs_world* world, const ecs_call* calls, uint32_t count, ecs_
     resume(world, kept);
 }
 
-bool ecs_core_event_reserve(ecs_world* world, const ecs_edge* edge, uint32_t index) {
+void ecs_core_event_reserve(ecs_world* world, const ecs_edge* edge, uint32_t index) {
     BASE_ASSERT(index >= 1 && index <= ECS_INDEX_MAX);
     const ecs_call* calls =
         edge->calls + edge->before_count + edge->after_count + edge->leave_count;
     for (uint32_t i = 0; i < edge->enter_count; i++) {
         ecs_system* system = world->systems->list[calls[i].system];
-        if (!ecs_membership_reserve(world, &system->members, ecs_entity_make(index, 1), 1))
-            return false;
-    }
-    return true;
-}
-
-// Of the handlers that ran before the change, only a handler of both events can learn that it
-// failed.
-void ecs_core_event_stayed(ecs_world* world, const ecs_edge* edge, ecs_entity entity) {
-    const ecs_system_order* handlers = &world->systems->handlers[ECS_EVENT_APPEAR];
-    for (uint32_t i = 0; i < handlers->count; i++) {
-        for (uint32_t k = 0; k < edge->before_count; k++) {
-            if (edge->calls[k].system == handlers->systems[i]) {
-                const ecs_call again = {handlers->systems[i], ECS_EVENT_APPEAR};
-                notify(world, &again, 1, entity);
-            }
-        }
+        ecs_membership_reserve(world, &system->members, ecs_entity_make(index, 1), 1);
     }
 }
 

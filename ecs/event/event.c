@@ -29,19 +29,6 @@
 // A type is a copied description in a block of its own, so pointers to it stay valid. The core's
 // own types have the numbers after the last that can be registered.
 
-void ecs_events_deinit(ecs_world* world) {
-    ecs_events* events = world->events;
-    for (uint32_t i = 0; i < ECS_EVENT_KINDS; i++) {
-        ecs_event_kind* kind = events->kinds[i];
-        if (kind)
-            base_release(world->allocator, kind, ecs_event_kind_bytes(kind->desc.field_count));
-    }
-    base_release(world->allocator, events->queue, events->capacity);
-    BASE_ARRAY_RELEASE(world->allocator, events->exported, events->exported_capacity);
-    base_release(world->allocator, events->payloads, events->payload_capacity);
-    memset(events, 0, sizeof(*events));
-}
-
 // Fields must lie within the payload, at rising offsets, without overlap.
 static bool fields_are_right(const ecs_event_desc* desc) {
     uint64_t end = 0;
@@ -109,12 +96,11 @@ static ecs_event_type find_kind(const ecs_events* events, const char* name) {
     return ECS_EVENT_NONE;
 }
 
-// A type at its number. ECS_EVENT_NONE when memory ran out.
+// A type at its number.
 static ecs_event_type make_kind(ecs_world* world, const ecs_event_desc* desc, uint32_t type) {
     BASE_ASSERT(type >= 1 && type <= ECS_EVENT_KINDS && !world->events->kinds[type - 1]);
     ecs_event_kind* kind =
         base_allocate_zero(world->allocator, ecs_event_kind_bytes(desc->field_count));
-    if (!kind) return ECS_EVENT_NONE;
     fill_kind(kind, desc);
     kind->id = type;
     if (kind->type.is_dense && !kind->has_entities)
@@ -134,13 +120,12 @@ ecs_result ecs_event_register(ecs_world* world, const ecs_event_desc* desc, ecs_
     if (desc->field_count > ECS_FIELDS_MAX) return ECS_FULL(world, ECS_FIELDS_MAX);
     if (!fields_are_right(desc)) return ECS_ERR_TYPE;
     ecs_event_type made = make_kind(world, desc, events->kind_count + 1);
-    if (made == ECS_EVENT_NONE) return ECS_ERR_MEMORY;
     events->kind_count++;
     if (type) *type = made;
     return ECS_OK;
 }
 
-bool ecs_events_init(ecs_world* world) {
+void ecs_events_init(ecs_world* world) {
     static const ecs_field changed[] = {{.name = "component", .kind = ECS_FIELD_U16, .count = 1}};
     static const ecs_event_desc core[] = {
         {.name = "EntityCreated"},
@@ -158,12 +143,10 @@ bool ecs_events_init(ecs_world* world) {
     };
     _Static_assert(BASE_COUNT(core) == ECS_EVENT_CORE_END - ECS_EVENT_CREATED, "one per type");
     _Static_assert(ECS_HANDLER_LISTS == ECS_EVENT_CORE_END, "a list per type and one for none");
-    memset(world->events, 0, sizeof *world->events);
     world->events->maximum = world->limits.events_queued_max;
     for (uint32_t i = 0; i < BASE_COUNT(core); i++)
-        if (make_kind(world, &core[i], ECS_EVENT_CREATED + i) == ECS_EVENT_NONE) return false;
+        (void)make_kind(world, &core[i], ECS_EVENT_CREATED + i);
     world->events->kinds[ECS_EVENT_CHANGED - 1]->is_special = true;
-    return true;
 }
 
 const char* ecs_event_hint(const ecs_world* world, const char* name, char hint[BASE_HINT_BYTES]) {
@@ -238,11 +221,10 @@ void ecs_events_release_retired(ecs_world* world) {
     }
 }
 
-static bool grow(ecs_world* world) {
+static void grow(ecs_world* world) {
     ecs_events* events = world->events;
     const size_t capacity = events->capacity == 0 ? 4096 : events->capacity * 2;
     uint8_t* queue = base_allocate(world->allocator, capacity);
-    if (!queue) return false;
     const size_t head = events->head, used = events->tail - head;
     if (used > 0) memcpy(queue + head, events->queue + head, used);
     BASE_ASSERT(events->retired_count < ECS_EVENT_RETIRED_MAX);
@@ -251,25 +233,23 @@ static bool grow(ecs_world* world) {
     if (!events->is_delivering) ecs_events_release_retired(world);
     events->queue = queue;
     events->capacity = capacity;
-    return true;
 }
 
 // Room for `bytes` at the tail of a queue without an open run: slide down when that frees at least
 // half, else grow.
-static bool queue_reserve(ecs_world* world, size_t bytes) {
+static void queue_reserve(ecs_world* world, size_t bytes) {
     ecs_events* events = world->events;
     BASE_ASSERT(bytes > 0 && !events->open_kind);
     while (events->tail + bytes > events->capacity) {
         if (!events->is_delivering && events->head > 0 && events->head >= events->capacity / 2)
             ecs_events_slide(events);
-        else if (!grow(world))
-            return false;
+        else
+            grow(world);
     }
-    return true;
 }
 
 // Begin a run of a type, or go on with the one that is open, in more memory when there is no room
-// for another event. @return false: the queue is full, or memory ran out.
+// for another event. @return false: the queue is full.
 static __attribute__((noinline)) bool open_run(ecs_world* world, const ecs_event_kind* kind) {
     ecs_events* events = world->events;
     const bool goes_on = events->open_kind == kind;
@@ -277,7 +257,7 @@ static __attribute__((noinline)) bool open_run(ecs_world* world, const ecs_event
     ecs_events_close(events);
     if (events->count >= events->maximum) return false;
     const size_t before = events->head, head_bytes = goes_on ? 0 : sizeof(ecs_event_head);
-    if (!queue_reserve(world, head_bytes + kind->stride)) return false;
+    queue_reserve(world, head_bytes + kind->stride);
     if (goes_on) {
         events->open -= before - events->head; // it slid along
     } else {
@@ -413,9 +393,9 @@ void ecs_events_append(ecs_world* world, ecs_events* from) {
     const uint32_t posted = from->count, room = events->maximum - events->count;
     if (posted > room) cut_queue(from, room);
     const size_t bytes = from->tail - from->head;
-    if (from->count > 0 && !queue_reserve(world, bytes)) from->count = 0;
     world->counters.events_refused += posted - from->count;
     if (from->count > 0) {
+        queue_reserve(world, bytes);
         memcpy(events->queue + events->tail, from->queue + from->head, bytes);
         events->tail += bytes;
         events->count += from->count;
@@ -433,36 +413,32 @@ void ecs_events_clear_queue(ecs_world* world) {
 }
 
 // Payloads move when their memory grows, so the list's pointers are moved along.
-static bool reserve_exported(ecs_world* world, size_t bytes) {
+static void reserve_exported(ecs_world* world, size_t bytes) {
     ecs_events* events = world->events;
-    if (events->payloads && events->payload_bytes + bytes <= events->payload_capacity) return true;
+    if (events->payloads && events->payload_bytes + bytes <= events->payload_capacity) return;
     size_t capacity = events->payload_capacity == 0 ? 4096 : events->payload_capacity * 2;
     uint8_t* moved =
         base_reallocate(world->allocator, events->payloads, events->payload_capacity, capacity);
-    if (!moved) return false;
     events->payloads = moved;
     events->payload_capacity = capacity;
     for (uint32_t i = 0; i < events->exported_count; i++) {
         events->exported[i].payload = moved;
         moved += ((size_t)events->exported[i].size + 15u) & ~(size_t)15u;
     }
-    return true;
 }
 
-bool ecs_events_export(ecs_world* world, const ecs_event* event) {
+void ecs_events_export(ecs_world* world, const ecs_event* event) {
     ecs_events* events = world->events;
     size_t bytes = ((size_t)event->size + 15u) & ~(size_t)15u;
-    if (!BASE_ARRAY_RESERVE(world->allocator, events->exported, events->exported_capacity,
-                            events->exported_count + 1) ||
-        !reserve_exported(world, bytes))
-        return false;
+    BASE_ARRAY_RESERVE(world->allocator, events->exported, events->exported_capacity,
+                       events->exported_count + 1);
+    reserve_exported(world, bytes);
     uint8_t* place = events->payloads + events->payload_bytes;
     if (event->size > 0) memcpy(place, event->payload, event->size);
     events->payload_bytes += bytes;
     ecs_event* copy = &events->exported[events->exported_count++];
     *copy = *event;
     copy->payload = place;
-    return true;
 }
 
 void ecs_events_clear_exported(ecs_world* world) {

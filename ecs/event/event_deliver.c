@@ -251,7 +251,7 @@ static bool deliver_special(ecs_world* world, ecs_stage* stage, const ecs_event*
         deliver_changed(world, stage, event, place);
         return false;
     }
-    if (!ecs_events_export(world, event)) world->counters.changes_lost++;
+    ecs_events_export(world, event);
     return true;
 }
 

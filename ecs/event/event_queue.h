@@ -143,8 +143,8 @@ bool ecs_event_is_unresolved(const ecs_event_kind* kind, uint8_t* payload);
 void ecs_events_slide(ecs_events* events);
 /// Deliver up to `count` events from the front of the queue to their handlers.
 void ecs_events_deliver(ecs_world* world, const ecs_stage* stage, uint32_t count);
-/// Copy an event for the change list. @return false when memory ran out.
-BASE_MUST_USE bool ecs_events_export(ecs_world* world, const ecs_event* event);
+/// Copy an event for the change list.
+void ecs_events_export(ecs_world* world, const ecs_event* event);
 /// Forget the exported events (ecs_changes_clear).
 void ecs_events_clear_exported(ecs_world* world);
 /// Forget what waits; exported events stay.

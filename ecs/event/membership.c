@@ -26,29 +26,18 @@
 
 #include <string.h>
 
-static void list_deinit(const ecs_world* world, ecs_membership_list* list) {
-    BASE_ARRAY_RELEASE(world->allocator, list->items, list->capacity);
-    BASE_ARRAY_RELEASE(world->allocator, list->at, list->at_capacity);
-    *list = (ecs_membership_list){0};
-}
-
-void ecs_membership_deinit(const ecs_world* world, ecs_membership* members) {
-    list_deinit(world, &members->entered);
-    list_deinit(world, &members->left);
-}
-
 static uint32_t list_length(const ecs_membership_list* list) {
     BASE_ASSERT(list->holes <= list->count);
     return list->count - list->holes;
 }
 
 // Twice as much as needed: packing is done at most once in as many steps as there are items.
-static bool list_reserve(const ecs_world* world, ecs_membership_list* list, uint32_t length) {
-    return BASE_ARRAY_RESERVE(world->allocator, list->items, list->capacity, length * 2);
+static void list_reserve(const ecs_world* world, ecs_membership_list* list, uint32_t length) {
+    BASE_ARRAY_RESERVE(world->allocator, list->items, list->capacity, length * 2);
 }
 
-static bool list_reserve_index(const ecs_world* world, ecs_membership_list* list, uint32_t index) {
-    return BASE_ARRAY_RESERVE(world->allocator, list->at, list->at_capacity, index + 1);
+static void list_reserve_index(const ecs_world* world, ecs_membership_list* list, uint32_t index) {
+    BASE_ARRAY_RESERVE(world->allocator, list->at, list->at_capacity, index + 1);
 }
 
 static void list_pack(ecs_membership_list* list) {
@@ -89,15 +78,14 @@ static void list_clear(ecs_membership_list* list) {
     list->count = list->holes = 0;
 }
 
-bool ecs_membership_reserve(ecs_world* world, ecs_membership* members, ecs_entity entity,
+void ecs_membership_reserve(ecs_world* world, ecs_membership* members, ecs_entity entity,
                             uint32_t count) {
     BASE_ASSERT(entity != ECS_ENTITY_NONE && count > 0);
     uint32_t index = ecs_entity_index(entity);
-    return list_reserve(world, &members->entered, list_length(&members->entered) + count) &&
-           list_reserve(world, &members->left,
-                        list_length(&members->left) + members->count + count) &&
-           list_reserve_index(world, &members->entered, index) &&
-           list_reserve_index(world, &members->left, index);
+    list_reserve(world, &members->entered, list_length(&members->entered) + count);
+    list_reserve(world, &members->left, list_length(&members->left) + members->count + count);
+    list_reserve_index(world, &members->entered, index);
+    list_reserve_index(world, &members->left, index);
 }
 
 void ecs_membership_enter(ecs_membership* members, ecs_entity entity) {
@@ -153,31 +141,27 @@ void ecs_membership_leave_all(ecs_world* world) {
 }
 
 // Room for all that match now.
-static bool reserve_all(ecs_world* world, ecs_system* system) {
+static void reserve_all(ecs_world* world, ecs_system* system) {
     BASE_ASSERT(system->has_members && system->query);
     ecs_membership* members = &system->members;
     uint32_t count = ecs_group_count(system->query);
-    if (!list_reserve(world, &members->entered, list_length(&members->entered) + count) ||
-        !list_reserve(world, &members->left, list_length(&members->left) + members->count + count))
-        return false;
+    list_reserve(world, &members->entered, list_length(&members->entered) + count);
+    list_reserve(world, &members->left, list_length(&members->left) + members->count + count);
     for (uint32_t at = 0; at < system->query->group->match_count; at++) {
         const ecs_archetype* archetype = system->query->group->matches[at];
         for (uint64_t row = 0; row < archetype->row_count; row++) {
             uint32_t index = ecs_entity_index(entity_at(archetype, row));
-            if (!list_reserve_index(world, &members->entered, index) ||
-                !list_reserve_index(world, &members->left, index))
-                return false;
+            list_reserve_index(world, &members->entered, index);
+            list_reserve_index(world, &members->left, index);
         }
     }
-    return true;
 }
 
-bool ecs_membership_enter_all(ecs_world* world) {
+void ecs_membership_enter_all(ecs_world* world) {
     const ecs_systems* systems = world->systems;
     for (uint32_t i = 0; i < systems->count && systems->member_systems > 0; i++)
-        if (systems->list[i]->has_members && !reserve_all(world, systems->list[i])) return false;
+        if (systems->list[i]->has_members) reserve_all(world, systems->list[i]);
     notify_all(world, ecs_membership_enter);
-    return true;
 }
 
 // Saves
@@ -222,9 +206,8 @@ static ecs_result read_list(ecs_world* world, ecs_system* system, ecs_membership
         if (index == 0 || index > index_max || ecs_entity_generation(entity) == 0 ||
             does_match(world, system, entity) != must_match)
             return ECS_ERR_MALFORMED;
-        if (!list_reserve(world, list, list_length(list) + 1) ||
-            !list_reserve_index(world, list, index))
-            return ECS_ERR_MEMORY;
+        list_reserve(world, list, list_length(list) + 1);
+        list_reserve_index(world, list, index);
         if (list->at[index] != 0) return ECS_ERR_MALFORMED;
         list_push(list, entity);
     }
@@ -258,9 +241,8 @@ ecs_result ecs_membership_read(ecs_world* world, base_reader* reader) {
         if (result == ECS_OK)
             result = read_list(world, system, members ? &members->left : &nowhere, false, reader);
         // Members that were delivered may leave as well.
-        if (result == ECS_OK && members &&
-            !list_reserve(world, &members->left, list_length(&members->left) + members->count))
-            result = ECS_ERR_MEMORY;
+        if (result == ECS_OK && members)
+            list_reserve(world, &members->left, list_length(&members->left) + members->count);
         if (result != ECS_OK && members) {
             list_clear(&members->entered); // the room was counted for empty ones
             list_clear(&members->left);
@@ -270,30 +252,26 @@ ecs_result ecs_membership_read(ecs_world* world, base_reader* reader) {
     return ECS_OK;
 }
 
-static bool copy_list(ecs_world* world, ecs_membership_list* list, const ecs_membership_list* from,
+static void copy_list(ecs_world* world, ecs_membership_list* list, const ecs_membership_list* from,
                       uint32_t members) {
-    if (!list_reserve(world, list, list_length(from) + members) ||
-        (from->at_capacity > 0 && !list_reserve_index(world, list, from->at_capacity - 1)))
-        return false;
+    list_reserve(world, list, list_length(from) + members);
+    if (from->at_capacity > 0) list_reserve_index(world, list, from->at_capacity - 1);
     list_clear(list);
     for (uint32_t i = 0; i < from->count; i++)
         if (from->items[i] != ECS_ENTITY_NONE) list_push(list, from->items[i]);
-    return true;
 }
 
-bool ecs_membership_copy(ecs_world* world, const ecs_world* from) {
+void ecs_membership_copy(ecs_world* world, const ecs_world* from) {
     for (uint32_t i = 0; i < from->systems->count && from->systems->member_systems > 0; i++) {
         const ecs_system* source = from->systems->list[i];
         ecs_system* system =
             source->has_members ? find_by_hash(world, base_hash64_text(source->name)) : NULL;
         if (!system) continue;
         ecs_membership* members = &system->members;
-        if (!copy_list(world, &members->entered, &source->members.entered, 0) ||
-            !copy_list(world, &members->left, &source->members.left, members->count))
-            return false;
+        copy_list(world, &members->entered, &source->members.entered, 0);
+        copy_list(world, &members->left, &source->members.left, members->count);
         members->has_begun = source->members.has_begun;
     }
-    return true;
 }
 
 static void validate_list(const ecs_world* world, const ecs_system* system,

@@ -175,10 +175,9 @@ static inline void ecs_handler_enter(ecs_world* world, ecs_system* system, ecs_e
 
 // Members (membership.c).
 
-void ecs_membership_deinit(const ecs_world* world, ecs_membership* members);
-/// Room for `count` more that enter, one of them `entity`. @return false when memory ran out.
-BASE_MUST_USE bool ecs_membership_reserve(ecs_world* world, ecs_membership* members,
-                                          ecs_entity entity, uint32_t count);
+/// Room for `count` more that enter, one of them `entity`.
+void ecs_membership_reserve(ecs_world* world, ecs_membership* members, ecs_entity entity,
+                            uint32_t count);
 /// It came to match (room was reserved), or no longer does.
 void ecs_membership_enter(ecs_membership* members, ecs_entity entity);
 void ecs_membership_leave(ecs_membership* members, ecs_entity entity);
@@ -187,35 +186,31 @@ void ecs_membership_deliver(const ecs_system* system, ecs_membership* members,
                             const ecs_stage* stage);
 
 /// All that live leave every system, before storage is emptied; or enter, after it was filled.
-/// @return false when memory ran out: no entity entered.
 void ecs_membership_leave_all(ecs_world* world);
-BASE_MUST_USE bool ecs_membership_enter_all(ecs_world* world);
+void ecs_membership_enter_all(ecs_world* world);
 /// The lists as bytes: nothing at all in a world whose systems have none.
 void ecs_membership_write(const ecs_world* world, base_bytes* bytes);
 /// Read them over those of enter_all; a system that is not in the bytes keeps those.
-/// @return ECS_OK; ECS_ERR_MALFORMED; ECS_ERR_MEMORY.
+/// @return ECS_OK; ECS_ERR_MALFORMED.
 BASE_MUST_USE ecs_result ecs_membership_read(ecs_world* world, base_reader* reader);
-/// The lists of another world that holds the same entities. @return false when memory ran out.
-BASE_MUST_USE bool ecs_membership_copy(ecs_world* world, const ecs_world* from);
+/// The lists of another world that holds the same entities.
+void ecs_membership_copy(ecs_world* world, const ecs_world* from);
 void ecs_membership_validate(const ecs_world* world);
 
 // Core events (core_event.c).
 
-/// Fill `notify` and the edges of a new archetype. @return false when memory ran out.
-BASE_MUST_USE bool ecs_core_event_bind(ecs_world* world, ecs_archetype* archetype);
+/// Fill `notify` and the edges of a new archetype.
+void ecs_core_event_bind(ecs_world* world, ecs_archetype* archetype);
 /// Drop the edges of an archetype that goes away; edges that were found are no longer valid.
 void ecs_core_event_unbind(ecs_world* world, ecs_archetype* archetype);
-/// The edge of a move. NULL when memory ran out.
+/// The edge of a move.
 ecs_edge* ecs_core_event_move(ecs_world* world, const ecs_archetype* from, const ecs_archetype* to);
-/// Room for the entity in the lists of systems that it enters. @return false when memory ran out.
-BASE_MUST_USE bool ecs_core_event_reserve(ecs_world* world, const ecs_edge* edge, uint32_t index);
+/// Room for the entity in the lists of systems that it enters.
+void ecs_core_event_reserve(ecs_world* world, const ecs_edge* edge, uint32_t index);
 /// Call handlers before the change; call them after it, and list the members that entered and left.
 void ecs_core_event_before(ecs_world* world, const ecs_edge* edge, ecs_entity entity);
 void ecs_core_event_after(ecs_world* world, const ecs_edge* edge, ecs_entity entity);
-/// The change that ecs_core_event_before announced did not happen: what disappeared appears again.
-void ecs_core_event_stayed(ecs_world* world, const ecs_edge* edge, ecs_entity entity);
 /// Deliver a broadcast at once.
 void ecs_core_event_broadcast(ecs_world* world, uint32_t type);
 /// Forget all moves (archetypes are numbered again); give the memory back.
 void ecs_core_event_clear(ecs_world* world);
-void ecs_core_event_deinit(ecs_world* world);

@@ -68,12 +68,6 @@ typedef struct batch_run {
     uint32_t* places;     // where each row was: chunk id and row, as in a record
 } batch_run;
 
-void ecs_batch_deinit(ecs_world* world) {
-    ecs_batch* batch = &world->commands->batch;
-    BASE_ARRAY_RELEASE(world->allocator, batch->words, batch->capacity);
-    *batch = (ecs_batch){0};
-}
-
 // What the passes over commands read again and again, in registers.
 typedef struct run_reader {
     ecs_record_page* const* pages;
@@ -377,14 +371,11 @@ static uint32_t end_run(ecs_world* world, const batch_run* run) {
 }
 
 // Memory for a run of `most` commands.
-static bool reserve_run(ecs_world* world, batch_run* run) {
+static void reserve_run(ecs_world* world, batch_run* run) {
     enum { ARRAYS = 3 }; // rows, occupants, places (remove_rows)
     ecs_batch* batch = &world->commands->batch;
-    if (run->most > UINT32_MAX / ARRAYS ||
-        !BASE_ARRAY_RESERVE(world->allocator, batch->words, batch->capacity, run->most * ARRAYS))
-        return false;
+    BASE_ARRAY_RESERVE(world->allocator, batch->words, batch->capacity, run->most * ARRAYS);
     run->places = batch->words;
-    return true;
 }
 
 // Apply the recreates or destroys of header `head` from command `first` on, as far as each would
@@ -398,11 +389,12 @@ static __attribute__((noinline)) uint32_t batch_apply(ecs_world* world, uint32_t
     batch_run run = {.targets = commands->view.targets + first,
                      .most = ecs_command_end(commands, head) - first};
     // Archetypes are numbered in the order of making: a dead entity makes none, so bind comes last.
-    if (!is_run(world, &run) || !reserve_run(world, &run)) return 0;
+    if (!is_run(world, &run)) return 0;
+    reserve_run(world, &run);
     uint32_t count = 0;
     ecs_structure_check(world);
     if (command->op == ECS_COMMAND_DESTROY) {
-        if (!ecs_track_reserve(world, 0, run.most, 0)) return 0;
+        ecs_track_reserve(world, 0, run.most, 0);
         ecs_runway_close(world);
         count = end_run(world, &run);
     } else {
@@ -414,9 +406,9 @@ static __attribute__((noinline)) uint32_t batch_apply(ecs_world* world, uint32_t
             (values &&
              (values->has_placeholders ||
               !ecs_row_has_values(world, binding->archetype, values->slots, values->slot_count))) ||
-            !ecs_row_reserve_lists(world, 0, run.most) ||
             ecs_archetype_reserve(world, binding->archetype, run.most) != ECS_OK)
             return 0;
+        ecs_row_reserve_lists(world, 0, run.most);
         const recreation to = {.binding = binding,
                                .template_id = command->template_id,
                                .index_max = binding->is_replicated && !world->is_mirror
@@ -477,10 +469,8 @@ static uint32_t apply_creates(ecs_world* world, uint32_t first, uint32_t head) {
     }
     ecs_entity* created = &commands->created[ecs_entity_index(commands->view.targets[first]) - 1];
     ecs_structure_check(world);
-    if (ecs_structure_reserve_many(world, template_id, binding, count) != ECS_OK ||
-        ecs_structure_create_many(world, template_id, binding, count, values ? &rows : NULL,
-                                  created) != ECS_OK)
-        return 0;
+    if (ecs_structure_reserve_many(world, template_id, binding, count) != ECS_OK) return 0;
+    ecs_structure_create_many(world, template_id, binding, count, values ? &rows : NULL, created);
     return count;
 }
 

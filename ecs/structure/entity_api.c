@@ -101,8 +101,8 @@ ecs_result ecs_create_at(ecs_world* world, ecs_entity handle, ecs_template_id te
     return ecs_structure_create_at(world, handle, template_id, inits, init_count);
 }
 
-// Where handlers exist, each sees the world as it is when that entity was made. Nothing but values
-// that own memory can fail after the first: those made so far go again, the last first.
+// Where handlers exist, each sees the world as it is when that entity was made. After the first
+// there may be no room for more that wait: those made so far go again, the last first.
 static ecs_result create_each(ecs_world* world, const ecs_archetype* archetype,
                               ecs_template_id template_id, uint32_t count, ecs_entity* entities) {
     BASE_ASSERT(count > 0 && archetype->notify);
@@ -140,7 +140,8 @@ ecs_result ecs_create_many(ecs_world* world, ecs_template_id template_id, uint32
     if (result != ECS_OK) return result;
     if (binding->archetype->notify)
         return create_each(world, binding->archetype, template_id, count, entities);
-    return ecs_structure_create_many(world, template_id, binding, count, NULL, entities);
+    ecs_structure_create_many(world, template_id, binding, count, NULL, entities);
+    return ECS_OK;
 }
 
 ecs_result ecs_detail_set(ecs_world* world, ecs_entity entity, ecs_component_id component,
@@ -159,7 +160,8 @@ ecs_result ecs_detail_set(ecs_world* world, ecs_entity entity, ecs_component_id 
         ecs_bytes_copy(cell, value, slot->size);
         return ECS_OK;
     }
-    const ecs_column* column = &place->chunk->archetype->columns[slot->column];
-    if (ecs_cell_assign(world, column->type, cell, value)) return ECS_OK;
-    return ecs_inits_failure(world, &(ecs_init){component, value}, 1);
+    ecs_result result = ecs_inits_check(world, &(ecs_init){component, value}, 1);
+    if (result == ECS_OK)
+        ecs_cell_assign(world, place->chunk->archetype->columns[slot->column].type, cell, value);
+    return result;
 }

@@ -46,7 +46,6 @@ ecs_result ecs_hierarchy_seal(ecs_world* world, const base_reporter* reporter) {
     }
     ecs_term term = {.component = ECS_PARENT_NAME, .type = "eid", .access = ECS_READ};
     hierarchy->group = ecs_group_ensure(world, &term, 1);
-    if (!hierarchy->group) return ECS_ERR_MEMORY;
     links->component = id;
     links->news = ECS_LINK_END;
     return ECS_OK;
@@ -58,22 +57,13 @@ void ecs_hierarchy_reset(ecs_world* world) {
     world->hierarchy->stamp = 0;
 }
 
-void ecs_hierarchy_deinit(ecs_world* world) {
-    ecs_hierarchy_reset(world);
-    ecs_links* links = &world->storage->links;
-    BASE_ARRAY_RELEASE(world->allocator, links->pages, links->page_capacity);
-    *links = (ecs_links){0};
-    *world->hierarchy = (ecs_hierarchy){0};
-}
-
 // Links
 
-// @return false when memory ran out.
-static bool link_to(ecs_world* world, uint32_t index, ecs_entity parent_handle) {
+static void link_to(ecs_world* world, uint32_t index, ecs_entity parent_handle) {
     BASE_ASSERT(index >= 1 && parent_handle != ECS_ENTITY_NONE);
     ecs_links* links = &world->storage->links;
     uint32_t parent_index = ecs_entity_index(parent_handle);
-    if (!ecs_link_reserve(world, parent_index)) return false;
+    ecs_link_reserve(world, parent_index);
     ecs_link* link = ecs_link_at(links, index);
     ecs_link* parent = ecs_link_at(links, parent_index);
     // Mostly the newest child has the highest index, or all come falling.
@@ -88,7 +78,6 @@ static bool link_to(ecs_world* world, uint32_t index, ecs_entity parent_handle) 
     link->next = next;
     *(previous != 0 ? &ecs_link_at(links, previous)->next : &parent->first) = index;
     *(next != 0 ? &ecs_link_at(links, next)->previous : &parent->last) = index;
-    return true;
 }
 
 // Catching up
@@ -98,18 +87,12 @@ enum { NEWLY_WRITTEN = 1, FOLLOWED = 2 };
 
 static void follow(ecs_world* world, uint32_t index, ecs_entity value) {
     ecs_links* links = &world->storage->links;
-    if (!ecs_link_reserve(world, index)) {
-        links->is_behind = true;
-        return;
-    }
+    ecs_link_reserve(world, index);
     const ecs_link* link = ecs_link_at(links, index);
     ecs_entity parent = ecs_link_is_handle(world, value) ? value : ECS_ENTITY_NONE;
     if (link->parent == parent) return;
     ecs_link_remove(links, index);
-    if (parent != ECS_ENTITY_NONE && !link_to(world, index, parent)) {
-        links->is_behind = true;
-        return;
-    }
+    if (parent != ECS_ENTITY_NONE) link_to(world, index, parent);
     ecs_link_record(links, ecs_entity_make(index, 1)); // its chain is looked at below
 }
 
@@ -390,9 +373,11 @@ static bool is_met(ecs_world* world, ecs_entity entity, ecs_entity ancestor) {
     uint32_t walk = ++world->hierarchy->stamp;
     while (exists(world, entity)) {
         ecs_link* link = link_of(world, entity);
-        if (!link && !ecs_is_alive(world, entity) &&
-            ecs_link_reserve(world, ecs_entity_index(entity)))
-            link = link_of(world, entity); // one that waits names its parent, and may be on a cycle
+        if (!link && !ecs_is_alive(world, entity)) {
+            // One that waits names its parent, and may be on a cycle.
+            ecs_link_reserve(world, ecs_entity_index(entity));
+            link = link_of(world, entity);
+        }
         if (entity == ancestor || !link || link->stamp == walk) return entity == ancestor;
         link->stamp = walk;
         entity = ecs_link_parent_of(world, entity);

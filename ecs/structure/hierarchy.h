@@ -15,15 +15,14 @@ typedef struct ecs_hierarchy {
 } ecs_hierarchy;
 
 /// Find the component and set up. Before queries are bound. @return ECS_OK; ECS_ERR_TYPE
-/// (reported); ECS_ERR_MEMORY.
+/// (reported).
 BASE_MUST_USE ecs_result ecs_hierarchy_seal(ecs_world* world, const base_reporter* reporter);
-void ecs_hierarchy_deinit(ecs_world* world);
 /// Forget everything; all rows are to be looked at.
 void ecs_hierarchy_reset(ecs_world* world);
 /// Lists follow the values. Nothing when nothing was written.
 void ecs_hierarchy_sync(ecs_world* world);
 /// May `parent` become the parent of `child`? @return ECS_OK; ECS_ERR_STALE; ECS_ERR_MISSING;
-/// ECS_ERR_CYCLE; ECS_ERR_MEMORY (ecs_hierarchy_set_parent).
+/// ECS_ERR_CYCLE (ecs_hierarchy_set_parent).
 BASE_MUST_USE ecs_result ecs_hierarchy_check_parent(ecs_world* world, ecs_entity child,
                                                     ecs_entity parent);
 /// Does the destruction of this entity destroy others? Never in mirrors.

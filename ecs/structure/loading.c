@@ -45,24 +45,17 @@ static ecs_pending* pending_find(const ecs_world* world, ecs_entity entity) {
     return waits ? &world->loading->slots[entry->pending - 1] : NULL;
 }
 
-// Room for one more slot. @return false when memory ran out.
-static bool pending_reserve(ecs_world* world) {
-    ecs_loading* loading = world->loading;
-    return loading->slot_free != 0 ||
-           BASE_ARRAY_RESERVE(world->allocator, loading->slots, loading->slot_capacity,
-                              loading->slot_count + 1);
-}
-
-// Put what `pending` holds into a slot at the end of the order. Room was reserved, and the handle
-// is LOADING.
+// Put what `pending` holds into a slot at the end of the order. The handle is LOADING.
 static ecs_pending* pending_settle(ecs_world* world, const ecs_pending* pending) {
     BASE_ASSERT(pending->entity != ECS_ENTITY_NONE);
     ecs_loading* loading = world->loading;
     uint32_t number = loading->slot_free;
-    if (number == 0)
+    if (number == 0) {
         number = ++loading->slot_count;
-    else
+        BASE_ARRAY_RESERVE(world->allocator, loading->slots, loading->slot_capacity, number);
+    } else {
         loading->slot_free = loading->slots[number - 1].next;
+    }
     ecs_pending* slot = &loading->slots[number - 1];
     *slot = *pending;
     slot->previous = loading->last;
@@ -81,7 +74,7 @@ static ecs_pending* pending_settle(ecs_world* world, const ecs_pending* pending)
 
 ecs_pending* ecs_pending_add(ecs_world* world, ecs_entity entity, ecs_template_id template_id) {
     ecs_pending pending = {.entity = entity, .template_id = template_id};
-    return pending_reserve(world) ? pending_settle(world, &pending) : NULL;
+    return pending_settle(world, &pending);
 }
 
 static void free_cell(ecs_world* world, ecs_component_id component, void* cell) {
@@ -128,11 +121,10 @@ static ecs_pending_value* pending_find_value(const ecs_pending* pending,
     return NULL;
 }
 
-// Room for a value and memory for its cell, not created. NULL when memory ran out.
+// Room for a value and memory for its cell, not created.
 static void* reserve_value(ecs_world* world, ecs_pending* pending, const ecs_type* type) {
-    if (!BASE_ARRAY_RESERVE(world->allocator, pending->values, pending->value_capacity,
-                            pending->value_count + 1))
-        return NULL;
+    BASE_ARRAY_RESERVE(world->allocator, pending->values, pending->value_capacity,
+                       pending->value_count + 1);
     return base_allocate_zero(world->allocator, type->size);
 }
 
@@ -140,27 +132,17 @@ void* ecs_pending_add_value(ecs_world* world, ecs_pending* pending, ecs_componen
     const ecs_type* type = ecs_component_type(world, component);
     ecs_type_context context = {world->allocator};
     void* cell = reserve_value(world, pending, type);
-    if (!cell) return NULL;
-    if (!ecs_value_create(type, &context, cell)) {
-        ecs_value_destroy(type, &context, cell);
-        base_release(world->allocator, cell, type->size);
-        return NULL;
-    }
+    ecs_value_create(type, &context, cell);
     pending->values[pending->value_count++] = (ecs_pending_value){component, cell};
     return cell;
 }
 
-// Keep a copy of a value in place of the one there is. @return false when memory ran out: nothing
-// changed.
-static bool pending_put_value(ecs_world* world, ecs_pending* pending, ecs_component_id component,
+// Keep a copy of a value in place of the one there is.
+static void pending_put_value(ecs_world* world, ecs_pending* pending, ecs_component_id component,
                               const void* value) {
     const ecs_type* type = ecs_component_type(world, component);
     void* cell = reserve_value(world, pending, type);
-    if (!cell) return false;
-    if (!ecs_cell_copy(world, type, cell, value)) {
-        base_release(world->allocator, cell, type->size);
-        return false;
-    }
+    ecs_cell_copy(world, type, cell, value);
     ecs_pending_value* found = pending_find_value(pending, component);
     if (found) {
         free_cell(world, component, found->cell);
@@ -168,14 +150,15 @@ static bool pending_put_value(ecs_world* world, ecs_pending* pending, ecs_compon
     } else {
         pending->values[pending->value_count++] = (ecs_pending_value){component, cell};
     }
-    return true;
 }
 
-static bool pending_put_values(ecs_world* world, ecs_pending* pending, const ecs_init* inits,
-                               uint32_t init_count) {
-    for (uint32_t i = 0; i < init_count; i++)
-        if (!pending_put_value(world, pending, inits[i].component, inits[i].value)) return false;
-    return true;
+// @return ECS_OK; ECS_ERR_TEXT: none of them is kept.
+static ecs_result pending_put_values(ecs_world* world, ecs_pending* pending, const ecs_init* inits,
+                                     uint32_t init_count) {
+    const ecs_result result = ecs_inits_check(world, inits, init_count);
+    for (uint32_t i = 0; i < init_count && result == ECS_OK; i++)
+        pending_put_value(world, pending, inits[i].component, inits[i].value);
+    return result;
 }
 
 // The value that the entity will have; NULL when it will not have the component.
@@ -190,7 +173,7 @@ static const void* pending_value_of(const ecs_world* world, const ecs_pending* p
 
 // Note all resources that the values need, in the order of components. `inits` come before the
 // values.
-// @return ECS_OK; ECS_ERR_FULL, ECS_ERR_MEMORY (what was recorded stays).
+// @return ECS_OK; ECS_ERR_FULL (what was recorded stays).
 static ecs_result pending_add_resources(ecs_world* world, const ecs_binding* binding,
                                         const ecs_init* inits, uint32_t init_count,
                                         ecs_pending* pending) {
@@ -225,13 +208,12 @@ ecs_result ecs_pending_renew(ecs_world* world, ecs_pending* pending) {
     return result;
 }
 
-bool ecs_pending_park(ecs_world* world, ecs_pending* pending, ecs_event_type type,
+void ecs_pending_park(ecs_world* world, ecs_pending* pending, ecs_event_type type,
                       const void* payload, uint32_t size) {
     BASE_ASSERT(size <= ECS_EVENT_BYTES_MAX && (payload || size == 0));
     uint32_t bytes = ecs_parked_bytes(size);
-    if (!BASE_ARRAY_RESERVE(world->allocator, pending->parked, pending->parked_capacity,
-                            pending->parked_bytes + bytes))
-        return false;
+    BASE_ARRAY_RESERVE(world->allocator, pending->parked, pending->parked_capacity,
+                       pending->parked_bytes + bytes);
     const ecs_parked_head head = {.target = pending->entity, .type = type, .size = (uint16_t)size};
     memset(pending->parked + pending->parked_bytes, 0, bytes);
     memcpy(pending->parked + pending->parked_bytes, &head, sizeof(head));
@@ -239,7 +221,6 @@ bool ecs_pending_park(ecs_world* world, ecs_pending* pending, ecs_event_type typ
     pending->parked_bytes += bytes;
     pending->parked_count++;
     world->loading->parked_count++;
-    return true;
 }
 
 // Failure
@@ -289,12 +270,13 @@ static ecs_result take_handle(ecs_world* world, const ecs_binding* binding, ecs_
     uint32_t range = binding->is_replicated && !world->is_mirror ? 0 : 1;
     uint32_t index = ecs_index_peek(world, range);
     if (index == 0) return ECS_ERR_FULL;
-    if (!ecs_record_reserve(world, index) || !ecs_held_reserve(world)) return ECS_ERR_MEMORY;
+    ecs_record_reserve(world, index);
+    ecs_held_reserve(world);
     ecs_entity made = ecs_handle_take(storage, range, index);
     // As after a death: the generation is used, nothing lives.
     *ecs_record_mut(storage, index) = (ecs_record){.life = (uint16_t)ecs_entity_generation(made)};
     ecs_result result = ecs_handle_load(world, made);
-    BASE_ASSERT(result == ECS_OK); // its memory was reserved
+    BASE_ASSERT(result == ECS_OK);
     *entity = made;
     return ECS_OK;
 }
@@ -336,10 +318,10 @@ ecs_result ecs_loading_create(ecs_world* world, ecs_template_id template_id,
     bool is_ready = false;
     ecs_result result = ask(world, binding, inits, init_count, &pending, &is_ready);
     if (result == ECS_OK && !is_ready) {
-        result = world->loading->count >= world->limits.commands_queued_max ? ECS_ERR_FULL
-                 : pending_reserve(world) && pending_put_values(world, &pending, inits, init_count)
-                     ? take_handle(world, binding, entity)
-                     : ecs_inits_failure(world, inits, init_count);
+        result = world->loading->count >= world->limits.commands_queued_max
+                     ? ECS_ERR_FULL
+                     : pending_put_values(world, &pending, inits, init_count);
+        if (result == ECS_OK) result = take_handle(world, binding, entity);
     }
     if (result != ECS_OK || is_ready) {
         pending_free_content(world, &pending);
@@ -437,7 +419,7 @@ ecs_result ecs_loading_set_value(ecs_world* world, ecs_entity entity, ecs_compon
 }
 
 // What the entity has of the other template's components: values given, or the old template's.
-static ecs_result take_over(ecs_world* world, const ecs_pending* old, ecs_pending* made) {
+static void take_over(ecs_world* world, const ecs_pending* old, ecs_pending* made) {
     BASE_ASSERT(made->entity == ECS_ENTITY_NONE);
     const ecs_template* template_ = ecs_template_get(world, old->template_id);
     for (uint32_t i = 0; i < template_->component_count; i++) {
@@ -447,10 +429,8 @@ static ecs_result take_over(ecs_world* world, const ecs_pending* old, ecs_pendin
             (!is_given && made->template_id == old->template_id) ||
             pending_find_value(made, component))
             continue;
-        if (!pending_put_value(world, made, component, pending_value_of(world, old, component)))
-            return ECS_ERR_MEMORY;
+        pending_put_value(world, made, component, pending_value_of(world, old, component));
     }
-    return ECS_OK;
 }
 
 // The new content is built beside the old, so that an error changes nothing.
@@ -470,10 +450,11 @@ ecs_result ecs_loading_recreate(ecs_world* world, ecs_entity entity, ecs_templat
     for (uint32_t i = 0; i < init_count; i++)
         if (!pending_allows(world, template_id, inits[i].component)) return ECS_ERR_MISSING;
     ecs_pending made = {.template_id = template_id};
-    result = pending_put_values(world, &made, inits, init_count)
-                 ? take_over(world, pending, &made)
-                 : ecs_inits_failure(world, inits, init_count);
-    result = result == ECS_OK ? ecs_pending_renew(world, &made) : result;
+    result = pending_put_values(world, &made, inits, init_count);
+    if (result == ECS_OK) {
+        take_over(world, pending, &made);
+        result = ecs_pending_renew(world, &made);
+    }
     if (result != ECS_OK) {
         pending_free_content(world, &made);
         return result;
@@ -497,11 +478,11 @@ ecs_result ecs_loading_recreate(ecs_world* world, ecs_entity entity, ecs_templat
 bool ecs_loading_park(ecs_world* world, const ecs_event* event) {
     ecs_pending* pending = pending_find(world, event->target);
     if (!pending) return false;
-    if (world->loading->parked_count >= world->limits.events_queued_max ||
-        !ecs_pending_park(world, pending, event->type, event->payload, event->size)) {
+    if (world->loading->parked_count >= world->limits.events_queued_max) {
         world->counters.events_refused++;
         return true;
     }
+    ecs_pending_park(world, pending, event->type, event->payload, event->size);
     world->counters.events_parked++;
     return true;
 }
@@ -520,7 +501,6 @@ ecs_result ecs_handle_load(ecs_world* world, ecs_entity entity) {
         return ecs_handle_is_in_range(world, entity) ? ECS_ERR_TAKEN : ECS_ERR_STALE;
     }
     ecs_held_handle* entry = ecs_handle_hold(world, entity);
-    if (!entry) return ECS_ERR_MEMORY;
     entry->is_loading = true;
     world->storage->held.loading_count++;
     if (state == ECS_STATE_ALLOCATED) world->storage->held.allocated_count--;
@@ -611,13 +591,6 @@ ecs_entity ecs_loading_next(const ecs_world* world, ecs_entity after) {
 ecs_entity ecs_loading_last(const ecs_world* world) {
     const ecs_loading* loading = world->loading;
     return loading->last == 0 ? ECS_ENTITY_NONE : loading->slots[loading->last - 1].entity;
-}
-
-void ecs_loading_deinit(ecs_world* world) {
-    ecs_loading_clear(world);
-    ecs_requests_deinit(world);
-    BASE_ARRAY_RELEASE(world->allocator, world->loading->slots, world->loading->slot_capacity);
-    *world->loading = (ecs_loading){0};
 }
 
 void ecs_loading_validate(const ecs_world* world) {

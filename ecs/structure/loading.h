@@ -71,7 +71,7 @@ struct ecs_binding;
 
 // Resources (resource.c).
 /// Note every resource that a value needs. @return ECS_OK; ECS_ERR_FULL (more than
-/// ECS_RESOURCE_REQUESTS_MAX or ECS_RESOURCES_MAX); ECS_ERR_MEMORY. What was recorded stays.
+/// ECS_RESOURCE_REQUESTS_MAX or ECS_RESOURCES_MAX). What was recorded stays.
 BASE_MUST_USE ecs_result ecs_requests_add(ecs_world* world, const ecs_type* type, const void* cell,
                                           ecs_pending* pending);
 /// Ask for those that are still to be asked for, in order.
@@ -86,14 +86,13 @@ void ecs_requests_poll(ecs_world* world);
 /// Cancel what is under way, forget what is known; those that entities need are to be asked for
 /// again.
 void ecs_requests_reset(ecs_world* world);
-void ecs_requests_deinit(ecs_world* world);
 void ecs_requests_validate(const ecs_world* world);
 
 // Entities (loading.c).
 /// A creation whose type names resources: when one is missing the entity is LOADING afterwards and
 /// *is_put_off is set. `*entity` is the handle to use (a mirror's) or gets the one taken
 /// (ECS_ENTITY_NONE). @return ECS_OK; ECS_ERR_MISSING; ECS_ERR_FULL; ECS_ERR_TAKEN; ECS_ERR_LOAD;
-/// ECS_ERR_MEMORY (ecs_create).
+/// ECS_ERR_TEXT (ecs_create).
 BASE_MUST_USE ecs_result ecs_loading_create(ecs_world* world, ecs_template_id template_id,
                                             const struct ecs_binding* binding,
                                             const ecs_init* inits, uint32_t init_count,
@@ -118,14 +117,13 @@ ecs_entity ecs_loading_next(const ecs_world* world, ecs_entity after);
 ecs_entity ecs_loading_last(const ecs_world* world);
 /// Cancel all.
 void ecs_loading_clear(ecs_world* world);
-void ecs_loading_deinit(ecs_world* world);
 void ecs_loading_validate(const ecs_world* world);
 
 // Pending entities one by one, for saves.
 
-/// Reserve and settle an entity without values. NULL when memory ran out.
+/// Reserve and settle an entity without values.
 ecs_pending* ecs_pending_add(ecs_world* world, ecs_entity entity, ecs_template_id template_id);
-/// A value's cell, as the type makes it. NULL when memory ran out.
+/// A value's cell, as the type makes it.
 void* ecs_pending_add_value(ecs_world* world, ecs_pending* pending, ecs_component_id component);
 /// Note again what the values need; the next poll requests it. On an error the entity needs what it
 /// needed before.
@@ -140,6 +138,6 @@ typedef struct ecs_parked_head {
 static inline uint32_t ecs_parked_bytes(uint32_t payload_bytes) {
     return ((uint32_t)sizeof(ecs_parked_head) + payload_bytes + 7u) & ~7u;
 }
-/// Keep an event, a head and a payload. @return false when memory ran out.
-BASE_MUST_USE bool ecs_pending_park(ecs_world* world, ecs_pending* pending, ecs_event_type type,
-                                    const void* payload, uint32_t size);
+/// Keep an event, a head and a payload.
+void ecs_pending_park(ecs_world* world, ecs_pending* pending, ecs_event_type type,
+                      const void* payload, uint32_t size);

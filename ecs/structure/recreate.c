@@ -26,7 +26,7 @@ static void plan_move(const ecs_binding* binding, const ecs_chunk* old, const ec
 }
 
 // The first half: cells that are new, and all shadows. Cells that will be moved in stay uncreated.
-static bool build_cells(ecs_world* world, ecs_chunk* chunk, uint32_t row, const ecs_chunk* old,
+static void build_cells(ecs_world* world, ecs_chunk* chunk, uint32_t row, const ecs_chunk* old,
                         uint32_t old_row, const move_plan* plan) {
     const ecs_archetype* archetype = chunk->archetype;
     uint32_t count = archetype->column_count;
@@ -38,18 +38,9 @@ static bool build_cells(ecs_world* world, ecs_chunk* chunk, uint32_t row, const 
         if (i >= count)
             source = is_kept ? ecs_chunk_cell(old, plan->from[column], old_row)
                              : ecs_chunk_cell(chunk, column, row);
-        if (ecs_cell_copy(world, archetype->columns[column].type, ecs_chunk_cell(chunk, i, row),
-                          source))
-            continue;
-        for (uint32_t k = 0; k < i; k++) {
-            uint32_t made = k < count ? k : archetype->tracked[k - count];
-            if (k >= count || plan->from[k] == ECS_SLOT_NONE)
-                ecs_cell_destroy(world, archetype->columns[made].type,
-                                 ecs_chunk_cell(chunk, k, row));
-        }
-        return false;
+        ecs_cell_copy(world, archetype->columns[column].type, ecs_chunk_cell(chunk, i, row),
+                      source);
     }
-    return true;
 }
 
 // The second half: move the kept cells, destroy the rest of the old row.
@@ -98,16 +89,15 @@ static void move_plain_row(ecs_chunk* chunk, uint32_t row, const ecs_chunk* old,
     ecs_row_set_plain(chunk, row, inits, init_count);
 }
 
-// Values that own memory: the parts that may fail first. @return false when memory ran out.
-static bool move_owning_row(ecs_world* world, ecs_chunk* chunk, uint32_t row, ecs_chunk* old,
+// Values that own memory.
+static void move_owning_row(ecs_world* world, ecs_chunk* chunk, uint32_t row, ecs_chunk* old,
                             uint32_t old_row, const ecs_binding* binding, const ecs_init* inits,
                             uint32_t init_count) {
     move_plan plan;
     plan_move(binding, old, inits, init_count, &plan);
-    if (!build_cells(world, chunk, row, old, old_row, &plan)) return false;
+    build_cells(world, chunk, row, old, old_row, &plan);
     ecs_structure_leaving(world, old, old_row, old->entities[old_row]);
     move_cells(world, chunk, row, old, old_row, &plan);
-    return true;
 }
 
 // The last check that may refuse a move; handlers before the change run.
@@ -124,8 +114,7 @@ __attribute__((noinline)) static ecs_result prepare_move(ecs_world* world, ecs_e
         return ECS_ERR_TAKEN;
     if (!((from->notify | to->notify) & ECS_NOTIFY_MOVE)) return ECS_OK;
     *edge = ecs_core_event_move(world, from, to);
-    if (!*edge || !ecs_core_event_reserve(world, *edge, ecs_entity_index(entity)))
-        return ECS_ERR_MEMORY;
+    ecs_core_event_reserve(world, *edge, ecs_entity_index(entity));
     ecs_core_event_before(world, *edge, entity);
     return ECS_OK;
 }
@@ -197,9 +186,10 @@ static __attribute__((noinline)) ecs_result recreate_any(ecs_world* world, ecs_e
         return ECS_ERR_TYPE;
     ecs_archetype* archetype = binding->archetype;
     if (!ecs_row_has_inits(world, archetype, inits, init_count)) return ECS_ERR_MISSING;
-    if (!ecs_row_reserve_lists(world, 0, 1)) return ECS_ERR_MEMORY;
+    ecs_row_reserve_lists(world, 0, 1);
     ecs_chunk* chunk = NULL;
-    result = ecs_row_reserve(world, archetype, &chunk);
+    if (archetype->has_ops) result = ecs_inits_check(world, inits, init_count);
+    if (result == ECS_OK) result = ecs_row_reserve(world, archetype, &chunk);
     if (result != ECS_OK) return result;
     ecs_chunk* old = ecs_record_chunk(world->storage, record);
     const ecs_edge* edge = NULL;
@@ -213,10 +203,8 @@ static __attribute__((noinline)) ecs_result recreate_any(ecs_world* world, ecs_e
     if (!archetype->has_ops && !old->archetype->has_ops) {
         ecs_structure_leaving(world, old, old_row, entity);
         move_plain_row(chunk, row, old, old_row, binding, inits, init_count);
-    } else if (!move_owning_row(world, chunk, row, old, old_row, binding, inits, init_count)) {
-        ecs_chunk_retract(world, chunk, 1);
-        if (edge) ecs_core_event_stayed(world, edge, entity);
-        return ecs_inits_failure(world, inits, init_count);
+    } else {
+        move_owning_row(world, chunk, row, old, old_row, binding, inits, init_count);
     }
     ecs_row_settle(world->storage, chunk, row, entity, template_id);
     ecs_chunk_remove(world, old, old_row);

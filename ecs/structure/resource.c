@@ -36,30 +36,22 @@ static uint32_t find_resource(const ecs_loading* loading, const ecs_resource* re
     return at;
 }
 
-// Slot + 1 of a new WAITING request; 0 and why.
-static uint32_t make(ecs_world* world, const ecs_resource* resource, uint64_t hash,
-                     ecs_result* why) {
+// Slot + 1 of a new WAITING request; 0: there are ECS_RESOURCES_MAX.
+static uint32_t make(ecs_world* world, const ecs_resource* resource, uint64_t hash) {
     BASE_ASSERT(resource->name[0] != 0);
     ecs_loading* loading = world->loading;
     uint32_t at = loading->request_free;
-    if (at == 0 && loading->request_count >= ECS_RESOURCES_MAX) {
-        *why = ECS_ERR_FULL;
-        return 0;
-    }
+    if (at == 0 && loading->request_count >= ECS_RESOURCES_MAX) return 0;
     if (!loading->chains) {
         loading->chains =
             base_allocate_zero(world->allocator, ECS_REQUEST_CHAINS * sizeof(*loading->chains));
     }
-    if (!loading->chains ||
-        (at == 0 && !BASE_ARRAY_RESERVE(world->allocator, loading->requests,
-                                        loading->request_capacity, loading->request_count + 1))) {
-        *why = ECS_ERR_MEMORY;
-        return 0;
-    }
-    if (at == 0)
+    if (at == 0) {
         at = ++loading->request_count;
-    else
+        BASE_ARRAY_RESERVE(world->allocator, loading->requests, loading->request_capacity, at);
+    } else {
         loading->request_free = loading->requests[at - 1].next;
+    }
     uint32_t* chain = &loading->chains[hash % ECS_REQUEST_CHAINS];
     loading->requests[at - 1] = (ecs_request){
         .resource = *resource, .hash = hash, .next = *chain, .state = ECS_REQUEST_WAITING};
@@ -90,12 +82,10 @@ static ecs_result add_request(ecs_world* world, const ecs_resource* resource,
     for (uint32_t i = 0; at != 0 && i < pending->request_count; i++)
         if (pending->requests[i] == at - 1) return ECS_OK;
     if (pending->request_count >= ECS_RESOURCE_REQUESTS_MAX) return ECS_ERR_FULL;
-    if (!BASE_ARRAY_RESERVE(world->allocator, pending->requests, pending->request_capacity,
-                            pending->request_count + 1))
-        return ECS_ERR_MEMORY;
-    ecs_result result = ECS_OK;
-    at = at != 0 ? at : make(world, resource, hash, &result);
-    if (at == 0) return result;
+    if (at == 0) at = make(world, resource, hash);
+    if (at == 0) return ECS_ERR_FULL;
+    BASE_ARRAY_RESERVE(world->allocator, pending->requests, pending->request_capacity,
+                       pending->request_count + 1);
     loading->requests[at - 1].references++;
     pending->requests[pending->request_count++] = at - 1;
     return ECS_OK;
@@ -207,13 +197,6 @@ void ecs_requests_reset(ecs_world* world) {
     }
 }
 
-void ecs_requests_deinit(ecs_world* world) {
-    ecs_loading* loading = world->loading;
-    ecs_requests_reset(world);
-    BASE_ARRAY_RELEASE(world->allocator, loading->requests, loading->request_capacity);
-    BASE_ARRAY_RELEASE(world->allocator, loading->chains, ECS_REQUEST_CHAINS);
-}
-
 ecs_resource_state ecs_resource_find(const ecs_world* world, const ecs_resource* resource) {
     uint32_t at = find_resource(world->loading, resource, hash_of(resource));
     if (at == 0) return ECS_RESOURCE_UNKNOWN;
@@ -257,10 +240,9 @@ void ecs_resources_save(const ecs_world* world, base_bytes* bytes) {
 static ecs_result know(ecs_world* world, const ecs_resource* resource, bool is_ready) {
     ecs_loading* loading = world->loading;
     const uint64_t hash = hash_of(resource);
-    ecs_result result = ECS_OK;
     uint32_t at = find_resource(loading, resource, hash);
-    if (at == 0) at = make(world, resource, hash, &result);
-    if (at == 0) return result;
+    if (at == 0) at = make(world, resource, hash);
+    if (at == 0) return ECS_ERR_FULL;
     ecs_request* request = &loading->requests[at - 1];
     if (is_ready && request->state != ECS_REQUEST_READY && loading->loader.begin) {
         loading->ticket = loading->ticket == UINT32_MAX ? 1 : loading->ticket + 1;

@@ -77,8 +77,8 @@ ecs_result ecs_runway_prepare(ecs_world* world, ecs_template_id template_id) {
     const uint32_t range = binding->is_replicated && !world->is_mirror ? 0 : 1;
     BASE_ASSERT(storage->held.count == 0);
     if (ecs_index_available(world, range) == 0) return ECS_ERR_FULL;
-    if (!ecs_handles_reserve(world, range, 1) || !ecs_row_reserve_lists(world, 1, 0))
-        return ECS_ERR_MEMORY;
+    ecs_handles_reserve(world, range, 1);
+    ecs_row_reserve_lists(world, 1, 0);
     ecs_chunk* chunk = NULL;
     ecs_result result = ecs_row_reserve(world, binding->archetype, &chunk);
     if (result != ECS_OK) return result;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Create and destroy rows, one at a time and many of one template; recreate.c moves them.
 //
-// Every operation has two halves. In the first anything may fail: names, indices, memory, copies of
-// values that own memory; it builds the new row's cells after the rows that live and takes them
-// back on failure. The second half cannot fail: records, marks, and the lists of tracking. So an
-// error code means that nothing changed.
+// Every operation has two halves. In the first anything may fail: names, indices, values that no
+// cell may have. The second half cannot fail: cells, records, marks, and the lists of tracking. So
+// an error code means that nothing changed.
 //
 // Structure may change only while no query is walked and no stage runs, except at its flush points
 // (command.c): pointers to rows are borrowed until then.
@@ -27,11 +26,8 @@ ecs_result ecs_storage_bind(ecs_world* world, ecs_template_id template_id, ecs_b
     const uint32_t count = storage->archetype_count;
     ecs_result result = ecs_binding_make(world, template_id, binding);
     if (result != ECS_OK || storage->archetype_count == count) return result;
-    if (ecs_core_event_bind(world, (*binding)->archetype)) return ECS_OK;
-    ecs_binding_drop(world, *binding);
-    ecs_archetypes_drop_last(world);
-    *binding = NULL;
-    return ECS_ERR_MEMORY;
+    ecs_core_event_bind(world, (*binding)->archetype);
+    return ECS_OK;
 }
 
 // What tracking and the links of parents must know of rows that come, move and go.
@@ -136,12 +132,13 @@ static ecs_result create_row(ecs_world* world, const ecs_binding* binding, const
     if (!ecs_row_has_inits(world, binding->archetype, inits, init_count)) return ECS_ERR_MISSING;
     const void* sources[ECS_TEMPLATE_COMPONENTS_MAX];
     ecs_row_choose_sources(binding, inits, init_count, sources);
-    ecs_result result = ecs_row_reserve(world, binding->archetype, chunk);
+    ecs_result result =
+        binding->archetype->has_ops ? ecs_inits_check(world, inits, init_count) : ECS_OK;
+    if (result == ECS_OK) result = ecs_row_reserve(world, binding->archetype, chunk);
     if (result != ECS_OK) return result;
     *row = ecs_chunk_append(world, *chunk, 1);
-    if (ecs_row_fill(world, *chunk, *row, sources)) return ECS_OK;
-    ecs_chunk_retract(world, *chunk, 1);
-    return ecs_inits_failure(world, inits, init_count);
+    ecs_row_fill(world, *chunk, *row, sources);
+    return ECS_OK;
 }
 
 // `given`: the handle that the caller chose; ECS_ENTITY_NONE: the next free one.
@@ -161,9 +158,9 @@ static __attribute__((noinline)) ecs_result create_any(ecs_world* world, ecs_ent
     if (binding->is_singleton && !is_given && !ecs_singleton_has_room(world, template_id))
         return ECS_ERR_TAKEN;
     const ecs_edge* edge = binding->archetype->on_create;
-    if (!ecs_record_reserve(world, index) || !ecs_row_reserve_lists(world, 1, 0) ||
-        (edge && !ecs_core_event_reserve(world, edge, index)))
-        return ECS_ERR_MEMORY;
+    ecs_record_reserve(world, index);
+    ecs_row_reserve_lists(world, 1, 0);
+    if (edge) ecs_core_event_reserve(world, edge, index);
     ecs_chunk* chunk = NULL;
     uint32_t row = 0;
     result = create_row(world, binding, inits, init_count, &chunk, &row);
@@ -249,26 +246,21 @@ ecs_result ecs_structure_destroy(ecs_world* world, ecs_entity entity) {
 //
 // As above all that may fail comes first: indices are counted, pages and chunks made.
 // Plain defaults are spread by copying a block that fits the first cache; types with functions are
-// copied one by one and taken back as a whole when one fails.
+// copied one by one.
 
-// Cells of `count` rows from `row` on. @return how many were filled: fewer when memory ran out.
-static uint32_t fill_rows(ecs_world* world, ecs_chunk* chunk, uint32_t row, uint32_t count,
-                          const ecs_binding* binding, const ecs_row_values* values) {
-    if (values) {
+// Cells of `count` rows from `row` on.
+static void fill_rows(ecs_world* world, ecs_chunk* chunk, uint32_t row, uint32_t count,
+                      const ecs_binding* binding, const ecs_row_values* values) {
+    if (values)
         ecs_rows_fill(chunk, row, count, binding, values);
-        return count;
-    }
-    if (!chunk->archetype->has_ops) {
+    else if (!chunk->archetype->has_ops)
         ecs_rows_spread(chunk, row, count, binding);
-        return count;
-    }
-    for (uint32_t i = 0; i < count; i++)
-        if (!ecs_row_fill(world, chunk, row + i, binding->defaults)) return i;
-    return count;
+    else
+        for (uint32_t i = 0; i < count; i++)
+            ecs_row_fill(world, chunk, row + i, binding->defaults);
 }
 
-// Append and fill; on failure take back all that this call appended.
-static bool append_rows(ecs_world* world, const ecs_binding* binding, uint32_t count,
+static void append_rows(ecs_world* world, const ecs_binding* binding, uint32_t count,
                         const ecs_row_values* values) {
     BASE_ASSERT(count > 0 && binding->archetype);
     ecs_archetype* archetype = binding->archetype;
@@ -279,22 +271,10 @@ static bool append_rows(ecs_world* world, const ecs_binding* binding, uint32_t c
         uint32_t room = chunk->capacity - ecs_chunk_count(world->storage, chunk);
         uint32_t wanted = count - done < room ? count - done : room;
         uint32_t row = ecs_chunk_append(world, chunk, wanted);
-        uint32_t filled = fill_rows(world, chunk, row, wanted, binding, values ? &left : NULL);
-        done += filled;
-        if (values) left.rows += (size_t)left.stride * filled;
-        if (filled == wanted) continue;
-        ecs_chunk_retract(world, chunk, wanted - filled);
-        while (done > 0) {
-            chunk = archetype->chunks[archetype->tail];
-            row = ecs_chunk_count(world->storage, chunk) - 1;
-            ecs_row_destroy_cells(world, chunk, row,
-                                  archetype->column_count + archetype->track_count);
-            ecs_chunk_retract(world, chunk, 1);
-            done--;
-        }
-        return false;
+        fill_rows(world, chunk, row, wanted, binding, values ? &left : NULL);
+        done += wanted;
+        if (values) left.rows += (size_t)left.stride * wanted;
     }
-    return true;
 }
 
 // List the rows as created; the lists have room.
@@ -317,20 +297,20 @@ ecs_result ecs_structure_reserve_many(ecs_world* world, ecs_template_id template
     }
     uint32_t range = binding->is_replicated && !world->is_mirror ? 0 : 1;
     if (ecs_index_available(world, range) < count) return ECS_ERR_FULL;
-    if (!ecs_handles_reserve(world, range, count) || !ecs_track_reserve(world, count, 0, 0))
-        return ECS_ERR_MEMORY;
+    ecs_handles_reserve(world, range, count);
+    ecs_track_reserve(world, count, 0, 0);
     return ecs_archetype_reserve(world, binding->archetype, count);
 }
 
-ecs_result ecs_structure_create_many(ecs_world* world, ecs_template_id template_id,
-                                     const ecs_binding* binding, uint32_t count,
-                                     const ecs_row_values* values, ecs_entity* entities) {
+void ecs_structure_create_many(ecs_world* world, ecs_template_id template_id,
+                               const ecs_binding* binding, uint32_t count,
+                               const ecs_row_values* values, ecs_entity* entities) {
     ecs_archetype* archetype = binding->archetype;
     BASE_ASSERT(count > 0 && !archetype->notify);
     const uint32_t range = binding->is_replicated && !world->is_mirror ? 0 : 1;
     uint32_t chunk_first = archetype->tail;
     uint32_t row = ecs_chunk_count(world->storage, archetype->chunks[chunk_first]);
-    if (!append_rows(world, binding, count, values)) return ECS_ERR_MEMORY;
+    append_rows(world, binding, count, values);
     for (uint32_t done = 0; done < count; row = 0) {
         ecs_chunk* chunk = archetype->chunks[chunk_first++];
         uint32_t end = ecs_chunk_count(world->storage, chunk);
@@ -343,7 +323,6 @@ ecs_result ecs_structure_create_many(ecs_world* world, ecs_template_id template_
         done += end - row;
     }
     world->storage->entity_count += count;
-    return ECS_OK;
 }
 
 // The record and, where types have functions, the cells of one row that was appended.
@@ -355,12 +334,9 @@ static ecs_result place_row(ecs_world* world, ecs_chunk* chunk, uint32_t row,
     BASE_ASSERT(binding->archetype == chunk->archetype);
     if (index == 0 || index > storage->ranges[1].last || ecs_entity_generation(head->entity) == 0)
         return ECS_ERR_STALE;
-    if (storage->pages[index >> ECS_PAGE_BITS] == storage->zero_page &&
-        !ecs_record_reserve(world, index))
-        return ECS_ERR_MEMORY;
+    ecs_record_reserve(world, index);
     if (ecs_record_at(storage, index)->life & ECS_LIFE_CREATED) return ECS_ERR_TAKEN;
-    if (chunk->archetype->has_ops && !ecs_row_fill(world, chunk, row, binding->defaults))
-        return ECS_ERR_MEMORY;
+    if (chunk->archetype->has_ops) ecs_row_fill(world, chunk, row, binding->defaults);
     ecs_row_settle(storage, chunk, row, head->entity, head->template_id);
     storage->entity_count++;
     if (storage->held.count > 0) ecs_held_created(world, head->entity);

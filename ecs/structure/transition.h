@@ -23,7 +23,7 @@ static inline void ecs_structure_check(const ecs_world* world) {
 
 // Rows of entities (transition.c). They know nothing of families and of resources.
 /// Create an entity that waits for nothing.
-/// @return ECS_OK; ECS_ERR_UNKNOWN; ECS_ERR_MISSING; ECS_ERR_FULL; ECS_ERR_TAKEN; ECS_ERR_MEMORY.
+/// @return ECS_OK; ECS_ERR_UNKNOWN; ECS_ERR_MISSING; ECS_ERR_FULL; ECS_ERR_TAKEN; ECS_ERR_TEXT.
 BASE_MUST_USE ecs_result ecs_structure_create(ecs_world* world, ecs_template_id template_id,
                                               const ecs_init* inits, uint32_t init_count,
                                               ecs_entity* entity);
@@ -39,35 +39,32 @@ typedef struct ecs_row_head {
 /// Append entities with given handles, after ecs_storage_read_indices. Tracking does not list them.
 /// The caller fills values and shadows; where a type has functions, they are there with defaults.
 /// @return ECS_OK; otherwise those before the first that is refused are placed: ECS_ERR_TAKEN;
-///         ECS_ERR_STALE (a handle outside both ranges); ECS_ERR_FULL (chunks); ECS_ERR_MEMORY.
+///         ECS_ERR_STALE (a handle outside both ranges); ECS_ERR_FULL (chunks).
 BASE_MUST_USE ecs_result ecs_structure_place_rows(ecs_world* world, ecs_archetype* archetype,
                                                   const ecs_row_head* heads, uint32_t count);
 /// Destroy the row of a living entity; its children stay. @return ECS_OK.
 ecs_result ecs_structure_destroy(ecs_world* world, ecs_entity entity);
 /// Move a living entity to another template.
 /// @return ECS_OK; ECS_ERR_UNKNOWN; ECS_ERR_MISSING; ECS_ERR_TYPE; ECS_ERR_TAKEN; ECS_ERR_FULL;
-///         ECS_ERR_MEMORY.
+///         ECS_ERR_TEXT.
 BASE_MUST_USE ecs_result ecs_structure_recreate(ecs_world* world, ecs_entity entity,
                                                 ecs_template_id template_id, const ecs_init* inits,
                                                 uint32_t init_count);
 /// All that may refuse `count` entities of plain data at once, and room for them.
-/// @return ECS_OK; ECS_ERR_TAKEN; ECS_ERR_FULL; ECS_ERR_MEMORY.
+/// @return ECS_OK; ECS_ERR_TAKEN; ECS_ERR_FULL.
 BASE_MUST_USE ecs_result ecs_structure_reserve_many(ecs_world* world, ecs_template_id template_id,
                                                     const ecs_binding* binding, uint32_t count);
 /// Create them, after ecs_structure_reserve_many. No core event and no member list concerns the
 /// archetype. With `values` (else NULL) it has their components, and no type with functions.
-/// @return ECS_OK; ECS_ERR_MEMORY (values that own memory): no entity was created.
-BASE_MUST_USE ecs_result ecs_structure_create_many(ecs_world* world, ecs_template_id template_id,
-                                                   const ecs_binding* binding, uint32_t count,
-                                                   const ecs_row_values* values,
-                                                   ecs_entity* entities);
+void ecs_structure_create_many(ecs_world* world, ecs_template_id template_id,
+                               const ecs_binding* binding, uint32_t count,
+                               const ecs_row_values* values, ecs_entity* entities);
 
 // Bindings.
 /// Bind a template, making its archetype if it is new. Archetypes are numbered in order of making,
 /// so restore binds ecs_archetype.made_by in the saved order.
 /// @return ECS_OK; ECS_ERR_UNKNOWN; ECS_ERR_FULL (archetypes, or 16 rows exceed
-/// ECS_CHUNK_BYTES_MAX);
-///         ECS_ERR_MEMORY.
+/// ECS_CHUNK_BYTES_MAX).
 BASE_MUST_USE ecs_result ecs_storage_bind(ecs_world* world, ecs_template_id template_id,
                                           ecs_binding** binding);
 
@@ -83,7 +80,7 @@ void ecs_structure_arrived(ecs_world* world, const ecs_chunk* chunk, uint32_t ro
 // Creations that are prepared ahead (runway.c).
 /// Prepare the next creations of a bound template of plain types that no handler listens to, while
 /// no handle is held. Then `left` > 0 is how many. The first one follows at once.
-/// @return ECS_OK; ECS_ERR_FULL (indices, chunks); ECS_ERR_MEMORY.
+/// @return ECS_OK; ECS_ERR_FULL (indices, chunks).
 BASE_MUST_USE ecs_result ecs_runway_prepare(ecs_world* world, ecs_template_id template_id);
 /// Make the next prepared row an entity. @return the row.
 static inline uint32_t ecs_runway_take(ecs_storage* storage, ecs_entity* entity) {
@@ -128,14 +125,12 @@ static inline void ecs_rows_settle(ecs_storage* storage, const ecs_chunk* chunk,
 }
 
 /// Room in tracking's lists; no call while there is some.
-BASE_MUST_USE static inline bool ecs_row_reserve_lists(ecs_world* world, uint32_t created,
-                                                       uint32_t recreated) {
+static inline void ecs_row_reserve_lists(ecs_world* world, uint32_t created, uint32_t recreated) {
     const ecs_tracker* tracker = world->tracker;
     const ecs_entity_list *born = &tracker->created, *moved = &tracker->recreated;
-    if (born->capacity - born->count >= created && moved->capacity - moved->count >= recreated &&
-        ecs_track_is_ready(tracker, world->storage->entity_count + created))
-        return true;
-    return ecs_track_reserve(world, created, 0, recreated);
+    if (born->capacity - born->count < created || moved->capacity - moved->count < recreated ||
+        !ecs_track_is_ready(tracker, world->storage->entity_count + created))
+        ecs_track_reserve(world, created, 0, recreated);
 }
 /// List a destruction, while the row is still filled. No call to tracking for rows without a
 /// tracked column.
@@ -158,7 +153,7 @@ BASE_MUST_USE static inline ecs_result ecs_row_bind(ecs_world* world, ecs_templa
     return ECS_OK;
 }
 /// The chunk that takes the next row, made when there is none.
-/// @return ECS_OK; ECS_ERR_FULL (chunk ids); ECS_ERR_MEMORY.
+/// @return ECS_OK; ECS_ERR_FULL (chunk ids).
 BASE_MUST_USE static inline ecs_result ecs_row_reserve(ecs_world* world, ecs_archetype* archetype,
                                                        ecs_chunk** chunk) {
     if (archetype->chunk_count > 0) {
@@ -238,5 +233,3 @@ static inline __attribute__((always_inline)) bool ecs_structure_destroy_simple(e
 
 /// Apply all recorded commands, inside of stages too; ecs_command_flush is this with its checks.
 void ecs_commands_apply(ecs_world* world);
-/// Release the memory of runs of commands.
-void ecs_batch_deinit(ecs_world* world);

@@ -51,15 +51,14 @@ static void fill_rows(ecs_declared* declared, const ecs_query* query) {
     }
 }
 
-// The number of a shared name; ECS_SHARED_NAMES_MAX when memory ran out or there are too many.
+// The number of a shared name; ECS_SHARED_NAMES_MAX when there are too many.
 static uint32_t shared_number(ecs_world* world, const char* name) {
     ecs_systems* systems = world->systems;
     for (uint32_t i = 0; i < systems->shared_count; i++)
         if (strcmp(systems->shared[i], name) == 0) return i;
-    if (systems->shared_count == ECS_SHARED_NAMES_MAX ||
-        !BASE_ARRAY_RESERVE(world->allocator, systems->shared, systems->shared_capacity,
-                            systems->shared_count + 1))
-        return ECS_SHARED_NAMES_MAX;
+    if (systems->shared_count == ECS_SHARED_NAMES_MAX) return ECS_SHARED_NAMES_MAX;
+    BASE_ARRAY_RESERVE(world->allocator, systems->shared, systems->shared_capacity,
+                       systems->shared_count + 1);
     memcpy(systems->shared[systems->shared_count], name, strlen(name) + 1);
     return systems->shared_count++;
 }
@@ -75,7 +74,6 @@ static ecs_result fill_names(ecs_world* world, const base_reporter* reporter,
         }
         const uint32_t number = shared_number(world, names->names[i]);
         if (number == ECS_SHARED_NAMES_MAX) {
-            if (world->systems->shared_count < ECS_SHARED_NAMES_MAX) return ECS_ERR_MEMORY;
             base_report(reporter, NULL, 0, "system '%s' names '%s': more than %u shared names",
                         system->name, names->names[i], ECS_SHARED_NAMES_MAX);
             return ECS_ERR_FULL;

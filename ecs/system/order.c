@@ -84,58 +84,49 @@ static uint32_t position_of(const ecs_world* world, const order_graph* graph, co
     return system == UINT32_MAX ? UINT32_MAX : graph->positions[system];
 }
 
-static bool add_edge(order_graph* graph, uint32_t from, uint32_t to) {
-    if (!BASE_ARRAY_RESERVE(graph->allocator, graph->edges, graph->edge_capacity,
-                            graph->edge_count + 1))
-        return false;
+static void add_edge(order_graph* graph, uint32_t from, uint32_t to) {
+    BASE_ARRAY_RESERVE(graph->allocator, graph->edges, graph->edge_capacity, graph->edge_count + 1);
     graph->edges[graph->edge_count++] = (order_edge){from, to};
     graph->waiting[to]++;
-    return true;
 }
 
-static bool add_edges(const ecs_world* world, order_graph* graph, uint32_t position,
+static void add_edges(const ecs_world* world, order_graph* graph, uint32_t position,
                       const ecs_names* names, bool is_before) {
     for (uint32_t i = 0; i < names->count; i++) {
         uint32_t target = position_of(world, graph, names->names[i]);
         if (target == UINT32_MAX) continue;
-        if (!add_edge(graph, is_before ? position : target, is_before ? target : position))
-            return false;
+        add_edge(graph, is_before ? position : target, is_before ? target : position);
     }
-    return true;
 }
 
 // An explicit order chains those of its names that are in the list.
-static bool add_chain(const ecs_world* world, order_graph* graph, const ecs_names* names) {
+static void add_chain(const ecs_world* world, order_graph* graph, const ecs_names* names) {
     uint32_t last = UINT32_MAX;
     for (uint32_t i = 0; i < names->count; i++) {
         uint32_t position = position_of(world, graph, names->names[i]);
         if (position == UINT32_MAX) continue;
-        if (last != UINT32_MAX && !add_edge(graph, last, position)) return false;
+        if (last != UINT32_MAX) add_edge(graph, last, position);
         last = position;
     }
-    return true;
 }
 
-static bool build_graph(const ecs_world* world, order_graph* graph,
+static void build_graph(const ecs_world* world, order_graph* graph,
                         const ecs_system_order* members) {
     graph->count = members->count;
     graph->position_count = world->systems->count;
     graph->positions = base_allocate(graph->allocator, sizeof(uint32_t) * graph->position_count);
     graph->waiting = base_allocate_zero(graph->allocator, sizeof(uint32_t) * graph->count);
-    if (!graph->positions || !graph->waiting) return false;
     for (uint32_t i = 0; i < graph->position_count; i++)
         graph->positions[i] = UINT32_MAX;
     for (uint32_t i = 0; i < graph->count; i++)
         graph->positions[members->systems[i]] = i;
     for (uint32_t i = 0; i < graph->count; i++) {
         const ecs_system* system = world->systems->list[members->systems[i]];
-        if (!add_edges(world, graph, i, &system->before, true) ||
-            !add_edges(world, graph, i, &system->after, false))
-            return false;
+        add_edges(world, graph, i, &system->before, true);
+        add_edges(world, graph, i, &system->after, false);
     }
     for (uint32_t i = 0; i < world->systems->stage_count; i++)
-        if (!add_chain(world, graph, &world->systems->stages[i].explicit_order)) return false;
-    return true;
+        add_chain(world, graph, &world->systems->stages[i].explicit_order);
 }
 
 static void free_graph(order_graph* graph) {
@@ -192,24 +183,22 @@ ecs_result ecs_order_sort(ecs_world* world, const base_reporter* reporter,
     if (members->count == 0) return ECS_OK;
     order_graph graph = {.allocator = world->allocator};
     uint32_t* sorted = base_allocate(world->allocator, sizeof(uint32_t) * members->count);
-    ecs_result result = ECS_ERR_MEMORY;
-    if (sorted && build_graph(world, &graph, members)) {
-        result = ECS_OK;
-        for (uint32_t placed = 0; placed < graph.count; placed++) {
-            uint32_t next = 0;
-            while (next < graph.count && graph.waiting[next] != 0)
-                next++;
-            if (next == graph.count) {
-                report_cycle(world, reporter, &graph, members);
-                result = ECS_ERR_CYCLE;
-                break;
-            }
-            graph.waiting[next] = UINT32_MAX;
-            sorted[placed] = members->systems[next];
-            for (uint32_t i = 0; i < graph.edge_count; i++)
-                if (graph.edges[i].from == next && graph.edges[i].to != next)
-                    graph.waiting[graph.edges[i].to]--;
+    ecs_result result = ECS_OK;
+    build_graph(world, &graph, members);
+    for (uint32_t placed = 0; placed < graph.count; placed++) {
+        uint32_t next = 0;
+        while (next < graph.count && graph.waiting[next] != 0)
+            next++;
+        if (next == graph.count) {
+            report_cycle(world, reporter, &graph, members);
+            result = ECS_ERR_CYCLE;
+            break;
         }
+        graph.waiting[next] = UINT32_MAX;
+        sorted[placed] = members->systems[next];
+        for (uint32_t i = 0; i < graph.edge_count; i++)
+            if (graph.edges[i].from == next && graph.edges[i].to != next)
+                graph.waiting[graph.edges[i].to]--;
     }
     if (result == ECS_OK) memcpy(members->systems, sorted, sizeof(uint32_t) * members->count);
     BASE_ARRAY_RELEASE(world->allocator, sorted, members->count);
@@ -244,35 +233,25 @@ static void find_waves(const ecs_world* world, const ecs_system_order* order,
     }
 }
 
-ecs_result ecs_waves_seal(ecs_world* world, ecs_stage_info* stage) {
+void ecs_waves_seal(ecs_world* world, ecs_stage_info* stage) {
     ecs_system_order* order = &stage->order;
     const uint32_t count = order->count;
-    if (count == 0) return ECS_OK;
+    if (count == 0) return;
     order_graph graph = {.allocator = world->allocator};
-    uint32_t* scratch = base_allocate(world->allocator, 2 * count * sizeof *scratch);
-    ecs_result result = ECS_ERR_MEMORY;
-    if (scratch && build_graph(world, &graph, order) &&
-        BASE_ARRAY_RESERVE(world->allocator, stage->waves, stage->wave_capacity, count)) {
-        uint32_t *waves = scratch, *systems = scratch + count;
-        find_waves(world, order, &graph, waves);
-        // Stable: one pass per wave.
-        for (uint32_t wave = 0, placed = 0; placed < count; wave++) {
-            for (uint32_t i = 0; i < count; i++) {
-                if (waves[i] != wave) continue;
-                systems[placed] = order->systems[i];
-                stage->waves[placed++] = wave;
-            }
+    uint32_t* waves = base_allocate(world->allocator, 2 * count * sizeof *waves);
+    uint32_t* systems = waves + count;
+    build_graph(world, &graph, order);
+    BASE_ARRAY_RESERVE(world->allocator, stage->waves, stage->wave_capacity, count);
+    find_waves(world, order, &graph, waves);
+    // Stable: one pass per wave.
+    for (uint32_t wave = 0, placed = 0; placed < count; wave++) {
+        for (uint32_t i = 0; i < count; i++) {
+            if (waves[i] != wave) continue;
+            systems[placed] = order->systems[i];
+            stage->waves[placed++] = wave;
         }
-        memcpy(order->systems, systems, count * sizeof *systems);
-        result = ECS_OK;
     }
-    base_release(world->allocator, scratch, 2 * count * sizeof *scratch);
+    memcpy(order->systems, systems, count * sizeof *systems);
+    base_release(world->allocator, waves, 2 * count * sizeof *waves);
     free_graph(&graph);
-    return result;
-}
-
-void ecs_waves_deinit(const ecs_world* world, ecs_stage_info* stage) {
-    BASE_ARRAY_RELEASE(world->allocator, stage->waves, stage->wave_capacity);
-    stage->waves = NULL;
-    stage->wave_capacity = 0;
 }

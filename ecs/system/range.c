@@ -165,16 +165,6 @@ static world_queues put_queues(ecs_world* world, world_queues queues) {
     return before;
 }
 
-// Give all memory back; recorded commands are dropped.
-static void recorder_deinit(ecs_world* world, ecs_recorder* recorder) {
-    world_queues before = put_queues(world, (world_queues){&recorder->commands, &recorder->events});
-    ecs_batch_deinit(world);
-    ecs_commands_deinit(world);
-    (void)put_queues(world, before);
-    base_release(world->allocator, recorder->events.queue, recorder->events.capacity);
-    *recorder = (ecs_recorder){0};
-}
-
 // Events of the recorder go to the end of the world's queue, then its commands are applied, and
 // both agree about placeholders. The recorder is empty then. Between systems.
 static void recorder_take(ecs_world* world, ecs_recorder* recorder) {
@@ -193,27 +183,14 @@ enum {
     ROWS_PER_QUANTUM = 256 ///< where a system declares none
 };
 
-static bool reserve_range(ecs_world* world, uint32_t count) {
+static void reserve_range(ecs_world* world, uint32_t count) {
     ecs_systems* systems = world->systems;
-    if (!BASE_ARRAY_RESERVE(world->allocator, systems->ranges, systems->range_capacity, count))
-        return false;
+    BASE_ARRAY_RESERVE(world->allocator, systems->ranges, systems->range_capacity, count);
     while (systems->range_count < count) {
         ecs_range* made = base_allocate_zero(world->allocator, sizeof *made);
-        if (!made) return false;
         recorder_init(world, &made->recorder);
         systems->ranges[systems->range_count++] = made;
     }
-    return true;
-}
-
-void ecs_ranges_deinit(ecs_world* world) {
-    ecs_systems* systems = world->systems;
-    for (uint32_t i = 0; i < systems->range_count; i++) {
-        recorder_deinit(world, &systems->ranges[i]->recorder);
-        base_release(world->allocator, systems->ranges[i], sizeof(ecs_range));
-    }
-    BASE_ARRAY_RELEASE(world->allocator, systems->ranges, systems->range_capacity);
-    systems->range_count = 0;
 }
 
 static uint32_t work_of(const ecs_system* system, uint32_t rows) {
@@ -222,7 +199,7 @@ static uint32_t work_of(const ecs_system* system, uint32_t rows) {
     return (uint32_t)((uint64_t)rows * WAVE_UNIT / quantum);
 }
 
-bool ecs_wave_add(ecs_world* world, ecs_wave* wave, uint32_t position, ecs_system* system) {
+void ecs_wave_add(ecs_world* world, ecs_wave* wave, uint32_t position, ecs_system* system) {
     static const ecs_query_cache none;
     const ecs_query_cache* cache = system->query ? ecs_query_open(world, system->query) : &none;
     const bool has_rows = system->query && system->run;
@@ -230,7 +207,7 @@ bool ecs_wave_add(ecs_world* world, ecs_wave* wave, uint32_t position, ecs_syste
     ecs_cut cuts[ECS_RANGES_MAX];
     cuts[0] = (ecs_cut){NULL, 0, 0}; // without rows there is one range of none
     uint32_t count = system->declared.may_cut ? cut_parts(rows, system->quantum) : 1;
-    if (!reserve_range(world, wave->count + count)) return false;
+    reserve_range(world, wave->count + count);
     if (rows > 0) count = cut_rows(world, cache, rows, count, cuts);
     for (uint32_t i = 0; i < count; i++) {
         ecs_range* range = world->systems->ranges[wave->count++];
@@ -241,7 +218,6 @@ bool ecs_wave_add(ecs_world* world, ecs_wave* wave, uint32_t position, ecs_syste
         range->is_open = false;
     }
     wave->work += work_of(system, rows);
-    return true;
 }
 
 // The range's own view of the world, as it is now.

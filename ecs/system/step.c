@@ -136,24 +136,20 @@ static bool run_wave(ecs_world* world, const ecs_system_order* order, uint32_t f
                      ecs_stage* stage) {
     ecs_system** list = world->systems->list;
     ecs_wave wave = {0};
-    bool is_made = true;
     uint32_t due = 0;
     for (uint32_t i = first; i < end; i++) {
         ecs_system* system = list[order->systems[i]];
         if (!is_due(system, stage->tick)) continue;
         due++;
         if ((end - first > 1 || system->declared.may_cut) && !world->systems->after)
-            is_made = ecs_wave_add(world, &wave, i, system) && is_made;
+            ecs_wave_add(world, &wave, i, system);
     }
-    if (is_made && wave.count > 1) {
+    if (wave.count > 1) {
         ecs_mark_set(world, list[order->systems[first]], ECS_ENTITY_NONE);
         ecs_wave_run(world, &wave, stage);
         look_at_wave(world, order, first, end);
         return true;
     }
-    // Without memory for ranges it is the same work in the same order, but for what a full queue
-    // refuses.
-    if (!is_made) world->counters.changes_lost++;
     for (uint32_t i = first; i < end && due > 0; i++) {
         ecs_system* system = list[order->systems[i]];
         if (!is_due(system, stage->tick)) continue;

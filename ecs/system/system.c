@@ -21,58 +21,16 @@
 
 #include <string.h>
 
-bool ecs_systems_init(ecs_world* world) {
+void ecs_systems_init(ecs_world* world) {
     ecs_systems* systems = world->systems;
-    memset(systems, 0, sizeof(*systems));
     memcpy(systems->stages[0].name, "act", sizeof("act"));
     systems->stage_count = 1;
-    return true;
-}
-
-static void free_names(const ecs_world* world, ecs_names* names) {
-    base_release(world->allocator, names->names, (size_t)names->count * ECS_NAME_BYTES_MAX);
-    *names = (ecs_names){0};
 }
 
 static bool has_name(const ecs_names* names, const char* name) {
     for (uint32_t i = 0; i < names->count; i++)
         if (strcmp(names->names[i], name) == 0) return true;
     return false;
-}
-
-static void system_order_deinit(const ecs_world* world, ecs_system_order* order) {
-    BASE_ARRAY_RELEASE(world->allocator, order->systems, order->capacity);
-    *order = (ecs_system_order){0};
-}
-
-static void free_system(const ecs_world* world, ecs_system* system) {
-    if (!system) return;
-    free_names(world, &system->before);
-    free_names(world, &system->after);
-    free_names(world, &system->events);
-    free_names(world, &system->track);
-    free_names(world, &system->reads);
-    free_names(world, &system->writes);
-    ecs_membership_deinit(world, &system->members);
-    base_release(world->allocator, system, sizeof(ecs_system));
-}
-
-void ecs_systems_deinit(ecs_world* world) {
-    ecs_systems* systems = world->systems;
-    ecs_ranges_deinit(world);
-    BASE_ARRAY_RELEASE(world->allocator, systems->shared, systems->shared_capacity);
-    for (uint32_t i = 0; i < systems->count; i++)
-        free_system(world, systems->list[i]);
-    BASE_ARRAY_RELEASE(world->allocator, systems->list, systems->capacity);
-    for (uint32_t i = 0; i < systems->stage_count; i++) {
-        system_order_deinit(world, &systems->stages[i].order);
-        ecs_waves_deinit(world, &systems->stages[i]);
-        free_names(world, &systems->stages[i].explicit_order);
-    }
-    for (uint32_t i = 0; i < ECS_HANDLER_LISTS; i++)
-        system_order_deinit(world, &systems->handlers[i]);
-    ecs_core_event_deinit(world);
-    memset(systems, 0, sizeof(*systems));
 }
 
 static bool name_fits(const char* name) {
@@ -84,7 +42,6 @@ static ecs_result copy_names(const ecs_world* world, ecs_names* target, const ch
                              uint32_t count) {
     if (count == 0) return ECS_OK;
     target->names = base_allocate_zero(world->allocator, (size_t)count * ECS_NAME_BYTES_MAX);
-    if (!target->names) return ECS_ERR_MEMORY;
     target->count = count;
     for (uint32_t i = 0; i < count; i++) {
         if (!name_fits(names[i])) return ECS_ERR_FULL;
@@ -187,14 +144,9 @@ static ecs_result add_system(ecs_world* world, const ecs_system_desc* desc, ecs_
     if (systems->count >= ECS_SYSTEMS_MAX) return ECS_FULL(world, ECS_SYSTEMS_MAX);
     if (!name_fits(desc->name)) return ECS_FULL(world, ECS_NAME_BYTES_MAX);
     ecs_system* system = base_allocate_zero(world->allocator, sizeof(ecs_system));
-    ecs_result result = ECS_ERR_MEMORY;
-    if (system &&
-        BASE_ARRAY_RESERVE(world->allocator, systems->list, systems->capacity, systems->count + 1))
-        result = fill_system(world, system, desc);
-    if (result != ECS_OK) {
-        free_system(world, system);
-        return result;
-    }
+    BASE_ARRAY_RESERVE(world->allocator, systems->list, systems->capacity, systems->count + 1);
+    ecs_result result = fill_system(world, system, desc);
+    if (result != ECS_OK) return result; // what it has goes back with the world
     systems->list[systems->count++] = system;
     *made = system;
     return ECS_OK;
@@ -243,11 +195,7 @@ ecs_result ecs_order_set(ecs_world* world, const char* stage, const char* const*
     ecs_result result =
         count > ECS_SYSTEMS_MAX ? ECS_ERR_FULL : copy_names(world, &list, names, count);
     uint32_t index = result == ECS_OK ? stage_ensure(world->systems, stage) : UINT32_MAX;
-    if (index == UINT32_MAX) {
-        free_names(world, &list);
-        return result == ECS_OK ? ECS_ERR_FULL : result;
-    }
-    free_names(world, &world->systems->stages[index].explicit_order);
+    if (index == UINT32_MAX) return result == ECS_OK ? ECS_ERR_FULL : result;
     world->systems->stages[index].explicit_order = list;
     return ECS_OK;
 }
@@ -336,25 +284,23 @@ ecs_conflict ecs_stage_conflict(const ecs_world* world, uint32_t stage, uint32_t
 //
 // A seal that failed drops what it made and may be tried again after more was registered.
 
-static ecs_result order_push(const ecs_world* world, ecs_system_order* order, uint32_t system) {
+static void order_push(const ecs_world* world, ecs_system_order* order, uint32_t system) {
     BASE_ASSERT(system < world->systems->count);
-    if (!BASE_ARRAY_RESERVE(world->allocator, order->systems, order->capacity, order->count + 1))
-        return ECS_ERR_MEMORY;
+    BASE_ARRAY_RESERVE(world->allocator, order->systems, order->capacity, order->count + 1);
     order->systems[order->count++] = system;
-    return ECS_OK;
 }
 
 static ecs_result seal_stages(ecs_world* world, const base_reporter* reporter) {
     ecs_systems* systems = world->systems;
     ecs_result result = ECS_OK;
-    for (uint32_t i = 0; i < systems->count && result == ECS_OK; i++) {
+    for (uint32_t i = 0; i < systems->count; i++) {
         const ecs_system* system = systems->list[i];
         if (system->is_present && system->stage != UINT32_MAX)
-            result = order_push(world, &systems->stages[system->stage].order, i);
+            order_push(world, &systems->stages[system->stage].order, i);
     }
     for (uint32_t i = 0; i < systems->stage_count && result == ECS_OK; i++) {
         result = ecs_order_sort(world, reporter, &systems->stages[i].order);
-        if (result == ECS_OK) result = ecs_waves_seal(world, &systems->stages[i]);
+        if (result == ECS_OK) ecs_waves_seal(world, &systems->stages[i]);
     }
     return result;
 }
@@ -385,8 +331,7 @@ static ecs_result bind_handler(ecs_world* world, const base_reporter* reporter, 
         }
         ecs_system_order* list = &systems->handlers[type];
         if (list->count > 0 && list->systems[list->count - 1] == index) continue;
-        ecs_result result = order_push(world, list, index);
-        if (result != ECS_OK) return result;
+        order_push(world, list, index);
     }
     return ECS_OK;
 }
@@ -437,16 +382,15 @@ static ecs_result seal_tracks(ecs_world* world, const base_reporter* reporter) {
 static ecs_result seal_handlers(ecs_world* world, const base_reporter* reporter) {
     ecs_systems* systems = world->systems;
     ecs_system_order all = {0};
-    ecs_result result = ECS_OK;
-    for (uint32_t i = 0; i < systems->count && result == ECS_OK; i++) {
+    for (uint32_t i = 0; i < systems->count; i++) {
         const ecs_system* system = systems->list[i];
         if (system->is_present && (system->on_event || system->is_sync_point))
-            result = order_push(world, &all, i);
+            order_push(world, &all, i);
     }
-    if (result == ECS_OK) result = ecs_order_sort(world, reporter, &all);
+    ecs_result result = ecs_order_sort(world, reporter, &all);
     for (uint32_t i = 0; i < all.count && result == ECS_OK; i++)
         result = bind_handler(world, reporter, all.systems[i]);
-    system_order_deinit(world, &all);
+    BASE_ARRAY_RELEASE(world->allocator, all.systems, all.capacity);
     return result;
 }
 
@@ -472,7 +416,7 @@ ecs_result ecs_systems_seal(ecs_world* world, const base_reporter* reporter) {
     if (result == ECS_OK) result = seal_tracks(world, reporter);
     if (result == ECS_OK && world->systems->handlers[ECS_EVENT_ORDER_SET].count > 0 &&
         !ecs_event_post(world, ECS_ENTITY_NONE, ECS_EVENT_ORDER_SET, NULL))
-        result = ECS_ERR_MEMORY;
+        result = ECS_ERR_FULL;
     return result;
 }
 

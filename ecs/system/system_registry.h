@@ -9,7 +9,7 @@
 
 /// Sort `members` (indices into the list, rising) so that every before and after among them holds
 /// and what is free keeps the order of registration.
-/// @return ECS_OK; ECS_ERR_UNKNOWN; ECS_ERR_CYCLE (both reported by name); ECS_ERR_MEMORY.
+/// @return ECS_OK; ECS_ERR_UNKNOWN; ECS_ERR_CYCLE (both reported by name).
 BASE_MUST_USE ecs_result ecs_order_sort(ecs_world* world, const base_reporter* reporter,
                                         ecs_system_order* members);
 /// Check every name in before and after of present systems. @return ECS_OK; ECS_ERR_UNKNOWN.
@@ -23,15 +23,13 @@ void ecs_systems_step(ecs_world* world, const ecs_step* step);
 
 /// Put the systems of a sorted stage into waves, and order them by wave; within a wave they keep
 /// their order. Needs what ecs_declared_seal found.
-/// @return ECS_OK; ECS_ERR_MEMORY.
-BASE_MUST_USE ecs_result ecs_waves_seal(ecs_world* world, ecs_stage_info* stage);
-void ecs_waves_deinit(const ecs_world* world, ecs_stage_info* stage);
+void ecs_waves_seal(ecs_world* world, ecs_stage_info* stage);
 
 // What systems touch (declared.c).
 
 /// Fill `declared` of all present systems that are confined. Names in reads and writes that are no
 /// components become shared names.
-/// @return ECS_OK; ECS_ERR_FULL (ECS_SHARED_NAMES_MAX; reported); ECS_ERR_MEMORY.
+/// @return ECS_OK; ECS_ERR_FULL (ECS_SHARED_NAMES_MAX; reported).
 BASE_MUST_USE ecs_result ecs_declared_seal(ecs_world* world, const base_reporter* reporter);
 /// May the two run at the same time, as far as it follows from what they touch? For the same system
 /// twice: its ranges.
@@ -105,9 +103,7 @@ typedef struct ecs_wave {
     uint32_t work; ///< what threads would have to do, in units of WAVE_UNIT
 } ecs_wave;
 
-/// Add the ranges of a system whose turn it is. @return false when memory ran out: none was added.
-BASE_MUST_USE bool ecs_wave_add(ecs_world* world, ecs_wave* wave, uint32_t position,
-                                ecs_system* system);
+/// Add the ranges of a system whose turn it is.
+void ecs_wave_add(ecs_world* world, ecs_wave* wave, uint32_t position, ecs_system* system);
 /// Run all ranges, then take what they recorded, in their order.
 void ecs_wave_run(ecs_world* world, const ecs_wave* wave, const ecs_stage* stage);
-void ecs_ranges_deinit(ecs_world* world);

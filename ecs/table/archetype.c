@@ -89,7 +89,6 @@ static ecs_archetype* make_archetype(ecs_world* world, const column_list* list) 
                    slot_count * sizeof(ecs_slot) + list->count * sizeof(ecs_span) +
                    (list->track_count + slot_count) * sizeof(uint16_t);
     ecs_archetype* archetype = base_allocate_zero(world->allocator, bytes);
-    if (!archetype) return NULL;
     archetype->bytes = bytes;
     archetype->column_count = list->count;
     archetype->track_count = list->track_count;
@@ -146,24 +145,20 @@ static ecs_result find_or_make(ecs_world* world, const ecs_template* made_from,
     *found = find_archetype(storage, &list);
     if (*found) return ECS_OK;
     if (storage->archetype_count == ECS_ARCHETYPES_MAX) return ECS_ERR_FULL;
-    if (!base_table_reserve(&storage->archetype_ids, world->allocator,
-                            storage->archetype_count + 1) ||
-        !BASE_ARRAY_RESERVE(world->allocator, storage->archetypes, storage->archetype_capacity,
-                            storage->archetype_count + 1) ||
-        !BASE_ARRAY_RESERVE(world->allocator, storage->tracked, storage->tracked_capacity,
-                            storage->tracked_count + 1))
-        return ECS_ERR_MEMORY;
+    base_table_reserve(&storage->archetype_ids, world->allocator, storage->archetype_count + 1);
+    BASE_ARRAY_RESERVE(world->allocator, storage->archetypes, storage->archetype_capacity,
+                       storage->archetype_count + 1);
+    BASE_ARRAY_RESERVE(world->allocator, storage->tracked, storage->tracked_capacity,
+                       storage->tracked_count + 1);
     ecs_archetype* archetype = make_archetype(world, &list);
-    if (!archetype) return ECS_ERR_MEMORY;
     archetype->id = storage->archetype_count;
     archetype->made_by = made_from->id;
     archetype->notify = notify_of(world, archetype);
-    bool is_too_wide = ecs_chunk_layout(archetype, ECS_CHUNK_ROWS_MIN, NULL) > ECS_CHUNK_BYTES_MAX;
-    if (is_too_wide || !ecs_queries_add_archetype(world, archetype)) {
-        BASE_ARRAY_RELEASE(world->allocator, archetype->queries, archetype->query_capacity);
+    if (ecs_chunk_layout(archetype, ECS_CHUNK_ROWS_MIN, NULL) > ECS_CHUNK_BYTES_MAX) {
         base_release(world->allocator, archetype, archetype->bytes);
-        return is_too_wide ? ECS_ERR_FULL : ECS_ERR_MEMORY;
+        return ECS_ERR_FULL;
     }
+    ecs_queries_add_archetype(world, archetype);
     storage->archetypes[storage->archetype_count++] = archetype;
     if (archetype->track_count > 0) storage->tracked[storage->tracked_count++] = archetype;
     base_table_add(&storage->archetype_ids, archetype->hash, archetype->id);
@@ -179,18 +174,13 @@ ecs_result ecs_binding_make(ecs_world* world, ecs_template_id template_id, ecs_b
     }
     const ecs_template* made_from = ecs_template_get(world, template_id);
     if (!made_from) return ECS_ERR_UNKNOWN;
-    if (!BASE_ARRAY_RESERVE(world->allocator, storage->bindings, storage->binding_capacity,
-                            template_id + 1u))
-        return ECS_ERR_MEMORY;
-    const uint32_t count = made_from->component_count;
-    const void** defaults = base_allocate_zero(world->allocator, count * sizeof *defaults);
-    if (!defaults) return ECS_ERR_MEMORY;
+    BASE_ARRAY_RESERVE(world->allocator, storage->bindings, storage->binding_capacity,
+                       template_id + 1u);
     ecs_archetype* archetype = NULL;
     ecs_result result = find_or_make(world, made_from, &archetype);
-    if (result != ECS_OK) {
-        BASE_ARRAY_RELEASE(world->allocator, defaults, count);
-        return result;
-    }
+    if (result != ECS_OK) return result;
+    const uint32_t count = made_from->component_count;
+    const void** defaults = base_allocate_zero(world->allocator, count * sizeof *defaults);
     for (uint32_t i = 0; i < count; i++) {
         const ecs_template_component* stated = &made_from->components[i];
         defaults[archetype->slots[stated->component]] = stated->value;
@@ -211,20 +201,6 @@ void ecs_binding_drop(ecs_world* world, ecs_binding* binding) {
     BASE_ASSERT(binding->archetype);
     BASE_ARRAY_RELEASE(world->allocator, binding->defaults, binding->archetype->column_count);
     *binding = (ecs_binding){0};
-}
-
-void ecs_archetypes_drop_last(ecs_world* world) {
-    ecs_storage* storage = world->storage;
-    ecs_archetype* archetype = storage->archetypes[storage->archetype_count - 1];
-    BASE_ASSERT(archetype->row_count == 0);
-    BASE_ASSERT(!archetype->on_create && !archetype->on_destroy && "unbind its core events first");
-    while (archetype->chunk_count > 0)
-        ecs_archetype_drop_chunk(world, archetype);
-    ecs_queries_drop_archetype(world, archetype);
-    storage->archetype_count--;
-    storage->tracked_count -= archetype->track_count > 0;
-    (void)base_table_remove(&storage->archetype_ids, archetype->hash, archetype->id);
-    ecs_archetype_destroy(world, archetype);
 }
 
 void ecs_archetype_destroy(ecs_world* world, ecs_archetype* archetype) {

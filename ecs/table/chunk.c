@@ -96,7 +96,7 @@ void ecs_blocks_drop_kept(const ecs_world* world) {
     }
 }
 
-// One that is kept, else a new one; when there is no memory, those that are kept make room.
+// One that is kept, else a new one.
 static ecs_chunk* take_block(const ecs_world* world, size_t bytes) {
     ecs_storage* storage = world->storage;
     for (ecs_chunk** at = &storage->kept_blocks; *at; at = &(*at)->next_kept) {
@@ -106,21 +106,16 @@ static ecs_chunk* take_block(const ecs_world* world, size_t bytes) {
         return chunk;
     }
     ecs_chunk* chunk = base_allocate(world->allocator, bytes);
-    if (!chunk && storage->kept_blocks) {
-        ecs_blocks_drop_kept(world);
-        chunk = base_allocate(world->allocator, bytes);
-    }
-    if (chunk && bytes >= LARGE_BYTES_MIN) base_advise_large(chunk, bytes);
+    if (bytes >= LARGE_BYTES_MIN) base_advise_large(chunk, bytes);
     return chunk;
 }
 
-// A block with its header filled and no rows. NULL when memory ran out.
+// A block with its header filled and no rows.
 static ecs_chunk* block_create(const ecs_world* world, ecs_archetype* archetype,
                                uint32_t capacity) {
     size_t offsets[2 * ECS_TEMPLATE_COMPONENTS_MAX + 1];
     size_t bytes = ecs_chunk_layout(archetype, capacity, offsets);
     ecs_chunk* chunk = take_block(world, bytes);
-    if (!chunk) return NULL;
     memset(chunk, 0, offsets[0]);
     uint8_t* block = (uint8_t*)chunk;
     chunk->capacity = capacity;
@@ -225,13 +220,12 @@ void ecs_runway_disturb(ecs_world* world, const ecs_archetype* archetype) {
 }
 
 // Replace a block by one of another capacity; id, rows, marks stay.
-static bool resize(ecs_world* world, ecs_chunk* chunk, uint32_t capacity) {
+static void resize(ecs_world* world, ecs_chunk* chunk, uint32_t capacity) {
     if (world->storage->runway.chunk == chunk) ecs_runway_close(world);
     ecs_archetype* archetype = chunk->archetype;
     uint32_t count = ecs_chunk_count(world->storage, chunk);
     BASE_ASSERT(capacity >= count);
     ecs_chunk* fresh = block_create(world, archetype, capacity);
-    if (!fresh) return false;
     fresh->id = chunk->id;
     fresh->index = chunk->index;
     archetype->row_room += capacity;
@@ -248,52 +242,34 @@ static bool resize(ecs_world* world, ecs_chunk* chunk, uint32_t capacity) {
     publish(world, fresh);
     ecs_queries_patch_chunk(world, fresh);
     base_release(world->allocator, chunk, chunk->bytes);
-    return true;
 }
 
-static bool reserve_ids(ecs_world* world) {
+static void reserve_ids(ecs_world* world) {
     ecs_storage* storage = world->storage;
     if (storage->chunk_ids_free_count > 0 || storage->chunk_id_next < storage->chunk_capacity)
-        return true;
-    enum { ARRAYS = 4 };
+        return;
     const base_allocator* allocator = world->allocator;
-    const uint32_t old_capacity = storage->chunk_capacity;
-    const uint32_t capacity = old_capacity == 0 ? 16 : old_capacity * 2;
-    const size_t item_bytes[ARRAYS] = {sizeof(ecs_chunk*), sizeof(ecs_place), sizeof(uint32_t),
-                                       sizeof(uint32_t)};
-    void* old[ARRAYS] = {storage->chunks, storage->places, storage->chunk_counts,
-                         storage->chunk_ids_free};
-    void* grown[ARRAYS];
-    for (int i = 0; i < ARRAYS; i++) {
-        grown[i] = base_allocate_zero(allocator, capacity * item_bytes[i]);
-        if (grown[i]) continue;
-        for (int j = 0; j < i; j++)
-            base_release(allocator, grown[j], capacity * item_bytes[j]);
-        return false;
-    }
-    for (int i = 0; i < ARRAYS; i++) {
-        if (old[i]) memcpy(grown[i], old[i], old_capacity * item_bytes[i]);
-        base_release(allocator, old[i], old_capacity * item_bytes[i]);
-    }
-    storage->chunks = grown[0];
-    world->fast.places = storage->places = grown[1];
-    world->fast.chunk_counts = storage->chunk_counts = grown[2];
-    storage->chunk_ids_free = grown[3];
-    storage->chunk_capacity = capacity;
+    uint32_t capacities[3] = {storage->chunk_capacity, storage->chunk_capacity,
+                              storage->chunk_capacity};
+    const uint32_t needed = storage->chunk_capacity + 1;
     ecs_runway_return(world);
-    return true;
+    BASE_ARRAY_RESERVE(allocator, storage->chunks, capacities[0], needed);
+    BASE_ARRAY_RESERVE(allocator, storage->places, capacities[1], needed);
+    BASE_ARRAY_RESERVE(allocator, storage->chunk_counts, capacities[2], needed);
+    BASE_ARRAY_RESERVE(allocator, storage->chunk_ids_free, storage->chunk_capacity, needed);
+    world->fast.places = storage->places;
+    world->fast.chunk_counts = storage->chunk_counts;
 }
 
 static ecs_result add_chunk(ecs_world* world, ecs_archetype* archetype, uint32_t capacity) {
     ecs_storage* storage = world->storage;
     if (storage->chunk_ids_free_count == 0 && storage->chunk_id_next == ECS_CHUNKS_MAX)
         return ECS_ERR_FULL;
-    if (!reserve_ids(world) || !ecs_queries_reserve_chunk(world, archetype) ||
-        !BASE_ARRAY_RESERVE(world->allocator, archetype->chunks, archetype->chunk_capacity,
-                            archetype->chunk_count + 1))
-        return ECS_ERR_MEMORY;
+    reserve_ids(world);
+    ecs_queries_reserve_chunk(world, archetype);
+    BASE_ARRAY_RESERVE(world->allocator, archetype->chunks, archetype->chunk_capacity,
+                       archetype->chunk_count + 1);
     ecs_chunk* chunk = block_create(world, archetype, capacity);
-    if (!chunk) return ECS_ERR_MEMORY;
     chunk->id = storage->chunk_ids_free_count > 0
                     ? storage->chunk_ids_free[--storage->chunk_ids_free_count]
                     : storage->chunk_id_next++;
@@ -345,9 +321,7 @@ ecs_result ecs_archetype_reserve(ecs_world* world, ecs_archetype* archetype, uin
     uint32_t used = ecs_chunk_count(storage, tail);
     if (count <= tail->capacity - used) return ECS_OK;
     if ((uint64_t)used + count > tail->capacity && tail->capacity < archetype->rows_max) {
-        if (!resize(world, tail,
-                    capacity_for(archetype, grown_count(tail, (uint64_t)used + count))))
-            return ECS_ERR_MEMORY;
+        resize(world, tail, capacity_for(archetype, grown_count(tail, (uint64_t)used + count)));
         tail = archetype->chunks[archetype->tail];
     }
     uint64_t room = tail->capacity - used;
@@ -401,10 +375,8 @@ void ecs_archetype_trim_idle(ecs_world* world, ecs_archetype* archetype, uint32_
     ecs_chunk* tail = archetype->chunks[archetype->tail];
     uint32_t capacity = capacity_for(archetype, archetype->row_count * 2);
     if (archetype->tail == 0 && capacity < tail->capacity &&
-        tail->bytes > ECS_CHUNK_SHRINK_BYTES_MIN) {
-        // No memory for the smaller block: the larger one serves as well.
-        (void)!resize(world, tail, capacity);
-    }
+        tail->bytes > ECS_CHUNK_SHRINK_BYTES_MIN)
+        resize(world, tail, capacity);
 }
 
 void ecs_chunk_move_marks(ecs_chunk* to, uint32_t row, const ecs_chunk* from, uint32_t from_row) {

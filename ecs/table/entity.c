@@ -37,15 +37,13 @@
 // They lie below the hierarchy since rows that come and go must note it at once; what a list means,
 // and when it catches up with the values, is the hierarchy's (hierarchy.c).
 
-bool ecs_link_reserve(ecs_world* world, uint32_t index) {
+void ecs_link_reserve(ecs_world* world, uint32_t index) {
     ecs_links* links = &world->storage->links;
     const uint32_t at = index >> ECS_LINK_PAGE_BITS;
     BASE_ASSERT(links->component != ECS_COMPONENT_NONE && index <= ECS_INDEX_MAX);
-    if (!BASE_ARRAY_RESERVE(world->allocator, links->pages, links->page_capacity, at + 1))
-        return false;
+    BASE_ARRAY_RESERVE(world->allocator, links->pages, links->page_capacity, at + 1);
     ecs_link** page = &links->pages[at];
     if (!*page) *page = base_allocate_zero(world->allocator, ECS_LINK_PAGE * sizeof **page);
-    return *page;
 }
 
 void ecs_link_record(ecs_links* links, ecs_entity entity) {
@@ -111,10 +109,10 @@ static ecs_held_handle* held_add(ecs_held_handles* held, ecs_entity handle) {
     return entry;
 }
 
-bool ecs_held_reserve(ecs_world* world) {
+void ecs_held_reserve(ecs_world* world) {
     ecs_held_handles* held = &world->storage->held;
-    return base_table_reserve(&held->table, world->allocator, held->count + 1) &&
-           BASE_ARRAY_RESERVE(world->allocator, held->items, held->capacity, held->count + 1);
+    base_table_reserve(&held->table, world->allocator, held->count + 1);
+    BASE_ARRAY_RESERVE(world->allocator, held->items, held->capacity, held->count + 1);
 }
 
 // Take an entry out. The last entry may move.
@@ -145,19 +143,16 @@ bool ecs_held_has_pending(const ecs_world* world, ecs_template_id template_id) {
     return false;
 }
 
-bool ecs_record_reserve(ecs_world* world, uint32_t index) {
+void ecs_record_reserve(ecs_world* world, uint32_t index) {
     ecs_record_page** page = &world->storage->pages[index >> ECS_PAGE_BITS];
-    if (*page != world->storage->zero_page) return true;
+    if (*page != world->storage->zero_page) return;
     // Links first: where a page of records exists, its links do too. Not in a mirror.
     const bool has_links =
         world->storage->links.component != ECS_COMPONENT_NONE && !world->is_mirror;
     const uint32_t first = index & ~(ECS_PAGE_RECORDS - 1u);
     for (uint32_t i = 0; has_links && i < ECS_PAGE_RECORDS; i += ECS_LINK_PAGE)
-        if (!ecs_link_reserve(world, first + i)) return false;
-    ecs_record_page* made = base_allocate_zero(world->allocator, sizeof *made);
-    if (!made) return false;
-    *page = made;
-    return true;
+        ecs_link_reserve(world, first + i);
+    *page = base_allocate_zero(world->allocator, sizeof **page);
 }
 
 static uint64_t* free_word(const ecs_storage* storage, uint32_t index) {
@@ -287,16 +282,15 @@ uint32_t ecs_index_ready(const ecs_world* world, uint32_t range_number) {
     return (begun > held ? begun - held : 0) + count_spare(range);
 }
 
-bool ecs_handles_reserve(ecs_world* world, uint32_t range_number, uint32_t count) {
+void ecs_handles_reserve(ecs_world* world, uint32_t range_number, uint32_t count) {
     const ecs_index_range* range = &world->storage->ranges[range_number];
     const uint64_t held = world->storage->held.count, ready = ecs_index_ready(world, range_number);
-    if (count <= ready) return true;
+    if (count <= ready) return;
     // The rest is never used, on pages that are not begun. Some of those indices may be held.
     uint64_t end = begun_end(range) + (count - ready) + held;
     if (end > (uint64_t)range->last + 1) end = (uint64_t)range->last + 1;
     for (uint64_t index = range->fresh; index < end; index = (index | (ECS_PAGE_RECORDS - 1)) + 1)
-        if (!ecs_record_reserve(world, (uint32_t)index)) return false;
-    return true;
+        ecs_record_reserve(world, (uint32_t)index);
 }
 
 uint32_t ecs_index_available(const ecs_world* world, uint32_t range_number) {
@@ -385,8 +379,8 @@ bool ecs_handle_is_in_range(const ecs_world* world, ecs_entity handle) {
 ecs_held_handle* ecs_handle_hold(ecs_world* world, ecs_entity handle) {
     ecs_held_handle* entry = ecs_held_find(world, handle);
     if (entry) return entry;
-    if (!ecs_record_reserve(world, ecs_entity_index(handle)) || !ecs_held_reserve(world))
-        return NULL;
+    ecs_record_reserve(world, ecs_entity_index(handle));
+    ecs_held_reserve(world);
     ecs_runway_return(world);
     entry = held_add(&world->storage->held, handle);
     ecs_index_settle(world, ecs_entity_index(handle));
@@ -412,7 +406,6 @@ ecs_result ecs_handle_retain(ecs_world* world, ecs_entity entity) {
     }
     ecs_entity_state state = ecs_state(world, entity);
     ecs_held_handle* entry = ecs_handle_hold(world, entity);
-    if (!entry) return ECS_ERR_MEMORY;
     if (entry->references == UINT32_MAX) return ECS_ERR_FULL;
     entry->references++;
     if (state == ECS_STATE_NONE) world->storage->held.allocated_count++;

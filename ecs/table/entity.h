@@ -32,7 +32,7 @@ typedef struct ecs_links {
     uint32_t page_capacity;
     ecs_component_id component; ///< holds the parent; ECS_COMPONENT_NONE: no hierarchy
     uint32_t news;              ///< index of the first entity to look at; ECS_LINK_END: none
-    bool is_behind; ///< every row is to be looked at: after a restore, or when memory ran out
+    bool is_behind;             ///< every row is to be looked at: after a restore
 } ecs_links;
 
 /// NULL when the index has no page.
@@ -41,8 +41,8 @@ static inline ecs_link* ecs_link_at(const ecs_links* links, uint32_t index) {
     ecs_link* page = at < links->page_capacity ? links->pages[at] : NULL;
     return page ? &page[index & (ECS_LINK_PAGE - 1)] : NULL;
 }
-/// Make the page of an index. @return false when memory ran out.
-BASE_MUST_USE bool ecs_link_reserve(ecs_world* world, uint32_t index);
+/// Make the page of an index.
+void ecs_link_reserve(ecs_world* world, uint32_t index);
 /// The row of an entity was filled, or changed its archetype: its value is to be looked at.
 void ecs_link_record(ecs_links* links, ecs_entity entity);
 /// Take an index out of its parent's list.
@@ -75,8 +75,8 @@ ecs_held_handle* ecs_held_find(const ecs_world* world, ecs_entity handle);
 bool ecs_held_has_index(const ecs_world* world, uint32_t index);
 /// Does an entity of this template wait for resources?
 bool ecs_held_has_pending(const ecs_world* world, ecs_template_id template_id);
-/// Room for one more. @return false when memory ran out.
-BASE_MUST_USE bool ecs_held_reserve(ecs_world* world);
+/// Room for one more.
+void ecs_held_reserve(ecs_world* world);
 /// Forget all; give the memory back.
 void ecs_held_deinit(ecs_world* world);
 
@@ -84,7 +84,7 @@ void ecs_held_deinit(ecs_world* world);
 
 /// Could a handle name an entity of this world?
 bool ecs_handle_is_in_range(const ecs_world* world, ecs_entity handle);
-/// The entry of a handle, made when there is none. NULL when memory ran out.
+/// The entry of a handle, made when there is none.
 ecs_held_handle* ecs_handle_hold(ecs_world* world, ecs_entity handle);
 /// Take an entry out whose handle is neither referenced nor loading; its index may be free then.
 void ecs_handle_drop(ecs_world* world, ecs_held_handle* entry);

@@ -113,36 +113,17 @@ ecs_group* ecs_group_ensure(ecs_world* world, const ecs_term* terms, uint32_t te
     const uint64_t hash = hash_key(key, count, is_only);
     ecs_group* group = find_group(storage, hash, key, count, is_only);
     if (group) return group;
-    if (!base_table_reserve(&storage->group_ids, world->allocator, storage->group_count + 1) ||
-        !BASE_ARRAY_RESERVE(world->allocator, storage->groups, storage->group_capacity,
-                            storage->group_count + 1))
-        return NULL;
+    base_table_reserve(&storage->group_ids, world->allocator, storage->group_count + 1);
+    BASE_ARRAY_RESERVE(world->allocator, storage->groups, storage->group_capacity,
+                       storage->group_count + 1);
     group = base_allocate_zero(world->allocator, sizeof *group);
-    if (!group) return NULL;
     group->terms = base_allocate_zero(world->allocator, count * sizeof *key);
-    if (!group->terms) {
-        base_release(world->allocator, group, sizeof *group);
-        return NULL;
-    }
     memcpy(group->terms, key, count * sizeof *key);
     group->term_count = count;
     group->is_only = is_only;
     base_table_add(&storage->group_ids, hash, storage->group_count);
     storage->groups[storage->group_count++] = group;
     return group;
-}
-
-static void groups_deinit(ecs_world* world) {
-    ecs_storage* storage = world->storage;
-    for (uint32_t g = 0; g < storage->group_count; g++) {
-        ecs_group* group = storage->groups[g];
-        BASE_ARRAY_RELEASE(world->allocator, group->terms, group->term_count);
-        BASE_ARRAY_RELEASE(world->allocator, group->matches, group->match_capacity);
-        BASE_ARRAY_RELEASE(world->allocator, group->queries, group->query_capacity);
-        base_release(world->allocator, group, sizeof *group);
-    }
-    base_table_deinit(&storage->group_ids, world->allocator);
-    BASE_ARRAY_RELEASE(world->allocator, storage->groups, storage->group_capacity);
 }
 
 // Bind names; reports a group of ECS_ANY terms that all exist nowhere.
@@ -254,21 +235,14 @@ ecs_result ecs_query_create(ecs_world* world, const ecs_term* terms, uint32_t te
     const uint64_t hash = hash_terms(terms, term_count);
     *query = find_same(storage, hash, terms, term_count);
     if (*query) return ECS_OK;
-    if (!base_table_reserve(&storage->query_ids, world->allocator, storage->query_count + 1) ||
-        !BASE_ARRAY_RESERVE(world->allocator, storage->queries, storage->query_capacity,
-                            storage->query_count + 1))
-        return ECS_ERR_MEMORY;
+    base_table_reserve(&storage->query_ids, world->allocator, storage->query_count + 1);
+    BASE_ARRAY_RESERVE(world->allocator, storage->queries, storage->query_capacity,
+                       storage->query_count + 1);
     ecs_query* made = base_allocate_zero(world->allocator, sizeof *made);
-    if (!made) return ECS_ERR_MEMORY;
     made->names = base_allocate_zero(world->allocator, term_count * sizeof *made->names);
-    made->group = made->names ? ecs_group_ensure(world, terms, term_count) : NULL;
-    if (!made->group ||
-        !BASE_ARRAY_RESERVE(world->allocator, made->group->queries, made->group->query_capacity,
-                            made->group->query_count + 1)) {
-        BASE_ARRAY_RELEASE(world->allocator, made->names, term_count);
-        base_release(world->allocator, made, sizeof *made);
-        return ECS_ERR_MEMORY;
-    }
+    made->group = ecs_group_ensure(world, terms, term_count);
+    BASE_ARRAY_RESERVE(world->allocator, made->group->queries, made->group->query_capacity,
+                       made->group->query_count + 1);
     made->id = storage->query_count;
     made->term_count = term_count;
     for (uint32_t i = 0; i < term_count; i++) {
@@ -307,23 +281,6 @@ void ecs_queries_clear(ecs_world* world) {
         world->storage->groups[i]->match_count = 0;
     for (uint32_t i = 0; i < world->storage->query_count; i++)
         release_matches(world, world->storage->queries[i]);
-}
-
-void ecs_queries_deinit(ecs_world* world) {
-    ecs_storage* storage = world->storage;
-    const base_allocator* allocator = world->allocator;
-    for (uint32_t i = 0; i < storage->query_count; i++) {
-        ecs_query* query = storage->queries[i];
-        release_matches(world, query);
-        BASE_ARRAY_RELEASE(allocator, query->names, query->term_count);
-        BASE_ARRAY_RELEASE(allocator, query->cache.entries, query->entry_capacity);
-        BASE_ARRAY_RELEASE(allocator, query->matches, query->match_capacity);
-        BASE_ARRAY_RELEASE(allocator, query->match_of, query->match_of_capacity);
-        base_release(allocator, query, sizeof *query);
-    }
-    base_table_deinit(&storage->query_ids, allocator);
-    BASE_ARRAY_RELEASE(allocator, storage->queries, storage->query_capacity);
-    groups_deinit(world);
 }
 
 static ecs_result bind_term(ecs_world* world, ecs_query* query, uint32_t term,
@@ -375,32 +332,13 @@ bool ecs_query_wants(const ecs_query* query, const ecs_archetype* archetype) {
     return group_matches(query->group, archetype);
 }
 
-void ecs_queries_drop_archetype(ecs_world* world, ecs_archetype* archetype) {
-    for (uint32_t q = 0; q < archetype->query_count; q++) {
-        ecs_query* query = archetype->queries[q];
-        query->match_of[archetype->id] = 0;
-        BASE_ARRAY_RELEASE(world->allocator, query->matches[--query->match_count].columns,
-                           query->term_count);
-    }
-    archetype->query_count = 0;
-    for (uint32_t g = 0; g < world->storage->group_count; g++) {
-        ecs_group* group = world->storage->groups[g];
-        uint32_t last = group->match_count - 1;
-        if (group->match_count > 0 && group->matches[last] == archetype) group->match_count--;
-    }
-}
-
-static bool add_to_query(ecs_world* world, ecs_query* query, ecs_archetype* archetype) {
+static void add_to_query(ecs_world* world, ecs_query* query, ecs_archetype* archetype) {
     const base_allocator* allocator = world->allocator;
-    if (!BASE_ARRAY_RESERVE(allocator, archetype->queries, archetype->query_capacity,
-                            archetype->query_count + 1) ||
-        !BASE_ARRAY_RESERVE(allocator, query->matches, query->match_capacity,
-                            query->match_count + 1) ||
-        !BASE_ARRAY_RESERVE(allocator, query->match_of, query->match_of_capacity,
-                            archetype->id + 1))
-        return false;
+    BASE_ARRAY_RESERVE(allocator, archetype->queries, archetype->query_capacity,
+                       archetype->query_count + 1);
+    BASE_ARRAY_RESERVE(allocator, query->matches, query->match_capacity, query->match_count + 1);
+    BASE_ARRAY_RESERVE(allocator, query->match_of, query->match_of_capacity, archetype->id + 1);
     uint16_t* columns = base_allocate(allocator, query->term_count * sizeof *columns);
-    if (!columns) return false;
     for (uint32_t i = 0; i < query->term_count; i++)
         columns[i] = query->access[i] <= ECS_OPTIONAL_WRITE
                          ? slot_of(archetype, query->components[i])
@@ -409,37 +347,26 @@ static bool add_to_query(ecs_world* world, ecs_query* query, ecs_archetype* arch
         .archetype = archetype, .entry_first = query->cache.entry_count, .columns = columns};
     query->match_of[archetype->id] = ++query->match_count;
     archetype->queries[archetype->query_count++] = query;
-    return true;
 }
 
-static bool add_to_group(ecs_world* world, ecs_group* group, ecs_archetype* archetype) {
-    if (!BASE_ARRAY_RESERVE(world->allocator, group->matches, group->match_capacity,
-                            group->match_count + 1))
-        return false;
-    group->matches[group->match_count++] = archetype;
-    for (uint32_t q = 0; q < group->query_count; q++)
-        if (!add_to_query(world, group->queries[q], archetype)) return false;
-    return true;
-}
-
-bool ecs_queries_add_archetype(ecs_world* world, ecs_archetype* archetype) {
+void ecs_queries_add_archetype(ecs_world* world, ecs_archetype* archetype) {
     for (uint32_t g = 0; g < world->storage->group_count; g++) {
         ecs_group* group = world->storage->groups[g];
-        if (!group_matches(group, archetype) || add_to_group(world, group, archetype)) continue;
-        ecs_queries_drop_archetype(world, archetype);
-        return false;
+        if (!group_matches(group, archetype)) continue;
+        BASE_ARRAY_RESERVE(world->allocator, group->matches, group->match_capacity,
+                           group->match_count + 1);
+        group->matches[group->match_count++] = archetype;
+        for (uint32_t q = 0; q < group->query_count; q++)
+            add_to_query(world, group->queries[q], archetype);
     }
-    return true;
 }
 
-bool ecs_queries_reserve_chunk(ecs_world* world, ecs_archetype* archetype) {
+void ecs_queries_reserve_chunk(ecs_world* world, ecs_archetype* archetype) {
     for (uint32_t q = 0; q < archetype->query_count; q++) {
         ecs_query* query = archetype->queries[q];
-        if (!BASE_ARRAY_RESERVE(world->allocator, query->cache.entries, query->entry_capacity,
-                                (query->cache.entry_count + 1) * query->cache.stride))
-            return false;
+        BASE_ARRAY_RESERVE(world->allocator, query->cache.entries, query->entry_capacity,
+                           (query->cache.entry_count + 1) * query->cache.stride);
     }
-    return true;
 }
 
 static uintptr_t* entry_of(const ecs_query* query, const ecs_match* match, const ecs_chunk* chunk) {

@@ -3,7 +3,7 @@
 //
 // A row's cells are its values, and after them one shadow for each tracked column. Plain defaults
 // are spread by copying a block that fits the first cache; types with functions are copied one by
-// one, and cells that were made are destroyed again when one copy fails.
+// one.
 #include "table/row.h"
 
 #include "type/type_registry.h"
@@ -12,23 +12,21 @@
 
 // One value in one row: ecs_value_* (value.c) with the world's allocator, and plain data as bytes.
 
-bool ecs_cell_copy(const ecs_world* world, const ecs_type* type, void* target, const void* source) {
-    if (type->ops) {
-        ecs_type_context context = {world->allocator};
-        return ecs_value_copy(type, &context, target, source);
-    }
-    ecs_bytes_copy(target, source, type->size);
-    return true;
+void ecs_cell_copy(const ecs_world* world, const ecs_type* type, void* target, const void* source) {
+    ecs_type_context context = {world->allocator};
+    if (type->ops)
+        ecs_value_copy(type, &context, target, source);
+    else
+        ecs_bytes_copy(target, source, type->size);
 }
 
-bool ecs_cell_assign(const ecs_world* world, const ecs_type* type, void* target,
+void ecs_cell_assign(const ecs_world* world, const ecs_type* type, void* target,
                      const void* source) {
-    if (type->ops) {
-        ecs_type_context context = {world->allocator};
-        return ecs_value_assign(type, &context, target, source);
-    }
-    ecs_bytes_copy(target, source, type->size);
-    return true;
+    ecs_type_context context = {world->allocator};
+    if (type->ops)
+        ecs_value_assign(type, &context, target, source);
+    else
+        ecs_bytes_copy(target, source, type->size);
 }
 
 void ecs_cell_move(const ecs_world* world, const ecs_type* type, void* target, void* source) {
@@ -58,17 +56,17 @@ void ecs_row_destroy_cells(ecs_world* world, ecs_chunk* chunk, uint32_t row, uin
     }
 }
 
-ecs_result ecs_inits_failure(const ecs_world* world, const ecs_init* inits, uint32_t count) {
+ecs_result ecs_inits_check(const ecs_world* world, const ecs_init* inits, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         const ecs_string* text = inits[i].value;
         if (ecs_component_get(world, inits[i].component)->type == (ecs_type_id)ECS_ELEMENT_T &&
             !ecs_string_is_valid(text->data, text->size))
             return ECS_ERR_TEXT;
     }
-    return ECS_ERR_MEMORY;
+    return ECS_OK;
 }
 
-bool ecs_row_fill(ecs_world* world, ecs_chunk* chunk, uint32_t row, const void* const* sources) {
+void ecs_row_fill(ecs_world* world, ecs_chunk* chunk, uint32_t row, const void* const* sources) {
     const ecs_archetype* archetype = chunk->archetype;
     uint32_t count = archetype->column_count;
     if (!archetype->has_ops) {
@@ -77,19 +75,15 @@ bool ecs_row_fill(ecs_world* world, ecs_chunk* chunk, uint32_t row, const void* 
         for (uint32_t t = 0; t < archetype->track_count; t++)
             ecs_bytes_copy(ecs_chunk_cell(chunk, count + t, row), sources[archetype->tracked[t]],
                            chunk->sizes[count + t]);
-        return true;
+        return;
     }
     for (uint32_t i = 0; i < count + archetype->track_count; i++) {
         // A shadow is a copy of the value itself: types may tell equality by a version.
         uint32_t column = i < count ? i : archetype->tracked[i - count];
         const void* source = i < count ? sources[i] : ecs_chunk_cell(chunk, column, row);
-        if (ecs_cell_copy(world, archetype->columns[column].type, ecs_chunk_cell(chunk, i, row),
-                          source))
-            continue;
-        ecs_row_destroy_cells(world, chunk, row, i);
-        return false;
+        ecs_cell_copy(world, archetype->columns[column].type, ecs_chunk_cell(chunk, i, row),
+                      source);
     }
-    return true;
 }
 
 // Copies of a value whose size the compiler knows: a few wide stores each, no call.

@@ -51,7 +51,7 @@ ecs_bytes_copy_short(void* target, const void* source, uint32_t size) {
         ecs_bytes_copy(target, source, size);
 }
 
-static inline void ecs_bytes_zero(void* target, uint32_t size){
+static inline void ecs_bytes_zero(void* target, uint32_t size) {
 #define ECS_ZERO(bytes) memset(target, 0, bytes)
     ECS_BY_SIZE(size, ECS_ZERO)
 #undef ECS_ZERO
@@ -60,13 +60,11 @@ static inline void ecs_bytes_zero(void* target, uint32_t size){
 // Cells: one value in one row, whatever its type (row.c). A created cell holds a value, another
 // any bytes.
 
-/// Make `target` (not created) a copy. @return false when memory ran out: still not created.
-BASE_MUST_USE bool ecs_cell_copy(const ecs_world* world, const ecs_type* type, void* target,
-                                 const void* source);
-/// Make a created `target` equal to `source`. @return false when memory ran out: the old value
-/// stays.
-BASE_MUST_USE bool ecs_cell_assign(const ecs_world* world, const ecs_type* type, void* target,
-                                   const void* source);
+/// Make `target` (not created) a copy.
+void ecs_cell_copy(const ecs_world* world, const ecs_type* type, void* target, const void* source);
+/// Make a created `target` equal to `source`.
+void ecs_cell_assign(const ecs_world* world, const ecs_type* type, void* target,
+                     const void* source);
 void ecs_cell_move(const ecs_world* world, const ecs_type* type, void* target, void* source);
 void ecs_cell_destroy(const ecs_world* world, const ecs_type* type, void* value);
 
@@ -78,12 +76,11 @@ typedef struct ecs_row_values {
     const ecs_value_slot* slots;
 } ecs_row_values;
 
-/// Why these values could not be copied: ECS_ERR_TEXT or ECS_ERR_MEMORY.
-ecs_result ecs_inits_failure(const ecs_world* world, const ecs_init* inits, uint32_t count);
+/// May cells be copies of these values, of components that exist? @return ECS_OK; ECS_ERR_TEXT.
+BASE_MUST_USE ecs_result ecs_inits_check(const ecs_world* world, const ecs_init* inits,
+                                         uint32_t count);
 /// Create the cells of a row, shadows too, each a copy of sources[column].
-/// @return false when memory ran out: no cell is created then.
-BASE_MUST_USE bool ecs_row_fill(ecs_world* world, ecs_chunk* chunk, uint32_t row,
-                                const void* const* sources);
+void ecs_row_fill(ecs_world* world, ecs_chunk* chunk, uint32_t row, const void* const* sources);
 /// Destroy the cells of columns [0, end), counting shadows after values.
 void ecs_row_destroy_cells(ecs_world* world, ecs_chunk* chunk, uint32_t row, uint32_t end);
 /// `count` copies of a plain value of `size` bytes.

@@ -105,14 +105,12 @@ static inline uint32_t ecs_archetype_columns(const ecs_archetype* archetype) {
     return archetype->column_count + archetype->track_count;
 }
 /// Bind a template, making its archetype if it is new (ecs_storage_bind does, with core events).
-/// @return ECS_OK; ECS_ERR_UNKNOWN; ECS_ERR_FULL; ECS_ERR_MEMORY.
+/// @return ECS_OK; ECS_ERR_UNKNOWN; ECS_ERR_FULL.
 BASE_MUST_USE ecs_result ecs_binding_make(ecs_world* world, ecs_template_id template_id,
                                           ecs_binding** binding);
 /// Release a binding that was made; its archetype stays.
 void ecs_binding_drop(ecs_world* world, ecs_binding* binding);
 void ecs_archetype_destroy(ecs_world* world, ecs_archetype* archetype);
-/// Take back the archetype that was made last; it has no rows and no binding.
-void ecs_archetypes_drop_last(ecs_world* world);
 
 // Chunks: blocks of rows of one archetype (chunk.c).
 
@@ -168,7 +166,7 @@ static inline void ecs_chunk_mark_row(const ecs_chunk* chunk, uint32_t track, ui
 }
 
 /// Make room for `count` more rows, in the tail chunk and in empty ones after it.
-/// @return ECS_OK; ECS_ERR_FULL (chunk ids); ECS_ERR_MEMORY. On failure no row is affected.
+/// @return ECS_OK; ECS_ERR_FULL (chunk ids): no row is affected.
 BASE_MUST_USE ecs_result ecs_archetype_reserve(ecs_world* world, ecs_archetype* archetype,
                                                uint32_t count);
 /// The chunk that takes the next row. Room was reserved.
@@ -323,8 +321,8 @@ static inline ecs_record* ecs_record_mut(ecs_storage* storage, uint32_t index) {
 
 // Free indices and the handles that are made of them (entity.c).
 
-/// Make the page of `index`. @return false when memory ran out.
-BASE_MUST_USE bool ecs_record_reserve(ecs_world* world, uint32_t index);
+/// Make the page of `index`.
+void ecs_record_reserve(ecs_world* world, uint32_t index);
 /// Give back the handles that the runway has taken: no creation is prepared any more. Who reads or
 /// takes indices, lists creations, or forbids them, calls it before.
 void ecs_runway_return(const ecs_world* world);
@@ -334,9 +332,8 @@ uint32_t ecs_index_peek(const ecs_world* world, uint32_t range);
 uint32_t ecs_index_available(const ecs_world* world, uint32_t range);
 /// How many takes need no new page: a lower bound.
 uint32_t ecs_index_ready(const ecs_world* world, uint32_t range);
-/// Make the pages of all indices that the next `count` takes may choose. @return false when memory
-/// ran out.
-BASE_MUST_USE bool ecs_handles_reserve(ecs_world* world, uint32_t range, uint32_t count);
+/// Make the pages of all indices that the next `count` takes may choose.
+void ecs_handles_reserve(ecs_world* world, uint32_t range, uint32_t count);
 /// Take what peek chose; its page exists. @return the handle with its next generation.
 static inline ecs_entity ecs_handle_take(ecs_storage* storage, uint32_t range_number,
                                          uint32_t index) {

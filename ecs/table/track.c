@@ -60,29 +60,26 @@ static uint32_t rows_of(const ecs_world* world, const ecs_chunk* chunk, uint32_t
     return ROWS_PER_MARK * (uint32_t)__builtin_popcountll(*ecs_chunk_summary(chunk, track));
 }
 
-static bool add_item(ecs_world* world, ecs_track_item item) {
+static void add_item(ecs_world* world, ecs_track_item item) {
     ecs_tracker* tracker = world->tracker;
-    if (!BASE_ARRAY_RESERVE(world->allocator, tracker->items, tracker->item_capacity,
-                            tracker->item_count + 1))
-        return false;
+    BASE_ARRAY_RESERVE(world->allocator, tracker->items, tracker->item_capacity,
+                       tracker->item_count + 1);
     tracker->items[tracker->item_count++] = item;
-    return true;
 }
 
-// A column that is marked; a long one in parts. @return false when memory ran out.
-static bool add_column(ecs_world* world, ecs_chunk* chunk, uint32_t track, uint64_t* rows) {
+// A column that is marked; a long one in parts. @return about how many rows.
+static uint32_t add_column(ecs_world* world, ecs_chunk* chunk, uint32_t track) {
     const uint32_t count = rows_of(world, chunk, track);
-    *rows += count;
-    if (count <= PART_ROWS || !ecs_track_may_cut(chunk, track))
-        return add_item(world, (ecs_track_item){chunk, track, 0, count, false});
-    for (uint32_t first = 0; first < count; first += PART_ROWS) {
+    const bool is_cut = count > PART_ROWS && ecs_track_may_cut(chunk, track);
+    if (!is_cut) add_item(world, (ecs_track_item){chunk, track, 0, count, false});
+    for (uint32_t first = 0; is_cut && first < count; first += PART_ROWS) {
         const uint32_t left = count - first, part = left < PART_ROWS ? left : PART_ROWS;
-        if (!add_item(world, (ecs_track_item){chunk, track, first, part, true})) return false;
+        add_item(world, (ecs_track_item){chunk, track, first, part, true});
     }
-    return true;
+    return count;
 }
 
-// List the marked rows. @return about how many rows; UINT64_MAX when memory ran out.
+// List the marked rows. @return about how many rows.
 static uint64_t gather(ecs_world* world) {
     const ecs_storage* storage = world->storage;
     uint64_t rows = 0;
@@ -93,43 +90,22 @@ static uint64_t gather(ecs_world* world) {
             ecs_chunk* chunk = archetype->chunks[k];
             for (uint32_t track = 0; track < archetype->track_count; track++) {
                 if (chunk->written[track] == 0 && *ecs_chunk_summary(chunk, track) == 0) continue;
-                if (!add_column(world, chunk, track, &rows)) return UINT64_MAX;
+                rows += add_column(world, chunk, track);
             }
         }
     }
     return rows;
 }
 
-static bool reserve_lanes(ecs_world* world, uint32_t count) {
+static void reserve_lanes(ecs_world* world, uint32_t count) {
     ecs_tracker* tracker = world->tracker;
-    if (!BASE_ARRAY_RESERVE(world->allocator, tracker->lanes, tracker->lane_capacity, count))
-        return false;
+    BASE_ARRAY_RESERVE(world->allocator, tracker->lanes, tracker->lane_capacity, count);
     for (; tracker->lane_count < count; tracker->lane_count++) {
         ecs_track_lane* lane = base_allocate_zero(world->allocator, sizeof *lane);
-        if (!lane) return false;
         lane->own.hashes =
             base_allocate_zero(world->allocator, sizeof(uint64_t) * (ECS_COMPONENTS_MAX + 1));
-        if (!lane->own.hashes) {
-            base_release(world->allocator, lane, sizeof *lane);
-            return false;
-        }
         tracker->lanes[tracker->lane_count] = lane;
     }
-    return true;
-}
-
-static void track_lanes_deinit(ecs_world* world) {
-    ecs_tracker* tracker = world->tracker;
-    const base_allocator* allocator = world->allocator;
-    for (uint32_t i = 0; i < tracker->lane_count; i++) {
-        ecs_track_lane* lane = tracker->lanes[i];
-        BASE_ARRAY_RELEASE(allocator, lane->own.hashes, ECS_COMPONENTS_MAX + 1);
-        BASE_ARRAY_RELEASE(allocator, lane->own.changed.items, lane->own.changed.capacity);
-        BASE_ARRAY_RELEASE(allocator, lane->own.noticed.items, lane->own.noticed.capacity);
-        base_release(allocator, lane, sizeof *lane);
-    }
-    BASE_ARRAY_RELEASE(allocator, tracker->lanes, tracker->lane_capacity);
-    BASE_ARRAY_RELEASE(allocator, tracker->items, tracker->item_capacity);
 }
 
 static void open_lane(const ecs_world* world, ecs_track_lane* lane) {
@@ -160,13 +136,11 @@ static void run_lane(void* context, uint32_t item, uint32_t worker) {
     }
 }
 
-static uint32_t append(ecs_world* world, ecs_change_list* to, const ecs_change_list* from) {
-    if (from->count == 0) return 0;
-    if (!BASE_ARRAY_RESERVE(world->allocator, to->items, to->capacity, to->count + from->count))
-        return from->count;
+static void append(ecs_world* world, ecs_change_list* to, const ecs_change_list* from) {
+    if (from->count == 0) return;
+    BASE_ARRAY_RESERVE(world->allocator, to->items, to->capacity, to->count + from->count);
     memcpy(to->items + to->count, from->items, from->count * sizeof *to->items);
     to->count += from->count;
-    return 0;
 }
 
 static void take_lane(ecs_world* world, ecs_track_lane* lane) {
@@ -184,9 +158,8 @@ static void take_lane(ecs_world* world, ecs_track_lane* lane) {
     const ecs_counters* counters = &lane->view.counters;
     world->counters.rows_compared += counters->rows_compared;
     world->counters.rows_changed += counters->rows_changed;
-    world->counters.changes_lost += counters->changes_lost;
-    world->counters.changes_lost += append(world, &tracker->changed, &lane->own.changed);
-    world->counters.changes_lost += append(world, &tracker->noticed, &lane->own.noticed);
+    append(world, &tracker->changed, &lane->own.changed);
+    append(world, &tracker->noticed, &lane->own.noticed);
 }
 
 // Lanes of about as many rows. The last one gets the rest: items may have no rows. @return how
@@ -213,11 +186,11 @@ static bool track_by_lanes(ecs_world* world) {
     if (!base_workers_worth(world->workers, ROWS_MIN, ROWS_MIN)) return false;
     const uint64_t rows = gather(world);
     ecs_tracker* tracker = world->tracker;
-    if (rows == UINT64_MAX || tracker->item_count < 2) return false;
+    if (tracker->item_count < 2) return false;
     if (!base_workers_worth(world->workers, rows, ROWS_MIN)) return false;
     uint32_t lane_max = threads * LANES_PER_THREAD;
     if (lane_max > (uint32_t)LANES_MAX) lane_max = (uint32_t)LANES_MAX;
-    if (!reserve_lanes(world, lane_max)) return false;
+    reserve_lanes(world, lane_max);
     const uint32_t count = divide(tracker, rows, lane_max);
     BASE_ASSERT(count <= lane_max);
     base_workers_run(world->workers, run_lane, world, count);
@@ -226,57 +199,33 @@ static bool track_by_lanes(ecs_world* world) {
     return true;
 }
 
-bool ecs_tracker_init(ecs_world* world) {
-    BASE_ASSERT(!world->tracker->hashes);
+void ecs_tracker_init(ecs_world* world) {
     ecs_tracker* tracker = world->tracker;
-    memset(tracker, 0, sizeof(*tracker));
     base_bitset_init(&tracker->fresh, world->allocator);
     tracker->hashes =
         base_allocate_zero(world->allocator, sizeof(uint64_t) * (ECS_COMPONENTS_MAX + 1));
     tracker->scratch = base_allocate_zero(world->allocator, sizeof(base_bytes));
-    if (!tracker->hashes || !tracker->scratch) return false;
     base_bytes_init(tracker->scratch, world->allocator);
-    return true;
 }
 
-void ecs_tracker_deinit(ecs_world* world) {
+static void reserve_list(const ecs_world* world, ecs_entity_list* list, uint32_t more) {
+    BASE_ARRAY_RESERVE(world->allocator, list->items, list->capacity, list->count + more);
+}
+
+void ecs_track_reserve(ecs_world* world, uint32_t created, uint32_t destroyed, uint32_t recreated) {
     ecs_tracker* tracker = world->tracker;
-    BASE_ARRAY_RELEASE(world->allocator, tracker->created.items, tracker->created.capacity);
-    BASE_ARRAY_RELEASE(world->allocator, tracker->destroyed.items, tracker->destroyed.capacity);
-    BASE_ARRAY_RELEASE(world->allocator, tracker->recreated.items, tracker->recreated.capacity);
-    BASE_ARRAY_RELEASE(world->allocator, tracker->changed.items, tracker->changed.capacity);
-    BASE_ARRAY_RELEASE(world->allocator, tracker->noticed.items, tracker->noticed.capacity);
-    base_release(world->allocator, tracker->hashes, sizeof(uint64_t) * (ECS_COMPONENTS_MAX + 1));
-    if (tracker->scratch) {
-        base_bytes_deinit(tracker->scratch);
-        base_release(world->allocator, tracker->scratch, sizeof(base_bytes));
-    }
-    base_bitset_deinit(&tracker->fresh);
-    track_lanes_deinit(world);
-    memset(tracker, 0, sizeof(*tracker));
-}
-
-static bool reserve_list(const ecs_world* world, ecs_entity_list* list, uint32_t more) {
-    return BASE_ARRAY_RESERVE(world->allocator, list->items, list->capacity, list->count + more);
-}
-
-bool ecs_track_reserve(ecs_world* world, uint32_t created, uint32_t destroyed, uint32_t recreated) {
-    ecs_tracker* tracker = world->tracker;
-    // What lives can be destroyed without asking for memory: destroying must not fail for that.
-    // 4 bytes for each of a million would be a tenth of what they take.
+    // What lives can be destroyed without asking for memory. 4 bytes for each of a million would be
+    // a tenth of what they take.
     uint32_t mortal = world->storage->entity_count + created;
     if (mortal > ECS_DEATHS_READY) mortal = ECS_DEATHS_READY;
-    return reserve_list(world, &tracker->created, created) &&
-           reserve_list(world, &tracker->destroyed, mortal > destroyed ? mortal : destroyed) &&
-           reserve_list(world, &tracker->recreated, recreated);
+    reserve_list(world, &tracker->created, created);
+    reserve_list(world, &tracker->destroyed, mortal > destroyed ? mortal : destroyed);
+    reserve_list(world, &tracker->recreated, recreated);
 }
 
 static void push_entity(ecs_world* world, ecs_entity_list* list, ecs_entity entity) {
     BASE_ASSERT(entity != ECS_ENTITY_NONE);
-    if (list->count == list->capacity) {
-        bool has_room = reserve_list(world, list, 1);
-        BASE_ASSERT(has_room);
-    }
+    if (list->count == list->capacity) reserve_list(world, list, 1);
     list->items[list->count++] = entity;
 }
 
@@ -303,13 +252,12 @@ void ecs_track_arrived(ecs_world* world, ecs_entity entity, const ecs_chunk* chu
     push_entity(world, &world->tracker->recreated, entity);
 }
 
-// Without memory an entity is not in the set: then its changes are listed besides its creation.
 static void enter_fresh(ecs_tracker* tracker) {
     BASE_ASSERT(tracker->fresh_count <= tracker->created.count);
     for (; tracker->fresh_count < tracker->created.count; tracker->fresh_count++) {
         uint32_t index = ecs_entity_index(tracker->created.items[tracker->fresh_count]);
-        if (base_bitset_reserve(&tracker->fresh, index + 1))
-            base_bitset_add(&tracker->fresh, index);
+        base_bitset_reserve(&tracker->fresh, index + 1);
+        base_bitset_add(&tracker->fresh, index);
     }
 }
 

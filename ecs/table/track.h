@@ -57,10 +57,9 @@ typedef struct ecs_tracker {
     uint32_t lane_count, lane_capacity;
 } ecs_tracker;
 
-/// Make room in the lists for this many more entries. Storage calls it before it changes anything,
-/// so that running out of memory stays an error code; without the call running out is an assert.
-BASE_MUST_USE bool ecs_track_reserve(ecs_world* world, uint32_t created, uint32_t destroyed,
-                                     uint32_t recreated);
+/// Make room in the lists for this many more entries: a list that is full grows as well, one by
+/// one.
+void ecs_track_reserve(ecs_world* world, uint32_t created, uint32_t destroyed, uint32_t recreated);
 /// How many destructions can be listed without asking for memory when `mortal` entities live: each
 /// of them, but no more than this. A step that destroys more grows the list.
 #define ECS_DEATHS_READY 65536u

@@ -30,7 +30,6 @@ typedef struct track_cells {
     uint64_t float_bits[2]; // the exponents of floats in `is_flat` values, 0 where are none
     bool is_dense;          // its bytes are all there is to a value
     bool is_flat;           // and lie as they are hashed, at most 16 of them
-    bool is_behind;         // memory ran out for a shadow: its row must be compared again
 } track_cells;
 
 #define TRACK_ROWS_GATHERED 32u
@@ -199,26 +198,21 @@ void ecs_track_count_row(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
     }
 }
 
-static bool push_change(const ecs_world* world, ecs_change_list* list, ecs_entity entity,
+static void push_change(const ecs_world* world, ecs_change_list* list, ecs_entity entity,
                         ecs_component_id component) {
-    if (list->count == list->capacity &&
-        !BASE_ARRAY_RESERVE(world->allocator, list->items, list->capacity, list->count + 1))
-        return false;
+    if (list->count == list->capacity)
+        BASE_ARRAY_RESERVE(world->allocator, list->items, list->capacity, list->count + 1);
     list->items[list->count++] = (ecs_change){entity, component};
-    return true;
 }
 
-// Handlers do not see a lost change and clients do not get it: the caller that steps the world
-// looks at the counter.
 static void list_change(ecs_world* world, ecs_entity entity, ecs_component_id component) {
     ecs_tracker* tracker = world->tracker;
-    if (ecs_component_set_has(&tracker->watched, component) &&
-        !push_change(world, &tracker->noticed, entity, component))
-        world->counters.changes_lost++;
+    if (ecs_component_set_has(&tracker->watched, component))
+        push_change(world, &tracker->noticed, entity, component);
     uint32_t index = ecs_entity_index(entity);
     if (tracker->fresh_count > 0 && base_bitset_has(&tracker->fresh, index))
         return; // a reader of the created list reads its values
-    if (!push_change(world, &tracker->changed, entity, component)) world->counters.changes_lost++;
+    push_change(world, &tracker->changed, entity, component);
 }
 
 // Rows of a column that have another value, and what it makes of the sum of hashes.
@@ -230,12 +224,12 @@ static void count_changes(ecs_world* world, const track_cells* column, const uin
     world->counters.rows_changed += count;
     ecs_change_list* list = &world->tracker->changed;
     if (world->tracker->fresh_count > 0 ||
-        ecs_component_set_has(&world->tracker->watched, column->component) ||
-        !BASE_ARRAY_RESERVE(world->allocator, list->items, list->capacity, list->count + count)) {
+        ecs_component_set_has(&world->tracker->watched, column->component)) {
         for (uint32_t i = 0; i < count; i++)
             list_change(world, column->entities[rows[i]], column->component);
         return;
     }
+    BASE_ARRAY_RESERVE(world->allocator, list->items, list->capacity, list->count + count);
     ecs_change* items = list->items + list->count;
     const ecs_entity* entities = column->entities;
     const ecs_component_id component = column->component;
@@ -322,13 +316,10 @@ static void compare_row(ecs_world* world, track_cells* column, uint32_t row) {
         return;
     }
     uint64_t before = shadow_hash(column, row);
-    if (ecs_type_is_plain(column->type)) {
+    if (ecs_type_is_plain(column->type))
         memcpy(shadow, value, column->size);
-    } else {
+    else
         (void)ecs_value_compare(column->type, &context, shadow, value);
-        column->is_behind |= (column->type->ops->equal || column->type->hash) &&
-                             !ecs_type_equal(column->type, shadow, value);
-    }
     count_changes(world, column, &row, 1, shadow_hash(column, row) - before);
 }
 
@@ -439,7 +430,7 @@ void ecs_track_column(ecs_world* world, ecs_chunk* chunk, uint32_t track) {
         compare_written(world, &column, ecs_chunk_count(world->storage, chunk));
     else if (column.size > 0)
         compare_marked(world, &column, chunk, track);
-    if (!column.is_behind) ecs_track_forget(chunk, track);
+    ecs_track_forget(chunk, track);
 }
 
 bool ecs_track_may_cut(const ecs_chunk* chunk, uint32_t track) {

@@ -36,8 +36,8 @@ typedef struct ecs_text {
 
 /// Parse a text, which must outlive the tree. The tree holds everything that could be read in spite
 /// of faults.
-/// @return ECS_OK; ECS_ERR_SYNTAX (each fault reported); ECS_ERR_FULL (a limit above; reported);
-///         ECS_ERR_MEMORY. `text` needs ecs_text_deinit in every case.
+/// @return ECS_OK; ECS_ERR_SYNTAX (each fault reported); ECS_ERR_FULL (a limit above; reported).
+///         `text` needs ecs_text_deinit in every case.
 BASE_MUST_USE ecs_result ecs_text_parse(ecs_text* text, const base_allocator* allocator,
                                         const char* file, const char* source, size_t source_bytes,
                                         const base_reporter* reporter);

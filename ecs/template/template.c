@@ -19,34 +19,20 @@
 
 enum { PARTS_SEED = 1 };
 
-bool ecs_templates_init(ecs_world* world) {
+void ecs_templates_init(ecs_world* world) {
     ecs_templates* templates = world->templates;
-    *templates = (ecs_templates){0};
     templates->zeros =
         base_allocate_zero(world->allocator, ECS_TYPES_MAX * sizeof *templates->zeros);
-    return templates->zeros != NULL;
 }
 
-// Values need their types, so the world frees types after templates.
+// Values need their types, so the world destroys types after templates.
 void ecs_templates_deinit(ecs_world* world) {
     ecs_templates* templates = world->templates;
-    for (uint32_t i = 0; i < templates->count; i++)
-        base_release(world->allocator, templates->rows[i], templates->rows[i]->bytes);
     for (uint32_t i = 0; i < templates->value_count; i++)
         ecs_template_value_release(world, templates->values[i].type, templates->values[i].memory);
-    for (uint32_t i = 0; templates->zeros && i < world->types->type_count; i++)
+    for (uint32_t i = 0; i < world->types->type_count; i++)
         if (templates->zeros[i])
             ecs_template_value_release(world, (ecs_type_id)(i + 1), templates->zeros[i]);
-    for (uint32_t i = 0; i < templates->opaque_count; i++)
-        base_release(world->allocator, templates->opaques[i], templates->opaques[i]->bytes);
-    BASE_ARRAY_RELEASE(world->allocator, templates->opaques, templates->opaque_capacity);
-    BASE_ARRAY_RELEASE(world->allocator, templates->scenes, templates->scene_capacity);
-    BASE_ARRAY_RELEASE(world->allocator, templates->inits, templates->init_capacity);
-    BASE_ARRAY_RELEASE(world->allocator, templates->zeros, ECS_TYPES_MAX);
-    BASE_ARRAY_RELEASE(world->allocator, templates->rows, templates->capacity);
-    BASE_ARRAY_RELEASE(world->allocator, templates->values, templates->value_capacity);
-    base_table_deinit(&templates->index, world->allocator);
-    *templates = (ecs_templates){0};
 }
 
 void ecs_template_set_read(ecs_template_set* set, const char* file, const char* source,
@@ -54,42 +40,33 @@ void ecs_template_set_read(ecs_template_set* set, const char* file, const char* 
     BASE_ASSERT(set->world && (source || source_bytes == 0));
     const base_allocator* allocator = set->world->allocator;
     ecs_text* text = base_allocate_zero(allocator, sizeof *text);
-    if (!text) {
-        ecs_template_set_fail(set, ECS_ERR_MEMORY);
-        return;
-    }
     ecs_text** entry = ECS_SET_PUSH(set, text);
-    if (!entry) {
-        base_release(allocator, text, sizeof *text);
-        return;
-    }
     *entry = text;
     ecs_result result = ecs_text_parse(text, allocator, file, source, source_bytes, set->reporter);
     if (result != ECS_OK) ecs_template_set_fail(set, result);
     if (result == ECS_OK || result == ECS_ERR_SYNTAX) ecs_template_set_bind(set, text);
 }
 
-// Make room in the registry. @return false when memory ran out; nothing visible changed.
-static bool reserve_all(ecs_template_set* set) {
+// Make room in the registry.
+static void reserve_all(ecs_template_set* set) {
     ecs_templates* templates = set->world->templates;
     const base_allocator* allocator = set->world->allocator;
-    bool fits = BASE_ARRAY_RESERVE(allocator, templates->opaques, templates->opaque_capacity,
-                                   templates->opaque_count + set->opaque_count) &&
-                BASE_ARRAY_RESERVE(allocator, templates->rows, templates->capacity,
-                                   templates->count + set->draft_count) &&
-                BASE_ARRAY_RESERVE(allocator, templates->values, templates->value_capacity,
-                                   templates->value_count + set->value_count);
-    return fits && ecs_components_reserve(set->world, set->name_count) &&
-           base_table_reserve(&templates->index, allocator, templates->count + set->draft_count);
+    BASE_ARRAY_RESERVE(allocator, templates->opaques, templates->opaque_capacity,
+                       templates->opaque_count + set->opaque_count);
+    BASE_ARRAY_RESERVE(allocator, templates->rows, templates->capacity,
+                       templates->count + set->draft_count);
+    BASE_ARRAY_RESERVE(allocator, templates->values, templates->value_capacity,
+                       templates->value_count + set->value_count);
+    ecs_components_reserve(set->world, set->name_count);
+    base_table_reserve(&templates->index, allocator, templates->count + set->draft_count);
 }
 
-// The registry row of a draft. @return NULL when memory ran out.
+// The registry row of a draft.
 static ecs_template_row* make_row(ecs_template_set* set, const ecs_draft* draft,
                                   ecs_template_id id) {
     BASE_ASSERT(draft->state == ECS_DRAFT_DONE && "resolve comes first");
     BASE_ASSERT(id != ECS_TEMPLATE_NONE);
     ecs_template_row* row = ecs_template_row_create(set, draft->slots, draft->slot_count);
-    if (!row) return NULL;
     ecs_template* template_ = &row->public;
     template_->id = id;
     template_->is_singleton = draft->is_singleton;
@@ -103,17 +80,12 @@ static ecs_template_row* make_row(ecs_template_set* set, const ecs_draft* draft,
     return row;
 }
 
-// Make rows after the count of the registry, where they are not visible yet. @return how many were
-// made.
-static uint32_t make_rows(ecs_template_set* set) {
+// Make rows after the count of the registry, where they are not visible yet.
+static void make_rows(ecs_template_set* set) {
     ecs_templates* templates = set->world->templates;
-    for (uint32_t i = 0; i < set->draft_count; i++) {
-        ecs_template_row* row =
+    for (uint32_t i = 0; i < set->draft_count; i++)
+        templates->rows[templates->count + i] =
             make_row(set, &set->drafts[i], (ecs_template_id)(templates->count + i + 1));
-        if (!row) return i;
-        templates->rows[templates->count + i] = row;
-    }
-    return set->draft_count;
 }
 
 ecs_result ecs_template_set_commit(ecs_template_set* set) {
@@ -127,21 +99,12 @@ ecs_result ecs_template_set_commit(ecs_template_set* set) {
         base_report(set->reporter, NULL, 0, "more than %u templates", ECS_TEMPLATES_MAX);
         return ECS_ERR_FULL;
     }
-    if (!reserve_all(set)) return ECS_ERR_MEMORY;
+    reserve_all(set);
     ecs_opaque_row** opaques =
         set->opaque_count > 0 ? templates->opaques + templates->opaque_count : NULL;
-    uint32_t made = make_rows(set);
-    uint32_t kept = ecs_opaques_make(set, templates->count + 1, opaques);
-    if (made < set->draft_count || kept < set->opaque_count) {
-        for (uint32_t i = 0; i < made; i++) {
-            ecs_template_row* row = templates->rows[templates->count + i];
-            base_release(world->allocator, row, row->bytes);
-        }
-        for (uint32_t i = 0; i < kept; i++)
-            base_release(world->allocator, opaques[i], opaques[i]->bytes);
-        return ECS_ERR_MEMORY;
-    }
-    templates->opaque_count += kept;
+    make_rows(set);
+    ecs_opaques_make(set, templates->count + 1, opaques);
+    templates->opaque_count += set->opaque_count;
     for (uint32_t i = 0; i < set->name_count; i++) {
         ecs_component_id id;
         ecs_result result =
@@ -239,13 +202,12 @@ static ecs_template_id find_composed(const ecs_world* world, const ecs_template_
     }
 }
 
-// @return NULL when the name or the components do not fit, or memory ran out.
+// @return NULL when the name or the components do not fit.
 static ecs_template_row* compose_row(ecs_world* world, const ecs_template_id* parts,
                                      uint32_t count) {
     ecs_template_row* const* rows = world->templates->rows;
     BASE_ASSERT(count > 0 && count <= ECS_TEMPLATE_PARTS_MAX);
     ecs_template_fold* fold = base_allocate_zero(world->allocator, sizeof *fold);
-    if (!fold) return NULL;
     bool fits = true;
     for (uint32_t i = 0; i < count && fits; i++) {
         const ecs_template_row* row = rows[parts[i] - 1];
@@ -288,11 +250,9 @@ ecs_template_id ecs_template_compose(ecs_world* world, const ecs_template_id* id
     if (found != ECS_TEMPLATE_NONE) return found;
     if (templates->count == ECS_TEMPLATES_MAX) return ECS_TEMPLATE_NONE;
 
-    if (!BASE_ARRAY_RESERVE(world->allocator, templates->rows, templates->capacity,
-                            templates->count + 1))
-        return ECS_TEMPLATE_NONE;
-    if (!base_table_reserve(&templates->index, world->allocator, templates->count + 1))
-        return ECS_TEMPLATE_NONE;
+    BASE_ARRAY_RESERVE(world->allocator, templates->rows, templates->capacity,
+                       templates->count + 1);
+    base_table_reserve(&templates->index, world->allocator, templates->count + 1);
     ecs_template_row* row = compose_row(world, parts, part_count);
     if (!row) return ECS_TEMPLATE_NONE;
     templates->rows[templates->count++] = row;

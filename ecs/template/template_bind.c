@@ -80,12 +80,8 @@ static bool read_boxed_text(child_pass* pass, const ecs_text_node* node, ecs_ele
                           name_of(binder, pass->component), name_of(binder, node), name, name);
 }
 
-static void refuse_child(child_pass* pass, const ecs_text_node* node, ecs_result result) {
+static void refuse_child(child_pass* pass, const ecs_text_node* node) {
     ecs_bind_pass* binder = pass->binder;
-    if (result == ECS_ERR_MEMORY) {
-        ecs_template_set_fail(binder->set, result);
-        return;
-    }
     size_t name_bytes = strlen(name_of(binder, node));
     if (name_bytes == 0 || name_bytes >= ECS_CONTAINER_NAME_BYTES_MAX)
         ecs_bind_fault(binder, node->line, "component '%s': '%.80s': a name has 1 to %u bytes",
@@ -116,7 +112,7 @@ static void* add_item(child_pass* pass, const ecs_text_node* node, ecs_container
     }
     ecs_result result = ecs_container_insert(allocator, body, index, name, type, value);
     if (result == ECS_OK) return ecs_container_item(body, index);
-    refuse_child(pass, node, result);
+    refuse_child(pass, node);
     return NULL;
 }
 
@@ -182,18 +178,13 @@ static void read_items(child_pass* pass, const ecs_text_node* block, ecs_contain
 }
 
 // Bind one statement in the block of a list, array or object: an element of the component's value.
-// Faults are reported. @return false when memory ran out.
-static bool bind_child(ecs_bind_pass* binder, const ecs_text_node* component,
+// Faults are reported.
+static void bind_child(ecs_bind_pass* binder, const ecs_text_node* component,
                        const ecs_text_node* node, const ecs_type* type, void* value) {
     child_pass pass = {binder, component, {binder->set->world->allocator}};
     ecs_container_body* body =
         ecs_container_open(pass.context.allocator, value, (ecs_element_type)type->id);
-    if (!body) {
-        ecs_template_set_fail(binder->set, ECS_ERR_MEMORY);
-        return false;
-    }
     read_item(&pass, node, body, 1);
-    return true;
 }
 
 // Bind one component of a template: type, name in the world, flags and value. The text may give
@@ -269,7 +260,6 @@ static bool read_whole(ecs_bind_pass* binder, const ecs_text_node* node, const e
                               name_of(binder, owner), type->name, is_struct ? "field" : "item");
     }
     void* value = ecs_template_set_value(binder->set, type);
-    if (!value) return false;
     ecs_type_context context = {binder->set->world->allocator};
     char message[ECS_VALUE_MESSAGE_BYTES];
     const char* text =
@@ -329,7 +319,6 @@ static void bind_component_block(ecs_bind_pass* binder, const ecs_text_node* nod
     ecs_draft_component component = {0};
     bool needs_value = is_struct || is_container;
     void* value = needs_value ? ecs_template_set_value(binder->set, type) : NULL;
-    if (needs_value && !value) return;
     // `{}` makes it empty; a block with words alone keeps the inherited value.
     component.is_whole = is_container && node->child_count == 0;
     uint32_t at = node->child_first;
@@ -343,7 +332,7 @@ static void bind_component_block(ecs_bind_pass* binder, const ecs_text_node* nod
             ecs_bind_unknown_word(binder, child);
         } else if (is_container) {
             component.is_whole = true;
-            if (!bind_child(binder, node, child, type, value)) return;
+            bind_child(binder, node, child, type, value);
         } else if (child->is_block) {
             ecs_bind_fault(binder, child->line, "component '%s' (%s) cannot hold the block '%.80s'",
                            name_of(binder, node), type->name, name);
@@ -406,7 +395,6 @@ static void add_parent(ecs_bind_pass* binder, ecs_draft* draft, const ecs_text_n
     ecs_template_set* set = binder->set;
     if (!ecs_bind_has_type(binder, node, "t")) return;
     ecs_draft_parent* parent = ECS_SET_PUSH(set, parent);
-    if (!parent) return;
     *parent = (ecs_draft_parent){value_of(binder, node), node->line};
     draft->parent_count++;
 }
@@ -416,7 +404,6 @@ static void add_flag(ecs_bind_pass* binder, ecs_draft* draft, const ecs_text_nod
     ecs_template_set* set = binder->set;
     if (!ecs_bind_has_type(binder, node, "t")) return;
     ecs_draft_flag* entry = ECS_SET_PUSH(set, flag);
-    if (!entry) return;
     *entry = (ecs_draft_flag){value_of(binder, node), node->line, flag};
     draft->flag_count++;
 }
@@ -462,7 +449,6 @@ static ecs_draft* add_draft(ecs_bind_pass* binder, const ecs_text_node* node) {
                        template_->file, template_->line);
     }
     ecs_draft* draft = ECS_SET_PUSH(set, draft);
-    if (!draft) return NULL;
     *draft = (ecs_draft){.name = name,
                          .file = binder->text->file,
                          .line = node->line,
@@ -470,10 +456,7 @@ static ecs_draft* add_draft(ecs_bind_pass* binder, const ecs_text_node* node) {
                          .component_first = set->component_count,
                          .flag_first = set->flag_count};
     if (other) return draft; // a second template of this name: checked for faults only
-    if (!base_table_reserve(&set->draft_index, set->world->allocator, set->draft_count)) {
-        ecs_template_set_fail(set, ECS_ERR_MEMORY);
-        return NULL;
-    }
+    base_table_reserve(&set->draft_index, set->world->allocator, set->draft_count);
     base_table_add(&set->draft_index, base_hash64_text(name), set->draft_count);
     return draft;
 }
@@ -625,7 +608,6 @@ static void bind_entity(ecs_bind_pass* binder, const ecs_text_node* node) {
     ecs_scene_entity* entity =
         ecs_template_set_push(set, (void**)&templates->scenes, &set->scene_count,
                               &templates->scene_capacity, sizeof *entity);
-    if (!entity) return;
     *entity = (ecs_scene_entity){from.id, init_first, set->init_count - init_first, node->line, ""};
     (void)base_text_copy(entity->file, sizeof entity->file, binder->text->file);
 }
@@ -634,7 +616,7 @@ static void bind_scene(ecs_bind_pass* binder, const ecs_text_node* scene) {
     for (uint32_t at = scene->child_first; at; at = binder->text->nodes[at].next) {
         const ecs_text_node* node = &binder->text->nodes[at];
         const char* name = name_of(binder, node);
-        if (binder->set->result == ECS_ERR_FULL || binder->set->result == ECS_ERR_MEMORY) return;
+        if (binder->set->result == ECS_ERR_FULL) return;
         if ((node->is_block && node->name == 0) || ecs_bind_is_remark(name)) continue;
         if (node->is_block && *type_of(binder, node) == '\0')
             bind_entity(binder, node);

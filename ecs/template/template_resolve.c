@@ -104,8 +104,8 @@ static const void* zero_value(ecs_world* world, ecs_type_id type_id) {
     return *zero;
 }
 
-// Fill in the public components. @return false when memory for a default value ran out.
-static bool add_component(ecs_world* world, ecs_template_row* row,
+// Fill in the public components.
+static void add_component(ecs_world* world, ecs_template_row* row,
                           ecs_template_component* components, const ecs_template_slot* slot,
                           ecs_type_id type) {
     uint32_t flags = slot->flags;
@@ -115,9 +115,8 @@ static bool add_component(ecs_world* world, ecs_template_row* row,
     if (!(flags & ECS_COMPONENT_REPLICATED)) flags &= ~(uint32_t)ECS_COMPONENT_INTERPOLATED;
     // A replicated component exists at both ends, regardless of its tags.
     bool is_replicated = (flags & ECS_COMPONENT_REPLICATED) != 0;
-    if (!is_replicated && !template_tags_match(world, slot->tags)) return true;
+    if (!is_replicated && !template_tags_match(world, slot->tags)) return;
     const void* value = slot->value ? slot->value : zero_value(world, type);
-    if (!value) return false;
     // Words about the wire mean nothing for a component that is not replicated.
     const char* visible = is_replicated ? slot->visible : NULL;
     const char* integral = is_replicated ? slot->integral : NULL;
@@ -135,7 +134,6 @@ static bool add_component(ecs_world* world, ecs_template_row* row,
         .states_quant = slot->is_quantised,
     };
     row->public.is_replicated = row->public.is_replicated || is_replicated;
-    return true;
 }
 
 static size_t text_bytes(const char* text) {
@@ -164,7 +162,6 @@ ecs_template_row* ecs_template_row_create(const ecs_template_set* set,
                    count * (sizeof(ecs_template_slot) + sizeof(ecs_template_component)) +
                    texts_bytes;
     ecs_template_row* row = base_allocate_zero(world->allocator, bytes);
-    if (!row) return NULL;
     row->bytes = bytes;
     row->slots = (ecs_template_slot*)(void*)(row + 1);
     row->slot_count = count;
@@ -183,11 +180,8 @@ ecs_template_row* ecs_template_row_create(const ecs_template_set* set,
         own_text(&slot->integral, &texts);
         own_text(&slot->unit, &texts);
         own_text(&slot->about, &texts);
-        if (!add_component(world, row, components, slot,
-                           ecs_template_set_component_type(set, slot->component))) {
-            base_release(world->allocator, row, bytes);
-            return NULL;
-        }
+        add_component(world, row, components, slot,
+                      ecs_template_set_component_type(set, slot->component));
     }
     return row;
 }
@@ -419,12 +413,8 @@ const void* ecs_draft_value(ecs_template_set* set, const ecs_draft_component* co
     ecs_type_id id = ecs_template_set_component_type(set, slot->component);
     const ecs_type* type = ecs_type_get(set->world, id);
     void* value = ecs_template_set_value(set, type);
-    if (!value) return NULL;
     ecs_type_context context = {set->world->allocator};
-    if (!ecs_value_assign(type, &context, value, inherited->value)) {
-        ecs_template_set_fail(set, ECS_ERR_MEMORY);
-        return NULL;
-    }
+    ecs_value_assign(type, &context, value, inherited->value);
     for (uint32_t i = 0; i < type->field_count; i++) {
         const ecs_field* field = &type->fields[i];
         if (component->fields_set >> i & 1)
@@ -526,12 +516,8 @@ static void finish(resolve_pass* resolver, ecs_draft* draft) {
         resolver->is_over = true;
     } else if (fold->count) {
         draft->slots = base_allocate(set->world->allocator, bytes);
-        if (draft->slots) {
-            memcpy(draft->slots, fold->slots, bytes);
-            draft->slot_count = fold->count;
-        } else {
-            ecs_template_set_fail(set, ECS_ERR_MEMORY);
-        }
+        memcpy(draft->slots, fold->slots, bytes);
+        draft->slot_count = fold->count;
     }
     for (uint32_t i = 0; i < fold->count; i++)
         fold->where[fold->slots[i].component] = 0;
@@ -561,15 +547,13 @@ static bool open_parent(resolve_pass* resolver, ecs_draft* draft) {
 
 ecs_result ecs_template_set_resolve(ecs_template_set* set) {
     BASE_ASSERT(set->world);
-    if (set->result == ECS_ERR_MEMORY || set->result == ECS_ERR_FULL) return set->result;
+    if (set->result == ECS_ERR_FULL) return set->result;
     const base_allocator* allocator = set->world->allocator;
     size_t stack_bytes = set->draft_count * sizeof(uint32_t);
     resolve_pass resolver = {.set = set,
                              .fold = base_allocate_zero(allocator, sizeof *resolver.fold),
                              .stack = base_allocate(allocator, stack_bytes)};
-    if (!resolver.fold || !resolver.stack) ecs_template_set_fail(set, ECS_ERR_MEMORY);
-    for (uint32_t i = 0; i < set->draft_count && set->result != ECS_ERR_MEMORY && !resolver.is_over;
-         i++) {
+    for (uint32_t i = 0; i < set->draft_count && !resolver.is_over; i++) {
         if (set->drafts[i].state != ECS_DRAFT_NEW) continue;
         set->drafts[i].state = ECS_DRAFT_OPEN;
         resolver.stack[resolver.depth++] = i;

@@ -78,7 +78,7 @@ void ecs_template_set_deinit(ecs_template_set* set) {
 
 void ecs_template_set_fail(ecs_template_set* set, ecs_result result) {
     BASE_ASSERT(result != ECS_OK && "a failure has a code");
-    if (set->result == ECS_OK || result == ECS_ERR_MEMORY) set->result = result;
+    if (set->result == ECS_OK) set->result = result;
 }
 
 bool ecs_template_set_fault(ecs_template_set* set, const char* file, uint32_t line,
@@ -97,19 +97,15 @@ bool ecs_template_set_fault(ecs_template_set* set, const char* file, uint32_t li
 void* ecs_template_set_push(ecs_template_set* set, void** array, uint32_t* count,
                             uint32_t* capacity, size_t element_bytes) {
     BASE_ASSERT(*count <= *capacity && element_bytes > 0);
-    if (!base_array_reserve(set->world->allocator, array, capacity, *count + 1, element_bytes)) {
-        ecs_template_set_fail(set, ECS_ERR_MEMORY);
-        return NULL;
-    }
+    base_array_reserve(set->world->allocator, array, capacity, *count + 1, element_bytes);
     return (uint8_t*)*array + (*count)++ * element_bytes;
 }
 
 void* ecs_template_value_make(ecs_world* world, const ecs_type* type) {
     void* memory = base_allocate_zero(world->allocator, type->size);
     ecs_type_context context = {world->allocator};
-    if (memory && ecs_value_create(type, &context, memory)) return memory;
-    base_release(world->allocator, memory, type->size);
-    return NULL;
+    ecs_value_create(type, &context, memory);
+    return memory;
 }
 
 void ecs_template_value_release(ecs_world* world, ecs_type_id type_id, void* memory) {
@@ -122,12 +118,8 @@ void ecs_template_value_release(ecs_world* world, ecs_type_id type_id, void* mem
 
 void* ecs_template_set_value(ecs_template_set* set, const ecs_type* type) {
     ecs_template_value* value = ECS_SET_PUSH(set, value);
-    if (!value) return NULL;
     *value = (ecs_template_value){type->id, ecs_template_value_make(set->world, type)};
-    if (value->memory) return value->memory;
-    set->value_count--;
-    ecs_template_set_fail(set, ECS_ERR_MEMORY);
-    return NULL;
+    return value->memory;
 }
 
 static const ecs_set_name* find_new(const ecs_template_set* set, const char* name, uint64_t hash) {
@@ -165,13 +157,8 @@ ecs_component_id ecs_template_set_name(ecs_template_set* set, const char* name, 
         return ECS_COMPONENT_NONE;
     }
     ecs_set_name* entry = ECS_SET_PUSH(set, name);
-    if (!entry) return ECS_COMPONENT_NONE;
     *entry = (ecs_set_name){name, hash, type, (ecs_component_id)id};
-    if (!base_table_reserve(&set->name_index, set->world->allocator, set->name_count)) {
-        set->name_count--;
-        ecs_template_set_fail(set, ECS_ERR_MEMORY);
-        return ECS_COMPONENT_NONE;
-    }
+    base_table_reserve(&set->name_index, set->world->allocator, set->name_count);
     base_table_add(&set->name_index, hash, set->name_count);
     return entry->id;
 }

@@ -99,22 +99,21 @@ typedef struct ecs_template_set {
 // template_set.c
 void ecs_template_set_init(ecs_template_set* set, ecs_world* world, const base_reporter* reporter);
 void ecs_template_set_deinit(ecs_template_set* set);
-/// Keep a failure. The first one stays, but ECS_ERR_MEMORY replaces it.
+/// Keep a failure. The first one stays.
 void ecs_template_set_fail(ecs_template_set* set, ecs_result result);
 /// Report a fault of the text and keep ECS_ERR_SYNTAX. @return false.
 bool ecs_template_set_fault(ecs_template_set* set, const char* file, uint32_t line,
                             const char* format, ...) BASE_PRINTF(4, 5);
 /// Grow an array of the set by one zeroed element: ECS_SET_PUSH(set, parent) grows `parents`.
-/// @return it; NULL when memory ran out (kept in `result`).
 #define ECS_SET_PUSH(set, item)                                                                    \
     ecs_template_set_push(set, (void**)&(set)->item##s, &(set)->item##_count,                      \
                           &(set)->item##_capacity, sizeof *(set)->item##s)
 void* ecs_template_set_push(ecs_template_set* set, void** array, uint32_t* count,
                             uint32_t* capacity, size_t element_bytes);
-/// Create a value. @return NULL when memory ran out.
+/// Create a value.
 void* ecs_template_value_make(ecs_world* world, const ecs_type* type);
 void ecs_template_value_release(ecs_world* world, ecs_type_id type_id, void* memory);
-/// Create a value that the set owns. @return NULL when memory ran out (kept in `result`).
+/// Create a value that the set owns.
 void* ecs_template_set_value(ecs_template_set* set, const ecs_type* type);
 /// The id of a component, new or old, by name. @return ECS_COMPONENT_NONE when its type differs
 /// (reported).
@@ -147,9 +146,8 @@ bool ecs_text_path_matches(const char* pattern, const char* name);
 
 // template_words.c
 /// Make registry rows of the opaque components of the set, without adding them. The id of a
-/// template is `id_first` + the position of its draft. @return how many
-/// were made: fewer than the set has when memory ran out.
-uint32_t ecs_opaques_make(const ecs_template_set* set, uint32_t id_first, ecs_opaque_row** rows);
+/// template is `id_first` + the position of its draft.
+void ecs_opaques_make(const ecs_template_set* set, uint32_t id_first, ecs_opaque_row** rows);
 /// Does a text of the set or the world have an opaque component of this name?
 bool ecs_opaque_is_known(const ecs_template_set* set, const char* component);
 
@@ -165,7 +163,7 @@ void ecs_template_set_bind_scenes(ecs_template_set* set);
 BASE_MUST_USE ecs_result ecs_template_set_resolve(ecs_template_set* set);
 
 /// The whole value that a text gives a component: fields that it leaves out are inherited, if
-/// `inherited` is not NULL. @return NULL: no value is given, or memory ran out (kept in `result`).
+/// `inherited` is not NULL. @return NULL: no value is given.
 const void* ecs_draft_value(ecs_template_set* set, const ecs_draft_component* component,
                             const ecs_template_slot* inherited);
 
@@ -219,7 +217,6 @@ typedef struct ecs_template_fold {
 BASE_MUST_USE bool ecs_template_fold_add(ecs_template_fold* fold, const ecs_template_slot* slots,
                                          uint32_t count);
 /// Sort slots by name and make a row of the registry. `set` gives the names of new components.
-/// @return NULL when memory ran out.
 ecs_template_row* ecs_template_row_create(const ecs_template_set* set,
                                           const ecs_template_slot* slots, uint32_t count);
 
@@ -228,5 +225,5 @@ ecs_template_row* ecs_template_row_create(const ecs_template_set* set,
 void ecs_template_set_read(ecs_template_set* set, const char* file, const char* source,
                            size_t source_bytes);
 /// Add everything to the world, or nothing. The set is resolved without a fault (asserted). @return
-/// ECS_OK; ECS_ERR_SEALED; ECS_ERR_SYNTAX (a scene), ECS_ERR_FULL (both reported); ECS_ERR_MEMORY.
+/// ECS_OK; ECS_ERR_SEALED; ECS_ERR_SYNTAX (a scene), ECS_ERR_FULL (both reported).
 BASE_MUST_USE ecs_result ecs_template_set_commit(ecs_template_set* set);

@@ -270,7 +270,6 @@ void ecs_bind_opaque(ecs_bind_pass* binder, const ecs_text_node* node) {
             "kept, not used",
             name_of(binder, node), name_of(binder, node));
     ecs_draft_opaque* opaque = ECS_SET_PUSH(set, opaque);
-    if (!opaque) return;
     const char* value = node->is_block ? text->source + node->begin : value_of(binder, node);
     *opaque = (ecs_draft_opaque){.template_name = binder->template_name,
                                  .component = name_of(binder, node),
@@ -299,7 +298,6 @@ static ecs_opaque_row* make_row(const ecs_template_set* set, const ecs_draft_opa
     size_t bytes =
         sizeof(ecs_opaque_row) + component_bytes + type_bytes + file_bytes + draft->text_bytes + 4;
     ecs_opaque_row* row = base_allocate(set->world->allocator, bytes);
-    if (!row) return NULL;
     char* at = (char*)(row + 1);
     const ecs_draft* owner = ecs_template_set_draft(set, draft->template_name);
     ecs_template_id id = ecs_template_seek(set->world, draft->template_name);
@@ -316,13 +314,10 @@ static ecs_opaque_row* make_row(const ecs_template_set* set, const ecs_draft_opa
     return row;
 }
 
-uint32_t ecs_opaques_make(const ecs_template_set* set, uint32_t id_first, ecs_opaque_row** rows) {
+void ecs_opaques_make(const ecs_template_set* set, uint32_t id_first, ecs_opaque_row** rows) {
     BASE_ASSERT(rows || set->opaque_count == 0);
-    for (uint32_t i = 0; i < set->opaque_count; i++) {
+    for (uint32_t i = 0; i < set->opaque_count; i++)
         rows[i] = make_row(set, &set->opaques[i], id_first);
-        if (!rows[i]) return i;
-    }
-    return set->opaque_count;
 }
 
 const ecs_template_opaque* ecs_opaque_seek(const ecs_world* world, const char* component) {

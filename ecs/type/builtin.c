@@ -32,17 +32,13 @@ static void destroy(const ecs_type_context* context, void* value) {
     container->body = NULL;
 }
 
-static bool copy_as(const ecs_type_context* context, void* target, const void* source,
+static void copy_as(const ecs_type_context* context, void* target, const void* source,
                     ecs_element_type type) {
     const ecs_container_body* from = ecs_container_body_of(source);
     BASE_ASSERT(!from || from->type == type);
     ecs_container made = {.type = type};
-    if (from) {
-        made.body = ecs_container_body_copy(context->allocator, from);
-        if (!made.body) return false;
-    }
+    if (from) made.body = ecs_container_body_copy(context->allocator, from);
     *(ecs_container*)target = made;
-    return true;
 }
 
 static bool equal(const void* a, const void* b) {
@@ -106,17 +102,14 @@ static void overwrite(ecs_container_body* target, const ecs_container_body* sour
 }
 
 // Give the target the content of the source and this version.
-static bool become(const base_allocator* allocator, ecs_container* target,
+static void become(const base_allocator* allocator, ecs_container* target,
                    const ecs_container* source, uint64_t new_version) {
     BASE_ASSERT(!source->body || !target->type || target->type == (uint32_t)source->body->type);
     if (target->body && source->body && is_same_shape(target->body, source->body)) {
         overwrite(target->body, source->body);
     } else {
-        ecs_container_body* made = NULL;
-        if (source->body) {
-            made = ecs_container_body_copy(allocator, source->body);
-            if (!made) return false;
-        }
+        ecs_container_body* made =
+            source->body ? ecs_container_body_copy(allocator, source->body) : NULL;
         if (!made && target->body) {
             ecs_container_clear(allocator, target->body);
         } else {
@@ -125,14 +118,13 @@ static bool become(const base_allocator* allocator, ecs_container* target,
         }
     }
     if (target->body) target->body->version = new_version;
-    return true;
 }
 
-static bool assign(const ecs_type_context* context, void* target, const void* source) {
+static void assign(const ecs_type_context* context, void* target, const void* source) {
     ecs_container* to = target;
     const ecs_container* from = source;
-    if (ecs_container_body_equal(to->body, from->body)) return true;
-    return become(context->allocator, to, from, version_of(to->body) + 1);
+    if (ecs_container_body_equal(to->body, from->body)) return;
+    become(context->allocator, to, from, version_of(to->body) + 1);
 }
 
 static bool replicate_compare(const ecs_type_context* context, void* shadow, const void* current) {
@@ -143,7 +135,7 @@ static bool replicate_compare(const ecs_type_context* context, void* shadow, con
         if (old->body) old->body->version = version_of(now->body);
         return false;
     }
-    (void)become(context->allocator, old, now, version_of(now->body));
+    become(context->allocator, old, now, version_of(now->body));
     return true;
 }
 
@@ -190,8 +182,8 @@ static bool read_as(const ecs_type_context* context, void* value, base_reader* r
         (void)context;                                                                             \
         *(ecs_container*)value = (ecs_container){.type = number};                                  \
     }                                                                                              \
-    static bool copy_##name(const ecs_type_context* context, void* target, const void* source) {   \
-        return copy_as(context, target, source, (ecs_element_type)(number));                       \
+    static void copy_##name(const ecs_type_context* context, void* target, const void* source) {   \
+        copy_as(context, target, source, (ecs_element_type)(number));                              \
     }                                                                                              \
     static bool read_##name(const ecs_type_context* context, void* value, base_reader* reader) {   \
         return read_as(context, value, reader, (ecs_element_type)(number));                        \
@@ -235,8 +227,8 @@ const ecs_type* ecs_builtin_type(ecs_type_id id) {
     return id <= ECS_BUILTIN_TAG ? ecs_scalar_type(id) : &containers[id - ECS_BUILTIN_TAG];
 }
 
-// Register the built-in types (ecs_types_init calls it).
-static ecs_result builtin_register(ecs_world* world) {
+// Register the built-in types.
+void ecs_types_init(ecs_world* world) {
     _Static_assert(sizeof(bool) == 1, "b is one byte");
     for (ecs_type_id id = 1; id < ECS_ELEMENT_TYPE_END; id++) {
         const ecs_type* row = ecs_builtin_type(id);
@@ -248,17 +240,7 @@ static ecs_result builtin_register(ecs_world* world) {
                               .ops = row->ops};
         ecs_type_id added;
         ecs_result result = ecs_type_add(world, &desc, 0, NULL, &added);
-        if (result != ECS_OK) return result;
-        BASE_ASSERT(added == id);
+        BASE_ASSERT(result == ECS_OK && added == id);
         ecs_type_at(world->types, id)->hash = row->hash;
     }
-    return ECS_OK;
-}
-
-bool ecs_types_init(ecs_world* world) {
-    ecs_types* types = world->types;
-    *types = (ecs_types){0};
-    if (builtin_register(world) == ECS_OK) return true;
-    ecs_types_deinit(world);
-    return false;
 }

@@ -44,12 +44,11 @@ static bool is_plain_list(ecs_element_type type) {
     return ecs_element_is_list(type) && !owns_memory((ecs_element_type)(type - ECS_ELEMENT_LIST));
 }
 
-// NULL when memory ran out.
 static ecs_container_body* container_body_create(const base_allocator* allocator,
                                                  ecs_element_type type) {
     BASE_ASSERT(ecs_element_is_container(type));
     ecs_container_body* body = base_allocate_zero(allocator, sizeof *body);
-    if (body) body->type = type;
+    body->type = type;
     return body;
 }
 
@@ -87,15 +86,12 @@ void ecs_container_body_destroy(const base_allocator* allocator, ecs_container_b
 ecs_result ecs_container_reserve(const base_allocator* allocator, ecs_container_body* body,
                                  uint32_t count) {
     if (count > ECS_CONTAINER_COUNT_MAX) return ECS_ERR_FULL;
-    if (count == 0) return ECS_OK;
-    return base_array_reserve(allocator, &body->items, &body->capacity, count,
-                              stride_of(body->type))
-               ? ECS_OK
-               : ECS_ERR_MEMORY;
+    base_array_reserve(allocator, &body->items, &body->capacity, count, stride_of(body->type));
+    return ECS_OK;
 }
 
 // Create an element as a copy of `source` (NULL: zero). A container always gets a body.
-// @return ECS_OK; ECS_ERR_TEXT; ECS_ERR_MEMORY.
+// @return ECS_OK; ECS_ERR_TEXT.
 static ecs_result element_make(const base_allocator* allocator, ecs_element_type type, void* value,
                                const void* source) {
     BASE_ASSERT(ecs_element_is_type(type));
@@ -106,7 +102,7 @@ static ecs_result element_make(const base_allocator* allocator, ecs_element_type
                                            : container_body_create(allocator, type),
                               .type = type};
         memcpy(value, &made, sizeof made);
-        return made.body ? ECS_OK : ECS_ERR_MEMORY;
+        return ECS_OK;
     }
     const ecs_type* info = ecs_scalar_type((ecs_type_id)type);
     if (!source) {
@@ -116,13 +112,13 @@ static ecs_result element_make(const base_allocator* allocator, ecs_element_type
     const ecs_string* text = type == ECS_ELEMENT_T ? source : NULL;
     if (text && !ecs_string_is_valid(text->data, text->size)) return ECS_ERR_TEXT;
     ecs_type_context context = {allocator};
-    return ecs_value_copy(info, &context, value, source) ? ECS_OK : ECS_ERR_MEMORY;
+    ecs_value_copy(info, &context, value, source);
+    return ECS_OK;
 }
 
-// The name of a member, as it owns it. NULL when memory ran out.
+// The name of a member, as it owns it.
 static char* copy_name(const base_allocator* allocator, const void* name, uint32_t bytes) {
     char* copy = base_allocate(allocator, (size_t)bytes + 1);
-    if (!copy) return NULL;
     memcpy(copy, name, bytes);
     copy[bytes] = '\0';
     return copy;
@@ -146,40 +142,30 @@ static void settle(ecs_container_body* body, uint32_t index, const ecs_element* 
 }
 
 // Copy item `index`. The copy has room for it, and its count is `index`.
-static bool copy_item(const base_allocator* allocator, ecs_container_body* copy,
+static void copy_item(const base_allocator* allocator, ecs_container_body* copy,
                       const ecs_container_body* body, uint32_t index) {
     BASE_ASSERT(copy->count == index && index < copy->capacity);
     const ecs_named_element* member =
         body->type == ECS_ELEMENT_OBJECT ? ecs_container_named_item(body, index) : NULL;
     ecs_element made = {.type = ecs_container_item_type(body, index)};
-    if (element_make(allocator, made.type, &made.as, ecs_container_item(body, index)) != ECS_OK)
-        return false;
+    ecs_result result =
+        element_make(allocator, made.type, &made.as, ecs_container_item(body, index));
+    BASE_ASSERT(result == ECS_OK); // texts of values are valid
     char* name = member ? copy_name(allocator, member->name, member->name_bytes) : NULL;
-    if (member && !name) {
-        ecs_element_unmake(allocator, made.type, &made.as);
-        return false;
-    }
     settle(copy, index, &made, name, member ? member->name_bytes : 0);
-    return true;
 }
 
 ecs_container_body* ecs_container_body_copy(const base_allocator* allocator,
                                             const ecs_container_body* body) {
     ecs_container_body* copy = container_body_create(allocator, body->type);
-    if (!copy) return NULL;
-    bool is_copied = ecs_container_reserve(allocator, copy, body->count) == ECS_OK;
-    if (is_copied && is_plain_list(body->type)) {
+    base_array_reserve(allocator, &copy->items, &copy->capacity, body->count,
+                       stride_of(body->type));
+    if (is_plain_list(body->type)) {
         if (body->count) memcpy(copy->items, body->items, body->count * stride_of(body->type));
         copy->count = body->count;
     }
-    while (is_copied && copy->count < body->count) {
-        is_copied = copy_item(allocator, copy, body, copy->count);
-        copy->count += is_copied;
-    }
-    if (!is_copied) {
-        ecs_container_body_destroy(allocator, copy);
-        return NULL;
-    }
+    for (; copy->count < body->count; copy->count++)
+        copy_item(allocator, copy, body, copy->count);
     copy->bytes = body->bytes;
     copy->version = body->version;
     return copy;
@@ -270,7 +256,7 @@ ecs_container_body* ecs_container_open(const base_allocator* allocator, ecs_cont
         container->body = container_body_create(allocator, type);
         container->type = type;
     }
-    BASE_ASSERT(!container->body || container->body->type == type);
+    BASE_ASSERT(container->body->type == type);
     return container->body;
 }
 
@@ -330,8 +316,7 @@ ecs_result ecs_container_insert(const base_allocator* allocator, ecs_container_b
     if (result != ECS_OK) return result;
     // Copied before the items move: the name may lie in one of them.
     char* copy = name ? copy_name(allocator, name, (uint32_t)name_bytes) : NULL;
-    result = name && !copy ? ECS_ERR_MEMORY : ECS_OK;
-    if (result == ECS_OK) result = ecs_container_reserve(allocator, body, body->count + 1);
+    result = ecs_container_reserve(allocator, body, body->count + 1);
     if (result != ECS_OK) {
         if (copy) base_release(allocator, copy, name_bytes + 1);
         ecs_element_unmake(allocator, type, &made.as);
@@ -519,11 +504,11 @@ static bool read_item(body_reader* in, ecs_container_body* body, uint32_t depth)
     ecs_element made = {.type = (ecs_element_type)type};
     if (!read_value(in, made.type, &made.as, depth)) return false;
     const bool fits = in->weight <= ECS_CONTAINER_BYTES_MAX;
-    char* copy = fits && name ? copy_name(in->allocator, name, name_bytes) : NULL;
-    if (!fits || (name && !copy)) {
+    if (!fits) {
         ecs_element_unmake(in->allocator, made.type, &made.as);
-        return fits ? false : fail_body(in);
+        return fail_body(in);
     }
+    char* copy = name ? copy_name(in->allocator, name, name_bytes) : NULL;
     settle(body, index, &made, copy, name_bytes);
     body->count++;
     body->bytes += in->weight - weight_before;
@@ -538,7 +523,6 @@ static ecs_container_body* read_body(body_reader* in, ecs_element_type type, uin
         return NULL;
     }
     ecs_container_body* body = container_body_create(in->allocator, type);
-    if (!body) return NULL;
     bool is_read = ecs_container_reserve(in->allocator, body, (uint32_t)count) == ECS_OK;
     while (is_read && body->count < count)
         is_read = read_item(in, body, depth);

@@ -65,7 +65,7 @@ static inline ecs_string ecs_element_text(const char* text, uint32_t size) {
 
 /// Destroy a body and everything in it. NULL is accepted.
 void ecs_container_body_destroy(const base_allocator* allocator, ecs_container_body* body);
-/// Copy a body: the copy has the same version and no parent. @return NULL when memory ran out.
+/// Copy a body: the copy has the same version and no parent.
 ecs_container_body* ecs_container_body_copy(const base_allocator* allocator,
                                             const ecs_container_body* body);
 /// Do both have the same type and the same values, at full precision? NULL is an empty container.
@@ -82,19 +82,19 @@ void ecs_container_touch(ecs_container_body* body, int64_t weight);
 void ecs_container_map_entities(ecs_container_body* body,
                                 ecs_entity (*map)(const void* context, ecs_entity entity),
                                 const void* context);
-/// Make room for `count` items. @return ECS_OK; ECS_ERR_FULL; ECS_ERR_MEMORY.
+/// Make room for `count` items. @return ECS_OK; ECS_ERR_FULL.
 BASE_MUST_USE ecs_result ecs_container_reserve(const base_allocator* allocator,
                                                ecs_container_body* body, uint32_t count);
 
 // One item at a time.
 
-/// Get the body, and create it when there is none. @return NULL when memory ran out.
+/// Get the body, and create it when there is none.
 ecs_container_body* ecs_container_open(const base_allocator* allocator, ecs_container* container,
                                        ecs_element_type type);
 /// May an item of this height and weight be added to the body?
 bool ecs_container_fits(const ecs_container_body* body, uint32_t height, int64_t weight);
 /// Insert a copy of `value` before `index`. `name` is for objects only and is copied. @return
-/// ECS_OK; ECS_ERR_TYPE; ECS_ERR_FULL; ECS_ERR_MEMORY.
+/// ECS_OK; ECS_ERR_TYPE; ECS_ERR_FULL; ECS_ERR_TEXT.
 BASE_MUST_USE ecs_result ecs_container_insert(const base_allocator* allocator,
                                               ecs_container_body* body, uint32_t index,
                                               const char* name, ecs_element_type type,
@@ -122,6 +122,6 @@ void ecs_container_write(const ecs_container_body* body, base_bytes* bytes);
 /// Hash these bytes in pieces, without memory for all of them.
 uint64_t ecs_container_hash(const ecs_container_body* body, uint64_t seed);
 /// Read a body. The bytes may be foreign. @return NULL: damaged or beyond a limit (reader->failed
-/// is set), or memory ran out (it is not).
+/// is set).
 ecs_container_body* ecs_container_read(const base_allocator* allocator, ecs_element_type type,
                                        base_reader* reader);

@@ -47,7 +47,6 @@ ecs_result ecs_list_insert(const base_allocator* allocator, ecs_list* list, uint
                            const void* value) {
     if (index > ecs_list_count(list)) return ECS_ERR_MISSING;
     ecs_container_body* body = open_list(allocator, list);
-    if (!body) return ECS_ERR_MEMORY;
     return ecs_container_insert(allocator, body, index, NULL, ecs_list_element(list), value);
 }
 
@@ -125,7 +124,6 @@ ecs_result ecs_array_insert(const base_allocator* allocator, ecs_array* array, u
                             ecs_element_type type, const void* value) {
     if (index > ecs_array_count(array)) return ECS_ERR_MISSING;
     ecs_container_body* body = ecs_container_open(allocator, &array->own, ECS_ELEMENT_ARRAY);
-    if (!body) return ECS_ERR_MEMORY;
     return ecs_container_insert(allocator, body, index, NULL, type, value);
 }
 
@@ -192,7 +190,6 @@ ecs_result ecs_object_set(const base_allocator* allocator, ecs_object* object, c
                           ecs_element_type type, const void* value) {
     BASE_ASSERT(name);
     ecs_container_body* body = ecs_container_open(allocator, &object->own, ECS_ELEMENT_OBJECT);
-    if (!body) return ECS_ERR_MEMORY;
     uint32_t index;
     if (ecs_container_seek(body, name, &index))
         return ecs_container_replace(allocator, body, index, type, value);

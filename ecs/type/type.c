@@ -45,12 +45,11 @@ ecs_limits ecs_limits_default(void) {
 
 enum { FIRST_SLAB_BYTES = 4096, FIRST_SLAB_OBJECTS = 64 };
 
-// `ops` must outlive the box. @return NULL when memory ran out.
+// `ops` must outlive the box.
 static ecs_box* box_create(const base_allocator* allocator, const ecs_type_ops* ops, uint32_t size,
                            uint32_t align) {
     BASE_ASSERT(size > 0 && align > 0 && (align & (align - 1)) == 0);
     ecs_box* box = base_allocate_zero(allocator, sizeof *box);
-    if (!box) return NULL;
     box->allocator = allocator;
     box->ops = ops;
     box->size = size;
@@ -59,18 +58,13 @@ static ecs_box* box_create(const base_allocator* allocator, const ecs_type_ops* 
     return box;
 }
 
-// Destroy the pool. Every object was returned (asserted). NULL is accepted.
+// Destroy the objects of the pool. Every one was returned (asserted). NULL is accepted.
 static void box_destroy(ecs_box* box) {
     if (!box) return;
     BASE_ASSERT(box->live == 0);
     ecs_type_context context = {box->allocator};
     for (uint32_t i = 0; ecs_box_keeps_objects(box) && i < box->free_count; i++)
         box->ops->destroy(&context, box->free[i]);
-    for (uint32_t i = 0; i < box->slab_count; i++)
-        base_release(box->allocator, box->slabs[i].memory,
-                     (size_t)box->slabs[i].count * box->stride);
-    BASE_ARRAY_RELEASE(box->allocator, box->free, box->free_capacity);
-    base_release(box->allocator, box, sizeof *box);
 }
 
 static void lock(ecs_box* box) {
@@ -83,22 +77,19 @@ static void unlock(ecs_box* box) {
 }
 
 // Add a slab, and room in `free` for all its objects.
-static bool grow(ecs_box* box) {
+static void grow(ecs_box* box) {
     BASE_ASSERT(box->room <= box->free_capacity || box->room == 0);
-    if (box->slab_count == ECS_BOX_SLABS_MAX) return false;
+    BASE_ASSERT(box->slab_count < ECS_BOX_SLABS_MAX);
     uint32_t first = FIRST_SLAB_BYTES / box->stride;
     if (first < 1) first = 1;
     if (first > FIRST_SLAB_OBJECTS) first = FIRST_SLAB_OBJECTS;
     uint32_t count = box->slab_count ? box->slabs[box->slab_count - 1].count * 2 : first;
     if (count > (1u << 24)) count = 1u << 24;
-    if (!BASE_ARRAY_RESERVE(box->allocator, box->free, box->free_capacity, box->room + count))
-        return false;
+    BASE_ARRAY_RESERVE(box->allocator, box->free, box->free_capacity, box->room + count);
     uint8_t* memory = base_allocate(box->allocator, (size_t)count * box->stride);
-    if (!memory) return false;
     box->slabs[box->slab_count++] = (ecs_box_slab){memory, count};
     box->fresh = 0;
     box->room += count;
-    return true;
 }
 
 void* ecs_box_take(ecs_box* box, bool* is_made) {
@@ -109,11 +100,11 @@ void* ecs_box_take(ecs_box* box, bool* is_made) {
     if (box->free_count) {
         memory = box->free[--box->free_count];
         *is_made = ecs_box_keeps_objects(box);
-    } else if ((box->slab_count && box->fresh < box->slabs[box->slab_count - 1].count) ||
-               grow(box)) {
+    } else {
+        if (!box->slab_count || box->fresh == box->slabs[box->slab_count - 1].count) grow(box);
         memory = box->slabs[box->slab_count - 1].memory + (size_t)box->stride * box->fresh++;
     }
-    if (memory) box->live++;
+    box->live++;
     unlock(box);
     return memory;
 }
@@ -234,12 +225,13 @@ static uint32_t field_end(const ecs_field* field) {
     return field->offset + field->count * ecs_field_kind_bytes(field->kind);
 }
 
-// Copy fields by rising offset, with their names after them, in one block. @return NULL when
-// memory ran out.
+static size_t fields_bytes(const ecs_type_desc* desc) {
+    return desc->field_count * (sizeof(ecs_field) + ECS_NAME_BYTES_MAX);
+}
+
+// Copy fields by rising offset, with their names after them, in one block.
 static ecs_field* copy_fields(const base_allocator* allocator, const ecs_type_desc* desc) {
-    size_t bytes = desc->field_count * (sizeof(ecs_field) + ECS_NAME_BYTES_MAX);
-    ecs_field* fields = base_allocate_zero(allocator, bytes);
-    if (!fields) return NULL;
+    ecs_field* fields = base_allocate_zero(allocator, fields_bytes(desc));
     char* names = (char*)(fields + desc->field_count);
     for (uint32_t i = 0; i < desc->field_count; i++) {
         ecs_field field = desc->fields[i];
@@ -252,12 +244,6 @@ static ecs_field* copy_fields(const base_allocator* allocator, const ecs_type_de
         fields[at] = field;
     }
     return fields;
-}
-
-static void release_fields(const base_allocator* allocator, const ecs_field* fields,
-                           uint32_t count) {
-    base_release(allocator, (void*)(uintptr_t)fields,
-                 count * (sizeof(ecs_field) + ECS_NAME_BYTES_MAX));
 }
 
 // Without sizes and offsets: canonical bytes have none, and a world of another machine has others.
@@ -305,24 +291,16 @@ ecs_result ecs_type_add(ecs_world* world, const ecs_type_desc* desc, uint32_t fl
     bool is_dense = !desc->ops;
     ecs_type** page = &types->type_pages[types->type_count / ECS_TYPE_PAGE];
     if (!*page) *page = base_allocate(world->allocator, ECS_TYPE_PAGE * sizeof **page);
-    if (!*page) return ECS_ERR_MEMORY;
     ecs_field* fields = NULL;
     if (desc->field_count) {
         fields = copy_fields(world->allocator, desc);
-        if (!fields) return ECS_ERR_MEMORY;
         if (!are_apart(fields, desc, &is_dense)) {
-            release_fields(world->allocator, fields, desc->field_count);
+            base_release(world->allocator, fields, fields_bytes(desc));
             return refuse_type(reporter, desc, "two fields overlap");
         }
     }
     ecs_box* box = NULL;
-    if (is_boxed) {
-        box = box_create(world->allocator, desc->ops, desc->size, desc->align);
-        if (!box) {
-            release_fields(world->allocator, fields, desc->field_count);
-            return ECS_ERR_MEMORY;
-        }
-    }
+    if (is_boxed) box = box_create(world->allocator, desc->ops, desc->size, desc->align);
     ecs_type* type = &(*page)[types->type_count % ECS_TYPE_PAGE];
     *type = (ecs_type){.id = (ecs_type_id)(types->type_count + 1),
                        .size = is_boxed ? (uint32_t)sizeof(void*) : desc->size,
@@ -373,18 +351,8 @@ uint32_t ecs_type_count(const ecs_world* world) {
 }
 
 void ecs_types_deinit(ecs_world* world) {
-    ecs_types* types = world->types;
-    for (uint32_t id = 1; id <= types->type_count; id++) {
-        ecs_type* type = ecs_type_at(types, id);
-        box_destroy(type->box);
-        release_fields(world->allocator, type->fields, type->field_count);
-    }
-    for (uint32_t i = 0; i < BASE_COUNT(types->type_pages); i++)
-        BASE_ARRAY_RELEASE(world->allocator, types->type_pages[i], ECS_TYPE_PAGE);
-    for (uint32_t i = 0; i < BASE_COUNT(types->component_pages); i++)
-        BASE_ARRAY_RELEASE(world->allocator, types->component_pages[i], ECS_TYPE_PAGE);
-    base_table_deinit(&types->component_names, world->allocator);
-    *types = (ecs_types){0};
+    for (uint32_t id = 1; id <= world->types->type_count; id++)
+        box_destroy(ecs_type_at(world->types, id)->box);
 }
 
 // Names of components. A name has one type in a world, for templates, systems and modules alike.
@@ -401,16 +369,15 @@ ecs_component_id ecs_component_seek(const ecs_world* world, const char* name, ui
     }
 }
 
-bool ecs_components_reserve(ecs_world* world, uint32_t more) {
+void ecs_components_reserve(ecs_world* world, uint32_t more) {
     ecs_types* types = world->types;
     const uint32_t count = types->component_count + more;
     BASE_ASSERT(count <= ECS_COMPONENTS_MAX);
     for (uint32_t i = 0; i * ECS_TYPE_PAGE < count; i++) {
         ecs_component** page = &types->component_pages[i];
         if (!*page) *page = base_allocate(world->allocator, ECS_TYPE_PAGE * sizeof **page);
-        if (!*page) return false;
     }
-    return base_table_reserve(&types->component_names, world->allocator, count);
+    base_table_reserve(&types->component_names, world->allocator, count);
 }
 
 ecs_result ecs_component_register(ecs_world* world, const char* name, ecs_type_id type,
@@ -428,7 +395,7 @@ ecs_result ecs_component_register(ecs_world* world, const char* name, ecs_type_i
         return ECS_OK;
     }
     if (types->component_count == ECS_COMPONENTS_MAX) return ECS_FULL(world, ECS_COMPONENTS_MAX);
-    if (!ecs_components_reserve(world, 1)) return ECS_ERR_MEMORY;
+    ecs_components_reserve(world, 1);
     ecs_component* component = ecs_component_at(types, ++types->component_count);
     *component = (ecs_component){
         .id = (ecs_component_id)types->component_count, .type = type, .name_hash = hash};

@@ -36,8 +36,7 @@ typedef struct ecs_box {
     uint32_t room; ///< objects in all slabs
 } ecs_box;
 
-/// Get memory for an object. With *is_made it holds a created object. Any thread. @return NULL when
-/// memory ran out.
+/// Get memory for an object. With *is_made it holds a created object. Any thread.
 void* ecs_box_take(ecs_box* box, bool* is_made);
 /// Give memory back: with a reset hook it holds a created object, else none. Any thread.
 void ecs_box_return(ecs_box* box, void* memory);
@@ -90,9 +89,8 @@ extern const uint8_t ecs_field_kind_table[ECS_FIELD_KIND_COUNT];
 bool ecs_quant_is_valid(const ecs_quant* quant, ecs_field_kind kind);
 /// ecs_component_find without counting, for registration. `name_hash` is base_hash64_text(name).
 ecs_component_id ecs_component_seek(const ecs_world* world, const char* name, uint64_t name_hash);
-/// Make room for `more` components, so that registering them cannot fail for memory. There are at
-/// most ECS_COMPONENTS_MAX then (asserted). @return false when memory ran out.
-BASE_MUST_USE bool ecs_components_reserve(ecs_world* world, uint32_t more);
+/// Make room for `more` components: at most ECS_COMPONENTS_MAX then (asserted).
+void ecs_components_reserve(ecs_world* world, uint32_t more);
 /// base_nearest_hint among the components.
 const char* ecs_component_hint(const ecs_world* world, const char* name,
                                char hint[BASE_HINT_BYTES]);
@@ -103,20 +101,15 @@ const char* ecs_component_hint(const ecs_world* world, const char* name,
 // Shadows: ecs_value_copy makes the shadow of a value, and only ecs_value_compare changes it. So
 // comparing versions is enough for types that have them (t, containers).
 
-/// Create the default value of the type in memory without a value (zero for plain data). @return
-/// false when memory ran out for a boxed object: the cell is NULL and may be destroyed like any
-/// other.
-BASE_MUST_USE bool ecs_value_create(const ecs_type* type, const ecs_type_context* context,
-                                    void* value);
+/// Create the default value of the type in memory without a value (zero for plain data).
+void ecs_value_create(const ecs_type* type, const ecs_type_context* context, void* value);
 void ecs_value_destroy(const ecs_type* type, const ecs_type_context* context, void* value);
-/// Create a copy in `target`, which holds no value. @return false when memory ran out: it still
-/// holds none.
-BASE_MUST_USE bool ecs_value_copy(const ecs_type* type, const ecs_type_context* context,
-                                  void* target, const void* source);
-/// Make the value in `target` equal to `source`. @return false when memory ran out: `target` holds
-/// a value.
-BASE_MUST_USE bool ecs_value_assign(const ecs_type* type, const ecs_type_context* context,
-                                    void* target, const void* source);
+/// Create a copy in `target`, which holds no value. A text is valid (ecs_inits_check).
+void ecs_value_copy(const ecs_type* type, const ecs_type_context* context, void* target,
+                    const void* source);
+/// Make the value in `target` equal to `source`.
+void ecs_value_assign(const ecs_type* type, const ecs_type_context* context, void* target,
+                      const void* source);
 /// Move a value from `source` to `target`. `target` holds none before, `source` none afterwards.
 void ecs_value_move(const ecs_type* type, const ecs_type_context* context, void* target,
                     void* source);
@@ -128,7 +121,7 @@ static inline bool ecs_value_is_untouched(const ecs_type* type, const void* shad
     return type->ops->version(ecs_type_object(type, shadow)) ==
            type->ops->version(ecs_type_object(type, current));
 }
-/// Make `shadow` equal to `current`. @return true when they differed, also when memory ran out.
+/// Make `shadow` equal to `current`. @return true when they differed.
 bool ecs_value_compare(const ecs_type* type, const ecs_type_context* context, void* shadow,
                        const void* current);
 
@@ -137,7 +130,7 @@ const ecs_type* ecs_scalar_type(ecs_type_id id);
 /// The row of any built-in type: every world has it under this id. A constant.
 const ecs_type* ecs_builtin_type(ecs_type_id id);
 /// Add a type whose description is checked. The name is not looked at. @return ECS_OK; ECS_ERR_TYPE
-/// (two fields overlap); ECS_ERR_MEMORY.
+/// (two fields overlap).
 BASE_MUST_USE ecs_result ecs_type_add(ecs_world* world, const ecs_type_desc* desc, uint32_t flags,
                                       const base_reporter* reporter, ecs_type_id* id);
 

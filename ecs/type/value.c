@@ -222,7 +222,6 @@ ecs_result ecs_string_set(const base_allocator* allocator, ecs_string* string, c
     char* data = NULL;
     if (size) {
         data = base_allocate(allocator, (size_t)size + 1);
-        if (!data) return ECS_ERR_MEMORY;
         memcpy(data, text, size);
         data[size] = '\0';
     }
@@ -251,13 +250,17 @@ static void string_destroy(const ecs_type_context* context, void* value) {
     *string = (ecs_string){0};
 }
 
-static bool string_copy(const ecs_type_context* context, void* target, const void* source) {
-    const ecs_string* from = source;
+// Texts of values are valid, and those of callers were checked (ecs_inits_check).
+static void set_valid(const ecs_type_context* context, ecs_string* target, const ecs_string* from) {
+    ecs_result result = ecs_string_set(context->allocator, target, from->data, from->size);
+    BASE_ASSERT(result == ECS_OK);
+}
+
+static void string_copy(const ecs_type_context* context, void* target, const void* source) {
     ecs_string copy = {0};
-    if (ecs_string_set(context->allocator, &copy, from->data, from->size)) return false;
-    copy.version = from->version;
+    set_valid(context, &copy, source);
+    copy.version = ((const ecs_string*)source)->version;
     *(ecs_string*)target = copy;
-    return true;
 }
 
 static bool string_equal(const void* a, const void* b) {
@@ -267,9 +270,8 @@ static bool string_equal(const void* a, const void* b) {
            (left->size == 0 || memcmp(left->data, right->data, left->size) == 0);
 }
 
-static bool string_assign(const ecs_type_context* context, void* target, const void* source) {
-    const ecs_string* from = source;
-    return ecs_string_set(context->allocator, target, from->data, from->size) == ECS_OK;
+static void string_assign(const ecs_type_context* context, void* target, const void* source) {
+    set_valid(context, target, source);
 }
 
 static uint64_t string_version(const void* value) {
@@ -278,14 +280,14 @@ static uint64_t string_version(const void* value) {
 }
 
 // A shadow begins as a copy and changes only here, so equal versions mean that the value did not
-// change. When memory runs out, the versions stay different, and the next compare tries again.
+// change.
 static bool string_replicate_compare(const ecs_type_context* context, void* shadow,
                                      const void* current) {
     ecs_string* old = shadow;
     const ecs_string* now = current;
     if (string_version(old) == string_version(now)) return false;
     bool differs = !string_equal(old, now);
-    if (differs && ecs_string_set(context->allocator, old, now->data, now->size)) return true;
+    if (differs) set_valid(context, old, now);
     old->version = now->version;
     return differs;
 }
@@ -308,7 +310,8 @@ static bool string_read(const ecs_type_context* context, void* value, base_reade
         return false;
     }
     ecs_string* string = value;
-    if (ecs_string_set(context->allocator, string, (const char*)text, (uint32_t)size)) return false;
+    const ecs_string from = {(char*)(uintptr_t)text, (uint32_t)size, 0};
+    set_valid(context, string, &from);
     string->version = (uint32_t)base_hash64(text, (size_t)size, 0);
     return true;
 }
@@ -355,54 +358,43 @@ static void object_move(const ecs_type* type, const ecs_type_context* context, v
         memcpy(target, source, type->object_size);
 }
 
-static bool object_assign(const ecs_type* type, const ecs_type_context* context, void* target,
+static void object_assign(const ecs_type* type, const ecs_type_context* context, void* target,
                           const void* source) {
     const ecs_type_ops* ops = ops_of(type);
     if (!ops) {
         if (type->object_size) memmove(target, source, type->object_size);
-        return true;
+        return;
     }
-    if (target == source) return true;
-    if (ops->assign) return ops->assign(context, target, source);
-    if (!ops->copy) {
-        copy_fields(type, target, source);
-        return true;
-    }
-    // Copy first, so that the old value stays when memory runs out.
-    _Alignas(64) uint8_t buffer[256];
-    void* copy = type->object_size <= sizeof buffer
-                     ? buffer
-                     : base_allocate(context->allocator, type->object_size);
-    bool is_copied = copy && ops->copy(context, copy, source);
-    if (is_copied) {
+    if (target == source) return;
+    if (ops->assign) {
+        ops->assign(context, target, source);
+    } else if (ops->copy) {
         ops->destroy(context, target);
-        object_move(type, context, target, copy);
+        ops->copy(context, target, source);
+    } else {
+        copy_fields(type, target, source);
     }
-    if (copy != buffer) base_release(context->allocator, copy, type->object_size);
-    return is_copied;
 }
 
-static bool object_copy(const ecs_type* type, const ecs_type_context* context, void* target,
+static void object_copy(const ecs_type* type, const ecs_type_context* context, void* target,
                         const void* source) {
     const ecs_type_ops* ops = ops_of(type);
     if (!ops) {
         if (type->object_size) memcpy(target, source, type->object_size);
-        return true;
+    } else if (ops->copy) {
+        ops->copy(context, target, source);
+    } else {
+        ops->create(context, target);
+        object_assign(type, context, target, source);
     }
-    if (ops->copy) return ops->copy(context, target, source);
-    ops->create(context, target);
-    if (object_assign(type, context, target, source)) return true;
-    ops->destroy(context, target);
-    return false;
 }
 
 // Operations on boxed cells. A returned object is reset and kept as a created object, or destroyed.
 
-static bool boxed_create(const ecs_type* type, const ecs_type_context* context, void** cell) {
+static void boxed_create(const ecs_type* type, const ecs_type_context* context, void** cell) {
     bool is_made;
     *cell = ecs_box_take(type->box, &is_made);
-    if (*cell && !is_made) object_create(type, context, *cell);
-    return *cell != NULL;
+    if (!is_made) object_create(type, context, *cell);
 }
 
 static void boxed_destroy(const ecs_type* type, const ecs_type_context* context, void** cell) {
@@ -416,34 +408,27 @@ static void boxed_destroy(const ecs_type* type, const ecs_type_context* context,
     *cell = NULL;
 }
 
-static bool boxed_copy(const ecs_type* type, const ecs_type_context* context, void** cell,
+// The source may be the old object of the cell.
+static void boxed_copy(const ecs_type* type, const ecs_type_context* context, void** cell,
                        const void* object) {
+    bool is_made = false;
+    void* made = NULL;
     if (ecs_box_keeps_objects(type->box)) {
-        void* made;
-        if (!boxed_create(type, context, &made)) return false;
-        bool is_assigned = object_assign(type, context, made, object);
-        if (is_assigned)
-            *cell = made;
-        else
-            boxed_destroy(type, context, &made);
-        return is_assigned;
+        boxed_create(type, context, &made);
+        object_assign(type, context, made, object);
+    } else {
+        made = ecs_box_take(type->box, &is_made);
+        object_copy(type, context, made, object);
     }
-    bool is_made;
-    void* memory = ecs_box_take(type->box, &is_made);
-    if (!memory) return false;
-    if (object_copy(type, context, memory, object)) {
-        *cell = memory;
-        return true;
-    }
-    ecs_box_return(type->box, memory);
-    return false;
+    *cell = made;
 }
 
-bool ecs_value_create(const ecs_type* type, const ecs_type_context* context, void* value) {
+void ecs_value_create(const ecs_type* type, const ecs_type_context* context, void* value) {
     BASE_ASSERT(type && (value || type->size == 0));
-    if (type->box) return boxed_create(type, context, value);
-    object_create(type, context, value);
-    return true;
+    if (type->box)
+        boxed_create(type, context, value);
+    else
+        object_create(type, context, value);
 }
 
 void ecs_value_destroy(const ecs_type* type, const ecs_type_context* context, void* value) {
@@ -454,17 +439,18 @@ void ecs_value_destroy(const ecs_type* type, const ecs_type_context* context, vo
         type->ops->destroy(context, value);
 }
 
-bool ecs_value_copy(const ecs_type* type, const ecs_type_context* context, void* target,
+void ecs_value_copy(const ecs_type* type, const ecs_type_context* context, void* target,
                     const void* source) {
     BASE_ASSERT(type && (target || type->size == 0));
-    if (type->box) return boxed_copy(type, context, target, ecs_type_object(type, source));
-    return object_copy(type, context, target, source);
+    if (type->box)
+        boxed_copy(type, context, target, ecs_type_object(type, source));
+    else
+        object_copy(type, context, target, source);
 }
 
-bool ecs_value_assign(const ecs_type* type, const ecs_type_context* context, void* target,
+void ecs_value_assign(const ecs_type* type, const ecs_type_context* context, void* target,
                       const void* source) {
-    return object_assign(type, context, ecs_type_object_mut(type, target),
-                         ecs_type_object(type, source));
+    object_assign(type, context, ecs_type_object_mut(type, target), ecs_type_object(type, source));
 }
 
 void ecs_value_move(const ecs_type* type, const ecs_type_context* context, void* target,
@@ -482,9 +468,7 @@ bool ecs_value_compare(const ecs_type* type, const ecs_type_context* context, vo
         return ops->replicate_compare(context, ecs_type_object_mut(type, shadow),
                                       ecs_type_object(type, current));
     if (ecs_type_equal(type, shadow, current)) return false;
-    // When memory runs out, the shadow keeps the old value and differs again at the next compare.
-    bool is_assigned = ecs_value_assign(type, context, shadow, current);
-    (void)is_assigned;
+    ecs_value_assign(type, context, shadow, current);
     return true;
 }
 

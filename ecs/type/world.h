@@ -32,11 +32,6 @@ struct ecs_world {
     struct base_workers* workers; ///< NULL: one thread
     char (*tags)[ECS_NAME_BYTES_MAX];
     uint32_t tag_count;
-    void** contexts; ///< ecs_world_context blocks
-    size_t* context_bytes;
-    uint32_t context_count;
-    uint32_t context_capacity;
-    uint32_t context_bytes_capacity;
 
     struct ecs_types* types;         ///< types and components (type/type_registry.h)
     struct ecs_templates* templates; ///< loaded templates (template/template_registry.h)
@@ -52,18 +47,15 @@ struct ecs_world {
 #define ECS_FULL(world, limit)                                                                     \
     ((world)->full = #limit, (world)->full_max = (uint32_t)(limit), ECS_ERR_FULL)
 
-// world.c sets up each part and tears it down; *_init returns false when memory ran out, *_deinit
-// accepts a zeroed struct.
-BASE_MUST_USE bool ecs_types_init(ecs_world* world);
+// world.c sets up each part, all zero before. Memory goes back with the world; *_deinit destroys
+// values whose types have functions.
+void ecs_types_init(ecs_world* world);
 void ecs_types_deinit(ecs_world* world);
-BASE_MUST_USE bool ecs_templates_init(ecs_world* world);
+void ecs_templates_init(ecs_world* world);
 void ecs_templates_deinit(ecs_world* world);
-BASE_MUST_USE bool ecs_systems_init(ecs_world* world);
-void ecs_systems_deinit(ecs_world* world);
-BASE_MUST_USE bool ecs_events_init(ecs_world* world);
-void ecs_events_deinit(ecs_world* world);
-BASE_MUST_USE bool ecs_tracker_init(ecs_world* world);
-void ecs_tracker_deinit(ecs_world* world);
+void ecs_systems_init(ecs_world* world);
+void ecs_events_init(ecs_world* world);
+void ecs_tracker_init(ecs_world* world);
 
 // Seal runs these in this order.
 /// Bind the terms of queries to components.

@@ -124,21 +124,20 @@ static bool is_same_structure(const ecs_world* world, const ecs_world* from) {
     return is_same_indices(world, from);
 }
 
-static bool copy_cells(ecs_world* world, const ecs_type* type, void* target, const void* source,
+static void copy_cells(ecs_world* world, const ecs_type* type, void* target, const void* source,
                        uint32_t count) {
     if (ecs_type_is_plain(type)) {
         memcpy(target, source, (size_t)type->size * count);
-        return true;
+        return;
     }
     ecs_type_context context = {world->allocator};
     for (uint32_t row = 0; row < count; row++) {
         uint8_t* to = (uint8_t*)target + (size_t)type->size * row;
         const uint8_t* from = (const uint8_t*)source + (size_t)type->size * row;
-        if (!ecs_cell_assign(world, type, to, from)) return false;
+        ecs_cell_assign(world, type, to, from);
         // The version too: a value and its shadow differ in it wherever they differ.
         if (type->ops->version) (void)ecs_value_compare(type, &context, to, from);
     }
-    return true;
 }
 
 // What was written since the last tracking is compared again: a whole column where it was one row.
@@ -148,24 +147,21 @@ static void copy_marks(ecs_chunk* chunk, const ecs_chunk* source, uint32_t track
     chunk->written[track] = source->written[track] != 0 || *ecs_chunk_summary(source, track) != 0;
 }
 
-static bool copy_chunk(ecs_world* world, ecs_chunk* chunk, const ecs_chunk* source,
+static void copy_chunk(ecs_world* world, ecs_chunk* chunk, const ecs_chunk* source,
                        uint32_t count) {
     const ecs_archetype* archetype = chunk->archetype;
     for (uint32_t column = 0; column < archetype->column_count; column++) {
         const ecs_column* info = &archetype->columns[column];
-        if (info->size > 0 &&
-            !copy_cells(world, info->type, chunk->columns[column], source->columns[column], count))
-            return false;
+        if (info->size > 0)
+            copy_cells(world, info->type, chunk->columns[column], source->columns[column], count);
     }
     for (uint32_t track = 0; track < archetype->track_count; track++) {
         const ecs_column* info = &archetype->columns[archetype->tracked[track]];
         uint32_t shadow = archetype->column_count + track;
-        if (info->size > 0 &&
-            !copy_cells(world, info->type, chunk->columns[shadow], source->columns[shadow], count))
-            return false;
+        if (info->size > 0)
+            copy_cells(world, info->type, chunk->columns[shadow], source->columns[shadow], count);
         copy_marks(chunk, source, track);
     }
-    return true;
 }
 
 // Of an area: those whose target is in it.
@@ -186,9 +182,8 @@ static bool copy_values(ecs_world* world, const ecs_world* from) {
         const ecs_archetype* archetype = source->archetypes[i];
         for (uint32_t k = 0; k < chunks_used(archetype); k++) {
             uint32_t count = ecs_chunk_count(source, archetype->chunks[k]);
-            if (!copy_chunk(world, world->storage->archetypes[i]->chunks[k], archetype->chunks[k],
-                            count))
-                return false;
+            copy_chunk(world, world->storage->archetypes[i]->chunks[k], archetype->chunks[k],
+                       count);
         }
     }
     return copy_events(world, from->events, false);
@@ -207,8 +202,8 @@ static bool is_same_code(const ecs_world* world, const ecs_world* from) {
 static ecs_result copy_by_save(ecs_world* world, const ecs_world* from) {
     base_bytes bytes;
     base_bytes_init(&bytes, world->allocator);
-    ecs_result result = ecs_world_save(from, &bytes);
-    if (result == ECS_OK) result = ecs_world_restore(world, bytes.data, bytes.size);
+    ecs_world_save(from, &bytes);
+    ecs_result result = ecs_world_restore(world, bytes.data, bytes.size);
     base_bytes_deinit(&bytes);
     return result;
 }
@@ -222,8 +217,8 @@ ecs_result ecs_world_copy(ecs_world* world, const ecs_world* from) {
         return copy_by_save(world, from);
     ecs_events_clear(world);
     ecs_changes_clear(world);
-    if (!copy_values(world, from) || !ecs_membership_copy(world, from))
-        return copy_by_save(world, from);
+    if (!copy_values(world, from)) return copy_by_save(world, from);
+    ecs_membership_copy(world, from);
     memcpy(world->tracker->hashes, from->tracker->hashes,
            (ecs_component_count(from) + 1) * sizeof(uint64_t));
     world->storage->links.is_behind = true;
@@ -249,34 +244,30 @@ static bool is_in_area(const area* it, ecs_entity entity) {
 }
 
 // Destroy what left the area, and what got another template.
-static bool destroy_gone(area* it) {
+static void destroy_gone(area* it) {
     ecs_world* world = it->world;
-    bool is_whole = true;
-    for (ecs_entity at = ecs_entity_next(world, ECS_ENTITY_NONE); at != ECS_ENTITY_NONE && is_whole;
+    for (ecs_entity at = ecs_entity_next(world, ECS_ENTITY_NONE); at != ECS_ENTITY_NONE;
          at = ecs_entity_next(world, at)) {
         const ecs_template_id of = ecs_entity_template(it->from, at);
         if (of != ECS_TEMPLATE_NONE && of == ecs_entity_template(world, at) && is_in_area(it, at))
             continue;
-        is_whole =
-            BASE_ARRAY_RESERVE(world->allocator, it->gone, it->gone_capacity, it->gone_count + 1);
-        if (is_whole) it->gone[it->gone_count++] = at;
+        BASE_ARRAY_RESERVE(world->allocator, it->gone, it->gone_capacity, it->gone_count + 1);
+        it->gone[it->gone_count++] = at;
     }
-    for (uint32_t i = 0; i < it->gone_count && is_whole; i++)
+    for (uint32_t i = 0; i < it->gone_count; i++)
         if (ecs_is_alive(world, it->gone[i])) (void)!ecs_destroy(world, it->gone[i]);
     BASE_ARRAY_RELEASE(world->allocator, it->gone, it->gone_capacity);
-    return is_whole;
 }
 
 // The values of an entity that both have; tracking finds the differences.
-static bool copy_entity(const area* it, const ecs_template* of, ecs_entity entity) {
+static void copy_entity(const area* it, const ecs_template* of, ecs_entity entity) {
     for (uint32_t i = 0; i < of->component_count; i++) {
         const ecs_component_id id = of->components[i].component;
         const ecs_type* type = ecs_type_get(it->world, ecs_component_get(it->world, id)->type);
         const void* source = type->size > 0 ? ecs_find(it->from, entity, id) : NULL;
         void* target = source ? ecs_find_mut(it->world, entity, id) : NULL;
-        if (target && !ecs_cell_assign(it->world, type, target, source)) return false;
+        if (target) ecs_cell_assign(it->world, type, target, source);
     }
-    return true;
 }
 
 static ecs_result copy_entities(const area* it) {
@@ -286,8 +277,7 @@ static ecs_result copy_entities(const area* it) {
         if (!is_in_area(it, at)) continue;
         const ecs_template_id id = ecs_entity_template(it->from, at);
         if (!ecs_is_alive(it->world, at)) result = ecs_create_at(it->world, at, id, NULL, 0);
-        if (result == ECS_OK && !copy_entity(it, ecs_template_get(it->from, id), at))
-            result = ECS_ERR_MEMORY;
+        if (result == ECS_OK) copy_entity(it, ecs_template_get(it->from, id), at);
     }
     return result;
 }
@@ -303,7 +293,7 @@ ecs_result ecs_world_copy_area(ecs_world* world, const ecs_world* from, ecs_area
     // A template that was composed meanwhile comes with the whole world.
     ecs_result result = has_templates(world, from) ? ECS_OK : ecs_world_copy(world, from);
     if (result != ECS_OK) return result;
-    if (!destroy_gone(&it)) return ECS_ERR_MEMORY;
+    destroy_gone(&it);
     result = copy_entities(&it);
     if (result != ECS_OK) return result;
     ecs_events_clear(world);
@@ -311,5 +301,5 @@ ecs_result ecs_world_copy_area(ecs_world* world, const ecs_world* from, ecs_area
     world->storage->links.is_behind = true;
     world->rng = from->rng;
     world->tick = from->tick;
-    return copy_events(world, from->events, true) ? ECS_OK : ECS_ERR_MEMORY;
+    return copy_events(world, from->events, true) ? ECS_OK : ECS_ERR_FULL;
 }

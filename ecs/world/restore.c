@@ -31,9 +31,7 @@
 // that of one thread. The state hash is not read but added up, so it can only be right.
 
 static ecs_result as_damage(ecs_result result) {
-    return result == ECS_OK || result == ECS_ERR_MEMORY || result == ECS_ERR_FULL
-               ? result
-               : ECS_ERR_MALFORMED;
+    return result == ECS_OK || result == ECS_ERR_FULL ? result : ECS_ERR_MALFORMED;
 }
 
 // Bind a template and check that it belongs to the archetype that is being read.
@@ -148,13 +146,10 @@ static ecs_result read_plain(ecs_restorer* load, const ecs_chunk* chunk, uint32_
     return load->is_damaged ? ECS_ERR_MALFORMED : ECS_OK;
 }
 
-bool ecs_shadow_copy(const ecs_world* world, const ecs_type* type, void* shadow, const void* cell) {
+void ecs_shadow_copy(const ecs_world* world, const ecs_type* type, void* shadow, const void* cell) {
     // A shadow that is not created would be destroyed later: swap by way of the old one.
     ecs_cell_destroy(world, type, shadow);
-    if (ecs_cell_copy(world, type, shadow, cell)) return true;
-    const ecs_type_context context = {world->allocator};
-    (void)!ecs_value_create(type, &context, shadow);
-    return false;
+    ecs_cell_copy(world, type, shadow, cell);
 }
 
 // Values that own memory, one by one.
@@ -165,11 +160,10 @@ static ecs_result read_owning(ecs_restorer* load, const ecs_chunk* chunk, uint32
     ecs_type_context context = {load->world->allocator};
     for (uint32_t row = 0; row < count; row++) {
         void* cell = ecs_chunk_cell(chunk, column, row);
-        if (!ecs_type_read(info->type, &context, cell, &load->reader))
-            return ecs_restorer_fault(load);
+        if (!ecs_type_read(info->type, &context, cell, &load->reader)) return ECS_ERR_MALFORMED;
         if (info->track == ECS_SLOT_NONE) continue;
         void* shadow = ecs_chunk_cell(chunk, archetype->column_count + info->track, row);
-        if (!ecs_shadow_copy(load->world, info->type, shadow, cell)) return ECS_ERR_MEMORY;
+        ecs_shadow_copy(load->world, info->type, shadow, cell);
     }
     count_shadows(load->world, chunk, column, 0, count);
     return ECS_OK;
@@ -204,7 +198,7 @@ static ecs_result read_written(ecs_restorer* load, const ecs_archetype* archetyp
         }
         uint32_t row = (uint32_t)(at - passed - 1);
         if (!ecs_type_read(info->type, &context, ecs_chunk_cell(chunk, column, row), &load->reader))
-            return ecs_restorer_fault(load);
+            return ECS_ERR_MALFORMED;
         ecs_chunk_mark_row(chunk, info->track, row);
     }
 }
@@ -227,7 +221,7 @@ static ecs_result read_archetype(ecs_restorer* load, uint32_t archetype_id) {
 }
 
 // Read all archetypes, their rows and columns.
-// @return ECS_OK; ECS_ERR_MALFORMED; ECS_ERR_FULL; ECS_ERR_MEMORY: the caller clears the world.
+// @return ECS_OK; ECS_ERR_MALFORMED; ECS_ERR_FULL: the caller clears the world.
 static ecs_result read_archetypes(ecs_restorer* load) {
     uint64_t count = base_reader_varint(&load->reader);
     if (load->reader.failed || count > ECS_ARCHETYPES_MAX) return ECS_ERR_MALFORMED;
@@ -249,7 +243,6 @@ static ecs_result read_templates(ecs_restorer* load) {
         return ECS_ERR_MALFORMED;
     load->templates =
         base_allocate_zero(load->world->allocator, sizeof(ecs_template_id) * (size_t)(count + 1));
-    if (!load->templates) return ECS_ERR_MEMORY;
     load->template_count = (uint32_t)count;
     uint32_t here = 0;
     for (uint32_t id = 1; id <= count; id++) {
@@ -287,7 +280,7 @@ static ecs_result read_events(ecs_restorer* load) {
         ecs_event_type type;
         ecs_result result = ecs_restorer_event(load, &type, payload);
         if (result != ECS_OK) return result;
-        if (!ecs_event_post(world, target, type, payload)) return ECS_ERR_MEMORY;
+        (void)ecs_event_post(world, target, type, payload); // the count was checked
     }
     return ECS_OK;
 }
@@ -301,7 +294,7 @@ void ecs_world_empty(ecs_world* world) {
 // A world that has no such systems saves nothing here.
 static ecs_result read_members(ecs_restorer* load) {
     if (load->reader.failed) return ECS_ERR_MALFORMED;
-    if (!ecs_membership_enter_all(load->world)) return ECS_ERR_MEMORY;
+    ecs_membership_enter_all(load->world);
     load->has_entered = true;
     return base_reader_left(&load->reader) == 0 ? ECS_OK
                                                 : ecs_membership_read(load->world, &load->reader);

@@ -55,9 +55,8 @@ void ecs_save_blocks_deinit(ecs_save_blocks* blocks) {
 }
 
 bool ecs_save_blocks_push(ecs_save_blocks* blocks, const ecs_save_block* block) {
-    if (!blocks->workers ||
-        !BASE_ARRAY_RESERVE(blocks->allocator, blocks->items, blocks->capacity, blocks->count + 1))
-        return false;
+    if (!blocks->workers) return false;
+    BASE_ARRAY_RESERVE(blocks->allocator, blocks->items, blocks->capacity, blocks->count + 1);
     blocks->items[blocks->count++] = *block;
     return true;
 }
@@ -185,13 +184,12 @@ static ecs_result read_inits(ecs_restorer* load, ecs_command* command, uint64_t 
         if (load->reader.failed || !ecs_component_type(world, components[i]))
             return ECS_ERR_MALFORMED;
     }
-    if (!ecs_command_make_values(world, command, components, (uint32_t)count))
-        return ECS_ERR_MEMORY;
+    ecs_command_make_values(world, command, components, (uint32_t)count);
     ecs_type_context context = {world->allocator};
     for (uint32_t i = 0; i < count; i++)
         if (!ecs_type_read(ecs_component_type(world, components[i]), &context,
                            ecs_command_value(command->values, 0, i), &load->reader))
-            return ecs_restorer_fault(load);
+            return ECS_ERR_MALFORMED;
     return ECS_OK;
 }
 
@@ -225,7 +223,7 @@ ecs_result ecs_commands_read(ecs_restorer* load) {
             !is_target_valid((ecs_command_op)op, entity, created, created_count))
             return ECS_ERR_MALFORMED;
         ecs_command* command = ecs_command_push(world, (ecs_command_op)op, entity);
-        if (!command) return ECS_ERR_MEMORY; // the count was checked
+        BASE_ASSERT(command); // the count was checked
         command->system = (uint32_t)system;
         command->job = (uint32_t)job;
         command->template_id = ecs_restorer_template(load, saved);
@@ -293,9 +291,8 @@ static ecs_result read_values(ecs_restorer* load, ecs_pending* pending) {
     }
     for (uint32_t i = 0; i < count; i++) {
         void* cell = ecs_pending_add_value(world, pending, components[i]);
-        if (!cell) return ECS_ERR_MEMORY;
         if (!ecs_type_read(ecs_component_type(world, components[i]), &context, cell, reader))
-            return ecs_restorer_fault(load);
+            return ECS_ERR_MALFORMED;
     }
     return ECS_OK;
 }
@@ -307,8 +304,7 @@ ecs_result ecs_restorer_event(ecs_restorer* load, ecs_event_type* type, void* pa
         return ECS_ERR_MALFORMED;
     memset(payload, 0, ECS_EVENT_BYTES_MAX);
     const ecs_type* kind = &load->world->events->kinds[*type - 1]->type;
-    return ecs_type_read(kind, &context, payload, &load->reader) ? ECS_OK
-                                                                 : ecs_restorer_fault(load);
+    return ecs_type_read(kind, &context, payload, &load->reader) ? ECS_OK : ECS_ERR_MALFORMED;
 }
 
 static ecs_result read_parked(ecs_restorer* load, ecs_pending* pending) {
@@ -322,8 +318,7 @@ static ecs_result read_parked(ecs_restorer* load, ecs_pending* pending) {
         ecs_event_type type;
         ecs_result result = ecs_restorer_event(load, &type, payload);
         if (result != ECS_OK) return result;
-        if (!ecs_pending_park(world, pending, type, payload, world->events->kinds[type - 1]->size))
-            return ECS_ERR_MEMORY;
+        ecs_pending_park(world, pending, type, payload, world->events->kinds[type - 1]->size);
     }
     return ECS_OK;
 }
@@ -336,7 +331,6 @@ static ecs_result read_one(ecs_restorer* load) {
     if (!entry || entry->pending != ECS_PENDING_AWAITED || template_id == ECS_TEMPLATE_NONE)
         return ECS_ERR_MALFORMED;
     ecs_pending* pending = ecs_pending_add(world, entity, template_id);
-    if (!pending) return ECS_ERR_MEMORY;
     ecs_result result = read_values(load, pending);
     result = result == ECS_OK ? read_parked(load, pending) : result;
     return result == ECS_OK ? ecs_pending_renew(world, pending) : result;
@@ -613,20 +607,19 @@ static void write_world(saver* save) {
     ecs_membership_write(world, save->bytes);
 }
 
-ecs_result ecs_world_save(const ecs_world* world, base_bytes* bytes) {
+void ecs_world_save(const ecs_world* world, base_bytes* bytes) {
     BASE_ASSERT(world->is_sealed && world->fast.stage_depth == 0);
     const size_t begin = bytes->size;
     saver save = {.world = world, .bytes = bytes};
     ecs_save_blocks_init(&save.blocks, world, ecs_world_entity_count(world), SHARED_ENTITIES_MIN);
     write_world(&save);
-    if (!bytes->failed) ecs_save_blocks_run(&save.blocks, fill_block, &save);
+    ecs_save_blocks_run(&save.blocks, fill_block, &save);
     ecs_save_blocks_deinit(&save.blocks);
     if (save.differs) { // a write that tracking did not see: by one thread, which compares all
         bytes->size = begin;
         save.blocks.workers = NULL;
         write_world(&save);
     }
-    return bytes->failed ? ECS_ERR_MEMORY : ECS_OK;
 }
 
 uint64_t ecs_world_hash(const ecs_world* world) {
@@ -636,7 +629,6 @@ uint64_t ecs_world_hash(const ecs_world* world) {
     saver save = {.world = world, .bytes = world->tracker->scratch, .hasher = &hasher};
     base_bytes_clear(save.bytes);
     write_world(&save);
-    if (save.bytes->failed) return 0; // half a hash would look like a difference
     drain(&save, 0);
     return base_hasher_end(&hasher);
 }

@@ -51,9 +51,8 @@ void ecs_save_blocks_run(ecs_save_blocks* blocks, base_work_fn work, void* conte
 /// Values of a plain type from canonical bytes. @return false: the bytes are no values.
 bool ecs_cells_restore(const ecs_type* type, void* cells, uint32_t count, const uint8_t* source);
 
-/// Make a shadow that is created, or plain data, a copy of its value. @return false when memory ran
-/// out.
-bool ecs_shadow_copy(const ecs_world* world, const ecs_type* type, void* shadow, const void* cell);
+/// Make a shadow that is created, or plain data, a copy of its value.
+void ecs_shadow_copy(const ecs_world* world, const ecs_type* type, void* shadow, const void* cell);
 
 // Parts with readers of their own.
 
@@ -65,7 +64,7 @@ void ecs_world_empty(ecs_world* world);
 void ecs_storage_clear(ecs_world* world);
 /// Free indices, generations and held handles as bytes. Read on a cleared storage, before entities
 /// are placed; when they are, ecs_storage_settle_indices finds the free ones.
-/// @return ECS_OK; ECS_ERR_MALFORMED; ECS_ERR_MEMORY.
+/// @return ECS_OK; ECS_ERR_MALFORMED.
 void ecs_storage_write_indices(const ecs_world* world, base_bytes* bytes);
 BASE_MUST_USE ecs_result ecs_storage_read_indices(ecs_world* world, base_reader* reader);
 void ecs_storage_settle_indices(ecs_world* world);
@@ -85,16 +84,12 @@ static inline ecs_template_id ecs_restorer_template(const ecs_restorer* load, ui
     return saved == 0 || saved > load->template_count ? ECS_TEMPLATE_NONE : load->templates[saved];
 }
 /// Queued commands. Read with an empty queue.
-/// @return ECS_OK; ECS_ERR_MALFORMED; ECS_ERR_MEMORY; the caller clears the queue after an error.
+/// @return ECS_OK; ECS_ERR_MALFORMED: the caller clears the queue.
 BASE_MUST_USE ecs_result ecs_commands_read(ecs_restorer* load);
 /// Entities that wait for resources, after the held handles.
-/// @return ECS_OK; ECS_ERR_MALFORMED; ECS_ERR_MEMORY; ECS_ERR_FULL.
+/// @return ECS_OK; ECS_ERR_MALFORMED; ECS_ERR_FULL.
 BASE_MUST_USE ecs_result ecs_loading_read(ecs_restorer* load);
 /// An event's type, which may wait in the queue, and its payload of ECS_EVENT_BYTES_MAX.
-/// @return ECS_OK; ECS_ERR_MALFORMED; ECS_ERR_MEMORY.
+/// @return ECS_OK; ECS_ERR_MALFORMED.
 BASE_MUST_USE ecs_result ecs_restorer_event(ecs_restorer* load, ecs_event_type* type,
                                             void* payload);
-/// Why a value could not be read.
-static inline ecs_result ecs_restorer_fault(const ecs_restorer* load) {
-    return load->reader.failed ? ECS_ERR_MALFORMED : ECS_ERR_MEMORY;
-}

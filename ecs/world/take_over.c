@@ -23,7 +23,6 @@ typedef struct mover {
     const ecs_world* from;
     const base_reporter* reporter;
     base_bytes bytes;                                    // scratch
-    bool is_refused;                                     // a type did not read them
     ecs_component_id components[ECS_COMPONENTS_MAX + 1]; // by id here: the one in `from`
     ecs_template_id templates[ECS_TEMPLATES_MAX + 1];    // by id in `from`: the one here
 } mover;
@@ -88,9 +87,7 @@ static bool move_value(mover* self, const ecs_type* type, void* cell, const ecs_
     ecs_type_write(old, value, &self->bytes);
     base_reader reader = base_reader_make(self->bytes.data, self->bytes.size);
     const ecs_type_context context = {self->world->allocator};
-    const bool is_read = !self->bytes.failed && ecs_type_read(type, &context, cell, &reader);
-    self->is_refused = reader.failed;
-    return is_read;
+    return ecs_type_read(type, &context, cell, &reader);
 }
 
 static bool move_cells(mover* self, const ecs_chunk* chunk, uint32_t row, const ecs_chunk* source,
@@ -106,11 +103,10 @@ static bool move_cells(mover* self, const ecs_chunk* chunk, uint32_t row, const 
         if (!move_value(self, column->type, cell, ecs_component_type(self->from, id),
                         ecs_chunk_cell(source, from, source_row), stated->value))
             return false;
-        if (column->track != ECS_SLOT_NONE &&
-            !ecs_shadow_copy(self->world, column->type,
-                             ecs_chunk_cell(chunk, archetype->column_count + column->track, row),
-                             cell))
-            return false;
+        if (column->track != ECS_SLOT_NONE)
+            ecs_shadow_copy(self->world, column->type,
+                            ecs_chunk_cell(chunk, archetype->column_count + column->track, row),
+                            cell);
     }
     return true;
 }
@@ -129,8 +125,7 @@ static ecs_result move_row(mover* self, const ecs_chunk* source, uint32_t source
     ecs_chunk* chunk = ecs_record_chunk(world->storage, record);
     const uint32_t row = ecs_record_row(record);
     if (!chunk->archetype->has_ops) ecs_rows_spread(chunk, row, 1, binding);
-    if (!move_cells(self, chunk, row, source, source_row, old))
-        return self->is_refused ? ECS_ERR_MALFORMED : ECS_ERR_MEMORY;
+    if (!move_cells(self, chunk, row, source, source_row, old)) return ECS_ERR_MALFORMED;
     ecs_track_count_rows(world, chunk, row, 1, true);
     return ECS_OK;
 }
@@ -155,7 +150,7 @@ static ecs_result move_indices(mover* self) {
     base_bytes_clear(&self->bytes);
     ecs_storage_write_indices(self->from, &self->bytes);
     base_reader reader = base_reader_make(self->bytes.data, self->bytes.size);
-    return self->bytes.failed ? ECS_ERR_MEMORY : ecs_storage_read_indices(self->world, &reader);
+    return ecs_storage_read_indices(self->world, &reader);
 }
 
 static bool move_events(mover* self) {
@@ -179,8 +174,8 @@ static ecs_result move_all(mover* self) {
     ecs_result result = move_indices(self);
     if (result == ECS_OK) result = move_rows(self);
     // Last: what enters the lists of members has to leave them.
-    if (result == ECS_OK && (!move_events(self) || !ecs_membership_enter_all(self->world)))
-        result = ECS_ERR_MEMORY;
+    if (result == ECS_OK && !move_events(self)) result = ECS_ERR_FULL;
+    if (result == ECS_OK) ecs_membership_enter_all(self->world);
     return result;
 }
 
@@ -195,7 +190,6 @@ ecs_result ecs_world_take_over(ecs_world* world, const ecs_world* from,
         return ECS_ERR_FULL;
     }
     mover* self = base_allocate_zero(world->allocator, sizeof *self);
-    if (!self) return ECS_ERR_MEMORY;
     self->world = world;
     self->from = from;
     self->reporter = reporter;

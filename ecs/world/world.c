@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The world as a whole: made, sealed, torn down; what belongs to no single concern.
 //
-// world.h lists the concerns in the order in which they are set up. Each *_deinit accepts
-// a zeroed struct, so a failure at any point of create is one call to destroy. Contexts of modules
-// go last-in first-out with the rest; nothing here knows what they hold.
+// world.h lists the concerns in the order in which they are set up. The block of the world owns all
+// memory, contexts of modules too: nothing here knows what they hold.
 #include "base/assert.h"
 #include "base/text.h"
 #include "ecs/need.h"
@@ -87,26 +86,6 @@ void ecs_storage_clear(ecs_world* world) {
     reset_ranges(world);
 }
 
-static void deinit_storage(ecs_world* world) {
-    ecs_storage* storage = world->storage;
-    const base_allocator* allocator = world->allocator;
-    ecs_storage_clear(world);
-    ecs_loading_deinit(world);
-    ecs_hierarchy_deinit(world);
-    ecs_batch_deinit(world);
-    ecs_commands_deinit(world);
-    ecs_queries_deinit(world);
-    BASE_ARRAY_RELEASE(allocator, storage->archetypes, storage->archetype_capacity);
-    BASE_ARRAY_RELEASE(allocator, storage->tracked, storage->tracked_capacity);
-    base_table_deinit(&storage->archetype_ids, allocator);
-    BASE_ARRAY_RELEASE(allocator, storage->bindings, storage->binding_capacity);
-    BASE_ARRAY_RELEASE(allocator, storage->chunks, storage->chunk_capacity);
-    BASE_ARRAY_RELEASE(allocator, storage->places, storage->chunk_capacity);
-    BASE_ARRAY_RELEASE(allocator, storage->chunk_counts, storage->chunk_capacity);
-    BASE_ARRAY_RELEASE(allocator, storage->chunk_ids_free, storage->chunk_capacity);
-    *storage = (ecs_storage){0};
-}
-
 static int by_handle(const void* a, const void* b) {
     ecs_entity left = ((const ecs_held_handle*)a)->handle;
     ecs_entity right = ((const ecs_held_handle*)b)->handle;
@@ -118,10 +97,6 @@ static void write_held(const ecs_world* world, base_bytes* bytes) {
     base_bytes_write_varint(bytes, held->count);
     if (held->count == 0) return;
     ecs_held_handle* sorted = base_allocate(world->allocator, held->count * sizeof *sorted);
-    if (!sorted) {
-        bytes->failed = true;
-        return;
-    }
     memcpy(sorted, held->items, held->count * sizeof *sorted);
     qsort(sorted, held->count, sizeof *sorted, by_handle);
     for (uint32_t i = 0; i < held->count; i++) {
@@ -145,7 +120,6 @@ static ecs_result read_held(ecs_world* world, base_reader* reader) {
             (references == 0 && !is_loading))
             return ECS_ERR_MALFORMED;
         ecs_held_handle* entry = ecs_handle_hold(world, handle);
-        if (!entry) return ECS_ERR_MEMORY;
         entry->references = (uint32_t)references;
         entry->is_loading = is_loading;
         entry->pending = state == HELD_PENDING ? ECS_PENDING_AWAITED : 0;
@@ -162,14 +136,14 @@ static void write_page(const ecs_record_page* page, uint32_t first, uint32_t* la
     enum { INDEX_BYTES_MAX = 4 + 2, BYTES_MAX = ECS_PAGE_RECORDS * INDEX_BYTES_MAX };
     uint8_t* begin = base_bytes_extend(bytes, BYTES_MAX);
     uint8_t* target = begin;
-    for (uint32_t i = 0; begin && i < ECS_PAGE_RECORDS; i++) {
+    for (uint32_t i = 0; i < ECS_PAGE_RECORDS; i++) {
         const uint32_t generation = page->records[i].life & ECS_GENERATION_MAX;
         if (page->records[i].life == 0) continue;
         target += base_varint_put(target, first + i - *last);
         target += base_varint_put(target, generation);
         *last = first + i;
     }
-    if (begin) bytes->size -= BYTES_MAX - (size_t)(target - begin);
+    bytes->size -= BYTES_MAX - (size_t)(target - begin);
 }
 
 void ecs_storage_write_indices(const ecs_world* world, base_bytes* bytes) {
@@ -196,7 +170,7 @@ static ecs_result read_range(ecs_world* world, ecs_index_range* range, base_read
     range->fresh = fresh;
     range->cursor = cursor;
     for (uint64_t index = range->first; index < fresh; index = (index | (ECS_PAGE_RECORDS - 1)) + 1)
-        if (!ecs_record_reserve(world, (uint32_t)index)) return ECS_ERR_MEMORY;
+        ecs_record_reserve(world, (uint32_t)index);
     return ECS_OK;
 }
 
@@ -223,9 +197,7 @@ ecs_result ecs_storage_read_indices(ecs_world* world, base_reader* reader) {
         if (reader->failed || step > ECS_INDEX_MAX || !is_used(world, index += step) ||
             generation < 1 || generation > ECS_GENERATION_MAX)
             return ECS_ERR_MALFORMED;
-        if (storage->pages[index >> ECS_PAGE_BITS] == storage->zero_page &&
-            !ecs_record_reserve(world, (uint32_t)index))
-            return ECS_ERR_MEMORY;
+        ecs_record_reserve(world, (uint32_t)index);
         ecs_record_mut(storage, (uint32_t)index)->life = (uint16_t)generation;
     }
     return read_held(world, reader);
@@ -244,7 +216,8 @@ enum { REPLICATED_INDEX_LIMIT = 1 << 20 };
 // A world and its parts in one block. The parts' headers are included here only, so that a file
 // that uses one part does not depend on the others.
 typedef struct world_block {
-    ecs_world world; // first: the block is released by its address
+    base_owner owner;
+    ecs_world world;
     ecs_types types;
     ecs_templates templates;
     ecs_storage storage;
@@ -257,9 +230,9 @@ typedef struct world_block {
 } world_block;
 
 static ecs_world* make_block(const base_allocator* allocator) {
-    world_block* block = base_allocate_zero(allocator, sizeof *block);
-    if (!block) return NULL;
+    world_block* block = base_owner_create(allocator, sizeof *block);
     ecs_world* world = &block->world;
+    world->allocator = &block->owner.allocator;
     world->types = &block->types;
     world->templates = &block->templates;
     world->storage = &block->storage;
@@ -298,31 +271,28 @@ static bool are_limits_valid(const ecs_world_config* config) {
     return true;
 }
 
-static bool copy_tags(ecs_world* world, const ecs_world_config* config) {
+static void copy_tags(ecs_world* world, const ecs_world_config* config) {
     BASE_ASSERT(config->tag_count <= ECS_TAGS_MAX);
     world->tags = base_allocate_zero(world->allocator, config->tag_count * sizeof *world->tags);
-    if (!world->tags) return false;
     world->tag_count = config->tag_count;
     for (uint32_t i = 0; i < config->tag_count; i++)
         memcpy(world->tags[i], config->tags[i], strlen(config->tags[i]));
-    return true;
 }
 
 ecs_result ecs_world_create(const ecs_world_config* config, ecs_world** world) {
     *world = NULL;
     if (!are_limits_valid(config)) return ECS_ERR_FULL;
     ecs_world* made = make_block(config->allocator);
-    if (!made) return ECS_ERR_MEMORY;
-    made->allocator = config->allocator ? config->allocator : base_allocator_heap();
     made->limits = config->limits;
     made->rng = base_rng_make(config->seed, 0);
     made->is_mirror = config->is_mirror;
     init_storage(made);
-    if (!copy_tags(made, config) || !ecs_types_init(made) || !ecs_templates_init(made) ||
-        !ecs_systems_init(made) || !ecs_events_init(made) || !ecs_tracker_init(made)) {
-        ecs_world_destroy(made);
-        return ECS_ERR_MEMORY;
-    }
+    copy_tags(made, config);
+    ecs_types_init(made);
+    ecs_templates_init(made);
+    ecs_systems_init(made);
+    ecs_events_init(made);
+    ecs_tracker_init(made);
     made->events->park = ecs_loading_park;
     *world = made;
     return ECS_OK;
@@ -330,19 +300,10 @@ ecs_result ecs_world_create(const ecs_world_config* config, ecs_world** world) {
 
 void ecs_world_destroy(ecs_world* world) {
     if (!world) return;
-    ecs_tracker_deinit(world);
-    ecs_events_deinit(world);
-    ecs_systems_deinit(world);
-    deinit_storage(world);
+    ecs_storage_clear(world);
     ecs_templates_deinit(world);
     ecs_types_deinit(world);
-    const base_allocator* allocator = world->allocator;
-    for (uint32_t i = 0; i < world->context_count; i++)
-        base_release(allocator, world->contexts[i], world->context_bytes[i]);
-    BASE_ARRAY_RELEASE(allocator, world->contexts, world->context_capacity);
-    BASE_ARRAY_RELEASE(allocator, world->context_bytes, world->context_bytes_capacity);
-    BASE_ARRAY_RELEASE(allocator, world->tags, world->tag_count);
-    base_release(allocator, world, sizeof(world_block));
+    base_owner_destroy(world->allocator->context);
 }
 
 ecs_result ecs_world_seal(ecs_world* world, const base_reporter* reporter) {
@@ -374,17 +335,7 @@ const ecs_limits* ecs_world_limits(const ecs_world* world) {
 }
 
 void* ecs_world_context(ecs_world* world, size_t size) {
-    uint32_t needed = world->context_count + 1;
-    if (!BASE_ARRAY_RESERVE(world->allocator, world->contexts, world->context_capacity, needed) ||
-        !BASE_ARRAY_RESERVE(world->allocator, world->context_bytes, world->context_bytes_capacity,
-                            needed))
-        return NULL;
-    void* memory = base_allocate_zero(world->allocator, size);
-    if (!memory) return NULL;
-    world->contexts[world->context_count] = memory;
-    world->context_bytes[world->context_count] = size;
-    world->context_count++;
-    return memory;
+    return base_allocate_zero(world->allocator, size);
 }
 
 const char* ecs_world_full(const ecs_world* world, uint32_t* max) {

@@ -572,8 +572,8 @@ net_result net_match_save(const net_match* match, base_bytes* bytes) {
     if (!save_rewind(match, bytes)) return NET_ERR_MEMORY;
     const net_result result = save_state(match, bytes);
     if (result != NET_OK) return result;
-    return !bytes->failed && ecs_world_save(match->world, bytes) == ECS_OK ? NET_OK
-                                                                           : NET_ERR_MEMORY;
+    ecs_world_save(match->world, bytes);
+    return bytes->failed ? NET_ERR_MEMORY : NET_OK;
 }
 
 static net_result restore_players(net_match* match, base_reader* bytes, bool* has_state) {

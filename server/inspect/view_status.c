@@ -160,8 +160,6 @@ static void warn_of_world(base_bytes* json, const ecs_world* world) {
          "Look for the file in the lines of the log."},
         {counters->parents_cut, "Entities lost their parent, because it was below them.",
          "Set parents by ecs_hierarchy_set_parent, which refuses circles."},
-        {counters->changes_lost, "Out of memory: changes were lost.",
-         "Restart the match with more memory."},
     };
     for (uint32_t i = 0; i < BASE_COUNT(rows); i++)
         if (rows[i].count > 0)

@@ -144,9 +144,10 @@ static double save_all_us(rig* self, uint32_t saves, bool is_match) {
     const double begin = parallel_now_us();
     for (uint32_t i = 0; i < saves; i++) {
         base_bytes_clear(&self->bytes);
-        bench_ok(is_match ? (int)net_match_save(self->match, &self->bytes)
-                          : (int)ecs_world_save(self->world, &self->bytes),
-                 "save");
+        if (is_match)
+            bench_ok((int)net_match_save(self->match, &self->bytes), "save");
+        else
+            ecs_world_save(self->world, &self->bytes);
     }
     return (parallel_now_us() - begin) / saves;
 }

@@ -33,7 +33,7 @@ typedef struct ecs_init {
 ///         ECS_ERR_FULL (no free index, or fewer than ECS_FREE_INDICES_MIN freed ones once all were
 ///         used: destroy some, or raise the limit); ECS_ERR_TAKEN (an entity of this `_singleton`
 ///         template lives already; counted in singletons_refused); ECS_ERR_LOAD (a resource that it
-///         needs has failed before); ECS_ERR_TEXT (ecs_string_set); ECS_ERR_MEMORY.
+///         needs has failed before); ECS_ERR_TEXT (ecs_string_set).
 BASE_MUST_USE ecs_result ecs_create(ecs_world* world, ecs_template_id template_id,
                                     const ecs_init* inits, uint32_t init_count, ecs_entity* entity);
 /// ecs_create where nothing else is to be done when it fails: a player of a full world watches.
@@ -97,13 +97,13 @@ const char* ecs_entity_template_name(const ecs_world* world, ecs_entity entity);
 /// ALLOCATED; the last release of a handle that does not live makes it NONE again. The world does
 /// not give out the index meanwhile. Each retain needs one release.
 /// @return ECS_OK; ECS_ERR_STALE (not in the ranges of this world; counted in bad_transitions);
-///         ECS_ERR_FULL (2^32 - 1 references); ECS_ERR_MEMORY.
+///         ECS_ERR_FULL (2^32 - 1 references).
 BASE_MUST_USE ecs_result ecs_handle_retain(ecs_world* world, ecs_entity entity);
 void ecs_handle_release(ecs_world* world, ecs_entity entity);
 /// NONE or ALLOCATED -> LOADING: the caller knows that the creation will come. A creation that
 /// waits for resources does this itself.
 /// @return ECS_OK; ECS_ERR_TAKEN (LOADING or CREATED already); ECS_ERR_STALE (not in the ranges of
-///         this world); ECS_ERR_MEMORY. The first two are counted in bad_transitions.
+///         this world). The first two are counted in bad_transitions.
 BASE_MUST_USE ecs_result ecs_handle_load(ecs_world* world, ecs_entity entity);
 /// LOADING -> ALLOCATED or NONE: the creation will not come.
 void ecs_handle_unload(ecs_world* world, ecs_entity entity);
@@ -143,7 +143,7 @@ static inline void* ecs_get_mut(ecs_world* world, ecs_entity entity, ecs_compone
 /// will have. A value of 16 bytes or less may be copied byte by byte first: a type whose objects
 /// point into themselves is written by ecs_get_mut.
 /// @return ECS_OK; ECS_ERR_STALE (neither alive nor LOADING); ECS_ERR_MISSING (no such component);
-///         ECS_ERR_TEXT (ecs_string_set) or ECS_ERR_MEMORY (the old value stays).
+///         ECS_ERR_TEXT (ecs_string_set) (the old value stays).
 BASE_MUST_USE static inline __attribute__((always_inline)) ecs_result
 ecs_set(ecs_world* world, ecs_entity entity, ecs_component_id component, const void* value) {
     const uint32_t words = ecs_words_of(__builtin_object_size(value, 0));

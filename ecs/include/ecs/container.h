@@ -108,16 +108,15 @@ uint32_t ecs_list_count(const ecs_list* list);
 /// as an array of the element's C type.
 const void* ecs_list_get(const ecs_list* list, uint32_t index);
 /// Replace one element. @return ECS_OK; ECS_ERR_MISSING (`index` is not below the count);
-/// ECS_ERR_FULL (all texts are too long); ECS_ERR_MEMORY.
+/// ECS_ERR_FULL (all texts are too long).
 BASE_MUST_USE ecs_result ecs_list_set(const base_allocator* allocator, ecs_list* list,
                                       uint32_t index, const void* value);
 /// Insert an element before `index`; with the count as index, after the last.
-/// @return ECS_OK; ECS_ERR_MISSING (`index` is above the count); ECS_ERR_FULL (a limit above);
-///         ECS_ERR_MEMORY.
+/// @return ECS_OK; ECS_ERR_MISSING (`index` is above the count); ECS_ERR_FULL (a limit above).
 BASE_MUST_USE ecs_result ecs_list_insert(const base_allocator* allocator, ecs_list* list,
                                          uint32_t index, const void* value);
 /// Append one element; push_text appends `size` bytes of text to a list of t.
-/// @return ECS_OK; ECS_ERR_FULL (a limit above); ECS_ERR_MEMORY.
+/// @return ECS_OK; ECS_ERR_FULL (a limit above).
 BASE_MUST_USE ecs_result ecs_list_push(const base_allocator* allocator, ecs_list* list,
                                        const void* value);
 BASE_MUST_USE ecs_result ecs_list_push_text(const base_allocator* allocator, ecs_list* list,
@@ -145,8 +144,7 @@ void* ecs_array_find_mut(ecs_array* array, uint32_t index, ecs_element_type type
 /// Replace, insert, append or remove one element, as the functions of lists do. push_text appends a
 /// text.
 /// @return ECS_OK; ECS_ERR_MISSING (`index` is not below the count; for insert, above it);
-///         ECS_ERR_TYPE (`type` is no type of elements); ECS_ERR_FULL (a limit above);
-///         ECS_ERR_MEMORY.
+///         ECS_ERR_TYPE (`type` is no type of elements); ECS_ERR_FULL (a limit above).
 BASE_MUST_USE ecs_result ecs_array_set(const base_allocator* allocator, ecs_array* array,
                                        uint32_t index, ecs_element_type type, const void* value);
 BASE_MUST_USE ecs_result ecs_array_insert(const base_allocator* allocator, ecs_array* array,
@@ -177,7 +175,7 @@ void* ecs_object_find_mut(ecs_object* object, const char* name, ecs_element_type
 /// Add an element, or replace the one of this name and its type. set_text does so with a text. A
 /// name has 1 to ECS_CONTAINER_NAME_BYTES_MAX - 1 bytes.
 /// @return ECS_OK; ECS_ERR_TYPE (`type` is no type of elements); ECS_ERR_FULL (a limit above, or an
-///         empty name); ECS_ERR_MEMORY.
+///         empty name).
 BASE_MUST_USE ecs_result ecs_object_set(const base_allocator* allocator, ecs_object* object,
                                         const char* name, ecs_element_type type, const void* value);
 BASE_MUST_USE ecs_result ecs_object_set_text(const base_allocator* allocator, ecs_object* object,

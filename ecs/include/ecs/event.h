@@ -22,8 +22,7 @@
 /// flush point they are applied at its end, outside of stages they wait for the next flush. Core
 /// events have one target, so a system without terms gets those of all entities, with count 0.
 /// stage->dt and user are those of the current step; 0 and NULL outside of stages. Restoring and
-/// copying a world send no events. A recreation that ran out of memory after Disappear sends Appear
-/// again.
+/// copying a world send no events.
 #pragma once
 
 #include "ecs/detail/queues.h"
@@ -51,8 +50,7 @@ typedef struct ecs_component_changed {
 /// Register an event type, before ecs_world_seal. The description is copied.
 /// @return ECS_OK, *type is the new type; ECS_ERR_DUPLICATE (the name is used, perhaps by a core
 ///         event); ECS_ERR_FULL (ECS_EVENT_TYPES_MAX types); ECS_ERR_TYPE (the name, the size or a
-///         field is not valid: correct the description); ECS_ERR_SEALED (register earlier);
-///         ECS_ERR_MEMORY.
+///         field is not valid: correct the description); ECS_ERR_SEALED (register earlier).
 BASE_MUST_USE ecs_result ecs_event_register(ecs_world* world, const ecs_event_desc* desc,
                                             ecs_event_type* type);
 /// Find an event type by name. Counted as a name look-up. @return ECS_EVENT_NONE when there is

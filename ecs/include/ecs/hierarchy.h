@@ -34,7 +34,7 @@ BASE_C_BEGIN
 /// systems too. A walk over children that has begun must not go on.
 /// @return ECS_OK; ECS_ERR_STALE (the child does not exist, or the parent is in state NONE);
 ///         ECS_ERR_MISSING (the child does not have the component); ECS_ERR_CYCLE (the parent is
-///         the child or below it); ECS_ERR_MEMORY. After a failure nothing changed.
+///         the child or below it). After a failure nothing changed.
 BASE_MUST_USE ecs_result ecs_hierarchy_set_parent(ecs_world* world, ecs_entity child,
                                                   ecs_entity parent);
 /// Get the living parent of a living entity. @return ECS_ENTITY_NONE when it has none.

@@ -115,7 +115,7 @@ BASE_MUST_USE bool ecs_entity_parse(const char* text, ecs_entity* entity);
 /// checked.
 /// @return ECS_OK; what failed, reported: ECS_ERR_STALE (no such entity lives); ECS_ERR_UNKNOWN (no
 ///         such component or field); ECS_ERR_MISSING (the entity lacks it); ECS_ERR_TYPE (neither
-///         plain data nor a text); ECS_ERR_SYNTAX (the text is no such value); ECS_ERR_MEMORY.
+///         plain data nor a text); ECS_ERR_SYNTAX (the text is no such value).
 BASE_MUST_USE ecs_result ecs_put(ecs_world* world, ecs_entity entity, const char* path,
                                  const char* text, bool is_trial, const base_reporter* reporter);
 

@@ -122,7 +122,7 @@ void ecs_resources_save(const ecs_world* world, base_bytes* bytes);
 /// Make the world know what ecs_resources_save wrote, and nothing else; before ecs_world_restore.
 /// The loader is asked for what is ready and unknown here, so that the module has it, at once or
 /// some ticks later; the world does not wait for it.
-/// @return ECS_OK; ECS_ERR_MALFORMED; ECS_ERR_FULL; ECS_ERR_MEMORY. After an error some are known.
+/// @return ECS_OK; ECS_ERR_MALFORMED; ECS_ERR_FULL. After an error some are known.
 BASE_MUST_USE ecs_result ecs_resources_restore(ecs_world* world, base_reader* reader);
 
 BASE_C_END

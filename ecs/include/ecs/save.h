@@ -31,26 +31,24 @@ void ecs_world_untracked_sums(const ecs_world* world, ecs_tick tick, uint32_t va
 /// commands, free indices, order of rows, and entities that wait for resources (not the progress of
 /// the loader). O(world). Template ids are part of it: worlds that composed templates at run time
 /// compare equal only when they did so in the same order.
-/// @return The hash; 0 when memory ran out.
 uint64_t ecs_world_hash(const ecs_world* world);
 
 /// Append the whole state, but not the registration, to `bytes`: what ecs_world_hash covers.
 /// Outside of stages.
-/// @return ECS_OK; ECS_ERR_MEMORY (bytes->failed is set: drop the bytes).
-BASE_MUST_USE ecs_result ecs_world_save(const ecs_world* world, base_bytes* bytes);
+void ecs_world_save(const ecs_world* world, base_bytes* bytes);
 /// Restore a save: with the same inputs the world will have the same future, bit for bit. The world
 /// must be sealed with the same registration. The bytes may be foreign. The change list is cleared,
 /// and no events are sent.
 /// @return ECS_OK; on failure the world is empty and usable:
 ///         ECS_ERR_MALFORMED (damaged, or from another registration: refuse the bytes);
-///         ECS_ERR_FULL (beyond a limit of this world); ECS_ERR_MEMORY.
+///         ECS_ERR_FULL (beyond a limit of this world).
 BASE_MUST_USE ecs_result ecs_world_restore(ecs_world* world, const void* data, size_t size);
 /// Make `world` equal to `from`, as saving and restoring would. Both have the same registration;
 /// their tags, and with them their systems, may differ. When both have the same entities in the
 /// same rows, as an earlier copy mostly has, only values are copied and nothing is allocated.
 /// Otherwise it is O(world), by way of a save. Outside of stages.
 /// @return ECS_OK; on failure the world is empty and usable: ECS_ERR_MALFORMED (another
-///         registration); ECS_ERR_FULL (beyond a limit of this world); ECS_ERR_MEMORY.
+///         registration); ECS_ERR_FULL (beyond a limit of this world).
 BASE_MUST_USE ecs_result ecs_world_copy(ecs_world* world, const ecs_world* from);
 /// Is an entity in an area? The world is only for reading.
 typedef bool (*ecs_area_fn)(const ecs_world* world, void* context, ecs_entity entity);
@@ -60,7 +58,7 @@ typedef bool (*ecs_area_fn)(const ecs_world* world, void* context, ecs_entity en
 /// (asserted). An entity that was there before stays in its row: the price is a question for each
 /// entity of `from`, and a copy for each in the area. Creations and destructions send their events,
 /// which ecs_world_copy does not. Outside of stages.
-/// @return ECS_OK; ECS_ERR_MEMORY, ECS_ERR_FULL: it is not whole, copy again.
+/// @return ECS_OK; ECS_ERR_FULL: it is not whole, copy again.
 BASE_MUST_USE ecs_result ecs_world_copy_area(ecs_world* world, const ecs_world* from,
                                              ecs_area_fn is_inside, void* context);
 /// Make `world` what `from` is, where their registrations may differ: templates, components, fields
@@ -76,7 +74,7 @@ BASE_MUST_USE ecs_result ecs_world_copy_area(ecs_world* world, const ecs_world* 
 ///         ECS_ERR_FULL
 ///         (commands wait, or entities wait for resources: reported, try again later; or beyond a
 ///         limit of this world); ECS_ERR_MALFORMED (other limits of indices, or a type does not
-///         read what the old one wrote); ECS_ERR_MEMORY.
+///         read what the old one wrote).
 BASE_MUST_USE ecs_result ecs_world_take_over(ecs_world* world, const ecs_world* from,
                                              const base_reporter* reporter);
 

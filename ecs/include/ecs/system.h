@@ -100,12 +100,12 @@ typedef struct ecs_system_desc {
 /// on_event comes with events or track; reads and writes come with is_confined.
 /// @return ECS_OK; ECS_ERR_DUPLICATE (the name is used: choose another); ECS_ERR_FULL
 ///         (ECS_SYSTEMS_MAX, ECS_STAGES_MAX or ECS_QUERY_TERMS_MAX); ECS_ERR_SEALED (register
-///         earlier); ECS_ERR_MEMORY.
+///         earlier).
 BASE_MUST_USE ecs_result ecs_system_register(ecs_world* world, const ecs_system_desc* desc);
 
 /// Register a sync point: a name in the order of a stage that runs nothing. Systems name it in
 /// before and after. Systems and sync points share one space of names.
-/// @return ECS_OK; ECS_ERR_DUPLICATE, ECS_ERR_FULL, ECS_ERR_SEALED, ECS_ERR_MEMORY as
+/// @return ECS_OK; ECS_ERR_DUPLICATE, ECS_ERR_FULL, ECS_ERR_SEALED as
 /// ecs_system_register.
 BASE_MUST_USE ecs_result ecs_sync_point_register(ecs_world* world, const char* stage,
                                                  const char* name);
@@ -115,7 +115,7 @@ BASE_MUST_USE ecs_result ecs_sync_point_register(ecs_world* world, const char* s
 /// contradicts another is ECS_ERR_CYCLE. Event handlers follow the order too. A later call replaces
 /// the list.
 /// @return ECS_OK; ECS_ERR_DUPLICATE (a name appears twice: reported); ECS_ERR_FULL (too many
-///         names); ECS_ERR_SEALED (call it earlier); ECS_ERR_MEMORY. On failure the old list stays.
+///         names); ECS_ERR_SEALED (call it earlier). On failure the old list stays.
 BASE_MUST_USE ecs_result ecs_order_set(ecs_world* world, const char* stage,
                                        const char* const* names, uint32_t count,
                                        const base_reporter* reporter);

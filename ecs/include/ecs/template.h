@@ -58,7 +58,7 @@ typedef struct ecs_template {
 /// is right; every fault is reported as file:line. `file` is used for messages only; `reporter` may
 /// be NULL. The text is copied.
 /// @return ECS_OK; ECS_ERR_SYNTAX (reported: correct the text); ECS_ERR_FULL (a limit of limits.h,
-///         reported); ECS_ERR_MEMORY; ECS_ERR_SEALED (load earlier).
+///         reported); ECS_ERR_SEALED (load earlier).
 BASE_MUST_USE ecs_result ecs_template_load(ecs_world* world, const char* file, const char* text,
                                            size_t text_bytes, const base_reporter* reporter);
 /// As ecs_template_load, for a check of one text alone: imports are ignored, and an unknown parent,
@@ -85,11 +85,11 @@ const ecs_template_opaque* ecs_template_opaque_get(const ecs_world* world, uint3
 
 /// Find a template by name. A name with '+' is composed on first use, from left to right: later
 /// parts override. Counted as a name look-up.
-/// @return ECS_TEMPLATE_NONE when a part is unknown, a limit is reached, or memory ran out.
+/// @return ECS_TEMPLATE_NONE when a part is unknown or a limit is reached.
 ecs_template_id ecs_template_find(ecs_world* world, const char* name);
 /// Compose templates by id, as a create record on the wire lists them. The same parts give the same
 /// id.
-/// @return ECS_TEMPLATE_NONE when a part is unknown, a limit is reached, or memory ran out.
+/// @return ECS_TEMPLATE_NONE when a part is unknown or a limit is reached.
 ecs_template_id ecs_template_compose(ecs_world* world, const ecs_template_id* parts,
                                      uint32_t count);
 /// Get a template by id. @return NULL for an unknown id.

@@ -37,12 +37,12 @@ BASE_C_BEGIN
 typedef struct ecs_template_source {
     void* context;
     /// Append the text of a file. @return ECS_OK; ECS_ERR_UNKNOWN (no such file); ECS_ERR_FULL
-    /// (longer than ECS_TEXT_BYTES_MAX); ECS_ERR_MEMORY; any other code: it cannot be read. After a
+    /// (longer than ECS_TEXT_BYTES_MAX); any other code: it cannot be read. After a
     /// failure the caller drops what was appended.
     ecs_result (*read)(void* context, const char* path, base_bytes* text);
     /// Call `found` for the name of each file in a folder ("": the source's own; "%name": a named
     /// one), in any order, until it returns false. NULL: wildcards match nothing. @return ECS_OK;
-    /// ECS_ERR_UNKNOWN (no such folder); ECS_ERR_MEMORY; any other code: it cannot be read.
+    /// ECS_ERR_UNKNOWN (no such folder); any other code: it cannot be read.
     ecs_result (*list)(void* context, const char* folder,
                        bool (*found)(void* names, const char* name), void* names);
     /// Write a path as messages show it, cut at `bytes`. NULL: as it is.
@@ -55,7 +55,7 @@ typedef struct ecs_template_source {
 /// text is checked when it is loaded. `reporter` may be NULL. After an error `pack` is unchanged.
 /// @return ECS_OK; ECS_ERR_SYNTAX (a bad path, or a text that cannot be parsed; reported with file
 ///         and line); ECS_ERR_UNKNOWN (a file does not exist; reported where it is imported);
-///         ECS_ERR_FULL (a limit above, reported); ECS_ERR_MEMORY.
+///         ECS_ERR_FULL (a limit above, reported).
 BASE_MUST_USE ecs_result ecs_template_pack(const base_allocator* allocator,
                                            const ecs_template_source* source, const char* root,
                                            const base_reporter* reporter, base_bytes* pack);
@@ -63,7 +63,7 @@ BASE_MUST_USE ecs_result ecs_template_pack(const base_allocator* allocator,
 /// Load all texts of a pack at once: each may name templates of the others. The bytes may be
 /// foreign.
 /// @return ECS_OK; ECS_ERR_MALFORMED (no pack: refuse the bytes); ECS_ERR_SYNTAX, ECS_ERR_FULL,
-///         ECS_ERR_MEMORY, ECS_ERR_SEALED (ecs_template_load says when).
+///         ECS_ERR_SEALED (ecs_template_load says when).
 BASE_MUST_USE ecs_result ecs_template_load_pack(ecs_world* world, const void* pack, size_t bytes,
                                                 const base_reporter* reporter);
 

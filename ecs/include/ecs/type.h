@@ -107,11 +107,11 @@ typedef struct ecs_resource {
 typedef struct ecs_type_ops {
     void (*create)(const ecs_type_context* context, void* value);
     void (*destroy)(const ecs_type_context* context, void* value);
-    /// Make `target`, which holds no value yet, a copy. @return false when memory ran out.
-    bool (*copy)(const ecs_type_context* context, void* target, const void* source);
+    /// Make `target`, which holds no value yet, a copy.
+    void (*copy)(const ecs_type_context* context, void* target, const void* source);
     bool (*equal)(const void* a, const void* b);
-    /// Make `target`, which holds a value, equal to `source`. @return false when memory ran out.
-    bool (*assign)(const ecs_type_context* context, void* target, const void* source);
+    /// Make `target`, which holds a value, equal to `source`.
+    void (*assign)(const ecs_type_context* context, void* target, const void* source);
     void (*move)(const ecs_type_context* context, void* target, void* source);
     /// Compare and assign in one step: make `shadow` equal to `current`. @return true when they
     /// differed.
@@ -119,7 +119,7 @@ typedef struct ecs_type_ops {
     /// Write the canonical bytes: what is hashed, saved and sent. The same on every machine.
     void (*write)(const void* value, base_bytes* bytes);
     /// Read what write wrote; `value` holds a value before and after. @return false for damaged
-    /// bytes (it sets reader->failed) or when memory ran out (it does not).
+    /// bytes.
     bool (*read)(const ecs_type_context* context, void* value, base_reader* reader);
     /// Boxed types only: the object goes back to its pool and is given out again as it is, so make
     /// it equal to what `create` makes. It may keep the memory it owns. Without reset, objects are
@@ -197,7 +197,7 @@ static inline bool ecs_type_is_varsize(const ecs_type* type) {
 ///         ECS_ERR_TYPE (larger than ECS_TYPE_BYTES_MAX, or ECS_BOXED_BYTES_MAX when boxed; a field
 ///         outside the struct or over another one; a quantisation out of range; ops without create
 ///         or destroy: correct the description); ECS_ERR_FULL (ECS_TYPES_MAX types); ECS_ERR_SEALED
-///         (register earlier); ECS_ERR_MEMORY.
+///         (register earlier).
 BASE_MUST_USE ecs_result ecs_type_register(ecs_world* world, const ecs_type_desc* desc,
                                            ecs_type_id* id);
 /// As ecs_type_register, with flags (ecs_type_flag) and a reporter that gets the reason of a
@@ -215,11 +215,10 @@ uint32_t ecs_type_count(const ecs_world* world); ///< ids run 1..count
 // Each `value` below is a cell, also of a boxed type: what ecs_get and ecs_find return.
 
 /// Append the canonical bytes of one value: fields in order, little-endian, every NaN the same, -0
-/// kept, no padding; types with ops use their write. The same on every machine. Check bytes->failed
-/// at the end.
+/// kept, no padding; types with ops use their write. The same on every machine.
 void ecs_type_write(const ecs_type* type, const void* value, base_bytes* bytes);
 /// Read what ecs_type_write wrote into a created (or zeroed plain) value. The bytes may be foreign.
-/// @return false for damaged bytes (reader->failed is set) or when memory ran out (it is not).
+/// @return false for damaged bytes.
 BASE_MUST_USE bool ecs_type_read(const ecs_type* type, const ecs_type_context* context, void* value,
                                  base_reader* reader);
 /// Hash of the canonical bytes with a seed; types with ops use their hash. For plain types and
@@ -248,8 +247,7 @@ typedef struct ecs_component {
 /// Register a component. *id is its id, ECS_COMPONENT_NONE on failure; `id` may be NULL.
 /// @return ECS_OK, also when the same pair exists (same id);
 ///         ECS_ERR_TYPE (the name has another type); ECS_ERR_UNKNOWN (no such type, or a bad name);
-///         ECS_ERR_FULL (ECS_COMPONENTS_MAX components); ECS_ERR_MEMORY; ECS_ERR_SEALED (register
-///         earlier).
+///         ECS_ERR_FULL (ECS_COMPONENTS_MAX components); ECS_ERR_SEALED (register earlier).
 BASE_MUST_USE ecs_result ecs_component_register(ecs_world* world, const char* name,
                                                 ecs_type_id type, ecs_component_id* id);
 /// Find a component by name. Counted (ecs_counters.name_lookups): do it at registration, never in a

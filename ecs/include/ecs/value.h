@@ -42,7 +42,7 @@ typedef struct ecs_string {
 } ecs_string;
 
 /// Replace the text by a copy of `size` bytes. Used for components with ecs_world_allocator(world).
-/// @return ECS_OK; ECS_ERR_TEXT (ecs_string_is_valid) or ECS_ERR_MEMORY: the old text stays.
+/// @return ECS_OK; ECS_ERR_TEXT (ecs_string_is_valid): the old text stays.
 BASE_MUST_USE ecs_result ecs_string_set(const base_allocator* allocator, ecs_string* string,
                                         const char* text, uint32_t size);
 /// May a value be this text? It has at most ECS_STRING_BYTES_MAX bytes, none of them a NUL: what

@@ -31,8 +31,8 @@ typedef struct ecs_world_config {
 /// The heap, default limits, seed 0, no tags, no mirror.
 ecs_world_config ecs_world_config_default(void);
 /// Create an empty world with the built-in types. The caller destroys it.
-/// @return ECS_OK; ECS_ERR_FULL (a limit or the tags of the config are out of range: lower them);
-///         ECS_ERR_MEMORY. *world is set on ECS_OK only.
+/// @return ECS_OK; ECS_ERR_FULL (a limit or the tags of the config are out of range: lower them).
+///         *world is set on ECS_OK only.
 BASE_MUST_USE ecs_result ecs_world_create(const ecs_world_config* config, ecs_world** world);
 /// Destroy a world and all it holds; handlers are not called. NULL is accepted.
 void ecs_world_destroy(ecs_world* world);
@@ -42,7 +42,7 @@ void ecs_world_destroy(ecs_world* world);
 /// @return ECS_OK; ECS_ERR_TYPE (a term names a component with another type than it has, or one
 ///         whose type is not registered); ECS_ERR_UNKNOWN (a required component, or a name in
 ///         before, after, events, track or an order does not exist); ECS_ERR_CYCLE (the order of
-///         systems contradicts itself); ECS_ERR_SEALED (sealed already); ECS_ERR_MEMORY.
+///         systems contradicts itself); ECS_ERR_SEALED (sealed already).
 BASE_MUST_USE ecs_result ecs_world_seal(ecs_world* world, const base_reporter* reporter);
 /// Was the tag given at create?
 bool ecs_world_has_tag(const ecs_world* world, const char* tag);
@@ -78,7 +78,6 @@ const ecs_limits* ecs_world_limits(const ecs_world* world);
 
 /// Get zeroed memory that is valid until the world is destroyed. A module keeps the ids it found
 /// there, since it has no globals. Not part of hashes and saves.
-/// @return NULL when memory ran out.
 void* ecs_world_context(ecs_world* world, size_t size);
 
 /// Counters since create. They only rise.
@@ -97,11 +96,8 @@ typedef struct ecs_counters {
     uint64_t loads_failed;       ///< creations that failed for a resource
     uint64_t events_parked;      ///< kept for an entity that waits for resources
     uint64_t parents_cut;        ///< entities that lost their parent because it was below them
-    /// Memory ran out, so a change or an exported event is in no list: some handlers and clients do
-    /// not get it. Stop the world.
-    uint64_t changes_lost;
-    uint64_t events_gone; ///< of stale_handles: exported events whose target no longer lived
-    uint32_t event_gone;  ///< the type of the last of them
+    uint64_t events_gone;        ///< of stale_handles: exported events whose target no longer lived
+    uint32_t event_gone;         ///< the type of the last of them
 } ecs_counters;
 /// The counters; borrowed from the world and up to date.
 const ecs_counters* ecs_world_counters(const ecs_world* world);

@@ -65,7 +65,7 @@ static bool read_image(chain** target, const void* image) {
     return *target && chain_image_read(*target, image);
 }
 
-static bool box_assign(const ecs_type_context* context, void* target, const void* source) {
+static void box_assign(const ecs_type_context* context, void* target, const void* source) {
     (void)context;
     rope_box* to = target;
     const rope_box* from = source;
@@ -73,11 +73,12 @@ static bool box_assign(const ecs_type_context* context, void* target, const void
         uint8_t image[1024];
         BASE_ASSERT(chain_image_bytes() <= sizeof image);
         chain_image_write(from->chain, image);
-        return read_image(&to->chain, image);
+        bool is_read = read_image(&to->chain, image);
+        BASE_ASSERT(is_read);
+        return;
     }
     chain_free(to->chain);
     to->chain = NULL;
-    return true;
 }
 
 static void box_write(const void* value, base_bytes* bytes) {

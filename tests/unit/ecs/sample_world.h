@@ -133,7 +133,6 @@ static inline void store_make(store* fixture) {
 }
 
 static inline void store_close(store* fixture) {
-    fixture->memory.fail_at = 0;
     if (fixture->world && fixture->world->is_sealed) ecs_storage_validate(fixture->world);
     ecs_world_destroy(fixture->world);
     assert_int_equal(fixture->memory.bytes, 0);

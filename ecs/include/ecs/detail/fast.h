@@ -134,7 +134,7 @@ static inline void* ecs_fast_cell(const ecs_world* world, ecs_entity entity,
 }
 
 /// ecs_set for everything but what ecs_fast_set does. @return as ecs_set: ECS_OK; ECS_ERR_STALE;
-/// ECS_ERR_MISSING; ECS_ERR_MEMORY.
+/// ECS_ERR_MISSING.
 ecs_result ecs_detail_set(ecs_world* world, ecs_entity entity, ecs_component_id component,
                           const void* value);
 /// A short value of which the compiler knows the size. Inline functions read it before anything
@@ -174,7 +174,7 @@ static inline __attribute__((always_inline)) uint32_t ecs_words_of(size_t bytes)
 }
 
 /// ecs_set of a value of this many words. @return as ecs_set: ECS_OK; ECS_ERR_STALE;
-/// ECS_ERR_MISSING; ECS_ERR_MEMORY.
+/// ECS_ERR_MISSING.
 static inline __attribute__((always_inline)) ecs_result
 ecs_fast_set(ecs_world* world, ecs_entity entity, ecs_component_id component, const void* value,
              uint32_t count) {

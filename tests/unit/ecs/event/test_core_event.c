@@ -4,7 +4,6 @@
 #include "hear_world.h"
 
 static const ecs_term with_pos[] = {{"pos", "p2", ECS_READ}};
-static const ecs_term with_radius[] = {{"radius", "r", ECS_READ}};
 
 HEAR_CASE(a_handler_without_terms_hears_of_everybody_once) { // S5.18
     const ear any = {all, "any"};
@@ -186,35 +185,4 @@ HEAR_WITH_CASE(a_mirror_is_told_as_well, all->store.config.is_mirror = true) { /
     assert_ok(ecs_create_at(all->store.world, entity, all->store.pad, NULL, 0));
     assert_ok(ecs_recreate(all->store.world, entity, all->store.fast, NULL, 0));
     hear_expect(all, "+7 >7 <7 ");
-}
-
-// Memory
-
-CASE(a_move_that_fails_tells_that_they_appear_again) { // S5.18
-    uint32_t taken_back = 0;
-    bool is_done = false;
-    for (uint64_t left = 0; !is_done; left++) {
-        hearing all;
-        hear_open(&all);
-        const ear ball = {&all, "ball"};
-        hear(&all, &ball, hear_all_events, 5, with_radius, 1);
-        store_seal(&all.store);
-        store_create(&all.store, all.store.poster); // there is room for one more
-        ecs_entity entity = store_create(&all.store, all.store.ball);
-        all.text[0] = '\0';
-        scarce_leave(&all.store.memory, left);
-        is_done = ecs_recreate(all.store.world, entity, all.store.poster, NULL, 0) == ECS_OK;
-        all.store.memory.fail_at = 0;
-        if (is_done) {
-            hear_expect(&all, "ball<65537 ");
-        } else if (all.text[0] != '\0') {
-            hear_expect(&all, "ball<65537 ball>65537 ");
-            taken_back++;
-        }
-        assert_int_equal(ecs_entity_template(all.store.world, entity),
-                         is_done ? all.store.poster : all.store.ball);
-        ecs_world_validate(all.store.world);
-        store_close(&all.store);
-    }
-    assert_true(taken_back > 0);
 }

@@ -187,33 +187,3 @@ LOAD_CASE(steady_families_ask_for_no_memory) {
     assert_int_equal(at->memory.calls, calls);
     assert_int_equal(ecs_world_entity_count(at->world), 0);
 }
-
-static ecs_result run_family_script(load* fixture) {
-    ecs_world* world = fixture->world;
-    ecs_entity root = ECS_ENTITY_NONE, child = ECS_ENTITY_NONE;
-    ecs_result result = ecs_create(world, fixture->limb, NULL, 0, &root);
-    for (uint32_t i = 0; i < 20 && result == ECS_OK; i++) {
-        ecs_init init = {fixture->parent, &root};
-        result = ecs_create(world, fixture->limb, &init, 1, &child);
-    }
-    if (result == ECS_OK) result = ecs_hierarchy_set_parent(world, child, ECS_ENTITY_NONE);
-    if (result == ECS_OK) result = ecs_hierarchy_set_parent(world, root, child);
-    if (result == ECS_OK) result = ecs_recreate(world, root, fixture->plain, NULL, 0);
-    if (result == ECS_OK) assert_int_equal(ecs_hierarchy_count(world, root), 19);
-    return result;
-}
-
-CASE(families_answer_every_failed_allocation) {
-    bool is_done = false;
-    for (uint64_t n = 1; !is_done; n++) {
-        load fixture;
-        load_open(&fixture);
-        fixture.memory.fail_at = fixture.memory.calls + n;
-        ecs_result result = load_try_seal(&fixture);
-        if (result == ECS_OK) result = run_family_script(&fixture);
-        is_done = result == ECS_OK;
-        assert_true(is_done || result == ECS_ERR_MEMORY);
-        fixture.memory.fail_at = 0;
-        load_close(&fixture);
-    }
-}

@@ -97,35 +97,6 @@ STORE_OPEN_CASE(a_step_before_seal_asserts) {
     expect_assert_failure(ecs_world_step(at->world, &step));
 }
 
-STORE_OPEN_CASE(running_out_of_memory_registers_nothing) {
-    ecs_event_desc event = {"extra", 0, NULL, 0, false};
-    ecs_result results[2] = {ECS_ERR_MEMORY, ECS_ERR_MEMORY};
-    for (uint32_t granted = 0; results[0] != ECS_OK || results[1] != ECS_OK; granted++) {
-        assert_true(granted < 100);
-        scarce_leave(&at->memory, granted);
-        if (results[0] != ECS_OK)
-            results[0] = system_try(at->world, .name = "move", .stage = "act", .run = run_move,
-                                    .terms = move_terms, .term_count = 2);
-        scarce_leave(&at->memory, granted);
-        if (results[1] != ECS_OK) results[1] = ecs_event_register(at->world, &event, NULL);
-        at->memory.fail_at = 0;
-        assert_true(results[0] == ECS_OK || results[0] == ECS_ERR_MEMORY);
-        assert_true(results[1] == ECS_OK || results[1] == ECS_ERR_MEMORY);
-        assert_true(granted > 0 || results[0] == ECS_ERR_MEMORY);
-    }
-    // Sealing may also run out of at->memory. The caller may try it again.
-    ecs_result sealed = ECS_ERR_MEMORY;
-    for (uint32_t granted = 0; sealed != ECS_OK; granted++) {
-        assert_true(granted < 100);
-        scarce_leave(&at->memory, granted);
-        sealed = ecs_world_seal(at->world, NULL);
-        at->memory.fail_at = 0;
-        assert_true(sealed == ECS_OK || sealed == ECS_ERR_MEMORY);
-    }
-    assert_string_equal(ecs_stage_system_name(at->world, 0, 0), "move");
-    assert_null(ecs_stage_system_name(at->world, 0, 1));
-}
-
 static void on_where(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
     ecs_where where;
     (void)event, (void)rows;

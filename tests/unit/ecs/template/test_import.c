@@ -482,20 +482,3 @@ DATA_CASE(the_files_of_the_manual_load) {
     data_expect(world, "bear", "name", "\"B\xC3\xA4r\"");
     free(manual);
 }
-
-CASE(memory_may_run_out_at_any_allocation_of_a_pack) {
-    table files = TABLE({"a.blk", "import:t=\"u/*.blk\"; a { _use:t=b }"},
-                        {"u/b.blk", "b { x:t=q }; file:t=s"}, {"a/s", "bytes"},
-                        {"u/c.blk", "import:t=\"b.blk\"; c { y:Foo=1 }"});
-    bool is_done = false;
-    for (uint32_t n = 0; !is_done; n++) {
-        scarce_memory memory;
-        scarce_init(&memory, n + 1, true);
-        ecs_world* world = data_world_create(&memory.allocator);
-        base_report_first report;
-        if (world) is_done = load(world, &files, "a.blk", &report) == ECS_OK;
-        if (world && !is_done) assert_int_equal(ecs_template_count(world), 0);
-        ecs_world_destroy(world);
-        assert_int_equal(memory.bytes, 0);
-    }
-}

@@ -626,34 +626,3 @@ DATA_CASE(empty_templates_and_unset_values_are_fine) {
     data_expect(world, "b", "s", "\"\"");
     assert_ok(ecs_template_load(world, NULL, NULL, 0, NULL));
 }
-
-CASE(memory_may_run_out_at_any_allocation_of_a_load) {
-    const char text[] =
-        "a { \"s:t\"{ value:t=\"words\"; _tags:t=server } \"body:RigidBody\"{ mass:r=1 } "
-        "v:p2=1,2 }\n b { _extends:t=a; \"body:RigidBody\"{ layer:u8=1 } _tracked:t=v }\n"
-        "_scene { c { _template:t=b; \"s:t\"{ value:t=\"more\" } v:p2=3,4 } }";
-    bool is_loaded = false;
-    for (uint64_t allowed = 0; !is_loaded; allowed++) {
-        assert_true(allowed < 1000);
-        scarce_memory memory;
-        scarce_init(&memory, 0, true);
-        ecs_world* world = data_world_create(&memory.allocator);
-        assert_non_null(world);
-        scarce_leave(&memory, allowed);
-        data_load load = data_load_bytes(world, text, strlen(text));
-        is_loaded = load.result == ECS_OK;
-        if (!is_loaded) {
-            assert_true(load.result == ECS_ERR_MEMORY);
-            assert_int_equal(ecs_template_count(world), 0);
-            assert_int_equal(ecs_component_count(world), 0);
-            memory.fail_at = 0;
-            data_load_ok(world, text);
-        }
-        scarce_leave(&memory, 0);
-        assert_int_equal(ecs_template_find(world, "a+b"), ECS_TEMPLATE_NONE);
-        memory.fail_at = 0;
-        assert_int_not_equal(ecs_template_find(world, "a+b"), ECS_TEMPLATE_NONE);
-        ecs_world_destroy(world);
-        assert_int_equal(memory.bytes, 0);
-    }
-}

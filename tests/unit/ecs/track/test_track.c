@@ -67,25 +67,6 @@ STORE_CASE(not_a_number_equals_any_other_payload_of_it) {
     check_hash(at);
 }
 
-STORE_CASE(a_text_that_no_memory_was_left_for_is_compared_again) {
-    ecs_entity entity = store_create(at, at->named);
-    rest(at);
-    store_set_text(at, entity, at->title, "first");
-    rest(at); // the list of changes has room now
-    store_set_text(at, entity, at->title, "second");
-    uint64_t told = ecs_world_state_hash(at->world);
-    scarce_leave(&at->memory, 0);
-    store_step(at);
-    at->memory.fail_at = 0;
-    assert_int_equal(ecs_world_state_hash(at->world), told);
-    check_hash(at);
-    ecs_changes_clear(at->world);
-    store_step(at);
-    assert_int_not_equal(ecs_world_state_hash(at->world), told);
-    assert_int_equal(ecs_changes_get(at->world).changed_count, 1);
-    check_hash(at);
-}
-
 static void run_bump(const ecs_stage* stage, const ecs_rows* rows) {
     (void)stage;
     uint8_t* team = rows->columns[0];

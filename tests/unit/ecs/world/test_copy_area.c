@@ -140,15 +140,3 @@ TWINS_CASE(events_that_wait_come_with_their_target) {
     assert_int_equal(ecs_events_count(at->a.world->events), 2);
     assert_int_equal(ecs_events_count(at->b.world->events), 1);
 }
-
-CASE(without_memory_it_says_so) {
-    twins at = {0};
-    twins_open(&at);
-    at.to = 1000.0f;
-    for (uint32_t i = 1; i <= 100; i++)
-        assert_ok(ecs_create_at(at.a.world, ecs_entity_make(i, 1), at.a.sign, NULL, 0));
-    scarce_leave(&at.b.memory, 0);
-    assert_int_equal(ecs_world_copy_area(at.b.world, at.a.world, is_in_area, &at), ECS_ERR_MEMORY);
-    at.b.memory.fail_at = 0;
-    twins_close(&at);
-}

@@ -289,43 +289,6 @@ WANDERING_CASE(the_world_hash_sees_what_the_state_hash_does_not) {
     assert_true(ecs_world_state_hash(at->world) == state_hash);
 }
 
-WANDERING_CASE(running_out_of_memory_while_saving_is_reported) {
-    (void)populate(at);
-    scarce_memory memory;
-    scarce_init(&memory, 1, true);
-    base_bytes bytes;
-    base_bytes_init(&bytes, &memory.allocator);
-    assert_int_equal(ecs_world_save(at->world, &bytes), ECS_ERR_MEMORY);
-    base_bytes_deinit(&bytes);
-}
-
-WANDERING_CASE(running_out_of_memory_while_restoring_empties_the_world) {
-    (void)populate(at);
-    store_step(at);
-    (void)ecs_command_create(at->world, at->thing, NULL, 0);
-    base_bytes bytes = world_saved(at->world);
-    uint32_t granted = 0;
-    for (ecs_result result = ECS_ERR_MEMORY; result != ECS_OK; granted++) {
-        store b;
-        open_wandering(&b);
-        scarce_leave(&b.memory, granted);
-        result = ecs_world_restore(b.world, bytes.data, bytes.size);
-        b.memory.fail_at = 0;
-        if (result != ECS_OK) {
-            // The composition of a template reports missing memory and a reached limit with the
-            // same code.
-            assert_true(result == ECS_ERR_MEMORY || result == ECS_ERR_FULL);
-            assert_int_equal(ecs_world_entity_count(b.world), 0);
-            check_usable(&b);
-            assert_ok(ecs_world_restore(b.world, bytes.data, bytes.size));
-        }
-        check_same(at, &b);
-        store_close(&b);
-    }
-    assert_in_range(granted, 7, 199);
-    base_bytes_deinit(&bytes);
-}
-
 // Both ways to copy give what save and restore give, and the copy has the same future.
 TWINS_CASE(a_copy_is_what_save_and_restore_give) {
     (void)populate(&at->a);

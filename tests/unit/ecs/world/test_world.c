@@ -73,7 +73,6 @@ CASE(contexts_are_zero_and_live_as_long_as_the_world) {
     ecs_world_config config = scarce_world(&memory);
     ecs_world* world = NULL;
     assert_ok(ecs_world_create(&config, &world));
-    assert_ptr_equal(ecs_world_allocator(world), &memory.allocator);
     uint32_t* blocks[40];
     for (uint32_t i = 0; i < 40; i++) {
         blocks[i] = ecs_world_context(world, (i + 1) * sizeof(uint32_t));
@@ -82,8 +81,6 @@ CASE(contexts_are_zero_and_live_as_long_as_the_world) {
     }
     for (uint32_t i = 0; i < 40; i++)
         assert_int_equal(blocks[i][i], i);
-    memory.fail_at = memory.calls + 1;
-    assert_null(ecs_world_context(world, 8));
     ecs_world_destroy(world);
     assert_int_equal(memory.bytes, 0);
 }
@@ -176,99 +173,4 @@ STORE_CASE(indices_come_back_from_their_bytes) {
         bytes.data[i] ^= 0x81;
     }
     base_bytes_deinit(&bytes);
-}
-
-static void on_nothing(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
-    (void)stage, (void)event, (void)rows;
-}
-
-static void on_members(const ecs_stage* stage, const ecs_entity* entities, uint32_t count) {
-    (void)stage, (void)entities, (void)count;
-}
-
-static ecs_result register_all(ecs_world* world) {
-    static const ecs_term radius[] = {{"radius", "r", ECS_READ}};
-    static const ecs_term any[] = {
-        {"pos", "p2", ECS_WRITE}, {"hp", "i", ECS_ANY}, {"vel", "p2", ECS_ANY}};
-    static const char* const order[] = {"point", "members"};
-    const ecs_event_desc event = {"extra", 0, NULL, 0, false};
-    ecs_query* query = NULL;
-    ecs_result result = ecs_query_create(world, any, 3, &query);
-    if (result != ECS_OK) assert_int_equal(world->storage->query_count, 0);
-    if (result == ECS_OK) result = ecs_event_register(world, &event, NULL);
-    if (result == ECS_OK)
-        result = system_try(world, .name = "hears", .on_event = on_nothing, TRACK("pos"),
-                            EVENTS("EntityCreated", "EntityRecreated", "on_appear", "on_disappear",
-                                   "EntityDestroyed"),
-                            .terms = radius, .term_count = 1);
-    if (result == ECS_OK)
-        result = system_try(world, .name = "members", .stage = "act", .on_enter = on_members,
-                            .terms = radius, .term_count = 1);
-    if (result == ECS_OK) result = ecs_sync_point_register(world, "act", "point");
-    return result == ECS_OK ? ecs_order_set(world, "act", order, 2, NULL) : result;
-}
-
-// Run everything that allocates. @return the first error. A call that fails changes nothing.
-static ecs_result live_a_life(store* fixture) {
-    ecs_result result = store_try_open(fixture);
-    if (result != ECS_OK) return result;
-    ecs_world* world = fixture->world;
-    result = register_all(world);
-    if (result != ECS_OK) return result;
-    result = ecs_world_seal(world, NULL);
-    if (result != ECS_OK) return result;
-    store_name(fixture);
-    const ecs_template_id kinds[] = {fixture->ball, fixture->sign, fixture->mover};
-    ecs_entity entities[60];
-    for (uint32_t i = 0; i < 60 && result == ECS_OK; i++) {
-        uint32_t before = ecs_world_entity_count(world);
-        result = ecs_create(world, kinds[i % 3], NULL, 0, &entities[i]);
-        assert_int_equal(ecs_world_entity_count(world), before + (result == ECS_OK));
-    }
-    if (result == ECS_OK) result = ecs_create_many(world, fixture->sign, 50, NULL);
-    if (result == ECS_OK) result = ecs_create_many(world, fixture->ball, 20000, NULL);
-    if (result == ECS_OK) result = ecs_handle_retain(world, entities[0]);
-    if (result == ECS_OK) result = ecs_handle_load(world, ecs_entity_make(50000, 1));
-    for (uint32_t i = 0; i < 60 && result == ECS_OK; i++) {
-        const ecs_template_id to = i % 2 ? fixture->sign : fixture->poster;
-        const ecs_template_id before = ecs_entity_template(world, entities[i]);
-        result = ecs_recreate(world, entities[i], to, NULL, 0);
-        assert_int_equal(ecs_entity_template(world, entities[i]), result == ECS_OK ? to : before);
-    }
-    ecs_string text = {.data = (char[]){"text"}, .size = 4};
-    if (result == ECS_OK) result = ecs_set(world, entities[1], fixture->title, &text);
-    if (result == ECS_OK) {
-        ecs_init init = {fixture->title, &text};
-        bool is_queued = ecs_command_create(world, fixture->sign, &init, 1) != ECS_ENTITY_NONE;
-        if (!is_queued) result = ECS_ERR_MEMORY;
-        uint64_t refused = ecs_world_counters(world)->commands_refused;
-        ecs_command_flush(world);
-        if (ecs_world_counters(world)->commands_refused != refused) result = ECS_ERR_MEMORY;
-    }
-    return result;
-}
-
-CASE(every_allocation_may_fail) {
-    bool is_done = false;
-    for (uint64_t n = 1; !is_done; n++) {
-        store fixture;
-        store_begin(&fixture);
-        fixture.memory.fail_at = n;
-        ecs_result result = live_a_life(&fixture);
-        is_done = fixture.memory.calls < n;
-        if (fixture.world && fixture.world->is_sealed &&
-            ecs_world_entity_count(fixture.world) < 60) {
-            scarce_leave(&fixture.memory, 0);
-            ecs_entity entity = ECS_ENTITY_NONE; // deaths need no memory
-            while ((entity = ecs_entity_next(fixture.world, entity)) != ECS_ENTITY_NONE)
-                assert_ok(ecs_destroy(fixture.world, entity));
-            fixture.memory.fail_at = 0;
-            step_world(fixture.world);
-            ecs_world_validate(fixture.world);
-        }
-        if (fixture.world && n % 16 != 0)
-            fixture.world->is_sealed = false; // to be closed without a look at it
-        store_close(&fixture);
-        assert_int_equal(result, is_done ? ECS_OK : ECS_ERR_MEMORY);
-    }
 }

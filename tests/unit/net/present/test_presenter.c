@@ -350,21 +350,3 @@ LINE_CASE(steady_frames_allocate_nothing, true, .delay_ms = 50, .jitter_ms = 20,
     run(f, 20);
     assert_int_equal(f->memory.calls - before, 0);
 }
-
-CASE(a_viewer_without_memory_is_refused) {
-    net_module* module = stage_module();
-    for (uint64_t limit = 0;; limit++) {
-        scarce_memory limited;
-        scarce_init(&limited, limit + 1, true);
-        net_presenter_config config = {
-            .allocator = &limited.allocator, .module = module, .is_predicting = true};
-        net_presenter* presenter;
-        net_result result = net_presenter_create(&config, NULL, &presenter);
-        if (result == NET_OK) {
-            net_presenter_destroy(presenter);
-            break;
-        }
-        assert_null(presenter);
-    }
-    net_module_close(module);
-}

@@ -491,36 +491,6 @@ MOVER_CASE(more_samples_than_are_kept_lose_the_oldest) {
     }
 }
 
-SCENE_CASE(memory_that_runs_out_is_told_and_final) {
-    net_scene_destroy(f->scene);
-    ecs_entity mover = stage_create(&f->server, f->server.mover, 0, 0);
-    ecs_entity holder = stage_create(&f->server, f->server.holder, 0, 0);
-    assert_ok(ecs_set(f->server.world, holder, f->server.link, &mover));
-    for (uint64_t limit = 0;; limit++) {
-        scarce_memory limited;
-        scarce_init(&limited, limit + 1, true);
-        net_result result = net_scene_create(&limited.allocator, f->view, &f->scene);
-        if (result != NET_OK) {
-            assert_int_equal(result, NET_ERR_MEMORY);
-            assert_null(f->scene);
-            continue;
-        }
-        stage_feed(&f->server, f->scene, holder, 10);
-        for (ecs_tick t = 10; t < 20; t++)
-            at(f, t, mover, (float)t);
-        stage_send(f->scene, 1, 10, ECS_ENTITY_NONE, 1);
-        result = net_scene_advance(f->scene, 15);
-        assert_true(result == NET_OK || result == NET_ERR_MEMORY);
-        assert_int_equal(net_scene_advance(f->scene, 16), result);
-        net_scene_destroy(f->scene);
-        ecs_world_clear(f->world);
-        assert_int_equal(ecs_handle_count(f->world, ECS_STATE_ALLOCATED), 0);
-        assert_int_equal(ecs_world_counters(f->world)->bad_transitions, 0);
-        if (result == NET_OK) break;
-    }
-    assert_ok(net_scene_create(&f->memory.allocator, f->view, &f->scene));
-}
-
 SCENE_CASE(validation_finds_a_slot_without_its_row) {
     ecs_entity entity = stage_create(&f->server, f->server.mover, 0, 0);
     at(f, 10, entity, 1);

@@ -213,23 +213,6 @@ STAGE_CASE(a_client_whose_game_does_not_fit_reads_why, .seed = 5) {
                  "the game files differ: \"component glow\" is missing");
 }
 
-STAGE_CASE(without_memory_the_old_match_goes_on, .seed = 5) {
-    net_match* match = make_next(at, "");
-    at->memory.is_lasting = true;
-    for (uint64_t n = 1;; n++) {
-        at->memory.fail_at = at->memory.calls + n;
-        const net_result result = net_server_exchange(at->server, match);
-        at->memory.fail_at = 0;
-        if (result == NET_OK) break;
-        assert_int_equal(result, NET_ERR_MEMORY);
-        assert_int_equal(net_client_get_phase(at->seats[0].client), NET_CLIENT_PLAYING);
-    }
-    net_match_destroy(at->match);
-    at->match = match;
-    all_come_back(at, modules[0]);
-    await_seats(at);
-}
-
 STAGE_CASE(a_server_that_accounts_its_bits_keeps_its_match, .seed = 5, .has_accounts = true) {
     net_match* match = make_next(at, "");
     assert_int_equal(net_server_exchange(at->server, match), NET_ERR_CLOSED);
@@ -314,19 +297,6 @@ STAGE_CASE(a_game_is_exchanged_while_players_are_expected, .seed = 5,
     assert_true(at->server->recent.reliable.count > 0);
     exchange(at, "lamp { \"glow:u32\"{ _replicate:b=yes; value:u32=3 } }\n");
     table_run(at, 30);
-}
-
-STAGE_CASE(without_memory_no_player_is_expected, .seed = 5, .server.secret = table_secret) {
-    at->memory.is_lasting = true;
-    for (uint64_t n = 1;; n++) {
-        take_over(at, TABLE_SEATS);
-        at->memory.fail_at = at->memory.calls + n;
-        const net_result result = net_server_expect(at->server, 1, at->now_us);
-        at->memory.fail_at = 0;
-        if (result == NET_OK) break;
-        assert_int_equal(result, NET_ERR_MEMORY);
-        assert_true(n < 50);
-    }
 }
 
 // ---- what the operator does
