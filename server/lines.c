@@ -75,15 +75,14 @@ static void write_object(base_bytes* text, const server_line* line) {
     const time_t seconds = (time_t)(line->unix_ms / 1000);
     struct tm utc;
     gmtime_r(&seconds, &utc);
-    base_json_put(text, "{\"time\":\"%04d-%02d-%02dT%02d:%02d:%02d.%03uZ\"", utc.tm_year + 1900,
-                  utc.tm_mon + 1, utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec,
-                  (unsigned)(line->unix_ms % 1000));
-    base_json_put(text, ",\"level\":\"%s\",\"layer\":\"%s\",\"tick\":%" PRIu64,
-                  server_level_names[line->level], server_layer_names[line->layer], line->tick);
-    if (line->file[0]) base_json_put_text(text, ",\"file\":", line->file);
-    if (line->line) base_json_put(text, ",\"line\":%" PRIu32, line->line);
-    base_json_put_text(text, ",\"message\":", line->message);
-    base_json_put(text, "}");
+    base_json_put(text, "{");
+    base_json_write(text, "time='%04d-%02d-%02dT%02d:%02d:%02d.%03uZ' level=%s layer=%s tick=%ju",
+                    utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday, utc.tm_hour, utc.tm_min,
+                    utc.tm_sec, (unsigned)(line->unix_ms % 1000), server_level_names[line->level],
+                    server_layer_names[line->layer], line->tick);
+    if (line->file[0]) base_json_write(text, "file=%s", line->file);
+    if (line->line) base_json_write(text, "line=%u", line->line);
+    base_json_write(text, "message=%s}", line->message);
 }
 
 static void write_words(base_bytes* text, const char* file, uint32_t line, const char* message) {

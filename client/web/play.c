@@ -163,33 +163,21 @@ void web_play_tables(web* self) {
     web_clear_answers(self);
     const net_game_module* game = self->module ? self->module->game : NULL;
     base_bytes* json = &self->answer;
-    base_json_put(json, "{\"actions\":[");
+    base_json_write(json, "{actions=[");
     for (uint32_t i = 0; game && i < game->action_count; i++) {
         const net_action* action = &game->actions[i];
         const char* label = self->module->labels[i].text;
-        base_json_put(json, i ? ",{\"name\":" : "{\"name\":");
-        base_json_text(json, action->name);
-        base_json_put(json, ",\"label\":");
-        base_json_text(json, label[0] ? label : action->name);
-        base_json_put(json, ",\"keys\":");
-        base_json_text(json, action->keys ? action->keys : "");
-        base_json_put(json, ",\"pads\":");
-        base_json_text(json, action->pads ? action->pads : "");
-        base_json_put(json, ",\"help\":");
-        base_json_text(json, label[0] ? label : action->help ? action->help : "");
-        base_json_put(json, "}");
+        base_json_write(json, "{name=%s label=%s keys=%s pads=%s help=%s}", action->name,
+                        label[0] ? label : action->name, action->keys, action->pads,
+                        label[0] ? label : action->help);
     }
-    base_json_put(json, "],\"sounds\":[");
-    for (uint32_t i = 0; game && i < game->sound_count; i++) {
-        base_json_put(json, i ? "," : "");
-        base_json_text(json, game->sounds[i].file);
-    }
-    base_json_put(json, "],\"music\":");
-    base_json_text(json, game && game->music ? game->music : "");
-    base_json_put(json, ",\"musicVolume\":%g,\"cursor\":%d,\"hasText\":%s,\"hasInput\":%s}",
-                  game ? (double)game->music_volume : 0.0, game ? (int)game->cursor : 0,
-                  game && game->human_text ? "true" : "false",
-                  game && game->human_input ? "true" : "false");
+    base_json_write(json, "] sounds=[");
+    for (uint32_t i = 0; game && i < game->sound_count; i++)
+        base_json_write(json, "%s", game->sounds[i].file);
+    base_json_write(json, "] music=%s musicVolume=%g cursor=%d hasText=%i hasInput=%i}",
+                    game ? game->music : NULL, game ? (double)game->music_volume : 0.0,
+                    game ? (int)game->cursor : 0, game && game->human_text,
+                    game && game->human_input);
     web_note(self, NET_OK);
 }
 
@@ -371,22 +359,13 @@ void web_play_about(web* self) {
     net_client_get_meter(play->client, &meter);
     net_presenter_get_meter(play->presenter, &shown);
     (void)net_client_refusal(play->client, text, sizeof text);
-    base_json_put(json, "{\"refusal\":");
-    base_json_text(json, text);
-    const char* still = net_client_still(play->client);
-    base_json_put(json, ",\"still\":");
-    base_json_text(json, still ? still : "");
-    base_json_put(json, ",\"token\":");
-    base_json_text(json, play->token);
-    base_json_put(json, ",\"later\":");
-    base_json_text(json, play->later);
-    base_json_put(json,
-                  ",\"rttMs\":%.1f,\"lossPercent\":%.2f,\"inBytes\":%.0f,\"outBytes\":%.0f"
-                  ",\"resumes\":%u,\"delayMs\":%.1f,\"leadMs\":%.1f,\"corrections\":%.0f"
-                  ",\"frames\":%.0f,\"stalls\":%.0f}",
-                  meter.rtt_ms, meter.loss_percent, (double)meter.in_bytes, (double)meter.out_bytes,
-                  meter.resumes, shown.delay_ms, shown.lead_ms, (double)shown.corrections,
-                  (double)shown.frames, (double)shown.stalls);
+    base_json_write(
+        json,
+        "{refusal=%s still=%s token=%s later=%s rttMs=%.1f lossPercent=%.2f inBytes=%ju "
+        "outBytes=%ju resumes=%u delayMs=%.1f leadMs=%.1f corrections=%ju frames=%ju stalls=%ju}",
+        text, net_client_still(play->client), play->token, play->later, meter.rtt_ms,
+        meter.loss_percent, meter.in_bytes, meter.out_bytes, meter.resumes, shown.delay_ms,
+        shown.lead_ms, shown.corrections, shown.frames, shown.stalls);
     note_play(self, NET_OK);
 }
 

@@ -10,7 +10,6 @@
 #include "log/log_read.h"
 #include "net/playback.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,19 +79,13 @@ web* web_open(void) {
     if (self->failure == NET_OK && web_templates_count > 1) self->failure = open_imports(self);
     const net_game_module* game = self->failure == NET_OK ? self->module->game : NULL;
     if (game) {
-        base_json_put(&self->answer, "{\"title\":");
-        base_json_text(&self->answer, game->title);
-        base_json_put(&self->answer,
-                      ",\"viewWidth\":%g,\"viewHeight\":%g,\"position\":", (double)game->view_width,
-                      (double)game->view_height);
-        base_json_text(&self->answer,
-                       game->interest && game->interest->position ? game->interest->position : "");
-        base_json_put(&self->answer, ",\"messages\":[");
-        for (uint32_t i = 0; i < game->message_count; i++) {
-            base_json_put(&self->answer, i ? "," : "");
-            base_json_text(&self->answer, game->messages[i].name);
-        }
-        base_json_put(&self->answer, "]}");
+        base_json_write(&self->answer,
+                        "{title=%s viewWidth=%g viewHeight=%g position=%s messages=[", game->title,
+                        (double)game->view_width, (double)game->view_height,
+                        game->interest ? game->interest->position : NULL);
+        for (uint32_t i = 0; i < game->message_count; i++)
+            base_json_write(&self->answer, "%s", game->messages[i].name);
+        base_json_write(&self->answer, "]}");
     }
     web_note(self, self->failure);
     return self;
@@ -220,14 +213,6 @@ void web_draw(web* self, uint32_t client, double pixels_per_unit) {
 
 // ---- what there is to know ----
 
-static void put_handle(base_bytes* json, ecs_entity entity) {
-    if (entity == ECS_ENTITY_NONE)
-        base_json_put(json, "null");
-    else
-        base_json_put(json, "\"%" PRIu32 ":%" PRIu32 "\"", ecs_entity_index(entity),
-                      ecs_entity_generation(entity));
-}
-
 /// The header, as JSON.
 WEB_EXPORT(info) void web_info(web* self);
 void web_info(web* self) {
@@ -237,27 +222,19 @@ void web_info(web* self) {
         const net_log_info* info = net_log_reader_info(self->reader);
         uint32_t count;
         const net_log_keyframe* keyframes = net_log_reader_keyframes(self->reader, &count);
-        base_json_put(json, "{\"game\":");
-        base_json_text(json, info->game);
-        base_json_put(json, ",\"build\":");
-        base_json_text(json, info->build);
-        base_json_put(json,
-                      ",\"schemaHash\":\"%016" PRIx64 "\",\"contentHash\":\"%016" PRIx64
-                      "\",\"seed\":\"%" PRIu64 "\",\"startedMs\":%" PRIu64 ",\"tickRate\":%" PRIu32,
-                      info->schema_hash, info->content_hash, info->seed, info->started_unix_ms,
-                      info->tick_rate_hz);
-        base_json_put(json, ",\"isSeen\":%s,\"isDamaged\":%s,\"segmentCount\":%" PRIu32,
-                      info->is_seen ? "true" : "false", info->is_damaged ? "true" : "false",
-                      info->segment_count);
-        base_json_put(json, ",\"settings\":[");
-        for (uint32_t i = 0; i < info->setting_count; i++) {
-            base_json_put(json, i ? "," : "");
-            base_json_text(json, info->settings[i]);
-        }
-        base_json_put(json, "],\"keyframes\":[");
+        base_json_write(
+            json,
+            "{game=%s build=%s schemaHash='%016jx' contentHash='%016jx' seed='%ju' startedMs=%ju "
+            "tickRate=%u isSeen=%i isDamaged=%i segmentCount=%u settings=[",
+            info->game, info->build, info->schema_hash, info->content_hash, info->seed,
+            info->started_unix_ms, info->tick_rate_hz, info->is_seen, info->is_damaged,
+            info->segment_count);
+        for (uint32_t i = 0; i < info->setting_count; i++)
+            base_json_write(json, "%s", info->settings[i]);
+        base_json_write(json, "] keyframes=[");
         for (uint32_t i = 0; i < count; i++)
-            base_json_put(json, "%s%" PRIu64, i ? "," : "", keyframes[i].tick);
-        base_json_put(json, "]}");
+            base_json_write(json, "%ju", keyframes[i].tick);
+        base_json_write(json, "]}");
     }
     web_note(self, self->failure);
 }
@@ -281,18 +258,12 @@ void web_marks(web* self, uint32_t from) {
     const net_playback_mark* marks =
         self->playback ? net_playback_marks(self->playback, &count) : NULL;
     base_bytes* json = &self->answer;
-    base_json_put(json, "[");
-    for (uint32_t i = from; i < count; i++) {
-        const char* name = mark_name(self, &marks[i]);
-        base_json_put(json,
-                      "%s{\"tick\":%" PRIu64 ",\"kind\":\"%s\",\"client\":%" PRIu32
-                      ",\"message\":%" PRIu32 ",\"name\":",
-                      i > from ? "," : "", marks[i].tick, mark_kinds[marks[i].kind],
-                      marks[i].client, marks[i].message);
-        base_json_text(json, name ? name : "");
-        base_json_put(json, "}");
-    }
-    base_json_put(json, "]");
+    base_json_write(json, "[");
+    for (uint32_t i = from; i < count; i++)
+        base_json_write(json, "{tick=%ju kind=%s client=%u message=%u name=%s}", marks[i].tick,
+                        mark_kinds[marks[i].kind], marks[i].client, marks[i].message,
+                        mark_name(self, &marks[i]));
+    base_json_write(json, "]");
     web_note(self, NET_OK);
 }
 
@@ -304,15 +275,17 @@ void web_players(web* self) {
     const net_log_player* players =
         self->playback ? net_playback_players(self->playback, &count) : NULL;
     base_bytes* json = &self->answer;
-    base_json_put(json, "[");
+    base_json_write(json, "[");
     for (uint32_t i = 0; i < count; i++) {
-        base_json_put(json, "%s{\"client\":%" PRIu32 ",\"name\":", i ? "," : "", players[i].client);
-        base_json_text(json, players[i].name);
-        base_json_put(json, ",\"entity\":");
-        put_handle(json, players[i].entity);
-        base_json_put(json, "}");
+        const ecs_entity entity = players[i].entity;
+        base_json_write(json, "{client=%u name=%s entity=", players[i].client, players[i].name);
+        if (entity == ECS_ENTITY_NONE)
+            base_json_write(json, "null}");
+        else
+            base_json_write(json, "'%u:%u'}", ecs_entity_index(entity),
+                            ecs_entity_generation(entity));
     }
-    base_json_put(json, "]");
+    base_json_write(json, "]");
     web_note(self, NET_OK);
 }
 
@@ -388,17 +361,14 @@ void web_verify(web* self, double ms) {
     web_clear_answers(self);
     if (!check->replay && check->result == NET_OK) check->result = begin_check(self);
     if (check->replay && check->result == NET_OK) go_on(check, ms);
-    base_json_put(&self->answer,
-                  "{\"ticks\":%.0f,\"tick\":%" PRIu64 ",\"differs\":%.0f,\"firstDiffers\":%.0f",
-                  check->ticks,
-                  check->replay ? net_match_tick(net_log_replay_match(check->replay)) : 0,
-                  check->differs, check->first_differs);
-    base_json_put(&self->answer,
-                  ",\"worldHashes\":%.0f,\"worldDiffers\":%.0f,\"ticksPerSecond\":%.0f"
-                  ",\"isDone\":%s}",
-                  check->world_hashes, check->world_differs,
-                  check->ms > 0.0 ? check->ticks * 1000.0 / check->ms : 0.0,
-                  check->is_done || check->result != NET_OK ? "true" : "false");
+    base_json_write(&self->answer,
+                    "{ticks=%.0f tick=%ju differs=%.0f firstDiffers=%.0f worldHashes=%.0f "
+                    "worldDiffers=%.0f ticksPerSecond=%.0f isDone=%i}",
+                    check->ticks,
+                    check->replay ? net_match_tick(net_log_replay_match(check->replay)) : 0,
+                    check->differs, check->first_differs, check->world_hashes, check->world_differs,
+                    check->ms > 0.0 ? check->ticks * 1000.0 / check->ms : 0.0,
+                    check->is_done || check->result != NET_OK);
     web_note(self, check->result);
 }
 

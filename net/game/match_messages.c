@@ -15,7 +15,6 @@
 #include "base/search.h"
 #include "base/text.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 net_player* net_match_find_player(const net_match* match, uint32_t client) {
@@ -470,46 +469,30 @@ const char* net_match_refusal(const net_match* match) {
 // The schema of a game as JSON, for clients in other languages: what WIRE.md takes from "the game's
 // own files". One line per type, template, message, setting and item.
 
-// A comma and a line before all items but the first.
-static void begin_item(base_bytes* json, uint32_t position) {
-    base_json_put(json, "%s\n  {", position > 0 ? "," : "");
-}
-
 static void put_fields(base_bytes* json, const ecs_field* fields, uint32_t count) {
-    base_json_put(json, "\"fields\":[");
-    for (uint32_t f = 0; f < count; f++) {
-        base_json_put(json, "%s{", f > 0 ? "," : "");
-        base_json_put_text(json, "\"name\":", fields[f].name);
-        base_json_put(json, ",\"kind\":\"%s\",\"number\":%d,\"count\":%u}",
-                      ecs_field_kind_name((uint32_t)fields[f].kind), (int)fields[f].kind,
-                      fields[f].count);
-    }
-    base_json_put(json, "]");
+    base_json_write(json, "fields=[");
+    for (uint32_t f = 0; f < count; f++)
+        base_json_write(json, "{name=%s kind=%s number=%d count=%u}", fields[f].name,
+                        ecs_field_kind_name((uint32_t)fields[f].kind), (int)fields[f].kind,
+                        fields[f].count);
+    base_json_write(json, "]");
 }
 
 // ---- templates ----
 
 static void put_words(base_bytes* json, const net_row_template* row, uint32_t component) {
     const proto_row_component* part = &row->layout.components[component];
-    base_json_put(json, ",\"words\":[");
+    base_json_write(json, "words=[");
     for (uint32_t f = part->field_first; f < (uint32_t)part->field_first + part->field_count; f++) {
         const proto_quant* quant = &row->layout.fields[f].quant;
-        base_json_put(json, "%s{\"kind\":\"%s\",\"bits\":%u,\"exact\":%s,\"max\":\"%" PRIu64 "\"",
-                      f > part->field_first ? "," : "", ecs_field_kind_name((uint32_t)quant->kind),
-                      quant->bits,
-                      quant->is_elastic ? "\"elastic\""
-                      : quant->is_exact ? "true"
-                                        : "false",
-                      quant->q_max);
-        if (!quant->is_exact) {
-            base_json_put(json, ",\"min\":");
-            base_json_f64(json, quant->min);
-            base_json_put(json, ",\"step\":");
-            base_json_f64(json, quant->step);
-        }
-        base_json_put(json, ",\"default\":\"%" PRIu64 "\"}", row->defaults[f]);
+        base_json_write(json, "{kind=%s bits=%u exact=", ecs_field_kind_name((uint32_t)quant->kind),
+                        quant->bits);
+        base_json_write(json, quant->is_elastic ? "'elastic'" : quant->is_exact ? "true" : "false");
+        base_json_write(json, "max='%ju'", quant->q_max);
+        if (!quant->is_exact) base_json_write(json, "min=%a step=%a", quant->min, quant->step);
+        base_json_write(json, "default='%ju'}", row->defaults[f]);
     }
-    base_json_put(json, "]");
+    base_json_write(json, "]");
 }
 
 static void put_component(base_bytes* json, const ecs_world* world, const net_row_template* row,
@@ -518,15 +501,14 @@ static void put_component(base_bytes* json, const ecs_world* world, const net_ro
     const ecs_component* known = ecs_component_get(world, id);
     const ecs_template_component* declared =
         ecs_template_find_component(ecs_template_get(world, row->id), id);
-    base_json_put_text(json, "\"name\":", known->name);
-    base_json_put_text(json, ",\"type\":", ecs_type_get(world, known->type)->name);
-    base_json_put(json, ",\"rotation\":%s", declared->is_rotation ? "true" : "false");
-    base_json_put_text(json, ",\"integral_of\":", declared->integral ? declared->integral : "");
-    base_json_put_text(json, ",\"visible\":", declared->visible ? declared->visible : "public");
-    base_json_put(json, ",\"states_default\":%s,\"states_words\":%s",
-                  declared->states_value ? "true" : "false",
-                  declared->states_quant ? "true" : "false");
+    base_json_write(json,
+                    "\n    {name=%s type=%s rotation=%i integral_of=%s visible=%s "
+                    "states_default=%i states_words=%i",
+                    known->name, ecs_type_get(world, known->type)->name, declared->is_rotation,
+                    declared->integral, declared->visible ? declared->visible : "public",
+                    declared->states_value, declared->states_quant);
     put_words(json, row, component);
+    base_json_write(json, "}");
 }
 
 static void put_varsize(base_bytes* json, const ecs_world* world, const net_row_template* row,
@@ -536,57 +518,43 @@ static void put_varsize(base_bytes* json, const ecs_world* world, const net_row_
     base_bytes value;
     base_bytes_init(&value, json->allocator);
     net_varsize_write_default(world, row, varsize->component, &value);
-    base_json_put_text(json, "\"name\":", known->name);
-    base_json_put_text(json, ",\"type\":", ecs_type_get(world, known->type)->name);
-    base_json_put(json, ",\"number\":%u,\"default\":", varsize->number);
+    base_json_write(json, "{name=%s type=%s number=%u default=", known->name,
+                    ecs_type_get(world, known->type)->name, varsize->number);
     base_json_hex(json, value.data, value.size);
+    base_json_write(json, "}");
     json->failed |= value.failed;
     base_bytes_deinit(&value);
 }
 
-static void put_template(base_bytes* json, const ecs_world* world, const net_row_template* row,
-                         uint32_t number) {
-    const ecs_template* source = ecs_template_get(world, row->id);
-    base_json_put_text(json, "\"name\":", source->name);
-    base_json_put(json, ",\"number\":%u,\"singleton\":%s,\"components\":[", number,
-                  source->is_singleton ? "true" : "false");
-    for (uint32_t c = 0; c < row->layout.component_count; c++) {
-        base_json_put(json, "%s\n    {", c > 0 ? "," : "");
-        put_component(json, world, row, c);
-        base_json_put(json, "}");
-    }
-    base_json_put(json, "],\"varsizes\":[");
-    for (uint32_t i = 0; i < row->varsize_count; i++) {
-        base_json_put(json, "%s{", i > 0 ? "," : "");
-        put_varsize(json, world, row, i);
-        base_json_put(json, "}");
-    }
-    base_json_put(json, "]}");
-}
-
 static void put_templates(base_bytes* json, const net_match* match) {
     const net_rows* rows = net_schema_rows(match->schema);
-    base_json_put(json, "\"templates\":[");
+    base_json_write(json, "\ntemplates=[");
     for (uint32_t n = 0; n < net_rows_number_count(rows); n++) {
-        begin_item(json, n);
-        put_template(json, match->world, net_rows_by_number(rows, n), n);
+        const net_row_template* row = net_rows_by_number(rows, n);
+        const ecs_template* source = ecs_template_get(match->world, row->id);
+        base_json_write(json, "\n  {name=%s number=%u singleton=%i components=[", source->name, n,
+                        source->is_singleton);
+        for (uint32_t c = 0; c < row->layout.component_count; c++)
+            put_component(json, match->world, row, c);
+        base_json_write(json, "] varsizes=[");
+        for (uint32_t i = 0; i < row->varsize_count; i++)
+            put_varsize(json, match->world, row, i);
+        base_json_write(json, "]}");
     }
-    base_json_put(json, "\n]");
+    base_json_write(json, "\n]");
 }
 
 // ---- types, messages, settings, items ----
 
 static void put_types(base_bytes* json, const net_match* match) {
     const ecs_type* type;
-    base_json_put(json, "\"types\":[");
+    base_json_write(json, "\ntypes=[");
     for (uint32_t id = 1; (type = ecs_type_get(match->world, (ecs_type_id)id)) != NULL; id++) {
-        begin_item(json, id - 1);
-        base_json_put_text(json, "\"name\":", type->name);
-        base_json_put(json, ",");
+        base_json_write(json, "\n  {name=%s", type->name);
         put_fields(json, type->fields, type->field_count);
-        base_json_put(json, "}");
+        base_json_write(json, "}");
     }
-    base_json_put(json, "\n]");
+    base_json_write(json, "\n]");
 }
 
 static const char* wire_type_name(ProtobufCType type) {
@@ -599,105 +567,68 @@ static const char* wire_type_name(ProtobufCType type) {
 }
 
 static void put_enum(base_bytes* json, const ProtobufCEnumDescriptor* values) {
-    base_json_put_text(json, ",\"of\":", values->short_name);
-    base_json_put(json, ",\"values\":[");
-    for (uint32_t i = 0; i < values->n_values; i++) {
-        base_json_put(json, "%s{", i > 0 ? "," : "");
-        base_json_put_text(json, "\"name\":", values->values[i].name);
-        base_json_put(json, ",\"number\":%d}", values->values[i].value);
-    }
-    base_json_put(json, "]");
+    base_json_write(json, "of=%s values=[", values->short_name);
+    for (uint32_t i = 0; i < values->n_values; i++)
+        base_json_write(json, "{name=%s number=%d}", values->values[i].name,
+                        values->values[i].value);
+    base_json_write(json, "]");
 }
 
 // Its nesting has an end (proto_is_flat).
 static void put_protobuf(base_bytes* json, const ProtobufCMessageDescriptor* message) {
     static const char* const labels[] = {"required", "optional", "repeated", "none"};
-    base_json_put(json, "\"protobuf_fields\":[");
+    base_json_write(json, "protobuf_fields=[");
     for (uint32_t i = 0; i < message->n_fields; i++) {
         const ProtobufCFieldDescriptor* field = &message->fields[i];
-        base_json_put(json, "%s{", i > 0 ? "," : "");
-        base_json_put_text(json, "\"name\":", field->name);
-        base_json_put(json, ",\"id\":%u", field->id);
-        base_json_put_text(json, ",\"type\":", wire_type_name(field->type));
-        base_json_put_text(json, ",\"label\":", labels[field->label]);
+        base_json_write(json, "{name=%s id=%u type=%s label=%s", field->name, field->id,
+                        wire_type_name(field->type), labels[field->label]);
         if (field->type == PROTOBUF_C_TYPE_ENUM) put_enum(json, field->descriptor);
         if (field->type == PROTOBUF_C_TYPE_MESSAGE) {
             const ProtobufCMessageDescriptor* inner = field->descriptor;
-            base_json_put_text(json, ",\"of\":", inner->short_name);
-            base_json_put(json, ",");
+            base_json_write(json, "of=%s", inner->short_name);
             put_protobuf(json, inner);
         }
-        base_json_put(json, "}");
+        base_json_write(json, "}");
     }
-    base_json_put(json, "]");
+    base_json_write(json, "]");
 }
 
 static void put_messages(base_bytes* json, const net_match* match) {
     static const char* const kinds[] = {"input", "to_server", "to_clients"};
-    base_json_put(json, "\"messages\":[");
+    base_json_write(json, "\nmessages=[");
     for (uint32_t m = 0; m < match->game->message_count; m++) {
         const net_message* message = &match->game->messages[m];
         const ecs_event_desc* event = ecs_event_get(match->world, match->events[m]);
-        begin_item(json, m);
-        base_json_put_text(json, "\"name\":", message->name);
-        base_json_put(json, ",\"number\":%u,\"kind\":\"%s\",\"reliable\":%s,\"alone\":%s", m + 1,
-                      kinds[message->kind], message->is_reliable ? "true" : "false",
-                      message->is_delivered_late ? "true" : "false");
-        base_json_put_text(json, ",\"protobuf\":", message->descriptor->name);
-        base_json_put(json, ",\"descriptor\":\"%016" PRIx64 "\",",
-                      proto_descriptor_hash(message->descriptor));
+        base_json_write(json,
+                        "\n  {name=%s number=%u kind=%s reliable=%i alone=%i protobuf=%s "
+                        "descriptor='%016jx'",
+                        message->name, m + 1, kinds[message->kind], message->is_reliable,
+                        message->is_delivered_late, message->descriptor->name,
+                        proto_descriptor_hash(message->descriptor));
         put_protobuf(json, message->descriptor);
-        base_json_put(json, ",");
         put_fields(json, event->fields, event->field_count);
-        base_json_put(json, "}");
+        base_json_write(json, "}");
     }
-    base_json_put(json, "\n]");
-}
-
-static void put_settings(base_bytes* json, const net_game_module* game) {
-    base_json_put(json, "\"settings\":[");
-    for (uint32_t i = 0; i < game->setting_count; i++) {
-        const net_setting* setting = &game->settings[i];
-        begin_item(json, i);
-        base_json_put_text(json, "\"key\":", setting->key);
-        base_json_put(json, ",\"default\":");
-        base_json_f64(json, setting->value_default);
-        base_json_put(json, ",\"min\":");
-        base_json_f64(json, setting->min);
-        base_json_put(json, ",\"max\":");
-        base_json_f64(json, setting->max);
-        base_json_put_text(json, ",\"help\":", setting->help ? setting->help : "");
-        base_json_put(json, "}");
-    }
-    base_json_put(json, "\n]");
-}
-
-static void put_items(base_bytes* json, const net_schema* schema) {
-    uint32_t count;
-    const net_schema_item* items = net_schema_items(schema, &count);
-    base_json_put(json, "\"items\":[");
-    for (uint32_t i = 0; i < count; i++) {
-        begin_item(json, i);
-        base_json_put_text(json, "\"name\":", items[i].name);
-        base_json_put(json, ",\"hash\":\"%016" PRIx64 "\"}", items[i].hash);
-    }
-    base_json_put(json, "\n]");
+    base_json_write(json, "\n]");
 }
 
 net_result net_match_print_schema(const net_match* match, base_bytes* json) {
-    base_json_put(json, "{");
-    base_json_put_text(json, "\"game\":", match->game->name);
-    base_json_put(json, ",\"protocol\":%u,\"schema_hash\":\"%016" PRIx64 "\",\n",
-                  NET_PROTOCOL_VERSION, net_schema_hash(match->schema));
+    uint32_t count;
+    const net_schema_item* items = net_schema_items(match->schema, &count);
+    base_json_write(json, "{game=%s protocol=%u schema_hash='%016jx'", match->game->name,
+                    NET_PROTOCOL_VERSION, net_schema_hash(match->schema));
     put_types(json, match);
-    base_json_put(json, ",\n");
     put_templates(json, match);
-    base_json_put(json, ",\n");
     put_messages(json, match);
-    base_json_put(json, ",\n");
-    put_settings(json, match->game);
-    base_json_put(json, ",\n");
-    put_items(json, match->schema);
-    base_json_put(json, "}\n");
+    base_json_write(json, "\nsettings=[");
+    for (uint32_t i = 0; i < match->game->setting_count; i++) {
+        const net_setting* setting = &match->game->settings[i];
+        base_json_write(json, "\n  {key=%s default=%a min=%a max=%a help=%s}", setting->key,
+                        setting->value_default, setting->min, setting->max, setting->help);
+    }
+    base_json_write(json, "\n] \nitems=[");
+    for (uint32_t i = 0; i < count; i++)
+        base_json_write(json, "\n  {name=%s hash='%016jx'}", items[i].name, items[i].hash);
+    base_json_write(json, "\n]}\n");
     return json->failed ? NET_ERR_MEMORY : NET_OK;
 }

@@ -12,7 +12,6 @@
 #include "net/match.h"
 #include "proto/codec.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -52,12 +51,6 @@ static bool json_end(net_log_json* self) {
     return true;
 }
 
-// Append "INDEX:GENERATION" with quotes.
-static void json_entity(net_log_json* self, ecs_entity entity) {
-    base_json_put(&self->text, "\"%u:%u\"", ecs_entity_index(entity),
-                  ecs_entity_generation(entity));
-}
-
 // Position of the message in the module's table; UINT32_MAX for none.
 static uint32_t position_of(const net_log_json* self, const net_log_item* item) {
     if (!self->module) return UINT32_MAX;
@@ -74,57 +67,51 @@ static const net_message* message_of(const net_log_json* self, const net_log_ite
     return position == UINT32_MAX ? NULL : &self->module->game->messages[position];
 }
 
-// Append ,"name":NAME,"value":OBJECT, or ,"payload":HEX for what cannot be decoded.
+// Append NAME and its OBJECT, or HEX for what cannot be decoded.
 static void net_log_json_payload(net_log_json* self, const net_log_item* item) {
     const net_message* message = message_of(self, item);
     const ProtobufCMessage* decoded = NULL;
     if (message) {
-        base_json_put_text(&self->text, ",\"name\":", message->name);
+        base_json_write(&self->text, "name=%s", message->name);
         decoded = proto_codec_decode(&self->codec, message->descriptor, item->payload,
                                      item->payload_bytes, NET_EVENT_PAYLOAD_BYTES_MAX);
     }
     if (decoded) {
-        base_json_put(&self->text, ",\"value\":");
+        base_json_write(&self->text, "value=");
         proto_json(decoded, &self->text);
         if (!self->has_payloads) return;
     }
-    base_json_put(&self->text, ",\"payload\":");
+    base_json_write(&self->text, "payload=");
     base_json_hex(&self->text, item->payload, item->payload_bytes);
 }
 
-// Append a whole item as an object.
+// Append the members of an item.
 static void json_item(net_log_json* self, const net_log_item* item) {
-    base_json_put(&self->text, "{");
     if (item->kind != NET_LOG_ITEM_SERVER_EVENT)
-        base_json_put(&self->text, "\"client\":%u", item->client);
+        base_json_write(&self->text, "client=%u", item->client);
     switch (item->kind) {
     case NET_LOG_ITEM_LEAVE:
-        base_json_put(&self->text, ",\"reason\":%u", item->reason);
+        base_json_write(&self->text, "reason=%u", item->reason);
         break;
     case NET_LOG_ITEM_JOIN:
-        base_json_put_text(&self->text, ",\"name\":", item->name);
-        base_json_put(&self->text, ",\"is_bot\":%s", item->is_bot ? "true" : "false");
-        if (item->player_id != 0)
-            base_json_put(&self->text, ",\"player_id\":%" PRIu64, item->player_id);
-        if (item->payload_bytes > 0) {
-            base_json_put(&self->text, ",\"user_data\":");
-            base_json_hex(&self->text, item->payload, item->payload_bytes);
-        }
+        base_json_write(&self->text, "name=%s is_bot=%i", item->name, item->is_bot);
+        if (item->player_id != 0) base_json_write(&self->text, "player_id=%ju", item->player_id);
+        if (item->payload_bytes == 0) break;
+        base_json_write(&self->text, "user_data=");
+        base_json_hex(&self->text, item->payload, item->payload_bytes);
         break;
     case NET_LOG_ITEM_INPUT:
-        base_json_put(&self->text, ",\"number\":%u", item->number);
-        if (item->seen > 0) base_json_put(&self->text, ",\"view\":%" PRIu64, item->seen);
-        if (item->is_repeat) base_json_put(&self->text, ",\"is_repeat\":true");
+        base_json_write(&self->text, "number=%u", item->number);
+        if (item->seen > 0) base_json_write(&self->text, "view=%ju", item->seen);
+        if (item->is_repeat) base_json_write(&self->text, "is_repeat=true");
         if (!item->is_repeat) net_log_json_payload(self, item);
         break;
     default:
-        if (item->kind == NET_LOG_ITEM_EVENT) base_json_put(&self->text, ",");
-        if (item->number > 0) base_json_put(&self->text, "\"number\":%u,", item->number);
-        base_json_put(&self->text, "\"message\":%u,\"target\":", item->message);
-        json_entity(self, item->target);
+        if (item->number > 0) base_json_write(&self->text, "number=%u", item->number);
+        base_json_write(&self->text, "message=%u target='%u:%u'", item->message,
+                        ecs_entity_index(item->target), ecs_entity_generation(item->target));
         net_log_json_payload(self, item);
     }
-    base_json_put(&self->text, "}");
 }
 
 // ---- a whole log ----
@@ -134,54 +121,46 @@ static void json_item(net_log_json* self, const net_log_item* item) {
 static void put_items(net_log_json* self, const net_log_record* record, net_log_item_kind kind,
                       const char* name) {
     if (record->item_count[kind] == 0) return;
-    base_json_put(&self->text, ",\"%s\":[", name);
+    base_json_write(&self->text, "%s=[", name);
     size_t offset = 0;
     net_log_item item;
-    for (bool is_first = true; net_log_item_next(record, kind, &offset, &item); is_first = false) {
-        if (!is_first) base_json_put(&self->text, ",");
+    while (net_log_item_next(record, kind, &offset, &item)) {
+        base_json_write(&self->text, "{");
         json_item(self, &item);
+        base_json_write(&self->text, "}");
     }
-    base_json_put(&self->text, "]");
+    base_json_write(&self->text, "]");
 }
 
 static void put_hashes(net_log_json* self, const net_log_record* record) {
-    base_json_put(&self->text, ",\"state_hash\":\"%016" PRIx64 "\"", record->state_hash);
+    base_json_write(&self->text, "state_hash='%016jx'", record->state_hash);
     if (record->has_world_hash)
-        base_json_put(&self->text, ",\"world_hash\":\"%016" PRIx64 "\"", record->world_hash);
-}
-
-// Bytes that are no text are hexadecimal digits.
-static void put_argument(net_log_json* json, const net_match_argument* argument) {
-    char text[ECS_STRING_BYTES_MAX + 1];
-    if (net_log_argument_text(argument, text))
-        base_json_text(&json->text, text);
-    else
-        base_json_hex(&json->text, argument->data, argument->size);
+        base_json_write(&self->text, "world_hash='%016jx'", record->world_hash);
 }
 
 static void put_control(net_log_json* json, const net_log_record* record) {
-    base_json_put(&json->text, ",\"verb\":\"%s\",\"arguments\":[", record->verb);
+    base_json_write(&json->text, "verb=%s arguments=[", record->verb);
     size_t offset = 0;
     net_match_argument argument;
-    for (bool is_first = true; net_log_argument_next(record, &offset, &argument);
-         is_first = false) {
-        if (!is_first) base_json_put(&json->text, ",");
-        put_argument(json, &argument);
+    while (net_log_argument_next(record, &offset, &argument)) {
+        char text[ECS_STRING_BYTES_MAX + 1];
+        if (net_log_argument_text(&argument, text))
+            base_json_write(&json->text, "%s", text);
+        else // bytes that are no text
+            base_json_hex(&json->text, argument.data, argument.size);
     }
-    base_json_put(&json->text, "]");
+    base_json_write(&json->text, "]");
 }
 
 // Records of kinds that this version does not know: one line for all that stand together.
 static bool put_others(net_log_json* self, uint64_t* count, uint64_t* bytes) {
-    base_json_put(&self->text, "{\"other\":{\"records\":%" PRIu64 ",\"bytes\":%" PRIu64 "}}",
-                  *count, *bytes);
+    base_json_write(&self->text, "{other={records=%ju bytes=%ju}}", *count, *bytes);
     *count = *bytes = 0;
     return json_end(self);
 }
 
 static void put_record(net_log_json* self, const net_log_record* record) {
-    base_json_put(&self->text, "{\"%s\":{\"tick\":%" PRIu64, net_log_kinds[record->kind].word,
-                  record->tick);
+    base_json_write(&self->text, "{%s={tick=%ju", net_log_kinds[record->kind].word, record->tick);
     if (record->kind == NET_LOG_KIND_BEGIN) {
         put_items(self, record, NET_LOG_ITEM_LEAVE, "leaves");
         put_items(self, record, NET_LOG_ITEM_JOIN, "joins");
@@ -191,37 +170,31 @@ static void put_record(net_log_json* self, const net_log_record* record) {
         put_hashes(self, record);
         put_items(self, record, NET_LOG_ITEM_SERVER_EVENT, "events");
         if (record->events_left_out > 0)
-            base_json_put(&self->text, ",\"events_left_out\":%u", record->events_left_out);
+            base_json_write(&self->text, "events_left_out=%u", record->events_left_out);
     } else if (record->kind == NET_LOG_KIND_CLOSE) {
         put_hashes(self, record);
     } else if (record->kind == NET_LOG_KIND_CONTROL) {
         put_control(self, record);
     } else if (record->kind == NET_LOG_KIND_ALIVE) {
-        base_json_put(&self->text, ",\"reason\":%u", record->reason);
+        base_json_write(&self->text, "reason=%u", record->reason);
     } else {
-        base_json_put(&self->text, ",\"bytes\":%u", record->changes_bytes);
+        base_json_write(&self->text, "bytes=%u", record->changes_bytes);
     }
-    base_json_put(&self->text, "}}");
+    base_json_write(&self->text, "}}");
 }
 
 static void put_header(net_log_json* json, const net_log_reader* reader) {
     const net_log_info* info = net_log_reader_info(reader);
-    base_json_put_text(&json->text, "{\"header\":{\"game\":", info->game);
-    base_json_put_text(&json->text, ",\"build\":", info->build);
-    base_json_put(&json->text,
-                  ",\"identity\":\"%016" PRIx64 "\",\"content_hash\":\"%016" PRIx64
-                  "\",\"schema_hash\":\"%016" PRIx64 "\"",
-                  info->identity, info->content_hash, info->schema_hash);
-    base_json_put(&json->text,
-                  ",\"seed\":%" PRIu64 ",\"tick_rate_hz\":%u,\"replicated_index_max\":%u",
-                  info->seed, info->tick_rate_hz, info->replicated_index_max);
-    base_json_put(&json->text, ",\"started_unix_ms\":%" PRIu64 ",\"settings\":[",
-                  info->started_unix_ms);
-    for (uint32_t i = 0; i < info->setting_count; i++) {
-        if (i > 0) base_json_put(&json->text, ",");
-        base_json_text(&json->text, info->settings[i]);
-    }
-    base_json_put(&json->text, "]}}");
+    base_json_write(&json->text,
+                    "{header={game=%s build=%s identity='%016jx' content_hash='%016jx' "
+                    "schema_hash='%016jx' seed=%ju tick_rate_hz=%u replicated_index_max=%u "
+                    "started_unix_ms=%ju settings=[",
+                    info->game, info->build, info->identity, info->content_hash, info->schema_hash,
+                    info->seed, info->tick_rate_hz, info->replicated_index_max,
+                    info->started_unix_ms);
+    for (uint32_t i = 0; i < info->setting_count; i++)
+        base_json_write(&json->text, "%s", info->settings[i]);
+    base_json_write(&json->text, "]}}");
 }
 
 static net_result walk_records(net_log_json* self, net_log_reader* reader) {
@@ -303,17 +276,12 @@ static net_result choose(export* self) {
 }
 
 static void put_shape(export* self, const net_log_component* component) {
-    base_json_put_text(&self->row.text, "{\"name\":", component->name);
-    base_json_put(&self->row.text, ",\"is_varsize\":%s,\"fields\":[",
-                  component->is_varsize ? "true" : "false");
-    for (uint32_t f = 0; f < component->field_count; f++) {
-        const net_log_field* field = &component->fields[f];
-        base_json_put(&self->row.text, "%s{\"name\":", f > 0 ? "," : "");
-        base_json_text(&self->row.text, field->name);
-        base_json_put(&self->row.text, ",\"kind\":\"%s\",\"count\":%u}",
-                      ecs_field_kind_name(field->kind), field->count);
-    }
-    base_json_put(&self->row.text, "]}");
+    base_json_write(&self->row.text, "{name=%s is_varsize=%i fields=[", component->name,
+                    component->is_varsize);
+    for (uint32_t f = 0; f < component->field_count; f++)
+        base_json_write(&self->row.text, "{name=%s kind=%s count=%u}", component->fields[f].name,
+                        ecs_field_kind_name(component->fields[f].kind), component->fields[f].count);
+    base_json_write(&self->row.text, "]}");
 }
 
 // Where entities are, as on the inspector's map.
@@ -325,10 +293,9 @@ static void put_place(export* self) {
                                 rules ? rules->position : NULL,
                                 net_log_source_is_replicated(self->source, i));
     if (place.rank == 0) return;
-    base_json_put_text(&self->row.text, ",\"place\":{\"component\":",
-                       net_log_source_component(self->source, place.component - 1)->name);
-    base_json_put(&self->row.text, ",\"first\":%u,\"count\":%u}", place.part.first,
-                  place.part.count);
+    base_json_write(&self->row.text, "place={component=%s first=%u count=%u}",
+                    net_log_source_component(self->source, place.component - 1)->name,
+                    place.part.first, place.part.count);
 }
 
 // What programs need to know before the lines: the log's header, the schema of its game, and the
@@ -339,21 +306,19 @@ static bool write_head(export* self) {
     if (!json_end(row)) return false;
     const net_match* match = net_log_source_match(self->source);
     if (match) {
-        base_json_put(&row->text, "{\"schema\":");
+        base_json_write(&row->text, "{schema=");
         if (net_match_print_schema(match, &row->text) != NET_OK) return false;
         for (size_t i = 0; i < row->text.size; i++)
             if (row->text.data[i] == '\n') row->text.data[i] = ' ';
-        base_json_put(&row->text, "}");
+        base_json_write(&row->text, "}");
         if (!json_end(row)) return false;
     }
-    base_json_put(&row->text, "{\"components\":[");
-    for (uint32_t i = 0; i < self->chosen_count; i++) {
-        if (i > 0) base_json_put(&row->text, ",");
+    base_json_write(&row->text, "{components=[");
+    for (uint32_t i = 0; i < self->chosen_count; i++)
         put_shape(self, net_log_source_component(self->source, self->chosen[i]));
-    }
-    base_json_put(&row->text, "]");
+    base_json_write(&row->text, "]");
     put_place(self);
-    base_json_put(&row->text, "}");
+    base_json_write(&row->text, "}");
     return json_end(row);
 }
 
@@ -361,34 +326,28 @@ static void put_json_fields(export* self, const net_log_component* component) {
     const ecs_number* value = self->values;
     const bool is_alone = component->field_count == 1;
     char number[NET_LOG_NUMBER_BYTES];
-    if (!is_alone) base_json_put(&self->row.text, "{");
+    if (!is_alone) base_json_write(&self->row.text, "{");
     for (uint32_t f = 0; f < component->field_count; f++) {
         const net_log_field* field = &component->fields[f];
-        if (f > 0) base_json_put(&self->row.text, ",");
-        if (!is_alone) {
-            base_json_text(&self->row.text, field->name);
-            base_json_put(&self->row.text, ":");
-        }
-        if (field->count > 1) base_json_put(&self->row.text, "[");
+        if (!is_alone) base_json_write(&self->row.text, "%s=", field->name);
+        if (field->count > 1) base_json_write(&self->row.text, "[");
         for (uint32_t k = 0; k < field->count; k++) {
             net_log_source_number(value++, number);
             base_json_put(&self->row.text, "%s%s", k > 0 ? "," : "", number);
         }
-        if (field->count > 1) base_json_put(&self->row.text, "]");
+        if (field->count > 1) base_json_write(&self->row.text, "]");
     }
-    if (!is_alone) base_json_put(&self->row.text, "}");
+    if (!is_alone) base_json_write(&self->row.text, "}");
 }
 
 static void put_json_component(export* self, ecs_entity entity, uint32_t position) {
     const net_log_component* component = net_log_source_component(self->source, position);
-    base_json_put(&self->row.text, ",");
-    base_json_text(&self->row.text, component->name);
-    base_json_put(&self->row.text, ":");
+    base_json_write(&self->row.text, "%s=", component->name);
     if (component->is_varsize) {
         net_log_source_text(self->source, entity, position, self->text, TEXT_BYTES_MAX);
         base_json_text(&self->row.text, self->text);
     } else if (component->value_count == 0) {
-        base_json_put(&self->row.text, "true"); // a tag
+        base_json_write(&self->row.text, "true"); // a tag
     } else {
         net_log_source_read(self->source, entity, position, self->values);
         put_json_fields(self, component);
@@ -400,14 +359,13 @@ static bool write_entity(export* self, ecs_tick tick, ecs_entity entity) {
     for (uint32_t i = 0; i < self->chosen_count && !has_any; i++)
         has_any = net_log_source_has(self->source, entity, self->chosen[i]);
     if (!has_any) return true;
-    base_json_put(&self->row.text, "{\"tick\":%" PRIu64 ",\"entity\":", tick);
-    json_entity(&self->row, entity);
-    base_json_put_text(&self->row.text,
-                       ",\"template\":", net_log_source_template(self->source, entity));
+    base_json_write(&self->row.text, "{tick=%ju entity='%u:%u' template=%s", tick,
+                    ecs_entity_index(entity), ecs_entity_generation(entity),
+                    net_log_source_template(self->source, entity));
     for (uint32_t i = 0; i < self->chosen_count; i++)
         if (net_log_source_has(self->source, entity, self->chosen[i]))
             put_json_component(self, entity, self->chosen[i]);
-    base_json_put(&self->row.text, "}");
+    base_json_write(&self->row.text, "}");
     return end_row(self);
 }
 
@@ -445,14 +403,11 @@ static net_result write_values(export* self) {
 // ---- inputs and events
 
 static bool write_item(export* self, ecs_tick tick, const net_log_item* item) {
-    base_json_put(&self->row.text, "{\"tick\":%" PRIu64 ",", tick);
+    base_json_write(&self->row.text, "{tick=%ju", tick);
     if (self->config->what != NET_LOG_EXPORT_INPUTS)
-        base_json_put(&self->row.text, "\"kind\":\"%s\",", net_log_item_words[item->kind]);
-    const size_t brace = self->row.text.size;
+        base_json_write(&self->row.text, "kind=%s", net_log_item_words[item->kind]);
     json_item(&self->row, item);
-    if (!self->row.text.failed) // an object's brace: its fields go on behind those above
-        memmove(self->row.text.data + brace, self->row.text.data + brace + 1,
-                --self->row.text.size - brace);
+    base_json_write(&self->row.text, "}");
     return end_row(self);
 }
 
@@ -471,9 +426,9 @@ static net_result write_items_of(export* self, const net_log_record* record) {
 }
 
 static net_result write_control(export* self, const net_log_record* record) {
-    base_json_put(&self->row.text, "{\"tick\":%" PRIu64 ",\"kind\":\"control\"", record->tick);
+    base_json_write(&self->row.text, "{tick=%ju kind='control'", record->tick);
     put_control(&self->row, record);
-    base_json_put(&self->row.text, "}");
+    base_json_write(&self->row.text, "}");
     return end_row(self) ? NET_OK : NET_ERR_MEMORY;
 }
 

@@ -6,15 +6,14 @@
 
 #include "base/json.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 static void put_enum(base_bytes* out, const ProtobufCEnumDescriptor* descriptor, int value) {
     const ProtobufCEnumValue* known = protobuf_c_enum_descriptor_get_value(descriptor, value);
     if (known)
-        base_json_text(out, known->name);
+        base_json_write(out, "%s", known->name);
     else
-        base_json_put(out, "%d", value);
+        base_json_write(out, "%d", value);
 }
 
 static void put_message(base_bytes* out, const ProtobufCMessage* message, uint32_t depth);
@@ -48,36 +47,36 @@ static void put_value(base_bytes* out, const ProtobufCFieldDescriptor* field, co
     case PROTOBUF_C_TYPE_INT32:
     case PROTOBUF_C_TYPE_SINT32:
     case PROTOBUF_C_TYPE_SFIXED32:
-        base_json_put(out, "%" PRId32, *(const int32_t*)value);
+        base_json_write(out, "%d", *(const int32_t*)value);
         break;
     case PROTOBUF_C_TYPE_UINT32:
     case PROTOBUF_C_TYPE_FIXED32:
-        base_json_put(out, "%" PRIu32, *(const uint32_t*)value);
+        base_json_write(out, "%u", *(const uint32_t*)value);
         break;
     case PROTOBUF_C_TYPE_INT64:
     case PROTOBUF_C_TYPE_SINT64:
     case PROTOBUF_C_TYPE_SFIXED64:
-        base_json_put(out, "%" PRId64, *(const int64_t*)value);
+        base_json_write(out, "%jd", (intmax_t) * (const int64_t*)value);
         break;
     case PROTOBUF_C_TYPE_UINT64:
     case PROTOBUF_C_TYPE_FIXED64:
-        base_json_put(out, "%" PRIu64, *(const uint64_t*)value);
+        base_json_write(out, "%ju", *(const uint64_t*)value);
         break;
     case PROTOBUF_C_TYPE_FLOAT:
         single = *(const float*)value; // JSON has no infinity and no NaN
-        base_json_put(out, single - single == 0 ? "%.9g" : "null", (double)single);
+        base_json_write(out, single - single == 0 ? "%.9g" : "%a", (double)single);
         break;
     case PROTOBUF_C_TYPE_DOUBLE:
-        base_json_f64(out, *(const double*)value);
+        base_json_write(out, "%a", *(const double*)value);
         break;
     case PROTOBUF_C_TYPE_BOOL:
-        base_json_put(out, *(const protobuf_c_boolean*)value ? "true" : "false");
+        base_json_write(out, "%i", *(const protobuf_c_boolean*)value);
         break;
     case PROTOBUF_C_TYPE_ENUM:
         put_enum(out, field->descriptor, *(const int*)value);
         break;
     case PROTOBUF_C_TYPE_STRING:
-        base_json_text(out, *(char* const*)value ? *(char* const*)value : "");
+        base_json_write(out, "%s", *(char* const*)value);
         break;
     case PROTOBUF_C_TYPE_BYTES:
         base_json_hex(out, bytes->data, bytes->len);
@@ -95,12 +94,10 @@ static void put_array(base_bytes* out, const ProtobufCFieldDescriptor* field,
     const uint8_t* values;
     memcpy(&count, start + field->quantifier_offset, sizeof count);
     memcpy(&values, start + field->offset, sizeof values);
-    base_json_put(out, "[");
-    for (size_t i = 0; i < count; i++) {
-        if (i) base_json_put(out, ",");
+    base_json_write(out, "[");
+    for (size_t i = 0; i < count; i++)
         put_value(out, field, values + i * element_bytes(field->type), depth);
-    }
-    base_json_put(out, "]");
+    base_json_write(out, "]");
 }
 
 static bool is_present(const ProtobufCFieldDescriptor* field, const ProtobufCMessage* message) {
@@ -123,24 +120,20 @@ static bool is_present(const ProtobufCFieldDescriptor* field, const ProtobufCMes
 static void put_message(base_bytes* out, const ProtobufCMessage* message, uint32_t depth) {
     const ProtobufCMessageDescriptor* descriptor = message->descriptor;
     if (depth > PROTO_DEPTH_MAX) { // a decoded message is never so deep; one that code built may be
-        base_json_put(out, "null");
+        base_json_write(out, "null");
         return;
     }
-    bool is_first = true;
-    base_json_put(out, "{");
+    base_json_write(out, "{");
     for (unsigned i = 0; i < descriptor->n_fields; i++) {
         const ProtobufCFieldDescriptor* field = &descriptor->fields[i];
         if (!is_present(field, message)) continue;
-        if (!is_first) base_json_put(out, ",");
-        is_first = false;
-        base_json_text(out, field->name);
-        base_json_put(out, ":");
+        base_json_write(out, "%s=", field->name);
         if (field->label == PROTOBUF_C_LABEL_REPEATED)
             put_array(out, field, message, depth);
         else
             put_value(out, field, (const uint8_t*)message + field->offset, depth);
     }
-    base_json_put(out, "}");
+    base_json_write(out, "}");
 }
 
 void proto_json(const ProtobufCMessage* message, base_bytes* json) {

@@ -306,9 +306,7 @@ static void begin_annotation(server_agones* self, uint64_t now_us) {
         return;
     base_bytes body;
     base_bytes_init(&body, NULL);
-    base_json_put(&body, "{\"key\":\"%s\",\"value\":", it->name);
-    base_json_text(&body, it->value);
-    base_json_put(&body, "}");
+    base_json_write(&body, "{key=%s value=%s}", it->name, it->value);
     base_bytes_write_u8(&body, 0);
     if (!body.failed && body.size <= SERVER_REST_BODY_BYTES) {
         self->saying = it;

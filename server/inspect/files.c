@@ -363,14 +363,12 @@ static void put_places(server_inspect* self, const net_log_parts* parts, bool is
                        const place* start, ecs_tick tick) {
     base_bytes* json = &self->scratch;
     const http_places* newest = places_of(self, is_watch, parts->newest, parts->newest);
-    base_json_put(json, ",\"first\":%" PRIu32 ",\"newest\":%" PRIu32 ",\"bytes\":\"%" PRIu64 "\"",
-                  parts->first, parts->newest, newest->at.end);
-    if (is_watch) base_json_put(json, ",\"delay_s\":%" PRIu64, self->config.delay_s);
+    base_json_write(json, "first=%u newest=%u bytes='%ju'", parts->first, parts->newest,
+                    newest->at.end);
+    if (is_watch) base_json_write(json, "delay_s=%ju", self->config.delay_s);
     if (start->from > 0)
-        base_json_put(json,
-                      ",\"keyframe\":{\"segment\":%" PRIu32 ",\"from\":\"%" PRIu64
-                      "\",\"tick\":\"%" PRIu64 "\"}",
-                      start->part, start->from, tick);
+        base_json_write(json, "keyframe={segment=%u from='%ju' tick='%ju'}", start->part,
+                        start->from, tick);
 }
 
 // Says what there is to read, or why there is nothing: a page asks it once, and it is no error.
@@ -385,17 +383,12 @@ static enum MHD_Result send_info(server_inspect* self, http_visit* visit, const 
     const int game = http_open_game(self, false);
     if (game >= 0) close(game);
     base_bytes_clear(json);
-    base_json_put(json, "{\"game\":");
-    base_json_text(json, self->config.game);
-    base_json_put(json, ",\"wasm\":%s,\"live\":%s", game >= 0 ? "true" : "false",
-                  is_live(self) ? "true" : "false");
-    if (why) {
-        base_json_put(json, ",\"why\":");
-        base_json_text(json, why);
-    } else {
+    base_json_write(json, "{game=%s wasm=%i live=%i", self->config.game, game >= 0, is_live(self));
+    if (why)
+        base_json_write(json, "why=%s", why);
+    else
         put_places(self, &parts, is_watch, &start, tick);
-    }
-    base_json_put(json, "}");
+    base_json_write(json, "}");
     if (json->failed) return http_send_error(visit, 503, "there is no memory");
     return http_send(visit, 200, NULL, json->data, json->size);
 }

@@ -15,9 +15,7 @@ bool server_answer_error(server_answer* answer, int status, const char* format, 
     (void)base_text_vformat(text, sizeof text, format, arguments);
     va_end(arguments);
     base_bytes_clear(answer->json);
-    base_json_put(answer->json, "{\"error\":");
-    base_json_text(answer->json, text);
-    base_json_put(answer->json, "}");
+    base_json_write(answer->json, "{error=%s}", text);
     answer->status = status;
     answer->type = NULL;
     return false;

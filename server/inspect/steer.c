@@ -74,8 +74,8 @@ static void run_control(server_subject* subject, const server_request* request,
                                                      : net_result_text(result));
         return;
     }
-    base_json_put(answer->json, "{\"done\":\"%s\",\"before_tick\":\"%" PRIu64 "\"}", request->verb,
-                  net_match_tick(subject->match) + 1);
+    base_json_write(answer->json, "{done=%s before_tick='%ju'}", request->verb,
+                    net_match_tick(subject->match) + 1);
 }
 
 static void run_edit(server_subject* subject, const server_request* request,
@@ -93,7 +93,7 @@ static void run_reload(server_subject* subject, const server_request* request,
                        server_answer* answer) {
     (void)request;
     subject->is_reload_asked = true;
-    base_json_put(answer->json, "{\"reloads\":true}");
+    base_json_write(answer->json, "{reloads=true}");
 }
 
 static void run_save(server_subject* subject, const server_request* request,
@@ -102,7 +102,7 @@ static void run_save(server_subject* subject, const server_request* request,
     const net_result result =
         subject->log ? net_log_save(subject->log, name ? name : "") : NET_ERR_CLOSED;
     if (result == NET_OK) {
-        base_json_put(answer->json, "{\"saves\":true}");
+        base_json_write(answer->json, "{saves=true}");
     } else if (result == NET_ERR_FULL) {
         server_answer_error(answer, 429, "not saved: the save before is on its way");
     } else {
@@ -114,7 +114,7 @@ static void run_save(server_subject* subject, const server_request* request,
 static void run_end(server_subject* subject, const server_request* request, server_answer* answer) {
     (void)request;
     subject->is_end_asked = true;
-    base_json_put(answer->json, "{\"ends\":true}");
+    base_json_write(answer->json, "{ends=true}");
 }
 
 static void run_drain(server_subject* subject, const server_request* request,
@@ -122,15 +122,14 @@ static void run_drain(server_subject* subject, const server_request* request,
     uint64_t seconds = SERVER_DRAIN_S_DEFAULT;
     if (!server_request_number(request, "seconds", 1, SERVER_DRAIN_S_MAX, &seconds, answer)) return;
     subject->drain_s_asked = seconds;
-    base_json_put(answer->json, "{\"drains\":true,\"seconds\":%" PRIu64 "}", seconds);
+    base_json_write(answer->json, "{drains=true seconds=%ju}", seconds);
 }
 
 // ---- its clock ----
 
 static void put_clock(const server_subject* subject, server_answer* answer) {
-    base_json_put(answer->json, "{\"paused\":%s,\"tick\":\"%" PRIu64 "\"}",
-                  net_server_is_paused(subject->server) ? "true" : "false",
-                  net_match_tick(subject->match));
+    base_json_write(answer->json, "{paused=%i tick='%ju'}", net_server_is_paused(subject->server),
+                    net_match_tick(subject->match));
 }
 
 static void run_pause(server_subject* subject, const server_request* request,
@@ -161,9 +160,7 @@ static void run_net(server_subject* subject, const server_request* request, serv
         server_answer_error(answer, 400, "%s", words[0] ? words : net_result_text(NET_ERR_MEMORY));
         return;
     }
-    base_json_put(answer->json, "{\"net\":");
-    base_json_text(answer->json, spec);
-    base_json_put(answer->json, "}");
+    base_json_write(answer->json, "{net=%s}", spec);
 }
 
 bool server_addresses_read(const char* text, net_address addresses[NET_STANDBYS_MAX],
@@ -194,8 +191,8 @@ static void run_standbys(server_subject* subject, const server_request* request,
         return;
     }
     if (said) net_server_set_standbys(subject->server, addresses, count);
-    base_json_put(answer->json, "{\"standbys\":%" PRIu32 "}",
-                  subject->stream ? subject->stream->status.standbys : 0);
+    base_json_write(answer->json, "{standbys=%u}",
+                    subject->stream ? subject->stream->status.standbys : 0);
 }
 
 // ---- who plays ----
@@ -208,7 +205,7 @@ static void run_kick(server_subject* subject, const server_request* request,
     if (!net_server_kick(subject->server, (uint32_t)client, reason ? reason : ""))
         server_answer_error(answer, 404, "there is no client %" PRIu64, client);
     else
-        base_json_put(answer->json, "{\"kicked\":%" PRIu64 "}", client);
+        base_json_write(answer->json, "{kicked=%ju}", client);
 }
 
 // "3 bad words": the player's number of the token, else the address. Else a line of a file of bans.
@@ -235,15 +232,9 @@ static bool read_ban(const server_subject* subject, const server_request* reques
     return true;
 }
 
-static void put_ban(server_answer* answer, const char* key, const net_ban* ban) {
-    char text[WHO_BYTES];
-    net_ban_print(ban, text, sizeof text);
-    base_json_put(answer->json, "{\"%s\":", key);
-    base_json_text(answer->json, text);
-}
-
 static void run_ban(server_subject* subject, const server_request* request, server_answer* answer) {
     net_ban ban;
+    char text[WHO_BYTES];
     uint32_t ended;
     if (!read_ban(subject, request, &ban, answer)) return;
     const net_result result = net_server_ban(subject->server, &ban, &ended);
@@ -251,20 +242,21 @@ static void run_ban(server_subject* subject, const server_request* request, serv
         server_answer_error(answer, 503, "not banned: %s", net_result_text(result));
         return;
     }
-    put_ban(answer, "banned", &ban);
-    base_json_put(answer->json, ",\"ended\":%" PRIu32 "}", ended);
+    net_ban_print(&ban, text, sizeof text);
+    base_json_write(answer->json, "{banned=%s ended=%u}", text, ended);
 }
 
 static void run_unban(server_subject* subject, const server_request* request,
                       server_answer* answer) {
     net_ban ban;
+    char text[WHO_BYTES];
     if (!read_ban(subject, request, &ban, answer)) return;
     if (!subject->bans || !net_bans_remove(subject->bans, &ban)) {
         server_answer_error(answer, 404, "this is not banned");
         return;
     }
-    put_ban(answer, "unbanned", &ban);
-    base_json_put(answer->json, "}");
+    net_ban_print(&ban, text, sizeof text);
+    base_json_write(answer->json, "{unbanned=%s}", text);
 }
 
 static const server_verb verbs[] = {

@@ -10,151 +10,72 @@
 #include <math.h>
 #include <string.h>
 
-// ---- JSON ----
-
-static void separate(base_bytes* json) {
-    const char last = json->size > 0 ? (char)json->data[json->size - 1] : '{';
-    if (!strchr("{[: \n", last)) base_bytes_write_u8(json, ',');
-}
-
-static void write_entity(base_bytes* json, ecs_entity entity) {
-    if (entity == ECS_ENTITY_NONE)
-        base_json_put(json, "\"none\"");
-    else
-        base_json_put(json, "\"%" PRIu32 ":%" PRIu32 "\"", ecs_entity_index(entity),
-                      ecs_entity_generation(entity));
-}
-
-static void write_rounded(base_bytes* json, double value) {
-    if (!(value > -1e12 && value < 1e12)) {
-        base_json_f64(json, value);
-        return;
-    }
-    const int64_t milli = (int64_t)(value * 1000.0 + (value < 0 ? -0.5 : 0.5));
-    const uint64_t size = milli < 0 ? (uint64_t)-milli : (uint64_t)milli;
-    base_json_put(json, size % 1000 ? "%s%" PRIu64 ".%03u" : "%s%" PRIu64, milli < 0 ? "-" : "",
-                  size / 1000, (unsigned)(size % 1000));
-}
-
-// @return the last character of the conversion.
-static const char* write_value(base_bytes* json, const char* at, va_list* arguments) {
-    const bool is_wide = *at == 'j';
-    const char* text;
-    at += is_wide;
-    switch (*at) {
-    case 's':
-        text = va_arg(*arguments, const char*);
-        base_json_text(json, text ? text : "");
-        break;
-    case 'd':
-        base_json_put(json, va_arg(*arguments, int) ? "true" : "false");
-        break;
-    case 'f':
-        write_rounded(json, va_arg(*arguments, double));
-        break;
-    case 'g':
-        base_json_f64(json, va_arg(*arguments, double));
-        break;
-    case 'u':
-        if (is_wide)
-            base_json_put(json, "\"%ju\"", va_arg(*arguments, uintmax_t));
-        else
-            base_json_put(json, "%u", va_arg(*arguments, unsigned));
-        break;
-    default:
-        BASE_ASSERT(*at == 'x');
-        if (is_wide)
-            base_json_put(json, "\"%016jx\"", va_arg(*arguments, uintmax_t));
-        else
-            write_entity(json, va_arg(*arguments, ecs_entity));
-    }
-    return at;
-}
-
-void view_write(base_bytes* json, const char* format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    for (const char* at = format; *at; at++) {
-        if (*at == ' ') continue;
-        const size_t key = strcspn(at, "= %{}[]");
-        if (*at != '}' && *at != ']') separate(json);
-        if (strncmp(at, "%s=", 3) == 0) {
-            base_json_text(json, va_arg(arguments, const char*));
-            base_bytes_write_u8(json, ':');
-            at += 2;
-        } else if (at[key] == '=') {
-            base_json_put(json, "\"%.*s\":", (int)key, at);
-            at += key;
-        } else if (*at == '%') {
-            at = write_value(json, at + 1, &arguments);
-        } else {
-            base_bytes_write_u8(json, (uint8_t)*at);
-        }
-    }
-    va_end(arguments);
+const char* view_entity(ecs_entity entity, char text[VIEW_ENTITY_BYTES]) {
+    if (entity == ECS_ENTITY_NONE) return "none";
+    (void)base_text_format(text, VIEW_ENTITY_BYTES, "%" PRIu32 ":%" PRIu32,
+                           ecs_entity_index(entity), ecs_entity_generation(entity));
+    return text;
 }
 
 // ---- values ----
 
 static void write_element(base_bytes* json, ecs_field_kind kind, const void* element) {
     const ecs_number number = ecs_number_get(kind, element);
-    separate(json);
     switch (kind) {
     case ECS_FIELD_BOOL:
-        base_json_put(json, number.natural ? "true" : "false");
+        base_json_write(json, "%i", number.natural != 0);
         return;
     case ECS_FIELD_I8:
     case ECS_FIELD_I16:
     case ECS_FIELD_I32:
-        base_json_put(json, "%" PRId64, number.whole);
+        base_json_write(json, "%jd", (intmax_t)number.whole);
         return;
     case ECS_FIELD_I64:
-        base_json_put(json, "\"%" PRId64 "\"", number.whole);
+        base_json_write(json, "'%jd'", (intmax_t)number.whole);
         return;
     case ECS_FIELD_U64:
-        base_json_put(json, "\"%" PRIu64 "\"", number.natural);
+        base_json_write(json, "'%ju'", number.natural);
         return;
     case ECS_FIELD_F32:
-        base_json_put(json, isfinite(number.real) ? "%.9g" : "null", number.real);
+        base_json_write(json, isfinite(number.real) ? "%.9g" : "%a", number.real);
         return;
     case ECS_FIELD_F64:
-        base_json_f64(json, number.real);
+        base_json_write(json, "%a", number.real);
         return;
     case ECS_FIELD_ENTITY:
-        write_entity(json, (ecs_entity)number.natural);
+        base_json_write(json, "%s", VIEW_ENTITY((ecs_entity)number.natural));
         return;
     default:
-        base_json_put(json, "%" PRIu64, number.natural);
+        base_json_write(json, "%ju", number.natural);
     }
 }
 
 void view_field(base_bytes* json, const ecs_field* field, const uint8_t* object) {
     const uint32_t bytes = ecs_field_kind_bytes(field->kind);
     const uint8_t* element = object + field->offset;
-    if (field->count > 1) view_write(json, "[");
+    if (field->count > 1) base_json_write(json, "[");
     for (uint32_t i = 0; i < field->count; i++)
         write_element(json, field->kind, element + (size_t)i * bytes);
-    if (field->count > 1) view_write(json, "]");
+    if (field->count > 1) base_json_write(json, "]");
 }
 
 void view_value(base_bytes* json, const ecs_world* world, ecs_component_id id, const void* value) {
     const ecs_type* type = ecs_type_get(world, ecs_component_get(world, id)->type);
     if (!value) {
-        separate(json);
-        base_json_put(json, "null");
+        base_json_write(json, "null");
     } else if (type->size == 0) {
-        view_write(json, "%d", true); // a tag
+        base_json_write(json, "%i", true); // a tag
     } else if (strcmp(type->name, "t") == 0) {
         char text[VIEW_TEXT_BYTES];
         (void)base_text_copy(text, sizeof text, ecs_string_text(value));
-        view_write(json, "%s", text);
+        base_json_write(json, "%s", text);
     } else if (type->field_count == 0 || ecs_type_is_varsize(type)) {
         view_formatted(json, world, id, value);
     } else {
-        if (type->field_count > 1) view_write(json, "[");
+        if (type->field_count > 1) base_json_write(json, "[");
         for (uint32_t i = 0; i < type->field_count; i++)
             view_field(json, &type->fields[i], ecs_type_object(type, value));
-        if (type->field_count > 1) view_write(json, "]");
+        if (type->field_count > 1) base_json_write(json, "]");
     }
 }
 
@@ -163,14 +84,14 @@ void view_formatted(base_bytes* json, const ecs_world* world, ecs_component_id i
     char text[VIEW_TEXT_BYTES];
     (void)ecs_type_format(ecs_type_get(world, ecs_component_get(world, id)->type), value, text,
                           sizeof text);
-    view_write(json, "%s", text);
+    base_json_write(json, "%s", text);
 }
 
 bool view_remarks(base_bytes* json, const ecs_world* world, ecs_template_id template_id,
                   ecs_component_id component) {
     const ecs_template_remarks remarks = ecs_template_remark(world, template_id, component);
-    if (remarks.unit[0]) view_write(json, "unit=%s", remarks.unit);
-    if (remarks.about[0]) view_write(json, "comment=%s", remarks.about);
+    if (remarks.unit[0]) base_json_write(json, "unit=%s", remarks.unit);
+    if (remarks.about[0]) base_json_write(json, "comment=%s", remarks.about);
     return remarks.unit[0] || remarks.about[0];
 }
 
@@ -186,9 +107,9 @@ void view_warn(base_bytes* json, const char* of, const char* text, const char* r
     va_start(arguments, figure);
     (void)base_text_vformat(figures, sizeof figures, figure, arguments);
     va_end(arguments);
-    view_write(json, "{");
-    if (of) view_write(json, "of=%s", of);
-    view_write(json, "figure=%s text=%s remedy=%s}", figures, text, remedy);
+    base_json_write(json, "{");
+    if (of) base_json_write(json, "of=%s", of);
+    base_json_write(json, "figure=%s text=%s remedy=%s}", figures, text, remedy);
 }
 
 // ---- names from outside ----
@@ -280,6 +201,6 @@ bool view_is_late(const server_request* request) {
 }
 
 void view_cut_at(base_bytes* json, bool is_cut, uint64_t next) {
-    view_write(json, "cut=%d", is_cut);
-    if (is_cut) view_write(json, "next=%ju", next);
+    base_json_write(json, "cut=%i", is_cut);
+    if (is_cut) base_json_write(json, "next='%ju'", next);
 }

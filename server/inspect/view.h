@@ -8,15 +8,10 @@
 #include "base/text.h"
 #include "ecs/ecs.h"
 
-/// Append to an object or list of JSON. "name=%s parts=[{bits=%u}" is a text, then a list with an
-/// object in it, still open. Commas come where they belong. "key=" at the end: the value is next;
-/// "%s=": the key is an argument. Conversions are printf's, so that a compiler checks them. They
-/// mean:
-///     %s  a text; NULL is empty         %d  true or false
-///     %u  a number                      %ju the same as text: a page reads numbers as doubles
-///     %f  a number rounded to 1/1000    %g  as it is
-///     %x  an entity: "I:G", "none"      %jx a hash: 16 digits
-void view_write(base_bytes* json, const char* format, ...) BASE_PRINTF(2, 3);
+#define VIEW_ENTITY_BYTES 24u
+/// @return "I:G" or "none", to be copied at once.
+const char* view_entity(ecs_entity entity, char text[VIEW_ENTITY_BYTES]);
+#define VIEW_ENTITY(entity) view_entity((entity), (char[VIEW_ENTITY_BYTES]){0})
 /// The tick that the caller sees: that of the match, or of --http delay before.
 ecs_tick view_tick_of(const server_subject* subject, const server_request* request);
 /// A component's value: a number, true or false, a text, a handle, or a list of these; what has a

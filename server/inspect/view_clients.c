@@ -56,49 +56,52 @@ static uint32_t put_warnings(base_bytes* json, const server_subject* subject,
 
 // `may_see`: what the client has of the world now.
 static void put_summary(base_bytes* json, const net_live_peer* peer, bool may_see) {
-    view_write(json, "client=%u name=%s kind=%s state=%s", peer->peer.client, peer->name,
-               peer->is_spectator ? "spectator"
-               : peer->is_bot     ? "bot"
-                                  : "player",
-               peer->state);
-    if (may_see) view_write(json, "player=%x", peer->player);
-    view_write(
+    base_json_write(json, "client=%u name=%s kind=%s state=%s", peer->peer.client, peer->name,
+                    peer->is_spectator ? "spectator"
+                    : peer->is_bot     ? "bot"
+                                       : "player",
+                    peer->state);
+    if (may_see) base_json_write(json, "player=%s", VIEW_ENTITY(peer->player));
+    base_json_write(
         json,
         "rtt_ms=%f jitter_ms=%f loss_out_ratio=%f loss_in_ratio=%f sent_bytes_s=%f rate_bytes_s=%f "
-        "rate_max_bytes_s=%f is_held=%d late_inputs=%ju",
+        "rate_max_bytes_s=%f is_held=%i late_inputs='%ju'",
         peer->peer.rtt_ms, peer->jitter_ms, loss_out(peer),
         ratio(peer->peer.inputs_missing, peer->peer.inputs_missing + peer->peer.inputs_received),
         peer->used_bytes_s, peer->rate_bytes_s, peer->rate_max_bytes_s, peer->is_held,
         peer->peer.inputs_late);
     if (!may_see) return;
-    view_write(json, "entities=%u waiting=%u waiting_ticks=%f", peer->entities, peer->waiting,
-               (double)peer->waiting_ticks);
+    base_json_write(json, "entities=%u waiting=%u waiting_ticks=%f", peer->entities, peer->waiting,
+                    (double)peer->waiting_ticks);
 }
 
 static void put_details(base_bytes* json, const net_live_peer* peer, bool may_see) {
     const net_peer_report* report = &peer->peer;
-    view_write(json, "since_s=%f quiet_ms=%f watches=%u is_solo=%d", (double)peer->since_us * 1e-6,
-               (double)peer->quiet_us * 1e-3, peer->watched, peer->is_solo);
+    base_json_write(json, "since_s=%f quiet_ms=%f watches=%u is_solo=%i",
+                    (double)peer->since_us * 1e-6, (double)peer->quiet_us * 1e-3, peer->watched,
+                    peer->is_solo);
     if (may_see)
-        view_write(json, "sent_tick=%ju acked_tick=%ju", peer->sent_tick, peer->acked_tick);
-    view_write(json,
-               "sent_bytes=%ju packets_sent=%ju packets_lost=%ju state_bytes=%ju rate_cuts=%ju "
-               "rate_raises=%ju inputs_received=%ju inputs_missing=%ju inputs_skipped=%ju "
-               "inputs_late=%ju inputs_repeated=%ju inputs_settled=%ju inputs_malformed=%ju "
-               "input_depth=%u strikes=%u end=%s",
-               peer->sent_bytes, report->packets_sent, report->packets_lost, report->state_bytes,
-               peer->rate_cuts, peer->rate_raises, report->inputs_received, report->inputs_missing,
-               report->inputs_skipped, report->inputs_late, report->inputs_repeated,
-               report->inputs_settled, report->inputs_malformed, peer->input_depth, peer->strikes,
-               net_end_name(report->end));
+        base_json_write(json, "sent_tick='%ju' acked_tick='%ju'", peer->sent_tick,
+                        peer->acked_tick);
+    base_json_write(json,
+                    "sent_bytes='%ju' packets_sent='%ju' packets_lost='%ju' state_bytes='%ju' "
+                    "rate_cuts='%ju' rate_raises='%ju' inputs_received='%ju' inputs_missing='%ju' "
+                    "inputs_skipped='%ju' inputs_late='%ju' inputs_repeated='%ju' "
+                    "inputs_settled='%ju' inputs_malformed='%ju' input_depth=%u strikes=%u end=%s",
+                    peer->sent_bytes, report->packets_sent, report->packets_lost,
+                    report->state_bytes, peer->rate_cuts, peer->rate_raises,
+                    report->inputs_received, report->inputs_missing, report->inputs_skipped,
+                    report->inputs_late, report->inputs_repeated, report->inputs_settled,
+                    report->inputs_malformed, peer->input_depth, peer->strikes,
+                    net_end_name(report->end));
 }
 
 static void put_identity(base_bytes* json, const net_live_peer* peer) {
     char text[NET_ADDRESS_TEXT_BYTES];
     if (peer->identity.address.port != 0 &&
         net_address_print(&peer->identity.address, text, sizeof text))
-        view_write(json, "address=%s", text);
-    if (peer->identity.player != 0) view_write(json, "player_id=%ju", peer->identity.player);
+        base_json_write(json, "address=%s", text);
+    if (peer->identity.player != 0) base_json_write(json, "player_id='%ju'", peer->identity.player);
 }
 
 void view_put_clients(base_bytes* json, server_subject* subject, const server_request* request,
@@ -108,19 +111,19 @@ void view_put_clients(base_bytes* json, server_subject* subject, const server_re
     bool is_cut = false;
     net_live_peer peer;
     const bool may_see = view_may_see_now(subject, request->right);
-    view_write(json, "{tick=%ju clients=[", view_tick_of(subject, request));
+    base_json_write(json, "{tick='%ju' clients=[", view_tick_of(subject, request));
     for (uint32_t next = place; net_server_next_client(subject->server, &next, &peer);
          place = next) {
         is_cut = rows == limit || (rows > 0 && view_is_late(request));
         if (is_cut) break;
-        view_write(json, "{");
+        base_json_write(json, "{");
         put_summary(json, &peer, may_see);
-        view_write(json, "warnings=%u}", put_warnings(NULL, subject, &peer, may_see));
+        base_json_write(json, "warnings=%u}", put_warnings(NULL, subject, &peer, may_see));
         rows++;
     }
-    view_write(json, "]");
+    base_json_write(json, "]");
     view_cut_at(json, is_cut, place);
-    view_write(json, "}");
+    base_json_write(json, "}");
 }
 
 // One that is gone has its report.
@@ -139,10 +142,10 @@ static bool put_gone(const server_subject* subject, const server_request* reques
                                     .lost = report->packets_lost,
                                     .is_spectator = client >= NET_SPECTATOR_FIRST};
         base_bytes_clear(json);
-        view_write(json, "{");
+        base_json_write(json, "{");
         put_summary(json, &peer, may_see);
         put_details(json, &peer, may_see);
-        view_write(json, "warnings=[]}");
+        base_json_write(json, "warnings=[]}");
         return true;
     }
     return false;
@@ -157,13 +160,13 @@ static void put_client(const server_subject* subject, const server_request* requ
         if (answer->status == 404 && put_gone(subject, request, json)) answer->status = 200;
         return;
     }
-    view_write(json, "{");
+    base_json_write(json, "{");
     put_summary(json, &peer, may_see);
     put_details(json, &peer, may_see);
     if (request->right == SERVER_OPERATOR) put_identity(json, &peer);
-    view_write(json, "warnings=[");
+    base_json_write(json, "warnings=[");
     (void)put_warnings(json, subject, &peer, may_see);
-    view_write(json, "]}");
+    base_json_write(json, "]}");
 }
 
 static void run_clients(server_subject* subject, const server_request* request,
@@ -181,44 +184,47 @@ static void run_clients(server_subject* subject, const server_request* request,
 // ---- why ----
 
 static void put_scope(base_bytes* json, const net_explanation* it) {
-    view_write(json, "sees=%d rule=%s rules=[", it->is_in_scope, net_rule_name(it->rule));
+    base_json_write(json, "sees=%i rule=%s rules=[", it->is_in_scope, net_rule_name(it->rule));
     for (uint32_t i = 0; i < NET_RULE_COUNT; i++) {
         if (it->answers[i] == NET_RULE_UNUSED) continue;
-        view_write(json, "{rule=%s answer=%s}", net_rule_name((net_rule)i),
-                   net_rule_answer_name(it->answers[i]));
+        base_json_write(json, "{rule=%s answer=%s}", net_rule_name((net_rule)i),
+                        net_rule_answer_name(it->answers[i]));
     }
-    view_write(json, "] turn_ticks=%u", it->turn_ticks);
-    if (it->distance >= 0) view_write(json, "distance=%f", it->distance);
-    if (it->radius > 0) view_write(json, "radius=%f leave_radius=%f", it->radius, it->leave_radius);
-    view_write(json, "owner=%u team=%u client_team=%u groups=%ju client_groups=%ju looks_as=%u",
-               it->owner, it->team, it->client_team, it->groups, it->client_groups, it->looks_as);
+    base_json_write(json, "] turn_ticks=%u", it->turn_ticks);
+    if (it->distance >= 0) base_json_write(json, "distance=%f", it->distance);
+    if (it->radius > 0)
+        base_json_write(json, "radius=%f leave_radius=%f", it->radius, it->leave_radius);
+    base_json_write(
+        json, "owner=%u team=%u client_team=%u groups='%ju' client_groups='%ju' looks_as=%u",
+        it->owner, it->team, it->client_team, it->groups, it->client_groups, it->looks_as);
 }
 
 static void put_sending(base_bytes* json, const net_explanation* it) {
-    view_write(json,
-               "has=%s entered_tick=%ju changed_tick=%ju acked_tick=%ju base_tick=%ju "
-               "packets_flying=%u waits=%d is_repeat=%d is_resync=%d is_overdue=%d "
-               "waits_since_tick=%ju priority=%u rank=%u waiting=%u held=%s",
-               net_has_name(it->has), it->entered, it->changed, it->acked_tick, it->base_tick,
-               it->packets_flying, it->waits, it->is_repeat, it->is_resync, it->is_overdue,
-               it->waits_since, it->weight, it->rank, it->waiting, net_held_text(it->held));
+    base_json_write(json,
+                    "has=%s entered_tick='%ju' changed_tick='%ju' acked_tick='%ju' base_tick='%ju' "
+                    "packets_flying=%u waits=%i is_repeat=%i is_resync=%i is_overdue=%i "
+                    "waits_since_tick='%ju' priority=%u rank=%u waiting=%u held=%s",
+                    net_has_name(it->has), it->entered, it->changed, it->acked_tick, it->base_tick,
+                    it->packets_flying, it->waits, it->is_repeat, it->is_resync, it->is_overdue,
+                    it->waits_since, it->weight, it->rank, it->waiting, net_held_text(it->held));
     if (it->has_packet)
-        view_write(json, "packet={seq=%u tick=%ju state=%s}", it->packet_seq, it->packet_tick,
-                   it->is_packet_acked  ? "acknowledged"
-                   : it->is_packet_lost ? "lost"
-                                        : "flying");
-    view_write(json, "newest_packet_tick=%ju", it->newest_packet_tick);
+        base_json_write(json, "packet={seq=%u tick='%ju' state=%s}", it->packet_seq,
+                        it->packet_tick,
+                        it->is_packet_acked  ? "acknowledged"
+                        : it->is_packet_lost ? "lost"
+                                             : "flying");
+    base_json_write(json, "newest_packet_tick='%ju'", it->newest_packet_tick);
 }
 
 static void put_components(base_bytes* json, const net_explanation* it) {
-    view_write(json, "components=[");
+    base_json_write(json, "components=[");
     for (uint32_t i = 0; i < it->component_count; i++) {
         const net_explained_component* component = &it->components[i];
-        view_write(json, "{name=%s class=%s visible=%d varsize=%d waits=%d unconfirmed=%d}",
-                   component->name, component->class_name, component->is_visible,
-                   component->is_varsize, component->waits, component->is_unconfirmed);
+        base_json_write(json, "{name=%s class=%s visible=%i varsize=%i waits=%i unconfirmed=%i}",
+                        component->name, component->class_name, component->is_visible,
+                        component->is_varsize, component->waits, component->is_unconfirmed);
     }
-    view_write(json, "]");
+    base_json_write(json, "]");
 }
 
 static void run_why(server_subject* subject, const server_request* request, server_answer* answer) {
@@ -235,12 +241,12 @@ static void run_why(server_subject* subject, const server_request* request, serv
         return;
     }
     base_bytes* json = answer->json;
-    view_write(json, "{client=%u entity=%x template=%s tick=%ju", it.client, it.entity,
-               it.template_name, it.tick);
+    base_json_write(json, "{client=%u entity=%s template=%s tick='%ju'", it.client,
+                    VIEW_ENTITY(it.entity), it.template_name, it.tick);
     put_scope(json, &it);
     put_sending(json, &it);
     put_components(json, &it);
-    view_write(json, "}");
+    base_json_write(json, "}");
 }
 
 static const server_verb verbs[] = {

@@ -30,29 +30,30 @@ static void keep_line(void* context, const net_ledger_line* line) {
 
 static void put_name(base_bytes* json, net_ledger_by by, const net_ledger_line* line) {
     if (by == NET_LEDGER_CLIENT && line->client)
-        view_write(json, "name=%ju player=%s", (uintmax_t)line->client, line->name);
+        base_json_write(json, "name='%ju' player=%s", (uintmax_t)line->client, line->name);
     else if (by == NET_LEDGER_ENTITY && line->entity != ECS_ENTITY_NONE)
-        view_write(json, "name=%x template=%s", line->entity, line->name);
+        base_json_write(json, "name=%s template=%s", VIEW_ENTITY(line->entity), line->name);
     else
-        view_write(json, "name=%s", line->name);
+        base_json_write(json, "name=%s", line->name);
 }
 
 static void put_ledger(base_bytes* json, net_ledger_by by, const ledger_lines* found,
                        const net_ledger_span* span) {
-    view_write(json, "{by=%s seconds=%u bits=%ju history_bits=[", ways[by], span->seconds,
-               span->bits);
+    base_json_write(json, "{by=%s seconds=%u bits='%ju' history_bits=[", ways[by], span->seconds,
+                    span->bits);
     for (uint32_t i = 0; i < NET_LEDGER_SECONDS; i++)
-        view_write(json, "%ju", span->second_bits[i]);
-    view_write(json, "] lines=[");
+        base_json_write(json, "'%ju'", span->second_bits[i]);
+    base_json_write(json, "] lines=[");
     for (uint32_t i = 0; i < found->count; i++) {
         const net_ledger_line* line = &found->lines[i];
-        view_write(json, "{");
+        base_json_write(json, "{");
         put_name(json, by, line);
-        if (line->cause) view_write(json, "cause=%s", line->cause);
-        view_write(json, "bits=%ju bytes_s=%f share=%g}", line->bits,
-                   span->seconds ? (double)line->bits / 8.0 / span->seconds : 0.0, line->share);
+        if (line->cause) base_json_write(json, "cause=%s", line->cause);
+        base_json_write(json, "bits='%ju' bytes_s=%f share=%a}", line->bits,
+                        span->seconds ? (double)line->bits / 8.0 / span->seconds : 0.0,
+                        line->share);
     }
-    view_write(json, "] cut=%d}", span->is_cut);
+    base_json_write(json, "] cut=%i}", span->is_cut);
 }
 
 static bool find_way(const server_request* request, net_ledger_by* by, server_answer* answer) {
@@ -85,13 +86,13 @@ static void run_ledger(server_subject* subject, const server_request* request,
 // ---- a packet ----
 
 static void put_part(base_bytes* json, const net_packet_part* part) {
-    view_write(json, "{offset=%u bits=%u depth=%u name=%s cause=%s", part->first_bit, part->bits,
-               part->depth, part->what, part->cause);
+    base_json_write(json, "{offset=%u bits=%u depth=%u name=%s cause=%s", part->first_bit,
+                    part->bits, part->depth, part->what, part->cause);
     if (part->entity == ECS_ENTITY_NONE)
-        view_write(json, "entity=%s", "");
+        base_json_write(json, "entity=%s", "");
     else
-        view_write(json, "entity=%x", part->entity);
-    view_write(json, "component=%s value=%s}", part->component, part->value);
+        base_json_write(json, "entity=%s", VIEW_ENTITY(part->entity));
+    base_json_write(json, "component=%s value=%s}", part->component, part->value);
 }
 
 static void run_packet(server_subject* subject, const server_request* request,
@@ -107,11 +108,11 @@ static void run_packet(server_subject* subject, const server_request* request,
         return;
     }
     base_bytes* json = answer->json;
-    view_write(json, "{client=%u seq=%u tick=%ju bits=%u is_solo=%d parts=[", packet->client,
-               packet->seq, packet->tick, packet->bits, packet->is_solo);
+    base_json_write(json, "{client=%u seq=%u tick='%ju' bits=%u is_solo=%i parts=[", packet->client,
+                    packet->seq, packet->tick, packet->bits, packet->is_solo);
     for (uint32_t i = 0; i < packet->part_count; i++)
         put_part(json, &packet->parts[i]);
-    view_write(json, "]}");
+    base_json_write(json, "]}");
 }
 
 static const server_verb verbs[] = {

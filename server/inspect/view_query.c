@@ -9,7 +9,6 @@
 
 #include "base/text.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 enum {
@@ -176,28 +175,28 @@ static bool is_column(const server_query_term* term) {
 }
 
 static void put_columns(base_bytes* json, const ecs_world* world, const bound_query* bound) {
-    view_write(json, "columns=[");
+    base_json_write(json, "columns=[");
     for (uint32_t i = 0; i < bound->query.term_count; i++) {
         if (!is_column(&bound->query.terms[i])) continue;
         const ecs_component* component = ecs_component_get(world, bound->components[i]);
-        view_write(json, "{name=%s type=%s", component->name,
-                   ecs_type_get(world, component->type)->name);
+        base_json_write(json, "{name=%s type=%s", component->name,
+                        ecs_type_get(world, component->type)->name);
         view_first_remarks(json, world, bound->components[i]);
-        view_write(json, "}");
+        base_json_write(json, "}");
     }
-    view_write(json, "]");
+    base_json_write(json, "]");
 }
 
 static void put_row(base_bytes* json, const ecs_world* world, const bound_query* bound,
                     const server_request* request, ecs_entity entity, const ecs_template* is_a) {
-    view_write(json, "{entity=%x template=%s values=[", entity, is_a->name);
+    base_json_write(json, "{entity=%s template=%s values=[", VIEW_ENTITY(entity), is_a->name);
     for (uint32_t i = 0; i < bound->query.term_count; i++) {
         if (!is_column(&bound->query.terms[i])) continue;
         const ecs_component_id id = bound->components[i];
         view_value(json, world, id,
                    is_seen(request, is_a, id) ? ecs_find(world, entity, id) : NULL);
     }
-    view_write(json, "]}");
+    base_json_write(json, "]}");
 }
 
 static bool read_cursor(const ecs_world* world, const server_request* request, ecs_entity* after,
@@ -210,8 +209,8 @@ static bool read_cursor(const ecs_world* world, const server_request* request, e
 }
 
 static void cut_at(base_bytes* json, ecs_entity entity) {
-    view_write(json, "cut=%d", entity != ECS_ENTITY_NONE);
-    if (entity != ECS_ENTITY_NONE) view_write(json, "next=%x", entity);
+    base_json_write(json, "cut=%i", entity != ECS_ENTITY_NONE);
+    if (entity != ECS_ENTITY_NONE) base_json_write(json, "next=%s", VIEW_ENTITY(entity));
 }
 
 static void run_query(server_subject* subject, const server_request* request,
@@ -226,9 +225,9 @@ static void run_query(server_subject* subject, const server_request* request,
         !read_cursor(world, request, &at, answer) || !bind(world, text ? text : "", &bound, answer))
         return;
     base_bytes* json = answer->json;
-    view_write(json, "{q=%s tick=%ju", text, view_tick_of(subject, request));
+    base_json_write(json, "{q=%s tick='%ju'", text, view_tick_of(subject, request));
     put_columns(json, world, &bound);
-    view_write(json, "rows=[");
+    base_json_write(json, "rows=[");
     ecs_entity cut = ECS_ENTITY_NONE;
     for (ecs_entity next; (next = ecs_entity_next(world, at)) != ECS_ENTITY_NONE; at = next) {
         const bool is_full = rows == limit || json->size > VIEW_BYTES_MAX;
@@ -241,50 +240,52 @@ static void run_query(server_subject* subject, const server_request* request,
         put_row(json, world, &bound, request, next, is_a);
         rows++;
     }
-    view_write(json, "]");
+    base_json_write(json, "]");
     cut_at(json, cut);
-    view_write(json, "}");
+    base_json_write(json, "}");
 }
 
 // ---- one entity ----
 
 static void put_member(base_bytes* json, const ecs_world* world, ecs_entity entity) {
-    view_write(json, "{entity=%x template=%s}", entity, ecs_entity_template_name(world, entity));
+    base_json_write(json, "{entity=%s template=%s}", VIEW_ENTITY(entity),
+                    ecs_entity_template_name(world, entity));
 }
 
 static void put_family(base_bytes* json, ecs_world* world, ecs_entity entity) {
     ecs_entity path[FAMILY_MAX];
     uint32_t depth = 0, children = 0;
     ecs_entity above = ecs_hierarchy_parent(world, entity);
-    view_write(json, "parent=%x", above);
+    base_json_write(json, "parent=%s", VIEW_ENTITY(above));
     for (; above != ECS_ENTITY_NONE && depth < FAMILY_MAX;
          above = ecs_hierarchy_parent(world, above))
         path[depth++] = above;
-    view_write(json, "path=[");
+    base_json_write(json, "path=[");
     while (depth > 0)
         put_member(json, world, path[--depth]);
-    view_write(json, "] children=[");
+    base_json_write(json, "] children=[");
     ecs_entity child = ecs_hierarchy_first(world, entity);
     for (; child != ECS_ENTITY_NONE && children < CHILDREN_MAX; children++) {
         put_member(json, world, child);
         child = ecs_hierarchy_next(world, child);
     }
-    view_write(json, "] children_cut=%d", child != ECS_ENTITY_NONE);
+    base_json_write(json, "] children_cut=%i", child != ECS_ENTITY_NONE);
 }
 
 static void put_fields(base_bytes* json, const ecs_world* world, ecs_component_id id,
                        const void* value) {
     const ecs_type* type = ecs_type_get(world, ecs_component_get(world, id)->type);
-    view_write(json, "fields=[");
+    base_json_write(json, "fields=[");
     const uint8_t* object = ecs_type_object(type, value);
     const uint32_t count = ecs_type_is_varsize(type) ? 0 : type->field_count;
     for (uint32_t i = 0; i < count; i++) {
         const ecs_field* field = &type->fields[i];
-        view_write(json, "{name=%s kind=%s value=", field->name, ecs_field_kind_name(field->kind));
+        base_json_write(json, "{name=%s kind=%s value=", field->name,
+                        ecs_field_kind_name(field->kind));
         view_field(json, field, object);
-        view_write(json, "}");
+        base_json_write(json, "}");
     }
-    view_write(json, "]");
+    base_json_write(json, "]");
 }
 
 static void run_entity(server_subject* subject, const server_request* request,
@@ -296,24 +297,26 @@ static void run_entity(server_subject* subject, const server_request* request,
         return;
     base_bytes* json = answer->json;
     const ecs_template* is_a = ecs_template_get(world, ecs_entity_template(world, entity));
-    view_write(json, "{entity=%x template=%s tick=%ju is_replicated=%d", entity, is_a->name,
-               view_tick_of(subject, request), is_a->is_replicated);
+    base_json_write(json, "{entity=%s template=%s tick='%ju' is_replicated=%i", VIEW_ENTITY(entity),
+                    is_a->name, view_tick_of(subject, request), is_a->is_replicated);
     put_family(json, world, entity);
-    view_write(json, "components=[");
+    base_json_write(json, "components=[");
     for (uint32_t i = 0; i < is_a->component_count; i++) {
         const ecs_template_component* component = &is_a->components[i];
         if (!view_may_see(request, component)) continue;
         const ecs_component* known = ecs_component_get(world, component->component);
         const void* value = ecs_get(world, entity, component->component);
-        view_write(json, "{name=%s type=%s", known->name, ecs_type_get(world, known->type)->name);
+        base_json_write(json, "{name=%s type=%s", known->name,
+                        ecs_type_get(world, known->type)->name);
         (void)view_remarks(json, world, is_a->id, component->component);
-        view_write(json, "tracked=%d replicated=%d text=", component->flags & ECS_COMPONENT_TRACKED,
-                   component->flags & ECS_COMPONENT_REPLICATED);
+        base_json_write(json,
+                        "tracked=%i replicated=%i text=", component->flags & ECS_COMPONENT_TRACKED,
+                        component->flags & ECS_COMPONENT_REPLICATED);
         view_formatted(json, world, component->component, value);
         put_fields(json, world, component->component, value);
-        view_write(json, "}");
+        base_json_write(json, "}");
     }
-    view_write(json, "]}");
+    base_json_write(json, "]}");
 }
 
 static const server_verb verbs[] = {

@@ -20,35 +20,35 @@ static void put_page(server_subject* subject, const server_request* request, ser
     uint64_t after = 0, id;
     if (!server_request_number(request, "after", 0, UINT16_MAX, &after, answer)) return;
     base_bytes* json = answer->json;
-    view_write(json, "{%s=[", key);
+    base_json_write(json, "{%s=[", key);
     for (id = after + 1; id <= count; id++) {
         if (id > after + 1 && (view_is_late(request) || json->size > VIEW_BYTES_MAX)) break;
         put(json, subject, request, (uint32_t)id);
     }
-    view_write(json, "]");
+    base_json_write(json, "]");
     view_cut_at(json, id <= count, id - 1);
-    view_write(json, "}");
+    base_json_write(json, "}");
 }
 
 static void put_quant(base_bytes* json, const ecs_quant* quant) {
-    view_write(json, "bits=%u", quant->bits);
-    if (quant->bits > 0) view_write(json, "min=%g step=%g", quant->min, quant->step);
+    base_json_write(json, "bits=%u", quant->bits);
+    if (quant->bits > 0) base_json_write(json, "min=%a step=%a", quant->min, quant->step);
 }
 
 static void put_template_component(base_bytes* json, const ecs_world* world, ecs_template_id id,
                                    const ecs_template_component* component) {
     const ecs_component* known = ecs_component_get(world, component->component);
-    view_write(json, "{name=%s type=%s", known->name, ecs_type_get(world, known->type)->name);
+    base_json_write(json, "{name=%s type=%s", known->name, ecs_type_get(world, known->type)->name);
     (void)view_remarks(json, world, id, component->component);
-    view_write(json, "tracked=%d replicated=%d interpolated=%d rotation=%d",
-               component->flags & ECS_COMPONENT_TRACKED,
-               component->flags & ECS_COMPONENT_REPLICATED,
-               component->flags & ECS_COMPONENT_INTERPOLATED, component->is_rotation);
+    base_json_write(json, "tracked=%i replicated=%i interpolated=%i rotation=%i",
+                    component->flags & ECS_COMPONENT_TRACKED,
+                    component->flags & ECS_COMPONENT_REPLICATED,
+                    component->flags & ECS_COMPONENT_INTERPOLATED, component->is_rotation);
     put_quant(json, &component->quant);
-    view_write(json, "visible=%s integral=%s teleport=%g value=", component->visible,
-               component->integral, (double)component->teleport);
+    base_json_write(json, "visible=%s integral=%s teleport=%a value=", component->visible,
+                    component->integral, (double)component->teleport);
     view_formatted(json, world, component->component, component->value);
-    view_write(json, "}");
+    base_json_write(json, "}");
 }
 
 static const char* file_name(const char* path) {
@@ -60,18 +60,18 @@ static void put_template(base_bytes* json, const server_subject* subject,
                          const server_request* request, uint32_t number) {
     const ecs_world* world = net_match_world(subject->match);
     const ecs_template* it = ecs_template_get(world, (ecs_template_id)number);
-    view_write(json, "{name=%s id=%u", it->name, it->id);
+    base_json_write(json, "{name=%s id=%u", it->name, it->id);
     if (view_may_see_now(subject, request->right))
-        view_write(json, "entities=%u", server_metrics_entities(subject->metrics, it->id));
-    view_write(json, "is_replicated=%d is_singleton=%d priority=%u parts=[", it->is_replicated,
-               it->is_singleton, it->importance);
+        base_json_write(json, "entities=%u", server_metrics_entities(subject->metrics, it->id));
+    base_json_write(json, "is_replicated=%i is_singleton=%i priority=%u parts=[", it->is_replicated,
+                    it->is_singleton, it->importance);
     for (uint32_t i = 0; i < it->part_count; i++)
-        view_write(json, "%s", ecs_template_get(world, it->parts[i])->name);
-    view_write(json, "] file=%s line=%u components=[", file_name(it->file), it->line);
+        base_json_write(json, "%s", ecs_template_get(world, it->parts[i])->name);
+    base_json_write(json, "] file=%s line=%u components=[", file_name(it->file), it->line);
     for (uint32_t i = 0; i < it->component_count; i++)
         if (view_may_see(request, &it->components[i]))
             put_template_component(json, world, it->id, &it->components[i]);
-    view_write(json, "]}");
+    base_json_write(json, "]}");
 }
 
 static void run_templates(server_subject* subject, const server_request* request,
@@ -85,7 +85,7 @@ static void run_templates(server_subject* subject, const server_request* request
 static void put_users(base_bytes* json, const ecs_world* world, ecs_component_id id, ecs_use use) {
     ecs_user user = {0};
     while (ecs_inspect_user(world, id, use, &user))
-        view_write(json, "%s", user.name);
+        base_json_write(json, "%s", user.name);
 }
 
 static bool is_replicated(const ecs_world* world, ecs_component_id id) {
@@ -104,21 +104,21 @@ static void put_component(base_bytes* json, const server_subject* subject,
     (void)request;
     const ecs_component* component = ecs_component_get(world, id);
     const ecs_type* type = ecs_type_get(world, component->type);
-    view_write(json, "{name=%s type=%s bytes=%u is_tag=%d is_varsize=%d", component->name,
-               type->name, type->object_size, type->size == 0, ecs_type_is_varsize(type));
+    base_json_write(json, "{name=%s type=%s bytes=%u is_tag=%i is_varsize=%i", component->name,
+                    type->name, type->object_size, type->size == 0, ecs_type_is_varsize(type));
     view_first_remarks(json, world, id);
-    view_write(json, "replicated=%d fields=[", is_replicated(world, id));
+    base_json_write(json, "replicated=%i fields=[", is_replicated(world, id));
     for (uint32_t i = 0; i < type->field_count; i++) {
-        view_write(json, "{name=%s kind=%s count=%u", type->fields[i].name,
-                   ecs_field_kind_name(type->fields[i].kind), type->fields[i].count);
+        base_json_write(json, "{name=%s kind=%s count=%u", type->fields[i].name,
+                        ecs_field_kind_name(type->fields[i].kind), type->fields[i].count);
         put_quant(json, &type->fields[i].quant);
-        view_write(json, "}");
+        base_json_write(json, "}");
     }
-    view_write(json, "] readers=[");
+    base_json_write(json, "] readers=[");
     put_users(json, world, id, ECS_USE_READ);
-    view_write(json, "] writers=[");
+    base_json_write(json, "] writers=[");
     put_users(json, world, id, ECS_USE_WRITE);
-    view_write(json, "]}");
+    base_json_write(json, "]}");
 }
 
 static void run_components(server_subject* subject, const server_request* request,
@@ -132,41 +132,42 @@ static void run_components(server_subject* subject, const server_request* reques
 static void put_uses(base_bytes* json, const ecs_world* world, const char* system, ecs_use use) {
     ecs_user user = {0};
     while (ecs_inspect_use(world, system, use, &user))
-        view_write(json, "%s", user.name);
+        base_json_write(json, "%s", user.name);
 }
 
 static void put_touched(base_bytes* json, const ecs_world* world, const char* system) {
     ecs_user user = {0};
-    view_write(json, "reads=[");
+    base_json_write(json, "reads=[");
     put_uses(json, world, system, ECS_USE_READ);
-    view_write(json, "] writes=[");
+    base_json_write(json, "] writes=[");
     put_uses(json, world, system, ECS_USE_WRITE);
-    view_write(json, "] events=[");
+    base_json_write(json, "] events=[");
     while (ecs_inspect_event(world, system, &user))
-        view_write(json, "%s", user.name);
-    view_write(json, "]");
+        base_json_write(json, "%s", user.name);
+    base_json_write(json, "]");
 }
 
 static void put_times(base_bytes* json, const ecs_system_times* times, uint64_t whole_ns,
                       bool may_see) {
-    view_write(json, "ticks=%ju", times->ticks);
-    if (may_see) view_write(json, "rows=%ju", times->rows);
-    view_write(json, "mean_us=%f max_us=%f share=%f",
-               times->ticks ? (double)times->ns / (double)times->ticks * 1e-3 : 0.0,
-               (double)times->ns_max * 1e-3, whole_ns ? (double)times->ns / (double)whole_ns : 0.0);
+    base_json_write(json, "ticks='%ju'", times->ticks);
+    if (may_see) base_json_write(json, "rows='%ju'", times->rows);
+    base_json_write(json, "mean_us=%f max_us=%f share=%f",
+                    times->ticks ? (double)times->ns / (double)times->ticks * 1e-3 : 0.0,
+                    (double)times->ns_max * 1e-3,
+                    whole_ns ? (double)times->ns / (double)whole_ns : 0.0);
 }
 
 static void put_system(base_bytes* json, const ecs_world* world, uint32_t order,
                        const ecs_system_info* info, const ecs_system_times* times,
                        uint64_t whole_ns, bool may_see) {
-    view_write(json,
-               "{name=%s order=%u wave=%u is_sync_point=%d is_confined=%d may_cut=%d may_share=%d "
-               "every_ticks=%u quantum=%u",
-               info->name, order, info->wave, info->is_sync_point, info->is_confined, info->may_cut,
-               info->may_share, info->every_ticks, info->quantum);
+    base_json_write(json,
+                    "{name=%s order=%u wave=%u is_sync_point=%i is_confined=%i may_cut=%i "
+                    "may_share=%i every_ticks=%u quantum=%u",
+                    info->name, order, info->wave, info->is_sync_point, info->is_confined,
+                    info->may_cut, info->may_share, info->every_ticks, info->quantum);
     put_touched(json, world, info->name);
     put_times(json, times, whole_ns, may_see);
-    view_write(json, "}");
+    base_json_write(json, "}");
 }
 
 static bool is_in_stage(const ecs_world* world, const char* system) {
@@ -183,9 +184,9 @@ static void put_handlers(base_bytes* json, const ecs_world* world) {
     bool is_present;
     while (ecs_inspect_system(world, &user, &is_present)) {
         if (!is_present || is_in_stage(world, user.name)) continue;
-        view_write(json, "{name=%s", user.name);
+        base_json_write(json, "{name=%s", user.name);
         put_touched(json, world, user.name);
-        view_write(json, "}");
+        base_json_write(json, "}");
     }
 }
 
@@ -205,21 +206,21 @@ static void run_systems(server_subject* subject, const server_request* request,
     const bool may_see = view_may_see_now(subject, request->right);
     const uint64_t watched_us = server_meter_watch(subject->meter, world, net_loop_now_us());
     const uint64_t whole_ns = sum_times(world);
-    view_write(json, "{tick=%ju timed=%d seconds=%f stages=[", view_tick_of(subject, request),
-               watched_us > 0, (double)watched_us * 1e-6);
+    base_json_write(json, "{tick='%ju' timed=%i seconds=%f stages=[",
+                    view_tick_of(subject, request), watched_us > 0, (double)watched_us * 1e-6);
     for (uint32_t stage = 0; ecs_stage_name(world, stage); stage++) {
         ecs_system_info info;
         ecs_system_times times;
-        view_write(json, "{name=%s systems=[", ecs_stage_name(world, stage));
+        base_json_write(json, "{name=%s systems=[", ecs_stage_name(world, stage));
         for (uint32_t i = 0; ecs_stage_system_info(world, stage, i, &info) &&
                              ecs_inspect_system_times(world, stage, i, &times);
              i++)
             put_system(json, world, i, &info, &times, whole_ns, may_see);
-        view_write(json, "]}");
+        base_json_write(json, "]}");
     }
-    view_write(json, "] handlers=[");
+    base_json_write(json, "] handlers=[");
     put_handlers(json, world);
-    view_write(json, "]}");
+    base_json_write(json, "]}");
 }
 
 // ---- options ----
@@ -236,10 +237,10 @@ static void put_option(const server_request* request, base_bytes* json, const ba
     char value[1024];
     const bool is_hidden_here = is_hidden(request, option);
     base_options_value(options, option, value, sizeof value);
-    view_write(json, "{name=%s value=%s source=%s help=%s is_hidden=%d}", name,
-               is_hidden_here ? "(hidden)" : value,
-               base_option_source_name((base_option_source)options->sources[source]), option->help,
-               is_hidden_here);
+    base_json_write(json, "{name=%s value=%s source=%s help=%s is_hidden=%i}", name,
+                    is_hidden_here ? "(hidden)" : value,
+                    base_option_source_name((base_option_source)options->sources[source]),
+                    option->help, is_hidden_here);
 }
 
 // Options with a value, then the keys: "log keep".
@@ -247,7 +248,7 @@ static void run_options(server_subject* subject, const server_request* request,
                         server_answer* answer) {
     base_bytes* json = answer->json;
     const base_options* options = subject->options;
-    view_write(json, "{options=[");
+    base_json_write(json, "{options=[");
     for (uint32_t i = 0; i < options->count; i++)
         if (options->options[i].kind != BASE_OPTION_KEYS)
             put_option(request, json, options, options->options[i].name, &options->options[i], i);
@@ -260,7 +261,7 @@ static void run_options(server_subject* subject, const server_request* request,
             put_option(request, json, options, name, key, source++);
         }
     }
-    view_write(json, "]}");
+    base_json_write(json, "]}");
 }
 
 static const server_verb verbs[] = {

@@ -21,17 +21,17 @@ static uint64_t budget_us(const server_subject* subject) {
 // ---- times ----
 
 static void put_parts(base_bytes* json, const server_meter* meter) {
-    view_write(json, "parts=[");
+    base_json_write(json, "parts=[");
     for (uint32_t i = 0; i < SERVER_METER_PARTS; i++) {
         double share;
         const server_timing* times = server_meter_part(meter, i, &share);
-        view_write(json, "{name=%s p50_us=%f p99_us=%f max_us=%f share=%f}",
-                   i == 0 ? "tick" : net_part_name((net_part)(i - 1)),
-                   (double)server_timing_percentile(times, 50),
-                   (double)server_timing_percentile(times, 99),
-                   (double)server_timing_percentile(times, 100), share);
+        base_json_write(json, "{name=%s p50_us=%f p99_us=%f max_us=%f share=%f}",
+                        i == 0 ? "tick" : net_part_name((net_part)(i - 1)),
+                        (double)server_timing_percentile(times, 50),
+                        (double)server_timing_percentile(times, 99),
+                        (double)server_timing_percentile(times, 100), share);
     }
-    view_write(json, "]");
+    base_json_write(json, "]");
 }
 
 #define FIGURE(name)                                                                               \
@@ -43,16 +43,16 @@ static void put_history(base_bytes* json, const server_meter* meter) {
         size_t offset;
     } rows[] = {FIGURE(p50_us),     FIGURE(p99_us),     FIGURE(max_us),  FIGURE(cpu_us),
                 FIGURE(sent_bytes), FIGURE(recv_bytes), FIGURE(clients), FIGURE(entities)};
-    view_write(json, "history={every_s=%u", 1u);
+    base_json_write(json, "history={every_s=1");
     for (uint32_t i = 0; i < BASE_COUNT(rows); i++) {
-        view_write(json, "%s=[", rows[i].name);
+        base_json_write(json, "%s=[", rows[i].name);
         for (uint32_t k = 0; k < server_meter_seconds(meter); k++) {
             const char* second = (const char*)server_meter_second(meter, k);
-            view_write(json, "%u", *(const uint32_t*)(second + rows[i].offset));
+            base_json_write(json, "%u", *(const uint32_t*)(second + rows[i].offset));
         }
-        view_write(json, "]");
+        base_json_write(json, "]");
     }
-    view_write(json, "}");
+    base_json_write(json, "}");
 }
 
 // ---- entities ----
@@ -79,11 +79,11 @@ static void put_templates(base_bytes* json, const ecs_world* world, const server
         counts[i] = (template_count){(ecs_template_id)(i + 1),
                                      server_metrics_entities(metrics, (ecs_template_id)(i + 1))};
     qsort(counts, count, sizeof *counts, compare_counts);
-    view_write(json, "templates=[");
+    base_json_write(json, "templates=[");
     for (uint32_t i = 0; i < count && i < TEMPLATES_MAX && counts[i].count > 0; i++)
-        view_write(json, "{name=%s entities=%u}", ecs_template_get(world, counts[i].id)->name,
-                   counts[i].count);
-    view_write(json, "] templates_cut=%d", !server_metrics_has_counted(metrics));
+        base_json_write(json, "{name=%s entities=%u}", ecs_template_get(world, counts[i].id)->name,
+                        counts[i].count);
+    base_json_write(json, "] templates_cut=%i", !server_metrics_has_counted(metrics));
     base_release(NULL, counts, (count + 1) * sizeof *counts);
 }
 
@@ -94,41 +94,44 @@ static void put_traffic(base_bytes* json, const server_subject* subject) {
     net_transport_stats stats;
     net_server_dropped(subject->server, dropped); // it waits until the last tick is sent
     subject->transport->ops->stats(subject->transport, &stats);
-    view_write(json, "sent_bytes=%ju recv_bytes=%ju", stats.sent_bytes, stats.recv_bytes);
+    base_json_write(json, "sent_bytes='%ju' recv_bytes='%ju'", stats.sent_bytes, stats.recv_bytes);
     const uint32_t seconds = server_meter_seconds(subject->meter);
     const server_second* last =
         seconds > 0 ? server_meter_second(subject->meter, seconds - 1) : NULL;
     if (last)
-        view_write(json, "sent_bytes_s=%u recv_bytes_s=%u", last->sent_bytes, last->recv_bytes);
-    view_write(json, "dropped=[");
+        base_json_write(json, "sent_bytes_s=%u recv_bytes_s=%u", last->sent_bytes,
+                        last->recv_bytes);
+    base_json_write(json, "dropped=[");
     for (uint32_t i = 0; i < NET_DROP_COUNT; i++)
         if (dropped[i] > 0)
-            view_write(json, "{reason=%s text=%s count=%ju is_usual=%d}",
-                       net_drop_name((net_drop)i), net_drop_text((net_drop)i), dropped[i],
-                       net_drop_is_usual((net_drop)i));
-    view_write(json, "]");
+            base_json_write(json, "{reason=%s text=%s count='%ju' is_usual=%i}",
+                            net_drop_name((net_drop)i), net_drop_text((net_drop)i), dropped[i],
+                            net_drop_is_usual((net_drop)i));
+    base_json_write(json, "]");
 }
 
 static void put_log(base_bytes* json, const server_subject* subject,
                     const server_request* request) {
     if (!subject->log && !subject->lacks_log) return;
     const net_log_counters counters = server_subject_log(subject);
-    view_write(json, "log={");
+    base_json_write(json, "log={");
     if (request->right == SERVER_OPERATOR && subject->log_file)
-        view_write(json, "file=%s", subject->log_file);
-    view_write(json,
-               "bytes=%ju segments=%ju keyframes=%ju ticks_lost=%ju waiting_s=%f saves=%ju "
-               "saves_failed=%ju}",
-               counters.bytes, counters.segments_closed + 1, counters.keyframes,
-               counters.ticks_lost, (double)counters.ticks_waited / (double)subject->tick_rate_hz,
-               counters.saves, counters.saves_failed);
+        base_json_write(json, "file=%s", subject->log_file);
+    base_json_write(json,
+                    "bytes='%ju' segments='%ju' keyframes='%ju' ticks_lost='%ju' waiting_s=%f "
+                    "saves='%ju' saves_failed='%ju'}",
+                    counters.bytes, counters.segments_closed + 1, counters.keyframes,
+                    counters.ticks_lost,
+                    (double)counters.ticks_waited / (double)subject->tick_rate_hz, counters.saves,
+                    counters.saves_failed);
 }
 
 static void put_stream(base_bytes* json, const server_subject* subject) {
     if (!subject->stream || subject->standby) return;
     const net_stream_status* status = &subject->stream->status;
-    view_write(json, "stream={epoch=%ju waiting=%ju standbys=%u relays=%u}", status->epoch,
-               subject->stream->records - status->acked.records, status->standbys, status->relays);
+    base_json_write(json, "stream={epoch='%ju' waiting='%ju' standbys=%u relays=%u}", status->epoch,
+                    subject->stream->records - status->acked.records, status->standbys,
+                    status->relays);
 }
 
 // ---- warnings ----
@@ -239,12 +242,12 @@ static void warn_of_stream(base_bytes* json, const server_subject* subject) {
 }
 
 static void put_warnings(base_bytes* json, const server_subject* subject, bool may_see) {
-    view_write(json, "warnings=[");
+    base_json_write(json, "warnings=[");
     warn_of_times(json, subject);
     warn_of_clients(json, subject);
     warn_of_stream(json, subject);
     if (may_see) warn_of_world(json, net_match_world(subject->match));
-    view_write(json, "]");
+    base_json_write(json, "]");
 }
 
 // ---- all of it ----
@@ -255,12 +258,11 @@ static void put_head(base_bytes* json, const server_subject* subject,
     const net_host_usage* usage = server_meter_usage(subject->meter);
     const uint32_t seconds = server_meter_seconds(subject->meter);
     const uint64_t up_us = net_loop_now_us() - subject->start_us;
-    view_write(
+    base_json_write(
         json,
-        "game=%s build=%s schema=%jx identity=%jx phase=%s is_paused=%d is_empty=%d "
-        "may_edit=%d right=%s tick=%ju "
-        "tick_rate_hz=%u budget_us=%u up_s=%f seconds=%u cpu_us_per_tick=%u memory_bytes=%ju "
-        "descriptors=%u descriptors_max=%u",
+        "game=%s build=%s schema='%016jx' identity='%016jx' phase=%s is_paused=%i is_empty=%i "
+        "may_edit=%i right=%s tick='%ju' tick_rate_hz=%u budget_us=%u up_s=%f seconds=%u "
+        "cpu_us_per_tick=%u memory_bytes='%ju' descriptors=%u descriptors_max=%u",
         net_match_get_config(subject->match)->module->game->name, net_build_id(),
         net_schema_hash(net_match_schema(subject->match)), subject->identity,
         phases[net_server_get_phase(subject->server)], subject->is_paused, subject->is_empty,
@@ -273,24 +275,23 @@ static void put_head(base_bytes* json, const server_subject* subject,
 
 static void put_clients(base_bytes* json, const server_subject* subject) {
     const net_server_counters* counters = net_server_get_counters(subject->server);
-    view_write(
-        json,
-        "clients=%u clients_max=%u clients_peak=%u spectators=%u spectators_max=%u joins=%ju "
-        "refusals=%ju drops=%ju resumes=%ju",
-        counters->clients, subject->clients_max, counters->clients_peak, counters->spectators,
-        subject->spectators_max, counters->joins, counters->refusals, counters->drops,
-        counters->resumes);
+    base_json_write(json,
+                    "clients=%u clients_max=%u clients_peak=%u spectators=%u spectators_max=%u "
+                    "joins='%ju' refusals='%ju' drops='%ju' resumes='%ju'",
+                    counters->clients, subject->clients_max, counters->clients_peak,
+                    counters->spectators, subject->spectators_max, counters->joins,
+                    counters->refusals, counters->drops, counters->resumes);
 }
 
 void view_put_status(base_bytes* json, server_subject* subject, const server_request* request,
                      bool is_brief) {
     const ecs_world* world = net_match_world(subject->match);
     const bool may_see = view_may_see_now(subject, request->right);
-    view_write(json, "{");
+    base_json_write(json, "{");
     put_head(json, subject, request);
     put_clients(json, subject);
-    if (may_see) view_write(json, "entities=%u", ecs_world_entity_count(world));
-    view_write(json, "entities_max=%u", ecs_world_limits(world)->replicated_index_max);
+    if (may_see) base_json_write(json, "entities=%u", ecs_world_entity_count(world));
+    base_json_write(json, "entities_max=%u", ecs_world_limits(world)->replicated_index_max);
     put_parts(json, subject->meter);
     if (!is_brief && may_see) put_history(json, subject->meter);
     if (!is_brief && may_see) put_templates(json, world, subject->metrics);
@@ -298,7 +299,7 @@ void view_put_status(base_bytes* json, server_subject* subject, const server_req
     put_log(json, subject, request);
     put_stream(json, subject);
     put_warnings(json, subject, may_see);
-    view_write(json, "}");
+    base_json_write(json, "}");
 }
 
 static void run_status(server_subject* subject, const server_request* request,

@@ -26,7 +26,7 @@ enum {
 static void put_newest_line(base_bytes* json, const server_subject* subject) {
     uint64_t first, end;
     server_lines_range(subject->lines, &first, &end);
-    view_write(json, "{newest=%ju}", end - 1);
+    base_json_write(json, "{newest='%ju'}", end - 1);
 }
 
 static void put_event(server_subject* subject, const server_request* request, const char* name,
@@ -79,9 +79,10 @@ static bool find_name(const server_request* request, const char* argument, const
 }
 
 static void put_line(base_bytes* json, const server_line* line) {
-    view_write(json, "{n=%ju time_ms=%ju tick=%ju level=%s layer=%s file=%s line=%u text=%s}",
-               line->number, line->unix_ms, line->tick, server_level_names[line->level],
-               server_layer_names[line->layer], line->file, line->line, line->message);
+    base_json_write(json,
+                    "{n='%ju' time_ms='%ju' tick='%ju' level=%s layer=%s file=%s line=%u text=%s}",
+                    line->number, line->unix_ms, line->tick, server_level_names[line->level],
+                    server_layer_names[line->layer], line->file, line->line, line->message);
 }
 
 static void run_log(server_subject* subject, const server_request* request, server_answer* answer) {
@@ -95,7 +96,7 @@ static void run_log(server_subject* subject, const server_request* request, serv
     base_bytes* json = answer->json;
     server_lines_range(subject->lines, &first, &end);
     uint64_t number = after >= first ? after + 1 : first;
-    view_write(json, "{lines=[");
+    base_json_write(json, "{lines=[");
     for (; number < end && rows < limit && json->size < VIEW_BYTES_MAX; number++) {
         server_line line;
         if (rows > 0 && view_is_late(request)) break;
@@ -105,7 +106,8 @@ static void run_log(server_subject* subject, const server_request* request, serv
         put_line(json, &line);
         rows++;
     }
-    view_write(json, "] cut=%d next=%ju}", number < end, number < end ? number - 1 : end - 1);
+    base_json_write(json, "] cut=%i next='%ju'}", number < end,
+                    number < end ? number - 1 : end - 1);
 }
 
 // ---- positions ----

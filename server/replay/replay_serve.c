@@ -10,7 +10,6 @@
 #include "host/output.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,16 +25,11 @@ typedef struct served {
 
 static void put_status(base_bytes* json, const served* self, server_right right) {
     const net_log_info* info = self->info;
-    base_json_put(json, "{\"game\":");
-    base_json_text(json, info->game);
-    base_json_put(json, ",\"build\":");
-    base_json_text(json, info->build);
-    base_json_put(json,
-                  ",\"schema\":\"%016" PRIx64 "\",\"phase\":\"log\",\"is_paused\":false"
-                  ",\"is_empty\":false,\"tick\":\"%" PRIu64 "\",\"tick_rate_hz\":%" PRIu32
-                  ",\"may_edit\":false,\"right\":\"%s\",\"warnings\":[]}",
-                  info->schema_hash, info->last_tick, info->tick_rate_hz,
-                  right == SERVER_OPERATOR ? "operator" : "reader");
+    base_json_write(json,
+                    "{game=%s build=%s schema='%016jx' phase='log' is_paused=false is_empty=false "
+                    "tick='%ju' tick_rate_hz=%u may_edit=false right=%s warnings=[]}",
+                    info->game, info->build, info->schema_hash, info->last_tick, info->tick_rate_hz,
+                    right == SERVER_OPERATOR ? "operator" : "reader");
 }
 
 // A server_run_fn. A log has a state, and nothing that could be asked of a match.

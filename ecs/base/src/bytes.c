@@ -134,7 +134,7 @@ void base_json_put(base_bytes* json, const char* format, ...) {
 
 // Runs of plain text are written at once.
 void base_json_text(base_bytes* json, const char* text) {
-    const char *at = text, *from = text;
+    const char *at = text ? text : "", *from = at;
     base_bytes_write(json, "\"", 1);
     while (*at) {
         uint32_t code;
@@ -154,27 +154,99 @@ void base_json_text(base_bytes* json, const char* text) {
     base_bytes_write(json, "\"", 1);
 }
 
-void base_json_put_text(base_bytes* json, const char* before, const char* text) {
-    base_json_put(json, "%s", before);
-    base_json_text(json, text);
+// A comma, but for the first thing in brackets, after a key, and after what is no JSON.
+static void separate(base_bytes* json) {
+    const char last = json->size > 0 ? (char)json->data[json->size - 1] : '{';
+    if (!strchr("{[:, \n", last)) base_bytes_write_u8(json, ',');
 }
 
 void base_json_hex(base_bytes* json, const void* data, size_t size) {
+    separate(json);
     base_json_put(json, "\"");
     for (size_t i = 0; i < size; i++)
         base_json_put(json, "%02x", ((const uint8_t*)data)[i]);
     base_json_put(json, "\"");
 }
 
-void base_json_f64(base_bytes* json, double value) {
-    char text[64];
+// ---- formats
+
+// It reads back as the same double.
+static void write_exact(base_bytes* json, double value) {
+    char text[64] = "null";
     double again;
-    if (!(value - value == 0)) {
-        base_json_put(json, "null");
-        return;
-    }
-    (void)base_text_format(text, sizeof text, "%.15g", value);
-    if (!base_text_parse_f64(text, &again) || again != value)
+    const bool is_finite = value - value == 0;
+    if (is_finite) (void)base_text_format(text, sizeof text, "%.15g", value);
+    if (is_finite && (!base_text_parse_f64(text, &again) || again != value))
         (void)base_text_format(text, sizeof text, "%.17g", value);
     base_json_put(json, "%s", text);
+}
+
+static void write_rounded(base_bytes* json, double value) {
+    if (!(value > -1e12 && value < 1e12)) {
+        write_exact(json, value);
+        return;
+    }
+    const int64_t milli = (int64_t)(value * 1000.0 + (value < 0 ? -0.5 : 0.5));
+    base_json_put(json, milli % 1000 ? "%.3f" : "%.0f", (double)milli / 1000.0);
+}
+
+// `at`: after the percent. @return the last character of the conversion.
+static const char* write_value(base_bytes* json, const char* at, va_list* arguments) {
+    char format[16] = "%";
+    const size_t size = strspn(at, "0123456789.j");
+    const char kind = at[size];
+    BASE_ASSERT(size < sizeof format - 2 && strchr("sidxuafg", kind));
+    memcpy(format + 1, at, size + 1);
+    if (kind == 's') {
+        base_json_text(json, va_arg(*arguments, const char*));
+    } else if (kind == 'i') {
+        base_json_put(json, va_arg(*arguments, int) ? "true" : "false");
+    } else if (kind == 'a') {
+        write_exact(json, va_arg(*arguments, double));
+    } else if (kind == 'f' && size == 0) {
+        write_rounded(json, va_arg(*arguments, double));
+    } else if (kind == 'f' || kind == 'g') {
+        base_json_put(json, format, va_arg(*arguments, double));
+    } else if (size > 0 && at[size - 1] == 'j') {
+        base_json_put(json, format, va_arg(*arguments, uintmax_t));
+    } else {
+        base_json_put(json, format, va_arg(*arguments, unsigned));
+    }
+    return at + size;
+}
+
+void base_json_write(base_bytes* json, const char* format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    for (const char* at = format; *at; at++) {
+        const size_t key = strcspn(at, "= \n%'{}[]");
+        const size_t lines = strspn(at, " \n");
+        if (*at == ' ') continue;
+        if (!strchr("}]", at[lines])) separate(json);
+        if (*at == '\n') {
+            base_bytes_write(json, at, lines);
+            at += lines - 1;
+        } else if (*at == '\'') {
+            base_bytes_write_u8(json, '"');
+            for (at++; *at != '\''; at++)
+                if (*at == '%')
+                    at = write_value(json, at + 1, &arguments);
+                else
+                    base_bytes_write_u8(json, (uint8_t)*at);
+            base_bytes_write_u8(json, '"');
+        } else if (strncmp(at, "%s=", 3) == 0 || at[key] == '=') {
+            if (*at == '%')
+                base_json_text(json, va_arg(arguments, const char*));
+            else
+                base_json_put(json, "\"%.*s\"", (int)key, at);
+            base_bytes_write_u8(json, ':');
+            at = strchr(at, '=');
+        } else if (*at == '%') {
+            at = write_value(json, at + 1, &arguments);
+        } else {
+            base_bytes_write(json, at, key > 0 ? key : 1);
+            at += key > 0 ? key - 1 : 0;
+        }
+    }
+    va_end(arguments);
 }

@@ -30,7 +30,7 @@ CASE(texts_are_quoted_and_stay_valid) {
 
 static void expect_number(double from, const char* expected) {
     base_bytes json = {0};
-    base_json_f64(&json, from);
+    base_json_write(&json, "%a", from);
     assert_string_equal(text_of(&json), expected);
     double read = 0;
     if (isfinite(from)) assert_true(base_text_parse_f64(expected, &read) && read == from);
@@ -49,7 +49,28 @@ CASE(numbers_read_back_as_they_were) {
 CASE(bytes_are_hexadecimal) {
     base_bytes json = {0};
     base_json_hex(&json, "\x00\xff\x10", 3);
-    base_json_put(&json, ",%d", 7);
+    base_json_write(&json, "%d", 7);
     assert_string_equal(text_of(&json), "\"00ff10\",7");
+    base_bytes_deinit(&json);
+}
+
+CASE(a_format_puts_commas_where_they_belong) {
+    base_bytes json = {0};
+    const char* const texts[] = {"x\"y", NULL};
+    base_json_put(&json, "data: ");
+    base_json_write(&json, "{a=%s list=[", texts[0]);
+    for (unsigned i = 0; i < 2; i++)
+        base_json_write(&json, "\n  {n=%u is=%i}", i, i > 0);
+    base_json_write(&json, "\n] empty=[] none=null %s=%ju", "k=", UINT64_MAX);
+    base_json_write(&json, "text='%u:%u ok' at=", 7u, 1u);
+    base_json_hex(&json, "\x01", 1);
+    base_json_write(&json, "rounded=[%f %f %f] exact=%a plain=%.1f of=%s}\n", 2.0, -0.0126, 1e13,
+                    0.1, 0.25, texts[1]);
+    assert_string_equal(text_of(&json),
+                        "data: {\"a\":\"x\\\"y\",\"list\":[\n  {\"n\":0,\"is\":false},\n  "
+                        "{\"n\":1,\"is\":true}\n],\"empty\":[],\"none\":null,\"k=\":"
+                        "18446744073709551615,\"text\":\"7:1 ok\",\"at\":\"01\","
+                        "\"rounded\":[2,-0.013,10000000000000],\"exact\":0.1,\"plain\":0.2,"
+                        "\"of\":\"\"}\n");
     base_bytes_deinit(&json);
 }
