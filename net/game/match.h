@@ -18,6 +18,13 @@ typedef struct net_match_end {
     char reason[NET_END_TEXT_BYTES];
 } net_match_end;
 
+/// Moments that inputs named, on a server whose module rewinds; zeros elsewhere.
+typedef struct net_rewind_stats {
+    uint64_t inputs; ///< that named a moment
+    uint64_t ahead;  ///< newer than the present: moved to it
+    uint64_t behind; ///< older than NET_REWIND_MS_MAX: moved to that
+} net_rewind_stats;
+
 /// A client that plays.
 typedef struct net_player {
     uint32_t client;

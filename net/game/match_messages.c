@@ -339,10 +339,6 @@ void net_match_input(net_match* match, uint32_t client, const void* data, size_t
                          player->input);
 }
 
-net_rewind_stats net_match_get_rewind_stats(const net_match* match) {
-    return match->rewind_stats;
-}
-
 void net_match_predict_input(net_match* match, ecs_entity entity, const void* data, size_t size) {
     BASE_ASSERT(match->config.role == NET_ROLE_PREDICT);
     payload target;

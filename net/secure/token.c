@@ -117,10 +117,6 @@ bool net_key_print(const net_key* key, char* text, size_t text_bytes) {
     return is_whole;
 }
 
-bool net_key_equal(const net_key* a, const net_key* b) {
-    return a->id == b->id && sodium_memcmp(a->bytes, b->bytes, sizeof a->bytes) == 0;
-}
-
 void net_key_wipe(net_key* key) {
     sodium_memzero(key, sizeof *key);
 }

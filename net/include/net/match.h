@@ -489,14 +489,6 @@ typedef struct net_observer {
 void net_match_get_numbers(const net_match* match, uint32_t client, uint32_t* input,
                            uint32_t* event);
 
-/// Moments that inputs named, on a server whose module rewinds; zeros elsewhere.
-typedef struct net_rewind_stats {
-    uint64_t inputs; ///< that named a moment
-    uint64_t ahead;  ///< newer than the present: moved to it
-    uint64_t behind; ///< older than NET_REWIND_MS_MAX: moved to that
-} net_rewind_stats;
-net_rewind_stats net_match_get_rewind_stats(const net_match* match);
-
 /// Post an input that this client made, on its prediction world. An input that the module refuses
 /// is dropped, as the server drops it.
 void net_match_predict_input(net_match* match, ecs_entity player, const void* payload, size_t size);

@@ -115,8 +115,6 @@ void net_key_make(uint8_t id, const net_entropy* entropy, net_key* key);
 /// Write "ID HEX64", a line of a key file. @return false when `text_bytes` is below
 /// NET_KEY_TEXT_BYTES; nothing is written then.
 bool net_key_print(const net_key* key, char* text, size_t text_bytes);
-/// Same id and bytes? Takes the same time for all bytes.
-bool net_key_equal(const net_key* a, const net_key* b);
 /// Overwrite a key, in a way that the compiler keeps.
 void net_key_wipe(net_key* key);
 /// Derive a secret of 16 to 64 bytes: BLAKE2b, keyed with the key, of `purpose`, a 0 byte and both

@@ -3,6 +3,7 @@
 // into the match that runs again from the log.
 #include "match_made.h"
 #include "wire/gallery.h"
+#include "game/match.h"
 #include "log/log_files.h"
 #include "log/log_record.h"
 
@@ -100,7 +101,7 @@ HALL_CASE(what_a_player_saw_is_as_far_behind_as_it_said, true) {
     say(at->match, 1, 102 * 256);
     assert_true(seen(at->match, 1) == 102);
     assert_true(seen(at->match, 2) == 102); // there is no such client
-    net_rewind_stats views = net_match_get_rewind_stats(at->match);
+    net_rewind_stats views = at->match->rewind_stats;
     assert_int_equal(views.inputs, 2);
     assert_int_equal(views.ahead + views.behind, 0);
     net_match_leave(at->match, 1);
@@ -124,8 +125,8 @@ HALL_CASE(a_view_out_of_reach_is_moved_and_counted, true) {
     for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {
         say(at->match, 1, cases[i].view);
         assert_true(seen(at->match, 1) == cases[i].seen);
-        assert_int_equal(net_match_get_rewind_stats(at->match).ahead, cases[i].ahead);
-        assert_int_equal(net_match_get_rewind_stats(at->match).behind, cases[i].behind);
+        assert_int_equal(at->match->rewind_stats.ahead, cases[i].ahead);
+        assert_int_equal(at->match->rewind_stats.behind, cases[i].behind);
     }
     say(at->match, 1, UINT64_MAX);
     for (uint32_t i = 0; i < 50; i++) {
@@ -140,7 +141,7 @@ HALL_CASE(a_module_that_does_not_ask_has_no_past, false) {
     assert_false(services->rewind(services->context, 1, 0, 1, 1, value));
     net_match_join(at->match, &(net_game_player){.client = 1, .name = "ann"});
     say(at->match, 1, 5);
-    assert_int_equal(net_match_get_rewind_stats(at->match).inputs, 0);
+    assert_int_equal(at->match->rewind_stats.inputs, 0);
 }
 
 // ---- the log ----
@@ -233,7 +234,7 @@ static void count_views(void* context, const char* line) {
 TAPE_CASE(a_match_decided_by_what_players_saw_runs_again_to_the_same_bits, true) {
     for (uint32_t i = 1; i <= PLAYERS; i++)
         assert_true(hits_of(self->hall.match, i) > 50);
-    net_rewind_stats views = net_match_get_rewind_stats(self->hall.match);
+    net_rewind_stats views = self->hall.match->rewind_stats;
     assert_true(views.ahead > 5 && views.behind > 50 && views.inputs > 500);
     net_verify_result result;
     assert_ok(verify(self->files.log, self->hall.module, &result));
@@ -439,7 +440,7 @@ BOOTH_CASE(a_view_goes_with_its_input_from_the_packet_into_the_log) {
         booth_step(self);
     }
     assert_true(hits_of(self->hall.match, 1) > 20);
-    assert_true(net_match_get_rewind_stats(self->hall.match).behind >= 1);
+    assert_true(self->hall.match->rewind_stats.behind >= 1);
     net_log_append_close(self->writer, self->hall.match);
     assert_ok(net_log_writer_destroy(self->writer));
     static logged_view views[400];
@@ -475,7 +476,7 @@ BOOTH_CASE(a_client_of_ours_says_what_its_mirror_showed) {
         net_client_service(client, self->now_us);
         net_client_tick(client, self->now_us);
     }
-    net_rewind_stats views = net_match_get_rewind_stats(self->hall.match);
+    net_rewind_stats views = self->hall.match->rewind_stats;
     assert_true(views.inputs > 150);
     assert_int_equal(views.ahead + views.behind, 0);
     // The packets need 40 ms to the client and 40 ms back.
