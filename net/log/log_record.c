@@ -28,69 +28,116 @@ enum {
     TAG_REASON = 2,
 };
 
-static bool take_u32(const proto_pb_field* field, uint32_t* value) {
-    *value = (uint32_t)field->number;
-    return field->type == 0 && field->number <= UINT32_MAX;
-}
+// ---- fields ----
 
-static bool take_bool(const proto_pb_field* field, bool* value) {
-    *value = field->number != 0;
-    return field->type == 0 && field->number <= 1;
-}
+typedef enum field_form {
+    FORM_END,
+    FORM_FLAG,
+    FORM_U32,
+    FORM_U64,
+    FORM_FIXED,
+    FORM_TEXT, // NUL-terminated in its struct
+    FORM_BYTES // borrowed; the size comes right after the pointer
+} field_form;
 
-static bool take_payload(const proto_pb_field* field, uint32_t max, net_log_item* item) {
-    if (field->type != 2 || field->size > max) return false;
-    item->payload = field->data;
-    item->payload_bytes = (uint32_t)field->size;
-    return true;
-}
+// A field of a message, and where its value is in a struct.
+typedef struct field_row {
+    uint32_t id;
+    field_form form;
+    uint32_t at;  // offset
+    uint32_t max; // bytes, of a text with its NUL
+} field_row;
 
-static bool take_name(const proto_pb_field* field, net_log_item* item) {
-    if (field->type != 2 || field->size >= sizeof item->name) return false;
-    if (memchr(field->data, 0, field->size)) return false;
-    memcpy(item->name, field->data, field->size);
-    item->name[field->size] = 0;
-    return true;
-}
+#define ITEM(id, form, member)                                                                     \
+    { id, FORM_##form, offsetof(net_log_item, member), sizeof((net_log_item*)0)->member }
+#define PAYLOAD(id, max)                                                                           \
+    { id, FORM_BYTES, offsetof(net_log_item, payload), max }
+#define RECORD(id, form, member)                                                                   \
+    { id, FORM_##form, offsetof(net_log_record, member), UINT32_MAX }
 
-static bool read_leave_field(const proto_pb_field* field, net_log_item* item) {
-    if (field->id == 1) return take_u32(field, &item->client);
-    if (field->id == 2) return take_u32(field, &item->reason);
-    return true;
-}
+_Static_assert(offsetof(net_log_item, payload_bytes) ==
+                       offsetof(net_log_item, payload) + sizeof(uint8_t*) &&
+                   offsetof(net_log_record, changes_bytes) ==
+                       offsetof(net_log_record, changes) + sizeof(uint8_t*),
+               "FORM_BYTES");
 
-static bool read_join_field(const proto_pb_field* field, net_log_item* item) {
-    if (field->id == 1) return take_u32(field, &item->client);
-    if (field->id == 2) return take_name(field, item);
-    if (field->id == 3) return take_bool(field, &item->is_bot);
-    if (field->id == 4) {
-        item->player_id = field->number;
-        return field->type == 0;
+// By kind; a server's event is written as a client's. In the order in which they are written.
+static const field_row item_fields[][6] = {
+    [NET_LOG_ITEM_LEAVE] = {ITEM(1, U32, client), ITEM(2, U32, reason)},
+    [NET_LOG_ITEM_JOIN] = {ITEM(1, U32, client), ITEM(2, TEXT, name), ITEM(3, FLAG, is_bot),
+                           ITEM(4, U64, player_id), PAYLOAD(5, NET_USER_BYTES_MAX)},
+    [NET_LOG_ITEM_EVENT] = {ITEM(1, U32, client), ITEM(2, U32, message), ITEM(3, U32, target),
+                            PAYLOAD(4, NET_EVENT_PAYLOAD_BYTES_MAX), ITEM(5, U32, number)},
+    [NET_LOG_ITEM_INPUT] = {ITEM(1, U32, client), ITEM(2, U32, number),
+                            PAYLOAD(3, NET_INPUT_BYTES_MAX), ITEM(4, FLAG, is_repeat),
+                            ITEM(5, U64, seen)},
+};
+static const field_row record_fields[NET_LOG_KINDS][7] = {
+    [NET_LOG_KIND_BEGIN] = {RECORD(TAG_TICK, U64, tick)},
+    [NET_LOG_KIND_END] = {RECORD(TAG_TICK, U64, tick), RECORD(2, FIXED, state_hash),
+                          RECORD(3, FIXED, world_hash), RECORD(4, FLAG, has_world_hash),
+                          RECORD(TAG_CHANGES, BYTES, changes),
+                          RECORD(TAG_LEFT_OUT, U32, events_left_out)},
+    [NET_LOG_KIND_CLOSE] = {RECORD(TAG_TICK, U64, tick), RECORD(2, FIXED, state_hash),
+                            RECORD(3, FIXED, world_hash), RECORD(4, FLAG, has_world_hash)},
+    [NET_LOG_KIND_STATE] = {RECORD(TAG_TICK, U64, tick), RECORD(TAG_CHANGES, BYTES, changes)},
+    [NET_LOG_KIND_CONTROL] = {RECORD(TAG_TICK, U64, tick)},
+    [NET_LOG_KIND_ALIVE] = {RECORD(TAG_TICK, U64, tick), RECORD(TAG_REASON, U32, reason)},
+};
+
+static bool read_value(const field_row* of, const proto_pb_field* field, void* object) {
+    static const uint8_t types[] = {[FORM_FIXED] = 1, [FORM_TEXT] = 2, [FORM_BYTES] = 2};
+    uint8_t* place = (uint8_t*)object + of->at;
+    if (field->type != types[of->form]) return false;
+    switch (of->form) {
+    case FORM_FLAG:
+        *(bool*)place = field->number != 0;
+        return field->number <= 1;
+    case FORM_U32:
+        *(uint32_t*)(void*)place = (uint32_t)field->number;
+        return field->number <= UINT32_MAX;
+    case FORM_TEXT:
+        if (field->size >= of->max || memchr(field->data, 0, field->size)) return false;
+        memcpy(place, field->data, field->size);
+        place[field->size] = 0;
+        return true;
+    case FORM_BYTES:
+        *(const uint8_t**)(void*)place = field->data;
+        *(uint32_t*)(void*)(place + sizeof(uint8_t*)) = (uint32_t)field->size;
+        return field->size <= of->max;
+    default:
+        *(uint64_t*)(void*)place = field->number;
+        return true;
     }
-    if (field->id == 5) return take_payload(field, NET_USER_BYTES_MAX, item);
+}
+
+// One that is not in the table is skipped.
+static bool read_field(const field_row* fields, const proto_pb_field* field, void* object) {
+    for (; fields->form; fields++)
+        if (fields->id == field->id) return read_value(fields, field, object);
     return true;
 }
 
-static bool read_input_field(const proto_pb_field* field, net_log_item* item) {
-    if (field->id == 1) return take_u32(field, &item->client);
-    if (field->id == 2) return take_u32(field, &item->number);
-    if (field->id == 3) return take_payload(field, NET_INPUT_BYTES_MAX, item);
-    if (field->id == 4) return take_bool(field, &item->is_repeat);
-    if (field->id == 5) {
-        item->seen = field->number;
-        return field->type == 0;
+static void write_fields(const field_row* of, const net_log_item* item, proto_pb_writer* to) {
+    for (; of->form; of++) {
+        const uint8_t* place = (const uint8_t*)item + of->at;
+        if (of->form == FORM_TEXT)
+            proto_pb_write_text(to, of->id, (const char*)place);
+        else if (of->form == FORM_BYTES && item->payload_bytes > 0)
+            proto_pb_write_bytes(to, of->id, item->payload, item->payload_bytes);
+        else if (of->form != FORM_BYTES)
+            proto_pb_write_number(to, of->id,
+                                  of->form == FORM_FLAG  ? *(const bool*)place
+                                  : of->form == FORM_U32 ? *(const uint32_t*)(const void*)place
+                                                         : *(const uint64_t*)(const void*)place);
     }
-    return true;
 }
 
-static bool read_event_field(const proto_pb_field* field, net_log_item* item) {
-    if (field->id == 1) return take_u32(field, &item->client);
-    if (field->id == 2) return take_u32(field, &item->message);
-    if (field->id == 3) return take_u32(field, &item->target);
-    if (field->id == 4) return take_payload(field, NET_EVENT_PAYLOAD_BYTES_MAX, item);
-    if (field->id == 5) return take_u32(field, &item->number);
-    return true;
+static const field_row* fields_of(net_log_item_kind kind) {
+    return item_fields[kind == NET_LOG_ITEM_SERVER_EVENT ? NET_LOG_ITEM_EVENT : kind];
 }
+
+// ---- records ----
 
 static bool read_item(net_log_item_kind kind, const uint8_t* data, size_t size,
                       net_log_item* item) {
@@ -98,13 +145,8 @@ static bool read_item(net_log_item_kind kind, const uint8_t* data, size_t size,
     *item = (net_log_item){.kind = kind, .payload = nothing};
     base_reader reader = base_reader_make(data, size);
     proto_pb_field field;
-    while (proto_pb_next(&reader, &field)) {
-        bool is_right = kind == NET_LOG_ITEM_LEAVE   ? read_leave_field(&field, item)
-                        : kind == NET_LOG_ITEM_JOIN  ? read_join_field(&field, item)
-                        : kind == NET_LOG_ITEM_INPUT ? read_input_field(&field, item)
-                                                     : read_event_field(&field, item);
-        if (!is_right) return false;
-    }
+    while (proto_pb_next(&reader, &field))
+        if (!read_field(fields_of(kind), &field, item)) return false;
     if (reader.failed) return false;
     if (item->is_repeat && item->payload_bytes > 0) return false;
     if (kind == NET_LOG_ITEM_SERVER_EVENT || kind == NET_LOG_ITEM_EVENT) {
@@ -119,42 +161,6 @@ static bool read_items(net_log_record* record, const proto_pb_field* field) {
     record->item_count[field->id]++;
     return record->is_checked ||
            read_item((net_log_item_kind)field->id, field->data, field->size, &item);
-}
-
-static bool read_begin_field(net_log_record* record, const proto_pb_field* field) {
-    return field->id < NET_LOG_ITEM_LEAVE || field->id > NET_LOG_ITEM_INPUT ||
-           read_items(record, field);
-}
-
-static bool read_end_field(net_log_record* record, const proto_pb_field* field) {
-    switch (field->id) {
-    case 2:
-        record->state_hash = field->number;
-        return field->type == 1;
-    case 3:
-        record->world_hash = field->number;
-        return field->type == 1;
-    case 4:
-        return take_bool(field, &record->has_world_hash);
-    case TAG_CHANGES:
-        record->changes = field->data;
-        record->changes_bytes = (uint32_t)field->size;
-        return field->type == 2;
-    case TAG_EVENTS:
-        return read_items(record, field);
-    case TAG_LEFT_OUT:
-        return take_u32(field, &record->events_left_out);
-    default:
-        return true;
-    }
-}
-
-static bool read_close_field(net_log_record* record, const proto_pb_field* field) {
-    return field->id < 2 || field->id > 4 || read_end_field(record, field);
-}
-
-static bool read_state_field(net_log_record* record, const proto_pb_field* field) {
-    return field->id != TAG_CHANGES || read_end_field(record, field);
 }
 
 bool net_log_is_verb(const char* verb, size_t size) {
@@ -173,10 +179,6 @@ static bool read_control_field(net_log_record* record, const proto_pb_field* fie
     return true;
 }
 
-static bool read_alive_field(net_log_record* record, const proto_pb_field* field) {
-    return field->id != TAG_REASON || take_u32(field, &record->reason);
-}
-
 #define KIND(NAME, name, SHOWN, ...)                                                               \
     [NET_LOG_KIND_##NAME] = {.word = #name,                                                        \
                              .counts_offset = offsetof(net_log_stats, name##s),                    \
@@ -185,29 +187,28 @@ static bool read_alive_field(net_log_record* record, const proto_pb_field* field
 
 const net_log_kind_row net_log_kinds[NET_LOG_KINDS] = {
     KIND(OTHER, other, OTHER, .stage = NET_LOG_ANYWHERE),
-    KIND(BEGIN, begin, BEGIN, .stage = NET_LOG_OPENS, .is_run = true, .is_streamed = true,
-         .read = read_begin_field),
+    KIND(BEGIN, begin, BEGIN, .stage = NET_LOG_OPENS, .is_run = true, .is_streamed = true),
     KIND(END, end, END, .stage = NET_LOG_ENDS, .is_run = true, .is_streamed = true,
-         .shown_fields = 1u << TAG_EVENTS | 1u << TAG_LEFT_OUT, .read = read_end_field),
-    KIND(CLOSE, close, CLOSE, .stage = NET_LOG_CLOSES, .is_run = true, .is_streamed = true,
-         .read = read_close_field),
-    KIND(STATE, state, STATE, .stage = NET_LOG_AFTER, .shown_fields = 1u << TAG_CHANGES,
-         .read = read_state_field),
-    KIND(CONTROL, control, ALIVE, .stage = NET_LOG_BETWEEN, .is_run = true, .is_streamed = true,
-         .read = read_control_field),
+         .shown_fields = 1u << TAG_EVENTS | 1u << TAG_LEFT_OUT),
+    KIND(CLOSE, close, CLOSE, .stage = NET_LOG_CLOSES, .is_run = true, .is_streamed = true),
+    KIND(STATE, state, STATE, .stage = NET_LOG_AFTER, .shown_fields = 1u << TAG_CHANGES),
+    KIND(CONTROL, control, ALIVE, .stage = NET_LOG_BETWEEN, .is_run = true, .is_streamed = true),
     KIND(ALIVE, alive, ALIVE, .stage = NET_LOG_BETWEEN, .is_streamed = true,
-         .shown_fields = 1u << TAG_REASON, .read = read_alive_field),
+         .shown_fields = 1u << TAG_REASON),
 };
 
 static bool read_body(net_log_record* record) {
     base_reader reader = base_reader_make(record->body, record->body_bytes);
     proto_pb_field field;
     while (proto_pb_next(&reader, &field)) {
-        if (field.id == TAG_TICK) {
-            record->tick = field.number;
-            if (field.type != 0) return false;
-        }
-        if (!net_log_kinds[record->kind].read(record, &field)) return false;
+        const bool is_item = record->kind == NET_LOG_KIND_BEGIN
+                                 ? field.id >= NET_LOG_ITEM_LEAVE && field.id <= NET_LOG_ITEM_INPUT
+                                 : record->kind == NET_LOG_KIND_END && field.id == TAG_EVENTS;
+        if (!(is_item ? read_items(record, &field)
+                      : read_field(record_fields[record->kind], &field, record)))
+            return false;
+        if (record->kind == NET_LOG_KIND_CONTROL && !read_control_field(record, &field))
+            return false;
     }
     return !reader.failed && (record->kind != NET_LOG_KIND_CONTROL || record->verb[0] != 0);
 }
@@ -372,32 +373,7 @@ bool net_log_item_write(proto_pb_writer* body, const net_log_item* item) {
     BASE_ASSERT(item->payload || item->payload_bytes == 0);
     uint8_t memory[ITEM_BYTES_MAX];
     proto_pb_writer wire = {.data = memory, .capacity = sizeof memory};
-    proto_pb_write_number(&wire, 1, item->client);
-    switch (item->kind) {
-    case NET_LOG_ITEM_LEAVE:
-        proto_pb_write_number(&wire, 2, item->reason);
-        break;
-    case NET_LOG_ITEM_JOIN:
-        proto_pb_write_text(&wire, 2, item->name);
-        proto_pb_write_number(&wire, 3, item->is_bot);
-        proto_pb_write_number(&wire, 4, item->player_id);
-        if (item->payload_bytes > 0)
-            proto_pb_write_bytes(&wire, 5, item->payload, item->payload_bytes);
-        break;
-    case NET_LOG_ITEM_INPUT:
-        proto_pb_write_number(&wire, 2, item->number);
-        if (item->payload_bytes > 0)
-            proto_pb_write_bytes(&wire, 3, item->payload, item->payload_bytes);
-        proto_pb_write_number(&wire, 4, item->is_repeat);
-        proto_pb_write_number(&wire, 5, item->seen);
-        break;
-    default:
-        proto_pb_write_number(&wire, 2, item->message);
-        proto_pb_write_number(&wire, 3, item->target);
-        if (item->payload_bytes > 0)
-            proto_pb_write_bytes(&wire, 4, item->payload, item->payload_bytes);
-        proto_pb_write_number(&wire, 5, item->number);
-    }
+    write_fields(fields_of(item->kind), item, &wire);
     BASE_ASSERT(!wire.failed);
     if (wire.size + 4 > body->capacity - body->size) return false;
     proto_pb_write_bytes(body, (uint32_t)item->kind, memory, wire.size);
@@ -728,32 +704,22 @@ uint64_t net_log_header_features(const void* data, size_t size) {
     return read_demand(&demand, data, size) == NET_OK ? demand.features : 0;
 }
 
-static bool read_field(const proto_pb_field* field, net_log_info* info) {
-    uint64_t* const numbers[] = {[2] = &info->identity,
-                                 [5] = &info->content_hash,
-                                 [6] = &info->schema_hash,
-                                 [7] = &info->seed,
-                                 [13] = &info->started_unix_ms};
-    uint32_t* const small[] = {[8] = &info->tick_rate_hz,
-                               [9] = &info->replicated_index_max,
-                               [11] = &info->world_hash_every,
-                               [FIELD_UNTRACKED] = &info->untracked_values};
+#define INFO(id, form, member)                                                                     \
+    { id, FORM_##form, offsetof(net_log_info, member), 0 }
+
+static const field_row info_fields[] = {INFO(2, FIXED, identity),
+                                        INFO(5, FIXED, content_hash),
+                                        INFO(6, FIXED, schema_hash),
+                                        INFO(7, U64, seed),
+                                        INFO(8, U32, tick_rate_hz),
+                                        INFO(9, U32, replicated_index_max),
+                                        INFO(11, U32, world_hash_every),
+                                        INFO(13, U64, started_unix_ms),
+                                        INFO(FIELD_UNTRACKED, U32, untracked_values),
+                                        {0}};
+
+static bool read_info_field(const proto_pb_field* field, net_log_info* info) {
     switch (field->id) {
-    case 2:
-    case 5:
-    case 6:
-        *numbers[field->id] = field->number;
-        return field->type == 1;
-    case 7:
-    case 13:
-        *numbers[field->id] = field->number;
-        return field->type == 0;
-    case 8:
-    case 9:
-    case 11:
-    case FIELD_UNTRACKED:
-        *small[field->id] = (uint32_t)field->number;
-        return field->type == 0 && field->number <= UINT32_MAX;
     case FIELD_GAME:
         return net_log_header_text(field, info->game, sizeof info->game) &&
                is_game_name(info->game);
@@ -762,7 +728,7 @@ static bool read_field(const proto_pb_field* field, net_log_info* info) {
     case FIELD_SETTING:
         return read_setting(field, info);
     default:
-        return true;
+        return read_field(info_fields, field, info);
     }
 }
 
@@ -774,7 +740,7 @@ net_result net_log_header_read(net_log_info* info, const void* data, size_t size
     base_reader reader = base_reader_make(data, size);
     proto_pb_field field;
     while (proto_pb_next(&reader, &field))
-        if (!read_field(&field, info)) return NET_ERR_DAMAGED;
+        if (!read_info_field(&field, info)) return NET_ERR_DAMAGED;
     info->is_seen = (demand->features & NET_LOG_FEATURE_SEEN) != 0;
     bool is_right = !reader.failed && info->game[0] != 0 &&
                     info->tick_rate_hz >= NET_TICK_RATE_HZ_MIN &&

@@ -78,8 +78,6 @@ typedef struct net_log_kind_row {
     net_log_kind shown_as;  ///< what spectators get of it; OTHER: no writer of ours writes it
     uint32_t shown_fields;  ///< bits: the fields of its body that they get
     uint32_t counts_offset; ///< in net_log_stats: its count, then its bytes
-    /// Check and take a field of its body, but the tick. @return false: no writer writes it.
-    bool (*read)(net_log_record* record, const proto_pb_field* field);
 } net_log_kind_row;
 extern const net_log_kind_row net_log_kinds[NET_LOG_KINDS];
 
