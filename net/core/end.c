@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Names and texts of results, from the one list.
+// Texts of results, from the one list.
 #include "net/result.h"
 #include "net/token.h"
 
@@ -9,11 +9,6 @@
 #include <inttypes.h>
 #include <stdint.h>
 #include <string.h>
-
-const char* net_result_name(net_result result) {
-    switch (result) { NET_RESULT_LIST(BASE_CASE_NAME) }
-    return "NET_UNKNOWN";
-}
 
 const char* net_result_text(net_result result) {
     switch (result) { NET_RESULT_LIST(BASE_CASE_TEXT) }

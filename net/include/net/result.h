@@ -41,8 +41,6 @@ typedef enum net_result {
 #undef NET_RESULT_ENUM
 } net_result;
 
-/// "NET_ERR_FULL"... Static text.
-const char* net_result_name(net_result result);
 /// One sentence: what failed, and what to do. Static text.
 const char* net_result_text(net_result result);
 
