@@ -15,20 +15,6 @@ static const swarm_context* game(const duel* at) {
     return net_match_context(at->match);
 }
 
-GREETED_CASE(a_client_greets_with_its_game_schema_and_name) {
-    assert_int_equal(at->server.protocol, NET_PROTOCOL_VERSION);
-    assert_true(at->server.schema_hash == net_schema_hash(net_match_schema(at->match)));
-    assert_string_equal(at->server.game, "swarm");
-    assert_string_equal(at->server.name, "dueller");
-    assert_false(at->server.is_bot);
-    raw_server_ask(&at->server);
-    duel_run(at, 3);
-    assert_true(at->server.is_answered);
-    uint32_t count = 0;
-    (void)net_schema_items(net_match_schema(at->match), &count);
-    assert_int_equal(at->server.answer_items, count);
-}
-
 CASE_WITH(duel, at, duel_open_as(at, (duel_config){.name = "J\xF6rg \xC3\xA9\xC3"}), duel_close(at),
           a_name_that_is_no_text_is_cleaned_before_it_is_sent) {
     duel_run(at, 6);
@@ -159,15 +145,6 @@ CASE(a_goodbye_says_how_it_ended) {
     }
 }
 
-GREETED_CASE(a_goodbye_before_the_welcome_is_a_refusal) {
-    raw_server_goodbye(&at->server, NET_END_GOODBYE);
-    duel_run(at, 70);
-    char text[128];
-    duel_expect_end(at, NET_CLIENT_END_REFUSED);
-    assert_int_equal(net_client_refusal(at->client, text, sizeof text),
-                     SHOAL__WIRE__REFUSED_REASON__REFUSED_ENDED);
-}
-
 WELCOMED_CASE(a_connection_that_ends_without_a_word_is_lost) {
     at->there->ops->disconnect(at->there, at->server.peer, 0, true);
     duel_end_after(at, 3, NET_CLIENT_END_LOST);
@@ -224,34 +201,6 @@ WELCOMED_CASE(malformed_packets_are_counted_and_never_acknowledged) {
     duel_expect_phase(at, NET_CLIENT_PLAYING);
 }
 
-static void send_player(duel* at, uint32_t number, uint32_t entity) {
-    Shoal__Wire__PlayerAssigned assigned = SHOAL__WIRE__PLAYER_ASSIGNED__INIT;
-    assigned.entity = entity;
-    uint8_t bytes[16];
-    size_t size = proto_encode(&assigned.base, bytes, sizeof bytes);
-    raw_server_event(&at->server, raw_server_packet(&at->server, 5), number, 0, 0, bytes, size);
-}
-
-WELCOMED_CASE(inputs_begin_with_the_assigned_player_and_repeat_eight) {
-    duel_run(at, 5);
-    assert_int_equal(at->server.input_count, 0);
-    assert_int_equal(net_client_player(at->client), ECS_ENTITY_NONE);
-    send_player(at, 1, 77);
-    duel_run(at, 3);
-    assert_int_equal(net_client_player(at->client), 77);
-    assert_int_equal(at->server.event_ack, 1);
-    duel_run(at, 20);
-    assert_int_equal(at->server.input_count, NET_INPUT_REDUNDANCY);
-    assert_true(at->server.input_first > 8);
-    uint64_t packets = at->server.packets;
-    send_player(at, 2, 0); // the client is a spectator from now on
-    duel_run(at, 3);
-    uint32_t first = at->server.input_first;
-    duel_run(at, 10);
-    assert_int_equal(at->server.input_first, first);
-    assert_true(at->server.packets > packets + 10);
-}
-
 static void ping(duel* at, uint32_t number, uint32_t target, uint32_t content) {
     Swarm__Ping message = SWARM__PING__INIT;
     message.number = content;
@@ -273,29 +222,6 @@ WELCOMED_CASE(forged_events_are_counted_and_go_nowhere) {
     assert_int_equal(game(at)->pings, 0);
     assert_int_equal(net_client_player(at->client), ECS_ENTITY_NONE);
     duel_expect_phase(at, NET_CLIENT_PLAYING);
-}
-
-static ecs_entity make(duel* at) {
-    ecs_world* world = net_match_world(at->match);
-    ecs_entity entity = ECS_ENTITY_NONE;
-    assert_ok(ecs_create(world, ecs_template_find(world, "rock"), NULL, 0, &entity));
-    return entity;
-}
-
-WELCOMED_CASE(an_event_waits_for_its_entity_and_holds_the_next) {
-    ecs_entity first = make(at), second = make(at);
-    ecs_entity third = second + (second - first);
-    ping(at, 1, third, 1);
-    duel_run(at, 2);
-    ping(at, 2, 0, 1);
-    duel_run(at, 30);
-    // The server received it, so the client does not send it again.
-    assert_int_equal(at->server.event_ack, 2);
-    assert_int_equal(game(at)->pings, 0);
-    assert_int_equal(make(at), third);
-    duel_run(at, 2);
-    assert_true(game(at)->pings >= 1);
-    assert_int_equal(net_client_get_report(at->client).events_dropped, 0);
 }
 
 WELCOMED_CASE(an_event_whose_entity_never_comes_is_given_up) {
@@ -332,22 +258,6 @@ WELCOMED_CASE(acknowledging_events_that_were_never_sent_is_counted) {
     duel_run(at, 3);
     assert_int_equal(malformed(at), 1);
     assert_int_equal(at->server.event_newest, 1); // the client still sends it
-}
-
-WELCOMED_CASE(input_packets_wrap_and_keep_their_acknowledgements) {
-    send_player(at, 1, 77);
-    uint32_t wraps = 0;
-    uint16_t before = 0;
-    for (uint32_t tick = 1; tick <= 66000; tick++) {
-        duel_send_nothing_new(at, tick);
-        duel_run(at, 1);
-        if (at->server.input_seq < before) wraps++;
-        before = at->server.input_seq;
-    }
-    assert_int_equal(wraps, 1);
-    assert_int_equal(malformed(at), 0);
-    assert_true(net_client_get_report(at->client).rtt_ms > 0);
-    assert_true(net_client_get_report(at->client).rtt_ms < 100);
 }
 
 WELCOMED_CASE(leaving_says_goodbye) {
@@ -492,40 +402,6 @@ SECRET_CASE(three_seconds_of_silence_are_answered_with_the_secret) {
     duel_run(at, 3);
     assert_int_equal(net_client_get_report(at->client).tick, 3);
     assert_true(at->server.input_seq > 1); // the numbers continued
-}
-
-// Another version of the game goes on: a goodbye says so, or a welcome to a session that starts
-// again.
-SECRET_CASE(a_session_goes_on_with_another_client) {
-    duel_run(at, 3 * TICKS_PER_SECOND + 10);
-    raw_server_welcome_as(&at->server, duel_secret_welcome());
-    duel_run(at, 3);
-    assert_int_equal(net_client_get_end(at->client), NET_CLIENT_END_EXCHANGED);
-    uint8_t secret[NET_RESUME_BYTES];
-    assert_true(net_client_take_secret(at->client, secret));
-    assert_memory_equal(secret, DUEL_SECRET, sizeof DUEL_SECRET);
-}
-
-SECRET_CASE(a_connection_that_breaks_is_made_again_at_once) {
-    at->there->ops->disconnect(at->there, at->server.peer, 0, true);
-    duel_phase_after(at, 10, NET_CLIENT_RESUMING);
-    assert_int_equal(at->server.hellos, 2);
-}
-
-SECRET_CASE(a_connection_that_is_ended_with_a_reason_is_lost) {
-    at->there->ops->disconnect(at->there, at->server.peer, NET_END_TIMEOUT, true);
-    duel_end_after(at, 10, NET_CLIENT_END_LOST);
-    assert_int_equal(at->server.hellos, 1);
-}
-
-SECRET_CASE(a_session_that_is_gone_is_lost) {
-    duel_run(at, 3 * TICKS_PER_SECOND + 10);
-    raw_server_refuse(&at->server, SHOAL__WIRE__REFUSED_REASON__REFUSED_GONE, "it is over", "");
-    duel_end_after(at, 2 * TICKS_PER_SECOND, NET_CLIENT_END_LOST);
-    char text[64];
-    assert_int_equal(net_client_refusal(at->client, text, sizeof text),
-                     SHOAL__WIRE__REFUSED_REASON__REFUSED_GONE);
-    assert_string_equal(text, "it is over");
 }
 
 SECRET_CASE(attempts_end_thirty_seconds_after_the_last_word) {

@@ -51,11 +51,6 @@ static uint32_t most_inputs(duel* at, uint32_t late, uint32_t ticks) {
 
 #define PLAYING_CASE(name) CASE_WITH(duel, at, open_playing(at, true), duel_close(at), name)
 
-PLAYING_CASE(an_input_that_is_acknowledged_at_once_is_not_sent_again) {
-    assert_true(most_inputs(at, 0, 60) <= 2);
-    assert_true(at->server.input_bytes <= 10);
-}
-
 PLAYING_CASE(repeats_grow_with_the_losses_and_fall_after_them) {
     assert_true(most_inputs(at, 6, 60) >= 7); // it has not shown yet that it is good
     assert_int_equal(most_inputs(at, 6, 600), 3);

@@ -126,26 +126,6 @@ ASKING_CASE(who_is_found_gets_the_session) {
     duel_phase_after(&at->duel, 1, NET_CLIENT_RESUMING);
 }
 
-// As before without standbys; with them all that are known may have the session.
-ASKING_CASE(after_three_seconds_it_connects_to_any_of_them) {
-    duel_phase_after(&at->duel, 185, NET_CLIENT_RESUMING);
-    assert_string_equal(at->address, "10.1.2.3:7777,[fd00::1]:7778,sim");
-}
-
-ASKING_CASE(the_newest_list_counts) {
-    static const char* const TEXTS[] = {"10.9.9.9:1"};
-    send_standbys(at, list_of(TEXTS, 1));
-    duel_run(&at->duel, 25);
-    assert_int_equal(at->last_count, 1);
-    duel_send_nothing_new(&at->duel, 2);
-    send_standbys(at, list_of(TEXTS, 0));
-    const uint32_t asks = at->asks;
-    duel_run(&at->duel, 190);
-    assert_int_equal(at->asks, asks);
-    assert_string_equal(at->address, "sim");
-    assert_int_equal(faults_of(at), 0);
-}
-
 ASKING_CASE(addresses_that_are_none_are_faults) {
     static const char* const TEXTS[] = {"0.0.0.0:7777", "224.0.0.1:7777", "[ff02::1]:7777",
                                         "10.1.2.3:7777"};

@@ -29,21 +29,6 @@ CASE(a_budget_equals_a_counter_that_is_refilled) {
     }
 }
 
-CASE(an_address_is_found_again_without_its_port_and_one_home_of_ipv6_is_one) {
-    static const char* const homes[][3] = {
-        {"192.0.2.1:1", "192.0.2.1:2", "192.0.2.2:1"},
-        {"[2001:db8:0:1::1]:1", "[2001:db8:0:1:ffff::9]:2", "[2001:db8:0:2::1]:1"}};
-    for (size_t i = 0; i < BASE_COUNT(homes); i++) {
-        static net_address_table table;
-        net_address a = address_of(homes[i][0]), b = address_of(homes[i][1]);
-        net_address other = address_of(homes[i][2]);
-        net_address_entry* entry = net_address_table_get(&table, &a, 10);
-        assert_ptr_equal(net_address_table_get(&table, &b, 20), entry);
-        assert_ptr_not_equal(net_address_table_get(&table, &other, 20), entry);
-        assert_int_equal(entry->seen_us, 20);
-    }
-}
-
 // Between two visits of a friend come 500 other addresses, so nearly always its set has room for
 // it.
 CASE(a_flood_of_addresses_pushes_out_the_silent_ones_only) {

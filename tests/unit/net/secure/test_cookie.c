@@ -70,16 +70,6 @@ COOKIE_CASE(a_cookie_lives_for_ten_seconds_across_a_change_of_the_secret) {
     }
 }
 
-COOKIE_CASE(a_cookie_of_the_future_or_of_another_process_is_forged) {
-    net_cookie_keys others;
-    net_cookie_keys_init(&others, &at->from.entropy, 0);
-    net_cookie_facts facts = facts_of(&right, 500);
-    net_cookie_make(&at->keys, &facts, at->cookie);
-    assert_true(net_cookie_check(&at->keys, &facts, 500, at->cookie));
-    assert_false(net_cookie_check(&at->keys, &facts, 499, at->cookie));
-    assert_false(net_cookie_check(&others, &facts, 500, at->cookie));
-}
-
 // ---- the memory of cookies that count no more: as long as they would count, up to its limit
 
 typedef struct memory {

@@ -23,27 +23,6 @@ static net_token dev_token(secure_world* at) {
     return token;
 }
 
-WORLD_CASE(a_token_of_a_key_says_who_it_is) {
-    const net_token token = make_token(at, 42);
-    const admitted got = admit(at, &token, "203.0.113.9:5000");
-    assert_int_equal(got.end, NET_SECURE_END_NONE);
-    assert_int_equal(got.identity.player, 42);
-    assert_int_equal(got.identity.key, KEY_ID);
-    assert_int_equal(got.identity.user_bytes, strlen("team 42"));
-    assert_memory_equal(got.identity.user, "team 42", 7);
-    assert_int_equal(got.identity.address.port, 5000);
-    assert_int_equal(count_of(at, NET_SECURE_ACCEPTED), 1);
-    assert_int_equal(net_secure_server_count(at->server), 0); // no session of ours
-}
-
-WORLD_CASE(a_token_counts_from_one_address_with_any_port) {
-    const net_token token = make_token(at, 42);
-    assert_int_equal(admit(at, &token, "203.0.113.9:5000").end, NET_SECURE_END_NONE);
-    assert_int_equal(admit(at, &token, "203.0.113.9:5001").end, NET_SECURE_END_NONE);
-    assert_int_equal(admit(at, &token, "203.0.113.8:5000").end, NET_SECURE_END_TOKEN);
-    assert_int_equal(count_of(at, NET_SECURE_TOKEN_USED), 1);
-}
-
 // Both ways: it is one list.
 WORLD_CASE(a_token_that_was_used_by_datagrams_counts_nowhere_else) {
     connect_world(at);
@@ -164,21 +143,6 @@ CASE(the_built_in_key_counts_for_addresses_of_no_internet) {
     assert_int_equal(admit(at, &token, "127.0.0.1:1").end, NET_SECURE_END_NONE); // any number
     world_deinit(at);
     world_begin(at, (net_security){.allow_dev_key = true}, false, 4);
-    assert_int_equal(admit(at, &token, "203.0.113.9:1").end, NET_SECURE_END_NONE);
-    world_deinit(at);
-}
-
-CASE(a_token_for_another_server_is_refused) {
-    secure_world world, *at = &world;
-    const net_address here = address_of("198.51.100.1:7777");
-    world_begin(at, (net_security){.addresses = &here, .address_count = 1}, true, 4);
-    net_token_claims claims = {.player_id = 5, .expiry_unix_s = UNIX_S + 45, .address_count = 1};
-    net_token token;
-    claims.addresses[0] = address_of("198.51.100.2:7777");
-    assert_ok(net_token_make(&at->ring.keys[0], &claims, &at->from.entropy, &token));
-    assert_int_equal(admit(at, &token, "203.0.113.9:1").end, NET_SECURE_END_ELSEWHERE);
-    claims.addresses[0] = here;
-    assert_ok(net_token_make(&at->ring.keys[0], &claims, &at->from.entropy, &token));
     assert_int_equal(admit(at, &token, "203.0.113.9:1").end, NET_SECURE_END_NONE);
     world_deinit(at);
 }

@@ -60,17 +60,6 @@ WORLD_CASE(all_addresses_are_asked_with_all_tokens_before_it_gives_up) {
     assert_int_equal(sent.times_ms[2 * NET_SECURE_ADDRESSES_MAX - 1], 3750);
 }
 
-WORLD_CASE(an_answer_to_an_older_request_counts) {
-    uint8_t first[NET_OUTER_HELLO_BYTES], second[NET_OUTER_HELLO_BYTES];
-    request_of(at, &at->me, first);
-    (void)give(at, first);
-    pass_us(at, 400000);
-    assert_int_equal(next_hello(at, &at->me, second), NET_OUTER_HELLO_BYTES);
-    assert_int_equal(take_reply(at, &at->me), NET_OUTER_HELLO_BYTES);
-    assert_int_equal(carry(at, &at->me, at->answer.reply, at->answer.reply_size),
-                     NET_SECURE_CLIENT_OPEN);
-}
-
 // The server ends, and another one takes its place.
 static void come_to_another(secure_world* at, net_security security) {
     net_secure_server_destroy(at->server);
@@ -79,18 +68,6 @@ static void come_to_another(secure_world* at, net_security security) {
     for (int i = 0; i < 5 && serve_client(at, &at->me) != NET_SECURE_CLIENT_OPEN; i++)
         pass_us(at, 300000);
     assert_int_equal(at->me.client.state, NET_SECURE_CLIENT_OPEN);
-}
-
-WORLD_CASE(it_comes_back_with_its_resume_token_or_with_its_token) {
-    connect_world(at);
-    connect_client(at, &at->me);
-    assert_int_equal(at->me.client.shown->token.key_id, NET_KEY_ID_RESUME);
-    assert_int_equal(count_of(at, NET_SECURE_RESUMED), 1);
-    // A server with another first key does not open it, and the token counts still.
-    const net_key_ring ring = {.keys = {{9, "another key"}, at->ring.keys[0]}, .count = 2};
-    come_to_another(at, (net_security){.keys = &ring});
-    assert_int_equal(at->me.client.shown->token.key_id, KEY_ID);
-    assert_int_equal(count_of(at, NET_SECURE_TOKEN_FORGED), 1);
 }
 
 // Another process has the keys of the one before, and nothing else. Without keys each process has

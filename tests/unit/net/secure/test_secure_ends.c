@@ -32,35 +32,6 @@ static net_secure_end take_close(secure_world* at, guest* of) {
 
 // ---- places
 
-WORLD_CASE(a_newcomer_takes_the_place_of_the_oldest_session_that_was_never_held) {
-    guest idle[PLACES], newcomer;
-    fill(at, idle, 100000);
-    pass_us(at, NET_SECURE_OPENING_US);
-    stranger_init(at, &newcomer, 9);
-    assert_int_equal(serve_client(at, &newcomer), NET_SECURE_CLIENT_OPEN);
-    assert_int_equal(net_secure_server_count(at->server), PLACES);
-    assert_int_equal(count_of(at, NET_SECURE_UNOPENED), 1);
-    assert_int_equal(at->closed.count, 1);
-    assert_int_equal(take_close(at, &idle[0]), NET_SECURE_END_FULL);
-}
-
-// Two honest clients in one moment: the second one waits, and the first one plays.
-WORLD_CASE(newcomers_of_one_moment_do_not_end_each_other) {
-    guest first[PLACES], second;
-    fill(at, first, 0);
-    stranger_init(at, &second, 9);
-    const uint64_t begin_us = at->clock.now_us;
-    for (; at->clock.now_us + 1000 < begin_us + NET_SECURE_OPENING_US; pass_us(at, 10000))
-        assert_int_equal(serve_client(at, &second), NET_SECURE_CLIENT_PROVING);
-    assert_int_equal(at->closed.count, 0);
-    assert_true(count_of(at, NET_SECURE_SESSIONS_FULL) >= 3); // its response came again and again
-    // None of them opened anything: a moment later one gives its place.
-    for (int i = 0; i < 30 && serve_client(at, &second) != NET_SECURE_CLIENT_OPEN; i++)
-        pass_us(at, 10000);
-    assert_int_equal(second.client.state, NET_SECURE_CLIENT_OPEN);
-    assert_int_equal(at->closed.count, 1);
-}
-
 WORLD_CASE(a_session_that_was_held_keeps_its_place) {
     guest held[PLACES], newcomer;
     fill(at, held, 0);

@@ -132,18 +132,6 @@ CASE(a_token_counts_where_when_and_for_whom_it_was_made) {
     world_deinit(&at);
 }
 
-WORLD_CASE(a_request_that_is_overheard_takes_no_token_away) {
-    uint8_t out[NET_OUTER_HELLO_BYTES];
-    net_address thief = address_of("203.0.113.66:1");
-    request_of(at, &at->me, out);
-    // The thief is faster, and gets a challenge that it cannot answer: it has no key of the token.
-    assert_int_equal(to_server(at, &thief, out, sizeof out), NET_OUTER_CHALLENGE_BYTES);
-    out[0] = NET_OUTER_RESPONSE;
-    assert_int_equal(to_server(at, &thief, out, sizeof out), 0);
-    out[0] = NET_OUTER_REQUEST;
-    assert_int_equal(carry(at, &at->me, out, sizeof out), NET_SECURE_CLIENT_OPEN);
-}
-
 WORLD_CASE(no_changed_byte_of_a_request_or_response_is_answered_like_it) {
     at->me.address = address_of("127.0.0.1:9"); // without budgets of one address
     uint8_t out[NET_OUTER_HELLO_BYTES];
@@ -164,48 +152,6 @@ WORLD_CASE(no_changed_byte_of_a_request_or_response_is_answered_like_it) {
         if (i < sizeof out) out[i] ^= 0x10;
         assert_int_equal(give(at, out), i < sizeof out ? 0 : NET_OUTER_ACCEPT_BYTES);
     }
-}
-
-CASE(the_built_in_key_counts_for_private_addresses_only) {
-    static const struct {
-        const char* from;
-        bool is_private;
-    } cases[] = {
-        {"192.168.1.7:5", true},
-        {"[::1]:5", true},
-        {"172.32.0.1:5", false},
-        {"[2001:db8::1]:5", false},
-    };
-    for (size_t i = 0; i < 2 * BASE_COUNT(cases); i++) {
-        secure_world at;
-        const bool allow = i % 2;
-        world_begin(&at, (net_security){.allow_dev_key = allow}, false, 4);
-        at.me.address = address_of(cases[i / 2].from);
-        bool is_open = try_client(&at, &at.me) == NET_SECURE_CLIENT_OPEN;
-        assert_int_equal(is_open, cases[i / 2].is_private || allow);
-        assert_int_equal(count_of(&at, NET_SECURE_KEY_REFUSED), !is_open);
-        world_deinit(&at);
-    }
-}
-
-WORLD_CASE(new_keys_count_at_once_and_sessions_stay) {
-    connect_world(at);
-    net_key_ring ring = {.count = 2};
-    net_key_make(8, &at->from.entropy, &ring.keys[0]);
-    ring.keys[1] = at->ring.keys[0];
-    net_secure_server_keys_set(at->server, &ring);
-    net_token old = make_token(at, 5);
-    assert_int_equal(ask(at, &old, "203.0.113.7:1"), NET_OUTER_CHALLENGE_BYTES);
-    net_token young = token_by(at, &ring.keys[0], (net_token_claims){.player_id = 6});
-    assert_int_equal(ask(at, &young, "203.0.113.8:1"), NET_OUTER_CHALLENGE_BYTES);
-    ring.count = 1;
-    net_secure_server_keys_set(at->server, &ring);
-    expect_refusal(at, &old, "203.0.113.7:1",
-                   (refusal){"old key", NET_SECURE_KEY_UNKNOWN, NET_SECURE_END_TOKEN, false});
-    net_secure_server_keys_set(at->server, NULL);
-    expect_refusal(at, &young, "203.0.113.7:1",
-                   (refusal){"no keys", NET_SECURE_KEY_UNKNOWN, NET_SECURE_END_TOKEN, false});
-    assert_true(hold(at));
 }
 
 // ---- the life of a session
@@ -300,27 +246,6 @@ WORLD_CASE(either_side_closes_with_a_reason) {
     assert_int_equal(count_of(at, NET_SECURE_CLOSED), 2);
     net_secure_server_stop(at->server, at->clock.now_us);
     assert_int_equal(at->closed.count, 1); // who closed gets no CLOSE
-}
-
-WORLD_CASE(a_client_that_comes_back_replaces_its_session) {
-    connect_world(at);
-    net_secure_peer old = at->peer;
-    at->clock.unix_s += 100000; // the token expired long ago
-    at->me.address = address_of("[2001:db8::5]:9");
-    connect_client(at, &at->me);
-    assert_false(net_secure_server_hold(at->server, at->clock.now_us, old));
-    assert_int_equal(net_secure_server_count(at->server), 1);
-    assert_int_equal(count_of(at, NET_SECURE_RESUMED), 1);
-    assert_int_equal(count_of(at, NET_SECURE_REPLACED), 1);
-    assert_true(is_heard(at, &at->me));
-    net_peer_identity identity;
-    assert_true(net_secure_server_identity(at->server, at->peer, &identity));
-    assert_true(identity.player == 42);
-    assert_int_equal(identity.key, KEY_ID);
-    assert_string_equal((const char*)identity.user, "team 42");
-    connect_client(at, &at->me); // and again
-    assert_int_equal(net_secure_server_count(at->server), 1);
-    assert_int_equal(count_of(at, NET_SECURE_REPLACED), 2);
 }
 
 // ---- moving

@@ -44,23 +44,6 @@ static void begin_at_both(pair* at) {
     net_secure_client_begin(&at->first.me.client, &at->first.clock, both, 2);
 }
 
-WORLD_CASE(not_now_ends_no_attempt) {
-    net_secure_server_set_standby(at->server, true);
-    assert_int_equal(try_client(at, &at->me), NET_SECURE_CLIENT_ASKING);
-    assert_int_equal(at->server_bytes, NET_OUTER_DENY_BYTES);
-    assert_int_equal(net_secure_client_take_notice(&at->me.client), NET_SECURE_END_NONE);
-    net_secure_server_set_standby(at->server, false);
-    pass_us(at, NET_SECURE_RESEND_US);
-    assert_int_equal(serve_client(at, &at->me), NET_SECURE_CLIENT_OPEN);
-    // One that stands by for ever is the reason when no other answers.
-    net_secure_server_set_standby(at->server, true);
-    begin_client(at, &at->me);
-    while (serve_client(at, &at->me) == NET_SECURE_CLIENT_ASKING)
-        pass_us(at, 10000);
-    assert_int_equal(at->me.client.end, NET_SECURE_END_NOT_NOW);
-    assert_string_equal(net_secure_end_text(12), net_secure_end_text(NET_SECURE_END_NOT_NOW));
-}
-
 // A challenge of before it stood by.
 WORLD_CASE(who_stands_by_takes_no_response) {
     uint8_t out[NET_OUTER_HELLO_BYTES];

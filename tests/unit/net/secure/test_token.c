@@ -94,15 +94,3 @@ WORLD_CASE(a_text_that_was_cut_or_changed_is_no_token) {
     assert_int_equal(net_token_parse(changed, &read), NET_ERR_TOKEN);
     assert_int_equal(read.key_id, 99);
 }
-
-CASE(a_token_of_the_built_in_key_says_so) {
-    chance from;
-    net_token token;
-    net_token_private opened;
-    chance_init(&from, 3);
-    net_token_claims claims = {.player_id = 5, .expiry_unix_s = 6};
-    assert_ok(net_token_make_dev(&claims, &from.entropy, &token));
-    assert_int_equal(token.key_id, NET_KEY_ID_DEV);
-    assert_true(net_token_open(net_token_dev_key(), &token, &opened));
-    assert_true(opened.player_id == 5);
-}
