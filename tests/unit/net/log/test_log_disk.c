@@ -69,31 +69,6 @@ CASE(a_disk_that_is_full_for_a_while_costs_nothing) {
     }
 }
 
-CASE(a_disk_that_is_full_for_long_costs_the_ticks_that_found_no_room) {
-    uint32_t lossy = 0;
-    for (uint32_t k = 3; k < 16; k++) {
-        for (uint32_t calls = 5; calls <= 35; calls += 5) {
-            log_disk with = {.fail_write = k, .fail_for = calls, .error = EDQUOT};
-            const attempt tried = try_on(&with, 0, 1024); // six ticks
-            const log_written* got = &tried.got;
-            const uint64_t lost = got->counters.ticks_lost;
-            if (got->finished != NET_OK) {
-                assert_true(got->failure[0] != 0 && !tried.sum.info.is_closed);
-                continue;
-            }
-            assert_int_equal(tried.sum.ends + lost, TICKS);
-            assert_int_equal(tried.sum.info.lost_ticks, lost);
-            assert_true(tried.sum.info.is_closed);
-            assert_int_equal(sum_is_reported(&tried.sum), lost > 0);
-            assert_int_equal(got->notes, lost > 0 ? 4 : 2);
-            if (lost > 0) assert_non_null(strstr(got->note, "the log continues after tick"));
-            lossy += lost > 0;
-        }
-    }
-    print_message("%u logs with ticks left out\n", lossy);
-    assert_true(lossy > 20);
-}
-
 static void limit_files(rlim_t bytes) {
     struct rlimit limit;
     signal(SIGXFSZ, SIG_IGN); // as programs do (host/setup.h)

@@ -215,50 +215,6 @@ CASE(the_distance_of_keyframes_is_in_seconds_and_whole_blocks) {
     assert_int_equal(net_log_file_config_default("x", 60).keyframe_ticks, 600);
 }
 
-FILES_CASE(a_seek_begins_behind_the_newest_keyframe_before_it) {
-    net_log_file_config config = files_config_keyed(files, EVERY);
-    assert_ok(files_write(&config, TICKS, 50).finished);
-    net_log_reader* reader = files_reader(files->log);
-    for (ecs_tick tick = 0; tick <= TICKS + 1; tick++) {
-        const net_log_keyframe* keyframe;
-        net_log_cursor cursor = net_log_reader_seek(reader, tick, &keyframe);
-        ecs_tick first = tick / EVERY * EVERY;
-        assert_int_equal(keyframe ? keyframe->tick : 0, first);
-        net_log_record record;
-        assert_true(net_log_cursor_next(reader, &cursor, &record));
-        assert_int_equal(cursor.resumed, 0);
-        // Behind the last keyframe the close record follows.
-        assert_int_equal(record.tick, first < TICKS ? first + 1 : TICKS);
-    }
-    assert_int_equal(sum_of(reader, NET_OK).ends, TICKS);
-    net_log_reader_destroy(reader);
-}
-
-// A closed log has an index; the same log cut in front of it has none.
-KEYED_CASE(the_index_says_what_the_headers_of_blocks_say, 50) {
-    net_log_reader* with = files_reader(self->files.log);
-    size_t index = 0;
-    net_log_block block;
-    for (size_t at = 0; log_block_next(self->bytes, self->size, &at, &block);)
-        index = block.type == NET_LOG_BLOCK_INDEX ? at : 0;
-    assert_true(index > 0);
-    const char* cut = file_name("%s.cut", self->files.log);
-    file_write(cut, self->bytes, index);
-    net_log_reader* without = files_reader(cut);
-    uint32_t count, other;
-    const net_log_keyframe* keyframes = net_log_reader_keyframes(with, &count);
-    const net_log_keyframe* others = net_log_reader_keyframes(without, &other);
-    assert_int_equal(count, TICKS / EVERY);
-    assert_int_equal(other, count);
-    assert_memory_equal(keyframes, others, count * sizeof *keyframes);
-    const net_log_info* info = net_log_reader_info(with);
-    assert_int_equal(info->block_count, net_log_reader_info(without)->block_count + 1);
-    assert_int_equal(info->last_tick, net_log_reader_info(without)->last_tick);
-    assert_true(info->is_closed && net_log_reader_info(without)->is_closed);
-    net_log_reader_destroy(with);
-    net_log_reader_destroy(without);
-}
-
 // Of a log with one place of damage: what is lost lies between that place and the next keyframe.
 static void expect_goes_on(const log_sum* self) {
     ecs_tick first = 1;

@@ -86,30 +86,6 @@ SAMPLE_CASE(a_log_cut_at_any_byte_opens_to_its_last_whole_record, false) {
     assert_int_equal(records, 0);
 }
 
-SAMPLE_CASE(a_killed_servers_log_cut_at_any_byte_tells_what_is_lost, true) {
-    for (size_t cut = self->log_bytes; cut > 0; cut -= test_step(cut)) {
-        const size_t size = cut - 1;
-        assert_int_equal(truncate(self->files.log, (off_t)size), 0);
-        log_sum sum = files_read(self->files.log);
-        expect_reported(self, &sum);
-    }
-    // The kill cut a write in two. The queue has all of it.
-    uint8_t* torn = malloc(self->log_bytes + 50);
-    assert_non_null(torn);
-    memcpy(torn, self->log, self->log_bytes);
-    memcpy(torn + self->log_bytes, self->log + 16, 50);
-    file_write(self->files.log, torn, self->log_bytes + 50);
-    log_sum sum = files_read(self->files.log);
-    assert_int_equal(sum.records, self->whole.records);
-    assert_int_equal(sum.info.lost_bytes, 0);
-    // The same without the queue.
-    unlink(self->files.queue);
-    sum = files_read(self->files.log);
-    assert_int_equal(sum.records, 20);
-    assert_int_equal(sum.info.lost_bytes, 50);
-    free(torn);
-}
-
 // Walk on to this record, or to the end: the cursor may stand within a block.
 static void follow_records(net_log_reader* reader, net_log_cursor* cursor, uint64_t* records,
                            uint64_t until) {

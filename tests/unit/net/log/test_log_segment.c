@@ -39,38 +39,6 @@ static const char* segment(const segmented* self, uint32_t number) {
     return file_segment(self->files.log, number);
 }
 
-SEGMENT_CASE(segments_are_read_as_one_log_and_each_alone, 2 * EVERY) {
-    assert_int_equal(write_log(self, TICKS, 40).segments_closed, 3);
-    log_sum got = read_log(self);
-    assert_int_equal(got.ends, TICKS);
-    assert_false(got.info.is_damaged || got.info.is_cut);
-    assert_true(got.info.is_closed);
-    assert_int_equal(got.info.segment_count, 4);
-    assert_int_equal(got.info.keyframe_count, TICKS / EVERY);
-    assert_int_equal(got.info.first_tick, 1);
-    for (uint32_t i = 1; i <= 3; i++) {
-        got = files_read_keyed(segment(self, i), EVERY);
-        assert_int_equal(got.ends, 2 * EVERY);
-        assert_true(got.has[(i - 1) * 2 * EVERY + 1] && got.has[i * 2 * EVERY]);
-        assert_int_equal(got.info.first_tick, (i - 1) * 2 * EVERY + 1);
-        assert_int_equal(got.info.last_tick, i * 2 * EVERY);
-        // It was closed in good order, though the log did not end with it.
-        assert_false(got.info.is_cut || got.info.is_damaged);
-    }
-    // The middle one is gone: reading goes on behind it.
-    assert_int_equal(unlink(segment(self, 2)), 0);
-    got = read_log(self);
-    assert_int_equal(got.ends, TICKS - 2 * EVERY);
-    assert_int_equal(got.info.lost_ticks, 2 * EVERY);
-    assert_true(got.info.is_damaged);
-    // The first one too: the log begins later, and nothing inside of it is missing.
-    assert_int_equal(unlink(segment(self, 1)), 0);
-    got = read_log(self);
-    assert_int_equal(got.info.first_tick, 4 * EVERY + 1);
-    assert_int_equal(got.ends, TICKS - 4 * EVERY);
-    assert_false(got.info.is_damaged);
-}
-
 static record_act drop_header(void* context, uint32_t number, const net_log_block* block,
                               uint8_t* payload) {
     (void)context;
@@ -95,16 +63,6 @@ SEGMENT_CASE(a_later_file_without_its_header_block_is_damaged, 2 * EVERY) {
         assert_int_equal(rename(aside, name), 0);
     }
     files_expect_verdict(self->files.log, "whole");
-}
-
-SEGMENT_CASE(a_log_without_its_last_file_is_cut, 2 * EVERY) {
-    (void)write_log(self, TICKS, 40);
-    files_expect_verdict(segment(self, 3), "whole"); // alone it is a closed segment
-    assert_int_equal(rename(segment(self, 3), self->files.log), 0);
-    assert_int_equal(files_expect_verdict(self->files.log, "cut").lost_ticks, 0);
-    const log_sum got = read_log(self);
-    assert_int_equal(got.ends, TICKS);
-    assert_true(sum_is_reported(&got));
 }
 
 // A log without its first segments, and the start of what is there is damaged: its index knows it.

@@ -33,34 +33,6 @@ CASE(equal_ticks_give_equal_files) {
     }
 }
 
-FILES_CASE(records_leave_the_queue_only_when_their_block_is_written) {
-    net_log_file_config config = files_config(files);
-    net_log_file* file = files_start(&config);
-    uint64_t start = net_log_file_bytes(file);
-    files_ticks(file, 1, 4, 0);
-    assert_int_equal(net_log_file_bytes(file), start);
-    log_sum sum = files_read(files->log);
-    assert_int_equal(sum.info.queue_records, 8);
-    assert_int_equal(sum.info.last_tick, 4);
-    assert_true(sum.info.is_cut);
-    assert_int_equal(sum.info.lost_bytes, 0);
-    files_tick(file, 5);
-    assert_true(files_begin(file, 6));
-    net_log_file_pump(file, false);
-    assert_true(net_log_file_bytes(file) > start);
-    sum = files_read(files->log);
-    assert_int_equal(sum.info.queue_records, 1);
-    assert_int_equal(sum.records, 11);
-    assert_int_equal(sum.info.last_tick, 5);
-    assert_true(files_end(file, 6));
-    assert_ok(net_log_file_destroy(file));
-    // It has no end record, so the empty queue stays: it shows that nothing is missing.
-    assert_true(file_exists(files->queue));
-    sum = files_read(files->log);
-    assert_int_equal(sum.info.last_tick, 6);
-    assert_int_equal(sum.info.lost_bytes, 0);
-}
-
 // 5 ticks are a block, 1 is one of a log that is followed.
 FILES_CASE(a_log_that_is_followed_has_short_blocks_and_the_same_records) {
     net_log_file_config config = files_config(files);
