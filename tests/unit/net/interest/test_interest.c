@@ -53,58 +53,6 @@ CASE_WITH(interest_table, t, interest_open(t, NULL, NULL), check_and_close(t),
     assert_int_equal(t->members[1].count, 2);
 }
 
-PLAYER_CASE(what_is_within_the_radius_enters_and_what_is_beyond_does_not) {
-    ecs_entity at_limit = interest_make(t, "dot", 0, SCOPES_RADIUS);
-    ecs_entity beyond = interest_make(t, "dot", 0, SCOPES_RADIUS + 0.01f);
-    ecs_entity corner = interest_make(t, "dot", -80, -80);
-    ecs_entity far = interest_make(t, "dot", 0, 3200); // one period of the grid away
-    interest_step(t);
-    assert_true(interest_sees(t, 1, at_limit));
-    assert_false(interest_sees(t, 1, beyond));
-    assert_false(interest_sees(t, 1, corner));
-    assert_false(interest_sees(t, 1, far));
-}
-
-PLAYER_CASE(what_is_in_scope_leaves_beyond_the_margin_and_not_before_a_second) {
-    const float margin = SCOPES_RADIUS * NET_INTEREST_LEAVE;
-    ecs_entity dot = interest_make(t, "dot", 99, 0);
-    interest_step(t);
-    ecs_tick entered = interest_member_of(t, 1, ecs_entity_index(dot))->entered;
-    interest_move(t, dot, margin + 1, 0);
-    while (t->tick + 1 < entered + SCOPES_HZ) {
-        interest_step(t);
-        assert_true(interest_sees(t, 1, dot));
-    }
-    interest_round(t);
-    assert_false(interest_sees(t, 1, dot));
-    interest_move(t, dot, margin - 1, 0); // within the margin, but not a member yet
-    interest_round(t);
-    assert_false(interest_sees(t, 1, dot));
-    interest_move(t, dot, 100, 0);
-    interest_round(t);
-    assert_true(interest_sees(t, 1, dot));
-    interest_move(t, dot, margin, 0);
-    interest_steps(t, 3 * SCOPES_HZ);
-    assert_true(interest_sees(t, 1, dot));
-    interest_expect_checked(t);
-    interest_move(t, dot, margin + 0.01f, 0);
-    interest_round(t);
-    assert_false(interest_sees(t, 1, dot));
-}
-
-PLAYER_CASE(what_is_created_within_sight_is_seen_at_once) {
-    interest_join(t, 2, interest_make(t, "unit", 500, 0));
-    interest_round(t);
-    for (uint32_t i = 0; i < 8; i++) {
-        ecs_entity near = interest_make(t, "dot", 10.0f * (float)i, 50);
-        ecs_entity far = interest_make(t, "dot", 250, 0);
-        interest_step(t);
-        assert_true(interest_sees(t, 1, near) && !interest_sees(t, 2, near));
-        assert_false(interest_sees(t, 1, far) || interest_sees(t, 2, far));
-    }
-    assert_true(interest_sees(t, 1, t->player));
-}
-
 PLAYER_CASE(weight_falls_in_four_bands_of_distance) {
     static const struct {
         float x;
@@ -117,72 +65,6 @@ PLAYER_CASE(weight_falls_in_four_bands_of_distance) {
         assert_int_equal(interest_member_of(t, 1, ecs_entity_index(dot))->weight, rows[i].weight);
     }
     assert_int_equal(interest_member_of(t, 1, ecs_entity_index(flag))->weight, 8);
-}
-
-PLAYER_CASE(groups_show_what_no_sight_reaches_and_are_taken_back_at_once) {
-    ecs_entity room = interest_make(t, "room", 0, 0), guest = interest_make(t, "guest", 7000, 0);
-    ecs_entity closed = interest_make(t, "room", 0, 0);
-    interest_set(t, room, t->door, 4);
-    interest_set(t, guest, t->door, UINT64_C(1) << 63 | 4);
-    interest_round(t);
-    assert_false(interest_sees(t, 1, room) || interest_sees(t, 1, guest) ||
-                 interest_sees(t, 1, closed));
-    net_interest_set_groups(t->interest, 1, 6);
-    interest_step(t); // it does not wait for the turn of the client
-    assert_true(interest_sees(t, 1, room) && interest_sees(t, 1, guest));
-    assert_false(interest_sees(t, 1, closed));
-    interest_expect_checked(t);
-    ecs_entity late = interest_make(t, "room", 0, 0);
-    interest_set(t, late, t->door, 2);
-    interest_step(t);
-    assert_true(interest_sees(t, 1, late));
-    net_interest_set_groups(t->interest, 1, 2);
-    interest_step(t);
-    assert_false(interest_sees(t, 1, room) || interest_sees(t, 1, guest));
-    interest_set(t, guest, t->door, 2);
-    interest_round(t);
-    assert_true(interest_sees(t, 1, guest));
-    interest_set(t, guest, t->door, 0);
-    interest_round(t);
-    assert_false(interest_sees(t, 1, guest));
-}
-
-PLAYER_CASE(what_travels_together_comes_and_goes_together) {
-    ecs_entity parts[3];
-    for (uint32_t i = 0; i < 3; i++) {
-        parts[i] = interest_make(t, "part", 90 + 400.0f * (float)i, 0);
-        interest_set(t, parts[i], t->whole, 77);
-    }
-    ecs_entity alone = interest_make(t, "part", 490, 0);
-    interest_step(t);
-    for (uint32_t i = 0; i < 3; i++) {
-        assert_true(interest_sees(t, 1, parts[i]));
-        assert_int_equal(interest_member_of(t, 1, ecs_entity_index(parts[i]))->group, 77);
-    }
-    assert_false(interest_sees(t, 1, alone));
-    interest_expect_checked(t);
-    // Another part joins far away. The client sees it with the group in the step in which it is
-    // created.
-    ecs_entity fourth = interest_make(t, "part", 2000, 0);
-    interest_set(t, fourth, t->whole, 77);
-    interest_step(t);
-    assert_true(interest_sees(t, 1, fourth));
-    interest_steps(t, 2 * SCOPES_HZ);
-    interest_move(t, parts[0], 110, 0); // the margin keeps all of them
-    interest_round(t);
-    assert_true(interest_sees(t, 1, fourth));
-    interest_expect_checked(t);
-    interest_move(t, parts[0], 116, 0);
-    interest_round(t);
-    for (uint32_t i = 0; i < 3; i++)
-        assert_false(interest_sees(t, 1, parts[i]));
-    assert_false(interest_sees(t, 1, fourth));
-    interest_move(t, fourth, 10, 0);
-    interest_round(t);
-    assert_true(interest_sees(t, 1, parts[2]));
-    assert_ok(ecs_destroy(t->world, fourth));
-    interest_steps(t, 2 * SCOPES_HZ);
-    assert_false(interest_sees(t, 1, parts[2]));
 }
 
 PLAYER_CASE(a_viewpoint_replaces_the_player_and_may_see_farther) {
@@ -351,35 +233,6 @@ CASE(the_module_has_the_last_word) {
     check_and_close(&t);
 }
 
-CASE(a_refusal_is_not_softened_by_a_second_in_scope) {
-    interest_table t;
-    asked seen = {.table = &t};
-    net_interest_rules rules = interest_rules();
-    rules.relevance = relevance;
-    interest_open(&t, &rules, &seen);
-    interest_join(&t, 1, interest_make(&t, "unit", 0, 0));
-    ecs_entity dot = interest_make(&t, "dot", 10, 0), part = interest_make(&t, "part", 20, 0);
-    ecs_entity mate = interest_make(&t, "part", 900, 0);
-    interest_set(&t, part, t.whole, 5);
-    interest_set(&t, mate, t.whole, 5);
-    interest_step(&t);
-    assert_true(interest_sees(&t, 1, dot) && interest_sees(&t, 1, mate));
-    seen.never = dot;
-    net_interest_refresh(t.interest, 1);
-    interest_step(&t);
-    assert_false(interest_sees(&t, 1, dot));
-    // A refused part brings no other part into the scope, and no other part brings it.
-    seen.never = part;
-    interest_round(&t);
-    assert_false(interest_sees(&t, 1, part));
-    interest_steps(&t, SCOPES_HZ);
-    assert_false(interest_sees(&t, 1, part) || interest_sees(&t, 1, mate));
-    seen.never = mate;
-    interest_round(&t);
-    assert_true(interest_sees(&t, 1, part) && !interest_sees(&t, 1, mate));
-    check_and_close(&t);
-}
-
 // ---- turns ----
 
 PLAYER_CASE(an_idle_world_makes_nobody_due) {
@@ -545,15 +398,6 @@ PLAYER_CASE(clients_that_are_not_there_are_ignored) {
     assert_int_equal(net_rows_class(t->rows, "absent"), UINT32_MAX);
 }
 
-// A part that is not replicated may have the tag, or a group.
-PLAYER_CASE(a_part_without_replication_counts_too) {
-    ecs_entity dot = interest_make(t, "dot", 4000, 0);
-    interest_round(t);
-    assert_false(interest_sees(t, 1, dot));
-    assert_ok(ecs_recreate(t->world, dot, ecs_template_find(t->world, "sun"), NULL, 0));
-    interest_step(t);
-    assert_true(interest_sees(t, 1, dot));
-}
 PLAYER_CASE(validating_finds_copies_that_disagree) {
     ecs_entity dot = interest_make(t, "dot", 10, 0);
     interest_step(t);

@@ -3,25 +3,6 @@
 
 #include "mirror_world.h"
 
-BALL_CASE(an_entity_is_made_changed_and_destroyed, 1, 3) {
-    mirror_expect(m, ball, m->mover, words[0]);
-    // A value that is not replicated comes from the client's own template.
-    assert_int_equal(*(const int32_t*)ecs_get(m->side.world, ball, m->side.secret), 7);
-    assert_ok(mirror_update_at(m, 4, 3, m->mover, 3, words[0], words[1]));
-    mirror_expect(m, ball, m->mover, words[1]);
-    assert_ok(mirror_absolute_at(m, 5, 3, m->mover, words[2]));
-    mirror_expect(m, ball, m->mover, words[2]);
-    assert_ok(mirror_destroy_at(m, 6, 3));
-    assert_false(ecs_is_alive(m->side.world, ball));
-    assert_int_equal(m->ends, 1);
-    assert_int_equal(m->sunk_entity, ball);
-    assert_int_equal(m->sunk_tick, 6);
-    // A second destroy of the same entity is accepted.
-    assert_ok(mirror_destroy_at(m, 7, 3));
-    assert_int_equal(m->ends, 1);
-    assert_int_equal(mirror_counters(m)->destroys, 1);
-}
-
 BALL_CASE(each_applied_row_is_traced_with_its_hash, 1, 0) {
     assert_int_equal(m->traced, 1);
     assert_int_equal(m->traced_entity, ball);
@@ -39,76 +20,6 @@ BALL_CASE(two_bases_and_their_ticks_are_those_of_the_writer, 10, 0) {
     assert_ok(mirror_update_at(m, 12, 0, m->mover, 2, words[0], words[1]));
     assert_ok(mirror_run_at(m, 15, 0, m->mover, 3, 2, words[1], words[0], words[2]));
     mirror_expect(m, ball, m->mover, words[2]);
-}
-
-BALL_CASE(a_settled_base_is_the_newest_row_that_is_old_enough, 10, 0) {
-    assert_ok(mirror_update_at(m, 12, 0, m->mover, 2, words[0], words[1]));
-    assert_ok(mirror_absolute_at(m, 500, 0, m->mover, words[3]));
-    assert_ok(mirror_update_at(m, 600, 0, m->mover, 255, words[1], words[2]));
-    mirror_expect(m, ball, m->mover, words[2]);
-}
-
-// Packet 20 has creates and updates. One of its entities is absent later, and another run names one
-// of them.
-MIRROR_CASE(the_rows_of_another_packet_are_bases_without_being_named) {
-    static const uint32_t slots[] = {0, 5, 130, 1999};
-    mirror_begin(m);
-    pen_creates(&m->pen, 4);
-    for (uint32_t i = 0; i < 4; i++)
-        pen_create(&m->pen, slots[i], ecs_entity_make(i + 1, 1), m->mover, words[i]);
-    pen_runs(&m->pen, 0);
-    assert_ok(pen_read(&m->pen, m->mirror, 65534, 20));
-    mirror_begin(m);
-    pen_updates(&m->pen, 2);
-    pen_run_packet(&m->pen, 4, 0);
-    pen_row(&m->pen, m->mover, (proto_row_base){.base = words[0], .ticks = 5}, words[4]);
-    pen_absent(&m->pen);
-    pen_absent(&m->pen);
-    pen_row(&m->pen, m->mover, (proto_row_base){.base = words[3], .ticks = 5}, words[5]);
-    pen_absolute(&m->pen, 5, m->mover, words[3]);
-    assert_ok(pen_read(&m->pen, m->mirror, 2, 25));
-    mirror_expect(m, ecs_entity_make(1, 1), m->mover, words[4]);
-    mirror_expect(m, ecs_entity_make(2, 1), m->mover, words[3]);
-    mirror_expect(m, ecs_entity_make(3, 1), m->mover, words[2]);
-    mirror_expect(m, ecs_entity_make(4, 1), m->mover, words[5]);
-    // The list of the second packet lacks the absent entity. It has slots 0, 5 and 1999, and two of
-    // them come from two rows.
-    mirror_begin_run(m);
-    pen_run_packet(&m->pen, 1, 5);
-    proto_row_base base = {.base = words[4], .base2 = words[0], .ticks = 1, .ticks2 = 5};
-    pen_row(&m->pen, m->mover, base, words[5]);
-    base = (proto_row_base){.base = words[3], .base2 = words[1], .ticks = 1, .ticks2 = 5};
-    pen_row(&m->pen, m->mover, base, words[0]);
-    pen_absent(&m->pen);
-    assert_ok(pen_read(&m->pen, m->mirror, 3, 26));
-    mirror_expect(m, ecs_entity_make(1, 1), m->mover, words[5]);
-    mirror_expect(m, ecs_entity_make(2, 1), m->mover, words[0]);
-}
-
-BALL_CASE(two_packets_of_one_tick_share_its_rows, 1, 0) {
-    assert_ok(mirror_create_at(m, 2, 1, other, m->mover, words[0]));
-    for (uint16_t seq = 10; seq < 12; seq++) {
-        mirror_begin_run(m);
-        pen_absolute(&m->pen, seq - 10u, m->mover, words[1]);
-        assert_ok(pen_read(&m->pen, m->mirror, seq, 5));
-    }
-    // A third packet of the same tick repeats the first entity. It brings no change, and its base
-    // is itself.
-    mirror_begin_run(m);
-    pen_run_packet(&m->pen, 2, 0);
-    pen_row(&m->pen, m->mover, (proto_row_base){.base = words[1]}, words[1]);
-    const uint64_t stale = net_mirror_get_counters(m->mirror)->stale_records;
-    assert_ok(pen_read(&m->pen, m->mirror, 12, 5));
-    assert_int_equal(net_mirror_get_counters(m->mirror)->stale_records, stale + 1);
-    mirror_expect(m, ball, m->mover, words[1]);
-}
-
-BALL_CASE(a_packet_without_a_body_is_remembered_too, 1, 0) {
-    assert_ok(net_mirror_read(m->mirror, 2, 9, NULL));
-    assert_int_equal(net_mirror_tick(m->mirror), 9);
-    mirror_begin_run(m);
-    pen_run_packet(&m->pen, 1, 0);
-    assert_ok(pen_read(&m->pen, m->mirror, 3, 10));
 }
 
 MIRROR_CASE(lists_are_remembered_for_so_many_packets) {
@@ -133,13 +44,6 @@ MIRROR_CASE(lists_are_remembered_for_so_many_packets) {
     assert_ok(net_mirror_read(m->mirror, (uint16_t)(seq + 30000), 3000, NULL));
     for (uint32_t i = 1; i < 65536; i++)
         assert_null(net_mirror_find_packet(m->mirror, (uint16_t)(seq + 30000 + i)));
-}
-
-BALL_CASE(a_doubled_packet_changes_nothing, 1, 0) {
-    assert_ok(mirror_create_at(m, 1, 0, ball, m->mover, words[0]));
-    assert_int_equal(m->traced, 1);
-    assert_int_equal(mirror_counters(m)->stale_records, 1);
-    assert_non_null(net_mirror_find_packet(m->mirror, 1));
 }
 
 BALL_CASE(a_late_row_is_kept_as_a_base_and_not_applied, 1, 0) {
@@ -176,27 +80,6 @@ BALL_CASE(who_has_no_second_row_is_coded_without_one, 3, 0) {
     mirror_expect(m, ball, m->mover, words[1]);
 }
 
-// The row existed when the packet was written. A client that decodes without this row gets another
-// row.
-BALL_CASE(a_second_row_that_was_forgotten_is_missed, 3, 0) {
-    for (ecs_tick tick = 4; tick <= 30; tick++)
-        assert_ok(mirror_absolute_at(m, tick, 0, m->mover, words[tick % 6]));
-    assert_ok(mirror_update_at(m, 40, 0, m->mover, 12, words[28 % 6], words[1]));
-    // The oldest row that is kept. The mirror drops all rows up to tick 11, whether they arrived or
-    // not.
-    const uint64_t* base = words[27 % 6];
-    assert_ok(mirror_run_at(m, 31, 0, m->mover, 4, 27 - 12, base, words[12 % 6], words[2]));
-    for (uint32_t at = 2; at < 12; at += 3)
-        assert_int_equal(
-            mirror_run_at(m, 31, 0, m->mover, 4, 27 - at, base, words[at % 6], words[2]),
-            NET_ERR_STALE);
-    // A new incarnation has not dropped any row.
-    assert_ok(mirror_destroy_at(m, 50, 0));
-    assert_ok(mirror_create_at(m, 51, 0, other, m->mover, words[0]));
-    assert_ok(mirror_run_at(m, 53, 0, m->mover, 2, 45, words[0], NULL, words[1]));
-    mirror_expect(m, other, m->mover, words[1]);
-}
-
 BALL_CASE(a_newest_packet_without_its_base_is_malformed, 3, 0) {
     assert_int_equal(mirror_update_at(m, 5, 0, m->mover, 1, words[0], words[1]), NET_ERR_MALFORMED);
     assert_int_equal(mirror_update_at(m, 5, 1, m->mover, 2, words[0], words[1]), NET_ERR_MALFORMED);
@@ -210,12 +93,6 @@ BALL_CASE(a_newest_packet_without_its_base_is_malformed, 3, 0) {
     mirror_expect(m, ball, m->mover, words[0]);
 }
 
-// This is true in the newest packet too: another packet of its tick has moved the slot on.
-BALL_CASE(a_slot_that_has_moved_on_makes_a_packet_stale, 3, 0) {
-    assert_ok(mirror_destroy_at(m, 5, 0));
-    assert_int_equal(mirror_update_at(m, 5, 0, m->mover, 2, words[0], words[1]), NET_ERR_STALE);
-}
-
 MIRROR_CASE(a_late_create_after_a_newer_destroy_is_ignored) {
     assert_ok(mirror_destroy_at(m, 5, 0));
     assert_ok(mirror_create_at(m, 4, 0, ball, m->mover, words[0]));
@@ -225,84 +102,6 @@ MIRROR_CASE(a_late_create_after_a_newer_destroy_is_ignored) {
     assert_int_equal(m->rows, 0);
     assert_ok(mirror_create_at(m, 6, 0, ball, m->mover, words[0]));
     mirror_expect(m, ball, m->mover, words[0]);
-}
-
-BALL_CASE(a_slot_is_used_again_for_another_entity, 1, 4) {
-    assert_ok(mirror_destroy_at(m, 3, 4));
-    assert_ok(mirror_create_at(m, 6, 4, other, m->extra, m->extra->defaults));
-    assert_false(ecs_is_alive(m->side.world, ball));
-    mirror_expect(m, other, m->extra, m->extra->defaults);
-    // Late records of the previous incarnation are no bases for the current one.
-    assert_ok(mirror_create_at(m, 2, 4, ball, m->mover, words[1]));
-    assert_ok(mirror_update_at(m, 2, 4, m->mover, 1, words[0], words[1]));
-    mirror_expect(m, other, m->extra, m->extra->defaults);
-    assert_int_equal(mirror_counters(m)->evicted, 0);
-}
-
-BALL_CASE(a_newer_generation_in_another_slot_ends_the_former_life, 1, 4) {
-    assert_ok(mirror_create_at(m, 5, 2, ball_reborn, m->mover, words[1]));
-    assert_false(ecs_is_alive(m->side.world, ball));
-    mirror_expect(m, ball_reborn, m->mover, words[1]);
-    assert_int_equal(mirror_counters(m)->evicted, 1);
-    assert_int_equal(m->ends, 0); // the new row shows the change
-    // A late create of the previous incarnation: in a slot that it never had, and in its own slot.
-    assert_ok(mirror_create_at(m, 3, 9, ball, m->mover, words[2]));
-    assert_ok(mirror_create_at(m, 4, 4, ball, m->mover, words[2]));
-    assert_ok(mirror_update_at(m, 4, 4, m->mover, 3, words[0], words[2]));
-    // The slot was left at tick 5. Another packet of that tick may still treat the entity as alive
-    // there.
-    assert_int_equal(mirror_update_at(m, 5, 4, m->mover, 4, words[0], words[2]), NET_ERR_STALE);
-    // The destroy arrives at last, and then again.
-    assert_ok(mirror_destroy_at(m, 4, 4));
-    assert_ok(mirror_destroy_at(m, 6, 4));
-    mirror_expect(m, ball_reborn, m->mover, words[1]);
-    assert_ok(mirror_update_at(m, 7, 2, m->mover, 2, words[1], words[2]));
-    mirror_expect(m, ball_reborn, m->mover, words[2]);
-}
-
-BALL_CASE(an_index_may_end_and_begin_in_one_body, 1, 4) {
-    mirror_begin(m);
-    pen_destroys(&m->pen, 1, &(uint32_t){4});
-    pen_list(&m->pen, 1);
-    pen_create(&m->pen, 2, ball_reborn, m->mover, words[1]);
-    pen_runs(&m->pen, 0);
-    assert_ok(mirror_read(m, 5));
-    assert_false(ecs_is_alive(m->side.world, ball));
-    mirror_expect(m, ball_reborn, m->mover, words[1]);
-    assert_int_equal(mirror_counters(m)->evicted, 0);
-}
-
-BALL_CASE(an_entity_goes_on_in_another_slot, 1, 4) {
-    *(int32_t*)ecs_get_mut(m->side.world, ball, m->side.secret) = 8;
-    assert_ok(mirror_create_at(m, 5, 2, ball, m->mover, words[1]));
-    mirror_expect(m, ball, m->mover, words[1]);
-    // It is the same entity, so the values that belong to the client stay.
-    assert_int_equal(*(const int32_t*)ecs_get(m->side.world, ball, m->side.secret), 8);
-    assert_int_equal(mirror_counters(m)->moved, 1);
-    assert_int_equal(mirror_counters(m)->evicted, 0);
-    assert_int_equal(m->ends, 0);
-    assert_ok(mirror_destroy_at(m, 7, 4));
-    assert_true(ecs_is_alive(m->side.world, ball));
-    // The same entity in another slot with another template.
-    assert_ok(mirror_create_at(m, 8, 0, ball, m->extra, m->extra->defaults));
-    mirror_expect(m, ball, m->extra, m->extra->defaults);
-    assert_int_equal(mirror_counters(m)->recreates, 1);
-    assert_ok(mirror_destroy_at(m, 9, 0));
-    assert_int_equal(ecs_world_entity_count(m->side.world), 0);
-}
-
-BALL_CASE(a_create_where_another_lives_ends_that_one, 1, 4) {
-    assert_ok(mirror_create_at(m, 2, 5, other, m->mover, words[0]));
-    // Both changes in one packet: `other` moves to the slot where `ball` was.
-    assert_ok(mirror_create_at(m, 3, 4, other, m->mover, words[1]));
-    assert_false(ecs_is_alive(m->side.world, ball));
-    mirror_expect(m, other, m->mover, words[1]);
-    assert_int_equal(m->ends, 1); // no other record shows that it was destroyed
-    assert_int_equal(mirror_counters(m)->evicted, 1);
-    assert_int_equal(mirror_counters(m)->moved, 1);
-    // Each index may be used again, in the free slots.
-    assert_ok(mirror_create_at(m, 4, 5, ball_reborn, m->mover, words[2]));
-    mirror_expect(m, ball_reborn, m->mover, words[2]);
 }
 
 MIRROR_CASE(generations_wrap) {
@@ -328,14 +127,6 @@ BALL_CASE(a_change_of_template_begins_another_life, 1, 0) {
     assert_int_equal(mirror_update_at(m, 2, 0, m->mover, 1, words[0], words[1]), NET_ERR_STALE);
     assert_ok(mirror_create_at(m, 1, 0, ball, m->extra, m->extra->defaults));
     assert_int_equal(m->rows, 3);
-}
-
-MIRROR_CASE(an_older_create_makes_a_life_begin_earlier) {
-    assert_ok(mirror_create_at(m, 3, 0, ball, m->mover, words[2]));
-    assert_int_equal(mirror_update_at(m, 2, 0, m->mover, 1, words[0], words[1]), NET_ERR_STALE);
-    assert_ok(mirror_create_at(m, 1, 0, ball, m->mover, words[0]));
-    assert_ok(mirror_update_at(m, 2, 0, m->mover, 1, words[0], words[1]));
-    mirror_expect(m, ball, m->mover, words[2]);
 }
 
 BALL_CASE(rows_are_forgotten_when_their_bases_are, 1, 0) {

@@ -24,31 +24,6 @@ static void expect_changes(const mirror_side* m, uint32_t destroyed, uint32_t cr
     assert_int_equal(changes.created_count, created);
 }
 
-REBASED_CASE(entities_go_on_in_other_slots_at_an_earlier_tick) {
-    assert_ok(mirror_create_at(m, 50, 5, ball, m->mover, words[2])); // where `other` was
-    mirror_expect(m, ball, m->mover, words[2]);
-    mirror_expect(m, other, m->mover, words[1]);
-    assert_int_equal(net_mirror_tick(m->mirror), 50);
-    assert_ok(mirror_create_at(m, 51, 3, other, m->mover, words[3]));
-    assert_ok(mirror_update_at(m, 52, 5, m->mover, 2, words[2], words[1]));
-    mirror_expect(m, ball, m->mover, words[1]);
-    mirror_expect(m, other, m->mover, words[3]);
-    assert_int_equal(net_mirror_end_rebase(m->mirror, 52), 0);
-    net_mirror_validate(m->mirror);
-    expect_changes(m, 0, 0);
-    assert_int_equal(m->ends, 0);
-    assert_int_equal(mirror_counters(m)->evicted + mirror_counters(m)->destroys, 0);
-}
-
-REBASED_CASE(an_entity_goes_on_in_its_own_slot_and_with_another_template) {
-    assert_ok(mirror_create_at(m, 50, 3, ball, m->mover, words[2]));
-    assert_ok(mirror_create_at(m, 51, 5, other, m->extra, words[3]));
-    mirror_expect(m, ball, m->mover, words[2]);
-    assert_true(ecs_is_alive(m->side.world, other));
-    assert_int_equal(ecs_entity_template(m->side.world, other), m->extra->id);
-    expect_changes(m, 0, 0);
-}
-
 REBASED_CASE(what_does_not_come_again_is_gone_at_the_end) {
     assert_ok(mirror_create_at(m, 110, 0, ball, m->mover, words[2]));
     assert_int_equal(net_mirror_end_rebase(m->mirror, 110), 1);
@@ -82,33 +57,6 @@ REBASED_CASE(no_record_but_a_create_is_about_an_entity_of_before) {
     assert_false(ecs_is_alive(m->side.world, ball_reborn));
 }
 
-REBASED_CASE(another_generation_replaces_an_entity_of_before) {
-    assert_ok(mirror_create_at(m, 110, 1, ball_reborn, m->mover, words[2]));
-    assert_false(ecs_is_alive(m->side.world, ball));
-    mirror_expect(m, ball_reborn, m->mover, words[2]);
-    assert_int_equal(net_mirror_end_rebase(m->mirror, 110), 1); // `other`
-}
-
-// `ball` moves from slot 3 to slot 5 at tick 111; what was sent for slot 3 before is no older news.
-REBASED_CASE(a_slot_that_an_entity_of_before_left_is_new) {
-    assert_ok(mirror_create_at(m, 111, 5, ball, m->mover, words[2]));
-    assert_ok(mirror_create_at(m, 110, 3, other, m->mover, words[3]));
-    mirror_expect(m, other, m->mover, words[3]);
-    assert_int_equal(mirror_counters(m)->stale_records, 0);
-}
-
-REBASED_CASE(a_session_may_be_rebased_again_and_again) {
-    for (ecs_tick tick = 110; tick < 400; tick += 10) {
-        assert_ok(
-            mirror_create_at(m, tick, (uint32_t)tick % 7, ball, m->mover, words[tick / 10 % 4]));
-        mirror_expect(m, ball, m->mover, words[tick / 10 % 4]);
-        assert_ok(net_mirror_rebase(m->mirror, NULL));
-        net_mirror_validate(m->mirror);
-    }
-    expect_changes(m, 0, 0);
-    assert_int_equal(net_mirror_end_rebase(m->mirror, 400), 2);
-}
-
 // Each slot of the old server, in the reverse order: every entity moves, some twice.
 MIRROR_CASE(a_full_mirror_is_rebased_in_any_order) {
     enum { COUNT = 300 };
@@ -126,13 +74,4 @@ MIRROR_CASE(a_full_mirror_is_rebased_in_any_order) {
     expect_changes(m, 0, 0);
     for (uint32_t i = 1; i <= COUNT; i++)
         mirror_expect(m, ecs_entity_make(i, 1), m->mover, words[1]);
-}
-
-// Solo statistics begin again, or are not needed any more.
-REBASED_CASE(the_code_of_packets_may_be_another_one) {
-    assert_ok(net_mirror_rebase(m->mirror, &net_solo_part));
-    assert_ok(net_mirror_rebase(m->mirror, &net_solo_part));
-    assert_ok(net_mirror_rebase(m->mirror, NULL));
-    assert_ok(mirror_create_at(m, 110, 1, ball, m->mover, words[2]));
-    mirror_expect(m, ball, m->mover, words[2]);
 }

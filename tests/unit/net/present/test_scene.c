@@ -77,52 +77,6 @@ static const net_scene_counters* counters(const fixture* f) {
     CASE_GIVEN(fixture, f, open(f), close_all(f), ecs_entity, mover,                               \
                stage_create(&f->server, f->server.mover, 0, 0), name)
 
-MOVER_CASE(a_moving_entity_lies_between_its_samples) {
-    for (ecs_tick t = 10; t <= 14; t++)
-        at(f, t, mover, (float)(t - 10) * 8);
-    sees_near(f, 10, mover, 0);
-    sees_near(f, 10.25, mover, 2);
-    sees(f, 11, mover, 8);
-    sees_near(f, 13.5, mover, 28);
-    sees(f, 14, mover, 32);
-    assert_int_equal(counters(f)->stalls, 0);
-    assert_int_equal(counters(f)->samples, 5);
-    assert_int_equal(counters(f)->samples_late, 0);
-}
-
-MOVER_CASE(components_that_are_not_marked_change_at_their_tick) {
-    at(f, 10, mover, 0);
-    assert_ok(ecs_set(f->server.world, mover, f->server.hp, &(int32_t){60}));
-    at(f, 11, mover, 8);
-    show(f, 10.9);
-    assert_int_equal(*(const int32_t*)ecs_get(f->world, mover, f->server.hp), 100);
-    show(f, 11);
-    assert_int_equal(*(const int32_t*)ecs_get(f->world, mover, f->server.hp), 60);
-}
-
-MOVER_CASE(what_rests_and_then_moves_does_not_creep) {
-    at(f, 10, mover, 16);
-    for (ecs_tick t = 11; t <= 20; t++)
-        net_scene_packet(f->scene, t); // a packet without the entity
-    at(f, 21, mover, 24);
-    show(f, 10);
-    for (double t = 10.5; t <= 20; t += 0.5) {
-        sees(f, t, mover, 16);
-    }
-    sees_near(f, 20.5, mover, 20);
-    sees(f, 21, mover, 24);
-}
-
-MOVER_CASE(a_lost_tick_is_a_longer_line) {
-    at(f, 10, mover, 0);
-    at(f, 11, mover, 8);
-    at(f, 14, mover, 32); // packets 12 and 13 never came
-    sees_near(f, 12.5, mover, 20);
-    // One of them comes after all, without the entity: the entity was resting until then.
-    net_scene_packet(f->scene, 13);
-    sees(f, 12.75, mover, 8);
-}
-
 // A ring remembers the received ticks. A tick that left the ring must not be confused with a tick
 // in it.
 MOVER_CASE(packets_from_long_ago_say_nothing) {
@@ -131,14 +85,6 @@ MOVER_CASE(packets_from_long_ago_say_nothing) {
     net_scene_packet(f->scene, 1995 - NET_SCENE_TICKS);
     show(f, 1990);
     sees_near(f, 1995, mover, 48);
-}
-
-MOVER_CASE(a_tick_is_not_known_by_one_that_was_in_its_place_before) {
-    net_scene_packet(f->scene, 2029 - NET_SCENE_TICKS);
-    at(f, 2025, mover, 0);
-    at(f, 2035, mover, 80);
-    show(f, 2025);
-    sees_near(f, 2030, mover, 40);
 }
 
 // However many ticks were lost, an interpolated movement takes at most the longest delay of the
@@ -150,28 +96,6 @@ MOVER_CASE(a_line_is_not_longer_than_the_longest_delay) {
     sees_near(f, (double)(100 - longest), mover, 0);
     sees_near(f, 100 - (double)longest / 2, mover, 30);
     sees_near(f, 100, mover, 60);
-}
-
-MOVER_CASE(samples_may_come_in_any_order) {
-    static const ecs_tick order[] = {13, 10, 12, 11, 14};
-    for (uint32_t i = 0; i < 5; i++)
-        at(f, order[i], mover, (float)(order[i] - 10) * 8);
-    for (double t = 10; t <= 14; t += 0.25) {
-        sees_near(f, t, mover, (t - 10) * 8);
-    }
-    // A sample older than the shown moment is counted and changes nothing.
-    at(f, 9, mover, -100);
-    assert_int_equal(counters(f)->samples_late, 1);
-    sees(f, 14, mover, 32);
-}
-
-MOVER_CASE(a_late_sample_is_used_when_it_is_the_newest) {
-    at(f, 10, mover, 0);
-    show(f, 12);
-    at(f, 11, mover, 8);
-    assert_int_equal(counters(f)->samples_late, 1);
-    net_scene_packet(f->scene, 12);
-    sees(f, 12.1, mover, 8);
 }
 
 // ---- beyond the newest ----
@@ -196,14 +120,6 @@ MOVER_CASE(beyond_the_newest_sample_movement_fades_to_a_stop) {
     net_scene_packet(f->scene, 40);
     sees(f, 40, mover, 16);
     assert_int_equal(counters(f)->stalls, 1);
-}
-
-MOVER_CASE(what_rested_is_not_carried_on) {
-    at(f, 10, mover, 0);
-    at(f, 11, mover, 8);
-    net_scene_packet(f->scene, 12);
-    sees(f, 20, mover, 8);
-    assert_int_equal(counters(f)->stalls, 0);
 }
 
 // ---- incarnations and jumps ----
@@ -239,42 +155,6 @@ MOVER_CASE(a_new_generation_is_not_reached_by_a_movement) {
     assert_true(shown(f, next) == 40);
 }
 
-MOVER_CASE(a_new_template_is_a_jump_of_the_same_entity) {
-    at(f, 10, mover, 0);
-    assert_ok(ecs_recreate(f->server.world, mover, f->server.runner, NULL, 0));
-    at(f, 14, mover, 40);
-    assert_ok(ecs_recreate(f->server.world, mover, f->server.mover_fast, NULL, 0));
-    at(f, 16, mover, 48);
-    sees(f, 13.9, mover, 0);
-    sees(f, 14, mover, 40);
-    assert_string_equal(ecs_entity_template_name(f->world, mover), "runner");
-    sees(f, 15.9, mover, 40);
-    sees(f, 16, mover, 48);
-    assert_string_equal(ecs_entity_template_name(f->world, mover), "mover+fast");
-    assert_int_equal(counters(f)->recreates, 2);
-    assert_int_equal(counters(f)->creates, 1);
-}
-
-MOVER_CASE(a_step_beyond_the_teleport_distance_is_a_jump_at_its_tick) {
-    at(f, 10, mover, 0);
-    at(f, 11, mover, 50);  // as far as allowed
-    at(f, 12, mover, 101); // a distance of 51
-    at(f, 14, mover, 201); // two ticks for a distance of 100
-    sees_near(f, 10.5, mover, 25);
-    sees(f, 11.9, mover, 50);
-    assert_int_equal(counters(f)->teleports, 0);
-    sees(f, 12, mover, 101);
-    assert_int_equal(counters(f)->teleports, 1);
-    sees_near(f, 13, mover, 151);
-    show(f, 14);
-    // The scene does not extrapolate after a jump.
-    at(f, 15, mover, -200);
-    show(f, 15);
-    sees(f, 16, mover, -200);
-    assert_int_equal(counters(f)->teleports, 2);
-    assert_int_equal(counters(f)->stalls, 0);
-}
-
 // Exact numbers may be NaN or infinite.
 CASE(a_step_that_is_no_number_is_a_jump) {
     static const float odd[] = {NAN, INFINITY, -INFINITY};
@@ -302,25 +182,6 @@ CASE(a_step_that_is_no_number_is_a_jump) {
         assert_int_equal(counters(&f)->teleports, 2);
         close_all(&f);
     }
-}
-
-MOVER_CASE(references_hold_handles_as_in_a_mirror) {
-    ecs_entity holder = stage_create(&f->server, f->server.holder, 0, 0);
-    assert_ok(ecs_set(f->server.world, holder, f->server.link, &mover));
-    stage_feed(&f->server, f->scene, holder, 10);
-    net_scene_packet(f->scene, 10);
-    show(f, 10);
-    assert_int_equal(ecs_state(f->world, mover), ECS_STATE_ALLOCATED);
-    assert_int_equal(*(const ecs_entity*)ecs_get(f->world, holder, f->server.link), mover);
-    at(f, 11, mover, 0);
-    show(f, 11);
-    assert_int_equal(ecs_state(f->world, mover), ECS_STATE_CREATED);
-    net_scene_gone(f->scene, mover, 12);
-    show(f, 12);
-    assert_int_equal(ecs_state(f->world, mover), ECS_STATE_ALLOCATED);
-    net_scene_gone(f->scene, holder, 13);
-    show(f, 13);
-    assert_int_equal(ecs_state(f->world, mover), ECS_STATE_NONE);
 }
 
 // ---- time and events ----
@@ -383,20 +244,6 @@ MOVER_CASE(events_of_a_far_future_hold_up_nobody) {
     // The event waits as far ahead as ticks are remembered.
     stage_send(f->scene, 4, 10 + NET_SCENE_TICKS, ECS_ENTITY_NONE, 4);
     assert_int_equal(counters(f)->events_dropped, 2);
-}
-
-MOVER_CASE(reliable_events_keep_their_order_while_one_waits_for_its_target) {
-    stage_send(f->scene, 1, 10, mover, 1);
-    stage_send(f->scene, 2, 10, ECS_ENTITY_NONE, 2);
-    stage_send(f->scene, 0, 10, ECS_ENTITY_NONE, 3);
-    show(f, 11);
-    assert_int_equal(f->log->reported_count, 1);
-    assert_int_equal(f->log->told[0].number, 3);
-    at(f, 12, mover, 0);
-    show(f, 12);
-    assert_int_equal(f->log->reported_count, 3);
-    assert_int_equal(f->log->told[1].number, 1);
-    assert_int_equal(f->log->told[2].number, 2);
 }
 
 MOVER_CASE(an_event_for_a_life_that_is_over_holds_up_nobody) {

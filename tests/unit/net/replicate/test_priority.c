@@ -60,26 +60,6 @@ static void run(crowd* c, uint32_t bits, uint32_t ticks) {
 
 #define CROWD_CASE(name, count) CASE_WITH(crowd, c, open_crowd(c, count), view_close(&c->w), name)
 
-CROWD_CASE(the_budget_is_kept_unless_nothing_fits_it, 100) {
-    for (uint32_t tick = 0; tick < 400; tick++) {
-        uint32_t bits = base_rng_below(&c->rng, 3000);
-        move_all(c);
-        send(c, bits);
-        assert_true(c->client->records > 0); // the entity that waits longest is always taken
-        if (c->client->records > 1) assert_true(c->client->bits <= bits);
-        if (bits > 300) assert_in_range(c->client->bits, bits - 160, bits);
-    }
-}
-
-CROWD_CASE(without_room_nothing_is_written_and_all_keeps_waiting, 10) {
-    move_all(c);
-    view_send_room(&c->w, 0, 0);
-    assert_int_equal(c->client->records, 0);
-    assert_true(net_repl_state_has_pending(c->w.repl));
-    view_exchange(&c->w);
-    assert_true(view_is_equal(&c->w, 0));
-}
-
 static const struct { uint32_t count, bits, ticks; } sizes[] = {{100, 800, 600}, {MANY, 9000, 160}};
 
 // One of five weighs eight times as much.

@@ -151,18 +151,6 @@ CASE(solo_code_ends_when_the_client_may_have_forgotten_what_an_epoch_names) {
     assert_true(ends_solo(SOLO_BACK_MAX + 1));
 }
 
-BALL_CASE(a_destroy_is_repeated_until_acknowledged) {
-    view_exchange(w);
-    repl_destroy(&w->server, ball);
-    uint16_t first = view_tell(w);
-    assert_true(net_repl_state_lost(w->repl, first));
-    assert_false(net_repl_state_is_settled(w->repl));
-    view_exchange(w);
-    assert_int_equal(view_counters(w)->records_destroy, 2);
-    assert_true(net_repl_state_is_settled(w->repl));
-    assert_int_equal(ecs_world_entity_count(w->clients[0].side.world), 0);
-}
-
 BALL_CASE(what_was_never_sent_is_never_destroyed) {
     view_step(w);
     repl_destroy(&w->server, ball);
@@ -180,59 +168,6 @@ BALL_CASE(a_recreation_is_sent_like_a_create_with_the_same_handle) {
     assert_string_equal(ecs_entity_template_name(w->clients[0].side.world, ball), "mover+extra");
     assert_true(view_is_equal(w, 0));
     assert_int_equal(net_mirror_get_counters(w->clients[0].mirror)->recreates, 1);
-}
-
-// Get the slots that have a checksum to send.
-static uint64_t sampled_slots(view_world* w) {
-    uint64_t slots = 0;
-    for (uint32_t i = 0; i < 64; i++) {
-        uint32_t slot, age;
-        uint64_t hash;
-        assert_true(net_repl_state_probe(w->repl, &slot, &age, &hash));
-        assert_in_range(slot, 0, 63);
-        slots |= UINT64_C(1) << slot;
-    }
-    return slots;
-}
-
-VIEW_CASE(a_slot_waits_for_the_acknowledged_destroy_before_another_takes_it) {
-    ecs_entity balls[3];
-    repl_create_many(&w->server, w->server.mover, balls, 3);
-    view_exchange(w);
-    assert_int_equal(sampled_slots(w), 7);
-    repl_destroy(&w->server, balls[1]);
-    uint16_t destroy = view_tell(w);
-    assert_ok(view_deliver(w, 0));
-    ecs_entity second = repl_create(&w->server, w->server.mover);
-    view_exchange(w);
-    assert_int_equal(sampled_slots(w), 1 | 4 | 8); // slot 1 still belongs to the destroyed entity
-    assert_true(net_repl_state_acked(w->repl, destroy));
-    ecs_entity third = repl_create(&w->server, w->server.holder);
-    view_exchange(w);
-    assert_int_equal(sampled_slots(w), 1 | 2 | 4 | 8);
-    assert_true(net_repl_state_sees(w->repl, second, NULL) &&
-                net_repl_state_sees(w->repl, third, NULL));
-    assert_false(net_repl_state_sees(w->repl, balls[1], NULL));
-    assert_true(view_is_equal(w, 0));
-}
-
-BALL_CASE(who_comes_back_before_the_destroy_arrived_goes_on_in_its_slot) {
-    view_exchange(w);
-    view_scope(w, 0, ball)->is_hidden = true;
-    uint16_t destroy = view_tell(w); // the destroy is on its way
-    assert_int_equal(view_counters(w)->records_destroy, 1);
-    assert_false(net_repl_state_sees(w->repl, ball, NULL));
-    view_scope(w, 0, ball)->is_hidden = false;
-    view_carry(w, ball, 8, 8);
-    uint32_t slot, age;
-    uint64_t hash;
-    assert_true(net_repl_state_probe(w->repl, &slot, &age, &hash));
-    assert_int_equal(slot, 0);
-    assert_int_equal(view_counters(w)->records_create, 2);
-    // The acknowledgement is from before the reset: no effect.
-    assert_true(net_repl_state_acked(w->repl, destroy));
-    assert_true(net_repl_state_sees(w->repl, ball, NULL));
-    assert_true(view_is_equal(w, 0));
 }
 
 // Entities with a second row and entities that surely have none share a run, and the client reads
@@ -285,33 +220,6 @@ VIEW_CASE(a_body_fills_its_room_to_the_bit_and_never_more) {
     assert_true(view_is_equal(w, 0));
 }
 
-VIEW_CASE(a_view_that_joins_late_gets_everything) {
-    for (uint32_t i = 0; i < 5; i++)
-        (void)repl_create(&w->server, w->server.holder);
-    view_exchange(w);
-    view_join(w, 1);
-    w->client_count = 2;
-    assert_int_equal(view_records(w, 1), 5);
-    view_ack(w, 1);
-    assert_true(view_is_equal(w, 1));
-    view_exchange(w); // events of the step before its creation are not new to it
-    assert_true(net_repl_state_is_settled(w->clients[1].repl));
-}
-
-BALL_CASE(a_view_made_between_step_and_publish_is_told_nothing_twice) {
-    ecs_step step = {.tick = ++w->tick, .dt = 0.5f};
-    ecs_world_step(w->server.world, &step);
-    assert_ok(net_replicator_step(w->replicator, w->server.world, w->tick));
-    ecs_changes_clear(w->server.world);
-    view_join(w, 1);
-    w->client_count = 2;
-    net_replicator_publish(w->replicator);
-    assert_int_equal(view_records(w, 1), 1);
-    view_ack(w, 1);
-    assert_true(net_repl_state_sees(w->clients[1].repl, ball, NULL));
-    assert_true(view_is_equal(w, 1));
-}
-
 VIEW_WITH_CASE(what_the_client_asks_for_again_is_sent_absolutely, .is_taken_apart = true) {
     ecs_entity ball = repl_create(&w->server, w->server.mover);
     view_step(w);
@@ -331,72 +239,6 @@ VIEW_WITH_CASE(what_the_client_asks_for_again_is_sent_absolutely, .is_taken_apar
     view_exchange(w);
     assert_int_equal(view_counters(w)->resyncs, 1);
     assert_true(view_is_equal(w, 0));
-}
-
-VIEW_CASE(a_sample_is_the_row_that_the_client_has) {
-    uint32_t slot, age;
-    uint64_t hash;
-    assert_false(net_repl_state_probe(w->repl, &slot, &age, &hash));
-    ecs_entity ball = repl_create(&w->server, w->server.mover);
-    (void)repl_create(&w->server, w->server.holder);
-    (void)view_tell(w);
-    assert_false(net_repl_state_probe(w->repl, &slot, &age, &hash)); // not acknowledged
-    view_ack(w, 0);
-    view_exchange(w);
-    uint32_t seen = 0;
-    for (uint32_t i = 0; i < 4; i++) {
-        assert_true(net_repl_state_probe(w->repl, &slot, &age, &hash));
-        assert_int_equal(age, 1);
-        assert_int_equal(
-            net_mirror_check_probe(w->clients[0].mirror, slot, w->tick - age, (uint16_t)hash, NULL),
-            NET_MIRROR_EQUAL);
-        seen |= 1u << slot;
-    }
-    assert_int_equal(seen, 3); // one after the other
-    // A newer row is on its way, so it is not certain which of both rows the client has.
-    view_move(w, ball, 30, 30);
-    (void)view_write(w, 0);
-    for (uint32_t i = 0; i < 3; i++) {
-        assert_true(net_repl_state_probe(w->repl, &slot, &age, &hash));
-        assert_int_equal(slot, 1);
-    }
-}
-
-VIEW_WITH_CASE(classes_that_are_not_seen_have_their_defaults, .client_count = 2) {
-    ecs_entity agent = repl_create(&w->server, w->agent);
-    view_set(w, agent, w->ammo, 12);
-    view_set(w, agent, w->plan, 3);
-    view_scope(w, 1, agent)->classes = 1 | 1 << 1;
-    view_exchange(w);
-    assert_int_equal(view_client_value(w, 0, agent, "ammo"), 30);
-    assert_int_equal(view_client_value(w, 1, agent, "ammo"), 12);
-    assert_int_equal(view_client_value(w, 1, agent, "plan"), -1);
-    uint32_t classes;
-    assert_true(net_repl_state_sees(w->clients[1].repl, agent, &classes));
-    assert_int_equal(classes, 3);
-    // A change that the client may not see is no change for it.
-    view_set(w, agent, w->ammo, 11);
-    view_step(w);
-    assert_false(net_repl_state_has_pending(w->repl));
-    assert_true(net_repl_state_is_settled(w->repl));
-    assert_true(net_repl_state_has_pending(w->clients[1].repl));
-    (void)view_write(w, 0);
-    (void)view_write(w, 1);
-    view_ack(w, 0);
-    view_ack(w, 1);
-    // A class that no component has is nothing new.
-    view_scope(w, 0, agent)->classes = 1 | 1 << 3;
-    view_step(w);
-    assert_false(net_repl_state_has_pending(w->repl));
-    // The class is granted and taken away again.
-    view_scope(w, 0, agent)->classes = 1 | 1 << 2;
-    view_scope(w, 1, agent)->classes = 1;
-    view_exchange(w);
-    assert_int_equal(view_client_value(w, 0, agent, "plan"), 3);
-    assert_int_equal(view_client_value(w, 0, agent, "ammo"), 30);
-    assert_int_equal(view_client_value(w, 1, agent, "ammo"), 30);
-    view_exchange(w);
-    assert_true(net_repl_state_is_settled(w->repl));
 }
 
 // Write the first packet after a public change. The client lost the right to see `plan` long ago,
@@ -443,47 +285,6 @@ VIEW_CASE(sequence_numbers_rise_by_one) {
     expect_assert_failure((void)view_write(w, 0));
 }
 
-VIEW_WITH_CASE(the_pieces_of_a_body_have_all_its_bits, .is_taken_apart = true) {
-    ecs_entity entities[40];
-    for (uint32_t i = 0; i < 40; i++)
-        entities[i] = repl_create(&w->server, i % 2 ? w->server.mover : w->server.holder_extra);
-    uint64_t sum = 0;
-    for (uint32_t tick = 0; tick < 60; tick++) {
-        for (uint32_t i = 0; i < 40; i++)
-            if (i % 2 && (tick + i) % 3 == 0) repl_move(&w->server, entities[i], (float)tick, 2);
-        if (tick == 30) repl_destroy(&w->server, entities[0]);
-        view_step(w);
-        const uint64_t before = sum;
-        const uint16_t seq = view_write(w, 0);
-        sum = 0;
-        for (uint32_t i = 0; i < NET_COST_COUNT; i++)
-            sum += w->bits[i];
-        assert_true(sum - before == w->clients[0].bits);
-        if (tick % 5 == 4)
-            assert_true(net_repl_state_lost(w->repl, seq));
-        else
-            view_ack(w, 0);
-    }
-    assert_true(sum == view_counters(w)->bits);
-    for (net_cost cause = NET_COST_CHANGE; cause <= NET_COST_DESTROY; cause++)
-        assert_true(w->bits[cause] > 0 || cause == NET_COST_ABSOLUTE || cause == NET_COST_HEAL);
-}
-
-VIEW_CASE(ticks_may_pass_32_bits) {
-    w->tick = UINT32_MAX - 200;
-    ecs_entity ball = repl_create(&w->server, w->server.mover);
-    ecs_entity sleeper = repl_create(&w->server, w->server.mover);
-    for (uint32_t i = 0; i < 700; i++) {
-        if (i % 3) repl_move(&w->server, ball, (float)i, 1);
-        if (i == 690) repl_move(&w->server, sleeper, 1, 1);
-        view_exchange(w);
-        assert_int_equal(w->clients[0].records, i == 0 ? 2 : i == 690 || i % 3 > 0);
-    }
-    assert_int_equal(view_counters(w)->records_absolute, 0);
-    assert_int_equal(view_counters(w)->records_settled, 1);
-    assert_true(view_is_equal(w, 0));
-}
-
 CASE(a_steady_tick_allocates_nothing) {
     enum { ENTITIES = 60, WARM_TICKS = 600, TICKS = 900, LAG = 7 };
     scarce_memory memory;
@@ -506,25 +307,6 @@ CASE(a_steady_tick_allocates_nothing) {
     assert_true(warm > 0);
     assert_int_equal(memory.calls, warm);
     view_close(&w);
-}
-
-CASE(who_has_the_row_of_a_tick_is_not_sent_it_again) {
-    for (uint32_t order = 0; order < 2; order++) {
-        view_world w;
-        view_open(&w);
-        (void)repl_create(&w.server, w.server.mover);
-        uint16_t first = view_tell(&w);
-        assert_ok(view_deliver(&w, 0));
-        assert_true(net_repl_state_lost(w.repl, first));
-        uint16_t second = view_write(&w, 0); // in the same tick
-        assert_int_equal(w.clients[0].records, 1);
-        if (order == 0) assert_true(net_repl_state_lost(w.repl, second));
-        assert_true(net_repl_state_acked(w.repl, first));
-        if (order == 1) assert_true(net_repl_state_lost(w.repl, second));
-        assert_false(net_repl_state_has_pending(w.repl));
-        assert_true(net_repl_state_is_settled(w.repl));
-        view_close(&w);
-    }
 }
 
 static void move_all(view_world* w, const ecs_entity* movers, uint32_t count) {
@@ -555,10 +337,6 @@ static void check_widening(view_world* w) {
                              MOVERS);
     }
     assert_true(w->repl->window >= 2 * window && view_is_equal(w, 0));
-}
-
-VIEW_CASE(a_window_that_grows_has_no_sets_of_packets_that_had_left_it) {
-    check_widening(w);
 }
 
 VIEW_WITH_CASE(a_window_that_grows_breaks_no_packet_in_solo_code, .has_solo_code = true) {

@@ -122,29 +122,6 @@ VIEW_CASE(an_index_that_dies_and_comes_back_in_one_step_goes_on_in_its_slot) {
     assert_true(view_is_equal(w, 0));
 }
 
-// With one changed entity a client looks for its slot. With many it looks at all its slots. It
-// sends the same data.
-CASE(few_changes_and_a_crowd_of_them_tell_the_same) {
-    enum { MOVERS = 100 };
-    view_world w;
-    view_open_with(&w, (view_options){.client_count = 2});
-    ecs_entity movers[MOVERS];
-    repl_create_many(&w.server, w.server.mover, movers, MOVERS);
-    for (uint32_t i = 0; i < MOVERS; i += 2)
-        view_scope(&w, 0, movers[i])->is_hidden = true;
-    view_exchanges(&w, 5);
-    for (uint32_t changed = 1; changed <= MOVERS; changed += 9) {
-        for (uint32_t i = 0; i < changed; i++)
-            repl_move(&w.server, movers[i], (float)changed, (float)(i + changed));
-        view_step(&w);
-        for (uint32_t c = 0; c < 2; c++) {
-            assert_int_equal(view_records(&w, c), c == 0 ? changed / 2 : changed);
-            view_ack(&w, c);
-        }
-    }
-    view_close(&w);
-}
-
 VIEW_WITH_CASE(an_idle_world_waits_for_nobody, .client_count = 2) {
     for (uint32_t i = 0; i < 50; i++)
         (void)repl_create(&w->server, w->server.mover);

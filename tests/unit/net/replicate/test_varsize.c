@@ -238,32 +238,6 @@ PAGE_CASE(a_value_for_the_next_life_in_scope_is_not_lost_to_the_one_before) {
     assert_string_equal(title(at, page), "first");
 }
 
-PAGE_CASE(who_comes_back_into_scope_is_told_also_of_the_default) {
-    set_title(at, page, "first");
-    exchange(at);
-    net_varsize_sender_leave(at->repl, page);
-    set_title(at, page, "blank");
-    assert_int_equal(stepped(at), 0); // no client sees it
-    enter(at, page, EVERYTHING);
-    assert_int_equal(published(at), 1);
-    assert_true(at->channel.copies[0]->message.is_default);
-    report(at, page, at->server.page); // it never left the scope of the client
-    deliver(at);
-    assert_string_equal(title(at, page), "blank");
-}
-
-PAGE_CASE(a_new_template_with_another_default_is_told_to_all_who_have_the_entity) {
-    assert_ok(ecs_recreate(at->server.world, page, at->server.page_cover, NULL, 0));
-    step(at);
-    // "blank" is the current value, but a client that gets the entity now starts with "cover"
-    assert_int_equal(published(at), 1);
-    assert_false(at->channel.copies[0]->message.is_default);
-    assert_int_equal(at->channel.copies[0]->message.since, at->tick);
-    deliver(at);
-    report(at, page, at->mirror.side.page_cover);
-    assert_string_equal(title(at, page), "blank");
-}
-
 PAGE_CASE(a_component_that_went_and_came_back_is_told) {
     set_title(at, page, "first");
     exchange(at);
@@ -414,37 +388,6 @@ VALUES_CASE(an_allowance_is_kept_to_within_one_value) {
     assert_int_equal(at->channel.count, 2);
     at->channel.room = UINT32_MAX;
     assert_int_equal(published(at), 8);
-}
-
-typedef struct picky {
-    fixture* at;
-    ecs_entity refused;
-    uint32_t asked;
-} picky;
-
-static net_result send_others(void* context, const net_varsize_message* message) {
-    picky* p = context;
-    p->asked++;
-    if (message->handle == p->refused) return NET_ERR_STALE;
-    return varsize_send(&p->at->channel, message);
-}
-
-VALUES_CASE(a_value_whose_entity_is_not_there_yet_lets_others_go_first) {
-    ecs_entity pages[3];
-    for (uint32_t i = 0; i < 3; i++) {
-        pages[i] = add(at, at->server.page);
-        set_title(at, pages[i], "x");
-    }
-    step(at);
-    picky p = {.at = at, .refused = pages[0]};
-    net_varsize_sender_publish(at->repl, 100000, send_others, &p);
-    assert_int_equal(at->channel.count, 2);
-    assert_true(p.asked <= 5);
-    deliver(at);
-    assert_false(net_varsize_sender_is_settled(at->repl));
-    assert_int_equal(published(at), 1);
-    deliver(at);
-    assert_true(net_varsize_sender_is_settled(at->repl));
 }
 
 PAGE_CASE(after_a_lost_connection_what_was_under_way_is_sent_as_a_new_version) {
