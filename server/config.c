@@ -35,7 +35,7 @@ static const base_option table[] = {
     {"pause-when-empty", FIELD(pauses_when_empty), NULL,
      "pause while there are no players; spectators do not count", 0, 0},
     {"config", FIELD(config), "FILE",
-     "file with lines of \"tick-rate = 30\"; environment and command line override it", 0, 0},
+     "lines of \"tick-rate = 30\"; environment and command line override it", 0, 0},
     {"listen", FIELD(listen), "ADDR:PORT,KEY=VALUE",
      "where to listen, [IPv6]:PORT too; port 0 picks one", 0, 0},
     {"key-file", FIELD(key_file), "FILE",
@@ -47,11 +47,11 @@ static const base_option table[] = {
     {"spectators", FIELD(spectators_max), "N",
      "spectators at most (default: 8; 0 for a game with hidden values)", 0, NET_CLIENTS_MAX - 1},
     {"bans", FIELD(bans), "FILE",
-     "players and addresses to refuse: \"address 203.0.113.0/24\", \"player 7\"", 0, 0},
+     "players, addresses to refuse: \"address 203.0.113.0/24\", \"player 7\"", 0, 0},
     {"allow-dev-key", FIELD(allow_dev_key), NULL,
      "accept clients with the built-in key, which is public", 0, 0},
-    {"net", FIELD(net), "SPEC",
-     "simulate a network: wifi|4g|bad|satellite,loss=5,... (server/README.md)", 0, 0},
+    {"net", FIELD(net), "SPEC", "simulate a network: wifi|4g|bad|loss=5,... (server/README.md)", 0,
+     0},
     {"log", FIELD(log), "FILE|none,KEY=VALUE", "the event log (default: GAME-DATE-TIME.slog here)",
      0, 0},
     {"resume", FIELD(resume), "LOG", "continue the match of a log, also after its server crashed",
@@ -130,7 +130,7 @@ const base_option server_http_keys[] = {
     {"optional", KEY(http_is_optional), NULL, "continue without it if its port is in use", 0, 0},
     {"delay", KEY(http_delay_s), "S", "readers see the match S seconds later", 0, LOG_S_MAX},
     {"again-s", KEY(again_s), "S",
-     "a play link also admits its player to later matches here for S seconds", 0, LOG_S_MAX},
+     "a play link admits its player to later matches too, for S seconds", 0, LOG_S_MAX},
 };
 
 const base_option server_lines_keys[] = {
@@ -141,7 +141,7 @@ const base_option server_lines_keys[] = {
 
 static const base_option stream_keys[] = {
     {"sync", KEY(stream_sync), "off|MS|MS+go",
-     "send clients only what the stream has stored; after MS pause, or continue", 0, 0},
+     "clients get what the stream has stored; after MS pause, or continue", 0, 0},
     {"standby-at", KEY(standby_addresses), "ADDR:PORT",
      "address of a standby, sent to clients; repeatable", 0, 0},
     {"page", KEY(pages), "URL",
@@ -164,7 +164,7 @@ const base_option server_tune_keys[] = {
     {"drain-s", KEY(drain_s), "S",
      "on SIGTERM refuse new clients and end the match within S seconds", 0, SERVER_DRAIN_S_MAX},
     {"coder", KEY(coder), "auto|shared|solo",
-     "solo: fewer bytes, more CPU; auto: solo while a tenth of a core suffices", 0, 0},
+     "solo: fewer bytes, more CPU; auto: solo within a tenth of a core", 0, 0},
     {"takeover-ms", KEY(takeover_ms), "MS", "with --standby: take over after MS without a message",
      TAKEOVER_MS_MIN, TAKEOVER_MS_MAX},
     {"tick-s", KEY(tick_s), "S", "end the server if a tick takes longer than S seconds; 0: never",
