@@ -126,7 +126,7 @@ case_new_game_is_built_while_it_is_played() {
     pids[saved]=$!
     await "the player" has_said saved.err ' joined from '
     echo 'const char hop_3d_version[] = "other";' >>hop_3d/hop_3d.c
-    await "other code" has_lines saved.err 'reloaded: the match goes on with it' 1
+    await "other code" has_lines saved.err 'reloaded: the match continues with it' 1
     await "the player" has_lines saved.err ' is back after ' 1
     echo 'a fault;' >>hop_3d/hop_3d.c
     await "the fault" has_said saved.err 'not built: the match goes on as it was'
@@ -134,7 +134,7 @@ case_new_game_is_built_while_it_is_played() {
     cat saved.out saved.err | grep -q 'hop_3d.c:[0-9]*:.*error' || fail "the fault is not named"
     sed -i 's/^\(hop_3d_player[^{]*\){/&\n    "extra:i"{ _replicate:b=yes; value:i=3 }/' hop_3d/hop_3d.blk
     cp right.c hop_3d/hop_3d.c
-    await "another layout" has_lines saved.err 'reloaded: the match goes on with it' 2
+    await "another layout" has_lines saved.err 'reloaded: the match continues with it' 2
     await "the words to go" test ! -e hop_3d/build/faults
     await "the player" has_lines saved.err ' is back after ' 2
     kill -TERM "${pids[saved]}"
@@ -323,10 +323,10 @@ case_new_game_of_lua() {
     pids[saved]=$!
     await "the player" has_said saved.err ' joined from '
     change hop/rules.lua 's/STARS = 960, 540, 14, 260, 12/STARS = 960, 540, 14, 300, 12/'
-    await "the reload" has_lines saved.err 'reloaded: the match goes on with it' 1
+    await "the reload" has_lines saved.err 'reloaded: the match continues with it' 1
     await "the player" has_lines saved.err ' is back after ' 1
     echo 'function on_tick() missing.x = 1 end' >>hop/rules.lua
-    await "the reload" has_lines saved.err 'reloaded: the match goes on with it' 2
+    await "the reload" has_lines saved.err 'reloaded: the match continues with it' 2
     await "a fault of a tick" has_said saved.err '^rules.lua:[0-9]+: error: there is no missing \(in on_tick, tick '
     kill -TERM "${pids[saved]}"
     ends_with 0 saved

@@ -65,10 +65,10 @@ def pieces():
         connection.sendall(b"x" * size + b"\nstatus\n")
         assert wanted in json.loads(reader.readline())["error"], size
         assert "tick" in json.loads(reader.readline())
-    assert "no JSON" in ask(other, other_reader, "metrics")["error"]
-    assert "no UTF-8" in ask(other, other_reader, "a\0b")["error"]
+    assert "not JSON" in ask(other, other_reader, "metrics")["error"]
+    assert "not valid UTF-8" in ask(other, other_reader, "a\0b")["error"]
     other.sendall(b"\xff\xfe\n")
-    assert "no UTF-8" in json.loads(other_reader.readline())["error"]
+    assert "not valid UTF-8" in json.loads(other_reader.readline())["error"]
     # Who says no more gets the rest; a last line needs no end.
     other.sendall(b"status\nstatus")
     other.shutdown(socket.SHUT_WR)

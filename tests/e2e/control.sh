@@ -20,7 +20,7 @@ case_a_control_socket_hears_lines_in_pieces() {
     says asks.out '^set .*--allow-edits'
     says asks.out '^put .*--allow-edits'
     says asks.out '^mark here -> .*"done": "mark"'
-    says asks.out '^say hello -> .*does not hear'
+    says asks.out '^say hello -> .*reads no lines of operators'
     run_to 3 second shoal-server --game breakout --listen 127.0.0.1:0 --log none --control socket
     says second.err 'control socket: another server listens there'
     # What a killed server leaves is replaced; another file is not.

@@ -94,10 +94,10 @@ def loopback():
     # A form of a foreign page cannot send this type.
     for kind in ("text/plain", "application/x-www-form-urlencoded", "application/jsonx", None):
         wants(400, "POST", "/api/v1/end", {"Content-Type": kind}, b"{}")
-    wants(400, "POST", "/api/v1/end", body=b"{", says="no JSON")
+    wants(400, "POST", "/api/v1/end", body=b"{", says="not JSON")
     wants(400, "POST", "/api/v1/end", body=b'{"why":1}', says="no argument 'why'")
     wants(413, "POST", "/api/v1/end", body=b" " * 65537)
-    wants(400, "POST", "/api/v1/end", body=b" " * 65536, says="no JSON")
+    wants(400, "POST", "/api/v1/end", body=b" " * 65536, says="not JSON")
     wants(405, "POST", "/", body=b"{}")
 
 

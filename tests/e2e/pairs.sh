@@ -257,7 +257,7 @@ row_sync() {
     end_equal 2 server players
     verifies a.slog server
     is_same a.slog 1
-    grep 'it stood still for' server.err
+    grep 'it was halted for' server.err
 }
 
 # The log that goes on has what its stream has, of the time in which the match stood still too.

@@ -97,7 +97,7 @@ static bool says(const log_twin* twin, const char* text) {
 // kept from now on.
 static void go_on(log_twin* twin) {
     uint64_t tick, lost;
-    assert_int_equal(sscanf(strstr(twin->newest_line, "the log goes on"),
+    assert_int_equal(sscanf(strstr(twin->newest_line, "the log continues"),
                             "the log continues after tick %" SCNu64 "; %" SCNu64, &tick, &lost),
                      2);
     assert_int_equal(lost, net_log_get_counters(twin->writer).ticks_lost);

@@ -184,7 +184,7 @@ CASE(a_file_that_is_missing_or_broken_is_named_and_silent) {
     static const struct {
         uint32_t row;
         const char* said;
-    } faults[] = {{2, "broken.wav: error: is not heard: "},
+    } faults[] = {{2, "broken.wav: error: cannot be played: "},
                   {3, "other.wav: error: is neither WAVE nor Ogg"},
                   {4, "missing.wav: error: is missing: put missing.wav into the folder assets"}};
     for (uint32_t i = 0; i < BASE_COUNT(faults); i++) {

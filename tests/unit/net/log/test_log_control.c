@@ -255,8 +255,9 @@ OPERATED_CASE(what_cannot_be_done_is_refused_with_a_sentence) {
 
 // As modules of earlier builds have none.
 CASE(a_game_without_these_functions_refuses_them) {
-    static const refusal cases[] = {{"set", {"lives=3"}, NET_ERR_MALFORMED, "at the start only"},
-                                    {"say", {"hello"}, NET_ERR_MALFORMED, "does not hear"}};
+    static const refusal cases[] = {
+        {"set", {"lives=3"}, NET_ERR_MALFORMED, "at the start only"},
+        {"say", {"hello"}, NET_ERR_MALFORMED, "reads no lines of operators"}};
     net_game_module game = *breakout_module();
     game.settings_changed = NULL;
     playback_record* record = record_make_as((record_wanted){.game = &game});
