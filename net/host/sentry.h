@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// A sentry watches the threads that simulate. It says where the simulation is when a tick does not
-/// come back, and when the process dies of an assertion, a fatal signal or memory that ran out: tick,
+/// come back, and when the process dies of an assertion, a fatal signal or without memory: tick,
 /// system, entity, and the command that runs it again. The world is any that such a thread runs a
 /// stage of. Without memory the exit code is NET_EXIT_RUNTIME.
 ///

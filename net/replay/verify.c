@@ -445,8 +445,8 @@ static void find_more(const verification* verify, const net_module* module) {
 // Seek, slice, --resume and a page's older ticks restore a match from a keyframe. A game that keeps
 // state outside of its world goes another way from there, and a run from the start cannot show it.
 // So other matches go on in the middle from saves of the first one. State may be at its start by
-// luck in one tick, so there are two places, and of a short log four. Each runs a twelfth of the log,
-// half a minute of an hour, and on to the next hash of the world.
+// luck in one tick, so there are two places, and of a short log four. Each runs a twelfth of the
+// log, half a minute of an hour, and on to the next hash of the world.
 
 #define RESTORED_TICKS_MIN 300u
 #define RESTORED_TICKS_MAX 1500u
