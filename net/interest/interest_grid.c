@@ -17,7 +17,7 @@ enum { CELL_MAX = 1 << 30, CELL_ROUND = 1 << 20 };
 // follow.
 #define LAYERS_MAX ((1u << ROW_BITS_3D) / NET_INTEREST_LAYER)
 
-bool net_interest_grid_init(net_interest_grid* grid, const base_allocator* allocator,
+void net_interest_grid_init(net_interest_grid* grid, const base_allocator* allocator,
                             uint32_t dimensions, float cell) {
     BASE_ASSERT((dimensions == 2 || dimensions == 3) && cell > 0.0f);
     *grid = (net_interest_grid){.allocator = allocator,
@@ -29,21 +29,11 @@ bool net_interest_grid_init(net_interest_grid* grid, const base_allocator* alloc
         base_allocate_zero(allocator, sizeof *grid->buckets << (grid->bits + grid->row_bits));
     grid->row_stamps = base_allocate_zero(allocator, sizeof(uint32_t) << grid->row_bits);
     grid->block_end = 1;
-    return grid->buckets && grid->row_stamps;
 }
 
-void net_interest_grid_deinit(net_interest_grid* grid) {
-    const base_allocator* allocator = grid->allocator;
-    base_release(allocator, grid->buckets, sizeof *grid->buckets << (grid->bits + grid->row_bits));
-    base_release(allocator, grid->row_stamps, sizeof(uint32_t) << grid->row_bits);
-    BASE_ARRAY_RELEASE(allocator, grid->spots, grid->spot_capacity);
-    BASE_ARRAY_RELEASE(allocator, grid->blocks, grid->block_capacity);
-    *grid = (net_interest_grid){0};
-}
-
-bool net_interest_grid_reserve(net_interest_grid* grid, uint32_t count) {
-    return BASE_ARRAY_RESERVE(grid->allocator, grid->spots, grid->spot_capacity, count) &&
-           BASE_ARRAY_RESERVE(grid->allocator, grid->blocks, grid->block_capacity, count);
+void net_interest_grid_reserve(net_interest_grid* grid, uint32_t count) {
+    BASE_ARRAY_RESERVE(grid->allocator, grid->spots, grid->spot_capacity, count);
+    BASE_ARRAY_RESERVE(grid->allocator, grid->blocks, grid->block_capacity, count);
 }
 
 // NaN, and positions beyond the last cell, are at the edge.

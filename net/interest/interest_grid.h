@@ -50,12 +50,10 @@ typedef struct net_interest_grid {
     uint32_t free_block; ///< 0: none; the others by `next`
 } net_interest_grid;
 
-/// @return false when memory ran out; the grid must be deinitialised all the same.
-BASE_MUST_USE bool net_interest_grid_init(net_interest_grid* grid, const base_allocator* allocator,
-                                          uint32_t dimensions, float cell);
-void net_interest_grid_deinit(net_interest_grid* grid);
+void net_interest_grid_init(net_interest_grid* grid, const base_allocator* allocator,
+                            uint32_t dimensions, float cell);
 /// Room for things below `count`.
-BASE_MUST_USE bool net_interest_grid_reserve(net_interest_grid* grid, uint32_t count);
+void net_interest_grid_reserve(net_interest_grid* grid, uint32_t count);
 /// Add a thing, or move it. The old and the new bucket get the stamp. Any floats are valid.
 void net_interest_grid_put(net_interest_grid* grid, uint32_t thing, const float at[3],
                            uint32_t stamp);

@@ -125,6 +125,7 @@ typedef struct net_interest_scratch {
 } net_interest_scratch;
 
 struct net_interest {
+    base_owner owner; ///< of all memory
     net_interest_config config;
     net_bound_rules rules;
     uint32_t stay_ticks;

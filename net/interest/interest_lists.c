@@ -12,20 +12,10 @@ void net_interest_lists_init(net_interest_lists* lists, const base_allocator* al
     *lists = (net_interest_lists){.allocator = allocator};
 }
 
-void net_interest_lists_deinit(net_interest_lists* lists) {
-    const base_allocator* allocator = lists->allocator;
-    base_table_deinit(&lists->firsts, allocator);
-    BASE_ARRAY_RELEASE(allocator, lists->nexts, lists->next_capacity);
-    BASE_ARRAY_RELEASE(allocator, lists->prevs, lists->prev_capacity);
-    BASE_ARRAY_RELEASE(allocator, lists->keys, lists->key_capacity);
-    *lists = (net_interest_lists){0};
-}
-
-bool net_interest_lists_reserve(net_interest_lists* lists, uint32_t count) {
-    const base_allocator* allocator = lists->allocator;
-    return BASE_ARRAY_RESERVE(allocator, lists->nexts, lists->next_capacity, count) &&
-           BASE_ARRAY_RESERVE(allocator, lists->prevs, lists->prev_capacity, count) &&
-           BASE_ARRAY_RESERVE(allocator, lists->keys, lists->key_capacity, count);
+void net_interest_lists_reserve(net_interest_lists* lists, uint32_t count) {
+    BASE_ARRAY_RESERVE(lists->allocator, lists->nexts, lists->next_capacity, count);
+    BASE_ARRAY_RESERVE(lists->allocator, lists->prevs, lists->prev_capacity, count);
+    BASE_ARRAY_RESERVE(lists->allocator, lists->keys, lists->key_capacity, count);
 }
 
 static void set_first(net_interest_lists* lists, uint32_t key, uint32_t old, uint32_t first) {
@@ -44,20 +34,18 @@ static void unlink_index(net_interest_lists* lists, uint32_t index) {
     lists->keys[index] = 0;
 }
 
-bool net_interest_lists_put(net_interest_lists* lists, uint32_t index, uint32_t key) {
+void net_interest_lists_put(net_interest_lists* lists, uint32_t index, uint32_t key) {
     BASE_ASSERT(index > 0 && index < lists->key_capacity);
-    if (lists->keys[index] == key) return true;
+    if (lists->keys[index] == key) return;
     if (lists->keys[index]) unlink_index(lists, index);
-    if (!key) return true;
-    if (!base_table_reserve(&lists->firsts, lists->allocator, lists->firsts.count + 1))
-        return false;
+    if (!key) return;
+    base_table_reserve(&lists->firsts, lists->allocator, lists->firsts.count + 1);
     uint32_t first = net_interest_lists_first(lists, key);
     set_first(lists, key, first, index);
     lists->nexts[index] = first;
     lists->prevs[index] = 0;
     if (first) lists->prevs[first] = index;
     lists->keys[index] = key;
-    return true;
 }
 
 uint32_t net_interest_lists_first(const net_interest_lists* lists, uint32_t key) {
@@ -91,26 +79,24 @@ const net_interest_request* net_interest_requests_find(const net_interest_reques
     return is_there ? &requests->kept[at] : NULL;
 }
 
-static bool insert(net_interest_requests* requests, uint32_t at, uint32_t client) {
+static void insert(net_interest_requests* requests, uint32_t at, uint32_t client) {
     const base_allocator* allocator = requests->allocator;
     uint32_t room = requests->count + 1;
-    bool has_room = BASE_ARRAY_RESERVE(allocator, requests->kept, requests->capacity, room) &&
-                    BASE_ARRAY_RESERVE(allocator, requests->is_new, requests->new_capacity, room) &&
-                    BASE_ARRAY_RESERVE(allocator, requests->taken, requests->taken_capacity, room);
-    if (!has_room) return false;
+    BASE_ARRAY_RESERVE(allocator, requests->kept, requests->capacity, room);
+    BASE_ARRAY_RESERVE(allocator, requests->is_new, requests->new_capacity, room);
+    BASE_ARRAY_RESERVE(allocator, requests->taken, requests->taken_capacity, room);
     uint32_t after = requests->count - at;
     memmove(&requests->kept[at + 1], &requests->kept[at], after * sizeof *requests->kept);
     memmove(&requests->is_new[at + 1], &requests->is_new[at], after * sizeof *requests->is_new);
     requests->kept[at] = (net_interest_request){.client = client};
     requests->count++;
-    return true;
 }
 
 net_interest_request* net_interest_requests_add(net_interest_requests* requests, uint32_t client) {
     BASE_ASSERT(client > 0);
     uint32_t at = find_place(requests, client);
     bool is_there = at < requests->count && requests->kept[at].client == client;
-    if (!is_there && !insert(requests, at, client)) return NULL;
+    if (!is_there) insert(requests, at, client);
     requests->is_new[at] = true;
     return &requests->kept[at];
 }

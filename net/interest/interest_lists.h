@@ -14,11 +14,10 @@ typedef struct net_interest_lists {
 } net_interest_lists;
 
 void net_interest_lists_init(net_interest_lists* lists, const base_allocator* allocator);
-void net_interest_lists_deinit(net_interest_lists* lists);
 /// Room for indices below `count`.
-BASE_MUST_USE bool net_interest_lists_reserve(net_interest_lists* lists, uint32_t count);
-/// Move an index into the list of `key`; 0: into no list. @return false when memory ran out.
-BASE_MUST_USE bool net_interest_lists_put(net_interest_lists* lists, uint32_t index, uint32_t key);
+void net_interest_lists_reserve(net_interest_lists* lists, uint32_t count);
+/// Move an index into the list of `key`; 0: into no list.
+void net_interest_lists_put(net_interest_lists* lists, uint32_t index, uint32_t key);
 /// First index of a list, then `nexts[index]`; 0 ends it.
 uint32_t net_interest_lists_first(const net_interest_lists* lists, uint32_t key);
 
@@ -50,7 +49,7 @@ typedef struct net_interest_requests {
 
 void net_interest_requests_deinit(net_interest_requests* requests);
 /// Get a client's entry to write a request into it; it becomes new. Adds an empty one when there is
-/// none. Asserts that there is memory: what a client may see must not be lost.
+/// none.
 /// @return The entry, borrowed until the next add or remove.
 net_interest_request* net_interest_requests_add(net_interest_requests* requests, uint32_t client);
 /// Remove a client's entry, if there is one.

@@ -31,15 +31,6 @@
 
 #include <string.h>
 
-static bool init_scratch(net_interest* made) {
-    const base_allocator* allocator = made->config.allocator;
-    if (made->config.lanes == 0) made->config.lanes = 1;
-    made->scratch = base_allocate_zero(allocator, made->config.lanes * sizeof *made->scratch);
-    for (uint32_t i = 0; made->scratch && i < made->config.lanes; i++)
-        base_bitset_init(&made->scratch[i].found, allocator);
-    return made->scratch != NULL;
-}
-
 net_result net_interest_create(const net_interest_config* config, const base_reporter* reporter,
                                net_interest** interest) {
     BASE_ASSERT(config && config->world && config->rows && interest && config->index_max >= 1);
@@ -47,113 +38,55 @@ net_result net_interest_create(const net_interest_config* config, const base_rep
     net_bound_rules rules;
     net_result result = net_bound_rules_bind(config->world, config->rules, reporter, &rules);
     if (result != NET_OK) return result;
-    net_interest* made = base_allocate_zero(config->allocator, sizeof *made);
-    if (!made) return NET_ERR_MEMORY;
+    net_interest* made = base_owner_create(config->allocator, sizeof *made);
+    const base_allocator* allocator = &made->owner.allocator;
     made->config = *config;
+    made->config.allocator = allocator;
     made->rules = rules;
     made->stay_ticks =
         (uint32_t)(((uint64_t)NET_INTEREST_STAY_MS * config->tick_rate_hz + 999) / 1000);
-    net_interest_lists_init(&made->owned, config->allocator);
-    net_interest_lists_init(&made->together, config->allocator);
-    base_bitset_init(&made->observers, config->allocator);
+    net_interest_lists_init(&made->owned, allocator);
+    net_interest_lists_init(&made->together, allocator);
+    base_bitset_init(&made->observers, allocator);
     made->has_grids = rules.radius > 0.0f;
     // In three dimensions a quarter would be a thousand cells in sight, most of them empty.
     float cell = rules.dimensions == 2 ? rules.radius / 4 : rules.radius / 2;
-    bool is_made = init_scratch(made);
+    if (made->config.lanes == 0) made->config.lanes = 1;
+    made->scratch = base_allocate_zero(allocator, made->config.lanes * sizeof *made->scratch);
+    for (uint32_t i = 0; i < made->config.lanes; i++)
+        base_bitset_init(&made->scratch[i].found, allocator);
     if (made->has_grids) {
-        // Initialise both, so that both may be deinitialised.
-        is_made =
-            net_interest_grid_init(&made->entities, config->allocator, rules.dimensions, cell) &&
-            is_made;
-        is_made = net_interest_grid_init(&made->viewpoints, config->allocator, rules.dimensions,
-                                         rules.radius) &&
-                  is_made;
-    }
-    if (!is_made) {
-        net_interest_destroy(made);
-        return NET_ERR_MEMORY;
+        net_interest_grid_init(&made->entities, allocator, rules.dimensions, cell);
+        net_interest_grid_init(&made->viewpoints, allocator, rules.dimensions, rules.radius);
     }
     *interest = made;
     return NET_OK;
 }
 
-static void deinit_scratch(net_interest* interest) {
-    const base_allocator* allocator = interest->config.allocator;
-    for (uint32_t i = 0; interest->scratch && i < interest->config.lanes; i++) {
-        net_interest_scratch* scratch = &interest->scratch[i];
-        BASE_ARRAY_RELEASE(allocator, scratch->marks, scratch->mark_capacity);
-        BASE_ARRAY_RELEASE(allocator, scratch->inside, scratch->inside_capacity);
-        BASE_ARRAY_RELEASE(allocator, scratch->enter, scratch->enter_capacity);
-        BASE_ARRAY_RELEASE(allocator, scratch->leave, scratch->leave_capacity);
-        BASE_ARRAY_RELEASE(allocator, scratch->changed, scratch->changed_capacity);
-        BASE_ARRAY_RELEASE(allocator, scratch->changed_to, scratch->changed_to_capacity);
-        base_bitset_deinit(&scratch->found);
-    }
-    base_release(allocator, interest->scratch, interest->config.lanes * sizeof *interest->scratch);
-}
-
 void net_interest_destroy(net_interest* interest) {
-    if (!interest) return;
-    const base_allocator* allocator = interest->config.allocator;
-    const struct {
-        void* memory;
-        size_t bytes;
-    } blocks[] = {
-        {interest->places, interest->place_capacity * sizeof *interest->places},
-        {interest->traits, interest->trait_capacity * sizeof *interest->traits},
-        {interest->loose, interest->loose_capacity * sizeof *interest->loose},
-        {interest->grouped, interest->grouped_capacity * sizeof *interest->grouped},
-        {interest->clients, interest->client_capacity * sizeof *interest->clients},
-        {interest->turns, interest->turn_capacity * sizeof *interest->turns},
-        {interest->order, interest->order_capacity * sizeof *interest->order},
-        {interest->wide, interest->wide_capacity * sizeof *interest->wide},
-        {interest->verdicts, interest->verdict_capacity * sizeof *interest->verdicts},
-        {interest->spawns, interest->spawn_capacity * sizeof *interest->spawns},
-        {interest->spawn_clients,
-         interest->spawn_client_capacity * sizeof *interest->spawn_clients},
-        {interest->spawn_entities,
-         interest->spawn_entity_capacity * sizeof *interest->spawn_entities},
-    };
-    for (uint32_t i = 0; i < BASE_COUNT(blocks); i++)
-        base_release(allocator, blocks[i].memory, blocks[i].bytes);
-    if (interest->has_grids) {
-        net_interest_grid_deinit(&interest->entities);
-        net_interest_grid_deinit(&interest->viewpoints);
-    }
-    net_interest_lists_deinit(&interest->owned);
-    net_interest_lists_deinit(&interest->together);
-    base_table_deinit(&interest->players, allocator);
-    base_bitset_deinit(&interest->observers);
-    deinit_scratch(interest);
-    base_release(allocator, interest, sizeof *interest);
+    base_owner_destroy(interest);
 }
 
 // ---- entities ----
 
-static bool reserve_scratch(const net_interest* interest, net_interest_scratch* scratch,
-                            uint32_t room) {
-    const base_allocator* allocator = interest->config.allocator;
-    return BASE_ARRAY_RESERVE(allocator, scratch->marks, scratch->mark_capacity, room) &&
-           BASE_ARRAY_RESERVE(allocator, scratch->inside, scratch->inside_capacity, room) &&
-           base_bitset_reserve(&scratch->found, room);
-}
-
-static bool reserve_index(net_interest* interest, uint32_t index) {
+static void reserve_index(net_interest* interest, uint32_t index) {
     BASE_ASSERT(index >= 1 && index <= interest->config.index_max);
     const base_allocator* allocator = interest->config.allocator;
-    if (!BASE_ARRAY_RESERVE(allocator, interest->places, interest->place_capacity, index + 1))
-        return false;
+    BASE_ARRAY_RESERVE(allocator, interest->places, interest->place_capacity, index + 1);
     uint32_t room = interest->place_capacity;
-    bool ok = BASE_ARRAY_RESERVE(allocator, interest->traits, interest->trait_capacity, room) &&
-              BASE_ARRAY_RESERVE(allocator, interest->loose, interest->loose_capacity, room) &&
-              BASE_ARRAY_RESERVE(allocator, interest->grouped, interest->grouped_capacity, room) &&
-              (!interest->has_grids || net_interest_grid_reserve(&interest->entities, room)) &&
-              (!interest->rules.owner || net_interest_lists_reserve(&interest->owned, room)) &&
-              (!interest->rules.together || net_interest_lists_reserve(&interest->together, room));
-    for (uint32_t i = 0; i < interest->config.lanes && ok; i++)
-        ok = reserve_scratch(interest, &interest->scratch[i], room);
-    if (ok && index >= interest->index_end) interest->index_end = index + 1;
-    return ok;
+    BASE_ARRAY_RESERVE(allocator, interest->traits, interest->trait_capacity, room);
+    BASE_ARRAY_RESERVE(allocator, interest->loose, interest->loose_capacity, room);
+    BASE_ARRAY_RESERVE(allocator, interest->grouped, interest->grouped_capacity, room);
+    if (interest->has_grids) net_interest_grid_reserve(&interest->entities, room);
+    if (interest->rules.owner) net_interest_lists_reserve(&interest->owned, room);
+    if (interest->rules.together) net_interest_lists_reserve(&interest->together, room);
+    for (uint32_t i = 0; i < interest->config.lanes; i++) {
+        net_interest_scratch* scratch = &interest->scratch[i];
+        BASE_ARRAY_RESERVE(allocator, scratch->marks, scratch->mark_capacity, room);
+        BASE_ARRAY_RESERVE(allocator, scratch->inside, scratch->inside_capacity, room);
+        base_bitset_reserve(&scratch->found, room);
+    }
+    if (index >= interest->index_end) interest->index_end = index + 1;
 }
 
 // Take a place out of its list: the last place of the list moves into the gap.
@@ -198,8 +131,8 @@ static void describe(net_interest_traits* traits, const net_row_template* row_te
     traits->has_position = facts->has_position;
 }
 
-// Put a place into every order that finds it by its facts. @return false when memory ran out.
-static bool file_place(net_interest* interest, uint32_t index, const float at[3]) {
+// Put a place into every order that finds it by its facts.
+static void file_place(net_interest* interest, uint32_t index, const float at[3]) {
     BASE_ASSERT(index < interest->index_end);
     const net_interest_place* place = &interest->places[index];
     const net_interest_facts* facts = &place->facts;
@@ -215,21 +148,20 @@ static bool file_place(net_interest* interest, uint32_t index, const float at[3]
         put_at(interest, index, at);
     else if (interest->has_grids)
         net_interest_grid_remove(&interest->entities, index, interest->step);
-    if (interest->rules.owner &&
-        !net_interest_lists_put(&interest->owned, index, is_there ? facts->owner : 0))
-        return false;
-    return !interest->rules.together ||
-           net_interest_lists_put(&interest->together, index, is_there ? facts->together : 0);
+    if (interest->rules.owner)
+        net_interest_lists_put(&interest->owned, index, is_there ? facts->owner : 0);
+    if (interest->rules.together)
+        net_interest_lists_put(&interest->together, index, is_there ? facts->together : 0);
 }
 
-static bool remove_place(net_interest* interest, uint32_t index) {
-    if (index >= interest->index_end) return true;
+static void remove_place(net_interest* interest, uint32_t index) {
+    if (index >= interest->index_end) return;
     net_interest_place* place = &interest->places[index];
     // An entity that travelled with it may have been visible only because of it.
     if (place->row_template && place->facts.together) interest->global_step = interest->step;
     place->row_template = NULL;
     place->handle = ECS_ENTITY_NONE;
-    return file_place(interest, index, NULL);
+    file_place(interest, index, NULL);
 }
 
 static bool is_same_kind(const net_interest_facts* a, const net_interest_facts* b) {
@@ -256,10 +188,10 @@ static void concern(net_interest* interest, uint32_t index) {
         interest->turns[interest->order[at].slot].is_forced = true;
 }
 
-static bool take_new(net_interest* interest, const net_history_entity* entity) {
+static void take_new(net_interest* interest, const net_history_entity* entity) {
     BASE_ASSERT(entity && entity->row_template);
     uint32_t index = ecs_entity_index(entity->handle);
-    if (!reserve_index(interest, index)) return false;
+    reserve_index(interest, index);
     net_interest_place* place = &interest->places[index];
     float at[3];
     net_interest_facts now;
@@ -268,14 +200,13 @@ static bool take_new(net_interest* interest, const net_history_entity* entity) {
     const bool is_other = place->row_template && place->handle == entity->handle &&
                           !is_same_kind(&place->facts, &now);
     if (is_other) concern(interest, index);
-    if (!remove_place(interest, index)) return false;
+    remove_place(interest, index);
     place->row_template = entity->row_template;
     place->handle = entity->handle;
     place->revoked = interest->tick - 1;
     place->facts = now;
-    if (!file_place(interest, index, at)) return false;
+    file_place(interest, index, at);
     if (is_other) concern(interest, index);
-    return true;
 }
 
 static net_interest_place* find_place_of(net_interest* interest, ecs_entity handle) {
@@ -313,10 +244,10 @@ static void take_moved(net_interest* interest, ecs_entity handle) {
 
 // Read again what the rules name. A change beyond a movement concerns those who saw the entity, and
 // those who see it now.
-static bool take_changed(net_interest* interest, ecs_entity handle) {
+static void take_changed(net_interest* interest, ecs_entity handle) {
     net_interest_place* place = find_place_of(interest, handle);
     const uint32_t index = ecs_entity_index(handle);
-    if (!place) return true;
+    if (!place) return;
     float at[3];
     net_interest_facts now;
     net_interest_facts_read(&interest->rules, interest->config.world, handle, &now, at);
@@ -325,45 +256,41 @@ static bool take_changed(net_interest* interest, ecs_entity handle) {
     place->facts = now;
     if (is_other) place->revoked = interest->tick - 1;
     if (now.has_position) note_way(interest, index, at);
-    if (!file_place(interest, index, at)) return false;
+    file_place(interest, index, at);
     if (is_other) concern(interest, index);
-    return true;
 }
 
 static bool is_named(const net_bound_rules* rules, ecs_component_id id) {
     return id == rules->owner || id == rules->team || id == rules->groups || id == rules->together;
 }
 
-static bool take_all(net_interest* interest, const net_history* history) {
+static void take_all(net_interest* interest, const net_history* history) {
     for (uint32_t i = 0; i < net_history_index_end(history); i++) {
         const net_history_entity* entity = net_history_find(history, i);
-        if (entity && !take_new(interest, entity)) return false;
+        if (entity) take_new(interest, entity);
     }
-    return true;
 }
 
-static bool take_listed(net_interest* interest, const net_history* history) {
+static void take_listed(net_interest* interest, const net_history* history) {
     uint32_t count;
     const net_history_event* events = net_history_events(history, &count);
-    bool ok = true;
-    for (uint32_t i = 0; i < count && ok; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         uint32_t index = ecs_entity_index(events[i].handle);
         if (events[i].kind == NET_HISTORY_DESPAWNED)
-            ok = remove_place(interest, index);
+            remove_place(interest, index);
         else if (events[i].kind == NET_HISTORY_SPAWNED)
-            ok = take_new(interest, net_history_find(history, index));
+            take_new(interest, net_history_find(history, index));
     }
     ecs_changes changes = ecs_changes_get(interest->config.world);
-    for (uint32_t i = 0; i < changes.recreated_count && ok; i++)
-        ok = take_changed(interest, changes.recreated[i]);
-    for (uint32_t i = 0; i < changes.changed_count && ok; i++) {
+    for (uint32_t i = 0; i < changes.recreated_count; i++)
+        take_changed(interest, changes.recreated[i]);
+    for (uint32_t i = 0; i < changes.changed_count; i++) {
         const ecs_change* change = &changes.changed[i];
         if (is_named(&interest->rules, change->component))
-            ok = take_changed(interest, change->entity);
+            take_changed(interest, change->entity);
         else if (interest->has_grids && change->component == interest->rules.position)
             take_moved(interest, change->entity);
     }
-    return ok;
 }
 
 // Turns of clients, and the answers of the module. This runs on the thread that owns the world, so
@@ -420,7 +347,7 @@ static void take_turn(net_interest* interest, uint32_t slot) {
     if (!turn->is_due) net_interest_note_query(interest, client); // it would answer nothing
 }
 
-static bool ask_client(net_interest* interest, uint32_t slot) {
+static void ask_client(net_interest* interest, uint32_t slot) {
     net_interest_client* client = &interest->clients[slot];
     net_interest_scratch* scratch = &interest->scratch[0];
     net_interest_mark_begin(scratch);
@@ -429,32 +356,26 @@ static bool ask_client(net_interest* interest, uint32_t slot) {
     net_interest_gather_together(interest, scratch);
     client->answer_first = interest->verdict_count;
     client->answer_count = scratch->inside_count;
-    if (!BASE_ARRAY_RESERVE(interest->config.allocator, interest->verdicts,
-                            interest->verdict_capacity,
-                            interest->verdict_count + scratch->inside_count))
-        return false;
+    BASE_ARRAY_RESERVE(interest->config.allocator, interest->verdicts, interest->verdict_capacity,
+                       interest->verdict_count + scratch->inside_count);
     for (uint32_t i = 0; i < scratch->inside_count; i++) {
         uint32_t index = scratch->inside[i];
         interest->verdicts[interest->verdict_count++] = net_interest_ask(
             interest, interest->config.world, client, index, interest->places[index].handle);
     }
-    return true;
 }
 
-static bool ask_about_spawned(net_interest* interest, uint32_t index) {
+static void ask_about_spawned(net_interest* interest, uint32_t index) {
     BASE_ASSERT(interest->places[index].row_template);
     const net_interest_place* place = &interest->places[index];
     const base_allocator* allocator = interest->config.allocator;
     const float* position = net_interest_at(interest, index);
     net_interest_find_observers(interest, index, NET_INTEREST_LEAVE);
     uint32_t room = interest->spawn_client_count + base_bitset_count(&interest->observers);
-    if (!BASE_ARRAY_RESERVE(allocator, interest->spawns, interest->spawn_capacity,
-                            interest->spawn_count + 1) ||
-        !BASE_ARRAY_RESERVE(allocator, interest->spawn_clients, interest->spawn_client_capacity,
-                            room) ||
-        !BASE_ARRAY_RESERVE(allocator, interest->spawn_entities, interest->spawn_entity_capacity,
-                            room))
-        return false;
+    BASE_ARRAY_RESERVE(allocator, interest->spawns, interest->spawn_capacity,
+                       interest->spawn_count + 1);
+    BASE_ARRAY_RESERVE(allocator, interest->spawn_clients, interest->spawn_client_capacity, room);
+    BASE_ARRAY_RESERVE(allocator, interest->spawn_entities, interest->spawn_entity_capacity, room);
     net_interest_spawn* spawns = &interest->spawns[interest->spawn_count++];
     *spawns = (net_interest_spawn){.index = index, .first = interest->spawn_client_count};
     uint32_t at = base_bitset_next(&interest->observers, 0);
@@ -473,7 +394,6 @@ static bool ask_about_spawned(net_interest* interest, uint32_t index) {
             net_interest_band_of(client, &place->facts, position), verdict.classes);
         spawns->count++;
     }
-    return true;
 }
 
 // A client that may see one of these entities is due in this step, for all of them.
@@ -487,7 +407,7 @@ static void call_together(net_interest* interest, uint32_t key) {
     }
 }
 
-static bool handle_spawned(net_interest* interest, const net_history* history) {
+static void handle_spawned(net_interest* interest, const net_history* history) {
     uint32_t count;
     const net_history_event* events = net_history_events(history, &count);
     uint32_t together = 0;
@@ -498,15 +418,14 @@ static bool handle_spawned(net_interest* interest, const net_history* history) {
         uint32_t key = interest->places[index].facts.together;
         if (key && key != together)
             call_together(interest, key);
-        else if (!key && net_interest_is_asking(interest) && !ask_about_spawned(interest, index))
-            return false;
+        else if (!key && net_interest_is_asking(interest))
+            ask_about_spawned(interest, index);
         if (key) together = key;
     }
-    return true;
 }
 
-// Handle the clients whose turn it is, ask the module. @return false when memory ran out.
-static bool step_turns(net_interest* interest, const net_history* history) {
+// Handle the clients whose turn it is, ask the module.
+static void step_turns(net_interest* interest, const net_history* history) {
     uint32_t turn = interest->step % NET_INTEREST_EVERY_TICKS;
     interest->verdict_count = 0;
     // Before spawned entities are looked at: a client that just joined looks from its player's
@@ -514,7 +433,7 @@ static bool step_turns(net_interest* interest, const net_history* history) {
     for (uint32_t slot = 0; slot < interest->slot_count; slot++)
         if (interest->turns[slot].is_forced && !interest->turns[slot].is_held)
             update_viewpoint(interest, slot);
-    if (interest->order_count > 0 && !handle_spawned(interest, history)) return false;
+    if (interest->order_count > 0) handle_spawned(interest, history);
     interest->has_due = false;
     for (uint32_t slot = 0; slot < interest->slot_count; slot++) {
         net_interest_turn* one = &interest->turns[slot];
@@ -525,21 +444,21 @@ static bool step_turns(net_interest* interest, const net_history* history) {
         interest->has_due = interest->has_due || one->is_due;
     }
     for (uint32_t slot = 0; net_interest_is_asking(interest) && slot < interest->slot_count; slot++)
-        if (interest->turns[slot].is_due && !ask_client(interest, slot)) return false;
-    return true;
+        if (interest->turns[slot].is_due) ask_client(interest, slot);
 }
 
-net_result net_interest_step(net_interest* interest, const net_history* history, ecs_tick tick) {
+void net_interest_step(net_interest* interest, const net_history* history, ecs_tick tick) {
     BASE_ASSERT(history && (interest->step == 0 || tick > interest->tick));
     interest->tick = tick;
     interest->concerned_count = 0;
-    bool is_first = interest->step++ == 0;
-    bool ok = is_first ? take_all(interest, history) : take_listed(interest, history);
+    if (interest->step++ == 0)
+        take_all(interest, history);
+    else
+        take_listed(interest, history);
     interest->travelled += base_sqrt(interest->stride2);
     interest->stride2 = 0.0f;
-    ok = ok && step_turns(interest, history);
-    if (NET_VALIDATE_ON && ok) net_interest_validate(interest);
-    return ok ? NET_OK : NET_ERR_MEMORY;
+    step_turns(interest, history);
+    if (NET_VALIDATE_ON) net_interest_validate(interest);
 }
 
 // Clients: who looks, from where, with which player, groups and radius. A client keeps its slot
@@ -549,20 +468,18 @@ static uint32_t slot_of(const net_interest* interest, const net_interest_client*
     return (uint32_t)(client - interest->clients);
 }
 
-static bool reserve_client(net_interest* interest) {
+static void reserve_client(net_interest* interest) {
     const base_allocator* allocator = interest->config.allocator;
     uint32_t room = interest->slot_count + 1;
-    return BASE_ARRAY_RESERVE(allocator, interest->clients, interest->client_capacity, room) &&
-           BASE_ARRAY_RESERVE(allocator, interest->turns, interest->turn_capacity, room) &&
-           base_table_reserve(&interest->players, allocator, room) &&
-           BASE_ARRAY_RESERVE(allocator, interest->order, interest->order_capacity, room) &&
-           BASE_ARRAY_RESERVE(allocator, interest->wide, interest->wide_capacity, room) &&
-           BASE_ARRAY_RESERVE(allocator, interest->spawn_clients, interest->spawn_client_capacity,
-                              room) &&
-           BASE_ARRAY_RESERVE(allocator, interest->spawn_entities, interest->spawn_entity_capacity,
-                              room) &&
-           base_bitset_reserve(&interest->observers, room) &&
-           (!interest->has_grids || net_interest_grid_reserve(&interest->viewpoints, room + 1));
+    BASE_ARRAY_RESERVE(allocator, interest->clients, interest->client_capacity, room);
+    BASE_ARRAY_RESERVE(allocator, interest->turns, interest->turn_capacity, room);
+    base_table_reserve(&interest->players, allocator, room);
+    BASE_ARRAY_RESERVE(allocator, interest->order, interest->order_capacity, room);
+    BASE_ARRAY_RESERVE(allocator, interest->wide, interest->wide_capacity, room);
+    BASE_ARRAY_RESERVE(allocator, interest->spawn_clients, interest->spawn_client_capacity, room);
+    BASE_ARRAY_RESERVE(allocator, interest->spawn_entities, interest->spawn_entity_capacity, room);
+    base_bitset_reserve(&interest->observers, room);
+    if (interest->has_grids) net_interest_grid_reserve(&interest->viewpoints, room + 1);
 }
 
 // The turn with the fewest clients. Spectators are not counted: the turns of players would differ.
@@ -582,12 +499,12 @@ static void renumber(net_interest* interest, uint32_t from) {
         interest->clients[interest->order[i].slot].order = i;
 }
 
-bool net_interest_add_client(net_interest* interest, uint32_t client) {
+void net_interest_add_client(net_interest* interest, uint32_t client) {
     BASE_ASSERT(client > 0 && !net_interest_find(interest, client));
     uint32_t slot = 0;
     while (slot < interest->slot_count && interest->clients[slot].number)
         slot++;
-    if (slot == interest->slot_count && !reserve_client(interest)) return false;
+    if (slot == interest->slot_count) reserve_client(interest);
     uint8_t turn = pick_turn(interest);
     if (slot == interest->slot_count) interest->slot_count++;
     uint32_t at = net_interest_find_order(interest, client);
@@ -601,7 +518,6 @@ bool net_interest_add_client(net_interest* interest, uint32_t client) {
                                                     .went = __builtin_inff()};
     interest->turns[slot] = (net_interest_turn){.turn = turn, .is_forced = true};
     renumber(interest, at);
-    return true;
 }
 
 static void set_wide(net_interest* interest, uint32_t slot, bool is_wide) {

@@ -59,17 +59,15 @@ typedef struct net_interest_answer {
     uint32_t changed_count;
 } net_interest_answer;
 
-/// @return NET_OK; NET_ERR_SCHEMA (reported: a component that the rules name has no such type);
-///         NET_ERR_MEMORY.
+/// @return NET_OK; NET_ERR_SCHEMA (reported: a component that the rules name has no such type).
 BASE_MUST_USE net_result net_interest_create(const net_interest_config* config,
                                              const base_reporter* reporter,
                                              net_interest** interest);
 void net_interest_destroy(net_interest* interest);
-/// Call it after net_history_step, on the world's thread. @return NET_OK; NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_interest_step(net_interest* interest, const net_history* history,
-                                           ecs_tick tick);
+/// Call it after net_history_step, on the world's thread.
+void net_interest_step(net_interest* interest, const net_history* history, ecs_tick tick);
 /// Clients by their numbers; on the world's thread, between steps, while no query runs.
-BASE_MUST_USE bool net_interest_add_client(net_interest* interest, uint32_t client);
+void net_interest_add_client(net_interest* interest, uint32_t client);
 void net_interest_remove_client(net_interest* interest, uint32_t client);
 /// A held client gets no turns: what is set is kept for it, nothing is gathered. It is due in the
 /// first step after that.
@@ -98,15 +96,15 @@ bool net_interest_has_due(const net_interest* interest);
 /// what the answers and net_interest_get_observers gave it, or nothing at all. An index of 0 is no
 /// member.
 /// A client that is not due may be queried too; with
-/// callbacks in the module that answer is empty. @return false when memory ran out.
+/// callbacks in the module that answer is empty.
 /// With the scratch of a lane. Different lanes may query at the same time, each for clients of its
 /// own; no other function may run then. The answer is borrowed until the lane's next query.
-bool net_interest_query(net_interest* interest, uint32_t lane, uint32_t client,
+void net_interest_query(net_interest* interest, uint32_t lane, uint32_t client,
                         const net_interest_entity* members, uint32_t member_count,
                         net_interest_answer* answer);
 /// The clients that see an entity which spawned in the last step, rising by number, and what they
 /// see. None when it travels together with others: then the clients that may see it are due
-/// instead. Borrowed until the next call. @return UINT32_MAX when memory ran out.
+/// instead. Borrowed until the next call.
 uint32_t net_interest_get_observers(net_interest* interest, uint32_t index,
                                     const uint32_t** clients, const net_interest_entity** entities);
 /// Check the whole structure (asserts). net_interest_step does so in BASE_VALIDATE builds.

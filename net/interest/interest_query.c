@@ -89,16 +89,13 @@ static inline net_interest_entity describe_place(const net_interest* interest,
                                  mark ? mark->classes : 0);
 }
 
-static bool reserve_answer(const net_interest* interest, net_interest_scratch* scratch,
+static void reserve_answer(const net_interest* interest, net_interest_scratch* scratch,
                            uint32_t member_count) {
     const base_allocator* allocator = interest->config.allocator;
-    return BASE_ARRAY_RESERVE(allocator, scratch->enter, scratch->enter_capacity,
-                              scratch->inside_count) &&
-           BASE_ARRAY_RESERVE(allocator, scratch->leave, scratch->leave_capacity, member_count) &&
-           BASE_ARRAY_RESERVE(allocator, scratch->changed, scratch->changed_capacity,
-                              member_count) &&
-           BASE_ARRAY_RESERVE(allocator, scratch->changed_to, scratch->changed_to_capacity,
-                              member_count);
+    BASE_ARRAY_RESERVE(allocator, scratch->enter, scratch->enter_capacity, scratch->inside_count);
+    BASE_ARRAY_RESERVE(allocator, scratch->leave, scratch->leave_capacity, member_count);
+    BASE_ARRAY_RESERVE(allocator, scratch->changed, scratch->changed_capacity, member_count);
+    BASE_ARRAY_RESERVE(allocator, scratch->changed_to, scratch->changed_to_capacity, member_count);
 }
 
 // List the positions of the members that changed after `since`. Index 0 has no stamp.
@@ -197,7 +194,7 @@ static void gather_jumps(const net_interest* interest, net_interest_scratch* scr
     }
 }
 
-static bool compare_scope(const net_interest* interest, net_interest_scratch* scratch,
+static void compare_scope(const net_interest* interest, net_interest_scratch* scratch,
                           net_interest_client* client, const net_interest_entity* members,
                           uint32_t count, net_interest_answer* answer) {
     const net_interest_look look = look_of(interest, client, count);
@@ -209,26 +206,25 @@ static bool compare_scope(const net_interest* interest, net_interest_scratch* sc
         keep_members(interest, scratch, client, members, count);
         net_interest_gather_together(interest, scratch);
     }
-    if (!reserve_answer(interest, scratch, count)) return false;
+    reserve_answer(interest, scratch, count);
     const uint32_t found_count =
         compare_members(interest, scratch, client, members, count, look.since, answer);
     if (found_count < scratch->inside_count) list_entering(interest, scratch, client, answer);
-    return true;
 }
 
-bool net_interest_query(net_interest* interest, uint32_t lane, uint32_t number,
+void net_interest_query(net_interest* interest, uint32_t lane, uint32_t number,
                         const net_interest_entity* members, uint32_t member_count,
                         net_interest_answer* answer) {
     BASE_ASSERT(answer && (members || member_count == 0) && lane < interest->config.lanes);
     net_interest_scratch* scratch = &interest->scratch[lane];
     *answer = (net_interest_answer){0};
     net_interest_client* client = net_interest_find(interest, number);
-    if (!client) return true;
+    if (!client) return;
     net_interest_turn* turn = &interest->turns[client - interest->clients];
     // The module's answers exist in the client's turn only.
-    if (net_interest_is_asking(interest) && !turn->is_due) return true;
+    if (net_interest_is_asking(interest) && !turn->is_due) return;
     net_interest_mark_begin(scratch);
-    if (!compare_scope(interest, scratch, client, members, member_count, answer)) return false;
+    compare_scope(interest, scratch, client, members, member_count, answer);
     answer->enter = scratch->enter;
     answer->leave = scratch->leave;
     answer->changed = scratch->changed;
@@ -236,7 +232,6 @@ bool net_interest_query(net_interest* interest, uint32_t lane, uint32_t number,
     client->went = 0.0f;
     net_interest_note_query(interest, client);
     turn->is_queried = true;
-    return true;
 }
 
 // ---- observers of a spawned entity ----
@@ -265,11 +260,8 @@ uint32_t net_interest_get_observers(net_interest* interest, uint32_t index,
     if (net_interest_is_asking(interest)) return find_spawn(interest, index, clients, entities);
     net_interest_find_observers(interest, index, 1.0f);
     uint32_t room = base_bitset_count(&interest->observers);
-    if (!BASE_ARRAY_RESERVE(allocator, interest->spawn_clients, interest->spawn_client_capacity,
-                            room) ||
-        !BASE_ARRAY_RESERVE(allocator, interest->spawn_entities, interest->spawn_entity_capacity,
-                            room))
-        return UINT32_MAX;
+    BASE_ARRAY_RESERVE(allocator, interest->spawn_clients, interest->spawn_client_capacity, room);
+    BASE_ARRAY_RESERVE(allocator, interest->spawn_entities, interest->spawn_entity_capacity, room);
     uint32_t count = 0;
     uint32_t at = base_bitset_next(&interest->observers, 0);
     for (; at != UINT32_MAX; at = base_bitset_next(&interest->observers, at + 1)) {

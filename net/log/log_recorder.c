@@ -300,7 +300,7 @@ static void step_scope(net_log_recorder* recorder) {
         recorder->is_there = is_there;
         recorder->is_full = true; // what it had as long as it was away is gone
         if (!is_there) net_interest_remove_client(interest, client);
-        if (is_there && !net_interest_add_client(interest, client)) recorder->has_failed = true;
+        if (is_there) net_interest_add_client(interest, client);
     }
     uint32_t count = 0;
     net_interest_requests* requests = &match->requests;
@@ -312,8 +312,7 @@ static void step_scope(net_log_recorder* recorder) {
     if (is_there) net_interest_set_player(interest, client, net_match_player(match, client));
     if (is_there && request) net_interest_request_for(interest, client, request);
     if (is_there && recorder->is_full) net_interest_refresh(interest, client);
-    if (net_interest_step(interest, recorder->history, net_match_tick(match)) != NET_OK)
-        recorder->has_failed = true;
+    net_interest_step(interest, recorder->history, net_match_tick(match));
 }
 
 void net_log_recorder_begin(net_log_recorder* recorder, const net_history* history) {

@@ -103,8 +103,9 @@ net_result net_replicator_step(net_replicator* replicator, const ecs_world* worl
     BASE_ASSERT(replicator->has_own_history);
     BASE_ASSERT(replicator->published == net_history_step_count(replicator->history));
     net_result result = net_history_step(replicator->history, world, tick);
-    if (result != NET_OK || !replicator->interest) return result;
-    return net_interest_step(replicator->interest, replicator->history, tick);
+    if (result == NET_OK && replicator->interest)
+        net_interest_step(replicator->interest, replicator->history, tick);
+    return result;
 }
 
 const net_history* net_replicator_history(const net_replicator* replicator) {
@@ -203,21 +204,19 @@ static net_interest_entity whole_entity(uint32_t index) {
 
 // A new incarnation at an index: clients that see it begin it. Clients that saw the previous one
 // and do not see this one end it in their pull.
-static bool add_spawned(net_replicator* replicator, uint32_t index) {
+static void add_spawned(net_replicator* replicator, uint32_t index) {
     const net_interest_entity whole = whole_entity(index);
     for (uint32_t id = 0; id < replicator->repl_capacity && !replicator->interest; id++)
         if (replicator->repls[id] && !replicator->repls[id]->is_broken)
             enter_spawned(replicator->repls[id], &whole);
-    if (!replicator->interest) return true;
+    if (!replicator->interest) return;
     const uint32_t* clients;
     const net_interest_entity* entities;
     uint32_t count = net_interest_get_observers(replicator->interest, index, &clients, &entities);
-    if (count == UINT32_MAX) return false;
     for (uint32_t i = 0; i < count; i++) {
         net_repl_state* repl = find_repl(replicator, clients[i]);
         if (repl) enter_spawned(repl, &entities[i]);
     }
-    return true;
 }
 
 void net_replicator_publish_begin(net_replicator* replicator) {
@@ -229,7 +228,7 @@ void net_replicator_publish_begin(net_replicator* replicator) {
     bool ok = mark(replicator);
     for (uint32_t i = 0; i < replicator->event_count && ok && replicator->has_lives; i++) {
         if (replicator->events[i].kind == NET_HISTORY_SPAWNED)
-            ok = add_spawned(replicator, ecs_entity_index(replicator->events[i].handle));
+            add_spawned(replicator, ecs_entity_index(replicator->events[i].handle));
     }
     for (uint32_t id = 0; id < replicator->repl_capacity && !ok; id++)
         if (replicator->repls[id]) replicator->repls[id]->is_broken = true;
@@ -267,9 +266,9 @@ bool net_replicator_update_scope(net_replicator* replicator, net_repl_state* rep
     BASE_ASSERT(!repl->is_broken);
     if (!replicator->interest) return enter_all(repl);
     net_interest_answer answer;
-    return net_interest_query(replicator->interest, repl->lane, repl->client, repl->members,
-                              repl->slot_end, &answer) &&
-           apply_answer(repl, &answer);
+    net_interest_query(replicator->interest, repl->lane, repl->client, repl->members,
+                       repl->slot_end, &answer);
+    return apply_answer(repl, &answer);
 }
 
 void net_replicator_publish_lane_begin(net_replicator* replicator, uint32_t number) {

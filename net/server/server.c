@@ -204,14 +204,13 @@ static bool open_readers(net_server* server, net_match_reader* readers) {
 
 // Those who play are known to the new interest manager; their scopes are gathered when they are
 // back.
-static bool add_players(net_server* server) {
+static void add_players(net_server* server) {
     for (const net_session* session = NULL; (session = net_server_next(server, session));) {
         if (!net_session_is_in_match(session)) continue;
-        if (!net_interest_add_client(server->interest, session->client)) return false;
+        net_interest_add_client(server->interest, session->client);
         net_interest_hold(server->interest, session->client, true);
         if (session->is_spectator) net_spectator_follow(server, session);
     }
-    return true;
 }
 
 net_result net_server_exchange(net_server* server, net_match* match) {
@@ -232,8 +231,8 @@ net_result net_server_exchange(net_server* server, net_match* match) {
     server->replicator = NULL;
     server->varsize = NULL;
     net_result result = create_replication(server);
-    if (result == NET_OK && (!add_players(server) || !open_readers(server, readers)))
-        result = NET_ERR_MEMORY;
+    if (result == NET_OK) add_players(server);
+    if (result == NET_OK && !open_readers(server, readers)) result = NET_ERR_MEMORY;
     for (uint32_t i = 0; i < server->lane_count; i++)
         if (readers[i].allocator || readers[i].scratch) net_match_reader_deinit(&readers[i]);
     if (result != NET_OK) {

@@ -306,8 +306,8 @@ static net_result give_place(net_server* server, const net_followed* player) {
     BASE_ASSERT(name);
     if (server->player_count >= server->config.clients_max) return NET_ERR_FULL;
     net_session* session = net_server_add_away(server, player->client, name);
-    if (!session || !net_interest_add_client(server->interest, session->client))
-        return NET_ERR_MEMORY;
+    if (!session) return NET_ERR_MEMORY;
+    net_interest_add_client(server->interest, session->client);
     session->is_bot = player->is_bot;
     net_interest_hold(server->interest, session->client, true);
     server->is_recalling = true;

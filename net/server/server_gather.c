@@ -210,10 +210,8 @@ void net_spectators_begin(net_server* server) {
         net_session_set_state(server, session, NET_SESSION_PLAYING, "watches");
         session->received_us = session->joined_us = server->now_us;
         net_session_report_joined(server, session);
-        if (net_interest_add_client(server->interest, session->client))
-            net_interest_hold(server->interest, session->client, true);
-        else
-            net_session_end(server, session, NET_END_FAULT);
+        net_interest_add_client(server->interest, session->client);
+        net_interest_hold(server->interest, session->client, true);
     }
 }
 

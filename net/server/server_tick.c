@@ -98,10 +98,8 @@ static void hold_joined(net_server* server, const net_tick_inputs* begin) {
     for (uint32_t i = 0; i < begin->join_count; i++) {
         net_session* session = server->joining[i];
         if (!is_waiting(session)) continue; // it ended with the roster
-        if (net_interest_add_client(server->interest, session->client))
-            net_interest_hold(server->interest, session->client, true);
-        else
-            net_session_end(server, session, NET_END_FAULT);
+        net_interest_add_client(server->interest, session->client);
+        net_interest_hold(server->interest, session->client, true);
     }
 }
 

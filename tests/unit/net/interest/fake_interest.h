@@ -73,15 +73,13 @@ static inline void fake_scopes_destroy(net_interest* interest) {
     free(interest);
 }
 
-net_result net_interest_step(net_interest* interest, const net_history* history, ecs_tick tick) {
+void net_interest_step(net_interest* interest, const net_history* history, ecs_tick tick) {
     (void)tick;
     interest->history = history;
-    return NET_OK;
 }
 
-bool net_interest_add_client(net_interest* interest, uint32_t client) {
+void net_interest_add_client(net_interest* interest, uint32_t client) {
     interest->clients[client].is_there = true;
-    return true;
 }
 
 void net_interest_remove_client(net_interest* interest, uint32_t client) {
@@ -104,7 +102,7 @@ static inline net_interest_entity fake_entry(const net_interest* interest, uint3
         .index = index, .group = scope->group, .classes = scope->classes, .weight = scope->weight};
 }
 
-bool net_interest_query(net_interest* interest, uint32_t lane, uint32_t client,
+void net_interest_query(net_interest* interest, uint32_t lane, uint32_t client,
                         const net_interest_entity* members, uint32_t member_count,
                         net_interest_answer* answer) {
     (void)lane;
@@ -113,7 +111,7 @@ bool net_interest_query(net_interest* interest, uint32_t lane, uint32_t client,
                                     .changed = interest->changed,
                                     .changed_to = interest->changed_to};
     interest->queries++;
-    if (!interest->history || !interest->clients[client].is_there) return true;
+    if (!interest->history || !interest->clients[client].is_there) return;
     memset(interest->is_member, 0, interest->index_max + 1);
     for (uint32_t i = 0; i < member_count; i++) {
         uint32_t index = members[i].index;
@@ -135,7 +133,6 @@ bool net_interest_query(net_interest* interest, uint32_t lane, uint32_t client,
         if (net_history_find(interest->history, i))
             interest->enter[answer->enter_count++] = fake_entry(interest, client, i);
     }
-    return true;
 }
 
 uint32_t net_interest_get_observers(net_interest* interest, uint32_t index,

@@ -12,9 +12,10 @@ enum { THINGS = 600 };
 
 CASE(lists_hold_what_was_put_under_many_numbers) {
     base_rng rng = test_rng(21, 1);
+    base_owner* owner = base_owner_create(NULL, sizeof *owner);
     net_interest_lists lists;
-    net_interest_lists_init(&lists, NULL);
-    assert_true(net_interest_lists_reserve(&lists, THINGS));
+    net_interest_lists_init(&lists, &owner->allocator);
+    net_interest_lists_reserve(&lists, THINGS);
     static uint32_t keys[THINGS];
     memset(keys, 0, sizeof keys);
     for (uint32_t i = 0; i < 60000; i++) {
@@ -22,7 +23,7 @@ CASE(lists_hold_what_was_put_under_many_numbers) {
         // Use few and many lists, with near and far numbers, so that lists move one another.
         uint32_t range = i / 10000 % 2 ? 40 : 4000;
         uint32_t key = base_rng_below(&rng, range) << (i / 20000 * 8);
-        assert_true(net_interest_lists_put(&lists, index, key));
+        net_interest_lists_put(&lists, index, key);
         keys[index] = key;
         if (i % 500) continue;
         uint32_t heads = 0;
@@ -42,7 +43,7 @@ CASE(lists_hold_what_was_put_under_many_numbers) {
         assert_int_equal(lists.firsts.count, heads);
         assert_int_equal(net_interest_lists_first(&lists, UINT32_MAX), 0);
     }
-    net_interest_lists_deinit(&lists);
+    base_owner_destroy(owner);
 }
 
 static float place(base_rng* rng, float size) {
@@ -75,9 +76,10 @@ static uint32_t expect_around(const net_interest_grid* grid, const bool* is_in, 
 
 static void walk_randomly(uint32_t dimensions, uint64_t seed) {
     base_rng rng = test_rng(seed, 1);
+    base_owner* owner = base_owner_create(NULL, sizeof *owner);
     net_interest_grid grid;
-    assert_true(net_interest_grid_init(&grid, NULL, dimensions, 10));
-    assert_true(net_interest_grid_reserve(&grid, THINGS));
+    net_interest_grid_init(&grid, &owner->allocator, dimensions, 10);
+    net_interest_grid_reserve(&grid, THINGS);
     static bool is_in[THINGS];
     memset(is_in, 0, sizeof is_in);
     uint32_t around = 0, ring = 0;
@@ -105,7 +107,7 @@ static void walk_randomly(uint32_t dimensions, uint64_t seed) {
     for (uint32_t i = 1; i < THINGS; i++)
         count += is_in[i];
     assert_int_equal(grid.count, count);
-    net_interest_grid_deinit(&grid);
+    base_owner_destroy(owner);
 }
 
 CASE(a_grid_meets_everything_near_and_nothing_twice) {
@@ -114,9 +116,10 @@ CASE(a_grid_meets_everything_near_and_nothing_twice) {
 }
 
 CASE(buckets_remember_the_last_movement) {
+    base_owner* owner = base_owner_create(NULL, sizeof *owner);
     net_interest_grid grid;
-    assert_true(net_interest_grid_init(&grid, NULL, 2, 10));
-    assert_true(net_interest_grid_reserve(&grid, 3));
+    net_interest_grid_init(&grid, &owner->allocator, 2, 10);
+    net_interest_grid_reserve(&grid, 3);
     const float a[3] = {5, 5, 0}, b[3] = {25, 5, 0};
     net_interest_grid_put(&grid, 1, a, 7);
     uint32_t at_a = grid.spots[1].bucket - 1;
@@ -131,5 +134,5 @@ CASE(buckets_remember_the_last_movement) {
     net_interest_grid_remove(&grid, 99, 11);
     assert_int_equal(grid.buckets[at_b].stamp, 10);
     assert_int_equal(grid.count, 0);
-    net_interest_grid_deinit(&grid);
+    base_owner_destroy(owner);
 }

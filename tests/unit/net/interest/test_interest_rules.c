@@ -71,53 +71,6 @@ CASE(rules_that_cannot_hold_are_refused) {
 
 // ---- memory ----
 
-CASE(memory_may_run_out_at_any_allocation) {
-    bool is_whole = false;
-    for (uint64_t allowed = 0; !is_whole; allowed++) {
-        assert_true(allowed < 500);
-        interest_table t;
-        net_interest_rules rules = interest_rules();
-        interest_open(&t, &rules, NULL);
-        net_interest_destroy(t.interest);
-        scarce_memory source;
-        scarce_init(&source, allowed + 1, true);
-        const net_interest_config config = {.allocator = &source.allocator,
-                                            .rules = &t.rules,
-                                            .world = t.world,
-                                            .rows = t.rows,
-                                            .index_max = SCOPES_INDEX_MAX - 1,
-                                            .tick_rate_hz = SCOPES_HZ};
-        net_result result = net_interest_create(&config, NULL, &t.interest);
-        bool ok = result == NET_OK;
-        if (ok) {
-            for (uint32_t i = 0; i < 40; i++) {
-                ecs_entity unit = interest_make(&t, i % 3 ? "unit" : "bare", (float)i, 0);
-                interest_set(&t, unit, t.mine, i);
-                if (i % 3 == 0) interest_set(&t, unit, t.whole, i % 5);
-            }
-            ok = net_interest_add_client(t.interest, 1);
-            if (ok) net_interest_set_viewpoint(t.interest, 1, (float[]){0, 0, 0}, 0);
-            ecs_step step = {.tick = 1, .dt = 0.05f};
-            ecs_world_step(t.world, &step);
-            assert_ok(net_history_step(t.history, t.world, 1));
-            if (ok) ok = net_interest_step(t.interest, t.history, 1) == NET_OK;
-            const uint32_t* clients;
-            const net_interest_entity* entries;
-            net_interest_answer answer;
-            if (ok)
-                ok = net_interest_get_observers(t.interest, 2, &clients, &entries) != UINT32_MAX;
-            if (ok) ok = net_interest_query(t.interest, 0, 1, NULL, 0, &answer);
-            is_whole = ok;
-        } else {
-            assert_int_equal(result, NET_ERR_MEMORY);
-        }
-        net_interest_destroy(t.interest);
-        t.interest = NULL;
-        assert_int_equal(source.bytes, 0);
-        interest_close(&t);
-    }
-}
-
 static net_relevance count_questions(const net_interest_question* question) {
     uint32_t* count = question->context;
     (*count)++;
