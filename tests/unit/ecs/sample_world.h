@@ -158,10 +158,6 @@ static inline ecs_vec2 store_vec2(const store* fixture, ecs_entity entity, ecs_c
     return *(const ecs_vec2*)ecs_get(fixture->world, entity, id);
 }
 
-static inline int32_t store_int(const store* fixture, ecs_entity entity, ecs_component_id id) {
-    return *(const int32_t*)ecs_get(fixture->world, entity, id);
-}
-
 static inline void store_set_pos(store* fixture, ecs_entity entity, float x) {
     ecs_vec2 value = {x, -x};
     assert_ok(ecs_set(fixture->world, entity, fixture->pos, &value));

@@ -5,16 +5,6 @@
 
 static const ecs_term with_pos[] = {{"pos", "p2", ECS_READ}};
 
-HEAR_CASE(a_handler_without_terms_hears_of_everybody_once) { // S5.18
-    const ear any = {all, "any"};
-    hear(all, &any, hear_all_events, 5, NULL, 0);
-    store_seal(&all->store);
-    ecs_entity entity = store_create(&all->store, all->store.nothing);
-    assert_ok(ecs_recreate(all->store.world, entity, all->store.ball, NULL, 0));
-    assert_ok(ecs_destroy(all->store.world, entity));
-    hear_expect(all, "any+65536 any>65536 any*65536 any<65536 any-65536 ");
-}
-
 static void breed(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
     (void)rows;
     const ear* own = stage->context;

@@ -31,14 +31,6 @@ static void send_hit(store* fixture, ecs_entity target, int32_t amount) {
     assert_true(ecs_event_send(fixture->world, target, fixture->hit, &hit));
 }
 
-HANDLER_CASE(a_target_without_the_components_is_skipped) { // S5.17
-    store_seal(at);
-    send_hit(at, store_create(at, at->named), 1);
-    store_step(at);
-    assert_string_equal(at->trace, "");
-    assert_int_equal(ecs_world_counters(at->world)->events_delivered, 1);
-}
-
 HANDLER_CASE(a_dead_target_drops_the_event_and_is_counted) {
     store_seal(at);
     ecs_entity entity = store_create(at, at->thing);
@@ -49,30 +41,6 @@ HANDLER_CASE(a_dead_target_drops_the_event_and_is_counted) {
     assert_string_equal(at->trace, "");
     assert_int_equal(ecs_world_counters(at->world)->stale_handles, 2);
     assert_int_equal(ecs_world_counters(at->world)->events_delivered, 0);
-}
-
-HANDLER_CASE(a_broadcast_walks_all_rows_in_one_call_per_chunk) { // S5.5
-    store_seal(at);
-    for (uint32_t i = 0; i < 3; i++)
-        (void)store_create(at, at->thing);
-    (void)store_create(at, at->solid);
-    store_hit hit = {ECS_ENTITY_NONE, 4};
-    assert_true(ecs_event_broadcast(at->world, at->hit, &hit));
-    store_step(at);
-    assert_string_equal(at->trace, "[4@0 x3][4@0 x1]");
-}
-
-HANDLER_CASE(the_order_of_posting_is_the_order_of_delivery) { // S5.5 S5.11
-    store_seal(at);
-    ecs_entity a = store_create(at, at->thing);
-    ecs_entity b = store_create(at, at->thing);
-    send_hit(at, b, 1);
-    send_hit(at, a, 2);
-    send_hit(at, b, 3);
-    assert_string_equal(at->trace, ""); // events are deferred
-    store_step(at);
-    assert_string_equal(at->trace, "[1@2 x1][2@1 x1][3@2 x1]");
-    assert_int_equal(store_int(at, b, at->hp), 96);
 }
 
 static void on_first(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
@@ -141,28 +109,6 @@ CHAIN_CASE(a_full_queue_refuses_and_counts, at->config.limits.events_queued_max 
     assert_int_equal(ecs_world_counters(at->world)->events_refused, 1);
     store_step(at);
     assert_true(ecs_event_broadcast(at->world, at->ping, NULL));
-}
-
-HANDLER_CASE(exported_events_are_listed_until_cleared) {
-    store_seal(at);
-    ecs_entity entity = store_create(at, at->thing);
-    for (int32_t i = 0; i < 1000; i++) {
-        send_hit(at, entity, i);
-        assert_true(ecs_event_broadcast(at->world, at->ping, NULL));
-    }
-    at->trace[0] = '\0';
-    store_step(at);
-    ecs_changes changes = ecs_changes_get(at->world);
-    assert_int_equal(changes.event_count, 1000);
-    for (int32_t i = 0; i < 1000; i++) {
-        const store_hit* hit = changes.events[i].payload;
-        assert_int_equal(hit->amount, i);
-        assert_int_equal(changes.events[i].type, at->hit);
-        assert_int_equal(changes.events[i].size, sizeof(store_hit));
-    }
-    ecs_world_validate(at->world);
-    ecs_changes_clear(at->world);
-    assert_int_equal(ecs_changes_get(at->world).event_count, 0);
 }
 
 STORE_OPEN_CASE(registration_checks_names_sizes_and_fields) {

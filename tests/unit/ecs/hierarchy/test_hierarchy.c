@@ -18,18 +18,6 @@ static void expect_children(load* fixture, ecs_entity parent, const ecs_entity* 
     assert_int_equal(ecs_hierarchy_count(fixture->world, parent), count);
 }
 
-// A handle that has a reference may become alive later.
-LOAD_CASE(a_handle_that_is_held_may_be_a_parent) {
-    ecs_world* world = at->world;
-    ecs_entity root = load_child(at, at->limb, ECS_ENTITY_NONE);
-    const ecs_entity held = ecs_entity_make(77, 3);
-    assert_int_equal(ecs_hierarchy_set_parent(world, root, held), ECS_ERR_STALE);
-    assert_ok(ecs_handle_retain(world, held));
-    assert_ok(ecs_hierarchy_set_parent(world, root, held));
-    assert_int_equal(ecs_hierarchy_parent(world, root), ECS_ENTITY_NONE);
-    ecs_handle_release(world, held);
-}
-
 CASE(a_world_without_the_component_has_no_families) {
     ecs_world* world = world_of("a { hp:i=1 }\n");
     assert_ok(ecs_world_seal(world, NULL));

@@ -54,18 +54,6 @@ static void expect_waves(store* fixture, const char* expected) {
     assert_string_equal(text, expected);
 }
 
-STORE_OPEN_CASE(systems_that_conflict_run_one_after_the_other) { // B10
-    const ecs_system_desc systems[] = {
-        confined("a", write_pos), confined("b", read_pos), confined("c", write_hp),
-        confined("d", read_pos),  confined("e", write_hp), confined("f", read_vel),
-        confined("g", write_pos), confined("h", NULL),
-    };
-    for (uint32_t i = 0; i < BASE_COUNT(systems); i++)
-        add(at, &systems[i]);
-    store_seal(at);
-    expect_waves(at, "a c f h, b d e, g");
-}
-
 STORE_OPEN_CASE(a_system_that_declares_nothing_runs_alone) {
     const ecs_system_desc rules = {.name = "rules", .stage = "act", .run = store_idle};
     const ecs_system_desc a = confined("a", write_pos), b = confined("b", write_hp),

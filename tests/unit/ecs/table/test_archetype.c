@@ -1,24 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Archetypes and chunks: which templates share an archetype, the layout of columns, dense rows,
-// zero tails.
+// Archetypes and chunks: the layout of columns, dense rows, zero tails.
 #include "sample_world.h"
-
-static const ecs_archetype* archetype_of(const store* fixture, ecs_entity entity) {
-    const ecs_storage* storage = fixture->world->storage;
-    return ecs_record_chunk(storage, ecs_record_find(storage, entity))->archetype;
-}
-
-// S5.3
-STORE_CASE(templates_with_the_same_components_share_an_archetype) {
-    ecs_entity ball = store_create(at, at->ball);
-    ecs_entity orb = store_create(at, at->orb);
-    ecs_entity mover = store_create(at, at->mover);
-    assert_ptr_equal(archetype_of(at, ball), archetype_of(at, orb));
-    assert_ptr_not_equal(archetype_of(at, ball), archetype_of(at, mover));
-    assert_int_equal(at->world->storage->archetype_count, 2);
-    assert_float_equal(store_vec2(at, orb, at->pos).x, 9.0f, 0.0f);
-    assert_float_equal(store_vec2(at, ball, at->pos).x, 1.0f, 0.0f);
-}
 
 STORE_CASE(columns_are_aligned_and_skewed) {
     assert_ok(ecs_create_many(at->world, at->mover, 20000, NULL));

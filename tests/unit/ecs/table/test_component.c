@@ -2,16 +2,6 @@
 // Creating, changing and reading single entities.
 #include "sample_world.h"
 
-// S5.1
-STORE_CASE(inits_override_defaults_and_the_last_of_two_wins) {
-    ecs_vec2 first = {10, 11};
-    ecs_vec2 second = {12, 13};
-    ecs_init inits[] = {{at->pos, &first}, {at->pos, &second}};
-    ecs_entity ball = ECS_ENTITY_NONE;
-    assert_ok(ecs_create(at->world, at->ball, inits, 2, &ball));
-    assert_float_equal(store_vec2(at, ball, at->pos).x, 12.0f, 0.0f);
-}
-
 STORE_CASE(an_unknown_template_or_component_is_refused) {
     ecs_world* world = at->world;
     ecs_vec2 value = {0, 0};
@@ -83,53 +73,6 @@ STORE_CASE(an_entity_without_components_is_called_empty) {
     assert_string_equal(ecs_entity_template_name(at->world, entity), "empty");
     assert_null(ecs_entity_template_name(at->world, ECS_ENTITY_NONE));
     assert_int_equal(ecs_entity_template(at->world, ECS_ENTITY_NONE), ECS_TEMPLATE_NONE);
-}
-
-STORE_OPEN_CASE(series_of_one_template_leave_no_trace_behind_the_rows) {
-    const ecs_term terms[] = {{"pos", "p2", ECS_READ}};
-    ecs_query* query = NULL;
-    assert_ok(ecs_query_create(at->world, terms, 1, &query));
-    store_seal(at);
-    ecs_world* world = at->world;
-    // The long ones are about as long as a runway gets, and twice that.
-    enum { SHORT = 67, LONG = 6 };
-    for (uint32_t turn = 0; turn < SHORT + LONG; turn++) {
-        const uint32_t series =
-            turn < SHORT ? 1 + 3 * turn : (1024u << (turn - SHORT) / 3) - 1 + (turn - SHORT) % 3;
-        ecs_entity last = ECS_ENTITY_NONE;
-        for (uint32_t i = 0; i < series; i++) {
-            ecs_vec2 pos = {(float)i, 5};
-            ecs_init init = {at->pos, &pos};
-            assert_ok(ecs_create(world, at->mover, &init, i % 2, &last));
-            float expected = i % 2 ? (float)i : 1.0f;
-            assert_float_equal(store_vec2(at, last, at->pos).x, expected, 0.0f);
-        }
-        ecs_storage_validate(world);
-        switch (series % 5) {
-        case 0:
-            assert_ok(ecs_destroy(world, last));
-            break;
-        case 1:
-            store_create(at, at->ball);
-            break;
-        case 2:
-            assert_ok(ecs_create_many(world, at->mover, 3, NULL));
-            break;
-        case 3:
-            assert_ok(ecs_recreate(world, last, at->ball, NULL, 0));
-            break;
-        default:
-            break;
-        }
-        ecs_query_iter iter = ecs_query_begin(world, query);
-        while (ecs_query_next(&iter)) {
-            const ecs_vec2* pos = iter.rows.columns[0];
-            for (uint32_t row = iter.rows.count; row % 16 != 0; row++)
-                assert_float_equal(pos[row].x, 0.0f, 0.0f);
-        }
-        assert_null(world->storage->runway.chunk);
-        ecs_storage_validate(world);
-    }
 }
 
 STORE_WITH_CASE(too_many_at_once_change_nothing, at->config.limits.replicated_index_max = 10,

@@ -185,38 +185,6 @@ STORE_CASE(only_a_mirror_is_told_its_handles) {
     expect_assert_failure((void)!ecs_create_at(at->world, ecs_entity_make(5, 1), at->pad, NULL, 0));
 }
 
-STORE_CASE(living_entities_are_walked_by_rising_index) {
-    ecs_entity first = store_create(at, at->pad);
-    ecs_entity gone = store_create(at, at->pad);
-    ecs_entity third = store_create(at, at->pad);
-    ecs_entity local = store_create(at, at->ball);
-    assert_ok(ecs_destroy(at->world, gone));
-    assert_int_equal(ecs_entity_next(at->world, ECS_ENTITY_NONE), first);
-    assert_int_equal(ecs_entity_next(at->world, first), third);
-    assert_int_equal(ecs_entity_next(at->world, third), local);
-    assert_int_equal(ecs_entity_next(at->world, local), ECS_ENTITY_NONE);
-}
-
-STORE_CASE(many_held_handles_survive_growth_and_removal) {
-    base_rng rng = test_rng(11, 1);
-    static uint32_t references[512];
-    for (uint32_t i = 0; i < 20000; i++) {
-        uint32_t n = base_rng_below(&rng, 512);
-        ecs_entity handle = ecs_entity_make(1 + n / 2, 1 + n % 2);
-        if (base_rng_below(&rng, 100) < 50) {
-            assert_ok(ecs_handle_retain(at->world, handle));
-            references[n]++;
-        } else if (references[n] > 0) {
-            ecs_handle_release(at->world, handle);
-            references[n]--;
-        }
-    }
-    for (uint32_t n = 0; n < 512; n++)
-        assert_int_equal(ecs_state(at->world, ecs_entity_make(1 + n / 2, 1 + n % 2)),
-                         references[n] ? ECS_STATE_ALLOCATED : ECS_STATE_NONE);
-    memset(references, 0, sizeof references);
-}
-
 STORE_WITH_CASE(ranges_that_share_a_word_of_free_bits_keep_to_their_own,
                 at->config.limits.replicated_index_max = 5000) {
     enum { LAST = 5000, KEPT = 5, LOCAL = 100 };
@@ -265,46 +233,6 @@ CASE(many_at_once_get_the_handles_that_single_creations_would_get) {
         }
     }
     store_close(&at_once);
-    store_close(&singly);
-}
-
-CASE(a_series_takes_what_dies_meanwhile_in_its_turn) {
-    enum { COUNT = 6000, ROUNDS = 12 };
-    static ecs_entity rocks[COUNT];
-    base_rng rng = test_rng(21, 0);
-    store series, singly;
-    begin_small(&series, COUNT);
-    begin_small(&singly, COUNT);
-    store_make_begun(&series);
-    store_make_begun(&singly);
-    for (uint32_t round = 0; round < ROUNDS; round++) {
-        const uint32_t begin = ecs_index_available(series.world, 1) / 2;
-        for (uint32_t i = 0; i < begin; i++) {
-            rocks[i] = store_create(&series, series.rock);
-            assert_int_equal(store_create(&singly, singly.rock), rocks[i]);
-        }
-        // In one world a series without a pause, in the other each creation looks for itself.
-        for (uint32_t next = 0; next < begin; next++) {
-            if (ecs_index_available(series.world, 1) > 0) {
-                ecs_entity made = ECS_ENTITY_NONE;
-                assert_ok(ecs_create_many(singly.world, singly.ball, 1, &made));
-                assert_int_equal(store_create(&series, series.ball), made);
-            }
-            const uint32_t at = next + base_rng_below(&rng, begin - next);
-            assert_ok(ecs_destroy(series.world, rocks[at]));
-            assert_ok(ecs_destroy(singly.world, rocks[at]));
-            rocks[at] = rocks[next];
-            ecs_runway_validate(series.world);
-        }
-        ecs_storage_validate(series.world);
-        ecs_entity entity = ECS_ENTITY_NONE;
-        while ((entity = ecs_entity_next(series.world, entity)) != ECS_ENTITY_NONE) {
-            if (base_rng_below(&rng, 3) == 0) continue;
-            assert_ok(ecs_destroy(series.world, entity));
-            assert_ok(ecs_destroy(singly.world, entity));
-        }
-    }
-    store_close(&series);
     store_close(&singly);
 }
 

@@ -28,32 +28,6 @@ STORE_OPEN_CASE(any_wants_one_of_several) { // S4.2
     assert_null(iter.rows.columns[2]);
 }
 
-STORE_OPEN_CASE(terms_that_ask_for_the_same_share_a_group) { // S4.3 S4.7
-    const ecs_term first[] = {{"pos", "p2", ECS_READ}, {"vel", "p2", ECS_READ}};
-    ecs_query* a = make_query(at, first, 2);
-    ecs_query* same = make_query(at, first, 2);
-    ecs_query* b = store_query(at, {"vel", "p2", ECS_WRITE}, {"pos", "p2", ECS_REQUIRE});
-    ecs_query* c = store_query(at, {"pos", "p2", ECS_READ}, {"hp", "i", ECS_OPTIONAL_READ},
-                               {"vel", "p2", ECS_READ});
-    ecs_query* d = store_query(at, {"pos", "p2", ECS_READ}, {"vel", "p2", ECS_REQUIRE_NOT});
-    ecs_query* e =
-        store_query(at, {"pos", "p2", ECS_READ}, {"vel", "p2", ECS_READ}, {NULL, NULL, ECS_ONLY});
-    assert_ptr_equal(a, same);
-    assert_ptr_not_equal(a, b); // columns in another order
-    assert_ptr_equal(a->group, b->group);
-    assert_ptr_equal(a->group, c->group);
-    assert_ptr_not_equal(a->group, d->group);
-    assert_ptr_not_equal(a->group, e->group);
-    assert_int_equal(at->world->storage->group_count, 3);
-    store_seal(at);
-    store_create(at, at->ball);
-    ecs_query_iter iter = ecs_query_begin(at->world, b);
-    assert_true(ecs_query_next(&iter));
-    assert_float_equal(((const ecs_vec2*)iter.rows.columns[0])->x, 3, 0); // vel comes first
-    assert_null(iter.rows.columns[1]);
-    ecs_query_end(&iter);
-}
-
 STORE_OPEN_CASE(names_that_exist_nowhere_are_reported) { // S4.2
     store_query(at, {"ghost", NULL, ECS_ANY}, {"spirit", NULL, ECS_ANY});
     seal_refused(at->world, ECS_ERR_UNKNOWN, "ghost");

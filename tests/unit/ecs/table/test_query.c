@@ -2,34 +2,6 @@
 // Queries: matching, caches, walks, marks, binding at seal.
 #include "sample_world.h"
 
-STORE_OPEN_CASE(a_walk_sees_rows_and_columns_in_a_fixed_order) { // S3.2 S5.17
-    ecs_query* query = store_query(at, {"pos", "p2", ECS_READ}, {"vel", "p2", ECS_REQUIRE},
-                                   {"hp", "i", ECS_OPTIONAL_READ});
-    store_seal(at);
-    ecs_world* world = at->world;
-    ecs_entity mover = store_create(at, at->mover);
-    ecs_entity balls[20];
-    assert_ok(ecs_create_many(world, at->ball, 20, balls));
-    store_create(at, at->rock);
-    ecs_query_iter iter = ecs_query_begin(world, query);
-    assert_true(ecs_query_next(&iter));
-    assert_int_equal(iter.rows.count, 1);
-    assert_int_equal(iter.rows.entities[0], mover);
-    assert_null(iter.rows.columns[1]);
-    assert_null(iter.rows.columns[2]);
-    assert_true(ecs_query_next(&iter));
-    assert_int_equal(iter.rows.count, 20);
-    const ecs_vec2* pos = iter.rows.columns[0];
-    for (uint32_t row = 0; row < 20; row++) {
-        assert_int_equal(iter.rows.entities[row], balls[row]);
-        assert_float_equal(pos[row].x, 1.0f, 0.0f);
-    }
-    for (uint32_t row = 20; row < 32; row++)
-        assert_float_equal(pos[row].x, 0.0f, 0.0f);
-    assert_false(ecs_query_next(&iter));
-    assert_int_equal(world->fast.walk_depth, 0);
-}
-
 STORE_OPEN_CASE(a_write_walk_marks_the_chunks_it_opens) {
     ecs_query* writer = store_query(at, {"pos", "p2", ECS_WRITE}, {"hp", "i", ECS_OPTIONAL_WRITE});
     ecs_query* reader = store_query(at, {"pos", "p2", ECS_READ});
@@ -46,24 +18,6 @@ STORE_OPEN_CASE(a_write_walk_marks_the_chunks_it_opens) {
     while (ecs_query_next(&iter))
         assert_int_equal(iter.rows.count, 1);
     assert_int_equal(chunk->written[0], 1);
-}
-
-STORE_OPEN_CASE(one_entity_is_found_through_a_query) { // S5.5 S5.17
-    ecs_query* query = store_query(at, {"pos", "p2", ECS_WRITE}, {"hp", "i", ECS_OPTIONAL_READ});
-    store_seal(at);
-    ecs_world* world = at->world;
-    store_create(at, at->mover);
-    ecs_entity mover = store_create(at, at->mover);
-    ecs_entity fast = store_create(at, at->fast);
-    ecs_query_iter found;
-    assert_true(ecs_query_find(world, query, mover, &found));
-    assert_int_equal(found.rows.count, 1);
-    assert_int_equal(found.rows.entities[0], mover);
-    assert_ptr_equal(found.rows.columns[0], ecs_get(world, mover, at->pos));
-    assert_null(found.rows.columns[1]);
-    assert_int_equal(ecs_chunk_dirty(world->storage->archetypes[0]->chunks[0], 0)[0], 2);
-    assert_false(ecs_query_find(world, query, fast, &found));
-    assert_false(ecs_query_find(world, query, ECS_ENTITY_NONE, &found));
 }
 
 STORE_OPEN_CASE(the_nth_is_whom_a_walk_meets_and_all_are_destroyed_by_one_call) {
