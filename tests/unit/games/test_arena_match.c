@@ -53,28 +53,6 @@ static void shoot(table* t) {
     table_input(t, 1, &(arena_input){0});
 }
 
-DUEL_CASE(a_shot_flies_strikes_and_is_gone) {
-    shoot(at);
-    assert_int_equal(shots_in_flight(at), 1);
-    assert_int_equal(((const arena_gun*)table_of(at, 1, table_game(at)->gun))->ammo, 39);
-    table_steps(at, 20);
-    assert_int_equal(shots_in_flight(at), 0);
-    assert_int_equal(health_of(at, 2), ARENA_HEALTH - ARENA_SHOT_DAMAGE);
-    assert_int_equal(at->events[ARENA_MESSAGE_HIT], 1);
-    assert_int_equal(TABLE_LAST(at, arena_hit, ARENA_MESSAGE_HIT).client, 1);
-    assert_int_equal(TABLE_LAST(at, arena_hit, ARENA_MESSAGE_HIT).amount, ARENA_SHOT_DAMAGE);
-    assert_false(TABLE_LAST(at, arena_hit, ARENA_MESSAGE_HIT).is_fatal);
-}
-
-DUEL_CASE(a_shot_passes_its_own_team_and_ends_in_time) {
-    *(uint8_t*)table_of(at, 2, table_game(at)->team) = 1;
-    shoot(at);
-    table_steps(at, 30);
-    assert_int_equal(shots_in_flight(at), 0);
-    assert_int_equal(health_of(at, 2), ARENA_HEALTH);
-    assert_int_equal(at->events[ARENA_MESSAGE_HIT], 0);
-}
-
 ARENA_CASE(no_more_shots_fly_than_the_setting_says, 5, false,
            SETTINGS("agents=0", "pickups=0", "tanks=0", "shots=1")) {
     table_join(t, 1, "left");
@@ -113,28 +91,6 @@ DUEL_CASE(who_is_killed_waits_as_a_ghost_and_comes_back) {
     const ecs_vec2* pos = table_of(at, 2, game->pos);
     ecs_vec2 base = arena_map_base(2);
     assert_true(ecs_vec2_length((ecs_vec2){pos->x - base.x, pos->y - base.y}) < 40.0f);
-}
-
-DUEL_CASE(a_ray_strikes_at_once_and_not_through_rocks) {
-    const arena_input ray = {.is_raying = true};
-    table_act(at, 1, &ray);
-    assert_int_equal(health_of(at, 2), ARENA_HEALTH - ARENA_RAY_DAMAGE);
-    assert_int_equal(at->events[ARENA_MESSAGE_RAY], 1);
-    assert_int_equal(TABLE_LAST(at, arena_ray, ARENA_MESSAGE_RAY).target,
-                     net_match_player(at->match, 2));
-    // A second shot within the second: the gun is not ready.
-    table_input(at, 1, &ray);
-    table_steps(at, 10);
-    assert_int_equal(at->events[ARENA_MESSAGE_RAY], 1);
-    arena_rock rock = {0};
-    for (uint32_t i = 0; !(rock.radius > 0.0f); i++)
-        rock = arena_map_rock(1 + i % 6, 1 + i / 6);
-    table_put(at, 1, arena_snap(rock.x - rock.radius - 4.0f), rock.y);
-    table_put(at, 2, arena_snap(rock.x + rock.radius + 4.0f), rock.y);
-    table_steps(at, 60);
-    assert_true(at->events[ARENA_MESSAGE_RAY] >= 2);
-    assert_int_equal(TABLE_LAST(at, arena_ray, ARENA_MESSAGE_RAY).target, ECS_ENTITY_NONE);
-    assert_int_equal(health_of(at, 2), ARENA_HEALTH - ARENA_RAY_DAMAGE);
 }
 
 // The target runs across the line. The shooter saw it six ticks ago, at a place that it has left.
@@ -298,19 +254,6 @@ DUEL_CASE(a_call_lights_the_beacon_of_the_team) {
     assert_int_equal(*(const uint8_t*)ecs_get(table_world(at), beacon, game->team), 1);
     table_steps(at, 25 * 30 + 4);
     assert_int_equal(ecs_query_count(table_world(at), game->beacons), 0);
-}
-
-ARENA_CASE(players_spread_over_the_teams_and_take_their_rows_with_them, 5, false, ARENA_EMPTY) {
-    for (uint32_t client = 1; client <= 8; client++)
-        table_join(t, client, "player");
-    for (uint32_t client = 1; client <= 8; client++)
-        assert_int_equal(*(uint8_t*)table_of(t, client, table_game(t)->team),
-                         (client - 1) % ARENA_TEAMS + 1);
-    assert_int_equal(ecs_query_count(table_world(t), table_game(t)->entries), 8);
-    net_match_leave(t->match, 3);
-    assert_int_equal(ecs_query_count(table_world(t), table_game(t)->entries), 7);
-    table_join(t, 9, "player");
-    assert_int_equal(*(uint8_t*)table_of(t, 9, table_game(t)->team), 3);
 }
 
 ARENA_CASE(a_round_ends_by_time_and_the_books_begin_anew, 5, false,

@@ -34,25 +34,6 @@ static uint32_t count_turrets(table* t) {
     return count;
 }
 
-ARENA_CASE(a_turret_is_where_its_tank_is, 5, false, two_tanks) {
-    arena_game* game = table_game(t);
-    ecs_world* world = table_world(t);
-    tank_list list = find_tanks(t);
-    assert_int_equal(list.count, 2);
-    const ecs_vec2 first = *(const ecs_vec2*)ecs_get(world, list.tanks[0], game->pos);
-    for (uint32_t i = 0; i < 300; i++) {
-        table_step(t);
-        for (uint32_t k = 0; k < list.count; k++) {
-            const ecs_vec2* hull = ecs_get(world, list.tanks[k], game->pos);
-            assert_memory_equal(ecs_get(world, list.turrets[k], game->pos), hull, sizeof *hull);
-            assert_int_equal(*(const uint32_t*)ecs_get(world, list.turrets[k], game->together),
-                             *(const uint32_t*)ecs_get(world, list.tanks[k], game->together));
-        }
-    }
-    const ecs_vec2* now = ecs_get(world, list.tanks[0], game->pos);
-    assert_true(ecs_vec2_length((ecs_vec2){now->x - first.x, now->y - first.y}) > 20.0f);
-}
-
 ARENA_CASE(a_turret_is_destroyed_with_its_tank, 5, false, two_tanks) {
     arena_game* game = table_game(t);
     ecs_world* world = table_world(t);
@@ -73,27 +54,6 @@ ARENA_CASE(a_turret_is_destroyed_with_its_tank, 5, false, two_tanks) {
     assert_int_equal(count_turrets(t), 2);
     cell = ecs_get(world, list.tanks[1], game->route);
     assert_ptr_equal(*cell, route);
-}
-
-ARENA_CASE(a_turret_turns_to_an_enemy_and_shoots, 5, false, two_tanks) {
-    arena_game* game = table_game(t);
-    ecs_world* world = table_world(t);
-    table_join(t, 1, "red");
-    table_join(t, 2, "blue");
-    tank_list list = find_tanks(t);
-    assert_int_equal(*(const uint8_t*)ecs_get(world, list.tanks[0], game->team), 1);
-    const arena_input rest = {0};
-    table_input(t, 1, &rest);
-    table_input(t, 2, &rest);
-    for (uint32_t i = 0; i < 90 && t->events[ARENA_MESSAGE_HIT] == 0; i++) {
-        const ecs_vec2* hull = ecs_get(world, list.tanks[0], game->pos);
-        table_put(t, 2, hull->x + 12.0f, hull->y);
-        table_step(t);
-    }
-    assert_true(t->events[ARENA_MESSAGE_HIT] > 0);
-    assert_int_equal(TABLE_LAST(t, arena_hit, ARENA_MESSAGE_HIT).client,
-                     0); // a tank belongs to no client
-    assert_true(*(const uint8_t*)table_of(t, 2, game->health) < ARENA_HEALTH);
 }
 
 ARENA_CASE(tanks_take_no_pickups, 5, false, two_tanks) {

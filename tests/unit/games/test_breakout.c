@@ -136,33 +136,6 @@ BREAKOUT_CASE(without_players_the_world_stands_still, 5, false) {
     assert_int_equal(table_match(t)->balls, 1);
 }
 
-BREAKOUT_CASE(brick_hits_carry_brick_player_and_points, 9, false) {
-    table_join_bots(t, 1);
-    while (t->events[BREAKOUT_MESSAGE_BRICK_HIT] == 0)
-        table_step(t);
-    assert_int_equal(TABLE_LAST(t, breakout_brick_hit, BREAKOUT_MESSAGE_BRICK_HIT).client,
-                     1); // the client that served
-    assert_int_equal(TABLE_LAST(t, breakout_brick_hit, BREAKOUT_MESSAGE_BRICK_HIT).score, 10);
-    assert_true(TABLE_LAST(t, breakout_brick_hit, BREAKOUT_MESSAGE_BRICK_HIT).x > 0 &&
-                TABLE_LAST(t, breakout_brick_hit, BREAKOUT_MESSAGE_BRICK_HIT).x < 1200 &&
-                TABLE_LAST(t, breakout_brick_hit, BREAKOUT_MESSAGE_BRICK_HIT).y > 0 &&
-                TABLE_LAST(t, breakout_brick_hit, BREAKOUT_MESSAGE_BRICK_HIT).y < 600);
-    ecs_world* world = table_world(t);
-    // A struck brick keeps its handle. It stays as rubble until its level ends.
-    assert_true(
-        ecs_is_alive(world, TABLE_LAST(t, breakout_brick_hit, BREAKOUT_MESSAGE_BRICK_HIT).brick));
-    const char* name = ecs_entity_template_name(
-        world, TABLE_LAST(t, breakout_brick_hit, BREAKOUT_MESSAGE_BRICK_HIT).brick);
-    assert_string_equal(name,
-                        TABLE_LAST(t, breakout_brick_hit, BREAKOUT_MESSAGE_BRICK_HIT).hits_left > 0
-                            ? "breakout_brick"
-                            : "breakout_rubble");
-    assert_int_equal(table_match(t)->score, 10 * (int32_t)t->events[BREAKOUT_MESSAGE_BRICK_HIT]);
-    const breakout_player* player =
-        ecs_get(world, net_match_player(t->match, 1), table_game(t)->player);
-    assert_int_equal(player->score, 10 * (int32_t)t->events[BREAKOUT_MESSAGE_BRICK_HIT]);
-}
-
 BREAKOUT_CASE(sixty_four_players_share_the_line, 64, false) {
     table_join_bots(t, 64);
     for (uint32_t i = 0; i < 1800; i++) {
