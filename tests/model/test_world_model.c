@@ -516,7 +516,7 @@ static void do_set(model* m) {
         void* place = ecs_find_mut(m->world, handle, m->components[c]);
         assert_int_equal(place != NULL, has);
         if (has && (c == TWIN_PATH || c == TWIN_PROPS))
-            twin_memory_edit(c, place, &value);
+            twin_memory_edit(ecs_world_allocator(m->world), c, place, &value);
         else if (has && c == TWIN_BODY && m->is_boxed)
             **(twin_body**)place = value.as.body;
         else if (has)

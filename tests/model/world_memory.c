@@ -63,48 +63,50 @@ void twin_memory_deinit(twin_memory* memory) {
     ecs_object_deinit(NULL, &memory->object);
 }
 
-static void edit_list(ecs_list* list, const twin_value* value) {
+static void edit_list(const base_allocator* allocator, ecs_list* list, const twin_value* value) {
     uint32_t count = value->as.path.count;
     while (ecs_list_count(list) > count)
-        check(ecs_list_remove(NULL, list, ecs_list_count(list) - 1));
+        check(ecs_list_remove(allocator, list, ecs_list_count(list) - 1));
     while (ecs_list_count(list) < count)
-        check(ecs_list_push(NULL, list, NULL));
+        check(ecs_list_push(allocator, list, NULL));
     for (uint32_t i = 0; i < count; i++) {
         int32_t number = value->as.path.numbers[i];
         if (i % 2 == 0) {
-            check(ecs_list_set(NULL, list, i, &number));
+            check(ecs_list_set(allocator, list, i, &number));
         } else {
-            check(ecs_list_remove(NULL, list, i));
-            check(ecs_list_insert(NULL, list, i, &number));
+            check(ecs_list_remove(allocator, list, i));
+            check(ecs_list_insert(allocator, list, i, &number));
         }
     }
 }
 
-static void edit_object(ecs_object* object, const twin_value* value) {
+static void edit_object(const base_allocator* allocator, ecs_object* object,
+                        const twin_value* value) {
     const twin_props* props = &value->as.props;
     for (uint32_t i = 0; i < TWIN_PROPS_NAMES; i++) {
         char name[2] = {(char)('a' + i), '\0'};
         int32_t number = props->numbers[i];
         if (props->has[i])
-            check(ecs_object_set(NULL, object, name, ECS_ELEMENT_I, &number));
+            check(ecs_object_set(allocator, object, name, ECS_ELEMENT_I, &number));
         else if (ecs_object_find_element(object, name))
-            check(ecs_object_remove(NULL, object, name));
+            check(ecs_object_remove(allocator, object, name));
     }
     ecs_array* inside = ecs_object_find_mut(object, "inside", ECS_ELEMENT_ARRAY);
     BASE_ASSERT(inside);
     while (ecs_array_count(inside) > props->inside)
-        check(ecs_array_remove(NULL, inside, ecs_array_count(inside) - 1));
+        check(ecs_array_remove(allocator, inside, ecs_array_count(inside) - 1));
     while (ecs_array_count(inside) < props->inside) {
         char text[2] = {(char)('A' + ecs_array_count(inside)), '\0'};
-        check(ecs_array_push_text(NULL, inside, text, 1));
+        check(ecs_array_push_text(allocator, inside, text, 1));
     }
 }
 
-void twin_memory_edit(uint32_t component, void* place, const twin_value* value) {
+void twin_memory_edit(const base_allocator* allocator, uint32_t component, void* place,
+                      const twin_value* value) {
     if (component == TWIN_PATH) {
-        edit_list(place, value);
+        edit_list(allocator, place, value);
     } else {
         BASE_ASSERT(component == TWIN_PROPS);
-        edit_object(place, value);
+        edit_object(allocator, place, value);
     }
 }

@@ -17,4 +17,5 @@ const void* twin_memory_init(twin_memory* memory, uint32_t component, bool is_bo
                              twin_value* value);
 void twin_memory_deinit(twin_memory* memory);
 /// Make a component's list or object equal to the twin's, value by value, in place.
-void twin_memory_edit(uint32_t component, void* place, const twin_value* value);
+void twin_memory_edit(const base_allocator* allocator, uint32_t component, void* place,
+                      const twin_value* value);
