@@ -257,11 +257,6 @@ static void stop_full(text_parser* parser, uint32_t line, const char* what, uint
     parser->is_over = true;
 }
 
-static void stop_memory(text_parser* parser) {
-    parser->result = ECS_ERR_MEMORY;
-    parser->is_over = true;
-}
-
 // Every statement, right or wrong, counts as an item. So the number of reports is limited too.
 static bool count_item(text_parser* parser) {
     if (++parser->item_count <= ECS_TEXT_ITEMS_MAX) return true;
@@ -275,21 +270,12 @@ static uint32_t string_begin(const text_parser* parser) {
 
 static uint32_t string_end(text_parser* parser, uint32_t offset) {
     base_bytes_write_u8(&parser->text->strings, 0);
-    if (parser->text->strings.failed) {
-        stop_memory(parser);
-        return 0;
-    }
     return offset;
 }
 
-// @return 0 when memory ran out.
 static uint32_t add_node(text_parser* parser, ecs_text_node node) {
     ecs_text* text = parser->text;
-    if (!BASE_ARRAY_RESERVE(text->allocator, text->nodes, text->node_capacity,
-                            text->node_count + 1)) {
-        stop_memory(parser);
-        return 0;
-    }
+    BASE_ARRAY_RESERVE(text->allocator, text->nodes, text->node_capacity, text->node_count + 1);
     uint32_t index = text->node_count++;
     text->nodes[index] = node;
     uint32_t last = parser->child_last[parser->depth];
@@ -318,7 +304,6 @@ static void open_block(text_parser* parser, ecs_text_node node) {
         return;
     }
     uint32_t index = add_node(parser, node);
-    if (index == 0) return;
     parser->depth++;
     parser->open[parser->depth] = index;
     parser->child_last[parser->depth] = 0;
@@ -474,8 +459,7 @@ ecs_result ecs_text_parse(ecs_text* text, const base_allocator* allocator, const
         return parser.result;
     }
     base_bytes_write_u8(&text->strings, 0); // offset 0 is the empty string
-    if (text->strings.failed || !BASE_ARRAY_RESERVE(allocator, text->nodes, text->node_capacity, 1))
-        return ECS_ERR_MEMORY;
+    BASE_ARRAY_RESERVE(allocator, text->nodes, text->node_capacity, 1);
     text->nodes[0] = (ecs_text_node){.is_block = true, .line = 1};
     text->node_count = 1;
     if (!source) return ECS_OK;

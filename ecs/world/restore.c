@@ -66,6 +66,12 @@ static uint64_t row_bytes_min(const ecs_archetype* archetype) {
     return bytes;
 }
 
+bool ecs_restorer_grow(ecs_restorer* load, const ecs_type* type, uint64_t count) {
+    if (!ecs_type_is_plain(type))
+        load->grown_bytes += count * (type->box ? type->box->size : type->size);
+    return load->grown_bytes <= ECS_RESTORED_BYTES_MAX;
+}
+
 // Heads of rows, some at a time. Templates come in runs.
 static ecs_result read_rows(ecs_restorer* load, ecs_archetype* archetype, uint64_t row_count) {
     enum { HEADS = 256 };
@@ -73,6 +79,8 @@ static ecs_result read_rows(ecs_restorer* load, ecs_archetype* archetype, uint64
     if (row_count > base_reader_left(&load->reader) / row_bytes_min(archetype) ||
         row_count > ECS_INDEX_MAX)
         return ECS_ERR_MALFORMED;
+    for (uint32_t i = 0; i < archetype->column_count; i++)
+        if (!ecs_restorer_grow(load, archetype->columns[i].type, row_count)) return ECS_ERR_FULL;
     uint32_t left = (uint32_t)row_count, bound = UINT32_MAX;
     ecs_result result = left > 0 ? ecs_archetype_reserve(load->world, archetype, left) : ECS_OK;
     while (left > 0 && result == ECS_OK) {

@@ -181,8 +181,9 @@ static ecs_result read_inits(ecs_restorer* load, ecs_command* command, uint64_t 
     if (count > ECS_TEMPLATE_COMPONENTS_MAX) return ECS_ERR_MALFORMED;
     for (uint32_t i = 0; i < count; i++) {
         components[i] = base_reader_u16(&load->reader);
-        if (load->reader.failed || !ecs_component_type(world, components[i]))
-            return ECS_ERR_MALFORMED;
+        const ecs_type* type = ecs_component_type(world, components[i]);
+        if (load->reader.failed || !type) return ECS_ERR_MALFORMED;
+        if (!ecs_restorer_grow(load, type, 1)) return ECS_ERR_FULL;
     }
     ecs_command_make_values(world, command, components, (uint32_t)count);
     ecs_type_context context = {world->allocator};

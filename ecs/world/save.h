@@ -74,6 +74,7 @@ typedef struct ecs_restorer {
     base_reader reader;
     ecs_template_id* templates; ///< [saved id] -> id here
     uint32_t template_count;
+    uint64_t grown_bytes;   ///< of objects that may take fewer bytes in a save
     bool has_entered;       ///< who lives here is in the lists of members
     ecs_save_blocks blocks; ///< plain data, which workers read
     bool is_damaged;        ///< they found bytes that are no values
@@ -83,8 +84,10 @@ typedef struct ecs_restorer {
 static inline ecs_template_id ecs_restorer_template(const ecs_restorer* load, uint32_t saved) {
     return saved == 0 || saved > load->template_count ? ECS_TEMPLATE_NONE : load->templates[saved];
 }
+/// Count objects before they are made. @return false: beyond ECS_RESTORED_BYTES_MAX.
+bool ecs_restorer_grow(ecs_restorer* load, const ecs_type* type, uint64_t count);
 /// Queued commands. Read with an empty queue.
-/// @return ECS_OK; ECS_ERR_MALFORMED: the caller clears the queue.
+/// @return ECS_OK; ECS_ERR_MALFORMED, ECS_ERR_FULL: the caller clears the queue.
 BASE_MUST_USE ecs_result ecs_commands_read(ecs_restorer* load);
 /// Entities that wait for resources, after the held handles.
 /// @return ECS_OK; ECS_ERR_MALFORMED; ECS_ERR_FULL.

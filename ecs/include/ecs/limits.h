@@ -44,10 +44,11 @@ BASE_C_BEGIN
 #define ECS_CONTAINER_BYTES_MAX                                                                    \
     65536u                      ///< all values inside one component, as ecs/container.h counts them
 #define ECS_RESOURCES_MAX 4096u ///< resources that a world waits for or remembers
-#define ECS_RESOURCE_REQUESTS_MAX 32u    ///< resources of one entity
-#define ECS_RESOURCE_KIND_BYTES_MAX 32u  ///< with the NUL
-#define ECS_RESOURCE_NAME_BYTES_MAX 224u ///< with the NUL
-#define ECS_BOXED_BYTES_MAX (16u << 20)  ///< sizeof of a boxed type
+#define ECS_RESOURCE_REQUESTS_MAX 32u     ///< resources of one entity
+#define ECS_RESOURCE_KIND_BYTES_MAX 32u   ///< with the NUL
+#define ECS_RESOURCE_NAME_BYTES_MAX 224u  ///< with the NUL
+#define ECS_BOXED_BYTES_MAX (16u << 20)   ///< sizeof of a boxed type
+#define ECS_RESTORED_BYTES_MAX (1u << 30) ///< of one save: values of types with functions
 
 /// Limits chosen per world at create.
 typedef struct ecs_limits {

@@ -195,6 +195,72 @@ CASE(rows_are_not_made_before_their_values_can_be_there) {
     assert_int_equal(memory.bytes, 0);
 }
 
+static void fill_large(const ecs_type_context* context, void* object) {
+    (void)context;
+    memset(object, 0, 1 << 15);
+}
+
+static void drop_large(const ecs_type_context* context, void* object) {
+    (void)context, (void)object;
+}
+
+static void copy_large(const ecs_type_context* context, void* target, const void* source) {
+    (void)context;
+    memcpy(target, source, 1 << 15);
+}
+
+static bool are_equal(const void* a, const void* b) {
+    return memcmp(a, b, 1 << 15) == 0;
+}
+
+static void write_nothing(const void* object, base_bytes* bytes) {
+    (void)object, (void)bytes;
+}
+
+static bool read_nothing(const ecs_type_context* context, void* object, base_reader* reader) {
+    (void)context, (void)object, (void)reader;
+    return true;
+}
+
+// A forged count of rows of 32 KiB that take no bytes, at each byte that may be the count.
+CASE(objects_of_a_save_have_a_limit) {
+    enum { ROWS_MAX = ECS_RESTORED_BYTES_MAX >> 15 };
+    static const char text[] = "large { \"b:large\"{} }";
+    const ecs_type_ops ops = {.create = fill_large,
+                              .destroy = drop_large,
+                              .copy = copy_large,
+                              .equal = are_equal,
+                              .write = write_nothing,
+                              .read = read_nothing};
+    const ecs_type_desc large = {"large", 1 << 15, 8, NULL, 0, &ops};
+    scarce_memory memory;
+    const ecs_world_config config = scarce_world(&memory);
+    ecs_world* world = NULL;
+    assert_ok(ecs_world_create(&config, &world));
+    assert_ok(ecs_type_register(world, &large, NULL));
+    assert_ok(ecs_template_load(world, "large.blk", text, strlen(text), NULL));
+    assert_ok(ecs_world_seal(world, NULL));
+    assert_ok(ecs_create_many(world, ecs_template_find(world, "large"), 1, NULL));
+    base_bytes bytes = world_saved(world);
+    for (uint32_t rows = ROWS_MAX - 1; rows <= ROWS_MAX + 1; rows++) {
+        uint32_t full = 0;
+        for (size_t at = 16; at < bytes.size; at++) {
+            base_bytes forged;
+            base_bytes_init(&forged, NULL);
+            base_bytes_write(&forged, bytes.data, at);
+            base_bytes_write_varint(&forged, rows);
+            base_bytes_write(&forged, bytes.data + at + 1, bytes.size - at - 1);
+            memset(base_bytes_extend(&forged, 6 * rows), 0, 6 * rows);
+            full += bytes.data[at] == 1 &&
+                    ecs_world_restore(world, forged.data, forged.size) == ECS_ERR_FULL;
+            base_bytes_deinit(&forged);
+        }
+        assert_int_equal(full > 0, rows > ROWS_MAX);
+    }
+    base_bytes_deinit(&bytes);
+    ecs_world_destroy(world);
+}
+
 // Ids of templates that were composed at run time may differ. Their meaning may not.
 TWINS_CASE(a_world_that_composed_in_another_order_has_the_same_future) {
     ecs_template_id other = ecs_template_find(at->b.world, "marker+named");
