@@ -9,7 +9,7 @@ letters_max=60
 # An imperative begins with one of these. Another verb that says what a commit does may be added.
 verbs='accept acknowledge add allow append apply ask avoid bind bless bound build call carry cast change check choose clear close convert
 code collect compare compile compress compute copy count cover create cut deal decode delete derive describe destroy
-detect divide document draw drive drop encode encrypt end enforce expect explain export fail feed find fix flush fold follow free
+detect divide document draw drive drop edit encode encrypt end enforce expect explain export fail feed find fix flush fold follow free
 generate get give grant group guard handle hash hide hold ignore import include inline install join judge keep leave let limit
 link list load lock log look lower make map mark measure mend merge mirror mix move name open order pack parse pass place play
 prepare prevent print prove publish push put raise read record reduce refuse reject release reload remove rename reorder
