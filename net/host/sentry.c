@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/file.h"
 #include "base/text.h"
 
 #include <execinfo.h>
@@ -351,11 +352,11 @@ static void report_death(net_sentry* sentry, const char* what) {
 }
 
 static void end_without_memory(void* context, size_t bytes) {
-    char what[64];
+    char what[128];
     line to = {what, 0, sizeof what};
-    put_text(&to, "fatal: out of memory: ");
+    put_text(&to, "fatal: " BASE_NO_MEMORY " (");
     put_number(&to, bytes);
-    put_text(&to, " bytes asked");
+    put_text(&to, " bytes asked)");
     what[to.size] = 0;
     report_death(context, what);
     _exit(NET_EXIT_RUNTIME);

@@ -23,13 +23,13 @@ make_token() { "$bin/shoal-server" token --key-file server.key "$@"; }
 
 # is_told NAME TEXT: the client said TEXT at once, went on, and gave up with it.
 is_told() {
-    says "$1.err" "^note: $address: $2.*; trying on\$"
+    says "$1.err" "^note: $address: $2.*; trying again\$"
     says "$1.err" "^error: $address: $2"
 }
 # is_ended NAME TEXT: an answer that the server signed ended the attempt.
 is_ended() {
     says "$1.err" "^error: $address: $2"
-    if grep -q 'trying on' "$1.err"; then fail "$1 went on"; fi
+    if grep -q 'trying again' "$1.err"; then fail "$1 went on"; fi
 }
 
 case_a_token_lets_in_and_without_one_the_client_says_what_it_needs() {

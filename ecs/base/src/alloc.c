@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/assert.h"
+#include "base/file.h"
 #include "base/quota.h"
 
 #include <stdatomic.h>
@@ -62,7 +63,7 @@ static void end_program(size_t bytes) {
     if (memory_handler) {
         memory_handler(memory_context, bytes);
     } else {
-        fprintf(stderr, "out of memory: %zu bytes asked\n", bytes);
+        fprintf(stderr, BASE_NO_MEMORY " (%zu bytes asked)\n", bytes);
         _Exit(EXIT_FAILURE);
     }
 }

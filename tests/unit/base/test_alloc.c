@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include "base/alloc.h"
+#include "base/file.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -99,13 +100,13 @@ CASE(the_default_is_a_line_and_exit_code_1) {
         _exit(0);
     }
     close(out[1]);
-    char text[100] = {0};
+    char text[160] = {0};
     assert_true(read(out[0], text, sizeof text - 1) > 0);
     close(out[0]);
     int status = 0;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
-    assert_string_equal(text, "out of memory: 18446744073709551615 bytes asked\n");
+    assert_string_equal(text, BASE_NO_MEMORY " (18446744073709551615 bytes asked)\n");
 }
 
 typedef struct owned_thing {
