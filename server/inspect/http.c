@@ -148,6 +148,7 @@ static void accept_connection(server_inspect* self) {
     const int descriptor = server_acceptor_accept(&self->acceptor, (struct sockaddr*)&from, &size,
                                                   self->config.reporter);
     self->lacks = self->acceptor.lacks;
+    if (descriptor < 0 && self->acceptor.spare_count == 0) http_make_place(self, NULL);
     if (descriptor >= 0)
         (void)MHD_add_connection(self->daemon, descriptor, (const struct sockaddr*)&from, size);
 }

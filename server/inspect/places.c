@@ -46,7 +46,7 @@ static void make_room(server_inspect* self, const net_address* from) {
 }
 
 void http_make_place(server_inspect* self, const net_address* from) {
-    if (!net_address_is_loopback(from) &&
+    if (from && !net_address_is_loopback(from) &&
         count_of(self, from, false) >= HTTP_ADDRESS_CONNECTIONS_MAX + HTTP_SPARE_MAX / 2)
         make_room(self, from);
     else if (self->visit_count >= HTTP_VISITS_MAX - HTTP_SPARE_MAX / 2 ||
