@@ -144,7 +144,8 @@ static inline uint64_t http_stalled_us(const server_inspect* self) {
 
 /// Has the visit a place among those that ask something now, of all and of its address?
 bool http_has_place(const http_visit* visit);
-/// Of a connection that begins (`from` NULL: of any): close one that rests when few places are left.
+/// Of a connection that begins: close one that rests when few places are left; `from` NULL: of any
+/// address.
 void http_make_place(server_inspect* self, const net_address* from);
 
 // ---- answer.c

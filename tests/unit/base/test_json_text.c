@@ -56,16 +56,16 @@ CASE(bytes_are_hexadecimal) {
 
 CASE(a_format_puts_commas_where_they_belong) {
     base_bytes json = {0};
-    const char* const texts[] = {"x\"y", NULL};
+    const char* volatile none = NULL; // so that no compiler sees it
     base_json_put(&json, "data: ");
-    base_json_write(&json, "{a=%s list=[", texts[0]);
+    base_json_write(&json, "{a=%s list=[", "x\"y");
     for (unsigned i = 0; i < 2; i++)
         base_json_write(&json, "\n  {n=%u is=%i}", i, i > 0);
     base_json_write(&json, "\n] empty=[] none=null %s=%ju", "k=", UINT64_MAX);
     base_json_write(&json, "text='%u:%u ok' at=", 7u, 1u);
     base_json_hex(&json, "\x01", 1);
     base_json_write(&json, "rounded=[%f %f %f] exact=%a plain=%.1f of=%s}\n", 2.0, -0.0126, 1e13,
-                    0.1, 0.25, texts[1]);
+                    0.1, 0.25, none);
     assert_string_equal(text_of(&json),
                         "data: {\"a\":\"x\\\"y\",\"list\":[\n  {\"n\":0,\"is\":false},\n  "
                         "{\"n\":1,\"is\":true}\n],\"empty\":[],\"none\":null,\"k=\":"
