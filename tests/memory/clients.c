@@ -32,9 +32,9 @@
 typedef struct allowance {
     int64_t alone, each;
 } allowance;
-static const allowance FULL_MAX = {819200, 560}; // of a client with a world: 1 MB with 400
+static const allowance FULL_MAX = {835584, 680}; // of a client with a world: 1.1 MB with 400
 static const allowance THIN_MAX = {540672, 640}; // of a client that keeps rows alone
-static const allowance SEAT_MAX = {49152, 64};   // of the server, for each client
+static const allowance SEAT_MAX = {49152, 66};   // of the server, for each client
 
 const net_game_module* arena_module(void);
 
