@@ -4,6 +4,7 @@
 import gzip
 import json
 import re
+import resource
 import socket
 import struct
 import sys
@@ -264,8 +265,10 @@ def health(ready):
     wants(int(ready), "GET", "/readyz")
 
 
-def lacks(report):
-    """Until no descriptor is left: connections that rest make room, those that follow do not. It is said, and who comes later is served."""
+def lacks(report, process):
+    """Few descriptors are left, and then none: connections that rest make room, those that follow do not. It is said, and who comes later is served."""
+    count = json.loads(wants(200, "GET", "/api/v1/status")[1])["descriptors"]
+    resource.prlimit(int(process), resource.RLIMIT_NOFILE, (count, resource.prlimit(int(process), resource.RLIMIT_NOFILE)[1]))
     resting = [socket.create_connection(at, timeout=20) for _ in range(8)]
     health(200)
     held = []
