@@ -66,12 +66,6 @@ static uint64_t row_bytes_min(const ecs_archetype* archetype) {
     return bytes;
 }
 
-bool ecs_restorer_grow(ecs_restorer* load, const ecs_type* type, uint64_t count) {
-    if (!ecs_type_is_plain(type))
-        load->grown_bytes += count * (type->box ? type->box->size : type->size);
-    return load->grown_bytes <= ECS_RESTORED_BYTES_MAX;
-}
-
 // Heads of rows, some at a time. Templates come in runs.
 static ecs_result read_rows(ecs_restorer* load, ecs_archetype* archetype, uint64_t row_count) {
     enum { HEADS = 256 };

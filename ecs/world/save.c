@@ -174,6 +174,12 @@ static void write_commands(const saver* save) {
     }
 }
 
+bool ecs_restorer_grow(ecs_restorer* load, const ecs_type* type, uint64_t count) {
+    if (!ecs_type_is_plain(type))
+        load->grown_bytes += count * (type->box ? type->box->size : type->size);
+    return load->grown_bytes <= ECS_RESTORED_BYTES_MAX;
+}
+
 // The inits of one command: defaults of their types first, then read over.
 static ecs_result read_inits(ecs_restorer* load, ecs_command* command, uint64_t count) {
     ecs_world* world = load->world;
