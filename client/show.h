@@ -44,7 +44,7 @@ typedef struct show_faults {
 /// each line.
 struct client_faults {
     show_faults built, reported;
-    uint64_t looked_us;    ///< for those of the build; 0: not yet
+    uint64_t looked_us;    ///< time of the last look at `built`; 0: none
     pthread_mutex_t mutex; ///< of `reported`: the server of --local has a thread of its own
     base_reporter reporter;
 };

@@ -444,12 +444,12 @@ void net_mirror_destroy(net_mirror* mirror) {
     base_release(mirror->allocator, mirror, sizeof *mirror);
 }
 
-// Rows of ended incarnations make room for those of present ones.
+// Rows of ended incarnations go first, then blocks that are unused.
 static net_result check_memory(net_mirror* mirror) {
     const base_allocator* memory = &mirror->memory.allocator;
     if (!base_quota_is_over(memory)) return NET_OK;
     net_mirror_drop_previous(mirror);
-    net_pool_deinit(&mirror->pool); // what is unused
+    net_pool_deinit(&mirror->pool);
     return base_quota_is_over(memory) ? NET_ERR_MEMORY : NET_OK;
 }
 

@@ -58,7 +58,7 @@ bool base_array_reserve(const base_allocator* allocator, void** array, uint32_t*
 
 /// The memory of one object: all of its blocks go back together. The object's struct begins with
 /// its owner. Blocks may also go back one by one, as an array that grows does. A block costs 24
-/// bytes more. Threads: any, as those of `from`.
+/// bytes more. Threads: any that may use `from`.
 typedef struct base_owner {
     base_allocator allocator; ///< for the object's blocks and for the objects that it owns
     const base_allocator* from;
