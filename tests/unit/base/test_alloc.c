@@ -3,10 +3,6 @@
 #include "test.h"
 
 #include "base/alloc.h"
-#include "base/file.h"
-
-#include <sys/wait.h>
-#include <unistd.h>
 
 CASE(blocks_start_on_cache_lines) {
     for (size_t size = 0; size < 200; size += 13) {
@@ -87,26 +83,6 @@ CASE(without_memory_nothing_returns) {
         assert_true(has_ended);
         assert_int_equal(at.bytes, bytes[way]);
     }
-}
-
-CASE(the_default_is_a_line_and_exit_code_1) {
-    int out[2];
-    assert_int_equal(pipe(out), 0);
-    const pid_t child = fork();
-    if (child == 0) {
-        dup2(out[1], STDERR_FILENO);
-        base_memory_handler_set(NULL, NULL);
-        ask(6, NULL);
-        _exit(0);
-    }
-    close(out[1]);
-    char text[160] = {0};
-    assert_true(read(out[0], text, sizeof text - 1) > 0);
-    close(out[0]);
-    int status = 0;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
-    assert_string_equal(text, BASE_NO_MEMORY " (18446744073709551615 bytes asked)\n");
 }
 
 typedef struct owned_thing {
