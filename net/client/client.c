@@ -45,10 +45,7 @@ net_result net_client_create(const net_client_config* config, net_client** out) 
     net_pace_init(&client->pace, config->match ? net_match_get_config(config->match)->tick_rate_hz
                                                : NET_TICK_RATE_HZ_DEFAULT);
     if (config->match) client->rows = net_schema_rows(net_match_schema(config->match));
-    if (!proto_codec_init(&client->codec, client->allocator, PROTO_UNPACK_SERVER_BYTES_MAX)) {
-        net_client_destroy(client);
-        return NET_ERR_MEMORY;
-    }
+    proto_codec_init(&client->codec, client->allocator, PROTO_UNPACK_SERVER_BYTES_MAX);
     *out = client;
     return NET_OK;
 }

@@ -53,7 +53,7 @@ static bool rewind_value(void* context, ecs_tick tick, float fraction, ecs_entit
 
 // ---- interest ----
 
-// NULL for a client that does not play, and without memory. A client that is joining counts: the
+// NULL for a client that does not play. A client that is joining counts: the
 // module may make requests before its player_join has returned.
 static net_interest_request* add_request(net_match* match, uint32_t client) {
     bool is_playing =
@@ -160,8 +160,9 @@ static net_result init_services(net_match* match, const base_reporter* reporter)
                                           .save_log = save_log,
                                           .player_name = net_match_find_name};
     if (!match->game->is_rewinding) return NET_OK;
-    return net_rewind_create(&match->memory.allocator, net_schema_rows(match->schema), match->world,
-                             match->config.tick_rate_hz, &match->rewind);
+    match->rewind = net_rewind_create(&match->owner.allocator, net_schema_rows(match->schema),
+                                      match->world, match->config.tick_rate_hz);
+    return NET_OK;
 }
 
 // ---- a picture that is not there ----
@@ -250,7 +251,6 @@ static net_result fail_world(const ecs_world* world, const base_reporter* report
                              const char* what, ecs_result result) {
     uint32_t max = 0;
     const char* limit = world && result == ECS_ERR_FULL ? ecs_world_full(world, &max) : NULL;
-    if (result == ECS_ERR_MEMORY) return NET_ERR_MEMORY;
     if (limit)
         base_report(reporter, NULL, 0, "%s: more than %s, which is %u", what, limit, max);
     else
@@ -258,23 +258,10 @@ static net_result fail_world(const ecs_world* world, const base_reporter* report
     return NET_ERR_MODULE;
 }
 
-static void* memory_allocate(void* context, size_t size, size_t align) {
-    net_match_memory* memory = context;
-    void* block = memory->source->allocate(memory->source->context, size, align);
-    // Workers allocate too.
-    if (!block) __atomic_store_n(&memory->is_lacking, true, __ATOMIC_RELAXED);
-    return block;
-}
-
-static void memory_release(void* context, void* block, size_t size) {
-    net_match_memory* memory = context;
-    memory->source->release(memory->source->context, block, size);
-}
-
 static net_result create_world(net_match* match, const base_reporter* reporter) {
     const char* tags[2];
     ecs_world_config config = ecs_world_config_default();
-    config.allocator = &match->memory.allocator;
+    config.allocator = match->config.allocator;
     config.seed = match->config.seed;
     config.tags = tags;
     static const char* const tag_of_role[] = {
@@ -302,8 +289,8 @@ static net_result register_game(net_match* match, const base_reporter* reporter)
     result = match->game->register_systems(match->world, &match->context, reporter);
     match->has_stop = match->game->stop && (!result || match->context);
     if (result) return fail_world(match->world, reporter, "the module's systems", result);
-    net_result heard = net_sounds_create(&match->memory.allocator, match->game, match->world,
-                                         match->config.has_render, reporter, &match->sounds);
+    const net_result heard = net_sounds_create(&match->owner.allocator, match->game, match->world,
+                                               match->config.has_render, reporter, &match->sounds);
     if (heard) return heard;
     result = ecs_world_seal(match->world, reporter);
     return result ? fail_world(match->world, reporter, "the module's systems", result) : NET_OK;
@@ -313,9 +300,7 @@ static net_result register_game(net_match* match, const base_reporter* reporter)
 static net_result create_scene(net_match* match, const base_reporter* reporter) {
     net_template_reporter texts = {reporter, match->config.module->templates_file};
     const base_reporter text_reporter = net_template_reporter_make(&texts);
-    const ecs_result result = ecs_scene_create(match->world, &text_reporter);
-    if (result == ECS_OK) return NET_OK;
-    return result == ECS_ERR_MEMORY ? NET_ERR_MEMORY : NET_ERR_MODULE;
+    return ecs_scene_create(match->world, &text_reporter) == ECS_OK ? NET_OK : NET_ERR_MODULE;
 }
 
 net_result net_match_create(const net_match_config* config, const base_reporter* reporter,
@@ -325,25 +310,22 @@ net_result net_match_create(const net_match_config* config, const base_reporter*
     BASE_ASSERT(config->tick_rate_hz >= NET_TICK_RATE_HZ_MIN &&
                 config->tick_rate_hz <= NET_TICK_RATE_HZ_MAX);
     *match_out = NULL;
-    net_match* match = base_allocate_zero(config->allocator, sizeof *match);
-    if (!match) return NET_ERR_MEMORY;
+    net_match* match = base_owner_create(config->allocator, sizeof *match);
     match->config = *config;
     match->game = config->module->game;
     if (reporter) match->reporter = *reporter;
     match->dt = 1.0f / (float)config->tick_rate_hz;
-    match->memory.source = config->allocator ? config->allocator : base_allocator_heap();
-    match->memory.allocator = (base_allocator){memory_allocate, memory_release, &match->memory};
-    match->requests.allocator = &match->memory.allocator;
+    match->requests.allocator = &match->owner.allocator;
     match->unseen = net_match_draw_nothing(match);
     net_result result = create_world(match, reporter);
     if (!result) result = register_game(match, reporter);
     if (!result) result = net_match_messages_init(match, reporter);
     if (!result && config->like) {
         BASE_ASSERT(config->like->config.module == config->module);
-        result = net_schema_create_like(&match->memory.allocator, match->world,
-                                        config->like->schema, &match->schema);
+        result = net_schema_create_like(&match->owner.allocator, match->world, config->like->schema,
+                                        &match->schema);
     } else if (!result) {
-        result = net_schema_create(&match->memory.allocator, match->world, match->game->messages,
+        result = net_schema_create(&match->owner.allocator, match->world, match->game->messages,
                                    match->game->message_count, reporter, &match->schema);
         if (!result)
             result = net_schema_add_files(match->schema, config->module->files,
@@ -362,8 +344,6 @@ net_result net_match_create(const net_match_config* config, const base_reporter*
     ecs_running_call(NULL);
     match->starting = NULL;
     if (match->is_refused) result = NET_ERR_MODULE;
-    // A module may have gone on with less than it asked for, or named another fault for it.
-    if (match->memory.is_lacking) result = NET_ERR_MEMORY;
     if (result) {
         net_match_destroy(match);
         return result;
@@ -375,18 +355,11 @@ net_result net_match_create(const net_match_config* config, const base_reporter*
 void net_match_destroy(net_match* match) {
     if (!match) return;
     BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
-    const base_allocator* allocator = match->config.allocator;
     ecs_running_call("stop");
     if (match->has_stop) match->game->stop(match->world, match->context);
     ecs_running_call(NULL);
-    net_rewind_destroy(match->rewind);
-    net_interest_requests_deinit(&match->requests);
-    if (match->schema) net_schema_destroy(match->schema);
-    net_match_reader_deinit(&match->reader);
-    BASE_ARRAY_RELEASE(&match->memory.allocator, match->players, match->player_capacity);
     if (match->world) ecs_world_destroy(match->world);
-    net_sounds_destroy(match->sounds, &match->memory.allocator);
-    base_release(allocator, match, sizeof *match);
+    base_owner_destroy(match);
 }
 
 // ---- parts ----
@@ -436,18 +409,12 @@ void net_match_step_at(net_match* match, ecs_tick tick) {
     // Before each tick, so that a loader of the game that counts on it is the same in a replay.
     (void)ecs_loading_poll(match->world);
     ecs_world_step(match->world, &step);
-    if (match->rewind &&
-        net_rewind_step(match->rewind, match->world, tick, match->config.workers) != NET_OK)
-        match->memory.is_lacking = true;
+    if (match->rewind) net_rewind_step(match->rewind, match->world, tick, match->config.workers);
 }
 
 void net_match_set_workers(net_match* match, base_workers* workers) {
     match->config.workers = workers;
     ecs_world_set_workers(match->world, workers);
-}
-
-bool net_match_lacks_memory(const net_match* match) {
-    return match->memory.is_lacking;
 }
 
 void net_match_step(net_match* match) {
@@ -466,14 +433,12 @@ enum { REQUEST_IS_THERE = 2 }; // 1: it has a viewpoint
 
 // The length comes first. The rewind is restored after the world, and the restore of a world uses
 // all bytes that are left.
-static bool save_rewind(const net_match* match, base_bytes* bytes) {
+static void save_rewind(const net_match* match, base_bytes* bytes) {
     size_t mark = bytes->size;
     base_bytes_write_u64(bytes, 0);
     if (match->rewind) net_rewind_save(match->rewind, match->world, bytes, match->config.workers);
-    if (bytes->failed) return false;
     uint64_t size = bytes->size - mark - sizeof size;
     memcpy(bytes->data + mark, &size, sizeof size);
-    return true;
 }
 
 // A server that begins here has to learn of all requests; a refresh is for one tick.
@@ -491,7 +456,6 @@ static net_result restore_request(net_match* match, uint32_t client, base_reader
     if (what == 0) return NET_OK; // and at the end of the bytes
     if (what < REQUEST_IS_THERE || what > (REQUEST_IS_THERE | 1)) return NET_ERR_MALFORMED;
     net_interest_request* request = net_interest_requests_add(&match->requests, client);
-    if (!request) return NET_ERR_MEMORY;
     request->has_viewpoint = what & 1;
     request->groups = base_reader_u64(bytes);
     bool is_read = base_reader_read(bytes, request->position, sizeof request->position) &&
@@ -507,7 +471,6 @@ static net_result save_state(const net_match* match, base_bytes* bytes) {
     ecs_running_call("save_state");
     const ecs_result result = match->game->save_state(match->world, match->context, bytes);
     ecs_running_call(NULL);
-    if (bytes->failed || result == ECS_ERR_MEMORY) return NET_ERR_MEMORY;
     BASE_ASSERT(bytes->size >= mark && "save_state appends");
     const size_t size = bytes->size - mark;
     if (result != ECS_OK)
@@ -529,7 +492,6 @@ static net_result load_state(net_match* match, base_reader* state) {
     ecs_running_call("load_state");
     const ecs_result result = match->game->load_state(match->world, match->context, state);
     ecs_running_call(NULL);
-    if (result == ECS_ERR_MEMORY) return NET_ERR_MEMORY;
     if (result == ECS_OK && !state->failed && base_reader_left(state) == 0) return NET_OK;
     base_report(&match->reporter, NULL, 0,
                 "the game's load_state refused its part of a save: %s, at byte %zu of %zu",
@@ -569,11 +531,10 @@ net_result net_match_save(const net_match* match, base_bytes* bytes) {
         save_request(match, one->client, bytes);
     }
     ecs_resources_save(match->world, bytes);
-    if (!save_rewind(match, bytes)) return NET_ERR_MEMORY;
+    save_rewind(match, bytes);
     const net_result result = save_state(match, bytes);
-    if (result != NET_OK) return result;
-    ecs_world_save(match->world, bytes);
-    return bytes->failed ? NET_ERR_MEMORY : NET_OK;
+    if (result == NET_OK) ecs_world_save(match->world, bytes);
+    return result;
 }
 
 static net_result restore_players(net_match* match, base_reader* bytes, bool* has_state) {
@@ -585,9 +546,7 @@ static net_result restore_players(net_match* match, base_reader* bytes, bool* ha
     *has_state = (count & NET_MATCH_SAVE_STATE) != 0;
     count &= ~(NET_MATCH_SAVE_SETTINGS | NET_MATCH_SAVE_STATE);
     if (count > base_reader_left(bytes)) return NET_ERR_MALFORMED;
-    if (!BASE_ARRAY_RESERVE(&match->memory.allocator, match->players, match->player_capacity,
-                            count))
-        return NET_ERR_MEMORY;
+    BASE_ARRAY_RESERVE(&match->owner.allocator, match->players, match->player_capacity, count);
     for (uint32_t i = 0; i < count; i++) {
         net_player* one = &match->players[i];
         memset(one, 0, sizeof *one);
@@ -610,12 +569,6 @@ static net_result restore_players(net_match* match, base_reader* bytes, bool* ha
     return NET_OK;
 }
 
-static net_result restore_resources(net_match* match, base_reader* bytes) {
-    ecs_result result = ecs_resources_restore(match->world, bytes);
-    if (result == ECS_OK) return NET_OK;
-    return result == ECS_ERR_MALFORMED ? NET_ERR_MALFORMED : NET_ERR_MEMORY;
-}
-
 // The next `size` bytes; none when fewer are left.
 static base_reader part_of(base_reader* bytes, uint64_t size) {
     const void* data = base_reader_skip(bytes, size < SIZE_MAX ? (size_t)size : SIZE_MAX);
@@ -626,11 +579,11 @@ net_result net_match_restore(net_match* match, const void* data, size_t size) {
     BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     base_reader bytes = base_reader_make(data, size);
     match->player_count = match->requests.count = 0;
-    match->memory.is_lacking = false;
     match->end = (net_match_end){0}; // the module decides it again, as it did
     bool has_state = false;
     net_result result = restore_players(match, &bytes, &has_state);
-    if (result == NET_OK) result = restore_resources(match, &bytes);
+    if (result == NET_OK && ecs_resources_restore(match->world, &bytes) != ECS_OK)
+        result = NET_ERR_MALFORMED;
     uint64_t rewind_bytes = 0;
     (void)base_reader_read(&bytes, &rewind_bytes, sizeof rewind_bytes);
     base_reader past = part_of(&bytes, rewind_bytes);
@@ -640,13 +593,11 @@ net_result net_match_restore(net_match* match, const void* data, size_t size) {
     if (result == NET_OK && (bytes.failed || !is_ours)) result = NET_ERR_MALFORMED;
     ecs_result restored = ecs_world_restore(match->world, (const uint8_t*)data + bytes.offset,
                                             base_reader_left(&bytes));
-    if (result == NET_OK && restored != ECS_OK)
-        result = restored == ECS_ERR_MEMORY ? NET_ERR_MEMORY : NET_ERR_MALFORMED;
+    if (result == NET_OK && restored != ECS_OK) result = NET_ERR_MALFORMED;
     if (result == NET_OK && match->rewind)
         result = net_rewind_restore(match->rewind, match->world, &past);
     if (result == NET_OK) net_match_restored(match);
     if (result == NET_OK && has_state) result = load_state(match, &state);
-    if (result == NET_OK && match->memory.is_lacking) result = NET_ERR_MEMORY;
     if (result != NET_OK) match->player_count = match->requests.count = 0;
     return result;
 }
@@ -669,10 +620,9 @@ static void take_settings(net_match_config* config, const net_match_config* from
 }
 
 // The newest inputs are structs of the old module, and there is no past yet.
-static net_result take_players(net_match* match, const net_match* from) {
-    if (!BASE_ARRAY_RESERVE(&match->memory.allocator, match->players, match->player_capacity,
-                            from->player_count))
-        return NET_ERR_MEMORY;
+static void take_players(net_match* match, const net_match* from) {
+    BASE_ARRAY_RESERVE(&match->owner.allocator, match->players, match->player_capacity,
+                       from->player_count);
     match->client_last = from->client_last;
     match->player_count = from->player_count;
     for (uint32_t i = 0; i < from->player_count; i++) {
@@ -683,11 +633,8 @@ static net_result take_players(net_match* match, const net_match* from) {
     }
     for (uint32_t i = 0; i < from->requests.count; i++) {
         const net_interest_request* kept = &from->requests.kept[i];
-        net_interest_request* request = net_interest_requests_add(&match->requests, kept->client);
-        if (!request) return NET_ERR_MEMORY;
-        *request = *kept;
+        *net_interest_requests_add(&match->requests, kept->client) = *kept;
     }
-    return NET_OK;
 }
 
 // Its own state, when both modules know of one.
@@ -720,11 +667,12 @@ net_result net_match_create_from(const net_match* from, const net_module* module
     if (result != NET_OK) return result;
     match->requests.count = 0; // of its start
     const ecs_result taken = ecs_world_take_over(match->world, from->world, reporter);
-    result = taken == ECS_OK
-                 ? take_players(match, from)
-                 : fail_world(match->world, reporter, "the match cannot continue with it", taken);
-    if (result == NET_OK) result = take_state(match, from);
-    if (result == NET_OK && match->memory.is_lacking) result = NET_ERR_MEMORY;
+    if (taken == ECS_OK) {
+        take_players(match, from);
+        result = take_state(match, from);
+    } else {
+        result = fail_world(match->world, reporter, "the match cannot continue with it", taken);
+    }
     if (result != NET_OK) {
         net_match_destroy(match);
         return result;

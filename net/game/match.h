@@ -41,16 +41,9 @@ typedef struct net_player {
     _Alignas(8) uint8_t input[ECS_EVENT_BYTES_MAX]; ///< the input event's struct
 } net_player;
 
-/// The allocator of the config. It remembers when there was no memory.
-typedef struct net_match_memory {
-    base_allocator allocator;
-    const base_allocator* source;
-    bool is_lacking;
-} net_match_memory;
-
 struct net_match {
+    base_owner owner; ///< of all but the world
     net_match_config config;
-    net_match_memory memory; ///< what world and match are made of
     const net_game_module* game;
     ecs_world* world;
     net_schema* schema;
@@ -97,21 +90,19 @@ net_draw net_match_draw_nothing(net_match* match);
 /// Which sounds of a module's table are heard: a handler in the view's world notes the events.
 
 /// Find the events of the module's sounds in a world before its seal. When it is drawn, note them
-/// from then on. *sounds is NULL where nothing is noted; it is destroyed after the world.
+/// from then on. *sounds is NULL where nothing is noted; `allocator` owns it.
 /// @return NET_OK; NET_ERR_MODULE (reported: an unknown event, or a sound that fades in a game
-///         without positions); NET_ERR_MEMORY.
+///         without positions).
 BASE_MUST_USE net_result net_sounds_create(const base_allocator* allocator,
                                            const net_game_module* game, ecs_world* world,
                                            bool is_drawn, const base_reporter* reporter,
                                            net_sounds** sounds);
-void net_sounds_destroy(net_sounds* sounds, const base_allocator* allocator); ///< may be NULL
 
 /// @return The player with this number, borrowed until the next join or leave; NULL when none
 ///          plays.
 net_player* net_match_find_player(const net_match* match, uint32_t client);
 
-/// Find the event of each message and prepare the codec. @return NET_OK; NET_ERR_MODULE (reported);
-/// NET_ERR_MEMORY.
+/// Find the event of each message and prepare the codec. @return NET_OK; NET_ERR_MODULE (reported).
 BASE_MUST_USE net_result net_match_messages_init(net_match* match, const base_reporter* reporter);
 /// Pack the event of the module's `sight`. @return NET_OK; NET_ERR_FULL (longer than `bytes`);
 /// NET_ERR_MALFORMED (the module refuses it).

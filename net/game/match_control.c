@@ -67,7 +67,6 @@ static net_result put_value(const control* self) {
         return refuse_control(self, "the value is too long");
     const ecs_result result =
         ecs_put(self->match->world, entity, path, value, self->is_trial, self->reporter);
-    if (result == ECS_ERR_MEMORY) return NET_ERR_MEMORY;
     return result == ECS_OK ? NET_OK : NET_ERR_MALFORMED;
 }
 
@@ -117,8 +116,7 @@ net_result net_match_control(net_match* match, const char* verb,
         if (strcmp(verbs[i].name, verb) != 0) continue;
         if (count != verbs[i].count)
             return refuse_control(&self, "it has another number of arguments");
-        const net_result result = verbs[i].run(&self);
-        return !is_trial && match->memory.is_lacking ? NET_ERR_MEMORY : result;
+        return verbs[i].run(&self);
     }
     return NET_ERR_UNKNOWN;
 }

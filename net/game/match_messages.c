@@ -31,9 +31,8 @@ void net_match_join(net_match* match, const net_game_player* player) {
     BASE_ASSERT(match->config.role == NET_ROLE_SERVER && player->name);
     BASE_ASSERT(player->client > match->client_last && player->user_bytes <= NET_USER_BYTES_MAX);
     match->client_last = player->client;
-    if (!BASE_ARRAY_RESERVE(&match->memory.allocator, match->players, match->player_capacity,
-                            match->player_count + 1))
-        return; // net_match_lacks_memory
+    BASE_ARRAY_RESERVE(&match->owner.allocator, match->players, match->player_capacity,
+                       match->player_count + 1);
     net_game_player joined = *player;
     joined.size_bytes = sizeof joined;
     match->joining = joined.client;
@@ -152,24 +151,20 @@ net_result net_match_messages_init(net_match* match, const base_reporter* report
     if (bind_sight(match, reporter) != NET_OK) return NET_ERR_MODULE;
     // The table's check requires an input message.
     BASE_ASSERT(match->input_message > 0 && match->message_bytes_max > 0);
-    return net_match_reader_init(match, &match->memory.allocator, &match->reader);
+    net_match_reader_init(match, &match->owner.allocator, &match->reader);
+    return NET_OK;
 }
 
-net_result net_match_reader_init(const net_match* match, const base_allocator* allocator,
-                                 net_match_reader* reader) {
-    *reader = (net_match_reader){.allocator = allocator, .scratch_bytes = match->message_bytes_max};
+void net_match_reader_init(const net_match* match, const base_allocator* allocator,
+                           net_match_reader* reader) {
+    *reader = (net_match_reader){.scratch_bytes = match->message_bytes_max};
     reader->scratch = base_allocate_zero(allocator, reader->scratch_bytes);
-    if (!reader->scratch) return NET_ERR_MEMORY;
-    reader->has_codec = proto_codec_init(&reader->codec, allocator, PROTO_UNPACK_BYTES_MAX);
-    if (reader->has_codec) return NET_OK;
-    net_match_reader_deinit(reader);
-    return NET_ERR_MEMORY;
+    proto_codec_init(&reader->codec, allocator, PROTO_UNPACK_BYTES_MAX);
 }
 
 void net_match_reader_deinit(net_match_reader* reader) {
-    if (reader->has_codec) proto_codec_deinit(&reader->codec);
-    base_release(reader->allocator, reader->scratch, reader->scratch_bytes);
-    *reader = (net_match_reader){.allocator = NULL};
+    base_release(reader->codec.arena.allocator, reader->scratch, reader->scratch_bytes);
+    proto_codec_deinit(&reader->codec);
 }
 
 uint32_t net_match_input_message(const net_match* match) {

@@ -435,7 +435,6 @@ static bool name_templates(const char* file, char* templates_file, size_t bytes,
 
 static module_box* create_box(void) {
     module_box* box = base_allocate_zero(NULL, sizeof *box);
-    if (!box) return NULL;
     base_bytes_init(&box->pack, NULL);
     box->copy = -1;
     box->module.game = &box->table.game;
@@ -506,7 +505,7 @@ net_result net_template_pack_read(const char* file, const base_reporter* reporte
     const char* slash = strrchr(file, '/');
     ecs_result result =
         ecs_template_pack(NULL, &folder.source, slash ? slash + 1 : file, reporter, pack);
-    return result == ECS_OK ? NET_OK : result == ECS_ERR_MEMORY ? NET_ERR_MEMORY : NET_ERR_MODULE;
+    return result == ECS_OK ? NET_OK : NET_ERR_MODULE;
 }
 
 // The loader gives a library that it has loaded already for its name, whatever the file holds by
@@ -640,7 +639,6 @@ net_result net_module_open(const char* name_or_file, const char* search_path,
     BASE_ASSERT(name_or_file && module);
     *module = NULL;
     module_box* box = create_box();
-    if (!box) return NET_ERR_MEMORY;
     net_result result = locate(name_or_file, search_path, reporter, box->file, sizeof box->file);
     if (!result) result = open_file(box, NULL, reporter);
     return give_box(box, result, module);
@@ -655,7 +653,6 @@ net_result net_module_reopen(const net_module* module, const base_reporter* repo
     BASE_ASSERT(module && module->library && next);
     *next = NULL;
     module_box* box = create_box();
-    if (!box) return NET_ERR_MEMORY;
     memcpy(box->file, old->file, sizeof box->file);
     net_result result = open_file(box, old, reporter);
     if (result || box->module.content_hash == module->content_hash) {
@@ -672,10 +669,9 @@ net_result net_module_reopen_pack(const net_module* module, const void* pack, si
     BASE_ASSERT(module && next);
     *next = NULL;
     module_box* box = create_box();
-    if (!box) return NET_ERR_MEMORY;
     memcpy(box->templates_file, old->templates_file, sizeof box->templates_file);
     base_bytes_write(&box->pack, pack, bytes);
-    net_result result = box->pack.failed ? NET_ERR_MEMORY : read_pack(box, reporter);
+    net_result result = read_pack(box, reporter);
     if (!result)
         result = net_module_table_check(old->module.game, old->file, reporter, &box->table);
     box->module.content_hash = base_hash64_mix(old->code_hash, base_hash64(pack, bytes, 0));
@@ -690,7 +686,6 @@ net_result net_module_wrap(const net_game_module* game, const char* templates,
     BASE_ASSERT(game && templates && templates_file && module);
     *module = NULL;
     module_box* box = create_box();
-    if (!box) return NET_ERR_MEMORY;
     (void)base_text_copy(box->templates_file, sizeof box->templates_file, templates_file);
     net_result result = net_module_table_check(game, templates_file, reporter, &box->table);
     if (!result) {
@@ -702,7 +697,7 @@ net_result net_module_wrap(const net_game_module* game, const char* templates,
         if (fits) ecs_pack_add(&box->pack, path, templates, size);
         box->module.content_hash = base_hash64_mix(base_hash64_text(box->table.game.name),
                                                    base_hash64(templates, size, 0));
-        result = !fits ? NET_ERR_MODULE : box->pack.failed ? NET_ERR_MEMORY : NET_OK;
+        result = fits ? NET_OK : NET_ERR_MODULE;
     }
     if (!result) name_assets(box);
     return give_box(box, result, module);

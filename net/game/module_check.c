@@ -378,5 +378,5 @@ net_result net_module_check(const char* file, const base_reporter* reporter) {
     net_module* module = NULL;
     result = net_module_open(file, NULL, reporter, &module);
     net_module_close(module);
-    return result == NET_OK || result == NET_ERR_MEMORY ? result : NET_ERR_MODULE;
+    return result == NET_OK ? NET_OK : NET_ERR_MODULE;
 }

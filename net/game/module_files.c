@@ -84,11 +84,9 @@ net_result net_module_read_file(const char* file, size_t bytes_max, const base_r
         uint8_t buffer[4096];
         size_t size = fread(buffer, 1, sizeof buffer, stream);
         base_bytes_write(bytes, buffer, size);
-        if (bytes->failed) result = NET_ERR_MEMORY;
-        if (size < sizeof buffer || result) break;
-        if (bytes->size > bytes_max) break;
+        if (size < sizeof buffer || bytes->size > bytes_max) break;
     }
-    if (!result && ferror(stream)) {
+    if (ferror(stream)) {
         base_report(reporter, file, 0, "cannot be read: %s", base_error_text(errno));
         result = NET_ERR_IO;
     }
@@ -121,7 +119,6 @@ static ecs_result read_text(void* context, const char* path, base_bytes* text) {
     if (found != ECS_OK) return found;
     const base_reporter quiet = {0};
     net_result result = net_module_read_file(real, ECS_TEXT_BYTES_MAX, &quiet, text);
-    if (result == NET_ERR_MEMORY) return ECS_ERR_MEMORY;
     if (result == NET_OK) return ECS_OK;
     return text->size > ECS_TEXT_BYTES_MAX ? ECS_ERR_FULL : ECS_ERR_MALFORMED;
 }

@@ -25,20 +25,19 @@
 
 #include <string.h>
 
-net_result net_rewind_create(const base_allocator* allocator, net_rows* rows,
-                             const ecs_world* world, uint32_t tick_rate_hz, net_rewind** rewind) {
-    BASE_ASSERT(rows && rewind);
-    *rewind = base_allocate_zero(allocator, sizeof **rewind);
-    if (!*rewind) return NET_ERR_MEMORY;
-    (*rewind)->allocator = allocator;
-    net_pool_init(&(*rewind)->pool, allocator);
-    base_bitset_init(&(*rewind)->moved, allocator);
+net_rewind* net_rewind_create(const base_allocator* allocator, net_rows* rows,
+                              const ecs_world* world, uint32_t tick_rate_hz) {
+    BASE_ASSERT(rows);
+    net_rewind* rewind = base_allocate_zero(allocator, sizeof *rewind);
+    rewind->allocator = allocator;
+    net_pool_init(&rewind->pool, allocator);
+    base_bitset_init(&rewind->moved, allocator);
     for (uint32_t i = 0; i < NET_REWIND_PARTS; i++)
-        base_bytes_init(&(*rewind)->parts[i], allocator);
-    (*rewind)->rows = rows;
-    (*rewind)->index_max = ecs_world_limits(world)->replicated_index_max;
-    (*rewind)->reach = (uint64_t)NET_REWIND_MS_MAX * NET_REWIND_MOMENTS * tick_rate_hz / 1000;
-    return NET_OK;
+        base_bytes_init(&rewind->parts[i], allocator);
+    rewind->rows = rows;
+    rewind->index_max = ecs_world_limits(world)->replicated_index_max;
+    rewind->reach = (uint64_t)NET_REWIND_MS_MAX * NET_REWIND_MOMENTS * tick_rate_hz / 1000;
+    return rewind;
 }
 
 static void clear_rings(net_rewind* rewind) {
@@ -46,37 +45,14 @@ static void clear_rings(net_rewind* rewind) {
         net_tick_ring_deinit(&rewind->rings[i], &rewind->pool.allocator);
 }
 
-void net_rewind_destroy(net_rewind* rewind) {
-    if (!rewind) return;
-    const base_allocator* allocator = rewind->allocator;
-    clear_rings(rewind);
-    net_pool_deinit(&rewind->pool);
-    base_bitset_deinit(&rewind->moved);
-    for (uint32_t i = 0; i < NET_REWIND_PARTS; i++)
-        base_bytes_deinit(&rewind->parts[i]);
-    BASE_ARRAY_RELEASE(allocator, rewind->rings, rewind->ring_capacity);
-    BASE_ARRAY_RELEASE(allocator, rewind->form_of, rewind->form_of_capacity);
-    BASE_ARRAY_RELEASE(allocator, rewind->forms, rewind->form_capacity);
-    BASE_ARRAY_RELEASE(allocator, rewind->kept, rewind->kept_capacity);
-    base_release(allocator, rewind, sizeof *rewind);
-}
-
 // ---- forms ----
 
-static bool reserve(net_rewind* rewind, void** array, uint32_t* capacity, uint32_t count,
-                    size_t element_bytes) {
-    bool has_room = base_array_reserve(rewind->allocator, array, capacity, count, element_bytes);
-    if (!has_room) rewind->is_lacking = true;
-    return has_room;
-}
-
-static bool add_kept(net_rewind* rewind, net_rewind_form* form, const ecs_world* world,
+static void add_kept(net_rewind* rewind, net_rewind_form* form, const ecs_world* world,
                      const ecs_template_component* source, uint32_t row_component) {
     const ecs_component* component = ecs_component_get(world, source->component);
     const ecs_type* type = ecs_type_get(world, component->type);
-    if (!reserve(rewind, (void**)&rewind->kept, &rewind->kept_capacity, rewind->kept_count + 1,
-                 sizeof *rewind->kept))
-        return false;
+    BASE_ARRAY_RESERVE(rewind->allocator, rewind->kept, rewind->kept_capacity,
+                       rewind->kept_count + 1);
     rewind->kept[rewind->kept_count++] = (net_rewind_kept){.id = source->component,
                                                            .offset = form->value_bytes,
                                                            .size = type->size,
@@ -86,10 +62,9 @@ static bool add_kept(net_rewind* rewind, net_rewind_form* form, const ecs_world*
     form->value_bytes +=
         (type->size + NET_REWIND_VALUE_ALIGN - 1) & ~(uint32_t)(NET_REWIND_VALUE_ALIGN - 1);
     rewind->is_kept[source->component] = true;
-    return true;
 }
 
-// NET_REWIND_FORM_NONE or position + 1; NET_REWIND_FORM_UNSEEN without memory.
+// NET_REWIND_FORM_NONE or position + 1.
 static uint32_t make_form(net_rewind* rewind, const ecs_world* world,
                           const net_row_template* entry) {
     const ecs_template* source = ecs_template_get(world, entry->id);
@@ -97,26 +72,18 @@ static uint32_t make_form(net_rewind* rewind, const ecs_world* world,
     for (uint32_t i = 0; i < entry->layout.component_count; i++) {
         const ecs_template_component* component =
             ecs_template_find_component(source, (ecs_component_id)entry->layout.components[i].key);
-        if ((component->flags & ECS_COMPONENT_INTERPOLATED) &&
-            !add_kept(rewind, &made, world, component, i)) {
-            rewind->kept_count = made.kept_first;
-            return NET_REWIND_FORM_UNSEEN;
-        }
+        if (component->flags & ECS_COMPONENT_INTERPOLATED)
+            add_kept(rewind, &made, world, component, i);
     }
     if (made.kept_count == 0) return NET_REWIND_FORM_NONE;
-    if (!reserve(rewind, (void**)&rewind->forms, &rewind->form_capacity, rewind->form_count + 1,
-                 sizeof *rewind->forms)) {
-        rewind->kept_count = made.kept_first;
-        return NET_REWIND_FORM_UNSEEN;
-    }
+    BASE_ARRAY_RESERVE(rewind->allocator, rewind->forms, rewind->form_capacity,
+                       rewind->form_count + 1);
     rewind->forms[rewind->form_count++] = made;
     return rewind->form_count;
 }
 
 static uint32_t find_form(net_rewind* rewind, const ecs_world* world, ecs_template_id id) {
-    if (!reserve(rewind, (void**)&rewind->form_of, &rewind->form_of_capacity, id + 1u,
-                 sizeof *rewind->form_of))
-        return NET_REWIND_FORM_NONE;
+    BASE_ARRAY_RESERVE(rewind->allocator, rewind->form_of, rewind->form_of_capacity, id + 1u);
     if (rewind->form_of[id] == NET_REWIND_FORM_UNSEEN) {
         const net_row_template* entry = net_rows_find(rewind->rows, id);
         uint32_t found = NET_REWIND_FORM_NONE;
@@ -126,16 +93,14 @@ static uint32_t find_form(net_rewind* rewind, const ecs_world* world, ecs_templa
         } else if (entry) {
             found = make_form(rewind, world, entry);
         }
-        if (rewind->is_lacking) return NET_REWIND_FORM_NONE;
         rewind->form_of[id] = found;
     }
     return rewind->form_of[id] == NET_REWIND_FORM_NONE ? NET_REWIND_FORM_NONE
                                                        : rewind->form_of[id] - 1;
 }
 
-static bool reserve_ring(net_rewind* rewind, uint32_t index) {
-    return reserve(rewind, (void**)&rewind->rings, &rewind->ring_capacity, index + 1,
-                   sizeof *rewind->rings);
+static void reserve_ring(net_rewind* rewind, uint32_t index) {
+    BASE_ARRAY_RESERVE(rewind->allocator, rewind->rings, rewind->ring_capacity, index + 1);
 }
 
 void net_rewind_validate(const net_rewind* rewind) {
@@ -311,17 +276,11 @@ static net_rewind_state* put_state(net_rewind* rewind, net_tick_ring* ring, ecs_
     const base_allocator* allocator = &rewind->pool.allocator;
     uint32_t value_bytes = form == NET_REWIND_FORM_NONE ? 0 : rewind->forms[form].value_bytes;
     uint32_t stride = (uint32_t)sizeof(net_rewind_state) + value_bytes;
-    if (stride > ring->stride_bytes && !net_tick_ring_widen(ring, allocator, stride)) {
-        rewind->is_lacking = true;
-        return NULL;
-    }
+    if (stride > ring->stride_bytes && !net_tick_ring_widen(ring, allocator, stride)) return NULL;
     net_rewind_state* target = net_rewind_newest(ring);
     if (!target || net_rewind_newest_tick(ring) != rewind->tick) {
         drop_old(ring, oldest_tick(rewind));
-        if (!net_tick_ring_reserve(ring, allocator, NET_REWIND_STATES_MAX)) {
-            rewind->is_lacking = true;
-            return NULL;
-        }
+        net_tick_ring_reserve(ring, allocator, NET_REWIND_STATES_MAX);
         BASE_ASSERT(ring->count < ring->capacity);
         target = net_tick_ring_open(ring, allocator, NET_REWIND_STATES_MAX);
         net_tick_ring_close(ring, rewind->tick);
@@ -343,7 +302,6 @@ static void copy_value(uint8_t* target, const void* value, uint32_t bytes) {
 
 static void read_values(const net_rewind* rewind, const ecs_world* world,
                         net_rewind_state* target) {
-    if (!target) return;
     const net_rewind_form* form = &rewind->forms[target->form];
     const net_rewind_kept* kept = &rewind->kept[form->kept_first];
     for (uint32_t i = 0; i < form->kept_count; i++, kept++)
@@ -373,7 +331,7 @@ static void take_living(net_rewind* rewind, const ecs_world* world, ecs_entity h
         take_gone(rewind, handle);
         return;
     }
-    if (!reserve_ring(rewind, ecs_entity_index(handle))) return;
+    reserve_ring(rewind, ecs_entity_index(handle));
     net_tick_ring* ring = net_rewind_find_ring(rewind, handle);
     read_values(rewind, world, put_state(rewind, ring, handle, form));
 }
@@ -394,10 +352,7 @@ typedef struct moving {
 
 // The set of what moved. @return how many changes led to it.
 static uint32_t collect_moved(net_rewind* rewind, const ecs_changes* changes) {
-    if (!base_bitset_reserve(&rewind->moved, rewind->ring_capacity)) {
-        rewind->is_lacking = true;
-        return 0;
-    }
+    (void)base_bitset_reserve(&rewind->moved, rewind->ring_capacity);
     uint64_t* words = rewind->moved.words;
     uint32_t count = 0;
     for (uint32_t i = 0; i < changes->changed_count; i++) {
@@ -484,15 +439,15 @@ static void sweep(net_rewind* rewind) {
     }
 }
 
-net_result net_rewind_step(net_rewind* rewind, const ecs_world* world, ecs_tick tick,
-                           base_workers* workers) {
+void net_rewind_step(net_rewind* rewind, const ecs_world* world, ecs_tick tick,
+                     base_workers* workers) {
     BASE_ASSERT(!rewind->has_stepped || tick > rewind->tick);
     rewind->tick = tick;
     sweep(rewind);
     if (!rewind->has_stepped) {
         rewind->has_stepped = true;
         take_all(rewind, world);
-        return rewind->is_lacking ? NET_ERR_MEMORY : NET_OK;
+        return;
     }
     const ecs_changes changes = ecs_changes_get(world);
     for (uint32_t i = 0; i < changes.destroyed_count; i++)
@@ -503,7 +458,6 @@ net_result net_rewind_step(net_rewind* rewind, const ecs_world* world, ecs_tick 
         take_living(rewind, world, changes.recreated[i]);
     take_changed(rewind, world, &changes, workers);
     BASE_VALIDATE((net_rewind_validate(rewind), true));
-    return rewind->is_lacking ? NET_ERR_MEMORY : NET_OK;
 }
 
 // Saves of the past, part of a match's save. Every number is checked when it is read. Rings do not
@@ -581,7 +535,6 @@ static void save_ring(const net_rewind* rewind, const ecs_world* world, const ne
     size_t bound = (size_t)ring->count *
                    (STATE_HEAD_BYTES_MAX + ring->stride_bytes / WORD_BYTES * WORD_VARINT_BYTES_MAX);
     uint8_t* begin = base_bytes_extend(bytes, bound);
-    if (!begin) return;
     uint8_t* target = begin;
     ecs_tick tick = 0;
     const net_rewind_state* last = NULL;
@@ -642,7 +595,6 @@ static void save_shared(net_rewind* rewind, const ecs_world* world, base_bytes* 
     for (uint32_t i = 0; i < PARTS; i++) {
         const base_bytes* part = &rewind->parts[i];
         base_bytes_write(bytes, part->data, part->size);
-        bytes->failed |= part->failed;
     }
 }
 
@@ -714,20 +666,21 @@ static bool restore_state(restoring* self, uint32_t index, ecs_tick* tick) {
     rewind->tick = *tick;
     if (kind == STATE_EMPTY) {
         self->form = NET_REWIND_FORM_NONE;
-        return put_state(rewind, ring, ECS_ENTITY_NONE, NET_REWIND_FORM_NONE) != NULL;
+        (void)put_state(rewind, ring, ECS_ENTITY_NONE, NET_REWIND_FORM_NONE);
+        return true;
     }
     if (kind == STATE_SAME ? self->form == NET_REWIND_FORM_NONE : !restore_other(self, index))
         return false;
-    return put_state(rewind, ring, self->handle, self->form) && restore_values(self, ring);
+    (void)put_state(rewind, ring, self->handle, self->form);
+    return restore_values(self, ring);
 }
 
 static bool restore_ring(restoring* self, uint32_t index) {
     uint64_t count = base_reader_varint(self->reader);
     ecs_tick tick = 0;
     self->form = NET_REWIND_FORM_NONE;
-    if (self->reader->failed || index > self->rewind->index_max ||
-        !reserve_ring(self->rewind, index))
-        return false;
+    if (self->reader->failed || index > self->rewind->index_max) return false;
+    reserve_ring(self->rewind, index);
     for (uint64_t i = 0; i < count; i++)
         if (!restore_state(self, index, &tick)) return false;
     return true;
@@ -735,7 +688,6 @@ static bool restore_ring(restoring* self, uint32_t index) {
 
 net_result net_rewind_restore(net_rewind* rewind, ecs_world* world, base_reader* reader) {
     clear_rings(rewind);
-    rewind->is_lacking = false;
     ecs_tick tick = base_reader_u64(reader);
     rewind->has_stepped = base_reader_u8(reader) != 0;
     bool is_whole = !reader->failed;
@@ -745,5 +697,5 @@ net_result net_rewind_restore(net_rewind* rewind, ecs_world* world, base_reader*
     rewind->tick = tick;
     if (is_whole && !reader->failed) return NET_OK;
     clear_rings(rewind);
-    return rewind->is_lacking ? NET_ERR_MEMORY : NET_ERR_MALFORMED;
+    return NET_ERR_MALFORMED;
 }

@@ -25,19 +25,13 @@
 
 typedef struct net_rewind net_rewind;
 
-/// For a sealed world whose tick rate does not change. Borrows `rows`.
-/// @return NET_OK; NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_rewind_create(const base_allocator* allocator, net_rows* rows,
-                                           const ecs_world* world, uint32_t tick_rate_hz,
-                                           net_rewind** rewind);
-/// NULL does nothing.
-void net_rewind_destroy(net_rewind* rewind);
+/// For a sealed world whose tick rate does not change. Borrows `rows`; `allocator` owns all of it.
+BASE_MUST_USE net_rewind* net_rewind_create(const base_allocator* allocator, net_rows* rows,
+                                            const ecs_world* world, uint32_t tick_rate_hz);
 /// Take a step's changes from the change list, before it is cleared. Ticks rise (asserted). Many
 /// changes are shared with the workers (NULL: none); the states are the same for any number.
-/// @return NET_OK; NET_ERR_MEMORY (states are missing from now on: the match must end, because its
-///         replay would have them).
-BASE_MUST_USE net_result net_rewind_step(net_rewind* rewind, const ecs_world* world, ecs_tick tick,
-                                         base_workers* workers);
+void net_rewind_step(net_rewind* rewind, const ecs_world* world, ecs_tick tick,
+                     base_workers* workers);
 
 /// @return A moment, in ticks * 256, moved into the kept time.
 uint64_t net_rewind_clamp(const net_rewind* rewind, uint64_t moment);
@@ -52,7 +46,7 @@ bool net_rewind_get(const net_rewind* rewind, ecs_tick tick, float fraction, ecs
 void net_rewind_save(net_rewind* rewind, const ecs_world* world, base_bytes* bytes,
                      base_workers* workers);
 /// Restore a save; the world is restored already. @return NET_OK; NET_ERR_MALFORMED (damaged
-/// bytes), NET_ERR_MEMORY: it is empty then.
+/// bytes): it is empty then.
 BASE_MUST_USE net_result net_rewind_restore(net_rewind* rewind, ecs_world* world,
                                             base_reader* reader);
 /// Check all rings (asserts). BASE_VALIDATE builds do it in each step.
@@ -98,7 +92,6 @@ struct net_rewind {
     uint64_t reach; ///< in moments
     ecs_tick tick;  ///< of the last step
     bool has_stepped;
-    bool is_lacking;                      ///< memory ran out: states are missing
     bool is_kept[ECS_COMPONENTS_MAX + 1]; ///< by component: some form has it
     net_rewind_kept* kept;
     uint32_t kept_count, kept_capacity;

@@ -93,7 +93,6 @@ static net_result listen(net_sounds* sounds, const base_reporter* reporter) {
                                      .context = sounds};
     const ecs_result result = ecs_system_register(sounds->world, &handler);
     if (!result) return NET_OK;
-    if (result == ECS_ERR_MEMORY) return NET_ERR_MEMORY;
     base_report(reporter, NULL, 0, "the handler of sounds: %s", ecs_result_text(result));
     return NET_ERR_MODULE;
 }
@@ -111,14 +110,9 @@ net_result net_sounds_create(const base_allocator* allocator, const net_game_mod
     }
     if (!is_drawn || game->sound_count == 0) return NET_OK;
     *sounds = base_allocate_zero(allocator, sizeof **sounds);
-    if (!*sounds) return NET_ERR_MEMORY;
     (*sounds)->game = game;
     (*sounds)->world = world;
     return listen(*sounds, reporter);
-}
-
-void net_sounds_destroy(net_sounds* sounds, const base_allocator* allocator) {
-    if (sounds) base_release(allocator, sounds, sizeof *sounds);
 }
 
 // Full where the listener is, nothing from `reach` on, and falling fast between them.

@@ -22,23 +22,20 @@ typedef struct net_log_json {
     const net_module* module; ///< NULL: messages are hex
     bool has_payloads;        ///< beside the objects
     proto_codec codec;
-    bool has_codec;
     base_bytes text; ///< of the line so far
     ecs_line_fn line;
     void* context;
 } net_log_json;
 
-// @return false when memory ran out; json_deinit is needed in both cases.
-static bool json_init(net_log_json* self, const base_allocator* allocator, const net_module* module,
+static void json_init(net_log_json* self, const base_allocator* allocator, const net_module* module,
                       ecs_line_fn line, void* context) {
     *self = (net_log_json){.module = module, .line = line, .context = context};
     base_bytes_init(&self->text, allocator);
-    self->has_codec = proto_codec_init(&self->codec, allocator, PROTO_UNPACK_BYTES_MAX);
-    return self->has_codec;
+    proto_codec_init(&self->codec, allocator, PROTO_UNPACK_BYTES_MAX);
 }
 
 static void json_deinit(net_log_json* self) {
-    if (self->has_codec) proto_codec_deinit(&self->codec);
+    proto_codec_deinit(&self->codec);
     base_bytes_deinit(&self->text);
 }
 
@@ -221,9 +218,8 @@ net_result net_log_dump(net_log_reader* reader, const net_module* module, ecs_li
                         void* context) {
     BASE_ASSERT(reader && line);
     net_log_json self;
-    net_result result = NET_ERR_MEMORY;
-    if (json_init(&self, reader->allocator, module, line, context))
-        result = walk_records(&self, reader);
+    json_init(&self, reader->allocator, module, line, context);
+    const net_result result = walk_records(&self, reader);
     json_deinit(&self);
     return result;
 }
@@ -461,8 +457,8 @@ net_result net_log_export(net_log_reader* reader, const net_module* module,
                    .config = config,
                    .reporter = reporter,
                    .exported = exported};
-    net_result result =
-        json_init(&self.row, allocator, module, line, context) ? NET_OK : NET_ERR_MEMORY;
+    net_result result = NET_OK;
+    json_init(&self.row, allocator, module, line, context);
     self.row.has_payloads = config->what == NET_LOG_EXPORT_ALL;
     const bool has_values = self.row.has_payloads || config->what == NET_LOG_EXPORT_VALUES;
     if (result == NET_OK && has_values) result = write_values(&self);

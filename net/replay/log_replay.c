@@ -417,10 +417,6 @@ net_result net_log_replay_step(net_log_replay* replay, net_log_tick* tick) {
     if (!has_begin) return NET_ERR_CLOSED;
     net_match_step(replay->match);
     replay->has_stepped = true;
-    if (net_match_lacks_memory(replay->match)) {
-        (void)!fail_replay(replay, "out of memory");
-        return NET_ERR_MEMORY;
-    }
     tick->has_end = record->kind == NET_LOG_KIND_END;
     if (!tick->has_end) return NET_OK;
     tick->has_world_hash = record->has_world_hash;

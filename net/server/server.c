@@ -142,9 +142,8 @@ net_result net_server_create(const net_server_config* config, net_server** out) 
     if (!hold_scratch(server, true)) goto fail;
     net_server_draw(server, &server->admission->salt, sizeof server->admission->salt);
     server->walk_credit = NET_WALK_BURST;
-    if (!proto_codec_init(&server->codec, server->allocator, PROTO_UNPACK_CLIENT_BYTES_MAX) ||
-        !proto_codec_init(&server->answer_codec, server->allocator, PROTO_UNPACK_ANSWER_BYTES_MAX))
-        goto fail;
+    proto_codec_init(&server->codec, server->allocator, PROTO_UNPACK_CLIENT_BYTES_MAX);
+    proto_codec_init(&server->answer_codec, server->allocator, PROTO_UNPACK_ANSWER_BYTES_MAX);
     result = create_replication(server);
     if (result != NET_OK) goto fail;
     if (config->is_following) net_server_open_followed(server);
@@ -189,19 +188,6 @@ void net_server_destroy(net_server* server) {
     base_release(server->allocator, server, sizeof *server);
 }
 
-// New readers in `readers`; on failure those of `server` stay.
-static bool open_readers(net_server* server, net_match_reader* readers) {
-    bool is_open = true;
-    for (uint32_t i = 0; i < server->lane_count && is_open; i++)
-        is_open = net_server_open_reader(server, &readers[i]);
-    for (uint32_t i = 0; i < server->lane_count && is_open; i++) {
-        const net_match_reader old = server->lanes[i].reader;
-        server->lanes[i].reader = readers[i];
-        readers[i] = old;
-    }
-    return is_open;
-}
-
 // Those who play are known to the new interest manager; their scopes are gathered when they are
 // back.
 static void add_players(net_server* server) {
@@ -224,21 +210,21 @@ net_result net_server_exchange(net_server* server, net_match* match) {
     net_server_collect(server);
     if (tap) tap->close(server, false);
     net_server old = *server;
-    net_match_reader readers[NET_LANES_MAX] = {{.allocator = NULL}};
     server->config.match = match;
     server->rows = NULL;
     server->interest = NULL;
     server->replicator = NULL;
     server->varsize = NULL;
     net_result result = create_replication(server);
-    if (result == NET_OK) add_players(server);
-    if (result == NET_OK && !open_readers(server, readers)) result = NET_ERR_MEMORY;
-    for (uint32_t i = 0; i < server->lane_count; i++)
-        if (readers[i].allocator || readers[i].scratch) net_match_reader_deinit(&readers[i]);
     if (result != NET_OK) {
         destroy_replication(server);
         *server = old;
         return result;
+    }
+    add_players(server);
+    for (uint32_t i = 0; i < server->lane_count; i++) {
+        net_match_reader_deinit(&server->lanes[i].reader);
+        net_server_open_reader(server, &server->lanes[i].reader);
     }
     if (observer->exchange) observer->exchange(observer->context, match); // it reads the old rows
     server->out.event_count = 0;

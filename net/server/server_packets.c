@@ -367,9 +367,9 @@ static void run_lane(void* context) {
     lane->work(lane);
 }
 
-bool net_server_open_reader(const net_server* server, net_match_reader* reader) {
-    return net_match_reader_init(server->config.match, server->allocator, reader) == NET_OK &&
-           proto_codec_reserve(&reader->codec);
+void net_server_open_reader(const net_server* server, net_match_reader* reader) {
+    net_match_reader_init(server->config.match, server->allocator, reader);
+    proto_codec_reserve(&reader->codec);
 }
 
 net_result net_server_open_lanes(net_server* server, bool is_threaded) {
@@ -385,11 +385,9 @@ net_result net_server_open_lanes(net_server* server, bool is_threaded) {
         lane->number = i;
         lane->capacity = server->session_count;
         lane->places = base_allocate(server->allocator, lane->capacity * sizeof *lane->places);
-        lane->has_codec =
-            proto_codec_init(&lane->codec, server->allocator, PROTO_UNPACK_CLIENT_BYTES_MAX);
-        if (!lane->places || !lane->has_codec || !proto_codec_reserve(&lane->codec) ||
-            !net_server_open_reader(server, &lane->reader))
-            return NET_ERR_MEMORY;
+        proto_codec_init(&lane->codec, server->allocator, PROTO_UNPACK_CLIENT_BYTES_MAX);
+        proto_codec_reserve(&lane->codec);
+        net_server_open_reader(server, &lane->reader);
         if (is_threaded) lane->worker = net_worker_create(server->allocator, run_lane, lane);
     }
     return NET_OK;
@@ -403,7 +401,7 @@ void net_server_close_lanes(net_server* server) {
         base_release(server->allocator, lane->queue, lane->queue_capacity);
         BASE_ARRAY_RELEASE(server->allocator, lane->deferred, lane->deferred_capacity);
         net_match_reader_deinit(&lane->reader);
-        if (lane->has_codec) proto_codec_deinit(&lane->codec);
+        proto_codec_deinit(&lane->codec);
     }
     base_release(server->allocator, server->lanes, server->lane_count * sizeof *server->lanes);
     server->lanes = NULL;

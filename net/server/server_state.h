@@ -54,7 +54,6 @@ struct net_server_lane {
     net_server_lane_fn work; ///< what the thread does
     // Receiving.
     proto_codec codec;
-    bool has_codec;
     net_match_reader reader;
     net_ack_result acks;
     net_input_packet_store input_store; ///< scratch
@@ -85,9 +84,8 @@ static inline void net_lane_drop(net_server_lane* lane, net_drop reason, uint64_
 /// @return NET_OK; NET_ERR_MEMORY: close them.
 BASE_MUST_USE net_result net_server_open_lanes(net_server* server, bool is_threaded);
 void net_server_close_lanes(net_server* server);
-/// What a lane reads messages of the match with; deinit it in any case. @return false when memory
-/// ran out.
-BASE_MUST_USE bool net_server_open_reader(const net_server* server, net_match_reader* reader);
+/// What a lane reads messages of the match with.
+void net_server_open_reader(const net_server* server, net_match_reader* reader);
 /// Let a lane do the work, on its thread; at once when it has none.
 void net_server_start_lane(net_server_lane* lane, net_server_lane_fn work);
 /// Let each lane do the work, the first on the calling thread; returns when all are done.

@@ -196,38 +196,35 @@ static void arena_free(void* context, void* memory) {
     (void)memory;
 }
 
-bool proto_codec_init(proto_codec* codec, const base_allocator* allocator, size_t arena_bytes) {
+void proto_codec_init(proto_codec* codec, const base_allocator* allocator, size_t arena_bytes) {
     BASE_ASSERT(arena_bytes > 0);
     *codec = (proto_codec){.bytes_max = arena_bytes,
                            .allocator = {.alloc = arena_alloc, .free = arena_free}};
-    return base_arena_init(&codec->arena, allocator,
-                           arena_bytes < ARENA_BYTES_MIN ? arena_bytes : ARENA_BYTES_MIN);
+    base_arena_init(&codec->arena, allocator,
+                    arena_bytes < ARENA_BYTES_MIN ? arena_bytes : ARENA_BYTES_MIN);
 }
 
 void proto_codec_deinit(proto_codec* codec) {
     base_arena_deinit(&codec->arena);
 }
 
-// @return false: memory ran out, nothing changed.
-static bool make_arena(proto_codec* codec, size_t bytes) {
-    base_arena larger;
-    if (!base_arena_init(&larger, codec->arena.allocator, bytes)) return false;
+static void make_arena(proto_codec* codec, size_t bytes) {
+    const base_allocator* allocator = codec->arena.allocator;
     base_arena_deinit(&codec->arena);
-    codec->arena = larger;
-    return true;
+    base_arena_init(&codec->arena, allocator, bytes);
 }
 
-bool proto_codec_reserve(proto_codec* codec) {
-    return codec->arena.capacity == codec->bytes_max || make_arena(codec, codec->bytes_max);
+void proto_codec_reserve(proto_codec* codec) {
+    if (codec->arena.capacity < codec->bytes_max) make_arena(codec, codec->bytes_max);
 }
 
-// Make the arena larger for a message that did not fit. @return false: it has its limit, or memory
-// ran out.
+// Make the arena larger for a message that did not fit. @return false: it has its limit.
 static bool grow(proto_codec* codec) {
     const size_t capacity = codec->arena.capacity;
-    if (capacity > codec->bytes_max / ARENA_GROWTH)
-        return capacity < codec->bytes_max && proto_codec_reserve(codec);
-    return make_arena(codec, capacity * ARENA_GROWTH);
+    if (capacity == codec->bytes_max) return false;
+    make_arena(codec, capacity > codec->bytes_max / ARENA_GROWTH ? codec->bytes_max
+                                                                 : capacity * ARENA_GROWTH);
+    return true;
 }
 
 const ProtobufCMessage* proto_codec_decode(proto_codec* codec,

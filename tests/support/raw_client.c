@@ -12,7 +12,7 @@
 void raw_client_open(raw_client* raw, net_transport* transport) {
     memset(raw, 0, sizeof *raw);
     raw->transport = transport;
-    BASE_ASSERT(proto_codec_init(&raw->codec, NULL, PROTO_UNPACK_BYTES_MAX));
+    proto_codec_init(&raw->codec, NULL, PROTO_UNPACK_BYTES_MAX);
 }
 
 void raw_client_close(raw_client* raw) {

@@ -12,7 +12,7 @@
 void raw_server_open(raw_server* raw, net_transport* transport) {
     memset(raw, 0, sizeof *raw);
     raw->transport = transport;
-    BASE_ASSERT(proto_codec_init(&raw->codec, NULL, PROTO_UNPACK_BYTES_MAX));
+    proto_codec_init(&raw->codec, NULL, PROTO_UNPACK_BYTES_MAX);
 }
 
 void raw_server_close(raw_server* raw) {

@@ -158,14 +158,11 @@ bool base_array_reserve(const base_allocator* allocator, void** array, uint32_t*
 
 enum { PUSH_ALIGN = 16 };
 
-bool base_arena_init(base_arena* arena, const base_allocator* allocator, size_t capacity) {
+void base_arena_init(base_arena* arena, const base_allocator* allocator, size_t capacity) {
     BASE_ASSERT(arena);
-    *arena = (base_arena){.allocator = allocator};
+    *arena = (base_arena){.allocator = allocator, .capacity = capacity};
     arena->memory = base_allocate(allocator, capacity);
-    if (!arena->memory) return false;
-    arena->capacity = capacity;
     ASAN_POISON_MEMORY_REGION(arena->memory, capacity);
-    return true;
 }
 
 void base_arena_deinit(base_arena* arena) {

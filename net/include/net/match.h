@@ -46,17 +46,17 @@ typedef struct net_module {
 /// module; *module is NULL after an error.
 /// @return NET_OK; NET_ERR_UNKNOWN (reported, with the nearest name in the path); NET_ERR_MODULE
 ///         (reported: open to all users, not a module, another contract or core, a missing
-///         function, no .blk); NET_ERR_MEMORY.
+///         function, no .blk).
 BASE_MUST_USE net_result net_module_open(const char* name_or_file, const char* search_path,
                                          const base_reporter* reporter, net_module** module);
 /// Open the files of a module again, beside it: a new library, or the same one with new templates.
 /// The new module borrows the old one's workers. The caller closes both; *next is NULL after an
 /// error, and when both files are as they were. `module` has a library (asserted).
-/// @return NET_OK; NET_ERR_MODULE (reported, as net_module_open); NET_ERR_MEMORY.
+/// @return NET_OK; NET_ERR_MODULE (reported, as net_module_open).
 BASE_MUST_USE net_result net_module_reopen(const net_module* module, const base_reporter* reporter,
                                            net_module** next);
 /// The same library with other templates: a pack, which may be foreign. The caller closes it before
-/// `module`. @return NET_OK; NET_ERR_MODULE (reported); NET_ERR_MEMORY.
+/// `module`. @return NET_OK; NET_ERR_MODULE (reported).
 BASE_MUST_USE net_result net_module_reopen_pack(const net_module* module, const void* pack,
                                                 size_t bytes, const base_reporter* reporter,
                                                 net_module** next);
@@ -68,7 +68,7 @@ bool net_module_name_is_valid(const char* name);
 void net_module_default_path(char* path, size_t path_bytes);
 /// Open a table that is linked into the program, with the text of its templates and no files. For
 /// tests and tools.
-/// @return NET_OK; NET_ERR_MODULE (reported); NET_ERR_MEMORY.
+/// @return NET_OK; NET_ERR_MODULE (reported).
 BASE_MUST_USE net_result net_module_wrap(const net_game_module* game, const char* templates,
                                          const char* templates_file, const base_reporter* reporter,
                                          net_module** module);
@@ -84,13 +84,13 @@ bool net_asset_name_is_valid(const char* name);
 /// Append a whole file to `bytes`, at most NET_ASSET_BYTES_MAX. What it holds is untrusted. A link
 /// that leads out of the folder is refused. Each fault is reported, with what to do.
 /// @return NET_OK; NET_ERR_MALFORMED (the name is none); NET_ERR_IO (missing, outside, too large,
-///         not readable); NET_ERR_MEMORY.
+///         not readable).
 BASE_MUST_USE net_result net_asset_read(const char* folder, const char* name,
                                         const base_reporter* reporter, base_bytes* bytes);
 /// The same for a picture of net_sprite, with its size. It says that it is a PNG file with sides of
 /// at most NET_IMAGE_SIDE_MAX and at most NET_IMAGE_PIXELS_MAX pixels; what follows may be damaged.
 /// @return NET_OK; NET_ERR_MALFORMED (no name, or no PNG file); NET_ERR_FULL (a larger picture);
-///         NET_ERR_IO (missing, outside, too large, not readable); NET_ERR_MEMORY. All but the last
+///         NET_ERR_IO (missing, outside, too large, not readable). All but the last
 ///         are reported.
 BASE_MUST_USE net_result net_image_read(const char* folder, const char* name,
                                         const base_reporter* reporter, base_bytes* bytes,
@@ -101,7 +101,7 @@ bool net_asset_is_sound(const void* bytes, size_t size);
 
 /// Append NAME.blk and all that it imports from below its folder ("%game/" names that folder) to a
 /// pack. A link that leads out of the folder is refused.
-/// @return NET_OK; NET_ERR_MODULE (reported); NET_ERR_MEMORY.
+/// @return NET_OK; NET_ERR_MODULE (reported).
 BASE_MUST_USE net_result net_template_pack_read(const char* file, const base_reporter* reporter,
                                                 base_bytes* pack);
 /// A reporter that puts the folder of `templates_file` before the file names of a pack's texts.
@@ -115,7 +115,7 @@ base_reporter net_template_reporter_make(net_template_reporter* self);
 /// Check a module file, which is untrusted, before any of its code runs: no writable globals (.data
 /// and .bss beyond the loader's own), no imports of libm, rand or time; then its table. Reports
 /// each fault. What a library in it has (shoal_game(... LIBRARY name)) is a note and no fault.
-/// @return NET_OK; NET_ERR_MODULE (reported); NET_ERR_IO (reported); NET_ERR_MEMORY.
+/// @return NET_OK; NET_ERR_MODULE (reported); NET_ERR_IO (reported).
 BASE_MUST_USE net_result net_module_check(const char* file, const base_reporter* reporter);
 
 // ---- the schema ----
@@ -223,7 +223,7 @@ BASE_MUST_USE net_result net_match_setting_apply(net_match_config* config, const
 /// The caller owns the match; *match is NULL after an error. What the reporter points to outlives
 /// the match: faults of the module's save_state and load_state are reported there, too.
 /// @return NET_OK; NET_ERR_MODULE (reported: a fault in templates, types, systems or interest
-///         rules); NET_ERR_MEMORY.
+///         rules).
 BASE_MUST_USE net_result net_match_create(const net_match_config* config,
                                           const base_reporter* reporter, net_match** match);
 /// Destroy the match with its world, after the module's stop. NULL does nothing.
@@ -273,8 +273,7 @@ void net_match_mirror_start(net_match* match, uint32_t tick_rate_hz, const doubl
 void net_match_restored(net_match* match);
 
 /// Add a player, on a server, between steps. Client numbers rise; a number is never used twice
-/// (asserted). The name is copied; size_bytes may be 0. Without memory there is no such player
-/// (net_match_lacks_memory).
+/// (asserted). The name is copied; size_bytes may be 0.
 void net_match_join(net_match* match, const net_game_player* player);
 /// Remove a player that joined before (asserted).
 void net_match_leave(net_match* match, uint32_t client);
@@ -322,7 +321,7 @@ typedef struct net_match_argument {
 } net_match_argument;
 /// Do it, on a server, between steps; with is_trial only check that it can be done.
 /// @return NET_OK; NET_ERR_UNKNOWN (there is no such verb); NET_ERR_MALFORMED (it cannot be done:
-///         reported, nothing changed); NET_ERR_MEMORY (the match lacks it from now on).
+///         reported, nothing changed).
 BASE_MUST_USE net_result net_match_control(net_match* match, const char* verb,
                                            const net_match_argument* arguments, uint32_t count,
                                            bool is_trial, const base_reporter* reporter);
@@ -332,23 +331,19 @@ BASE_MUST_USE net_result net_match_control(net_match* match, const char* verb,
 void net_match_step(net_match* match);
 /// Let other threads help from now on, between steps; NULL: none. As `workers` of the config.
 void net_match_set_workers(net_match* match, base_workers* workers);
-/// Did memory run out while the match changed? Then a player, an entity or an event is missing, and
-/// a replay would have it: end the match. It stays so; a match that is restored after it is as it
-/// was saved, and lacks nothing.
-bool net_match_lacks_memory(const net_match* match);
 /// Run one tick with a given number, on a client's world, whose ticks are the server's.
 void net_match_step_at(net_match* match, ecs_tick tick);
 
 /// Append a save of the match: world, players, the past that lag compensation needs, the module's
 /// own state. For this process only: the bytes are not portable. Between steps. The change list is
 /// not saved.
-/// @return NET_OK; NET_ERR_MEMORY; NET_ERR_MODULE (reported: save_state failed, or wrote too much).
+/// @return NET_OK; NET_ERR_MODULE (reported: save_state failed, or wrote too much).
 BASE_MUST_USE net_result net_match_save(const net_match* match, base_bytes* bytes);
 /// Restore a save of this match, or of a match with the same config and module. The same calls then
 /// give the same future, bit for bit. What a module keeps outside of the world and of the save does
 /// not change, but its `restored` is called. Clears the change list.
-/// @return NET_OK; NET_ERR_MALFORMED; NET_ERR_MODULE (reported: load_state refused its part);
-///         NET_ERR_MEMORY. After an error the content is undefined: restore another save or destroy
+/// @return NET_OK; NET_ERR_MALFORMED; NET_ERR_MODULE (reported: load_state refused its part).
+///         After an error the content is undefined: restore another save or destroy
 ///         the match.
 BASE_MUST_USE net_result net_match_restore(net_match* match, const void* data, size_t size);
 
@@ -373,19 +368,15 @@ BASE_MUST_USE net_result net_match_event_check(net_match* match, uint32_t messag
 
 /// Scratch of a thread that reads messages of clients.
 typedef struct net_match_reader {
-    const base_allocator* allocator;
     proto_codec codec;
-    bool has_codec;
     ProtobufCMessage* scratch; ///< room for the largest message
     size_t scratch_bytes;
     /// "Chat: text is no UTF-8...": the newest message that was refused with a reason; "": none.
     char refusal[NET_END_TEXT_BYTES];
 } net_match_reader;
-/// @return NET_OK; NET_ERR_MEMORY: it is zeroed.
-BASE_MUST_USE net_result net_match_reader_init(const net_match* match,
-                                               const base_allocator* allocator,
-                                               net_match_reader* reader);
-/// A zeroed one is fine.
+void net_match_reader_init(const net_match* match, const base_allocator* allocator,
+                           net_match_reader* reader);
+/// Not needed where an owner has the memory. A zeroed one is fine.
 void net_match_reader_deinit(net_match_reader* reader);
 
 /// The same check; then write the message in its canonical form: the fields that the module reads,

@@ -36,12 +36,9 @@ typedef struct proto_codec {
 } proto_codec;
 
 /// Create the arena of a codec, of at most `arena_bytes` bytes, with `allocator` (NULL: the heap).
-/// @return true; false (no memory: the codec is not usable).
-BASE_MUST_USE bool proto_codec_init(proto_codec* codec, const base_allocator* allocator,
-                                    size_t arena_bytes);
+void proto_codec_init(proto_codec* codec, const base_allocator* allocator, size_t arena_bytes);
 /// Give the arena all its bytes at once: decoding allocates nothing from then on.
-/// @return false: memory ran out; the codec is as it was.
-BASE_MUST_USE bool proto_codec_reserve(proto_codec* codec);
+void proto_codec_reserve(proto_codec* codec);
 /// Free the arena, and with it the message that decode returned last.
 void proto_codec_deinit(proto_codec* codec);
 /// Would decode take these bytes? Who packs a message asks this before it is sent.

@@ -18,7 +18,7 @@ typedef struct base_arena {
 } base_arena;
 
 /// Reserve `capacity` bytes; nothing is allocated after that. The allocator must outlive the arena.
-bool base_arena_init(base_arena* arena, const base_allocator* allocator, size_t capacity);
+void base_arena_init(base_arena* arena, const base_allocator* allocator, size_t capacity);
 /// Give the block back. Pointers into it are invalid afterwards.
 void base_arena_deinit(base_arena* arena);
 /// Get `size` bytes, aligned to 16, not cleared, valid until the next reset.

@@ -273,7 +273,7 @@ TABLE_CASE(inputs_are_checked_before_they_touch_the_world, 1) {
 // The operator reads which field it was.
 TABLE_CASE(a_refused_message_names_its_field, 1) {
     net_match_reader reader;
-    assert_ok(net_match_reader_init(t->match, NULL, &reader));
+    net_match_reader_init(t->match, NULL, &reader);
     uint8_t target[NET_EVENT_PAYLOAD_BYTES_MAX];
     size_t size;
     const uint8_t last[] = {8, BREAKOUT_EMOTES - 1}, beyond[] = {8, BREAKOUT_EMOTES};
