@@ -105,7 +105,7 @@ void net_ledger_count(net_ledger* ledger, uint32_t lane, uint32_t place, const n
 void net_ledger_turn(net_server* server);
 void net_ledger_close(net_server* server);
 
-BASE_MUST_USE bool net_accounts_open(net_server* server);
+void net_accounts_open(net_server* server);
 /// @return the account of the session, which is opened; `rest` before it has a replication state;
 /// NULL: nothing is accounted, or memory ran out. On its lane, or while no lane works.
 net_account* net_account_of(const net_server* server, const net_session* session);

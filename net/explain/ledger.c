@@ -440,12 +440,11 @@ static size_t account_bytes(const net_server* server) {
     return net_explain_of(server)->component_count * NET_COST_COUNT * sizeof(uint64_t);
 }
 
-bool net_accounts_open(net_server* server) {
+void net_accounts_open(net_server* server) {
     net_explain* explain = net_explain_of(server);
     const size_t bytes = server->session_count * sizeof *explain->accounts;
     explain->accounts = base_allocate_zero(server->allocator, bytes);
     explain->rest.bits = base_allocate_zero(server->allocator, account_bytes(server));
-    return explain->accounts && explain->rest.bits;
 }
 
 net_account* net_account_of(const net_server* server, const net_session* session) {

@@ -86,15 +86,14 @@ static void count(net_explain_lane* lane, const char* what, net_cost cause, uint
     net_piece_add(&(net_piece_sink){lane, add_piece}, &piece);
 }
 
-static bool open_tap(void* context) {
+static void open_tap(void* context) {
     net_server* server = context;
     net_explain* made = base_allocate_zero(server->allocator, sizeof *made);
-    if (!made) return false;
     server->tapped = made;
     made->component_count = ecs_component_count(net_match_world(server->config.match)) + 1;
     for (uint32_t i = 0; i < NET_LANES_MAX; i++)
         made->lanes[i] = (net_explain_lane){.server = server, .number = i};
-    return !server->config.tap->is_of_match || net_accounts_open(server);
+    if (server->config.tap->is_of_match) net_accounts_open(server);
 }
 
 static void begin_packet(void* context, net_session* session, const net_packet_header* header) {

@@ -20,8 +20,8 @@ struct Shoal__Wire__StatePacket;
 
 typedef struct net_send_tap {
     bool is_of_match; ///< what it counts is of one match: a server with it exchanges none
-    /// The server is made. @return false when memory ran out; `close` is called all the same.
-    bool (*open)(void* context);
+    /// The server is made.
+    void (*open)(void* context);
     /// A state packet begins, with this header.
     void (*begin)(void* context, net_session* session, const net_packet_header* header);
     /// Its snapshot was appended to `output`, from `first_bit` on: the lane's writer still has its

@@ -19,9 +19,8 @@
 #define HEARTBEAT_TICKS_MAX 16u
 #define DEAF_HZ 4u ///< packets per second to a client that acknowledges nothing
 
-// Allocate what has one size for the life of a server, or release it. @return false when memory ran
-// out.
-static bool hold_scratch(net_server* server, bool is_held) {
+// What has one size for the life of a server.
+static void create_scratch(net_server* server) {
     const size_t count = server->session_count, players = server->roster_capacity;
     const struct {
         void* place; // a pointer
@@ -39,19 +38,10 @@ static bool hold_scratch(net_server* server, bool is_held) {
                   {&server->admission, sizeof *server->admission},
                   {&server->leavers, count * sizeof *server->leavers},
                   {&server->by_slot, NET_PEER_SLOTS * sizeof *server->by_slot}};
-    bool is_whole = true;
     for (uint32_t i = 0; i < BASE_COUNT(blocks); i++) {
-        void* block;
-        memcpy(&block, blocks[i].place, sizeof block);
-        if (!is_held) {
-            base_release(server->allocator, block, blocks[i].bytes);
-            continue;
-        }
-        block = base_allocate_zero(server->allocator, blocks[i].bytes);
+        void* block = base_allocate_zero(server->allocator, blocks[i].bytes);
         memcpy(blocks[i].place, &block, sizeof block);
-        is_whole = is_whole && block;
     }
-    return is_whole;
 }
 
 // Rows, interest, replication: what clients should have, and what they have.
@@ -59,12 +49,12 @@ static net_result create_replication(net_server* server) {
     net_match* match = server->config.match;
     ecs_world* world = net_match_world(match);
     net_result result =
-        net_rows_create(server->allocator, world, server->config.reporter, &server->rows);
+        net_rows_create(server->config.allocator, world, server->config.reporter, &server->rows);
     if (result != NET_OK) return result;
     net_rows_set_tick_rate(server->rows, net_match_get_config(match)->tick_rate_hz);
     uint32_t index_max = ecs_world_limits(world)->replicated_index_max;
     const net_interest_config interest = {
-        .allocator = server->allocator,
+        .allocator = server->config.allocator,
         .rules = net_match_get_config(match)->module->game->interest,
         .context = net_match_context(match),
         .world = world,
@@ -76,7 +66,7 @@ static net_result create_replication(net_server* server) {
     result = net_interest_create(&interest, server->config.reporter, &server->interest);
     if (result != NET_OK) return result;
     const net_replicator_config replicator = {
-        .allocator = server->allocator,
+        .allocator = server->config.allocator,
         .rows = server->rows,
         .index_max = index_max,
         .interest = server->interest,
@@ -88,7 +78,7 @@ static net_result create_replication(net_server* server) {
     };
     result = net_replicator_create(&replicator, &server->replicator);
     if (result != NET_OK) return result;
-    return net_varsize_source_create(server->allocator, server->rows, index_max,
+    return net_varsize_source_create(server->config.allocator, server->rows, index_max,
                                      server->config.reporter, &server->varsize);
 }
 
@@ -121,71 +111,57 @@ net_result net_server_create(const net_server_config* config, net_server** out) 
     BASE_ASSERT(config->clients_min <= config->clients_max);
     BASE_ASSERT(net_match_get_config(config->match)->role == NET_ROLE_SERVER);
     BASE_ASSERT(!config->is_following || !config->step);
-    net_server* server = base_allocate_zero(config->allocator, sizeof *server);
-    if (!server) return NET_ERR_MEMORY;
+    net_server* server = base_owner_create(config->allocator, sizeof *server);
     server->config = *config;
+    server->allocator = &server->owner.allocator;
     server->ticks_to_pause = UINT64_MAX;
-    server->allocator = config->allocator;
     server->session_count =
         config->clients_max + config->spectators_max + NET_SERVER_SPARE_SESSIONS;
     server->tick_us = 1000000u / net_match_get_config(config->match)->tick_rate_hz;
     server->clients_named =
         net_match_client_last(config->match); // a match that was restored had some
     server->rng = base_rng_make(net_match_get_config(config->match)->seed, 16);
-    net_event_outbox_init(&server->recent, config->allocator);
+    net_event_outbox_init(&server->recent, server->allocator);
     server->is_recalling = config->is_following;
     net_ration_init(&server->ration, config->reporter);
     set_cadence(server);
-    net_result result = NET_ERR_MEMORY;
     // Of a match that runs elsewhere all players may stand in it.
     server->roster_capacity = config->is_following ? NET_CLIENTS_MAX : server->session_count;
-    if (!hold_scratch(server, true)) goto fail;
+    create_scratch(server);
     net_server_draw(server, &server->admission->salt, sizeof server->admission->salt);
     server->walk_credit = NET_WALK_BURST;
     proto_codec_init(&server->codec, server->allocator, PROTO_UNPACK_CLIENT_BYTES_MAX);
     proto_codec_init(&server->answer_codec, server->allocator, PROTO_UNPACK_ANSWER_BYTES_MAX);
-    result = create_replication(server);
-    if (result != NET_OK) goto fail;
-    if (config->is_following) net_server_open_followed(server);
-    // When no thread can be had the net half runs at once: slower, with the same datagrams.
-    result = net_server_open_lanes(server, config->is_threaded);
-    if (result == NET_OK && config->tap && !config->tap->open(server)) result = NET_ERR_MEMORY;
-    if (result != NET_OK) goto fail;
-    *out = server;
-    return NET_OK;
-fail:
-    net_server_destroy(server);
+    net_result result = create_replication(server);
+    if (result == NET_OK) {
+        if (config->is_following) net_server_open_followed(server);
+        // When no thread can be had the net half runs at once: slower, with the same datagrams.
+        net_server_open_lanes(server, config->is_threaded);
+        if (config->tap) config->tap->open(server);
+    }
+    if (result == NET_OK)
+        *out = server;
+    else
+        net_server_destroy(server);
     return result;
 }
 
-static void release_session(net_server* server, net_session* session) {
+static void release_session(net_session* session) {
     BASE_ASSERT(!session->out.varsize == !session->out.repl);
     net_varsize_sender_destroy(session->out.varsize);
     if (session->out.repl) net_repl_state_destroy(session->out.repl);
-    net_session_deinit_queues(server, session);
-    base_release(server->allocator, session, sizeof *session);
 }
 
 void net_server_destroy(net_server* server) {
     if (!server) return;
     net_server_close_lanes(server);
     net_ration_end(&server->ration);
-    for (uint32_t i = 0; server->sessions && i < server->session_count; i++)
-        if (server->sessions[i]) release_session(server, server->sessions[i]);
-    net_event_outbox_deinit(&server->recent);
-    BASE_ARRAY_RELEASE(server->allocator, server->events, server->event_capacity);
-    BASE_ARRAY_RELEASE(server->allocator, server->event_copies, server->event_copy_capacity);
-    BASE_ARRAY_RELEASE(server->allocator, server->out.events, server->out.event_capacity);
-    BASE_ARRAY_RELEASE(server->allocator, server->out.seen, server->out.seen_capacity);
-    BASE_ARRAY_RELEASE(server->allocator, server->out.marks, server->out.mark_capacity);
-    BASE_ARRAY_RELEASE(server->allocator, server->reports, server->report_capacity);
+    for (uint32_t i = 0; i < server->session_count; i++)
+        if (server->sessions[i]) release_session(server->sessions[i]);
     net_server_close_leavers(server);
-    (void)hold_scratch(server, false);
     if (server->config.tap) server->config.tap->close(server, true);
     destroy_replication(server);
-    proto_codec_deinit(&server->codec);
-    proto_codec_deinit(&server->answer_codec);
-    base_release(server->allocator, server, sizeof *server);
+    base_owner_destroy(server);
 }
 
 // Those who play are known to the new interest manager; their scopes are gathered when they are
@@ -218,7 +194,7 @@ net_result net_server_exchange(net_server* server, net_match* match) {
     net_result result = create_replication(server);
     if (result != NET_OK) {
         destroy_replication(server);
-        *server = old;
+        *server = old; // its owner, too: nothing was allocated from it
         return result;
     }
     add_players(server);

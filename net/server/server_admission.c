@@ -306,7 +306,7 @@ static net_result give_place(net_server* server, const net_followed* player) {
     BASE_ASSERT(name);
     if (server->player_count >= server->config.clients_max) return NET_ERR_FULL;
     net_session* session = net_server_add_away(server, player->client, name);
-    if (!session) return NET_ERR_MEMORY;
+    if (!session) return NET_ERR_FULL;
     net_interest_add_client(server->interest, session->client);
     session->is_bot = player->is_bot;
     net_interest_hold(server->interest, session->client, true);
@@ -337,7 +337,7 @@ net_result net_server_take_over(net_server* server, uint64_t now_us) {
         const net_result placed = plays ? give_place(server, &followed) : NET_ERR_FULL;
         if (placed == NET_OK) continue;
         server->followed[homeless++] = followed;
-        if (plays || placed == NET_ERR_MEMORY) result = placed;
+        if (plays) result = placed;
     }
     server->followed_count = homeless;
     return result;

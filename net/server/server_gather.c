@@ -86,20 +86,20 @@ static void gather_joins(net_server* server, net_tick_inputs* begin) {
     begin->joins = server->joins;
 }
 
-// Room for the events of one more client. @return false when memory ran out: they wait.
-static bool reserve_events(net_server* server, uint32_t count) {
+// Room for the events of one more client.
+static void reserve_events(net_server* server, uint32_t count) {
     const uint32_t needed = count + NET_CLIENT_EVENTS_PER_TICK_MAX + NET_SIGHTS_PER_TICK_MAX;
-    if (needed <= server->event_capacity && needed <= server->event_copy_capacity) return true;
-    const bool has_room = BASE_ARRAY_RESERVE(server->allocator, server->event_copies,
-                                             server->event_copy_capacity, needed);
+    if (needed <= server->event_capacity && needed <= server->event_copy_capacity) return;
+    BASE_ARRAY_RESERVE(server->allocator, server->event_copies, server->event_copy_capacity,
+                       needed);
     for (uint32_t i = 0; i < count; i++) // the copies have moved
         server->events[i].payload = server->event_copies[i].payload;
-    return has_room &&
-           BASE_ARRAY_RESERVE(server->allocator, server->events, server->event_capacity, needed);
+    BASE_ARRAY_RESERVE(server->allocator, server->events, server->event_capacity, needed);
 }
 
 static void gather_events(net_server* server, net_session* session, net_tick_inputs* begin) {
-    if (session->inbox.count == 0 || !reserve_events(server, begin->event_count)) return;
+    if (session->inbox.count == 0) return;
+    reserve_events(server, begin->event_count);
     const ecs_world* world = net_match_world(server->config.match);
     for (uint32_t i = 0; i < NET_CLIENT_EVENTS_PER_TICK_MAX; i++) {
         const net_event_outbox_entry* event = net_event_inbox_next(&session->inbox, world);
@@ -120,9 +120,9 @@ static void gather_events(net_server* server, net_session* session, net_tick_inp
 static void gather_sights(net_server* server, net_session* session, net_tick_inputs* begin) {
     net_match* match = server->config.match;
     net_sights* sights = &session->sights;
-    if (sights->count == 0 || net_match_player(match, session->client) != session->sight_player ||
-        !reserve_events(server, begin->event_count))
+    if (sights->count == 0 || net_match_player(match, session->client) != session->sight_player)
         return;
+    reserve_events(server, begin->event_count);
     uint32_t taken = 0;
     for (; taken < sights->count && taken < NET_SIGHTS_PER_TICK_MAX; taken++) {
         net_event_outbox_entry* copy = &server->event_copies[begin->event_count];
@@ -286,13 +286,7 @@ void net_server_add_event(net_server* server, const ecs_event* event) {
     uint32_t message;
     const net_message* description = find_message(server, event->type, &message);
     if (!description) return;
-    void* events = out->events;
-    if (!base_array_reserve(server->allocator, &events, &out->event_capacity, out->event_count + 1,
-                            sizeof *out->events)) {
-        net_server_drop(server, NET_DROP_EVENT_QUEUE, 1);
-        return;
-    }
-    out->events = events;
+    BASE_ARRAY_RESERVE(server->allocator, out->events, out->event_capacity, out->event_count + 1);
     net_server_event* added = &out->events[out->event_count];
     size_t size;
     if (net_match_pack(match, message, event->payload, added->payload, sizeof added->payload,
@@ -323,16 +317,14 @@ static uint32_t* chain_of(net_server_out* out, ecs_entity target) {
 }
 
 // Room for what is known of targets; of every index of the history.
-static bool clear_marks(net_server* server, uint32_t words, uint32_t index_end) {
+static void clear_marks(net_server* server, uint32_t words, uint32_t index_end) {
     net_server_out* out = &server->out;
-    if (!BASE_ARRAY_RESERVE(server->allocator, out->seen, out->seen_capacity, words * out->count) ||
-        !BASE_ARRAY_RESERVE(server->allocator, out->marks, out->mark_capacity, index_end))
-        return false;
+    BASE_ARRAY_RESERVE(server->allocator, out->seen, out->seen_capacity, words * out->count);
+    BASE_ARRAY_RESERVE(server->allocator, out->marks, out->mark_capacity, index_end);
     out->seen_words = words;
     memset(out->seen, 0, (size_t)words * out->count * sizeof *out->seen);
     memset(out->marks, 0, out->mark_capacity);
     memset(out->chains, 0, sizeof out->chains);
-    return true;
 }
 
 void net_server_mark_seen(net_server* server) {
@@ -341,7 +333,7 @@ void net_server_mark_seen(net_server* server) {
     const uint32_t words = (out->event_count + 63) / 64, end = net_history_index_end(history);
     out->seen_words = 0;
     if (words == 0 || out->count == 0) return;
-    if (!clear_marks(server, words, end)) return; // clients do not get events about what is gone
+    clear_marks(server, words, end);
     for (uint32_t e = 0; e < out->event_count; e++) {
         const ecs_entity target = out->events[e].target;
         out->events[e].next = *chain_of(out, target);

@@ -25,6 +25,7 @@
 #define INPUT_JUMP_MAX 16384u ///< an input numbered further ahead is not believed
 #define RESYNCS_PER_SECOND 4u
 #define QUEUE_BYTES_MIN 4096u
+#define QUEUE_BYTES_MAX (64u << 20)
 
 // ---- one packet
 
@@ -285,27 +286,19 @@ static int compare_deferred(const void* a, const void* b) {
     return (x->at > y->at) - (x->at < y->at);
 }
 
-// All in the first lane's list. Without memory for that each lane has its own, still by client.
-static void sort_deferred(net_server* server) {
+// All in the first lane's list.
+static void sort_deferred(net_server* server, uint32_t count) {
     net_server_lane* first = &server->lanes[0];
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < server->lane_count; i++)
-        count += server->lanes[i].deferred_count;
-    bool has_room =
-        BASE_ARRAY_RESERVE(server->allocator, first->deferred, first->deferred_capacity, count);
-    for (uint32_t i = 0; i < server->lane_count; i++) {
+    BASE_ARRAY_RESERVE(server->allocator, first->deferred, first->deferred_capacity, count);
+    for (uint32_t i = 1; i < server->lane_count; i++) {
         net_server_lane* lane = &server->lanes[i];
-        if (has_room && i > 0) {
-            if (lane->deferred_count > 0)
-                memcpy(first->deferred + first->deferred_count, lane->deferred,
-                       lane->deferred_count * sizeof *lane->deferred);
-            first->deferred_count += lane->deferred_count;
-            lane->deferred_count = 0;
-        } else {
-            qsort(lane->deferred, lane->deferred_count, sizeof *lane->deferred, compare_deferred);
-        }
+        if (lane->deferred_count > 0)
+            memcpy(first->deferred + first->deferred_count, lane->deferred,
+                   lane->deferred_count * sizeof *lane->deferred);
+        first->deferred_count += lane->deferred_count;
+        lane->deferred_count = 0;
     }
-    if (has_room) qsort(first->deferred, count, sizeof *first->deferred, compare_deferred);
+    qsort(first->deferred, count, sizeof *first->deferred, compare_deferred);
 }
 
 bool net_server_read_queues(net_server* server) {
@@ -317,7 +310,7 @@ bool net_server_read_queues(net_server* server) {
     net_server_count_lanes(server);
     for (uint32_t i = 0; i < server->lane_count; i++)
         deferred += server->lanes[i].deferred_count;
-    if (deferred > 0) sort_deferred(server);
+    if (deferred > 0) sort_deferred(server, deferred);
     return true;
 }
 
@@ -330,21 +323,16 @@ void net_server_empty_queues(net_server* server) {
 
 // ---- queueing
 
-static bool reserve(net_server* server, net_server_lane* lane, uint32_t size) {
-    const uint64_t wanted = (uint64_t)lane->queue_size + stride_of(size);
-    if (wanted > UINT32_MAX) return false;
-    if (!BASE_ARRAY_RESERVE(server->allocator, lane->deferred, lane->deferred_capacity,
-                            lane->queue_count + 1))
-        return false;
-    return BASE_ARRAY_RESERVE(server->allocator, lane->queue, lane->queue_capacity,
-                              wanted > QUEUE_BYTES_MIN ? (uint32_t)wanted : QUEUE_BYTES_MIN);
-}
-
 bool net_server_queue_event(net_server* server, net_session* session,
                             const net_transport_event* event) {
     const uint32_t size = event->kind == NET_TRANSPORT_RECEIVED ? (uint32_t)event->size : 0;
     net_server_lane* lane = &server->lanes[session->lane];
-    if (!reserve(server, lane, size)) return false;
+    const uint32_t wanted = lane->queue_size + (uint32_t)stride_of(size);
+    if (wanted > QUEUE_BYTES_MAX) return false;
+    BASE_ARRAY_RESERVE(server->allocator, lane->deferred, lane->deferred_capacity,
+                       lane->queue_count + 1);
+    BASE_ARRAY_RESERVE(server->allocator, lane->queue, lane->queue_capacity,
+                       wanted > QUEUE_BYTES_MIN ? wanted : QUEUE_BYTES_MIN);
     net_lane_event* queued = (net_lane_event*)(void*)(lane->queue + lane->queue_size);
     *queued = (net_lane_event){.session = session,
                                .peer = event->peer,
@@ -353,7 +341,7 @@ bool net_server_queue_event(net_server* server, net_session* session,
                                .kind = (uint8_t)event->kind,
                                .channel = (uint8_t)event->channel};
     if (size > 0) memcpy(queued + 1, event->bytes, size);
-    lane->queue_size += (uint32_t)stride_of(size);
+    lane->queue_size = wanted;
     lane->queue_count++;
     return true;
 }
@@ -372,11 +360,10 @@ void net_server_open_reader(const net_server* server, net_match_reader* reader) 
     proto_codec_reserve(&reader->codec);
 }
 
-net_result net_server_open_lanes(net_server* server, bool is_threaded) {
+void net_server_open_lanes(net_server* server, bool is_threaded) {
     const uint32_t count = net_transport_lanes(server->config.transport);
     BASE_ASSERT(count <= NET_LANES_MAX);
     server->lanes = base_allocate_zero(server->allocator, count * sizeof *server->lanes);
-    if (!server->lanes) return NET_ERR_MEMORY;
     server->lane_count = count;
     server->little = NET_LANES_LITTLE;
     for (uint32_t i = 0; i < count; i++) {
@@ -390,22 +377,11 @@ net_result net_server_open_lanes(net_server* server, bool is_threaded) {
         net_server_open_reader(server, &lane->reader);
         if (is_threaded) lane->worker = net_worker_create(server->allocator, run_lane, lane);
     }
-    return NET_OK;
 }
 
 void net_server_close_lanes(net_server* server) {
-    for (uint32_t i = 0; i < server->lane_count; i++) {
-        net_server_lane* lane = &server->lanes[i];
-        net_worker_destroy(lane->worker); // the first one's may still need the others
-        base_release(server->allocator, lane->places, lane->capacity * sizeof *lane->places);
-        base_release(server->allocator, lane->queue, lane->queue_capacity);
-        BASE_ARRAY_RELEASE(server->allocator, lane->deferred, lane->deferred_capacity);
-        net_match_reader_deinit(&lane->reader);
-        proto_codec_deinit(&lane->codec);
-    }
-    base_release(server->allocator, server->lanes, server->lane_count * sizeof *server->lanes);
-    server->lanes = NULL;
-    server->lane_count = 0;
+    for (uint32_t i = 0; i < server->lane_count; i++)
+        net_worker_destroy(server->lanes[i].worker); // the first one's may still need the others
 }
 
 void net_server_start_lane(net_server_lane* lane, net_server_lane_fn work) {

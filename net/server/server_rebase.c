@@ -46,11 +46,10 @@ static bool send_missing(net_server* server, net_session* session) {
     net_session_out* out = &session->out;
     Shoal__Wire__GameEvent* events = base_allocate(allocator, EVENTS * sizeof *events);
     Shoal__Wire__GameEvent** pointers = base_allocate(allocator, EVENTS * sizeof *pointers);
-    bool is_done = events && pointers;
+    bool is_done = true;
     size_t bytes = 0;
     const uint32_t count =
-        is_done ? net_event_outbox_fill(&server->recent, events, pointers, EVENTS, SIZE_MAX, &bytes)
-                : 0;
+        net_event_outbox_fill(&server->recent, events, pointers, EVENTS, SIZE_MAX, &bytes);
     uint32_t known = session->memory.events;
     for (uint32_t i = 0; i < count && is_done; i++) {
         const Shoal__Wire__GameEvent* event = &events[i];

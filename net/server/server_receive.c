@@ -79,10 +79,7 @@ static void accept_or_refuse(net_server* server, net_session* session) {
         return;
     }
     if (same && net_session_take_place(server, same, session)) return;
-    if (!net_session_accept(server, session)) {
-        refuse_client(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_FULL,
-                      "the server is out of memory: try later");
-    }
+    net_session_accept(server, session);
 }
 
 // A client whose connection was lost. It is a player already, so neither its name nor the room are
@@ -164,20 +161,17 @@ static void take_answer(net_server* server, net_session* session,
     enum { ITEMS_MAX = 256 };
     net_schema_item* items = base_allocate_zero(server->allocator, ITEMS_MAX * sizeof *items);
     char text[256] = "the game files differ";
-    if (items) {
-        uint32_t count = 0;
-        for (size_t i = 0; i < answer->n_items && count < ITEMS_MAX; i++) {
-            const Shoal__Wire__SchemaItem* item = answer->items[i];
-            if (!base_text_copy(items[count].name, sizeof items[count].name, item->name)) continue;
-            items[count++].hash = item->hash;
-        }
-        char difference[200];
-        if (net_schema_difference(net_match_schema(server->config.match), items, count, difference,
-                                  sizeof difference)) {
-            base_text_format(text, sizeof text, "the game files differ: %s", difference);
-        }
-        base_release(server->allocator, items, ITEMS_MAX * sizeof *items);
+    uint32_t count = 0;
+    for (size_t i = 0; i < answer->n_items && count < ITEMS_MAX; i++) {
+        const Shoal__Wire__SchemaItem* item = answer->items[i];
+        if (!base_text_copy(items[count].name, sizeof items[count].name, item->name)) continue;
+        items[count++].hash = item->hash;
     }
+    char difference[200];
+    if (net_schema_difference(net_match_schema(server->config.match), items, count, difference,
+                              sizeof difference))
+        base_text_format(text, sizeof text, "the game files differ: %s", difference);
+    base_release(server->allocator, items, ITEMS_MAX * sizeof *items);
     refuse_client(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_SCHEMA, text);
 }
 
@@ -337,13 +331,13 @@ static void read_queues(net_server* server) {
     net_server_empty_queues(server);
 }
 
-// Without memory all that is queued is read at once, and then this one.
+// When a lane's queue is full all that is queued is read at once.
 static void queue_event(net_server* server, net_session* session,
                         const net_transport_event* event) {
     if (net_server_queue_event(server, session, event)) return;
     read_queues(server);
-    if (net_server_queue_event(server, session, event)) return;
-    net_server_drop(server, NET_DROP_FLOOD, 1); // a lost one
+    const bool has_room = net_server_queue_event(server, session, event);
+    BASE_ASSERT(has_room);
 }
 
 // ---- all that came

@@ -81,8 +81,7 @@ static inline void net_lane_drop(net_server_lane* lane, net_drop reason, uint64_
 }
 
 /// Make the lanes of the transport, and with `is_threaded` a thread for each.
-/// @return NET_OK; NET_ERR_MEMORY: close them.
-BASE_MUST_USE net_result net_server_open_lanes(net_server* server, bool is_threaded);
+void net_server_open_lanes(net_server* server, bool is_threaded);
 void net_server_close_lanes(net_server* server);
 /// What a lane reads messages of the match with.
 void net_server_open_reader(const net_server* server, net_match_reader* reader);
@@ -169,8 +168,9 @@ typedef struct net_followed {
 } net_followed;
 
 struct net_server {
+    base_owner owner;
     net_server_config config;
-    const base_allocator* allocator;
+    const base_allocator* allocator; ///< of its owner; replication has that of the config
     net_server_phase phase;
     uint64_t phase_us; ///< when the phase began
     uint64_t epoch;
@@ -178,7 +178,7 @@ struct net_server {
     size_t standby_bytes;
     char refusal[NET_END_TEXT_BYTES];    ///< of new clients; "": they may come in
     char end_reason[NET_END_TEXT_BYTES]; ///< net_server_say_why; empty: none
-    bool has_failed;                     ///< memory ran out, and so the match ended
+    bool has_failed;                     ///< the match could not be stepped, and ended
     uint64_t settle_ms_max;
     uint64_t ticks_to_pause;        ///< while RUNNING; UINT64_MAX: it does not pause
     char still[NET_END_TEXT_BYTES]; ///< why no tick begins; "": they do
@@ -338,7 +338,7 @@ void net_session_resume_anew(net_server* server, net_session* session, net_sessi
 /// An event of this tick is for clients: keep it for those that are not here.
 void net_server_keep_event(net_server* server, const net_server_event* event);
 /// The session has a replication state: go on where its client was.
-/// @return false when memory ran out.
+/// @return false when it cannot: end the session.
 bool net_session_begin_rebase(net_server* server, net_session* session);
 /// Once per tick, after the net half was collected: inform the clients that have everything.
 void net_server_end_rebases(net_server* server);
@@ -391,8 +391,8 @@ void net_server_queue_events(net_server* server, uint32_t place);
 
 /// Packets of sessions that play: queued by lane, read by the lanes.
 
-/// Queue an event for a session that plays, with a copy of its bytes. @return false when memory ran
-/// out: nothing was queued.
+/// Queue an event for a session that plays, with a copy of its bytes. @return false when the
+/// lane's queue is full: nothing was queued.
 bool net_server_queue_event(net_server* server, net_session* session,
                             const net_transport_event* event);
 /// Let the lanes read what is queued. Then their lists of deferred events, the first lane's before

@@ -180,8 +180,7 @@ static void send_player(net_server* server, net_session* session) {
     session->player_sent = player;
 }
 
-static void end_without_memory(net_server* server) {
-    base_report(server->config.reporter, NULL, 0, "out of memory: the match ends");
+static void end_failed(net_server* server) {
     server->has_failed = true;
     net_server_say_goodbye(server);
 }
@@ -204,7 +203,7 @@ static bool replicate(net_server* server) {
     ecs_tick tick = net_match_tick(match);
     if (net_replicator_step(server->replicator, world, tick) != NET_OK ||
         net_varsize_source_step(server->varsize, world, tick) != NET_OK) {
-        end_without_memory(server);
+        end_failed(server);
         return false;
     }
     const net_observer* observer = &server->config.observer;
@@ -312,7 +311,7 @@ static void run_tick(net_server* server, const net_tick_inputs* given) {
         note_part(server, NET_PART_SESSION, &at_us);
         is_replicated = replicate(server);
     } else {
-        end_without_memory(server);
+        end_failed(server);
     }
     ecs_changes_clear(net_match_world(server->config.match));
     note_part(server, NET_PART_ROWS, &at_us);

@@ -166,7 +166,7 @@ static net_session* find_free(net_server* server) {
         net_session* session = server->sessions[i];
         if (!session) {
             session = base_allocate_zero(server->allocator, sizeof *session);
-            if (session) session->place = i;
+            session->place = i;
             server->sessions[i] = session;
             return session;
         }
@@ -178,34 +178,26 @@ static net_session* find_free(net_server* server) {
 // Sight: changes of a client's scope, where the game asks for them. They are found by the net half.
 #define SIGHTS_WAITING_MAX 4096 // and twice the scope; then it starts again
 
-static bool add_sight(net_server* server, net_sights* sights, const net_sight* sight) {
-    if (!BASE_ARRAY_RESERVE(server->allocator, sights->items, sights->capacity, sights->count + 1))
-        return false;
-    sights->items[sights->count++] = *sight;
-    return true;
+static void add_sight(net_server* server, net_sights* sights, ecs_entity entity, bool is_seen) {
+    BASE_ARRAY_RESERVE(server->allocator, sights->items, sights->capacity, sights->count + 1);
+    sights->items[sights->count++] = (net_sight){.entity = entity, .is_seen = is_seen};
 }
 
 static void note_sight(net_session* session, ecs_entity entity, bool is_seen) {
     net_server* server = session->out.server;
     if (!server->config.match->sight_message || session->is_spectator) return;
-    const net_sight sight = {.entity = entity, .is_seen = is_seen};
-    if (!add_sight(server, &session->out.sights, &sight)) session->out.has_failed = true;
+    add_sight(server, &session->out.sights, entity, is_seen);
 }
 
 // An entity that becomes the player knows nothing yet: all that is in sight.
-static bool restate_sights(net_server* server, net_session* session) {
-    const net_sight nothing = {.entity = ECS_ENTITY_NONE};
+static void restate_sights(net_server* server, net_session* session) {
     const uint32_t count = net_repl_state_entities(session->out.repl);
     ecs_entity* entities = base_allocate(server->allocator, (count + 1) * sizeof *entities);
-    if (!entities) return false;
     net_repl_state_list(session->out.repl, entities);
-    bool is_whole = add_sight(server, &session->sights, &nothing);
-    for (uint32_t i = 0; i < count && is_whole; i++) {
-        const net_sight sight = {.entity = entities[i], .is_seen = true};
-        is_whole = add_sight(server, &session->sights, &sight);
-    }
+    add_sight(server, &session->sights, ECS_ENTITY_NONE, false);
+    for (uint32_t i = 0; i < count; i++)
+        add_sight(server, &session->sights, entities[i], true);
     base_release(server->allocator, entities, (count + 1) * sizeof *entities);
-    return is_whole;
 }
 
 void net_session_collect_sights(net_server* server, net_session* session) {
@@ -213,17 +205,15 @@ void net_session_collect_sights(net_server* server, net_session* session) {
     const net_match* match = server->config.match;
     if (!match->sight_message || session->is_spectator) return;
     const ecs_entity player = net_match_player(match, session->client);
-    bool is_whole = true;
     const uint32_t scope = net_repl_state_entities(session->out.repl);
     if (player != session->sight_player || session->sights.count > SIGHTS_WAITING_MAX + 2 * scope) {
         session->sight_player = player;
         session->sights.count = from->count = 0;
-        is_whole = player == ECS_ENTITY_NONE || restate_sights(server, session);
+        if (player != ECS_ENTITY_NONE) restate_sights(server, session);
     }
-    for (uint32_t i = 0; i < from->count && is_whole && player != ECS_ENTITY_NONE; i++)
-        is_whole = add_sight(server, &session->sights, &from->items[i]);
+    for (uint32_t i = 0; i < from->count && player != ECS_ENTITY_NONE; i++)
+        add_sight(server, &session->sights, from->items[i].entity, from->items[i].is_seen);
     from->count = 0;
-    if (!is_whole) session->out.has_failed = true;
 }
 
 static void release_sights(net_server* server, net_sights* sights) {
@@ -283,18 +273,18 @@ net_session* net_server_add_session(net_server* server, net_peer peer) {
 }
 
 // In the order of their numbers, so that this one is the next that is given.
-static bool open_report_of(net_server* server, net_session* session, uint32_t client) {
+static void open_report_of(net_server* server, net_session* session, uint32_t client) {
     const uint32_t named = server->clients_named;
     BASE_ASSERT(client > 0 && client <= named);
     server->clients_named = client - 1;
-    const bool is_open = net_session_open_report(server, session);
+    net_session_open_report(server, session);
     server->clients_named = named;
-    return is_open;
 }
 
 net_session* net_server_add_away(net_server* server, uint32_t client, const char* name) {
     net_session* session = begin_session(server);
-    if (!session || !open_report_of(server, session, client)) return NULL;
+    if (!session) return NULL;
+    open_report_of(server, session, client);
     (void)base_text_copy(session->name, sizeof session->name, name);
     session->is_quiet = session->is_renewed = session->is_expected = true;
     session->joined_us = server->now_us;
@@ -387,10 +377,10 @@ void net_session_choose_code(net_server* server, net_session* session) {
         session->is_solo = !session->is_spectator && has_room_for_solo(server, session);
 }
 
-bool net_session_accept(net_server* server, net_session* session) {
+void net_session_accept(net_server* server, net_session* session) {
     _Static_assert(NET_CLIENTS_MAX + NET_SERVER_SPARE_SESSIONS <= NET_NAMES_MAX, "all are asked");
     BASE_ASSERT(session->state == NET_SESSION_GREETING && session->client == 0);
-    if (!net_session_open_report(server, session)) return false;
+    net_session_open_report(server, session);
     net_name_key key = {0}; // a spectator's name is in no roster
     if (!session->is_spectator)
         key = net_name_distinguish(session->name, server->name_keys, server->session_count);
@@ -399,7 +389,6 @@ bool net_session_accept(net_server* server, net_session* session) {
     make_secret(server, session);
     net_session_choose_code(server, session);
     (void)net_session_welcome(server, session, NET_SESSION_NEW);
-    return true;
 }
 
 static void send_goodbye(net_server* server, net_session* session, net_end end, uint64_t hash) {

@@ -174,7 +174,7 @@ void net_session_set_state(net_server* server, net_session* session, net_session
 
 /// Fill bytes that no client can guess, with the config's entropy.
 void net_server_draw(net_server* server, void* bytes, size_t size);
-/// Open a session for a new connection. @return NULL when no slot is free or memory ran out.
+/// Open a session for a new connection. @return NULL when no slot is free.
 net_session* net_server_add_session(net_server* server, net_peer peer);
 /// The same without a connection: of a player that is AWAY. Only its number and name are known.
 net_session* net_server_add_away(net_server* server, uint32_t client, const char* name);
@@ -205,7 +205,7 @@ static inline bool net_session_has_player(const net_session* session) {
 
 /// Release what waits in both directions.
 void net_session_deinit_queues(net_server* server, net_session* session);
-/// Take what the net half saw; the session has failed when memory ran out.
+/// Take what the net half saw.
 void net_session_collect_sights(net_server* server, net_session* session);
 /// Send a control message, count its bytes and trace it.
 /// @return what net_transport send returns (a failure is counted as NET_DROP_SEND); NET_ERR_FULL
@@ -218,8 +218,7 @@ net_result net_session_send_encoded(net_server* server, net_session* session, co
                                     const uint8_t* bytes, size_t size);
 
 /// Accept after the hello: client number, peer report, secret, welcome.
-/// @return false when memory ran out; nothing changed then.
-bool net_session_accept(net_server* server, net_session* session);
+void net_session_accept(net_server* server, net_session* session);
 /// Choose the code of its packets, by what its hello said.
 void net_session_choose_code(net_server* server, net_session* session);
 /// How a session begins, for its client.
@@ -282,8 +281,8 @@ bool net_session_apply_varsize_ack(net_session* session, const Shoal__Wire__Vars
     (sizeof "spectator 4294967295 " + BASE_SHOWN_QUOTED_BYTES(NET_PLAYER_NAME_BYTES_MAX))
 const char* net_server_who(uint32_t client, const char* name, char text[NET_WHO_BYTES]);
 /// Give the session a client number and a peer report. From NET_REPORTS_MAX on, the oldest closed
-/// report is evicted. @return false when memory ran out; nothing changed then.
-bool net_session_open_report(net_server* server, net_session* session);
+/// report is evicted.
+void net_session_open_report(net_server* server, net_session* session);
 /// How a client sees an entity; 0: not at all. `repl`: its net_repl_state.
 uint32_t net_session_classes_seen(void* repl, ecs_entity entity);
 /// Fill in what the session counts now.

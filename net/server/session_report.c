@@ -18,14 +18,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A place for one more report; UINT32_MAX when memory ran out.
+// A place for one more report.
 static uint32_t find_place(net_server* server) {
     if (server->report_count < NET_REPORTS_MAX) {
-        void* reports = server->reports;
-        if (!base_array_reserve(server->allocator, &reports, &server->report_capacity,
-                                server->report_count + 1, sizeof(net_peer_report)))
-            return UINT32_MAX;
-        server->reports = reports;
+        BASE_ARRAY_RESERVE(server->allocator, server->reports, server->report_capacity,
+                           server->report_count + 1);
         return server->report_count++;
     }
     _Static_assert(NET_REPORTS_MAX > NET_CLIENTS_MAX,
@@ -38,10 +35,9 @@ static uint32_t find_place(net_server* server) {
     return place;
 }
 
-bool net_session_open_report(net_server* server, net_session* session) {
+void net_session_open_report(net_server* server, net_session* session) {
     BASE_ASSERT(session->report == UINT32_MAX && session->client == 0);
     uint32_t place = find_place(server);
-    if (place == UINT32_MAX) return false;
     session->report = place;
     BASE_ASSERT(session->is_spectator || server->clients_named + 1 < NET_SPECTATOR_FIRST);
     session->client = session->is_spectator ? NET_SPECTATOR_FIRST + server->spectators_named++
@@ -50,7 +46,6 @@ bool net_session_open_report(net_server* server, net_session* session) {
     net_server_counters* counters = &server->counters;
     ++*(session->is_spectator ? &counters->spectators : &counters->clients);
     if (counters->clients > counters->clients_peak) counters->clients_peak = counters->clients;
-    return true;
 }
 
 void net_session_add_dropped(const net_session* session, uint64_t dropped[NET_DROP_COUNT]) {
@@ -59,7 +54,6 @@ void net_session_add_dropped(const net_session* session, uint64_t dropped[NET_DR
     dropped[NET_DROP_ACK_FORGED] += session->out.sent.forged;
     dropped[NET_DROP_ACK_STALE] += session->out.sent.stale;
     dropped[NET_DROP_INPUT_KNOWN] += session->inputs.duplicate;
-    dropped[NET_DROP_INPUT_FULL] += session->inputs.refused;
     dropped[NET_DROP_INPUT_SKIPPED] += session->inputs.skipped;
     dropped[NET_DROP_INPUT_SETTLED] += session->inputs.settled;
     dropped[NET_DROP_EVENT_KNOWN] += session->inbox.known;
@@ -106,14 +100,13 @@ static bool may_walk(net_server* server, uint32_t entities) {
     return true;
 }
 
-// The digest of a scope, at the cost of its entities. @return false: not now, or no memory.
+// The digest of a scope, at the cost of its entities. @return false: not now.
 static bool walk_scope(net_server* server, const net_session* session, net_world_digest* scope) {
     net_repl_state* repl = session->out.repl;
     const uint32_t count = net_repl_state_entities(repl);
     net_match* match = server->config.match;
     if (!may_walk(server, count)) return false;
     ecs_entity* entities = base_allocate(server->allocator, (count + 1) * sizeof *entities);
-    if (!entities) return false;
     net_repl_state_list(repl, entities);
     qsort(entities, count, sizeof *entities, compare_indices);
     *scope = net_world_digest_walk_list(net_match_schema(match), net_match_world(match), entities,

@@ -255,9 +255,7 @@ static net_result add_client(net_roster* roster, const Shoal__Wire__RosterEntry*
     uint32_t place = find_place(roster, entry->client);
     if (!is_at(roster, place, entry->client)) {
         if (roster->count == NET_CLIENTS_MAX) return NET_ERR_MALFORMED;
-        if (!BASE_ARRAY_RESERVE(roster->allocator, roster->players, roster->capacity,
-                                roster->count + 1))
-            return NET_ERR_MEMORY;
+        BASE_ARRAY_RESERVE(roster->allocator, roster->players, roster->capacity, roster->count + 1);
         memmove(&roster->players[place + 1], &roster->players[place],
                 (roster->count - place) * sizeof *roster->players);
         roster->count++;

@@ -76,7 +76,7 @@ void net_roster_deinit(net_roster* roster);
 /// Apply a change: remove the players that left, then add those that came. Names are cleaned; a
 /// known player gets the new name; a name that another player has gets "#" and the client number.
 /// @return NET_OK; NET_ERR_MALFORMED (client number 0, or more than NET_CLIENTS_MAX players:
-///         entries before it were applied; count it); NET_ERR_MEMORY (end the session).
+///         entries before it were applied; count it).
 BASE_MUST_USE net_result net_roster_take(net_roster* roster, const Shoal__Wire__Roster* change);
 /// @return NULL when no player has this client number. Borrowed until the next change.
 const net_roster_player* net_roster_find(const net_roster* roster, uint32_t client);

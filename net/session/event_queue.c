@@ -50,12 +50,10 @@ static event_head* event_at(const net_event_line* line, uint32_t at) {
 }
 
 // A place for the next event. Events move to the begin of the block when it ends.
-// @return NULL when memory ran out.
 static event_head* append(net_event_outbox* outbox, net_event_line* line, uint32_t size) {
     const uint32_t bytes = bytes_of(size), used = line->end - line->first;
     if (line->end + bytes > line->capacity) {
-        if (!BASE_ARRAY_RESERVE(outbox->allocator, line->bytes, line->capacity, 2 * used + bytes))
-            return NULL;
+        BASE_ARRAY_RESERVE(outbox->allocator, line->bytes, line->capacity, 2 * used + bytes);
         memmove(line->bytes, line->bytes + line->first, used);
         line->first = 0;
         line->end = used;
@@ -81,7 +79,6 @@ net_result net_event_outbox_push(net_event_outbox* outbox, bool is_reliable, boo
         return NET_ERR_FULL;
     }
     event_head* event = append(outbox, is_reliable ? &outbox->reliable : &outbox->unreliable, size);
-    if (!event) return NET_ERR_MEMORY;
     *event = (event_head){.tick = tick,
                           .target = target,
                           .number = is_reliable ? outbox->number_next++ : 0,
@@ -166,15 +163,12 @@ void net_event_inbox_deinit(net_event_inbox* inbox) {
 }
 
 // Entries are long and few wait, so the first block is short.
-static bool grow_inbox(net_event_inbox* inbox) {
+static void grow_inbox(net_event_inbox* inbox) {
     const size_t entry = sizeof *inbox->entries;
     const uint32_t capacity = inbox->capacity ? 2 * inbox->capacity : 2;
-    void* entries = base_reallocate(inbox->allocator, inbox->entries, inbox->capacity * entry,
-                                    capacity * entry);
-    if (!entries) return false;
-    inbox->entries = entries;
+    inbox->entries = base_reallocate(inbox->allocator, inbox->entries, inbox->capacity * entry,
+                                     capacity * entry);
     inbox->capacity = capacity;
-    return true;
 }
 
 net_result net_event_inbox_push(net_event_inbox* inbox, const Shoal__Wire__GameEvent* event,
@@ -193,7 +187,7 @@ net_result net_event_inbox_push(net_event_inbox* inbox, const Shoal__Wire__GameE
         inbox->full++;
         return NET_OK;
     }
-    if (inbox->count + 2 > inbox->capacity && !grow_inbox(inbox)) return NET_ERR_MEMORY;
+    if (inbox->count + 2 > inbox->capacity) grow_inbox(inbox);
     net_event_inbox_entry* entry = &inbox->entries[inbox->count++];
     entry->event.number = event->number;
     entry->event.message = event->message;

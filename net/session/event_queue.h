@@ -48,7 +48,7 @@ void net_event_outbox_init(net_event_outbox* outbox, const base_allocator* alloc
 void net_event_outbox_deinit(net_event_outbox* outbox);
 /// Queue one event; `payload` is copied. `is_alone`: it does not wait for the entities in that.
 /// @return NET_OK; NET_ERR_FULL (counted in `refused`; after a reliable event end the session);
-///         NET_ERR_MALFORMED (payload too long); NET_ERR_MEMORY (as NET_ERR_FULL).
+///         NET_ERR_MALFORMED (payload too long).
 BASE_MUST_USE net_result net_event_outbox_push(net_event_outbox* outbox, bool is_reliable,
                                                bool is_alone, uint32_t message, ecs_tick tick,
                                                ecs_entity target, const void* payload,
@@ -110,8 +110,7 @@ void net_event_inbox_init(net_event_inbox* inbox, const base_allocator* allocato
 void net_event_inbox_deinit(net_event_inbox* inbox);
 /// Queue an event. `needs`, copied, is what it waits for beside its target; NULL: nothing. A
 /// reliable one that is not the next in order is ignored: it will come again.
-/// @return NET_OK (also for a repeated one); NET_ERR_MALFORMED (too long: a strike); NET_ERR_MEMORY
-///         (end the session).
+/// @return NET_OK (also for a repeated one); NET_ERR_MALFORMED (too long: a strike).
 BASE_MUST_USE net_result net_event_inbox_push(net_event_inbox* inbox,
                                               const Shoal__Wire__GameEvent* event,
                                               const net_event_needs* needs);

@@ -183,23 +183,21 @@ static net_input_waiting* entry_at(const net_input_queue* inputs, uint32_t posit
     return (net_input_waiting*)(void*)(inputs->ring + (size_t)place * inputs->stride_bytes);
 }
 
-// Room for one more input with so long a payload. @return false when memory ran out.
-static bool reserve(net_input_queue* inputs, uint32_t size) {
+// Room for one more input with so long a payload.
+static void reserve(net_input_queue* inputs, uint32_t size) {
     _Static_assert(NET_INPUT_RING % PLACES_MIN == 0, "the ring doubles up to its limit");
     const uint32_t bytes = (uint32_t)(sizeof(net_input_waiting) + size + 15u) & ~15u;
     net_input_queue grown = *inputs;
     if (inputs->count == inputs->places) grown.places = inputs->places * 2;
     if (grown.places < PLACES_MIN) grown.places = PLACES_MIN;
     if (bytes > grown.stride_bytes) grown.stride_bytes = bytes;
-    if (grown.places == inputs->places && grown.stride_bytes == inputs->stride_bytes) return true;
+    if (grown.places == inputs->places && grown.stride_bytes == inputs->stride_bytes) return;
     grown.first = 0;
     grown.ring = base_allocate(inputs->allocator, (size_t)grown.places * grown.stride_bytes);
-    if (!grown.ring) return false;
     for (uint32_t i = 0; i < inputs->count; i++)
         memcpy(entry_at(&grown, i), entry_at(inputs, i), inputs->stride_bytes);
     net_input_queue_deinit(inputs);
     *inputs = grown;
-    return true;
 }
 
 static bool is_same(const net_input_waiting* entry, const void* payload, uint32_t size) {
@@ -267,10 +265,7 @@ net_result net_input_queue_push(net_input_queue* inputs, uint32_t number, const 
     inputs->newest = number;
     // No tick consumes inputs: the match is paused, or it is over.
     if (inputs->count == NET_INPUT_RING) skip(inputs);
-    if (!reserve(inputs, size)) {
-        inputs->refused++;
-        return NET_ERR_MEMORY;
-    }
+    reserve(inputs, size);
     net_input_waiting* entry = entry_at(inputs, inputs->count);
     entry->number = number;
     entry->size = size;

@@ -101,7 +101,6 @@ typedef struct net_input_queue {
     uint64_t settled;   // came late and equal to the repeated input: dropped
     uint64_t late;      // came late and different: used in order
     uint64_t rests;     // times that a silent client got default values
-    uint64_t refused;   // memory ran out
 } net_input_queue;
 
 void net_input_queue_init(net_input_queue* inputs, const base_allocator* allocator);
@@ -109,8 +108,8 @@ void net_input_queue_deinit(net_input_queue* inputs);
 /// Queue an input, copied. `seen` as in net_input.
 /// A full ring is thinned out first, as when a tick skips. The newest number counts in any case: a
 /// client shortens its numbers by it.
-/// @return NET_OK; NET_ERR_STALE (known already); NET_ERR_MEMORY (dropped, counted);
-///         NET_ERR_MALFORMED (longer than NET_INPUT_BYTES_MAX: a strike).
+/// @return NET_OK; NET_ERR_STALE (known already); NET_ERR_MALFORMED (longer than
+///         NET_INPUT_BYTES_MAX: a strike).
 net_result net_input_queue_push(net_input_queue* inputs, uint32_t number, const void* payload,
                                 uint32_t size, uint64_t seen);
 /// Pop the input of this tick. After `repeat_ticks_max` (>= 1) ticks without any input the client

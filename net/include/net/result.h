@@ -126,7 +126,7 @@ const char* net_end_text(net_end end);
     X(NET_DROP_RECORD_OLD, "record_old", true,                                                     \
       "a row older than the entity's: kept as a base, not applied")                                \
     X(NET_DROP_INPUT_KNOWN, "input_known", true, "a repeated input that came before")              \
-    X(NET_DROP_INPUT_FULL, "input_full", false, "no memory for an input")                          \
+    X(NET_DROP_INPUT_FULL, "input_full", false, "no room for an input")                            \
     X(NET_DROP_INPUT_SKIPPED, "input_skipped", false, "dropped to bound the latency")              \
     X(NET_DROP_INPUT_SETTLED, "input_settled", true,                                               \
       "came late, and equals the input that was repeated in its place")                            \

@@ -110,9 +110,9 @@ typedef enum net_server_phase {
 
 /// Make a server. The config is copied; what it points to is not. Call net_server_destroy when
 /// done. Asserts the ranges that net_server_config names.
-/// @return NET_OK; NET_ERR_MEMORY (out of memory: nothing was made); NET_ERR_SCHEMA (the module's
-///         interest rules name no such component, or a replicated component cannot be sent:
-///         reported, mend the module). On failure *server is untouched.
+/// @return NET_OK; NET_ERR_SCHEMA (the module's interest rules name no such component, or a
+///         replicated component cannot be sent: reported, mend the module). On failure *server is
+///         untouched.
 BASE_MUST_USE net_result net_server_create(const net_server_config* config, net_server** server);
 /// Destroy the server, in any phase. Waits for its thread. Clients get no goodbye: call
 /// net_server_stop and tick until ENDED for that. NULL is allowed.
@@ -134,7 +134,7 @@ void net_server_follow(net_server* server, uint64_t now_us, const net_tick_input
 /// Of a server with is_following: the match goes on here, at its next tick. Its players have
 /// places, as by net_server_expect, and come back with their secrets.
 /// @return NET_OK; NET_ERR_FULL (more players than clients_max: those with the highest numbers
-///         have no place, and leave); NET_ERR_MEMORY.
+///         have no place, and leave).
 BASE_MUST_USE net_result net_server_take_over(net_server* server, uint64_t now_us);
 /// All goodbyes of an end say this sentence, unless the game gave a reason (copied, cut at
 /// NET_END_TEXT_BYTES - 1).
@@ -145,7 +145,7 @@ void net_server_say_why(net_server* server, const char* text);
 /// old match can be destroyed after NET_OK.
 /// @return NET_OK; NET_ERR_CLOSED (net_account_tap: it counts the old components);
 ///         NET_ERR_FULL (the log's keyframe before is not written yet: try again behind the next
-///         tick); NET_ERR_MEMORY; NET_ERR_SCHEMA (as net_server_create). After an error nothing
+///         tick); NET_ERR_SCHEMA (as net_server_create). After an error nothing
 ///         changed.
 BASE_MUST_USE net_result net_server_exchange(net_server* server, net_match* match);
 /// A match that has stepped goes on here: one of its players has a place, and comes back with its
@@ -153,7 +153,7 @@ BASE_MUST_USE net_result net_server_exchange(net_server* server, net_match* matc
 /// so does what its world shows; it starts again when it is more than NET_REBASE_TICKS_MAX ticks
 /// ahead. Who is not here NET_SILENCE_MS_MAX after `now_us` leaves. For each player of the match,
 /// before the first tick.
-/// @return NET_OK; NET_ERR_FULL (more than clients_max); NET_ERR_MEMORY.
+/// @return NET_OK; NET_ERR_FULL (more than clients_max).
 BASE_MUST_USE net_result net_server_expect(net_server* server, uint32_t client, uint64_t now_us);
 /// Tell all clients, now and at their Welcome, which servers may take over from this one: at most
 /// NET_STANDBYS_MAX (asserted), copied, in the order in which clients ask them when they hear
@@ -174,8 +174,8 @@ void net_server_stop(net_server* server, uint64_t now_us);
 void net_server_refuse(net_server* server, const char* text);
 /// Add a ban to the list of the config and end the sessions that it meets; *ended is their number.
 /// Their clients get NET_END_BANNED and the ban's reason. Waits for the second thread.
-/// @return NET_OK; NET_ERR_CLOSED (the config has no list); NET_ERR_FULL, NET_ERR_MEMORY (the ban
-///         was not added).
+/// @return NET_OK; NET_ERR_CLOSED (the config has no list); NET_ERR_FULL (the ban was not
+///         added).
 BASE_MUST_USE net_result net_server_ban(net_server* server, const net_ban* ban, uint32_t* ended);
 /// End the sessions that the list of bans meets now, after a change of the list (net_bans_load).
 /// @return their number.
@@ -188,7 +188,7 @@ bool net_server_kick(net_server* server, uint32_t client, const char* reason);
 /// can be done is logged, then done. Clients take new settings by coming back, as after an
 /// exchange. While HOLDING or RUNNING, between ticks; the log has_controls. Waits for the lanes.
 /// @return NET_OK; NET_ERR_CLOSED (the match is over); NET_ERR_FULL (longer than a record);
-///         NET_ERR_UNKNOWN, NET_ERR_MALFORMED, NET_ERR_MEMORY as net_match_control.
+///         NET_ERR_UNKNOWN, NET_ERR_MALFORMED as net_match_control.
 BASE_MUST_USE net_result net_server_control(net_server* server, const char* verb,
                                             const net_match_argument* arguments, uint32_t count,
                                             const base_reporter* reporter);
@@ -208,7 +208,7 @@ void net_server_stand_still(net_server* server, const char* why);
 /// leave. Not while the lanes send: they do it themselves then.
 void net_server_send_released(net_server* server);
 net_server_phase net_server_get_phase(const net_server* server);
-/// Did the match end because memory ran out? All clients got a goodbye all the same, and the log
+/// Did the match end because a step failed? All clients got a goodbye all the same, and the log
 /// ends with the last whole tick.
 bool net_server_has_failed(const net_server* server);
 /// Wait until the second thread has sent the packets of the last tick, but not beyond `until_us` of

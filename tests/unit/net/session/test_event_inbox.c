@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <string.h>
 
-#include "scarce.h"
 #include "test.h"
 
 #include "session/event_queue.h"
@@ -196,17 +195,6 @@ INBOX_CASE(a_target_that_is_no_handle_at_all_waits_and_goes) {
     assert_int_equal(next(at), 0);
     age(at, NET_EVENT_WAIT_TICKS_MAX + 1);
     assert_int_equal(at->box.count, 0);
-}
-
-INBOX_CASE(without_memory_an_event_is_left_to_come_again) {
-    scarce_memory none;
-    scarce_init(&none, 1, true);
-    at->box.allocator = &none.allocator;
-    assert_int_equal(push(at, 1, 11, 0), NET_ERR_MEMORY);
-    assert_int_equal(at->box.newest, 0);
-    at->box.allocator = NULL;
-    assert_ok(push(at, 1, 11, 0));
-    assert_int_equal(next(at), 11);
 }
 
 INBOX_CASE(an_event_waits_for_all_that_it_names) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <string.h>
 
-#include "scarce.h"
 #include "test.h"
 
 #include "session/event_queue.h"
@@ -155,17 +154,4 @@ OUTBOX_CASE(order_survives_growth_of_a_ring_that_has_wrapped) {
         assert_int_equal(pointers[i]->number, acked + 1 + i);
         assert_int_equal(pointers[i]->message, acked + 1 + i);
     }
-}
-
-CASE(without_memory_nothing_is_queued) {
-    scarce_memory none;
-    scarce_init(&none, 1, true);
-    net_event_outbox box;
-    net_event_outbox_init(&box, &none.allocator);
-    assert_int_equal(net_event_outbox_push(&box, true, false, 1, 1, 0, NULL, 0), NET_ERR_MEMORY);
-    assert_int_equal(net_event_outbox_push(&box, false, false, 1, 1, 0, NULL, 0), NET_ERR_MEMORY);
-    assert_true(box.reliable.count == 0);
-    assert_int_equal(box.number_next, 1);
-    assert_int_equal(fill(&box, 8, 1000), 0);
-    net_event_outbox_deinit(&box);
 }
