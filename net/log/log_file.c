@@ -472,21 +472,13 @@ static net_result start_thread(net_log_file* file, const base_reporter* reporter
 }
 
 static void free_file(net_log_file* file, bool is_queue_kept) {
-    const base_allocator* allocator = file->config.allocator;
     net_log_queue_destroy(&file->queue, is_queue_kept);
     net_log_packer_deinit(&file->packer);
-    net_log_ring_deinit(&file->ring);
-    base_bytes_deinit(&file->save);
-    base_bytes_deinit(&file->header);
-    base_bytes_deinit(&file->next_header);
-    BASE_ARRAY_RELEASE(allocator, file->index.keyframes, NET_LOG_INDEX_KEYFRAMES_MAX);
     if (file->fd >= 0) close(file->fd);
     pthread_cond_destroy(&file->room);
     pthread_cond_destroy(&file->wake);
     pthread_mutex_destroy(&file->mutex);
-    base_release(allocator, file->payload, NET_LOG_BLOCK_BYTES_MAX);
-    base_release(allocator, file->draft.memory, NET_LOG_DRAFT_BYTES);
-    base_release(allocator, file, sizeof *file);
+    base_owner_destroy(file);
 }
 
 net_result net_log_file_create(const net_log_file_config* config, const void* header,
@@ -495,8 +487,8 @@ net_result net_log_file_create(const net_log_file_config* config, const void* he
     BASE_ASSERT(config->file && config->block_ticks > 0);
     BASE_ASSERT(header_bytes >= 1 && header_bytes <= NET_LOG_RECORD_BYTES_MAX);
     *file_out = NULL;
-    net_log_file* file = base_allocate_zero(config->allocator, sizeof *file);
-    if (!file) return NET_ERR_MEMORY;
+    net_log_file* file = base_owner_create(config->allocator, sizeof *file);
+    const base_allocator* allocator = &file->owner.allocator;
     file->config = *config;
     complete_ops(&file->config.ops);
     file->next_number = file->next_record = config->place.segment > 0 ? config->place.number : 1;
@@ -505,12 +497,10 @@ net_result net_log_file_create(const net_log_file_config* config, const void* he
     file->queue.fd = -1;
     init_conditions(file);
     net_log_file_reset_block(file);
-    file->payload = base_allocate(config->allocator, NET_LOG_BLOCK_BYTES_MAX);
-    file->draft.memory = base_allocate(config->allocator, NET_LOG_DRAFT_BYTES);
-    net_result result = net_log_file_init_segments(file, header, header_bytes);
-    if (!file->payload || !file->draft.memory ||
-        !net_log_packer_init(&file->packer, config->allocator))
-        result = NET_ERR_MEMORY;
+    file->payload = base_allocate(allocator, NET_LOG_BLOCK_BYTES_MAX);
+    file->draft.memory = base_allocate(allocator, NET_LOG_DRAFT_BYTES);
+    net_log_file_init_segments(file, header, header_bytes);
+    net_result result = net_log_packer_init(&file->packer, allocator) ? NET_OK : NET_ERR_MEMORY;
     file->packer.has_columns =
         (net_log_header_features(header, header_bytes) & NET_LOG_FEATURE_COLUMNS) != 0;
     BASE_ASSERT(!config->is_in_memory || config->ring_ticks > 0);

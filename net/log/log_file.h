@@ -85,8 +85,7 @@ uint32_t net_log_keyframe_ticks(uint32_t seconds, uint32_t tick_rate_hz, uint32_
 
 /// Create FILE and FILE.queue, write prologue and header block (a packed Header message), start the
 /// thread. A log that lies there becomes FILE.N (log_queue.h). With has_patience a full disk is
-/// reported, and the rest follows later. @return NET_OK; NET_ERR_DISK, NET_ERR_IO (reported);
-/// NET_ERR_MEMORY.
+/// reported, and the rest follows later. @return NET_OK; NET_ERR_DISK, NET_ERR_IO (reported).
 BASE_MUST_USE net_result net_log_file_create(const net_log_file_config* config, const void* header,
                                              size_t header_bytes, const base_reporter* reporter,
                                              net_log_file** file);
@@ -106,9 +105,8 @@ void net_log_file_end_keyframe(net_log_file* file, ecs_tick tick);
 /// Is the keyframe before written, and may segments be begun?
 bool net_log_file_may_exchange(const net_log_file* file);
 /// The next keyframe, which is due now, begins a segment with this header; while records are left
-/// out, the one with which the log goes on. @return false when memory ran out: nothing changed.
-BASE_MUST_USE bool net_log_file_exchange(net_log_file* file, const void* header,
-                                         size_t header_bytes);
+/// out, the one with which the log goes on.
+void net_log_file_exchange(net_log_file* file, const void* header, size_t header_bytes);
 /// Stop logging. The first text is kept for the operator.
 void net_log_file_fail(net_log_file* file, const char* text);
 /// @return true once, after logging stopped; `text` gets the reason.
@@ -162,7 +160,6 @@ typedef struct net_log_ring_group {
 } net_log_ring_group;
 
 typedef struct net_log_ring {
-    const base_allocator* allocator;
     uint8_t* memory; ///< NULL: there is no ring
     uint64_t capacity;
     ecs_tick ticks_min;
@@ -173,11 +170,10 @@ typedef struct net_log_ring {
     net_log_ring_group groups[NET_LOG_RING_GROUPS_MAX]; ///< by rising start
 } net_log_ring;
 
-/// Take memory for `capacity` bytes, and begin the group of the log's start. @return false: there
-/// is no memory.
-BASE_MUST_USE bool net_log_ring_init(net_log_ring* ring, const base_allocator* allocator,
-                                     uint64_t capacity, ecs_tick ticks_min);
-void net_log_ring_deinit(net_log_ring* ring);
+/// Take memory for `capacity` bytes, which its owner gives back, and begin the group of the log's
+/// start.
+void net_log_ring_init(net_log_ring* ring, const base_allocator* allocator, uint64_t capacity,
+                       ecs_tick ticks_min);
 /// A keyframe of `tick` follows. After a gap nothing before it is of use, and it is dropped.
 void net_log_ring_begin(net_log_ring* ring, ecs_tick tick);
 /// Copy a block, with its header.
@@ -229,6 +225,7 @@ typedef struct net_log_file_counts {
 } net_log_file_counts;
 
 struct net_log_file {
+    base_owner owner;
     net_log_file_config config;
     int fd;
     net_log_queue queue;
@@ -361,9 +358,8 @@ BASE_MUST_USE bool net_log_file_write_keyframe(net_log_file* file, ecs_tick tick
 /// Write the block in the making. @return as above.
 BASE_MUST_USE bool net_log_file_write_block(net_log_file* file);
 
-/// Prepare what create knows. @return NET_OK; NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_log_file_init_segments(net_log_file* file, const void* header,
-                                                    size_t header_bytes);
+/// Prepare what create knows.
+void net_log_file_init_segments(net_log_file* file, const void* header, size_t header_bytes);
 /// Put the header of this segment into file->payload, as the only record. @return its bytes.
 uint32_t net_log_file_put_header(const net_log_file* file);
 /// Write prologue and header block of a file of this log, which begins with a keyframe or not, to a

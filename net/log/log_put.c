@@ -21,21 +21,14 @@
 // Places count bytes ever added, so a place that was dropped is less than every place that is
 // there.
 
-bool net_log_ring_init(net_log_ring* ring, const base_allocator* allocator, uint64_t capacity,
+void net_log_ring_init(net_log_ring* ring, const base_allocator* allocator, uint64_t capacity,
                        ecs_tick ticks_min) {
     BASE_ASSERT(capacity > 0);
     memset(ring, 0, sizeof *ring);
-    ring->allocator = allocator;
     ring->memory = base_allocate(allocator, capacity);
     ring->capacity = capacity;
     ring->ticks_min = ticks_min;
     ring->count = 1;
-    return ring->memory != NULL;
-}
-
-void net_log_ring_deinit(net_log_ring* ring) {
-    base_release(ring->allocator, ring->memory, ring->capacity);
-    ring->memory = NULL;
 }
 
 static void drop_oldest(net_log_ring* ring) {

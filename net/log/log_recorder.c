@@ -25,7 +25,7 @@ enum {
 };
 
 struct net_log_recorder {
-    const base_allocator* allocator;
+    base_owner owner;
     const net_match* match;
     ecs_world* world;
     net_rows* rows;
@@ -60,13 +60,11 @@ struct net_log_recorder {
 
 static void record(void* context);
 
-net_result net_log_recorder_create(const base_allocator* allocator, const net_match* match,
-                                   bool has_thread, net_log_recorder** recorder_out) {
-    BASE_ASSERT(match && recorder_out);
-    *recorder_out = NULL;
-    net_log_recorder* made = base_allocate_zero(allocator, sizeof *made);
-    if (!made) return NET_ERR_MEMORY;
-    made->allocator = allocator;
+net_log_recorder* net_log_recorder_create(const base_allocator* from, const net_match* match,
+                                          bool has_thread) {
+    BASE_ASSERT(match);
+    net_log_recorder* made = base_owner_create(from, sizeof *made);
+    const base_allocator* allocator = &made->owner.allocator;
     made->match = match;
     made->world = net_match_world((net_match*)(uintptr_t)match);
     made->rows = net_schema_rows(net_match_schema(match));
@@ -82,12 +80,7 @@ net_result net_log_recorder_create(const base_allocator* allocator, const net_ma
         made->is_varsize[id] = ecs_type_is_varsize(ecs_type_get(made->world, component->type));
     }
     made->worker = has_thread ? net_worker_create(allocator, record, made) : NULL;
-    if (has_thread && !made->worker) {
-        net_log_recorder_destroy(made);
-        return NET_ERR_MEMORY;
-    }
-    *recorder_out = made;
-    return NET_OK;
+    return made;
 }
 
 net_result net_log_recorder_see_as(net_log_recorder* recorder, uint32_t client,
@@ -98,7 +91,7 @@ net_result net_log_recorder_see_as(net_log_recorder* recorder, uint32_t client,
     recorder->client = client;
     return net_interest_create(
         &(net_interest_config){
-            .allocator = recorder->allocator,
+            .allocator = &recorder->owner.allocator,
             .rules = match->module->game->interest,
             .context = net_match_context((net_match*)(uintptr_t)recorder->match),
             .world = recorder->world,
@@ -111,20 +104,11 @@ net_result net_log_recorder_see_as(net_log_recorder* recorder, uint32_t client,
 
 void net_log_recorder_destroy(net_log_recorder* recorder) {
     if (!recorder) return;
-    const base_allocator* allocator = recorder->allocator;
     net_worker_destroy(recorder->worker);
     net_repl_state_destroy(recorder->repl);
     net_replicator_destroy(recorder->replicator);
-    if (recorder->interest) net_interest_destroy(recorder->interest);
-    BASE_ARRAY_RELEASE(allocator, recorder->is_defined, recorder->defined_capacity);
-    BASE_ARRAY_RELEASE(allocator, recorder->composed, recorder->composed_capacity);
-    BASE_ARRAY_RELEASE(allocator, recorder->players, recorder->player_capacity);
-    BASE_ARRAY_RELEASE(allocator, recorder->written, recorder->written_capacity);
-    base_bytes_deinit(&recorder->definitions);
-    base_bytes_deinit(&recorder->values);
-    base_bytes_deinit(&recorder->item);
     base_bytes_deinit(&recorder->out);
-    base_release(allocator, recorder, sizeof *recorder);
+    base_owner_destroy(recorder);
 }
 
 void net_log_recorder_restart(net_log_recorder* recorder) {
@@ -163,13 +147,10 @@ static void define(net_log_recorder* recorder, const net_row_template* row) {
 static void see_template(net_log_recorder* recorder, const net_row_template* row) {
     if (row->part_count < 2) return;
     if (row->id < recorder->defined_capacity && recorder->is_defined[row->id]) return;
-    if (!BASE_ARRAY_RESERVE(recorder->allocator, recorder->is_defined, recorder->defined_capacity,
-                            row->id + 1u) ||
-        !BASE_ARRAY_RESERVE(recorder->allocator, recorder->composed, recorder->composed_capacity,
-                            recorder->composed_count + 1)) {
-        recorder->has_failed = true;
-        return;
-    }
+    const base_allocator* allocator = &recorder->owner.allocator;
+    BASE_ARRAY_RESERVE(allocator, recorder->is_defined, recorder->defined_capacity, row->id + 1u);
+    BASE_ARRAY_RESERVE(allocator, recorder->composed, recorder->composed_capacity,
+                       recorder->composed_count + 1);
     recorder->is_defined[row->id] = true;
     recorder->composed[recorder->composed_count++] = row->id;
     if (!recorder->is_full) define(recorder, row);
@@ -182,7 +163,6 @@ static void take_value(net_log_recorder* recorder, ecs_entity entity, ecs_compon
     base_bytes_write_varint(item, component);
     const size_t head = item->size;
     net_varsize_write(recorder->world, entity, component, item);
-    if (item->failed) recorder->has_failed = true;
     if (item->size - head <= NET_LOG_STATE_VALUE_BYTES_MAX) // no client gets a longer one either
         put_item(&recorder->values, NET_LOG_STATE_VALUE, item->data, item->size);
 }
@@ -209,29 +189,24 @@ static void take_changed_values(net_log_recorder* recorder) {
     }
 }
 
-static bool reserve_players(net_log_recorder* recorder, uint32_t count) {
-    return BASE_ARRAY_RESERVE(recorder->allocator, recorder->players, recorder->player_capacity,
-                              count + 1) &&
-           BASE_ARRAY_RESERVE(recorder->allocator, recorder->written, recorder->written_capacity,
-                              count + 1);
+static void reserve_players(net_log_recorder* recorder, uint32_t count) {
+    const base_allocator* allocator = &recorder->owner.allocator;
+    BASE_ARRAY_RESERVE(allocator, recorder->players, recorder->player_capacity, count + 1);
+    BASE_ARRAY_RESERVE(allocator, recorder->written, recorder->written_capacity, count + 1);
 }
 
-net_result net_log_recorder_players(net_log_recorder* recorder, const net_log_player* players,
-                                    uint32_t count) {
-    if (!reserve_players(recorder, count)) return NET_ERR_MEMORY;
+void net_log_recorder_players(net_log_recorder* recorder, const net_log_player* players,
+                              uint32_t count) {
+    reserve_players(recorder, count);
     if (count > 0) memcpy(recorder->players, players, count * sizeof *players);
     recorder->player_count = count;
-    return NET_OK;
 }
 
 static void list_players(net_log_recorder* recorder) {
     uint32_t clients[NET_CLIENTS_MAX];
     const uint32_t count = net_match_players(recorder->match, clients, NET_CLIENTS_MAX);
     recorder->player_count = 0;
-    if (!reserve_players(recorder, count)) {
-        recorder->has_failed = true;
-        return;
-    }
+    reserve_players(recorder, count);
     for (uint32_t i = 0; i < count; i++) {
         net_log_player* player = &recorder->players[recorder->player_count++];
         *player = (net_log_player){.client = clients[i],
@@ -327,7 +302,6 @@ void net_log_recorder_begin(net_log_recorder* recorder, const net_history* histo
     take_beside(recorder);
     if (net_match_get_config(recorder->match)->role == NET_ROLE_SERVER) list_players(recorder);
     take_players(recorder);
-    if (recorder->definitions.failed || recorder->values.failed) recorder->has_failed = true;
     recorder->is_running = true;
     if (recorder->worker)
         net_worker_start(recorder->worker);
@@ -366,7 +340,6 @@ static void begin_part(net_log_recorder* recorder) {
 
 static void end_part(net_log_recorder* recorder, bool is_last) {
     base_bytes* out = &recorder->out;
-    if (out->failed) return;
     BASE_ASSERT(out->size - recorder->part <= NET_LOG_STATE_BYTES_MAX);
     if (is_last) out->data[recorder->part + 1] |= NET_LOG_STATE_LAST;
     const uint32_t size = (uint32_t)(out->size - recorder->part);
@@ -455,8 +428,7 @@ static void record(void* context) {
     if (ok && recorder->interest) take_scope_values(recorder);
     write_items(recorder, &recorder->values);
     end_part(recorder, true);
-    recorder->has_failed =
-        recorder->has_failed || !ok || recorder->out.failed || recorder->values.failed;
+    recorder->has_failed = recorder->has_failed || !ok;
     if (is_full) recorder->full_bytes = recorder->out.size;
 }
 

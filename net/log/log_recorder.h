@@ -37,15 +37,14 @@ typedef enum net_log_state_item {
 
 typedef struct net_log_recorder net_log_recorder;
 
-/// For a match before its first tick, or a client's. Without `has_thread` everything is done in
-/// net_log_recorder_begin, with the same bytes. @return NET_OK; NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_log_recorder_create(const base_allocator* allocator,
-                                                 const net_match* match, bool has_thread,
-                                                 net_log_recorder** recorder);
+/// For a match before its first tick, or a client's. Without `has_thread`, or when no thread can be
+/// made, everything is done in net_log_recorder_begin, with the same bytes.
+net_log_recorder* net_log_recorder_create(const base_allocator* allocator, const net_match* match,
+                                          bool has_thread);
 /// See as this client from the first tick on: what the rules of the game let it have while it
 /// plays, and nothing else. For a recorder without a thread that was not begun yet, of a server's
 /// match.
-/// @return NET_OK; NET_ERR_SCHEMA (reported); NET_ERR_MEMORY.
+/// @return NET_OK; NET_ERR_SCHEMA (reported).
 BASE_MUST_USE net_result net_log_recorder_see_as(net_log_recorder* recorder, uint32_t client,
                                                  const base_reporter* reporter);
 /// Waits for its thread. NULL does nothing.
@@ -55,9 +54,9 @@ void net_log_recorder_restart(net_log_recorder* recorder);
 /// Bytes of the newest full state; 0 before the first.
 uint64_t net_log_recorder_full_bytes(const net_log_recorder* recorder);
 /// Who plays in a client's match, by rising client, for the ticks that follow: the match does not
-/// know it. Copied. @return NET_OK; NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_log_recorder_players(net_log_recorder* recorder,
-                                                  const net_log_player* players, uint32_t count);
+/// know it. Copied.
+void net_log_recorder_players(net_log_recorder* recorder, const net_log_player* players,
+                              uint32_t count);
 /// Begin to record the tick of the history's last step. The history, always the same one, must not
 /// be stepped before net_log_recorder_end. After a tick that was left out, restart.
 void net_log_recorder_begin(net_log_recorder* recorder, const net_history* history);

@@ -83,8 +83,8 @@ enum {
     SAVE_ROOM_BYTES = 1 << 20,
 };
 
-net_result net_log_file_init_segments(net_log_file* file, const void* header, size_t header_bytes) {
-    const base_allocator* allocator = file->config.allocator;
+void net_log_file_init_segments(net_log_file* file, const void* header, size_t header_bytes) {
+    const base_allocator* allocator = &file->owner.allocator;
     file->command.program = file->config.segments.on_close;
     const net_log_place* place = &file->config.place;
     file->segment_first = file->segment_next = file->segment_reported = 1;
@@ -102,13 +102,10 @@ net_result net_log_file_init_segments(net_log_file* file, const void* header, si
         base_allocate(allocator, NET_LOG_INDEX_KEYFRAMES_MAX * sizeof *file->index.keyframes);
     // Most matches never need more, so no tick of theirs allocates.
     if (file->config.keyframe_ticks > 0) (void)base_bytes_extend(&file->save, SAVE_ROOM_BYTES);
-    bool has_memory = !file->header.failed && !file->save.failed && file->index.keyframes;
-    if (file->config.ring_ticks > 0)
-        has_memory = net_log_ring_init(&file->ring, allocator, file->config.ring_memory_bytes,
-                                       file->config.ring_ticks) &&
-                     has_memory;
     base_bytes_clear(&file->save);
-    return has_memory ? NET_OK : NET_ERR_MEMORY;
+    if (file->config.ring_ticks > 0)
+        net_log_ring_init(&file->ring, allocator, file->config.ring_memory_bytes,
+                          file->config.ring_ticks);
 }
 
 void net_log_file_write_index(net_log_file* file) {
@@ -378,23 +375,19 @@ bool net_log_file_may_exchange(const net_log_file* file) {
            !atomic_load_explicit(&file->is_offered, memory_order_acquire);
 }
 
-bool net_log_file_exchange(net_log_file* file, const void* header, size_t header_bytes) {
+void net_log_file_exchange(net_log_file* file, const void* header, size_t header_bytes) {
     BASE_ASSERT(net_log_file_may_exchange(file));
-    if (net_log_file_has_failed(file)) return true;
+    if (net_log_file_has_failed(file)) return;
     base_bytes_clear(&file->next_header);
     base_bytes_write(&file->next_header, header, header_bytes);
     net_log_header_demand(&file->next_header, NET_LOG_FEATURE_SEGMENT);
-    file->is_exchange_due = !file->next_header.failed;
-    if (file->next_header.failed) base_bytes_clear(&file->next_header);
-    return file->is_exchange_due;
+    file->is_exchange_due = true;
 }
 
 void net_log_file_end_keyframe(net_log_file* file, ecs_tick tick) {
-    bool is_usable =
-        !file->save.failed && file->save.size > 0 && file->save.size <= NET_LOG_KEYFRAME_BYTES_MAX;
-    if (!is_usable) {
+    if (file->save.size == 0 || file->save.size > NET_LOG_KEYFRAME_BYTES_MAX) {
         file->keyframes_dropped++;
-        if (!file->save.failed && file->save.size > 0 && file->long_bytes == 0) {
+        if (file->save.size > 0 && file->long_bytes == 0) {
             file->long_bytes = file->save.size;
             file->long_tick = tick;
         }

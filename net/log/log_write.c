@@ -23,7 +23,7 @@ enum {
 };
 
 struct net_log_writer {
-    const base_allocator* allocator;
+    base_owner owner;
     net_log_file* file;
     uint64_t identity;
     ecs_tick tick;   // of the newest record
@@ -63,9 +63,8 @@ static net_result take_match(net_log_writer* writer, const net_match* match, boo
     if (result == NET_OK && writer->has_controls)
         net_log_header_demand(header, NET_LOG_FEATURE_CONTROLS);
     if (result == NET_OK && writer->is_seen) net_log_header_demand(header, NET_LOG_FEATURE_SEEN);
-    if (header->failed) result = NET_ERR_MEMORY;
     if (result == NET_OK && has_values)
-        result = net_log_recorder_create(writer->allocator, match, has_thread, &writer->recorder);
+        writer->recorder = net_log_recorder_create(&writer->owner.allocator, match, has_thread);
     return result;
 }
 
@@ -136,9 +135,7 @@ net_result net_log_writer_create(const base_allocator* allocator, const char* fi
     with.identity = goes_on             ? net_log_reader_info(options->before)->identity
                     : options->identity ? options->identity
                                         : make_identity(match, file, now_unix_ms);
-    net_log_writer* writer = base_allocate_zero(with.allocator, sizeof *writer);
-    if (!writer) return NET_ERR_MEMORY;
-    writer->allocator = with.allocator;
+    net_log_writer* writer = base_owner_create(allocator, sizeof *writer);
     writer->identity = with.identity;
     writer->has_controls = options->has_controls;
     const base_bytes* old = goes_on ? &options->before->header : NULL;
@@ -167,7 +164,7 @@ net_result net_log_writer_create(const base_allocator* allocator, const char* fi
         if (with.place.segment > 0 && net_log_before_name(before, sizeof before, with.file))
             (void)unlink(before);
         net_log_recorder_destroy(writer->recorder);
-        base_release(with.allocator, writer, sizeof *writer);
+        base_owner_destroy(writer);
         return result;
     }
     if (with.start_tick > 0) offer_keyframe(writer, match);
@@ -286,11 +283,8 @@ static uint32_t add_server_events(net_log_draft* draft, net_match* match) {
     return left_out;
 }
 
-// Without memory there is no hash, and so the record has none.
 static void write_world_hash(net_log_draft* draft, const ecs_world* world) {
-    uint64_t hash = ecs_world_hash(world);
-    if (hash == 0) return;
-    proto_pb_write_fixed64(&draft->body, 3, hash);
+    proto_pb_write_fixed64(&draft->body, 3, ecs_world_hash(world));
     proto_pb_write_number(&draft->body, 4, 1);
 }
 
@@ -359,7 +353,8 @@ static const net_history* step_history(net_log_writer* writer, net_match* match)
     if (!writer->history) {
         net_rows_set_tick_rate(rows, net_match_get_config(match)->tick_rate_hz);
         uint32_t index_max = ecs_world_limits(world)->replicated_index_max;
-        if (net_history_create(writer->allocator, rows, index_max, &writer->history) != NET_OK)
+        if (net_history_create(&writer->owner.allocator, rows, index_max, &writer->history) !=
+            NET_OK)
             return NULL;
         net_history_set_workers(writer->history, net_match_get_config(match)->workers);
     }
@@ -388,14 +383,13 @@ void net_log_exchange(net_log_writer* writer, net_match* match) {
     writer->recorder = NULL;
     writer->history = NULL;
     base_bytes header;
-    base_bytes_init(&header, writer->allocator);
+    base_bytes_init(&header, &writer->owner.allocator);
     const net_result result = take_match(writer, match, has_thread, &header);
     if (result == NET_OK) net_log_header_reload(&header, net_match_get_config(match)->module);
-    bool is_said = result == NET_OK && !header.failed &&
-                   net_log_file_exchange(writer->file, header.data, header.size);
+    if (result == NET_OK) net_log_file_exchange(writer->file, header.data, header.size);
     base_bytes_deinit(&header);
-    if (is_said) offer_keyframe(writer, match);
-    if (!is_said || (writer->file->is_exchange_due && !writer->file->is_leaving_out))
+    if (result == NET_OK) offer_keyframe(writer, match);
+    if (result != NET_OK || (writer->file->is_exchange_due && !writer->file->is_leaving_out))
         net_log_file_fail(writer->file, "the log cannot say what the game is after its reload");
 }
 
@@ -425,8 +419,7 @@ void net_log_append_seen(net_log_writer* writer, net_match* match, const net_log
     while (writer->tick + 1 < begin.tick)
         append_missing(writer, match);
     net_log_append_begin(writer, &begin);
-    if (net_log_recorder_players(writer->recorder, players, count) != NET_OK)
-        net_log_recorder_restart(writer->recorder);
+    net_log_recorder_players(writer->recorder, players, count);
     net_log_append_end(writer, match);
 }
 
@@ -474,7 +467,7 @@ net_result net_log_writer_destroy(net_log_writer* writer) {
     net_result result = net_log_file_destroy(writer->file);
     net_log_recorder_destroy(writer->recorder);
     net_history_destroy(writer->history);
-    base_release(writer->allocator, writer, sizeof *writer);
+    base_owner_destroy(writer);
     return result;
 }
 

@@ -153,8 +153,7 @@ static net_result begin_recorder(net_log_state* state) {
     const uint32_t index_max = ecs_world_limits(net_match_world(match))->replicated_index_max;
     net_rows_set_tick_rate(rows, net_match_get_config(match)->tick_rate_hz);
     net_result result = net_history_create(state->allocator, rows, index_max, &state->history);
-    if (result == NET_OK)
-        result = net_log_recorder_create(state->allocator, match, false, &state->recorder);
+    if (result == NET_OK) state->recorder = net_log_recorder_create(state->allocator, match, false);
     if (result == NET_OK && state->client > 0)
         result = net_log_recorder_see_as(state->recorder, state->client, &state->reporter);
     return result;

@@ -228,7 +228,7 @@ PLAY_CASE(a_thread_changes_no_byte, "breakout") {
     assert_ok(net_history_create(NULL, rows, index_max, &history));
     for (uint32_t i = 0; i < 2; i++) {
         base_bytes_init(&out[i], NULL);
-        assert_ok(net_log_recorder_create(NULL, self->match, i == 1, &recorders[i]));
+        recorders[i] = net_log_recorder_create(NULL, self->match, i == 1);
     }
     for (uint32_t tick = 1; tick <= 200; tick++) {
         net_match_step(self->match);
