@@ -15,13 +15,11 @@
 #define NUMBER UINT32_MAX ///< of a segment: the page does not say which it is
 
 // A set of the page's files from the one on with which it begins: its place is the file's device.
-// @return false: memory ran out.
-static bool look(net_log_set* set) {
+static void look(net_log_set* set) {
     const uint32_t first = set->count > 0 ? (uint32_t)set->files[0].device : 0;
     const uint32_t count = web_file_count() - first;
     while (set->count < count) {
-        if (!BASE_ARRAY_RESERVE(set->allocator, set->files, set->capacity, set->count + 1))
-            return false;
+        BASE_ARRAY_RESERVE(set->allocator, set->files, set->capacity, set->count + 1);
         set->files[set->count] = (net_log_set_file){.device = first + set->count, .number = NUMBER};
         set->count++;
     }
@@ -31,7 +29,6 @@ static bool look(net_log_set* set) {
         set->files[i].bytes = (uint64_t)web_file_bytes(first + i);
         set->bytes += set->files[i].bytes;
     }
-    return true;
 }
 
 net_result net_log_set_open(net_log_set* set, const base_allocator* allocator, const char* file,
@@ -39,22 +36,22 @@ net_result net_log_set_open(net_log_set* set, const base_allocator* allocator, c
     (void)last;
     (void)reporter;
     *set = (net_log_set){.allocator = allocator, .file = file, .fd_last = -1, .fd = -1};
-    return look(set) ? NET_OK : NET_ERR_MEMORY;
+    look(set);
+    return NET_OK;
 }
 
 void net_log_set_follow(net_log_set* set) {
-    (void)look(set); // without memory it is as it was
+    look(set);
 }
 
 void net_log_set_begin(net_log_set* set, uint32_t index) {
     set->count -= index;
     memmove(set->files, set->files + index, set->count * sizeof *set->files);
-    (void)look(set); // it has memory for fewer
+    look(set);
 }
 
 void net_log_set_close(net_log_set* set) {
-    BASE_ARRAY_RELEASE(set->allocator, set->files, set->capacity);
-    *set = (net_log_set){.fd_last = -1, .fd = -1};
+    (void)set;
 }
 
 const net_log_set_file* net_log_set_at(const net_log_set* set, uint64_t offset) {
@@ -73,11 +70,10 @@ bool net_log_set_read(net_log_set* set, uint64_t offset, void* target, size_t si
     return true;
 }
 
-net_result net_log_queue_load(net_log_queue_copy* copy, const base_allocator* allocator,
-                              const char* log_file) {
+void net_log_queue_load(net_log_queue_copy* copy, const base_allocator* allocator,
+                        const char* log_file) {
     (void)log_file;
     *copy = (net_log_queue_copy){.allocator = allocator};
-    return NET_OK;
 }
 
 net_log_queue_state net_log_queue_take(net_log_queue_copy* copy, uint64_t identity,

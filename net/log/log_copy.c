@@ -82,9 +82,8 @@ static net_result create_file(copy* self, ecs_tick start) {
     base_bytes_init(&header, config.allocator);
     base_bytes_write(&header, source->data, source->size);
     if (self->features != 0) net_log_header_demand(&header, self->features);
-    net_result result = header.failed ? NET_ERR_MEMORY
-                                      : net_log_file_create(&config, header.data, header.size,
-                                                            self->reporter, &self->file);
+    net_result result =
+        net_log_file_create(&config, header.data, header.size, self->reporter, &self->file);
     base_bytes_deinit(&header);
     if (result == NET_ERR_DISK) result = NET_ERR_IO;
     self->result->first_tick = start + 1;
@@ -117,7 +116,7 @@ static void keep(copy* self, const net_log_record* record) {
 // All records of a whole tick. `end` borrows from the cursor, which keyframes do not disturb.
 static net_result append_tick(copy* self, const net_log_record* end) {
     base_reader records = base_reader_make(self->tick.data, self->tick.size);
-    net_result result = self->tick.failed ? NET_ERR_MEMORY : NET_OK;
+    net_result result = NET_OK;
     while (result == NET_OK && base_reader_left(&records) > 0) {
         const net_log_kind kind = (net_log_kind)base_reader_u32(&records);
         const uint32_t size = base_reader_u32(&records);

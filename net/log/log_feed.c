@@ -13,7 +13,7 @@
 // Open it as it is now: live when a server has its lock.
 static net_result open_reader(net_log_file_feed* self, const base_reporter* reporter,
                               net_log_reader** out, bool* is_live) {
-    net_result result = net_log_reader_create(self->allocator, self->file, reporter, out);
+    net_result result = net_log_reader_create(&self->owner.allocator, self->file, reporter, out);
     if (!*out) return result;
     *is_live = !net_log_reader_lock(*out);
     if (!*is_live) {
@@ -21,7 +21,8 @@ static net_result open_reader(net_log_file_feed* self, const base_reporter* repo
         return NET_OK;
     }
     net_log_reader_destroy(*out);
-    result = net_log_reader_create_to(self->allocator, self->file, NET_LOG_LIVE, reporter, out);
+    result =
+        net_log_reader_create_to(&self->owner.allocator, self->file, NET_LOG_LIVE, reporter, out);
     return *out ? NET_OK : result;
 }
 
@@ -30,11 +31,9 @@ static net_log_feed_state next(void* context, net_log_record* record);
 net_result net_log_file_feed_create(const base_allocator* allocator, const char* file,
                                     const base_reporter* reporter, net_log_file_feed** out) {
     BASE_ASSERT(file && out);
-    net_log_file_feed* self = base_allocate_zero(allocator, sizeof *self);
-    if (!self) return NET_ERR_MEMORY;
-    self->allocator = allocator;
+    net_log_file_feed* self = base_owner_create(allocator, sizeof *self);
     if (reporter) self->reporter = *reporter;
-    base_bytes_init(&self->header, allocator);
+    base_bytes_init(&self->header, &self->owner.allocator);
     net_result result = NET_ERR_IO;
     if (base_text_copy(self->file, sizeof self->file, file))
         result = open_reader(self, reporter, &self->reader, &self->is_live);
@@ -48,7 +47,6 @@ net_result net_log_file_feed_create(const base_allocator* allocator, const char*
                                     .header = self->header.data,
                                     .header_bytes = header->size,
                                     .next = next};
-        if (self->header.failed) result = NET_ERR_MEMORY;
     }
     if (result != NET_OK) {
         net_log_file_feed_destroy(self);
@@ -61,8 +59,7 @@ net_result net_log_file_feed_create(const base_allocator* allocator, const char*
 void net_log_file_feed_destroy(net_log_file_feed* self) {
     if (!self) return;
     net_log_reader_destroy(self->reader);
-    base_bytes_deinit(&self->header);
-    base_release(self->allocator, self, sizeof *self);
+    base_owner_destroy(self);
 }
 
 void net_log_file_feed_begin(net_log_file_feed* self, ecs_tick tick) {
@@ -83,17 +80,16 @@ static net_log_feed_state fail_feed(const net_log_file_feed* self, const char* t
 }
 
 // The log is opened again, and the walk is after the last whole tick that was given.
-// @return NET_ERR_CLOSED: it is another log now, or is not there.
-static net_result open_again(net_log_file_feed* self) {
+// @return false: it is another log now, or is not there.
+static bool open_again(net_log_file_feed* self) {
     net_log_reader* reader = NULL;
     bool is_live = false;
-    const net_result result = open_reader(self, NULL, &reader, &is_live);
-    if (result == NET_ERR_MEMORY) return result;
-    if (!reader) return NET_ERR_CLOSED;
+    (void)!open_reader(self, NULL, &reader, &is_live);
+    if (!reader) return false;
     const net_log_info* info = net_log_reader_info(reader);
     if (info->identity != net_log_reader_info(self->reader)->identity) {
         net_log_reader_destroy(reader);
-        return NET_ERR_CLOSED;
+        return false;
     }
     const net_log_keyframe* keyframe;
     net_log_reader_destroy(self->reader);
@@ -101,7 +97,7 @@ static net_result open_again(net_log_file_feed* self) {
     self->is_live = is_live;
     self->cursor = net_log_reader_seek(reader, self->order.last_end, &keyframe);
     self->skip = self->taken;
-    return NET_OK;
+    return true;
 }
 
 // Was it given before the log was opened again?
@@ -126,16 +122,14 @@ static net_log_feed_state next(void* context, net_log_record* record) {
     net_log_file_feed* self = context;
     bool is_there = next_record(self, record);
     if (!is_there && !self->order.is_closed && self->is_live) {
-        if (net_log_reader_follow(self->reader) != NET_OK)
-            return fail_feed(self, net_result_text(NET_ERR_MEMORY));
+        net_log_reader_follow(self->reader);
         is_there = next_record(self, record);
         // Only now: what was written before the lock was freed is read.
         if (!is_there && !self->cursor.has_failed && net_log_reader_lock(self->reader)) {
             net_log_reader_unlock(self->reader);
-            const net_result result = open_again(self);
-            if (result == NET_ERR_MEMORY) return fail_feed(self, net_result_text(result));
-            if (result == NET_ERR_CLOSED) self->is_live = false;
-            is_there = result == NET_OK && next_record(self, record);
+            const bool is_open = open_again(self);
+            if (!is_open) self->is_live = false;
+            is_there = is_open && next_record(self, record);
         }
     }
     if (self->cursor.has_failed) return fail_feed(self, "the log changed while it was read");

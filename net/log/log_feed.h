@@ -19,7 +19,7 @@ typedef struct net_log_feed {
 /// followed while the server writes it, from segment to segment; of a server that is dead it has
 /// what the queue saved. It ENDs after the close, or where a dead server left it.
 typedef struct net_log_file_feed {
-    const base_allocator* allocator;
+    base_owner owner;
     net_log_feed feed;
     base_reporter reporter;
     char file[4096];

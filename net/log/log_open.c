@@ -44,7 +44,6 @@ typedef struct scan {
     bool is_checking;         // each block on the way, instead of the last ones
     bool is_following;        // and it was not looked at before
     net_log_block_type last_type;
-    bool lacks_memory;
 } scan;
 
 static void add_keyframe(scan* self, ecs_tick tick, uint64_t offset) {
@@ -52,11 +51,8 @@ static void add_keyframe(scan* self, ecs_tick tick, uint64_t offset) {
     uint32_t count = reader->info.keyframe_count;
     // Parts of one keyframe follow each other, and ticks rise.
     if (count == KEYFRAMES_MAX || (count > 0 && tick <= reader->keyframes[count - 1].tick)) return;
-    if (!BASE_ARRAY_RESERVE(reader->allocator, reader->keyframes, reader->keyframe_capacity,
-                            count + 1)) {
-        self->lacks_memory = true;
-        return;
-    }
+    BASE_ARRAY_RESERVE(&reader->owner.allocator, reader->keyframes, reader->keyframe_capacity,
+                       count + 1);
     reader->keyframes[reader->info.keyframe_count++] = (net_log_keyframe){tick, offset};
 }
 
@@ -158,18 +154,13 @@ static bool take_index(scan* self, const net_log_set_file* file, bool is_last) {
     net_log_block block;
     uint64_t offset = find_index(reader, file, &block);
     if (offset == 0 || !net_log_read_payload(reader, offset, &block, reader->payload)) return false;
-    net_log_index index = {0};
-    size_t bytes = NET_LOG_INDEX_KEYFRAMES_MAX * sizeof *index.keyframes;
-    index.keyframes = base_allocate(reader->allocator, bytes);
-    self->lacks_memory = self->lacks_memory || !index.keyframes;
+    net_log_index index = {.keyframes = reader->keyframes_of_file};
     bool is_whole =
-        index.keyframes &&
         net_log_index_read(&index, reader->payload, block.unpacked_bytes, offset - file->base);
     if (is_last) self->tail->has_index = is_whole;
     bool is_right = is_whole && is_index_right(self, file, block.ordinal, &index);
     for (uint32_t i = 0; is_right && i < index.keyframe_count; i++)
         add_keyframe(self, index.keyframes[i].tick, file->base + index.keyframes[i].offset);
-    base_release(reader->allocator, index.keyframes, bytes);
     if (!is_right) return false;
     uint64_t blocks = reader->info.block_count + index.block_count + 1;
     self->place_first = self->place_count;
@@ -241,8 +232,8 @@ static void find_end(scan* self) {
         (void)take_state(reader, stray, self->tail);
 }
 
-// Find the keyframes and the last whole block. @return NET_OK; NET_ERR_MEMORY.
-static net_result find_tail(net_log_reader* reader, net_log_tail* tail) {
+// Find the keyframes and the last whole block.
+static void find_tail(net_log_reader* reader, net_log_tail* tail) {
     scan self = {.reader = reader, .tail = tail, .ordinal = 1};
     *tail = (net_log_tail){.number = 1};
     reader->good_end = reader->data_start;
@@ -256,7 +247,6 @@ static net_result find_tail(net_log_reader* reader, net_log_tail* tail) {
     }
     find_end(&self);
     reader->next_ordinal = self.ordinal;
-    return self.lacks_memory ? NET_ERR_MEMORY : NET_OK;
 }
 
 // ---- opening ----
@@ -300,7 +290,6 @@ static net_result take_header(net_log_reader* reader, uint64_t offset, const net
     reader->is_reload = (demand.features & NET_LOG_FEATURE_RELOAD) != 0;
     base_bytes_clear(&reader->header);
     base_bytes_write(&reader->header, header, size);
-    if (reader->header.failed) return NET_ERR_MEMORY;
     if (reader->columns || !(demand.features & NET_LOG_FEATURE_COLUMNS)) return NET_OK;
     return net_log_columns_create(reader->allocator, &reader->columns);
 }
@@ -377,18 +366,16 @@ static bool is_segment_whole(const net_log_reader* reader, const net_log_tail* t
     return tail->has_index && reader->set.files[reader->set.count - 1].number > 0;
 }
 
-static net_result merge_queue(net_log_reader* reader, net_log_tail* tail,
-                              net_log_queue_copy* copy) {
+static void merge_queue(net_log_reader* reader, net_log_tail* tail, net_log_queue_copy* copy) {
     uint64_t torn = reader->set.bytes - reader->good_end;
     if (tail->order.is_closed || is_segment_whole(reader, tail) || tail->has_other_log) {
         reader->info.lost_bytes += tail->has_other_log ? 0 : torn;
-        return NET_OK;
+        return;
     }
     const char* reason = "";
     uint64_t lost = 0;
     net_log_queue_state state = net_log_queue_take(copy, reader->info.identity, tail->number,
                                                    &reader->queue, &lost, &reason);
-    if (reader->queue.failed) return NET_ERR_MEMORY;
     uint64_t dropped = check_queue(reader, &tail->order);
     // A whole queue has the records of a torn block too.
     if (state != NET_LOG_QUEUE_WHOLE || dropped > 0) lost += torn + dropped;
@@ -401,7 +388,6 @@ static net_result merge_queue(net_log_reader* reader, net_log_tail* tail,
         lost += lost == 0;
     }
     reader->info.lost_bytes += lost;
-    return NET_OK;
 }
 
 // ---- create and destroy ----
@@ -490,9 +476,9 @@ static net_result open_log(net_log_reader* reader, net_log_queue_copy* copy, boo
     net_result result = read_start(reader);
     info->segment_before = before;
     if (result == NET_OK && reader->is_part && reader->set.files[0].number == 1) make_whole(reader);
-    if (result == NET_OK) result = find_tail(reader, &tail);
-    if (result == NET_OK && !is_live) result = merge_queue(reader, &tail, copy);
     if (result != NET_OK) return result;
+    find_tail(reader, &tail);
+    if (!is_live) merge_queue(reader, &tail, copy);
     info->is_damaged = info->is_damaged || tail.has_other_log;
     reader->tail_lost_bytes = info->lost_bytes;
     take_tail(reader, &tail);
@@ -501,11 +487,11 @@ static net_result open_log(net_log_reader* reader, net_log_queue_copy* copy, boo
 
 // ---- a log that grows ----
 
-net_result net_log_reader_follow(net_log_reader* reader) {
+void net_log_reader_follow(net_log_reader* reader) {
     net_log_info* info = &reader->info;
-    if (info->queue_records > 0) return NET_OK;
+    if (info->queue_records > 0) return;
     net_log_set_follow(&reader->set);
-    if (reader->set.bytes == info->file_bytes) return NET_OK;
+    if (reader->set.bytes == info->file_bytes) return;
     reader->is_walked = false;
     net_log_tail tail = {.order = {.tick = info->last_tick,
                                    .last_end = info->last_tick,
@@ -518,16 +504,13 @@ net_result net_log_reader_follow(net_log_reader* reader) {
                  .is_following = true};
     // A cursor may be in the payload.
     uint8_t* payload = reader->payload;
-    reader->payload = base_allocate(reader->allocator, NET_LOG_BLOCK_BYTES_MAX);
-    self.lacks_memory = !reader->payload;
-    for (uint32_t i = 0; i < reader->set.count && !self.lacks_memory; i++) {
+    reader->payload = reader->beside;
+    for (uint32_t i = 0; i < reader->set.count; i++) {
         const net_log_set_file* file = &reader->set.files[i];
         const uint64_t start = file->base + NET_LOG_PROLOGUE_BYTES;
         walk(&self, reader->good_end > start ? reader->good_end : start, file->base + file->bytes);
     }
-    base_release(reader->allocator, reader->payload, NET_LOG_BLOCK_BYTES_MAX);
     reader->payload = payload;
-    if (self.lacks_memory) return NET_ERR_MEMORY;
     reader->next_ordinal = self.ordinal;
     tail.has_index = self.last_type == NET_LOG_BLOCK_INDEX;
     if (self.place_count > 0) {
@@ -536,7 +519,6 @@ net_result net_log_reader_follow(net_log_reader* reader) {
         take_tail(reader, &tail);
     }
     info->file_bytes = reader->set.bytes;
-    return NET_OK;
 }
 
 net_result net_log_reader_create(const base_allocator* allocator, const char* file,
@@ -544,15 +526,15 @@ net_result net_log_reader_create(const base_allocator* allocator, const char* fi
     return net_log_reader_create_to(allocator, file, 0, reporter, reader);
 }
 
-net_result net_log_reader_create_to(const base_allocator* allocator, const char* file,
+net_result net_log_reader_create_to(const base_allocator* from, const char* file,
                                     uint32_t last_segment, const base_reporter* reporter,
                                     net_log_reader** reader_out) {
     const bool is_live = last_segment == NET_LOG_LIVE;
     BASE_ASSERT(file && reader_out);
     *reader_out = NULL;
-    net_log_reader* reader = base_allocate_zero(allocator, sizeof *reader);
-    if (!reader) return NET_ERR_MEMORY;
-    reader->allocator = allocator;
+    net_log_reader* reader = base_owner_create(from, sizeof *reader);
+    const base_allocator* allocator = &reader->owner.allocator;
+    reader->allocator = from;
     if (reporter) reader->reporter = *reporter;
     reader->set.fd = reader->set.fd_last = -1;
     (void)base_text_copy(reader->file, sizeof reader->file, file);
@@ -560,13 +542,13 @@ net_result net_log_reader_create_to(const base_allocator* allocator, const char*
     base_bytes_init(&reader->queue, allocator);
     reader->stored = base_allocate(allocator, NET_LOG_BLOCK_BYTES_MAX);
     reader->payload = base_allocate(allocator, NET_LOG_BLOCK_BYTES_MAX);
+    reader->beside = base_allocate(allocator, NET_LOG_BLOCK_BYTES_MAX);
+    reader->keyframes_of_file =
+        base_allocate(allocator, NET_LOG_INDEX_KEYFRAMES_MAX * sizeof(net_log_keyframe));
     net_log_queue_copy copy = {0};
-    net_result result = NET_ERR_MEMORY;
-    if (reader->stored && reader->payload)
-        result = last_segment == 0 ? net_log_queue_load(&copy, allocator, file) : NET_OK;
-    if (result == NET_OK)
-        result = net_log_set_open(&reader->set, allocator, reader->file, is_live ? 0 : last_segment,
-                                  &reader->reporter);
+    if (last_segment == 0) net_log_queue_load(&copy, allocator, file);
+    net_result result = net_log_set_open(&reader->set, allocator, reader->file,
+                                         is_live ? 0 : last_segment, &reader->reporter);
     if (result == NET_OK) result = open_log(reader, &copy, is_live);
     net_log_queue_unload(&copy);
     bool is_usable = result == NET_OK || (result == NET_ERR_DAMAGED && reader->good_end > 0);
@@ -581,13 +563,8 @@ net_result net_log_reader_create_to(const base_allocator* allocator, const char*
 void net_log_reader_destroy(net_log_reader* reader) {
     if (!reader) return;
     net_log_set_close(&reader->set);
-    BASE_ARRAY_RELEASE(reader->allocator, reader->keyframes, reader->keyframe_capacity);
-    base_bytes_deinit(&reader->queue);
-    base_bytes_deinit(&reader->header);
     net_log_columns_destroy(reader->columns);
-    base_release(reader->allocator, reader->payload, NET_LOG_BLOCK_BYTES_MAX);
-    base_release(reader->allocator, reader->stored, NET_LOG_BLOCK_BYTES_MAX);
-    base_release(reader->allocator, reader, sizeof *reader);
+    base_owner_destroy(reader);
 }
 
 const net_log_info* net_log_reader_info(const net_log_reader* reader) {

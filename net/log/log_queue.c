@@ -76,7 +76,7 @@ static uint64_t find_newest(const char* path) {
 static void move_segments(const char* name, const char* old) {
     char from[4096], to[4096];
     uint32_t *numbers, count, capacity;
-    if (net_log_segment_list(NULL, name, &numbers, &count, &capacity) != NET_OK) return;
+    net_log_segment_list(NULL, name, &numbers, &count, &capacity);
     for (uint32_t i = 0; i < count; i++)
         if (net_log_segment_name(from, sizeof from, name, numbers[i]) &&
             net_log_segment_name(to, sizeof to, old, numbers[i]))
@@ -295,29 +295,22 @@ void net_log_queue_validate(const net_log_queue* queue, uint64_t number) {
     BASE_ASSERT(is_right || net_log_queue_harm(queue)); // the pages go at any time
 }
 
-net_result net_log_queue_load(net_log_queue_copy* copy, const base_allocator* allocator,
-                              const char* log_file) {
+void net_log_queue_load(net_log_queue_copy* copy, const base_allocator* allocator,
+                        const char* log_file) {
     char file[4096];
     struct stat status;
     *copy = (net_log_queue_copy){.allocator = allocator};
-    if (!queue_name(file, sizeof file, log_file)) return NET_OK;
+    if (!queue_name(file, sizeof file, log_file)) return;
     int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0) return NET_OK;
+    if (fd < 0) return;
     copy->exists = true;
-    net_result result = NET_OK;
     if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > HEAD_BYTES &&
         (uint64_t)status.st_size <= HEAD_BYTES + NET_LOG_QUEUE_BYTES) {
         copy->memory_bytes = (size_t)status.st_size;
         copy->memory = base_allocate(allocator, copy->memory_bytes);
-        if (!copy->memory) {
-            result = NET_ERR_MEMORY;
-        } else if (!net_log_read_at(fd, 0, copy->memory, copy->memory_bytes)) {
-            base_release(allocator, copy->memory, copy->memory_bytes);
-            copy->memory = NULL;
-        }
+        if (!net_log_read_at(fd, 0, copy->memory, copy->memory_bytes)) net_log_queue_unload(copy);
     }
     close(fd);
-    return result;
 }
 
 void net_log_queue_unload(net_log_queue_copy* copy) {
@@ -341,7 +334,7 @@ static bool append(const uint8_t* data, uint32_t size, uint64_t number, base_byt
     if (record_bytes > NET_LOG_RECORD_BYTES_MAX || base_load_le64(data) != number) return false;
     base_bytes_write_varint(records, record_bytes);
     base_bytes_write(records, data + NET_LOG_QUEUE_PREFIX_BYTES, record_bytes);
-    return !records->failed;
+    return true;
 }
 
 static net_log_queue_state lossy(uint64_t bytes, const char* text, uint64_t* lost_bytes,

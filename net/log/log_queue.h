@@ -47,9 +47,9 @@ typedef struct net_log_queue_copy {
     bool exists;
 } net_log_queue_copy;
 
-/// Copy the queue of a log. @return NET_OK, also when there is none; NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_log_queue_load(net_log_queue_copy* copy,
-                                            const base_allocator* allocator, const char* log_file);
+/// Copy the queue of a log, if there is one.
+void net_log_queue_load(net_log_queue_copy* copy, const base_allocator* allocator,
+                        const char* log_file);
 /// Release the copy.
 void net_log_queue_unload(net_log_queue_copy* copy);
 

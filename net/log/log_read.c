@@ -252,11 +252,10 @@ static bool check_file(net_log_reader* reader, const net_log_set_file* file, net
 // Compute the hash of each file that ends with an index, and compare. *has_all: each file has the
 // right one. @return false when one differs (reported).
 static bool chain_check(net_log_reader* reader, bool* has_all) {
-    const size_t bytes = NET_LOG_INDEX_KEYFRAMES_MAX * sizeof(net_log_keyframe);
-    net_log_index index = {.keyframes = base_allocate(reader->allocator, bytes)};
-    running run = {.is_known = !reader->is_part, .has_all = index.keyframes != NULL};
+    net_log_index index = {.keyframes = reader->keyframes_of_file};
+    running run = {.is_known = !reader->is_part, .has_all = true};
     bool is_right = true;
-    for (uint32_t i = 0; i < reader->set.count && index.keyframes && is_right; i++) {
+    for (uint32_t i = 0; i < reader->set.count && is_right; i++) {
         const net_log_set_file* file = &reader->set.files[i];
         const bool follows = i == 0 || file->number == 0 || file[-1].number + 1 == file->number;
         run.is_known = run.is_known && follows;
@@ -268,7 +267,6 @@ static bool chain_check(net_log_reader* reader, bool* has_all) {
                     " is not that of its blocks: some were changed or exchanged",
                     file->base + file->bytes);
     }
-    base_release(reader->allocator, index.keyframes, bytes);
     *has_all = is_right && run.has_all;
     return is_right;
 }
@@ -339,7 +337,6 @@ static net_result read_parts(net_log_reader* reader, ecs_tick tick, uint64_t* of
         if (part.number != number || part.count != count || part.save_bytes != save_bytes)
             return NET_ERR_DAMAGED;
         if (save) base_bytes_write(save, part.data, part.size);
-        if (save && save->failed) return NET_ERR_MEMORY;
     }
     return NET_OK;
 }
@@ -347,13 +344,8 @@ static net_result read_parts(net_log_reader* reader, ecs_tick tick, uint64_t* of
 net_result net_log_keyframe_read(net_log_reader* reader, const net_log_keyframe* keyframe,
                                  base_bytes* save) {
     BASE_ASSERT(keyframe && save);
-    // The cursor's records stay where they are.
-    uint8_t* payload = base_allocate(reader->allocator, NET_LOG_BLOCK_BYTES_MAX);
-    if (!payload) return NET_ERR_MEMORY;
     uint64_t offset = keyframe->offset;
-    net_result result = read_parts(reader, keyframe->tick, &offset, payload, save);
-    base_release(reader->allocator, payload, NET_LOG_BLOCK_BYTES_MAX);
-    return result;
+    return read_parts(reader, keyframe->tick, &offset, reader->beside, save);
 }
 
 // ---- damage ----

@@ -57,7 +57,7 @@ BASE_MUST_USE bool net_log_cursor_return(net_log_reader* reader, net_log_cursor*
 BASE_MUST_USE bool net_log_reader_close(net_log_reader* reader, net_log_record* close);
 
 /// Append a keyframe's save (net_match_save) to `save`. A cursor of the reader is not disturbed.
-/// @return NET_OK; NET_ERR_DAMAGED (not reported); NET_ERR_MEMORY.
+/// @return NET_OK; NET_ERR_DAMAGED (not reported).
 BASE_MUST_USE net_result net_log_keyframe_read(net_log_reader* reader,
                                                const net_log_keyframe* keyframe, base_bytes* save);
 
@@ -77,9 +77,9 @@ typedef struct net_log_set_file {
 } net_log_set_file;
 
 typedef struct net_log_set {
-    const base_allocator* allocator;
-    const char* file;        ///< borrowed
-    net_log_set_file* files; ///< by rising base
+    const base_allocator* allocator; ///< of the reader, which gives its memory back
+    const char* file;                ///< borrowed
+    net_log_set_file* files;         ///< by rising base
     uint32_t count, capacity;
     uint64_t bytes; ///< of all
     int fd_last;
@@ -89,7 +89,7 @@ typedef struct net_log_set {
 
 /// Open `file` and find its segments: those beside it that say the same identity, or cannot be
 /// asked. With `last` the log ends with this segment.
-/// @return NET_OK; NET_ERR_IO (reported); NET_ERR_MEMORY. After an error the set is closed.
+/// @return NET_OK; NET_ERR_IO (reported).
 BASE_MUST_USE net_result net_log_set_open(net_log_set* set, const base_allocator* allocator,
                                           const char* file, uint32_t last,
                                           const base_reporter* reporter);
@@ -110,7 +110,8 @@ BASE_MUST_USE bool net_log_set_read(net_log_set* set, uint64_t offset, void* tar
 enum { NET_LOG_REPORTED_MAX = 64 };
 
 struct net_log_reader {
-    const base_allocator* allocator;
+    base_owner owner;
+    const base_allocator* allocator; // of the caller, for what is made from the log
     char file[4096];
     net_log_set set;
     net_log_info info;
@@ -129,7 +130,9 @@ struct net_log_reader {
     base_bytes queue;      // records out of the queue
     uint8_t* stored;
     uint8_t* payload;
-    net_log_columns* columns; // NULL: the log has none
+    uint8_t* beside;                     // another payload, while a cursor is in the first one
+    net_log_keyframe* keyframes_of_file; // NET_LOG_INDEX_KEYFRAMES_MAX, of an index
+    net_log_columns* columns;            // NULL: the log has none
     // Damage that was reported, by the place where it begins: a later walk meets it again.
     uint64_t reported[NET_LOG_REPORTED_MAX];
     uint32_t reported_count;

@@ -556,7 +556,6 @@ net_result net_log_header_write(base_bytes* bytes, const net_match* match, const
     bool wants_values = *has_values;
     const net_match_config* config = net_match_get_config(match);
     uint8_t* memory = base_bytes_extend(bytes, NET_LOG_RECORD_BYTES_MAX);
-    if (!memory) return NET_ERR_MEMORY;
     for (detail much = DETAIL_ALL; much < DETAIL_COUNT; much++) {
         proto_pb_writer wire = {.data = memory, .capacity = NET_LOG_RECORD_BYTES_MAX};
         char build_text[sizeof((net_log_info*)0)->build];

@@ -169,7 +169,7 @@ enum {
 /// Pack the Header of a match. When the whole schema does not fit a
 /// record, templates, then fields are left out. *has_values, if it is set, says that states
 /// follow; it is cleared when the schema does not describe them all.
-/// @return NET_OK; NET_ERR_MEMORY; NET_ERR_FULL.
+/// @return NET_OK; NET_ERR_FULL.
 BASE_MUST_USE net_result net_log_header_write(base_bytes* bytes, const net_match* match,
                                               const char* build, uint64_t now_unix_ms,
                                               uint64_t identity, bool* has_values);
@@ -209,7 +209,7 @@ BASE_MUST_USE bool net_log_header_component(const void* data, size_t size, uint3
                                             char name[ECS_NAME_BYTES_MAX]);
 /// The first thing in which a match of the same game differs from the log's schema, as one
 /// sentence: components with their fields, templates with what travels of them, messages.
-/// @return false when nothing differs or memory ran out.
+/// @return false when nothing differs.
 bool net_log_header_difference(const void* data, size_t size, const net_match* match, char* text,
                                size_t text_bytes);
 /// Copy a text field. @return false for another type, a control character, or when it is too long.
@@ -243,7 +243,8 @@ typedef struct net_log_template {
 } net_log_template;
 
 typedef struct net_log_schema {
-    const base_allocator* allocator;
+    base_owner owner;
+    const base_allocator* allocator; ///< of the owner
     uint32_t tick_rate_hz;
     uint32_t index_max;                        ///< the highest index of an entity with rows
     bool has_elastic;                          ///< its row code has them
@@ -257,7 +258,7 @@ typedef struct net_log_schema {
 
 /// *has_values: the log has states in these rows.
 /// @return NET_OK; NET_ERR_VERSION (it has another row code); NET_ERR_DAMAGED (no writer
-///         writes such a header); NET_ERR_MEMORY.
+///         writes such a header).
 BASE_MUST_USE net_result net_log_schema_create(const base_allocator* allocator, const void* header,
                                                size_t header_bytes, bool* has_values,
                                                net_log_schema** schema);
@@ -269,7 +270,6 @@ const net_log_component* net_log_schema_component(const net_log_schema* schema, 
 const net_log_template* net_log_schema_template(const net_log_schema* schema,
                                                 const net_row_template* row);
 /// Add a composed template, whose parts are wire numbers: a packed SchemaTemplate. One that is
-/// there is left out. @return NET_OK; NET_ERR_DAMAGED (it is none, or there are too many);
-/// NET_ERR_MEMORY.
+/// there is left out. @return NET_OK; NET_ERR_DAMAGED (it is none, or there are too many).
 BASE_MUST_USE net_result net_log_schema_define(net_log_schema* schema, const uint16_t* parts,
                                                uint32_t part_count, const void* data, size_t size);

@@ -219,12 +219,11 @@ static net_result add_template(net_log_schema* schema, const template_parts* fro
                                const uint16_t* parts, uint32_t part_count) {
     BASE_ARRAY_RESERVE(schema->allocator, schema->templates, schema->template_capacity,
                        schema->template_count + 1);
+    const net_row_template* row;
+    net_result result = net_rows_add(schema->rows, &from->template_, parts, part_count, &row);
+    if (result != NET_OK) return result == NET_ERR_SCHEMA ? NET_ERR_DAMAGED : result;
     net_log_template* made = base_allocate_zero(schema->allocator, sizeof *made);
-    net_result result = net_rows_add(schema->rows, &from->template_, parts, part_count, &made->row);
-    if (result != NET_OK) {
-        base_release(schema->allocator, made, sizeof *made);
-        return result == NET_ERR_SCHEMA ? NET_ERR_DAMAGED : result;
-    }
+    made->row = row;
     schema->templates[schema->template_count++] = made;
     BASE_ASSERT(made->row->id == schema->template_count);
     memcpy(made->name, from->template_.name, sizeof made->name);
@@ -334,8 +333,8 @@ net_result net_log_schema_create(const base_allocator* allocator, const void* he
                                  net_log_schema** schema_out) {
     BASE_ASSERT(header && has_values && schema_out);
     *schema_out = NULL;
-    net_log_schema* schema = base_allocate_zero(allocator, sizeof *schema);
-    schema->allocator = allocator;
+    net_log_schema* schema = base_owner_create(allocator, sizeof *schema);
+    schema->allocator = &schema->owner.allocator;
     net_result result = read_header(schema, base_reader_make(header, header_bytes), has_values);
     if (result != NET_OK) {
         net_log_schema_destroy(schema);
@@ -347,15 +346,8 @@ net_result net_log_schema_create(const base_allocator* allocator, const void* he
 
 void net_log_schema_destroy(net_log_schema* schema) {
     if (!schema) return;
-    const base_allocator* allocator = schema->allocator;
-    for (uint32_t i = 0; i < schema->template_count; i++)
-        base_release(allocator, schema->templates[i], sizeof *schema->templates[i]);
-    for (uint32_t i = 0; i < schema->component_count; i++)
-        base_release(allocator, schema->components[i], sizeof *schema->components[i]);
-    BASE_ARRAY_RELEASE(allocator, schema->templates, schema->template_capacity);
-    BASE_ARRAY_RELEASE(allocator, schema->components, schema->component_capacity);
     net_rows_destroy(schema->rows);
-    base_release(allocator, schema, sizeof *schema);
+    base_owner_destroy(schema);
 }
 
 const net_log_component* net_log_schema_component(const net_log_schema* schema, uint32_t position) {

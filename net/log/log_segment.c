@@ -53,36 +53,26 @@ static int compare(const void* a, const void* b) {
     return left < right ? -1 : left > right;
 }
 
-net_result net_log_segment_list(const base_allocator* allocator, const char* log_file,
-                                uint32_t** numbers, uint32_t* count, uint32_t* capacity) {
+void net_log_segment_list(const base_allocator* allocator, const char* log_file, uint32_t** numbers,
+                          uint32_t* count, uint32_t* capacity) {
     char folder[4096];
     const char* slash = strrchr(log_file, '/');
     const char* name = slash ? slash + 1 : log_file;
     *numbers = NULL;
     *count = *capacity = 0;
-    if (!base_text_copy(folder, sizeof folder, slash ? log_file : ".")) return NET_OK;
+    if (!base_text_copy(folder, sizeof folder, slash ? log_file : ".")) return;
     if (slash) folder[slash - log_file + 1] = 0;
     DIR* entries = opendir(folder);
-    if (!entries) return NET_OK;
-    net_result result = NET_OK;
-    for (struct dirent* entry; (entry = readdir(entries)) != NULL && result == NET_OK;) {
+    if (!entries) return;
+    for (struct dirent* entry; (entry = readdir(entries)) != NULL;) {
         const bool is_its = strncmp(entry->d_name, name, strlen(name)) == 0;
         uint32_t number = is_its ? net_log_segment_number(entry->d_name + strlen(name)) : 0;
         if (number == 0) continue;
-        if (BASE_ARRAY_RESERVE(allocator, *numbers, *capacity, *count + 1))
-            (*numbers)[(*count)++] = number;
-        else
-            result = NET_ERR_MEMORY;
+        BASE_ARRAY_RESERVE(allocator, *numbers, *capacity, *count + 1);
+        (*numbers)[(*count)++] = number;
     }
     closedir(entries);
-    if (result != NET_OK) {
-        BASE_ARRAY_RELEASE(allocator, *numbers, *capacity);
-        *numbers = NULL;
-        *count = *capacity = 0;
-    } else if (*count > 0) {
-        qsort(*numbers, *count, sizeof **numbers, compare);
-    }
-    return result;
+    if (*count > 0) qsort(*numbers, *count, sizeof **numbers, compare);
 }
 
 // ---- the index ----

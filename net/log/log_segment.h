@@ -26,10 +26,9 @@ uint32_t net_log_segment_number(const char* ending);
 /// @return false when it gets too long.
 BASE_MUST_USE bool net_log_stored_name(char* target, size_t target_bytes, const char* segment);
 /// The numbers of the closed segments beside `log_file`, rising; the caller releases the array of
-/// `capacity`. @return NET_OK, also when there are none; NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_log_segment_list(const base_allocator* allocator, const char* log_file,
-                                              uint32_t** numbers, uint32_t* count,
-                                              uint32_t* capacity);
+/// `capacity`.
+void net_log_segment_list(const base_allocator* allocator, const char* log_file, uint32_t** numbers,
+                          uint32_t* count, uint32_t* capacity);
 
 // ---- the index ----
 

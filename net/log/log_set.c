@@ -39,44 +39,38 @@ static net_log_set_file file_of(const struct stat* status, uint32_t number) {
                               .inode = status->st_ino};
 }
 
-static bool add_file(net_log_set* set, net_log_set_file file) {
-    if (!BASE_ARRAY_RESERVE(set->allocator, set->files, set->capacity, set->count + 1))
-        return false;
+static void add_file(net_log_set* set, net_log_set_file file) {
+    BASE_ARRAY_RESERVE(set->allocator, set->files, set->capacity, set->count + 1);
     file.base = set->bytes;
     set->files[set->count++] = file;
     set->bytes += file.bytes;
-    return true;
 }
 
-static bool add_segment(net_log_set* set, const net_log_set_file* last, uint64_t identity,
+static void add_segment(net_log_set* set, const net_log_set_file* last, uint64_t identity,
                         uint32_t number) {
     char name[4096];
     struct stat status;
-    if (!net_log_segment_name(name, sizeof name, set->file, number)) return true;
+    if (!net_log_segment_name(name, sizeof name, set->file, number)) return;
     int fd = open_plain(name, &status);
-    if (fd < 0) return true;
+    if (fd < 0) return;
     uint64_t other = identity_of(fd);
     close(fd);
     // A crash between two steps of a rotation leaves the last file with two names.
     bool is_last = status.st_dev == last->device && status.st_ino == last->inode;
     bool is_ours = identity == 0 || other == 0 || other == identity;
-    if (!S_ISREG(status.st_mode) || is_last || !is_ours) return true;
-    return add_file(set, file_of(&status, number));
+    if (S_ISREG(status.st_mode) && !is_last && is_ours) add_file(set, file_of(&status, number));
 }
 
 // The last file is open already: a segment that is closed now was it, or is in the list.
-static net_result find_segments(net_log_set* set, const net_log_set_file* last) {
+static void find_segments(net_log_set* set, const net_log_set_file* last) {
     uint32_t *numbers, count, capacity;
-    net_result result =
-        net_log_segment_list(set->allocator, set->file, &numbers, &count, &capacity);
-    if (result != NET_OK) return result;
+    net_log_segment_list(set->allocator, set->file, &numbers, &count, &capacity);
     uint64_t identity = identity_of(set->fd_last);
-    bool has_memory = true;
-    for (uint32_t i = 0; i < count && has_memory; i++)
+    for (uint32_t i = 0; i < count; i++)
         if (last->number == 0 || numbers[i] < last->number)
-            has_memory = add_segment(set, last, identity, numbers[i]);
+            add_segment(set, last, identity, numbers[i]);
     BASE_ARRAY_RELEASE(set->allocator, numbers, capacity);
-    return has_memory && add_file(set, *last) ? NET_OK : NET_ERR_MEMORY;
+    add_file(set, *last);
 }
 
 net_result net_log_set_open(net_log_set* set, const base_allocator* allocator, const char* file,
@@ -90,17 +84,15 @@ net_result net_log_set_open(net_log_set* set, const base_allocator* allocator, c
         base_report(reporter, file, 0, "cannot be opened: %s", strerror(errno));
         return NET_ERR_IO;
     }
-    net_result result = NET_OK;
     if (!S_ISREG(status.st_mode)) {
         base_report(reporter, file, 0, "is not a regular file");
-        result = NET_ERR_IO;
+        return NET_ERR_IO;
     }
     const char* ending = strrchr(file, '.');
     const net_log_set_file last =
         file_of(&status, ending ? net_log_segment_number(ending) : 0); // also by its own name
-    if (result == NET_OK) result = find_segments(set, &last);
-    if (result != NET_OK) net_log_set_close(set);
-    return result;
+    find_segments(set, &last);
+    return NET_OK;
 }
 
 void net_log_set_begin(net_log_set* set, uint32_t index) {
@@ -115,8 +107,6 @@ void net_log_set_begin(net_log_set* set, uint32_t index) {
 void net_log_set_close(net_log_set* set) {
     if (set->fd_last >= 0) close(set->fd_last);
     if (set->fd >= 0) close(set->fd);
-    BASE_ARRAY_RELEASE(set->allocator, set->files, set->capacity);
-    *set = (net_log_set){.fd_last = -1, .fd = -1};
 }
 
 void net_log_set_follow(net_log_set* set) {

@@ -140,15 +140,13 @@ static extent measure(net_log_reader* reader, const net_log_set_file* file, uint
     return found;
 }
 
-net_result net_log_reader_check_signed(net_log_reader* reader, const net_log_public_key* key,
-                                       const net_log_signed* before, net_log_signed* found) {
+void net_log_reader_check_signed(net_log_reader* reader, const net_log_public_key* key,
+                                 const net_log_signed* before, net_log_signed* found) {
     BASE_ASSERT(reader && key && found && found != before);
-    const size_t bytes = NET_LOG_INDEX_KEYFRAMES_MAX * sizeof(net_log_keyframe);
-    net_log_index index = {.keyframes = base_allocate(reader->allocator, bytes)};
-    *found = (net_log_signed){.is_signed = index.keyframes != NULL, .first_block = 1};
+    net_log_index index = {.keyframes = reader->keyframes_of_file};
+    *found = (net_log_signed){.is_signed = true, .first_block = 1};
     if (before) memcpy(found->total, before->total, sizeof found->total);
     found->is_part = !before && reader->info.first_tick > 1;
-    if (!index.keyframes) return NET_ERR_MEMORY;
     for (uint32_t i = 0; i < reader->set.count && found->is_signed; i++) {
         const net_log_set_file* file = &reader->set.files[i];
         net_log_chain chain;
@@ -172,6 +170,4 @@ net_result net_log_reader_check_signed(net_log_reader* reader, const net_log_pub
         found->last_tick = of.last_tick;
         memcpy(found->total, index.chain.total, sizeof found->total);
     }
-    base_release(reader->allocator, index.keyframes, bytes);
-    return NET_OK;
 }

@@ -27,7 +27,7 @@ static bool is_file(const char* name) {
 bool net_log_parts_find(const char* file, net_log_parts* parts) {
     uint32_t *numbers = NULL, count = 0, capacity = 0;
     if (!is_file(file)) return false;
-    if (net_log_segment_list(NULL, file, &numbers, &count, &capacity) != NET_OK) return false;
+    net_log_segment_list(NULL, file, &numbers, &count, &capacity);
     *parts = (net_log_parts){.first = 1, .newest = 1};
     if (count > 0) *parts = (net_log_parts){.first = numbers[0], .newest = numbers[count - 1] + 1};
     BASE_ARRAY_RELEASE(NULL, numbers, capacity);

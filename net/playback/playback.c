@@ -440,15 +440,14 @@ net_result net_playback_create(net_log_reader* reader, const net_module* module,
     return NET_OK;
 }
 
-net_result net_playback_follow(net_playback* playback) {
-    net_result result = net_log_reader_follow(playback->reader);
+void net_playback_follow(net_playback* playback) {
+    net_log_reader_follow(playback->reader);
     const net_log_info* info = net_log_reader_info(playback->reader);
-    if (result != NET_OK || info->file_bytes == playback->bytes) return result;
+    if (info->file_bytes == playback->bytes) return;
     playback->bytes = info->file_bytes;
     playback->marks.is_whole = false;
     // The state of the newest tick is written with the tick after it.
     playback->last = info->last_tick - (info->last_tick > 0 && !info->is_closed);
-    return NET_OK;
 }
 
 void net_playback_destroy(net_playback* playback) {

@@ -137,7 +137,7 @@ static net_result run_on(net_log_state* state) {
         result = net_log_replay_seek(state->replay, tick - 1);
     // The state's reader may have followed the log.
     if (result == NET_OK && net_log_reader_info(state->run_reader)->last_tick < tick)
-        result = net_log_reader_follow(state->run_reader);
+        net_log_reader_follow(state->run_reader);
     while (result == NET_OK && tick_of_run(state) < tick) {
         net_log_tick at;
         result = net_log_replay_step(state->replay, &at);

@@ -86,8 +86,8 @@ static int open_page(server_replay* self, served* log, server_inspect** inspect)
 static void follow(server_replay* self, served* log, uint64_t now_us) {
     if (log->info->is_closed || now_us < log->follow_us) return;
     log->follow_us = now_us + FOLLOW_US;
-    if (net_log_reader_follow(self->reader) == NET_OK) // else it is as it was
-        log->info = net_log_reader_info(self->reader);
+    net_log_reader_follow(self->reader);
+    log->info = net_log_reader_info(self->reader);
 }
 
 int server_replay_serve(server_replay* self) {

@@ -109,9 +109,9 @@ static void read_file(const uint8_t* data, size_t size) {
         // With a key that no signature is of.
         const net_log_public_key key = {.bytes = {1, 2, 3}};
         net_log_signed found;
-        FUZZ_CHECK(net_log_reader_check_signed(reader, &key, NULL, &found) == NET_OK &&
-                   !found.is_signed);
-        FUZZ_CHECK(found.last_tick == 0 && found.is_wrong <= found.has_signature);
+        net_log_reader_check_signed(reader, &key, NULL, &found);
+        FUZZ_CHECK(!found.is_signed && found.last_tick == 0 &&
+                   found.is_wrong <= found.has_signature);
         FUZZ_CHECK(walk(reader) == hash);
         net_log_reader_destroy(reader);
         if (base_hash64(data, size, 0) % 16 == 0) watch_file(fd); // it takes megabytes

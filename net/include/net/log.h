@@ -155,7 +155,7 @@ typedef struct net_log_counters {
 /// program's version. The caller owns the writer; *writer is NULL after an error.
 /// @return NET_OK, also when the disk is full (reported): the log begins when there is room;
 ///         NET_ERR_DISK (reported: the disk is broken; a match can run without its log);
-///         NET_ERR_IO (reported: the name is wrong or taken); NET_ERR_MEMORY.
+///         NET_ERR_IO (reported: the name is wrong or taken).
 BASE_MUST_USE net_result net_log_writer_create(const base_allocator* allocator, const char* file,
                                                const net_log_options* options,
                                                const net_match* match, const char* build,
@@ -300,8 +300,8 @@ typedef struct net_log_info {
 #define NET_LOG_LIVE UINT32_MAX
 /// Open a log. A torn tail is not an error (is_cut). The caller owns the reader; what `reporter`
 /// borrows must outlive it.
-/// @return NET_OK; NET_ERR_IO (reported); NET_ERR_MEMORY; NET_ERR_VERSION (reported: a later
-///         version wrote it and this one must not skip the difference); NET_ERR_DAMAGED (reported:
+/// @return NET_OK; NET_ERR_IO (reported); NET_ERR_VERSION (reported: a later version wrote it and
+///         this one must not skip the difference); NET_ERR_DAMAGED (reported:
 ///         no header can be read and *reader is NULL; or blocks are damaged, then *reader yields
 ///         the records that can be used).
 BASE_MUST_USE net_result net_log_reader_create(const base_allocator* allocator, const char* file,
@@ -310,7 +310,7 @@ BASE_MUST_USE net_result net_log_reader_create(const base_allocator* allocator, 
 /// The part of a log that ends with a closed segment; 0: with FILE; NET_LOG_LIVE: with FILE, whose
 /// server lives: what its queue has comes with the next blocks. A log is opened from the last
 /// reload of its game on; net_log_info.segment_before leads to what is before.
-/// @return NET_OK; NET_ERR_IO (reported); NET_ERR_MEMORY; NET_ERR_VERSION, NET_ERR_DAMAGED (as for
+/// @return NET_OK; NET_ERR_IO (reported); NET_ERR_VERSION, NET_ERR_DAMAGED (as for
 ///         net_log_reader_create).
 BASE_MUST_USE net_result net_log_reader_create_to(const base_allocator* allocator, const char* file,
                                                   uint32_t last_segment,
@@ -319,8 +319,7 @@ BASE_MUST_USE net_result net_log_reader_create_to(const base_allocator* allocato
 /// Follow a log that another process writes: walks of the reader go on through its new blocks, and
 /// the info has them. A block whose end is missing comes with a later call. Borrowed keyframes end.
 /// A closed segment, and a log with records out of FILE.queue, do not grow: open them again.
-/// @return NET_OK, also when nothing is new; NET_ERR_MEMORY (call it again).
-BASE_MUST_USE net_result net_log_reader_follow(net_log_reader* reader);
+void net_log_reader_follow(net_log_reader* reader);
 /// Destroy a reader. NULL does nothing.
 void net_log_reader_destroy(net_log_reader* reader);
 /// Borrowed; lives as long as the reader.
@@ -345,11 +344,8 @@ typedef struct net_log_signed {
 } net_log_signed;
 /// Check the signatures of a log's files, from the first one on, up to one that is wrong. A walk of
 /// its own. `before`: found in the part before a reload; NULL: the log begins with its match.
-/// @return NET_OK: *found has what they say; NET_ERR_MEMORY: nothing is signed.
-BASE_MUST_USE net_result net_log_reader_check_signed(net_log_reader* reader,
-                                                     const net_log_public_key* key,
-                                                     const net_log_signed* before,
-                                                     net_log_signed* found);
+void net_log_reader_check_signed(net_log_reader* reader, const net_log_public_key* key,
+                                 const net_log_signed* before, net_log_signed* found);
 /// A place from which the match can run again without the ticks before it: its state after a tick.
 /// Usable with the build and the content that wrote the log.
 typedef struct net_log_keyframe {

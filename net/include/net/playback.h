@@ -60,8 +60,8 @@ BASE_MUST_USE net_result net_playback_create(net_log_reader* reader, const net_m
 /// NULL does nothing.
 void net_playback_destroy(net_playback* playback);
 /// A log grew (net_log_reader_follow): more ticks can be shown, and those of a log without a close
-/// up to the last but one. @return NET_OK; NET_ERR_MEMORY (call it again).
-BASE_MUST_USE net_result net_playback_follow(net_playback* playback);
+/// up to the last but one.
+void net_playback_follow(net_playback* playback);
 /// @return The last tick that can be shown.
 ecs_tick net_playback_tick_last(const net_playback* playback);
 /// @return The shown moment in ticks.

@@ -320,27 +320,6 @@ static record_act mutate(void* context, uint32_t number, const net_log_block* bl
     return RECORD_CHANGE;
 }
 
-READ_CASE(a_log_is_not_signed_while_memory_lacks_to_check_it, .ticks = TICKS) {
-    const net_log_public_key key = {{0}};
-    net_log_signed found;
-    uint32_t lacking = 0;
-    for (uint64_t call = 1;; call++) {
-        scarce_memory memory;
-        net_log_reader* reader;
-        scarce_init(&memory, call, true);
-        (void)!net_log_reader_create(&memory.allocator, self->files.log, NULL, &reader);
-        if (!reader) continue;
-        found.is_signed = true;
-        const net_result result = net_log_reader_check_signed(reader, &key, NULL, &found);
-        net_log_reader_destroy(reader);
-        assert_false(found.is_signed);
-        if (result == NET_OK) break;
-        assert_int_equal(result, NET_ERR_MEMORY);
-        lacking++;
-    }
-    assert_true(lacking > 0);
-}
-
 static void ignore_line(void* context, const char* line) {
     *(size_t*)context += strlen(line);
 }

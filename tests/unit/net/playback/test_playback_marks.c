@@ -124,7 +124,7 @@ FILES_CASE(a_tick_that_is_not_whole_yet_has_its_marks_later) {
     assert_true(files_end(file, 2));
     files_close_log(file, 2);
     file_copy(files->log, copy);
-    assert_ok(net_log_reader_follow(reader));
+    net_log_reader_follow(reader);
     for (uint32_t i = 0; i < 2; i++) {
         list.is_whole = false;
         assert_ok(net_playback_marks_read(&list, reader, breakout_module(), UINT32_MAX));
