@@ -1,24 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The view moment of an input (`seen`) goes from a packet into the match, then into the log, then
 // into the match that runs again from the log.
-#include "match_made.h"
+#include "server/session_table.h"
 #include "wire/gallery.h"
+
 #include "game/match.h"
-#include "log/log_files.h"
 #include "log/log_record.h"
 
-#include "raw_client.h"
-#include "scarce.h"
-
 #include "ecs/change.h"
-#include "ecs/save.h"
-#include "net/client.h"
-#include "net/transport.h"
-#include "net/log.h"
-#include "net/match.h"
-#include "net/server.h"
-
-#include <stdio.h>
 
 typedef struct hall {
     scarce_memory memory;
@@ -336,60 +325,28 @@ HALL_CASE(a_restored_match_remembers_what_was_where, true) {
 
 // ---- a server ----
 
-typedef struct booth {
-    log_files files;
-    hall hall;
-    net_sim* sim;
-    net_transport *server_transport, *client_transport;
-    net_log_writer* writer;
-    net_server* server;
-    raw_client raw;
-    uint64_t now_us;
-} booth;
+static const net_link_config FAR = {.delay_ms = 40};
 
-static void booth_step(booth* self) {
-    self->now_us += 16667;
-    net_server_service(self->server, self->now_us);
-    net_server_tick(self->server, self->now_us);
-    raw_client_service(&self->raw, self->now_us);
+static const net_game_module* rewinding(void) {
+    static net_game_module game;
+    game = gallery_module();
+    return &game;
 }
 
-static void open_booth(booth* self) {
-    static const net_link_config LINK = {.delay_ms = 40};
-    memset(self, 0, sizeof *self);
-    files_open(&self->files);
-    open_hall(&self->hall, true);
-    assert_ok(net_log_writer_create(NULL, self->files.log, NULL, self->hall.match, "test", 1, NULL,
-                                    &self->writer));
-    assert_ok(net_sim_create(NULL, 1, &self->sim));
-    assert_ok(net_sim_server(self->sim, 4, &self->server_transport));
-    const net_server_config config = {.match = self->hall.match,
-                                      .transport = self->server_transport,
-                                      .clients_max = 4,
-                                      .observer = net_log_observer(self->writer)};
-    assert_ok(net_server_create(&config, &self->server));
-    assert_ok(net_sim_client(self->sim, &LINK, &self->client_transport));
-    raw_client_open(&self->raw, self->client_transport);
-    for (uint32_t i = 0; i < 20 && !self->raw.is_connected; i++)
-        booth_step(self);
-    raw_client_hello(&self->raw, NET_PROTOCOL_VERSION,
-                     net_schema_hash(net_match_schema(self->hall.match)), "gallery", "ann");
-    for (uint32_t i = 0; i < 40 && self->raw.states == 0; i++)
-        booth_step(self);
-    assert_true(self->raw.is_welcome);
+static raw_client* far_guest(table* at) {
+    raw_client* raw = table_raw_client(at);
+    net_sim_link_set(raw->transport, &FAR);
+    assert_true(table_join(at, raw, "ann"));
+    return raw;
 }
 
-static void close_booth(booth* self) {
-    net_server_destroy(self->server);
-    raw_client_close(&self->raw);
-    self->client_transport->ops->destroy(self->client_transport);
-    self->server_transport->ops->destroy(self->server_transport);
-    net_sim_destroy(self->sim);
-    close_hall(&self->hall);
-    files_close(&self->files);
-}
-
-#define BOOTH_CASE(name) CASE_WITH(booth, self, open_booth(self), close_booth(self), name)
+#define BOOTH_CASE(name)                                                                           \
+    CASE_GIVEN(table, at,                                                                          \
+               table_open(at, (table_config){.seed = 8,                                            \
+                                             .game = rewinding(),                                  \
+                                             .templates = GALLERY_TEXT,                            \
+                                             .has_log = true}),                                    \
+               table_close(at), raw_client*, raw, far_guest(at), name)
 
 typedef struct logged_view {
     uint32_t number;
@@ -421,9 +378,9 @@ BOOTH_CASE(a_view_goes_with_its_input_from_the_packet_into_the_log) {
         // A packet has four inputs, and every third packet is lost. The packet that brings an input
         // first gives its moment.
         number++;
-        size_t size = pack_shot(self->hall.match, (int32_t)(t % 9) - 4, shot);
-        net_input_packet packet = raw_client_packet(&self->raw);
-        packet.seen = self->raw.state_tick * 256 - 3 * 256 + t % 256;
+        size_t size = pack_shot(at->match, (int32_t)(t % 9) - 4, shot);
+        net_input_packet packet = raw_client_packet(raw);
+        packet.seen = raw->state_tick * 256 - 3 * 256 + t % 256;
         if (t == 49) packet.seen = 0;
         // Less than one tick: no moment is left for the input before.
         if (t == 51) packet.seen = 200;
@@ -434,17 +391,16 @@ BOOTH_CASE(a_view_goes_with_its_input_from_the_packet_into_the_log) {
             said[number - i] = packet.seen > earlier ? packet.seen - earlier : 0;
         }
         if (t % 3 != 2) {
-            raw_client_inputs(&self->raw, packet, number - count + 1, count, shot, size);
+            raw_client_inputs(raw, packet, number - count + 1, count, shot, size);
             known = number;
         }
-        booth_step(self);
+        table_step(at);
     }
-    assert_true(hits_of(self->hall.match, 1) > 20);
-    assert_true(self->hall.match->rewind_stats.behind >= 1);
-    net_log_append_close(self->writer, self->hall.match);
-    assert_ok(net_log_writer_destroy(self->writer));
+    assert_true(hits_of(at->match, 1) > 20);
+    assert_true(at->match->rewind_stats.behind >= 1);
+    assert_true(table_verify(at).ticks > 200);
     static logged_view views[400];
-    uint32_t count = read_views(self->files.log, views, BASE_COUNT(views));
+    uint32_t count = read_views(at->files.log, views, BASE_COUNT(views));
     assert_true(count > 150);
     for (uint32_t i = 0; i < count; i++) {
         if (views[i].view != said[views[i].number])
@@ -453,37 +409,17 @@ BOOTH_CASE(a_view_goes_with_its_input_from_the_packet_into_the_log) {
                         (unsigned long long)said[views[i].number]);
         assert_true(views[i].view == said[views[i].number]);
     }
-    net_verify_result result;
-    assert_ok(verify(self->files.log, self->hall.module, &result));
-    assert_true(result.ticks > 200);
 }
 
 BOOTH_CASE(a_client_of_ours_says_what_its_mirror_showed) {
-    static const net_link_config LINK = {.delay_ms = 40};
-    net_match_config config = net_match_config_default(self->hall.module);
-    config.role = NET_ROLE_MIRROR;
-    net_match* mirror;
-    net_transport* transport;
-    net_client* client;
-    assert_ok(net_match_create(&config, test_reporter(), &mirror));
-    assert_null(((gallery*)net_match_context(mirror))->services);
-    assert_ok(net_sim_client(self->sim, &LINK, &transport));
-    const net_client_config ours = {
-        .match = mirror, .transport = transport, .address = "sim", .name = "bob", .is_bot = true};
-    assert_ok(net_client_create(&ours, &client));
-    for (uint32_t t = 0; t < 200; t++) {
-        booth_step(self);
-        net_client_service(client, self->now_us);
-        net_client_tick(client, self->now_us);
-    }
-    net_rewind_stats views = self->hall.match->rewind_stats;
+    (void)raw;
+    const table_seat* seat = table_sit(at, &FAR);
+    assert_null(((gallery*)net_match_context(seat->match))->services);
+    table_run(at, 200);
+    net_rewind_stats views = at->match->rewind_stats;
     assert_true(views.inputs > 150);
     assert_int_equal(views.ahead + views.behind, 0);
     // The packets need 40 ms to the client and 40 ms back.
-    double behind = (double)net_match_tick(self->hall.match) - seen(self->hall.match, 2);
+    double behind = (double)net_match_tick(at->match) - seen(at->match, 2);
     assert_true(behind >= 5 && behind <= 14);
-    net_client_destroy(client);
-    transport->ops->destroy(transport);
-    net_match_destroy(mirror);
-    assert_ok(net_log_writer_destroy(self->writer));
 }
