@@ -74,6 +74,6 @@ int net_exit_of_options(base_options_result read);
 
 /// Which build a program is.
 
-/// "shoal-0.2.0-g1234567890ab": version and commit, at most 63 bytes (build_id.cmake has all
+/// "shoal-0.3.0-g1234567890ab": version and commit, at most 63 bytes (build_id.cmake has all
 /// forms). It is in the header of every log and in `--version`. Never NULL.
 const char* net_build_id(void);

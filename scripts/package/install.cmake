@@ -1,7 +1,7 @@
 # What `cmake --install` puts where, and in which package of `cpack -G DEB` (packages.cmake):
 #
 #     bin/                                      shoal-server, shoal-relay, shoal-ctl (server); shoal-client, shoal-replay (tools); shoal-esgen (dev)
-#     lib/libshoal.so.0.2, libshoal_client.so.1 (library) for hosts of modules; for clients in any language
+#     lib/libshoal.so.0.3, libshoal_client.so.1 (library) for hosts of modules; for clients in any language
 #     include/shoal/{base,ecs,proto,net}/*.h    (dev) -I include/shoal; include/shoal_client.h stands alone
 #     lib/libshoal_{base,ecs,proto,core,log...}.a (dev) and lib/shoal/objects-*: the socket layer
 #     lib/cmake/Shoal/                          (dev) find_package(Shoal): shoal_game(), shoal::host, shoal::client...

@@ -1,6 +1,6 @@
 # `cpack -G DEB` in a build folder configured with -DCMAKE_INSTALL_PREFIX=/usr (scripts/package/debs does it all):
 #
-#     libshoal0.2      libshoal.so.0.2 and libshoal_client.so.1
+#     libshoal0.3      libshoal.so.0.3 and libshoal_client.so.1
 #     libshoal-dev     headers, static libraries, CMake and pkg-config files, shoal-esgen, docs and examples
 #     shoal-games      the modules of the three games, and their code for browsers
 #     shoal-server     the program, a service of systemd, /etc/shoal/shoal.conf as a conffile

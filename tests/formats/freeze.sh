@@ -91,6 +91,6 @@ mv ./*.slog ./*.slog.seg* killed.slog.queue.gz signed.key.pub result/
 cp "$root/proto/"{*.md,*.proto,*_vectors.txt} result/
 cp -r result "$target"
 "$root/tests/formats/check.sh" "$build" "$version" --bless
-sed -i "s/^## \[Unreleased\]$/## $version/" "$root/.github/CHANGELOG.md"
+sed -i "s/^## Unreleased$/## $version/" "$root/.github/CHANGELOG.md"
 ls -l "$target"
 echo "frozen: git add tests/formats/$version .github/CHANGELOG.md"
