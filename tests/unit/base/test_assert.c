@@ -39,7 +39,7 @@ CASE(without_memory_the_process_ends_with_a_line_and_exit_code_1) {
     if (child == 0) {
         dup2(out[1], STDERR_FILENO);
         base_memory_handler_set(NULL, NULL);
-        (void)base_allocate(NULL, SIZE_MAX);
+        (void)!base_allocate(NULL, SIZE_MAX);
         _exit(0);
     }
     close(out[1]);
