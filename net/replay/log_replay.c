@@ -14,7 +14,7 @@
 #include <string.h>
 
 struct net_log_replay {
-    const base_allocator* allocator;
+    base_owner owner;
     net_log_reader* reader;
     base_reporter reporter;
     net_match* match;
@@ -37,15 +37,6 @@ struct net_log_replay {
 
 void net_log_entering_init(net_log_entering* entering, const base_allocator* allocator) {
     *entering = (net_log_entering){.allocator = allocator};
-}
-
-void net_log_entering_deinit(net_log_entering* self) {
-    BASE_ARRAY_RELEASE(self->allocator, self->leaves, self->leave_capacity);
-    BASE_ARRAY_RELEASE(self->allocator, self->joins, self->join_capacity);
-    BASE_ARRAY_RELEASE(self->allocator, self->join_items, self->join_item_capacity);
-    BASE_ARRAY_RELEASE(self->allocator, self->events, self->event_capacity);
-    BASE_ARRAY_RELEASE(self->allocator, self->inputs, self->input_capacity);
-    net_log_entering_init(self, self->allocator);
 }
 
 void net_log_entering_clear(net_log_entering* self, ecs_tick tick) {
@@ -239,17 +230,16 @@ static net_result create_match(net_log_replay* replay, const net_module* module,
     net_result result = check_header(info, file, module, reporter);
     if (result == NET_OK) result = take_templates(replay, &module, reporter);
     if (result != NET_OK) return result;
-    return net_log_match_create(replay->allocator, info, header->data, header->size, file, module,
-                                reporter, replay->difference, &replay->match);
+    return net_log_match_create(replay->reader->allocator, info, header->data, header->size, file,
+                                module, reporter, replay->difference, &replay->match);
 }
 
 net_result net_log_replay_create(net_log_reader* reader, const net_module* module, ecs_tick tick,
                                  const base_reporter* reporter, net_log_replay** replay_out) {
     BASE_ASSERT(reader && module && module->game && replay_out);
-    const base_allocator* allocator = reader->allocator;
     *replay_out = NULL;
-    net_log_replay* replay = base_allocate_zero(allocator, sizeof *replay);
-    replay->allocator = allocator;
+    net_log_replay* replay = base_owner_create(reader->allocator, sizeof *replay);
+    const base_allocator* allocator = &replay->owner.allocator;
     replay->reader = reader;
     if (reporter) replay->reporter = *reporter;
     replay->cursor = net_log_cursor_begin(reader);
@@ -271,9 +261,7 @@ void net_log_replay_destroy(net_log_replay* replay) {
     if (!replay) return;
     net_match_destroy(replay->match);
     net_module_close(replay->module);
-    base_bytes_deinit(&replay->start);
-    net_log_entering_deinit(&replay->entering);
-    base_release(replay->allocator, replay, sizeof *replay);
+    base_owner_destroy(replay);
 }
 
 net_match* net_log_replay_match(net_log_replay* replay) {
@@ -327,7 +315,7 @@ static net_result apply_control(net_log_replay* replay) {
     const uint32_t count = net_log_arguments(record, arguments);
     const net_result result =
         net_match_control(replay->match, record->verb, arguments, count, false, &replay->reporter);
-    if (result == NET_OK || result == NET_ERR_MEMORY) return result;
+    if (result == NET_OK) return NET_OK;
     (void)base_text_format(text, sizeof text, "the control '%s' %s", record->verb,
                            result == NET_ERR_UNKNOWN ? "is not known here" : "cannot be done here");
     return fail_replay(replay, text);
@@ -338,10 +326,10 @@ static net_result apply_begin(net_log_replay* replay) {
     net_log_entering_clear(&replay->entering, replay->record.tick);
     const net_result result =
         net_log_entering_add(&replay->entering, replay->match, &replay->record);
-    if (result == NET_ERR_MALFORMED)
+    if (result != NET_OK)
         return fail_replay(replay, "it has a record that this game does not take");
-    if (result == NET_OK) net_match_apply(replay->match, &replay->entering.begin);
-    return result;
+    net_match_apply(replay->match, &replay->entering.begin);
+    return NET_OK;
 }
 
 // ---- keyframes ----
@@ -349,13 +337,12 @@ static net_result apply_begin(net_log_replay* replay) {
 // The match as the keyframe of `tick` has it.
 static net_result enter_keyframe(net_log_replay* replay, const net_log_keyframe* keyframe) {
     base_bytes save;
-    base_bytes_init(&save, replay->allocator);
+    base_bytes_init(&save, &replay->owner.allocator);
     net_result result = net_log_keyframe_read(replay->reader, keyframe, &save);
     if (result == NET_OK) result = net_match_restore(replay->match, save.data, save.size);
     base_bytes_deinit(&save);
     bool is_its = result == NET_OK && net_match_tick(replay->match) == keyframe->tick;
     if (result == NET_OK && !is_its) result = NET_ERR_MALFORMED;
-    if (result == NET_ERR_MEMORY) return result;
     if (result != NET_OK) {
         base_report(&replay->reporter, replay->reader->file, 0,
                     "the keyframe of tick %" PRIu64 " %s", keyframe->tick,
@@ -569,7 +556,7 @@ static net_result run_log(const resumption* self, void (*each)(void* context), v
         if (result == NET_OK) right = net_match_tick(match);
         if (each) each(context);
     }
-    return result == NET_OK || result == NET_ERR_MEMORY ? result : refuse_log(self, right, result);
+    return result == NET_OK ? NET_OK : refuse_log(self, right, result);
 }
 
 // A log goes on in the row code that it has.

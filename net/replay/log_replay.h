@@ -12,7 +12,7 @@
 /// and the module outlives it. `file` names the log in reports. `difference` (NULL: of no use) gets
 /// what the schema of the game here has other than the log's; empty: nothing is known.
 /// @return NET_OK; NET_ERR_UNKNOWN, NET_ERR_SCHEMA, NET_ERR_MODULE, NET_ERR_DAMAGED,
-///         NET_ERR_MEMORY, as net_log_replay_create.
+///         as net_log_replay_create.
 BASE_MUST_USE net_result net_log_match_create(
     const base_allocator* allocator, const net_log_info* info, const uint8_t* header,
     size_t header_bytes, const char* file, const net_module* module, const base_reporter* reporter,
@@ -27,7 +27,7 @@ const char* net_log_replay_difference(const net_log_replay* replay);
 
 /// Go on behind `tick` with a save that another match of the log made there; before the first step.
 /// @return NET_OK; NET_ERR_CLOSED (the log has no end of that tick); NET_ERR_MALFORMED (not its
-///         save); NET_ERR_MEMORY.
+///         save).
 BASE_MUST_USE net_result net_log_replay_enter(net_log_replay* replay, ecs_tick tick,
                                               const base_bytes* save);
 
@@ -35,8 +35,7 @@ BASE_MUST_USE net_result net_log_replay_enter(net_log_replay* replay, ecs_tick t
 /// call. NULL: there is none, or no further one.
 const net_log_record* net_log_replay_state(net_log_replay* replay);
 
-/// Has this world the hashes of a log (`world_hash` NULL: it has none)? Without memory to compute
-/// that of the world the state hash alone tells.
+/// Has this world the hashes of a log (`world_hash` NULL: it has none)?
 bool net_log_is_same(const ecs_world* world, uint64_t state_hash, const uint64_t* world_hash);
 /// The arguments of a CONTROL; borrowed from the record's bytes. @return how many.
 uint32_t net_log_arguments(const net_log_record* record,
@@ -48,7 +47,7 @@ bool net_log_compare_worlds(const ecs_world* log, const ecs_world* run, const ch
 /// A match that was restored in tick result->restored_tick, of this save, differs in
 /// result->diverged_tick from the log. Run up to there from the log's begin, and again from the
 /// save, and name system, component, entity, template and values.
-/// @return NET_OK, also when it finds no more; as net_log_replay_step; NET_ERR_MEMORY.
+/// @return NET_OK, also when it finds no more; as net_log_replay_step.
 BASE_MUST_USE net_result net_log_blame_restored(net_log_reader* reader, const net_module* module,
                                                 const base_bytes* save, net_verify_result* result);
 
@@ -58,7 +57,7 @@ void net_log_name_writers(const ecs_world* world, const char* component, char* t
                           size_t text_bytes);
 
 /// What enters a tick, out of the records of a log: the net_tick_inputs that its server had.
-/// Memory: grows to the largest tick, then none.
+/// Memory: of its owner's allocator; grows to the largest tick, then none.
 typedef struct net_log_entering {
     net_tick_inputs begin; ///< borrows from the lists and the records' bytes
     const base_allocator* allocator;
@@ -71,7 +70,6 @@ typedef struct net_log_entering {
 } net_log_entering;
 
 void net_log_entering_init(net_log_entering* entering, const base_allocator* allocator);
-void net_log_entering_deinit(net_log_entering* entering);
 /// Nothing enters `tick` so far.
 void net_log_entering_clear(net_log_entering* entering, ecs_tick tick);
 /// Add a BEGIN of the tick; a large one has several. All is checked: the match can take it at its

@@ -31,7 +31,7 @@
 #define MIRROR_BYTES_MAX ((size_t)256 << 20) ///< of the rows and values of one log
 
 struct net_log_state {
-    const base_allocator* allocator;
+    base_owner owner;
     net_log_reader* reader;
     base_reporter reporter;
     net_log_cursor cursor;
@@ -90,8 +90,8 @@ static net_result refuse_log(net_log_reader* reader, const base_reporter* report
 // @return as net_log_replay_create (reported).
 static net_result open_run(net_log_state* state) {
     // The state's own reader of the log reported its damage.
-    net_result result =
-        net_log_reader_create(state->allocator, state->reader->file, NULL, &state->run_reader);
+    net_result result = net_log_reader_create(&state->owner.allocator, state->reader->file, NULL,
+                                              &state->run_reader);
     if (!state->run_reader) return result;
     (void)!net_log_reader_close(state->run_reader, &state->close);
     result = net_log_replay_create(state->run_reader, state->module, 0, &state->reporter,
@@ -152,8 +152,10 @@ static net_result begin_recorder(net_log_state* state) {
     net_rows* rows = net_schema_rows(net_match_schema(match));
     const uint32_t index_max = ecs_world_limits(net_match_world(match))->replicated_index_max;
     net_rows_set_tick_rate(rows, net_match_get_config(match)->tick_rate_hz);
-    net_result result = net_history_create(state->allocator, rows, index_max, &state->history);
-    if (result == NET_OK) state->recorder = net_log_recorder_create(state->allocator, match, false);
+    net_result result =
+        net_history_create(&state->owner.allocator, rows, index_max, &state->history);
+    if (result == NET_OK)
+        state->recorder = net_log_recorder_create(&state->owner.allocator, match, false);
     if (result == NET_OK && state->client > 0)
         result = net_log_recorder_see_as(state->recorder, state->client, &state->reporter);
     return result;
@@ -162,7 +164,7 @@ static net_result begin_recorder(net_log_state* state) {
 static void take_part(void* context, const uint8_t* data, size_t size);
 
 // Run to the state's tick, from a keyframe before it where that is nearer, and take its parts.
-// @return NET_OK; NET_ERR_DAMAGED (reported: the log does not lead there); NET_ERR_MEMORY.
+// @return NET_OK; NET_ERR_DAMAGED (reported: the log does not lead there).
 static net_result take_run(net_log_state* state) {
     BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     net_result result = run_on(state);
@@ -184,15 +186,13 @@ net_result net_log_state_create(net_log_reader* reader, const net_module* module
                                 const base_reporter* reporter, net_log_state** state_out) {
     BASE_ASSERT(reader && state_out);
     *state_out = NULL;
-    const base_allocator* allocator = reader->allocator;
-    net_log_state* state = base_allocate_zero(allocator, sizeof *state);
-    state->allocator = allocator;
+    net_log_state* state = base_owner_create(reader->allocator, sizeof *state);
     state->reader = reader;
     if (reporter) state->reporter = *reporter;
     const base_bytes* header = &reader->header;
     bool has_values = true;
-    net_result result =
-        net_log_schema_create(allocator, header->data, header->size, &has_values, &state->schema);
+    net_result result = net_log_schema_create(&state->owner.allocator, header->data, header->size,
+                                              &has_values, &state->schema);
     if (result == NET_OK && !has_values && !module) result = NET_ERR_UNKNOWN;
     if (result != NET_OK) {
         net_log_state_destroy(state);
@@ -213,21 +213,15 @@ net_result net_log_state_create(net_log_reader* reader, const net_module* module
 
 void net_log_state_destroy(net_log_state* state) {
     if (!state) return;
-    net_mirror_destroy(state->mirror);
-    net_mirror_destroy(state->before);
-    forget_run(state);
     net_log_replay_destroy(state->replay);
     net_log_reader_destroy(state->run_reader);
-    BASE_ARRAY_RELEASE(state->allocator, state->touches, state->touch_capacity);
-    BASE_ARRAY_RELEASE(state->allocator, state->players, state->player_capacity);
-    net_log_schema_destroy(state->schema);
-    base_release(state->allocator, state, sizeof *state);
+    base_owner_destroy(state);
 }
 
 // ---- what happened in a tick ----
 
 static void touch(net_log_state* state, ecs_entity entity, net_log_fate fate) {
-    BASE_ARRAY_RESERVE(state->allocator, state->touches, state->touch_capacity,
+    BASE_ARRAY_RESERVE(&state->owner.allocator, state->touches, state->touch_capacity,
                        state->touch_count + 1);
     state->touches[state->touch_count++] = (net_log_touch){entity, fate};
 }
@@ -306,7 +300,7 @@ static net_result begin_full(net_log_state* state, ecs_tick tick, bool is_run, b
     state->is_run = is_run;
     state->full_tick = tick;
     const net_mirror_config config = {
-        .allocator = state->allocator,
+        .allocator = &state->owner.allocator,
         .rows = state->schema->rows,
         .index_max = state->schema->index_max,
         .memory_bytes_max = MIRROR_BYTES_MAX,
@@ -377,7 +371,7 @@ static net_result take_player(net_log_state* state, base_reader item) {
         !net_log_header_text(&name, player.name, sizeof player.name))
         return NET_ERR_DAMAGED;
     player.entity = (ecs_entity)entity;
-    BASE_ARRAY_RESERVE(state->allocator, state->players, state->player_capacity,
+    BASE_ARRAY_RESERVE(&state->owner.allocator, state->players, state->player_capacity,
                        state->player_count + 1);
     memmove(state->players + place + 1, state->players + place,
             (state->player_count - place) * sizeof *state->players);

@@ -42,7 +42,7 @@ typedef struct origin {
 } origin;
 
 struct net_log_delay {
-    const base_allocator* allocator;
+    base_owner owner;
     const net_log_feed* source;
     net_log_feed feed;
     int64_t tick_us, delay_us;
@@ -60,14 +60,11 @@ struct net_log_delay {
 
 static net_log_feed_state give_due(void* context, net_log_record* record);
 
-net_result net_log_delay_create(const base_allocator* allocator, const net_log_feed* source,
-                                uint32_t tick_rate_hz, uint64_t delay_us, uint64_t slack_us,
-                                net_log_delay** out) {
-    BASE_ASSERT(source && out && tick_rate_hz > 0);
+net_log_delay* net_log_delay_create(const base_allocator* allocator, const net_log_feed* source,
+                                    uint32_t tick_rate_hz, uint64_t delay_us, uint64_t slack_us) {
+    BASE_ASSERT(source && tick_rate_hz > 0);
     BASE_ASSERT(delay_us <= NET_FOLLOW_DELAY_S_MAX * UINT64_C(1000000));
-    net_log_delay* delay = base_allocate_zero(allocator, sizeof *delay);
-    if (!delay) return NET_ERR_MEMORY;
-    delay->allocator = allocator;
+    net_log_delay* delay = base_owner_create(allocator, sizeof *delay);
     delay->source = source;
     delay->feed = *source;
     delay->feed.context = delay;
@@ -77,15 +74,12 @@ net_result net_log_delay_create(const base_allocator* allocator, const net_log_f
     delay->ahead = (ecs_tick)(delay->delay_us / delay->tick_us) +
                    (ecs_tick)tick_rate_hz * NET_LOG_DELAY_AHEAD_S;
     delay->report.state = NET_LOG_FEED_NOTHING;
-    base_bytes_init(&delay->bytes, allocator);
-    *out = delay;
-    return NET_OK;
+    base_bytes_init(&delay->bytes, &delay->owner.allocator);
+    return delay;
 }
 
 void net_log_delay_destroy(net_log_delay* delay) {
-    if (!delay) return;
-    base_bytes_deinit(&delay->bytes);
-    base_release(delay->allocator, delay, sizeof *delay);
+    base_owner_destroy(delay);
 }
 
 const net_log_feed* net_log_delay_feed(net_log_delay* delay) {
@@ -107,14 +101,11 @@ static void drop_given(net_log_delay* delay) {
     delay->at = 0;
 }
 
-static bool keep(net_log_delay* delay, const net_log_record* record) {
+static void keep(net_log_delay* delay, const net_log_record* record) {
     const uint8_t* packed = record->body + record->body_bytes - record->size;
     const kept head = {.size = record->size, .kind = record->kind, .tick = record->tick};
-    const size_t before = delay->bytes.size;
     base_bytes_write(&delay->bytes, &head, sizeof head);
     base_bytes_write(&delay->bytes, packed, record->size);
-    if (delay->bytes.failed) delay->bytes.size = before;
-    return !delay->bytes.failed;
 }
 
 static void add_origin(net_log_delay* delay, ecs_tick last) {
@@ -135,8 +126,7 @@ static void drop_origins(net_log_delay* delay) {
     memmove(delay->origins, delay->origins + first, delay->origin_count * sizeof *delay->origins);
 }
 
-// @return false when memory ran out: the record is lost, and the feed ends before it.
-static bool read_ahead(net_log_delay* delay, const net_log_record* record) {
+static void read_ahead(net_log_delay* delay, const net_log_record* record) {
     net_log_delay_report* report = &delay->report;
     report->came_us = delay->now_us;
     report->alive = record->kind == NET_LOG_KIND_ALIVE ? record->reason : 0;
@@ -147,10 +137,10 @@ static bool read_ahead(net_log_delay* delay, const net_log_record* record) {
     }
     if (record->kind == NET_LOG_KIND_END) delay->whole = report->newest = record->tick;
     if (record->kind == NET_LOG_KIND_CLOSE) delay->whole = record->tick + 1;
-    return !net_log_kinds[record->kind].is_run || keep(delay, record);
+    if (net_log_kinds[record->kind].is_run) keep(delay, record);
 }
 
-net_result net_log_delay_poll(net_log_delay* delay, uint64_t now_us) {
+void net_log_delay_poll(net_log_delay* delay, uint64_t now_us) {
     BASE_ASSERT(now_us >= delay->now_us);
     const ecs_tick before = delay->whole;
     delay->now_us = now_us;
@@ -162,13 +152,12 @@ net_result net_log_delay_poll(net_log_delay* delay, uint64_t now_us) {
         net_log_record record;
         const net_log_feed_state state = delay->source->next(delay->source->context, &record);
         if (state == NET_LOG_FEED_NOTHING) break;
-        if (state != NET_LOG_FEED_RECORD)
+        if (state == NET_LOG_FEED_RECORD)
+            read_ahead(delay, &record);
+        else
             delay->report.state = state;
-        else if (!read_ahead(delay, &record))
-            delay->report.state = NET_LOG_FEED_FAILED;
     }
     if (delay->whole > before) add_origin(delay, delay->whole);
-    return delay->bytes.failed ? NET_ERR_MEMORY : NET_OK;
 }
 
 // The tick that a kept record is due with: a control with the tick behind it.
@@ -221,6 +210,7 @@ enum { CONTROLS_MAX = 256 }; // of one tick
 #define UNHEARD_US UINT64_C(1000000)
 
 struct net_follow {
+    base_owner owner;
     net_follow_config config;
     base_reporter reporter;
     net_log_file_feed* file; // NULL: the caller's feed
@@ -251,22 +241,24 @@ static net_result read_header(net_follow* self) {
     return result;
 }
 
-static net_result create_delay(net_follow* self, const net_log_feed* feed, uint64_t slack_us) {
-    return net_log_delay_create(self->config.allocator, feed, net_follow_info(self)->tick_rate_hz,
-                                self->config.delay_us, slack_us, &self->delay);
+static void create_delay(net_follow* self, const net_log_feed* feed, uint64_t slack_us) {
+    self->delay =
+        net_log_delay_create(&self->owner.allocator, feed, net_follow_info(self)->tick_rate_hz,
+                             self->config.delay_us, slack_us);
 }
 
 static net_result open_feed(net_follow* self, const net_log_feed* feed, uint64_t slack_us) {
     self->config.feed = feed;
     const net_result result = read_header(self);
-    return result == NET_OK ? create_delay(self, feed, slack_us) : result;
+    if (result == NET_OK) create_delay(self, feed, slack_us);
+    return result;
 }
 
 static net_result open_file(net_follow* self) {
     const net_result result = net_log_file_feed_create(self->config.allocator, self->config.file,
                                                        self->config.reporter, &self->file);
-    if (result != NET_OK) return result;
-    return create_delay(self, &self->file->feed, FILE_SLACK_US);
+    if (result == NET_OK) create_delay(self, &self->file->feed, FILE_SLACK_US);
+    return result;
 }
 
 net_result net_follow_find(net_follow* self, uint64_t now_us) {
@@ -291,15 +283,18 @@ net_result net_follow_create(const net_follow_config* config, net_follow** out) 
     BASE_ASSERT(config && config->file && out);
     BASE_ASSERT(config->delay_us <= NET_FOLLOW_DELAY_S_MAX * UINT64_C(1000000));
     *out = NULL;
-    net_follow* self = base_allocate_zero(config->allocator, sizeof *self);
-    if (!self) return NET_ERR_MEMORY;
+    net_follow* self = base_owner_create(config->allocator, sizeof *self);
+    const base_allocator* allocator = &self->owner.allocator;
     self->config = *config;
     if (config->reporter) self->reporter = *config->reporter;
-    net_log_entering_init(&self->entering, config->allocator);
-    net_result result = config->feed     ? open_feed(self, config->feed, 0)
-                        : config->broker ? net_stream_follower_create(config->allocator,
-                                                                      config->broker, &self->stream)
-                                         : open_file(self);
+    net_log_entering_init(&self->entering, allocator);
+    net_result result = NET_OK;
+    if (config->feed)
+        result = open_feed(self, config->feed, 0);
+    else if (config->broker)
+        self->stream = net_stream_follower_create(allocator, config->broker);
+    else
+        result = open_file(self);
     if (result != NET_OK) {
         net_follow_destroy(self);
         return result;
@@ -310,11 +305,8 @@ net_result net_follow_create(const net_follow_config* config, net_follow** out) 
 
 void net_follow_destroy(net_follow* self) {
     if (!self) return;
-    net_log_delay_destroy(self->delay);
     net_log_file_feed_destroy(self->file);
-    net_stream_follower_destroy(self->stream);
-    net_log_entering_deinit(&self->entering);
-    base_release(self->config.allocator, self, sizeof *self);
+    base_owner_destroy(self);
 }
 
 const net_log_info* net_follow_info(const net_follow* self) {
@@ -477,11 +469,8 @@ static net_follow_state take_begin(net_follow* self, const net_log_record* recor
         return fail_follow(self, record->tick, "it does not follow the tick before");
     if (self->entering.begin.tick != record->tick)
         net_log_entering_clear(&self->entering, record->tick);
-    const net_result result = net_log_entering_add(&self->entering, self->match, record);
-    if (result == NET_OK) return NET_FOLLOW_RAN;
-    return fail_follow(self, record->tick,
-                       result == NET_ERR_MEMORY ? net_result_text(result)
-                                                : "it has a record that this game does not take");
+    if (net_log_entering_add(&self->entering, self->match, record) == NET_OK) return NET_FOLLOW_RAN;
+    return fail_follow(self, record->tick, "it has a record that this game does not take");
 }
 
 static net_follow_state take_record(net_follow* self, const net_log_record* record) {
@@ -519,8 +508,7 @@ net_follow_state net_follow_run(net_follow* self, net_server* server, uint64_t n
     BASE_ASSERT(self->match);
     if (self->end != NET_FOLLOW_WAITS) return self->end;
     if (self->stream) (void)net_stream_follower_poll(self->stream, now_us);
-    if (net_log_delay_poll(self->delay, now_us) != NET_OK)
-        return fail_follow(self, 0, net_result_text(NET_ERR_MEMORY));
+    net_log_delay_poll(self->delay, now_us);
     if (self->stream && self->config.who != 0) report_relay(self, now_us);
     while ((state = feed->next(feed->context, &record)) == NET_LOG_FEED_RECORD) {
         if (self->begin > 0 && record.tick <= self->begin) continue;

@@ -37,7 +37,7 @@ typedef enum net_follow_state {
     NET_FOLLOW_ENDED,    ///< the match ended: its server closed the log
     NET_FOLLOW_LOST,     ///< its server is gone, and closed nothing
     NET_FOLLOW_DIVERGED, ///< the run here is not the match: reported
-    NET_FOLLOW_FAILED,   ///< reported: a record that the match cannot take, damage, no memory
+    NET_FOLLOW_FAILED,   ///< reported: a record that the match cannot take, damage
 } net_follow_state;
 
 typedef struct net_follow net_follow;
@@ -50,7 +50,7 @@ BASE_MUST_USE net_result net_follow_create(const net_follow_config* config, net_
 void net_follow_destroy(net_follow* follow);
 /// Has the first message of the stream come? Before any other call, of a follower with a broker.
 /// @return NET_ERR_FULL: ask again; NET_OK; NET_ERR_VERSION, NET_ERR_DAMAGED (reported: it is no
-///         stream of a match); NET_ERR_MEMORY.
+///         stream of a match).
 BASE_MUST_USE net_result net_follow_find(net_follow* follow, uint64_t now_us);
 /// The follower of the stream, of a follower with a broker. Borrowed.
 net_stream_follower* net_follow_stream(net_follow* follow);
@@ -85,7 +85,7 @@ net_follow_report net_follow_get_report(const net_follow* follow, uint64_t now_u
 /// The server of the match is gone for certain, and no other one goes on with it: the match goes on
 /// here. A tick that it began and did not end is run with what entered it, then the players have
 /// places here (net_server_take_over). All that came must have run (net_follow_run: WAITS).
-/// @return NET_OK; NET_ERR_DAMAGED, NET_ERR_MEMORY (reported: it cannot go on);
+/// @return NET_OK; NET_ERR_DAMAGED (reported: it cannot go on);
 ///         NET_ERR_FULL (reported: more players than places).
 BASE_MUST_USE net_result net_follow_take_over(net_follow* follow, net_server* server,
                                               uint64_t now_us);
@@ -121,16 +121,13 @@ typedef struct net_log_delay_report {
 
 /// `source` is borrowed. `slack_us`: how long a tick may wait in the source, where ticks come in
 /// heaps (a file's block); it is added to the delay.
-/// @return NET_OK; NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_log_delay_create(const base_allocator* allocator,
-                                              const net_log_feed* source, uint32_t tick_rate_hz,
-                                              uint64_t delay_us, uint64_t slack_us,
-                                              net_log_delay** delay);
+BASE_MUST_USE net_log_delay* net_log_delay_create(const base_allocator* allocator,
+                                                  const net_log_feed* source, uint32_t tick_rate_hz,
+                                                  uint64_t delay_us, uint64_t slack_us);
 /// NULL does nothing.
 void net_log_delay_destroy(net_log_delay* delay);
 /// Read what came; from now on the feed gives what is due at `now_us`.
-/// @return NET_OK; NET_ERR_MEMORY (a record is lost: the feed FAILED behind what it has).
-BASE_MUST_USE net_result net_log_delay_poll(net_log_delay* delay, uint64_t now_us);
+void net_log_delay_poll(net_log_delay* delay, uint64_t now_us);
 /// When the next tick, or the end, is due; UINT64_MAX: nothing is known. In the past when the
 /// follower is behind.
 uint64_t net_log_delay_due_us(const net_log_delay* delay);

@@ -197,11 +197,9 @@ net_standby_report net_standby_get_report(const net_standby* self) {
                                 .is_given_up = self->is_given_up};
 }
 
-net_result net_standby_create(const net_standby_config* config, net_standby** out) {
-    BASE_ASSERT(config && config->name && config->takeover_us > 0 && out);
-    *out = NULL;
+net_standby* net_standby_create(const net_standby_config* config) {
+    BASE_ASSERT(config && config->name && config->takeover_us > 0);
     net_standby* self = base_allocate_zero(config->allocator, sizeof *self);
-    if (!self) return NET_ERR_MEMORY;
     self->config = *config;
     if (config->reporter) self->reporter = *config->reporter;
     const net_follow_config follow = {.allocator = config->allocator,
@@ -210,13 +208,9 @@ net_result net_standby_create(const net_standby_config* config, net_standby** ou
                                       .is_whole = true,
                                       .reporter = &self->reporter};
     const net_result result = net_follow_create(&follow, &self->follow);
-    if (result != NET_OK) {
-        net_standby_destroy(self);
-        return result;
-    }
+    BASE_ASSERT(result == NET_OK); // a broker is asked later
     self->follower = net_follow_stream(self->follow);
-    *out = self;
-    return NET_OK;
+    return self;
 }
 
 void net_standby_destroy(net_standby* self) {

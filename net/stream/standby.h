@@ -32,9 +32,7 @@ typedef enum net_standby_state {
 
 typedef struct net_standby net_standby;
 
-/// @return NET_OK; NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_standby_create(const net_standby_config* config,
-                                            net_standby** standby);
+BASE_MUST_USE net_standby* net_standby_create(const net_standby_config* config);
 /// NULL does nothing.
 void net_standby_destroy(net_standby* standby);
 /// What runs the match again: net_follow_find comes first. Borrowed.

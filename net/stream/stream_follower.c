@@ -25,7 +25,7 @@
 #define AGAIN_US_MAX (NET_STREAM_AGAIN_MS_MAX * MS)
 
 struct net_stream_follower {
-    const base_allocator* allocator;
+    base_owner owner;
     net_broker broker;
     net_stream_follower_info info;
     base_bytes header;
@@ -86,10 +86,6 @@ static void take_claim(net_stream_follower* self) {
     const net_stream_frame* frame = &self->frame;
     if (info->position.epoch == 0)
         base_bytes_write(&self->header, frame->header, frame->header_bytes);
-    if (self->header.failed) {
-        fail_follower(self, "there is no memory for the header");
-        return;
-    }
     info->claim = frame->claim;
     info->is_claim_new = frame->epoch > 1;
     info->position.epoch = frame->epoch;
@@ -399,28 +395,18 @@ net_log_feed net_stream_follower_feed(net_stream_follower* follower) {
 
 // ---- life ----
 
-net_result net_stream_follower_create(const base_allocator* allocator, const net_broker* broker,
-                                      net_stream_follower** follower_out) {
+net_stream_follower* net_stream_follower_create(const base_allocator* allocator,
+                                                const net_broker* broker) {
     BASE_ASSERT(broker->read && broker->last && broker->take);
-    *follower_out = NULL;
-    net_stream_follower* follower = base_allocate_zero(allocator, sizeof *follower);
-    if (!follower) return NET_ERR_MEMORY;
-    follower->allocator = allocator;
+    net_stream_follower* follower = base_owner_create(allocator, sizeof *follower);
+    allocator = &follower->owner.allocator;
     follower->broker = *broker;
     follower->must_read = true;
     base_bytes_init(&follower->header, allocator);
     follower->memory = base_allocate(allocator, NET_STREAM_MESSAGE_BYTES_MAX);
-    if (!follower->memory) {
-        base_release(allocator, follower, sizeof *follower);
-        return NET_ERR_MEMORY;
-    }
-    *follower_out = follower;
-    return NET_OK;
+    return follower;
 }
 
 void net_stream_follower_destroy(net_stream_follower* follower) {
-    if (!follower) return;
-    base_bytes_deinit(&follower->header);
-    base_release(follower->allocator, follower->memory, NET_STREAM_MESSAGE_BYTES_MAX);
-    base_release(follower->allocator, follower, sizeof *follower);
+    base_owner_destroy(follower);
 }

@@ -28,9 +28,9 @@ typedef struct place {
 } place;
 
 struct net_stream_tap {
+    base_owner owner;
     net_stream_tap_config config;
     base_spsc* ring;
-    size_t ring_bytes;
 
     // Of the simulation's thread.
     bool is_following; // of both threads: they begin with net_stream_tap_begin
@@ -263,34 +263,25 @@ net_result net_stream_tap_header(const net_stream_tap* self, base_bytes* header,
     const base_bytes* packed = &reader->header;
     base_bytes_write(header, packed->data, packed->size);
     net_log_reader_destroy(reader);
-    return header->failed ? NET_ERR_MEMORY : NET_OK;
+    return NET_OK;
 }
 
-net_result net_stream_tap_create(const net_stream_tap_config* config, net_stream_tap** tap_out) {
-    *tap_out = NULL;
+net_stream_tap* net_stream_tap_create(const net_stream_tap_config* config) {
     const uint64_t waiting =
         config->waiting_bytes > 0 ? config->waiting_bytes : NET_STREAM_WAITING_BYTES_DEFAULT;
     BASE_ASSERT(config->log_file && (waiting & (waiting - 1)) == 0 && waiting >= 64);
-    net_stream_tap* tap = base_allocate_zero(config->allocator, sizeof *tap);
-    if (!tap) return NET_ERR_MEMORY;
+    net_stream_tap* tap = base_owner_create(config->allocator, sizeof *tap);
+    const base_allocator* allocator = &tap->owner.allocator;
     tap->config = *config;
     tap->is_following = config->is_following;
-    tap->ring_bytes = BASE_SPSC_HEADER_BYTES + (size_t)waiting;
-    tap->memory = base_allocate(config->allocator, NET_LOG_RECORD_BYTES_MAX);
-    void* ring = base_allocate(config->allocator, tap->ring_bytes);
-    if (ring) tap->ring = base_spsc_init(ring, waiting, 0);
-    if (!ring || !tap->memory) {
-        net_stream_tap_destroy(tap);
-        return NET_ERR_MEMORY;
-    }
-    *tap_out = tap;
-    return NET_OK;
+    tap->memory = base_allocate(allocator, NET_LOG_RECORD_BYTES_MAX);
+    void* ring = base_allocate(allocator, BASE_SPSC_HEADER_BYTES + (size_t)waiting);
+    tap->ring = base_spsc_init(ring, waiting, 0);
+    return tap;
 }
 
 void net_stream_tap_destroy(net_stream_tap* tap) {
     if (!tap) return;
     close_reader(tap);
-    base_release(tap->config.allocator, tap->ring, tap->ring_bytes);
-    base_release(tap->config.allocator, tap->memory, NET_LOG_RECORD_BYTES_MAX);
-    base_release(tap->config.allocator, tap, sizeof *tap);
+    base_owner_destroy(tap);
 }

@@ -28,6 +28,7 @@
     (10 * 1000 * MS) // a broker that has less than it acknowledged may still be electing
 
 struct net_stream_writer {
+    base_owner owner;
     net_stream_writer_config config;
     net_stream_status status;
 
@@ -402,27 +403,17 @@ const net_stream_status* net_stream_writer_status(const net_stream_writer* write
     return &writer->status;
 }
 
-net_result net_stream_writer_create(const net_stream_writer_config* config,
-                                    net_stream_writer** writer_out) {
+net_stream_writer* net_stream_writer_create(const net_stream_writer_config* config) {
     BASE_ASSERT(config->broker.append && config->broker.report && config->source.next);
     BASE_ASSERT(config->claim.writer != 0 && config->tick_us > 0);
-    *writer_out = NULL;
-    net_stream_writer* writer = base_allocate_zero(config->allocator, sizeof *writer);
-    if (!writer) return NET_ERR_MEMORY;
+    net_stream_writer* writer = base_owner_create(config->allocator, sizeof *writer);
     writer->config = *config;
-    writer->message.data = base_allocate(config->allocator, NET_STREAM_MESSAGE_BYTES_MAX);
-    if (!writer->message.data) {
-        base_release(config->allocator, writer, sizeof *writer);
-        return NET_ERR_MEMORY;
-    }
-    *writer_out = writer;
-    return NET_OK;
+    writer->message.data = base_allocate(&writer->owner.allocator, NET_STREAM_MESSAGE_BYTES_MAX);
+    return writer;
 }
 
 void net_stream_writer_destroy(net_stream_writer* writer) {
-    if (!writer) return;
-    base_release(writer->config.allocator, writer->message.data, NET_STREAM_MESSAGE_BYTES_MAX);
-    base_release(writer->config.allocator, writer, sizeof *writer);
+    base_owner_destroy(writer);
 }
 
 // ---- what clients may know ----

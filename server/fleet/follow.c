@@ -106,8 +106,6 @@ static int open_source(server_program* self) {
         result = server_follow_find(self, follow->source, follow->nats, follow->name);
     if (result == NET_ERR_CLOSED)
         base_report(&self->reporter, follow->name, 0, "ended before there was a match");
-    if (result == NET_ERR_MEMORY)
-        base_report(&self->reporter, NULL, 0, "%s", net_result_text(result));
     if (result != NET_OK) return net_exit_of_replay(result);
     server_follow_begin(self, follow->source);
     return NET_EXIT_CLEAN;

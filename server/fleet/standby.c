@@ -69,14 +69,11 @@ static int open_stream(server_program* self) {
                                        .name = self->config.standby,
                                        .takeover_us = self->config.takeover_ms * MS,
                                        .reporter = &self->reporter};
-    if (net_standby_create(&config, &standby->standby) == NET_OK) {
-        const net_result found = server_follow_find(self, net_standby_follow(standby->standby),
-                                                    standby->nats, config.name);
-        self->is_terminated = self->is_over = found == NET_ERR_CLOSED;
-        return self->is_over ? NET_EXIT_CLEAN : net_exit_of_replay(found);
-    }
-    return net_exit_report(NET_EXIT_RUNTIME, &self->reporter, NULL, "%s",
-                           net_result_text(NET_ERR_MEMORY));
+    standby->standby = net_standby_create(&config);
+    const net_result found =
+        server_follow_find(self, net_standby_follow(standby->standby), standby->nats, config.name);
+    self->is_terminated = self->is_over = found == NET_ERR_CLOSED;
+    return self->is_over ? NET_EXIT_CLEAN : net_exit_of_replay(found);
 }
 
 static const server_ticks standby_ticks;

@@ -139,7 +139,7 @@ static bool take_counts(server_stream* self) {
     return true;
 }
 
-static int make_writer(server_stream* self) {
+static void make_writer(server_stream* self) {
     net_stream_writer_config config = {.broker = self->broker,
                                        .source = net_stream_tap_source(self->tap),
                                        .claim = {.key_id = self->program->access.key_name},
@@ -152,9 +152,7 @@ static int make_writer(server_stream* self) {
         given > 0 ? self->program->access.public_addresses : &self->address;
     for (uint32_t i = 0; i < count && i < NET_STREAM_ADDRESSES_MAX; i++)
         config.claim.addresses[config.claim.address_count++] = addresses[i];
-    if (net_stream_writer_create(&config, &self->writer) == NET_OK) return NET_EXIT_CLEAN;
-    return net_exit_report(NET_EXIT_RUNTIME, &self->program->reporter, NULL, "%s",
-                           net_result_text(NET_ERR_MEMORY));
+    self->writer = net_stream_writer_create(&config);
 }
 
 // What a stream that is there ends with.
@@ -197,11 +195,9 @@ static bool read_stream(server_stream* self, net_stream_follower* follower, stre
 }
 
 static int resume(server_stream* self, net_stream_position* behind) {
-    net_stream_follower* follower;
+    net_stream_follower* follower = net_stream_follower_create(NULL, &self->broker);
     stream_end end = {.is_closed = false};
     base_bytes_init(&end.last, NULL);
-    if (net_stream_follower_create(NULL, &self->broker, &follower) != NET_OK)
-        return NET_EXIT_RUNTIME;
     bool goes_on = read_stream(self, follower, &end);
     net_stream_follower_destroy(follower);
     if (goes_on && end.is_closed) {
@@ -261,8 +257,8 @@ static int claim_stream(server_stream* self, uint64_t identity, bool is_resumed)
     if (code == NET_EXIT_CLEAN && behind.sequence == 0 &&
         net_stream_tap_header(self->tap, &self->header, &self->program->reporter) != NET_OK)
         code = NET_EXIT_RUNTIME;
-    if (code == NET_EXIT_CLEAN) code = make_writer(self);
     if (code != NET_EXIT_CLEAN) return code;
+    make_writer(self);
     const bool is_first = behind.sequence == 0;
     net_stream_writer_claim(self->writer, &behind, is_first ? self->header.data : NULL,
                             is_first ? self->header.size : 0);
@@ -275,8 +271,8 @@ static int claim_stream(server_stream* self, uint64_t identity, bool is_resumed)
 static int stand_by(server_stream* self, uint64_t identity, net_standby* standby) {
     BASE_ASSERT(!self->nats && !self->writer);
     int code = open_broker(self, identity, false);
-    if (code == NET_EXIT_CLEAN) code = make_writer(self);
     if (code != NET_EXIT_CLEAN) return code;
+    make_writer(self);
     net_standby_open(standby, self->tap, self->writer);
     // Before the match is here: a server without this thread would never learn that it is fenced.
     return start_thread(self) ? NET_EXIT_CLEAN : NET_EXIT_RUNTIME;
@@ -477,8 +473,8 @@ static bool create_stream(server_stream* self, server_program* program, net_stre
                                        .is_following = program->config.standby != NULL,
                                        .wake = wake,
                                        .context = self};
+    self->tap = net_stream_tap_create(&tap);
     const bool is_made = self->wake >= 0 && self->stored >= 0 &&
-                         net_stream_tap_create(&tap, &self->tap) == NET_OK &&
                          net_transport_hold_create(NULL, program->transport, &self->hold) == NET_OK;
     if (is_made) server_program_wrap(program, self->hold);
     return is_made;

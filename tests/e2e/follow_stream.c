@@ -62,14 +62,13 @@ static int compare(net_stream_follower* follower, net_log_reader* reader) {
 int main(int argc, char** argv) {
     const base_reporter reporter = base_reporter_stderr();
     net_log_reader* reader;
-    net_stream_follower* follower;
     server_nats* nats;
     if (argc != 3) return 2;
     const server_nats_config config = {.url = argv[1]};
     (void)!net_log_reader_create(NULL, argv[2], &reporter, &reader);
     if (!reader || server_nats_open(&config, &reporter, &nats) != NET_OK) return 1;
     const net_broker broker = server_nats_broker(nats);
-    if (net_stream_follower_create(NULL, &broker, &follower) != NET_OK) return 1;
+    net_stream_follower* follower = net_stream_follower_create(NULL, &broker);
     const int code = compare(follower, reader);
     net_stream_follower_destroy(follower);
     server_nats_close(nats);

@@ -139,9 +139,8 @@ typedef struct net_stream_tap_config {
     void (*wake)(void* context);
     void* context;
 } net_stream_tap_config;
-/// @return NET_OK; NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_stream_tap_create(const net_stream_tap_config* config,
-                                               net_stream_tap** tap);
+/// The caller owns it.
+BASE_MUST_USE net_stream_tap* net_stream_tap_create(const net_stream_tap_config* config);
 /// NULL does nothing.
 void net_stream_tap_destroy(net_stream_tap* tap);
 /// What net_log_options.tap takes.
@@ -152,8 +151,8 @@ uint64_t net_stream_tap_records(const net_stream_tap* tap);
 /// The log goes on with one before (net_log_options.before), and a stream has some of its records:
 /// go on after the first `records` of the log, of which the last one is `last` (packed, as it
 /// is in the stream). Before the match's next record.
-/// @return NET_OK; NET_ERR_DIVERGED (reported: the log has not these records); NET_ERR_MEMORY, or
-///         what net_log_reader_create returns (reported).
+/// @return NET_OK; NET_ERR_DIVERGED (reported: the log has not these records); what
+///         net_log_reader_create returns (reported).
 BASE_MUST_USE net_result net_stream_tap_resume(net_stream_tap* tap, uint64_t records,
                                                const void* last, uint32_t last_bytes,
                                                const base_reporter* reporter);
@@ -161,8 +160,8 @@ BASE_MUST_USE net_result net_stream_tap_resume(net_stream_tap* tap, uint64_t rec
 /// A server that followed goes on as the one that writes: what waits is dropped, and the next
 /// record of its log has number `records` + 1. Not while the source is used.
 void net_stream_tap_begin(net_stream_tap* tap, uint64_t records);
-/// Append the packed Header of the log. @return NET_OK; NET_ERR_MEMORY, or what
-/// net_log_reader_create returns (reported).
+/// Append the packed Header of the log. @return NET_OK; what net_log_reader_create
+/// returns (reported).
 BASE_MUST_USE net_result net_stream_tap_header(const net_stream_tap* tap, base_bytes* header,
                                                const base_reporter* reporter);
 
@@ -227,9 +226,8 @@ typedef struct net_stream_writer_config {
     uint64_t tick_us; ///< between two ticks of the match
 } net_stream_writer_config;
 
-/// @return NET_OK; NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_stream_writer_create(const net_stream_writer_config* config,
-                                                  net_stream_writer** writer);
+/// The caller owns it.
+BASE_MUST_USE net_stream_writer* net_stream_writer_create(const net_stream_writer_config* config);
 /// NULL does nothing.
 void net_stream_writer_destroy(net_stream_writer* writer);
 /// Claim the stream as epoch `behind->epoch` + 1, right behind `behind`, which is where its
@@ -337,10 +335,9 @@ typedef struct net_stream_follower_info {
     char text[NET_BROKER_TEXT_BYTES + 64];
 } net_stream_follower_info;
 
-/// @return NET_OK; NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_stream_follower_create(const base_allocator* allocator,
-                                                    const net_broker* broker,
-                                                    net_stream_follower** follower);
+/// The caller owns it.
+BASE_MUST_USE net_stream_follower* net_stream_follower_create(const base_allocator* allocator,
+                                                              const net_broker* broker);
 /// NULL does nothing.
 void net_stream_follower_destroy(net_stream_follower* follower);
 /// Take answers and ask what is due. @return when it must be called again at the latest.

@@ -61,7 +61,7 @@ static void open_late(late* self, const base_allocator* allocator, uint64_t slac
     self->draft.memory = malloc(NET_LOG_DRAFT_BYTES);
     self->next = 1;
     self->now_us = START_US;
-    assert_ok(net_log_delay_create(allocator, &self->feed, RATE, DELAY_US, slack_us, &self->delay));
+    self->delay = net_log_delay_create(allocator, &self->feed, RATE, DELAY_US, slack_us);
 }
 
 static void close_late(late* self) {
@@ -77,7 +77,7 @@ static ecs_tick take_at(late* self, uint64_t now_us) {
     self->now_us = now_us;
     for (ecs_tick before = UINT64_MAX; before != self->given;) {
         before = self->given; // what is given makes room to read further
-        assert_ok(net_log_delay_poll(self->delay, now_us));
+        net_log_delay_poll(self->delay, now_us);
         while ((state = feed->next(feed->context, &record)) == NET_LOG_FEED_RECORD) {
             if (record.kind == NET_LOG_KIND_CLOSE) {
                 assert_int_equal(record.tick, self->given);

@@ -86,7 +86,7 @@ static inline void open_server(fleet* self, node* at, uint64_t identity) {
     snprintf(at->log_file, sizeof at->log_file, "%s/%u.slog", self->files.folder, at->number);
     const net_stream_tap_config tap = {
         .log_file = at->log_file, .waiting_bytes = 1u << 18, .is_following = at->standby != NULL};
-    assert_ok(net_stream_tap_create(&tap, &at->tap));
+    at->tap = net_stream_tap_create(&tap);
     net_log_options log = net_log_options_default();
     log.identity = identity;
     log.has_controls = log.is_manual = true;
@@ -115,7 +115,7 @@ static inline void make_writer(fleet* self, node* at) {
                                              .source = net_stream_tap_source(at->tap),
                                              .claim = {.writer = 100 + at->number},
                                              .tick_us = TABLE_TICK_US};
-    assert_ok(net_stream_writer_create(&config, &at->writer));
+    at->writer = net_stream_writer_create(&config);
 }
 
 static inline void open_first(fleet* self, uint32_t tick_rate_hz) {
@@ -146,7 +146,7 @@ static inline node* open_standby(fleet* self, uint32_t number) {
                                        .name = "the stream",
                                        .takeover_us = TAKEOVER_MS * MS,
                                        .reporter = &reporter};
-    assert_ok(net_standby_create(&config, &at->standby));
+    at->standby = net_standby_create(&config);
     net_result result;
     for (;
          (result = net_follow_find(net_standby_follow(at->standby), self->now_us)) == NET_ERR_FULL;

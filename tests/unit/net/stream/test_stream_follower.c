@@ -8,7 +8,7 @@
 static void open_follower(stream_stage* self) {
     stage_open(self);
     const net_broker broker = broker_sim_connect(self->sim);
-    assert_ok(net_stream_follower_create(NULL, &broker, &self->follower));
+    self->follower = net_stream_follower_create(NULL, &broker);
     self->info = net_stream_follower_get(self->follower);
     broker_sim_run(self->sim, self->now_us);
 }
