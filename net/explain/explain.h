@@ -22,6 +22,7 @@ typedef struct net_tally {
 
 /// What is counted now, by lane, and the seconds before.
 typedef struct net_ledger {
+    base_owner owner;
     uint32_t component_count, template_count, place_count, entity_count;
     uint64_t asked_us, second_us;
     uint64_t sent_bytes; ///< of the transport, when the second began
@@ -46,12 +47,13 @@ typedef struct net_captured {
 
 /// The packets of one client, while they are looked at.
 typedef struct net_capture {
+    base_owner owner;
     uint32_t client;
     uint64_t asked_us;
     uint16_t seq;
     ecs_tick tick;
     bool is_solo;
-    bool is_whole; ///< a packet was captured, and there was memory for all of it
+    bool is_whole; ///< a packet was captured
     net_captured* pieces;
     uint32_t piece_count, piece_capacity;
     uint64_t* words;
@@ -78,6 +80,7 @@ typedef struct net_explain_lane {
 } net_explain_lane;
 
 typedef struct net_explain {
+    base_owner owner;
     net_explain_lane lanes[NET_LANES_MAX];
     net_ledger* ledger; ///< NULL: it was not asked for lately, as the next one
     net_capture* capture;
@@ -107,11 +110,10 @@ void net_ledger_close(net_server* server);
 
 void net_accounts_open(net_server* server);
 /// @return the account of the session, which is opened; `rest` before it has a replication state;
-/// NULL: nothing is accounted, or memory ran out. On its lane, or while no lane works.
+/// NULL: nothing is accounted. On its lane, or while no lane works.
 net_account* net_account_of(const net_server* server, const net_session* session);
 /// net_send_tap.leave
 void net_account_end(void* context, const net_session* session);
-void net_accounts_close(net_server* server);
 
 // pieces.c
 

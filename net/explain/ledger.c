@@ -32,15 +32,13 @@ static size_t tally_bytes(const net_ledger* ledger) {
     return wide_bytes(ledger) + (size_t)ledger->place_count * sizeof(uint32_t);
 }
 
-static bool open_tally(const net_server* server, const net_ledger* ledger, net_tally* tally) {
-    uint8_t* memory = base_allocate_zero(server->allocator, tally_bytes(ledger));
-    if (!memory) return false;
+static void open_tally(net_ledger* ledger, net_tally* tally) {
+    uint8_t* memory = base_allocate_zero(&ledger->owner.allocator, tally_bytes(ledger));
     tally->components = (uint64_t(*)[NET_COST_COUNT])(void*)memory;
     tally->templates = (uint64_t*)(void*)tally->components + // after the last component
                        (size_t)ledger->component_count * NET_COST_COUNT;
     tally->clients = tally->templates + ledger->template_count;
     tally->numbers = (uint32_t*)(void*)(memory + wide_bytes(ledger));
-    return true;
 }
 
 static size_t entities_bytes(const net_ledger* ledger) {
@@ -48,11 +46,10 @@ static size_t entities_bytes(const net_ledger* ledger) {
     return ledger->entity_count * (sizeof(uint64_t) + tallies * sizeof(uint32_t));
 }
 
-static bool count_entities(const net_server* server, net_ledger* ledger) {
+static void count_entities(const net_server* server, net_ledger* ledger) {
     ledger->entities_us = server->now_us;
-    if (ledger->entity_sums) return true;
-    ledger->entity_sums = base_allocate_zero(server->allocator, entities_bytes(ledger));
-    if (!ledger->entity_sums) return false;
+    if (ledger->entity_sums) return;
+    ledger->entity_sums = base_allocate_zero(&ledger->owner.allocator, entities_bytes(ledger));
     uint32_t* memory = (uint32_t*)(void*)(ledger->entity_sums + ledger->entity_count);
     for (uint32_t i = 0; i < ledger->lane_count + NET_LEDGER_SECONDS; i++) {
         net_tally* tally =
@@ -62,25 +59,14 @@ static bool count_entities(const net_server* server, net_ledger* ledger) {
     }
     ledger->entity_end = 0;
     ledger->entity_second = ledger->second_count + 1; // this one has begun
-    return true;
 }
 
-static void close_entities(const net_server* server, net_ledger* ledger) {
+static void close_entities(net_ledger* ledger) {
     if (!ledger->entity_sums) return;
-    base_release(server->allocator, ledger->entity_sums, entities_bytes(ledger));
+    base_release(&ledger->owner.allocator, ledger->entity_sums, entities_bytes(ledger));
     ledger->entity_sums = NULL;
     for (uint32_t i = 0; i < ledger->lane_count; i++)
         ledger->lanes[i].entities = NULL;
-}
-
-static void close_ledger(net_server* server, net_ledger* ledger) {
-    if (!ledger) return;
-    close_entities(server, ledger);
-    for (uint32_t i = 0; i < ledger->lane_count; i++)
-        base_release(server->allocator, ledger->lanes[i].components, tally_bytes(ledger));
-    for (uint32_t i = 0; i < NET_LEDGER_SECONDS; i++)
-        base_release(server->allocator, ledger->seconds[i].components, tally_bytes(ledger));
-    base_release(server->allocator, ledger, sizeof *ledger);
 }
 
 static uint64_t sent_bytes(const net_server* server) {
@@ -102,9 +88,9 @@ void net_ledger_count(net_ledger* ledger, uint32_t lane, uint32_t place, const n
     if (tally->entity_end <= index) tally->entity_end = index + 1;
 }
 
-static bool open_ledger(net_server* server) {
-    net_ledger* made = base_allocate_zero(server->allocator, sizeof *made);
-    if (!made) return false;
+static void open_ledger(net_server* server) {
+    net_explain* explain = net_explain_of(server);
+    net_ledger* made = base_owner_create(&explain->owner.allocator, sizeof *made);
     const ecs_world* world = net_match_world(server->config.match);
     made->component_count = ecs_component_count(world) + 1;
     made->template_count = ecs_template_count(world) + 1;
@@ -113,17 +99,11 @@ static bool open_ledger(net_server* server) {
     if (made->entity_count > NET_LEDGER_ENTITIES_MAX) made->entity_count = NET_LEDGER_ENTITIES_MAX;
     made->second_us = server->now_us;
     made->sent_bytes = sent_bytes(server);
-    bool ok = true;
-    for (; ok && made->lane_count < server->lane_count; made->lane_count++)
-        ok = open_tally(server, made, &made->lanes[made->lane_count]);
-    for (uint32_t i = 0; ok && i < NET_LEDGER_SECONDS; i++)
-        ok = open_tally(server, made, &made->seconds[i]);
-    if (!ok) {
-        close_ledger(server, made);
-        return false;
-    }
-    net_explain_of(server)->ledger = made;
-    return true;
+    for (; made->lane_count < server->lane_count; made->lane_count++)
+        open_tally(made, &made->lanes[made->lane_count]);
+    for (uint32_t i = 0; i < NET_LEDGER_SECONDS; i++)
+        open_tally(made, &made->seconds[i]);
+    explain->ledger = made;
 }
 
 static void add_tally(const net_ledger* ledger, net_tally* to, const net_tally* from) {
@@ -195,7 +175,7 @@ static void end_second(net_server* server, net_ledger* ledger) {
 }
 
 void net_ledger_close(net_server* server) {
-    close_ledger(server, net_explain_of(server)->ledger);
+    base_owner_destroy(net_explain_of(server)->ledger);
     net_explain_of(server)->ledger = NULL;
 }
 
@@ -206,7 +186,7 @@ void net_ledger_turn(net_server* server) {
         net_ledger_close(server);
         return;
     }
-    if (!net_explain_is_asked(server, ledger->entities_us)) close_entities(server, ledger);
+    if (!net_explain_is_asked(server, ledger->entities_us)) close_entities(ledger);
     if (server->now_us > ledger->second_us + 2 * NET_LEDGER_SECONDS * SECOND_US)
         ledger->second_us = server->now_us - SECOND_US; // the match stood still
     while (server->now_us >= ledger->second_us + SECOND_US)
@@ -324,16 +304,14 @@ static void list_kept(const net_server* server, net_ledger_by by, uint32_t clien
     base_release(server->allocator, entries, all * sizeof *entries);
 }
 
-static bool list_account(net_server* server, uint64_t (*bits)[NET_COST_COUNT], uint32_t client,
+static void list_account(net_server* server, uint64_t (*bits)[NET_COST_COUNT], uint32_t client,
                          uint32_t lines_max, net_ledger_line_fn line, void* context) {
     const uint32_t all = net_explain_of(server)->component_count * NET_COST_COUNT;
     ledger_entry* entries = base_allocate(server->allocator, all * sizeof *entries);
-    if (!entries) return false;
     net_ledger_span span = {.seconds = 0};
     for (uint32_t i = 0; i < all; i++)
         span.bits += entries[i].bits = bits[i / NET_COST_COUNT][i % NET_COST_COUNT];
     list_kept(server, NET_LEDGER_BOTH, client, entries, all, lines_max, line, context, &span);
-    return true;
 }
 
 static void add_span(const net_ledger* ledger, uint32_t back, net_ledger_span* span) {
@@ -343,12 +321,11 @@ static void add_span(const net_ledger* ledger, uint32_t back, net_ledger_span* s
 }
 
 // All that have bits, of what is not entities.
-static bool list_all(const net_server* server, net_ledger_by by, uint32_t lines_max,
+static void list_all(const net_server* server, net_ledger_by by, uint32_t lines_max,
                      net_ledger_line_fn line, void* context, net_ledger_span* span) {
     const net_ledger* ledger = net_explain_of(server)->ledger;
     const uint32_t all = entry_count(ledger, by);
     ledger_entry* entries = base_allocate_zero(server->allocator, all * sizeof *entries);
-    if (!entries) return false;
     span->seconds = ledger->second_count < NET_LEDGER_SECONDS ? (uint32_t)ledger->second_count
                                                               : NET_LEDGER_SECONDS;
     for (uint32_t back = 1; back <= span->seconds; back++) {
@@ -357,7 +334,6 @@ static bool list_all(const net_server* server, net_ledger_by by, uint32_t lines_
                    entries);
     }
     list_kept(server, by, 0, entries, all, lines_max, line, context, span);
-    return true;
 }
 
 // ---- by entity: the most of them, with the least on top of a heap
@@ -399,39 +375,39 @@ static uint32_t choose_entities(const net_server* server, ledger_entry* heap, ui
     return count;
 }
 
-static bool list_entities(net_server* server, uint32_t lines_max, net_ledger_line_fn line,
+static void list_entities(net_server* server, uint32_t lines_max, net_ledger_line_fn line,
                           void* context, net_ledger_span* span) {
     net_ledger* ledger = net_explain_of(server)->ledger;
-    if (!count_entities(server, ledger)) return false;
+    count_entities(server, ledger);
     const uint64_t known = ledger->second_count > ledger->entity_second
                                ? ledger->second_count - ledger->entity_second
                                : 0;
     span->seconds = known < NET_LEDGER_SECONDS ? (uint32_t)known : NET_LEDGER_SECONDS;
     for (uint32_t back = 1; back <= span->seconds; back++)
         add_span(ledger, back, span);
-    if (!line || span->bits == 0) return true;
+    if (!line || span->bits == 0) return;
     const uint32_t most = lines_max < ledger->entity_end ? lines_max : ledger->entity_end;
     const size_t bytes = ((size_t)most + 1) * sizeof(ledger_entry);
     ledger_entry* heap = base_allocate(server->allocator, bytes);
-    if (!heap) return false;
     uint64_t rest;
     uint32_t count = choose_entities(server, heap, most, &rest, &span->is_cut);
     if (rest > 0) heap[count++] = (ledger_entry){.bits = rest};
     list_entries(server, NET_LEDGER_ENTITY, 0, heap, count, lines_max, line, context, span);
     base_release(server->allocator, heap, bytes);
-    return true;
 }
 
-bool net_server_ledger(net_server* server, net_ledger_by by, uint32_t lines_max,
+void net_server_ledger(net_server* server, net_ledger_by by, uint32_t lines_max,
                        net_ledger_line_fn line, void* context, net_ledger_span* span) {
     BASE_ASSERT(span && by < NET_LEDGER_BY_COUNT);
     net_server_collect(server);
     *span = (net_ledger_span){.seconds = 0};
-    if (!net_explain_of(server)) return false;
-    if (!net_explain_of(server)->ledger && !open_ledger(server)) return false;
+    if (!net_explain_of(server)) return;
+    if (!net_explain_of(server)->ledger) open_ledger(server);
     net_explain_of(server)->ledger->asked_us = server->now_us;
-    return by == NET_LEDGER_ENTITY ? list_entities(server, lines_max, line, context, span)
-                                   : list_all(server, by, lines_max, line, context, span);
+    if (by == NET_LEDGER_ENTITY)
+        list_entities(server, lines_max, line, context, span);
+    else
+        list_all(server, by, lines_max, line, context, span);
 }
 
 // ---- accounts
@@ -442,9 +418,10 @@ static size_t account_bytes(const net_server* server) {
 
 void net_accounts_open(net_server* server) {
     net_explain* explain = net_explain_of(server);
-    const size_t bytes = server->session_count * sizeof *explain->accounts;
-    explain->accounts = base_allocate_zero(server->allocator, bytes);
-    explain->rest.bits = base_allocate_zero(server->allocator, account_bytes(server));
+    const base_allocator* allocator = &explain->owner.allocator;
+    explain->accounts =
+        base_allocate_zero(allocator, server->session_count * sizeof *explain->accounts);
+    explain->rest.bits = base_allocate_zero(allocator, account_bytes(server));
 }
 
 net_account* net_account_of(const net_server* server, const net_session* session) {
@@ -454,9 +431,9 @@ net_account* net_account_of(const net_server* server, const net_session* session
     net_account* account = &explain->accounts[session->place];
     if (!account->bits) {
         account->client = session->client;
-        account->bits = base_allocate_zero(server->allocator, account_bytes(server));
+        account->bits = base_allocate_zero(&explain->owner.allocator, account_bytes(server));
     }
-    return account->bits ? account : NULL;
+    return account;
 }
 
 static void add_bits(const net_server* server, uint64_t (*to)[NET_COST_COUNT],
@@ -472,28 +449,15 @@ void net_account_end(void* context, const net_session* session) {
     net_explain* explain = net_explain_of(server);
     net_account* account = explain->accounts ? &explain->accounts[session->place] : NULL;
     if (!account || !account->bits) return;
-    if (explain->gone_count < GONE_MAX &&
-        BASE_ARRAY_RESERVE(server->allocator, explain->gone, explain->gone_capacity,
-                           explain->gone_count + 1)) {
+    if (explain->gone_count < GONE_MAX) {
+        BASE_ARRAY_RESERVE(&explain->owner.allocator, explain->gone, explain->gone_capacity,
+                           explain->gone_count + 1);
         explain->gone[explain->gone_count++] = *account;
     } else {
         add_bits(server, explain->rest.bits, account);
-        base_release(server->allocator, account->bits, account_bytes(server));
+        base_release(&explain->owner.allocator, account->bits, account_bytes(server));
     }
     *account = (net_account){.bits = NULL};
-}
-
-void net_accounts_close(net_server* server) {
-    net_explain* explain = net_explain_of(server);
-    const size_t bytes = account_bytes(server);
-    for (uint32_t i = 0; explain->accounts && i < server->session_count; i++)
-        base_release(server->allocator, explain->accounts[i].bits, bytes);
-    for (uint32_t i = 0; i < explain->gone_count; i++)
-        base_release(server->allocator, explain->gone[i].bits, bytes);
-    base_release(server->allocator, explain->rest.bits, bytes);
-    base_release(server->allocator, explain->accounts,
-                 server->session_count * sizeof *explain->accounts);
-    BASE_ARRAY_RELEASE(server->allocator, explain->gone, explain->gone_capacity);
 }
 
 // All accounts together, and the bytes that the transport added.
@@ -511,22 +475,20 @@ static void sum_up(const net_server* server, uint64_t (*all)[NET_COST_COUNT]) {
     if (sent > ours) all[0][NET_COST_TRANSPORT] += sent - ours;
 }
 
-bool net_server_accounts(net_server* server, uint32_t client_lines_max, net_ledger_line_fn line,
+void net_server_accounts(net_server* server, uint32_t client_lines_max, net_ledger_line_fn line,
                          void* context) {
     net_server_collect(server);
     const net_explain* explain = net_explain_of(server);
-    if (!explain || !explain->accounts) return true;
+    if (!explain || !explain->accounts) return;
     uint64_t(*all)[NET_COST_COUNT] = base_allocate_zero(server->allocator, account_bytes(server));
-    if (!all) return false;
     sum_up(server, all);
-    bool ok = list_account(server, all, 0, UINT32_MAX, line, context);
-    for (uint32_t i = 0; ok && i < server->session_count + explain->gone_count; i++) {
+    list_account(server, all, 0, UINT32_MAX, line, context);
+    for (uint32_t i = 0; i < server->session_count + explain->gone_count; i++) {
         const net_account* one = i < server->session_count
                                      ? &explain->accounts[i]
                                      : &explain->gone[i - server->session_count];
         if (one->bits)
-            ok = list_account(server, one->bits, one->client, client_lines_max, line, context);
+            list_account(server, one->bits, one->client, client_lines_max, line, context);
     }
     base_release(server->allocator, all, account_bytes(server));
-    return ok;
 }

@@ -18,19 +18,16 @@
 
 // ---- the packet that is looked at
 
-static void capture_add(const net_server* server, net_capture* capture, const net_piece* piece) {
+static void capture_add(net_capture* capture, const net_piece* piece) {
     const proto_row_component* of = piece->place != NET_PIECE_NO_COMPONENT
                                         ? &piece->row_template->layout.components[piece->place]
                                         : NULL;
     const uint32_t words = of ? of->field_count : 0;
-    if (!capture->is_whole ||
-        !BASE_ARRAY_RESERVE(server->allocator, capture->pieces, capture->piece_capacity,
-                            capture->piece_count + 1) ||
-        !BASE_ARRAY_RESERVE(server->allocator, capture->words, capture->word_capacity,
-                            capture->word_count + words)) {
-        capture->is_whole = false;
-        return;
-    }
+    const base_allocator* allocator = &capture->owner.allocator;
+    BASE_ARRAY_RESERVE(allocator, capture->pieces, capture->piece_capacity,
+                       capture->piece_count + 1);
+    BASE_ARRAY_RESERVE(allocator, capture->words, capture->word_capacity,
+                       capture->word_count + words);
     if (words > 0)
         memcpy(&capture->words[capture->word_count], piece->row + of->field_first,
                words * sizeof *capture->words);
@@ -41,7 +38,6 @@ static void capture_add(const net_server* server, net_capture* capture, const ne
 }
 
 static void capture_end(net_capture* capture) {
-    if (!capture->is_whole) return;
     // The frame was counted last, when its size was known.
     BASE_ASSERT(capture->piece_count > 1);
     const uint32_t last = capture->piece_count - 1;
@@ -50,16 +46,9 @@ static void capture_end(net_capture* capture) {
     capture->pieces[0] = frame;
 }
 
-static void capture_close(net_server* server) {
-    net_capture* capture = net_explain_of(server)->capture;
-    if (!capture) return;
-    const base_allocator* allocator = server->allocator;
-    BASE_ARRAY_RELEASE(allocator, capture->pieces, capture->piece_capacity);
-    BASE_ARRAY_RELEASE(allocator, capture->words, capture->word_capacity);
-    BASE_ARRAY_RELEASE(allocator, capture->parts, capture->part_capacity);
-    base_bytes_deinit(&capture->texts);
-    base_release(allocator, capture, sizeof *capture);
-    net_explain_of(server)->capture = NULL;
+static void capture_close(net_explain* explain) {
+    base_owner_destroy(explain->capture);
+    explain->capture = NULL;
 }
 
 // ---- the hooks
@@ -73,7 +62,7 @@ static void add_piece(void* context, const net_piece* piece) {
         lane->account->bits[piece->component][piece->cause] += piece->bits;
     if (explain->ledger)
         net_ledger_count(explain->ledger, lane->number, lane->session->place, piece);
-    if (lane->is_captured) capture_add(lane->server, explain->capture, piece);
+    if (lane->is_captured) capture_add(explain->capture, piece);
 }
 
 static bool is_wanted(const net_explain_lane* lane) {
@@ -88,7 +77,7 @@ static void count(net_explain_lane* lane, const char* what, net_cost cause, uint
 
 static void open_tap(void* context) {
     net_server* server = context;
-    net_explain* made = base_allocate_zero(server->allocator, sizeof *made);
+    net_explain* made = base_owner_create(server->allocator, sizeof *made);
     server->tapped = made;
     made->component_count = ecs_component_count(net_match_world(server->config.match)) + 1;
     for (uint32_t i = 0; i < NET_LANES_MAX; i++)
@@ -176,7 +165,8 @@ static void turn(void* context) {
     BASE_ASSERT(!server->out.is_uncollected);
     const net_capture* capture = net_explain_of(server)->capture;
     net_ledger_turn(server);
-    if (capture && !net_explain_is_asked(server, capture->asked_us)) capture_close(server);
+    if (capture && !net_explain_is_asked(server, capture->asked_us))
+        capture_close(net_explain_of(server));
 }
 
 static void close_tap(void* context, bool is_over) {
@@ -184,10 +174,9 @@ static void close_tap(void* context, bool is_over) {
     net_explain* explain = net_explain_of(server);
     if (!explain) return;
     net_ledger_close(server);
-    capture_close(server);
+    capture_close(explain);
     if (!is_over) return;
-    net_accounts_close(server);
-    base_release(server->allocator, explain, sizeof *explain);
+    base_owner_destroy(explain);
     server->tapped = NULL;
 }
 
@@ -225,12 +214,11 @@ static void write_value(const net_server* server, const net_captured* captured, 
 }
 
 // Texts first, since their buffer may move; then the parts that name them.
-static bool make_parts(net_server* server, net_capture* capture) {
+static void make_parts(const net_server* server, net_capture* capture) {
     base_bytes* texts = &capture->texts;
     base_bytes_clear(texts);
-    if (!BASE_ARRAY_RESERVE(server->allocator, capture->parts, capture->part_capacity,
-                            capture->piece_count))
-        return false;
+    BASE_ARRAY_RESERVE(&capture->owner.allocator, capture->parts, capture->part_capacity,
+                       capture->piece_count);
     for (uint32_t i = 0; i < capture->piece_count; i++) {
         char text[VALUE_BYTES_MAX];
         write_value(server, &capture->pieces[i], text, sizeof text);
@@ -238,7 +226,6 @@ static bool make_parts(net_server* server, net_capture* capture) {
         capture->parts[i].first_bit = (uint32_t)texts->size;
         base_bytes_write(texts, text, strlen(text) + 1);
     }
-    if (texts->failed) return false;
     const ecs_world* world = net_match_world(server->config.match);
     uint32_t bits = 0;
     for (uint32_t i = 0; i < capture->piece_count; i++) {
@@ -265,21 +252,21 @@ static bool make_parts(net_server* server, net_capture* capture) {
                                    .is_solo = capture->is_solo,
                                    .part_count = capture->piece_count,
                                    .parts = capture->parts};
-    return true;
 }
 
 const net_packet* net_server_packet(net_server* server, uint32_t client) {
     net_server_collect(server);
     net_explain* explain = net_explain_of(server);
     if (!explain || !net_explain_find_session(server, client)) return NULL;
-    if (explain->capture && explain->capture->client != client) capture_close(server);
+    if (explain->capture && explain->capture->client != client) capture_close(explain);
     if (!explain->capture) {
-        explain->capture = base_allocate_zero(server->allocator, sizeof *explain->capture);
-        if (!explain->capture) return NULL;
+        explain->capture = base_owner_create(&explain->owner.allocator, sizeof *explain->capture);
         explain->capture->client = client;
-        base_bytes_init(&explain->capture->texts, server->allocator);
+        base_bytes_init(&explain->capture->texts, &explain->capture->owner.allocator);
     }
     net_capture* capture = explain->capture;
     capture->asked_us = server->now_us;
-    return capture->is_whole && make_parts(server, capture) ? &capture->packet : NULL;
+    if (!capture->is_whole) return NULL;
+    make_parts(server, capture);
+    return &capture->packet;
 }

@@ -77,10 +77,8 @@ static void run_ledger(server_subject* subject, const server_request* request,
     if (!find_way(request, &by, answer) || (by != NET_LEDGER_CAUSE && by != NET_LEDGER_CLIENT &&
                                             !view_may_look(subject, request, answer)))
         return;
-    if (net_server_ledger(subject->server, by, LEDGER_LINES_MAX, keep_line, &found, &span))
-        put_ledger(answer->json, by, &found, &span);
-    else
-        server_answer_error(answer, 503, "there is no memory for the ledger");
+    net_server_ledger(subject->server, by, LEDGER_LINES_MAX, keep_line, &found, &span);
+    put_ledger(answer->json, by, &found, &span);
 }
 
 // ---- a packet ----

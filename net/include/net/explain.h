@@ -182,9 +182,8 @@ typedef struct net_ledger_span {
 /// List where the bits of the last NET_LEDGER_SECONDS went, most first. The first call begins to
 /// count; until then, and NET_LEDGER_ASK_MS after the last call, nothing is counted and no memory
 /// held. Entities are counted from the first call with NET_LEDGER_ENTITY on in the same way, since
-/// they cost most: 20,000 of them 0.1 ms a second. `line` may be NULL. @return false when memory
-/// ran out, or the server has no tap: nothing was listed.
-bool net_server_ledger(net_server* server, net_ledger_by by, uint32_t lines_max,
+/// they cost most: 20,000 of them 0.1 ms a second. `line` may be NULL. Lists nothing without a tap.
+void net_server_ledger(net_server* server, net_ledger_by by, uint32_t lines_max,
                        net_ledger_line_fn line, void* context, net_ledger_span* span);
 
 /// List where all sent bits went since the beginning, by component and cause, most first: all
@@ -192,8 +191,7 @@ bool net_server_ledger(net_server* server, net_ledger_by by, uint32_t lines_max,
 /// connected or gone (of the first 4,096); `share` is of the client's bits. The bits of all
 /// together are exactly 8 times the transport's sent_bytes. The bytes that the transport adds are
 /// listed there only, as "transport". Lists nothing without net_account_tap.
-/// @return false when memory ran out: nothing was listed.
-bool net_server_accounts(net_server* server, uint32_t client_lines_max, net_ledger_line_fn line,
+void net_server_accounts(net_server* server, uint32_t client_lines_max, net_ledger_line_fn line,
                          void* context);
 
 // ---- a packet bit by bit
@@ -220,8 +218,8 @@ typedef struct net_packet {
 
 /// The newest state packet to a client, taken apart. The first call for a client begins to look at
 /// its packets, instead of those of another one; NET_LEDGER_ASK_MS after the last call that ends.
-/// @return it, borrowed until the server's next service or tick; NULL: none was sent since, no such
-///         client plays or watches, or memory ran out.
+/// @return it, borrowed until the server's next service or tick; NULL: none was sent since, or no such
+///         client plays or watches.
 const net_packet* net_server_packet(net_server* server, uint32_t client);
 
 BASE_C_END
