@@ -163,37 +163,27 @@ static const uint8_t FIELDS_KEPT[] = {1, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13, 15, 1
 #define FEATURES_KEPT (NET_LOG_FEATURE_SEGMENT | NET_LOG_FEATURE_COLUMNS | NET_LOG_FEATURE_RELOAD)
 
 struct net_log_watch {
-    const base_allocator* allocator;
+    base_owner owner;
     net_log_packer packer;
     uint8_t* stored;  ///< of a block as it is in the log
     uint8_t* payload; ///< its records
     uint8_t* target;  ///< those of the record
 };
 
-net_result net_log_watch_create(const base_allocator* allocator, net_log_watch** watch_out) {
-    *watch_out = NULL;
-    net_log_watch* watch = base_allocate_zero(allocator, sizeof *watch);
-    if (!watch) return NET_ERR_MEMORY;
-    watch->allocator = allocator;
+net_log_watch* net_log_watch_create(const base_allocator* allocator) {
+    net_log_watch* watch = base_owner_create(allocator, sizeof *watch);
+    allocator = &watch->owner.allocator;
     watch->stored = base_allocate_zero(allocator, NET_LOG_BLOCK_BYTES_MAX);
     watch->payload = base_allocate_zero(allocator, NET_LOG_BLOCK_BYTES_MAX);
     watch->target = base_allocate_zero(allocator, NET_LOG_BLOCK_BYTES_MAX);
-    if (!watch->stored || !watch->payload || !watch->target ||
-        !net_log_packer_init(&watch->packer, allocator)) {
-        net_log_watch_destroy(watch);
-        return NET_ERR_MEMORY;
-    }
-    *watch_out = watch;
-    return NET_OK;
+    (void)!net_log_packer_init(&watch->packer, allocator);
+    return watch;
 }
 
 void net_log_watch_destroy(net_log_watch* watch) {
     if (!watch) return;
     net_log_packer_deinit(&watch->packer);
-    base_release(watch->allocator, watch->stored, NET_LOG_BLOCK_BYTES_MAX);
-    base_release(watch->allocator, watch->payload, NET_LOG_BLOCK_BYTES_MAX);
-    base_release(watch->allocator, watch->target, NET_LOG_BLOCK_BYTES_MAX);
-    base_release(watch->allocator, watch, sizeof *watch);
+    base_owner_destroy(watch);
 }
 
 // ---- the header ----
@@ -383,7 +373,7 @@ net_result net_log_watch_head(net_log_watch* watch, int descriptor, bool is_reco
     base_bytes_write(out, prologue, sizeof prologue);
     const size_t bytes = net_log_packer_pack(&watch->packer, &block, to.data, (uint32_t)to.size);
     base_bytes_write(out, watch->packer.stored, bytes);
-    return out->failed ? NET_ERR_MEMORY : NET_OK;
+    return NET_OK;
 }
 
 net_result net_log_watch_step(net_log_watch* watch, int descriptor, ecs_tick tick_max,
@@ -395,7 +385,6 @@ net_result net_log_watch_step(net_log_watch* watch, int descriptor, ecs_tick tic
         result = read_prologue(descriptor, bytes);
         if (result != NET_OK) return result;
         base_bytes_write(out, bytes, sizeof bytes);
-        if (out->failed) return NET_ERR_MEMORY;
         *offset = sizeof bytes;
         return NET_OK;
     }
@@ -403,7 +392,6 @@ net_result net_log_watch_step(net_log_watch* watch, int descriptor, ecs_tick tic
     if (result != NET_OK) return result;
     const uint64_t size = NET_LOG_BLOCK_HEADER_BYTES + block.stored_bytes;
     if (!convert(watch, &block, out)) return NET_ERR_DAMAGED;
-    if (out->failed) return NET_ERR_MEMORY;
     *offset += size;
     return NET_OK;
 }

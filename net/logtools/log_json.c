@@ -17,7 +17,7 @@
 
 // Lines of JSON about a log: texts, entities, messages, and the items of its records.
 
-// A line while it is written. What fails for lack of memory shows in json_end.
+// A line while it is written.
 typedef struct net_log_json {
     const net_module* module; ///< NULL: messages are hex
     bool has_payloads;        ///< beside the objects
@@ -39,13 +39,11 @@ static void json_deinit(net_log_json* self) {
     base_bytes_deinit(&self->text);
 }
 
-// Give the line away and begin the next one. @return false when memory ran out.
-static bool json_end(net_log_json* self) {
+// Give the line away and begin the next one.
+static void json_end(net_log_json* self) {
     base_bytes_write_u8(&self->text, 0);
-    if (self->text.failed) return false;
     self->line(self->context, (const char*)self->text.data);
     base_bytes_clear(&self->text);
-    return true;
 }
 
 // Position of the message in the module's table; UINT32_MAX for none.
@@ -150,10 +148,10 @@ static void put_control(net_log_json* json, const net_log_record* record) {
 }
 
 // Records of kinds that this version does not know: one line for all that stand together.
-static bool put_others(net_log_json* self, uint64_t* count, uint64_t* bytes) {
+static void put_others(net_log_json* self, uint64_t* count, uint64_t* bytes) {
     base_json_write(&self->text, "{other={records=%ju bytes=%ju}}", *count, *bytes);
     *count = *bytes = 0;
-    return json_end(self);
+    json_end(self);
 }
 
 static void put_record(net_log_json* self, const net_log_record* record) {
@@ -196,7 +194,7 @@ static void put_header(net_log_json* json, const net_log_reader* reader) {
 
 static net_result walk_records(net_log_json* self, net_log_reader* reader) {
     put_header(self, reader);
-    if (!json_end(self)) return NET_ERR_MEMORY;
+    json_end(self);
     net_log_cursor cursor = net_log_cursor_begin(reader);
     net_log_record record;
     uint64_t others = 0, other_bytes = 0;
@@ -206,11 +204,11 @@ static net_result walk_records(net_log_json* self, net_log_reader* reader) {
             other_bytes += record.size;
             continue;
         }
-        if (others > 0 && !put_others(self, &others, &other_bytes)) return NET_ERR_MEMORY;
+        if (others > 0) put_others(self, &others, &other_bytes);
         put_record(self, &record);
-        if (!json_end(self)) return NET_ERR_MEMORY;
+        json_end(self);
     }
-    if (others > 0 && !put_others(self, &others, &other_bytes)) return NET_ERR_MEMORY;
+    if (others > 0) put_others(self, &others, &other_bytes);
     return cursor.has_failed ? NET_ERR_DAMAGED : NET_OK;
 }
 
@@ -232,6 +230,7 @@ net_result net_log_dump(net_log_reader* reader, const net_module* module, ecs_li
 enum { TEXT_BYTES_MAX = 8192 };
 
 typedef struct export {
+    base_owner owner;
     net_log_reader* reader;
     const net_module* module;
     const net_log_export_config* config;
@@ -247,28 +246,28 @@ typedef struct export {
 }
 export;
 
-static bool end_row(export* self) {
+static void end_row(export* self) {
     self->exported->rows++;
-    return json_end(&self->row);
+    json_end(&self->row);
 }
 
 // ---- values
 
 static net_result choose(export* self) {
     const uint32_t count = net_log_source_component_count(self->source);
-    const base_allocator* allocator = self->reader->allocator;
+    const base_allocator* allocator = &self->owner.allocator;
     self->chosen = base_allocate(allocator, (count + 1) * sizeof *self->chosen);
     self->text = base_allocate(allocator, TEXT_BYTES_MAX);
-    if (!self->chosen || !self->text) return NET_ERR_MEMORY;
-    net_result result = net_log_source_choose(self->source, self->reader, self->config->components,
-                                              self->reporter, self->chosen, &self->chosen_count);
+    const net_result result =
+        net_log_source_choose(self->source, self->reader, self->config->components, self->reporter,
+                              self->chosen, &self->chosen_count);
     for (uint32_t i = 0; i < self->chosen_count; i++) {
         const net_log_component* component =
             net_log_source_component(self->source, self->chosen[i]);
         if (component->value_count > self->values_max) self->values_max = component->value_count;
     }
     self->values = base_allocate(allocator, (self->values_max + 1) * sizeof *self->values);
-    return self->values ? result : NET_ERR_MEMORY;
+    return result;
 }
 
 static void put_shape(export* self, const net_log_component* component) {
@@ -296,18 +295,18 @@ static void put_place(export* self) {
 
 // What programs need to know before the lines: the log's header, the schema of its game, and the
 // components that were chosen.
-static bool write_head(export* self) {
+static void write_head(export* self) {
     net_log_json* row = &self->row;
     put_header(row, self->reader);
-    if (!json_end(row)) return false;
+    json_end(row);
     const net_match* match = net_log_source_match(self->source);
     if (match) {
         base_json_write(&row->text, "{schema=");
-        if (net_match_print_schema(match, &row->text) != NET_OK) return false;
+        (void)!net_match_print_schema(match, &row->text);
         for (size_t i = 0; i < row->text.size; i++)
             if (row->text.data[i] == '\n') row->text.data[i] = ' ';
         base_json_write(&row->text, "}");
-        if (!json_end(row)) return false;
+        json_end(row);
     }
     base_json_write(&row->text, "{components=[");
     for (uint32_t i = 0; i < self->chosen_count; i++)
@@ -315,7 +314,7 @@ static bool write_head(export* self) {
     base_json_write(&row->text, "]");
     put_place(self);
     base_json_write(&row->text, "}");
-    return json_end(row);
+    json_end(row);
 }
 
 static void put_json_fields(export* self, const net_log_component* component) {
@@ -350,11 +349,11 @@ static void put_json_component(export* self, ecs_entity entity, uint32_t positio
     }
 }
 
-static bool write_entity(export* self, ecs_tick tick, ecs_entity entity) {
+static void write_entity(export* self, ecs_tick tick, ecs_entity entity) {
     bool has_any = false;
     for (uint32_t i = 0; i < self->chosen_count && !has_any; i++)
         has_any = net_log_source_has(self->source, entity, self->chosen[i]);
-    if (!has_any) return true;
+    if (!has_any) return;
     base_json_write(&self->row.text, "{tick=%ju entity='%u:%u' template=%s", tick,
                     ecs_entity_index(entity), ecs_entity_generation(entity),
                     net_log_source_template(self->source, entity));
@@ -362,7 +361,7 @@ static bool write_entity(export* self, ecs_tick tick, ecs_entity entity) {
         if (net_log_source_has(self->source, entity, self->chosen[i]))
             put_json_component(self, entity, self->chosen[i]);
     base_json_write(&self->row.text, "}");
-    return end_row(self);
+    end_row(self);
 }
 
 static net_result write_values(export* self) {
@@ -373,8 +372,7 @@ static net_result write_values(export* self) {
     net_result result = net_log_source_create(self->reader, self->module, config->first,
                                               self->reporter, &self->source);
     if (result == NET_OK) result = choose(self);
-    if (result == NET_OK && config->what == NET_LOG_EXPORT_ALL && !write_head(self))
-        result = NET_ERR_MEMORY;
+    if (result == NET_OK && config->what == NET_LOG_EXPORT_ALL) write_head(self);
     while (result == NET_OK) {
         if (net_log_source_tick(self->source) >= last) break;
         result = net_log_source_step(self->source);
@@ -390,24 +388,24 @@ static net_result write_values(export* self) {
             continue;
         }
         for (ecs_entity at = net_log_source_next(self->source, ECS_ENTITY_NONE);
-             at != ECS_ENTITY_NONE && result == NET_OK; at = net_log_source_next(self->source, at))
-            if (!write_entity(self, tick, at)) result = NET_ERR_MEMORY;
+             at != ECS_ENTITY_NONE; at = net_log_source_next(self->source, at))
+            write_entity(self, tick, at);
     }
     return result == NET_ERR_CLOSED ? NET_OK : result;
 }
 
 // ---- inputs and events
 
-static bool write_item(export* self, ecs_tick tick, const net_log_item* item) {
+static void write_item(export* self, ecs_tick tick, const net_log_item* item) {
     base_json_write(&self->row.text, "{tick=%ju", tick);
     if (self->config->what != NET_LOG_EXPORT_INPUTS)
         base_json_write(&self->row.text, "kind=%s", net_log_item_words[item->kind]);
     json_item(&self->row, item);
     base_json_write(&self->row.text, "}");
-    return end_row(self);
+    end_row(self);
 }
 
-static net_result write_items_of(export* self, const net_log_record* record) {
+static void write_items_of(export* self, const net_log_record* record) {
     for (net_log_item_kind kind = NET_LOG_ITEM_LEAVE; kind < NET_LOG_ITEM_KINDS; kind++) {
         const bool is_input = kind == NET_LOG_ITEM_INPUT;
         if (self->config->what != NET_LOG_EXPORT_ALL &&
@@ -416,63 +414,59 @@ static net_result write_items_of(export* self, const net_log_record* record) {
         size_t offset = 0;
         net_log_item item;
         while (net_log_item_next(record, kind, &offset, &item))
-            if (!write_item(self, record->tick, &item)) return NET_ERR_MEMORY;
+            write_item(self, record->tick, &item);
     }
-    return NET_OK;
 }
 
-static net_result write_control(export* self, const net_log_record* record) {
+static void write_control(export* self, const net_log_record* record) {
     base_json_write(&self->row.text, "{tick=%ju kind='control'", record->tick);
     put_control(&self->row, record);
     base_json_write(&self->row.text, "}");
-    return end_row(self) ? NET_OK : NET_ERR_MEMORY;
+    end_row(self);
 }
 
 static net_result write_items(export* self) {
     const net_log_export_config* config = self->config;
     const bool is_all = config->what == NET_LOG_EXPORT_ALL;
-    net_result result = NET_OK;
     net_log_cursor cursor = net_log_cursor_begin(self->reader);
     net_log_record record;
-    while (result == NET_OK && net_log_cursor_next(self->reader, &cursor, &record)) {
+    while (net_log_cursor_next(self->reader, &cursor, &record)) {
         const bool is_control = record.kind == NET_LOG_KIND_CONTROL && is_all;
         if (!is_control && record.kind != NET_LOG_KIND_BEGIN && record.kind != NET_LOG_KIND_END)
             continue;
         if (record.tick < config->first) continue;
         if (config->last > 0 && record.tick > config->last) break;
         self->exported->ticks += record.kind == NET_LOG_KIND_END && !is_all;
-        result = is_control ? write_control(self, &record) : write_items_of(self, &record);
+        if (is_control)
+            write_control(self, &record);
+        else
+            write_items_of(self, &record);
     }
-    return cursor.has_failed ? NET_ERR_DAMAGED : result;
+    return cursor.has_failed ? NET_ERR_DAMAGED : NET_OK;
 }
 
 net_result net_log_export(net_log_reader* reader, const net_module* module,
                           const net_log_export_config* config, ecs_line_fn line, void* context,
                           const base_reporter* reporter, net_log_exported* exported) {
     BASE_ASSERT(reader && config && line && exported);
-    const base_allocator* allocator = reader->allocator;
     *exported = (net_log_exported){0};
-    export self = {.reader = reader,
-                   .module = module,
-                   .config = config,
-                   .reporter = reporter,
-                   .exported = exported};
-    net_result result = NET_OK;
-    json_init(&self.row, allocator, module, line, context);
-    self.row.has_payloads = config->what == NET_LOG_EXPORT_ALL;
-    const bool has_values = self.row.has_payloads || config->what == NET_LOG_EXPORT_VALUES;
-    if (result == NET_OK && has_values) result = write_values(&self);
-    const uint32_t count = self.source ? net_log_source_component_count(self.source) : 0;
-    if (self.chosen) base_release(allocator, self.chosen, (count + 1) * sizeof *self.chosen);
-    if (self.values)
-        base_release(allocator, self.values, (self.values_max + 1) * sizeof *self.values);
-    if (self.text) base_release(allocator, self.text, TEXT_BYTES_MAX);
-    net_log_source_destroy(self.source);
+    export* self = base_owner_create(reader->allocator, sizeof *self);
+    self->reader = reader;
+    self->module = module;
+    self->config = config;
+    self->reporter = reporter;
+    self->exported = exported;
+    json_init(&self->row, &self->owner.allocator, module, line, context);
+    self->row.has_payloads = config->what == NET_LOG_EXPORT_ALL;
+    const bool has_values = self->row.has_payloads || config->what == NET_LOG_EXPORT_VALUES;
+    net_result result = has_values ? write_values(self) : NET_OK;
+    net_log_source_destroy(self->source);
     // A reader serves one walk at a time. Damage takes nothing from what is before it.
     if (config->what != NET_LOG_EXPORT_VALUES && (result == NET_OK || result == NET_ERR_DAMAGED)) {
-        const net_result items = write_items(&self);
+        const net_result items = write_items(self);
         if (result == NET_OK) result = items;
     }
-    json_deinit(&self.row);
+    proto_codec_deinit(&self->row.codec);
+    base_owner_destroy(self);
     return result;
 }

@@ -21,7 +21,7 @@
 #define WHOLE_MAX (INT64_C(1) << 53) ///< beyond it JSON readers lose digits
 
 struct net_log_source {
-    const base_allocator* allocator;
+    base_owner owner;
     const base_reporter* reporter;
     const char* file;
     net_log_state* state; // NULL: a run, which has all that follows
@@ -44,10 +44,11 @@ static void list_components(net_log_source* source) {
     source->component_count = ecs_component_count(source->world);
     for (uint32_t i = 0; i < source->component_count; i++)
         source->field_count += type_at(source, i)->field_count;
-    source->components = base_allocate_zero(source->allocator, (source->component_count + 1) *
-                                                                   sizeof *source->components);
+    const base_allocator* allocator = &source->owner.allocator;
+    source->components =
+        base_allocate_zero(allocator, (source->component_count + 1) * sizeof *source->components);
     source->fields =
-        base_allocate_zero(source->allocator, (source->field_count + 1) * sizeof *source->fields);
+        base_allocate_zero(allocator, (source->field_count + 1) * sizeof *source->fields);
     net_log_field* fields = source->fields;
     for (uint32_t i = 0; i < source->component_count; i++) {
         source->components[i] =
@@ -75,10 +76,8 @@ static net_result open_run(net_log_source* source, net_log_reader* reader, const
 net_result net_log_source_create(net_log_reader* reader, const net_module* module, ecs_tick from,
                                  const base_reporter* reporter, net_log_source** source_out) {
     BASE_ASSERT(reader && source_out);
-    const base_allocator* allocator = reader->allocator;
     *source_out = NULL;
-    net_log_source* source = base_allocate_zero(allocator, sizeof *source);
-    source->allocator = allocator;
+    net_log_source* source = base_owner_create(reader->allocator, sizeof *source);
     source->reporter = reporter;
     source->file = reader->file;
     // A client's record has its states alone.
@@ -97,13 +96,7 @@ void net_log_source_destroy(net_log_source* source) {
     if (!source) return;
     net_log_state_destroy(source->state);
     net_log_replay_destroy(source->replay);
-    if (source->components)
-        base_release(source->allocator, source->components,
-                     (source->component_count + 1) * sizeof *source->components);
-    if (source->fields)
-        base_release(source->allocator, source->fields,
-                     (source->field_count + 1) * sizeof *source->fields);
-    base_release(source->allocator, source, sizeof *source);
+    base_owner_destroy(source);
 }
 
 net_result net_log_source_step(net_log_source* source) {

@@ -38,8 +38,7 @@ const net_log_component* net_log_source_component(const net_log_source* source, 
 /// Do clients get it, as part of any template?
 bool net_log_source_is_replicated(const net_log_source* source, uint32_t position);
 /// List the positions of these components ("pos,health"; NULL: all) into `chosen`, which has room
-/// for all. @return NET_OK; NET_ERR_UNKNOWN (reported with the nearest name: one is no component);
-///         NET_ERR_MEMORY.
+/// for all. @return NET_OK; NET_ERR_UNKNOWN (reported with the nearest name: one is no component).
 BASE_MUST_USE net_result net_log_source_choose(const net_log_source* source,
                                                const net_log_reader* reader, const char* names,
                                                const base_reporter* reporter, uint32_t* chosen,

@@ -40,17 +40,16 @@ typedef struct living {
 } living;
 
 typedef struct tally {
+    base_owner owner;
     net_log_reader* reader;
-    const base_allocator* allocator;
     tally_rows components, templates, clients;
     net_log_state* state; // NULL: the log has no values
     living* living;       // by index of entity
     uint32_t living_capacity;
     uint64_t ticks_without_detail; // without values
-    bool lacks_memory;
 } tally;
 
-// The row of a key; a new one is zero and has no name. NULL: too many, or no memory.
+// The row of a key; a new one is zero and has no name. NULL: too many.
 static tally_row* get_row(tally* self, tally_rows* rows, uint64_t key) {
     base_search search = base_search_begin(rows->count);
     while (base_search_next(&search))
@@ -58,10 +57,7 @@ static tally_row* get_row(tally* self, tally_rows* rows, uint64_t key) {
     const uint32_t low = search.low;
     if (low < rows->count && rows->rows[low].key == key) return &rows->rows[low];
     if (rows->count == ROWS_MAX) return NULL;
-    if (!BASE_ARRAY_RESERVE(self->allocator, rows->rows, rows->capacity, rows->count + 1)) {
-        self->lacks_memory = true;
-        return NULL;
-    }
+    BASE_ARRAY_RESERVE(&self->owner.allocator, rows->rows, rows->capacity, rows->count + 1);
     memmove(rows->rows + low + 1, rows->rows + low, (rows->count - low) * sizeof *rows->rows);
     rows->count++;
     rows->rows[low] = (tally_row){.key = key};
@@ -96,11 +92,8 @@ static void add_end(tally* self, uint32_t index) {
 static void add_whole(tally* self, ecs_entity entity) {
     const uint32_t index = ecs_entity_index(entity);
     tally_row* row = get_named_template(self, net_log_state_template(self->state, entity));
-    if (!row ||
-        !BASE_ARRAY_RESERVE(self->allocator, self->living, self->living_capacity, index + 1)) {
-        self->lacks_memory = true;
-        return;
-    }
+    if (!row) return;
+    BASE_ARRAY_RESERVE(&self->owner.allocator, self->living, self->living_capacity, index + 1);
     const living here = {entity, row->key}, before = self->living[index];
     const bool is_there = before.handle == entity;
     if (is_there && before.template_ == here.template_) return;
@@ -229,33 +222,28 @@ static void write_clients(tally* self, ecs_line_fn line, void* context) {
 
 net_result net_log_tally(net_log_reader* reader, ecs_line_fn line, void* context) {
     BASE_ASSERT(reader && line);
-    tally self = {.reader = reader, .allocator = reader->allocator};
-    if (net_log_state_create(reader, NULL, NULL, &self.state) == NET_ERR_MEMORY)
-        return NET_ERR_MEMORY;
+    tally* self = base_owner_create(reader->allocator, sizeof *self);
+    self->reader = reader;
+    (void)!net_log_state_create(reader, NULL, NULL, &self->state); // NULL: it has no values
     net_log_cursor cursor = net_log_cursor_begin(reader);
     net_log_record record;
-    while (!self.lacks_memory && net_log_cursor_next(reader, &cursor, &record)) {
-        if (record.kind == NET_LOG_KIND_BEGIN) add_begin(&self, &record);
-        if (self.state && !add_state(&self, &record, cursor.resumed != 0))
-            self.ticks_without_detail++;
-        self.ticks_without_detail += !self.state && record.kind == NET_LOG_KIND_END;
+    while (net_log_cursor_next(reader, &cursor, &record)) {
+        if (record.kind == NET_LOG_KIND_BEGIN) add_begin(self, &record);
+        if (self->state && !add_state(self, &record, cursor.resumed != 0))
+            self->ticks_without_detail++;
+        self->ticks_without_detail += !self->state && record.kind == NET_LOG_KIND_END;
     }
-    net_result result = cursor.has_failed ? NET_ERR_DAMAGED : NET_OK;
-    if (self.lacks_memory) result = NET_ERR_MEMORY;
-    if (result == NET_OK) {
+    if (!cursor.has_failed) {
         char text[LINE_BYTES];
-        write_components(&self, line, context);
-        write_templates(&self, line, context);
-        write_clients(&self, line, context);
-        snprintf(text, sizeof text, "without_detail ticks=%" PRIu64, self.ticks_without_detail);
-        if (self.ticks_without_detail > 0) line(context, text);
+        write_components(self, line, context);
+        write_templates(self, line, context);
+        write_clients(self, line, context);
+        snprintf(text, sizeof text, "without_detail ticks=%" PRIu64, self->ticks_without_detail);
+        if (self->ticks_without_detail > 0) line(context, text);
     }
-    BASE_ARRAY_RELEASE(self.allocator, self.components.rows, self.components.capacity);
-    BASE_ARRAY_RELEASE(self.allocator, self.templates.rows, self.templates.capacity);
-    BASE_ARRAY_RELEASE(self.allocator, self.clients.rows, self.clients.capacity);
-    BASE_ARRAY_RELEASE(self.allocator, self.living, self.living_capacity);
-    net_log_state_destroy(self.state);
-    return result;
+    net_log_state_destroy(self->state);
+    base_owner_destroy(self);
+    return cursor.has_failed ? NET_ERR_DAMAGED : NET_OK;
 }
 
 const uint8_t* net_log_reader_pack(const net_log_reader* reader, size_t* bytes) {

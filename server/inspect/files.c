@@ -192,20 +192,23 @@ static http_piece* find_piece(server_inspect* self, const place* at) {
     return oldest;
 }
 
-// Make blocks from its place on, while there are some and time. @return false: no memory.
-static bool fill_piece(server_inspect* self, http_piece* piece, int source) {
+static net_log_watch* watch_of(server_inspect* self) {
+    if (!self->watch) self->watch = net_log_watch_create(NULL);
+    return self->watch;
+}
+
+// Make blocks from its place on, while there are some and time.
+static void fill_piece(server_inspect* self, http_piece* piece, int source) {
     const ecs_tick tick_max = tick_max_of(self, true);
     base_bytes_clear(&piece->bytes);
-    if (!self->watch && net_log_watch_create(NULL, &self->watch) != NET_OK) return false;
-    net_result result = net_log_watch_head(self->watch, source, true, NULL);
+    net_result result = net_log_watch_head(watch_of(self), source, true, NULL);
     while (result == NET_OK && piece->bytes.size < PIECE_BYTES)
         result = has_time(self) ? net_log_watch_step(self->watch, source, tick_max, &piece->next,
                                                      &piece->bytes)
                                 : NET_ERR_CLOSED;
-    return result != NET_ERR_MEMORY;
 }
 
-// The record's blocks at a place. @return NULL: no memory, or no file. *has_end: the part has no
+// The record's blocks at a place. @return NULL: no file. *has_end: the part has no
 // more, now or later.
 static const http_piece* take_piece(server_inspect* self, const place* at, bool* has_end) {
     struct stat status;
@@ -216,11 +219,11 @@ static const http_piece* take_piece(server_inspect* self, const place* at, bool*
     const int source = net_log_part_open(self->config.log_file, at->part, has_end);
     if (source < 0) return NULL;
     piece->from = piece->next = at->from;
-    const bool is_whole = fill_piece(self, piece, source);
+    fill_piece(self, piece, source);
     *has_end = *has_end && fstat(source, &status) == 0 && piece->next >= (uint64_t)status.st_size;
-    if (is_whole && piece->bytes.size > 0) piece->part = at->part;
+    if (piece->bytes.size > 0) piece->part = at->part;
     close(source);
-    return is_whole ? piece : NULL;
+    return piece;
 }
 
 static enum MHD_Result send_watch(server_inspect* self, http_visit* visit, place at) {
@@ -237,7 +240,7 @@ static enum MHD_Result send_watch(server_inspect* self, http_visit* visit, place
         at = (place){.part = at.part + 1};
         piece = take_piece(self, &at, &has_end);
     }
-    if (!piece) return http_send_error(visit, 503, "there is no memory for a record");
+    if (!piece) return http_send_error(visit, 404, "this segment of the log is not there");
     if (piece->bytes.size == 0 && wait_for_more(visit)) return MHD_YES;
     return send_memory(visit, &piece->bytes, &at, piece->next);
 }
@@ -275,8 +278,7 @@ static bool write_start(server_inspect* self, bool is_watch, const place* at, ui
     const int file = net_log_part_open(self->config.log_file, at->part, &is_closed);
     if (file < 0) return false;
     base_bytes_clear(bytes);
-    bool is_whole = (self->watch || net_log_watch_create(NULL, &self->watch) == NET_OK) &&
-                    net_log_watch_head(self->watch, file, is_watch, bytes) == NET_OK;
+    bool is_whole = net_log_watch_head(watch_of(self), file, is_watch, bytes) == NET_OK;
     if (is_whole && is_watch) {
         const http_piece* piece = take_piece(self, at, &has_end);
         is_whole = piece != NULL;
@@ -285,11 +287,11 @@ static bool write_start(server_inspect* self, bool is_watch, const place* at, ui
     } else if (is_whole) {
         const uint64_t size = net_log_part_whole(file, at->from, PIECE_BYTES);
         uint8_t* target = base_bytes_extend(bytes, (size_t)size);
-        is_whole = target && pread(file, target, (size_t)size, (off_t)at->from) == (ssize_t)size;
+        is_whole = pread(file, target, (size_t)size, (off_t)at->from) == (ssize_t)size;
         *next = at->from + size;
     }
     close(file);
-    return is_whole && !bytes->failed;
+    return is_whole;
 }
 
 static enum MHD_Result send_start(server_inspect* self, http_visit* visit, bool is_watch) {

@@ -58,22 +58,21 @@ bool net_log_places_find(net_log_places* places, int descriptor, ecs_tick tick_m
 /// Threads: one at a time.
 typedef struct net_log_watch net_log_watch;
 
-/// @return NET_OK; NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_log_watch_create(const base_allocator* allocator,
-                                              net_log_watch** watch);
+/// The caller owns it.
+BASE_MUST_USE net_log_watch* net_log_watch_create(const base_allocator* allocator);
 /// NULL does nothing.
 void net_log_watch_destroy(net_log_watch* watch);
 /// Append prologue and header for blocks from a keyframe on, which make a log with them: it is a
 /// later part of one. `is_record`: of the spectator's record; else of the log itself, as it is.
 /// Steps may follow, also those after a place: then `out` may be NULL.
-/// @return NET_OK; NET_ERR_CLOSED (no header is there yet); NET_ERR_DAMAGED; NET_ERR_MEMORY.
+/// @return NET_OK; NET_ERR_CLOSED (no header is there yet); NET_ERR_DAMAGED.
 BASE_MUST_USE net_result net_log_watch_head(net_log_watch* watch, int descriptor, bool is_record,
                                             base_bytes* out);
 /// Read the block at *offset (0: the prologue) of a part, of which `descriptor` is any descriptor,
 /// append the record's block for it to `out`, and go to the next; *offset stays when there is none.
 /// Blocks with ticks later than `tick_max` wait.
 /// @return NET_OK; NET_ERR_CLOSED (no whole block is there, or it waits: ask again);
-///         NET_ERR_DAMAGED (the record ends here); NET_ERR_MEMORY (nothing was appended).
+///         NET_ERR_DAMAGED (the record ends here).
 BASE_MUST_USE net_result net_log_watch_step(net_log_watch* watch, int descriptor, ecs_tick tick_max,
                                             uint64_t* offset, base_bytes* out);
 

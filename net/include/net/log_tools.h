@@ -38,7 +38,7 @@ typedef struct net_log_exported {
 /// ones with their fields, and where entities are; VALUES follow, then the others,
 /// with the bytes of their messages too.
 /// @return NET_OK; NET_ERR_UNKNOWN (reported: there is no such component, and the nearest name);
-///         NET_ERR_DAMAGED, NET_ERR_MEMORY; for VALUES also NET_ERR_SCHEMA, NET_ERR_MODULE
+///         NET_ERR_DAMAGED; for VALUES also NET_ERR_SCHEMA, NET_ERR_MODULE
 ///         (reported: the match cannot run again), NET_ERR_VERSION (reported: its values are in a
 ///         later code).
 BASE_MUST_USE net_result net_log_export(net_log_reader* reader, const net_module* module,
@@ -49,7 +49,7 @@ BASE_MUST_USE net_result net_log_export(net_log_reader* reader, const net_module
 /// Write a line for each component, template and client of a log: changes of the one, entities that
 /// came and went of the other, what the third sent, with the ticks of its join and its leave (0:
 /// none). The most frequent first; clients by number. At most 65,536 of each.
-/// @return NET_OK; NET_ERR_DAMAGED (the file changed since it was opened); NET_ERR_MEMORY.
+/// @return NET_OK; NET_ERR_DAMAGED (the file changed since it was opened).
 BASE_MUST_USE net_result net_log_tally(net_log_reader* reader, ecs_line_fn line, void* context);
 
 typedef struct net_log_diff_result {
@@ -65,7 +65,7 @@ typedef struct net_log_diff_result {
 /// run again up to the first tick with different states, and at most `differences_max` values that
 /// differ there are listed, with both values.
 /// @return NET_OK; NET_ERR_DAMAGED (a file changed, or a record that the match cannot take);
-///         NET_ERR_SCHEMA, NET_ERR_MODULE (reported: a match cannot run again); NET_ERR_MEMORY.
+///         NET_ERR_SCHEMA, NET_ERR_MODULE (reported: a match cannot run again).
 BASE_MUST_USE net_result net_log_diff(net_log_reader* a, net_log_reader* b,
                                       const net_module* module, uint32_t differences_max,
                                       ecs_line_fn line, void* context,

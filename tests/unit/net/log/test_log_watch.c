@@ -13,13 +13,12 @@
 #define PRIVATE_CASE(name) READ_CASE(name, .ticks = 650, .seed = 4711, .is_private = true)
 
 static net_result watch_log(const char* file, uint64_t tick_max, base_bytes* record) {
-    net_log_watch* watch;
     net_result result = NET_OK;
     bool is_closed;
     const int descriptor = net_log_part_open(file, 1, &is_closed);
     assert_true(descriptor >= 0 && !is_closed);
     base_bytes_init(record, NULL);
-    assert_ok(net_log_watch_create(NULL, &watch));
+    net_log_watch* watch = net_log_watch_create(NULL);
     uint64_t at = 0;
     while (result == NET_OK)
         result = net_log_watch_step(watch, descriptor, tick_max, &at, record);
@@ -128,7 +127,6 @@ PRIVATE_CASE(a_spectator_gets_what_is_seen_and_nothing_else) {
 // The head and all blocks from the newest keyframe on, as a log of their own.
 static void begin_late(const char* file, bool is_record, base_bytes* log) {
     net_log_places places = {0};
-    net_log_watch* watch;
     bool is_closed;
     struct stat status;
     const int descriptor = net_log_part_open(file, 1, &is_closed);
@@ -145,7 +143,7 @@ static void begin_late(const char* file, bool is_record, base_bytes* log) {
     assert_int_equal(early.keyframe, 0);
     assert_true(early.end < places.keyframe);
     base_bytes_init(log, NULL);
-    assert_ok(net_log_watch_create(NULL, &watch));
+    net_log_watch* watch = net_log_watch_create(NULL);
     assert_ok(net_log_watch_head(watch, descriptor, is_record, log));
     if (is_record) {
         uint64_t at = places.keyframe;
