@@ -76,10 +76,11 @@ static net_result open_presenter(shoal_client* self) {
     const net_presenter_config config = {.allocator = &self->memory.allocator,
                                          .module = self->module,
                                          .is_predicting = (self->flags & SHOAL_PREDICT) != 0};
-    net_result result = net_presenter_create(&config, &self->reporter, &self->presenter);
-    if (result != NET_OK) return result;
-    return library_world_open(&self->shown, net_presenter_match(self->presenter)) ? NET_OK
-                                                                                  : NET_ERR_MEMORY;
+    const net_result result = net_presenter_create(&config, &self->reporter, &self->presenter);
+    if (result == NET_OK)
+        library_world_open(&self->shown, net_presenter_match(self->presenter),
+                           &self->owner.allocator);
+    return result;
 }
 
 // The game is known: its module, its worlds, and the session that plays.
@@ -92,9 +93,9 @@ static net_result open_game(shoal_client* self) {
     config.role = NET_ROLE_MIRROR;
     result = net_match_create(&config, &self->reporter, &self->match);
     if (result != NET_OK) return result;
-    if (!library_world_open(&self->newest, self->match)) return NET_ERR_MEMORY;
-    result = library_messages_open(&self->messages, self->match);
-    if (result == NET_OK && (self->flags & SHOAL_SHOW)) result = open_presenter(self);
+    library_world_open(&self->newest, self->match, &self->owner.allocator);
+    library_messages_open(&self->messages, self->match, &self->owner.allocator);
+    if ((self->flags & SHOAL_SHOW)) result = open_presenter(self);
     if (result == NET_OK) result = open_session(self);
     return result;
 }
@@ -131,8 +132,8 @@ shoal_client* shoal_client_create(const shoal_client_options* options) {
     if (!options || options->size_bytes < offsetof(shoal_client_options, name)) return NULL;
     const size_t size = options->size_bytes < sizeof read ? options->size_bytes : sizeof read;
     memcpy(&read, options, size);
-    shoal_client* self = read.address ? base_allocate_zero(NULL, sizeof *self) : NULL;
-    if (!self) return NULL;
+    if (!read.address) return NULL;
+    shoal_client* self = base_owner_create(NULL, sizeof *self);
     base_quota_init(&self->memory, NULL, NET_CLIENT_BYTES_MAX);
     net_result result = read_options(self, &read) ? NET_OK : NET_ERR_UNKNOWN;
     if (result == NET_OK) {
@@ -146,14 +147,11 @@ shoal_client* shoal_client_create(const shoal_client_options* options) {
 void shoal_client_destroy(shoal_client* self) {
     if (!self) return;
     close_session(self);
-    library_world_close(&self->shown);
-    library_world_close(&self->newest);
-    library_messages_close(&self->messages);
     net_presenter_destroy(self->presenter);
     net_match_destroy(self->match);
     net_module_close(self->module);
     net_token_wipe(&self->token);
-    base_release(NULL, self, sizeof *self);
+    base_owner_destroy(self);
 }
 
 // ---- the loop ----

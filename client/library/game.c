@@ -77,3 +77,7 @@ const char* shoal_version(void) {
 const char* shoal_result_text(int32_t result) {
     return net_result_text((net_result)result);
 }
+
+void shoal_memory_handler_set(shoal_memory_fn handler, void* context) {
+    base_memory_handler_set(handler, context);
+}

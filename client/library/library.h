@@ -59,6 +59,7 @@ typedef struct library_reports {
 base_reporter library_reporter(library_reports* reports);
 
 struct shoal_client {
+    base_owner owner;
     library_reports reports;
     base_reporter reporter;
     char address[LIBRARY_TEXT_BYTES], name[NET_PLAYER_NAME_BYTES_MAX], path[LIBRARY_PATH_BYTES];
@@ -82,18 +83,16 @@ struct shoal_client {
 
 /// Open a game by name or file. Modules find ecs_ and base_ in libshoal.so, which this call shows
 /// to them. `path` NULL: the default.
-/// @return NET_OK; NET_ERR_UNKNOWN, NET_ERR_MODULE (reported); NET_ERR_MEMORY.
+/// @return NET_OK; NET_ERR_UNKNOWN, NET_ERR_MODULE (reported).
 BASE_MUST_USE net_result library_open_game(const char* game, const char* path,
                                            const base_reporter* reporter, net_module** module);
 
-/// @return false: no memory; the world is closed.
-BASE_MUST_USE bool library_world_open(shoal_world* world, net_match* match);
-/// A zeroed or closed one is fine.
-void library_world_close(shoal_world* world);
+/// Open a zeroed world, once. Its memory goes back with the allocator's owner.
+void library_world_open(shoal_world* world, net_match* match, const base_allocator* allocator);
 
-/// @return NET_OK; NET_ERR_MEMORY.
-BASE_MUST_USE net_result library_messages_open(library_messages* messages, net_match* match);
-void library_messages_close(library_messages* messages);
+/// As library_world_open.
+void library_messages_open(library_messages* messages, net_match* match,
+                           const base_allocator* allocator);
 /// Keep the events that the last step of the world delivered.
 void library_messages_gather(library_messages* messages, net_match* match);
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 struct shoal_log {
+    base_owner owner;
     library_reports reports;
     base_reporter reporter;
     net_result result; ///< of opening
@@ -22,40 +23,27 @@ struct shoal_log {
     char* path;
 };
 
-static char* copy_text(const char* text) {
+static char* copy_text(shoal_log* log, const char* text) {
     if (!text) return NULL;
-    char* copy = base_allocate(NULL, strlen(text) + 1);
-    if (copy) memcpy(copy, text, strlen(text) + 1);
-    return copy;
-}
-
-static void release_text(char* text) {
-    if (text) base_release(NULL, text, strlen(text) + 1);
+    return memcpy(base_allocate(&log->owner.allocator, strlen(text) + 1), text, strlen(text) + 1);
 }
 
 shoal_log* shoal_log_open(const char* file, const char* game, const char* game_path) {
-    shoal_log* log = file ? base_allocate_zero(NULL, sizeof *log) : NULL;
-    if (!log) return NULL;
+    if (!file) return NULL;
+    shoal_log* log = base_owner_create(NULL, sizeof *log);
     log->reporter = library_reporter(&log->reports);
-    log->game = copy_text(game);
-    log->path = copy_text(game_path);
-    if ((game && !log->game) || (game_path && !log->path)) {
-        shoal_log_close(log);
-        return NULL;
-    }
+    log->game = copy_text(log, game);
+    log->path = copy_text(log, game_path);
     log->result = net_log_reader_create(NULL, file, &log->reporter, &log->reader);
     return log;
 }
 
 void shoal_log_close(shoal_log* log) {
     if (!log) return;
-    library_world_close(&log->world);
     net_log_replay_destroy(log->replay);
     net_module_close(log->module);
     net_log_reader_destroy(log->reader);
-    release_text(log->game);
-    release_text(log->path);
-    base_release(NULL, log, sizeof *log);
+    base_owner_destroy(log);
 }
 
 int32_t shoal_log_result(const shoal_log* log) {
@@ -130,10 +118,8 @@ static net_result begin_replay(shoal_log* log) {
     if (result == NET_OK)
         result = net_log_replay_create(log->reader, log->module, 0, &log->reporter, &log->replay);
     if (result != NET_OK) return result == NET_ERR_UNKNOWN ? NET_ERR_MODULE : result;
-    if (library_world_open(&log->world, net_log_replay_match(log->replay))) return NET_OK;
-    net_log_replay_destroy(log->replay);
-    log->replay = NULL;
-    return NET_ERR_MEMORY;
+    library_world_open(&log->world, net_log_replay_match(log->replay), &log->owner.allocator);
+    return NET_OK;
 }
 
 int32_t shoal_log_step(shoal_log* log) {

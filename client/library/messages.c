@@ -9,13 +9,12 @@
 
 #include <string.h>
 
-net_result library_messages_open(library_messages* messages, net_match* match) {
+void library_messages_open(library_messages* messages, net_match* match,
+                           const base_allocator* allocator) {
     const net_game_module* game = net_match_get_config(match)->module->game;
     ecs_world* world = net_match_world(match);
     library_message* list =
-        base_allocate_zero(NULL, (game->message_count + 1) * sizeof(library_message));
-    if (!list) return NET_ERR_MEMORY;
-    memset(messages, 0, sizeof *messages);
+        base_allocate_zero(allocator, (game->message_count + 1) * sizeof(library_message));
     messages->list = list;
     messages->count = game->message_count;
     messages->table = game->messages;
@@ -24,13 +23,6 @@ net_result library_messages_open(library_messages* messages, net_match* match) {
         const ecs_event_desc* desc = ecs_event_get(world, list[i].type);
         if (desc) list[i].shape = (shoal_shape){.fields = desc->fields, .count = desc->field_count};
     }
-    return NET_OK;
-}
-
-void library_messages_close(library_messages* messages) {
-    if (messages->list)
-        base_release(NULL, messages->list, (messages->count + 1) * sizeof(library_message));
-    memset(messages, 0, sizeof *messages);
 }
 
 static void keep(library_messages* messages, uint32_t message, const ecs_event* event,

@@ -8,25 +8,17 @@
 #include <float.h>
 #include <string.h>
 
-bool library_world_open(shoal_world* world, net_match* match) {
-    BASE_ASSERT(match && !world->shapes); // closed, or never open
+void library_world_open(shoal_world* world, net_match* match, const base_allocator* allocator) {
+    BASE_ASSERT(match && !world->shapes); // once
     ecs_world* ecs = net_match_world(match);
     const uint32_t count = ecs_component_count(ecs);
-    shoal_shape* shapes = base_allocate_zero(NULL, (count + 1) * sizeof *shapes);
-    if (!shapes) return false;
+    shoal_shape* shapes = base_allocate_zero(allocator, (count + 1) * sizeof *shapes);
     *world = (shoal_world){.match = match, .shapes = shapes, .shape_count = count};
     for (uint32_t i = 1; i <= count; i++) {
         const ecs_component* component = ecs_component_get(ecs, (ecs_component_id)i);
         const ecs_type* type = ecs_type_get(ecs, component->type);
         shapes[i] = (shoal_shape){.fields = type->fields, .count = type->field_count};
     }
-    return true;
-}
-
-void library_world_close(shoal_world* world) {
-    if (world->shapes)
-        base_release(NULL, world->shapes, (world->shape_count + 1) * sizeof *world->shapes);
-    *world = (shoal_world){0};
 }
 
 static ecs_world* ecs_of(const shoal_world* world) {

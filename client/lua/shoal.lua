@@ -82,6 +82,8 @@ enum {
 uint32_t shoal_abi_version(void);
 const char* shoal_version(void);
 const char* shoal_result_text(int32_t result);
+typedef void (*shoal_memory_fn)(void* context, size_t bytes);
+void shoal_memory_handler_set(shoal_memory_fn handler, void* context);
 typedef struct shoal_client_options {
     size_t size_bytes;
     const char* address;

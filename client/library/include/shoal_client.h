@@ -15,7 +15,7 @@
 ///          fields come at its end. Enumerators keep their values, lists of them grow. Figures that
 ///          may become more are read by name.
 /// Memory:  Texts that are returned are borrowed until the next call with the same object. What is
-///          passed in is copied.
+///          passed in is copied. Without memory the process ends: shoal_memory_handler_set.
 /// Faults:  NULL objects are accepted and give 0, NULL or SHOAL_ERR_UNKNOWN; unknown entities,
 ///          components, fields and names too. An object that cannot be used exists all the same and
 ///          says why (shoal_client_text, shoal_log_text).
@@ -117,6 +117,12 @@ SHOAL_API uint32_t shoal_abi_version(void);
 SHOAL_API const char* shoal_version(void);
 /// A sentence for a result. Static text.
 SHOAL_API const char* shoal_result_text(int32_t result);
+/// Called with the bytes that were asked for when the system has no memory, on any thread. It may
+/// report and save, with what is allocated already, and ends the process: it must not return.
+typedef void (*shoal_memory_fn)(void* context, size_t bytes);
+/// Set what happens without memory, for the whole process and before the first client or log. NULL,
+/// as it is at the start: one line to stderr, then exit code 1.
+SHOAL_API void shoal_memory_handler_set(shoal_memory_fn handler, void* context);
 
 /// Zero all, set size_bytes and address.
 typedef struct shoal_client_options {
@@ -139,7 +145,7 @@ typedef struct shoal_client_options {
 } shoal_client_options;
 
 /// Make a client. It connects in shoal_client_service.
-/// @return NULL: no memory, no address, or an impossible size_bytes.
+/// @return NULL: no address, or an impossible size_bytes.
 SHOAL_API shoal_client* shoal_client_create(const shoal_client_options* options);
 /// The server gets no goodbye: shoal_client_leave and service until SHOAL_ENDED for that.
 SHOAL_API void shoal_client_destroy(shoal_client* client);
@@ -193,7 +199,7 @@ SHOAL_API int32_t shoal_client_set(shoal_client* client, uint32_t message, int32
                                    const double* values, uint32_t count);
 /// Queue a message for the server, then make its fields 0 again.
 /// @return SHOAL_OK; SHOAL_ERR_CLOSED (not playing); SHOAL_ERR_FULL (try the next tick);
-///         SHOAL_ERR_UNKNOWN (not of this kind); SHOAL_ERR_MEMORY.
+///         SHOAL_ERR_UNKNOWN (not of this kind).
 SHOAL_API int32_t shoal_client_send(shoal_client* client, uint32_t message);
 /// Go to the next event that came, oldest first. The newest 256 are kept.
 /// @return its message; 0: no more.
@@ -244,7 +250,7 @@ SHOAL_API int32_t shoal_shape_field_kind(const shoal_shape* shape, int32_t field
 SHOAL_API uint32_t shoal_shape_field_elements(const shoal_shape* shape, int32_t field);
 
 /// Open an event log. `game` and `game_path` as in shoal_client_options; the module is opened when
-/// it is needed first. @return NULL: no memory, or no file is named.
+/// it is needed first. @return NULL: no file is named.
 SHOAL_API shoal_log* shoal_log_open(const char* file, const char* game, const char* game_path);
 SHOAL_API void shoal_log_close(shoal_log* log);
 /// Could it be opened? @return SHOAL_OK, SHOAL_ERR_IO...
@@ -261,11 +267,11 @@ SHOAL_API int32_t shoal_log_number(const shoal_log* log, const char* name, uint6
 typedef int32_t (*shoal_line_fn)(void* context, const char* line);
 /// The whole log as JSON, one object a line: the header, then each tick. Messages are decoded when
 /// the game is here.
-/// @return SHOAL_OK; SHOAL_ERR_DAMAGED; SHOAL_ERR_MEMORY.
+/// @return SHOAL_OK; SHOAL_ERR_DAMAGED.
 SHOAL_API int32_t shoal_log_lines(shoal_log* log, shoal_line_fn line, void* context);
 /// Run the next tick of the match again, and compare it with the log.
 /// @return SHOAL_OK; SHOAL_ERR_CLOSED (there is none); SHOAL_ERR_DIVERGED (the tick ran, with
-///         another state); SHOAL_ERR_MODULE, SHOAL_ERR_SCHEMA, SHOAL_ERR_DAMAGED, SHOAL_ERR_MEMORY.
+///         another state); SHOAL_ERR_MODULE, SHOAL_ERR_SCHEMA, SHOAL_ERR_DAMAGED.
 SHOAL_API int32_t shoal_log_step(shoal_log* log);
 /// The world of the replay, after the first step; NULL before.
 SHOAL_API shoal_world* shoal_log_world(shoal_log* log);

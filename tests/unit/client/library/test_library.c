@@ -6,6 +6,7 @@
 #include "breakout_table.h"
 
 #include <math.h>
+#include <setjmp.h>
 
 // One field of each kind, the last with three elements.
 typedef struct all_kinds {
@@ -111,7 +112,8 @@ TABLE_CASE(a_world_is_read_by_names, NET_ROLE_SERVER) {
     table_join_bots(t, 1);
     table_step(t);
     shoal_world world = {0};
-    assert_true(library_world_open(&world, t->match));
+    base_owner* owner = base_owner_create(NULL, sizeof *owner);
+    library_world_open(&world, t->match, &owner->allocator);
     const uint32_t pos = shoal_world_component(&world, "pos");
     const uint32_t match = shoal_world_component(&world, "match");
     assert_true(pos != 0 && match != 0);
@@ -140,7 +142,7 @@ TABLE_CASE(a_world_is_read_by_names, NET_ROLE_SERVER) {
     assert_int_equal(shoal_world_read(&world, 12345, pos, 0, &x, 1), 0);
     assert_int_equal(shoal_world_read(&world, ball, 60000, 0, &x, 1), 0);
     assert_null(shoal_world_template(&world, 12345));
-    library_world_close(&world);
+    base_owner_destroy(owner);
 }
 
 static ecs_result boxed_types(ecs_world* world, const base_reporter* reporter) {
@@ -162,12 +164,13 @@ CASE(the_text_of_a_boxed_value_is_that_of_its_object) {
     assert_ok(net_match_create(&config, test_reporter(), &match));
     ecs_world* ecs = net_match_world(match);
     const ecs_entity galley = ecs_try_create(ecs, ecs_template_find(ecs, "galley"), NULL, 0);
-    assert_true(library_world_open(&world, match));
+    base_owner* owner = base_owner_create(NULL, sizeof *owner);
+    library_world_open(&world, match, &owner->allocator);
     char shown[64];
     assert_true(shoal_world_text(&world, galley, shoal_world_component(&world, "hull"), shown,
                                  sizeof shown));
     assert_string_equal(shown, "{crew=1;shots=0}");
-    library_world_close(&world);
+    base_owner_destroy(owner);
     net_match_destroy(match);
     net_module_close(module);
 }
@@ -183,8 +186,9 @@ static void brick_hit(table* t, uint32_t score) {
 
 TABLE_CASE(the_newest_256_events_are_kept, NET_ROLE_MIRROR) {
     static shoal_client client;
+    base_owner* owner = base_owner_create(NULL, sizeof *owner);
     memset(&client, 0, sizeof client);
-    assert_ok(library_messages_open(&client.messages, t->match));
+    library_messages_open(&client.messages, t->match, &owner->allocator);
     for (uint32_t tick = 1; tick <= LIBRARY_EVENTS_MAX + 1; tick++) {
         brick_hit(t, tick);
         net_match_step_at(t->match, tick);
@@ -202,13 +206,14 @@ TABLE_CASE(the_newest_256_events_are_kept, NET_ROLE_MIRROR) {
         assert_int_equal(shoal_client_event_tick(&client), tick);
     }
     assert_int_equal(shoal_client_next_event(&client), 0);
-    library_messages_close(&client.messages);
+    base_owner_destroy(owner);
 }
 
 TABLE_CASE(messages_of_another_kind_are_refused, NET_ROLE_MIRROR) {
     static shoal_client client;
+    base_owner* owner = base_owner_create(NULL, sizeof *owner);
     memset(&client, 0, sizeof client);
-    assert_ok(library_messages_open(&client.messages, t->match));
+    library_messages_open(&client.messages, t->match, &owner->allocator);
     const double one = 1;
     const uint32_t input = shoal_client_message(&client, "PadInput");
     const uint32_t cheer = shoal_client_message(&client, "Cheer");
@@ -222,7 +227,7 @@ TABLE_CASE(messages_of_another_kind_are_refused, NET_ROLE_MIRROR) {
     assert_int_equal(shoal_client_set(&client, 99, 0, &one, 1), SHOAL_ERR_UNKNOWN);
     assert_int_equal(shoal_client_send(&client, input), SHOAL_ERR_UNKNOWN);
     assert_int_equal(shoal_client_send(&client, cheer), SHOAL_ERR_CLOSED);
-    library_messages_close(&client.messages);
+    base_owner_destroy(owner);
 }
 
 CASE(an_older_header_has_fewer_options) {
@@ -310,4 +315,25 @@ CASE(a_log_that_is_none_says_so) {
     assert_int_equal(shoal_log_step(log), SHOAL_ERR_UNKNOWN);
     assert_null(shoal_log_word(log, "game"));
     shoal_log_close(log);
+}
+
+typedef struct no_memory {
+    jmp_buf end;
+    size_t bytes;
+} no_memory;
+
+static void leave_case(void* context, size_t bytes) {
+    no_memory* at = context;
+    at->bytes = bytes;
+    longjmp(at->end, 1);
+}
+
+CASE(without_memory_the_embedder_is_called) {
+    no_memory at = {.bytes = 0};
+    shoal_memory_handler_set(leave_case, &at);
+    const bool has_ended = setjmp(at.end) != 0;
+    if (!has_ended) base_release(NULL, base_allocate(NULL, SIZE_MAX), SIZE_MAX);
+    shoal_memory_handler_set(NULL, NULL);
+    assert_true(has_ended);
+    assert_int_equal(at.bytes, SIZE_MAX);
 }
