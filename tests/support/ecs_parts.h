@@ -5,7 +5,6 @@
 #include "scarce.h"
 #include "test.h"
 
-#include "base/report.h"
 #include "ecs/ecs.h"
 
 /// The description of a field of a C struct, and of the struct.

@@ -6,8 +6,6 @@
 
 #include "test.h"
 
-#include <string.h>
-
 // The addresses of documentation (192.0.2.0/24, 2001:db8::/32) have no host.
 static inline uint32_t names_find(void* context, const char* host, net_address* found,
                                   uint32_t capacity) {

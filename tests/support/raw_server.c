@@ -2,8 +2,6 @@
 // A server without rules. It packs messages on the stack and sends them at once.
 #include "raw_server.h"
 
-#include "session/input_packet.h"
-
 #include "base/assert.h"
 #include "base/text.h"
 

@@ -3,12 +3,10 @@
 /// lines of the client are kept.
 #pragma once
 
-#include "match_made.h"
 #include "raw_server.h"
 #include "server/session_table.h"
 
 #include "base/quota.h"
-#include "net/client.h"
 
 #include "swarm.pb-c.h"
 

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Ten behaviours of a hostile server against a client of ours, each bounded in bytes: what the
 // client keeps, what it uploads, what it prints. `has_view` adds what a window keeps.
-#include "match_made.h"
 #include "client/duel.h"
 
 #include "body_pen.h"
 #include "client/client_state.h"
 #include "core/ration.h"
-#include "state/rows.h"
 
 #define MIB ((size_t)1 << 20)
 

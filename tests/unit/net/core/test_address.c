@@ -3,7 +3,6 @@
 #include "names.h"
 
 #include <arpa/inet.h>
-#include <string.h>
 
 static net_address parsed(const char* text) {
     net_address address = {0};

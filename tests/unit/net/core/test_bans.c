@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The list of bans: lines, questions, changes while it is used, and files with faults.
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "hear.h"
 
 #include "net/token.h"
 #include "scarce.h"
-
-#include "base/rng.h"
-#include "base/text.h"
 
 #include <arpa/inet.h>
 #include <unistd.h>

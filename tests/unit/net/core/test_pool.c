@@ -5,10 +5,7 @@
 #include "state/tick_ring.h"
 #include "scarce.h"
 
-#include "base/rng.h"
-
 #include <inttypes.h>
-#include <string.h>
 
 typedef struct pond {
     scarce_memory parent;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Lines that clients cause: a burst passes, then one in a while, and the operator learns how many
 // were withheld.
-#include <stdio.h>
-#include <string.h>
 
 #include "test.h"
 

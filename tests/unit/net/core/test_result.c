@@ -5,8 +5,6 @@
 
 #include "net/result.h"
 
-#include <string.h>
-
 CASE(every_result_has_its_own_number_and_an_advice) {
     static const net_result ALL[] = {
 #define NET_RESULT_VALUE(name, value, text) name,

@@ -10,10 +10,6 @@
 #include "ecs/save.h"
 #include "game/match.h"
 
-#include "net/match.h"
-
-#include "scarce.h"
-
 #define TABLE_CASE(name, seed)                                                                     \
     CASE_WITH(table, t, table_open(t, NULL, 0, seed, NET_ROLE_SERVER, false), table_close(t), name)
 

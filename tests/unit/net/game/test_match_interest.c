@@ -6,7 +6,6 @@
 #include "hear.h"
 
 #include "game/match.h"
-#include "net/match.h"
 
 static const char scope_text[] =
     "spot { \"pos:p2\"{ _track:b=yes } \"mana:i\"{ _replicate:b=yes; _visible:t=mages } }\n";

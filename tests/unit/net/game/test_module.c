@@ -4,17 +4,12 @@
 
 #include "hear.h"
 
-#include "base/rng.h"
-#include "base/text.h"
 #include "breakout.h"
 #include "game/module.h"
 #include "float_hosts.h"
 #include "net/limits.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -8,8 +8,6 @@
 #include "scarce.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 static const char TEXT[] =
     "mover {\n"

@@ -7,8 +7,6 @@
 #include "game/match.h"
 #include "log/log_record.h"
 
-#include "ecs/change.h"
-
 typedef struct hall {
     scarce_memory memory;
     net_game_module game;

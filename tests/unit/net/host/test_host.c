@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Code that the programs share: exit codes, the build id, files, and the line about dropped data.
-#include <stdio.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>

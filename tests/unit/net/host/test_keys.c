@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Keys and tokens of programs: from files and the environment, what is refused, and what remains in
 // memory.
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>

@@ -7,11 +7,6 @@
 
 #include "test.h"
 
-#include "base/rng.h"
-
-#include <stdio.h>
-#include <string.h>
-
 #define UNIX_S UINT64_C(1800000000)
 
 #define SWEEP_SLACK_US UINT64_C(100001) // sessions are looked at ten times a second

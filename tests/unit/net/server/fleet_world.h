@@ -6,7 +6,6 @@
 #include "broker_sim.h"
 #include "session_table.h"
 
-#include "base/rng.h"
 #include "stream/standby.h"
 
 enum { SEATS = 8, NODES = 3, TAKEOVER_MS = 300, BROKER_MS = 5, PORT = 7777, IDENTITY = 77 };

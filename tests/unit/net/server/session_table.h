@@ -14,11 +14,9 @@
 #include "ecs/save.h"
 #include "net/client.h"
 #include "net/explain.h"
-#include "net/log.h"
 #include "net/server.h"
 #include "net/solo.h"
 #include "net/token.h"
-#include "net/transport.h"
 #include "transport/socket_state.h"
 
 #define TABLE_TICK_US 16667u

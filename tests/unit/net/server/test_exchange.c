@@ -7,8 +7,6 @@
 #include "client/client_state.h"
 #include "server/server_state.h"
 
-#include "base/text.h"
-
 static net_module* modules[4]; // by the exchanges
 static uint32_t module_count;
 

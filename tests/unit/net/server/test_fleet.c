@@ -8,10 +8,6 @@
 
 #include "client/client_state.h"
 
-#include "base/hash.h"
-
-#include <stdlib.h>
-
 enum { PLAYERS = 3, CHAOS_STEPS = 600, HEAL_STEPS = 1200, TROUBLES = 350 };
 
 typedef struct seen_row {

@@ -5,8 +5,6 @@
 
 #include "stream/follow.h"
 
-#include "net/transport.h"
-
 enum { DELAY_S = 2, MATCH_STEPS = 1200 };
 
 typedef struct relay {

@@ -3,10 +3,7 @@
 #define TABLE_SEATS 24u
 #include "session_table.h"
 
-#include "net/token.h"
 #include "server/server_state.h"
-
-#include "base/text.h"
 
 #include <arpa/inet.h>
 

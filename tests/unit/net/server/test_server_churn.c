@@ -6,8 +6,6 @@
 
 #include "server/server_state.h"
 
-#include <stdlib.h>
-
 #define JOINS_PER_SECOND 100u
 #define CROWD NET_JOINS_PER_TICK
 

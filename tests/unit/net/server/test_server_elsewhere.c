@@ -2,8 +2,6 @@
 // A player who joins a second time: the second session takes the place of the first.
 #include "session_table.h"
 
-#include "net/token.h"
-
 static raw_client* guest_of(table* at, uint64_t player, uint32_t key) {
     raw_client* raw = table_raw_client(at);
     net_sim_identity_set(raw->transport, &(net_peer_identity){.player = player, .key = key});

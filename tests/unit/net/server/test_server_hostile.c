@@ -2,7 +2,6 @@
 // The server against clients that break the protocol rules, with one honest client beside them.
 #include "session_table.h"
 
-#include "proto/codec.h"
 #include "swarm.pb-c.h"
 
 typedef struct packed {

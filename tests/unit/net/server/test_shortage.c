@@ -8,11 +8,8 @@
 #define TABLE_SEATS 3u
 #include "session_table.h"
 
-#include "log/log_file.h"
-
 #include <enet/enet.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 enum {
     TICKS = 360,

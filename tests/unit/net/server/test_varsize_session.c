@@ -5,7 +5,6 @@
 #include "game/library.h"
 #include "session_table.h"
 
-#include "ecs/change.h"
 #include "net/playback.h"
 
 static const net_link_config POOR_LINK = {

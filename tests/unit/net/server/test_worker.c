@@ -6,8 +6,6 @@
 
 #include "session_table.h"
 
-#include "base/hash.h"
-#include "base/rng.h"
 #include "float_hosts.h"
 #include "server/server_state.h"
 #include "core/worker.h"

@@ -3,10 +3,6 @@
 
 #include "test.h"
 
-#include "base/rng.h"
-
-#include <stdio.h>
-
 static net_ack_result result; // of the newest call
 
 static net_ack_sender* sender(uint16_t first, uint32_t packets) {

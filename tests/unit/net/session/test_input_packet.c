@@ -5,10 +5,6 @@
 
 #include "test.h"
 
-#include "base/rng.h"
-
-#include <string.h>
-
 static net_input_packet_store store;
 
 static net_result read_back(const net_input_packet* packet, const net_input_packet_near* near,

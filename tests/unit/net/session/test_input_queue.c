@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "test.h"
 
-#include "base/rng.h"
 #include "session/pace.h"
 
 static uint8_t payload[NET_INPUT_BYTES_MAX + 1];

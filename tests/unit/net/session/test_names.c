@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Names of players: what others see of them, and that no two look alike.
-#include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
 #include "test.h"
 
 #include "session/control.h"
-
-#include "base/rng.h"
 
 static const char* clean(const char* requested) {
     static char name[NET_PLAYER_NAME_BYTES_MAX];

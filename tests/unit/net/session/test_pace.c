@@ -2,13 +2,8 @@
 // The client's clock against a server's, both virtual. The queue of inputs stays short and is never
 // empty, for all clocks, delays and starts.
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "test.h"
 
-#include "base/rng.h"
 #include "session/pace.h"
 
 #define TICK_US (1e6 / 60.0)

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The packed header of a state packet. A reader gets back what was written, at every limit. It
 // reads all other bytes to their end and refuses them.
-#include <stdio.h>
-#include <string.h>
 
 #include "test.h"
 
-#include "base/rng.h"
 #include "session/packet_header.h"
 
 enum { BYTES_MAX = NET_PACKET_HEADER_BITS_MAX / 8 + 8 };

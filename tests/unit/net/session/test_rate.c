@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The token bucket of a client: it never sends more than rate, bucket and one packet. The rate
 // adapts to the connection.
-#include <stdio.h>
 
 #include "test.h"
 
-#include "base/rng.h"
 #include "session/rate.h"
 
 #define TICK_US 33333u

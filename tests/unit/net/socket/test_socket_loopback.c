@@ -4,7 +4,6 @@
 #include "transport/enet_peers.h"
 #include "transport/inbox.h"
 
-#include "base/text.h"
 #include "net/socket.h"
 
 #include <arpa/inet.h>

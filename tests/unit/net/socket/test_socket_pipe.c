@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
-#include <string.h>
 #include <sys/socket.h>
 
 enum { SENT_MAX = 1024, SCRIPT_MAX = 128, UDP_SEGMENT_TYPE = 103 };

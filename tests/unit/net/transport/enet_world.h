@@ -3,8 +3,6 @@
 // datagrams.
 #pragma once
 
-#include "net/transport.h"
-
 #include "transport/socket_state.h"
 #include "transport/enet_peers.h"
 
@@ -15,8 +13,6 @@
 
 #include <arpa/inet.h>
 #include <enet/enet.h>
-#include <stdio.h>
-#include <string.h>
 
 // The same cases hold for a server of several ENet hosts.
 #ifndef WORLD_LANES

@@ -7,12 +7,6 @@
 
 #include "test.h"
 
-#include "base/rng.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static bool check_with(raw* datagram, bool is_server, uint32_t sequence) {
     net_filter_context context = {is_server, (uint16_t)sequence};
     // Copy it to a block of its exact size: a sanitizer sees a read past the end.

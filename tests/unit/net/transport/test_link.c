@@ -4,9 +4,6 @@
 #include "scarce.h"
 #include "hear.h"
 
-#include <stdio.h>
-#include <string.h>
-
 enum { SAMPLES = 4000 };
 
 static net_link* link_make(net_link_config config) {

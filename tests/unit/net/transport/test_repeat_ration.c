@@ -6,11 +6,7 @@
 #include "transport/datagram_filter.h"
 #include "transport/enet_secure.h"
 
-#include "base/rng.h"
-
 #include <arpa/inet.h>
-#include <stdio.h>
-#include <string.h>
 
 enum { RELIABLE = 0x86, PING = 0x85 };
 

@@ -6,8 +6,6 @@
 
 #include "scarce.h"
 
-#include <string.h>
-
 enum { CLIENTS = 2, NUMBERS_MAX = 64 };
 
 typedef struct got {

@@ -6,8 +6,6 @@
 
 #include "scarce.h"
 
-#include <string.h>
-
 enum { PEERS = 4 };
 
 typedef struct side {

@@ -7,12 +7,7 @@
 
 #include "scarce.h"
 
-#include "base/text.h"
-
 #include <wslay/wslay.h>
-
-#include <stdlib.h>
-#include <string.h>
 
 enum { PEERS = 3, LINE_BYTES = 1 << 18, SLOT_FIRST = 8, GOT_MAX = 64 };
 

@@ -5,7 +5,6 @@
 // them.
 #include "replicate/repl_world.h"
 
-#include "base/text.h"
 #include "mirror/snapshot_reader.h"
 #include "session/input_packet.h"
 #include "session/packet_header.h"
@@ -15,8 +14,6 @@
 #include "wire.pb-c.h"
 #include "solo/solo_receiver.h"
 #include "net/solo.h"
-
-#include <inttypes.h>
 
 #define VECTORS PROTO_FOLDER "/wire_vectors.txt"
 
