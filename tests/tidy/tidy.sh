@@ -13,12 +13,10 @@ mapfile -t sources < <(find ecs proto net server client games tests -name '*.c' 
 
 # Arrows: base <- ecs, proto <- net <- server, client; games know ecs and net's message API.
 forbid_include() { # FOLDER PATTERN REASON
-    local line
     while IFS= read -r line; do fault "$line: $3"; done < <(
         grep -rnE "^#include [\"<]($2)" "$1" --include='*.c' --include='*.h' | sed 's/#include.*//;s/:$//')
 }
 forbid_include ecs/base '(ecs|proto|net|server|client)/' 'base knows libc only'
-forbid_include ecs/include '(proto|net|server|client)/' 'ecs reaches up'
 forbid_include ecs '(proto|net|server|client)/' 'ecs reaches up'
 forbid_include proto '(ecs|net|server|client)/' 'proto knows neither world nor sockets'
 forbid_include server 'client/' 'server includes client'
@@ -34,7 +32,6 @@ while IFS= read -r line; do fault "$line: only proto/message/codec.c unpacks mes
 
 # Banned calls, with what to use instead.
 ban() { # PATTERN FOLDERS REASON
-    local line
     while IFS= read -r line; do fault "$line: $3"; done < <(
         # shellcheck disable=SC2086
         grep -rnE "(^|[^a-zA-Z0-9_])($1)\(" $2 --include='*.c' --include='*.h' |
@@ -73,9 +70,16 @@ while IFS= read -r entry; do fault "$entry:1: not a part of the agreed top level
     git ls-files 2>/dev/null | cut -d/ -f1 | sort -u |
         grep -vxE 'CMakeLists\.txt|README\.md|LICENSE|ecs|proto|net|server|client|games|tests|scripts|\..*')
 
+# Workflows of the host and badges of README.md: stages of .ci/run, scripts and files that there are.
+for name in $(sed -nE 's/^ +stage: \[(.*)\]$/\1/p' .github/workflows/ci.yml | tr -d , | grep . || echo of_ci.yml); do
+    grep -qE "^\[ .* set -- .*\b$name\b" .ci/run || fault ".github/workflows/ci.yml:1: .ci/run has no stage $name"
+done
+for name in $(sed -nE 's,^ +- run: ([.a-z]+/[^ ]+).*,\1,p' .github/workflows/*.yml; grep -oE '\bworkflows/[a-z]+\.yml' README.md | sed 's,^,.github/,'); do
+    [ -e "$name" ] || fault "$name:1: missing, and a workflow or README.md names it"
+done
+
 for folder in ecs ecs/base proto net server client games games/* tests tests/[a-tv-z]* scripts; do
-    [ -d "$folder" ] || continue
-    [ -f "$folder/README.md" ] || fault "$folder/README.md:1: missing (reading order of the folder)"
+    [ ! -d "$folder" ] || [ -f "$folder/README.md" ] || fault "$folder/README.md:1: missing (reading order of the folder)"
 done
 
 if [ "$faults" -gt 0 ]; then echo "tidy: $faults faults"; exit 1; fi
