@@ -167,6 +167,7 @@ class Site:
         up = "../" * place.count("/")
         body = subprocess.run(["cmark-gfm", "--unsafe", "-e", "table", "-e", "autolink", os.path.join(self.root, page)],
                               capture_output=True, encoding="utf-8", check=True).stdout
+        body = re.sub(r'<a href="\.\./\.\./(actions|deployments)/[^"]*"><img [^>]*></a>\s*', "", body)  # badges of the host
         body = re.sub(r'(href|src)="([^"]+)"',
                       lambda match: f'{match[1]}="{self.link(page, html.unescape(match[2]), place)}"', body)
 

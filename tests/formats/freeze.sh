@@ -92,5 +92,4 @@ cp "$root/proto/"{*.md,*.proto,*_vectors.txt} result/
 cp -r result "$target"
 "$root/tests/formats/check.sh" "$build" "$version" --bless
 sed -i "s/^## Unreleased$/## $version/" "$root/.github/CHANGELOG.md"
-ls -l "$target"
 echo "frozen: git add tests/formats/$version .github/CHANGELOG.md"
