@@ -122,8 +122,9 @@ static bool read_options(shoal_client* self, const shoal_client_options* options
     }
     if (!options->network) return true;
     net_link_pair link;
-    return net_link_config_parse(options->network, &self->reporter, &link) == NET_OK &&
-           net_socket_link_set_pair(&link) == NET_OK;
+    if (net_link_config_parse(options->network, &self->reporter, &link) != NET_OK) return false;
+    net_socket_link_set_pair(&link);
+    return true;
 }
 
 shoal_client* shoal_client_create(const shoal_client_options* options) {

@@ -286,8 +286,8 @@ static net_result open_bot(check_table* table, uint32_t index) {
     net_result result = net_match_create(&mirror, config->reporter, &bot->mirror);
     // Its worlds were made before, with the caller's reporter.
     if (result == NET_OK) result = net_presenter_create(&presenter, &table->notes, &bot->presenter);
-    if (result == NET_OK) result = net_sim_client(table->sim, &link, &bot->transport);
     if (result != NET_OK) return result;
+    bot->transport = net_sim_client(table->sim, &link);
     inspect(table, bot->mirror);
     inspect(table, net_presenter_match(bot->presenter));
     net_predict* predict = net_presenter_predict(bot->presenter);
@@ -322,7 +322,7 @@ static net_result open_table(check_table* table, net_checker* self) {
     net_result result =
         net_log_writer_create(config->allocator, config->log_file, NULL, self->server, "check", 0,
                               config->reporter, &table->log);
-    if (result == NET_OK) result = net_sim_create(config->allocator, 1, &table->sim);
+    table->sim = net_sim_create(config->allocator, 1);
     if (result == NET_OK) result = net_sim_server(table->sim, table->bot_count, &table->transport);
     if (result != NET_OK) return result;
     const net_server_config server = {.allocator = config->allocator,

@@ -59,8 +59,8 @@ net_result net_sim_match_create(const net_sim_match_config* config, net_sim_matc
     uint32_t places = config->clients_max + SPARE_PLACES;
     made->places_max = places < NET_CLIENTS_MAX ? places : NET_CLIENTS_MAX;
     made->members = base_allocate_zero(made->allocator, made->places_max * sizeof *made->members);
-    net_result result = net_sim_create(made->allocator, config->link.up.seed, &made->sim);
-    if (result == NET_OK) result = net_sim_server(made->sim, made->places_max, &made->transport);
+    made->sim = net_sim_create(made->allocator, config->link.up.seed);
+    net_result result = net_sim_server(made->sim, made->places_max, &made->transport);
     const net_server_config server = {.allocator = config->allocator,
                                       .match = config->match,
                                       .transport = made->transport,
@@ -151,8 +151,8 @@ static net_result make_member(net_sim_match* match, const net_game_player* playe
                               sim_member* member) {
     const net_link_config perfect = {0};
     net_result result = make_mirror(match, member);
-    if (result == NET_OK) result = net_sim_client(match->sim, &perfect, &member->transport);
     if (result != NET_OK) return result;
+    member->transport = net_sim_client(match->sim, &perfect);
     if (player->player_id != 0 || player->user_bytes != 0) {
         net_peer_identity identity = {.player = player->player_id, .key = 1};
         BASE_ASSERT(player->user_bytes <= sizeof identity.user);

@@ -98,8 +98,9 @@ void net_host_close_game(net_module* module) {
 bool net_host_simulate_network(const char* spec, const base_reporter* reporter) {
     if (!spec) return true;
     net_link_pair link;
-    return net_link_config_parse(spec, reporter, &link) == NET_OK &&
-           net_socket_link_set_pair(&link) == NET_OK;
+    if (net_link_config_parse(spec, reporter, &link) != NET_OK) return false;
+    net_socket_link_set_pair(&link);
+    return true;
 }
 
 net_host_usage net_host_get_usage(void) {

@@ -25,24 +25,21 @@ static void fill_free(net_secure_server* made) {
     }
 }
 
-static net_result create_parts(net_secure_server* made, const net_secure_server_config* config) {
+static void create_parts(net_secure_server* made, const net_secure_server_config* config) {
+    const base_allocator* allocator = &made->owner.allocator;
     uint8_t key[16];
     made->entropy.fill(made->entropy.context, key, sizeof key);
-    made->sessions =
-        base_allocate_zero(made->allocator, made->session_max * sizeof *made->sessions);
-    made->free = base_allocate_zero(made->allocator, made->session_max * sizeof *made->free);
+    made->sessions = base_allocate_zero(allocator, made->session_max * sizeof *made->sessions);
+    made->free = base_allocate_zero(allocator, made->session_max * sizeof *made->free);
     made->cookie_names =
-        base_allocate_zero(made->allocator, made->session_max * sizeof *made->cookie_names);
+        base_allocate_zero(allocator, made->session_max * sizeof *made->cookie_names);
     made->origin_names =
-        base_allocate_zero(made->allocator, made->session_max * sizeof *made->origin_names);
+        base_allocate_zero(allocator, made->session_max * sizeof *made->origin_names);
     made->unopened_us =
-        base_allocate_zero(made->allocator, made->session_max * sizeof *made->unopened_us);
-    if (!made->sessions || !made->free || !made->cookie_names || !made->origin_names ||
-        !made->unopened_us)
-        return NET_ERR_MEMORY;
+        base_allocate_zero(allocator, made->session_max * sizeof *made->unopened_us);
     fill_free(made);
     uint32_t uses_max = config->token_uses_max ? config->token_uses_max : NET_TOKEN_USES_MAX;
-    return net_token_uses_create(made->allocator, uses_max, key, &made->uses);
+    made->uses = net_token_uses_create(allocator, uses_max, key);
 }
 
 // Of one match with one key: another process goes on with it, at any address, and its players come
@@ -61,20 +58,17 @@ static void make_resume_keys(net_secure_server* server, const net_security* secu
                              sizeof server->resume_key);
 }
 
-net_result net_secure_server_create(const net_secure_server_config* config,
-                                    net_secure_server** server) {
+net_secure_server* net_secure_server_create(const net_secure_server_config* config) {
     const net_security* security = &config->security;
     BASE_ASSERT(security->entropy && security->address_count <= NET_TOKEN_ADDRESSES_MAX);
     BASE_ASSERT(config->sessions_max >= 1 && config->sessions_max <= NET_SECURE_SESSIONS_MAX);
     BASE_ASSERT(config->lanes <= NET_LANES_MAX && config->lanes <= config->sessions_max);
     BASE_ASSERT(sodium_init() >= 0);
-    net_secure_server* made = base_allocate_zero(config->allocator, sizeof *made);
-    if (!made) return NET_ERR_MEMORY;
+    net_secure_server* made = base_owner_create(config->allocator, sizeof *made);
     // Keys that tokens are sealed with must not reach a swap file. Without the right to lock memory
     // the server runs all the same.
     (void)sodium_mlock(&made->keys, sizeof made->keys);
     (void)sodium_mlock(made->resume_key, sizeof made->resume_key + sizeof made->again_key);
-    made->allocator = config->allocator;
     made->entropy = *security->entropy;
     made->protocol = security->protocol ? security->protocol : NET_TOKEN_PROTOCOL;
     made->allow_dev_key = security->allow_dev_key;
@@ -92,32 +86,17 @@ net_result net_secure_server_create(const net_secure_server_config* config,
     made->entropy.fill(made->entropy.context, made->unproved.key, sizeof made->unproved.key);
     net_cookie_keys_init(&made->cookies, &made->entropy, config->now_us);
     net_spent_init(&made->spent, &made->entropy);
-    net_result result = create_parts(made, config);
-    if (result != NET_OK) {
-        net_secure_server_destroy(made);
-        return result;
-    }
-    *server = made;
-    return NET_OK;
+    create_parts(made, config);
+    return made;
 }
 
 void net_secure_server_destroy(net_secure_server* server) {
     if (!server) return;
-    const base_allocator* allocator = server->allocator;
-    size_t bytes = server->session_max * sizeof *server->sessions;
-    net_token_uses_destroy(server->uses);
-    if (server->sessions) sodium_memzero(server->sessions, bytes);
-    base_release(allocator, server->sessions, bytes);
-    base_release(allocator, server->cookie_names,
-                 server->session_max * sizeof *server->cookie_names);
-    base_release(allocator, server->origin_names,
-                 server->session_max * sizeof *server->origin_names);
-    base_release(allocator, server->unopened_us, server->session_max * sizeof *server->unopened_us);
-    base_release(allocator, server->free, server->session_max * sizeof *server->free);
+    sodium_memzero(server->sessions, server->session_max * sizeof *server->sessions);
     (void)sodium_munlock(server->resume_key, sizeof server->resume_key + sizeof server->again_key);
     (void)sodium_munlock(&server->keys, sizeof server->keys);
-    sodium_memzero(server, sizeof *server);
-    base_release(allocator, server, sizeof *server);
+    sodium_memzero(&server->owner + 1, sizeof *server - sizeof server->owner);
+    base_owner_destroy(server);
 }
 
 void net_secure_server_keys_set(net_secure_server* server, const net_key_ring* keys) {

@@ -56,9 +56,7 @@ typedef struct net_secure_server_config {
     void* send_context;
 } net_secure_server_config;
 
-/// @return NET_OK; NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_secure_server_create(const net_secure_server_config* config,
-                                                  net_secure_server** server);
+BASE_MUST_USE net_secure_server* net_secure_server_create(const net_secure_server_config* config);
 /// End all sessions with a CLOSE: the server will not be served any more.
 void net_secure_server_stop(net_secure_server* server, uint64_t now_us);
 /// Overwrite all keys and free everything; NULL is fine. Clients get no notice.

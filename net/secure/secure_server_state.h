@@ -48,7 +48,7 @@ typedef struct net_secure_lane_stats {
 } net_secure_lane_stats;
 
 struct net_secure_server {
-    const base_allocator* allocator;
+    base_owner owner;
     net_entropy entropy;
     uint64_t protocol;
     net_key_ring keys;

@@ -50,7 +50,7 @@ typedef struct use {
 } use;
 
 struct net_token_uses {
-    const base_allocator* allocator;
+    base_owner owner;
     uint8_t key[16];
     uint32_t capacity, count;
     uint32_t chain_mask;
@@ -67,12 +67,11 @@ static uint64_t hash(const net_token_uses* uses, const uint8_t bytes[16]) {
     return value;
 }
 
-net_result net_token_uses_create(const base_allocator* allocator, uint32_t capacity,
-                                 const uint8_t key[16], net_token_uses** uses) {
+net_token_uses* net_token_uses_create(const base_allocator* allocator, uint32_t capacity,
+                                      const uint8_t key[16]) {
     BASE_ASSERT(capacity >= 1 && capacity <= NET_TOKEN_USES_MAX);
-    net_token_uses* made = base_allocate_zero(allocator, sizeof *made);
-    if (!made) return NET_ERR_MEMORY;
-    made->allocator = allocator;
+    net_token_uses* made = base_owner_create(allocator, sizeof *made);
+    allocator = &made->owner.allocator;
     made->capacity = capacity;
     memcpy(made->key, key, sizeof made->key);
     uint32_t chains = 1;
@@ -82,21 +81,8 @@ net_result net_token_uses_create(const base_allocator* allocator, uint32_t capac
     made->entries = base_allocate(allocator, capacity * sizeof *made->entries);
     made->heap = base_allocate(allocator, capacity * sizeof *made->heap);
     made->chains = base_allocate(allocator, chains * sizeof *made->chains);
-    if (!made->entries || !made->heap || !made->chains) {
-        net_token_uses_destroy(made);
-        return NET_ERR_MEMORY;
-    }
     memset(made->chains, 0xFF, chains * sizeof *made->chains);
-    *uses = made;
-    return NET_OK;
-}
-
-void net_token_uses_destroy(net_token_uses* uses) {
-    if (!uses) return;
-    base_release(uses->allocator, uses->entries, uses->capacity * sizeof *uses->entries);
-    base_release(uses->allocator, uses->heap, uses->capacity * sizeof *uses->heap);
-    base_release(uses->allocator, uses->chains, (uses->chain_mask + 1u) * sizeof *uses->chains);
-    base_release(uses->allocator, uses, sizeof *uses);
+    return made;
 }
 
 static const use* find_use(const net_token_uses* uses, uint64_t token) {

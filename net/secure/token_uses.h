@@ -45,10 +45,9 @@ typedef enum net_token_use {
     NET_TOKEN_USE_OTHER, ///< by another host before
 } net_token_use;
 
-/// @return NET_OK; NET_ERR_MEMORY. `capacity` is 1..NET_TOKEN_USES_MAX (asserted).
-BASE_MUST_USE net_result net_token_uses_create(const base_allocator* allocator, uint32_t capacity,
-                                               const uint8_t key[16], net_token_uses** uses);
-void net_token_uses_destroy(net_token_uses* uses);
+/// `capacity` is 1..NET_TOKEN_USES_MAX (asserted). It is an owner's: base_owner_destroy.
+BASE_MUST_USE net_token_uses* net_token_uses_create(const base_allocator* allocator,
+                                                    uint32_t capacity, const uint8_t key[16]);
 /// Who used the token with this tag (the last 16 bytes of its sealed part)? The port does not
 /// count.
 net_token_use net_token_uses_find(const net_token_uses* uses, const uint8_t tag[16],

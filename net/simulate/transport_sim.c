@@ -128,11 +128,11 @@ struct net_sim {
 
 // ---- one direction ----
 
-static net_result path_init(sim_path* made, const base_allocator* allocator,
-                            const net_link_config* link, uint64_t seed) {
+static void path_init(sim_path* made, const base_allocator* allocator, const net_link_config* link,
+                      uint64_t seed) {
     *made = (sim_path){.allocator = allocator, .config = *link, .rng = base_rng_make(seed, 1)};
     made->config.seed = seed;
-    return net_link_create(allocator, &made->config, &made->link);
+    made->link = net_link_create(allocator, &made->config);
 }
 
 static void path_config_set(sim_path* changed, const net_link_config* link) {
@@ -255,13 +255,12 @@ static uint64_t realtime_tag(uint32_t epoch, bool is_goodbye) {
 }
 
 // Queue a control message, copied, and count it. @return NET_OK; NET_ERR_FULL (QUEUED_BYTES_MAX
-// wait, or memory ran out).
+// wait).
 static net_result push_control(sim_endpoint* sender, sim_client* owner, sim_control_kind kind,
                                uint32_t epoch, uint32_t reason, const void* bytes, size_t size) {
     sim_path* along = path_out(sender, owner);
     if (along->queued_bytes + size > QUEUED_BYTES_MAX) return NET_ERR_FULL;
     sim_control* message = base_allocate(along->allocator, sizeof *message + size);
-    if (!message) return NET_ERR_FULL;
     const uint32_t pieces = size > NET_MTU_BYTES ? (uint32_t)(size - 1) / NET_MTU_BYTES + 1 : 1;
     *message = (sim_control){.attempt_us = sender->now_us,
                              .arrival_us = UINT64_MAX,
@@ -467,14 +466,11 @@ static void service(net_transport* transport, uint64_t now_us) {
 
 // ---- the network ----
 
-net_result net_sim_create(const base_allocator* allocator, uint64_t seed, net_sim** sim) {
-    BASE_ASSERT(sim);
+net_sim* net_sim_create(const base_allocator* allocator, uint64_t seed) {
     net_sim* made = base_allocate_zero(allocator, sizeof *made);
-    if (!made) return NET_ERR_MEMORY;
     made->allocator = allocator;
     made->seed = seed;
-    *sim = made;
-    return NET_OK;
+    return made;
 }
 
 void net_sim_destroy(net_sim* sim) {
@@ -603,32 +599,22 @@ static net_address address_of(uint32_t index) {
     return net_address_ipv4(network, 40000);
 }
 
-net_result net_sim_client(net_sim* sim, const net_link_config* link, net_transport** transport) {
-    BASE_ASSERT(sim && link && transport);
+net_transport* net_sim_client(net_sim* sim, const net_link_config* link) {
+    BASE_ASSERT(sim && link);
     sim_client* made = base_allocate_zero(sim->allocator, sizeof *made);
-    if (!made) return NET_ERR_MEMORY;
     made->endpoint = (sim_endpoint){.base = {.ops = &client_ops}, .sim = sim};
-    made->index = sim->client_count;
+    made->index = sim->client_count++;
     made->gone_us = UINT64_MAX;
     made->identity.address = address_of(made->index);
     uint64_t seed = base_hash64_mix(base_hash64_mix(sim->seed, link->seed), made->index);
-    net_result result = path_init(&made->up, sim->allocator, link, base_hash64_mix(seed, 1));
-    if (result == NET_OK) {
-        result = path_init(&made->down, sim->allocator, link, base_hash64_mix(seed, 2));
-        if (result != NET_OK) net_link_destroy(made->up.link);
-    }
-    if (result != NET_OK) {
-        base_release(sim->allocator, made, sizeof *made);
-        return result;
-    }
-    sim->client_count++;
+    path_init(&made->up, sim->allocator, link, base_hash64_mix(seed, 1));
+    path_init(&made->down, sim->allocator, link, base_hash64_mix(seed, 2));
     made->hash = seed;
     sim_client** at = &sim->clients;
     while (*at)
         at = &(*at)->next;
     *at = made;
-    *transport = &made->endpoint.base;
-    return NET_OK;
+    return &made->endpoint.base;
 }
 
 void net_sim_link_set_pair(net_transport* transport, const net_link_pair* pair) {
@@ -767,17 +753,10 @@ net_result net_sim_server(net_sim* sim, uint32_t peers_max, net_transport** tran
     BASE_ASSERT(sim && transport);
     if (sim->server || peers_max == 0 || peers_max > NET_CLIENTS_MAX) return NET_ERR_FULL;
     sim_server* made = base_allocate_zero(sim->allocator, sizeof *made);
-    if (!made) return NET_ERR_MEMORY;
     made->endpoint = (sim_endpoint){.base = {.ops = &server_ops}, .sim = sim};
     made->peers_max = peers_max;
     made->slots = base_allocate_zero(sim->allocator, peers_max * sizeof *made->slots);
     made->generations = base_allocate_zero(sim->allocator, peers_max * sizeof *made->generations);
-    if (!made->slots || !made->generations) {
-        base_release(sim->allocator, made->slots, peers_max * sizeof *made->slots);
-        base_release(sim->allocator, made->generations, peers_max * sizeof *made->generations);
-        base_release(sim->allocator, made, sizeof *made);
-        return NET_ERR_MEMORY;
-    }
     sim->server = made;
     *transport = &made->endpoint.base;
     return NET_OK;

@@ -56,7 +56,7 @@ typedef struct enet_lane {
 
 typedef struct enet_lanes {
     net_transport base;
-    const base_allocator* allocator;
+    base_owner* owner; // of itself, too
     net_enet_secure trunk;
     enet_lane lanes[NET_LANES_MAX];
     uint32_t count;
@@ -143,14 +143,14 @@ static void lanes_service(net_transport* transport, uint64_t now_us) {
     read_trunk(self);
 }
 
-// Collect the events of a host with their packets. Without memory they wait in ENet.
+// Collect the events of a host with their packets.
 static void take_events(const enet_lanes* self, enet_lane* lane) {
     net_enet_transport* host = lane->host;
     const uint32_t number = (uint32_t)(lane - self->lanes);
     net_transport_event event;
-    while (BASE_ARRAY_RESERVE(self->allocator, lane->events, lane->event_capacity,
-                              lane->event_count + 1) &&
-           host->base.ops->next(&host->base, &event)) {
+    while (host->base.ops->next(&host->base, &event)) {
+        BASE_ARRAY_RESERVE(&self->owner->allocator, lane->events, lane->event_capacity,
+                           lane->event_count + 1);
         event.peer = to_user(self, number, event.peer);
         lane->events[lane->event_count++] = (stored_event){event, host->borrowed};
         host->borrowed = NULL;
@@ -283,12 +283,11 @@ static void lanes_destroy(net_transport* transport) {
     for (uint32_t i = 0; i < self->count; i++) {
         enet_lane* lane = &self->lanes[i];
         forget_events(lane);
-        BASE_ARRAY_RELEASE(self->allocator, lane->events, lane->event_capacity);
         if (lane->host) lane->host->base.ops->destroy(&lane->host->base);
     }
     if (self->trunk.descriptor >= 0) enet_socket_destroy(self->trunk.descriptor);
     net_enet_secure_deinit(&self->trunk);
-    base_release(self->allocator, self, sizeof *self);
+    base_owner_destroy(self->owner);
 }
 
 static const net_transport_ops lanes_ops = {
@@ -327,16 +326,18 @@ static net_result open_trunk(const net_enet_config* config, int* descriptor) {
 // Make one of config->lanes hosts, at least 2. @return as net_transport_enet_create.
 static net_result create_lanes(const net_enet_config* config, net_transport** transport) {
     BASE_ASSERT(config->lanes >= 2 && config->lanes <= NET_LANES_MAX);
-    enet_lanes* made = base_allocate_zero(config->allocator, sizeof *made);
-    if (!made) return NET_ERR_MEMORY;
+    base_owner* owner = base_owner_create(config->allocator, sizeof *owner);
+    enet_lanes* made = base_allocate_zero(&owner->allocator, sizeof *made);
     made->base = (net_transport){.ops = &lanes_ops, .lanes = config->lanes};
-    made->allocator = config->allocator;
+    made->owner = owner;
     made->count = config->lanes;
     made->trunk.descriptor = -1;
     int descriptor = -1;
     net_result result = open_trunk(config, &descriptor);
     made->trunk.descriptor = descriptor;
-    if (result == NET_OK) result = net_enet_secure_init(&made->trunk, descriptor, config, false);
+    net_enet_config own = *config;
+    own.allocator = &owner->allocator;
+    if (result == NET_OK) net_enet_secure_init(&made->trunk, descriptor, &own, false);
     for (uint32_t i = 0; result == NET_OK && i < made->count; i++)
         result = net_enet_host_create(config, &made->trunk, i, &made->lanes[i].host);
     if (result != NET_OK) {

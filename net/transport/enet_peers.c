@@ -245,11 +245,10 @@ void net_enet_take_packet(void* context, uint32_t host, uint16_t port, const uin
     }
     peer->lastReceiveTime = owner->host->serviceTime; // else ENet pings it
     owner->slots[id].heard_us = owner->now_us;
-    if (!BASE_ARRAY_RESERVE(owner->allocator, owner->waiting, owner->waiting_capacity,
-                            owner->waiting_count + 1) ||
-        !BASE_ARRAY_RESERVE(owner->allocator, owner->bytes, owner->bytes_capacity,
-                            owner->bytes_count + (uint32_t)size))
-        return; // a lost one
+    BASE_ARRAY_RESERVE(owner->allocator, owner->waiting, owner->waiting_capacity,
+                       owner->waiting_count + 1);
+    BASE_ARRAY_RESERVE(owner->allocator, owner->bytes, owner->bytes_capacity,
+                       owner->bytes_count + (uint32_t)size);
     memcpy(owner->bytes + owner->bytes_count, bytes, size);
     owner->waiting[owner->waiting_count++] =
         (net_enet_waiting){owner->bytes_count, (uint32_t)size, id, peer->connectID};

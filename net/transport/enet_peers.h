@@ -57,6 +57,7 @@ typedef struct net_enet_waiting {
 
 typedef struct net_enet_transport {
     net_transport base;
+    base_owner* owner; ///< of the transport itself, too
     const base_allocator* allocator;
     ENetHost* host;
     bool is_server;

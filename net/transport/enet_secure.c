@@ -170,8 +170,8 @@ static void set_guard(net_enet_secure* secure, bool is_server) {
     net_socket_guard_set(secure->descriptor, &guard);
 }
 
-net_result net_enet_secure_init(net_enet_secure* secure, int descriptor,
-                                const net_enet_config* config, bool has_guard) {
+void net_enet_secure_init(net_enet_secure* secure, int descriptor, const net_enet_config* config,
+                          bool has_guard) {
     net_security own = config->security;
     secure->entropy = own.entropy ? *own.entropy : (net_entropy){.fill = net_socket_fill};
     own.entropy = &secure->entropy;
@@ -183,7 +183,7 @@ net_result net_enet_secure_init(net_enet_secure* secure, int descriptor,
     if (has_guard) set_guard(secure, config->listen != NULL);
     if (!config->listen) {
         net_secure_client_init(&secure->client, &own);
-        return NET_OK;
+        return;
     }
     const net_secure_server_config server = {.allocator = config->allocator,
                                              .sessions_max = config->peers_max,
@@ -193,14 +193,12 @@ net_result net_enet_secure_init(net_enet_secure* secure, int descriptor,
                                              .now_us = secure->clock.now_us,
                                              .send = server_send_alone,
                                              .send_context = secure};
-    secure->allocator = config->allocator;
     secure->sent_bytes =
         base_allocate_zero(config->allocator, config->peers_max * sizeof *secure->sent_bytes);
     secure->peers =
         base_allocate_zero(config->allocator, config->peers_max * sizeof *secure->peers);
-    secure->session_count = config->peers_max; // both are released by it
-    if (!secure->sent_bytes || !secure->peers) return NET_ERR_MEMORY;
-    return net_secure_server_create(&server, &secure->server);
+    secure->session_count = config->peers_max;
+    secure->server = net_secure_server_create(&server);
 }
 
 void net_enet_secure_init_lane(net_enet_secure* secure, int descriptor,
@@ -225,18 +223,8 @@ void net_enet_secure_stop(net_enet_secure* secure) {
 }
 
 void net_enet_secure_deinit(net_enet_secure* secure) {
-    if (secure->is_lane) {
-        *secure = (net_enet_secure){.is_lane = true};
-        return;
-    }
+    if (secure->is_lane) return;
     net_secure_server_destroy(secure->server);
-    secure->server = NULL;
-    base_release(secure->allocator, secure->sent_bytes,
-                 secure->session_count * sizeof *secure->sent_bytes);
-    base_release(secure->allocator, secure->peers, secure->session_count * sizeof *secure->peers);
-    secure->sent_bytes = NULL;
-    secure->peers = NULL;
-    secure->session_count = 0;
     net_secure_client_deinit(&secure->client);
 }
 

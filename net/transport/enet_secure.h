@@ -51,7 +51,6 @@ typedef struct net_enet_secure {
     uint32_t session_count;
     const net_bans* bans; ///< of a server; NULL: there are none
     uint64_t dropped_banned;
-    const base_allocator* allocator;
     net_secure_client client; ///< of a client
     uint16_t attempt;         ///< of the client: the port that ENet sees
     bool is_connecting;       ///< the client's user waits for the outer layer
@@ -67,9 +66,9 @@ typedef struct net_enet_secure {
 bool net_enet_secure_may_listen(const net_security* security, const net_address* listen);
 /// Stand between the socket of a host and ENet from now on; take_packet and taker are set. Not
 /// `has_guard`: the socket of a server is a trunk, use net_enet_secure_route.
-/// @return NET_OK; NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_enet_secure_init(net_enet_secure* secure, int descriptor,
-                                              const net_enet_config* config, bool has_guard);
+/// The allocator of the config owns what it has.
+void net_enet_secure_init(net_enet_secure* secure, int descriptor, const net_enet_config* config,
+                          bool has_guard);
 /// Stand between a lane and its ENet host, with the sessions of the trunk.
 void net_enet_secure_init_lane(net_enet_secure* secure, int descriptor,
                                const net_enet_secure* trunk);

@@ -231,15 +231,10 @@ static bool has_segments(int descriptor) {
     return setsockopt(descriptor, IPPROTO_UDP, UDP_SEGMENT, &off, sizeof off) == 0;
 }
 
-// Takes the descriptor, or closes it.
+// NULL without a descriptor.
 static net_socket_pipe* pipe_make(int descriptor, bool is_ipv6, uint32_t batch) {
     if (descriptor < 0) return NULL;
-    net_socket_pipe* made =
-        net_socket_pipe_create(NULL, descriptor, is_ipv6, has_segments(descriptor), batch);
-    if (made) return made;
-    (void)close(descriptor);
-    errno = ENOMEM;
-    return NULL;
+    return net_socket_pipe_create(NULL, descriptor, is_ipv6, has_segments(descriptor), batch);
 }
 
 // @return the number of pipes, 0 with errno.
@@ -269,12 +264,6 @@ static int create_real(const net_socket_plan* plan) {
     if (count == 0 || !pipes[0]) return -1;
     int descriptor = net_socket_pipe_descriptor(pipes[0]);
     net_socket_entry* entry = net_socket_entry_get(descriptor);
-    if (!entry) {
-        for (uint32_t i = 0; i < count; i++)
-            net_socket_pipe_destroy(pipes[i], &(net_socket_stats){0});
-        errno = ENOMEM;
-        return -1;
-    }
     memcpy(entry->pipes, pipes, sizeof pipes);
     entry->pipe_count = count;
     return descriptor;

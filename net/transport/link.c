@@ -178,7 +178,7 @@ typedef struct arrival {
 } arrival;
 
 struct net_link {
-    const base_allocator* allocator;
+    base_owner owner;
     net_link_config config;
     net_link_stats stats;
     base_rng rng;
@@ -194,18 +194,13 @@ struct net_link {
     uint32_t heap_count, heap_capacity;
 };
 
-net_result net_link_create(const base_allocator* allocator, const net_link_config* config,
-                           net_link** link) {
-    BASE_ASSERT(config && link);
-    BASE_ASSERT(config_is_sound(config));
-    net_link* made = base_allocate_zero(allocator, sizeof *made);
-    if (!made) return NET_ERR_MEMORY;
-    made->allocator = allocator;
+net_link* net_link_create(const base_allocator* allocator, const net_link_config* config) {
+    BASE_ASSERT(config && config_is_sound(config));
+    net_link* made = base_owner_create(allocator, sizeof *made);
     made->config = *config;
     made->rng = base_rng_make(config->seed, 0);
     net_link_faults_init(&made->faults, config->seed);
-    *link = made;
-    return NET_OK;
+    return made;
 }
 
 static void give_back(net_link* link, slot* old) {
@@ -214,17 +209,7 @@ static void give_back(net_link* link, slot* old) {
 }
 
 void net_link_destroy(net_link* link) {
-    if (!link) return;
-    if (link->borrowed) give_back(link, link->borrowed);
-    for (uint32_t i = 0; i < link->heap_count; i++)
-        give_back(link, link->heap[i].slot);
-    while (link->first_free) {
-        slot* old = link->first_free;
-        link->first_free = old->next_free;
-        base_release(link->allocator, old, sizeof *old);
-    }
-    BASE_ARRAY_RELEASE(link->allocator, link->heap, link->heap_capacity);
-    base_release(link->allocator, link, sizeof *link);
+    base_owner_destroy(link);
 }
 
 void net_link_config_set(net_link* link, const net_link_config* config) {
@@ -269,19 +254,17 @@ static slot* heap_pop(net_link* link) {
     return top;
 }
 
-// @return a slot with room in the heap; NULL: there are too many, or memory ran out.
+// @return a slot with room in the heap; NULL: there are too many.
 static slot* take_slot(net_link* link) {
     slot* taken = link->first_free;
     if (taken) {
         link->first_free = taken->next_free;
         return taken;
     }
-    if (link->slot_count == NET_LINK_DATAGRAMS_MAX ||
-        !BASE_ARRAY_RESERVE(link->allocator, link->heap, link->heap_capacity, link->slot_count + 1))
-        return NULL;
-    taken = base_allocate(link->allocator, sizeof *taken);
-    link->slot_count += taken != NULL;
-    return taken;
+    if (link->slot_count == NET_LINK_DATAGRAMS_MAX) return NULL;
+    link->slot_count++;
+    BASE_ARRAY_RESERVE(&link->owner.allocator, link->heap, link->heap_capacity, link->slot_count);
+    return base_allocate(&link->owner.allocator, sizeof *taken);
 }
 
 static uint64_t us_from_ms(double ms) {

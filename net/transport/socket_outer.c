@@ -93,7 +93,7 @@ static net_link* link_get(net_link** link, const net_socket_entry* entry, uint64
     const net_link_pair* pair = &net_socket_get_state()->link;
     net_link_config config = direction == 0 ? pair->up : pair->down;
     config.seed = base_hash64_mix(config.seed, (uint64_t)entry->number << 1 | direction);
-    return net_link_create(NULL, &config, link) == NET_OK ? *link : NULL;
+    return *link = net_link_create(NULL, &config);
 }
 
 static void release_due(net_socket_entry* entry, uint64_t now_us) {
@@ -239,15 +239,6 @@ enum { ALIGN = 8, LANES_MAX = 4096 };
 // The longest datagram, and after it the head that sends the reader to the beginning.
 #define ROOM (2 * (uint32_t)sizeof(head) + NET_SOCKET_OUTER_BYTES_MAX + ALIGN)
 
-static bool share_pipes(net_socket_entry* entry, uint32_t batch) {
-    for (uint32_t i = 0; i < entry->trunk->pipe_count; i++) {
-        entry->pipes[i] = net_socket_pipe_share(entry->trunk->pipes[i], batch);
-        if (!entry->pipes[i]) return false;
-        entry->pipe_count++;
-    }
-    return true;
-}
-
 int net_socket_lane_create(const net_socket_plan* plan) {
     net_socket_entry* trunk = net_socket_entry_find(plan->trunk);
     BASE_ASSERT(trunk && !trunk->trunk);
@@ -257,14 +248,12 @@ int net_socket_lane_create(const net_socket_plan* plan) {
     errno = EMFILE;
     if (descriptor == NET_SOCKET_LANE_FIRST + LANES_MAX) return -1;
     net_socket_entry* made = net_socket_entry_get(descriptor);
-    errno = ENOMEM;
-    if (!made) return -1;
     made->trunk = trunk;
     made->ring.bytes = base_allocate(NULL, NET_SOCKET_LANE_BYTES);
-    if (made->ring.bytes && share_pipes(made, plan->batch)) return descriptor;
-    net_socket_forget(descriptor);
-    errno = ENOMEM;
-    return -1;
+    made->pipe_count = trunk->pipe_count;
+    for (uint32_t i = 0; i < trunk->pipe_count; i++)
+        made->pipes[i] = net_socket_pipe_share(trunk->pipes[i], plan->batch);
+    return descriptor;
 }
 
 static net_socket_entry* find_lane(int descriptor) {

@@ -77,7 +77,6 @@ net_socket_pipe* net_socket_pipe_create(const net_socket_calls* calls, int descr
     BASE_ASSERT(descriptor >= 0 && batch >= 1 && batch <= NET_SOCKET_BATCH_MAX);
     size_t size = sizeof(net_socket_pipe) + 2 * (size_t)batch * sizeof(slot);
     net_socket_pipe* made = base_allocate(NULL, size);
-    if (!made) return NULL;
     *made = (net_socket_pipe){.calls = calls ? calls : kernel_calls(),
                               .descriptor = descriptor,
                               .is_ipv6 = is_ipv6,
@@ -91,7 +90,6 @@ net_socket_pipe* net_socket_pipe_create(const net_socket_calls* calls, int descr
 net_socket_pipe* net_socket_pipe_share(const net_socket_pipe* owner, uint32_t batch) {
     BASE_ASSERT(batch >= 1 && batch <= NET_SOCKET_BATCH_MAX);
     net_socket_pipe* made = base_allocate(NULL, sizeof *made + (size_t)batch * sizeof(slot));
-    if (!made) return NULL;
     *made = (net_socket_pipe){.calls = owner->calls,
                               .descriptor = owner->descriptor,
                               .is_ipv6 = owner->is_ipv6,

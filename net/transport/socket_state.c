@@ -23,7 +23,6 @@ net_socket_state* net_socket_get_state(void) {
 
 net_socket_state* net_socket_state_create(void) {
     net_socket_state* state = base_allocate_zero(NULL, sizeof *state);
-    if (!state) return NULL;
     if (pthread_mutex_init(&state->hosts_mutex, NULL) == 0) return state;
     base_release(NULL, state, sizeof *state);
     return NULL;
@@ -70,11 +69,8 @@ net_socket_entry* net_socket_entry_get(int descriptor) {
     if (found || descriptor < 0) return found;
     uint32_t index = 0;
     net_socket_table* table = net_socket_table_of(descriptor, &index);
-    if (!base_array_reserve(NULL, (void**)&table->entries, &table->capacity, index + 1,
-                            sizeof(net_socket_entry*)))
-        return NULL;
+    BASE_ARRAY_RESERVE(NULL, table->entries, table->capacity, index + 1);
     net_socket_entry* made = base_allocate_zero(NULL, sizeof *made);
-    if (!made) return NULL;
     made->descriptor = descriptor;
     made->is_virtual = descriptor >= NET_SOCKET_VIRTUAL_FIRST && descriptor < NET_SOCKET_LANE_FIRST;
     made->number = net_socket_get_state()->created++;
@@ -103,22 +99,14 @@ void net_socket_forget(int descriptor) {
     base_release(NULL, old, sizeof *old);
 }
 
-net_result net_socket_link_set_pair(const net_link_pair* pair) {
+void net_socket_link_set_pair(const net_link_pair* pair) {
     net_socket_state* state = net_socket_get_state();
-    if (pair) {
-        // Try it here, so that an error is reported now and not at the first datagram.
-        net_link* probe = NULL;
-        net_result result = net_link_create(NULL, &pair->up, &probe);
-        if (result != NET_OK) return result;
-        net_link_destroy(probe);
-        state->link = *pair;
-    }
+    if (pair) state->link = *pair;
     state->has_link = pair != NULL;
     net_socket_table* const tables[] = {&state->real, &state->virtual, &state->lanes};
     for (uint32_t t = 0; t < BASE_COUNT(tables); t++)
         for (uint32_t i = 0; i < tables[t]->capacity; i++)
             if (tables[t]->entries[i]) entry_drop_links(tables[t]->entries[i]);
-    return NET_OK;
 }
 
 void net_socket_guard_set(int descriptor, const net_socket_guard* guard) {
@@ -133,30 +121,21 @@ bool net_socket_is_guarded(int descriptor) {
     return entry && entry->has_guard;
 }
 
-net_result net_socket_link_set(const net_link_config* config) {
-    if (!config) return net_socket_link_set_pair(NULL);
-    return net_socket_link_set_pair(&(net_link_pair){.up = *config, .down = *config});
+void net_socket_link_set(const net_link_config* config) {
+    net_socket_link_set_pair(config ? &(net_link_pair){.up = *config, .down = *config} : NULL);
 }
 
-net_result net_socket_link_set_one(int descriptor, const net_link_pair* pair) {
+void net_socket_link_set_one(int descriptor, const net_link_pair* pair) {
     net_socket_entry* entry = net_socket_entry_get(descriptor);
-    if (!entry) return NET_ERR_MEMORY;
     if (entry->has_link) {
         net_link_config_set(entry->out, &pair->up);
         net_link_config_set(entry->in, &pair->down);
-        return NET_OK;
-    }
-    net_link *out = NULL, *in = NULL;
-    if (net_link_create(NULL, &pair->up, &out) != NET_OK ||
-        net_link_create(NULL, &pair->down, &in) != NET_OK) {
-        net_link_destroy(out);
-        return NET_ERR_MEMORY;
+        return;
     }
     entry_drop_links(entry);
-    entry->out = out;
-    entry->in = in;
+    entry->out = net_link_create(NULL, &pair->up);
+    entry->in = net_link_create(NULL, &pair->down);
     entry->has_link = true;
-    return NET_OK;
 }
 
 void net_socket_budget_set(int descriptor, const net_socket_budget* budget) {
@@ -185,22 +164,21 @@ void net_socket_get_stats(int descriptor, net_socket_stats* stats) {
 #define TAG_IS_PLACE (UINT64_C(1) << 63)
 enum { PLACES_TRIED = 16 };
 
-static bool host_place(const net_address* host, uint32_t* place) {
+static uint32_t host_place(const net_address* host) {
     net_socket_state* state = net_socket_get_state();
     if (!state->hosts)
         state->hosts = base_allocate_zero(NULL, NET_SOCKET_HOSTS_MAX * sizeof *state->hosts);
-    if (!state->hosts) return false;
     uint32_t first = (uint32_t)base_hash64(host->ip, sizeof host->ip, host->scope);
     for (uint32_t i = 0; i < PLACES_TRIED; i++) {
-        *place = (first + i) % NET_SOCKET_HOSTS_MAX;
-        net_address* kept = &state->hosts[*place];
+        const uint32_t place = (first + i) % NET_SOCKET_HOSTS_MAX;
+        net_address* kept = &state->hosts[place];
         bool is_free = net_address_is_wildcard(kept);
         if (is_free) *kept = *host;
-        if (is_free || net_address_equal(kept, host)) return true;
+        if (is_free || net_address_equal(kept, host)) return place;
     }
-    *place = (first + state->hosts_next++ % PLACES_TRIED) % NET_SOCKET_HOSTS_MAX;
-    state->hosts[*place] = *host;
-    return true;
+    const uint32_t evicted = (first + state->hosts_next++ % PLACES_TRIED) % NET_SOCKET_HOSTS_MAX;
+    state->hosts[evicted] = *host;
+    return evicted;
 }
 
 uint64_t net_socket_tag(const net_address* address) {
@@ -208,12 +186,10 @@ uint64_t net_socket_tag(const net_address* address) {
         return (uint64_t)net_address_ipv4_host(address) << 16 | address->port;
     net_address host = *address;
     host.port = 0;
-    uint32_t place = 0;
     pthread_mutex_t* mutex = &net_socket_get_state()->hosts_mutex;
     pthread_mutex_lock(mutex);
-    bool has_place = host_place(&host, &place);
+    const uint32_t place = host_place(&host);
     pthread_mutex_unlock(mutex);
-    if (!has_place) return 0; // no memory: port 0, loss
     return TAG_IS_PLACE | (uint64_t)place << 16 | address->port;
 }
 
@@ -314,12 +290,8 @@ int net_socket_virtual_create(void) {
     for (int i = 0; i < SOCKETS_MAX; i++) {
         int descriptor = NET_SOCKET_VIRTUAL_FIRST + i;
         if (net_socket_entry_find(descriptor)) continue;
-        net_socket_entry* made = net_socket_entry_get(descriptor);
-        if (!made) return -1;
-        const net_link_config perfect = {0};
-        if (net_link_create(NULL, &perfect, &made->wire) == NET_OK) return descriptor;
-        net_socket_forget(descriptor);
-        return -1;
+        net_socket_entry_get(descriptor)->wire = net_link_create(NULL, &(net_link_config){0});
+        return descriptor;
     }
     errno = EMFILE;
     return -1;

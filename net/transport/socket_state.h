@@ -82,7 +82,7 @@ struct net_socket_state {
 // What the calling thread uses; the single exception to the rule against globals (net/socket.h says
 // why).
 net_socket_state* net_socket_get_state(void);
-// The entry of a descriptor, made when there is none; NULL when memory ran out.
+// The entry of a descriptor, made when there is none.
 net_socket_entry* net_socket_entry_get(int descriptor);
 net_socket_entry* net_socket_entry_find(int descriptor);
 void net_socket_forget(int descriptor);

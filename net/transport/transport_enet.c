@@ -534,8 +534,10 @@ static net_result open_host(net_enet_transport* owner, const net_enet_config* co
         owner->is_lane = trunk != NULL;
         owner->secure.take_packet = net_enet_take_packet;
         owner->secure.taker = owner;
-        if (!trunk) return net_enet_secure_init(&owner->secure, owner->host->socket, config, true);
-        net_enet_secure_init_lane(&owner->secure, owner->host->socket, trunk);
+        if (trunk)
+            net_enet_secure_init_lane(&owner->secure, owner->host->socket, trunk);
+        else
+            net_enet_secure_init(&owner->secure, owner->host->socket, config, true);
         return NET_OK;
     }
     if (errno == ENOMEM) return NET_ERR_MEMORY;
@@ -599,14 +601,10 @@ static uint64_t enet_transport_peer_sent_bytes(const net_transport* transport, n
 static void enet_transport_destroy(net_transport* transport) {
     net_enet_transport* owner = transport_of(transport);
     take_back(owner);
-    BASE_ARRAY_RELEASE(owner->allocator, owner->waiting, owner->waiting_capacity);
-    BASE_ARRAY_RELEASE(owner->allocator, owner->bytes, owner->bytes_capacity);
     net_enet_secure_stop(&owner->secure);
     if (owner->host) enet_host_destroy(owner->host);
     net_enet_secure_deinit(&owner->secure);
-    base_release(owner->allocator, owner->slots, owner->slot_count * sizeof *owner->slots);
-    if (owner->gate) base_release(owner->allocator, owner->gate, sizeof *owner->gate);
-    base_release(owner->allocator, owner, sizeof *owner);
+    base_owner_destroy(owner->owner);
 }
 
 static const net_transport_ops enet_ops = {
@@ -627,17 +625,19 @@ static const net_transport_ops enet_ops = {
 net_result net_enet_host_create(const net_enet_config* config, const net_enet_secure* trunk,
                                 uint32_t lane, net_enet_transport** transport) {
     const uint32_t lanes = trunk ? config->lanes : 1;
-    net_enet_transport* made = base_allocate_zero(config->allocator, sizeof *made);
-    if (!made) return NET_ERR_MEMORY;
+    base_owner* owner = base_owner_create(config->allocator, sizeof *owner);
+    net_enet_transport* made = base_allocate_zero(&owner->allocator, sizeof *made);
     made->base.ops = &enet_ops;
-    made->allocator = config->allocator;
+    made->owner = owner;
+    made->allocator = &owner->allocator;
     made->resolver = config->resolver;
     made->is_server = config->listen != NULL;
     made->slot_count = (config->peers_max - lane + lanes - 1) / lanes;
-    made->slots = base_allocate_zero(config->allocator, made->slot_count * sizeof *made->slots);
-    if (made->is_server) made->gate = base_allocate_zero(config->allocator, sizeof *made->gate);
-    bool has_memory = made->slots && (made->gate || !made->is_server);
-    net_result result = has_memory ? open_host(made, config, trunk) : NET_ERR_MEMORY;
+    made->slots = base_allocate_zero(made->allocator, made->slot_count * sizeof *made->slots);
+    if (made->is_server) made->gate = base_allocate_zero(made->allocator, sizeof *made->gate);
+    net_enet_config own = *config;
+    own.allocator = made->allocator;
+    net_result result = open_host(made, &own, trunk);
     if (result != NET_OK) {
         enet_transport_destroy(&made->base);
         return result;

@@ -29,8 +29,8 @@ typedef struct hold_lane {
 typedef struct hold {
     net_transport base;
     net_transport_ops ops;
-    const base_allocator* allocator;
-    uint64_t tick; // of the message sent now
+    base_owner* owner; // of itself, too
+    uint64_t tick;     // of the message sent now
     _Atomic uint64_t released;
     _Atomic uint64_t bytes;
     hold_lane lanes[NET_LANES_MAX];
@@ -60,9 +60,8 @@ static bool push_entry(hold* self, hold_lane* lane, const entry* head, const voi
     const uint32_t stride = stride_of(head);
     const uint32_t room =
         head->channel == NET_CHANNEL_REALTIME ? NET_HOLD_PACKET_BYTES_MAX : NET_HOLD_BYTES_MAX;
-    if (lane->used + stride > room ||
-        !BASE_ARRAY_RESERVE(self->allocator, lane->bytes, lane->capacity, lane->used + stride))
-        return false;
+    if (lane->used + stride > room) return false;
+    BASE_ARRAY_RESERVE(&self->owner->allocator, lane->bytes, lane->capacity, lane->used + stride);
     memcpy(lane->bytes + lane->used, head, sizeof *head);
     if (head->size > 0) memcpy(lane->bytes + lane->used + sizeof *head, bytes, head->size);
     lane->used += stride;
@@ -189,18 +188,13 @@ static uint64_t hold_peer_sent_bytes(const net_transport* transport, net_peer pe
 }
 
 static void hold_destroy(net_transport* transport) {
-    hold* self = hold_of(transport);
-    for (uint32_t i = 0; i < NET_LANES_MAX; i++)
-        BASE_ARRAY_RELEASE(self->allocator, self->lanes[i].bytes, self->lanes[i].capacity);
-    base_release(self->allocator, self, sizeof *self);
+    base_owner_destroy(hold_of(transport)->owner);
 }
 
-net_result net_transport_hold_create(const base_allocator* allocator, net_transport* other,
-                                     net_transport** transport) {
-    BASE_ASSERT(other && transport);
-    *transport = NULL;
-    hold* self = base_allocate_zero(allocator, sizeof *self);
-    if (!self) return NET_ERR_MEMORY;
+net_transport* net_transport_hold_create(const base_allocator* allocator, net_transport* other) {
+    BASE_ASSERT(other);
+    base_owner* owner = base_owner_create(allocator, sizeof *owner);
+    hold* self = base_allocate_zero(&owner->allocator, sizeof *self);
     // It can what the other one can. A server asks no others.
     self->ops = (net_transport_ops){.service = hold_service,
                                     .next = hold_next,
@@ -218,10 +212,9 @@ net_result net_transport_hold_create(const base_allocator* allocator, net_transp
                                         other->ops->peer_sent_bytes ? hold_peer_sent_bytes : NULL,
                                     .hold = hold_tick};
     self->base = (net_transport){.ops = &self->ops, .around = other, .lanes = other->lanes};
-    self->allocator = allocator;
+    self->owner = owner;
     atomic_init(&self->released, UINT64_MAX);
-    *transport = &self->base;
-    return NET_OK;
+    return &self->base;
 }
 
 void net_transport_hold_release(net_transport* transport, uint64_t tick) {

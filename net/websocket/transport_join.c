@@ -112,13 +112,10 @@ static void join_destroy(net_transport* transport) {
     base_release(join_of(transport)->allocator, transport, sizeof(join));
 }
 
-net_result net_transport_join_create(const base_allocator* allocator, net_transport* first,
-                                     net_transport* second, uint32_t slot_first,
-                                     net_transport** transport) {
+net_transport* net_transport_join_create(const base_allocator* allocator, net_transport* first,
+                                         net_transport* second, uint32_t slot_first) {
     BASE_ASSERT(first && second && slot_first < NET_PEER_SLOTS);
-    *transport = NULL;
     join* self = base_allocate_zero(allocator, sizeof *self);
-    if (!self) return NET_ERR_MEMORY;
     BASE_ASSERT(!first->ops->hold && !second->ops->hold); // what holds back is around both
     self->ops = (net_transport_ops){.service = join_service,
                                     .next = join_next,
@@ -138,6 +135,5 @@ net_result net_transport_join_create(const base_allocator* allocator, net_transp
     self->sides[0] = first;
     self->sides[1] = second;
     self->slot_first = slot_first;
-    *transport = &self->base;
-    return NET_OK;
+    return &self->base;
 }

@@ -62,6 +62,7 @@ typedef struct web_event {
 struct web_transport {
     net_transport base;
     net_web_config config;
+    base_owner* owner; // of itself and all but the buffers of peers
     web_peer* peers;
     uint64_t now_us; // of the newest service
     web_event* events;
@@ -95,9 +96,8 @@ static web_peer* find_peer(const web_transport* self, net_peer number) {
 
 static web_event* push_event(web_transport* self, const web_peer* peer,
                              net_transport_event_kind kind) {
-    if (!BASE_ARRAY_RESERVE(self->config.allocator, self->events, self->event_capacity,
-                            self->event_count + 1))
-        return NULL;
+    BASE_ARRAY_RESERVE(&self->owner->allocator, self->events, self->event_capacity,
+                       self->event_count + 1);
     web_event* event = &self->events[self->event_count++];
     *event = (web_event){.kind = kind, .peer = number_of(peer)};
     return event;
@@ -124,10 +124,8 @@ static void release_peer(web_peer* peer) {
 // Its user gets an event, where the connection was open and was not ended at once.
 static void end_peer(web_peer* peer, uint32_t reason) {
     if (peer->state == WEB_HELLO) peer->owner->stats.refused++;
-    if (peer->state != WEB_HELLO && !peer->was_refused) {
-        web_event* event = push_event(peer->owner, peer, NET_TRANSPORT_DISCONNECTED);
-        if (event) event->reason = reason;
-    }
+    if (peer->state != WEB_HELLO && !peer->was_refused)
+        push_event(peer->owner, peer, NET_TRANSPORT_DISCONNECTED)->reason = reason;
     release_peer(peer);
 }
 
@@ -149,7 +147,7 @@ static void write_out(web_peer* peer) {
 }
 
 static void write_frames(web_peer* peer) {
-    if (wslay_event_send(peer->frames) != 0 || peer->out.failed) peer->is_broken = true;
+    if (wslay_event_send(peer->frames) != 0) peer->is_broken = true;
 }
 
 // Say why, then wait for the answer.
@@ -194,8 +192,7 @@ static bool queue_message(web_peer* peer, uint8_t kind, const void* bytes, size_
                                      .payload_length = size + 1,
                                      .data = message,
                                      .data_length = size + 1};
-    if (wslay_frame_send(peer->data, &frame) != (ssize_t)size + 1 || peer->out.failed)
-        peer->is_broken = true;
+    if (wslay_frame_send(peer->data, &frame) != (ssize_t)size + 1) peer->is_broken = true;
     peer->sent_messages++;
     return !peer->is_broken;
 }
@@ -258,11 +255,7 @@ static void take_packet(web_peer* peer, net_channel channel, const uint8_t* byte
     web_transport* self = peer->owner;
     const size_t at = self->bytes.size;
     base_bytes_write(&self->bytes, bytes, size);
-    web_event* event = self->bytes.failed ? NULL : push_event(self, peer, NET_TRANSPORT_RECEIVED);
-    if (!event) {
-        peer->is_broken = true;
-        return;
-    }
+    web_event* event = push_event(self, peer, NET_TRANSPORT_RECEIVED);
     event->channel = channel;
     event->at = at;
     event->size = size;
@@ -357,7 +350,6 @@ static void hear_piece(wslay_event_context_ptr frames,
         refuse_message(peer, WSLAY_CODE_MESSAGE_TOO_BIG, "the message is too long");
     else
         base_bytes_write(&peer->in, piece->data, piece->data_length);
-    if (peer->in.failed) peer->is_broken = true;
 }
 
 static void hear_message(wslay_event_context_ptr frames,
@@ -522,16 +514,13 @@ static uint64_t web_peer_sent_bytes(const net_transport* transport, net_peer num
 
 static void web_destroy(net_transport* transport) {
     web_transport* self = web_of(transport);
-    for (uint32_t i = 0; self->peers && i < self->config.peers_max; i++) {
+    for (uint32_t i = 0; i < self->config.peers_max; i++) {
         web_peer* peer = &self->peers[i];
         if (peer->state == WEB_FREE) continue;
         close_with_reason(peer, 0);
         release_peer(peer);
     }
-    BASE_ARRAY_RELEASE(self->config.allocator, self->peers, self->config.peers_max);
-    BASE_ARRAY_RELEASE(self->config.allocator, self->events, self->event_capacity);
-    base_bytes_deinit(&self->bytes);
-    base_release(self->config.allocator, self, sizeof *self);
+    base_owner_destroy(self->owner);
 }
 
 static const net_transport_ops web_ops = {
@@ -554,18 +543,15 @@ net_result net_transport_web_create(const net_web_config* config, net_transport*
     BASE_ASSERT(config->slot_first + config->peers_max <= NET_PEER_SLOTS);
     *transport = NULL;
     if (config->peers_max == 0 || config->peers_max > NET_CLIENTS_MAX) return NET_ERR_FULL;
-    web_transport* self = base_allocate_zero(config->allocator, sizeof *self);
-    if (!self) return NET_ERR_MEMORY;
+    base_owner* owner = base_owner_create(config->allocator, sizeof *owner);
+    web_transport* self = base_allocate_zero(&owner->allocator, sizeof *self);
+    self->owner = owner;
     self->base = (net_transport){.ops = &web_ops, .lanes = config->lanes};
     self->config = *config;
     if (!config->entropy) self->config.entropy = net_entropy_system();
-    base_bytes_init(&self->bytes, config->allocator);
+    base_bytes_init(&self->bytes, &owner->allocator);
     self->peers =
-        base_allocate_zero(config->allocator, (size_t)config->peers_max * sizeof *self->peers);
-    if (!self->peers) {
-        web_destroy(&self->base);
-        return NET_ERR_MEMORY;
-    }
+        base_allocate_zero(&owner->allocator, (size_t)config->peers_max * sizeof *self->peers);
     for (uint32_t i = 0; i < config->peers_max; i++)
         self->peers[i] = (web_peer){.owner = self, .slot = i};
     *transport = &self->base;
@@ -632,7 +618,6 @@ bool net_web_add(net_transport* transport, net_web_stream* stream, const net_add
     base_bytes_init(&peer->first, self->config.allocator);
     base_bytes_init(&peer->out, self->config.allocator);
     base_bytes_write(&peer->first, first, first_size);
-    if (peer->first.failed) peer->is_broken = true;
     stream->slot = peer->slot;
     self->stats.connections++;
     if (first_size > 0) read_peer(peer);

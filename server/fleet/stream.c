@@ -474,10 +474,10 @@ static bool create_stream(server_stream* self, server_program* program, net_stre
                                        .wake = wake,
                                        .context = self};
     self->tap = net_stream_tap_create(&tap);
-    const bool is_made = self->wake >= 0 && self->stored >= 0 &&
-                         net_transport_hold_create(NULL, program->transport, &self->hold) == NET_OK;
-    if (is_made) server_program_wrap(program, self->hold);
-    return is_made;
+    if (self->wake < 0 || self->stored < 0) return false;
+    self->hold = net_transport_hold_create(NULL, program->transport);
+    server_program_wrap(program, self->hold);
+    return true;
 }
 
 // The stream takes what the log's writer appends.

@@ -154,10 +154,10 @@ static void run_net(server_subject* subject, const server_request* request, serv
     char words[BASE_REPORT_BYTES_MAX] = "";
     const base_reporter reporter = {keep_words, words};
     (void)net_server_wait_sent(subject->server, UINT64_MAX); // its threads send through the link
-    const bool is_set = strcmp(spec, "off") == 0 ? net_socket_link_set(NULL) == NET_OK
-                                                 : net_host_simulate_network(spec, &reporter);
-    if (!is_set) {
-        server_answer_error(answer, 400, "%s", words[0] ? words : net_result_text(NET_ERR_MEMORY));
+    if (strcmp(spec, "off") == 0) {
+        net_socket_link_set(NULL);
+    } else if (!net_host_simulate_network(spec, &reporter)) {
+        server_answer_error(answer, 400, "%s", words);
         return;
     }
     base_json_write(answer->json, "{net=%s}", spec);

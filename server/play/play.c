@@ -40,12 +40,10 @@ static net_result open_transports(server_program* program, server_play* self) {
         .admit = admit,
         .admit_context = program,
     };
-    net_transport* join;
     net_result result = net_transport_web_create(&config, &self->web);
     if (result == NET_OK)
-        result = net_transport_join_create(NULL, program->transport, self->web, config.slot_first,
-                                           &join);
-    if (result == NET_OK) server_program_wrap(program, join);
+        server_program_wrap(program, net_transport_join_create(NULL, program->transport, self->web,
+                                                               config.slot_first));
     return result;
 }
 

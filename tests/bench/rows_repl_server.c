@@ -64,7 +64,7 @@ static void open_server(fixture* self) {
     net_match_config match = net_match_config_default(self->module);
     match.tick_rate_hz = TICK_RATE_HZ;
     bench_ok(net_match_create(&match, &reporter, &self->match), "match");
-    bench_ok(net_sim_create(NULL, 1, &self->sim), "network");
+    self->sim = net_sim_create(NULL, 1);
     bench_ok(net_sim_server(self->sim, CLIENTS, &self->transport), "network");
     const net_server_config server = {.match = self->match,
                                       .transport = self->transport,
@@ -76,7 +76,7 @@ static void open_server(fixture* self) {
 static void open_line(fixture* self, uint32_t i) {
     const net_link_config link = {
         .loss_percent = 2, .delay_ms = 20 + 14 * (i % 5), .jitter_ms = 16, .seed = i + 1};
-    bench_ok(net_sim_client(self->sim, &link, &self->lines[i]), "a client's line");
+    self->lines[i] = net_sim_client(self->sim, &link);
 }
 
 static void open_real(fixture* self, uint32_t i) {

@@ -202,7 +202,7 @@ static bool open_server(feel* self) {
     config.seed = self->config.seed;
     config.settings[BREAKOUT_SETTING_LIVES] = 99.0;
     if (net_match_create(&config, &reporter, &self->match) != NET_OK) return false;
-    if (net_sim_create(NULL, self->config.seed, &self->sim) != NET_OK) return false;
+    self->sim = net_sim_create(NULL, self->config.seed);
     if (net_sim_server(self->sim, MEMBERS + 2, &self->transport) != NET_OK) return false;
     net_server_config server = {
         .match = self->match,
@@ -224,7 +224,7 @@ static bool open_member(feel* self, uint32_t index) {
         .jitter_ms = self->config.jitter_ms,
         .seed = self->config.seed * 10 + index,
     };
-    if (net_sim_client(self->sim, &link, &one->transport) != NET_OK) return false;
+    one->transport = net_sim_client(self->sim, &link);
     one->wire = (wire){*one->transport->ops, one->transport->ops, &self->now_us};
     one->wire.ops.service = wire_service;
     one->transport->ops = &one->wire.ops;

@@ -42,7 +42,7 @@ static void open_seat(stage* at, seat* one) {
         {.delay_ms = 60, .jitter_ms = 40, .loss_percent = 20, .reorder_percent = 5}};
     one->match = stage_match(at->module, NET_ROLE_MIRROR, &at->memory.allocator, at->like);
     if (at->config & 1) one->presenter = stage_presenter(at->module, &at->memory.allocator);
-    FUZZ_CHECK(net_sim_client(at->sim, &links[at->config >> 1 & 1], &one->transport) == NET_OK);
+    one->transport = net_sim_client(at->sim, &links[at->config >> 1 & 1]);
     const net_client_config client = {.allocator = &at->memory.allocator,
                                       .match = one->match,
                                       .transport = one->transport,
@@ -81,7 +81,7 @@ static void begin(stage* at, uint8_t config) {
     *at = (stage){.config = config, .now_us = 1000000};
     base_quota_init(&at->memory, NULL, BYTES_MAX);
     at->module = stage_module();
-    FUZZ_CHECK(net_sim_create(&at->memory.allocator, 1, &at->sim) == NET_OK);
+    at->sim = net_sim_create(&at->memory.allocator, 1);
     open_server(at);
     at->like = stage_match(at->module, NET_ROLE_MIRROR, &at->memory.allocator, NULL);
     for (uint32_t i = 0; i < CLIENTS; i++)

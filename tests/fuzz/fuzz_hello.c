@@ -52,7 +52,7 @@ static const net_link_config LINK = {.delay_ms = 1};
 static void open_client(stage* at, bool has_view) {
     base_quota_init(&at->memory, NULL, CLIENT_BYTES_MAX);
     at->client_match = stage_match(at->module, NET_ROLE_MIRROR, &at->memory.allocator, NULL);
-    FUZZ_CHECK(net_sim_client(at->sim, &LINK, &at->client_transport) == NET_OK);
+    at->client_transport = net_sim_client(at->sim, &LINK);
     if (has_view) at->presenter = stage_presenter(at->module, &at->memory.allocator);
     const net_client_config client = {
         .allocator = &at->memory.allocator,
@@ -75,7 +75,7 @@ static void open_server(stage* at) {
                                       .clients_max = 2,
                                       .spectators_max = 1};
     FUZZ_CHECK(net_server_create(&server, &at->server) == NET_OK);
-    FUZZ_CHECK(net_sim_client(at->sim, &LINK, &at->intruder_transport) == NET_OK);
+    at->intruder_transport = net_sim_client(at->sim, &LINK);
     raw_client_open(&at->intruder, at->intruder_transport);
     at->intruder.is_spectator = at->is_spectator;
 }
@@ -104,7 +104,7 @@ static void begin(stage* at, uint8_t mode) {
     *at = (stage){
         .is_against_client = is_against_client, .is_spectator = mode >> 2 & 1, .now_us = 1000000};
     at->module = stage_module();
-    FUZZ_CHECK(net_sim_create(NULL, 1, &at->sim) == NET_OK);
+    at->sim = net_sim_create(NULL, 1);
     FUZZ_CHECK(net_sim_server(at->sim, 8, &at->server_transport) == NET_OK);
     if (is_against_client)
         raw_server_open(&at->hostile, at->server_transport);

@@ -78,7 +78,7 @@ static bool open_server(room* self, const char* blk) {
     config.allocator = NULL;
     config.role = NET_ROLE_MIRROR;
     if (net_match_create(&config, &reporter, &self->like) != NET_OK) return false;
-    if (net_sim_create(NULL, self->seed, &self->sim) != NET_OK) return false;
+    self->sim = net_sim_create(NULL, self->seed);
     const uint32_t clients = (uint32_t)(self->full + self->thin);
     if (net_sim_server(self->sim, clients + 2, &self->transport) != NET_OK) return false;
     const net_server_config server = {.allocator = &self->bytes.allocator,
@@ -105,7 +105,7 @@ static bool open_member(room* self, uint32_t index) {
                                   .delay_ms = self->delay_ms,
                                   .jitter_ms = self->delay_ms / 10,
                                   .seed = self->seed * 10 + index};
-    if (net_sim_client(self->sim, &link, &one->transport) != NET_OK) return false;
+    one->transport = net_sim_client(self->sim, &link);
     const net_client_config client = {
         .allocator = &one->bytes.allocator,
         .match = is_thin ? self->like : one->match,

@@ -50,7 +50,7 @@ static bool open_server(scenario* self) {
     const scenario_config* config = &self->config;
     base_reporter reporter = base_reporter_stderr();
     if (!open_match(self, &reporter)) return false;
-    if (net_sim_create(NULL, config->seed, &self->sim) != NET_OK) return false;
+    self->sim = net_sim_create(NULL, config->seed);
     if (net_sim_server(self->sim, MEMBERS_MAX + 2, &self->transport) != NET_OK) return false;
     if (config->lanes) net_sim_lanes_set(self->transport, config->lanes);
     open_tap(self);

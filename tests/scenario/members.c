@@ -26,7 +26,7 @@ static void open_member(scenario* self, uint32_t index, trace_target* target) {
     swarm_context* context = net_match_context(one->match);
     context->has_trails = self->config.has_worlds;
     net_link_pair link = link_of(self, index);
-    BASE_ASSERT(net_sim_client(self->sim, &link.up, &one->transport) == NET_OK);
+    one->transport = net_sim_client(self->sim, &link.up);
     net_sim_link_set_pair(one->transport, &link);
     net_client_config client = {
         .match = one->match,

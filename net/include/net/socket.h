@@ -41,14 +41,13 @@ void net_socket_state_use(net_socket_state* state);
 bool net_socket_is_installed(void);
 
 /// Simulate a bad network on every socket of this process, in both directions. NULL: none.
-/// Datagrams on their way are lost. @return NET_OK; NET_ERR_MEMORY (nothing changed).
-BASE_MUST_USE net_result net_socket_link_set(const net_link_config* config);
+/// Datagrams on their way are lost.
+void net_socket_link_set(const net_link_config* config);
 /// The same with a config for each direction: `up` is what this process sends.
-BASE_MUST_USE net_result net_socket_link_set_pair(const net_link_pair* pair);
+void net_socket_link_set_pair(const net_link_pair* pair);
 /// Put a network of its own under one socket, until it is closed or one of the functions above is
 /// called. When it has one, only the configs change: datagrams on their way still arrive.
-/// @return NET_OK; NET_ERR_MEMORY (nothing changed).
-BASE_MUST_USE net_result net_socket_link_set_one(int descriptor, const net_link_pair* pair);
+void net_socket_link_set_one(int descriptor, const net_link_pair* pair);
 
 #define NET_SOCKET_ADDRESSES_MAX 2u
 

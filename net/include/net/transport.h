@@ -189,9 +189,8 @@ static inline bool net_transport_identity(const net_transport* transport, net_pe
 #define NET_HOLD_PACKET_BYTES_MAX (NET_HOLD_BYTES_MAX / 4 * 3)
 
 /// Make it. `other` stays the caller's and must outlive it; everything is released at first.
-/// @return NET_OK; NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_transport_hold_create(const base_allocator* allocator,
-                                                   net_transport* other, net_transport** hold);
+BASE_MUST_USE net_transport* net_transport_hold_create(const base_allocator* allocator,
+                                                       net_transport* other);
 /// Ticks up to this one may leave; UINT64_MAX: all may. It may fall. From any thread.
 void net_transport_hold_release(net_transport* hold, uint64_t tick);
 /// Bytes that wait now. From any thread.
@@ -272,9 +271,8 @@ typedef struct net_link net_link;
 
 /// Make a link. `allocator` NULL: the heap; the config must be one that net_link_config_parse could
 /// give.
-/// @return NET_OK; NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_link_create(const base_allocator* allocator,
-                                         const net_link_config* config, net_link** link);
+BASE_MUST_USE net_link* net_link_create(const base_allocator* allocator,
+                                        const net_link_config* config);
 /// NULL is allowed.
 void net_link_destroy(net_link* link);
 /// Change the config. Datagrams on their way keep their arrival. Another seed starts its sequence
@@ -303,23 +301,21 @@ const net_link_stats* net_link_get_stats(const net_link* link);
 
 typedef struct net_sim net_sim;
 
-/// Make a network without endpoints. `allocator` NULL: the heap. @return NET_OK; NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_sim_create(const base_allocator* allocator, uint64_t seed,
-                                        net_sim** sim);
+/// Make a network without endpoints. `allocator` NULL: the heap.
+BASE_MUST_USE net_sim* net_sim_create(const base_allocator* allocator, uint64_t seed);
 /// Destroy the network, after all its transports (asserted). NULL is allowed.
 void net_sim_destroy(net_sim* sim);
 /// Make the server's endpoint for at most `peers_max` connections; free it with ops->destroy.
 /// @return NET_OK; NET_ERR_FULL (there is a server already, or peers_max is not
-///         1..NET_CLIENTS_MAX); NET_ERR_MEMORY.
+///         1..NET_CLIENTS_MAX).
 BASE_MUST_USE net_result net_sim_server(net_sim* sim, uint32_t peers_max,
                                         net_transport** transport);
 /// Divide the connections of a server's endpoint among `lanes` lanes, 1..NET_LANES_MAX (asserted).
 /// It changes nothing that is sent. The network's allocator is used by all of them.
 void net_sim_lanes_set(net_transport* server, uint32_t lanes);
 /// Make a client's endpoint; free it with ops->destroy. Both directions use `link`, copied; connect
-/// ignores its address. @return NET_OK; NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_sim_client(net_sim* sim, const net_link_config* link,
-                                        net_transport** transport);
+/// ignores its address.
+BASE_MUST_USE net_transport* net_sim_client(net_sim* sim, const net_link_config* link);
 /// Change the link of a client's endpoint, for both directions from now on. Control messages know
 /// loss, delay, jitter and outages; their losses do not come in bursts.
 void net_sim_link_set(net_transport* client, const net_link_config* link);
@@ -373,7 +369,7 @@ typedef struct net_enet_config {
 ///         public: give keys, listen on a private address, or set allow_dev_key);
 ///         NET_ERR_SOCKET (no socket, or the socket layer is missing or failed its self-test: link
 ///         shoal_socket directly into the program; nothing is sent without encryption);
-///         NET_ERR_MEMORY; NET_ERR_FULL (peers_max is not 1..NET_CLIENTS_MAX).
+///         NET_ERR_FULL (peers_max is not 1..NET_CLIENTS_MAX).
 BASE_MUST_USE net_result net_transport_enet_create(const net_enet_config* config,
                                                    net_transport** transport);
 /// What the outer layer did and refused.

@@ -95,7 +95,7 @@ typedef struct net_web_stats {
     uint64_t malformed;   ///< the same: what they sent was no message of ours
 } net_web_stats;
 
-/// @return NET_OK; NET_ERR_MEMORY; NET_ERR_FULL (peers_max is not 1..NET_CLIENTS_MAX).
+/// @return NET_OK; NET_ERR_FULL (peers_max is not 1..NET_CLIENTS_MAX).
 BASE_MUST_USE net_result net_transport_web_create(const net_web_config* config,
                                                   net_transport** transport);
 /// A connection was upgraded; `first` are bytes that came with the request already, copied.
@@ -108,9 +108,8 @@ void net_web_get_stats(const net_transport* transport, net_web_stats* stats);
 
 /// Two transports of a server behind one: connections of `second` have the slots from `slot_first`
 /// on. Lanes are those of `first`. Both stay the caller's and must outlive it.
-/// @return NET_OK; NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_transport_join_create(const base_allocator* allocator,
-                                                   net_transport* first, net_transport* second,
-                                                   uint32_t slot_first, net_transport** join);
+BASE_MUST_USE net_transport* net_transport_join_create(const base_allocator* allocator,
+                                                       net_transport* first, net_transport* second,
+                                                       uint32_t slot_first);
 
 BASE_C_END

@@ -41,7 +41,7 @@ static void open_seat(session* s, uint32_t index, const net_link_config* link) {
     net_match_config match = net_match_config_default(s->t.module);
     match.role = NET_ROLE_MIRROR;
     assert_ok(net_match_create(&match, NULL, &one->match));
-    assert_ok(net_sim_client(s->sim, link, &one->transport));
+    one->transport = net_sim_client(s->sim, link);
     const net_client_config client = {.match = one->match,
                                       .transport = one->transport,
                                       .address = "sim",
@@ -57,7 +57,7 @@ static void open_session(session* s, const char* const* settings, const net_link
                          const char* log) {
     memset(s, 0, sizeof *s);
     table_open(&s->t, settings, 11, NET_ROLE_SERVER, false);
-    assert_ok(net_sim_create(NULL, 11, &s->sim));
+    s->sim = net_sim_create(NULL, 11);
     assert_ok(net_sim_server(s->sim, SEATS, &s->transport));
     if (log) {
         const net_presenter_config shown = {.module = s->t.module, .is_predicting = true};

@@ -54,10 +54,10 @@ static inline void duel_open_as(duel* at, duel_config config) {
                               &reporter, &at->module));
     at->match = match_made(at->module,
                            (match_wanted){.allocator = &at->quota.allocator, .is_mirror = true});
-    assert_ok(net_sim_create(NULL, 1, &at->sim));
+    at->sim = net_sim_create(NULL, 1);
     assert_ok(net_sim_server(at->sim, 2, &at->there));
     const net_link_config link = {.delay_ms = 1};
-    assert_ok(net_sim_client(at->sim, &link, &at->here));
+    at->here = net_sim_client(at->sim, &link);
     const net_presenter_config view = {
         .allocator = &at->quota.allocator, .module = at->module, .is_predicting = true};
     if (config.has_view) assert_ok(net_presenter_create(&view, &reporter, &at->presenter));

@@ -15,7 +15,7 @@ static void count_row(void* context, uint32_t client, ecs_entity entity, ecs_tic
 static void sit_thin(table* at, net_match* shared, const net_link_config* link, uint64_t* rows) {
     table_seat* seat = &at->seats[at->seat_count++];
     scarce_init(&seat->memory, 0, false);
-    assert_ok(net_sim_client(at->sim, link, &seat->transport));
+    seat->transport = net_sim_client(at->sim, link);
     const net_client_config client = {.match = shared,
                                       .is_thin = true,
                                       .transport = seat->transport,

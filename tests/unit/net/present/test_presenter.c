@@ -52,9 +52,9 @@ static void open(fixture* f, const net_link_config* link, bool is_predicting) {
     f->module = stage_module();
     stage_side_open(&f->server_side, f->module);
     f->mover = stage_create(&f->server_side, f->server_side.mover, 0, 0);
-    assert_ok(net_sim_create(NULL, 5, &f->sim));
+    f->sim = net_sim_create(NULL, 5);
     assert_ok(net_sim_server(f->sim, 4, &f->server_transport));
-    assert_ok(net_sim_client(f->sim, link, &f->client_transport));
+    f->client_transport = net_sim_client(f->sim, link);
     net_server_config server = {
         .match = f->server_side.match, .transport = f->server_transport, .clients_max = 2};
     assert_ok(net_server_create(&server, &f->server));

@@ -116,7 +116,7 @@ static inline void server_make(secure_world* at, net_security security, uint32_t
                                              .now_us = at->clock.now_us,
                                              .send = closes_take,
                                              .send_context = &at->closed};
-    assert_ok(net_secure_server_create(&config, &at->server));
+    at->server = net_secure_server_create(&config);
 }
 
 /// `security` is the server's, without entropy; its keys are those of the world when `has_keys`.

@@ -3,8 +3,6 @@
 #include "secure/secure_server_state.h"
 #include "secure_world.h"
 
-#include "scarce.h"
-
 WORLD_CASE(a_client_with_a_token_gets_a_session) {
     connect_world(at);
     net_peer_identity identity;
@@ -343,28 +341,6 @@ WORLD_CASE(a_session_ends_without_a_word_when_its_key_is_worn) {
     assert_int_equal(count_of(at, NET_SECURE_FORGERY_LIMIT), 1);
     connect_world(at);
     assert_int_equal(count_of(at, NET_SECURE_RESUMED), 1);
-}
-
-CASE(no_memory_is_said) {
-    chance from;
-    chance_init(&from, 1);
-    uint32_t fails = 0;
-    for (;; fails++) {
-        scarce_memory scarce;
-        scarce_init(&scarce, fails + 1, true);
-        net_secure_server* server = NULL;
-        net_secure_server_config config = {.allocator = &scarce.allocator,
-                                           .sessions_max = 4,
-                                           .token_uses_max = 16,
-                                           .security = {.entropy = &from.entropy}};
-        net_result result = net_secure_server_create(&config, &server);
-        if (result == NET_OK) net_secure_server_destroy(server);
-        assert_int_equal(scarce.blocks, 0);
-        if (result == NET_OK) break;
-        assert_int_equal(result, NET_ERR_MEMORY);
-    }
-    assert_int_equal(fails, 10);
-    net_secure_server_destroy(NULL);
 }
 
 CASE(counts_and_reasons_have_names) {

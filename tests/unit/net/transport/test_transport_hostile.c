@@ -495,12 +495,12 @@ WORLD_CASE(a_blackout_makes_nobody_deaf, 2) {
     const net_link_config dark = {.loss_percent = 100}, bad = {.loss_percent = 40, .delay_ms = 50};
     for (uint32_t round = 0; round < 4; round++) {
         assert_ok(send_number(at->server, peer, NET_CHANNEL_CONTROL, 0));
-        assert_ok(net_socket_link_set(round % 2 ? &bad : &dark));
+        net_socket_link_set(round % 2 ? &bad : &dark);
         for (uint32_t tick = 0; tick < 14 * 60; tick++) {
             (void)send_number(at->clients[0], at->at_clients[0].connected, NET_CHANNEL_REALTIME, 0);
             run_tick(at);
         }
-        assert_ok(net_socket_link_set(NULL));
+        net_socket_link_set(NULL);
         run_ms(at, 3000);
         assert_int_equal(at->at_clients[0].control_count, round + 1);
     }

@@ -4,8 +4,6 @@
 
 #include "test.h"
 
-#include "scarce.h"
-
 enum { PEERS = 4 };
 
 typedef struct side {
@@ -16,9 +14,9 @@ typedef struct side {
 static void side_open(side* at, uint64_t seed) {
     const net_link_config link = {.delay_ms = 1};
     net_peer peer;
-    assert_ok(net_sim_create(NULL, seed, &at->sim));
+    at->sim = net_sim_create(NULL, seed);
     assert_ok(net_sim_server(at->sim, PEERS, &at->server));
-    assert_ok(net_sim_client(at->sim, &link, &at->client));
+    at->client = net_sim_client(at->sim, &link);
     assert_ok(at->client->ops->connect(at->client, "x:1", &peer));
 }
 
@@ -59,7 +57,7 @@ CASE(connections_of_both_are_served_by_one) {
     moved_ops.send = send_moved;
     moved_ops.disconnect = disconnect_moved;
     sides[1].server->ops = &moved_ops;
-    assert_ok(net_transport_join_create(NULL, sides[0].server, sides[1].server, PEERS, &join));
+    join = net_transport_join_create(NULL, sides[0].server, sides[1].server, PEERS);
     uint64_t now_us = 0;
     for (uint32_t i = 0; i < 20; i++) {
         now_us += 1000;
@@ -103,13 +101,4 @@ CASE(connections_of_both_are_served_by_one) {
         sides[k].server->ops->destroy(sides[k].server);
         net_sim_destroy(sides[k].sim);
     }
-}
-
-CASE(without_memory_it_says_so) {
-    scarce_memory memory;
-    net_transport one = {0}, *join = &one;
-    scarce_init(&memory, 1, true);
-    assert_int_equal(net_transport_join_create(&memory.allocator, &one, &one, 1, &join),
-                     NET_ERR_MEMORY);
-    assert_null(join);
 }

@@ -5,7 +5,6 @@
 
 #include "test.h"
 
-#include "scarce.h"
 
 #include <wslay/wslay.h>
 
@@ -694,18 +693,10 @@ WEB_CASE(places_have_limits_of_all_and_of_an_address) {
     assert_int_equal(stats.connections, 3);
 }
 
-CASE(without_memory_or_places_it_says_so) {
+CASE(without_places_it_says_so) {
     world at = {0};
     net_transport* web;
     net_web_config config = config_of(&at);
-    for (uint32_t count = 0; count < 2; count++) {
-        scarce_memory memory;
-        scarce_init(&memory, count + 1, true);
-        config.allocator = &memory.allocator;
-        assert_int_equal(net_transport_web_create(&config, &web), NET_ERR_MEMORY);
-        assert_null(web);
-    }
-    config.allocator = NULL;
     config.peers_max = 0;
     assert_int_equal(net_transport_web_create(&config, &web), NET_ERR_FULL);
 }
