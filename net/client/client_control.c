@@ -117,14 +117,14 @@ static bool known_incarnation(void* context, uint32_t index, ecs_entity* handle,
 }
 
 // A net_varsize_keep_fn of a thin client.
-static net_result keep_value(void* context, ecs_entity entity, ecs_component_id component,
-                             const void* bytes, uint32_t size) {
+static void keep_value(void* context, ecs_entity entity, ecs_component_id component,
+                       const void* bytes, uint32_t size) {
     const net_client* client = context;
-    return net_mirror_keep_value(client->mirror, entity, component, bytes, size);
+    net_mirror_keep_value(client->mirror, entity, component, bytes, size);
 }
 
-// Begin, after the mirror was made. @return NET_OK; NET_ERR_MEMORY.
-static net_result open_varsize(net_client* client, uint32_t index_max) {
+// Begin, after the mirror was made.
+static void open_varsize(net_client* client, uint32_t index_max) {
     BASE_ASSERT(client->mirror && !client->varsize);
     const net_varsize_receiver_config config = {
         .allocator = client->allocator,
@@ -138,7 +138,7 @@ static net_result open_varsize(net_client* client, uint32_t index_max) {
     };
     client->inbox.find_known = known_incarnation;
     client->inbox.find_known_context = client;
-    return net_varsize_receiver_create(&config, &client->varsize);
+    client->varsize = net_varsize_receiver_create(&config);
 }
 
 static bool next_lost(net_client* client, net_varsize_lost* lost) {
@@ -191,17 +191,13 @@ static void receive_varsize(net_client* client, const Shoal__Wire__VarsizeValue*
         .size = (uint32_t)value->value.len,
     };
     net_result result = net_varsize_receiver_receive(client->varsize, &message);
-    if (result == NET_ERR_MALFORMED) {
+    if (result != NET_OK) {
         net_client_malformed(client);
         return;
     }
-    if (result == NET_OK && client->config.presenter)
+    if (client->config.presenter)
         net_presenter_face_of(client->config.presenter)
             ->varsize(client->config.presenter, &message);
-    if (result != NET_OK) {
-        net_client_overrun(client, result);
-        return;
-    }
     BASE_ASSERT(client->varsize_ack_count < NET_VARSIZE_FLIGHT_MAX);
     client->varsize_acks[client->varsize_ack_count++] = message.version;
     if (client->varsize_ack_count == NET_VARSIZE_FLIGHT_MAX) net_client_ack_varsize(client);
@@ -283,12 +279,7 @@ bool net_client_rebase(net_client* client, const Shoal__Wire__Welcome* welcome) 
         net_client_end_exchanged(client);
         return false;
     }
-    const net_result result =
-        net_mirror_rebase(client->mirror, welcome->is_solo ? client->config.solo : NULL);
-    if (result != NET_OK) {
-        net_client_overrun(client, result);
-        return false;
-    }
+    net_mirror_rebase(client->mirror, welcome->is_solo ? client->config.solo : NULL);
     net_ack_sender_init(&client->sent, 1, client->now_us);
     client->received = (net_ack_receiver){.has_any = false};
     client->has_tick_newest = false;
@@ -409,11 +400,8 @@ static void receive_welcome(net_client* client, const Shoal__Wire__Welcome* welc
     net_presenter* presenter = client->config.presenter;
     if (presenter)
         config.sink = net_presenter_face_of(presenter)->begin(presenter, client->config.match);
-    if (net_mirror_create(&config, &client->mirror) != NET_OK ||
-        open_varsize(client, index_max) != NET_OK) {
-        net_client_overrun(client, NET_ERR_MEMORY);
-        return;
-    }
+    client->mirror = net_mirror_create(&config);
+    open_varsize(client, index_max);
     client->client = welcome->client;
     client->index_max = welcome->replicated_index_max;
     client->server_reads_short = welcome->reads_short;

@@ -208,11 +208,7 @@ static bool receive_state(net_client* client, const Shoal__Wire__StatePacket* pa
         net_client_overrun(client, result);
         return false;
     }
-    result = net_varsize_receiver_tick(client->varsize);
-    if (result != NET_OK) {
-        net_client_overrun(client, result);
-        return false;
-    }
+    net_varsize_receiver_tick(client->varsize);
     if (packet->input_loss) client->input_loss = packet->input_loss - 1;
     check_probe(client, header);
     show_packet(client, header);

@@ -109,12 +109,12 @@ static ecs_tick explain_packets(const net_repl_state* repl, uint32_t slot, net_e
 // Its place among those that wait; 0: it is not one of them.
 static uint32_t find_rank(net_repl_state* repl, uint32_t slot) {
     net_snapshot_writer* writer = &repl->replicator->lanes[repl->lane].writer;
-    if (!net_snapshot_writer_reserve(writer, repl->slot_end, 0)) return 0;
+    net_snapshot_writer_reserve(writer, repl->slot_end, 0);
     uint64_t* held = net_snapshot_writer_set(writer, NET_LANE_HELD);
     memset(held, 0, net_repl_state_words(repl) * sizeof *held);
     net_repl_state_mark_full(repl, held);
     net_repl_state_find_held(repl, held);
-    if (!net_repl_state_order(repl, held, UINT32_MAX)) return 0;
+    net_repl_state_order(repl, held, UINT32_MAX);
     for (uint32_t i = 0; i < writer->ranked_count; i++)
         if (writer->ranked[i] == slot) return i + 1;
     return 0;
@@ -438,7 +438,7 @@ bool net_server_explain(net_server* server, uint32_t client, ecs_entity entity,
                         net_explanation* explanation) {
     net_server_collect(server);
     const net_session* session = net_explain_find_session(server, client);
-    if (!session || net_repl_state_is_broken(session->out.repl)) return false;
+    if (!session) return false;
     const ecs_world* world = net_match_world(server->config.match);
     net_explanation* out = explanation;
     memset(out, 0, sizeof *out);

@@ -322,14 +322,13 @@ net_result net_match_create(const net_match_config* config, const base_reporter*
     if (!result) result = net_match_messages_init(match, reporter);
     if (!result && config->like) {
         BASE_ASSERT(config->like->config.module == config->module);
-        result = net_schema_create_like(&match->owner.allocator, match->world, config->like->schema,
-                                        &match->schema);
+        match->schema =
+            net_schema_create_like(&match->owner.allocator, match->world, config->like->schema);
     } else if (!result) {
         result = net_schema_create(&match->owner.allocator, match->world, match->game->messages,
                                    match->game->message_count, reporter, &match->schema);
         if (!result)
-            result = net_schema_add_files(match->schema, config->module->files,
-                                          config->module->file_count);
+            net_schema_add_files(match->schema, config->module->files, config->module->file_count);
     }
     if (!result) result = init_services(match, reporter);
     if (!result) net_match_set_workers(match, config->workers);

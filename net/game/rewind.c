@@ -276,7 +276,7 @@ static net_rewind_state* put_state(net_rewind* rewind, net_tick_ring* ring, ecs_
     const base_allocator* allocator = &rewind->pool.allocator;
     uint32_t value_bytes = form == NET_REWIND_FORM_NONE ? 0 : rewind->forms[form].value_bytes;
     uint32_t stride = (uint32_t)sizeof(net_rewind_state) + value_bytes;
-    if (stride > ring->stride_bytes && !net_tick_ring_widen(ring, allocator, stride)) return NULL;
+    net_tick_ring_widen(ring, allocator, stride);
     net_rewind_state* target = net_rewind_newest(ring);
     if (!target || net_rewind_newest_tick(ring) != rewind->tick) {
         drop_old(ring, oldest_tick(rewind));

@@ -364,37 +364,35 @@ static void write_items(net_log_recorder* recorder, const base_bytes* items) {
     }
 }
 
-// One body of what waits. @return false: memory ran out.
-static bool write_body(net_log_recorder* recorder) {
+// One body of what waits.
+static void write_body(net_log_recorder* recorder) {
     const net_repl_state_room room = {.hard = BODY_BYTES * 8, .soft = BODY_BYTES * 8};
     proto_bit_writer writer = proto_bit_writer_make(recorder->body, sizeof recorder->body);
-    uint32_t records = 0;
     const uint16_t seq = recorder->seq++;
-    if (net_repl_state_write(recorder->repl, seq, room, &writer, &records) != NET_OK) return false;
+    const uint32_t records = net_repl_state_write(recorder->repl, seq, room, &writer);
     const bool is_known = net_repl_state_acked(recorder->repl, seq);
     BASE_ASSERT(is_known && records > 0);
     write_item(recorder, NET_LOG_STATE_BODY, recorder->body, (writer.size_bits + 7) / 8);
-    return true;
 }
 
-static bool prepare(net_log_recorder* recorder) {
+static void prepare(net_log_recorder* recorder) {
     if (!recorder->replicator) {
         const net_replicator_config config = {.rows = recorder->rows,
                                               .index_max = recorder->index_max,
                                               .interest = recorder->interest,
                                               .history =
                                                   (net_history*)(uintptr_t)recorder->history};
-        if (net_replicator_create(&config, &recorder->replicator) != NET_OK) return false;
+        recorder->replicator = net_replicator_create(&config);
     }
     if (recorder->is_full) {
         net_repl_state_destroy(recorder->repl);
         recorder->repl = NULL;
     }
     net_replicator_publish(recorder->replicator);
-    if (!recorder->is_full) return !recorder->repl || !net_repl_state_is_broken(recorder->repl);
+    if (!recorder->is_full) return;
     recorder->seq = 1;
-    return (recorder->interest && !recorder->is_there) ||
-           net_repl_state_create(recorder->replicator, recorder->client, &recorder->repl) == NET_OK;
+    if (!recorder->interest || recorder->is_there)
+        recorder->repl = net_repl_state_create(recorder->replicator, recorder->client);
 }
 
 // What the client may have of variable size: all of it in each tick, since it comes into its scope
@@ -416,19 +414,15 @@ static void record(void* context) {
     net_log_recorder* recorder = context;
     const bool is_full = recorder->is_full;
     base_bytes_clear(&recorder->out);
-    if (recorder->has_failed || !prepare(recorder)) {
-        recorder->has_failed = true;
-        return;
-    }
+    if (recorder->has_failed) return;
+    prepare(recorder);
     begin_part(recorder);
     write_items(recorder, &recorder->definitions);
-    bool ok = true;
-    while (ok && recorder->repl && net_repl_state_has_pending(recorder->repl))
-        ok = write_body(recorder);
-    if (ok && recorder->interest) take_scope_values(recorder);
+    while (recorder->repl && net_repl_state_has_pending(recorder->repl))
+        write_body(recorder);
+    if (recorder->interest) take_scope_values(recorder);
     write_items(recorder, &recorder->values);
     end_part(recorder, true);
-    recorder->has_failed = recorder->has_failed || !ok;
     if (is_full) recorder->full_bytes = recorder->out.size;
 }
 

@@ -261,11 +261,11 @@ static net_result add_loaded(net_log_schema* schema, template_parts* found, uint
             is_varsize[found[i].components[k].component] = true;
     for (uint32_t id = 1; id <= ECS_COMPONENTS_MAX; id++)
         schema->by_id[id].is_replicated = is_varsize[id];
-    net_result result = net_rows_create_bare(schema->allocator, schema->by_id, ECS_COMPONENTS_MAX,
-                                             schema->has_elastic, &schema->rows);
-    if (result != NET_OK) return result;
+    schema->rows = net_rows_create_bare(schema->allocator, schema->by_id, ECS_COMPONENTS_MAX,
+                                        schema->has_elastic);
     net_rows_set_tick_rate(schema->rows, schema->tick_rate_hz);
     if (count > 1) qsort(found, count, sizeof *found, compare_names);
+    net_result result = NET_OK;
     for (uint32_t i = 0; i < count && result == NET_OK; i++) {
         found[i].template_.components = found[i].components; // it was moved
         const bool is_twice = i > 0 && compare_names(&found[i - 1], &found[i]) == 0;

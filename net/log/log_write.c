@@ -346,22 +346,18 @@ void net_log_append_end_rows(net_log_writer* writer, net_match* match, const net
     if (writer->recorder) net_log_recorder_restart(writer->recorder);
 }
 
-// The rows of a match that no server replicates. @return NULL when memory ran out.
+// The rows of a match that no server replicates.
 static const net_history* step_history(net_log_writer* writer, net_match* match) {
     ecs_world* world = net_match_world(match);
     net_rows* rows = net_schema_rows(net_match_schema(match));
     if (!writer->history) {
         net_rows_set_tick_rate(rows, net_match_get_config(match)->tick_rate_hz);
         uint32_t index_max = ecs_world_limits(world)->replicated_index_max;
-        if (net_history_create(&writer->owner.allocator, rows, index_max, &writer->history) !=
-            NET_OK)
-            return NULL;
+        writer->history = net_history_create(&writer->owner.allocator, rows, index_max);
         net_history_set_workers(writer->history, net_match_get_config(match)->workers);
     }
-    if (net_history_step(writer->history, world, writer->tick) == NET_OK) return writer->history;
-    net_history_destroy(writer->history);
-    writer->history = NULL;
-    return NULL;
+    net_history_step(writer->history, world, writer->tick);
+    return writer->history;
 }
 
 void net_log_append_end(net_log_writer* writer, net_match* match) {

@@ -153,33 +153,31 @@ static void forget(net_mirror_slot* slot, ecs_tick tick) {
 }
 
 // Keep the row of a record of the slot's incarnation.
-static net_result keep(net_mirror* mirror, net_mirror_slot* slot, ecs_tick tick,
-                       const net_mirror_record* record) {
+static void keep(net_mirror* mirror, net_mirror_slot* slot, ecs_tick tick,
+                 const net_mirror_record* record) {
     BASE_ASSERT(slot->handle != ECS_ENTITY_NONE);
     net_tick_ring* ring = &slot->incarnation.ring;
-    const base_allocator* pool = &mirror->pool.allocator;
     if (ring->count == NET_ROW_HISTORY_MAX) {
         ecs_tick oldest = net_tick_ring_tick(ring, 0);
         forget(slot, tick < oldest ? tick : oldest);
     }
-    bool is_kept = net_tick_ring_put(ring, pool, NET_ROW_HISTORY_MAX, tick,
-                                     mirror->packed + record->row_first, ring->stride_bytes);
-    return is_kept ? NET_OK : NET_ERR_MEMORY;
+    net_tick_ring_put(ring, &mirror->pool.allocator, NET_ROW_HISTORY_MAX, tick,
+                      mirror->packed + record->row_first, ring->stride_bytes);
 }
 
 // ---- records ----
 
 // A record that is older than the entity: a possible base, nothing to apply.
-static net_result keep_stale(net_mirror* mirror, const net_mirror_record* record, ecs_tick tick,
-                             const uint64_t* row) {
+static void keep_stale(net_mirror* mirror, const net_mirror_record* record, ecs_tick tick,
+                       const uint64_t* row) {
     net_mirror_slot* slot = net_mirror_slot_of(mirror, record->slot);
     mirror->counters.stale_records++;
     if (slot->handle != record->handle || slot->incarnation.row_template != record->row_template)
-        return NET_OK;
-    if (slot->has_previous && tick <= slot->previous_tick) return NET_OK;
+        return;
+    if (slot->has_previous && tick <= slot->previous_tick) return;
     if (tick < slot->incarnation.tick) slot->incarnation.tick = tick;
     report_row(mirror, record, tick, row);
-    return keep(mirror, slot, tick, record);
+    keep(mirror, slot, tick, record);
 }
 
 // The index of a record is in use in another slot: that incarnation ends. @return whether the
@@ -230,8 +228,7 @@ static net_result show(net_mirror* mirror, const net_mirror_slot* slot, bool goe
 
 static net_result apply_new_incarnation(net_mirror* mirror, const net_mirror_record* record,
                                         ecs_tick tick, const uint64_t* row) {
-    net_result result = net_row_world_retain(&mirror->target, record->row_template, row);
-    if (result != NET_OK) return result;
+    net_row_world_retain(&mirror->target, record->row_template, row);
     net_mirror_slot* slot = net_mirror_slot_of(mirror, record->slot);
     const net_mirror_slot* before = net_mirror_find(mirror, record->handle);
     const net_row_template* previous = before ? before->incarnation.row_template : NULL;
@@ -240,7 +237,7 @@ static net_result apply_new_incarnation(net_mirror* mirror, const net_mirror_rec
         goes_on = true;
         forget_incarnation(mirror, slot, tick);
     } else {
-        result = evict(mirror, record, tick);
+        const net_result result = evict(mirror, record, tick);
         if (result != NET_OK) {
             net_row_world_release(&mirror->target, record->row_template, row);
             return result;
@@ -248,10 +245,8 @@ static net_result apply_new_incarnation(net_mirror* mirror, const net_mirror_rec
     }
     begin_incarnation(mirror, record, tick);
     if (!mirror->world) report_changed(mirror, record, true);
-    result = keep(mirror, slot, tick, record);
-    if (slot->incarnation.ring.count == 0)
-        net_row_world_release(&mirror->target, slot->incarnation.row_template, row);
-    return result == NET_OK ? show(mirror, slot, goes_on, previous, row) : result;
+    keep(mirror, slot, tick, record);
+    return show(mirror, slot, goes_on, previous, row);
 }
 
 static net_result apply_same_incarnation(net_mirror* mirror, const net_mirror_record* record,
@@ -260,7 +255,8 @@ static net_result apply_same_incarnation(net_mirror* mirror, const net_mirror_re
     BASE_ASSERT(has_row(slot));
     if (!mirror->world) {
         report_changed(mirror, record, false);
-        return keep(mirror, slot, tick, record);
+        keep(mirror, slot, tick, record);
+        return NET_OK;
     }
     const net_row_template* row_template = slot->incarnation.row_template;
     uint64_t old_row[PROTO_ROW_FIELDS_MAX];
@@ -268,14 +264,11 @@ static net_result apply_same_incarnation(net_mirror* mirror, const net_mirror_re
     uint64_t components =
         record->is_absolute ? UINT64_MAX : net_row_changed(row_template, old_row, row);
     bool has_references = row_template->entity_field_count > 0;
-    if (has_references) {
-        net_result result = net_row_world_retain(&mirror->target, row_template, row);
-        if (result != NET_OK) return result;
-    }
-    net_result result = keep(mirror, slot, tick, record);
+    if (has_references) net_row_world_retain(&mirror->target, row_template, row);
+    keep(mirror, slot, tick, record);
     bool is_kept =
         net_tick_ring_tick(&slot->incarnation.ring, slot->incarnation.ring.count - 1u) == tick;
-    if (result == NET_OK) result = update_entity(mirror, slot, row, components);
+    const net_result result = update_entity(mirror, slot, row, components);
     if (has_references)
         net_row_world_release(&mirror->target, row_template, is_kept ? old_row : row);
     return result;
@@ -308,7 +301,10 @@ static net_result apply_row(net_mirror* mirror, const net_mirror_record* record,
     bool is_news =
         is_newer(slot->is_known, slot->tick, tick) && is_newer(index->is_known, index->tick, tick);
     if (net_fault_is_planted(NET_FAULT_APPLY_OLD) && slot->handle == record->handle) is_news = true;
-    if (!is_news) return keep_stale(mirror, record, tick, row);
+    if (!is_news) {
+        keep_stale(mirror, record, tick, row);
+        return NET_OK;
+    }
     bool is_same_incarnation = slot->is_known && slot->handle == record->handle &&
                                slot->incarnation.row_template == record->row_template;
     net_result result = is_same_incarnation ? apply_same_incarnation(mirror, record, tick, row)
@@ -379,23 +375,21 @@ static net_result apply_records(net_mirror* mirror, ecs_tick tick) {
 
 // ---- the mirror ----
 
-// Read snapshots in this code from now on. @return false: memory ran out.
-static bool use_solo(net_mirror* mirror, const net_solo* solo) {
+// Read snapshots in this code from now on.
+static void use_solo(net_mirror* mirror, const net_solo* solo) {
     if (mirror->solo) mirror->solo->receiver_destroy(mirror->receiver);
     mirror->solo = solo;
-    mirror->receiver = solo ? solo->receiver_create(&mirror->memory.allocator) : NULL;
-    return !solo || mirror->receiver;
+    mirror->receiver = solo ? solo->receiver_create(&mirror->own->allocator) : NULL;
 }
 
-net_result net_mirror_create(const net_mirror_config* config, net_mirror** mirror) {
-    BASE_ASSERT(config && config->rows && config->index_max && mirror);
-    *mirror = NULL;
+net_mirror* net_mirror_create(const net_mirror_config* config) {
+    BASE_ASSERT(config && config->rows && config->index_max);
     net_mirror* made = base_allocate_zero(config->allocator, sizeof *made);
-    if (!made) return NET_ERR_MEMORY;
     made->allocator = config->allocator;
     base_quota_init(&made->memory, config->allocator,
                     config->memory_bytes_max ? config->memory_bytes_max : NET_MIRROR_BYTES_MAX);
     net_pool_init(&made->pool, &made->memory.allocator);
+    made->own = base_owner_create(&made->memory.allocator, sizeof *made->own);
     made->world = config->world;
     made->rows = config->rows;
     uint32_t index_max =
@@ -403,26 +397,19 @@ net_result net_mirror_create(const net_mirror_config* config, net_mirror** mirro
     made->index_bits = net_snapshot_index_bits(config->index_max);
     made->index_max = config->index_max < index_max ? config->index_max : index_max;
     made->target = (net_row_world){
-        .allocator = &made->memory.allocator, .world = config->world, .index_max = made->index_max};
+        .allocator = &made->own->allocator, .world = config->world, .index_max = made->index_max};
     made->trace = config->trace;
     made->trace_context = config->trace_context;
     made->sink = config->sink;
-    const base_allocator* memory = &made->memory.allocator;
     made->part_count = net_rows_component_count(config->rows) + 1;
-    made->parts = base_allocate_zero(memory, made->part_count * sizeof *made->parts);
-    if (!made->parts || !use_solo(made, config->solo)) {
-        net_mirror_destroy(made);
-        return NET_ERR_MEMORY;
-    }
-    *mirror = made;
-    return NET_OK;
+    made->parts = base_allocate_zero(&made->own->allocator, made->part_count * sizeof *made->parts);
+    use_solo(made, config->solo);
+    return made;
 }
 
 void net_mirror_destroy(net_mirror* mirror) {
     if (!mirror) return;
-    const base_allocator* memory = &mirror->memory.allocator;
     net_mirror_drop_previous(mirror);
-    net_mirror_drop_all_values(mirror);
     for (uint32_t i = 0; i < mirror->slots.count; i++) {
         release_newest(mirror, net_mirror_slot_of(mirror, i));
         net_tick_ring_deinit(&net_mirror_slot_of(mirror, i)->incarnation.ring,
@@ -432,14 +419,7 @@ void net_mirror_destroy(net_mirror* mirror) {
         base_release(&mirror->pool.allocator, mirror->packets[i].gaps,
                      mirror->packets[i].gaps_capacity);
     net_pool_deinit(&mirror->pool);
-    net_mirror_release_pages(mirror);
-    BASE_ARRAY_RELEASE(memory, mirror->records, mirror->record_capacity);
-    base_release(memory, mirror->packed, mirror->packed_capacity);
-    base_release(memory, mirror->gaps, mirror->gaps_capacity);
-    BASE_ARRAY_RELEASE(memory, mirror->listed, mirror->listed_capacity);
-    BASE_ARRAY_RELEASE(memory, mirror->parts, mirror->part_count);
-    (void)use_solo(mirror, NULL);
-    net_row_world_deinit(&mirror->target);
+    base_owner_destroy(mirror->own);
     BASE_ASSERT(mirror->memory.used_bytes == 0);
     base_release(mirror->allocator, mirror, sizeof *mirror);
 }
@@ -458,8 +438,8 @@ net_result net_mirror_read(net_mirror* mirror, uint16_t seq, ecs_tick tick,
     if (mirror->broken != NET_OK) return mirror->broken;
     net_result code = net_mirror_decode(mirror, seq, tick, snapshot);
     if (code == NET_OK) {
-        code = net_mirror_remember(mirror, seq, tick);
-        if (code == NET_OK) code = apply_records(mirror, tick);
+        net_mirror_remember(mirror, seq, tick);
+        code = apply_records(mirror, tick);
         if (code == NET_OK) code = check_memory(mirror);
         mirror->broken = code;
     }
@@ -536,8 +516,8 @@ static void park(net_mirror* mirror, uint32_t number) {
     slot->incarnation.has_forgotten = false;
 }
 
-net_result net_mirror_rebase(net_mirror* mirror, const net_solo* solo) {
-    if (mirror->broken != NET_OK) return mirror->broken;
+void net_mirror_rebase(net_mirror* mirror, const net_solo* solo) {
+    if (mirror->broken != NET_OK) return;
     net_mirror_drop_previous(mirror);
     for (uint32_t i = 0; i < mirror->slots.count; i++)
         park(mirror, i);
@@ -550,8 +530,7 @@ net_result net_mirror_rebase(net_mirror* mirror, const net_solo* solo) {
         mirror->packets[i].is_decoded = false;
     mirror->has_seq = mirror->has_tick = false;
     mirror->park_next = mirror->slots.count;
-    if (!use_solo(mirror, solo)) mirror->broken = NET_ERR_MEMORY;
-    return mirror->broken;
+    use_solo(mirror, solo);
 }
 
 uint32_t net_mirror_end_rebase(net_mirror* mirror, ecs_tick tick) {

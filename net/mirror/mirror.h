@@ -87,7 +87,7 @@ typedef struct net_mirror_difference {
 
 typedef struct net_mirror net_mirror;
 
-BASE_MUST_USE net_result net_mirror_create(const net_mirror_config* config, net_mirror** mirror);
+net_mirror* net_mirror_create(const net_mirror_config* config);
 /// The world's entities stay; references are released.
 void net_mirror_destroy(net_mirror* mirror);
 /// Read the snapshot of packet `seq` of tick `tick`. `snapshot` is after the header and is read
@@ -101,9 +101,8 @@ void net_mirror_destroy(net_mirror* mirror);
 BASE_MUST_USE net_result net_mirror_read(net_mirror* mirror, uint16_t seq, ecs_tick tick,
                                          proto_bit_reader* snapshot);
 /// Another server has the match, and its packets begin again, in solo code or not. What the mirror
-/// has stays. An entity that is created again goes on, also in another slot. @return NET_OK;
-/// NET_ERR_MEMORY (end the session).
-BASE_MUST_USE net_result net_mirror_rebase(net_mirror* mirror, const net_solo* solo);
+/// has stays. An entity that is created again goes on, also in another slot.
+void net_mirror_rebase(net_mirror* mirror, const net_solo* solo);
 /// That server has sent everything up to `tick`: end the entities that were not created again.
 /// @return how many.
 uint32_t net_mirror_end_rebase(net_mirror* mirror, ecs_tick tick);
@@ -130,10 +129,9 @@ bool net_mirror_known_incarnation(const net_mirror* mirror, uint32_t index, ecs_
 /// Bits of this component in all decoded snapshots.
 uint64_t net_mirror_component_bits(const net_mirror* mirror, ecs_component_id component);
 /// Of a mirror without a world: keep a variable-size value of an entity that it has, instead of the
-/// one before. NULL: the default again. @return NET_OK; NET_ERR_MEMORY (end the session).
-BASE_MUST_USE net_result net_mirror_keep_value(net_mirror* mirror, ecs_entity entity,
-                                               ecs_component_id component, const void* bytes,
-                                               uint32_t size);
+/// one before. NULL: the default again.
+void net_mirror_keep_value(net_mirror* mirror, ecs_entity entity, ecs_component_id component,
+                           const void* bytes, uint32_t size);
 /// Of a mirror without a world: the value that is kept, borrowed until the next packet or value.
 /// NULL: the entity is not there, lacks the component, or has its default.
 const uint8_t* net_mirror_value_bytes(const net_mirror* mirror, ecs_entity entity,

@@ -35,40 +35,26 @@ void net_mirror_unpack_record(const net_mirror* mirror, const net_mirror_record*
     net_packed_row_read(&record->row_template->layout, mirror->packed + record->row_first, row);
 }
 
-// Make the pages up to this entry. @return false when memory ran out.
-static bool reserve(net_mirror* mirror, net_mirror_pages* of, uint32_t number, size_t bytes) {
-    const base_allocator* memory = &mirror->memory.allocator;
+// Make the pages up to this entry.
+static void reserve(net_mirror* mirror, net_mirror_pages* of, uint32_t number, size_t bytes) {
+    const base_allocator* own = &mirror->own->allocator;
     while (number >= of->count) {
         const uint32_t page = of->count / NET_MIRROR_PAGE;
-        if (!BASE_ARRAY_RESERVE(memory, of->pages, of->page_capacity, page + 1)) return false;
-        of->pages[page] = base_allocate_zero(memory, NET_MIRROR_PAGE * bytes);
-        if (!of->pages[page]) return false;
+        BASE_ARRAY_RESERVE(own, of->pages, of->page_capacity, page + 1);
+        of->pages[page] = base_allocate_zero(own, NET_MIRROR_PAGE * bytes);
         of->count += NET_MIRROR_PAGE;
     }
-    return true;
-}
-
-static void release(net_mirror* mirror, net_mirror_pages* of, size_t bytes) {
-    const base_allocator* memory = &mirror->memory.allocator;
-    for (uint32_t i = 0; i < of->count / NET_MIRROR_PAGE; i++)
-        base_release(memory, of->pages[i], NET_MIRROR_PAGE * bytes);
-    BASE_ARRAY_RELEASE(memory, of->pages, of->page_capacity);
-}
-
-void net_mirror_release_pages(net_mirror* mirror) {
-    release(mirror, &mirror->slots, sizeof(net_mirror_slot));
-    release(mirror, &mirror->indices, sizeof(net_mirror_index));
 }
 
 net_mirror_slot* net_mirror_slot_at(net_mirror* mirror, uint32_t slot) {
     BASE_ASSERT(slot < mirror->index_max);
-    if (!reserve(mirror, &mirror->slots, slot, sizeof(net_mirror_slot))) return NULL;
+    reserve(mirror, &mirror->slots, slot, sizeof(net_mirror_slot));
     return net_mirror_slot_of(mirror, slot);
 }
 
 net_mirror_index* net_mirror_index_at(net_mirror* mirror, uint32_t index) {
     BASE_ASSERT(index <= mirror->index_max);
-    if (!reserve(mirror, &mirror->indices, index, sizeof(net_mirror_index))) return NULL;
+    reserve(mirror, &mirror->indices, index, sizeof(net_mirror_index));
     return net_mirror_index_of(mirror, index);
 }
 
@@ -97,7 +83,7 @@ static net_result find_place(net_mirror* mirror, uint32_t* number) {
         if (is_nameless(net_mirror_slot_of(mirror, --*number))) return NET_OK;
     *number = mirror->slots.count;
     if (*number >= mirror->index_max) return NET_ERR_FULL;
-    if (!net_mirror_slot_at(mirror, *number)) return NET_ERR_MEMORY;
+    (void)net_mirror_slot_at(mirror, *number);
     mirror->park_next = mirror->slots.count; // a page of them
     return find_place(mirror, number);
 }
@@ -171,27 +157,24 @@ static uint32_t take_marks(net_mirror* mirror) {
     return size;
 }
 
-net_result net_mirror_remember(net_mirror* mirror, uint16_t seq, ecs_tick tick) {
-    if (!advance(mirror, seq)) return NET_OK;
+void net_mirror_remember(net_mirror* mirror, uint16_t seq, ecs_tick tick) {
+    if (!advance(mirror, seq)) return;
     net_mirror_packet* packet = packet_of(mirror, seq);
     packet->is_decoded = false;
-    const base_allocator* memory = &mirror->memory.allocator;
-    if (!BASE_ARRAY_RESERVE(memory, mirror->gaps, mirror->gaps_capacity,
-                            mirror->record_count * GAP_BYTES_MAX) ||
-        !BASE_ARRAY_RESERVE(memory, mirror->listed, mirror->listed_capacity,
-                            mirror->record_count > 0 ? mirror->slots.count / 64 : 0))
-        return NET_ERR_MEMORY;
+    const base_allocator* own = &mirror->own->allocator;
+    BASE_ARRAY_RESERVE(own, mirror->gaps, mirror->gaps_capacity,
+                       mirror->record_count * GAP_BYTES_MAX);
+    BASE_ARRAY_RESERVE(own, mirror->listed, mirror->listed_capacity,
+                       mirror->record_count > 0 ? mirror->slots.count / 64 : 0);
     for (uint32_t i = 0; i < mirror->record_count; i++)
         if (mirror->records[i].kind != NET_MIRROR_DESTROY) mark(mirror, mirror->records[i].slot);
     uint32_t size = take_marks(mirror);
-    if (!BASE_ARRAY_RESERVE(&mirror->pool.allocator, packet->gaps, packet->gaps_capacity, size))
-        return NET_ERR_MEMORY;
+    BASE_ARRAY_RESERVE(&mirror->pool.allocator, packet->gaps, packet->gaps_capacity, size);
     if (size > 0) memcpy(packet->gaps, mirror->gaps, size);
     packet->gaps_size = size;
     packet->seq = seq;
     packet->tick = tick;
     packet->is_decoded = true;
-    return NET_OK;
 }
 
 bool net_mirror_next_slot(const net_mirror_packet* packet, uint32_t* at, uint32_t* next,
@@ -345,7 +328,7 @@ static net_mirror_value* find_value(const net_mirror* mirror, ecs_entity entity,
 }
 
 static void drop_value(net_mirror* mirror, net_mirror_value* value) {
-    base_release(&mirror->memory.allocator, value->bytes, value->size);
+    base_release(&mirror->own->allocator, value->bytes, value->size);
     *value = mirror->values[--mirror->value_count];
 }
 
@@ -359,30 +342,19 @@ void net_mirror_drop_values(net_mirror* mirror, ecs_entity entity,
     }
 }
 
-void net_mirror_drop_all_values(net_mirror* mirror) {
-    while (mirror->value_count > 0)
-        drop_value(mirror, &mirror->values[mirror->value_count - 1]);
-    BASE_ARRAY_RELEASE(&mirror->memory.allocator, mirror->values, mirror->value_capacity);
-}
-
-net_result net_mirror_keep_value(net_mirror* mirror, ecs_entity entity, ecs_component_id component,
-                                 const void* bytes, uint32_t size) {
+void net_mirror_keep_value(net_mirror* mirror, ecs_entity entity, ecs_component_id component,
+                           const void* bytes, uint32_t size) {
     BASE_ASSERT(!mirror->world);
     const net_mirror_slot* slot = net_mirror_find(mirror, entity);
     // A component that the entity lacks is no fault of the connection.
-    if (!slot || !net_row_find_varsize(slot->incarnation.row_template, component)) return NET_OK;
+    if (!slot || !net_row_find_varsize(slot->incarnation.row_template, component)) return;
     net_mirror_value* value = find_value(mirror, entity, component);
     if (value) drop_value(mirror, value);
-    if (!bytes) return NET_OK;
-    const base_allocator* memory = &mirror->memory.allocator;
-    if (!BASE_ARRAY_RESERVE(memory, mirror->values, mirror->value_capacity,
-                            mirror->value_count + 1))
-        return NET_ERR_MEMORY;
-    uint8_t* copy = size > 0 ? base_allocate(memory, size) : NULL;
-    if (size > 0 && !copy) return NET_ERR_MEMORY;
-    if (size > 0) memcpy(copy, bytes, size);
+    if (!bytes) return;
+    const base_allocator* own = &mirror->own->allocator;
+    BASE_ARRAY_RESERVE(own, mirror->values, mirror->value_capacity, mirror->value_count + 1);
+    uint8_t* copy = size > 0 ? memcpy(base_allocate(own, size), bytes, size) : NULL;
     mirror->values[mirror->value_count++] = (net_mirror_value){entity, component, size, copy};
-    return NET_OK;
 }
 
 // ---- what it has ----

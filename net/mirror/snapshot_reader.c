@@ -106,10 +106,6 @@ static uint32_t read_count(decoder* d, uint32_t list, uint32_t order) {
 // Name a slot: each at most once in a snapshot. @return NULL: refused.
 static net_mirror_slot* name_slot(decoder* d, uint32_t number) {
     net_mirror_slot* slot = net_mirror_slot_at(d->mirror, number);
-    if (!slot) {
-        fail_snapshot(d, NET_ERR_MEMORY);
-        return NULL;
-    }
     if (slot->stamp == d->mirror->snapshot_number) {
         fail_snapshot(d, NET_ERR_MALFORMED);
         return NULL;
@@ -134,24 +130,17 @@ static net_mirror_slot* read_slot(decoder* d, uint32_t list, uint32_t order, uin
     return name_slot(d, *number);
 }
 
-// Add a record, until the next one borrowed. @return NULL: there is no memory.
-static net_mirror_record* add_record(decoder* d, net_mirror_record record) {
+static void add_record(decoder* d, net_mirror_record record) {
     net_mirror* mirror = d->mirror;
-    if (mirror->record_count == mirror->record_capacity &&
-        !BASE_ARRAY_RESERVE(&mirror->memory.allocator, mirror->records, mirror->record_capacity,
-                            mirror->record_count + 1)) {
-        fail_snapshot(d, NET_ERR_MEMORY);
-        return NULL;
-    }
-    mirror->records[mirror->record_count] = record;
-    return &mirror->records[mirror->record_count++];
+    BASE_ARRAY_RESERVE(&mirror->own->allocator, mirror->records, mirror->record_capacity,
+                       mirror->record_count + 1);
+    mirror->records[mirror->record_count++] = record;
 }
 
-static bool add_packed(decoder* d, const proto_layout* layout, const uint64_t* row) {
+static void add_packed(decoder* d, const proto_layout* layout, const uint64_t* row) {
     net_mirror* mirror = d->mirror;
-    if (!BASE_ARRAY_RESERVE(&mirror->memory.allocator, mirror->packed, mirror->packed_capacity,
-                            mirror->packed_size + NET_PACKED_ROW_BYTES_MAX + NET_PACKED_ROW_SLACK))
-        return fail_snapshot(d, NET_ERR_MEMORY);
+    BASE_ARRAY_RESERVE(&mirror->own->allocator, mirror->packed, mirror->packed_capacity,
+                       mirror->packed_size + NET_PACKED_ROW_BYTES_MAX + NET_PACKED_ROW_SLACK);
     uint8_t* to = mirror->packed + mirror->packed_size;
     if (net_mirror_keeps_words(mirror)) {
         mirror->packed_size += layout->field_count * (uint32_t)sizeof *row;
@@ -159,7 +148,6 @@ static bool add_packed(decoder* d, const proto_layout* layout, const uint64_t* r
     } else {
         mirror->packed_size += net_packed_row_write(layout, row, to);
     }
-    return true;
 }
 
 // Code or note the row with all that both sides know of it.
@@ -184,11 +172,12 @@ static bool read_row(decoder* d, net_mirror_record record, const proto_row_base*
     if (word_count > NET_SNAPSHOT_WORDS_MAX) return fail_snapshot(d, NET_ERR_MALFORMED);
     mirror->word_count = word_count;
     record.row_first = mirror->packed_size;
-    if (!add_record(d, record)) return false;
+    add_record(d, record);
     uint64_t row[PROTO_ROW_FIELDS_MAX];
     if (d->is_coded) {
         take_row(d, &record, base, row);
-        return is_readable(d) && add_packed(d, layout, row);
+        if (is_readable(d)) add_packed(d, layout, row);
+        return d->result == NET_OK;
     }
     uint32_t bits[PROTO_ROW_COMPONENTS_MAX];
     const bool is_counted = !net_mirror_keeps_words(mirror);
@@ -196,7 +185,8 @@ static bool read_row(decoder* d, net_mirror_record record, const proto_row_base*
     if (d->solo && !d->reader->failed) take_row(d, &record, base, row);
     for (uint32_t c = 0; is_counted && c < layout->component_count; c++)
         if (bits[c] > 0) mirror->parts[layout->components[c].key].here += bits[c];
-    return is_readable(d) && add_packed(d, layout, row);
+    if (is_readable(d)) add_packed(d, layout, row);
+    return d->result == NET_OK;
 }
 
 // ---- lists ----
@@ -206,7 +196,8 @@ static bool read_row(decoder* d, net_mirror_record record, const proto_row_base*
 static bool read_destroy(decoder* d, uint32_t order, uint32_t* next) {
     uint32_t number;
     if (!read_slot(d, NET_NUMBER_LIST_DESTROYS, order, next, &number)) return false;
-    return add_record(d, (net_mirror_record){.kind = NET_MIRROR_DESTROY, .slot = number});
+    add_record(d, (net_mirror_record){.kind = NET_MIRROR_DESTROY, .slot = number});
+    return true;
 }
 
 static int64_t take_create(decoder* d, uint32_t what, int64_t value) {
@@ -236,7 +227,6 @@ static bool read_handle(decoder* d, ecs_entity* handle) {
         generation > ECS_GENERATION_MAX)
         return fail_snapshot(d, NET_ERR_MALFORMED);
     net_mirror_index* known = net_mirror_index_at(mirror, (uint32_t)index);
-    if (!known) return fail_snapshot(d, NET_ERR_MEMORY);
     if (known->stamp == mirror->snapshot_number) return fail_snapshot(d, NET_ERR_MALFORMED);
     known->stamp = mirror->snapshot_number;
     d->index = (uint32_t)index;
@@ -594,7 +584,6 @@ net_result net_mirror_decode(net_mirror* mirror, uint16_t seq, ecs_tick tick,
         account(mirror, is_decoded, end - first);
     }
     if (is_decoded) return NET_OK;
-    if (d.result == NET_ERR_MEMORY) return d.result;
     mirror->counters.missing_bases += d.misses_base;
     bool is_late = (mirror->has_tick && tick < mirror->tick) || d.is_overtaken;
     return is_late ? NET_ERR_STALE : NET_ERR_MALFORMED;

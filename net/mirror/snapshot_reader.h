@@ -117,6 +117,7 @@ struct net_mirror {
     const base_allocator* allocator; ///< of the mirror itself
     base_quota memory;               ///< of all that it holds
     net_pool pool;                   ///< of rows and lists
+    base_owner* own;                 ///< of all else
     ecs_world* world;                ///< NULL: rows alone
     net_rows* rows;
     net_mirror_value* values; ///< without a world
@@ -164,7 +165,6 @@ BASE_MUST_USE net_result net_mirror_decode(net_mirror* mirror, uint16_t seq, ecs
 /// The entity is gone (NULL), or has another template now: components that it lacks have no value.
 void net_mirror_drop_values(net_mirror* mirror, ecs_entity entity,
                             const net_row_template* row_template);
-void net_mirror_drop_all_values(net_mirror* mirror);
 
 /// A slot below slots.count, an index below indices.count.
 static inline net_mirror_slot* net_mirror_slot_of(const net_mirror* mirror, uint32_t slot) {
@@ -188,11 +188,9 @@ static inline bool net_mirror_keeps_words(const net_mirror* mirror) {
 }
 /// Unpack the row at a position of an incarnation's ring.
 void net_mirror_unpack(const net_mirror_incarnation* incarnation, uint32_t position, uint64_t* row);
-/// The entry of a slot below index_max, or of an index up to it; NULL when memory ran out.
+/// The entry of a slot below index_max, or of an index up to it.
 net_mirror_slot* net_mirror_slot_at(net_mirror* mirror, uint32_t slot);
 net_mirror_index* net_mirror_index_at(net_mirror* mirror, uint32_t index);
-/// Give back the memory of all slots and indices; their rings hold none any more.
-void net_mirror_release_pages(net_mirror* mirror);
 /// The slot of an entity, or NULL.
 net_mirror_slot* net_mirror_find(const net_mirror* mirror, ecs_entity entity);
 /// Unpack the row of a record of the decoded snapshot; not of a destroy.
@@ -200,8 +198,8 @@ void net_mirror_unpack_record(const net_mirror* mirror, const net_mirror_record*
                               uint64_t* row);
 /// The slots of a decoded packet that is remembered, or NULL.
 const net_mirror_packet* net_mirror_find_packet(const net_mirror* mirror, uint16_t seq);
-/// Remember the slots whose rows the decoded snapshot contains. @return NET_OK; NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_mirror_remember(net_mirror* mirror, uint16_t seq, ecs_tick tick);
+/// Remember the slots whose rows the decoded snapshot contains.
+void net_mirror_remember(net_mirror* mirror, uint16_t seq, ecs_tick tick);
 /// Walk a list: `at` begins as 0, `next` as 0; false at the end.
 bool net_mirror_next_slot(const net_mirror_packet* packet, uint32_t* at, uint32_t* next,
                           uint32_t* slot);
@@ -210,7 +208,7 @@ bool net_mirror_next_slot(const net_mirror_packet* packet, uint32_t* at, uint32_
 /// room and it was not parked. The slot's ring is empty afterwards.
 void net_mirror_keep_previous(net_mirror* mirror, uint32_t number, ecs_tick tick);
 /// A record names a slot where an entity is parked: that one moves, and the slot is empty.
-/// @return NET_OK; NET_ERR_MEMORY; NET_ERR_FULL (every slot has an entity).
+/// @return NET_OK; NET_ERR_FULL (every slot has an entity).
 BASE_MUST_USE net_result net_mirror_move_parked(net_mirror* mirror, uint32_t number);
 
 /// Drop previous incarnations that ended too long before mirror->tick, or all.

@@ -28,8 +28,9 @@ typedef struct waiting_value {
 } waiting_value;
 
 struct net_varsize_receiver {
-    net_varsize_receiver_config config;
-    waiting_value* waiting; ///< in order of arrival
+    base_owner owner;
+    net_varsize_receiver_config config; // its allocator is the owner's
+    waiting_value* waiting;             ///< in order of arrival
     uint32_t waiting_count, waiting_capacity;
     uint32_t waiting_bytes;
     net_varsize_lost* evicted; ///< not reported yet
@@ -38,18 +39,17 @@ struct net_varsize_receiver {
     net_varsize_receiver_counters counters;
 };
 
-net_result net_varsize_receiver_create(const net_varsize_receiver_config* config,
-                                       net_varsize_receiver** receiver) {
-    BASE_ASSERT(config && config->world && config->rows && config->known && receiver);
+net_varsize_receiver* net_varsize_receiver_create(const net_varsize_receiver_config* config) {
+    BASE_ASSERT(config && config->world && config->rows && config->known);
     BASE_ASSERT(config->waiting_bytes_max == 0 ||
                 config->waiting_bytes_max >= NET_VARSIZE_BYTES_MAX);
-    *receiver = base_allocate_zero(config->allocator, sizeof **receiver);
-    if (!*receiver) return NET_ERR_MEMORY;
-    (*receiver)->config = *config;
-    if (config->waiting_max == 0) (*receiver)->config.waiting_max = NET_VARSIZE_WAITING_MAX;
+    net_varsize_receiver* made = base_owner_create(config->allocator, sizeof *made);
+    made->config = *config;
+    made->config.allocator = &made->owner.allocator;
+    if (config->waiting_max == 0) made->config.waiting_max = NET_VARSIZE_WAITING_MAX;
     if (config->waiting_bytes_max == 0)
-        (*receiver)->config.waiting_bytes_max = NET_VARSIZE_WAITING_BYTES_MAX;
-    return NET_OK;
+        made->config.waiting_bytes_max = NET_VARSIZE_WAITING_BYTES_MAX;
+    return made;
 }
 
 static void release_value(net_varsize_receiver* receiver, const waiting_value* value) {
@@ -60,12 +60,7 @@ static void release_value(net_varsize_receiver* receiver, const waiting_value* v
 }
 
 void net_varsize_receiver_destroy(net_varsize_receiver* receiver) {
-    if (!receiver) return;
-    for (uint32_t i = 0; i < receiver->waiting_count; i++)
-        release_value(receiver, &receiver->waiting[i]);
-    BASE_ARRAY_RELEASE(receiver->config.allocator, receiver->waiting, receiver->waiting_capacity);
-    BASE_ARRAY_RELEASE(receiver->config.allocator, receiver->evicted, receiver->evicted_capacity);
-    base_release(receiver->config.allocator, receiver, sizeof *receiver);
+    base_owner_destroy(receiver);
 }
 
 typedef enum value_fate { VALUE_WAITS, VALUE_APPLIES, VALUE_DROPS } value_fate;
@@ -84,19 +79,19 @@ static value_fate find_fate(const net_varsize_receiver* receiver,
 
 // A component that the entity lacks, or a world that could not load it, is no fault of the
 // connection.
-static net_result apply(net_varsize_receiver* receiver, const net_varsize_message* message,
-                        ecs_component_id component) {
-    if (net_fault_is_planted(NET_FAULT_VARSIZE_LOST) && message->version % 16 == 9) return NET_OK;
+static void apply(net_varsize_receiver* receiver, const net_varsize_message* message,
+                  ecs_component_id component) {
+    if (net_fault_is_planted(NET_FAULT_VARSIZE_LOST) && message->version % 16 == 9) return;
     const net_varsize_receiver_config* config = &receiver->config;
     const void* bytes = message->is_default ? NULL : message->bytes;
-    net_result result =
-        config->keep
-            ? config->keep(config->keep_context, message->handle, component, bytes, message->size)
-            : net_varsize_apply(config->world, config->rows, message->handle, component, bytes,
-                                message->size);
-    receiver->counters.applied += result == NET_OK;
-    receiver->counters.dropped += result == NET_ERR_UNKNOWN;
-    return result == NET_ERR_UNKNOWN ? NET_OK : result;
+    bool is_applied = true;
+    if (config->keep)
+        config->keep(config->keep_context, message->handle, component, bytes, message->size);
+    else
+        is_applied = net_varsize_apply(config->world, config->rows, message->handle, component,
+                                       bytes, message->size) == NET_OK;
+    receiver->counters.applied += is_applied;
+    receiver->counters.dropped += !is_applied;
 }
 
 static void forget(net_varsize_receiver* receiver, const net_varsize_message* message) {
@@ -112,7 +107,7 @@ static void forget(net_varsize_receiver* receiver, const net_varsize_message* me
 }
 
 // The oldest are dropped first: most likely their entities never came.
-static net_result make_room(net_varsize_receiver* receiver, uint32_t size) {
+static void make_room(net_varsize_receiver* receiver, uint32_t size) {
     const net_varsize_receiver_config* config = &receiver->config;
     uint32_t count = 0;
     uint32_t bytes = receiver->waiting_bytes;
@@ -120,10 +115,9 @@ static net_result make_room(net_varsize_receiver* receiver, uint32_t size) {
            (receiver->waiting_count - count >= config->waiting_max ||
             size > config->waiting_bytes_max - bytes))
         bytes -= receiver->waiting[count++].message.size;
-    if (count == 0) return NET_OK;
-    if (!BASE_ARRAY_RESERVE(config->allocator, receiver->evicted, receiver->evicted_capacity,
-                            receiver->evicted_count + count))
-        return NET_ERR_MEMORY;
+    if (count == 0) return;
+    BASE_ARRAY_RESERVE(config->allocator, receiver->evicted, receiver->evicted_capacity,
+                       receiver->evicted_count + count);
     for (uint32_t i = 0; i < count; i++) {
         const net_varsize_message* message = &receiver->waiting[i].message;
         receiver->evicted[receiver->evicted_count++] =
@@ -134,7 +128,6 @@ static net_result make_room(net_varsize_receiver* receiver, uint32_t size) {
     memmove(receiver->waiting, receiver->waiting + count,
             receiver->waiting_count * sizeof *receiver->waiting);
     receiver->counters.evicted += count;
-    return NET_OK;
 }
 
 bool net_varsize_receiver_next_evicted(net_varsize_receiver* receiver, net_varsize_lost* lost) {
@@ -144,27 +137,22 @@ bool net_varsize_receiver_next_evicted(net_varsize_receiver* receiver, net_varsi
     return true;
 }
 
-static net_result keep(net_varsize_receiver* receiver, const net_varsize_message* message,
-                       ecs_component_id component) {
+static void keep(net_varsize_receiver* receiver, const net_varsize_message* message,
+                 ecs_component_id component) {
     BASE_ASSERT(component != ECS_COMPONENT_NONE);
-    const net_varsize_receiver_config* config = &receiver->config;
-    net_result result = make_room(receiver, message->size);
-    if (result != NET_OK) return result;
-    if (!BASE_ARRAY_RESERVE(config->allocator, receiver->waiting, receiver->waiting_capacity,
-                            receiver->waiting_count + 1))
-        return NET_ERR_MEMORY;
+    const base_allocator* allocator = receiver->config.allocator;
+    make_room(receiver, message->size);
+    BASE_ARRAY_RESERVE(allocator, receiver->waiting, receiver->waiting_capacity,
+                       receiver->waiting_count + 1);
     waiting_value* value = &receiver->waiting[receiver->waiting_count];
     *value = (waiting_value){.message = *message, .component = component};
     value->message.bytes = NULL;
     if (message->size > 0) {
-        uint8_t* bytes = base_allocate(config->allocator, message->size);
-        if (!bytes) return NET_ERR_MEMORY;
-        memcpy(bytes, message->bytes, message->size);
-        value->message.bytes = bytes;
+        value->message.bytes =
+            memcpy(base_allocate(allocator, message->size), message->bytes, message->size);
     }
     receiver->waiting_bytes += message->size;
     receiver->waiting_count++;
-    return NET_OK;
 }
 
 // A message is checked completely before it changes anything.
@@ -184,8 +172,10 @@ net_result net_varsize_receiver_receive(net_varsize_receiver* receiver,
     BASE_ASSERT(message && (message->bytes || message->size == 0));
     ecs_component_id component = net_rows_varsize(receiver->config.rows, message->number);
     net_result result = check_message(receiver, message, component);
-    if (result == NET_ERR_MALFORMED) receiver->counters.malformed++;
-    if (result != NET_OK) return result;
+    if (result != NET_OK) {
+        receiver->counters.malformed++;
+        return result;
+    }
     receiver->counters.received++;
     if (message->version <= receiver->version) {
         receiver->counters.stale++;
@@ -195,34 +185,34 @@ net_result net_varsize_receiver_receive(net_varsize_receiver* receiver,
     forget(receiver, message);
     switch (find_fate(receiver, message)) {
     case VALUE_APPLIES:
-        return apply(receiver, message, component);
+        apply(receiver, message, component);
+        break;
     case VALUE_DROPS:
         receiver->counters.dropped++;
-        return NET_OK;
+        break;
     case VALUE_WAITS:
+        keep(receiver, message, component);
         break;
     }
-    return keep(receiver, message, component);
+    return NET_OK;
 }
 
-net_result net_varsize_receiver_tick(net_varsize_receiver* receiver) {
-    net_result result = NET_OK;
+void net_varsize_receiver_tick(net_varsize_receiver* receiver) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < receiver->waiting_count; i++) {
         waiting_value* value = &receiver->waiting[i];
-        value_fate fate = result == NET_OK ? find_fate(receiver, &value->message) : VALUE_WAITS;
+        value_fate fate = find_fate(receiver, &value->message);
         if (fate == VALUE_WAITS) {
             receiver->waiting[kept++] = *value;
             continue;
         }
         if (fate == VALUE_APPLIES)
-            result = apply(receiver, &value->message, value->component);
+            apply(receiver, &value->message, value->component);
         else
             receiver->counters.dropped++;
         release_value(receiver, value);
     }
     receiver->waiting_count = kept;
-    return result;
 }
 
 uint32_t net_varsize_receiver_waiting(const net_varsize_receiver* receiver) {

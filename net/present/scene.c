@@ -29,7 +29,7 @@ static bool find_shown(void* context, uint32_t index, ecs_entity* handle, ecs_ti
     return true;
 }
 
-static net_result create_varsize(net_scene* scene) {
+static net_varsize_receiver* create_varsize(net_scene* scene) {
     // The feed of a scene is bounded, and the view is behind it by less than that bound.
     const net_varsize_receiver_config config = {
         .allocator = scene->allocator,
@@ -41,7 +41,7 @@ static net_result create_varsize(net_scene* scene) {
         .known = find_shown,
         .known_context = scene,
     };
-    return net_varsize_receiver_create(&config, &scene->varsize);
+    return net_varsize_receiver_create(&config);
 }
 
 net_result net_scene_create(const base_allocator* allocator, net_match* view, net_scene** scene) {
@@ -58,11 +58,7 @@ net_result net_scene_create(const base_allocator* allocator, net_match* view, ne
                                    .index_max = ecs_world_limits(world)->replicated_index_max};
     base_bitset_init(&made->active, allocator);
     made->rows = net_schema_rows(net_match_schema(view));
-    net_result result = create_varsize(made);
-    if (result != NET_OK) {
-        net_scene_destroy(made);
-        return result;
-    }
+    made->varsize = create_varsize(made);
     *scene = made;
     return NET_OK;
 }
@@ -125,37 +121,30 @@ static const net_scene_link* find_link(net_scene* scene, const net_row_template*
 }
 
 // Put a sample where its tick belongs. A tick that is there already stays as it is; a full ring
-// loses its oldest. @return false when memory ran out.
-static bool put_sample(net_tick_ring* samples, const base_allocator* allocator, ecs_tick tick,
+// loses its oldest.
+static void put_sample(net_tick_ring* samples, const base_allocator* allocator, ecs_tick tick,
                        const net_scene_sample* sample, const uint64_t* row) {
     BASE_ASSERT((sample->handle == ECS_ENTITY_NONE) == !sample->entry);
     BASE_ASSERT(!sample->entry || row);
     uint32_t position = net_tick_ring_find(samples, tick);
-    if (position != UINT32_MAX && net_tick_ring_tick(samples, position) == tick) return true;
+    if (position != UINT32_MAX && net_tick_ring_tick(samples, position) == tick) return;
     size_t row_bytes = sample->entry ? sample->entry->layout.field_count * sizeof *row : 0;
     uint32_t stride = (uint32_t)(sizeof *sample + row_bytes);
-    if (stride > samples->stride_bytes && !net_tick_ring_widen(samples, allocator, stride))
-        return false;
-    if (!net_tick_ring_put(samples, allocator, NET_SCENE_SAMPLES_MAX, tick, sample, sizeof *sample))
-        return false;
+    net_tick_ring_widen(samples, allocator, stride);
+    net_tick_ring_put(samples, allocator, NET_SCENE_SAMPLES_MAX, tick, sample, sizeof *sample);
     position = net_tick_ring_find(samples, tick);
     if (position == UINT32_MAX || net_tick_ring_tick(samples, position) != tick)
-        return true; // it was forgotten at once
+        return; // it was forgotten at once
     uint8_t* place = net_tick_ring_entry(samples, position);
     if (row_bytes > 0) memcpy(place + sizeof *sample, row, row_bytes);
-    return true;
 }
 
 static void add_sample(net_scene* scene, uint32_t index, ecs_tick tick,
                        const net_scene_sample* sample, const uint64_t* row) {
-    bool has_room =
-        BASE_ARRAY_RESERVE(scene->allocator, scene->slots, scene->slot_capacity, index + 1) &&
-        base_bitset_reserve(&scene->active, index + 1) &&
-        put_sample(&scene->slots[index].samples, &scene->pool.allocator, tick, sample, row);
-    if (!has_room)
-        scene->broken = NET_ERR_MEMORY;
-    else
-        base_bitset_add(&scene->active, index);
+    BASE_ARRAY_RESERVE(scene->allocator, scene->slots, scene->slot_capacity, index + 1);
+    base_bitset_reserve(&scene->active, index + 1);
+    put_sample(&scene->slots[index].samples, &scene->pool.allocator, tick, sample, row);
+    base_bitset_add(&scene->active, index);
 }
 
 static bool is_index(const net_scene* scene, ecs_entity entity) {
@@ -230,9 +219,7 @@ void net_scene_event(net_scene* scene, const net_event_outbox_entry* event) {
 
 net_result net_scene_varsize(net_scene* scene, const net_varsize_message* message) {
     if (scene->broken != NET_OK) return scene->broken;
-    net_result result = net_varsize_receiver_receive(scene->varsize, message);
-    if (result == NET_ERR_MEMORY) scene->broken = result;
-    return result;
+    return net_varsize_receiver_receive(scene->varsize, message);
 }
 
 void net_scene_touch(net_scene* scene, ecs_entity entity) {
@@ -255,7 +242,7 @@ static void place_all(net_scene* scene, double moment, bool is_final) {
         }
         if (!is_active) base_bitset_remove(&scene->active, i);
     }
-    scene->broken = net_varsize_receiver_tick(scene->varsize);
+    net_varsize_receiver_tick(scene->varsize);
 }
 
 typedef enum event_fate { EVENT_WAITS, EVENT_POSTED, EVENT_DROPPED } event_fate;

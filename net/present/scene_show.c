@@ -162,8 +162,8 @@ static net_result update(net_scene* scene, net_scene_slot* slot, ecs_tick tick,
         scene->counters.teleports +=
             is_jump(&shape->parts[p], &slot->entry->layout, slot->applied, row, ticks);
     uint64_t changed = net_row_changed(slot->entry, slot->applied, row);
-    net_result result = net_row_world_retain(&scene->target, slot->entry, row);
-    if (result != NET_OK) return result;
+    net_result result = NET_OK;
+    net_row_world_retain(&scene->target, slot->entry, row);
     if (ecs_is_alive(scene->target.world, slot->handle))
         net_row_world_write(&scene->target, slot->handle, slot->entry, row,
                             changed & ~shape->interpolated);
@@ -179,8 +179,7 @@ static net_result begin_incarnation(net_scene* scene, net_scene_slot* slot,
     if (!base_array_reserve(&scene->pool.allocator, (void**)&slot->applied, &slot->applied_words,
                             sample->entry->layout.field_count + 1u, sizeof *row))
         return NET_ERR_MEMORY;
-    net_result result = net_row_world_retain(&scene->target, sample->entry, row);
-    if (result != NET_OK) return result;
+    net_row_world_retain(&scene->target, sample->entry, row);
     bool is_recreation =
         slot->handle == sample->handle && ecs_is_alive(scene->target.world, sample->handle);
     if (is_recreation)

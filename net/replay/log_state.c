@@ -152,13 +152,10 @@ static net_result begin_recorder(net_log_state* state) {
     net_rows* rows = net_schema_rows(net_match_schema(match));
     const uint32_t index_max = ecs_world_limits(net_match_world(match))->replicated_index_max;
     net_rows_set_tick_rate(rows, net_match_get_config(match)->tick_rate_hz);
-    net_result result =
-        net_history_create(&state->owner.allocator, rows, index_max, &state->history);
-    if (result == NET_OK)
-        state->recorder = net_log_recorder_create(&state->owner.allocator, match, false);
-    if (result == NET_OK && state->client > 0)
-        result = net_log_recorder_see_as(state->recorder, state->client, &state->reporter);
-    return result;
+    state->history = net_history_create(&state->owner.allocator, rows, index_max);
+    state->recorder = net_log_recorder_create(&state->owner.allocator, match, false);
+    if (state->client == 0) return NET_OK;
+    return net_log_recorder_see_as(state->recorder, state->client, &state->reporter);
 }
 
 static void take_part(void* context, const uint8_t* data, size_t size);
@@ -169,12 +166,12 @@ static net_result take_run(net_log_state* state) {
     BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     net_result result = run_on(state);
     if (result == NET_OK && !state->history) result = begin_recorder(state);
-    const ecs_world* world = net_match_world(net_log_replay_match(state->replay));
-    if (result == NET_OK) result = net_history_step(state->history, world, state->tick);
     if (result != NET_OK) {
         forget_run(state);
         return result;
     }
+    net_history_step(state->history, net_match_world(net_log_replay_match(state->replay)),
+                     state->tick);
     net_log_recorder_begin(state->recorder, state->history);
     net_log_recorder_end(state->recorder, take_part, state);
     return NET_OK;
@@ -306,7 +303,8 @@ static net_result begin_full(net_log_state* state, ecs_tick tick, bool is_run, b
         .memory_bytes_max = MIRROR_BYTES_MAX,
         .sink = {.context = state, .gone = take_gone, .changed = take_changed},
     };
-    return net_mirror_create(&config, &state->mirror);
+    state->mirror = net_mirror_create(&config);
+    return NET_OK;
 }
 
 static net_result take_template(net_log_state* state, base_reader item) {
@@ -338,8 +336,9 @@ static net_result take_value(net_log_state* state, base_reader item) {
     const net_row_template* row = net_mirror_row(state->mirror, (ecs_entity)entity, NULL);
     if (!row || !net_row_find_varsize(row, (ecs_component_id)component)) return NET_ERR_DAMAGED;
     const size_t size = base_reader_left(&item);
-    return net_mirror_keep_value(state->mirror, (ecs_entity)entity, (ecs_component_id)component,
-                                 base_reader_skip(&item, size), (uint32_t)size);
+    net_mirror_keep_value(state->mirror, (ecs_entity)entity, (ecs_component_id)component,
+                          base_reader_skip(&item, size), (uint32_t)size);
+    return NET_OK;
 }
 
 // The place of a client among the players, or where it belongs.

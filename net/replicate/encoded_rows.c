@@ -45,30 +45,13 @@ static size_t homes_bytes(const net_encoded_rows* encoded_rows) {
     return (size_t)encoded_rows->home_count * sizeof *encoded_rows->homes;
 }
 
-static void release_homes(net_encoded_rows* encoded_rows) {
-    base_release(encoded_rows->allocator, encoded_rows->homes, homes_bytes(encoded_rows));
-    encoded_rows->homes = NULL;
-    encoded_rows->home_count = 0;
-}
-
-void net_encoded_rows_deinit(net_encoded_rows* encoded_rows) {
-    base_table_deinit(&encoded_rows->table, encoded_rows->allocator);
-    BASE_ARRAY_RELEASE(encoded_rows->allocator, encoded_rows->places, encoded_rows->place_capacity);
-    release_homes(encoded_rows);
-    base_release(encoded_rows->allocator, encoded_rows->arena, encoded_rows->arena_capacity);
-    memset(encoded_rows, 0, sizeof *encoded_rows);
-}
-
 // A tick begins: the homes need not be kept.
-static bool reserve_homes(net_encoded_rows* encoded_rows) {
+static void reserve_homes(net_encoded_rows* encoded_rows) {
     uint32_t count = net_history_index_end(encoded_rows->history);
-    if (count <= encoded_rows->home_count) return true;
-    release_homes(encoded_rows);
+    if (count <= encoded_rows->home_count) return;
+    base_release(encoded_rows->allocator, encoded_rows->homes, homes_bytes(encoded_rows));
     encoded_rows->home_count = count;
     encoded_rows->homes = base_allocate_zero(encoded_rows->allocator, homes_bytes(encoded_rows));
-    if (encoded_rows->homes) return true;
-    release_homes(encoded_rows);
-    return false;
 }
 
 // ---- kinds ----
@@ -116,19 +99,18 @@ static void renew_kinds(net_encoded_rows* encoded_rows) {
         (void)net_encoded_rows_kind(encoded_rows, most[i].wanted);
 }
 
-bool net_encoded_rows_begin(net_encoded_rows* encoded_rows, ecs_tick tick) {
+void net_encoded_rows_begin(net_encoded_rows* encoded_rows, ecs_tick tick) {
     encoded_rows->tick = tick;
     encoded_rows->place_count = 0;
     if (encoded_rows->table.count > 0) base_table_clear(&encoded_rows->table);
     encoded_rows->arena_size = 0;
     renew_kinds(encoded_rows);
-    if (!reserve_homes(encoded_rows)) return false;
+    reserve_homes(encoded_rows);
     if (++encoded_rows->stamp == 0) {
         // After 2^32 ticks: homes of the first ticks must not become valid again.
         memset(encoded_rows->homes, 0, homes_bytes(encoded_rows));
         encoded_rows->stamp = 1;
     }
-    return true;
 }
 
 // ---- homes ----
@@ -167,18 +149,16 @@ static const net_encoded_row_place* find_place(const net_encoded_rows* encoded_r
     return NULL;
 }
 
-static bool put_place(net_encoded_rows* encoded_rows, const net_encoded_row_key* key,
+static void put_place(net_encoded_rows* encoded_rows, const net_encoded_row_key* key,
                       uint64_t cell) {
     const base_allocator* allocator = encoded_rows->allocator;
     const uint32_t at = encoded_rows->place_count;
-    if (!base_table_reserve(&encoded_rows->table, allocator, at + 1) ||
-        !BASE_ARRAY_RESERVE(allocator, encoded_rows->places, encoded_rows->place_capacity, at + 1))
-        return false;
+    base_table_reserve(&encoded_rows->table, allocator, at + 1);
+    BASE_ARRAY_RESERVE(allocator, encoded_rows->places, encoded_rows->place_capacity, at + 1);
     const net_encoded_row_place place = {net_encoded_row_key_low(key), net_encoded_row_trio(key),
                                          cell};
     base_table_add(&encoded_rows->table, base_hash64_mix(place.low, place.high), at);
     encoded_rows->places[encoded_rows->place_count++] = place;
-    return true;
 }
 
 // Find a row. `wanted`: CELL_NONE when no kind of rows has its number.
@@ -199,10 +179,9 @@ static bool find_entry(net_encoded_rows* encoded_rows, const net_encoded_row_key
 }
 
 // Keep an encoded row for those that ask later.
-static net_encoded_row_result put_entry(net_encoded_rows* encoded_rows,
-                                        const net_encoded_row_key* key, uint32_t wanted,
-                                        uint64_t cell) {
-    if (encoded_rows->is_solo) return NET_ENCODED_ROW_OK;
+static void put_entry(net_encoded_rows* encoded_rows, const net_encoded_row_key* key,
+                      uint32_t wanted, uint64_t cell) {
+    if (encoded_rows->is_solo) return;
     if (wanted == NET_ENCODED_ROW_UNUSUAL) wanted = cell_key(encoded_rows, key);
     if (wanted != CELL_NONE) {
         if (encoded_rows->homes[key->index].stamp != encoded_rows->stamp)
@@ -210,10 +189,10 @@ static net_encoded_row_result put_entry(net_encoded_rows* encoded_rows,
         const net_encoded_row_kind* kind = net_encoded_rows_kind(encoded_rows, wanted);
         if (kind && kind->cell != NET_ENCODED_ROW_CELL_NONE) {
             encoded_rows->homes[key->index].cells[kind->cell] = cell;
-            return NET_ENCODED_ROW_OK;
+            return;
         }
     }
-    return put_place(encoded_rows, key, cell) ? NET_ENCODED_ROW_OK : NET_ENCODED_ROW_NO_MEMORY;
+    put_place(encoded_rows, key, cell);
 }
 
 // Making encoded rows: the rows that a key names, and their bits.
@@ -222,18 +201,13 @@ enum { ARENA_ALIGN = 8, ARENA_MIN = 1 << 16 };
 
 _Static_assert(ARENA_MIN >= PROTO_ROW_JOBS_MAX * (NET_ROW_BYTES_MAX + 64), "those at once fit");
 
-static bool reserve(net_encoded_rows* encoded_rows, uint32_t count) {
+static void reserve(net_encoded_rows* encoded_rows, uint32_t count) {
     uint32_t bytes = count * (NET_ROW_BYTES_MAX + 64);
-    if (encoded_rows->arena_capacity - encoded_rows->arena_size < bytes) {
-        uint32_t capacity =
-            encoded_rows->arena_capacity ? encoded_rows->arena_capacity * 2 : ARENA_MIN;
-        uint8_t* arena = base_reallocate(encoded_rows->allocator, encoded_rows->arena,
-                                         encoded_rows->arena_capacity, capacity);
-        if (!arena) return false;
-        encoded_rows->arena = arena;
-        encoded_rows->arena_capacity = capacity;
-    }
-    return true;
+    if (encoded_rows->arena_capacity - encoded_rows->arena_size >= bytes) return;
+    uint32_t capacity = encoded_rows->arena_capacity ? encoded_rows->arena_capacity * 2 : ARENA_MIN;
+    encoded_rows->arena = base_reallocate(encoded_rows->allocator, encoded_rows->arena,
+                                          encoded_rows->arena_capacity, capacity);
+    encoded_rows->arena_capacity = capacity;
 }
 
 // A base with classes that are hidden now is named only while all rows are known: later, whether it
@@ -302,10 +276,9 @@ static inline uint64_t keep(net_encoded_rows* encoded_rows, const uint8_t* code,
 }
 
 // The same for rows of one template, PROTO_ROW_JOBS_MAX at most.
-// @return false when memory ran out.
-static bool encode_many(net_encoded_rows* encoded_rows, const net_row_template* row_template,
+static void encode_many(net_encoded_rows* encoded_rows, const net_row_template* row_template,
                         const proto_row_job* jobs, uint32_t count, uint64_t* cells) {
-    if (!reserve(encoded_rows, count)) return false;
+    reserve(encoded_rows, count);
     const uint8_t* code = encoded_rows->arena + encoded_rows->arena_size;
     uint32_t bits[PROTO_ROW_JOBS_MAX];
     proto_row_encode_many(&row_template->layout, jobs, count,
@@ -315,21 +288,17 @@ static bool encode_many(net_encoded_rows* encoded_rows, const net_row_template* 
         code += (bits[i] + 63) / 64 * ARENA_ALIGN;
     }
     encoded_rows->made += count;
-    return true;
 }
 
-static net_encoded_row_result encode_found(net_encoded_rows* encoded_rows,
-                                           const net_row_template* row_template,
-                                           const uint32_t* row, const proto_packed_base* base,
-                                           uint64_t* cell) {
+static void encode_found(net_encoded_rows* encoded_rows, const net_row_template* row_template,
+                         const uint32_t* row, const proto_packed_base* base, uint64_t* cell) {
     // Rows of one kind are asked for one after another.
     proto_row_times* times = &encoded_rows->times;
     const uint32_t ticks2 = base->base2 ? base->ticks2 : 1;
     if (times->ticks != base->ticks || times->ticks2 != ticks2)
         *times = proto_row_times_make(base->ticks, ticks2);
     const proto_row_job job = {row, base->base, base->base2, times};
-    return encode_many(encoded_rows, row_template, &job, 1, cell) ? NET_ENCODED_ROW_OK
-                                                                  : NET_ENCODED_ROW_NO_MEMORY;
+    encode_many(encoded_rows, row_template, &job, 1, cell);
 }
 
 // Encode the row of a key. *cell is in no home afterwards.
@@ -340,8 +309,9 @@ static net_encoded_row_result encode(net_encoded_rows* encoded_rows, const net_e
     const uint32_t* row;
     proto_packed_base base;
     net_encoded_row_result result = find_rows(encoded_rows, key, entity, &row, &base);
-    if (result != NET_ENCODED_ROW_OK) return result;
-    return encode_found(encoded_rows, entity->row_template, row, &base, cell);
+    if (result == NET_ENCODED_ROW_OK)
+        encode_found(encoded_rows, entity->row_template, row, &base, cell);
+    return result;
 }
 
 // Wishes of one template whose rows are found.
@@ -355,12 +325,10 @@ typedef struct wish_batch {
 
 static void encode_batch(net_encoded_rows* encoded_rows, wish_batch* batch) {
     uint64_t cells[PROTO_ROW_JOBS_MAX];
-    const bool ok = batch->count == 0 || encode_many(encoded_rows, batch->row_template, batch->jobs,
-                                                     batch->count, cells);
-    for (uint32_t i = 0; i < batch->count; i++) {
-        batch->wishes[i]->result = ok ? NET_ENCODED_ROW_OK : NET_ENCODED_ROW_NO_MEMORY;
-        if (ok) batch->wishes[i]->cell = cells[i];
-    }
+    if (batch->count > 0)
+        encode_many(encoded_rows, batch->row_template, batch->jobs, batch->count, cells);
+    for (uint32_t i = 0; i < batch->count; i++)
+        batch->wishes[i]->cell = cells[i];
     batch->count = batch->times_count = 0;
 }
 
@@ -400,8 +368,7 @@ static void encode_wishes(net_encoded_rows* encoded_rows, net_encoded_row_wish* 
         if (wish->result != NET_ENCODED_ROW_OK) continue;
         if (is_masked(encoded_rows, row) || is_masked(encoded_rows, base.base) ||
             is_masked(encoded_rows, base.base2)) {
-            wish->result =
-                encode_found(encoded_rows, entity->row_template, row, &base, &wish->cell);
+            encode_found(encoded_rows, entity->row_template, row, &base, &wish->cell);
             continue;
         }
         if (batch.count == PROTO_ROW_JOBS_MAX || batch.row_template != entity->row_template)
@@ -416,7 +383,8 @@ static void encode_wishes(net_encoded_rows* encoded_rows, net_encoded_row_wish* 
 static net_encoded_row_result make(net_encoded_rows* encoded_rows, const net_encoded_row_key* key,
                                    uint32_t wanted, uint64_t* cell) {
     net_encoded_row_result result = encode(encoded_rows, key, cell);
-    return result == NET_ENCODED_ROW_OK ? put_entry(encoded_rows, key, wanted, *cell) : result;
+    if (result == NET_ENCODED_ROW_OK) put_entry(encoded_rows, key, wanted, *cell);
+    return result;
 }
 
 void net_encoded_rows_make_many(net_encoded_rows* encoded_rows, net_encoded_row_wish* wishes,
@@ -425,7 +393,7 @@ void net_encoded_rows_make_many(net_encoded_rows* encoded_rows, net_encoded_row_
     for (uint32_t i = 0; i < count; i++) {
         net_encoded_row_wish* wish = &wishes[i];
         if (wish->result == NET_ENCODED_ROW_OK)
-            wish->result = put_entry(encoded_rows, &wish->key, wish->wanted, wish->cell);
+            put_entry(encoded_rows, &wish->key, wish->wanted, wish->cell);
     }
 }
 
@@ -554,26 +522,25 @@ static uint32_t find_jobs(const net_history_entity* entity, ecs_tick now, const 
     return count;
 }
 
-static bool encode_entity(net_encoded_rows* encoded_rows, uint32_t index, const usual_rows* usual) {
+static void encode_entity(net_encoded_rows* encoded_rows, uint32_t index, const usual_rows* usual) {
     const net_history_entity* entity = net_history_find(encoded_rows->history, index);
-    if (!entity || index >= encoded_rows->home_count) return true;
+    if (!entity || index >= encoded_rows->home_count) return;
     proto_row_job jobs[NET_ENCODED_ROW_USUAL];
     uint32_t places[NET_ENCODED_ROW_USUAL];
     uint64_t cells[NET_ENCODED_ROW_USUAL];
     uint32_t count = find_jobs(entity, encoded_rows->tick, usual, jobs, places);
-    if (count == 0) return true;
-    if (!encode_many(encoded_rows, entity->row_template, jobs, count, cells)) return false;
+    if (count == 0) return;
+    encode_many(encoded_rows, entity->row_template, jobs, count, cells);
     net_encoded_rows_begin_home(encoded_rows, index);
     for (uint32_t i = 0; i < count; i++)
         encoded_rows->homes[index].cells[places[i]] = cells[i];
-    return true;
 }
 
-bool net_encoded_rows_ahead(net_encoded_rows* encoded_rows, const net_history_event* events,
+void net_encoded_rows_ahead(net_encoded_rows* encoded_rows, const net_history_event* events,
                             uint32_t event_count) {
     net_encoded_row_asked asked[NET_ENCODED_ROW_USUAL];
     const uint32_t asked_count = choose(encoded_rows, event_count, asked);
-    if (asked_count == 0 || encoded_rows->is_solo) return true;
+    if (asked_count == 0 || encoded_rows->is_solo) return;
     const net_history_entity* entities = net_history_entities(encoded_rows->history);
     usual_rows usual = {.count = 0};
     for (uint32_t i = 0; i < asked_count; i++) {
@@ -587,9 +554,7 @@ bool net_encoded_rows_ahead(net_encoded_rows* encoded_rows, const net_history_ev
     }
     for (uint32_t i = 0; i < event_count; i++) {
         fetch_ahead(encoded_rows, entities, events, i, event_count, usual.age_max);
-        if (events[i].kind == NET_HISTORY_CHANGED &&
-            !encode_entity(encoded_rows, ecs_entity_index(events[i].handle), &usual))
-            return false;
+        if (events[i].kind == NET_HISTORY_CHANGED)
+            encode_entity(encoded_rows, ecs_entity_index(events[i].handle), &usual);
     }
-    return true;
 }

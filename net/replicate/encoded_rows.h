@@ -117,19 +117,17 @@ typedef enum net_encoded_row_result {
     NET_ENCODED_ROW_OK,
     NET_ENCODED_ROW_NO_BASE,  ///< the base is forgotten
     NET_ENCODED_ROW_NO_BASE2, ///< the second base is forgotten
-    NET_ENCODED_ROW_NO_MEMORY
 } net_encoded_row_result;
 
 /// `is_solo`: make every row again, share none (the bits are the same). `history` is borrowed.
 void net_encoded_rows_init(net_encoded_rows* encoded_rows, const base_allocator* allocator,
                            const net_history* history, bool is_solo);
-void net_encoded_rows_deinit(net_encoded_rows* encoded_rows);
-/// Begin a tick: rows of the previous one are dropped. @return false when memory ran out.
-BASE_MUST_USE bool net_encoded_rows_begin(net_encoded_rows* encoded_rows, ecs_tick tick);
+/// Begin a tick: rows of the previous one are dropped.
+void net_encoded_rows_begin(net_encoded_rows* encoded_rows, ecs_tick tick);
 /// Encode, of each entity that changed, the kinds of rows that were asked for often in the tick
-/// before. Call it after net_encoded_rows_begin. @return false when memory ran out.
-BASE_MUST_USE bool net_encoded_rows_ahead(net_encoded_rows* encoded_rows,
-                                          const net_history_event* events, uint32_t event_count);
+/// before. Call it after net_encoded_rows_begin.
+void net_encoded_rows_ahead(net_encoded_rows* encoded_rows, const net_history_event* events,
+                            uint32_t event_count);
 /// `count` rows of this kind are asked for; `wanted` is that of the key.
 void net_encoded_rows_ask(net_encoded_rows* encoded_rows, const net_encoded_row_key* key,
                           uint32_t wanted, uint32_t count);

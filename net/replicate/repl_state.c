@@ -15,32 +15,21 @@ enum {
     SAMPLE_SLOTS_MAX = 256, // slots looked at for one probe
 };
 
-net_result net_repl_state_create(net_replicator* replicator, uint32_t client,
-                                 net_repl_state** repl) {
-    BASE_ASSERT(replicator && repl);
-    *repl = NULL;
-    net_repl_state* made = base_allocate_zero(replicator->allocator, sizeof *made);
-    if (!made) return NET_ERR_MEMORY;
+net_repl_state* net_repl_state_create(net_replicator* replicator, uint32_t client) {
+    net_repl_state* made = base_owner_create(replicator->owner.from, sizeof *made);
     made->replicator = replicator;
     made->client = client;
     made->published = replicator->published;
     made->window = NET_REPL_STATE_WINDOW_MIN;
     made->create_bits = TYPICAL_CREATE_BITS;
     made->update_bits = TYPICAL_UPDATE_BITS;
-    if (!net_replicator_add_client(replicator, made)) {
-        base_release(replicator->allocator, made, sizeof *made);
-        return NET_ERR_MEMORY;
-    }
-    if (!net_replicator_update_scope(replicator, made)) {
-        net_repl_state_destroy(made);
-        return NET_ERR_MEMORY;
-    }
-    *repl = made;
-    return NET_OK;
+    net_replicator_add_client(replicator, made);
+    net_replicator_update_scope(replicator, made);
+    return made;
 }
 
 void net_repl_state_abandon(net_repl_state* repl) {
-    repl->is_broken = true;
+    repl->is_abandoned = true;
     repl->watch = (net_repl_state_watch){.context = NULL};
 }
 
@@ -48,25 +37,18 @@ void net_repl_state_destroy(net_repl_state* repl) {
     if (!repl) return;
     net_repl_state_abandon(repl);
     net_replicator_remove_client(repl->replicator, repl);
-    net_repl_state_deinit_slots(repl);
-    if (repl->solo) repl->replicator->solo->sender_destroy(repl->solo);
-    base_release(repl->replicator->allocator, repl, sizeof *repl);
+    base_owner_destroy(repl);
 }
 
-net_result net_repl_state_use_solo(net_repl_state* repl) {
+void net_repl_state_use_solo(net_repl_state* repl) {
     const net_replicator* replicator = repl->replicator;
     BASE_ASSERT(replicator->solo && !repl->solo && repl->packet_count == 0);
-    repl->solo = replicator->solo->sender_create(replicator->allocator);
-    return repl->solo ? NET_OK : NET_ERR_MEMORY;
+    repl->solo = replicator->solo->sender_create(&repl->owner.allocator);
 }
 
 void net_repl_state_set_lane(net_repl_state* repl, uint32_t lane) {
     BASE_ASSERT(lane < repl->replicator->lane_count);
     repl->lane = lane;
-}
-
-bool net_repl_state_is_broken(const net_repl_state* repl) {
-    return repl->is_broken;
 }
 
 bool net_repl_state_has_pending(const net_repl_state* repl) {
@@ -235,23 +217,22 @@ static void fold(net_repl_state* repl, uint32_t back) {
     }
 }
 
-bool net_repl_state_begin_packet(net_repl_state* repl) {
+void net_repl_state_begin_packet(net_repl_state* repl) {
     if (repl->narrow >= NET_REPL_STATE_NARROW_PACKETS && repl->window <= NET_REPL_STATE_BACK_MAX) {
         repl->narrow = 0;
-        if (!net_repl_state_widen(repl)) return false;
+        net_repl_state_widen(repl);
     }
     while (repl->window < NET_REPL_STATE_PACKETS && repl->packet_count >= repl->window / 2 &&
            net_repl_packet_state(repl, repl->window / 2) == NET_PACKET_FLYING)
-        if (!net_repl_state_widen(repl)) return false;
-    if (repl->backs < repl->window) return true;
+        net_repl_state_widen(repl);
+    if (repl->backs < repl->window) return;
     uint32_t back = repl->window;
     if (net_repl_packet_state(repl, back) == NET_PACKET_FLYING)
         (void)net_repl_state_lost(repl, (uint16_t)(repl->seq_next - back));
     fold(repl, back);
-    if (repl->word_count == 0) return true; // the client never had an entity
+    if (repl->word_count == 0) return; // the client never had an entity
     memset(net_repl_carried(repl, back), 0, repl->word_count * sizeof(uint64_t));
     memset(net_repl_listed(repl, back), 0, repl->word_count * sizeof(uint64_t));
-    return true;
 }
 
 void net_repl_state_end_packet(net_repl_state* repl, const uint64_t* sent) {
@@ -356,13 +337,11 @@ static uint64_t uncreated(const net_repl_state* repl, uint32_t word) {
            ~net_set(repl, NET_SET_GOING)[word];
 }
 
-bool net_repl_state_await(net_repl_state* repl) {
+void net_repl_state_await(net_repl_state* repl) {
     const uint32_t words = net_repl_state_words(repl);
-    if (!BASE_ARRAY_RESERVE(repl->replicator->allocator, repl->awaited, repl->awaited_words, words))
-        return false;
+    BASE_ARRAY_RESERVE(&repl->owner.allocator, repl->awaited, repl->awaited_words, words);
     for (uint32_t w = 0; w < repl->awaited_words; w++)
         repl->awaited[w] = w < words ? uncreated(repl, w) : 0;
-    return true;
 }
 
 // A slot may get another entity meanwhile: then that one is awaited, too.
@@ -376,7 +355,7 @@ bool net_repl_state_is_awaiting(net_repl_state* repl) {
 bool net_repl_state_is_settled(const net_repl_state* repl) {
     if (repl->replicator->published != net_history_step_count(repl->replicator->history))
         return false;
-    if (repl->is_broken) return false;
+    if (repl->is_abandoned) return false;
     uint64_t unsettled = 0;
     for (uint32_t w = 0; w < net_repl_state_words(repl); w++)
         unsettled |= net_set(repl, NET_SET_UNSETTLED)[w];

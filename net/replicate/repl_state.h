@@ -65,22 +65,21 @@ typedef struct net_repl_state_watch {
 } net_repl_state_watch;
 
 /// A client joins: what is in its scope waits to be created. `client`: its number in the interest
-/// manager. @return NET_OK; NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_repl_state_create(net_replicator* replicator, uint32_t client,
-                                               net_repl_state** repl);
+/// manager.
+net_repl_state* net_repl_state_create(net_replicator* replicator, uint32_t client);
 void net_repl_state_destroy(net_repl_state* repl);
 /// The client has left: nothing is written for it any more, and its callbacks are not called. It
 /// still has to be destroyed, which releases memory and walks nothing.
 void net_repl_state_abandon(net_repl_state* repl);
 /// Code its snapshots solo where that is shorter, before the first one. The client
-/// must know it: its snapshots begin with another head. @return NET_OK; NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_repl_state_use_solo(net_repl_state* repl);
+/// must know it: its snapshots begin with another head.
+void net_repl_state_use_solo(net_repl_state* repl);
 /// Put it into a lane of its replicator (below their number, asserted), while no lane works. It
 /// begins in the first one.
 void net_repl_state_set_lane(net_repl_state* repl, uint32_t lane);
 /// Take over the published step, before a packet is written: what changed, and the scope when it is
 /// the client's turn. Only between net_replicator_publish_lane_begin and _end of its lane; nothing
-/// happens when it was done. Without memory the state is broken afterwards.
+/// happens when it was done.
 void net_repl_state_publish(net_repl_state* repl);
 /// Entities in its scope.
 uint32_t net_repl_state_entities(const net_repl_state* repl);
@@ -90,17 +89,14 @@ void net_repl_state_list(const net_repl_state* repl, ecs_entity* entities);
 /// has an element for every index of the history; `entities` has room for 64. @return how many.
 uint32_t net_repl_state_list_marked(const net_repl_state* repl, uint32_t word, const uint8_t* marks,
                                     ecs_entity* entities);
-bool net_repl_state_is_broken(const net_repl_state* repl);
 /// Does anything wait to be written? A create that is in flight is not written again within a round
 /// trip, unless it is lost.
 bool net_repl_state_has_pending(const net_repl_state* repl);
-/// Append one snapshot to `output` for packet `seq` (from net_ack_sender_add). *records is 0 when
-/// nothing was written: nothing waits or nothing fits. Sequence numbers rise by one from call to
-/// call (asserted): every state packet is registered. @return NET_OK; NET_ERR_MEMORY (drop the
-/// client).
-BASE_MUST_USE net_result net_repl_state_write(net_repl_state* repl, uint16_t seq,
-                                              net_repl_state_room room, proto_bit_writer* output,
-                                              uint32_t* records);
+/// Append one snapshot to `output` for packet `seq` (from net_ack_sender_add). Sequence numbers rise
+/// by one from call to call (asserted): every state packet is registered. @return its records; 0
+/// when nothing was written: nothing waits or nothing fits.
+uint32_t net_repl_state_write(net_repl_state* repl, uint16_t seq, net_repl_state_room room,
+                              proto_bit_writer* output);
 /// The client acknowledged packet `seq`. Call it newest first (net_ack_result is in that order).
 /// Idempotent; counts after a declared loss too. @return false when no such packet is known (forged
 /// numbers are the ack sender's).
@@ -112,8 +108,8 @@ bool net_repl_state_lost(net_repl_state* repl, uint16_t seq);
 bool net_repl_state_resync(net_repl_state* repl, ecs_entity entity);
 /// Has the client acknowledged all that it should have, at the replicator's tick?
 bool net_repl_state_is_settled(const net_repl_state* repl);
-/// Await all that is in scope now. @return false when memory ran out.
-bool net_repl_state_await(net_repl_state* repl);
+/// Await all that is in scope now.
+void net_repl_state_await(net_repl_state* repl);
 /// Is something of that in its scope still, and not acknowledged?
 bool net_repl_state_is_awaiting(net_repl_state* repl);
 /// Is the entity in the client's scope (its creation may be in flight)? `classes` may be NULL.
@@ -194,10 +190,11 @@ typedef struct net_repl_reclass {
 } net_repl_reclass;
 
 struct net_repl_state {
+    base_owner owner;
     net_replicator* replicator;
     uint32_t id, client;
     uint32_t lane; ///< of the replicator
-    bool is_broken;
+    bool is_abandoned;
     uint32_t pending_count; ///< beside what else an idle tick reads
     uint32_t member_count;
     uint64_t published;    ///< the replicator's, of the step that was taken over last
@@ -333,9 +330,8 @@ static inline void net_repl_state_prefetch(const net_repl_state* repl) {
 uint32_t net_repl_state_find_slot(const net_repl_state* repl, uint32_t index);
 /// The client acknowledged the destroy, or never had the entity.
 void net_repl_state_free_slot(net_repl_state* repl, uint32_t slot);
-/// Make room for the sets of more packets. @return false when memory ran out.
-BASE_MUST_USE bool net_repl_state_widen(net_repl_state* repl);
-void net_repl_state_deinit_slots(net_repl_state* repl);
+/// Make room for the sets of more packets.
+void net_repl_state_widen(net_repl_state* repl);
 /// The slots of a group: positions [first, end) of repl->groups.
 void net_repl_state_find_group(const net_repl_state* repl, uint32_t group, uint32_t* first,
                                uint32_t* end);
@@ -343,24 +339,21 @@ void net_repl_state_find_group(const net_repl_state* repl, uint32_t group, uint3
 // ---- the scope (repl_state_scope.c) ----
 
 /// An entity enters the scope, begins a new incarnation there, or is seen in another way.
-/// @return false when memory ran out.
-BASE_MUST_USE bool net_repl_state_enter(net_repl_state* repl, const net_interest_entity* scoped);
-/// An entity in scope is seen in another way. @return false when memory ran out.
-BASE_MUST_USE bool net_repl_state_change(net_repl_state* repl, uint32_t slot,
-                                         const net_interest_entity* scoped);
+void net_repl_state_enter(net_repl_state* repl, const net_interest_entity* scoped);
+/// An entity in scope is seen in another way.
+void net_repl_state_change(net_repl_state* repl, uint32_t slot, const net_interest_entity* scoped);
 void net_repl_state_leave(net_repl_state* repl, uint32_t slot);
 /// The slot waits from now on, unless it waits already.
 void net_repl_state_wait(net_repl_state* repl, uint32_t slot);
-/// Take over what happened in the published step. @return false when memory ran out.
-BASE_MUST_USE bool net_repl_state_pull(net_repl_state* repl);
+/// Take over what happened in the published step.
+void net_repl_state_pull(net_repl_state* repl);
 /// The classes of a slot's row in a packet of this tick.
 uint16_t net_repl_state_classes_at(const net_repl_state* repl, uint32_t slot, uint32_t tick);
 
 // ---- packets (repl_state.c) ----
 
 /// Make the sets of the next packet free: what its place knew is folded into `bases`.
-/// @return false when memory ran out.
-BASE_MUST_USE bool net_repl_state_begin_packet(net_repl_state* repl);
+void net_repl_state_begin_packet(net_repl_state* repl);
 /// The next packet is in flight with these slots; NULL: none. It is the one 1 back afterwards.
 void net_repl_state_end_packet(net_repl_state* repl, const uint64_t* sent);
 /// Of a word of waiting slots: those whose create is in flight and need not be sent again. The
@@ -378,16 +371,15 @@ uint32_t net_repl_state_find_base(const net_repl_state* repl, uint32_t slot);
 /// Add the slots whose create is in flight to `held`.
 void net_repl_state_find_held(const net_repl_state* repl, uint64_t* held);
 /// Put the waiting slots that are not held into lane.ranked, most urgent first: enough for `bits`,
-/// or all. @return false when memory ran out.
-BASE_MUST_USE bool net_repl_state_order(net_repl_state* repl, const uint64_t* held, uint64_t bits);
+/// or all.
+void net_repl_state_order(net_repl_state* repl, const uint64_t* held, uint64_t bits);
 
 // ---- bases (repl_state_bases.c) ----
 
 /// The age of the base of a slot, when it is looked for alone; 0: it has none that may be used.
 uint32_t net_repl_state_base_age(const net_repl_state* repl, uint32_t slot);
 /// Compose the snapshot of these slots in the lane's writer: bases, runs, encoded rows.
-/// @return false when memory ran out.
-BASE_MUST_USE bool net_repl_state_compose(net_repl_state* repl, const uint64_t* chosen);
+void net_repl_state_compose(net_repl_state* repl, const uint64_t* chosen);
 /// The key of the row of a composed record.
 net_encoded_row_key net_repl_state_key(const net_repl_state* repl,
                                        const net_snapshot_writer* writer,
@@ -400,12 +392,11 @@ typedef struct net_replicator_lane {
     net_encoded_rows encoded_rows;
     net_snapshot_writer writer;
     net_solo_tapes* solo_tapes; ///< NULL: no client has solo code
-    bool has_failed;            ///< memory ran out while the tick began
     bool is_idle;               ///< the published step has nothing for any client
 } net_replicator_lane;
 
 struct net_replicator {
-    const base_allocator* allocator;
+    base_owner owner;
     net_rows* rows;
     net_interest* interest;
     const net_send_tap* tap;
@@ -435,11 +426,11 @@ struct net_replicator {
     uint32_t lane_count;
 };
 
-/// Register a replication state. It gets its id. @return false when memory ran out.
-BASE_MUST_USE bool net_replicator_add_client(net_replicator* replicator, net_repl_state* repl);
+/// Register a replication state. It gets its id.
+void net_replicator_add_client(net_replicator* replicator, net_repl_state* repl);
 void net_replicator_remove_client(net_replicator* replicator, net_repl_state* repl);
-/// Query the interest manager and apply the answer. @return false when memory ran out.
-BASE_MUST_USE bool net_replicator_update_scope(net_replicator* replicator, net_repl_state* repl);
+/// Query the interest manager and apply the answer.
+void net_replicator_update_scope(net_replicator* replicator, net_repl_state* repl);
 
 static inline ecs_tick net_replicator_now(const net_replicator* replicator) {
     return net_history_tick(replicator->history);

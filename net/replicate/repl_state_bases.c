@@ -89,8 +89,8 @@ static void move_slot(const row_finder* f, uint32_t slot, bool has_base) {
     net_set_bit(has_base ? c->single : c->absolute, slot);
 }
 
-// Encode the rows that are missing. @return false when memory ran out.
-static bool make_missing(row_finder* f) {
+// Encode the rows that are missing.
+static void make_missing(row_finder* f) {
     net_encoded_rows* encoded_rows = f->c->encoded_rows;
     uint32_t count = f->missing_count;
     f->missing_count = 0;
@@ -103,13 +103,11 @@ static bool make_missing(row_finder* f) {
     net_encoded_rows_make_many(encoded_rows, f->missing, count);
     for (uint32_t i = 0; i < count; i++) {
         const net_encoded_row_wish* missing = &f->missing[i];
-        if (missing->result == NET_ENCODED_ROW_NO_MEMORY) return false;
         if (missing->result == NET_ENCODED_ROW_OK)
             take_row(f->c, missing->slot, missing->cell);
         else
             move_slot(f, missing->slot, missing->result == NET_ENCODED_ROW_NO_BASE2);
     }
-    return true;
 }
 
 static void end_kind(const row_finder* f, row_kind* kind) {
@@ -136,8 +134,8 @@ static bool has_cell(const row_kind* kind) {
     return kind->known && kind->known->cell != NET_ENCODED_ROW_CELL_NONE;
 }
 
-// Find rows that were not found at once, or let them be made. @return false when memory ran out.
-static BASE_NOINLINE bool find_others(row_finder* f, row_kind* kind, uint32_t w, uint64_t slots) {
+// Find rows that were not found at once, or let them be made.
+static BASE_NOINLINE void find_others(row_finder* f, row_kind* kind, uint32_t w, uint64_t slots) {
     const net_repl_state* repl = f->c->repl;
     bool has_looked = has_cell(kind);
     for (; slots; slots &= slots - 1) {
@@ -158,9 +156,8 @@ static BASE_NOINLINE bool find_others(row_finder* f, row_kind* kind, uint32_t w,
         wish->key = kind->key;
         wish->wanted = kind->wanted;
         wish->slot = slot;
-        if (f->missing_count == CODED_TOGETHER && !make_missing(f)) return false;
+        if (f->missing_count == CODED_TOGETHER) make_missing(f);
     }
-    return true;
 }
 
 // Take the rows of these slots of a word that are in the cell of their kind. *sum: their bits are
@@ -197,9 +194,8 @@ static inline uint64_t find_usual(const net_encoded_rows* encoded_rows, const ro
     return without;
 }
 
-// Get the rows of the slots of the run that are in this set, or not. @return false when memory ran
-// out.
-static bool find_kind(row_finder* f, row_kind* kind, const uint64_t* set, uint64_t inverse) {
+// Get the rows of the slots of the run that are in this set, or not.
+static void find_kind(row_finder* f, row_kind* kind, const uint64_t* set, uint64_t inverse) {
     net_encoded_rows* encoded_rows = f->c->encoded_rows;
     net_snapshot_writer* writer = f->c->writer;
     const net_repl_state* repl = f->c->repl;
@@ -219,20 +215,18 @@ static bool find_kind(row_finder* f, row_kind* kind, const uint64_t* set, uint64
             uint32_t count = net_word_count(left & ~without & ~unlike);
             kind->count += count;
             found += count;
-            if (without && !find_others(f, kind, w, without)) return false;
+            if (without) find_others(f, kind, w, without);
             if (unlike) begin_kind(f, kind, repl->classes[w * 64 + base_bit_lowest(unlike)]);
         }
     }
     encoded_rows->shared += found;
     writer->encoded_bits += encoded_bits;
     end_kind(f, kind);
-    return true;
 }
 
 // Get the rows of the newest run: with the second base at this distance for the slots that are in
 // `doubled`. A slot whose base is forgotten goes to `single` or `absolute`.
-// @return false when memory ran out.
-static bool add_records(composer* c, uint32_t age, uint32_t d) {
+static void add_records(composer* c, uint32_t age, uint32_t d) {
     net_snapshot_writer* writer = c->writer;
     row_finder f; // its list is long: nothing is cleared in vain
     f.c = c;
@@ -240,11 +234,10 @@ static bool add_records(composer* c, uint32_t age, uint32_t d) {
     f.missing_count = 0;
     row_kind single = {.key = {.age = age}, .is_for = UINT32_MAX}, doubled = single;
     doubled.key.d = (uint8_t)d;
-    if ((d > 0 && !find_kind(&f, &doubled, c->doubled, 0)) ||
-        !find_kind(&f, &single, c->doubled, UINT64_MAX))
-        return false;
+    if (d > 0) find_kind(&f, &doubled, c->doubled, 0);
+    find_kind(&f, &single, c->doubled, UINT64_MAX);
     f.run->has_single = age > 0 && single.is_for != UINT32_MAX;
-    return f.missing_count == 0 || make_missing(&f);
+    if (f.missing_count > 0) make_missing(&f);
 }
 
 // ---- runs ----
@@ -261,14 +254,14 @@ static uint32_t put_set(const composer* c, const uint64_t* set) {
 }
 
 // Add a run of the `count` slots that were put, without a base.
-static bool add_absolute(composer* c, uint32_t count) {
-    return net_snapshot_writer_add_run(c->writer, NET_SNAPSHOT_ABSOLUTE, 0, 0, count) &&
-           add_records(c, 0, 0);
+static void add_absolute(composer* c, uint32_t count) {
+    net_snapshot_writer_add_run(c->writer, NET_SNAPSHOT_ABSOLUTE, 0, 0, count);
+    add_records(c, 0, 0);
 }
 
 // The same with the packet `back` as their base.
-static bool add_run(composer* c, uint32_t back, uint32_t d, uint32_t count) {
-    if (count == 0) return true;
+static void add_run(composer* c, uint32_t back, uint32_t d, uint32_t count) {
+    if (count == 0) return;
     net_repl_state* repl = c->repl;
     uint32_t age = c->now - net_repl_packet_tick(repl, back);
     const uint64_t* list = net_repl_listed(repl, back);
@@ -279,13 +272,12 @@ static bool add_run(composer* c, uint32_t back, uint32_t d, uint32_t count) {
     bool is_listed = net_snapshot_writer_is_list_shorter(c->writer, count, c->list_count);
     net_record_group* run = net_snapshot_writer_add_run(
         c->writer, is_listed ? NET_SNAPSHOT_BY_PACKET : NET_SNAPSHOT_BY_AGE, age, d, count);
-    if (!run) return false;
     if (is_listed) {
         run->back = (uint8_t)back;
         run->list = list;
         run->list_count = c->list_count;
     }
-    return add_records(c, age, d);
+    add_records(c, age, d);
 }
 
 // ---- by packet ----
@@ -419,16 +411,16 @@ static uint32_t put_second(composer* c, const base_group* group, uint32_t packet
     return group->allowed[packet] + free;
 }
 
-static bool add_group(composer* c, base_group* group) {
+static void add_group(composer* c, base_group* group) {
     uint32_t back = group->base->back, most = choose_seconds(c, group);
     for (uint64_t bits = group->seconds; bits; bits &= bits - 1) {
         uint32_t i = base_bit_lowest(bits), count = put_second(c, group, i, i == most);
-        if (!add_run(c, back, group->base->tick - group->first[i].tick, count)) return false;
+        add_run(c, back, group->base->tick - group->first[i].tick, count);
     }
     uint32_t count = put_set(c, c->single);
     for (uint32_t w = 0; w < c->words; w++)
         c->single[w] = 0;
-    return add_run(c, back, 0, count);
+    add_run(c, back, 0, count);
 }
 
 static void begin_acked(const net_repl_state* repl, acked_list* acked) {
@@ -481,7 +473,7 @@ static void find_seconds(const composer* c, acked_list* acked, base_group* group
     group->end = acked->packets + at;
 }
 
-static bool add_by_packet(composer* c, uint64_t* left) {
+static void add_by_packet(composer* c, uint64_t* left) {
     acked_list acked;
     begin_acked(c->repl, &acked);
     uint64_t *slots = lane_set(c, NET_LANE_RUN), any = 1;
@@ -492,7 +484,7 @@ static bool add_by_packet(composer* c, uint64_t* left) {
         group.count = take_group(c, group.base->carried, left, slots, &any);
         if (group.count == 0) continue;
         if (group.count < SHARING_MIN) {
-            if (!add_run(c, group.base->back, 0, put_set(c, slots))) return false;
+            add_run(c, group.base->back, 0, put_set(c, slots));
             continue;
         }
         find_seconds(c, &acked, &group);
@@ -500,9 +492,8 @@ static bool add_by_packet(composer* c, uint64_t* left) {
         group.seconds = 0;
         for (uint32_t w = 0; w < c->words; w++)
             if (slots[w]) split_word(c, &group, w, slots[w]);
-        if (!add_group(c, &group)) return false;
+        add_group(c, &group);
     }
-    return true;
 }
 
 // ---- one by one ----
@@ -543,7 +534,7 @@ static inline uint32_t find_age(const composer* c, uint32_t slot, uint64_t is_re
 }
 
 // Get the row of a slot of the newest run.
-static bool add_single(composer* c, uint32_t slot, uint32_t age) {
+static void add_single(composer* c, uint32_t slot, uint32_t age) {
     net_snapshot_writer* writer = c->writer;
     net_encoded_row_key key = {.index = ecs_entity_index(c->repl->handles[slot]),
                                .age = age,
@@ -552,10 +543,9 @@ static bool add_single(composer* c, uint32_t slot, uint32_t age) {
     if (age) key.base_classes = net_repl_state_classes_at(c->repl, slot, c->now - age);
     uint64_t cell;
     net_encoded_row_result result = net_encoded_rows_get(c->encoded_rows, &key, &cell);
-    if (result == NET_ENCODED_ROW_NO_MEMORY) return false;
     if (result != NET_ENCODED_ROW_OK) {
         net_set_bit(c->absolute, slot);
-        return true;
+        return;
     }
     take_row(c, slot, cell);
     net_record_group* run = &writer->runs[writer->run_count - 1];
@@ -566,11 +556,10 @@ static bool add_single(composer* c, uint32_t slot, uint32_t age) {
     writer->run_words[run->words_end - 1].slots |= UINT64_C(1) << (slot & 63);
     run->count++;
     writer->record_count++;
-    return true;
 }
 
 // Group slots by the age of their base: `heads` by age, chained rising by slot.
-static bool add_one_by_one(composer* c, const uint64_t* left) {
+static void add_one_by_one(composer* c, const uint64_t* left) {
     const net_repl_state* repl = c->repl;
     const uint64_t *based = net_set(repl, NET_SET_BASED), *stale = net_set(repl, NET_SET_STALE);
     const uint64_t* mixed = net_set(repl, NET_SET_MIXED);
@@ -597,15 +586,12 @@ static bool add_one_by_one(composer* c, const uint64_t* left) {
     for (uint32_t w = 0; w < AGES / 64 + 1; w++) {
         for (uint64_t bits = ages[w]; bits; bits &= bits - 1) {
             uint32_t age = w * 64 + base_bit_lowest(bits);
-            net_record_group* run =
-                net_snapshot_writer_add_run(c->writer, NET_SNAPSHOT_BY_AGE, age, 0, 0);
-            if (!run) return false;
-            run->has_single = true;
+            net_snapshot_writer_add_run(c->writer, NET_SNAPSHOT_BY_AGE, age, 0, 0)->has_single =
+                true;
             for (uint32_t slot = heads[age]; slot != UINT32_MAX; slot = next_of[slot])
-                if (!add_single(c, slot, ages_of[slot])) return false;
+                add_single(c, slot, ages_of[slot]);
         }
     }
-    return true;
 }
 
 // ---- all together ----
@@ -620,7 +606,7 @@ static void prefetch_rows(const composer* c, const uint64_t* chosen) {
                 ecs_entity_index(c->repl->handles[w * 64 + base_bit_lowest(bits)]));
 }
 
-bool net_repl_state_compose(net_repl_state* repl, const uint64_t* chosen) {
+void net_repl_state_compose(net_repl_state* repl, const uint64_t* chosen) {
     net_replicator_lane* lane = &repl->replicator->lanes[repl->lane];
     const net_history* history = repl->replicator->history;
     composer c = {.repl = repl,
@@ -650,17 +636,17 @@ bool net_repl_state_compose(net_repl_state* repl, const uint64_t* chosen) {
         c.single[w] = c.doubled[w] = 0;
     }
     // The first two runs are those of destroys and creates.
-    if (!net_snapshot_writer_add_run(c.writer, NET_SNAPSHOT_ABSOLUTE, 0, 0, count) ||
-        !add_absolute(&c, put_set(&c, creates)) || !add_by_packet(&c, left))
-        return false;
+    net_snapshot_writer_add_run(c.writer, NET_SNAPSHOT_ABSOLUTE, 0, 0, count);
+    add_absolute(&c, put_set(&c, creates));
+    add_by_packet(&c, left);
     uint64_t any = 0;
     for (uint32_t w = 0; w < c.words; w++) {
         left[w] |= chosen[w] & live[w] & ~resync[w] & (mixed[w] | ~recent[w]);
         any |= left[w];
     }
-    if (any && !add_one_by_one(&c, left)) return false;
+    if (any) add_one_by_one(&c, left);
     count = put_set(&c, c.absolute);
-    return count == 0 || add_absolute(&c, count);
+    if (count > 0) add_absolute(&c, count);
 }
 
 net_encoded_row_key net_repl_state_key(const net_repl_state* repl,

@@ -44,11 +44,10 @@ static void table_put(net_repl_state* repl, uint32_t index, uint32_t slot) {
     repl->table[at] = slot + 1;
 }
 
-static bool table_add(net_repl_state* repl, uint32_t index, uint32_t slot) {
+static void table_add(net_repl_state* repl, uint32_t index, uint32_t slot) {
     if (!repl->table || repl->table_count >= 1u << (repl->table_bits - 1)) {
         uint32_t bits = repl->table ? repl->table_bits + 1 : TABLE_BITS_MIN;
-        uint32_t* table = base_allocate_zero(repl->replicator->allocator, sizeof *table << bits);
-        if (!table) return false;
+        uint32_t* table = base_allocate_zero(&repl->owner.allocator, sizeof *table << bits);
         uint32_t* old = repl->table;
         uint32_t old_bits = repl->table_bits, old_count = old ? 1u << old_bits : 0;
         repl->table = table;
@@ -56,11 +55,10 @@ static bool table_add(net_repl_state* repl, uint32_t index, uint32_t slot) {
         for (uint32_t i = 0; i < old_count; i++) {
             if (old[i]) table_put(repl, ecs_entity_index(repl->handles[old[i] - 1]), old[i] - 1);
         }
-        if (old) base_release(repl->replicator->allocator, old, sizeof *old << old_bits);
+        if (old) base_release(&repl->owner.allocator, old, sizeof *old << old_bits);
     }
     table_put(repl, index, slot);
     repl->table_count++;
-    return true;
 }
 
 // Close the gap: an entry after it that could not have its own place moves up.
@@ -108,14 +106,13 @@ static void place_block(net_repl_state* repl, void* block, uint32_t window, uint
     repl->unheard = (uint8_t*)(repl->classes + count);
 }
 
-static bool resize_block(net_repl_state* repl, uint32_t window, uint32_t words) {
-    const base_allocator* allocator = repl->replicator->allocator;
+static void resize_block(net_repl_state* repl, uint32_t window, uint32_t words) {
+    const base_allocator* allocator = &repl->owner.allocator;
     void* block = base_allocate_zero(allocator, block_bytes(window, words));
-    if (!block) return false;
     const net_repl_state old = *repl;
     const size_t had = (size_t)old.word_count * WORD_SLOTS, set_bytes = had / 8;
     place_block(repl, block, window, words);
-    if (had == 0) return true;
+    if (had == 0) return;
     for (uint32_t i = 0; i < NET_SET_COUNT; i++)
         memcpy(net_set(repl, (net_repl_set)i), net_set(&old, (net_repl_set)i), set_bytes);
     for (uint32_t back = 1; back <= old.backs; back++) {
@@ -130,27 +127,18 @@ static bool resize_block(net_repl_state* repl, uint32_t window, uint32_t words) 
     memcpy(repl->classes, old.classes, had * sizeof *old.classes);
     memcpy(repl->unheard, old.unheard, had * sizeof *old.unheard);
     base_release(allocator, old.sets, block_bytes(old.window, old.word_count));
-    return true;
 }
 
-bool net_repl_state_widen(net_repl_state* repl) {
+void net_repl_state_widen(net_repl_state* repl) {
     BASE_ASSERT(repl->window < NET_REPL_STATE_PACKETS);
-    if (repl->word_count > 0) return resize_block(repl, repl->window * 2, repl->word_count);
-    repl->window *= 2;
-    return true;
+    if (repl->word_count > 0)
+        resize_block(repl, repl->window * 2, repl->word_count);
+    else
+        repl->window *= 2;
 }
 
-static bool grow_slots(net_repl_state* repl) { // by few: all clients have them
-    return resize_block(repl, repl->window, repl->word_count + 1 + repl->word_count / 16);
-}
-
-void net_repl_state_deinit_slots(net_repl_state* repl) {
-    const base_allocator* allocator = repl->replicator->allocator;
-    base_release(allocator, repl->sets, block_bytes(repl->window, repl->word_count));
-    BASE_ARRAY_RELEASE(allocator, repl->awaited, repl->awaited_words);
-    if (repl->table) base_release(allocator, repl->table, sizeof *repl->table << repl->table_bits);
-    BASE_ARRAY_RELEASE(allocator, repl->groups, repl->group_capacity);
-    BASE_ARRAY_RELEASE(allocator, repl->reclasses, repl->reclass_capacity);
+static void grow_slots(net_repl_state* repl) { // by few: all clients have them
+    resize_block(repl, repl->window, repl->word_count + 1 + repl->word_count / 16);
 }
 
 // ---- groups ----
@@ -168,17 +156,15 @@ void net_repl_state_find_group(const net_repl_state* repl, uint32_t group, uint3
     *end = find_group_place(repl, ((uint64_t)group + 1) << 32);
 }
 
-static bool add_to_group(net_repl_state* repl, uint32_t group, uint32_t slot) {
-    if (!BASE_ARRAY_RESERVE(repl->replicator->allocator, repl->groups, repl->group_capacity,
-                            repl->group_count + 1))
-        return false;
+static void add_to_group(net_repl_state* repl, uint32_t group, uint32_t slot) {
+    BASE_ARRAY_RESERVE(&repl->owner.allocator, repl->groups, repl->group_capacity,
+                       repl->group_count + 1);
     uint64_t key = (uint64_t)group << 32 | slot;
     uint32_t at = find_group_place(repl, key);
     memmove(&repl->groups[at + 1], &repl->groups[at],
             (repl->group_count - at) * sizeof *repl->groups);
     repl->groups[at] = key;
     repl->group_count++;
-    return true;
 }
 
 static void remove_from_group(net_repl_state* repl, uint32_t group, uint32_t slot) {
@@ -188,14 +174,13 @@ static void remove_from_group(net_repl_state* repl, uint32_t group, uint32_t slo
             (repl->group_count - at) * sizeof *repl->groups);
 }
 
-// The slot is in this group from now on; 0: in none. @return false when memory ran out.
-static bool net_repl_state_set_group(net_repl_state* repl, uint32_t slot, uint32_t group) {
+// The slot is in this group from now on; 0: in none.
+static void net_repl_state_set_group(net_repl_state* repl, uint32_t slot, uint32_t group) {
     const uint32_t before = repl->members[slot].group;
-    if (group == before) return true;
-    if (group != 0 && !add_to_group(repl, group, slot)) return false;
+    if (group == before) return;
+    if (group != 0) add_to_group(repl, group, slot);
     if (before != 0) remove_from_group(repl, before, slot);
     repl->members[slot].group = group;
-    return true;
 }
 
 // ---- taking and freeing ----
@@ -219,7 +204,7 @@ static void set_weight(net_repl_state* repl, uint32_t slot, uint32_t weight) {
         *word = (*word & others) | (value >> i & 1) << (slot & 63);
 }
 
-// Take a free slot for an index. @return UINT32_MAX when memory ran out.
+// Take a free slot for an index.
 static uint32_t net_repl_state_take_slot(net_repl_state* repl, uint32_t index) {
     // A join fills every slot in turn: without a free one there is nothing to search for.
     uint32_t slot = repl->slot_end;
@@ -228,13 +213,10 @@ static uint32_t net_repl_state_take_slot(net_repl_state* repl, uint32_t index) {
         if (slot == UINT32_MAX) slot = find_free(repl, 0, repl->slot_cursor);
         BASE_ASSERT(slot != UINT32_MAX);
     }
-    if (slot >= repl->word_count * WORD_SLOTS && !grow_slots(repl)) return UINT32_MAX;
+    if (slot >= repl->word_count * WORD_SLOTS) grow_slots(repl);
     BASE_ASSERT(slot < repl->replicator->index_max);
     repl->handles[slot] = index; // for the table; the generation comes with the incarnation
-    if (!table_add(repl, index, slot)) {
-        repl->handles[slot] = ECS_ENTITY_NONE;
-        return UINT32_MAX;
-    }
+    table_add(repl, index, slot);
     net_set_add(repl, NET_SET_USED, slot);
     uint32_t phase = index & ((1u << 2 * NET_REPL_STATE_PHASE_PLANES) - 1);
     for (; phase; phase &= phase - 1) // a free slot is in no set
@@ -307,14 +289,12 @@ static void forget_reclasses(net_repl_state* repl, uint32_t slot) {
     net_set_remove(repl, NET_SET_MIXED, slot);
 }
 
-static bool add_reclass(net_repl_state* repl, uint32_t slot, uint16_t before) {
-    if (!BASE_ARRAY_RESERVE(repl->replicator->allocator, repl->reclasses, repl->reclass_capacity,
-                            repl->reclass_count + 1))
-        return false;
+static void add_reclass(net_repl_state* repl, uint32_t slot, uint16_t before) {
+    BASE_ARRAY_RESERVE(&repl->owner.allocator, repl->reclasses, repl->reclass_capacity,
+                       repl->reclass_count + 1);
     repl->reclasses[repl->reclass_count++] =
         (net_repl_reclass){.slot = slot, .tick = net_repl_state_now(repl), .before = before};
     net_set_add(repl, NET_SET_MIXED, slot);
-    return true;
 }
 
 uint16_t net_repl_state_classes_at(const net_repl_state* repl, uint32_t slot, uint32_t tick) {
@@ -392,21 +372,18 @@ static void watch_enter(const net_repl_state* repl, uint32_t slot, ecs_entity be
                      net_replicator_now(repl->replicator));
 }
 
-bool net_repl_state_enter(net_repl_state* repl, const net_interest_entity* scoped) {
+void net_repl_state_enter(net_repl_state* repl, const net_interest_entity* scoped) {
     BASE_ASSERT(scoped->index >= 1 && scoped->index <= repl->replicator->index_max);
     const net_history_entity* entity = net_history_find(repl->replicator->history, scoped->index);
-    if (!entity) return true;
+    if (!entity) return;
     uint32_t slot = net_repl_state_find_slot(repl, scoped->index);
     bool is_new = slot == UINT32_MAX;
     if (is_new) slot = net_repl_state_take_slot(repl, scoped->index);
-    if (slot == UINT32_MAX) return false;
     bool is_member = repl->members[slot].index != 0;
     if (is_member) {
-        if (!net_repl_state_change(repl, slot, scoped)) return false;
-    } else if (!net_repl_state_set_group(repl, slot, scoped->group)) {
-        if (is_new) net_repl_state_free_slot(repl, slot);
-        return false;
+        net_repl_state_change(repl, slot, scoped);
     } else {
+        net_repl_state_set_group(repl, slot, scoped->group);
         repl->members[slot] = *scoped;
         repl->members[slot].entered = net_repl_state_now(repl);
         set_weight(repl, slot, scoped->weight);
@@ -415,30 +392,28 @@ bool net_repl_state_enter(net_repl_state* repl, const net_interest_entity* scope
     ecs_entity before = is_member ? repl->handles[slot] : ECS_ENTITY_NONE;
     begin_incarnation(repl, slot, is_new, entity, scoped);
     watch_enter(repl, slot, before);
-    return true;
 }
 
-bool net_repl_state_change(net_repl_state* repl, uint32_t slot, const net_interest_entity* scoped) {
+void net_repl_state_change(net_repl_state* repl, uint32_t slot, const net_interest_entity* scoped) {
     net_interest_entity* member = &repl->members[slot];
     BASE_ASSERT(member->index == scoped->index);
-    if (!net_repl_state_set_group(repl, slot, scoped->group)) return false;
+    net_repl_state_set_group(repl, slot, scoped->group);
     uint32_t entered = member->entered;
     bool is_reclassed = member->classes != scoped->classes;
     if (member->weight != scoped->weight) set_weight(repl, slot, scoped->weight);
     *member = *scoped;
     member->entered = entered;
-    if (!is_reclassed) return true;
+    if (!is_reclassed) return;
     if (repl->watch.reclass)
         repl->watch.reclass(repl->watch.context, repl->handles[slot], scoped->classes);
     const net_history_entity* entity = net_history_find(repl->replicator->history, scoped->index);
-    if (!entity) return true; // it is destroyed in this very step
+    if (!entity) return; // it is destroyed in this very step
     uint16_t classes = (uint16_t)net_history_classes(entity, scoped->classes);
-    if (classes == repl->classes[slot]) return true;
-    if (!add_reclass(repl, slot, repl->classes[slot])) return false;
+    if (classes == repl->classes[slot]) return;
+    add_reclass(repl, slot, repl->classes[slot]);
     repl->classes[slot] = classes;
     net_set_remove(repl, NET_SET_REPEAT, slot);
     net_repl_state_wait(repl, slot);
-    return true;
 }
 
 void net_repl_state_leave(net_repl_state* repl, uint32_t slot) {
@@ -460,22 +435,22 @@ void net_repl_state_leave(net_repl_state* repl, uint32_t slot) {
 // ---- the published step ----
 
 // Something spawned or despawned at the index of a slot in scope.
-static bool renew(net_repl_state* repl, uint32_t slot) {
-    if (net_set_has(repl, NET_SET_ENTERED, slot)) return true;
+static void renew(net_repl_state* repl, uint32_t slot) {
+    if (net_set_has(repl, NET_SET_ENTERED, slot)) return;
     const net_history_entity* entity =
         net_history_find(repl->replicator->history, repl->members[slot].index);
     if (!entity || entity->handle != repl->handles[slot]) {
         net_repl_state_leave(repl, slot);
-        return true;
+        return;
     }
     // Another template alone does not end visibility: a member that stays only by hysteresis stays
     // until the client's turn.
     net_interest_entity scoped = repl->members[slot];
-    return net_repl_state_enter(repl, &scoped);
+    net_repl_state_enter(repl, &scoped);
 }
 
 // Of the touched slots of a word: those with a change that the client sees.
-static bool mark_touched(net_repl_state* repl, uint32_t w, uint64_t touched) {
+static void mark_touched(net_repl_state* repl, uint32_t w, uint64_t touched) {
     const net_replicator* replicator = repl->replicator;
     if (replicator->has_hidden && !net_fault_is_planted(NET_FAULT_LEAK_TIMING)) {
         for (uint64_t bits = touched; bits; bits &= bits - 1) {
@@ -486,18 +461,16 @@ static bool mark_touched(net_repl_state* repl, uint32_t w, uint64_t touched) {
                 touched &= ~(bits & (0 - bits));
         }
     }
-    bool ok = true;
     if (replicator->has_lives) {
         for (uint64_t bits = touched; bits; bits &= bits - 1) {
             uint32_t slot = w * 64 + base_bit_lowest(bits);
             if (!base_bitset_has(&replicator->lives, ecs_entity_index(repl->handles[slot])))
                 continue;
             touched &= ~(bits & (0 - bits));
-            ok = renew(repl, slot) && ok;
+            renew(repl, slot);
         }
     }
     if (touched) mark_changed(repl, w, touched);
-    return ok;
 }
 
 static uint64_t in_scope(const net_repl_state* repl, uint32_t w) {
@@ -534,27 +507,25 @@ uint32_t net_repl_state_list_marked(const net_repl_state* repl, uint32_t word, c
     return count;
 }
 
-bool net_repl_state_pull(net_repl_state* repl) {
+void net_repl_state_pull(net_repl_state* repl) {
     const net_replicator* replicator = repl->replicator;
     uint32_t words = net_repl_state_words(repl);
-    bool ok = true;
     if (repl->reclass_count > 0) drop_old_reclasses(repl);
     if (!replicator->has_touched) {
         // Nothing happened: the world is idle.
     } else if (replicator->event_count * EVENT_COST < repl->slot_end) {
-        for (uint32_t i = 0; i < replicator->event_count && ok; i++) {
+        for (uint32_t i = 0; i < replicator->event_count; i++) {
             uint32_t index = ecs_entity_index(replicator->events[i].handle);
             uint32_t slot = net_repl_state_find_slot(repl, index);
             if (slot == UINT32_MAX || repl->members[slot].index == 0) continue;
-            ok = mark_touched(repl, slot >> 6, UINT64_C(1) << (slot & 63));
+            mark_touched(repl, slot >> 6, UINT64_C(1) << (slot & 63));
         }
     } else {
-        for (uint32_t w = 0; w < words && ok; w++) {
+        for (uint32_t w = 0; w < words; w++) {
             uint64_t bits = find_marked(repl, w, replicator->touched);
-            if (bits) ok = mark_touched(repl, w, bits);
+            if (bits) mark_touched(repl, w, bits);
         }
     }
     if (replicator->has_lives && words > 0)
         memset(net_set(repl, NET_SET_ENTERED), 0, words * sizeof(uint64_t));
-    return ok;
 }

@@ -301,12 +301,11 @@ static void move_overdue(const collector* c, uint32_t* ranked, uint32_t count, u
     memcpy(ranked + overdue, scratch, count * sizeof *ranked);
 }
 
-bool net_repl_state_order(net_repl_state* repl, const uint64_t* held, uint64_t bits) {
+void net_repl_state_order(net_repl_state* repl, const uint64_t* held, uint64_t bits) {
     net_snapshot_writer* writer = &repl->replicator->lanes[repl->lane].writer;
     uint32_t all = repl->pending_count;
-    if (!BASE_ARRAY_RESERVE(writer->allocator, writer->ranked, writer->ranked_capacity, 2 * all) ||
-        !BASE_ARRAY_RESERVE(writer->allocator, writer->alike, writer->alike_capacity, all))
-        return false;
+    BASE_ARRAY_RESERVE(writer->allocator, writer->ranked, writer->ranked_capacity, 2 * all);
+    BASE_ARRAY_RESERVE(writer->allocator, writer->alike, writer->alike_capacity, all);
     uint64_t need = bits * 16 + bits * 16 / SLACK_SHARE + SLACK_BITS;
     collector c = {.repl = repl, .writer = writer, .held = held, .now = net_repl_state_now(repl)};
     c.first = (uint32_t)((uint64_t)(c.now * TURN) * repl->slot_end >> 32);
@@ -327,7 +326,6 @@ bool net_repl_state_order(net_repl_state* repl, const uint64_t* held, uint64_t b
     found = collect(&c, need - spent, repl->update_bits, writer->ranked + count);
     writer->ranked_count = count + found;
     if (c.now & 1) move_overdue(&c, writer->ranked, count, found);
-    return true;
 }
 
 // ---- filling ----
@@ -373,17 +371,16 @@ static void find_held(filler* f) {
     net_repl_state_find_held(repl, f->held);
 }
 
-// Add a slot and all that must go with it to the order. @return false when memory ran out.
-static bool add_unit(filler* f, uint32_t slot, uint32_t* count) {
+// Add a slot and all that must go with it to the order.
+static void add_unit(filler* f, uint32_t slot, uint32_t* count) {
     net_repl_state* repl = f->repl;
     net_snapshot_writer* writer = f->writer;
-    if (net_has_bit(f->chosen, slot)) return true;
+    if (net_has_bit(f->chosen, slot)) return;
     uint32_t group = f->is_split ? 0 : repl->members[slot].group, first = *count, end = 0, at = 0;
     if (net_fault_is_planted(NET_FAULT_TORN_GROUP)) group = 0;
     if (group) net_repl_state_find_group(repl, group, &at, &end);
-    if (!BASE_ARRAY_RESERVE(writer->allocator, writer->order, writer->order_capacity,
-                            first + 1 + end - at))
-        return false;
+    BASE_ARRAY_RESERVE(writer->allocator, writer->order, writer->order_capacity,
+                       first + 1 + end - at);
     if (!group && !net_has_bit(f->held, slot)) writer->order[(*count)++] = slot;
     for (; at < end; at++) {
         uint32_t other = (uint32_t)repl->groups[at];
@@ -397,11 +394,10 @@ static bool add_unit(filler* f, uint32_t slot, uint32_t* count) {
     for (uint32_t i = first; i < *count; i++)
         net_set_bit(f->chosen, writer->order[i]);
     if (*count > first) writer->order[first] |= UNIT_FIRST;
-    return true;
 }
 
 // All that waits, as units when there are groups.
-static bool choose_all(filler* f) {
+static void choose_all(filler* f) {
     net_repl_state* repl = f->repl;
     const uint64_t* pending = net_set(repl, NET_SET_PENDING);
     memset(f->chosen, 0, f->words * sizeof *f->chosen);
@@ -412,18 +408,16 @@ static bool choose_all(filler* f) {
             continue;
         }
         for (uint64_t bits = pending[w]; bits; bits &= bits - 1)
-            if (!add_unit(f, w * 64 + base_bit_lowest(bits), &count)) return false;
+            add_unit(f, w * 64 + base_bit_lowest(bits), &count);
     }
-    return true;
 }
 
 // The slots of `from`, most urgent first, as units in writer.order.
-static bool choose_units(filler* f, const uint32_t* from, uint32_t from_count) {
+static void choose_units(filler* f, const uint32_t* from, uint32_t from_count) {
     memset(f->chosen, 0, f->words * sizeof *f->chosen);
     net_snapshot_writer* writer = f->writer;
     uint32_t count = 0;
-    if (!BASE_ARRAY_RESERVE(writer->allocator, writer->order, writer->order_capacity, from_count))
-        return false;
+    BASE_ARRAY_RESERVE(writer->allocator, writer->order, writer->order_capacity, from_count);
     if (f->repl->group_count == 0) { // each slot is a unit; held ones are not ranked
         uint32_t* order = writer->order;
         uint64_t* chosen = f->chosen;
@@ -433,20 +427,17 @@ static bool choose_units(filler* f, const uint32_t* from, uint32_t from_count) {
         }
     } else {
         for (uint32_t i = 0; i < from_count; i++)
-            if (!add_unit(f, from[i], &count)) return false;
+            add_unit(f, from[i], &count);
     }
     writer->order_count = count;
-    return true;
 }
 
-static bool compose(filler* f) {
+static void compose(filler* f) {
     const net_repl_state* repl = f->repl;
     uint32_t count = net_words_count(f->chosen, f->words);
-    if (!net_snapshot_writer_reserve(f->writer, repl->slot_end, count) ||
-        !net_repl_state_compose(f->repl, f->chosen))
-        return false;
+    net_snapshot_writer_reserve(f->writer, repl->slot_end, count);
+    net_repl_state_compose(f->repl, f->chosen);
     net_snapshot_writer_measure(f->writer, repl->replicator->history, repl->handles);
-    return true;
 }
 
 // ---- what fits ----
@@ -508,17 +499,16 @@ static void trim(filler* f, uint64_t limit) {
     }
 }
 
-static bool order(filler* f, uint64_t bits) {
-    net_snapshot_writer* writer = f->writer;
-    return net_snapshot_writer_reserve(writer, f->repl->slot_end, f->repl->pending_count) &&
-           net_repl_state_order(f->repl, f->held, bits);
+static void order(filler* f, uint64_t bits) {
+    net_snapshot_writer_reserve(f->writer, f->repl->slot_end, f->repl->pending_count);
+    net_repl_state_order(f->repl, f->held, bits);
 }
 
 // Compose some of the ranked slots, and what must go with them.
-static bool compose_ranked(filler* f, uint32_t first, uint32_t count) {
+static void compose_ranked(filler* f, uint32_t first, uint32_t count) {
     f->writer->bits = 0;
-    return choose_units(f, f->writer->ranked + first, count) &&
-           (f->writer->order_count == 0 || compose(f));
+    choose_units(f, f->writer->ranked + first, count);
+    if (f->writer->order_count > 0) compose(f);
 }
 
 static uint32_t count_waiting(const filler* f) {
@@ -530,63 +520,62 @@ static uint32_t count_waiting(const filler* f) {
 }
 
 // The most urgent ones that fit. Typical sizes say how many to compose; when they were wrong and
-// much room is left, more are composed. @return false when memory ran out.
-static bool take_urgent(filler* f, uint64_t limit) {
+// much room is left, more are composed.
+static void take_urgent(filler* f, uint64_t limit) {
     const net_snapshot_writer* writer = f->writer;
     uint64_t want = limit;
     for (uint32_t round = 0; round < ROUNDS_MAX; round++) {
-        if (!order(f, want) || !compose_ranked(f, 0, writer->ranked_count)) return false;
+        order(f, want);
+        compose_ranked(f, 0, writer->ranked_count);
         if (writer->bits == 0 || writer->bits + ROOM_LEFT_BITS + limit / 64 >= limit ||
             writer->ranked_count >= count_waiting(f))
             break;
         want = want * limit / writer->bits + ROOM_LEFT_BITS;
     }
     trim(f, limit);
-    return true;
 }
 
 // Nothing fits the budget: the most urgent unit goes all the same, if the packet can hold it.
-// @return false when memory ran out.
-static bool take_one(filler* f, net_repl_state_room room) {
+static void take_one(filler* f, net_repl_state_room room) {
     f->writer->bits = 0;
-    if (f->writer->ranked_count == 0) return true;
-    if (!compose_ranked(f, 0, 1)) return false;
-    if (f->writer->bits <= room.hard) return true;
+    if (f->writer->ranked_count == 0) return;
+    compose_ranked(f, 0, 1);
+    if (f->writer->bits <= room.hard) return;
     bool is_split = f->writer->order_count > 1 && f->writer->bits > room.group;
     f->writer->bits = 0;
-    if (!is_split) return true;
+    if (!is_split) return;
     // A group that no packet holds.
     f->is_split = true;
     f->repl->counters.groups_split++;
     f->repl->counters.group_split = f->repl->members[f->writer->order[0] & ~UNIT_FIRST].group;
-    if (!order(f, room.hard) || !compose_ranked(f, 0, f->writer->ranked_count)) return false;
+    order(f, room.hard);
+    compose_ranked(f, 0, f->writer->ranked_count);
     trim(f, room.hard);
     f->is_split = false;
-    return true;
 }
 
 // The first waiting unit is too large for this packet: send one that fits.
-static bool take_any(filler* f, uint64_t limit) {
-    if (!order(f, UINT32_MAX)) return false;
+static void take_any(filler* f, uint64_t limit) {
+    order(f, UINT32_MAX);
     for (uint32_t i = 0; i < f->writer->ranked_count && i < MISSES_MAX; i++) {
-        if (!compose_ranked(f, i, 1)) return false;
-        if (f->writer->bits > 0 && f->writer->bits <= limit) return true;
+        compose_ranked(f, i, 1);
+        if (f->writer->bits > 0 && f->writer->bits <= limit) return;
     }
     f->writer->bits = 0;
-    return true;
 }
 
-// Compose what fits. writer.bits is 0 when nothing does. @return false when memory ran out.
-static bool fill(filler* f, net_repl_state_room room) {
+// Compose what fits. writer.bits is 0 when nothing does.
+static void fill(filler* f, net_repl_state_room room) {
     net_repl_state* repl = f->repl;
     uint64_t limit = room.soft < room.hard ? room.soft : room.hard;
     if (repl->pending_count * (uint64_t)repl->update_bits <= limit * 17) {
-        if (!choose_all(f) || !compose(f)) return false;
-        if (f->writer->bits <= limit) return true;
+        choose_all(f);
+        compose(f);
+        if (f->writer->bits <= limit) return;
     }
-    if (!take_urgent(f, limit)) return false;
-    if (f->writer->bits == 0 && !take_one(f, room)) return false;
-    return f->writer->bits > 0 || take_any(f, limit);
+    take_urgent(f, limit);
+    if (f->writer->bits == 0) take_one(f, room);
+    if (f->writer->bits == 0) take_any(f, limit);
 }
 
 // ---- after writing ----
@@ -659,30 +648,26 @@ static void prefetch_next(const net_repl_state* repl) {
     if (other && other->lane == repl->lane) net_repl_state_prefetch(other);
 }
 
-static bool write_snapshot(net_repl_state* repl, uint16_t seq, uint32_t room_bits,
+static void write_snapshot(net_repl_state* repl, uint16_t seq, uint32_t room_bits,
                            proto_bit_writer* output) {
     net_replicator* replicator = repl->replicator;
     net_replicator_lane* lane = &replicator->lanes[repl->lane];
     const uint64_t first = output->size_bits;
-    if (!(repl->solo ? replicator->solo->write(repl->solo, repl, seq, room_bits, output)
-                     : net_snapshot_writer_write(&lane->writer, &lane->encoded_rows, repl->handles,
-                                                 output)))
-        return false;
+    if (repl->solo)
+        replicator->solo->write(repl->solo, repl, seq, room_bits, output);
+    else
+        net_snapshot_writer_write(&lane->writer, &lane->encoded_rows, repl->handles, output);
     if (replicator->tap) replicator->tap->snapshot(replicator->tap_context, repl, output, first);
-    return true;
 }
 
-net_result net_repl_state_write(net_repl_state* repl, uint16_t seq, net_repl_state_room room,
-                                proto_bit_writer* output, uint32_t* records) {
-    BASE_ASSERT(output && records && !output->failed);
+uint32_t net_repl_state_write(net_repl_state* repl, uint16_t seq, net_repl_state_room room,
+                              proto_bit_writer* output) {
+    BASE_ASSERT(output && !output->failed && !repl->is_abandoned);
     net_replicator* replicator = repl->replicator;
     if (repl->packet_count == 0) repl->seq_next = seq;
     BASE_ASSERT(seq == repl->seq_next);
     BASE_ASSERT(replicator->published == net_history_step_count(replicator->history));
-    BASE_ASSERT(repl->published == replicator->published || repl->is_broken ||
-                replicator->lanes[repl->lane].is_idle);
-    *records = 0;
-    if (repl->is_broken) return NET_ERR_MEMORY;
+    BASE_ASSERT(repl->published == replicator->published || replicator->lanes[repl->lane].is_idle);
     prefetch_next(repl);
     net_replicator_lane* lane = &repl->replicator->lanes[repl->lane];
     net_snapshot_writer* writer = &lane->writer;
@@ -691,25 +676,22 @@ net_result net_repl_state_write(net_repl_state* repl, uint16_t seq, net_repl_sta
     uint32_t room_bits = room.hard;
     if (repl->solo && room.hard > 0) room.hard--; // its head has at least one bit
     writer->bits = writer->record_count = 0;
-    bool ok = !lane->has_failed && net_repl_state_begin_packet(repl) &&
-              net_snapshot_writer_reserve(writer, repl->slot_end, 0);
+    net_repl_state_begin_packet(repl);
+    net_snapshot_writer_reserve(writer, repl->slot_end, 0);
     filler f = {.repl = repl, .writer = writer, .words = net_repl_state_words(repl)};
     f.held = net_snapshot_writer_set(writer, NET_LANE_HELD);
     f.chosen = net_snapshot_writer_set(writer, NET_LANE_CHOSEN);
-    if (ok && repl->pending_count > 0) {
+    if (repl->pending_count > 0) {
         uint64_t made = lane->encoded_rows.made, shared = lane->encoded_rows.shared;
         find_held(&f);
-        ok = fill(&f, room);
+        fill(&f, room);
         repl->counters.rows_made += lane->encoded_rows.made - made;
         repl->counters.rows_shared += lane->encoded_rows.shared - shared;
         repl->held_tick = net_replicator_now(replicator);
     }
     bool is_empty = writer->bits == 0;
     uint64_t before = output->size_bits;
-    if (!ok || (!is_empty && !write_snapshot(repl, seq, room_bits, output))) {
-        repl->is_broken = true;
-        return NET_ERR_MEMORY;
-    }
+    if (!is_empty) write_snapshot(repl, seq, room_bits, output);
     repl->counters.packets++;
     repl->counters.bits += output->size_bits - before;
     if (!is_empty) {
@@ -718,8 +700,7 @@ net_result net_repl_state_write(net_repl_state* repl, uint16_t seq, net_repl_sta
         raise_floors(&f);
         bool is_narrow = repl->rested >= RESTED_MIN && repl->rested * 2 > writer->record_count;
         repl->narrow = is_narrow ? repl->narrow + 1 : 0;
-        *records = writer->record_count;
     }
     net_repl_state_end_packet(repl, is_empty ? NULL : f.chosen);
-    return NET_OK;
+    return is_empty ? 0 : writer->record_count;
 }

@@ -25,87 +25,61 @@
 
 // ---- creating ----
 
-static bool init_lanes(net_replicator* replicator, const net_replicator_config* config) {
+static void init_lanes(net_replicator* replicator, const net_replicator_config* config) {
     uint32_t count = config->lanes ? config->lanes : 1;
-    replicator->lanes = base_allocate_zero(config->allocator, count * sizeof *replicator->lanes);
-    if (!replicator->lanes) return false;
+    const base_allocator* own = &replicator->owner.allocator;
+    replicator->lanes = base_allocate_zero(own, count * sizeof *replicator->lanes);
     replicator->lane_count = count;
     for (uint32_t i = 0; i < count; i++) {
         net_replicator_lane* lane = &replicator->lanes[i];
-        net_snapshot_writer_init(&lane->writer, config->allocator, config->index_max);
-        net_encoded_rows_init(&lane->encoded_rows, config->allocator, replicator->history,
-                              config->is_solo);
-        if (!config->solo) continue;
-        lane->solo_tapes = config->solo->tapes_create(config->allocator);
-        if (!lane->solo_tapes) return false;
+        net_snapshot_writer_init(&lane->writer, own, config->index_max);
+        net_encoded_rows_init(&lane->encoded_rows, own, replicator->history, config->is_solo);
+        if (config->solo) lane->solo_tapes = config->solo->tapes_create(own);
     }
-    return true;
 }
 
 // A history that others step is followed from its next step on.
-static net_result take_history(net_replicator* replicator, const net_replicator_config* config) {
+static void take_history(net_replicator* replicator, const net_replicator_config* config) {
     replicator->history = config->history;
     replicator->has_own_history = !config->history;
-    if (config->history) replicator->published = net_history_step_count(config->history);
-    if (config->history) return NET_OK;
-    net_result result = net_history_create(config->allocator, config->rows, config->index_max,
-                                           &replicator->history);
-    if (result == NET_OK) net_history_set_workers(replicator->history, config->workers);
-    return result;
+    if (config->history) {
+        replicator->published = net_history_step_count(config->history);
+    } else {
+        replicator->history =
+            net_history_create(config->allocator, config->rows, config->index_max);
+        net_history_set_workers(replicator->history, config->workers);
+    }
 }
 
-net_result net_replicator_create(const net_replicator_config* config, net_replicator** replicator) {
-    BASE_ASSERT(config && config->rows && replicator);
+net_replicator* net_replicator_create(const net_replicator_config* config) {
+    BASE_ASSERT(config && config->rows);
     BASE_ASSERT(config->index_max >= 1 && config->index_max <= ECS_INDEX_MAX);
-    *replicator = NULL;
-    net_replicator* made = base_allocate_zero(config->allocator, sizeof *made);
-    if (!made) return NET_ERR_MEMORY;
-    made->allocator = config->allocator;
+    net_replicator* made = base_owner_create(config->allocator, sizeof *made);
     made->rows = config->rows;
     made->interest = config->interest;
     made->tap = config->tap;
     made->tap_context = config->tap_context;
     made->solo = config->solo;
     made->index_max = config->index_max;
-    base_bitset_init(&made->lives, config->allocator);
-    base_bitset_init(&made->hidden, config->allocator);
-    net_result result = take_history(made, config);
-    if (result == NET_OK && !init_lanes(made, config)) result = NET_ERR_MEMORY;
-    if (result != NET_OK) {
-        net_replicator_destroy(made);
-        return result;
-    }
-    *replicator = made;
-    return NET_OK;
+    base_bitset_init(&made->lives, &made->owner.allocator);
+    base_bitset_init(&made->hidden, &made->owner.allocator);
+    take_history(made, config);
+    init_lanes(made, config);
+    return made;
 }
 
 void net_replicator_destroy(net_replicator* replicator) {
     if (!replicator) return;
     BASE_ASSERT(replicator->repl_count == 0);
-    const base_allocator* allocator = replicator->allocator;
-    for (uint32_t i = 0; i < replicator->lane_count; i++) {
-        net_encoded_rows_deinit(&replicator->lanes[i].encoded_rows);
-        net_snapshot_writer_deinit(&replicator->lanes[i].writer);
-        if (replicator->solo) replicator->solo->tapes_destroy(replicator->lanes[i].solo_tapes);
-    }
-    BASE_ARRAY_RELEASE(allocator, replicator->lanes, replicator->lane_count);
-    BASE_ARRAY_RELEASE(allocator, replicator->touched, replicator->touched_capacity);
-    BASE_ARRAY_RELEASE(allocator, replicator->hidden_classes, replicator->hidden_capacity);
-    BASE_ARRAY_RELEASE(allocator, replicator->repls, replicator->repl_capacity);
-    base_table_deinit(&replicator->clients, allocator);
-    base_bitset_deinit(&replicator->lives);
-    base_bitset_deinit(&replicator->hidden);
     if (replicator->has_own_history) net_history_destroy(replicator->history);
-    base_release(allocator, replicator, sizeof *replicator);
+    base_owner_destroy(replicator);
 }
 
-net_result net_replicator_step(net_replicator* replicator, const ecs_world* world, ecs_tick tick) {
+void net_replicator_step(net_replicator* replicator, const ecs_world* world, ecs_tick tick) {
     BASE_ASSERT(replicator->has_own_history);
     BASE_ASSERT(replicator->published == net_history_step_count(replicator->history));
-    net_result result = net_history_step(replicator->history, world, tick);
-    if (result == NET_OK && replicator->interest)
-        net_interest_step(replicator->interest, replicator->history, tick);
-    return result;
+    net_history_step(replicator->history, world, tick);
+    if (replicator->interest) net_interest_step(replicator->interest, replicator->history, tick);
 }
 
 const net_history* net_replicator_history(const net_replicator* replicator) {
@@ -118,21 +92,18 @@ ecs_tick net_replicator_tick(const net_replicator* replicator) {
 
 // ---- clients and lanes ----
 
-bool net_replicator_add_client(net_replicator* replicator, net_repl_state* repl) {
+void net_replicator_add_client(net_replicator* replicator, net_repl_state* repl) {
     uint32_t id = 0;
     while (id < replicator->repl_capacity && replicator->repls[id])
         id++;
-    if (!BASE_ARRAY_RESERVE(replicator->allocator, replicator->repls, replicator->repl_capacity,
-                            id + 1) ||
-        !base_table_reserve(&replicator->clients, replicator->allocator,
-                            replicator->repl_count + 1))
-        return false;
+    const base_allocator* own = &replicator->owner.allocator;
+    BASE_ARRAY_RESERVE(own, replicator->repls, replicator->repl_capacity, id + 1);
+    base_table_reserve(&replicator->clients, own, replicator->repl_count + 1);
     BASE_ASSERT(base_table_find(&replicator->clients, repl->client) == BASE_TABLE_NONE);
     repl->id = id;
     replicator->repls[id] = repl;
     base_table_add(&replicator->clients, repl->client, id);
     replicator->repl_count++;
-    return true;
 }
 
 void net_replicator_remove_client(net_replicator* replicator, net_repl_state* repl) {
@@ -146,7 +117,7 @@ static net_repl_state* find_repl(const net_replicator* replicator, uint32_t clie
     uint32_t id = base_table_find(&replicator->clients, client);
     if (id == BASE_TABLE_NONE) return NULL;
     net_repl_state* repl = replicator->repls[id];
-    return repl->is_broken ? NULL : repl;
+    return repl->is_abandoned ? NULL : repl;
 }
 
 // ---- what happened in the step ----
@@ -158,18 +129,16 @@ static void unmark(net_replicator* replicator) {
     replicator->has_touched = replicator->has_lives = replicator->has_hidden = false;
 }
 
-static bool mark(net_replicator* replicator) {
+static void mark(net_replicator* replicator) {
     unmark(replicator);
     uint32_t end = net_history_index_end(replicator->history);
     replicator->events = net_history_events(replicator->history, &replicator->event_count);
-    if (replicator->event_count == 0 || replicator->repl_count == 0) return true;
-    if (!BASE_ARRAY_RESERVE(replicator->allocator, replicator->touched,
-                            replicator->touched_capacity, end) ||
-        !BASE_ARRAY_RESERVE(replicator->allocator, replicator->hidden_classes,
-                            replicator->hidden_capacity, end) ||
-        !base_bitset_reserve(&replicator->lives, end) ||
-        !base_bitset_reserve(&replicator->hidden, end))
-        return false;
+    if (replicator->event_count == 0 || replicator->repl_count == 0) return;
+    const base_allocator* own = &replicator->owner.allocator;
+    BASE_ARRAY_RESERVE(own, replicator->touched, replicator->touched_capacity, end);
+    BASE_ARRAY_RESERVE(own, replicator->hidden_classes, replicator->hidden_capacity, end);
+    base_bitset_reserve(&replicator->lives, end);
+    base_bitset_reserve(&replicator->hidden, end);
     for (uint32_t i = 0; i < replicator->event_count; i++) {
         const net_history_event* event = &replicator->events[i];
         uint32_t index = ecs_entity_index(event->handle);
@@ -185,14 +154,10 @@ static bool mark(net_replicator* replicator) {
         }
     }
     replicator->has_touched = true;
-    return true;
 }
 
 static void enter_spawned(net_repl_state* repl, const net_interest_entity* scoped) {
-    if (!net_repl_state_enter(repl, scoped)) {
-        repl->is_broken = true;
-        return;
-    }
+    net_repl_state_enter(repl, scoped);
     uint32_t slot = net_repl_state_find_slot(repl, scoped->index);
     if (slot != UINT32_MAX) net_set_add(repl, NET_SET_ENTERED, slot);
 }
@@ -207,7 +172,7 @@ static net_interest_entity whole_entity(uint32_t index) {
 static void add_spawned(net_replicator* replicator, uint32_t index) {
     const net_interest_entity whole = whole_entity(index);
     for (uint32_t id = 0; id < replicator->repl_capacity && !replicator->interest; id++)
-        if (replicator->repls[id] && !replicator->repls[id]->is_broken)
+        if (replicator->repls[id] && !replicator->repls[id]->is_abandoned)
             enter_spawned(replicator->repls[id], &whole);
     if (!replicator->interest) return;
     const uint32_t* clients;
@@ -225,20 +190,18 @@ void net_replicator_publish_begin(net_replicator* replicator) {
     BASE_ASSERT(replicator->published + 1 == steps ||
                 (!replicator->has_own_history && replicator->repl_count == 0));
     replicator->published = steps;
-    bool ok = mark(replicator);
-    for (uint32_t i = 0; i < replicator->event_count && ok && replicator->has_lives; i++) {
+    mark(replicator);
+    for (uint32_t i = 0; i < replicator->event_count && replicator->has_lives; i++) {
         if (replicator->events[i].kind == NET_HISTORY_SPAWNED)
             add_spawned(replicator, ecs_entity_index(replicator->events[i].handle));
     }
-    for (uint32_t id = 0; id < replicator->repl_capacity && !ok; id++)
-        if (replicator->repls[id]) replicator->repls[id]->is_broken = true;
 }
 
 // ---- scopes ----
 
-static bool apply_answer(net_repl_state* repl, const net_interest_answer* answer) {
+static void apply_answer(net_repl_state* repl, const net_interest_answer* answer) {
     for (uint32_t i = 0; i < answer->changed_count; i++)
-        if (!net_repl_state_change(repl, answer->changed[i], &answer->changed_to[i])) return false;
+        net_repl_state_change(repl, answer->changed[i], &answer->changed_to[i]);
     for (uint32_t i = 0; i < answer->leave_count; i++)
         net_repl_state_leave(repl, answer->leave[i]);
     // In the order of indices, but far from each other in the history.
@@ -246,38 +209,37 @@ static bool apply_answer(net_repl_state* repl, const net_interest_answer* answer
     for (uint32_t i = 0; i < answer->enter_count; i++) {
         if (i + ENTER_AHEAD < answer->enter_count)
             net_history_warm(history, answer->enter[i + ENTER_AHEAD].index, 0, 0, 0, false);
-        if (!net_repl_state_enter(repl, &answer->enter[i])) return false;
+        net_repl_state_enter(repl, &answer->enter[i]);
     }
-    return true;
 }
 
-static bool enter_all(net_repl_state* repl) {
+static void enter_all(net_repl_state* repl) {
     const net_history* history = repl->replicator->history;
     uint32_t end = net_history_index_end(history);
-    bool ok = true;
-    for (uint32_t index = 1; index < end && ok; index++) {
+    for (uint32_t index = 1; index < end; index++) {
         const net_interest_entity whole = whole_entity(index);
-        if (net_history_find(history, index)) ok = net_repl_state_enter(repl, &whole);
+        if (net_history_find(history, index)) net_repl_state_enter(repl, &whole);
     }
-    return ok;
 }
 
-bool net_replicator_update_scope(net_replicator* replicator, net_repl_state* repl) {
-    BASE_ASSERT(!repl->is_broken);
-    if (!replicator->interest) return enter_all(repl);
+void net_replicator_update_scope(net_replicator* replicator, net_repl_state* repl) {
+    BASE_ASSERT(!repl->is_abandoned);
+    if (!replicator->interest) {
+        enter_all(repl);
+        return;
+    }
     net_interest_answer answer;
     net_interest_query(replicator->interest, repl->lane, repl->client, repl->members,
                        repl->slot_end, &answer);
-    return apply_answer(repl, &answer);
+    apply_answer(repl, &answer);
 }
 
 void net_replicator_publish_lane_begin(net_replicator* replicator, uint32_t number) {
     BASE_ASSERT(number < replicator->lane_count);
     net_replicator_lane* lane = &replicator->lanes[number];
-    lane->has_failed =
-        !net_encoded_rows_begin(&lane->encoded_rows, net_replicator_tick(replicator)) ||
-        !net_encoded_rows_ahead(&lane->encoded_rows, replicator->events, replicator->event_count);
-    lane->is_idle = !lane->has_failed && !replicator->has_touched &&
+    net_encoded_rows_begin(&lane->encoded_rows, net_replicator_tick(replicator));
+    net_encoded_rows_ahead(&lane->encoded_rows, replicator->events, replicator->event_count);
+    lane->is_idle = !replicator->has_touched &&
                     !(replicator->interest && net_interest_has_due(replicator->interest));
 }
 
@@ -286,11 +248,10 @@ void net_repl_state_publish(net_repl_state* repl) {
     const net_replicator_lane* lane = &replicator->lanes[repl->lane];
     if (lane->is_idle || repl->published == replicator->published) return;
     repl->published = replicator->published;
-    if (repl->is_broken) return;
-    bool ok = !lane->has_failed && net_repl_state_pull(repl);
-    if (ok && replicator->interest && net_interest_is_due(replicator->interest, repl->client))
-        ok = net_replicator_update_scope(replicator, repl);
-    if (!ok) repl->is_broken = true;
+    if (repl->is_abandoned) return;
+    net_repl_state_pull(repl);
+    if (replicator->interest && net_interest_is_due(replicator->interest, repl->client))
+        net_replicator_update_scope(replicator, repl);
 }
 
 void net_replicator_publish_lane_end(net_replicator* replicator, uint32_t number) {
@@ -414,7 +375,7 @@ void net_replicator_validate(const net_replicator* replicator) {
         count++;
         BASE_ASSERT(repl->id == id && repl->replicator == replicator);
         BASE_ASSERT(base_table_find(&replicator->clients, repl->client) == id);
-        if (repl->is_broken) continue; // memory ran out half way: it is only destroyed
+        if (repl->is_abandoned) continue;
         validate_sets(repl);
         validate_slots(repl);
         validate_packets(repl);

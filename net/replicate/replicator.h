@@ -38,17 +38,13 @@ typedef struct net_replicator_config {
 
 typedef struct net_replicator net_replicator;
 
-BASE_MUST_USE net_result net_replicator_create(const net_replicator_config* config,
-                                               net_replicator** replicator);
+net_replicator* net_replicator_create(const net_replicator_config* config);
 /// Destroy the replicator after its replication states.
 void net_replicator_destroy(net_replicator* replicator);
-/// Read what ecs_changes lists, with rising ticks; with a history of its own. @return NET_OK;
-/// NET_ERR_MEMORY (end the match).
-BASE_MUST_USE net_result net_replicator_step(net_replicator* replicator, const ecs_world* world,
-                                             ecs_tick tick);
+/// Read what ecs_changes lists, with rising ticks; with a history of its own.
+void net_replicator_step(net_replicator* replicator, const ecs_world* world, ecs_tick tick);
 /// Update all replication states: entities that entered and left their scopes, and changes. Call it
-/// exactly once per step. A replication state without memory is broken afterwards
-/// (net_repl_state_is_broken): drop its client.
+/// exactly once per step.
 void net_replicator_publish(net_replicator* replicator);
 /// The same in parts: first the part for all lanes, on one thread,
 void net_replicator_publish_begin(net_replicator* replicator);

@@ -53,62 +53,39 @@ void net_snapshot_writer_init(net_snapshot_writer* writer, const base_allocator*
     writer->absent_code = base_load_le64(bytes);
 }
 
-void net_snapshot_writer_deinit(net_snapshot_writer* writer) {
-    const base_allocator* allocator = writer->allocator;
-    base_release(allocator, writer->sets,
-                 (size_t)writer->word_capacity * NET_LANE_COUNT * sizeof *writer->sets);
-    BASE_ARRAY_RELEASE(allocator, writer->runs, writer->run_capacity);
-    BASE_ARRAY_RELEASE(allocator, writer->run_words, writer->run_words_capacity);
-    BASE_ARRAY_RELEASE(allocator, writer->pieces, writer->pieces_capacity);
-    BASE_ARRAY_RELEASE(allocator, writer->cells, writer->cells_capacity);
-    BASE_ARRAY_RELEASE(allocator, writer->slots, writer->slots_capacity);
-    BASE_ARRAY_RELEASE(allocator, writer->order, writer->order_capacity);
-    BASE_ARRAY_RELEASE(allocator, writer->ranked, writer->ranked_capacity);
-    BASE_ARRAY_RELEASE(allocator, writer->ages_of, writer->ages_of_capacity);
-    BASE_ARRAY_RELEASE(allocator, writer->alike, writer->alike_capacity);
-    BASE_ARRAY_RELEASE(allocator, writer->next_of, writer->next_of_capacity);
-    base_release(allocator, writer->bytes, writer->byte_capacity);
-    memset(writer, 0, sizeof *writer);
-}
-
-static bool reserve_sets(net_snapshot_writer* writer, uint32_t words) {
-    if (words <= writer->word_capacity) return true;
+static void reserve_sets(net_snapshot_writer* writer, uint32_t words) {
+    if (words <= writer->word_capacity) return;
     words += words / 4;
     const base_allocator* allocator = writer->allocator;
     uint64_t* sets = base_allocate_zero(allocator, (size_t)words * NET_LANE_COUNT * sizeof *sets);
-    if (!sets) return false;
     base_release(allocator, writer->sets,
                  (size_t)writer->word_capacity * NET_LANE_COUNT * sizeof *writer->sets);
     writer->sets = sets;
     writer->word_capacity = words;
-    return true;
 }
 
-bool net_snapshot_writer_reserve(net_snapshot_writer* writer, uint32_t slot_end,
+void net_snapshot_writer_reserve(net_snapshot_writer* writer, uint32_t slot_end,
                                  uint32_t record_max) {
     const base_allocator* allocator = writer->allocator;
     writer->slot_end = slot_end;
-    if (slot_end <= writer->slot_room && record_max <= writer->record_room) return true;
-    if (!reserve_sets(writer, (slot_end + 63) / 64) ||
-        !BASE_ARRAY_RESERVE(allocator, writer->slots, writer->slots_capacity, record_max) ||
-        !BASE_ARRAY_RESERVE(allocator, writer->run_words, writer->run_words_capacity,
-                            NET_RUNS_OF_SLOT * record_max) ||
-        !BASE_ARRAY_RESERVE(allocator, writer->pieces, writer->pieces_capacity, record_max) ||
-        !BASE_ARRAY_RESERVE(allocator, writer->order, writer->order_capacity, record_max) ||
-        !BASE_ARRAY_RESERVE(allocator, writer->cells, writer->cells_capacity, slot_end) ||
-        !BASE_ARRAY_RESERVE(allocator, writer->ages_of, writer->ages_of_capacity, slot_end) ||
-        !BASE_ARRAY_RESERVE(allocator, writer->next_of, writer->next_of_capacity, slot_end))
-        return false;
+    if (slot_end <= writer->slot_room && record_max <= writer->record_room) return;
+    reserve_sets(writer, (slot_end + 63) / 64);
+    BASE_ARRAY_RESERVE(allocator, writer->slots, writer->slots_capacity, record_max);
+    BASE_ARRAY_RESERVE(allocator, writer->run_words, writer->run_words_capacity,
+                       NET_RUNS_OF_SLOT * record_max);
+    BASE_ARRAY_RESERVE(allocator, writer->pieces, writer->pieces_capacity, record_max);
+    BASE_ARRAY_RESERVE(allocator, writer->order, writer->order_capacity, record_max);
+    BASE_ARRAY_RESERVE(allocator, writer->cells, writer->cells_capacity, slot_end);
+    BASE_ARRAY_RESERVE(allocator, writer->ages_of, writer->ages_of_capacity, slot_end);
+    BASE_ARRAY_RESERVE(allocator, writer->next_of, writer->next_of_capacity, slot_end);
     if (slot_end > writer->slot_room) writer->slot_room = slot_end;
     if (record_max > writer->record_room) writer->record_room = record_max;
-    return true;
 }
 
 net_record_group* net_snapshot_writer_add_run(net_snapshot_writer* writer, net_snapshot_kind kind,
                                               uint32_t age, uint32_t d, uint32_t count) {
-    if (!BASE_ARRAY_RESERVE(writer->allocator, writer->runs, writer->run_capacity,
-                            writer->run_count + 1))
-        return NULL;
+    BASE_ARRAY_RESERVE(writer->allocator, writer->runs, writer->run_capacity,
+                       writer->run_count + 1);
     net_record_group* run = &writer->runs[writer->run_count];
     *run = (net_record_group){.kind = (uint8_t)kind,
                               .age = (uint8_t)age,
@@ -455,16 +432,15 @@ static void write_run(const net_snapshot_writer* writer, const uint8_t* arena,
     write_gaps(writer, arena, run, p);
 }
 
-bool net_snapshot_writer_write(net_snapshot_writer* writer, const net_encoded_rows* encoded_rows,
+void net_snapshot_writer_write(net_snapshot_writer* writer, const net_encoded_rows* encoded_rows,
                                const ecs_entity* handles, proto_bit_writer* output) {
     uint64_t bits = writer->bits;
     BASE_ASSERT(!output->failed && bits > 0);
     BASE_ASSERT(output->size_bits + bits <= (uint64_t)output->capacity * 8);
     uint32_t before = (uint32_t)(output->size_bits & 7);
     size_t bytes = (size_t)(before + bits + 7) / 8;
-    if (!BASE_ARRAY_RESERVE(writer->allocator, writer->bytes, writer->byte_capacity,
-                            (uint32_t)bytes + PEN_SLACK_BYTES))
-        return false;
+    BASE_ARRAY_RESERVE(writer->allocator, writer->bytes, writer->byte_capacity,
+                       (uint32_t)bytes + PEN_SLACK_BYTES);
     uint8_t* target = output->data + (output->size_bits >> 3);
     pen p = {.fill = before, .out = writer->bytes};
     if (before) p.word = *target & ((1u << before) - 1);
@@ -481,5 +457,4 @@ bool net_snapshot_writer_write(net_snapshot_writer* writer, const net_encoded_ro
     *p.out = (uint8_t)p.word; // the last, partial byte
     memcpy(target, writer->bytes, bytes);
     output->size_bits += bits;
-    return true;
 }

@@ -137,10 +137,9 @@ typedef struct net_snapshot_writer {
 
 void net_snapshot_writer_init(net_snapshot_writer* writer, const base_allocator* allocator,
                               uint32_t index_max);
-void net_snapshot_writer_deinit(net_snapshot_writer* writer);
-/// Make room for the slots of a client. Sets are not cleared. @return false when memory ran out.
-BASE_MUST_USE bool net_snapshot_writer_reserve(net_snapshot_writer* writer, uint32_t slot_end,
-                                               uint32_t record_max);
+/// Make room for the slots of a client. Sets are not cleared.
+void net_snapshot_writer_reserve(net_snapshot_writer* writer, uint32_t slot_end,
+                                 uint32_t record_max);
 static inline uint64_t* net_snapshot_writer_set(const net_snapshot_writer* writer,
                                                 net_lane_set set) {
     return writer->sets + (size_t)set * writer->word_capacity;
@@ -152,10 +151,9 @@ static inline void net_snapshot_writer_put(net_snapshot_writer* writer, uint32_t
                                            uint64_t slots) {
     writer->run_words[writer->run_word_count++] = (net_run_word){slots, word};
 }
-/// Add a run of the slots that were put. @return NULL when memory ran out.
-BASE_MUST_USE net_record_group* net_snapshot_writer_add_run(net_snapshot_writer* writer,
-                                                            net_snapshot_kind kind, uint32_t age,
-                                                            uint32_t d, uint32_t count);
+/// Add a run of the slots that were put.
+net_record_group* net_snapshot_writer_add_run(net_snapshot_writer* writer, net_snapshot_kind kind,
+                                              uint32_t age, uint32_t d, uint32_t count);
 /// A loop over the slots of a run: net_run_begin, then net_run_next as long as it is true.
 typedef struct net_run_cursor {
     const net_run_word *at, *end;
@@ -198,7 +196,5 @@ void net_snapshot_writer_keep(net_snapshot_writer* writer, const uint64_t* kept)
 void net_snapshot_writer_list(net_snapshot_writer* writer);
 
 /// Append the measured snapshot to `output`.
-/// @return false when memory ran out; nothing was written then.
-BASE_MUST_USE bool net_snapshot_writer_write(net_snapshot_writer* writer,
-                                             const net_encoded_rows* encoded_rows,
-                                             const ecs_entity* handles, proto_bit_writer* output);
+void net_snapshot_writer_write(net_snapshot_writer* writer, const net_encoded_rows* encoded_rows,
+                               const ecs_entity* handles, proto_bit_writer* output);

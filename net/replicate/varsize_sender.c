@@ -17,33 +17,21 @@
 
 #include <string.h>
 
-net_result net_varsize_source_create(const base_allocator* allocator, net_rows* rows,
-                                     uint32_t index_max, const base_reporter* reporter,
-                                     net_varsize_source** source) {
-    BASE_ASSERT(rows && source);
-    net_varsize_source* made = base_allocate_zero(allocator, sizeof *made);
-    *source = made;
-    if (!made) return NET_ERR_MEMORY;
-    made->allocator = allocator;
+net_varsize_source* net_varsize_source_create(const base_allocator* allocator, net_rows* rows,
+                                              uint32_t index_max, const base_reporter* reporter) {
+    BASE_ASSERT(rows);
+    net_varsize_source* made = base_owner_create(allocator, sizeof *made);
+    made->allocator = &made->owner.allocator;
     made->rows = rows;
     made->index_max = index_max;
     if (reporter) made->reporter = *reporter;
-    base_bytes_init(&made->scratch, allocator);
-    return NET_OK;
+    base_bytes_init(&made->scratch, made->allocator);
+    return made;
 }
 
 void net_varsize_source_destroy(net_varsize_source* source) {
-    if (!source) return;
-    BASE_ASSERT(!source->senders);
-    const base_allocator* allocator = source->allocator;
-    for (uint32_t i = 0; i < source->value_count; i++)
-        base_release(allocator, source->values[i].bytes, source->values[i].capacity);
-    BASE_ARRAY_RELEASE(allocator, source->values, source->value_capacity);
-    BASE_ARRAY_RELEASE(allocator, source->first, source->first_capacity);
-    BASE_ARRAY_RELEASE(allocator, source->changed, source->changed_capacity);
-    BASE_ARRAY_RELEASE(allocator, source->free, source->free_capacity);
-    base_bytes_deinit(&source->scratch);
-    base_release(allocator, source, sizeof *source);
+    BASE_ASSERT(!source || !source->senders);
+    base_owner_destroy(source);
 }
 
 static uint32_t find_value(const net_varsize_source* source, ecs_entity entity, uint32_t number) {
@@ -54,28 +42,24 @@ static uint32_t find_value(const net_varsize_source* source, ecs_entity entity, 
 }
 
 // Each value at most once between two spreads.
-static bool mark_changed(net_varsize_source* source, uint32_t at) {
-    if (source->values[at].is_listed) return true;
-    if (!BASE_ARRAY_RESERVE(source->allocator, source->changed, source->changed_capacity,
-                            source->changed_count + 1))
-        return false;
+static void mark_changed(net_varsize_source* source, uint32_t at) {
+    if (source->values[at].is_listed) return;
+    BASE_ARRAY_RESERVE(source->allocator, source->changed, source->changed_capacity,
+                       source->changed_count + 1);
     source->changed[source->changed_count++] = at;
     source->values[at].is_listed = true;
-    return true;
 }
 
 static uint32_t add_value(net_varsize_source* source, ecs_entity entity,
                           const net_row_varsize* varsize) {
     BASE_ASSERT(ecs_entity_index(entity) <= source->index_max);
     uint32_t index = ecs_entity_index(entity);
-    if (!BASE_ARRAY_RESERVE(source->allocator, source->first, source->first_capacity, index + 1))
-        return NET_VARSIZE_NONE;
+    BASE_ARRAY_RESERVE(source->allocator, source->first, source->first_capacity, index + 1);
     uint32_t at = source->value_count;
     if (source->free_count > 0) {
         at = source->free[--source->free_count];
     } else {
-        if (!BASE_ARRAY_RESERVE(source->allocator, source->values, source->value_capacity, at + 1))
-            return NET_VARSIZE_NONE;
+        BASE_ARRAY_RESERVE(source->allocator, source->values, source->value_capacity, at + 1);
         source->value_count++;
     }
     net_varsize_value* value = &source->values[at];
@@ -94,12 +78,11 @@ static uint32_t add_value(net_varsize_source* source, ecs_entity entity,
     return at;
 }
 
-static bool store_value(net_varsize_source* source, net_varsize_value* value) {
+static void store_value(net_varsize_source* source, net_varsize_value* value) {
     uint32_t size = (uint32_t)source->scratch.size;
-    if (!BASE_ARRAY_RESERVE(source->allocator, value->bytes, value->capacity, size)) return false;
+    BASE_ARRAY_RESERVE(source->allocator, value->bytes, value->capacity, size);
     memcpy(value->bytes, source->scratch.data, size);
     value->size = size;
-    return true;
 }
 
 static void report_long(net_varsize_source* source, const ecs_world* world,
@@ -113,14 +96,13 @@ static void report_long(net_varsize_source* source, const ecs_world* world,
                 ecs_entity_generation(value->handle), size, NET_VARSIZE_BYTES_MAX);
 }
 
-// Copy what a living entity's component holds. @return false when memory ran out.
-static bool take_value(net_varsize_source* source, const ecs_world* world, uint32_t at,
+// Copy what a living entity's component holds.
+static void take_value(net_varsize_source* source, const ecs_world* world, uint32_t at,
                        const net_row_template* row_template) {
     BASE_ASSERT(source->values[at].is_present);
     net_varsize_value* value = &source->values[at];
     base_bytes_clear(&source->scratch);
     net_varsize_write(world, value->handle, value->component, &source->scratch);
-    if (source->scratch.failed) return false;
     size_t size = source->scratch.size;
     bool is_long = size > NET_VARSIZE_BYTES_MAX;
     bool is_default = is_long || size == 0 ||
@@ -130,20 +112,19 @@ static bool take_value(net_varsize_source* source, const ecs_world* world, uint3
                    (is_default ||
                     (value->size == size && memcmp(value->bytes, source->scratch.data, size) == 0));
     value->is_default = is_default;
-    if (is_same) return true;
-    if (!is_default && !store_value(source, value)) return false;
+    if (is_same) return;
+    if (!is_default) store_value(source, value);
     if (++source->stamp_last == NET_VARSIZE_SENT_UNKNOWN) source->stamp_last = 1;
     value->stamp = source->stamp_last;
-    return mark_changed(source, at);
+    mark_changed(source, at);
 }
 
 // One component of an entity that spawned or changed its template.
-static bool take_component(net_varsize_source* source, const ecs_world* world, ecs_entity entity,
+static void take_component(net_varsize_source* source, const ecs_world* world, ecs_entity entity,
                            const net_row_template* row_template, const net_row_varsize* varsize,
                            ecs_tick tick) {
     uint32_t at = find_value(source, entity, varsize->number);
     if (at == NET_VARSIZE_NONE) at = add_value(source, entity, varsize);
-    if (at == NET_VARSIZE_NONE) return false;
     net_varsize_value* value = &source->values[at];
     const net_row_template* before = value->row_template;
     bool is_another =
@@ -155,17 +136,17 @@ static bool take_component(net_varsize_source* source, const ecs_world* world, e
     value->class_ = varsize->class_;
     value->is_present = true;
     if (is_another) value->since = tick;
-    if ((is_another || is_reclassed) && !mark_changed(source, at)) return false;
-    return take_value(source, world, at, row_template);
+    if (is_another || is_reclassed) mark_changed(source, at);
+    take_value(source, world, at, row_template);
 }
 
 static bool is_taken(const net_varsize_source* source, ecs_entity entity) {
     return ecs_entity_index(entity) <= source->index_max;
 }
 
-static bool take_entity(net_varsize_source* source, const ecs_world* world, ecs_entity entity,
+static void take_entity(net_varsize_source* source, const ecs_world* world, ecs_entity entity,
                         ecs_tick tick) {
-    if (!is_taken(source, entity) || !ecs_is_alive(world, entity)) return true;
+    if (!is_taken(source, entity) || !ecs_is_alive(world, entity)) return;
     const net_row_template* row_template =
         net_rows_find(source->rows, ecs_entity_template(world, entity));
     for (uint32_t at = net_varsize_first(source, entity); at != NET_VARSIZE_NONE;
@@ -173,59 +154,51 @@ static bool take_entity(net_varsize_source* source, const ecs_world* world, ecs_
         if (!row_template || !net_row_find_varsize(row_template, source->values[at].component))
             source->values[at].is_present = false;
     }
-    for (uint32_t i = 0; row_template && i < row_template->varsize_count; i++) {
-        if (!take_component(source, world, entity, row_template, &row_template->varsizes[i], tick))
-            return false;
-    }
-    return true;
+    for (uint32_t i = 0; row_template && i < row_template->varsize_count; i++)
+        take_component(source, world, entity, row_template, &row_template->varsizes[i], tick);
 }
 
 // The senders forget its values at the next spread.
-static bool end_entity(net_varsize_source* source, ecs_entity entity) {
+static void end_entity(net_varsize_source* source, ecs_entity entity) {
     uint32_t at = net_varsize_first(source, entity);
-    if (at == NET_VARSIZE_NONE) return true;
+    if (at == NET_VARSIZE_NONE) return;
     source->first[ecs_entity_index(entity)] = 0;
     for (; at != NET_VARSIZE_NONE; at = source->values[at].next) {
         source->values[at].is_destroyed = true;
         source->counters.values--;
-        if (!mark_changed(source, at)) return false;
+        mark_changed(source, at);
     }
-    return true;
 }
 
-static bool take_change(net_varsize_source* source, const ecs_world* world,
+static void take_change(net_varsize_source* source, const ecs_world* world,
                         const ecs_change* change) {
     uint32_t at = net_varsize_first(source, change->entity);
     while (at != NET_VARSIZE_NONE && source->values[at].component != change->component)
         at = source->values[at].next;
-    if (at == NET_VARSIZE_NONE || !source->values[at].is_present) return true;
-    if (!ecs_find(world, change->entity, change->component)) return true;
-    return take_value(source, world, at, source->values[at].row_template);
+    if (at == NET_VARSIZE_NONE || !source->values[at].is_present) return;
+    if (ecs_find(world, change->entity, change->component))
+        take_value(source, world, at, source->values[at].row_template);
 }
 
-static bool take_all(net_varsize_source* source, const ecs_world* world, ecs_tick tick) {
+static void take_all(net_varsize_source* source, const ecs_world* world, ecs_tick tick) {
     for (ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE); entity != ECS_ENTITY_NONE;
          entity = ecs_entity_next(world, entity)) {
         if (!is_taken(source, entity)) break;
-        if (!take_entity(source, world, entity, tick)) return false;
+        take_entity(source, world, entity, tick);
     }
-    return true;
 }
 
-static bool take_changes(net_varsize_source* source, const ecs_world* world, ecs_tick tick) {
+static void take_changes(net_varsize_source* source, const ecs_world* world, ecs_tick tick) {
     ecs_changes changes = ecs_changes_get(world);
-    for (uint32_t i = 0; i < changes.destroyed_count; i++) {
-        if (is_taken(source, changes.destroyed[i]) && !ecs_is_alive(world, changes.destroyed[i]) &&
-            !end_entity(source, changes.destroyed[i]))
-            return false;
-    }
+    for (uint32_t i = 0; i < changes.destroyed_count; i++)
+        if (is_taken(source, changes.destroyed[i]) && !ecs_is_alive(world, changes.destroyed[i]))
+            end_entity(source, changes.destroyed[i]);
     for (uint32_t i = 0; i < changes.created_count; i++)
-        if (!take_entity(source, world, changes.created[i], tick)) return false;
+        take_entity(source, world, changes.created[i], tick);
     for (uint32_t i = 0; i < changes.recreated_count; i++)
-        if (!take_entity(source, world, changes.recreated[i], tick)) return false;
+        take_entity(source, world, changes.recreated[i], tick);
     for (uint32_t i = 0; i < changes.changed_count; i++)
-        if (!take_change(source, world, &changes.changed[i])) return false;
-    return true;
+        take_change(source, world, &changes.changed[i]);
 }
 
 const net_varsize_counters* net_varsize_source_get_counters(const net_varsize_source* source) {
@@ -249,17 +222,14 @@ const net_varsize_counters* net_varsize_source_get_counters(const net_varsize_so
 #define PASSED_OVER_MAX 64u ///< of a publish: records whose entity the client does not have yet
 #define CREDIT_MAX (2 * (int64_t)NET_VARSIZE_BYTES_MAX)
 
-net_result net_varsize_sender_create(net_varsize_source* source, net_varsize_sender** sender) {
-    BASE_ASSERT(source && sender);
-    net_varsize_sender* made = base_allocate_zero(source->allocator, sizeof *made);
-    *sender = made;
-    if (!made) return NET_ERR_MEMORY;
+net_varsize_sender* net_varsize_sender_create(net_varsize_source* source) {
+    net_varsize_sender* made = base_owner_create(source->allocator, sizeof *made);
     made->source = source;
     made->record_free = made->queue_first = made->queue_last = NET_VARSIZE_NONE;
     made->next = source->senders;
     if (made->next) made->next->previous = made;
     source->senders = made;
-    return NET_OK;
+    return made;
 }
 
 void net_varsize_sender_rebase(net_varsize_sender* sender, ecs_tick tick) {
@@ -274,19 +244,12 @@ void net_varsize_sender_end_rebase(net_varsize_sender* sender) {
 
 void net_varsize_sender_destroy(net_varsize_sender* sender) {
     if (!sender) return;
-    const base_allocator* allocator = sender->source->allocator;
     if (sender->previous)
         sender->previous->next = sender->next;
     else
         sender->source->senders = sender->next;
     if (sender->next) sender->next->previous = sender->previous;
-    BASE_ARRAY_RELEASE(allocator, sender->record_of, sender->record_of_capacity);
-    BASE_ARRAY_RELEASE(allocator, sender->records, sender->record_capacity);
-    base_release(allocator, sender, sizeof *sender);
-}
-
-bool net_varsize_sender_is_broken(const net_varsize_sender* sender) {
-    return sender->is_broken;
+    base_owner_destroy(sender);
 }
 
 // ---- records ----
@@ -297,31 +260,25 @@ static net_varsize_record* find_record(const net_varsize_sender* sender, uint32_
 }
 
 // A quarter more than needed: doubling would cost each client of a full match some kilobytes.
-// @return false when memory ran out.
-static bool reserve(const net_varsize_sender* sender, void** array, uint32_t* capacity,
+static void reserve(const net_varsize_sender* sender, void** array, uint32_t* capacity,
                     uint32_t count_needed, size_t element_bytes) {
-    if (count_needed <= *capacity) return true;
+    if (count_needed <= *capacity) return;
     const uint32_t grown = count_needed + count_needed / 4 + 16;
-    void* memory = base_reallocate(sender->source->allocator, *array, *capacity * element_bytes,
-                                   grown * element_bytes);
-    if (!memory) return false;
-    *array = memory;
+    *array = base_reallocate(&sender->owner.allocator, *array, *capacity * element_bytes,
+                             grown * element_bytes);
     *capacity = grown;
-    return true;
 }
 
 static net_varsize_record* add_record(net_varsize_sender* sender, uint32_t place) {
-    if (!reserve(sender, (void**)&sender->record_of, &sender->record_of_capacity, place + 1,
-                 sizeof *sender->record_of))
-        return NULL;
+    reserve(sender, (void**)&sender->record_of, &sender->record_of_capacity, place + 1,
+            sizeof *sender->record_of);
     uint32_t at = sender->record_free;
     if (at != NET_VARSIZE_NONE) {
         sender->record_free = sender->records[at].queue_next;
     } else {
         at = sender->record_count;
-        if (!reserve(sender, (void**)&sender->records, &sender->record_capacity, at + 1,
-                     sizeof *sender->records))
-            return NULL;
+        reserve(sender, (void**)&sender->records, &sender->record_capacity, at + 1,
+                sizeof *sender->records);
         sender->record_count++;
     }
     sender->record_of[place] = at + 1;
@@ -419,26 +376,25 @@ static void spread(net_varsize_source* source) {
         if (!value->is_destroyed) continue;
         value->is_destroyed = false;
         value->handle = ECS_ENTITY_NONE;
-        // Without room in the list of free places this place is never used again: a small waste.
-        if (BASE_ARRAY_RESERVE(source->allocator, source->free, source->free_capacity,
-                               source->free_count + 1))
-            source->free[source->free_count++] = at;
+        BASE_ARRAY_RESERVE(source->allocator, source->free, source->free_capacity,
+                           source->free_count + 1);
+        source->free[source->free_count++] = at;
     }
     source->changed_count = 0;
 }
 
-net_result net_varsize_source_step(net_varsize_source* source, const ecs_world* world,
-                                   ecs_tick tick) {
+void net_varsize_source_step(net_varsize_source* source, const ecs_world* world, ecs_tick tick) {
     BASE_ASSERT(world);
-    if (net_rows_varsize_count(source->rows) == 0) return NET_OK;
+    if (net_rows_varsize_count(source->rows) == 0) return;
     source->tick = tick;
     // The last step was not published: its destroyed values must not be mistaken for the next users
     // of their places.
     spread(source);
-    bool is_taken_over =
-        source->has_stepped ? take_changes(source, world, tick) : take_all(source, world, tick);
+    if (source->has_stepped)
+        take_changes(source, world, tick);
+    else
+        take_all(source, world, tick);
     source->has_stepped = true;
-    return is_taken_over ? NET_OK : NET_ERR_MEMORY;
 }
 
 void net_varsize_source_publish(net_varsize_source* source) {
@@ -454,10 +410,6 @@ static void enter(net_varsize_sender* sender, uint32_t place, uint32_t classes, 
     if (record && is_new && (record->was_sent || value->since > since_of(sender, record)))
         record->sent = NET_VARSIZE_SENT_UNKNOWN;
     if (!record) record = add_record(sender, place);
-    if (!record) {
-        sender->is_broken = true;
-        return;
-    }
     if (is_new) record->since = (uint32_t)tick;
     record->classes = (uint16_t)classes;
     record->is_in_scope = true;

@@ -26,7 +26,8 @@ typedef struct net_varsize_value {
 } net_varsize_value;
 
 struct net_varsize_source {
-    const base_allocator* allocator;
+    base_owner owner;
+    const base_allocator* allocator; ///< the owner's
     net_rows* rows;
     uint32_t index_max;
     base_reporter reporter;
@@ -72,6 +73,7 @@ typedef struct net_varsize_flight {
 } net_varsize_flight;
 
 struct net_varsize_sender {
+    base_owner owner;
     net_varsize_source* source;
     net_varsize_sender *next, *previous;
     uint32_t* record_of; ///< [place of a value]: record + 1
@@ -83,8 +85,7 @@ struct net_varsize_sender {
     net_varsize_flight flights[NET_VARSIZE_FLIGHT_MAX];
     uint32_t flight_count, flight_bytes;
     uint64_t version_last;
-    int64_t credit; ///< bytes that may be sent
-    bool is_broken;
+    int64_t credit;  ///< bytes that may be sent
     bool is_rebased; ///< the client may have any value of what comes into scope
 };
 

@@ -76,10 +76,10 @@ static net_result create_replication(net_server* server) {
         .lanes = net_transport_lanes(server->config.transport),
         .workers = net_match_get_config(server->config.match)->workers,
     };
-    result = net_replicator_create(&replicator, &server->replicator);
-    if (result != NET_OK) return result;
-    return net_varsize_source_create(server->config.allocator, server->rows, index_max,
-                                     server->config.reporter, &server->varsize);
+    server->replicator = net_replicator_create(&replicator);
+    server->varsize = net_varsize_source_create(server->config.allocator, server->rows, index_max,
+                                                server->config.reporter);
+    return NET_OK;
 }
 
 static void destroy_replication(net_server* server) {

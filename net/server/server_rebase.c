@@ -75,7 +75,8 @@ static bool send_missing(net_server* server, net_session* session) {
 bool net_session_begin_rebase(net_server* server, net_session* session) {
     BASE_ASSERT(session->is_rebasing && session->out.repl && session->out.varsize);
     net_rate_go_on(&session->out.rate, session->memory.rate_bytes / 2);
-    return net_repl_state_await(session->out.repl) && send_missing(server, session);
+    net_repl_state_await(session->out.repl);
+    return send_missing(server, session);
 }
 
 void net_session_send_rebased(net_server* server, net_session* session) {

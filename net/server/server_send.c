@@ -180,15 +180,11 @@ static bool send_packet(net_server_lane* lane, net_session* session) {
     net_packet_header_write(&writer, &header);
     uint64_t header_bits = writer.size_bits;
     BASE_ASSERT(header_bits <= HEADER_BITS_MAX);
-    uint32_t records = 0;
     const net_repl_state_counters* counters = net_repl_state_get_counters(out->repl);
     const uint64_t stopped = counters->solo_stopped;
     const uint64_t split = counters->groups_split;
-    if (net_repl_state_write(out->repl, seq, make_room(out, &writer, event_bytes), &writer,
-                             &records) != NET_OK) {
-        out->has_failed = true;
-        return false;
-    }
+    const uint32_t records =
+        net_repl_state_write(out->repl, seq, make_room(out, &writer, event_bytes), &writer);
     lane->solo_stopped += counters->solo_stopped != stopped;
     if (counters->groups_split != split) lane->group_split = counters->group_split;
     if (session->is_solo) lane->solo_rows += records;
@@ -290,7 +286,6 @@ static uint64_t answer_us(const net_server* server, const net_session_out* out) 
 static void send_to(net_server_lane* lane, net_session* session) {
     const net_server* server = lane->server;
     net_session_out* out = &session->out;
-    if (net_repl_state_is_broken(out->repl)) out->has_failed = true;
     if (out->has_failed) return;
     if (out->summary.is_away) {
         out->events_refused += net_event_outbox_drop_unreliable(&out->outbox);

@@ -125,16 +125,14 @@ static bool create_replication(net_server* server, net_session* session) {
                   session->rate_requested);
     out->rate.paid = net_server_sent_bytes(server, session);
     net_interest_hold(server->interest, session->client, false);
-    if (net_repl_state_create(server->replicator, session->client, &out->repl) == NET_OK) {
-        net_repl_state_set_lane(out->repl, session->lane);
-        bool is_ready = !session->is_solo || net_repl_state_use_solo(out->repl) == NET_OK;
-        if (is_ready && net_session_open_varsize(server, session) &&
-            (!session->is_rebasing || net_session_begin_rebase(server, session)))
-            return true;
-        net_varsize_sender_destroy(out->varsize);
-        out->varsize = NULL;
-        net_repl_state_destroy(out->repl);
-    }
+    out->repl = net_repl_state_create(server->replicator, session->client);
+    net_repl_state_set_lane(out->repl, session->lane);
+    if (session->is_solo) net_repl_state_use_solo(out->repl);
+    net_session_open_varsize(server, session);
+    if (!session->is_rebasing || net_session_begin_rebase(server, session)) return true;
+    net_varsize_sender_destroy(out->varsize);
+    out->varsize = NULL;
+    net_repl_state_destroy(out->repl);
     out->repl = NULL;
     return false;
 }
@@ -193,19 +191,15 @@ static void pass_save(net_server* server) {
         observer->save(observer->context, name);
 }
 
-// @return false when memory ran out: the match has ended.
-static bool replicate(net_server* server) {
+static void replicate(net_server* server) {
     net_match* match = server->config.match;
     ecs_world* world = net_match_world(match);
     for (net_session* session = NULL; (session = net_server_next(server, session));)
         if (net_session_is_in_match(session)) send_player(server, session);
     pass_requests(server);
     ecs_tick tick = net_match_tick(match);
-    if (net_replicator_step(server->replicator, world, tick) != NET_OK ||
-        net_varsize_source_step(server->varsize, world, tick) != NET_OK) {
-        end_failed(server);
-        return false;
-    }
+    net_replicator_step(server->replicator, world, tick);
+    net_varsize_source_step(server->varsize, world, tick);
     const net_observer* observer = &server->config.observer;
     if (observer->rows)
         observer->rows(observer->context, match, net_replicator_history(server->replicator));
@@ -218,7 +212,6 @@ static bool replicate(net_server* server) {
     net_server_count_gone(server, (ecs_event_type)counters->event_gone,
                           counters->events_gone - server->events_gone);
     server->events_gone = counters->events_gone;
-    return true;
 }
 
 // Players that the module refused or dropped in this tick: they leave the match with the next one.
@@ -301,7 +294,7 @@ static void run_tick(net_server* server, const net_tick_inputs* given) {
     note_part(server, NET_PART_STEP, &at_us);
     net_server_collect(server); // up to here the net half of the tick before may still run
     note_part(server, NET_PART_COLLECT, &at_us);
-    bool is_last = false, is_replicated = false;
+    bool is_last = false;
     if (is_stepped) {
         if (!given) net_server_hold(server, inputs.tick);
         tend_sessions(server, &inputs, given != NULL);
@@ -309,13 +302,13 @@ static void run_tick(net_server* server, const net_tick_inputs* given) {
         net_server_look_for_slips(server, is_last);
         admit(server, inputs.tick > 1 && !is_last);
         note_part(server, NET_PART_SESSION, &at_us);
-        is_replicated = replicate(server);
+        replicate(server);
     } else {
         end_failed(server);
     }
     ecs_changes_clear(net_match_world(server->config.match));
     note_part(server, NET_PART_ROWS, &at_us);
-    if (is_replicated) net_server_hand_over(server, true);
+    if (is_stepped) net_server_hand_over(server, true);
     note_part(server, NET_PART_SEND, &at_us);
     if (is_last && server->phase == NET_SERVER_RUNNING) settle_from_now(server);
 }

@@ -561,21 +561,17 @@ static void watch_leave(void* context, ecs_entity entity) {
     note_sight(session, entity, false);
 }
 
-bool net_session_open_varsize(net_server* server, net_session* session) {
+void net_session_open_varsize(net_server* server, net_session* session) {
     net_session_out* out = &session->out;
     BASE_ASSERT(out->repl && !out->varsize);
     out->server = server;
-    if (net_varsize_sender_create(server->varsize, &out->varsize) != NET_OK) return false;
+    out->varsize = net_varsize_sender_create(server->varsize);
     out->varsize_debt = 0;
     const net_repl_state_watch watch = {
         .context = session, .enter = watch_enter, .reclass = watch_reclass, .leave = watch_leave};
     if (session->is_rebasing)
         net_varsize_sender_rebase(out->varsize, net_match_tick(server->config.match));
     net_repl_state_set_watch(out->repl, &watch);
-    if (!net_varsize_sender_is_broken(out->varsize)) return true;
-    net_varsize_sender_destroy(out->varsize);
-    out->varsize = NULL;
-    return false;
 }
 
 typedef struct sending {
@@ -618,7 +614,6 @@ static net_result send_value(void* context, const net_varsize_message* message) 
 
 void net_session_send_varsize(net_server* server, net_session* session) {
     net_session_out* out = &session->out;
-    if (net_varsize_sender_is_broken(out->varsize)) out->has_failed = true;
     if (out->has_failed || out->summary.is_away || out->summary.is_deaf) return;
     double share = out->rate.rate * (double)server->tick_us * 1e-6 / RATE_SHARE;
     double paid = out->varsize_debt < share ? out->varsize_debt : share;

@@ -11,7 +11,6 @@ enum { EPOCH_MASK = (1 << NET_SOLO_EPOCH_BITS) - 1 };
 
 net_solo_receiver* net_solo_receiver_create(const base_allocator* allocator) {
     net_solo_receiver* made = base_allocate_zero(allocator, sizeof *made);
-    if (!made) return NULL;
     made->allocator = allocator;
     made->packets.samples = made->samples;
     made->packets.room = NET_SOLO_RING_CLIENT;

@@ -35,7 +35,6 @@ _Static_assert(NET_NUMBER_THIRD_MAX <= NET_SNAPSHOT_BASE_SLACK_TICKS,
                "it keeps rows so much older");
 
 struct net_solo_sender {
-    const base_allocator* allocator;
     uint32_t epoch;
     net_solo_epoch definition; // of `epoch`, unless that is 0
     uint64_t definition_first; // sample of the oldest packet that it names
@@ -60,18 +59,11 @@ struct net_solo_sender {
 
 static net_solo_sender* create_sender(const base_allocator* allocator) {
     net_solo_sender* made = base_allocate_zero(allocator, sizeof *made);
-    if (!made) return NULL;
-    made->allocator = allocator;
     made->packets.samples = made->samples;
     made->packets.room = NET_SOLO_RING_SERVER;
     made->is_confirmed = true;
     proto_solo_model_reset(&made->model);
     return made;
-}
-
-static void destroy_sender(net_solo_sender* sender) {
-    if (!sender) return;
-    base_release(sender->allocator, sender, sizeof *sender);
 }
 
 // ---- tapes ----
@@ -117,16 +109,8 @@ _Static_assert(PROTO_SOLO_TAPE_WORDS <= UINT8_MAX, "its words are counted in a b
 
 static net_solo_tapes* create_tapes(const base_allocator* allocator) {
     net_solo_tapes* made = base_allocate_zero(allocator, sizeof *made);
-    if (made) made->allocator = allocator;
+    made->allocator = allocator;
     return made;
-}
-
-static void destroy_tapes(net_solo_tapes* tapes) {
-    if (!tapes) return;
-    base_table_deinit(&tapes->table, tapes->allocator);
-    BASE_ARRAY_RELEASE(tapes->allocator, tapes->tapes, tapes->capacity);
-    BASE_ARRAY_RELEASE(tapes->allocator, tapes->words, tapes->word_capacity);
-    base_release(tapes->allocator, tapes, sizeof *tapes);
 }
 
 static void begin_tapes(net_solo_tapes* tapes, uint64_t step) {
@@ -175,11 +159,10 @@ static void keep_tape(net_solo_tapes* tapes, tape_key key, bool has_third) {
     if (!made->is_whole || forms == TAPE_FORMS_MAX || tapes->count == TAPES_MAX ||
         tapes->word_count + words > TAPE_WORDS_MAX)
         return;
-    if (!base_table_reserve(&tapes->table, tapes->allocator, tapes->count + 1) ||
-        !BASE_ARRAY_RESERVE(tapes->allocator, tapes->tapes, tapes->capacity, tapes->count + 1) ||
-        !BASE_ARRAY_RESERVE(tapes->allocator, tapes->words, tapes->word_capacity,
-                            tapes->word_count + words))
-        return;
+    base_table_reserve(&tapes->table, tapes->allocator, tapes->count + 1);
+    BASE_ARRAY_RESERVE(tapes->allocator, tapes->tapes, tapes->capacity, tapes->count + 1);
+    BASE_ARRAY_RESERVE(tapes->allocator, tapes->words, tapes->word_capacity,
+                       tapes->word_count + words);
     base_table_add(&tapes->table, hash_of(key), tapes->count);
     tapes->tapes[tapes->count++] = (solo_tape){.key = key,
                                                .first = tapes->word_count,
@@ -610,12 +593,12 @@ static bool take_apart(net_solo_sender* sender, net_repl_state* repl, const net_
     return true;
 }
 
-static bool write_shared(const net_repl_state* repl, proto_bit_writer* output) {
+static void write_shared(const net_repl_state* repl, proto_bit_writer* output) {
     net_replicator_lane* lane = &repl->replicator->lanes[repl->lane];
-    return net_snapshot_writer_write(&lane->writer, &lane->encoded_rows, repl->handles, output);
+    net_snapshot_writer_write(&lane->writer, &lane->encoded_rows, repl->handles, output);
 }
 
-static bool write_snapshot(net_solo_sender* sender, net_repl_state* repl, uint16_t seq,
+static void write_snapshot(net_solo_sender* sender, net_repl_state* repl, uint16_t seq,
                            uint32_t room_bits, proto_bit_writer* output) {
     net_replicator_lane* lane = &repl->replicator->lanes[repl->lane];
     net_snapshot_writer* writer = &lane->writer;
@@ -628,7 +611,8 @@ static bool write_snapshot(net_solo_sender* sender, net_repl_state* repl, uint16
     if (!sender->is_stopped) advance(sender, repl);
     if (sender->is_stopped || writer->bits + NET_SOLO_HEAD_BITS_MAX > room_bits) {
         proto_bits_write(output, 0, 1);
-        return write_shared(repl, output);
+        write_shared(repl, output);
+        return;
     }
     size_t most = (size_t)(writer->bits / 8);
     if (most > sizeof sender->bytes) most = sizeof sender->bytes;
@@ -645,21 +629,21 @@ static bool write_snapshot(net_solo_sender* sender, net_repl_state* repl, uint16
     write_head(sender, seq, output);
     proto_bits_write(output, size > 0, 1);
     sender->head_bits = output->size_bits - first;
-    if (size == 0) return write_shared(repl, output);
+    if (size == 0) {
+        write_shared(repl, output);
+        return;
+    }
     sender->size = size;
     repl->counters.packets_solo++;
     for (size_t i = 0; i < size; i++)
         proto_bits_write(output, sender->bytes[i], 8);
-    return true;
 }
 
 // ---- the part ----
 
 const net_solo net_solo_part = {
     .tapes_create = create_tapes,
-    .tapes_destroy = destroy_tapes,
     .sender_create = create_sender,
-    .sender_destroy = destroy_sender,
     .write = write_snapshot,
     .take_apart = take_apart,
     .receiver_create = net_solo_receiver_create,

@@ -46,15 +46,13 @@ typedef enum net_solo_result {
     NET_SOLO_MALFORMED,
 } net_solo_result;
 
-/// Each _create: NULL when memory ran out. Each _destroy takes NULL.
+/// Tapes and senders go back with the owner of their memory. _destroy takes NULL.
 struct net_solo {
     net_solo_tapes* (*tapes_create)(const base_allocator* allocator);
-    void (*tapes_destroy)(net_solo_tapes* tapes);
     net_solo_sender* (*sender_create)(const base_allocator* allocator);
-    void (*sender_destroy)(net_solo_sender* sender);
     /// Append the measured snapshot of packet `seq`: at most its bits, with a head of one bit or
-    /// more before them, and at most `room_bits`. @return false when memory ran out.
-    bool (*write)(net_solo_sender* sender, struct net_repl_state* repl, uint16_t seq,
+    /// more before them, and at most `room_bits`.
+    void (*write)(net_solo_sender* sender, struct net_repl_state* repl, uint16_t seq,
                   uint32_t room_bits, proto_bit_writer* output);
     /// Take the snapshot apart that was written, before its replication state learns of it: its
     /// head, which *bit goes past, and all of a body in solo code. @return false: the body is in

@@ -41,8 +41,8 @@ typedef struct history_touch {
 } history_touch;
 
 struct net_history {
-    const base_allocator* allocator;
-    net_pool pool; // of rows
+    base_owner owner;
+    net_pool pool; // of rows: their blocks are many, and not the owner's
     net_rows* rows;
     uint32_t index_max;
     net_history_entity* entities; // [index]
@@ -105,14 +105,13 @@ static void release_rows(net_history* history, net_history_entity* entity) {
 }
 
 // A block for twice as many rows, with the rows in order from its begin.
-static bool grow(net_history* history, net_history_entity* entity) {
+static void grow(net_history* history, net_history_entity* entity) {
     uint32_t capacity = entity->capacity ? entity->capacity * 2u : ROWS_MIN;
     uint32_t of_row = (uint32_t)(entity->words * sizeof *entity->rows + sizeof(uint16_t) +
                                  (entity->class_ticks ? sizeof(uint16_t) : 0));
     net_history_entity grown = *entity;
     grown.block_bytes = capacity * of_row;
     grown.rows = base_allocate(&history->pool.allocator, grown.block_bytes);
-    if (!grown.rows) return false;
     grown.capacity = (uint8_t)capacity;
     grown.first = 0;
     for (uint32_t i = 0; i < entity->count; i++) {
@@ -122,7 +121,6 @@ static bool grow(net_history* history, net_history_entity* entity) {
     }
     base_release(&history->pool.allocator, entity->rows, entity->block_bytes);
     *entity = grown;
-    return true;
 }
 
 // Keep the tick of a row for the classes that changed with it.
@@ -147,7 +145,6 @@ static inline void forget_oldest(net_history_entity* entity, uint32_t age) {
 }
 
 // Add a row of this tick, whose words the caller then writes. These classes changed with it.
-// @return NULL when not even one row can be stored.
 static uint32_t* push_row(net_history* history, net_history_entity* entity, uint32_t classes) {
     const ecs_tick tick = history->tick;
     BASE_ASSERT(entity->row_template && entity->begin_tick <= tick);
@@ -163,10 +160,7 @@ static uint32_t* push_row(net_history* history, net_history_entity* entity, uint
             break;
         forget_oldest(entity, age);
     }
-    if (entity->count == entity->capacity && !grow(history, entity)) {
-        if (entity->count == 0) return NULL;
-        forget_oldest(entity, age_at(entity, 1));
-    }
+    if (entity->count == entity->capacity) grow(history, entity);
     if (entity->count == 0) entity->oldest_tick = tick;
     uint32_t place = place_of(entity, entity->count++);
     ticks_of(entity)[place] = (uint16_t)tick;
@@ -245,7 +239,7 @@ const uint32_t* net_history_row(const net_history_entity* entity, ecs_tick now, 
     if (tick < entity->oldest_tick && tick < entity->begin_tick) return NULL;
     uint32_t position;
     if (!entity->class_ticks || tick + entity->keep_ticks > now) {
-        if (tick < entity->oldest_tick) return NULL; // forgotten, or memory had run out
+        if (tick < entity->oldest_tick) return NULL; // forgotten
         position = find_row(entity, tick);
     } else {
         ecs_tick limit = now + 1 - entity->keep_ticks; // all rows since then are there
@@ -304,20 +298,19 @@ void net_history_entity_validate(const net_history_entity* entity) {
 
 // ---- which indices a step looks at: a set, so that their events are in rising order ----
 
-static bool reserve_index(net_history* history, uint32_t index) {
+static void reserve_index(net_history* history, uint32_t index) {
     BASE_ASSERT(index >= 1 && index <= history->index_max);
-    return BASE_ARRAY_RESERVE(history->allocator, history->entities, history->capacity,
-                              index + 1) &&
-           BASE_ARRAY_RESERVE(history->allocator, history->touches, history->touch_capacity,
-                              index + 1) &&
-           base_bitset_reserve(&history->touched, history->touch_capacity);
+    const base_allocator* own = &history->owner.allocator;
+    BASE_ARRAY_RESERVE(own, history->entities, history->capacity, index + 1);
+    BASE_ARRAY_RESERVE(own, history->touches, history->touch_capacity, index + 1);
+    base_bitset_reserve(&history->touched, history->touch_capacity);
 }
 
-// Touch an index that the history follows, once. @return its touch; NULL when memory ran out.
+// Touch an index that the history follows, once. @return its touch.
 static inline history_touch* touch_index(net_history* history, ecs_entity handle) {
     uint32_t index = ecs_entity_index(handle);
     bool has_room = index < history->capacity && index < history->touch_capacity;
-    if (!has_room && !reserve_index(history, index)) return NULL;
+    if (!has_room) reserve_index(history, index);
     history_touch* touched = &history->touches[index];
     uint64_t *word = &history->touched.words[index >> 6], bit = UINT64_C(1) << (index & 63);
     if (*word & bit) return touched;
@@ -326,35 +319,31 @@ static inline history_touch* touch_index(net_history* history, ecs_entity handle
     return touched;
 }
 
-static bool touch_whole(net_history* history, const ecs_world* world, ecs_entity handle) {
+static void touch_whole(net_history* history, const ecs_world* world, ecs_entity handle) {
     uint32_t index = ecs_entity_index(handle);
-    if (index == 0 || index > history->index_max) return true;
+    if (index == 0 || index > history->index_max) return;
     history_touch* touched = touch_index(history, handle);
-    if (!touched) return false;
     if (touched->handle != handle && ecs_is_alive(world, handle)) touched->handle = handle;
     touched->is_whole = true;
-    return true;
 }
 
-static bool touch_many(net_history* history, const ecs_world* world, const ecs_entity* handles,
+static void touch_many(net_history* history, const ecs_world* world, const ecs_entity* handles,
                        uint32_t count) {
     for (uint32_t i = 0; i < count; i++)
-        if (!touch_whole(history, world, handles[i])) return false;
-    return true;
+        touch_whole(history, world, handles[i]);
 }
 
 // Touch, as a whole, what the world lists as created, destroyed or recreated, or all of the world.
-// @return false when memory ran out.
-static bool collect(net_history* history, const ecs_world* world, bool is_everything) {
+static void collect(net_history* history, const ecs_world* world, bool is_everything) {
     base_bitset_clear_all(&history->touched);
     ecs_entity entity = is_everything ? ecs_entity_next(world, ECS_ENTITY_NONE) : ECS_ENTITY_NONE;
     for (; entity != ECS_ENTITY_NONE; entity = ecs_entity_next(world, entity))
-        if (!touch_whole(history, world, entity)) return false;
+        touch_whole(history, world, entity);
     const ecs_changes changes = ecs_changes_get(world);
-    return is_everything ||
-           (touch_many(history, world, changes.created, changes.created_count) &&
-            touch_many(history, world, changes.destroyed, changes.destroyed_count) &&
-            touch_many(history, world, changes.recreated, changes.recreated_count));
+    if (is_everything) return;
+    touch_many(history, world, changes.created, changes.created_count);
+    touch_many(history, world, changes.destroyed, changes.destroyed_count);
+    touch_many(history, world, changes.recreated, changes.recreated_count);
 }
 
 // ---- what changes name ----
@@ -409,8 +398,8 @@ static BASE_NOINLINE void find_part(part* of, const net_row_template* row_templa
 }
 
 // A component may have changed: compare its quantised words with those of the newest row. The first
-// one that differs adds a row. Inlined, since both callers are walks. @return false when memory ran
-// out, with `is_part` when the row needs memory.
+// one that differs adds a row. Inlined, since both callers are walks. @return false with `is_part`
+// when the row needs memory.
 static inline __attribute__((always_inline)) bool take_component(taking* self,
                                                                  net_history_entity* entity,
                                                                  const part* of, const void* value,
@@ -423,7 +412,6 @@ static inline __attribute__((always_inline)) bool take_component(taking* self,
     if (touched->classes == 0) {
         if (self->is_part && !has_room(self->history, entity)) return false;
         row = push_row(self->history, entity, of->class_);
-        if (!row) return false;
         const uint32_t* before = row_at(entity, entity->count - 2u);
         const uint32_t end = entity->words;
         for (uint32_t i = 0; i < end; i += 2) // an even number
@@ -459,7 +447,7 @@ static inline void fetch_ahead(const net_history* history, const ecs_change* cha
 
 // The world's changes come by archetype and component, so the last part is nearly always the next
 // one.
-static bool take_changes(net_history* history, const ecs_world* world, const ecs_change* changes,
+static void take_changes(net_history* history, const ecs_world* world, const ecs_change* changes,
                          uint32_t count, bool is_part) {
     taking self;
     self.history = history;
@@ -472,24 +460,21 @@ static bool take_changes(net_history* history, const ecs_world* world, const ecs
         uint32_t index = ecs_entity_index(change->entity);
         if (index == 0 || index > index_max) continue;
         history_touch* touched = touch_index(history, change->entity);
-        if (!touched) return false;
         net_history_entity* entity = &history->entities[index];
         if (touched->is_whole || entity->handle != change->entity) {
-            if (!touch_whole(history, world, change->entity)) return false;
+            touch_whole(history, world, change->entity);
             continue;
         }
         if (entity->row_template != of.row_template || change->component != of.component)
             find_part(&of, entity->row_template, change->component);
         if (of.c == UINT32_MAX) continue;
         const void* value = ecs_get(world, change->entity, of.component);
-        if (take_component(&self, entity, &of, value, touched)) continue;
-        if (!is_part) return false;
-        touched->is_whole = true; // the owner compares all of it, and finds the same
+        if (!take_component(&self, entity, &of, value, touched))
+            touched->is_whole = true; // the owner compares all of it, and finds the same
     }
-    return true;
 }
 
-static bool take_values(net_history* history, const ecs_world* world, history_touch* touched) {
+static void take_values(net_history* history, const ecs_world* world, history_touch* touched) {
     net_history_entity* entity = &history->entities[ecs_entity_index(touched->handle)];
     const proto_layout* layout = &entity->row_template->layout;
     taking self;
@@ -499,40 +484,29 @@ static bool take_values(net_history* history, const ecs_world* world, history_to
         part of;
         set_part(&of, entity->row_template, c);
         const void* value = ecs_get(world, touched->handle, of.component);
-        if (!take_component(&self, entity, &of, value, touched)) return false;
+        (void)take_component(&self, entity, &of, value, touched);
     }
-    return true;
 }
 
 // ---- the history ----
 
-net_result net_history_create(const base_allocator* allocator, net_rows* rows, uint32_t index_max,
-                              net_history** history) {
-    BASE_ASSERT(rows && history && index_max >= 1 && index_max <= ECS_INDEX_MAX);
-    *history = NULL;
-    net_history* made = base_allocate_zero(allocator, sizeof *made);
-    if (!made) return NET_ERR_MEMORY;
-    made->allocator = allocator;
+net_history* net_history_create(const base_allocator* allocator, net_rows* rows,
+                                uint32_t index_max) {
+    BASE_ASSERT(rows && index_max >= 1 && index_max <= ECS_INDEX_MAX);
+    net_history* made = base_owner_create(allocator, sizeof *made);
     made->rows = rows;
     made->index_max = index_max;
     net_pool_init(&made->pool, allocator);
-    base_bitset_init(&made->touched, allocator);
-    *history = made;
-    return NET_OK;
+    base_bitset_init(&made->touched, &made->owner.allocator);
+    return made;
 }
 
 void net_history_destroy(net_history* history) {
     if (!history) return;
-    const base_allocator* allocator = history->allocator;
     for (uint32_t i = 0; i < history->capacity; i++)
         release_rows(history, &history->entities[i]);
     net_pool_deinit(&history->pool);
-    BASE_ARRAY_RELEASE(allocator, history->entities, history->capacity);
-    BASE_ARRAY_RELEASE(allocator, history->touches, history->touch_capacity);
-    base_bitset_deinit(&history->touched);
-    BASE_ARRAY_RELEASE(allocator, history->events, history->event_capacity);
-    BASE_ARRAY_RELEASE(allocator, history->sorted, history->sorted_capacity);
-    base_release(allocator, history, sizeof *history);
+    base_owner_destroy(history);
 }
 
 void net_history_set_workers(net_history* history, base_workers* workers) {
@@ -546,7 +520,7 @@ static void add_event(net_history* history, ecs_entity handle, net_history_kind 
         (net_history_event){handle, (uint16_t)kind, (uint16_t)classes, components};
 }
 
-static bool begin_incarnation(net_history* history, const ecs_world* world,
+static void begin_incarnation(net_history* history, const ecs_world* world,
                               net_history_entity* entity, ecs_entity handle,
                               const net_row_template* row_template) {
     BASE_ASSERT(ecs_entity_index(handle) >= 1 && row_template);
@@ -559,17 +533,14 @@ static bool begin_incarnation(net_history* history, const ecs_world* world,
     if (!is_public(row_template)) {
         size_t bytes = class_ticks_bytes(row_template);
         entity->class_ticks = base_allocate(&history->pool.allocator, bytes);
-        if (!entity->class_ticks) return false;
         for (uint32_t i = 0; i < bytes / sizeof(ecs_tick); i++)
             entity->class_ticks[i] = history->tick;
     }
     uint32_t* row = push_row(history, entity, row_template->class_mask);
-    if (!row) return false;
     entity->handle = handle;
     memcpy(row, row_template->packed_defaults, entity->words * sizeof *row);
     net_rows_read_packed(row_template, world, handle, UINT64_MAX, row);
     add_event(history, handle, NET_HISTORY_SPAWNED, row_template->class_mask, 0);
-    return true;
 }
 
 static void add_change(net_history* history, const history_touch* touched) {
@@ -585,8 +556,8 @@ static void end_incarnation(net_history* history, net_history_entity* entity) {
     release_rows(history, entity);
 }
 
-// Look at all of an entity. @return false when memory ran out.
-static bool take_whole(net_history* history, const ecs_world* world, history_touch* touched) {
+// Look at all of an entity.
+static void take_whole(net_history* history, const ecs_world* world, history_touch* touched) {
     ecs_entity handle = touched->handle;
     net_history_entity* entity = &history->entities[ecs_entity_index(handle)];
     // A destroyed handle has no template; a template without replicated components has no row
@@ -595,32 +566,28 @@ static bool take_whole(net_history* history, const ecs_world* world, history_tou
         net_rows_find(history->rows, ecs_entity_template(world, handle));
     if (!row_template) {
         end_incarnation(history, entity);
-        return true;
+    } else if (entity->handle != handle || entity->row_template != row_template) {
+        begin_incarnation(history, world, entity, handle, row_template);
+    } else {
+        take_values(history, world, touched);
+        add_change(history, touched);
     }
-    if (entity->handle != handle || entity->row_template != row_template) {
-        return begin_incarnation(history, world, entity, handle, row_template);
-    }
-    if (!take_values(history, world, touched)) return false;
-    add_change(history, touched);
-    return true;
 }
 
-// Add the events, by rising index. @return false when memory ran out.
-static bool add_changes(net_history* history, const ecs_world* world) {
-    if (!BASE_ARRAY_RESERVE(history->allocator, history->events, history->event_capacity,
-                            base_bitset_count(&history->touched)))
-        return false;
+// Add the events, by rising index.
+static void add_changes(net_history* history, const ecs_world* world) {
+    BASE_ARRAY_RESERVE(&history->owner.allocator, history->events, history->event_capacity,
+                       base_bitset_count(&history->touched));
     for (uint32_t w = 0; w < history->touched.word_count; w++) {
         for (uint64_t bits = history->touched.words[w]; bits; bits &= bits - 1) {
             history_touch* touched = &history->touches[w * 64 + base_bit_lowest(bits)];
-            if (!touched->is_whole)
+            if (touched->is_whole)
+                take_whole(history, world, touched);
+            else
                 add_change(history, touched);
-            else if (!take_whole(history, world, touched))
-                return false;
         }
         history->touched.words[w] = 0;
     }
-    return true;
 }
 
 // The changes of a step on several threads.
@@ -646,8 +613,8 @@ typedef struct history_parts {
     uint32_t ends[PARTS_MAX]; // in `sorted`
 } history_parts;
 
-// Make room for all indices. @return false when memory ran out.
-static bool measure(history_parts* self, const ecs_changes* changes) {
+// Make room for all indices.
+static void measure(history_parts* self, const ecs_changes* changes) {
     net_history* history = self->history;
     uint32_t last = 0;
     for (uint32_t i = 0; i < changes->changed_count; i++) {
@@ -657,9 +624,9 @@ static bool measure(history_parts* self, const ecs_changes* changes) {
     self->shift = PART_SHIFT_MIN;
     while (last >> self->shift >= PARTS_MAX)
         self->shift++;
-    return (last == 0 || reserve_index(history, last)) &&
-           BASE_ARRAY_RESERVE(history->allocator, history->sorted, history->sorted_capacity,
-                              changes->changed_count);
+    if (last > 0) reserve_index(history, last);
+    BASE_ARRAY_RESERVE(&history->owner.allocator, history->sorted, history->sorted_capacity,
+                       changes->changed_count);
 }
 
 // Stable; entities that are not followed are left out.
@@ -686,23 +653,23 @@ static void take_part(void* context, uint32_t item, uint32_t worker) {
     (void)worker;
     const history_parts* self = context;
     const uint32_t first = item > 0 ? self->ends[item - 1] : 0;
-    bool ok = take_changes(self->history, self->world, self->history->sorted + first,
-                           self->ends[item] - first, true);
-    BASE_ASSERT(ok && "a part needs no memory");
+    take_changes(self->history, self->world, self->history->sorted + first,
+                 self->ends[item] - first, true);
 }
 
-// Look at all changes of a step, on workers when there are many. @return false when memory ran
-// out.
-static bool take_all(net_history* history, const ecs_world* world) {
+// Look at all changes of a step, on workers when there are many.
+static void take_all(net_history* history, const ecs_world* world) {
     const ecs_changes changes = ecs_changes_get(world);
     base_workers* workers =
         base_workers_worth(history->workers, changes.changed_count, SHARED_CHANGES_MIN);
     history_parts self = {.history = history, .world = world};
-    if (!workers || !measure(&self, &changes))
-        return take_changes(history, world, changes.changed, changes.changed_count, false);
+    if (!workers) {
+        take_changes(history, world, changes.changed, changes.changed_count, false);
+        return;
+    }
+    measure(&self, &changes);
     sort(&self, &changes);
     base_workers_run(workers, take_part, &self, PARTS_MAX);
-    return true;
 }
 
 static uint32_t keep_ticks_at(uint32_t tick_rate_hz) {
@@ -712,18 +679,17 @@ static uint32_t keep_ticks_at(uint32_t tick_rate_hz) {
     return ticks < NET_ROW_HISTORY_TICKS_MAX ? ticks : NET_ROW_HISTORY_TICKS_MAX;
 }
 
-net_result net_history_step(net_history* history, const ecs_world* world, ecs_tick tick) {
+void net_history_step(net_history* history, const ecs_world* world, ecs_tick tick) {
     BASE_ASSERT(world);
     BASE_ASSERT(history->step_count == 0 || tick > history->tick);
     bool is_first = history->step_count++ == 0;
     if (is_first) history->keep_ticks = keep_ticks_at(history->rows->tick_rate_hz);
     history->tick = tick;
     history->event_count = 0;
-    if (!collect(history, world, is_first) || (!is_first && !take_all(history, world)) ||
-        !add_changes(history, world))
-        return NET_ERR_MEMORY;
+    collect(history, world, is_first);
+    if (!is_first) take_all(history, world);
+    add_changes(history, world);
     if (NET_VALIDATE_ON) net_history_validate(history);
-    return NET_OK;
 }
 
 uint64_t net_history_step_count(const net_history* history) {

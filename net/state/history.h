@@ -63,16 +63,14 @@ typedef struct net_history net_history;
 
 /// `rows` is borrowed and must outlive the history, as must the world. Handles with an index above
 /// `index_max` are local and not looked at.
-BASE_MUST_USE net_result net_history_create(const base_allocator* allocator, net_rows* rows,
-                                            uint32_t index_max, net_history** history);
+net_history* net_history_create(const base_allocator* allocator, net_rows* rows,
+                                uint32_t index_max);
 void net_history_destroy(net_history* history);
 /// Let workers (borrowed; NULL: none) help in steps with many changes. The rows are the same.
 void net_history_set_workers(net_history* history, base_workers* workers);
 /// Read what ecs_changes lists. Call it once after each world step, before ecs_changes_clear, with
 /// rising ticks (asserted). The first call reads the whole world.
-/// @return NET_OK; NET_ERR_MEMORY (an index could not be stored at all: end the match).
-BASE_MUST_USE net_result net_history_step(net_history* history, const ecs_world* world,
-                                          ecs_tick tick);
+void net_history_step(net_history* history, const ecs_world* world, ecs_tick tick);
 ecs_tick net_history_tick(const net_history* history);       ///< of the last step
 uint64_t net_history_step_count(const net_history* history); ///< steps so far
 /// All rows are known for this many ticks: NET_ROW_HISTORY_MS at the tick rate.

@@ -247,19 +247,13 @@ const char* net_row_template_fill(const net_rows* rows, const ecs_template* sour
     return NULL;
 }
 
-// The default row in both forms, one after the other.
-size_t net_row_template_defaults_bytes(const net_row_template* row_template) {
-    return (row_template->layout.field_count + 1) * sizeof *row_template->defaults +
-           row_template->layout.packed_count * sizeof *row_template->packed_defaults;
-}
-
 // Words of the template's default values. `entry->layout` is complete.
-bool net_row_template_fill_defaults(const net_rows* rows, const ecs_template* source,
+void net_row_template_fill_defaults(net_rows* rows, const ecs_template* source,
                                     net_row_template* row_template) {
     BASE_ASSERT(source && row_template->layout.field_count <= PROTO_ROW_FIELDS_MAX);
-    uint64_t* words =
-        base_allocate_zero(rows->allocator, net_row_template_defaults_bytes(row_template));
-    if (!words) return false;
+    uint64_t* words = base_allocate_zero(&rows->owner.allocator,
+                                         (row_template->layout.field_count + 1) * sizeof *words +
+                                             row_template->layout.packed_count * sizeof(uint32_t));
     for (uint32_t i = 0; i < row_template->layout.component_count; i++) {
         ecs_component_id id = (ecs_component_id)row_template->layout.components[i].key;
         const ecs_template_component* component = ecs_template_find_component(source, id);
@@ -270,7 +264,6 @@ bool net_row_template_fill_defaults(const net_rows* rows, const ecs_template* so
     proto_row_pack(&row_template->layout, words, packed);
     row_template->defaults = words;
     row_template->packed_defaults = packed;
-    return true;
 }
 
 // A row becomes components: at a creation over the template's values, later component by component,
@@ -291,17 +284,15 @@ static bool is_reference(const net_row_world* target, uint64_t word) {
     return index >= 1 && index <= target->index_max && ecs_entity_generation((ecs_entity)word) >= 1;
 }
 
-net_result net_row_world_retain(net_row_world* target, const net_row_template* row_template,
-                                const uint64_t* row) {
+void net_row_world_retain(net_row_world* target, const net_row_template* row_template,
+                          const uint64_t* row) {
     BASE_ASSERT(row_template && row);
-    net_result result = NET_OK;
-    if (!target->world || row_template->entity_field_count == 0) return result;
+    if (!target->world || row_template->entity_field_count == 0) return;
     for (uint32_t f = 0; f < row_template->layout.field_count; f++) {
         if (row_template->layout.fields[f].quant.kind != PROTO_ENTITY) continue;
-        if (!is_reference(target, row[f])) continue;
-        if (ecs_handle_retain(target->world, (ecs_entity)row[f]) != ECS_OK) result = NET_ERR_MEMORY;
+        if (is_reference(target, row[f]))
+            (void)!ecs_handle_retain(target->world, (ecs_entity)row[f]);
     }
-    return result;
 }
 
 void net_row_world_release(net_row_world* target, const net_row_template* row_template,
@@ -316,12 +307,11 @@ void net_row_world_release(net_row_world* target, const net_row_template* row_te
 }
 
 // Values of all replicated components: the template's bytes with the row's fields over them.
-static bool make_values(net_row_world* target, const net_row_template* row_template,
+static void make_values(net_row_world* target, const net_row_template* row_template,
                         const uint64_t* row, ecs_init* inits) {
     BASE_ASSERT(row_template->layout.component_count <= PROTO_ROW_COMPONENTS_MAX);
-    if (!BASE_ARRAY_RESERVE(target->allocator, target->values, target->value_capacity,
-                            row_template->value_bytes + VALUE_ALIGN))
-        return false;
+    BASE_ARRAY_RESERVE(target->allocator, target->values, target->value_capacity,
+                       row_template->value_bytes + VALUE_ALIGN);
     const ecs_template* source = ecs_template_get(target->world, row_template->id);
     uint8_t* memory = target->values;
     for (uint32_t i = 0; i < row_template->layout.component_count; i++) {
@@ -337,12 +327,10 @@ static bool make_values(net_row_world* target, const net_row_template* row_templ
         inits[i] = (ecs_init){id, memory};
         memory += (size + VALUE_ALIGN - 1) & ~(uint32_t)(VALUE_ALIGN - 1);
     }
-    return true;
 }
 
 static net_result from_ecs(ecs_result result) {
-    if (result == ECS_OK) return NET_OK;
-    return result == ECS_ERR_MEMORY ? NET_ERR_MEMORY : NET_ERR_FULL;
+    return result == ECS_OK ? NET_OK : NET_ERR_FULL;
 }
 
 // An entity whose resources are missing is LOADING afterwards, and later rows change what it will
@@ -352,7 +340,7 @@ net_result net_row_world_create(net_row_world* target, ecs_entity handle,
     BASE_ASSERT(handle != ECS_ENTITY_NONE && row_template && row);
     if (!target->world) return NET_OK;
     ecs_init inits[PROTO_ROW_COMPONENTS_MAX];
-    if (!make_values(target, row_template, row, inits)) return NET_ERR_MEMORY;
+    make_values(target, row_template, row, inits);
     if (ecs_loading_is_pending(target->world, handle))
         return from_ecs(ecs_recreate(target->world, handle, row_template->id, inits,
                                      row_template->layout.component_count));
@@ -369,7 +357,7 @@ net_result net_row_world_recreate(net_row_world* target, ecs_entity handle,
     BASE_ASSERT(handle != ECS_ENTITY_NONE && row_template && row);
     if (!target->world) return NET_OK;
     ecs_init inits[PROTO_ROW_COMPONENTS_MAX];
-    if (!make_values(target, row_template, row, inits)) return NET_ERR_MEMORY;
+    make_values(target, row_template, row, inits);
     return from_ecs(ecs_recreate(target->world, handle, row_template->id, inits,
                                  row_template->layout.component_count));
 }

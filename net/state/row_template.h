@@ -15,14 +15,13 @@ typedef struct net_row_world {
 
 void net_row_world_deinit(net_row_world* target);
 /// Retain the replicated handles that a row names: one without an entity becomes ALLOCATED. Each
-/// retained row is released once. @return NET_OK; NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_row_world_retain(net_row_world* target,
-                                              const net_row_template* row_template,
-                                              const uint64_t* row);
+/// retained row is released once.
+void net_row_world_retain(net_row_world* target, const net_row_template* row_template,
+                          const uint64_t* row);
 void net_row_world_release(net_row_world* target, const net_row_template* row_template,
                            const uint64_t* row);
 /// Create the entity with the template's values and the row's over them.
-/// @return NET_OK; NET_ERR_MEMORY; NET_ERR_FULL (the world refused).
+/// @return NET_OK; NET_ERR_FULL (the world refused).
 BASE_MUST_USE net_result net_row_world_create(net_row_world* target, ecs_entity handle,
                                               const net_row_template* row_template,
                                               const uint64_t* row);

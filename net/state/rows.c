@@ -17,16 +17,9 @@
 
 #include <string.h>
 
-static bool reserve_ids(net_rows* rows, uint32_t count) {
-    return BASE_ARRAY_RESERVE(rows->allocator, rows->by_id, rows->id_capacity, count) &&
-           BASE_ARRAY_RESERVE(rows->allocator, rows->states, rows->state_capacity, count);
-}
-
-static void release_template(net_rows* rows, net_row_template* row_template) {
-    if (!row_template) return;
-    base_release(rows->allocator, (void*)(uintptr_t)row_template->defaults,
-                 net_row_template_defaults_bytes(row_template));
-    base_release(rows->allocator, row_template, sizeof *row_template);
+static void reserve_ids(net_rows* rows, uint32_t count) {
+    BASE_ARRAY_RESERVE(&rows->owner.allocator, rows->by_id, rows->id_capacity, count);
+    BASE_ARRAY_RESERVE(&rows->owner.allocator, rows->states, rows->state_capacity, count);
 }
 
 // Make the entry of a template that the wire knows. `parts` are its wire numbers.
@@ -35,24 +28,19 @@ static net_result add_template_row(net_rows* rows, const ecs_template* source,
                                    const base_reporter* reporter) {
     BASE_ASSERT(part_count >= 1 && part_count <= ECS_TEMPLATE_PARTS_MAX);
     const ecs_template_id id = source->id;
-    if (!reserve_ids(rows, id + 1u) ||
-        !BASE_ARRAY_RESERVE(rows->allocator, rows->templates, rows->template_capacity,
-                            rows->template_count + 1))
-        return NET_ERR_MEMORY;
-    net_row_template* row_template = base_allocate_zero(rows->allocator, sizeof *row_template);
-    if (!row_template) return NET_ERR_MEMORY;
+    const base_allocator* own = &rows->owner.allocator;
+    reserve_ids(rows, id + 1u);
+    BASE_ARRAY_RESERVE(own, rows->templates, rows->template_capacity, rows->template_count + 1);
+    net_row_template* row_template = base_allocate_zero(own, sizeof *row_template);
     ecs_component_id at;
     const char* fault = net_row_template_fill(rows, source, row_template, &at);
     if (fault) {
         net_row_template_report(rows, source, fault, at, reporter);
-        base_release(rows->allocator, row_template, sizeof *row_template);
+        base_release(own, row_template, sizeof *row_template);
         rows->states[id] = ROW_NONE;
         return NET_ERR_SCHEMA;
     }
-    if (!net_row_template_fill_defaults(rows, source, row_template)) {
-        base_release(rows->allocator, row_template, sizeof *row_template);
-        return NET_ERR_MEMORY;
-    }
+    net_row_template_fill_defaults(rows, source, row_template);
     memcpy(row_template->parts, parts, part_count * sizeof *parts);
     row_template->part_count = (uint16_t)part_count;
     rows->templates[rows->template_count++] = row_template;
@@ -79,13 +67,14 @@ static uint32_t list_loaded(const ecs_world* world, ecs_template_id* ids, uint32
 
 static net_result add_loaded(net_rows* rows, const base_reporter* reporter) {
     uint32_t count = ecs_template_count(rows->world);
+    const base_allocator* own = &rows->owner.allocator;
     rows->loaded_count = count;
-    ecs_template_id* ids = base_allocate_zero(rows->allocator, (count + 1) * sizeof *ids);
-    rows->number_of = base_allocate_zero(rows->allocator, (count + 1) * sizeof *rows->number_of);
-    rows->numbers = base_allocate_zero(rows->allocator, (count + 1) * sizeof(net_row_template*));
-    rows->number_capacity = rows->numbers ? count + 1 : 0;
-    net_result result = ids && rows->number_of && rows->numbers ? NET_OK : NET_ERR_MEMORY;
-    uint32_t found = result == NET_OK ? list_loaded(rows->world, ids, count) : 0;
+    ecs_template_id* ids = base_allocate_zero(own, (count + 1) * sizeof *ids);
+    rows->number_of = base_allocate_zero(own, (count + 1) * sizeof *rows->number_of);
+    rows->numbers = base_allocate_zero(own, (count + 1) * sizeof(net_row_template*));
+    rows->number_capacity = count + 1;
+    net_result result = NET_OK;
+    uint32_t found = list_loaded(rows->world, ids, count);
     for (uint32_t i = 0; i < found && result == NET_OK; i++) {
         uint16_t number = (uint16_t)i;
         rows->number_of[ids[i]] = (uint16_t)(i + 1);
@@ -94,7 +83,7 @@ static net_result add_loaded(net_rows* rows, const base_reporter* reporter) {
         rows->numbers[i] = result == NET_OK ? rows->by_id[ids[i]] : NULL;
     }
     rows->number_count = found;
-    base_release(rows->allocator, ids, (count + 1) * sizeof *ids);
+    base_release(own, ids, (count + 1) * sizeof *ids);
     return result;
 }
 
@@ -102,9 +91,7 @@ net_result net_rows_create(const base_allocator* allocator, ecs_world* world,
                            const base_reporter* reporter, net_rows** rows) {
     BASE_ASSERT(world && rows);
     *rows = NULL;
-    net_rows* made = base_allocate_zero(allocator, sizeof *made);
-    if (!made) return NET_ERR_MEMORY;
-    made->allocator = allocator;
+    net_rows* made = base_owner_create(allocator, sizeof *made);
     made->world = world;
     made->has_elastic = true;
     net_rows_list_classes(made);
@@ -118,14 +105,11 @@ net_result net_rows_create(const base_allocator* allocator, ecs_world* world,
     return NET_OK;
 }
 
-net_result net_rows_create_like(const base_allocator* allocator, ecs_world* world, net_rows* like,
-                                net_rows** rows) {
-    BASE_ASSERT(world && like && rows);
-    *rows = NULL;
-    net_rows* made = base_allocate(allocator, sizeof *made);
-    if (!made) return NET_ERR_MEMORY;
-    *made = *like;
-    made->allocator = allocator;
+net_rows* net_rows_create_like(const base_allocator* allocator, ecs_world* world, net_rows* like) {
+    BASE_ASSERT(world && like);
+    net_rows* made = base_owner_create(allocator, sizeof *made);
+    const size_t own = sizeof made->owner;
+    memcpy((uint8_t*)made + own, (const uint8_t*)like + own, sizeof *made - own);
     made->world = world;
     made->like = like;
     made->templates = made->by_id = NULL;
@@ -135,18 +119,14 @@ net_result net_rows_create_like(const base_allocator* allocator, ecs_world* worl
     made->composed_count = 0;
     made->refused_count = 0;
     BASE_ASSERT(ecs_template_count(world) == like->loaded_count);
-    if (!reserve_ids(made, like->loaded_count + 1u)) {
-        net_rows_destroy(made);
-        return NET_ERR_MEMORY;
-    }
+    reserve_ids(made, like->loaded_count + 1u);
     for (uint32_t id = 1; id <= like->loaded_count; id++) {
         BASE_ASSERT(strcmp(ecs_template_get(world, (ecs_template_id)id)->name,
                            ecs_template_get(like->world, (ecs_template_id)id)->name) == 0);
         made->by_id[id] = like->number_of[id] ? like->by_id[id] : NULL;
         made->states[id] = like->number_of[id] ? ROW_KNOWN : ROW_UNSEEN;
     }
-    *rows = made;
-    return NET_OK;
+    return made;
 }
 
 // ---- without a world ----
@@ -162,20 +142,18 @@ static const net_row_template* find_composed(const net_rows* rows, const uint16_
     return NULL;
 }
 
-net_result net_rows_create_bare(const base_allocator* allocator,
-                                const net_rows_component* components, uint32_t count,
-                                bool has_elastic, net_rows** rows) {
-    BASE_ASSERT((components || count == 0) && count <= ECS_COMPONENTS_MAX && rows);
-    *rows = base_allocate_zero(allocator, sizeof **rows);
-    if (!*rows) return NET_ERR_MEMORY;
-    (*rows)->allocator = allocator;
-    (*rows)->components = components;
-    (*rows)->component_count = count;
-    (*rows)->has_elastic = has_elastic;
+net_rows* net_rows_create_bare(const base_allocator* allocator,
+                               const net_rows_component* components, uint32_t count,
+                               bool has_elastic) {
+    BASE_ASSERT((components || count == 0) && count <= ECS_COMPONENTS_MAX);
+    net_rows* rows = base_owner_create(allocator, sizeof *rows);
+    rows->components = components;
+    rows->component_count = count;
+    rows->has_elastic = has_elastic;
     for (uint32_t id = 1; id <= count; id++)
         if (components[id].is_replicated && ecs_type_is_varsize(components[id].type))
-            net_rows_add_varsize(*rows, (ecs_component_id)id);
-    return NET_OK;
+            net_rows_add_varsize(rows, (ecs_component_id)id);
+    return rows;
 }
 
 net_result net_rows_add(net_rows* rows, const ecs_template* source, const uint16_t* parts,
@@ -188,9 +166,9 @@ net_result net_rows_add(net_rows* rows, const ecs_template* source, const uint16
         is_right = parts[i] < rows->number_count;
     if (!is_right || rows->template_count == NET_ROW_TEMPLATES_MAX) return NET_ERR_SCHEMA;
     if (!is_loaded && find_composed(rows, parts, part_count)) return NET_ERR_SCHEMA;
-    if (is_loaded && !BASE_ARRAY_RESERVE(rows->allocator, rows->numbers, rows->number_capacity,
-                                         rows->number_count + 1))
-        return NET_ERR_MEMORY;
+    if (is_loaded)
+        BASE_ARRAY_RESERVE(&rows->owner.allocator, rows->numbers, rows->number_capacity,
+                           rows->number_count + 1);
     ecs_template named = *source;
     named.id = (ecs_template_id)(rows->template_count + 1);
     net_result result =
@@ -223,18 +201,7 @@ void net_rows_set_tick_rate(net_rows* rows, uint32_t tick_rate_hz) {
 }
 
 void net_rows_destroy(net_rows* rows) {
-    if (!rows) return;
-    for (uint32_t i = 0; i < rows->template_count; i++)
-        release_template(rows, rows->templates[i]);
-    size_t loaded = rows->loaded_count + 1u;
-    BASE_ARRAY_RELEASE(rows->allocator, rows->templates, rows->template_capacity);
-    BASE_ARRAY_RELEASE(rows->allocator, rows->by_id, rows->id_capacity);
-    BASE_ARRAY_RELEASE(rows->allocator, rows->states, rows->state_capacity);
-    if (!rows->like) {
-        BASE_ARRAY_RELEASE(rows->allocator, rows->number_of, loaded);
-        BASE_ARRAY_RELEASE(rows->allocator, rows->numbers, rows->number_capacity);
-    }
-    base_release(rows->allocator, rows, sizeof *rows);
+    base_owner_destroy(rows);
 }
 
 uint32_t net_rows_component_count(const net_rows* rows) {
@@ -299,7 +266,7 @@ const net_row_template* net_rows_find(net_rows* rows, ecs_template_id template_i
         if (number) parts[part_count++] = (uint16_t)(number - 1);
     }
     const net_row_template* row_template = net_rows_compose(rows, parts, part_count);
-    if (!reserve_ids(rows, template_id + 1u)) return NULL;
+    reserve_ids(rows, template_id + 1u);
     rows->by_id[template_id] = (net_row_template*)(uintptr_t)row_template;
     rows->states[template_id] = row_template ? ROW_KNOWN : ROW_NONE;
     return row_template;

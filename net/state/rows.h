@@ -57,15 +57,13 @@ typedef struct net_rows net_rows;
 /// Build for all loaded templates of a sealed world.
 /// @return NET_OK; NET_ERR_SCHEMA (reported: the type of a replicated component owns memory and
 ///         has no write and read, or a template exceeds PROTO_ROW_FIELDS_MAX,
-///         PROTO_ROW_COMPONENTS_MAX, NET_ROW_BYTES_MAX or NET_ROW_VARSIZE_MAX); NET_ERR_MEMORY.
+///         PROTO_ROW_COMPONENTS_MAX, NET_ROW_BYTES_MAX or NET_ROW_VARSIZE_MAX).
 BASE_MUST_USE net_result net_rows_create(const base_allocator* allocator, ecs_world* world,
                                          const base_reporter* reporter, net_rows** rows);
 /// The same for another world with the same templates (asserted): it takes the row templates of
 /// loaded templates from `like` and makes its own of compositions only. `like` must outlive it, on
 /// the same thread.
-/// @return NET_OK; NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_rows_create_like(const base_allocator* allocator, ecs_world* world,
-                                              net_rows* like, net_rows** rows);
+net_rows* net_rows_create_like(const base_allocator* allocator, ecs_world* world, net_rows* like);
 /// A component of a table without a world.
 typedef struct net_rows_component {
     const char* name;
@@ -75,16 +73,14 @@ typedef struct net_rows_component {
 /// For a schema that was read, in no world: `components` by id, 1..count, are borrowed (a hole has
 /// no type). Set the rate before the first template is added. `has_elastic`: floats that nothing
 /// rounds are elastic (ROWS.md), as they are with a world.
-/// @return NET_OK; NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_rows_create_bare(const base_allocator* allocator,
-                                              const net_rows_component* components, uint32_t count,
-                                              bool has_elastic, net_rows** rows);
+net_rows* net_rows_create_bare(const base_allocator* allocator,
+                               const net_rows_component* components, uint32_t count,
+                               bool has_elastic);
 /// Add a template to a table without a world: a loaded one without parts, which gets the next wire
 /// number, or the composition of such parts. Its components are those of the table, at most
 /// ECS_TEMPLATE_COMPONENTS_MAX, and have no values; net_rows_set_defaults follows. Its id is the
 /// number of templates then.
-/// @return NET_OK; NET_ERR_SCHEMA (it cannot be a row, it is there, or parts are not);
-///         NET_ERR_MEMORY.
+/// @return NET_OK; NET_ERR_SCHEMA (it cannot be a row, it is there, or parts are not).
 BASE_MUST_USE net_result net_rows_add(net_rows* rows, const ecs_template* source,
                                       const uint16_t* parts, uint32_t part_count,
                                       const net_row_template** added);
@@ -143,7 +139,7 @@ uint64_t net_row_hash(const net_row_template* row_template, const uint64_t* row)
 /// The table of row templates inside: rows.c keeps it, row_template.c fills its entries.
 
 struct net_rows {
-    const base_allocator* allocator;
+    base_owner owner;
     ecs_world* world;                     ///< NULL: templates are added (net_rows_add)
     const net_rows_component* components; ///< without a world: [id] 1..component_count
     uint32_t component_count;
@@ -188,8 +184,6 @@ const char* net_row_template_fill(const net_rows* rows, const ecs_template* sour
 /// Report what net_row_template_fill returned: of a limit with its number and that of the template.
 void net_row_template_report(const net_rows* rows, const ecs_template* source, const char* fault,
                              ecs_component_id component, const base_reporter* reporter);
-/// Make the default rows of an entry that is filled. @return false: there is no memory.
-bool net_row_template_fill_defaults(const net_rows* rows, const ecs_template* source,
+/// Make the default rows of an entry that is filled: both forms, one after the other.
+void net_row_template_fill_defaults(net_rows* rows, const ecs_template* source,
                                     net_row_template* row_template);
-/// Bytes of its default rows: both forms lie one after the other.
-size_t net_row_template_defaults_bytes(const net_row_template* row_template);

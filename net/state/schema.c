@@ -28,9 +28,8 @@
 #include <string.h>
 
 struct net_schema {
-    const base_allocator* allocator;
+    base_owner owner;
     net_rows* rows;
-    const net_schema* like; // NULL; or whose items these are
     net_schema_item* items;
     uint32_t item_count;
     uint32_t item_capacity;
@@ -63,17 +62,15 @@ static void hash_text(base_hasher* hasher, const char* text) {
     base_hasher_add(hasher, text, strlen(text) + 1);
 }
 
-static bool add_item(net_schema* schema, const char* kind, const char* name,
+static void add_item(net_schema* schema, const char* kind, const char* name,
                      const base_hasher* hasher, const base_hasher* exact) {
-    if (!BASE_ARRAY_RESERVE(schema->allocator, schema->items, schema->item_capacity,
-                            schema->item_count + 1))
-        return false;
+    BASE_ARRAY_RESERVE(&schema->owner.allocator, schema->items, schema->item_capacity,
+                       schema->item_count + 1);
     net_schema_item* item = &schema->items[schema->item_count++];
     item->hash = base_hasher_end(hasher);
     item->exact_hash = base_hasher_end(exact);
     // The world checked the lengths of its names, add_message those of messages.
     BASE_ASSERT(base_text_format(item->name, sizeof item->name, "%s %s", kind, name));
-    return true;
 }
 
 static bool has_item(const net_schema* schema, const char* kind, const char* name) {
@@ -84,9 +81,9 @@ static bool has_item(const net_schema* schema, const char* kind, const char* nam
     return false;
 }
 
-static bool add_component(net_schema* schema, const ecs_world* world, ecs_component_id id) {
+static void add_component(net_schema* schema, const ecs_world* world, ecs_component_id id) {
     const ecs_component* component = ecs_component_get(world, id);
-    if (has_item(schema, "component", component->name)) return true;
+    if (has_item(schema, "component", component->name)) return;
     const ecs_type* type = ecs_type_get(world, component->type);
     base_hasher hasher;
     base_hasher_init(&hasher, 0);
@@ -98,7 +95,7 @@ static bool add_component(net_schema* schema, const ecs_world* world, ecs_compon
         hash_u64(&hasher, (uint64_t)type->fields[f].kind);
         hash_u64(&hasher, type->fields[f].count);
     }
-    return add_item(schema, "component", component->name, &hasher, &hasher);
+    add_item(schema, "component", component->name, &hasher, &hasher);
 }
 
 static void hash_quant(base_hasher* hasher, const proto_quant* quant, bool has_elastic) {
@@ -110,21 +107,19 @@ static void hash_quant(base_hasher* hasher, const proto_quant* quant, bool has_e
 }
 
 // Both sides know the value of a client that received none: the default.
-static bool hash_varsize_defaults(const net_schema* schema, const ecs_world* world,
+static void hash_varsize_defaults(net_schema* schema, const ecs_world* world,
                                   const net_row_template* row_template, base_hasher* hasher) {
     base_bytes bytes;
-    base_bytes_init(&bytes, schema->allocator);
+    base_bytes_init(&bytes, &schema->owner.allocator);
     for (uint32_t i = 0; i < row_template->varsize_count; i++) {
         base_bytes_clear(&bytes);
         net_varsize_write_default(world, row_template, row_template->varsizes[i].component, &bytes);
         hash_u64(hasher, base_hash64(bytes.data, bytes.size, 0));
     }
-    bool is_whole = !bytes.failed;
     base_bytes_deinit(&bytes);
-    return is_whole;
 }
 
-static bool hash_template(net_schema* schema, const ecs_world* world,
+static void hash_template(net_schema* schema, const ecs_world* world,
                           const net_row_template* row_template, bool has_elastic, base_hasher* to) {
     const ecs_template* source = ecs_template_get(world, row_template->id);
     const proto_layout* layout = &row_template->layout;
@@ -135,7 +130,7 @@ static bool hash_template(net_schema* schema, const ecs_world* world,
     for (uint32_t i = 0; i < source->component_count; i++) {
         const ecs_template_component* component = &source->components[i];
         if (!(component->flags & ECS_COMPONENT_REPLICATED)) continue;
-        if (!add_component(schema, world, component->component)) return false;
+        add_component(schema, world, component->component);
         hash_text(to, ecs_component_get(world, component->component)->name);
         hash_text(to, component->integral ? component->integral : "");
         hash_u64(to, component->is_rotation);
@@ -148,16 +143,15 @@ static bool hash_template(net_schema* schema, const ecs_world* world,
     }
     for (uint32_t f = 0; f < layout->field_count; f++)
         hash_u64(to, row_template->defaults[f]);
-    return hash_varsize_defaults(schema, world, row_template, to);
+    hash_varsize_defaults(schema, world, row_template, to);
 }
 
-static bool add_template(net_schema* schema, const ecs_world* world,
+static void add_template(net_schema* schema, const ecs_world* world,
                          const net_row_template* row_template) {
     base_hasher hasher, exact;
-    return hash_template(schema, world, row_template, true, &hasher) &&
-           hash_template(schema, world, row_template, false, &exact) &&
-           add_item(schema, "template", ecs_template_get(world, row_template->id)->name, &hasher,
-                    &exact);
+    hash_template(schema, world, row_template, true, &hasher);
+    hash_template(schema, world, row_template, false, &exact);
+    add_item(schema, "template", ecs_template_get(world, row_template->id)->name, &hasher, &exact);
 }
 
 static net_result add_message(net_schema* schema, const net_message* message, uint32_t position,
@@ -185,7 +179,8 @@ static net_result add_message(net_schema* schema, const net_message* message, ui
     hash_u64(&hasher, (uint64_t)message->kind);
     hash_u64(&hasher, message->kind != NET_MESSAGE_INPUT && message->is_reliable);
     hash_u64(&hasher, proto_descriptor_hash(message->descriptor));
-    return add_item(schema, "message", message->name, &hasher, &hasher) ? NET_OK : NET_ERR_MEMORY;
+    add_item(schema, "message", message->name, &hasher, &hasher);
+    return NET_OK;
 }
 
 static int compare_items(const void* a, const void* b) {
@@ -210,11 +205,10 @@ static void finish(net_schema* schema) {
 
 static net_result fill(net_schema* schema, ecs_world* world, const net_message* messages,
                        uint32_t message_count, const base_reporter* reporter) {
-    net_result result = net_rows_create(schema->allocator, world, reporter, &schema->rows);
+    net_result result = net_rows_create(&schema->owner.allocator, world, reporter, &schema->rows);
     if (result != NET_OK) return result;
     for (uint32_t n = 0; n < net_rows_number_count(schema->rows); n++)
-        if (!add_template(schema, world, net_rows_by_number(schema->rows, n)))
-            return NET_ERR_MEMORY;
+        add_template(schema, world, net_rows_by_number(schema->rows, n));
     for (uint32_t m = 0; m < message_count; m++) {
         result = add_message(schema, &messages[m], m, reporter);
         if (result != NET_OK) return result;
@@ -228,9 +222,7 @@ net_result net_schema_create(const base_allocator* allocator, ecs_world* world,
                              const base_reporter* reporter, net_schema** schema) {
     BASE_ASSERT(world && schema && (messages || message_count == 0));
     *schema = NULL;
-    net_schema* made = base_allocate_zero(allocator, sizeof *made);
-    if (!made) return NET_ERR_MEMORY;
-    made->allocator = allocator;
+    net_schema* made = base_owner_create(allocator, sizeof *made);
     net_result result = fill(made, world, messages, message_count, reporter);
     if (result != NET_OK) {
         net_schema_destroy(made);
@@ -240,40 +232,30 @@ net_result net_schema_create(const base_allocator* allocator, ecs_world* world,
     return NET_OK;
 }
 
-net_result net_schema_add_files(net_schema* schema, const net_game_file* files, uint32_t count) {
+void net_schema_add_files(net_schema* schema, const net_game_file* files, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         base_hasher hasher;
         base_hasher_init(&hasher, 0);
         base_hasher_add(&hasher, files[i].bytes, files[i].byte_count);
-        if (!add_item(schema, "file", files[i].name, &hasher, &hasher)) return NET_ERR_MEMORY;
+        add_item(schema, "file", files[i].name, &hasher, &hasher);
     }
     if (count > 0) finish(schema);
-    return NET_OK;
 }
 
-net_result net_schema_create_like(const base_allocator* allocator, ecs_world* world,
-                                  const net_schema* like, net_schema** schema) {
-    BASE_ASSERT(world && like && schema);
-    *schema = NULL;
-    net_schema* made = base_allocate(allocator, sizeof *made);
-    if (!made) return NET_ERR_MEMORY;
-    *made = *like;
-    made->allocator = allocator;
-    made->like = like;
-    net_result result = net_rows_create_like(allocator, world, like->rows, &made->rows);
-    if (result != NET_OK) {
-        net_schema_destroy(made);
-        return result;
-    }
-    *schema = made;
-    return NET_OK;
+net_schema* net_schema_create_like(const base_allocator* allocator, ecs_world* world,
+                                   const net_schema* like) {
+    BASE_ASSERT(world && like);
+    net_schema* made = base_owner_create(allocator, sizeof *made);
+    made->items = like->items;
+    made->item_count = like->item_count;
+    made->hash = like->hash;
+    made->exact_hash = like->exact_hash;
+    made->rows = net_rows_create_like(&made->owner.allocator, world, like->rows);
+    return made;
 }
 
 void net_schema_destroy(net_schema* schema) {
-    if (!schema) return;
-    if (schema->rows) net_rows_destroy(schema->rows);
-    if (!schema->like) BASE_ARRAY_RELEASE(schema->allocator, schema->items, schema->item_capacity);
-    base_release(schema->allocator, schema, sizeof *schema);
+    base_owner_destroy(schema);
 }
 
 uint64_t net_schema_hash(const net_schema* schema) {

@@ -11,6 +11,5 @@
 net_rows* net_schema_rows(const net_schema* schema);
 /// The schema of another world with the same templates, and of the same messages: hash, items and
 /// row templates are those of `like`, which must outlive it, on the same thread.
-/// @return NET_OK; NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_schema_create_like(const base_allocator* allocator, ecs_world* world,
-                                                const net_schema* like, net_schema** schema);
+net_schema* net_schema_create_like(const base_allocator* allocator, ecs_world* world,
+                                   const net_schema* like);

@@ -27,7 +27,7 @@ void net_tick_ring_deinit(net_tick_ring* ring, const base_allocator* allocator) 
 }
 
 // A new block with the content in order from place 0.
-static bool rebuild(net_tick_ring* ring, const base_allocator* allocator, uint32_t capacity,
+static void rebuild(net_tick_ring* ring, const base_allocator* allocator, uint32_t capacity,
                     uint32_t stride_bytes) {
     net_tick_ring built = {.oldest = ring->oldest,
                            .newest = ring->newest,
@@ -36,44 +36,42 @@ static bool rebuild(net_tick_ring* ring, const base_allocator* allocator, uint32
                            .capacity = (uint16_t)capacity,
                            .count = ring->count};
     built.lows = base_allocate(allocator, built.bytes_allocated);
-    if (!built.lows) return false;
     for (uint32_t i = 0; i < ring->count; i++) {
         memcpy(net_tick_ring_at(&built, i), net_tick_ring_entry(ring, i), ring->stride_bytes);
         built.lows[i] = ring->lows[net_tick_ring_place(ring, i)];
     }
     net_tick_ring_deinit(ring, allocator);
     *ring = built;
-    return true;
 }
 
-bool net_tick_ring_widen(net_tick_ring* ring, const base_allocator* allocator,
+void net_tick_ring_widen(net_tick_ring* ring, const base_allocator* allocator,
                          uint32_t stride_bytes) {
-    BASE_ASSERT(stride_bytes >= ring->stride_bytes);
-    if (ring->count > 0 && stride_bytes > ring->stride_bytes)
-        return rebuild(ring, allocator, ring->capacity, stride_bytes);
-    if (stride_bytes > ring->stride_bytes) net_tick_ring_reset(ring, stride_bytes);
-    return true;
+    if (stride_bytes <= ring->stride_bytes) return;
+    if (ring->count > 0)
+        rebuild(ring, allocator, ring->capacity, stride_bytes);
+    else
+        net_tick_ring_reset(ring, stride_bytes);
 }
 
 // An empty ring takes the block that it kept, when that is large enough.
-static bool grow(net_tick_ring* ring, const base_allocator* allocator, uint32_t limit) {
+static void grow(net_tick_ring* ring, const base_allocator* allocator, uint32_t limit) {
     const uint32_t more = ring->capacity / 4u;
     uint32_t capacity = ring->capacity + (more > STEP ? more : STEP);
     if (ring->capacity < STEP) capacity = ring->capacity + NET_TICK_RING_ENTRIES_MIN;
     capacity -= capacity % NET_TICK_RING_ENTRIES_MIN;
     if (capacity > limit) capacity = limit;
-    if (ring->count > 0 || bytes_of(capacity, ring->stride_bytes) > ring->bytes_allocated)
-        return rebuild(ring, allocator, capacity, ring->stride_bytes);
-    ring->first = 0;
-    ring->capacity = (uint16_t)capacity;
-    return true;
+    if (ring->count > 0 || bytes_of(capacity, ring->stride_bytes) > ring->bytes_allocated) {
+        rebuild(ring, allocator, capacity, ring->stride_bytes);
+    } else {
+        ring->first = 0;
+        ring->capacity = (uint16_t)capacity;
+    }
 }
 
-bool net_tick_ring_reserve(net_tick_ring* ring, const base_allocator* allocator, uint32_t limit) {
+void net_tick_ring_reserve(net_tick_ring* ring, const base_allocator* allocator, uint32_t limit) {
     BASE_ASSERT(limit >= NET_TICK_RING_ENTRIES_MIN && limit <= NET_TICK_RING_ENTRIES_MAX);
     BASE_ASSERT(limit % NET_TICK_RING_ENTRIES_MIN == 0);
-    bool must_grow = ring->count == ring->capacity && ring->capacity < limit;
-    return !must_grow || grow(ring, allocator, limit);
+    if (ring->count == ring->capacity && ring->capacity < limit) grow(ring, allocator, limit);
 }
 
 // Note the tick of an entry that is newer than all. What would be too far from it is forgotten, but
@@ -86,20 +84,19 @@ static void advance(net_tick_ring* ring, uint64_t tick) {
     if (ring->count == 0) ring->oldest = tick;
 }
 
-bool net_tick_ring_put(net_tick_ring* ring, const base_allocator* allocator, uint32_t limit,
+void net_tick_ring_put(net_tick_ring* ring, const base_allocator* allocator, uint32_t limit,
                        uint64_t tick, const void* entry, uint32_t bytes) {
     BASE_ASSERT(bytes <= ring->stride_bytes);
     const bool is_newest = ring->count > 0 && tick > ring->newest;
     uint32_t below = is_newest ? ring->count - 1u : net_tick_ring_find(ring, tick);
-    if (!is_newest && below != UINT32_MAX && net_tick_ring_tick(ring, below) == tick) return true;
+    if (!is_newest && below != UINT32_MAX && net_tick_ring_tick(ring, below) == tick) return;
     // Too far from the newest one to have another entry before it, or after it.
     if (ring->count > 0 && tick < ring->newest &&
         ring->newest - (tick < ring->oldest ? ring->oldest : tick) > UINT32_MAX)
-        return true;
-    bool is_whole = net_tick_ring_reserve(ring, allocator, limit);
-    if (ring->capacity == 0) return false;
+        return;
+    net_tick_ring_reserve(ring, allocator, limit);
     if (ring->count == ring->capacity) {
-        if (below == UINT32_MAX) return is_whole; // older than all
+        if (below == UINT32_MAX) return; // older than all
         net_tick_ring_drop(ring, 1);
         below--; // wraps to UINT32_MAX when it was the oldest
     }
@@ -119,11 +116,10 @@ bool net_tick_ring_put(net_tick_ring* ring, const base_allocator* allocator, uin
     if (bytes > 0) memcpy(net_tick_ring_at(ring, place), entry, bytes);
     ring->lows[place] = (uint32_t)tick;
     ring->count++;
-    return is_whole;
 }
 
 void* net_tick_ring_open(net_tick_ring* ring, const base_allocator* allocator, uint32_t limit) {
-    if (!net_tick_ring_reserve(ring, allocator, limit) && ring->capacity == 0) return NULL;
+    net_tick_ring_reserve(ring, allocator, limit);
     if (ring->count == ring->capacity) net_tick_ring_drop(ring, 1);
     return net_tick_ring_at(ring, net_tick_ring_place(ring, ring->count));
 }

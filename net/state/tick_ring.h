@@ -26,23 +26,20 @@ typedef struct net_tick_ring {
 /// Empty the ring for entries of `stride_bytes`; its memory is kept for the next entries.
 void net_tick_ring_reset(net_tick_ring* ring, uint32_t stride_bytes);
 void net_tick_ring_deinit(net_tick_ring* ring, const base_allocator* allocator);
-/// Make entries longer and keep what they hold; the added bytes are not set.
-/// @return false when memory ran out; nothing changed.
-BASE_MUST_USE bool net_tick_ring_widen(net_tick_ring* ring, const base_allocator* allocator,
-                                       uint32_t stride_bytes);
+/// Make shorter entries as long and keep what they hold; the added bytes are not set.
+void net_tick_ring_widen(net_tick_ring* ring, const base_allocator* allocator,
+                         uint32_t stride_bytes);
 /// Make room for one more entry, so that the next put allocates nothing and pushes out the oldest
-/// only when the ring has reached its limit. @return false when memory ran out; nothing changed.
-bool net_tick_ring_reserve(net_tick_ring* ring, const base_allocator* allocator, uint32_t limit);
+/// only when the ring has reached its limit.
+void net_tick_ring_reserve(net_tick_ring* ring, const base_allocator* allocator, uint32_t limit);
 /// Put an entry where its tick belongs (nearly always: last). `bytes` is at most stride_bytes. A
 /// full ring forgets its oldest entry, or the new one when that is older than all. An entry of this
 /// tick that is there already stays as it is.
-/// @return false when memory ran out: the ring is empty then, or has lost its oldest entry.
-bool net_tick_ring_put(net_tick_ring* ring, const base_allocator* allocator, uint32_t limit,
+void net_tick_ring_put(net_tick_ring* ring, const base_allocator* allocator, uint32_t limit,
                        uint64_t tick, const void* entry, uint32_t bytes);
 /// Begin an entry that is newer than all: the caller writes it to the returned place, then calls
 /// net_tick_ring_close. A full ring forgets its oldest entry at once. Without a close nothing is
 /// added.
-/// @return NULL when there is no memory for a single entry.
 void* net_tick_ring_open(net_tick_ring* ring, const base_allocator* allocator, uint32_t limit);
 void net_tick_ring_close(net_tick_ring* ring, uint64_t tick);
 /// Position of the newest entry with a tick <= `tick`; UINT32_MAX when there is none.

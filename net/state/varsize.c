@@ -16,7 +16,7 @@ static const ecs_type* type_of(const ecs_world* world, ecs_component_id componen
 typedef struct temporary {
     const ecs_type* type;
     ecs_type_context context;
-    void* value; ///< NULL: memory ran out
+    void* value;
     _Alignas(64) uint8_t memory[64];
 } temporary;
 
@@ -26,11 +26,10 @@ static void temporary_create(temporary* made, const ecs_world* world, ecs_compon
     made->value = made->type->size <= sizeof made->memory
                       ? made->memory
                       : base_allocate(made->context.allocator, made->type->size);
-    if (made->value) made->type->ops->create(&made->context, made->value);
+    made->type->ops->create(&made->context, made->value);
 }
 
 static void temporary_destroy(temporary* made) {
-    if (!made->value) return;
     made->type->ops->destroy(&made->context, made->value);
     if (made->value != made->memory)
         base_release(made->context.allocator, made->value, made->type->size);
@@ -58,10 +57,7 @@ void net_varsize_write_default(const ecs_world* world, const net_row_template* r
     }
     temporary empty;
     temporary_create(&empty, world, component);
-    if (empty.value)
-        ecs_type_write(empty.type, empty.value, bytes);
-    else
-        bytes->failed = true;
+    ecs_type_write(empty.type, empty.value, bytes);
     temporary_destroy(&empty);
 }
 
@@ -69,7 +65,7 @@ bool net_varsize_write_sent(const ecs_world* world, const net_row_template* row_
                             ecs_entity entity, ecs_component_id component, base_bytes* bytes) {
     size_t before = bytes->size;
     net_varsize_write(world, entity, component, bytes);
-    if (bytes->failed || bytes->size - before <= NET_VARSIZE_BYTES_MAX) return true;
+    if (bytes->size - before <= NET_VARSIZE_BYTES_MAX) return true;
     bytes->size = before;
     net_varsize_write_default(world, row_template, component, bytes);
     return false;
@@ -81,7 +77,7 @@ static bool is_equal_default(const ecs_world* world, ecs_component_id component,
     if (default_) return ecs_type_equal(type, value, default_);
     temporary empty;
     temporary_create(&empty, world, component);
-    bool is_equal = empty.value && ecs_type_equal(type, value, empty.value);
+    bool is_equal = ecs_type_equal(type, value, empty.value);
     temporary_destroy(&empty);
     return is_equal;
 }
@@ -102,11 +98,9 @@ bool net_varsize_same_default(const ecs_world* world, const net_row_template* a,
 }
 
 static net_result read_value(temporary* made, const uint8_t* bytes, size_t size) {
-    if (!made->value) return NET_ERR_MEMORY;
     base_reader reader = base_reader_make(bytes, size);
-    if (!ecs_type_read(made->type, &made->context, made->value, &reader))
-        return reader.failed ? NET_ERR_MALFORMED : NET_ERR_MEMORY;
-    return base_reader_left(&reader) == 0 ? NET_OK : NET_ERR_MALFORMED;
+    const bool is_read = ecs_type_read(made->type, &made->context, made->value, &reader);
+    return is_read && base_reader_left(&reader) == 0 ? NET_OK : NET_ERR_MALFORMED;
 }
 
 net_result net_varsize_check(ecs_world* world, ecs_component_id component, const uint8_t* bytes,
@@ -122,9 +116,7 @@ net_result net_varsize_check(ecs_world* world, ecs_component_id component, const
 
 static net_result set_value(ecs_world* world, ecs_entity entity, ecs_component_id component,
                             const void* value) {
-    ecs_result result = ecs_set(world, entity, component, value);
-    if (result == ECS_OK) return NET_OK;
-    return result == ECS_ERR_MEMORY ? NET_ERR_MEMORY : NET_ERR_UNKNOWN;
+    return ecs_set(world, entity, component, value) == ECS_OK ? NET_OK : NET_ERR_UNKNOWN;
 }
 
 // Of an entity that lives or waits for its resources; NULL: neither, or it lacks the component.
@@ -145,8 +137,7 @@ net_result net_varsize_apply(ecs_world* world, net_rows* rows, ecs_entity entity
     if (default_) return set_value(world, entity, component, default_);
     temporary made;
     temporary_create(&made, world, component);
-    net_result result = made.value ? NET_OK : NET_ERR_MEMORY;
-    if (result == NET_OK && bytes) result = read_value(&made, bytes, size);
+    net_result result = bytes ? read_value(&made, bytes, size) : NET_OK;
     if (result == NET_OK) result = set_value(world, entity, component, made.value);
     temporary_destroy(&made);
     return result;

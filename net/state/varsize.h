@@ -52,30 +52,23 @@ typedef struct net_varsize_counters {
 
 /// `rows` and the world of the steps are borrowed. Handles with an index above `index_max` are
 /// ignored. `reporter` (may be NULL) gets one report when a value is too long.
-/// @return NET_OK; NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_varsize_source_create(const base_allocator* allocator, net_rows* rows,
-                                                   uint32_t index_max,
-                                                   const base_reporter* reporter,
-                                                   net_varsize_source** source);
+net_varsize_source* net_varsize_source_create(const base_allocator* allocator, net_rows* rows,
+                                              uint32_t index_max, const base_reporter* reporter);
 /// Destroy the source after its senders.
 void net_varsize_source_destroy(net_varsize_source* source);
 /// Read what ecs_changes lists; the first call reads the whole world. Free in a game without
-/// variable-size components. @return NET_OK; NET_ERR_MEMORY (end the match).
-BASE_MUST_USE net_result net_varsize_source_step(net_varsize_source* source, const ecs_world* world,
-                                                 ecs_tick tick);
+/// variable-size components.
+void net_varsize_source_step(net_varsize_source* source, const ecs_world* world, ecs_tick tick);
 const net_varsize_counters* net_varsize_source_get_counters(const net_varsize_source* source);
 
-/// A client joins with an empty scope. @return NET_OK; NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_varsize_sender_create(net_varsize_source* source,
-                                                   net_varsize_sender** sender);
+/// A client joins with an empty scope.
+net_varsize_sender* net_varsize_sender_create(net_varsize_source* source);
 /// Before its first scope: the client has values of another server, versions up to 2^16 times a
 /// tick of the match. All that comes into scope is sent, defaults too, from `tick` on.
 void net_varsize_sender_rebase(net_varsize_sender* sender, ecs_tick tick);
 /// From now on the client has nothing but what was sent here.
 void net_varsize_sender_end_rebase(net_varsize_sender* sender);
 void net_varsize_sender_destroy(net_varsize_sender* sender);
-/// Did memory run out? Then its state is unknown: drop the client.
-bool net_varsize_sender_is_broken(const net_varsize_sender* sender);
 /// The entity entered the client's scope at this tick, or it is in scope and changed its template.
 /// Records of it have this tick or a later one. `classes`: bits of the classes that the client
 /// sees.
@@ -112,10 +105,9 @@ void net_varsize_sender_explain(const net_varsize_sender* sender, ecs_entity ent
 /// Has the client acknowledged all values?
 bool net_varsize_sender_is_settled(const net_varsize_sender* sender);
 
-/// Take a value of an entity; `bytes` NULL: the default. @return NET_OK; NET_ERR_MEMORY.
-typedef net_result (*net_varsize_keep_fn)(void* context, ecs_entity entity,
-                                          ecs_component_id component, const void* bytes,
-                                          uint32_t size);
+/// Take a value of an entity; `bytes` NULL: the default.
+typedef void (*net_varsize_keep_fn)(void* context, ecs_entity entity, ecs_component_id component,
+                                    const void* bytes, uint32_t size);
 
 typedef struct net_varsize_receiver_config {
     const base_allocator* allocator;
@@ -147,19 +139,17 @@ typedef struct net_varsize_lost {
 
 typedef struct net_varsize_receiver net_varsize_receiver;
 
-BASE_MUST_USE net_result net_varsize_receiver_create(const net_varsize_receiver_config* config,
-                                                     net_varsize_receiver** receiver);
+net_varsize_receiver* net_varsize_receiver_create(const net_varsize_receiver_config* config);
 void net_varsize_receiver_destroy(net_varsize_receiver* receiver);
 /// Receive a message of any bytes. It is applied at once, or kept until its entity exists. When
 /// there is no room for it, the values that waited longest are dropped
 /// (net_varsize_receiver_next_evicted).
 /// @return NET_OK: acknowledge it (also a repeated one); NET_ERR_MALFORMED: our server never sends
-/// it, do not acknowledge; NET_ERR_MEMORY: end the session.
+/// it, do not acknowledge.
 BASE_MUST_USE net_result net_varsize_receiver_receive(net_varsize_receiver* receiver,
                                                       const net_varsize_message* message);
 /// Apply waiting values whose entity exists now; call it after records were applied.
-/// @return NET_OK; NET_ERR_MEMORY (end the session).
-BASE_MUST_USE net_result net_varsize_receiver_tick(net_varsize_receiver* receiver);
+void net_varsize_receiver_tick(net_varsize_receiver* receiver);
 /// A value that was dropped while it waited, to be reported to the server
 /// (net_varsize_sender_lost); each once. @return false: no more.
 bool net_varsize_receiver_next_evicted(net_varsize_receiver* receiver, net_varsize_lost* lost);
@@ -172,7 +162,7 @@ net_varsize_receiver_get_counters(const net_varsize_receiver* receiver);
 /// The bytes are those of ecs_type_write: the same on every machine, references as handles. Reading
 /// accepts any bytes: it checks depth, counts and sizes, and no byte may be left over.
 
-/// Append the bytes of a component of a living entity. `bytes->failed` when memory ran out.
+/// Append the bytes of a component of a living entity.
 void net_varsize_write(const ecs_world* world, ecs_entity entity, ecs_component_id component,
                        base_bytes* bytes);
 /// Append the bytes of the template's default.
@@ -188,12 +178,12 @@ bool net_varsize_is_default(const ecs_world* world, const net_row_template* row_
 /// Do two templates give a component the same default? Both must have the component.
 bool net_varsize_same_default(const ecs_world* world, const net_row_template* a,
                               const net_row_template* b, ecs_component_id component);
-/// Can these bytes be a value of the component? @return NET_OK; NET_ERR_MALFORMED; NET_ERR_MEMORY.
+/// Can these bytes be a value of the component? @return NET_OK; NET_ERR_MALFORMED.
 BASE_MUST_USE net_result net_varsize_check(ecs_world* world, ecs_component_id component,
                                            const uint8_t* bytes, size_t size);
 /// Set the value of an entity that is alive or LOADING; `bytes` NULL: its template's default.
-/// @return NET_OK; NET_ERR_UNKNOWN (no such entity, or it lacks the component); NET_ERR_MALFORMED;
-/// NET_ERR_MEMORY. On failure the old value stays.
+/// @return NET_OK; NET_ERR_UNKNOWN (no such entity, or it lacks the component); NET_ERR_MALFORMED.
+/// On failure the old value stays.
 BASE_MUST_USE net_result net_varsize_apply(ecs_world* world, net_rows* rows, ecs_entity entity,
                                            ecs_component_id component, const uint8_t* bytes,
                                            size_t size);

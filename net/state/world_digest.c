@@ -132,10 +132,9 @@ typedef struct scope_walk {
     void* context;
 } scope_walk;
 
-// Memory for the text ran out: write that into the dump instead of leaving out a line.
 static void emit_line(scope_walk* walk) {
     base_bytes_write_u8(&walk->text, 0);
-    walk->line(walk->context, walk->text.failed ? "error: out of memory" : (char*)walk->text.data);
+    walk->line(walk->context, (char*)walk->text.data);
 }
 
 static void visit_field(scope_walk* walk, ecs_entity entity, const net_row_template* row_template,
@@ -189,8 +188,6 @@ static void visit_varsize(scope_walk* walk, ecs_entity entity, const net_row_tem
     walk->scope.bytes += walk->value.size;
     base_hasher_add(&walk->hasher, name, strlen(name) + 1);
     base_hasher_add(&walk->hasher, walk->value.data, walk->value.size);
-    // Without memory to read the value, the hash must not equal any other.
-    if (walk->value.failed) hash_u32(&walk->hasher, walk->scope.components);
     if (!walk->line) return;
     write_entity(&walk->text, entity, ecs_template_get(walk->world, row_template->id)->name);
     write_varsize(walk, row_template, entity, varsize->component, is_own);

@@ -81,11 +81,8 @@ static void send(fixture* self, double now_s) {
         packet* made = push(&self->down);
         memset(made->body, 0, sizeof made->body);
         proto_bit_writer writer = proto_bit_writer_make(made->body, sizeof made->body);
-        uint32_t records = 0;
-        bench_ok(net_repl_state_write(self->view, self->seq,
-                                      (net_repl_state_room){.hard = soft * 8, .soft = soft * 8},
-                                      &writer, &records),
-                 "join_10k: write");
+        const net_repl_state_room limits = {.hard = soft * 8, .soft = soft * 8};
+        const uint32_t records = net_repl_state_write(self->view, self->seq, limits, &writer);
         made->seq = self->seq++;
         made->tick = self->server.tick;
         made->size = (uint32_t)proto_bit_writer_bytes(&writer);
@@ -122,9 +119,9 @@ static void print(const bench_row* row, uint32_t rounds) {
     bench_repl_world(&config, true, &self->world, &self->schema);
     const net_mirror_config mirror = {
         .world = self->world, .rows = net_schema_rows(self->schema), .index_max = index_max};
-    bench_ok(net_mirror_create(&mirror, &self->mirror), "join_10k: mirror");
+    self->mirror = net_mirror_create(&mirror);
     net_interest_add_client(self->server.interest, 1);
-    bench_ok(net_repl_state_create(self->server.replicator, 1, &self->view), "join_10k: view");
+    self->view = net_repl_state_create(self->server.replicator, 1);
     join(self);
     printf("bench=%s unit=%s shoal=%.4g rounds=1 bytes_per_entity=%.1f packets=%llu\n", row->name,
            row->unit, self->done_s * 1000, (double)self->bytes / ENTITIES,

@@ -70,7 +70,7 @@ static inline void interest_open_with(interest_table* t, const char* text,
     const schema_wanted wanted = {.index_max = SCOPES_INDEX_MAX - 1};
     t->schema = schema_made(text, wanted, &t->world);
     t->rows = net_schema_rows(t->schema);
-    assert_ok(net_history_create(NULL, t->rows, SCOPES_INDEX_MAX - 1, &t->history));
+    t->history = net_history_create(NULL, t->rows, SCOPES_INDEX_MAX - 1);
     if (rules) t->rules = *rules;
     const net_interest_config config = {.allocator = allocator,
                                         .rules = rules ? &t->rules : NULL,
@@ -205,7 +205,7 @@ static inline void interest_step(interest_table* t) {
     t->entered = t->left = t->changed = t->queries = 0;
     ecs_step step = {.tick = t->tick, .dt = 0.05f};
     ecs_world_step(t->world, &step);
-    assert_ok(net_history_step(t->history, t->world, t->tick));
+    net_history_step(t->history, t->world, t->tick);
     net_interest_step(t->interest, t->history, t->tick);
     ecs_changes_clear(t->world);
     interest_take_came(t);

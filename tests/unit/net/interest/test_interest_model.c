@@ -331,7 +331,7 @@ static void step(twin* w) {
     t->tick++;
     ecs_step tick = {.tick = t->tick, .dt = 0.05f};
     ecs_world_step(t->world, &tick);
-    assert_ok(net_history_step(t->history, t->world, t->tick));
+    net_history_step(t->history, t->world, t->tick);
     net_interest_step(t->interest, t->history, t->tick);
     ecs_changes_clear(t->world);
     interest_take_came(t);

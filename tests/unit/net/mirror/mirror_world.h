@@ -84,7 +84,7 @@ static inline void mirror_open(mirror_side* m) {
     repl_open_with(&m->side, true, MIRROR_INDEX_MAX, mirror_text);
     net_rows_set_tick_rate(m->side.rows, 60);
     net_mirror_config config = mirror_config(m);
-    assert_ok(net_mirror_create(&config, &m->mirror));
+    m->mirror = net_mirror_create(&config);
     m->mover = net_rows_find(m->side.rows, m->side.mover);
     m->holder = net_rows_find(m->side.rows, m->side.holder);
     m->model = net_rows_find(m->side.rows, m->side.model);

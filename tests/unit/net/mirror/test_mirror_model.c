@@ -145,7 +145,7 @@ static void run(uint64_t seed, uint32_t* covered) {
     net_mirror_destroy(w->m.mirror);
     net_mirror_config config = mirror_config(&w->m);
     config.sink = (net_mirror_sink){.context = w, .row = check_row};
-    assert_ok(net_mirror_create(&config, &w->m.mirror));
+    w->m.mirror = net_mirror_create(&config);
     sender_init(&w->t, w->m.side.rows, MIRROR_INDEX_MAX, seed);
     const uint16_t parts[2] = {w->m.mover->parts[0], w->m.extra->parts[0]};
     sender_add_template(&w->t, w->m.mover);

@@ -10,7 +10,7 @@ static void open_rebased(mirror_side* m) {
     mirror_open_with_ball(m, 100, 3);
     assert_ok(mirror_create_at(m, 101, 5, other, m->mover, words[1]));
     ecs_changes_clear(m->side.world);
-    assert_ok(net_mirror_rebase(m->mirror, NULL));
+    net_mirror_rebase(m->mirror, NULL);
     net_mirror_validate(m->mirror);
     mirror_expect(m, ball, m->mover, words[0]);
 }
@@ -63,7 +63,7 @@ MIRROR_CASE(a_full_mirror_is_rebased_in_any_order) {
     for (uint32_t i = 0; i < COUNT; i++)
         assert_ok(mirror_create_at(m, 100 + i, i, ecs_entity_make(i + 1, 1), m->mover, words[0]));
     ecs_changes_clear(m->side.world);
-    assert_ok(net_mirror_rebase(m->mirror, NULL));
+    net_mirror_rebase(m->mirror, NULL);
     for (uint32_t i = 0; i < COUNT; i++) {
         const uint32_t index = i % 2 ? COUNT - i / 2 : i / 2 + 1;
         assert_ok(mirror_create_at(m, 500 + i, i, ecs_entity_make(index, 1), m->mover, words[1]));

@@ -249,7 +249,7 @@ CASE(the_range_that_was_told_is_the_width_of_an_index) {
         net_mirror_destroy(m.mirror);
         net_mirror_config config = mirror_config(&m);
         config.index_max = told[i].index_max;
-        assert_ok(net_mirror_create(&config, &m.mirror));
+        m.mirror = net_mirror_create(&config);
         uint32_t last = told[i].index_max < MIRROR_INDEX_MAX ? told[i].index_max : MIRROR_INDEX_MAX;
         for (uint32_t beyond = 0; beyond < 2; beyond++) {
             pen_begin(&m.pen, told[i].index_max, m.side.rows);
@@ -298,7 +298,7 @@ MIRROR_CASE(a_liar_cannot_make_it_grow_beyond_its_limit) {
     net_mirror_destroy(m->mirror);
     net_mirror_config config = mirror_config(m);
     config.memory_bytes_max = 1 << 20;
-    assert_ok(net_mirror_create(&config, &m->mirror));
+    m->mirror = net_mirror_create(&config);
     net_result result = NET_OK;
     for (ecs_tick tick = 1; tick < 5000 && result == NET_OK; tick++) {
         mirror_begin(m);
@@ -315,34 +315,4 @@ MIRROR_CASE(a_liar_cannot_make_it_grow_beyond_its_limit) {
     assert_int_equal(result, NET_ERR_MEMORY);
     // The error is final.
     assert_int_equal(net_mirror_read(m->mirror, 1, 1, NULL), NET_ERR_MEMORY);
-}
-
-// Memory may run out at any allocation. The mirror reports a final error, and loses neither memory
-// nor references.
-CASE(running_out_of_memory_is_told_and_final) {
-    bool is_enough = false;
-    for (uint32_t budget = 0; !is_enough; budget++) {
-        assert_in_range(budget, 0, 40);
-        scarce_memory memory;
-        scarce_init(&memory, budget + 1, true);
-        mirror_side m;
-        mirror_open(&m);
-        net_mirror_destroy(m.mirror);
-        net_mirror_config config = mirror_config(&m);
-        config.allocator = &memory.allocator;
-        net_result result = net_mirror_create(&config, &m.mirror);
-        uint64_t row[5];
-        memcpy(row, m.holder->defaults, sizeof row);
-        for (ecs_tick tick = 1; tick < 12 && result == NET_OK; tick++) {
-            row[4] = ecs_entity_make(100 + (uint32_t)tick, 1);
-            result = tick == 1 ? mirror_create_at(&m, tick, 0, ball, m.holder, row)
-                               : mirror_absolute_at(&m, tick, 0, m.holder, row);
-        }
-        is_enough = result == NET_OK;
-        if (!is_enough) assert_int_equal(result, NET_ERR_MEMORY);
-        if (!is_enough && m.mirror)
-            assert_int_equal(net_mirror_read(m.mirror, 90, 90, NULL),
-                             m.mirror->broken ? NET_ERR_MEMORY : NET_OK);
-        mirror_close(&m);
-    }
 }

@@ -48,14 +48,14 @@ static inline void view_join(view_world* w, uint32_t number) {
     view_client* c = &w->clients[number];
     repl_open_with(&c->side, true, VIEW_INDEX_MAX, repl_class_text);
     net_interest_add_client(w->interest, number);
-    assert_ok(net_repl_state_create(w->replicator, number, &c->repl));
+    c->repl = net_repl_state_create(w->replicator, number);
     if (number == 0) w->repl = c->repl;
-    if (w->has_solo_code) assert_ok(net_repl_state_use_solo(c->repl));
+    if (w->has_solo_code) net_repl_state_use_solo(c->repl);
     net_mirror_config config = {.world = c->side.world,
                                 .rows = c->side.rows,
                                 .index_max = VIEW_INDEX_MAX,
                                 .solo = w->has_solo_code ? &net_solo_part : NULL};
-    assert_ok(net_mirror_create(&config, &c->mirror));
+    c->mirror = net_mirror_create(&config);
 }
 
 static inline void view_count(void* context, const net_piece* piece) {
@@ -84,7 +84,7 @@ static inline void view_open_with(view_world* w, view_options options) {
                                     .tap_context = w,
                                     .solo = &net_solo_part,
                                     .is_solo = options.is_solo};
-    assert_ok(net_replicator_create(&config, &w->replicator));
+    w->replicator = net_replicator_create(&config);
     w->has_solo_code = options.has_solo_code;
     w->client_count = options.client_count ? options.client_count : 1;
     for (uint32_t i = 0; i < w->client_count; i++) {
@@ -111,7 +111,7 @@ static inline void view_close(view_world* w) {
 static inline void view_step(view_world* w) {
     ecs_step step = {.tick = ++w->tick, .dt = 0.5f};
     ecs_world_step(w->server.world, &step);
-    assert_ok(net_replicator_step(w->replicator, w->server.world, w->tick));
+    net_replicator_step(w->replicator, w->server.world, w->tick);
     ecs_changes_clear(w->server.world);
     net_replicator_publish(w->replicator);
 }
@@ -126,7 +126,7 @@ static inline void view_write_room(view_world* w, uint32_t number, net_repl_stat
     view_client* c = &w->clients[number];
     memset(c->body, 0, sizeof c->body);
     proto_bit_writer writer = proto_bit_writer_make(c->body, sizeof c->body);
-    assert_ok(net_repl_state_write(c->repl, c->seq++, room, &writer, &c->records));
+    c->records = net_repl_state_write(c->repl, c->seq++, room, &writer);
     c->bits = writer.size_bits;
     assert_true(c->bits <= room.hard);
     assert_true((c->records > 0) == (c->bits > 0));

@@ -21,10 +21,10 @@ static void stage_open(stage* s, const char* together) {
     s->player = interest_make(&s->t, "unit", 0, 0);
     const net_replicator_config config = {
         .rows = s->t.rows, .index_max = SCOPES_INDEX_MAX - 1, .interest = s->t.interest};
-    assert_ok(net_replicator_create(&config, &s->replicator));
+    s->replicator = net_replicator_create(&config);
     net_interest_add_client(s->t.interest, 1);
     net_interest_set_player(s->t.interest, 1, s->player);
-    assert_ok(net_repl_state_create(s->replicator, 1, &s->repl));
+    s->repl = net_repl_state_create(s->replicator, 1);
 }
 
 static void stage_close(stage* s) {
@@ -37,7 +37,7 @@ static void stage_step(stage* s, uint32_t ticks) {
     for (uint32_t i = 0; i < ticks; i++) {
         const ecs_step step = {.tick = ++s->t.tick, .dt = 0.05f};
         ecs_world_step(s->t.world, &step);
-        assert_ok(net_replicator_step(s->replicator, s->t.world, s->t.tick));
+        net_replicator_step(s->replicator, s->t.world, s->t.tick);
         ecs_changes_clear(s->t.world);
         net_replicator_publish(s->replicator);
     }

@@ -27,7 +27,6 @@ typedef struct lane_client {
     net_repl_state* repl;
     uint64_t hash;
     uint32_t records;
-    bool has_failed;
 } lane_client;
 
 typedef struct lane_world {
@@ -65,12 +64,12 @@ static void open_world(lane_world* w, uint32_t lanes, const base_allocator* allo
                                           .index_max = INDEX_MAX,
                                           .interest = w->interest,
                                           .lanes = lanes};
-    assert_ok(net_replicator_create(&config, &w->replicator));
+    w->replicator = net_replicator_create(&config);
     w->lanes = lanes ? lanes : 1;
     for (uint32_t c = 0; c < CLIENTS; c++) {
         net_interest_add_client(w->interest, c + 1);
         net_interest_set_player(w->interest, c + 1, w->entities[c * 7]);
-        assert_ok(net_repl_state_create(w->replicator, c + 1, &w->clients[c].repl));
+        w->clients[c].repl = net_repl_state_create(w->replicator, c + 1);
         net_repl_state_set_lane(w->clients[c].repl, c % w->lanes);
     }
 }
@@ -110,11 +109,8 @@ static void serve(lane_world* w, uint32_t number) {
     uint8_t body[BYTES] = {0};
     proto_bit_writer writer = proto_bit_writer_make(body, sizeof body);
     const net_repl_state_room room = {.hard = BYTES * 8, .soft = 200 * 8};
-    uint32_t records = 0;
-    client->has_failed = client->has_failed ||
-                         net_repl_state_write(client->repl, seq, room, &writer, &records) != NET_OK;
+    client->records += net_repl_state_write(client->repl, seq, room, &writer);
     client->hash = base_hash64(body, proto_bit_writer_bytes(&writer), client->hash);
-    client->records += records;
 }
 
 static void* run_lane(void* context) {
@@ -129,7 +125,7 @@ static void step_match(lane_world* w) {
     ecs_step step = {.tick = ++w->tick, .dt = 0.5f};
     move_all(w);
     ecs_world_step(w->server.world, &step);
-    assert_ok(net_replicator_step(w->replicator, w->server.world, w->tick));
+    net_replicator_step(w->replicator, w->server.world, w->tick);
     ecs_changes_clear(w->server.world);
     net_replicator_publish_begin(w->replicator);
     pthread_t threads[LANES_MAX];
@@ -154,7 +150,6 @@ static uint64_t run_match(uint32_t lanes, bool is_threaded) {
         step_match(&w);
     uint64_t hash = 0;
     for (uint32_t c = 0; c < CLIENTS; c++) {
-        assert_false(w.clients[c].has_failed);
         assert_true(w.clients[c].records > TICKS);
         hash = base_hash64_mix(hash, w.clients[c].hash);
     }
