@@ -39,7 +39,7 @@ typedef struct playback_event {
 } playback_event;
 
 struct net_playback {
-    const base_allocator* allocator;
+    base_owner owner;
     net_log_reader* reader;
     const net_module* module;
     base_reporter reporter;
@@ -100,10 +100,10 @@ static void take_passed(void* context, const net_log_record* record) {
     while (net_log_item_next(record, NET_LOG_ITEM_SERVER_EVENT, &offset, &item)) {
         if (item.message < 1 || item.message > game->message_count ||
             game->messages[item.message - 1].kind != NET_MESSAGE_TO_CLIENTS ||
-            item.payload_bytes > NET_EVENT_PAYLOAD_BYTES_MAX ||
-            !BASE_ARRAY_RESERVE(playback->allocator, playback->events, playback->event_capacity,
-                                playback->event_count + 1))
+            item.payload_bytes > NET_EVENT_PAYLOAD_BYTES_MAX)
             continue;
+        BASE_ARRAY_RESERVE(&playback->owner.allocator, playback->events, playback->event_capacity,
+                           playback->event_count + 1);
         playback_event* event = &playback->events[playback->event_count++];
         event->had_target = has_entity(playback, item.target);
         event->entry = (net_event_outbox_entry){.message = item.message,
@@ -171,7 +171,7 @@ static bool apply_keyframe(const net_playback* playback, const net_log_keyframe*
     const net_log_info* info = net_log_reader_info(playback->reader);
     double values[NET_SETTINGS_MAX];
     base_bytes save;
-    base_bytes_init(&save, playback->allocator);
+    base_bytes_init(&save, playback->owner.from);
     const bool is_read = net_log_keyframe_read(playback->reader, keyframe, &save) == NET_OK;
     const uint32_t count = is_read ? net_match_saved_settings(save.data, save.size, values) : 0;
     base_bytes_deinit(&save);
@@ -207,7 +207,7 @@ static net_result settings_at(const net_playback* playback, ecs_tick tick, net_m
 static net_result open_view(net_playback* playback) {
     BASE_ASSERT(!playback->presenter);
     const net_presenter_config config = {
-        .allocator = playback->allocator,
+        .allocator = playback->owner.from,
         .module = playback->module,
         .replicated_index_max = playback->config.replicated_index_max,
     };
@@ -224,10 +224,10 @@ static net_result open_view(net_playback* playback) {
                            (net_match_names){name_in_log, playback});
     playback->event_number = 0;
     playback->tick = playback->drawn_tick = (double)playback->opened_tick;
-    result = net_playback_feed_create(playback->state, match, playback->is_same_schema,
-                                      &playback->notes, &playback->feed);
-    if (result == NET_OK) result = net_playback_feed_give(playback->feed, scene_of(playback), true);
-    return result == NET_OK ? net_scene_advance(scene_of(playback), playback->tick) : result;
+    playback->feed = net_playback_feed_create(playback->state, match, playback->is_same_schema,
+                                              &playback->notes);
+    net_playback_feed_give(playback->feed, scene_of(playback), true);
+    return net_scene_advance(scene_of(playback), playback->tick);
 }
 
 // ---- showing ----
@@ -262,8 +262,10 @@ static net_result feed_next(net_playback* playback) {
     const ecs_tick here = net_log_state_tick(playback->state);
     const bool is_as_set =
         !is_whole || playback->set_tick <= playback->opened_tick || playback->set_tick > here;
-    if (here == before + 1 && (was_whole || !is_whole) && is_as_set)
-        return net_playback_feed_give(playback->feed, scene_of(playback), false);
+    if (here == before + 1 && (was_whole || !is_whole) && is_as_set) {
+        net_playback_feed_give(playback->feed, scene_of(playback), false);
+        return NET_OK;
+    }
     close_view(playback);
     return open_view(playback);
 }
@@ -420,17 +422,14 @@ net_result net_playback_create(net_log_reader* reader, const net_module* module,
                                const base_reporter* reporter, net_playback** playback_out) {
     BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     BASE_ASSERT(reader && module && playback_out);
-    const base_allocator* allocator = reader->allocator;
     *playback_out = NULL;
-    net_playback* playback = base_allocate_zero(allocator, sizeof *playback);
-    if (!playback) return NET_ERR_MEMORY;
-    playback->allocator = allocator;
+    net_playback* playback = base_owner_create(reader->allocator, sizeof *playback);
     playback->module = module;
     playback->reader = reader;
     if (reporter) playback->reporter = *reporter;
     playback->notes.reporter = &playback->reporter;
     playback->notes.file = reader->file;
-    net_playback_marks_init(&playback->marks, allocator, reader);
+    net_playback_marks_init(&playback->marks, &playback->owner.allocator, reader);
     net_result result = open_playback(playback);
     if (result != NET_OK) {
         net_playback_destroy(playback);
@@ -454,9 +453,7 @@ void net_playback_destroy(net_playback* playback) {
     if (!playback) return;
     close_view(playback);
     net_log_state_destroy(playback->state);
-    BASE_ARRAY_RELEASE(playback->allocator, playback->events, playback->event_capacity);
-    net_playback_marks_deinit(&playback->marks);
-    base_release(playback->allocator, playback, sizeof *playback);
+    base_owner_destroy(playback);
 }
 
 ecs_tick net_playback_tick_last(const net_playback* playback) {
@@ -511,25 +508,20 @@ ecs_tick net_playback_diverged(const net_playback* playback) {
 // The log is untrusted: a message number may be unknown, and a client whose number does not rise
 // gets no name (the replay refuses it later).
 
-static bool add_mark(net_playback_marks_list* list, net_playback_mark mark) {
-    if (list->mark_count == NET_PLAYBACK_MARKS_MAX) return true;
-    if (!BASE_ARRAY_RESERVE(list->allocator, list->marks, list->mark_capacity,
-                            list->mark_count + 1))
-        return false;
+static void add_mark(net_playback_marks_list* list, net_playback_mark mark) {
+    if (list->mark_count == NET_PLAYBACK_MARKS_MAX) return;
+    BASE_ARRAY_RESERVE(list->allocator, list->marks, list->mark_capacity, list->mark_count + 1);
     list->marks[list->mark_count++] = mark;
-    return true;
 }
 
-static bool add_name(net_playback_marks_list* list, const net_log_item* item) {
+static void add_name(net_playback_marks_list* list, const net_log_item* item) {
     uint32_t count = list->name_count;
-    if (count == NET_PLAYBACK_NAMES_MAX) return true;
-    if (count > 0 && item->client <= list->names[count - 1].client) return true;
-    if (!BASE_ARRAY_RESERVE(list->allocator, list->names, list->name_capacity, count + 1))
-        return false;
+    if (count == NET_PLAYBACK_NAMES_MAX) return;
+    if (count > 0 && item->client <= list->names[count - 1].client) return;
+    BASE_ARRAY_RESERVE(list->allocator, list->names, list->name_capacity, count + 1);
     net_playback_name* name = &list->names[list->name_count++];
     name->client = item->client;
     (void)base_text_copy(name->text, sizeof name->text, item->name);
-    return true;
 }
 
 static bool is_reliable_event(const net_game_module* game, uint32_t message) {
@@ -539,45 +531,44 @@ static bool is_reliable_event(const net_game_module* game, uint32_t message) {
 }
 
 // The log is foreign: a name that no operator gives is left out.
-static bool add_named(net_playback_marks_list* list, const net_log_record* record) {
+static void add_named(net_playback_marks_list* list, const net_log_record* record) {
     net_playback_mark mark = {.tick = record->tick, .kind = NET_PLAYBACK_NAMED};
     char name[NET_MARK_BYTES] = {0};
     size_t offset = 0;
     net_match_argument argument;
     if (strcmp(record->verb, "mark") != 0 || !net_log_argument_next(record, &offset, &argument) ||
         argument.size >= sizeof name)
-        return true;
+        return;
     memcpy(name, argument.data, argument.size);
-    return !base_shown_copy(mark.name, sizeof mark.name, name) || add_mark(list, mark);
+    if (base_shown_copy(mark.name, sizeof mark.name, name)) add_mark(list, mark);
 }
 
-static bool add_record(net_playback_marks_list* list, const net_game_module* game,
+static void add_record(net_playback_marks_list* list, const net_game_module* game,
                        const net_log_record* record) {
     size_t offset = 0;
     net_log_item item;
-    bool is_kept = true;
+    net_playback_mark mark = {.tick = record->tick};
     if (record->kind == NET_LOG_KIND_END) {
-        while (is_kept && net_log_item_next(record, NET_LOG_ITEM_SERVER_EVENT, &offset, &item)) {
-            if (!is_reliable_event(game, item.message)) continue;
-            is_kept = add_mark(list, (net_playback_mark){.tick = record->tick,
-                                                         .kind = NET_PLAYBACK_EVENT,
-                                                         .message = item.message});
+        mark.kind = NET_PLAYBACK_EVENT;
+        while (net_log_item_next(record, NET_LOG_ITEM_SERVER_EVENT, &offset, &item)) {
+            mark.message = item.message;
+            if (is_reliable_event(game, item.message)) add_mark(list, mark);
         }
-        return is_kept;
     }
-    if (record->kind == NET_LOG_KIND_CONTROL) return add_named(list, record);
-    if (record->kind != NET_LOG_KIND_BEGIN) return true;
-    while (is_kept && net_log_item_next(record, NET_LOG_ITEM_LEAVE, &offset, &item))
-        is_kept = add_mark(list, (net_playback_mark){.tick = record->tick,
-                                                     .kind = NET_PLAYBACK_LEAVE,
-                                                     .client = item.client});
+    if (record->kind == NET_LOG_KIND_CONTROL) add_named(list, record);
+    if (record->kind != NET_LOG_KIND_BEGIN) return;
+    mark.kind = NET_PLAYBACK_LEAVE;
+    while (net_log_item_next(record, NET_LOG_ITEM_LEAVE, &offset, &item)) {
+        mark.client = item.client;
+        add_mark(list, mark);
+    }
     offset = 0;
-    while (is_kept && net_log_item_next(record, NET_LOG_ITEM_JOIN, &offset, &item))
-        is_kept =
-            add_name(list, &item) && add_mark(list, (net_playback_mark){.tick = record->tick,
-                                                                        .kind = NET_PLAYBACK_JOIN,
-                                                                        .client = item.client});
-    return is_kept;
+    mark.kind = NET_PLAYBACK_JOIN;
+    while (net_log_item_next(record, NET_LOG_ITEM_JOIN, &offset, &item)) {
+        mark.client = item.client;
+        add_name(list, &item);
+        add_mark(list, mark);
+    }
 }
 
 void net_playback_marks_init(net_playback_marks_list* list, const base_allocator* allocator,
@@ -603,15 +594,9 @@ net_result net_playback_marks_read(net_playback_marks_list* list, net_log_reader
         list->is_whole = !is_there || is_over;
         if (is_over) *cursor = before; // it is read when its tick is whole
         if (list->is_whole) break;
-        if (!add_record(list, game, &record)) return NET_ERR_MEMORY;
+        add_record(list, game, &record);
     }
     return cursor->has_failed ? NET_ERR_DAMAGED : NET_OK;
-}
-
-void net_playback_marks_deinit(net_playback_marks_list* list) {
-    BASE_ARRAY_RELEASE(list->allocator, list->marks, list->mark_capacity);
-    BASE_ARRAY_RELEASE(list->allocator, list->names, list->name_capacity);
-    *list = (net_playback_marks_list){0};
 }
 
 const char* net_playback_marks_name(const net_playback_marks_list* list, uint32_t client) {

@@ -111,7 +111,7 @@ typedef struct incarnation {
 } incarnation;
 
 struct net_playback_feed {
-    const base_allocator* allocator;
+    base_owner owner;
     const net_log_state* state;
     net_playback_notes* notes;
     bool is_same_schema;
@@ -128,12 +128,7 @@ struct net_playback_feed {
 };
 
 void net_playback_feed_destroy(net_playback_feed* feed) {
-    if (!feed) return;
-    const base_allocator* allocator = feed->allocator;
-    BASE_ARRAY_RELEASE(allocator, feed->plans, feed->plan_capacity);
-    BASE_ARRAY_RELEASE(allocator, feed->incarnations, feed->incarnation_capacity);
-    BASE_ARRAY_RELEASE(allocator, feed->object, feed->object_words);
-    base_release(allocator, feed, sizeof *feed);
+    base_owner_destroy(feed);
 }
 
 // ---- what differs ----
@@ -177,22 +172,18 @@ static void compare_components(net_playback_feed* feed) {
     }
 }
 
-net_result net_playback_feed_create(const net_log_state* state, net_match* match,
-                                    bool is_same_schema, net_playback_notes* notes,
-                                    net_playback_feed** feed_out) {
-    BASE_ASSERT(state && match && notes && feed_out);
-    const base_allocator* allocator = net_match_get_config(match)->allocator;
-    net_playback_feed* feed = base_allocate_zero(allocator, sizeof *feed);
-    *feed_out = feed;
-    if (!feed) return NET_ERR_MEMORY;
-    *feed = (net_playback_feed){.allocator = allocator,
-                                .state = state,
-                                .notes = notes,
-                                .is_same_schema = is_same_schema,
-                                .world = net_match_world(match),
-                                .rows = net_schema_rows(net_match_schema(match))};
+net_playback_feed* net_playback_feed_create(const net_log_state* state, net_match* match,
+                                            bool is_same_schema, net_playback_notes* notes) {
+    BASE_ASSERT(state && match && notes);
+    net_playback_feed* feed =
+        base_owner_create(net_match_get_config(match)->allocator, sizeof *feed);
+    feed->state = state;
+    feed->notes = notes;
+    feed->is_same_schema = is_same_schema;
+    feed->world = net_match_world(match);
+    feed->rows = net_schema_rows(net_match_schema(match));
     compare_components(feed);
-    return NET_OK;
+    return feed;
 }
 
 // ---- plans ----
@@ -276,23 +267,21 @@ static bool is_same_layout(const proto_layout* a, const proto_layout* b) {
     return true;
 }
 
-// The plan of an entity's template. NULL: memory ran out.
+// The plan of an entity's template.
 static const plan* find_plan(net_playback_feed* feed, ecs_entity entity) {
     const char* name = net_log_state_template(feed->state, entity);
     BASE_ASSERT(name);
     for (uint32_t i = 0; i < feed->plan_count; i++)
         if (feed->plans[i].name == name) return &feed->plans[i];
-    if (!BASE_ARRAY_RESERVE(feed->allocator, feed->plans, feed->plan_capacity,
-                            feed->plan_count + 1))
-        return NULL;
+    BASE_ARRAY_RESERVE(&feed->owner.allocator, feed->plans, feed->plan_capacity,
+                       feed->plan_count + 1);
     plan* made = &feed->plans[feed->plan_count];
     *made = (plan){.name = name, .target = find_target(feed, name)};
     for (uint32_t i = 0; made->target && i < made->target->layout.component_count; i++) {
         const uint64_t id = made->target->layout.components[i].key;
         const uint32_t bytes = type_of(feed, (ecs_component_id)id)->object_size;
-        if (!BASE_ARRAY_RESERVE(feed->allocator, feed->object, feed->object_words,
-                                bytes / sizeof *feed->object + 1))
-            return NULL;
+        BASE_ARRAY_RESERVE(&feed->owner.allocator, feed->object, feed->object_words,
+                           bytes / sizeof *feed->object + 1);
     }
     feed->plan_count++;
     if (!made->target) return made;
@@ -338,12 +327,11 @@ static void feed_row(net_playback_feed* feed, const plan* by, ecs_entity entity,
     net_scene_row(scene, entity, target, net_log_state_tick(feed->state), row);
 }
 
-// The incarnation at an entity's index. NULL: memory ran out.
+// The incarnation at an entity's index.
 static incarnation* find_incarnation(net_playback_feed* feed, const plan* by, ecs_entity entity) {
     const uint32_t index = ecs_entity_index(entity), before = feed->incarnation_capacity;
-    if (!BASE_ARRAY_RESERVE(feed->allocator, feed->incarnations, feed->incarnation_capacity,
-                            index + 1))
-        return NULL;
+    BASE_ARRAY_RESERVE(&feed->owner.allocator, feed->incarnations, feed->incarnation_capacity,
+                       index + 1);
     memset(feed->incarnations + before, 0,
            (feed->incarnation_capacity - before) * sizeof *feed->incarnations);
     incarnation* found = &feed->incarnations[index];
@@ -353,10 +341,9 @@ static incarnation* find_incarnation(net_playback_feed* feed, const plan* by, ec
 }
 
 // Values of variable size are not among the touches: what was fed last is known by its hash.
-static net_result feed_varsize(net_playback_feed* feed, const plan* by, ecs_entity entity,
-                               net_scene* scene) {
+static void feed_varsize(net_playback_feed* feed, const plan* by, ecs_entity entity,
+                         net_scene* scene) {
     incarnation* of = find_incarnation(feed, by, entity);
-    if (!of) return NET_ERR_MEMORY;
     uint64_t hash = entity;
     for (uint32_t pass = 0; pass < 2; pass++) {
         for (uint32_t i = 0; i < by->target->varsize_count; i++) {
@@ -376,15 +363,14 @@ static net_result feed_varsize(net_playback_feed* feed, const plan* by, ecs_enti
                                                  .since = of->since,
                                                  .bytes = bytes,
                                                  .size = (uint32_t)size};
-            if (net_scene_varsize(scene, &message) == NET_ERR_MEMORY) return NET_ERR_MEMORY;
+            (void)net_scene_varsize(scene, &message);
         }
-        if (of->hash == hash) return NET_OK;
+        if (of->hash == hash) return;
     }
     of->hash = hash;
-    return NET_OK;
 }
 
-static net_result feed_touched(net_playback_feed* feed, net_scene* scene) {
+static void feed_touched(net_playback_feed* feed, net_scene* scene) {
     uint32_t count;
     const net_log_touch* touches = net_log_state_touches(feed->state, &count);
     for (uint32_t i = 0; i < count; i++) {
@@ -393,23 +379,18 @@ static net_result feed_touched(net_playback_feed* feed, net_scene* scene) {
             continue;
         }
         const plan* by = find_plan(feed, touches[i].entity);
-        if (!by) return NET_ERR_MEMORY;
         if (by->target) feed_row(feed, by, touches[i].entity, scene);
     }
-    return NET_OK;
 }
 
-net_result net_playback_feed_give(net_playback_feed* feed, net_scene* scene, bool is_first) {
-    net_result result = is_first ? NET_OK : feed_touched(feed, scene);
+void net_playback_feed_give(net_playback_feed* feed, net_scene* scene, bool is_first) {
+    if (!is_first) feed_touched(feed, scene);
     for (ecs_entity entity = ECS_ENTITY_NONE;
-         (is_first || feed->has_varsize) && result == NET_OK &&
+         (is_first || feed->has_varsize) &&
          (entity = net_log_state_next(feed->state, entity)) != ECS_ENTITY_NONE;) {
         const plan* by = find_plan(feed, entity);
-        if (!by) return NET_ERR_MEMORY;
         if (is_first && by->target) feed_row(feed, by, entity, scene);
-        if (by->target && by->target->varsize_count > 0)
-            result = feed_varsize(feed, by, entity, scene);
+        if (by->target && by->target->varsize_count > 0) feed_varsize(feed, by, entity, scene);
     }
     net_scene_packet(scene, net_log_state_tick(feed->state));
-    return result;
 }

@@ -24,17 +24,14 @@ typedef struct net_playback_notes {
 } net_playback_notes;
 
 /// Feed a view of this match from a state; both and the notes must outlive it. What is only in the
-/// log or only here is reported; `is_same_schema`: nothing is. *feed may be there after an error.
-/// @return NET_OK; NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_playback_feed_create(const net_log_state* state, net_match* match,
-                                                  bool is_same_schema, net_playback_notes* notes,
-                                                  net_playback_feed** feed);
+/// log or only here is reported; `is_same_schema`: nothing is.
+BASE_MUST_USE net_playback_feed* net_playback_feed_create(const net_log_state* state,
+                                                          net_match* match, bool is_same_schema,
+                                                          net_playback_notes* notes);
 /// After the view is destroyed. NULL does nothing.
 void net_playback_feed_destroy(net_playback_feed* feed);
 /// Feed the scene what the last step of the state did; `is_first`: all entities.
-/// @return NET_OK; NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_playback_feed_give(net_playback_feed* feed, net_scene* scene,
-                                                bool is_first);
+void net_playback_feed_give(net_playback_feed* feed, net_scene* scene, bool is_first);
 
 // ---- values as those of another component ----
 
@@ -81,15 +78,14 @@ typedef struct net_playback_marks_list {
     bool is_whole;         ///< the log was read to its last whole tick
 } net_playback_marks_list;
 
-/// Begin an empty list.
+/// Begin an empty list; `allocator` owns it.
 void net_playback_marks_init(net_playback_marks_list* list, const base_allocator* allocator,
                              net_log_reader* reader);
 /// Read on, at most `blocks` blocks. `game` says which messages are reliable. Other cursors of the
 /// reader have to return (net_log_cursor_return).
-/// @return NET_OK; NET_ERR_MEMORY; NET_ERR_DAMAGED (the file changed since it was opened).
+/// @return NET_OK; NET_ERR_DAMAGED (the file changed since it was opened).
 BASE_MUST_USE net_result net_playback_marks_read(net_playback_marks_list* list,
                                                  net_log_reader* reader,
                                                  const net_game_module* game, uint64_t blocks);
-void net_playback_marks_deinit(net_playback_marks_list* list);
 /// @return A player's name; NULL when unknown. Borrowed from the list.
 const char* net_playback_marks_name(const net_playback_marks_list* list, uint32_t client);

@@ -40,7 +40,7 @@
 
 static net_result create_match(net_predict* predict, const net_module* module) {
     net_match_config config = net_match_config_default(module);
-    config.allocator = predict->allocator;
+    config.allocator = predict->owner.from;
     config.role = NET_ROLE_PREDICT;
     return net_match_create(&config, &predict->reporter, &predict->match);
 }
@@ -50,12 +50,10 @@ net_result net_predict_create(const base_allocator* allocator, const net_module*
     BASE_ASSERT(module && module->game && out);
     *out = NULL;
     if (!module->game->predict) return NET_OK;
-    net_predict* predict = base_allocate_zero(allocator, sizeof *predict);
-    if (!predict) return NET_ERR_MEMORY;
-    predict->allocator = allocator;
+    net_predict* predict = base_owner_create(allocator, sizeof *predict);
     predict->game = module->game;
     if (reporter) predict->reporter = *reporter;
-    net_predict_shown_init(&predict->shown, allocator);
+    net_predict_shown_init(&predict->shown, &predict->owner.allocator);
     net_result result = create_match(predict, module);
     if (result) {
         net_predict_destroy(predict);
@@ -67,14 +65,8 @@ net_result net_predict_create(const base_allocator* allocator, const net_module*
 
 void net_predict_destroy(net_predict* predict) {
     if (!predict) return;
-    const base_allocator* allocator = predict->allocator;
-    for (uint32_t i = 0; i < NET_PREDICT_SLOTS; i++) {
-        net_predict_slot* one = &predict->slots[i];
-        BASE_ARRAY_RELEASE(allocator, one->words, one->word_capacity);
-    }
-    net_predict_shown_deinit(&predict->shown);
-    if (predict->match) net_match_destroy(predict->match);
-    base_release(allocator, predict, sizeof *predict);
+    net_match_destroy(predict->match);
+    base_owner_destroy(predict);
 }
 
 static void stop_prediction(net_predict* predict) {
@@ -128,33 +120,29 @@ static bool is_listed(const net_predict_slot* one, ecs_entity entity) {
 }
 
 // Room in all slots at once: an entity that is predicted now stays so for many ticks.
-static bool reserve_words(net_predict* predict, uint32_t count) {
-    if (count <= predict->word_peak) return true;
+static void reserve_words(net_predict* predict, uint32_t count) {
+    if (count <= predict->word_peak) return;
     for (uint32_t i = 0; i < NET_PREDICT_SLOTS; i++) {
         net_predict_slot* one = &predict->slots[i];
-        if (!BASE_ARRAY_RESERVE(predict->allocator, one->words, one->word_capacity, count))
-            return false;
+        BASE_ARRAY_RESERVE(&predict->owner.allocator, one->words, one->word_capacity, count);
     }
     predict->word_peak = count;
-    return true;
 }
 
 // Remember an entity's row of the prediction world in a slot; nothing when it is there already or
 // has none.
-// @return false when memory ran out.
-static bool remember_row(net_predict* predict, net_predict_slot* one, ecs_entity entity) {
+static void remember_row(net_predict* predict, net_predict_slot* one, ecs_entity entity) {
     BASE_ASSERT(one->row_count <= NET_PREDICT_ROWS_MAX);
     ecs_world* world = net_match_world(predict->match);
-    if (one->row_count == NET_PREDICT_ROWS_MAX || is_listed(one, entity)) return true;
+    if (one->row_count == NET_PREDICT_ROWS_MAX || is_listed(one, entity)) return;
     const net_row_template* entry = find_entry(predict->match, entity);
-    if (!entry) return true;
+    if (!entry) return;
     uint32_t fields = entry->layout.field_count;
-    if (!reserve_words(predict, one->word_count + fields)) return false;
+    reserve_words(predict, one->word_count + fields);
     net_rows_read(entry, world, entity, one->words + one->word_count);
     one->rows[one->row_count++] =
         (net_predict_row){.entity = entity, .entry = entry, .first = one->word_count};
     one->word_count += fields;
-    return true;
 }
 
 static bool is_same_word(const proto_quant* quant, uint64_t a, uint64_t b) {
@@ -251,7 +239,7 @@ static net_predict_slot* slot_at(net_predict* predict, ecs_tick tick) {
 }
 
 // The world is at a new tick: get the shown values and remember their rows.
-static bool remember_tick(net_predict* predict) {
+static void remember_tick(net_predict* predict) {
     BASE_ASSERT(predict->tick > 0);
     ecs_world* world = net_match_world(predict->match);
     net_predict_shown* shown = &predict->shown;
@@ -260,19 +248,17 @@ static bool remember_tick(net_predict* predict) {
                                             predict->player, shown->entities, NET_PREDICTED_MAX);
     ecs_running_call(NULL);
     shown->entity_count = count < NET_PREDICTED_MAX ? count : NET_PREDICTED_MAX;
-    if (!net_predict_shown_tick(shown, world)) return false;
+    net_predict_shown_tick(shown, world);
     net_predict_slot* one = slot_at(predict, predict->tick);
     one->tick = predict->tick;
     one->input = predict->input_done;
     one->owed = predict->owed;
     one->row_count = one->word_count = 0;
-    if (ecs_is_alive(world, predict->player) && !remember_row(predict, one, predict->player))
-        return false;
+    if (ecs_is_alive(world, predict->player)) remember_row(predict, one, predict->player);
     for (uint32_t i = 0; i < shown->entity_count; i++) {
         ecs_entity entity = shown->entities[i].entity;
-        if (ecs_is_alive(world, entity) && !remember_row(predict, one, entity)) return false;
+        if (ecs_is_alive(world, entity)) remember_row(predict, one, entity);
     }
-    return true;
 }
 
 // Values of the own entity between two steps of what is sent. A client continues from what was
@@ -340,8 +326,8 @@ static bool is_same_input(const net_predict_made* a, const net_predict_made* b) 
     return a && b && a->size == b->size && memcmp(a->payload, b->payload, a->size) == 0;
 }
 
-// Run the next input by the server's rule. @return false when memory ran out.
-static bool run_input(net_predict* predict, const net_predict_made* input) {
+// Run the next input by the server's rule.
+static void run_input(net_predict* predict, const net_predict_made* input) {
     predict->input_done = input->number;
     if (predict->owed > 0 && is_same_input(input, input_at(predict, predict->settled))) {
         predict->owed--;
@@ -349,7 +335,7 @@ static bool run_input(net_predict* predict, const net_predict_made* input) {
         net_predict_slot* one = slot_at(predict, predict->tick);
         one->input = input->number;
         one->owed = predict->owed;
-        return true;
+        return;
     }
     predict->owed = 0;
     predict->settled = input->number;
@@ -357,7 +343,7 @@ static bool run_input(net_predict* predict, const net_predict_made* input) {
     net_match_step_at(predict->match, ++predict->tick);
     ecs_changes_clear(net_match_world(predict->match));
     look_at_steps(predict);
-    return remember_tick(predict);
+    remember_tick(predict);
 }
 
 static bool has_room(const net_predict* predict) {
@@ -375,7 +361,7 @@ void net_predict_input(net_predict* predict, uint64_t now_us, uint32_t number, c
     predict->input_us = now_us;
     // Inputs run one after the other; beyond the bound they wait for a packet.
     if (!predict->is_running || number != predict->input_done + 1 || !has_room(predict)) return;
-    if (!run_input(predict, input)) fail_prediction(predict, "out of memory");
+    run_input(predict, input);
 }
 
 // ---- packets ----
@@ -432,11 +418,11 @@ static bool restore(net_predict* predict, ecs_tick tick, uint32_t input_used, ui
     predict->settled = input_used;
     predict->owed = owed;
     predict->counters.rollbacks++;
-    if (!remember_tick(predict)) return false;
+    remember_tick(predict);
     while (predict->input_done < predict->input_newest && has_room(predict)) {
         const net_predict_made* input = input_at(predict, predict->input_done + 1);
         if (!input) break;
-        if (!run_input(predict, input)) return false;
+        run_input(predict, input);
     }
     predict->counters.replayed_ticks += predict->tick - tick;
     return true;
@@ -446,13 +432,12 @@ static void correct(net_predict* predict, ecs_tick tick, uint32_t input_used, ui
                     bool is_correction) {
     uint64_t now_us = predict->frame_us > predict->input_us ? predict->frame_us : predict->input_us;
     double part = part_at(predict, now_us);
-    double off = 0;
-    bool is_smooth = net_predict_shown_keep(&predict->shown, part);
+    net_predict_shown_keep(&predict->shown, part);
     if (!restore(predict, tick, input_used, owed)) {
         fail_prediction(predict, "its world cannot be restored");
         return;
     }
-    if (is_smooth && !net_predict_shown_correct(&predict->shown, part, &off)) off = 0;
+    const double off = net_predict_shown_correct(&predict->shown, part);
     if (!is_correction) return;
     net_predict_counters* counters = &predict->counters;
     counters->corrections++;

@@ -33,7 +33,7 @@ typedef struct net_predict_counters {
 
 /// Create a prediction. *predict is NULL with NET_OK when the module cannot predict. The caller
 /// owns it.
-/// @return NET_OK; NET_ERR_MODULE, NET_ERR_SCHEMA (reported); NET_ERR_MEMORY.
+/// @return NET_OK; NET_ERR_MODULE, NET_ERR_SCHEMA (reported).
 BASE_MUST_USE net_result net_predict_create(const base_allocator* allocator,
                                             const net_module* module, const base_reporter* reporter,
                                             net_predict** predict);
@@ -102,7 +102,7 @@ typedef struct net_predict_seen {
 } net_predict_seen;
 
 struct net_predict {
-    const base_allocator* allocator;
+    base_owner owner;
     const net_game_module* game;
     base_reporter reporter;
     net_match* match;  ///< of the prediction world

@@ -23,20 +23,6 @@ void net_predict_shown_init(net_predict_shown* shown, const base_allocator* allo
     shown->allocator = allocator;
 }
 
-static void deinit_tick(const base_allocator* allocator, net_shown_tick* tick) {
-    BASE_ARRAY_RELEASE(allocator, tick->items, tick->item_capacity);
-    BASE_ARRAY_RELEASE(allocator, tick->values, tick->value_capacity);
-}
-
-void net_predict_shown_deinit(net_predict_shown* shown) {
-    deinit_tick(shown->allocator, &shown->ticks[0]);
-    deinit_tick(shown->allocator, &shown->ticks[1]);
-    deinit_tick(shown->allocator, &shown->newest_before);
-    deinit_tick(shown->allocator, &shown->offset);
-    deinit_tick(shown->allocator, &shown->shown_before);
-    net_predict_shown_init(shown, shown->allocator);
-}
-
 static void clear_tick(net_shown_tick* tick) {
     tick->item_count = tick->value_count = 0;
 }
@@ -49,22 +35,21 @@ void net_predict_shown_clear(net_predict_shown* shown) {
     shown->entity_count = 0;
 }
 
-static bool reserve(const net_predict_shown* shown, net_shown_tick* tick, uint32_t items,
+static void reserve(const net_predict_shown* shown, net_shown_tick* tick, uint32_t items,
                     uint32_t values) {
-    return BASE_ARRAY_RESERVE(shown->allocator, tick->items, tick->item_capacity, items) &&
-           BASE_ARRAY_RESERVE(shown->allocator, tick->values, tick->value_capacity, values);
+    BASE_ARRAY_RESERVE(shown->allocator, tick->items, tick->item_capacity, items);
+    BASE_ARRAY_RESERVE(shown->allocator, tick->values, tick->value_capacity, values);
 }
 
-static bool copy_tick(const net_predict_shown* shown, net_shown_tick* target,
+static void copy_tick(const net_predict_shown* shown, net_shown_tick* target,
                       const net_shown_tick* source) {
-    if (!reserve(shown, target, source->item_count, source->value_count)) return false;
+    reserve(shown, target, source->item_count, source->value_count);
     target->item_count = source->item_count;
     target->value_count = source->value_count;
     if (source->item_count > 0)
         memcpy(target->items, source->items, source->item_count * sizeof *source->items);
     if (source->value_count > 0)
         memcpy(target->values, source->values, source->value_count * sizeof *source->values);
-    return true;
 }
 
 static const net_shown_item* find_item(const net_shown_tick* tick, ecs_entity entity,
@@ -140,11 +125,11 @@ static const ecs_type* type_of(const ecs_world* world, ecs_component_id componen
     return ecs_type_get(world, ecs_component_get(world, component)->type);
 }
 
-static bool add_entity(const net_predict_shown* shown, net_shown_tick* tick, const ecs_world* world,
+static void add_entity(const net_predict_shown* shown, net_shown_tick* tick, const ecs_world* world,
                        ecs_entity entity) {
     ecs_template_id id = ecs_entity_template(world, entity);
     const ecs_template* template_ = ecs_template_get(world, id);
-    if (!template_) return true;
+    if (!template_) return;
     for (uint32_t i = 0; i < template_->component_count; i++) {
         const ecs_template_component* part = &template_->components[i];
         if ((part->flags & ECS_COMPONENT_INTERPOLATED) == 0) continue;
@@ -153,7 +138,7 @@ static bool add_entity(const net_predict_shown* shown, net_shown_tick* tick, con
         uint32_t floats = count_floats(type);
         const void* memory = ecs_find(world, entity, part->component);
         if (floats == 0 || !memory) continue;
-        if (!reserve(shown, tick, tick->item_count + 1, tick->value_count + floats)) return false;
+        reserve(shown, tick, tick->item_count + 1, tick->value_count + floats);
         tick->items[tick->item_count++] =
             (net_shown_item){.entity = entity,
                              .template_id = id,
@@ -165,17 +150,15 @@ static bool add_entity(const net_predict_shown* shown, net_shown_tick* tick, con
         read_floats(type, memory, tick->values + tick->value_count);
         tick->value_count += floats;
     }
-    return true;
 }
 
-bool net_predict_shown_tick(net_predict_shown* shown, const ecs_world* world) {
+void net_predict_shown_tick(net_predict_shown* shown, const ecs_world* world) {
     BASE_ASSERT(shown->entity_count <= NET_PREDICTED_MAX);
     shown->newest = 1u - shown->newest;
     net_shown_tick* tick = &shown->ticks[shown->newest];
     clear_tick(tick);
     for (uint32_t i = 0; i < shown->entity_count; i++)
-        if (!add_entity(shown, tick, world, shown->entities[i].entity)) return false;
-    return true;
+        add_entity(shown, tick, world, shown->entities[i].entity);
 }
 
 // An item of the newest tick at a part of the way to it, without the offset.
@@ -208,28 +191,23 @@ static double weight_of(const net_predict_shown* shown, ecs_entity entity) {
     return 0.0;
 }
 
-bool net_predict_shown_keep(net_predict_shown* shown, double part) {
+void net_predict_shown_keep(net_predict_shown* shown, double part) {
     BASE_ASSERT(part >= 0 && part <= 1);
     const net_shown_tick* newest = &shown->ticks[shown->newest];
-    if (!copy_tick(shown, &shown->newest_before, newest) ||
-        !copy_tick(shown, &shown->shown_before, newest))
-        return false;
+    copy_tick(shown, &shown->newest_before, newest);
+    copy_tick(shown, &shown->shown_before, newest);
     for (uint32_t i = 0; i < newest->item_count; i++) {
         const net_shown_item* item = &newest->items[i];
         double* values = shown->shown_before.values + item->first;
         blend(shown, item, part, values);
         add_offset(shown, item, values);
     }
-    return true;
 }
 
-bool net_predict_shown_correct(net_predict_shown* shown, double part, double* off_max) {
+double net_predict_shown_correct(net_predict_shown* shown, double part) {
     const net_shown_tick* newest = &shown->ticks[shown->newest];
-    *off_max = 0;
-    if (!copy_tick(shown, &shown->offset, newest)) {
-        clear_tick(&shown->offset);
-        return false;
-    }
+    double off_max = 0;
+    copy_tick(shown, &shown->offset, newest);
     for (uint32_t i = 0; i < newest->item_count; i++) {
         const net_shown_item* item = &newest->items[i];
         double* offset = shown->offset.values + item->first;
@@ -243,7 +221,7 @@ bool net_predict_shown_correct(net_predict_shown* shown, double part, double* of
         // A step that the game shows as a jump is not a correction.
         bool is_jump = item->teleport > 0 && off > (double)item->teleport;
         off *= weight_of(shown, item->entity);
-        if (!is_jump && off > *off_max) *off_max = off;
+        if (!is_jump && off > off_max) off_max = off;
         blend(shown, item, part, offset);
         const double* was = shown->shown_before.values + old->first;
         // Written so that NaN leaves no offset, which would never fade.
@@ -251,7 +229,7 @@ bool net_predict_shown_correct(net_predict_shown* shown, double part, double* of
         for (uint32_t k = 0; k < item->floats; k++)
             offset[k] = is_snap ? 0.0 : net_angle_step(is_angle(item, k), offset[k], was[k]);
     }
-    return true;
+    return off_max;
 }
 
 void net_predict_shown_decay(net_predict_shown* shown, double ms) {

@@ -39,18 +39,15 @@ typedef struct net_predict_shown {
 } net_predict_shown;
 
 void net_predict_shown_init(net_predict_shown* shown, const base_allocator* allocator);
-void net_predict_shown_deinit(net_predict_shown* shown);
 /// Drop all, when nothing is predicted.
 void net_predict_shown_clear(net_predict_shown* shown);
-/// Add a predicted tick; `shown->entities` are its entities. @return false when memory ran out.
-BASE_MUST_USE bool net_predict_shown_tick(net_predict_shown* shown, const ecs_world* world);
+/// Add a predicted tick; `shown->entities` are its entities.
+void net_predict_shown_tick(net_predict_shown* shown, const ecs_world* world);
 /// Call before and after ticks are predicted again: the picture at `part` (as below) stays where it
-/// was and moves over with net_predict_shown_decay. *off_max is the largest correction of an
-/// entity, in world units times its weight. @return false when memory ran out: nothing is smoothed
-/// then.
-BASE_MUST_USE bool net_predict_shown_keep(net_predict_shown* shown, double part);
-BASE_MUST_USE bool net_predict_shown_correct(net_predict_shown* shown, double part,
-                                             double* off_max);
+/// was and moves over with net_predict_shown_decay. @return the largest correction of an entity, in
+/// world units times its weight.
+void net_predict_shown_keep(net_predict_shown* shown, double part);
+double net_predict_shown_correct(net_predict_shown* shown, double part);
 /// Fade the offset by a time.
 void net_predict_shown_decay(net_predict_shown* shown, double ms);
 /// Move a component's `value` by `weight` (0..1) of the way to the prediction with its corrections,

@@ -128,7 +128,6 @@ net_result net_presenter_create(const net_presenter_config* config, const base_r
     BASE_ASSERT(config && config->module && presenter);
     *presenter = NULL;
     net_presenter* made = base_allocate_zero(config->allocator, sizeof *made);
-    if (!made) return NET_ERR_MEMORY;
     made->face = &presenter_face;
     made->allocator = config->allocator;
     if (reporter) made->reporter = *reporter;

@@ -53,7 +53,7 @@ typedef struct net_playback net_playback;
 /// Create a playback that shows the first tick. It uses the reader until it is destroyed; reader
 /// and module must outlive it. The caller owns it; *playback is NULL after an error.
 /// @return NET_OK; NET_ERR_SCHEMA, NET_ERR_MODULE, NET_ERR_DAMAGED
-///         (reported); NET_ERR_MEMORY.
+///         (reported).
 BASE_MUST_USE net_result net_playback_create(net_log_reader* reader, const net_module* module,
                                              const base_reporter* reporter,
                                              net_playback** playback);
@@ -70,11 +70,11 @@ double net_playback_tick(const net_playback* playback);
 /// 1.
 /// @return NET_OK; NET_ERR_DIVERGED (once, reported: warn the user and go on); NET_ERR_DAMAGED
 ///         (reported: the log cannot be followed so far; net_playback_tick_last is lowered and that
-///         moment is shown); NET_ERR_MEMORY, NET_ERR_FULL (nothing is shown until a seek succeeds).
+///         moment is shown); NET_ERR_FULL (nothing is shown until a seek succeeds).
 BASE_MUST_USE net_result net_playback_seek(net_playback* playback, double tick);
 /// Go on by a number of ticks, which may be a fraction and is not negative (asserted). Stops at the
 /// end of the log.
-/// @return NET_OK; NET_ERR_DIVERGED; NET_ERR_DAMAGED; NET_ERR_MEMORY, NET_ERR_FULL
+/// @return NET_OK; NET_ERR_DIVERGED; NET_ERR_DAMAGED; NET_ERR_FULL
 ///         (net_playback_seek has what they mean).
 BASE_MUST_USE net_result net_playback_advance(net_playback* playback, double ticks);
 /// Show what this client has while it plays, and the events that it gets, by the game's rules of
@@ -83,7 +83,7 @@ BASE_MUST_USE net_result net_playback_advance(net_playback* playback, double tic
 /// seconds: what was kept for longer between the radius and NET_INTEREST_LEAVE times the radius is
 /// missing. A client that does not play has nothing.
 /// @return NET_OK; NET_ERR_UNKNOWN (a client's or a spectator's record: it has no inputs; nothing
-///         changed); NET_ERR_DIVERGED, NET_ERR_DAMAGED, NET_ERR_MEMORY, NET_ERR_FULL
+///         changed); NET_ERR_DIVERGED, NET_ERR_DAMAGED, NET_ERR_FULL
 ///         (net_playback_seek has what they mean).
 BASE_MUST_USE net_result net_playback_see_as(net_playback* playback, uint32_t client);
 /// Run stage "render" of the view world with `draw` as its user. `draw->player` is whose view it

@@ -9,7 +9,7 @@ enum { TICKS = 900 };
 // In pieces of so many blocks.
 static void read_marks(net_playback_marks_list* list, net_log_reader* reader,
                        const net_game_module* game, uint64_t blocks) {
-    net_playback_marks_init(list, NULL, reader);
+    net_playback_marks_init(list, &reader->owner.allocator, reader);
     while (!list->is_whole)
         assert_ok(net_playback_marks_read(list, reader, game, blocks));
 }
@@ -46,7 +46,6 @@ READ_CASE(marks_are_joins_leaves_and_reliable_events_in_order, .ticks = TICKS) {
     assert_true(net_log_reader_close(self->reader, &close));
     assert_int_equal(close.kind, NET_LOG_KIND_CLOSE);
     assert_true(close.state_hash == self->state_hash[TICKS]);
-    net_playback_marks_deinit(&list);
 }
 
 // A forged log: many joins in one tick, with events that the playback reports and events that it
@@ -96,7 +95,6 @@ CASE(marks_are_bounded_and_foreign_numbers_are_left_out) {
                          all < NET_PLAYBACK_MARKS_MAX ? all : NET_PLAYBACK_MARKS_MAX);
         assert_string_equal(net_playback_marks_name(&list, joins[i]), file_name("p%u", joins[i]));
         assert_null(net_playback_marks_name(&list, joins[i] + 1));
-        net_playback_marks_deinit(&list);
         net_log_reader_destroy(reader);
         files_close(&files);
     }
@@ -131,6 +129,5 @@ FILES_CASE(a_tick_that_is_not_whole_yet_has_its_marks_later) {
         assert_int_equal(list.mark_count, 2);
         assert_string_equal(net_playback_marks_name(&list, 2), "bob");
     }
-    net_playback_marks_deinit(&list);
     net_log_reader_destroy(reader);
 }

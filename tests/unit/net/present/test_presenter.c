@@ -255,6 +255,7 @@ typedef struct drifting {
     stage_side side;
     ecs_entity loose;
     ecs_component_id drift;
+    base_owner* owner; // of what is shown
     net_predict_shown shown;
 } drifting;
 
@@ -263,11 +264,12 @@ static void open_drifting(drifting* d) {
     stage_side_open(&d->side, d->module);
     d->drift = ecs_component_find(d->side.world, "drift");
     d->loose = ecs_try_create(d->side.world, ecs_template_find(d->side.world, "loose"), NULL, 0);
-    net_predict_shown_init(&d->shown, NULL);
+    d->owner = base_owner_create(NULL, sizeof *d->owner);
+    net_predict_shown_init(&d->shown, &d->owner->allocator);
 }
 
 static void close_drifting(drifting* d) {
-    net_predict_shown_deinit(&d->shown);
+    base_owner_destroy(d->owner);
     stage_side_close(&d->side);
     net_module_close(d->module);
 }
@@ -275,15 +277,14 @@ static void close_drifting(drifting* d) {
 #define DRIFT_CASE(name) CASE_WITH(drifting, d, open_drifting(d), close_drifting(d), name)
 
 static void predict_drift(drifting* d, float x, bool is_correction) {
-    double off;
     ecs_world* world = d->side.world;
     const ecs_vec2 value = {x, 0};
-    if (is_correction) assert_true(net_predict_shown_keep(&d->shown, 1));
+    if (is_correction) net_predict_shown_keep(&d->shown, 1);
     assert_ok(ecs_set(world, d->loose, d->drift, &value));
     d->shown.entities[0] = (net_predicted){d->loose, 1};
     d->shown.entity_count = 1;
-    assert_true(net_predict_shown_tick(&d->shown, world));
-    if (is_correction) assert_true(net_predict_shown_correct(&d->shown, 1, &off));
+    net_predict_shown_tick(&d->shown, world);
+    if (is_correction) (void)net_predict_shown_correct(&d->shown, 1);
 }
 
 static float shown_drift(drifting* d, double part) {
