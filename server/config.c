@@ -43,7 +43,7 @@ static const base_option table[] = {
     {"max-clients", FIELD(clients_max), "N", "refuse more clients than N (1 to 4095)", 1,
      NET_CLIENTS_MAX},
     {"max-per-address", FIELD(clients_per_address_max), "N",
-     "players of one address at a time; 0: no limit", 0, NET_CLIENTS_MAX},
+     "players from one address at a time; 0: no limit", 0, NET_CLIENTS_MAX},
     {"spectators", FIELD(spectators_max), "N",
      "spectators at most (default: 8; 0 for a game with hidden values)", 0, NET_CLIENTS_MAX - 1},
     {"bans", FIELD(bans), "FILE",

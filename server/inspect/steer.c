@@ -281,7 +281,7 @@ static const server_verb verbs[] = {
     {"net", "spec...", "simulate a network: wifi, 4g, loss=5,delay=40, off", SERVER_OPERATOR, true,
      0, run_net},
     {"standbys", "[addresses]",
-     "count who would take over; say where clients find them: 10.0.0.2:7777,10.0.0.3:7777, none",
+     "count the standbys; say where clients find them: 10.0.0.2:7777,10.0.0.3:7777, none",
      SERVER_OPERATOR, true, 0, run_standbys},
     {"save", "[name...]", "keep the last seconds of the log (--log-ring)", SERVER_OPERATOR, true, 0,
      run_save},

@@ -250,7 +250,7 @@ static void run_why(server_subject* subject, const server_request* request, serv
 }
 
 static const server_verb verbs[] = {
-    {"clients", "[id] [after] [limit]", "who is here; with a client's number all of it",
+    {"clients", "[id] [after] [limit]", "the clients; with a number, all about that one",
      SERVER_READER, false, 0, run_clients},
     {"why", "id entity", "why a client has an entity, or not, and what waits", SERVER_READER, false,
      0, run_why},

@@ -293,8 +293,8 @@ static void run_positions(server_subject* subject, const server_request* request
 }
 
 static const server_verb verbs[] = {
-    {"events", "[of] [hz]", "status, clients and the end of the log, again and again",
-     SERVER_READER, false, EVENTS_HZ, run_events},
+    {"events", "[of] [hz]", "status, clients and the end of the log, repeatedly", SERVER_READER,
+     false, EVENTS_HZ, run_events},
     {"log", "[after] [level] [layer] [limit]", "the newest lines of the program", SERVER_OPERATOR,
      false, 0, run_log},
     {"positions", "[component] [client] [hz]", "where entities are, as bytes", SERVER_READER, false,

@@ -20,7 +20,7 @@
 #define FIELD(name) BASE_OPTION_FIELD(server_config, name)
 
 static const base_option own[] = {
-    {"source", FIELD(follow), "FILE.slog|nats://HOST/STREAM", "the match, where no word names it",
+    {"source", FIELD(follow), "FILE.slog|nats://HOST/STREAM", "the match, if no argument names it",
      0, 0},
     {"delay", FIELD(follow_delay_s), "S", "show the match S seconds later (default: 30)", 0,
      NET_FOLLOW_DELAY_S_MAX},
