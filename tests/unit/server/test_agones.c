@@ -316,17 +316,6 @@ AGONES_CASE(an_sdk_server_that_forgot_is_told_again) {
     assert_int_equal(at->asked[SERVER_REST_ANNOTATION], annotations + 1);
 }
 
-AGONES_CASE(a_request_without_an_answer_opens_the_watch_again) {
-    asks(at, 3000, SERVER_REST_WATCH, 1);
-    at->status[SERVER_REST_HEALTH] = 0;
-    run(at, 2000, 0);
-    at->status[SERVER_REST_HEALTH] = 200;
-    assert_true(at->asked[SERVER_REST_WATCH] > 1 && at->asked[SERVER_REST_WATCH] <= 4);
-    at->status[SERVER_REST_HEALTH] = 500; // an answer: the connection is sound
-    const uint32_t watches = at->asked[SERVER_REST_WATCH];
-    asks(at, 5000, SERVER_REST_WATCH, watches);
-}
-
 AGONES_CASE(players_are_told_once_a_second_and_as_text) {
     run(at, 10, 0);
     assert_string_equal(at->last[SERVER_REST_COUNTER],

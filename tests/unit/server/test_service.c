@@ -86,27 +86,6 @@ LINES_CASE(a_line_has_its_level_its_place_and_the_end_of_a_long_file) {
     assert_false(server_lines_get(at->lines, 3, &at->line));
 }
 
-CASE(words_are_as_the_reporter_of_stderr_prints_them) {
-    static const char* const messages[] = {"a fault", "warning: odd", "note: fine"};
-    char text[2][512] = {{0}};
-    for (uint32_t turn = 0; turn < 2; turn++) {
-        spoken at;
-        begin_lines(&at);
-        const base_reporter plain = base_reporter_stderr();
-        const base_reporter* to =
-            turn == 0 ? &plain : server_lines_reporter(at.lines, SERVER_LAYER_SERVER);
-        for (uint32_t i = 0; i < 3; i++) {
-            base_report(to, NULL, 0, "%s", messages[i]);
-            base_report(to, "a.blk", 0, "%s", messages[i]);
-            base_report(to, "a.blk", 3, "%s", messages[i]);
-        }
-        rewind(at.file);
-        assert_true(fread(text[turn], 1, sizeof text[turn] - 1, at.file) > 100);
-        end_lines(&at);
-    }
-    assert_string_equal(text[0], text[1]);
-}
-
 // A reader that is stuck costs its lines, and no match.
 CASE(a_full_pipe_loses_lines_and_says_how_many) {
     int ends[2];

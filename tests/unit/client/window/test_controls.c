@@ -91,32 +91,6 @@ CONTROLS_CASE(a_held_key_is_held_in_every_input_and_pressed_in_one) {
     assert_false(taken.actions[RIGHT] || taken.pressed[RIGHT]);
 }
 
-CONTROLS_CASE(a_tap_between_two_inputs_is_told_once) {
-    press(controls, "Space");
-    let_go(controls, "Space");
-    net_controls taken = client_controls_take(controls);
-    assert_true(taken.actions[FIRE] && taken.pressed[FIRE]);
-    taken = client_controls_take(controls);
-    assert_false(taken.actions[FIRE] || taken.pressed[FIRE]);
-}
-
-CONTROLS_CASE(two_keys_of_an_action_are_let_go_one_by_one) {
-    press(controls, "Right");
-    press(controls, "D");
-    let_go(controls, "D");
-    (void)client_controls_take(controls);
-    assert_true(client_controls_take(controls).actions[RIGHT]);
-    let_go(controls, "Right");
-    assert_false(client_controls_take(controls).actions[RIGHT]);
-}
-
-CONTROLS_CASE(one_key_may_serve_two_actions) {
-    press(controls, "Left");
-    net_controls taken = client_controls_take(controls);
-    assert_true(taken.actions[LEFT] && taken.actions[FIRE]);
-    assert_false(taken.actions[RIGHT]);
-}
-
 static void use(client_controls* controls, client_event event) {
     (void)client_controls_see(controls, &event, 0.0f, 0.0f);
 }
@@ -299,17 +273,6 @@ CONTROLS_CASE(each_button_of_the_mouse_is_held_and_pressed) {
     (void)client_controls_take(controls);
     taken = client_controls_take(controls);
     assert_false(taken.buttons || taken.modifiers);
-}
-
-CONTROLS_CASE(losing_the_focus_lets_everything_go) {
-    press(controls, "A");
-    client_event event = {.kind = CLIENT_EVENT_POINTER_DOWN};
-    (void)client_controls_see(controls, &event, 1.0f, 1.0f);
-    (void)client_controls_take(controls);
-    event.kind = CLIENT_EVENT_FOCUS_LOST;
-    assert_true(client_controls_see(controls, &event, 0.0f, 0.0f));
-    net_controls taken = client_controls_take(controls);
-    assert_false(taken.actions[LEFT] || taken.pointer_down);
 }
 
 // ---- a line that a person types ----

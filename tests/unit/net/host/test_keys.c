@@ -93,24 +93,6 @@ KEYS_CASE(malformed_keys_are_reported_without_their_text) {
     assert_null(strstr(said.text, "secretsecret"));
 }
 
-KEYS_CASE(tokens_come_one_a_line_and_blank_lines_do_not_count) {
-    (void)keys;
-    char first[NET_TOKEN_TEXT_BYTES], second[NET_TOKEN_TEXT_BYTES];
-    char file[2 * NET_TOKEN_TEXT_BYTES + 8];
-    token_text(first, 1);
-    token_text(second, 2);
-    snprintf(file, sizeof file, "%s\n\n%s\n", first, second);
-    write_text(TOKENS_FILE, file);
-    net_host_tokens tokens;
-    assert_true(net_host_load_tokens(TOKENS_FILE, &tokens, hear()));
-    assert_int_equal(tokens.count, 2);
-    char again[NET_TOKEN_TEXT_BYTES];
-    assert_true(net_token_print(&tokens.tokens[1], again, sizeof again));
-    assert_string_equal(again, second);
-    net_host_wipe_tokens(&tokens);
-    assert_null(tokens.tokens);
-}
-
 KEYS_CASE(a_file_of_tokens_that_is_missing_or_others_can_read_is_refused) {
     (void)keys;
     char text[NET_TOKEN_TEXT_BYTES];
@@ -194,18 +176,6 @@ static void assert_refused(key_file* file, const char* why) {
     assert_said(why);
     assert_null(strstr(said.text, "##"));
     assert_int_equal(secret.size, 0);
-}
-
-FILE_CASE(a_file_for_its_owner_alone_is_read_and_wiped, 64) {
-    assert_true(net_host_read_secret_file(file->path, &secret, hear()));
-    assert_int_equal(secret.size, 64);
-    assert_int_equal(secret.bytes[63], '#');
-    assert_int_equal(said.count, 0);
-    net_host_wipe_secret(&secret);
-    assert_wiped();
-    assert_int_equal(fchmod(file->descriptor, 0400), 0);
-    assert_true(net_host_read_secret_file(file->path, &secret, hear()));
-    net_host_wipe_secret(&secret);
 }
 
 FILE_CASE(a_file_that_others_can_read_is_refused_with_the_remedy, 64) {

@@ -121,23 +121,6 @@ static void all_come_back(table* at, const net_module* module) {
         come_back(at, i, module);
 }
 
-STAGE_CASE(clients_come_back_with_number_and_player, .seed = 5) {
-    const ecs_tick tick = net_match_tick(at->match);
-    const ecs_entity player = net_match_player(at->match, 1);
-    exchange(at, "lamp { \"glow:u32\"{ _replicate:b=yes; value:u32=3 } }\n");
-    assert_true(net_match_tick(at->match) == tick);
-    assert_int_equal(net_match_player(at->match, 1), player);
-    all_come_back(at, modules[0]);
-    are_back(at);
-    for (uint32_t i = 0; i < 2; i++)
-        assert_string_equal(net_client_player_name(at->seats[i].client, 1), "member");
-    // Their inputs arrive, and what they have is what the server has.
-    table_run(at, 60);
-    assert_true(table_report(at, 1)->end == NET_END_NONE);
-    end_match(at);
-    table_agrees(at);
-}
-
 STAGE_CASE(a_spectator_comes_back_and_watches_on, .seed = 5) {
     (void)table_watch(at, NULL);
     await_seats(at);
@@ -201,14 +184,6 @@ STAGE_CASE(a_client_that_was_away_starts_again_too, .seed = 5) {
     await_end(at, 1, 600);
     come_back(at, 1, modules[0]);
     are_back(at);
-}
-
-STAGE_CASE(a_client_whose_game_does_not_fit_reads_why, .seed = 5) {
-    exchange(at, "lamp { \"glow:u32\"{ _replicate:b=yes; value:u32=3 } }\n");
-    all_come_back(at, at->module);
-    table_run(at, 120);
-    seat_refused(at->seats, SHOAL__WIRE__REFUSED_REASON__REFUSED_SCHEMA,
-                 "the game files differ: \"component glow\" is missing");
 }
 
 STAGE_CASE(a_server_that_accounts_its_bits_keeps_its_match, .seed = 5, .has_accounts = true) {

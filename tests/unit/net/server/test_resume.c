@@ -224,13 +224,6 @@ TABLE_CASE(secrets_differ_and_come_from_the_given_source, .seed = 14, .quiet = 1
 
 // ---- settings and roster
 
-GUEST_CASE(the_welcome_carries_all_settings, .seed = 15, .quiet = 77) {
-    assert_int_equal(raw->setting_count, swarm_module_get()->setting_count);
-    assert_true(raw->settings[0] == 77);
-    (void)table_sit_for(at, 20);
-    assert_true(net_match_get_config(at->seats[0].match)->settings[0] == 77);
-}
-
 GUEST_CASE(everybody_hears_who_comes_and_goes, .seed = 16, .quiet = 1e9) {
     assert_int_equal(raw->came, 1); // the client itself
     table_seat* seat = table_sit_as(at, NULL, "Ada\x01 Lovelace");

@@ -126,26 +126,6 @@ TABLE_CASE(a_connection_that_says_nothing_is_ended_after_five_seconds, .seed = 1
 
 // ---- the phases of a match
 
-// It does so longer than a silent client is kept.
-TABLE_CASE(clients_min_holds_the_first_tick, .seed = 1, .clients_min = 3, .seats = 2,
-           .steps = 40 * TICKS_PER_SECOND) {
-    assert_int_equal(net_server_get_phase(at->server), NET_SERVER_HOLDING);
-    assert_int_equal(net_match_tick(at->match), 0);
-    table_plays(at);
-    assert_int_equal(table_counters(at)->drops, 0);
-    (void)table_sit_for(at, 20);
-    assert_int_equal(net_server_get_phase(at->server), NET_SERVER_RUNNING);
-    assert_true(net_match_tick(at->match) > 0);
-    assert_int_equal(table_counters(at)->joins, 3);
-    for (uint32_t i = 0; i < 3; i++)
-        assert_true(net_client_player(at->seats[i].client) != ECS_ENTITY_NONE);
-    // A client that leaves does not stop the match again.
-    net_client_leave(at->seats[0].client, at->now_us);
-    ecs_tick before = net_match_tick(at->match);
-    table_run(at, 10);
-    assert_int_equal(net_match_tick(at->match), before + 10);
-}
-
 TABLE_ROWS(a_stop_ends_orderly_in_every_phase, is_held, 2, .seed = 2, .quiet = 1e9, .seats = 2,
            .clients_min = is_held ? 3 : 1) {
     (void)table_raw_client(at);
@@ -206,18 +186,6 @@ TABLE_ROWS(after_a_clock_that_jumps_by_an_hour_clients_can_join, i, 2, .seed = 2
     assert_int_equal(net_server_get_phase(at->server), NET_SERVER_RUNNING);
 }
 
-// As SIGSTOP does it: one side stands still, the other goes on.
-TABLE_CASE(twenty_seconds_without_the_server_end_nothing, .seed = 2, .seats = 2, .steps = 60) {
-    for (uint32_t i = 0; i < 20 * TICKS_PER_SECOND; i++) {
-        at->now_us += TABLE_TICK_US;
-        seats_step(at->seats, 2, at->now_us);
-    }
-    table_run(at, 5 * TICKS_PER_SECOND);
-    assert_int_equal(table_counters(at)->clients, 2);
-    assert_int_equal(table_counters(at)->drops, 0);
-    table_plays(at);
-}
-
 TABLE_CASE(whoever_comes_again_has_a_new_number_and_no_ghost, .seed = 2, .ticks_max = 400) {
     for (uint32_t i = 0; i < TABLE_SEATS; i++) {
         table_seat* seat = table_sit_for(at, 25);
@@ -251,22 +219,6 @@ TABLE_CASE(a_client_that_leaves_while_greeting_is_gone_at_once, .seed = 2) {
         assert_int_equal(net_client_get_end(seat->client), NET_CLIENT_END_LEFT);
         assert_int_equal(table_counters(at)->clients, 0);
     }
-}
-
-// ---- bad networks
-
-TABLE_CASE(thirty_one_seconds_of_darkness_end_it_on_both_sides, .seed = 4, .quiet = 600, .seats = 2,
-           .steps = 120) {
-    table_line_for(at, 0, &DEAD_LINK, 29 * TICKS_PER_SECOND);
-    assert_int_equal(table_report(at, 1)->end, NET_END_NONE);
-    assert_int_equal(net_client_get_phase(at->seats[0].client), NET_CLIENT_RESUMING);
-    table_run(at, 2 * TICKS_PER_SECOND);
-    assert_int_equal(table_report(at, 1)->end, NET_END_TIMEOUT);
-    assert_int_equal(net_client_get_phase(at->seats[0].client), NET_CLIENT_ENDED);
-    assert_int_equal(net_client_get_end(at->seats[0].client), NET_CLIENT_END_LOST);
-    assert_int_equal(net_match_player(at->match, 1), ECS_ENTITY_NONE);
-    assert_int_equal(table_counters(at)->drops, 1);
-    assert_int_equal(net_client_get_phase(at->seats[1].client), NET_CLIENT_PLAYING);
 }
 
 // ---- memory

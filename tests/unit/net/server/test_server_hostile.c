@@ -224,17 +224,6 @@ GUEST_CASE(a_flood_of_requests_for_rows_is_rationed, .seed = 1, .ticks_max = 900
 
 // ---- inputs
 
-GUEST_CASE(inputs_reach_the_player_and_are_acknowledged, .seed = 1, .quiet = 1e9) {
-    packed go = steer(5, -5);
-    for (uint32_t i = 1; i <= 20; i++) {
-        raw_client_inputs(raw, raw_client_packet(raw), i, 1, go.bytes, go.size);
-        table_step(at);
-    }
-    table_run_politely(at, 5);
-    assert_int_equal(raw->input_ack, 20);
-    assert_in_range(steered_of(at, raw->client), 20, 30); // the server repeats the last input
-}
-
 GUEST_CASE(input_payloads_that_the_game_refuses_are_strikes, .seed = 1, .quiet = 1e9) {
     packed fast = steer(6, 0);
     raw_client_inputs(raw, raw_client_packet(raw), 1, 1, fast.bytes, fast.size);
@@ -263,22 +252,6 @@ GUEST_ROWS(numbers_of_inputs_do_not_wrap_or_leap, i, BASE_COUNT(INPUTS), .seed =
     uint32_t newest =
         INPUTS[i].is_good && INPUTS[i].count ? INPUTS[i].first + INPUTS[i].count - 1 : 0;
     assert_int_equal(raw->input_ack, newest);
-}
-
-GUEST_CASE(old_inputs_are_ignored_and_gaps_are_counted, .seed = 1) {
-    raw_client_inputs(raw, raw_client_packet(raw), 100, 8, "", 0);
-    table_run_politely(at, 5);
-    raw_client_inputs(raw, raw_client_packet(raw), 1, 8, "", 0);
-    raw_client_inputs(raw, raw_client_packet(raw), 102, 8, "", 0);
-    raw_client_inputs(raw, raw_client_packet(raw), 120, 1, "", 0);
-    table_run_politely(at, 5);
-    raw_client_goodbye(raw);
-    table_run(at, 5);
-    assert_int_equal(malformed(at), 0);
-    const net_peer_report* report = table_report(at, raw->client);
-    assert_int_equal(report->end, NET_END_LEFT);
-    assert_int_equal(report->inputs_received, 8 + 2 + 1);
-    assert_int_equal(report->inputs_late, 10);
 }
 
 GUEST_CASE(a_flood_of_inputs_is_bounded_and_hurts_nobody, .seed = 1, .ticks_max = 400, .quiet = 1e9,

@@ -96,29 +96,6 @@ CASE(an_acknowledgement_from_half_the_circle_ago_is_stale_and_not_forged) {
     assert_int_equal(result.acked_count, 0);
 }
 
-CASE(who_says_nothing_is_still_found_among_what_flies) {
-    net_ack_sender* send = sender(0, 4);
-    assert_true(send->settled < send->count);
-    // Acknowledges 3, 2 and 0.
-    assert_ok(receive(send, 9000, 3, 0x5, 0));
-    assert_int_equal(result.acked_count, 3);
-    assert_true(send->settled < send->count); // packet 1 is still flying
-    net_ack_sender_expire(send, 60000000, 10000, &result);
-    assert_int_equal(result.lost_count, 1);
-    assert_int_equal(result.lost[0], 1);
-    assert_int_equal(send->settled, send->count);
-    net_ack_sender_expire(send, 90000000, 10000, &result);
-    assert_int_equal(result.lost_count, 0);
-    assert_ok(receive(send, 60000000, 1, 0, 0));
-    assert_int_equal(result.acked_count, 1);
-    assert_int_equal(send->lost, 0);
-    for (uint32_t i = 0; i < 2 * NET_PACKETS_IN_FLIGHT_MAX; i++)
-        (void)net_ack_sender_add(send, 90000000);
-    net_ack_sender_expire(send, 190000000, 10000, &result);
-    assert_int_equal(result.lost_count, NET_PACKETS_IN_FLIGHT_MAX);
-    assert_int_equal(send->settled, send->count);
-}
-
 SENDER_CASE(an_acknowledgement_from_before_the_ring_is_ignored, 0, NET_PACKETS_IN_FLIGHT_MAX + 1) {
     assert_int_equal(send->lost, 1); // the packet that left the window
     assert_ok(receive(send, 9000, 0, 0, 0));

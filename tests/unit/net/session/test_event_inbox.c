@@ -106,18 +106,6 @@ INBOX_CASE(reliable_events_come_once_and_in_order) {
     assert_int_equal(at->box.dropped, 0);
 }
 
-INBOX_CASE(an_event_that_waited_in_vain_is_dropped_and_counted) {
-    ecs_entity dead = make_dead(at);
-    assert_ok(push(at, 1, 11, dead));
-    assert_ok(push(at, 0, 12, dead));
-    age(at, NET_EVENT_WAIT_TICKS_MAX);
-    assert_int_equal(at->box.count, 2);
-    age(at, 1);
-    assert_int_equal(at->box.count, 0);
-    assert_int_equal(at->box.dropped, 2);
-    assert_int_equal(at->box.newest, 1);
-}
-
 INBOX_CASE(a_reliable_event_that_waits_holds_those_behind_it_but_no_unreliable_one) {
     ecs_entity dead = make_dead(at);
     assert_ok(push(at, 1, 11, dead));
@@ -133,25 +121,6 @@ INBOX_CASE(a_reliable_event_that_waits_holds_those_behind_it_but_no_unreliable_o
     assert_int_equal(next(at), 12);
     assert_int_equal(next(at), 0);
     assert_int_equal(at->box.count, 1);
-}
-
-INBOX_CASE(what_was_held_up_is_delivered_when_the_one_before_is_given_up) {
-    ecs_entity dead = make_dead(at);
-    // All events are of the same tick, so they expire together.
-    assert_ok(push(at, 1, 11, dead));
-    assert_ok(push(at, 2, 12, 0));
-    assert_ok(push(at, 3, 13, dead));
-    assert_ok(push(at, 4, 14, make(at)));
-    uint32_t delivered[4], count = 0;
-    for (uint32_t tick = 0; tick < NET_EVENT_WAIT_TICKS_MAX + 4; tick++) {
-        for (uint32_t message; (message = next(at)) != 0;)
-            delivered[count++] = message;
-        age(at, 1);
-    }
-    assert_int_equal(count, 2);
-    assert_int_equal(delivered[0], 12);
-    assert_int_equal(delivered[1], 14);
-    assert_int_equal(at->box.dropped, 2);
 }
 
 INBOX_CASE(beyond_the_limit_reliable_events_are_left_to_come_again) {

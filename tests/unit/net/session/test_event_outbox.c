@@ -52,38 +52,6 @@ OUTBOX_CASE(reliable_events_are_numbered_from_one_and_ride_until_acknowledged) {
     assert_true(box->reliable.count == 0);
 }
 
-OUTBOX_CASE(acknowledging_an_old_number_is_harmless_and_an_unused_one_is_refused) {
-    assert_true(net_event_outbox_acked(box, 0));
-    assert_false(net_event_outbox_acked(box, 1));
-    assert_false(net_event_outbox_acked(box, UINT32_MAX));
-    for (uint32_t i = 0; i < 4; i++)
-        push(box, true, 1);
-    assert_true(net_event_outbox_acked(box, 3));
-    assert_true(net_event_outbox_acked(box, 3));
-    assert_true(net_event_outbox_acked(box, 1));
-    assert_true(net_event_outbox_acked(box, 0));
-    assert_false(net_event_outbox_acked(box, 5));
-    assert_int_equal(fill(box, 32, 1000), 1);
-    assert_int_equal(pointers[0]->number, 4);
-}
-
-OUTBOX_CASE(unreliable_events_ride_once_after_the_reliable_ones) {
-    push(box, false, 7);
-    push(box, true, 8);
-    push(box, false, 9);
-    assert_int_equal(fill(box, 32, 1000), 3);
-    assert_int_equal(pointers[0]->message, 8);
-    assert_int_equal(pointers[1]->message, 7);
-    assert_int_equal(pointers[1]->number, 0);
-    assert_int_equal(pointers[2]->message, 9);
-    // Another packet of the same tick.
-    assert_int_equal(fill(box, 32, 1000), 1);
-    net_event_outbox_drop_unreliable(box);
-    push(box, false, 10);
-    assert_int_equal(fill(box, 32, 1000), 2);
-    assert_int_equal(pointers[1]->message, 10);
-}
-
 OUTBOX_CASE(a_large_event_in_front_is_not_overtaken) {
     assert_ok(
         net_event_outbox_push(box, true, false, 1, 1, 0, payload, NET_EVENT_PAYLOAD_BYTES_MAX));

@@ -191,30 +191,6 @@ CASE(a_short_packet_says_what_changed_since_its_base) {
     }
 }
 
-CASE(a_short_packet_whose_base_is_gone_is_late) {
-    static net_input_bases kept, none;
-    memset(&kept, 0, sizeof kept);
-    const net_input_packet base = {.seq = 9, .has_ack = true, .input_first = 1};
-    net_input_bases_keep(&kept, &base);
-    net_input_packet packet = {.base = net_input_base_find(&kept, 9), .seq = 10, .input_first = 1};
-    packet.has_ack = true;
-    assert_true(net_input_packet_fits(&packet, packet.base));
-    net_input_packet_near near = {.has_seq = true, .seq = 9, .bases = &none};
-    net_input_packet back;
-    size_t size;
-    assert_int_equal(read_back(&packet, &near, &back, &size), NET_ERR_MALFORMED); // never came
-    // An older packet takes no newer one's place.
-    const net_input_packet later = {.seq = 9 + NET_INPUT_BASES, .input_first = 1};
-    net_input_bases_keep(&none, &later);
-    assert_int_equal(read_back(&packet, &near, &back, &size), NET_ERR_STALE);
-    near.bases = &kept;
-    assert_int_equal(read_back(&packet, &near, &back, &size), NET_OK);
-    net_input_bases_keep(&kept, &later);
-    net_input_bases_keep(&kept, &base);
-    assert_null(net_input_base_find(&kept, 9));
-    assert_non_null(net_input_base_find(&kept, later.seq));
-}
-
 CASE(what_breaks_a_limit_is_refused) {
     const net_input_packet_near near = {.has_seq = true};
     for (uint32_t kind = 0; kind < 6; kind++) {

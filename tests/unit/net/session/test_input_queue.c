@@ -53,21 +53,6 @@ QUEUE_CASE(repeats_of_the_redundancy_are_stale_and_counted) {
     assert_int_equal(push(inputs, 0), NET_ERR_STALE);
 }
 
-QUEUE_CASE(numbers_that_never_came_are_counted_as_missing) {
-    // The first packets of a client may be lost: inputs before the first number do not count as
-    // missing.
-    assert_ok(push(inputs, 5));
-    assert_int_equal(inputs->missing, 0);
-    assert_ok(push(inputs, 9));
-    assert_int_equal(inputs->missing, 3);
-    assert_int_equal(push(inputs, 7), NET_ERR_STALE);
-    assert_int_equal(take(inputs), 5);
-    assert_int_equal(take(inputs), 9);
-    assert_ok(push(inputs, UINT32_MAX));
-    assert_int_equal(push(inputs, UINT32_MAX), NET_ERR_STALE);
-    assert_int_equal(push(inputs, 1), NET_ERR_STALE);
-}
-
 CASE(a_ring_deeper_than_its_limit_skips_to_half_of_it) {
     for (uint32_t depth = NET_INPUT_DEPTH_MAX - 1; depth <= NET_INPUT_DEPTH_MAX + 1; depth++) {
         net_input_queue inputs;
@@ -115,35 +100,6 @@ QUEUE_CASE(payloads_are_taken_up_to_their_limit) {
         assert_int_equal(turn(inputs, &entry), NET_INPUT_NEXT);
         assert_int_equal(entry->size, sizes[i]);
     }
-}
-
-QUEUE_CASE(the_ring_goes_round_for_ever) {
-    uint32_t taken = 0;
-    for (uint32_t i = 1; i <= 10 * NET_INPUT_RING; i++) {
-        assert_ok(push(inputs, i));
-        if (i < 5) continue;
-        const net_input* entry;
-        assert_int_equal(turn(inputs, &entry), NET_INPUT_NEXT);
-        assert_int_equal(entry->number, ++taken);
-        assert_int_equal(entry->payload[0], (uint8_t)taken);
-    }
-    assert_int_equal(inputs->count, 4);
-    assert_int_equal(inputs->received, 10 * NET_INPUT_RING);
-    assert_int_equal(inputs->missing + inputs->skipped + inputs->repeated, 0);
-}
-
-QUEUE_CASE(a_late_input_that_was_repeated_is_settled) {
-    repeat(inputs, 2);
-    assert_int_equal(inputs->used, 1);
-    // Two of the three late inputs already had their effect. The third is played at once.
-    for (uint32_t i = 2; i <= 4; i++)
-        assert_ok(push_as(inputs, i, 7));
-    assert_int_equal(take(inputs), 4);
-    assert_int_equal(inputs->settled, 2);
-    assert_int_equal(inputs->owed, 0);
-    assert_int_equal(inputs->late, 0);
-    assert_int_equal(inputs->used, 4);
-    assert_int_equal(inputs->count, 0);
 }
 
 QUEUE_CASE(a_late_input_that_differs_is_played_and_the_debt_forgiven) {

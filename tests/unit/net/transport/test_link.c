@@ -53,34 +53,6 @@ LINK_CASE(a_perfect_link_delivers_everything_at_once_in_order, 0) {
     assert_true(net_link_next_us(link) == UINT64_MAX);
 }
 
-LINK_CASE(datagrams_of_one_instant_come_in_order_of_sending, .delay_ms = 20) {
-    for (uint32_t i = 0; i < 1000; i++)
-        net_link_push(link, 5, i, &i, sizeof i);
-    uint32_t number = 0;
-    assert_false(pull(link, 20004, &number));
-    for (uint32_t i = 0; i < 1000; i++) {
-        assert_true(pull(link, 20005, &number));
-        assert_int_equal(number, i);
-    }
-}
-
-LINK_CASE(delay_and_jitter_stay_in_their_range_and_fill_it, .delay_ms = 80, .jitter_ms = 20,
-          .seed = 3) {
-    uint64_t shortest = UINT64_MAX, longest = 0, sum = 0;
-    for (uint32_t i = 0; i < SAMPLES; i++) {
-        net_link_push(link, 0, i, &i, sizeof i);
-        uint64_t took_us = net_link_next_us(link);
-        uint32_t number = 0;
-        assert_true(pull(link, took_us, &number));
-        if (took_us < shortest) shortest = took_us;
-        if (took_us > longest) longest = took_us;
-        sum += took_us;
-    }
-    assert_in_range(shortest, 80000, 80100);
-    assert_in_range(longest, 99900, 100000);
-    assert_in_range(sum / SAMPLES, 89500, 90500);
-}
-
 LINK_CASE(loss_duplicates_and_reordering_come_as_often_as_configured, .loss_percent = 20,
           .duplicate_percent = 10, .reorder_percent = 5, .seed = 11) {
     push_numbers(link, SAMPLES);
@@ -97,16 +69,6 @@ LINK_CASE(loss_duplicates_and_reordering_come_as_often_as_configured, .loss_perc
     assert_int_equal(pulled, alive + stats->duplicated);
     assert_int_equal(stats->delivered, pulled);
     assert_int_equal(stats->overflowed, 0);
-}
-
-LINK_CASE(a_held_back_datagram_is_overtaken, .reorder_percent = 10, .seed = 5) {
-    push_numbers(link, 1000);
-    uint32_t number = 0, last = 0, overtaken = 0;
-    while (pull(link, UINT64_MAX, &number)) {
-        overtaken += number < last;
-        last = number;
-    }
-    assert_in_range(overtaken, 50, 150);
 }
 
 LINK_CASE(a_full_pool_loses_and_counts_what_comes, .delay_ms = 10000) {
@@ -298,40 +260,6 @@ LINK_CASE(rebinding_is_due_once_in_each_interval, .rebind_ms = 1000, .seed = 3) 
     assert_in_range(longest, 1490, 1501);
     net_link_config_set(link, &(net_link_config){.seed = 3});
     assert_false(net_link_rebind_is_due(link, UINT64_C(1000000000)));
-}
-
-// A test that adds a fault to a line compares two runs that are otherwise the same.
-CASE(a_fault_leaves_loss_and_jitter_of_the_others_alone) {
-    net_link_config both = {.loss_percent = 20, .jitter_ms = 40, .seed = 8};
-    net_link* plain = link_make(both);
-    both.flip_percent = 50;
-    both.rebind_ms = 100;
-    both.mtu_bytes = 1000;
-    net_link* other = link_make(both);
-    push_numbers(plain, 500);
-    push_numbers(other, 500);
-    while (net_link_next_us(plain) != UINT64_MAX) {
-        uint64_t tags[2];
-        assert_int_equal(net_link_next_us(plain), net_link_next_us(other));
-        assert_int_equal(pop(plain, UINT64_MAX, &tags[0]), pop(other, UINT64_MAX, &tags[1]));
-        assert_int_equal(tags[0], tags[1]);
-    }
-    assert_int_equal(net_link_next_us(other), UINT64_MAX);
-    // A loss takes the chance of a jitter all the same.
-    both.loss_percent = 100;
-    net_link_config_set(other, &both);
-    push_numbers(plain, 100);
-    push_numbers(other, 100);
-    while (pop(plain, UINT64_MAX, NULL) > 0)
-        continue;
-    both.loss_percent = 0;
-    net_link_config_set(plain, &both);
-    net_link_config_set(other, &both);
-    net_link_push(plain, 0, 0, NULL, 0);
-    net_link_push(other, 0, 0, NULL, 0);
-    assert_int_equal(net_link_next_us(plain), net_link_next_us(other));
-    net_link_destroy(plain);
-    net_link_destroy(other);
 }
 
 // ---- the text form

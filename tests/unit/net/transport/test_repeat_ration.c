@@ -76,37 +76,6 @@ CASE(repeats_have_a_ration_of_a_second) {
     }
 }
 
-RATION_CASE(each_repeat_of_a_datagram_counts) {
-    datagram many = begin();
-    for (int i = 0; i < 32; i++)
-        add(&many, RELIABLE, 0, 50);
-    uint32_t count = 0;
-    for (int i = 0; i < 100; i++)
-        count += pass(ration, &many, 50, 0);
-    assert_int_equal(count, NET_REPEATS_PER_SECOND / 32);
-}
-
-RATION_CASE(the_window_forgets_what_was_delivered) {
-    uint16_t delivered = 0;
-    base_rng rng = test_rng(11, 0);
-    for (uint32_t i = 0; i < 200; i++) { // each number once, then any number of them delivered
-        uint16_t newest = (uint16_t)(1 + base_rng_u32(&rng) % 256);
-        for (uint16_t k = 1; k <= newest; k++)
-            assert_true(pass_one(ration, RELIABLE, (uint16_t)(delivered + k), delivered, 0));
-        delivered = (uint16_t)(delivered + newest);
-    }
-    assert_int_equal(ration->repeats.full_us, 0);
-}
-
-RATION_CASE(a_new_connection_begins_with_a_whole_ration) {
-    for (uint32_t k = 0; k < 1000; k++)
-        (void)pass_one(ration, RELIABLE, 7, 7, 0);
-    assert_false(pass_one(ration, RELIABLE, 7, 7, 0));
-    *ration = (net_repeat_ration){0};
-    assert_true(pass_one(ration, RELIABLE, 7, 7, 0));
-    assert_true(pass_one(ration, RELIABLE, 1, 0, 0)); // its numbers begin again
-}
-
 // ---- attempts
 
 #define GATE_CASE(name) CASE_MADE(net_connect_gate, gate, calloc(1, sizeof *gate), free(gate), name)

@@ -163,15 +163,6 @@ HOLD_CASE(what_is_about_no_tick_passes_what_waits) {
     HAS(0, 2, 1);
 }
 
-HOLD_CASE(a_release_may_be_taken_back) {
-    hold_tick_8(at);
-    assert_ok(send_number(at, 0, NET_CHANNEL_REALTIME, 1));
-    net_transport_hold_release(at->hold, UINT64_MAX);
-    net_transport_hold_release(at->hold, 7);
-    flush(at);
-    assert_int_equal(at->got[0].count, 0);
-}
-
 HOLD_CASE(a_message_without_room_waits_on_and_a_packet_is_lost) {
     hold_tick_8(at);
     assert_ok(send_number(at, 0, NET_CHANNEL_CONTROL, 1));

@@ -62,23 +62,6 @@ WORLD_CASE(connecting_takes_a_round_trip, 1, (net_link_config){.delay_ms = 80}) 
     assert_int_equal(at->at_clients[0].connects, 1);
 }
 
-WORLD_CASE(control_messages_arrive_all_and_in_order_on_a_bad_network, 2,
-           (net_link_config){.loss_percent = 40, .delay_ms = 100, .jitter_ms = 80}) {
-    world_connect(at);
-    for (uint32_t i = 0; i < 300; i++) {
-        assert_ok(send_number(at->clients[0], at->at_clients[0].connected, NET_CHANNEL_CONTROL, i));
-        assert_ok(send_number(at->server, at->at_server.connected, NET_CHANNEL_CONTROL, i));
-        run_ms(at, 5);
-    }
-    run_ms(at, 20000);
-    assert_int_equal(at->at_server.control_count, 300);
-    assert_int_equal(at->at_clients[0].control_count, 300);
-    assert_false(at->at_server.is_out_of_order || at->at_clients[0].is_out_of_order);
-    net_transport_stats stats = stats_of(at->server);
-    assert_int_equal(stats.recv_reliable_bytes, 300 * sizeof(uint32_t));
-    assert_true(stats.sim_dropped > 0);
-}
-
 WORLD_CASE(a_blackout_delays_control_messages_and_loses_datagrams, 7,
            (net_link_config){.delay_ms = 20}) {
     world_connect(at);

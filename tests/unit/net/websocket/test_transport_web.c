@@ -291,20 +291,6 @@ WEB_CASE(both_channels_carry_messages_both_ways) {
     assert_false(net_transport_identity(at->web, peer + NET_PEER_SLOTS, &identity));
 }
 
-WEB_CASE(bytes_that_came_with_the_request_are_read_first) {
-    line* made = &at->lines[0];
-    // A masked frame with the hello without a token.
-    const uint8_t first[] = {0x82, 0x81, 0, 0, 0, 0, NET_WEB_HELLO};
-    const net_address from = net_address_ipv4(0x0100007F, 9);
-    made->room = LINE_BYTES;
-    assert_true(net_web_add(at->web, &made->stream, &from, first, sizeof first));
-    net_transport_event event;
-    assert_true(at->web->ops->next(at->web, &event));
-    assert_int_equal(event.kind, NET_TRANSPORT_CONNECTED);
-    at->web->ops->disconnect(at->web, event.peer, 0, true);
-    assert_true(made->is_closed);
-}
-
 WEB_CASE(a_token_is_shown_and_one_to_come_again_is_given) {
     net_token token;
     net_key key;
