@@ -44,7 +44,7 @@ struct net_log_recorder {
     // handed over
     const net_history* history;
     net_worker* worker; // NULL: everything on one thread
-    bool is_running, is_full, has_failed;
+    bool is_running, is_full;
     net_interest* interest; // NULL: it sees everything
     uint32_t client;        // as which it sees
     bool is_there;          // and it plays
@@ -128,17 +128,21 @@ static void put_item(base_bytes* to, net_log_state_item kind, const uint8_t* dat
     base_bytes_write(to, data, size);
 }
 
+_Static_assert(sizeof(((ecs_template*)0)->name) + ECS_TEMPLATE_COMPONENTS_MAX * 64 +
+                       PROTO_ROW_FIELDS_MAX * 10 <=
+                   NET_LOG_DEFINITION_BYTES_MAX,
+               "a definition of any template fits");
+
 static void define(net_log_recorder* recorder, const net_row_template* row) {
     base_bytes* item = &recorder->item;
     base_bytes_clear(item);
     base_bytes_write_varint(item, row->part_count);
     for (uint32_t i = 0; i < row->part_count; i++)
         base_bytes_write_varint(item, row->parts[i]);
-    uint8_t* memory = base_bytes_extend(item, NET_LOG_DEFINITION_BYTES_MAX);
-    proto_pb_writer wire = {.data = memory, .capacity = memory ? NET_LOG_DEFINITION_BYTES_MAX : 0};
+    proto_pb_writer wire = {.data = base_bytes_extend(item, NET_LOG_DEFINITION_BYTES_MAX),
+                            .capacity = NET_LOG_DEFINITION_BYTES_MAX};
     net_log_header_write_template(&wire, recorder->world, recorder->rows, row->id);
-    if (wire.failed) recorder->has_failed = true;
-    if (wire.failed) return;
+    BASE_ASSERT(!wire.failed);
     item->size -= NET_LOG_DEFINITION_BYTES_MAX - wire.size;
     put_item(&recorder->definitions, NET_LOG_STATE_TEMPLATE, item->data, item->size);
 }
@@ -295,7 +299,7 @@ void net_log_recorder_begin(net_log_recorder* recorder, const net_history* histo
     BASE_ASSERT(!recorder->history || recorder->history == history);
     recorder->history = history;
     recorder->is_full = recorder->must_restart;
-    recorder->must_restart = recorder->has_failed = false;
+    recorder->must_restart = false;
     base_bytes_clear(&recorder->definitions);
     base_bytes_clear(&recorder->values);
     if (recorder->interest) step_scope(recorder);
@@ -315,10 +319,6 @@ void net_log_recorder_end(net_log_recorder* recorder,
     if (!recorder->is_running) return;
     net_worker_wait(recorder->worker);
     recorder->is_running = false;
-    if (recorder->has_failed) {
-        recorder->must_restart = true;
-        return;
-    }
     for (size_t at = 0; at < recorder->out.size;) {
         uint32_t size;
         memcpy(&size, recorder->out.data + at, sizeof size);
@@ -414,7 +414,6 @@ static void record(void* context) {
     net_log_recorder* recorder = context;
     const bool is_full = recorder->is_full;
     base_bytes_clear(&recorder->out);
-    if (recorder->has_failed) return;
     prepare(recorder);
     begin_part(recorder);
     write_items(recorder, &recorder->definitions);

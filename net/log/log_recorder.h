@@ -60,8 +60,7 @@ void net_log_recorder_players(net_log_recorder* recorder, const net_log_player* 
 /// Begin to record the tick of the history's last step. The history, always the same one, must not
 /// be stepped before net_log_recorder_end. After a tick that was left out, restart.
 void net_log_recorder_begin(net_log_recorder* recorder, const net_history* history);
-/// Wait for the tick that was begun and give its parts to `part`, in order; nothing when none was,
-/// or when memory ran out: then the next tick has a full state.
+/// Wait for the tick that was begun and give its parts to `part`, in order; nothing when none was.
 void net_log_recorder_end(net_log_recorder* recorder,
                           void (*part)(void* context, const uint8_t* data, size_t size),
                           void* context);
