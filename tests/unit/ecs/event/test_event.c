@@ -1,47 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "sample_world.h"
 
-static void on_hit(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
-    store* fixture = stage->context;
-    const store_hit* hit = event->payload;
-    char text[64];
-    (void)snprintf(text, sizeof(text), "[%d@%u x%u]", hit->amount, ecs_entity_index(event->target),
-                   rows->count);
-    store_mark(fixture, text);
-    if (rows->count > 0 && event->target != ECS_ENTITY_NONE) {
-        int32_t* hp = rows->columns[0];
-        hp[0] -= hit->amount;
-        assert_int_equal(rows->entities[0], event->target);
-    }
-}
-
 static const char* hit_events[] = {"hit"};
-static const ecs_term hp_terms[] = {{"hp", "i", ECS_WRITE}};
-
-static void open_with_handler(store* fixture) {
-    store_open(fixture);
-    system_add(fixture->world, .name = "hit_handler", .events = hit_events, .event_count = 1,
-               .on_event = on_hit, .terms = hp_terms, .term_count = 1, .context = fixture);
-}
-
-#define HANDLER_CASE(name) CASE_WITH(store, at, open_with_handler(at), store_close(at), name)
-
-static void send_hit(store* fixture, ecs_entity target, int32_t amount) {
-    store_hit hit = {ECS_ENTITY_NONE, amount};
-    assert_true(ecs_event_send(fixture->world, target, fixture->hit, &hit));
-}
-
-HANDLER_CASE(a_dead_target_drops_the_event_and_is_counted) {
-    store_seal(at);
-    ecs_entity entity = store_create(at, at->thing);
-    send_hit(at, entity, 1);
-    send_hit(at, ECS_ENTITY_NONE, 1);
-    assert_ok(ecs_destroy(at->world, entity));
-    store_step(at);
-    assert_string_equal(at->trace, "");
-    assert_int_equal(ecs_world_counters(at->world)->stale_handles, 2);
-    assert_int_equal(ecs_world_counters(at->world)->events_delivered, 0);
-}
 
 static void on_first(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
     (void)event;

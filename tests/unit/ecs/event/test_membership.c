@@ -73,30 +73,6 @@ HEAR_CASE(a_system_whose_turn_never_comes_holds_no_more_than_there_is) { // S4.5
     ecs_world_validate(all->store.world);
 }
 
-HEAR_CASE(a_world_that_becomes_another_hears_the_difference) { // S4.5
-    store plain;
-    store_make(&plain);
-    store_create(&plain, plain.ball);
-    store_create(&plain, plain.rock);
-    store_create(&plain, plain.ball);
-    ecs_system_desc desc = member_system(&all->own);
-    seal_with(all, &desc);
-    store_create(&all->store, all->store.ball);
-    store_create(&all->store, all->store.ball);
-    hear_step(all);
-    hear_expect(all, "+0 +1 10 11 .0 .1 ");
-    assert_ok(ecs_world_copy(all->store.world, plain.world));
-    hear_step(all);
-    hear_expect(all, "-1 +2 .0 .2 ");
-    // A world can also read a save that has membership lists which it does not need.
-    assert_ok(ecs_world_copy(plain.world, all->store.world));
-    // A failed restore empties the world: all members leave.
-    assert_int_equal(ecs_world_restore(all->store.world, "", 0), ECS_ERR_MALFORMED);
-    hear_step(all);
-    hear_expect(all, "-0 -2 ");
-    store_close(&plain);
-}
-
 HEAR_CASE(member_calls_need_terms_and_a_stage) { // S4.5
     ecs_system_desc desc = member_system(&all->own);
     desc.term_count = 0;

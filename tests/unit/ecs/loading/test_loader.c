@@ -6,15 +6,6 @@ static ecs_entity_state state_of(const load* fixture, ecs_entity entity) {
     return ecs_state(fixture->world, entity);
 }
 
-// S5.22
-LOAD_OPEN_CASE(without_a_loader_every_creation_is_at_once) {
-    assert_ok(load_try_seal(at));
-    ecs_entity entity = load_create(at, at->prop, 7);
-    assert_int_equal(state_of(at, entity), ECS_STATE_CREATED);
-    assert_int_equal(ecs_loading_poll(at->world), 0);
-    ecs_loading_set(at->world, NULL);
-}
-
 // S5.22, S5.15
 LOAD_CASE(an_entity_is_loading_until_its_resources_came) {
     ecs_world* world = at->world;
@@ -53,13 +44,6 @@ LOAD_CASE(a_resource_is_asked_for_once_and_shared) {
     ecs_entity late = load_create(at, at->prop, 4);
     assert_int_equal(state_of(at, late), ECS_STATE_CREATED);
     assert_int_equal(at->manual->begun, 1);
-}
-
-LOAD_CASE(nothing_named_is_nothing_needed) {
-    ecs_entity entity = ECS_ENTITY_NONE;
-    assert_ok(load_try_create(at, at->prop, 1, 0, &entity));
-    assert_int_equal(state_of(at, entity), ECS_STATE_CREATED);
-    assert_int_equal(at->manual->begun, 0);
 }
 
 LOAD_CASE(where_order_is_kept_nobody_overtakes) {
@@ -271,17 +255,6 @@ LOAD_CASE(a_second_singleton_is_refused_while_the_first_loads) {
     assert_int_equal(ecs_recreate(at->world, other, at->king, NULL, 0), ECS_ERR_TAKEN);
     assert_int_equal(load_arrive(at, 1), 1);
     assert_int_equal(ecs_singleton(at->world, at->king), first);
-}
-
-LOAD_CASE(many_at_once_wait_as_one_by_one) {
-    ecs_entity entities[50];
-    assert_ok(ecs_create_many(at->world, at->prop, 50, entities));
-    for (uint32_t i = 0; i < 40; i++)
-        (void)ecs_command_create(at->world, at->sign, NULL, 0);
-    ecs_command_flush(at->world);
-    assert_int_equal(ecs_loading_count(at->world), 90);
-    assert_int_equal(state_of(at, entities[49]), ECS_STATE_LOADING);
-    assert_int_equal(load_arrive(at, 1), 90);
 }
 
 LOAD_WITH_CASE(more_than_the_limit_of_waiting_entities_is_refused,

@@ -61,17 +61,6 @@ STORE_CASE(many_and_commands_and_recreates_are_refused_alike) { // S5.2
     assert_int_equal(ecs_world_counters(world)->commands_refused, 10);
 }
 
-STORE_CASE(a_restored_singleton_is_one) { // S5.2
-    ecs_world* world = at->world;
-    ecs_entity entity = ECS_ENTITY_NONE, second = ECS_ENTITY_NONE;
-    assert_ok(ecs_create(world, at->board, NULL, 0, &entity));
-    base_bytes bytes = world_saved(world);
-    assert_ok(ecs_world_restore(world, bytes.data, bytes.size));
-    base_bytes_deinit(&bytes);
-    assert_int_equal(ecs_singleton(world, at->board), entity);
-    assert_int_equal(ecs_create(world, at->board, NULL, 0, &second), ECS_ERR_TAKEN);
-}
-
 STORE_WITH_CASE(a_mirror_takes_what_its_authority_says, at->config.is_mirror = true) { // S5.2
     ecs_world* world = at->world;
     ecs_entity first = ecs_entity_make(3, 1), second = ecs_entity_make(4, 1);

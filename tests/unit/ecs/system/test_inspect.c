@@ -5,14 +5,6 @@
 #include "ecs/inspect.h"
 #include "ecs/need.h"
 
-// Declares that it reads vel, and writes it.
-static void run_sly(const ecs_stage* stage, const ecs_rows* rows) {
-    (void)stage;
-    ecs_vec2* vel = rows->columns[1];
-    for (uint32_t i = 0; i < rows->count; i++)
-        vel[i].x += 1.0f;
-}
-
 static void on_kick(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
     (void)stage, (void)event, (void)rows;
 }
@@ -137,22 +129,6 @@ INSPECTED_CASE(times_and_rows_of_systems_are_known_while_they_are_asked_for, run
     store_step(&self->store);
     assert_true(ecs_inspect_system_times(world, 0, 0, &times));
     assert_int_equal(times.ticks, 0);
-}
-
-INSPECTED_CASE(a_write_through_const_is_told_once, run_sly) {
-    (void)store_create(&self->store, self->store.thing);
-    const base_reporter reporter = {save_line, NULL};
-    lines = 0;
-    if (!BASE_VALIDATE_ON) store_step(&self->store); // there it is an assertion
-    assert_int_equal(lines, 0);
-    ecs_inspect_writes(self->store.world, &reporter);
-    store_step(&self->store);
-    store_step(&self->store);
-    assert_int_equal(lines, 1);
-    assert_string_equal(said, "system move declares that it only reads vel, and writes it");
-    ecs_inspect_writes(self->store.world, NULL);
-    if (!BASE_VALIDATE_ON) store_step(&self->store);
-    assert_int_equal(lines, 1);
 }
 
 static void run_by_handle(const ecs_stage* stage, const ecs_rows* rows) {

@@ -19,13 +19,6 @@ static void run_count(const ecs_stage* stage, const ecs_rows* rows) {
     store_mark(fixture, text);
 }
 
-STORE_OPEN_CASE(a_system_without_terms_is_called_once_with_no_rows) {
-    system_add(at->world, .name = "count", .stage = "act", .run = run_count, .context = at);
-    store_seal(at);
-    store_step(at);
-    assert_string_equal(at->trace, "[0]");
-}
-
 STORE_OPEN_CASE(a_stage_runs_its_own_systems_only_and_does_not_track) {
     system_add(at->world, .name = "draw", .stage = "render", .run = run_count, .context = at);
     system_add(at->world, .name = "move", .stage = "late", .run = run_move, .terms = move_terms,

@@ -34,17 +34,6 @@ STORE_CASE(find_is_null_where_get_asserts) {
     expect_assert_failure((void)ecs_get_mut(world, ECS_ENTITY_NONE, at->pos));
 }
 
-STORE_CASE(writers_mark_the_row_and_readers_do_not) {
-    ecs_entity mover = store_create(at, at->mover);
-    const ecs_chunk* chunk = at->world->storage->archetypes[0]->chunks[0];
-    (void)ecs_get(at->world, mover, at->pos);
-    (void)ecs_get_mut(at->world, mover, at->vel);
-    assert_int_equal(ecs_chunk_dirty(chunk, 0)[0], 0);
-    (void)ecs_get_mut(at->world, mover, at->pos);
-    assert_int_equal(ecs_chunk_dirty(chunk, 0)[0], 1);
-    assert_int_equal(*ecs_chunk_summary(chunk, 0), 1);
-}
-
 // What ecs_set becomes where the compiler knows the size of the value.
 STORE_CASE(a_value_of_known_size_is_set_as_any_other) {
     ecs_world* world = at->world;

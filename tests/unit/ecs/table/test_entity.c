@@ -15,14 +15,6 @@ STORE_CASE(any_32_bits_may_be_asked_about) {
     assert_false(ecs_is_alive(at->world, UINT32_MAX));
 }
 
-STORE_CASE(replicated_entities_get_low_indices_and_local_ones_high) {
-    ecs_entity pad = store_create(at, at->pad);
-    ecs_entity ball = store_create(at, at->ball);
-    assert_int_equal(ecs_entity_index(pad), 1);
-    assert_int_equal(ecs_entity_index(ball), 65536);
-    assert_int_equal(ecs_entity_generation(pad), 1);
-}
-
 #define MIRROR_CASE(name) STORE_WITH_CASE(name, at->config.is_mirror = true)
 
 /// Begin a store of `count` local indices.
@@ -108,17 +100,6 @@ MIRROR_CASE(a_referenced_handle_is_allocated_before_and_after_its_life) {
     assert_int_equal(ecs_world_counters(world)->bad_transitions, 0);
 }
 
-STORE_CASE(loading_may_be_given_up) {
-    ecs_entity handle = ecs_entity_make(9, 1);
-    assert_ok(ecs_handle_load(at->world, handle));
-    ecs_handle_unload(at->world, handle);
-    assert_int_equal(ecs_state(at->world, handle), ECS_STATE_NONE);
-    assert_ok(ecs_handle_load(at->world, handle));
-    assert_ok(ecs_handle_retain(at->world, handle));
-    ecs_handle_unload(at->world, handle);
-    assert_int_equal(ecs_state(at->world, handle), ECS_STATE_ALLOCATED);
-}
-
 STORE_CASE(transitions_that_the_table_lacks_are_counted_and_refused) {
     ecs_world* world = at->world;
     ecs_entity entity = store_create(at, at->ball);
@@ -136,21 +117,6 @@ STORE_CASE(transitions_that_the_table_lacks_are_counted_and_refused) {
     assert_ok(ecs_destroy(world, entity));
     assert_int_equal(ecs_destroy(world, entity), ECS_ERR_STALE);
     assert_int_equal(ecs_world_counters(world)->bad_transitions, 8);
-}
-
-SMALL_CASE(the_index_of_a_held_handle_is_not_given_out, ECS_FREE_INDICES_MIN + 2) {
-    enum { COUNT = ECS_FREE_INDICES_MIN + 2 };
-    ecs_world* world = at->world;
-    static ecs_entity entities[COUNT];
-    assert_ok(ecs_create_many(world, at->ball, COUNT, entities));
-    assert_ok(ecs_handle_retain(world, entities[0]));
-    for (uint32_t i = 0; i < COUNT; i++)
-        assert_ok(ecs_destroy(world, entities[i]));
-    ecs_entity entity = store_create(at, at->ball);
-    assert_int_equal(ecs_entity_index(entity), ecs_entity_index(entities[1]));
-    ecs_handle_release(world, entities[0]);
-    ecs_storage_validate(world);
-    store_create(at, at->ball);
 }
 
 SMALL_CASE(a_held_handle_of_an_unused_index_is_stepped_over, 4) {

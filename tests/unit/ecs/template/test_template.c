@@ -1,60 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "data_world.h"
 
-static const char games_text[] =
-    "rect { pos:p2 = 0,0; rectSize:p2 = 0,0; color:c=255,255,255,255 }\n"
-    "brick { _extends:t=\"rect\" brick.pos:ip2 = 0,0 }\n"
-    "pad { _extends:t=\"rect\" isPad:b=yes }\n"
-    "ball { pos:p2=600,700 vel:p2=330,-550 radius:r=5 color:c=25,255,255,255 }\n";
-
-DATA_CASE(the_words_of_the_feature_list_load) {
-    data_load_ok(world, games_text);
-    assert_int_equal(ecs_template_count(world), 4);
-    data_expect(world, "rect", "rectSize", "0,0");
-    data_expect(world, "rect", "color", "255,255,255,255");
-    data_expect(world, "brick", "brick.pos", "0,0");
-    data_expect(world, "brick", "color", "255,255,255,255");
-    data_expect(world, "pad", "isPad", "yes");
-    data_expect(world, "ball", "pos", "600,700");
-    data_expect(world, "ball", "vel", "330,-550");
-    data_expect(world, "ball", "radius", "5");
-    data_expect(world, "ball", "color", "25,255,255,255");
-    const ecs_template* pad = data_template(world, "pad");
-    assert_int_equal(pad->component_count, 4);
-    assert_int_equal(pad->line, 3);
-    assert_string_equal(pad->file, "x.blk");
-    assert_false(pad->is_replicated);
-    assert_int_equal(pad->part_count, 1);
-    assert_int_equal(pad->parts[0], pad->id);
-}
-
-DATA_CASE(components_are_sorted_by_name) {
-    data_load_ok(world, "z { c:i=1 a:i=2 b:i=3 aa:i=4 }");
-    const ecs_template* z = data_template(world, "z");
-    static const char* const names[] = {"a", "aa", "b", "c"};
-    for (uint32_t i = 0; i < 4; i++)
-        assert_string_equal(ecs_component_get(world, z->components[i].component)->name, names[i]);
-}
-
-// S5.1
-DATA_CASE(later_parents_override_earlier_ones_and_own_values_all) {
-    data_load_ok(world, "child { _extends:t=a; _use:t=b; y:i=30 }\n"
-                        "a { _extends:t=base; x:i=1; y:i=10 }\n"
-                        "b { x:i=2; y:i=20 }\n"
-                        "base { x:i=-1; w:i=7 }\n");
-    data_expect(world, "child", "x", "2");
-    data_expect(world, "child", "y", "30");
-    data_expect(world, "child", "w", "7");
-    data_expect(world, "a", "x", "1");
-}
-
-DATA_CASE(parents_may_come_from_an_earlier_file) {
-    data_load_ok(world, "base { \"x:i\"{ _track:b=yes; value:i=4 } }");
-    data_load_ok(world, "child { _extends:t=base; y:i=5 }");
-    data_expect(world, "child", "x", "4");
-    assert_int_equal(data_find(world, "child", "x")->flags, ECS_COMPONENT_TRACKED);
-}
-
 DATA_CASE(a_struct_keeps_inherited_fields_that_a_child_does_not_name) {
     data_load_ok(world,
                  "a { \"body:RigidBody\"{ velocity:p3=1,2,3; mass:r=4; color:c=1,2,3,4;"
@@ -71,25 +17,6 @@ DATA_CASE(a_struct_keeps_inherited_fields_that_a_child_does_not_name) {
     const data_body* body = data_find(world, "d", "body")->value;
     assert_int_equal(body->cells[1], 8);
     assert_true(body->velocity.z == 1);
-}
-
-DATA_CASE(flags_and_quantisation_are_inherited) {
-    data_load_ok(world,
-                 "a { \"pos:p2\"{ _replicate:b=yes; _min:r=-10; _max:r=10; _step:r=0.1 } "
-                 " \"hp:u8\"{ _track:b=yes; value:u8=9 } n:i=1 }\n"
-                 "b { _extends:t=a; pos:p2=5,5; _replicated:t=hp; \"n:i\"{ _track:b=yes } }\n"
-                 "c { _extends:t=b; \"pos:p2\"{ _replicate:b=no; _track:b=no } _tracked:t=n }\n");
-    const ecs_template_component* pos = data_find(world, "b", "pos");
-    assert_int_equal(pos->flags, ECS_COMPONENT_REPLICATED | ECS_COMPONENT_TRACKED);
-    assert_int_equal(pos->quant.bits, 8);
-    assert_true(pos->quant.step == 0.1 && pos->quant.min == -10);
-    data_expect(world, "b", "pos", "5,5");
-    assert_int_equal(data_find(world, "a", "hp")->flags, ECS_COMPONENT_TRACKED);
-    assert_int_equal(data_find(world, "b", "hp")->flags,
-                     ECS_COMPONENT_TRACKED | ECS_COMPONENT_REPLICATED);
-    assert_int_equal(data_find(world, "b", "n")->flags, ECS_COMPONENT_TRACKED);
-    assert_int_equal(data_find(world, "c", "pos")->flags, 0);
-    assert_true(data_template(world, "a")->is_replicated);
 }
 
 DATA_CASE(interpolation_and_its_jumps_are_inherited_one_by_one) {
@@ -188,16 +115,6 @@ DATA_CASE(interpolation_of_what_cannot_be_shown_between_is_refused) {
                  "_teleport: '1e39' is not a distance");
     data_refused(world, 1, "a { \"pos:p2\"{ _interpolat:b=yes } }",
                  "'_interpolat' means nothing here, did you mean '_interpolate'?");
-}
-
-DATA_CASE(a_group_shares_its_words_with_all_inside) {
-    data_load_ok(world, "a { _group { x:i=1; _track:b=yes; _group { _replicate:b=yes; y:i=2 }\n"
-                        " \"z:i\"{ _track:b=no } } w:i=3 }");
-    assert_int_equal(data_find(world, "a", "x")->flags, ECS_COMPONENT_TRACKED);
-    assert_int_equal(data_find(world, "a", "y")->flags,
-                     ECS_COMPONENT_TRACKED | ECS_COMPONENT_REPLICATED);
-    assert_int_equal(data_find(world, "a", "z")->flags, 0);
-    assert_int_equal(data_find(world, "a", "w")->flags, 0);
 }
 
 DATA_CASE(components_whose_tags_the_world_lacks_are_left_out) {
@@ -324,21 +241,6 @@ DATA_CASE(faults_between_templates_name_file_and_line) {
     data_refused(world, 2, "a {\n_tracked:t=pos }", "template 'a' has no component 'pos' to flag");
 }
 
-DATA_CASE(text_can_be_replicated_however_it_is_said) {
-    data_load_ok(world, "a { \"name:t\"{ _replicate:b=yes } }\n"
-                        "b { name:t=x }\nc { _extends:t=b\n _replicated:t=name }\n"
-                        "d { _group { _replicate:b=yes; n:i=0\n name:t=x } }");
-    ecs_component_id name = ecs_component_find(world, "name");
-    static const char* const replicating[] = {"a", "c", "d"};
-    for (uint32_t i = 0; i < BASE_COUNT(replicating); i++) {
-        const ecs_template* one = data_template(world, replicating[i]);
-        uint32_t flags = ecs_template_find_component(one, name)->flags;
-        assert_int_equal(flags, ECS_COMPONENT_TRACKED | ECS_COMPONENT_REPLICATED);
-        assert_true(one->is_replicated);
-    }
-    assert_false(data_template(world, "b")->is_replicated);
-}
-
 /// S5.2: the spellings that projects use beside the plain one.
 DATA_CASE(values_have_several_spellings) {
     data_load_ok(
@@ -371,15 +273,6 @@ DATA_CASE(values_have_several_spellings) {
     data_refused(world, 1, "f { h:u16=-1 }",
                  "component 'h' (u16): '-1' is not a whole number from 0 up");
     data_refused(world, 1, "f { c3:c=1,2 }", "component 'c3' (c): 4 values are needed, not 2");
-}
-
-/// S5.2: words of a template that mean its own components.
-DATA_CASE(a_template_may_track_and_replicate_all_that_is_its_own) {
-    data_load_ok(world,
-                 "a { x:i=1 }\nb { _extends:t=a; _replicate:b=yes; y:i=1; _group { z:i=2 } }");
-    assert_int_equal(data_find(world, "b", "x")->flags, 0);
-    assert_true(data_find(world, "b", "y")->flags & ECS_COMPONENT_REPLICATED);
-    assert_true(data_find(world, "b", "z")->flags & ECS_COMPONENT_REPLICATED);
 }
 
 /// S5.2: a single file may be looked at by itself.
@@ -430,22 +323,6 @@ DATA_CASE(all_faults_of_a_file_are_reported) {
     assert_int_equal(load.result, ECS_ERR_SYNTAX);
     assert_int_equal(load.report.count, 5);
     assert_int_equal(ecs_template_count(world), 0);
-}
-
-DATA_CASE(composition_lets_later_parts_override) {
-    data_load_ok(world, "ball { speed:i=1; size:i=2 }\n"
-                        "fast { speed:i=9; _tracked:t=speed }\n"
-                        "only { _singleton:b=yes }\n");
-    ecs_template_id id = ecs_template_find(world, "ball+fast");
-    const ecs_template* both = ecs_template_get(world, id);
-    assert_string_equal(both->name, "ball+fast");
-    assert_int_equal(both->part_count, 2);
-    data_expect(world, "ball+fast", "speed", "9");
-    data_expect(world, "fast+ball", "speed", "1");
-    assert_int_equal(data_find(world, "fast+ball", "speed")->flags, ECS_COMPONENT_TRACKED);
-    data_expect(world, "ball+fast", "size", "2");
-    assert_true(data_template(world, "ball+only")->is_singleton);
-    assert_false(both->is_singleton);
 }
 
 DATA_CASE(the_same_parts_give_the_same_template) {

@@ -37,15 +37,6 @@ DATA_CASE(a_scene_is_created_in_the_order_of_its_text) {
     assert_string_equal(ecs_entity_template_name(world, ecs_entity_make(2048 + 3, 1)), "shown");
 }
 
-DATA_CASE(a_scene_may_use_templates_of_an_earlier_file) {
-    data_load_ok(world, "lamp { at:p2=1,2 }");
-    data_load_ok(world, "_scene { a { _template:t=lamp } }");
-    data_load_ok(world, "_scene { a { _template:t=lamp; at:p2=8,8 } }");
-    assert_ok(ecs_world_seal(world, NULL));
-    assert_ok(ecs_scene_create(world, NULL));
-    assert_int_equal(ecs_world_entity_count(world), 2);
-}
-
 DATA_CASE(faults_of_a_scene_have_their_line) {
     static const struct {
         uint32_t line;

@@ -60,18 +60,6 @@ LIST_CASE(a_list_is_packed_and_grows_and_shrinks_anywhere, ECS_ELEMENT_P2) {
     assert_int_equal(ecs_list_count(list), 0);
 }
 
-LIST_CASE(a_list_of_text_owns_its_texts, ECS_ELEMENT_T) {
-    assert_ok(ecs_list_push_text(NULL, list, "sword", 5));
-    assert_ok(ecs_list_push_text(NULL, list, "bow", 3));
-    assert_ok(ecs_list_push(NULL, list, ecs_list_get(list, 0)));
-    resize(NULL, list, 4);
-    assert_string_equal(ecs_string_text(ecs_list_get(list, 3)), "");
-    assert_string_equal(shown(ecs_element_list_of(ECS_ELEMENT_T), list),
-                        "[\"sword\";\"bow\";\"sword\";\"\"]");
-    resize(NULL, list, 1);
-    assert_int_equal(list->own.body->bytes, 5);
-}
-
 // S5.6: an array holds values of any type, containers too.
 CASE(an_array_holds_values_of_any_type) {
     ecs_array array = {0};
@@ -185,26 +173,6 @@ CASE(numbers_deep_inside_are_compared_and_assigned_without_memory) {
     ecs_object_deinit(allocator, &value);
     ecs_object_deinit(allocator, &shadow);
     assert_int_equal(memory.bytes, 0);
-}
-
-CASE(nans_are_equal_and_minus_zero_is_not_zero) {
-    ecs_list a, b;
-    ecs_list_init(&a, ECS_ELEMENT_R);
-    ecs_list_init(&b, ECS_ELEMENT_R);
-    uint32_t nan_bits[] = {UINT32_C(0x7fc00001), UINT32_C(0xffc00000)};
-    float nans[2];
-    memcpy(nans, nan_bits, sizeof nans);
-    assert_ok(ecs_list_push(NULL, &a, &nans[0]));
-    assert_ok(ecs_list_push(NULL, &b, &nans[1]));
-    const ecs_type* type = type_of(ecs_element_list_of(ECS_ELEMENT_R));
-    assert_true(ecs_type_equal(type, &a, &b));
-    assert_true(ecs_type_hash(type, &a, 1) == ecs_type_hash(type, &b, 1));
-    float zeros[] = {0.0f, -0.0f};
-    assert_ok(ecs_list_push(NULL, &a, &zeros[0]));
-    assert_ok(ecs_list_push(NULL, &b, &zeros[1]));
-    assert_false(ecs_type_equal(type, &a, &b));
-    ecs_list_deinit(NULL, &a);
-    ecs_list_deinit(NULL, &b);
 }
 
 // Limits and codes

@@ -16,51 +16,6 @@ static const char nested_text[] =
     "  \"props:object\"{ c:b=yes }\n \"inventory:array\"{ } }\n"
     "twin { _extends:t=hero\n \"path:list<p2>\"{ _track:b=no } }\n";
 
-DATA_CASE(a_datablock_gives_lists_arrays_and_objects) {
-    data_load_ok(world, nested_text);
-    data_expect(world, "hero", "inventory", "[t=\"sword\";t=\"bow\";object={hp:r=3}]");
-    data_expect(world, "hero", "props", "{a:i=1;b:i=2;nested:object={at:p2=1,2}}");
-    data_expect(world, "hero", "path", "[0,0;1,1]");
-    data_expect(world, "hero", "slots", "[\"head\";\"hand\"]");
-    data_expect(world, "hero", "mates", "[none]");
-}
-
-DATA_CASE(a_childs_block_replaces_the_whole_value) {
-    data_load_ok(world, nested_text);
-    data_expect(world, "squire", "path", "[5,5]");
-    data_expect(world, "squire", "props", "{c:b=yes}");
-    data_expect(world, "squire", "inventory", "[]"); // {} makes an empty value
-    data_expect(world, "squire", "slots", "[\"head\";\"hand\"]");
-    data_expect(world, "twin", "path", "[0,0;1,1]"); // attributes alone do not change the value
-    assert_int_equal(data_find(world, "twin", "path")->flags, 0);
-    assert_int_equal(data_find(world, "squire", "path")->flags, ECS_COMPONENT_TRACKED);
-    data_expect(world, "squire+hero", "path", "[0,0;1,1]");
-}
-
-DATA_CASE(every_type_of_value_fits_inside) {
-    data_load_ok(
-        world,
-        "a { \"x:object\"{ b:b=yes; i:i=-1; i64:i64=-2; u8:u8=3; u16:u16=4; u32:u32=5; u64:u64=6\n"
-        " r:r=0.5; p2:p2=1,2; p3:p3=1,2,3; p4:p4=1,2,3,4; ip2:ip2=1,2; ip3:ip3=1,2,3\n"
-        " ip4:ip4=1,2,3,4; c:c=1,2,3,4; t:t=\"x y\"; eid:eid=none\n"
-        " m:m=[[1,0,0] [0,1,0] [0,0,1] [7,8,9]]\n"
-        " \"l:list<u8>\"{ x:u8=1; \"x:u8\"{ value:u8=2 } } \"n:array\"{ \"x:t\"{ value:t=z } } } "
-        "}");
-    data_expect(world, "a", "x",
-                "{b:b=yes;c:c=1,2,3,4;eid:eid=none;i:i=-1;i64:i64=-2;ip2:ip2=1,2;ip3:ip3=1,2,3;"
-                "ip4:ip4=1,2,3,4;l:list<u8>=[1;2];m:m=1,0,0,0,1,0,0,0,1,7,8,9;n:array=[t=\"z\"];"
-                "p2:p2=1,2;p3:p3=1,2,3;p4:p4=1,2,3,4;r:r=0.5;t:t=\"x\\x20y\";u16:u16=4;u32:u32=5;"
-                "u64:u64=6;u8:u8=3}");
-}
-
-// As in real projects: names of files, in quotes, with the type behind.
-DATA_CASE(names_of_values_may_be_any_text) {
-    data_load_ok(world, "level { \"weather:object\"{\n \"content/clear day.blk\":r=1\n"
-                        " \"content/rain.blk\" : r = 2\n \"x y:i\"{ value:i=3 } } }");
-    data_expect(world, "level", "weather",
-                "{\"content/clear\\x20day.blk\":r=1;\"content/rain.blk\":r=2;\"x\\x20y\":i=3}");
-}
-
 DATA_CASE(shared_values_are_read_as_ones_own) {
     data_load_ok(world, "a { \"x:shared:object\"{ \"p:shared:list<i>\"{ i:i=1 } }\n"
                         " \"t:shared:t\"{ value:t=z } }");

@@ -261,33 +261,6 @@ CASE(objects_of_a_save_have_a_limit) {
     ecs_world_destroy(world);
 }
 
-// Ids of templates that were composed at run time may differ. Their meaning may not.
-TWINS_CASE(a_world_that_composed_in_another_order_has_the_same_future) {
-    ecs_template_id other = ecs_template_find(at->b.world, "marker+named");
-    (void)ecs_template_find(at->b.world, "nothing+marker");
-    (void)populate(&at->a);
-    ecs_template_id composed = ecs_template_find(at->a.world, "solid+named");
-    assert_int_equal(composed, other);
-    ecs_entity queued = ecs_command_create(at->a.world, composed, NULL, 0);
-    assert_true(ecs_entity_is_placeholder(queued));
-    for (uint32_t i = 0; i < 5; i++) {
-        base_bytes bytes = world_saved(at->a.world);
-        assert_ok(ecs_world_restore(at->b.world, bytes.data, bytes.size));
-        ecs_world_validate(at->b.world);
-        base_bytes_deinit(&bytes);
-        store_step(&at->a);
-        store_step(&at->b);
-        assert_true(ecs_world_state_hash(at->a.world) == ecs_world_state_hash(at->b.world));
-        ecs_entity entity = ECS_ENTITY_NONE;
-        while ((entity = ecs_entity_next(at->a.world, entity)) != ECS_ENTITY_NONE) {
-            assert_true(ecs_is_alive(at->b.world, entity));
-            assert_string_equal(ecs_entity_template_name(at->a.world, entity),
-                                ecs_entity_template_name(at->b.world, entity));
-        }
-        assert_int_equal(ecs_world_entity_count(at->a.world), ecs_world_entity_count(at->b.world));
-    }
-}
-
 TWINS_CASE(damaged_bytes_never_break_the_world) {
     base_rng rng = test_rng(77, 1);
     (void)populate(&at->a);

@@ -104,30 +104,6 @@ CASE(two_worlds_do_not_know_each_other) {
     store_close(&second);
 }
 
-CASE(the_same_seed_gives_the_same_chance) {
-    ecs_world_config config = ecs_world_config_default();
-    config.seed = 99;
-    ecs_world* first = NULL;
-    ecs_world* second = NULL;
-    assert_ok(ecs_world_create(&config, &first));
-    assert_ok(ecs_world_create(&config, &second));
-    for (int i = 0; i < 100; i++)
-        assert_int_equal(base_rng_u32(ecs_world_rng(first)), base_rng_u32(ecs_world_rng(second)));
-    ecs_world_destroy(first);
-    ecs_world_destroy(second);
-}
-
-STORE_CASE(a_cleared_storage_is_as_new_and_numbers_from_the_start) {
-    ecs_entity first = store_create(at, at->sign);
-    store_create(at, at->ball);
-    assert_ok(ecs_handle_retain(at->world, first));
-    ecs_storage_clear(at->world);
-    ecs_storage_validate(at->world);
-    assert_int_equal(ecs_world_entity_count(at->world), 0);
-    assert_int_equal(ecs_state(at->world, first), ECS_STATE_NONE);
-    assert_int_equal(store_create(at, at->ball), first);
-}
-
 STORE_CASE(indices_come_back_from_their_bytes) {
     ecs_world* world = at->world;
     enum { COUNT = 3000 };
