@@ -129,54 +129,6 @@ CASE(angles_survive_the_way_through_an_input) {
     }
 }
 
-// ---- prediction ----
-
-static void step_ahead(net_match* ahead, ecs_entity player, const arena_input* input,
-                       ecs_tick tick) {
-    ecs_world* world = net_match_world(ahead);
-    ecs_event_type event = ecs_event_find(world, "arena_input");
-    assert_true(ecs_event_send(world, player, event, input));
-    const ecs_step step = {.tick = tick, .dt = net_match_dt(ahead)};
-    ecs_world_step(world, &step);
-    ecs_changes_clear(world);
-}
-
-ARENA_CASE(a_prediction_moves_and_shoots_as_the_server_does, 3, false, ARENA_EMPTY) {
-    table_join(t, 1, "own");
-    arena_game* game = table_game(t);
-    net_match* ahead = table_ahead(t);
-    ecs_entity player = net_match_player(t->match, 1);
-    table_replicate(t, ahead);
-    base_rng rng = base_rng_make(9, 9);
-    arena_input input = {0};
-    for (uint32_t i = 0; i < 3000; i++) {
-        if (i % 9 == 0) {
-            input.move_x = base_rng_range(&rng, -127, 127);
-            input.move_y = base_rng_range(&rng, -127, 127);
-            input.aim = base_rng_below(&rng, ARENA_AIM_STEPS);
-            input.is_firing = base_rng_below(&rng, 2);
-            input.is_raying = base_rng_below(&rng, 8) == 0;
-        }
-        table_act(t, 1, &input);
-        step_ahead(ahead, player, &input, net_match_tick(t->match));
-        ecs_world* world = net_match_world(ahead);
-        assert_memory_equal(ecs_get(world, player, game->pos), table_of(t, 1, game->pos),
-                            sizeof(ecs_vec2));
-        assert_memory_equal(ecs_get(world, player, game->vel), table_of(t, 1, game->vel),
-                            sizeof(ecs_vec2));
-        assert_memory_equal(ecs_get(world, player, game->gun), table_of(t, 1, game->gun),
-                            sizeof(arena_gun));
-        net_predicted shown[NET_PREDICTED_MAX];
-        assert_int_equal(arena_module()->predict(world, net_match_context(ahead), player, shown,
-                                                 NET_PREDICTED_MAX),
-                         1);
-        assert_int_equal(shown[0].entity, player);
-        if (i % 300 == 299) ((arena_gun*)table_of(t, 1, game->gun))->ammo = 90;
-        if (i % 300 == 299) table_replicate(t, ahead);
-    }
-    net_match_destroy(ahead);
-}
-
 // ---- the picture ----
 
 static void render(table* t, recorder* r, ecs_entity player) {

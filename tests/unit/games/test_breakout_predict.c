@@ -74,26 +74,6 @@ static int32_t some_move(base_rng* rng, uint32_t tick) {
     return tick % 7 < 4 ? moves[tick / 7 % 3] : base_rng_range(rng, -127, 127);
 }
 
-PAIR_CASE(the_own_pad_and_the_ball_it_holds_are_where_the_server_has_them, NULL, 0) {
-    join(at);
-    step_server(at, 0, false);
-    copy(at);
-    const breakout_game* game = table_game(&at->server);
-    ecs_entity ball = ecs_query_first(table_world(&at->server), game->balls);
-    base_rng rng = base_rng_make(3, 3);
-    // The ball is held for 1.5 s. Then it starts by itself, in both worlds at once.
-    uint32_t held = 0;
-    for (uint32_t i = 0; i < 120; i++) {
-        step_both(at, some_move(&rng, i), false);
-        assert_same(at, at->player, game->pos, sizeof(ecs_vec2));
-        assert_same(at, at->player, game->rect_size, sizeof(ecs_vec2));
-        assert_same_ball(at, ball);
-        held +=
-            ((const breakout_owner*)ecs_get(table_world(&at->server), ball, game->owner))->is_held;
-    }
-    assert_int_equal(held, 90); // and one tick before the copy
-}
-
 static void assert_on_grid(const ecs_vec2* value) {
     assert_true(value->x * 16.0f == base_floor(value->x * 16.0f));
     assert_true(value->y * 16.0f == base_floor(value->y * 16.0f));
