@@ -67,26 +67,6 @@ PLAYER_CASE(weight_falls_in_four_bands_of_distance) {
     assert_int_equal(interest_member_of(t, 1, ecs_entity_index(flag))->weight, 8);
 }
 
-PLAYER_CASE(a_viewpoint_replaces_the_player_and_may_see_farther) {
-    ecs_entity there = interest_make(t, "dot", 1000, 0), farther = interest_make(t, "dot", 1300, 0);
-    interest_round(t);
-    net_interest_set_viewpoint(t->interest, 1, (float[]){1000, 0, 55}, 0);
-    interest_step(t);
-    assert_true(interest_sees(t, 1, there) && !interest_sees(t, 1, farther));
-    net_interest_set_viewpoint(t->interest, 1, (float[]){1000, 0, 0}, 300);
-    interest_step(t);
-    assert_true(interest_sees(t, 1, farther));
-    ecs_entity late = interest_make(t, "dot", 700, 0);
-    interest_step(t);
-    assert_true(interest_sees(t, 1, late));
-    interest_expect_checked(t);
-    interest_steps(t, SCOPES_HZ);
-    net_interest_clear_viewpoint(t->interest, 1);
-    interest_step(t);
-    assert_false(interest_sees(t, 1, there));
-    assert_true(interest_sees(t, 1, t->player));
-}
-
 PLAYER_CASE(positions_that_are_no_numbers_are_seen_by_nobody_and_harm_nothing) {
     const float nan = __builtin_nanf(""), huge = 3e38f, inf = __builtin_inff();
     ecs_entity odd[] = {interest_make(t, "dot", nan, 0), interest_make(t, "dot", 0, huge),
@@ -234,28 +214,6 @@ CASE(the_module_has_the_last_word) {
 }
 
 // ---- turns ----
-
-PLAYER_CASE(an_idle_world_makes_nobody_due) {
-    ecs_entity near = interest_make(t, "unit", 40, 0), far = interest_make(t, "unit", 900, 0);
-    interest_join(t, 2, interest_make(t, "unit", 500, 0));
-    interest_steps(t, 2 * SCOPES_HZ);
-    interest_round(t);
-    assert_int_equal(t->queries, 0);
-    for (uint32_t i = 0; i < NET_INTEREST_EVERY_TICKS; i++) {
-        interest_move(t, far, 900 + (float)i, 0); // no client sees it
-        assert_ok(ecs_set(t->world, near, t->hp, &(int32_t){(int32_t)i}));
-        interest_step(t);
-        assert_int_equal(t->queries, 0); // hp does not affect the scope
-    }
-    uint32_t queries = 0;
-    interest_move(t, near, 41, 0);
-    for (uint32_t i = 0; i < NET_INTEREST_EVERY_TICKS; i++) {
-        interest_step(t);
-        queries += t->queries;
-        assert_int_equal(t->changed, 0);
-    }
-    assert_int_equal(queries, 1); // only client 1
-}
 
 RULED_CASE(turns_are_spread_over_the_ticks) {
     ecs_entity dot = interest_make(t, "dot", 0, 0);

@@ -93,16 +93,6 @@ static ecs_tick take_at(late* self, uint64_t now_us) {
 
 #define LATE_CASE(name) CASE_WITH(late, self, open_late(self, NULL, 0), close_late(self), name)
 
-LATE_CASE(a_tick_is_given_a_delay_after_it_came) {
-    for (uint64_t tick = 1; tick <= 400; tick++) {
-        self->here = tick;
-        const uint64_t now_us = START_US + tick * TICK_US;
-        const uint64_t due = tick * TICK_US > DELAY_US ? tick - DELAY_US / TICK_US : 0;
-        assert_int_equal(take_at(self, now_us), due);
-        if (due > 0) assert_int_equal(net_log_delay_due_us(self->delay), now_us + TICK_US);
-    }
-}
-
 CASE(ticks_that_come_in_heaps_or_late_are_given_evenly) {
     static const struct { uint64_t heap, late_from, late_to; } rows[] = {{12, 0, 0}, {1, 200, 260}};
     for (uint32_t i = 0; i < BASE_COUNT(rows); i++) {
@@ -117,23 +107,6 @@ CASE(ticks_that_come_in_heaps_or_late_are_given_evenly) {
         }
         close_late(&self);
     }
-}
-
-LATE_CASE(ticks_behind_a_pause_of_the_match_are_as_late_as_those_before_it) {
-    ecs_tick made = 0;
-    uint64_t made_us[TICKS_MAX];
-    for (uint64_t step = 1; step <= 1000; step++) {
-        const uint64_t now_us = START_US + step * TICK_US;
-        if (step < 100 || step >= 500) made_us[self->here = ++made] = now_us;
-        if (step >= 100 && step < 500) self->alive = 1;
-        const ecs_tick before = self->given;
-        const ecs_tick given = take_at(self, now_us);
-        for (ecs_tick tick = before + 1; tick <= given; tick++)
-            assert_int_equal(now_us, made_us[tick] + DELAY_US);
-        assert_int_equal(net_log_delay_get_report(self->delay).alive != 0,
-                         step >= 100 && step < 500);
-    }
-    assert_int_equal(self->given, made - DELAY_US / TICK_US);
 }
 
 LATE_CASE(what_was_made_long_ago_is_due_at_once) {

@@ -133,24 +133,6 @@ SAMPLE_CASE(a_log_that_grows_is_followed_to_its_end, false) {
     }
 }
 
-// A walk that came to the end of the log does not speak for what came after it.
-SAMPLE_CASE(what_a_log_grew_by_is_checked_after_a_walk_of_it, false) {
-    net_log_block block;
-    const size_t at = log_block_at(self->log, self->log_bytes, 2, &block);
-    const char* file = file_name("%s/grows", self->files.folder);
-    file_write(file, self->log, at);
-    net_log_reader* reader = files_reader(file);
-    net_log_cursor cursor = net_log_cursor_begin(reader);
-    uint64_t records = 0;
-    follow_records(reader, &cursor, &records, UINT64_MAX);
-    assert_int_equal(records, 10);
-    self->log[at + NET_LOG_BLOCK_HEADER_BYTES + 3] ^= 4;
-    file_write(file, self->log, self->log_bytes);
-    net_log_reader_follow(reader);
-    assert_int_equal(net_log_reader_check(reader), NET_ERR_DAMAGED);
-    net_log_reader_destroy(reader);
-}
-
 static void change_every_byte(sample* self, const char* file, const uint8_t* data, size_t size,
                               uint8_t mask) {
     for (size_t i = 0; i < size; i += test_step(i)) {

@@ -103,33 +103,6 @@ PLAYED_CASE(a_log_goes_on_at_each_tick_and_both_are_one_match, TICKS) {
     free(now);
 }
 
-PLAYED_CASE(a_joined_log_goes_on_too, 100) {
-    const joined first = go_on(record, record->files.log, 0, 50, "b.slog");
-    const joined second = go_on(record, first.file, 0, 50, "c.slog");
-    is_one_match(record, &second, 1, 200);
-    const joined third = go_on(record, second.file, 80, 20, "d.slog");
-    is_one_match(record, &third, 1, 100);
-    is_one_match(record, &second, 1, 200);
-}
-
-PLAYED_CASE(a_log_that_goes_on_is_cut_into_segments, 100) {
-    net_log_options options = net_log_options_default();
-    options.segments.seconds_max = 10;
-    options.segments.kept_max = 2;
-    joined of = begin_on(record, record->files.log, 0, "b.slog", &options);
-    end_on(record, &of, 1300);
-    const net_log_counters counters = net_log_get_counters(record->writer);
-    assert_int_equal(counters.segments_closed, 1); // 100..1200; the next keyframe is too young
-    assert_int_equal(counters.segments_deleted, 0);
-    assert_ok(net_log_writer_destroy(record->writer));
-    is_one_match(record, &of, 1, 1400);
-    // Without its begin it is a later part, as any log.
-    assert_int_equal(remove(file_segment(of.file, 1)), 0);
-    is_one_match(record, &of, 101, 1400);
-    assert_int_equal(remove(file_segment(of.file, 2)), 0);
-    is_one_match(record, &of, 1201, 1400);
-}
-
 // Writes that the disk has no room for.
 static ssize_t write_some(void* context, int fd, const void* data, size_t size) {
     uint32_t* refused = context;
@@ -236,14 +209,6 @@ CASE(signs_of_life_go_on_with_the_match) {
     assert_int_equal(count, 3);
     net_log_reader_destroy(reader);
     record_free(record);
-}
-
-// The new log may have the name of the old one, which moves.
-PLAYED_CASE(a_log_goes_on_under_its_own_name, 100) {
-    const joined of = go_on(record, record->files.log, 60, 40, "a.slog");
-    is_one_match(record, &of, 1, 100);
-    const char* old = file_name("%s.1", record->files.log);
-    assert_int_equal(files_expect_verdict(old, "whole").last_tick, 100);
 }
 
 PLAYED_CASE(what_cannot_go_on_is_refused_with_the_reason, TICKS) {

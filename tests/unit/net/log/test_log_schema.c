@@ -67,15 +67,6 @@ static Shoal__Log__SchemaComponent* first_with_fields(const fixture* self) {
     return NULL;
 }
 
-SCHEMA_CASE(an_equal_schema_differs_in_nothing) {
-    expect_difference(self, NULL);
-    Shoal__Log__SchemaComponent** components = self->log->schema->components;
-    Shoal__Log__SchemaComponent* first = components[0];
-    components[0] = components[1];
-    components[1] = first;
-    expect_difference(self, NULL);
-}
-
 SCHEMA_CASE(an_order_of_loading_that_is_another_one_is_named) {
     Shoal__Log__SchemaTemplate* last = self->log->schema->templates[0];
     Shoal__Log__SchemaComponent* first = self->log->schema->components[0];

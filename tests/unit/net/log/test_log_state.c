@@ -21,38 +21,6 @@ PLAYED_CASE(values_in_another_row_code_are_refused_with_the_build_that_reads_the
     net_log_reader_destroy(reader);
 }
 
-static double read_x(const net_log_state* state, const char* template_, const char* component) {
-    uint32_t position = 0;
-    while (strcmp(net_log_state_component(state, position)->name, component) != 0)
-        position++;
-    const net_log_component* found = net_log_state_component(state, position);
-    for (ecs_entity at = net_log_state_next(state, ECS_ENTITY_NONE); at != ECS_ENTITY_NONE;
-         at = net_log_state_next(state, at)) {
-        ecs_number values[4];
-        if (strcmp(net_log_state_template(state, at), template_) != 0) continue;
-        assert_true(net_log_state_read(state, at, found, values));
-        assert_int_equal(values[0].kind, ECS_FIELD_F32);
-        return values[0].real;
-    }
-    fail();
-    return 0;
-}
-
-// What a person can check by eye: two bots, a wall of bricks.
-READ_CASE(a_log_is_read_without_its_game, .ticks = 120) {
-    net_log_state* state;
-    assert_ok(net_log_state_create(self->reader, NULL, NULL, &state));
-    assert_ok(net_log_state_seek(state, 1));
-    uint32_t entities = files_entities(state);
-    assert_ok(net_log_state_seek(state, 40));
-    assert_int_equal(files_entities(state), entities);
-    assert_true(entities > 40);
-    double x = read_x(state, "breakout_pad", "pos");
-    assert_true(x > -128 && x < 1920);
-    assert_true(read_x(state, "breakout_ball", "vel") != 0);
-    net_log_state_destroy(state);
-}
-
 READ_CASE(a_log_of_inputs_has_sums_and_verifies, .ticks = 50, .content = NET_LOG_CONTENT_INPUTS) {
     net_log_state* state;
     assert_int_equal(net_log_state_create(self->reader, NULL, NULL, &state), NET_ERR_UNKNOWN);

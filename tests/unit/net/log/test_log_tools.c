@@ -89,19 +89,6 @@ READ_CASE(a_range_of_ticks_is_exported, .ticks = TICKS) {
     assert_int_equal(export_all(self, &config, &exported), NET_ERR_UNKNOWN);
 }
 
-// Values that are replicated exactly are the same in the log and in a run of it.
-READ_CASE(without_the_game_values_come_from_the_log, .ticks = TICKS) {
-    static lines run;
-    net_log_exported exported;
-    const net_log_export_config config = {.components = "player,hits,match", .every = 30};
-    assert_ok(export_all(self, &config, &exported));
-    run = out;
-    assert_ok(export_by(self, NULL, &config, &exported));
-    assert_int_equal(exported.ticks_lacking, 0);
-    assert_true(run.count > 100);
-    assert_string_equal(out.text, run.text);
-}
-
 // Programs need nothing else: lines that describe the values, then these and all records.
 READ_CASE(all_of_a_log_describes_itself_with_and_without_its_game, .ticks = TICKS) {
     net_log_exported exported;

@@ -282,19 +282,6 @@ CASE(a_run_that_differs_goes_on_after_a_walk_through_states) {
     record_close(&self);
 }
 
-RECORD_CASE(a_log_without_its_end_verifies_up_to_it, false) {
-    struct stat status;
-    assert_int_equal(stat(self->files.log, &status), 0);
-    assert_int_equal(truncate(self->files.log, status.st_size * 3 / 4), 0);
-    net_log_reader* reader = files_reader(self->files.log);
-    assert_true(net_log_reader_info(reader)->is_cut);
-    net_verify_result result;
-    assert_ok(net_log_verify(reader, self->table.module, 0, 0, NULL, NULL, NULL, &result));
-    assert_int_equal(result.ticks, net_log_reader_info(reader)->last_tick);
-    assert_true(result.ticks > 10 && result.ticks < TICKS);
-    net_log_reader_destroy(reader);
-}
-
 RECORD_CASE(another_game_or_other_templates_are_refused_by_name, false) {
     net_verify_result result;
     base_report_first first = {.count = 0};

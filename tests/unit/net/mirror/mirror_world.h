@@ -12,7 +12,6 @@ enum { MIRROR_INDEX_MAX = 2000 };
 
 /// Two indices, and one of them used again.
 static const ecs_entity ball = (1u << ECS_INDEX_BITS) | 7u;
-static const ecs_entity ball_reborn = (2u << ECS_INDEX_BITS) | 7u;
 static const ecs_entity other = (1u << ECS_INDEX_BITS) | 9u;
 
 /// Rows of a mover, one tick after the other: the words of hp and pos.

@@ -31,14 +31,6 @@ ENDED_CASE(only_between_its_create_and_its_end_it_is_meant) {
     assert_int_equal(mirror_absolute_at(m, 21, 4, m->mover, words[1]), NET_ERR_MALFORMED);
 }
 
-ENDED_CASE(only_the_last_former_life_is_known) {
-    assert_ok(mirror_create_at(m, 22, 4, other, m->mover, words[0]));
-    assert_ok(late_update(m, 15));
-    assert_ok(mirror_destroy_at(m, 24, 4));
-    assert_int_equal(late_update(m, 15), NET_ERR_STALE);
-    assert_ok(mirror_absolute_at(m, 23, 4, m->mover, words[1]));
-}
-
 // All records are of a few ticks, so the mirror drops none because of its age.
 MIRROR_CASE(formers_take_a_bounded_part_of_the_memory) {
     net_mirror_destroy(m->mirror);

@@ -85,36 +85,6 @@ static void expect_equal(rig* r, uint32_t values) {
 
 #define RIG_CASE(name) CASE_WITH(rig, r, open(r), close(r), name)
 
-RIG_CASE(it_has_what_a_world_has) {
-    expect_equal(r, 0);
-    create(r, 10, r->sign, level);
-    expect_equal(r, 0);
-    keep(r, "a title");
-    expect_equal(r, 1);
-    keep(r, "a longer title");
-    expect_equal(r, 1);
-    assert_ok(mirror_update_at(&r->m, 12, 2, r->sign, 2, level, (uint64_t[]){8}));
-    read_again(r, 12);
-    expect_equal(r, 1);
-    assert_int_equal(net_mirror_check_probe(r->m.mirror, 2, 12,
-                                            (uint16_t)net_row_hash(r->sign, (uint64_t[]){8}), NULL),
-                     NET_MIRROR_EQUAL);
-    assert_ok(mirror_destroy_at(&r->m, 13, 2));
-    read_again(r, 13);
-    expect_equal(r, 0);
-}
-
-RIG_CASE(a_value_stays_with_templates_that_have_it) {
-    create(r, 10, r->sign, level);
-    keep(r, "kept");
-    create(r, 11, r->board, no_words);
-    expect_equal(r, 1);
-    create(r, 12, r->post, level);
-    expect_equal(r, 0);
-    create(r, 13, r->sign, level);
-    expect_equal(r, 0); // the default again
-}
-
 RIG_CASE(what_an_entity_lacks_is_not_kept) {
     create(r, 10, r->post, level);
     net_mirror_keep_value(r->m.mirror, r->entity, r->title, "x", 1);

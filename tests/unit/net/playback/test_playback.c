@@ -243,21 +243,6 @@ BOTH_CASE(moments_are_clamped_to_the_log) {
     expect_assert_failure((void)!net_playback_advance(playback, -1.0));
 }
 
-SHOW_CASE(marks_and_names_are_those_of_the_log, record_make(TICKS)) {
-    net_playback* playback = show_play(self);
-    uint32_t count, events = 0;
-    const net_playback_mark* marks = net_playback_marks(playback, &count);
-    assert_true(marks[0].tick == 1 && marks[0].kind == NET_PLAYBACK_JOIN);
-    for (uint32_t i = 0; i < count; i++)
-        events += marks[i].kind == NET_PLAYBACK_EVENT;
-    assert_true(events >= self->record->table.events[BREAKOUT_MESSAGE_LIFE_LOST] +
-                              self->record->table.events[BREAKOUT_MESSAGE_LEVEL_CLEARED] &&
-                events > 0);
-    assert_ok(net_playback_seek(playback, TICKS));
-    assert_string_equal(net_playback_player_name(playback, 2), "bob"); // this client left long ago
-    assert_null(net_playback_player_name(playback, 77));
-}
-
 static off_t half_of_log(const show* self) {
     struct stat status;
     assert_int_equal(stat(self->record->files.log, &status), 0);
@@ -347,18 +332,6 @@ SHOW_CASE(a_log_that_the_game_does_not_take_is_shown_as_far_as_it_goes,
     assert_shows(self, 200.0);
 }
 
-SHOW_CASE(a_log_without_a_tick_shows_nothing_and_does_no_harm, record_make(0)) {
-    net_playback* playback = show_play(self);
-    assert_int_equal(net_playback_tick_last(playback), 0);
-    assert_ok(net_playback_seek(playback, 10.0));
-    assert_ok(net_playback_advance(playback, 10.0));
-    assert_true(net_playback_tick(playback) == 0.0);
-    (void)picture(playback);
-    uint32_t count;
-    (void)net_playback_marks(playback, &count);
-    assert_int_equal(count, 0);
-}
-
 // What is shown is the match of the log, whatever the game here would do.
 SHOW_CASE(a_log_with_states_is_shown_by_another_build_of_the_game, record_make(TICKS)) {
     net_playback* playback = show_other(self, "vel:p2=330,-550", "vel:p2=330,-551");
@@ -381,17 +354,6 @@ SHOW_CASE(a_log_of_inputs_diverges_once_and_goes_on, INPUTS_RECORD(TICKS)) {
     assert_ok(net_playback_seek(playback, TICKS));
     assert_int_equal(net_playback_diverged(playback), diverged);
     assert_int_equal(self->first.count, reports + 1);
-}
-
-// A full state, in the tick behind a keyframe, does not name what ended in its tick.
-SHOW_CASE(what_ends_in_the_tick_of_a_full_state_goes,
-          record_make_as((record_wanted){.ticks = 620, .end_tick = 601})) {
-    net_playback* playback = show_play(self);
-    assert_ok(net_playback_seek(playback, 599.0));
-    for (uint32_t tick = 600; tick <= 605; tick++) {
-        assert_ok(net_playback_advance(playback, 1.0));
-        assert_shows(self, tick);
-    }
 }
 
 BOTH_CASE(another_game_is_refused) {

@@ -101,24 +101,6 @@ static void assert_watched(const watch* self, uint32_t tick) {
     assert_true(record_scope(net_playback_match(self->playback)) == self->record->scope_hash[tick]);
 }
 
-WATCH_CASE(its_values_are_those_of_the_match, .edits = NULL) {
-    assert_int_equal(net_playback_tick_last(self->playback), TICKS);
-    base_rng rng = test_rng(SEED, 1);
-    for (uint32_t i = 0; i < 30; i++) {
-        const uint32_t tick = 1 + base_rng_below(&rng, TICKS);
-        assert_ok(net_playback_seek(self->playback, tick));
-        assert_watched(self, tick);
-        // And as it plays on from there.
-        uint32_t on = tick + base_rng_below(&rng, 20);
-        if (on > TICKS) on = TICKS;
-        assert_ok(net_playback_advance(self->playback, on - tick));
-        assert_watched(self, on);
-    }
-    assert_int_equal(net_playback_clamped(self->playback), 0);
-    assert_int_equal(net_playback_diverged(self->playback), 0);
-    assert_string_equal(net_playback_player_name(self->playback, 1), "ann");
-}
-
 static uint32_t count_lines(const char* text, const char* of) {
     uint32_t count = 0;
     for (; (text = strstr(text, of)) != NULL; text++)

@@ -373,21 +373,6 @@ GAME_CASE(right_predictions_are_only_refreshed, 4, 4, 0, 1) {
     assert_int_equal(g->step, from + 600);
 }
 
-GAME_CASE(an_input_is_shown_before_the_next_one, 9, 9, 0, 2) {
-    g->is_playing = false;
-    game_settle(g, 3);
-    float at_rest = 0, moved = 0;
-    assert_true(shown_x(g, &at_rest));
-    g->is_playing = true;
-    g->keep = 1000;
-    g->move = at_rest > 300.0f ? -127 : 127;
-    g->now_us += TICK_US;
-    make_input(g);
-    net_predict_frame(g->predict, g->now_us + TICK_US / 2);
-    assert_true(shown_x(g, &moved));
-    assert_true(base_abs(moved - at_rest) > 1.0f);
-}
-
 GAME_CASE(what_the_server_did_otherwise_is_corrected_and_moves_over, 3, 3, 0, 3) {
     g->is_playing = false;
     game_settle(g, 2);
@@ -497,21 +482,6 @@ GAME_CASE(without_a_living_player_nothing_is_predicted, 3, 3, 0, 7) {
     net_predict_player(g->predict, dead);
     game_run(g, 5);
     assert_int_equal(net_predict_tick(g->predict), 0);
-}
-
-// The packet's row of the player is older than the tick. Going back to that row would be a step
-// back.
-GAME_CASE(a_packet_without_the_players_row_changes_nothing, 4, 4, 0, 8) {
-    game_settle(g, 3);
-    ecs_tick ahead = net_predict_tick(g->predict);
-    uint64_t rollbacks = counters(g)->rollbacks;
-    ecs_tick newest = net_mirror_tick(g->mirror);
-    // A packet that would cause a correction, and the correction was due long ago.
-    net_predict_state(g->predict, newest + 2 * NET_PREDICT_REFRESH_TICKS, g->inputs.used, 5, false);
-    assert_int_equal(counters(g)->rollbacks, rollbacks);
-    assert_true(net_predict_tick(g->predict) == ahead);
-    net_predict_state(g->predict, newest + 2 * NET_PREDICT_REFRESH_TICKS, g->inputs.used, 5, true);
-    assert_int_equal(counters(g)->rollbacks, rollbacks + 1);
 }
 
 // Only the pad itself: it does not need the balls, nor the match's singleton, if it says so.

@@ -157,18 +157,6 @@ static net_presenter_meter meter_of(const fixture* f) {
     CASE_WITH(fixture, f, open(f, &(net_link_config){__VA_ARGS__}, is_predicting), close_all(f),   \
               name)
 
-LINE_CASE(nothing_is_shown_before_the_first_packet, false, .delay_ms = 100) {
-    assert_false(net_presenter_frame(f->presenter, 0));
-    run(f, 0.15);
-    assert_int_equal(f->frames, 0);
-    assert_true(net_presenter_tick(f->presenter) == 0);
-    assert_int_equal(net_presenter_face_of(f->presenter)->shown(f->presenter), 0);
-    run(f, 1);
-    assert_true(f->frames > 0);
-    assert_int_equal(net_presenter_face_of(f->presenter)->shown(f->presenter),
-                     (uint64_t)(net_presenter_tick(f->presenter) * 256));
-}
-
 LINE_CASE(on_a_steady_line_every_frame_is_on_the_servers_path, false, .delay_ms = 50) {
     run(f, 3);
     forget_frames(f);
@@ -182,17 +170,6 @@ LINE_CASE(on_a_steady_line_every_frame_is_on_the_servers_path, false, .delay_ms 
     assert_int_equal(meter.stalls, 0);
 }
 
-LINE_CASE(jitter_and_loss_are_played_out, false, .delay_ms = 50, .jitter_ms = 30,
-          .loss_percent = 5) {
-    run(f, 5);
-    forget_frames(f);
-    run(f, 60);
-    assert_int_equal(f->backwards, 0);
-    const net_presenter_meter meter = meter_of(f);
-    assert_true(meter.delay_ms < 110);
-    assert_int_equal(meter.teleports, 0);
-}
-
 LINE_CASE(a_black_out_is_made_up_by_one_jump, false, .delay_ms = 30, .outage_at_ms = 4000,
           .outage_for_ms = 2000) {
     run(f, 5.5);
@@ -203,21 +180,6 @@ LINE_CASE(a_black_out_is_made_up_by_one_jump, false, .delay_ms = 30, .outage_at_
     forget_frames(f);
     run(f, 5);
     assert_true(f->error_max < quantum);
-}
-
-LINE_CASE(game_events_are_seen_when_their_tick_is, false, .delay_ms = 50) {
-    run(f, 2);
-    ecs_event_type type = ecs_event_find(f->server_side.world, "stage_sent");
-    assert_true(ecs_event_send(f->server_side.world, f->mover, type, &(stage_event){7}));
-    ecs_tick sent = f->tick + 1;
-    const stage_log* log = net_match_context(net_presenter_match(f->presenter));
-    const stage_log* mirror_log = net_match_context(f->mirror);
-    run(f, 1);
-    assert_int_equal(log->reported_count, 1);
-    assert_int_equal(log->told[0].number, 7);
-    assert_int_equal(log->told[0].target, f->mover);
-    assert_int_equal(log->told[0].tick, sent);
-    assert_int_equal(mirror_log->reported_count, 1);
 }
 
 CASE(the_own_entity_is_shown_ahead_by_its_inputs) {

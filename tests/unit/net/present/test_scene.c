@@ -77,16 +77,6 @@ static const net_scene_counters* counters(const fixture* f) {
     CASE_GIVEN(fixture, f, open(f), close_all(f), ecs_entity, mover,                               \
                stage_create(&f->server, f->server.mover, 0, 0), name)
 
-// A ring remembers the received ticks. A tick that left the ring must not be confused with a tick
-// in it.
-MOVER_CASE(packets_from_long_ago_say_nothing) {
-    at(f, 1990, mover, 8);
-    at(f, 2000, mover, 88);
-    net_scene_packet(f->scene, 1995 - NET_SCENE_TICKS);
-    show(f, 1990);
-    sees_near(f, 1995, mover, 48);
-}
-
 // However many ticks were lost, an interpolated movement takes at most the longest delay of the
 // view.
 MOVER_CASE(a_line_is_not_longer_than_the_longest_delay) {
@@ -123,37 +113,6 @@ MOVER_CASE(beyond_the_newest_sample_movement_fades_to_a_stop) {
 }
 
 // ---- incarnations and jumps ----
-
-MOVER_CASE(a_life_begins_and_ends_at_its_tick) {
-    at(f, 10, mover, 8);
-    net_scene_gone(f->scene, mover, 14);
-    net_scene_packet(f->scene, 14);
-    show(f, 9.99);
-    assert_false(ecs_is_alive(f->world, mover));
-    sees(f, 10, mover, 8);
-    show(f, 13.99);
-    assert_true(ecs_is_alive(f->world, mover));
-    show(f, 14);
-    assert_false(ecs_is_alive(f->world, mover));
-    assert_int_equal(counters(f)->creates, 1);
-    assert_int_equal(counters(f)->destroys, 1);
-}
-
-MOVER_CASE(a_new_generation_is_not_reached_by_a_movement) {
-    at(f, 10, mover, 0);
-    uint64_t row[PROTO_ROW_FIELDS_MAX];
-    const net_row_template* entry = net_rows_find(f->server.rows, f->server.mover);
-    stage_move(&f->server, mover, 40, 0);
-    net_rows_read(entry, f->server.world, mover, row);
-    ecs_entity next = ecs_entity_make(ecs_entity_index(mover), ecs_entity_generation(mover) + 1);
-    net_scene_row(f->scene, next, entry, 14, row);
-    net_scene_packet(f->scene, 14);
-    sees(f, 13.9, mover, 0);
-    assert_false(ecs_is_alive(f->world, next));
-    show(f, 14);
-    assert_false(ecs_is_alive(f->world, mover));
-    assert_true(shown(f, next) == 40);
-}
 
 // Exact numbers may be NaN or infinite.
 CASE(a_step_that_is_no_number_is_a_jump) {
@@ -305,14 +264,6 @@ MOVER_CASE(ticks_that_no_match_reaches_are_ignored) {
     sees(f, 11, mover, 8);
     show(f, (double)NET_SCENE_TICK_MAX - 0.5);
     sees(f, (double)NET_SCENE_TICK_MAX, mover, 24);
-}
-
-SCENE_CASE(no_number_is_no_moment) {
-    assert_ok(net_scene_advance(f->scene, (double)NAN));
-    assert_ok(net_scene_advance(f->scene, 0.5));
-    assert_ok(net_scene_advance(f->scene, -3));
-    assert_true(f->scene->shown == 0);
-    assert_int_equal(f->log->step_count, 0);
 }
 
 MOVER_CASE(what_was_written_over_is_put_back_when_touched) {

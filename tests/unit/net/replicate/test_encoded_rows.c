@@ -98,16 +98,6 @@ static bool has(fixture* f, net_encoded_row_key key) {
 
 #define ROWS_CASE(name, ...) CASE_WITH(fixture, f, open(f, __VA_ARGS__), close_all(f), name)
 
-ROWS_CASE(a_code_is_made_once_and_found_again, false) {
-    net_encoded_row_key key = key_of(f, 3, 1);
-    assert_false(has(f, key));
-    const uint64_t made = get(f, key);
-    assert_true(has(f, key));
-    assert_true(get(f, key) == made);
-    assert_int_equal(f->encoded_rows.made, 1);
-    assert_int_equal(f->encoded_rows.shared, 2);
-}
-
 static void ask_key(fixture* f, net_encoded_row_key key, uint32_t count) {
     net_encoded_rows_ask(&f->encoded_rows, &key, net_encoded_rows_wanted(&f->encoded_rows, &key),
                          count);
@@ -126,18 +116,6 @@ static void encode_ahead(fixture* f) {
     assert_int_equal(count, 1);
     net_encoded_rows_begin(&f->encoded_rows, 20);
     net_encoded_rows_ahead(&f->encoded_rows, events, count);
-}
-
-ROWS_CASE(what_is_asked_for_often_is_encoded_ahead, false) {
-    for (uint32_t asked = 0; asked <= 3; asked++) {
-        ask(f, 3, 1, asked);
-        encode_ahead(f);
-        // As often as entities changed, which is once.
-        assert_true(has(f, key_of(f, 3, 1)) == (asked >= 1));
-    }
-    // Nothing was asked for since.
-    encode_ahead(f);
-    assert_false(has(f, key_of(f, 3, 1)));
 }
 
 ROWS_CASE(the_kinds_that_are_encoded_ahead_are_limited, false) {
@@ -170,17 +148,6 @@ ROWS_CASE(every_part_of_the_key_matters, false) {
     }
 }
 
-ROWS_CASE(more_codes_than_an_entity_has_room_for_are_found_too, false) {
-    assert_true(MANY > NET_ENCODED_ROW_CELLS);
-    for (uint32_t round = 0; round < 2; round++) {
-        for (uint32_t age = 1; age <= MANY; age++) {
-            assert_true(has(f, key_of(f, age, 1)) == (round == 1));
-            (void)get(f, key_of(f, age, 1));
-        }
-    }
-    assert_int_equal(f->encoded_rows.made, MANY);
-}
-
 static uint32_t cell_of(fixture* f, uint32_t wanted) {
     return net_encoded_rows_kind(&f->encoded_rows, wanted)->cell;
 }
@@ -203,19 +170,6 @@ ROWS_CASE(the_kinds_most_wanted_have_cells_in_the_next_tick, false) {
         assert_int_equal(cell_of(f, newest - 2 * i), i);
     assert_int_equal(f->encoded_rows.kind_count, NET_ENCODED_ROW_CELLS);
     assert_int_equal(cell_of(f, 2), NET_ENCODED_ROW_CELL_NONE);
-}
-
-ROWS_CASE(a_tick_forgets_the_codes_of_the_one_before, false) {
-    (void)get(f, key_of(f, 3, 1));
-    repl_move(&f->server, f->ball, 5, 5);
-    repl_step(&f->server, f->history, 21);
-    net_encoded_rows_begin(&f->encoded_rows, 21);
-    assert_false(has(f, key_of(f, 3, 1)));
-    (void)get(f, key_of(f, 3, 1));
-    // This is also true when the stamps begin again.
-    f->encoded_rows.stamp = UINT32_MAX;
-    net_encoded_rows_begin(&f->encoded_rows, 21);
-    assert_false(has(f, key_of(f, 3, 1)));
 }
 
 ROWS_CASE(a_forgotten_base_is_said_to_be, false) {

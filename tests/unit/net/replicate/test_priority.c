@@ -129,48 +129,6 @@ CASE(nobody_waits_longer_than_all_that_waits_takes) {
     }
 }
 
-CROWD_CASE(creates_and_destroys_have_their_share_beside_urgent_changes, 200) {
-    weigh(c, c->entities, 200, NET_WEIGHT_MAX);
-    run(c, 1000, 40); // so that changes wait with their full weight
-    ecs_entity made[100];
-    repl_create_many(&c->w.server, c->w.server.mover, made, 100);
-    weigh(c, made, 100, 1);
-    uint64_t creates = view_counters(&c->w)->records_create;
-    for (uint32_t tick = 0; tick < 8; tick++) {
-        move_all(c);
-        send(c, 2000);
-        uint64_t more = view_counters(&c->w)->records_create - creates;
-        creates += more;
-        assert_true(more >= 3);                      // about 60 bits each, of 500
-        assert_true(c->client->records >= more + 3); // and the changes take the rest
-    }
-    for (uint32_t i = 0; i < 100; i++)
-        repl_destroy(&c->w.server, c->entities[i]);
-    uint64_t destroys = view_counters(&c->w)->records_destroy;
-    view_step(&c->w);
-    send(c, 2000);
-    assert_true(view_counters(&c->w)->records_destroy - destroys >= 20);
-}
-
-CROWD_CASE(a_change_while_waiting_makes_more_urgent, 60) {
-    // All entities wait. Half of them change again and again.
-    move_all(c);
-    view_send_room(&c->w, 0, 0);
-    for (uint32_t tick = 0; tick < 10; tick++) {
-        for (uint32_t i = 0; i < 60; i += 2)
-            repl_move(&c->w.server, c->entities[i], base_rng_float(&c->rng) * 900, 3);
-        view_step(&c->w);
-        view_send_room(&c->w, 0, 0);
-    }
-    view_step(&c->w);
-    send(c, 700);
-    uint32_t sent[2] = {0, 0}; // restless and quiet ones
-    for (uint32_t i = 0; i < 60; i++)
-        sent[i % 2] += client_tick(c, i) == c->w.tick;
-    assert_true(sent[0] > 3);
-    assert_int_equal(sent[1], 0);
-}
-
 CROWD_CASE(priority_saturates_and_waits_on, 20) {
     weigh(c, c->entities, 20, NET_WEIGHT_MAX);
     for (uint32_t tick = 0; tick < 500; tick++) {

@@ -170,42 +170,6 @@ BALL_CASE(a_recreation_is_sent_like_a_create_with_the_same_handle) {
     assert_int_equal(net_mirror_get_counters(w->clients[0].mirror)->recreates, 1);
 }
 
-// Entities with a second row and entities that surely have none share a run, and the client reads
-// both.
-CASE(who_was_still_shares_a_run_with_who_moves) {
-    enum { MANY = 12, LAG = 3 };
-    view_world w;
-    view_open_with(&w, (view_options){.first_seq = 1});
-    ecs_entity balls[MANY];
-    repl_create_many(&w.server, w.server.mover, balls, MANY);
-    for (uint32_t tick = 1; tick < 300; tick++) {
-        for (uint32_t i = 0; i < MANY; i++) {
-            bool moves = i < 6 || (tick + i) % (2 + i % 3) != 0;
-            if (moves) repl_move(&w.server, balls[i], (float)(tick * (i + 1) % 900), (float)tick);
-        }
-        if (tick % 40 == 0) repl_become(&w.server, balls[tick / 40 % MANY], w.server.mover_extra);
-        (void)view_tell(&w);
-        if (tick % 17 != 0) assert_ok(view_deliver(&w, 0));
-        if (tick > LAG)
-            assert_true((tick - LAG) % 17 ? net_repl_state_acked(w.repl, (uint16_t)(tick - LAG))
-                                          : net_repl_state_lost(w.repl, (uint16_t)(tick - LAG)));
-        ecs_entity first = balls[0];
-        ecs_tick at;
-        if (tick % 17 != 0) assert_true(net_mirror_entity_tick(w.clients[0].mirror, first, &at));
-    }
-    for (uint32_t i = 0; i < 5; i++) {
-        uint16_t seq = view_tell(&w);
-        assert_ok(view_deliver(&w, 0));
-        for (uint16_t k = (uint16_t)(seq - LAG - 2); k != (uint16_t)(seq + 1); k++)
-            (void)(k % 17 && net_repl_state_acked(w.repl, k));
-        for (uint16_t k = (uint16_t)(seq - LAG - 2); k != (uint16_t)(seq + 1); k++)
-            (void)net_repl_state_lost(w.repl, k);
-    }
-    assert_true(view_is_equal(&w, 0));
-    assert_int_equal(net_mirror_get_counters(w.clients[0].mirror)->malformed, 0);
-    view_close(&w);
-}
-
 VIEW_CASE(a_body_fills_its_room_to_the_bit_and_never_more) {
     for (uint32_t i = 0; i < 2900; i++)
         repl_move(&w->server, repl_create(&w->server, w->server.mover), (float)(i % 500), 7);

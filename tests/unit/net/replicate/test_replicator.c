@@ -121,31 +121,3 @@ VIEW_CASE(an_index_that_dies_and_comes_back_in_one_step_goes_on_in_its_slot) {
     assert_false(net_repl_state_sees(w->repl, first, NULL));
     assert_true(view_is_equal(w, 0));
 }
-
-VIEW_WITH_CASE(an_idle_world_waits_for_nobody, .client_count = 2) {
-    for (uint32_t i = 0; i < 50; i++)
-        (void)repl_create(&w->server, w->server.mover);
-    view_exchanges(w, 5);
-    for (uint32_t i = 0; i < 20; i++) {
-        view_exchange(w);
-        assert_int_equal(w->clients[0].records + w->clients[1].records, 0);
-        assert_true(net_repl_state_is_settled(w->repl));
-    }
-}
-
-VIEW_WITH_CASE(a_client_that_leaves_takes_its_slots_along, .client_count = 2) {
-    ecs_entity ball = repl_create(&w->server, w->server.mover);
-    view_exchange(w);
-    net_repl_state_destroy(w->repl);
-    net_interest_remove_client(w->interest, 0);
-    view_move(w, ball, 3, 4);
-    view_send(w, 1);
-    assert_true(view_is_equal(w, 1));
-    // Another entity with the same index.
-    net_mirror_destroy(w->clients[0].mirror);
-    repl_close(&w->clients[0].side);
-    w->clients[0].seq = 1;
-    view_join(w, 0);
-    view_exchange(w);
-    assert_true(view_is_equal(w, 0));
-}

@@ -134,64 +134,6 @@ SIDE_CASE(components_that_own_memory_are_numbered_by_name_and_no_part_of_the_row
 #define PAGE_CASE(name)                                                                            \
     CASE_GIVEN(fixture, at, open(at), close(at), ecs_entity, page, add(at, at->server.page), name)
 
-PAGE_CASE(a_value_that_is_its_templates_default_is_not_sent) {
-    varsize_set_text(&at->server, page, at->server.diary, "the page's secret");
-    assert_int_equal(stepped(at), 0);
-    set_title(at, page, "one");
-    // The value changes back within the tick.
-    set_title(at, page, "blank");
-    assert_int_equal(stepped(at), 0);
-    assert_true(net_varsize_sender_is_settled(at->repl));
-}
-
-PAGE_CASE(a_change_arrives_and_one_that_reverts_it_too) {
-    set_title(at, page, "one");
-    ecs_list* route = ecs_get_mut(at->server.world, page, at->server.route);
-    assert_ok(ecs_list_push(ecs_world_allocator(at->server.world), route, &(ecs_vec2){5, 6}));
-    exchange(at);
-    assert_string_equal(title(at, page), "one");
-    const ecs_list* there = ecs_get(at->mirror.side.world, page, at->mirror.side.route);
-    assert_int_equal(ecs_list_count(there), 2);
-    assert_true(((const ecs_vec2*)ecs_list_get(there, 1))->y == 6);
-    set_title(at, page, "blank");
-    assert_int_equal(stepped(at), 1);
-    assert_true(at->channel.copies[0]->message.is_default);
-    assert_int_equal(at->channel.copies[0]->message.size, 0);
-    deliver(at);
-    assert_string_equal(title(at, page), "blank");
-}
-
-PAGE_CASE(what_changes_while_a_version_is_under_way_is_sent_once_and_newest) {
-    const char* const texts[] = {"a", "b", "c", "d"};
-    for (uint32_t i = 0; i < 4; i++) {
-        set_title(at, page, texts[i]);
-        assert_int_equal(stepped(at), 1);
-    }
-    assert_false(net_varsize_sender_is_settled(at->repl));
-    deliver(at);
-    assert_string_equal(title(at, page), "a");
-    assert_int_equal(published(at), 1);
-    deliver(at);
-    assert_string_equal(title(at, page), "d");
-    assert_int_equal(published(at), 0);
-    assert_true(net_varsize_sender_is_settled(at->repl));
-}
-
-VALUES_CASE(a_value_waits_for_its_entity_and_the_newest_of_them_is_applied) {
-    ecs_entity page = varsize_create(&at->server, at->server.page);
-    set_title(at, page, "early");
-    step(at);
-    enter(at, page, EVERYTHING);
-    publish(at);
-    deliver(at);
-    set_title(at, page, "later");
-    exchange(at);
-    assert_int_equal(net_varsize_receiver_waiting(at->mirror.client), 1);
-    report(at, page, at->server.page);
-    assert_int_equal(net_varsize_receiver_waiting(at->mirror.client), 0);
-    assert_string_equal(title(at, page), "later");
-}
-
 // It comes after the end of the entity, or waits for the entity until then.
 VALUES_CASE(a_value_for_an_entity_that_is_gone_is_dropped) {
     for (uint32_t is_early = 0; is_early < 2; is_early++) {
@@ -215,28 +157,6 @@ VALUES_CASE(a_value_for_an_entity_that_is_gone_is_dropped) {
     }
 }
 
-// The reason for `since`: the value overtakes the destroy of the previous incarnation.
-PAGE_CASE(a_value_for_the_next_life_in_scope_is_not_lost_to_the_one_before) {
-    set_title(at, page, "first");
-    exchange(at);
-    net_varsize_sender_leave(at->repl, page);
-    ecs_tick left = ++at->tick;
-    step(at);
-    enter(at, page, EVERYTHING);
-    ecs_tick entered = at->tick;
-    publish(at);
-    // The client may have either incarnation, so the server sends the value.
-    assert_int_equal(at->channel.count, 1);
-    deliver(at);
-    assert_int_equal(net_varsize_receiver_waiting(at->mirror.client), 1);
-    varsize_report(&at->mirror, ecs_entity_index(page), ECS_ENTITY_NONE, 0, left);
-    net_varsize_receiver_tick(at->mirror.client);
-    varsize_report(&at->mirror, ecs_entity_index(page), page, at->mirror.side.page, entered);
-    assert_string_equal(title(at, page), "blank");
-    net_varsize_receiver_tick(at->mirror.client);
-    assert_string_equal(title(at, page), "first");
-}
-
 PAGE_CASE(a_component_that_went_and_came_back_is_told) {
     set_title(at, page, "first");
     exchange(at);
@@ -249,25 +169,6 @@ PAGE_CASE(a_component_that_went_and_came_back_is_told) {
     assert_string_equal(title(at, page), "first");
     report(at, page, at->mirror.side.page); // the client has nothing of the sheet
     assert_string_equal(title(at, page), "blank");
-}
-
-VALUES_CASE(who_loses_a_class_gets_the_default_and_who_gains_it_the_value) {
-    ecs_entity page = varsize_create(&at->server, at->server.page);
-    step(at);
-    enter(at, page, PUBLIC_ONLY);
-    report(at, page, at->server.page);
-    const base_allocator* allocator = ecs_world_allocator(at->server.world);
-    ecs_object* secret = ecs_get_mut(at->server.world, page, at->server.secret);
-    assert_ok(ecs_object_set(allocator, secret, "level", ECS_ELEMENT_I, &(int32_t){9}));
-    assert_int_equal(stepped(at), 0);
-    net_varsize_sender_reclass(at->repl, page, PUBLIC_ONLY | 1u << NET_CLASS_OWNER);
-    exchange(at);
-    const ecs_object* there = ecs_get(at->mirror.side.world, page, at->mirror.side.secret);
-    assert_int_equal(*(const int32_t*)ecs_object_find(there, "level", ECS_ELEMENT_I), 9);
-    net_varsize_sender_reclass(at->repl, page, PUBLIC_ONLY);
-    exchange(at);
-    there = ecs_get(at->mirror.side.world, page, at->mirror.side.secret);
-    assert_int_equal(*(const int32_t*)ecs_object_find(there, "level", ECS_ELEMENT_I), 3);
 }
 
 CASE(what_a_client_does_not_see_does_not_move_a_bit) {
@@ -524,17 +425,6 @@ PAGE_CASE(messages_that_no_server_sends_are_refused_and_change_nothing) {
     assert_string_equal(title(at, page), "blank");
     assert_ok(net_varsize_receiver_receive(at->mirror.client, &right));
     assert_string_equal(title(at, page), "hi");
-}
-
-PAGE_CASE(references_inside_keep_their_handles_and_hold_nobody) {
-    ecs_entity other = varsize_create(&at->server, at->server.sheet);
-    const base_allocator* allocator = ecs_world_allocator(at->server.world);
-    ecs_array* notes = ecs_get_mut(at->server.world, page, at->server.notes);
-    assert_ok(ecs_array_push(allocator, notes, ECS_ELEMENT_EID, &other));
-    exchange(at);
-    const ecs_array* there = ecs_get(at->mirror.side.world, page, at->mirror.side.notes);
-    assert_int_equal(*(const ecs_entity*)ecs_array_find(there, 0, ECS_ELEMENT_EID), other);
-    assert_int_equal(ecs_handle_count(at->mirror.side.world, ECS_STATE_ALLOCATED), 0);
 }
 
 CASE(a_game_without_large_components_costs_nothing) {

@@ -80,13 +80,6 @@ static net_solo_receiver* open(void) {
 #define SOLO_CASE(name)                                                                            \
     CASE_MADE(net_solo_receiver, receiver, open(), net_solo_receiver_destroy(receiver), name)
 
-SOLO_CASE(a_body_without_statistics_has_one_bit_more) {
-    proto_solo_coder* coder;
-    const head h = {0};
-    assert_int_equal(begin(receiver, 1, &h, &coder), NET_SOLO_OK);
-    assert_null(coder);
-}
-
 SOLO_CASE(an_epoch_begins_once_and_the_one_before_stays) {
     receive(receiver, 65534, 0);
     receive(receiver, 0, 0); // 65535 was lost

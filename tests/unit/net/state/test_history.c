@@ -79,33 +79,6 @@ BALL_CASE(a_value_that_is_set_and_restored_is_no_change) {
     expect_events(f, 0, 0, 0);
 }
 
-BALL_CASE(components_that_are_not_replicated_stay_at_home) {
-    ecs_entity note = repl_create(&f->server, f->server.local);
-    repl_step(&f->server, f->history, 1);
-    expect_events(f, 1, ball, NET_HISTORY_SPAWNED);
-    assert_null(net_history_find(f->history, ecs_entity_index(note)));
-    assert_ok(ecs_set(f->server.world, ball, f->server.secret, &(int32_t){9}));
-    repl_step(&f->server, f->history, 2);
-    expect_events(f, 0, 0, 0);
-}
-
-BALL_CASE(the_row_at_a_tick_is_the_newest_before_it) {
-    repl_step(&f->server, f->history, 10);
-    move_at(f, ball, 20, 5, 5);
-    assert_null(row_at(f, ball, 9, 1));
-    assert_non_null(row_at(f, ball, 10, 1));
-    assert_ptr_equal(row_at(f, ball, 10, 1), row_at(f, ball, 19, 1));
-    assert_ptr_equal(row_at(f, ball, 20, 1), net_history_newest(entity_of(f, ball)));
-    // An entity that does not move keeps its base for ever.
-    repl_step(&f->server, f->history, 1000000);
-    assert_ptr_equal(row_at(f, ball, 20, 1), net_history_newest(entity_of(f, ball)));
-    // What everyone may see is kept by count.
-    assert_ptr_equal(row_at(f, ball, 10, 1), row_at(f, ball, 19, 1));
-    move_at(f, ball, 1000001, 6, 6);
-    assert_non_null(row_at(f, ball, 20, 1));
-    assert_ptr_not_equal(row_at(f, ball, 20, 1), net_history_newest(entity_of(f, ball)));
-}
-
 static void expect_known_for(uint32_t tick_rate_hz, uint32_t keep_ticks) {
     fixture f;
     open(&f);
@@ -165,20 +138,6 @@ HISTORY_CASE(a_moving_entity_takes_less_than_a_kilobyte) {
     assert_int_equal(entity->block_bytes, 32 * (4 * words + 2));
 }
 
-BALL_CASE(a_recreation_with_another_template_is_a_new_life) {
-    repl_step(&f->server, f->history, 1);
-    repl_become(&f->server, ball, f->server.mover_extra);
-    repl_step(&f->server, f->history, 2);
-    expect_events(f, 1, ball, NET_HISTORY_SPAWNED);
-    assert_null(row_at(f, ball, 1, 1));
-    // A template change back and forth within one tick starts no new incarnation.
-    repl_become(&f->server, ball, f->server.mover);
-    repl_become(&f->server, ball, f->server.mover_extra);
-    repl_step(&f->server, f->history, 3);
-    expect_events(f, 0, 0, 0);
-    assert_non_null(row_at(f, ball, 2, 1));
-}
-
 HISTORY_CASE(a_part_without_replicated_components_is_unknown_to_the_wire) {
     const net_row_template* plain = net_rows_find(f->server.rows, f->server.mover);
     assert_non_null(plain);
@@ -206,17 +165,6 @@ HISTORY_CASE(death_is_told_once_and_only_of_what_was_known) {
     assert_null(net_history_find(f->history, ecs_entity_index(ball)));
     repl_step(&f->server, f->history, 5);
     expect_events(f, 0, 0, 0);
-}
-
-HISTORY_CASE(events_are_sorted_by_index) {
-    for (uint32_t i = 0; i < 20; i++)
-        (void)repl_create(&f->server, i % 2 ? f->server.mover : f->server.holder);
-    repl_step(&f->server, f->history, 1);
-    uint32_t count;
-    const net_history_event* events = net_history_events(f->history, &count);
-    assert_int_equal(count, 20);
-    for (uint32_t i = 1; i < count; i++)
-        assert_true(ecs_entity_index(events[i - 1].handle) < ecs_entity_index(events[i].handle));
 }
 
 HISTORY_CASE(a_tick_has_one_step) {
@@ -475,20 +423,6 @@ CASE(what_is_hidden_changes_nothing_that_is_known) {
     assert_null(row_at(&busy.f, busy.agent, end - NET_ROW_HISTORY_TICKS_MAX, PUBLIC | TEAM));
     close_all(&still.f);
     close_all(&busy.f);
-}
-
-CLASS_CASE(a_new_life_with_other_classes_forgets_the_former) {
-    set(c, c->ammo, 7);
-    repl_step(&c->f.server, c->f.history, 2);
-    repl_become(&c->f.server, c->agent, c->f.server.mover);
-    repl_step(&c->f.server, c->f.history, 3);
-    assert_null(row_at(&c->f, c->agent, 2, PUBLIC | OWNER));
-    assert_ptr_equal(row_at(&c->f, c->agent, 3, PUBLIC),
-                     net_history_newest(entity_of(&c->f, c->agent)));
-    repl_become(&c->f.server, c->agent, ecs_template_find(c->f.server.world, "agent"));
-    repl_step(&c->f.server, c->f.history, 4);
-    assert_null(row_at(&c->f, c->agent, 3, OWNER));
-    assert_true(word_at(c, 4, OWNER, c->ammo) == word_at(c, 4, PUBLIC, c->ammo)); // 30 again
 }
 
 BALL_CASE(validating_finds_a_row_that_is_newer_than_the_change) {

@@ -53,18 +53,6 @@ static uint64_t hash_with(const char* old, const char* new) {
     return hash_of(text);
 }
 
-SIDE_CASE(items_are_named_and_sorted, base_text, 2) {
-    static const char* const expected[] = {
-        "component hits", "component pos", "component score", "message BrickHit",
-        "message Move",   "template ball", "template board",  "template brick",
-    };
-    uint32_t count;
-    const net_schema_item* items = net_schema_items(at->schema, &count);
-    assert_int_equal(count, BASE_COUNT(expected));
-    for (uint32_t i = 0; i < count; i++)
-        assert_string_equal(items[i].name, expected[i]);
-}
-
 static bool hides(const char* more) {
     char text[2048];
     assert_true(base_text_format(text, sizeof text, "%s%s", base_text, more));
@@ -168,17 +156,6 @@ SIDE_CASE(the_first_difference_is_named, base_text, 2) {
     assert_string_equal(text, "\"template zoo[31m\" is missing on the server");
     assert_true(net_schema_difference(at->schema, NULL, 0, text, sizeof text));
     assert_string_equal(text, "\"component hits\" is missing on the client");
-}
-
-SIDE_CASE(numbers_and_default_rows_come_from_the_same_table, base_text, 0) {
-    net_rows* rows = net_schema_rows(at->schema);
-    assert_int_equal(net_rows_number_count(rows), 3);
-    const net_row_template* brick = net_rows_by_number(rows, 2);
-    assert_string_equal(ecs_template_get(at->world, brick->id)->name, "brick");
-    assert_int_equal(brick->layout.field_count, 3);
-    assert_int_equal(brick->defaults[0], 2); // hits
-    assert_int_equal(brick->defaults[1], 6); // pos.x = 3 in halves
-    assert_int_equal(brick->defaults[2], 8);
 }
 
 SIDE_CASE(worlds_with_the_same_templates_share_a_schema, base_text, 0) {
@@ -322,25 +299,4 @@ SIDE_CASE(messages_that_cannot_be_are_refused_by_name, base_text, 2) {
     check_refused(at->world, table, 2, "longer");
     name[sizeof name - 2] = 0; // one byte less fits
     check_refused(at->world, table, 2, NULL);
-}
-
-static const char moving_text[] =
-    "body { \n"
-    "  \"pos:p2\"{ _replicate:b=yes; _min:r=0; _max:r=511; _step:r=0.0078125; _integral:t=\"vel\" "
-    "}\n"
-    "  \"turn:p4\"{ _replicate:b=yes; _bits:i=9; _rotation:b=yes; value:p4=0,0,0,1 }\n"
-    "  \"vel:p2\"{ _replicate:b=yes; _min:r=-64; _max:r=63.96875; _step:r=0.03125 }\n"
-    "}\n";
-
-SIDE_CASE(rotations_and_integrals_are_rows, moving_text, 0) {
-    net_rows* rows = net_schema_rows(at->schema);
-    const net_row_template* entry = net_rows_by_number(rows, 0);
-    assert_int_equal(entry->layout.field_count, 8);
-    assert_true(entry->layout.components[1].is_rotation);
-    static const uint64_t identity[] = {3, 255, 255, 255};
-    assert_memory_equal(entry->defaults + 2, identity, sizeof identity);
-    assert_false(entry->layout.components[0].is_driven); // the tick rate is not known yet
-    net_rows_set_tick_rate(rows, 60);
-    assert_true(entry->layout.components[0].is_driven);
-    assert_int_equal(entry->layout.components[0].integral, 3);
 }

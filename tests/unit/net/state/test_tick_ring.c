@@ -20,29 +20,6 @@ static void ring_open(net_tick_ring* ring, uint32_t bytes) {
 #define RING_CASE(name, bytes)                                                                     \
     CASE_WITH(net_tick_ring, ring, ring_open(ring, bytes), net_tick_ring_deinit(ring, NULL), name)
 
-RING_CASE(a_ring_puts_late_rows_in_their_place, sizeof(uint64_t)) {
-    const uint64_t ticks[] = {10, 30, 20, 5, 40, 30};
-    for (uint32_t i = 0; i < BASE_COUNT(ticks); i++)
-        put(ring, ticks[i], &ticks[i]);
-    assert_int_equal(ring->count, 5);
-    const uint64_t expected[] = {5, 10, 20, 30, 40};
-    for (uint32_t i = 0; i < 5; i++) {
-        assert_int_equal(net_tick_ring_tick(ring, i), expected[i]);
-        assert_int_equal(*(uint64_t*)net_tick_ring_entry(ring, i), expected[i]);
-    }
-    assert_int_equal(net_tick_ring_find(ring, 4), UINT32_MAX);
-    assert_int_equal(net_tick_ring_find(ring, 29), 2);
-    net_tick_ring_drop(ring, 2);
-    assert_int_equal(net_tick_ring_tick(ring, 0), 20);
-    for (uint64_t tick = 100; tick < 100 + NET_ROW_HISTORY_MAX; tick++)
-        put(ring, tick, &tick);
-    assert_int_equal(ring->count, NET_ROW_HISTORY_MAX);
-    assert_int_equal(net_tick_ring_tick(ring, 0), 100);
-    // Older than all entries of a full ring.
-    put(ring, 50, &ticks[0]);
-    assert_int_equal(net_tick_ring_tick(ring, 0), 100);
-}
-
 RING_CASE(entries_keep_their_bytes_when_they_become_longer, 4) {
     for (uint32_t tick = 1; tick <= 6; tick++)
         net_tick_ring_put(ring, NULL, 4, tick, &tick, sizeof tick);

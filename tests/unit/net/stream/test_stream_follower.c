@@ -124,58 +124,6 @@ CLAIMED_CASE(messages_that_get_lost_or_come_twice_are_read_again, 0) {
     assert_int_equal(self->got, 100);
 }
 
-CLAIMED_CASE(a_read_that_ends_without_a_word_is_begun_again, 1) {
-    run(self, 20 * MS);
-    broker_sim_restart(self->sim, self->now_us + 200 * MS);
-    run(self, 300 * MS);
-    put_tick(self, 1);
-    run(self, 1000 * MS);
-    assert_int_equal(self->got, 4);
-}
-
-CLAIMED_CASE(a_claim_says_who_writes_from_here_on, 0) {
-    run(self, 10 * MS);
-    assert_false(self->info->is_claim_new); // it took over from none
-    put_tick(self, 1);
-    put_claim(self, 2, 3, NULL);
-    run(self, 10 * MS);
-    assert_int_equal(self->info->claim.writer, 12);
-    assert_int_equal(self->info->claim.key_id, 3);
-    assert_int_equal(self->info->position.epoch, 2);
-    assert_true(self->info->is_claim_new);
-    script_add(&self->script, NET_LOG_KIND_BEGIN);
-    put_records(self, 2, 3);
-    run(self, 10 * MS);
-    assert_true(self->info->is_claim_new && self->info->is_in_tick);
-    put_claim(self, 3, 4, NULL);
-    run(self, 10 * MS);
-    assert_true(self->info->is_claim_new && self->info->is_in_tick);
-    script_add(&self->script, NET_LOG_KIND_END);
-    put_records(self, 3, 4);
-    run(self, 10 * MS);
-    assert_false(self->info->is_claim_new);
-    assert_int_equal(self->got, 4);
-}
-
-CLAIMED_CASE(silence_is_counted_while_the_broker_answers, 1) {
-    run(self, 400 * MS);
-    assert_true(self->info->silence_us >= 250 * MS && self->info->silence_us <= 400 * MS);
-    put_tick(self, 1);
-    assert_int_equal(self->info->silence_us, 0);
-}
-
-CLAIMED_CASE(a_broker_that_stalls_is_no_silence, 1) {
-    broker_sim_stall(self->sim, self->now_us + 5000 * MS);
-    for (uint32_t i = 0; i < 5000; i++) {
-        run(self, MS);
-        assert_true(self->info->silence_us < 150 * MS);
-    }
-    run(self, 150 * MS);
-    assert_true(self->info->silence_us < 150 * MS);
-    run(self, (NET_STREAM_ANSWER_MS + 400) * MS);
-    assert_true(self->info->silence_us >= 200 * MS); // it answers again
-}
-
 // Three brokers elect: what they were asked is lost. A server that lives sends it once more.
 CLAIMED_CASE(behind_an_election_a_server_has_the_time_to_send_again, 1) {
     run(self, 100 * MS);
@@ -203,15 +151,6 @@ CLAIMED_CASE(a_broker_that_is_far_away_is_known_by_its_late_answers, 1) {
     broker_sim_set_faults(self->sim, &(broker_sim_faults){.delay_us_max = 500});
     run(self, 12500 * MS);
     assert_int_equal(self->info->late_us, 0);
-}
-
-CLAIMED_CASE(a_broker_that_is_away_is_no_silence, 1) {
-    run(self, 200 * MS);
-    broker_sim_cut(self->sim, 1, self->now_us + 2000 * MS);
-    run(self, 10 * MS);
-    assert_int_equal(self->info->silence_us, 0);
-    run(self, 2050 * MS);
-    assert_true(self->info->silence_us <= 100 * MS);
 }
 
 // The broker was away from both, and its server waits longer and longer before it connects again.

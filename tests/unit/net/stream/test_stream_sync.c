@@ -58,24 +58,6 @@ CASE(what_is_stored_may_leave) {
     }
 }
 
-// Each tick takes 160 ms, and the match runs on: ten of them are on their way all the time.
-CASE(a_slow_stream_that_moves_stops_nothing) {
-    scene at = begin(true, false);
-    for (at.newest = 10; at.newest < 500; at.newest++)
-        assert_int_equal(store(&at, at.newest - 10), NET_STREAM_SAFE);
-}
-
-// An answer takes 192 ms: the first has the begin of a tick alone, so its end waits for two.
-CASE(a_far_broker_that_answers_stops_nothing) {
-    scene at = begin(true, false);
-    for (at.newest = 1; at.newest < 500; at.newest += 12) {
-        assert_int_equal(pass(&at, 176), NET_STREAM_SAFE);
-        at.status.acked.records++;
-        assert_int_equal(pass(&at, 192), NET_STREAM_SAFE);
-        assert_int_equal(store(&at, at.newest), NET_STREAM_SAFE);
-    }
-}
-
 CASE(a_tick_that_is_not_stored_in_time_stops_the_match_until_all_is) {
     scene at = begin(true, false);
     assert_int_equal(store(&at, 0), NET_STREAM_SAFE);
@@ -117,16 +99,6 @@ CASE(before_the_claim_is_answered_and_behind_a_failure_it_stands_still) {
     at.status.state = NET_STREAM_FAILED;
     assert_int_equal(pass(&at, 16), NET_STREAM_STILL);
     assert_int_equal(pass(&at, 60000), NET_STREAM_STILL);
-}
-
-CASE(what_ran_before_this_server_wrote_is_stored) {
-    scene at = begin(true, false);
-    at.newest = at.first = 700;
-    assert_int_equal(pass(&at, 5000), NET_STREAM_SAFE);
-    assert_int_equal(at.sync.released, 700);
-    at.newest = 701;
-    (void)pass(&at, 16);
-    assert_int_equal(at.sync.released, 700);
 }
 
 CASE(a_match_that_is_over_says_its_goodbyes) {

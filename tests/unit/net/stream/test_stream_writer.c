@@ -58,17 +58,6 @@ static void intrude(stream_stage* self, uint64_t epoch) {
     append_other(self, memory, message.size);
 }
 
-OWNED_CASE(records_gather_while_an_answer_is_missing) {
-    ticks(self, 1);
-    (void)net_stream_writer_poll(self->writer, self->now_us);
-    ticks(self, 50);
-    run(self, 5 * MS);
-    assert_int_equal(self->status->acked.records, 102);
-    assert_int_equal(self->status->acked.sequence, 3); // claim, one tick, 50 ticks
-    assert_int_equal(self->status->acked_tick, 51);
-    assert_int_equal(self->status->repeats, 0);
-}
-
 // However often it is asked meanwhile.
 OWNED_CASE(a_log_that_cannot_be_read_for_a_moment_ends_no_stream) {
     for (uint32_t i = 0; i < 2; i++) {
