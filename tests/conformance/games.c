@@ -160,7 +160,7 @@ static const template_table vectors[] = {
     {0},
 };
 
-// Those of the recorded session in solo code, of version 0.2.0.
+// Those of the recorded session in solo code.
 static const template_table solo[] = {
     {"crowd",
      false,

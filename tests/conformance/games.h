@@ -44,7 +44,7 @@ typedef struct component_row {
     uint32_t bits;        ///< declared; 0: by step
     const char* integral; ///< name of the source; NULL: none
     bool is_rotation;
-    bool is_exact;     ///< floats that nothing rounds are exact, as games of 0.2.0 had them
+    bool is_exact;     ///< floats that nothing rounds are exact: the session in solo code
     const json* words; ///< of a schema as JSON: in place of min to bits; NULL: those count
     bool states_default, states_words;
 } component_row;

@@ -41,7 +41,7 @@ static char* page_read(void) {
     return text;
 }
 
-// As games of 0.2.0 have them, which recorded the session in solo code: no float is elastic.
+// As in the recorded session in solo code: no float is elastic.
 static void make_exact(net_rows* rows) {
     for (uint32_t i = 0; i < rows->template_count; i++) {
         proto_layout* layout = &rows->templates[i]->layout;
