@@ -13,7 +13,6 @@
 #define NET_LOG_PROLOGUE_BYTES 16u
 #define NET_LOG_BLOCK_HEADER_BYTES 72u
 #define NET_LOG_FLAG_ZSTD 1u
-#define NET_LOG_FLAG_COLUMNS 2u ///< log_columns.h; in logs with NET_LOG_FEATURE_COLUMNS only
 
 /// Types that this version knows; 5 is reserved.
 typedef enum net_log_block_type {
@@ -48,16 +47,13 @@ void net_log_block_header_write(const net_log_block* block,
 BASE_MUST_USE bool net_log_block_header_read(net_log_block* block,
                                              const uint8_t source[NET_LOG_BLOCK_HEADER_BYTES]);
 
-struct net_log_columns;
-
-/// Makes stored blocks: by column if `has_columns`, zstd where that is smaller. Memory is taken at
-/// init only.
+/// Makes stored blocks: zstd where that is smaller, with the records of data blocks by column.
+/// Memory is taken at init only.
 typedef struct net_log_packer {
     const base_allocator* allocator;
-    struct net_log_columns* columns; ///< for net_log_block_unpack too, between two packs
-    bool has_columns;                ///< the log's header says so
     void* zstd;
-    uint8_t* stored; ///< header and stored bytes of the last block
+    uint8_t* columns; ///< for net_log_block_unpack too, between two packs
+    uint8_t* stored;  ///< header and stored bytes of the last block
 } net_log_packer;
 
 BASE_MUST_USE bool net_log_packer_init(net_log_packer* packer, const base_allocator* allocator);
@@ -68,34 +64,20 @@ size_t net_log_packer_pack(net_log_packer* packer, net_log_block* block, const u
                            uint32_t payload_bytes);
 
 /// Unpack a stored block whose header was read: checks the checksum and fills exactly
-/// unpacked_bytes. `target` has room for NET_LOG_BLOCK_BYTES_MAX. `columns` NULL: a block with
-/// columns is refused.
+/// unpacked_bytes. `target` has room for NET_LOG_BLOCK_BYTES_MAX, `columns`, which is overwritten,
+/// for NET_LOG_COLUMNS_BYTES_MAX.
 BASE_MUST_USE bool net_log_block_unpack(const net_log_block* block, const uint8_t* stored,
-                                        struct net_log_columns* columns, uint8_t* target);
+                                        uint8_t* columns, uint8_t* target);
 
 // ---- columns of a block ----
 
-// The records of a data block by column: inputs against the same client's last one, and what
-// records are framed with. The standard is proto/LOG.md, "Columns". What is written reads back to
-// the same bytes, and a block is decoded alone.
-//
-// Memory:  of fixed size, taken at create.
-// Threads: one thread at a time.
+// The records of a data block by column: bytes that are alike lie side by side, which zstd finds.
+// The standard is proto/LOG.md, "Columns".
 
-typedef struct net_log_columns net_log_columns;
+#define NET_LOG_COLUMNS_BYTES_MAX (NET_LOG_BLOCK_BYTES_MAX + 32u) ///< the lengths come first
 
-/// @return NET_OK; NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_log_columns_create(const base_allocator* allocator,
-                                                net_log_columns** columns);
-/// NULL does nothing.
-void net_log_columns_destroy(net_log_columns* columns);
-/// Code the payload of a block with record_count and first_tick. `scratch` has room for
-/// NET_LOG_BLOCK_BYTES_MAX. @return the bytes, borrowed until the next call; NULL: it does not read
-/// back to the same, or is not shorter, and stays as it is.
-const uint8_t* net_log_columns_write(net_log_columns* columns, const net_log_block* block,
-                                     const uint8_t* payload, uint32_t payload_bytes,
-                                     uint8_t* scratch, uint32_t* size);
-/// Decode into exactly block->unpacked_bytes. Total: `data` is untrusted, and not in `target`.
-/// @return false for what no writer writes.
-BASE_MUST_USE bool net_log_columns_read(net_log_columns* columns, const net_log_block* block,
-                                        const uint8_t* data, size_t size, uint8_t* target);
+/// @return the bytes; 0: `payload` is no sequence of records.
+uint32_t net_log_columns_split(const uint8_t* payload, uint32_t payload_bytes, uint8_t* columns);
+/// Total: `columns` is untrusted. @return false for what no writer writes.
+BASE_MUST_USE bool net_log_columns_join(uint8_t* columns, size_t columns_bytes, uint8_t* payload,
+                                        uint32_t payload_bytes);

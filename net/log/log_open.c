@@ -290,8 +290,7 @@ static net_result take_header(net_log_reader* reader, uint64_t offset, const net
     reader->is_reload = (demand.features & NET_LOG_FEATURE_RELOAD) != 0;
     base_bytes_clear(&reader->header);
     base_bytes_write(&reader->header, header, size);
-    if (reader->columns || !(demand.features & NET_LOG_FEATURE_COLUMNS)) return NET_OK;
-    return net_log_columns_create(reader->allocator, &reader->columns);
+    return NET_OK;
 }
 
 static bool is_header_block(const net_log_block* block) {
@@ -545,6 +544,7 @@ net_result net_log_reader_create_to(const base_allocator* from, const char* file
     reader->beside = base_allocate(allocator, NET_LOG_BLOCK_BYTES_MAX);
     reader->keyframes_of_file =
         base_allocate(allocator, NET_LOG_INDEX_KEYFRAMES_MAX * sizeof(net_log_keyframe));
+    reader->columns = base_allocate(allocator, NET_LOG_COLUMNS_BYTES_MAX);
     net_log_queue_copy copy = {0};
     if (last_segment == 0) net_log_queue_load(&copy, allocator, file);
     net_result result = net_log_set_open(&reader->set, allocator, reader->file,
@@ -563,7 +563,6 @@ net_result net_log_reader_create_to(const base_allocator* from, const char* file
 void net_log_reader_destroy(net_log_reader* reader) {
     if (!reader) return;
     net_log_set_close(&reader->set);
-    net_log_columns_destroy(reader->columns);
     base_owner_destroy(reader);
 }
 

@@ -132,7 +132,7 @@ struct net_log_reader {
     uint8_t* payload;
     uint8_t* beside;                     // another payload, while a cursor is in the first one
     net_log_keyframe* keyframes_of_file; // NET_LOG_INDEX_KEYFRAMES_MAX, of an index
-    net_log_columns* columns;            // NULL: the log has none
+    uint8_t* columns;
     // Damage that was reported, by the place where it begins: a later walk meets it again.
     uint64_t reported[NET_LOG_REPORTED_MAX];
     uint32_t reported_count;

@@ -422,7 +422,7 @@ void net_log_frame_record(proto_pb_writer* to, size_t begin) {
 // What a later version may have changed is asked first: its other fields need not look like ours.
 
 enum {
-    VERSION = 2,
+    VERSION = 3,
     FIELD_GAME = 3,
     FIELD_BUILD = 4,
     FIELD_SETTING = 10,
@@ -582,7 +582,7 @@ net_result net_log_header_write(base_bytes* bytes, const net_match* match, const
             proto_pb_write_bytes(&wire, NET_LOG_HEADER_TEMPLATES, config->module->pack,
                                  config->module->pack_bytes);
         proto_pb_write_fixed64(&wire, FIELD_FEATURES,
-                               NET_LOG_FEATURE_COLUMNS | (has_views ? NET_LOG_FEATURE_VIEWS : 0) |
+                               (has_views ? NET_LOG_FEATURE_VIEWS : 0) |
                                    (has_pack ? NET_LOG_FEATURE_FILES : 0));
         *has_values = wants_values && much == DETAIL_ALL;
         if (*has_values)
@@ -675,9 +675,8 @@ static bool read_setting(const proto_pb_field* field, net_log_info* info) {
 
 // Must-understand bits that this reader understands.
 #define FEATURES_KNOWN                                                                             \
-    (NET_LOG_FEATURE_VIEWS | NET_LOG_FEATURE_SEGMENT | NET_LOG_FEATURE_COLUMNS |                   \
-     NET_LOG_FEATURE_CONTROLS | NET_LOG_FEATURE_RELOAD | NET_LOG_FEATURE_SEEN |                    \
-     NET_LOG_FEATURE_FILES)
+    (NET_LOG_FEATURE_VIEWS | NET_LOG_FEATURE_SEGMENT | NET_LOG_FEATURE_CONTROLS |                  \
+     NET_LOG_FEATURE_RELOAD | NET_LOG_FEATURE_SEEN | NET_LOG_FEATURE_FILES)
 
 static net_result read_demand(net_log_demand* demand, const void* data, size_t size) {
     base_reader reader = base_reader_make(data, size);

@@ -157,10 +157,9 @@ enum {
     NET_LOG_HEADER_PART_BYTES = 1 + 8,
 };
 
-/// Bits of Header.required_features.
+/// Bits of Header.required_features; 4 was of version 2.
 #define NET_LOG_FEATURE_VIEWS UINT64_C(1)    ///< Input.seen decides
 #define NET_LOG_FEATURE_SEGMENT UINT64_C(2)  ///< it begins with a keyframe, after a later tick
-#define NET_LOG_FEATURE_COLUMNS UINT64_C(4)  ///< its data blocks may have NET_LOG_FLAG_COLUMNS
 #define NET_LOG_FEATURE_CONTROLS UINT64_C(8) ///< it may have records of NET_LOG_KIND_CONTROL
 #define NET_LOG_FEATURE_RELOAD UINT64_C(16)  ///< the game is another version from here on
 #define NET_LOG_FEATURE_SEEN UINT64_C(32)    ///< a client's record of what it saw

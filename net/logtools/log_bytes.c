@@ -160,7 +160,7 @@ enum {
 // templates. A field that a later version adds is not among them.
 static const uint8_t FIELDS_KEPT[] = {1, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13, 15, 17};
 // Of the log's features these are about its records and its keyframes.
-#define FEATURES_KEPT (NET_LOG_FEATURE_SEGMENT | NET_LOG_FEATURE_COLUMNS | NET_LOG_FEATURE_RELOAD)
+#define FEATURES_KEPT (NET_LOG_FEATURE_SEGMENT | NET_LOG_FEATURE_RELOAD)
 
 struct net_log_watch {
     base_owner owner;
@@ -203,8 +203,7 @@ static bool is_kept(uint32_t id) {
 }
 
 // `added`: features.
-static bool write_header(net_log_watch* watch, const uint8_t* data, size_t size, uint64_t added,
-                         proto_pb_writer* to) {
+static bool write_header(const uint8_t* data, size_t size, uint64_t added, proto_pb_writer* to) {
     base_reader reader = base_reader_make(data, size);
     proto_pb_field field;
     uint64_t features = 0;
@@ -214,7 +213,6 @@ static bool write_header(net_log_watch* watch, const uint8_t* data, size_t size,
             proto_pb_write_fixed64(to, FIELD_IDENTITY, identity_of(field.number));
         if (is_kept(field.id)) put_bytes(to, data + from, reader.offset - from);
     }
-    watch->packer.has_columns = (features & NET_LOG_FEATURE_COLUMNS) != 0;
     // As the writer of a segment does: the last field says it, at a fixed place.
     proto_pb_write_fixed64(to, FIELD_FEATURES,
                            (features & FEATURES_KEPT) | NET_LOG_FEATURE_SEEN | added);
@@ -291,7 +289,7 @@ static bool write_block(net_log_watch* watch, net_log_block* block, proto_pb_wri
         uint8_t* memory = watch->stored; // unpacked by now
         proto_pb_writer header = {.data = memory, .capacity = NET_LOG_RECORD_BYTES_MAX};
         record = net_log_only_span(watch->payload, block->unpacked_bytes, &size);
-        if (!record || !write_header(watch, record, size, 0, &header)) return false;
+        if (!record || !write_header(record, size, 0, &header)) return false;
         put_record(to, memory, header.size);
         return true;
     }
@@ -356,8 +354,7 @@ net_result net_log_watch_head(net_log_watch* watch, int descriptor, bool is_reco
     if (result != NET_OK) return result;
     proto_pb_writer header = {.data = watch->stored, .capacity = NET_LOG_BLOCK_BYTES_MAX};
     proto_pb_writer to = {.data = watch->target, .capacity = NET_LOG_BLOCK_BYTES_MAX};
-    if (!write_header(watch, record, size, NET_LOG_FEATURE_SEGMENT, &header))
-        return NET_ERR_DAMAGED;
+    if (!write_header(record, size, NET_LOG_FEATURE_SEGMENT, &header)) return NET_ERR_DAMAGED;
     if (!out) return NET_OK;
     if (is_record) {
         block.identity = identity_of(block.identity);

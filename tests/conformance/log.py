@@ -39,16 +39,16 @@ def check(data, lines):
     """The framing of the file, and the records of each block."""
     def number(at, size):
         return int.from_bytes(data[at:at + size], "little")
-    said, columns = re.findall(r"^record (\S+) hex=(\S+)$", lines, re.M), re.search(r"payload=(\S+) coded=(\S+)", lines)
-    assert data[:12] == b"SHOALLOG\2\0\0\0" and number(12, 4) == crc(data[:12])
+    said, columns = re.findall(r"^record (\S+) hex=(\S+)$", lines, re.M), re.search(r"payload=(\S+) columns=(\S+)", lines)
+    assert data[:12] == b"SHOALLOG\3\0\0\0" and number(12, 4) == crc(data[:12])
     at, kinds, next_record, blocks = 16, [], 0, bytes(32)
     while at < len(data):
         stored, kind = data[at + 72:at + 72 + number(at + 12, 4)], number(at + 10, 2)
         assert data[at:at + 9].hex() == "f553484c420d0aa701" and number(at + 68, 4) == crc(data[at:at + 68])
         assert number(at + 64, 4) == crc(stored) and number(at + 56, 8) == number(72, 8)
         assert number(at + 24, 8) == len(kinds) and number(at + 32, 8) == next_record
-        payload = unpack(stored, number(at + 16, 4)) if data[at + 9] & 1 else stored
-        if data[at + 9] & 2:
+        payload = unpack(stored, number(at + 16, 4) + 32) if data[at + 9] & 1 else stored
+        if kind == 2 and data[at + 9] & 1:
             assert payload.hex() == columns[2]
             payload, data_at = bytes.fromhex(columns[1]), at
         assert len(payload) == number(at + 16, 4)

@@ -128,7 +128,6 @@ int main(int argc, char** argv) {
     if (!read_file(argv[1], &log) || log.size < NET_LOG_PROLOGUE_BYTES ||
         !net_log_packer_init(&self.packer, NULL))
         return fail("the log cannot be read");
-    self.packer.has_columns = true;
     base_bytes_write(&self.bytes, log.data, NET_LOG_PROLOGUE_BYTES);
     net_log_block block;
     for (uint64_t at = NET_LOG_PROLOGUE_BYTES, next; at < log.size; at = next) {

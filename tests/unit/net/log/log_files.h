@@ -129,7 +129,7 @@ enum { FILES_IDENTITY = 77, FILES_RATE = 20, FILES_RING = 8192 };
 /// Encode a Header that a reader accepts.
 static inline size_t files_header(uint8_t* memory, size_t capacity) {
     proto_pb_writer wire = {.data = memory, .capacity = capacity};
-    proto_pb_write_number(&wire, 1, 2);
+    proto_pb_write_number(&wire, 1, 3);
     proto_pb_write_fixed64(&wire, 2, FILES_IDENTITY);
     proto_pb_write_text(&wire, 3, "pong");
     proto_pb_write_number(&wire, 8, FILES_RATE);

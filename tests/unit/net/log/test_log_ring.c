@@ -335,8 +335,8 @@ FILES_CASE(a_ring_keeps_what_its_bytes_allow_and_says_when_that_is_nothing) {
     net_log_saved saved = saved_at(&config, 90, 90, "all");
     assert_int_equal(saved.first_tick, 1);
     const uint64_t all = saved.bytes;
-    config.ring_memory_bytes = all / 3;
-    saved = saved_at(&config, 90, 90, "third");
+    config.ring_memory_bytes = all / 2;
+    saved = saved_at(&config, 90, 90, "half");
     assert_string_equal(saved.failure, "");
     assert_true(saved.first_tick > 50 && saved.first_tick % EVERY == 1);
     assert_true(saved.bytes <= all / 2);

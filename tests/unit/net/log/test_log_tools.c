@@ -290,9 +290,9 @@ static record_act count_block(void* context, uint32_t number, const net_log_bloc
                               uint8_t* payload) {
     (void)payload;
     *(uint32_t*)context = number + 1;
-    // What a server writes is coded by column, whatever the order of its fields.
+    // What a server writes is packed by column, whatever the order of its fields.
     if (block->type == NET_LOG_BLOCK_DATA && block->record_count > 4)
-        assert_true(block->flags & NET_LOG_FLAG_COLUMNS);
+        assert_true(block->flags & NET_LOG_FLAG_ZSTD);
     return RECORD_KEEP;
 }
 
