@@ -10,7 +10,7 @@ static const char templates[] = "sign { \"level:u8\"{ _replicate:b=yes; value:u8
                                 "board { \"title:t\"{ _replicate:b=yes; value:t=\"-\" } }\n"
                                 "post { \"level:u8\"{ _replicate:b=yes; value:u8=1 } }\n";
 
-static const uint64_t level[1] = {7}, no_words[1] = {0};
+static const uint64_t level[1] = {7};
 
 typedef struct rig {
     mirror_side m; // its mirror has no world
