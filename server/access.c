@@ -76,9 +76,7 @@ int server_access_open(server_program* self) {
     if (self->access.has_keys)
         net_key_derive(&self->access.keys.keys[0], "shoal sessions", 0, 0,
                        self->access.session_key.bytes, sizeof self->access.session_key.bytes);
-    if (net_bans_create(NULL, &self->access.bans) != NET_OK)
-        return net_exit_report(NET_EXIT_RUNTIME, &self->reporter, NULL, "%s",
-                               net_result_text(NET_ERR_MEMORY));
+    self->access.bans = net_bans_create(NULL);
     const char* file = self->config.bans;
     return file && net_bans_load(self->access.bans, file, &self->reporter) != NET_OK
                ? NET_EXIT_USAGE

@@ -137,7 +137,7 @@ void web_play_begin(web* self) {
         return;
     }
     web_play* play = calloc(1, sizeof *play);
-    if (!play || self->room.failed) {
+    if (!play) {
         free(play);
         web_note(self, NET_ERR_MEMORY);
         return;
@@ -191,8 +191,7 @@ void web_opened(web* self) {
 /// A message came; it is the room's bytes.
 WEB_EXPORT(socket_received) void web_received(web* self);
 void web_received(web* self) {
-    if (self->play && !self->room.failed)
-        web_socket_received(self->play->transport, self->room.data, self->room.size);
+    if (self->play) web_socket_received(self->play->transport, self->room.data, self->room.size);
 }
 
 WEB_EXPORT(socket_closed) void web_closed(web* self, uint32_t reason);

@@ -29,9 +29,8 @@ static net_result open_imports(web* self) {
     for (uint32_t i = 0; i < web_templates_count; i++)
         ecs_pack_add(&pack, web_files[i].name, (const char*)web_files[i].data, web_files[i].size);
     net_module* whole;
-    net_result result = pack.failed ? NET_ERR_MEMORY
-                                    : net_module_reopen_pack(self->module, pack.data, pack.size,
-                                                             &self->reporter, &whole);
+    net_result result =
+        net_module_reopen_pack(self->module, pack.data, pack.size, &self->reporter, &whole);
     base_bytes_deinit(&pack);
     if (result != NET_OK) return result;
     net_module_close(self->module);
@@ -207,7 +206,7 @@ void web_draw(web* self, uint32_t client, double pixels_per_unit) {
         self->drawing.name = name_in_log;
         net_playback_draw(self->playback, &draw);
     }
-    web_note(self, self->drawing.calls.failed ? NET_ERR_MEMORY : result);
+    web_note(self, result);
 }
 
 // ---- what there is to know ----

@@ -145,7 +145,6 @@ net_draw web_drawing_begin(web_drawing* drawing, const net_game_module* game,
     drawing->pixels_per_unit = drawing->scale = pixels_per_unit;
     drawing->zoom = 0.0f;
     base_bytes_clear(&drawing->calls);
-    drawing->calls.failed = false;
     drawing->call_count = 0;
     return (net_draw){
         .size_bytes = sizeof(net_draw),

@@ -81,7 +81,7 @@ void web_socket_closed(net_transport* transport, uint32_t reason) {
 static void socket_service(net_transport* transport, uint64_t now_us) {
     web_socket* self = socket_of(transport);
     (void)now_us;
-    if (self->taken < self->inbox.size && !self->inbox.failed) return;
+    if (self->taken < self->inbox.size) return;
     base_bytes_clear(&self->inbox);
     self->taken = 0;
 }
@@ -94,7 +94,7 @@ static bool socket_next(net_transport* transport, net_transport_event* event) {
         event->kind = NET_TRANSPORT_CONNECTED;
         return true;
     }
-    if (self->taken < self->inbox.size && !self->inbox.failed) {
+    if (self->taken < self->inbox.size) {
         uint32_t size;
         memcpy(&size, self->inbox.data + self->taken, sizeof size);
         const uint8_t* message = self->inbox.data + self->taken + sizeof size;

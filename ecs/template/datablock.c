@@ -237,7 +237,7 @@ typedef struct text_parser {
     uint32_t depth;
     uint32_t item_count;
     ecs_result result;
-    bool is_over; ///< a limit is reached or memory ran out: no more statements
+    bool is_over; ///< a limit is reached: no more statements
 } text_parser;
 
 static void fail_line(text_parser* parser, uint32_t line, const char* message, const char* detail) {

@@ -158,7 +158,6 @@ typedef struct pack_file {
     char path[ECS_TEXT_PATH_BYTES_MAX];
     base_bytes text;
     ecs_text tree;
-    bool has_tree;
     uint32_t import_next;              ///< node; 0: all imports are done
     uint32_t queue_begin, queue_count; ///< names that its wildcard matched
     uint32_t queue_done;
@@ -172,7 +171,7 @@ typedef struct pack_names {
     size_t bytes_max; ///< of a name, with the NUL
     uint32_t seen;    ///< names seen in the current folder
     uint32_t work;    ///< names and imports checked so far
-    bool is_full, has_failed;
+    bool is_full;
 } pack_names;
 
 typedef struct pack_walk {
@@ -193,7 +192,7 @@ typedef struct pack_walk {
 
 static void fail_pack(pack_walk* walk, ecs_result result) {
     BASE_ASSERT(result != ECS_OK);
-    if (walk->result == ECS_OK || result == ECS_ERR_MEMORY) walk->result = result;
+    if (walk->result == ECS_OK) walk->result = result;
 }
 
 static void spell(const pack_walk* walk, const char* path, char* shown, size_t bytes) {
@@ -201,12 +200,6 @@ static void spell(const pack_walk* walk, const char* path, char* shown, size_t b
         walk->source->spell(walk->source->context, path, shown, bytes);
     else
         (void)base_text_copy(shown, bytes, path);
-}
-
-static void release_file(const base_allocator* allocator, pack_file* file) {
-    if (file->has_tree) ecs_text_deinit(&file->tree);
-    base_bytes_deinit(&file->text);
-    base_release(allocator, file, sizeof *file);
 }
 
 static bool is_opened(const pack_walk* walk, const char* path) {
@@ -221,13 +214,9 @@ static uint32_t next_import(const ecs_text* tree, uint32_t at) {
     return at;
 }
 
-// @return NULL when memory ran out.
 static pack_file* add_file(pack_walk* walk, const char* path) {
-    if (!BASE_ARRAY_RESERVE(walk->allocator, walk->files, walk->file_capacity,
-                            walk->file_count + 1))
-        return NULL;
+    BASE_ARRAY_RESERVE(walk->allocator, walk->files, walk->file_capacity, walk->file_count + 1);
     pack_file* file = base_allocate_zero(walk->allocator, sizeof *file);
-    if (!file) return NULL;
     (void)base_text_copy(file->path, sizeof file->path, path);
     base_bytes_init(&file->text, walk->allocator);
     walk->files[walk->file_count++] = file;
@@ -247,15 +236,9 @@ static void open_file(pack_walk* walk, const char* path, const char* from, uint3
         return;
     }
     pack_file* file = add_file(walk, path);
-    if (!file) {
-        fail_pack(walk, ECS_ERR_MEMORY);
-        return;
-    }
     ecs_result result = walk->source->read(walk->source->context, path, &file->text);
-    if (file->text.failed) result = ECS_ERR_MEMORY;
     spell(walk, path, shown, sizeof shown);
     if (result == ECS_OK && file->text.size <= ECS_TEXT_BYTES_MAX) {
-        file->has_tree = true;
         // Faults that do not hide imports are reported when the text is loaded.
         const base_reporter quiet = {0};
         result = ecs_text_parse(&file->tree, walk->allocator, shown, (const char*)file->text.data,
@@ -281,9 +264,7 @@ static void open_file(pack_walk* walk, const char* path, const char* from, uint3
         walk->open[walk->open_count++] = walk->file_count - 1;
     } else if (result == ECS_ERR_UNKNOWN && is_optional) {
         // The file does not exist. The caller reports that, unless the import is optional.
-        release_file(walk->allocator, walk->files[--walk->file_count]);
-    } else if (result == ECS_ERR_MEMORY) {
-        fail_pack(walk, result);
+        walk->file_count--;
     } else {
         const char* why = result == ECS_ERR_UNKNOWN ? "is not there"
                           : result == ECS_ERR_FULL  ? "is longer than a file of templates may be"
@@ -305,10 +286,7 @@ static bool add_name(void* context, const char* name) {
     if (strlen(name) >= names->bytes_max || !text_path_is_name(name) ||
         !ecs_text_path_matches(names->pattern, name))
         return true;
-    if (!BASE_ARRAY_RESERVE(names->allocator, names->items, names->capacity, names->count + 1)) {
-        names->has_failed = true;
-        return false;
-    }
+    BASE_ARRAY_RESERVE(names->allocator, names->items, names->capacity, names->count + 1);
     (void)base_text_copy(names->items[names->count++], ECS_TEXT_PATH_BYTES_MAX, name);
     return true;
 }
@@ -335,10 +313,7 @@ static void queue_matches(pack_walk* walk, pack_file* file, const char* path, co
     ecs_result result = ECS_OK;
     if (walk->source->list)
         result = walk->source->list(walk->source->context, folder, add_name, queue);
-    if (queue->has_failed) result = ECS_ERR_MEMORY;
-    if (result == ECS_ERR_MEMORY) {
-        fail_pack(walk, result);
-    } else if (queue->is_full) {
+    if (queue->is_full) {
         base_report(walk->reporter, shown, line,
                     "import: '%s' looks at more than %u names, or all imports at more than %u",
                     path, ECS_TEXT_LISTED_MAX, ECS_TEXT_IMPORTS_MAX);
@@ -363,7 +338,7 @@ static void queue_matches(pack_walk* walk, pack_file* file, const char* path, co
 
 // Handle one import of the innermost file: open the file, or queue the names that it matches.
 static void follow_import(pack_walk* walk, pack_file* file) {
-    BASE_ASSERT(file->has_tree && file->import_next != 0);
+    BASE_ASSERT(file->import_next != 0);
     const ecs_text* tree = &file->tree;
     const ecs_text_node* node = &tree->nodes[file->import_next];
     file->import_next = next_import(tree, node->next);
@@ -440,13 +415,10 @@ static void add_named(pack_walk* walk, const char* root, const char* name) {
                                root, name);
         result = walk->source->read(walk->source->context, path, &bytes);
     }
-    if (bytes.failed) result = ECS_ERR_MEMORY;
     const bool is_long = result == ECS_ERR_FULL || bytes.size > ECS_PACK_FILE_BYTES_MAX;
     if (result == ECS_OK && !is_long) {
         (void)base_text_format(path, sizeof path, ":%s", name);
         ecs_pack_add(walk->pack, path, (const char*)bytes.data, bytes.size);
-    } else if (result == ECS_ERR_MEMORY) {
-        fail_pack(walk, result);
     } else {
         if (is_long) result = ECS_ERR_FULL;
         base_report(walk->reporter, shown, 0,
@@ -495,7 +467,6 @@ static void step(pack_walk* walk) {
     ecs_pack_add(walk->pack, file->path, (const char*)file->text.data, file->text.size);
     take_names(walk, &file->tree);
     ecs_text_deinit(&file->tree);
-    file->has_tree = false;
     base_bytes_deinit(&file->text);
     base_bytes_init(&file->text, walk->allocator);
     walk->open_count--;
@@ -504,11 +475,7 @@ static void step(pack_walk* walk) {
 ecs_result ecs_template_pack(const base_allocator* allocator, const ecs_template_source* source,
                              const char* root, const base_reporter* reporter, base_bytes* pack) {
     BASE_ASSERT(source && source->read && root && pack);
-    pack_walk walk = {.allocator = allocator,
-                      .source = source,
-                      .reporter = reporter,
-                      .queue = {.allocator = allocator},
-                      .pack = pack};
+    pack_walk walk = {.source = source, .reporter = reporter, .pack = pack};
     size_t size = pack->size;
     char path[ECS_TEXT_PATH_BYTES_MAX];
     const char* fault = ecs_text_path_resolve(source, "", root, path);
@@ -517,22 +484,16 @@ ecs_result ecs_template_pack(const base_allocator* allocator, const ecs_template
                     fault ? fault : "is a wildcard");
         return ECS_ERR_SYNTAX;
     }
-    walk.open = base_allocate(allocator, ECS_TEXT_FILES_MAX * sizeof *walk.open);
+    base_owner* own = base_owner_create(allocator, sizeof *own);
+    walk.allocator = walk.queue.allocator = &own->allocator;
+    walk.open = base_allocate(&own->allocator, ECS_TEXT_FILES_MAX * sizeof *walk.open);
     base_bytes_write(pack, magic, sizeof magic);
-    if (walk.open)
-        open_file(&walk, path, NULL, 0, false);
-    else
-        walk.result = ECS_ERR_MEMORY;
-    while (walk.open_count > 0 && walk.result == ECS_OK && !pack->failed)
+    open_file(&walk, path, NULL, 0, false);
+    while (walk.open_count > 0 && walk.result == ECS_OK)
         step(&walk);
     add_files(&walk, path, size);
-    if (pack->failed) walk.result = ECS_ERR_MEMORY;
     if (walk.result != ECS_OK) pack->size = size;
-    for (uint32_t i = 0; i < walk.file_count; i++)
-        release_file(allocator, walk.files[i]);
-    BASE_ARRAY_RELEASE(allocator, walk.files, walk.file_capacity);
-    BASE_ARRAY_RELEASE(allocator, walk.open, ECS_TEXT_FILES_MAX);
-    BASE_ARRAY_RELEASE(allocator, walk.queue.items, walk.queue.capacity);
+    base_owner_destroy(own);
     return walk.result;
 }
 
@@ -583,7 +544,7 @@ ecs_result ecs_template_set_read_pack(ecs_template_set* set, const void* pack, s
         if (text.is_file) continue;
         if (count++ == ECS_TEXT_FILES_MAX) return ECS_ERR_FULL;
         ecs_template_set_read(set, text.path, text.text, text.bytes);
-        if (set->result == ECS_ERR_MEMORY || set->result == ECS_ERR_FULL) return set->result;
+        if (set->result == ECS_ERR_FULL) return set->result;
     }
     return offset == bytes && count > 0 ? set->result : ECS_ERR_MALFORMED;
 }

@@ -224,9 +224,7 @@ bool ecs_text_read_builtin(const ecs_type* type, const ecs_type_context* context
                                    ECS_STRING_BYTES_MAX);
             return false;
         }
-        if (ecs_string_set(context->allocator, value, text, (uint32_t)size) == ECS_OK) return true;
-        (void)base_text_copy(message, ECS_VALUE_MESSAGE_BYTES, "out of memory");
-        return false;
+        return ecs_string_set(context->allocator, value, text, (uint32_t)size) == ECS_OK;
     }
     if (type->id == ECS_BUILTIN_TAG) {
         bool is_there;

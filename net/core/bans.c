@@ -24,23 +24,16 @@ int net_bans_compare(const net_ban* a, const net_ban* b) {
     return order ? order : compare_u64(a->id, b->id);
 }
 
-net_result net_bans_create(const base_allocator* allocator, net_bans** bans) {
-    BASE_ASSERT(bans);
-    net_bans* made = base_allocate_zero(allocator, sizeof *made);
-    if (!made) return NET_ERR_MEMORY;
-    made->allocator = allocator;
-    *bans = made;
-    return NET_OK;
+net_bans* net_bans_create(const base_allocator* allocator) {
+    return base_owner_create(allocator, sizeof(net_bans));
 }
 
 void net_bans_destroy(net_bans* bans) {
-    if (!bans) return;
-    base_release(bans->allocator, bans->items, bans->capacity * sizeof *bans->items);
-    base_release(bans->allocator, bans, sizeof *bans);
+    base_owner_destroy(bans);
 }
 
 void net_bans_replace(net_bans* bans, net_bans_item* items, uint32_t count, uint32_t capacity) {
-    base_release(bans->allocator, bans->items, bans->capacity * sizeof *bans->items);
+    BASE_ARRAY_RELEASE(&bans->owner.allocator, bans->items, bans->capacity);
     bans->items = items;
     bans->count = count;
     bans->capacity = capacity;
@@ -101,9 +94,7 @@ net_result net_bans_add(net_bans* bans, const net_ban* ban) {
     bool is_there = place < bans->count && net_bans_compare(&bans->items[place].ban, ban) == 0;
     if (!is_there) {
         if (bans->count == NET_BANS_MAX) return NET_ERR_FULL;
-        if (!base_array_reserve(bans->allocator, (void**)&bans->items, &bans->capacity,
-                                bans->count + 1, sizeof *bans->items))
-            return NET_ERR_MEMORY;
+        BASE_ARRAY_RESERVE(&bans->owner.allocator, bans->items, bans->capacity, bans->count + 1);
         memmove(&bans->items[place + 1], &bans->items[place],
                 (bans->count - place) * sizeof *bans->items);
         bans->count++;

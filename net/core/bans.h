@@ -10,7 +10,7 @@ typedef struct net_bans_item {
 } net_bans_item;
 
 struct net_bans {
-    const base_allocator* allocator;
+    base_owner owner;
     net_bans_item* items; // sorted by net_bans_compare
     uint32_t count, capacity;
     uint32_t lengths[129]; // items with this length of prefix
@@ -18,5 +18,5 @@ struct net_bans {
 
 /// Order: kind, length, prefix, number. 0: the same ban, whatever its reason.
 int net_bans_compare(const net_ban* a, const net_ban* b);
-/// Take over `count` sorted items without doubles, allocated with `capacity`, from `allocator`.
+/// Take over `count` sorted items without doubles, allocated with `capacity`, by the owner.
 void net_bans_replace(net_bans* bans, net_bans_item* items, uint32_t count, uint32_t capacity);

@@ -152,9 +152,7 @@ typedef struct reading {
 static net_result push_ban(reading* of, const net_ban* ban, bool is_of_file) {
     // Twice the limit: doubles go at the end.
     if (of->count == 2 * NET_BANS_MAX) return NET_ERR_FULL;
-    if (!base_array_reserve(of->allocator, (void**)&of->items, &of->capacity, of->count + 1,
-                            sizeof *of->items))
-        return NET_ERR_MEMORY;
+    BASE_ARRAY_RESERVE(of->allocator, of->items, of->capacity, of->count + 1);
     of->items[of->count++] = (net_bans_item){*ban, is_of_file};
     return NET_OK;
 }
@@ -186,7 +184,7 @@ static net_result read_lines(reading* of, const char* text, size_t size, const c
         net_result result = net_ban_parse(line, &ban, fault, sizeof fault);
         if (result == NET_ERR_MALFORMED) report_fault(of, file, number + 1, fault, reporter);
         if (result == NET_OK) result = push_ban(of, &ban, true);
-        if (result == NET_ERR_MEMORY || result == NET_ERR_FULL) return result;
+        if (result == NET_ERR_FULL) return result;
     }
     return of->faults ? NET_ERR_MALFORMED : NET_OK;
 }
@@ -211,7 +209,7 @@ static void sort_and_unite(reading* of) {
 
 net_result net_bans_read(net_bans* bans, const char* text, size_t size, const char* file,
                          const base_reporter* reporter) {
-    reading of = {.allocator = bans->allocator};
+    reading of = {.allocator = &bans->owner.allocator};
     net_result result = NET_OK;
     for (uint32_t i = 0; i < bans->count && result == NET_OK; i++)
         if (!bans->items[i].is_of_file) result = push_ban(&of, &bans->items[i].ban, false);
@@ -227,7 +225,7 @@ net_result net_bans_read(net_bans* bans, const char* text, size_t size, const ch
     if (result == NET_OK)
         net_bans_replace(bans, of.items, of.count, of.capacity);
     else
-        base_release(of.allocator, of.items, of.capacity * sizeof *of.items);
+        BASE_ARRAY_RELEASE(of.allocator, of.items, of.capacity);
     return result;
 }
 
@@ -243,10 +241,7 @@ net_result net_bans_load(net_bans* bans, const char* file, const base_reporter* 
     void* text = NULL;
     net_result result = NET_OK;
     for (bool is_more = true; is_more && result == NET_OK;) {
-        if (!base_array_reserve(bans->allocator, &text, &capacity, (uint32_t)size + 4096, 1)) {
-            result = NET_ERR_MEMORY;
-            break;
-        }
+        base_array_reserve(&bans->owner.allocator, &text, &capacity, (uint32_t)size + 4096, 1);
         size_t got = fread((char*)text + size, 1, capacity - size, from);
         size += got;
         is_more = got > 0;
@@ -261,6 +256,6 @@ net_result net_bans_load(net_bans* bans, const char* file, const base_reporter* 
     }
     (void)fclose(from);
     if (result == NET_OK) result = net_bans_read(bans, text, size, file, reporter);
-    base_release(bans->allocator, text, capacity);
+    base_release(&bans->owner.allocator, text, capacity);
     return result;
 }

@@ -513,7 +513,6 @@ static void put_varsize(base_bytes* json, const ecs_world* world, const net_row_
                     ecs_type_get(world, known->type)->name, varsize->number);
     base_json_hex(json, value.data, value.size);
     base_json_write(json, "}");
-    json->failed |= value.failed;
     base_bytes_deinit(&value);
 }
 
@@ -603,7 +602,7 @@ static void put_messages(base_bytes* json, const net_match* match) {
     base_json_write(json, "\n]");
 }
 
-net_result net_match_print_schema(const net_match* match, base_bytes* json) {
+void net_match_print_schema(const net_match* match, base_bytes* json) {
     uint32_t count;
     const net_schema_item* items = net_schema_items(match->schema, &count);
     base_json_write(json, "{game=%s protocol=%u schema_hash='%016jx'", match->game->name,
@@ -621,5 +620,4 @@ net_result net_match_print_schema(const net_match* match, base_bytes* json) {
     for (uint32_t i = 0; i < count; i++)
         base_json_write(json, "\n  {name=%s hash='%016jx'}", items[i].name, items[i].hash);
     base_json_write(json, "\n]}\n");
-    return json->failed ? NET_ERR_MEMORY : NET_OK;
 }

@@ -352,7 +352,7 @@ typedef struct moving {
 
 // The set of what moved. @return how many changes led to it.
 static uint32_t collect_moved(net_rewind* rewind, const ecs_changes* changes) {
-    (void)base_bitset_reserve(&rewind->moved, rewind->ring_capacity);
+    base_bitset_reserve(&rewind->moved, rewind->ring_capacity);
     uint64_t* words = rewind->moved.words;
     uint32_t count = 0;
     for (uint32_t i = 0; i < changes->changed_count; i++) {

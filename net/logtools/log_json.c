@@ -302,7 +302,7 @@ static void write_head(export* self) {
     const net_match* match = net_log_source_match(self->source);
     if (match) {
         base_json_write(&row->text, "{schema=");
-        (void)!net_match_print_schema(match, &row->text);
+        net_match_print_schema(match, &row->text);
         for (size_t i = 0; i < row->text.size; i++)
             if (row->text.data[i] == '\n') row->text.data[i] = ' ';
         base_json_write(&row->text, "}");

@@ -87,13 +87,10 @@ void net_scene_destroy(net_scene* scene) {
 
 // ---- feeding ----
 
-// @return false when memory ran out.
-static bool add_shape(net_scene* scene, const net_row_template* entry) {
-    if (!BASE_ARRAY_RESERVE(scene->allocator, scene->shapes, scene->shape_capacity, entry->id + 1u))
-        return false;
-    if (scene->shapes[entry->id]) return true;
+static void add_shape(net_scene* scene, const net_row_template* entry) {
+    BASE_ARRAY_RESERVE(scene->allocator, scene->shapes, scene->shape_capacity, entry->id + 1u);
+    if (scene->shapes[entry->id]) return;
     net_scene_shape* shape = base_allocate_zero(scene->allocator, sizeof *shape);
-    if (!shape) return false;
     const ecs_template* template_ = ecs_template_get(scene->target.world, entry->id);
     for (uint32_t i = 0; i < entry->layout.component_count; i++) {
         ecs_component_id id = (ecs_component_id)entry->layout.components[i].key;
@@ -104,18 +101,15 @@ static bool add_shape(net_scene* scene, const net_row_template* entry) {
             (net_scene_part){.component = (uint16_t)i, .teleport = component->teleport};
     }
     scene->shapes[entry->id] = shape;
-    return true;
 }
 
-// NULL when memory ran out. One feeder at a time: an entry of another table with the same number
-// replaces this one.
+// One feeder at a time: an entry of another table with the same number replaces this one.
 static const net_scene_link* find_link(net_scene* scene, const net_row_template* source) {
-    if (!BASE_ARRAY_RESERVE(scene->allocator, scene->links, scene->link_capacity, source->id + 1u))
-        return NULL;
+    BASE_ARRAY_RESERVE(scene->allocator, scene->links, scene->link_capacity, source->id + 1u);
     net_scene_link* link = &scene->links[source->id];
     if (link->source == source) return link;
     link->entry = net_rows_compose(scene->rows, source->parts, source->part_count);
-    if (link->entry && !add_shape(scene, link->entry)) return NULL;
+    if (link->entry) add_shape(scene, link->entry);
     link->source = source;
     return link;
 }
@@ -157,10 +151,6 @@ void net_scene_row(net_scene* scene, ecs_entity entity, const net_row_template* 
     BASE_ASSERT(entry && row);
     if (scene->broken != NET_OK || !is_index(scene, entity) || tick > NET_SCENE_TICK_MAX) return;
     const net_scene_link* link = find_link(scene, entry);
-    if (!link) {
-        scene->broken = NET_ERR_MEMORY;
-        return;
-    }
     if (!link->entry) return;
     scene->counters.samples++;
     scene->counters.samples_late += scene->has_shown && (double)tick <= scene->shown;
@@ -205,11 +195,8 @@ void net_scene_event(net_scene* scene, const net_event_outbox_entry* event) {
         scene->counters.events_dropped++;
         return;
     }
-    if (!BASE_ARRAY_RESERVE(scene->allocator, scene->events, scene->event_capacity,
-                            scene->event_count + 1)) {
-        scene->broken = NET_ERR_MEMORY;
-        return;
-    }
+    BASE_ARRAY_RESERVE(scene->allocator, scene->events, scene->event_capacity,
+                       scene->event_count + 1);
     net_event_inbox_entry* entry = &scene->events[scene->event_count++];
     entry->event = *event;
     entry->waited_ticks = 0;

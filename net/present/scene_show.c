@@ -176,9 +176,8 @@ static net_result update(net_scene* scene, net_scene_slot* slot, ecs_tick tick,
 
 static net_result begin_incarnation(net_scene* scene, net_scene_slot* slot,
                                     const net_scene_sample* sample, const uint64_t* row) {
-    if (!base_array_reserve(&scene->pool.allocator, (void**)&slot->applied, &slot->applied_words,
-                            sample->entry->layout.field_count + 1u, sizeof *row))
-        return NET_ERR_MEMORY;
+    BASE_ARRAY_RESERVE(&scene->pool.allocator, slot->applied, slot->applied_words,
+                       sample->entry->layout.field_count + 1u);
     net_row_world_retain(&scene->target, sample->entry, row);
     bool is_recreation =
         slot->handle == sample->handle && ecs_is_alive(scene->target.world, sample->handle);

@@ -284,7 +284,7 @@ static void sort_touches(net_log_state* state) {
 // ---- the state of a tick ----
 
 // `has_before`: the mirror has the tick before.
-static net_result begin_full(net_log_state* state, ecs_tick tick, bool is_run, bool has_before) {
+static void begin_full(net_log_state* state, ecs_tick tick, bool is_run, bool has_before) {
     drop_before(state);
     if (has_before)
         state->before = state->mirror;
@@ -304,7 +304,6 @@ static net_result begin_full(net_log_state* state, ecs_tick tick, bool is_run, b
         .sink = {.context = state, .gone = take_gone, .changed = take_changed},
     };
     state->mirror = net_mirror_create(&config);
-    return NET_OK;
 }
 
 static net_result take_template(net_log_state* state, base_reader item) {
@@ -420,11 +419,9 @@ static net_result take_state(net_log_state* state, const net_log_record* record,
     if (is_first || begins) state->touch_count = 0;
     state->is_sorted = false;
     state->row_tick = record->tick;
-    net_result result = NET_OK;
     if (is_ours && begins)
-        result = begin_full(state, record->tick, is_run, state->is_known && state->mirror);
-    if (result == NET_OK && state->is_known) result = take_items(state, record->tick, items);
-    return result;
+        begin_full(state, record->tick, is_run, state->is_known && state->mirror);
+    return state->is_known ? take_items(state, record->tick, items) : NET_OK;
 }
 
 static void lose(net_log_state* state) {

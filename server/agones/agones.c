@@ -210,7 +210,7 @@ static void hear_line(server_agones* self, const char* line, size_t size, uint64
 }
 
 static void end_line(server_agones* self, uint64_t now_us) {
-    if (self->is_skipping || self->line.failed) {
+    if (self->is_skipping) {
         if (!self->has_refused)
             base_report(self->reporter, NULL, 0,
                         "warning: agones: a line of the watch is longer than %u bytes",
@@ -308,7 +308,7 @@ static void begin_annotation(server_agones* self, uint64_t now_us) {
     base_bytes_init(&body, NULL);
     base_json_write(&body, "{key=%s value=%s}", it->name, it->value);
     base_bytes_write_u8(&body, 0);
-    if (!body.failed && body.size <= SERVER_REST_BODY_BYTES) {
+    if (body.size <= SERVER_REST_BODY_BYTES) {
         self->saying = it;
         begin_request(self, SERVER_REST_ANNOTATION, "PUT", "/metadata/annotation",
                       (const char*)body.data, now_us);

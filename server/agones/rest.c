@@ -43,7 +43,7 @@ static size_t keep(char* data, size_t one, size_t size, void* context) {
     const size_t bytes = one * size;
     if (self->watched.size + bytes > SERVER_WATCH_LINE_BYTES_MAX) return 0; // ends the request
     base_bytes_write(&self->watched, data, bytes);
-    return self->watched.failed ? 0 : bytes;
+    return bytes;
 }
 
 // What a program runs when a segment of the log is closed must not inherit it.

@@ -330,11 +330,10 @@ static int run_check(int argc, char** argv, const base_reporter* reporter) {
 static net_result print_schema(net_match* match) {
     base_bytes json;
     base_bytes_init(&json, NULL);
-    net_result result = net_match_print_schema(match, &json);
-    if (result == NET_OK && fwrite(json.data, 1, json.size, stdout) != json.size)
-        result = NET_ERR_IO;
+    net_match_print_schema(match, &json);
+    const bool is_written = fwrite(json.data, 1, json.size, stdout) == json.size;
     base_bytes_deinit(&json);
-    return result;
+    return is_written ? NET_OK : NET_ERR_IO;
 }
 
 typedef struct schema_config {

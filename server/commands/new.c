@@ -97,8 +97,7 @@ static bool write_file(const words* self, const server_skeleton_file* file,
     replace(self, file->text, &out);
     const bool is_named = strncmp(file->name, "NAME", 4) == 0; // "NAME.c" -> "hop/hop.c"
     bool is_right = base_text_format(path, sizeof path, "%s/%s%s", self->name,
-                                     is_named ? self->name : "", file->name + (is_named ? 4 : 0)) &&
-                    !out.failed;
+                                     is_named ? self->name : "", file->name + (is_named ? 4 : 0));
     int target = is_right ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
                                  file->is_program ? 0755 : 0644)
                           : -1;

@@ -235,13 +235,13 @@ bool ctl_ask(ctl_connection* self, const char* line) {
         if (size < 0) return fail_connection(self, "the server does not answer");
         if (size == 0) return fail_connection(self, "the server closed the connection");
         base_bytes_write(&self->answer, piece, (size_t)size);
-        if (self->answer.failed || self->answer.size > CTL_ANSWER_BYTES_MAX)
+        if (self->answer.size > CTL_ANSWER_BYTES_MAX)
             return fail_connection(self, "the answer is too long");
     } while (self->answer.size == 0 || self->answer.data[self->answer.size - 1] != '\n');
     base_bytes_init(&text, NULL);
     quote_numbers(&self->answer, &text);
     json_decref(self->object);
-    self->object = text.failed ? NULL : json_loadb((const char*)text.data, text.size, 0, NULL);
+    self->object = json_loadb((const char*)text.data, text.size, 0, NULL);
     base_bytes_deinit(&text);
     return json_is_object(self->object) || fail_connection(self, "the answer is not a JSON object");
 }

@@ -107,7 +107,7 @@ static bool make_frame(ctl_connection* connection, base_bytes* frame) {
     put_warnings(frame, connection->object);
     if (!ctl_ask(connection, "clients")) return false;
     put_clients(frame, connection->object);
-    return !frame->failed;
+    return true;
 }
 
 // ---- the terminal ----

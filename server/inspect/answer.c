@@ -350,7 +350,6 @@ static enum MHD_Result answer_whole(server_inspect* self, http_visit* visit) {
 static void take_body(http_visit* visit, const char* piece, size_t size) {
     visit->is_too_long = visit->is_too_long || size > HTTP_BODY_BYTES_MAX - visit->body.size;
     if (!visit->is_too_long) base_bytes_write(&visit->body, piece, size);
-    visit->is_too_long = visit->is_too_long || visit->body.failed;
 }
 
 enum MHD_Result http_handle(void* inspect, struct MHD_Connection* connection, const char* url,

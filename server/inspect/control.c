@@ -159,7 +159,6 @@ static void begin_answer(connection* it, uint64_t now_us) {
     base_bytes_write(&it->json, "\n", 1);
     it->sent = 0;
     it->since_us = now_us;
-    if (it->json.failed) hang_up(it); // not even an error has room
 }
 
 static void refuse_line(connection* it, const char* text, uint64_t now_us) {

@@ -391,7 +391,6 @@ static enum MHD_Result send_info(server_inspect* self, http_visit* visit, const 
     else
         put_places(self, &parts, is_watch, &start, tick);
     base_json_write(json, "}");
-    if (json->failed) return http_send_error(visit, 503, "there is no memory");
     return http_send(visit, 200, NULL, json->data, json->size);
 }
 

@@ -102,7 +102,7 @@ bool server_order_add(server_order* order, const char* name, size_t name_bytes, 
     base_bytes_write(&order->values, value, value_bytes);
     base_bytes_write_u8(&order->values, 0);
     order->argument_count++;
-    return !order->values.failed;
+    return true;
 }
 
 static void push_order(base_spsc* queue, uint32_t index) {

@@ -171,5 +171,4 @@ void server_verb_run(server_subject* subject, const server_request* request,
         verb->run(subject, request, answer);
         if (verb->is_change && answer->status == 200) note(subject, request);
     }
-    if (answer->json->failed) server_answer_error(answer, 503, "there is no memory for the answer");
 }

@@ -71,10 +71,6 @@ static int compare_counts(const void* a, const void* b) {
 static void put_templates(base_bytes* json, const ecs_world* world, const server_metrics* metrics) {
     const uint32_t count = ecs_template_count(world);
     template_count* counts = base_allocate(NULL, (count + 1) * sizeof *counts);
-    if (!counts) {
-        json->failed = true;
-        return;
-    }
     for (uint32_t i = 0; i < count; i++)
         counts[i] = (template_count){(ecs_template_id)(i + 1),
                                      server_metrics_entities(metrics, (ecs_template_id)(i + 1))};

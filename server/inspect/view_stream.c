@@ -284,7 +284,6 @@ static void run_positions(server_subject* subject, const server_request* request
     base_bytes_write_u32(frame, 0);
     const bool is_cut = has_client ? put_scope(subject, request, &place, peer.peer.client, frame)
                                    : put_world(subject, request, &place, frame);
-    if (frame->failed) return;
     answer->type = "application/octet-stream";
     const uint32_t size = (uint32_t)frame->size - 4;
     for (uint32_t i = 0; i < 4; i++)

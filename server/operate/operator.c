@@ -57,7 +57,6 @@ static void obey(server_program* self, char* line) {
     }
     server_line_run(server_subject_of(self), line, &answer);
     base_bytes_write(&console->json, "", 1);
-    if (console->json.failed) return;
     if (answer.status == 200)
         puts((const char*)console->json.data);
     else

@@ -390,9 +390,8 @@ static int list_logs(folder* self) {
         if (self->count == LOGS_MAX) {
             base_report(reporter, self->self->file, 0, "more than %d logs", LOGS_MAX);
             code = NET_EXIT_USAGE;
-        } else if (!BASE_ARRAY_RESERVE(NULL, self->logs, self->capacity, self->count + 1)) {
-            code = NET_EXIT_RUNTIME;
         } else {
+            BASE_ARRAY_RESERVE(NULL, self->logs, self->capacity, self->count + 1);
             folder_log* log = &self->logs[self->count++];
             *log = (folder_log){.output = -1};
             (void)base_text_copy(log->name, sizeof log->name, entry->d_name);

@@ -136,7 +136,7 @@ int main(int argc, char** argv) {
         if (!forge_block(&self, &log, at, &block)) return fail("a block cannot be read");
     }
     if (!self.is_done) return fail("it has fewer inputs");
-    if (self.bytes.failed || !write_file(argv[2], &self.bytes)) return fail("no room for the copy");
+    if (!write_file(argv[2], &self.bytes)) return fail("no room for the copy");
     net_log_packer_deinit(&self.packer);
     base_bytes_deinit(&self.bytes);
     base_bytes_deinit(&log);

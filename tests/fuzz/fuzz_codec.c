@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         base_bytes json;
         base_bytes_init(&json, NULL);
         proto_json(message, &json);
-        FUZZ_CHECK(!json.failed && json.size >= 2 && !memchr(json.data, 0, json.size));
+        FUZZ_CHECK(json.size >= 2 && !memchr(json.data, 0, json.size));
         base_bytes_deinit(&json);
         size_t once_size = encode(message, once);
         message = proto_codec_decode(&codec, descriptor, once, once_size, TARGET_BYTES);

@@ -12,7 +12,6 @@ static void check(ecs_element_type type, const ecs_container_body* body) {
     base_bytes bytes;
     base_bytes_init(&bytes, NULL);
     ecs_container_write(body, &bytes);
-    BASE_ASSERT(!bytes.failed);
     BASE_ASSERT(ecs_container_hash(body, 7) == base_hash64(bytes.data, bytes.size, 7));
     base_reader reader = base_reader_make(bytes.data, bytes.size);
     ecs_container_body* again = ecs_container_read(NULL, type, &reader);

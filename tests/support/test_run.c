@@ -2,8 +2,6 @@
 // The list of a program's cases, and how they are run.
 #include "test.h"
 
-#include "base/alloc.h"
-
 static test_case* first;
 
 // Constructors run in any order: lines decide.
@@ -15,15 +13,8 @@ void test_add(test_case* added) {
     *at = added;
 }
 
-// Cases of rooms that still look for NULL get it.
-static void return_null(void* context, size_t bytes) {
-    (void)context;
-    (void)bytes;
-}
-
 int test_run(void) {
     base_assert_handler_set(test_assert_handler);
-    base_memory_handler_set(return_null, NULL);
     enum { CASES_MAX = 128 };
     static struct CMUnitTest tests[CASES_MAX];
     size_t count = 0;

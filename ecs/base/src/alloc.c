@@ -3,7 +3,7 @@
 //
 // An allocator has two functions only, so a test writes a counting or failing one in ten lines. So
 // growing means allocate, copy, release. Each block begins on a cache line; columns and queues rely
-// on that. A request for 0 bytes gets 1 byte, so NULL always means that there is no memory.
+// on that. A request for 0 bytes gets 1 byte, so NULL of an allocator means that it has no memory.
 #include "base/alloc.h"
 
 #include "base/arena.h"
@@ -60,12 +60,11 @@ void base_memory_handler_set(base_memory_fn handler, void* context) {
 }
 
 static void end_program(size_t bytes) {
-    if (memory_handler) {
+    if (memory_handler)
         memory_handler(memory_context, bytes);
-    } else {
+    else
         fprintf(stderr, BASE_NO_MEMORY " (%zu bytes asked)\n", bytes);
-        _Exit(EXIT_FAILURE);
-    }
+    _Exit(EXIT_FAILURE);
 }
 
 void* base_allocate(const base_allocator* allocator, size_t size) {
@@ -77,8 +76,7 @@ void* base_allocate(const base_allocator* allocator, size_t size) {
 
 void* base_allocate_zero(const base_allocator* allocator, size_t size) {
     void* memory = base_allocate(allocator, size);
-    if (memory) memset(memory, 0, size);
-    return memory;
+    return memset(memory, 0, size);
 }
 
 void base_release(const base_allocator* allocator, void* memory, size_t size) {
@@ -103,7 +101,6 @@ void* base_reallocate(const base_allocator* allocator, void* memory, size_t old_
                       size_t new_size) {
     BASE_ASSERT(memory || old_size == 0);
     uint8_t* grown = base_allocate(allocator, new_size);
-    if (!grown) return NULL;
     size_t kept = 0;
     if (memory) {
         kept = old_size < new_size ? old_size : new_size;
@@ -114,25 +111,19 @@ void* base_reallocate(const base_allocator* allocator, void* memory, size_t old_
     return grown;
 }
 
-bool base_array_reserve(const base_allocator* allocator, void** array, uint32_t* capacity,
+void base_array_reserve(const base_allocator* allocator, void** array, uint32_t* capacity,
                         uint32_t count_needed, size_t element_bytes) {
     BASE_ASSERT(element_bytes > 0);
-    if (count_needed <= *capacity) return true;
+    if (count_needed <= *capacity) return;
     uint64_t grown =
         *capacity > ARRAY_CAPACITY_MIN / 2 ? (uint64_t)*capacity * 2 : ARRAY_CAPACITY_MIN;
     while (grown < count_needed)
         grown *= 2;
     if (grown > UINT32_MAX) grown = UINT32_MAX;
-    if (grown > SIZE_MAX / element_bytes) {
-        end_program(SIZE_MAX);
-        return false;
-    }
-    void* memory = base_reallocate(allocator, *array, (size_t)*capacity * element_bytes,
-                                   (size_t)grown * element_bytes);
-    if (!memory) return false;
-    *array = memory;
+    if (grown > SIZE_MAX / element_bytes) end_program(SIZE_MAX);
+    *array = base_reallocate(allocator, *array, (size_t)*capacity * element_bytes,
+                             (size_t)grown * element_bytes);
     *capacity = (uint32_t)grown;
-    return true;
 }
 
 // Scratch memory that is dropped all at once. The block never moves and never grows, so pointers
@@ -233,7 +224,6 @@ static void* owner_allocate(void* context, size_t size, size_t align) {
     if (size > PTRDIFF_MAX) return NULL;
     const size_t offset = owned_offset(size);
     uint8_t* memory = base_allocate(owner->from, offset + sizeof(base_owned));
-    if (!memory) return NULL;
     owner_lock(owner);
     owned_link(owner, (base_owned*)(memory + offset), size);
     owner_unlock(owner);
@@ -254,7 +244,6 @@ static void owner_release(void* context, void* memory, size_t size) {
 void* base_owner_create(const base_allocator* from, size_t object_bytes) {
     BASE_ASSERT(object_bytes >= sizeof(base_owner));
     base_owner* owner = base_allocate_zero(from, object_bytes);
-    if (!owner) return NULL;
     owner->allocator = (base_allocator){owner_allocate, owner_release, owner};
     owner->from = from;
     owner->object_bytes = object_bytes;
@@ -281,7 +270,6 @@ static void* quota_allocate(void* context, size_t size, size_t align) {
     base_quota* quota = context;
     BASE_ASSERT(align <= BASE_CACHE_LINE_BYTES);
     void* memory = base_allocate(quota->parent, size);
-    if (!memory) return NULL;
     const size_t used = atomic_fetch_add(&quota->used_bytes, counted(size)) + counted(size);
     size_t peak = quota->used_peak;
     while (used > peak && !atomic_compare_exchange_weak(&quota->used_peak, &peak, used)) {

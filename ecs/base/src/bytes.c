@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A byte buffer that grows, and a reader that cannot leave its input. Both remember a failure, so
-// code that writes or reads a format checks once, at the end.
+// A byte buffer that grows, and a reader that cannot leave its input. It remembers a failure, so
+// code that reads a format checks once, at the end.
 //
 // Numbers are built byte by byte: the result is the same on every machine, and compilers make one
 // load or store of it on little-endian ones.
@@ -25,31 +25,23 @@ void base_bytes_deinit(base_bytes* bytes) {
 
 void base_bytes_clear(base_bytes* bytes) {
     bytes->size = 0;
-    bytes->failed = false;
 }
 
-static bool grow(base_bytes* bytes, size_t size_needed) {
+static void grow(base_bytes* bytes, size_t size_needed) {
     size_t capacity = bytes->capacity ? bytes->capacity : CAPACITY_BYTES_MIN;
     while (capacity < size_needed)
         capacity = capacity > SIZE_MAX / 2 ? size_needed : capacity * 2;
     uint8_t* data = base_allocate(bytes->allocator, capacity);
-    if (!data) return false;
     if (bytes->size) memcpy(data, bytes->data, bytes->size);
     base_release(bytes->allocator, bytes->data, bytes->capacity);
     bytes->data = data;
     bytes->capacity = capacity;
-    return true;
 }
 
 uint8_t* base_bytes_extend(base_bytes* bytes, size_t size) {
     BASE_ASSERT(bytes->size <= bytes->capacity);
-    if (bytes->failed) return NULL;
-    bool overflows = size > SIZE_MAX - bytes->size;
-    bool fits = !overflows && bytes->data && size <= bytes->capacity - bytes->size;
-    if (overflows || (!fits && !grow(bytes, bytes->size + size))) {
-        bytes->failed = true;
-        return NULL;
-    }
+    if (!bytes->data || size > bytes->capacity - bytes->size)
+        grow(bytes, size > SIZE_MAX - bytes->size ? SIZE_MAX : bytes->size + size);
     uint8_t* target = bytes->data + bytes->size;
     bytes->size += size;
     return target;
@@ -58,13 +50,11 @@ uint8_t* base_bytes_extend(base_bytes* bytes, size_t size) {
 void base_bytes_write(base_bytes* bytes, const void* data, size_t size) {
     BASE_ASSERT(data || size == 0);
     if (size == 0) return;
-    uint8_t* target = base_bytes_extend(bytes, size);
-    if (target) memcpy(target, data, size);
+    memcpy(base_bytes_extend(bytes, size), data, size);
 }
 
 static void write_little_endian(base_bytes* bytes, uint64_t value, size_t size) {
     uint8_t* target = base_bytes_extend(bytes, size);
-    if (!target) return;
     for (size_t i = 0; i < size; i++)
         target[i] = (uint8_t)(value >> (8 * i));
 }

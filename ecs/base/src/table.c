@@ -26,17 +26,14 @@ void base_bitset_deinit(base_bitset* set) {
     *set = (base_bitset){.allocator = set->allocator};
 }
 
-bool base_bitset_reserve(base_bitset* set, uint32_t bit_count) {
+void base_bitset_reserve(base_bitset* set, uint32_t bit_count) {
     uint32_t needed = bit_count / WORD_BITS + (bit_count % WORD_BITS != 0);
-    if (needed <= set->word_count) return true;
+    if (needed <= set->word_count) return;
     // Word counts stay below 2^27, so doubling does not overflow.
     uint32_t grown = set->word_count * 2 > needed ? set->word_count * 2 : needed;
-    uint64_t* words = base_reallocate(set->allocator, set->words,
-                                      set->word_count * sizeof(uint64_t), grown * sizeof(uint64_t));
-    if (!words) return false;
-    set->words = words;
+    set->words = base_reallocate(set->allocator, set->words, set->word_count * sizeof(uint64_t),
+                                 grown * sizeof(uint64_t));
     set->word_count = grown;
-    return true;
 }
 
 void base_bitset_clear_all(base_bitset* set) {
@@ -93,15 +90,14 @@ static void clear_slots(base_table_slot* slots, uint32_t capacity) {
         slots[i] = (base_table_slot){.value = BASE_TABLE_NONE};
 }
 
-bool base_table_reserve(base_table* table, const base_allocator* allocator, uint32_t count) {
+void base_table_reserve(base_table* table, const base_allocator* allocator, uint32_t count) {
     BASE_ASSERT(count <= BASE_TABLE_COUNT_MAX);
-    if (count <= table->capacity / 2) return true;
+    if (count <= table->capacity / 2) return;
     base_table grown = {.capacity = table->capacity ? table->capacity : CAPACITY_MIN,
                         .count = table->count};
     while (grown.capacity / 2 < count)
         grown.capacity *= 2;
     grown.slots = base_allocate(allocator, (size_t)grown.capacity * sizeof *grown.slots);
-    if (!grown.slots) return false;
     clear_slots(grown.slots, grown.capacity);
     for (uint32_t i = 0; i < table->capacity; i++) {
         const base_table_slot* slot = &table->slots[i];
@@ -111,7 +107,6 @@ bool base_table_reserve(base_table* table, const base_allocator* allocator, uint
     }
     BASE_ARRAY_RELEASE(allocator, table->slots, table->capacity);
     *table = grown;
-    return true;
 }
 
 void base_table_deinit(base_table* table, const base_allocator* allocator) {

@@ -78,7 +78,7 @@ typedef struct ecs_pack_text {
 /// @return false at the end (*offset is `bytes`) and for bytes that are no pack (*offset is less).
 bool ecs_pack_next(const void* pack, size_t bytes, size_t* offset, ecs_pack_text* text);
 /// Append one text to a pack, as ecs_template_pack does, or a file with the path ":NAME". The
-/// limits of path and text are asserted; check pack->failed at the end.
+/// limits of path and text are asserted.
 void ecs_pack_add(base_bytes* pack, const char* path, const char* text, size_t bytes);
 
 BASE_C_END

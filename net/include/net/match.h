@@ -242,8 +242,8 @@ BASE_MUST_USE net_result net_match_create_from(const net_match* from, const net_
 ecs_world* net_match_world(net_match* match);
 const net_schema* net_match_schema(const net_match* match);
 /// Append all that a client in another language needs of this game, as JSON (WIRE.md, "Schema as
-/// JSON"). @return NET_OK; NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_match_print_schema(const net_match* match, base_bytes* json);
+/// JSON").
+void net_match_print_schema(const net_match* match, base_bytes* json);
 const net_match_config* net_match_get_config(const net_match* match);
 /// A sound of the module's table (net_sound) that an event called.
 typedef struct net_heard {

@@ -344,8 +344,8 @@ typedef struct net_ban {
 
 typedef struct net_bans net_bans;
 
-/// Make an empty list. `allocator` NULL: the heap. @return NET_OK; NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_bans_create(const base_allocator* allocator, net_bans** bans);
+/// Make an empty list. `allocator` NULL: the heap.
+net_bans* net_bans_create(const base_allocator* allocator);
 /// NULL is allowed.
 void net_bans_destroy(net_bans* bans);
 
@@ -360,7 +360,7 @@ net_ban net_ban_of_address(const net_address* address, const char* reason);
 void net_ban_print(const net_ban* ban, char* text, size_t text_bytes);
 
 /// Add a ban, copied. One that is there already gets the new reason.
-/// @return NET_OK; NET_ERR_FULL (NET_BANS_MAX); NET_ERR_MEMORY (nothing changed).
+/// @return NET_OK; NET_ERR_FULL (NET_BANS_MAX).
 BASE_MUST_USE net_result net_bans_add(net_bans* bans, const net_ban* ban);
 /// Remove a ban of this kind and prefix or number. @return false when there is none.
 bool net_bans_remove(net_bans* bans, const net_ban* ban);
@@ -368,8 +368,7 @@ bool net_bans_remove(net_bans* bans, const net_ban* ban);
 /// Read the list from a file. What a file brought before is replaced; what net_bans_add brought
 /// stays. Call it again at SIGHUP. With any fault the old list stays as it is.
 /// @return NET_OK; NET_ERR_IO (reported: the file cannot be read, or is too long);
-///         NET_ERR_MALFORMED (reported as FILE:LINE with what is allowed); NET_ERR_FULL (reported);
-///         NET_ERR_MEMORY.
+///         NET_ERR_MALFORMED (reported as FILE:LINE with what is allowed); NET_ERR_FULL (reported).
 BASE_MUST_USE net_result net_bans_load(net_bans* bans, const char* file,
                                        const base_reporter* reporter);
 /// The same from a text of `size` bytes; `file` is only for reports.

@@ -63,8 +63,8 @@ static void ask(uint32_t way, const base_allocator* allocator) {
     if (way == 0) base_release(allocator, base_allocate(allocator, 100), 100);
     if (way == 1) base_release(allocator, base_allocate_zero(allocator, 100), 100);
     if (way == 2) base_release(allocator, base_reallocate(allocator, NULL, 0, 100), 100);
-    if (way == 3) (void)base_array_reserve(allocator, &array, &capacity, 17, 4);
-    if (way == 4) (void)base_array_reserve(allocator, &array, &capacity, 17, SIZE_MAX / 4);
+    if (way == 3) base_array_reserve(allocator, &array, &capacity, 17, 4);
+    if (way == 4) base_array_reserve(allocator, &array, &capacity, 17, SIZE_MAX / 4);
     if (way == 5) base_owner_destroy(base_owner_create(allocator, sizeof(base_owner)));
     if (way == 6) base_release(allocator, base_allocate(NULL, SIZE_MAX), SIZE_MAX);
     if (way == 7) base_release(allocator, base_allocate(NULL, SIZE_MAX - 63), SIZE_MAX - 63);
@@ -118,18 +118,18 @@ CASE(what_an_owner_has_goes_back_together) {
 CASE(arrays_double_from_sixteen) {
     uint32_t* array = NULL;
     uint32_t capacity = 0;
-    assert_true(base_array_reserve(NULL, (void**)&array, &capacity, 0, sizeof *array));
+    base_array_reserve(NULL, (void**)&array, &capacity, 0, sizeof *array);
     assert_null(array);
-    assert_true(base_array_reserve(NULL, (void**)&array, &capacity, 1, sizeof *array));
+    base_array_reserve(NULL, (void**)&array, &capacity, 1, sizeof *array);
     assert_int_equal(capacity, 16);
     array[15] = 7;
-    assert_true(base_array_reserve(NULL, (void**)&array, &capacity, 16, sizeof *array));
+    base_array_reserve(NULL, (void**)&array, &capacity, 16, sizeof *array);
     assert_int_equal(capacity, 16);
-    assert_true(base_array_reserve(NULL, (void**)&array, &capacity, 17, sizeof *array));
+    base_array_reserve(NULL, (void**)&array, &capacity, 17, sizeof *array);
     assert_int_equal(capacity, 32);
     assert_int_equal(array[15], 7);
     assert_int_equal(array[31], 0);
-    assert_true(base_array_reserve(NULL, (void**)&array, &capacity, 1000, sizeof *array));
+    base_array_reserve(NULL, (void**)&array, &capacity, 1000, sizeof *array);
     assert_int_equal(capacity, 1024);
     base_release(NULL, array, capacity * sizeof *array);
 }

@@ -7,7 +7,7 @@
     CASE_WITH(base_bitset, set, base_bitset_init(set, NULL), base_bitset_deinit(set), name)
 
 SET_CASE(members_are_found_in_order) {
-    assert_true(base_bitset_reserve(set, 200));
+    base_bitset_reserve(set, 200);
     const uint32_t members[] = {0, 1, 63, 64, 127, 199};
     for (size_t i = BASE_COUNT(members); i-- > 0;)
         base_bitset_add(set, members[i]);
@@ -27,17 +27,17 @@ SET_CASE(members_are_found_in_order) {
 }
 
 SET_CASE(growing_keeps_members_and_adds_clear_bits) {
-    assert_true(base_bitset_reserve(set, 1));
+    base_bitset_reserve(set, 1);
     base_bitset_add(set, 0);
-    assert_true(base_bitset_reserve(set, 10000));
-    assert_true(base_bitset_reserve(set, 5));
+    base_bitset_reserve(set, 10000);
+    base_bitset_reserve(set, 5);
     assert_int_equal(base_bitset_count(set), 1);
     base_bitset_add(set, 9999);
     assert_int_equal(base_bitset_next(set, 1), 9999);
 }
 
 SET_CASE(beyond_the_range_nothing_is_a_member) {
-    assert_true(base_bitset_reserve(set, 64));
+    base_bitset_reserve(set, 64);
     assert_false(base_bitset_has(set, 64));
     assert_false(base_bitset_has(set, UINT32_MAX));
     base_bitset_remove(set, UINT32_MAX);
@@ -50,7 +50,7 @@ SET_CASE(it_agrees_with_an_array_of_bools) {
     enum { BITS = 300, STEPS = 20000 };
     base_rng rng = test_rng(20240, 1);
     bool model[BITS] = {false};
-    assert_true(base_bitset_reserve(set, BITS));
+    base_bitset_reserve(set, BITS);
     for (int step = 0; step < STEPS; step++) {
         uint32_t bit = base_rng_below(&rng, BITS);
         model[bit] = base_rng_chance(&rng, 0.5);

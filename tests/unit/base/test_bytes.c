@@ -85,23 +85,3 @@ BYTES_CASE(the_buffer_keeps_what_was_written_while_it_grows) {
     base_bytes_clear(bytes);
     assert_ptr_equal(base_bytes_extend(bytes, 40000), data);
 }
-
-CASE(without_memory_writes_stop_and_nothing_breaks) {
-    scarce_memory memory;
-    scarce_init(&memory, 0, true);
-    base_bytes bytes;
-    base_bytes_init(&bytes, &memory.allocator);
-    base_bytes_write(&bytes, "abc", 3);
-    scarce_leave(&memory, 0);
-    assert_null(base_bytes_extend(&bytes, 1000));
-    assert_true(bytes.failed);
-    base_bytes_write_u8(&bytes, 1);
-    assert_int_equal(bytes.size, 3);
-    base_bytes_clear(&bytes);
-    assert_null(base_bytes_extend(&bytes, SIZE_MAX));
-    assert_true(bytes.failed);
-    base_bytes_clear(&bytes);
-    base_bytes_write_u8(&bytes, 1);
-    assert_false(bytes.failed);
-    base_bytes_deinit(&bytes);
-}

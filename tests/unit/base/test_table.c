@@ -15,7 +15,7 @@ TABLE_CASE(a_zeroed_table_is_empty) {
 }
 
 TABLE_CASE(a_key_with_several_values_gives_each_of_them_once) {
-    assert_true(base_table_reserve(table, NULL, 4));
+    base_table_reserve(table, NULL, 4);
     for (uint32_t value = 0; value < 3; value++)
         base_table_add(table, 42, value);
     base_table_add(table, 43, 9);
@@ -29,22 +29,10 @@ TABLE_CASE(a_key_with_several_values_gives_each_of_them_once) {
     assert_int_equal(base_table_find(table, 43), 9);
 }
 
-TABLE_CASE(a_reserve_that_fails_changes_nothing) {
-    scarce_memory memory;
-    scarce_init(&memory, 1, true);
-    assert_true(base_table_reserve(table, NULL, 1));
-    base_table_add(table, 1, 10);
-    base_table_slot* slots = table->slots;
-    assert_true(base_table_reserve(table, &memory.allocator, table->capacity / 2));
-    assert_false(base_table_reserve(table, &memory.allocator, table->capacity / 2 + 1));
-    assert_ptr_equal(table->slots, slots);
-    assert_int_equal(base_table_find(table, 1), 10);
-}
-
 TABLE_CASE(clearing_keeps_the_memory) {
     scarce_memory memory;
     scarce_init(&memory, 1, true);
-    assert_true(base_table_reserve(table, NULL, 100));
+    base_table_reserve(table, NULL, 100);
     for (uint32_t i = 0; i < 100; i++)
         base_table_add(table, i, i);
     base_table_slot* slots = table->slots;
@@ -52,13 +40,13 @@ TABLE_CASE(clearing_keeps_the_memory) {
     assert_int_equal(table->count, 0);
     for (uint32_t i = 0; i < 100; i++)
         assert_int_equal(base_table_find(table, i), BASE_TABLE_NONE);
-    assert_true(base_table_reserve(table, &memory.allocator, 100));
+    base_table_reserve(table, &memory.allocator, 100);
     assert_ptr_equal(table->slots, slots);
 }
 
 TABLE_CASE(adding_without_room_is_asserted) {
     expect_assert_failure(base_table_add(table, 1, 1));
-    assert_true(base_table_reserve(table, NULL, 1));
+    base_table_reserve(table, NULL, 1);
     expect_assert_failure(base_table_add(table, 1, BASE_TABLE_NONE));
     for (uint32_t i = 0; i < table->capacity / 2; i++)
         base_table_add(table, i, i);
@@ -85,7 +73,7 @@ CASE(it_agrees_with_a_plain_array) {
             uint64_t key = model_key(at, shift);
             if (values[at] == BASE_TABLE_NONE) {
                 values[at] = base_rng_below(&rng, 1000);
-                assert_true(base_table_reserve(&table, NULL, ++count));
+                base_table_reserve(&table, NULL, ++count);
                 base_table_add(&table, key, values[at]);
             } else {
                 assert_true(base_table_remove(&table, key, values[at]));

@@ -53,7 +53,7 @@ BASE_MUST_USE void* base_reallocate(const base_allocator* allocator, void* memor
 #define BASE_ARRAY_RELEASE(allocator, array, count)                                                \
     base_release(allocator, array, (size_t)(count) * sizeof *(array))
 /// Detail of BASE_ARRAY_RESERVE, and for elements whose size only the caller knows.
-bool base_array_reserve(const base_allocator* allocator, void** array, uint32_t* capacity,
+void base_array_reserve(const base_allocator* allocator, void** array, uint32_t* capacity,
                         uint32_t count_needed, size_t element_bytes);
 
 /// The memory of one object: all of its blocks go back together. The object's struct begins with

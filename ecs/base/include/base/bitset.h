@@ -18,7 +18,7 @@ void base_bitset_init(base_bitset* set, const base_allocator* allocator);
 /// Give the memory back.
 void base_bitset_deinit(base_bitset* set);
 /// Make room for bits [0, bit_count); new bits are 0.
-bool base_bitset_reserve(base_bitset* set, uint32_t bit_count);
+void base_bitset_reserve(base_bitset* set, uint32_t bit_count);
 /// Remove all members, keep the memory.
 void base_bitset_clear_all(base_bitset* set);
 /// Count the members. O(words).

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /// A growing byte buffer, and reading and writing of little-endian numbers in it.
 ///
-/// A write never fails half-way: when memory runs out, `failed` is set and later writes do nothing.
-/// So the caller checks once, at the end. A reader accepts all bytes: past the end it returns zero
-/// and sets `failed`. It never reads outside of its input.
+/// A write never fails. A reader accepts all bytes: past the end it returns zero and sets `failed`.
+/// It never reads outside of its input.
 #pragma once
 
 #include "base/alloc.h"
@@ -54,18 +53,16 @@ typedef struct base_bytes {
     uint8_t* data;
     size_t size;
     size_t capacity;
-    bool failed;
 } base_bytes;
 
 /// Make an empty buffer without memory. The allocator (NULL: the heap) must outlive it.
 void base_bytes_init(base_bytes* bytes, const base_allocator* allocator);
 /// Give the memory back.
 void base_bytes_deinit(base_bytes* bytes);
-/// Drop the content and the failure, keep the memory.
+/// Drop the content, keep the memory.
 void base_bytes_clear(base_bytes* bytes);
 /// Append `size` bytes that the caller fills in.
-/// @return a pointer to them, not cleared, valid until the next write; NULL when memory ran out
-/// (`failed` is set).
+/// @return a pointer to them, not cleared, valid until the next write.
 uint8_t* base_bytes_extend(base_bytes* bytes, size_t size);
 /// Append `size` bytes, or one number in little-endian order.
 void base_bytes_write(base_bytes* bytes, const void* data, size_t size);

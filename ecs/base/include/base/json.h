@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// Text of JSON (RFC 8259), appended to a growing buffer. What lacks memory shows in bytes->failed.
+/// Text of JSON (RFC 8259), appended to a growing buffer.
 #pragma once
 
 #include "base/bytes.h"

@@ -38,7 +38,7 @@ typedef struct base_table {
 } base_table;
 
 /// Make room for `count` pairs in all, at most BASE_TABLE_COUNT_MAX (asserted).
-bool base_table_reserve(base_table* table, const base_allocator* allocator, uint32_t count);
+void base_table_reserve(base_table* table, const base_allocator* allocator, uint32_t count);
 /// Give the memory back. The table is empty afterwards and may be used again.
 void base_table_deinit(base_table* table, const base_allocator* allocator);
 /// Remove all pairs, keep the memory.

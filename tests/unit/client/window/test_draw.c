@@ -327,20 +327,3 @@ CASE(names_come_from_who_knows_them) {
     assert_null(p.view.player_name(p.view.context, 4));
     picture_close(&p);
 }
-
-CASE(creation_survives_every_missing_piece_of_memory) {
-    SDL_Surface* surface = SDL_CreateRGBSurfaceWithFormat(0, 64, 64, 32, SDL_PIXELFORMAT_ARGB8888);
-    SDL_Renderer* renderer = SDL_CreateSoftwareRenderer(surface);
-    assert_non_null(renderer);
-    client_draw* draw = NULL;
-    for (uint32_t left = 0; !draw; left++) {
-        assert_true(left < 32);
-        scarce_memory memory;
-        scarce_init(&memory, left + 1, true);
-        draw = client_draw_create(&memory.allocator, renderer, NULL);
-        client_draw_destroy(draw);
-        assert_int_equal(memory.blocks, 0);
-    }
-    SDL_DestroyRenderer(renderer);
-    SDL_FreeSurface(surface);
-}

@@ -69,19 +69,6 @@ POND_CASE(what_is_larger_is_the_parents_at_once) {
     assert_int_equal(self->parent.blocks, 0);
 }
 
-POND_CASE(without_memory_there_is_no_block_and_nothing_breaks) {
-    self->parent.fail_at = 1;
-    self->parent.is_lasting = true;
-    assert_null(base_allocate(&self->pool.allocator, 100));
-    assert_null(base_allocate(&self->pool.allocator, NET_POOL_BLOCK_BYTES_MAX + 1));
-    self->parent.fail_at = 0;
-    void* block = base_allocate(&self->pool.allocator, 100);
-    base_release(&self->pool.allocator, block, 100);
-    self->parent.fail_at = 1;
-    assert_ptr_equal(base_allocate(&self->pool.allocator, 100), block);
-    base_release(&self->pool.allocator, block, 100);
-}
-
 // Blocks of random sizes, each filled with its own byte, do not overlap. The second round repeats
 // the same requests and takes nothing from the parent.
 POND_CASE(blocks_do_not_overlap_and_a_second_round_asks_for_nothing) {

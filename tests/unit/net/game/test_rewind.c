@@ -317,7 +317,7 @@ static uint64_t play_many(base_workers* workers) {
     base_bytes_init(&bytes, NULL);
     net_rewind_save(at.rewind, at.world, &bytes, workers);
     const uint64_t hash = base_hash64(bytes.data, bytes.size, 0);
-    assert_true(!bytes.failed && bytes.size > 10000);
+    assert_true(bytes.size > 10000);
     base_bytes_deinit(&bytes);
     shut(&at);
     return hash;
