@@ -158,11 +158,7 @@ static void begin_question(client_ask* ask, uint32_t index, uint64_t now_us) {
     ask->asked_count++;
     const net_client_config config = {.transport = one->transport,
                                       .address = ask->lookup->found[index]};
-    result = net_client_create(&config, &one->client);
-    if (result == NET_OK) return;
-    one->client = NULL;
-    close_question(ask, one);
-    fail_question(one, now_us, net_result_text(result));
+    one->client = net_client_create(&config);
 }
 
 // The session of a question is over.

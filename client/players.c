@@ -83,8 +83,7 @@ static void await_refusal(client_program* self, net_client* client, bool (*idle)
 static int ask_game(client_program* self, bool (*idle)(void*), void* context) {
     BASE_ASSERT(!self->module && !self->players && self->config.address);
     net_transport* transport = NULL;
-    net_client* client = NULL;
-    int code = NET_EXIT_RUNTIME;
+    int code = NET_EXIT_CLEAN;
     net_result result = client_program_open_transport(self, 0, &transport);
     if (result != NET_OK)
         return net_exit_report(NET_EXIT_RUNTIME, &self->reporter, NULL, "cannot open a socket: %s",
@@ -93,11 +92,7 @@ static int ask_game(client_program* self, bool (*idle)(void*), void* context) {
     client_program_gather(&self->loop, transport);
     net_client_config config = {
         .transport = transport, .address = self->config.address, .reporter = &self->reporter};
-    result = net_client_create(&config, &client);
-    if (result != NET_OK) {
-        code = net_exit_report_setup(result, &self->reporter);
-        goto out;
-    }
+    net_client* client = net_client_create(&config);
     await_refusal(self, client, idle, context);
     finish_sending(&self->loop);
     const char* game = net_client_refusal_game(client);
@@ -107,10 +102,8 @@ static int ask_game(client_program* self, bool (*idle)(void*), void* context) {
         code = report_refused(self, client);
     } else {
         base_text_copy(self->game, sizeof self->game, game);
-        code = NET_EXIT_CLEAN;
     }
-out:
-    if (client) net_client_destroy(client);
+    net_client_destroy(client);
     transport->ops->destroy(transport);
     return code;
 }
@@ -234,7 +227,8 @@ static int open_player(client_program* self, uint32_t index, const client_eyes* 
         .input_context = eyes ? eyes->input_context : NULL,
         .reporter = &self->reporter,
     };
-    return net_exit_report_setup(net_client_create(&config, &one->client), &self->reporter);
+    one->client = net_client_create(&config);
+    return NET_EXIT_CLEAN;
 }
 
 int client_players_open(client_program* self, const client_eyes* eyes, uint32_t eyes_count) {

@@ -67,9 +67,8 @@ static net_result open_session(shoal_client* self) {
         .reporter = &self->reporter,
         .rate_bytes_max = self->rate_bytes_max,
     };
-    result = net_client_create(&config, &self->session);
-    if (result != NET_OK) close_session(self);
-    return result;
+    self->session = net_client_create(&config);
+    return NET_OK;
 }
 
 static net_result open_presenter(shoal_client* self) {

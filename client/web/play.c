@@ -116,7 +116,8 @@ static net_result create_client(web* self, web_play* play) {
         .solo = &net_solo_part,
         .reporter = &self->reporter,
     };
-    return net_client_create(&config, &play->client);
+    play->client = net_client_create(&config);
+    return NET_OK;
 }
 
 // One text of the room, to its NUL; what does not fit is cut.

@@ -303,7 +303,8 @@ static net_result open_bot(check_table* table, uint32_t index) {
                                       .input_context = bot,
                                       .presenter = bot->presenter,
                                       .reporter = &table->notes};
-    return net_client_create(&client, &bot->client);
+    bot->client = net_client_create(&client);
+    return NET_OK;
 }
 
 static net_result open_table(check_table* table, net_checker* self) {

@@ -168,7 +168,8 @@ static net_result make_member(net_sim_match* match, const net_game_player* playe
                                       .name = player->name,
                                       .is_bot = player->is_bot,
                                       .seed = base_hash64_mix(seed, player->client)};
-    return net_client_create(&client, &member->client);
+    member->client = net_client_create(&client);
+    return NET_OK;
 }
 
 net_result net_sim_match_join(net_sim_match* match, const net_game_player* player) {

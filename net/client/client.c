@@ -18,24 +18,23 @@
 #include <inttypes.h>
 #include <string.h>
 
-net_result net_client_create(const net_client_config* config, net_client** out) {
-    BASE_ASSERT(config && config->transport && config->address && out);
+net_client* net_client_create(const net_client_config* config) {
+    BASE_ASSERT(config && config->transport && config->address);
     BASE_ASSERT(!config->match || net_match_get_config(config->match)->role == NET_ROLE_MIRROR);
     BASE_ASSERT(!config->presenter || config->match);
     BASE_ASSERT(!config->is_thin || (config->match && !config->presenter && !config->input));
     BASE_ASSERT(config->is_spectator || config->watched == 0);
     BASE_ASSERT(config->rate_bytes_max <= NET_RATE_BYTES_LIMIT);
-    net_client* client = base_allocate_zero(config->allocator, sizeof *client);
-    if (!client) return NET_ERR_MEMORY;
+    net_client* client = base_owner_create(config->allocator, sizeof *client);
+    const base_allocator* allocator = &client->owner.allocator;
     client->config = *config;
     client->watched = config->watched;
     net_ration_init(&client->ration, config->reporter);
-    client->allocator = config->allocator;
     client->rng = base_rng_make(config->seed, 77);
     memset(client->bot_guard, NET_CLIENT_GUARD, sizeof client->bot_guard);
-    net_event_outbox_init(&client->outbox, client->allocator);
-    net_event_inbox_init(&client->inbox, client->allocator);
-    net_roster_init(&client->roster, client->allocator);
+    net_event_outbox_init(&client->outbox, allocator);
+    net_event_inbox_init(&client->inbox, allocator);
+    net_roster_init(&client->roster, allocator);
     client->ask_credit = NET_CLIENT_ASKS_MAX;
     if (config->secret) {
         memcpy(client->resume, config->secret, NET_RESUME_BYTES);
@@ -45,9 +44,8 @@ net_result net_client_create(const net_client_config* config, net_client** out) 
     net_pace_init(&client->pace, config->match ? net_match_get_config(config->match)->tick_rate_hz
                                                : NET_TICK_RATE_HZ_DEFAULT);
     if (config->match) client->rows = net_schema_rows(net_match_schema(config->match));
-    proto_codec_init(&client->codec, client->allocator, PROTO_UNPACK_SERVER_BYTES_MAX);
-    *out = client;
-    return NET_OK;
+    proto_codec_init(&client->codec, allocator, PROTO_UNPACK_SERVER_BYTES_MAX);
+    return client;
 }
 
 void net_client_destroy(net_client* client) {
@@ -55,11 +53,7 @@ void net_client_destroy(net_client* client) {
     net_ration_end(&client->ration);
     net_varsize_receiver_destroy(client->varsize);
     if (client->mirror) net_mirror_destroy(client->mirror);
-    net_event_outbox_deinit(&client->outbox);
-    net_event_inbox_deinit(&client->inbox);
-    net_roster_deinit(&client->roster);
-    proto_codec_deinit(&client->codec);
-    base_release(client->allocator, client, sizeof *client);
+    base_owner_destroy(client);
 }
 
 void net_client_service(net_client* client, uint64_t now_us) {

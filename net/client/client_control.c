@@ -127,7 +127,7 @@ static void keep_value(void* context, ecs_entity entity, ecs_component_id compon
 static void open_varsize(net_client* client, uint32_t index_max) {
     BASE_ASSERT(client->mirror && !client->varsize);
     const net_varsize_receiver_config config = {
-        .allocator = client->allocator,
+        .allocator = client->config.allocator,
         .world = net_match_world(client->config.match),
         .rows = client->rows,
         .keep = client->config.is_thin ? keep_value : NULL,
@@ -206,9 +206,7 @@ static void receive_varsize(net_client* client, const Shoal__Wire__VarsizeValue*
 // ---- the control channel ----
 
 static void receive_roster(net_client* client, const Shoal__Wire__Roster* roster) {
-    net_result result = net_roster_take(&client->roster, roster);
-    if (result == NET_ERR_MALFORMED) net_client_malformed(client);
-    if (result == NET_ERR_MEMORY) net_client_overrun(client, result);
+    if (net_roster_take(&client->roster, roster) != NET_OK) net_client_malformed(client);
 }
 
 // Settings count only as a whole, and only when a server with the same table could have them.
@@ -389,7 +387,7 @@ static void receive_welcome(net_client* client, const Shoal__Wire__Welcome* welc
         index_max = welcome->replicated_index_max;
     }
     net_mirror_config config = {
-        .allocator = client->allocator,
+        .allocator = client->config.allocator,
         .world = client->config.is_thin ? NULL : net_match_world(client->config.match),
         .rows = client->rows,
         .index_max = index_max,

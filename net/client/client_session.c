@@ -105,7 +105,7 @@ void net_client_overrun(net_client* client, net_result result) {
 }
 
 void net_client_check_memory(net_client* client) {
-    if (base_quota_is_over(client->allocator)) net_client_overrun(client, NET_ERR_MEMORY);
+    if (base_quota_is_over(client->config.allocator)) net_client_overrun(client, NET_ERR_MEMORY);
 }
 
 // A fault came. @return true: more than NET_CLIENT_FAULTS_MAX within NET_CLIENT_FAULTS_MS.

@@ -112,8 +112,8 @@ typedef struct net_client_difference {
 } net_client_difference;
 
 struct net_client {
+    base_owner owner;
     net_client_config config;
-    const base_allocator* allocator;
     net_client_phase phase;
     net_client_end end;
     bool is_closing; ///< goodbye is sent or came: the connection is serviced until it ends

@@ -138,7 +138,7 @@ net_result net_presenter_create(const net_presenter_config* config, const base_r
     match.has_render = true;
     match.replicated_index_max = config->replicated_index_max;
     net_result result = net_match_create(&match, reporter, &made->match);
-    if (result == NET_OK) result = net_scene_create(config->allocator, made->match, &made->scene);
+    if (result == NET_OK) made->scene = net_scene_create(config->allocator, made->match);
     if (result == NET_OK && config->is_predicting)
         result = net_predict_create(config->allocator, config->module, reporter, &made->predict);
     if (result != NET_OK) {

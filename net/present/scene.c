@@ -32,7 +32,7 @@ static bool find_shown(void* context, uint32_t index, ecs_entity* handle, ecs_ti
 static net_varsize_receiver* create_varsize(net_scene* scene) {
     // The feed of a scene is bounded, and the view is behind it by less than that bound.
     const net_varsize_receiver_config config = {
-        .allocator = scene->allocator,
+        .allocator = &scene->owner.allocator,
         .world = scene->target.world,
         .rows = scene->rows,
         .index_max = scene->target.index_max,
@@ -44,53 +44,32 @@ static net_varsize_receiver* create_varsize(net_scene* scene) {
     return net_varsize_receiver_create(&config);
 }
 
-net_result net_scene_create(const base_allocator* allocator, net_match* view, net_scene** scene) {
-    BASE_ASSERT(view && scene && net_match_get_config(view)->role == NET_ROLE_MIRROR);
-    *scene = NULL;
-    net_scene* made = base_allocate_zero(allocator, sizeof *made);
-    if (!made) return NET_ERR_MEMORY;
+net_scene* net_scene_create(const base_allocator* allocator, net_match* view) {
+    BASE_ASSERT(view && net_match_get_config(view)->role == NET_ROLE_MIRROR);
+    net_scene* made = base_owner_create(allocator, sizeof *made);
     ecs_world* world = net_match_world(view);
-    made->allocator = allocator;
-    net_pool_init(&made->pool, allocator);
+    net_pool_init(&made->pool, &made->owner.allocator);
     made->match = view;
-    made->target = (net_row_world){.allocator = allocator,
+    made->target = (net_row_world){.allocator = &made->owner.allocator,
                                    .world = world,
                                    .index_max = ecs_world_limits(world)->replicated_index_max};
-    base_bitset_init(&made->active, allocator);
+    base_bitset_init(&made->active, &made->owner.allocator);
     made->rows = net_schema_rows(net_match_schema(view));
     made->varsize = create_varsize(made);
-    *scene = made;
-    return NET_OK;
+    return made;
 }
 
 void net_scene_destroy(net_scene* scene) {
-    if (!scene) return;
-    const base_allocator* allocator = scene->allocator;
-    for (uint32_t i = 0; i < scene->slot_capacity; i++) {
-        net_scene_slot* slot = &scene->slots[i];
-        if (slot->handle != ECS_ENTITY_NONE)
-            net_row_world_release(&scene->target, slot->entry, slot->applied);
-        net_scene_slot_release(scene, slot);
-    }
-    net_pool_deinit(&scene->pool);
-    for (uint32_t i = 0; i < scene->shape_capacity; i++)
-        base_release(allocator, scene->shapes[i], sizeof **scene->shapes);
-    BASE_ARRAY_RELEASE(allocator, scene->slots, scene->slot_capacity);
-    BASE_ARRAY_RELEASE(allocator, scene->shapes, scene->shape_capacity);
-    BASE_ARRAY_RELEASE(allocator, scene->links, scene->link_capacity);
-    BASE_ARRAY_RELEASE(allocator, scene->events, scene->event_capacity);
-    base_bitset_deinit(&scene->active);
-    net_row_world_deinit(&scene->target);
-    net_varsize_receiver_destroy(scene->varsize);
-    base_release(allocator, scene, sizeof *scene);
+    base_owner_destroy(scene);
 }
 
 // ---- feeding ----
 
 static void add_shape(net_scene* scene, const net_row_template* entry) {
-    BASE_ARRAY_RESERVE(scene->allocator, scene->shapes, scene->shape_capacity, entry->id + 1u);
+    const base_allocator* allocator = &scene->owner.allocator;
+    BASE_ARRAY_RESERVE(allocator, scene->shapes, scene->shape_capacity, entry->id + 1u);
     if (scene->shapes[entry->id]) return;
-    net_scene_shape* shape = base_allocate_zero(scene->allocator, sizeof *shape);
+    net_scene_shape* shape = base_allocate_zero(allocator, sizeof *shape);
     const ecs_template* template_ = ecs_template_get(scene->target.world, entry->id);
     for (uint32_t i = 0; i < entry->layout.component_count; i++) {
         ecs_component_id id = (ecs_component_id)entry->layout.components[i].key;
@@ -105,7 +84,8 @@ static void add_shape(net_scene* scene, const net_row_template* entry) {
 
 // One feeder at a time: an entry of another table with the same number replaces this one.
 static const net_scene_link* find_link(net_scene* scene, const net_row_template* source) {
-    BASE_ARRAY_RESERVE(scene->allocator, scene->links, scene->link_capacity, source->id + 1u);
+    BASE_ARRAY_RESERVE(&scene->owner.allocator, scene->links, scene->link_capacity,
+                       source->id + 1u);
     net_scene_link* link = &scene->links[source->id];
     if (link->source == source) return link;
     link->entry = net_rows_compose(scene->rows, source->parts, source->part_count);
@@ -135,7 +115,7 @@ static void put_sample(net_tick_ring* samples, const base_allocator* allocator, 
 
 static void add_sample(net_scene* scene, uint32_t index, ecs_tick tick,
                        const net_scene_sample* sample, const uint64_t* row) {
-    BASE_ARRAY_RESERVE(scene->allocator, scene->slots, scene->slot_capacity, index + 1);
+    BASE_ARRAY_RESERVE(&scene->owner.allocator, scene->slots, scene->slot_capacity, index + 1);
     base_bitset_reserve(&scene->active, index + 1);
     put_sample(&scene->slots[index].samples, &scene->pool.allocator, tick, sample, row);
     base_bitset_add(&scene->active, index);
@@ -195,7 +175,7 @@ void net_scene_event(net_scene* scene, const net_event_outbox_entry* event) {
         scene->counters.events_dropped++;
         return;
     }
-    BASE_ARRAY_RESERVE(scene->allocator, scene->events, scene->event_capacity,
+    BASE_ARRAY_RESERVE(&scene->owner.allocator, scene->events, scene->event_capacity,
                        scene->event_count + 1);
     net_event_inbox_entry* entry = &scene->events[scene->event_count++];
     entry->event = *event;

@@ -13,8 +13,8 @@
 /// longer than `_teleport` per tick, a new template and a new generation are jumps.
 ///
 /// Memory: a ring of samples per replicated index and a queue of events; they grow to their peak
-/// and stay. After memory ran out the functions that feed the scene do nothing, and
-/// net_scene_advance returns the error.
+/// and stay. After an error the functions that feed the scene do nothing, and net_scene_advance
+/// returns it.
 /// Threads: the thread that owns the world; outside of stages.
 #pragma once
 
@@ -59,10 +59,8 @@ typedef struct net_scene_counters {
 
 /// Create a scene for a match with role MIRROR that the caller owns and lends. The scene owns the
 /// replicated entities of its world.
-/// @return NET_OK; NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_scene_create(const base_allocator* allocator, net_match* view,
-                                          net_scene** scene);
-/// The view's entities stay as they are. NULL does nothing.
+BASE_MUST_USE net_scene* net_scene_create(const base_allocator* allocator, net_match* view);
+/// Before the match; the view's entities stay as they are. NULL does nothing.
 void net_scene_destroy(net_scene* scene);
 
 /// Add a row of an entity at a tick, in words of `entry`, which may be of any world of the same
@@ -79,13 +77,12 @@ void net_scene_packet(net_scene* scene, ecs_tick tick);
 /// (net_message.is_delivered_late).
 void net_scene_event(net_scene* scene, const net_event_outbox_entry* event);
 /// Add a variable-size value. It is shown when its entity is, not at a tick of its own.
-/// @return NET_OK; NET_ERR_MALFORMED (no server writes it: drop the session); NET_ERR_MEMORY.
+/// @return NET_OK; NET_ERR_MALFORMED (no server writes it: drop the session).
 net_result net_scene_varsize(net_scene* scene, const net_varsize_message* message);
 /// Show the moment `tick` (1200.25: a quarter of the way from 1200 to 1201). An earlier moment than
 /// the shown one counts as the shown one. When many ticks passed, stage "act" runs for the last
 /// NET_CATCH_UP_TICKS_MAX of them.
-/// @return NET_OK; NET_ERR_MEMORY; NET_ERR_FULL (the world refused a creation). After an error
-///         every later call returns it: destroy the scene or reset it.
+/// @return NET_OK; NET_ERR_FULL (the world refused a creation). After an error every later call returns it: destroy the scene or reset it.
 BASE_MUST_USE net_result net_scene_advance(net_scene* scene, double tick);
 /// Check all that the scene holds (asserts). BASE_VALIDATE builds do it in each advance.
 void net_scene_validate(const net_scene* scene);
@@ -128,7 +125,7 @@ typedef struct net_scene_slot {
 } net_scene_slot;
 
 struct net_scene {
-    const base_allocator* allocator;
+    base_owner owner;
     net_pool pool; ///< of what the slots hold
     net_match* match;
     net_rows* rows; ///< the match's
@@ -153,7 +150,7 @@ struct net_scene {
     net_scene_counters counters;
 };
 
-/// Bring one index to a moment. @return NET_OK; NET_ERR_MEMORY; NET_ERR_FULL. *is_active: it must
+/// Bring one index to a moment. @return NET_OK; NET_ERR_FULL. *is_active: it must
 /// be looked at again although no new sample exists.
 BASE_MUST_USE net_result net_scene_place(net_scene* scene, uint32_t index, double moment,
                                          bool is_final, bool* is_active);

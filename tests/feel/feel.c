@@ -245,7 +245,8 @@ static bool open_member(feel* self, uint32_t index) {
         .input_context = self,
         .presenter = one->presenter,
     };
-    return net_client_create(&client, &one->client) == NET_OK;
+    one->client = net_client_create(&client);
+    return true;
 }
 
 static void close_all(feel* self) {

@@ -117,7 +117,8 @@ static bool open_member(room* self, uint32_t index) {
         .is_bot = true,
         .seed = self->seed + index,
     };
-    return net_client_create(&client, &one->client) == NET_OK;
+    one->client = net_client_create(&client);
+    return true;
 }
 
 static void close_all(room* self) {

@@ -107,7 +107,8 @@ bool house_sit(house* at, uint32_t index) {
                                                                                    : NULL,
                                       .trace = is_watched ? watch_row : NULL,
                                       .trace_context = one};
-    return net_client_create(&client, &one->client) == NET_OK;
+    one->client = net_client_create(&client);
+    return true;
 }
 
 static void add_traffic(net_transport* transport, house_traffic* to) {

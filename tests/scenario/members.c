@@ -41,7 +41,7 @@ static void open_member(scenario* self, uint32_t index, trace_target* target) {
         .is_spectator = index >= SCENARIO_CLIENTS_MAX,
         .rate_bytes_max = index == 1 ? self->config.rate_max / 2 : 0,
     };
-    BASE_ASSERT(net_client_create(&client, &one->client) == NET_OK);
+    one->client = net_client_create(&client);
     one->rng = base_rng_make(self->config.seed, 50 + index);
     one->is_started = true;
 }

@@ -61,8 +61,7 @@ typedef struct net_presenter_config {
 
 /// Create the view world and, if the module can predict, the prediction world. Pass the presenter
 /// to the client in net_client_config. The caller owns it and destroys it after the client;
-/// *presenter is NULL after an error. @return NET_OK; NET_ERR_MODULE, NET_ERR_SCHEMA (reported);
-/// NET_ERR_MEMORY.
+/// *presenter is NULL after an error. @return NET_OK; NET_ERR_MODULE, NET_ERR_SCHEMA (reported).
 BASE_MUST_USE net_result net_presenter_create(const net_presenter_config* config,
                                               const base_reporter* reporter,
                                               net_presenter** presenter);
@@ -71,7 +70,7 @@ void net_presenter_destroy(net_presenter* presenter);
 
 /// Bring the view to the moment to show at `now_us` (the client's clock) and put predicted entities
 /// over it. Once per frame, at any rate. @return false before there is anything to show, and after
-/// memory ran out (reported once).
+/// the world refused a creation (reported once).
 bool net_presenter_frame(net_presenter* presenter, uint64_t now_us);
 /// Run stage "render" of the view world with `draw` as its user, after net_presenter_frame.
 void net_presenter_draw(net_presenter* presenter, const net_draw* draw);
@@ -188,9 +187,7 @@ typedef struct net_client net_client;
 
 /// Make a client; it connects with the first net_client_service. The config is copied; what it
 /// points to is not. Call net_client_destroy when done.
-/// @return NET_OK; NET_ERR_MEMORY (out of memory); NET_ERR_SCHEMA (a replicated component of the
-///         match cannot be received: mend the module). On failure *client is untouched.
-BASE_MUST_USE net_result net_client_create(const net_client_config* config, net_client** client);
+BASE_MUST_USE net_client* net_client_create(const net_client_config* config);
 /// Destroy the client, in any phase. The server gets no goodbye: call net_client_leave and service
 /// until ENDED for that. NULL is allowed.
 void net_client_destroy(net_client* client);
@@ -256,9 +253,8 @@ bool net_client_server_info(const net_client* client, net_server_info* info);
 /// Queue an event for the server: `message` as on the wire (position in the module's table + 1), of
 /// kind TO_SERVER (asserted); `payload` is its struct, copied.
 /// @return NET_OK; NET_ERR_CLOSED (not PLAYING: drop it); NET_ERR_FULL (longer than an event may
-///         be, or the queue is full: try the next tick); NET_ERR_MALFORMED (net_match_pack);
-///         NET_ERR_MEMORY. Failures while PLAYING are
-///         counted as drops. Of a spectator: NET_ERR_CLOSED.
+///         be, or the queue is full: try the next tick); NET_ERR_MALFORMED (net_match_pack).
+///         Failures while PLAYING are counted as drops. Of a spectator: NET_ERR_CLOSED.
 BASE_MUST_USE net_result net_client_send_event(net_client* client, uint32_t message,
                                                const void* payload);
 

@@ -49,7 +49,7 @@ static void open_seat(session* s, uint32_t index, const net_link_config* link) {
                                       .is_bot = true,
                                       .seed = index + 1,
                                       .presenter = index == 0 ? s->presenter : NULL};
-    assert_ok(net_client_create(&client, &one->client));
+    one->client = net_client_create(&client);
 }
 
 // `log`: its file, and then the first seat has a picture too; or NULL.

@@ -72,7 +72,7 @@ static inline void duel_open_as(duel* at, duel_config config) {
         .reporter = &at->reporter,
         .presenter = at->presenter,
     };
-    assert_ok(net_client_create(&client, &at->client));
+    at->client = net_client_create(&client);
     raw_server_open(&at->server, at->there);
     at->now_us = 1000000;
 }

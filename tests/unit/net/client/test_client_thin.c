@@ -24,7 +24,7 @@ static void sit_thin(table* at, net_match* shared, const net_link_config* link, 
                                       .is_bot = true,
                                       .trace = count_row,
                                       .trace_context = rows};
-    assert_ok(net_client_create(&client, &seat->client));
+    seat->client = net_client_create(&client);
 }
 
 CASE(thin_clients_have_what_the_server_gave_them) {

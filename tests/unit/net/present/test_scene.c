@@ -23,7 +23,7 @@ static void open(fixture* f) {
     f->view = stage_match(f->module, NET_ROLE_MIRROR, &f->memory.allocator);
     f->world = net_match_world(f->view);
     f->log = net_match_context(f->view);
-    assert_ok(net_scene_create(&f->memory.allocator, f->view, &f->scene));
+    f->scene = net_scene_create(&f->memory.allocator, f->view);
 }
 
 static void close_all(fixture* f) {

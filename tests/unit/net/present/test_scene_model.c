@@ -91,7 +91,7 @@ static void open(model* m, uint64_t seed, double loss, uint32_t delay_max) {
     assert_ok(net_rows_create(NULL, m->mirror_side.world, NULL, &m->mirror_side.rows));
     m->shown = stage_match(m->module, NET_ROLE_MIRROR, &m->memory.allocator);
     m->world = net_match_world(m->shown);
-    assert_ok(net_scene_create(&m->memory.allocator, m->shown, &m->scene));
+    m->scene = net_scene_create(&m->memory.allocator, m->shown);
     net_interest_config interest = {.world = m->server.world,
                                     .rows = m->server.rows,
                                     .index_max = INDEX_MAX,

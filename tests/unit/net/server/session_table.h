@@ -234,7 +234,8 @@ static inline net_result seat_meet(table_seat* seat, const net_module* module,
         result = net_match_create(&match, test_reporter(), &seat->match);
     }
     client.match = seat->match;
-    return result == NET_OK ? net_client_create(&client, &seat->client) : result;
+    if (result == NET_OK) seat->client = net_client_create(&client);
+    return result;
 }
 
 /// Take its client away; the transport stays.
