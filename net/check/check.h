@@ -60,7 +60,7 @@ typedef struct net_check_result {
 /// do not come back from the wire; components that take inputs and are not tracked; components that
 /// the server writes, a client reads and that are not replicated.
 /// @return NET_OK, also with findings; NET_ERR_MODULE (reported: a world of a client cannot be
-///         made); NET_ERR_MEMORY.
+///         made).
 BASE_MUST_USE net_result net_check_declared(const net_check_config* config, net_match* match,
                                             net_check_result* result);
 /// The same, and a match of bots, with views and predictions, through packets and a log. A system
@@ -80,7 +80,7 @@ BASE_MUST_USE net_result net_check_declared(const net_check_config* config, net_
 ///         not from a keyframe); NET_ERR_MODULE; NET_ERR_UNKNOWN and NET_ERR_MALFORMED
 ///         (reported: a setting); NET_ERR_IO (reported: the log cannot be
 ///         written); NET_ERR_SCHEMA (reported: the module's interest rules or components cannot be
-///         sent); NET_ERR_MEMORY.
+///         sent).
 BASE_MUST_USE net_result net_check_play(const net_check_config* config, net_check_result* result);
 
 // ---- what the parts of a check share ----

@@ -37,8 +37,8 @@ typedef struct sim_member {
 } sim_member;
 
 struct net_sim_match {
+    base_owner owner;
     net_sim_match_config config;
-    const base_allocator* allocator;
     net_sim* sim;
     net_transport* transport;
     net_server* server;
@@ -51,15 +51,15 @@ struct net_sim_match {
 net_result net_sim_match_create(const net_sim_match_config* config, net_sim_match** match) {
     BASE_ASSERT(config && match && config->module && config->match);
     BASE_ASSERT(config->clients_max >= 1 && config->clients_max <= NET_CLIENTS_MAX);
-    net_sim_match* made = base_allocate_zero(config->allocator, sizeof *made);
+    net_sim_match* made = base_owner_create(config->allocator, sizeof *made);
     made->config = *config;
-    made->allocator = config->allocator;
     made->now_us = START_US;
     made->tick_us = 1000000 / net_match_get_config(config->match)->tick_rate_hz;
     uint32_t places = config->clients_max + SPARE_PLACES;
     made->places_max = places < NET_CLIENTS_MAX ? places : NET_CLIENTS_MAX;
-    made->members = base_allocate_zero(made->allocator, made->places_max * sizeof *made->members);
-    made->sim = net_sim_create(made->allocator, config->link.up.seed);
+    made->members =
+        base_allocate_zero(&made->owner.allocator, made->places_max * sizeof *made->members);
+    made->sim = net_sim_create(made->config.allocator, config->link.up.seed);
     net_result result = net_sim_server(made->sim, made->places_max, &made->transport);
     const net_server_config server = {.allocator = config->allocator,
                                       .match = config->match,
@@ -107,9 +107,7 @@ void net_sim_match_destroy(net_sim_match* match) {
     net_server_destroy(match->server);
     if (match->transport) match->transport->ops->destroy(match->transport);
     net_sim_destroy(match->sim);
-    if (match->members)
-        base_release(match->allocator, match->members, match->places_max * sizeof *match->members);
-    base_release(match->allocator, match, sizeof *match);
+    base_owner_destroy(match);
 }
 
 static sim_member* find_member(const net_sim_match* match, uint32_t client) {
@@ -141,7 +139,7 @@ static void exchange(net_sim_match* match, const sim_member* member) {
 
 static net_result make_mirror(const net_sim_match* match, sim_member* member) {
     net_match_config config = net_match_config_default(match->config.module);
-    config.allocator = match->allocator;
+    config.allocator = match->config.allocator;
     config.role = NET_ROLE_MIRROR;
     config.replicated_index_max = net_match_get_config(match->config.match)->replicated_index_max;
     return net_match_create(&config, match->config.reporter, &member->mirror);
@@ -161,7 +159,7 @@ static net_result make_member(net_sim_match* match, const net_game_player* playe
         net_sim_identity_set(member->transport, &identity);
     }
     uint64_t seed = net_match_get_config(match->config.match)->seed;
-    const net_client_config client = {.allocator = match->allocator,
+    const net_client_config client = {.allocator = match->config.allocator,
                                       .match = member->mirror,
                                       .transport = member->transport,
                                       .address = ADDRESS,

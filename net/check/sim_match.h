@@ -30,7 +30,7 @@ typedef struct net_sim_match_config {
 
 typedef struct net_sim_match net_sim_match;
 
-/// @return NET_OK; NET_ERR_MEMORY; NET_ERR_SCHEMA (reported: the module's
+/// @return NET_OK; NET_ERR_SCHEMA (reported: the module's
 ///         interest rules name no such component, or a replicated component cannot be sent).
 BASE_MUST_USE net_result net_sim_match_create(const net_sim_match_config* config,
                                               net_sim_match** match);
@@ -40,7 +40,7 @@ void net_sim_match_destroy(net_sim_match* match);
 /// before it (asserted). Its inputs are those of the module's bot; the bot's chance follows from
 /// the seed of the match and the number.
 /// @return NET_OK; NET_ERR_FULL (clients_max play); NET_ERR_REFUSED (the server took no such
-///         client, or names it differently); NET_ERR_SCHEMA (reported); NET_ERR_MEMORY.
+///         client, or names it differently); NET_ERR_SCHEMA (reported).
 BASE_MUST_USE net_result net_sim_match_join(net_sim_match* match, const net_game_player* player);
 /// The client says goodbye and leaves the match in the next tick. Without such a client nothing
 /// happens.

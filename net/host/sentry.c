@@ -507,7 +507,6 @@ static void copy_text(char* target, size_t target_bytes, const char* text) {
 net_sentry* net_sentry_create(const net_sentry_config* config) {
     BASE_ASSERT(!atomic_load(&present));
     net_sentry* sentry = base_allocate_zero(NULL, sizeof *sentry);
-    if (!sentry) return NULL;
     sentry->config = *config;
     read_words(&sentry->command);
     copy_text(sentry->log_file, sizeof sentry->log_file, config->log_file);

@@ -52,7 +52,7 @@ typedef struct net_sentry net_sentry;
 
 /// Start its thread and install handlers for SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT, which
 /// print and then do what the handlers before them did.
-/// @return NULL when memory ran out or the system gives no thread: the program can run without it.
+/// @return NULL when the system gives no thread: the program can run without it.
 net_sentry* net_sentry_create(const net_sentry_config* config);
 /// End the thread and restore the handlers. NULL does nothing.
 void net_sentry_destroy(net_sentry* sentry);

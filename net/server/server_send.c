@@ -158,7 +158,7 @@ static uint32_t report_loss(const net_session_out* out, Shoal__Wire__StatePacket
     return packet->input_loss < 128 ? 2 : LOSS_BYTES;
 }
 
-static bool send_packet(net_server_lane* lane, net_session* session) {
+static void send_packet(net_server_lane* lane, net_session* session) {
     const net_server* server = lane->server;
     net_session_out* out = &session->out;
     Shoal__Wire__GameEvent events[EVENTS_PER_PACKET_MAX];
@@ -210,7 +210,6 @@ static bool send_packet(net_server_lane* lane, net_session* session) {
     out->packet_count++;
     lane->state_packets++;
     lane->state_bytes += size;
-    return true;
 }
 
 // ---- which sessions get packets
@@ -261,7 +260,7 @@ static void send_packets(net_server_lane* lane, net_session* session) {
     while (count < count_max &&
            (net_rate_left(&out->rate) > (count > 0 ? NET_FURTHER_BYTES_MIN : 0) || must_send)) {
         must_send = false;
-        if (!send_packet(lane, session)) return;
+        send_packet(lane, session);
         count++;
         if (!net_repl_state_has_pending(out->repl) && out->outbox.unreliable.count == 0) break;
     }

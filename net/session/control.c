@@ -196,11 +196,6 @@ void net_roster_init(net_roster* roster, const base_allocator* allocator) {
     *roster = (net_roster){.allocator = allocator};
 }
 
-void net_roster_deinit(net_roster* roster) {
-    BASE_ARRAY_RELEASE(roster->allocator, roster->players, roster->capacity);
-    *roster = (net_roster){.allocator = roster->allocator};
-}
-
 // The place of `client`, or the place to insert it.
 static uint32_t find_place(const net_roster* roster, uint32_t client) {
     base_search search = base_search_begin(roster->count);

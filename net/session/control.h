@@ -71,8 +71,8 @@ typedef struct net_roster {
     uint32_t count, capacity;
 } net_roster;
 
+/// An empty one; `allocator` owns it.
 void net_roster_init(net_roster* roster, const base_allocator* allocator);
-void net_roster_deinit(net_roster* roster);
 /// Apply a change: remove the players that left, then add those that came. Names are cleaned; a
 /// known player gets the new name; a name that another player has gets "#" and the client number.
 /// @return NET_OK; NET_ERR_MALFORMED (client number 0, or more than NET_CLIENTS_MAX players:

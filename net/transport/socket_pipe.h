@@ -24,11 +24,11 @@ typedef struct net_socket_pipe net_socket_pipe;
 
 // Takes over an open UDP descriptor. `batch`: 1..NET_SOCKET_BATCH_MAX; with 1 each datagram is sent
 // at once. `has_segments`: the kernel cuts one long buffer into datagrams (UDP_SEGMENT). `calls`
-// NULL: the kernel's. @return NULL when memory ran out; then the descriptor stays the caller's.
+// NULL: the kernel's.
 net_socket_pipe* net_socket_pipe_create(const net_socket_calls* calls, int descriptor, bool is_ipv6,
                                         bool has_segments, uint32_t batch);
 // Another batch for sending through the descriptor of `owner`, which must outlive it. It receives
-// nothing (asserted). @return NULL when memory ran out.
+// nothing (asserted).
 net_socket_pipe* net_socket_pipe_share(const net_socket_pipe* owner, uint32_t batch);
 // Flush, close the descriptor unless it is shared. NULL is fine.
 void net_socket_pipe_destroy(net_socket_pipe* old, net_socket_stats* stats);

@@ -46,7 +46,7 @@ typedef struct net_module {
 /// module; *module is NULL after an error.
 /// @return NET_OK; NET_ERR_UNKNOWN (reported, with the nearest name in the path); NET_ERR_MODULE
 ///         (reported: open to all users, not a module, another contract or core, a missing
-///         function, no .blk).
+///         function, no .blk); NET_ERR_MEMORY (reported: the system maps no more code).
 BASE_MUST_USE net_result net_module_open(const char* name_or_file, const char* search_path,
                                          const base_reporter* reporter, net_module** module);
 /// Open the files of a module again, beside it: a new library, or the same one with new templates.

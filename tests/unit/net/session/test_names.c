@@ -185,8 +185,9 @@ CASE(a_full_house_of_one_name_has_a_number_for_the_next) {
 }
 
 CASE(the_roster_cleans_what_a_server_sends) {
+    base_owner* owner = base_owner_create(NULL, sizeof *owner);
     net_roster roster;
-    net_roster_init(&roster, base_allocator_heap());
+    net_roster_init(&roster, &owner->allocator);
     Shoal__Wire__RosterEntry entry = SHOAL__WIRE__ROSTER_ENTRY__INIT;
     Shoal__Wire__RosterEntry* entries[1] = {&entry};
     Shoal__Wire__Roster change = SHOAL__WIRE__ROSTER__INIT;
@@ -196,5 +197,5 @@ CASE(the_roster_cleans_what_a_server_sends) {
     change.came = entries;
     assert_ok(net_roster_take(&roster, &change));
     assert_string_equal(net_roster_find(&roster, 7)->name, "adA");
-    net_roster_deinit(&roster);
+    base_owner_destroy(owner);
 }

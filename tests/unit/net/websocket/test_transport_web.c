@@ -5,7 +5,6 @@
 
 #include "test.h"
 
-
 #include <wslay/wslay.h>
 
 enum { PEERS = 3, LINE_BYTES = 1 << 18, SLOT_FIRST = 8, GOT_MAX = 64 };
