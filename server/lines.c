@@ -56,6 +56,7 @@ typedef struct speaker {
 } speaker;
 
 struct server_lines {
+    base_owner owner;
     pthread_mutex_t lock; // of all below but `tick`
     server_line_format format;
     bool is_journal;
@@ -243,15 +244,10 @@ static bool is_stderr_journal(void) {
 }
 
 server_lines* server_lines_create(void) {
-    server_lines* lines = base_allocate_zero(NULL, sizeof *lines);
-    if (!lines) return NULL;
-    base_bytes_init(&lines->text, NULL);
-    if (!base_bytes_extend(&lines->text, TEXT_BYTES) ||
-        pthread_mutex_init(&lines->lock, NULL) != 0) {
-        base_bytes_deinit(&lines->text);
-        base_release(NULL, lines, sizeof *lines);
-        return NULL;
-    }
+    server_lines* lines = base_owner_create(NULL, sizeof *lines);
+    base_bytes_init(&lines->text, &lines->owner.allocator);
+    (void)base_bytes_extend(&lines->text, TEXT_BYTES);
+    pthread_mutex_init(&lines->lock, NULL);
     lines->is_journal = is_stderr_journal();
     for (uint32_t i = 0; i < SERVER_LAYER_COUNT; i++)
         lines->speakers[i] = (speaker){
@@ -262,8 +258,7 @@ server_lines* server_lines_create(void) {
 void server_lines_destroy(server_lines* lines) {
     if (!lines) return;
     pthread_mutex_destroy(&lines->lock);
-    base_bytes_deinit(&lines->text);
-    base_release(NULL, lines, sizeof *lines);
+    base_owner_destroy(lines);
 }
 
 bool server_lines_find_name(const char* const* names, uint32_t count, const char* word,

@@ -60,7 +60,6 @@ typedef struct server_lines server_lines;
 
 /// Make the ring. Lines are words from level info on until server_lines_configure. Where stderr is
 /// systemd's journal (JOURNAL_STREAM), each begins with the number of its level, "<6>".
-/// @return NULL when memory ran out.
 server_lines* server_lines_create(void);
 /// NULL is allowed. No reporter of it may be in use.
 void server_lines_destroy(server_lines* lines);

@@ -17,5 +17,5 @@ int main(int argc, char** argv) {
         for (uint32_t i = 0; i < (*part)->command_count; i++)
             if (strcmp(argv[1], (*part)->commands[i].name) == 0)
                 return (*part)->commands[i].run(argc - 1, argv + 1, &reporter);
-    return server_program_start(server_config_read, argc, argv, &reporter);
+    return server_program_start(server_config_read, argc, argv);
 }

@@ -87,6 +87,7 @@ typedef struct server_status {
 } server_status;
 
 struct server_program {
+    base_owner owner;
     server_config config;
     server_lines* lines;
     base_reporter reporter; ///< of SERVER_LAYER_SERVER; server_program_layer has the others
@@ -123,8 +124,7 @@ struct server_program {
 };
 
 /// Read the options, run the match, report. @return the exit code.
-int server_program_start(server_config_fn read_config, int argc, char** argv,
-                         const base_reporter* reporter);
+int server_program_start(server_config_fn read_config, int argc, char** argv);
 /// Open module, match, socket and server, then print the `ready` line.
 /// @return NET_EXIT_CLEAN, or the exit code: reported. The caller closes the program in all cases.
 BASE_MUST_USE int server_program_open(server_program* program);

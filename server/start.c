@@ -61,13 +61,11 @@ void server_program_keep(server_program* self) {
         if ((*part)->keep) (*part)->keep(self, net_loop_now_us());
 }
 
-static bool make_states(server_program* self) {
+static void make_states(server_program* self) {
     for (uint32_t i = 0; server_parts[i]; i++) {
         BASE_ASSERT(i < SERVER_PARTS_MAX);
-        self->states[i] = calloc(1, server_parts[i]->state_bytes + 1);
-        if (!self->states[i]) return false;
+        self->states[i] = base_allocate_zero(&self->owner.allocator, server_parts[i]->state_bytes);
     }
-    return true;
 }
 
 static void forget_match(server_program* self) {
@@ -78,10 +76,8 @@ static void forget_match(server_program* self) {
 }
 
 static void end_parts(server_program* self) {
-    for (uint32_t i = 0; server_parts[i]; i++) {
-        if (server_parts[i]->end && self->states[i]) server_parts[i]->end(self);
-        free(self->states[i]);
-    }
+    for (const server_part* const* part = server_parts; *part; part++)
+        if ((*part)->end) (*part)->end(self);
 }
 
 // ---- the steps
@@ -120,22 +116,14 @@ static int read_options_and_run(server_program* self, server_config_fn read_conf
     return code;
 }
 
-int server_program_start(server_config_fn read_config, int argc, char** argv,
-                         const base_reporter* reporter) {
-    server_program* self = calloc(1, sizeof *self);
-    if (!self)
-        return net_exit_report(NET_EXIT_RUNTIME, reporter, NULL, "%s",
-                               net_result_text(NET_ERR_MEMORY));
+int server_program_start(server_config_fn read_config, int argc, char** argv) {
+    server_program* self = base_owner_create(NULL, sizeof *self);
     self->lines = server_lines_create();
-    int code = NET_EXIT_RUNTIME;
-    if (self->lines && make_states(self)) {
-        self->reporter = *server_program_layer(self, SERVER_LAYER_SERVER);
-        code = read_options_and_run(self, read_config, argc, argv);
-    } else {
-        base_report(reporter, NULL, 0, "%s", net_result_text(NET_ERR_MEMORY));
-    }
+    make_states(self);
+    self->reporter = *server_program_layer(self, SERVER_LAYER_SERVER);
+    const int code = read_options_and_run(self, read_config, argc, argv);
     end_parts(self);
     server_lines_destroy(self->lines);
-    free(self);
+    base_owner_destroy(self);
     return code;
 }

@@ -41,6 +41,7 @@ typedef struct annotation {
 } annotation;
 
 struct server_agones {
+    base_owner owner;
     server_rest rest;
     const base_reporter* reporter;
     slot slots[SERVER_REST_SLOTS];
@@ -64,8 +65,7 @@ struct server_agones {
 };
 
 server_agones* server_agones_create(const server_rest* rest, const base_reporter* reporter) {
-    server_agones* self = calloc(1, sizeof *self);
-    if (!self) return NULL;
+    server_agones* self = base_owner_create(NULL, sizeof *self);
     self->rest = *rest;
     self->reporter = reporter;
     self->told = UNKNOWN;
@@ -74,15 +74,14 @@ server_agones* server_agones_create(const server_rest* rest, const base_reporter
     self->annotations[1].name = SERVER_AGONES_IDENTITY;
     self->annotations[2].name = SERVER_AGONES_LOG;
     self->annotations[3].name = SERVER_AGONES_STREAM;
-    base_bytes_init(&self->line, NULL);
+    base_bytes_init(&self->line, &self->owner.allocator);
     return self;
 }
 
 void server_agones_destroy(server_agones* self) {
     if (!self) return;
     self->rest.destroy(self->rest.context);
-    base_bytes_deinit(&self->line);
-    free(self);
+    base_owner_destroy(self);
 }
 
 static void aim(server_agones* self, goal wanted) {

@@ -34,7 +34,7 @@
 
 typedef struct server_agones server_agones;
 
-/// @return NULL: no memory. `rest` is destroyed with it; the reporter must outlive it.
+/// `rest` is destroyed with it; the reporter must outlive it.
 server_agones* server_agones_create(const server_rest* rest, const base_reporter* reporter);
 /// NULL does nothing.
 void server_agones_destroy(server_agones* agones);

@@ -13,7 +13,6 @@
 #include "base/text.h"
 
 #include <curl/curl.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 
 typedef struct request {
@@ -24,6 +23,7 @@ typedef struct request {
 } request;
 
 typedef struct rest {
+    base_owner owner;
     CURLM* multi;
     struct curl_slist* headers;
     request requests[SERVER_REST_SLOTS];
@@ -141,22 +141,18 @@ static void destroy(void* context) {
     }
     curl_multi_cleanup(self->multi);
     curl_slist_free_all(self->headers);
-    base_bytes_deinit(&self->watched);
-    free(self);
+    base_owner_destroy(self);
     curl_global_cleanup();
 }
 
 bool server_rest_open(uint16_t port, server_rest* ops) {
-    rest* self = calloc(1, sizeof *self);
+    if (curl_global_init(CURL_GLOBAL_NOTHING) != CURLE_OK) return false;
+    rest* self = base_owner_create(NULL, sizeof *self);
     *ops = (server_rest){self, begin_transfer, cancel, poll, next, destroy};
-    if (!self || curl_global_init(CURL_GLOBAL_NOTHING) != CURLE_OK) {
-        free(self);
-        return false;
-    }
     self->port = port;
     self->multi = curl_multi_init();
     self->headers = curl_slist_append(NULL, "Content-Type: application/json");
-    base_bytes_init(&self->watched, NULL);
+    base_bytes_init(&self->watched, &self->owner.allocator);
     bool is_whole = self->multi && self->headers;
     for (uint32_t i = 0; i < SERVER_REST_SLOTS; i++) {
         self->requests[i].easy = curl_easy_init();

@@ -123,22 +123,22 @@ static bool has_suffix(const char* text, const char* suffix) {
     return length > end && strcmp(text + length - end, suffix) == 0;
 }
 
+#define TEXT_BYTES (ECS_TEXT_BYTES_MAX + 2)
+
 static char* read_file(const char* file, size_t* size, const base_reporter* reporter) {
     FILE* stream = fopen(file, "rb");
     if (!stream) {
         base_report(reporter, file, 0, "%s", strerror(errno));
         return NULL;
     }
-    char* text = malloc(ECS_TEXT_BYTES_MAX + 2);
-    if (text) {
-        // One byte more than allowed, so that the reader sees (and names) a file that is too long.
-        *size = fread(text, 1, ECS_TEXT_BYTES_MAX + 1, stream);
-        text[*size] = '\0';
-        if (ferror(stream)) {
-            base_report(reporter, file, 0, "%s", strerror(errno));
-            free(text);
-            text = NULL;
-        }
+    // One byte more than allowed, so that the reader sees (and names) a file that is too long.
+    char* text = base_allocate(NULL, TEXT_BYTES);
+    *size = fread(text, 1, TEXT_BYTES - 1, stream);
+    text[*size] = '\0';
+    if (ferror(stream)) {
+        base_report(reporter, file, 0, "%s", strerror(errno));
+        base_release(NULL, text, TEXT_BYTES);
+        text = NULL;
     }
     fclose(stream);
     return text;
@@ -167,9 +167,8 @@ static ecs_result load_files(ecs_world* world, const char* file, const base_repo
     base_bytes_init(&pack, NULL);
     net_template_reporter texts = {reporter, file};
     const base_reporter text_reporter = net_template_reporter_make(&texts);
-    net_result read = net_template_pack_read(file, reporter, &pack);
-    ecs_result result = read == NET_ERR_MEMORY ? ECS_ERR_MEMORY : ECS_ERR_SYNTAX;
-    if (read == NET_OK)
+    ecs_result result = ECS_ERR_SYNTAX;
+    if (net_template_pack_read(file, reporter, &pack) == NET_OK)
         result = ecs_template_load_pack(world, pack.data, pack.size, &text_reporter);
     base_bytes_deinit(&pack);
     return result;
@@ -195,7 +194,7 @@ static int check_templates(const char* file, bool is_alone, const base_reporter*
         ecs_world_destroy(world);
     }
     if (module) net_module_close(module);
-    free(text);
+    base_release(NULL, text, TEXT_BYTES);
     return code;
 }
 

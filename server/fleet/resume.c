@@ -11,7 +11,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct server_resume {
@@ -114,12 +113,12 @@ static int expect_players(server_program* self) {
     BASE_ASSERT(self->server && self->match);
     const uint64_t now_us = net_loop_now_us();
     const uint32_t count = net_match_players(self->match, NULL, 0);
-    uint32_t* clients = calloc(count + 1, sizeof *clients);
-    net_result result = clients ? NET_OK : NET_ERR_MEMORY;
-    if (clients) (void)net_match_players(self->match, clients, count);
+    uint32_t* clients = base_allocate_zero(NULL, count * sizeof *clients);
+    net_result result = NET_OK;
+    (void)net_match_players(self->match, clients, count);
     for (uint32_t i = 0; i < count && result == NET_OK; i++)
         result = net_server_expect(self->server, clients[i], now_us);
-    free(clients);
+    base_release(NULL, clients, count * sizeof *clients);
     resume_of(self)->players = count;
     close_log(self);
     if (result == NET_OK) return NET_EXIT_CLEAN;

@@ -12,7 +12,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sodium.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -250,14 +249,13 @@ static void destroy(server_connection* self) {
     natsOptions_Destroy(self->options);
     pthread_cond_destroy(&self->changed);
     pthread_mutex_destroy(&self->mutex);
-    free(self);
+    base_release(NULL, self, sizeof *self);
 }
 
 server_connection* server_connection_create(natsOptions* options, bool has_one_server,
                                             void (*wake)(void* context), void* context) {
-    server_connection* self = calloc(1, sizeof *self);
+    server_connection* self = base_allocate_zero(NULL, sizeof *self);
     pthread_condattr_t clock;
-    if (!self) return NULL;
     self->options = options;
     self->has_one_server = has_one_server;
     self->wake = wake;

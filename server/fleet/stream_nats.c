@@ -27,6 +27,7 @@
 #include <string.h>
 
 enum {
+    LAST_BYTES_MAX = 1 << 22, // the newest message, as base64: a broker's are 1 MB
     LIST_MAX = 16384,         // messages that came and were not taken; flow control keeps them few
     SETUP_US = 1000000,       // the stream is asked for again
     ERROR_WRONG_LAST = 10071, // of JetStream
@@ -46,6 +47,7 @@ enum {
 };
 
 struct server_nats {
+    base_owner owner;
     server_nats_config config;
     uint64_t identity;
     uint32_t replicas, hours;
@@ -64,7 +66,7 @@ struct server_nats {
     natsMsg* taken;
     json_t* json;     // the newest answer
     uint8_t* decoded; // the newest message out of an answer
-    size_t decoded_bytes;
+    uint32_t decoded_bytes;
     uint64_t end; // newest sequence, as last heard
 
     uint64_t connections;
@@ -178,14 +180,6 @@ static void read_append(server_nats* self, natsMsg* message, const json_t* json,
         answer->code = NET_BROKER_UNREADY;
 }
 
-static bool grow_decoded(server_nats* self, size_t bytes) {
-    if (bytes <= self->decoded_bytes) return true;
-    free(self->decoded);
-    self->decoded = malloc(bytes);
-    self->decoded_bytes = self->decoded ? bytes : 0;
-    return self->decoded != NULL;
-}
-
 static void read_last(server_nats* self, natsMsg* message, const json_t* json,
                       net_broker_answer* answer) {
     const uint64_t error = read_error(self, message, json);
@@ -195,8 +189,10 @@ static void read_last(server_nats* self, natsMsg* message, const json_t* json,
     const json_t* last = json_object_get(json, "message");
     const json_t* data = json_object_get(last, "data");
     const size_t size = json_string_length(data);
+    if (size <= LAST_BYTES_MAX)
+        BASE_ARRAY_RESERVE(&self->owner.allocator, self->decoded, self->decoded_bytes,
+                           (uint32_t)size + 1);
     if (!json_is_string(data) || !read_number(last, "seq", &answer->sequence) ||
-        !grow_decoded(self, size + 1) ||
         sodium_base642bin(self->decoded, self->decoded_bytes, json_string_value(data), size, NULL,
                           &answer->size, NULL, sodium_base64_VARIANT_ORIGINAL) != 0)
         answer->code = NET_BROKER_UNREADY;
@@ -582,7 +578,7 @@ static natsStatus make_options(const server_nats* self, natsOptions** options) {
     return status;
 }
 
-// @return NET_OK; NET_ERR_ADDRESS (reported); NET_ERR_MEMORY.
+// @return NET_OK; NET_ERR_ADDRESS (reported); NET_ERR_MEMORY: no thread is left.
 static net_result begin_to_connect(server_nats* self, const base_reporter* reporter) {
     natsOptions* options = NULL;
     natsStatus status = make_options(self, &options);
@@ -600,8 +596,7 @@ static net_result begin_to_connect(server_nats* self, const base_reporter* repor
 net_result server_nats_open(const server_nats_config* config, const base_reporter* reporter,
                             server_nats** nats_out) {
     *nats_out = NULL;
-    server_nats* self = calloc(1, sizeof *self);
-    if (!self) return NET_ERR_MEMORY;
+    server_nats* self = base_owner_create(NULL, sizeof *self);
     self->config = *config;
     self->replicas = 1;
     self->hours = HOURS_DEFAULT;
@@ -636,8 +631,7 @@ void server_nats_close(server_nats* self) {
     natsMsg_Destroy(self->taken);
     json_decref(self->json);
     pthread_mutex_destroy(&self->mutex);
-    free(self->decoded);
-    free(self);
+    base_owner_destroy(self);
 }
 
 net_broker server_nats_broker(server_nats* nats) {

@@ -95,8 +95,6 @@ static bool listen_at(server_control* self) {
 int server_control_open(const char* path, const base_reporter* reporter, server_control** control) {
     *control = NULL;
     server_control* self = base_allocate_zero(NULL, sizeof *self);
-    if (!self)
-        return refuse_socket(reporter, path, net_result_text(NET_ERR_MEMORY), NET_EXIT_RUNTIME);
     const char* fault = NULL;
     self->acceptor.listener = -1;
     self->epoll = epoll_create1(EPOLL_CLOEXEC);

@@ -286,7 +286,6 @@ static int report_lack(const server_inspect_config* config) {
 int server_inspect_open(const server_inspect_config* config, server_inspect** inspect) {
     *inspect = NULL;
     server_inspect* self = base_allocate_zero(NULL, sizeof *self);
-    if (!self) return report_lack(config);
     self->config = *config;
     if (!self->config.run) self->config.run = server_verb_run;
     if (self->config.idle_us == 0) self->config.idle_us = HTTP_IDLE_US;

@@ -11,6 +11,7 @@
 #include <time.h>
 
 struct server_meter {
+    base_owner owner;
     server_timing parts[SERVER_METER_PARTS];
     uint64_t sums[SERVER_METER_PARTS];
     server_timing second; ///< of the whole tick, since the last second was closed
@@ -26,21 +27,17 @@ struct server_meter {
     uint32_t samples[]; ///< [tick % samples_max][part]
 };
 
-static size_t meter_bytes(uint32_t samples_max) {
-    return sizeof(server_meter) + (size_t)samples_max * SERVER_METER_PARTS * sizeof(uint32_t);
-}
-
 server_meter* server_meter_create(uint32_t tick_rate_hz) {
     BASE_ASSERT(tick_rate_hz > 0);
     const uint32_t samples_max = tick_rate_hz * SERVER_METER_SECONDS;
-    server_meter* meter = base_allocate_zero(NULL, meter_bytes(samples_max));
-    if (meter) meter->samples_max = samples_max;
+    server_meter* meter = base_owner_create(
+        NULL, sizeof *meter + samples_max * sizeof *meter->samples * SERVER_METER_PARTS);
+    meter->samples_max = samples_max;
     return meter;
 }
 
 void server_meter_destroy(server_meter* meter) {
-    if (!meter) return;
-    base_release(NULL, meter, meter_bytes(meter->samples_max));
+    base_owner_destroy(meter);
 }
 
 static uint32_t cut_to_u32(uint64_t value) {

@@ -24,7 +24,7 @@ typedef struct server_second {
 
 typedef struct server_meter server_meter;
 
-/// @return NULL: no memory. The caller destroys it.
+/// The caller destroys it.
 server_meter* server_meter_create(uint32_t tick_rate_hz);
 /// NULL does nothing.
 void server_meter_destroy(server_meter* meter);

@@ -59,7 +59,6 @@ void server_histogram_add(server_histogram* histogram, uint64_t millionths) {
 
 server_metrics* server_metrics_create(void) {
     server_metrics* self = base_allocate_zero(NULL, sizeof *self);
-    if (!self) return NULL;
     self->tick.bounds = tick_bounds;
     for (uint32_t i = 0; i < NET_PART_COUNT; i++)
         self->parts[i].bounds = tick_bounds;

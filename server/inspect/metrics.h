@@ -29,7 +29,7 @@ typedef struct server_histogram {
 
 void server_histogram_add(server_histogram* histogram, uint64_t millionths);
 
-/// @return NULL when memory ran out.
+/// The caller destroys it.
 server_metrics* server_metrics_create(void);
 /// NULL is allowed.
 void server_metrics_destroy(server_metrics* metrics);

@@ -31,7 +31,7 @@ typedef struct server_order {
 typedef struct server_orders server_orders;
 
 /// Make `count` orders, 1 to 256 (asserted), for a loop with this many ticks a second (0: none).
-/// @return NULL: no memory.
+/// @return NULL: the system has no descriptor left.
 server_orders* server_orders_create(uint32_t count, uint64_t tick_rate_hz);
 /// Neither thread uses it any more. NULL does nothing.
 void server_orders_destroy(server_orders* orders);
@@ -41,8 +41,8 @@ void server_orders_destroy(server_orders* orders);
 /// Borrow order `index`, which is with the asking thread.
 server_order* server_orders_get(server_orders* orders, uint32_t index);
 /// Write a verb without arguments into an order, then add each argument.
-/// @return false: a name or value is too long, has a NUL or is no UTF-8, there are too many
-/// arguments, or there is no memory.
+/// @return false: a name or value is too long, has a NUL or is no UTF-8, or there are too many
+/// arguments.
 BASE_MUST_USE bool server_order_begin(server_order* order, const char* verb, size_t verb_bytes,
                                       server_right right);
 BASE_MUST_USE bool server_order_add(server_order* order, const char* name, size_t name_bytes,

@@ -34,7 +34,7 @@ static void keep_words(void* words, const char* file, uint32_t line, const char*
 
 static int status_of(net_result result) {
     if (result == NET_ERR_CLOSED) return 409;
-    return result == NET_ERR_MEMORY || result == NET_ERR_FULL ? 503 : 400;
+    return result == NET_ERR_FULL ? 503 : 400;
 }
 
 // The arguments of a control, in its order; the rows of the verbs say which it has.

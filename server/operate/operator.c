@@ -159,9 +159,6 @@ static int open_all(server_program* self) {
     server_operator* operator= operator_of(self);
     operator->meter = server_meter_create((uint32_t)self->config.tick_rate_hz);
     operator->metrics = server_metrics_create();
-    if (!operator->meter || !operator->metrics)
-        return net_exit_report(NET_EXIT_RUNTIME, &self->reporter, NULL, "%s",
-                               net_result_text(NET_ERR_MEMORY));
     update_subject(self);
     int code = open_inspect(self);
     if (code == NET_EXIT_CLEAN && self->config.control)

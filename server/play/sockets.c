@@ -120,8 +120,7 @@ static void take_one(const server_sockets* self, const handed* record, net_trans
     struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP, .data.ptr = made};
     (void)setsockopt(record->descriptor, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     const int flags = fcntl(record->descriptor, F_GETFL);
-    bool is_in = made && flags >= 0 &&
-                 fcntl(record->descriptor, F_SETFL, flags | O_NONBLOCK) == 0 &&
+    bool is_in = flags >= 0 && fcntl(record->descriptor, F_SETFL, flags | O_NONBLOCK) == 0 &&
                  epoll_ctl(self->epoll, EPOLL_CTL_ADD, record->descriptor, &event) == 0;
     if (is_in) {
         made->descriptor = record->descriptor;
@@ -144,7 +143,6 @@ const server_upgrade* server_sockets_upgrade(server_sockets* self) {
 
 server_sockets* server_sockets_create(void) {
     server_sockets* self = base_allocate_zero(NULL, sizeof *self);
-    if (!self) return NULL;
     self->pipe[0] = self->pipe[1] = -1;
     self->upgrade = (server_upgrade){.context = self, .take = hand_over};
     self->epoll = epoll_create1(EPOLL_CLOEXEC);

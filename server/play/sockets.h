@@ -9,7 +9,7 @@
 
 typedef struct server_sockets server_sockets;
 
-/// @return NULL: no memory, or the system has no descriptor left.
+/// @return NULL: the system has no descriptor left.
 server_sockets* server_sockets_create(void);
 /// After the transport, which closed its streams; closes what was not taken yet. NULL does nothing.
 void server_sockets_destroy(server_sockets* sockets);

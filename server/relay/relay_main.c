@@ -123,5 +123,5 @@ static base_options_result relay_config_read(server_config* config, int argc, ch
 int main(int argc, char** argv) {
     base_reporter reporter = base_reporter_stderr();
     if (!net_host_prepare(&reporter)) return NET_EXIT_RUNTIME;
-    return server_program_start(relay_config_read, argc, argv, &reporter);
+    return server_program_start(relay_config_read, argc, argv);
 }
