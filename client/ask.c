@@ -20,7 +20,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #define LIST_MS_MAX 15000u ///< then --list says what it knows
 #define SERVICE_US 10000u
@@ -55,7 +54,7 @@ struct client_ask {
 // ---- names
 
 static void leave_lookup(lookup* shared) {
-    if (atomic_fetch_sub(&shared->users, 1) == 1) free(shared);
+    if (atomic_fetch_sub(&shared->users, 1) == 1) base_release(NULL, shared, sizeof *shared);
 }
 
 static bool find_name(lookup* shared, uint32_t index) {
@@ -75,8 +74,7 @@ static void* look_up(void* context) {
 
 // Numbers need no thread.
 static lookup* begin_lookup(const client_servers* servers) {
-    lookup* shared = calloc(1, sizeof *shared);
-    if (!shared) return NULL;
+    lookup* shared = base_allocate_zero(NULL, sizeof *shared);
     bool has_names = false;
     atomic_init(&shared->users, 1);
     shared->count = servers->count;
@@ -102,14 +100,11 @@ static lookup* begin_lookup(const client_servers* servers) {
 
 client_ask* client_ask_create(client_program* program, const client_servers* servers) {
     BASE_ASSERT(servers->count <= CLIENT_SERVERS_MAX);
-    client_ask* made = calloc(1, sizeof *made);
-    if (!made) return NULL;
+    client_ask* made = base_allocate_zero(NULL, sizeof *made);
     made->program = program;
     made->servers = servers;
     made->lookup = begin_lookup(servers);
-    if (made->lookup) return made;
-    free(made);
-    return NULL;
+    return made;
 }
 
 static void close_question(client_ask* ask, question* one) {
@@ -128,7 +123,7 @@ void client_ask_destroy(client_ask* ask) {
     atomic_store(&ask->lookup->is_over, true);
     leave_lookup(ask->lookup);
     ask->program->loop.socket_count = 0;
-    free(ask);
+    base_release(NULL, ask, sizeof *ask);
 }
 
 static void fail_question(question* one, uint64_t now_us, const char* why) {
@@ -247,7 +242,6 @@ int client_ask_list(client_program* program) {
     client_servers servers;
     if (!client_ask_read(program, &servers)) return NET_EXIT_USAGE;
     client_ask* ask = client_ask_create(program, &servers);
-    if (!ask) return net_exit_report_setup(NET_ERR_MEMORY, &program->reporter);
     const uint64_t end_us = net_loop_now_us() + LIST_MS_MAX * UINT64_C(1000);
     uint64_t now_us = net_loop_now_us();
     for (; now_us < end_us && !client_ask_is_done(ask); now_us = net_loop_now_us()) {

@@ -19,7 +19,6 @@ typedef struct client_answer {
 } client_answer;
 
 /// `servers` and the program's tokens must outlive it. Names are looked up by a thread of its own.
-/// @return NULL when memory ran out.
 BASE_MUST_USE client_ask* client_ask_create(client_program* program, const client_servers* servers);
 /// NULL does nothing.
 void client_ask_destroy(client_ask* ask);

@@ -68,7 +68,6 @@ static net_result open_match(client_program* program, client_local* local) {
     net_match_config config = net_match_config_default(program->module);
     const uint32_t threads = base_workers_count(program->module->workers);
     if (threads > 1) local->workers = base_workers_create(NULL, threads);
-    if (threads > 1 && !local->workers) return NET_ERR_MEMORY;
     config.workers = local->workers;
     config.role = NET_ROLE_SERVER;
     config.seed = program->config.seed;
@@ -237,13 +236,12 @@ static void end_thread(client_local* local, net_loop* loop) {
 
 int client_local_open(client_program* program, client_local** opened) {
     client_local* local = base_allocate_zero(NULL, sizeof *local);
-    if (!local) return net_exit_report_setup(NET_ERR_MEMORY, &program->reporter);
     local->wake = local->ended = -1;
     local->reporter = program->reporter;
     local->program = program;
     local->sentry = program->sentry;
     local->sockets = net_socket_state_create();
-    net_result result = local->sockets ? open_match(program, local) : NET_ERR_MEMORY;
+    net_result result = open_match(program, local);
     net_socket_state_use(local->sockets);
     if (result == NET_OK) local->stamp = local->stamp_seen = stamp_of(local->module);
     if (result == NET_OK) result = open_transport(program, local);

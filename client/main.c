@@ -8,7 +8,6 @@
 #include "host/setup.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 static int play_headless(client_program* self) {
@@ -78,16 +77,12 @@ static void release(client_program* self) {
     net_sentry_destroy(self->sentry);
     net_host_close_game(self->module);
     net_loop_deinit(&self->loop);
-    free(self->faults);
 }
 
 int main(int argc, char** argv) {
     base_reporter reporter = base_reporter_stderr();
     if (!net_host_prepare(&reporter)) return NET_EXIT_RUNTIME;
-    client_program* self = calloc(1, sizeof *self);
-    if (!self)
-        return net_exit_report(NET_EXIT_RUNTIME, &reporter, NULL, "%s",
-                               net_result_text(NET_ERR_MEMORY));
+    client_program* self = base_owner_create(NULL, sizeof *self);
     self->reporter = reporter;
     self->parts = &client_parts_here;
     int code = NET_EXIT_RUNTIME;
@@ -109,6 +104,6 @@ int main(int argc, char** argv) {
         }
         break;
     }
-    free(self);
+    base_owner_destroy(self);
     return code;
 }

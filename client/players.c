@@ -188,8 +188,8 @@ static int open_player(client_program* self, uint32_t index, const client_eyes* 
         base_text_format(one->name, sizeof one->name, "%.20s-%" PRIu32, name, index + 1);
     else
         base_text_copy(one->name, sizeof one->name, name);
-    if (!eyes && !one->memory) one->memory = calloc(1, sizeof *one->memory);
-    if (!eyes && !one->memory) return net_exit_report_setup(NET_ERR_MEMORY, &self->reporter);
+    if (!eyes && !one->memory)
+        one->memory = base_allocate_zero(&self->owner.allocator, sizeof *one->memory);
     if (!eyes) base_quota_init(one->memory, NULL, NET_CLIENT_BYTES_MAX);
     const base_allocator* memory = eyes ? &eyes->memory->allocator : &one->memory->allocator;
     net_result result = NET_OK;
@@ -235,8 +235,9 @@ int client_players_open(client_program* self, const client_eyes* eyes, uint32_t 
     BASE_ASSERT(self->module && (!self->players || self->wants_reload));
     BASE_ASSERT(eyes_count <= count_worlds(self)); // they belong to players with a world
     self->player_count = count_worlds(self) + (uint32_t)self->config.thin_bots;
-    if (!self->players) self->players = calloc(self->player_count, sizeof(client_player));
-    if (!self->players) return net_exit_report_setup(NET_ERR_MEMORY, &self->reporter);
+    if (!self->players)
+        BASE_ARRAY_RESERVE(&self->owner.allocator, self->players, self->player_capacity,
+                           self->player_count);
     self->wants_reload = false;
     self->loop.socket_count = 0;
     int code = NET_EXIT_CLEAN;
@@ -255,7 +256,7 @@ static void close_player(client_program* self, client_player* one) {
     if (one == &self->players[count_worlds(self)]) net_match_destroy(self->thin_match);
     net_match_destroy(one->match);
     one->match = NULL;
-    free(one->memory);
+    base_release(&self->owner.allocator, one->memory, sizeof *one->memory);
     one->memory = NULL;
 }
 
@@ -266,8 +267,9 @@ void client_players_close(client_program* self) {
         close_player(self, &self->players[i]);
     self->thin_match = NULL;
     if (self->wants_reload) return;
-    free(self->players);
+    BASE_ARRAY_RELEASE(&self->owner.allocator, self->players, self->player_capacity);
     self->players = NULL;
+    self->player_capacity = 0;
     self->player_count = 0;
     self->loop.socket_count = 0;
 }
@@ -276,9 +278,9 @@ int client_players_join(client_program* self, const client_eyes* eyes) {
     const uint32_t index = client_players_people(self);
     const size_t behind = self->player_count - index; // bots
     BASE_ASSERT(self->local && self->players && index > 0 && index < CLIENT_PEOPLE_MAX);
-    client_player* grown = realloc(self->players, (self->player_count + 1) * sizeof *grown);
-    if (!grown) return net_exit_report_setup(NET_ERR_MEMORY, &self->reporter);
-    self->players = grown;
+    BASE_ARRAY_RESERVE(&self->owner.allocator, self->players, self->player_capacity,
+                       self->player_count + 1);
+    client_player* grown = self->players;
     memmove(grown + index + 1, grown + index, behind * sizeof *grown);
     grown[index] = (client_player){0};
     self->config.people++;

@@ -30,6 +30,7 @@ typedef struct client_local client_local;   ///< local.c
 typedef struct client_faults client_faults; ///< show_picture.c
 
 typedef struct client_program {
+    base_owner owner;
     const struct client_parts* parts;
     client_config config;
     base_reporter reporter;
@@ -44,7 +45,7 @@ typedef struct client_program {
     net_host_tokens tokens;
     net_match* thin_match;  ///< of all thin bots; NULL: there are none
     client_player* players; ///< the thin bots are the last
-    uint32_t player_count;
+    uint32_t player_count, player_capacity;
     void* trace;                   ///< FILE*; NULL: no --trace
     struct net_log_writer* record; ///< NULL: nothing is recorded yet
     ecs_tick recorded_tick;        ///< the newest

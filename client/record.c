@@ -14,14 +14,11 @@
 static bool open_record(client_program* self) {
     net_log_options options = net_log_options_default();
     options.is_seen = true;
-    net_result result =
+    self->has_record_failed =
         net_log_writer_create(NULL, self->config.record, &options, self->players[0].match,
-                              net_build_id(), net_loop_unix_ms(), &self->reporter, &self->record);
-    if (result == NET_OK) return true;
-    if (result == NET_ERR_MEMORY)
-        base_report(&self->reporter, self->config.record, 0, "%s", net_result_text(result));
-    self->has_record_failed = true;
-    return false;
+                              net_build_id(), net_loop_unix_ms(), &self->reporter,
+                              &self->record) != NET_OK;
+    return !self->has_record_failed;
 }
 
 bool client_record_step(void* program) {

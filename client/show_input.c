@@ -56,8 +56,7 @@ int show_open_people(show* on) {
     client_eyes eyes[CLIENT_PEOPLE_MAX];
     BASE_ASSERT(count <= CLIENT_PEOPLE_MAX);
     for (uint32_t i = 0; i < count; i++) {
-        net_result result = open_person(on, i, &eyes[i]);
-        if (result != NET_OK) return result == NET_ERR_MEMORY ? NET_EXIT_RUNTIME : NET_EXIT_USAGE;
+        if (open_person(on, i, &eyes[i]) != NET_OK) return NET_EXIT_USAGE;
         on->people_count++;
         if (!client_player_is_person(program, i)) eyes[i].input = NULL;
     }

@@ -6,7 +6,6 @@
 #include "base/shown.h"
 #include "base/text.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define LOOK_US 250000u                 ///< between two looks at the file
@@ -92,8 +91,9 @@ static void keep_fault(void* context, const char* file, uint32_t line, const cha
 }
 
 bool client_window_keep_faults(client_program* program) {
-    client_faults* faults = program->faults = calloc(1, sizeof *faults);
-    if (!faults || pthread_mutex_init(&faults->mutex, NULL) != 0) return false;
+    client_faults* faults = program->faults =
+        base_allocate_zero(&program->owner.allocator, sizeof *faults);
+    if (pthread_mutex_init(&faults->mutex, NULL) != 0) return false;
     faults->reporter = program->reporter;
     program->reporter = (base_reporter){keep_fault, faults};
     return true;

@@ -8,8 +8,6 @@
 #include "base/text.h"
 #include "net/socket.h"
 
-#include <stdlib.h>
-
 #define EVENTS_US 4000u
 #define FRAME_US 250000u ///< between two pictures when nothing is pressed
 
@@ -150,15 +148,14 @@ static void choose(choice* self) {
 
 int show_choose_server(show* on) {
     client_program* program = on->program;
-    choice* self = calloc(1, sizeof *self);
-    if (!self) return net_exit_report_setup(NET_ERR_MEMORY, &program->reporter);
+    choice* self = base_allocate(NULL, sizeof *self);
     *self = (choice){.on = on};
     int code = NET_EXIT_USAGE;
     client_window_set_view(on->window, "Servers", 0.0f, 0.0f);
     if (client_ask_read(program, &self->servers)) {
         if (on->chosen_server < self->servers.count) self->chosen = on->chosen_server;
         self->ask = client_ask_create(program, &self->servers);
-        code = net_exit_report_setup(self->ask ? NET_OK : NET_ERR_MEMORY, &program->reporter);
+        code = NET_EXIT_CLEAN;
     }
     if (self->ask) choose(self);
     client_ask_destroy(self->ask);
@@ -167,6 +164,6 @@ int show_choose_server(show* on) {
     on->chosen_server = self->chosen;
     program->config.address = on->address;
     program->config.is_spectating = self->is_watching || on->only_watches;
-    free(self);
+    base_release(NULL, self, sizeof *self);
     return code;
 }

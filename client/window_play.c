@@ -192,7 +192,6 @@ int client_window_play(client_program* program) {
     const client_config* config = &program->config;
     BASE_ASSERT(config->is_rendering && !program->players);
     show* on = base_allocate_zero(NULL, sizeof *on);
-    if (!on) return NET_EXIT_RUNTIME;
     on->program = program;
     on->stderr_reporter = program->reporter;
     on->has_panel = config->has_panel;

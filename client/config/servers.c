@@ -3,6 +3,7 @@
 // are shown without control characters, and every limit has a message with the line.
 #include "config/servers.h"
 
+#include "base/alloc.h"
 #include "base/assert.h"
 #include "base/shown.h"
 #include "base/text.h"
@@ -84,14 +85,11 @@ bool client_servers_parse(char* text, const char* file, const base_reporter* rep
 
 bool client_servers_read(const char* file, const base_reporter* reporter, client_servers* servers) {
     FILE* stream = fopen(file, "re");
-    char* text = malloc(CLIENT_SERVERS_BYTES_MAX + 2);
-    if (!stream || !text) {
-        base_report(reporter, file, 0,
-                    "no list of servers: %s (write a name and an address a line)", strerror(errno));
-        if (stream) fclose(stream);
-        free(text);
-        return false;
-    }
+    if (!stream)
+        return base_report(reporter, file, 0,
+                           "no list of servers: %s (write a name and an address a line)",
+                           strerror(errno));
+    char* text = base_allocate(NULL, CLIENT_SERVERS_BYTES_MAX + 2);
     const size_t size = fread(text, 1, CLIENT_SERVERS_BYTES_MAX + 1, stream);
     const bool has_failed = ferror(stream) != 0;
     fclose(stream);
@@ -106,6 +104,6 @@ bool client_servers_read(const char* file, const base_reporter* reporter, client
         base_report(reporter, file, 0, "is not text");
     else
         is_right = client_servers_parse(text, file, reporter, servers);
-    free(text);
+    base_release(NULL, text, CLIENT_SERVERS_BYTES_MAX + 2);
     return is_right;
 }

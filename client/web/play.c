@@ -10,7 +10,6 @@
 #include "net/client.h"
 #include "net/solo.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct web_play {
@@ -137,12 +136,7 @@ void web_play_begin(web* self) {
         web_note(self, self->failure);
         return;
     }
-    web_play* play = calloc(1, sizeof *play);
-    if (!play) {
-        free(play);
-        web_note(self, NET_ERR_MEMORY);
-        return;
-    }
+    web_play* play = base_allocate_zero(NULL, sizeof *play);
     self->play = play;
     play->page = self;
     base_reader texts = base_reader_make(self->room.data, self->room.size);
@@ -153,7 +147,7 @@ void web_play_begin(web* self) {
     play->game = self->module->game;
     play->controls.action_count = play->game->action_count;
     play->transport = web_socket_create(play->token, play->later);
-    const net_result result = play->transport ? create_client(self, play) : NET_ERR_MEMORY;
+    const net_result result = create_client(self, play);
     if (result != NET_OK) self->failure = result; // this page cannot play
     note_play(self, result);
 }

@@ -10,7 +10,6 @@
 #include "log/log_read.h"
 #include "net/playback.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static void report(void* context, const char* file, uint32_t line, const char* message) {
@@ -29,7 +28,7 @@ static net_result open_imports(web* self) {
     for (uint32_t i = 0; i < web_templates_count; i++)
         ecs_pack_add(&pack, web_files[i].name, (const char*)web_files[i].data, web_files[i].size);
     net_module* whole;
-    net_result result =
+    const net_result result =
         net_module_reopen_pack(self->module, pack.data, pack.size, &self->reporter, &whole);
     base_bytes_deinit(&pack);
     if (result != NET_OK) return result;
@@ -62,11 +61,10 @@ void web_clear_answers(web* self) {
     base_bytes_clear(&self->news);
 }
 
-/// @return what every other call takes, which begins with its numbers; NULL: no memory.
+/// @return what every other call takes, which begins with its numbers.
 WEB_EXPORT(open) web* web_open(void);
 web* web_open(void) {
-    web* self = calloc(1, sizeof *self);
-    if (!self) return NULL;
+    web* self = base_allocate_zero(NULL, sizeof *self);
     base_bytes_init(&self->answer, NULL);
     base_bytes_init(&self->news, NULL);
     base_bytes_init(&self->drawing.calls, NULL);

@@ -182,7 +182,6 @@ net_transport* web_socket_create(char* token, char* later) {
         .destroy = socket_destroy,
     };
     web_socket* self = base_allocate_zero(NULL, sizeof *self);
-    if (!self) return NULL;
     self->base.ops = &ops;
     self->token = token;
     self->later = later;

@@ -14,6 +14,7 @@
 #define GLYPH_SLOTS 4096u // a power of two
 #define GLYPHS_MAX 3000u
 #define GLYPH_PIXELS_MAX 256 // longest side
+#define PIXEL_BYTES (sizeof(uint32_t) * CLIENT_ATLAS_PIXELS * CLIENT_ATLAS_PIXELS)
 
 static const float radii[CLIENT_DISCS] = {1.5f,  2.0f,  3.0f,  4.0f,  6.0f,  8.0f,
                                           12.0f, 16.0f, 24.0f, 32.0f, 64.0f, 128.0f};
@@ -76,18 +77,12 @@ static bool make_white(client_atlas* atlas) {
     return upload(atlas, &atlas->white);
 }
 
-static size_t pixel_bytes(void) {
-    return sizeof(uint32_t) * CLIENT_ATLAS_PIXELS * CLIENT_ATLAS_PIXELS;
-}
-
 bool client_atlas_init(client_atlas* atlas, const base_allocator* allocator,
                        struct SDL_Renderer* renderer, const base_reporter* reporter) {
     memset(atlas, 0, sizeof *atlas);
-    atlas->allocator = allocator;
     atlas->shelf_x = atlas->shelf_y = 1;
     atlas->glyphs = base_allocate_zero(allocator, sizeof *atlas->glyphs * GLYPH_SLOTS);
-    atlas->pixels = base_allocate_zero(allocator, pixel_bytes());
-    if (!atlas->glyphs || !atlas->pixels) return false;
+    atlas->pixels = base_allocate_zero(allocator, PIXEL_BYTES);
     atlas->texture = SDL_CreateTexture(renderer, SDL_PIXELFORMAT_ARGB8888, SDL_TEXTUREACCESS_STATIC,
                                        (int)CLIENT_ATLAS_PIXELS, (int)CLIENT_ATLAS_PIXELS);
     bool is_made =
@@ -106,9 +101,6 @@ bool client_atlas_init(client_atlas* atlas, const base_allocator* allocator,
 
 void client_atlas_deinit(client_atlas* atlas) {
     if (atlas->texture) SDL_DestroyTexture(atlas->texture);
-    base_release(atlas->allocator, atlas->glyphs, sizeof *atlas->glyphs * GLYPH_SLOTS);
-    base_release(atlas->allocator, atlas->pixels, pixel_bytes());
-    memset(atlas, 0, sizeof *atlas);
 }
 
 void client_atlas_forget(client_atlas* atlas) {
@@ -132,8 +124,8 @@ static bool make_glyph(client_atlas* atlas, const client_font* font, uint32_t ch
     uint32_t count = (uint32_t)(glyph->patch.width * glyph->patch.height);
     uint32_t stride = (uint32_t)glyph->patch.width;
     // The coverage is written at the end of the scratch memory, then spread over its beginning.
-    BASE_ASSERT(count <= pixel_bytes() / sizeof *atlas->pixels);
-    uint8_t* cover = (uint8_t*)atlas->pixels + pixel_bytes() - count;
+    BASE_ASSERT(count <= PIXEL_BYTES / sizeof *atlas->pixels);
+    uint8_t* cover = (uint8_t*)atlas->pixels + PIXEL_BYTES - count;
     memset(cover, 0, count);
     client_font_raster(font, character, height, cover + stride + 1, stride);
     for (uint32_t i = 0; i < count; i++)

@@ -30,7 +30,6 @@ typedef struct client_atlas_glyph {
 } client_atlas_glyph;
 
 typedef struct client_atlas {
-    const base_allocator* allocator;
     struct SDL_Texture* texture;
     client_patch white;
     client_patch discs[CLIENT_DISCS]; ///< by rising radius; see client_atlas_disc_radius
@@ -41,6 +40,7 @@ typedef struct client_atlas {
     uint32_t* pixels; ///< scratch memory
 } client_atlas;
 
+/// The memory goes back with the allocator's owner.
 BASE_MUST_USE bool client_atlas_init(client_atlas* atlas, const base_allocator* allocator,
                                      struct SDL_Renderer* renderer, const base_reporter* reporter);
 void client_atlas_deinit(client_atlas* atlas);

@@ -7,26 +7,17 @@
 
 #define OPAQUE_POINTS_MIN 192u ///< of one call of triangles
 
-bool client_batch_init(client_batch* batch, const base_allocator* allocator, SDL_Renderer* renderer,
+void client_batch_init(client_batch* batch, const base_allocator* allocator, SDL_Renderer* renderer,
                        const client_atlas* atlas) {
     BASE_ASSERT(renderer && atlas);
     memset(batch, 0, sizeof *batch);
     SDL_RendererInfo info = {0};
     batch->is_software =
         SDL_GetRendererInfo(renderer, &info) == 0 && (info.flags & SDL_RENDERER_SOFTWARE) != 0;
-    batch->allocator = allocator;
     batch->renderer = renderer;
     batch->atlas = atlas;
     batch->vertices = base_allocate(allocator, sizeof *batch->vertices * CLIENT_BATCH_VERTICES);
     batch->indices = base_allocate(allocator, sizeof *batch->indices * CLIENT_BATCH_INDICES);
-    return batch->vertices && batch->indices;
-}
-
-void client_batch_deinit(client_batch* batch) {
-    base_release(batch->allocator, batch->vertices,
-                 sizeof *batch->vertices * CLIENT_BATCH_VERTICES);
-    base_release(batch->allocator, batch->indices, sizeof *batch->indices * CLIENT_BATCH_INDICES);
-    memset(batch, 0, sizeof *batch);
 }
 
 void client_batch_flush(client_batch* batch) {

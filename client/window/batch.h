@@ -20,7 +20,6 @@
 #define CLIENT_BATCH_INDICES (CLIENT_BATCH_VERTICES * 3u)
 
 typedef struct client_batch {
-    const base_allocator* allocator;
     SDL_Renderer* renderer;
     const client_atlas* atlas;
     SDL_Vertex* vertices;
@@ -38,9 +37,9 @@ typedef struct client_box {
     float left, top, right, bottom; ///< pixels
 } client_box;
 
-BASE_MUST_USE bool client_batch_init(client_batch* batch, const base_allocator* allocator,
-                                     SDL_Renderer* renderer, const client_atlas* atlas);
-void client_batch_deinit(client_batch* batch);
+/// The memory goes back with the allocator's owner.
+void client_batch_init(client_batch* batch, const base_allocator* allocator, SDL_Renderer* renderer,
+                       const client_atlas* atlas);
 void client_batch_begin(client_batch* batch);
 void client_batch_flush(client_batch* batch);
 /// Draw only inside of the rectangle; NULL: everywhere.

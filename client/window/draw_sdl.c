@@ -38,7 +38,7 @@ typedef struct canvas {
 } canvas;
 
 struct client_draw {
-    const base_allocator* allocator;
+    base_owner owner;
     client_font* font;
     client_atlas atlas;
     client_batch batch;
@@ -51,12 +51,11 @@ struct client_draw {
 
 client_draw* client_draw_create(const base_allocator* allocator, struct SDL_Renderer* renderer,
                                 const base_reporter* reporter) {
-    client_draw* draw = base_allocate_zero(allocator, sizeof *draw);
-    if (!draw) return NULL;
-    draw->allocator = allocator;
+    client_draw* draw = base_owner_create(allocator, sizeof *draw);
+    allocator = &draw->owner.allocator;
     draw->font = client_font_create(allocator, reporter);
-    if (!draw->font || !client_atlas_init(&draw->atlas, allocator, renderer, reporter) ||
-        !client_batch_init(&draw->batch, allocator, renderer, &draw->atlas) ||
+    client_batch_init(&draw->batch, allocator, renderer, &draw->atlas);
+    if (!client_atlas_init(&draw->atlas, allocator, renderer, reporter) ||
         !client_images_init(&draw->images, allocator, renderer, reporter)) {
         client_draw_destroy(draw);
         return NULL;
@@ -68,10 +67,8 @@ client_draw* client_draw_create(const base_allocator* allocator, struct SDL_Rend
 void client_draw_destroy(client_draw* draw) {
     if (!draw) return;
     client_images_deinit(&draw->images);
-    client_batch_deinit(&draw->batch);
     client_atlas_deinit(&draw->atlas);
-    client_font_destroy(draw->font);
-    base_release(draw->allocator, draw, sizeof *draw);
+    base_owner_destroy(draw);
 }
 
 // ---- coordinates ----

@@ -26,7 +26,7 @@ typedef struct client_draw client_draw;
 typedef enum client_canvas { CLIENT_CANVAS_VIEW, CLIENT_CANVAS_SCREEN } client_canvas;
 #define CLIENT_CANVAS_COUNT 2u
 
-/// @return NULL when memory or textures are missing (reported).
+/// @return NULL when textures are missing (reported).
 BASE_MUST_USE client_draw* client_draw_create(const base_allocator* allocator,
                                               struct SDL_Renderer* renderer,
                                               const base_reporter* reporter);

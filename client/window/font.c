@@ -21,7 +21,7 @@
 #define ADVANCES 256u
 
 struct client_font {
-    const base_allocator* allocator;
+    base_owner owner;
     uint8_t* bytes; // NULL: built-in letters
     size_t byte_count;
     stbtt_fontinfo info;
@@ -43,13 +43,12 @@ static bool read_file(client_font* font, const char* path) {
     bool is_read = false;
     if (size > 12 && size <= (long)CLIENT_FONT_FILE_BYTES_MAX && fseek(file, 0, SEEK_SET) == 0) {
         font->byte_count = (size_t)size;
-        font->bytes = base_allocate(font->allocator, font->byte_count);
-        is_read = font->bytes && fread(font->bytes, 1, font->byte_count, file) == font->byte_count;
+        font->bytes = base_allocate(&font->owner.allocator, font->byte_count);
+        is_read = fread(font->bytes, 1, font->byte_count, file) == font->byte_count;
     }
     (void)fclose(file);
     int offset = is_read ? stbtt_GetFontOffsetForIndex(font->bytes, 0) : -1;
     if (offset >= 0 && stbtt_InitFont(&font->info, font->bytes, offset)) return true;
-    base_release(font->allocator, font->bytes, font->byte_count);
     font->bytes = NULL;
     return false;
 }
@@ -70,9 +69,7 @@ static float measure_advance(const client_font* font, uint32_t character) {
 }
 
 client_font* client_font_create_from(const base_allocator* allocator, const char* path) {
-    client_font* font = base_allocate_zero(allocator, sizeof *font);
-    if (!font) return NULL;
-    font->allocator = allocator;
+    client_font* font = base_owner_create(allocator, sizeof *font);
     if (path) (void)read_file(font, path);
     for (uint32_t i = 0; i < ADVANCES; i++)
         font->advances[i] = i < ' ' ? 0.0f : measure_advance(font, i);
@@ -83,22 +80,20 @@ client_font* client_font_create(const base_allocator* allocator, const base_repo
     const char* wanted = getenv("SHOAL_FONT");
     if (wanted && wanted[0]) {
         client_font* font = client_font_create_from(allocator, wanted);
-        if (font && font->bytes) return font;
+        if (font->bytes) return font;
         base_report(reporter, wanted, 0, "SHOAL_FONT is not a readable TrueType font");
         client_font_destroy(font);
     }
     for (uint32_t i = 0; i < BASE_COUNT(places); i++) {
         client_font* font = client_font_create_from(allocator, places[i]);
-        if (!font || font->bytes) return font;
+        if (font->bytes) return font;
         client_font_destroy(font);
     }
     return client_font_create_from(allocator, NULL);
 }
 
 void client_font_destroy(client_font* font) {
-    if (!font) return;
-    base_release(font->allocator, font->bytes, font->byte_count);
-    base_release(font->allocator, font, sizeof *font);
+    base_owner_destroy(font);
 }
 
 uint32_t client_font_next(const char** text) {

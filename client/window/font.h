@@ -17,8 +17,8 @@
 typedef struct client_font client_font;
 
 /// Open the font of SHOAL_FONT, or DejaVuSans.ttf in the usual folders of distributions.
-/// @return NULL when memory is missing. A SHOAL_FONT that is no font is reported. Then, and also
-///         without any font file, the built-in letters are used.
+/// A SHOAL_FONT that is no font is reported. Then, and also without any font file, the built-in
+/// letters are used.
 BASE_MUST_USE client_font* client_font_create(const base_allocator* allocator,
                                               const base_reporter* reporter);
 /// Open the font of this file; NULL: the built-in letters.

@@ -41,7 +41,7 @@ bool client_images_init(client_images* images, const base_allocator* allocator,
         argb[i] = (i / SQUARES + i) % 2 ? 0xffff00ffu : 0xff202020u;
     images->squares = make_texture(images, argb, SQUARES, SQUARES, false);
     if (!images->squares) base_report(reporter, NULL, 0, "no texture: %s", SDL_GetError());
-    return images->items && images->squares;
+    return images->squares != NULL;
 }
 
 static void release(client_images* images, client_image* image) {
@@ -63,10 +63,8 @@ static void forget(client_images* images) {
 }
 
 void client_images_deinit(client_images* images) {
-    if (images->items) forget(images);
+    forget(images);
     if (images->squares) SDL_DestroyTexture(images->squares);
-    base_release(images->allocator, images->items, sizeof *images->items * NET_IMAGES_MAX);
-    *images = (client_images){0};
 }
 
 void client_images_open(client_images* images, const char* folder) {
@@ -116,16 +114,13 @@ static SDL_Texture* decode(client_images* images, const char* name, const base_b
         stbi_image_free(rgba);
         return NULL;
     }
-    SDL_Texture* texture = NULL;
     const size_t size = (size_t)width * height * sizeof(uint32_t);
     uint32_t* argb = base_allocate(images->allocator, size);
-    if (argb) {
-        convert(rgba, width, height, argb);
-        texture = make_texture(images, argb, width, height, is_smooth);
-    }
+    convert(rgba, width, height, argb);
+    SDL_Texture* texture = make_texture(images, argb, width, height, is_smooth);
     if (!texture)
         base_report(images->reporter, images->folder, 0, "no texture of %u x %u for %s: %s", width,
-                    height, name, argb ? SDL_GetError() : "no memory");
+                    height, name, SDL_GetError());
     base_release(images->allocator, argb, size);
     stbi_image_free(rgba);
     return texture;
@@ -140,8 +135,6 @@ static SDL_Texture* load_texture(client_images* images, client_image* image, con
     SDL_Texture* texture = NULL;
     net_result result =
         net_image_read(images->folder, name, images->reporter, &file, &width, &height);
-    if (result == NET_ERR_MEMORY)
-        base_report(images->reporter, images->folder, 0, "no memory for %s", name);
     if (!result && width * height > NET_IMAGES_PIXELS_MAX - images->pixels)
         base_report(images->reporter, images->folder, 0,
                     "%s has no room: all pictures together have at most %u pixels", name,

@@ -48,6 +48,7 @@ typedef struct client_images {
     bool is_full; ///< and that was said
 } client_images;
 
+/// The memory goes back with the allocator's owner.
 BASE_MUST_USE bool client_images_init(client_images* images, const base_allocator* allocator,
                                       struct SDL_Renderer* renderer, const base_reporter* reporter);
 void client_images_deinit(client_images* images);

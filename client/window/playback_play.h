@@ -28,7 +28,7 @@ typedef struct client_playback {
 /// With --replay follow: has more been written since the log was opened? Then continue with that,
 /// at the same moment. Looks at most once a second.
 /// @return NET_OK, also when there is nothing new; NET_ERR_DIVERGED; NET_ERR_DAMAGED;
-///         NET_ERR_MEMORY; NET_ERR_FULL; NET_ERR_SCHEMA, NET_ERR_MODULE (reported).
+///         NET_ERR_FULL; NET_ERR_SCHEMA, NET_ERR_MODULE (reported).
 BASE_MUST_USE net_result client_playback_refresh(client_playback* playback, uint64_t now_us);
 /// Does --replay follow wait for more of the log?
 bool client_playback_is_open(const client_playback* playback);

@@ -16,7 +16,7 @@ net_result client_playback_refresh(client_playback* self, uint64_t now_us) {
     net_log_reader* reader = NULL;
     net_playback* playback = NULL;
     net_result result = net_log_reader_create(NULL, self->config->replay, NULL, &reader);
-    if (!reader) return result == NET_ERR_MEMORY ? result : NET_OK;
+    if (!reader) return NET_OK;
     const net_log_info *now = net_log_reader_info(reader), *old = net_log_reader_info(self->reader);
     // Between its close record and its index a log looks cut.
     bool has_more = now->identity == old->identity && !(now->is_closed && now->is_cut) &&

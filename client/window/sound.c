@@ -18,7 +18,7 @@
 #define PERCENT 100u
 
 struct client_sound {
-    const base_allocator* allocator;
+    base_owner owner;
     const net_module* module;
     const base_reporter* reporter;
     Mix_Chunk* chunks[NET_SOUNDS_MAX]; // by row; NULL: it could not be loaded
@@ -52,7 +52,7 @@ static void refuse_sound(const client_sound* sound, const char* name) {
 static void load_chunk(client_sound* sound, uint32_t row) {
     const char* name = sound->module->game->sounds[row].file;
     base_bytes bytes;
-    base_bytes_init(&bytes, sound->allocator);
+    base_bytes_init(&bytes, &sound->owner.allocator);
     if (read_sound(sound, name, &bytes)) {
         sound->chunks[row] = Mix_LoadWAV_RW(SDL_RWFromConstMem(bytes.data, (int)bytes.size), 1);
         if (!sound->chunks[row]) refuse_sound(sound, name);
@@ -85,17 +85,11 @@ client_sound* client_sound_create(const base_allocator* allocator, const net_mod
         SDL_QuitSubSystem(SDL_INIT_AUDIO);
         return NULL;
     }
-    client_sound* made = base_allocate_zero(allocator, sizeof *made);
-    if (!made) {
-        Mix_CloseAudio();
-        SDL_QuitSubSystem(SDL_INIT_AUDIO);
-        return NULL;
-    }
-    made->allocator = allocator;
+    client_sound* made = base_owner_create(allocator, sizeof *made);
     made->module = module;
     made->reporter = reporter;
     made->volume = volume > PERCENT ? PERCENT : volume;
-    base_bytes_init(&made->music_bytes, allocator);
+    base_bytes_init(&made->music_bytes, &made->owner.allocator);
     (void)Mix_AllocateChannels((int)CLIENT_VOICES_MAX);
     for (uint32_t row = 0; row < game->sound_count; row++)
         load_chunk(made, row);
@@ -111,10 +105,9 @@ void client_sound_destroy(client_sound* sound) {
     if (sound->music) Mix_FreeMusic(sound->music);
     for (uint32_t row = 0; row < NET_SOUNDS_MAX; row++)
         if (sound->chunks[row]) Mix_FreeChunk(sound->chunks[row]);
-    base_bytes_deinit(&sound->music_bytes);
     Mix_CloseAudio();
     SDL_QuitSubSystem(SDL_INIT_AUDIO);
-    base_release(sound->allocator, sound, sizeof *sound);
+    base_owner_destroy(sound);
 }
 
 // @return A voice for a row; CLIENT_VOICES_MAX: none is free, or the row has enough of them.

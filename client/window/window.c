@@ -97,7 +97,6 @@ static bool open_renderer(client_window* self) {
 client_window* client_window_create(const client_window_config* config) {
     BASE_ASSERT(config && config->width > 0 && config->height > 0);
     client_window* self = base_allocate_zero(config->allocator, sizeof *self);
-    if (!self) return NULL;
     self->config = *config;
     self->framed_width = (int)config->width;
     self->framed_height = (int)config->height;
@@ -442,8 +441,6 @@ bool client_shot_write(struct SDL_Renderer* renderer, const char* path,
         return base_report(reporter, path, 0, "no picture: %s", SDL_GetError());
     size_t size = (size_t)width * (size_t)height * 3;
     uint8_t* rgb = base_allocate(NULL, size);
-    if (!rgb)
-        return base_report(reporter, path, 0, "no memory for a picture of %d x %d", width, height);
     bool is_written = false;
     (void)SDL_RenderSetClipRect(renderer, NULL);
     if (SDL_RenderReadPixels(renderer, NULL, SDL_PIXELFORMAT_RGB24, rgb, width * 3) != 0)
