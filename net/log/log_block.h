@@ -56,7 +56,7 @@ typedef struct net_log_packer {
     uint8_t* stored;  ///< header and stored bytes of the last block
 } net_log_packer;
 
-BASE_MUST_USE bool net_log_packer_init(net_log_packer* packer, const base_allocator* allocator);
+void net_log_packer_init(net_log_packer* packer, const base_allocator* allocator);
 void net_log_packer_deinit(net_log_packer* packer);
 /// Fill in flags, lengths and checksums of `block`; the whole block lies in packer->stored.
 /// @return its bytes.

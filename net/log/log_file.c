@@ -500,9 +500,9 @@ net_result net_log_file_create(const net_log_file_config* config, const void* he
     file->payload = base_allocate(allocator, NET_LOG_BLOCK_BYTES_MAX);
     file->draft.memory = base_allocate(allocator, NET_LOG_DRAFT_BYTES);
     net_log_file_init_segments(file, header, header_bytes);
-    net_result result = net_log_packer_init(&file->packer, allocator) ? NET_OK : NET_ERR_MEMORY;
+    net_log_packer_init(&file->packer, allocator);
     BASE_ASSERT(!config->is_in_memory || config->ring_ticks > 0);
-    if (result == NET_OK) result = open_files(file, reporter);
+    net_result result = open_files(file, reporter);
     if (result == NET_ERR_DISK && file->wait_error != 0 && config->has_patience) {
         leave_out(file, config->start_tick + 1);
         file->trouble = file->wait_error;

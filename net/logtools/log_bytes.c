@@ -176,7 +176,7 @@ net_log_watch* net_log_watch_create(const base_allocator* allocator) {
     watch->stored = base_allocate_zero(allocator, NET_LOG_BLOCK_BYTES_MAX);
     watch->payload = base_allocate_zero(allocator, NET_LOG_BLOCK_BYTES_MAX);
     watch->target = base_allocate_zero(allocator, NET_LOG_BLOCK_BYTES_MAX);
-    (void)!net_log_packer_init(&watch->packer, allocator);
+    net_log_packer_init(&watch->packer, allocator);
     return watch;
 }
 

@@ -472,11 +472,11 @@ static void take_part(void* context, const uint8_t* data, size_t size) {
 static net_result run_tick(net_log_state* state) {
     if (!state->module || net_log_state_is_whole(state)) return NET_OK;
     net_result result = state->replay ? NET_OK : open_run(state);
-    if (result != NET_OK && result != NET_ERR_MEMORY) {
+    if (result != NET_OK) {
         state->module = NULL; // it was reported
         return NET_OK;
     }
-    if (result == NET_OK) result = take_run(state);
+    result = take_run(state);
     state->has_failed = result != NET_OK;
     if (result == NET_ERR_DAMAGED) state->tick = tick_of_run(state);
     return result;

@@ -125,9 +125,9 @@ int main(int argc, char** argv) {
     self.left = strtoull(argv[3], NULL, 10);
     base_bytes_init(&log, NULL);
     base_bytes_init(&self.bytes, NULL);
-    if (!read_file(argv[1], &log) || log.size < NET_LOG_PROLOGUE_BYTES ||
-        !net_log_packer_init(&self.packer, NULL))
+    if (!read_file(argv[1], &log) || log.size < NET_LOG_PROLOGUE_BYTES)
         return fail("the log cannot be read");
+    net_log_packer_init(&self.packer, NULL);
     base_bytes_write(&self.bytes, log.data, NET_LOG_PROLOGUE_BYTES);
     net_log_block block;
     for (uint64_t at = NET_LOG_PROLOGUE_BYTES, next; at < log.size; at = next) {

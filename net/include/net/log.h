@@ -394,7 +394,7 @@ BASE_MUST_USE net_result net_log_read_stats(net_log_reader* reader, net_log_stat
 
 /// Write the log as JSON: one object per line, first the header, then each record. With the module
 /// (may be NULL) messages are decoded, without it they are hex.
-/// @return NET_OK; NET_ERR_DAMAGED (the file changed since it was opened); NET_ERR_MEMORY.
+/// @return NET_OK; NET_ERR_DAMAGED (the file changed since it was opened).
 BASE_MUST_USE net_result net_log_dump(net_log_reader* reader, const net_module* module,
                                       ecs_line_fn line, void* context);
 
@@ -453,7 +453,7 @@ typedef struct net_log_touch {
 ///         written with --log content=inputs); NET_ERR_VERSION (reported with the build that reads
 ///         it: its values are in another row code); NET_ERR_DAMAGED (reported: its schema is none);
 ///         NET_ERR_SCHEMA, NET_ERR_MODULE (reported: the log has no values and this game cannot run
-///         it); NET_ERR_MEMORY.
+///         it).
 BASE_MUST_USE net_result net_log_state_create(net_log_reader* reader, const net_module* module,
                                               const base_reporter* reporter, net_log_state** state);
 /// NULL does nothing.
@@ -541,7 +541,7 @@ typedef struct net_log_tick {
 /// @return NET_OK; NET_ERR_UNKNOWN (reported: a client's record, which cannot run again);
 ///         NET_ERR_SCHEMA (reported: a log of another game, or what differs in the schema);
 ///         NET_ERR_MODULE (reported); NET_ERR_DAMAGED (reported: bad settings, or nothing at or
-///         before `tick` can be used); NET_ERR_MEMORY.
+///         before `tick` can be used).
 BASE_MUST_USE net_result net_log_replay_create(net_log_reader* reader, const net_module* module,
                                                ecs_tick tick, const base_reporter* reporter,
                                                net_log_replay** replay);
@@ -550,7 +550,7 @@ BASE_MUST_USE net_result net_log_replay_create(net_log_reader* reader, const net
 /// net_log_replay_step leads on from there. A keyframe that cannot be used is reported, and an
 /// earlier one is taken. The change list is empty then.
 /// @return NET_OK; NET_ERR_DAMAGED (reported: nothing at or before `tick` can be used; every later
-///         call but a seek returns it too); NET_ERR_MEMORY.
+///         call but a seek returns it too).
 BASE_MUST_USE net_result net_log_replay_seek(net_log_replay* replay, ecs_tick tick);
 /// NULL does nothing.
 void net_log_replay_destroy(net_log_replay* replay);
@@ -571,7 +571,7 @@ BASE_MUST_USE net_result net_log_replay_step(net_log_replay* replay, net_log_tic
 /// @return NET_OK: *match is the caller's; else reported, but for the last one: NET_ERR_CLOSED (a
 ///         server writes this log now); NET_ERR_UNKNOWN (the log has no such tick, or is a client's
 ///         record); NET_ERR_SCHEMA (another game, or content); NET_ERR_VERSION (another row code);
-///         NET_ERR_DIVERGED (not the log's match here); NET_ERR_MODULE, _DAMAGED; NET_ERR_MEMORY.
+///         NET_ERR_DIVERGED (not the log's match here); NET_ERR_MODULE, _DAMAGED.
 BASE_MUST_USE net_result net_log_resume(net_log_reader* reader, const net_module* module,
                                         ecs_tick tick, void (*each)(void* context), void* context,
                                         const base_reporter* reporter, net_match** match);
@@ -613,8 +613,7 @@ BASE_MUST_USE net_result net_log_verify(net_log_reader* reader, const net_module
 /// components after each system, and write lines (server/README.md): after which system two runs
 /// differ, or else which systems changed the component. A log has no state after a system, so
 /// nothing is compared with it there.
-/// @return NET_OK; NET_ERR_DAMAGED, NET_ERR_SCHEMA, NET_ERR_MODULE (reported: it cannot be run);
-///         NET_ERR_MEMORY.
+/// @return NET_OK; NET_ERR_DAMAGED, NET_ERR_SCHEMA, NET_ERR_MODULE (reported: it cannot be run).
 BASE_MUST_USE net_result net_log_by_system(net_log_reader* reader, const net_module* module,
                                            const net_verify_result* found, ecs_line_fn line,
                                            void* context, const base_reporter* reporter);

@@ -514,7 +514,7 @@ static inline void log_forge(const char* from, const char* to, record_forger* fo
     net_log_block block;
     base_bytes bytes;
     base_bytes_init(&bytes, NULL);
-    assert_true(payload && net_log_packer_init(&packer, NULL));
+    net_log_packer_init(&packer, NULL);
     base_bytes_write(&bytes, log, NET_LOG_PROLOGUE_BYTES);
     for (uint32_t number = 0; log_block_next(log, size, &at, &block); number++) {
         net_log_block copy = block;
