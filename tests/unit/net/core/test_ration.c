@@ -49,15 +49,6 @@ DESK_CASE(a_burst_passes_and_the_rest_is_withheld) {
     assert_int_equal(self->on.lines, NET_RATION_LINES_BURST + 1);
 }
 
-DESK_CASE(twenty_four_thousand_lines_a_second_become_one_a_second) {
-    for (uint64_t us = 0; us < 60 * UINT64_C(1000000); us += 42) {
-        say(&self->ration, NET_RATION_DROPPED, us);
-        if (us % (42 * 400) == 0) net_ration_report(&self->ration, us);
-    }
-    assert_in_range(self->on.lines, NET_RATION_LINES_BURST + 59, NET_RATION_LINES_BURST + 2 * 60);
-    assert_true(self->ration.withheld_all > 1400000);
-}
-
 DESK_CASE(what_was_withheld_is_told_with_the_next_line) {
     for (uint32_t i = 0; i < NET_RATION_LINES_BURST + 7; i++)
         say(&self->ration, NET_RATION_EVENT, 0);

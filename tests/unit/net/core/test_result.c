@@ -23,11 +23,6 @@ CASE(an_address_without_keys_or_name_says_what_to_do) {
     assert_non_null(strstr(net_result_text(NET_ERR_ADDRESS), "correct the name"));
 }
 
-CASE(success_is_zero_and_failures_are_negative) {
-    assert_int_equal(NET_OK, 0);
-    assert_true(NET_ERR_BIND < 0);
-}
-
 CASE(a_number_that_is_no_result_is_named_as_such) {
     assert_string_equal(net_result_text((net_result)-1000), "unknown result");
 }

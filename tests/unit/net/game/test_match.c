@@ -212,20 +212,6 @@ CASE(steady_ticks_allocate_nothing) {
 
 // ---- players ----
 
-TABLE_CASE(ticks_are_counted_from_one, 1) {
-    assert_int_equal(net_match_tick(t->match), 0);
-    net_match_step(t->match);
-    assert_int_equal(net_match_tick(t->match), 1);
-    assert_true(net_match_dt(t->match) == 1.0f / 60.0f);
-    assert_true(net_match_get_config(t->match)->seed == 1);
-    assert_non_null(net_match_schema(t->match));
-    table_close(t);
-    table_open(t, NULL, 0, 1, NET_ROLE_MIRROR, false);
-    net_match_step_at(t->match, 500);
-    assert_int_equal(net_match_tick(t->match), 500);
-    assert_int_equal(ecs_world_entity_count(net_match_world(t->match)), 0);
-}
-
 TABLE_CASE(client_numbers_only_rise, 1) {
     net_match_join(t->match, &(net_game_player){.client = 2, .name = "b"});
     net_match_join(t->match, &(net_game_player){.client = 5, .name = "e"});
@@ -384,57 +370,6 @@ static void keep_moment(const table* t, table_moment* moment) {
     memcpy(moment->bots, t->bots, sizeof moment->bots);
     base_bytes_init(&moment->match, NULL);
     assert_ok(net_match_save(t->match, &moment->match));
-}
-
-// Run ticks with joins, a leave and repeated inputs. Store the hash of the world after each tick.
-static void play_on(table* t, uint64_t* hashes, uint32_t count) {
-    ecs_tick first = net_match_tick(t->match);
-    for (uint32_t i = 0; i < count; i++) {
-        ecs_tick tick = first + i;
-        if (tick == 130) net_match_join(t->match, &(net_game_player){.client = 9, .name = "late"});
-        if (tick == 160) net_match_leave(t->match, 2);
-        if (tick % 5 == 0) {
-            net_match_input(t->match, 1, NULL, 0, 0);
-            net_match_step(t->match);
-            ecs_changes_clear(net_match_world(t->match));
-        } else {
-            table_step(t);
-        }
-        hashes[i] = ecs_world_hash(net_match_world(t->match));
-    }
-}
-
-CASE(a_restored_match_has_the_same_future) {
-    enum { BEFORE = 120, AFTER = 100 };
-    static uint64_t hashes[AFTER], again[AFTER], warm[BEFORE];
-    table t, other;
-    table_moment moment;
-    table_open(&t, NULL, 0, 5, NET_ROLE_SERVER, false);
-    table_join_bots(&t, 3);
-    play_on(&t, warm, BEFORE);
-    t.bot_count = 1; // so that the match remembers inputs of the other players
-    keep_moment(&t, &moment);
-    play_on(&t, hashes, AFTER);
-    for (int round = 0; round < 2; round++) {
-        assert_ok(net_match_restore(t.match, moment.match.data, moment.match.size));
-        assert_int_equal(net_match_tick(t.match), BEFORE);
-        assert_true(ecs_world_hash(net_match_world(t.match)) == warm[BEFORE - 1]);
-        assert_true(net_match_player(t.match, 2) != ECS_ENTITY_NONE);
-        assert_string_equal(net_match_player_name(t.match, 2), "bot");
-        memcpy(t.bots, moment.bots, sizeof t.bots);
-        play_on(&t, again, AFTER);
-        assert_memory_equal(hashes, again, sizeof hashes);
-    }
-    // Another match with the same config also accepts the save.
-    table_open(&other, NULL, 0, 5, NET_ROLE_SERVER, false);
-    assert_ok(net_match_restore(other.match, moment.match.data, moment.match.size));
-    memcpy(other.bots, moment.bots, sizeof other.bots);
-    other.bot_count = 1;
-    play_on(&other, again, AFTER);
-    assert_memory_equal(hashes, again, sizeof hashes);
-    base_bytes_deinit(&moment.match);
-    table_close(&other);
-    table_close(&t);
 }
 
 TABLE_CASE(a_save_that_is_cut_is_refused, 5) {

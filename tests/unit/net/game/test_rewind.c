@@ -369,24 +369,6 @@ PLACE_CASE(before_the_first_step_nothing_is_known, 60, 100) {
 
 // ---- movement ----
 
-PLACE_CASE(a_jump_holds_the_older_value_until_its_tick, 60, 10) {
-    ecs_entity one = create(at, at->mover);
-    step(at);
-    move(at, one, 1 + 12, 2 + 16); // exactly as far as `_teleport`
-    step(at);
-    move(at, one, 13 + 12.0625f, 18 + 16); // one quantum farther
-    step(at);
-    assert_x(at, 1, 0.5f, one, 7);
-    assert_x(at, 2, 0.999f, one, 13);
-    assert_x(at, 3, 0, one, 25.0625f);
-    float aim = 5000;
-    assert_ok(ecs_set(at->world, one, at->aim, &aim));
-    step(at);
-    // Its template has no `_teleport`.
-    assert_true(net_rewind_get(at->rewind, 3, 0.5f, one, at->aim, &aim));
-    assert_true(aim > 2400 && aim < 2600);
-}
-
 static size_t ring_bytes(const net_rewind* rewind) {
     size_t bytes = rewind->ring_capacity * sizeof *rewind->rings;
     for (uint32_t i = 0; i < rewind->ring_capacity; i++)

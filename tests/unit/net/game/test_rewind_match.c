@@ -122,15 +122,6 @@ HALL_CASE(a_view_out_of_reach_is_moved_and_counted, true) {
     }
 }
 
-HALL_CASE(a_module_that_does_not_ask_has_no_past, false) {
-    const net_game_services* services = ((gallery*)net_match_context(at->match))->services;
-    float value[4];
-    assert_false(services->rewind(services->context, 1, 0, 1, 1, value));
-    net_match_join(at->match, &(net_game_player){.client = 1, .name = "ann"});
-    say(at->match, 1, 5);
-    assert_int_equal(at->match->rewind_stats.inputs, 0);
-}
-
 // ---- the log ----
 
 enum { TICKS = 300, PLAYERS = 3 };
@@ -280,45 +271,6 @@ CASE(views_are_logged_only_where_they_decide) {
         close_hall(&at);
         files_close(&files);
     }
-}
-
-// ---- saves and memory ----
-
-static void play_on(net_match* match, uint64_t seed, uint32_t ticks, uint64_t* hashes) {
-    base_rng rng = base_rng_make(seed, 5);
-    for (uint32_t t = 0; t < ticks; t++) {
-        uint64_t now = net_match_tick(match) * 256;
-        uint32_t behind = base_rng_below(&rng, 30 * 256);
-        for (uint32_t i = 1; i <= PLAYERS; i++) {
-            if (t % 3 == 0) net_match_input(match, i, NULL, 0, 0);
-            if (t % 3 != 0) say(match, i, now > behind ? now - behind : 0);
-        }
-        tick(match);
-        if (hashes) hashes[t] = ecs_world_hash(net_match_world(match));
-    }
-}
-
-HALL_CASE(a_restored_match_remembers_what_was_where, true) {
-    enum { AFTER = 60 };
-    static uint64_t hashes[AFTER], again[AFTER];
-    for (uint32_t i = 1; i <= PLAYERS; i++)
-        net_match_join(at->match, &(net_game_player){.client = i, .name = "x", .is_bot = true});
-    play_on(at->match, 1, 200, NULL);
-    base_bytes save;
-    base_bytes_init(&save, NULL);
-    assert_ok(net_match_save(at->match, &save));
-    play_on(at->match, 2, AFTER, hashes);
-    assert_ok(net_match_restore(at->match, save.data, save.size));
-    play_on(at->match, 2, AFTER, again);
-    assert_memory_equal(hashes, again, sizeof hashes);
-    net_match* other = make_match(at);
-    assert_ok(net_match_restore(other, save.data, save.size));
-    play_on(other, 2, AFTER, again);
-    assert_memory_equal(hashes, again, sizeof hashes);
-    for (size_t size = 0; size < save.size; size += size < 400 ? 1 : 53)
-        assert_int_equal(net_match_restore(other, save.data, size), NET_ERR_MALFORMED);
-    net_match_destroy(other);
-    base_bytes_deinit(&save);
 }
 
 // ---- a server ----

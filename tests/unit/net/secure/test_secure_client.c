@@ -33,18 +33,6 @@ WORLD_CASE(it_asks_again_with_growing_waits_and_gives_up) {
     assert_int_equal(at->me.client.end, NET_SECURE_END_SILENT);
 }
 
-WORLD_CASE(it_asks_the_addresses_of_a_name_each_250_ms) {
-    static const uint32_t expected_ms[] = {0, 250, 500, 750, 1050, 1400, 1800, 2250, 2750};
-    net_address addresses[] = {address_of("[2001:db8::1]:7"), address_of("192.0.2.1:7"),
-                               address_of("192.0.2.2:7")};
-    net_secure_client_begin(&at->me.client, &at->clock, addresses, BASE_COUNT(addresses));
-    const dark sent = serve_in_the_dark(at, 3000000);
-    assert_int_equal(sent.count, BASE_COUNT(expected_ms));
-    assert_memory_equal(sent.times_ms, expected_ms, sizeof expected_ms);
-    for (uint32_t i = 0; i < sent.count; i++)
-        assert_true(net_address_equal(&sent.to[i], &addresses[i % BASE_COUNT(addresses)]));
-}
-
 // One that comes back shows its resume token to all, then its token.
 WORLD_CASE(all_addresses_are_asked_with_all_tokens_before_it_gives_up) {
     net_address addresses[NET_SECURE_ADDRESSES_MAX];

@@ -349,18 +349,6 @@ TABLE_CASE(a_client_speaks_for_its_own_entity_only, .seed = 1, .quiet = 1e9) {
     }
 }
 
-GUEST_CASE(a_flood_of_events_is_taken_at_its_own_pace, .seed = 1, .quiet = 1e9) {
-    for (uint32_t i = 1; i <= 250; i++) {
-        packed text = shout(i);
-        raw_client_event(raw, raw_client_packet(raw), i, 4, text.bytes, text.size);
-    }
-    table_run_politely(at, 3);
-    assert_in_range(shouts_of(at, raw->client), 1, 3 * 8);
-    table_run_politely(at, 40);
-    assert_int_equal(shouts_of(at, raw->client), 250);
-    assert_int_equal(game(at)->shout_faults, 0);
-}
-
 // ---- all other clients
 
 static bool refuse_nothing(const ProtobufCMessage* message, void* payload) {

@@ -82,15 +82,6 @@ static net_packet_header whole(void) {
                                .probe_hash = 0xBEEF};
 }
 
-CASE(every_field_is_read_back) {
-    net_packet_header header = whole();
-    expect_round_trip(&header);
-    header.has_body = true;
-    expect_round_trip(&header);
-    header.is_whole = false;
-    expect_round_trip(&header);
-}
-
 CASE(a_header_of_nothing_new_has_28_bits) {
     net_packet_header header = {.seq = 1, .tick = 1000};
     uint8_t bytes[BYTES_MAX];

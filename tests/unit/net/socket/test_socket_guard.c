@@ -19,29 +19,6 @@ static bool connect_to(world* at, int index, const char* target) {
     return at->at_clients[index].connects > 0;
 }
 
-WORLD_CASE(a_guard_opens_and_seals_everything_that_enet_says, 4) {
-    assert_true(net_socket_is_guarded((int)host_of(at->server)->socket));
-    net_peer peer = world_connect(at, 0);
-    assert_int_equal(first_peer(at->server)->address.host, htonl(0x0A000000));
-    assert_ok(send_number(at->clients[0], peer, NET_CHANNEL_CONTROL, 0));
-    run_ms(at, 200);
-    assert_int_equal(at->at_server.control_count, 1);
-}
-
-WORLD_CASE(what_the_guard_keeps_never_reaches_enet, 4) {
-    raw connect = raw_connect(1200, 2, 77);
-    for (int i = 0; i < FOREIGN; i++)
-        inject(&connect); // not sealed
-    run_ms(at, 100);
-    net_socket_stats stats;
-    net_socket_get_stats((int)host_of(at->server)->socket, &stats);
-    assert_int_equal(stats.guard_kept, FOREIGN);
-    assert_int_equal(stats.recv_datagrams, FOREIGN);
-    assert_int_equal(stats.sent_datagrams, 0);
-    assert_int_equal(first_peer(at->server)->state, ENET_PEER_STATE_DISCONNECTED);
-    assert_int_equal(stats_of(at->server).dropped_malformed, 0);
-}
-
 WORLD_CASE(without_a_guard_enet_sees_the_wire, 4) {
     int descriptor = (int)host_of(at->server)->socket;
     net_socket_guard_set(descriptor, NULL);

@@ -198,22 +198,6 @@ LOOPBACK_CASE(empty_and_oversized_datagrams_do_not_stop_the_drain) {
     close(foreign);
 }
 
-LOOPBACK_CASE(the_bad_network_plays_on_real_sockets) {
-    net_link_config link = {.loss_percent = 30, .delay_ms = 2, .seed = 1};
-    net_socket_link_set(&link);
-    for (uint32_t i = 0; i < MESSAGES; i++) {
-        send_both(at, i);
-        at->client->ops->flush(at->client);
-        step(at);
-    }
-    step_until(at, MESSAGES, 0);
-    assert_int_equal(at->at_server.control_count, MESSAGES);
-    assert_true(at->at_server.realtime_count < MESSAGES);
-    net_transport_stats stats = stats_of(at->client);
-    assert_true(stats.sim_dropped > 0);
-    net_socket_link_set(NULL);
-}
-
 // One call brings and takes many datagrams.
 CASE(datagrams_travel_in_batches) {
     enum { COUNT = 60 };

@@ -9,26 +9,6 @@
 
 // ---- normal operation
 
-WORLD_CASE(messages_of_both_channels_arrive_in_both_directions, 4) {
-    net_peer peer = world_connect(at, 0);
-    for (uint32_t i = 0; i < 64; i++) {
-        assert_ok(send_number(at->clients[0], peer, NET_CHANNEL_CONTROL, i));
-        assert_ok(send_number(at->clients[0], peer, NET_CHANNEL_REALTIME, i));
-        assert_ok(send_number(at->server, at->at_server.connected, NET_CHANNEL_CONTROL, i));
-        assert_ok(send_number(at->server, at->at_server.connected, NET_CHANNEL_REALTIME, i));
-    }
-    run_ms(at, 500);
-    assert_int_equal(at->at_server.control_count, 64);
-    assert_int_equal(at->at_server.realtime_count, 64);
-    assert_int_equal(at->at_clients[0].control_count, 64);
-    assert_int_equal(at->at_clients[0].realtime_count, 64);
-    assert_false(at->at_server.is_out_of_order || at->at_clients[0].is_out_of_order);
-    net_transport_stats stats = stats_of(at->server);
-    assert_int_equal(stats.recv_reliable_bytes, 64 * sizeof(uint32_t));
-    assert_int_equal(stats.service_errors + stats.dropped_malformed + stats.peers_reset, 0);
-    assert_true(stats.sent_bytes > 0 && stats.recv_datagrams > 0);
-}
-
 // ENet walks all peers whenever it works.
 WORLD_CASE(packets_of_the_realtime_channel_leave_enet_alone, 4) {
     const net_peer peer = world_connect(at, 0);
