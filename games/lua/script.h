@@ -46,7 +46,7 @@ typedef struct script {
     const ecs_quant** quants;       ///< by template and component: how clients have it
     bool* is_sent;                  ///< by component: clients have one
     bool is_in_stage;               ///< creations wait for the end of the call
-    base_rng* rng;                  ///< NULL: there is no chance here
+    base_rng* rng;                  ///< NULL: no random numbers here
     const net_draw* draw;           ///< during draw()
     const net_player_context* view; ///< during bot() and human()
     const net_game_services* services;

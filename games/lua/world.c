@@ -391,7 +391,7 @@ static int each(lua_State* L) {
 static int draw_random(lua_State* L) { // low and high, or none
     base_rng* rng = script_of(L)->rng;
     if (!rng)
-        luaL_error(L, "there is no chance here: draw it in on_tick, and keep it in a component");
+        luaL_error(L, "no random numbers here: draw them in on_tick, keep them in a component");
     if (lua_isnoneornil(L, 1)) {
         lua_pushnumber(L, (double)base_rng_float(rng));
         return 1;
