@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // P12: another match goes on in a running server. Its clients are asked again; they keep number and
-// player, or read why they do not fit. On ENet, in virtual time.
+// player. On ENet, in virtual time.
 #define TABLE_SEATS 3u
 #include "session_table.h"
 

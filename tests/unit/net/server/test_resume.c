@@ -222,7 +222,7 @@ TABLE_CASE(secrets_differ_and_come_from_the_given_source, .seed = 14, .quiet = 1
     assert_memory_not_equal(first->resume, second->resume, sizeof nothing);
 }
 
-// ---- settings and roster
+// ---- roster
 
 GUEST_CASE(everybody_hears_who_comes_and_goes, .seed = 16, .quiet = 1e9) {
     assert_int_equal(raw->came, 1); // the client itself

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The server with honest clients: greeting, refusals, the phases of a match, and bad networks.
+// The server with honest clients: greeting, refusals, and the phases of a match.
 #include "session_table.h"
 
 // ---- greeting and refusals

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Sockets of the kernel: IPv6, both families on one and on two sockets, batches, a bad network. A
-// machine without IPv6 is said on stdout, and its cases are skipped by name.
+// Sockets of the kernel: IPv6, both families on one and on two sockets, batches. A machine without
+// IPv6 is said on stdout, and its cases are skipped by name.
 #include "transport/enet_peers.h"
 #include "transport/inbox.h"
 
