@@ -49,20 +49,6 @@ static void open_chain(store* fixture) {
 #define CHAIN_CASE(name, ...)                                                                      \
     CASE_WITH(store, at, (store_begin(at), __VA_ARGS__, open_chain(at)), store_close(at), name)
 
-CHAIN_CASE(the_budget_defers_the_rest_to_the_next_flush,
-           at->config.limits.events_per_flush_max = 2) { // S5.11
-    store_hit hit = {ECS_ENTITY_NONE, 4};
-    assert_true(ecs_event_broadcast(at->world, at->hit, &hit));
-    store_step(at);
-    assert_string_equal(at->trace, "4,3,");
-    assert_int_equal(ecs_world_counters(at->world)->events_deferred, 1);
-    store_step(at);
-    assert_string_equal(at->trace, "4,3,2,1,");
-    store_step(at);
-    assert_string_equal(at->trace, "4,3,2,1,0,");
-    assert_int_equal(ecs_world_counters(at->world)->events_deferred, 2);
-}
-
 CHAIN_CASE(a_full_queue_refuses_and_counts, at->config.limits.events_queued_max = 3) { // S5.11
     for (uint32_t i = 1; i <= 4; i++)
         assert_int_equal(ecs_event_broadcast(at->world, at->ping, NULL), i <= 3);

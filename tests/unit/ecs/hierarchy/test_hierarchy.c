@@ -141,24 +141,6 @@ LOAD_WITH_CASE(on_a_mirror_a_child_may_come_first_and_nothing_cascades,
     assert_int_equal(ecs_hierarchy_parent(world, parent), ECS_ENTITY_NONE);
 }
 
-LOADS_CASE(a_restored_world_has_the_same_families) {
-    ecs_entity root = load_child(&at->a, at->a.limb, ECS_ENTITY_NONE);
-    ecs_entity c[3];
-    for (uint32_t i = 0; i < 3; i++)
-        c[i] = load_child(&at->a, at->a.limb, ECS_ENTITY_NONE);
-    for (uint32_t i = 3; i-- > 0;)
-        set_raw(&at->a, c[i], root);
-    base_bytes bytes = world_saved(at->a.world);
-    assert_ok(ecs_world_restore(at->b.world, bytes.data, bytes.size));
-    expect_children(&at->b, root, c, 3);
-    set_raw(&at->a, c[1], c[0]);
-    assert_ok(ecs_world_copy(at->b.world, at->a.world));
-    expect_children(&at->b, c[0], c + 1, 1);
-    ecs_world_clear(at->b.world);
-    assert_int_equal(ecs_world_entity_count(at->b.world), 0);
-    base_bytes_deinit(&bytes);
-}
-
 LOAD_CASE(steady_families_ask_for_no_memory) {
     uint64_t calls = 0;
     for (uint32_t tick = 0; tick < 200; tick++) {

@@ -148,71 +148,6 @@ CASE(height_is_a_distance_too) {
     interest_close(&t);
 }
 
-// ---- callbacks ----
-
-typedef struct asked {
-    interest_table* table;
-    ecs_entity never, always, spied;
-    uint32_t count;
-    ecs_entity last[64];
-} asked;
-
-static net_relevance relevance(const net_interest_question* question) {
-    asked* seen = question->context;
-    assert_int_equal(question->size_bytes, sizeof *question);
-    assert_ptr_equal(question->world, seen->table->world);
-    if (seen->count < 64) seen->last[seen->count] = question->entity;
-    seen->count++;
-    if (question->entity == seen->never) return NET_RELEVANT_NEVER;
-    return question->entity == seen->always ? NET_RELEVANT_ALWAYS : NET_RELEVANT_BY_RULES;
-}
-
-static uint32_t classes(const net_interest_question* question) {
-    asked* seen = question->context;
-    uint32_t agents = 1u << net_rows_class(seen->table->rows, "agents");
-    return question->entity == seen->spied ? agents | 1u << 9 : 0;
-}
-
-CASE(the_module_has_the_last_word) {
-    interest_table t;
-    asked seen = {.table = &t};
-    net_interest_rules rules = interest_rules();
-    rules.relevance = relevance;
-    rules.classes = classes;
-    interest_open(&t, &rules, &seen);
-    ecs_entity player = interest_make(&t, "unit", 0, 0);
-    ecs_entity near = interest_make(&t, "dot", 10, 0), margin = interest_make(&t, "dot", 110, 0);
-    ecs_entity far = interest_make(&t, "dot", 120, 0), spied = interest_make(&t, "unit", 20, 0);
-    interest_join(&t, 1, player);
-    seen.never = near;
-    seen.always = margin;
-    seen.spied = spied;
-    interest_step(&t);
-    assert_true(interest_sees(&t, 1, player) && interest_sees(&t, 1, margin));
-    assert_false(interest_sees(&t, 1, near) || interest_sees(&t, 1, far));
-    for (uint32_t i = 0; i < seen.count; i++)
-        assert_true(seen.last[i] != far);
-    assert_int_equal(interest_classes(&t, 1, spied), 1u | 1u << net_rows_class(t.rows, "agents"));
-    // No entity moved, but the module changes its answer.
-    seen.never = player;
-    seen.spied = seen.always = ECS_ENTITY_NONE;
-    interest_round(&t);
-    assert_true(interest_sees(&t, 1, near) && !interest_sees(&t, 1, player));
-    assert_int_equal(interest_classes(&t, 1, spied), PUBLIC);
-    assert_true(interest_sees(&t, 1, margin)); // it stays a member within the margin
-    interest_expect_checked(&t);
-    // The interest asks at once about new entities, but only about those that are near enough.
-    interest_join(&t, 2, interest_make(&t, "unit", 5000, 0));
-    interest_round(&t);
-    ecs_entity late = interest_make(&t, "dot", 5, 5), hidden = interest_make(&t, "dot", 6, 5);
-    seen.never = hidden;
-    interest_step(&t);
-    assert_true(interest_sees(&t, 1, late));
-    assert_false(interest_sees(&t, 1, hidden) || interest_sees(&t, 2, late));
-    interest_round(&t);
-    check_and_close(&t);
-}
-
 // ---- turns ----
 
 RULED_CASE(turns_are_spread_over_the_ticks) {
@@ -292,31 +227,6 @@ RULED_CASE(a_change_of_sides_concerns_who_sees_the_entity) {
     assert_in_range(queries, CLIENTS, CLIENTS + 1);
     for (uint32_t i = 0; i < CROWD; i++)
         assert_true(interest_classes(t, 3, units[i]) & TEAM);
-}
-
-// A client that stands still searches the edge of its sight, and looks at what jumped.
-PLAYER_CASE(what_comes_into_sight_is_seen_however_it_comes) {
-    ecs_entity crowd[NET_INTEREST_JUMPS_MAX + 1];
-    ecs_entity walker = interest_make(t, "dot", 0, 130), jumper = interest_make(t, "dot", 900, 0);
-    ecs_entity turncoat = interest_make(t, "unit", 900, 0);
-    for (uint32_t i = 0; i < BASE_COUNT(crowd); i++)
-        crowd[i] = interest_make(t, "dot", -900, 0);
-    interest_steps(t, SCOPES_HZ * NET_INTEREST_EVERY_TICKS);
-    for (float y = 125; y >= 70; y -= 5) { // no jump
-        interest_move(t, walker, 0, y);
-        interest_round(t);
-        assert_true(interest_sees(t, 1, walker) == (y <= SCOPES_RADIUS));
-    }
-    interest_move(t, jumper, 10, 0);
-    interest_move(t, turncoat, 20, 0);
-    interest_set(t, turncoat, t->side, 3);
-    interest_round(t);
-    assert_true(interest_sees(t, 1, jumper) && interest_sees(t, 1, turncoat));
-    for (uint32_t i = 0; i < BASE_COUNT(crowd); i++)
-        interest_move(t, crowd[i], 30, 0); // more than are listed
-    interest_round(t);
-    for (uint32_t i = 0; i < BASE_COUNT(crowd); i++)
-        assert_true(interest_sees(t, 1, crowd[i]));
 }
 
 // What is set while a client is held counts when it is held no longer.
