@@ -93,6 +93,16 @@ static ecs_tick take_at(late* self, uint64_t now_us) {
 
 #define LATE_CASE(name) CASE_WITH(late, self, open_late(self, NULL, 0), close_late(self), name)
 
+LATE_CASE(a_tick_is_given_a_delay_after_it_came) {
+    for (uint64_t tick = 1; tick <= 400; tick++) {
+        self->here = tick;
+        const uint64_t now_us = START_US + tick * TICK_US;
+        const uint64_t due = tick * TICK_US > DELAY_US ? tick - DELAY_US / TICK_US : 0;
+        assert_int_equal(take_at(self, now_us), due);
+        if (due > 0) assert_int_equal(net_log_delay_due_us(self->delay), now_us + TICK_US);
+    }
+}
+
 CASE(ticks_that_come_in_heaps_or_late_are_given_evenly) {
     static const struct { uint64_t heap, late_from, late_to; } rows[] = {{12, 0, 0}, {1, 200, 260}};
     for (uint32_t i = 0; i < BASE_COUNT(rows); i++) {
