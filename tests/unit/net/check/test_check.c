@@ -334,6 +334,24 @@ CASE(frames_that_a_sheet_does_not_have_are_named) {
     assert_true(chdir(before) == 0 && rmdir(folder) == 0);
 }
 
+CASE(a_system_without_rows_and_a_handler_without_events_are_named) {
+    net_check_result result;
+    assert_ok(check("no rows", &result));
+    assert_string_equal(said, "note: fly_es never had a row: what it does was not checked\n");
+    assert_int_equal(result.warnings, 0);
+    assert_int_equal(result.ticks, NET_CHECK_TICKS_MAX);
+    assert_ok(check("no event", &result));
+    assert_string_equal(said, "note: boom_es never had an event: what it does was not checked\n");
+    assert_int_equal(result.warnings, 0);
+    assert_int_equal(result.ticks, NET_CHECK_TICKS_MAX);
+    assert_ok(check("late row", &result));
+    assert_string_equal(said, "");
+    assert_int_equal(result.ticks, 300); // the next look after the bird of tick 290
+    assert_ok(check_as("late row", (net_check_config){.ticks = 280}, &result));
+    assert_string_equal(said, "note: fly_es never had a row: what it does was not checked\n");
+    assert_int_equal(result.ticks, 280);
+}
+
 CASE(lines_of_a_script_that_never_ran_are_named) {
     net_check_result result;
     assert_ok(check("a line that never runs", &result));
