@@ -3,6 +3,12 @@
 
 #include "mirror_world.h"
 
+BALL_CASE(two_bases_and_their_ticks_are_those_of_the_writer, 10, 0) {
+    assert_ok(mirror_update_at(m, 12, 0, m->mover, 2, words[0], words[1]));
+    assert_ok(mirror_run_at(m, 15, 0, m->mover, 3, 2, words[1], words[0], words[2]));
+    mirror_expect(m, ball, m->mover, words[2]);
+}
+
 MIRROR_CASE(lists_are_remembered_for_so_many_packets) {
     uint16_t seq = 65000; // the number wraps on its way
     for (uint32_t i = 0; i < 1000; i++, seq++)
@@ -53,6 +59,12 @@ BALL_CASE(a_late_packet_without_its_base_is_stale_and_nothing_of_it_happens, 1, 
     assert_int_equal(mirror_counters(m)->missing_bases, 1);
     mirror_expect(m, ball, m->mover, words[0]);
     assert_null(net_mirror_find_packet(m->mirror, 4));
+}
+
+BALL_CASE(who_has_no_second_row_is_coded_without_one, 3, 0) {
+    // There is no row of tick 2.
+    assert_ok(mirror_run_at(m, 5, 0, m->mover, 2, 1, words[0], NULL, words[1]));
+    mirror_expect(m, ball, m->mover, words[1]);
 }
 
 BALL_CASE(a_newest_packet_without_its_base_is_malformed, 3, 0) {
