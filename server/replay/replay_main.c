@@ -82,7 +82,7 @@ static const base_option table[] = {
     {"net", FIELD(net), "SPEC", "datagrams, show --client: the clients' network, as shoal-server",
      0, 0},
     {"output", FIELD(output), "FILE", "export, slice, repair: the file to write", 0, 0},
-    {"what", FIELD(what), "values|inputs|events|all,KEY=VALUE", "export: which lines to print", 0, 0},
+    {"what", FIELD(what), "values|inputs|events|all,KEY=VALUE", "export: what to print", 0, 0},
     {"components", FIELD(components), "A,B", "export: these values only", 0, 0},
     {"from", FIELD(from), "T", "export, slice, verify: the first tick", 0, 0},
     {"to", FIELD(to), "T", "export, slice: the last tick", 0, 0},
