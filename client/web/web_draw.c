@@ -16,7 +16,6 @@ typedef union word {
 
 static word* begin_call(web_drawing* drawing, web_call kind, size_t words) {
     word* at = (word*)(void*)base_bytes_extend(&drawing->calls, (1 + words) * sizeof *at);
-    if (!at) return NULL;
     drawing->call_count++;
     at->whole = (uint32_t)kind;
     return at + 1;
@@ -39,14 +38,12 @@ static void put_floats(word* at, const float* values, uint32_t count) {
 
 static void rect(void* context, float x, float y, float width, float height, ecs_color color) {
     word* at = begin_call(context, WEB_CALL_RECT, 5);
-    if (!at) return;
     at->color = color;
     put_floats(at + 1, (const float[]){x, y, width, height}, 4);
 }
 
 static void circle(void* context, float x, float y, float radius, ecs_color color) {
     word* at = begin_call(context, WEB_CALL_CIRCLE, 4);
-    if (!at) return;
     at->color = color;
     put_floats(at + 1, (const float[]){x, y, radius}, 3);
 }
@@ -54,7 +51,6 @@ static void circle(void* context, float x, float y, float radius, ecs_color colo
 static void line(void* context, float x0, float y0, float x1, float y1, float width,
                  ecs_color color) {
     word* at = begin_call(context, WEB_CALL_LINE, 6);
-    if (!at) return;
     at->color = color;
     put_floats(at + 1, (const float[]){x0, y0, x1, y1, width}, 5);
 }
@@ -62,7 +58,6 @@ static void line(void* context, float x0, float y0, float x1, float y1, float wi
 static void triangles(void* context, const float* points, const ecs_color* colors, uint32_t count) {
     count -= count % 3;
     word* at = begin_call(context, WEB_CALL_TRIANGLES, 1 + (size_t)count * 3);
-    if (!at) return;
     at->whole = count;
     put_floats(at + 1, points, count * 2);
     memcpy(at + 1 + (size_t)count * 2, colors, count * sizeof *colors);
@@ -77,7 +72,6 @@ static float text_height(const web_drawing* drawing, float height) {
 static void text(void* context, float x, float y, float height, ecs_color color, const char* what) {
     const float shown = text_height(context, height);
     word* at = begin_call(context, WEB_CALL_TEXT, 4 + text_words(what));
-    if (!at) return;
     at->color = color;
     put_floats(at + 1, (const float[]){x, y - (shown - height) * 0.5f, shown}, 3);
     put_text(at + 4, what);
@@ -88,7 +82,6 @@ static void sprite(void* context, const net_sprite* given) {
     memcpy(&shown, given, given->size_bytes < sizeof shown ? given->size_bytes : sizeof shown);
     if (!shown.image) return;
     word* at = begin_call(context, WEB_CALL_SPRITE, 14 + text_words(shown.image));
-    if (!at) return;
     at[0].color = shown.tint;
     put_floats(at + 1, (const float[]){shown.x, shown.y, shown.width, shown.height, shown.angle},
                5);

@@ -41,7 +41,7 @@ static bool read_file(const char* name, base_bytes* bytes) {
     if (!file) return false;
     for (size_t got; (got = fread(part, 1, sizeof part, file)) > 0;)
         base_bytes_write(bytes, part, got);
-    return fclose(file) == 0 && !bytes->failed;
+    return fclose(file) == 0;
 }
 
 static bool write_file(const char* name, const base_bytes* bytes) {
