@@ -15,8 +15,7 @@
 // the body.
 //
 // Tracking: a shadow begins as a copy with the same version, and only replicate_compare changes it.
-// So equal versions mean that the value did not change since. When memory runs out for the shadow,
-// the versions stay different, and the next compare tries again.
+// So equal versions mean that the value did not change since.
 
 static uint64_t version_of(const ecs_container_body* body) {
     return body ? body->version : 0;

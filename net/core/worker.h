@@ -12,8 +12,7 @@
 
 typedef struct net_worker net_worker;
 
-/// Make the thread; it waits. `work` gets `context`. @return NULL when memory ran out or no thread
-/// can be had.
+/// Make the thread; it waits. `work` gets `context`. @return NULL when no thread can be had.
 net_worker* net_worker_create(const base_allocator* allocator, void (*work)(void* context),
                               void* context);
 /// Wait for the work, then end the thread. NULL is allowed.

@@ -44,8 +44,7 @@ static inline ecs_entity ecs_try_create(ecs_world* world, ecs_template_id templa
     return ecs_create(world, template_id, inits, init_count, &entity) ? ECS_ENTITY_NONE : entity;
 }
 /// Create `count` entities with the defaults of one template. `entities` gets the handles and may
-/// be NULL. When memory runs out in the middle of values that own memory, the entities created so
-/// far are destroyed again, as ecs_destroy does it if core events were sent for them.
+/// be NULL.
 /// @return ECS_OK; the codes of ecs_create.
 BASE_MUST_USE ecs_result ecs_create_many(ecs_world* world, ecs_template_id template_id,
                                          uint32_t count, ecs_entity* entities);

@@ -27,7 +27,7 @@ typedef void (*base_work_fn)(void* context, uint32_t item, uint32_t worker);
 typedef void (*base_work_meter_fn)(void* context, bool is_begin);
 
 /// Make `threads` - 1 threads, in 1..BASE_WORKERS_MAX (asserted). They sleep.
-/// @return NULL when memory ran out or the system gives no more threads.
+/// @return NULL when the system gives no more threads.
 base_workers* base_workers_create(const base_allocator* allocator, uint32_t threads);
 /// End the threads. NULL is accepted.
 void base_workers_destroy(base_workers* workers);
