@@ -28,7 +28,6 @@ static ecs_result prepare(ecs_world* world, arena_game* game, const base_reporte
     if (!game->grid) return ECS_OK;
     const uint32_t side = (uint32_t)(ARENA_SIZE / SQUARE);
     void* memory = ecs_world_context(world, ecs_grid_bytes(side, side, ARENA_FIGHTERS_MAX));
-    if (!memory) return ECS_ERR_MEMORY;
     ecs_grid_init(&game->grid->grid, SQUARE, side, side, ARENA_FIGHTERS_MAX, memory);
     return ECS_OK;
 }

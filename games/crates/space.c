@@ -41,7 +41,7 @@ typedef struct crates_space {
 ecs_result crates_prepare(ecs_world* world, crates_game* game, const base_reporter* reporter) {
     (void)reporter;
     game->space = ecs_world_context(world, sizeof *game->space);
-    return game->space ? ECS_OK : ECS_ERR_MEMORY;
+    return ECS_OK;
 }
 
 static bool* cell_of(crates_space* space, ecs_vec2 pos, uint32_t row, uint32_t column) {

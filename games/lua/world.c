@@ -34,7 +34,6 @@ ecs_result script_find_names(script* self, ecs_world* world) {
     self->quants =
         ecs_world_context(world, count * (self->template_count + 1) * sizeof *self->quants);
     self->is_sent = ecs_world_context(world, count * sizeof *self->is_sent);
-    if (!self->queries || !self->types || !self->quants || !self->is_sent) return ECS_ERR_MEMORY;
     ecs_result result = ECS_OK;
     for (ecs_component_id i = 1; i < count && !result; i++) {
         const ecs_component* one = ecs_component_get(world, i);
