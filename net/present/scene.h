@@ -82,7 +82,8 @@ net_result net_scene_varsize(net_scene* scene, const net_varsize_message* messag
 /// Show the moment `tick` (1200.25: a quarter of the way from 1200 to 1201). An earlier moment than
 /// the shown one counts as the shown one. When many ticks passed, stage "act" runs for the last
 /// NET_CATCH_UP_TICKS_MAX of them.
-/// @return NET_OK; NET_ERR_FULL (the world refused a creation). After an error every later call returns it: destroy the scene or reset it.
+/// @return NET_OK; NET_ERR_FULL (the world refused a creation). After an error every later call
+///         returns it: destroy the scene or reset it.
 BASE_MUST_USE net_result net_scene_advance(net_scene* scene, double tick);
 /// Check all that the scene holds (asserts). BASE_VALIDATE builds do it in each advance.
 void net_scene_validate(const net_scene* scene);

@@ -92,9 +92,9 @@ uint32_t net_repl_state_list_marked(const net_repl_state* repl, uint32_t word, c
 /// Does anything wait to be written? A create that is in flight is not written again within a round
 /// trip, unless it is lost.
 bool net_repl_state_has_pending(const net_repl_state* repl);
-/// Append one snapshot to `output` for packet `seq` (from net_ack_sender_add). Sequence numbers rise
-/// by one from call to call (asserted): every state packet is registered. @return its records; 0
-/// when nothing was written: nothing waits or nothing fits.
+/// Append one snapshot to `output` for packet `seq` (from net_ack_sender_add). Sequence numbers
+/// rise by one from call to call (asserted): every state packet is registered. @return its records;
+/// 0 when nothing was written: nothing waits or nothing fits.
 uint32_t net_repl_state_write(net_repl_state* repl, uint16_t seq, net_repl_state_room room,
                               proto_bit_writer* output);
 /// The client acknowledged packet `seq`. Call it newest first (net_ack_result is in that order).

@@ -218,8 +218,8 @@ typedef struct net_packet {
 
 /// The newest state packet to a client, taken apart. The first call for a client begins to look at
 /// its packets, instead of those of another one; NET_LEDGER_ASK_MS after the last call that ends.
-/// @return it, borrowed until the server's next service or tick; NULL: none was sent since, or no such
-///         client plays or watches.
+/// @return it, borrowed until the server's next service or tick; NULL: none was sent since, or no
+///         such client plays or watches.
 const net_packet* net_server_packet(net_server* server, uint32_t client);
 
 BASE_C_END

@@ -126,7 +126,6 @@ const char* net_end_text(net_end end);
     X(NET_DROP_RECORD_OLD, "record_old", true,                                                     \
       "a row older than the entity's: kept as a base, not applied")                                \
     X(NET_DROP_INPUT_KNOWN, "input_known", true, "a repeated input that came before")              \
-    X(NET_DROP_INPUT_FULL, "input_full", false, "no room for an input")                            \
     X(NET_DROP_INPUT_SKIPPED, "input_skipped", false, "dropped to bound the latency")              \
     X(NET_DROP_INPUT_SETTLED, "input_settled", true,                                               \
       "came late, and equals the input that was repeated in its place")                            \
@@ -183,7 +182,7 @@ bool net_drop_is_usual(net_drop reason);
 const char* net_drop_name(net_drop reason);
 /// What it is, for a person: "dropped to bound the latency"... Static text.
 const char* net_drop_text(net_drop reason);
-/// Write the reasons that have a count: " flood=3 input_full=1". "" when none has. NUL-terminated
+/// Write the reasons that have a count: " flood=3 input_long=1". "" when none has. NUL-terminated
 /// and cut to `text_bytes`, which must not be 0.
 void net_drops_text(const uint64_t dropped[NET_DROP_COUNT], char* text, size_t text_bytes);
 
