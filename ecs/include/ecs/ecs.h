@@ -28,4 +28,4 @@
 /// The version of the interface between programs and game modules. It rises when a function or a
 /// struct of ecs/ or base/ that modules use changes incompatibly. A module carries the number it
 /// was compiled with; a program refuses every other number.
-#define ECS_CORE_VERSION 7u
+#define ECS_CORE_VERSION 8u
