@@ -259,6 +259,8 @@ static void end_disk(net_log_file* file) {
     if (file->is_stopped || !file->is_open || !net_log_file_is_own(file)) return;
     (void)net_log_file_is_over_limits(file); // notes a segment that is gone
     net_log_file_write_index(file);
+    if (file->wait_error != 0 && !file->config.has_patience)
+        net_log_file_fail_errno(file, NET_LOG_WRITE_FAILED, file->wait_error);
     file->is_last_due = net_log_file_sync(file, file->fd);
     net_log_file_run_commands(file, false);
 }

@@ -118,8 +118,7 @@ void net_log_file_write_index(net_log_file* file) {
     uint32_t size = net_log_index_write(&file->index, file->payload);
     if (size == 0) return;
     net_log_block block = net_log_file_block_of(file, NET_LOG_BLOCK_INDEX, file->synced_tick);
-    if (net_log_file_put_block(file, &block, file->payload, size)) return;
-    file->wait_error = 0;
+    (void)!net_log_file_put_block(file, &block, file->payload, size);
 }
 
 // ---- headers ----
@@ -265,6 +264,7 @@ static bool begin_segment(net_log_file* file, ecs_tick tick, bool is_forced) {
     file->segment_error = fd < 0 ? errno : 0;
     if (fd < 0) return true;
     net_log_file_write_index(file);
+    file->wait_error = 0;
     if (!net_log_file_sync(file, file->fd) || !give_names(file->config.file, next, closed)) {
         file->segment_error = errno;
         close(fd);
