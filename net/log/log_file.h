@@ -56,10 +56,9 @@ typedef struct net_log_file_config {
     ecs_tick start_tick;    ///< 0; else the log is a later part: its first keyframe is of this tick
     ecs_tick ring_ticks;    ///< the ring keeps this many (net_log_save); 0: there is no ring
     uint64_t ring_memory_bytes; ///< of the ring's blocks
-    bool is_in_memory; ///< no file is written, and the queue has none: there is a ring only
-    bool is_manual;    ///< no thread: net_log_file_pump does its work
-    /// A disk that is full at the start is waited for, and at the end costs the index alone.
-    bool has_patience;
+    bool is_in_memory;   ///< no file is written, and the queue has none: there is a ring only
+    bool is_manual;      ///< no thread: net_log_file_pump does its work
+    bool has_patience;   ///< a disk that is full is waited for; at the end it costs the index alone
     net_log_place place; ///< with `segment`: it goes on after FILE.before, which takes its name
     const net_log_secret_key* sign_key; ///< signs each index; NULL: none is signed
     net_log_file_ops ops;

@@ -101,11 +101,10 @@ void net_log_source_destroy(net_log_source* source) {
 
 net_result net_log_source_step(net_log_source* source) {
     if (source->state) return net_log_state_step(source->state);
-    net_log_tick tick;
-    net_result result;
-    do
+    net_log_tick tick = {0};
+    net_result result = NET_OK;
+    while (result == NET_OK && !tick.has_end)
         result = net_log_replay_step(source->replay, &tick);
-    while (result == NET_OK && !tick.has_end);
     if (result != NET_OK || source->diverged > 0) return result;
     if (ecs_world_state_hash(source->world) == tick.state_hash) return NET_OK;
     source->diverged = tick.tick;
