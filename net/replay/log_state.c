@@ -210,6 +210,7 @@ net_result net_log_state_create(net_log_reader* reader, const net_module* module
 
 void net_log_state_destroy(net_log_state* state) {
     if (!state) return;
+    forget_run(state);
     net_log_replay_destroy(state->replay);
     net_log_reader_destroy(state->run_reader);
     base_owner_destroy(state);

@@ -92,8 +92,7 @@ void base_advise_large(void* memory, size_t size) {
     uintptr_t end = ((uintptr_t)memory + size) & ~(page - 1);
     if (from < end) (void)madvise((void*)from, end - from, MADV_HUGEPAGE);
 #else
-    (void)memory;
-    (void)size;
+    (void)memory, (void)size;
 #endif
 }
 
