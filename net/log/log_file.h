@@ -104,8 +104,8 @@ base_bytes* net_log_file_begin_keyframe(net_log_file* file, ecs_tick tick);
 void net_log_file_end_keyframe(net_log_file* file, ecs_tick tick);
 /// Is the keyframe before written, and may segments be begun?
 bool net_log_file_may_exchange(const net_log_file* file);
-/// The next keyframe, which is due now, begins a segment with this header; while records are left
-/// out, the one with which the log goes on.
+/// The next keyframe, which is due now, begins a segment with this header. While records are left
+/// out, it is the first keyframe after the gap.
 void net_log_file_exchange(net_log_file* file, const void* header, size_t header_bytes);
 /// Stop logging. The first text is kept for the operator.
 void net_log_file_fail(net_log_file* file, const char* text);

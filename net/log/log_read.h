@@ -111,7 +111,7 @@ enum { NET_LOG_REPORTED_MAX = 64 };
 
 struct net_log_reader {
     base_owner owner;
-    const base_allocator* allocator; // of the caller, for what is made from the log
+    const base_allocator* allocator; // of the caller: matches may outlive the reader
     char file[4096];
     net_log_set set;
     net_log_info info;

@@ -101,7 +101,7 @@ void net_mirror_destroy(net_mirror* mirror);
 BASE_MUST_USE net_result net_mirror_read(net_mirror* mirror, uint16_t seq, ecs_tick tick,
                                          proto_bit_reader* snapshot);
 /// Another server has the match, and its packets begin again, in solo code or not. What the mirror
-/// has stays. An entity that is created again goes on, also in another slot.
+/// has stays. An entity that is created again stays the same entity, also in another slot.
 void net_mirror_rebase(net_mirror* mirror, const net_solo* solo);
 /// That server has sent everything up to `tick`: end the entities that were not created again.
 /// @return how many.

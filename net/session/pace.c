@@ -183,7 +183,7 @@ static net_input_waiting* entry_at(const net_input_queue* inputs, uint32_t posit
     return (net_input_waiting*)(void*)(inputs->ring + (size_t)place * inputs->stride_bytes);
 }
 
-// Room for one more input with so long a payload.
+// Room for one more input whose payload has `size` bytes.
 static void reserve(net_input_queue* inputs, uint32_t size) {
     _Static_assert(NET_INPUT_RING % PLACES_MIN == 0, "the ring doubles up to its limit");
     const uint32_t bytes = (uint32_t)(sizeof(net_input_waiting) + size + 15u) & ~15u;

@@ -118,7 +118,7 @@ SHOAL_API const char* shoal_version(void);
 /// A sentence for a result. Static text.
 SHOAL_API const char* shoal_result_text(int32_t result);
 /// Called with the bytes that were asked for when the system has no memory, on any thread. It may
-/// report and save, with what is allocated already, and ends the process: it must not return.
+/// report and save, but not allocate. It ends the process: it must not return.
 typedef void (*shoal_memory_fn)(void* context, size_t bytes);
 /// Set what happens without memory, for the whole process and before the first client or log. NULL,
 /// as it is at the start: one line to stderr, then exit code 1.

@@ -368,7 +368,7 @@ bool net_bans_remove(net_bans* bans, const net_ban* ban);
 /// Read the list from a file. What a file brought before is replaced; what net_bans_add brought
 /// stays. Call it again at SIGHUP. With any fault the old list stays as it is.
 /// @return NET_OK; NET_ERR_IO (reported: the file cannot be read, or is too long);
-///         NET_ERR_MALFORMED (reported as FILE:LINE with what is allowed); NET_ERR_FULL (reported).
+///         NET_ERR_MALFORMED (reported as FILE:LINE, with the valid form); NET_ERR_FULL (reported).
 BASE_MUST_USE net_result net_bans_load(net_bans* bans, const char* file,
                                        const base_reporter* reporter);
 /// The same from a text of `size` bytes; `file` is only for reports.

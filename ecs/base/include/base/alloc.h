@@ -24,7 +24,7 @@ typedef struct base_allocator {
 const base_allocator* base_allocator_heap(void);
 
 /// Called with the bytes that were asked for when there is no memory, on any thread. It may report
-/// and save, with what is allocated already, and ends the program: it must not return.
+/// and save, but not allocate. It ends the program: it must not return.
 typedef void (*base_memory_fn)(void* context, size_t bytes);
 /// Install a handler. NULL installs the default, which prints one line to stderr and ends the
 /// program with exit code 1. Threads: call it at start-up only.
