@@ -250,8 +250,8 @@ static sim_path* path_out(const sim_endpoint* end, sim_client* of) {
 }
 
 // The tag of a datagram: epoch, and whether it is a goodbye.
-static uint64_t realtime_tag(uint32_t epoch, bool is_goodbye) {
-    return (uint64_t)epoch << 1 | is_goodbye;
+static net_link_tag realtime_tag(uint32_t epoch, bool is_goodbye) {
+    return (net_link_tag){.number = (uint64_t)epoch << 1 | is_goodbye};
 }
 
 // Queue a control message, copied, and count it. @return NET_OK; NET_ERR_FULL (QUEUED_BYTES_MAX
@@ -357,13 +357,13 @@ static bool is_control_first(const sim_control* message, uint64_t link_us) {
 
 static bool receive_datagram(sim_endpoint* reader, sim_path* along, sim_side* at,
                              net_transport_event* event) {
-    uint64_t tag = 0;
+    net_link_tag tag;
     size_t size = 0;
     const uint8_t* bytes = net_link_peek(along->link, reader->now_us, &tag, &size);
     reader->stats.recv_datagrams++;
     reader->stats.recv_bytes += size;
-    bool is_goodbye = tag & 1;
-    if (tag >> 1 != at->epoch || at->state == SIDE_CLOSED || at->state == SIDE_CONNECTING ||
+    bool is_goodbye = tag.number & 1;
+    if (tag.number >> 1 != at->epoch || at->state == SIDE_CLOSED || at->state == SIDE_CONNECTING ||
         (at->state == SIDE_LEAVING && !is_goodbye)) {
         net_link_pop(along->link);
         return false;

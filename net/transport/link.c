@@ -165,7 +165,7 @@ typedef struct slot slot;
 struct slot {
     slot* next_free;
     uint64_t arrival_us;
-    uint64_t tag;
+    net_link_tag tag;
     uint32_t size;
     uint8_t bytes[NET_LINK_BYTES_MAX];
 };
@@ -272,8 +272,8 @@ static uint64_t us_from_ms(double ms) {
 }
 
 // @return the copied bytes; NULL when there is no slot.
-static uint8_t* put_datagram(net_link* link, uint64_t arrival_us, uint64_t tag, const void* bytes,
-                             size_t size) {
+static uint8_t* put_datagram(net_link* link, uint64_t arrival_us, net_link_tag tag,
+                             const void* bytes, size_t size) {
     slot* taken = take_slot(link);
     if (!taken) {
         link->stats.overflowed++;
@@ -315,7 +315,8 @@ static bool is_lost(net_link* link, uint64_t now_us, double chance, size_t size)
     return is_unlucky || is_too_long || net_link_is_out(link, now_us);
 }
 
-void net_link_push(net_link* link, uint64_t now_us, uint64_t tag, const void* bytes, size_t size) {
+void net_link_push(net_link* link, uint64_t now_us, net_link_tag tag, const void* bytes,
+                   size_t size) {
     BASE_ASSERT(link && (bytes || size == 0));
     const net_link_config* config = &link->config;
     double draws[DRAWS_PER_PUSH];
@@ -354,7 +355,7 @@ void net_link_push(net_link* link, uint64_t now_us, uint64_t tag, const void* by
         link->stats.duplicated++;
 }
 
-const uint8_t* net_link_peek(net_link* link, uint64_t now_us, uint64_t* tag, size_t* size) {
+const uint8_t* net_link_peek(net_link* link, uint64_t now_us, net_link_tag* tag, size_t* size) {
     BASE_ASSERT(link && size);
     if (!link->borrowed) {
         if (link->heap_count == 0 || link->heap[0].us > now_us) return NULL;

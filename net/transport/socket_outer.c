@@ -97,28 +97,28 @@ static net_link* link_get(net_link** link, const net_socket_entry* entry, uint64
 }
 
 static void release_due(net_socket_entry* entry, uint64_t now_us) {
-    uint64_t tag = 0;
+    net_link_tag tag;
     size_t size = 0;
     const uint8_t* bytes;
     while ((bytes = net_link_peek(entry->out, now_us, &tag, &size))) {
-        net_address to = net_socket_tag_address(tag);
-        wire_send(entry, &to, bytes, size);
+        wire_send(entry, &tag.address, bytes, size);
         net_link_pop(entry->out);
     }
 }
 
 static size_t receive_through_link(net_socket_entry* entry, net_address* from, uint8_t** bytes) {
     net_link* link = link_get(&entry->in, entry, 1);
-    uint64_t now_us = net_socket_now_us(), tag = 0;
+    const uint64_t now_us = net_socket_now_us();
+    net_link_tag tag;
     size_t size = 0;
-    for (uint32_t i = 0; link && i < NET_LINK_DATAGRAMS_MAX; i++) {
+    for (uint32_t i = 0; i < NET_LINK_DATAGRAMS_MAX; i++) {
         size = wire_receive_sound(entry, from, bytes);
         if (size == 0) break;
-        net_link_push(link, now_us, net_socket_tag(from), *bytes, size);
+        net_link_push(link, now_us, (net_link_tag){.address = *from}, *bytes, size);
     }
-    const uint8_t* due = link ? net_link_peek(link, now_us, &tag, &size) : NULL;
+    const uint8_t* due = net_link_peek(link, now_us, &tag, &size);
     if (!due || size > NET_SOCKET_OUTER_BYTES_MAX) return 0;
-    *from = net_socket_tag_address(tag);
+    *from = tag.address;
     *bytes = net_socket_get_state()->received;
     memcpy(*bytes, due, size);
     net_link_pop(link);
@@ -200,7 +200,7 @@ void net_socket_outer_send(net_socket_entry* entry, const net_address* to, const
     }
     uint64_t now_us = net_socket_now_us();
     if (net_link_rebind_is_due(link, now_us)) net_socket_rebind(entry);
-    net_link_push(link, now_us, net_socket_tag(to), bytes, size);
+    net_link_push(link, now_us, (net_link_tag){.address = *to}, bytes, size);
     expect_release(net_socket_get_state(), link);
 }
 

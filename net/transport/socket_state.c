@@ -17,15 +17,12 @@
 static _Thread_local net_socket_state* own; // NULL: the process's
 
 net_socket_state* net_socket_get_state(void) {
-    static net_socket_state state = {.hosts_mutex = PTHREAD_MUTEX_INITIALIZER};
+    static net_socket_state state;
     return own ? own : &state;
 }
 
 net_socket_state* net_socket_state_create(void) {
-    net_socket_state* state = base_allocate_zero(NULL, sizeof *state);
-    if (pthread_mutex_init(&state->hosts_mutex, NULL) == 0) return state;
-    base_release(NULL, state, sizeof *state);
-    return NULL;
+    return base_allocate_zero(NULL, sizeof(net_socket_state));
 }
 
 void net_socket_state_destroy(net_socket_state* state) {
@@ -36,9 +33,6 @@ void net_socket_state_destroy(net_socket_state* state) {
             BASE_ASSERT(!tables[t]->entries[i] && "its transports are destroyed first");
         base_release(NULL, tables[t]->entries, tables[t]->capacity * sizeof(net_socket_entry*));
     }
-    base_release(NULL, state->hosts,
-                 state->hosts ? NET_SOCKET_HOSTS_MAX * sizeof *state->hosts : 0);
-    (void)pthread_mutex_destroy(&state->hosts_mutex);
     base_release(NULL, state, sizeof *state);
 }
 
@@ -158,48 +152,6 @@ void net_socket_get_stats(int descriptor, net_socket_stats* stats) {
     }
 }
 
-// ---- addresses in the tags of links
-
-// A tag has 64 bits: an IPv4 host fits, of an IPv6 host it holds the place in a table.
-#define TAG_IS_PLACE (UINT64_C(1) << 63)
-enum { PLACES_TRIED = 16 };
-
-static uint32_t host_place(const net_address* host) {
-    net_socket_state* state = net_socket_get_state();
-    if (!state->hosts)
-        state->hosts = base_allocate_zero(NULL, NET_SOCKET_HOSTS_MAX * sizeof *state->hosts);
-    uint32_t first = (uint32_t)base_hash64(host->ip, sizeof host->ip, host->scope);
-    for (uint32_t i = 0; i < PLACES_TRIED; i++) {
-        const uint32_t place = (first + i) % NET_SOCKET_HOSTS_MAX;
-        net_address* kept = &state->hosts[place];
-        bool is_free = net_address_is_wildcard(kept);
-        if (is_free) *kept = *host;
-        if (is_free || net_address_equal(kept, host)) return place;
-    }
-    const uint32_t evicted = (first + state->hosts_next++ % PLACES_TRIED) % NET_SOCKET_HOSTS_MAX;
-    state->hosts[evicted] = *host;
-    return evicted;
-}
-
-uint64_t net_socket_tag(const net_address* address) {
-    if (net_address_is_ipv4(address))
-        return (uint64_t)net_address_ipv4_host(address) << 16 | address->port;
-    net_address host = *address;
-    host.port = 0;
-    pthread_mutex_t* mutex = &net_socket_get_state()->hosts_mutex;
-    pthread_mutex_lock(mutex);
-    const uint32_t place = host_place(&host);
-    pthread_mutex_unlock(mutex);
-    return TAG_IS_PLACE | (uint64_t)place << 16 | address->port;
-}
-
-net_address net_socket_tag_address(uint64_t tag) {
-    if (!(tag & TAG_IS_PLACE)) return net_address_ipv4((uint32_t)(tag >> 16), (uint16_t)tag);
-    net_address address = net_socket_get_state()->hosts[tag >> 16 & (NET_SOCKET_HOSTS_MAX - 1)];
-    address.port = (uint16_t)tag;
-    return address;
-}
-
 // ---- the clock
 
 static uint64_t clock_us(clockid_t clock) {
@@ -316,7 +268,7 @@ static void put_datagram(net_socket_entry* to, const net_address* from, const vo
                          size_t size) {
     // Longer than any link carries: it is refused for its size either way.
     if (size > NET_LINK_BYTES_MAX) size = NET_LINK_BYTES_MAX;
-    net_link_push(to->wire, net_socket_now_us(), net_socket_tag(from), bytes, size);
+    net_link_push(to->wire, net_socket_now_us(), (net_link_tag){.address = *from}, bytes, size);
 }
 
 // What a receiver sees as the sender. A socket that is not bound gets a port for both families.
@@ -364,10 +316,10 @@ void net_socket_virtual_send(net_socket_entry* from, const net_address* to, cons
 
 bool net_socket_virtual_receive(net_socket_entry* at, net_address* from, void* bytes,
                                 size_t capacity, size_t* size) {
-    uint64_t tag = 0;
+    net_link_tag tag;
     const uint8_t* found = net_link_peek(at->wire, net_socket_now_us(), &tag, size);
     if (!found) return false;
-    *from = net_socket_tag_address(tag);
+    *from = tag.address;
     memcpy(bytes, found, *size < capacity ? *size : capacity);
     net_link_pop(at->wire);
     return true;

@@ -8,8 +8,6 @@
 
 #include "base/rng.h"
 
-#include <pthread.h>
-
 // Datagrams in order of arrival: a head, then the bytes. It is empty when both ends are equal.
 typedef struct net_socket_ring {
     uint8_t* bytes; // NET_SOCKET_LANE_BYTES
@@ -50,9 +48,6 @@ typedef struct net_socket_table {
     uint32_t capacity;
 } net_socket_table;
 
-// Much more than a link carries at once, so no host in a tag is evicted while it is on its way.
-enum { NET_SOCKET_HOSTS_MAX = 65536 };
-
 struct net_socket_state {
     net_socket_table real;
     net_socket_table virtual; // by descriptor - NET_SOCKET_VIRTUAL_FIRST
@@ -74,9 +69,6 @@ struct net_socket_state {
     uint32_t time_offset_ms;
     bool is_probing; // enet_time_get counts its calls
     uint32_t time_calls;
-    pthread_mutex_t hosts_mutex; // lanes send to IPv6 hosts through --net
-    net_address* hosts;          // IPv6 hosts in tags, NET_SOCKET_HOSTS_MAX; NULL before the first
-    uint32_t hosts_next;         // which one of a full bucket is evicted
 };
 
 // What the calling thread uses; the single exception to the rule against globals (net/socket.h says
@@ -92,9 +84,6 @@ int net_socket_lane_create(const net_socket_plan* plan);
 size_t net_socket_lane_receive(net_socket_entry* entry, net_address* from, uint8_t** bytes);
 // Once per service: takes stalls out of the clock.
 void net_socket_clock_pump(void);
-// An address as a link's tag, and back. The low 16 bits are the port.
-uint64_t net_socket_tag(const net_address* address);
-net_address net_socket_tag_address(uint64_t tag);
 
 // Outer datagrams: what the wire and --net see.
 void net_socket_outer_send(net_socket_entry* entry, const net_address* to, const void* bytes,

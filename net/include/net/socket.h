@@ -23,7 +23,7 @@ BASE_C_BEGIN
 /// Sockets, clock and --net of a thread that has its own beside the process's: a server and its
 /// players in one process. A transport belongs to the state that it was made in.
 typedef struct net_socket_state net_socket_state;
-/// @return a state without --net; the caller destroys it. NULL: no memory.
+/// @return a state without --net; the caller destroys it.
 net_socket_state* net_socket_state_create(void);
 /// No thread uses it any more, and its transports are destroyed. NULL does nothing.
 void net_socket_state_destroy(net_socket_state* state);

@@ -278,11 +278,17 @@ void net_link_destroy(net_link* link);
 /// Change the config. Datagrams on their way keep their arrival. Another seed starts its sequence
 /// from the beginning.
 void net_link_config_set(net_link* link, const net_link_config* config);
-/// Send a datagram, copied. `tag` comes out with it (an address, a path).
-void net_link_push(net_link* link, uint64_t now_us, uint64_t tag, const void* bytes, size_t size);
+/// What a user of a link knows a datagram by: it comes out as it went in.
+typedef struct net_link_tag {
+    uint64_t number;
+    net_address address;
+} net_link_tag;
+/// Send a datagram, copied.
+void net_link_push(net_link* link, uint64_t now_us, net_link_tag tag, const void* bytes,
+                   size_t size);
 /// Get the next datagram that has arrived by now: the earliest, of equal ones the first sent. `tag`
 /// may be NULL. Borrowed until net_link_pop. @return NULL when none has arrived.
-const uint8_t* net_link_peek(net_link* link, uint64_t now_us, uint64_t* tag, size_t* size);
+const uint8_t* net_link_peek(net_link* link, uint64_t now_us, net_link_tag* tag, size_t* size);
 /// Remove the datagram that net_link_peek gave.
 void net_link_pop(net_link* link);
 /// Arrival of the next datagram; UINT64_MAX when none is on its way.

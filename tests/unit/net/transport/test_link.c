@@ -18,11 +18,11 @@ static net_link* link_make(net_link_config config) {
 // Push numbered datagrams, one per millisecond.
 static void push_numbers(net_link* link, uint32_t count) {
     for (uint32_t i = 0; i < count; i++)
-        net_link_push(link, i * UINT64_C(1000), i, &i, sizeof i);
+        net_link_push(link, i * UINT64_C(1000), (net_link_tag){.number = i}, &i, sizeof i);
 }
 
 // @return the size of the datagram that is due, which is popped; 0: there is none.
-static size_t pop(net_link* link, uint64_t now_us, uint64_t* tag) {
+static size_t pop(net_link* link, uint64_t now_us, net_link_tag* tag) {
     size_t size = 0;
     if (!net_link_peek(link, now_us, tag, &size)) return 0;
     net_link_pop(link);
@@ -30,13 +30,13 @@ static size_t pop(net_link* link, uint64_t now_us, uint64_t* tag) {
 }
 
 static bool pull(net_link* link, uint64_t now_us, uint32_t* number) {
-    uint64_t tag = 0;
+    net_link_tag tag = {0};
     size_t size = 0;
     const uint8_t* bytes = net_link_peek(link, now_us, &tag, &size);
     if (!bytes) return false;
     assert_int_equal(size, sizeof *number);
     memcpy(number, bytes, sizeof *number);
-    assert_int_equal(tag, *number);
+    assert_int_equal(tag.number, *number);
     net_link_pop(link);
     return true;
 }
@@ -73,14 +73,14 @@ LINK_CASE(loss_duplicates_and_reordering_come_as_often_as_configured, .loss_perc
 
 LINK_CASE(a_full_pool_loses_and_counts_what_comes, .delay_ms = 10000) {
     for (uint32_t i = 0; i < NET_LINK_DATAGRAMS_MAX; i++)
-        net_link_push(link, 0, i, &i, sizeof i);
+        net_link_push(link, 0, (net_link_tag){.number = i}, &i, sizeof i);
     assert_int_equal(net_link_get_stats(link)->overflowed, 0);
     uint32_t last = NET_LINK_DATAGRAMS_MAX;
-    net_link_push(link, 0, last, &last, sizeof last);
+    net_link_push(link, 0, (net_link_tag){.number = last}, &last, sizeof last);
     assert_int_equal(net_link_get_stats(link)->overflowed, 1);
     uint32_t number = 0;
     assert_true(pull(link, UINT64_MAX, &number));
-    net_link_push(link, 0, last, &last, sizeof last);
+    net_link_push(link, 0, (net_link_tag){.number = last}, &last, sizeof last);
     assert_int_equal(net_link_get_stats(link)->overflowed, 1);
     for (uint32_t i = 1; i <= NET_LINK_DATAGRAMS_MAX; i++) {
         assert_true(pull(link, UINT64_MAX, &number));
@@ -90,9 +90,9 @@ LINK_CASE(a_full_pool_loses_and_counts_what_comes, .delay_ms = 10000) {
 
 LINK_CASE(a_datagram_beyond_the_largest_size_is_lost_and_counted, 0) {
     static const uint8_t bytes[NET_LINK_BYTES_MAX + 1] = {1};
-    net_link_push(link, 0, 0, bytes, NET_LINK_BYTES_MAX - 1);
-    net_link_push(link, 0, 0, bytes, NET_LINK_BYTES_MAX);
-    net_link_push(link, 0, 0, bytes, NET_LINK_BYTES_MAX + 1);
+    net_link_push(link, 0, (net_link_tag){0}, bytes, NET_LINK_BYTES_MAX - 1);
+    net_link_push(link, 0, (net_link_tag){0}, bytes, NET_LINK_BYTES_MAX);
+    net_link_push(link, 0, (net_link_tag){0}, bytes, NET_LINK_BYTES_MAX + 1);
     assert_int_equal(net_link_get_stats(link)->overflowed, 1);
     assert_int_equal(pop(link, 0, NULL), NET_LINK_BYTES_MAX - 1);
     assert_int_equal(pop(link, 0, NULL), NET_LINK_BYTES_MAX);
@@ -101,16 +101,17 @@ LINK_CASE(a_datagram_beyond_the_largest_size_is_lost_and_counted, 0) {
 
 LINK_CASE(a_borrowed_datagram_stays_the_first_until_it_is_popped, .delay_ms = 10) {
     uint32_t first = 1, second = 2;
-    net_link_push(link, 50, first, &first, sizeof first);
+    net_link_push(link, 50, (net_link_tag){.number = first}, &first, sizeof first);
     size_t size = 0;
-    uint64_t tag = 0;
+    net_link_tag tag = {0};
     const uint8_t* bytes = net_link_peek(link, 10050, &tag, &size);
-    net_link_push(link, 0, second, &second, sizeof second); // would arrive earlier
+    net_link_push(link, 0, (net_link_tag){.number = second}, &second,
+                  sizeof second); // would arrive earlier
     assert_ptr_equal(net_link_peek(link, 10050, &tag, &size), bytes);
-    assert_int_equal(tag, first);
+    assert_int_equal(tag.number, first);
     net_link_pop(link);
     assert_non_null(net_link_peek(link, 10050, &tag, &size));
-    assert_int_equal(tag, second);
+    assert_int_equal(tag.number, second);
     net_link_pop(link);
 }
 
@@ -132,7 +133,7 @@ LINK_CASE(nothing_passes_an_outage, .delay_ms = 5, .outage_at_ms = 100, .outage_
                 {149999, false}, {150000, true}, {1000000000, true}};
     for (size_t i = 0; i < BASE_COUNT(sent); i++) {
         uint64_t now_us = begin_us + sent[i].at_us;
-        net_link_push(link, now_us, i, "x", 1);
+        net_link_push(link, now_us, (net_link_tag){.number = i}, "x", 1);
         assert_int_equal(net_link_is_out(link, now_us), !sent[i].passes);
         assert_int_equal(pop(link, now_us + 5000, NULL) > 0, sent[i].passes);
     }
@@ -147,7 +148,7 @@ LINK_CASE(losses_in_bursts_have_their_mean_and_their_length, .loss_percent = 20,
     uint32_t bursts = 0;
     bool was_lost = false;
     for (uint32_t ms = 0; ms < LONG; ms++) {
-        net_link_push(link, ms * UINT64_C(1000), ms, &ms, sizeof ms);
+        net_link_push(link, ms * UINT64_C(1000), (net_link_tag){.number = ms}, &ms, sizeof ms);
         uint32_t number = 0;
         bool is_lost = !pull(link, UINT64_MAX, &number);
         bursts += is_lost && !was_lost;
@@ -175,7 +176,7 @@ CASE(losses_of_all_or_nothing_are_exact) {
 LINK_CASE(a_long_silence_costs_a_bursty_line_no_time, .loss_percent = 50, .burst_ms = 50,
           .seed = 4) {
     for (uint64_t days = 0; days < 50; days++)
-        net_link_push(link, days * UINT64_C(86400000000), 0, "x", 1);
+        net_link_push(link, days * UINT64_C(86400000000), (net_link_tag){0}, "x", 1);
     assert_in_range(net_link_get_stats(link)->lost, 10, 40);
 }
 
@@ -190,7 +191,7 @@ LINK_CASE(one_to_three_bits_of_some_datagrams_are_flipped, .flip_percent = 25, .
     uint32_t by_count[NET_LINK_FLIPPED_BITS_MAX + 2] = {0}, ends = 0;
     for (uint32_t i = 0; i < SAMPLES; i++) {
         uint8_t zeros[2] = {0};
-        net_link_push(link, 0, 0, zeros, sizeof zeros);
+        net_link_push(link, 0, (net_link_tag){0}, zeros, sizeof zeros);
         size_t size = 0;
         const uint8_t* found = net_link_peek(link, 0, NULL, &size);
         assert_non_null(found);
@@ -205,7 +206,7 @@ LINK_CASE(one_to_three_bits_of_some_datagrams_are_flipped, .flip_percent = 25, .
         assert_in_range(by_count[bits], SAMPLES * 6 / 100, SAMPLES * 11 / 100);
     assert_int_equal(ends, 3); // the first and the last bit, too
     assert_int_equal(net_link_get_stats(link)->flipped, SAMPLES - by_count[0]);
-    net_link_push(link, 0, 0, NULL, 0);
+    net_link_push(link, 0, (net_link_tag){0}, NULL, 0);
 }
 
 LINK_CASE(only_datagrams_above_the_mtu_vanish, .mtu_bytes = 1252) {
@@ -215,7 +216,7 @@ LINK_CASE(only_datagrams_above_the_mtu_vanish, .mtu_bytes = 1252) {
         uint64_t lost;
     } sent[] = {{1, 0}, {1251, 0}, {1252, 0}, {1253, 1}, {1300, 2}};
     for (size_t i = 0; i < BASE_COUNT(sent); i++) {
-        net_link_push(link, 0, 0, bytes, sent[i].size);
+        net_link_push(link, 0, (net_link_tag){0}, bytes, sent[i].size);
         assert_int_equal(net_link_get_stats(link)->lost, sent[i].lost);
     }
 }
@@ -231,7 +232,7 @@ CASE(the_queue_is_as_long_as_configured) {
             link_make((net_link_config){.rate_kbit = 800, .queue_ms = lines[i].queue_ms});
         static const uint8_t bytes[72];
         for (uint32_t k = 0; k < 3000; k++)
-            net_link_push(link, 0, 0, bytes, sizeof bytes);
+            net_link_push(link, 0, (net_link_tag){0}, bytes, sizeof bytes);
         uint64_t last_us = 0, passed = 0;
         for (; net_link_next_us(link) != UINT64_MAX; passed++) {
             last_us = net_link_next_us(link);
@@ -245,7 +246,7 @@ CASE(the_queue_is_as_long_as_configured) {
 
 LINK_CASE(rebinding_is_due_once_in_each_interval, .rebind_ms = 1000, .seed = 3) {
     assert_false(net_link_rebind_is_due(link, 5000000)); // nothing was sent yet
-    net_link_push(link, 5000000, 0, "x", 1);
+    net_link_push(link, 5000000, (net_link_tag){0}, "x", 1);
     uint32_t count = 0, shortest = UINT32_MAX, longest = 0, last = 5000;
     for (uint32_t ms = 5000; ms < 505000; ms++) {
         if (!net_link_rebind_is_due(link, ms * UINT64_C(1000))) continue;
