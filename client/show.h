@@ -20,19 +20,6 @@
 #define SHOW_LEGEND_S 20.0 ///< after the start the keys are shown for so long
 #define SHOW_NOTICE_S 4.0
 
-typedef enum own_key {
-    KEY_PANEL,
-    KEY_HELP,
-    KEY_HELP_TOO,
-    KEY_LEAVE,
-    KEY_AGAIN,
-    KEY_AGAIN_TOO,
-    KEY_TALK,
-    KEY_BIND,
-    KEY_MUTE,
-    KEY_COUNT,
-} own_key;
-
 typedef struct show show;
 
 typedef struct show_faults {
@@ -68,7 +55,6 @@ struct show {
     client_sound* sound; ///< NULL: nothing is heard
     base_reporter stderr_reporter;
     char last_report[BASE_REPORT_BYTES_MAX]; ///< the reason on the end screen
-    int32_t keys[KEY_COUNT];
     bool is_interactive, has_panel, has_help;
     bool is_leaving;                           ///< the user wants to go
     bool is_closed;                            ///< and not back to the list of servers
@@ -95,8 +81,6 @@ static inline client_player* show_player(const show* on, uint32_t person) {
     return &on->program->players[person];
 }
 
-/// Find the codes of the window's own keys.
-void show_keys_init(show* on);
 /// Open the players, with the view of each person. @return NET_EXIT_CLEAN; any other: reported.
 BASE_MUST_USE int show_open_people(show* on);
 /// Find out which keys do what in the game that was opened.

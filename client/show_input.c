@@ -8,14 +8,6 @@
 
 #include <string.h>
 
-static const char* const key_names[KEY_COUNT] = {"F1",           "F2", "H",  "Escape", "Return",
-                                                 "Keypad Enter", "T",  "F3", "M"};
-
-void show_keys_init(show* on) {
-    for (uint32_t i = 0; i < KEY_COUNT; i++)
-        on->keys[i] = client_window_key(key_names[i]);
-}
-
 // ---- the people: what each of them sees, and what each of them does ----
 
 static void think(void* context, const net_player_context* player, void* input) {
@@ -159,23 +151,22 @@ static void open_binder(show* on) {
 
 // ---- what keys do ----
 
-static void press(show* on, int32_t key) {
-    if (key == on->keys[KEY_PANEL]) {
+static void press(show* on, const client_event* event) {
+    if (client_event_has_key(event, "F1")) {
         on->has_panel = !on->has_panel;
-    } else if (key == on->keys[KEY_HELP] || key == on->keys[KEY_HELP_TOO]) {
+    } else if (client_event_has_key(event, "F2,H")) {
         on->has_help = !on->has_help;
-    } else if (key == on->keys[KEY_LEAVE]) {
+    } else if (client_event_has_key(event, "Escape")) {
         if (!on->has_help) on->is_leaving = true;
         on->has_help = false;
-    } else if (key == on->keys[KEY_BIND] && on->people_count > 0 && on->bindings.count > 0 &&
-               client_player_is_person(on->program, 0)) {
+    } else if (client_event_has_key(event, "F3") && on->people_count > 0 &&
+               on->bindings.count > 0 && client_player_is_person(on->program, 0)) {
         open_binder(on);
-    } else if (can_talk(on) && (key == on->keys[KEY_TALK] || key == on->keys[KEY_AGAIN] ||
-                                key == on->keys[KEY_AGAIN_TOO])) {
+    } else if (can_talk(on) && client_event_has_key(event, "T,Return,Keypad Enter")) {
         open_line(on);
-    } else if (key == on->keys[KEY_AGAIN] || key == on->keys[KEY_AGAIN_TOO]) {
+    } else if (client_event_has_key(event, "Return,Keypad Enter")) {
         on->wants_again = true;
-    } else if (key == on->keys[KEY_MUTE]) {
+    } else if (client_event_has_key(event, "M")) {
         client_sound_mute(on->sound);
     }
 }
@@ -277,10 +268,11 @@ static bool see_watching(show* on, const client_event* event) {
     net_client* client = show_player(on, 0)->client;
     const uint32_t watched = net_client_watched(client);
     uint32_t wanted = 0;
-    const bool is_tab = event->key == client_window_key("Tab");
-    if (event->key == (is_pad ? client_pad_input("DPRight") : client_window_key("Right")) || is_tab)
+    if (is_pad ? event->key == client_pad_input("DPRight")
+               : client_event_has_key(event, "Right,Tab"))
         wanted = player_after(client, watched);
-    else if (event->key == (is_pad ? client_pad_input("DPLeft") : client_window_key("Left")))
+    else if (is_pad ? event->key == client_pad_input("DPLeft")
+                    : client_event_has_key(event, "Left"))
         wanted = player_before(client, watched);
     else
         return false;
@@ -301,6 +293,6 @@ void show_see_events(show* on) {
         if (event.kind == CLIENT_EVENT_PAD_DOWN && event.key == client_pad_input("Start") &&
             can_join(on, event.pad, is_pad))
             join(on, event.pad);
-        if (event.kind == CLIENT_EVENT_KEY_DOWN && !event.is_repeat) press(on, event.key);
+        if (event.kind == CLIENT_EVENT_KEY_DOWN && !event.is_repeat) press(on, &event);
     }
 }

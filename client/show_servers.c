@@ -80,19 +80,15 @@ static void point(choice* self, const client_event* event) {
     self->chosen = row;
 }
 
-static bool is_key(const client_event* event, const char* name) {
-    return event->key == client_window_key(name);
-}
-
 static void press(choice* self, const client_event* event) {
-    if (is_key(event, "Up")) move(self, -1);
-    if (is_key(event, "Down")) move(self, 1);
-    if (is_key(event, "Home")) self->chosen = 0;
-    if (is_key(event, "End")) self->chosen = self->servers.count - 1;
+    if (client_event_has_key(event, "Up")) move(self, -1);
+    if (client_event_has_key(event, "Down")) move(self, 1);
+    if (client_event_has_key(event, "Home")) self->chosen = 0;
+    if (client_event_has_key(event, "End")) self->chosen = self->servers.count - 1;
     if (event->is_repeat) return;
-    self->is_watching = is_key(event, "S");
-    self->is_over = self->is_watching || is_key(event, "Return") || is_key(event, "Keypad Enter");
-    if (is_key(event, "Escape")) self->on->is_leaving = true;
+    self->is_watching = client_event_has_key(event, "S");
+    self->is_over = self->is_watching || client_event_has_key(event, "Return,Keypad Enter");
+    if (client_event_has_key(event, "Escape")) self->on->is_leaving = true;
 }
 
 static void press_pad(choice* self, const client_event* event) {

@@ -212,7 +212,6 @@ int client_window_play(client_program* program) {
                         "note: there is no display, so this window is not shown (--headless plays "
                         "without one, --shot FILE.png keeps a picture)");
         on->is_interactive = client_window_is_interactive(on->window) && config->ticks == 0;
-        show_keys_init(on);
         code = config->is_choosing ? play_chosen(on) : play(on);
         client_window_write_frames(on->window, stdout);
         if (on->has_failed && code == NET_EXIT_CLEAN) code = NET_EXIT_RUNTIME;

@@ -254,18 +254,18 @@ static void take_key(client_binder* binder, client_bindings* bindings, int32_t k
         binder->note = "This key has no name: take another one.";
 }
 
-static void press(client_binder* binder, client_bindings* bindings, int32_t key) {
+static void press(client_binder* binder, client_bindings* bindings, const client_event* event) {
     const uint32_t last = bindings->count - 1;
-    if (key == client_window_key("Up")) {
+    if (client_event_has_key(event, "Up")) {
         binder->action = binder->action > 0 ? binder->action - 1 : last;
-    } else if (key == client_window_key("Down")) {
+    } else if (client_event_has_key(event, "Down")) {
         binder->action = binder->action < last ? binder->action + 1 : 0;
-    } else if (key == client_window_key("Return") || key == client_window_key("Keypad Enter")) {
+    } else if (client_event_has_key(event, "Return,Keypad Enter")) {
         binder->is_waiting = true;
-    } else if (key == client_window_key("Backspace") || key == client_window_key("Delete")) {
+    } else if (client_event_has_key(event, "Backspace,Delete")) {
         client_bindings_reset(bindings, binder->action);
         binder->is_changed = true;
-    } else if (key == client_window_key("Escape") || key == client_window_key("F3")) {
+    } else if (client_event_has_key(event, "Escape,F3")) {
         binder->is_open = false;
     }
 }
@@ -288,7 +288,7 @@ bool client_binder_see(client_binder* binder, client_bindings* bindings,
         if (binder->is_waiting)
             take_key(binder, bindings, event->key);
         else
-            press(binder, bindings, event->key);
+            press(binder, bindings, event);
         return true;
     case CLIENT_EVENT_PAD_DOWN:
         if (binder->is_waiting) take_input(binder, bindings, event->key);

@@ -236,15 +236,14 @@ static void add_text(client_line* line, const char* text) {
 }
 
 static client_line_result see_key(client_line* line, const client_event* event) {
-    if (event->key == client_window_key("Backspace")) {
+    if (client_event_has_key(event, "Backspace")) {
         while (line->size > 0 && ((unsigned char)line->text[--line->size] & 0xc0) == 0x80) {
         }
         line->text[line->size] = '\0';
         return CLIENT_LINE_TAKEN;
     }
-    const bool is_enter = event->key == client_window_key("Return") ||
-                          event->key == client_window_key("Keypad Enter");
-    if ((!is_enter && event->key != client_window_key("Escape")) || event->is_repeat)
+    const bool is_enter = client_event_has_key(event, "Return,Keypad Enter");
+    if ((!is_enter && !client_event_has_key(event, "Escape")) || event->is_repeat)
         return CLIENT_LINE_TAKEN;
     line->is_open = false;
     return is_enter && line->size > 0 ? CLIENT_LINE_DONE : CLIENT_LINE_LEFT;

@@ -7,6 +7,7 @@
 #include "window/playback_play.h"
 
 #include "window/playback_timeline.h"
+#include "window/screens.h"
 #include "window/window.h"
 
 #include "base/text.h"
@@ -22,52 +23,25 @@
 #define EVENTS_US 5000u ///< between two looks at events while no frame is due
 #define FRAME_S_MAX 0.1 ///< a longer pause of the program is not caught up
 
-typedef enum playback_key {
-    KEY_SPACE,
-    KEY_LEFT,
-    KEY_RIGHT,
-    KEY_UP,
-    KEY_DOWN,
-    KEY_PLUS,
-    KEY_KEYPAD_PLUS,
-    KEY_MINUS,
-    KEY_KEYPAD_MINUS,
-    KEY_HOME,
-    KEY_END,
-    KEY_HELP,
-    KEY_HELP_TOO,
-    KEY_CLIENT,
-    KEY_INSPECT,
-    KEY_NEXT,
-    KEY_ESCAPE,
-    KEY_SHIFT,
-    KEY_SHIFT_TOO,
-    KEY_COUNT,
-} playback_key;
-
-static const char* const key_names[KEY_COUNT] = {
-    "Space", "Left", "Right", "Up", "Down", "=",   "Keypad +", "-",          "Keypad -",   "Home",
-    "End",   "H",    "F1",    "C",  "I",    "Tab", "Escape",   "Left Shift", "Right Shift"};
-
-static const char* const help_lines[] = {
-    "Space         play, pause",
-    "Left, Right   playing: 5 s; paused: one tick",
-    "with Shift    playing: 30 s; paused: ten ticks",
-    "Up, Down      faster, slower (also + and -)",
-    "Home, End     first tick, last tick",
-    "Pointer       on the line: go there; over a mark: what it was",
-    "C             the view of the next player, at last of none",
-    "I, Tab        an entity's components; the next entity (Shift: back)",
-    "F11           fullscreen",
-    "H, F1         this",
-    "Escape        leave",
+static const client_help_row help_rows[] = {
+    {"Space", "play, pause"},
+    {"Left,Right", "playing: 5 s; paused: one tick"},
+    {"with Shift", "playing: 30 s; paused: ten ticks"},
+    {"Up,Down", "faster, slower (also + and -)"},
+    {"Home,End", "first tick, last tick"},
+    {"Pointer", "go there; on a mark: what it was"},
+    {"C", "the next view, at last of none"},
+    {"I", "an entity's components"},
+    {"Tab", "those of the next one (Shift: back)"},
+    {"F11", "fullscreen"},
+    {"H,F1", "this"},
+    {"Escape", "leave"},
 };
 
 typedef struct show {
     client_playback* self;
     client_window* window;
     client_timeline strip;
-    int32_t keys[KEY_COUNT];
     client_inspector inspector;
     uint32_t client; // whose view is shown; 0: that of a spectator
     bool is_shift_down, is_dragging, is_pointed, has_help;
@@ -139,64 +113,32 @@ static bool is_at_end(const show* on) {
     return wanted(on) >= (double)net_playback_tick_last(on->self->playback);
 }
 
-static void press(show* on, playback_key key) {
-    switch (key) {
-    case KEY_SPACE:
+static void press(show* on, const client_event* event) {
+    if (client_event_has_key(event, "Left")) move(on, -1.0);
+    if (client_event_has_key(event, "Right")) move(on, 1.0);
+    if (client_event_has_key(event, "Tab")) inspect(on, false);
+    if (event->is_repeat) return;
+    if (client_event_has_key(event, "Space")) {
         if (!on->is_playing && is_at_end(on)) seek(on, 0.0);
         on->is_playing = !on->is_playing;
-        break;
-    case KEY_LEFT:
-        move(on, -1.0);
-        break;
-    case KEY_RIGHT:
-        move(on, 1.0);
-        break;
-    case KEY_UP:
-    case KEY_PLUS:
-    case KEY_KEYPAD_PLUS:
-        change_speed(on, true);
-        break;
-    case KEY_DOWN:
-    case KEY_MINUS:
-    case KEY_KEYPAD_MINUS:
-        change_speed(on, false);
-        break;
-    case KEY_HOME:
-        seek(on, 0.0);
-        break;
-    case KEY_END:
+    }
+    if (client_event_has_key(event, "Up,=,Keypad +")) change_speed(on, true);
+    if (client_event_has_key(event, "Down,-,Keypad -")) change_speed(on, false);
+    if (client_event_has_key(event, "Home")) seek(on, 0.0);
+    if (client_event_has_key(event, "End")) {
         seek(on, (double)net_playback_tick_last(on->self->playback));
         on->is_playing = false;
-        break;
-    case KEY_HELP:
-    case KEY_HELP_TOO:
-        on->has_help = !on->has_help;
-        break;
-    case KEY_CLIENT:
-        follow_next(on);
-        break;
-    case KEY_INSPECT:
-    case KEY_NEXT:
-        inspect(on, key == KEY_INSPECT);
-        break;
-    case KEY_ESCAPE:
-        on->is_done = true;
-        break;
-    case KEY_SHIFT:
-    case KEY_SHIFT_TOO:
-    default:
-        break;
     }
+    if (client_event_has_key(event, "H,F1")) on->has_help = !on->has_help;
+    if (client_event_has_key(event, "C")) follow_next(on);
+    if (client_event_has_key(event, "I")) inspect(on, true);
+    if (client_event_has_key(event, "Escape")) on->is_done = true;
 }
 
 static void take_key(show* on, const client_event* event) {
-    bool is_down = event->kind == CLIENT_EVENT_KEY_DOWN;
-    for (uint32_t i = 0; i < KEY_COUNT; i++) {
-        if (on->keys[i] == 0 || on->keys[i] != event->key) continue;
-        if (i == KEY_SHIFT || i == KEY_SHIFT_TOO) on->is_shift_down = is_down;
-        bool may_repeat = i == KEY_LEFT || i == KEY_RIGHT || i == KEY_NEXT;
-        if (is_down && (may_repeat || !event->is_repeat)) press(on, (playback_key)i);
-    }
+    const bool is_down = event->kind == CLIENT_EVENT_KEY_DOWN;
+    if (client_event_has_key(event, "Left Shift,Right Shift")) on->is_shift_down = is_down;
+    if (is_down) press(on, event);
 }
 
 static void take_pointer(show* on, const client_event* event) {
@@ -266,23 +208,6 @@ static bool advance(show* on, uint64_t now_us) {
     return client_playback_record(on->self, result);
 }
 
-static void draw_help(show* on) {
-    if (!on->has_help) return;
-    net_draw draw = client_window_draw(on->window, CLIENT_CANVAS_SCREEN);
-    const float line = 22.0f, height = 16.0f, x = 250.0f, y = 130.0f;
-    draw.rect(draw.context, x - 20.0f, y - 16.0f, 500.0f,
-              line * (float)BASE_COUNT(help_lines) + 26.0f, (ecs_color){8, 10, 20, 225});
-    for (uint32_t i = 0; i < BASE_COUNT(help_lines); i++) {
-        // Two columns: the key, and what it does.
-        char key[16];
-        (void)base_text_format(key, sizeof key, "%.14s", help_lines[i]);
-        draw.text(draw.context, x, y + (float)i * line, height, (ecs_color){255, 208, 84, 255},
-                  key);
-        draw.text(draw.context, x + 120.0f, y + (float)i * line, height,
-                  (ecs_color){225, 230, 245, 255}, help_lines[i] + 14);
-    }
-}
-
 static void draw_strip(show* on) {
     uint32_t keyframe_count;
     const net_log_keyframe* keyframes = net_log_reader_keyframes(on->self->reader, &keyframe_count);
@@ -310,9 +235,14 @@ static bool draw_frame(show* on, uint64_t now_us, bool has_strip, const char* sh
     if (on->client) draw.player = net_playback_player(on->self->playback, on->client);
     net_playback_draw(on->self->playback, &draw);
     if (has_strip) draw_strip(on);
+    float width = 0.0f, height = 0.0f;
     net_draw screen = client_window_draw(on->window, CLIENT_CANVAS_SCREEN);
     if (match) client_inspector_draw(&on->inspector, net_match_world(match), &screen, 12.0f, 12.0f);
-    draw_help(on);
+    client_draw_canvas_size(client_window_canvases(on->window), CLIENT_CANVAS_SCREEN, &width,
+                            &height);
+    if (on->has_help)
+        client_screen_help(&screen, width, height, "Playback", NULL, 0, help_rows,
+                           BASE_COUNT(help_rows), false);
     return client_window_end_frame(on->window, shot);
 }
 
@@ -385,8 +315,6 @@ int client_playback_show(client_playback* self) {
     if (!on.window) return NET_EXIT_RUNTIME;
     client_draw_set_assets(client_window_canvases(on.window), self->module->asset_folder);
     client_draw_set_names(client_window_canvases(on.window), find_name, &on);
-    for (uint32_t i = 0; i < KEY_COUNT; i++)
-        on.keys[i] = client_window_key(key_names[i]);
     bool is_right = true;
     if (config->shot) {
         is_right = take_shot(&on);

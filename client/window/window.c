@@ -197,6 +197,16 @@ bool client_window_key_name(int32_t key, char* name, size_t bytes) {
     return base_text_copy(name, bytes, text) && client_window_key(name) == key && key != 0;
 }
 
+bool client_event_has_key(const client_event* event, const char* names) {
+    char name[32];
+    for (size_t size; *names; names += size + (names[size] == ',')) {
+        size = strcspn(names, ",");
+        (void)base_text_format(name, sizeof name, "%.*s", (int)size, names);
+        if (event->key == client_window_key(name)) return true;
+    }
+    return false;
+}
+
 static void see_window_event(client_window* self, const SDL_WindowEvent* event) {
     switch (event->event) {
     case SDL_WINDOWEVENT_HIDDEN:

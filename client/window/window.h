@@ -90,6 +90,8 @@ void client_window_set_cursor(client_window* window, net_cursor cursor);
 bool client_window_is_interactive(const client_window* window);
 /// @return the code of a key by its SDL name ("Left", "Space", "F1"); 0 for an unknown name.
 int32_t client_window_key(const char* name);
+/// Is the event's key one of these, "Return,Keypad Enter"?
+bool client_event_has_key(const client_event* event, const char* names);
 /// Begin or end typing: whether CLIENT_EVENT_TEXT comes. Keys come in any case.
 void client_window_type(client_window* window, bool is_typing);
 /// @return the name of the game controller that has this number or had it last; NULL: none had it.
