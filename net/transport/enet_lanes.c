@@ -249,16 +249,6 @@ static uint64_t lanes_peer_sent_bytes(const net_transport* transport, net_peer p
 
 // ---- the whole
 
-static void add_stats(net_transport_stats* sum, const net_transport_stats* part) {
-    enum { COUNTS = sizeof *sum / sizeof(uint64_t) };
-    uint64_t counts[COUNTS], more[COUNTS];
-    memcpy(counts, sum, sizeof counts);
-    memcpy(more, part, sizeof more);
-    for (uint32_t i = 0; i < COUNTS; i++)
-        counts[i] += more[i];
-    memcpy(sum, counts, sizeof counts);
-}
-
 static void lanes_stats(const net_transport* transport, net_transport_stats* stats) {
     const enet_lanes* self = lanes_of((net_transport*)(uintptr_t)transport);
     *stats = (net_transport_stats){0};
@@ -267,7 +257,7 @@ static void lanes_stats(const net_transport* transport, net_transport_stats* sta
         const net_transport* host = &self->lanes[i].host->base;
         net_transport_stats part;
         host->ops->stats(host, &part);
-        add_stats(stats, &part);
+        net_transport_stats_add(stats, &part);
     }
 }
 

@@ -72,23 +72,12 @@ static void join_flush_lane(net_transport* transport, uint32_t lane) {
     }
 }
 
-static void add_stats(net_transport_stats* sum, const net_transport_stats* more) {
-    enum { WORDS = sizeof *sum / sizeof(uint64_t) };
-    BASE_STATIC_ASSERT(sizeof *sum == WORDS * sizeof(uint64_t), "counts alone");
-    uint64_t to[WORDS], from[WORDS];
-    memcpy(to, sum, sizeof to);
-    memcpy(from, more, sizeof from);
-    for (uint32_t i = 0; i < WORDS; i++)
-        to[i] += from[i];
-    memcpy(sum, to, sizeof to);
-}
-
 static void join_stats(const net_transport* transport, net_transport_stats* stats) {
     const join* self = (const join*)transport;
     net_transport_stats second;
     self->sides[0]->ops->stats(self->sides[0], stats);
     self->sides[1]->ops->stats(self->sides[1], &second);
-    add_stats(stats, &second);
+    net_transport_stats_add(stats, &second);
 }
 
 static uint32_t join_sockets(const net_transport* transport, int* descriptors, uint32_t capacity) {

@@ -163,6 +163,19 @@ static inline uint32_t net_transport_lane(const net_transport* transport, net_pe
     return (peer & (NET_PEER_SLOTS - 1)) % net_transport_lanes(transport);
 }
 
+/// Add the counts of `more` to `sum`.
+static inline void net_transport_stats_add(net_transport_stats* sum,
+                                           const net_transport_stats* more) {
+    enum { WORDS = sizeof *sum / sizeof(uint64_t) };
+    BASE_STATIC_ASSERT(sizeof *sum == WORDS * sizeof(uint64_t), "counts alone");
+    uint64_t to[WORDS], from[WORDS];
+    memcpy(to, sum, sizeof to);
+    memcpy(from, more, sizeof from);
+    for (uint32_t i = 0; i < WORDS; i++)
+        to[i] += from[i];
+    memcpy(sum, to, sizeof to);
+}
+
 /// Ask for the identity of a peer. @return false, *identity is zeroed: it is not known.
 static inline bool net_transport_identity(const net_transport* transport, net_peer peer,
                                           net_peer_identity* identity) {
