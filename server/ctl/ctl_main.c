@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "inspect/control.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <errno.h>
@@ -19,13 +18,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { USAGE_BYTES = 2048, USAGE_COLUMNS = 72, ARGUMENTS_MAX = 64, HELP_BYTES = 16384 };
+enum { USAGE_BYTES = 2048, USAGE_COLUMNS = 72, HELP_BYTES = 16384 };
 
 typedef struct ctl_config {
     const char* socket;
     bool is_json;
     bool is_once;
-    base_option_list words;
 } ctl_config;
 
 #define FIELD(name) BASE_OPTION_FIELD(ctl_config, name)
@@ -86,9 +84,8 @@ static bool is_known(const char* name, const base_reporter* reporter) {
 }
 
 static bool check_verb(void* values, const base_option_list* words, const base_reporter* reporter) {
-    const ctl_config* config = values;
-    (void)words;
-    if (config->words.count > 0) return is_known(config->words.values[0], reporter);
+    (void)values;
+    if (words->count > 0) return is_known(words->values[0], reporter);
     return base_report(reporter, NULL, 0, "name a verb; shoal-ctl help lists them");
 }
 
@@ -123,34 +120,7 @@ static int print_help(const char* name) {
     return NET_EXIT_CLEAN;
 }
 
-// ---- words and options ----
-
-// Words may look like numbers below zero; after "--" all are words.
-static bool is_option(const char* text) {
-    return text[0] == '-' && (text[1] == '-' || isalpha((unsigned char)text[1]));
-}
-
-// The rest goes to the options, so that they may be anywhere.
-static bool split(int argc, char** argv, char** options, int* option_count,
-                  base_option_list* words) {
-    bool is_ended = false;
-    options[(*option_count)++] = argv[0];
-    for (int i = 1; i < argc; i++) {
-        const bool is_word = is_ended || !is_option(argv[i]);
-        if (!is_ended && strcmp(argv[i], "--") == 0) {
-            is_ended = true;
-        } else if (is_word) {
-            if (words->count == BASE_COUNT(words->values)) return false;
-            words->values[words->count++] = argv[i];
-        } else {
-            if (*option_count + 2 > ARGUMENTS_MAX) return false;
-            options[(*option_count)++] = argv[i];
-            if (strcmp(argv[i], "--socket") == 0 && i + 1 < argc)
-                options[(*option_count)++] = argv[++i];
-        }
-    }
-    return true;
-}
+// ---- words ----
 
 static bool join(const base_option_list* words, char line[SERVER_CONTROL_LINE_BYTES],
                  const base_reporter* reporter) {
@@ -287,20 +257,16 @@ int main(int argc, char** argv) {
     const base_reporter reporter = base_reporter_stderr();
     ctl_config config = {.socket = NULL};
     char usage[USAGE_BYTES], help[HELP_BYTES];
-    char* arguments[ARGUMENTS_MAX];
-    const base_option_list* words = &config.words;
-    int count = 0;
+    base_option_list words = {0};
     make_usage(usage);
-    if (!split(argc, argv, arguments, &count, &config.words))
-        return net_exit_report(NET_EXIT_USAGE, &reporter, NULL, "too many arguments");
     static const char brief[] = "VERB [ARGUMENT]... [options] | help [VERB] | completion bash";
-    base_options options = make_options(&config, is_long(count, arguments) ? usage : brief);
-    const base_options_result read = base_options_read(&options, count, arguments, NULL, &reporter);
+    base_options options = make_options(&config, is_long(argc, argv) ? usage : brief);
+    const base_options_result read = base_options_read(&options, argc, argv, &words, &reporter);
     if (read != BASE_OPTIONS_OK) return net_exit_of_options(read);
-    if (strcmp(words->values[0], "help") == 0)
-        return print_help(words->count > 1 ? words->values[1] : NULL);
-    if (strcmp(words->values[0], "completion") != 0) return run_verb(&config, words, &reporter);
-    if (words->count != 2 || strcmp(words->values[1], "bash") != 0)
+    if (strcmp(words.values[0], "help") == 0)
+        return print_help(words.count > 1 ? words.values[1] : NULL);
+    if (strcmp(words.values[0], "completion") != 0) return run_verb(&config, &words, &reporter);
+    if (words.count != 2 || strcmp(words.values[1], "bash") != 0)
         return net_exit_report(NET_EXIT_USAGE, &reporter, NULL, "only bash has a completion");
     options.usage = usage;
     (void)base_options_completion(&options, help, sizeof help);

@@ -304,7 +304,8 @@ static base_options_result next_argument(const source* from, int argc, char** ar
                                          bool* ended, argument* read) {
     const char* text = argv[(*index)++];
     *read = (argument){.value = text};
-    if (*ended || text[0] != '-' || text[1] == '\0') return BASE_OPTIONS_OK;
+    // "-", and numbers below zero.
+    if (*ended || text[0] != '-' || strchr("0123456789.", text[1])) return BASE_OPTIONS_OK;
     if (strcmp(text, "--") == 0) {
         *ended = true;
         read->value = NULL;

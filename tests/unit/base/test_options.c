@@ -155,7 +155,7 @@ PROGRAM_CASE(no_arguments_leave_the_defaults) {
 }
 
 PROGRAM_CASE(every_kind_is_read_in_both_forms) {
-    run(p, "one --fast --game cubes --tick-rate=30 --loss 2.5 --set a=1 two --set=b=2 --sync end "
+    run(p, "-5 --fast --game cubes --tick-rate=30 --loss 2.5 --set a=1 two --set=b=2 --sync end "
            "-- --fast -");
     assert_true(p->fast);
     assert_string_equal(p->game, "cubes");
@@ -165,7 +165,7 @@ PROGRAM_CASE(every_kind_is_read_in_both_forms) {
     assert_string_equal(p->sets.values[0], "a=1");
     assert_string_equal(p->sets.values[1], "b=2");
     assert_int_equal(p->words.count, 4);
-    assert_string_equal(p->words.values[0], "one");
+    assert_string_equal(p->words.values[0], "-5");
     assert_string_equal(p->words.values[1], "two");
     assert_string_equal(p->words.values[2], "--fast");
     assert_string_equal(p->words.values[3], "-");
