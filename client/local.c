@@ -55,7 +55,7 @@ struct client_local {
     net_loop loop;               ///< its signals are those of the program's loop
     int wake, ended;             ///< eventfds; -1: none
     pthread_t thread;
-    bool has_thread, has_mutex;
+    bool has_thread;
     pthread_mutex_t mutex;
     net_module* next; ///< that the players have not taken yet; NULL: none
 };
@@ -206,8 +206,7 @@ static net_result open_thread(client_local* local) {
     local->loop.signals = -1;
     local->wake = eventfd(0, EFD_CLOEXEC);
     local->ended = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    local->has_mutex = pthread_mutex_init(&local->mutex, NULL) == 0;
-    if (local->wake < 0 || local->ended < 0 || !local->has_mutex) return NET_ERR_MEMORY;
+    if (local->wake < 0 || local->ended < 0) return NET_ERR_MEMORY;
     local->loop.sockets[0] = local->wake;
     local->loop.socket_count =
         1 + local->transport->ops->sockets(local->transport, local->loop.sockets + 1,
@@ -237,6 +236,7 @@ static void end_thread(client_local* local, net_loop* loop) {
 int client_local_open(client_program* program, client_local** opened) {
     client_local* local = base_allocate_zero(NULL, sizeof *local);
     local->wake = local->ended = -1;
+    pthread_mutex_init(&local->mutex, NULL);
     local->reporter = program->reporter;
     local->program = program;
     local->sentry = program->sentry;
@@ -268,7 +268,7 @@ void client_local_close(client_local* local, net_loop* loop) {
     net_socket_state_destroy(local->sockets);
     net_module_close(local->next);
     base_workers_destroy(local->workers);
-    if (local->has_mutex) (void)pthread_mutex_destroy(&local->mutex);
+    (void)pthread_mutex_destroy(&local->mutex);
     if (local->wake >= 0) close(local->wake);
     if (local->ended >= 0) close(local->ended);
     base_release(NULL, local, sizeof *local);

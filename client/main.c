@@ -54,7 +54,7 @@ static int run_client(client_program* self) {
         return NET_EXIT_USAGE;
     if (!net_host_simulate_network(self->config.net, &self->reporter)) return NET_EXIT_USAGE;
     if (self->config.is_listing) return self->parts->list(self);
-    if (self->config.is_rendering && !self->parts->keep_faults(self)) return NET_EXIT_RUNTIME;
+    if (self->config.is_rendering) self->parts->keep_faults(self);
     if (!net_host_open_file(self->config.trace, &self->reporter, &self->trace) ||
         !net_host_open_file(self->config.session_trace, &self->reporter, &self->session_trace))
         return NET_EXIT_RUNTIME;

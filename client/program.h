@@ -112,8 +112,7 @@ BASE_MUST_USE int client_players_finish(client_program* program);
 /// @return the exit code of the program.
 BASE_MUST_USE int client_window_play(client_program* program);
 /// From now on the program keeps the faults in the game's files that it reports, from any thread.
-/// @return false: no memory.
-BASE_MUST_USE bool client_window_keep_faults(client_program* program);
+void client_window_keep_faults(client_program* program);
 void client_window_clear_faults(client_faults* faults); ///< another version begins
 
 /// --record: what the first player sees, as a log. A net_client_stepped_fn.
@@ -149,7 +148,7 @@ typedef struct client_parts {
     void (*close_local)(client_local* local, net_loop* loop);
     net_module* (*take_local)(client_local* local);
     int (*show)(client_program* program);
-    bool (*keep_faults)(client_program* program);
+    void (*keep_faults)(client_program* program);
     void (*clear_faults)(client_faults* faults);
 } client_parts;
 extern const client_parts client_parts_here; ///< parts.c

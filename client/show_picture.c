@@ -90,13 +90,12 @@ static void keep_fault(void* context, const char* file, uint32_t line, const cha
     pthread_mutex_unlock(&self->mutex);
 }
 
-bool client_window_keep_faults(client_program* program) {
+void client_window_keep_faults(client_program* program) {
     client_faults* faults = program->faults =
         base_allocate_zero(&program->owner.allocator, sizeof *faults);
-    if (pthread_mutex_init(&faults->mutex, NULL) != 0) return false;
+    pthread_mutex_init(&faults->mutex, NULL);
     faults->reporter = program->reporter;
     program->reporter = (base_reporter){keep_fault, faults};
-    return true;
 }
 
 void client_window_clear_faults(client_faults* faults) {

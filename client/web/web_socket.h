@@ -10,7 +10,6 @@
 /// `token` has NET_TOKEN_TEXT_BYTES: the text of a token, or nothing. It is shown with each
 /// connection, and replaced by the one that the server gives. `later` has as many: the one that it
 /// gives for later matches. Both are borrowed.
-/// @return NULL: no memory.
 net_transport* web_socket_create(char* token, char* later);
 /// The connection is open, a message came, or it is closed with this reason; events of another one
 /// must not come.

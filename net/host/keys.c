@@ -88,7 +88,7 @@ bool net_host_save_keys(const char* path, const net_key_ring* keys, bool is_new,
 enum { TOKENS_BYTES_MAX = NET_HOST_TOKENS_MAX * NET_TOKEN_TEXT_BYTES + 1 };
 
 static void release_text(char* text) {
-    if (text) explicit_bzero(text, TOKENS_BYTES_MAX);
+    explicit_bzero(text, TOKENS_BYTES_MAX);
     base_release(NULL, text, TOKENS_BYTES_MAX);
 }
 
@@ -133,8 +133,8 @@ static char* read_tokens(const char* path, const base_reporter* reporter) {
         return NULL;
     }
     char* text = base_allocate_zero(NULL, TOKENS_BYTES_MAX);
-    size_t size = text ? fread(text, 1, TOKENS_BYTES_MAX, file) : 0;
-    bool is_sound = text && !ferror(file) && size < TOKENS_BYTES_MAX;
+    size_t size = fread(text, 1, TOKENS_BYTES_MAX, file);
+    bool is_sound = !ferror(file) && size < TOKENS_BYTES_MAX;
     if (!is_input) (void)fclose(file);
     if (is_sound) return text;
     base_report(reporter, path, 0, "cannot be read, or is longer than %u tokens",
@@ -147,7 +147,7 @@ static char* take_token_variable(void) {
     net_host_secret secret;
     if (!take_variable(NET_HOST_TOKEN_VARIABLE, &secret)) return NULL;
     char* text = base_allocate_zero(NULL, TOKENS_BYTES_MAX);
-    if (text) memcpy(text, secret.bytes, secret.size);
+    memcpy(text, secret.bytes, secret.size);
     net_host_wipe_secret(&secret);
     return text;
 }
@@ -187,8 +187,8 @@ bool net_host_load_tokens(const char* path, net_host_tokens* tokens,
     char* text = path ? read_tokens(path, reporter) : take_token_variable();
     if (!text) return path == NULL;
     tokens->tokens = base_allocate_zero(NULL, NET_HOST_TOKENS_MAX * sizeof *tokens->tokens);
-    bool is_sound = tokens->tokens &&
-                    parse_tokens(tokens, text, path ? path : NET_HOST_TOKEN_VARIABLE, reporter);
+    const bool is_sound =
+        parse_tokens(tokens, text, path ? path : NET_HOST_TOKEN_VARIABLE, reporter);
     release_text(text);
     if (!is_sound) net_host_wipe_tokens(tokens);
     return is_sound;
