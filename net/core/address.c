@@ -37,21 +37,6 @@ static bool split(const char* text, char host[HOST_BYTES_MAX], bool* is_literal,
     return true;
 }
 
-static bool convert(const struct addrinfo* from, net_address* to) {
-    if (from->ai_family == AF_INET) {
-        struct sockaddr_in found;
-        memcpy(&found, from->ai_addr, sizeof found);
-        *to = net_address_ipv4(found.sin_addr.s_addr, 0);
-        return true;
-    }
-    if (from->ai_family != AF_INET6) return false;
-    struct sockaddr_in6 found;
-    memcpy(&found, from->ai_addr, sizeof found);
-    *to = (net_address){.scope = found.sin6_scope_id};
-    memcpy(to->ip, &found.sin6_addr, sizeof to->ip);
-    return true;
-}
-
 static uint32_t look_up(const char* host, int family, int flags, net_address* found,
                         uint32_t capacity) {
     struct addrinfo hints = {.ai_family = family, .ai_socktype = SOCK_DGRAM, .ai_flags = flags};
@@ -59,7 +44,8 @@ static uint32_t look_up(const char* host, int family, int flags, net_address* fo
     uint32_t count = 0;
     if (getaddrinfo(host, NULL, &hints, &list) != 0) return 0;
     for (const struct addrinfo* at = list; at && count < capacity; at = at->ai_next)
-        if (convert(at, &found[count])) count++;
+        if (at->ai_family == AF_INET || at->ai_family == AF_INET6)
+            found[count++] = net_address_read(at->ai_addr);
     freeaddrinfo(list);
     return count;
 }
@@ -158,6 +144,35 @@ uint32_t net_address_ipv4_host(const net_address* address) {
     if (net_address_is_ipv4(address))
         memcpy(&host, address->ip + sizeof mapped_prefix, sizeof host);
     return host;
+}
+
+net_address net_address_read(const struct sockaddr* from) {
+    if (from->sa_family == AF_INET) {
+        struct sockaddr_in ipv4;
+        memcpy(&ipv4, from, sizeof ipv4);
+        return net_address_ipv4(ipv4.sin_addr.s_addr, ntohs(ipv4.sin_port));
+    }
+    struct sockaddr_in6 ipv6;
+    memcpy(&ipv6, from, sizeof ipv6);
+    net_address made = {.scope = ipv6.sin6_scope_id, .port = ntohs(ipv6.sin6_port)};
+    memcpy(made.ip, &ipv6.sin6_addr, sizeof made.ip);
+    return made;
+}
+
+uint32_t net_address_write(const net_address* from, bool is_ipv6, struct sockaddr_in6* to) {
+    memset(to, 0, sizeof *to);
+    if (!is_ipv6) {
+        const struct sockaddr_in ipv4 = {.sin_family = AF_INET,
+                                         .sin_port = htons(from->port),
+                                         .sin_addr.s_addr = net_address_ipv4_host(from)};
+        memcpy(to, &ipv4, sizeof ipv4);
+        return sizeof ipv4;
+    }
+    to->sin6_family = AF_INET6;
+    to->sin6_port = htons(from->port);
+    to->sin6_scope_id = from->scope;
+    memcpy(&to->sin6_addr, from->ip, sizeof from->ip);
+    return sizeof *to;
 }
 
 bool net_address_equal(const net_address* a, const net_address* b) {

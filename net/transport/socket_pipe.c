@@ -32,14 +32,9 @@ enum {
     CONTROL_BYTES = CMSG_SPACE(sizeof(uint16_t)),
 };
 
-typedef union socket_name {
-    struct sockaddr any;
-    struct sockaddr_in ipv4;
-    struct sockaddr_in6 ipv6;
-} socket_name;
-
 typedef struct slot {
-    socket_name name;
+    struct sockaddr_in6 name; // or a sockaddr_in
+    uint32_t name_bytes;
     uint32_t size; // true size of a received one
     uint8_t bytes[NET_SOCKET_OUTER_BYTES_MAX];
 } slot;
@@ -116,40 +111,13 @@ bool net_socket_pipe_is_ipv6(const net_socket_pipe* at) {
     return at->is_ipv6;
 }
 
-static socklen_t name_size(const net_socket_pipe* at) {
-    return at->is_ipv6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
-}
-
-static void name_write(const net_socket_pipe* at, const net_address* from, socket_name* to) {
-    memset(to, 0, sizeof *to);
-    if (at->is_ipv6) {
-        to->ipv6.sin6_family = AF_INET6;
-        to->ipv6.sin6_port = htons(from->port);
-        to->ipv6.sin6_scope_id = from->scope;
-        memcpy(&to->ipv6.sin6_addr, from->ip, sizeof from->ip);
-    } else {
-        to->ipv4.sin_family = AF_INET;
-        to->ipv4.sin_port = htons(from->port);
-        to->ipv4.sin_addr.s_addr = net_address_ipv4_host(from);
-    }
-}
-
-static net_address name_read(const net_socket_pipe* at, const socket_name* from) {
-    if (!at->is_ipv6)
-        return net_address_ipv4(from->ipv4.sin_addr.s_addr, ntohs(from->ipv4.sin_port));
-    net_address to = {.scope = from->ipv6.sin6_scope_id, .port = ntohs(from->ipv6.sin6_port)};
-    memcpy(to.ip, &from->ipv6.sin6_addr, sizeof to.ip);
-    return to;
-}
-
 bool net_socket_pipe_bind(const net_socket_pipe* at, net_address* address) {
-    socket_name name;
-    socklen_t size = name_size(at);
-    name_write(at, address, &name);
-    if (bind(at->descriptor, &name.any, size) != 0 ||
-        getsockname(at->descriptor, &name.any, &size) != 0)
+    struct sockaddr_in6 name;
+    struct sockaddr* any = (struct sockaddr*)&name;
+    socklen_t size = net_address_write(address, at->is_ipv6, &name);
+    if (bind(at->descriptor, any, size) != 0 || getsockname(at->descriptor, any, &size) != 0)
         return false;
-    address->port = name_read(at, &name).port;
+    address->port = net_address_read(any).port;
     return true;
 }
 
@@ -177,7 +145,7 @@ static void receive_batch(net_socket_pipe* at, net_socket_stats* stats) {
         memset(&at->in[i].name, 0, sizeof at->in[i].name);
         pieces[i] = (struct iovec){at->in[i].bytes, sizeof at->in[i].bytes};
         messages[i].msg_hdr.msg_name = &at->in[i].name;
-        messages[i].msg_hdr.msg_namelen = name_size(at);
+        messages[i].msg_hdr.msg_namelen = sizeof at->in[i].name;
         messages[i].msg_hdr.msg_iov = &pieces[i];
         messages[i].msg_hdr.msg_iovlen = 1;
     }
@@ -200,7 +168,7 @@ bool net_socket_pipe_receive(net_socket_pipe* at, net_address* from, uint8_t** b
         if (at->in_count == 0) return false;
     }
     slot* next = &at->in[at->in_next++];
-    *from = name_read(at, &next->name);
+    *from = net_address_read((const struct sockaddr*)&next->name);
     *bytes = next->bytes;
     *size = next->size;
     return true;
@@ -248,7 +216,7 @@ static void plan_make(net_socket_pipe* at, uint32_t from, send_plan* plan) {
         struct msghdr* header = &plan->messages[message].msg_hdr;
         memset(&plan->messages[message], 0, sizeof plan->messages[message]);
         header->msg_name = &at->out[i].name;
-        header->msg_namelen = name_size(at);
+        header->msg_namelen = at->out[i].name_bytes;
         header->msg_iov = &plan->pieces[i];
         header->msg_iovlen = length;
         plan->first[message] = i;
@@ -305,7 +273,7 @@ void net_socket_pipe_send(net_socket_pipe* at, const net_address* to, const void
         return;
     }
     slot* next = &at->out[at->out_count++];
-    name_write(at, to, &next->name);
+    next->name_bytes = net_address_write(to, at->is_ipv6, &next->name);
     next->size = (uint32_t)size;
     memcpy(next->bytes, bytes, size);
     if (at->out_count == at->batch) net_socket_pipe_flush(at, stats);

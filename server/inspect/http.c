@@ -28,20 +28,9 @@
 // ---- connections ----
 
 static net_address address_of(struct MHD_Connection* connection) {
-    net_address address = {0};
     const union MHD_ConnectionInfo* info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    if (!info || !info->client_addr) return address;
-    if (info->client_addr->sa_family == AF_INET) {
-        struct sockaddr_in v4;
-        memcpy(&v4, info->client_addr, sizeof v4);
-        return net_address_ipv4(v4.sin_addr.s_addr, ntohs(v4.sin_port));
-    }
-    struct sockaddr_in6 v6;
-    memcpy(&v6, info->client_addr, sizeof v6);
-    memcpy(address.ip, v6.sin6_addr.s6_addr, sizeof address.ip);
-    address.port = ntohs(v6.sin6_port);
-    return address;
+    return info && info->client_addr ? net_address_read(info->client_addr) : (net_address){0};
 }
 
 static void begin_visit(server_inspect* self, struct MHD_Connection* connection, void** place) {
@@ -214,40 +203,20 @@ static void* serve(void* inspect) {
 
 // ---- opening ----
 
-static socklen_t socket_address(const net_address* address, struct sockaddr_storage* target) {
-    struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(address->port)};
-    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6,
-                              .sin6_port = htons(address->port),
-                              .sin6_scope_id = address->scope};
-    *target = (struct sockaddr_storage){0};
-    if (net_address_is_ipv4(address)) {
-        v4.sin_addr.s_addr = net_address_ipv4_host(address);
-        memcpy(target, &v4, sizeof v4);
-        return sizeof v4;
-    }
-    memcpy(v6.sin6_addr.s6_addr, address->ip, sizeof address->ip);
-    memcpy(target, &v6, sizeof v6);
-    return sizeof v6;
-}
-
 // Its port goes to self->bound. @return false, with errno.
 static bool listen_at(server_inspect* self) {
-    struct sockaddr_storage address;
-    socklen_t size = socket_address(&self->bound, &address);
+    struct sockaddr_in6 name;
+    struct sockaddr* any = (struct sockaddr*)&name;
+    socklen_t size = net_address_write(&self->bound, !net_address_is_ipv4(&self->bound), &name);
     const int one = 1;
-    const int fd = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    const int fd = socket(any->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0) return false;
     self->acceptor.listener = fd;
     server_acceptor_fill(&self->acceptor);
     (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-    if (bind(fd, (const struct sockaddr*)&address, size) != 0 || listen(fd, SOMAXCONN) != 0 ||
-        getsockname(fd, (struct sockaddr*)&address, &size) != 0)
+    if (bind(fd, any, size) != 0 || listen(fd, SOMAXCONN) != 0 || getsockname(fd, any, &size) != 0)
         return false;
-    struct sockaddr_in v4;
-    struct sockaddr_in6 v6;
-    memcpy(&v4, &address, sizeof v4);
-    memcpy(&v6, &address, sizeof v6);
-    self->bound.port = ntohs(address.ss_family == AF_INET ? v4.sin_port : v6.sin6_port);
+    self->bound.port = net_address_read(any).port;
     return true;
 }
 

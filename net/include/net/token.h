@@ -54,6 +54,13 @@ bool net_address_is_ipv4(const net_address* address);
 /// The host in network order; 0 for IPv6.
 uint32_t net_address_ipv4_host(const net_address* address);
 
+struct sockaddr;
+struct sockaddr_in6;
+/// The address that the kernel gave, of IPv4 or IPv6.
+net_address net_address_read(const struct sockaddr* from);
+/// Write it for a socket of IPv6, or of IPv4, as a sockaddr_in. @return its bytes.
+uint32_t net_address_write(const net_address* from, bool is_ipv6, struct sockaddr_in6* to);
+
 /// Same host, scope and port?
 bool net_address_equal(const net_address* a, const net_address* b);
 /// 127.0.0.0/8 or ::1.
