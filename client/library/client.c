@@ -202,22 +202,13 @@ static void keep_reason(shoal_client* self) {
                 text[0] ? text : NET_NO_ANSWER_TEXT);
 }
 
-static void tick(shoal_client* self) {
-    for (uint32_t i = 0; i < NET_CATCH_UP_TICKS_MAX; i++) {
-        const uint64_t now_us = net_loop_now_us();
-        if (net_client_get_phase(self->session) != NET_CLIENT_PLAYING ||
-            net_client_next_tick_us(self->session) > now_us)
-            return;
-        net_client_tick(self->session, now_us);
-    }
-}
-
 int32_t shoal_client_service(shoal_client* self, uint32_t wait_ms) {
     if (!self) return SHOAL_ENDED;
     if (self->session && self->end == SHOAL_END_NONE) {
         wait_for(self, wait_ms);
-        net_client_service(self->session, net_loop_now_us());
-        tick(self);
+        const uint64_t now_us = net_loop_now_us();
+        net_client_service(self->session, now_us);
+        net_client_catch_up(self->session, now_us);
         const bool has_ended = net_client_get_phase(self->session) == NET_CLIENT_ENDED;
         if (has_ended && self->is_asking) hear_game(self);
         if (self->session && net_client_get_phase(self->session) == NET_CLIENT_ENDED)

@@ -259,14 +259,6 @@ void web_play_say(web* self) {
 
 // ---- a frame ----
 
-static void run_ticks(net_client* client, uint64_t now_us) {
-    for (uint32_t i = 0; i < NET_CATCH_UP_TICKS_MAX; i++) {
-        if (net_client_get_phase(client) != NET_CLIENT_PLAYING) return;
-        if (net_client_next_tick_us(client) > now_us) return;
-        net_client_tick(client, now_us);
-    }
-}
-
 static void hear(web* self, web_play* play, ecs_entity player) {
     const net_heard* heard;
     const uint32_t count = net_match_hear(net_presenter_match(play->presenter), player, &heard);
@@ -304,7 +296,7 @@ void web_play_frame(web* self, double now_ms, double pixels_per_unit, double tex
     const uint64_t now_us = us_of(now_ms);
     if (play->begun_ms == 0.0) play->begun_ms = play->drawn_ms = now_ms;
     net_client_service(play->client, now_us);
-    run_ticks(play->client, now_us);
+    net_client_catch_up(play->client, now_us);
     const bool has_picture = pixels_per_unit > 0.0 && net_presenter_frame(play->presenter, now_us);
     self->state[WEB_HEARD_COUNT] = 0;
     self->drawing.text_pixels = (float)text_pixels;

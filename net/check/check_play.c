@@ -26,7 +26,6 @@
 enum {
     DELAY_MS = 20,
     END_STEPS_MAX = 900,   // from the last tick to the last goodbye
-    CATCH_UP_MAX = 4,      // ticks of a client in one step
     LEAVE_TICK = 60,       // after it one bot leaves
     ABSENT_TICKS = 30,     // of the one that joins, without an input
     LEAVE_ROUNDS_MAX = 16, // of messages
@@ -405,12 +404,8 @@ static void step_bot(check_table* table, check_bot* bot) {
     net_client_service(bot->client, table->now_us);
     const ecs_tick tick = net_match_tick(table->self->server);
     if (bot->joins > 0 && tick < bot->joins + ABSENT_TICKS) return;
-    for (uint32_t i = 0; i < CATCH_UP_MAX; i++) {
-        if (net_client_get_phase(bot->client) == NET_CLIENT_ENDED) return;
-        if (table->now_us < net_client_next_tick_us(bot->client)) break;
-        net_client_tick(bot->client, table->now_us);
-    }
-    show(table, bot);
+    net_client_catch_up(bot->client, table->now_us);
+    if (net_client_get_phase(bot->client) != NET_CLIENT_ENDED) show(table, bot);
 }
 
 // Each client has everything now, and the match stands still.

@@ -121,6 +121,13 @@ void net_client_tick(net_client* client, uint64_t now_us) {
     client->config.transport->ops->flush(client->config.transport);
 }
 
+void net_client_catch_up(net_client* client, uint64_t now_us) {
+    for (uint32_t i = 0; i < NET_CATCH_UP_TICKS_MAX; i++) {
+        if (client->phase == NET_CLIENT_ENDED || net_client_next_tick_us(client) > now_us) return;
+        net_client_tick(client, now_us);
+    }
+}
+
 uint64_t net_client_next_tick_us(const net_client* client) {
     return net_pace_next_us(&client->pace);
 }

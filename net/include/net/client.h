@@ -201,6 +201,8 @@ void net_client_tick(net_client* client, uint64_t now_us);
 /// inputs reach the server just before their tick. After a stall at most NET_CATCH_UP_TICKS_MAX
 /// ticks are caught up.
 uint64_t net_client_next_tick_us(const net_client* client);
+/// Run the ticks that are due, until the session ends.
+void net_client_catch_up(net_client* client, uint64_t now_us);
 /// Leave: send a goodbye. Go on with service until ENDED, 1 s at most. Does nothing when the
 /// session is over.
 void net_client_leave(net_client* client, uint64_t now_us);
