@@ -58,13 +58,9 @@ typedef struct words {
 struct net_sentry {
     net_sentry_config config;
     watched threads[NET_SENTRY_THREADS_MAX]; // the first one runs the loop
-    char log_file[512];
-    char crash_file[512]; // "": none
-    char folder[512];     // names of files are in it; "": too long
-    char game[512];       // "": it has a name
+    char folder[512];                        // names of files are in it; "": too long
     words command;
-    words go_on; // the command that goes on with the match
-    int end;     // eventfd
+    int end; // eventfd
     pthread_t thread;
     bool was_asked;    // of the sentry's thread: a signal came in this stall
     char too_long[96]; // what a tick longer than tick_s is called
@@ -179,32 +175,35 @@ static void put_word(line* to, const char* word) {
     put_text(to, "'");
 }
 
+static void put_words(line* to, const char* word, const char* end) {
+    for (; word < end; word += strlen(word) + 1)
+        put_word(to, word);
+}
+
 // From the word at `offset` on.
-static void put_words(line* to, const words* all, size_t offset) {
-    while (offset < all->bytes) {
-        put_word(to, all->text + offset);
-        offset += strlen(all->text + offset) + 1;
-    }
+static void put_command(line* to, const words* all, size_t offset) {
+    put_words(to, all->text + offset, all->text + all->bytes);
     if (all->is_cut) put_text(to, " (cut)");
 }
 
 // The log knows a game's name, and not its file.
 static void put_log(line* to, const net_sentry* sentry) {
-    put_word(to, sentry->log_file);
-    if (!sentry->game[0]) return;
+    put_word(to, sentry->config.log_file);
+    if (!sentry->config.game_file) return;
     put_text(to, " --game");
-    put_word(to, sentry->game);
+    put_word(to, sentry->config.game_file);
 }
 
 static void put_again(line* to, const net_sentry* sentry) {
+    const char* log = sentry->config.log_file;
     if (sentry->config.program) {
         put_text(to, "\nThis runs it again: ");
         put_text(to, sentry->config.program);
-        put_words(to, &sentry->command, strlen(sentry->command.text) + 1); // after the program
-        if (access(sentry->log_file, F_OK) != 0) return; // none, or it has not begun
+        put_command(to, &sentry->command, strlen(sentry->command.text) + 1); // after the program
+        if (!log || access(log, F_OK) != 0) return;                          // it has not begun
         put_text(to, "\nIts log stays: ");
-        put_text(to, sentry->log_file);
-    } else if (sentry->log_file[0]) {
+        put_text(to, log);
+    } else if (log) {
         put_text(
             to,
             "\nThe log has its inputs. This runs it again: shoal-replay verify --through-crash");
@@ -236,26 +235,27 @@ static void write_text(int file, const char* text, size_t size) {
 
 static void put_recent(line* to, const net_sentry* sentry, uint64_t tick) {
     const uint64_t recent = sentry->config.recent_ticks;
-    if (!sentry->log_file[0] || recent == 0) return;
+    if (!sentry->config.log_file || recent == 0) return;
     put_text(to, "again: shoal-replay verify --through-crash");
     if (tick > recent) {
         put_text(to, " --from ");
         put_number(to, tick - recent);
     }
     put_log(to, sentry);
-    if (sentry->go_on.bytes > 0) {
+    const char* go_on = sentry->config.go_on;
+    if (sentry->config.go_on_bytes > 0) {
         put_text(to, "\ngo on:");
-        put_words(to, &sentry->go_on, 0);
+        put_words(to, go_on, go_on + sentry->config.go_on_bytes);
     }
     put_text(to, "\n");
 }
 
 // What may go wrong is at the end: the lines of the program, then the stack.
 static void write_crash_file(const net_sentry* sentry, const char* what, const ecs_where* where) {
-    if (!sentry->crash_file[0]) return;
+    if (!sentry->config.crash_file) return;
     // After a report of another log that was moved away without it.
     const int file =
-        open(sentry->crash_file, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC,
+        open(sentry->config.crash_file, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC,
              S_IRUSR | S_IWUSR);
     if (file < 0) return;
     char text[REPORT_BYTES];
@@ -267,7 +267,7 @@ static void write_crash_file(const net_sentry* sentry, const char* what, const e
     put_text(&to, "\nfolder:");
     put_word(&to, sentry->folder);
     put_text(&to, "\ncommand:");
-    put_words(&to, &sentry->command, 0);
+    put_command(&to, &sentry->command, 0);
     put_text(&to, "\n");
     put_text(&to, what);
     put_where(&to, where);
@@ -500,32 +500,19 @@ static void read_words(words* all) {
     }
 }
 
-static void copy_text(char* target, size_t target_bytes, const char* text) {
-    if (text) (void)base_text_copy(target, target_bytes, text);
-}
-
 net_sentry* net_sentry_create(const net_sentry_config* config) {
     BASE_ASSERT(!atomic_load(&present));
     net_sentry* sentry = base_allocate_zero(NULL, sizeof *sentry);
     sentry->config = *config;
     read_words(&sentry->command);
-    copy_text(sentry->log_file, sizeof sentry->log_file, config->log_file);
-    copy_text(sentry->crash_file, sizeof sentry->crash_file, config->crash_file);
-    copy_text(sentry->game, sizeof sentry->game, config->game_file);
     (void)base_text_format(sentry->too_long, sizeof sentry->too_long,
                            "fatal: a tick took longer than %" PRIu64 " s (--tune tick-s)",
                            config->tick_s);
     if (!getcwd(sentry->folder, sizeof sentry->folder)) sentry->folder[0] = 0;
-    if (config->go_on_bytes <= sizeof sentry->go_on.text) {
-        sentry->go_on.bytes = config->go_on_bytes;
-        if (config->go_on) memcpy(sentry->go_on.text, config->go_on, config->go_on_bytes);
-    }
-    if (sentry->crash_file[0]) {
+    if (config->crash_file) {
         void* frame;
         (void)backtrace(&frame, 1); // it loads a library now, not in a handler
     }
-    sentry->config.log_file = sentry->config.game_file = sentry->config.go_on = NULL;
-    sentry->config.crash_file = NULL;
     if (!start_sentry(sentry)) {
         base_release(NULL, sentry, sizeof *sentry);
         return NULL;

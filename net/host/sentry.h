@@ -29,20 +29,20 @@
 /// A tick that takes so long is reported, and again after each doubling.
 #define NET_SENTRY_STALL_MS 1000u
 
-typedef struct net_sentry_config {
-    net_loop* loop;       ///< borrowed; NULL: signals are left alone
-    const char* log_file; ///< copied; NULL: there is no log
-    const char* program;  ///< borrowed: it runs again with its arguments; NULL: the log does
+typedef struct net_sentry_config { ///< what it points at is borrowed
+    net_loop* loop;                ///< NULL: signals are left alone
+    const char* log_file;          ///< NULL: there is no log
+    const char* program;           ///< it runs again with its arguments; NULL: the log does
     base_reporter reporter;
     const char* line_begin; ///< static, before each line of a crash on stderr; NULL: nothing
     const char* line_end;   ///< static, after it, and the line is escaped as JSON; NULL: nothing
-    const char* crash_file; ///< copied: where the report of a crash goes; NULL: nowhere
-    const char* game_file;  ///< copied: the game is no name but this; NULL: the log has its name
-    const char* go_on;      ///< copied: the words, each with its NUL, that go on with the match
+    const char* crash_file; ///< where the report of a crash goes; NULL: nowhere
+    const char* game_file;  ///< the game is no name but this; NULL: the log has its name
+    const char* go_on;      ///< the words, each with its NUL, that go on with the match
     size_t go_on_bytes;     ///< 0: nothing goes on
-    const char* happened;  ///< borrowed: what came before, as it is by then; NULL: nothing is known
-    uint64_t recent_ticks; ///< its command runs this many ticks before the crash again
-    uint64_t tick_s;       ///< a tick that takes longer is a crash; 0: none is
+    const char* happened;   ///< what came before, as it is by then; NULL: nothing is known
+    uint64_t recent_ticks;  ///< its command runs this many ticks before the crash again
+    uint64_t tick_s;        ///< a tick that takes longer is a crash; 0: none is
     /// Append what the program said last. It is called from a signal handler. NULL: nothing.
     void (*write_tail)(const void* context, int descriptor);
     const void* tail_context;
