@@ -253,21 +253,42 @@ static void end_row(export* self) {
 
 // ---- values
 
+static net_result refuse_component(const export* self, const char* name) {
+    char hint[BASE_HINT_BYTES];
+    base_nearest nearest = base_nearest_begin(name);
+    for (uint32_t i = 0; i < net_log_source_component_count(self->source); i++)
+        base_nearest_offer(&nearest, net_log_source_component(self->source, i)->name);
+    base_report(self->reporter, self->reader->file, 0, "there is no component \"%s\"%s", name,
+                base_nearest_hint(&nearest, hint));
+    return NET_ERR_UNKNOWN;
+}
+
+// "pos,health"; NULL: all.
 static net_result choose(export* self) {
     const uint32_t count = net_log_source_component_count(self->source);
     const base_allocator* allocator = &self->owner.allocator;
+    const char* names = self->config->components;
+    bool is_chosen[ECS_COMPONENTS_MAX + 1] = {false};
+    char name[ECS_NAME_BYTES_MAX];
+    for (const char *at = names, *end; at; at = end ? end + 1 : NULL) {
+        uint32_t i = 0;
+        end = strchr(at, ',');
+        base_text_format(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);
+        while (i < count && strcmp(net_log_source_component(self->source, i)->name, name) != 0)
+            i++;
+        if (i == count) return refuse_component(self, name);
+        is_chosen[i] = true;
+    }
     self->chosen = base_allocate(allocator, (count + 1) * sizeof *self->chosen);
     self->text = base_allocate(allocator, TEXT_BYTES_MAX);
-    const net_result result =
-        net_log_source_choose(self->source, self->reader, self->config->components, self->reporter,
-                              self->chosen, &self->chosen_count);
-    for (uint32_t i = 0; i < self->chosen_count; i++) {
-        const net_log_component* component =
-            net_log_source_component(self->source, self->chosen[i]);
-        if (component->value_count > self->values_max) self->values_max = component->value_count;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t values = net_log_source_component(self->source, i)->value_count;
+        if (names && !is_chosen[i]) continue;
+        self->chosen[self->chosen_count++] = i;
+        if (values > self->values_max) self->values_max = values;
     }
     self->values = base_allocate(allocator, (self->values_max + 1) * sizeof *self->values);
-    return result;
+    return NET_OK;
 }
 
 static void put_shape(export* self, const net_log_component* component) {
@@ -367,10 +388,12 @@ static void write_entity(export* self, ecs_tick tick, ecs_entity entity) {
 static net_result write_values(export* self) {
     const net_log_export_config* config = self->config;
     const uint64_t every = config->every > 0 ? config->every : 1;
-    ecs_tick last = net_log_reader_info(self->reader)->last_tick;
+    const net_log_info* info = net_log_reader_info(self->reader);
+    const net_module* module = info->is_seen ? NULL : self->module; // it has its states alone
+    ecs_tick last = info->last_tick;
     if (config->last > 0 && config->last < last) last = config->last;
-    net_result result = net_log_source_create(self->reader, self->module, config->first,
-                                              self->reporter, &self->source);
+    net_result result =
+        net_log_source_create(self->reader, module, config->first, self->reporter, &self->source);
     if (result == NET_OK) result = choose(self);
     if (result == NET_OK && config->what == NET_LOG_EXPORT_ALL) write_head(self);
     while (result == NET_OK) {

@@ -80,8 +80,6 @@ net_result net_log_source_create(net_log_reader* reader, const net_module* modul
     net_log_source* source = base_owner_create(reader->allocator, sizeof *source);
     source->reporter = reporter;
     source->file = reader->file;
-    // A client's record has its states alone.
-    if (net_log_reader_info(reader)->is_seen) module = NULL;
     net_result result =
         module ? open_run(source, reader, module, from) : open_state(source, reader, from);
     if (result != NET_OK) {
@@ -122,7 +120,7 @@ ecs_tick net_log_source_tick(const net_log_source* source) {
     return net_match_tick(net_log_replay_match(source->replay));
 }
 
-const net_match* net_log_source_match(const net_log_source* source) {
+net_match* net_log_source_match(const net_log_source* source) {
     return source->replay ? net_log_replay_match(source->replay) : NULL;
 }
 
@@ -506,8 +504,9 @@ static net_result compare_records(diff* self) {
 // ---- values
 
 static net_result run_until(diff* self, side* of, ecs_tick tick) {
+    const net_module* module = of->info->is_seen ? NULL : self->module;
     net_result result =
-        net_log_source_create(of->reader, self->module, tick, self->reporter, &of->source);
+        net_log_source_create(of->reader, module, tick, self->reporter, &of->source);
     while (result == NET_OK && net_log_source_tick(of->source) < tick)
         result = net_log_source_step(of->source);
     return result;
@@ -611,46 +610,4 @@ net_result net_log_diff(net_log_reader* a, net_log_reader* b, const net_module* 
     net_log_source_destroy(self.a.source);
     net_log_source_destroy(self.b.source);
     return result;
-}
-
-// ---- components by their names
-
-static bool is_named(const char* names, const char* name) {
-    size_t size = strlen(name);
-    for (const char* at = names; at; at = strchr(at, ',')) {
-        if (*at == ',') at++;
-        if (strncmp(at, name, size) == 0 && (at[size] == ',' || at[size] == 0)) return true;
-    }
-    return false;
-}
-
-static net_result refuse_component(const net_log_source* source, const net_log_reader* reader,
-                                   const char* name, const base_reporter* reporter) {
-    char hint[BASE_HINT_BYTES];
-    base_nearest nearest = base_nearest_begin(name);
-    for (uint32_t i = 0; i < net_log_source_component_count(source); i++)
-        base_nearest_offer(&nearest, net_log_source_component(source, i)->name);
-    base_report(reporter, reader->file, 0, "there is no component \"%s\"%s", name,
-                base_nearest_hint(&nearest, hint));
-    return NET_ERR_UNKNOWN;
-}
-
-net_result net_log_source_choose(const net_log_source* source, const net_log_reader* reader,
-                                 const char* names, const base_reporter* reporter, uint32_t* chosen,
-                                 uint32_t* chosen_count) {
-    *chosen_count = 0;
-    for (uint32_t i = 0; i < net_log_source_component_count(source); i++)
-        if (!names || is_named(names, net_log_source_component(source, i)->name))
-            chosen[(*chosen_count)++] = i;
-    char name[ECS_NAME_BYTES_MAX];
-    for (const char *at = names, *end; at; at = end ? end + 1 : NULL) { // each must be one
-        bool is_known = false;
-        end = strchr(at, ',');
-        base_text_format(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);
-        for (uint32_t i = 0; i < *chosen_count; i++)
-            is_known =
-                is_known || strcmp(net_log_source_component(source, chosen[i])->name, name) == 0;
-        if (!is_known) return refuse_component(source, reader, name, reporter);
-    }
-    return NET_OK;
 }

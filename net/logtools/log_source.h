@@ -28,7 +28,7 @@ BASE_MUST_USE net_result net_log_source_step(net_log_source* source);
 bool net_log_source_is_whole(const net_log_source* source);
 ecs_tick net_log_source_tick(const net_log_source* source);
 /// The match that runs again; NULL: the values are the log's.
-const net_match* net_log_source_match(const net_log_source* source);
+net_match* net_log_source_match(const net_log_source* source);
 /// The first tick whose state_hash is not the log's; 0: none so far.
 ecs_tick net_log_source_diverged(const net_log_source* source);
 
@@ -37,12 +37,6 @@ uint32_t net_log_source_component_count(const net_log_source* source);
 const net_log_component* net_log_source_component(const net_log_source* source, uint32_t position);
 /// Do clients get it, as part of any template?
 bool net_log_source_is_replicated(const net_log_source* source, uint32_t position);
-/// List the positions of these components ("pos,health"; NULL: all) into `chosen`, which has room
-/// for all. @return NET_OK; NET_ERR_UNKNOWN (reported with the nearest name: one is no component).
-BASE_MUST_USE net_result net_log_source_choose(const net_log_source* source,
-                                               const net_log_reader* reader, const char* names,
-                                               const base_reporter* reporter, uint32_t* chosen,
-                                               uint32_t* chosen_count);
 /// The entity with the next higher index; ECS_ENTITY_NONE begins and ends.
 ecs_entity net_log_source_next(const net_log_source* source, ecs_entity before);
 /// The name of its template; NULL: no such entity.

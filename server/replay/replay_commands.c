@@ -9,6 +9,7 @@
 #include "net/log_tools.h"
 #include "check/sim_match.h"
 #include "inspect/view.h"
+#include "logtools/log_source.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -108,46 +109,31 @@ static int show_match(server_replay* self, net_match* match) {
     return show_world(self, world);
 }
 
-/// Run the log up to the tick. A difference is reported once and does not stop the run, so that the
-/// world of a log that diverges can be shown.
-static net_result run_until(server_replay* self, net_log_replay* replay, ecs_tick last) {
-    bool is_reported = false;
-    net_match* match = net_log_replay_match(replay);
-    while (net_match_tick(match) < last) {
-        net_log_tick tick;
-        net_result result = net_log_replay_step(replay, &tick);
-        if (result != NET_OK) return result;
-        if (is_reported || !tick.has_end) continue;
-        is_reported = ecs_world_state_hash(net_match_world(match)) != tick.state_hash;
-        if (is_reported)
-            base_report(&self->reporter, self->file, 0,
-                        "warning: this run differs from the log from tick %" PRIu64 " on",
-                        tick.tick);
-    }
-    if (net_match_tick(match) == last) return NET_OK;
-    base_report(&self->reporter, self->file, 0,
-                "tick %" PRIu64
-                " is not in it: damaged, or in another segment; it continues at tick %" PRIu64,
-                last, net_match_tick(match));
-    return NET_ERR_DAMAGED;
-}
-
+// A difference is reported once and does not stop the run, so that the world of a log that diverges
+// can be shown.
 static int show_server(server_replay* self) {
     const net_log_info* info = net_log_reader_info(self->reader);
-    ecs_tick last = self->tick > 0 ? self->tick : info->last_tick;
-    net_log_replay* replay;
+    const ecs_tick last = self->tick > 0 ? self->tick : info->last_tick;
+    net_log_source* source;
+    // A run may begin at a keyframe after the tick itself.
     net_result result =
-        net_log_replay_create(self->reader, self->module, last, &self->reporter, &replay);
+        net_log_source_create(self->reader, self->module, last + 1, &self->reporter, &source);
     if (result != NET_OK) return net_exit_of_replay(result);
-    result = run_until(self, replay, last);
+    while (result == NET_OK && net_log_source_tick(source) < last)
+        result = net_log_source_step(source);
+    const ecs_tick here = net_log_source_tick(source);
     int code = net_exit_of_replay(result);
-    if (result == NET_ERR_CLOSED) {
-        base_report(&self->reporter, self->file, 0, "--tick: the log ends at tick %" PRIu64,
-                    net_match_tick(net_log_replay_match(replay)));
-        code = NET_EXIT_USAGE;
-    }
-    if (result == NET_OK) code = show_match(self, net_log_replay_match(replay));
-    net_log_replay_destroy(replay);
+    if (result == NET_ERR_CLOSED)
+        code = net_exit_report(NET_EXIT_USAGE, &self->reporter, self->file,
+                               "--tick: the log ends at tick %" PRIu64, here);
+    else if (result == NET_OK && here != last)
+        code = net_exit_report(NET_EXIT_RUNTIME, &self->reporter, self->file,
+                               "tick %" PRIu64 " is not in it: damaged, or in another segment; it "
+                               "continues at tick %" PRIu64,
+                               last, here);
+    else if (result == NET_OK)
+        code = show_match(self, net_log_source_match(source));
+    net_log_source_destroy(source);
     return code;
 }
 
