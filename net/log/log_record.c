@@ -180,10 +180,7 @@ static bool read_control_field(net_log_record* record, const proto_pb_field* fie
 }
 
 #define KIND(NAME, name, SHOWN, ...)                                                               \
-    [NET_LOG_KIND_##NAME] = {.word = #name,                                                        \
-                             .counts_offset = offsetof(net_log_stats, name##s),                    \
-                             .shown_as = NET_LOG_KIND_##SHOWN,                                     \
-                             __VA_ARGS__}
+    [NET_LOG_KIND_##NAME] = {.word = #name, .shown_as = NET_LOG_KIND_##SHOWN, __VA_ARGS__}
 
 const net_log_kind_row net_log_kinds[NET_LOG_KINDS] = {
     KIND(OTHER, other, OTHER, .stage = NET_LOG_ANYWHERE),

@@ -73,11 +73,10 @@ typedef struct net_log_record {
 typedef struct net_log_kind_row {
     const char* word;
     net_log_stage stage;
-    bool is_run;            ///< a match that runs again takes it
-    bool is_streamed;       ///< to those that follow a match
-    net_log_kind shown_as;  ///< what spectators get of it; OTHER: no writer of ours writes it
-    uint32_t shown_fields;  ///< bits: the fields of its body that they get
-    uint32_t counts_offset; ///< in net_log_stats: its count, then its bytes
+    bool is_run;           ///< a match that runs again takes it
+    bool is_streamed;      ///< to those that follow a match
+    net_log_kind shown_as; ///< what spectators get of it; OTHER: no writer of ours writes it
+    uint32_t shown_fields; ///< bits: the fields of its body that they get
 } net_log_kind_row;
 extern const net_log_kind_row net_log_kinds[NET_LOG_KINDS];
 

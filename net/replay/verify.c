@@ -574,7 +574,7 @@ net_result net_log_verify(net_log_reader* reader, const net_module* module, ecs_
 }
 
 static void count_items(const net_log_record* record, net_log_stats* stats) {
-    size_t offset = 0;
+    size_t offset = record->item_count[NET_LOG_ITEM_INPUT] > 0 ? 0 : record->body_bytes;
     net_log_item item;
     while (net_log_item_next(record, NET_LOG_ITEM_INPUT, &offset, &item))
         stats->input_repeats += item.is_repeat;
@@ -592,12 +592,9 @@ net_result net_log_read_stats(net_log_reader* reader, net_log_stats* stats) {
     net_log_cursor cursor = net_log_cursor_begin(reader);
     net_log_record record;
     while (net_log_cursor_next(reader, &cursor, &record)) {
-        uint64_t* counts = (void*)((char*)stats + net_log_kinds[record.kind].counts_offset);
-        counts[0] += 1;
-        counts[1] += record.size;
-        if (record.kind == NET_LOG_KIND_STATE) stats->changes_bytes += record.changes_bytes;
-        if (record.kind == NET_LOG_KIND_BEGIN || record.kind == NET_LOG_KIND_END)
-            count_items(&record, stats);
+        stats->records[record.kind]++;
+        stats->bytes[record.kind] += record.size;
+        count_items(&record, stats);
     }
     return cursor.has_failed ? NET_ERR_DAMAGED : NET_OK;
 }

@@ -56,14 +56,13 @@ int server_replay_stats(server_replay* self) {
     net_result result = net_log_read_stats(self->reader, &stats);
     self->has_result = true;
     uint64_t packed = 0;
-#define PUT_KIND(NAME, kind)                                                                       \
-    printf(#kind " records=%" PRIu64 " bytes=%" PRIu64, stats.kind##s, stats.kind##_bytes);        \
-    if (NET_LOG_KIND_##NAME == NET_LOG_KIND_END)                                                   \
-        printf(" changes_bytes=%" PRIu64, stats.changes_bytes);                                    \
-    printf("\n");                                                                                  \
-    packed += stats.kind##_bytes;
-    NET_LOG_KIND_LIST(PUT_KIND)
-#undef PUT_KIND
+    for (uint32_t kind = 0; kind < NET_LOG_KINDS; kind++) {
+        printf("%s records=%" PRIu64 " bytes=%" PRIu64, net_log_kinds[kind].word,
+               stats.records[kind], stats.bytes[kind]);
+        if (kind == NET_LOG_KIND_END) printf(" changes_bytes=%" PRIu64, stats.changes_bytes);
+        printf("\n");
+        packed += stats.bytes[kind];
+    }
     printf("items joins=%" PRIu64 " leaves=%" PRIu64 " inputs=%" PRIu64 " input_repeats=%" PRIu64
            " client_events=%" PRIu64 " server_events=%" PRIu64 "\n",
            stats.joins, stats.leaves, stats.inputs, stats.input_repeats, stats.client_events,

@@ -81,7 +81,7 @@ static void watch_file(int log) {
         FUZZ_CHECK(net_log_reader_info(reader)->is_seen && net_log_reader_info(reader)->seed == 0);
         FUZZ_CHECK(net_log_read_stats(reader, &stats) == NET_OK);
         FUZZ_CHECK(stats.joins == 0 && stats.leaves == 0 && stats.inputs == 0);
-        FUZZ_CHECK(stats.client_events == 0 && stats.controls == 0);
+        FUZZ_CHECK(stats.client_events == 0 && stats.records[NET_LOG_KIND_CONTROL] == 0);
         net_log_reader_destroy(reader);
     }
     base_bytes_deinit(&record);

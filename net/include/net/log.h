@@ -356,21 +356,17 @@ typedef struct net_log_keyframe {
 /// long as the reader.
 const net_log_keyframe* net_log_reader_keyframes(const net_log_reader* reader, uint32_t* count);
 
-/// The kinds of records by their number in LOG.md: a name and a word. What else is known of a kind
-/// is its row in log/log_record.c.
-#define NET_LOG_KIND_LIST(X)                                                                       \
-    X(OTHER, other) /* of a later version: skipped */                                              \
-    X(BEGIN, begin)                                                                                \
-    X(END, end)                                                                                    \
-    X(CLOSE, close)                                                                                \
-    X(STATE, state)     /* a part of the tick's state, after its end */                            \
-    X(CONTROL, control) /* of the tick that comes next, before its begin */                        \
-    X(ALIVE, alive)     /* no tick ran; of the tick that comes next */
+/// The kinds of records by their number in LOG.md. What else is known of a kind is its row in
+/// log/log_record.c.
 typedef enum net_log_kind {
-#define NET_LOG_KIND_ENUM(NAME, word) NET_LOG_KIND_##NAME,
-    NET_LOG_KIND_LIST(NET_LOG_KIND_ENUM)
-#undef NET_LOG_KIND_ENUM
-        NET_LOG_KINDS,
+    NET_LOG_KIND_OTHER, ///< of a later version: skipped
+    NET_LOG_KIND_BEGIN,
+    NET_LOG_KIND_END,
+    NET_LOG_KIND_CLOSE,
+    NET_LOG_KIND_STATE,   ///< a part of the tick's state, after its end
+    NET_LOG_KIND_CONTROL, ///< of the tick that comes next, before its begin
+    NET_LOG_KIND_ALIVE,   ///< no tick ran; of the tick that comes next
+    NET_LOG_KINDS,
 } net_log_kind;
 
 /// What comes next of records that are followed while they are written.
@@ -381,13 +377,10 @@ typedef enum net_log_feed_state {
     NET_LOG_FEED_FAILED,
 } net_log_feed_state;
 
-/// Counts and packed bytes by kind of record: begins, begin_bytes, ends...
 typedef struct net_log_stats {
-#define NET_LOG_KIND_COUNTS(NAME, word) uint64_t word##s, word##_bytes;
-    NET_LOG_KIND_LIST(NET_LOG_KIND_COUNTS)
-#undef NET_LOG_KIND_COUNTS
+    uint64_t records[NET_LOG_KINDS], bytes[NET_LOG_KINDS]; ///< by kind; packed
     uint64_t leaves, joins, client_events, inputs, input_repeats, server_events;
-    uint64_t changes_bytes; ///< part of end_bytes
+    uint64_t changes_bytes; ///< part of the bytes of ends and states
 } net_log_stats;
 /// Count all records. @return NET_OK; NET_ERR_DAMAGED (the file changed since it was opened).
 BASE_MUST_USE net_result net_log_read_stats(net_log_reader* reader, net_log_stats* stats);

@@ -123,7 +123,7 @@ OPERATED_CASE(a_log_with_controls_runs_again_from_the_start_and_from_any_keyfram
     assert_true(self->done > 60 && self->refused > 60);
     net_log_stats stats;
     assert_ok(net_log_read_stats(reader, &stats));
-    assert_int_equal(stats.controls, self->done);
+    assert_int_equal(stats.records[NET_LOG_KIND_CONTROL], self->done);
     net_verify_result verified;
     assert_ok(net_log_verify(reader, self->record->table.module, 0, 0, NULL, NULL, test_reporter(),
                              &verified));

@@ -22,8 +22,8 @@ RECORD_CASE(a_log_runs_again_to_the_same_bits, false) {
     assert_int_equal(result.ticks, 40);
     net_log_stats stats;
     assert_ok(net_log_read_stats(self->reader, &stats));
-    assert_int_equal(stats.begins, TICKS);
-    assert_int_equal(stats.ends, TICKS);
+    assert_int_equal(stats.records[NET_LOG_KIND_BEGIN], TICKS);
+    assert_int_equal(stats.records[NET_LOG_KIND_END], TICKS);
     assert_int_equal(stats.joins, BOTS);
     assert_int_equal(stats.leaves, 1);
     assert_int_equal(stats.client_events, 1);
@@ -67,8 +67,8 @@ CASE(a_control_stands_in_front_of_its_tick_and_is_not_passed_over) {
         assert_int_equal(net_log_reader_info(reader)->last_tick, 40);
         net_log_stats stats;
         assert_ok(net_log_read_stats(reader, &stats));
-        assert_int_equal(stats.controls, 1);
-        assert_int_equal(stats.ends, 40);
+        assert_int_equal(stats.records[NET_LOG_KIND_CONTROL], 1);
+        assert_int_equal(stats.records[NET_LOG_KIND_END], 40);
         char line[96];
         (void)snprintf(
             line, sizeof line,
@@ -93,7 +93,7 @@ CASE(a_control_stands_in_front_of_its_tick_and_is_not_passed_over) {
         net_log_reader_destroy(reader);
         reader = files_reader(name);
         assert_ok(net_log_read_stats(reader, &stats));
-        assert_int_equal(stats.controls, places[i] <= 40);
+        assert_int_equal(stats.records[NET_LOG_KIND_CONTROL], places[i] <= 40);
         net_log_reader_destroy(reader);
         record_close(&self);
     }
@@ -112,7 +112,7 @@ CASE(a_control_that_does_not_fit_a_record_is_refused) {
     net_log_reader* reader = files_reader(self.files.log);
     net_log_stats stats;
     assert_ok(net_log_read_stats(reader, &stats));
-    assert_int_equal(stats.controls, 2);
+    assert_int_equal(stats.records[NET_LOG_KIND_CONTROL], 2);
     net_log_reader_destroy(reader);
     record_close(&self);
 }

@@ -170,10 +170,10 @@ RELAY_CASE(the_log_of_what_follows_is_that_of_the_match, .seed = 4) {
     net_log_stats one, other;
     assert_ok(net_log_read_stats(a, &one));
     assert_ok(net_log_read_stats(b, &other));
-    assert_int_equal(one.controls, 1);
-    assert_int_equal(one.begin_bytes, other.begin_bytes);
-    assert_int_equal(one.end_bytes, other.end_bytes);
-    assert_int_equal(one.control_bytes, other.control_bytes);
+    assert_int_equal(one.records[NET_LOG_KIND_CONTROL], 1);
+    assert_int_equal(one.bytes[NET_LOG_KIND_BEGIN], other.bytes[NET_LOG_KIND_BEGIN]);
+    assert_int_equal(one.bytes[NET_LOG_KIND_END], other.bytes[NET_LOG_KIND_END]);
+    assert_int_equal(one.bytes[NET_LOG_KIND_CONTROL], other.bytes[NET_LOG_KIND_CONTROL]);
     net_log_reader_destroy(a);
     net_log_reader_destroy(b);
 }

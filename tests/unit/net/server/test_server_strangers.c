@@ -59,8 +59,8 @@ TABLE_CASE(a_server_without_ticks_says_in_its_log_that_it_lives, .seed = 1, .qui
     net_log_stats stats;
     assert_ok(net_log_read_stats(reader, &stats));
     // One each 100 ms: 90 steps are 1.5 s, the time after the last tick is at least 0.5 s.
-    assert_in_range(stats.alives, 15 + 5, 15 + 12);
-    assert_int_equal(stats.ends, 30);
+    assert_in_range(stats.records[NET_LOG_KIND_ALIVE], 15 + 5, 15 + 12);
+    assert_int_equal(stats.records[NET_LOG_KIND_END], 30);
     net_log_reader_destroy(reader);
 }
 
