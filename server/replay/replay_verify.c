@@ -26,6 +26,34 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+// ---- other processes ----
+
+// A copy of this process whose stdout is *output. @return as fork; below 0 nothing is open.
+static pid_t fork_piped(int* output) {
+    int ends[2];
+    if (pipe(ends) != 0) return -1;
+    (void)fflush(stdout); // or the copy writes it again
+    const pid_t process = fork();
+    if (process == 0 && dup2(ends[1], STDOUT_FILENO) < 0) _exit(NET_EXIT_RUNTIME);
+    close(ends[1]);
+    *output = ends[0];
+    if (process <= 0) close(ends[0]);
+    return process;
+}
+
+// All that it wrote, as far as there is room.
+static void read_output(int output, char* text, size_t text_bytes) {
+    size_t size = 0;
+    ssize_t got = 1;
+    while (got != 0 && size + 1 < text_bytes) {
+        got = read(output, text + size, text_bytes - 1 - size);
+        if (got < 0 && errno != EINTR) break;
+        if (got > 0) size += (size_t)got;
+    }
+    text[size] = '\0';
+    close(output);
+}
+
 // ---- the second process ----
 //
 // The same program with other addresses, other bytes in fresh memory, another seed of the C library
@@ -45,9 +73,9 @@ bool server_replay_is_again(const char* program) {
     return true;
 }
 
-static void run_again(const server_replay* self, int output) {
+static void run_again(const server_replay* self) {
     const int nothing = open("/dev/null", O_RDWR);
-    if (nothing < 0 || dup2(output, STDOUT_FILENO) < 0 || dup2(nothing, STDERR_FILENO) < 0) return;
+    if (nothing < 0 || dup2(nothing, STDERR_FILENO) < 0) return;
     const int now = personality(0xffffffff);
     if (now >= 0) (void)personality((unsigned long)now ^ ADDR_NO_RANDOMIZE);
     if (setenv("MALLOC_PERTURB_", FRESH_BYTE, 1) != 0) return;
@@ -62,20 +90,10 @@ static void run_again(const server_replay* self, int output) {
 // Without a second process verify does without.
 static void begin_again(server_replay* self) {
     BASE_ASSERT(self->file && self->again == 0 && !self->is_again); // once, and not by the second
-    int ends[2];
-    if (pipe(ends) != 0) return;
-    (void)fflush(stdout);
-    self->again = fork();
-    if (self->again == 0) {
-        close(ends[0]);
-        run_again(self, ends[1]);
-        _exit(NET_EXIT_RUNTIME);
-    }
-    close(ends[1]);
-    if (self->again > 0)
-        self->again_output = ends[0];
-    else
-        close(ends[0]);
+    self->again = fork_piped(&self->again_output);
+    if (self->again != 0) return;
+    run_again(self);
+    _exit(NET_EXIT_RUNTIME);
 }
 
 // Wait for it, or end it when its answer is not wanted any more. Prints and reports where it
@@ -85,15 +103,7 @@ static int end_again(server_replay* self, bool is_wanted, ecs_tick* ticks) {
     if (self->again <= 0) return NET_EXIT_CLEAN;
     if (!is_wanted) (void)kill(self->again, SIGKILL);
     char said[512];
-    size_t size = 0;
-    while (size < sizeof said - 1) {
-        const ssize_t got = read(self->again_output, said + size, sizeof said - 1 - size);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) break;
-        size += (size_t)got;
-    }
-    said[size] = '\0';
-    close(self->again_output);
+    read_output(self->again_output, said, sizeof said);
     int status = 0;
     while (waitpid(self->again, &status, 0) < 0 && errno == EINTR)
         continue;
@@ -422,35 +432,11 @@ static int verify_one(folder* self, const folder_log* log) {
 
 static bool begin_runs(folder* self, folder_log* log) {
     BASE_ASSERT(log == &self->logs[self->begun] && self->begun < self->count);
-    int ends[2];
-    if (pipe(ends) != 0) return false;
-    (void)fflush(stdout); // or the process writes it again
-    log->process = fork();
-    if (log->process == 0) {
-        (void)dup2(ends[1], STDOUT_FILENO);
-        close(ends[0]);
-        close(ends[1]);
-        _exit(verify_one(self, log));
-    }
-    close(ends[1]);
-    log->output = ends[0];
+    log->process = fork_piped(&log->output);
+    if (log->process == 0) _exit(verify_one(self, log));
     self->running += log->process > 0;
     self->begun++;
     return log->process > 0;
-}
-
-// What it printed is one line, which a pipe always holds.
-static void read_line(folder_log* log) {
-    size_t size = 0;
-    ssize_t got = 1;
-    while (got > 0 && size + 1 < sizeof log->line) {
-        got = read(log->output, log->line + size, sizeof log->line - 1 - size);
-        if (got > 0) size += (size_t)got;
-    }
-    log->line[size] = 0;
-    log->line[strcspn(log->line, "\n")] = 0;
-    close(log->output);
-    log->output = -1;
 }
 
 static bool wait_one(folder* self) {
@@ -464,7 +450,8 @@ static bool wait_one(folder* self) {
         log->process = 0;
         log->status = status;
         log->has_ended = true;
-        read_line(log);
+        read_output(log->output, log->line, sizeof log->line); // a pipe holds a line
+        log->line[strcspn(log->line, "\n")] = 0;
         self->running--;
     }
     return true;
