@@ -36,7 +36,7 @@ typedef struct copy {
 
 static net_result fail_copy(const copy* self) {
     char text[256];
-    if (net_log_file_take_failure(self->file, text, sizeof text))
+    if (net_log_take_failure(self->file, text, sizeof text))
         base_report(self->reporter, self->config->output, 0, "%s", text);
     return NET_ERR_IO;
 }

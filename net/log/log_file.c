@@ -367,11 +367,11 @@ static bool has_room(const net_log_file* file) {
     return !is_busy && base_spsc_used(file->queue.ring) <= file->config.ring_bytes / 2;
 }
 
-void net_log_file_hurry(net_log_file* file) {
+void net_log_hurry(net_log_file* file) {
     atomic_store_explicit(&file->short_blocks, NET_LOG_HURRY_BLOCKS, memory_order_relaxed);
 }
 
-void net_log_file_wait_room(net_log_file* file) {
+void net_log_wait_room(net_log_file* file) {
     if (!file->has_thread || file->is_leaving_out) return;
     if (has_room(file)) return;
     pthread_mutex_lock(&file->mutex);
@@ -525,7 +525,7 @@ static uint64_t count_of(const _Atomic uint64_t* count) {
     return atomic_load_explicit(count, memory_order_relaxed);
 }
 
-net_log_counters net_log_file_counters(const net_log_file* file) {
+net_log_counters net_log_get_counters(const net_log_file* file) {
     return (net_log_counters){.bytes = count_of(&file->counts.bytes),
                               .segments_closed = count_of(&file->counts.segments_closed),
                               .segments_deleted = count_of(&file->counts.segments_deleted),
@@ -571,7 +571,7 @@ net_result net_log_file_finish(net_log_file* file) {
     return net_log_file_has_failed(file) ? NET_ERR_IO : NET_OK;
 }
 
-bool net_log_file_commands_go_on(net_log_file* file) {
+bool net_log_commands_go_on(net_log_file* file) {
     BASE_ASSERT(file->is_finished);
     if (!file->command.program || file->has_thread) return false;
     net_log_file_run_commands(file, false);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// The file after a writer: records go into the queue on the simulation's thread, blocks into the
-/// file on the log's thread. Knows nothing of matches.
+/// The file of a writer: records go into the queue on the simulation's thread, blocks into the file
+/// on the log's thread. What makes the records of a match is in log_write.c alone; a copy has none.
 #pragma once
 
 #include "base/bytes.h"
@@ -9,6 +9,7 @@
 #include "log/log_block.h"
 #include "log/log_queue.h"
 #include "log/log_record.h"
+#include "log/log_recorder.h"
 #include "log/log_segment.h"
 #include "net/log_tools.h"
 
@@ -40,6 +41,15 @@ typedef struct net_log_place {
     uint8_t total[NET_LOG_HASH_BYTES]; ///< its running hash
 } net_log_place;
 
+/// What the header says of a match's log besides.
+typedef struct net_log_origin {
+    char build[64];
+    uint64_t now_unix_ms;
+    bool has_controls; ///< the header allows them
+    bool is_seen;      ///< a client's record
+    bool has_values;   ///< it is to have values
+} net_log_origin;
+
 typedef struct net_log_file_config {
     const base_allocator* allocator;
     const char* file;
@@ -63,9 +73,10 @@ typedef struct net_log_file_config {
     const net_log_secret_key* sign_key; ///< signs each index; NULL: none is signed
     net_log_file_ops ops;
     net_log_tap tap;
+    net_log_origin origin;
 } net_log_file_config;
 
-typedef struct net_log_file net_log_file;
+typedef net_log_writer net_log_file;
 
 /// Write what a log has up to a tick as a closed segment `output` of a log that goes on: without a
 /// close record, signed where there is a key. Its header demands `features` besides.
@@ -102,38 +113,19 @@ void net_log_file_end(net_log_file* file, net_log_kind kind, ecs_tick tick);
 base_bytes* net_log_file_begin_keyframe(net_log_file* file, ecs_tick tick);
 /// Pass the save on to the log's thread. One that failed or is too long is dropped.
 void net_log_file_end_keyframe(net_log_file* file, ecs_tick tick);
-/// Is the keyframe before written, and may segments be begun?
-bool net_log_file_may_exchange(const net_log_file* file);
 /// The next keyframe, which is due now, begins a segment with this header. While records are left
 /// out, it is the first keyframe after the gap.
 void net_log_file_exchange(net_log_file* file, const void* header, size_t header_bytes);
 /// Stop logging. The first text is kept for the operator.
 void net_log_file_fail(net_log_file* file, const char* text);
-/// @return true once, after logging stopped; `text` gets the reason.
-bool net_log_file_take_failure(net_log_file* file, char* text, size_t text_bytes);
-/// As net_log_take_notice.
-bool net_log_file_take_notice(net_log_file* file, char* text, size_t text_bytes);
-/// As net_log_save; the newest tick is the one whose end record was pushed last. @return as it.
-BASE_MUST_USE net_result net_log_file_save(net_log_file* file, const char* name);
-/// As net_log_take_saved.
-bool net_log_file_take_saved(net_log_file* file, net_log_saved* saved);
-/// As net_log_hurry.
-void net_log_file_hurry(net_log_file* file);
-/// Wait until the queue is at most half full, and a keyframe that is due next has room. A disk that
-/// takes nothing for stall_ms_max ends the log.
-void net_log_file_wait_room(net_log_file* file);
 /// @return Bytes of the segment that is written.
 uint64_t net_log_file_bytes(const net_log_file* file);
-/// What was done so far.
-net_log_counters net_log_file_counters(const net_log_file* file);
 /// Do what the thread does: write full blocks; with `all` also a block that is not full.
 void net_log_file_pump(net_log_file* file, bool all);
 /// Write what is queued, sync, and end the thread. After stall_ms_max without an answer of the disk
-/// it gives up. No record may follow. @return NET_OK; NET_ERR_IO (net_log_file_take_failure has the
+/// it gives up. No record may follow. @return NET_OK; NET_ERR_IO (net_log_take_failure has the
 /// reason).
 net_result net_log_file_finish(net_log_file* file);
-/// As net_log_commands_go_on, of a file that is finished.
-bool net_log_file_commands_go_on(net_log_file* file);
 /// net_log_file_finish, unless it was called; remove the queue (kept after a failure and without an
 /// end record: it shows what the file lacks); free. A thread that still waits for the disk keeps
 /// its memory.
@@ -224,11 +216,24 @@ typedef struct net_log_file_counts {
     _Atomic uint64_t saves, saves_failed;
 } net_log_file_counts;
 
-struct net_log_file {
+struct net_log_writer {
     base_owner owner;
     net_log_file_config config;
     int fd;
     net_log_queue queue;
+
+    // Of a match's records (log_write.c).
+    ecs_tick tick;   // of the newest record
+    bool has_views;  // the module rewinds: inputs are written with their moment
+    bool is_in_tick; // between begin and end
+    bool is_closed;
+    bool is_controlled;  // since the newest tick: no tick ran with what was done
+    uint64_t state_hash; // after the last whole tick
+    uint32_t full_ticks;
+    uint64_t segments; // that were closed before the last full state
+    net_log_sums sums;
+    net_log_recorder* recorder; // NULL: a log without values
+    net_history* history;       // of a writer without a server; made with its first tick
 
     // Of the simulation's thread.
     net_log_draft draft;

@@ -137,7 +137,7 @@ void net_log_file_fail_errno(net_log_file* file, const char* what, int error) {
     net_log_file_fail(file, text);
 }
 
-bool net_log_file_take_failure(net_log_file* file, char* text, size_t text_bytes) {
+bool net_log_take_failure(net_log_file* file, char* text, size_t text_bytes) {
     int expected = FAILURE_READY;
     if (!atomic_compare_exchange_strong(&file->failure_state, &expected, FAILURE_TAKEN))
         return false;

@@ -47,7 +47,7 @@ static bool make_name(net_log_file* file, const char* name) {
                             (int)bytes, log, saved->last_tick, count > 0 ? "-" : "", plain);
 }
 
-net_result net_log_file_save(net_log_file* file, const char* name) {
+net_result net_log_save(net_log_file* file, const char* name) {
     BASE_ASSERT(name);
     if (!file->ring.memory || net_log_file_has_failed(file) || file->is_finished)
         return NET_ERR_CLOSED;
@@ -61,7 +61,7 @@ net_result net_log_file_save(net_log_file* file, const char* name) {
     return NET_OK;
 }
 
-bool net_log_file_take_saved(net_log_file* file, net_log_saved* saved) {
+bool net_log_take_saved(net_log_file* file, net_log_saved* saved) {
     if (atomic_load_explicit(&file->save_state, memory_order_acquire) != SAVE_DONE) return false;
     *saved = file->saved;
     atomic_store_explicit(&file->save_state, SAVE_FREE, memory_order_relaxed);

@@ -370,13 +370,14 @@ base_bytes* net_log_file_begin_keyframe(net_log_file* file, ecs_tick tick) {
     return &file->save;
 }
 
-bool net_log_file_may_exchange(const net_log_file* file) {
-    return net_log_file_has_failed(file) ||
-           !atomic_load_explicit(&file->is_offered, memory_order_acquire);
+bool net_log_may_exchange(const net_log_file* file) {
+    return file->config.keyframe_ticks > 0 &&
+           (net_log_file_has_failed(file) ||
+            !atomic_load_explicit(&file->is_offered, memory_order_acquire));
 }
 
 void net_log_file_exchange(net_log_file* file, const void* header, size_t header_bytes) {
-    BASE_ASSERT(net_log_file_may_exchange(file));
+    BASE_ASSERT(net_log_may_exchange(file));
     if (net_log_file_has_failed(file)) return;
     base_bytes_clear(&file->next_header);
     base_bytes_write(&file->next_header, header, header_bytes);
@@ -482,7 +483,7 @@ static bool take_long(net_log_file* file, char* text, size_t text_bytes) {
     return true;
 }
 
-bool net_log_file_take_notice(net_log_file* file, char* text, size_t text_bytes) {
+bool net_log_take_notice(net_log_file* file, char* text, size_t text_bytes) {
     if (take_long(file, text, text_bytes)) return true;
     if (take_trouble(file, text, text_bytes) || take_segments(file, text, text_bytes)) return true;
     // Both may be news; the one that happened first comes first.

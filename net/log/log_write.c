@@ -22,61 +22,44 @@ enum {
     FULL_BYTES_MAX = 262144,
 };
 
-struct net_log_writer {
-    base_owner owner;
-    net_log_file* file;
-    uint64_t identity;
-    ecs_tick tick;   // of the newest record
-    bool has_views;  // the module rewinds: inputs are written with their moment
-    bool is_in_tick; // between begin and end
-    bool is_closed;
-    bool has_controls;  // the header allows them
-    bool is_controlled; // since the newest tick: no tick ran with what was done
-    bool has_values;    // it is to have values
-    char build[64];     // of the header
-    uint64_t now_unix_ms;
-    bool is_seen;        // a client's record
-    uint64_t state_hash; // after the last whole tick
-    uint32_t keyframe_ticks, full_ticks;
-    uint64_t segments; // that were closed before the last full state
-    net_log_sums sums;
-    net_log_recorder* recorder; // NULL: a log without values
-    net_history* history;       // of a writer without a server; made with its first tick
-};
-
 static uint64_t make_identity(const net_match* match, const char* file, uint64_t now_unix_ms) {
     uint64_t hash = base_hash64_mix(base_hash64_text(file), now_unix_ms);
     hash = base_hash64_mix(hash, net_match_get_config(match)->seed);
     return base_hash64_mix(hash, (uint64_t)getpid());
 }
 
-// What the records of a match need. @return the packed Header in `header`, with NET_OK.
-static net_result take_match(net_log_writer* writer, const net_match* match, bool has_thread,
-                             base_bytes* header) {
+// @return as net_log_header_write.
+static net_result write_header(const net_log_file_config* config, const net_match* match,
+                               base_bytes* header, bool* has_values) {
+    const net_log_origin* origin = &config->origin;
+    *has_values = origin->has_values;
+    const net_result result = net_log_header_write(
+        header, match, origin->build, origin->now_unix_ms, config->identity, has_values);
+    if (result != NET_OK) return result;
+    if (origin->has_controls) net_log_header_demand(header, NET_LOG_FEATURE_CONTROLS);
+    if (origin->is_seen) net_log_header_demand(header, NET_LOG_FEATURE_SEEN);
+    return NET_OK;
+}
+
+static void take_match(net_log_writer* writer, const net_match* match, bool has_values) {
     const ecs_world* world = net_match_world((net_match*)(uintptr_t)match);
-    bool has_values = writer->has_values;
     writer->has_views = net_match_get_config(match)->module->game->is_rewinding;
     writer->sums = net_log_sums_begin(net_log_sums_untracked(world));
     writer->state_hash = ecs_world_state_hash(world); // when no tick follows
-    net_result result = net_log_header_write(header, match, writer->build, writer->now_unix_ms,
-                                             writer->identity, &has_values);
-    if (result == NET_OK && writer->has_controls)
-        net_log_header_demand(header, NET_LOG_FEATURE_CONTROLS);
-    if (result == NET_OK && writer->is_seen) net_log_header_demand(header, NET_LOG_FEATURE_SEEN);
-    if (result == NET_OK && has_values)
-        writer->recorder = net_log_recorder_create(&writer->owner.allocator, match, has_thread);
-    return result;
+    if (has_values)
+        writer->recorder =
+            net_log_recorder_create(&writer->owner.allocator, match, !writer->config.is_manual);
 }
 
 // That of a client's record is only a place where readers may begin.
 static void offer_keyframe(net_log_writer* writer, const net_match* match) {
-    base_bytes* save = net_log_file_begin_keyframe(writer->file, writer->tick);
+    base_bytes* save = net_log_file_begin_keyframe(writer, writer->tick);
     if (!save) return;
-    if (writer->is_seen)
+    if (writer->config.origin.is_seen)
         base_bytes_write_u8(save, 0);
     else if (net_match_save(match, save) != NET_OK)
         base_bytes_clear(save);
-    net_log_file_end_keyframe(writer->file, writer->tick);
+    net_log_file_end_keyframe(writer, writer->tick);
 }
 
 // The log that it goes on with becomes its first segment. Then who moves it away may.
@@ -123,57 +106,52 @@ net_result net_log_writer_create(const base_allocator* allocator, const char* fi
                                  const base_reporter* reporter, net_log_writer** writer_out) {
     const net_log_options defaults = net_log_options_default();
     if (!options) options = &defaults;
-    const bool goes_on = options->before != NULL;
+    const base_bytes* old = options->before ? &options->before->header : NULL;
     const uint32_t rate = net_match_get_config(match)->tick_rate_hz;
     BASE_ASSERT(match && file);
-    BASE_ASSERT((net_match_tick(match) > 0) == (options->is_seen || goes_on) || options->identity);
+    BASE_ASSERT((net_match_tick(match) > 0) == (options->is_seen || old) || options->identity);
     *writer_out = NULL;
     net_log_file_config with = net_log_file_config_default(file, rate);
     with.allocator = allocator;
     apply_options(&with, options, rate);
     if (net_match_tick(match) > 0) with.start_tick = net_match_tick(match) - options->is_seen;
-    with.identity = goes_on             ? net_log_reader_info(options->before)->identity
+    with.identity = old                 ? net_log_reader_info(options->before)->identity
                     : options->identity ? options->identity
                                         : make_identity(match, file, now_unix_ms);
-    net_log_writer* writer = base_owner_create(allocator, sizeof *writer);
-    writer->identity = with.identity;
-    writer->has_controls = options->has_controls;
-    const base_bytes* old = goes_on ? &options->before->header : NULL;
-    writer->has_values = old ? net_log_header_row_code(old->data, old->size) != 0
-                             : options->content == NET_LOG_CONTENT_STATE;
-    writer->now_unix_ms = now_unix_ms;
-    (void)base_text_copy(writer->build, sizeof writer->build, build ? build : "");
-    writer->tick = with.start_tick;
-    writer->is_seen = options->is_seen;
-    writer->keyframe_ticks = with.keyframe_ticks;
-    writer->full_ticks = rate * FULL_MS / 1000u;
+    with.origin = (net_log_origin){.now_unix_ms = now_unix_ms,
+                                   .has_controls = options->has_controls,
+                                   .is_seen = options->is_seen,
+                                   .has_values = old ? net_log_header_row_code(old->data, old->size)
+                                                     : options->content == NET_LOG_CONTENT_STATE};
+    (void)base_text_copy(with.origin.build, sizeof with.origin.build, build ? build : "");
     base_bytes header;
-    base_bytes_init(&header, with.allocator);
-    net_result result = take_match(writer, match, !with.is_manual, &header);
+    base_bytes_init(&header, allocator);
+    net_result result = write_header(&with, match, &header, &with.has_state);
     if (result == NET_ERR_FULL) {
         base_report(reporter, file, 0, "the game's components do not fit a log's header");
         result = NET_ERR_IO;
     }
-    with.has_state = writer->recorder != NULL;
     if (result == NET_OK) result = copy_before(&with, options, reporter);
+    net_log_writer* writer = NULL;
     if (result == NET_OK)
-        result = net_log_file_create(&with, header.data, header.size, reporter, &writer->file);
+        result = net_log_file_create(&with, header.data, header.size, reporter, &writer);
     base_bytes_deinit(&header);
     if (result != NET_OK) {
         char before[4096];
         if (with.place.segment > 0 && net_log_before_name(before, sizeof before, with.file))
             (void)unlink(before);
-        net_log_recorder_destroy(writer->recorder);
-        base_owner_destroy(writer);
         return result;
     }
+    take_match(writer, match, with.has_state);
+    writer->tick = with.start_tick;
+    writer->full_ticks = rate * FULL_MS / 1000u;
     if (with.start_tick > 0) offer_keyframe(writer, match);
     *writer_out = writer;
     return NET_OK;
 }
 
 static net_log_draft* begin_draft(net_log_writer* writer) {
-    net_log_draft* draft = net_log_file_begin(writer->file);
+    net_log_draft* draft = net_log_file_begin(writer);
     if (draft) proto_pb_write_number(&draft->body, 1, writer->tick);
     return draft;
 }
@@ -181,10 +159,10 @@ static net_log_draft* begin_draft(net_log_writer* writer) {
 // After its end, because nothing waits for it.
 static void append_state(void* context, const uint8_t* data, size_t size) {
     net_log_writer* writer = context;
-    net_log_draft* draft = net_log_file_takes(writer->file) ? begin_draft(writer) : NULL;
+    net_log_draft* draft = net_log_file_takes(writer) ? begin_draft(writer) : NULL;
     if (draft) proto_pb_write_bytes(&draft->body, FIELD_CHANGES, data, size);
-    if (draft) net_log_file_end(writer->file, NET_LOG_KIND_STATE, writer->tick);
-    if (!draft || !net_log_file_takes(writer->file)) net_log_recorder_restart(writer->recorder);
+    if (draft) net_log_file_end(writer, NET_LOG_KIND_STATE, writer->tick);
+    if (!draft || !net_log_file_takes(writer)) net_log_recorder_restart(writer->recorder);
 }
 
 static void end_state(net_log_writer* writer) {
@@ -196,7 +174,7 @@ static void end_state(net_log_writer* writer) {
 static net_log_draft* add_item(net_log_writer* writer, net_log_draft* draft,
                                const net_log_item* item) {
     if (!draft || net_log_draft_item(draft, item)) return draft;
-    net_log_file_end(writer->file, NET_LOG_KIND_BEGIN, writer->tick);
+    net_log_file_end(writer, NET_LOG_KIND_BEGIN, writer->tick);
     draft = begin_draft(writer);
     if (!draft) return NULL;
     bool has_room = net_log_draft_item(draft, item);
@@ -216,7 +194,7 @@ void net_log_append_begin(net_log_writer* writer, const net_tick_inputs* begin) 
         if (!writer->has_views) item.seen = 0;
         draft = add_item(writer, draft, &item);
     }
-    if (draft) net_log_file_end(writer->file, NET_LOG_KIND_BEGIN, writer->tick);
+    if (draft) net_log_file_end(writer, NET_LOG_KIND_BEGIN, writer->tick);
 }
 
 // Tag and length of each field, and of the record.
@@ -233,18 +211,18 @@ static bool fits(const net_match_argument* arguments, uint32_t count) {
 
 net_result net_log_append_control(net_log_writer* writer, const char* verb,
                                   const net_match_argument* arguments, uint32_t count) {
-    BASE_ASSERT(writer->has_controls && !writer->is_in_tick && !writer->is_closed);
+    BASE_ASSERT(writer->config.origin.has_controls && !writer->is_in_tick && !writer->is_closed);
     BASE_ASSERT(net_log_is_verb(verb, strlen(verb)) && count <= NET_CONTROL_ARGUMENTS_MAX);
     if (!fits(arguments, count)) return NET_ERR_FULL;
     end_state(writer);
     writer->is_controlled = true;
-    net_log_draft* draft = net_log_file_begin(writer->file);
+    net_log_draft* draft = net_log_file_begin(writer);
     if (!draft) return NET_OK;
     proto_pb_write_number(&draft->body, 1, writer->tick + 1);
     proto_pb_write_text(&draft->body, 2, verb);
     for (uint32_t i = 0; i < count; i++)
         proto_pb_write_bytes(&draft->body, 3, arguments[i].data, arguments[i].size);
-    net_log_file_end(writer->file, NET_LOG_KIND_CONTROL, writer->tick + 1);
+    net_log_file_end(writer, NET_LOG_KIND_CONTROL, writer->tick + 1);
     return NET_OK;
 }
 
@@ -252,11 +230,11 @@ void net_log_append_alive(net_log_writer* writer, net_idle reason) {
     BASE_ASSERT(reason >= NET_IDLE_WAITING && reason <= NET_IDLE_SETTLING);
     if (writer->is_in_tick || writer->is_closed) return;
     end_state(writer);
-    net_log_draft* draft = net_log_file_begin(writer->file);
+    net_log_draft* draft = net_log_file_begin(writer);
     if (!draft) return;
     proto_pb_write_number(&draft->body, 1, writer->tick + 1);
     proto_pb_write_number(&draft->body, 2, (uint64_t)reason);
-    net_log_file_end(writer->file, NET_LOG_KIND_ALIVE, writer->tick + 1);
+    net_log_file_end(writer, NET_LOG_KIND_ALIVE, writer->tick + 1);
 }
 
 static uint32_t add_server_events(net_log_draft* draft, net_match* match) {
@@ -290,14 +268,15 @@ static void write_world_hash(net_log_draft* draft, const ecs_world* world) {
 
 // Is this the first tick behind a keyframe that was due?
 static bool is_after_keyframe(const net_log_writer* writer) {
-    return writer->keyframe_ticks > 0 && (writer->tick - 1) % writer->keyframe_ticks == 0;
+    return writer->config.keyframe_ticks > 0 &&
+           (writer->tick - 1) % writer->config.keyframe_ticks == 0;
 }
 
 static void append_results(net_log_writer* writer, net_match* match, net_log_draft* draft) {
     const ecs_world* world = net_match_world(match);
     proto_pb_writer* body = &draft->body;
     proto_pb_write_fixed64(body, 2, writer->state_hash);
-    if (writer->tick % NET_WORLD_HASH_EVERY_TICKS == 0 && !writer->is_seen)
+    if (writer->tick % NET_WORLD_HASH_EVERY_TICKS == 0 && !writer->config.origin.is_seen)
         write_world_hash(draft, world);
     const size_t mark = body->size;
     if (is_after_keyframe(writer)) writer->sums.is_known = false; // readers may begin here
@@ -307,13 +286,13 @@ static void append_results(net_log_writer* writer, net_match* match, net_log_dra
     uint32_t left_out = add_server_events(draft, match);
     body->capacity += LEFT_OUT_BYTES;
     proto_pb_write_number(body, 7, left_out);
-    net_log_file_end(writer->file, NET_LOG_KIND_END, writer->tick);
+    net_log_file_end(writer, NET_LOG_KIND_END, writer->tick);
 }
 
 // Readers begin after keyframes and full states. That of a very large world takes longer than a
 // tick has, so it comes with segments only.
 static bool is_full_due(net_log_writer* writer) {
-    const uint64_t segments = net_log_file_counters(writer->file).segments_closed;
+    const uint64_t segments = net_log_get_counters(writer).segments_closed;
     const bool is_small = net_log_recorder_full_bytes(writer->recorder) <= FULL_BYTES_MAX;
     const bool is_due = (writer->tick - 1) % writer->full_ticks == 0;
     if (!is_after_keyframe(writer)) return is_small && is_due;
@@ -333,7 +312,7 @@ void net_log_append_end_rows(net_log_writer* writer, net_match* match, const net
     BASE_ASSERT(!history || net_history_tick(history) == writer->tick);
     writer->is_in_tick = false;
     writer->state_hash = ecs_world_state_hash(world);
-    bool is_written = net_log_file_takes(writer->file);
+    bool is_written = net_log_file_takes(writer);
     offer_keyframe(writer, match);
     net_log_draft* draft = begin_draft(writer);
     if (draft) append_results(writer, match, draft);
@@ -365,28 +344,25 @@ void net_log_append_end(net_log_writer* writer, net_match* match) {
     net_log_append_end_rows(writer, match, writer->recorder ? step_history(writer, match) : NULL);
 }
 
-bool net_log_may_exchange(const net_log_writer* writer) {
-    return writer->keyframe_ticks > 0 && net_log_file_may_exchange(writer->file);
-}
-
 void net_log_exchange(net_log_writer* writer, net_match* match) {
     BASE_ASSERT(!writer->is_in_tick && !writer->is_closed && net_log_may_exchange(writer));
     BASE_ASSERT(net_match_tick(match) == writer->tick && writer->tick > 0);
     end_state(writer);
-    const bool has_thread = writer->file->has_thread;
     net_log_recorder_destroy(writer->recorder);
     net_history_destroy(writer->history);
     writer->recorder = NULL;
     writer->history = NULL;
     base_bytes header;
+    bool has_values;
     base_bytes_init(&header, &writer->owner.allocator);
-    const net_result result = take_match(writer, match, has_thread, &header);
+    const net_result result = write_header(&writer->config, match, &header, &has_values);
+    take_match(writer, match, result == NET_OK && has_values);
     if (result == NET_OK) net_log_header_reload(&header, net_match_get_config(match)->module);
-    if (result == NET_OK) net_log_file_exchange(writer->file, header.data, header.size);
+    if (result == NET_OK) net_log_file_exchange(writer, header.data, header.size);
     base_bytes_deinit(&header);
     if (result == NET_OK) offer_keyframe(writer, match);
-    if (result != NET_OK || (writer->file->is_exchange_due && !writer->file->is_leaving_out))
-        net_log_file_fail(writer->file, "the log cannot say what the game is after its reload");
+    if (result != NET_OK || (writer->is_exchange_due && !writer->is_leaving_out))
+        net_log_file_fail(writer, "the log cannot say what the game is after its reload");
 }
 
 // A tick that the client never got is as the one before.
@@ -395,7 +371,7 @@ static void append_missing(net_log_writer* writer, const net_match* match) {
     const net_tick_inputs begin = {.tick = writer->tick + 1};
     net_log_append_begin(writer, &begin);
     writer->is_in_tick = false;
-    const bool is_written = net_log_file_takes(writer->file);
+    const bool is_written = net_log_file_takes(writer);
     offer_keyframe(writer, match);
     if (!is_written || is_after_keyframe(writer)) net_log_recorder_restart(writer->recorder);
     net_log_draft* draft = is_written ? begin_draft(writer) : NULL;
@@ -404,14 +380,14 @@ static void append_missing(net_log_writer* writer, const net_match* match) {
     const size_t mark = draft->body.size;
     proto_pb_write_varint(&draft->body, 0);
     proto_pb_write_end(&draft->body, mark, FIELD_CHANGES);
-    net_log_file_end(writer->file, NET_LOG_KIND_END, writer->tick);
+    net_log_file_end(writer, NET_LOG_KIND_END, writer->tick);
     append_state(writer, nothing, sizeof nothing);
 }
 
 void net_log_append_seen(net_log_writer* writer, net_match* match, const net_log_player* players,
                          uint32_t count) {
     const net_tick_inputs begin = {.tick = net_match_tick(match)};
-    BASE_ASSERT(writer->is_seen && writer->recorder && begin.tick > writer->tick);
+    BASE_ASSERT(writer->config.origin.is_seen && writer->recorder && begin.tick > writer->tick);
     while (writer->tick + 1 < begin.tick)
         append_missing(writer, match);
     net_log_append_begin(writer, &begin);
@@ -427,7 +403,7 @@ static void append_close(net_log_writer* writer, const ecs_world* world) {
     proto_pb_write_fixed64(&draft->body, 2, writer->state_hash);
     if (world && !writer->is_controlled) write_world_hash(draft, world);
     // A message whose fields are all zero has no bytes; the record around it has two.
-    net_log_file_end(writer->file, NET_LOG_KIND_CLOSE, writer->tick);
+    net_log_file_end(writer, NET_LOG_KIND_CLOSE, writer->tick);
     writer->is_closed = true;
 }
 
@@ -437,54 +413,20 @@ void net_log_append_close(net_log_writer* writer, net_match* match) {
 }
 
 void net_log_pump(net_log_writer* writer) {
-    net_log_file_pump(writer->file, false);
-}
-
-void net_log_hurry(net_log_writer* writer) {
-    net_log_file_hurry(writer->file);
-}
-
-void net_log_wait_room(net_log_writer* writer) {
-    net_log_file_wait_room(writer->file);
+    net_log_file_pump(writer, false);
 }
 
 net_result net_log_writer_finish(net_log_writer* writer) {
     append_close(writer, NULL);
-    return net_log_file_finish(writer->file);
-}
-
-bool net_log_commands_go_on(net_log_writer* writer) {
-    return net_log_file_commands_go_on(writer->file);
+    return net_log_file_finish(writer);
 }
 
 net_result net_log_writer_destroy(net_log_writer* writer) {
     if (!writer) return NET_OK;
     append_close(writer, NULL);
-    net_result result = net_log_file_destroy(writer->file);
     net_log_recorder_destroy(writer->recorder);
     net_history_destroy(writer->history);
-    base_owner_destroy(writer);
-    return result;
-}
-
-net_result net_log_save(net_log_writer* writer, const char* name) {
-    return net_log_file_save(writer->file, name);
-}
-
-bool net_log_take_saved(net_log_writer* writer, net_log_saved* saved) {
-    return net_log_file_take_saved(writer->file, saved);
-}
-
-net_log_counters net_log_get_counters(const net_log_writer* writer) {
-    return net_log_file_counters(writer->file);
-}
-
-bool net_log_take_notice(net_log_writer* writer, char* text, size_t text_bytes) {
-    return net_log_file_take_notice(writer->file, text, text_bytes);
-}
-
-bool net_log_take_failure(net_log_writer* writer, char* text, size_t text_bytes) {
-    return net_log_file_take_failure(writer->file, text, text_bytes);
+    return net_log_file_destroy(writer);
 }
 
 // ---- as what observes a server ----

@@ -29,7 +29,7 @@ static void write_until_killed(const log_files* files, told* shared) {
         atomic_fetch_add(&shared->records, 1);
         if (!files_end(file, tick)) _exit(3);
         atomic_fetch_add(&shared->records, 1);
-        net_log_file_wait_room(file);
+        net_log_wait_room(file);
     }
 }
 

@@ -225,7 +225,8 @@ void net_log_pump(net_log_writer* writer);
 /// a fifth as long, so what it reads is that much younger. Call it again while it reads. Such a log
 /// is a little larger; its records are the same.
 void net_log_hurry(net_log_writer* writer);
-/// Wait until the queue is at most half full. For servers that run faster than the disk (--fast).
+/// Wait until the queue is at most half full, and a keyframe that is due next has room. For servers
+/// that run faster than the disk (--fast); one that takes nothing for 5 s ends the log.
 void net_log_wait_room(net_log_writer* writer);
 /// @return true once, after logging stopped because of a failure; `text` gets the reason.
 bool net_log_take_failure(net_log_writer* writer, char* text, size_t text_bytes);

@@ -269,17 +269,17 @@ static inline log_written files_write(const net_log_file_config* config, ecs_tic
     for (ecs_tick tick = 1; tick <= ticks; tick++) {
         files_keyed_tick(file, tick, save_bytes);
         if (config->is_manual) net_log_file_pump(file, false);
-        self.notes += net_log_file_take_notice(file, self.note, sizeof self.note);
+        self.notes += net_log_take_notice(file, self.note, sizeof self.note);
     }
     files_end_log(file, ticks);
     self.finished = net_log_file_finish(file);
-    if (net_log_file_take_failure(file, self.failure, sizeof self.failure)) {
+    if (net_log_take_failure(file, self.failure, sizeof self.failure)) {
         char again[8];
-        assert_false(net_log_file_take_failure(file, again, sizeof again));
+        assert_false(net_log_take_failure(file, again, sizeof again));
     }
-    while (net_log_file_take_notice(file, self.note, sizeof self.note))
+    while (net_log_take_notice(file, self.note, sizeof self.note))
         self.notes++;
-    self.counters = net_log_file_counters(file);
+    self.counters = net_log_get_counters(file);
     assert_int_equal(net_log_file_destroy(file), self.finished);
     return self;
 }
@@ -361,7 +361,7 @@ static inline void files_match_tick(net_log_writer* writer, net_match* match,
 /// The log ended with an error, and is destroyed.
 static inline void files_expect_failure(net_log_file* file, const char* why) {
     char failure[256];
-    assert_true(net_log_file_take_failure(file, failure, sizeof failure));
+    assert_true(net_log_take_failure(file, failure, sizeof failure));
     if (!strstr(failure, why)) fail_msg("\"%s\" is not in \"%s\"", why, failure);
     assert_int_equal(net_log_file_destroy(file), NET_ERR_IO);
 }

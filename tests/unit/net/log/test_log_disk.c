@@ -86,7 +86,7 @@ FILES_CASE(a_limit_of_file_size_that_is_raised_again_costs_nothing) {
         if (tick == 12) limit_files(net_log_file_bytes(file) + 100); // a part of a block is written
         if (tick == 27) limit_files(RLIM_INFINITY);
         files_ticks(file, tick, tick, 800);
-        if (net_log_file_take_notice(file, text, sizeof text))
+        if (net_log_take_notice(file, text, sizeof text))
             assert_non_null(
                 strstr(text, tick < 27 ? "the limit of file size" : "takes the log again"));
     }

@@ -192,15 +192,15 @@ FILES_CASE(a_save_above_the_limit_is_left_out_and_said_once) {
     assert_non_null(base_bytes_extend(save, NET_LOG_KEYFRAME_BYTES_MAX + 1));
     net_log_file_end_keyframe(file, EVERY);
     char text[256];
-    assert_true(net_log_file_take_notice(file, text, sizeof text));
+    assert_true(net_log_take_notice(file, text, sizeof text));
     assert_non_null(strstr(text, "the match after tick 10 has 67108865 bytes, and a keyframe at "
                                  "most 67108864: without it"));
     save = net_log_file_begin_keyframe(file, 2 * EVERY);
     assert_non_null(base_bytes_extend(save, NET_LOG_KEYFRAME_BYTES_MAX + 1));
     net_log_file_end_keyframe(file, 2 * EVERY);
-    assert_false(net_log_file_take_notice(file, text, sizeof text));
-    assert_int_equal(net_log_file_counters(file).keyframes_dropped, 2);
-    assert_int_equal(net_log_file_counters(file).keyframes, 0);
+    assert_false(net_log_take_notice(file, text, sizeof text));
+    assert_int_equal(net_log_get_counters(file).keyframes_dropped, 2);
+    assert_int_equal(net_log_get_counters(file).keyframes, 0);
     files_close_log(file, EVERY - 1);
 }
 

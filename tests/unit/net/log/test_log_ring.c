@@ -152,16 +152,16 @@ static net_log_saved saved_at(const net_log_file_config* config, ecs_tick ticks,
     assert_ok(files_create(config, &file));
     for (ecs_tick tick = 1; tick <= ticks; tick++) {
         files_keyed_tick(file, tick, SAVE_BYTES);
-        if (tick == asked) assert_ok(net_log_file_save(file, name));
-        if (tick == asked) assert_int_equal(net_log_file_save(file, name), NET_ERR_FULL);
+        if (tick == asked) assert_ok(net_log_save(file, name));
+        if (tick == asked) assert_int_equal(net_log_save(file, name), NET_ERR_FULL);
         net_log_file_pump(file, false);
     }
     files_end_log(file, ticks);
     assert_ok(net_log_file_finish(file));
-    assert_true(net_log_file_take_saved(file, &saved));
+    assert_true(net_log_take_saved(file, &saved));
     net_log_saved again;
-    assert_false(net_log_file_take_saved(file, &again));
-    const net_log_counters counters = net_log_file_counters(file);
+    assert_false(net_log_take_saved(file, &again));
+    const net_log_counters counters = net_log_get_counters(file);
     assert_int_equal(counters.saves, saved.failure[0] == 0);
     assert_int_equal(counters.saves_failed, 1 + (saved.failure[0] != 0));
     assert_ok(net_log_file_destroy(file));
@@ -238,13 +238,13 @@ FILES_CASE(seconds_saved_while_no_tick_runs_end_with_a_tick) {
             net_log_draft* draft = net_log_file_begin(file);
             proto_pb_write_number(&draft->body, 1, tick);
             net_log_file_end(file, NET_LOG_KIND_ALIVE, tick);
-            if (i == 64) assert_ok(net_log_file_save(file, "pause"));
+            if (i == 64) assert_ok(net_log_save(file, "pause"));
             net_log_file_pump(file, false);
         }
         files_keyed_tick(file, tick, SAVE_BYTES);
         net_log_file_pump(file, false);
     }
-    assert_true(net_log_file_take_saved(file, &saved));
+    assert_true(net_log_take_saved(file, &saved));
     assert_string_equal(saved.failure, "");
     assert_non_null(strstr(saved.file, "saved-20-pause"));
     assert_int_equal(saved.last_tick, 20);
@@ -357,9 +357,9 @@ FILES_CASE(all_saves_stay_within_the_budget) {
     for (ecs_tick tick = 1; tick <= 200; tick++) {
         net_log_saved saved;
         files_keyed_tick(file, tick, SAVE_BYTES);
-        if (tick % 20 == 0) assert_ok(net_log_file_save(file, "x"));
+        if (tick % 20 == 0) assert_ok(net_log_save(file, "x"));
         net_log_file_pump(file, false);
-        if (!net_log_file_take_saved(file, &saved)) continue;
+        if (!net_log_take_saved(file, &saved)) continue;
         bytes += saved.bytes;
         whole += saved.failure[0] == 0;
         refused += strstr(saved.failure, "budget") != NULL;
@@ -375,8 +375,8 @@ FILES_CASE(without_a_ring_nothing_is_saved) {
     net_log_saved saved;
     net_log_file_config config = files_config(files);
     assert_ok(files_create(&config, &file));
-    assert_int_equal(net_log_file_save(file, "x"), NET_ERR_CLOSED);
-    assert_false(net_log_file_take_saved(file, &saved));
+    assert_int_equal(net_log_save(file, "x"), NET_ERR_CLOSED);
+    assert_false(net_log_take_saved(file, &saved));
     (void)net_log_file_destroy(file);
 }
 
@@ -422,10 +422,10 @@ FILES_CASE(a_save_begins_behind_ticks_that_were_left_out) {
         files_keyed_tick(file, tick, SAVE_BYTES);
         if (tick < 33 || tick > 48) net_log_file_pump(file, false); // a thread that stands still
     }
-    assert_true(net_log_file_counters(file).ticks_lost > 0);
-    assert_ok(net_log_file_save(file, ""));
+    assert_true(net_log_get_counters(file).ticks_lost > 0);
+    assert_ok(net_log_save(file, ""));
     net_log_file_pump(file, true);
-    assert_true(net_log_file_take_saved(file, &saved));
+    assert_true(net_log_take_saved(file, &saved));
     assert_string_equal(saved.failure, "");
     assert_true(saved.first_tick > 48);
     expect_whole(&saved);

@@ -139,17 +139,17 @@ SEGMENT_CASE(segments_that_are_deleted_before_they_are_stored_are_counted_and_sa
     net_log_file* file = files_start(&self->config);
     for (ecs_tick tick = 1; tick <= TICKS; tick++) {
         files_ticks(file, tick, tick, 40);
-        const uint32_t closed = (uint32_t)net_log_file_counters(file).segments_closed;
+        const uint32_t closed = (uint32_t)net_log_get_counters(file).segments_closed;
         if (closed % 2 == 1) file_write(stored_mark(self, closed), content, sizeof content);
     }
-    while (net_log_file_counters(file).commands_failed == 0)
+    while (net_log_get_counters(file).commands_failed == 0)
         net_log_file_pump(file, false);
-    assert_true(net_log_file_take_notice(file, text, sizeof text));
+    assert_true(net_log_take_notice(file, text, sizeof text));
     assert_non_null(strstr(text, "warning: false failed for a closed segment, "));
-    assert_true(net_log_file_take_notice(file, text, sizeof text));
+    assert_true(net_log_take_notice(file, text, sizeof text));
     assert_string_equal(text, "warning: closed segments were deleted over the limits without a "
                               "mark that they are stored, 2 by now");
-    const net_log_counters counters = net_log_file_counters(file);
+    const net_log_counters counters = net_log_get_counters(file);
     assert_int_equal(counters.segments_deleted, 5);
     assert_int_equal(counters.segments_unstored, 2);
     files_close_log(file, TICKS);
@@ -192,17 +192,17 @@ SEGMENT_CASE(a_closed_segment_that_another_process_takes_away_is_said_once, EVER
             if (tick == what->tick) steal(self, what, what->number);
             if (tick == what->tick + EVERY) steal(self, what, what->number + 1);
             files_ticks(file, tick, tick, 40);
-            said += net_log_file_take_notice(file, text, sizeof text);
+            said += net_log_take_notice(file, text, sizeof text);
         }
         if (what->tick > TICKS) steal(self, what, what->number);
         files_end_log(file, TICKS);
         assert_ok(net_log_file_finish(file));
-        said += net_log_file_take_notice(file, text, sizeof text);
+        said += net_log_take_notice(file, text, sizeof text);
         assert_int_equal(said, what->said);
         if (i == 0)
             assert_string_equal(text, "warning: its closed segment 2 was deleted or moved while "
                                       "the log was written: the log lacks the ticks of it");
-        assert_int_equal(net_log_file_counters(file).segments_deleted, 0);
+        assert_int_equal(net_log_get_counters(file).segments_deleted, 0);
         assert_ok(net_log_file_destroy(file));
         files_clear(&self->files);
     }
@@ -269,11 +269,11 @@ SEGMENT_CASE(a_command_runs_for_each_closed_segment, 4 * EVERY) {
     net_log_file* file = files_start(&self->config);
     files_ticks(file, 1, (NET_LOG_COMMANDS_MAX + 4) * EVERY, 40);
     assert_ok(net_log_file_finish(file));
-    while (net_log_file_commands_go_on(file)) {
+    while (net_log_commands_go_on(file)) {
     }
-    assert_true(net_log_file_counters(file).segments_closed > NET_LOG_COMMANDS_MAX);
-    assert_int_equal(net_log_file_counters(file).commands_failed, 0);
-    for (uint32_t i = 1; i <= net_log_file_counters(file).segments_closed; i++)
+    assert_true(net_log_get_counters(file).segments_closed > NET_LOG_COMMANDS_MAX);
+    assert_int_equal(net_log_get_counters(file).commands_failed, 0);
+    for (uint32_t i = 1; i <= net_log_get_counters(file).segments_closed; i++)
         assert_false(file_exists(segment(self, i)));
     assert_false(file_exists(self->files.log));
     assert_ok(net_log_file_destroy(file));

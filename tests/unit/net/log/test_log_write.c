@@ -37,7 +37,7 @@ CASE(equal_ticks_give_equal_files) {
 FILES_CASE(a_log_that_is_followed_has_short_blocks_and_the_same_records) {
     net_log_file_config config = files_config(files);
     net_log_file* file = files_start(&config);
-    net_log_file_hurry(file);
+    net_log_hurry(file);
     uint32_t written = 0;
     for (ecs_tick tick = 1; tick <= TICKS; tick++) {
         const uint64_t before = net_log_file_bytes(file);
@@ -59,7 +59,7 @@ FILES_CASE(a_full_queue_stops_the_log_and_nothing_else) {
     net_log_file* file = files_start(&config);
     ecs_tick tick = 0;
     char text[256];
-    while (!net_log_file_take_failure(file, text, sizeof text))
+    while (!net_log_take_failure(file, text, sizeof text))
         files_tick(file, ++tick);
     assert_non_null(strstr(text, "queue is full"));
     assert_true(tick > 20);
@@ -174,7 +174,7 @@ CASE(files_that_are_taken_away_end_the_log_with_a_reason) {
             if (what == HARM_CUT) assert_int_equal(truncate(files.log, 20), 0);
             assert_int_equal(net_log_file_finish(file), NET_ERR_IO);
             char failure[256];
-            assert_true(net_log_file_take_failure(file, failure, sizeof failure));
+            assert_true(net_log_take_failure(file, failure, sizeof failure));
             assert_non_null(strstr(failure, reasons[what]));
             assert_int_equal(net_log_file_destroy(file), NET_ERR_IO);
             files_close(&files);
@@ -384,7 +384,7 @@ FILES_CASE(the_thread_writes_what_a_busy_simulation_pushes) {
     net_log_file* file = files_start(&config);
     for (ecs_tick tick = 1; tick <= 2000; tick++) {
         files_tick(file, tick);
-        net_log_file_wait_room(file);
+        net_log_wait_room(file);
     }
     files_close_log(file, 2000);
     log_sum sum = files_read(files->log);

@@ -123,7 +123,7 @@ CASE(records_that_wait_or_found_no_room_come_out_in_order) {
         add_ticks(self, 100);
         files_end_log(self->log, self->tick);
         has_all(self);
-        assert_true(net_log_file_counters(self->log).segments_closed >= rows[i].segments);
+        assert_true(net_log_get_counters(self->log).segments_closed >= rows[i].segments);
         close_log(self);
     }
 }
