@@ -441,7 +441,8 @@ uint32_t net_log_sums_untracked(const ecs_world* world) {
     return 0;
 }
 
-void net_log_sums_of(const ecs_world* world, uint32_t untracked_values, uint64_t* sums) {
+// The sums of components by id, as a log with this Header.untracked_values has them.
+static void sum_components(const ecs_world* world, uint32_t untracked_values, uint64_t* sums) {
     uint32_t count = ecs_component_count(world);
     if (untracked_values > 0)
         ecs_world_untracked_sums(world, ecs_world_tick(world), untracked_values, sums);
@@ -458,7 +459,7 @@ net_log_sums net_log_sums_begin(uint32_t untracked_values) {
 void net_log_sums_write(net_log_sums* sums, const ecs_world* world, proto_pb_writer* to) {
     uint64_t now[ECS_COMPONENTS_MAX + 1];
     uint32_t count = ecs_component_count(world), before = 0;
-    net_log_sums_of(world, sums->untracked_values, now);
+    sum_components(world, sums->untracked_values, now);
     proto_pb_write_varint(to, !sums->is_known);
     for (uint32_t id = 1; id <= count; id++) {
         if (now[id] == (sums->is_known ? sums->values[id] : 0)) continue;
@@ -495,7 +496,7 @@ bool net_log_sums_read(net_log_sums* sums, ecs_tick tick, const uint8_t* data, s
 ecs_component_id net_log_sums_differ(const net_log_sums* sums, const ecs_world* world) {
     uint64_t own[ECS_COMPONENTS_MAX + 1];
     if (!sums->is_known) return ECS_COMPONENT_NONE;
-    net_log_sums_of(world, sums->untracked_values, own);
+    sum_components(world, sums->untracked_values, own);
     for (uint32_t id = 1; id <= ecs_component_count(world); id++)
         if ((own[id] & NET_LOG_SUM_MASK) != sums->values[id]) return (ecs_component_id)id;
     return ECS_COMPONENT_NONE;

@@ -78,9 +78,6 @@ void net_log_recorder_end(net_log_recorder* recorder,
 
 /// Header.untracked_values of a log of this world: 0 when all components are tracked.
 uint32_t net_log_sums_untracked(const ecs_world* world);
-/// The sums of a world's components by id, as a log with this Header.untracked_values has them (0:
-/// without untracked components). `sums` has room for ECS_COMPONENTS_MAX + 1.
-void net_log_sums_of(const ecs_world* world, uint32_t untracked_values, uint64_t* sums);
 
 /// The sums of the newest tick, as they are written or read.
 typedef struct net_log_sums {

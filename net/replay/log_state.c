@@ -649,12 +649,8 @@ ecs_tick net_log_state_diverged(const net_log_state* state) {
     return state->diverged;
 }
 
-uint32_t net_log_state_untracked_values(const net_log_state* state) {
-    return state->sums.untracked_values;
-}
-
-uint32_t net_log_state_sum(const net_log_state* state, uint32_t component) {
-    return component <= ECS_COMPONENTS_MAX ? (uint32_t)state->sums.values[component] : 0;
+const net_log_sums* net_log_state_sums(const net_log_state* state) {
+    return &state->sums;
 }
 
 // ---- components ----

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "log/log_record.h"
+#include "log/log_recorder.h"
 #include "net/log.h"
 #include "net/match.h"
 #include "state/rows.h"
@@ -33,12 +34,10 @@ BASE_MUST_USE net_result net_log_state_see_as(net_log_state* state, uint32_t cli
 /// @return NET_OK; NET_ERR_DAMAGED (the file changed).
 BASE_MUST_USE net_result net_log_state_return(net_log_state* state);
 
-// ---- a world beside the state ----
+/// The sums that the log has of its tick.
+const net_log_sums* net_log_state_sums(const net_log_state* state);
 
-/// Header.untracked_values of the log.
-uint32_t net_log_state_untracked_values(const net_log_state* state);
-
-// A world beside the state that a log recorded of it (verify.c).
+// ---- a world beside the state (verify.c) ----
 
 /// The first entity, component and field in which the match after its last step differs from the
 /// log's state of the same tick; fills entity, component, field, the two values and `note` of

@@ -152,18 +152,10 @@ static bool differ_in_rows(const comparison* self) {
 }
 
 static bool differ_in_sums(const comparison* self) {
-    uint64_t sums[ECS_COMPONENTS_MAX + 1];
-    net_log_sums_of(self->world, net_log_state_untracked_values(self->state), sums);
-    for (uint32_t i = 0; i < net_log_state_component_count(self->state); i++) {
-        const net_log_component* component = net_log_state_component(self->state, i);
-        if (component->id > ecs_component_count(self->world)) continue;
-        uint64_t sum = sums[component->id];
-        uint32_t there = net_log_state_sum(self->state, component->id);
-        if ((sum & NET_LOG_SUM_MASK) == there) continue;
-        const char* note = "its sum; the log has no values of it, or none so exact";
-        return report(self, ECS_ENTITY_NONE, component->name, note);
-    }
-    return false;
+    const ecs_component_id id = net_log_sums_differ(net_log_state_sums(self->state), self->world);
+    const char* note = "its sum; the log has no values of it, or none so exact";
+    return id != ECS_COMPONENT_NONE &&
+           report(self, ECS_ENTITY_NONE, ecs_component_get(self->world, id)->name, note);
 }
 
 bool net_log_compare(const net_log_state* state, net_match* match, net_verify_result* result) {

@@ -502,9 +502,6 @@ const net_log_touch* net_log_state_touches(const net_log_state* state, uint32_t*
 /// What the last tick that touched an entity changed: a bit per position in its template, as
 /// listed; all when it is new. 0: there is no such entity.
 uint64_t net_log_state_changed(const net_log_state* state, ecs_entity entity);
-/// The low 8 bits of a component's part of the state hash (ecs_world_state_hash_of), by its id in
-/// the log; 0 for an unknown one. Components without values have it too.
-uint32_t net_log_state_sum(const net_log_state* state, uint32_t component);
 
 // ---- running it again ----
 
