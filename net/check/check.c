@@ -138,19 +138,10 @@ static void check_handlers(net_checker* self) {
 
 // Keys of actions, as names between commas. Capitals are the same key.
 
-static bool is_key(const char* key, size_t size, const char* other, size_t other_size) {
-    for (size_t i = 0; i < size && size == other_size; i++) {
-        const char a = key[i], b = other[i];
-        const bool is_letter = (a | 32) >= 'a' && (a | 32) <= 'z';
-        if (a != b && !(is_letter && (a | 32) == (b | 32))) return false;
-    }
-    return size > 0 && size == other_size;
-}
-
 static bool has_key(const char* keys, const char* key, size_t size) {
     for (size_t length; keys && *keys; keys += length + (keys[length] == ',')) {
         length = strcspn(keys, ",");
-        if (is_key(key, size, keys, length)) return true;
+        if (size > 0 && length == size && strncasecmp(key, keys, size) == 0) return true;
     }
     return false;
 }
