@@ -78,10 +78,6 @@ net_log_delay* net_log_delay_create(const base_allocator* allocator, const net_l
     return delay;
 }
 
-void net_log_delay_destroy(net_log_delay* delay) {
-    base_owner_destroy(delay);
-}
-
 const net_log_feed* net_log_delay_feed(net_log_delay* delay) {
     return &delay->feed;
 }

@@ -119,13 +119,11 @@ typedef struct net_log_delay_report {
     net_log_feed_state state; ///< of the source: NOTHING, END, FAILED
 } net_log_delay_report;
 
-/// `source` is borrowed. `slack_us`: how long a tick may wait in the source, where ticks come in
-/// heaps (a file's block); it is added to the delay.
+/// `source` is borrowed; base_owner_destroy gives the rest back. `slack_us`: how long a tick may
+/// wait in the source, where ticks come in heaps (a file's block); it is added to the delay.
 BASE_MUST_USE net_log_delay* net_log_delay_create(const base_allocator* allocator,
                                                   const net_log_feed* source, uint32_t tick_rate_hz,
                                                   uint64_t delay_us, uint64_t slack_us);
-/// NULL does nothing.
-void net_log_delay_destroy(net_log_delay* delay);
 /// Read what came; from now on the feed gives what is due at `now_us`.
 void net_log_delay_poll(net_log_delay* delay, uint64_t now_us);
 /// When the next tick, or the end, is due; UINT64_MAX: nothing is known. In the past when the

@@ -29,15 +29,9 @@ server_follow* server_follow_of(const server_program* program) {
     return server_program_state(program, &server_part_follow);
 }
 
-// The broker is asked in each pass of the loop.
-static void wake(void* context) {
-    (void)context;
-}
-
 static int open_broker(server_program* self) {
     server_follow* follow = server_follow_of(self);
-    const server_nats_config config = {
-        .url = self->config.follow, .reader = "relay", .wake = wake, .context = follow};
+    const server_nats_config config = {.url = self->config.follow, .reader = "relay"};
     _Static_assert(sizeof follow->name == SERVER_NATS_URL_BYTES, "it has a room of this size");
     const net_result result = server_nats_open(&config, &self->reporter, &follow->nats);
     if (result != NET_OK) return net_exit_of_setup(result);

@@ -18,7 +18,7 @@ typedef struct server_nats_config {
     uint64_t identity;           ///< of the match; 0: the one in the URL
     bool creates;                ///< make the stream when it is not there
     const char* reader;          ///< what a read is called at the broker: "standby"; NULL: "reader"
-    void (*wake)(void* context); ///< something may be taken; from any thread
+    void (*wake)(void* context); ///< something may be taken; from any thread. NULL: it is polled
     void* context;
 } server_nats_config;
 

@@ -65,7 +65,7 @@ static void open_late(late* self, const base_allocator* allocator, uint64_t slac
 }
 
 static void close_late(late* self) {
-    net_log_delay_destroy(self->delay);
+    base_owner_destroy(self->delay);
     free(self->draft.memory);
 }
 
