@@ -189,7 +189,6 @@ static bool take_state(net_log_reader* reader, const place* at, net_log_tail* ta
     if (!net_log_check_records(block, reader->payload, &order)) return false;
     tail->order = order;
     tail->number = block->first_record + block->record_count;
-    reader->tail_block = at->offset;
     return true;
 }
 

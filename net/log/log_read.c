@@ -581,28 +581,6 @@ bool net_log_cursor_next(net_log_reader* reader, net_log_cursor* cursor, net_log
     return !cursor->has_failed;
 }
 
-// It is the last record of the last block, or of the queue.
-bool net_log_reader_close(net_log_reader* reader, net_log_record* close) {
-    net_log_cursor cursor = {.offset = reader->tail_block, .bad_from = NOWHERE};
-    net_log_block block;
-    bool is_found = false;
-    if (!reader->info.is_closed || reader->tail_block == 0 ||
-        !net_log_read_block(reader, reader->tail_block, &block))
-        return false;
-    cursor.ordinal = block.ordinal;
-    cursor.number = block.first_record;
-    cursor.has_failed = !net_log_read_payload(reader, cursor.offset, &block, reader->payload);
-    cursor.data = reader->payload;
-    cursor.size = block.unpacked_bytes;
-    cursor.offset = reader->good_end;
-    cursor.number = reader->tail_number;
-    for (net_log_record record; net_log_cursor_next(reader, &cursor, &record);) {
-        is_found = record.kind == NET_LOG_KIND_CLOSE;
-        *close = record;
-    }
-    return is_found;
-}
-
 net_result net_log_reader_check(net_log_reader* reader) {
     net_log_info* info = &reader->info;
     net_log_cursor cursor = net_log_cursor_begin(reader);

@@ -52,10 +52,6 @@ bool net_log_cursor_next(net_log_reader* reader, net_log_cursor* cursor, net_log
 /// @return false: the file changed (cursor->has_failed).
 BASE_MUST_USE bool net_log_cursor_return(net_log_reader* reader, net_log_cursor* cursor);
 
-/// The close record, without a walk: its pointers are not valid. Before a cursor is used.
-/// @return false: the log has none.
-BASE_MUST_USE bool net_log_reader_close(net_log_reader* reader, net_log_record* close);
-
 /// Append a keyframe's save (net_match_save) to `save`. A cursor of the reader is not disturbed.
 /// @return NET_OK; NET_ERR_DAMAGED (not reported).
 BASE_MUST_USE net_result net_log_keyframe_read(net_log_reader* reader,
@@ -124,7 +120,6 @@ struct net_log_reader {
     net_log_keyframe* keyframes;
     uint32_t keyframe_capacity;
     uint64_t tail_number; // of the record that follows the last whole block
-    uint64_t tail_block;  // the last whole data block; 0: there is none
     uint64_t tail_lost_bytes;
     uint64_t next_ordinal; // of the block that follows the last whole one
     base_bytes queue;      // records out of the queue

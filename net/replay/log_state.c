@@ -44,7 +44,7 @@ struct net_log_state {
     net_history* history;   // NULL: its next state is full
     net_log_recorder* recorder;
     ecs_tick diverged;
-    net_log_record close; // its hashes of the last tick; without one it stays empty
+    net_log_record close; // its hashes of the last tick, once it was read
     net_mirror* mirror;
     net_mirror* before; // in a tick with a full state: of the tick before; NULL: it is not known
     bool is_run;        // the mirror is that of the run
@@ -93,7 +93,6 @@ static net_result open_run(net_log_state* state) {
     net_result result = net_log_reader_create(&state->owner.allocator, state->reader->file, NULL,
                                               &state->run_reader);
     if (!state->run_reader) return result;
-    (void)!net_log_reader_close(state->run_reader, &state->close);
     result = net_log_replay_create(state->run_reader, state->module, 0, &state->reporter,
                                    &state->replay);
     if (result == NET_OK) return NET_OK;
@@ -490,6 +489,7 @@ static net_result step(net_log_state* state) {
         const bool was_pending = state->is_pending;
         net_result result = net_log_state_take(state, &record, state->cursor.resumed != 0);
         if (result != NET_OK) return fail_state(state, record.tick, result);
+        if (record.kind == NET_LOG_KIND_CLOSE) state->close = record;
         if (net_log_state_is_last(&record) && was_pending) return NET_OK;
         // The tick has no state: it was lost, or comes behind what is still in the queue.
         const bool is_over = record.kind == NET_LOG_KIND_BEGIN || record.kind == NET_LOG_KIND_CLOSE;

@@ -37,7 +37,6 @@ typedef struct playback_record {
     net_log_writer* writer;
     net_log_reader* reader; ///< of the whole log, in cases that ask for it
     record_wanted wanted;
-    uint64_t state_hash[RECORD_TICKS_MAX + 1];
     uint64_t world_hash[RECORD_TICKS_MAX + 1];
     uint64_t scope_hash[RECORD_TICKS_MAX + 1]; ///< of what clients have
 } playback_record;
@@ -125,7 +124,6 @@ static inline void record_tick(playback_record* self) {
     net_log_wait_room(self->writer);
     table_listen(t);
     ecs_changes_clear(net_match_world(t->match));
-    self->state_hash[tick] = ecs_world_state_hash(net_match_world(t->match));
     self->world_hash[tick] = ecs_world_hash(net_match_world(t->match));
     self->scope_hash[tick] = record_scope(t->match);
 }
@@ -184,7 +182,6 @@ static inline playback_record* record_begin(record_wanted wanted) {
     assert_true(wanted.ticks <= RECORD_TICKS_MAX);
     files_open(&self->files);
     record_open_table(&self->table, &wanted);
-    self->state_hash[0] = ecs_world_state_hash(net_match_world(self->table.match));
     self->world_hash[0] = ecs_world_hash(net_match_world(self->table.match));
     net_log_options options = wanted.options ? *wanted.options : net_log_options_default();
     options.content = wanted.content;
