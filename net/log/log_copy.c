@@ -74,9 +74,9 @@ static net_result create_file(copy* self, ecs_tick start) {
     config.identity = info->identity;
     config.sync_ticks = UINT32_MAX;
     config.start_tick = start;
-    config.is_manual = true;
-    if (self->config->ops) config.ops = *self->config->ops;
-    config.sign_key = self->sign_key;
+    config.options.is_manual = true;
+    if (self->config->ops) config.options.ops = *self->config->ops;
+    config.options.sign_key = self->sign_key;
     config.has_state = true; // perhaps; then blocks are cut where they are in the source
     base_bytes header;
     base_bytes_init(&header, config.allocator);

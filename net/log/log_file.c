@@ -159,7 +159,7 @@ static net_result take_segment(const net_log_file* file, const base_reporter* re
 // NET_ERR_DISK, NET_ERR_IO (reported). After an error neither of them is there.
 static net_result open_files(net_log_file* file, const base_reporter* reporter) {
     const net_log_file_config* config = &file->config;
-    const char* name = config->is_in_memory ? NULL : config->file;
+    const char* name = config->options.is_in_memory ? NULL : config->file;
     net_result result = name ? net_log_lock_create(name, reporter, &file->fd) : NET_OK;
     const bool is_ours = name && result == NET_OK;
     if (result == NET_OK && is_ours) result = take_segment(file, reporter);
@@ -187,7 +187,7 @@ static net_result open_files(net_log_file* file, const base_reporter* reporter) 
 static bool end_waiting(net_log_file* file, bool all) {
     if (file->wait_error == 0) return true;
     const uint32_t wakes = NET_LOG_RETRY_MS / NET_LOG_WAKE_MS;
-    if (!file->config.is_manual && !all && file->wait_wakes++ < wakes) return false;
+    if (!file->config.options.is_manual && !all && file->wait_wakes++ < wakes) return false;
     file->wait_error = 0;
     if (!atomic_load_explicit(&file->is_open, memory_order_relaxed)) {
         if (!all && open_files(file, NULL) == NET_OK) return true;
@@ -397,7 +397,7 @@ bool net_log_file_takes(const net_log_file* file) {
 }
 
 net_log_draft* net_log_file_begin(net_log_file* file) {
-    if (!net_log_file_takes(file) && !file->config.tap.record) return NULL;
+    if (!net_log_file_takes(file) && !file->config.options.tap.record) return NULL;
     net_log_draft_begin(&file->draft);
     return &file->draft;
 }
@@ -405,7 +405,7 @@ net_log_draft* net_log_file_begin(net_log_file* file) {
 // The tap gets the record, whether the disk takes it or not.
 static void call_tap(const net_log_file* file, net_log_kind kind, ecs_tick tick,
                      const uint8_t* record, uint32_t size) {
-    const net_log_tap* tap = &file->config.tap;
+    const net_log_tap* tap = &file->config.options.tap;
     if (!tap->record || !net_log_kinds[kind].is_streamed) return;
     tap->record(tap->context, (uint32_t)kind, tick, record + NET_LOG_QUEUE_PREFIX_BYTES,
                 size - NET_LOG_QUEUE_PREFIX_BYTES);
@@ -459,7 +459,7 @@ static void init_conditions(net_log_file* file) {
 }
 
 static net_result start_thread(net_log_file* file, const base_reporter* reporter) {
-    if (file->config.is_manual) return NET_OK;
+    if (file->config.options.is_manual) return NET_OK;
     sigset_t all, before;
     sigfillset(&all);
     sigdelset(&all, SIGBUS); // of a queue that another process cut: the crash has a report
@@ -492,7 +492,7 @@ net_result net_log_file_create(const net_log_file_config* config, const void* he
     net_log_file* file = base_owner_create(config->allocator, sizeof *file);
     const base_allocator* allocator = &file->owner.allocator;
     file->config = *config;
-    complete_ops(&file->config.ops);
+    complete_ops(&file->config.options.ops);
     file->next_number = file->next_record = config->place.segment > 0 ? config->place.number : 1;
     file->segment_tick = config->start_tick;
     file->fd = -1;
@@ -503,7 +503,7 @@ net_result net_log_file_create(const net_log_file_config* config, const void* he
     file->draft.memory = base_allocate(allocator, NET_LOG_DRAFT_BYTES);
     net_log_file_init_segments(file, header, header_bytes);
     net_log_packer_init(&file->packer, allocator);
-    BASE_ASSERT(!config->is_in_memory || config->ring_ticks > 0);
+    BASE_ASSERT(!config->options.is_in_memory || config->ring_ticks > 0);
     net_result result = open_files(file, reporter);
     if (result == NET_ERR_DISK && file->wait_error != 0 && config->has_patience) {
         leave_out(file, config->start_tick + 1);
@@ -513,7 +513,7 @@ net_result net_log_file_create(const net_log_file_config* config, const void* he
     }
     if (result == NET_OK) result = start_thread(file, reporter);
     if (result != NET_OK) {
-        if (file->is_open && !config->is_in_memory) unlink(config->file);
+        if (file->is_open && !config->options.is_in_memory) unlink(config->file);
         free_file(file, false);
         return result;
     }

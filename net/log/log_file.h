@@ -41,18 +41,10 @@ typedef struct net_log_place {
     uint8_t total[NET_LOG_HASH_BYTES]; ///< its running hash
 } net_log_place;
 
-/// What the header says of a match's log besides.
-typedef struct net_log_origin {
-    char build[64];
-    uint64_t now_unix_ms;
-    bool has_controls; ///< the header allows them
-    bool is_seen;      ///< a client's record
-    bool has_values;   ///< it is to have values
-} net_log_origin;
-
 typedef struct net_log_file_config {
     const base_allocator* allocator;
     const char* file;
+    net_log_options options; ///< those in seconds are in ticks below
     uint64_t identity;
     uint64_t ring_bytes;     ///< NET_LOG_QUEUE_BYTES
     uint32_t block_ticks;    ///< of one block; ticks of NET_LOG_BLOCK_MS_MAX
@@ -60,20 +52,15 @@ typedef struct net_log_file_config {
     uint32_t keyframe_ticks; ///< a multiple of block_ticks; 0: no keyframes, and so one segment and
                              ///< no way back from a full disk
     uint32_t stall_ms_max;
-    net_log_segments segments;
     uint64_t segment_ticks; ///< of a segment; 0: no limit
     bool has_state;         ///< state records follow the end of a tick
     ecs_tick start_tick;    ///< 0; else the log is a later part: its first keyframe is of this tick
     ecs_tick ring_ticks;    ///< the ring keeps this many (net_log_save); 0: there is no ring
-    uint64_t ring_memory_bytes; ///< of the ring's blocks
-    bool is_in_memory;   ///< no file is written, and the queue has none: there is a ring only
-    bool is_manual;      ///< no thread: net_log_file_pump does its work
-    bool has_patience;   ///< a disk that is full is waited for; at the end it costs the index alone
-    net_log_place place; ///< with `segment`: it goes on after FILE.before, which takes its name
-    const net_log_secret_key* sign_key; ///< signs each index; NULL: none is signed
-    net_log_file_ops ops;
-    net_log_tap tap;
-    net_log_origin origin;
+    bool has_patience;    ///< a disk that is full is waited for; at the end it costs the index alone
+    net_log_place place;  ///< with `segment`: it goes on after FILE.before, which takes its name
+    bool has_values;      ///< of a match: it is to have values
+    uint64_t now_unix_ms; ///< when that began
+    char build[64];       ///< of its header
 } net_log_file_config;
 
 typedef net_log_writer net_log_file;

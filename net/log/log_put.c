@@ -151,8 +151,8 @@ uint64_t net_log_file_bytes(const net_log_file* file) {
 
 bool net_log_file_put(net_log_file* file, int fd, const uint8_t* data, size_t size) {
     for (size_t done = 0; done < size;) {
-        ssize_t wrote =
-            file->config.ops.write(file->config.ops.context, fd, data + done, size - done);
+        ssize_t wrote = file->config.options.ops.write(file->config.options.ops.context, fd,
+                                                       data + done, size - done);
         if (wrote < 0 && errno == EINTR) continue;
         if (wrote == 0) errno = ENOSPC;
         if (wrote <= 0) return false;
@@ -174,7 +174,7 @@ bool net_log_file_cut(net_log_file* file, uint64_t bytes) {
 }
 
 bool net_log_file_append(net_log_file* file, const uint8_t* data, size_t size) {
-    bool is_in_memory = file->config.is_in_memory;
+    bool is_in_memory = file->config.options.is_in_memory;
     if (is_in_memory || net_log_file_put(file, file->fd, data, size)) {
         atomic_fetch_add_explicit(&file->bytes, size, memory_order_relaxed);
         atomic_fetch_add_explicit(&file->counts.bytes, is_in_memory ? 0 : size,
@@ -195,13 +195,13 @@ bool net_log_file_append(net_log_file* file, const uint8_t* data, size_t size) {
 bool net_log_file_flush(net_log_file* file, int fd) {
     int result = -1;
     do
-        result = file->config.ops.sync(file->config.ops.context, fd);
+        result = file->config.options.ops.sync(file->config.options.ops.context, fd);
     while (result != 0 && errno == EINTR);
     return result == 0;
 }
 
 bool net_log_file_sync(net_log_file* file, int fd) {
-    if (file->config.is_in_memory || net_log_file_flush(file, fd)) return true;
+    if (file->config.options.is_in_memory || net_log_file_flush(file, fd)) return true;
     file->is_stopped = true;
     net_log_file_fail_errno(file, "the log cannot be written to the disk", errno);
     return false;
@@ -210,7 +210,7 @@ bool net_log_file_sync(net_log_file* file, int fd) {
 // Writing into a file that has no name any more, or into a hole, looks like success.
 bool net_log_file_is_own(net_log_file* file) {
     struct stat status;
-    if (file->config.is_in_memory) return true;
+    if (file->config.options.is_in_memory) return true;
     if (fstat(file->fd, &status) != 0)
         net_log_file_fail_errno(file, "the log cannot be looked at", errno);
     else if (status.st_nlink == 0)
@@ -255,8 +255,8 @@ bool net_log_file_put_block(net_log_file* file, net_log_block* block, const uint
 }
 
 static bool is_over_budget(const net_log_file* file) {
-    uint64_t budget = file->config.segments.budget_bytes;
-    return !file->config.is_in_memory && budget > 0 && net_log_file_bytes(file) > budget;
+    uint64_t budget = file->config.options.segments.budget_bytes;
+    return !file->config.options.is_in_memory && budget > 0 && net_log_file_bytes(file) > budget;
 }
 
 // Give the records' room in the queue back once their block is in the file.

@@ -99,7 +99,7 @@ static void keep_text(void* context, const char* file, uint32_t line, const char
 static bool copy_blocks(net_log_file* log, const char* blocks, const char* part,
                         net_log_copy_result* copied) {
     const base_reporter reporter = {keep_text, &log->saved};
-    const net_log_copy_config config = {.output = part, .ops = &log->config.ops};
+    const net_log_copy_config config = {.output = part, .ops = &log->config.options.ops};
     net_log_reader* reader;
     (void)unlink(part);
     bool is_copied =
@@ -119,7 +119,7 @@ static bool give_name(const char* part, const char* name) {
 }
 
 static bool is_over_budget(const net_log_file* log, uint32_t group) {
-    uint64_t budget = log->config.segments.budget_bytes;
+    uint64_t budget = log->config.options.segments.budget_bytes;
     uint64_t bytes = log->ring.data_end - log->ring.groups[group].start;
     return budget > 0 && bytes > budget - (log->saved_bytes < budget ? log->saved_bytes : budget);
 }

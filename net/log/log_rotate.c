@@ -85,7 +85,7 @@ enum {
 
 void net_log_file_init_segments(net_log_file* file, const void* header, size_t header_bytes) {
     const base_allocator* allocator = &file->owner.allocator;
-    file->command.program = file->config.segments.on_close;
+    file->command.program = file->config.options.segments.on_close;
     const net_log_place* place = &file->config.place;
     file->segment_first = file->segment_next = file->segment_reported = 1;
     if (place->segment > 0) {
@@ -104,14 +104,15 @@ void net_log_file_init_segments(net_log_file* file, const void* header, size_t h
     if (file->config.keyframe_ticks > 0) (void)base_bytes_extend(&file->save, SAVE_ROOM_BYTES);
     base_bytes_clear(&file->save);
     if (file->config.ring_ticks > 0)
-        net_log_ring_init(&file->ring, allocator, file->config.ring_memory_bytes,
+        net_log_ring_init(&file->ring, allocator, file->config.options.ring_bytes,
                           file->config.ring_ticks);
 }
 
 void net_log_file_write_index(net_log_file* file) {
     net_log_chain_end(&file->index.chain);
-    if (file->config.sign_key) {
-        net_log_chain_sign(&file->index.chain, file->config.sign_key, file->index.signature);
+    if (file->config.options.sign_key) {
+        net_log_chain_sign(&file->index.chain, file->config.options.sign_key,
+                           file->index.signature);
         file->index.signature_bytes = NET_LOG_SIGNATURE_BYTES;
     }
     if (file->config.keyframe_ticks == 0 || file->block.record_count > 0) return;
@@ -149,12 +150,13 @@ size_t net_log_file_put_start(net_log_file* file, int fd, bool is_part) {
 // ---- the next segment ----
 
 static bool is_time(const net_log_file* file, ecs_tick tick, bool is_forced) {
-    const net_log_segments* limits = &file->config.segments;
+    const net_log_segments* limits = &file->config.options.segments;
     uint64_t bytes_max = limits->bytes_max;
     // A budget holds at least a few segments: it is kept by deleting whole ones.
     uint64_t part = limits->budget_bytes / 4;
     if (part > 0 && (bytes_max == 0 || bytes_max > part)) bytes_max = part;
-    if (file->segment_next > NET_LOG_SEGMENTS_MAX || file->config.is_in_memory) return false;
+    if (file->segment_next > NET_LOG_SEGMENTS_MAX || file->config.options.is_in_memory)
+        return false;
     if (is_forced) return true;
     if (file->index.last_data == 0) return false;
     if (file->index.keyframe_count >= NET_LOG_INDEX_KEYFRAMES_MAX) return true;
@@ -167,7 +169,7 @@ static bool is_time(const net_log_file* file, ecs_tick tick, bool is_forced) {
 static int create_next(net_log_file* file, const char* name, uint64_t* size_out,
                        net_log_chain* chain) {
     (void)unlink(name); // what a crash left; the log of this name is ours
-    int fd = file->config.ops.create(file->config.ops.context, name);
+    int fd = file->config.options.ops.create(file->config.options.ops.context, name);
     if (fd < 0) return -1;
     const bool is_locked = flock(fd, LOCK_EX | LOCK_NB) == 0;
     *size_out = is_locked ? net_log_file_put_start(file, fd, true) : 0;
@@ -217,7 +219,7 @@ static void take_over(net_log_file* file, int fd, uint64_t size, const net_log_c
 
 // Another process may take closed segments away. One that has a mark is stored elsewhere.
 bool net_log_file_is_over_limits(net_log_file* file) {
-    const net_log_segments* limits = &file->config.segments;
+    const net_log_segments* limits = &file->config.options.segments;
     char name[4096], mark[4096];
     struct stat status;
     uint64_t bytes = 0;
@@ -293,7 +295,7 @@ static bool rotate(net_log_file* file, ecs_tick tick) {
     const uint32_t segment = file->segment_next;
     swap_headers(file);
     if (!begin_segment(file, tick, true)) return false;
-    if (file->segment_next > segment || file->config.is_in_memory) {
+    if (file->segment_next > segment || file->config.options.is_in_memory) {
         base_bytes_clear(&file->next_header);
         file->ring.count = 0; // of what the header now does not say
         file->ring.data_end = 0;

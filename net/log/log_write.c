@@ -31,13 +31,12 @@ static uint64_t make_identity(const net_match* match, const char* file, uint64_t
 // @return as net_log_header_write.
 static net_result write_header(const net_log_file_config* config, const net_match* match,
                                base_bytes* header, bool* has_values) {
-    const net_log_origin* origin = &config->origin;
-    *has_values = origin->has_values;
+    *has_values = config->has_values;
     const net_result result = net_log_header_write(
-        header, match, origin->build, origin->now_unix_ms, config->identity, has_values);
+        header, match, config->build, config->now_unix_ms, config->identity, has_values);
     if (result != NET_OK) return result;
-    if (origin->has_controls) net_log_header_demand(header, NET_LOG_FEATURE_CONTROLS);
-    if (origin->is_seen) net_log_header_demand(header, NET_LOG_FEATURE_SEEN);
+    if (config->options.has_controls) net_log_header_demand(header, NET_LOG_FEATURE_CONTROLS);
+    if (config->options.is_seen) net_log_header_demand(header, NET_LOG_FEATURE_SEEN);
     return NET_OK;
 }
 
@@ -47,15 +46,15 @@ static void take_match(net_log_writer* writer, const net_match* match, bool has_
     writer->sums = net_log_sums_begin(net_log_sums_untracked(world));
     writer->state_hash = ecs_world_state_hash(world); // when no tick follows
     if (has_values)
-        writer->recorder =
-            net_log_recorder_create(&writer->owner.allocator, match, !writer->config.is_manual);
+        writer->recorder = net_log_recorder_create(&writer->owner.allocator, match,
+                                                   !writer->config.options.is_manual);
 }
 
 // That of a client's record is only a place where readers may begin.
 static void offer_keyframe(net_log_writer* writer, const net_match* match) {
     base_bytes* save = net_log_file_begin_keyframe(writer, writer->tick);
     if (!save) return;
-    if (writer->config.origin.is_seen)
+    if (writer->config.options.is_seen)
         base_bytes_write_u8(save, 0);
     else if (net_match_save(match, save) != NET_OK)
         base_bytes_clear(save);
@@ -63,10 +62,10 @@ static void offer_keyframe(net_log_writer* writer, const net_match* match) {
 }
 
 // The log that it goes on with becomes its first segment. Then who moves it away may.
-static net_result copy_before(net_log_file_config* with, const net_log_options* options,
-                              const base_reporter* reporter) {
+static net_result copy_before(net_log_file_config* with, const base_reporter* reporter) {
+    const net_log_options* options = &with->options;
     char name[4096];
-    if (!options->before || with->is_in_memory) return NET_OK;
+    if (!options->before || with->options.is_in_memory) return NET_OK;
     if (!net_log_before_name(name, sizeof name, with->file)) {
         base_report(reporter, with->file, 0, "the name is too long");
         return NET_ERR_IO;
@@ -79,24 +78,17 @@ static net_result copy_before(net_log_file_config* with, const net_log_options* 
     return result;
 }
 
-// Put options into a configuration.
 static void apply_options(net_log_file_config* config, const net_log_options* options,
                           uint32_t tick_rate_hz) {
-    config->segments = options->segments;
+    config->options = *options;
+    if (options->is_in_memory) config->options.segments.on_close = NULL;
     config->segment_ticks = (uint64_t)options->segments.seconds_max * tick_rate_hz;
     if (options->sync == NET_LOG_SYNC_END) config->sync_ticks = UINT32_MAX;
     config->ring_ticks = (ecs_tick)options->ring_seconds * tick_rate_hz;
-    config->ring_memory_bytes = options->ring_bytes;
-    config->is_in_memory = options->is_in_memory;
-    if (options->is_in_memory) config->segments.on_close = NULL;
     if (options->keyframe_seconds > 0)
         config->keyframe_ticks =
             net_log_keyframe_ticks(options->keyframe_seconds, tick_rate_hz, config->block_ticks);
     if (options->waiting_bytes > 0) config->ring_bytes = options->waiting_bytes;
-    config->ops = options->ops;
-    config->is_manual = options->is_manual;
-    config->sign_key = options->sign_key;
-    config->tap = options->tap;
     config->has_patience = true;
 }
 
@@ -118,12 +110,10 @@ net_result net_log_writer_create(const base_allocator* allocator, const char* fi
     with.identity = old                 ? net_log_reader_info(options->before)->identity
                     : options->identity ? options->identity
                                         : make_identity(match, file, now_unix_ms);
-    with.origin = (net_log_origin){.now_unix_ms = now_unix_ms,
-                                   .has_controls = options->has_controls,
-                                   .is_seen = options->is_seen,
-                                   .has_values = old ? net_log_header_row_code(old->data, old->size)
-                                                     : options->content == NET_LOG_CONTENT_STATE};
-    (void)base_text_copy(with.origin.build, sizeof with.origin.build, build ? build : "");
+    with.now_unix_ms = now_unix_ms;
+    with.has_values = old ? net_log_header_row_code(old->data, old->size) != 0
+                          : options->content == NET_LOG_CONTENT_STATE;
+    (void)base_text_copy(with.build, sizeof with.build, build ? build : "");
     base_bytes header;
     base_bytes_init(&header, allocator);
     net_result result = write_header(&with, match, &header, &with.has_state);
@@ -131,7 +121,7 @@ net_result net_log_writer_create(const base_allocator* allocator, const char* fi
         base_report(reporter, file, 0, "the game's components do not fit a log's header");
         result = NET_ERR_IO;
     }
-    if (result == NET_OK) result = copy_before(&with, options, reporter);
+    if (result == NET_OK) result = copy_before(&with, reporter);
     net_log_writer* writer = NULL;
     if (result == NET_OK)
         result = net_log_file_create(&with, header.data, header.size, reporter, &writer);
@@ -211,7 +201,7 @@ static bool fits(const net_match_argument* arguments, uint32_t count) {
 
 net_result net_log_append_control(net_log_writer* writer, const char* verb,
                                   const net_match_argument* arguments, uint32_t count) {
-    BASE_ASSERT(writer->config.origin.has_controls && !writer->is_in_tick && !writer->is_closed);
+    BASE_ASSERT(writer->config.options.has_controls && !writer->is_in_tick && !writer->is_closed);
     BASE_ASSERT(net_log_is_verb(verb, strlen(verb)) && count <= NET_CONTROL_ARGUMENTS_MAX);
     if (!fits(arguments, count)) return NET_ERR_FULL;
     end_state(writer);
@@ -276,7 +266,7 @@ static void append_results(net_log_writer* writer, net_match* match, net_log_dra
     const ecs_world* world = net_match_world(match);
     proto_pb_writer* body = &draft->body;
     proto_pb_write_fixed64(body, 2, writer->state_hash);
-    if (writer->tick % NET_WORLD_HASH_EVERY_TICKS == 0 && !writer->config.origin.is_seen)
+    if (writer->tick % NET_WORLD_HASH_EVERY_TICKS == 0 && !writer->config.options.is_seen)
         write_world_hash(draft, world);
     const size_t mark = body->size;
     if (is_after_keyframe(writer)) writer->sums.is_known = false; // readers may begin here
@@ -387,7 +377,7 @@ static void append_missing(net_log_writer* writer, const net_match* match) {
 void net_log_append_seen(net_log_writer* writer, net_match* match, const net_log_player* players,
                          uint32_t count) {
     const net_tick_inputs begin = {.tick = net_match_tick(match)};
-    BASE_ASSERT(writer->config.origin.is_seen && writer->recorder && begin.tick > writer->tick);
+    BASE_ASSERT(writer->config.options.is_seen && writer->recorder && begin.tick > writer->tick);
     while (writer->tick + 1 < begin.tick)
         append_missing(writer, match);
     net_log_append_begin(writer, &begin);

@@ -21,7 +21,7 @@ static void write_until_killed(const log_files* files, told* shared) {
     net_log_file* file;
     net_log_file_config config = files_config(files);
     config.ring_bytes = 65536;
-    config.is_manual = false;
+    config.options.is_manual = false;
     config.sync_ticks = 1000000;
     if (files_create(&config, &file) != NET_OK) _exit(1);
     for (ecs_tick tick = 1;; tick++) {

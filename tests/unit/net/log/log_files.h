@@ -142,7 +142,7 @@ static inline net_log_file_config files_config(const log_files* files) {
     net_log_file_config config = net_log_file_config_default(files->log, FILES_RATE);
     config.identity = FILES_IDENTITY;
     config.ring_bytes = FILES_RING;
-    config.is_manual = true;
+    config.options.is_manual = true;
     config.block_ticks = 5;    // 250 ms
     config.keyframe_ticks = 0; // made-up ticks have no match to save
     return config;
@@ -268,7 +268,7 @@ static inline log_written files_write(const net_log_file_config* config, ecs_tic
     if (self.created != NET_OK) return self;
     for (ecs_tick tick = 1; tick <= ticks; tick++) {
         files_keyed_tick(file, tick, save_bytes);
-        if (config->is_manual) net_log_file_pump(file, false);
+        if (config->options.is_manual) net_log_file_pump(file, false);
         self.notes += net_log_take_notice(file, self.note, sizeof self.note);
     }
     files_end_log(file, ticks);
@@ -329,7 +329,8 @@ static inline int disk_sync(void* context, int fd) {
 }
 
 static inline net_log_file_config disk_config(net_log_file_config config, log_disk* disk) {
-    config.ops = (net_log_file_ops){.write = disk_write, .sync = disk_sync, .context = disk};
+    config.options.ops =
+        (net_log_file_ops){.write = disk_write, .sync = disk_sync, .context = disk};
     return config;
 }
 

@@ -325,7 +325,8 @@ static void cut_power(uint64_t ticks_of_segment, uint32_t points) {
     config.keyframe_ticks = EVERY;
     config.sync_ticks = 15; // three blocks
     config.segment_ticks = ticks_of_segment;
-    config.ops = (net_log_file_ops){.write = journal_write, .sync = journal_sync, .context = self};
+    config.options.ops =
+        (net_log_file_ops){.write = journal_write, .sync = journal_sync, .context = self};
     assert_ok(write_on(&config).finished);
     self->is_on = false;
     static uint8_t image[1 << 20];

@@ -141,7 +141,7 @@ static net_log_file_config ring_config(const log_files* files, ecs_tick ticks) {
     config.keyframe_ticks = EVERY;
     config.ring_bytes = 65536;
     config.ring_ticks = ticks;
-    config.ring_memory_bytes = 1 << 20;
+    config.options.ring_bytes = 1 << 20;
     return config;
 }
 
@@ -210,7 +210,7 @@ CASE(seconds_saved_at_any_tick_are_a_whole_log) {
             log_files files;
             files_open(&files);
             net_log_file_config config = ring_config(&files, 15);
-            config.is_in_memory = round == 1;
+            config.options.is_in_memory = round == 1;
             config.segment_ticks = asked % 3 * EVERY; // rotation changes nothing of the ring
             net_log_saved saved = saved_at(&config, 57, asked, "goal");
             assert_string_equal(saved.failure, "");
@@ -335,13 +335,13 @@ FILES_CASE(a_ring_keeps_what_its_bytes_allow_and_says_when_that_is_nothing) {
     net_log_saved saved = saved_at(&config, 90, 90, "all");
     assert_int_equal(saved.first_tick, 1);
     const uint64_t all = saved.bytes;
-    config.ring_memory_bytes = all / 2;
+    config.options.ring_bytes = all / 2;
     saved = saved_at(&config, 90, 90, "half");
     assert_string_equal(saved.failure, "");
     assert_true(saved.first_tick > 50 && saved.first_tick % EVERY == 1);
     assert_true(saved.bytes <= all / 2);
     expect_whole(&saved);
-    config.ring_memory_bytes = 300;
+    config.options.ring_bytes = 300;
     saved = saved_at(&config, 90, 90, "none");
     assert_non_null(strstr(saved.failure, "no keyframe"));
 }
@@ -350,8 +350,8 @@ FILES_CASE(all_saves_stay_within_the_budget) {
     net_log_file* file;
     uint32_t whole = 0, refused = 0;
     net_log_file_config config = ring_config(files, 20);
-    config.is_in_memory = true;
-    config.segments.budget_bytes = 12000;
+    config.options.is_in_memory = true;
+    config.options.segments.budget_bytes = 12000;
     assert_ok(files_create(&config, &file));
     uint64_t bytes = 0;
     for (ecs_tick tick = 1; tick <= 200; tick++) {
@@ -416,7 +416,7 @@ FILES_CASE(a_save_begins_behind_ticks_that_were_left_out) {
     net_log_saved saved;
     net_log_file_config config = ring_config(files, 1000);
     config.ring_bytes = 1024; // some ticks
-    config.is_in_memory = true;
+    config.options.is_in_memory = true;
     assert_ok(files_create(&config, &file));
     for (ecs_tick tick = 1; tick <= 90; tick++) {
         files_keyed_tick(file, tick, SAVE_BYTES);

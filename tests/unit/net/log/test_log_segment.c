@@ -134,8 +134,8 @@ static void wait_for_commands(void) {
 SEGMENT_CASE(segments_that_are_deleted_before_they_are_stored_are_counted_and_said, EVERY) {
     static const uint8_t content[] = {'x'};
     char text[256];
-    self->config.segments.kept_max = 1;
-    self->config.segments.on_close = "false";
+    self->config.options.segments.kept_max = 1;
+    self->config.options.segments.on_close = "false";
     net_log_file* file = files_start(&self->config);
     for (ecs_tick tick = 1; tick <= TICKS; tick++) {
         files_ticks(file, tick, tick, 40);
@@ -186,7 +186,7 @@ SEGMENT_CASE(a_closed_segment_that_another_process_takes_away_is_said_once, EVER
         const theft* what = &thefts[i];
         char text[256];
         uint32_t said = 0;
-        self->config.segments.kept_max = what->kept_max;
+        self->config.options.segments.kept_max = what->kept_max;
         net_log_file* file = files_start(&self->config);
         for (ecs_tick tick = 1; tick <= TICKS; tick++) {
             if (tick == what->tick) steal(self, what, what->number);
@@ -212,8 +212,9 @@ CASE(old_segments_are_deleted_over_the_limits) {
     for (uint32_t kept = 0; kept <= 2; kept++) {
         segmented of, *self = &of;
         segmented_open(self, kept > 0 ? EVERY : 0);
-        self->config.segments.kept_max = kept;
-        if (kept == 0) self->config.segments.budget_bytes = 6000; // a segment of a quarter at most
+        self->config.options.segments.kept_max = kept;
+        if (kept == 0)
+            self->config.options.segments.budget_bytes = 6000; // a segment of a quarter at most
         net_log_counters counters = write_log(self, TICKS, 1000);
         assert_true(counters.segments_closed > counters.segments_deleted);
         assert_true(counters.segments_deleted > 0);
@@ -259,7 +260,7 @@ SEGMENT_CASE(a_crash_in_a_rotation_leaves_one_log, 0) {
 }
 
 SEGMENT_CASE(a_command_runs_for_each_closed_segment, 4 * EVERY) {
-    self->config.segments.on_close = "rm"; // it gets the file's name and no shell
+    self->config.options.segments.on_close = "rm"; // it gets the file's name and no shell
     (void)write_log(self, TICKS, 40);
     wait_for_commands();
     assert_false(file_exists(segment(self, 1)));

@@ -20,7 +20,7 @@ CASE(equal_ticks_give_equal_files) {
             log_disk pieces = {.fail_write = 1, .fail_for = UINT32_MAX};
             net_log_file_config config = files_config(&files);
             config.keyframe_ticks = is_in_pieces ? 10 : 0;
-            config.is_manual = i == 0 || is_in_pieces;
+            config.options.is_manual = i == 0 || is_in_pieces;
             if (i == 1 && is_in_pieces) config = disk_config(config, &pieces);
             assert_ok(files_write(&config, TICKS, 800).finished);
             data[i] = file_read(files.log, &size[i]);
@@ -86,7 +86,7 @@ static void check_fault(int error, uint32_t fail_for, bool stops) {
     const uint32_t calls = none.writes + none.syncs;
     for (uint32_t k = 1; k <= calls + 1; k++) {
         log_disk with = {.fail_call = k, .fail_for = fail_for, .error = error};
-        config.ops.context = &with;
+        config.options.ops.context = &with;
         net_result result = files_write(&config, TICKS, 0).finished;
         assert_false(with.is_used_after);
         if (!stops) assert_ok(result);
@@ -196,9 +196,9 @@ static ssize_t stalled_write(void* context, int fd, const void* data, size_t siz
 FILES_CASE(a_disk_that_does_not_answer_is_given_up) {
     net_log_file_config config = files_config(files);
     assert_int_equal(pipe(stalled), 0);
-    config.is_manual = false;
+    config.options.is_manual = false;
     config.stall_ms_max = 30;
-    config.ops.write = stalled_write;
+    config.options.ops.write = stalled_write;
     net_log_file* file = files_start(&config);
     for (ecs_tick tick = 1; tick <= 12; tick++)
         files_tick(file, tick);
@@ -380,7 +380,7 @@ FILES_CASE(a_log_without_ticks_does_not_fill_its_queue) {
 
 FILES_CASE(the_thread_writes_what_a_busy_simulation_pushes) {
     net_log_file_config config = files_config(files);
-    config.is_manual = false;
+    config.options.is_manual = false;
     net_log_file* file = files_start(&config);
     for (ecs_tick tick = 1; tick <= 2000; tick++) {
         files_tick(file, tick);

@@ -45,8 +45,8 @@ static void open_log(log_stage* self, uint64_t waiting_bytes, uint32_t keyframe_
     net_log_file_config log = files_config(&self->files);
     log.ring_bytes = 1u << 16;
     log.keyframe_ticks = keyframe_ticks;
-    log.segments.bytes_max = segment_bytes;
-    log.tap = (net_log_tap){note, &self->truth};
+    log.options.segments.bytes_max = segment_bytes;
+    log.options.tap = (net_log_tap){note, &self->truth};
     assert_int_equal(files_create(&log, &self->log), NET_OK);
 }
 
