@@ -191,16 +191,14 @@ static net_result copy_records(copy* self) {
 }
 
 static net_result append_close(copy* self) {
-    uint8_t memory[64];
-    proto_pb_writer body = {.data = memory, .capacity = sizeof memory};
-    proto_pb_write_number(&body, 1, self->result->last_tick);
-    proto_pb_write_fixed64(&body, 2, self->state_hash);
-    if (self->has_world_hash) {
-        proto_pb_write_fixed64(&body, 3, self->world_hash);
-        proto_pb_write_number(&body, 4, 1);
-    }
-    BASE_ASSERT(!body.failed);
-    return append(self, NET_LOG_KIND_CLOSE, self->result->last_tick, memory, body.size);
+    net_log_draft* draft = net_log_file_begin(self->file);
+    if (!draft) return fail_copy(self);
+    proto_pb_write_number(&draft->body, 1, self->result->last_tick);
+    proto_pb_write_fixed64(&draft->body, 2, self->state_hash);
+    if (self->has_world_hash) proto_pb_write_fixed64(&draft->body, 3, self->world_hash);
+    proto_pb_write_number(&draft->body, 4, self->has_world_hash);
+    net_log_file_end(self->file, NET_LOG_KIND_CLOSE, self->result->last_tick);
+    return NET_OK;
 }
 
 static net_result end_file(copy* self) {

@@ -605,6 +605,7 @@ enum { LINE_BYTES_MAX = 256 };
 typedef struct trace_row {
     uint64_t tick;
     uint64_t hash;
+    uint64_t order; // by which it is sorted first
     uint32_t client;
     ecs_entity entity;
     uint32_t line;
@@ -667,29 +668,24 @@ static net_result read_file(trace* self) {
     return result;
 }
 
-// By what comes first, then by entity, then as in the file.
-static int compare_rows(uint64_t left_first, const trace_row* left, uint64_t right_first,
-                        const trace_row* right) {
-    const uint64_t a[] = {left_first, left->entity, left->line};
-    const uint64_t b[] = {right_first, right->entity, right->line};
+// By their order, then by entity, then as in the file.
+static int compare_rows(const void* left, const void* right) {
+    const trace_row *l = left, *r = right;
+    const uint64_t a[] = {l->order, l->entity, l->line}, b[] = {r->order, r->entity, r->line};
     uint32_t i = 0;
     while (i < 2 && a[i] == b[i])
         i++;
     return (a[i] > b[i]) - (a[i] < b[i]);
 }
 
-static int compare_by_client(const void* a, const void* b) {
-    const trace_row *left = a, *right = b;
-    return compare_rows(left->client, left, right->client, right);
-}
-
-static int compare_by_tick(const void* a, const void* b) {
-    const trace_row *left = a, *right = b;
-    return compare_rows(left->tick, left, right->tick, right);
+static void sort_rows(trace* self, bool is_by_tick) {
+    for (uint32_t i = 0; i < self->count; i++)
+        self->rows[i].order = is_by_tick ? self->rows[i].tick : self->rows[i].client;
+    if (self->count > 0) qsort(self->rows, self->count, sizeof *self->rows, compare_rows);
 }
 
 static bool do_ticks_rise(trace* self) {
-    if (self->count > 0) qsort(self->rows, self->count, sizeof *self->rows, compare_by_client);
+    sort_rows(self, false);
     for (uint32_t i = 1; i < self->count; i++) {
         const trace_row* before = &self->rows[i - 1];
         const trace_row* row = &self->rows[i];
@@ -701,7 +697,7 @@ static bool do_ticks_rise(trace* self) {
                     before->tick, row->tick);
         return false;
     }
-    if (self->count > 0) qsort(self->rows, self->count, sizeof *self->rows, compare_by_tick);
+    sort_rows(self, true);
     return true;
 }
 
