@@ -48,11 +48,7 @@ typedef struct net_captured {
 /// The packets of one client, while they are looked at.
 typedef struct net_capture {
     base_owner owner;
-    uint32_t client;
     uint64_t asked_us;
-    uint16_t seq;
-    ecs_tick tick;
-    bool is_solo;
     bool is_whole; ///< a packet was captured
     net_captured* pieces;
     uint32_t piece_count, piece_capacity;
@@ -60,7 +56,6 @@ typedef struct net_capture {
     uint32_t word_count, word_capacity;
     net_packet_part* parts; ///< made when they are asked for
     uint32_t part_capacity;
-    base_bytes texts;
     net_packet packet;
 } net_capture;
 

@@ -14,8 +14,6 @@
 
 #include <string.h>
 
-#define VALUE_BYTES_MAX 256u // of a text
-
 // ---- the packet that is looked at
 
 static void capture_add(net_capture* capture, const net_piece* piece) {
@@ -91,12 +89,12 @@ static void begin_packet(void* context, net_session* session, const net_packet_h
     net_capture* capture = explain->capture;
     lane->session = session;
     lane->account = net_account_of(context, session);
-    lane->is_captured = capture && capture->client == session->client;
+    lane->is_captured = capture && capture->packet.client == session->client;
     if (lane->is_captured) {
-        capture->seq = header->seq;
-        capture->tick = lane->server->out.tick;
+        capture->packet.seq = header->seq;
+        capture->packet.tick = lane->server->out.tick;
+        capture->packet.is_solo = false;
         capture->is_whole = true;
-        capture->is_solo = false;
         capture->piece_count = capture->word_count = 0;
     }
     if (!is_wanted(lane)) return;
@@ -120,7 +118,7 @@ static void take_snapshot(void* context, net_repl_state* repl, const proto_bit_w
     if (!is_wanted(lane)) return;
     const bool is_solo =
         net_pieces_read(repl, output, first_bit, &(net_piece_sink){lane, add_piece});
-    if (lane->is_captured) explain->capture->is_solo = is_solo;
+    if (lane->is_captured) explain->capture->packet.is_solo = is_solo;
 }
 
 // What a packet has beside header and snapshot.
@@ -213,20 +211,10 @@ static void write_value(const net_server* server, const net_captured* captured, 
     (void)ecs_type_format(type, memory, text, text_bytes);
 }
 
-// Texts first, since their buffer may move; then the parts that name them.
 static void make_parts(const net_server* server, net_capture* capture) {
-    base_bytes* texts = &capture->texts;
-    base_bytes_clear(texts);
+    const ecs_world* world = net_match_world(server->config.match);
     BASE_ARRAY_RESERVE(&capture->owner.allocator, capture->parts, capture->part_capacity,
                        capture->piece_count);
-    for (uint32_t i = 0; i < capture->piece_count; i++) {
-        char text[VALUE_BYTES_MAX];
-        write_value(server, &capture->pieces[i], text, sizeof text);
-        // The texts may move while they grow: their places stay here until all are made.
-        capture->parts[i].first_bit = (uint32_t)texts->size;
-        base_bytes_write(texts, text, strlen(text) + 1);
-    }
-    const ecs_world* world = net_match_world(server->config.match);
     uint32_t bits = 0;
     for (uint32_t i = 0; i < capture->piece_count; i++) {
         const net_piece* piece = &capture->pieces[i].piece;
@@ -241,28 +229,23 @@ static void make_parts(const net_server* server, net_capture* capture) {
             .component = piece->component == 0
                              ? NULL
                              : ecs_component_get(world, (ecs_component_id)piece->component)->name,
-            .value = (const char*)texts->data + part->first_bit,
         };
+        write_value(server, &capture->pieces[i], part->value, sizeof part->value);
         bits += piece->bits;
     }
-    capture->packet = (net_packet){.client = capture->client,
-                                   .seq = capture->seq,
-                                   .tick = capture->tick,
-                                   .bits = bits,
-                                   .is_solo = capture->is_solo,
-                                   .part_count = capture->piece_count,
-                                   .parts = capture->parts};
+    capture->packet.bits = bits;
+    capture->packet.part_count = capture->piece_count;
+    capture->packet.parts = capture->parts;
 }
 
 const net_packet* net_server_packet(net_server* server, uint32_t client) {
     net_server_collect(server);
     net_explain* explain = net_explain_of(server);
     if (!explain || !net_explain_find_session(server, client)) return NULL;
-    if (explain->capture && explain->capture->client != client) capture_close(explain);
+    if (explain->capture && explain->capture->packet.client != client) capture_close(explain);
     if (!explain->capture) {
         explain->capture = base_owner_create(&explain->owner.allocator, sizeof *explain->capture);
-        explain->capture->client = client;
-        base_bytes_init(&explain->capture->texts, &explain->capture->owner.allocator);
+        explain->capture->packet.client = client;
     }
     net_capture* capture = explain->capture;
     capture->asked_us = server->now_us;

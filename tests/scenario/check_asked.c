@@ -154,7 +154,7 @@ static const char* packet_fault(scenario* self, const net_packet* packet,
         const net_packet_part* part = &packet->parts[i];
         if (part->first_bit != bits || part->bits == 0) return "a gap";
         bits += part->bits;
-        if (part->depth > 3 || !part->what || !part->cause || !part->value) return "no words";
+        if (part->depth > 3 || !part->what || !part->cause) return "no words";
         if (strcmp(part->cause, "header") == 0 && !is_open) return "a header behind rows";
         is_open = is_open && part->depth == 0;
         if (!part->component) continue;

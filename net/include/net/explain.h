@@ -196,14 +196,16 @@ void net_server_accounts(net_server* server, uint32_t client_lines_max, net_ledg
 
 // ---- a packet bit by bit
 
+#define NET_PACKET_VALUE_BYTES 256u
+
 typedef struct net_packet_part {
     uint32_t first_bit, bits; ///< in the packet as a client decodes it
     uint32_t depth; ///< 0: of the packet; 1: of a list or run; 2: of an entity; 3: of a component
     const char* what;
-    const char* cause;     ///< as in the ledger
-    ecs_entity entity;     ///< ECS_ENTITY_NONE: no entity
-    const char* component; ///< NULL: no component
-    const char* value;     ///< may be ""
+    const char* cause;                  ///< as in the ledger
+    ecs_entity entity;                  ///< ECS_ENTITY_NONE: no entity
+    const char* component;              ///< NULL: no component
+    char value[NET_PACKET_VALUE_BYTES]; ///< may be ""
 } net_packet_part;
 
 typedef struct net_packet {
