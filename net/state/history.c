@@ -34,10 +34,9 @@ _Static_assert(NET_ROW_HISTORY_COUNT_TICKS <= TICK_MASK, "they tell ages apart")
 
 // An index that the running step must look at.
 typedef struct history_touch {
-    ecs_entity handle;   // the living entity of the index, if there is one
-    uint32_t components; // whose words have changed in this step: net_history_event
-    uint16_t classes;    // in which its row has changed in this step
-    bool is_whole;       // it may have begun, ended or become another: look at all of it
+    ecs_entity handle; // the living entity of the index, if there is one
+    uint16_t classes;  // in which its row has changed in this step
+    bool is_whole;     // it may have begun, ended or become another: look at all of it
 } history_touch;
 
 struct net_history {
@@ -374,7 +373,7 @@ typedef struct part {
     ecs_component_id component;
     uint32_t c; // its position; UINT32_MAX: it is no part of the rows
     uint32_t first, count;
-    uint32_t class_, bit;
+    uint32_t class_;
 } part;
 
 static inline void set_part(part* of, const net_row_template* row_template, uint32_t c) {
@@ -385,7 +384,6 @@ static inline void set_part(part* of, const net_row_template* row_template, uint
     of->first = component->packed_first;
     of->count = component->packed_count;
     of->class_ = 1u << row_template->classes[c];
-    of->bit = net_history_component_bit(c);
 }
 
 static BASE_NOINLINE void find_part(part* of, const net_row_template* row_template,
@@ -421,7 +419,6 @@ static inline __attribute__((always_inline)) bool take_component(taking* self,
         if (!(touched->classes & of->class_)) add_classes(self->history, entity, of->class_);
     }
     touched->classes |= (uint16_t)of->class_;
-    touched->components |= of->bit;
     for (uint32_t i = 0; i < of->count; i++)
         row[of->first + i] = words[i];
     return true;
@@ -514,10 +511,10 @@ void net_history_set_workers(net_history* history, base_workers* workers) {
 }
 
 static void add_event(net_history* history, ecs_entity handle, net_history_kind kind,
-                      uint32_t classes, uint32_t components) {
+                      uint32_t classes) {
     BASE_ASSERT(history->event_count < history->event_capacity);
     history->events[history->event_count++] =
-        (net_history_event){handle, (uint16_t)kind, (uint16_t)classes, components};
+        (net_history_event){handle, (uint16_t)kind, (uint16_t)classes};
 }
 
 static void begin_incarnation(net_history* history, const ecs_world* world,
@@ -540,18 +537,17 @@ static void begin_incarnation(net_history* history, const ecs_world* world,
     entity->handle = handle;
     memcpy(row, row_template->packed_defaults, entity->words * sizeof *row);
     net_rows_read_packed(row_template, world, handle, UINT64_MAX, row);
-    add_event(history, handle, NET_HISTORY_SPAWNED, row_template->class_mask, 0);
+    add_event(history, handle, NET_HISTORY_SPAWNED, row_template->class_mask);
 }
 
 static void add_change(net_history* history, const history_touch* touched) {
     if (touched->classes)
-        add_event(history, touched->handle, NET_HISTORY_CHANGED, touched->classes,
-                  touched->components);
+        add_event(history, touched->handle, NET_HISTORY_CHANGED, touched->classes);
 }
 
 static void end_incarnation(net_history* history, net_history_entity* entity) {
     if (entity->handle == ECS_ENTITY_NONE) return;
-    add_event(history, entity->handle, NET_HISTORY_DESPAWNED, 0, 0);
+    add_event(history, entity->handle, NET_HISTORY_DESPAWNED, 0);
     entity->handle = ECS_ENTITY_NONE;
     release_rows(history, entity);
 }

@@ -49,15 +49,7 @@ typedef struct net_history_event {
     ecs_entity handle;
     uint16_t kind;    ///< net_history_kind
     uint16_t classes; ///< in which something changed; SPAWNED: all of the template
-    /// CHANGED: a bit for each component of the layout whose words changed; the highest bit is for
-    /// all from there on.
-    uint32_t components;
 } net_history_event;
-
-/// The bit of a component, by its place in the layout, in net_history_event.components.
-static inline uint32_t net_history_component_bit(uint32_t place) {
-    return 1u << (place < 31 ? place : 31);
-}
 
 typedef struct net_history net_history;
 

@@ -225,8 +225,7 @@ static uint64_t hash_of(const class_fixture* c, uint64_t hash) {
     const net_history_event* events = net_history_events(c->f.history, &count);
     for (uint32_t i = 0; i < count; i++) {
         hash = base_hash64_mix(hash, events[i].handle);
-        hash = base_hash64_mix(hash, (uint64_t)events[i].components << 32 |
-                                         (uint64_t)events[i].kind << 16 | events[i].classes);
+        hash = base_hash64_mix(hash, (uint64_t)events[i].kind << 16 | events[i].classes);
         const net_history_entity* entity =
             net_history_find(c->f.history, ecs_entity_index(events[i].handle));
         if (!entity) continue;
@@ -310,14 +309,9 @@ CLASS_CASE(an_event_names_what_changed) {
     events = net_history_events(c->f.history, &count);
     assert_int_equal(count, 1);
     assert_int_equal(events[0].classes, OWNER | TEAM);
-    assert_int_equal(events[0].components, 1 | 2); // by name: ammo, plan, pos
     move_at(&c->f, c->agent, 5, 50, 50);
     events = net_history_events(c->f.history, &count);
     assert_int_equal(events[0].classes, PUBLIC);
-    assert_int_equal(events[0].components, 4);
-    assert_int_equal(net_history_component_bit(30), 1u << 30);
-    assert_int_equal(net_history_component_bit(31), 1u << 31);
-    assert_int_equal(net_history_component_bit(PROTO_ROW_COMPONENTS_MAX - 1), 1u << 31);
     const net_history_entity* entity = entity_of(&c->f, c->agent);
     assert_int_equal(net_history_changed(entity, PUBLIC), 5);
     assert_int_equal(net_history_changed(entity, OWNER), 2);
