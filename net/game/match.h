@@ -30,6 +30,8 @@ typedef struct net_player {
     uint32_t client;
     ecs_entity entity; ///< NONE: a spectator; may be destroyed
     char name[NET_PLAYER_NAME_BYTES_MAX];
+    bool is_bot;           ///< as it joined; false after a restore: a save does not have it
+    bool is_homeless;      ///< its server took the match over, has no place for it, and ends it
     bool has_input;        ///< `input` holds the last one
     bool has_seen;         ///< some input named the moment that the player saw
     ecs_tick seen_tick;    ///< the present when it did

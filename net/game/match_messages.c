@@ -45,6 +45,7 @@ void net_match_join(net_match* match, const net_game_player* player) {
     memset(added, 0, sizeof *added);
     added->client = player->client;
     added->entity = entity;
+    added->is_bot = player->is_bot;
     added->end = match->join_end;
     added->is_refused = match->join_end.is_decided;
     (void)base_text_copy(added->name, sizeof added->name, player->name);

@@ -33,7 +33,6 @@ static void create_scratch(net_server* server) {
                   {&server->inputs, count * sizeof *server->inputs},
                   {&server->roster, players * sizeof *server->roster},
                   {&server->roster_gone, players * sizeof *server->roster_gone},
-                  {&server->followed, players * sizeof *server->followed},
                   {&server->out.sessions, count * sizeof *server->out.sessions},
                   {&server->admission, sizeof *server->admission},
                   {&server->leavers, count * sizeof *server->leavers},
@@ -134,7 +133,6 @@ net_result net_server_create(const net_server_config* config, net_server** out) 
     proto_codec_init(&server->answer_codec, server->allocator, PROTO_UNPACK_ANSWER_BYTES_MAX);
     net_result result = create_replication(server);
     if (result == NET_OK) {
-        if (config->is_following) net_server_open_followed(server);
         // When no thread can be had the net half runs at once: slower, with the same datagrams.
         net_server_open_lanes(server, config->is_threaded);
         if (config->tap) config->tap->open(server);

@@ -301,11 +301,9 @@ static void take_hello_of(net_server* server, net_session* session, const net_se
         if (other->has_roster) other->is_roster_due = true;
 }
 
-static net_result give_place(net_server* server, const net_followed* player) {
-    const char* name = net_match_player_name(server->config.match, player->client);
-    BASE_ASSERT(name);
+static net_result give_place(net_server* server, const net_player* player) {
     if (server->player_count >= server->config.clients_max) return NET_ERR_FULL;
-    net_session* session = net_server_add_away(server, player->client, name);
+    net_session* session = net_server_add_away(server, player->client, player->name);
     if (!session) return NET_ERR_FULL;
     net_interest_add_client(server->interest, session->client);
     session->is_bot = player->is_bot;
@@ -317,30 +315,25 @@ static net_result give_place(net_server* server, const net_followed* player) {
 net_result net_server_expect(net_server* server, uint32_t client, uint64_t now_us) {
     BASE_ASSERT(server->phase == NET_SERVER_HOLDING && !server->config.step);
     server->now_us = now_us;
-    return give_place(server, &(net_followed){.client = client});
+    const net_player* player = net_match_find_player(server->config.match, client);
+    BASE_ASSERT(player);
+    return give_place(server, player);
 }
 
 net_result net_server_take_over(net_server* server, uint64_t now_us) {
     BASE_ASSERT(server->config.is_following && server->phase <= NET_SERVER_RUNNING);
+    net_match* match = server->config.match;
     net_server_collect(server);
     server->config.is_following = false;
     server->now_us = now_us;
-    server->clients_named = net_match_client_last(server->config.match);
+    server->clients_named = net_match_client_last(match);
     // So far they were about players who are not here.
-    net_interest_requests_renew(&server->config.match->requests);
-    uint32_t homeless = 0;
-    net_result result = NET_OK;
-    for (uint32_t i = 0; i < server->followed_count; i++) {
-        const net_followed followed = server->followed[i];
-        // A player that was refused leaves as one without a place.
-        const bool plays = net_match_player_name(server->config.match, followed.client) != NULL;
-        const net_result placed = plays ? give_place(server, &followed) : NET_ERR_FULL;
-        if (placed == NET_OK) continue;
-        server->followed[homeless++] = followed;
-        if (plays) result = placed;
+    net_interest_requests_renew(&match->requests);
+    for (uint32_t i = 0; i < match->player_count; i++) {
+        match->players[i].is_homeless = give_place(server, &match->players[i]) != NET_OK;
+        server->homeless += match->players[i].is_homeless;
     }
-    server->followed_count = homeless;
-    return result;
+    return server->homeless > 0 ? NET_ERR_FULL : NET_OK;
 }
 
 // A match that goes on from far back, as with --at, would stand still on its client's screen.

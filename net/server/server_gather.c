@@ -35,10 +35,15 @@ static void gather_leaves(net_server* server, net_tick_inputs* begin) {
             (net_tick_leave){.client = session->client, .reason = (uint32_t)session->end};
         session->must_leave_match = false;
     }
-    // Players of a match that was taken over, who have no place here.
-    while (server->followed_count > 0 && begin->leave_count < NET_LEAVES_PER_TICK)
-        server->leaves[begin->leave_count++] = (net_tick_leave){
-            .client = server->followed[--server->followed_count].client, .reason = NET_END_EVICTED};
+    const net_match* match = server->config.match;
+    for (uint32_t i = match->player_count;
+         server->homeless > 0 && i-- > 0 && begin->leave_count < NET_LEAVES_PER_TICK;) {
+        if (!match->players[i].is_homeless) continue;
+        match->players[i].is_homeless = false;
+        server->homeless--;
+        server->leaves[begin->leave_count++] =
+            (net_tick_leave){.client = match->players[i].client, .reason = NET_END_EVICTED};
+    }
     begin->leaves = server->leaves;
 }
 

@@ -4,9 +4,9 @@
 // A roster is cut into messages of ROSTER_ITEMS_MAX items: a client adds them up.
 #include "server/server_state.h"
 
-#include "base/assert.h"
+#include "game/match.h"
 
-#include <string.h>
+#include "base/assert.h"
 
 // An entry has at most 2 + 6 + 2 + NET_PLAYER_NAME_BYTES_MAX + 2 bytes, the number of a gone
 // player 5.
@@ -49,19 +49,24 @@ static bool is_whole_due(const net_session* session) {
     return session->wants_roster;
 }
 
+static void list_player(net_server* server, uint32_t place, uint32_t client, const char* name,
+                        bool is_bot) {
+    BASE_ASSERT(place < server->roster_capacity);
+    Shoal__Wire__RosterEntry* entry = &server->roster[place];
+    shoal__wire__roster_entry__init(entry);
+    entry->client = client;
+    entry->name = (char*)(uintptr_t)name; // encoding only reads it
+    entry->is_bot = is_bot;
+}
+
+// The players of a match that runs elsewhere: they have no sessions here, and stand in the roster
+// that spectators get.
 static uint32_t list_followed(net_server* server) {
     const net_match* match = server->config.match;
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < server->followed_count; i++) {
-        const char* name = net_match_player_name(match, server->followed[i].client);
-        if (!name) continue; // it was refused, and leaves with the next tick
-        Shoal__Wire__RosterEntry* entry = &server->roster[count++];
-        shoal__wire__roster_entry__init(entry);
-        entry->client = server->followed[i].client;
-        entry->name = (char*)(uintptr_t)name; // encoding only reads it
-        entry->is_bot = server->followed[i].is_bot;
-    }
-    return count;
+    for (uint32_t i = 0; i < match->player_count; i++)
+        list_player(server, i, match->players[i].client, match->players[i].name,
+                    match->players[i].is_bot);
+    return match->player_count;
 }
 
 // The whole roster, to all that want it.
@@ -72,11 +77,7 @@ static void send_whole(net_server* server) {
         if (!net_session_is_in_match(other)) continue;
         is_wanted = is_wanted || other->wants_roster;
         if (other->is_spectator) continue;
-        Shoal__Wire__RosterEntry* entry = &server->roster[count++];
-        shoal__wire__roster_entry__init(entry);
-        entry->client = other->client;
-        entry->name = other->name;
-        entry->is_bot = other->is_bot;
+        list_player(server, count++, other->client, other->name, other->is_bot);
     }
     if (!is_wanted) return;
     if (server->config.is_following) count = list_followed(server);
@@ -118,12 +119,9 @@ static bool takes_changes(const net_session* session) {
 
 void net_server_send_rosters(net_server* server, const net_tick_inputs* begin) {
     net_server_send_due_rosters(server);
-    for (uint32_t i = 0; i < begin->join_count; i++) {
-        shoal__wire__roster_entry__init(&server->roster[i]);
-        server->roster[i].client = begin->joins[i].client;
-        server->roster[i].name = (char*)(uintptr_t)begin->joins[i].name;
-        server->roster[i].is_bot = begin->joins[i].is_bot;
-    }
+    for (uint32_t i = 0; i < begin->join_count; i++)
+        list_player(server, i, begin->joins[i].client, begin->joins[i].name,
+                    begin->joins[i].is_bot);
     for (uint32_t i = 0; i < begin->leave_count; i++)
         server->roster_gone[i] = begin->leaves[i].client;
     send_roster(server, takes_changes, begin->join_count, begin->leave_count);
@@ -133,39 +131,4 @@ void net_server_send_rosters(net_server* server, const net_tick_inputs* begin) {
             !session->has_roster)
             want_whole(session);
     send_whole(server);
-}
-
-// The players of a match that runs elsewhere: they have no sessions here, and stand in the roster
-// that spectators get. Who was there before this server began to follow has a name only: a save
-// does not say who is a bot.
-
-void net_server_open_followed(net_server* server) {
-    net_match* match = server->config.match;
-    const uint32_t count = net_match_players(match, NULL, 0);
-    BASE_ASSERT(count <= server->roster_capacity);
-    // The scratch of those who went has the same room.
-    (void)net_match_players(match, server->roster_gone, server->roster_capacity);
-    for (uint32_t i = 0; i < count; i++)
-        server->followed[i].client = server->roster_gone[i];
-    server->followed_count = count;
-}
-
-static void remove_followed(net_server* server, uint32_t client) {
-    uint32_t i = 0;
-    while (i < server->followed_count && server->followed[i].client != client)
-        i++;
-    if (i == server->followed_count) return;
-    server->followed_count--;
-    memmove(server->followed + i, server->followed + i + 1,
-            (server->followed_count - i) * sizeof *server->followed);
-}
-
-void net_server_note_followed(net_server* server, const net_tick_inputs* begin) {
-    for (uint32_t i = 0; i < begin->leave_count; i++)
-        remove_followed(server, begin->leaves[i].client);
-    for (uint32_t i = 0; i < begin->join_count; i++) {
-        BASE_ASSERT(server->followed_count < server->roster_capacity);
-        server->followed[server->followed_count++] =
-            (net_followed){begin->joins[i].client, begin->joins[i].is_bot};
-    }
 }

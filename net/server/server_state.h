@@ -161,12 +161,6 @@ typedef struct net_server_slips {
     uint64_t said[ECS_COMPONENTS_MAX / 64 + 1]; ///< a bit per component id
 } net_server_slips;
 
-/// A player of a match that runs elsewhere.
-typedef struct net_followed {
-    uint32_t client;
-    bool is_bot;
-} net_followed;
-
 struct net_server {
     base_owner owner;
     net_server_config config;
@@ -237,9 +231,7 @@ struct net_server {
     Shoal__Wire__RosterEntry* roster;
     uint32_t* roster_gone;
     uint32_t roster_capacity;
-    net_followed* followed; ///< of a match that runs elsewhere: its players, rising. After
-                            ///< net_server_take_over those without a place
-    uint32_t followed_count;
+    uint32_t homeless;      ///< players of the match with is_homeless
     net_tick_event* events; ///< of clients, with payloads in event_copies
     net_event_outbox_entry* event_copies;
     uint32_t event_capacity, event_copy_capacity;
@@ -420,10 +412,6 @@ void net_session_send_roster(net_server* server, net_session* session);
 bool net_session_has_resumed_just_now(const net_server* server, const net_session* session);
 /// After the joins and leaves of a tick: new players get the whole roster, all others the changes.
 void net_server_send_rosters(net_server* server, const net_tick_inputs* begin);
-/// The players of a match that runs elsewhere.
-void net_server_open_followed(net_server* server);
-/// They are as after this tick's leaves and joins.
-void net_server_note_followed(net_server* server, const net_tick_inputs* begin);
 /// Send the rosters that were withheld after quick resumptions, when it is time.
 void net_server_send_due_rosters(net_server* server);
 

@@ -271,10 +271,7 @@ static void tend_sessions(net_server* server, const net_tick_inputs* inputs, boo
     drop_silent(server);
     end_dropped(server);
     net_server_destroy_leavers(server);
-    if (is_given)
-        net_server_note_followed(server, inputs);
-    else
-        hold_joined(server, inputs);
+    if (!is_given) hold_joined(server, inputs);
     net_spectators_begin(server);
     net_server_send_rosters(server, inputs);
     net_server_end_rebases(server);
