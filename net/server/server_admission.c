@@ -89,8 +89,8 @@ static bool evict(net_server* server) {
 }
 
 static bool has_room(net_server* server, bool is_player) {
-    if (!is_player) return server->spectator_count < server->config.spectators_max;
-    return server->player_count < server->config.clients_max || evict(server);
+    if (!is_player) return server->counters.spectators < server->config.spectators_max;
+    return server->counters.clients < server->config.clients_max || evict(server);
 }
 
 // ---- checks
@@ -302,7 +302,7 @@ static void take_hello_of(net_server* server, net_session* session, const net_se
 }
 
 static net_result give_place(net_server* server, const net_player* player) {
-    if (server->player_count >= server->config.clients_max) return NET_ERR_FULL;
+    if (server->counters.clients >= server->config.clients_max) return NET_ERR_FULL;
     net_session* session = net_server_add_away(server, player->client, player->name);
     if (!session) return NET_ERR_FULL;
     net_interest_add_client(server->interest, session->client);

@@ -79,7 +79,7 @@ bool net_server_is_paused(const net_server* server) {
 bool net_server_is_empty(const net_server* server) {
     return server->config.pauses_when_empty && !server->config.is_following &&
            server->phase == NET_SERVER_RUNNING && server->ticks_to_pause > 0 &&
-           server->player_count == 0 && net_match_players(server->config.match, NULL, 0) == 0;
+           server->counters.clients == 0 && net_match_players(server->config.match, NULL, 0) == 0;
 }
 
 // ---- standing still ----

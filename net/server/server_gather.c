@@ -208,7 +208,7 @@ static bool is_new(const net_session* session) {
 }
 
 void net_spectators_begin(net_server* server) {
-    if (server->spectator_count == 0) return;
+    if (server->counters.spectators == 0) return;
     const uint32_t waiting = net_server_list_sessions(server, is_new);
     for (uint32_t i = 0; i < waiting && i < NET_JOINS_PER_TICK; i++) {
         net_session* session = server->joining[i];

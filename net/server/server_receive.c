@@ -43,11 +43,11 @@ static void refuse_client(net_server* server, net_session* session,
 
 static void send_info(net_server* server, net_session* session) {
     Shoal__Wire__Info info = SHOAL__WIRE__INFO__INIT;
-    info.players = server->player_count;
+    info.players = server->counters.clients;
     info.players_max = server->config.clients_max;
     if (server->config.is_following)
         info.players = info.players_max = net_match_players(server->config.match, NULL, 0);
-    info.spectators = server->spectator_count;
+    info.spectators = server->counters.spectators;
     info.spectators_max = server->config.spectators_max;
     info.retry_ms = session->retry_ms;
     (void)net_session_send_control(server, session, &info.base);

@@ -373,7 +373,7 @@ void net_server_hand_over(net_server* server, bool has_stepped) {
         server->lanes[i].count = 0;
     if (!has_stepped) out->event_count = 0;
     // Players first: what is sent to spectators waits for them.
-    const uint32_t rounds = server->spectator_count > 0 ? 2 : 1;
+    const uint32_t rounds = server->counters.spectators > 0 ? 2 : 1;
     for (uint32_t k = 0; k < rounds * server->session_count; k++) {
         net_session* session = server->sessions[k % server->session_count];
         if (!session || !net_session_is_in_match(session) || !session->out.repl) continue;

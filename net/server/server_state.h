@@ -192,8 +192,6 @@ struct net_server {
     net_session** sessions; ///< session_count pointers; a session is made on first use
     uint32_t session_count;
     net_name_key* name_keys;   ///< session_count; of players, by place
-    uint32_t player_count;     ///< net_session_is_player
-    uint32_t spectator_count;  ///< net_session_is_spectator
     net_session** by_slot;     ///< by slot of net_peer: NET_PEER_SLOTS pointers
     uint32_t clients_named;    ///< client numbers given so far; none is used twice
     uint32_t spectators_named; ///< the same of spectators

@@ -85,7 +85,7 @@ static void pass_requests(net_server* server) {
     for (uint32_t i = 0; i < count; i++)
         net_interest_request_for(server->interest, requests[i].client, &requests[i]);
     for (const net_session* session = NULL;
-         server->spectator_count > 0 && (session = net_server_next(server, session));) {
+         server->counters.spectators > 0 && (session = net_server_next(server, session));) {
         if (!net_session_is_spectator(session)) continue;
         for (uint32_t i = 0; i < count; i++)
             if (requests[i].client == session->watched)

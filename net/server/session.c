@@ -49,8 +49,10 @@ void net_session_set_state(net_server* server, net_session* session, net_session
     const bool was_member = net_session_is_member(session);
     session->state = to;
     const bool is_member = net_session_is_member(session);
-    uint32_t* count = session->is_spectator ? &server->spectator_count : &server->player_count;
-    *count += (uint32_t)is_member - (uint32_t)was_member;
+    net_server_counters* counters = &server->counters;
+    *(session->is_spectator ? &counters->spectators : &counters->clients) +=
+        (uint32_t)is_member - (uint32_t)was_member;
+    if (counters->clients > counters->clients_peak) counters->clients_peak = counters->clients;
     if (!is_member) server->name_keys[session->place] = (net_name_key){0};
     session->since_us = server->now_us;
 }

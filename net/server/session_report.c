@@ -43,9 +43,6 @@ void net_session_open_report(net_server* server, net_session* session) {
     session->client = session->is_spectator ? NET_SPECTATOR_FIRST + server->spectators_named++
                                             : ++server->clients_named;
     server->reports[place] = (net_peer_report){.client = session->client};
-    net_server_counters* counters = &server->counters;
-    ++*(session->is_spectator ? &counters->spectators : &counters->clients);
-    if (counters->clients > counters->clients_peak) counters->clients_peak = counters->clients;
 }
 
 void net_session_add_dropped(const net_session* session, uint64_t dropped[NET_DROP_COUNT]) {
@@ -287,10 +284,6 @@ void net_session_close_report(net_server* server, net_session* session, net_end 
         BASE_ASSERT(report->client == session->client && report->end == NET_END_NONE);
         report->end = end;
         fill_last_report(server, session, report);
-        uint32_t* count =
-            session->is_spectator ? &server->counters.spectators : &server->counters.clients;
-        BASE_ASSERT(*count > 0);
-        --*count;
     }
     if (net_session_has_player(session)) session->must_leave_match = true;
     session->end = end;

@@ -295,7 +295,7 @@ const char* net_part_name(net_part part);
 const uint64_t* net_server_get_times(const net_server* server);
 
 typedef struct net_server_counters {
-    uint32_t clients; ///< now, without spectators
+    uint32_t clients; ///< now: that have a place, without spectators
     uint32_t clients_peak;
     uint64_t joins, refusals;
     uint32_t spectators;   ///< now
