@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: MIT
-/// What a game asks of a human's controls (net_controls), whatever program calls it: a program that
-/// was built before a field existed does not have it. The name of a player in its picture, and the
-/// usual prediction. Inline, because a module has no functions of net.
+/// What a game asks of a human's controls (net_controls). The name of a player in its picture, and
+/// the usual prediction. Inline, because a module has no functions of net.
 #pragma once
 
 #include "base/text.h"
 #include "net/game.h"
 
-#include <stddef.h>
-
 BASE_C_BEGIN
 
 /// Was the action's key pressed since the last input, even for a moment?
 static inline bool net_is_pressed(const net_controls* controls, uint32_t action) {
-    return controls->size_bytes >= offsetof(net_controls, is_pointer_moved) && controls->pressed &&
-           action < controls->action_count && controls->pressed[action];
+    return controls->pressed && action < controls->action_count && controls->pressed[action];
 }
 
 /// Is the action's key down, or was it pressed since the last input?
@@ -30,7 +26,7 @@ static inline int32_t net_axis(const net_controls* controls, uint32_t less, uint
 
 /// Does the player use a game controller now, not keys or the pointer?
 static inline bool net_is_pad(const net_controls* controls) {
-    return controls->size_bytes > offsetof(net_controls, is_pad) && controls->is_pad;
+    return controls->is_pad;
 }
 
 /// @return the way in which the player wants to go, each part -1 to 1; y points down. It is the
@@ -58,44 +54,35 @@ static inline bool net_is_pointer_down(const net_controls* controls) {
     return controls->has_pointer && controls->pointer_down;
 }
 
-/// Is the button of the mouse down, or was it pressed since the last input? A program that knows
-/// one button: the left one.
+/// Is the button of the mouse down, or was it pressed since the last input?
 static inline bool net_is_button(const net_controls* controls, net_button button) {
-    if (controls->size_bytes < offsetof(net_controls, wheel))
-        return button == NET_BUTTON_LEFT && controls->pointer_down;
     return ((controls->buttons | controls->buttons_pressed) >> button & 1u) != 0;
 }
 
 /// Was the button pressed since the last input, even for a moment?
 static inline bool net_is_button_pressed(const net_controls* controls, net_button button) {
-    return controls->size_bytes >= offsetof(net_controls, wheel) &&
-           (controls->buttons_pressed >> button & 1u) != 0;
+    return (controls->buttons_pressed >> button & 1u) != 0;
 }
 
 /// @return the steps of the wheel since the last input; above 0: away from the person.
 static inline int32_t net_wheel(const net_controls* controls) {
-    return controls->size_bytes >= offsetof(net_controls, modifiers) ? controls->wheel : 0;
+    return controls->wheel;
 }
 
 /// Is one of these held: NET_MODIFIER_SHIFT | NET_MODIFIER_CTRL?
 static inline bool net_is_modified(const net_controls* controls, uint32_t modifiers) {
-    return controls->size_bytes >= offsetof(net_controls, modifiers) + sizeof controls->modifiers &&
-           (controls->modifiers & modifiers) != 0;
+    return (controls->modifiers & modifiers) != 0;
 }
 
 /// The client's own block (net_game_module.block_bytes): the picture has the same one.
 /// @return NULL in bot_think, and where a program has none.
 static inline void* net_player_block(const net_player_context* player) {
-    return player->size_bytes >= offsetof(net_player_context, block) + sizeof player->block
-               ? player->block
-               : NULL;
+    return player->block;
 }
 
-/// Does the player use the pointer now? A program that does not say so: always.
+/// Does the player use the pointer now?
 static inline bool net_is_pointer_used(const net_controls* controls) {
-    if (!controls->has_pointer) return false;
-    if (controls->size_bytes <= offsetof(net_controls, is_pointer_moved)) return true;
-    return controls->is_pointer_moved || controls->pointer_down;
+    return controls->has_pointer && (controls->is_pointer_moved || controls->pointer_down);
 }
 
 /// The name of a player as a picture shows it. @return "player 3", in `buffer`, when the name is

@@ -10,14 +10,10 @@
 
 #include "net/game.h"
 
-#include <stddef.h>
-
 BASE_C_BEGIN
 
-/// Draw a picture. A program that was built before there were pictures draws nothing.
+/// Draw a picture.
 static inline void net_draw_sprite(const net_draw* draw, net_sprite sprite) {
-    if (draw->size_bytes < offsetof(net_draw, sprite) + sizeof draw->sprite || !draw->sprite)
-        return;
     sprite.size_bytes = sizeof sprite;
     draw->sprite(draw->context, &sprite);
 }
@@ -25,11 +21,8 @@ static inline void net_draw_sprite(const net_draw* draw, net_sprite sprite) {
 /// Look at (x, y): it is in the middle of the view from here on, and everything is `zoom` times as
 /// large, texts too. pixels_per_unit follows. The view's own middle with zoom 1 is as before: for
 /// what lies over the picture. A frame begins without a camera; the pointer is in the coordinates
-/// of its first one. Numbers that make no sense (a zoom that is not above 0) change nothing, and so
-/// does a program that was built before there were cameras.
+/// of its first one. Numbers that make no sense (a zoom that is not above 0) change nothing.
 static inline void net_draw_camera(const net_draw* draw, float x, float y, float zoom) {
-    if (draw->size_bytes < offsetof(net_draw, camera) + sizeof draw->camera || !draw->camera)
-        return;
     // A program's net_draw is no constant: the picture alone has it as one.
     ((net_draw*)(uintptr_t)draw)->pixels_per_unit = draw->camera(draw->context, x, y, zoom);
 }
@@ -37,7 +30,7 @@ static inline void net_draw_camera(const net_draw* draw, float x, float y, float
 /// The client's own block (net_game_module.block_bytes): human_input has the same one.
 /// @return NULL where a program has none.
 static inline void* net_draw_block(const net_draw* draw) {
-    return draw->size_bytes >= offsetof(net_draw, block) + sizeof draw->block ? draw->block : NULL;
+    return draw->block;
 }
 
 /// The frame of an animation that has run for so long.

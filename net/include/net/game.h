@@ -124,8 +124,8 @@ typedef struct net_sight {
 ///
 /// Every struct here that a program passes to a module (net_game_services, net_game_start,
 /// net_game_player, net_player_context, net_controls, net_draw) begins with its size_bytes as the
-/// program was compiled. A module reads a field that was added after version 1 only when size_bytes
-/// covers it; the fields of version 1 are always present.
+/// program was compiled. A module reads a field that was added after 0.3.0 only when size_bytes
+/// covers it; the fields of 0.3.0 are always present.
 ///
 /// Rules for modules: no writable globals (ids belong into the context that register_systems
 /// returns), no clock, no libm, no rand, no files. Equal inputs must give equal bits. What decides
@@ -162,8 +162,6 @@ typedef struct net_message {
     /// Fill the payload, which is zeroed. The message comes from a peer: clamp its values.
     /// @return false to refuse the message.
     bool (*from_wire)(const ProtobufCMessage* message, void* payload);
-
-    // ---- later additions ----
     /// Of TO_CLIENTS. An event names its target and the entities in its entity fields. false: it
     /// goes to clients that see all of them. A client holds it until they all exist there, at most
     /// NET_EVENT_WAIT_TICKS_MAX ticks, and drops it when one of them is gone. true: it also goes to
@@ -220,8 +218,8 @@ typedef struct net_game_services {
     ///          it.
     uint32_t (*class_bit)(void* context, const char* name);
 
-    // ---- later additions ---- A reason is one sentence for players and the operator, at most
-    // NET_END_TEXT_BYTES - 1 bytes. In a replay both do nothing: the log has the leaves.
+    // A reason is one sentence for players and the operator, at most NET_END_TEXT_BYTES - 1 bytes.
+    // In a replay both do nothing: the log has the leaves.
     /// End the match after this tick: it is the last one, every client gets its whole state and
     /// then a goodbye with the reason. The first call counts.
     void (*end_match)(void* context, const char* reason);
@@ -256,8 +254,6 @@ typedef struct net_game_start {
     uint32_t setting_count;
     /// Lives as long as the match; NULL on a client.
     const net_game_services* services;
-
-    // ---- later additions ----
     /// The files that NAME.blk names by `file:t="rules.lua"`, in that order: the same bytes on a
     /// server, on its clients and in a replay. They live as long as the match. A reload begins
     /// another match, with `start` and the files as they are then.
@@ -312,9 +308,7 @@ typedef struct net_player_context {
     /// the next input.
     bool (*send)(void* sender, uint32_t message, const void* payload);
     void* sender; ///< the first argument of `send`
-
-    // ---- later additions ----
-    void* block; ///< of a person: the client's block (net_player_block); else NULL
+    void* block;  ///< of a person: the client's block (net_player_block); else NULL
 } net_player_context;
 
 /// An action of a human player, for key bindings and help.
@@ -322,8 +316,6 @@ typedef struct net_action {
     const char* name; ///< "left"
     const char* keys; ///< default keys, comma separated SDL key names: "Left,A"
     const char* help;
-
-    // ---- later additions ----
     /// Default inputs of a game controller, comma separated SDL names: "A", "DPLeft",
     /// "RightTrigger"; a stick's axis with its side: "LeftX-". NULL: none.
     const char* pads;
@@ -352,9 +344,7 @@ typedef struct net_controls {
     bool pointer_down;     ///< the left button of the mouse
     const bool* pressed;   ///< as actions: went down since the last input, even for a moment
     bool is_pointer_moved; ///< since the last input: the player uses the pointer now
-
-    // ---- later additions ---- Sticks of a game controller: -1 to 1, y points down; 0 near
-    // the middle, and without a controller.
+    /// Sticks of a game controller: -1 to 1, y points down; 0 near the middle, and without one.
     float move_x, move_y;              ///< the left stick
     float aim_x, aim_y;                ///< the right stick
     bool is_pad;                       ///< a game controller was used last, not keys or the pointer
@@ -400,8 +390,6 @@ typedef struct net_draw {
     const char* (*player_name)(void* context, uint32_t client); ///< NULL: unknown client
     double tick;           ///< the shown moment: a tick and the part of the next one
     float pixels_per_unit; ///< of the view rectangle on the screen
-
-    // ---- later additions: pictures ----
     /// A picture that is missing or damaged is reported once and drawn as squares of two colours.
     /// Programs without pixels draw none.
     void (*sprite)(void* context, const net_sprite* sprite);
@@ -482,7 +470,6 @@ typedef struct net_game_module {
     void (*human_input)(const net_player_context* player, const net_controls* controls,
                         void* input);
 
-    // ---- later additions ----
     /// Called on a client once after welcome and before the first tick, in each of its worlds:
     /// mirror ("gameClient"), view ("gameClient", "render"), prediction ("predict"). Settings and
     /// rate are the server's. It creates no entities. NULL: the module needs neither.

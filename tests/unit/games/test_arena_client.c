@@ -80,10 +80,6 @@ HUMAN_CASE(a_game_controller_goes_and_aims_by_its_sticks) {
     assert_int_equal(ask(at).aim, ARENA_AIM_STEPS / 2); // unchanged
     at->actions[ARENA_ACTION_RIGHT] = true;             // the cross beside the stick
     assert_int_equal(ask(at).move_x, 127);
-    // A program that does not know sticks leaves something else in their place.
-    at->controls.size_bytes = offsetof(net_controls, move_x) + 4;
-    at->controls.move_x = -1.0f;
-    assert_int_equal(ask(at).move_x, 127);
 }
 
 HUMAN_CASE(a_line_that_is_too_long_is_cut_between_characters) {

@@ -74,11 +74,6 @@ HUMAN_CASE(a_tap_between_two_inputs_counts) {
     breakout_input input = ask(at);
     assert_int_equal(input.move, 127);
     assert_true(input.is_launching);
-    // A program without `pressed`: held keys count.
-    at->controls.size_bytes = offsetof(net_controls, pressed);
-    input = ask(at);
-    assert_int_equal(input.move, 0);
-    assert_false(input.is_launching);
 }
 
 HUMAN_CASE(the_pointer_leads_from_when_it_moves_until_a_key_is_pressed) {
@@ -108,13 +103,6 @@ HUMAN_CASE(the_pointer_leads_from_when_it_moves_until_a_key_is_pressed) {
     at->controls.pointer_x = 1190.0f;
     at->view.player = ECS_ENTITY_NONE;
     assert_int_equal(ask(at).move, 0);
-}
-
-HUMAN_CASE(a_pointer_leads_always_when_the_program_does_not_say_that_it_moved) {
-    at->controls.size_bytes = offsetof(net_controls, pressed);
-    at->controls.has_pointer = true;
-    at->controls.pointer_x = 10.0f;
-    assert_int_equal(ask(at).move, -127);
 }
 
 HUMAN_CASE(a_number_key_cheers_once_per_press) {

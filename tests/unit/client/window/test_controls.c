@@ -262,12 +262,6 @@ CONTROLS_CASE(each_button_of_the_mouse_is_held_and_pressed) {
     use(controls, move);
     taken = client_controls_take(controls);
     assert_true(net_is_modified(&taken, NET_MODIFIER_CTRL));
-    // A program that was built before knows the left button alone.
-    taken.size_bytes = offsetof(net_controls, buttons);
-    assert_true(net_is_button(&taken, NET_BUTTON_LEFT));
-    assert_false(net_is_button(&taken, NET_BUTTON_RIGHT));
-    assert_false(net_is_button_pressed(&taken, NET_BUTTON_LEFT));
-    assert_false(net_is_modified(&taken, NET_MODIFIER_CTRL));
     use(controls, shift_right);
     use(controls, (client_event){.kind = CLIENT_EVENT_FOCUS_LOST});
     (void)client_controls_take(controls);

@@ -478,16 +478,3 @@ CASE(a_frame_follows_from_the_time) {
         assert_int_equal(net_frame_at(odd[i], 8.0, 4, false), 0);
     }
 }
-
-// A program that was built before there were pictures.
-static void fail_sprite(void* context, const net_sprite* sprite) {
-    (void)context, (void)sprite;
-    assert_true(false);
-}
-
-CASE(an_older_program_draws_no_pictures) {
-    const net_draw draw = {.size_bytes = offsetof(net_draw, sprite), .sprite = fail_sprite};
-    net_draw_sprite(&draw, (net_sprite){.image = "sheet.png"});
-    const net_draw empty = {.size_bytes = sizeof empty};
-    net_draw_sprite(&empty, (net_sprite){.image = "sheet.png"});
-}
