@@ -6,7 +6,6 @@
 // state packet does to the world is in mirror/mirror.c.
 
 #include "client/client_state.h"
-#include "mirror/mirror.h"
 #include "state/rows.h"
 #include "state/schema.h"
 #include "state/varsize.h"
@@ -255,11 +254,6 @@ net_client_report net_client_get_report(net_client* client) {
     report.rtt_ms =
         client->sent.has_rtt ? (double)net_ack_sender_rtt_us(&client->sent) / 1000.0 : 0;
     report.loss_percent = net_ack_receiver_loss_percent(&client->received);
-    report.packets_malformed = client->dropped[NET_DROP_MALFORMED];
-    report.packets_stale = client->dropped[NET_DROP_STALE];
-    report.inputs_refused = client->dropped[NET_DROP_INPUT_LONG];
-    report.events_received = client->inbox.received;
-    report.events_dropped = client->inbox.dropped;
     report.probes = client->probes;
     report.probes_differing = client->probes_differing;
     report.worlds_differing = client->worlds_differing;

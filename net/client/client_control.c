@@ -5,7 +5,6 @@
 // the protocol is counted and dropped.
 #include "client/client_state.h"
 
-#include "mirror/mirror.h"
 #include "client/presenter_face.h"
 #include "state/rows.h"
 #include "state/varsize.h"
@@ -469,7 +468,7 @@ static uint32_t compare(net_client* client, uint64_t hash) {
         return NET_END_GOODBYE;
     if (net_client_digest(client).hash == hash) return NET_END_GOODBYE;
     client->differs = true;
-    net_mirror_difference found = {client->differing.entity, client->differing.component};
+    net_mirror_difference found = client->differing;
     for (uint32_t i = 0; i < NET_MIRROR_SWEEP_CALLS; i++) {
         net_mirror_difference here;
         if (!net_mirror_sweep(client->mirror, &here)) continue;

@@ -14,7 +14,6 @@
 // lost.
 #include "client/client_state.h"
 
-#include "mirror/mirror.h"
 #include "client/presenter_face.h"
 #include "session/packet_header.h"
 #include "state/varsize.h"
@@ -149,7 +148,7 @@ static void resync(net_client* client, const net_mirror_difference* difference) 
         if (one->entity == entity) return;
         if (one->entity == ECS_ENTITY_NONE && !place) place = one;
     }
-    client->differing = (net_client_difference){entity, difference->component};
+    client->differing = *difference;
     // The server answers 4 a second, and takes more for a flood.
     if (client->now_us < client->resync_us) return;
     if (!place) return; // probes go round: this one comes again

@@ -3,7 +3,6 @@
 // acknowledgements, events, and requests for rows that failed a checksum probe.
 #include "client/client_state.h"
 
-#include "mirror/mirror.h"
 #include "client/presenter_face.h"
 #include "session/packet_header.h"
 

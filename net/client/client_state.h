@@ -6,6 +6,7 @@
 /// one that does nothing right any more. A plain struct; time is an argument.
 #pragma once
 
+#include "mirror/mirror.h"
 #include "session/acks.h"
 #include "session/control.h"
 #include "session/event_queue.h"
@@ -93,7 +94,6 @@ net_world_digest net_client_digest(net_client* client);
 #define NET_CLIENT_RESYNCS_MAX 4u     ///< entities that a client requests at a time
 #define NET_CLIENT_MESSAGES_MAX 4096u ///< that one service takes in
 
-typedef struct net_mirror net_mirror;                     ///< mirror/mirror.h
 typedef struct net_rows net_rows;                         ///< state/rows.h
 typedef struct net_varsize_receiver net_varsize_receiver; ///< state/varsize.h
 
@@ -104,12 +104,6 @@ typedef struct net_client_resync {
     uint32_t tries;
     uint32_t wait; ///< ticks until it is requested (again)
 } net_client_resync;
-
-/// What was not as the server has it.
-typedef struct net_client_difference {
-    ecs_entity entity;          ///< NONE: not known
-    ecs_component_id component; ///< NONE: not known
-} net_client_difference;
 
 struct net_client {
     base_owner owner;
@@ -189,7 +183,7 @@ struct net_client {
     net_pace pace;
     net_client_resync resyncs[NET_CLIENT_RESYNCS_MAX];
     uint64_t probes, probes_differing, worlds_differing, resyncs_requested;
-    net_client_difference differing;  ///< the last one that was found
+    net_mirror_difference differing;  ///< the last one that was found
     bool differs;                     ///< at the goodbye
     uint64_t resync_us;               ///< when the next entity may be requested
     uint64_t dropped[NET_DROP_COUNT]; ///< without what queues and mirror count themselves

@@ -37,7 +37,6 @@ const base_reporter* net_ration_take(net_ration* ration, net_ration_kind kind, u
     BASE_ASSERT((uint32_t)kind < NET_RATION_COUNT);
     if (!net_budget_take(&ration->budgets[kind], line_rate, now_us)) {
         ration->withheld[kind]++;
-        ration->withheld_all++;
         return NULL;
     }
     report(ration, kind);

@@ -73,7 +73,6 @@ typedef struct net_ration {
     const base_reporter* reporter; ///< borrowed; NULL: silent
     net_budget budgets[NET_RATION_COUNT];
     uint64_t withheld[NET_RATION_COUNT]; ///< not yet reported
-    uint64_t withheld_all;               ///< lines withheld so far
 } net_ration;
 
 /// Begin with full buckets. `reporter` is borrowed and may be NULL.

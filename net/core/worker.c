@@ -56,7 +56,6 @@ net_worker* net_worker_create(const base_allocator* allocator, void (*work)(void
                               void* context) {
     BASE_ASSERT(work);
     net_worker* worker = base_allocate_zero(allocator, sizeof *worker);
-    if (!worker) return NULL;
     worker->allocator = allocator;
     worker->work = work;
     worker->context = context;

@@ -167,7 +167,6 @@ struct net_interest {
     net_interest_entity* spawn_entities;
     uint32_t spawn_client_count, spawn_client_capacity, spawn_entity_capacity;
     bool has_due;                  ///< a query is due for some client
-    bool is_out_of_memory;         ///< in the last step
     base_bitset observers;         ///< [order]; scratch
     net_interest_scratch* scratch; ///< [lane]; the first one is also the step's
 };

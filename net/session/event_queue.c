@@ -202,7 +202,6 @@ net_result net_event_inbox_push(net_event_inbox* inbox, const Shoal__Wire__GameE
         entry->needs.entities[i] = needs->entities[i];
     entry->waited_ticks = 0;
     if (is_reliable) inbox->newest = event->number;
-    inbox->received++;
     return NET_OK;
 }
 

@@ -96,9 +96,8 @@ typedef struct net_event_inbox {
     net_event_inbox_entry* entries; // in order of arrival
     uint32_t capacity;
     uint32_t count;
-    uint32_t newest; // reliable number received last, without a gap
-    bool is_open;    // it is not known: the first reliable one that comes is the next
-    uint64_t received;
+    uint32_t newest;  // reliable number received last, without a gap
+    bool is_open;     // it is not known: the first reliable one that comes is the next
     uint64_t dropped; // waited too long, or their entity is gone
     uint64_t known;   // reliable ones that came before, or out of order
     uint64_t full;    // no room: an unreliable one is lost, a reliable one is sent again

@@ -55,7 +55,7 @@ static void open_seat(stage* at, seat* one) {
 
 static void close_seat(seat* one) {
     const net_client_report report = net_client_get_report(one->client);
-    FUZZ_CHECK(report.packets_malformed == 0 && report.bad_transitions == 0);
+    FUZZ_CHECK(report.dropped[NET_DROP_MALFORMED] == 0 && report.bad_transitions == 0);
     net_client_destroy(one->client);
     net_presenter_destroy(one->presenter);
     net_match_destroy(one->match);

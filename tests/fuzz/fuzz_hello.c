@@ -281,7 +281,7 @@ static void check_server(stage* at) {
     FUZZ_CHECK(left > 0);
     net_client_report report = net_client_get_report(at->client);
     FUZZ_CHECK(report.end == NET_CLIENT_END_GOODBYE);
-    FUZZ_CHECK(report.packets_malformed == 0 && report.bad_transitions == 0);
+    FUZZ_CHECK(report.dropped[NET_DROP_MALFORMED] == 0 && report.bad_transitions == 0);
     const net_server_counters* counters = net_server_get_counters(at->server);
     FUZZ_CHECK(counters->clients == 0 && counters->clients_peak <= 2);
     FUZZ_CHECK(counters->spectators == 0);

@@ -56,9 +56,9 @@ static void check_session(scenario* self, member* one) {
     }
     if (report->bad_transitions)
         scenario_fail(self, "state check: %" PRIu64 " bad transitions", report->bad_transitions);
-    if (report->packets_malformed) {
+    if (report->dropped[NET_DROP_MALFORMED]) {
         scenario_fail(self, "decode check: client %" PRIu32 " could not decode %" PRIu64 " packets",
-                      report->client, report->packets_malformed);
+                      report->client, report->dropped[NET_DROP_MALFORMED]);
     }
     self->result.counts.resyncs += report->resyncs_requested;
     if (report->probes_differing && !one->is_corrupted) {

@@ -271,10 +271,8 @@ typedef struct net_client_report {
     uint64_t sim_dropped, recv_bytes, recv_reliable_bytes, sent_bytes;
     double rtt_ms, loss_percent;
     net_client_end end;
-    bool differs; ///< its world was not the server's at the goodbye; the reporter got the entity
-    uint64_t packets_malformed, packets_stale, events_received, events_dropped;
-    uint64_t inputs_refused;   ///< longer than NET_INPUT_BYTES_MAX: an empty input was sent instead
-    uint64_t probes;           ///< checksum probes that could be compared
+    bool differs;    ///< its world was not the server's at the goodbye; the reporter got the entity
+    uint64_t probes; ///< checksum probes that could be compared
     uint64_t probes_differing; ///< of those, rows that were wrong: requested again
     uint64_t worlds_differing; ///< entities whose world was not as their newest row: the same
     uint64_t resyncs_requested;

@@ -8,7 +8,7 @@
 #include <math.h>
 
 static uint64_t malformed(duel* at) {
-    return net_client_get_report(at->client).packets_malformed;
+    return net_client_get_report(at->client).dropped[NET_DROP_MALFORMED];
 }
 
 static const swarm_context* game(const duel* at) {
@@ -232,7 +232,7 @@ WELCOMED_CASE(an_event_whose_entity_never_comes_is_given_up) {
     assert_int_equal(game(at)->pings, 0);
     duel_run(at, 8);
     assert_int_equal(game(at)->pings, 1);
-    assert_int_equal(net_client_get_report(at->client).events_dropped, 2);
+    assert_int_equal(net_client_get_report(at->client).dropped[NET_DROP_EVENT_WAITED], 2);
 }
 
 WELCOMED_CASE(a_full_queue_of_own_events_says_so) {

@@ -39,7 +39,7 @@ WELCOMED_CASE(every_connection_may_ask_once) {
     raw_server_ask(&at->server); // too late: it has the hello, and welcomed
     duel_run(at, 3);
     assert_false(at->server.is_answered);
-    assert_int_equal(net_client_get_report(at->client).packets_malformed, 1);
+    assert_int_equal(net_client_get_report(at->client).dropped[NET_DROP_MALFORMED], 1);
 }
 
 CASE(who_sends_faults_is_left_after_thirty_two) {
@@ -61,7 +61,7 @@ CASE(who_sends_faults_is_left_after_thirty_two) {
         assert_string_equal(at.last_line,
                             "connection lost: the server broke the protocol too often");
         assert_int_equal(at.lines, 1);
-        assert_int_equal(net_client_get_report(at.client).packets_malformed,
+        assert_int_equal(net_client_get_report(at.client).dropped[NET_DROP_MALFORMED],
                          NET_CLIENT_FAULTS_MAX + 1);
         // The hellos of a client that plays: a packet a tick, whatever the server sends.
         assert_true(sent_bytes(&at) - before < 64 * 1024);
@@ -77,7 +77,7 @@ WELCOMED_CASE(the_window_of_faults_is_ten_seconds) {
         duel_run(at, 20);
     }
     duel_expect_phase(at, NET_CLIENT_PLAYING);
-    assert_int_equal(net_client_get_report(at->client).packets_malformed, 100);
+    assert_int_equal(net_client_get_report(at->client).dropped[NET_DROP_MALFORMED], 100);
 }
 
 WELCOMED_CASE(who_does_nothing_right_is_left_after_ten_seconds) {
@@ -302,7 +302,7 @@ static void worlds_are_bounded(duel* at, bool is_told) {
         duel_run(at, 1);
     }
     net_client_report report = net_client_get_report(at->client);
-    assert_int_equal(report.packets_malformed, 0);
+    assert_int_equal(report.dropped[NET_DROP_MALFORMED], 0);
     // One message may let the largest arrays grow beyond it.
     if (is_told) expect_kept_below(at, before, NET_CLIENT_BYTES_MAX - before + 64 * MIB);
     forger_close(&f);
@@ -372,7 +372,7 @@ CASE(texts_without_entities_are_bounded) {
             duel_run(&at, 1);
         }
         net_client_report report = net_client_get_report(at.client);
-        assert_int_equal(report.packets_malformed, 0);
+        assert_int_equal(report.dropped[NET_DROP_MALFORMED], 0);
         assert_true(report.dropped[NET_DROP_VARSIZE_FULL] > 0);
         assert_true(report.sent_bytes - sent < 2 * (report.recv_bytes - received) + 64 * 1024);
         expect_kept_below(&at, before, i % 2 ? 72 * MIB : 2 * MIB);

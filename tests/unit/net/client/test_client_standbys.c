@@ -63,7 +63,7 @@ static void send_standbys(asking* at, ProtobufCBinaryData bytes) {
 }
 
 static uint64_t faults_of(const asking* at) {
-    return net_client_get_report(at->duel.client).packets_malformed;
+    return net_client_get_report(at->duel.client).dropped[NET_DROP_MALFORMED];
 }
 
 static void asking_open(asking* at) {

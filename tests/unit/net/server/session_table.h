@@ -517,7 +517,7 @@ static inline void seats_agree(const net_server* server, const table_seat* seats
         assert_int_equal(peer->scope.components, report.scope.components);
         assert_int_equal(report.loading, 0);
         assert_int_equal(report.bad_transitions, 0);
-        assert_int_equal(report.packets_malformed, 0);
+        assert_int_equal(report.dropped[NET_DROP_MALFORMED], 0);
         assert_false(report.differs);
     }
 }

@@ -117,7 +117,7 @@ TABLE_CASE(a_match_that_stands_still_keeps_its_players_who_read_why, .seed = 1, 
     assert_int_equal(net_match_tick(at->match), tick);
     assert_int_equal(net_client_get_phase(seat->client), NET_CLIENT_PLAYING);
     assert_string_equal(net_client_still(seat->client), "the disk [31mis full");
-    assert_int_equal(net_client_get_report(seat->client).packets_malformed, 0);
+    assert_int_equal(net_client_get_report(seat->client).dropped[NET_DROP_MALFORMED], 0);
     table_seat* late = table_sit(at, NULL); // it comes in, and plays when the match goes on
     table_run(at, 60);
     assert_int_equal(net_client_tick_newest(late->client), 0);

@@ -120,7 +120,7 @@ static void check_equal(table* at, const table_seat* spectator, const table_seat
     assert_true(mine.scope.hash == theirs.scope.hash);
     assert_int_equal(net_client_player(spectator->client), net_client_player(player->client));
     assert_int_equal(net_client_watched(spectator->client), theirs.client);
-    assert_int_equal(mine.packets_malformed, 0);
+    assert_int_equal(mine.dropped[NET_DROP_MALFORMED], 0);
     assert_true(net_server_scope(at->server, mine.client, NULL, NULL).hash == mine.scope.hash);
 }
 

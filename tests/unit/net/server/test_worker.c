@@ -235,7 +235,7 @@ TABLE_CASE(the_next_tick_runs_while_datagrams_of_the_last_are_on_their_way_out, 
     assert_false(the_gate.is_late);
     table_plays(at);
     for (uint32_t i = 0; i < 2; i++)
-        assert_int_equal(net_client_get_report(at->seats[i].client).packets_malformed, 0);
+        assert_int_equal(net_client_get_report(at->seats[i].client).dropped[NET_DROP_MALFORMED], 0);
 }
 
 // ---- hosts that compute with floats otherwise
