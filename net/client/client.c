@@ -34,7 +34,6 @@ net_client* net_client_create(const net_client_config* config) {
     net_event_outbox_init(&client->outbox, allocator);
     net_event_inbox_init(&client->inbox, allocator);
     net_roster_init(&client->roster, allocator);
-    client->ask_credit = NET_CLIENT_ASKS_MAX;
     if (config->secret) {
         memcpy(client->resume, config->secret, NET_RESUME_BYTES);
         client->has_resume = true;

@@ -265,16 +265,12 @@ static void retry(net_client* client, uint64_t quiet_us) {
 static void ask_standbys(net_client* client, uint64_t quiet_us) {
     net_transport* transport = client->config.transport;
     const uint64_t now_us = client->now_us;
-    const uint64_t credits = (now_us - client->credited_us) / 1000000u;
-    client->credited_us += credits * 1000000u;
-    client->ask_credit = credits < NET_CLIENT_ASKS_MAX - client->ask_credit
-                             ? client->ask_credit + (uint32_t)credits
-                             : NET_CLIENT_ASKS_MAX;
+    static const net_budget_rate rate = {1000000u, NET_CLIENT_ASKS_MAX};
     if (quiet_us < NET_UNEASY_MS * 1000u || client->standby_count == 0 || !transport->ops->ask ||
-        client->ask_credit == 0 || now_us - client->asked_us < NET_UNEASY_STEP_MS * 1000u)
+        now_us - client->asked_us < NET_UNEASY_STEP_MS * 1000u ||
+        !net_budget_take(&client->asks, rate, now_us))
         return;
     client->asked_us = now_us;
-    client->ask_credit--;
     transport->ops->ask(transport, client->standbys, client->standby_count);
 }
 

@@ -133,9 +133,8 @@ struct net_client {
     /// Servers that may take over from this one, checked, and this one (port 0: not known).
     net_address standbys[NET_STANDBYS_MAX], server;
     uint32_t standby_count;
-    uint64_t asked_us;    ///< when they were asked last
-    uint32_t ask_credit;  ///< times that they may be asked; grows by one in a second
-    uint64_t credited_us; ///< when it grew last
+    uint64_t asked_us; ///< when they were asked last
+    net_budget asks;   ///< of them, one in a second
     net_client_faults faults;
     bool has_enough;   ///< of them: the session ends with this service
     bool has_answered; ///< the SchemaQuestion of this connection

@@ -23,7 +23,7 @@
 #include <string.h>
 
 #define INPUT_JUMP_MAX 16384u ///< an input numbered further ahead is not believed
-#define RESYNCS_PER_SECOND 4u
+#define RESYNC_US 250000u     // between two rows that a client requests, after the burst
 #define QUEUE_BYTES_MIN 4096u
 #define QUEUE_BYTES_MAX (64u << 20)
 
@@ -67,19 +67,13 @@ static bool take_acks(net_server_lane* lane, net_session* session, const net_inp
 // A row without a base is the most expensive one, so requests are rationed by time.
 static void take_resyncs(net_server_lane* lane, net_session* session,
                          const net_input_packet* packet) {
-    const uint64_t now_us = lane->server->now_us;
-    const uint64_t burst = NET_RESYNCS_BURST_MAX * UINT64_C(1000000);
-    uint64_t credit = session->resync_credit;
-    if (now_us > session->resync_us) credit += (now_us - session->resync_us) * RESYNCS_PER_SECOND;
-    session->resync_credit = (uint32_t)(credit < burst ? credit : burst);
-    session->resync_us = now_us;
+    static const net_budget_rate rate = {RESYNC_US, NET_RESYNCS_BURST_MAX};
     for (uint32_t i = 0; i < packet->resync_count; i++) {
-        if (session->resync_credit < 1000000u) {
+        if (!net_budget_take(&session->resyncs, rate, lane->server->now_us)) {
             net_lane_drop(lane, NET_DROP_RESYNC_LIMIT, packet->resync_count - i);
             session->is_flooding = true;
             break;
         }
-        session->resync_credit -= 1000000u;
         if (!net_repl_state_resync(session->out.repl, packet->resyncs[i])) {
             net_lane_drop(lane, NET_DROP_RESYNC_UNKNOWN, 1);
             continue;

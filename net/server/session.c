@@ -88,7 +88,7 @@ net_session* net_server_find_number(const net_server* server, uint32_t client) {
 // the IPv6 /64. Loopback has no origin, and with clients_per_address_max 0 no address has one: then
 // only players are counted.
 //
-// A pace is a bucket with one number (as in core/ration.c). The table has a fixed size and 4 ways.
+// A pace is a budget (core/ration.h). The table has a fixed size and 4 ways.
 // The bucket that is full first gives its place. A flood has the latest moment, so it is kept.
 
 #define PACE_BURST_US (NET_SESSIONS_WINDOW_MS * UINT64_C(1000))
@@ -129,37 +129,34 @@ static net_admission_bucket* find_bucket(net_server* server, uint64_t key) {
     net_admission_bucket* least = &set[0];
     for (uint32_t i = 0; i < NET_ADMISSION_WAYS; i++) {
         if (set[i].key == key) return &set[i];
-        if (set[i].full_us < least->full_us) least = &set[i];
+        if (set[i].sessions.full_us < least->sessions.full_us) least = &set[i];
     }
     *least = (net_admission_bucket){.key = key};
     return least;
 }
 
 // @return how long to wait; 0: one was taken.
-static uint64_t take_pace(uint64_t* full_us, const net_server* server) {
-    const uint32_t most = server->config.sessions_max;
-    const uint64_t now_us = server->now_us,
-                   each_us = PACE_BURST_US / (most ? most : NET_SESSIONS_MAX);
-    uint64_t from_us = *full_us > now_us ? *full_us : now_us;
-    if (from_us - now_us > PACE_BURST_US - each_us)
-        return from_us - now_us - (PACE_BURST_US - each_us);
-    *full_us = from_us + each_us;
-    return 0;
+static uint64_t take_pace(net_budget* pace, const net_server* server) {
+    const uint32_t most =
+        server->config.sessions_max ? server->config.sessions_max : NET_SESSIONS_MAX;
+    const net_budget_rate rate = {(uint32_t)(PACE_BURST_US / most), most};
+    if (net_budget_take(pace, rate, server->now_us)) return 0;
+    return pace->full_us - server->now_us - (uint64_t)rate.every_us * (most - 1);
 }
 
 bool net_session_may_resume(net_server* server, net_session* session) {
-    return take_pace(&session->pace_us, server) == 0;
+    return take_pace(&session->pace, server) == 0;
 }
 
 uint64_t net_session_take_pace(net_server* server, const net_session* session) {
     uint64_t key = pace_key(session);
-    return key ? take_pace(&find_bucket(server, key)->full_us, server) : 0;
+    return key ? take_pace(&find_bucket(server, key)->sessions, server) : 0;
 }
 
 // The session ended because its client broke rules: the next one of this player or address waits.
 static void punish(net_server* server, const net_session* session) {
     uint64_t key = pace_key(session);
-    if (key != 0) find_bucket(server, key)->full_us = server->now_us + PACE_BURST_US;
+    if (key != 0) find_bucket(server, key)->sessions.full_us = server->now_us + PACE_BURST_US;
 }
 
 // A slot whose player still has to leave the match keeps its client number until the next tick.
@@ -258,8 +255,6 @@ static net_session* begin_session(net_server* server) {
     session->received_us = server->now_us;
     session->packet_credit = NET_PACKETS_BURST_MAX;
     session->control_credit = NET_CONTROL_BYTES_BURST_MAX;
-    session->resync_credit = NET_RESYNCS_BURST_MAX * 1000000u;
-    session->resync_us = server->now_us;
     init_queues(server, session);
     return session;
 }

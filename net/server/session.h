@@ -5,6 +5,7 @@
 /// Only net_session_set_state changes the state, so each change is checked, timed and traced.
 #pragma once
 
+#include "core/ration.h"
 #include "session/acks.h"
 #include "session/event_queue.h"
 #include "session/input_packet.h"
@@ -132,8 +133,7 @@ typedef struct net_session {
     uint64_t strike_us[NET_STRIKES_MAX]; ///< ring by strikes % NET_STRIKES_MAX
     uint32_t packet_credit;              ///< datagrams that are still read; grows with each tick
     uint32_t control_credit;             ///< bytes of control messages; grows with each tick
-    uint32_t resync_credit;              ///< entities, times 1,000,000; grows with time
-    uint64_t resync_us;                  ///< when resync_credit grew last
+    net_budget resyncs;                  ///< entities that it may request
     bool has_solo;                       ///< in the hello: it reads solo code
     bool is_solo;                        ///< its packets are coded so
     uint32_t rate_requested;             ///< in the hello, bytes per second; 0: no limit requested
@@ -148,7 +148,7 @@ typedef struct net_session {
     net_peer_identity identity;          ///< of its newest connection
     uint64_t origin;                     ///< of its address, for limits; 0: not counted
     uint64_t joined_us;                  ///< when it joined the match, or began again
-    uint64_t pace_us;                    ///< of resumptions, see session.c
+    net_budget pace;                     ///< of resumptions, see session.c
     uint32_t retry_ms;                   ///< refused: it may come in after this time; 0: not known
     bool is_flooding;                    ///< more came in this tick than a client may send
     bool is_flood_reported;              ///< until flood_us is 0 again
@@ -250,8 +250,8 @@ void net_session_strike(net_server* server, net_session* session);
 
 /// A bucket of NET_SESSIONS_MAX sessions, for one player or one address.
 typedef struct net_admission_bucket {
-    uint64_t key;     ///< 0: unused
-    uint64_t full_us; ///< when it is full again
+    uint64_t key; ///< 0: unused
+    net_budget sessions;
 } net_admission_bucket;
 
 typedef struct net_admission {
