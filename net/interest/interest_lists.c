@@ -56,14 +56,6 @@ uint32_t net_interest_lists_first(const net_interest_lists* lists, uint32_t key)
 // One entry per client, sorted by client number. An entry stays after it was taken: the next
 // request changes one part of it, and the server gets the whole again.
 
-void net_interest_requests_deinit(net_interest_requests* requests) {
-    const base_allocator* allocator = requests->allocator;
-    BASE_ARRAY_RELEASE(allocator, requests->kept, requests->capacity);
-    BASE_ARRAY_RELEASE(allocator, requests->is_new, requests->new_capacity);
-    BASE_ARRAY_RELEASE(allocator, requests->taken, requests->taken_capacity);
-    *requests = (net_interest_requests){0};
-}
-
 // The client's position, or the position to insert it at.
 static uint32_t find_place(const net_interest_requests* requests, uint32_t client) {
     base_search search = base_search_begin(requests->count);

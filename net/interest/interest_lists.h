@@ -47,7 +47,6 @@ typedef struct net_interest_requests {
     uint32_t count, capacity, new_capacity, taken_capacity;
 } net_interest_requests;
 
-void net_interest_requests_deinit(net_interest_requests* requests);
 /// Get a client's entry to write a request into it; it becomes new. Adds an empty one when there is
 /// none.
 /// @return The entry, borrowed until the next add or remove.

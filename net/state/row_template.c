@@ -273,12 +273,6 @@ void net_row_template_fill_defaults(net_rows* rows, const ecs_template* source,
 
 _Static_assert(PROTO_ROW_COMPONENTS_MAX <= 64, "a bit per component");
 
-void net_row_world_deinit(net_row_world* target) {
-    base_release(target->allocator, target->values, target->value_capacity);
-    target->values = NULL;
-    target->value_capacity = 0;
-}
-
 static bool is_reference(const net_row_world* target, uint64_t word) {
     uint32_t index = ecs_entity_index((ecs_entity)word);
     return index >= 1 && index <= target->index_max && ecs_entity_generation((ecs_entity)word) >= 1;

@@ -13,7 +13,6 @@ typedef struct net_row_world {
     uint32_t value_capacity;
 } net_row_world;
 
-void net_row_world_deinit(net_row_world* target);
 /// Retain the replicated handles that a row names: one without an entity becomes ALLOCATED. Each
 /// retained row is released once.
 void net_row_world_retain(net_row_world* target, const net_row_template* row_template,

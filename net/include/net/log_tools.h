@@ -89,7 +89,7 @@ typedef struct net_log_copy_result {
 /// where records are missing (next_tick begins another copy). A file that could not be finished is
 /// removed.
 /// @return NET_OK; NET_ERR_IO (reported: the name is taken, or the disk is full); NET_ERR_DAMAGED
-///         (reported: there is no whole tick, or the keyframe is damaged); NET_ERR_MEMORY.
+///         (reported: there is no whole tick, or the keyframe is damaged).
 BASE_MUST_USE net_result net_log_copy(net_log_reader* reader, const net_log_copy_config* config,
                                       const base_reporter* reporter, net_log_copy_result* result);
 
