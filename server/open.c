@@ -83,7 +83,7 @@ static bool choose_spectators(server_program* self) {
 static int open_transport(server_program* self) {
     // Before the port, because the secrets of sessions are made of it.
     while (self->identity == 0)
-        net_host_draw_secret(NULL, &self->identity, sizeof self->identity);
+        net_host_draw_secret(&self->identity, sizeof self->identity);
     if (!choose_spectators(self)) return NET_EXIT_USAGE;
     if (!net_host_simulate_network(self->config.net, &self->reporter)) return NET_EXIT_USAGE;
     const uint32_t peers =

@@ -37,8 +37,7 @@ bool net_host_prepare(const base_reporter* reporter) {
 }
 
 // A secret that can be guessed is worse than a program that does not start.
-void net_host_draw_secret(void* context, void* bytes, size_t size) {
-    (void)context;
+void net_host_draw_secret(void* bytes, size_t size) {
     ssize_t drawn = getrandom(bytes, size, 0);
     BASE_ASSERT(drawn == (ssize_t)size); // the kernel gives up to 256 bytes in one piece
 }

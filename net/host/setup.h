@@ -27,7 +27,7 @@ BASE_MUST_USE net_result net_host_open_game(const char* name, net_role role, uin
 /// Close module and threads. NULL does nothing.
 void net_host_close_game(net_module* module);
 /// Fill bytes of a secret, at most 256, from the kernel (net_server_config.entropy).
-void net_host_draw_secret(void* context, void* bytes, size_t size);
+void net_host_draw_secret(void* bytes, size_t size);
 /// Put the simulated network of --net under all sockets of this process. `spec` as in --help; NULL:
 /// none.
 /// @return false when the spec is wrong: reported.

@@ -323,7 +323,7 @@ net_result net_session_send_control(net_server* server, net_session* session,
 
 void net_server_draw(net_server* server, void* bytes, size_t size) {
     if (server->config.entropy) {
-        server->config.entropy(server->config.entropy_context, bytes, size);
+        server->config.entropy(bytes, size);
         return;
     }
     for (size_t i = 0; i < size; i++)

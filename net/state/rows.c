@@ -272,20 +272,13 @@ const net_row_template* net_rows_find(net_rows* rows, ecs_template_id template_i
     return row_template;
 }
 
-// Quantise only these components (bits by their position in the layout); the other words stay.
-static void net_rows_read_some(const net_row_template* row_template, const ecs_world* world,
-                               ecs_entity entity, uint64_t components, uint64_t* row) {
-    for (; components; components &= components - 1) {
-        uint32_t i = base_bit_lowest(components);
-        ecs_component_id id = (ecs_component_id)row_template->layout.components[i].key;
-        proto_row_read_component(&row_template->layout, i, ecs_get(world, entity, id), row);
-    }
-}
-
 void net_rows_read(const net_row_template* row_template, const ecs_world* world, ecs_entity entity,
                    uint64_t* row) {
-    uint32_t count = row_template->layout.component_count;
-    if (count > 0) net_rows_read_some(row_template, world, entity, UINT64_MAX >> (64 - count), row);
+    const proto_layout* layout = &row_template->layout;
+    for (uint32_t i = 0; i < layout->component_count; i++) {
+        const ecs_component_id id = (ecs_component_id)layout->components[i].key;
+        proto_row_read_component(layout, i, ecs_get(world, entity, id), row);
+    }
 }
 
 void net_rows_read_packed(const net_row_template* row_template, const ecs_world* world,

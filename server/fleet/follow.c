@@ -87,7 +87,7 @@ static int open_source(server_program* self) {
         (void)base_text_format(follow->name, sizeof follow->name, "%s", config->follow);
     uint64_t who = 0;
     while (who == 0)
-        net_host_draw_secret(NULL, &who, sizeof who);
+        net_host_draw_secret(&who, sizeof who);
     const net_follow_config source = {.file = has_broker ? follow->name : config->follow,
                                       .broker = has_broker ? &follow->broker : NULL,
                                       .who = who,

@@ -145,7 +145,7 @@ static void make_writer(server_stream* self) {
                                        .claim = {.key_id = self->program->access.key_name},
                                        .tick_us = self->sync.tick_us};
     while (config.claim.writer == 0)
-        net_host_draw_secret(NULL, &config.claim.writer, sizeof config.claim.writer);
+        net_host_draw_secret(&config.claim.writer, sizeof config.claim.writer);
     const uint32_t given = self->program->config.public_addresses.count;
     const uint32_t count = given > 0 ? given : self->address.port != 0;
     const net_address* addresses =

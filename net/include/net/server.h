@@ -27,7 +27,7 @@ typedef struct net_bans net_bans; ///< net/token.h
 typedef bool (*net_server_step_fn)(void* context, const net_tick_inputs* begin);
 
 /// Fill `size` bytes that no client can guess.
-typedef void (*net_entropy_fn)(void* context, void* bytes, size_t size);
+typedef void (*net_entropy_fn)(void* bytes, size_t size);
 
 /// Write the secret with which this client of the match may come back, also to another process that
 /// goes on with the match.
@@ -67,7 +67,6 @@ typedef struct net_server_config {
     /// Source of the secrets that bring clients back. NULL: derived from the match's seed, so that
     /// a test repeats itself; such secrets can be guessed.
     net_entropy_fn entropy;
-    void* entropy_context;
     net_secret_fn secret; ///< of the secrets that bring clients back; NULL: `entropy` makes them
     void* secret_context;
     uint32_t rate_bytes_max; ///< datagrams per client, bytes a second; 0: NET_RATE_BYTES_DEFAULT
