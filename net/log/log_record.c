@@ -582,8 +582,7 @@ net_result net_log_header_write(base_bytes* bytes, const net_match* match, const
                                (has_views ? NET_LOG_FEATURE_VIEWS : 0) |
                                    (has_pack ? NET_LOG_FEATURE_FILES : 0));
         *has_values = wants_values && much == DETAIL_ALL;
-        if (*has_values)
-            proto_pb_write_number(&wire, NET_LOG_HEADER_ROW_CODE, net_log_row_code(match));
+        if (*has_values) proto_pb_write_number(&wire, NET_LOG_HEADER_ROW_CODE, NET_LOG_ROW_CODE);
         proto_pb_write_number(&wire, FIELD_UNTRACKED, NET_LOG_UNTRACKED_VALUES);
         if (wire.failed) continue;
         bytes->size -= NET_LOG_RECORD_BYTES_MAX - wire.size;
@@ -626,11 +625,6 @@ const uint8_t* net_log_header_templates(const void* data, size_t size, size_t* p
     if (!net_log_header_find(data, size, NET_LOG_HEADER_TEMPLATES, 2, &field)) return NULL;
     *pack_bytes = field.size;
     return field.data;
-}
-
-uint32_t net_log_row_code(const net_match* match) {
-    return net_schema_has_elastic(net_match_schema(match)) ? NET_LOG_ROW_CODE_ELASTIC
-                                                           : NET_LOG_ROW_CODE;
 }
 
 uint64_t net_log_header_row_code(const void* data, size_t size) {

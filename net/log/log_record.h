@@ -194,8 +194,6 @@ uint64_t net_log_header_features(const void* data, size_t size);
 bool net_log_header_find(const void* data, size_t size, uint32_t id, uint32_t type,
                          proto_pb_field* field);
 /// Header.row_code of a packed Header; 0: no states follow. Total.
-/// The row code in which the states of this match are written.
-uint32_t net_log_row_code(const net_match* match);
 uint64_t net_log_header_row_code(const void* data, size_t size);
 /// Append NET_LOG_FEATURE_RELOAD and the pack of a module's templates to a packed Header. Without
 /// room for it the pack is left out.
@@ -222,10 +220,8 @@ BASE_MUST_USE bool net_log_header_text(const proto_pb_field* field, char* target
 // Memory:  proportional to the schema, and to the templates that a log composes; both are limited.
 // Threads: one thread at a time.
 
-/// Versions of the row code that state is written in (Header.row_code): ROWS.md's, of games without
-/// elastic fields and with them. Floats of a log with the first one are exact.
-#define NET_LOG_ROW_CODE 5u
-#define NET_LOG_ROW_CODE_ELASTIC 6u
+/// The version of the row code that state is written in (Header.row_code): ROWS.md's.
+#define NET_LOG_ROW_CODE 6u
 /// Templates of a log with rows, composed ones included.
 #define NET_LOG_TEMPLATES_MAX NET_ROW_TEMPLATES_MAX
 #define NET_LOG_DEFINITION_BYTES_MAX 65536u
@@ -245,7 +241,6 @@ typedef struct net_log_schema {
     const base_allocator* allocator; ///< of the owner
     uint32_t tick_rate_hz;
     uint32_t index_max;                        ///< the highest index of an entity with rows
-    bool has_elastic;                          ///< its row code has them
     struct net_log_component_row** components; ///< by rising id
     uint32_t component_count, component_capacity;
     net_rows_component by_id[ECS_COMPONENTS_MAX + 1];

@@ -261,8 +261,7 @@ static net_result add_loaded(net_log_schema* schema, template_parts* found, uint
             is_varsize[found[i].components[k].component] = true;
     for (uint32_t id = 1; id <= ECS_COMPONENTS_MAX; id++)
         schema->by_id[id].is_replicated = is_varsize[id];
-    schema->rows = net_rows_create_bare(schema->allocator, schema->by_id, ECS_COMPONENTS_MAX,
-                                        schema->has_elastic);
+    schema->rows = net_rows_create_bare(schema->allocator, schema->by_id, ECS_COMPONENTS_MAX);
     net_rows_set_tick_rate(schema->rows, schema->tick_rate_hz);
     if (count > 1) qsort(found, count, sizeof *found, compare_names);
     net_result result = NET_OK;
@@ -318,9 +317,7 @@ static net_result read_header(net_log_schema* schema, base_reader reader, bool* 
     }
     if (reader.failed) return NET_ERR_DAMAGED;
     *has_values = row_code != 0;
-    schema->has_elastic = row_code == NET_LOG_ROW_CODE_ELASTIC;
-    if (row_code != 0 && row_code != NET_LOG_ROW_CODE && !schema->has_elastic)
-        return NET_ERR_VERSION;
+    if (row_code != 0 && row_code != NET_LOG_ROW_CODE) return NET_ERR_VERSION;
     if (rate < 1 || rate > NET_TICK_RATE_HZ_MAX || index_max < 1 || index_max > INDEX_LIMIT)
         return NET_ERR_DAMAGED;
     schema->tick_rate_hz = (uint32_t)rate;

@@ -144,7 +144,7 @@ static void compare_schemas(net_playback* playback) {
     char text[200];
     const base_bytes* header = &playback->reader->header;
     playback->has_compared = true;
-    playback->is_same_schema = net_schema_is(net_match_schema(match), info->schema_hash);
+    playback->is_same_schema = net_schema_hash(net_match_schema(match)) == info->schema_hash;
     if (!playback->is_same_schema &&
         net_log_header_difference(header->data, header->size, match, text, sizeof text))
         base_report(&playback->reporter, playback->reader->file, 0,

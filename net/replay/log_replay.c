@@ -151,7 +151,7 @@ static net_result compare_schema(const net_log_info* info, const uint8_t* header
                                  const char* file, const net_match* match,
                                  const base_reporter* reporter,
                                  char text[NET_LOG_DIFFERENCE_BYTES]) {
-    bool is_same = net_schema_is(net_match_schema(match), info->schema_hash);
+    bool is_same = net_schema_hash(net_match_schema(match)) == info->schema_hash;
     bool is_named = net_log_header_difference(header, size, match, text, NET_LOG_DIFFERENCE_BYTES);
     if (!is_same && !is_named)
         (void)base_text_copy(text, NET_LOG_DIFFERENCE_BYTES, "a default value differs");
@@ -563,12 +563,11 @@ static net_result run_log(const resumption* self, void (*each)(void* context), v
 static net_result check_row_code(const resumption* self) {
     const base_bytes* header = &self->reader->header;
     const uint64_t code = net_log_header_row_code(header->data, header->size);
-    const uint32_t own = net_log_row_code(net_log_replay_match(self->replay));
-    if (code == 0 || code == own) return NET_OK;
+    if (code == 0 || code == NET_LOG_ROW_CODE) return NET_OK;
     base_report(self->reporter, self->reader->file, 0,
                 "its values are in row code %" PRIu64
                 ", and this build writes %u: continue with build %s",
-                code, own, net_log_reader_info(self->reader)->build);
+                code, NET_LOG_ROW_CODE, net_log_reader_info(self->reader)->build);
     return NET_ERR_VERSION;
 }
 

@@ -74,9 +74,9 @@ static net_result refuse_log(net_log_reader* reader, const base_reporter* report
                     "inputs");
     if (result == NET_ERR_VERSION)
         base_report(reporter, file, 0,
-                    "the values of this log are in another row code than %u and %u, which this "
-                    "build reads: use shoal-replay of build %s, which wrote it",
-                    NET_LOG_ROW_CODE, NET_LOG_ROW_CODE_ELASTIC, net_log_reader_info(reader)->build);
+                    "the values of this log are in another row code than %u, which this build "
+                    "reads: use shoal-replay of build %s, which wrote it",
+                    NET_LOG_ROW_CODE, net_log_reader_info(reader)->build);
     if (result == NET_ERR_DAMAGED)
         base_report(reporter, file, 0, "the schema in the log's header cannot be used");
     return result;

@@ -51,7 +51,7 @@ static const char* add_rotation(net_row_template* row_template,
 }
 
 // Fields of one component; the reason in text when it cannot be a row.
-static const char* add_component(const net_rows* rows, net_row_template* row_template,
+static const char* add_component(net_row_template* row_template,
                                  const ecs_template_component* component, const ecs_type* type) {
     proto_layout* layout = &row_template->layout;
     if (layout->component_count == PROTO_ROW_COMPONENTS_MAX) return too_many_components;
@@ -67,8 +67,7 @@ static const char* add_component(const net_rows* rows, net_row_template* row_tem
         proto_quant made;
         if (!proto_quant_make(&made, (proto_kind)field->kind, quant->bits, quant->min, quant->step))
             return "its quantisation is out of range";
-        made.is_elastic = rows->has_elastic && made.is_exact &&
-                          (made.kind == PROTO_F32 || made.kind == PROTO_F64);
+        made.is_elastic = made.is_exact && (made.kind == PROTO_F32 || made.kind == PROTO_F64);
         for (uint32_t k = 0; k < field->count; k++) {
             if (layout->field_count == PROTO_ROW_FIELDS_MAX) return too_many_fields;
             layout->fields[layout->field_count++] = (proto_row_field){
@@ -226,7 +225,7 @@ const char* net_row_template_fill(const net_rows* rows, const ecs_template* sour
         const ecs_type* type = net_rows_component_of(rows, component->component).type;
         const char* fault = ecs_type_is_varsize(type) ? add_varsize(rows, row_template, component)
                             : type->ops ? "its type owns memory and does not say how to send it"
-                                        : add_component(rows, row_template, component, type);
+                                        : add_component(row_template, component, type);
         if (fault) return fault;
         if (ecs_type_is_varsize(type)) continue;
         uint32_t class_ = component->visible ? net_rows_class(rows, component->visible) : 0;

@@ -93,7 +93,6 @@ net_result net_rows_create(const base_allocator* allocator, ecs_world* world,
     *rows = NULL;
     net_rows* made = base_owner_create(allocator, sizeof *made);
     made->world = world;
-    made->has_elastic = true;
     net_rows_list_classes(made);
     net_rows_list_varsizes(made);
     net_result result = add_loaded(made, reporter);
@@ -143,13 +142,11 @@ static const net_row_template* find_composed(const net_rows* rows, const uint16_
 }
 
 net_rows* net_rows_create_bare(const base_allocator* allocator,
-                               const net_rows_component* components, uint32_t count,
-                               bool has_elastic) {
+                               const net_rows_component* components, uint32_t count) {
     BASE_ASSERT((components || count == 0) && count <= ECS_COMPONENTS_MAX);
     net_rows* rows = base_owner_create(allocator, sizeof *rows);
     rows->components = components;
     rows->component_count = count;
-    rows->has_elastic = has_elastic;
     for (uint32_t id = 1; id <= count; id++)
         if (components[id].is_replicated && ecs_type_is_varsize(components[id].type))
             net_rows_add_varsize(rows, (ecs_component_id)id);

@@ -71,11 +71,9 @@ typedef struct net_rows_component {
     bool is_replicated;   ///< by a loaded template: those of variable size get their wire numbers
 } net_rows_component;
 /// For a schema that was read, in no world: `components` by id, 1..count, are borrowed (a hole has
-/// no type). Set the rate before the first template is added. `has_elastic`: floats that nothing
-/// rounds are elastic (ROWS.md), as they are with a world.
+/// no type). Set the rate before the first template is added.
 net_rows* net_rows_create_bare(const base_allocator* allocator,
-                               const net_rows_component* components, uint32_t count,
-                               bool has_elastic);
+                               const net_rows_component* components, uint32_t count);
 /// Add a template to a table without a world: a loaded one without parts, which gets the next wire
 /// number, or the composition of such parts. Its components are those of the table, at most
 /// ECS_TEMPLATE_COMPONENTS_MAX, and have no values; net_rows_set_defaults follows. Its id is the
@@ -160,7 +158,6 @@ struct net_rows {
     ecs_component_id varsizes[ECS_COMPONENTS_MAX]; ///< [wire number]
     uint32_t varsize_count;
     uint32_t tick_rate_hz; ///< 0: not known yet
-    bool has_elastic;      ///< floats that nothing rounds are elastic
 };
 
 typedef enum row_state { ROW_UNSEEN, ROW_NONE, ROW_KNOWN } row_state;

@@ -34,7 +34,6 @@ struct net_schema {
     uint32_t item_count;
     uint32_t item_capacity;
     uint64_t hash;
-    uint64_t exact_hash; // as before elastic fields: they count as exact ones
 };
 
 _Static_assert((int)PROTO_KIND_COUNT == (int)ECS_FIELD_KIND_COUNT, "add the kind to proto/quant.h");
@@ -63,12 +62,11 @@ static void hash_text(base_hasher* hasher, const char* text) {
 }
 
 static void add_item(net_schema* schema, const char* kind, const char* name,
-                     const base_hasher* hasher, const base_hasher* exact) {
+                     const base_hasher* hasher) {
     BASE_ARRAY_RESERVE(&schema->owner.allocator, schema->items, schema->item_capacity,
                        schema->item_count + 1);
     net_schema_item* item = &schema->items[schema->item_count++];
     item->hash = base_hasher_end(hasher);
-    item->exact_hash = base_hasher_end(exact);
     // The world checked the lengths of its names, add_message those of messages.
     BASE_ASSERT(base_text_format(item->name, sizeof item->name, "%s %s", kind, name));
 }
@@ -95,13 +93,13 @@ static void add_component(net_schema* schema, const ecs_world* world, ecs_compon
         hash_u64(&hasher, (uint64_t)type->fields[f].kind);
         hash_u64(&hasher, type->fields[f].count);
     }
-    add_item(schema, "component", component->name, &hasher, &hasher);
+    add_item(schema, "component", component->name, &hasher);
 }
 
-static void hash_quant(base_hasher* hasher, const proto_quant* quant, bool has_elastic) {
+static void hash_quant(base_hasher* hasher, const proto_quant* quant) {
     hash_u64(hasher, (uint64_t)quant->kind);
     hash_u64(hasher, quant->bits);
-    hash_u64(hasher, has_elastic && quant->is_elastic ? 2 : quant->is_exact);
+    hash_u64(hasher, quant->is_elastic ? 2 : quant->is_exact);
     hash_f64(hasher, quant->min);
     hash_f64(hasher, quant->step);
 }
@@ -119,39 +117,33 @@ static void hash_varsize_defaults(net_schema* schema, const ecs_world* world,
     base_bytes_deinit(&bytes);
 }
 
-static void hash_template(net_schema* schema, const ecs_world* world,
-                          const net_row_template* row_template, bool has_elastic, base_hasher* to) {
+static void add_template(net_schema* schema, const ecs_world* world,
+                         const net_row_template* row_template) {
     const ecs_template* source = ecs_template_get(world, row_template->id);
     const proto_layout* layout = &row_template->layout;
-    base_hasher_init(to, 0);
-    hash_text(to, source->name);
-    hash_u64(to, source->is_singleton);
+    base_hasher hasher;
+    base_hasher_init(&hasher, 0);
+    hash_text(&hasher, source->name);
+    hash_u64(&hasher, source->is_singleton);
     uint32_t coded = 0;
     for (uint32_t i = 0; i < source->component_count; i++) {
         const ecs_template_component* component = &source->components[i];
         if (!(component->flags & ECS_COMPONENT_REPLICATED)) continue;
         add_component(schema, world, component->component);
-        hash_text(to, ecs_component_get(world, component->component)->name);
-        hash_text(to, component->integral ? component->integral : "");
-        hash_u64(to, component->is_rotation);
+        hash_text(&hasher, ecs_component_get(world, component->component)->name);
+        hash_text(&hasher, component->integral ? component->integral : "");
+        hash_u64(&hasher, component->is_rotation);
         if (coded == layout->component_count ||
             layout->components[coded].key != component->component)
             continue;
         const proto_row_component* row = &layout->components[coded++];
         for (uint32_t f = 0; f < row->field_count; f++)
-            hash_quant(to, &layout->fields[row->field_first + f].quant, has_elastic);
+            hash_quant(&hasher, &layout->fields[row->field_first + f].quant);
     }
     for (uint32_t f = 0; f < layout->field_count; f++)
-        hash_u64(to, row_template->defaults[f]);
-    hash_varsize_defaults(schema, world, row_template, to);
-}
-
-static void add_template(net_schema* schema, const ecs_world* world,
-                         const net_row_template* row_template) {
-    base_hasher hasher, exact;
-    hash_template(schema, world, row_template, true, &hasher);
-    hash_template(schema, world, row_template, false, &exact);
-    add_item(schema, "template", ecs_template_get(world, row_template->id)->name, &hasher, &exact);
+        hash_u64(&hasher, row_template->defaults[f]);
+    hash_varsize_defaults(schema, world, row_template, &hasher);
+    add_item(schema, "template", source->name, &hasher);
 }
 
 static net_result add_message(net_schema* schema, const net_message* message, uint32_t position,
@@ -179,7 +171,7 @@ static net_result add_message(net_schema* schema, const net_message* message, ui
     hash_u64(&hasher, (uint64_t)message->kind);
     hash_u64(&hasher, message->kind != NET_MESSAGE_INPUT && message->is_reliable);
     hash_u64(&hasher, proto_descriptor_hash(message->descriptor));
-    add_item(schema, "message", message->name, &hasher, &hasher);
+    add_item(schema, "message", message->name, &hasher);
     return NET_OK;
 }
 
@@ -190,17 +182,13 @@ static int compare_items(const void* a, const void* b) {
 static void finish(net_schema* schema) {
     if (schema->item_count > 0)
         qsort(schema->items, schema->item_count, sizeof *schema->items, compare_items);
-    base_hasher hasher, exact;
+    base_hasher hasher;
     base_hasher_init(&hasher, 0);
-    base_hasher_init(&exact, 0);
     for (uint32_t i = 0; i < schema->item_count; i++) {
         hash_text(&hasher, schema->items[i].name);
         hash_u64(&hasher, schema->items[i].hash);
-        hash_text(&exact, schema->items[i].name);
-        hash_u64(&exact, schema->items[i].exact_hash);
     }
     schema->hash = base_hasher_end(&hasher);
-    schema->exact_hash = base_hasher_end(&exact);
 }
 
 static net_result fill(net_schema* schema, ecs_world* world, const net_message* messages,
@@ -237,7 +225,7 @@ void net_schema_add_files(net_schema* schema, const net_game_file* files, uint32
         base_hasher hasher;
         base_hasher_init(&hasher, 0);
         base_hasher_add(&hasher, files[i].bytes, files[i].byte_count);
-        add_item(schema, "file", files[i].name, &hasher, &hasher);
+        add_item(schema, "file", files[i].name, &hasher);
     }
     if (count > 0) finish(schema);
 }
@@ -249,7 +237,6 @@ net_schema* net_schema_create_like(const base_allocator* allocator, ecs_world* w
     made->items = like->items;
     made->item_count = like->item_count;
     made->hash = like->hash;
-    made->exact_hash = like->exact_hash;
     made->rows = net_rows_create_like(&made->owner.allocator, world, like->rows);
     return made;
 }
@@ -260,14 +247,6 @@ void net_schema_destroy(net_schema* schema) {
 
 uint64_t net_schema_hash(const net_schema* schema) {
     return schema->hash;
-}
-
-bool net_schema_is(const net_schema* schema, uint64_t hash) {
-    return hash == schema->hash || hash == schema->exact_hash;
-}
-
-bool net_schema_has_elastic(const net_schema* schema) {
-    return schema->hash != schema->exact_hash;
 }
 
 bool net_schema_hides(const net_schema* schema) {

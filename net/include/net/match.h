@@ -133,7 +133,6 @@ typedef struct net_schema_item {
     char name[ECS_NAME_BYTES_MAX +
               16]; ///< "template brick", "component pos", "message Hit", "file a"
     uint64_t hash;
-    uint64_t exact_hash; ///< private: with elastic fields as exact ones
 } net_schema_item;
 
 /// Make the schema of a sealed world and the messages of its module, which may be none. `allocator`
@@ -147,11 +146,6 @@ void net_schema_add_files(net_schema* schema, const net_game_file* files, uint32
 void net_schema_destroy(net_schema* schema);
 /// Equal on both sides when all items are equal.
 uint64_t net_schema_hash(const net_schema* schema);
-/// Is it the hash of this schema, or what 0.2.0 computed of it, before exact floats became elastic?
-/// A log says by its row code which it has.
-bool net_schema_is(const net_schema* schema, uint64_t hash);
-/// Is a replicated float rounded by nothing? The rows of such a game are in a newer row code.
-bool net_schema_has_elastic(const net_schema* schema);
 /// Has a component a visibility class, so that some clients do not see it?
 bool net_schema_hides(const net_schema* schema);
 /// Items sorted by name, as SchemaAnswer carries them. Borrowed from the schema.

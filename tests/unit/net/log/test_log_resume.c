@@ -220,7 +220,7 @@ PLAYED_CASE(what_cannot_go_on_is_refused_with_the_reason, TICKS) {
                "tick 600 is not in the log: it has 601..700");
     record_forge(record, other, record_other_row_code, NULL);
     is_refused(record, other, NULL, 0, NET_ERR_VERSION,
-               "its values are in row code 4, and this build writes 5: continue with build test");
+               "its values are in row code 5, and this build writes 6: continue with build test");
     net_module* module = record_module(breakout_module(), "lamp { }\n");
     is_refused(record, log, module, 0, NET_ERR_SCHEMA, "another one than the log's");
     net_module_close(module);
