@@ -12,7 +12,7 @@
 //
 // Invariants: calls of an edge are in the order of handlers that seal decided. Bulk and batch paths
 // are taken only where no handler and no member list exists, so a handler sees the world as if
-// changes were made one at a time. No memory is allocated once an edge is walked.
+// changes were made one at a time.
 #include "event/systems.h"
 
 #include "base/assert.h"
@@ -206,16 +206,6 @@ static void notify(ecs_world* world, const ecs_call* calls, uint32_t count, ecs_
     resume(world, kept);
 }
 
-void ecs_core_event_reserve(ecs_world* world, const ecs_edge* edge, uint32_t index) {
-    BASE_ASSERT(index >= 1 && index <= ECS_INDEX_MAX);
-    const ecs_call* calls =
-        edge->calls + edge->before_count + edge->after_count + edge->leave_count;
-    for (uint32_t i = 0; i < edge->enter_count; i++) {
-        ecs_system* system = world->systems->list[calls[i].system];
-        ecs_membership_reserve(world, &system->members, ecs_entity_make(index, 1), 1);
-    }
-}
-
 void ecs_core_event_before(ecs_world* world, const ecs_edge* edge, ecs_entity entity) {
     notify(world, edge->calls, edge->before_count, entity);
 }
@@ -224,10 +214,10 @@ void ecs_core_event_after(ecs_world* world, const ecs_edge* edge, ecs_entity ent
     BASE_ASSERT(entity != ECS_ENTITY_NONE);
     const ecs_call* members = edge->calls + edge->before_count + edge->after_count;
     for (uint32_t i = 0; i < edge->leave_count; i++)
-        ecs_membership_leave(&world->systems->list[members[i].system]->members, entity);
+        ecs_membership_leave(world, &world->systems->list[members[i].system]->members, entity);
     members += edge->leave_count;
     for (uint32_t i = 0; i < edge->enter_count; i++)
-        ecs_membership_enter(&world->systems->list[members[i].system]->members, entity);
+        ecs_membership_enter(world, &world->systems->list[members[i].system]->members, entity);
     notify(world, edge->calls + edge->before_count, edge->after_count, entity);
 }
 

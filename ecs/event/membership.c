@@ -10,8 +10,8 @@
 // generations of one index are never in the same list: an entity that did not match at the last
 // turn cannot leave.
 //
-// Invariants: a living entity that matches is in `entered` or was delivered; `left` has room for
-// all that match. Lists are packed before they are delivered or saved.
+// Invariants: a living entity that matches is in `entered` or was delivered. Lists are packed
+// before they are delivered.
 //
 // Delivered members are part of the state, so the lists are saved. In a restore all entities of the
 // old world leave and those of the new one enter; the difference remains, unless the save has the
@@ -31,15 +31,6 @@ static uint32_t list_length(const ecs_membership_list* list) {
     return list->count - list->holes;
 }
 
-// Twice as much as needed: packing is done at most once in as many steps as there are items.
-static void list_reserve(const ecs_world* world, ecs_membership_list* list, uint32_t length) {
-    BASE_ARRAY_RESERVE(world->allocator, list->items, list->capacity, length * 2);
-}
-
-static void list_reserve_index(const ecs_world* world, ecs_membership_list* list, uint32_t index) {
-    BASE_ARRAY_RESERVE(world->allocator, list->at, list->at_capacity, index + 1);
-}
-
 static void list_pack(ecs_membership_list* list) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < list->count && list->holes > 0; i++) {
@@ -55,16 +46,23 @@ static void list_pack(ecs_membership_list* list) {
     }
 }
 
-static void list_push(ecs_membership_list* list, ecs_entity entity) {
-    if (list->count == list->capacity) list_pack(list);
-    BASE_ASSERT(list->count < list->capacity);
+// A full list is packed when half of it are holes: at most once in as many steps as there are items.
+static void list_push(const ecs_world* world, ecs_membership_list* list, ecs_entity entity) {
+    const uint32_t index = ecs_entity_index(entity);
+    if (list->count == list->capacity && list->holes > list->count / 2) list_pack(list);
+    BASE_ARRAY_RESERVE(world->allocator, list->items, list->capacity, list->count + 1);
+    BASE_ARRAY_RESERVE(world->allocator, list->at, list->at_capacity, index + 1);
     list->items[list->count++] = entity;
-    list->at[ecs_entity_index(entity)] = list->count;
+    list->at[index] = list->count;
+}
+
+// Position + 1 of the item with this index; 0: none.
+static uint32_t list_find(const ecs_membership_list* list, uint32_t index) {
+    return index < list->at_capacity ? list->at[index] : 0;
 }
 
 static bool list_take(ecs_membership_list* list, ecs_entity entity) {
-    const uint32_t index = ecs_entity_index(entity);
-    const uint32_t place = index < list->at_capacity ? list->at[index] : 0;
+    const uint32_t index = ecs_entity_index(entity), place = list_find(list, index);
     if (place == 0 || list->items[place - 1] != entity) return false;
     list->items[place - 1] = ECS_ENTITY_NONE;
     list->at[index] = 0;
@@ -78,26 +76,13 @@ static void list_clear(ecs_membership_list* list) {
     list->count = list->holes = 0;
 }
 
-void ecs_membership_reserve(ecs_world* world, ecs_membership* members, ecs_entity entity,
-                            uint32_t count) {
-    BASE_ASSERT(entity != ECS_ENTITY_NONE && count > 0);
-    uint32_t index = ecs_entity_index(entity);
-    list_reserve(world, &members->entered, list_length(&members->entered) + count);
-    list_reserve(world, &members->left, list_length(&members->left) + members->count + count);
-    list_reserve_index(world, &members->entered, index);
-    list_reserve_index(world, &members->left, index);
+void ecs_membership_enter(const ecs_world* world, ecs_membership* members, ecs_entity entity) {
+    BASE_ASSERT(entity != ECS_ENTITY_NONE);
+    if (!list_take(&members->left, entity)) list_push(world, &members->entered, entity);
 }
 
-void ecs_membership_enter(ecs_membership* members, ecs_entity entity) {
-    BASE_ASSERT(entity != ECS_ENTITY_NONE && ecs_entity_index(entity) < members->left.at_capacity);
-    members->count++;
-    if (!list_take(&members->left, entity)) list_push(&members->entered, entity);
-}
-
-void ecs_membership_leave(ecs_membership* members, ecs_entity entity) {
-    BASE_ASSERT(members->count > 0);
-    members->count--;
-    if (!list_take(&members->entered, entity)) list_push(&members->left, entity);
+void ecs_membership_leave(const ecs_world* world, ecs_membership* members, ecs_entity entity) {
+    if (!list_take(&members->entered, entity)) list_push(world, &members->left, entity);
 }
 
 void ecs_membership_deliver(const ecs_system* system, ecs_membership* members,
@@ -123,7 +108,8 @@ static ecs_entity entity_at(const ecs_archetype* archetype, uint64_t row) {
 }
 
 // Tell all systems of all their members.
-static void notify_all(ecs_world* world, void (*notify)(ecs_membership*, ecs_entity)) {
+static void notify_all(const ecs_world* world,
+                       void (*notify)(const ecs_world*, ecs_membership*, ecs_entity)) {
     const ecs_systems* systems = world->systems;
     for (uint32_t i = 0; i < systems->count && systems->member_systems > 0; i++) {
         ecs_system* system = systems->list[i];
@@ -131,7 +117,7 @@ static void notify_all(ecs_world* world, void (*notify)(ecs_membership*, ecs_ent
         for (uint32_t at = 0; at < system->query->group->match_count; at++) {
             const ecs_archetype* archetype = system->query->group->matches[at];
             for (uint64_t row = 0; row < archetype->row_count; row++)
-                notify(&system->members, entity_at(archetype, row));
+                notify(world, &system->members, entity_at(archetype, row));
         }
     }
 }
@@ -140,27 +126,7 @@ void ecs_membership_leave_all(ecs_world* world) {
     notify_all(world, ecs_membership_leave);
 }
 
-// Room for all that match now.
-static void reserve_all(ecs_world* world, ecs_system* system) {
-    BASE_ASSERT(system->has_members && system->query);
-    ecs_membership* members = &system->members;
-    uint32_t count = ecs_group_count(system->query);
-    list_reserve(world, &members->entered, list_length(&members->entered) + count);
-    list_reserve(world, &members->left, list_length(&members->left) + members->count + count);
-    for (uint32_t at = 0; at < system->query->group->match_count; at++) {
-        const ecs_archetype* archetype = system->query->group->matches[at];
-        for (uint64_t row = 0; row < archetype->row_count; row++) {
-            uint32_t index = ecs_entity_index(entity_at(archetype, row));
-            list_reserve_index(world, &members->entered, index);
-            list_reserve_index(world, &members->left, index);
-        }
-    }
-}
-
 void ecs_membership_enter_all(ecs_world* world) {
-    const ecs_systems* systems = world->systems;
-    for (uint32_t i = 0; i < systems->count && systems->member_systems > 0; i++)
-        if (systems->list[i]->has_members) reserve_all(world, systems->list[i]);
     notify_all(world, ecs_membership_enter);
 }
 
@@ -206,10 +172,8 @@ static ecs_result read_list(ecs_world* world, ecs_system* system, ecs_membership
         if (index == 0 || index > index_max || ecs_entity_generation(entity) == 0 ||
             does_match(world, system, entity) != must_match)
             return ECS_ERR_MALFORMED;
-        list_reserve(world, list, list_length(list) + 1);
-        list_reserve_index(world, list, index);
-        if (list->at[index] != 0) return ECS_ERR_MALFORMED;
-        list_push(list, entity);
+        if (list_find(list, index) != 0) return ECS_ERR_MALFORMED;
+        list_push(world, list, entity);
     }
     return ECS_OK;
 }
@@ -240,11 +204,8 @@ ecs_result ecs_membership_read(ecs_world* world, base_reader* reader) {
             read_list(world, system, members ? &members->entered : &nowhere, true, reader);
         if (result == ECS_OK)
             result = read_list(world, system, members ? &members->left : &nowhere, false, reader);
-        // Members that were delivered may leave as well.
-        if (result == ECS_OK && members)
-            list_reserve(world, &members->left, list_length(&members->left) + members->count);
-        if (result != ECS_OK && members) {
-            list_clear(&members->entered); // the room was counted for empty ones
+        if (result != ECS_OK && members) { // all that live leave next
+            list_clear(&members->entered);
             list_clear(&members->left);
         }
         if (result != ECS_OK) return result;
@@ -252,13 +213,11 @@ ecs_result ecs_membership_read(ecs_world* world, base_reader* reader) {
     return ECS_OK;
 }
 
-static void copy_list(ecs_world* world, ecs_membership_list* list, const ecs_membership_list* from,
-                      uint32_t members) {
-    list_reserve(world, list, list_length(from) + members);
-    if (from->at_capacity > 0) list_reserve_index(world, list, from->at_capacity - 1);
+static void copy_list(const ecs_world* world, ecs_membership_list* list,
+                      const ecs_membership_list* from) {
     list_clear(list);
     for (uint32_t i = 0; i < from->count; i++)
-        if (from->items[i] != ECS_ENTITY_NONE) list_push(list, from->items[i]);
+        if (from->items[i] != ECS_ENTITY_NONE) list_push(world, list, from->items[i]);
 }
 
 void ecs_membership_copy(ecs_world* world, const ecs_world* from) {
@@ -268,8 +227,8 @@ void ecs_membership_copy(ecs_world* world, const ecs_world* from) {
             source->has_members ? find_by_hash(world, base_hash64_text(source->name)) : NULL;
         if (!system) continue;
         ecs_membership* members = &system->members;
-        copy_list(world, &members->entered, &source->members.entered, 0);
-        copy_list(world, &members->left, &source->members.left, members->count);
+        copy_list(world, &members->entered, &source->members.entered);
+        copy_list(world, &members->left, &source->members.left);
         members->has_begun = source->members.has_begun;
     }
 }
@@ -291,10 +250,7 @@ void ecs_membership_validate(const ecs_world* world) {
     for (uint32_t i = 0; i < world->systems->count; i++) {
         const ecs_system* system = world->systems->list[i];
         if (!system->has_members) continue;
-        const ecs_membership* members = &system->members;
-        BASE_ASSERT(members->count == ecs_group_count(system->query));
-        BASE_ASSERT(members->left.capacity >= list_length(&members->left) + members->count);
-        validate_list(world, system, &members->entered, true);
-        validate_list(world, system, &members->left, false);
+        validate_list(world, system, &system->members.entered, true);
+        validate_list(world, system, &system->members.left, false);
     }
 }

@@ -28,11 +28,9 @@ typedef struct ecs_membership_list {
     uint32_t at_capacity;
 } ecs_membership_list;
 
-/// `left` always has room for every entity that matches now: leaving asks for no memory.
 typedef struct ecs_membership {
     ecs_membership_list entered; ///< match now, did not at the last turn
     ecs_membership_list left;    ///< did at the last turn, do not now
-    uint32_t count;              ///< that match now
     bool has_begun;              ///< there was a first turn
 } ecs_membership;
 
@@ -175,12 +173,9 @@ static inline void ecs_handler_enter(ecs_world* world, ecs_system* system, ecs_e
 
 // Members (membership.c).
 
-/// Room for `count` more that enter, one of them `entity`.
-void ecs_membership_reserve(ecs_world* world, ecs_membership* members, ecs_entity entity,
-                            uint32_t count);
-/// It came to match (room was reserved), or no longer does.
-void ecs_membership_enter(ecs_membership* members, ecs_entity entity);
-void ecs_membership_leave(ecs_membership* members, ecs_entity entity);
+/// It came to match, or no longer does.
+void ecs_membership_enter(const ecs_world* world, ecs_membership* members, ecs_entity entity);
+void ecs_membership_leave(const ecs_world* world, ecs_membership* members, ecs_entity entity);
 /// The system's turn: deliver the entities that entered and left, and clear the lists.
 void ecs_membership_deliver(const ecs_system* system, ecs_membership* members,
                             const ecs_stage* stage);
@@ -205,8 +200,6 @@ void ecs_core_event_bind(ecs_world* world, ecs_archetype* archetype);
 void ecs_core_event_unbind(ecs_world* world, ecs_archetype* archetype);
 /// The edge of a move.
 ecs_edge* ecs_core_event_move(ecs_world* world, const ecs_archetype* from, const ecs_archetype* to);
-/// Room for the entity in the lists of systems that it enters.
-void ecs_core_event_reserve(ecs_world* world, const ecs_edge* edge, uint32_t index);
 /// Call handlers before the change; call them after it, and list the members that entered and left.
 void ecs_core_event_before(ecs_world* world, const ecs_edge* edge, ecs_entity entity);
 void ecs_core_event_after(ecs_world* world, const ecs_edge* edge, ecs_entity entity);

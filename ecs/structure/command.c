@@ -408,7 +408,7 @@ static __attribute__((noinline)) uint32_t batch_apply(ecs_world* world, uint32_t
               !ecs_row_has_values(world, binding->archetype, values->slots, values->slot_count))) ||
             ecs_archetype_reserve(world, binding->archetype, run.most) != ECS_OK)
             return 0;
-        ecs_row_reserve_lists(world, 0, run.most);
+        ecs_track_reserve(world, 0, 0, run.most);
         const recreation to = {.binding = binding,
                                .template_id = command->template_id,
                                .index_max = binding->is_replicated && !world->is_mirror

@@ -114,7 +114,6 @@ __attribute__((noinline)) static ecs_result prepare_move(ecs_world* world, ecs_e
         return ECS_ERR_TAKEN;
     if (!((from->notify | to->notify) & ECS_NOTIFY_MOVE)) return ECS_OK;
     *edge = ecs_core_event_move(world, from, to);
-    ecs_core_event_reserve(world, *edge, ecs_entity_index(entity));
     ecs_core_event_before(world, *edge, entity);
     return ECS_OK;
 }
@@ -186,7 +185,6 @@ static __attribute__((noinline)) ecs_result recreate_any(ecs_world* world, ecs_e
         return ECS_ERR_TYPE;
     ecs_archetype* archetype = binding->archetype;
     if (!ecs_row_has_inits(world, archetype, inits, init_count)) return ECS_ERR_MISSING;
-    ecs_row_reserve_lists(world, 0, 1);
     ecs_chunk* chunk = NULL;
     if (archetype->has_ops) result = ecs_inits_check(world, inits, init_count);
     if (result == ECS_OK) result = ecs_row_reserve(world, archetype, &chunk);

@@ -59,7 +59,7 @@ static void take_handles(ecs_world* world, uint32_t range, uint32_t row) {
     const uint32_t ready = ecs_index_ready(world, range);
     runway->run = least(runway->run * 2 + (runway->run == 0), LENGTH_MAX);
     uint32_t count = least(runway->run, runway->end - row);
-    count = least(count, ecs_track_room(world->tracker, storage->entity_count));
+    count = least(count, born->capacity - born->count);
     count = least(count, ready > 0 ? ready : 1); // the first of a new page
     runway->indices = &storage->ranges[range];
     runway->before = *runway->indices;
@@ -78,7 +78,8 @@ ecs_result ecs_runway_prepare(ecs_world* world, ecs_template_id template_id) {
     BASE_ASSERT(storage->held.count == 0);
     if (ecs_index_available(world, range) == 0) return ECS_ERR_FULL;
     ecs_handles_reserve(world, range, 1);
-    ecs_row_reserve_lists(world, 1, 0);
+    const ecs_entity_list* born = &world->tracker->created;
+    if (born->count == born->capacity) ecs_track_reserve(world, 1, 0, 0);
     ecs_chunk* chunk = NULL;
     ecs_result result = ecs_row_reserve(world, binding->archetype, &chunk);
     if (result != ECS_OK) return result;
@@ -108,7 +109,6 @@ void ecs_runway_validate(const ecs_world* world) {
     const uint32_t row = ecs_chunk_count(storage, runway->chunk);
     BASE_ASSERT(runway->left <= runway->end - row);
     BASE_ASSERT(runway->rows == &storage->chunk_counts[runway->chunk->id]);
-    BASE_ASSERT(ecs_track_is_ready(world->tracker, storage->entity_count));
     for (uint32_t i = 0; i < runway->left; i++) {
         const ecs_entity handle = runway->entities[row + i];
         BASE_ASSERT(!ecs_is_alive(world, handle) &&

@@ -159,8 +159,6 @@ static __attribute__((noinline)) ecs_result create_any(ecs_world* world, ecs_ent
         return ECS_ERR_TAKEN;
     const ecs_edge* edge = binding->archetype->on_create;
     ecs_record_reserve(world, index);
-    ecs_row_reserve_lists(world, 1, 0);
-    if (edge) ecs_core_event_reserve(world, edge, index);
     ecs_chunk* chunk = NULL;
     uint32_t row = 0;
     result = create_row(world, binding, inits, init_count, &chunk, &row);

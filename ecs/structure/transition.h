@@ -124,14 +124,6 @@ static inline void ecs_rows_settle(ecs_storage* storage, const ecs_chunk* chunk,
     }
 }
 
-/// Room in tracking's lists; no call while there is some.
-static inline void ecs_row_reserve_lists(ecs_world* world, uint32_t created, uint32_t recreated) {
-    const ecs_tracker* tracker = world->tracker;
-    const ecs_entity_list *born = &tracker->created, *moved = &tracker->recreated;
-    if (born->capacity - born->count < created || moved->capacity - moved->count < recreated ||
-        !ecs_track_is_ready(tracker, world->storage->entity_count + created))
-        ecs_track_reserve(world, created, 0, recreated);
-}
 /// List a destruction, while the row is still filled. No call to tracking for rows without a
 /// tracked column.
 static inline void ecs_row_list_destroying(ecs_world* world, const ecs_chunk* chunk, uint32_t row,

@@ -214,12 +214,8 @@ static void reserve_list(const ecs_world* world, ecs_entity_list* list, uint32_t
 
 void ecs_track_reserve(ecs_world* world, uint32_t created, uint32_t destroyed, uint32_t recreated) {
     ecs_tracker* tracker = world->tracker;
-    // What lives can be destroyed without asking for memory. 4 bytes for each of a million would be
-    // a tenth of what they take.
-    uint32_t mortal = world->storage->entity_count + created;
-    if (mortal > ECS_DEATHS_READY) mortal = ECS_DEATHS_READY;
     reserve_list(world, &tracker->created, created);
-    reserve_list(world, &tracker->destroyed, mortal > destroyed ? mortal : destroyed);
+    reserve_list(world, &tracker->destroyed, destroyed);
     reserve_list(world, &tracker->recreated, recreated);
 }
 

@@ -57,22 +57,9 @@ typedef struct ecs_tracker {
     uint32_t lane_count, lane_capacity;
 } ecs_tracker;
 
-/// Make room in the lists for this many more entries: a list that is full grows as well, one by
-/// one.
+/// Make room in the lists for this many more entries. A list that is full grows as well, when one
+/// entity is listed.
 void ecs_track_reserve(ecs_world* world, uint32_t created, uint32_t destroyed, uint32_t recreated);
-/// How many destructions can be listed without asking for memory when `mortal` entities live: each
-/// of them, but no more than this. A step that destroys more grows the list.
-#define ECS_DEATHS_READY 65536u
-static inline bool ecs_track_is_ready(const ecs_tracker* tracker, uint32_t mortal) {
-    const uint32_t room = tracker->destroyed.capacity - tracker->destroyed.count;
-    return room >= mortal || room >= ECS_DEATHS_READY;
-}
-/// How many more entities fit in the lists while `mortal` live, after ecs_track_reserve for one.
-static inline uint32_t ecs_track_room(const ecs_tracker* tracker, uint32_t mortal) {
-    const uint32_t born = tracker->created.capacity - tracker->created.count;
-    const uint32_t deaths = tracker->destroyed.capacity - tracker->destroyed.count;
-    return deaths >= ECS_DEATHS_READY || deaths - mortal > born ? born : deaths - mortal;
-}
 /// Hash of one value as part of the state hash.
 uint64_t ecs_track_hash(const ecs_world* world, ecs_entity entity, ecs_component_id component,
                         const void* value);

@@ -236,22 +236,3 @@ CASE(no_caller_sees_a_creation_that_is_only_prepared) {
     store_close(&series);
     store_close(&singly);
 }
-
-// All die at once and ask for no memory, but for the one that is too many.
-CASE(so_many_as_are_promised_die_without_memory) {
-    const uint32_t ready = ECS_DEATHS_READY;
-    for (uint32_t count = ready - 1; count <= ready + 1; count++) {
-        store fixture;
-        begin_small(&fixture, ready + 1);
-        store_make_begun(&fixture);
-        assert_ok(ecs_create_many(fixture.world, fixture.nothing, count, NULL));
-        ecs_changes_clear(fixture.world);
-        const uint64_t calls = fixture.memory.calls;
-        ecs_entity entity = ECS_ENTITY_NONE;
-        while ((entity = ecs_entity_next(fixture.world, entity)) != ECS_ENTITY_NONE)
-            assert_ok(ecs_destroy(fixture.world, entity));
-        assert_int_equal(ecs_changes_get(fixture.world).destroyed_count, count);
-        if (count <= ready) assert_int_equal(fixture.memory.calls, calls);
-        store_close(&fixture);
-    }
-}
