@@ -293,7 +293,7 @@ static ecs_result bind_term(ecs_world* world, ecs_query* query, uint32_t term,
     query->components[term] = id;
     if (id == ECS_COMPONENT_NONE) {
         if (want_of(query->access[term]) != ECS_WANT_ALL) return ECS_OK;
-        const ecs_template_opaque* opaque = ecs_opaque_seek(world, name);
+        const ecs_opaque* opaque = ecs_opaque_seek(world, name);
         if (opaque) {
             base_report(reporter, NULL, 0,
                         "query %u of %s asks for '%s', whose type '%s' is not registered (%s:%u)",

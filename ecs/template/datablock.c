@@ -289,15 +289,9 @@ static uint32_t add_node(text_parser* parser, ecs_text_node node) {
     return index;
 }
 
-static uint32_t offset_of(const text_parser* parser) {
-    return (uint32_t)(parser->cursor.at - parser->text->source);
-}
-
 // The cursor is at the {.
 static void open_block(text_parser* parser, ecs_text_node node) {
     node.is_block = true;
-    node.begin = offset_of(parser);
-    node.end = node.begin + 1;
     parser->cursor.at++;
     if (parser->depth == ECS_TEXT_DEPTH_MAX) {
         stop_full(parser, node.line, "blocks inside one another", ECS_TEXT_DEPTH_MAX);
@@ -433,7 +427,7 @@ static void read_file(text_parser* parser) {
         } else if (*cursor->at == '}') {
             cursor->at++;
             if (parser->depth > 0)
-                parser->text->nodes[parser->open[parser->depth--]].end = offset_of(parser);
+                parser->depth--;
             else if (count_item(parser))
                 fail_line(parser, cursor->line, "this } closes no block%s", "");
         } else {
@@ -468,7 +462,6 @@ ecs_result ecs_text_parse(ecs_text* text, const base_allocator* allocator, const
         source += 3;
         source_bytes -= 3;
     }
-    text->source = source;
     parser.cursor = (text_cursor){source, source + source_bytes, 1};
     read_file(&parser);
     return parser.result;

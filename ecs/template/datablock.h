@@ -20,7 +20,6 @@ typedef struct ecs_text_node {
     uint32_t child_first;
     uint32_t next; ///< sibling
     uint32_t line;
-    uint32_t begin, end; ///< a block's bytes in the source, from { to past }
     uint16_t child_count;
     bool is_block;
 } ecs_text_node;
@@ -28,13 +27,12 @@ typedef struct ecs_text_node {
 typedef struct ecs_text {
     const base_allocator* allocator;
     char file[ECS_TEXT_FILE_BYTES_MAX];
-    const char* source; ///< borrowed, without its byte order mark; where blocks begin and end
     ecs_text_node* nodes;
     uint32_t node_count, node_capacity;
     base_bytes strings; ///< NUL-terminated, unescaped
 } ecs_text;
 
-/// Parse a text, which must outlive the tree. The tree holds everything that could be read in spite
+/// Parse a text. The tree holds everything that could be read in spite
 /// of faults.
 /// @return ECS_OK; ECS_ERR_SYNTAX (each fault reported); ECS_ERR_FULL (a limit above; reported).
 ///         `text` needs ecs_text_deinit in every case.

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // From a set of texts to the registry of templates, and compositions. Read ecs_template_load first.
 //
-// Commit does everything that can fail first (rows, room in the arrays of the registry) and then
-// only stores pointers. So there is no half-loaded file to undo. Loaded templates are indexed by
-// name, composed ones by their list of parts, which also gives their name. Rows never move or
-// change, so pointers to templates are valid until a reload replaces the rows.
+// Commit does everything that can fail first. So there is no half-loaded file to undo. Loaded
+// templates are indexed by name, composed ones by their list of parts, which also gives their name.
+// Rows never move or change, so pointers to templates are valid until a reload replaces the rows.
 #include "template/template_set.h"
 
 #include "base/assert.h"
@@ -47,45 +46,32 @@ void ecs_template_set_read(ecs_template_set* set, const char* file, const char* 
     if (result == ECS_OK || result == ECS_ERR_SYNTAX) ecs_template_set_bind(set, text);
 }
 
-// Make room in the registry.
-static void reserve_all(ecs_template_set* set) {
-    ecs_templates* templates = set->world->templates;
-    const base_allocator* allocator = set->world->allocator;
-    BASE_ARRAY_RESERVE(allocator, templates->opaques, templates->opaque_capacity,
-                       templates->opaque_count + set->opaque_count);
-    BASE_ARRAY_RESERVE(allocator, templates->rows, templates->capacity,
-                       templates->count + set->draft_count);
-    BASE_ARRAY_RESERVE(allocator, templates->values, templates->value_capacity,
-                       templates->value_count + set->value_count);
-    ecs_components_reserve(set->world, set->name_count);
-    base_table_reserve(&templates->index, allocator, templates->count + set->draft_count);
+// Add a row under the next id. @return the id.
+static ecs_template_id add_row(ecs_world* world, ecs_template_row* row, uint64_t hash) {
+    ecs_templates* templates = world->templates;
+    BASE_ARRAY_RESERVE(world->allocator, templates->rows, templates->capacity,
+                       templates->count + 1);
+    base_table_reserve(&templates->index, world->allocator, templates->count + 1);
+    templates->rows[templates->count++] = row;
+    row->public.id = (ecs_template_id)templates->count;
+    if (row->public.part_count == 1) row->public.parts[0] = row->public.id;
+    base_table_add(&templates->index, hash, row->public.id);
+    return row->public.id;
 }
 
 // The registry row of a draft.
-static ecs_template_row* make_row(ecs_template_set* set, const ecs_draft* draft,
-                                  ecs_template_id id) {
+static ecs_template_row* make_row(ecs_template_set* set, const ecs_draft* draft) {
     BASE_ASSERT(draft->state == ECS_DRAFT_DONE && "resolve comes first");
-    BASE_ASSERT(id != ECS_TEMPLATE_NONE);
     ecs_template_row* row = ecs_template_row_create(set, draft->slots, draft->slot_count);
     ecs_template* template_ = &row->public;
-    template_->id = id;
     template_->is_singleton = draft->is_singleton;
     row->priority = draft->priority;
     template_->importance = draft->priority ? draft->priority : 1;
     template_->part_count = 1;
-    template_->parts[0] = template_->id;
     template_->line = draft->line;
     (void)base_text_copy(template_->name, sizeof template_->name, draft->name);
     (void)base_text_copy(template_->file, sizeof template_->file, draft->file);
     return row;
-}
-
-// Make rows after the count of the registry, where they are not visible yet.
-static void make_rows(ecs_template_set* set) {
-    ecs_templates* templates = set->world->templates;
-    for (uint32_t i = 0; i < set->draft_count; i++)
-        templates->rows[templates->count + i] =
-            make_row(set, &set->drafts[i], (ecs_template_id)(templates->count + i + 1));
 }
 
 ecs_result ecs_template_set_commit(ecs_template_set* set) {
@@ -99,26 +85,24 @@ ecs_result ecs_template_set_commit(ecs_template_set* set) {
         base_report(set->reporter, NULL, 0, "more than %u templates", ECS_TEMPLATES_MAX);
         return ECS_ERR_FULL;
     }
-    reserve_all(set);
-    ecs_opaque_row** opaques =
-        set->opaque_count > 0 ? templates->opaques + templates->opaque_count : NULL;
-    make_rows(set);
-    ecs_opaques_make(set, templates->count + 1, opaques);
-    templates->opaque_count += set->opaque_count;
+    const base_allocator* allocator = world->allocator;
     for (uint32_t i = 0; i < set->name_count; i++) {
         ecs_component_id id;
         ecs_result result =
             ecs_component_register(world, set->names[i].name, set->names[i].type, &id);
         BASE_ASSERT(result == ECS_OK && id == set->names[i].id);
     }
-    for (uint32_t i = 0; i < set->draft_count; i++) {
-        const ecs_template* template_ = &templates->rows[templates->count]->public;
-        base_table_add(&templates->index, base_hash64_text(template_->name), template_->id);
-        templates->count++;
-    }
+    for (uint32_t i = 0; i < set->draft_count; i++)
+        add_row(world, make_row(set, &set->drafts[i]), base_hash64_text(set->drafts[i].name));
+    BASE_ARRAY_RESERVE(allocator, templates->values, templates->value_capacity,
+                       templates->value_count + set->value_count);
     for (uint32_t i = 0; i < set->value_count; i++)
         templates->values[templates->value_count++] = set->values[i];
     set->value_count = 0;
+    BASE_ARRAY_RESERVE(allocator, templates->opaques, templates->opaque_capacity,
+                       templates->opaque_count + set->opaque_count);
+    for (uint32_t i = 0; i < set->opaque_count; i++)
+        templates->opaques[templates->opaque_count++] = set->opaques[i];
     templates->scene_count = world->is_mirror ? 0 : set->scene_count;
     templates->init_count = set->init_count;
     return ECS_OK;
@@ -250,15 +234,8 @@ ecs_template_id ecs_template_compose(ecs_world* world, const ecs_template_id* id
     if (found != ECS_TEMPLATE_NONE) return found;
     if (templates->count == ECS_TEMPLATES_MAX) return ECS_TEMPLATE_NONE;
 
-    BASE_ARRAY_RESERVE(world->allocator, templates->rows, templates->capacity,
-                       templates->count + 1);
-    base_table_reserve(&templates->index, world->allocator, templates->count + 1);
     ecs_template_row* row = compose_row(world, parts, part_count);
-    if (!row) return ECS_TEMPLATE_NONE;
-    templates->rows[templates->count++] = row;
-    row->public.id = (ecs_template_id)templates->count;
-    base_table_add(&templates->index, hash, row->public.id);
-    return row->public.id;
+    return row ? add_row(world, row, hash) : ECS_TEMPLATE_NONE;
 }
 
 // What a game asks of a template by name when it starts: a default, and how a component is rounded.

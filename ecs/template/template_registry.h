@@ -43,14 +43,16 @@ typedef struct ecs_template_value {
     void* memory;
 } ecs_template_value;
 
-/// An opaque component and its strings, in one block.
-typedef struct ecs_opaque_row {
-    ecs_template_opaque public;
-    size_t bytes;
-} ecs_opaque_row;
+/// A component whose type is not registered. Loading warns of it, and no entity has it.
+typedef struct ecs_opaque {
+    char component[ECS_NAME_BYTES_MAX];
+    char type[ECS_NAME_BYTES_MAX]; ///< "": the text gives none
+    char file[128];
+    uint32_t line;
+} ecs_opaque;
 
 /// Find the first opaque component of this name in the world. @return NULL when there is none.
-const ecs_template_opaque* ecs_opaque_seek(const ecs_world* world, const char* component);
+const ecs_opaque* ecs_opaque_seek(const ecs_world* world, const char* component);
 
 /// An entity of a `_scene`. Its inits lie one after another.
 typedef struct ecs_scene_entity {
@@ -66,7 +68,7 @@ typedef struct ecs_templates {
     base_table index; ///< loaded ones by name, composed ones by their list of parts
     ecs_template_value* values;
     uint32_t value_count, value_capacity;
-    ecs_opaque_row** opaques;
+    ecs_opaque* opaques;
     uint32_t opaque_count, opaque_capacity;
     ecs_scene_entity* scenes; ///< in the order of the texts; a mirror has none
     uint32_t scene_count, scene_capacity;

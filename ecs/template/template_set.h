@@ -58,17 +58,6 @@ typedef struct ecs_draft {
     uint32_t slot_count;
 } ecs_draft;
 
-/// A component whose type is not registered. Borrowed from its text.
-typedef struct ecs_draft_opaque {
-    const char* template_name;
-    const char* component;
-    const char* type;
-    const char* file;
-    const char* text;
-    uint32_t text_bytes;
-    uint32_t line;
-} ecs_draft_opaque;
-
 typedef struct ecs_template_set {
     ecs_world* world;
     const base_reporter* reporter;
@@ -91,7 +80,7 @@ typedef struct ecs_template_set {
     uint32_t flag_count, flag_capacity;
     ecs_template_value* values;
     uint32_t value_count, value_capacity;
-    ecs_draft_opaque* opaques;
+    ecs_opaque* opaques;
     uint32_t opaque_count, opaque_capacity;
     uint32_t scene_count, init_count; ///< of the world after commit; they lie there already
 } ecs_template_set;
@@ -145,9 +134,6 @@ BASE_MUST_USE const char* ecs_text_path_resolve(const ecs_template_source* sourc
 bool ecs_text_path_matches(const char* pattern, const char* name);
 
 // template_words.c
-/// Make registry rows of the opaque components of the set, without adding them. The id of a
-/// template is `id_first` + the position of its draft.
-void ecs_opaques_make(const ecs_template_set* set, uint32_t id_first, ecs_opaque_row** rows);
 /// Does a text of the set or the world have an opaque component of this name?
 bool ecs_opaque_is_known(const ecs_template_set* set, const char* component);
 

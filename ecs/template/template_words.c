@@ -242,7 +242,7 @@ void ecs_bind_unknown_word(ecs_bind_pass* binder, const ecs_text_node* node) {
 }
 
 // Opaque components: their type is not registered. Files that several programs share contain some.
-// Each is kept as it is written (name, type, text), so that tools can show and compare it.
+// Their names are kept: a flag on one is no fault, and a query that asks for one is told its type.
 // Archetypes, rows and schemas ignore them, and templates do not inherit them.
 
 void ecs_bind_opaque(ecs_bind_pass* binder, const ecs_text_node* node) {
@@ -269,78 +269,25 @@ void ecs_bind_opaque(ecs_bind_pass* binder, const ecs_text_node* node) {
             "warning: component '%.80s' has no type here or above, as in \"%.80s:type\"{ }: "
             "kept, not used",
             name_of(binder, node), name_of(binder, node));
-    ecs_draft_opaque* opaque = ECS_SET_PUSH(set, opaque);
-    const char* value = node->is_block ? text->source + node->begin : value_of(binder, node);
-    *opaque = (ecs_draft_opaque){.template_name = binder->template_name,
-                                 .component = name_of(binder, node),
-                                 .type = name,
-                                 .file = text->file,
-                                 .text = value,
-                                 .text_bytes = node->is_block ? node->end - node->begin
-                                                              : (uint32_t)strlen(value),
-                                 .line = node->line};
+    ecs_opaque* opaque = ECS_SET_PUSH(set, opaque);
+    (void)base_text_copy(opaque->component, sizeof opaque->component, name_of(binder, node));
+    (void)base_text_copy(opaque->type, sizeof opaque->type, name);
+    (void)base_text_copy(opaque->file, sizeof opaque->file, text->file);
+    opaque->line = node->line;
 }
 
-// Append a string and its NUL. @return its begin.
-static const char* append(char** at, const char* text, size_t bytes) {
-    char* begin = *at;
-    memcpy(begin, text, bytes);
-    begin[bytes] = '\0';
-    *at += bytes + 1;
-    return begin;
-}
-
-static ecs_opaque_row* make_row(const ecs_template_set* set, const ecs_draft_opaque* draft,
-                                uint32_t id_first) {
-    BASE_ASSERT(draft->template_name && draft->component && draft->text);
-    size_t component_bytes = strlen(draft->component), type_bytes = strlen(draft->type);
-    size_t file_bytes = strlen(draft->file);
-    size_t bytes =
-        sizeof(ecs_opaque_row) + component_bytes + type_bytes + file_bytes + draft->text_bytes + 4;
-    ecs_opaque_row* row = base_allocate(set->world->allocator, bytes);
-    char* at = (char*)(row + 1);
-    const ecs_draft* owner = ecs_template_set_draft(set, draft->template_name);
-    ecs_template_id id = ecs_template_seek(set->world, draft->template_name);
-    if (id == ECS_TEMPLATE_NONE && owner)
-        id = (ecs_template_id)(id_first + (uint32_t)(owner - set->drafts));
-    *row = (ecs_opaque_row){.bytes = bytes};
-    row->public = (ecs_template_opaque){.template_id = id,
-                                        .component = append(&at, draft->component, component_bytes),
-                                        .type = append(&at, draft->type, type_bytes),
-                                        .file = append(&at, draft->file, file_bytes),
-                                        .text = append(&at, draft->text, draft->text_bytes),
-                                        .text_bytes = draft->text_bytes,
-                                        .line = draft->line};
-    return row;
-}
-
-void ecs_opaques_make(const ecs_template_set* set, uint32_t id_first, ecs_opaque_row** rows) {
-    BASE_ASSERT(rows || set->opaque_count == 0);
-    for (uint32_t i = 0; i < set->opaque_count; i++)
-        rows[i] = make_row(set, &set->opaques[i], id_first);
-}
-
-const ecs_template_opaque* ecs_opaque_seek(const ecs_world* world, const char* component) {
-    BASE_ASSERT(component);
-    const ecs_templates* templates = world->templates;
-    for (uint32_t i = 0; i < templates->opaque_count; i++)
-        if (strcmp(templates->opaques[i]->public.component, component) == 0)
-            return &templates->opaques[i]->public;
+static const ecs_opaque* find_opaque(const ecs_opaque* opaques, uint32_t count,
+                                     const char* component) {
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(opaques[i].component, component) == 0) return &opaques[i];
     return NULL;
 }
 
+const ecs_opaque* ecs_opaque_seek(const ecs_world* world, const char* component) {
+    return find_opaque(world->templates->opaques, world->templates->opaque_count, component);
+}
+
 bool ecs_opaque_is_known(const ecs_template_set* set, const char* component) {
-    BASE_ASSERT(component);
-    for (uint32_t i = 0; i < set->opaque_count; i++)
-        if (strcmp(set->opaques[i].component, component) == 0) return true;
-    return ecs_opaque_seek(set->world, component) != NULL;
-}
-
-uint32_t ecs_template_opaque_count(const ecs_world* world) {
-    return world->templates->opaque_count;
-}
-
-const ecs_template_opaque* ecs_template_opaque_get(const ecs_world* world, uint32_t index) {
-    BASE_ASSERT(index < world->templates->opaque_count);
-    return &world->templates->opaques[index]->public;
+    return find_opaque(set->opaques, set->opaque_count, component) ||
+           ecs_opaque_seek(set->world, component);
 }

@@ -369,17 +369,6 @@ ecs_component_id ecs_component_seek(const ecs_world* world, const char* name, ui
     }
 }
 
-void ecs_components_reserve(ecs_world* world, uint32_t more) {
-    ecs_types* types = world->types;
-    const uint32_t count = types->component_count + more;
-    BASE_ASSERT(count <= ECS_COMPONENTS_MAX);
-    for (uint32_t i = 0; i * ECS_TYPE_PAGE < count; i++) {
-        ecs_component** page = &types->component_pages[i];
-        if (!*page) *page = base_allocate(world->allocator, ECS_TYPE_PAGE * sizeof **page);
-    }
-    base_table_reserve(&types->component_names, world->allocator, count);
-}
-
 ecs_result ecs_component_register(ecs_world* world, const char* name, ecs_type_id type,
                                   ecs_component_id* id) {
     BASE_ASSERT(world && name);
@@ -395,7 +384,9 @@ ecs_result ecs_component_register(ecs_world* world, const char* name, ecs_type_i
         return ECS_OK;
     }
     if (types->component_count == ECS_COMPONENTS_MAX) return ECS_FULL(world, ECS_COMPONENTS_MAX);
-    ecs_components_reserve(world, 1);
+    ecs_component** page = &types->component_pages[types->component_count / ECS_TYPE_PAGE];
+    if (!*page) *page = base_allocate(world->allocator, ECS_TYPE_PAGE * sizeof **page);
+    base_table_reserve(&types->component_names, world->allocator, types->component_count + 1);
     ecs_component* component = ecs_component_at(types, ++types->component_count);
     *component = (ecs_component){
         .id = (ecs_component_id)types->component_count, .type = type, .name_hash = hash};

@@ -89,8 +89,6 @@ extern const uint8_t ecs_field_kind_table[ECS_FIELD_KIND_COUNT];
 bool ecs_quant_is_valid(const ecs_quant* quant, ecs_field_kind kind);
 /// ecs_component_find without counting, for registration. `name_hash` is base_hash64_text(name).
 ecs_component_id ecs_component_seek(const ecs_world* world, const char* name, uint64_t name_hash);
-/// Make room for `more` components: at most ECS_COMPONENTS_MAX then (asserted).
-void ecs_components_reserve(ecs_world* world, uint32_t more);
 /// base_nearest_hint among the components.
 const char* ecs_component_hint(const ecs_world* world, const char* name,
                                char hint[BASE_HINT_BYTES]);

@@ -67,22 +67,6 @@ BASE_MUST_USE ecs_result ecs_template_load_alone(ecs_world* world, const char* f
                                                  const char* text, size_t text_bytes,
                                                  const base_reporter* reporter);
 
-/// A component of a template whose type is not registered: loading reports a warning and keeps the
-/// text, but no entity has the component. Borrowed.
-typedef struct ecs_template_opaque {
-    ecs_template_id template_id; ///< the template that states it; its children do not inherit it
-    const char* component;
-    const char* type; ///< "": the text gives none
-    const char* text; ///< the value, unescaped; a block as written, with braces. Then a NUL
-    uint32_t text_bytes;
-    const char* file;
-    uint32_t line;
-} ecs_template_opaque;
-
-/// Opaque components in the order in which they were read. `index` is below the count (asserted).
-uint32_t ecs_template_opaque_count(const ecs_world* world);
-const ecs_template_opaque* ecs_template_opaque_get(const ecs_world* world, uint32_t index);
-
 /// Find a template by name. A name with '+' is composed on first use, from left to right: later
 /// parts override. Counted as a name look-up.
 /// @return ECS_TEMPLATE_NONE when a part is unknown or a limit is reached.
