@@ -343,10 +343,6 @@ bool ecs_detail_command_record(ecs_world* world, ecs_command_op op, ecs_entity t
     return record_first(world, op, target, template_id, inits, init_count);
 }
 
-uint32_t ecs_command_count(const ecs_world* world) {
-    return world->commands->view.count;
-}
-
 void ecs_commands_clear(ecs_world* world) {
     ecs_commands* commands = world->commands;
     command_close_values(commands);

@@ -18,12 +18,7 @@
 #include <math.h>
 #include <string.h>
 
-// Names and advice of results, from the list in ecs/result.h, and the default limits.
-
-const char* ecs_result_name(ecs_result result) {
-    switch (result) { ECS_RESULT_LIST(BASE_CASE_NAME) }
-    return "ECS_ERR_?";
-}
+// Advice of results, from the list in ecs/result.h, and the default limits.
 
 const char* ecs_result_text(ecs_result result) {
     switch (result) { ECS_RESULT_LIST(BASE_CASE_TEXT) }

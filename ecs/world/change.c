@@ -75,17 +75,6 @@ uint64_t ecs_world_state_hash_walk(const ecs_world* world) {
     return sum;
 }
 
-uint64_t ecs_component_hash(const ecs_world* world, ecs_entity entity, ecs_component_id component) {
-    const ecs_record* record = ecs_record_find(world->storage, entity);
-    if (!record || !ecs_component_get(world, component)) return 0;
-    const ecs_chunk* chunk = ecs_record_chunk(world->storage, record);
-    uint16_t slot = chunk->slots[component];
-    if (slot == ECS_SLOT_NONE || chunk->archetype->columns[slot].track == ECS_SLOT_NONE) return 0;
-    uint32_t shadow = chunk->archetype->column_count + chunk->archetype->columns[slot].track;
-    return ecs_track_hash(world, entity, component,
-                          ecs_chunk_cell(chunk, shadow, ecs_record_row(record)));
-}
-
 // Sums of what nothing tracks. There are no shadows to follow it by, so values are hashed as they
 // are, in turns of groups of entities. Indices alone say whose turn it is: neither the order of
 // rows nor that of archetypes matters.

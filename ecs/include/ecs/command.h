@@ -103,7 +103,5 @@ static inline __attribute__((always_inline)) bool ecs_command_set(ecs_world* wor
 }
 /// Apply all recorded commands. Outside of stages only (asserted); inside, the flush points do it.
 void ecs_command_flush(ecs_world* world);
-/// Count the commands that wait.
-uint32_t ecs_command_count(const ecs_world* world);
 
 BASE_C_END

@@ -39,20 +39,11 @@ BASE_MUST_USE ecs_result ecs_hierarchy_set_parent(ecs_world* world, ecs_entity c
                                                   ecs_entity parent);
 /// Get the living parent of a living entity. @return ECS_ENTITY_NONE when it has none.
 ecs_entity ecs_hierarchy_parent(ecs_world* world, ecs_entity child);
-/// Get the topmost entity above an entity: itself when it has no parent. On a cycle (mirrors only)
-/// it is the entity where the cycle closes. @return ECS_ENTITY_NONE when `entity` does not live.
-ecs_entity ecs_hierarchy_root(ecs_world* world, ecs_entity entity);
 /// Walk the living children of an entity: first, then next of each, until ECS_ENTITY_NONE. To
 /// change structure or parents during the walk, get the next child before the change. next costs
 /// one look-up.
 ecs_entity ecs_hierarchy_first(ecs_world* world, ecs_entity parent);
 ecs_entity ecs_hierarchy_next(ecs_world* world, ecs_entity child);
-uint32_t ecs_hierarchy_count(ecs_world* world, ecs_entity parent); ///< living children; O(children)
-/// Walk all entities below `root`, parents before their children: pass `root` first, then the last
-/// result. No parent may change during the walk. @return ECS_ENTITY_NONE at the end.
-ecs_entity ecs_hierarchy_below(ecs_world* world, ecs_entity root, ecs_entity after);
-/// Is `entity` below `ancestor`, at any depth? An entity is not below itself.
-bool ecs_hierarchy_is_below(ecs_world* world, ecs_entity entity, ecs_entity ancestor);
 
 /// Is a family complete: does the entity live, and is nothing that will be below it LOADING for
 /// resources? O(depth) per entity that waits in the world.

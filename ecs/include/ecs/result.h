@@ -30,8 +30,6 @@ typedef enum ecs_result {
 #undef ECS_RESULT_ENUM
 } ecs_result;
 
-/// The name of a result: "ECS_ERR_FULL". A static string; "ECS_ERR_?" for an unknown number.
-const char* ecs_result_name(ecs_result result);
 /// The advice of the list above, a static string.
 const char* ecs_result_text(ecs_result result);
 

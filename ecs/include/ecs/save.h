@@ -16,11 +16,9 @@ uint64_t ecs_world_state_hash(const ecs_world* world);
 uint64_t ecs_world_state_hash_of(const ecs_world* world, ecs_component_id component);
 /// The state hash computed again by a full walk, for validation.
 uint64_t ecs_world_state_hash_walk(const ecs_world* world);
-/// The hash of one tracked value, as the state hash adds it.
-uint64_t ecs_component_hash(const ecs_world* world, ecs_entity entity, ecs_component_id component);
 
 /// What is not tracked, in sums that are cheap enough for each tick: `sums` (room for
-/// ECS_COMPONENTS_MAX + 1, by component id) get the sum of ecs_component_hash over the values of
+/// ECS_COMPONENTS_MAX + 1, by component id) get the sum of the hashes of the values of
 /// each component that are not tracked and as they are now. Types that own memory and have no hash
 /// of their own are left out. A world with more than `values_max` such values is looked at in
 /// turns of eight ticks: its entities by their indices, as many as have about that many values.

@@ -18,9 +18,9 @@ static tank_list find_tanks(table* t) {
     ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE);
     for (; entity != ECS_ENTITY_NONE; entity = ecs_entity_next(world, entity)) {
         if (ecs_entity_template(world, entity) != table_game(t)->tank_template) continue;
-        assert_int_equal(ecs_hierarchy_count(world, entity), 1);
         list.tanks[list.count] = entity;
-        list.turrets[list.count++] = ecs_hierarchy_first(world, entity);
+        list.turrets[list.count] = ecs_hierarchy_first(world, entity);
+        assert_int_equal(ecs_hierarchy_next(world, list.turrets[list.count++]), ECS_ENTITY_NONE);
     }
     return list;
 }

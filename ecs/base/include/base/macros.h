@@ -28,8 +28,7 @@
 #define BASE_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 // clang-format off
-/// Cases of a switch over a list X(name, value, text): return the name, or the text.
-#define BASE_CASE_NAME(name, value, text) case name: return #name;
+/// Cases of a switch over a list X(name, value, text): return the text.
 #define BASE_CASE_TEXT(name, value, text) case name: return text;
 // clang-format on
 

@@ -254,14 +254,9 @@ DATA_CASE(the_layout_hash_sees_names_kinds_counts_and_order) {
     }
 }
 
-CASE(every_result_has_a_name_and_advice) {
-    assert_string_equal(ecs_result_name(ECS_OK), "ECS_OK");
-    assert_string_equal(ecs_result_name(ECS_ERR_TAKEN), "ECS_ERR_TAKEN");
-    for (int result = ECS_ERR_TAKEN; result <= ECS_OK; result++) {
-        assert_memory_equal(ecs_result_name((ecs_result)result), "ECS_", 4);
+CASE(every_result_has_advice) {
+    for (int result = ECS_ERR_TEXT; result <= ECS_OK; result++)
         assert_string_not_equal(ecs_result_text((ecs_result)result), "no such result");
-    }
-    assert_string_equal(ecs_result_name((ecs_result)-1000), "ECS_ERR_?");
     assert_string_equal(ecs_result_text((ecs_result)-1000), "no such result");
 }
 
