@@ -232,12 +232,6 @@ static void report_failure(ecs_world* world, ecs_entity entity, ecs_template_id 
     base_report(&config->reporter, NULL, 0, "entity %u of template '%.80s': %.63s '%.200s' %s",
                 entity, ecs_template_get(world, template_id)->name, resource->kind, resource->name,
                 "could not be loaded");
-    if (config->failed) {
-        ecs_runway_return(world);
-        world->fast.walk_depth++; // structure asserts
-        config->failed(config->failed_context, entity, template_id, resource);
-        world->fast.walk_depth--;
-    }
 }
 
 static void discard(ecs_world* world, ecs_pending* pending) {
@@ -281,12 +275,11 @@ static ecs_result take_handle(ecs_world* world, const ecs_binding* binding, ecs_
     return ECS_OK;
 }
 
-// Resources are recorded and asked for. @return ECS_OK and whether all are there.
+// Resources are recorded. @return ECS_OK and whether all are there.
 static ecs_result ask(ecs_world* world, const ecs_binding* binding, const ecs_init* inits,
                       uint32_t init_count, ecs_pending* pending, bool* is_ready) {
     ecs_result result = pending_add_resources(world, binding, inits, init_count, pending);
     if (result != ECS_OK) return result;
-    ecs_requests_begin(world, pending);
     const ecs_request* failed = NULL;
     ecs_request_state state = ecs_requests_state(world, pending, &failed);
     if (state == ECS_REQUEST_FAILED) {
@@ -297,9 +290,7 @@ static ecs_result ask(ecs_world* world, const ecs_binding* binding, const ecs_in
                     failed->resource.name);
         return ECS_ERR_LOAD;
     }
-    // No entity overtakes another where order is kept.
-    *is_ready = state == ECS_REQUEST_READY &&
-                !(world->loading->config.keep_order && world->loading->count > 0);
+    *is_ready = state == ECS_REQUEST_READY;
     return ECS_OK;
 }
 
@@ -308,7 +299,7 @@ ecs_result ecs_loading_create(ecs_world* world, ecs_template_id template_id,
                               uint32_t init_count, ecs_entity* entity, bool* is_put_off) {
     BASE_ASSERT(binding->archetype && is_put_off);
     *is_put_off = false;
-    if (!world->loading->loader.begin) return ECS_OK;
+    if (!world->loading->config.load) return ECS_OK;
     bool is_given = *entity != ECS_ENTITY_NONE;
     if (binding->is_singleton && !is_given && !ecs_singleton_has_room(world, template_id))
         return ECS_ERR_TAKEN;
@@ -372,24 +363,19 @@ uint32_t ecs_loading_poll(ecs_world* world) {
     ecs_structure_check(world);
     BASE_ASSERT(world->fast.stage_depth == 0 && !world->commands->is_flushing);
     ecs_loading* loading = world->loading;
-    ecs_requests_poll(world);
-    loading->is_polling = true;
-    for (uint32_t at = loading->first; at != 0; at = loading->slots[at - 1].next)
-        ecs_requests_begin(world, &loading->slots[at - 1]);
-    loading->is_polling = false;
     uint32_t done = 0;
+    loading->polls++;
     for (uint32_t at = loading->first, next; at != 0; at = next) {
         ecs_pending* pending = &loading->slots[at - 1];
         next = pending->next;
+        ecs_requests_ask(world, pending);
         const ecs_request* failed = NULL;
         ecs_request_state state = ecs_requests_state(world, pending, &failed);
         if (state == ECS_REQUEST_FAILED) {
             fail_entity(world, pending, &failed->resource);
             continue;
         }
-        bool is_done = state == ECS_REQUEST_READY && complete(world, pending);
-        done += is_done;
-        if (!is_done && loading->config.keep_order) break;
+        done += state == ECS_REQUEST_READY && complete(world, pending);
     }
     return done;
 }
@@ -459,7 +445,6 @@ ecs_result ecs_loading_recreate(ecs_world* world, ecs_entity entity, ecs_templat
         pending_free_content(world, &made);
         return result;
     }
-    ecs_requests_begin(world, &made);
     ecs_pending old = *pending;
     old.parked = NULL;
     old.parked_capacity = old.parked_count = 0;
@@ -528,38 +513,12 @@ void ecs_handle_unload(ecs_world* world, ecs_entity entity) {
 
 // The loader of a world, and questions about entities that wait for resources.
 
-// ---- ecs_loading_config.load as a loader: busy but while the world polls ----
-
-static ecs_load_answer begin_between(void* context, uint32_t ticket, const ecs_resource* resource) {
-    const ecs_loading* loading = context;
-    (void)ticket;
-    if (!loading->is_polling) return ECS_LOAD_BUSY;
-    return loading->config.load(loading->config.load_context, resource) ? ECS_LOAD_READY
-                                                                        : ECS_LOAD_FAILED;
-}
-
-static uint32_t poll_nothing(void* context, ecs_loaded* loaded, uint32_t capacity) {
-    (void)context;
-    (void)loaded;
-    (void)capacity;
-    return 0;
-}
-
 void ecs_loading_set(ecs_world* world, const ecs_loading_config* config) {
     BASE_ASSERT(world->fast.stage_depth == 0 && world->fast.walk_depth == 0);
     ecs_loading* loading = world->loading;
     ecs_requests_reset(world);
     loading->config = !config ? (ecs_loading_config){0} : *config;
-    loading->loader = (ecs_loader){0};
-    if (loading->config.loader) {
-        loading->loader = *loading->config.loader;
-        BASE_ASSERT(loading->loader.begin && loading->loader.poll && !loading->config.load);
-    } else if (loading->config.load) {
-        loading->loader =
-            (ecs_loader){.context = loading, .begin = begin_between, .poll = poll_nothing};
-    }
-    world->has_loader = loading->loader.begin;
-    loading->config.loader = NULL; // copied
+    world->has_loader = loading->config.load;
 }
 
 bool ecs_loading_is_pending(const ecs_world* world, ecs_entity entity) {

@@ -13,7 +13,6 @@
 typedef enum ecs_request_state {
     ECS_REQUEST_FREE,    ///< the slot names no resource
     ECS_REQUEST_WAITING, ///< to be asked for
-    ECS_REQUEST_BEGUN,   ///< the loader has it
     ECS_REQUEST_READY,
     ECS_REQUEST_FAILED,
 } ecs_request_state;
@@ -22,7 +21,7 @@ typedef enum ecs_request_state {
 typedef struct ecs_request {
     ecs_resource resource;
     uint64_t hash;
-    uint32_t ticket;     ///< of the last time it was asked for
+    uint32_t asked;      ///< the last poll that asked for it
     uint32_t references; ///< entities LOADING that need it
     uint32_t next;       ///< + 1, in its chain of equal hashes or of free slots; 0 ends it
     ecs_request_state state;
@@ -51,19 +50,17 @@ typedef struct ecs_pending {
 
 typedef struct ecs_loading {
     ecs_loading_config config;
-    ecs_loader loader; ///< begin NULL: none
     ecs_request* requests;
     uint32_t request_count, request_capacity; ///< slots ever used
     uint32_t request_free;                    ///< chain of free slots + 1; 0: none
     uint32_t* chains;                         ///< hash -> slot + 1; NULL until the first request
-    uint32_t ticket;                          ///< the last one given out
+    uint32_t polls;                           ///< so far
     ecs_pending* slots;
     uint32_t slot_count, slot_capacity;
     uint32_t slot_free;   ///< + 1; 0: none
     uint32_t first, last; ///< + 1; 0: none
     uint32_t count;
     uint32_t parked_count; ///< events, of all
-    bool is_polling;       ///< `config.load` may be called
     uint32_t awaited;      ///< while a save is read: entities whose handles were read, but not they
 } ecs_loading;
 
@@ -74,17 +71,14 @@ struct ecs_binding;
 /// ECS_RESOURCE_REQUESTS_MAX or ECS_RESOURCES_MAX). What was recorded stays.
 BASE_MUST_USE ecs_result ecs_requests_add(ecs_world* world, const ecs_type* type, const void* cell,
                                           ecs_pending* pending);
-/// Ask for those that are still to be asked for, in order.
-void ecs_requests_begin(ecs_world* world, const ecs_pending* pending);
+/// Ask for those that are not known, in order, each once in a poll.
+void ecs_requests_ask(ecs_world* world, const ecs_pending* pending);
 /// The entity does not need these slots any more.
 void ecs_requests_release(ecs_world* world, const uint32_t* requests, uint32_t count);
 /// FAILED before WAITING before READY; `failed` gets the first that failed.
 ecs_request_state ecs_requests_state(const ecs_world* world, const ecs_pending* pending,
                                      const ecs_request** failed);
-/// Take the loader's results.
-void ecs_requests_poll(ecs_world* world);
-/// Cancel what is under way, forget what is known; those that entities need are to be asked for
-/// again.
+/// Forget what is known; those that entities need are to be asked for again.
 void ecs_requests_reset(ecs_world* world);
 void ecs_requests_validate(const ecs_world* world);
 

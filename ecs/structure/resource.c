@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Resources that pending entities need, and the state of each in the loader.
+// Resources that pending entities need, and the state of each: WAITING, then READY or FAILED.
 //
 // A table of slots, found by hash. Every LOADING entity that needs a resource refers to its slot,
-// so the loader gets one request for all of them. When the last entity is gone before the resource
-// came, the loader gets a cancel and the slot is free. When the resource came, its result is kept.
-//
-//    WAITING --begin--> BEGUN --poll--> READY or FAILED
-//       ^ busy             \--cancel--> free
-//
-// A ticket names one request, not a slot, so a result that comes after a cancel matches no slot.
-// Slots are requested in the order of the entities that wait, never in the order of the table.
+// so the loader is asked once for all of them. When the last entity is gone before the resource
+// came, the slot is free. When the resource came, its result is kept. The loader is asked in the
+// order of the entities that wait, never in the order of the table.
 #include "base/assert.h"
 #include "base/hash.h"
 #include "structure/loading.h"
@@ -105,34 +100,23 @@ ecs_result ecs_requests_add(ecs_world* world, const ecs_type* type, const void* 
     return ECS_OK;
 }
 
-void ecs_requests_begin(ecs_world* world, const ecs_pending* pending) {
-    ecs_loading* loading = world->loading;
+void ecs_requests_ask(ecs_world* world, const ecs_pending* pending) {
+    const ecs_loading* loading = world->loading;
     for (uint32_t i = 0; i < pending->request_count; i++) {
         ecs_request* request = &loading->requests[pending->requests[i]];
-        if (request->state != ECS_REQUEST_WAITING) continue;
-        if (!loading->loader.begin) {
-            request->state = ECS_REQUEST_READY;
-            continue;
-        }
-        loading->ticket = loading->ticket == UINT32_MAX ? 1 : loading->ticket + 1;
-        request->ticket = loading->ticket;
-        static const ecs_request_state states[] = {[ECS_LOAD_BUSY] = ECS_REQUEST_WAITING,
-                                                   [ECS_LOAD_BEGUN] = ECS_REQUEST_BEGUN,
-                                                   [ECS_LOAD_READY] = ECS_REQUEST_READY,
-                                                   [ECS_LOAD_FAILED] = ECS_REQUEST_FAILED};
-        const uint32_t answer =
-            loading->loader.begin(loading->loader.context, request->ticket, &request->resource);
-        request->state = answer < BASE_COUNT(states) ? states[answer] : ECS_REQUEST_WAITING;
+        if (request->state != ECS_REQUEST_WAITING || request->asked == loading->polls) continue;
+        request->asked = loading->polls;
+        const ecs_load_answer answer =
+            loading->config.load
+                ? loading->config.load(loading->config.load_context, &request->resource)
+                : ECS_LOAD_READY;
+        if (answer == ECS_LOAD_READY) request->state = ECS_REQUEST_READY;
+        if (answer == ECS_LOAD_FAILED) request->state = ECS_REQUEST_FAILED;
     }
 }
 
 static bool is_known(const ecs_request* request) {
     return request->state == ECS_REQUEST_READY || request->state == ECS_REQUEST_FAILED;
-}
-
-static void cancel(const ecs_loading* loading, const ecs_request* request) {
-    if (request->state == ECS_REQUEST_BEGUN && loading->loader.cancel)
-        loading->loader.cancel(loading->loader.context, request->ticket);
 }
 
 void ecs_requests_release(ecs_world* world, const uint32_t* requests, uint32_t count) {
@@ -141,8 +125,7 @@ void ecs_requests_release(ecs_world* world, const uint32_t* requests, uint32_t c
         ecs_request* request = &loading->requests[requests[i]];
         BASE_ASSERT(request->references > 0);
         request->references--;
-        if (request->references > 0 || (is_known(request) && loading->loader.begin)) continue;
-        cancel(loading, request);
+        if (request->references > 0 || (is_known(request) && loading->config.load)) continue;
         drop(loading, requests[i] + 1);
     }
 }
@@ -161,48 +144,14 @@ ecs_request_state ecs_requests_state(const ecs_world* world, const ecs_pending* 
     return state;
 }
 
-static void take_result(ecs_loading* loading, const ecs_loaded* loaded) {
-    for (uint32_t i = 0; i < loading->request_count; i++) {
-        ecs_request* request = &loading->requests[i];
-        if (request->state == ECS_REQUEST_BEGUN && request->ticket == loaded->ticket) {
-            request->state = loaded->is_loaded ? ECS_REQUEST_READY : ECS_REQUEST_FAILED;
-            return;
-        }
-    }
-}
-
-void ecs_requests_poll(ecs_world* world) {
-    enum { BATCH = 64 };
-    ecs_loading* loading = world->loading;
-    if (!loading->loader.begin) return;
-    ecs_loaded loaded[BATCH];
-    uint32_t count = BATCH;
-    // A loader that never comes to an end must not hold the tick.
-    for (uint32_t rounds = 0; count == BATCH && rounds < ECS_RESOURCES_MAX / BATCH; rounds++) {
-        count = loading->loader.poll(loading->loader.context, loaded, BATCH);
-        BASE_ASSERT(count <= BATCH);
-        for (uint32_t i = 0; i < count; i++)
-            take_result(loading, &loaded[i]);
-    }
-}
-
 void ecs_requests_reset(ecs_world* world) {
     ecs_loading* loading = world->loading;
     for (uint32_t i = 0; i < loading->request_count; i++) {
         ecs_request* request = &loading->requests[i];
         if (request->state == ECS_REQUEST_FREE) continue;
-        cancel(loading, request);
         request->state = ECS_REQUEST_WAITING;
         if (request->references == 0) drop(loading, i + 1);
     }
-}
-
-ecs_resource_state ecs_resource_find(const ecs_world* world, const ecs_resource* resource) {
-    uint32_t at = find_resource(world->loading, resource, hash_of(resource));
-    if (at == 0) return ECS_RESOURCE_UNKNOWN;
-    const ecs_request_state state = world->loading->requests[at - 1].state;
-    if (state == ECS_REQUEST_READY) return ECS_RESOURCE_READY;
-    return state == ECS_REQUEST_FAILED ? ECS_RESOURCE_FAILED : ECS_RESOURCE_WAITING;
 }
 
 // ---- saves: what is known decides in which tick a creation happens, so a run that begins with a
@@ -244,26 +193,16 @@ static ecs_result know(ecs_world* world, const ecs_resource* resource, bool is_r
     if (at == 0) at = make(world, resource, hash);
     if (at == 0) return ECS_ERR_FULL;
     ecs_request* request = &loading->requests[at - 1];
-    if (is_ready && request->state != ECS_REQUEST_READY && loading->loader.begin) {
-        loading->ticket = loading->ticket == UINT32_MAX ? 1 : loading->ticket + 1;
-        loading->is_polling = true; // a restore is between ticks, as a poll is
-        (void)loading->loader.begin(loading->loader.context, loading->ticket, resource);
-        loading->is_polling = false;
-    }
+    if (is_ready && request->state != ECS_REQUEST_READY && loading->config.load)
+        (void)loading->config.load(loading->config.load_context, resource);
     request->state = is_ready ? ECS_REQUEST_READY : ECS_REQUEST_FAILED;
     return ECS_OK;
 }
 
 ecs_result ecs_resources_restore(ecs_world* world, base_reader* reader) {
-    ecs_loading* loading = world->loading;
     const uint64_t count = base_reader_varint(reader);
     if (reader->failed || count > ECS_RESOURCES_MAX) return ECS_ERR_MALFORMED;
-    ecs_requests_poll(world); // some loaders begin nothing before
-    for (uint32_t i = 0; i < loading->request_count; i++) {
-        if (!is_known(&loading->requests[i])) continue;
-        loading->requests[i].state = ECS_REQUEST_WAITING;
-        if (loading->requests[i].references == 0) drop(loading, i + 1);
-    }
+    ecs_requests_reset(world);
     for (uint64_t i = 0; i < count; i++) {
         ecs_resource resource = {.kind = ""};
         if (!read_text(reader, resource.kind, sizeof resource.kind) ||

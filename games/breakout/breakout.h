@@ -6,6 +6,7 @@
 #pragma once
 
 #include "ecs/es.h"
+#include "ecs/loader.h"
 #include "net/controls.h"
 #include "view.h"
 
@@ -197,7 +198,7 @@ int32_t breakout_level_hits(int32_t level, int32_t column, int32_t row);
 /// Record the creation of all bricks of a level. @return their count.
 int32_t breakout_level_place(ecs_world* world, const breakout_game* game, int32_t level);
 /// What loads the picture of a level (ecs_loading_config.load).
-bool breakout_load_picture(void* context, const ecs_resource* resource);
+ecs_load_answer breakout_load_picture(void* context, const ecs_resource* resource);
 ecs_color breakout_brick_color(int32_t hits);
 ecs_color breakout_player_color(int32_t slot);
 

@@ -7,8 +7,8 @@
 // A picture is a resource. When the players win a level, the rules create an entity that names the
 // next level. The entity is LOADING until the loader has read the picture, then CREATED. After the
 // pause the rules place the bricks. A log must give the same match again, so pictures are read
-// between two ticks (ecs_loading_config.load). A loader that reads files on a thread would have to
-// record when each file came.
+// between two ticks (ecs_loading_config.load). A loader that reads files on a thread, and is busy
+// until then, would have to record when each file came.
 
 #include "breakout.h"
 
@@ -107,10 +107,11 @@ uint32_t breakout_request_picture(const void* value, ecs_resource* resources, ui
     return 1;
 }
 
-bool breakout_load_picture(void* context, const ecs_resource* resource) {
+ecs_load_answer breakout_load_picture(void* context, const ecs_resource* resource) {
     uint64_t level;
     (void)context; // the pictures are in this file; a game whose pictures are files reads one here
-    return base_text_parse_u64(resource->name, &level) && level <= 1000000000;
+    const bool is_there = base_text_parse_u64(resource->name, &level) && level <= 1000000000;
+    return is_there ? ECS_LOAD_READY : ECS_LOAD_FAILED;
 }
 
 int32_t breakout_level_place(ecs_world* world, const breakout_game* game, int32_t level) {

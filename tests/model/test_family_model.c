@@ -17,7 +17,7 @@ typedef struct twin {
     bool is_visited;
 } twin;
 
-typedef enum known { UNKNOWN, WAITS, BEGUN, READY, FAILED } known;
+typedef enum known { UNKNOWN, WAITS, READY, FAILED } known;
 
 typedef struct model {
     load fixture;
@@ -25,7 +25,7 @@ typedef struct model {
     twin twins[TWINS_MAX]; ///< in the order of requests
     uint32_t count;
     known ids[IDS + 1];
-    int finished[IDS + 1]; ///< result of the next poll: 1 loaded, -1 failed
+    int finished[IDS + 1]; ///< what the loader answers: 0 busy, 1 ready, -1 failed
     ecs_entity told[TWINS_MAX * 2], expected[TWINS_MAX * 2];
     uint32_t reported_count, expected_count;
     uint64_t cut; ///< parents
@@ -70,16 +70,13 @@ static void record(const ecs_stage* stage, const ecs_event* event, const ecs_row
     m->told[m->reported_count++] = event->target;
 }
 
-// No entity waits for an unknown resource: cancel it.
+// No entity waits for an unknown resource: it is forgotten.
 static void settle_ids(model* m) {
     for (uint32_t id = 1; id <= IDS; id++) {
         bool is_needed = false;
         for (uint32_t i = 0; i < m->count; i++)
             is_needed |= m->twins[i].state == TWIN_WAITS && m->twins[i].mesh == id;
-        if (!is_needed && m->ids[id] < READY) {
-            m->ids[id] = UNKNOWN;
-            m->finished[id] = 0;
-        }
+        if (!is_needed && m->ids[id] < READY) m->ids[id] = UNKNOWN;
     }
 }
 
@@ -135,18 +132,15 @@ static void do_create(model* m) {
     if (made.mesh && m->ids[made.mesh] == FAILED) return;
     made.handle = entity;
     made.state = !made.mesh || m->ids[made.mesh] == READY ? TWIN_LIVES : TWIN_WAITS;
-    if (made.state == TWIN_WAITS && m->ids[made.mesh] < BEGUN) m->ids[made.mesh] = BEGUN;
+    if (made.state == TWIN_WAITS) m->ids[made.mesh] = WAITS;
     if (made.state == TWIN_LIVES) expect(m, entity);
     m->twins[m->count++] = made;
 }
 
 static void do_poll(model* m) {
-    for (uint32_t id = 1; id <= IDS; id++) {
-        if (m->ids[id] == BEGUN && m->finished[id])
+    for (uint32_t id = 1; id <= IDS; id++)
+        if (m->ids[id] == WAITS && m->finished[id])
             m->ids[id] = m->finished[id] > 0 ? READY : FAILED;
-        m->finished[id] = 0;
-        if (m->ids[id] == WAITS) m->ids[id] = BEGUN;
-    }
     for (uint32_t i = 0; i < m->count; i++) {
         twin* t = &m->twins[i];
         if (t->state != TWIN_WAITS) continue;
@@ -162,7 +156,7 @@ static void do_poll(model* m) {
 
 // A change of a waiting entity requests resources that were not requested yet.
 static void ask(model* m, const twin* t) {
-    if (t->state == TWIN_WAITS && t->mesh && m->ids[t->mesh] < BEGUN) m->ids[t->mesh] = BEGUN;
+    if (t->state == TWIN_WAITS && t->mesh && m->ids[t->mesh] < READY) m->ids[t->mesh] = WAITS;
 }
 
 static ecs_entity parent_of(const model* m, const twin* t) {
@@ -275,19 +269,13 @@ static void do_restore(model* m) {
     assert_ok(ecs_world_restore(world, bytes.data, bytes.size));
     assert_int_equal(ecs_world_hash(world), hash);
     base_bytes_deinit(&bytes);
-    for (uint32_t id = 1; id <= IDS; id++) {
-        if (m->ids[id] < READY) {
-            m->ids[id] = m->ids[id] == UNKNOWN ? UNKNOWN : WAITS;
-            m->finished[id] = 0;
-        }
-    }
 }
 
 static void do_finish(model* m) {
     uint32_t id = 1 + below(m, IDS);
     bool is_loaded = below(m, 4) != 0;
-    if (!load_finish(m->fixture.manual, id, is_loaded)) return;
-    assert_int_equal(m->ids[id], BEGUN);
+    if (m->ids[id] != WAITS) return;
+    load_finish(m->fixture.manual, id, is_loaded);
     m->finished[id] = is_loaded ? 1 : -1;
 }
 

@@ -67,68 +67,33 @@ static const char load_text[] =
 
 /// A loader that the test controls.
 typedef struct load_manual {
-    ecs_loader loader;
-    ecs_load_answer answer; ///< the answer to the next request
-    uint32_t begun;         ///< the number of requests, with any answer
-    uint32_t cancelled;
-    uint32_t count; ///< the number of loads under way
-    uint32_t tickets[8192];
-    char names[8192][16];
-    ecs_loaded done[8192];
-    uint32_t done_count;
+    ecs_load_answer answer;      ///< about resources that have not ended
+    uint32_t asked;              ///< calls
+    ecs_load_answer ended[8192]; ///< by id: ECS_LOAD_BUSY where it has not
 } load_manual;
 
-static inline ecs_load_answer load_ask(void* context, uint32_t ticket,
-                                       const ecs_resource* resource) {
+static inline load_manual* load_manual_make(void) {
+    load_manual* manual = calloc(1, sizeof(*manual));
+    manual->answer = ECS_LOAD_BUSY;
+    for (uint32_t id = 0; id < BASE_COUNT(manual->ended); id++)
+        manual->ended[id] = ECS_LOAD_BUSY;
+    return manual;
+}
+
+static inline ecs_load_answer load_ask(void* context, const ecs_resource* resource) {
     load_manual* manual = context;
-    manual->begun++;
-    if (manual->answer != ECS_LOAD_BEGUN) return manual->answer;
-    assert_true(manual->count < BASE_COUNT(manual->tickets));
-    manual->tickets[manual->count] = ticket;
-    (void)snprintf(manual->names[manual->count], 16, "%.15s", resource->name);
-    manual->count++;
-    return ECS_LOAD_BEGUN;
+    const ecs_load_answer ended = manual->ended[strtoul(resource->name + 1, NULL, 10)];
+    manual->asked++;
+    return ended != ECS_LOAD_BUSY ? ended : manual->answer;
 }
 
-static inline uint32_t load_poll(void* context, ecs_loaded* loaded, uint32_t capacity) {
-    load_manual* manual = context;
-    uint32_t count = manual->done_count < capacity ? manual->done_count : capacity;
-    memcpy(loaded, manual->done, count * sizeof(*loaded));
-    memmove(manual->done, manual->done + count, (manual->done_count - count) * sizeof(*loaded));
-    manual->done_count -= count;
-    return count;
+/// The next poll finds the load of this id finished.
+static inline void load_finish(load_manual* manual, uint32_t id, bool is_loaded) {
+    manual->ended[id] = is_loaded ? ECS_LOAD_READY : ECS_LOAD_FAILED;
 }
 
-static inline void load_drop(load_manual* manual, uint32_t i) {
-    manual->count--;
-    memmove(manual->tickets + i, manual->tickets + i + 1,
-            (manual->count - i) * sizeof(manual->tickets[0]));
-    memmove(manual->names + i, manual->names + i + 1,
-            (manual->count - i) * sizeof(manual->names[0]));
-}
-
-static inline void load_cancel(void* context, uint32_t ticket) {
-    load_manual* manual = context;
-    manual->cancelled++;
-    for (uint32_t i = 0; i < manual->count; i++) {
-        if (manual->tickets[i] != ticket) continue;
-        load_drop(manual, i);
-        return;
-    }
-}
-
-/// The next poll reports the load of this id as finished. @return false when no such load is under
-/// way.
-static inline bool load_finish(load_manual* manual, uint32_t id, bool is_loaded) {
-    ecs_resource resource = load_resource(id);
-    for (uint32_t i = 0; i < manual->count; i++) {
-        if (strcmp(manual->names[i], resource.name) != 0) continue;
-        manual->done[manual->done_count++] =
-            (ecs_loaded){.ticket = manual->tickets[i], .is_loaded = is_loaded};
-        load_drop(manual, i);
-        return true;
-    }
-    return false;
+static inline ecs_loading_config load_config(load_manual* manual, base_reporter reporter) {
+    return (ecs_loading_config){.load = load_ask, .load_context = manual, .reporter = reporter};
 }
 
 /// In the order of the members of a load.
@@ -162,9 +127,7 @@ static inline void load_begin(load* fixture) {
 static inline void load_open_begun(load* fixture) {
     static const ecs_field amount[] = {{.name = "amount", .kind = ECS_FIELD_I32, .count = 1}};
     ecs_event_desc hit = {"hit", sizeof(int32_t), amount, 1, false};
-    fixture->manual = calloc(1, sizeof(load_manual));
-    fixture->manual->answer = ECS_LOAD_BEGUN;
-    fixture->manual->loader = (ecs_loader){fixture->manual, load_ask, load_poll, load_cancel};
+    fixture->manual = load_manual_make();
     assert_ok(ecs_world_create(&fixture->config, &fixture->world));
     assert_ok(ecs_type_register(fixture->world, &load_mesh_desc, NULL));
     assert_ok(ecs_template_load(fixture->world, "load.blk", load_text, strlen(load_text),
@@ -187,8 +150,7 @@ static inline ecs_result load_try_seal(load* fixture) {
     fixture->hp = ecs_component_find(world, "hp");
     fixture->title = ecs_component_find(world, "title");
     fixture->parent = ecs_component_find(world, ECS_PARENT_NAME);
-    fixture->loading = (ecs_loading_config){.loader = &fixture->manual->loader,
-                                            .reporter = base_reporter_first(&fixture->report)};
+    fixture->loading = load_config(fixture->manual, base_reporter_first(&fixture->report));
     return result;
 }
 
@@ -238,7 +200,7 @@ static inline ecs_entity load_child(load* fixture, ecs_template_id template_id, 
 
 /// A resource arrives, and the world polls. @return how many entities came with it.
 static inline uint32_t load_arrive(load* fixture, uint32_t id) {
-    assert_true(load_finish(fixture->manual, id, true));
+    load_finish(fixture->manual, id, true);
     return ecs_loading_poll(fixture->world);
 }
 

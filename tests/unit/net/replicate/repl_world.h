@@ -54,38 +54,23 @@ static inline uint32_t repl_mesh_request(const void* value, ecs_resource* resour
 static const ecs_type_ops repl_mesh_ops = {
     .create = repl_mesh_create, .destroy = repl_mesh_destroy, .request = repl_mesh_request};
 
-/// A loader that accepts every request. The test finishes the requests.
+/// A loader that is busy until the test says how it ends.
 typedef struct slow_loader {
-    ecs_loader loader;
-    uint32_t ticket, begun, cancelled;
+    uint32_t asked;
     bool is_done, is_loaded;
 } slow_loader;
 
-static inline ecs_load_answer slow_begin(void* context, uint32_t ticket,
-                                         const ecs_resource* resource) {
+static inline ecs_load_answer slow_load(void* context, const ecs_resource* resource) {
     slow_loader* slow = context;
     assert_string_equal(resource->name, "cube");
-    slow->ticket = ticket;
-    slow->begun++;
-    return ECS_LOAD_BEGUN;
-}
-
-static inline uint32_t slow_poll(void* context, ecs_loaded* loaded, uint32_t capacity) {
-    slow_loader* slow = context;
-    if (!slow->is_done || capacity == 0) return 0;
-    slow->is_done = false;
-    loaded[0] = (ecs_loaded){.ticket = slow->ticket, .is_loaded = slow->is_loaded};
-    return 1;
-}
-
-static inline void slow_cancel(void* context, uint32_t ticket) {
-    slow_loader* slow = context;
-    slow->cancelled += ticket == slow->ticket;
+    slow->asked++;
+    if (!slow->is_done) return ECS_LOAD_BUSY;
+    return slow->is_loaded ? ECS_LOAD_READY : ECS_LOAD_FAILED;
 }
 
 static inline void load_slowly(ecs_world* world, slow_loader* slow) {
-    *slow = (slow_loader){.loader = {slow, slow_begin, slow_poll, slow_cancel}};
-    ecs_loading_set(world, &(ecs_loading_config){.loader = &slow->loader});
+    *slow = (slow_loader){.asked = 0};
+    ecs_loading_set(world, &(ecs_loading_config){.load = slow_load, .load_context = slow});
 }
 
 static const char repl_text[] =
