@@ -58,10 +58,8 @@ def _put_find(out, unit):
         if slot.kind == game.TAG:
             out.put(f'    game->{slot.field} = ecs_world_has_tag(world, "{slot.name}");\n')
         elif slot.kind == game.MEMORY:
-            out.put(f'    if (ecs_world_has_tag(world, "{slot.name}")) {{\n'
-                    f'        game->{slot.field} = ecs_world_context(world, sizeof *game->{slot.field});\n'
-                    f'        if (!game->{slot.field}) return ECS_ERR_MEMORY;\n'
-                    '    }\n')
+            out.put(f'    if (ecs_world_has_tag(world, "{slot.name}"))\n'
+                    f'        game->{slot.field} = ecs_world_context(world, sizeof *game->{slot.field});\n')
         elif slot.kind == game.STEP:
             out.put(_step_text(unit, slot))
         elif slot.kind == game.QUERY and slot.terms:
@@ -318,7 +316,6 @@ def _put_registration(out, unit, stem):
     out.put(f'static ecs_result {name}_register_all(ecs_world* world, void** context,\n'
             '    const base_reporter* reporter) {\n'
             f'    {its.context}* game = ecs_world_context(world, sizeof *game);\n'
-            '    if (!game) return ECS_ERR_MEMORY;\n'
             '    *context = game;\n')
     if its.find_slot(game.RATE):
         out.put('    game->tick_rate_hz = 60;\n')

@@ -20,6 +20,7 @@
 #include "event/event_queue.h"
 #include "event/systems.h"
 #include "table/row.h"
+#include "type/type_registry.h"
 #include "type/world.h"
 
 #include <string.h>
@@ -29,82 +30,44 @@
 // A type is a copied description in a block of its own, so pointers to it stay valid. The core's
 // own types have the numbers after the last that can be registered.
 
-// Fields must lie within the payload, at rising offsets, without overlap.
-static bool fields_are_right(const ecs_event_desc* desc) {
-    uint64_t end = 0;
-    for (uint32_t i = 0; i < desc->field_count; i++) {
-        const ecs_field* field = &desc->fields[i];
-        if (!field->name || strlen(field->name) >= ECS_NAME_BYTES_MAX ||
-            (uint32_t)field->kind >= ECS_FIELD_KIND_COUNT || field->count == 0 ||
-            field->count > desc->size || field->offset < end ||
-            field->offset % ecs_field_kind_bytes(field->kind) != 0)
-            return false;
-        end = (uint64_t)field->offset + ecs_event_field_bytes(field);
-        if (end > desc->size) return false;
-    }
-    return desc->size == 0 || desc->field_count > 0;
-}
-
-static uint64_t layout_hash(const ecs_event_kind* kind) {
-    uint64_t hash = base_hash64_text(kind->name);
-    for (uint32_t i = 0; i < kind->desc.field_count; i++) {
-        const ecs_field* field = &kind->fields[i];
-        hash = base_hash64_mix(hash, base_hash64_text(field->name));
-        hash = base_hash64_mix(hash, (uint64_t)field->kind << 32 | field->count);
-    }
-    return hash;
-}
-
-static void fill_kind(ecs_event_kind* kind, const ecs_event_desc* desc) {
-    BASE_ASSERT(desc->size <= ECS_EVENT_BYTES_MAX && desc->field_count <= ECS_FIELDS_MAX);
-    memcpy(kind->name, desc->name, strlen(desc->name));
-    uint32_t covered = 0;
-    uint32_t align = 1;
-    char* name = (char*)(kind->fields + desc->field_count);
-    for (uint32_t i = 0; i < desc->field_count; i++) {
-        const ecs_field* field = &desc->fields[i];
-        uint32_t bytes = ecs_field_kind_bytes(field->kind);
-        memcpy(name, field->name, strlen(field->name));
-        kind->fields[i] = *field;
-        kind->fields[i].name = name;
-        name += ECS_NAME_BYTES_MAX;
-        kind->has_entities |= field->kind == ECS_FIELD_ENTITY;
-        covered += ecs_event_field_bytes(field);
-        align = bytes > align ? bytes : align;
-    }
-    kind->desc = *desc;
-    kind->desc.name = kind->name;
-    kind->desc.fields = kind->fields;
-    memcpy(kind->type.name, kind->name, sizeof(kind->type.name));
-    kind->type.size = desc->size;
-    kind->type.object_size = desc->size;
-    kind->type.align = align;
-    kind->type.field_count = desc->field_count;
-    kind->type.fields = kind->fields;
-    kind->type.is_dense = covered == desc->size;
-    kind->type.layout_hash = layout_hash(kind);
-    kind->size = desc->size;
-    kind->lead = align > sizeof(ecs_entity) ? 8 : sizeof(ecs_entity);
-    kind->stride = (kind->lead + desc->size + 7u) & ~7u;
-    kind->is_special = desc->is_exported;
-}
-
 static ecs_event_type find_kind(const ecs_events* events, const char* name) {
     for (uint32_t i = 0; i < ECS_EVENT_KINDS; i++)
-        if (events->kinds[i] && strcmp(events->kinds[i]->name, name) == 0)
+        if (events->kinds[i] && strcmp(events->kinds[i]->type.name, name) == 0)
             return (ecs_event_type)(i + 1);
     return ECS_EVENT_NONE;
 }
 
-// A type at its number.
+// A type at its number. @return ECS_EVENT_NONE: its fields make no sense.
 static ecs_event_type make_kind(ecs_world* world, const ecs_event_desc* desc, uint32_t type) {
     BASE_ASSERT(type >= 1 && type <= ECS_EVENT_KINDS && !world->events->kinds[type - 1]);
-    ecs_event_kind* kind =
-        base_allocate_zero(world->allocator, ecs_event_kind_bytes(desc->field_count));
-    fill_kind(kind, desc);
+    uint32_t align = 1;
+    for (uint32_t i = 0; i < desc->field_count; i++) {
+        const ecs_field_kind kind = desc->fields[i].kind;
+        const uint32_t bytes = kind < ECS_FIELD_KIND_COUNT ? ecs_field_kind_bytes(kind) : 1;
+        align = bytes > align ? bytes : align;
+    }
+    const ecs_type_desc payload = {.name = desc->name,
+                                   .size = desc->size,
+                                   .align = align,
+                                   .fields = desc->fields,
+                                   .field_count = desc->field_count};
+    ecs_type made;
+    if (ecs_type_make(world, &payload, &made)) return ECS_EVENT_NONE;
+    ecs_event_kind* kind = base_allocate_zero(world->allocator, sizeof *kind);
+    kind->type = made;
+    kind->type.layout_hash =
+        ecs_fields_hash(base_hash64_text(desc->name), made.fields, made.field_count);
+    kind->desc = *desc;
+    kind->desc.name = kind->type.name;
+    kind->desc.fields = made.fields;
     kind->id = type;
-    if (kind->type.is_dense && !kind->has_entities)
-        kind->key = ecs_event_key((uint16_t)type, desc->size);
+    kind->size = desc->size;
+    kind->lead = align > sizeof(ecs_entity) ? 8 : sizeof(ecs_entity);
+    kind->stride = (kind->lead + desc->size + 7u) & ~7u;
+    kind->is_special = desc->is_exported;
+    for (uint32_t i = 0; i < made.field_count; i++)
+        kind->has_entities |= made.fields[i].kind == ECS_FIELD_ENTITY;
+    if (made.is_dense && !kind->has_entities) kind->key = ecs_event_key((uint16_t)type, desc->size);
     world->events->kinds[type - 1] = kind;
     return (ecs_event_type)type;
 }
@@ -118,8 +81,9 @@ ecs_result ecs_event_register(ecs_world* world, const ecs_event_desc* desc, ecs_
     if (strlen(desc->name) >= ECS_NAME_BYTES_MAX) return ECS_FULL(world, ECS_NAME_BYTES_MAX);
     if (desc->size > ECS_EVENT_BYTES_MAX) return ECS_FULL(world, ECS_EVENT_BYTES_MAX);
     if (desc->field_count > ECS_FIELDS_MAX) return ECS_FULL(world, ECS_FIELDS_MAX);
-    if (!fields_are_right(desc)) return ECS_ERR_TYPE;
+    if (desc->size > 0 && desc->field_count == 0) return ECS_ERR_TYPE;
     ecs_event_type made = make_kind(world, desc, events->kind_count + 1);
+    if (made == ECS_EVENT_NONE) return ECS_ERR_TYPE;
     events->kind_count++;
     if (type) *type = made;
     return ECS_OK;

@@ -34,7 +34,7 @@ typedef struct ecs_event_head {
 } ecs_event_head;
 _Static_assert(sizeof(ecs_event_head) == 8, "payloads keep the alignment of the heads");
 
-/// One registered type. Lives in its own block, so that pointers to `desc` stay valid.
+/// One registered type. Lives in its own block, so that pointers to it stay valid.
 typedef struct ecs_event_kind {
     uint32_t id;       ///< of the type
     uint32_t size;     ///< of a payload
@@ -43,17 +43,10 @@ typedef struct ecs_event_kind {
     uint32_t key;      ///< ecs_event_key when sending may do without a call; else 0
     bool has_entities; ///< a field holds handles, which may be placeholders
     bool is_special;   ///< delivery does more than call handlers: exported, or by component
-    ecs_event_desc desc; ///< name and fields point into this block
+    ecs_event_desc desc; ///< name and fields are those of `type`
     ecs_type type;       ///< the payload as a type: canonical bytes, text
     const char* sender;  ///< system that sent some last; NULL: not known; written by any thread
-    char name[ECS_NAME_BYTES_MAX];
-    ecs_field fields[]; ///< desc.field_count; their names lie after them
 } ecs_event_kind;
-
-/// Bytes of a type with this many fields.
-static inline size_t ecs_event_kind_bytes(uint32_t field_count) {
-    return sizeof(ecs_event_kind) + field_count * (sizeof(ecs_field) + ECS_NAME_BYTES_MAX);
-}
 
 /// Bytes that a field takes in a payload.
 static inline uint32_t ecs_event_field_bytes(const ecs_field* field) {

@@ -265,7 +265,6 @@ static ecs_result take_handle(ecs_world* world, const ecs_binding* binding, ecs_
     uint32_t index = ecs_index_peek(world, range);
     if (index == 0) return ECS_ERR_FULL;
     ecs_record_reserve(world, index);
-    ecs_held_reserve(world);
     ecs_entity made = ecs_handle_take(storage, range, index);
     // As after a death: the generation is used, nothing lives.
     *ecs_record_mut(storage, index) = (ecs_record){.life = (uint16_t)ecs_entity_generation(made)};

@@ -266,7 +266,6 @@ static ecs_result add_chunk(ecs_world* world, ecs_archetype* archetype, uint32_t
     if (storage->chunk_ids_free_count == 0 && storage->chunk_id_next == ECS_CHUNKS_MAX)
         return ECS_ERR_FULL;
     reserve_ids(world);
-    ecs_queries_reserve_chunk(world, archetype);
     BASE_ARRAY_RESERVE(world->allocator, archetype->chunks, archetype->chunk_capacity,
                        archetype->chunk_count + 1);
     ecs_chunk* chunk = block_create(world, archetype, capacity);
@@ -281,7 +280,8 @@ static ecs_result add_chunk(ecs_world* world, ecs_archetype* archetype, uint32_t
     return ECS_OK;
 }
 
-void ecs_archetype_drop_chunk(ecs_world* world, ecs_archetype* archetype) {
+// Drop the last chunk, which has no rows.
+static void drop_chunk(ecs_world* world, ecs_archetype* archetype) {
     ecs_storage* storage = world->storage;
     ecs_chunk* chunk = archetype->chunks[archetype->chunk_count - 1];
     BASE_ASSERT(ecs_chunk_count(storage, chunk) == 0);
@@ -332,7 +332,7 @@ ecs_result ecs_archetype_reserve(ecs_world* world, ecs_archetype* archetype, uin
         ecs_result result = add_chunk(world, archetype, archetype->rows_max);
         if (result != ECS_OK) {
             while (archetype->chunk_count > kept_count)
-                ecs_archetype_drop_chunk(world, archetype);
+                drop_chunk(world, archetype);
             return result;
         }
         room += archetype->rows_max;
@@ -371,7 +371,7 @@ void ecs_archetype_trim_idle(ecs_world* world, ecs_archetype* archetype, uint32_
     if (archetype->idle_removals < archetype->row_room) return;
     archetype->idle_removals = 0;
     while (archetype->chunk_count > archetype->tail + 1)
-        ecs_archetype_drop_chunk(world, archetype);
+        drop_chunk(world, archetype);
     ecs_chunk* tail = archetype->chunks[archetype->tail];
     uint32_t capacity = capacity_for(archetype, archetype->row_count * 2);
     if (archetype->tail == 0 && capacity < tail->capacity &&
@@ -508,16 +508,12 @@ const ecs_query_cache* ecs_query_open(ecs_world* world, ecs_query* query) {
     return query->cache.entry_count == 0 ? &empty : &query->cache;
 }
 
-uint32_t ecs_group_count(const ecs_query* query) {
+uint32_t ecs_query_count(ecs_world* world, ecs_query* query) {
     uint64_t count = 0;
+    (void)world;
     for (uint32_t i = 0; i < query->group->match_count; i++)
         count += query->group->matches[i]->row_count;
     return (uint32_t)count;
-}
-
-uint32_t ecs_query_count(ecs_world* world, ecs_query* query) {
-    (void)world;
-    return ecs_group_count(query);
 }
 
 ecs_entity ecs_query_first(ecs_world* world, ecs_query* query) {

@@ -100,19 +100,16 @@ bool ecs_held_has_index(const ecs_world* world, uint32_t index) {
     return base_table_find(&world->storage->held.table, index) != BASE_TABLE_NONE;
 }
 
-// A new entry for a handle that has none. Room was reserved.
-static ecs_held_handle* held_add(ecs_held_handles* held, ecs_entity handle) {
-    BASE_ASSERT(held->count < held->capacity && handle != ECS_ENTITY_NONE);
+// A new entry for a handle that has none.
+static ecs_held_handle* held_add(ecs_world* world, ecs_entity handle) {
+    BASE_ASSERT(handle != ECS_ENTITY_NONE);
+    ecs_held_handles* held = &world->storage->held;
+    base_table_reserve(&held->table, world->allocator, held->count + 1);
+    BASE_ARRAY_RESERVE(world->allocator, held->items, held->capacity, held->count + 1);
     base_table_add(&held->table, ecs_entity_index(handle), held->count);
     ecs_held_handle* entry = &held->items[held->count++];
     *entry = (ecs_held_handle){.handle = handle};
     return entry;
-}
-
-void ecs_held_reserve(ecs_world* world) {
-    ecs_held_handles* held = &world->storage->held;
-    base_table_reserve(&held->table, world->allocator, held->count + 1);
-    BASE_ARRAY_RESERVE(world->allocator, held->items, held->capacity, held->count + 1);
 }
 
 // Take an entry out. The last entry may move.
@@ -380,9 +377,8 @@ ecs_held_handle* ecs_handle_hold(ecs_world* world, ecs_entity handle) {
     ecs_held_handle* entry = ecs_held_find(world, handle);
     if (entry) return entry;
     ecs_record_reserve(world, ecs_entity_index(handle));
-    ecs_held_reserve(world);
     ecs_runway_return(world);
-    entry = held_add(&world->storage->held, handle);
+    entry = held_add(world, handle);
     ecs_index_settle(world, ecs_entity_index(handle));
     return entry;
 }

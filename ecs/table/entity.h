@@ -75,8 +75,6 @@ ecs_held_handle* ecs_held_find(const ecs_world* world, ecs_entity handle);
 bool ecs_held_has_index(const ecs_world* world, uint32_t index);
 /// Does an entity of this template wait for resources?
 bool ecs_held_has_pending(const ecs_world* world, ecs_template_id template_id);
-/// Room for one more.
-void ecs_held_reserve(ecs_world* world);
 /// Forget all; give the memory back.
 void ecs_held_deinit(ecs_world* world);
 

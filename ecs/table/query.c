@@ -361,14 +361,6 @@ void ecs_queries_add_archetype(ecs_world* world, ecs_archetype* archetype) {
     }
 }
 
-void ecs_queries_reserve_chunk(ecs_world* world, ecs_archetype* archetype) {
-    for (uint32_t q = 0; q < archetype->query_count; q++) {
-        ecs_query* query = archetype->queries[q];
-        BASE_ARRAY_RESERVE(world->allocator, query->cache.entries, query->entry_capacity,
-                           (query->cache.entry_count + 1) * query->cache.stride);
-    }
-}
-
 static uintptr_t* entry_of(const ecs_query* query, const ecs_match* match, const ecs_chunk* chunk) {
     return query->cache.entries + (size_t)(match->entry_first + chunk->index) * query->cache.stride;
 }
@@ -409,6 +401,8 @@ void ecs_queries_add_chunk(ecs_world* world, ecs_chunk* chunk) {
     for (uint32_t q = 0; q < chunk->archetype->query_count; q++) {
         ecs_query* query = chunk->archetype->queries[q];
         ecs_match* match = ecs_query_match(query, chunk->archetype);
+        BASE_ARRAY_RESERVE(world->allocator, query->cache.entries, query->entry_capacity,
+                           (query->cache.entry_count + 1) * query->cache.stride);
         uintptr_t* entry = entry_of(query, match, chunk);
         move_entries(query, match, entry, entry + query->cache.stride);
         fill_entry(world, query, match, chunk);

@@ -71,8 +71,7 @@ static inline bool ecs_access_is_write(ecs_access access) {
     return access == ECS_WRITE || access == ECS_OPTIONAL_WRITE;
 }
 
-// Caches (query.c). Reserve changes nothing that a walk sees.
-void ecs_queries_reserve_chunk(ecs_world* world, ecs_archetype* archetype);
+// Caches (query.c).
 void ecs_queries_add_chunk(ecs_world* world, ecs_chunk* chunk);
 void ecs_queries_patch_chunk(ecs_world* world, ecs_chunk* chunk); ///< the block moved
 void ecs_queries_drop_chunk(const ecs_chunk* chunk);              ///< the last of its archetype
@@ -80,8 +79,6 @@ void ecs_queries_add_archetype(ecs_world* world, ecs_archetype* archetype);
 void ecs_queries_clear(ecs_world* world); ///< forget all archetypes
 /// Does the query match an archetype of that kind? Asks its group, not the cache.
 bool ecs_query_wants(const ecs_query* query, const ecs_archetype* archetype);
-
-uint32_t ecs_group_count(const ecs_query* query); ///< ecs_query_count
 
 // Groups (query.c).
 /// The group of terms, made when there is none yet.

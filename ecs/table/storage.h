@@ -196,8 +196,6 @@ void ecs_archetype_truncate(ecs_world* world, ecs_archetype* archetype, uint32_t
 /// The marks of a row that moves into a row without marks.
 void ecs_chunk_move_marks(ecs_chunk* to, uint32_t row, const ecs_chunk* from, uint32_t from_row);
 void ecs_chunk_clear_mark(ecs_chunk* chunk, uint32_t row); ///< in all tracked columns
-/// Take back its last chunk, which has no rows (asserted).
-void ecs_archetype_drop_chunk(ecs_world* world, ecs_archetype* archetype);
 
 // The memory block of a chunk (chunk.c).
 

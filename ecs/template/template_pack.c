@@ -535,7 +535,8 @@ bool ecs_pack_next(const void* pack, size_t bytes, size_t* offset, ecs_pack_text
     return true;
 }
 
-ecs_result ecs_template_set_read_pack(ecs_template_set* set, const void* pack, size_t bytes) {
+// Read all texts of a pack.
+static ecs_result read_pack(ecs_template_set* set, const void* pack, size_t bytes) {
     size_t offset = 0;
     uint32_t count = 0;
     ecs_pack_text text;
@@ -556,7 +557,7 @@ ecs_result ecs_template_load_pack(ecs_world* world, const void* pack, size_t byt
     if (world->is_sealed) return ECS_ERR_SEALED;
     ecs_template_set set;
     ecs_template_set_init(&set, world, reporter);
-    ecs_result result = ecs_template_set_read_pack(&set, pack, bytes);
+    ecs_result result = read_pack(&set, pack, bytes);
     if (result == ECS_OK || result == ECS_ERR_SYNTAX) result = ecs_template_set_resolve(&set);
     if (result == ECS_OK) result = ecs_template_set_commit(&set);
     ecs_template_set_deinit(&set);

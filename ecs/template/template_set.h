@@ -117,11 +117,6 @@ ecs_type_id ecs_template_set_component_type(const ecs_template_set* set, ecs_com
 ecs_draft* ecs_template_set_draft(const ecs_template_set* set, const char* name);
 
 // template_pack.c
-/// Read all texts of a pack; faults as for ecs_template_set_read. @return set->result;
-/// ECS_ERR_MALFORMED; ECS_ERR_FULL.
-BASE_MUST_USE ecs_result ecs_template_set_read_pack(ecs_template_set* set, const void* pack,
-                                                    size_t bytes);
-
 // Paths of the files that templates import: pure functions on text.
 /// Turn `import`, as written in the file `from`, into a path of the source. It is relative to the
 /// folder of `from`, or begins with a root ("%name/..."; "#..." is the source's own folder).

@@ -83,11 +83,9 @@ void ecs_container_body_destroy(const base_allocator* allocator, ecs_container_b
     base_release(allocator, body, sizeof *body);
 }
 
-ecs_result ecs_container_reserve(const base_allocator* allocator, ecs_container_body* body,
-                                 uint32_t count) {
-    if (count > ECS_CONTAINER_COUNT_MAX) return ECS_ERR_FULL;
+static void reserve_items(const base_allocator* allocator, ecs_container_body* body,
+                          uint32_t count) {
     base_array_reserve(allocator, &body->items, &body->capacity, count, stride_of(body->type));
-    return ECS_OK;
 }
 
 // Create an element as a copy of `source` (NULL: zero). A container always gets a body.
@@ -158,8 +156,7 @@ static void copy_item(const base_allocator* allocator, ecs_container_body* copy,
 ecs_container_body* ecs_container_body_copy(const base_allocator* allocator,
                                             const ecs_container_body* body) {
     ecs_container_body* copy = container_body_create(allocator, body->type);
-    base_array_reserve(allocator, &copy->items, &copy->capacity, body->count,
-                       stride_of(body->type));
+    reserve_items(allocator, copy, body->count);
     if (is_plain_list(body->type)) {
         if (body->count) memcpy(copy->items, body->items, body->count * stride_of(body->type));
         copy->count = body->count;
@@ -216,7 +213,9 @@ uint32_t ecs_element_weight(ecs_element_type type, const void* value) {
     return ecs_element_bytes((ecs_element_type)type);
 }
 
-void ecs_container_touch(ecs_container_body* body, int64_t weight) {
+// Note a change in a body: raise its version and those of all bodies around it, and add `weight` to
+// their weights.
+static void touch(ecs_container_body* body, int64_t weight) {
     for (; body; body = body->parent) {
         body->version++;
         body->bytes = (uint32_t)(body->bytes + weight);
@@ -236,7 +235,7 @@ void ecs_container_map_entities(ecs_container_body* body,
             ecs_entity mapped = map(context, *entity);
             if (mapped == *entity) continue;
             *entity = mapped;
-            ecs_container_touch(body, 0);
+            touch(body, 0);
         } else if (ecs_element_is_list(body->type)) {
             return; // a list of another type holds no handles
         }
@@ -245,9 +244,8 @@ void ecs_container_map_entities(ecs_container_body* body,
 
 // Changing a container: insert, replace or remove one item.
 //
-// Everything that may fail is done first, outside of the container: copy the value, copy the name,
-// make room. The steps after that cannot fail. The value is copied before room is made, since it
-// may lie inside the container that grows, or be that container.
+// The value is copied first, which may fail. It is copied before room is made, since it may lie
+// inside the container that grows, or be that container.
 
 ecs_container_body* ecs_container_open(const base_allocator* allocator, ecs_container* container,
                                        ecs_element_type type) {
@@ -260,7 +258,8 @@ ecs_container_body* ecs_container_open(const base_allocator* allocator, ecs_cont
     return container->body;
 }
 
-bool ecs_container_fits(const ecs_container_body* body, uint32_t height, int64_t weight) {
+// May an item of this height and weight be added to the body?
+static bool fits(const ecs_container_body* body, uint32_t height, int64_t weight) {
     uint32_t depth = height;
     const ecs_container_body* root = body;
     for (const ecs_container_body* at = body; at; at = at->parent) {
@@ -287,7 +286,7 @@ static ecs_result make_fitting(const base_allocator* allocator, const ecs_contai
     const ecs_container_body* inner =
         ecs_element_is_container(type) ? ecs_container_body_of(&made->as) : NULL;
     uint32_t height = inner ? ecs_container_height(inner) : 0;
-    if (ecs_container_fits(body, height, (int64_t)ecs_element_weight(type, &made->as) - old_weight))
+    if (fits(body, height, (int64_t)ecs_element_weight(type, &made->as) - old_weight))
         return ECS_OK;
     ecs_element_unmake(allocator, type, &made->as);
     return ECS_ERR_FULL;
@@ -310,22 +309,18 @@ ecs_result ecs_container_insert(const base_allocator* allocator, ecs_container_b
     size_t name_bytes = name ? strlen(name) : 0;
     if (name && (name_bytes == 0 || name_bytes >= ECS_CONTAINER_NAME_BYTES_MAX))
         return ECS_ERR_FULL;
+    if (body->count == ECS_CONTAINER_COUNT_MAX) return ECS_ERR_FULL;
     uint32_t own = item_weight(body->type, (uint32_t)name_bytes);
     ecs_element made;
     ecs_result result = make_fitting(allocator, body, type, value, -(int64_t)own, &made);
     if (result != ECS_OK) return result;
     // Copied before the items move: the name may lie in one of them.
     char* copy = name ? copy_name(allocator, name, (uint32_t)name_bytes) : NULL;
-    result = ecs_container_reserve(allocator, body, body->count + 1);
-    if (result != ECS_OK) {
-        if (copy) base_release(allocator, copy, name_bytes + 1);
-        ecs_element_unmake(allocator, type, &made.as);
-        return result;
-    }
+    reserve_items(allocator, body, body->count + 1);
     shift(body, index, 1);
     body->count++;
     settle(body, index, &made, copy, (uint32_t)name_bytes);
-    ecs_container_touch(body, (int64_t)ecs_element_weight(type, &made.as) + own);
+    touch(body, (int64_t)ecs_element_weight(type, &made.as) + own);
     return ECS_OK;
 }
 
@@ -340,7 +335,7 @@ ecs_result ecs_container_replace(const base_allocator* allocator, ecs_container_
     if (result != ECS_OK) return result;
     ecs_element_unmake(allocator, old_type, item);
     settle(body, index, &made, NULL, 0);
-    ecs_container_touch(body, (int64_t)ecs_element_weight(type, &made.as) - old_weight);
+    touch(body, (int64_t)ecs_element_weight(type, &made.as) - old_weight);
     return ECS_OK;
 }
 
@@ -355,7 +350,7 @@ void ecs_container_remove(const base_allocator* allocator, ecs_container_body* b
     destroy_item(allocator, body, index);
     shift(body, index, -1);
     body->count--;
-    ecs_container_touch(body, -weight);
+    touch(body, -weight);
 }
 
 void ecs_container_clear(const base_allocator* allocator, ecs_container_body* body) {
@@ -363,7 +358,7 @@ void ecs_container_clear(const base_allocator* allocator, ecs_container_body* bo
     int64_t weight = body->bytes;
     destroy_items(allocator, body);
     body->count = 0;
-    ecs_container_touch(body, -weight);
+    touch(body, -weight);
 }
 
 bool ecs_container_seek(const ecs_container_body* body, const char* name, uint32_t* index) {
@@ -503,8 +498,7 @@ static bool read_item(body_reader* in, ecs_container_body* body, uint32_t depth)
     }
     ecs_element made = {.type = (ecs_element_type)type};
     if (!read_value(in, made.type, &made.as, depth)) return false;
-    const bool fits = in->weight <= ECS_CONTAINER_BYTES_MAX;
-    if (!fits) {
+    if (in->weight > ECS_CONTAINER_BYTES_MAX) {
         ecs_element_unmake(in->allocator, made.type, &made.as);
         return fail_body(in);
     }
@@ -523,7 +517,8 @@ static ecs_container_body* read_body(body_reader* in, ecs_element_type type, uin
         return NULL;
     }
     ecs_container_body* body = container_body_create(in->allocator, type);
-    bool is_read = ecs_container_reserve(in->allocator, body, (uint32_t)count) == ECS_OK;
+    bool is_read = true;
+    reserve_items(in->allocator, body, (uint32_t)count);
     while (is_read && body->count < count)
         is_read = read_item(in, body, depth);
     if (is_read) return body;

@@ -75,24 +75,16 @@ uint32_t ecs_container_height(const ecs_container_body* body);
 /// The weight of a value: what it counts for ECS_CONTAINER_BYTES_MAX.
 uint32_t ecs_element_weight(ecs_element_type type, const void* value);
 void ecs_element_unmake(const base_allocator* allocator, ecs_element_type type, void* value);
-/// Note a change in a body: raise its version and those of all bodies around it, and add `weight`
-/// to their weights.
-void ecs_container_touch(ecs_container_body* body, int64_t weight);
 /// Replace every handle in it, nested ones included, by the result of `map`.
 void ecs_container_map_entities(ecs_container_body* body,
                                 ecs_entity (*map)(const void* context, ecs_entity entity),
                                 const void* context);
-/// Make room for `count` items. @return ECS_OK; ECS_ERR_FULL.
-BASE_MUST_USE ecs_result ecs_container_reserve(const base_allocator* allocator,
-                                               ecs_container_body* body, uint32_t count);
 
 // One item at a time.
 
 /// Get the body, and create it when there is none.
 ecs_container_body* ecs_container_open(const base_allocator* allocator, ecs_container* container,
                                        ecs_element_type type);
-/// May an item of this height and weight be added to the body?
-bool ecs_container_fits(const ecs_container_body* body, uint32_t height, int64_t weight);
 /// Insert a copy of `value` before `index`. `name` is for objects only and is copied. @return
 /// ECS_OK; ECS_ERR_TYPE; ECS_ERR_FULL; ECS_ERR_TEXT.
 BASE_MUST_USE ecs_result ecs_container_insert(const base_allocator* allocator,

@@ -212,21 +212,17 @@ static const char* desc_fault(const ecs_type_desc* desc, uint32_t flags) {
     if (desc->field_count == 0 && !desc->ops) return "it has neither fields nor functions";
     if (desc->align == 0 || desc->align > 64 || (desc->align & (desc->align - 1)) != 0)
         return "its alignment is not a power of two up to 64";
-    if (desc->size % desc->align != 0) return "its size is not a multiple of its alignment";
-    return fields_fault(desc);
+    return desc->size % desc->align != 0 ? "its size is not a multiple of its alignment" : NULL;
 }
 
 static uint32_t field_end(const ecs_field* field) {
     return field->offset + field->count * ecs_field_kind_bytes(field->kind);
 }
 
-static size_t fields_bytes(const ecs_type_desc* desc) {
-    return desc->field_count * (sizeof(ecs_field) + ECS_NAME_BYTES_MAX);
-}
-
 // Copy fields by rising offset, with their names after them, in one block.
 static ecs_field* copy_fields(const base_allocator* allocator, const ecs_type_desc* desc) {
-    ecs_field* fields = base_allocate_zero(allocator, fields_bytes(desc));
+    ecs_field* fields =
+        base_allocate_zero(allocator, desc->field_count * (sizeof(ecs_field) + ECS_NAME_BYTES_MAX));
     char* names = (char*)(fields + desc->field_count);
     for (uint32_t i = 0; i < desc->field_count; i++) {
         ecs_field field = desc->fields[i];
@@ -242,12 +238,10 @@ static ecs_field* copy_fields(const base_allocator* allocator, const ecs_type_de
 }
 
 // Without sizes and offsets: canonical bytes have none, and a world of another machine has others.
-static uint64_t layout_hash_of(const ecs_type* type) {
-    uint64_t hash = type->field_count;
-    for (uint32_t i = 0; i < type->field_count; i++) {
-        const ecs_field* field = &type->fields[i];
-        hash = base_hash64_mix(hash, base_hash64_text(field->name));
-        hash = base_hash64_mix(hash, (uint64_t)field->kind << 32 | field->count);
+uint64_t ecs_fields_hash(uint64_t hash, const ecs_field* fields, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        hash = base_hash64_mix(hash, base_hash64_text(fields[i].name));
+        hash = base_hash64_mix(hash, (uint64_t)fields[i].kind << 32 | fields[i].count);
     }
     return hash;
 }
@@ -278,39 +272,42 @@ static bool are_apart(const ecs_field* fields, const ecs_type_desc* desc, bool* 
     return true;
 }
 
+const char* ecs_type_make(ecs_world* world, const ecs_type_desc* desc, ecs_type* type) {
+    bool is_dense = true;
+    const char* fault = fields_fault(desc);
+    if (fault) return fault;
+    const ecs_field* fields = desc->field_count ? copy_fields(world->allocator, desc) : NULL;
+    if (!are_apart(fields, desc, &is_dense)) return "two fields overlap";
+    *type =
+        (ecs_type){.size = desc->size,
+                   .align = desc->size ? desc->align : 1,
+                   .field_count = desc->field_count,
+                   .fields = fields,
+                   .is_dense = is_dense && !desc->ops,
+                   .object_size = desc->size,
+                   .layout_hash = ecs_fields_hash(desc->field_count, fields, desc->field_count)};
+    (void)base_text_copy(type->name, sizeof type->name, desc->name);
+    return NULL;
+}
+
 ecs_result ecs_type_add(ecs_world* world, const ecs_type_desc* desc, uint32_t flags,
                         const base_reporter* reporter, ecs_type_id* id) {
     BASE_ASSERT(world->types->type_count < ECS_TYPES_MAX);
     ecs_types* types = world->types;
-    bool is_boxed = flags & ECS_TYPE_BOXED;
-    bool is_dense = !desc->ops;
+    const bool is_boxed = flags & ECS_TYPE_BOXED;
     ecs_type** page = &types->type_pages[types->type_count / ECS_TYPE_PAGE];
     if (!*page) *page = base_allocate(world->allocator, ECS_TYPE_PAGE * sizeof **page);
-    ecs_field* fields = NULL;
-    if (desc->field_count) {
-        fields = copy_fields(world->allocator, desc);
-        if (!are_apart(fields, desc, &is_dense)) {
-            base_release(world->allocator, fields, fields_bytes(desc));
-            return refuse_type(reporter, desc, "two fields overlap");
-        }
-    }
-    ecs_box* box = NULL;
-    if (is_boxed) box = box_create(world->allocator, desc->ops, desc->size, desc->align);
     ecs_type* type = &(*page)[types->type_count % ECS_TYPE_PAGE];
-    *type = (ecs_type){.id = (ecs_type_id)(types->type_count + 1),
-                       .size = is_boxed ? (uint32_t)sizeof(void*) : desc->size,
-                       .align = desc->size ? desc->align : 1,
-                       .field_count = desc->field_count,
-                       .fields = fields,
-                       .ops = is_boxed && !desc->ops ? &boxed_plain_ops : desc->ops,
-                       .is_dense = is_dense,
-                       .object_size = desc->size,
-                       .box = box,
-                       .hash = desc->ops ? desc->ops->hash : NULL};
-    if (is_boxed) type->align = _Alignof(void*);
-    (void)base_text_copy(type->name, sizeof type->name, desc->name);
-    type->layout_hash = layout_hash_of(type);
-    types->type_count++;
+    const char* fault = ecs_type_make(world, desc, type);
+    if (fault) return refuse_type(reporter, desc, fault);
+    type->id = (ecs_type_id)++types->type_count;
+    type->ops = is_boxed && !desc->ops ? &boxed_plain_ops : desc->ops;
+    type->hash = desc->ops ? desc->ops->hash : NULL;
+    if (is_boxed) {
+        type->box = box_create(world->allocator, desc->ops, desc->size, desc->align);
+        type->size = (uint32_t)sizeof(void*);
+        type->align = _Alignof(void*);
+    }
     if (id) *id = type->id;
     return ECS_OK;
 }

@@ -127,8 +127,14 @@ bool ecs_value_compare(const ecs_type* type, const ecs_type_context* context, vo
 const ecs_type* ecs_scalar_type(ecs_type_id id);
 /// The row of any built-in type: every world has it under this id. A constant.
 const ecs_type* ecs_builtin_type(ecs_type_id id);
-/// Add a type whose description is checked. The name is not looked at. @return ECS_OK; ECS_ERR_TYPE
-/// (two fields overlap).
+/// Fill a type with the name, the size and a copy of the fields of a description.
+/// @return what is wrong with the fields; NULL: nothing is.
+BASE_MUST_USE const char* ecs_type_make(ecs_world* world, const ecs_type_desc* desc,
+                                        ecs_type* type);
+/// Names, kinds and counts of fields, mixed into a hash.
+uint64_t ecs_fields_hash(uint64_t hash, const ecs_field* fields, uint32_t count);
+/// Add a type of which all but the fields is checked. The name is not looked at. @return ECS_OK;
+/// ECS_ERR_TYPE (the fields make no sense; reported).
 BASE_MUST_USE ecs_result ecs_type_add(ecs_world* world, const ecs_type_desc* desc, uint32_t flags,
                                       const base_reporter* reporter, ecs_type_id* id);
 

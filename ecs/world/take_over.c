@@ -156,7 +156,7 @@ static ecs_result move_indices(mover* self) {
 static bool move_events(mover* self) {
     ecs_event_walk walk = {.at = self->from->events->head};
     for (const uint8_t* payload; (payload = ecs_events_next(self->from->events, &walk)) != NULL;) {
-        const ecs_event_type id = ecs_event_find(self->world, walk.kind->name);
+        const ecs_event_type id = ecs_event_find(self->world, walk.kind->type.name);
         if (id == ECS_EVENT_NONE) continue;
         const ecs_type* type = &self->world->events->kinds[id - 1]->type;
         if (type->layout_hash == walk.kind->type.layout_hash &&

@@ -133,7 +133,6 @@ static void steer_es_event_handler(const flock_steer* event, flock_drive* drive)
 static ecs_result register_systems(ecs_world* world, void** out, const base_reporter* reporter) {
     (void)reporter;
     flock_context* context = ecs_world_context(world, sizeof *context);
-    if (!context) return ECS_ERR_MEMORY;
     context->pos = ecs_component_find(world, "pos");
     context->heading = ecs_component_find(world, "heading");
     context->drive = ecs_component_find(world, "drive");

@@ -177,7 +177,6 @@ static ecs_result register_systems(ecs_world* world, void** context,
                                    const base_reporter* reporter) {
     (void)reporter;
     game* self = ecs_world_context(world, sizeof *self);
-    if (!self) return ECS_ERR_MEMORY;
     static const ecs_term terms[] = {{"health", "i", ECS_WRITE}};
     static const ecs_term drawn[] = {{"health", "i", ECS_READ}};
     static const char* const clients[] = {"gameClient"};

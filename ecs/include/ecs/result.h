@@ -6,10 +6,9 @@
 
 BASE_C_BEGIN
 
-/// One list gives the enum, the names and the advice.
+/// One list gives the enum and the advice.
 #define ECS_RESULT_LIST(X)                                                                         \
     X(ECS_OK, 0, "success")                                                                        \
-    X(ECS_ERR_MEMORY, -1, "out of memory: free something or raise the allocator's limit")          \
     X(ECS_ERR_FULL, -2, "a named limit is reached: raise it in ecs_limits")                        \
     X(ECS_ERR_STALE, -3, "the handle names no living entity: drop it")                             \
     X(ECS_ERR_UNKNOWN, -4, "no such name: register or load it first")                              \

@@ -263,7 +263,6 @@ static void spark_es_event_handler(ES_CONTEXT swarm_context* context) {
 static ecs_result register_systems(ecs_world* world, void** out, const base_reporter* reporter) {
     (void)reporter;
     swarm_context* context = ecs_world_context(world, sizeof *context);
-    if (!context) return ECS_ERR_MEMORY;
     context->clock_component = ecs_component_find(world, "clock");
     context->pos = ecs_component_find(world, "pos");
     context->hp = ecs_component_find(world, "hp");

@@ -302,7 +302,6 @@ static ecs_result files_read(void* context, const char* path, base_bytes* text) 
     const files_wanted* files = context;
     if (strncmp(path, "g/0.blk", 7) != 0) {
         uint8_t* bytes = base_bytes_extend(text, files->file_bytes);
-        if (!bytes) return ECS_ERR_MEMORY;
         memset(bytes, 0, files->file_bytes);
         return strncmp(path, "g/0/", 4) == 0 ? ECS_OK : ECS_ERR_UNKNOWN;
     }

@@ -223,7 +223,9 @@ CASE(the_depth_is_limited_at_its_edge) {
     assert_int_equal(ecs_array_push(NULL, &outer, ECS_ELEMENT_ARRAY, &root), ECS_ERR_FULL);
     assert_ok(ecs_array_push(NULL, &outer, ECS_ELEMENT_ARRAY,
                              ecs_array_find(&root, 0, ECS_ELEMENT_ARRAY)));
-    assert_int_equal(ecs_container_height(outer.own.body), ECS_CONTAINER_DEPTH_MAX);
+    ecs_array around = {0};
+    assert_int_equal(ecs_array_push(NULL, &around, ECS_ELEMENT_ARRAY, &outer), ECS_ERR_FULL);
+    ecs_array_deinit(NULL, &around);
     ecs_array_deinit(NULL, &outer);
     ecs_array_deinit(NULL, &root);
 }

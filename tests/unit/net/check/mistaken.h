@@ -128,7 +128,8 @@ static ecs_result mistaken_types(ecs_world* world, const base_reporter* reporter
          .fields = numbers,
          .field_count = 1},
     };
-    if (hull_register(world, reporter) != ECS_OK) return ECS_ERR_MEMORY;
+    ecs_result registered = hull_register(world, reporter);
+    if (registered != ECS_OK) return registered;
     const bool has_boom = is("unused event") || is("no event") || is("a large event");
     const uint32_t count = has_boom ? BASE_COUNT(events) : BASE_COUNT(events) - 1;
     for (uint32_t i = 0; i < count; i++) {
@@ -370,7 +371,6 @@ static ecs_result mistaken_systems(ecs_world* world, void** context,
     static const ecs_term pos[] = {{"pos", "p2", ECS_WRITE}}, wind[] = {{"wind", "r", ECS_READ}},
                           bird[] = {{"pos", "p2", ECS_WRITE}, {"wing", "r", ECS_READ}};
     paddle_game* game = ecs_world_context(world, sizeof *game);
-    if (!game) return ECS_ERR_MEMORY;
     *context = game;
     ecs_need need = {.world = world, .reporter = reporter, .place = "paddle"};
     game->pos = ecs_component_need(&need, "pos");

@@ -140,7 +140,6 @@ static inline ecs_result library_systems(ecs_world* world, void** out,
     static const char* const CLIENT[] = {"gameClient"};
     static const char* const NOTE[] = {"note"};
     library* self = ecs_world_context(world, sizeof *self);
-    if (!self) return ECS_ERR_MEMORY;
     *out = self;
     self->pos = ecs_component_find(world, "pos");
     self->title = ecs_component_find(world, "title");

@@ -23,7 +23,7 @@ static ecs_result scope_types(ecs_world* world, const base_reporter* reporter) {
 static ecs_result scope_systems(ecs_world* world, void** context, const base_reporter* reporter) {
     (void)reporter;
     *context = ecs_world_context(world, sizeof(scope_game));
-    return *context ? ECS_OK : ECS_ERR_MEMORY;
+    return ECS_OK;
 }
 
 static void scope_start(ecs_world* world, void* context, const net_game_start* start) {

@@ -93,7 +93,6 @@ static void stage_walk(const ecs_stage* stage, const ecs_event* event, const ecs
 static ecs_result stage_systems(ecs_world* world, void** context, const base_reporter* reporter) {
     (void)reporter;
     stage_log* log = ecs_world_context(world, sizeof *log);
-    if (!log) return ECS_ERR_MEMORY;
     *context = log;
     ecs_result result = system_try(world, .name = "stage_act", .stage = "act", .run = stage_act,
                                    TAGS("gameClient"), .context = log);

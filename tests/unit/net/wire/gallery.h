@@ -102,7 +102,6 @@ static inline ecs_result gallery_systems(ecs_world* world, void** out,
     static const ecs_term DUCKS[] = {{"pos", "p2", ECS_WRITE}};
     static const ecs_term FIELDS[] = {{"last", "eid", ECS_READ}};
     gallery* self = ecs_world_context(world, sizeof *self);
-    if (!self) return ECS_ERR_MEMORY;
     *out = self;
     self->pos = ecs_component_find(world, "pos");
     self->hits = ecs_component_find(world, "hits");
