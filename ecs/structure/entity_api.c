@@ -42,16 +42,10 @@ ecs_result ecs_create(ecs_world* world, ecs_template_id template_id, const ecs_i
     return ecs_structure_create(world, template_id, inits, init_count, entity);
 }
 
-// An entity that has no family.
-static __attribute__((noinline)) ecs_result destroy_single(ecs_world* world, ecs_entity entity) {
-    if (!ecs_is_alive(world, entity)) return ecs_loading_destroy(world, entity);
-    return ecs_structure_destroy(world, entity);
-}
-
 // A destruction in a world with parents. Apart, so that ecs_destroy saves no registers.
 static __attribute__((noinline)) ecs_result destroy_related(ecs_world* world, ecs_entity entity) {
     if (ecs_state(world, entity) < ECS_STATE_LOADING || !ecs_hierarchy_has_family(world, entity))
-        return destroy_single(world, entity);
+        return ecs_loading_destroy(world, entity);
     ecs_hierarchy_destroy(world, entity);
     return ECS_OK;
 }
@@ -60,7 +54,8 @@ ecs_result ecs_destroy(ecs_world* world, ecs_entity entity) {
     ecs_structure_check(world);
     if (world->storage->links.component != ECS_COMPONENT_NONE)
         return destroy_related(world, entity);
-    return ecs_structure_destroy_simple(world, entity) ? ECS_OK : destroy_single(world, entity);
+    return ecs_structure_destroy_simple(world, entity) ? ECS_OK
+                                                       : ecs_loading_destroy(world, entity);
 }
 
 ecs_result ecs_recreate(ecs_world* world, ecs_entity entity, ecs_template_id template_id,

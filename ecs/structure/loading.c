@@ -195,17 +195,7 @@ static ecs_result pending_add_resources(ecs_world* world, const ecs_binding* bin
 ecs_result ecs_pending_renew(ecs_world* world, ecs_pending* pending) {
     ecs_binding* binding = NULL;
     ecs_result result = ecs_row_bind(world, pending->template_id, &binding);
-    if (result != ECS_OK) return result;
-    ecs_pending fresh = *pending;
-    fresh.requests = NULL;
-    fresh.request_count = fresh.request_capacity = 0;
-    result = pending_add_resources(world, binding, NULL, 0, &fresh);
-    ecs_pending* kept = result == ECS_OK ? &fresh : pending;
-    ecs_pending* dropped = result == ECS_OK ? pending : &fresh;
-    ecs_requests_release(world, dropped->requests, dropped->request_count);
-    BASE_ARRAY_RELEASE(world->allocator, dropped->requests, dropped->request_capacity);
-    *pending = *kept;
-    return result;
+    return result == ECS_OK ? pending_add_resources(world, binding, NULL, 0, pending) : result;
 }
 
 void ecs_pending_park(ecs_world* world, ecs_pending* pending, ecs_event_type type,
@@ -325,9 +315,9 @@ ecs_result ecs_loading_create(ecs_world* world, ecs_template_id template_id,
 
 // Completion
 
-static void post_parked(ecs_world* world, const uint8_t* parked, uint32_t bytes) {
-    for (uint32_t at = 0; at < bytes;) {
-        const ecs_parked_head* head = (const void*)(parked + at);
+static void post_parked(ecs_world* world, const ecs_pending* pending) {
+    for (uint32_t at = 0; at < pending->parked_bytes;) {
+        const ecs_parked_head* head = (const void*)(pending->parked + at);
         (void)ecs_event_post(world, head->target, head->type, head + 1);
         at += ecs_parked_bytes(head->size);
     }
@@ -342,16 +332,9 @@ static bool complete(ecs_world* world, ecs_pending* pending) {
     ecs_result result = ecs_structure_create_at(world, pending->entity, pending->template_id, inits,
                                                 pending->value_count);
     if (result == ECS_OK) {
-        uint8_t* parked = pending->parked;
-        uint32_t bytes = pending->parked_bytes;
-        uint32_t capacity = pending->parked_capacity;
-        world->loading->parked_count -= pending->parked_count;
-        pending->parked = NULL;
-        pending->parked_bytes = pending->parked_capacity = pending->parked_count = 0;
+        post_parked(world, pending);
         pending_free_content(world, pending);
         pending_unsettle(world, pending);
-        post_parked(world, parked, bytes);
-        base_release(world->allocator, parked, capacity);
         return true;
     }
     if (result == ECS_ERR_TAKEN) discard(world, pending);
@@ -389,10 +372,13 @@ bool ecs_loading_cancel(ecs_world* world, ecs_entity entity) {
 }
 
 ecs_result ecs_loading_destroy(ecs_world* world, ecs_entity entity) {
-    if (ecs_is_alive(world, entity)) return ecs_structure_destroy(world, entity);
-    if (ecs_loading_cancel(world, entity)) return ECS_OK;
-    ecs_world_count_bad_transition(world);
-    return ECS_ERR_STALE;
+    if (ecs_is_alive(world, entity)) {
+        ecs_structure_destroy(world, entity);
+    } else if (!ecs_loading_cancel(world, entity)) {
+        ecs_world_count_bad_transition(world);
+        return ECS_ERR_STALE;
+    }
+    return ECS_OK;
 }
 
 ecs_result ecs_loading_set_value(ecs_world* world, ecs_entity entity, ecs_component_id component,

@@ -119,8 +119,8 @@ void ecs_loading_validate(const ecs_world* world);
 ecs_pending* ecs_pending_add(ecs_world* world, ecs_entity entity, ecs_template_id template_id);
 /// A value's cell, as the type makes it.
 void* ecs_pending_add_value(ecs_world* world, ecs_pending* pending, ecs_component_id component);
-/// Note again what the values need; the next poll requests it. On an error the entity needs what it
-/// needed before.
+/// Note what the values need; the next poll asks for it. @return ECS_OK; ECS_ERR_UNKNOWN,
+/// ECS_ERR_FULL: what was recorded stays.
 BASE_MUST_USE ecs_result ecs_pending_renew(ecs_world* world, ecs_pending* pending);
 /// Before each parked payload.
 typedef struct ecs_parked_head {

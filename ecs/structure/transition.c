@@ -233,11 +233,10 @@ static __attribute__((noinline)) void destroy_any(ecs_world* world, ecs_record* 
     if (edge) ecs_core_event_after(world, edge, entity);
 }
 
-ecs_result ecs_structure_destroy(ecs_world* world, ecs_entity entity) {
+void ecs_structure_destroy(ecs_world* world, ecs_entity entity) {
     ecs_record* record = ecs_record_mut(world->storage, ecs_entity_index(entity));
     BASE_ASSERT(record->life == (ecs_entity_generation(entity) | ECS_LIFE_CREATED));
     if (!ecs_structure_destroy_simple(world, entity)) destroy_any(world, record, entity);
-    return ECS_OK;
 }
 
 // Many entities of one template: columns are filled at the speed of memory, then records.

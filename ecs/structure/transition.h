@@ -42,8 +42,8 @@ typedef struct ecs_row_head {
 ///         ECS_ERR_STALE (a handle outside both ranges); ECS_ERR_FULL (chunks).
 BASE_MUST_USE ecs_result ecs_structure_place_rows(ecs_world* world, ecs_archetype* archetype,
                                                   const ecs_row_head* heads, uint32_t count);
-/// Destroy the row of a living entity; its children stay. @return ECS_OK.
-ecs_result ecs_structure_destroy(ecs_world* world, ecs_entity entity);
+/// Destroy the row of a living entity; its children stay.
+void ecs_structure_destroy(ecs_world* world, ecs_entity entity);
 /// Move a living entity to another template.
 /// @return ECS_OK; ECS_ERR_UNKNOWN; ECS_ERR_MISSING; ECS_ERR_TYPE; ECS_ERR_TAKEN; ECS_ERR_FULL;
 ///         ECS_ERR_TEXT.

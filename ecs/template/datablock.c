@@ -308,13 +308,12 @@ static bool read_type(text_parser* parser, ecs_text_node* node) {
     base_bytes* strings = &parser->text->strings;
     text_cursor* cursor = &parser->cursor;
     if (!pass(parser, text_skip(cursor, false))) return false;
-    if (!next_is(cursor, ':')) return !parser->is_over;
+    if (!next_is(cursor, ':')) return true;
     cursor->at++;
     if (!pass(parser, text_skip(cursor, false))) return false;
     uint32_t type = string_begin(parser);
     text_read_word(cursor, true, strings);
     node->type = string_end(parser, type);
-    if (parser->is_over) return false;
     if (strings->data[type] != 0) return true;
     fail_line(parser, cursor->line, "'%s:' needs a type",
               ecs_text_string(parser->text, node->name));
@@ -333,7 +332,6 @@ static bool read_head(text_parser* parser, ecs_text_node* node) {
             return false;
         }
         node->name = string_end(parser, name);
-        if (parser->is_over) return false;
         char* colon = strchr((char*)strings->data + name, ':');
         if (!colon) return read_type(parser, node);
         *colon++ = '\0';
@@ -343,7 +341,7 @@ static bool read_head(text_parser* parser, ecs_text_node* node) {
     }
     text_read_word(cursor, false, strings);
     node->name = string_end(parser, name);
-    return !parser->is_over && read_type(parser, node);
+    return read_type(parser, node);
 }
 
 static void read_parameter(text_parser* parser, ecs_text_node* node) {
@@ -357,7 +355,6 @@ static void read_parameter(text_parser* parser, ecs_text_node* node) {
     uint32_t value = string_begin(parser);
     text_fault fault = text_read_value(&parser->cursor, &parser->text->strings);
     node->value = string_end(parser, value);
-    if (parser->is_over) return;
     if (!pass(parser, fault)) {
         text_recover(&parser->cursor);
         return;
@@ -409,12 +406,11 @@ static void read_statement(text_parser* parser) {
                       ecs_text_string(parser->text, node.name));
             text_recover(cursor);
         }
-    } else if (!parser->is_over) {
+    } else {
         text_recover(cursor);
     }
     // The head of the block is faulty; its content is checked nevertheless.
-    if (!parser->is_over && next_is(cursor, '{'))
-        open_block(parser, (ecs_text_node){.line = node.line});
+    if (next_is(cursor, '{')) open_block(parser, (ecs_text_node){.line = node.line});
 }
 
 static void read_file(text_parser* parser) {

@@ -246,8 +246,7 @@ static void add_component(ecs_bind_pass* binder, const ecs_text_node* node, cons
                        name_of(binder, node), set->components[i].slot.line);
         return;
     }
-    ecs_draft_component* entry = ECS_SET_PUSH(set, component);
-    if (entry) *entry = component;
+    *(ecs_draft_component*)ECS_SET_PUSH(set, component) = component;
 }
 
 // Bind name:type=value, or `value:type=...` in a component's block, where `owner` is the block.
@@ -434,7 +433,6 @@ static void bind_template_words(ecs_bind_pass* binder, const ecs_text_node* bloc
     }
 }
 
-// @return NULL after a fault.
 static ecs_draft* add_draft(ecs_bind_pass* binder, const ecs_text_node* node) {
     ecs_template_set* set = binder->set;
     const char* name = name_of(binder, node);
@@ -464,7 +462,6 @@ static ecs_draft* add_draft(ecs_bind_pass* binder, const ecs_text_node* node) {
 static void bind_template(ecs_bind_pass* binder, const ecs_text_node* node) {
     ecs_template_set* set = binder->set;
     ecs_draft* draft = add_draft(binder, node);
-    if (!draft) return;
     ecs_bind_scope shared = {0};
     binder->component_first = set->component_count;
     binder->template_name = draft->name;
@@ -574,11 +571,10 @@ static void add_init(ecs_bind_pass* binder, const scene_template* from,
         base_nearest_offer(&nearest, ecs_template_set_component_name(set, slot->component));
         if (slot->component != component->slot.component) continue;
         const void* value = ecs_draft_value(set, component, slot);
-        ecs_init* init =
-            value ? ecs_template_set_push(set, (void**)&templates->inits, &set->init_count,
-                                          &templates->init_capacity, sizeof *init)
-                  : NULL;
-        if (init) *init = (ecs_init){slot->component, value};
+        if (!value) return;
+        ecs_init* init = ecs_template_set_push(set, (void**)&templates->inits, &set->init_count,
+                                               &templates->init_capacity, sizeof *init);
+        *init = (ecs_init){slot->component, value};
         return;
     }
     ecs_bind_fault(binder, component->slot.line,

@@ -242,7 +242,7 @@ void ecs_bind_unknown_word(ecs_bind_pass* binder, const ecs_text_node* node) {
 }
 
 // Opaque components: their type is not registered. Files that several programs share contain some.
-// Their names are kept: a flag on one is no fault, and a query that asks for one is told its type.
+// Their names are kept: a flag on one is no fault, and a query for one is refused with it.
 // Archetypes, rows and schemas ignore them, and templates do not inherit them.
 
 void ecs_bind_opaque(ecs_bind_pass* binder, const ecs_text_node* node) {

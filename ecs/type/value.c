@@ -81,7 +81,6 @@ void ecs_type_write(const ecs_type* type, const void* value, base_bytes* bytes) 
         const ecs_field* field = &type->fields[i];
         uint8_t* target =
             base_bytes_extend(bytes, (size_t)field->count * ecs_field_kind_table[field->kind]);
-        if (!target) return;
         write_elements(target, field, value, 0, field->count);
     }
 }

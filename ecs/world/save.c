@@ -503,7 +503,6 @@ static void write_blocks(saver* save, const ecs_save_block* all) {
         block.count = left < ECS_BLOCK_ROWS ? left : ECS_BLOCK_ROWS;
         block.offset = save->bytes->size;
         uint8_t* target = base_bytes_extend(save->bytes, each * block.count);
-        if (!target) return;
         if (!ecs_save_blocks_push(&save->blocks, &block)) put_block(save->world, &block, target);
         drain(save, DRAIN_BYTES);
     }

@@ -9,6 +9,10 @@
 // since processors differ there, and world hashes would differ with them.
 #include "base/math.h"
 
+#include <float.h>
+
+_Static_assert(FLT_EVAL_METHOD == 0, "doubles are computed as doubles");
+
 #define HALF_PI 1.57079632679489661923
 #define TWO_PI 6.28318530717958647692
 #define TWO_OVER_PI 0.63661977236758134308

@@ -66,41 +66,28 @@ const char* base_shown_quote(char* target, size_t target_bytes, const char* sour
     return target;
 }
 
-bool base_shown_copy(char* target, size_t target_bytes, const char* source) {
-    BASE_ASSERT(target && source);
-    if (target_bytes == 0) return false;
+// `instead`: "?" or "", for what is not shown. `target` may be the source.
+static bool copy_shown(char* target, size_t target_bytes, const char* source, const char* instead) {
     size_t length = 0;
     bool is_visible = false;
     while (*source) {
         uint32_t code;
         bool is_shown;
-        uint32_t size = base_shown_next(source, &code, &is_shown);
-        if (is_shown) {
-            if (length + size >= target_bytes) break;
-            memcpy(target + length, source, size);
-            length += size;
-            is_visible = is_visible || *source != ' ';
-        }
+        const uint32_t size = base_shown_next(source, &code, &is_shown);
+        const size_t some = is_shown ? size : strlen(instead);
+        if (length + some >= target_bytes) break;
+        is_visible = is_visible || (is_shown && *source != ' ');
+        memmove(target + length, is_shown ? source : instead, some);
+        length += some;
         source += size;
     }
     target[length] = '\0';
     return is_visible;
 }
 
-static void replace_hidden(char* text) {
-    char* to = text;
-    while (*text) {
-        uint32_t code;
-        bool is_shown;
-        uint32_t size = base_shown_next(text, &code, &is_shown);
-        if (is_shown)
-            memmove(to, text, size);
-        else
-            *to = '?';
-        to += is_shown ? size : 1;
-        text += size;
-    }
-    *to = '\0';
+bool base_shown_copy(char* target, size_t target_bytes, const char* source) {
+    BASE_ASSERT(target && source);
+    return target_bytes > 0 && copy_shown(target, target_bytes, source, "");
 }
 
 bool base_report(const base_reporter* reporter, const char* file, uint32_t line, const char* format,
@@ -114,7 +101,7 @@ bool base_report(const base_reporter* reporter, const char* file, uint32_t line,
     if (size < 0) (void)base_text_copy(text, sizeof text, "(unprintable message)");
     if (!base_text_copy_public(message, sizeof message, text))
         memcpy(message + sizeof message - 4, "...", 4);
-    replace_hidden(message);
+    (void)copy_shown(message, sizeof message, message, "?");
     if (file) (void)base_text_copy_public(text, sizeof text, file);
     reporter->report(reporter->context, file ? text : NULL, line, message);
     return false;

@@ -139,12 +139,10 @@ char* base_text_cut_pair(char** rest, char** value) {
 // Numbers from text: without locale and errno; a decimal becomes the nearest double on every
 // machine.
 //
-// A decimal is digits times a power of ten. Nearly all have at most 15 digits and a small exponent.
-// Then both factors are exact doubles, and one IEEE operation rounds once, which is correct by
-// definition (W. D. Clinger, "How to Read Floating Point Numbers Accurately", 1990). The others are
-// rounded by the C library, correctly too: whole digits and an exponent, which no locale spells
-// differently. 800 digits are enough for every case: no double and no half-way point between two
-// has more than 767 digits, so later digits can only mean "a little more".
+// A decimal is digits times a power of ten. The C library rounds it, correctly: whole digits and an
+// exponent, which no locale spells differently. 800 digits are enough for every case: no double and
+// no half-way point between two has more than 767 digits, so later digits can only mean "a little
+// more".
 
 enum {
     DIGITS_MAX = 800,
@@ -154,34 +152,11 @@ enum {
 
 // The number in the text: digits * 10^exponent.
 typedef struct decimal {
-    uint8_t digits[DIGITS_MAX + 1]; // no leading zeros
+    char digits[DIGITS_MAX + 1 + EXPONENT_BYTES]; // no leading zeros
     int digit_count;
     int exponent;
     bool is_negative;
 } decimal;
-
-// The double nearest to digits * 10^exponent, ties to even; infinity when it is too large.
-static double convert_exactly(const decimal* number) {
-    char text[DIGITS_MAX + 1 + EXPONENT_BYTES];
-    for (int i = 0; i < number->digit_count; i++)
-        text[i] = (char)('0' + number->digits[i]);
-    (void)snprintf(text + number->digit_count, EXPONENT_BYTES, "e%d", number->exponent);
-    return strtod(text, NULL);
-}
-
-static double convert(const decimal* number) {
-    static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                    1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                    1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-    _Static_assert(FLT_EVAL_METHOD == 0, "doubles are computed as doubles");
-    if (number->digit_count == 0) return 0;
-    int exponent = number->exponent;
-    if (number->digit_count > 15 || exponent < -22 || exponent > 22) return convert_exactly(number);
-    uint64_t digits = 0;
-    for (int i = 0; i < number->digit_count; i++)
-        digits = digits * 10 + number->digits[i];
-    return exponent < 0 ? (double)digits / powers[-exponent] : (double)digits * powers[exponent];
-}
 
 static bool is_digit(char c) {
     return c >= '0' && c <= '9';
@@ -204,22 +179,17 @@ static const char* read_mantissa(decimal* number, const char* text, const char* 
             continue;
         }
         has_digit = true;
-        uint8_t digit = (uint8_t)(*at - '0');
-        bool is_leading_zero = number->digit_count == 0 && digit == 0;
+        bool is_leading_zero = number->digit_count == 0 && *at == '0';
         if (number->digit_count < DIGITS_MAX) {
-            if (!is_leading_zero) number->digits[number->digit_count++] = digit;
+            if (!is_leading_zero) number->digits[number->digit_count++] = *at;
             exponent -= has_point;
         } else {
-            has_more = has_more || digit != 0;
+            has_more = has_more || *at != '0';
             exponent += !has_point;
         }
     }
-    while (!has_more && number->digit_count > 0 && number->digits[number->digit_count - 1] == 0) {
-        number->digit_count--;
-        exponent++;
-    }
     if (has_more) {
-        number->digits[number->digit_count++] = 1;
+        number->digits[number->digit_count++] = '1';
         exponent--;
     }
     number->exponent = saturate(exponent);
@@ -255,7 +225,9 @@ double base_text_read_f64(const char* text, const char* end, const char** next) 
         return 0;
     }
     *next = read_exponent(&number, at, end);
-    double value = convert(&number);
+    if (number.digit_count == 0) number.digits[number.digit_count++] = '0';
+    (void)snprintf(number.digits + number.digit_count, EXPONENT_BYTES, "e%d", number.exponent);
+    const double value = strtod(number.digits, NULL);
     return number.is_negative ? -value : value;
 }
 

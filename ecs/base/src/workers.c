@@ -150,7 +150,6 @@ static bool begin_thread(base_worker* worker, base_workers* workers, uint32_t nu
 base_workers* base_workers_create(const base_allocator* allocator, uint32_t threads) {
     BASE_ASSERT(threads >= 1 && threads <= BASE_WORKERS_MAX);
     base_workers* workers = base_allocate_zero(allocator, bytes_of(threads));
-    if (!workers) return NULL;
     workers->allocator = allocator;
     workers->count = threads;
     workers->shares = (void*)&workers->list[threads - 1];
