@@ -96,35 +96,6 @@ ecs_result ecs_create_at(ecs_world* world, ecs_entity handle, ecs_template_id te
     return ecs_structure_create_at(world, handle, template_id, inits, init_count);
 }
 
-// Where handlers exist, each sees the world as it is when that entity was made. After the first
-// there may be no room for more that wait: those made so far go again, the last first.
-static ecs_result create_each(ecs_world* world, const ecs_archetype* archetype,
-                              ecs_template_id template_id, uint32_t count, ecs_entity* entities) {
-    BASE_ASSERT(count > 0 && archetype->notify);
-    ecs_result result = ECS_OK;
-    bool is_waiting = false;
-    uint32_t done = 0;
-    for (; done < count && result == ECS_OK; done += result == ECS_OK) {
-        ecs_entity made = ECS_ENTITY_NONE;
-        result = ecs_create(world, template_id, NULL, 0, &made);
-        is_waiting = result == ECS_OK ? ecs_loading_is_pending(world, made) : is_waiting;
-        if (result == ECS_OK && entities) entities[done] = made;
-    }
-    for (; done > 0 && result != ECS_OK; done--) {
-        // All of them wait for resources, or none: they have the same values.
-        if (is_waiting) {
-            bool is_cancelled = ecs_loading_cancel(world, ecs_loading_last(world));
-            BASE_ASSERT(is_cancelled);
-            continue;
-        }
-        const ecs_chunk* chunk = archetype->chunks[archetype->tail];
-        uint32_t row = ecs_chunk_count(world->storage, chunk) - 1;
-        ecs_result is_gone = ecs_destroy(world, chunk->entities[row]);
-        BASE_ASSERT(is_gone == ECS_OK);
-    }
-    return result;
-}
-
 ecs_result ecs_create_many(ecs_world* world, ecs_template_id template_id, uint32_t count,
                            ecs_entity* entities) {
     ecs_structure_check(world);
@@ -133,10 +104,15 @@ ecs_result ecs_create_many(ecs_world* world, ecs_template_id template_id, uint32
     if (result != ECS_OK || count == 0) return result;
     result = ecs_structure_reserve_many(world, template_id, binding, count);
     if (result != ECS_OK) return result;
-    if (binding->archetype->notify)
-        return create_each(world, binding->archetype, template_id, count, entities);
-    ecs_structure_create_many(world, template_id, binding, count, NULL, entities);
-    return ECS_OK;
+    if (!binding->archetype->notify)
+        ecs_structure_create_many(world, template_id, binding, count, NULL, entities);
+    // Where handlers exist, each sees the world as it is when that entity was made.
+    for (uint32_t i = 0; i < count && binding->archetype->notify && result == ECS_OK; i++) {
+        ecs_entity made = ECS_ENTITY_NONE;
+        result = ecs_create(world, template_id, NULL, 0, &made);
+        if (entities) entities[i] = made;
+    }
+    return result;
 }
 
 ecs_result ecs_detail_set(ecs_world* world, ecs_entity entity, ecs_component_id component,

@@ -532,11 +532,6 @@ ecs_entity ecs_loading_next(const ecs_world* world, ecs_entity after) {
     return number == 0 ? ECS_ENTITY_NONE : loading->slots[number - 1].entity;
 }
 
-ecs_entity ecs_loading_last(const ecs_world* world) {
-    const ecs_loading* loading = world->loading;
-    return loading->last == 0 ? ECS_ENTITY_NONE : loading->slots[loading->last - 1].entity;
-}
-
 void ecs_loading_validate(const ecs_world* world) {
     const ecs_loading* loading = world->loading;
     uint32_t count = 0;

@@ -107,8 +107,6 @@ BASE_MUST_USE ecs_result ecs_loading_recreate(ecs_world* world, ecs_entity entit
 bool ecs_loading_park(ecs_world* world, const ecs_event* event);
 /// Entities that wait, in the order of asking: pass ECS_ENTITY_NONE first.
 ecs_entity ecs_loading_next(const ecs_world* world, ecs_entity after);
-/// The one asked for last; ECS_ENTITY_NONE when no entity waits.
-ecs_entity ecs_loading_last(const ecs_world* world);
 /// Cancel all.
 void ecs_loading_clear(ecs_world* world);
 void ecs_loading_validate(const ecs_world* world);

@@ -158,10 +158,14 @@ typedef struct pack_file {
     char path[ECS_TEXT_PATH_BYTES_MAX];
     base_bytes text;
     ecs_text tree;
-    uint32_t import_next;              ///< node; 0: all imports are done
-    uint32_t queue_begin, queue_count; ///< names that its wildcard matched
-    uint32_t queue_done;
 } pack_file;
+
+// What is left to do, the last one first.
+typedef struct pack_task {
+    pack_file* file;
+    const ecs_text_node* import; // of the file
+    const char* match;           // of a wildcard in it; neither: its imports are done
+} pack_task;
 
 typedef struct pack_names {
     const base_allocator* allocator;
@@ -169,8 +173,8 @@ typedef struct pack_names {
     uint32_t count, capacity;
     const char* pattern;
     size_t bytes_max; ///< of a name, with the NUL
-    uint32_t seen;    ///< names seen in the current folder
-    uint32_t work;    ///< names and imports checked so far
+    uint32_t seen;    ///< names of the folder
+    uint32_t* work;   ///< of the walk
     bool is_full;
 } pack_names;
 
@@ -180,9 +184,9 @@ typedef struct pack_walk {
     const base_reporter* reporter;
     pack_file** files; ///< every file that was opened, done or not
     uint32_t file_count, file_capacity;
-    uint32_t* open; ///< [ECS_TEXT_FILES_MAX], outermost first
-    uint32_t open_count;
-    pack_names queue; ///< matches of the wildcards of all open files, innermost last
+    pack_task* tasks;
+    uint32_t task_count, task_capacity;
+    uint32_t work; ///< names and imports checked so far
     size_t bytes;
     char names[ECS_PACK_FILES_MAX][ECS_PACK_NAME_BYTES_MAX]; ///< of files that are no templates
     uint32_t name_count;
@@ -208,10 +212,24 @@ static bool is_opened(const pack_walk* walk, const char* path) {
     return false;
 }
 
-static uint32_t next_import(const ecs_text* tree, uint32_t at) {
-    while (at && !ecs_text_is_import(tree, &tree->nodes[at]))
-        at = tree->nodes[at].next;
-    return at;
+static void push_task(pack_walk* walk, pack_task task) {
+    BASE_ARRAY_RESERVE(walk->allocator, walk->tasks, walk->task_capacity, walk->task_count + 1);
+    walk->tasks[walk->task_count++] = task;
+}
+
+// The file itself, and before it its imports in their order.
+static void push_file(pack_walk* walk, pack_file* file) {
+    const ecs_text_node* nodes = file->tree.nodes;
+    push_task(walk, (pack_task){.file = file});
+    const uint32_t first = walk->task_count;
+    for (uint32_t at = nodes[0].child_first; at; at = nodes[at].next)
+        if (ecs_text_is_import(&file->tree, &nodes[at]))
+            push_task(walk, (pack_task){.file = file, .import = &nodes[at]});
+    for (uint32_t i = first, k = walk->task_count; i + 1 < k; i++) {
+        const pack_task task = walk->tasks[i];
+        walk->tasks[i] = walk->tasks[--k];
+        walk->tasks[k] = task;
+    }
 }
 
 static pack_file* add_file(pack_walk* walk, const char* path) {
@@ -223,8 +241,8 @@ static pack_file* add_file(pack_walk* walk, const char* path) {
     return file;
 }
 
-// Read and parse a file and make it the innermost open one. `from` and `line` say where it is
-// imported; NULL for the root.
+// Read and parse a file, which comes next. `from` and `line` say where it is imported; NULL for the
+// root.
 static void open_file(pack_walk* walk, const char* path, const char* from, uint32_t line,
                       bool is_optional) {
     char shown[2 * ECS_TEXT_PATH_BYTES_MAX];
@@ -260,8 +278,7 @@ static void open_file(pack_walk* walk, const char* path, const char* from, uint3
                     ECS_TEXT_PACK_BYTES_MAX);
         fail_pack(walk, ECS_ERR_FULL);
     } else if (result == ECS_OK) {
-        file->import_next = next_import(&file->tree, file->tree.nodes[0].child_first);
-        walk->open[walk->open_count++] = walk->file_count - 1;
+        push_file(walk, file);
     } else if (result == ECS_ERR_UNKNOWN && is_optional) {
         // The file does not exist. The caller reports that, unless the import is optional.
         walk->file_count--;
@@ -278,8 +295,7 @@ static void open_file(pack_walk* walk, const char* path, const char* from, uint3
 
 static bool add_name(void* context, const char* name) {
     pack_names* names = context;
-    if (++names->seen > ECS_TEXT_LISTED_MAX || ++names->work > ECS_TEXT_IMPORTS_MAX ||
-        names->count == ECS_TEXT_LISTED_MAX) {
+    if (++names->seen > ECS_TEXT_LISTED_MAX || ++*names->work > ECS_TEXT_IMPORTS_MAX) {
         names->is_full = true;
         return false;
     }
@@ -295,25 +311,23 @@ static int compare_names(const void* a, const void* b) {
     return strcmp(a, b);
 }
 
-// Queue the files that a wildcard matches, for the innermost open file.
-static void queue_matches(pack_walk* walk, pack_file* file, const char* path, const char* shown,
-                          uint32_t line, bool is_optional) {
-    BASE_ASSERT(file->queue_done == file->queue_count && "the last wildcard is done");
-    pack_names* queue = &walk->queue;
+// The files that a wildcard matches come next.
+static void push_matches(pack_walk* walk, pack_file* file, const char* path, const char* shown,
+                         uint32_t line, bool is_optional) {
     char folder[ECS_TEXT_PATH_BYTES_MAX];
     (void)base_text_copy(folder, sizeof folder, path);
     char* slash = strrchr(folder, '/');
     const char* pattern = slash ? path + (slash - folder) + 1 : path;
     *(slash ? slash : folder) = '\0';
     size_t prefix = slash ? strlen(folder) + 1 : 0;
-    queue->pattern = pattern;
-    queue->bytes_max = ECS_TEXT_PATH_BYTES_MAX - prefix;
-    queue->seen = 0;
-    uint32_t first = queue->count;
+    pack_names names = {.allocator = walk->allocator,
+                        .pattern = pattern,
+                        .bytes_max = ECS_TEXT_PATH_BYTES_MAX - prefix,
+                        .work = &walk->work};
     ecs_result result = ECS_OK;
     if (walk->source->list)
-        result = walk->source->list(walk->source->context, folder, add_name, queue);
-    if (queue->is_full) {
+        result = walk->source->list(walk->source->context, folder, add_name, &names);
+    if (names.is_full) {
         base_report(walk->reporter, shown, line,
                     "import: '%s' looks at more than %u names, or all imports at more than %u",
                     path, ECS_TEXT_LISTED_MAX, ECS_TEXT_IMPORTS_MAX);
@@ -321,32 +335,28 @@ static void queue_matches(pack_walk* walk, pack_file* file, const char* path, co
     } else if (result != ECS_OK && result != ECS_ERR_UNKNOWN) {
         base_report(walk->reporter, shown, line, "import: the folder of '%s' cannot be read", path);
         fail_pack(walk, ECS_ERR_SYNTAX);
-    } else if (queue->count == first && !is_optional) {
+    } else if (names.count == 0 && !is_optional) {
         base_report(walk->reporter, shown, line, "import: no file matches '%s'", path);
         fail_pack(walk, ECS_ERR_UNKNOWN);
     }
-    if (walk->result != ECS_OK || queue->count == first) return;
-    qsort(queue->items[first], queue->count - first, sizeof *queue->items, compare_names);
-    for (uint32_t i = first; i < queue->count && prefix; i++) {
-        memmove(queue->items[i] + prefix, queue->items[i], strlen(queue->items[i]) + 1);
-        memcpy(queue->items[i], path, prefix);
+    if (walk->result != ECS_OK || names.count == 0) return;
+    qsort(names.items, names.count, sizeof *names.items, compare_names);
+    for (uint32_t i = names.count; i-- > 0;) {
+        char* item = names.items[i];
+        memmove(item + prefix, item, strlen(item) + 1);
+        memcpy(item, path, prefix);
+        push_task(walk, (pack_task){.file = file, .match = item});
     }
-    file->queue_begin = first;
-    file->queue_count = queue->count - first;
-    file->queue_done = 0;
 }
 
-// Handle one import of the innermost file: open the file, or queue the names that it matches.
-static void follow_import(pack_walk* walk, pack_file* file) {
-    BASE_ASSERT(file->import_next != 0);
+// Handle one import: open the file, or those that it matches.
+static void follow_import(pack_walk* walk, pack_file* file, const ecs_text_node* node) {
     const ecs_text* tree = &file->tree;
-    const ecs_text_node* node = &tree->nodes[file->import_next];
-    file->import_next = next_import(tree, node->next);
     const char* shown = tree->file;
     const char* wanted = ecs_text_string(tree, node->value);
     bool is_optional = strcmp(ecs_text_string(tree, node->name), "import") != 0;
     char path[ECS_TEXT_PATH_BYTES_MAX];
-    if (++walk->queue.work > ECS_TEXT_IMPORTS_MAX) {
+    if (++walk->work > ECS_TEXT_IMPORTS_MAX) {
         base_report(walk->reporter, shown, node->line, "more than %u imports",
                     ECS_TEXT_IMPORTS_MAX);
         fail_pack(walk, ECS_ERR_FULL);
@@ -359,7 +369,7 @@ static void follow_import(pack_walk* walk, pack_file* file) {
         base_report(walk->reporter, shown, node->line, "import: '%.200s' %s", wanted, fault);
         fail_pack(walk, ECS_ERR_SYNTAX);
     } else if (strpbrk(path, "*?")) {
-        queue_matches(walk, file, path, shown, node->line, is_optional);
+        push_matches(walk, file, path, shown, node->line, is_optional);
     } else {
         open_file(walk, path, shown, node->line, is_optional);
     }
@@ -448,28 +458,18 @@ static void add_files(pack_walk* walk, const char* root, size_t begin) {
 // ---- packs ----
 
 static void step(pack_walk* walk) {
-    BASE_ASSERT(walk->open_count > 0);
-    pack_file* file = walk->files[walk->open[walk->open_count - 1]];
-    if (file->queue_done < file->queue_count) {
-        char path[ECS_TEXT_PATH_BYTES_MAX];
-        (void)base_text_copy(path, sizeof path,
-                             walk->queue.items[file->queue_begin + file->queue_done++]);
-        open_file(walk, path, file->tree.file, 0, false);
-        return;
+    const pack_task task = walk->tasks[--walk->task_count];
+    pack_file* file = task.file;
+    if (task.match) {
+        open_file(walk, task.match, file->tree.file, 0, false);
+    } else if (task.import) {
+        follow_import(walk, file, task.import);
+    } else {
+        ecs_pack_add(walk->pack, file->path, (const char*)file->text.data, file->text.size);
+        take_names(walk, &file->tree);
+        ecs_text_deinit(&file->tree);
+        base_bytes_deinit(&file->text);
     }
-    // Inner files are done, so the names of this file are the last ones.
-    walk->queue.count -= file->queue_count;
-    file->queue_count = file->queue_done = 0;
-    if (file->import_next) {
-        follow_import(walk, file);
-        return;
-    }
-    ecs_pack_add(walk->pack, file->path, (const char*)file->text.data, file->text.size);
-    take_names(walk, &file->tree);
-    ecs_text_deinit(&file->tree);
-    base_bytes_deinit(&file->text);
-    base_bytes_init(&file->text, walk->allocator);
-    walk->open_count--;
 }
 
 ecs_result ecs_template_pack(const base_allocator* allocator, const ecs_template_source* source,
@@ -485,11 +485,10 @@ ecs_result ecs_template_pack(const base_allocator* allocator, const ecs_template
         return ECS_ERR_SYNTAX;
     }
     base_owner* own = base_owner_create(allocator, sizeof *own);
-    walk.allocator = walk.queue.allocator = &own->allocator;
-    walk.open = base_allocate(&own->allocator, ECS_TEXT_FILES_MAX * sizeof *walk.open);
+    walk.allocator = &own->allocator;
     base_bytes_write(pack, magic, sizeof magic);
     open_file(&walk, path, NULL, 0, false);
-    while (walk.open_count > 0 && walk.result == ECS_OK)
+    while (walk.task_count > 0 && walk.result == ECS_OK)
         step(&walk);
     add_files(&walk, path, size);
     if (walk.result != ECS_OK) pack->size = size;

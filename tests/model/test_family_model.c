@@ -126,7 +126,10 @@ static void do_create(model* m) {
         (void)ecs_command_create(f->world, made.template_id, inits, count);
         uint32_t told = m->reported_count;
         ecs_command_flush(f->world);
-        entity = m->reported_count > told ? m->told[told] : ecs_loading_last(f->world);
+        const ecs_loading* loading = f->world->loading;
+        entity = m->reported_count > told ? m->told[told]
+                 : loading->last != 0     ? loading->slots[loading->last - 1].entity
+                                          : ECS_ENTITY_NONE;
         if (made.mesh && m->ids[made.mesh] == FAILED) entity = ECS_ENTITY_NONE;
     }
     if (made.mesh && m->ids[made.mesh] == FAILED) return;

@@ -45,7 +45,8 @@ static inline ecs_entity ecs_try_create(ecs_world* world, ecs_template_id templa
 }
 /// Create `count` entities with the defaults of one template. `entities` gets the handles and may
 /// be NULL.
-/// @return ECS_OK; the codes of ecs_create.
+/// @return ECS_OK; the codes of ecs_create. Where handlers exist or entities wait for resources,
+///         those made before a failure stay.
 BASE_MUST_USE ecs_result ecs_create_many(ecs_world* world, ecs_template_id template_id,
                                          uint32_t count, ecs_entity* entities);
 /// Create the entities of all scenes (`_scene` in ecs/DATABLOCK.md), in the order of the texts:
