@@ -24,14 +24,19 @@ void ecs_templates_init(ecs_world* world) {
         base_allocate_zero(world->allocator, ECS_TYPES_MAX * sizeof *templates->zeros);
 }
 
+static void release_value(ecs_world* world, ecs_type_id type_id, void* memory) {
+    const ecs_type* type = ecs_type_get(world, type_id);
+    ecs_type_context context = {world->allocator};
+    ecs_value_destroy(type, &context, memory);
+}
+
 // Values need their types, so the world destroys types after templates.
 void ecs_templates_deinit(ecs_world* world) {
     ecs_templates* templates = world->templates;
     for (uint32_t i = 0; i < templates->value_count; i++)
-        ecs_template_value_release(world, templates->values[i].type, templates->values[i].memory);
+        release_value(world, templates->values[i].type, templates->values[i].memory);
     for (uint32_t i = 0; i < world->types->type_count; i++)
-        if (templates->zeros[i])
-            ecs_template_value_release(world, (ecs_type_id)(i + 1), templates->zeros[i]);
+        if (templates->zeros[i]) release_value(world, (ecs_type_id)(i + 1), templates->zeros[i]);
 }
 
 void ecs_template_set_read(ecs_template_set* set, const char* file, const char* source,
@@ -60,9 +65,9 @@ static ecs_template_id add_row(ecs_world* world, ecs_template_row* row, uint64_t
 }
 
 // The registry row of a draft.
-static ecs_template_row* make_row(ecs_template_set* set, const ecs_draft* draft) {
+static ecs_template_row* make_row(ecs_world* world, const ecs_draft* draft) {
     BASE_ASSERT(draft->state == ECS_DRAFT_DONE && "resolve comes first");
-    ecs_template_row* row = ecs_template_row_create(set, draft->slots, draft->slot_count);
+    ecs_template_row* row = ecs_template_row_create(world, draft->slots, draft->slot_count);
     ecs_template* template_ = &row->public;
     template_->is_singleton = draft->is_singleton;
     row->priority = draft->priority;
@@ -85,21 +90,9 @@ ecs_result ecs_template_set_commit(ecs_template_set* set) {
         base_report(set->reporter, NULL, 0, "more than %u templates", ECS_TEMPLATES_MAX);
         return ECS_ERR_FULL;
     }
-    const base_allocator* allocator = world->allocator;
-    for (uint32_t i = 0; i < set->name_count; i++) {
-        ecs_component_id id;
-        ecs_result result =
-            ecs_component_register(world, set->names[i].name, set->names[i].type, &id);
-        BASE_ASSERT(result == ECS_OK && id == set->names[i].id);
-    }
     for (uint32_t i = 0; i < set->draft_count; i++)
-        add_row(world, make_row(set, &set->drafts[i]), base_hash64_text(set->drafts[i].name));
-    BASE_ARRAY_RESERVE(allocator, templates->values, templates->value_capacity,
-                       templates->value_count + set->value_count);
-    for (uint32_t i = 0; i < set->value_count; i++)
-        templates->values[templates->value_count++] = set->values[i];
-    set->value_count = 0;
-    BASE_ARRAY_RESERVE(allocator, templates->opaques, templates->opaque_capacity,
+        add_row(world, make_row(world, &set->drafts[i]), base_hash64_text(set->drafts[i].name));
+    BASE_ARRAY_RESERVE(world->allocator, templates->opaques, templates->opaque_capacity,
                        templates->opaque_count + set->opaque_count);
     for (uint32_t i = 0; i < set->opaque_count; i++)
         templates->opaques[templates->opaque_count++] = set->opaques[i];
@@ -197,8 +190,7 @@ static ecs_template_row* compose_row(ecs_world* world, const ecs_template_id* pa
         const ecs_template_row* row = rows[parts[i] - 1];
         fits = ecs_template_fold_add(fold, row->slots, row->slot_count);
     }
-    const ecs_template_set set = {.world = world};
-    ecs_template_row* row = fits ? ecs_template_row_create(&set, fold->slots, fold->count) : NULL;
+    ecs_template_row* row = fits ? ecs_template_row_create(world, fold->slots, fold->count) : NULL;
     base_release(world->allocator, fold, sizeof *fold);
     if (!row) return NULL;
     ecs_template* composed = &row->public;

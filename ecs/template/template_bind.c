@@ -196,8 +196,15 @@ static void bind_child(ecs_bind_pass* binder, const ecs_text_node* component,
 static const ecs_type* find_component_type(ecs_bind_pass* binder, const ecs_text_node* node) {
     const ecs_world* world = binder->set->world;
     const char* name = ecs_bind_type_name(type_of(binder, node));
-    ecs_type_id id = *name ? ecs_type_find(world, name)
-                           : ecs_template_set_type_of(binder->set, name_of(binder, node));
+    ecs_type_id id = ECS_TYPE_NONE;
+    if (*name) {
+        id = ecs_type_find(world, name);
+    } else {
+        const char* component = name_of(binder, node);
+        const ecs_component* known = ecs_component_get(
+            world, ecs_component_seek(world, component, base_hash64_text(component)));
+        if (known) id = known->type;
+    }
     if (id != ECS_TYPE_NONE) return ecs_type_get(world, id);
     ecs_bind_opaque(binder, node);
     return NULL;
@@ -563,12 +570,12 @@ static void add_init(ecs_bind_pass* binder, const scene_template* from,
                      const ecs_draft_component* component) {
     ecs_template_set* set = binder->set;
     ecs_templates* templates = set->world->templates;
-    const char* name = ecs_template_set_component_name(set, component->slot.component);
+    const char* name = ecs_component_get(set->world, component->slot.component)->name;
     base_nearest nearest = base_nearest_begin(name);
     char hint[BASE_HINT_BYTES];
     for (uint32_t i = 0; i < from->slot_count; i++) {
         const ecs_template_slot* slot = &from->slots[i];
-        base_nearest_offer(&nearest, ecs_template_set_component_name(set, slot->component));
+        base_nearest_offer(&nearest, ecs_component_get(set->world, slot->component)->name);
         if (slot->component != component->slot.component) continue;
         const void* value = ecs_draft_value(set, component, slot);
         if (!value) return;

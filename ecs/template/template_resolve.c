@@ -83,11 +83,11 @@ static bool template_tags_match(const ecs_world* world, const char* tags) {
 }
 
 // Sort positions by name. Insertion sort: inherited slots are sorted already, so few of them move.
-static void sort_by_name(const ecs_template_set* set, const ecs_template_slot* slots,
-                         uint32_t count, uint16_t* order) {
+static void sort_by_name(const ecs_world* world, const ecs_template_slot* slots, uint32_t count,
+                         uint16_t* order) {
     const char* names[ECS_TEMPLATE_COMPONENTS_MAX];
     for (uint32_t i = 0; i < count; i++) {
-        const char* name = ecs_template_set_component_name(set, slots[i].component);
+        const char* name = ecs_component_get(world, slots[i].component)->name;
         uint32_t at = i;
         for (; at > 0 && strcmp(names[at - 1], name) > 0; at--) {
             names[at] = names[at - 1];
@@ -149,10 +149,9 @@ static void own_text(const char** text, char** memory) {
     *memory += size;
 }
 
-ecs_template_row* ecs_template_row_create(const ecs_template_set* set,
-                                          const ecs_template_slot* slots, uint32_t count) {
+ecs_template_row* ecs_template_row_create(ecs_world* world, const ecs_template_slot* slots,
+                                          uint32_t count) {
     BASE_ASSERT(count <= ECS_TEMPLATE_COMPONENTS_MAX && (slots || count == 0));
-    ecs_world* world = set->world;
     size_t texts_bytes = 0;
     for (uint32_t i = 0; i < count; i++)
         texts_bytes += text_bytes(slots[i].tags) + text_bytes(slots[i].visible) +
@@ -171,7 +170,7 @@ ecs_template_row* ecs_template_row_create(const ecs_template_set* set,
     row->public.importance = 1;
 
     uint16_t order[ECS_TEMPLATE_COMPONENTS_MAX];
-    sort_by_name(set, slots, count, order);
+    sort_by_name(world, slots, count, order);
     for (uint32_t i = 0; i < count; i++) {
         ecs_template_slot* slot = &row->slots[i];
         *slot = slots[order[i]];
@@ -181,7 +180,7 @@ ecs_template_row* ecs_template_row_create(const ecs_template_set* set,
         own_text(&slot->unit, &texts);
         own_text(&slot->about, &texts);
         add_component(world, row, components, slot,
-                      ecs_template_set_component_type(set, slot->component));
+                      ecs_component_get(world, slot->component)->type);
     }
     return row;
 }
@@ -197,12 +196,12 @@ ecs_template_row* ecs_template_row_create(const ecs_template_set* set,
 static void template_check_replicated(ecs_template_set* set, const ecs_draft* draft, uint32_t line,
                                       const ecs_template_slot* slot) {
     BASE_ASSERT(draft && slot && slot->component != ECS_COMPONENT_NONE);
-    ecs_type_id id = ecs_template_set_component_type(set, slot->component);
+    ecs_type_id id = ecs_component_get(set->world, slot->component)->type;
     const ecs_type* type = ecs_type_get(set->world, id);
     if (!(slot->flags & ECS_COMPONENT_REPLICATED)) return;
     if (ecs_type_is_plain(type) || ecs_type_is_varsize(type)) return;
     ecs_template_set_fault(set, draft->file, line, "component '%s': a %s cannot be replicated: %s",
-                           ecs_template_set_component_name(set, slot->component), type->name,
+                           ecs_component_get(set->world, slot->component)->name, type->name,
                            type->box ? "it is boxed" : "it has neither fields nor write and read");
 }
 
@@ -284,7 +283,7 @@ static void check_integral(const checked* one, const ecs_template_fold* fold) {
     const ecs_template_slot* rate = NULL;
     for (uint32_t i = 0; i < fold->count && !rate; i++) {
         ecs_component_id id = fold->slots[i].component;
-        if (strcmp(ecs_template_set_component_name(one->set, id), wanted) == 0)
+        if (strcmp(ecs_component_get(one->set->world, id)->name, wanted) == 0)
             rate = &fold->slots[i];
     }
     if (rate == one->slot) {
@@ -298,7 +297,7 @@ static void check_integral(const checked* one, const ecs_template_fold* fold) {
         return;
     }
     const ecs_type* type =
-        ecs_type_get(one->set->world, ecs_template_set_component_type(one->set, rate->component));
+        ecs_type_get(one->set->world, ecs_component_get(one->set->world, rate->component)->type);
     if (!is_all_real(one->type) || !is_all_real(type) ||
         count_elements(one->type) != count_elements(type))
         refuse_component(one, "_integral: a %s is not the change of a %s per second", type->name,
@@ -317,8 +316,8 @@ static void template_check_words(ecs_template_set* set, const ecs_draft* draft,
         checked one = {.set = set, .draft = draft, .own = own};
         one.slot = template_fold_find(fold, own->component);
         if (!one.slot) continue; // above the limit: reported already
-        one.name = ecs_template_set_component_name(set, own->component);
-        one.type = ecs_type_get(set->world, ecs_template_set_component_type(set, own->component));
+        one.name = ecs_component_get(set->world, own->component)->name;
+        one.type = ecs_type_get(set->world, ecs_component_get(set->world, own->component)->type);
         check_interpolated(&one);
         check_rotation(&one);
         check_integral(&one, fold);
@@ -410,7 +409,7 @@ const void* ecs_draft_value(ecs_template_set* set, const ecs_draft_component* co
                             const ecs_template_slot* inherited) {
     const ecs_template_slot* slot = &component->slot;
     if (component->is_whole || !slot->value || !inherited || !inherited->value) return slot->value;
-    ecs_type_id id = ecs_template_set_component_type(set, slot->component);
+    ecs_type_id id = ecs_component_get(set->world, slot->component)->type;
     const ecs_type* type = ecs_type_get(set->world, id);
     void* value = ecs_template_set_value(set, type);
     ecs_type_context context = {set->world->allocator};
@@ -480,7 +479,7 @@ static void fold_flags(resolve_pass* resolver, const ecs_draft* draft) {
         ecs_template_slot* slot = NULL;
         for (uint32_t s = 0; s < resolver->fold->count && !slot; s++) {
             ecs_template_slot* candidate = &resolver->fold->slots[s];
-            const char* name = ecs_template_set_component_name(set, candidate->component);
+            const char* name = ecs_component_get(set->world, candidate->component)->name;
             if (strcmp(name, flag->component) == 0) slot = candidate;
         }
         if (!slot && (set->is_alone || ecs_opaque_is_known(set, flag->component))) continue;

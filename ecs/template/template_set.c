@@ -55,8 +55,6 @@ void ecs_template_set_deinit(ecs_template_set* set) {
     BASE_ASSERT(set->world && set->text_count <= set->text_capacity);
     BASE_ASSERT(set->draft_count <= set->draft_capacity);
     const base_allocator* allocator = set->world->allocator;
-    for (uint32_t i = 0; i < set->value_count; i++)
-        ecs_template_value_release(set->world, set->values[i].type, set->values[i].memory);
     for (uint32_t i = 0; i < set->draft_count; i++)
         BASE_ARRAY_RELEASE(allocator, set->drafts[i].slots, set->drafts[i].slot_count);
     for (uint32_t i = 0; i < set->text_count; i++) {
@@ -64,14 +62,11 @@ void ecs_template_set_deinit(ecs_template_set* set) {
         base_release(allocator, set->texts[i], sizeof(ecs_text));
     }
     BASE_ARRAY_RELEASE(allocator, set->texts, set->text_capacity);
-    BASE_ARRAY_RELEASE(allocator, set->names, set->name_capacity);
     BASE_ARRAY_RELEASE(allocator, set->drafts, set->draft_capacity);
     BASE_ARRAY_RELEASE(allocator, set->parents, set->parent_capacity);
     BASE_ARRAY_RELEASE(allocator, set->components, set->component_capacity);
     BASE_ARRAY_RELEASE(allocator, set->flags, set->flag_capacity);
-    BASE_ARRAY_RELEASE(allocator, set->values, set->value_capacity);
     BASE_ARRAY_RELEASE(allocator, set->opaques, set->opaque_capacity);
-    base_table_deinit(&set->name_index, allocator);
     base_table_deinit(&set->draft_index, allocator);
     *set = (ecs_template_set){.world = set->world};
 }
@@ -108,87 +103,32 @@ void* ecs_template_value_make(ecs_world* world, const ecs_type* type) {
     return memory;
 }
 
-void ecs_template_value_release(ecs_world* world, ecs_type_id type_id, void* memory) {
-    BASE_ASSERT(memory);
-    const ecs_type* type = ecs_type_get(world, type_id);
-    ecs_type_context context = {world->allocator};
-    ecs_value_destroy(type, &context, memory);
-    base_release(world->allocator, memory, type->size);
-}
-
 void* ecs_template_set_value(ecs_template_set* set, const ecs_type* type) {
-    ecs_template_value* value = ECS_SET_PUSH(set, value);
-    *value = (ecs_template_value){type->id, ecs_template_value_make(set->world, type)};
-    return value->memory;
-}
-
-static const ecs_set_name* find_new(const ecs_template_set* set, const char* name, uint64_t hash) {
-    uint32_t cursor = 0, at;
-    while ((at = base_table_next(&set->name_index, hash, &cursor)) != BASE_TABLE_NONE)
-        if (strcmp(set->names[at - 1].name, name) == 0) return &set->names[at - 1];
-    return NULL;
-}
-
-static ecs_component_id check_type(ecs_template_set* set, const char* name, ecs_type_id is,
-                                   ecs_type_id wanted, ecs_component_id id, const char* file,
-                                   uint32_t line) {
-    BASE_ASSERT(id != ECS_COMPONENT_NONE);
-    if (is == wanted) return id;
-    ecs_template_set_fault(set, file, line, "component '%s' is a %s here and a %s elsewhere", name,
-                           ecs_type_get(set->world, wanted)->name,
-                           ecs_type_get(set->world, is)->name);
-    return ECS_COMPONENT_NONE;
+    ecs_templates* templates = set->world->templates;
+    BASE_ARRAY_RESERVE(set->world->allocator, templates->values, templates->value_capacity,
+                       templates->value_count + 1);
+    void* memory = ecs_template_value_make(set->world, type);
+    templates->values[templates->value_count++] = (ecs_template_value){type->id, memory};
+    return memory;
 }
 
 ecs_component_id ecs_template_set_name(ecs_template_set* set, const char* name, ecs_type_id type,
                                        const char* file, uint32_t line) {
     BASE_ASSERT(name && type != ECS_TYPE_NONE);
-    uint64_t hash = base_hash64_text(name);
-    ecs_component_id known = ecs_component_seek(set->world, name, hash);
-    if (known != ECS_COMPONENT_NONE)
-        return check_type(set, name, ecs_component_get(set->world, known)->type, type, known, file,
-                          line);
-    const ecs_set_name* found = find_new(set, name, hash);
-    if (found) return check_type(set, name, found->type, type, found->id, file, line);
-    uint32_t id = set->world->types->component_count + set->name_count + 1;
-    if (id > ECS_COMPONENTS_MAX) {
+    const ecs_world* world = set->world;
+    ecs_component_id id;
+    const ecs_result result = ecs_component_register(set->world, name, type, &id);
+    if (result == ECS_OK) return id;
+    if (result == ECS_ERR_FULL) {
         base_report(set->reporter, file, line, "more than %u components", ECS_COMPONENTS_MAX);
         ecs_template_set_fail(set, ECS_ERR_FULL);
         return ECS_COMPONENT_NONE;
     }
-    ecs_set_name* entry = ECS_SET_PUSH(set, name);
-    *entry = (ecs_set_name){name, hash, type, (ecs_component_id)id};
-    base_table_reserve(&set->name_index, set->world->allocator, set->name_count);
-    base_table_add(&set->name_index, hash, set->name_count);
-    return entry->id;
-}
-
-ecs_type_id ecs_template_set_type_of(const ecs_template_set* set, const char* name) {
-    BASE_ASSERT(name);
-    uint64_t hash = base_hash64_text(name);
-    ecs_component_id known = ecs_component_seek(set->world, name, hash);
-    if (known != ECS_COMPONENT_NONE) return ecs_component_get(set->world, known)->type;
-    const ecs_set_name* found = find_new(set, name, hash);
-    return found ? found->type : ECS_TYPE_NONE;
-}
-
-static const ecs_set_name* new_name(const ecs_template_set* set, ecs_component_id id) {
-    BASE_ASSERT(id > set->world->types->component_count);
-    uint32_t at = id - set->world->types->component_count - 1u;
-    BASE_ASSERT(at < set->name_count);
-    return &set->names[at];
-}
-
-const char* ecs_template_set_component_name(const ecs_template_set* set, ecs_component_id id) {
-    BASE_ASSERT(id != ECS_COMPONENT_NONE);
-    const ecs_component* component = ecs_component_get(set->world, id);
-    return component ? component->name : new_name(set, id)->name;
-}
-
-ecs_type_id ecs_template_set_component_type(const ecs_template_set* set, ecs_component_id id) {
-    BASE_ASSERT(id != ECS_COMPONENT_NONE);
-    const ecs_component* component = ecs_component_get(set->world, id);
-    return component ? component->type : new_name(set, id)->type;
+    id = ecs_component_seek(world, name, base_hash64_text(name));
+    ecs_template_set_fault(set, file, line, "component '%s' is a %s here and a %s elsewhere", name,
+                           ecs_type_get(world, type)->name,
+                           ecs_type_get(world, ecs_component_get(world, id)->type)->name);
+    return ECS_COMPONENT_NONE;
 }
 
 ecs_draft* ecs_template_set_draft(const ecs_template_set* set, const char* name) {

