@@ -42,7 +42,7 @@ void ecs_templates_deinit(ecs_world* world) {
 void ecs_template_set_read(ecs_template_set* set, const char* file, const char* source,
                            size_t source_bytes) {
     BASE_ASSERT(set->world && (source || source_bytes == 0));
-    const base_allocator* allocator = set->world->allocator;
+    const base_allocator* allocator = &set->owner.allocator;
     ecs_text* text = base_allocate_zero(allocator, sizeof *text);
     ecs_text** entry = ECS_SET_PUSH(set, text);
     *entry = text;
@@ -106,13 +106,12 @@ static ecs_result load_text(ecs_world* world, const char* file, const char* text
     BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     BASE_ASSERT(world && (text || text_bytes == 0));
     if (world->is_sealed) return ECS_ERR_SEALED;
-    ecs_template_set set;
-    ecs_template_set_init(&set, world, reporter);
-    set.is_alone = is_alone;
-    ecs_template_set_read(&set, file, text, text_bytes);
-    ecs_result result = ecs_template_set_resolve(&set);
-    if (result == ECS_OK) result = ecs_template_set_commit(&set);
-    ecs_template_set_deinit(&set);
+    ecs_template_set* set = ecs_template_set_create(world, reporter);
+    set->is_alone = is_alone;
+    ecs_template_set_read(set, file, text, text_bytes);
+    ecs_result result = ecs_template_set_resolve(set);
+    if (result == ECS_OK) result = ecs_template_set_commit(set);
+    base_owner_destroy(set);
     return result;
 }
 

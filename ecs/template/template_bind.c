@@ -461,7 +461,7 @@ static ecs_draft* add_draft(ecs_bind_pass* binder, const ecs_text_node* node) {
                          .component_first = set->component_count,
                          .flag_first = set->flag_count};
     if (other) return draft; // a second template of this name: checked for faults only
-    base_table_reserve(&set->draft_index, set->world->allocator, set->draft_count);
+    base_table_reserve(&set->draft_index, &set->owner.allocator, set->draft_count);
     base_table_add(&set->draft_index, base_hash64_text(name), set->draft_count);
     return draft;
 }
@@ -579,9 +579,9 @@ static void add_init(ecs_bind_pass* binder, const scene_template* from,
         if (slot->component != component->slot.component) continue;
         const void* value = ecs_draft_value(set, component, slot);
         if (!value) return;
-        ecs_init* init = ecs_template_set_push(set, (void**)&templates->inits, &set->init_count,
-                                               &templates->init_capacity, sizeof *init);
-        *init = (ecs_init){slot->component, value};
+        BASE_ARRAY_RESERVE(set->world->allocator, templates->inits, templates->init_capacity,
+                           set->init_count + 1);
+        templates->inits[set->init_count++] = (ecs_init){slot->component, value};
         return;
     }
     ecs_bind_fault(binder, component->slot.line,
@@ -608,9 +608,9 @@ static void bind_entity(ecs_bind_pass* binder, const ecs_text_node* node) {
         ecs_template_set_fail(set, ECS_ERR_FULL);
         return;
     }
-    ecs_scene_entity* entity =
-        ecs_template_set_push(set, (void**)&templates->scenes, &set->scene_count,
-                              &templates->scene_capacity, sizeof *entity);
+    BASE_ARRAY_RESERVE(set->world->allocator, templates->scenes, templates->scene_capacity,
+                       set->scene_count + 1);
+    ecs_scene_entity* entity = &templates->scenes[set->scene_count++];
     *entity = (ecs_scene_entity){from.id, init_first, set->init_count - init_first, node->line, ""};
     (void)base_text_copy(entity->file, sizeof entity->file, binder->text->file);
 }

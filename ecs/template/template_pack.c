@@ -554,11 +554,10 @@ ecs_result ecs_template_load_pack(ecs_world* world, const void* pack, size_t byt
     BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     BASE_ASSERT(world && (pack || bytes == 0));
     if (world->is_sealed) return ECS_ERR_SEALED;
-    ecs_template_set set;
-    ecs_template_set_init(&set, world, reporter);
-    ecs_result result = read_pack(&set, pack, bytes);
-    if (result == ECS_OK || result == ECS_ERR_SYNTAX) result = ecs_template_set_resolve(&set);
-    if (result == ECS_OK) result = ecs_template_set_commit(&set);
-    ecs_template_set_deinit(&set);
+    ecs_template_set* set = ecs_template_set_create(world, reporter);
+    ecs_result result = read_pack(set, pack, bytes);
+    if (result == ECS_OK || result == ECS_ERR_SYNTAX) result = ecs_template_set_resolve(set);
+    if (result == ECS_OK) result = ecs_template_set_commit(set);
+    base_owner_destroy(set);
     return result;
 }

@@ -514,7 +514,7 @@ static void finish(resolve_pass* resolver, ecs_draft* draft) {
         ecs_template_set_fail(set, ECS_ERR_FULL);
         resolver->is_over = true;
     } else if (fold->count) {
-        draft->slots = base_allocate(set->world->allocator, bytes);
+        draft->slots = base_allocate(&set->owner.allocator, bytes);
         memcpy(draft->slots, fold->slots, bytes);
         draft->slot_count = fold->count;
     }
@@ -547,11 +547,11 @@ static bool open_parent(resolve_pass* resolver, ecs_draft* draft) {
 ecs_result ecs_template_set_resolve(ecs_template_set* set) {
     BASE_ASSERT(set->world);
     if (set->result == ECS_ERR_FULL) return set->result;
-    const base_allocator* allocator = set->world->allocator;
-    size_t stack_bytes = set->draft_count * sizeof(uint32_t);
-    resolve_pass resolver = {.set = set,
-                             .fold = base_allocate_zero(allocator, sizeof *resolver.fold),
-                             .stack = base_allocate(allocator, stack_bytes)};
+    const base_allocator* allocator = &set->owner.allocator;
+    resolve_pass resolver = {
+        .set = set,
+        .fold = base_allocate_zero(allocator, sizeof *resolver.fold),
+        .stack = base_allocate(allocator, set->draft_count * sizeof *resolver.stack)};
     for (uint32_t i = 0; i < set->draft_count && !resolver.is_over; i++) {
         if (set->drafts[i].state != ECS_DRAFT_NEW) continue;
         set->drafts[i].state = ECS_DRAFT_OPEN;
@@ -564,7 +564,5 @@ ecs_result ecs_template_set_resolve(ecs_template_set* set) {
         }
     }
     template_check_classes(set);
-    base_release(allocator, resolver.fold, sizeof *resolver.fold);
-    base_release(allocator, resolver.stack, stack_bytes);
     return set->result;
 }

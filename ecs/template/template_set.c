@@ -46,29 +46,11 @@ const ecs_template_component* ecs_template_find_component(const ecs_template* te
     return NULL;
 }
 
-void ecs_template_set_init(ecs_template_set* set, ecs_world* world, const base_reporter* reporter) {
-    BASE_ASSERT(set && world);
-    *set = (ecs_template_set){.world = world, .reporter = reporter};
-}
-
-void ecs_template_set_deinit(ecs_template_set* set) {
-    BASE_ASSERT(set->world && set->text_count <= set->text_capacity);
-    BASE_ASSERT(set->draft_count <= set->draft_capacity);
-    const base_allocator* allocator = set->world->allocator;
-    for (uint32_t i = 0; i < set->draft_count; i++)
-        BASE_ARRAY_RELEASE(allocator, set->drafts[i].slots, set->drafts[i].slot_count);
-    for (uint32_t i = 0; i < set->text_count; i++) {
-        ecs_text_deinit(set->texts[i]);
-        base_release(allocator, set->texts[i], sizeof(ecs_text));
-    }
-    BASE_ARRAY_RELEASE(allocator, set->texts, set->text_capacity);
-    BASE_ARRAY_RELEASE(allocator, set->drafts, set->draft_capacity);
-    BASE_ARRAY_RELEASE(allocator, set->parents, set->parent_capacity);
-    BASE_ARRAY_RELEASE(allocator, set->components, set->component_capacity);
-    BASE_ARRAY_RELEASE(allocator, set->flags, set->flag_capacity);
-    BASE_ARRAY_RELEASE(allocator, set->opaques, set->opaque_capacity);
-    base_table_deinit(&set->draft_index, allocator);
-    *set = (ecs_template_set){.world = set->world};
+ecs_template_set* ecs_template_set_create(ecs_world* world, const base_reporter* reporter) {
+    ecs_template_set* set = base_owner_create(world->allocator, sizeof *set);
+    set->world = world;
+    set->reporter = reporter;
+    return set;
 }
 
 void ecs_template_set_fail(ecs_template_set* set, ecs_result result) {
@@ -92,7 +74,7 @@ bool ecs_template_set_fault(ecs_template_set* set, const char* file, uint32_t li
 void* ecs_template_set_push(ecs_template_set* set, void** array, uint32_t* count,
                             uint32_t* capacity, size_t element_bytes) {
     BASE_ASSERT(*count <= *capacity && element_bytes > 0);
-    base_array_reserve(set->world->allocator, array, capacity, *count + 1, element_bytes);
+    base_array_reserve(&set->owner.allocator, array, capacity, *count + 1, element_bytes);
     return (uint8_t*)*array + (*count)++ * element_bytes;
 }
 

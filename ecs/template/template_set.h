@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /// Private: a set of templates between text and world, checked as a whole.
 ///
-/// Life:   init -> read each text -> resolve -> commit; deinit at any point. Before commit the world
-/// gets names of components and values, and no template.
+/// Life:   create -> read each text -> resolve -> commit; it ends at any point. Before commit the
+/// world gets names of components and values, and no template.
 /// Faults: They are reported where they are found and kept in `result`. Reading and resolving go
 /// on, so one run reports all of them.
 #pragma once
@@ -51,6 +51,7 @@ typedef struct ecs_draft {
 } ecs_draft;
 
 typedef struct ecs_template_set {
+    base_owner owner; ///< of all that the set has
     ecs_world* world;
     const base_reporter* reporter;
     bool is_packed;    ///< set between init and read, like the next: all imports are read beside it
@@ -73,8 +74,8 @@ typedef struct ecs_template_set {
 } ecs_template_set;
 
 // template_set.c
-void ecs_template_set_init(ecs_template_set* set, ecs_world* world, const base_reporter* reporter);
-void ecs_template_set_deinit(ecs_template_set* set);
+/// End it with base_owner_destroy.
+ecs_template_set* ecs_template_set_create(ecs_world* world, const base_reporter* reporter);
 /// Keep a failure. The first one stays.
 void ecs_template_set_fail(ecs_template_set* set, ecs_result result);
 /// Report a fault of the text and keep ECS_ERR_SYNTAX. @return false.
