@@ -77,7 +77,6 @@ ecs_result ecs_runway_prepare(ecs_world* world, ecs_template_id template_id) {
     const uint32_t range = binding->is_replicated && !world->is_mirror ? 0 : 1;
     BASE_ASSERT(storage->held.count == 0);
     if (ecs_index_available(world, range) == 0) return ECS_ERR_FULL;
-    ecs_handles_reserve(world, range, 1);
     const ecs_entity_list* born = &world->tracker->created;
     if (born->count == born->capacity) ecs_track_reserve(world, 1, 0, 0);
     ecs_chunk* chunk = NULL;

@@ -294,7 +294,6 @@ ecs_result ecs_structure_reserve_many(ecs_world* world, ecs_template_id template
     }
     uint32_t range = binding->is_replicated && !world->is_mirror ? 0 : 1;
     if (ecs_index_available(world, range) < count) return ECS_ERR_FULL;
-    ecs_handles_reserve(world, range, count);
     ecs_track_reserve(world, count, 0, 0);
     return ecs_archetype_reserve(world, binding->archetype, count);
 }

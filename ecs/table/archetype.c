@@ -185,7 +185,6 @@ ecs_result ecs_binding_make(ecs_world* world, ecs_template_id template_id, ecs_b
         const ecs_template_component* stated = &made_from->components[i];
         defaults[archetype->slots[stated->component]] = stated->value;
     }
-    archetype->is_replicated = archetype->is_replicated || made_from->is_replicated;
     if (made_from->is_singleton) archetype->notify |= ECS_NOTIFY_SINGLE;
     *binding = &storage->bindings[template_id];
     **binding = (ecs_binding){

@@ -254,6 +254,7 @@ void ecs_handles_take(ecs_world* world, uint32_t range_number, uint32_t count,
     uint32_t done = 0;
     while (done < count) {
         uint32_t index = ecs_index_peek(world, range_number);
+        ecs_record_reserve(world, index);
         if (world->storage->held.count > 0) {
             handles[done++] = ecs_handle_take(world->storage, range_number, index);
             continue;
@@ -277,17 +278,6 @@ uint32_t ecs_index_ready(const ecs_world* world, uint32_t range_number) {
     const ecs_index_range* range = &world->storage->ranges[range_number];
     const uint32_t held = world->storage->held.count, begun = begun_end(range) - range->fresh;
     return (begun > held ? begun - held : 0) + count_spare(range);
-}
-
-void ecs_handles_reserve(ecs_world* world, uint32_t range_number, uint32_t count) {
-    const ecs_index_range* range = &world->storage->ranges[range_number];
-    const uint64_t held = world->storage->held.count, ready = ecs_index_ready(world, range_number);
-    if (count <= ready) return;
-    // The rest is never used, on pages that are not begun. Some of those indices may be held.
-    uint64_t end = begun_end(range) + (count - ready) + held;
-    if (end > (uint64_t)range->last + 1) end = (uint64_t)range->last + 1;
-    for (uint64_t index = range->fresh; index < end; index = (index | (ECS_PAGE_RECORDS - 1)) + 1)
-        ecs_record_reserve(world, (uint32_t)index);
 }
 
 uint32_t ecs_index_available(const ecs_world* world, uint32_t range_number) {

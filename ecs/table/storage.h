@@ -64,7 +64,6 @@ typedef struct ecs_archetype {
     bool has_ops;         ///< some type has functions: no plain-memory path
     bool is_simple;       ///< it has none, and no tracked column
     bool is_soiled;       ///< rows after its count may not be zero
-    bool is_replicated;   ///< some template of it is; hint only
     ecs_template_id made_by;           ///< a template that makes it again
     uint32_t rows_max;                 ///< capacity of a full-grown chunk
     ecs_column* columns;               ///< sorted by component id
@@ -330,8 +329,6 @@ uint32_t ecs_index_peek(const ecs_world* world, uint32_t range);
 uint32_t ecs_index_available(const ecs_world* world, uint32_t range);
 /// How many takes need no new page: a lower bound.
 uint32_t ecs_index_ready(const ecs_world* world, uint32_t range);
-/// Make the pages of all indices that the next `count` takes may choose.
-void ecs_handles_reserve(ecs_world* world, uint32_t range, uint32_t count);
 /// Take what peek chose; its page exists. @return the handle with its next generation.
 static inline ecs_entity ecs_handle_take(ecs_storage* storage, uint32_t range_number,
                                          uint32_t index) {
@@ -349,7 +346,7 @@ static inline ecs_entity ecs_handle_take(ecs_storage* storage, uint32_t range_nu
     return ecs_entity_make(index, generation == ECS_GENERATION_MAX ? 1 : generation + 1);
 }
 /// Take `count` handles at once, in the order in which they would come one by one. The range has
-/// them (ecs_index_available) and their pages exist (ecs_handles_reserve).
+/// them (ecs_index_available).
 void ecs_handles_take(ecs_world* world, uint32_t range, uint32_t count, ecs_entity* handles);
 /// An index whose entity is gone or whose handle was released: free it if nothing holds it any
 /// more.
