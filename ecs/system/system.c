@@ -128,7 +128,7 @@ static ecs_result fill_system(ecs_world* world, ecs_system* system, const ecs_sy
         result = ECS_ERR_FULL;
     if (result == ECS_OK && system->is_present && desc->term_count > 0)
         result = ecs_query_create(world, desc->terms, desc->term_count, &system->query);
-    if (result == ECS_OK && system->query) ecs_query_own(system->query, system->name);
+    if (result == ECS_OK && system->query) system->query->owner = system->name;
     if (result == ECS_OK && desc->stage) system->stage = stage_index(world->systems, desc->stage);
     return result;
 }

@@ -85,17 +85,9 @@ static uint32_t make_key(const ecs_term* terms, uint32_t term_count, ecs_group_t
     return count;
 }
 
-static uint64_t hash_key(const ecs_group_term* key, uint32_t count, bool is_only) {
-    uint64_t hash = base_hash64_mix(count, is_only);
-    for (uint32_t i = 0; i < count; i++)
-        hash = base_hash64_mix(base_hash64_mix(hash, key[i].want), base_hash64_text(key[i].name));
-    return hash;
-}
-
-static ecs_group* find_group(const ecs_storage* storage, uint64_t hash, const ecs_group_term* key,
-                             uint32_t count, bool is_only) {
-    uint32_t cursor = 0, id;
-    while ((id = base_table_next(&storage->group_ids, hash, &cursor)) != BASE_TABLE_NONE) {
+static ecs_group* find_group(const ecs_storage* storage, const ecs_group_term* key, uint32_t count,
+                             bool is_only) {
+    for (uint32_t id = 0; id < storage->group_count; id++) {
         ecs_group* group = storage->groups[id];
         bool is_same = group->term_count == count && group->is_only == is_only;
         for (uint32_t i = 0; is_same && i < count; i++)
@@ -110,10 +102,8 @@ ecs_group* ecs_group_ensure(ecs_world* world, const ecs_term* terms, uint32_t te
     ecs_group_term key[ECS_QUERY_TERMS_MAX];
     bool is_only = false;
     uint32_t count = make_key(terms, term_count, key, &is_only);
-    const uint64_t hash = hash_key(key, count, is_only);
-    ecs_group* group = find_group(storage, hash, key, count, is_only);
+    ecs_group* group = find_group(storage, key, count, is_only);
     if (group) return group;
-    base_table_reserve(&storage->group_ids, world->allocator, storage->group_count + 1);
     BASE_ARRAY_RESERVE(world->allocator, storage->groups, storage->group_capacity,
                        storage->group_count + 1);
     group = base_allocate_zero(world->allocator, sizeof *group);
@@ -121,7 +111,6 @@ ecs_group* ecs_group_ensure(ecs_world* world, const ecs_term* terms, uint32_t te
     memcpy(group->terms, key, count * sizeof *key);
     group->term_count = count;
     group->is_only = is_only;
-    base_table_add(&storage->group_ids, hash, storage->group_count);
     storage->groups[storage->group_count++] = group;
     return group;
 }
@@ -196,35 +185,6 @@ static bool group_matches(const ecs_group* group, const ecs_archetype* archetype
 
 enum { ENTRY_CHUNK, ENTRY_ENTITIES, ENTRY_COLUMNS };
 
-static bool is_same_name(const char* kept, const char* given) {
-    return strcmp(kept, given ? given : "") == 0;
-}
-
-static uint64_t hash_terms(const ecs_term* terms, uint32_t term_count) {
-    uint64_t hash = term_count;
-    for (uint32_t i = 0; i < term_count; i++) {
-        hash = base_hash64_mix(hash, terms[i].access);
-        hash = base_hash64_mix(hash, terms[i].component ? base_hash64_text(terms[i].component) : 0);
-    }
-    return hash;
-}
-
-// A query of just these terms in this order; NULL when there is none.
-static ecs_query* find_same(const ecs_storage* storage, uint64_t hash, const ecs_term* terms,
-                            uint32_t term_count) {
-    uint32_t cursor = 0, id;
-    while ((id = base_table_next(&storage->query_ids, hash, &cursor)) != BASE_TABLE_NONE) {
-        ecs_query* query = storage->queries[id];
-        bool is_same = query->term_count == term_count;
-        for (uint32_t i = 0; is_same && i < term_count; i++)
-            is_same = query->access[i] == terms[i].access &&
-                      is_same_name(query->names[i][0], terms[i].component) &&
-                      is_same_name(query->names[i][1], terms[i].type);
-        if (is_same) return query;
-    }
-    return NULL;
-}
-
 ecs_result ecs_query_create(ecs_world* world, const ecs_term* terms, uint32_t term_count,
                             ecs_query** query) {
     ecs_storage* storage = world->storage;
@@ -232,10 +192,6 @@ ecs_result ecs_query_create(ecs_world* world, const ecs_term* terms, uint32_t te
     if (term_count > ECS_QUERY_TERMS_MAX) return ECS_FULL(world, ECS_QUERY_TERMS_MAX);
     for (uint32_t i = 0; i < term_count; i++)
         BASE_ASSERT(!terms[i].component == (terms[i].access == ECS_ONLY));
-    const uint64_t hash = hash_terms(terms, term_count);
-    *query = find_same(storage, hash, terms, term_count);
-    if (*query) return ECS_OK;
-    base_table_reserve(&storage->query_ids, world->allocator, storage->query_count + 1);
     BASE_ARRAY_RESERVE(world->allocator, storage->queries, storage->query_capacity,
                        storage->query_count + 1);
     ecs_query* made = base_allocate_zero(world->allocator, sizeof *made);
@@ -257,14 +213,9 @@ ecs_result ecs_query_create(ecs_world* world, const ecs_term* terms, uint32_t te
     }
     made->cache.stride = ENTRY_COLUMNS + term_count + made->cache.mark_count;
     made->group->queries[made->group->query_count++] = made;
-    base_table_add(&storage->query_ids, hash, made->id);
     storage->queries[storage->query_count++] = made;
     *query = made;
     return ECS_OK;
-}
-
-void ecs_query_own(ecs_query* query, const char* owner) {
-    if (!query->owner) query->owner = owner; // the first of those that share it
 }
 
 static void release_matches(ecs_world* world, ecs_query* query) {

@@ -84,5 +84,3 @@ bool ecs_query_wants(const ecs_query* query, const ecs_archetype* archetype);
 /// The group of terms, made when there is none yet.
 ecs_group* ecs_group_ensure(ecs_world* world, const ecs_term* terms, uint32_t term_count);
 void ecs_query_validate(const ecs_world* world, const ecs_query* query);
-/// Name the owner of a query for the messages of seal; `owner` must outlive the world.
-void ecs_query_own(ecs_query* query, const char* owner);

@@ -272,11 +272,9 @@ typedef struct ecs_storage {
     uint32_t* chunk_ids_free; ///< stack
     uint32_t chunk_ids_free_count;
     ecs_group** groups;
-    base_table group_ids; ///< by hash of the terms, as query_ids
     uint32_t group_count;
     uint32_t group_capacity;
     ecs_query** queries;
-    base_table query_ids;
     uint32_t query_count;
     uint32_t query_capacity;
     struct ecs_chunk* kept_blocks; ///< of a storage that was cleared, to be filled again

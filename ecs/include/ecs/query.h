@@ -42,8 +42,8 @@ typedef struct ecs_rows {
 
 typedef struct ecs_query ecs_query;
 
-/// Create a query, before ecs_world_seal. The terms are copied; seal checks their names. The same
-/// terms in the same order give the same query. The world owns it.
+/// Create a query, before ecs_world_seal. The terms are copied; seal checks their names. The world
+/// owns it.
 /// @return ECS_OK; ECS_ERR_FULL (more than ECS_QUERY_TERMS_MAX terms); ECS_ERR_SEALED (create it
 ///         earlier).
 BASE_MUST_USE ecs_result ecs_query_create(ecs_world* world, const ecs_term* terms,

@@ -64,7 +64,7 @@ STORE_OPEN_CASE(structure_does_not_change_while_walking) {
 }
 
 STORE_OPEN_CASE(a_wrong_type_is_reported_at_seal) {
-    ecs_query_own(store_query(at, {"pos", "p3", ECS_OPTIONAL_READ}), "move_ball");
+    store_query(at, {"pos", "p3", ECS_OPTIONAL_READ})->owner = "move_ball";
     base_report_first report = {0};
     base_reporter reporter = base_reporter_first(&report);
     assert_int_equal(ecs_world_seal(at->world, &reporter), ECS_ERR_TYPE);
