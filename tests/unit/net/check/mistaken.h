@@ -9,12 +9,8 @@
 #include "swarm.h" // for the directory of swarm.pb-c.h
 #include "swarm.pb-c.h"
 
-#include "base/macros.h"
-#include "base/text.h"
 #include "net/draw.h"
 #include "check/check.h"
-
-#include <string.h>
 
 // Names of mistakes are those of the rows in test_check.c.
 static const char* the_mistake;

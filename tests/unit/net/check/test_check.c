@@ -4,7 +4,6 @@
 #include "check/mistaken.h"
 
 #include "log/log_files.h"
-#include "net/match.h"
 
 typedef struct expectation {
     const char* mistake;

@@ -3,8 +3,6 @@
 #include "client/client_state.h"
 #include "client/duel.h"
 
-#include "ecs/debug.h"
-
 #include <math.h>
 
 static uint64_t malformed(duel* at) {

@@ -6,8 +6,6 @@
 #include "breakout_table.h"
 #include "hear.h"
 
-#include "ecs/change.h"
-#include "ecs/save.h"
 #include "game/match.h"
 
 #define TABLE_CASE(name, seed)                                                                     \

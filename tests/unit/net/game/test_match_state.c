@@ -4,7 +4,6 @@
 #include "breakout_table.h"
 #include "hear.h"
 
-#include "ecs/save.h"
 #include "game/match.h"
 
 // The module's state, and what was called: R restored, S save, L load, X stop. One match at a time

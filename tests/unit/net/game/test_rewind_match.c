@@ -5,7 +5,6 @@
 #include "wire/gallery.h"
 
 #include "game/match.h"
-#include "log/log_record.h"
 
 typedef struct hall {
     scarce_memory memory;

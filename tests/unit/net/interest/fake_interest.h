@@ -3,9 +3,6 @@
 /// It replaces interest.c. Include it in one file of an executable.
 #pragma once
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "test.h"
 
 #include "interest/interest_manager.h"

@@ -5,8 +5,6 @@
 
 #include "schema_made.h"
 
-#include "base/rng.h"
-#include "state/history.h"
 #include "scope_explained.h"
 
 static const char interest_text[] =

@@ -2,11 +2,8 @@
 // The two indexes that interest uses to find entities, against plain arrays.
 #include "test.h"
 
-#include "base/rng.h"
 #include "interest/interest_grid.h"
 #include "interest/interest_lists.h"
-
-#include <string.h>
 
 enum { THINGS = 600 };
 

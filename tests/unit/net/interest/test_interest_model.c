@@ -2,7 +2,6 @@
 // The interest against a model without a grid, lists or copies. Worlds and movements are random.
 // After each step the test compares the members of each client with the definition, computed from
 // the previous members.
-#include "interest/interest_internal.h"
 #include "interest_world.h"
 
 // What the model remembers about an index: the tick of the last change that was more than a

@@ -6,7 +6,6 @@
 #include "test.h"
 
 #include "base/hash.h"
-#include "base/rng.h"
 #include "log/log_block.h"
 #include "log/log_file.h"
 #include "log/log_queue.h"
@@ -19,10 +18,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -4,14 +4,8 @@
 #include "test.h"
 
 #include "base/bytes.h"
-#include "base/rng.h"
-#include "base/text.h"
 #include "log/log_block.h"
 #include "log/log_record.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define SEED 20261122
 

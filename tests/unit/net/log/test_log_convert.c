@@ -3,13 +3,10 @@
 // removed and in another order, of other kinds, counts and ranges, beside a naive twin.
 #include "test.h"
 
-#include "base/rng.h"
 #include "playback/playback_feed.h"
 #include "log/log_record.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define SEED 20261123
 

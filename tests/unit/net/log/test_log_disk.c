@@ -3,8 +3,6 @@
 // segments, at every call. What the log says it has is there, and it says what is missing.
 #include "log_files.h"
 
-#include "log/log_segment.h"
-
 #include <signal.h>
 #include <sys/resource.h>
 

@@ -3,7 +3,6 @@
 // anywhere, forged.
 #include "log_files.h"
 
-#include "log/log_record.h"
 #include "scarce.h"
 
 enum { TICKS = 14 }; // blocks end at ticks 5 and 10

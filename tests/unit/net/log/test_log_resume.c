@@ -3,8 +3,6 @@
 // is not the log's match does not go on. Signatures, also over both.
 #include "playback/playback_record.h"
 
-#include "log/log_segment.h"
-
 enum { TICKS = 700 }; // a keyframe after 600
 
 /// A log that goes on, and its match at the end.

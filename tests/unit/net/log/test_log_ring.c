@@ -3,8 +3,6 @@
 // bounds them. The saves of the match are made-up bytes.
 #include "log_files.h"
 
-#include "log/log_file.h"
-
 enum { EVERY = 10, BLOCK = 5, SAVE_BYTES = 300 };
 
 // ---- the ring against a list that forgets nothing ----

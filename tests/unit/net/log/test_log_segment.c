@@ -3,9 +3,6 @@
 // The saves are made-up bytes.
 #include "log_files.h"
 
-#include "log/log_segment.h"
-#include "net/log_tools.h"
-
 #include <sys/wait.h>
 
 enum { TICKS = 60, EVERY = 10 }; // a keyframe at 10, 20, ... 60

@@ -4,9 +4,6 @@
 #include "playback/playback_record.h"
 
 #include "replay/log_state.h"
-#include "base/rng.h"
-#include "proto/layout.h"
-#include "net/log.h"
 
 PLAYED_CASE(values_in_another_row_code_are_refused_with_the_build_that_reads_them, 60) {
     const char* other = file_name("%s.other", record->files.log);

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Exports, differences, counts and copies of logs of breakout with bots.
 #include "playback/playback_record.h"
-#include "scarce.h"
 
-#include "base/rng.h"
 #include "logtools/log_source.h"
 #include "check/sim_match.h"
 #include "net/log_bytes.h"

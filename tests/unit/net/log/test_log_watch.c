@@ -4,7 +4,6 @@
 
 #include "playback/playback_record.h"
 
-#include "base/rng.h"
 #include "logtools/log_source.h"
 #include "net/log_bytes.h"
 

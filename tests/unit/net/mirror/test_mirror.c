@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "mirror/mirror.h"
 
 #include "mirror_world.h"
 

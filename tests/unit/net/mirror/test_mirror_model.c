@@ -2,7 +2,6 @@
 // A mirror on a bad line, and a small server that uses everything the format allows. What the
 // mirror applies is exactly what was true at that tick. No packet is malformed, the newest packet
 // is never refused, and in the end both sides have the same rows.
-#include "mirror/mirror.h"
 
 #include "mirror_world.h"
 

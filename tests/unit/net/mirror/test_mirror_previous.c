@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Late records of an ended incarnation: the mirror reads them because of the rest of their packet.
-#include "mirror/mirror.h"
 
 #include "mirror_world.h"
 

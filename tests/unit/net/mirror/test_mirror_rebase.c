@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Another server has the match: slots begin again, entities go on.
-#include "mirror/mirror.h"
 
 #include "mirror_world.h"
 #include "net/solo.h"

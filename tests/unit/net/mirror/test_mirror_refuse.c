@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The packets that a mirror refuses. A refused packet changes nothing, and no input makes the
 // mirror use more memory than its limits.
-#include "mirror/mirror.h"
 
 #include "mirror_world.h"
-#include "scarce.h"
-
-#include "base/rng.h"
 
 enum { TICK = 300, SEQ = 101 }; // of the refused bodies
 

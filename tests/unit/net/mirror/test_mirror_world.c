@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The effects of a mirror on its world: references, resources that load, families, and components
 // that other code changed.
-#include "mirror/mirror.h"
 
 #include "mirror_world.h"
 

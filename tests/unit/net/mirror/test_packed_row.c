@@ -4,10 +4,6 @@
 
 #include "mirror/snapshot_reader.h"
 
-#include "base/rng.h"
-
-#include <string.h>
-
 #define UNTOUCHED 0xA5u
 
 // `bits` 0: any number of bits for each field.

@@ -2,10 +2,6 @@
 // A log of another build is shown by names: the values are those of the match at each tick.
 #include "playback_record.h"
 
-#include "log/log_record.h"
-
-#include "net/match.h"
-
 #define SEED 20261124
 
 enum { TICKS = 700, FIELD_SCHEMA_HASH = 6 };

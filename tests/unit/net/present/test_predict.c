@@ -7,9 +7,7 @@
 
 #include "match_made.h"
 #include "breakout_table.h"
-#include "scarce.h"
 
-#include "base/math.h"
 #include "state/history.h"
 #include "session/pace.h"
 #include "mirror/mirror.h"

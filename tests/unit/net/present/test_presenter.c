@@ -8,8 +8,6 @@
 #include "present/predict_shown.h"
 #include "scene_world.h"
 
-#include "net/client.h"
-#include "net/transport.h"
 #include "net/server.h"
 
 #include <math.h>

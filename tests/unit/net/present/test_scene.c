@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "present/scene.h"
 
 #include "scene_world.h"
 

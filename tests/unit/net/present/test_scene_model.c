@@ -2,7 +2,6 @@
 // A server's world of entities that move, rest, jump, end and change. It goes through history,
 // repl_state and mirror, over a line that loses and reorders packets, into a scene. The test
 // compares the scene with what the server had.
-#include "present/scene.h"
 
 #include "scene_world.h"
 

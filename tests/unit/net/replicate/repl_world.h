@@ -8,7 +8,6 @@
 
 #include "state/history.h"
 #include "mirror/mirror.h"
-#include "state/rows.h"
 #include "replicate/repl_state.h"
 
 typedef struct repl_body {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "replicate/encoded_rows.h"
 
 #include "repl_world.h"
 

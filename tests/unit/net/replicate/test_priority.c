@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "repl_state_world.h"
 
-#include "base/rng.h"
-
 // So many that they are not looked at one by one.
 enum { MANY = 1500 };
 

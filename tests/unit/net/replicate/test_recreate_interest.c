@@ -4,9 +4,6 @@
 // that were in scope only because they had been in scope before.)
 #include "interest/interest_world.h"
 
-#include "replicate/replicator.h"
-#include "replicate/repl_state.h"
-
 typedef struct stage {
     interest_table t;
     net_replicator* replicator;

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "replicate/repl_state.h"
-
-#include "scarce.h"
 
 #include "repl_state_world.h"
 

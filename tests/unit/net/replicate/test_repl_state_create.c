@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Creates until one is acknowledged.
-#include "replicate/repl_state.h"
 
 #include "repl_state_world.h"
 

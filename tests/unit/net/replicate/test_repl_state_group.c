@@ -2,8 +2,6 @@
 // Groups: one packet has all entities of a group, with the same tick, or none of them.
 #include "repl_state_world.h"
 
-#include "base/rng.h"
-
 enum { PARTS = 4, MANY = 40 };
 
 typedef struct convoy {

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "replicate/replicator.h"
-
-#include "scarce.h"
 
 #include "repl_state_world.h"
 
 #include "base/hash.h"
-#include "base/rng.h"
-#include "replicate/repl_state.h"
 
 // ---- two worlds side by side, with the same seed ----
 

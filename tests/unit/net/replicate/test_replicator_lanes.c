@@ -2,13 +2,10 @@
 // A world in which entities enter and leave the sight of clients, with the real interest manager:
 // the same packets for any number of lanes, whichever thread works for which lane, and no memory
 // for them in a steady tick.
-#include "scarce.h"
 
 #include "repl_world.h"
-#include "replicate/replicator.h"
 
 #include "base/hash.h"
-#include "base/math.h"
 
 #include <pthread.h>
 

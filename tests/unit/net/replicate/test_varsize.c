@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "varsize_world.h"
 
-#include <stdio.h>
-
 /// One server, one client, and the messages between them.
 typedef struct fixture {
     varsize_side server;

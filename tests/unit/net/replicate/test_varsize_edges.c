@@ -3,8 +3,6 @@
 #include "repl_world.h"
 #include "varsize_world.h"
 
-#include <stdio.h>
-
 CASE(a_steady_match_of_large_values_allocates_nothing) {
     varsize_side side;
     scarce_memory memory;

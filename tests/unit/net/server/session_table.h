@@ -11,12 +11,10 @@
 #include "scarce.h"
 #include "swarm.h"
 
-#include "ecs/save.h"
 #include "net/client.h"
 #include "net/explain.h"
 #include "net/server.h"
 #include "net/solo.h"
-#include "net/token.h"
 #include "transport/socket_state.h"
 
 #define TABLE_TICK_US 16667u

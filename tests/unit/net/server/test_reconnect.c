@@ -8,8 +8,6 @@
 #include "secure/secure_server_state.h"
 #include "transport/enet_peers.h"
 
-#include "base/macros.h"
-
 #include <arpa/inet.h>
 #include <enet/enet.h>
 

@@ -3,8 +3,6 @@
 // has read to.
 #include "fleet_world.h"
 
-#include "stream/follow.h"
-
 enum { DELAY_S = 2, MATCH_STEPS = 1200 };
 
 typedef struct relay {

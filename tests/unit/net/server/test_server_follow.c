@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A match runs on one server, and again on another one that follows its log while it grows:
 // spectators there see what it had.
-#include "net/log_tools.h"
 #include "session_table.h"
 
 #include "log/log_feed.h"

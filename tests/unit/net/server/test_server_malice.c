@@ -6,7 +6,6 @@
 // its memory. Each way is compared with a run in which the same member is honest.
 #include "session_table.h"
 
-#include "net/result.h"
 #include "swarm.pb-c.h"
 
 #define SECONDS 20u

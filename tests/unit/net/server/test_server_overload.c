@@ -7,8 +7,6 @@
 #include "replicate/repl_state.h"
 #include "server/server_state.h"
 
-#include "base/macros.h"
-
 enum { SEATS = 4, EARLY_S = 3, WARM_S = 12, LATE_S = 5, BACK_S = 2, LONG_S = 20 };
 
 static const net_link_config GOOD = {.delay_ms = 60, .jitter_ms = 15, .loss_percent = 3, .seed = 4};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The two halves of a server tick on two threads: the server sends the same bytes, and the halves
 // really overlap.
-#include <pthread.h>
 #include <time.h>
 
 #include "session_table.h"

@@ -3,9 +3,6 @@
 #include "log/log_files.h"
 #include "breakout_table.h"
 
-#include "base/hash.h"
-#include "ecs/save.h"
-#include "net/log.h"
 #include "check/sim_match.h"
 
 enum { TICKS = 240, BOTS = 3, LEAVE_TICK = 90, JOIN_TICK = 150, UNTIL = 100 };

@@ -5,8 +5,6 @@
 
 #include "solo/solo_receiver.h"
 
-#include <string.h>
-
 typedef struct head {
     bool has_statistics, is_defined, is_coded;
     uint32_t epoch, back, count;

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "state/history.h"
 
 #include "replicate/repl_world.h"
 
 #include "base/hash.h"
-#include "base/rng.h"
 
 typedef struct fixture {
     repl_side server;

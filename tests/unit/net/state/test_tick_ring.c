@@ -2,11 +2,8 @@
 /// Entries by tick: order, growth, the limit, longer entries, and faults that validation finds.
 #include "test.h"
 
-#include "base/rng.h"
 #include "net/limits.h"
 #include "state/tick_ring.h"
-
-#include <string.h>
 
 static void put(net_tick_ring* ring, uint64_t tick, const uint64_t* entry) {
     net_tick_ring_put(ring, NULL, NET_ROW_HISTORY_MAX, tick, entry, sizeof *entry);

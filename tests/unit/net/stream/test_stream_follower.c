@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // One follower of a stream that a test writes message by message.
-#include "stream/stream_frame.h"
 #include "stream_world.h"
 
 #include "stream/follow.h"

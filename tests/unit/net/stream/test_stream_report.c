@@ -2,8 +2,6 @@
 // What followers report, and who of them counts. Standbys of a whole match: test_standby.
 #include "stream_world.h"
 
-#include "stream/stream_frame.h"
-
 static net_stream_reports reports;
 
 static bool hear(net_stream_role role, uint64_t who, ecs_tick tick, uint64_t now_us) {

@@ -9,8 +9,6 @@
 #include "raw_datagram.h"
 #include "inbox.h"
 
-#include "base/macros.h"
-
 #include <arpa/inet.h>
 #include <enet/enet.h>
 

@@ -3,8 +3,6 @@
 // project's own sender never writes, and their cost.
 #include "enet_world.h"
 
-#include "transport/datagram_filter.h"
-
 // security 0.4, platform 5: empty datagrams end the drain, long ones fail the service
 WORLD_CASE(empty_and_oversized_datagrams_do_not_stop_the_drain, 4) {
     static const uint8_t bytes[NET_LINK_BYTES_MAX] = {0x0F, 0xFF};
