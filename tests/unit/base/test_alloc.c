@@ -2,8 +2,6 @@
 #include "scarce.h"
 #include "test.h"
 
-#include "base/alloc.h"
-
 CASE(blocks_start_on_cache_lines) {
     for (size_t size = 0; size < 200; size += 13) {
         void* memory = base_allocate(NULL, size);

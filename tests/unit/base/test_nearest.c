@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "test.h"
 
-#include "base/text.h"
-
 static const char* const names[] = {"tick-rate", "seed", "log", "listen", "position", "velocity"};
 
 static const char* nearest(const char* word) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "test.h"
 
-#include "base/text.h"
-
 static uint64_t bits_of(double value) {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "test.h"
 
-#include "base/report.h"
-
 CASE(the_first_message_is_kept_and_the_rest_counted) {
     base_report_first first;
     base_reporter reporter = base_reporter_first(&first);

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "test.h"
 
-#include "base/text.h"
-
-#include <string.h>
-
 CASE(a_copy_is_cut_and_terminated) {
     char target[4] = "zzz";
     assert_true(base_text_copy(target, sizeof target, ""));

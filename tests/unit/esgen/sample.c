@@ -6,8 +6,6 @@
 
 #include "sample.es.h"
 
-#include <string.h>
-
 ES_REGISTER_TYPES
 ES_MESSAGES
 

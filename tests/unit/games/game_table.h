@@ -6,7 +6,6 @@
 #include "ecs_parts.h"
 #include "text_file.h"
 
-#include "base/workers.h"
 #include "net/match.h"
 
 #define TABLE_BOTS_MAX 256u

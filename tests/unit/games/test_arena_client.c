@@ -4,8 +4,6 @@
 #include "arena_table.h"
 #include "recorder.h"
 
-#include "base/math.h"
-
 // ---- keys and pointer ----
 
 typedef struct human {

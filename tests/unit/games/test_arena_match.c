@@ -4,8 +4,6 @@
 
 #include "arena_table.h"
 
-#include "base/math.h"
-
 #include <time.h>
 
 // Get a place without a rock near it.

@@ -5,8 +5,6 @@
 #include "arena_table.h"
 
 #include "base/hash.h"
-#include "base/math.h"
-#include "ecs/save.h"
 #include "float_hosts.h"
 #include "net/client.h"
 #include "net/log.h"

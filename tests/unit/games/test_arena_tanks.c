@@ -3,8 +3,6 @@
 
 #include "arena_table.h"
 
-#include "base/math.h"
-
 static const char* const two_tanks[] = {"agents=0", "pickups=0", "tanks=2", NULL};
 
 typedef struct tank_list {

@@ -4,8 +4,6 @@
 
 #include "breakout_table.h"
 
-#include "base/math.h"
-
 typedef struct pair {
     table server;
     net_match* ahead;

@@ -6,12 +6,7 @@
 #include "hear.h"
 #include "match_made.h"
 
-#include "ecs/ecs.h"
-#include "ecs/save.h"
 #include "ecs/template_files.h"
-
-#include <stdio.h>
-#include <string.h>
 
 static const char templates[] =
     "file:t=\"rules.lua\"\n"

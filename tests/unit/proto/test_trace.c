@@ -5,9 +5,6 @@
 #include "bench.h"
 #include "worlds/stream.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static const char sample[] = "GENQ 1\nsample\nhz 20\nplaces 3\nframes 2\ntemplates 2\n"
                              "template mover 3\n"
                              "component facing 1 F32 0 0 0 0 1065353216\n"

@@ -3,11 +3,7 @@
 #include "rows.h"
 
 #include "base/hash.h"
-#include "base/text.h"
 #include "proto/codec.h"
-#include "proto/layout.h"
-#include "proto/solo.h"
-#include "row/row_coder.h"
 #include "solo_samples.h"
 #include "wire.pb-c.h"
 

@@ -10,7 +10,6 @@
 #include "inspect/verbs.h"
 
 #include "ecs/inspect.h"
-#include "net/socket.h"
 
 #include <arpa/inet.h>
 #include <jansson.h>

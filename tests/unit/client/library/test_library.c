@@ -6,7 +6,6 @@
 #include "breakout_table.h"
 
 #include <math.h>
-#include <setjmp.h>
 
 // One field of each kind, the last with three elements.
 typedef struct all_kinds {

@@ -4,7 +4,6 @@
 
 #include "window/images.h"
 
-#include "base/math.h"
 #include "net/draw.h"
 #include "net/limits.h"
 

@@ -3,9 +3,6 @@
 // these systems run unseen.
 #include "sample_world.h"
 
-#include "ecs/inspect.h"
-#include "system/system_registry.h"
-
 typedef enum way {
     WAY_NOTHING,
     WAY_LOST_CONST,   // ecs_get of another entity, and the const is cast away

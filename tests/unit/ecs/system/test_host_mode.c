@@ -2,8 +2,6 @@
 // A world gives the same bits on a thread whose host rounds otherwise, or flushes small numbers.
 #include "sample_world.h"
 
-#include "base/workers.h"
-#include "ecs/save.h"
 #include "float_hosts.h"
 
 enum { ROWS = 100, QUANTUM = 10, THREADS = 3, TICKS = 200 };

@@ -2,9 +2,6 @@
 #include "sample_world.h"
 #include "template/data_world.h"
 
-#include "ecs/inspect.h"
-#include "ecs/need.h"
-
 static void on_kick(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
     (void)stage, (void)event, (void)rows;
 }

@@ -2,8 +2,6 @@
 // Loops that a system shares: which parts there are, that each item has one, what parts may not do.
 #include "sample_world.h"
 
-#include "base/workers.h"
-
 enum { QUANTUM = 100, ITEMS_MAX = QUANTUM * (ECS_RANGES_MAX + 1) };
 
 static const uint32_t thread_counts[] = {0, 1, 2, 3, 8, 64};

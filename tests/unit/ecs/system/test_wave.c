@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "sample_world.h"
 
-#include "base/workers.h"
-
 static const ecs_term write_pos[] = {{"pos", "p2", ECS_WRITE}};
 static const ecs_term read_pos[] = {{"pos", "p2", ECS_READ}};
 static const ecs_term write_hp[] = {{"hp", "i", ECS_WRITE}};

@@ -3,8 +3,6 @@
 /// The type has a pool of objects and resets a returned object (S4.6).
 #include "sample_world.h"
 
-#include "type/type_registry.h"
-
 /// A ship that owns a name. It counts the living ships.
 typedef struct ship {
     int32_t crew;

@@ -2,7 +2,6 @@
 /// Lists, arrays and objects (S2.5, S5.6), and their versions in replicateCompare (S5.8).
 #include "sample_world.h"
 
-#include "base/hash.h"
 #include "type/container.h"
 
 static const ecs_type* type_of(ecs_element_type type) {

@@ -2,8 +2,6 @@
 // Saves that workers fill in, and restores that they read: what one thread does, with any number.
 #include "sample_world.h"
 
-#include "base/workers.h"
-
 static const uint32_t thread_counts[] = {1, 2, 3, 8, 64};
 
 typedef struct lamp {

@@ -3,10 +3,7 @@
 // the end applies the same texts to a simple list of entities.
 #include "template/data_world.h"
 
-#include "base/rng.h"
-#include "ecs/ecs.h"
 #include "ecs_internal.h"
-#include "scarce.h"
 
 static base_bytes pack_text(const char* text) {
     base_bytes pack = {0};
