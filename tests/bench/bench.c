@@ -11,11 +11,9 @@
 #include "make_log.h"
 
 #include "tool_options.h"
-#include "net/limits.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 typedef struct samples {
     double shoal[BENCH_ROUNDS_MAX], best[BENCH_ROUNDS_MAX], ratio[BENCH_ROUNDS_MAX];

@@ -4,7 +4,6 @@
 #include "bench_repl.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define TICKS                                                                                      \
     24u // a multiple of NET_INTEREST_EVERY_TICKS; with the first ones, which send creations

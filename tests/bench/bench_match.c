@@ -12,8 +12,6 @@
 #include "host/setup.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #define LINE_DEFAULT "loss=3,delay=60,jitter=15"
 #define SERVICE_US 2083u ///< 16 in a tick of 30 Hz

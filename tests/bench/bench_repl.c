@@ -6,7 +6,6 @@
 #include "net/solo.h"
 
 #include <math.h>
-#include <string.h>
 
 #define FLYING_MAX 16u
 #define LAG_TICKS 2u

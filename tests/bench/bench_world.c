@@ -5,8 +5,6 @@
 
 #include "base/text.h"
 
-#include <string.h>
-
 static const char templates[] =
     "mover { pos:p3=1,2,3; vel:p3=1,-2,0.5 }\n"
     "wide { pos:p3=1,2,3; vel:p3=1,-2,0.5; size:p2=4,5; hits:i=7\n"

@@ -5,8 +5,6 @@
 
 #include "bench.h"
 
-#include "base/alloc.h"
-
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>

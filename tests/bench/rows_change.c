@@ -8,8 +8,6 @@
 #include "bench_best.h"
 #include "bench_world.h"
 
-#include <string.h>
-
 #define COUNT 100000u
 #define CHANGED 1000u
 #define BLOCK 1024u

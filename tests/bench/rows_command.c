@@ -5,8 +5,6 @@
 #include "bench_best.h"
 #include "bench_world.h"
 
-#include <string.h>
-
 #define COUNT 100000u
 
 typedef struct fixture {

@@ -7,7 +7,6 @@
 #include "bench_best.h"
 #include "bench_world.h"
 
-#include <string.h>
 #include <sys/mman.h>
 
 #define FRESH_BYTES_MIN 65536u

@@ -7,8 +7,6 @@
 #include "bench_best.h"
 #include "bench_world.h"
 
-#include <string.h>
-
 #define COUNT 1000000u
 
 typedef struct fixture {

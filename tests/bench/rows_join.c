@@ -7,7 +7,6 @@
 #include "mirror/mirror.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define ENTITIES 10000u
 #define RATE_BYTES_PER_S 250000.0

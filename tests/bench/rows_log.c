@@ -8,8 +8,6 @@
 #include "make_log.h"
 
 #include "flock.h"
-#include "ecs/change.h"
-#include "ecs/save.h"
 #include "host/setup.h"
 #include "net/log.h"
 #include "net/playback.h"
@@ -20,7 +18,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -5,8 +5,6 @@
 
 #include "scarce.h"
 
-#include <stdio.h>
-
 #define COUNT 1000000u
 
 static void print(const bench_row* row, uint32_t rounds) {

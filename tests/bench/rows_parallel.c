@@ -20,7 +20,6 @@
 #include "state/schema.h"
 
 #include <stdio.h>
-#include <string.h>
 
 enum { THREADS = 2, BLK_BYTES = 1 << 16, SAVE_TICK = 128 };
 

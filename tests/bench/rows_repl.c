@@ -6,7 +6,6 @@
 #include "bench_repl.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define VERIFIED 4u
 #define VERIFY_TICKS 40u

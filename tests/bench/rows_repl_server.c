@@ -14,12 +14,10 @@
 #include "net/client.h"
 #include "net/match.h"
 #include "net/server.h"
-#include "net/transport.h"
 #include "replicate/repl_state.h"
 #include "server/server_state.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define CLIENTS 1000u
 #define REAL_CLIENTS 4u

@@ -6,8 +6,6 @@
 #include "bench_best.h"
 #include "bench_world.h"
 
-#include <string.h>
-
 #define COUNT 100000u
 #define WIDE_COUNT 30000u
 #define IN_BOOSTED 0x80000000u

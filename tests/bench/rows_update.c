@@ -7,7 +7,6 @@
 #include "base/text.h"
 
 #include <stdio.h>
-#include <string.h>
 
 typedef struct update_fixture {
     bench_world shoal;

@@ -4,7 +4,6 @@
 // misreadings.txt).
 #include "conform.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,10 +2,7 @@
 // kill -9 at any moment of a writing process: every record whose append returned is read back.
 #include "log/log_files.h"
 
-#include "base/rng.h"
-
 #include <signal.h>
-#include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>

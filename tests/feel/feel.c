@@ -15,7 +15,6 @@
 #include "text_file.h"
 #include "tool_options.h"
 
-#include "base/assert.h"
 #include "base/math.h"
 #include "breakout.h"
 #include "net/client.h"
@@ -25,8 +24,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define FEEL_UNITS_PER_PIXEL 1.25

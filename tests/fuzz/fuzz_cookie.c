@@ -4,11 +4,9 @@
 // age 6.
 //
 // Invariant: a cookie counts exactly when nothing is changed and it is at most ten seconds old.
-#include "fuzz.h"
 
 #include "outer_world.h"
 #include "secure/cookie.h"
-#include "secure/outer.h"
 
 enum { FACTS_BYTES = 2 + 16 + 16 + 24 + 8 + 16, AGE_BYTES = 6 };
 

@@ -14,7 +14,6 @@
 // Invariants: an answer is never longer than what it answers, and an unknown address gets at most
 // 0.35 of it; only what the member sealed is delivered, unchanged, and once; the member's session
 // lives while it is held and not closed.
-#include "fuzz.h"
 
 #include "outer_world.h"
 

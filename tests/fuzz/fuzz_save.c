@@ -9,8 +9,6 @@
 // that the match writes next; after a refusal the match takes a good save.
 #include "match_stage.h"
 
-#include "ecs/save.h"
-
 enum { STATE_BYTES_MAX = 255 };
 
 // The first byte of a state says what load_state does.

@@ -5,7 +5,6 @@
 //   0  the text of a token        what is read is printed as the same text
 //   1  a key file                 what is read is printed and read as the same keys
 //   2  the sealed part of a token opens only when it is the part that was made
-#include "fuzz.h"
 
 #include "outer_world.h"
 

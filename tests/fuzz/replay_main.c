@@ -7,7 +7,6 @@
 #include "fuzz.h"
 
 #include <dirent.h>
-#include <stdbool.h>
 #include <sys/stat.h>
 
 enum { FILE_BYTES_MAX = 1 << 20, VARIANTS_MAX = 2048, VARIANTS_SHORT = 16, PATH_BYTES = 4096 };

@@ -10,7 +10,6 @@
 #include "scarce.h"
 #include "text_file.h"
 
-#include "base/assert.h"
 #include "tool_options.h"
 #include "ecs/ecs.h"
 #include "net/client.h"
@@ -20,7 +19,6 @@
 #include "net/solo.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 #define TICK_RATE_HZ 30u
 #define TICK_US 33333u

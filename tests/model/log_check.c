@@ -2,7 +2,6 @@
 // What a log says, beside the list of the twin: by all ways that people have to look into one.
 #include "log_twin.h"
 
-#include "ecs/save.h"
 #include "net/log_tools.h"
 #include "net/playback.h"
 

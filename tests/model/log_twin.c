@@ -3,12 +3,6 @@
 // names here too: what a kill between two of them leaves is checked as well.
 #include "log_twin.h"
 
-#include "base/file.h"
-#include "ecs/change.h"
-#include "ecs/save.h"
-#include "net/result.h"
-#include "net/log.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <unistd.h>

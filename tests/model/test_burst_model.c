@@ -7,7 +7,6 @@
 #include "match_made.h"
 #include "playback/playback_record.h"
 
-#include "base/hash.h"
 #include "replay/log_state.h"
 
 enum { TICKS_MAX = 400 };

@@ -10,8 +10,6 @@
 #include "model_scripts.h"
 #include "sample_world.h"
 
-#include "base/workers.h"
-
 enum {
     SYSTEMS_MAX = 10,
     TERMS_MAX = 3,

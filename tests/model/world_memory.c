@@ -4,9 +4,6 @@
 #include "world_memory.h"
 
 #include <stdio.h>
-#include <string.h>
-
-#include "base/assert.h"
 
 static void check(ecs_result result) {
     BASE_ASSERT(result == ECS_OK);

@@ -4,9 +4,6 @@
 #include "world_twin.h"
 
 #include <stdio.h>
-#include <string.h>
-
-#include "base/assert.h"
 
 static const bool is_tracked[TWIN_COMPONENTS] = {
     [TWIN_POS] = true,  [TWIN_HP] = true,   [TWIN_TITLE] = true, [TWIN_BODY] = true,

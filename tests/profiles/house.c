@@ -5,17 +5,14 @@
 
 #include "watch.h"
 
-#include "base/assert.h"
 #include "base/hash.h"
 #include "net/socket.h"
-#include "net/transport.h"
 #include "net/solo.h"
 #include "server/server_state.h"
 #include "transport/socket_state.h"
 #include "transport/enet_peers.h"
 
 #include <enet/enet.h>
-#include <string.h>
 #include <time.h>
 
 #define ADDRESS "127.0.0.1:7777"

@@ -10,16 +10,13 @@
 #include "profiles.h"
 #include "watch.h"
 
-#include "base/assert.h"
 #include "base/text.h"
 #include "tool_options.h"
 #include "transport/socket_state.h"
 
 #include <inttypes.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 // ---- one run of a profile

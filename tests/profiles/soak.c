@@ -14,14 +14,12 @@
 #include "scarce.h"
 #include "watch.h"
 
-#include "base/assert.h"
 #include "tool_options.h"
 #include "server/server_state.h"
 #include "transport/socket_state.h"
 
 #include <inttypes.h>
 #include <malloc.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 

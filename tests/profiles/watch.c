@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "watch.h"
 
-#include "base/assert.h"
 #include "base/hash.h"
-#include "net/match.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 void watch_fail(watch* at, const char* format, ...) {
     if (at->failure[0]) return;

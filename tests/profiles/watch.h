@@ -8,8 +8,6 @@
 
 #include "house.h"
 
-#include "base/macros.h"
-
 #define WATCH_TICKS 1024u ///< of rows that are remembered: more than any state is old
 #define WATCH_ROWS_MAX 240u
 #define WATCH_PINGS 4096u

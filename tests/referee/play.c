@@ -3,17 +3,12 @@
 #include "referee.h"
 
 #include "base/hash.h"
-#include "base/rng.h"
 #include "base/text.h"
-#include "ecs/save.h"
-#include "net/result.h"
 #include "net/log.h"
 #include "check/sim_match.h"
-#include "net/match.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #define CLIENTS_MAX 6u
 #define SETTLE_STEPS_MAX 3000u

@@ -6,15 +6,11 @@
 #include "referee.h"
 #include "text_file.h"
 
-#include "base/assert.h"
 #include "base/options.h"
 #include "base/text.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { PATH_BYTES = 512, LINE_BYTES = 512 };

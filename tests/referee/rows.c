@@ -8,7 +8,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { VALUES_MAX = 1024, SEEKS = 3 };
 

@@ -6,7 +6,6 @@
 #include "explain/explain.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 enum {
     ASK_ENTITIES = 3,      // of each client in a tick

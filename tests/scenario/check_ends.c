@@ -6,7 +6,6 @@
 #include "net/explain.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 // The references to missing entities must be exactly the handles that the mirror keeps.
 static uint32_t count_dangling(member* one) {

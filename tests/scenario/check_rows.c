@@ -5,12 +5,10 @@
 #include "internal.h"
 
 #include "client/client_state.h"
-#include "state/rows.h"
 #include "state/schema.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 const tick_rows* find_tick(const scenario* self, ecs_tick tick) {
     if (tick < self->config.tick_zero || tick - self->config.tick_zero >= self->history_count)

@@ -12,14 +12,10 @@
 //             client's interest was computed and the times for staying have passed
 #include "internal.h"
 
-#include "base/hash.h"
-#include "session/rate.h"
 #include "scope_explained.h"
-#include "replicate/repl_state.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define SCOPE_EVERY 8u
 #define SCOPE_LATE_TICKS 16u

@@ -4,7 +4,6 @@
 #include "internal.h"
 
 #include "net/explain.h"
-#include "replicate/repl_state.h"
 #include "net/solo.h"
 
 #include <stdarg.h>

@@ -4,12 +4,10 @@
 
 #include "harness.h"
 
-#include "base/assert.h"
 #include "base/hash.h"
 #include "net/client.h"
 #include "net/match.h"
 #include "net/server.h"
-#include "net/transport.h"
 #include "replicate/repl_state.h"
 #include "server/server_state.h"
 #include "swarm.h"

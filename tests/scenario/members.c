@@ -4,8 +4,6 @@
 #include "internal.h"
 #include "net/solo.h"
 
-#include <string.h>
-
 enum { MEMBER_HASH_STEPS = 16 };
 
 static net_link_pair link_of(const scenario* self, uint32_t index) {

@@ -30,7 +30,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     SEEDS_MIN = 25, // so many see every check at work

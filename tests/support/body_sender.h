@@ -10,7 +10,6 @@
 
 #include <stdlib.h>
 
-#include "base/rng.h"
 #include "body_pen.h"
 
 enum {

@@ -3,12 +3,9 @@
 // read on its way.
 #include "broker_sim.h"
 
-#include "base/assert.h"
-#include "base/rng.h"
 #include "base/text.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 typedef enum event_kind {
     EVENT_APPEND,

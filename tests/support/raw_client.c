@@ -4,10 +4,7 @@
 
 #include "session/packet_header.h"
 
-#include "base/assert.h"
 #include "base/text.h"
-
-#include <string.h>
 
 void raw_client_open(raw_client* raw, net_transport* transport) {
     memset(raw, 0, sizeof *raw);

@@ -2,10 +2,7 @@
 // A server without rules. It packs messages on the stack and sends them at once.
 #include "raw_server.h"
 
-#include "base/assert.h"
 #include "base/text.h"
-
-#include <string.h>
 
 void raw_server_open(raw_server* raw, net_transport* transport) {
     memset(raw, 0, sizeof *raw);

@@ -16,7 +16,6 @@
 
 #include "../bench.h"
 
-#include "proto/bits.h"
 #include "proto/solo.h"
 
 #include <stdlib.h>

@@ -3,11 +3,8 @@
 // of a tick from top to bottom. All random numbers come from the world, so a log of it runs again.
 #include "swarm_parts.h"
 
-#include "base/math.h"
 #include "ecs/es.h"
 #include "swarm.pb-c.h"
-
-#include <string.h>
 
 #define POPULATION_MIN 12u
 #define POPULATION_MAX 60u

@@ -10,7 +10,6 @@
 #include "swarm_parts.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define MUTATIONS_PER_TICK 5u
 #define KINS_MAX 400u
