@@ -89,7 +89,7 @@ static bool read_coder(const char* name, net_coder* coder) {
 int bench_match(const bench_match_config* config) {
     static scarce_memory memory;
     const base_reporter reporter = base_reporter_stderr();
-    scarce_init(&memory, 0, false);
+    scarce_init(&memory);
     net_link_pair line;
     house_config plan = {.seed = config->seed,
                          .guests = config->clients,

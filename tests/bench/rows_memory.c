@@ -10,7 +10,7 @@
 static void print(const bench_row* row, uint32_t rounds) {
     (void)rounds;
     static scarce_memory memory;
-    scarce_init(&memory, 0, false);
+    scarce_init(&memory);
     const bench_world_config config = {.allocator = &memory.allocator,
                                        .entities_max = COUNT + 1024};
     bench_world world;

@@ -66,7 +66,7 @@ static bool open_server(room* self, const char* blk) {
         net_module_wrap(arena_module(), text, "arena.blk", &reporter, &self->module);
     free(text);
     if (result != NET_OK) return false;
-    scarce_init(&self->bytes, 0, false);
+    scarce_init(&self->bytes);
     net_match_config config = net_match_config_default(self->module);
     config.allocator = &self->bytes.allocator;
     config.role = NET_ROLE_SERVER;
@@ -91,7 +91,7 @@ static bool open_server(room* self, const char* blk) {
 static bool open_member(room* self, uint32_t index) {
     member* one = &self->members[index];
     base_reporter reporter = base_reporter_stderr();
-    scarce_init(&one->bytes, 0, false);
+    scarce_init(&one->bytes);
     const bool is_thin = index >= self->full;
     net_match_config config = net_match_config_default(self->module);
     config.allocator = &one->bytes.allocator;

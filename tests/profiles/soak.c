@@ -203,8 +203,8 @@ static void play(soak* self) {
 }
 
 static bool open_house(soak* self) {
-    scarce_init(&self->server, 0, false);
-    scarce_init(&self->guests, 0, false);
+    scarce_init(&self->server);
+    scarce_init(&self->guests);
     self->rng = base_rng_make(self->seed, 3);
     base_reporter reporter = base_reporter_stderr();
     if (net_link_config_parse(profile_find("P2")->even, &reporter, &self->line) != NET_OK)

@@ -35,9 +35,9 @@
 #define TRACK(...) LIST_OF(track, track_count, char* const, __VA_ARGS__)
 #define WRITES(...) LIST_OF(writes, write_count, char* const, __VA_ARGS__)
 
-/// The limits of a world whose memory may run out later.
+/// The config of a world whose memory is counted.
 static inline ecs_world_config scarce_world(scarce_memory* memory) {
-    scarce_init(memory, 0, true);
+    scarce_init(memory);
     ecs_world_config config = ecs_world_config_default();
     config.allocator = &memory->allocator;
     return config;

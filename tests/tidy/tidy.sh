@@ -43,7 +43,7 @@ ban 'sprintf|strcpy|strcat|gets|strtok|atoi|atof' 'ecs proto net server client g
 ban 'rand|srand|random|time|gettimeofday|clock_gettime' \
     "ecs proto games $(find net -name '*.[ch]' ! -path 'net/transport/*socket*' ! -path 'net/transport/windows/*' ! -name log_file.c | tr '\n' ' ')" \
     'time and chance are arguments'
-ban 'malloc|calloc|realloc|free' "$(find ecs proto net games -name '*.[ch]' ! -path 'ecs/base/*' |
+ban 'malloc|calloc|realloc|free|[a-z_]+(->|[.])allocate' "$(find ecs proto net games -name '*.[ch]' ! -path 'ecs/base/*' |
     tr '\n' ' ')" 'memory is an argument: base/alloc.h'
 ban 'sinf?|cosf?|sqrtf?|atan2f?|powf?|floorf?|roundf?|fmodf?' 'ecs games' 'use base/math.h'
 ban 'nats_Now' 'server' 'it is the wall clock, which may step: use net_loop_now_us'

@@ -238,7 +238,7 @@ CASE(a_codec_may_be_moved) {
 
 CASE(an_arena_begins_small_and_grows_for_a_large_message) {
     scarce_memory memory;
-    scarce_init(&memory, 0, false);
+    scarce_init(&memory);
     proto_codec at_once, by_need;
     proto_codec_init(&at_once, &memory.allocator, PROTO_UNPACK_SERVER_BYTES_MAX);
     proto_codec_init(&by_need, &memory.allocator, PROTO_UNPACK_SERVER_BYTES_MAX);

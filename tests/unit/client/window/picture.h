@@ -32,7 +32,7 @@ static inline void picture_begin(picture* p) {
 static inline void picture_open(picture* p, uint32_t width, uint32_t height, float view_width,
                                 float view_height) {
     memset(p, 0, sizeof *p);
-    scarce_init(&p->memory, 0, false);
+    scarce_init(&p->memory);
     p->surface =
         SDL_CreateRGBSurfaceWithFormat(0, (int)width, (int)height, 32, SDL_PIXELFORMAT_ARGB8888);
     assert_non_null(p->surface);

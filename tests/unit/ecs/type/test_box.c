@@ -110,7 +110,7 @@ static void close_fleet(fleet* f) {
 }
 
 static void make_fleet(fleet* f, const ecs_type_ops* ops, bool is_plain) {
-    scarce_init(&f->memory, 0, true);
+    scarce_init(&f->memory);
     assert_true(open_fleet(f, ops, is_plain));
 }
 

@@ -120,7 +120,7 @@ CASE(an_object_is_walked_in_the_order_of_names) {
 
 CASE(a_list_with_room_is_compared_and_assigned_without_memory) {
     scarce_memory memory;
-    scarce_init(&memory, 0, true);
+    scarce_init(&memory);
     ecs_type_context context = {&memory.allocator};
     const ecs_type* type = type_of(ecs_element_list_of(ECS_ELEMENT_R));
     ecs_list value;
@@ -144,7 +144,7 @@ CASE(a_list_with_room_is_compared_and_assigned_without_memory) {
 
 CASE(numbers_deep_inside_are_compared_and_assigned_without_memory) {
     scarce_memory memory;
-    scarce_init(&memory, 0, true);
+    scarce_init(&memory);
     const base_allocator* allocator = &memory.allocator;
     ecs_type_context context = {allocator};
     const ecs_type* type = type_of(ECS_ELEMENT_OBJECT);

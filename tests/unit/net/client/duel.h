@@ -45,7 +45,7 @@ static inline void duel_keep_line(void* context, const char* file, uint32_t line
 static inline void duel_open_as(duel* at, duel_config config) {
     memset(at, 0, sizeof *at);
     at->reporter = (base_reporter){duel_keep_line, at};
-    scarce_init(&at->memory, 0, false);
+    scarce_init(&at->memory);
     base_quota_init(&at->quota, &at->memory.allocator,
                     config.bytes_max ? config.bytes_max : NET_CLIENT_BYTES_MAX);
     base_reporter reporter = base_reporter_stderr();

@@ -14,7 +14,7 @@ static void count_row(void* context, uint32_t client, ecs_entity entity, ecs_tic
 // All thin clients share a match, into which they write nothing.
 static void sit_thin(table* at, net_match* shared, const net_link_config* link, uint64_t* rows) {
     table_seat* seat = &at->seats[at->seat_count++];
-    scarce_init(&seat->memory, 0, false);
+    scarce_init(&seat->memory);
     seat->transport = net_sim_client(at->sim, link);
     const net_client_config client = {.match = shared,
                                       .is_thin = true,

@@ -13,7 +13,7 @@ typedef struct pond {
 } pond;
 
 static void pond_open(pond* self) {
-    scarce_init(&self->parent, 0, false);
+    scarce_init(&self->parent);
     net_pool_init(&self->pool, &self->parent.allocator);
 }
 

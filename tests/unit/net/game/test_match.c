@@ -188,7 +188,7 @@ CASE(a_module_gets_sizes_and_what_the_token_of_a_player_says) {
 CASE(steady_ticks_allocate_nothing) {
     table t = {.clients = 0};
     scarce_memory m;
-    scarce_init(&m, 0, false);
+    scarce_init(&m);
     t.module = wrap(breakout_module(), NULL);
     t.match = match_made(t.module, (match_wanted){.allocator = &m.allocator, .seed = 4});
     table_join_bots(&t, 8);

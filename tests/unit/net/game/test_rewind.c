@@ -47,7 +47,7 @@ static void open_rewind(place* at) {
 
 static void open(place* at, uint32_t rate, uint32_t index_max) {
     memset(at, 0, sizeof *at);
-    scarce_init(&at->memory, 0, false);
+    scarce_init(&at->memory);
     at->rate = rate;
     at->index_max = index_max;
     ecs_world_config config = ecs_world_config_default();

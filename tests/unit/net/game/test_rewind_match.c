@@ -19,7 +19,7 @@ static net_match* make_match(hall* at) {
 
 static void open_hall(hall* at, bool is_rewinding) {
     memset(at, 0, sizeof *at);
-    scarce_init(&at->memory, 0, false);
+    scarce_init(&at->memory);
     at->game = gallery_module();
     at->game.is_rewinding = is_rewinding;
     assert_ok(

@@ -79,7 +79,7 @@ static net_relevance count_questions(const net_interest_question* question) {
 
 CASE(a_steady_tick_takes_no_memory) {
     scarce_memory source;
-    scarce_init(&source, 0, false);
+    scarce_init(&source);
     interest_table t;
     uint32_t questions = 0;
     net_interest_rules rules = interest_rules();

@@ -176,7 +176,7 @@ LATE_CASE(no_tick_is_given_sooner_than_a_delay_after_it_was_made) {
 
 CASE(a_steady_feed_takes_no_memory) {
     scarce_memory memory;
-    scarce_init(&memory, 0, false);
+    scarce_init(&memory);
     late self;
     open_late(&self, &memory.allocator, 0);
     uint64_t count = 0;

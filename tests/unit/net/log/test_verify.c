@@ -139,7 +139,7 @@ RECORD_CASE(the_header_is_what_log_proto_says, false) {
 CASE(a_tick_is_logged_without_taking_memory) {
     record self;
     scarce_memory memory;
-    scarce_init(&memory, 0, false);
+    scarce_init(&memory);
     record_prepare(&self, NULL, 0, 5);
     assert_ok(net_log_writer_create(&memory.allocator, self.files.log, NULL, self.table.match, NULL,
                                     0, NULL, &self.writer));

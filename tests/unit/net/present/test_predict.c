@@ -132,7 +132,7 @@ static game* game_open(uint32_t up, uint32_t down, double loss, uint64_t seed) {
     net_mirror_config mirror = {
         .world = net_match_world(g->mirror_match), .rows = g->mirror_rows, .index_max = index_max};
     g->mirror = net_mirror_create(&mirror);
-    scarce_init(&g->memory, 0, false);
+    scarce_init(&g->memory);
     assert_ok(net_predict_create(&g->memory.allocator, g->at.module, NULL, &g->predict));
     assert_non_null(g->predict);
     net_predict_begin(g->predict, g->mirror_match);

@@ -46,7 +46,7 @@ static void make_input(void* context, const net_player_context* player, void* in
 
 static void open(fixture* f, const net_link_config* link, bool is_predicting) {
     memset(f, 0, sizeof *f);
-    scarce_init(&f->memory, 0, false);
+    scarce_init(&f->memory);
     f->module = stage_module();
     stage_side_open(&f->server_side, f->module);
     f->mover = stage_create(&f->server_side, f->server_side.mover, 0, 0);

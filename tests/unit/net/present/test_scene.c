@@ -16,7 +16,7 @@ typedef struct fixture {
 
 static void open(fixture* f) {
     memset(f, 0, sizeof *f);
-    scarce_init(&f->memory, 0, false);
+    scarce_init(&f->memory);
     f->module = stage_module();
     stage_side_open(&f->server, f->module);
     f->view = stage_match(f->module, NET_ROLE_MIRROR, &f->memory.allocator);

@@ -82,7 +82,7 @@ static void open(model* m, uint64_t seed, double loss, uint32_t delay_max) {
     m->delay_max = delay_max;
     m->past = calloc(TICKS_MAX, sizeof *m->past);
     assert_non_null(m->past);
-    scarce_init(&m->memory, 0, false);
+    scarce_init(&m->memory);
     m->module = stage_module();
     stage_side_open(&m->server, m->module);
     m->mirror_side.match = stage_match(m->module, NET_ROLE_MIRROR, NULL);

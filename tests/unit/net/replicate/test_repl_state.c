@@ -249,7 +249,7 @@ VIEW_CASE(sequence_numbers_rise_by_one) {
 CASE(a_steady_tick_allocates_nothing) {
     enum { ENTITIES = 60, WARM_TICKS = 600, TICKS = 900, LAG = 7 };
     scarce_memory memory;
-    scarce_init(&memory, 0, false);
+    scarce_init(&memory);
     view_world w;
     view_open_with(&w, (view_options){.allocator = &memory.allocator, .first_seq = 1});
     ecs_entity entities[ENTITIES];

@@ -168,7 +168,7 @@ CASE(views_of_a_moving_world_allocate_nothing) {
     if (test_is_short()) skip();
     static lane_world w;
     scarce_memory memory;
-    scarce_init(&memory, 0, false);
+    scarce_init(&memory);
     open_world(&w, 0, &memory.allocator);
     for (uint32_t i = 0; i < WARM_TICKS; i++)
         step_match(&w);

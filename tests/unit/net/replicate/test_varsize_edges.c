@@ -7,7 +7,7 @@ CASE(a_steady_match_of_large_values_allocates_nothing) {
     varsize_side side;
     scarce_memory memory;
     varsize_side_open(&side, false);
-    scarce_init(&memory, 0, false);
+    scarce_init(&memory);
     net_varsize_source* values;
     net_varsize_sender* repl;
     varsize_channel channel = {.room = UINT32_MAX};

@@ -193,7 +193,7 @@ static inline void move_seat(fleet* self, uint32_t index, const node* to) {
     uint8_t secret[NET_RESUME_BYTES];
     table_secret(NULL, net_client_number(seat->client), secret, sizeof secret);
     seat_close(seat);
-    assert_ok(seat_line(NULL, NULL, 0, &seat->transport));
+    assert_ok(seat_line(NULL, 0, &seat->transport));
     address_of(self->homes[index], to->number);
     sit(self, index, secret);
 }
@@ -336,8 +336,8 @@ static inline void seat_all(fleet* self, uint32_t seats) {
             address_of(self->homes[i] + strlen(self->homes[i]), k);
         }
         self->eyes[i] = (fleet_eye){self, i};
-        scarce_init(&self->seats[i].memory, 0, false);
-        assert_ok(seat_line(NULL, &self->ring, i + 1, &self->seats[i].transport));
+        scarce_init(&self->seats[i].memory);
+        assert_ok(seat_line(&self->ring, i + 1, &self->seats[i].transport));
         sit(self, i, NULL);
     }
     await_seats(self, seats);

@@ -65,7 +65,6 @@ typedef struct table_config {
         net_transport* transport); ///< replaces the transport of the server; NULL: no replacement
     bool is_enet;                  ///< the server is at TABLE_ADDRESS
     net_security security;         ///< of ENet
-    const base_allocator* wire;    ///< of ENet; NULL: the heap
     uint32_t peers_per_address_max;
 } table_config;
 
@@ -140,7 +139,7 @@ static inline void table_prepare(table* at, table_config config) {
     memset(at, 0, sizeof *at);
     at->said.reporter = (base_reporter){table_say, &at->said};
     at->seats_said.reporter = (base_reporter){table_say, &at->seats_said};
-    scarce_init(&at->memory, 0, false);
+    scarce_init(&at->memory);
     at->config = config;
     at->now_us = 1000000;
     at->game = config.game ? *config.game : *swarm_module_get();
@@ -160,8 +159,7 @@ static inline void table_prepare(table* at, table_config config) {
 /// Listen at this address, and be a server of the match. Each result is the first that is not OK.
 static inline net_result table_listen(table* at, const char* listen) {
     const table_config* config = &at->config;
-    const net_enet_config enet = {.allocator = config->wire,
-                                  .listen = listen,
+    const net_enet_config enet = {.listen = listen,
                                   .peers_max = 4 * TABLE_SEATS,
                                   .peers_per_address_max = config->peers_per_address_max,
                                   .security = config->security};
@@ -207,10 +205,10 @@ static inline void table_stop(table* at) {
 }
 
 /// The transport of a client by ENet. With keys it has a token, which names this player.
-static inline net_result seat_line(const base_allocator* allocator, const net_key_ring* keys,
-                                   uint64_t player, net_transport** made) {
+static inline net_result seat_line(const net_key_ring* keys, uint64_t player,
+                                   net_transport** made) {
     const net_token_claims claims = {.player_id = player, .expiry_unix_s = UINT64_C(1) << 40};
-    net_enet_config enet = {.allocator = allocator, .peers_max = 1};
+    net_enet_config enet = {.peers_max = 1};
     net_token token;
     if (keys && keys->count > 0) {
         assert_ok(net_token_make(&keys->keys[0], &claims, net_entropy_system(), &token));
@@ -278,7 +276,7 @@ static inline net_result table_line(table* at, table_seat* seat, const net_link_
         seat->transport = net_sim_client(at->sim, link ? link : &QUIET_LINK);
         return NET_OK;
     }
-    return seat_line(at->config.wire, at->config.security.keys, at->seat_count, &seat->transport);
+    return seat_line(at->config.security.keys, at->seat_count, &seat->transport);
 }
 
 /// Add a client with its own module. It begins to connect with the next step.
@@ -286,7 +284,7 @@ static inline table_seat* table_sit_in(table* at, const net_module* module,
                                        const net_link_config* link, net_client_config client) {
     assert_true(at->seat_count < TABLE_SEATS);
     table_seat* seat = &at->seats[at->seat_count++];
-    scarce_init(&seat->memory, 0, false);
+    scarce_init(&seat->memory);
     assert_ok(table_line(at, seat, link));
     assert_ok(seat_meet(seat, module, client));
     return seat;

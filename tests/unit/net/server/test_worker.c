@@ -29,7 +29,7 @@ static uint64_t now_us(void) {
 
 CASE(work_is_done_once_for_each_start_and_seen_after_the_wait) {
     scarce_memory memory;
-    scarce_init(&memory, 0, false);
+    scarce_init(&memory);
     job work = {0};
     net_worker* worker = net_worker_create(&memory.allocator, square, &work);
     assert_non_null(worker);

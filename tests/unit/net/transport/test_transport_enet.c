@@ -411,7 +411,7 @@ static void exchange_packets(world* at, net_peer peer, uint32_t count) {
 
 WORLD_CASE(packets_need_memory_once, 4) {
     static scarce_memory memory; // the server ends after this case
-    scarce_init(&memory, 0, false);
+    scarce_init(&memory);
     const net_enet_config config = {.allocator = &memory.allocator,
                                     .listen = "127.0.0.1:7777",
                                     .peers_max = 4,
