@@ -26,12 +26,10 @@ typedef struct operated {
 } operated;
 
 static void open_match(operated* self) {
-    net_log_options options = net_log_options_default();
-    options.has_controls = true;
     *self = (operated){.game = *breakout_module(), .rng = test_rng(27, 1)};
     self->game.operator_said = hear;
     self->record =
-        record_begin((record_wanted){.game = &self->game, .seed = 5, .options = &options});
+        record_begin((record_wanted){.game = &self->game, .seed = 5, .has_controls = true});
     self->match = self->record->table.match;
 }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // A log whose game was reloaded runs again part by part, each with the templates and files it had.
-#include "verify_record.h"
+#include "playback/playback_record.h"
+
+#include "replay/log_replay.h"
 
 typedef struct reload {
-    record record;
+    playback_record* record;
     net_module* modules[4];
     uint32_t count;
     uint32_t refusals; ///< segments that the folder still refuses
@@ -21,55 +23,47 @@ static int create_or_refuse(void* context, const char* file) {
 
 static void play_ticks(reload* self, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
-        play_tick(&self->record);
-        net_log_pump(self->record.writer);
+        record_tick(self->record);
+        net_log_pump(self->record->writer);
     }
 }
 
-// The match goes on with more templates.
-static void go_on(reload* self, const char* more) {
-    table* t = &self->record.table;
-    char* text = table_read_file(BREAKOUT_BLK);
-    char whole[16384];
-    assert_true(strlen(text) + strlen(more) < sizeof whole);
-    (void)snprintf(whole, sizeof whole, "%s%s", text, more);
-    free(text);
-    net_module** next = &self->modules[self->count++];
-    assert_ok(net_module_wrap(breakout_module(), whole, "breakout.blk", NULL, next));
+static void go_on_with(reload* self, const net_module* module) {
+    table* t = &self->record->table;
     net_match* match = NULL;
-    assert_ok(net_match_create_from(t->match, *next, NULL, &match));
-    assert_true(net_log_may_exchange(self->record.writer));
-    net_log_exchange(self->record.writer, match);
-    assert_false(net_log_may_exchange(self->record.writer)); // its keyframe is on the way
+    assert_ok(net_match_create_from(t->match, module, NULL, &match));
+    net_log_exchange(self->record->writer, match);
     net_match_destroy(t->match);
     t->match = match;
 }
 
+// The match goes on with more templates.
+static void go_on(reload* self, const char* more) {
+    net_module* next = self->modules[self->count++] = record_module(breakout_module(), more);
+    assert_true(net_log_may_exchange(self->record->writer));
+    go_on_with(self, next);
+    assert_false(net_log_may_exchange(self->record->writer)); // its keyframe is on the way
+}
+
 static void reload_open(reload* self) {
-    memset(self, 0, sizeof *self);
-    record_prepare(&self->record, NULL, 0, 5);
     net_log_options options = net_log_options_default();
+    memset(self, 0, sizeof *self);
     options.is_manual = true;
     options.ops.create = create_or_refuse;
     options.ops.context = self;
-    assert_ok(net_log_writer_create(NULL, self->record.files.log, &options,
-                                    self->record.table.match, "test", 1234, NULL,
-                                    &self->record.writer));
+    self->record = record_begin((record_wanted){.seed = 5, .options = &options});
 }
 
 static void reload_end(reload* self) {
-    self->record.world_hash = ecs_world_hash(net_match_world(self->record.table.match));
-    net_log_append_close(self->record.writer, self->record.table.match);
-    assert_ok(net_log_writer_destroy(self->record.writer));
-    self->record.writer = NULL;
+    record_end(self->record);
+    self->record->writer = NULL;
 }
 
 static void reload_close(reload* self) {
-    net_log_writer_destroy(self->record.writer);
-    table_close(&self->record.table);
+    net_log_writer_destroy(self->record->writer);
+    record_free(self->record);
     for (uint32_t i = 0; i < self->count; i++)
         net_module_close(self->modules[i]);
-    files_close(&self->record.files);
 }
 
 #define RELOAD_CASE(name) CASE_WITH(reload, self, reload_open(self), reload_close(self), name)
@@ -78,15 +72,16 @@ static void reload_close(reload* self) {
 static uint32_t expect_part(reload* self, uint32_t last, ecs_tick first_tick, ecs_tick last_tick) {
     net_log_reader* reader;
     net_verify_result verified;
-    assert_ok(net_log_reader_create_to(NULL, self->record.files.log, last, NULL, &reader));
+    assert_ok(net_log_reader_create_to(NULL, self->record->files.log, last, NULL, &reader));
     const net_log_info info = *net_log_reader_info(reader);
     assert_true(info.first_tick == first_tick && info.last_tick == last_tick);
     assert_string_equal(net_log_reader_verdict(reader), "whole");
     net_log_reader_destroy(reader);
-    assert_ok(net_log_reader_create_to(NULL, self->record.files.log, last, NULL, &reader));
-    assert_ok(net_log_verify(reader, self->record.table.module, 0, 0, NULL, NULL, NULL, &verified));
+    assert_ok(net_log_reader_create_to(NULL, self->record->files.log, last, NULL, &reader));
+    assert_ok(
+        net_log_verify(reader, self->record->table.module, 0, 0, NULL, NULL, NULL, &verified));
     assert_true(verified.ticks == last_tick - first_tick + 1);
-    if (last == 0) assert_true(verified.world_hash == self->record.world_hash);
+    assert_true(verified.world_hash == self->record->world_hash[last_tick]);
     net_log_reader_destroy(reader);
     return info.segment_before;
 }
@@ -110,7 +105,7 @@ RELOAD_CASE(a_reload_waits_for_its_segment) {
     self->refusals = 5;
     play_ticks(self, 3);
     char text[256];
-    assert_true(net_log_take_notice(self->record.writer, text, sizeof text));
+    assert_true(net_log_take_notice(self->record->writer, text, sizeof text));
     assert_non_null(strstr(text, "Permission denied"));
     play_ticks(self, 27);
     reload_end(self);
@@ -121,27 +116,26 @@ RELOAD_CASE(a_reload_waits_for_its_segment) {
 
 // The last seconds start again.
 RELOAD_CASE(a_save_behind_a_reload_has_the_new_game) {
-    assert_ok(net_log_writer_destroy(self->record.writer));
-    files_clear(&self->record.files);
+    assert_ok(net_log_writer_destroy(self->record->writer));
+    files_clear(&self->record->files);
     net_log_options options = net_log_options_default();
     options.is_manual = options.is_in_memory = true;
     options.ring_seconds = 60;
-    assert_ok(net_log_writer_create(NULL, self->record.files.log, &options,
-                                    self->record.table.match, "test", 1234, NULL,
-                                    &self->record.writer));
+    record_write(self->record, self->record->files.log, &options);
     play_ticks(self, 33);
     go_on(self, "\nlamp { }\n");
     play_ticks(self, 90);
-    assert_ok(net_log_save(self->record.writer, "end"));
+    assert_ok(net_log_save(self->record->writer, "end"));
     play_ticks(self, 60);
     net_log_saved saved = {.bytes = 0};
-    assert_true(net_log_take_saved(self->record.writer, &saved));
+    assert_true(net_log_take_saved(self->record->writer, &saved));
     assert_string_equal(saved.failure, "");
     assert_int_equal(saved.first_tick, 34);
     net_log_reader* reader;
     net_verify_result verified;
     assert_ok(net_log_reader_create(NULL, saved.file, NULL, &reader));
-    assert_ok(net_log_verify(reader, self->record.table.module, 0, 0, NULL, NULL, NULL, &verified));
+    assert_ok(
+        net_log_verify(reader, self->record->table.module, 0, 0, NULL, NULL, NULL, &verified));
     net_log_reader_destroy(reader);
 }
 
@@ -178,20 +172,11 @@ static net_module* with_file(reload* self, const char* bytes) {
     return *made;
 }
 
-static void go_on_with(reload* self, const net_module* module) {
-    table* t = &self->record.table;
-    net_match* match = NULL;
-    assert_ok(net_match_create_from(t->match, module, NULL, &match));
-    net_log_exchange(self->record.writer, match);
-    net_match_destroy(t->match);
-    t->match = match;
-}
-
 // The part that ends with a segment runs with its own file, not with that of `module`.
 static void expect_file(reload* self, uint32_t last, const net_module* module, const char* wanted) {
     net_log_reader* reader;
     net_verify_result verified;
-    assert_ok(net_log_reader_create_to(NULL, self->record.files.log, last, NULL, &reader));
+    assert_ok(net_log_reader_create_to(NULL, self->record->files.log, last, NULL, &reader));
     assert_ok(net_log_verify(reader, module, 0, 0, NULL, NULL, NULL, &verified));
     assert_string_equal(given, wanted);
     net_log_reader_destroy(reader);
@@ -203,9 +188,9 @@ RELOAD_CASE(a_log_runs_with_the_files_that_it_has) {
     net_match* match;
     net_log_reader* reader;
     // From the first tick on.
-    table* t = &self->record.table;
-    assert_ok(net_log_writer_destroy(self->record.writer));
-    files_clear(&self->record.files);
+    table* t = &self->record->table;
+    assert_ok(net_log_writer_destroy(self->record->writer));
+    files_clear(&self->record->files);
     net_match_config config = *net_match_get_config(t->match);
     config.module = with_file(self, "one");
     net_match_destroy(t->match);
@@ -213,8 +198,7 @@ RELOAD_CASE(a_log_runs_with_the_files_that_it_has) {
     assert_string_equal(given, "rules=one ");
     net_log_options options = net_log_options_default();
     options.is_manual = true;
-    assert_ok(net_log_writer_create(NULL, self->record.files.log, &options, t->match, "test", 1234,
-                                    NULL, &self->record.writer));
+    record_write(self->record, self->record->files.log, &options);
     play_ticks(self, 33);
     go_on_with(self, with_file(self, "two"));
     assert_string_equal(given, "rules=two ");
@@ -240,7 +224,7 @@ RELOAD_CASE(a_log_runs_with_the_files_that_it_has) {
     base_bytes_deinit(&header);
     net_match_destroy(match);
     // A match goes on with its own alone.
-    assert_ok(net_log_reader_create(NULL, self->record.files.log, &reporter, &reader));
+    assert_ok(net_log_reader_create(NULL, self->record->files.log, &reporter, &reader));
     assert_true((net_log_header_features(reader->header.data, reader->header.size) &
                  NET_LOG_FEATURE_FILES) != 0);
     assert_int_equal(net_log_resume(reader, here, 0, NULL, NULL, &reporter, &match),

@@ -5,8 +5,6 @@
 #include "breakout_table.h"
 #include "log/log_files.h"
 
-#include "ecs/save.h"
-#include "net/log_tools.h"
 #include "net/playback.h"
 
 enum { RECORD_TICKS_MAX = 4096, RECORD_BOTS = 3, RECORD_LEAVE = 70, RECORD_LATE = 200 };
@@ -21,13 +19,18 @@ typedef struct record_wanted {
     uint64_t seed;                  ///< 0: 99
     const char* name;               ///< of client 1; NULL: ann
     const net_log_options* options; ///< NULL: the usual ones
+    net_module* module;             ///< that the record closes, of any game; NULL: breakout
     const net_game_module* game;    ///< NULL: breakout
     const char* templates;          ///< more of them, or NULL
     net_log_content content;
     uint32_t tick_rate_hz; ///< 0: the game's
+    bool has_controls;     ///< the log takes them
     bool is_private;       ///< players have ids and data, and tick 31 has an order in front of it
+    ecs_tick late_tick;    ///< client 3 joins in this one; 0: RECORD_LATE
     ecs_tick bad_tick;     ///< this tick logs an event that no client may send
+    ecs_tick cheer_tick;   ///< client 1 sends one
     ecs_tick set_tick;     ///< in front of this tick an operator sets ball_speed=1.25
+    bool is_lossy;         ///< ticks do not wait until the log has room
     ecs_tick end_tick;     ///< a brick ends in this tick, whatever the match does
 } record_wanted;
 
@@ -37,6 +40,7 @@ typedef struct playback_record {
     net_log_writer* writer;
     net_log_reader* reader; ///< of the whole log, in cases that ask for it
     record_wanted wanted;
+    uint64_t state_hash; ///< after the last tick
     uint64_t world_hash[RECORD_TICKS_MAX + 1];
     uint64_t scope_hash[RECORD_TICKS_MAX + 1]; ///< of what clients have
 } playback_record;
@@ -56,11 +60,11 @@ static inline void record_end_brick(net_match* match) {
 }
 
 static inline size_t record_think(table* t, table_bot* bot, uint8_t* packed) {
-    breakout_input input = {0};
+    _Alignas(16) uint8_t input[ECS_EVENT_BYTES_MAX] = {0};
     const net_player_context view = table_bot_view(t->match, bot);
-    breakout_bot_think(&view, &input);
+    t->module->game->bot_think(&view, input);
     size_t size;
-    assert_ok(net_match_pack(t->match, net_match_input_message(t->match), &input, packed,
+    assert_ok(net_match_pack(t->match, net_match_input_message(t->match), input, packed,
                              NET_INPUT_BYTES_MAX, &size));
     return size;
 }
@@ -81,8 +85,13 @@ static inline void record_orders(const playback_record* self, ecs_tick tick) {
 static inline void record_tick(playback_record* self) {
     table* t = &self->table;
     static const net_tick_leave leave = {2, 3};
-    const net_tick_event bad = {.client = 1, .message = 1, .payload = "", .size = 0};
     const ecs_tick tick = net_match_tick(t->match) + 1;
+    const ecs_tick late_tick = self->wanted.late_tick ? self->wanted.late_tick : RECORD_LATE;
+    const bool is_bad = tick == self->wanted.bad_tick;
+    const net_tick_event event = {.client = 1,
+                                  .message = is_bad ? 1 : BREAKOUT_MESSAGE_CHEER + 1,
+                                  .payload = "\10\4",
+                                  .size = is_bad ? 0 : 2};
     net_game_player joins[] = {{.client = 1, .name = "ann", .is_bot = true},
                                {.client = 2, .name = "bob", .is_bot = true},
                                {.client = 3, .name = "cleo"}};
@@ -96,15 +105,15 @@ static inline void record_tick(playback_record* self) {
     net_tick_input inputs[RECORD_BOTS];
     net_tick_inputs begin = {.tick = tick,
                              .joins = tick == 1 ? joins : &joins[2],
-                             .join_count = tick == 1 ? 2 : tick == RECORD_LATE,
+                             .join_count = (tick == 1 ? 2 : 0) + (tick == late_tick),
                              .leaves = &leave,
                              .leave_count = tick == RECORD_LEAVE,
-                             .events = &bad,
-                             .event_count = tick == self->wanted.bad_tick,
+                             .events = &event,
+                             .event_count = is_bad || tick == self->wanted.cheer_tick,
                              .inputs = inputs};
     for (uint32_t i = 0; tick > 1 && i < RECORD_BOTS; i++) {
         if (i == 1 && tick >= RECORD_LEAVE) continue;
-        if (i == 2 && tick <= RECORD_LATE) continue;
+        if (i == 2 && tick <= late_tick) continue;
         bool is_repeat = (tick + i) % 7 == 0;
         size_t size = record_think(t, &t->bots[i], packed[i]);
         inputs[begin.input_count++] = (net_tick_input){
@@ -112,18 +121,21 @@ static inline void record_tick(playback_record* self) {
             .number = (uint32_t)t->bots[i].input_number,
             .payload = is_repeat ? NULL : packed[i],
             .size = is_repeat ? 0 : (uint32_t)size,
+            .seen = t->module->game->is_rewinding ? (tick - 1) * 256 : 0,
         };
     }
     record_orders(self, tick);
     net_log_append_begin(self->writer, &begin);
-    begin.event_count = 0; // the bad one is in the log alone
+    if (is_bad) begin.event_count = 0; // it is in the log alone
     net_match_apply(t->match, &begin);
     net_match_step(t->match);
     if (tick == self->wanted.end_tick) record_end_brick(t->match);
     net_log_append_end(self->writer, t->match);
-    net_log_wait_room(self->writer);
+    if (!self->wanted.is_lossy) net_log_wait_room(self->writer);
     table_listen(t);
     ecs_changes_clear(net_match_world(t->match));
+    self->state_hash = ecs_world_state_hash(net_match_world(t->match));
+    if (tick > RECORD_TICKS_MAX) return;
     self->world_hash[tick] = ecs_world_hash(net_match_world(t->match));
     self->scope_hash[tick] = record_scope(t->match);
 }
@@ -159,13 +171,15 @@ static inline net_module* record_module(const net_game_module* game, const char*
 static inline void record_open_table(table* self, const record_wanted* wanted) {
     // Few lives and fast balls: the match loses lives and clears levels within seconds.
     static const char* const settings[] = {"ball_speed=1.8", "lives=3"};
-    self->module = record_module(wanted->game ? wanted->game : breakout_module(),
-                                 wanted->templates ? wanted->templates : "");
+    self->module = wanted->module;
+    if (!self->module)
+        self->module = record_module(wanted->game ? wanted->game : breakout_module(),
+                                     wanted->templates ? wanted->templates : "");
     net_match_config config = net_match_config_default(self->module);
     config.seed = wanted->seed ? wanted->seed : 99;
     config.role = NET_ROLE_SERVER;
     if (wanted->tick_rate_hz > 0) config.tick_rate_hz = wanted->tick_rate_hz;
-    for (uint32_t i = 0; i < BASE_COUNT(settings); i++)
+    for (uint32_t i = 0; i < BASE_COUNT(settings) && !wanted->module; i++)
         assert_ok(net_match_setting_apply(&config, settings[i], test_reporter()));
     assert_ok(net_match_create(&config, test_reporter(), &self->match));
     for (uint32_t i = 0; i < RECORD_BOTS; i++) {
@@ -185,7 +199,7 @@ static inline playback_record* record_begin(record_wanted wanted) {
     self->world_hash[0] = ecs_world_hash(net_match_world(self->table.match));
     net_log_options options = wanted.options ? *wanted.options : net_log_options_default();
     options.content = wanted.content;
-    options.has_controls = options.has_controls || wanted.set_tick > 0 || wanted.is_private;
+    options.has_controls |= wanted.has_controls || wanted.set_tick > 0 || wanted.is_private;
     record_write(self, self->files.log, &options);
     return self;
 }
