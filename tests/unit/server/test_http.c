@@ -2,7 +2,7 @@
 // The HTTP thread over real loopback: its limits, streams, and what becomes of peers that send half
 // a request or do not read. The case is the loop of the match and the browser at once: `pump` does
 // a pass and moves bytes.
-#include "test.h"
+#include "heard.h"
 
 #include "inspect/inspect.h"
 #include "net/socket.h"
@@ -30,10 +30,9 @@ typedef struct fixture {
     server_inspect* inspect;
     struct sockaddr_in to;
     uint32_t answers;
-    uint32_t reports;
-    base_reporter reporter; ///< counts them, as long as the inspector
-    bool is_stuck;          ///< the loop makes no pass
-    uint64_t takes_us;      ///< an answer
+    heard said;
+    bool is_stuck;     ///< the loop makes no pass
+    uint64_t takes_us; ///< an answer
     server_upgrade upgrade;
     int taken[TAKEN_MAX];              ///< by it
     BASE_ATOMIC(uint32_t) taken_count; ///< written by the thread of HTTP
@@ -75,14 +74,6 @@ static void answer(server_subject* subject, const server_request* request, serve
     memset(rest, '.', (size_t)(it->json->data + it->json->size - rest));
 }
 
-// Lacks of descriptors that the server said.
-static void note_report(void* context, const char* file, uint32_t line, const char* message) {
-    (void)file;
-    (void)line;
-    uint32_t* count = context;
-    *count += strstr(message, "no file descriptor is left: raise the limit of open files") != NULL;
-}
-
 // At an address of this machine; off loopback with tokens.
 static void open_with(fixture* self, struct in_addr ip, const char* token_file, uint64_t idle_us,
                       bool has_upgrade) {
@@ -91,7 +82,7 @@ static void open_with(fixture* self, struct in_addr ip, const char* token_file, 
     uint64_t port;
     self->upgrade = (server_upgrade){.context = self, .take = take_connection};
     (void)snprintf(listen, sizeof listen, "%s:0", inet_ntoa(ip));
-    self->reporter = (base_reporter){note_report, &self->reports};
+    (void)heard_begin(&self->said);
     const server_inspect_config config = {.listen = listen,
                                           .token_file = token_file,
                                           .pages = {{"https://other.example/play"}, has_upgrade},
@@ -100,7 +91,7 @@ static void open_with(fixture* self, struct in_addr ip, const char* token_file, 
                                           .run = answer,
                                           .upgrade = has_upgrade ? &self->upgrade : NULL,
                                           .idle_us = idle_us,
-                                          .reporter = &self->reporter};
+                                          .reporter = &self->said.reporter};
     assert_ok(server_inspect_open(&config, &self->inspect));
     server_inspect_address(self->inspect, address, sizeof address);
     assert_memory_equal(address, "http://", 7);
@@ -570,7 +561,8 @@ INSPECT_CASE(who_comes_while_no_descriptor_is_left_is_answered_or_refused_and_sa
     assert_true(reads(self, fds[7], "HTTP/1.1 200"));
     ends_with(self, get(self, "/healthz"), "HTTP/1.1 200");
     assert_int_equal(server_inspect_get_counts(self->inspect).lacks, 3);
-    assert_int_equal(self->reports, 1);
+    assert_int_equal(
+        heard_count(&self->said, "no file descriptor is left: raise the limit of open files"), 1);
     close_all(fds, BASE_COUNT(fds));
 }
 

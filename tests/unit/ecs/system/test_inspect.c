@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "heard.h"
 #include "sample_world.h"
 #include "template/data_world.h"
 
@@ -9,14 +10,7 @@ static void on_kick(const ecs_stage* stage, const ecs_event* event, const ecs_ro
 static const ecs_term move_terms[] = {{"pos", "p2", ECS_WRITE}, {"vel", "p2", ECS_READ}};
 static const ecs_term other_terms[] = {{"pos", "p2", ECS_READ}, {"vel", "p2", ECS_REQUIRE_NOT}};
 
-static char said[512];
-static uint32_t lines;
-
-static void save_line(void* context, const char* file, uint32_t line, const char* message) {
-    (void)context, (void)file, (void)line;
-    lines++;
-    (void)snprintf(said, sizeof said, "%s", message);
-}
+static heard said;
 
 typedef struct inspected {
     store store;
@@ -136,21 +130,20 @@ static void run_by_handle(const ecs_stage* stage, const ecs_rows* rows) {
 
 CASE(a_write_by_handle_is_no_write_through_const) {
     static const ecs_term terms[] = {{"pos", "p2", ECS_READ}};
-    const base_reporter reporter = {save_line, NULL};
+    const base_reporter* reporter = heard_begin(&said);
     store at;
     store_open(&at);
     system_add(at.world, .name = "hit", .stage = "act", .run = run_by_handle, .terms = terms,
                .term_count = 1);
     store_seal(&at);
     const ecs_entity thing = store_create(&at, at.thing);
-    lines = 0;
-    ecs_inspect_writes(at.world, &reporter);
+    ecs_inspect_writes(at.world, reporter);
     store_step(&at);
     store_step(&at);
     ((ecs_vec2*)ecs_get_mut(at.world, thing, at.pos))->x =
         8.0f; // its row is marked before the step
     store_step(&at);
-    assert_int_equal(lines, 0);
+    assert_int_equal(said.lines, 0);
     ecs_inspect_writes(at.world, NULL);
     store_close(&at);
 }
@@ -224,7 +217,7 @@ INSPECTED_CASE(who_writes_past_tracking_is_found, run_slip) {
 }
 
 INSPECTED_CASE(who_never_had_a_row_or_an_event_is_found, store_idle) {
-    const base_reporter reporter = {save_line, NULL};
+    const base_reporter* reporter = heard_begin(&said);
     ecs_world* world = self->store.world;
     bool has_had = true;
     (void)store_create(&self->store, self->store.thing);
@@ -233,7 +226,7 @@ INSPECTED_CASE(who_never_had_a_row_or_an_event_is_found, store_idle) {
     assert_true(ecs_inspect_rows(world, &user, &has_had));
     assert_string_equal(user.name, "move");
     assert_false(has_had);
-    ecs_inspect_writes(world, &reporter);
+    ecs_inspect_writes(world, reporter);
     store_step(&self->store);
     user = (ecs_user){0};
     assert_true(ecs_inspect_rows(world, &user, &has_had));
@@ -255,36 +248,35 @@ INSPECTED_CASE(who_never_had_a_row_or_an_event_is_found, store_idle) {
 }
 
 INSPECTED_CASE(names_that_are_needed_are_found_or_named, store_idle) {
-    const base_reporter reporter = {save_line, NULL};
-    ecs_need need = {.world = self->store.world, .reporter = &reporter, .place = "pong"};
-    lines = 0;
+    const base_reporter* reporter = heard_begin(&said);
+    ecs_need need = {.world = self->store.world, .reporter = reporter, .place = "pong"};
     assert_int_equal(ecs_component_need(&need, "pos"), self->store.pos);
     assert_int_equal(ecs_event_need(&need, "kick"), self->kick);
     assert_int_equal(ecs_template_need(&need, "thing"), self->store.thing);
     assert_ok(ecs_need_result(&need));
-    assert_int_equal(lines, 0);
+    assert_int_equal(said.lines, 0);
     assert_int_equal(ecs_component_need(&need, "vle"), ECS_COMPONENT_NONE);
-    assert_string_equal(said, "pong: there is no component 'vle', did you mean 'vel'?");
+    assert_string_equal(said.last, "pong: there is no component 'vle', did you mean 'vel'?");
     assert_int_equal(ecs_template_need(&need, "thign"), ECS_TEMPLATE_NONE);
-    assert_string_equal(said, "pong: there is no template 'thign', did you mean 'thing'?");
+    assert_string_equal(said.last, "pong: there is no template 'thign', did you mean 'thing'?");
     const ecs_vec2* value = ecs_value_need(&need, "thing", "vel", sizeof *value);
     assert_true(value && value->x == 3.0f && value->y == 4.0f);
     assert_int_equal(need.missing, 2);
     assert_null(ecs_value_need(&need, "thing", "vel", sizeof(float)));
-    assert_string_equal(said,
+    assert_string_equal(said.last,
                         "pong: template 'thing': component 'vel' has another type than its reader");
     assert_null(ecs_value_need(&need, "thing", "score", sizeof(int32_t)));
-    assert_string_equal(said, "pong: template 'thing' has no component 'score'");
+    assert_string_equal(said.last, "pong: template 'thing' has no component 'score'");
     assert_null(ecs_value_need(&need, "thign", "vel", sizeof *value));
-    assert_string_equal(said, "pong: there is no template 'thign', did you mean 'thing'?");
+    assert_string_equal(said.last, "pong: there is no template 'thign', did you mean 'thing'?");
     assert_null(ecs_value_need(&need, "thing", "vle", sizeof *value));
-    assert_string_equal(said, "pong: there is no component 'vle', did you mean 'vel'?");
+    assert_string_equal(said.last, "pong: there is no component 'vle', did you mean 'vel'?");
     assert_int_equal(need.missing, 6);
     need.place = NULL;
     assert_int_equal(ecs_event_need(&need, "kcik"), ECS_EVENT_NONE);
-    assert_string_equal(said, "there is no event 'kcik', did you mean 'kick'?");
+    assert_string_equal(said.last, "there is no event 'kcik', did you mean 'kick'?");
     assert_int_equal(ecs_event_need(&need, "zzzzzzzz"), ECS_EVENT_NONE);
-    assert_string_equal(said, "there is no event 'zzzzzzzz'");
+    assert_string_equal(said.last, "there is no event 'zzzzzzzz'");
     assert_int_equal(need.missing, 8);
     assert_int_equal(ecs_need_result(&need), ECS_ERR_UNKNOWN);
 }

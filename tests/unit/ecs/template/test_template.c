@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "data_world.h"
+#include "heard.h"
 
 DATA_CASE(a_struct_keeps_inherited_fields_that_a_child_does_not_name) {
     data_load_ok(world,
@@ -441,24 +442,16 @@ DATA_CASE(the_length_of_a_list_of_tags_is_tested_at_its_edge) {
     }
 }
 
-static void count_suggestions(void* context, const char* file, uint32_t line, const char* message) {
-    (void)file, (void)line;
-    uint32_t* counts = context;
-    counts[0]++;
-    counts[1] += strstr(message, "did you mean") != NULL;
-}
-
 DATA_CASE(only_the_first_of_many_unknown_parents_are_compared_with_all_names) {
     char text[4096] = "name { } child {";
     for (uint32_t i = 0; i < 100; i++)
         (void)snprintf(text + strlen(text), sizeof text - strlen(text), " _extends:t=nama");
     (void)snprintf(text + strlen(text), sizeof text - strlen(text), " }");
-    uint32_t counts[2] = {0, 0};
-    base_reporter reporter = {count_suggestions, counts};
-    assert_int_equal(ecs_template_load(world, "x.blk", text, strlen(text), &reporter),
+    static heard said;
+    assert_int_equal(ecs_template_load(world, "x.blk", text, strlen(text), heard_begin(&said)),
                      ECS_ERR_SYNTAX);
-    assert_int_equal(counts[0], 100);
-    assert_int_equal(counts[1], 32);
+    assert_int_equal(said.lines, 100);
+    assert_int_equal(heard_count(&said, "did you mean"), 32);
 }
 
 DATA_CASE(the_template_limit_is_tested_at_its_edge) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Each kind of mistake gets one line that names it.
+#include "heard.h"
 #include "match_made.h"
 #include "check/mistaken.h"
 
@@ -14,32 +15,23 @@ typedef struct expectation {
 
 enum { ALL = NET_CHECK_TICKS_DEFAULT, LONG = NET_CHECK_TICKS_MAX };
 
-static char said[4096];
-
-static void save_line(void* context, const char* file, uint32_t line, const char* message) {
-    (void)context;
-    const size_t used = strlen(said);
-    if (line > 0)
-        (void)snprintf(said + used, sizeof said - used, "%s:%u: %s\n", file, line, message);
-    else
-        (void)snprintf(said + used, sizeof said - used, "%s\n", message);
-}
+static heard reported;
+static const char* const said = reported.text;
 
 // `asked`: bots, ticks and settings.
 static net_result check_as(const char* planted, net_check_config asked, net_check_result* result) {
-    const base_reporter reporter = {save_line, NULL};
+    const base_reporter* reporter = heard_begin(&reported);
     log_files files;
     net_module* module = NULL;
     the_mistake = planted;
     calls_outside = 0;
-    said[0] = '\0';
     files_open(&files);
     assert_ok(
-        net_module_wrap(mistaken_module(), mistaken_templates(), "paddle.blk", &reporter, &module));
+        net_module_wrap(mistaken_module(), mistaken_templates(), "paddle.blk", reporter, &module));
     if (is("a library")) module->needed = "libhull.so.7";
     asked.module = module;
     asked.file = "paddle.so";
-    asked.reporter = &reporter;
+    asked.reporter = reporter;
     asked.log_file = files.log;
     net_result code = net_check_play(&asked, result);
     net_module_close(module);
@@ -387,16 +379,15 @@ CASE(bots_ticks_and_settings_are_the_callers) {
 }
 
 CASE(declarations_alone_are_checked_without_a_step) {
-    const base_reporter reporter = {save_line, NULL};
+    const base_reporter* reporter = heard_begin(&reported);
     net_module* module = NULL;
     net_match* match = NULL;
     net_check_result result;
     the_mistake = "no system takes kicks";
-    said[0] = '\0';
     assert_ok(
-        net_module_wrap(mistaken_module(), mistaken_templates(), "paddle.blk", &reporter, &module));
+        net_module_wrap(mistaken_module(), mistaken_templates(), "paddle.blk", reporter, &module));
     match = match_made(module, (match_wanted){0});
-    const net_check_config asked = {.module = module, .reporter = &reporter};
+    const net_check_config asked = {.module = module, .reporter = reporter};
     assert_ok(net_check_declared(&asked, match, &result));
     assert_int_equal(result.warnings, 1);
     assert_int_equal(result.ticks, 0);

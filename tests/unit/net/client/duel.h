@@ -19,9 +19,7 @@ typedef struct duel_config {
 } duel_config;
 
 typedef struct duel {
-    uint32_t lines; ///< that the client printed
-    char last_line[BASE_REPORT_BYTES_MAX];
-    base_reporter reporter;
+    heard said; ///< by the client
     scarce_memory memory;
     base_quota quota;
     net_module* module;
@@ -34,17 +32,9 @@ typedef struct duel {
     uint64_t now_us;
 } duel;
 
-static inline void duel_keep_line(void* context, const char* file, uint32_t line,
-                                  const char* message) {
-    duel* at = context;
-    (void)file, (void)line;
-    at->lines++;
-    (void)snprintf(at->last_line, sizeof at->last_line, "%s", message);
-}
-
 static inline void duel_open_as(duel* at, duel_config config) {
     memset(at, 0, sizeof *at);
-    at->reporter = (base_reporter){duel_keep_line, at};
+    (void)heard_begin(&at->said);
     scarce_init(&at->memory);
     base_quota_init(&at->quota, &at->memory.allocator,
                     config.bytes_max ? config.bytes_max : NET_CLIENT_BYTES_MAX);
@@ -69,7 +59,7 @@ static inline void duel_open_as(duel* at, duel_config config) {
         .name = config.name ? config.name : "dueller",
         .seed = 1,
         .is_spectator = config.is_spectator,
-        .reporter = &at->reporter,
+        .reporter = &at->said.reporter,
         .presenter = at->presenter,
     };
     at->client = net_client_create(&client);

@@ -58,9 +58,9 @@ CASE(who_sends_faults_is_left_after_thirty_two) {
         duel_phase_after(&at, 2, NET_CLIENT_PLAYING);
         (void)raw_server_send_bytes(&at.server, CHANNELS[c], noise, sizeof noise);
         duel_end_after(&at, 3, NET_CLIENT_END_LOST);
-        assert_string_equal(at.last_line,
+        assert_string_equal(at.said.last,
                             "connection lost: the server broke the protocol too often");
-        assert_int_equal(at.lines, 1);
+        assert_int_equal(at.said.lines, 1);
         assert_int_equal(net_client_get_report(at.client).dropped[NET_DROP_MALFORMED],
                          NET_CLIENT_FAULTS_MAX + 1);
         // The hellos of a client that plays: a packet a tick, whatever the server sends.
@@ -87,7 +87,7 @@ WELCOMED_CASE(who_does_nothing_right_is_left_after_ten_seconds) {
     }
     duel_expect_phase(at, NET_CLIENT_PLAYING);
     duel_end_after(at, TICKS_PER_SECOND, NET_CLIENT_END_LOST);
-    assert_string_equal(at->last_line,
+    assert_string_equal(at->said.last,
                         "connection lost: the server sent nothing but faults for 10 s");
 }
 
@@ -107,7 +107,7 @@ DUEL_CASE(a_server_that_ends_each_connection_is_not_called_faster_than_twice_a_s
         at->there->ops->disconnect(at->there, at->server.peer, 0, true);
     }
     assert_true(at->server.hellos > 10 && at->server.hellos <= 42);
-    assert_true(at->lines <= 2 * (NET_RATION_LINES_BURST + 20));
+    assert_true(at->said.lines <= 2 * (NET_RATION_LINES_BURST + 20));
     assert_true(sent_bytes(at) - before < 32 * 1024);
 }
 
@@ -314,7 +314,7 @@ CASE(a_world_of_any_size_ends_at_the_limit_of_bytes) {
         duel_open_as_welcomed(&at, (duel_config){.templates = many_templates(4), .has_view = view});
         worlds_are_bounded(&at, true);
         duel_expect_end(&at, NET_CLIENT_END_LOST);
-        assert_string_equal(at.last_line,
+        assert_string_equal(at.said.last,
                             "connection lost: no memory is left for what the server sends");
         duel_close(&at);
     }

@@ -2,34 +2,19 @@
 // Lines that clients cause: a burst passes, then one in a while, and the operator learns how many
 // were withheld.
 
-#include "test.h"
+#include "heard.h"
 
 #include "core/ration.h"
 
 #define LINE_US (NET_RATION_LINE_MS * UINT64_C(1000))
 
-typedef struct screen {
-    uint32_t lines;
-    char last[BASE_REPORT_BYTES_MAX];
-} screen;
-
-static void print_line(void* context, const char* file, uint32_t line, const char* message) {
-    (void)file, (void)line;
-    screen* on = context;
-    on->lines++;
-    (void)snprintf(on->last, sizeof on->last, "%s", message);
-}
-
 typedef struct desk {
-    screen on;
-    base_reporter reporter;
+    heard on;
     net_ration ration;
 } desk;
 
 static void desk_open(desk* self) {
-    self->on = (screen){0};
-    self->reporter = (base_reporter){print_line, &self->on};
-    net_ration_init(&self->ration, &self->reporter);
+    net_ration_init(&self->ration, heard_begin(&self->on));
 }
 
 #define DESK_CASE(name) CASE_WITH(desk, self, desk_open(self), (void)0, name)

@@ -3,6 +3,7 @@
 // as untrusted input.
 
 #include "hear.h"
+#include "heard.h"
 
 #include "breakout.h"
 #include "game/module.h"
@@ -640,16 +641,12 @@ CASE(a_proper_module_passes_the_check) {
     assert_int_equal(said.count, 0);
 }
 
-static void append_line(void* context, const char* file, uint32_t line, const char* message) {
-    (void)file, (void)line;
-    const size_t used = strlen(context);
-    (void)snprintf((char*)context + used, 1024 - used, "%s\n", message);
-}
+static heard reported;
+static const char* const lines = reported.text;
 
 CASE(writable_globals_are_named_with_their_file) {
-    char lines[1024] = "";
-    const base_reporter reporter = {append_line, lines};
-    assert_int_equal(net_module_check(SAMPLES_DIR "/sample_global.so", &reporter), NET_ERR_MODULE);
+    const base_reporter* reporter = heard_begin(&reported);
+    assert_int_equal(net_module_check(SAMPLES_DIR "/sample_global.so", reporter), NET_ERR_MODULE);
 #ifndef TEST_SANITIZED // some of them are the sanitizer's
     assert_non_null(strstr(lines, " bytes of writable globals, which no log and no client has\n"));
 #endif
@@ -660,9 +657,8 @@ CASE(writable_globals_are_named_with_their_file) {
 }
 
 CASE(imports_of_mathematics_chance_and_time_are_named) {
-    char lines[1024] = "";
-    const base_reporter reporter = {append_line, lines};
-    assert_int_equal(net_module_check(SAMPLES_DIR "/sample_imports.so", &reporter), NET_ERR_MODULE);
+    const base_reporter* reporter = heard_begin(&reported);
+    assert_int_equal(net_module_check(SAMPLES_DIR "/sample_imports.so", reporter), NET_ERR_MODULE);
     assert_non_null(strstr(lines, "imports libm's pow: "));
     assert_non_null(strstr(lines, "imports libm's sinf: its bits differ between machines; "));
     assert_non_null(strstr(lines, "imports rand: chance is ecs_world_rng or ecs_stage_rng\n"));
@@ -673,12 +669,11 @@ CASE(what_a_library_in_the_module_has_is_one_note) {
     static const char* const files[] = {SAMPLES_DIR "/sample_library.so",
                                         SAMPLES_DIR "/sample_beside.so"};
     for (uint32_t is_beside = 0; is_beside < 2; is_beside++) {
-        char lines[1024] = "";
-        const base_reporter reporter = {append_line, lines};
+        const base_reporter* reporter = heard_begin(&reported);
         base_bytes code;
         base_bytes_init(&code, NULL);
         assert_ok(net_module_read_file(files[is_beside], 64u << 20, NULL, &code));
-        assert_int_equal(net_module_check_bytes(code.data, code.size, "", &reporter),
+        assert_int_equal(net_module_check_bytes(code.data, code.size, "", reporter),
                          is_beside ? NET_ERR_MODULE : NET_OK);
         base_bytes_deinit(&code);
         // The game's own are faults all the same.

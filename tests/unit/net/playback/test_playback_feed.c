@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A log of another build is shown by names: the values are those of the match at each tick.
+#include "heard.h"
 #include "playback_record.h"
 
 #define SEED 20261124
@@ -60,26 +61,18 @@ typedef struct watch {
     playback_record* record;
     net_log_reader* reader;
     net_playback* playback;
-    char told[8192];
+    heard told;
 } watch;
-
-static void keep(void* context, const char* file, uint32_t line, const char* message) {
-    watch* self = context;
-    (void)file;
-    (void)line;
-    const size_t length = strlen(self->told);
-    snprintf(self->told + length, sizeof self->told - length, "%s\n", message);
-}
 
 static void watch_open(watch* self, forgery by) {
     *self = (watch){.record = record_make(TICKS)};
     const char* file = file_name("%s/forged", self->record->files.folder);
     record_forge(self->record, file, forge, &by);
-    const base_reporter reporter = {.report = keep, .context = self};
+    const base_reporter* reporter = heard_begin(&self->told);
     (void)!net_log_reader_create(NULL, file, NULL, &self->reader);
     assert_non_null(self->reader);
     assert_ok(
-        net_playback_create(self->reader, self->record->table.module, &reporter, &self->playback));
+        net_playback_create(self->reader, self->record->table.module, reporter, &self->playback));
     assert_int_equal(net_playback_clamped(self->playback), 0);
 }
 
@@ -97,22 +90,15 @@ static void assert_watched(const watch* self, uint32_t tick) {
     assert_true(record_scope(net_playback_match(self->playback)) == self->record->scope_hash[tick]);
 }
 
-static uint32_t count_lines(const char* text, const char* of) {
-    uint32_t count = 0;
-    for (; (text = strstr(text, of)) != NULL; text++)
-        count++;
-    return count;
-}
-
 static const edit renames[] = {{"rectSize", "rectSizf"}, {"breakout_ball", "breakout_bals"}};
 
 WATCH_CASE(what_has_no_name_here_is_left_out_and_said_once, .edits = renames,
            .edit_count = BASE_COUNT(renames)) {
     for (uint32_t i = 0; i < 3; i++)
         assert_ok(net_playback_seek(self->playback, 100.0 + 50.0 * i));
-    assert_int_equal(count_lines(self->told, "component rectSizf of the log is not here"), 1);
-    assert_int_equal(count_lines(self->told, "template breakout_bals of the log is not here"), 1);
-    assert_int_equal(count_lines(self->told, "component rectSize of template breakout_pad "), 1);
+    assert_int_equal(heard_count(&self->told, "component rectSizf of the log is not here"), 1);
+    assert_int_equal(heard_count(&self->told, "template breakout_bals of the log is not here"), 1);
+    assert_int_equal(heard_count(&self->told, "component rectSize of template breakout_pad "), 1);
     // The pads are there, at their default width; the balls are not.
     ecs_world* world = net_match_world(net_playback_match(self->playback));
     const ecs_template_id pad = ecs_template_find(world, "breakout_pad");

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "heard.h"
 #include "varsize_world.h"
 
 /// One server, one client, and the messages between them.
@@ -9,22 +10,15 @@ typedef struct fixture {
     varsize_mirror mirror;
     varsize_channel channel;
     ecs_tick tick;
-    uint32_t reports;
+    heard said;
 } fixture;
-
-static void count_report(void* context, const char* file, uint32_t line, const char* text) {
-    (void)file, (void)line;
-    fixture* at = context;
-    at->reports++;
-    assert_non_null(strstr(text, "clients have its default"));
-}
 
 static void open(fixture* at) {
     memset(at, 0, sizeof *at);
     varsize_side_open(&at->server, false);
     varsize_mirror_open(&at->mirror);
-    base_reporter reporter = {count_report, at};
-    at->values = net_varsize_source_create(NULL, at->server.rows, LARGE_INDEX_MAX, &reporter);
+    at->values =
+        net_varsize_source_create(NULL, at->server.rows, LARGE_INDEX_MAX, heard_begin(&at->said));
     at->repl = net_varsize_sender_create(at->values);
     at->channel.room = UINT32_MAX;
 }
@@ -220,7 +214,8 @@ VALUES_CASE(values_up_to_the_limit_travel_and_longer_ones_are_the_default) {
     for (uint32_t i = 1; i <= 2; i++) {
         varsize_set_size(&at->server, shelf, NET_VARSIZE_BYTES_MAX + i, 7);
         exchange(at);
-        assert_int_equal(at->reports, 1); // one report for all
+        assert_int_equal(at->said.lines, 1); // one report for all
+        assert_non_null(strstr(at->said.last, "clients have its default"));
         assert_int_equal(net_varsize_source_get_counters(at->values)->values_long, i);
     }
     const ecs_list* there = ecs_get(at->mirror.side.world, shelf, at->mirror.side.bytes);

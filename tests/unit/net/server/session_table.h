@@ -5,6 +5,7 @@
 #pragma once
 
 #include "log/log_files.h"
+#include "heard.h"
 #include "match_made.h"
 
 #include "raw_client.h"
@@ -68,17 +69,9 @@ typedef struct table_config {
     uint32_t peers_per_address_max;
 } table_config;
 
-/// What a side printed, a line each. It is kept up to its room and counted beyond.
-typedef struct table_said {
-    base_reporter reporter;
-    uint32_t lines;
-    size_t size;
-    char text[32768];
-} table_said;
-
 typedef struct table {
     table_config config;
-    table_said said, seats_said; ///< of the server, and of all clients
+    heard said, seats_said; ///< of the server, and of all clients
     scarce_memory memory;
     log_files files;
     net_game_module game;
@@ -94,23 +87,6 @@ typedef struct table {
     uint32_t raw_client_count;
     uint64_t now_us;
 } table;
-
-static inline void table_say(void* context, const char* file, uint32_t line, const char* text) {
-    table_said* said = context;
-    (void)file, (void)line;
-    said->lines++;
-    if (said->size + strlen(text) + 2 > sizeof said->text) return;
-    said->size +=
-        (size_t)snprintf(said->text + said->size, sizeof said->text - said->size, "%s\n", text);
-}
-
-/// How many times these words were printed.
-static inline uint32_t table_heard(const table_said* said, const char* words) {
-    uint32_t count = 0;
-    for (const char* at = strstr(said->text, words); at; at = strstr(at + 1, words))
-        count++;
-    return count;
-}
 
 static ecs_system_fn table_act; ///< of the table that was opened last
 
@@ -137,8 +113,8 @@ static inline void table_disturb(const ecs_stage* stage, const ecs_rows* rows) {
 /// All but the match and its server.
 static inline void table_prepare(table* at, table_config config) {
     memset(at, 0, sizeof *at);
-    at->said.reporter = (base_reporter){table_say, &at->said};
-    at->seats_said.reporter = (base_reporter){table_say, &at->seats_said};
+    (void)heard_begin(&at->said);
+    (void)heard_begin(&at->seats_said);
     scarce_init(&at->memory);
     at->config = config;
     at->now_us = 1000000;

@@ -34,11 +34,11 @@ TABLE_ROWS(ten_and_twenty_five_seconds_of_darkness_are_survived, i, 4, .seed = 1
     assert_int_equal(net_match_player(at->match, 1), player);
     assert_int_equal(table_counters(at)->resumes, 1);
     assert_int_equal(table_counters(at)->joins, 2);
-    assert_true(table_heard(&at->said, "note: client 1 \"member\" is away: nothing received\n") >
+    assert_true(heard_count(&at->said, "note: client 1 \"member\" is away: nothing received\n") >
                 0);
-    assert_true(table_heard(&at->said, "note: client 1 \"member\" is back after") > 0);
-    assert_true(table_heard(&at->said, "note: client 2 \"member (2)\" joined") > 0);
-    assert_int_equal(table_heard(&at->said, "client 2 \"member (2)\" is away"), 0);
+    assert_true(heard_count(&at->said, "note: client 1 \"member\" is back after") > 0);
+    assert_true(heard_count(&at->said, "note: client 2 \"member (2)\" joined") > 0);
+    assert_int_equal(heard_count(&at->said, "client 2 \"member (2)\" is away"), 0);
     table_run_out(at, 3000);
     check_agreement(at);
 }
@@ -192,7 +192,7 @@ GUEST_CASE(coming_back_again_and_again_is_told_of_once_a_second, .seed = 20, .qu
     assert_true(seconds < 3);
     assert_int_equal(table_counters(at)->resumes, NET_SESSIONS_MAX);
     assert_true(raw->rosters - rosters <= seconds + 1);
-    assert_true(table_heard(&at->said, "is back after") <= seconds + 1);
+    assert_true(heard_count(&at->said, "is back after") <= seconds + 1);
     assert_true(table_dropped(at, NET_DROP_RESUME_QUIET) >= NET_SESSIONS_MAX - seconds - 1);
     // In the end it knows all clients, also those that joined during its absence.
     table_run(at, 5 * TICKS_PER_SECOND);

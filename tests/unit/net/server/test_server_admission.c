@@ -146,7 +146,7 @@ TABLE_ROWS(bots_that_are_too_many_at_once_come_in_later, is_person, 2, .seed = 4
                                                                       : NET_CLIENT_END_NONE);
     run_s(at, (ALL - NET_SESSIONS_MAX) * NET_SESSIONS_WINDOW_MS / NET_SESSIONS_MAX / 1000);
     assert_int_equal(table_counters(at)->clients, ALL - refused);
-    assert_true(is_person || table_heard(&at->seats_said, "too many sessions") > 0);
+    assert_true(is_person || heard_count(&at->seats_said, "too many sessions") > 0);
 }
 
 TABLE_CASE(an_operator_says_how_many_sessions_begin_at_once, .seed = 4,
@@ -313,7 +313,7 @@ TABLE_CASE(a_banned_client_prints_the_reason, .seed = 11, .server.bans = bans_of
     assert_int_equal(net_client_get_phase(seat->client), NET_CLIENT_PLAYING);
     assert_int_equal(ban(at, "address 198.18.0.0/15 come back \xE2\x80\xAEnever"), 1);
     table_run(at, 30);
-    assert_int_equal(table_heard(&at->seats_said,
+    assert_int_equal(heard_count(&at->seats_said,
                                  "connection lost: the server ended the session: it is "
                                  "banned: come back never\n"),
                      1);

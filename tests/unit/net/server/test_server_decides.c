@@ -69,14 +69,14 @@ TABLE_CASE(a_game_refuses_drops_and_ends_with_reasons, .seed = 1, .quiet = 1e9, 
         "note: the game ended the match: red wins\n",
     };
     for (uint32_t i = 0; i < BASE_COUNT(lines); i++)
-        if (table_heard(&at->said, lines[i]) == 0)
+        if (heard_count(&at->said, lines[i]) == 0)
             fail_msg("not said: %s in:\n%s", lines[i], at->said.text);
-    assert_true(table_heard(&at->seats_said,
+    assert_true(heard_count(&at->seats_said,
                             "connection lost: the server ended the session: the game "
                             "dropped it: a name that [31mglows\n") > 0);
     static const char* const never[] = {"blue wins", "said too late", "unknown"};
     for (uint32_t i = 0; i < BASE_COUNT(never); i++)
-        assert_int_equal(table_heard(&at->said, never[i]) + table_heard(&at->seats_said, never[i]),
+        assert_int_equal(heard_count(&at->said, never[i]) + heard_count(&at->seats_said, never[i]),
                          0);
     drop_calls = 0;
     assert_int_equal(table_verify(at).ticks, 120);

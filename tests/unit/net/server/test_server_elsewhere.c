@@ -118,8 +118,8 @@ TABLE_CASE(such_a_log_runs_again, .seed = 6, .quiet = 1, .has_log = true) {
     assert_int_equal(net_client_get_end(first->client), NET_CLIENT_END_LOST);
     assert_int_equal(net_client_number(second->client), net_client_number(first->client));
     assert_int_equal(
-        table_heard(&at->seats_said, "the server ended the session: it joined elsewhere"), 1);
-    assert_int_equal(table_heard(&at->said, "note: client 1 \"member\" joined elsewhere\n"), 1);
+        heard_count(&at->seats_said, "the server ended the session: it joined elsewhere"), 1);
+    assert_int_equal(heard_count(&at->said, "note: client 1 \"member\" joined elsewhere\n"), 1);
     net_server_stop(at->server, at->now_us);
     table_run_out(at, 600);
     (void)table_verify(at);

@@ -219,7 +219,7 @@ RELAY_CASE(a_keyframe_of_another_match_is_refused, .seed = 5, .spectators_max = 
     assert_ok(net_follow_create(&config, &follow));
     assert_int_equal(net_follow_make_match(follow, self->match.module, &match), NET_ERR_DIVERGED);
     assert_null(match);
-    assert_int_equal(table_heard(&self->match.said, "it is the log of another match than stream"),
+    assert_int_equal(heard_count(&self->match.said, "it is the log of another match than stream"),
                      1);
     net_follow_destroy(follow);
     close_all(&other);
@@ -257,5 +257,5 @@ RELAY_CASE(a_run_that_is_not_the_match_ends_with_the_tick, .seed = 7) {
     for (uint32_t i = 0; i < 2; i++)
         assert_int_equal(net_follow_run(self->follow, self->shown.server, self->shown.now_us),
                          NET_FOLLOW_DIVERGED);
-    assert_int_equal(table_heard(&self->shown.said, "differs from the match in tick 100"), 1);
+    assert_int_equal(heard_count(&self->shown.said, "differs from the match in tick 100"), 1);
 }

@@ -260,7 +260,7 @@ GUEST_CASE(a_flood_of_inputs_is_bounded_and_hurts_nobody, .seed = 1, .ticks_max 
         "note: client 2 \"guest\" is rate-limited: it sends more than is read\n";
     uint32_t number = 1;
     for (uint32_t tick = 0; tick < 200; tick++) {
-        assert_true(tick >= 100 || table_heard(&at->said, limited) == 0);
+        assert_true(tick >= 100 || heard_count(&at->said, limited) == 0);
         for (uint32_t i = 0; i < 100; i++) {
             raw_client_inputs(raw, raw_client_packet(raw), number, 8, "", 0);
             number += 8;
@@ -272,7 +272,7 @@ GUEST_CASE(a_flood_of_inputs_is_bounded_and_hurts_nobody, .seed = 1, .ticks_max 
     assert_true(counters->dropped[NET_DROP_FLOOD] > 200 * 90);
     assert_true(table_dropped(at, NET_DROP_INPUT_SKIPPED) > 0);
     assert_true(steered_of(at, raw->client) <= 220);      // one input per tick, as for all clients
-    assert_int_equal(table_heard(&at->said, limited), 1); // one line for the operator
+    assert_int_equal(heard_count(&at->said, limited), 1); // one line for the operator
     table_ends(at, 1500);
 }
 

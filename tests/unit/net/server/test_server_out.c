@@ -463,12 +463,12 @@ TABLE_ROWS(a_convoy_larger_than_a_packet_is_said_once, is_small, 2, .seed = 1, .
     table_sit(at, NULL);
     table_ends(at, 1000);
     assert_true(net_client_get_report(at->seats[0].client).scope.entities >= the_parts);
-    assert_int_equal(table_heard(&at->said,
+    assert_int_equal(heard_count(&at->said,
                                  "warning: entities with together 7 travel together, but "
                                  "they need more than 1032 bytes: clients get them in "
                                  "parts"),
                      !is_small);
-    assert_true(!is_small || table_heard(&at->said, "travel together") == 0);
+    assert_true(!is_small || heard_count(&at->said, "travel together") == 0);
 }
 
 // ---- checksums

@@ -229,7 +229,7 @@ TABLE_CASE(clients_whose_acknowledgements_come_too_late_for_solo_code_are_counte
     set_late_ms(at, 2500);
     (void)run_seconds(at, WARM_S);
     assert_int_equal(table_counters(at)->solo_stopped, SEATS);
-    assert_int_equal(table_heard(&at->said, "too long for solo code"), 1);
+    assert_int_equal(heard_count(&at->said, "too long for solo code"), 1);
     set_late_ms(at, 0);
     (void)run_seconds(at, BACK_S);
     table_plays(at);

@@ -40,8 +40,8 @@ TABLE_CASE(spectators_have_places_beside_those_of_players, .seed = 1, .clients_m
     table_run(at, 30);
     assert_true(is_in(next));
     assert_int_equal(net_client_number(next->client), NET_SPECTATOR_FIRST + 2);
-    assert_int_equal(table_heard(&at->said, "spectator 2147483648 \"watcher\" joined"), 1);
-    assert_int_equal(table_heard(&at->said, "spectator 2147483648 \"watcher\" left"), 1);
+    assert_int_equal(heard_count(&at->said, "spectator 2147483648 \"watcher\" joined"), 1);
+    assert_int_equal(heard_count(&at->said, "spectator 2147483648 \"watcher\" left"), 1);
 }
 
 TABLE_CASE(without_places_for_them_spectators_are_told_so, .seed = 1, .watchers = 1, .steps = 30) {

@@ -116,7 +116,7 @@ TABLE_CASE(a_flood_of_faults_is_a_trickle_of_lines, .seed = 2, .quiet = 1e9, .ra
     print_message("%llu sessions dropped, %u lines\n", (unsigned long long)drops, at->said.lines);
     assert_true(drops > 1000);
     assert_true(at->said.lines <= 2 * (NET_RATION_LINES_BURST + 2 * seconds));
-    assert_true(table_heard(&at->said, "more lines like this") >= seconds / 2);
+    assert_true(heard_count(&at->said, "more lines like this") >= seconds / 2);
 }
 
 // ---- the list of players

@@ -96,9 +96,9 @@ TABLE_CASE(an_event_is_heard_with_the_page_it_names_or_not_at_all, LIBRARY, .see
            .ticks_max = 900, .seats = 3, .link = &POOR_LINK) {
     table_run_out(at, 4000);
     for (uint32_t i = 0; i < 3; i++) {
-        const library* heard = library_of(at->seats[i].match);
-        assert_true(heard->heard > 5);
-        assert_int_equal(heard->heard, heard->heard_there);
+        const library* own = library_of(at->seats[i].match);
+        assert_true(own->heard > 5);
+        assert_int_equal(own->heard, own->heard_there);
     }
     check_agreement(at);
 }
@@ -125,10 +125,10 @@ TABLE_CASE(an_event_that_may_come_late_is_heard_by_all, .seed = 9, .ticks_max = 
     told = library_of(at->match)->told - told;
     assert_true(told > 10);
     for (uint32_t i = 0; i < 3; i++) {
-        const library* heard = library_of(at->seats[i].match);
+        const library* own = library_of(at->seats[i].match);
         // Events that were under way when the count began are added.
-        assert_true(heard->heard - before[i] >= told && heard->heard - before[i] <= told + 3);
-        assert_true(heard->heard > heard->heard_there);
+        assert_true(own->heard - before[i] >= told && own->heard - before[i] <= told + 3);
+        assert_true(own->heard > own->heard_there);
     }
     check_agreement(at);
 }
