@@ -18,10 +18,9 @@
 #include "parallel_hand.h"
 #include "state/history.h"
 #include "state/schema.h"
+#include "text_file.h"
 
-#include <stdio.h>
-
-enum { THREADS = 2, BLK_BYTES = 1 << 16, SAVE_TICK = 128 };
+enum { THREADS = 2, SAVE_TICK = 128 };
 
 typedef struct rig {
     net_module* module; // NULL: `world` stands alone
@@ -36,13 +35,11 @@ typedef struct rig {
 
 static void open_match(rig* self, const net_game_module* game, const char* file,
                        const char* setting) {
-    static char text[BLK_BYTES];
-    FILE* stream = fopen(file, "rb");
-    bench_require(stream != NULL, file);
-    text[fread(text, 1, sizeof text - 1, stream)] = '\0';
-    fclose(stream);
+    char* text = text_file_read(file);
+    bench_require(text != NULL, file);
     base_reporter reporter = base_reporter_stderr();
     bench_ok(net_module_wrap(game, text, file, &reporter, &self->module), "module");
+    free(text);
     net_match_config config = net_match_config_default(self->module);
     bench_ok(net_match_setting_apply(&config, setting, &reporter), setting);
     bench_ok(net_match_create(&config, &reporter, &self->match), "match");

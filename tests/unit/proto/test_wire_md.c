@@ -5,19 +5,10 @@
 #include "base/hash.h"
 #include "proto/codec.h"
 #include "solo_samples.h"
+#include "text_file.h"
 #include "wire.pb-c.h"
 
-enum { FILE_BYTES_MAX = 1 << 18, BITS_MAX = 512 };
-
-static char* read_file(const char* path) {
-    FILE* file = fopen(path, "rb");
-    assert_non_null(file);
-    char* text = calloc(1, FILE_BYTES_MAX);
-    assert_non_null(text);
-    assert_true(fread(text, 1, FILE_BYTES_MAX - 1, file) > 0);
-    fclose(file);
-    return text;
-}
+enum { BITS_MAX = 512 };
 
 // Get the value of key= in a line of key=value words; "" when it is not there.
 static const char* find_value(const char* line, const char* key, char* target, size_t bytes) {
@@ -310,7 +301,8 @@ CASE(the_vectors_hold) {
     static const char* const files[] = {PROTO_FOLDER "/VECTORS.md", PROTO_FOLDER "/SOLO.md",
                                         PROTO_FOLDER "/wire_vectors.txt"};
     for (size_t f = 0; f < BASE_COUNT(files); f++) {
-        char* text = read_file(files[f]);
+        char* text = text_file_read(files[f]);
+        assert_non_null(text);
         for (size_t k = 0; k < BASE_COUNT(kinds); k++)
             for (const char* at = strstr(text, kinds[k].word); at; at = strstr(at, kinds[k].word)) {
                 char line[BITS_MAX * 4];
@@ -372,7 +364,8 @@ static const char* find_other_table(const char* page) {
 }
 
 CASE(the_tables_are_those_of_the_code) {
-    char* page = read_file(PROTO_FOLDER "/ROWS.md");
+    char* page = text_file_read(PROTO_FOLDER "/ROWS.md");
+    assert_non_null(page);
     assert_null(find_other_table(page));
     for (char* at = strstr(page, "tables number_plain"); *at != '`'; at++) {
         const char kept = *at;

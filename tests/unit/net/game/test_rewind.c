@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The past of a world against a model that keeps the whole past.
-#include "test.h"
+#include "schema_made.h"
 
 #include "base/hash.h"
-#include "ecs/change.h"
 #include "game/rewind.h"
 #include "scarce.h"
 
@@ -50,14 +49,8 @@ static void open(place* at, uint32_t rate, uint32_t index_max) {
     scarce_init(&at->memory);
     at->rate = rate;
     at->index_max = index_max;
-    ecs_world_config config = ecs_world_config_default();
-    config.limits.replicated_index_max = index_max;
-    config.is_mirror = true;
-    base_reporter reporter = base_reporter_stderr();
-    assert_ok(ecs_world_create(&config, &at->world));
-    assert_ok(ecs_template_load(at->world, "rewind.blk", TEXT, strlen(TEXT), &reporter));
-    assert_ok(ecs_world_seal(at->world, &reporter));
-    assert_ok(net_rows_create(NULL, at->world, &reporter, &at->rows));
+    at->world = schema_world(TEXT, (schema_wanted){.is_mirror = true, .index_max = index_max});
+    assert_ok(net_rows_create(NULL, at->world, test_reporter(), &at->rows));
     at->mover = ecs_template_find(at->world, "mover");
     at->plain = ecs_template_find(at->world, "plain");
     at->mover_spinner = ecs_template_find(at->world, "mover+spinner");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-#include "test.h"
+#include "ecs_parts.h"
 
 #include "session/event_queue.h"
 
@@ -22,10 +22,7 @@ static bool find_known(void* context, uint32_t index, ecs_entity* handle, ecs_ti
 
 static void open(fixture* at) {
     memset(at, 0, sizeof *at);
-    ecs_world_config config = ecs_world_config_default();
-    assert_ok(ecs_world_create(&config, &at->world));
-    const char* text = "stone { hp:i=1 }\n";
-    assert_ok(ecs_template_load(at->world, "inbox.blk", text, strlen(text), NULL));
+    at->world = world_of("stone { hp:i=1 }\n");
     assert_ok(ecs_world_seal(at->world, NULL));
     at->template_id = ecs_template_find(at->world, "stone");
     net_event_inbox_init(&at->box, NULL);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "test.h"
+#include "text_file.h"
 
 #include "stream/stream_frame.h"
 
@@ -141,18 +142,15 @@ CASE(bytes_that_no_writer_writes_are_refused) {
 
 // The text is what is after "stream NAME=" in proto/STREAM.md.
 static void check_vector(const char* name, const char* text) {
-    static char page[65536];
-    char line[64];
-    FILE* file = fopen(PROTO_FOLDER "/STREAM.md", "rb");
-    assert_non_null(file);
-    page[fread(page, 1, sizeof page - 1, file)] = '\0';
-    fclose(file);
+    char line[64], *page = text_file_read(PROTO_FOLDER "/STREAM.md");
+    assert_non_null(page);
     snprintf(line, sizeof line, "\nstream %s=", name);
     char* at = strstr(page, line);
     if (!at) fail_msg("STREAM.md has no vector %s", name);
     at += strlen(line);
     at[strcspn(at, "\n")] = '\0';
     assert_string_equal(text, at);
+    free(page);
 }
 
 static void check_bytes(const char* name, const uint8_t* bytes, size_t size) {
