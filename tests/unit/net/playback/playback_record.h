@@ -105,7 +105,7 @@ static inline void record_tick(playback_record* self) {
     net_tick_input inputs[RECORD_BOTS];
     net_tick_inputs begin = {.tick = tick,
                              .joins = tick == 1 ? joins : &joins[2],
-                             .join_count = (tick == 1 ? 2 : 0) + (tick == late_tick),
+                             .join_count = (tick == 1 ? 2u : 0u) + (tick == late_tick),
                              .leaves = &leave,
                              .leave_count = tick == RECORD_LEAVE,
                              .events = &event,

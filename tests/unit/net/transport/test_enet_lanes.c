@@ -3,6 +3,7 @@
 // threads. What one host must do is tested by the other files, which are built for lanes too.
 #include "enet_world.h"
 
+#include <pthread.h>
 #include <time.h>
 
 enum { MEMBERS = CLIENTS_MAX, PATIENCE_MS = 100000 };
