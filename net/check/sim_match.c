@@ -23,7 +23,10 @@
 #define ADDRESS "sim:1"
 #define SPARE_PLACES 16u ///< for clients whose goodbye is not confirmed yet
 
-enum { ROUNDS_MAX = 64 }; // of messages, to connect or to leave
+enum {
+    ROUNDS_MAX = 64,  // of messages, to connect or to leave
+    CATCH_UP_MAX = 4, // ticks of a client in one step
+};
 
 typedef struct sim_member {
     net_match* mirror;
@@ -208,7 +211,11 @@ void net_sim_match_leave(net_sim_match* match, uint32_t client) {
 
 static void step_member(const net_sim_match* match, const sim_member* member) {
     net_client_service(member->client, match->now_us);
-    net_client_catch_up(member->client, match->now_us);
+    for (uint32_t i = 0; i < CATCH_UP_MAX; i++) {
+        if (net_client_get_phase(member->client) == NET_CLIENT_ENDED) return;
+        if (match->now_us < net_client_next_tick_us(member->client)) return;
+        net_client_tick(member->client, match->now_us);
+    }
 }
 
 void net_sim_match_step(net_sim_match* match) {

@@ -3,6 +3,7 @@
 // picture of a tick shows what the server would have sent for it.
 #include "playback_record.h"
 #include "recorder.h"
+#include "game/match.h"
 #include "present/scene_world.h"
 
 enum { TICKS = 1200, SEED = 20240608 };
@@ -474,7 +475,7 @@ FILES_CASE(a_game_that_draws_nothing_is_filmed) {
     net_match* match = stage_match(module, NET_ROLE_SERVER, NULL);
     net_log_writer* writer;
     net_playback* playback;
-    const net_draw draw = {.size_bytes = sizeof draw};
+    const net_draw draw = net_match_draw_nothing(match);
     assert_ok(net_log_writer_create(NULL, files->log, NULL, match, "test", 1, NULL, &writer));
     for (ecs_tick tick = 1; tick <= 200; tick++)
         files_match_tick(writer, match, &(net_tick_inputs){.tick = tick});
