@@ -56,9 +56,9 @@ typedef struct net_log_file_config {
     bool has_state;         ///< state records follow the end of a tick
     ecs_tick start_tick;    ///< 0; else the log is a later part: its first keyframe is of this tick
     ecs_tick ring_ticks;    ///< the ring keeps this many (net_log_save); 0: there is no ring
-    bool has_patience;    ///< a disk that is full is waited for; at the end it costs the index alone
-    net_log_place place;  ///< with `segment`: it goes on after FILE.before, which takes its name
-    bool has_values;      ///< of a match: it is to have values
+    bool has_patience;   ///< a disk that is full is waited for; at the end it costs the index alone
+    net_log_place place; ///< with `segment`: it goes on after FILE.before, which takes its name
+    bool has_values;     ///< of a match: it is to have values
     uint64_t now_unix_ms; ///< when that began
     char build[64];       ///< of its header
 } net_log_file_config;
