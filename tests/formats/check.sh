@@ -56,8 +56,8 @@ for file in wire.proto log.proto; do
     missing "a field in $file" fields.txt < <(fields "$frozen/$file")
 done
 # As long as a page has the same version, its bytes are the same: the vectors of then are among those of now, which tests
-# compare with the code. The vectors of LOG.md are the logs. A line may have got the samples of its body.
-vectors() { grep -hE '^[a-z_]+ [a-z0-9_]+=' "$@" | sed 's/ samples=[^ ]*//' || true; }
+# compare with the code. The vectors of LOG.md are the logs.
+vectors() { grep -hE '^[a-z_]+ [a-z0-9_]+=' "$@" || true; }
 pages() { # PAGE FOLDER: the files of its vectors
     case $1 in
     WIRE.md) find "$2" -maxdepth 1 -name '*.md' ! -name LOG.md ! -name STREAM.md -o -name wire_vectors.txt ;;
