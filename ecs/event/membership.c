@@ -46,7 +46,7 @@ static void list_pack(ecs_membership_list* list) {
     }
 }
 
-// A full list is packed when half of it are holes: at most once in as many steps as there are items.
+// A full list is packed when half of it are holes: at most once in as many steps as it has items.
 static void list_push(const ecs_world* world, ecs_membership_list* list, ecs_entity entity) {
     const uint32_t index = ecs_entity_index(entity);
     if (list->count == list->capacity && list->holes > list->count / 2) list_pack(list);

@@ -26,8 +26,8 @@
 ///          ecs_world_hash. The progress of the loader is not. After a restore the next poll
 ///          asks for the resources again.
 /// Determinism: The answers of the loader are an input of the simulation. A server that logs its
-///          match answers at the first poll (READY or FAILED, nothing on a thread), or with recorded
-///          answers, and begins with no remembered resources. Otherwise a replay diverges.
+///          match answers at the first poll (READY or FAILED, nothing on a thread), or with
+///          recorded answers, and begins with no remembered resources. Otherwise a replay diverges.
 #pragma once
 
 #include "ecs/event.h"

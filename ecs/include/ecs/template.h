@@ -54,9 +54,9 @@ typedef struct ecs_template {
     uint32_t line;
 } ecs_template;
 
-/// Load all templates of a datablock text, before ecs_world_seal. No template is added unless all of
-/// it is right; every fault is reported as file:line. `file` is used for messages only; `reporter` may
-/// be NULL. The text is copied.
+/// Load all templates of a datablock text, before ecs_world_seal. No template is added unless all
+/// of it is right; every fault is reported as file:line. `file` is used for messages only;
+/// `reporter` may be NULL. The text is copied.
 /// @return ECS_OK; ECS_ERR_SYNTAX (reported: correct the text); ECS_ERR_FULL (a limit of limits.h,
 ///         reported); ECS_ERR_SEALED (load earlier).
 BASE_MUST_USE ecs_result ecs_template_load(ecs_world* world, const char* file, const char* text,

@@ -70,8 +70,8 @@ static inline void data_load_ok(ecs_world* world, const char* text) {
     assert_int_equal(load.report.count, 0);
 }
 
-/// Load a text that must be refused, first in this line and for this, and check that no template was
-/// added.
+/// Load a text that must be refused, first in this line and for this, and check that no template
+/// was added.
 static inline void data_refused(ecs_world* world, uint32_t line, const char* text,
                                 const char* message) {
     uint32_t templates = ecs_template_count(world);

@@ -180,8 +180,8 @@ static const char rich_text[] =
     "_tags:t=render }\n"
     " m:m=[[1,0,0] [0,1,0] [0,0,1] [0,0,0]] big:u64=18446744073709551615 e:eid=0 t:tag=on }\n";
 
-/// Load, and check that a refused text added no template. The text is copied to a block of its exact
-/// size, so that a sanitizer sees a read past its end.
+/// Load, and check that a refused text added no template. The text is copied to a block of its
+/// exact size, so that a sanitizer sees a read past its end.
 static ecs_result load_exact(const char* source, size_t size) {
     ecs_world* world = data_world_create(NULL);
     assert_non_null(world);
