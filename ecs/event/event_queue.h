@@ -43,7 +43,7 @@ typedef struct ecs_event_kind {
     uint32_t key;      ///< ecs_event_key when sending may do without a call; else 0
     bool has_entities; ///< a field holds handles, which may be placeholders
     bool is_special;   ///< delivery does more than call handlers: exported, or by component
-    ecs_event_desc desc; ///< name and fields are those of `type`
+    ecs_event_desc desc; ///< its name and fields are in `type`
     ecs_type type;       ///< the payload as a type: canonical bytes, text
     const char* sender;  ///< system that sent some last; NULL: not known; written by any thread
 } ecs_event_kind;

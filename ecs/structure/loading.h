@@ -78,7 +78,7 @@ void ecs_requests_release(ecs_world* world, const uint32_t* requests, uint32_t c
 /// FAILED before WAITING before READY; `failed` gets the first that failed.
 ecs_request_state ecs_requests_state(const ecs_world* world, const ecs_pending* pending,
                                      const ecs_request** failed);
-/// Forget what is known; those that entities need are to be asked for again.
+/// Forget all answers. Resources that entities need wait to be asked for again.
 void ecs_requests_reset(ecs_world* world);
 void ecs_requests_validate(const ecs_world* world);
 

@@ -213,8 +213,8 @@ uint32_t ecs_element_weight(ecs_element_type type, const void* value) {
     return ecs_element_bytes((ecs_element_type)type);
 }
 
-// Note a change in a body: raise its version and those of all bodies around it, and add `weight` to
-// their weights.
+// Note a change in a body: raise the versions of this body and of all bodies around it, and add
+// `weight` to their weights.
 static void touch(ecs_container_body* body, int64_t weight) {
     for (; body; body = body->parent) {
         body->version++;

@@ -128,7 +128,7 @@ const ecs_type* ecs_scalar_type(ecs_type_id id);
 /// The row of any built-in type: every world has it under this id. A constant.
 const ecs_type* ecs_builtin_type(ecs_type_id id);
 /// Fill a type with the name, the size and a copy of the fields of a description.
-/// @return what is wrong with the fields; NULL: nothing is.
+/// @return the fault of the fields; NULL: they have none.
 BASE_MUST_USE const char* ecs_type_make(ecs_world* world, const ecs_type_desc* desc,
                                         ecs_type* type);
 /// Names, kinds and counts of fields, mixed into a hash.

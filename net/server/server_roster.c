@@ -59,8 +59,8 @@ static void list_player(net_server* server, uint32_t place, uint32_t client, con
     entry->is_bot = is_bot;
 }
 
-// The players of a match that runs elsewhere: they have no sessions here, and stand in the roster
-// that spectators get.
+// The players of a match that runs on another server have no sessions here. The roster of
+// spectators names them.
 static uint32_t list_followed(net_server* server) {
     const net_match* match = server->config.match;
     for (uint32_t i = 0; i < match->player_count; i++)

@@ -66,7 +66,7 @@ const char* base_shown_quote(char* target, size_t target_bytes, const char* sour
     return target;
 }
 
-// `instead`: "?" or "", for what is not shown. `target` may be the source.
+// `instead` ("?" or "") replaces bytes that are not shown. `target` may be the source.
 static bool copy_shown(char* target, size_t target_bytes, const char* source, const char* instead) {
     size_t length = 0;
     bool is_visible = false;

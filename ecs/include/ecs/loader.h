@@ -76,8 +76,8 @@ const void* ecs_loading_find(const ecs_world* world, ecs_entity entity, ecs_comp
 /// decides in which tick a creation happens.
 void ecs_resources_save(const ecs_world* world, base_bytes* bytes);
 /// Make the world know what ecs_resources_save wrote, and nothing else; before ecs_world_restore.
-/// The loader is called for what is ready and unknown here, so that the module has it, at once or
-/// some ticks later; the world does not wait for it.
+/// The loader is called for each ready resource that this world does not know, so that the module
+/// has it, at once or some ticks later. The world does not wait for it.
 /// @return ECS_OK; ECS_ERR_MALFORMED; ECS_ERR_FULL. After an error some are known.
 BASE_MUST_USE ecs_result ecs_resources_restore(ecs_world* world, base_reader* reader);
 
