@@ -415,7 +415,11 @@ static net_result run_log(verification* verify, ecs_tick until) {
     if (until > 0 || !net_log_reader_info(verify->reader)->is_closed) return result;
     net_log_tick none;
     result = net_log_replay_step(verify->replay, &none);
-    return result == NET_ERR_CLOSED ? check_close(verify) : result;
+    if (result != NET_ERR_CLOSED) return result;
+    // The step entered the keyframe of a part without a tick.
+    verify->result->state_hash = ecs_world_state_hash(net_match_world(verify->match));
+    verify->result->world_hash = ecs_world_hash(net_match_world(verify->match));
+    return check_close(verify);
 }
 
 // What the log has no values of, or none so exact.

@@ -98,6 +98,22 @@ RELOAD_CASE(each_part_of_a_reloaded_log_runs_with_its_templates) {
     assert_int_equal(expect_part(self, 1, 1, 33), 0);
 }
 
+// A server may end before the first tick of its new game.
+RELOAD_CASE(a_part_without_a_tick_has_the_world_of_its_keyframe) {
+    play_ticks(self, 33);
+    go_on(self, "\nlamp { \"glow:u32\"{ _replicate:b=yes; value:u32=3 } }\n");
+    const uint64_t hash = ecs_world_hash(net_match_world(self->record->table.match));
+    reload_end(self);
+    net_verify_result verified;
+    net_log_reader* reader = record_read(self->record);
+    assert_int_equal(net_log_reader_info(reader)->last_tick, 0);
+    assert_ok(
+        net_log_verify(reader, self->record->table.module, 0, 0, NULL, NULL, NULL, &verified));
+    assert_true(verified.ticks == 0 && verified.world_hash == hash);
+    net_log_reader_destroy(reader);
+    assert_int_equal(expect_part(self, 1, 1, 33), 0);
+}
+
 // No record of the new game comes behind a header of the old one.
 RELOAD_CASE(a_reload_waits_for_its_segment) {
     play_ticks(self, 33);
