@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-#define OPAQUE_POINTS_MIN 192u ///< of one call of triangles
-
 void client_batch_init(client_batch* batch, const base_allocator* allocator, SDL_Renderer* renderer,
                        const client_atlas* atlas) {
     BASE_ASSERT(renderer && atlas);
@@ -25,8 +23,7 @@ void client_batch_flush(client_batch* batch) {
     BASE_ASSERT(batch->index_count <= CLIENT_BATCH_INDICES && batch->index_count % 3 == 0);
     if (batch->index_count > 0) {
         // It fails when the window is gone; the events report that too.
-        (void)SDL_SetRenderDrawBlendMode(batch->renderer, batch->is_opaque ? SDL_BLENDMODE_NONE
-                                                                           : SDL_BLENDMODE_BLEND);
+        (void)SDL_SetRenderDrawBlendMode(batch->renderer, SDL_BLENDMODE_BLEND);
         (void)SDL_RenderGeometry(batch->renderer, batch->texture, batch->vertices,
                                  (int)batch->vertex_count, batch->indices, (int)batch->index_count);
         batch->calls++;
@@ -53,16 +50,14 @@ void client_batch_clip(client_batch* batch, const SDL_Rect* clip) {
 
 // @return where the next vertices go. There is room for all of them. A graphics card gets the
 // texture of the atlas for plain colours too.
-static SDL_Vertex* make_room(client_batch* batch, SDL_Texture* texture, bool is_opaque,
-                             uint32_t vertices, uint32_t indices) {
+static SDL_Vertex* make_room(client_batch* batch, SDL_Texture* texture, uint32_t vertices,
+                             uint32_t indices) {
     BASE_ASSERT(vertices <= CLIENT_BATCH_VERTICES && indices <= CLIENT_BATCH_INDICES);
     if (!batch->is_software && !texture) texture = batch->atlas->texture;
-    if (texture != batch->texture || is_opaque != batch->is_opaque ||
-        batch->vertex_count + vertices > CLIENT_BATCH_VERTICES ||
+    if (texture != batch->texture || batch->vertex_count + vertices > CLIENT_BATCH_VERTICES ||
         batch->index_count + indices > CLIENT_BATCH_INDICES) {
         client_batch_flush(batch);
         batch->texture = texture;
-        batch->is_opaque = is_opaque;
     }
     return batch->vertices + batch->vertex_count;
 }
@@ -85,7 +80,7 @@ static void take_quad(client_batch* batch) {
 }
 
 void client_batch_quad(client_batch* batch, const float* points, const ecs_color* colors) {
-    SDL_Vertex* to = make_room(batch, NULL, false, 4, 6);
+    SDL_Vertex* to = make_room(batch, NULL, 4, 6);
     for (uint32_t i = 0; i < 4; i++)
         to[i] = plain(batch, points[i * 2], points[i * 2 + 1], colors[i]);
     take_quad(batch);
@@ -138,7 +133,7 @@ void client_batch_patch(client_batch* batch, client_box box, const client_patch*
     float u0 = (float)patch->x / side, u1 = (float)(patch->x + patch->width) / side;
     float v0 = (float)patch->y / side, v1 = (float)(patch->y + patch->height) / side;
     SDL_Color mod = {color.r, color.g, color.b, color.a};
-    SDL_Vertex* to = make_room(batch, batch->atlas->texture, false, 4, 6);
+    SDL_Vertex* to = make_room(batch, batch->atlas->texture, 4, 6);
     to[0] = (SDL_Vertex){{box.left, box.top}, mod, {u0, v0}};
     to[1] = (SDL_Vertex){{box.right, box.top}, mod, {u1, v0}};
     to[2] = (SDL_Vertex){{box.right, box.bottom}, mod, {u1, v1}};
@@ -149,7 +144,7 @@ void client_batch_patch(client_batch* batch, client_box box, const client_patch*
 void client_batch_sprite(client_batch* batch, SDL_Texture* texture, const float* points,
                          const float* places, ecs_color color) {
     const SDL_Color mod = {color.r, color.g, color.b, color.a};
-    SDL_Vertex* to = make_room(batch, texture, false, 4, 6);
+    SDL_Vertex* to = make_room(batch, texture, 4, 6);
     for (uint32_t i = 0; i < 4; i++) {
         const bool is_right = i == 1 || i == 2, is_lower = i >= 2;
         to[i] = (SDL_Vertex){{points[i * 2], points[i * 2 + 1]},
@@ -159,23 +154,11 @@ void client_batch_sprite(client_batch* batch, SDL_Texture* texture, const float*
     take_quad(batch);
 }
 
-// @return true when there are enough points, all solid, to be drawn without blending.
-static bool is_solid_mass(const ecs_color* colors, uint32_t count) {
-    if (count < OPAQUE_POINTS_MIN) return false;
-    for (uint32_t i = 0; i < count; i++)
-        if (colors[i].a != 255) return false;
-    return true;
-}
-
-void client_batch_triangles(client_batch* batch, const float* points, const ecs_color* colors,
-                            uint32_t count) {
-    bool is_opaque = batch->is_software && is_solid_mass(colors, count);
-    for (uint32_t i = 0; i + 3 <= count; i += 3) {
-        SDL_Vertex* to = make_room(batch, NULL, is_opaque, 3, 3);
-        for (uint32_t k = 0; k < 3; k++) {
-            to[k] = plain(batch, points[(i + k) * 2], points[(i + k) * 2 + 1], colors[i + k]);
-            batch->indices[batch->index_count++] = (int)(batch->vertex_count + k);
-        }
-        batch->vertex_count += 3;
+void client_batch_triangle(client_batch* batch, const float* points, const ecs_color* colors) {
+    SDL_Vertex* to = make_room(batch, NULL, 3, 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        to[i] = plain(batch, points[i * 2], points[i * 2 + 1], colors[i]);
+        batch->indices[batch->index_count++] = (int)(batch->vertex_count + i);
     }
+    batch->vertex_count += 3;
 }

@@ -5,8 +5,6 @@
 /// A graphics card gets one call per clip rectangle: plain colours come from the white spot of the
 /// texture. SDL's software renderer is several times faster without a texture. For it, plain and
 /// textured triangles are collected separately, and upright gradients become bands of one colour.
-/// It blends a triangle by drawing it into a surface first, so many solid triangles are drawn
-/// without blending.
 ///
 /// Memory: allocated at creation. A full batch is drawn, then it is empty again.
 #pragma once
@@ -26,7 +24,6 @@ typedef struct client_batch {
     int* indices;
     uint32_t vertex_count, index_count;
     SDL_Texture* texture; ///< of the collected triangles; NULL: none
-    bool is_opaque;
     bool is_software;
     bool has_clip;
     SDL_Rect clip;
@@ -53,8 +50,7 @@ void client_batch_patch(client_batch* batch, client_box box, const client_patch*
 /// holds its corners: those of the part's upper left, upper right, lower right, lower left.
 void client_batch_sprite(client_batch* batch, SDL_Texture* texture, const float* points,
                          const float* places, ecs_color color);
-/// `points` holds x, y for each point; three points make a triangle.
-void client_batch_triangles(client_batch* batch, const float* points, const ecs_color* colors,
-                            uint32_t count);
+/// `points` holds x, y for each of the three points.
+void client_batch_triangle(client_batch* batch, const float* points, const ecs_color* colors);
 /// A quadrilateral; `points` holds its corners in the order around it.
 void client_batch_quad(client_batch* batch, const float* points, const ecs_color* colors);

@@ -300,7 +300,7 @@ static void draw_triangles(void* context, const float* points, const ecs_color* 
             placed[k * 2] = place_x(on, points[(i + k) * 2]);
             placed[k * 2 + 1] = place_y(on, points[(i + k) * 2 + 1]);
         }
-        client_batch_triangles(enter(on), placed, colors + i, 3);
+        client_batch_triangle(enter(on), placed, colors + i);
         i += 3;
     }
 }
