@@ -98,25 +98,24 @@ foreach(name shoal shoal_client)
             DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
 endforeach()
 
-# Manual pages and completions: each program writes its own, from its table of options. A build for another
-# system cannot run them.
+# Manual pages: each program writes its own, from its table of options. A build for another system cannot run
+# them. The completion asks the program.
 if(NOT CMAKE_CROSSCOMPILING)
     find_program(GZIP_PROGRAM gzip REQUIRED)
     set(manuals ${PROJECT_BINARY_DIR}/package/man)
-    set(completions ${PROJECT_BINARY_DIR}/package/completion)
     function(shoal_manual component program) # COMMAND...
         set(pages ${manuals}/${program}.1.gz)
         foreach(command ${ARGN})
             list(APPEND pages ${manuals}/${program}-${command}.1.gz)
         endforeach()
         list(JOIN ARGN "," commands)
-        add_custom_command(OUTPUT ${pages} ${completions}/${program}
+        add_custom_command(OUTPUT ${pages}
             COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:${program}> -DCOMMANDS=${commands} -DMAN=${manuals}
-                    -DCOMPLETION=${completions}/${program} -DGZIP=${GZIP_PROGRAM} -P ${package_folder}/manual.cmake
+                    -DGZIP=${GZIP_PROGRAM} -P ${package_folder}/manual.cmake
             DEPENDS ${program} ${package_folder}/manual.cmake COMMENT "" VERBATIM)
-        add_custom_target(${program}_manual ALL DEPENDS ${pages} ${completions}/${program})
+        add_custom_target(${program}_manual ALL DEPENDS ${pages})
         install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT ${component})
-        install(FILES ${completions}/${program}
+        install(FILES ${package_folder}/completion.bash RENAME ${program}
                 DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT ${component})
         set_property(GLOBAL APPEND PROPERTY shoal_programs ${program}_manual)
     endfunction()

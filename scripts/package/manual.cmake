@@ -1,30 +1,21 @@
-# Ask a program for its manual pages and its completion: one page for itself, one for each of its commands.
+# Ask a program for its manual pages: one for itself, one for each of its commands.
 #
-#     cmake -DPROGRAM=FILE -DCOMMANDS=a,b -DMAN=FOLDER -DCOMPLETION=FILE -DGZIP=FILE -P manual.cmake
+#     cmake -DPROGRAM=FILE -DCOMMANDS=a,b -DMAN=FOLDER -DGZIP=FILE -P manual.cmake
 get_filename_component(name ${PROGRAM} NAME)
 string(REPLACE "," ";" commands "${COMMANDS}")
-function(ask how result) # [COMMAND]
-    execute_process(COMMAND ${PROGRAM} ${ARGN} --help=${how} OUTPUT_VARIABLE text RESULT_VARIABLE code)
+function(write_page page) # [COMMAND]
+    execute_process(COMMAND ${PROGRAM} ${ARGN} --help=man OUTPUT_FILE ${MAN}/${page}.1 RESULT_VARIABLE code)
     if(NOT code EQUAL 0)
-        message(FATAL_ERROR "${name} ${ARGN} --help=${how} ends with ${code}")
+        message(FATAL_ERROR "${name} ${ARGN} --help=man ends with ${code}")
     endif()
-    set(${result} "${text}" PARENT_SCOPE)
-endfunction()
-function(write_page page text)
-    file(WRITE ${MAN}/${page}.1 "${text}")
     execute_process(COMMAND ${GZIP} -9nf ${MAN}/${page}.1 RESULT_VARIABLE code)
     if(NOT code EQUAL 0)
         message(FATAL_ERROR "${GZIP} fails")
     endif()
 endfunction()
 
-ask(man text)
-write_page(${name} "${text}")
-ask(bash completion)
+file(MAKE_DIRECTORY ${MAN})
+write_page(${name})
 foreach(command ${commands})
-    ask(man text ${command})
-    write_page(${name}-${command} "${text}")
-    ask(bash text ${command})
-    string(APPEND completion "${text}")
+    write_page(${name}-${command} ${command})
 endforeach()
-file(WRITE ${COMPLETION} "${completion}")

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // shoal-ctl: asks and steers a running server through its control socket (shoal-server --control).
 //
-// The verbs are those of the table that the server has, so help, completion and the word for a
-// mistake need no server. What a verb does, and whether it may, is the server's.
+// The verbs are those of the table that the server has, so help and the word for a mistake need
+// no server. What a verb does, and whether it may, is the server's.
 #include "ctl.h"
 
 #include "base/assert.h"
@@ -18,7 +18,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { USAGE_BYTES = 2048, USAGE_COLUMNS = 72, HELP_BYTES = 16384 };
+enum { USAGE_BYTES = 2048, USAGE_COLUMNS = 72 };
 
 typedef struct ctl_config {
     const char* socket;
@@ -42,10 +42,9 @@ static const struct {
 } own[] = {
     {"top", "", "a live table of the match; q ends it"},
     {"help", "[verb]", "what the verbs do"},
-    {"completion", "bash", "print the completion of bash"},
 };
 
-// "status|clients|...|top|help", in lines: options.c finds the words of the completion in it.
+// "status|clients|...|top|help", in lines: the completion finds its words there.
 static void make_usage(char usage[USAGE_BYTES]) {
     const uint32_t count = server_verb_count();
     size_t size = 0, column = 0;
@@ -61,10 +60,10 @@ static void make_usage(char usage[USAGE_BYTES]) {
     (void)base_text_format(usage + size, USAGE_BYTES - size, " [ARGUMENT]... [options]");
 }
 
-// A screen has no room for all verbs; manual and completion have.
+// A screen has no room for all verbs.
 static bool is_long(int count, char** arguments) {
     for (int i = 1; i < count; i++)
-        if (strcmp(arguments[i], "--help=man") == 0 || strcmp(arguments[i], "--help=bash") == 0)
+        if (strcmp(arguments[i], "--help=man") == 0 || strcmp(arguments[i], "--help=all") == 0)
             return true;
     return false;
 }
@@ -256,20 +255,14 @@ static int run_verb(const ctl_config* config, const base_option_list* words,
 int main(int argc, char** argv) {
     const base_reporter reporter = base_reporter_stderr();
     ctl_config config = {.socket = NULL};
-    char usage[USAGE_BYTES], help[HELP_BYTES];
+    char usage[USAGE_BYTES];
     base_option_list words = {0};
     make_usage(usage);
-    static const char brief[] = "VERB [ARGUMENT]... [options] | help [VERB] | completion bash";
+    static const char brief[] = "VERB [ARGUMENT]... [options] | help [VERB]";
     base_options options = make_options(&config, is_long(argc, argv) ? usage : brief);
     const base_options_result read = base_options_read(&options, argc, argv, &words, &reporter);
     if (read != BASE_OPTIONS_OK) return net_exit_of_options(read);
     if (strcmp(words.values[0], "help") == 0)
         return print_help(words.count > 1 ? words.values[1] : NULL);
-    if (strcmp(words.values[0], "completion") != 0) return run_verb(&config, &words, &reporter);
-    if (words.count != 2 || strcmp(words.values[1], "bash") != 0)
-        return net_exit_report(NET_EXIT_USAGE, &reporter, NULL, "only bash has a completion");
-    options.usage = usage;
-    (void)base_options_completion(&options, help, sizeof help);
-    fputs(help, stdout);
-    return NET_EXIT_CLEAN;
+    return run_verb(&config, &words, &reporter);
 }

@@ -195,13 +195,6 @@ case_shoal_ctl_asks_steers_and_shows_a_table() {
     says ctl.err 'longer than 8190 bytes'
     ctl 0 help kick
     says ctl.out '^kick client \[reason\.\.\.\] +end the session of a client$'
-    ctl 0 completion bash
-    (
-        eval "$(cat ctl.out)"
-        COMP_WORDS=(shoal-ctl paus) COMP_CWORD=1
-        _shoal_ctl
-        [ "${COMPREPLY[*]}" = pause ]
-    ) || fail "the completion does not know pause"
     ctl 0 end
     ends_with 0 server
     ended client

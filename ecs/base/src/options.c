@@ -311,7 +311,7 @@ static base_options_result next_argument(const source* from, int argc, char** ar
         read->value = NULL;
         return BASE_OPTIONS_OK;
     }
-    static const char* const helps[] = {"--help", "-h", "--help=all", "--help=man", "--help=bash"};
+    static const char* const helps[] = {"--help", "-h", "--help=all", "--help=man"};
     for (size_t i = 0; i < BASE_COUNT(helps); i++)
         if (strcmp(text, helps[i]) == 0) return BASE_OPTIONS_HELP;
     if (from->options->version && strcmp(text, "--version") == 0) return BASE_OPTIONS_HELP;
@@ -340,7 +340,7 @@ static base_options_result next_argument(const source* from, int argc, char** ar
     return BASE_OPTIONS_OK;
 }
 
-// `word` is --version, --help, -h, --help=all, --help=man or --help=bash.
+// `word` is --version, --help, -h, --help=all or --help=man.
 static void print_help(const base_options* options, const char* word) {
     if (strcmp(word, "--version") == 0) {
         printf("%s %s\n", options->program, options->version);
@@ -349,8 +349,6 @@ static void print_help(const base_options* options, const char* word) {
     char help[HELP_BYTES_MAX];
     if (strcmp(word, "--help=man") == 0)
         (void)base_options_manual(options, help, sizeof help);
-    else if (strcmp(word, "--help=bash") == 0)
-        (void)base_options_completion(options, help, sizeof help);
     else
         (void)base_options_help(options, strcmp(word, "--help=all") == 0, help, sizeof help);
     fputs(help, stdout);

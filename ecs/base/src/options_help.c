@@ -247,11 +247,8 @@ size_t base_options_help(const base_options* options, bool is_whole, char* targe
     return help.size;
 }
 
-// The manual page and the completion of bash, from the one table of options. The build asks each
-// program for its own (scripts/package/install.cmake), so neither can be older than --help.
-//
-// The line of usage names the commands of a program: its words in small letters, between blanks and
-// bars ("--game NAME | check FILE... | token").
+// The manual page, from the one table of options. The build asks each program for its own
+// (scripts/package/install.cmake), so none can be older than --help.
 
 enum { WORD_BYTES_MAX = 128 };
 
@@ -271,31 +268,6 @@ static void add_roff(page* out, const char* text) {
     }
     escaped[size] = '\0';
     base_option_page_add(out, "%s", escaped);
-}
-
-// "shoal-server keygen" with `joint` between its words.
-static void join_program(const base_options* options, char joint, char* target, size_t bytes) {
-    base_text_copy(target, bytes, options->program);
-    for (char* at = target; *at; at++)
-        if (*at == ' ' || (joint == '_' && *at == '-')) *at = joint;
-}
-
-// The next word of the usage; *at moves past it. @return false at the end.
-static bool next_word(const char** at, char word[WORD_BYTES_MAX]) {
-    size_t size = 0;
-    while (**at == ' ' || **at == '|')
-        ++*at;
-    while (**at && **at != ' ' && **at != '|' && size + 1 < WORD_BYTES_MAX)
-        word[size++] = *(*at)++;
-    word[size] = '\0';
-    return size > 0;
-}
-
-static bool is_command(const char* word) {
-    if (!islower((unsigned char)word[0])) return false;
-    for (const char* at = word; *at; at++)
-        if (!islower((unsigned char)*at) && *at != '-') return false;
-    return true;
 }
 
 static void add_manual_row(page* out, const base_options* options, const base_option* option,
@@ -329,7 +301,9 @@ size_t base_options_manual(const base_options* options, char* target, size_t tar
     page out = {target, target_bytes, 0};
     if (target_bytes > 0) target[0] = '\0';
     char name[WORD_BYTES_MAX];
-    join_program(options, '-', name, sizeof name);
+    base_text_copy(name, sizeof name, options->program);
+    for (char* at = name; (at = strchr(at, ' ')) != NULL;) // of a command, "shoal-server keygen"
+        *at = '-';
     base_option_page_add(&out, ".TH ");
     for (const char* at = name; *at; at++)
         base_option_page_add(&out, "%s%c", *at == '-' ? "\\" : "", toupper((unsigned char)*at));
@@ -361,64 +335,5 @@ size_t base_options_manual(const base_options* options, char* target, size_t tar
                          ".SH EXIT STATUS\n0 means success; server/README.md lists all codes.\n"
                          ".SH SEE ALSO\n.BR shoal\\-server (1),\n.BR shoal\\-client (1),\n"
                          ".BR shoal\\-replay (1)\n.PP\n/usr/share/doc/shoal\n");
-    return out.size;
-}
-
-// How bash completes the value of an option: "-f" files, "-W 'a b'" words, "" nothing.
-static void value_completion(const base_option* option, char* target, size_t bytes) {
-    const char* value = option->value ? option->value : "";
-    char words[WORD_BYTES_MAX] = "";
-    char word[WORD_BYTES_MAX];
-    for (const char* at = value; next_word(&at, word);) {
-        if (!is_command(word)) continue;
-        const size_t used = strlen(words);
-        base_text_format(words + used, sizeof words - used, "%s%s", used ? " " : "", word);
-    }
-    const bool is_file = strstr(value, "FILE") || strstr(value, ".tables");
-    base_text_format(target, bytes, "%s%s%s%s", is_file ? "-f " : "", words[0] ? "-W '" : "", words,
-                     words[0] ? "'" : "");
-}
-
-size_t base_options_completion(const base_options* options, char* target, size_t target_bytes) {
-    BASE_ASSERT(options && (target || target_bytes == 0));
-    page out = {target, target_bytes, 0};
-    if (target_bytes > 0) target[0] = '\0';
-    char name[WORD_BYTES_MAX], word[WORD_BYTES_MAX], how[LINE_BYTES_MAX / 2];
-    join_program(options, '_', name, sizeof name);
-    base_option_page_add(&out,
-                         "_%s() {\n    local cur=${COMP_WORDS[COMP_CWORD]} "
-                         "prev=${COMP_WORDS[COMP_CWORD-1]}\n    COMPREPLY=()\n",
-                         name);
-    if (!strchr(options->program, ' '))
-        base_option_page_add(&out,
-                             "    if [ \"$COMP_CWORD\" -gt 1 ] && declare -F "
-                             "\"_%s_${COMP_WORDS[1]}\" >/dev/null; then\n"
-                             "        \"_%s_${COMP_WORDS[1]}\"\n        return\n    fi\n",
-                             name, name);
-    base_option_page_add(&out, "    case $prev in\n");
-    for (uint32_t i = 0; i < options->count; i++) {
-        const base_option* option = &options->options[i];
-        if (option->kind == BASE_OPTION_FLAG) continue;
-        value_completion(option, how, sizeof how);
-        base_option_page_add(&out, "        --%s)", option->name);
-        if (how[0]) base_option_page_add(&out, " COMPREPLY=($(compgen %s -- \"$cur\"));", how);
-        base_option_page_add(&out, " return ;;\n");
-    }
-    base_option_page_add(&out, "    esac\n    case $cur in\n        -*) COMPREPLY=($(compgen -W '");
-    for (uint32_t i = 0; i < options->count; i++)
-        base_option_page_add(&out, "--%s ", options->options[i].name);
-    base_option_page_add(&out,
-                         "--check-options --help%s' -- \"$cur\")) ;;\n        *) "
-                         "COMPREPLY=($(compgen -f",
-                         options->version ? " --version" : "");
-    bool has_commands = false;
-    for (const char* at = options->usage ? options->usage : ""; next_word(&at, word);) {
-        if (!is_command(word)) continue;
-        base_option_page_add(&out, "%s%s", has_commands ? " " : " -W '", word);
-        has_commands = true;
-    }
-    base_option_page_add(&out, "%s -- \"$cur\")) ;;\n    esac\n}\n", has_commands ? "'" : "");
-    if (!strchr(options->program, ' '))
-        base_option_page_add(&out, "complete -o filenames -F _%s %s\n", name, options->program);
     return out.size;
 }

@@ -452,27 +452,6 @@ PROGRAM_CASE(the_manual_has_every_option) {
     assert_int_equal(strlen(small), 9);
 }
 
-PROGRAM_CASE(the_completion_knows_values_and_commands) {
-    p->table.usage = "--game NAME | check FILE... |token  |  [options]";
-    p->options[1].value = "FILE|none";
-    char text[4096];
-    const size_t size = base_options_completion(&p->table, text, sizeof text);
-    assert_int_equal(size, strlen(text));
-    assert_non_null(strstr(text, "--game) COMPREPLY=($(compgen -f -W 'none' -- \"$cur\"))"));
-    assert_non_null(strstr(text, "--tick-rate) return ;;"));
-    assert_null(strstr(text, "--fast) ")); // a flag has no value
-    assert_non_null(strstr(
-        text,
-        "-W '--fast --game --config --tick-rate --loss --set --sync --check-options --help'"));
-    assert_non_null(strstr(text, "compgen -f -W 'check token' --"));
-    assert_non_null(strstr(text, "complete -o filenames -F _prog prog\n"));
-    // A command adds no completion of its own: that of the program calls it.
-    p->table.program = "prog sub";
-    (void)base_options_completion(&p->table, text, sizeof text);
-    assert_non_null(strstr(text, "_prog_sub() {"));
-    assert_null(strstr(text, "complete -o"));
-}
-
 CASE(many_options_fit_a_screen) {
     enum { COUNT = 50 };
     static uint64_t target = 5;

@@ -141,10 +141,9 @@ const char* base_option_source_name(base_option_source source);
 size_t base_options_help(const base_options* options, bool is_whole, char* target,
                          size_t target_bytes);
 
-/// Write the manual page as roff (--help=man), or the completion of bash (--help=bash). A program
-/// "a b" is the command b of a: it has a page of its own, a-b, and a's completion calls its.
+/// Write the manual page as roff (--help=man). A program "a b" is the command b of a: its page is
+/// a-b.
 /// @return the bytes it needs (without NUL), also when it did not fit.
 size_t base_options_manual(const base_options* options, char* target, size_t target_bytes);
-size_t base_options_completion(const base_options* options, char* target, size_t target_bytes);
 
 BASE_C_END
