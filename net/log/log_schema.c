@@ -2,6 +2,7 @@
 // Everything here is read from a header, which is untrusted: what rows assert is checked before a
 // template is added to them.
 #include "base/assert.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "ecs/template_files.h"
 #include "log/log_record.h"
@@ -359,17 +360,48 @@ const net_log_template* net_log_schema_template(const net_log_schema* schema,
 
 // ---- the schema in a header: names, and what differs from a match here ----
 
-// The schema in a header: names for the numbers in records, and what differs from a match here.
-//
-// Both schemas are compared in their packed form, item by item and by name: numbers depend on the
-// order of loading. Every look-up walks all of the schema, so it is only for messages and dumps.
+// A schema as a list of facts by name: its items, and their parts. Numbers depend on the order of
+// loading, so facts of two schemas are the same by their names.
 
-typedef struct item {
-    uint64_t id;
-    char name[ECS_NAME_BYTES_MAX];
-    char type[ECS_NAME_BYTES_MAX]; // of a component
-    base_reader bytes;             // of the whole item
-} item;
+enum { NUMBERS = 9, NO_NAME = 99 };
+
+typedef struct fact {
+    uint32_t kind; // of its item
+    bool is_part;  // a field of a component, a component of a template
+    char name[2 * ECS_NAME_BYTES_MAX + 32];
+    uint64_t numbers[NUMBERS]; // by their field; of bytes a hash. 0: how many came before
+} fact;
+
+typedef struct facts {
+    const base_allocator* allocator;
+    fact* list; // by kind and name
+    uint32_t count, capacity;
+    bool has_parts[NET_LOG_SCHEMA_MESSAGE + 1];
+} facts;
+
+// By kind: its word, that of a part, the fields of part and part's name, and the words of those
+// numbers of items and of parts that are compared.
+static const struct {
+    const char *word, *part_word;
+    uint32_t part, part_name;
+    const char* numbers[2][NUMBERS];
+} kinds[] = {
+    [NET_LOG_SCHEMA_COMPONENT] = {"component",
+                                  "field",
+                                  4,
+                                  1,
+                                  {{[3] = "type"},
+                                   {"place", NULL, "kind", "count", "bits", "smallest value",
+                                    "step"}}},
+    [NET_LOG_SCHEMA_TEMPLATE] = {"template",
+                                 "component",
+                                 3,
+                                 NO_NAME,
+                                 {{NULL},
+                                  {NULL, NULL, "use", "number of bits", "smallest value", "step",
+                                   "form", NULL, "default"}}},
+    [NET_LOG_SCHEMA_MESSAGE] = {.word = "message"},
+};
 
 static base_reader begin_schema(const void* data, size_t size) {
     proto_pb_field field = {.data = NULL};
@@ -378,212 +410,128 @@ static base_reader begin_schema(const void* data, size_t size) {
                : base_reader_make(NULL, 0);
 }
 
-// The next component, template or message.
-static bool next_item(base_reader* schema, uint32_t kind, item* found) {
+// The next message with this id, and its bytes. `name_id` 0: it is its name.
+static bool next_fact(base_reader* of, uint32_t id, uint32_t name_id, fact* found,
+                      base_reader* inside) {
     proto_pb_field field, inner;
-    while (proto_pb_next(schema, &field)) {
-        if (field.id != kind || field.type != 2) continue;
-        *found = (item){.bytes = base_reader_make(field.data, field.size)};
-        if (kind == NET_LOG_SCHEMA_MESSAGE)
-            return net_log_header_text(&field, found->name, sizeof found->name);
-        base_reader reader = found->bytes;
+    while (proto_pb_next(of, &field)) {
+        if (field.id != id || field.type != 2) continue;
+        *found = (fact){.numbers = {found->numbers[0] + 1}};
+        *inside = base_reader_make(field.data, field.size);
+        if (name_id == 0) return net_log_header_text(&field, found->name, ECS_NAME_BYTES_MAX);
+        base_reader reader = *inside;
         while (proto_pb_next(&reader, &inner)) {
-            if (inner.id == 1) found->id = inner.number;
-            if (inner.id == 2 && !net_log_header_text(&inner, found->name, sizeof found->name))
+            if (inner.id == name_id &&
+                !net_log_header_text(&inner, found->name, ECS_NAME_BYTES_MAX))
                 return false;
-            if (inner.id == 3 && kind == NET_LOG_SCHEMA_COMPONENT &&
-                !net_log_header_text(&inner, found->type, sizeof found->type))
-                return false;
+            if (inner.id > 0 && inner.id < NUMBERS)
+                found->numbers[inner.id] =
+                    inner.type == 2 ? base_hash64(inner.data, inner.size, 1) : inner.number;
         }
         return !reader.failed;
     }
     return false;
 }
 
-static bool find_by_id(base_reader schema, uint32_t kind, uint64_t id, char* name) {
-    item found;
-    while (next_item(&schema, kind, &found))
-        if (found.id == id) return base_text_copy(name, ECS_NAME_BYTES_MAX, found.name);
-    return false;
-}
-
-static bool find_by_name(base_reader schema, uint32_t kind, const char* name, item* found) {
-    while (next_item(&schema, kind, found))
-        if (strcmp(found->name, name) == 0) return true;
+static bool find_component_name(base_reader schema, uint64_t id, char* name) {
+    base_reader inside;
+    for (fact found = {0}; next_fact(&schema, NET_LOG_SCHEMA_COMPONENT, 2, &found, &inside);)
+        if (found.numbers[1] == id) return base_text_copy(name, ECS_NAME_BYTES_MAX, found.name);
     return false;
 }
 
 bool net_log_header_component(const void* data, size_t size, uint32_t component,
                               char name[ECS_NAME_BYTES_MAX]) {
-    return find_by_id(begin_schema(data, size), NET_LOG_SCHEMA_COMPONENT, component, name);
+    return find_component_name(begin_schema(data, size), component, name);
 }
 
-// ---- what differs ----
+static void add_fact(facts* self, uint32_t kind, const fact* item, const fact* part) {
+    BASE_ARRAY_RESERVE(self->allocator, self->list, self->capacity, self->count + 1);
+    fact* added = &self->list[self->count++];
+    *added = part ? *part : *item;
+    added->kind = kind;
+    added->is_part = part != NULL;
+    self->has_parts[kind] |= added->is_part;
+    (void)base_text_format(added->name, sizeof added->name, part ? "%s %s, %s %s" : "%s %s",
+                           kinds[kind].word, item->name, kinds[kind].part_word,
+                           part ? part->name : "");
+}
 
-// The schema here, that of the log, and what differs, as a sentence.
-typedef struct difference {
-    base_reader here, log;
-    char* text;
-    size_t text_bytes;
-} difference;
+static int compare_facts(const void* a, const void* b) {
+    const fact *left = a, *right = b;
+    if (left->kind != right->kind) return left->kind < right->kind ? -1 : 1;
+    if (left->is_part != right->is_part) return left->is_part ? 1 : -1;
+    return strcmp(left->name, right->name);
+}
 
-// What is known of a kind of items: its word, and of its parts their field in the item's message,
-// their word and those of their numbers.
-typedef struct kind_row {
-    const char *word, *part_word;
-    uint32_t part_field;
-    const char* numbers[7];
-} kind_row;
-
-static const kind_row kinds[] = {
-    [NET_LOG_SCHEMA_COMPONENT] = {"component",
-                                  "field",
-                                  4,
-                                  {"place", NULL, "kind", "count", "bits", "smallest value",
-                                   "step"}},
-    [NET_LOG_SCHEMA_TEMPLATE] = {"template",
-                                 "component",
-                                 3,
-                                 {NULL, NULL, "use", "number of bits", "smallest value", "step",
-                                  "form"}},
-    [NET_LOG_SCHEMA_MESSAGE] = {.word = "message"},
-};
-
-// A field of a component, or a component of a template. Zeroed at the start.
-typedef struct part {
-    char name[ECS_NAME_BYTES_MAX];
-    uint64_t numbers[7]; // by their number in the message; 0: how many parts came before
-    const uint8_t* defaults;
-    size_t default_bytes;
-} part;
-
-// `schema` has the names of components.
-static bool next_part(base_reader schema, uint32_t kind, base_reader* of, part* found) {
-    proto_pb_field field, inner;
-    const bool is_field = kind == NET_LOG_SCHEMA_COMPONENT;
-    while (proto_pb_next(of, &field)) {
-        if (field.id != kinds[kind].part_field || field.type != 2) continue;
-        *found = (part){.numbers = {found->numbers[0] + 1}};
-        base_reader reader = base_reader_make(field.data, field.size);
-        while (proto_pb_next(&reader, &inner)) {
-            if (is_field && inner.id == 1 &&
-                !net_log_header_text(&inner, found->name, sizeof found->name))
-                return false;
-            if (inner.id > 0 && inner.id < BASE_COUNT(found->numbers))
-                found->numbers[inner.id] = inner.number;
-            if (inner.id != 8 || inner.type != 2) continue;
-            found->defaults = inner.data;
-            found->default_bytes = inner.size;
+static facts read_facts(const base_allocator* allocator, base_reader schema) {
+    facts self = {.allocator = allocator};
+    base_reader parts, none;
+    for (uint32_t kind = NET_LOG_SCHEMA_COMPONENT; kind <= NET_LOG_SCHEMA_MESSAGE; kind++) {
+        const uint32_t name_id = kind == NET_LOG_SCHEMA_MESSAGE ? 0 : 2;
+        fact item = {0};
+        for (base_reader walk = schema; next_fact(&walk, kind, name_id, &item, &parts);) {
+            add_fact(&self, kind, &item, NULL);
+            fact part = {0};
+            while (name_id > 0 &&
+                   next_fact(&parts, kinds[kind].part, kinds[kind].part_name, &part, &none))
+                if (kinds[kind].part_name != NO_NAME ||
+                    find_component_name(schema, part.numbers[1], part.name))
+                    add_fact(&self, kind, &item, &part);
         }
-        return !reader.failed && (is_field || find_by_id(schema, NET_LOG_SCHEMA_COMPONENT,
-                                                         found->numbers[1], found->name));
     }
-    return false;
+    if (self.count > 1) qsort(self.list, self.count, sizeof *self.list, compare_facts);
+    return self;
 }
 
-// What two parts of a name differ in. NULL: in nothing.
-static const char* differ_in_numbers(uint32_t kind, const part* left, const part* right) {
-    for (uint32_t i = 0; i < BASE_COUNT(kinds->numbers); i++)
-        if (kinds[kind].numbers[i] && left->numbers[i] != right->numbers[i])
-            return kinds[kind].numbers[i];
-    const bool is_same = left->default_bytes == right->default_bytes &&
-                         (left->default_bytes == 0 ||
-                          memcmp(left->defaults, right->defaults, left->default_bytes) == 0);
-    return is_same ? NULL : "default";
+// A schema that did not fit its block lacks all templates, then all fields. Without values a header
+// does not say how they travel.
+static bool is_compared(const fact* it, const facts* log, bool has_values) {
+    const bool is_template = it->kind == NET_LOG_SCHEMA_TEMPLATE;
+    return !(is_template || it->is_part) ||
+           (log->has_parts[it->kind] && (has_values || !is_template || !it->is_part));
 }
 
-// Each part of an item `of` is in the other one, and travels as the same words.
-static bool differ_in_parts(const difference* self, uint32_t kind, const item* of, const item* in,
-                            bool is_here) {
-    const base_reader of_schema = is_here ? self->here : self->log;
-    const base_reader in_schema = is_here ? self->log : self->here;
-    const char *word = kinds[kind].word, *part_word = kinds[kind].part_word;
-    part left = {.name = ""};
-    for (base_reader walk = of->bytes; next_part(of_schema, kind, &walk, &left);) {
-        part right = {.name = ""};
-        bool is_there = false;
-        for (base_reader other = in->bytes;
-             !is_there && next_part(in_schema, kind, &other, &right);)
-            is_there = strcmp(left.name, right.name) == 0;
-        const char* what = is_there ? differ_in_numbers(kind, &left, &right) : NULL;
-        if (is_there && !what) continue;
-        if (is_there)
-            base_text_format(self->text, self->text_bytes,
-                             "%s %s, %s %s: its %s is another one in the log", word, of->name,
-                             part_word, left.name, what);
-        else
-            base_text_format(self->text, self->text_bytes, "%s %s has %s %s only %s", word,
-                             of->name, part_word, left.name, is_here ? "here" : "in the log");
-        return true;
-    }
-    return false;
-}
-
-static bool differ_in_items(const difference* self, uint32_t kind) {
-    item ours, theirs;
-    for (base_reader walk = self->log; next_item(&walk, kind, &theirs);) {
-        if (!find_by_name(self->here, kind, theirs.name, &ours)) continue;
-        if (strcmp(ours.type, theirs.type) != 0) {
-            base_text_format(self->text, self->text_bytes,
-                             "component %s has type %s here, %s in the log", ours.name, ours.type,
-                             theirs.type);
-            return true;
-        }
-        if (differ_in_parts(self, kind, &theirs, &ours, false) ||
-            differ_in_parts(self, kind, &ours, &theirs, true))
-            return true;
-    }
-    return false;
-}
-
-// Every item of one schema is in the other.
-static bool lack(const difference* self, uint32_t kind, bool is_here) {
-    base_reader of = is_here ? self->here : self->log;
-    item left, right;
-    while (next_item(&of, kind, &left)) {
-        if (find_by_name(is_here ? self->log : self->here, kind, left.name, &right)) continue;
-        base_text_format(self->text, self->text_bytes, "%s %s is only %s", kinds[kind].word,
-                         left.name, is_here ? "here" : "in the log");
-        return true;
-    }
-    return false;
-}
-
-// A schema that did not fit its block lacks all templates, then all fields.
-static bool has_parts(base_reader schema, uint32_t kind) {
-    item found;
-    part of = {.name = ""};
-    for (base_reader walk = schema; next_item(&walk, kind, &found);)
-        if (next_part(schema, kind, &found.bytes, &of)) return true;
-    return false;
+static bool differ_in_numbers(const fact* here, const fact* log, char* text, size_t text_bytes) {
+    const char* const* words = kinds[here->kind].numbers[here->is_part];
+    uint32_t i = 0;
+    while (i < NUMBERS && (!words[i] || here->numbers[i] == log->numbers[i]))
+        i++;
+    if (i < NUMBERS)
+        (void)base_text_format(text, text_bytes, "%s: its %s is another one in the log", here->name,
+                               words[i]);
+    return i < NUMBERS;
 }
 
 // Hashes, sums and keyframes are made with numbers.
-static bool differ_in_order(const difference* self, uint32_t kind) {
-    item ours, theirs;
-    for (base_reader walk = self->log; next_item(&walk, kind, &theirs);) {
-        if (!find_by_name(self->here, kind, theirs.name, &ours) || ours.id == theirs.id) continue;
-        base_text_format(self->text, self->text_bytes,
-                         "%s %s is number %" PRIu64 " here, %" PRIu64
-                         " in the log: templates or systems come in another order",
-                         kinds[kind].word, ours.name, ours.id, theirs.id);
-        return true;
-    }
-    return false;
+static bool differ_in_order(const fact* here, const fact* log, char* text, size_t text_bytes) {
+    if (here->is_part || here->numbers[1] == log->numbers[1]) return false;
+    (void)base_text_format(text, text_bytes,
+                           "%s is number %" PRIu64 " here, %" PRIu64
+                           " in the log: templates or systems come in another order",
+                           here->name, here->numbers[1], log->numbers[1]);
+    return true;
 }
 
-// Without values a header does not say how they travel.
-static bool differ(const difference* self, bool has_values) {
-    const bool has_templates = has_parts(self->log, NET_LOG_SCHEMA_TEMPLATE);
-    for (uint32_t kind = NET_LOG_SCHEMA_COMPONENT; kind <= NET_LOG_SCHEMA_MESSAGE; kind++)
-        if ((kind != NET_LOG_SCHEMA_TEMPLATE || has_templates) &&
-            (lack(self, kind, false) || lack(self, kind, true)))
+// What is only on one side, or of other numbers; then what comes in another order.
+static bool differ(const facts* here, const facts* log, bool has_values, bool is_order, char* text,
+                   size_t text_bytes) {
+    for (uint32_t a = 0, b = 0; a < here->count || b < log->count;) {
+        const fact *ours = &here->list[a], *theirs = &log->list[b];
+        const int order = a == here->count ? 1 : b == log->count ? -1 : compare_facts(ours, theirs);
+        a += order <= 0;
+        b += order >= 0;
+        if (!is_compared(order <= 0 ? ours : theirs, log, has_values)) continue;
+        if (order != 0)
+            (void)base_text_format(text, text_bytes, "%s is only %s",
+                                   (order < 0 ? ours : theirs)->name,
+                                   order < 0 ? "here" : "in the log");
+        if (order != 0) return true;
+        if (is_order ? differ_in_order(ours, theirs, text, text_bytes)
+                     : differ_in_numbers(ours, theirs, text, text_bytes))
             return true;
-    return (has_parts(self->log, NET_LOG_SCHEMA_COMPONENT) &&
-            differ_in_items(self, NET_LOG_SCHEMA_COMPONENT)) ||
-           (has_values && differ_in_items(self, NET_LOG_SCHEMA_TEMPLATE)) ||
-           differ_in_order(self, NET_LOG_SCHEMA_COMPONENT) ||
-           differ_in_order(self, NET_LOG_SCHEMA_TEMPLATE);
+    }
+    return false;
 }
 
 // A file of the log's game is another one here, or none.
@@ -606,18 +554,21 @@ static bool has_other_file(const void* data, size_t size, const net_module* modu
 bool net_log_header_difference(const void* data, size_t size, const net_match* match, char* text,
                                size_t text_bytes) {
     BASE_ASSERT(match && text_bytes > 0);
-    base_bytes header;
-    base_bytes_init(&header, net_match_get_config(match)->allocator);
-    bool has_values = true;
-    const bool is_written = net_log_header_write(&header, match, "", 0, 0, &has_values) == NET_OK;
-    has_values = has_values && net_log_header_row_code(data, size) != 0;
-    const difference self = {.here = begin_schema(header.data, header.size),
-                             .log = begin_schema(data, size),
-                             .text = text,
-                             .text_bytes = text_bytes};
+    const base_allocator* allocator = net_match_get_config(match)->allocator;
     const net_module* module = net_match_get_config(match)->module;
-    const bool is_other = has_other_file(data, size, module, text, text_bytes) ||
-                          (is_written && differ(&self, has_values));
+    if (has_other_file(data, size, module, text, text_bytes)) return true;
+    base_bytes header;
+    base_bytes_init(&header, allocator);
+    bool has_values = true, is_other = false;
+    if (net_log_header_write(&header, match, "", 0, 0, &has_values) == NET_OK) {
+        has_values = has_values && net_log_header_row_code(data, size) != 0;
+        facts here = read_facts(allocator, begin_schema(header.data, header.size));
+        facts log = read_facts(allocator, begin_schema(data, size));
+        is_other = differ(&here, &log, has_values, false, text, text_bytes) ||
+                   differ(&here, &log, has_values, true, text, text_bytes);
+        BASE_ARRAY_RELEASE(allocator, here.list, here.capacity);
+        BASE_ARRAY_RELEASE(allocator, log.list, log.capacity);
+    }
     base_bytes_deinit(&header);
     return is_other;
 }

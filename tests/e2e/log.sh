@@ -74,7 +74,7 @@ case_a_component_more_is_named_as_another_schema() {
         change other/breakout.blk "/^breakout_pad {/,/^}/ s/^ *\"input:.*/&\n    \"serves:i\"{ ${flags}value:i=3 }/"
         SHOAL_MODULE_PATH=$PWD/other run_to 5 verify shoal-replay verify a.slog
         says verify.out '^diverged tick=1 component=- entity=0:0 schema=differs$'
-        says verify.out '^note: the schema differs: template breakout_pad has component serves only here$'
+        says verify.out '^note: the schema differs: template breakout_pad, component serves is only here$'
     done
 }
 

@@ -92,7 +92,7 @@ SCHEMA_CASE(a_changed_field_is_named_with_what_changed) {
     EXPECT_CHANGED(double, field->step, field->step + 1.0, "its step is");
     EXPECT_CHANGED(uint32_t, field->kind, field->kind + 1, "its kind is");
     EXPECT_CHANGED(size_t, component->n_fields, component->n_fields - 1, "only here");
-    EXPECT_CHANGED(char*, field->name, (char[]){"other"}, "has field other only in the log");
+    EXPECT_CHANGED(char*, field->name, (char[]){"other"}, ", field other is only in the log");
     expect_difference(self, NULL);
 }
 
@@ -112,7 +112,7 @@ SCHEMA_CASE(what_travels_of_a_template_is_named) {
             EXPECT_CHANGED(uint32_t, component->flags, component->flags ^ 4,
                            "template breakout_ball, component pos: its use is another");
             EXPECT_CHANGED(size_t, template_->n_components, k,
-                           "template breakout_ball has component ");
+                           "template breakout_ball, component ");
             return;
         }
     }
