@@ -45,9 +45,7 @@ static const base_option table[] = {
     {"max-per-address", FIELD(clients_per_address_max), "N",
      "players from one address at a time; 0: no limit", 0, NET_CLIENTS_MAX},
     {"spectators", FIELD(spectators_max), "N",
-     "spectators at most (default: 8; 0 for a game with hidden values)", 0, NET_CLIENTS_MAX - 1},
-    {"bans", FIELD(bans), "FILE",
-     "players, addresses to refuse: \"address 203.0.113.0/24\", \"player 7\"", 0, 0},
+     "spectators at most (default: 8; 0 for hidden values; relay: 1000)", 0, NET_CLIENTS_MAX - 1},
     {"allow-dev-key", FIELD(allow_dev_key), NULL,
      "accept clients with the built-in key, which is public", 0, 0},
     {"net", FIELD(net), "SPEC", "simulate a network: wifi|4g|bad|loss=5,... (server/README.md)", 0,
@@ -99,6 +97,8 @@ static const base_option_group groups[] = {
 const base_option server_listen_keys[] = {
     {"public", KEY(public_addresses), "ADDR:PORT", "an address that tokens may name; repeatable", 0,
      0},
+    {"bans", KEY(bans), "FILE",
+     "players, addresses to refuse: \"address 203.0.113.0/24\", \"player 7\"", 0, 0},
 };
 
 const base_option server_log_keys[] = {

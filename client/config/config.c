@@ -178,9 +178,7 @@ static const base_option table[] = {
     {"speed", FIELD(speed), "X", "speed of the replay (0: 1 in a window, else as fast as possible)",
      0, 1000},
     {"shot", FIELD(shot), "FILE.png,KEY=VALUE", "write one frame as a picture", 0, 0},
-    {"tune", BASE_OPTION_KEYS, 0, "KEY=VALUE", "bytes (--help=all)", 0, 0},
-    {"threads", FIELD(threads), "N", "threads of the systems (default: by cores and game)", 0,
-     BASE_WORKERS_MAX},
+    {"tune", BASE_OPTION_KEYS, 0, "KEY=VALUE", "bytes and threads (--help=all)", 0, 0},
     {"debug", BASE_OPTION_KEYS, 0, "KEY=VALUE", "files for debugging (--help=all)", 0, 0},
     {"trace", FIELD(trace), "FILE", "write each applied update, for shoal-replay check-trace", 0,
      0},
@@ -222,6 +220,8 @@ static const base_option shot_keys[] = {
 static const base_option tune_keys[] = {
     {"rate-max", KEY(rate_bytes_max), "BYTES",
      "ask the server for at most BYTES a second; 0: its own limit", 0, NET_RATE_BYTES_LIMIT},
+    {"threads", KEY(threads), "N", "threads of the systems (default: by cores and game)", 0,
+     BASE_WORKERS_MAX},
 };
 
 static const base_option debug_keys[] = {

@@ -101,28 +101,17 @@ ecs_result ecs_template_set_commit(ecs_template_set* set) {
     return ECS_OK;
 }
 
-static ecs_result load_text(ecs_world* world, const char* file, const char* text, size_t text_bytes,
-                            bool is_alone, const base_reporter* reporter) {
+ecs_result ecs_template_load(ecs_world* world, const char* file, const char* text,
+                             size_t text_bytes, const base_reporter* reporter) {
     BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     BASE_ASSERT(world && (text || text_bytes == 0));
     if (world->is_sealed) return ECS_ERR_SEALED;
     ecs_template_set* set = ecs_template_set_create(world, reporter);
-    set->is_alone = is_alone;
     ecs_template_set_read(set, file, text, text_bytes);
     ecs_result result = ecs_template_set_resolve(set);
     if (result == ECS_OK) result = ecs_template_set_commit(set);
     base_owner_destroy(set);
     return result;
-}
-
-ecs_result ecs_template_load(ecs_world* world, const char* file, const char* text,
-                             size_t text_bytes, const base_reporter* reporter) {
-    return load_text(world, file, text, text_bytes, false, reporter);
-}
-
-ecs_result ecs_template_load_alone(ecs_world* world, const char* file, const char* text,
-                                   size_t text_bytes, const base_reporter* reporter) {
-    return load_text(world, file, text, text_bytes, true, reporter);
 }
 
 ecs_template_id ecs_template_find(ecs_world* world, const char* name) {

@@ -496,8 +496,8 @@ void ecs_template_set_bind(ecs_template_set* set, const ecs_text* text) {
         } else if (node->is_block) {
             if (ecs_bind_check_name(binder, name, node->line, "template"))
                 bind_template(binder, node);
-        } else if (ecs_text_is_import(text, node) && (set->is_packed || set->is_alone)) {
-            // The pack contains the imports already, or the caller does not want them.
+        } else if (ecs_text_is_import(text, node) && set->is_packed) {
+            // The pack contains the imports already.
         } else if (strcmp(name, "file") == 0) {
             // For the pack alone: no world reads it.
         } else if (strcmp(name, "import_optional") == 0) {
@@ -557,7 +557,6 @@ static bool bind_entity_words(ecs_bind_pass* binder, const ecs_text_node* entity
         return ecs_bind_fault(binder, entity->line, "entity '%s' needs _template:t=\"NAME\"",
                               binder->template_name);
     if (find_template(set, from)) return true;
-    if (set->is_alone) return false;
     base_nearest nearest = base_nearest_begin(from->name);
     char hint[BASE_HINT_BYTES];
     for (uint32_t i = 0; i < set->draft_count; i++)

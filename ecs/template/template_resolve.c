@@ -266,9 +266,9 @@ static void check_rotation(const checked* one) {
         is_four = is_four && one->type->fields[i].kind == ECS_FIELD_F32;
     if (!is_four)
         refuse_component(one, "a %s is not a rotation: a p4 or four floats", one->type->name);
-    else if (!is_replicated(one) && !one->set->is_alone)
+    else if (!is_replicated(one))
         refuse_component(one, "_rotation without _replicate");
-    else if (!one->slot->is_quantised && !one->set->is_alone)
+    else if (!one->slot->is_quantised)
         refuse_component(one, "_rotation without _bits");
 }
 
@@ -276,8 +276,7 @@ static void check_integral(const checked* one, const ecs_template_fold* fold) {
     const char* wanted = one->slot->integral;
     if (!wanted || !*wanted) return;
     if (!is_replicated(one)) {
-        if (one->own->integral && !one->set->is_alone)
-            refuse_component(one, "_integral without _replicate");
+        if (one->own->integral) refuse_component(one, "_integral without _replicate");
         return;
     }
     const ecs_template_slot* rate = NULL;
@@ -291,9 +290,7 @@ static void check_integral(const checked* one, const ecs_template_fold* fold) {
         return;
     }
     if (!rate) {
-        if (!one->set->is_alone)
-            refuse_component(one, "_integral: '%s' has no component '%.80s'", one->draft->name,
-                             wanted);
+        refuse_component(one, "_integral: '%s' has no component '%.80s'", one->draft->name, wanted);
         return;
     }
     const ecs_type* type =
@@ -302,7 +299,7 @@ static void check_integral(const checked* one, const ecs_template_fold* fold) {
         count_elements(one->type) != count_elements(type))
         refuse_component(one, "_integral: a %s is not the change of a %s per second", type->name,
                          one->type->name);
-    else if (!(rate->flags & ECS_COMPONENT_REPLICATED) && !one->set->is_alone)
+    else if (!(rate->flags & ECS_COMPONENT_REPLICATED))
         refuse_component(one, "_integral: '%s' is not replicated", wanted);
 }
 
@@ -321,7 +318,7 @@ static void template_check_words(ecs_template_set* set, const ecs_draft* draft,
         check_interpolated(&one);
         check_rotation(&one);
         check_integral(&one, fold);
-        if (own->visible && !is_replicated(&one) && !set->is_alone)
+        if (own->visible && !is_replicated(&one))
             refuse_component(&one, "_visible without _replicate");
     }
 }
@@ -482,7 +479,7 @@ static void fold_flags(resolve_pass* resolver, const ecs_draft* draft) {
             const char* name = ecs_component_get(set->world, candidate->component)->name;
             if (strcmp(name, flag->component) == 0) slot = candidate;
         }
-        if (!slot && (set->is_alone || ecs_opaque_is_known(set, flag->component))) continue;
+        if (!slot && ecs_opaque_is_known(set, flag->component)) continue;
         if (!slot) {
             ecs_template_set_fault(set, draft->file, flag->line,
                                    "template '%s' has no component '%.80s' to flag", draft->name,
@@ -531,7 +528,7 @@ static bool open_parent(resolve_pass* resolver, ecs_draft* draft) {
         const ecs_draft_parent* parent = &set->parents[draft->parent_first + draft->parent_next++];
         ecs_draft* inside = ecs_template_set_draft(set, parent->name);
         if (!inside) {
-            if (!set->is_alone && ecs_template_seek(set->world, parent->name) == ECS_TEMPLATE_NONE)
+            if (ecs_template_seek(set->world, parent->name) == ECS_TEMPLATE_NONE)
                 report_unknown(resolver, draft, parent);
         } else if (inside->state == ECS_DRAFT_OPEN) {
             report_cycle(resolver, draft, parent->line, inside);

@@ -55,7 +55,6 @@ typedef struct ecs_template_set {
     ecs_world* world;
     const base_reporter* reporter;
     bool is_packed;    ///< set between init and read, like the next: all imports are read beside it
-    bool is_alone;     ///< imports are ignored, and parents may be unknown
     ecs_result result; ///< first class of failure
     ecs_text** texts;
     uint32_t text_count, text_capacity;

@@ -263,7 +263,7 @@ static net_result refuse_component(const export* self, const char* name) {
     return NET_ERR_UNKNOWN;
 }
 
-// "pos,health"; NULL: all.
+// "pos+health"; NULL: all.
 static net_result choose(export* self) {
     const uint32_t count = net_log_source_component_count(self->source);
     const base_allocator* allocator = &self->owner.allocator;
@@ -272,8 +272,8 @@ static net_result choose(export* self) {
     char name[ECS_NAME_BYTES_MAX];
     for (const char *at = names, *end; at; at = end ? end + 1 : NULL) {
         uint32_t i = 0;
-        end = strchr(at, ',');
-        base_text_format(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);
+        end = strchr(at, '+');
+        base_text_format(name, sizeof name, "%.*s", (int)strcspn(at, "+"), at);
         while (i < count && strcmp(net_log_source_component(self->source, i)->name, name) != 0)
             i++;
         if (i == count) return refuse_component(self, name);

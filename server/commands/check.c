@@ -123,27 +123,6 @@ static bool has_suffix(const char* text, const char* suffix) {
     return length > end && strcmp(text + length - end, suffix) == 0;
 }
 
-#define TEXT_BYTES (ECS_TEXT_BYTES_MAX + 2)
-
-static char* read_file(const char* file, size_t* size, const base_reporter* reporter) {
-    FILE* stream = fopen(file, "rb");
-    if (!stream) {
-        base_report(reporter, file, 0, "%s", strerror(errno));
-        return NULL;
-    }
-    // One byte more than allowed, so that the reader sees (and names) a file that is too long.
-    char* text = base_allocate(NULL, TEXT_BYTES);
-    *size = fread(text, 1, TEXT_BYTES - 1, stream);
-    text[*size] = '\0';
-    if (ferror(stream)) {
-        base_report(reporter, file, 0, "%s", strerror(errno));
-        base_release(NULL, text, TEXT_BYTES);
-        text = NULL;
-    }
-    fclose(stream);
-    return text;
-}
-
 // The module that belongs to NAME.blk; NULL when there is none.
 static net_module* find_module(const char* file) {
     BASE_ASSERT(has_suffix(file, ".blk"));
@@ -174,27 +153,20 @@ static ecs_result load_files(ecs_world* world, const char* file, const base_repo
     return result;
 }
 
-static int check_templates(const char* file, bool is_alone, const base_reporter* reporter,
-                           totals* sum) {
-    size_t size = 0;
-    char* text = read_file(file, &size, reporter);
-    if (!text) return NET_EXIT_RUNTIME;
+static int check_templates(const char* file, const base_reporter* reporter, totals* sum) {
     net_module* module = find_module(file);
     ecs_world_config config = ecs_world_config_default();
     ecs_world* world = NULL;
     int code = NET_EXIT_RUNTIME;
     if (ecs_world_create(&config, &world) == ECS_OK) {
         ecs_result result = module ? module->game->register_types(world, reporter) : ECS_OK;
-        if (result == ECS_OK)
-            result = is_alone ? ecs_template_load_alone(world, file, text, size, reporter)
-                              : load_files(world, file, reporter);
+        if (result == ECS_OK) result = load_files(world, file, reporter);
         code = result == ECS_OK ? NET_EXIT_CLEAN : NET_EXIT_USAGE;
         sum->templates += ecs_template_count(world);
         sum->components += ecs_component_count(world);
         ecs_world_destroy(world);
     }
     if (module) net_module_close(module);
-    base_release(NULL, text, TEXT_BYTES);
     return code;
 }
 
@@ -235,24 +207,28 @@ static net_result play(const net_check_config* asked, net_check_result* result) 
 typedef struct check_config {
     uint64_t bots, ticks;
     base_option_list settings;
-    bool is_alone, is_strict, has_stages;
+    bool is_strict, has_stages;
+    char text[256]; // that of --ticks
 } check_config;
 
 static const base_option check_options[] = {
-    {"bots", BASE_OPTION_FIELD(check_config, bots), "N", "bots that play a module", 1,
-     NET_CHECK_BOTS_MAX},
-    {"ticks", BASE_OPTION_FIELD(check_config, ticks), "N",
+    {"ticks", BASE_OPTION_FIELD(check_config, ticks), "N,KEY=VALUE",
      "ticks to play (0: until each system has had rows and each line of a script ran, 120 to 1200)",
      0, TICKS_MAX},
     {"set", BASE_OPTION_FIELD(check_config, settings), "KEY=VALUE",
      "a setting of the game; repeatable", 0, 0},
     {"strict", BASE_OPTION_FIELD(check_config, is_strict), NULL, "a warning is a fault: exit 2", 0,
      0},
-    {"no-import", BASE_OPTION_FIELD(check_config, is_alone), NULL,
-     "read each FILE.blk without what it imports", 0, 0},
     {"stages", BASE_OPTION_FIELD(check_config, has_stages), NULL,
      "print which systems of one game run at the same time", 0, 0},
 };
+
+#define KEY(name) BASE_OPTION_FIELD(check_config, name) // of a key of an option
+
+static const base_option ticks_keys[] = {
+    {"bots", KEY(bots), "N", "bots that play a module", 1, NET_CHECK_BOTS_MAX},
+};
+static const base_option_keys check_keys[] = {{"ticks", ticks_keys, 1}};
 
 static int check_module(const check_config* asked, const char* file, const base_reporter* reporter,
                         totals* sum) {
@@ -282,7 +258,7 @@ static int check_file(const check_config* config, const char* file, const base_r
                       totals* sum) {
     sum->files++;
     if (has_suffix(file, ".so")) return check_module(config, file, reporter, sum);
-    if (has_suffix(file, ".blk")) return check_templates(file, config->is_alone, reporter, sum);
+    if (has_suffix(file, ".blk")) return check_templates(file, reporter, sum);
     return net_exit_report(NET_EXIT_USAGE, reporter, file, "neither .blk nor .so");
 }
 
@@ -310,6 +286,10 @@ static int run_check(int argc, char** argv, const base_reporter* reporter) {
         .options = check_options,
         .count = BASE_COUNT(check_options),
         .values = &config,
+        .keys = check_keys,
+        .keys_count = BASE_COUNT(check_keys),
+        .config_text = config.text,
+        .config_text_bytes = sizeof config.text,
     };
     base_option_list files = {0};
     const base_options_result read = base_options_read(&options, argc, argv, &files, reporter);

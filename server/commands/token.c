@@ -99,6 +99,7 @@ typedef struct token_config {
     uint64_t life_s;
     uint64_t count;
     const char* user;
+    char text[256]; // that of --player
 } token_config;
 
 static const base_option token_options[] = {
@@ -106,12 +107,18 @@ static const base_option token_options[] = {
      "keys that the servers have (else: content of SHOAL_KEYS)", 0, 0},
     {"server", BASE_OPTION_FIELD(token_config, servers), "ADDR:PORT",
      "a server that accepts it; repeatable (none: any with the key)", 0, 0},
-    {"player", BASE_OPTION_FIELD(token_config, player_id), "ID", "who the token is for", 0, 0},
+    {"player", BASE_OPTION_FIELD(token_config, player_id), "ID,KEY=VALUE", "who the token is for",
+     0, 0},
     {"life", BASE_OPTION_FIELD(token_config, life_s), "SECONDS", "time to connect", 1, LIFE_S_MAX},
-    {"count", BASE_OPTION_FIELD(token_config, count), "N", "make N tokens, for players ID, ID+1...",
-     1, COUNT_MAX},
     {"user", BASE_OPTION_FIELD(token_config, user), "TEXT", "for the game: team, rights...", 0, 0},
 };
+
+#define KEY(name) BASE_OPTION_FIELD(token_config, name) // of a key of an option
+
+static const base_option player_keys[] = {
+    {"count", KEY(count), "N", "make N tokens, for players ID, ID+1...", 1, COUNT_MAX},
+};
+static const base_option_keys token_keys[] = {{"player", player_keys, 1}};
 
 static bool read_claims(const token_config* config, net_token_claims* claims,
                         const base_reporter* reporter) {
@@ -151,6 +158,10 @@ int server_token(int argc, char** argv, const base_reporter* reporter) {
         .options = token_options,
         .count = BASE_COUNT(token_options),
         .values = &config,
+        .keys = token_keys,
+        .keys_count = BASE_COUNT(token_keys),
+        .config_text = config.text,
+        .config_text_bytes = sizeof config.text,
     };
     base_options_result read = base_options_read(&options, argc, argv, NULL, reporter);
     if (read != BASE_OPTIONS_OK) return net_exit_of_options(read);

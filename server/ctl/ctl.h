@@ -29,6 +29,6 @@ bool ctl_number(const json_t* value, double* number);
 /// Print an object for people: a line for each value, a table for each list of objects, each
 /// `indent` blanks in.
 void ctl_show(json_t* object, int indent);
-/// Show a live table of a match until q, Ctrl-C or the end of the server; with `is_once` print it
-/// one time. @return the exit code.
-BASE_MUST_USE int ctl_top(ctl_connection* connection, bool is_once);
+/// Show a live table of a match until q, Ctrl-C or the end of the server; without a terminal print
+/// it one time. @return the exit code.
+BASE_MUST_USE int ctl_top(ctl_connection* connection);

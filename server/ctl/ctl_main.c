@@ -23,7 +23,6 @@ enum { USAGE_BYTES = 2048, USAGE_COLUMNS = 72 };
 typedef struct ctl_config {
     const char* socket;
     bool is_json;
-    bool is_once;
 } ctl_config;
 
 #define FIELD(name) BASE_OPTION_FIELD(ctl_config, name)
@@ -31,7 +30,6 @@ typedef struct ctl_config {
 static const base_option table[] = {
     {"socket", FIELD(socket), "FILE", "the control socket of the server", 0, 0},
     {"json", FIELD(is_json), NULL, "print the answer as the server sent it", 0, 0},
-    {"once", FIELD(is_once), NULL, "top: print one picture and end", 0, 0},
 };
 
 // ---- what is known without a server ----
@@ -244,7 +242,7 @@ static int run_verb(const ctl_config* config, const base_option_list* words,
     int code = open_connection(&connection, config->socket, reporter);
     if (code == NET_EXIT_CLEAN)
         code = strcmp(words->values[0], "top") == 0
-                   ? ctl_top(&connection, config->is_once)
+                   ? ctl_top(&connection)
                    : ask(&connection, line, config->is_json, reporter);
     if (connection.descriptor >= 0) close(connection.descriptor);
     base_bytes_deinit(&connection.answer);

@@ -182,11 +182,11 @@ static int run_live(ctl_connection* connection, base_bytes* frame) {
     return code;
 }
 
-int ctl_top(ctl_connection* connection, bool is_once) {
+int ctl_top(ctl_connection* connection) {
     base_bytes frame;
     base_bytes_init(&frame, NULL);
     int code = NET_EXIT_CLEAN;
-    if (!is_once && isatty(STDOUT_FILENO) && isatty(STDIN_FILENO))
+    if (isatty(STDOUT_FILENO) && isatty(STDIN_FILENO))
         code = run_live(connection, &frame);
     else if (make_frame(connection, &frame))
         fwrite(frame.data, 1, frame.size, stdout);

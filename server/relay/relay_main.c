@@ -18,26 +18,24 @@
 #define DELAY_S_DEFAULT 30u
 
 #define FIELD(name) BASE_OPTION_FIELD(server_config, name)
+#define KEY(name) FIELD(name) // of a key of an option
 
 static const base_option own[] = {
     {"source", FIELD(follow), "FILE.slog|nats://HOST/STREAM", "the match, if no argument names it",
      0, 0},
-    {"delay", FIELD(follow_delay_s), "S", "show the match S seconds later (default: 30)", 0,
-     NET_FOLLOW_DELAY_S_MAX},
-    {"whole", FIELD(follows_whole), NULL, "start at tick 1 instead of the newest keyframe", 0, 0},
+    {"delay", FIELD(follow_delay_s), "S,KEY=VALUE", "show the match S seconds later (default: 30)",
+     0, NET_FOLLOW_DELAY_S_MAX},
     {"log", FIELD(follow_begin), "FILE",
      "of a stream: start at a keyframe of this log instead of tick 1", 0, 0},
-    {"spectators", FIELD(spectators_max), "N", "refuse more spectators than N (default: 1000)", 1,
-     NET_CLIENTS_MAX - 1},
     {"record", FIELD(log), "FILE|none,KEY=VALUE",
      "its own log of the match (default: GAME-DATE-TIME.slog)", 0, 0},
 };
 
 // In the order of --help. Those that are not its own are as of shoal-server.
 static const char* const names[] = {
-    "source",     "delay",    "game",  "whole", "log",           "config",          "listen",
-    "spectators", "key-file", "bans",  "net",   "allow-dev-key", "max-per-address", "record",
-    "http",       "control",  "lines", "tune",  "threads",
+    "source",     "delay",    "game",  "log",           "config",          "listen",
+    "spectators", "key-file", "net",   "allow-dev-key", "max-per-address", "record",
+    "http",       "control",  "lines", "tune",          "threads",
 };
 
 static const base_option_group groups[] = {{"match", "source"},
@@ -46,10 +44,14 @@ static const base_option_group groups[] = {{"match", "source"},
                                            {"page", "http"},
                                            {"tuning", "tune"}};
 
+static const base_option delay_keys[] = {
+    {"whole", KEY(follows_whole), NULL, "start at tick 1 instead of the newest keyframe", 0, 0},
+};
+
 static const base_option_keys keys[] = {
-    {"listen", server_listen_keys, 1}, {"record", server_log_keys, 4},
-    {"http", server_http_keys, 3},     {"lines", server_lines_keys, 2},
-    {"tune", server_tune_keys, 4},
+    {"delay", delay_keys, 1},        {"listen", server_listen_keys, 2},
+    {"record", server_log_keys, 4},  {"http", server_http_keys, 3},
+    {"lines", server_lines_keys, 2}, {"tune", server_tune_keys, 4},
 };
 
 static void make_table(base_option rows[BASE_COUNT(names)]) {
@@ -108,7 +110,7 @@ static base_options_result relay_config_read(server_config* config, int argc, ch
         .keys_count = BASE_COUNT(keys),
         .groups = groups,
         .group_count = BASE_COUNT(groups),
-        .common = "delay game whole log listen spectators key-file record http",
+        .common = "delay game log listen spectators key-file record http",
         .config_text = config->config_text,
         .config_text_bytes = sizeof config->config_text,
         .sources = config->option_sources,

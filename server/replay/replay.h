@@ -15,7 +15,7 @@ typedef struct server_replay {
     const char* entity; ///< "I:G" or "I"
     const char* net;    ///< of datagrams: line of each client
     net_log_export_what what;
-    const char* components; ///< of export: names with commas; NULL: all
+    const char* components; ///< of export: names with '+' between them; NULL: all
     uint64_t every;         ///< of export: one tick of so many
     uint64_t from, to;      ///< ticks of export and slice, and verify from; 0: the first, the last
     uint64_t client;        ///< of show: what this one had been sent; 0: the server's world
@@ -26,7 +26,6 @@ typedef struct server_replay {
     ecs_tick first_tick;     ///< of the first part
     bool is_part;            ///< verify: it may begin later than its match
     bool is_unsigned;        ///< it said so
-    bool is_by_system;       ///< verify: look for the system that makes the difference
     bool is_once;            ///< verify: no second process
     bool is_again;           ///< this is the second process of a verify
     int again, again_output; ///< the process and its output; 0: there is none

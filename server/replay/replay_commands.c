@@ -147,7 +147,7 @@ int server_replay_check_trace(server_replay* self) {
 // ---- what clients had been sent ----
 //
 // A log does not hold it: the match is run again and sent again, over the simulated network.
-// `datagrams` compares whole runs, `show --client N` looks at one mirror.
+// `datagrams` compares whole runs, `show --tick client=N` looks at one mirror.
 
 static bool read_line(const server_replay* self, net_link_pair* link) {
     *link = (net_link_pair){0};
@@ -199,7 +199,7 @@ static int show_client(server_replay* self) {
     if (result == NET_ERR_UNKNOWN && is_slice) return NET_EXIT_USAGE; // reported
     if (result == NET_ERR_UNKNOWN || (result == NET_OK && !look.is_shown))
         return net_exit_report(NET_EXIT_USAGE, &self->reporter, self->file,
-                               "--client: client %" PRIu64 " does not play at tick %" PRIu64
+                               "--tick: client %" PRIu64 " does not play at tick %" PRIu64
                                ": `shoal-replay stats` lists clients with their ticks",
                                self->client, look.tick);
     return result == NET_OK ? look.code : net_exit_of_replay(result);

@@ -74,22 +74,17 @@ static bool check_words(void* values, const base_option_list* words,
 
 static const base_option table[] = {
     {"game", FIELD(game), "NAME|FILE.so", "the game (default: the one that the log names)", 0, 0},
-    {"tick", FIELD(tick), "T", "show: the world after tick T; files: those of tick T (0: the last)",
-     0, 0},
+    {"tick", FIELD(tick), "T,KEY=VALUE",
+     "show: the world after tick T; files: those of tick T (0: the last)", 0, 0},
     {"entity", FIELD(entity), "I:G", "show: only this entity, INDEX:GENERATION", 0, 0},
-    {"client", FIELD(client), "N", "show: what client N had been sent (0: the server's world)", 0,
-     UINT32_MAX},
-    {"net", FIELD(net), "SPEC", "datagrams, show --client: the clients' network, as shoal-server",
-     0, 0},
+    {"net", FIELD(net), "SPEC",
+     "datagrams, show --tick client: the clients' network, as shoal-server", 0, 0},
     {"output", FIELD(output), "FILE", "export, slice, repair: the file to write", 0, 0},
     {"what", FIELD(what), "values|inputs|events|all,KEY=VALUE", "export: what to print", 0, 0},
-    {"components", FIELD(components), "A,B", "export: these values only", 0, 0},
     {"from", FIELD(from), "T", "export, slice, verify: the first tick", 0, 0},
     {"to", FIELD(to), "T", "export, slice: the last tick", 0, 0},
     {"key", FIELD(key), "FILE,KEY=VALUE", "verify: the log must be signed with this public key", 0,
      0},
-    {"by-system", FIELD(is_by_system), NULL,
-     "verify: at a difference, name the systems that changed the rows", 0, 0},
     {"through-crash", FIELD(is_through_crash), NULL,
      "verify: also run the tick in which the server crashed", 0, 0},
     {"once", FIELD(is_once), NULL, "verify: without a second run in another process", 0, 0},
@@ -100,8 +95,12 @@ static const base_option table[] = {
     {"http", FIELD(http), "ADDR:PORT,KEY=VALUE", "serve: where; port 0 picks one", 0, 0},
 };
 
+static const base_option tick_keys[] = {
+    {"client", KEY(client), "N", "show: what client N had been sent", 0, UINT32_MAX}};
+
 static const base_option what_keys[] = {
-    {"every", KEY(every), "N", "values of one tick in N", 1, 1e9}};
+    {"every", KEY(every), "N", "values of one tick in N", 1, 1e9},
+    {"components", KEY(components), "A+B", "these values only", 0, 0}};
 
 static const base_option key_keys[] = {
     {"part", KEY(is_part), NULL, "the log may begin later than its match", 0, 0}};
@@ -113,6 +112,7 @@ static const base_option http_keys[] = {
 };
 
 static const base_option_keys keys[] = {
+    {"tick", tick_keys, BASE_COUNT(tick_keys)},
     {"what", what_keys, BASE_COUNT(what_keys)},
     {"key", key_keys, BASE_COUNT(key_keys)},
     {"http", http_keys, BASE_COUNT(http_keys)},
@@ -136,8 +136,7 @@ static base_options_result read_options(server_replay* self, base_option_list* w
         .keys_count = BASE_COUNT(keys),
         .groups = groups,
         .group_count = BASE_COUNT(groups),
-        .common = "game tick entity client output what components from to key by-system "
-                  "through-crash once http",
+        .common = "game tick entity output what from to key through-crash once http",
         .check = check_words,
         .config_text = self->text,
         .config_text_bytes = sizeof self->text,

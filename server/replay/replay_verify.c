@@ -179,11 +179,12 @@ static void print_diverged(const net_verify_result* verified) {
 // Systems run one by one, so that each can be looked behind.
 static void print_by_system(server_replay* self, net_log_reader* reader,
                             const net_verify_result* verified) {
-    if (!self->is_by_system || self->is_again || verified->restored_tick > 0) return;
+    if (self->is_again || verified->restored_tick > 0) return;
     const net_result result = net_log_by_system(reader, self->module, verified, net_host_write_line,
                                                 stdout, &self->reporter);
     if (result != NET_OK)
-        base_report(&self->reporter, self->file, 0, "--by-system: %s", net_result_text(result));
+        base_report(&self->reporter, self->file, 0, "no system is named: %s",
+                    net_result_text(result));
 }
 
 // ---- the parts of a log whose game was reloaded ----

@@ -72,7 +72,7 @@ adapt() {
     log=$(find . -maxdepth 1 -name '*.slog' | head -n 1)
     text=$(sed -E "s#(^|[ ;])(B|build/bin)/#\1$prefix/bin/#g; s#client/python/bot.py#$pages/examples/bot.py#
         s#^PATH=.*#PATH=\"\$PATH:$prefix/bin\"#; s#FILE\.slog#$log#; s#--debug ledger=FILE#--debug ledger=ledger.txt#; s#shoal-replay COMMAND#shoal-replay info#
-        s#\[--no-import\] FILE\.\.\.#$prefix/lib/shoal/games/breakout.so#; s#(--stages|--game) GAME#\1 breakout#; s#--ticks [0-9]+#--ticks 10#; s# --shot tick=[0-9]+##" <<<"$1")
+        s#check FILE\.\.\.#check $prefix/lib/shoal/games/breakout.so#; s#(--stages|--game) GAME#\1 breakout#; s#--ticks [0-9]+#--ticks 10#; s# --shot tick=[0-9]+##" <<<"$1")
     case $text in
     *./play*) text+=' --ticks 10' ;;
     *--replay*) text+=' --at 10 --shot replay.png' ;;

@@ -111,7 +111,7 @@ case_keys_are_rotated_while_the_server_runs() {
 case_a_banned_player_reads_why_and_leaves_at_the_reload() {
     make_key
     : >bans
-    opens --log none --key-file server.key --bans bans
+    opens --log none --key-file server.key --listen bans=bans
     make_token --player 7 >token
     enters guest guest.txt --headless --bots 1 --token-file token
     echo 'player 7 throws bricks' >bans
@@ -128,14 +128,14 @@ case_a_banned_player_reads_why_and_leaves_at_the_reload() {
 
 case_a_banned_address_gets_no_answer() {
     echo 'address 127.0.0.0/8' >bans
-    opens --log none --bans bans
+    opens --log none --listen bans=bans
     joins 6 banned
     stop server
 }
 
 case_a_fault_in_a_list_of_bans_keeps_the_old_list() {
     echo 'address 203.0.113.0/24' >bans
-    opens --log none --bans bans
+    opens --log none --listen bans=bans
     echo 'adress 127.0.0.1' >bans
     reloads 'the old bans stay'
     says server.err 'bans:1'

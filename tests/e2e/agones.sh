@@ -61,7 +61,7 @@ case_an_allocation_becomes_a_match_with_its_settings_and_its_key() {
     kill -TERM "${pids[wrong]}"
     ended wrong
     sed -n 2p keys >old && chmod 600 old
-    run token shoal-server token --key-file old --count 2 --player 7
+    run token shoal-server token --key-file old --player 7,count=2
     run client shoal-client "$address" --bots 2 --token-file token.out
     hears 'POST /shutdown {} 200'
     ! has_ended server || fail "it does not wait for the signal"
@@ -255,7 +255,7 @@ case_a_standby_is_allocated_for_a_match_that_runs_and_goes_on_with_it() {
     sdk=sdk
     tell allocate "@shoal.dev/standby-at=$address"
     await "that players know it" has_said server.err '^note: agones: clients know 1 standbys$'
-    run token shoal-server token --key-file keys --server "$first" --server "$address" --player 1 --count 2
+    run token shoal-server token --key-file keys --server "$first" --server "$address" --player 1,count=2
     start clients shoal-client "$first" --bots 2 --token-file token.out --trace trace.txt
     await "updates" has_rows trace.txt 30
     slay server

@@ -84,7 +84,7 @@ case_an_empty_match_stands_still_until_a_player_comes() {
     await "its state" has_said server.err '^note: status tick=0 .* paused=empty '
     asks status
     [ "$(field is_paused)/$(field is_empty)/$(field tick)" = true/true/0 ] || fail "it runs"
-    run_to 0 top shoal-ctl --socket socket top --once
+    run_to 0 top shoal-ctl --socket socket top
     says top.out 'paused until a player comes'
     start client shoal-client "$address" --headless --bots 1 --ticks 240
     ended client
@@ -104,7 +104,7 @@ case_an_empty_match_stands_still_until_a_player_comes() {
 case_each_order_is_seen_in_the_match() {
     : >bans.txt
     start_ready server shoal-server --game arena --listen 127.0.0.1:0 --tick-rate 120 --set agents=20 --min-clients 2 \
-        --log a.slog --log-ring 5 --control socket --allow-edits --bans bans.txt
+        --log a.slog --log-ring 5 --control socket --allow-edits --listen bans=bans.txt
     start client shoal-client "$(value listen server.out)" --headless --bots 2
     await "two players" has_clients 2
     asks pause status
@@ -177,7 +177,7 @@ case_shoal_ctl_asks_steers_and_shows_a_table() {
     says ctl.out '^  [0-9]+:1 +arena_(soldier|tank|player) +3 +[0-9,]+$'
     await "the template of soldiers" has_soldiers
     [ "$(grep -c '\.\.\.' ctl.out)" = 0 ] || fail "a table has cells of nothing"
-    ctl 0 top --once
+    ctl 0 top
     says ctl.out '^arena  running  tick [0-9]+ '
     says ctl.out '^ +[12]  bot-[12] +bot +playing '
     if python3 -c 'import os; os.openpty()' 2>/dev/null; then

@@ -59,7 +59,7 @@ case_a_reload_keeps_the_state_of_a_library() {
         says verify.out "^verified ticks=$(value ticks server.out) "
         # A rope that was that is new could not be so far away after one tick.
         run info shoal-replay info r$way.slog
-        run_to 0 export shoal-replay export r$way.slog --components at --to "$(value first_tick info.out)"
+        run_to 0 export shoal-replay export r$way.slog --what components=at --to "$(value first_tick info.out)"
         says export.out '"at":-?([1-9]|0\.[5-9])'
     done
 }

@@ -131,8 +131,8 @@ case_a_client_records_what_it_saw() {
     run_to 2 verify shoal-replay verify seen.slog
     says verify.err 'a client recorded what it saw: .* cannot run again. Watch it: shoal-client --replay seen.slog$'
     # Bricks do not move: those that it saw are those of the match.
-    run values shoal-replay export a.slog --components pos --from 1 --to 1 --output all.jsonl
-    run values shoal-replay export seen.slog --components pos --from 420 --to 420 --output seen.jsonl
+    run values shoal-replay export a.slog --what components=pos --from 1 --to 1 --output all.jsonl
+    run values shoal-replay export seen.slog --what components=pos --from 420 --to 420 --output seen.jsonl
     sed -n '/brick/ s/"tick":[0-9]*,//p' seen.jsonl | sort >seen.txt
     sed -n '/brick/ s/"tick":[0-9]*,//p' all.jsonl | sort >all.txt
     [ "$(wc -l <seen.txt)" -ge 10 ] || fail "the record has no bricks"

@@ -159,7 +159,7 @@ case_what_a_relay_cannot_do_it_says() {
     run_to 2 two shoal-relay a.slog b.slog
     run_to 1 missing shoal-relay missing.slog
     run made shoal-server --game arena --listen 127.0.0.1:0 --log a.slog --fast --ticks 60
-    run_to 2 live shoal-relay a.slog --delay 0 --record none --listen 127.0.0.1:0 --whole --spectators 4
+    run_to 2 live shoal-relay a.slog --delay 0,whole --record none --listen 127.0.0.1:0 --spectators 4
     says live.err 'this game hides things from players'
     printf "%s\n" "source = a.slog" "delay = 1" >relay.conf # as its unit has it
     run_to 0 late shoal-relay --config relay.conf --record none --listen 127.0.0.1:0

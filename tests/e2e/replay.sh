@@ -129,7 +129,7 @@ sys.exit(len(rows) < 2 or any(len(row) != len(rows[0]) for row in rows))' <"$1" 
 case_values_inputs_and_events_are_exported() {
     has_bench || return 0
     make_log a.slog
-    replay 0 export a.slog --components pos,player --what every=200
+    replay 0 export a.slog --what every=200,components=pos+player
     says replay.out '^\{"tick":400,"entity":"[0-9]+:[0-9]+","template":"breakout_pad","pos":\{"x":[0-9.]+,"y":[0-9.]+\},"player":\{"client":1,'
     is_json replay.out
     ! grep -q '"tick":401' replay.out || fail "more ticks than asked for"
@@ -152,13 +152,13 @@ case_values_inputs_and_events_are_exported() {
     replay 0 export a.slog --what inputs --from 100 --to 100
     [ "$(wc -l <replay.out)" = 3 ] || fail "not the inputs of one tick"
     # Without the game messages are hex, and values are those in the log.
-    replay 0 export a.slog --components player,hits --what every=200
+    replay 0 export a.slog --what every=200,components=player+hits
     mv replay.out run.txt
     mkdir elsewhere
     cp "$bin/shoal-replay" elsewhere/
     bin=$PWD/elsewhere replay 0 export a.slog --what inputs --from 100 --to 100
     says replay.out '"payload":"[0-9a-f]*"'
-    bin=$PWD/elsewhere replay 0 export a.slog --components player,hits --what every=200
+    bin=$PWD/elsewhere replay 0 export a.slog --what every=200,components=player+hits
     says replay.err 'the match is not run, because its game is not here'
     cmp -s replay.out run.txt || fail "the log has other values than a run of it"
 }
@@ -166,9 +166,9 @@ case_values_inputs_and_events_are_exported() {
 case_exports_refuse_what_is_not_there() {
     has_bench || return 0
     make_log a.slog
-    replay 2 export a.slog --components pos,colour
+    replay 2 export a.slog --what components=pos+colour
     says replay.err "no component \"colour\", did you mean 'color'"
-    replay 2 export a.slog --what all --components pos,colour --output none.jsonl
+    replay 2 export a.slog --what all,components=pos+colour --output none.jsonl
     [ ! -e none.jsonl ] || fail "a refused export left a file"
     replay 2 export a.slog --what pictures
     says replay.err 'what needs values\|inputs\|events\|all, not .pictures.'
@@ -199,16 +199,16 @@ case_show_tells_what_a_client_had_been_sent() {
     has_bench || return 0
     SHOAL_MODULE_PATH=$games run make shoal-bench --make-log arena --clients 2 --tick-rate 30 \
         --hours 0.001 --output a.slog
-    replay 0 show a.slog --client 2 --tick 90
+    replay 0 show a.slog --tick 90,client=2
     says replay.out '^tick=90 client=2 client_tick=90 entities=[1-9][0-9]* of=[1-9][0-9]{3} by=sent_again net=perfect$'
     says replay.out '^entity=[0-9]+:[0-9]+ template=arena_soldier component=pos '
     [ "$(value entities replay.out | head -1)" -lt "$(value of replay.out | head -1)" ] ||
         fail "a client sees all of arena"
-    replay 0 show a.slog --client 2 --tick 90 --net delay=100
+    replay 0 show a.slog --tick 90,client=2 --net delay=100
     says replay.out 'client_tick=8[5-8] .* net=delay=100$'
-    replay 2 show a.slog --client 3
+    replay 2 show a.slog --tick client=3
     says replay.err 'client 3 does not play at tick 108'
-    replay 2 show a.slog --client 1 --tick 109
+    replay 2 show a.slog --tick 109,client=1
     says replay.err 'the log ends at tick 108'
 }
 
@@ -264,9 +264,9 @@ case_a_slice_runs_from_its_keyframe() {
     mv replay.out long.txt
     replay 0 show clip.slog --tick 750
     cmp -s replay.out long.txt || fail "tick 750 of the slice is another one"
-    replay 0 export clip.slog --components pos --from 780 --what every=20
+    replay 0 export clip.slog --from 780 --what every=20,components=pos
     says replay.out '^\{"tick":800,'
-    replay 0 export clip.slog --components pos --to 602
+    replay 0 export clip.slog --what components=pos --to 602
     says replay.out '^\{"tick":601,'
     ! grep -q '^{"tick":1,' replay.out || fail "values of a tick that the clip does not have"
     replay 0 slice clip.slog --from 790 --output again.slog

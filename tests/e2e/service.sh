@@ -29,7 +29,7 @@ PYTHON
 case_a_manager_hears_of_each_state() {
     : >bans.txt
     manager manager "$PWD/notify.sock"
-    NOTIFY_SOCKET=$PWD/notify.sock WATCHDOG_USEC=300000 serve server --min-clients 1 --log none --bans bans.txt
+    NOTIFY_SOCKET=$PWD/notify.sock WATCHDOG_USEC=300000 serve server --min-clients 1 --log none --listen bans=bans.txt
     await "ready" has_said manager.out '^READY=1$'
     await "a sign of life while it waits" has_said manager.out '^WATCHDOG=1$'
     await "its state" has_said manager.out '^STATUS=breakout: waiting for players, tick 0, 0 of 64 players$'

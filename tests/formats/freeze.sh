@@ -61,7 +61,7 @@ over controls
 
 # kill -9, with the queue that it leaves, and another server that goes on.
 match killed sample "${long[@]}" --key-file server.key
-(umask 077 && shoal-server token --key-file server.key --server "$address" --count 2 --player 1 >tokens)
+(umask 077 && shoal-server token --key-file server.key --server "$address" --player 1,count=2 >tokens)
 bots --token-file tokens
 await "a keyframe" has_tick killed 230
 kill -KILL "${pids[killed]}"

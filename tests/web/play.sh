@@ -108,7 +108,7 @@ fleet() {
     for i in 1 2 3; do free_port && members+=,$free; done
     members=${members#,}
     run_to 0 keygen shoal-server keygen key
-    run_to 0 tokens shoal-server token --key-file key --count 4 --life 600
+    run_to 0 tokens shoal-server token --key-file key --player count=4 --life 600
     play_files
     broker -1
     for i in 1 2 3; do
@@ -141,7 +141,7 @@ case_nginx_is_before_the_servers_of_one_match() {
 
 case_tokens_say_who_may_play() {
     run_to 0 keygen shoal-server keygen key
-    run_to 0 tokens shoal-server token --key-file key --count 2 --life 600
+    run_to 0 tokens shoal-server token --key-file key --player count=2 --life 600
     open_match breakout 1 240 --key-file key
     pages without breakout "${page#http://}" 1
     ends_with 0 without
@@ -181,7 +181,7 @@ case_nginx_with_tls_is_before_the_page() {
     know play.example 127.0.0.1 || { skip "libnss-wrapper is missing"; return; }
     port=$(python3 -c 'import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])')
     run_to 0 keygen shoal-server keygen key
-    run_to 0 tokens shoal-server token --key-file key --count 2 --life 600
+    run_to 0 tokens shoal-server token --key-file key --player count=2 --life 600
     play_files
     start server shoal-server --game arena --listen 127.0.0.1:0 --http "127.0.0.1:0,host=play.example" --log none --min-clients 2 \
         --ticks 300 --key-file key

@@ -61,12 +61,6 @@ typedef struct ecs_template {
 ///         reported); ECS_ERR_SEALED (load earlier).
 BASE_MUST_USE ecs_result ecs_template_load(ecs_world* world, const char* file, const char* text,
                                            size_t text_bytes, const base_reporter* reporter);
-/// As ecs_template_load, for a check of one text alone: imports are ignored, and an unknown parent,
-/// or a flag on a component of such a parent, is no fault. Not for matches.
-BASE_MUST_USE ecs_result ecs_template_load_alone(ecs_world* world, const char* file,
-                                                 const char* text, size_t text_bytes,
-                                                 const base_reporter* reporter);
-
 /// Find a template by name. A name with '+' is composed on first use, from left to right: later
 /// parts override. Counted as a name look-up.
 /// @return ECS_TEMPLATE_NONE when a part is unknown or a limit is reached.

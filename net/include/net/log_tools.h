@@ -19,7 +19,7 @@ typedef enum net_log_export_what {
 
 typedef struct net_log_export_config {
     net_log_export_what what;
-    const char* components; ///< of values: "pos,health"; NULL: all
+    const char* components; ///< of values: "pos+health"; NULL: all
     uint64_t every;         ///< of values: ticks divisible by it; 0 counts as 1
     ecs_tick first, last;   ///< ticks of the export; 0: the first, the last
 } net_log_export_config;

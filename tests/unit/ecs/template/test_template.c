@@ -276,20 +276,6 @@ DATA_CASE(values_have_several_spellings) {
     data_refused(world, 1, "f { c3:c=1,2 }", "component 'c3' (c): 4 values are needed, not 2");
 }
 
-/// S5.2: a single file may be looked at by itself.
-DATA_CASE(alone_a_text_needs_no_parents) {
-    static const char text[] =
-        "import:t=\"other.blk\"\na { _extends:t=unknown; _tracked:t=x; y:i=1 }";
-    base_report_first report;
-    base_reporter reporter = base_reporter_first(&report);
-    assert_ok(ecs_template_load_alone(world, "x.blk", text, strlen(text), &reporter));
-    assert_int_equal(report.count, 0);
-    assert_int_equal(ecs_template_load_alone(world, "x.blk", "b { x:i=z }", 11, &reporter),
-                     ECS_ERR_SYNTAX);
-    assert_string_equal(report.text,
-                        "x.blk:1: error: component 'x' (i): 'z' is not a whole number");
-}
-
 DATA_CASE(an_import_needs_a_source_of_files) {
     data_load_ok(world, "import_optional:t=\"other.blk\"");
     data_refused(world, 2, "\nimport:t=\"other.blk\"\n",

@@ -79,11 +79,6 @@ DATA_CASE(a_component_of_a_type_of_another_program_is_left_out) {
     assert_int_equal(load.report.count, 1); // the template's, not again for each entity
 }
 
-DATA_CASE(a_text_alone_may_place_unknown_templates) {
-    const char* text = "_scene { a { _template:t=lamp; at:p2=2,2 } }";
-    assert_ok(ecs_template_load_alone(world, "x.blk", text, strlen(text), NULL));
-}
-
 // Three texts of 5,119 entities fit, and a fourth does not.
 DATA_CASE(the_count_of_entities_is_limited) {
     enum { EACH = 5119 };

@@ -130,13 +130,6 @@ DATA_CASE(priority_is_of_a_template_and_inherited) {
     data_refused(world, 1, "x { _priority:r=2 }", "'_priority' is written _priority:i=...");
 }
 
-DATA_CASE(alone_a_text_may_speak_of_what_its_parents_have) {
-    static const char text[] =
-        "a { _extends:t=unseen; \"pos:p2\"{ _replicate:b=yes; _integral:t=vel }\n"
-        " \"hp:i\"{ _visible:t=team } \"rot:p4\"{ _rotation:b=yes } }";
-    assert_ok(ecs_template_load_alone(world, "x.blk", text, sizeof text - 1, NULL));
-}
-
 #undef CASE
 
 DATA_CASE(an_angle_is_a_whole_turn_in_bits) {

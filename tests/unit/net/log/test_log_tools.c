@@ -83,7 +83,7 @@ READ_CASE(a_range_of_ticks_is_exported, .ticks = TICKS) {
     config = (net_log_export_config){.components = "player", .first = TICKS + 1};
     assert_ok(export_all(self, &config, &exported));
     assert_int_equal(exported.rows, 0);
-    config = (net_log_export_config){.components = "player,"}; // an empty name is none
+    config = (net_log_export_config){.components = "player+"}; // an empty name is none
     assert_int_equal(export_all(self, &config, &exported), NET_ERR_UNKNOWN);
 }
 
@@ -91,7 +91,7 @@ READ_CASE(a_range_of_ticks_is_exported, .ticks = TICKS) {
 READ_CASE(all_of_a_log_describes_itself_with_and_without_its_game, .ticks = TICKS) {
     net_log_exported exported;
     net_log_export_config config = {
-        .what = NET_LOG_EXPORT_ALL, .components = "pos,hits", .every = 30};
+        .what = NET_LOG_EXPORT_ALL, .components = "pos+hits", .every = 30};
     assert_ok(export_all(self, &config, &exported));
     assert_int_equal(exported.ticks, TICKS);
     assert_int_equal(exported.rows + 3, out.count);
