@@ -300,13 +300,13 @@ static uint64_t default_wall_us(void* context) {
 }
 
 void net_enet_budget_init(net_enet_transport* owner, const net_enet_config* config) {
-    bool is_virtual = owner->host->socket >= NET_SOCKET_VIRTUAL_FIRST;
+    const bool is_lane = owner->host->socket >= NET_SOCKET_LANE_FIRST;
     owner->service_us_max =
         config->service_us_max > 0 ? config->service_us_max : NET_SERVICE_US_MAX;
     owner->due_us = UINT64_MAX;
     owner->wall_us = config->wall_us;
     owner->wall_context = config->wall_context;
-    if (!owner->wall_us && net_socket_wall_us && !is_virtual) owner->wall_us = default_wall_us;
+    if (!owner->wall_us && net_socket_wall_us && !is_lane) owner->wall_us = default_wall_us;
 }
 
 uint64_t net_enet_budget_until(const net_enet_transport* owner) {

@@ -3,8 +3,8 @@
 // libenet.so calls them through its procedure linkage table, so the definitions of the executable
 // win; nothing of ENet is patched. One place where every datagram passes, in both directions:
 //
-//   enet_socket_send    -> [guard] -> socket_outer.c -> kernel or virtual wire
-//   enet_socket_receive <- [guard] <- socket_outer.c <- kernel or virtual wire
+//   enet_socket_send    -> [guard] -> socket_outer.c -> kernel
+//   enet_socket_receive <- [guard] <- socket_outer.c <- kernel
 //
 // ENet reads 0 from a receive as "no more datagrams" and a negative number for a failure of the
 // whole host. So an empty datagram would end the drain, and a long one the service. Neither is ever
@@ -148,27 +148,27 @@ void enet_time_set(enet_uint32 time_ms) {
 enet_uint32 enet_host_random_seed(void) {
     net_socket_state* state = net_socket_get_state();
     enet_uint32 seed = 0;
-    if (state->is_virtual) return base_rng_u32(&state->virtual_rng);
+    if (state->calls) return state->calls->draw();
     if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) == (ssize_t)sizeof seed) return seed;
     return (enet_uint32)time(NULL) ^ (enet_uint32)getpid() << 16;
 }
 
 uint64_t net_socket_unix_s(void) {
     const net_socket_state* state = net_socket_get_state();
-    return state->is_virtual ? VIRTUAL_UNIX_S + state->virtual_us / 1000000 : (uint64_t)time(NULL);
+    return state->calls ? VIRTUAL_UNIX_S + state->calls->now_us() / 1000000 : (uint64_t)time(NULL);
 }
 
 void net_socket_fill(void* context, void* bytes, size_t size) {
     (void)context;
     net_socket_state* state = net_socket_get_state();
-    if (!state->is_virtual) {
+    if (!state->calls) {
         const net_entropy* system = net_entropy_system();
         system->fill(system->context, bytes, size);
         return;
     }
     uint8_t* at = bytes;
     for (size_t i = 0; i < size; i++)
-        at[i] = (uint8_t)base_rng_u32(&state->virtual_rng);
+        at[i] = (uint8_t)state->calls->draw();
 }
 
 // Let libenet flush a host without peers: all it does is to ask for the time, here or elsewhere.
@@ -207,7 +207,7 @@ uint32_t net_socket_addresses(int descriptor, net_address* addresses) {
 
 uint32_t net_socket_descriptors(int descriptor, int* descriptors) {
     const net_socket_entry* entry = net_socket_entry_find(descriptor);
-    if (!entry) return 0;
+    if (!entry || net_socket_get_state()->calls) return 0;
     for (uint32_t i = 0; i < entry->pipe_count; i++)
         descriptors[i] = net_socket_pipe_descriptor(entry->pipes[i]);
     return entry->pipe_count;
@@ -217,6 +217,8 @@ uint32_t net_socket_descriptors(int descriptor, int* descriptors) {
 
 // `is_only`: an IPv6 socket that leaves IPv4 to another one.
 static int open_family(bool is_ipv6, bool is_only) {
+    const net_socket_calls* calls = net_socket_get_state()->calls;
+    if (calls) return calls->open(is_ipv6, is_only);
     int descriptor = socket(is_ipv6 ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     int only = is_only;
     if (!is_ipv6 || descriptor < 0) return descriptor;
@@ -228,13 +230,15 @@ static int open_family(bool is_ipv6, bool is_only) {
 
 static bool has_segments(int descriptor) {
     int off = 0;
-    return setsockopt(descriptor, IPPROTO_UDP, UDP_SEGMENT, &off, sizeof off) == 0;
+    return !net_socket_get_state()->calls &&
+           setsockopt(descriptor, IPPROTO_UDP, UDP_SEGMENT, &off, sizeof off) == 0;
 }
 
 // NULL without a descriptor.
 static net_socket_pipe* pipe_make(int descriptor, bool is_ipv6, uint32_t batch) {
     if (descriptor < 0) return NULL;
-    return net_socket_pipe_create(NULL, descriptor, is_ipv6, has_segments(descriptor), batch);
+    return net_socket_pipe_create(net_socket_get_state()->calls, descriptor, is_ipv6,
+                                  has_segments(descriptor), batch);
 }
 
 // @return the number of pipes, 0 with errno.
@@ -254,7 +258,7 @@ static uint32_t open_pipes(const net_socket_plan* plan, net_socket_pipe** pipes)
     return pipes[0] ? 1 : 0;
 }
 
-static int create_real(const net_socket_plan* plan) {
+static int create_socket(const net_socket_plan* plan) {
     net_socket_pipe* pipes[NET_SOCKET_ADDRESSES_MAX] = {NULL};
     uint32_t count = 1;
     if (plan)
@@ -278,7 +282,7 @@ ENetSocket enet_socket_create(ENetSocketType type) {
         return -1;
     }
     if (plan && plan->is_lane) return net_socket_lane_create(plan);
-    int descriptor = state->is_virtual ? net_socket_virtual_create() : create_real(plan);
+    int descriptor = create_socket(plan);
     net_socket_entry* entry = net_socket_entry_find(descriptor);
     if (!entry || !plan) return descriptor;
     memcpy(entry->bound, plan->listen, sizeof entry->bound);
@@ -304,9 +308,7 @@ int enet_socket_bind(ENetSocket socket, const ENetAddress* address) {
         entry->bound_count = 1;
     }
     for (uint32_t i = 0; i < entry->bound_count; i++) {
-        bool is_bound = entry->is_virtual ? net_socket_virtual_bind(&entry->bound[i])
-                                          : net_socket_pipe_bind(entry->pipes[i], &entry->bound[i]);
-        if (!is_bound) return -1;
+        if (!net_socket_pipe_bind(entry->pipes[i], &entry->bound[i])) return -1;
     }
     return 0;
 }
@@ -345,7 +347,7 @@ static int set_option(int descriptor, ENetSocketOption option, int value) {
 int enet_socket_set_option(ENetSocket socket, ENetSocketOption option, int value) {
     const net_socket_entry* entry = net_socket_entry_find(socket);
     int result = entry ? 0 : -1;
-    if (entry && entry->trunk) return 0; // options are the trunk's
+    if (entry && (entry->trunk || net_socket_get_state()->calls)) return 0; // the trunk's; none
     for (uint32_t i = 0; entry && i < entry->pipe_count; i++)
         if (set_option(net_socket_pipe_descriptor(entry->pipes[i]), option, value) != 0)
             result = -1;

@@ -2,7 +2,7 @@
 // Outer datagrams: wire, sizes, the bad network of --net, budgets. What they hold is the guard's
 // matter (enet_socket.c).
 //
-//   out  -> [out link of --net] -> batch -> kernel, or virtual wire
+//   out  -> [out link of --net] -> batch -> kernel
 //   in   <- [in link of --net] <- refuse by size, port 0 <- budget <- batch <- kernel
 //
 // A refused datagram is counted and the next one is read.
@@ -20,14 +20,10 @@ enum {
     CLOCK_EVERY = 16,   // datagrams between two looks at the clock of a budget
 };
 
-// ---- the wire: kernel or virtual
+// ---- the wire
 
 static void wire_send(net_socket_entry* entry, const net_address* to, const void* bytes,
                       size_t size) {
-    if (entry->is_virtual || (entry->trunk && entry->trunk->is_virtual)) {
-        net_socket_virtual_send(entry->trunk ? entry->trunk : entry, to, bytes, size);
-        return;
-    }
     if (entry->pipe_count == 0) return;
     net_socket_pipe* through = entry->pipes[0];
     if (entry->pipe_count > 1 && net_socket_pipe_is_ipv6(through) == net_address_is_ipv4(to))
@@ -47,14 +43,8 @@ static bool is_allowed(net_socket_entry* entry) {
 // Receive any datagram; *size is its true size even when the buffer was too small.
 static bool wire_receive(net_socket_entry* entry, net_address* from, uint8_t** bytes,
                          size_t* size) {
-    uint8_t* received = net_socket_get_state()->received;
     bool has_one = false;
     if (!is_allowed(entry)) return false;
-    if (entry->is_virtual) {
-        *bytes = received;
-        has_one =
-            net_socket_virtual_receive(entry, from, received, NET_SOCKET_OUTER_BYTES_MAX, size);
-    }
     for (uint32_t i = 0; i < entry->pipe_count && !has_one; i++) {
         net_socket_pipe* pipe = entry->pipes[entry->turn];
         has_one = net_socket_pipe_receive(pipe, from, bytes, size, &entry->stats);
@@ -85,7 +75,7 @@ static size_t wire_receive_sound(net_socket_entry* entry, net_address* from, uin
 
 // A lane has links of its own; only those of the process are simulated.
 static bool has_link(const net_socket_entry* entry) {
-    return entry->has_link || net_socket_get_state()->has_link;
+    return entry->out || net_socket_get_state()->has_link;
 }
 
 static net_link* link_get(net_link** link, const net_socket_entry* entry, uint64_t direction) {
@@ -149,7 +139,7 @@ void net_socket_pump(void) {
     uint64_t now_us = net_socket_now_us();
     if (now_us < state->release_us) return;
     state->release_us = UINT64_MAX;
-    const net_socket_table* const tables[] = {&state->real, &state->virtual, &state->lanes};
+    const net_socket_table* const tables[] = {&state->real, &state->lanes};
     for (uint32_t t = 0; t < BASE_COUNT(tables); t++) {
         for (uint32_t i = 0; i < tables[t]->capacity; i++) {
             net_socket_entry* entry = tables[t]->entries[i];
@@ -167,7 +157,7 @@ bool net_socket_is_sending(void) {
 
 uint64_t net_socket_next_us(void) {
     const net_socket_state* state = net_socket_get_state();
-    const net_socket_table* const tables[] = {&state->real, &state->virtual, &state->lanes};
+    const net_socket_table* const tables[] = {&state->real, &state->lanes};
     uint64_t next_us = UINT64_MAX, now_us = net_socket_now_us();
     for (uint32_t t = 0; t < BASE_COUNT(tables); t++) {
         for (uint32_t i = 0; i < tables[t]->capacity; i++) {
@@ -176,7 +166,7 @@ uint64_t net_socket_next_us(void) {
             if (entry->ring.first != entry->ring.end || entry->ahead_bytes > 0) return 0;
             for (uint32_t p = 0; p < entry->pipe_count; p++)
                 if (net_socket_pipe_has_rest(entry->pipes[p])) return 0;
-            const net_link* const links[] = {entry->out, entry->in, entry->wire};
+            const net_link* const links[] = {entry->out, entry->in};
             for (uint32_t l = 0; l < BASE_COUNT(links); l++) {
                 uint64_t at_us = links[l] ? net_link_next_us(links[l]) : UINT64_MAX;
                 if (at_us < next_us) next_us = at_us;

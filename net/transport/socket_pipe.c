@@ -62,17 +62,33 @@ typedef struct send_plan {
     uint32_t count;
 } send_plan;
 
+static bool bind_kernel(int descriptor, bool is_ipv6, net_address* address) {
+    struct sockaddr_in6 name;
+    struct sockaddr* any = (struct sockaddr*)&name;
+    socklen_t size = net_address_write(address, is_ipv6, &name);
+    if (bind(descriptor, any, size) != 0 || getsockname(descriptor, any, &size) != 0) return false;
+    address->port = net_address_read(any).port;
+    return true;
+}
+
 static const net_socket_calls* kernel_calls(void) {
-    static const net_socket_calls calls = {.receive = recvmmsg, .send = sendmmsg};
+    static const net_socket_calls calls = {
+        .receive = recvmmsg, .send = sendmmsg, .bind = bind_kernel, .close_socket = close};
     return &calls;
+}
+
+static uint32_t limit_batch(const net_socket_calls* calls, uint32_t batch) {
+    return calls->batch_max > 0 && calls->batch_max < batch ? calls->batch_max : batch;
 }
 
 net_socket_pipe* net_socket_pipe_create(const net_socket_calls* calls, int descriptor, bool is_ipv6,
                                         bool has_segments, uint32_t batch) {
     BASE_ASSERT(descriptor >= 0 && batch >= 1 && batch <= NET_SOCKET_BATCH_MAX);
+    if (!calls) calls = kernel_calls();
+    batch = limit_batch(calls, batch);
     size_t size = sizeof(net_socket_pipe) + 2 * (size_t)batch * sizeof(slot);
     net_socket_pipe* made = base_allocate(NULL, size);
-    *made = (net_socket_pipe){.calls = calls ? calls : kernel_calls(),
+    *made = (net_socket_pipe){.calls = calls,
                               .descriptor = descriptor,
                               .is_ipv6 = is_ipv6,
                               .has_segments = has_segments,
@@ -84,6 +100,7 @@ net_socket_pipe* net_socket_pipe_create(const net_socket_calls* calls, int descr
 
 net_socket_pipe* net_socket_pipe_share(const net_socket_pipe* owner, uint32_t batch) {
     BASE_ASSERT(batch >= 1 && batch <= NET_SOCKET_BATCH_MAX);
+    batch = limit_batch(owner->calls, batch);
     net_socket_pipe* made = base_allocate(NULL, sizeof *made + (size_t)batch * sizeof(slot));
     *made = (net_socket_pipe){.calls = owner->calls,
                               .descriptor = owner->descriptor,
@@ -98,7 +115,7 @@ net_socket_pipe* net_socket_pipe_share(const net_socket_pipe* owner, uint32_t ba
 void net_socket_pipe_destroy(net_socket_pipe* old, net_socket_stats* stats) {
     if (!old) return;
     net_socket_pipe_flush(old, stats);
-    if (!old->is_shared) (void)close(old->descriptor);
+    if (!old->is_shared) (void)old->calls->close_socket(old->descriptor);
     size_t slots = (old->is_shared ? 1u : 2u) * (size_t)old->batch;
     base_release(NULL, old, sizeof *old + slots * sizeof(slot));
 }
@@ -112,13 +129,7 @@ bool net_socket_pipe_is_ipv6(const net_socket_pipe* at) {
 }
 
 bool net_socket_pipe_bind(const net_socket_pipe* at, net_address* address) {
-    struct sockaddr_in6 name;
-    struct sockaddr* any = (struct sockaddr*)&name;
-    socklen_t size = net_address_write(address, at->is_ipv6, &name);
-    if (bind(at->descriptor, any, size) != 0 || getsockname(at->descriptor, any, &size) != 0)
-        return false;
-    address->port = net_address_read(any).port;
-    return true;
+    return at->calls->bind(at->descriptor, at->is_ipv6, address);
 }
 
 // ---- in

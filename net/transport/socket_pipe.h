@@ -13,11 +13,21 @@ struct timespec;
 // Datagrams of one system call.
 enum { NET_SOCKET_BATCH_MAX = 64 };
 
-// The system calls, which tests replace.
+// The system below a socket, which tests replace: of one pipe, or of a thread's sockets and clock
+// (tests/support/virtual_wire.h).
 typedef struct net_socket_calls {
     int (*receive)(int descriptor, struct mmsghdr* messages, unsigned count, int flags,
                    struct timespec* timeout);
     int (*send)(int descriptor, struct mmsghdr* messages, unsigned count, int flags);
+    // A port of 0 becomes the one that it gets. @return false with errno.
+    bool (*bind)(int descriptor, bool is_ipv6, net_address* address);
+    int (*close_socket)(int descriptor);
+    // Of a thread's alone; `is_only`: IPv4 is left to another one.
+    int (*open)(bool is_ipv6, bool is_only);
+    bool (*rebind)(int descriptor);
+    uint64_t (*now_us)(void);
+    uint32_t (*draw)(void);
+    uint32_t batch_max; // 0: NET_SOCKET_BATCH_MAX
 } net_socket_calls;
 
 typedef struct net_socket_pipe net_socket_pipe;

@@ -34,11 +34,13 @@ static bool replace(int descriptor, bool is_ipv6) {
 
 void net_socket_rebind(net_socket_entry* entry) {
     if (entry->is_server) return;
-    if (entry->is_virtual) net_socket_virtual_rebind(entry);
+    const net_socket_calls* calls = net_socket_get_state()->calls;
     for (uint32_t i = 0; i < entry->pipe_count; i++) {
         net_socket_pipe* pipe = entry->pipes[i];
         net_socket_pipe_flush(pipe, &entry->stats);
-        if (!replace(net_socket_pipe_descriptor(pipe), net_socket_pipe_is_ipv6(pipe)))
+        const int descriptor = net_socket_pipe_descriptor(pipe);
+        if (!(calls ? calls->rebind(descriptor)
+                    : replace(descriptor, net_socket_pipe_is_ipv6(pipe))))
             entry->stats.socket_errors++; // the old port stays
     }
 }

@@ -6,8 +6,6 @@
 
 #include "net/socket.h"
 
-#include "base/rng.h"
-
 // Datagrams in order of arrival: a head, then the bytes. It is empty when both ends are equal.
 typedef struct net_socket_ring {
     uint8_t* bytes; // NET_SOCKET_LANE_BYTES
@@ -16,7 +14,6 @@ typedef struct net_socket_ring {
 
 typedef struct net_socket_entry {
     int descriptor;
-    bool is_virtual;
     uint32_t number; // of creation in this process: seeds the links
     // Where it is, or shall be, bound.
     net_address bound[NET_SOCKET_ADDRESSES_MAX];
@@ -27,10 +24,8 @@ typedef struct net_socket_entry {
     uint32_t turn; // the pipe to read next
     bool has_budget;
     net_socket_budget budget; // `datagrams` counts down
-    bool has_link;            // a bad network of its own
     net_link* out;            // bad network, towards the wire; NULL when there is none
     net_link* in;             // bad network, from the wire
-    net_link* wire;           // virtual ones: what the kernel's buffer is to the others
     bool has_guard;
     net_socket_guard guard;
     struct net_socket_entry* trunk; // of a lane; NULL: it is none
@@ -49,20 +44,15 @@ typedef struct net_socket_table {
 } net_socket_table;
 
 struct net_socket_state {
+    const net_socket_calls* calls; // NULL: the kernel's, with its clock
     net_socket_table real;
-    net_socket_table virtual; // by descriptor - NET_SOCKET_VIRTUAL_FIRST
-    net_socket_table lanes;   // by descriptor - NET_SOCKET_LANE_FIRST
+    net_socket_table lanes; // by descriptor - NET_SOCKET_LANE_FIRST
     uint32_t created;
     bool has_plan;
     net_socket_plan plan;
-    uint8_t received[NET_SOCKET_OUTER_BYTES_MAX]; // from the virtual wire, or from a link
+    uint8_t received[NET_SOCKET_OUTER_BYTES_MAX]; // from a link
     bool has_link;
     net_link_pair link;
-    bool is_virtual;
-    uint64_t virtual_us;
-    base_rng virtual_rng;
-    uint64_t virtual_hash; // of all that was sent
-    uint16_t virtual_port_next;
     _Atomic uint64_t release_us; // no out link has anything due before; lanes lower it
     uint64_t pumped_us;          // real clock at the last pump, 0 before the first
     uint64_t skipped_us;         // what stalls took out of the clock
@@ -95,32 +85,3 @@ size_t net_socket_outer_receive(net_socket_entry* entry, net_address* from, uint
 // socket_rebind.c: another port for a client's socket, under the same descriptors. Does nothing for
 // a server's, whose clients would not find it.
 void net_socket_rebind(net_socket_entry* entry);
-
-// The virtual wire.
-int net_socket_virtual_create(void);
-bool net_socket_virtual_bind(net_address* address); // one of an entry's `bound`
-// Give a bound socket other ports.
-void net_socket_virtual_rebind(net_socket_entry* entry);
-void net_socket_virtual_send(net_socket_entry* from, const net_address* to, const void* bytes,
-                             size_t size);
-// The next datagram of any size into `bytes`. @return false when there is none.
-bool net_socket_virtual_receive(net_socket_entry* at, net_address* from, void* bytes,
-                                size_t capacity, size_t* size);
-
-/// For tests: a virtual clock and a virtual wire between the sockets of this process, instead of
-/// the kernel's.
-
-/// Switch to a virtual clock (microseconds, from 0) and a virtual wire, or back to the kernel's.
-/// Closes all virtual sockets.
-void net_socket_virtual_set(bool is_virtual, uint64_t seed);
-/// Set the virtual clock; it never goes back (asserted).
-void net_socket_virtual_advance(uint64_t now_us);
-/// A hash over all datagrams that sockets sent since net_socket_virtual_set: time, ports, bytes.
-uint64_t net_socket_virtual_hash(void);
-/// Put a datagram of any size, 0 included, on the virtual wire as if it came from `from_host`
-/// (network order) and `from_port`. @return false when no socket is bound to `to_port`.
-bool net_socket_virtual_inject(uint32_t from_host, uint16_t from_port, uint16_t to_port,
-                               const void* bytes, size_t size);
-/// The same from an address of either family.
-bool net_socket_virtual_inject_from(const net_address* from, uint16_t to_port, const void* bytes,
-                                    size_t size);

@@ -569,7 +569,6 @@ static void enet_transport_stats(const net_transport* transport, net_transport_s
 static uint32_t enet_transport_sockets(const net_transport* transport, int* descriptors,
                                        uint32_t capacity) {
     const net_enet_transport* owner = (const net_enet_transport*)transport;
-    if (owner->host->socket >= NET_SOCKET_VIRTUAL_FIRST) return 0;
     return net_enet_list_descriptors(owner->host->socket, descriptors, capacity);
 }
 

@@ -18,7 +18,7 @@
 #include "fuzz.h"
 
 #include "net/transport.h"
-#include "transport/socket_state.h"
+#include "virtual_wire.h"
 #include "transport/enet_peers.h"
 
 #include <arpa/inet.h>
@@ -60,7 +60,7 @@ static void take_server_event(session* at, const net_transport_event* event) {
 static void tick(session* at) {
     net_transport_event event;
     at->now_us += TICK_US;
-    net_socket_virtual_advance(at->now_us);
+    wire_advance(at->now_us);
     at->server->ops->service(at->server, at->now_us);
     while (at->server->ops->next(at->server, &event)) {
         take_server_event(at, &event);
@@ -74,8 +74,8 @@ static void tick(session* at) {
 static void begin(session* at) {
     net_enet_config config = {.listen = "127.0.0.1:7777", .peers_max = PEERS};
     *at = (session){.now_us = 1000000};
-    net_socket_virtual_set(true, 1);
-    net_socket_virtual_advance(at->now_us);
+    wire_set(true, 1);
+    wire_advance(at->now_us);
     FUZZ_CHECK(net_transport_enet_create(&config, &at->server) == NET_OK);
     config = (net_enet_config){.peers_max = 1};
     FUZZ_CHECK(net_transport_enet_create(&config, &at->client) == NET_OK);
@@ -95,7 +95,7 @@ static void inject_sealed(const session* at, const uint8_t* bytes, size_t size) 
     size_t sealed_size = net_secure_client_send(&secure->client, at->now_us, NET_OUTER_DATA, bytes,
                                                 size, sealed, &to);
     if (sealed_size == 0) return; // the session has ended
-    (void)net_socket_virtual_inject(htonl(INADDR_LOOPBACK), bound.port, PORT, sealed, sealed_size);
+    (void)wire_inject(htonl(INADDR_LOOPBACK), bound.port, PORT, sealed, sealed_size);
 }
 
 static const ENetPeer* peer_of_client(const session* at) {
@@ -182,8 +182,7 @@ static void run_record(session* at, uint8_t operation, const uint8_t* bytes, siz
                        uint32_t number) {
     switch (operation % 8) {
     case 0:
-        (void)net_socket_virtual_inject(htonl(0x0A000001), (uint16_t)(1000 + number % 3), PORT,
-                                        bytes, size);
+        (void)wire_inject(htonl(0x0A000001), (uint16_t)(1000 + number % 3), PORT, bytes, size);
         break;
     case 1:
     case 2:
@@ -237,6 +236,6 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     check_quiet(&at);
     at.client->ops->destroy(at.client);
     at.server->ops->destroy(at.server);
-    net_socket_virtual_set(false, 0);
+    wire_set(false, 0);
     return 0;
 }

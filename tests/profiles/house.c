@@ -9,7 +9,7 @@
 #include "net/socket.h"
 #include "net/solo.h"
 #include "server/server_state.h"
-#include "transport/socket_state.h"
+#include "virtual_wire.h"
 #include "transport/enet_peers.h"
 
 #include <enet/enet.h>
@@ -53,10 +53,10 @@ bool house_open(house* made, const house_config* config, watch* checks) {
     memset(made, 0, sizeof *made);
     made->config = *config;
     made->watch = checks;
-    net_socket_virtual_set(true, config->seed);
+    wire_set(true, config->seed);
     net_socket_link_set(NULL);
     made->now_us = 1000000;
-    net_socket_virtual_advance(made->now_us);
+    wire_advance(made->now_us);
     base_reporter reporter = base_reporter_stderr();
     if (!open_match(made, &reporter)) return false;
     const net_enet_config listen = {
@@ -139,7 +139,7 @@ void house_close(house* old) {
     if (old->match) net_match_destroy(old->match);
     if (old->module && !old->config.module) net_module_close(old->module);
     base_workers_destroy(old->workers);
-    net_socket_virtual_set(false, 0);
+    wire_set(false, 0);
 }
 
 void house_line_set(house* at, uint32_t index, const net_link_pair* line) {
@@ -147,7 +147,7 @@ void house_line_set(house* at, uint32_t index, const net_link_pair* line) {
     own.up.seed = base_hash64_mix(at->config.seed, at->guests[index].seat * 2 + 100);
     own.down.seed = base_hash64_mix(at->config.seed, at->guests[index].seat * 2 + 101);
     at->guests[index].is_cut = own.up.loss_percent == 100;
-    net_socket_link_set_one(socket_of(at->guests[index].transport), &own);
+    wire_link_set_one(socket_of(at->guests[index].transport), &own);
 }
 
 // ---- a step
@@ -194,7 +194,7 @@ void house_step(house* at) {
     const uint32_t services = at->config.services ? at->config.services : 1;
     for (uint32_t turn = 1; turn <= services; turn++) {
         at->now_us = begin_us + at->tick_us * turn / services;
-        net_socket_virtual_advance(at->now_us);
+        wire_advance(at->now_us);
         step_server(at, turn == services);
         for (uint32_t i = 0; i < HOUSE_GUESTS_MAX; i++) {
             guest* one = &at->guests[i];
@@ -224,5 +224,5 @@ house_traffic house_get_traffic(const house* at) {
 }
 
 bool house_is_guarded(const house* at) {
-    return net_socket_is_guarded(socket_of(at->transport));
+    return wire_is_guarded(socket_of(at->transport));
 }

@@ -12,7 +12,7 @@
 
 #include "base/text.h"
 #include "tool_options.h"
-#include "transport/socket_state.h"
+#include "virtual_wire.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -291,7 +291,7 @@ static void take_figures(run* self) {
     result->datagrams = traffic.datagrams;
     result->bytes = traffic.bytes;
     result->dropped = traffic.dropped;
-    result->wire_hash = net_socket_virtual_hash();
+    result->wire_hash = wire_hash_get();
     result->world_hash = seen->hash;
 }
 

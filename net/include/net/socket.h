@@ -31,10 +31,7 @@ void net_socket_state_destroy(net_socket_state* state);
 /// No lanes with threads of their own (net_server_config.is_threaded): those use the process's.
 void net_socket_state_use(net_socket_state* state);
 
-/// Virtual sockets (tests) have descriptors from here on, beyond any real one. ppoll must not see
-/// them.
-#define NET_SOCKET_VIRTUAL_FIRST (1 << 24)
-/// Lanes have descriptors from here on.
+/// Lanes have descriptors from here on, beyond any real one.
 #define NET_SOCKET_LANE_FIRST (1 << 25)
 
 /// Does libenet really call this layer? net_transport_enet_create checks it.
@@ -45,9 +42,6 @@ bool net_socket_is_installed(void);
 void net_socket_link_set(const net_link_config* config);
 /// The same with a config for each direction: `up` is what this process sends.
 void net_socket_link_set_pair(const net_link_pair* pair);
-/// Put a network of its own under one socket, until it is closed or one of the functions above is
-/// called. When it has one, only the configs change: datagrams on their way still arrive.
-void net_socket_link_set_one(int descriptor, const net_link_pair* pair);
 
 #define NET_SOCKET_ADDRESSES_MAX 2u
 
@@ -71,7 +65,7 @@ void net_socket_plan_next(const net_socket_plan* plan);
 /// The addresses that a socket is bound to, at most NET_SOCKET_ADDRESSES_MAX. @return their number.
 uint32_t net_socket_addresses(int descriptor, net_address* addresses);
 /// The descriptors of the kernel to wait on, at most NET_SOCKET_ADDRESSES_MAX.
-/// @return their number; 0 for a virtual socket.
+/// @return their number; 0 in virtual time.
 uint32_t net_socket_descriptors(int descriptor, int* descriptors);
 
 // Lanes: several ENet hosts behind one socket, the trunk. Its owner reads datagrams from the trunk
@@ -142,8 +136,6 @@ void net_socket_send_packet(int descriptor, uint32_t host, uint16_t port, const 
 /// Put a guard (copied) on the socket of an ENet host. NULL: none; then ENet sees IPv4 addresses
 /// as they are. The descriptor must be open (asserted).
 void net_socket_guard_set(int descriptor, const net_socket_guard* guard);
-/// Has it a guard?
-bool net_socket_is_guarded(int descriptor);
 /// Read until there is a datagram for ENet, which gets it at its next receive: the guard keeps what
 /// is none. @return is there one?
 bool net_socket_read_ahead(int descriptor);

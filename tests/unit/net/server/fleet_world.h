@@ -260,7 +260,7 @@ static inline void live(fleet* self, node* at, bool is_tick) {
 static inline void step(fleet* self) {
     for (uint32_t i = 0; i < 3; i++) { // the broker is faster than ticks
         self->now_us += TABLE_TICK_US / 3;
-        net_socket_virtual_advance(self->now_us);
+        wire_advance(self->now_us);
         broker_sim_run(self->broker, self->now_us);
         for (uint32_t k = 0; k < NODES; k++)
             live(self, &self->nodes[k], i == 0);
@@ -302,10 +302,10 @@ static inline void open_fleet_with(fleet* self, uint64_t seed, bool has_keys,
     self->ring.count = has_keys;
     self->rng = base_rng_make(seed, 1);
     files_open(&self->files);
-    net_socket_virtual_set(true, seed);
+    wire_set(true, seed);
     net_socket_link_set(NULL);
     self->now_us = 1000000;
-    net_socket_virtual_advance(self->now_us);
+    wire_advance(self->now_us);
     self->broker = broker_sim_create(seed);
     broker_sim_set_faults(
         self->broker, &(broker_sim_faults){.delay_us_min = 300, .delay_us_max = BROKER_MS * MS});
@@ -324,7 +324,7 @@ static inline void close_fleet(fleet* self) {
     broker_sim_destroy(self->broker);
     net_module_close(self->module);
     net_socket_link_set(NULL);
-    net_socket_virtual_set(false, 0);
+    wire_set(false, 0);
     files_close(&self->files);
 }
 

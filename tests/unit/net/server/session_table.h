@@ -16,7 +16,7 @@
 #include "net/explain.h"
 #include "net/server.h"
 #include "net/solo.h"
-#include "transport/socket_state.h"
+#include "virtual_wire.h"
 
 #define TABLE_TICK_US 16667u
 #ifndef TABLE_SEATS
@@ -127,9 +127,9 @@ static inline void table_prepare(table* at, table_config config) {
     if (config.has_log) files_open(&at->files);
     if (!config.is_enet) at->sim = net_sim_create(NULL, config.seed);
     if (!config.is_enet) return;
-    net_socket_virtual_set(true, config.seed);
+    wire_set(true, config.seed);
     net_socket_link_set(NULL);
-    net_socket_virtual_advance(at->now_us);
+    wire_advance(at->now_us);
 }
 
 /// Listen at this address, and be a server of the match. Each result is the first that is not OK.
@@ -300,7 +300,7 @@ static inline void table_wait_sent(table* at) {
 /// A step in which the server runs so many ticks.
 static inline void table_step_by(table* at, uint32_t ticks) {
     at->now_us += TABLE_TICK_US;
-    if (at->config.is_enet) net_socket_virtual_advance(at->now_us);
+    if (at->config.is_enet) wire_advance(at->now_us);
     if (at->server) net_server_service(at->server, at->now_us);
     for (uint32_t i = 0; i < ticks && at->server; i++) {
         net_server_hurry(at->server, i + 1 < ticks); // as the loop of a program
@@ -554,7 +554,7 @@ static inline void table_close(table* at) {
     net_module_close(at->module);
     net_bans_destroy(at->config.server.bans);
     if (at->config.is_enet) net_socket_link_set(NULL);
-    if (at->config.is_enet) net_socket_virtual_set(false, 0);
+    if (at->config.is_enet) wire_set(false, 0);
     if (at->config.has_log) files_close(&at->files);
     assert_int_equal(at->memory.bytes, 0);
 }

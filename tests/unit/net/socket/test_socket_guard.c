@@ -22,7 +22,7 @@ static bool connect_to(world* at, int index, const char* target) {
 WORLD_CASE(without_a_guard_enet_sees_the_wire, 4) {
     int descriptor = (int)host_of(at->server)->socket;
     net_socket_guard_set(descriptor, NULL);
-    assert_false(net_socket_is_guarded(descriptor));
+    assert_false(wire_is_guarded(descriptor));
     raw noise = {.bytes = {1}, .size = 1};
     inject(&noise);
     run_ms(at, 100);
@@ -35,7 +35,7 @@ LISTEN_CASE(ipv6_needs_a_guard, "[::]:7777") {
     net_socket_guard_set((int)host_of(at->server)->socket, NULL);
     assert_ok(net_address_parse(foreign, &from));
     raw connect = raw_connect(1200, 2, 77);
-    assert_true(net_socket_virtual_inject_from(&from, PORT, connect.bytes, connect.size));
+    assert_true(wire_inject_from(&from, PORT, connect.bytes, connect.size));
     run_ms(at, 100);
     assert_int_equal(stats_of(at->server).socket_errors, 1);
     assert_int_equal(first_peer(at->server)->state, ENET_PEER_STATE_DISCONNECTED);
@@ -92,10 +92,10 @@ LISTEN_CASE(a_delayed_wire_says_while_it_holds_something, "[::1]:7777") {
     assert_false(net_socket_is_sending());
     net_socket_wire_send((int)host_of(at->clients[0])->socket, &server, "x", 1);
     assert_true(net_socket_is_sending());
-    net_socket_virtual_advance(net_socket_now_us() + DELAY_MS * 1000 - 1);
+    wire_advance(net_socket_now_us() + DELAY_MS * 1000 - 1);
     net_socket_pump();
     assert_true(net_socket_is_sending());
-    net_socket_virtual_advance(net_socket_now_us() + 1);
+    wire_advance(net_socket_now_us() + 1);
     net_socket_pump();
     assert_false(net_socket_is_sending());
     net_socket_link_set(NULL);

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 enum { SENT_MAX = 1024, SCRIPT_MAX = 128, UDP_SEGMENT_TYPE = 103 };
 
@@ -109,7 +110,8 @@ static int fake_receive(int descriptor, struct mmsghdr* messages, unsigned count
 }
 
 static net_socket_pipe* pipe_open(bool has_segments, uint32_t batch) {
-    static const net_socket_calls calls = {fake_receive, fake_send};
+    static const net_socket_calls calls = {
+        .receive = fake_receive, .send = fake_send, .close_socket = close};
     memset(kernel(), 0, sizeof *kernel());
     int descriptor = open("/dev/null", O_RDWR | O_CLOEXEC); // closed by the pipe
     assert_true(descriptor >= 0);

@@ -2,7 +2,7 @@
 // A client's source port changes under its descriptor, on the virtual wire and in the kernel.
 #include "test.h"
 
-#include "transport/socket_state.h"
+#include "virtual_wire.h"
 
 #include <enet/enet.h>
 #include <fcntl.h>
@@ -35,21 +35,21 @@ static ENetSocket make_server(uint16_t port) {
 // Send at 100 Hz over a line that asks for a new port each second. @return the changes of the port.
 static uint32_t count_changes(ENetSocket from, uint16_t to) {
     net_link_pair line = {.up = {.rebind_ms = 1000, .seed = 1}};
-    net_socket_link_set_one(from, &line);
+    wire_link_set_one(from, &line);
     uint32_t changes = 0;
     uint16_t port = 0;
     for (uint64_t i = 1; i <= SENDS; i++) {
-        net_socket_virtual_advance(i * MS_PER_SEND * 1000);
+        wire_advance(i * MS_PER_SEND * 1000);
         send_to(from, to);
         net_socket_pump();
-        changes += port != 0 && port_of(from) != port;
-        port = port_of(from);
+        changes += port != 0 && wire_port(from) != port;
+        port = wire_port(from);
     }
     return changes;
 }
 
 CASE(a_client_on_the_virtual_wire_gets_new_ports) {
-    net_socket_virtual_set(true, 1);
+    wire_set(true, 1);
     ENetSocket server = make_server(SERVER_PORT);
     ENetSocket client = enet_socket_create(ENET_SOCKET_TYPE_DATAGRAM);
     assert_in_range(count_changes(client, SERVER_PORT), 2, 7);
@@ -68,18 +68,18 @@ CASE(a_client_on_the_virtual_wire_gets_new_ports) {
     assert_in_range(ports, 3, 8);
     enet_socket_destroy(client);
     enet_socket_destroy(server);
-    net_socket_virtual_set(false, 0);
+    wire_set(false, 0);
 }
 
 CASE(a_server_keeps_its_port) {
-    net_socket_virtual_set(true, 1);
+    wire_set(true, 1);
     ENetSocket server = make_server(SERVER_PORT);
     ENetSocket other = make_server(SERVER_PORT + 1);
     assert_int_equal(count_changes(server, SERVER_PORT + 1), 0);
     assert_int_equal(port_of(server), SERVER_PORT);
     enet_socket_destroy(server);
     enet_socket_destroy(other);
-    net_socket_virtual_set(false, 0);
+    wire_set(false, 0);
 }
 
 static uint16_t kernel_port_of(ENetSocket socket) {
@@ -97,7 +97,7 @@ static int option_of(ENetSocket socket, int option) {
 }
 
 CASE(a_real_socket_gets_a_new_port_under_its_descriptor) {
-    net_socket_virtual_set(false, 0);
+    wire_set(false, 0);
     ENetSocket server = make_server(0);
     uint16_t port = port_of(server);
     ENetSocket client = enet_socket_create(ENET_SOCKET_TYPE_DATAGRAM);

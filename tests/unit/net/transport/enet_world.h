@@ -3,7 +3,7 @@
 // datagrams.
 #pragma once
 
-#include "transport/socket_state.h"
+#include "virtual_wire.h"
 #include "transport/enet_peers.h"
 
 #include "raw_datagram.h"
@@ -32,7 +32,7 @@ static inline uint32_t foreign_host(void) {
 
 static inline void run_tick(world* at) {
     at->now_us += TICK_US;
-    net_socket_virtual_advance(at->now_us);
+    wire_advance(at->now_us);
     if (at->server) drain(at->server, at->now_us, &at->at_server);
     for (int i = 0; i < CLIENTS_MAX; i++)
         if (at->clients[i]) drain(at->clients[i], at->now_us, &at->at_clients[i]);
@@ -58,10 +58,10 @@ static inline void world_serve(world* at, net_enet_config config) {
 
 static inline void world_init_seeded(world* made, net_enet_config config, uint64_t seed) {
     memset(made, 0, sizeof *made);
-    net_socket_virtual_set(true, seed);
+    wire_set(true, seed);
     net_socket_link_set(NULL);
     made->now_us = 1000000;
-    net_socket_virtual_advance(made->now_us);
+    wire_advance(made->now_us);
     world_serve(made, config);
 }
 
@@ -97,7 +97,7 @@ static inline void world_deinit(world* old) {
         if (old->clients[i]) world_remove_client(old, i);
     if (old->server) old->server->ops->destroy(old->server);
     net_socket_link_set(NULL);
-    net_socket_virtual_set(false, 0);
+    wire_set(false, 0);
 }
 
 /// A case with a server for so many clients.
@@ -140,13 +140,11 @@ static inline void world_open_session(world* at, int index) {
 // ---- raw datagrams
 
 static inline uint16_t port_of(net_transport* transport) {
-    ENetAddress bound;
-    assert_int_equal(enet_socket_get_address(host_of(transport)->socket, &bound), 0);
-    return bound.port;
+    return wire_port((int)host_of(transport)->socket);
 }
 
 static inline void inject_from(uint32_t host, uint16_t port, const raw* datagram) {
-    assert_true(net_socket_virtual_inject(host, port, PORT, datagram->bytes, datagram->size));
+    assert_true(wire_inject(host, port, PORT, datagram->bytes, datagram->size));
 }
 
 static inline void inject(const raw* datagram) {

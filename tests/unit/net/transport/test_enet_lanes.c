@@ -11,7 +11,7 @@ enum { MEMBERS = CLIENTS_MAX, PATIENCE_MS = 100000 };
 // ---- the ring of a lane
 
 static int open_trunk(uint32_t lanes, int* descriptors) {
-    net_socket_virtual_set(true, 1);
+    wire_set(true, 1);
     net_socket_link_set(NULL);
     net_socket_plan plan = {.listen_count = 1, .batch = 4};
     assert_ok(net_address_parse("127.0.0.1:7777", &plan.listen[0]));
@@ -75,7 +75,7 @@ CASE(a_lane_gives_datagrams_in_order_and_refuses_when_full) {
     assert_true(fullest > NET_SOCKET_LANE_BYTES / (NET_SOCKET_OUTER_BYTES_MAX + 64));
     enet_socket_destroy(lane);
     enet_socket_destroy(trunk);
-    net_socket_virtual_set(false, 0);
+    wire_set(false, 0);
 }
 
 // ---- many members
@@ -111,7 +111,7 @@ static void serve(house* at, bool with_work) {
 static void pass(house* at, uint32_t ticks, bool with_work) {
     for (uint32_t i = 0; i < ticks; i++) {
         at->of.now_us += TICK_US;
-        net_socket_virtual_advance(at->of.now_us);
+        wire_advance(at->of.now_us);
         serve(at, with_work);
         for (uint32_t k = 0; k < MEMBERS; k++)
             if (at->of.clients[k]) drain(at->of.clients[k], at->of.now_us, &at->of.at_clients[k]);
@@ -179,7 +179,7 @@ HOUSE_CASE(a_client_that_moves_stays_in_its_lane, 3) {
     sit(at);
     for (uint32_t i = 0; i < MEMBERS; i++) {
         const net_peer before = at->peers[i];
-        net_socket_virtual_rebind(net_socket_entry_find((int)host_of(at->of.clients[i])->socket));
+        assert_true(wire_rebind((int)host_of(at->of.clients[i])->socket));
         assert_ok(send_number(at->of.clients[i], at->to_server[i], NET_CHANNEL_CONTROL, i));
         pass(at, 20, true);
         assert_int_equal(at->received[i], 2);
@@ -230,7 +230,7 @@ CASE(a_disconnected_peer_has_no_more_events) {
         const net_transport_ops* ops = at.of.server->ops;
         net_transport_event event;
         at.of.now_us += TICK_US;
-        net_socket_virtual_advance(at.of.now_us);
+        wire_advance(at.of.now_us);
         ops->service(at.of.server, at.of.now_us);
         assert_in_range(at.of.server->waiting, MEMBERS, 4 * MEMBERS);
         ops->work(at.of.server, 1);
@@ -269,7 +269,7 @@ HOUSE_CASE(a_flood_of_one_member_fills_one_lane, 3) {
     for (uint32_t i = 1; i < MEMBERS; i++)
         assert_ok(send_number(at->of.clients[i], at->to_server[i], NET_CHANNEL_CONTROL, i));
     at->of.now_us += TICK_US;
-    net_socket_virtual_advance(at->of.now_us);
+    wire_advance(at->of.now_us);
     serve(at, true);
     // What a ring holds, and not more.
     const uint64_t read = stats_of(at->of.server).recv_datagrams - before.recv_datagrams;
@@ -282,7 +282,7 @@ HOUSE_CASE(a_flood_of_one_member_fills_one_lane, 3) {
 }
 
 CASE(lanes_and_peers_are_checked) {
-    net_socket_virtual_set(true, 1);
+    wire_set(true, 1);
     net_transport *made = NULL, *second = NULL;
     net_enet_config config = {.listen = "127.0.0.1:7777", .peers_max = 3, .lanes = 3};
     assert_ok(net_transport_enet_create(&config, &made));
@@ -303,7 +303,7 @@ CASE(lanes_and_peers_are_checked) {
     assert_int_equal(net_transport_enet_create(&config, &made), NET_ERR_ADDRESS);
     config.listen = "0.0.0.0:7777";
     assert_int_equal(net_transport_enet_create(&config, &made), NET_ERR_REFUSED);
-    net_socket_virtual_set(false, 0);
+    wire_set(false, 0);
 }
 
 // ---- threads, over the kernel's loopback

@@ -19,7 +19,7 @@ WORLD_CASE(packets_of_the_realtime_channel_leave_enet_alone, 4) {
         assert_ok(send_number(at->clients[0], peer, NET_CHANNEL_REALTIME, ms));
         at->clients[0]->ops->flush(at->clients[0]);
         at->now_us += 1000;
-        net_socket_virtual_advance(at->now_us);
+        wire_advance(at->now_us);
         drain(at->server, at->now_us, &at->at_server);
         worked += host->stepped_us == at->now_us;
     }
@@ -229,7 +229,7 @@ WORLD_CASE(a_stall_of_forty_seconds_ends_nothing, 4) {
 // security 4.3: the millisecond clock wraps after 49 days
 WORLD_CASE(the_wrap_of_the_millisecond_clock_is_not_noticed, 4) {
     at->now_us = (UINT64_C(1) << 32) * 1000 - 5000000;
-    net_socket_virtual_advance(at->now_us);
+    wire_advance(at->now_us);
     net_peer peer = world_connect(at, 0);
     for (uint32_t i = 0; i < 600; i++) {
         assert_ok(send_number(at->clients[0], peer, NET_CHANNEL_CONTROL, i));
@@ -347,7 +347,7 @@ CASE(addresses_and_limits_are_checked) {
          "127.0.0.1:7000,[::1]:7000,[::1]:7001"},
         {1, true, NET_OK, "192.0.2.1:7000 0.0.0.0:7000 [::]:7000"},
     };
-    net_socket_virtual_set(true, 1);
+    wire_set(true, 1);
     for (size_t i = 0; i < BASE_COUNT(rows); i++) {
         char listen[64];
         int used = 0;
@@ -372,7 +372,7 @@ CASE(addresses_and_limits_are_checked) {
     assert_ok(client->ops->connect(client, "127.0.0.1:1", &peer));
     assert_int_equal(client->ops->connect(client, "127.0.0.1:1", &peer), NET_ERR_FULL);
     client->ops->destroy(client);
-    net_socket_virtual_set(false, 0);
+    wire_set(false, 0);
 }
 
 WORLD_CASE(a_port_in_use_is_said_and_port_zero_finds_a_free_one, 1) {
@@ -433,14 +433,14 @@ WORLD_CASE(packets_need_memory_once, 4) {
 // platform 7: the self-test
 CASE(libenet_calls_our_socket_layer) {
     assert_true(net_socket_is_installed());
-    net_socket_virtual_set(true, 1);
+    wire_set(true, 1);
     assert_true(net_socket_is_installed());
-    net_socket_virtual_set(false, 0);
+    wire_set(false, 0);
     net_socket_stats stats = {.sent_bytes = 1};
     net_socket_get_stats(123456, &stats);
     assert_int_equal(stats.sent_bytes, 0);
     net_socket_flush(123456);
     net_socket_budget_set(123456, NULL);
-    assert_false(net_socket_is_guarded(123456));
+    assert_false(wire_is_guarded(123456));
     assert_true(net_socket_next_us() == UINT64_MAX);
 }

@@ -9,10 +9,9 @@ WORLD_CASE(empty_and_oversized_datagrams_do_not_stop_the_drain, 4) {
     net_peer peer = world_connect(at, 0);
     for (uint32_t i = 0; i < 60; i++) {
         for (int k = 0; k < 10; k++) {
-            assert_true(net_socket_virtual_inject(foreign_host(), 9, PORT, NULL, 0));
-            assert_true(net_socket_virtual_inject(foreign_host(), 9, PORT, bytes,
-                                                  NET_DATAGRAM_BYTES_MAX + 1));
-            assert_true(net_socket_virtual_inject(foreign_host(), 9, PORT, bytes, sizeof bytes));
+            assert_true(wire_inject(foreign_host(), 9, PORT, NULL, 0));
+            assert_true(wire_inject(foreign_host(), 9, PORT, bytes, NET_DATAGRAM_BYTES_MAX + 1));
+            assert_true(wire_inject(foreign_host(), 9, PORT, bytes, sizeof bytes));
         }
         assert_ok(send_number(at->clients[0], peer, NET_CHANNEL_REALTIME, i));
         run_tick(at);
@@ -357,8 +356,7 @@ WORLD_CASE(a_client_cannot_be_connected_to, 1) {
     raw connect = raw_connect(1200, 2, 7);
     const uint32_t hosts[] = {foreign_host(), htonl(INADDR_LOOPBACK)};
     for (size_t i = 0; i < BASE_COUNT(hosts); i++)
-        assert_true(net_socket_virtual_inject(hosts[i], 9, port_of(at->clients[0]), connect.bytes,
-                                              connect.size));
+        assert_true(wire_inject(hosts[i], 9, port_of(at->clients[0]), connect.bytes, connect.size));
     run_ms(at, 50);
     assert_int_equal(first_peer(at->clients[0])->state, ENET_PEER_STATE_DISCONNECTED);
     assert_int_equal(secure_count(at->clients[0], NET_SECURE_OTHER_ADDRESS), 1);
