@@ -219,13 +219,9 @@ void net_secure_server_stop(net_secure_server* server, uint64_t now_us) {
                                      NET_SECURE_END_CLOSED);
 }
 
-void net_secure_server_service_held(net_secure_server* server, uint64_t now_us, uint64_t held_us) {
+void net_secure_server_service(net_secure_server* server, uint64_t now_us, uint64_t held_us) {
     net_cookie_keys_service(&server->cookies, &server->entropy, now_us);
     sweep(server, now_us, held_us);
-}
-
-void net_secure_server_service(net_secure_server* server, uint64_t now_us) {
-    net_secure_server_service_held(server, now_us, now_us);
 }
 
 bool net_secure_server_hold(net_secure_server* server, uint64_t now_us, net_secure_peer peer) {

@@ -89,11 +89,8 @@ size_t net_secure_server_send(net_secure_server* server, uint64_t now_us, net_se
                               net_outer_type type, const void* bytes, size_t size, uint8_t* out,
                               net_address* to);
 /// Call it several times a second: rotates secrets, ends sessions that are silent or not held, with
-/// a CLOSE.
-void net_secure_server_service(net_secure_server* server, uint64_t now_us);
-/// The same when connections are held later than this in a service: sessions end as of `held_us`,
-/// the service in which they were held last.
-void net_secure_server_service_held(net_secure_server* server, uint64_t now_us, uint64_t held_us);
+/// a CLOSE. Sessions end as of `held_us`, the service in which they were held last.
+void net_secure_server_service(net_secure_server* server, uint64_t now_us, uint64_t held_us);
 /// The user's connection inside of the session exists. Call it in each service before
 /// net_secure_server_service. @return false when the session has ended: end the connection.
 bool net_secure_server_hold(net_secure_server* server, uint64_t now_us, net_secure_peer peer);

@@ -232,7 +232,7 @@ void net_enet_secure_service(net_enet_secure* secure) {
     read_clock(secure);
     if (secure->is_lane) return; // its trunk does the rest
     if (secure->server) {
-        net_secure_server_service(secure->server, secure->clock.now_us);
+        net_secure_server_service(secure->server, secure->clock.now_us, secure->clock.now_us);
         return;
     }
     uint8_t out[NET_OUTER_HELLO_BYTES];
@@ -244,7 +244,7 @@ void net_enet_secure_service(net_enet_secure* secure) {
 void net_enet_secure_service_trunk(net_enet_secure* secure) {
     const uint64_t held_us = secure->clock.now_us;
     read_clock(secure);
-    net_secure_server_service_held(secure->server, secure->clock.now_us, held_us);
+    net_secure_server_service(secure->server, secure->clock.now_us, held_us);
 }
 
 bool net_enet_secure_hold(net_enet_secure* secure, uint64_t now_us, uint32_t host, uint16_t port) {

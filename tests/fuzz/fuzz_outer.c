@@ -85,7 +85,7 @@ static void run_record(fuzz_state* at, uint8_t operation, const uint8_t* bytes, 
     case 5:
         world->clock.now_us += size > 0 ? bytes[0] * UINT64_C(100000) : 0;
         (void)net_secure_server_hold(world->server, world->clock.now_us, world->peer);
-        net_secure_server_service(world->server, world->clock.now_us);
+        net_secure_server_service(world->server, world->clock.now_us, world->clock.now_us);
         return;
     default:
         memcpy(out, size % 2 ? world->request : world->response, NET_OUTER_HELLO_BYTES);

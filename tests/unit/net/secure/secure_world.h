@@ -150,7 +150,7 @@ static inline uint64_t count_of(const secure_world* at, net_secure_count count) 
 
 static inline void pass_us(secure_world* at, uint64_t us) {
     at->clock.now_us += us;
-    net_secure_server_service(at->server, at->clock.now_us);
+    net_secure_server_service(at->server, at->clock.now_us, at->clock.now_us);
 }
 
 /// The server takes a copy of a datagram: at->received. @return the size of its reply.
