@@ -49,7 +49,7 @@ net_client* net_client_create(const net_client_config* config) {
 void net_client_destroy(net_client* client) {
     if (!client) return;
     net_ration_end(&client->ration);
-    net_varsize_receiver_destroy(client->varsize);
+    base_owner_destroy(client->varsize);
     if (client->mirror) net_mirror_destroy(client->mirror);
     base_owner_destroy(client);
 }

@@ -59,10 +59,6 @@ static void release_value(net_varsize_receiver* receiver, const waiting_value* v
                  value->message.size);
 }
 
-void net_varsize_receiver_destroy(net_varsize_receiver* receiver) {
-    base_owner_destroy(receiver);
-}
-
 typedef enum value_fate { VALUE_WAITS, VALUE_APPLIES, VALUE_DROPS } value_fate;
 
 static value_fate find_fate(const net_varsize_receiver* receiver,

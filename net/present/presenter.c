@@ -153,7 +153,7 @@ net_result net_presenter_create(const net_presenter_config* config, const base_r
 void net_presenter_destroy(net_presenter* presenter) {
     if (!presenter) return;
     if (presenter->predict) net_predict_destroy(presenter->predict);
-    net_scene_destroy(presenter->scene);
+    base_owner_destroy(presenter->scene);
     net_match_destroy(presenter->match);
     base_release(presenter->allocator, presenter, sizeof *presenter);
 }

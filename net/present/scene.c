@@ -59,10 +59,6 @@ net_scene* net_scene_create(const base_allocator* allocator, net_match* view) {
     return made;
 }
 
-void net_scene_destroy(net_scene* scene) {
-    base_owner_destroy(scene);
-}
-
 // ---- feeding ----
 
 static void add_shape(net_scene* scene, const net_row_template* entry) {

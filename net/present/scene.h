@@ -58,10 +58,9 @@ typedef struct net_scene_counters {
 } net_scene_counters;
 
 /// Create a scene for a match with role MIRROR that the caller owns and lends. The scene owns the
-/// replicated entities of its world.
+/// replicated entities of its world. base_owner_destroy ends it before the match, and its entities
+/// stay as they are.
 BASE_MUST_USE net_scene* net_scene_create(const base_allocator* allocator, net_match* view);
-/// Before the match; the view's entities stay as they are. NULL does nothing.
-void net_scene_destroy(net_scene* scene);
 
 /// Add a row of an entity at a tick, in words of `entry`, which may be of any world of the same
 /// module (it is found here by its parts). The row is copied; `entry` must outlive the scene.

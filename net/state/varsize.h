@@ -139,8 +139,8 @@ typedef struct net_varsize_lost {
 
 typedef struct net_varsize_receiver net_varsize_receiver;
 
+/// End it with base_owner_destroy.
 net_varsize_receiver* net_varsize_receiver_create(const net_varsize_receiver_config* config);
-void net_varsize_receiver_destroy(net_varsize_receiver* receiver);
 /// Receive a message of any bytes. It is applied at once, or kept until its entity exists. When
 /// there is no room for it, the values that waited longest are dropped
 /// (net_varsize_receiver_next_evicted).

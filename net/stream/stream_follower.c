@@ -406,7 +406,3 @@ net_stream_follower* net_stream_follower_create(const base_allocator* allocator,
     follower->memory = base_allocate(allocator, NET_STREAM_MESSAGE_BYTES_MAX);
     return follower;
 }
-
-void net_stream_follower_destroy(net_stream_follower* follower) {
-    base_owner_destroy(follower);
-}

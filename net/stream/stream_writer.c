@@ -412,10 +412,6 @@ net_stream_writer* net_stream_writer_create(const net_stream_writer_config* conf
     return writer;
 }
 
-void net_stream_writer_destroy(net_stream_writer* writer) {
-    base_owner_destroy(writer);
-}
-
 // ---- what clients may know ----
 
 // A client may know of a tick what a standby would know if the server died now: what is stored.

@@ -199,7 +199,7 @@ static int resume(server_stream* self, net_stream_position* behind) {
     stream_end end = {.is_closed = false};
     base_bytes_init(&end.last, NULL);
     bool goes_on = read_stream(self, follower, &end);
-    net_stream_follower_destroy(follower);
+    base_owner_destroy(follower);
     if (goes_on && end.is_closed) {
         base_report(&self->program->reporter, NULL, 0,
                     "the stream of this match has its end: continue without --stream");
@@ -548,7 +548,7 @@ static int stop_stream(server_program* program) {
     atomic_store(&self->is_stopping, true);
     wake(self);
     if (self->has_thread) pthread_join(self->thread, NULL);
-    net_stream_writer_destroy(self->writer);
+    base_owner_destroy(self->writer);
     server_nats_close(self->nats);
     net_stream_tap_destroy(self->tap);
     self->tap = NULL;

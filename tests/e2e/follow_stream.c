@@ -70,7 +70,7 @@ int main(int argc, char** argv) {
     const net_broker broker = server_nats_broker(nats);
     net_stream_follower* follower = net_stream_follower_create(NULL, &broker);
     const int code = compare(follower, reader);
-    net_stream_follower_destroy(follower);
+    base_owner_destroy(follower);
     server_nats_close(nats);
     net_log_reader_destroy(reader);
     return code;

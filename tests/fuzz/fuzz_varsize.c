@@ -86,7 +86,7 @@ static void open(fixture* at) {
 
 static void close(fixture* at) {
     proto_codec_deinit(&at->codec);
-    net_varsize_receiver_destroy(at->client);
+    base_owner_destroy(at->client);
     net_varsize_sender_destroy(at->view);
     net_varsize_source_destroy(at->values);
     net_rows_destroy(at->server_rows);

@@ -226,10 +226,8 @@ typedef struct net_stream_writer_config {
     uint64_t tick_us; ///< between two ticks of the match
 } net_stream_writer_config;
 
-/// The caller owns it.
+/// The caller owns it (base_owner_destroy).
 BASE_MUST_USE net_stream_writer* net_stream_writer_create(const net_stream_writer_config* config);
-/// NULL does nothing.
-void net_stream_writer_destroy(net_stream_writer* writer);
 /// Claim the stream as epoch `behind->epoch` + 1, right behind `behind`, which is where its
 /// follower is. Its next record is behind->records + 1. `header` (borrowed until OWNED or
 /// FENCED; at most NET_STREAM_HEADER_BYTES_MAX): the packed Header of the log, for a stream that is
@@ -335,11 +333,9 @@ typedef struct net_stream_follower_info {
     char text[NET_BROKER_TEXT_BYTES + 64];
 } net_stream_follower_info;
 
-/// The caller owns it.
+/// The caller owns it (base_owner_destroy).
 BASE_MUST_USE net_stream_follower* net_stream_follower_create(const base_allocator* allocator,
                                                               const net_broker* broker);
-/// NULL does nothing.
-void net_stream_follower_destroy(net_stream_follower* follower);
 /// Take answers and ask what is due. @return when it must be called again at the latest.
 uint64_t net_stream_follower_poll(net_stream_follower* follower, uint64_t now_us);
 /// Get the next record, packed and checked; borrowed until the next call of this or of poll. Why it

@@ -26,7 +26,7 @@ static void open(fixture* f) {
 }
 
 static void close_all(fixture* f) {
-    net_scene_destroy(f->scene);
+    base_owner_destroy(f->scene);
     assert_int_equal(ecs_handle_count(f->world, ECS_STATE_ALLOCATED), 0);
     net_match_destroy(f->view);
     stage_side_close(&f->server);

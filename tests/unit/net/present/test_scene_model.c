@@ -109,7 +109,7 @@ static void open(model* m, uint64_t seed, double loss, uint32_t delay_max) {
 }
 
 static void close_all(model* m) {
-    net_scene_destroy(m->scene);
+    base_owner_destroy(m->scene);
     net_match_destroy(m->shown);
     net_mirror_destroy(m->mirror);
     stage_side_close(&m->mirror_side);

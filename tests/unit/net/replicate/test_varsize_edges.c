@@ -84,7 +84,7 @@ CASE(a_value_for_an_entity_that_loads_is_what_it_begins_with) {
     message.version = 3;
     assert_ok(net_varsize_receiver_receive(client, &message));
     assert_int_equal(net_varsize_receiver_get_counters(client)->dropped, 2);
-    net_varsize_receiver_destroy(client);
+    base_owner_destroy(client);
     schema_unmake(schema, world);
 }
 

@@ -135,7 +135,7 @@ static inline void varsize_mirror_open(varsize_mirror* mirror) {
 }
 
 static inline void varsize_mirror_close(varsize_mirror* mirror) {
-    net_varsize_receiver_destroy(mirror->client);
+    base_owner_destroy(mirror->client);
     varsize_side_close(&mirror->side);
 }
 

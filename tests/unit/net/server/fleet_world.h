@@ -164,7 +164,7 @@ static inline node* open_standby(fleet* self, uint32_t number) {
 static inline void kill_node(node* at) {
     if (!at->is_open) return;
     at->is_open = at->is_primary = false;
-    net_stream_writer_destroy(at->writer);
+    base_owner_destroy(at->writer);
     (void)!net_log_writer_destroy(at->log);
     net_server_destroy(at->server);
     at->transport->ops->destroy(at->transport);

@@ -117,8 +117,8 @@ static inline void stage_open_writer(stream_stage* self) {
 }
 
 static inline void stage_close(stream_stage* self) {
-    net_stream_writer_destroy(self->writer);
-    net_stream_follower_destroy(self->follower);
+    base_owner_destroy(self->writer);
+    base_owner_destroy(self->follower);
     script_end(&self->script);
     broker_sim_destroy(self->sim);
 }

@@ -221,8 +221,8 @@ static void run_seed(uint64_t seed, uint64_t* takeovers) {
     assert_true(primaries >= 1 && (has_all(&stage, late) || late->is_claiming));
     *takeovers += stage.takeovers - 1;
     for (uint32_t i = 0; i < stage.node_count; i++) {
-        net_stream_writer_destroy(stage.nodes[i].writer);
-        net_stream_follower_destroy(stage.nodes[i].follower);
+        base_owner_destroy(stage.nodes[i].writer);
+        base_owner_destroy(stage.nodes[i].follower);
         script_end(&stage.nodes[i].script);
     }
     broker_sim_destroy(stage.sim);

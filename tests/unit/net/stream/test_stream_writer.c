@@ -214,7 +214,7 @@ STAGE_CASE(of_two_claims_of_one_epoch_one_wins) {
     const net_stream_state states[] = {self->status->state, net_stream_writer_status(other)->state};
     assert_true((states[0] == NET_STREAM_OWNED) != (states[1] == NET_STREAM_OWNED));
     assert_true((states[0] == NET_STREAM_FENCED) != (states[1] == NET_STREAM_FENCED));
-    net_stream_writer_destroy(other);
+    base_owner_destroy(other);
     script_end(&script);
 }
 
@@ -232,7 +232,7 @@ OWNED_CASE(a_claim_that_was_refused_may_be_made_again_behind_what_came) {
     run_both(self, other);
     assert_int_equal(net_stream_writer_status(other)->state, NET_STREAM_OWNED);
     assert_int_equal(net_stream_writer_status(other)->epoch, 2);
-    net_stream_writer_destroy(other);
+    base_owner_destroy(other);
     script_end(&script);
 }
 

@@ -84,7 +84,7 @@ static void open_client(session* s, const char* page, uint32_t index_max) {
 }
 
 static void close_client(session* s) {
-    net_varsize_receiver_destroy(s->values);
+    base_owner_destroy(s->values);
     net_mirror_destroy(s->mirror);
     schema_unmake(s->schema, s->world);
 }
