@@ -27,9 +27,8 @@ typedef struct bench_repl_config {
     uint32_t soft_bytes;    ///< limit of a packet's body; 0: BENCH_REPL_SOFT_BYTES
     uint32_t births_per_s;  ///< for each client so many entities die and are born in a second
     uint32_t change_every_ticks; ///< every entity stands still and changes a number so often
-    bool is_busy; ///< clients join the world as it changes; nothing settles before the measurement
-    bool has_teams; ///< two teams; health and state are seen by the own one
-    bool is_solo;   ///< clients get solo code
+    bool has_teams;              ///< two teams; health and state are seen by the own one
+    bool is_solo;                ///< clients get solo code
 } bench_repl_config;
 
 /// Times of the ticks since bench_repl_clear.

@@ -134,7 +134,6 @@ bench_rows bench_rows_event(void) {
         {"event_post_1m", unit, COUNT, 1, 1, false, create_seq, &post},
         {"event_drain_1m", unit, COUNT, 1, 1, false, create_seq, &drain},
         {"event_immediate_1m", unit, COUNT, 1, 1, false, create_random, &immediate},
-        {"event_drain_random_1m", unit, COUNT, 1, 1, false, create_random, &drain},
     };
     return (bench_rows){rows, BASE_COUNT(rows)};
 }

@@ -6,8 +6,6 @@
 // ran. Both worlds run the same ticks and must have the same hash at the end.
 //
 // serial is the part of a tick that one thread must do, and bound what follows from it (Amdahl).
-// hand is the speedup of two hand-written threads over as many rows of plain arrays: what this
-// machine's memory and processors allow.
 #include "bench.h"
 
 #include "arena.h"
@@ -15,10 +13,11 @@
 #include "cubes.h"
 #include "ecs/ecs.h"
 #include "net/match.h"
-#include "parallel_hand.h"
 #include "state/history.h"
 #include "state/schema.h"
 #include "text_file.h"
+
+#include <time.h>
 
 enum { THREADS = 2, SAVE_TICK = 128 };
 
@@ -30,6 +29,13 @@ typedef struct rig {
     base_bytes bytes;     // of a save; it keeps its room
     ecs_tick tick;
 } rig;
+
+// The wall's clock.
+static double parallel_now_us(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
+}
 
 // ---- worlds ----
 
@@ -68,7 +74,16 @@ static const char fall_text[] = "cube {\n"
                                 "}\n";
 
 static void fall(const ecs_stage* stage, const ecs_rows* rows) {
-    parallel_fall(rows->columns[0], rows->columns[1], rows->columns[2], rows->count, stage->dt);
+    ecs_vec3* restrict pos = rows->columns[0], * restrict vel = rows->columns[1];
+    const ecs_vec3* restrict force = rows->columns[2];
+    for (uint32_t i = 0; i < rows->count; i++) {
+        pos[i].x += vel[i].x * stage->dt;
+        pos[i].y += vel[i].y * stage->dt;
+        pos[i].z += vel[i].z * stage->dt;
+        vel[i].x += force[i].x * stage->dt;
+        vel[i].y += force[i].y * stage->dt;
+        vel[i].z += force[i].z * stage->dt;
+    }
 }
 
 // The rule of cubes for entities that are not replicated, of which there may be a million.
@@ -184,19 +199,18 @@ typedef struct parallel_case {
     uint32_t ticks;      ///< of a round
     uint32_t warm_ticks; ///< before the first
     double (*measure)(rig* self, uint32_t ticks);
-    uint32_t hand_rows; ///< 0: the rule is too long to write it by hand
 } parallel_case;
 
 static const parallel_case cases[] = {
-    {"parallel_cubes_10k", open_cubes, 32, 64, step_us, 10000},
-    {"parallel_fall_1m", open_million, 4, 8, step_us, 1000000},
-    {"parallel_arena_4000", open_arena, 16, 256, step_us, 0},
-    {"parallel_history_4000", open_replicated, 16, 64, history_us, 0},
-    {"parallel_save_4000", open_arena, 8, 1, save_us, 0},
-    {"parallel_world_save_4000", open_arena, 16, 1, world_save_us, 0},
-    {"parallel_world_save_1m", open_million, 4, 1, world_save_us, 0},
-    {"parallel_world_restore_4000", open_arena, 16, 1, world_restore_us, 0},
-    {"parallel_world_restore_1m", open_million, 2, 1, world_restore_us, 0},
+    {"parallel_cubes_10k", open_cubes, 32, 64, step_us},
+    {"parallel_fall_1m", open_million, 4, 8, step_us},
+    {"parallel_arena_4000", open_arena, 16, 256, step_us},
+    {"parallel_history_4000", open_replicated, 16, 64, history_us},
+    {"parallel_save_4000", open_arena, 8, 1, save_us},
+    {"parallel_world_save_4000", open_arena, 16, 1, world_save_us},
+    {"parallel_world_save_1m", open_million, 4, 1, world_save_us},
+    {"parallel_world_restore_4000", open_arena, 16, 1, world_restore_us},
+    {"parallel_world_restore_1m", open_million, 2, 1, world_restore_us},
 };
 
 typedef struct shared_time {
@@ -261,7 +275,6 @@ static void print(const bench_row* row, uint32_t rounds) {
            least[0] / least[1]);
     const double serial = serial_part(what, &rigs[0]);
     printf(" serial=%.2f bound=%.2f", serial, 1 / (serial + (1 - serial) / THREADS));
-    if (what->hand_rows > 0) printf(" hand=%.2f", parallel_hand_speedup(what->hand_rows, rounds));
     printf(" rounds=%u\n", rounds);
     for (uint32_t k = 0; k < 2; k++)
         close_rig(&rigs[k]);

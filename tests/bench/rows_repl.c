@@ -10,21 +10,12 @@
 #define VERIFIED 4u
 #define VERIFY_TICKS 40u
 #define WARM_TICKS 100u
-#define BUSY_TICKS (5 * BENCH_REPL_TICK_RATE_HZ) // from the joins on
-#define ROUND_TICKS 8u                           // a multiple of NET_INTEREST_EVERY_TICKS
+#define ROUND_TICKS 8u // a multiple of NET_INTEREST_EVERY_TICKS
 
 typedef struct named_world {
     const char* name;
     bench_repl_config config;
 } named_world;
-
-#define FOREST_JOIN(ticks)                                                                         \
-    {                                                                                              \
-        "repl_forest_join_" #ticks, {                                                              \
-            .entities = 10000, .clients = 20, .dirty_percent = 100, .change_every_ticks = ticks,   \
-            .is_busy = true                                                                        \
-        }                                                                                          \
-    }
 
 static const named_world worlds[] = {
     {"repl_1000x10k_dirty20",
@@ -39,9 +30,6 @@ static const named_world worlds[] = {
       .clients = 100,
       .dirty_percent = 100,
       .change_every_ticks = BENCH_REPL_TICK_RATE_HZ}},
-    FOREST_JOIN(30),
-    FOREST_JOIN(45),
-    FOREST_JOIN(60),
 };
 
 typedef struct samples {
@@ -79,8 +67,8 @@ static void print(const bench_row* row, uint32_t rounds) {
     bench_repl_config config = worlds[at].config;
     config.verified = VERIFIED;
     bench_repl_init(&world, &config);
-    if (!config.is_busy) settle(&world);
-    for (uint32_t i = 0; i < (config.is_busy ? BUSY_TICKS : WARM_TICKS); i++)
+    settle(&world);
+    for (uint32_t i = 0; i < WARM_TICKS; i++)
         bench_repl_tick(&world);
     bench_repl_clear(&world);
     for (uint32_t round = 0; round < rounds; round++) {

@@ -12,8 +12,6 @@
 // row is that of the packet before the base packet, if that packet had one.
 #include "stream.h"
 
-#include "adaptive.h"
-
 #include "../bench.h"
 
 #include "proto/solo.h"
@@ -33,7 +31,6 @@ enum {
     FIELDS_MAX = TRACE_FIELDS_MAX,
     AGE_SETTLED = 255,
     ORDER_MAX = 15,
-    ABSENT_BITS = 6,
     PARTS_BITS = 3, // number of parts of a template
     KIND_AGE = 1,
     KIND_PACKET = 2,
@@ -72,8 +69,6 @@ typedef struct stream {
     uint32_t aged_count;
     uint8_t body[BODY_BYTES_MAX];
     stream_result result;
-    adaptive* reference;
-    double reference_bits; // of this packet, less those of the row code
     stream_solo* solo;
 } stream;
 
@@ -277,13 +272,10 @@ static void put_row(pen* to, uint32_t slot, const proto_row_base* against) {
         proto_row_write(layout, against, row, &to->writer, NULL);
         return;
     }
-    uint64_t got[FIELDS_MAX], before = to->reader.offset_bits;
+    uint64_t got[FIELDS_MAX];
     proto_row_read(layout, against, got, &to->reader, NULL);
     bench_require(!to->reader.failed && memcmp(got, row, layout->field_count * sizeof *got) == 0,
                   "a row that was read differs from what was written");
-    uint32_t template_ = trace_template(s->of, s->tick, life_of(s, slot)->place);
-    uint32_t bits = (uint32_t)(to->reader.offset_bits - before);
-    s->reference_bits += adaptive_row(s->reference, template_, layout, against, row) - (double)bits;
 }
 
 static proto_row_base bases_of(const stream* s, uint32_t slot, uint32_t base_tick, uint32_t d,
@@ -336,13 +328,11 @@ static void put_creates(pen* to) {
 }
 
 static bool put_absent(pen* to, bool is_absent) {
-    stream* s = to->s;
     if (!to->is_reading) {
         if (is_absent) proto_row_write_absent(&to->writer);
         return is_absent;
     }
     bench_require(proto_row_read_absent(&to->reader) == is_absent, "an absent row");
-    s->reference_bits += adaptive_absent(s->reference, is_absent) - (is_absent ? ABSENT_BITS : 0);
     return is_absent;
 }
 
@@ -584,11 +574,9 @@ static void open(stream* s, const trace* of, uint32_t base, uint32_t stride) {
     s->base_slots = bench_allocate(SLOTS_MAX * sizeof *s->base_slots);
     s->aged = bench_allocate(SLOTS_MAX * sizeof *s->aged);
     s->solo = solo_create();
-    s->reference = adaptive_create(of->template_count, of->field_count);
 }
 
 static void release(stream* s) {
-    adaptive_destroy(s->reference);
     solo_destroy(s->solo);
     void* owned[] = {s->lives,      s->at_place, s->at_slot, s->told,    s->index_lives,
                      s->index_used, s->ring,     s->create,  s->destroy, s->list,
@@ -615,7 +603,6 @@ stream_result stream_run(const trace* of, uint32_t base, uint32_t stride) {
     for (s->tick = stride; s->tick < of->frames; s->tick += stride) {
         uint64_t rows = s->result.rows;
         gather(s);
-        s->reference_bits = 0;
         double ns;
         size_t bytes = write_body(s, &ns);
         size_t solo_bytes = solo_packet(s);
@@ -627,7 +614,6 @@ stream_result stream_run(const trace* of, uint32_t base, uint32_t stride) {
         s->result.packets++;
         s->result.bytes += bytes;
         s->result.solo_bytes += solo_bytes;
-        s->result.reference_bytes += (double)bytes + s->reference_bits / 8;
         s->result.ns += ns;
         s->result.raw_bytes += raw_bytes(s);
     }

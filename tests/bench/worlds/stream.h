@@ -8,10 +8,9 @@
 /// already.
 typedef struct stream_result {
     uint64_t packets, rows, bytes;
-    uint64_t solo_bytes;    ///< in solo code
-    double ns;              ///< of writing
-    double raw_bytes;       ///< of all rows in all packets, without any coding
-    double reference_bytes; ///< with an adaptive coder for the rows (adaptive.h)
+    uint64_t solo_bytes; ///< in solo code
+    double ns;           ///< of writing
+    double raw_bytes;    ///< of all rows in all packets, without any coding
 } stream_result;
 
 /// Write each packet (every `stride` frames), read it again and compare. The base of a packet is
