@@ -54,9 +54,8 @@ const proto_layout* trace_layout(const trace* of, uint32_t frame, uint32_t place
 void trace_row(const trace* of, uint32_t frame, uint32_t place, uint64_t* row);
 bool trace_differs(const trace* of, uint32_t frame, uint32_t other, uint32_t place);
 
-/// Read a recorded world: GENQ, CUBQ or ARNQ (tests/bench/worlds/README.md). Close it in any case.
-/// @return true; false: `message` says what is wrong, and where.
-bool trace_parse(trace* made, const char* name, const uint8_t* bytes, size_t size,
-                 char message[TRACE_MESSAGE_BYTES]);
-/// The same of a file, plain or zstd (.q, .q.zst). On failure the program ends with the message.
+/// Read a recorded world: GENQ, CUBQ or ARNQ (tests/bench/worlds/README.md). What is wrong ends the
+/// program with its line or frame.
+void trace_parse(trace* made, const char* name, const uint8_t* bytes, size_t size);
+/// The same of a file, plain or zstd (.q, .q.zst).
 void trace_read(trace* made, const char* path);
