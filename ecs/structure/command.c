@@ -7,8 +7,8 @@
 // succeed; that one is applied alone, and reports why.
 //
 // Off, in ns a command: destroys 11 -> 130 (destroy_batch_1m), recreates 5.6 -> 31
-// (add_batch_100k), creations 3.8 -> 14 (defer_flush_100k) and with values 4.7 -> 24
-// (defer_flush_values_100k), values of one component 9.1 -> 24 (defer_set_random_100k).
+// (add_batch_100k), creations 3.8 -> 14 (defer_flush_100k), with values 4.7 -> 24, values of one
+// component 9.1 -> 24.
 #include "base/assert.h"
 #include "ecs/command.h"
 #include "ecs/loader.h"

@@ -119,7 +119,7 @@ ecs_detail_command_fits(const ecs_value_slot* slot, const ecs_command_words* val
     return slot->component == values->component[i] && slot->size == 4 * values->count[i];
 }
 /// ecs_detail_command_join with values that lie in registers: neither they nor the caller's inits
-/// are written to memory and read again (defer_record_values_100k: a third less time).
+/// are written to memory and read again (a third less time).
 static inline __attribute__((always_inline)) bool
 ecs_detail_command_join_words(ecs_command_view* view, ecs_command_op op, ecs_entity target,
                               ecs_template_id template_id, const ecs_command_words* values) {
