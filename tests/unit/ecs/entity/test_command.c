@@ -49,20 +49,6 @@ STORE_WITH_CASE(a_run_that_does_not_fit_is_done_as_far_as_it_goes,
     assert_int_equal(ecs_world_counters(at->world)->commands_refused, 2);
 }
 
-// Also those of commands that are queued when the world ends.
-STORE_CASE(texts_are_copied_and_given_back) {
-    char text[] = "written in a command";
-    ecs_string string = {.data = text, .size = (uint32_t)strlen(text)};
-    ecs_init init = {at->title, &string};
-    ecs_entity sign = ecs_command_create(at->world, at->sign, &init, 1);
-    assert_true(ecs_command_set(at->world, sign, at->title, &string));
-    text[0] = 'X';
-    ecs_command_flush(at->world);
-    const ecs_string* title = ecs_get(at->world, ecs_entity_make(65536, 1), at->title);
-    assert_string_equal(ecs_string_text(title), "written in a command");
-    assert_int_not_equal(ecs_command_create(at->world, at->sign, &init, 1), ECS_ENTITY_NONE);
-}
-
 // A reader of a log or snapshot would refuse it.
 STORE_CASE(a_text_with_a_nul_is_refused_wherever_it_enters) {
     ecs_string cut = {.data = (char[]){"a\0b"}, .size = 3};

@@ -43,23 +43,6 @@ LOAD_CASE(an_entity_is_loading_until_its_resources_came) {
     assert_null(ecs_loading_find(world, entity, at->hp));
 }
 
-LOAD_CASE(a_resource_is_asked_for_once_and_shared) {
-    for (uint32_t i = 0; i < 100; i++)
-        (void)load_create(at, at->prop, 4);
-    assert_int_equal(at->manual->asked, 0); // neither by the creation nor within a tick
-    load_step(at);
-    assert_int_equal(at->manual->asked, 0);
-    assert_int_equal(ecs_loading_poll(at->world), 0);
-    assert_int_equal(at->manual->asked, 1);
-    assert_int_equal(resource_state(at, 4), ECS_REQUEST_WAITING);
-    assert_int_equal(load_arrive(at, 4), 100);
-    assert_int_equal(resource_state(at, 4), ECS_REQUEST_READY);
-    ecs_entity late = load_create(at, at->prop, 4);
-    assert_int_equal(state_of(at, late), ECS_STATE_CREATED);
-    assert_int_equal(ecs_loading_poll(at->world), 0);
-    assert_int_equal(at->manual->asked, 2);
-}
-
 LOAD_CASE(a_busy_loader_is_asked_again) {
     ecs_entity entity = load_create(at, at->prop, 1);
     assert_int_equal(ecs_loading_poll(at->world), 0);

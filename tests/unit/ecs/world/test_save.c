@@ -148,24 +148,6 @@ static void check_usable(store* fixture) {
     ecs_world_validate(fixture->world);
 }
 
-TWINS_CASE(every_cut_is_refused_and_leaves_an_empty_world) {
-    (void)populate(&at->a);
-    for (uint32_t i = 0; i < 5; i++)
-        store_step(&at->a);
-    base_bytes bytes = world_saved(at->a.world);
-    for (size_t size = 0; size < bytes.size; size += 1 + size / 64) {
-        // In its own block, so that a sanitizer sees a read past its end.
-        uint8_t* cut = malloc(size + 1);
-        memcpy(cut, bytes.data, size);
-        ecs_result result = ecs_world_restore(at->b.world, cut, size);
-        free(cut);
-        assert_true(result == ECS_ERR_MALFORMED || result == ECS_ERR_FULL);
-        assert_int_equal(ecs_world_entity_count(at->b.world), 0);
-    }
-    check_usable(&at->b);
-    base_bytes_deinit(&bytes);
-}
-
 // A row takes 6 bytes of a save but may take much memory. So the restore checks first that the
 // values of the rows are in the save.
 CASE(rows_are_not_made_before_their_values_can_be_there) {
