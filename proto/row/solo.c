@@ -3,6 +3,10 @@
 #include "proto/solo.h"
 #include "row/row_coder.h"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 enum {
     STRETCH_MAX = 2047,
     AGE_BITS = 4,
@@ -10,6 +14,8 @@ enum {
     FACT_MOST = 4095, // of a chance of 12 bits
     FACT_WEIGHT_ONE = 1 << 14,
     FACT_WEIGHT_MOST = INT16_MAX,
+    FACT_UP = 60000, // what rounds towards the goal
+    FACT_DOWN = 5535,
     TOTAL_BITS = 15, // of a table
     END_LEAST = 4,   // no symbol's part becomes smaller
     SEEN_MAX = 120,
@@ -97,10 +103,11 @@ void proto_solo_model_reset(proto_solo_model* model) {
 
 // ---- is a number 0? ----
 
-// The field and the features that each context looks at.
+// The field, and what each context has for it.
 typedef struct contexts {
-    uint16_t facts[PROTO_SOLO_FACT_CONTEXTS]; ///< counters of each
-    int16_t inputs[PROTO_SOLO_FACT_CONTEXTS];
+    uint16_t places[PROTO_SOLO_FACT_CONTEXTS]; ///< of their counters
+    uint16_t facts[PROTO_SOLO_FACT_LANES];     ///< the counters
+    int16_t inputs[PROTO_SOLO_FACT_LANES];
     uint32_t field;
 } contexts;
 
@@ -116,21 +123,65 @@ static inline uint32_t find_fact(uint32_t context, uint32_t field, uint64_t situ
     return (uint32_t)(seen * UINT64_C(0xd6e8feb86659fd93) >> (64 - PROTO_SOLO_FACT_BITS));
 }
 
+// How much a counter of this age is trusted, in sixteenths.
+static const int16_t fact_trust[AGE_MAX + 1] = {0,  8,  10, 12, 13, 14, 14, 15,
+                                                15, 15, 16, 16, 16, 16, 16, 16};
+// How much of the way a chance goes by its age, in 2^-16: all 16 bits are used.
+static const uint16_t fact_shares[AGE_MAX + 1] = {43690, 26214, 18724, 14563, 11915, 10082,
+                                                  8738,  7710,  6898,  5000,  4000,  3000,
+                                                  2200,  1600,  1200,  900};
+
+#ifdef __SSE2__
+_Static_assert(PROTO_SOLO_FACT_CONTEXTS == 6 && PROTO_SOLO_FACT_LANES == 8, "16 bits each");
+
+static inline __m128i load_lanes(const void* lanes) {
+    return _mm_loadu_si128((const __m128i*)lanes);
+}
+
+static inline void store_lanes(void* lanes, __m128i values) {
+    _mm_storeu_si128((__m128i*)lanes, values);
+}
+
+// An element of a table for each context, by its counter.
+static inline __m128i gather(const void* table, const uint16_t* facts, uint32_t shift, int mask) {
+    const int16_t* of = table;
+#define OF(i) of[facts[i] >> shift & mask]
+    return _mm_setr_epi16(OF(0), OF(1), OF(2), OF(3), OF(4), OF(5), 0, 0);
+#undef OF
+}
+
+// Set the inputs. @return their sum by weights.
+static inline int32_t weigh(const proto_solo_model* model, contexts* c) {
+    const __m128i stretched = gather(model->stretch, c->facts, AGE_BITS, FACT_MOST);
+    const __m128i trust = gather(fact_trust, c->facts, 0, AGE_MAX);
+    const __m128i inputs = _mm_srai_epi16(_mm_mullo_epi16(stretched, trust), 4);
+    store_lanes(c->inputs, inputs);
+    __m128i sum = _mm_madd_epi16(inputs, load_lanes(model->fact_weights[c->field]));
+    sum = _mm_add_epi32(sum, _mm_shuffle_epi32(sum, _MM_SHUFFLE(1, 0, 3, 2)));
+    return _mm_cvtsi128_si32(_mm_add_epi32(sum, _mm_shuffle_epi32(sum, 1)));
+}
+#else
+static inline int32_t weigh(const proto_solo_model* model, contexts* c) {
+    int32_t sum = 0;
+    for (uint32_t i = 0; i < PROTO_SOLO_FACT_CONTEXTS; i++) {
+        const uint32_t fact = c->facts[i];
+        c->inputs[i] =
+            (int16_t)(model->stretch[fact >> AGE_BITS] * fact_trust[fact & AGE_MAX] >> 4);
+        sum += c->inputs[i] * model->fact_weights[c->field][i];
+    }
+    return sum;
+}
+#endif
+
 // The chance that a number is not 0, in 2^-16.
 static inline uint32_t expect_fact(const proto_solo_model* model, contexts* c, uint32_t field,
                                    uint64_t situation) {
-    static const uint8_t trust[AGE_MAX + 1] = {0,  8,  10, 12, 13, 14, 14, 15,
-                                               15, 15, 16, 16, 16, 16, 16, 16};
     c->field = field;
-    int32_t sum = 0;
     for (uint32_t i = 0; i < PROTO_SOLO_FACT_CONTEXTS; i++) {
-        const uint32_t place = find_fact(i, field, situation), fact = model->facts[i][place];
-        int32_t input = model->stretch[fact >> AGE_BITS] * trust[fact & AGE_MAX] >> 4;
-        c->facts[i] = (uint16_t)place;
-        c->inputs[i] = (int16_t)input;
-        sum += input * model->fact_weights[field][i];
+        c->places[i] = (uint16_t)find_fact(i, field, situation);
+        c->facts[i] = model->facts[i][c->places[i]];
     }
-    return squash(sum >> 14);
+    return squash(weigh(model, c) >> 14);
 }
 
 static BASE_NOINLINE uint32_t learn_fact(const proto_solo_model* model, uint64_t* known,
@@ -154,21 +205,49 @@ static inline uint32_t known_fact(proto_solo_coder* coder, uint32_t field, uint6
                : learn_fact(coder->model, known, tag, field, situation);
 }
 
-static uint16_t next_fact(uint32_t fact, bool is_true) {
-    // How much of the way a chance goes by its age, in 2^-16, and what rounds towards the goal.
-    static const uint16_t shares[AGE_MAX + 1] = {43690, 26214, 18724, 14563, 11915, 10082,
-                                                 8738,  7710,  6898,  5000,  4000,  3000,
-                                                 2200,  1600,  1200,  900};
-    enum { UP = 60000, DOWN = 5535 };
-    int32_t chance = (int32_t)(fact >> AGE_BITS);
-    uint32_t age = fact & AGE_MAX;
-    int32_t way = (is_true ? FACT_MOST : 0) - chance;
-    chance += (way * shares[age] + (is_true ? UP : DOWN)) >> 16;
-    if (chance < 1) chance = 1;
-    if (chance > FACT_MOST - 1) chance = FACT_MOST - 1;
-    return (uint16_t)((uint32_t)chance << AGE_BITS | (age < AGE_MAX ? age + 1 : age));
+#ifdef __SSE2__
+static inline __m128i clamp(__m128i values, int16_t least, int16_t most) {
+    return _mm_min_epi16(_mm_max_epi16(values, _mm_set1_epi16(least)), _mm_set1_epi16(most));
 }
 
+// The counters of all contexts after this fact.
+static inline __m128i next_facts(const uint16_t* facts, bool is_true) {
+    const __m128i fact = load_lanes(facts);
+    const __m128i share = gather(fact_shares, facts, 0, AGE_MAX);
+    const __m128i chance = _mm_srli_epi16(fact, AGE_BITS), one = _mm_set1_epi16(1);
+    const __m128i way = _mm_sub_epi16(_mm_set1_epi16(is_true ? FACT_MOST : 0), chance);
+    const __m128i round = _mm_set1_epi16((int16_t)(is_true ? FACT_UP : FACT_DOWN));
+    // The upper 16 bits of way * share + round: a share has no sign, a way has.
+    const __m128i low = _mm_mullo_epi16(way, share);
+    const __m128i high =
+        _mm_add_epi16(_mm_mulhi_epi16(way, share), _mm_and_si128(way, _mm_srai_epi16(share, 15)));
+    const __m128i has_no_carry =
+        _mm_cmpeq_epi16(_mm_adds_epu16(low, round), _mm_add_epi16(low, round));
+    const __m128i step = _mm_add_epi16(high, _mm_add_epi16(has_no_carry, one));
+    const __m128i age = _mm_add_epi16(_mm_and_si128(fact, _mm_set1_epi16(AGE_MAX)), one);
+    return _mm_or_si128(
+        _mm_slli_epi16(clamp(_mm_add_epi16(chance, step), 1, FACT_MOST - 1), AGE_BITS),
+        _mm_min_epi16(age, _mm_set1_epi16(AGE_MAX)));
+}
+
+// As below, all contexts at once: `error` and inputs have 15 bits and a sign.
+static void train_fact(proto_solo_model* model, const contexts* c, uint32_t chance, bool is_true) {
+    const int32_t error = ((int32_t)((uint32_t)is_true << 16) - (int32_t)chance) >> 2;
+    int16_t* weights = model->fact_weights[c->field];
+    const __m128i input = load_lanes(c->inputs);
+    const __m128i errors = _mm_set1_epi16((int16_t)error), half = _mm_set1_epi32(1 << 16);
+    const __m128i low = _mm_mullo_epi16(input, errors), high = _mm_mulhi_epi16(input, errors);
+    const __m128i step =
+        _mm_packs_epi32(_mm_srai_epi32(_mm_add_epi32(_mm_unpacklo_epi16(low, high), half), 17),
+                        _mm_srai_epi32(_mm_add_epi32(_mm_unpackhi_epi16(low, high), half), 17));
+    store_lanes(weights, clamp(_mm_adds_epi16(load_lanes(weights), step), -FACT_WEIGHT_MOST,
+                               FACT_WEIGHT_MOST));
+    uint16_t next[PROTO_SOLO_FACT_LANES];
+    store_lanes(next, next_facts(c->facts, is_true));
+    for (uint32_t i = 0; i < PROTO_SOLO_FACT_CONTEXTS; i++)
+        model->facts[i][c->places[i]] = next[i];
+}
+#else
 static void train_fact(proto_solo_model* model, const contexts* c, uint32_t chance, bool is_true) {
     int32_t error = ((int32_t)((uint32_t)is_true << 16) - (int32_t)chance) >> 2;
     int16_t* weights = model->fact_weights[c->field];
@@ -176,10 +255,15 @@ static void train_fact(proto_solo_model* model, const contexts* c, uint32_t chan
         int32_t weight = weights[i] + ((c->inputs[i] * error + (1 << 16)) >> 17);
         if (weight > FACT_WEIGHT_MOST) weight = FACT_WEIGHT_MOST;
         weights[i] = (int16_t)(weight < -FACT_WEIGHT_MOST ? -FACT_WEIGHT_MOST : weight);
-        uint16_t* fact = &model->facts[i][c->facts[i]];
-        *fact = next_fact(*fact, is_true);
+        const uint32_t age = c->facts[i] & AGE_MAX;
+        int32_t next = c->facts[i] >> AGE_BITS, way = (is_true ? FACT_MOST : 0) - next;
+        next += (way * fact_shares[age] + (is_true ? FACT_UP : FACT_DOWN)) >> 16;
+        next = next < 1 ? 1 : next > FACT_MOST - 1 ? FACT_MOST - 1 : next;
+        model->facts[i][c->places[i]] =
+            (uint16_t)((uint32_t)next << AGE_BITS | (age < AGE_MAX ? age + 1 : age));
     }
 }
+#endif
 
 // ---- tables ----
 
@@ -194,12 +278,20 @@ static inline void train_table(uint16_t* table, uint32_t symbols, uint32_t symbo
         6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 7};
     uint32_t seen = table[symbols - 1], rate = rates[seen];
     int32_t rest = (1 << TOTAL_BITS) - (int32_t)symbols * END_LEAST;
-    for (uint32_t i = 0; i < symbols; i++) {
-        int32_t goal = (int32_t)(i + 1) * END_LEAST + (i >= symbol ? rest : 0);
-        table[i] = (uint16_t)(table[i] + ((goal - table[i]) >> rate));
+    typedef uint16_t ends __attribute__((vector_size(16)));
+    typedef int16_t ways __attribute__((vector_size(16)));
+    ends end, at = {0, 1, 2, 3, 4, 5, 6, 7};
+    for (uint32_t i = 0; i < symbols; i += 8, at += 8) { // all are below 2^15
+        memcpy(&end, table + i, sizeof end);
+        const ways is_after = (ways)at >= (int16_t)symbol;
+        const ends goal = (at + 1) * END_LEAST + ((ends)is_after & (uint16_t)rest);
+        end += (ends)((ways)(goal - end) >> (int16_t)rate);
+        memcpy(table + i, &end, sizeof end);
     }
     table[symbols - 1] = (uint16_t)(seen < SEEN_MAX ? seen + 1 : SEEN_MAX);
 }
+_Static_assert(PROTO_SOLO_SYMBOLS % 8 == 0 && PROTO_SOLO_LONGS % 8 == 0,
+               "goals of eight symbols at once");
 
 // What codes one symbol: up to three tables and their weights, which are 2^16 together.
 typedef struct mix {
@@ -217,10 +309,12 @@ static uint32_t trust_of(const uint16_t* table) {
     return seen == 0 ? 0 : seen < 4 ? 1 : seen < 9 ? 2 : 3;
 }
 
-static inline mix find_tables(const proto_solo_model* model, uint32_t field, uint64_t situation) {
+// `places`: of the counters of each context.
+static inline mix find_tables(const proto_solo_model* model, uint32_t field,
+                              const uint16_t* places) {
     mix m = {.count = PROTO_SOLO_CONTEXTS, .symbols = PROTO_SOLO_SYMBOLS};
     for (uint32_t i = 0; i < PROTO_SOLO_CONTEXTS; i++)
-        m.tables[i] = model->tables[i][find_fact(i, field, situation) >> 1];
+        m.tables[i] = model->tables[i][places[i] >> 1];
     const uint16_t* weights = model->weights[field][trust_of(m.tables[0])];
     m.weights[0] = WEIGHT_ONE;
     for (uint32_t i = 1; i < PROTO_SOLO_CONTEXTS; i++) {
@@ -489,7 +583,10 @@ static BASE_NOINLINE number_head code_head(proto_solo_coder* coder, uint32_t fie
     uint32_t chance = known_fact(coder, field + PROTO_SOLO_FIELDS, situation);
     head.sign = code_bit(coder, chance, head.sign);
     if (is_state(field)) return (number_head){.length = 1, .sign = head.sign};
-    mix m = find_tables(model, field, situation);
+    uint16_t places[PROTO_SOLO_CONTEXTS];
+    for (uint32_t i = 0; i < PROTO_SOLO_CONTEXTS; i++)
+        places[i] = (uint16_t)find_fact(i, field, situation);
+    mix m = find_tables(model, field, places);
     uint32_t symbol = code_symbol(coder, &m, symbol_of(&head));
     if (symbol < SYMBOL_THREE) {
         head.length = symbol == 0 ? 1 : 2;
@@ -556,8 +653,13 @@ static void count_number(proto_solo_coder* coder) {
 int64_t proto_solo_number(proto_solo_coder* coder, uint32_t field, uint64_t situation,
                           int64_t value) {
     BASE_VALIDATE(field < PROTO_SOLO_FIELDS && situation >> 40 == 0);
-    bool is_read = coder->mode == PROTO_SOLO_READ;
+    const bool is_read = coder->mode == PROTO_SOLO_READ;
     if (coder->mode != PROTO_SOLO_SAMPLE) count_number(coder);
+    if (value == 0 && coder->mode == PROTO_SOLO_WRITE && !coder->failed && !coder->tape) { // most
+        (void)code_bit(coder, known_fact(coder, field, situation), false);
+        add_sample(coder, pack_sample(field, situation, 0));
+        return 0;
+    }
     if (is_read && coder->failed) return 0;
     uint64_t size = 0;
     number_head head = {.length = 0};
@@ -664,10 +766,10 @@ static void train_number(proto_solo_model* model, uint32_t field, uint64_t situa
     train_fact(model, &sign, chance, head.sign);
     if (is_state(field)) return;
     uint32_t symbol = symbol_of(&head);
-    mix m = find_tables(model, field, situation);
+    mix m = find_tables(model, field, c.places);
     train_weights(model->weights[field][trust_of(m.tables[0])], &m, symbol);
     for (uint32_t i = 0; i < PROTO_SOLO_CONTEXTS; i++)
-        train_table(model->tables[i][c.facts[i] >> 1], PROTO_SOLO_SYMBOLS, symbol);
+        train_table(model->tables[i][c.places[i] >> 1], PROTO_SOLO_SYMBOLS, symbol);
     if (symbol >= SYMBOL_LONG)
         train_table(model->lengths[field], PROTO_SOLO_LONGS, long_of(head.length));
     if (symbol >= SYMBOL_THREE)

@@ -18,6 +18,7 @@ typedef struct solo_row {
     uint32_t grid;            // of the component that is coded, when it has elastic fields
     bool has_along;           // the own motion is expected to be the neighbour's
     int64_t along[PROTO_SOLO_PLACE];
+    uint64_t line[PROTO_SOLO_PLACE];          // what the row code expects of the place
     uint64_t moved[PROTO_ROW_COMPONENTS_MAX]; // motion_sum of each component
 } solo_row;
 
@@ -42,8 +43,21 @@ enum {
 
 static void copy_place(const solo_row* r, const uint64_t* row, int32_t* place) {
     const proto_row_component* component = &r->coder.layout->components[r->place];
-    for (uint32_t i = 0; i < PROTO_SOLO_PLACE; i++)
-        place[i] = i < component->field_count ? (int32_t)row[component->field_first + i] : 0;
+    const uint64_t* words = row + component->field_first;
+    place[0] = (int32_t)words[0];
+    place[1] = (int32_t)words[1];
+    place[2] = component->field_count > 2 ? (int32_t)words[2] : 0;
+}
+
+// The sum of |a - b|: of places, which have 28 bits, or of ways.
+static inline uint32_t between(const int32_t* a, const int32_t* b) {
+    typedef int32_t lanes __attribute__((vector_size(4 * PROTO_SOLO_PLACE_LANES)));
+    lanes off, other;
+    memcpy(&off, a, sizeof off);
+    memcpy(&other, b, sizeof other);
+    off -= other;
+    off = (off ^ off >> 31) - (off >> 31);
+    return (uint32_t)(off[0] + off[1] + off[2]);
 }
 
 static void copy_rotation(const solo_row* r, const uint64_t* row, int64_t* q) {
@@ -67,18 +81,20 @@ static void multiply(const int64_t* a, const int64_t* b, bool is_inverse, int64_
     q[3] = shift(a[3] * w - a[0] * x - a[1] * y - a[2] * z);
 }
 
+// Without a rotation the turn is left as it is, and not read.
 static void find_motion(const solo_row* r, const uint64_t* from, const uint64_t* to,
                         proto_solo_motion* motion) {
     copy_place(r, from, motion->from);
     copy_place(r, to, motion->to);
+    motion->to[PROTO_SOLO_PLACE] = motion->way[PROTO_SOLO_PLACE] = 0;
+    for (uint32_t i = 0; i < PROTO_SOLO_PLACE; i++)
+        motion->way[i] = motion->to[i] - motion->from[i];
+    if (r->rotation == UINT32_MAX) return;
     const int64_t one = 1 << TURN_SHIFT;
-    int64_t q[4] = {0, 0, 0, one};
-    if (r->rotation != UINT32_MAX) {
-        int64_t a[4], b[4];
-        copy_rotation(r, to, a);
-        copy_rotation(r, from, b);
-        multiply(a, b, true, q);
-    }
+    int64_t q[4], a[4], b[4];
+    copy_rotation(r, to, a);
+    copy_rotation(r, from, b);
+    multiply(a, b, true, q);
     for (uint32_t i = 0; i < 4; i++)
         motion->rotation[i] = (int32_t)q[i];
     int64_t x = q[0], y = q[1], z = q[2], w = q[3];
@@ -92,14 +108,29 @@ static void find_motion(const solo_row* r, const uint64_t* from, const uint64_t*
 }
 
 // Where something would be that moved with it.
-static void move_along(const proto_solo_motion* motion, const int32_t* from, int64_t* to) {
+static void move_along(const solo_row* r, const proto_solo_motion* motion, const int32_t* from,
+                       int64_t* to) {
     int64_t d[PROTO_SOLO_PLACE];
-    for (uint32_t i = 0; i < PROTO_SOLO_PLACE; i++)
-        d[i] = (int64_t)from[i] - motion->from[i];
     for (uint32_t i = 0; i < PROTO_SOLO_PLACE; i++) {
+        d[i] = (int64_t)from[i] - motion->from[i];
+        to[i] = motion->to[i] + d[i];
+    }
+    for (uint32_t i = 0; r->rotation != UINT32_MAX && i < PROTO_SOLO_PLACE; i++) {
         const int32_t* turn = &motion->turn[3 * i];
         to[i] = motion->to[i] + shift(turn[0] * d[0] + turn[1] * d[1] + turn[2] * d[2]);
     }
+}
+
+// How far something would be from its place that moved with `other` before.
+static inline uint64_t misfit_of(const solo_row* r, const proto_solo_motion* other) {
+    const proto_solo_motion* own = &r->own->before;
+    if (r->rotation == UINT32_MAX) return between(other->way, own->way);
+    uint64_t misfit = 0;
+    int64_t moved[PROTO_SOLO_PLACE];
+    move_along(r, other, own->from, moved);
+    for (uint32_t k = 0; k < PROTO_SOLO_PLACE; k++)
+        misfit += row_magnitude(moved[k] - own->to[k]);
+    return misfit;
 }
 
 // Find the components that tell how the thing moves: the first one with two or three linear
@@ -117,23 +148,15 @@ static void find_near(solo_row* r) {
     if (layout->solo_turn != PROTO_SOLO_NO_PLACE) r->rotation = layout->solo_turn;
     r->own = &solo->near[solo->near_count % PROTO_SOLO_NEAR];
     memset(r->own->off, 0, sizeof r->own->off);
-    int32_t base[PROTO_SOLO_PLACE], base2[PROTO_SOLO_PLACE];
-    copy_place(r, r->coder.base, base);
-    copy_place(r, r->coder.base2, base2);
+    r->own->like = (uint64_t)r->template_ << 32 | r->coder.ticks << 8 | r->coder.ticks2;
+    find_motion(r, r->coder.base2, r->coder.base, &r->own->before);
     uint64_t least = UINT64_MAX, least_misfit = 0;
     for (uint32_t back = 1; back < PROTO_SOLO_NEAR && back <= solo->near_count; back++) {
         const proto_solo_near* other = &solo->near[(solo->near_count - back) % PROTO_SOLO_NEAR];
-        if (other->template_ != r->template_ || other->ticks != r->coder.ticks ||
-            other->ticks2 != r->coder.ticks2)
-            continue;
-        uint64_t far = 0, misfit = 0;
-        for (uint32_t k = 0; k < PROTO_SOLO_PLACE; k++)
-            far += row_magnitude((int64_t)other->before.to[k] - base[k]);
+        if (other->like != r->own->like) continue;
+        const uint64_t far = between(other->before.to, r->own->before.to);
         if (far >= least) continue; // so is its score
-        int64_t moved[PROTO_SOLO_PLACE];
-        move_along(&other->before, base2, moved);
-        for (uint32_t k = 0; k < PROTO_SOLO_PLACE; k++)
-            misfit += row_magnitude(moved[k] - base[k]);
+        const uint64_t misfit = misfit_of(r, &other->before);
         uint64_t score = misfit * SCORE_MISFIT + far;
         if (score >= least) continue;
         least = score;
@@ -142,7 +165,7 @@ static void find_near(solo_row* r) {
     }
     if (!r->near) return;
     r->misfit = (uint32_t)solo_row_bucket((int64_t)least_misfit);
-    move_along(&r->near->now, base, r->along);
+    move_along(r, &r->near->now, r->own->before.to, r->along);
 }
 
 // The rotation of something that turned with the neighbour.
@@ -172,12 +195,11 @@ static void turn_along(const solo_row* r, proto_rotation_guess* guess) {
 // Was the place nearer to where the neighbour's motion leads than to its line?
 static bool is_along_better(const solo_row* r) {
     const proto_row_component* component = &r->coder.layout->components[r->place];
-    uint64_t lines[PROTO_ROW_FIELDS_MAX], line = 0, along = 0;
-    proto_row_expect(&r->coder, r->place, lines);
+    uint64_t line = 0, along = 0;
     for (uint32_t i = 0; i < component->field_count; i++) {
         uint32_t f = component->field_first + i;
         line += row_magnitude(
-            row_difference(r->coder.row[f], lines[i], r->coder.layout->fields[f].quant.bits));
+            row_difference(r->coder.row[f], r->line[i], r->coder.layout->fields[f].quant.bits));
         along += row_magnitude((int64_t)r->coder.row[f] - r->along[i]);
     }
     return along < line;
@@ -187,11 +209,7 @@ static bool is_along_better(const solo_row* r) {
 static void keep_motion(solo_row* r) {
     proto_solo_near* own = r->own;
     if (!own) return;
-    own->template_ = r->template_;
-    own->ticks = r->coder.ticks;
-    own->ticks2 = r->coder.ticks2;
     find_motion(r, r->coder.base, r->coder.row, &own->now);
-    find_motion(r, r->coder.base2, r->coder.base, &own->before);
     r->solo->near_count++;
 }
 
@@ -233,15 +251,19 @@ static int64_t wild_size(int64_t off) {
     return off < 0 ? -least : least;
 }
 
-// a - b of words of a field: of an elastic one in steps, if both have them.
-static int64_t apart(const solo_row* r, uint32_t f, uint64_t a, uint64_t b) {
-    const proto_quant* quant = &r->coder.layout->fields[f].quant;
-    const int64_t off = row_difference(a, b, quant->bits);
+static BASE_NOINLINE int64_t apart_in_steps(const solo_row* r, const proto_quant* quant, uint64_t a,
+                                            uint64_t b, int64_t off) {
     int64_t steps, steps2;
-    if (!quant->is_elastic || off == 0) return off;
     const bool is_on = proto_elastic_steps(quant, a, r->grid, &steps) &&
                        proto_elastic_steps(quant, b, r->grid, &steps2);
     return is_on ? steps - steps2 : wild_size(off);
+}
+
+// a - b of words of a field: of an elastic one in steps, if both have them.
+static inline int64_t apart(const solo_row* r, uint32_t f, uint64_t a, uint64_t b) {
+    const proto_quant* quant = &r->coder.layout->fields[f].quant;
+    const int64_t off = row_difference(a, b, quant->bits);
+    return !quant->is_elastic || off == 0 ? off : apart_in_steps(r, quant, a, b, off);
 }
 
 static int64_t motion_of(const solo_row* r, uint32_t f) {
@@ -317,14 +339,16 @@ static int64_t code_elastic(solo_row* r, uint32_t f, uint64_t situation, uint64_
     return off;
 }
 
-static uint64_t code_off(solo_row* r, uint32_t f, uint64_t situation, uint64_t expected,
-                         bool is_mirrored) {
+// @return how far the word is from the expected one.
+static int64_t code_off(solo_row* r, uint32_t f, uint64_t situation, uint64_t expected,
+                        bool is_mirrored) {
     const proto_quant* quant = &r->coder.layout->fields[f].quant;
     uint64_t* word = &r->coder.row[f];
-    int64_t off = !is_read(r) ? row_difference(*word, expected, quant->bits) : 0;
+    int64_t off;
     if (quant->is_elastic) {
         off = code_elastic(r, f, situation, expected, is_mirrored);
     } else {
+        off = is_read(r) ? 0 : row_difference(*word, expected, quant->bits);
         off = proto_solo_number(r->solo, field_number(r, f), situation, turned(off, is_mirrored));
         off = turned(off, is_mirrored);
         if (is_read(r))
@@ -334,7 +358,28 @@ static uint64_t code_off(solo_row* r, uint32_t f, uint64_t situation, uint64_t e
     keep_off(r, f, off);
     uint64_t size = row_magnitude(off);
     r->active += size == 0 ? 0 : row_log(size) + 1;
-    return size;
+    return quant->is_elastic || is_read(r) ? apart(r, f, *word, expected) : off;
+}
+
+// The expected size of the numbers of a component that is not driven; -1: unknown.
+static int32_t scale_of(const solo_row* r, uint32_t c) {
+    const row_coder* coder = &r->coder;
+    const proto_row_component* component = &coder->layout->components[c];
+    const uint32_t first = component->field_first, count = component->field_count;
+    uint64_t motion = r->moved[c];
+    if (!coder->base2 || component->shape == SHAPE_MIXED) return -1;
+    if (component->shape == SHAPE_ELASTIC) {
+        if (!row_differs(coder->base + first, coder->base2 + first, count)) return -1;
+        uint64_t expected[PROTO_ROW_FIELDS_MAX];
+        bool is_wild;
+        const row_elastic own = row_elastic_of(coder, c);
+        motion = proto_elastic_expect(&own, expected, &is_wild);
+    } else if (motion == 0) {
+        return row_rest_scale(coder->ticks, count);
+    } else if (component->shape == SHAPE_ROTATION) {
+        return -1;
+    }
+    return (int32_t)row_line_scale(coder->ticks, coder->ticks2, motion);
 }
 
 // A component that differs from its expected words. `lines`: what a neighbour replaced; `others`:
@@ -343,7 +388,7 @@ static void code_plain(solo_row* r, uint32_t c, const uint64_t* expected, const 
                        const uint64_t* others) {
     const proto_row_component* component = &r->coder.layout->components[c];
     int64_t before = 0;
-    uint64_t scale = (uint64_t)(r->coder.plans[c].scale + 1);
+    uint64_t scale = (uint64_t)(scale_of(r, c) + 1);
     for (uint32_t i = 0; i < component->field_count; i++) {
         uint32_t f = component->field_first + i, bits = r->coder.layout->fields[f].quant.bits;
         int64_t motion = motion_of(r, f);
@@ -361,8 +406,7 @@ static void code_plain(solo_row* r, uint32_t c, const uint64_t* expected, const 
             at(others ? solo_row_bucket(turned(apart(r, f, others[i], expected[i]), is_mirrored))
                       : r->coder.base[f] >> (bits > 5 ? bits - 5 : 0),
                7);
-        (void)code_off(r, f, situation, expected[i], is_mirrored);
-        before = apart(r, f, r->coder.row[f], expected[i]);
+        before = code_off(r, f, situation, expected[i], is_mirrored);
     }
 }
 
@@ -412,8 +456,7 @@ static void code_driven(solo_row* r, uint32_t c) {
             at(r->third ? driven_third(r, f, source + i, guess.is_down)
                         : solo_row_bucket(motion_of(r, f) * sign),
                7);
-        (void)code_off(r, f, situation, guess.word, guess.is_down);
-        before = row_difference(r->coder.row[f], guess.word, field->quant.bits);
+        before = code_off(r, f, situation, guess.word, guess.is_down);
     }
 }
 
@@ -462,9 +505,8 @@ static void code_rotation(solo_row* r, uint32_t c, bool is_by_third) {
             common | at(solo_row_bucket(before[0] * sign), 1) |
             at(solo_row_bucket(motion * sign), 2) | at(solo_row_bucket(near_off(r, f) * sign), 3) |
             at(at_most(r->active), 4) | at(i, 6) | at(solo_row_bucket(before[1] * sign), 7);
-        (void)code_off(r, f, situation, three[i], is_mirrored);
         before[1] = before[0];
-        before[0] = row_difference(coder->row[f], three[i], quant->bits);
+        before[0] = code_off(r, f, situation, three[i], is_mirrored);
     }
     if (is_read(r) && !proto_rotation_is_canonical(quant->q_max, coder->row + first)) {
         r->solo->failed = true;
@@ -481,8 +523,9 @@ static void find_grid(solo_row* r, uint32_t c) {
 
 static uint64_t motion_sum(const solo_row* r, const proto_row_component* component) {
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < component->field_count; i++)
-        sum += row_magnitude(motion_of(r, component->field_first + i));
+    const uint32_t end = component->field_first + (uint32_t)component->field_count;
+    for (uint32_t f = component->field_first; r->coder.has_base2 && f < end; f++)
+        if (r->coder.base[f] != r->coder.base2[f]) sum += row_magnitude(motion_of(r, f));
     return sum;
 }
 
@@ -596,11 +639,10 @@ static int64_t code_state(solo_row* r, uint32_t c, bool is_still, const uint64_t
     uint64_t near = 0;
     for (uint32_t i = 0; i < count; i++)
         near |= row_magnitude(near_off(r, first + i));
-    uint64_t situation = at((uint64_t)(coder->plans[c].scale + 1), 0) |
-                         at(solo_row_bucket((int64_t)r->moved[c]), 1) | at(r->flags, 2) |
-                         at((uint64_t)solo_row_bucket((int64_t)near), 3) |
-                         at(at_most(r->active), 4) | at(r->bases, 5) | at(is_still, 6) |
-                         at(coder->base[first], 7);
+    uint64_t situation =
+        at((uint64_t)(scale_of(r, c) + 1), 0) | at(solo_row_bucket((int64_t)r->moved[c]), 1) |
+        at(r->flags, 2) | at((uint64_t)solo_row_bucket((int64_t)near), 3) |
+        at(at_most(r->active), 4) | at(r->bases, 5) | at(is_still, 6) | at(coder->base[first], 7);
     state = proto_solo_number(r->solo, KIND_FLAG + field_number(r, c), situation, state);
     if (is_read(r) && (state > 1 || state < -1)) r->solo->failed = true;
     return state;
@@ -631,15 +673,24 @@ static void code_component(solo_row* r, uint32_t c) {
         return;
     }
     uint64_t expected[PROTO_ROW_FIELDS_MAX], lines[PROTO_ROW_FIELDS_MAX];
+    const uint64_t* kept = expected;
     if (component->shape == SHAPE_ROTATION && coder->base2)
         guess_rotation(r, c, false, expected);
-    else
+    else if (r->moved[c] > 0 || component->shape == SHAPE_ELASTIC)
         proto_row_expect(coder, c, expected);
+    else
+        for (uint32_t i = 0; i < count; i++)
+            expected[i] = coder->base[first + i];
+    for (uint32_t i = 0; c == r->place && i < count; i++)
+        r->line[i] = expected[i];
     other_guess other;
     choose_guess(r, c, expected, &other);
     bool is_along = r->has_along && c == r->place;
-    memcpy(lines, expected, count * sizeof *lines);
-    if (is_along) guess_along(r, first, count, expected);
+    if (is_along) {
+        memcpy(lines, expected, count * sizeof *lines);
+        kept = lines;
+        guess_along(r, first, count, expected);
+    }
     bool is_still = !row_differs(coder->base + first, expected, count);
     bool is_one = count == 1 && is_still &&
                   !component->has_elastic; // its number says whether it is as expected
@@ -653,7 +704,7 @@ static void code_component(solo_row* r, uint32_t c) {
         code_plain(r, c, expected, is_along ? lines : NULL, other.has_other ? other.words : NULL);
         if (is_one) r->flags |= coder->row[first] != expected[0];
     }
-    add_guess_fact(r, c, lines, &other);
+    add_guess_fact(r, c, kept, &other);
 }
 
 // ---- quiet components ----
@@ -736,10 +787,6 @@ void proto_solo_row(proto_solo_coder* coder, uint32_t template_, const proto_lay
     bool is_third =
         third && (r.coder.ticks == 0 ? third->ticks == 0 : r.coder.has_base2 && third->ticks > 0);
     r.third = is_third ? third : NULL;
-    if (layout->plan.is_made)
-        proto_row_plan_reader(&r.coder);
-    else
-        proto_row_plan(&r.coder);
     find_near(&r);
     BASE_ASSERT(!r.own || !coder->tape); // a neighbour is in no tape
     uint64_t moved = 0;

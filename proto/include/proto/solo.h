@@ -16,6 +16,7 @@ BASE_C_BEGIN
 
 enum {
     PROTO_SOLO_FACT_CONTEXTS = 6,     ///< statistics that are mixed for "is it 0"
+    PROTO_SOLO_FACT_LANES = 8,        ///< the same, and 0 up to what fills a register
     PROTO_SOLO_FACT_BITS = 12,        ///< counters of each
     PROTO_SOLO_CONTEXTS = 4,          ///< tables that are mixed for the rest of a number
     PROTO_SOLO_TABLE_BITS = 11,       ///< tables of each
@@ -29,6 +30,7 @@ enum {
     PROTO_SOLO_NUMBERS_MAX = 1 << 16, ///< of a body; a reader refuses more
     PROTO_SOLO_NEAR = 128,            ///< rows of this body that may be neighbours, and the own one
     PROTO_SOLO_PLACE = 3,             ///< fields of a place
+    PROTO_SOLO_PLACE_LANES = 4,       ///< the same, and 0 up to what fills a register
     PROTO_SOLO_OFFS = 24,             ///< fields of a neighbour
     PROTO_SOLO_KNOWN_BITS = 10,       ///< chances that a coder knows by heart
     PROTO_SOLO_TAPE_WORDS = 192,      ///< of a tape
@@ -44,7 +46,7 @@ typedef struct proto_solo_model {
     int16_t stretch[4096];
     /// Chances of 12 bits that a number is not 0, and their ages.
     uint16_t facts[PROTO_SOLO_FACT_CONTEXTS][1 << PROTO_SOLO_FACT_BITS];
-    int16_t fact_weights[2 * PROTO_SOLO_FIELDS][PROTO_SOLO_FACT_CONTEXTS];
+    int16_t fact_weights[2 * PROTO_SOLO_FIELDS][PROTO_SOLO_FACT_LANES];
     /// A table: where each symbol but the last one ends, in 2^-15, and how often it was trained.
     uint16_t tables[PROTO_SOLO_CONTEXTS][1 << PROTO_SOLO_TABLE_BITS][PROTO_SOLO_SYMBOLS];
     /// Of all tables but the first one, which has the rest of 2^16.
@@ -58,12 +60,13 @@ typedef struct proto_solo_model {
 typedef struct proto_solo_motion {
     int32_t turn[9];
     int32_t rotation[4];
-    int32_t from[PROTO_SOLO_PLACE], to[PROTO_SOLO_PLACE];
+    int32_t from[PROTO_SOLO_PLACE], to[PROTO_SOLO_PLACE_LANES];
+    int32_t way[PROTO_SOLO_PLACE_LANES]; ///< to - from
 } proto_solo_motion;
 
 /// A row of this body that was coded.
 typedef struct proto_solo_near {
-    uint32_t template_, ticks, ticks2;
+    uint64_t like; ///< its template and times: rows are compared with those of the same ones
     proto_solo_motion now, before; ///< from base to the row, from base2 to base
     int16_t off[PROTO_SOLO_OFFS];  ///< of the first fields from their expected words
 } proto_solo_near;

@@ -4,6 +4,8 @@
 
 #include "proto/solo.h"
 
+#include "base/hash.h"
+
 enum { SOLO_BODY = 8, SOLO_ROUNDS = 5, SOLO_SAMPLES = 1024, SOLO_BYTES = 1 << 14 };
 
 typedef struct solo_side {
@@ -145,5 +147,36 @@ CASE(solo_code_is_bounded) {
         assert_true(size <= room);
         assert_true(are_all(bytes, room, sizeof bytes, 0xee));
     }
+    free(sides);
+}
+
+static uint64_t hash_lanes(uint64_t hash, const void* of, size_t size) {
+    return base_hash64_mix(hash, base_hash64(of, size, 0));
+}
+
+// Registers train several statistics at once where the machine has them; the figure is that of one
+// after the other.
+CASE(training_gives_the_same_statistics_on_every_machine) {
+    enum { FIELDS = 24, SAMPLES = 40000 };
+    solo_side* sides = solo_sides();
+    proto_solo_model* model = &sides->model;
+    base_rng rng = base_rng_make(48, 1);
+    for (uint32_t i = 0; i < SAMPLES; i++) {
+        const uint32_t field = base_rng_below(&rng, FIELDS) * (PROTO_SOLO_FIELDS / FIELDS);
+        const uint64_t situation = base_rng_below(&rng, 1u << (2 + field % 18));
+        const uint32_t length = 1 + base_rng_below(&rng, 1 + field % 63);
+        const bool is_zero = field % 5 == 0 || base_rng_below(&rng, 32) < field % 32;
+        const uint32_t told = is_zero ? 0 : length << 4 | base_rng_below(&rng, 16);
+        const proto_solo_sample sample = situation << 24 | (uint64_t)field << 12 | told;
+        proto_solo_train(model, &sample, 1);
+    }
+    uint64_t hash = hash_lanes(0, model->facts, sizeof model->facts);
+    for (uint32_t i = 0; i < BASE_COUNT(model->fact_weights); i++)
+        hash = hash_lanes(hash, model->fact_weights[i], PROTO_SOLO_FACT_CONTEXTS * 2);
+    hash = hash_lanes(hash, model->tables, sizeof model->tables);
+    hash = hash_lanes(hash, model->weights, sizeof model->weights);
+    hash = hash_lanes(hash, model->lengths, sizeof model->lengths);
+    hash = hash_lanes(hash, model->highs, sizeof model->highs);
+    assert_true(hash == UINT64_C(0x4eb99dee293b7579));
     free(sides);
 }
