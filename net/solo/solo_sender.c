@@ -47,6 +47,7 @@ struct net_solo_sender {
     uint64_t rows[3][PROTO_ROW_FIELDS_MAX]; // of the record that is coded
     uint64_t third[PROTO_ROW_FIELDS_MAX];   // its third base, or the create before
     uint32_t third_back;                    // packet of the run's third rows; 0: none
+    bool has_thirds;                        // a run of this body has
     // While the body is read again, for those who count its bits; else pieces is NULL.
     const net_piece_sink* pieces;
     net_cost cause;          // of bits that are in no component
@@ -391,6 +392,7 @@ static void code_update(net_solo_sender* sender, const net_repl_state* repl,
                         const net_record_group* run, uint32_t slot) {
     net_replicator_lane* lane = &repl->replicator->lanes[repl->lane];
     proto_solo_coder* coder = &sender->coder;
+    if (coder->failed && sender->has_thirds) return; // the body is read once more, as shared code
     net_encoded_row_key key = net_repl_state_key(repl, &lane->writer, run, false, slot),
                         third = key;
     const net_row_template* row_template =
@@ -532,6 +534,7 @@ static void code_run(net_solo_sender* sender, const net_repl_state* repl,
     if (run->d > 0) {
         // Shared code cannot name third rows.
         if (coder->mode != PROTO_SOLO_SAMPLE) sender->third_back = find_third(repl, run);
+        sender->has_thirds |= sender->third_back > 0;
         code_run_number(sender, repl, "packets back to third bases", NET_NUMBER_RUN_THIRD,
                         sender->third_back);
     }
@@ -619,9 +622,10 @@ static void write_snapshot(net_solo_sender* sender, net_repl_state* repl, uint16
     proto_solo_sample* samples = net_solo_room(&sender->packets);
     proto_solo_begin_write(&sender->coder, &sender->model, sender->bytes, most, samples,
                            NET_SOLO_SAMPLES_MAX);
+    sender->has_thirds = false;
     code_body(sender, repl, writer);
     size_t size = proto_solo_end(&sender->coder);
-    if (size == 0) {
+    if (size == 0 && sender->has_thirds) { // else the samples are the same
         proto_solo_begin_sample(&sender->coder, &sender->model, samples, NET_SOLO_SAMPLES_MAX);
         code_body(sender, repl, writer);
     }
