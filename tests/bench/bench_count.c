@@ -23,6 +23,7 @@ static const named_world worlds[] = {
     {"churn",
      {.entities = 600, .clients = 90, .dirty_percent = 20, .visible = 90, .births_per_s = 3}},
     {"idle", {.entities = 600, .clients = 90, .visible = 90}},
+    {"solo", {.entities = 300, .clients = 8, .dirty_percent = 60, .visible = 90, .is_solo = true}},
 };
 
 int main(int argc, char** argv) {
