@@ -247,6 +247,11 @@ enum {
     NET_SOLO_KNOWN_MS = 2000, ///< how long a client plays until its rows say what it costs
 };
 
+/// Bytes a second that a client may get, at most.
+static inline uint32_t net_server_rate_max(const net_server* server) {
+    return server->config.rate_bytes_max ? server->config.rate_bytes_max : NET_RATE_BYTES_DEFAULT;
+}
+
 /// Rows for sessions with solo code.
 static inline uint64_t net_server_solo_rows_per_s(const net_server* server) {
     return server->solo_rows * 1000000u / server->tick_us / NET_SOLO_AVERAGE_TICKS;

@@ -119,10 +119,7 @@ static bool create_replication(net_server* server, net_session* session) {
     net_session_out* out = &session->out;
     BASE_ASSERT(!out->varsize && session->client != 0);
     net_ack_sender_init(&out->sent, server->seq_first, server->now_us);
-    net_rate_init(&out->rate, server->now_us,
-                  server->config.rate_bytes_max ? server->config.rate_bytes_max
-                                                : NET_RATE_BYTES_DEFAULT,
-                  session->rate_requested);
+    net_rate_init(&out->rate, server->now_us, net_server_rate_max(server), session->rate_requested);
     out->rate.paid = net_server_sent_bytes(server, session);
     net_interest_hold(server->interest, session->client, false);
     out->repl = net_repl_state_create(server->replicator, session->client);

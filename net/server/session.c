@@ -366,12 +366,19 @@ static bool has_room_for_solo(const net_server* server, const net_session* sessi
     return net_solo_has_room(count, known, net_server_solo_rows_per_s(server));
 }
 
+static bool is_rate_short(const net_server* server, const net_session* session) {
+    net_rate rate;
+    net_rate_init(&rate, 0, net_server_rate_max(server), session->rate_requested);
+    return rate.rate_max <= NET_SOLO_RATE_BYTES_MAX;
+}
+
 void net_session_choose_code(net_server* server, net_session* session) {
     const net_coder coder = server->config.coder;
     session->is_solo = server->config.solo && session->has_solo && coder != NET_CODER_SHARED;
-    // The time that solo code takes belongs to players.
+    // The time that solo code takes belongs to players who can be sent little.
     if (session->is_solo && coder != NET_CODER_SOLO)
-        session->is_solo = !session->is_spectator && has_room_for_solo(server, session);
+        session->is_solo = !session->is_spectator && is_rate_short(server, session) &&
+                           has_room_for_solo(server, session);
 }
 
 void net_session_accept(net_server* server, net_session* session) {

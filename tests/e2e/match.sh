@@ -72,7 +72,7 @@ case_solo_code_takes_fewer_bits_for_the_same_worlds() {
     local coder
     local -A bits
     for coder in shared solo auto; do
-        serve $coder --min-clients 2 --ticks 120 --log none --tune coder=$coder --debug ledger=$coder.txt
+        serve $coder --min-clients 2 --ticks 120 --log none --tune coder=$coder --tune rate-max=24000 --debug ledger=$coder.txt
         run_to 0 client shoal-client "$address" --bots 2
         ends_with 0 $coder
         are_equal 2 $coder client

@@ -243,6 +243,7 @@ static bool open_house(run* self, double seconds) {
     house_config config = {.seed = self->config.seed,
                            .threads = self->config.threads,
                            .guests = self->config.guests,
+                           .coder = NET_CODER_SOLO,
                            .is_crowded = self->config.profile->is_crowded,
                            .quiet_tick = ticks_of(join_seconds + seconds + WARM_SECONDS)};
     if (!house_open(&self->house, &config, &self->watch)) return false;

@@ -211,6 +211,7 @@ static bool open_house(soak* self) {
         return false;
     const house_config config = {.seed = self->seed,
                                  .guests = GUESTS,
+                                 .coder = NET_CODER_SOLO,
                                  .quiet_tick = 4000000000u,
                                  .viewers = VIEWERS,
                                  .watched = STAYERS + 1,

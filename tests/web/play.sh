@@ -25,7 +25,7 @@ play_files() {
 # open_match GAME CLIENTS TICKS [option...]: a server that waits for so many.
 open_match() {
     play_files
-    start server shoal-server --game "$1" --listen 127.0.0.1:0 --http 127.0.0.1:0 --log none --min-clients "$2" --ticks "$3" "${@:4}"
+    start server shoal-server --game "$1" --listen 127.0.0.1:0 --http 127.0.0.1:0 --log none --tune coder=solo --min-clients "$2" --ticks "$3" "${@:4}"
     await "ready line" is_ready_or_gone server
     address=$(value listen server.out) page=$(value http server.out)
 }

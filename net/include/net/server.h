@@ -37,11 +37,13 @@ typedef void (*net_secret_fn)(void* context, uint32_t client, void* bytes, size_
 /// times the processor time, half a megabyte here and a megabyte there. It is chosen when a client
 /// joins and stays.
 typedef enum net_coder {
-    NET_CODER_AUTO,   ///< as NET_CODER_SOLO for NET_SOLO_CLIENTS_LEAST clients at a time, and for
-                      ///< more while all their rows are at most NET_SOLO_ROWS_PER_S_MAX
+    NET_CODER_AUTO,   ///< as NET_CODER_SOLO for players whose limit is NET_SOLO_RATE_BYTES_MAX or
+                      ///< less: for NET_SOLO_CLIENTS_LEAST of them at a time, and for more while
+                      ///< all their rows are at most NET_SOLO_ROWS_PER_S_MAX; else shared
     NET_CODER_SHARED, ///< all clients share what was coded once
     NET_CODER_SOLO,   ///< each such client has its own statistics
 } net_coder;
+#define NET_SOLO_RATE_BYTES_MAX 24000u ///< a second: where the rate of every client begins
 #define NET_SOLO_CLIENTS_LEAST 16u
 /// A tenth of a core, at a microsecond a row. Rows are counted, so a match repeats itself.
 #define NET_SOLO_ROWS_PER_S_MAX 100000u

@@ -200,7 +200,8 @@ CASE(solo_code_has_room_for_the_first_clients_and_for_a_budget_of_rows) {
 
 TABLE_CASE(more_clients_get_solo_code_when_those_that_have_it_cost_little, .seed = 3, .quiet = 1e9,
            .clients_max = TABLE_SEATS, .has_solo = true, .seats = NET_SOLO_CLIENTS_LEAST + 1,
-           .steps = 4 * TICKS_PER_SECOND, .link = &GOOD) {
+           .server.rate_bytes_max = NET_SOLO_RATE_BYTES_MAX, .steps = 4 * TICKS_PER_SECOND,
+           .link = &GOOD) {
     assert_int_equal(count_solo(at), NET_SOLO_CLIENTS_LEAST);
     table_sit(at, &GOOD);
     (void)run_seconds(at, 1);
@@ -210,6 +211,17 @@ TABLE_CASE(more_clients_get_solo_code_when_those_that_have_it_cost_little, .seed
     table_sit(at, &GOOD);
     (void)run_seconds(at, 1);
     assert_int_equal(count_solo(at), NET_SOLO_CLIENTS_LEAST + 1);
+}
+
+TABLE_ROWS(solo_code_is_for_clients_that_can_be_sent_little, i, 2, .seed = 3, .quiet = 1e9,
+           .has_solo = true, .seats = SEATS, .steps = TICKS_PER_SECOND, .link = &GOOD,
+           .server.rate_bytes_max = NET_SOLO_RATE_BYTES_MAX + i) {
+    assert_int_equal(count_solo(at), i == 0 ? SEATS : 0);
+    net_client_config client = table_client(at, "phone");
+    client.rate_bytes_max = NET_SOLO_RATE_BYTES_MAX;
+    (void)table_sit_in(at, at->module, &GOOD, client);
+    (void)run_seconds(at, 1);
+    assert_int_equal(count_solo(at), i == 0 ? SEATS + 1 : 1);
 }
 
 // 0: the server has no solo code, and its clients have it; 1: the other way around.
@@ -223,8 +235,8 @@ TABLE_ROWS(where_a_side_has_no_solo_code_clients_get_shared_code, i, 2, .seed = 
 }
 
 TABLE_CASE(clients_whose_acknowledgements_come_too_late_for_solo_code_are_counted, .seed = 3,
-           .quiet = 1e9, .has_solo = true, .seats = SEATS, .steps = EARLY_S * TICKS_PER_SECOND,
-           .link = &GOOD) {
+           .quiet = 1e9, .has_solo = true, .server.coder = NET_CODER_SOLO, .seats = SEATS,
+           .steps = EARLY_S * TICKS_PER_SECOND, .link = &GOOD) {
     assert_int_equal(table_counters(at)->solo_stopped, 0);
     set_late_ms(at, 2500);
     (void)run_seconds(at, WARM_S);
