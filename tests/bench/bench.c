@@ -60,7 +60,8 @@ static void measure(const bench_row* row, uint32_t rounds, samples* taken) {
         printf(" best=%.4g ratio=%.2f", bench_median(taken->best, rounds),
                bench_median(taken->ratio, rounds));
     }
-    printf(" rounds=%u\n", rounds);
+    printf(" rounds=%u", rounds);
+    bench_print_least(taken->shoal);
     fflush(stdout);
     if (job->destroy) job->destroy(fixture);
 }

@@ -87,5 +87,7 @@ void bench_shuffle(uint32_t* numbers, uint32_t count);
 double bench_now_ns(void);
 /// Get the median; sorts the values.
 double bench_median(double* values, uint32_t count);
+/// End a line with the least of values that bench_median sorted.
+void bench_print_least(const double* values);
 /// Keep a result from being optimised away.
 void bench_keep(double value);

@@ -80,3 +80,7 @@ double bench_median(double* values, uint32_t count) {
     qsort(values, count, sizeof *values, compare);
     return values[count / 2];
 }
+
+void bench_print_least(const double* values) {
+    printf(" least=%.4g\n", values[0]);
+}

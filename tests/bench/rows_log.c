@@ -139,9 +139,10 @@ static void print_seek(const bench_row* row, uint32_t rounds) {
     }
     const watched seen = watch(&self);
     printf("bench=%s unit=%s shoal=%.4g rounds=%d longest=%.4g shown=%.4g shown_longest=%.4g"
-           " step_back=%.4g minutes=%.1f keyframes=%" PRIu32 "\n",
+           " step_back=%.4g minutes=%.1f keyframes=%" PRIu32,
            row->name, row->unit, bench_median(seeks, SEEKS), SEEKS, longest, seen.shown,
            seen.longest, seen.step_back, minutes_of(info), info->keyframe_count);
+    bench_print_least(seeks);
     close_log(&self);
 }
 
@@ -173,9 +174,9 @@ static void print_open(const bench_row* row, uint32_t rounds) {
         net_log_reader_destroy(reader);
     }
     (void)unlink(name);
-    printf("bench=%s unit=%s shoal=%.4g rounds=%d blocks=%" PRIu64 " bytes=%" PRIu64 "\n",
-           row->name, row->unit, bench_median(opens, OPENS), OPENS, blocks,
-           (uint64_t)status.st_size);
+    printf("bench=%s unit=%s shoal=%.4g rounds=%d blocks=%" PRIu64 " bytes=%" PRIu64, row->name,
+           row->unit, bench_median(opens, OPENS), OPENS, blocks, (uint64_t)status.st_size);
+    bench_print_least(opens);
     close_log(&self);
 }
 
@@ -192,8 +193,9 @@ static void print_verify(const bench_row* row, uint32_t rounds) {
             "verify");
         runs[i] = (bench_now_ns() - begin) / 1e6;
     }
-    printf("bench=%s unit=%s shoal=%.4g rounds=%d ticks=%" PRIu64 "\n", row->name, row->unit,
+    printf("bench=%s unit=%s shoal=%.4g rounds=%d ticks=%" PRIu64, row->name, row->unit,
            bench_median(runs, VERIFIES), VERIFIES, verified.ticks);
+    bench_print_least(runs);
     close_log(&self);
 }
 

@@ -270,8 +270,9 @@ static void print_handshake(const bench_row* row, uint32_t rounds) {
     }
     double all = bench_median(all_us, rounds), server = bench_median(server_us, rounds);
     printf("bench=%s unit=%s shoal=%.4g rounds=%u server_us=%.4g per_second=%.0f"
-           " server_per_second=%.0f\n",
+           " server_per_second=%.0f",
            row->name, row->unit, all, rounds, server, 1e6 / all, 1e6 / server);
+    bench_print_least(all_us);
     destroy_secure(secure);
 }
 

@@ -265,11 +265,12 @@ static void print(const bench_row* row, uint32_t rounds) {
     measure(self, row, rounds);
     double all = (double)self->ticks * peers;
     printf("bench=%s unit=%s shoal=%.4g best=%.4g ratio=%.2f rounds=%u cpu=%.4g received=%.4f"
-           " received_best=%.4f\n",
+           " received_best=%.4f",
            row->name, row->unit, bench_median(self->shoal, rounds),
            bench_median(self->best, rounds), bench_median(self->ratio, rounds), rounds,
            self->spent_ns / (double)self->ticks / row->unit_ns, (double)self->received / all,
            (double)self->received_bare / all);
+    bench_print_least(self->shoal);
     for (uint32_t i = 0; i < self->lane_count; i++)
         net_worker_destroy(self->lanes[i].worker);
     self->transport->ops->destroy(self->transport);

@@ -42,13 +42,14 @@ static void print_figures(const bench_row* row, const bench_repl* world, samples
     double ticks = of->ticks, records = of->records ? (double)of->records : 1;
     printf("bench=%s unit=%s shoal=%.4g rounds=%u sim_us=%.4g acks_us=%.4g publish_us=%.4g"
            " write_us=%.4g records=%.0f bits_per_record=%.1f visible=%.0f repeated=%.2f%%"
-           " absolute=%.2f%% shared=%.1f%%\n",
+           " absolute=%.2f%% shared=%.1f%%",
            row->name, row->unit, bench_median(taken->net, rounds), rounds,
            bench_median(taken->sim, rounds), of->acks_ns / ticks / 1000,
            of->publish_ns / ticks / 1000, of->write_ns / ticks / 1000, (double)of->records / ticks,
            (double)of->bits / records, bench_repl_visible(world),
            100.0 * (double)of->repeated / records, 100.0 * (double)of->absolute / records,
            100.0 * (double)of->shared / (double)(of->made + of->shared + 1));
+    bench_print_least(taken->net);
 }
 
 static void settle(bench_repl* world) {

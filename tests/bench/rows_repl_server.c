@@ -231,12 +231,13 @@ static void print(const bench_row* row, uint32_t rounds) {
     double records = (double)(now.records - before.records);
     bytes = net_server_get_counters(self->server)->state_bytes - bytes;
     printf("bench=%s unit=%s shoal=%.4g rounds=%u service_us=%.4g tick_us=%.4g game_us=%.4g"
-           " records=%.0f bits_per_record=%.1f packets=%.0f bytes_per_packet=%.0f visible=%.0f\n",
+           " records=%.0f bits_per_record=%.1f packets=%.0f bytes_per_packet=%.0f visible=%.0f",
            row->name, row->unit, bench_median(taken, rounds), rounds,
            self->service_ns / ticks / 1000, self->tick_ns / ticks / 1000,
            game->spent_ns / ticks / 1000, records / ticks,
            (double)(now.bits - before.bits) / records, packets / ticks, (double)bytes / packets,
            (double)now.entities / CLIENTS);
+    bench_print_least(taken);
     close_all(self);
 }
 
