@@ -29,7 +29,6 @@ static void open_forest(bench_repl* world, uint32_t change_every_ticks, bool is_
                                       .verified = 1,
                                       .soft_bytes = is_narrow ? need_bytes * 11 / 10 : 0,
                                       .change_every_ticks = change_every_ticks,
-                                      .is_busy = true,
                                       .is_solo = is_solo};
     bench_repl_init(world, &config);
     run(world, JOIN_TICKS);
