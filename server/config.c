@@ -164,7 +164,7 @@ const base_option server_tune_keys[] = {
     {"drain-s", KEY(drain_s), "S",
      "on SIGTERM refuse new clients and end the match within S seconds", 0, SERVER_DRAIN_S_MAX},
     {"coder", KEY(coder), "auto|shared|solo",
-     "solo: fewer bytes, more CPU; auto: solo for clients of 24000 bytes/s or less", 0, 0},
+     "solo: fewer bytes, more CPU; auto: solo at 24000 bytes/s or less", 0, 0},
     {"takeover-ms", KEY(takeover_ms), "MS", "with --standby: take over after MS without a message",
      TAKEOVER_MS_MIN, TAKEOVER_MS_MAX},
     {"tick-s", KEY(tick_s), "S", "end the server if a tick takes longer than S seconds; 0: never",
