@@ -114,6 +114,34 @@ case_memory_runs_out_in_a_match() {
     run_to 0 verify shoal-replay verify --through-crash a.slog
 }
 
+# ends_without_memory NAME PROGRAM...: at about each sixth call for memory, this program says what to do and ends with 1;
+# after the last call it ends as always. After each end the log, where there is one, verifies.
+ends_without_memory() {
+    local name=$1 call ends=0
+    shift
+    for ((call = 1; ; call += 1 + call / 6)); do
+        code=0
+        LD_PRELOAD=$build/test/no_memory.so NO_MEMORY_CALL=$call "$@" >"$name.out" 2>"$name.err" || code=$?
+        [ "$code" != 0 ] || break
+        [ "$code" = 1 ] || fail "call $call: exit code $code"
+        says "$name.err" 'out of memory: raise the limit of this process \(ulimit -v, MemoryMax\), or free some'
+        ends=$((ends + 1))
+        [ ! -s none.slog ] || run_to 0 verify shoal-replay verify --through-crash none.slog
+        rm -f none.slog
+    done
+    echo "$name: $ends ends, the last before call $call"
+    [ "$ends" -gt 9 ] || fail "only $ends ends"
+}
+
+case_a_program_without_memory_says_what_to_do() {
+    [ -z "${SHOAL_E2E_SLOW:-}" ] || return 0 # sanitizers have a heap of their own
+    serve server --log a.slog
+    ends_without_memory client "$bin/shoal-client" "$address" --bots 1 --ticks 3
+    stop server
+    ends_without_memory other "$bin/shoal-server" --game "$games/breakout.so" --fast --listen 127.0.0.1:0 --ticks 30 --log none.slog
+    ends_without_memory replay "$bin/shoal-replay" verify a.slog --through-crash
+}
+
 # The log's file may not grow any more, as on a full disk: the match is played to its end.
 case_a_full_disk_ends_the_log_and_not_the_match() {
     serve server --min-clients 1 --ticks 240 --log a.slog
