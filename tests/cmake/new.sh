@@ -214,7 +214,7 @@ case_new_kinds() {
     printf '%s\n' 'cmake_minimum_required(VERSION 3.22)' 'project(kinds LANGUAGES C)' 'add_subdirectory(walls)' \
         'add_subdirectory(cards)' >CMakeLists.txt
     cmake -B build >configure.out 2>&1 && cmake --build build >build.out 2>&1 || fail "the kinds do not build"
-    run check shoal-server check --strict --bots 3 build/games/walls.so build/games/cards.so
+    run check shoal-server check --strict --ticks bots=3 build/games/walls.so build/games/cards.so
     [ "$code" = 0 ] || fail "a kind is refused"
     for kind in walls cards; do
         SHOAL_MODULE_PATH=$PWD/build/games start $kind shoal-client --game $kind --local --headless --bots 3 --ticks 60
@@ -247,7 +247,7 @@ case_new_kind_rts() {
     local kind
     run new shoal-server new war --kind rts
     cmake -S war -B build >configure.out 2>&1 && cmake --build build >build.out 2>&1 || fail "the kind does not build"
-    run check shoal-server check --strict --bots 4 build/games/war.so
+    run check shoal-server check --strict --ticks bots=4 build/games/war.so
     [ "$code" = 0 ] || fail "the kind is refused"
     export SHOAL_MODULE_PATH=$PWD/build/games SHOAL_LIBRARY=$build/lib/libshoal_client.so.1
     run_to 0 war shoal-client --game war --local --headless --bots 3 --ticks 60

@@ -111,7 +111,7 @@ async function looksTheSame(name, bytes) {
     game.close();
 }
 
-// A client is shown what a server gives it that sends the log again (shoal-replay show --client), line by line of a dump. A
+// A client is shown what a server gives it that sends the log again (shoal-replay show --tick T,client=N), line by line of a dump. A
 // spectator is shown the rest, too; and what is shown behind a seek is a part of it.
 async function seesAs(name, bytes, given) {
     const [game] = await opened(name, bytes), {client, tick} = /tick=(?<tick>\d+) client=(?<client>\d+)/.exec(given).groups;
