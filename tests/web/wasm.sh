@@ -32,7 +32,7 @@ for game in "${all[@]}"; do
     run client shoal-client --local --game $game --bots 3 --ticks 120 --record $game-seen.slog
     [ "$code" = 0 ] || fail "the client ended with $code"
 done
-run arena-client shoal-replay show arena.slog --client 2 --tick 700
+run arena-client shoal-replay show arena.slog --tick 700,client=2
 [ "$code" = 0 ] || fail "the log cannot be sent again"
 mv arena-client.out arena-client.txt
 start server shoal-server --game arena --listen 127.0.0.1:0 --min-clients 0 --ticks 2000 --fast --log parts.slog --log-segment-s 5
